@@ -1,0 +1,10 @@
+// Package disruption says how a group may be broken up and how much disruption
+// is allowed: disruption modes, label selectors, pod disruption budgets and the
+// ledger that charges them.
+//
+// A [Budget] is data. A [Ledger] holds what is left of each budget during one
+// decision; [Rule] tells which generation of the upstream partition rule reads it.
+// A budget decides when a unit's return is tried, never whether it fits.
+//
+// Source: KEP-5710, "PDB reprieval"; kube-scheduler v1.36, preemption.
+package disruption

@@ -1,0 +1,3 @@
+module github.com/preempt-go/preempt
+
+go 1.26

@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrInvalid matches every complaint about a snapshot or preemptor.
+var ErrInvalid = errors.New("cluster: invalid snapshot")
+
+// FieldError locates one bad field; errors.Is(err, ErrInvalid) holds for it.
+type FieldError struct {
+	Kind, Namespace, Name, Field, Value, Want string
+
+	Err error // the lower package's own error, if there is one: priority.ErrUnknownClass, disruption.ErrSelector, ...
+}
+
+// Error names the object, the field, the value and what was expected.
+func (e *FieldError) Error() string {
+	name := e.Name
+	if e.Namespace != "" {
+		name = e.Namespace + "/" + e.Name
+	}
+	return fmt.Sprintf("cluster: %s %q: %s: %s is not %s", e.Kind, name, e.Field, e.Value, e.Want)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
+
+// Unwrap returns the lower package's own error, or nil.
+func (e *FieldError) Unwrap() error { return e.Err }

@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/preempt-go/preempt/priority"
+)
+
+// Pod is a running or pending pod. One with a Node runs there and holds its
+// requests; one without is pending. Pods that have finished do not belong into a
+// snapshot.
+type Pod struct {
+	Namespace   string            `json:"namespace,omitempty"`
+	Name        string            `json:"name"`
+	UID         string            `json:"uid,omitempty"` // breaks ties between equally important pods
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	Node          string `json:"node,omitempty"`          // where it runs; empty: pending
+	NominatedNode string `json:"nominatedNode,omitempty"` // where an earlier decision makes room for it
+	RequiredNode  string `json:"requiredNode,omitempty"`  // a pending pod that may go nowhere else
+
+	// Requests is the effective request of the whole pod: what init containers,
+	// sidecars and overhead add up to. The pod itself counts as one of Pods;
+	// a request of Pods is refused.
+	Requests Resources  `json:"requests,omitempty"`
+	Ports    []HostPort `json:"ports,omitempty"`
+
+	Tolerations  []Toleration      `json:"tolerations,omitempty"`
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"` // labels that the node must have
+	NodeAffinity *NodeAffinity     `json:"nodeAffinity,omitempty"` // required node affinity
+
+	Class              string          `json:"priorityClass,omitempty"`
+	Priority           *int32          `json:"priority,omitempty"`           // nil: as the class says
+	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim; nil: as Priority. Not read yet.
+	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
+
+	Group string `json:"group,omitempty"` // name of the PodGroup in the pod's namespace
+	Queue string `json:"queue,omitempty"` // quota queue. Not read yet.
+	Owner *Owner `json:"owner,omitempty"` // what made it; shown, never decided on
+
+	Created   time.Time `json:"created,omitzero"`
+	Scheduled time.Time `json:"scheduled,omitzero"`
+	Started   time.Time `json:"started,omitzero"` // zero: not started, counts as Snapshot.Time
+
+	// Terminating says that the pod is on its way out; it still holds its room.
+	// Preempted says that preemption is the reason.
+	Terminating bool `json:"terminating,omitempty"`
+	Preempted   bool `json:"preempted,omitempty"`
+
+	Cost      *Cost       `json:"cost,omitempty"`      // what its eviction costs. Not read yet.
+	Evictions []time.Time `json:"evictions,omitempty"` // earlier evictions of the same workload. Not read yet.
+
+	Affinity     []AffinityTerm  `json:"affinity,omitempty"`     // required, to other pods. Not read yet.
+	AntiAffinity []AffinityTerm  `json:"antiAffinity,omitempty"` // required, against other pods. Not read yet.
+	Spread       []Spread        `json:"spread,omitempty"`       // required topology spread. Not read yet.
+	Tokens       []string        `json:"tokens,omitempty"`       // exclusive things that one pod at a time holds. Not read yet.
+	Devices      []DeviceRequest `json:"devices,omitempty"`      // Not read yet.
+}
+
+// Owner names the controller of a pod.
+type Owner struct {
+	Kind string `json:"kind,omitempty"`
+	Name string `json:"name,omitempty"`
+	UID  string `json:"uid,omitempty"`
+}
+
+// HostPort is a port of the node that a pod occupies.
+type HostPort struct {
+	IP       string `json:"ip,omitempty"`       // empty and "0.0.0.0": every address
+	Protocol string `json:"protocol,omitempty"` // TCP, UDP or SCTP; empty: TCP
+	Port     int32  `json:"port"`               // 1 to 65535
+}
+
+// NodeAffinity is a pod's required node affinity: at least one term must hold.
+// One without terms holds nowhere.
+type NodeAffinity struct {
+	Terms []NodeTerm `json:"terms,omitempty"`
+}
+
+// NodeTerm is a conjunction of requirements. An empty term holds nowhere.
+type NodeTerm struct {
+	Labels []NodeRequirement `json:"matchExpressions,omitempty"` // on the node's labels
+	Fields []NodeRequirement `json:"matchFields,omitempty"`      // on metadata.name only; In or NotIn, one value
+}
+
+// NodeOperator relates a label or field of a node to values.
+type NodeOperator string
+
+// The operators of a node selector.
+const (
+	NodeIn           NodeOperator = "In"
+	NodeNotIn        NodeOperator = "NotIn"
+	NodeExists       NodeOperator = "Exists"
+	NodeDoesNotExist NodeOperator = "DoesNotExist"
+	NodeGt           NodeOperator = "Gt" // the label, an integer, is greater than the one value
+	NodeLt           NodeOperator = "Lt" // ... less
+)
+
+// NodeRequirement is one condition on a node.
+type NodeRequirement struct {
+	Key      string       `json:"key"`
+	Operator NodeOperator `json:"operator"`
+	Values   []string     `json:"values,omitempty"`
+}
+
+// Cost is what is known of the price of an eviction.
+type Cost struct {
+	Fixed          int64       `json:"fixed,omitempty"`          // a constant price
+	Checkpoint     time.Time   `json:"checkpoint,omitzero"`      // last saved progress; zero: the start
+	RestartSeconds int64       `json:"restartSeconds,omitempty"` // until it is productive again
+	Milestones     []Milestone `json:"milestones,omitempty"`     // price over time since start or checkpoint
+}
+
+// Milestone is one point of a curve over time.
+type Milestone struct {
+	Seconds int64 `json:"seconds"`
+	Value   int64 `json:"value"`
+}

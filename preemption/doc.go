@@ -1,0 +1,15 @@
+// Package preemption answers one question for any scheduler: this pod, or this
+// gang of pods, does not fit; whom must be evicted, and where does it go?
+//
+// [Preempt] takes a preemptor and a snapshot, both plain structs, and returns a
+// [Result]: the verdict, the victims with the reason why each of them cannot stay,
+// where the preemptor goes, and how the choice scored. It is a pure function: no
+// clock, no randomness, no I/O. Equal questions get equal answers, byte for byte,
+// whatever the order of the snapshot's slices.
+//
+// [Options] choose the generation of upstream rules and everything else that may
+// differ; their zero value is the documented default. A [Planner] compiles a
+// snapshot once for many questions.
+//
+// Source: kube-scheduler v1.36 and v1.37 default preemption; KEP-5710.
+package preemption

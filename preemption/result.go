@@ -1,0 +1,171 @@
+package preemption
+
+import (
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Verdict is the kind of an answer.
+type Verdict string
+
+// The verdicts.
+const (
+	Feasible    Verdict = "feasible"                // evict Victims, then the preemptor fits at Nominations
+	Fits        Verdict = "fits without preemption" // at Nominations; nobody has to go
+	NotEligible Verdict = "not eligible"            // the preemptor may not preempt
+	Waiting     Verdict = "waiting"                 // victims of an earlier answer are still terminating
+	Infeasible  Verdict = "infeasible"              // no evictions help
+)
+
+// Result is the answer to one question.
+type Result struct {
+	Verdict Verdict `json:"verdict"`
+	Message string  `json:"message"` // the verdict's reason, a sentence
+
+	Domain      string       `json:"domain,omitempty"` // the chosen domain; for a single pod the node's name
+	Nominations []Nomination `json:"nominations,omitempty"`
+	Victims     []Victim     `json:"victims,omitempty"` // most important first
+	Score       []Criterion  `json:"score,omitempty"`   // in the order in which they are compared
+	Violations  int          `json:"violations"`        // upstream's count of budget violations
+	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
+
+	// Cleared lists pods of lower priority that were nominated to the chosen node:
+	// their nomination is to be withdrawn.
+	Cleared []PodRef `json:"cleared,omitempty"`
+
+	// Rejected counts the domains for each reason why preemption does not help
+	// there, most frequent first.
+	Rejected []Rejection `json:"rejected,omitempty"`
+
+	// Nearest is set when the verdict is Infeasible: what would have to change.
+	Nearest *Nearest `json:"nearest,omitempty"`
+
+	Candidates []Candidate       `json:"candidates,omitempty"` // by name; only with Options.Candidates
+	Trace      []DomainTrace     `json:"trace,omitempty"`      // by name; only with Options.Explain
+	Warnings   []cluster.Warning `json:"warnings,omitempty"`
+	Stats      Stats             `json:"stats"`
+}
+
+// PodRef names a pod.
+type PodRef struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// Nomination says where a pod of the preemptor goes.
+type Nomination struct {
+	Pod  PodRef `json:"pod"`
+	Node string `json:"node"`
+}
+
+// Victim is a unit that has to go.
+type Victim struct {
+	Kind      cluster.Kind    `json:"kind"` // Pod, or the group that goes as a whole
+	Namespace string          `json:"namespace,omitempty"`
+	Name      string          `json:"name"`
+	Mode      disruption.Mode `json:"disruptionMode,omitempty"` // of a group
+	Priority  int32           `json:"priority"`
+	Pods      []VictimPod     `json:"pods"`
+
+	// Reason is the check that fails if this unit alone came back: the victims are
+	// irreducible.
+	Reason Reason `json:"reason"`
+
+	Budgets  []string `json:"budgets,omitempty"` // namespace/name of the budgets that it charges
+	Violates bool     `json:"violates,omitempty"`
+}
+
+// VictimPod is one pod of a victim.
+type VictimPod struct {
+	PodRef
+	Node     string    `json:"node"`
+	Priority int32     `json:"priority"`
+	Started  time.Time `json:"started,omitzero"`
+}
+
+// Reason is why a pod does not fit, in words and numbers.
+type Reason struct {
+	Node         string       `json:"node,omitempty"`
+	Check        domain.Check `json:"check"`
+	Resource     string       `json:"resource,omitempty"`
+	Missing      int64        `json:"missing,omitempty"` // in the resource's unit
+	Detail       string       `json:"detail,omitempty"`
+	Unresolvable bool         `json:"unresolvable,omitempty"`
+}
+
+// Criterion is one number of a score. Smaller is better.
+type Criterion struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
+}
+
+// Rejection counts the domains that were rejected for one reason.
+type Rejection struct {
+	Reason  string `json:"reason"`
+	Domains int    `json:"domains"`
+}
+
+// Candidate is a domain on which preemption helps.
+type Candidate struct {
+	Domain     string      `json:"domain"`
+	Victims    []Victim    `json:"victims"`
+	Violations int         `json:"violations"`
+	Overruns   int64       `json:"overruns"`
+	Score      []Criterion `json:"score"`
+	Best       bool        `json:"best"` // ties with the best before the domain's name decides
+}
+
+// Nearest is the domain where the least would have to change.
+type Nearest struct {
+	Domain      string       `json:"domain"`
+	Relaxations []Relaxation `json:"relaxations"` // all of them, and no fewer, let the preemptor in
+}
+
+// RelaxationKind says what would have to change.
+type RelaxationKind string
+
+// The kinds of relaxations.
+const (
+	RelaxResource RelaxationKind = "resource"      // Amount more of Name allocatable on Node
+	RelaxTaint    RelaxationKind = "taint"         // the taint Name (key=value:effect) gone from Node
+	RelaxCordon   RelaxationKind = "unschedulable" // Node uncordoned
+	RelaxSelector RelaxationKind = "node affinity" // nodeSelector and required node affinity dropped
+	RelaxNodeName RelaxationKind = "node name"     // the required node dropped
+	RelaxPort     RelaxationKind = "host port"     // the host port Name dropped
+	RelaxPriority RelaxationKind = "priority"      // the preemptor's priority raised to Amount
+	RelaxBudget   RelaxationKind = "budget"        // budget Name allows Amount more
+)
+
+// Relaxation is one thing that would have to change.
+type Relaxation struct {
+	Kind   RelaxationKind `json:"kind"`
+	Node   string         `json:"node,omitempty"`
+	Name   string         `json:"name,omitempty"`
+	Amount int64          `json:"amount,omitempty"`
+}
+
+// Stats tells what a search cost.
+type Stats struct {
+	Domains   int  `json:"domains"`   // looked at
+	Pruned    int  `json:"pruned"`    // ruled out without a trial
+	Evaluated int  `json:"evaluated"` // tried: victims removed and given back
+	Trials    int  `json:"trials"`    // feasibility checks
+	Hooks     bool `json:"hooks"`     // a hook was set: JSON alone does not replay the question
+}
+
+// DomainTrace is what happened in one domain.
+type DomainTrace struct {
+	Domain string `json:"domain"`
+	Steps  []Step `json:"steps"`
+}
+
+// Step is one decision.
+type Step struct {
+	Action string  `json:"action"` // potential, remove, return, keep out, reject, compare ...
+	Unit   string  `json:"unit,omitempty"`
+	Reason *Reason `json:"reason,omitempty"`
+	Text   string  `json:"text"` // the decision in words
+}
