@@ -8,3 +8,6 @@ const (
 	Single Mode = "Single" // each pod by itself
 	All    Mode = "All"    // every pod of the group or none
 )
+
+// Valid reports whether m is Single, All or empty.
+func (m Mode) Valid() bool { return m == "" || m == Single || m == All }

@@ -1,22 +1,29 @@
 package disruption
 
 // Selector is a label selector: all of its requirements must hold. The empty
-// Selector holds for every set of labels.
+// Selector holds for every set of labels, a nil one for none. It is data;
+// [Selector.Compile] checks it and makes it fast.
 type Selector struct {
-	MatchLabels      map[string]string `json:"matchLabels,omitempty"`
-	MatchExpressions []Requirement     `json:"matchExpressions,omitempty"`
+	MatchLabels      map[string]string `json:"matchLabels,omitempty"`      // each label has this value
+	MatchExpressions []Requirement     `json:"matchExpressions,omitempty"` // and each of these holds
 }
 
 // Operator relates a label to values.
 type Operator string
 
-// The operators of a label selector.
+// The operators of a label selector. Where the label is absent, NotIn and
+// DoesNotExist hold, In and Exists do not.
 const (
-	In           Operator = "In"
-	NotIn        Operator = "NotIn"
-	Exists       Operator = "Exists"
-	DoesNotExist Operator = "DoesNotExist"
+	In           Operator = "In"           // the value is one of Values; at least one is given
+	NotIn        Operator = "NotIn"        // the value is none of Values; at least one is given
+	Exists       Operator = "Exists"       // the label is present; no Values
+	DoesNotExist Operator = "DoesNotExist" // the label is absent; no Values
 )
+
+// Valid reports whether o is one of the four operators.
+func (o Operator) Valid() bool {
+	return o == In || o == NotIn || o == Exists || o == DoesNotExist
+}
 
 // Requirement is one condition on one label.
 type Requirement struct {

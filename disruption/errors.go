@@ -1,0 +1,47 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrSelector matches every complaint about a label selector.
+var ErrSelector = errors.New("disruption: invalid label selector")
+
+// SelectorError is one thing wrong with a label selector;
+// errors.Is(err, ErrSelector) holds for it.
+type SelectorError struct {
+	Field string // path inside the selector: matchExpressions[1].values[0]
+
+	// Key, Operator and Values are those of the requirement at fault. An entry of
+	// MatchLabels is an In with one value.
+	Key      string
+	Operator Operator
+	Values   []string
+
+	Value string // what was found at Field
+	Want  string // what was expected there
+}
+
+// Error names the field, the requirement, the value and what was expected.
+func (e *SelectorError) Error() string {
+	return fmt.Sprintf("disruption: selector: %s of {%q %s %q}: %s is not %s",
+		e.Field, e.Key, e.Operator, e.Values, e.Value, e.Want)
+}
+
+// Is reports whether target is ErrSelector.
+func (e *SelectorError) Is(target error) bool { return target == ErrSelector }
+
+// BudgetError says which budget of a list is at fault; Err says what for.
+type BudgetError struct {
+	Namespace, Name string
+	Err             error
+}
+
+// Error names the budget and tells what is wrong with it.
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("disruption: budget %q: %v", e.Namespace+"/"+e.Name, e.Err)
+}
+
+// Unwrap returns what is wrong with the budget.
+func (e *BudgetError) Unwrap() error { return e.Err }

@@ -1,0 +1,72 @@
+package disruption
+
+import (
+	"errors"
+	"slices"
+)
+
+// Set is a compiled list of budgets: it tells which of them cover a pod. It is
+// immutable and safe for concurrent use. The zero Set has no budgets.
+type Set struct {
+	budgets     []compiled
+	inNamespace map[string][]BudgetID // ascending
+}
+
+// compiled is what a decision needs of a Budget.
+type compiled struct {
+	allowed   int32
+	matcher   *Matcher
+	disrupted []string // sorted
+}
+
+// NewSet compiles budgets; BudgetID i stands for budgets[i], and the Set keeps
+// nothing of the slice. Where several budgets cover a pod, they are charged in
+// that order, so the caller should bring them into one that doesn't depend on the
+// input: see [Compare].
+//
+// The error joins a [BudgetError] for each selector that cannot be read. The Set
+// is usable all the same: such a budget covers nothing, as upstream has it.
+func NewSet(budgets []Budget) (*Set, error) {
+	s := &Set{budgets: make([]compiled, len(budgets)), inNamespace: map[string][]BudgetID{}}
+	var errs []error
+	for i := range budgets {
+		b := &budgets[i]
+		matcher, err := b.Selector.Compile()
+		if err != nil {
+			errs = append(errs, &BudgetError{Namespace: b.Namespace, Name: b.Name, Err: err})
+		}
+		s.budgets[i] = compiled{b.Allowed, matcher, slices.Sorted(slices.Values(b.Disrupted))}
+		s.inNamespace[b.Namespace] = append(s.inNamespace[b.Namespace], BudgetID(i))
+	}
+	return s, errors.Join(errs...)
+}
+
+// Len is the number of budgets; BudgetID runs from 0 to Len-1.
+func (s *Set) Len() int { return len(s.budgets) }
+
+// Allowed returns a new slice with what each budget allows, for [NewLedger].
+func (s *Set) Allowed() []int32 {
+	allowed := make([]int32, len(s.budgets))
+	for i := range s.budgets {
+		allowed[i] = s.budgets[i].allowed
+	}
+	return allowed
+}
+
+// Covering appends to dst the budgets that, by rule r, are charged for the pod of
+// that namespace, name and labels, in ascending order, and returns the extended
+// slice. dst and labels may be nil.
+//
+// It looks at every budget of the namespace. Allocates only to grow dst.
+func (s *Set) Covering(dst []BudgetID, r Rule, namespace, name string, labels map[string]string) []BudgetID {
+	for _, id := range s.inNamespace[namespace] {
+		b := &s.budgets[id]
+		if !r.selects(b.matcher, labels) {
+			continue
+		}
+		if _, disrupted := slices.BinarySearch(b.disrupted, name); !disrupted {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
