@@ -1,0 +1,260 @@
+package disruption_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+)
+
+func expression(key string, o disruption.Operator, values ...string) disruption.Requirement {
+	return disruption.Requirement{Key: key, Operator: o, Values: values}
+}
+
+func expressions(rs ...disruption.Requirement) *disruption.Selector {
+	return &disruption.Selector{MatchExpressions: rs}
+}
+
+func TestMatches(t *testing.T) {
+	type labels = map[string]string
+	for _, tt := range []struct {
+		name     string
+		selector *disruption.Selector
+		labels   labels
+		want     bool
+	}{
+		{"a nil selector holds for no labels", nil, labels{"app": "web"}, false},
+		{"an empty selector holds for any labels", &disruption.Selector{}, labels{"app": "web"}, true},
+		{"an empty selector holds without labels", &disruption.Selector{}, nil, true},
+		{"a label with the value", &disruption.Selector{MatchLabels: labels{"app": "web"}}, labels{"app": "web", "x": "y"}, true},
+		{"a label with another value", &disruption.Selector{MatchLabels: labels{"app": "web"}}, labels{"app": "db"}, false},
+		{"an absent label", &disruption.Selector{MatchLabels: labels{"app": "web"}}, nil, false},
+		{"an empty value is not an absent label", &disruption.Selector{MatchLabels: labels{"app": ""}}, labels{"x": ""}, false},
+		{"an empty value equals an empty value", &disruption.Selector{MatchLabels: labels{"app": ""}}, labels{"app": ""}, true},
+		{"In holds for a value of the list", expressions(expression("app", disruption.In, "web", "db", "db")), labels{"app": "db"}, true},
+		{"In holds for no other value", expressions(expression("app", disruption.In, "web", "db")), labels{"app": "c"}, false},
+		{"In fails where the label is absent", expressions(expression("app", disruption.In, "web")), nil, false},
+		{"NotIn holds for another value", expressions(expression("app", disruption.NotIn, "web", "db")), labels{"app": "c"}, true},
+		{"NotIn fails for a value of the list", expressions(expression("app", disruption.NotIn, "web", "db")), labels{"app": "web"}, false},
+		{"NotIn holds where the label is absent", expressions(expression("app", disruption.NotIn, "web")), nil, true},
+		{"Exists holds for an empty value", expressions(expression("app", disruption.Exists)), labels{"app": ""}, true},
+		{"Exists fails where the label is absent", expressions(expression("app", disruption.Exists)), nil, false},
+		{"DoesNotExist holds where the label is absent", expressions(expression("app", disruption.DoesNotExist)), nil, true},
+		{"DoesNotExist fails for an empty value", expressions(expression("app", disruption.DoesNotExist)), labels{"app": ""}, false},
+		{
+			"labels and expressions must all hold",
+			&disruption.Selector{
+				MatchLabels:      labels{"app": "web"},
+				MatchExpressions: []disruption.Requirement{expression("tier", disruption.In, "front")},
+			},
+			labels{"app": "web", "tier": "back"}, false,
+		},
+		{"a contradiction holds nowhere", expressions(expression("a", disruption.In, "1"), expression("a", disruption.NotIn, "1")), labels{"a": "1"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := tt.selector.Compile()
+			require.NoError(t, err)
+			require.Equal(t, tt.want, m.Matches(tt.labels))
+		})
+	}
+}
+
+func TestEmptyTellsEverythingFromNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		selector *disruption.Selector
+		want     bool
+	}{
+		{"nil selects nothing and is not empty", nil, false},
+		{"no requirement at all is empty", &disruption.Selector{}, true},
+		{"a requirement is not empty", onApp, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := tt.selector.Compile()
+			require.NoError(t, err)
+			require.Equal(t, tt.want, m.Empty())
+		})
+	}
+	require.False(t, (*disruption.Matcher)(nil).Matches(app), "a nil Matcher matches nothing")
+	require.False(t, (*disruption.Matcher)(nil).Empty())
+	require.False(t, new(disruption.Matcher).Matches(app), "the zero Matcher matches nothing")
+}
+
+func TestBadSelectors(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	for _, tt := range []struct {
+		name     string
+		selector *disruption.Selector
+		want     []string // fields at fault, in order
+	}{
+		{"In without a value", expressions(expression("a", disruption.In)), []string{"matchExpressions[0].values"}},
+		{"NotIn without a value", expressions(expression("a", disruption.NotIn)), []string{"matchExpressions[0].values"}},
+		{"Exists with a value", expressions(expression("a", disruption.Exists, "x")), []string{"matchExpressions[0].values"}},
+		{"DoesNotExist with a value", expressions(expression("a", disruption.DoesNotExist, "x")), []string{"matchExpressions[0].values"}},
+		{"an unknown operator", expressions(expression("a", "Gt", "1")), []string{"matchExpressions[0].operator"}},
+		{"an operator in the wrong case", expressions(expression("a", "in", "1")), []string{"matchExpressions[0].operator"}},
+		{"an empty operator", expressions(expression("a", "")), []string{"matchExpressions[0].operator"}},
+		{"an empty key", expressions(expression("", disruption.Exists)), []string{"matchExpressions[0].key"}},
+		{"a key with two slashes", expressions(expression("a/b/c", disruption.Exists)), []string{"matchExpressions[0].key"}},
+		{"a value that is too long", expressions(expression("a", disruption.In, "x", long)), []string{"matchExpressions[0].values[1]"}},
+		{"a label with a bad key", &disruption.Selector{MatchLabels: map[string]string{"-a": "x"}}, []string{`matchLabels["-a"].key`}},
+		{"a label with a bad value", &disruption.Selector{MatchLabels: map[string]string{"a": "x "}}, []string{`matchLabels["a"].values[0]`}},
+		{
+			"all that is wrong, labels first and in order of key",
+			&disruption.Selector{
+				MatchLabels:      map[string]string{"b": "?", "a": "?"},
+				MatchExpressions: []disruption.Requirement{expression("ok", disruption.Exists), expression("!", "?", long)},
+			},
+			[]string{
+				`matchLabels["a"].values[0]`, `matchLabels["b"].values[0]`,
+				"matchExpressions[1].key", "matchExpressions[1].operator", "matchExpressions[1].values[0]",
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := tt.selector.Compile()
+			require.ErrorIs(t, err, disruption.ErrSelector)
+			require.False(t, m.Matches(nil), "a selector that cannot be read matches nothing")
+			var fields []string
+			for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+				var at *disruption.SelectorError
+				require.ErrorAs(t, e, &at)
+				fields = append(fields, at.Field)
+			}
+			if diff := cmp.Diff(tt.want, fields); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSelectorErrorNamesWhatIsWrong(t *testing.T) {
+	_, err := expressions(expression("tier", disruption.In)).Compile()
+	require.EqualError(t, err, `disruption: selector: matchExpressions[0].values of {"tier" In []}: `+
+		`[] is not at least one value, as In and NotIn need`)
+	var at *disruption.SelectorError
+	require.ErrorAs(t, err, &at)
+	want := &disruption.SelectorError{
+		Field: "matchExpressions[0].values", Key: "tier", Operator: disruption.In, Value: "[]",
+		Want: "at least one value, as In and NotIn need",
+	}
+	if diff := cmp.Diff(want, at); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCompileKeepsNothingOfTheSelector(t *testing.T) {
+	s := &disruption.Selector{
+		MatchLabels:      map[string]string{"app": "web"},
+		MatchExpressions: []disruption.Requirement{expression("tier", disruption.In, "b", "a")},
+	}
+	m, err := s.Compile()
+	require.NoError(t, err)
+	require.Equal(t, []string{"b", "a"}, s.MatchExpressions[0].Values, "the input is unchanged")
+	s.MatchLabels["app"] = "db"
+	s.MatchExpressions[0].Values[0], s.MatchExpressions[0].Operator = "c", disruption.DoesNotExist
+	require.True(t, m.Matches(map[string]string{"app": "web", "tier": "b"}))
+}
+
+// plainMatch is what a selector means, a requirement at a time.
+func plainMatch(s *disruption.Selector, labels map[string]string) bool {
+	if s == nil {
+		return false
+	}
+	for k, v := range s.MatchLabels {
+		if got, ok := labels[k]; !ok || got != v {
+			return false
+		}
+	}
+	for _, r := range s.MatchExpressions {
+		value, present := labels[r.Key]
+		ok := false
+		switch r.Operator {
+		case disruption.In:
+			ok = present && slices.Contains(r.Values, value)
+		case disruption.NotIn:
+			ok = !present || !slices.Contains(r.Values, value)
+		case disruption.Exists:
+			ok = present
+		case disruption.DoesNotExist:
+			ok = !present
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func matchesAsItMeans(t *rapid.T) {
+	s := drawSelector(t)
+	labels := drawLabels(t)
+	m, err := s.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Matches(labels), plainMatch(s, labels); got != want {
+		t.Fatalf("%+v on %v: got %v, want %v", s, labels, got, want)
+	}
+}
+
+func TestMatchesAsItMeans(t *testing.T) { rapid.Check(t, matchesAsItMeans) }
+func FuzzMatchesAsItMeans(f *testing.F) { f.Fuzz(rapid.MakeFuzz(matchesAsItMeans)) }
+
+// Whatever JSON says, Compile either explains what is wrong or gives a Matcher
+// that means the same as the selector and as its copy through JSON.
+func FuzzSelectorJSON(f *testing.F) {
+	for _, seed := range []string{
+		`null`, `{}`, `{"matchLabels":{"app":"web"}}`,
+		`{"matchExpressions":[{"key":"app","operator":"NotIn","values":["web","db"]},{"key":"x","operator":"Exists"}]}`,
+		`{"matchExpressions":[{"key":"","operator":"Gt"}]}`,
+	} {
+		f.Add([]byte(seed), "app", "web")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, key, value string) {
+		var s *disruption.Selector
+		if json.Unmarshal(data, &s) != nil {
+			return
+		}
+		labels := map[string]string{key: value}
+		m, err := s.Compile()
+		if err != nil {
+			var at *disruption.SelectorError
+			if !errors.As(err, &at) || !errors.Is(err, disruption.ErrSelector) || m.Matches(labels) {
+				t.Fatalf("%s: untyped error or a match: %v", data, err)
+			}
+			return
+		}
+		if got, want := m.Matches(labels), plainMatch(s, labels); got != want {
+			t.Fatalf("%s on %v: got %v, want %v", data, labels, got, want)
+		}
+		out, err := json.Marshal(s)
+		require.NoError(t, err)
+		var again *disruption.Selector
+		require.NoError(t, json.Unmarshal(out, &again))
+		copied, err := again.Compile()
+		require.NoError(t, err)
+		require.Equal(t, m, copied)
+	})
+}
+
+func TestMatchesAllocatesNothing(t *testing.T) {
+	m, err := (&disruption.Selector{
+		MatchLabels:      map[string]string{"app": "web"},
+		MatchExpressions: []disruption.Requirement{expression("tier", disruption.In, "a", "b"), expression("x", disruption.DoesNotExist)},
+	}).Compile()
+	require.NoError(t, err)
+	labels := map[string]string{"app": "web", "tier": "b"}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if !m.Matches(labels) {
+			t.Fatal("does not match")
+		}
+	}))
+}

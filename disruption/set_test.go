@@ -1,0 +1,81 @@
+package disruption_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+)
+
+// The filed form agrees with asking every budget, and is ascending.
+func coveringAsksEveryBudget(t *rapid.T) {
+	budgets, rule := drawBudgets(t), drawRule(t)
+	namespace := rapid.SampledFrom([]string{"", "shop", "other"}).Draw(t, "pod's namespace")
+	name := rapid.SampledFrom([]string{"p", "q", "x"}).Draw(t, "pod")
+	labels := drawLabels(t)
+
+	set, err := disruption.NewSet(budgets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []disruption.BudgetID{99} // what dst holds already stays
+	for i := range budgets {
+		m, err := budgets[i].Selector.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rule.Covers(&budgets[i], m, namespace, name, labels) {
+			want = append(want, disruption.BudgetID(i))
+		}
+	}
+	got := set.Covering([]disruption.BudgetID{99}, rule, namespace, name, labels)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("(-every budget +set):\n%s", diff)
+	}
+}
+
+func TestCoveringAsksEveryBudget(t *testing.T) { rapid.Check(t, coveringAsksEveryBudget) }
+func FuzzCoveringAsksEveryBudget(f *testing.F) { f.Fuzz(rapid.MakeFuzz(coveringAsksEveryBudget)) }
+
+func TestBudgetThatCannotBeReadCoversNothing(t *testing.T) {
+	bad := &disruption.Selector{MatchLabels: map[string]string{"app": "no such value!"}}
+	set, err := disruption.NewSet([]disruption.Budget{budget("bad", 1, bad), budget("good", 2, onApp)})
+	require.ErrorIs(t, err, disruption.ErrSelector)
+	var at *disruption.BudgetError
+	require.ErrorAs(t, err, &at)
+	require.Equal(t, "shop/bad", at.Namespace+"/"+at.Name)
+	require.ErrorContains(t, err, `disruption: budget "shop/bad": disruption: selector: matchLabels["app"].values[0]`)
+
+	require.Equal(t, 2, set.Len())
+	require.Equal(t, []int32{1, 2}, set.Allowed())
+	require.Equal(t, []disruption.BudgetID{1}, set.Covering(nil, disruption.Rule137, "shop", "w", app))
+}
+
+func TestZeroSetHasNoBudgets(t *testing.T) {
+	var set disruption.Set
+	require.Zero(t, set.Len())
+	require.Empty(t, set.Allowed())
+	require.Empty(t, set.Covering(nil, disruption.Rule137, "shop", "w", app))
+}
+
+func TestCompareOrdersByNamespaceThenName(t *testing.T) {
+	budgets := []disruption.Budget{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "b"}, {Namespace: "a", Name: "a"}, {Name: "z"}}
+	slices.SortFunc(budgets, disruption.Compare)
+	want := []disruption.Budget{{Name: "z"}, {Namespace: "a", Name: "a"}, {Namespace: "a", Name: "b"}, {Namespace: "b", Name: "a"}}
+	if diff := cmp.Diff(want, budgets); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestModesAndOperators(t *testing.T) {
+	for mode, want := range map[disruption.Mode]bool{"": true, "Single": true, "All": true, "all": false, "PodGroup": false} {
+		require.Equal(t, want, mode.Valid(), "mode %q", mode)
+	}
+	for o, want := range map[disruption.Operator]bool{"In": true, "NotIn": true, "Exists": true, "DoesNotExist": true, "": false, "Gt": false} {
+		require.Equal(t, want, o.Valid(), "operator %q", o)
+	}
+}
