@@ -1,0 +1,219 @@
+package gen
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// epoch is when the first pods of small clusters started.
+var epoch = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+
+// gpu is the extended resource of the clusters.
+const gpu = "example.com/gpu"
+
+// builder makes one question.
+type builder struct {
+	source
+	p Profile
+	s cluster.Snapshot
+
+	sizes, starts, levels int // how many different ones there are: with few of them all is tied
+}
+
+func build(src source, p Profile) Question {
+	if p.MaxNodes == 0 {
+		p.MaxNodes = 6
+	}
+	if p.MaxPods == 0 {
+		p.MaxPods = 20
+	}
+	b := &builder{source: src, p: p}
+	b.sizes, b.starts, b.levels = 1+b.source(4), 1+b.source(4), 1+b.source(7)
+	b.s.Time = epoch.Add(6 * time.Hour)
+	if b.chance(p.Odd, 5) {
+		b.s.Time = time.Time{}
+	}
+	alike := b.source(2) == 0
+	for i := range 1 + min(b.source(p.MaxNodes), b.source(p.MaxNodes)) {
+		b.s.Nodes = append(b.s.Nodes, b.node(i))
+		if alike {
+			b.s.Nodes[i].Allocatable = maps.Clone(b.s.Nodes[0].Allocatable)
+		}
+	}
+	b.classes()
+	b.groups()
+	for i := range max(b.source(p.MaxPods+1), b.source(p.MaxPods+1)) {
+		b.s.Pods = append(b.s.Pods, b.running(i))
+	}
+	b.budgets()
+	for i := range 3 {
+		if b.chance(p.Nominations, 30) {
+			b.s.Pods = append(b.s.Pods, b.nominee(i))
+		}
+	}
+	return Question{Preemptor: b.preemptor(), Snapshot: b.s}
+}
+
+func (b *builder) node(i int) cluster.Node {
+	n := cluster.Node{
+		Name: fmt.Sprintf("n%d", i),
+		Allocatable: cluster.Resources{
+			cluster.CPU:    1000 * int64(2+b.source(3)),
+			cluster.Memory: 1 << 30 * int64(4+b.source(5)),
+		},
+	}
+	if b.source(3) == 0 {
+		n.Allocatable[cluster.Pods] = pick(b.source, int64(10), 4, 4, 3, 3, 2, 1, 0)
+	}
+	if b.source(2) > 0 {
+		n.Allocatable[gpu] = int64(b.source(3))
+	}
+	if !b.p.Placement {
+		return n
+	}
+	n.Labels = map[string]string{"zone": pick(b.source, "a", "b"), "generation": pick(b.source, "1", "2", "10", "old")}
+	n.Unschedulable = b.chance(true, 4)
+	for range 2 {
+		if b.chance(true, 6) {
+			n.Taints = append(n.Taints, cluster.Taint{
+				Key:    pick(b.source, "dedicated", "weight"),
+				Value:  pick(b.source, "", "5", "ml"),
+				Effect: pick(b.source, cluster.NoSchedule, cluster.PreferNoSchedule, cluster.NoExecute),
+			})
+		}
+	}
+	if len(n.Taints) == 2 && n.Taints[0].Key == n.Taints[1].Key && n.Taints[0].Effect == n.Taints[1].Effect {
+		n.Taints = n.Taints[:1] // a key has one value for an effect
+	}
+	return n
+}
+
+// pod is what running and pending pods have in common.
+func (b *builder) pod(name string) cluster.Pod {
+	p := cluster.Pod{
+		Namespace: pick(b.source, "default", "default", "default", "team"),
+		Name:      name,
+		UID:       pick(b.source, name, "", fmt.Sprintf("u%d", b.source(10))),
+		Labels:    pick(b.source, nil, map[string]string{"app": "web"}, map[string]string{"app": "db"}, map[string]string{"tier": "back"}),
+		Requests:  cluster.Resources{cluster.CPU: 500 * int64(1+b.source(b.sizes))},
+	}
+	if b.source(3) == 0 {
+		p.Requests[cluster.Memory] = 1 << 30 * int64(b.source(b.sizes))
+	}
+	if b.chance(true, 10) {
+		p.Requests[gpu] = int64(b.source(2))
+	}
+	if b.chance(true, 3) {
+		p.Requests = nil
+	}
+	if b.chance(b.p.Ports, 15) {
+		p.Ports = append(p.Ports, b.port())
+	}
+	return p
+}
+
+func (b *builder) port() cluster.HostPort {
+	return cluster.HostPort{
+		Port:     pick(b.source, int32(80), 443),
+		Protocol: pick(b.source, "", "TCP", "UDP"),
+		IP:       pick(b.source, "", "0.0.0.0", "10.0.0.1", "10.0.0.2"),
+	}
+}
+
+func (b *builder) running(i int) cluster.Pod {
+	p := b.pod(fmt.Sprintf("p%02d", i))
+	p.Node = pick(b.source, b.s.Nodes...).Name
+	if b.chance(b.p.Odd, 3) {
+		p.Node = "gone"
+	}
+	b.prioritize(&p, []int32{0, 10, 10, 100, 0, -10, 1000}[:b.levels]...)
+	if b.source(5) > 0 {
+		p.Started = epoch.Add(time.Duration(b.source(b.starts)) * time.Hour)
+	}
+	if b.chance(b.p.Odd, 3) {
+		p.Started = b.s.Time.Add(time.Hour) // clocks differ
+	}
+	if b.chance(b.p.Terminating, 10) {
+		p.Terminating = true
+		p.Preempted = b.source(2) > 0
+	}
+	if b.chance(b.p.Groups, 40) && len(b.s.PodGroups) > 0 {
+		g := pick(b.source, b.s.PodGroups...)
+		p.Namespace, p.Group = g.Namespace, g.Name
+	}
+	if b.chance(b.p.Odd, 3) {
+		p.Group = "missing"
+	}
+	return p
+}
+
+// prioritize gives a pod one of the priorities, by its own field or by a class.
+func (b *builder) prioritize(p *cluster.Pod, choices ...int32) {
+	v := pick(b.source, choices...)
+	p.Priority = &v
+	if !b.chance(b.p.Classes, 30) || len(b.s.PriorityClasses) == 0 {
+		return
+	}
+	p.Class = pick(b.source, b.s.PriorityClasses...).Name
+	switch b.source(3) {
+	case 0:
+		p.Priority = nil
+	case 1:
+		p.Priority, p.Class = nil, ""
+	}
+}
+
+func (b *builder) classes() {
+	if !b.p.Classes {
+		return
+	}
+	for i, v := range []int32{10, 100, 1000} {
+		if b.source(2) == 0 {
+			continue
+		}
+		b.s.PriorityClasses = append(b.s.PriorityClasses, priority.Class{
+			Name:   fmt.Sprintf("class%d", i),
+			Value:  v,
+			Policy: pick(b.source, "", "", priority.PreemptLowerPriority, priority.Never),
+		})
+	}
+	if n := len(b.s.PriorityClasses); b.chance(n > 0, 20) {
+		b.s.PriorityClasses[b.source(n)].GlobalDefault = true
+	}
+}
+
+func (b *builder) nominee(i int) cluster.Pod {
+	p := b.pod(fmt.Sprintf("q%d", i))
+	b.prioritize(&p, 0, 10, 100, 1000)
+	p.NominatedNode = pick(b.source, b.s.Nodes...).Name
+	if b.chance(b.p.Odd, 5) {
+		p.NominatedNode = "gone"
+	}
+	return p
+}
+
+// preemptor makes the pod that wants to run, in the snapshot or inline.
+func (b *builder) preemptor() cluster.Preemptor {
+	p := b.pod("web")
+	if p.Requests != nil {
+		p.Requests[cluster.CPU] += 500 * int64(b.source(3))
+	}
+	b.prioritize(&p, 1000, 1000, 1000, 100, 100, 10)
+	p.Policy = pick(b.source, "", "", "", priority.PreemptLowerPriority)
+	if b.chance(b.p.Classes, 5) {
+		p.Policy = priority.Never
+	}
+	if b.chance(b.p.Nominations, 30) {
+		p.NominatedNode = pick(b.source, b.s.Nodes...).Name
+	}
+	b.place(&p)
+	if b.source(3) > 0 {
+		return cluster.Preemptor{Kind: cluster.KindPod, Pods: []cluster.Pod{p}}
+	}
+	b.s.Pods = append(b.s.Pods, p)
+	return cluster.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name}
+}

@@ -1,0 +1,78 @@
+package gen
+
+import (
+	"fmt"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+func (b *builder) budgets() {
+	if !b.p.Budgets {
+		return
+	}
+	for i := range b.source(4) {
+		budget := disruption.Budget{
+			Namespace: pick(b.source, "default", "default", "team"),
+			Name:      fmt.Sprintf("b%d", i),
+			Selector:  b.selector(),
+			Allowed:   pick(b.source, int32(0), 1, 2, -1),
+		}
+		for _, p := range b.s.Pods {
+			if b.chance(true, 8) {
+				budget.Disrupted = append(budget.Disrupted, p.Name)
+			}
+		}
+		b.s.Budgets = append(b.s.Budgets, budget)
+	}
+}
+
+func (b *builder) selector() *disruption.Selector {
+	app := func(op disruption.Operator, values ...string) *disruption.Selector {
+		return &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: op, Values: values}}}
+	}
+	return pick(b.source,
+		&disruption.Selector{MatchLabels: map[string]string{"app": "web"}},
+		&disruption.Selector{MatchLabels: map[string]string{"tier": "back"}},
+		&disruption.Selector{},
+		nil,
+		app(disruption.In, "web", "db"),
+		app(disruption.NotIn, "web"),
+		app(disruption.Exists),
+		app(disruption.DoesNotExist),
+	)
+}
+
+// groups makes a forest of groups for the running pods to be in.
+func (b *builder) groups() {
+	if !b.p.Groups {
+		return
+	}
+	mode := func() disruption.Mode { return pick(b.source, disruption.All, disruption.Single, "") }
+	prio := func() *int32 {
+		v := pick(b.source, int32(0), 10, 100)
+		return pick(b.source, &v, &v, nil)
+	}
+	for i := range b.source(3) {
+		c := cluster.CompositePodGroup{Namespace: "default", Name: fmt.Sprintf("c%d", i), Mode: mode(), Priority: prio()}
+		if i > 0 && b.source(2) > 0 {
+			c.Parent = fmt.Sprintf("c%d", b.source(i))
+		}
+		if b.chance(b.p.Odd, 5) {
+			c.Parent = "missing"
+		}
+		b.s.CompositePodGroups = append(b.s.CompositePodGroups, c)
+	}
+	for i := range b.source(4) {
+		g := cluster.PodGroup{Namespace: pick(b.source, "default", "default", "team"), Name: fmt.Sprintf("g%d", i), Mode: mode(), Priority: prio()}
+		if n := len(b.s.CompositePodGroups); g.Namespace == "default" && b.chance(n > 0, 50) {
+			g.Parent = b.s.CompositePodGroups[b.source(n)].Name
+		}
+		if least := int32(1 + b.source(2)); b.source(2) > 0 {
+			g.MinCount = &least
+		} else {
+			g.Basic = true
+		}
+		b.s.PodGroups = append(b.s.PodGroups, g)
+	}
+}

@@ -1,0 +1,124 @@
+package gen
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Shape says what the pods of a fleet have in common.
+type Shape string
+
+// The shapes of fleets. In all of them every node is full of cpu.
+const (
+	Uniform  Shape = "uniform"  // ten priorities, sizes and start times, evenly spread
+	Tied     Shape = "tied"     // one priority: every node ties on it, sizes and start times decide
+	Distinct Shape = "distinct" // no two pods have the same priority
+	Budgeted Shape = "budgeted" // uniform, and every pod is in one of 100 budgets that are spent
+	Equal    Shape = "equal"    // every pod is like every other: nodes repeat
+)
+
+// Shapes lists all of them.
+func Shapes() []Shape { return []Shape{Uniform, Tied, Distinct, Budgeted, Equal} }
+
+// Capacity of each node of a fleet.
+const (
+	fleetCPU     = 64_000      // thousandths of a core
+	fleetMemory  = 256 << 30   // bytes
+	fleetStorage = 2_000 << 30 // bytes
+)
+
+// Fleet is a big cluster: nodes with podsPerNode running pods each, which leave
+// less than one core free on every node. Priorities are at least 0 and at most 9,
+// but for Distinct, where they count up to the number of pods.
+func Fleet(nodes, podsPerNode int, seed uint64, shape Shape) cluster.Snapshot {
+	b := &fleet{source: seeded(seed), shape: shape}
+	b.s.Time = epoch.Add(1000 * time.Hour)
+	b.s.Nodes = make([]cluster.Node, 0, nodes)
+	b.s.Pods = make([]cluster.Pod, 0, nodes*podsPerNode)
+	for i := range nodes {
+		b.s.Nodes = append(b.s.Nodes, cluster.Node{
+			Name: fmt.Sprintf("node-%06d", i),
+			Allocatable: cluster.Resources{
+				cluster.CPU: fleetCPU, cluster.Memory: fleetMemory, "ephemeral-storage": fleetStorage,
+				cluster.Pods: int64(max(110, podsPerNode+1)),
+			},
+		})
+		b.fill(i, podsPerNode)
+	}
+	if shape == Budgeted {
+		for i := range 100 {
+			b.s.Budgets = append(b.s.Budgets, disruption.Budget{
+				Namespace: "default",
+				Name:      fmt.Sprintf("budget-%02d", i),
+				Selector:  &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprintf("app-%02d", i)}},
+			})
+		}
+	}
+	return b.s
+}
+
+// FleetPod is a preemptor for a fleet, above every pod of it: some 1 to 8 cores
+// and twice as many GiB, by seed.
+func FleetPod(seed uint64) cluster.Preemptor {
+	s := seeded(seed)
+	priority := int32(1 << 30)
+	cores := int64(1 + s(8))
+	return cluster.Preemptor{Kind: cluster.KindPod, Pods: []cluster.Pod{{
+		Namespace: "default", Name: "preemptor", UID: "preemptor", Priority: &priority,
+		Requests: cluster.Resources{cluster.CPU: cores*1000 - int64(s(10))*50, cluster.Memory: cores << 31},
+	}}}
+}
+
+// fleet makes one big cluster.
+type fleet struct {
+	source
+	shape Shape
+	s     cluster.Snapshot
+}
+
+// fill gives node i its pods: shares of its cpu, and of most of its memory, by
+// random weights.
+func (b *fleet) fill(i, pods int) {
+	cpu, memory := b.shares(pods), b.shares(pods)
+	for k := range pods {
+		p := cluster.Pod{
+			Namespace: "default",
+			Name:      fmt.Sprintf("pod-%06d-%03d", i, k),
+			UID:       fmt.Sprintf("%08x-%06d-%03d", b.source(1<<31-1), i, k),
+			Labels:    map[string]string{"app": fmt.Sprintf("app-%02d", b.source(100))},
+			Node:      b.s.Nodes[i].Name,
+			Requests: cluster.Resources{
+				cluster.CPU:    fleetCPU * cpu[k] / (cpu[pods] * 10) * 10,
+				cluster.Memory: fleetMemory / 10 * 8 / memory[pods] * memory[k] >> 20 << 20,
+			},
+			Started: epoch.Add(time.Duration(b.source(1_000_000)) * time.Second),
+		}
+		priority := int32(0)
+		switch b.shape {
+		case Uniform, Budgeted:
+			priority = int32(b.source(10))
+		case Distinct:
+			priority = int32(i*pods + k)
+		case Equal:
+			p.Started = epoch
+		}
+		p.Priority = &priority
+		b.s.Pods = append(b.s.Pods, p)
+	}
+}
+
+// shares are that many random weights, and their sum.
+func (b *fleet) shares(pods int) []int64 {
+	weights := make([]int64, pods+1)
+	for k := range pods {
+		weights[k] = 1
+		if b.shape != Equal {
+			weights[k] += int64(b.source(8))
+		}
+		weights[pods] += weights[k]
+	}
+	return weights
+}

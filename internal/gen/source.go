@@ -1,0 +1,29 @@
+package gen
+
+import (
+	"math/rand/v2"
+
+	"pgregory.net/rapid"
+)
+
+// source is where choices come from: a number from 0 to n-1 each, of which the
+// lower ones are the plainer choice, so that shrinking simplifies.
+type source func(n int) int
+
+// seeded is a source that always gives the same numbers for a seed.
+func seeded(seed uint64) source {
+	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)).IntN
+}
+
+// drawn is a source that takes rapid's numbers.
+func drawn(t *rapid.T) source {
+	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
+}
+
+// chance is true in percent of all cases, and never when the feature is off.
+func (s source) chance(on bool, percent int) bool {
+	return on && s(100) >= 100-percent
+}
+
+// pick is one of the choices, the first of them when shrunk.
+func pick[T any](s source, choices ...T) T { return choices[s(len(choices))] }
