@@ -1,0 +1,192 @@
+package floors
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Check returns a sentence for every breach of the rules, sorted, and none if the
+// module keeps them all.
+func Check(t *Tree, r Rules) []string {
+	c := &checker{Tree: t, rules: r}
+	c.layout()
+	c.dependencies()
+	for _, p := range t.Packages {
+		c.floors(p)
+		c.documented(p)
+	}
+	c.signatures()
+	slices.Sort(c.breaches)
+	return slices.Compact(c.breaches)
+}
+
+type checker struct {
+	*Tree
+	rules    Rules
+	breaches []string
+}
+
+func (c *checker) breach(format string, args ...any) {
+	c.breaches = append(c.breaches, fmt.Sprintf(format, args...))
+}
+
+// layout checks the folders: only the allowed ones at the top, nested modules only
+// where everything may be imported, no package without a floor.
+func (c *checker) layout() {
+	for _, f := range c.Folders {
+		if !slices.Contains(c.rules.Folders, f) {
+			c.breach("folder %s: not one of the module's top-level folders", f)
+		}
+	}
+	for _, dir := range c.Nested {
+		if !isTop(dir) {
+			c.breach("folder %s: a nested module belongs under examples or bench", dir)
+		}
+	}
+	for _, p := range c.Packages {
+		if _, _, ok := c.rules.floor(p.Dir); !ok && !isTop(p.Dir) && !isInternal(p.Dir) {
+			c.breach("package %s: has no floor", p.Dir)
+		}
+	}
+}
+
+// floors checks what a package imports from its own module. Tests in the package
+// itself may use internal packages as they like; those in an external test package
+// see the module as its users do and may import anything.
+func (c *checker) floors(p *Package) {
+	for _, path := range imports(p.Files) {
+		if dir, ok := c.local(path); ok {
+			c.checkImport(p, dir, "imports")
+		}
+	}
+	for _, path := range imports(p.Tests) {
+		if dir, ok := c.local(path); ok && !isInternal(dir) {
+			c.checkImport(p, dir, "imports in a test")
+		}
+	}
+}
+
+func (c *checker) checkImport(p *Package, dir, verb string) {
+	switch {
+	case isTop(dir):
+		if !isTop(p.Dir) {
+			c.breach("package %s: %s %s, which nothing below may import", p.Dir, verb, dir)
+		}
+	case isTop(p.Dir):
+	case isInternal(p.Dir):
+		// The compiler forbids cycles, and a public package that imports this one is
+		// judged by everything that this one reaches.
+	default:
+		for _, reached := range c.publicReached(dir) {
+			if !c.below(reached, p.Dir) {
+				via := ""
+				if reached != dir {
+					via = " through " + dir
+				}
+				c.breach("package %s: %s %s%s, which is not on a lower floor", p.Dir, verb, reached, via)
+			}
+		}
+	}
+}
+
+// publicReached returns the public packages that an import of dir brings in
+// without another public package between: dir itself, or what an internal dir
+// imports, and so on.
+func (c *checker) publicReached(dir string) []string {
+	seen := map[string]bool{}
+	var out []string
+	var visit func(dir string)
+	visit = func(dir string) {
+		if seen[dir] {
+			return
+		}
+		seen[dir] = true
+		if !isInternal(dir) {
+			out = append(out, dir)
+			return
+		}
+		if p := c.byDir[dir]; p != nil {
+			for _, path := range imports(p.Files) {
+				if next, ok := c.local(path); ok {
+					visit(next)
+				}
+			}
+		}
+	}
+	visit(dir)
+	return out
+}
+
+// below reports whether package low stands on a lower floor than package high. A
+// folder stands above the listed one that it lies in.
+func (c *checker) below(low, high string) bool {
+	lowFloor, lowDepth, ok1 := c.rules.floor(low)
+	highFloor, highDepth, ok2 := c.rules.floor(high)
+	if !ok1 || !ok2 {
+		return false
+	}
+	if lowFloor != highFloor {
+		return lowFloor < highFloor
+	}
+	return lowDepth < highDepth && within(high, low)
+}
+
+// dependencies checks what comes from other modules.
+func (c *checker) dependencies() {
+	for _, m := range c.Requires {
+		for _, f := range c.rules.Forbidden {
+			if strings.HasPrefix(m+"/", f) {
+				c.breach("go.mod: requires %s", m)
+			}
+		}
+	}
+	shipped := c.shipped()
+	for _, p := range c.Packages {
+		for _, path := range imports(p.Files) {
+			allowed := c.rules.Dependencies
+			if !shipped[p.Dir] {
+				allowed = slices.Concat(c.rules.Dependencies, c.rules.TestDependencies)
+			}
+			c.checkDependency(p, path, allowed)
+		}
+		for _, path := range slices.Concat(imports(p.Tests), imports(p.Externals)) {
+			c.checkDependency(p, path, slices.Concat(c.rules.Dependencies, c.rules.TestDependencies))
+		}
+	}
+}
+
+func (c *checker) checkDependency(p *Package, path string, allowed []string) {
+	first, _, _ := strings.Cut(path, "/")
+	if _, ok := c.local(path); ok || path == c.Path || !strings.Contains(first, ".") {
+		return // this module, or the standard library
+	}
+	if !slices.ContainsFunc(allowed, func(m string) bool { return within(path, m) }) {
+		c.breach("package %s: imports %s, which is not one of the module's dependencies", p.Dir, path)
+	}
+}
+
+// shipped is the set of packages that users get: all public ones, and what these
+// import, but not what tests alone import.
+func (c *checker) shipped() map[string]bool {
+	set := map[string]bool{}
+	var visit func(dir string)
+	visit = func(dir string) {
+		p := c.byDir[dir]
+		if p == nil || set[dir] {
+			return
+		}
+		set[dir] = true
+		for _, path := range imports(p.Files) {
+			if next, ok := c.local(path); ok {
+				visit(next)
+			}
+		}
+	}
+	for _, p := range c.Packages {
+		if !isInternal(p.Dir) {
+			visit(p.Dir)
+		}
+	}
+	return set
+}

@@ -1,0 +1,252 @@
+package floors_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/preempt-go/preempt/internal/floors"
+)
+
+// TestModule holds this module to its rules.
+func TestModule(t *testing.T) {
+	tree, err := floors.Load(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := floors.Module()
+	if tree.Path != "github.com/preempt-go/preempt" || len(tree.Packages) < len(rules.Floor)-2 {
+		t.Fatalf("loaded module %q with %d packages: not the whole module", tree.Path, len(tree.Packages))
+	}
+	for _, breach := range floors.Check(tree, rules) {
+		t.Error(breach)
+	}
+}
+
+// good is a module that keeps every rule. Each case below changes or adds files.
+var good = map[string]string{
+	"go.mod": "module github.com/preempt-go/preempt\n\ngo 1.26\n\nrequire github.com/google/btree v1.1.3\n",
+
+	"priority/doc.go":          "// Package priority is floor 0.\npackage priority\n",
+	"priority/class.go":        "package priority\n\n// Class is a level.\ntype Class struct{ Value int32 }\n",
+	"priority/example_test.go": example("priority_test"),
+
+	"domain/doc.go":          "// Package domain is floor 2.\npackage domain\n",
+	"domain/trial.go":        "package domain\n\nimport \"github.com/preempt-go/preempt/priority\"\n\n// Best is the best of classes.\nfunc Best(cs []priority.Class) priority.Class { return cs[0] }\n",
+	"domain/example_test.go": example("domain_test"),
+	"domain/quota/doc.go":    "// Package quota stands above domain.\npackage quota\n",
+	"domain/quota/tree.go":   "package quota\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n",
+	"domain/quota/q_test.go": example("quota_test"),
+
+	"internal/plain/doc.go":   "// Package plain is internal.\npackage plain\n",
+	"internal/plain/plain.go": "package plain\n\n// ID is a number.\ntype ID int\n\n// New returns an ID.\nfunc New() ID { return 0 }\n",
+
+	"internal/gen/doc.go": "// Package gen is for tests.\npackage gen\n",
+	"internal/gen/gen.go": "package gen\n\nimport (\n\t_ \"github.com/preempt-go/preempt/domain\"\n\t_ \"pgregory.net/rapid\"\n)\n",
+
+	"examples/show/main.go":  "// Command show shows.\npackage main\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n\nfunc main() {}\n",
+	"examples/nested/go.mod": "module github.com/preempt-go/preempt/examples/nested\n",
+	"examples/nested/n.go":   "package nested\n\nimport _ \"k8s.io/api/core/v1\"\n",
+	".ci/tools/go.mod":       "module tools\n",
+}
+
+func example(pkg string) string {
+	return "package " + pkg + "\n\nimport (\n\t\"fmt\"\n\n\t_ \"github.com/preempt-go/preempt/internal/gen\"\n)\n\nfunc Example() {\n\tfmt.Println(1)\n\t// Output: 1\n}\n"
+}
+
+func TestCheck(t *testing.T) {
+	cases := map[string]struct {
+		files map[string]string // on top of good; an empty text removes the file
+		want  string            // the one breach; empty: none
+	}{
+		"a module that keeps every rule": {},
+		"an import of a higher floor": {
+			files: map[string]string{"priority/up.go": "package priority\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n"},
+			want:  "package priority: imports domain, which is not on a lower floor",
+		},
+		"an import of the same floor": {
+			files: map[string]string{
+				"disruption/doc.go": "// Package disruption is floor 0 too.\npackage disruption\n",
+				"priority/up.go":    "package priority\n\nimport _ \"github.com/preempt-go/preempt/disruption\"\n",
+			},
+			want: "package priority: imports disruption, which is not on a lower floor",
+		},
+		"an import of a package that stands above its own folder": {
+			files: map[string]string{"domain/up.go": "package domain\n\nimport _ \"github.com/preempt-go/preempt/domain/quota\"\n"},
+			want:  "package domain: imports domain/quota, which is not on a lower floor",
+		},
+		"a higher floor through an internal package": {
+			files: map[string]string{
+				"internal/gen/gen.go": "package gen\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n",
+				"priority/up.go":      "package priority\n\nimport _ \"github.com/preempt-go/preempt/internal/gen\"\n",
+			},
+			want: "package priority: imports domain through internal/gen, which is not on a lower floor",
+		},
+		"a higher floor in a test of the package itself": {
+			files: map[string]string{"priority/up_test.go": "package priority\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n"},
+			want:  "package priority: imports in a test domain, which is not on a lower floor",
+		},
+		"a higher floor in an external test": {
+			files: map[string]string{"priority/up_test.go": "package priority_test\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n"},
+		},
+		"an example that is imported": {
+			files: map[string]string{"priority/up.go": "package priority\n\nimport _ \"github.com/preempt-go/preempt/examples/show\"\n"},
+			want:  "package priority: imports examples/show, which nothing below may import",
+		},
+		"a package without a floor": {
+			files: map[string]string{"victims/doc.go": "// Package victims has its floor taken away.\npackage victims\n"},
+			want:  "package victims: has no floor",
+		},
+		"a folder too many": {
+			files: map[string]string{"pkg/readme.txt": "no Go here\n"},
+			want:  "folder pkg: not one of the module's top-level folders",
+		},
+		"a nested module in the wrong place": {
+			files: map[string]string{"internal/other/go.mod": "module other\n"},
+			want:  "folder internal/other: a nested module belongs under examples or bench",
+		},
+		"a test's dependency in a package that users get": {
+			files: map[string]string{"priority/dep.go": "package priority\n\nimport _ \"pgregory.net/rapid\"\n"},
+			want:  "package priority: imports pgregory.net/rapid, which is not one of the module's dependencies",
+		},
+		"a test's dependency in a test": {
+			files: map[string]string{"priority/dep_test.go": "package priority\n\nimport _ \"pgregory.net/rapid\"\n"},
+		},
+		"a foreign dependency in a test": {
+			files: map[string]string{"priority/dep_test.go": "package priority\n\nimport _ \"example.com/other\"\n"},
+			want:  "package priority: imports example.com/other, which is not one of the module's dependencies",
+		},
+		"Kubernetes in go.mod": {
+			files: map[string]string{"go.mod": good["go.mod"] + "\nrequire (\n\tk8s.io/api v0.37.0 // indirect\n)\n"},
+			want:  "go.mod: requires k8s.io/api",
+		},
+		"an internal type in a parameter": {
+			files: map[string]string{"priority/sig.go": sig("// F takes an ID.\nfunc F(m map[string][]plain.ID) {}")},
+			want:  "package priority: F has the internal type github.com/preempt-go/preempt/internal/plain.ID",
+		},
+		"an internal type in a field": {
+			files: map[string]string{"priority/sig.go": sig("// T has an ID.\ntype T struct{ F *plain.ID }")},
+			want:  "package priority: T.F has the internal type github.com/preempt-go/preempt/internal/plain.ID",
+		},
+		"an internal type in a method of a type that users can hold": {
+			files: map[string]string{"priority/sig.go": sig("type t struct{}\n\nfunc (t) M() plain.ID { return 0 }\n\n// V is a t.\nvar V t")},
+			want:  "package priority: V.M has the internal type github.com/preempt-go/preempt/internal/plain.ID",
+		},
+		"an internal type that is inferred": {
+			files: map[string]string{"priority/sig.go": sig("// V is an ID.\nvar V = plain.New()")},
+			want:  "package priority: V has the internal type github.com/preempt-go/preempt/internal/plain.ID",
+		},
+		"an internal type under another name": {
+			files: map[string]string{"priority/sig.go": sig("// T is an ID.\ntype T = plain.ID")},
+			want:  "package priority: T has the internal type github.com/preempt-go/preempt/internal/plain.ID",
+		},
+		"an internal type in what is not exported": {
+			files: map[string]string{"priority/sig.go": sig("// T hides an ID.\ntype T struct{ f plain.ID }\n\nfunc f(plain.ID) {}")},
+		},
+		"no package doc": {
+			files: map[string]string{"priority/doc.go": "package priority\n"},
+			want:  "package priority: has no doc.go with a package doc",
+		},
+		"no doc.go": {
+			files: map[string]string{"priority/doc.go": ""},
+			want:  "package priority: has no doc.go with a package doc",
+		},
+		"a declaration in doc.go": {
+			files: map[string]string{"priority/doc.go": good["priority/doc.go"] + "\nconst one = 1\n"},
+			want:  "package priority: doc.go has more than the package doc",
+		},
+		"a package doc in another file": {
+			files: map[string]string{"priority/class.go": "// Package priority says it again.\n" + good["priority/class.go"]},
+			want:  "package priority: class.go has a package doc; it belongs into doc.go",
+		},
+		"no example": {
+			files: map[string]string{"priority/example_test.go": ""},
+			want:  "package priority: has no Example with an Output comment",
+		},
+		"an example that is not run": {
+			files: map[string]string{"priority/example_test.go": "package priority_test\n\nfunc Example() {}\n"},
+			want:  "package priority: has no Example with an Output comment",
+		},
+		"a type without a comment": {
+			files: map[string]string{"priority/t.go": "package priority\n\ntype T int\n"},
+			want:  "package priority: T has no comment",
+		},
+		"a method whose comment begins otherwise": {
+			files: map[string]string{"priority/t.go": "package priority\n\n// T is a number.\ntype T int\n\n// Runs the T.\nfunc (t *T) Run() {}\n"},
+			want:  "package priority: the comment of T.Run does not begin with its name",
+		},
+		"a constant without a comment": {
+			files: map[string]string{"priority/t.go": "package priority\n\nconst T = 1\n"},
+			want:  "package priority: T has no comment",
+		},
+		"a method of an interface without a comment": {
+			files: map[string]string{"priority/t.go": "package priority\n\n// I runs.\ntype I interface{ Run() }\n"},
+			want:  "package priority: I.Run has no comment",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tree, err := floors.Load(write(t, tc.files))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules := floors.Module()
+			rules.Examples = true
+			if strings.HasPrefix(tc.want, "package victims") {
+				delete(rules.Floor, "victims")
+			}
+			got := strings.Join(floors.Check(tree, rules), "\n")
+			if got != tc.want {
+				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestLoadErrors: sources that cannot be read are errors, not modules without faults.
+func TestLoadErrors(t *testing.T) {
+	if _, err := floors.Load(t.TempDir()); err == nil {
+		t.Error("a folder without go.mod: no error")
+	}
+	for name, files := range map[string]map[string]string{
+		"a file that does not parse":      {"priority/bad.go": "package priority\n\nfunc {"},
+		"two packages in one folder":      {"priority/bad.go": "package other\n"},
+		"a go.mod that names no module":   {"go.mod": "go 1.26\n"},
+		"a file without a package clause": {"priority/bad.go": "// nothing\n"},
+	} {
+		if _, err := floors.Load(write(t, files)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func sig(decl string) string {
+	return "package priority\n\nimport \"github.com/preempt-go/preempt/internal/plain\"\n\n" + decl + "\n"
+}
+
+// write lays the good module out in a folder, changed by files.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	all := map[string]string{}
+	for name, text := range good {
+		all[name] = text
+	}
+	for name, text := range files {
+		all[name] = text
+	}
+	for name, text := range all {
+		if text == "" {
+			continue
+		}
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}

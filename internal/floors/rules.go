@@ -1,0 +1,73 @@
+package floors
+
+import "strings"
+
+// Rules say what a module may look like.
+type Rules struct {
+	// Folders are the allowed top-level folders, besides those that begin with a dot.
+	Folders []string
+
+	// Floor gives the floor of each public package, by its path in the module. A
+	// package may import only packages of lower floors. A package that is not listed
+	// stands just above the nearest listed folder above it.
+	Floor map[string]int
+
+	// Dependencies are the modules that packages may import; TestDependencies those
+	// that only tests, and packages that only tests import, may.
+	Dependencies, TestDependencies []string
+
+	// Forbidden are prefixes of import paths that nothing in the module may require,
+	// directly or indirectly.
+	Forbidden []string
+
+	// Examples asks every public package for a runnable Example.
+	Examples bool
+}
+
+// Module returns the rules of this module; the page DESIGN.md explains them.
+func Module() Rules {
+	return Rules{
+		Folders: []string{"preemption", "domain", "victims", "priority", "disruption", "reprieve", "internal", "examples", "bench"},
+		Floor: map[string]int{
+			"preemption":         5,
+			"reprieve":           4,
+			"victims":            3,
+			"domain":             2,
+			"preemption/cluster": 1,
+			"priority":           0,
+			"disruption":         0,
+		},
+		Dependencies:     []string{"github.com/google/btree", "golang.org/x/exp"},
+		TestDependencies: []string{"github.com/stretchr/testify", "pgregory.net/rapid", "github.com/google/go-cmp"},
+		Forbidden:        []string{"k8s.io/", "sigs.k8s.io/"},
+	}
+}
+
+// within reports whether path is the import path root or lies below it.
+func within(path, root string) bool {
+	return path == root || strings.HasPrefix(path, root+"/")
+}
+
+// isInternal reports whether a package, by its path in the module, is internal.
+func isInternal(path string) bool {
+	return within(path, "internal") || strings.Contains(path, "/internal/") || strings.HasSuffix(path, "/internal")
+}
+
+// isTop reports whether a package stands above every floor: it may import anything
+// of the module, and nothing may import it.
+func isTop(path string) bool { return within(path, "examples") || within(path, "bench") }
+
+// floor returns the floor of a public package as (floor, depth below the listed
+// folder), and false if no folder above it is listed.
+func (r *Rules) floor(path string) (floor, depth int, ok bool) {
+	for p := path; ; depth++ {
+		if f, ok := r.Floor[p]; ok {
+			return f, depth, true
+		}
+		cut := strings.LastIndexByte(p, '/')
+		if cut < 0 {
+			return 0, 0, false
+		}
+		p = p[:cut]
+	}
+}
