@@ -2,9 +2,10 @@
 // is allowed: disruption modes, label selectors, pod disruption budgets and the
 // ledger that charges them.
 //
-// A [Budget] is data. A [Ledger] holds what is left of each budget during one
-// decision; [Rule] tells which generation of the upstream partition rule reads it.
-// A budget decides when a unit's return is tried, never whether it fits.
+// A [Budget] is data. A [Set] is a list of them compiled: it tells which ones cover
+// a pod. A [Ledger] holds what is left of each during one decision; [Rule] tells
+// which generation of the upstream partition rule reads them. A budget decides when
+// a unit's return is tried, never whether it fits.
 //
 // Source: KEP-5710, "PDB reprieval"; kube-scheduler v1.36, preemption.
 package disruption

@@ -1,0 +1,89 @@
+package priority
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preempt-go/preempt/internal/names"
+)
+
+// Admit applies the admission rules to a new pod or pod group that says s, and
+// returns s completed: with the class (the default one if it names none and there
+// is one), the class's priority and the class's policy.
+//
+// An object may not say anything else than its class: the error joins a
+// [FieldError] for each of ErrUnknownClass, ErrPolicy and ErrContradiction that
+// holds, and s comes back as it was. Without any class the priority is
+// [DefaultValue] and the policy [PreemptLowerPriority], and nothing else may be said.
+//
+// A nil classes has the system classes alone. The returned Priority is a new int32.
+//
+// Source: KEP-902, "Proposal"; Kubernetes, admission plugin Priority.
+func Admit(classes *Classes, s Spec) (Spec, error) {
+	class, ok := classes.Lookup(s.Class)
+	if s.Class == "" {
+		class, ok = classes.Default()
+	}
+	var faults []*FieldError
+	if !s.Policy.Valid() {
+		faults = append(faults, policyError(s.Class, s.Policy))
+	}
+	if s.Class != "" && !ok {
+		faults = append(faults, unknownClass(s.Class))
+		return s, join(faults)
+	}
+	says := "as the class says"
+	if !ok {
+		says = "as no class says otherwise"
+	}
+	priority, policy := class.Value, class.Policy.orDefault()
+	if s.Priority != nil && *s.Priority != priority {
+		faults = append(faults, &FieldError{
+			Class: class.Name, Field: "priority", Value: fmt.Sprint(*s.Priority),
+			Want: fmt.Sprintf("%d, %s", priority, says), Err: ErrContradiction,
+		})
+	}
+	if s.Policy.Valid() && s.Policy != "" && s.Policy != policy {
+		faults = append(faults, &FieldError{
+			Class: class.Name, Field: "preemptionPolicy", Value: string(s.Policy),
+			Want: fmt.Sprintf("%s, %s", policy, says), Err: ErrContradiction,
+		})
+	}
+	if len(faults) > 0 {
+		return s, join(faults)
+	}
+	return Spec{Class: class.Name, Priority: &priority, Policy: policy}, nil
+}
+
+// AdmitClass applies the admission rules to a class c that is to be added to
+// classes, or to replace the one of its name there. A nil classes has the system
+// classes alone.
+//
+// The error joins a [FieldError] for each of: ErrClassName, the name is no DNS
+// subdomain; ErrReservedName, it begins with "system-" and is no system class;
+// ErrSystemClass, a system class with another value or as default; ErrValueBound,
+// above [MaxUserValue]; ErrPolicy; ErrTwoGlobalDefaults, another class is the
+// default already.
+//
+// Source: Kubernetes, validation of PriorityClass and admission plugin Priority.
+func AdmitClass(classes *Classes, c Class) error {
+	faults := checkValue(c)
+	if !names.Subdomain(c.Name) {
+		faults = append(faults, &FieldError{
+			Class: c.Name, Field: "name", Value: fmt.Sprintf("%q", c.Name), Want: names.WantSubdomain, Err: ErrClassName,
+		})
+	}
+	if _, ok := systemClass(c.Name); !ok && strings.HasPrefix(c.Name, systemPrefix) {
+		faults = append(faults, &FieldError{
+			Class: c.Name, Field: "name", Value: fmt.Sprintf("%q", c.Name),
+			Want: fmt.Sprintf("a system class, as the prefix %q is reserved for", systemPrefix), Err: ErrReservedName,
+		})
+	}
+	if !c.Policy.Valid() {
+		faults = append(faults, policyError(c.Name, c.Policy))
+	}
+	if first, ok := classes.Default(); ok && c.GlobalDefault && first.Name != c.Name {
+		faults = append(faults, secondDefault(c.Name, first.Name))
+	}
+	return join(faults)
+}

@@ -1,0 +1,246 @@
+package priority_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/priority"
+)
+
+func TestAdmit(t *testing.T) {
+	const preempts, never = priority.PreemptLowerPriority, priority.Never
+	for _, tt := range []struct {
+		name      string
+		noDefault bool
+		spec      priority.Spec
+		want      priority.Spec // only where nothing is wrong
+		faults    []fault
+	}{
+		{
+			name: "nothing said and no default class", noDefault: true,
+			want: priority.Spec{Priority: new(int32), Policy: preempts},
+		},
+		{
+			name: "the default class is filled in with name, value and policy",
+			want: priority.Spec{Class: "batch", Priority: new(int32(-10)), Policy: never},
+		},
+		{
+			name: "a class fills priority and policy", spec: priority.Spec{Class: "gold"},
+			want: priority.Spec{Class: "gold", Priority: new(int32(1000)), Policy: preempts},
+		},
+		{
+			name: "a system class that is not listed", spec: priority.Spec{Class: "system-cluster-critical"},
+			want: priority.Spec{Class: "system-cluster-critical", Priority: new(int32(2_000_000_000)), Policy: preempts},
+		},
+		{
+			name: "what agrees with the class is admitted", spec: priority.Spec{Class: "patient", Priority: new(int32(2000)), Policy: never},
+			want: priority.Spec{Class: "patient", Priority: new(int32(2000)), Policy: never},
+		},
+		{
+			name: "another priority than the class's", spec: priority.Spec{Class: "gold", Priority: new(int32(1001))},
+			faults: []fault{{"gold", "priority", priority.ErrContradiction}},
+		},
+		{
+			name: "another policy than the class's", spec: priority.Spec{Class: "gold", Policy: never},
+			faults: []fault{{"gold", "preemptionPolicy", priority.ErrContradiction}},
+		},
+		{
+			name: "another priority and policy than the default class's", spec: priority.Spec{Priority: new(int32), Policy: preempts},
+			faults: []fault{{"batch", "preemptionPolicy", priority.ErrContradiction}, {"batch", "priority", priority.ErrContradiction}},
+		},
+		{
+			name: "a priority without any class", noDefault: true, spec: priority.Spec{Priority: new(int32(1))},
+			faults: []fault{{"", "priority", priority.ErrContradiction}},
+		},
+		{
+			name: "a policy without any class", noDefault: true, spec: priority.Spec{Policy: never},
+			faults: []fault{{"", "preemptionPolicy", priority.ErrContradiction}},
+		},
+		{
+			name: "an unknown class", spec: priority.Spec{Class: "silver", Priority: new(int32(1))},
+			faults: []fault{{"silver", "priorityClass", priority.ErrUnknownClass}},
+		},
+		{
+			name: "an unknown class and an unknown policy", spec: priority.Spec{Class: "silver", Policy: "?"},
+			faults: []fault{{"silver", "preemptionPolicy", priority.ErrPolicy}, {"silver", "priorityClass", priority.ErrUnknownClass}},
+		},
+		{
+			name: "an unknown policy and another priority", spec: priority.Spec{Class: "gold", Priority: new(int32(1)), Policy: "?"},
+			faults: []fault{{"gold", "preemptionPolicy", priority.ErrPolicy}, {"gold", "priority", priority.ErrContradiction}},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := priority.Admit(classes(t, !tt.noDefault), tt.spec)
+			requireFaults(t, tt.faults, err)
+			if err != nil {
+				tt.want = tt.spec
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestContradictionsAreExplained(t *testing.T) {
+	_, err := priority.Admit(classes(t, false), priority.Spec{Class: "gold", Priority: new(int32(5))})
+	require.EqualError(t, err, `priority: class "gold": priority: 5 is not 1000, as the class says`)
+	_, err = priority.Admit(nil, priority.Spec{Policy: priority.Never})
+	require.EqualError(t, err, `priority: preemptionPolicy: Never is not PreemptLowerPriority, as no class says otherwise`)
+}
+
+// What is admitted is complete, is admitted again unchanged, and resolves to itself
+// and to what the object resolved to before.
+func admittedIsSettled(t *rapid.T) {
+	set, _ := priority.NewClasses(drawClasses(t))
+	spec := drawSpec(t)
+	admitted, err := priority.Admit(set, spec)
+	if err != nil {
+		return
+	}
+	again, err := priority.Admit(set, admitted)
+	if diff := cmp.Diff(admitted, again); diff != "" || err != nil {
+		t.Fatalf("%v: not settled (-first +second):\n%s", err, diff)
+	}
+	before, err := set.Resolve(spec)
+	if err != nil {
+		t.Fatalf("admitted, yet %v", err)
+	}
+	after, err := set.Resolve(admitted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (priority.Effective{Priority: *admitted.Priority, Policy: admitted.Policy}); after != want {
+		t.Fatalf("resolves to %+v, admitted %+v", after, want)
+	}
+	if spec.Class != "" || spec.Priority == nil { // else the default class is asked by admission alone
+		if before != after {
+			t.Fatalf("resolved to %+v before, %+v after", before, after)
+		}
+	}
+}
+
+func TestAdmittedIsSettled(t *testing.T) { rapid.Check(t, admittedIsSettled) }
+func FuzzAdmittedIsSettled(f *testing.F) { f.Fuzz(rapid.MakeFuzz(admittedIsSettled)) }
+
+func TestAdmitClass(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		class priority.Class
+		want  []fault
+	}{
+		{name: "a user's class", class: priority.Class{Name: "silver", Value: 500, Policy: priority.Never}},
+		{name: "the highest value of a user", class: priority.Class{Name: "silver.example.com", Value: 1_000_000_000}},
+		{
+			name: "a value above the bound", class: priority.Class{Name: "silver", Value: 1_000_000_001},
+			want: []fault{{"silver", "value", priority.ErrValueBound}},
+		},
+		{name: "a system class as it is", class: priority.Class{Name: "system-node-critical", Value: 2_000_001_000}},
+		{
+			name: "a system class with another value", class: priority.Class{Name: "system-node-critical", Value: 2_000_000_000},
+			want: []fault{{"system-node-critical", "value", priority.ErrSystemClass}},
+		},
+		{
+			name: "a system class as default", class: priority.Class{Name: "system-node-critical", Value: 2_000_001_000, GlobalDefault: true},
+			want: []fault{
+				{"system-node-critical", "globalDefault", priority.ErrSystemClass},
+				{"system-node-critical", "globalDefault", priority.ErrTwoGlobalDefaults},
+			},
+		},
+		{
+			name: "a name with the reserved prefix", class: priority.Class{Name: "system-mine", Value: 1},
+			want: []fault{{"system-mine", "name", priority.ErrReservedName}},
+		},
+		{
+			name: "a name in capitals", class: priority.Class{Name: "Gold"},
+			want: []fault{{"Gold", "name", priority.ErrClassName}},
+		},
+		{name: "no name", want: []fault{{"", "name", priority.ErrClassName}}},
+		{
+			name: "a name that is too long", class: priority.Class{Name: strings.Repeat("a", 254)},
+			want: []fault{{strings.Repeat("a", 254), "name", priority.ErrClassName}},
+		},
+		{
+			name: "an unknown policy", class: priority.Class{Name: "silver", Policy: "never"},
+			want: []fault{{"silver", "preemptionPolicy", priority.ErrPolicy}},
+		},
+		{
+			name: "a second default", class: priority.Class{Name: "silver", GlobalDefault: true},
+			want: []fault{{"silver", "globalDefault", priority.ErrTwoGlobalDefaults}},
+		},
+		{name: "the default again", class: priority.Class{Name: "batch", Value: -10, GlobalDefault: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			requireFaults(t, tt.want, priority.AdmitClass(classes(t, true), tt.class))
+		})
+	}
+	require.NoError(t, priority.AdmitClass(nil, priority.Class{Name: "first", GlobalDefault: true}))
+}
+
+func TestCheckPreemptionPriority(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		priority, preemption int32
+		ok                   bool
+	}{
+		{"equal", 5, 5, true},
+		{"higher", 5, 6, true},
+		{"lower", 5, 4, false},
+		{"the extremes do not wrap", 1<<31 - 1, -1 << 31, false},
+		{"nor the other way round", -1 << 31, 1<<31 - 1, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := priority.CheckPreemptionPriority(tt.priority, tt.preemption)
+			if tt.ok {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, priority.ErrPreemptionPriority)
+		})
+	}
+	require.EqualError(t, priority.CheckPreemptionPriority(5, 4), "priority: preemptionPriority: 4 is not at least the priority, 5")
+}
+
+// Of two workloads that pass the check, at most one may evict the other.
+func TestNobodyIsEvictedBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		small := rapid.Int32Range(-2, 2)
+		x, xVictim := small.Draw(t, "x"), small.Draw(t, "x as victim")
+		y, yVictim := small.Draw(t, "y"), small.Draw(t, "y as victim")
+		if priority.CheckPreemptionPriority(x, xVictim) != nil || priority.CheckPreemptionPriority(y, yVictim) != nil {
+			return
+		}
+		if xVictim < y && yVictim < x {
+			t.Fatalf("x (%d, %d) and y (%d, %d) evict each other", x, xVictim, y, yVictim)
+		}
+	})
+}
+
+// Whatever JSON says, classes can be read into a set that answers and that is the
+// same after a round trip.
+func FuzzClassJSON(f *testing.F) {
+	f.Add([]byte(`[{"name":"gold","value":1000,"globalDefault":true,"preemptionPolicy":"Never"},{"name":"gold","value":-1}]`))
+	f.Add([]byte(`[{"name":"system-node-critical","value":2147483647},{}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var in, again []priority.Class
+		if json.Unmarshal(data, &in) != nil {
+			return
+		}
+		out, err := json.Marshal(in)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(out, &again))
+		a, errA := priority.NewClasses(in)
+		b, errB := priority.NewClasses(again)
+		require.Equal(t, message(errA), message(errB))
+		for _, c := range in {
+			ea, _ := a.Resolve(priority.Spec{Class: c.Name})
+			eb, _ := b.Resolve(priority.Spec{Class: c.Name})
+			require.Equal(t, ea, eb)
+		}
+	})
+}
