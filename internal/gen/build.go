@@ -135,7 +135,7 @@ func (b *builder) running(i int) cluster.Pod {
 		p.Started = epoch.Add(time.Duration(b.source(b.starts)) * time.Hour)
 	}
 	if b.chance(b.p.Odd, 3) {
-		p.Started = b.s.Time.Add(time.Hour) // clocks differ
+		p.Started = epoch.Add(7 * time.Hour) // clocks differ
 	}
 	if b.chance(b.p.Terminating, 10) {
 		p.Terminating = true

@@ -95,13 +95,19 @@ func (q *question) under(g group) []*cluster.Pod {
 	return out
 }
 
-// start is when a pod started; one that has not counts as starting now.
+// start is when a pod started; one that has not counts as starting now, and where
+// it is not known what time it is, later than every other.
 func (q *question) start(p *cluster.Pod) time.Time {
-	if p.Started.IsZero() {
-		return q.snapshot.Time
+	switch {
+	case !p.Started.IsZero():
+		return p.Started
+	case q.snapshot.Time.IsZero():
+		return farFuture
 	}
-	return p.Started
+	return q.snapshot.Time
 }
+
+var farFuture = time.Unix(1<<60, 0)
 
 // group is a pod group or a composite one.
 type group struct {

@@ -2,24 +2,37 @@ package cluster
 
 import (
 	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // Index is a compiled snapshot: objects in a fixed order, numbered densely, with
 // requests and capacities in columns. It is immutable and safe for concurrent use.
 type Index struct {
 	time      time.Time
+	now       int64
+	classes   *priority.Classes
 	nodes     []*Node
 	pods      []*Pod
 	resources []string
+	column    map[string]ResourceID
 
 	allocatable []int64 // node-major rows of NumResources
+	free        []int64 // likewise
 	requests    []int64 // pod-major rows
 
 	nodeOf   []NodeID
 	priority []int32
-
+	policy   []priority.Policy
 	podsOn   [][]PodID
 	nominees [][]PodID
+
+	groups      []Group
+	groupOf     []GroupID
+	groupByName map[groupKey]GroupID
+	budgets     []disruption.Budget
+	budgetSet   *disruption.Set
 
 	nodeByName map[string]NodeID
 	podByName  map[PodKey]PodID
@@ -32,6 +45,12 @@ type PodKey struct{ Namespace, Name string }
 
 // Time is the snapshot's.
 func (ix *Index) Time() time.Time { return ix.time }
+
+// Now is the snapshot's time in nanoseconds; see [Nanos].
+func (ix *Index) Now() int64 { return ix.now }
+
+// Classes resolves priorities by the snapshot's classes.
+func (ix *Index) Classes() *priority.Classes { return ix.classes }
 
 // NumNodes is the number of nodes; NodeID runs from 0 to NumNodes-1.
 func (ix *Index) NumNodes() int { return len(ix.nodes) }
@@ -51,12 +70,30 @@ func (ix *Index) Pod(p PodID) *Pod { return ix.pods[p] }
 // Resource returns the name of column r.
 func (ix *Index) Resource(r ResourceID) string { return ix.resources[r] }
 
+// Column returns the column of the resource of that name, and whether there is one.
+func (ix *Index) Column(name string) (ResourceID, bool) {
+	r, ok := ix.column[name]
+	return r, ok
+}
+
+// NumBudgets is the number of budgets; BudgetID runs from 0 to NumBudgets-1.
+func (ix *Index) NumBudgets() int { return len(ix.budgets) }
+
+// Budget returns budget b. It must not be changed.
+func (ix *Index) Budget(b BudgetID) *disruption.Budget { return &ix.budgets[b] }
+
+// BudgetSet tells which budgets cover a pod.
+func (ix *Index) BudgetSet() *disruption.Set { return ix.budgetSet }
+
 // NodeOf returns the node that pod p runs on, NoNode if it is pending or its node
 // is not in the snapshot.
 func (ix *Index) NodeOf(p PodID) NodeID { return ix.nodeOf[p] }
 
 // Priority returns the effective priority of pod p itself, whatever its group's.
 func (ix *Index) Priority(p PodID) int32 { return ix.priority[p] }
+
+// Policy returns the effective preemption policy of pod p itself.
+func (ix *Index) Policy(p PodID) priority.Policy { return ix.policy[p] }
 
 // PodsOn returns the pods that run on node n, in order of namespace and name. The
 // slice belongs to the index.
@@ -78,6 +115,13 @@ func (ix *Index) Request(p PodID) []int64 {
 func (ix *Index) Allocatable(n NodeID) []int64 {
 	r := len(ix.resources)
 	return ix.allocatable[int(n)*r : (int(n)+1)*r]
+}
+
+// Free returns the row of what the running pods leave of node n, below zero where
+// it is overcommitted. The slice belongs to the index.
+func (ix *Index) Free(n NodeID) []int64 {
+	r := len(ix.resources)
+	return ix.free[int(n)*r : (int(n)+1)*r]
 }
 
 // NodeByName returns the node of that name, or NoNode.

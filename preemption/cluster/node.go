@@ -49,6 +49,14 @@ type Taint struct {
 	Effect Effect `json:"effect"`
 }
 
+// String is the taint as people write it: key=value:effect.
+func (t Taint) String() string {
+	if t.Value == "" {
+		return t.Key + ":" + string(t.Effect)
+	}
+	return t.Key + "=" + t.Value + ":" + string(t.Effect)
+}
+
 // TaintUnschedulable is the key of the taint that stands for a cordoned node: a
 // pod that tolerates it may be placed on a node that is Unschedulable.
 const TaintUnschedulable = "node.kubernetes.io/unschedulable"

@@ -10,7 +10,7 @@ import (
 // Snapshot is one moment of a cluster, and with a [Preemptor] a complete question.
 // The order of its slices never matters. The zero Snapshot is an empty cluster.
 type Snapshot struct {
-	Time               time.Time           `json:"time,omitzero"` // "now"; pods that have not started count as started now
+	Time               time.Time           `json:"time,omitzero"` // "now", when pods that have not started count as started; zero: unknown, later than every start
 	Nodes              []Node              `json:"nodes,omitempty"`
 	Pods               []Pod               `json:"pods,omitempty"`
 	PodGroups          []PodGroup          `json:"podGroups,omitempty"`
@@ -40,4 +40,37 @@ type Preemptor struct {
 
 	Pods  []Pod     `json:"pods,omitempty"`
 	Group *PodGroup `json:"group,omitempty"`
+}
+
+// Validate checks p by itself: that it names an object or holds pods, and what it
+// holds. The error joins a [*FieldError] for each problem.
+func (p *Preemptor) Validate() error {
+	var ps problems
+	o := ps.object("Preemptor", p.Namespace, p.Name)
+	named, inline := p.Name != "", len(p.Pods) > 0 || p.Group != nil
+	switch {
+	case named && inline:
+		o.bad("Pods", "set", "absent, as the preemptor is named")
+	case !named && !inline:
+		o.bad("Name", quote(""), "a name, or Pods given")
+	case named:
+		switch p.Kind {
+		case KindPod, KindPodGroup, KindCompositePodGroup:
+		default:
+			o.bad("Kind", quote(string(p.Kind)), "Pod, PodGroup or CompositePodGroup")
+		}
+	case p.Group == nil && len(p.Pods) > 1:
+		o.bad("Pods", number(len(p.Pods)), "one pod, or a Group given")
+	}
+	for i := range p.Pods {
+		pod := &p.Pods[i]
+		validatePod(&ps, pod)
+		if pod.Node != "" {
+			ps.object(KindPod, pod.Namespace, pod.Name).bad("Node", quote(pod.Node), "empty: the preemptor runs already")
+		}
+	}
+	if p.Group != nil {
+		validateGroup(&ps, p.Group)
+	}
+	return ps.err()
 }

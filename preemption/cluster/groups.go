@@ -1,0 +1,256 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// MaxTreeDepth is how many levels of groups are read, from a pod's own group up.
+// Source: KEP-6012, workload tree depth.
+const MaxTreeDepth = 4
+
+// Group is a PodGroup or CompositePodGroup of an index: what units and gangs need
+// of it. The pod groups come first in the numbering, then the composite ones, each
+// in order of namespace and name.
+type Group struct {
+	Kind            Kind
+	Namespace, Name string
+	UID             string
+	Mode            disruption.Mode // never empty
+	Priority        int32
+	Policy          priority.Policy // never empty
+	Parent          GroupID         // NoGroup at a root, where the parent is missing, on a cycle or too high up
+	PodGroup        *PodGroup       // nil for a composite
+	Composite       *CompositePodGroup
+	Pods            []PodID   // of a pod group: running and pending, in order of name
+	Children        []GroupID // of a composite
+}
+
+// NumGroups is the number of groups and composite groups.
+func (ix *Index) NumGroups() int { return len(ix.groups) }
+
+// Group returns group g. It must not be changed.
+func (ix *Index) Group(g GroupID) *Group { return &ix.groups[g] }
+
+// GroupOf returns the pod group of pod p, NoGroup if it has none or its group is
+// not in the snapshot.
+func (ix *Index) GroupOf(p PodID) GroupID { return ix.groupOf[p] }
+
+// GroupByName returns the group of that kind and name, or NoGroup.
+func (ix *Index) GroupByName(kind Kind, namespace, name string) GroupID {
+	if g, ok := ix.groupByName[groupKey{kind, namespace, name}]; ok {
+		return g
+	}
+	return NoGroup
+}
+
+// Root returns the highest group of the tree that g is in.
+func (ix *Index) Root(g GroupID) GroupID {
+	for ix.groups[g].Parent != NoGroup {
+		g = ix.groups[g].Parent
+	}
+	return g
+}
+
+// HighestAll returns the highest group at or above g whose mode is All, or NoGroup.
+func (ix *Index) HighestAll(g GroupID) GroupID {
+	all := NoGroup
+	for ; g != NoGroup; g = ix.groups[g].Parent {
+		if ix.groups[g].Mode == disruption.All {
+			all = g
+		}
+	}
+	return all
+}
+
+// PodsUnder appends to dst the pods of all pod groups at or beneath g, running and
+// pending, and returns the extended slice.
+func (ix *Index) PodsUnder(dst []PodID, g GroupID) []PodID {
+	dst = append(dst, ix.groups[g].Pods...)
+	for _, child := range ix.groups[g].Children {
+		dst = ix.PodsUnder(dst, child)
+	}
+	return dst
+}
+
+type groupKey struct {
+	kind            Kind
+	namespace, name string
+}
+
+// compileGroups numbers the groups, links them to their parents and their pods.
+func (ix *Index) compileGroups(s *Snapshot) {
+	ix.groups = make([]Group, 0, len(s.PodGroups)+len(s.CompositePodGroups))
+	for i := range s.PodGroups {
+		g := &s.PodGroups[i]
+		ix.groups = append(ix.groups, Group{
+			Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
+			Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
+		})
+	}
+	for i := range s.CompositePodGroups {
+		g := &s.CompositePodGroups[i]
+		ix.groups = append(ix.groups, Group{
+			Kind: KindCompositePodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
+			Mode: cmp.Or(g.Mode, disruption.Single), Composite: g, Parent: NoGroup,
+		})
+	}
+	slices.SortFunc(ix.groups, func(a, b Group) int {
+		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), // PodGroup before CompositePodGroup
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	ix.groupByName = make(map[groupKey]GroupID, len(ix.groups))
+	for i := range ix.groups {
+		g := &ix.groups[i]
+		ix.groupByName[groupKey{g.Kind, g.Namespace, g.Name}] = GroupID(i)
+	}
+	ix.linkParents()
+	ix.linkPods()
+}
+
+// linkParents follows the names of parents. Groups on a cycle have no parent and
+// are nobody's; what is too deep is cut off from above.
+func (ix *Index) linkParents() {
+	for i := range ix.groups {
+		g := &ix.groups[i]
+		name := g.parentName()
+		if name == "" {
+			continue
+		}
+		g.Parent = ix.GroupByName(KindCompositePodGroup, g.Namespace, name)
+		if g.Parent == NoGroup {
+			ix.warnGroup(g, "Parent", name, "no such group: the chain of groups ends here")
+		}
+	}
+	onCycle := make([]bool, len(ix.groups))
+	for i := range ix.groups {
+		onCycle[i] = ix.returnsTo(GroupID(i))
+	}
+	for i := range ix.groups {
+		g := &ix.groups[i]
+		if g.Parent == NoGroup || !onCycle[g.Parent] {
+			continue
+		}
+		ix.warnGroup(g, "Parent", g.parentName(), "the parent is on a cycle: the chain of groups ends here")
+		g.Parent = NoGroup
+	}
+	for i := range ix.groups {
+		ix.cutDepth(GroupID(i))
+	}
+	for i := range ix.groups {
+		if p := ix.groups[i].Parent; p != NoGroup {
+			ix.groups[p].Children = append(ix.groups[p].Children, GroupID(i))
+		}
+	}
+}
+
+func (g *Group) parentName() string {
+	if g.PodGroup != nil {
+		return g.PodGroup.Parent
+	}
+	return g.Composite.Parent
+}
+
+// returnsTo reports whether the chain of parents of g comes back to g.
+func (ix *Index) returnsTo(g GroupID) bool {
+	at := ix.groups[g].Parent
+	for range ix.groups {
+		if at == NoGroup || at == g {
+			break
+		}
+		at = ix.groups[at].Parent
+	}
+	return at == g
+}
+
+// cutDepth ends the chain above a pod group after MaxTreeDepth levels.
+func (ix *Index) cutDepth(leaf GroupID) {
+	if ix.groups[leaf].Kind != KindPodGroup {
+		return
+	}
+	at := leaf
+	for depth := 1; at != NoGroup; depth++ {
+		g := &ix.groups[at]
+		if depth == MaxTreeDepth && g.Parent != NoGroup {
+			ix.warnGroup(g, "Parent", g.parentName(), fmt.Sprintf("more than %d levels: the chain of groups ends here", MaxTreeDepth))
+			g.Parent = NoGroup
+		}
+		at = g.Parent
+	}
+}
+
+// linkPods gives every group its pods, in order of name.
+func (ix *Index) linkPods() {
+	ix.groupOf = make([]GroupID, len(ix.pods))
+	for i, p := range ix.pods {
+		ix.groupOf[i] = NoGroup
+		if p.Group == "" {
+			continue
+		}
+		g := ix.GroupByName(KindPodGroup, p.Namespace, p.Group)
+		if g == NoGroup {
+			ix.warnPod(p, "Group", p.Group, "no such group: the pod is taken by itself")
+			continue
+		}
+		ix.groupOf[i] = g
+		ix.groups[g].Pods = append(ix.groups[g].Pods, PodID(i))
+	}
+	for i := range ix.groups {
+		g := &ix.groups[i]
+		if g.PodGroup == nil {
+			continue
+		}
+		if g.Mode == disruption.All && g.PodGroup.MinCount == nil {
+			ix.warnGroup(g, "Mode", string(g.Mode), "All on a basic group: executed all the same")
+		}
+		if m := g.PodGroup.MinCount; m != nil && len(g.Pods) < int(*m) {
+			ix.warnGroup(g, "MinCount", number(*m), fmt.Sprintf("the group has %d pods", len(g.Pods)))
+		}
+	}
+}
+
+// resolvePriorities settles priority and policy of every group and pod.
+func (ix *Index) resolvePriorities() {
+	for i := range ix.groups {
+		g := &ix.groups[i]
+		spec := g.spec()
+		e, err := ix.classes.Resolve(spec)
+		if err != nil {
+			ix.warnGroup(g, "Class", spec.Class, "no such priority class")
+		}
+		if spec.Class == "" && spec.Priority == nil {
+			e.Priority = 0 // the global default is for pods; a group without priority has 0
+		}
+		g.Priority, g.Policy = e.Priority, e.Policy
+	}
+	ix.priority = make([]int32, len(ix.pods))
+	ix.policy = make([]priority.Policy, len(ix.pods))
+	for i, p := range ix.pods {
+		e, err := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy})
+		if err != nil {
+			ix.warnPod(p, "Class", p.Class, "no such priority class")
+		} else if p.Class != "" && p.Priority != nil {
+			if named, _ := ix.classes.Resolve(priority.Spec{Class: p.Class}); named.Priority != *p.Priority {
+				ix.warnPod(p, "Priority", number(*p.Priority),
+					fmt.Sprintf("its class says %d: the pod's own priority counts", named.Priority))
+			}
+		}
+		ix.priority[i], ix.policy[i] = e.Priority, e.Policy
+		if g := ix.groupOf[i]; g != NoGroup {
+			if of := &ix.groups[g]; of.Priority != e.Priority {
+				ix.warnPod(p, "Priority", number(e.Priority), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
+			}
+		}
+	}
+}
+
+func (g *Group) spec() priority.Spec {
+	if g.PodGroup != nil {
+		return priority.Spec{Class: g.PodGroup.Class, Priority: g.PodGroup.Priority, Policy: g.PodGroup.Policy}
+	}
+	return priority.Spec{Class: g.Composite.Class, Priority: g.Composite.Priority, Policy: g.Composite.Policy}
+}

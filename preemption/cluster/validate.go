@@ -1,0 +1,303 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// The kinds of objects that complaints and warnings name beside those of Preemptor.
+const (
+	KindNode          Kind = "Node"
+	KindNamespace     Kind = "Namespace"
+	KindBudget        Kind = "PodDisruptionBudget"
+	KindPriorityClass Kind = "PriorityClass"
+)
+
+// validate reports everything in s that cannot be read.
+func validate(s *Snapshot) problems {
+	var ps problems
+	for i := range s.Nodes {
+		validateNode(&ps, &s.Nodes[i])
+	}
+	for i := range s.Pods {
+		validatePod(&ps, &s.Pods[i])
+	}
+	for i := range s.PodGroups {
+		validateGroup(&ps, &s.PodGroups[i])
+	}
+	for i := range s.CompositePodGroups {
+		validateComposite(&ps, &s.CompositePodGroups[i])
+	}
+	for i := range s.Budgets {
+		b := &s.Budgets[i]
+		o := ps.object(KindBudget, b.Namespace, b.Name)
+		if b.Name == "" {
+			o.bad("Name", quote(""), "a name")
+		}
+		if _, err := b.Selector.Compile(); err != nil {
+			o.wrap(err, "Selector", err.Error(), "a label selector")
+		}
+	}
+	validateUnique(&ps, s)
+	return ps
+}
+
+// validateUnique complains once about every key that stands more than once.
+func validateUnique(ps *problems, s *Snapshot) {
+	type key struct {
+		kind            Kind
+		namespace, name string
+	}
+	seen := make(map[key]int, len(s.Nodes)+len(s.PodGroups)+len(s.Budgets))
+	count := func(kind Kind, namespace, name string) {
+		k := key{kind, namespace, name}
+		seen[k]++
+		if seen[k] == 2 {
+			ps.object(kind, namespace, name).bad("Name", quote(name), "unique")
+		}
+	}
+	for i := range s.Nodes {
+		count(KindNode, "", s.Nodes[i].Name)
+	}
+	for i := range s.PodGroups {
+		count(KindPodGroup, s.PodGroups[i].Namespace, s.PodGroups[i].Name)
+	}
+	for i := range s.CompositePodGroups {
+		count(KindCompositePodGroup, s.CompositePodGroups[i].Namespace, s.CompositePodGroups[i].Name)
+	}
+	for i := range s.Budgets {
+		count(KindBudget, s.Budgets[i].Namespace, s.Budgets[i].Name)
+	}
+	for i := range s.Namespaces {
+		count(KindNamespace, "", s.Namespaces[i].Name)
+	}
+}
+
+func validateNode(ps *problems, n *Node) {
+	o := ps.object(KindNode, "", n.Name)
+	if n.Name == "" {
+		o.bad("Name", quote(""), "a name")
+	}
+	validateAmounts(o, "Allocatable", n.Allocatable)
+	for i, t := range n.Taints {
+		field := fmt.Sprintf("Taints[%d]", i)
+		if t.Key == "" {
+			o.bad(field+".Key", quote(""), "a key")
+		}
+		switch t.Effect {
+		case NoSchedule, PreferNoSchedule, NoExecute:
+		default:
+			o.bad(field+".Effect", quote(string(t.Effect)), "NoSchedule, PreferNoSchedule or NoExecute")
+		}
+	}
+	for name, pool := range n.Devices {
+		field := "Devices[" + name + "]"
+		if pool.Count < 0 {
+			o.bad(field+".Count", number(pool.Count), ">= 0")
+		}
+		if pool.Capacity <= 0 {
+			o.bad(field+".Capacity", number(pool.Capacity), "> 0")
+		}
+	}
+}
+
+func validateAmounts(o object, field string, r Resources) {
+	for name, v := range r {
+		if name == "" {
+			o.bad(field, quote(""), "a resource name")
+		}
+		if v < 0 {
+			o.bad(field+"["+name+"]", number(v), ">= 0")
+		}
+	}
+}
+
+// validatePod checks one pod of a snapshot or of a preemptor.
+func validatePod(ps *problems, p *Pod) {
+	o := ps.object(KindPod, p.Namespace, p.Name)
+	if p.Name == "" {
+		o.bad("Name", quote(""), "a name")
+	}
+	validateAmounts(o, "Requests", p.Requests)
+	if v, ok := p.Requests[Pods]; ok {
+		o.bad("Requests["+Pods+"]", number(v), "absent: a pod counts as one by itself")
+	}
+	validatePolicy(o, p.Policy)
+	validatePorts(o, p.Ports)
+	validateTolerations(o, p.Tolerations)
+	validateNodeAffinity(o, p.NodeAffinity)
+	refuseUnread(o, p)
+}
+
+func validatePolicy(o object, policy priority.Policy) {
+	switch policy {
+	case "", priority.Never, priority.PreemptLowerPriority:
+	default:
+		o.bad("Policy", quote(string(policy)), "PreemptLowerPriority, Never or empty")
+	}
+}
+
+func validatePorts(o object, ports []HostPort) {
+	for i, port := range ports {
+		field := fmt.Sprintf("Ports[%d]", i)
+		if port.Port < 1 || port.Port > 65535 {
+			o.bad(field+".Port", number(port.Port), "from 1 to 65535")
+		}
+		switch port.Protocol {
+		case "", "TCP", "UDP", "SCTP":
+		default:
+			o.bad(field+".Protocol", quote(port.Protocol), "TCP, UDP, SCTP or empty")
+		}
+	}
+}
+
+func validateTolerations(o object, tolerations []Toleration) {
+	for i, t := range tolerations {
+		field := fmt.Sprintf("Tolerations[%d]", i)
+		switch t.Operator {
+		case "", TolerationEqual:
+			if t.Key == "" {
+				o.bad(field+".Operator", quote(string(t.Operator)), "Exists, as the key is empty")
+			}
+		case TolerationExists:
+			if t.Value != "" {
+				o.bad(field+".Value", quote(t.Value), "empty, as the operator is Exists")
+			}
+		case TolerationLt, TolerationGt:
+			if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {
+				o.bad(field+".Value", quote(t.Value), "an integer")
+			}
+			if t.Key == "" {
+				o.bad(field+".Key", quote(""), "a key")
+			}
+		default:
+			o.bad(field+".Operator", quote(string(t.Operator)), "Equal, Exists, Lt, Gt or empty")
+		}
+		switch t.Effect {
+		case "", NoSchedule, PreferNoSchedule, NoExecute:
+		default:
+			o.bad(field+".Effect", quote(string(t.Effect)), "NoSchedule, PreferNoSchedule, NoExecute or empty")
+		}
+	}
+}
+
+func validateNodeAffinity(o object, a *NodeAffinity) {
+	if a == nil {
+		return
+	}
+	for i, term := range a.Terms {
+		for j, r := range term.Labels {
+			validateNodeRequirement(o, fmt.Sprintf("NodeAffinity.Terms[%d].Labels[%d]", i, j), r)
+		}
+		for j, r := range term.Fields {
+			field := fmt.Sprintf("NodeAffinity.Terms[%d].Fields[%d]", i, j)
+			if r.Key != FieldName {
+				o.bad(field+".Key", quote(r.Key), FieldName)
+			}
+			if r.Operator != NodeIn && r.Operator != NodeNotIn {
+				o.bad(field+".Operator", quote(string(r.Operator)), "In or NotIn")
+			}
+			if len(r.Values) != 1 {
+				o.bad(field+".Values", number(len(r.Values)), "one value")
+			}
+		}
+	}
+}
+
+// FieldName is the only field of a node that NodeTerm.Fields may select on.
+const FieldName = "metadata.name"
+
+func validateNodeRequirement(o object, field string, r NodeRequirement) {
+	if r.Key == "" {
+		o.bad(field+".Key", quote(""), "a label")
+	}
+	switch r.Operator {
+	case NodeIn, NodeNotIn:
+		if len(r.Values) == 0 {
+			o.bad(field+".Values", number(0), "at least one value")
+		}
+	case NodeExists, NodeDoesNotExist:
+		if len(r.Values) != 0 {
+			o.bad(field+".Values", number(len(r.Values)), "no value")
+		}
+	case NodeGt, NodeLt:
+		if len(r.Values) != 1 {
+			o.bad(field+".Values", number(len(r.Values)), "one value")
+		} else if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
+			o.bad(field+".Values[0]", quote(r.Values[0]), "an integer")
+		}
+	default:
+		o.bad(field+".Operator", quote(string(r.Operator)), "In, NotIn, Exists, DoesNotExist, Gt or Lt")
+	}
+}
+
+func validateGroup(ps *problems, g *PodGroup) {
+	o := ps.object(KindPodGroup, g.Namespace, g.Name)
+	if g.Name == "" {
+		o.bad("Name", quote(""), "a name")
+	}
+	if g.Basic && g.MinCount != nil {
+		o.bad("Basic", "true", "false, as MinCount makes the group a gang")
+	}
+	if g.MinCount != nil && *g.MinCount < 1 {
+		o.bad("MinCount", number(*g.MinCount), ">= 1")
+	}
+	validateMode(o, g.Mode)
+	validatePolicy(o, g.Policy)
+	validateTopology(o, g.Topology)
+}
+
+func validateComposite(ps *problems, g *CompositePodGroup) {
+	o := ps.object(KindCompositePodGroup, g.Namespace, g.Name)
+	if g.Name == "" {
+		o.bad("Name", quote(""), "a name")
+	}
+	if g.MinGroupCount != nil && *g.MinGroupCount < 1 {
+		o.bad("MinGroupCount", number(*g.MinGroupCount), ">= 1")
+	}
+	validateMode(o, g.Mode)
+	validatePolicy(o, g.Policy)
+	validateTopology(o, g.Topology)
+}
+
+func validateMode(o object, mode disruption.Mode) {
+	if !mode.Valid() {
+		o.bad("Mode", quote(string(mode)), "Single, All or empty")
+	}
+}
+
+func validateTopology(o object, levels []TopologyConstraint) {
+	for i, level := range levels {
+		if level.Key == "" {
+			o.bad(fmt.Sprintf("Topology[%d].Key", i), quote(""), "a node label")
+		}
+	}
+}
+
+// refuseUnread complains about fields that no part of the library reads yet, so
+// that no answer silently ignores one.
+func refuseUnread(o object, p *Pod) {
+	const want = "absent: it is not read yet"
+	refuse := func(field string, set bool) {
+		if set {
+			o.bad(field, "set", want)
+		}
+	}
+	refuse("PreemptionPriority", p.PreemptionPriority != nil)
+	refuse("Queue", p.Queue != "")
+	refuse("Cost", p.Cost != nil)
+	refuse("Evictions", len(p.Evictions) > 0)
+	refuse("Affinity", len(p.Affinity) > 0)
+	refuse("AntiAffinity", len(p.AntiAffinity) > 0)
+	refuse("Spread", len(p.Spread) > 0)
+	refuse("Tokens", len(p.Tokens) > 0)
+	refuse("Devices", len(p.Devices) > 0)
+}
+
+// sortedNames returns the keys of m in order.
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
