@@ -25,8 +25,8 @@ type Constraint interface {
 // pods are where, never of the order in which they came and went.
 type State interface {
 	// Remove takes pod p off node n. Return puts it (back) on node n and is the
-	// exact inverse; pods that are nominated to n come with Return too. Changes are
-	// undone in the opposite order.
+	// exact inverse; pods that are nominated to n come with Return too. Pods come
+	// back in any order.
 	Remove(p cluster.PodID, n cluster.NodeID)
 	Return(p cluster.PodID, n cluster.NodeID)
 

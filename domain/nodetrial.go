@@ -1,0 +1,215 @@
+package domain
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// NodeTrial is the what-if of one pod on one node at a time. It is reused from
+// node to node and allocates nothing once warm. Not safe for concurrent use.
+type NodeTrial struct {
+	ix       *cluster.Index
+	member   *Member
+	states   []State
+	nominees Nominees
+
+	node      cluster.NodeID
+	static    Reason  // what no eviction on node changes
+	free      []int64 // what is free on node as things stand
+	conflicts int     // pods on node that hold a host port which the member wants
+	expected  []cluster.PodID
+	out       []cluster.PodID // removed and not returned, for Reset
+
+	// Checks counts the calls of Fits since the trial was made.
+	Checks int
+}
+
+// Nominees selects, from the pending pods nominated to a node, those that count
+// as if they ran there: every other pod of at least the preemptor's priority.
+type Nominees struct {
+	Self     cluster.PodID // never counts; NoPod for an inline preemptor
+	Priority int32
+}
+
+// NewNodeTrial returns a trial of member m. states are the prepared constraints;
+// the trial changes them and leaves them as they were after each Reset.
+func NewNodeTrial(ix *cluster.Index, m *Member, states []State, nominees Nominees) *NodeTrial {
+	return &NodeTrial{
+		ix: ix, member: m, states: states, nominees: nominees,
+		node: cluster.NoNode, free: make([]int64, ix.NumResources()),
+	}
+}
+
+// Reset returns every removed pod and moves the trial to node n.
+func (t *NodeTrial) Reset(n cluster.NodeID) {
+	for i := len(t.out) - 1; i >= 0; i-- {
+		t.move(t.out[i], false)
+	}
+	t.out = t.out[:0]
+	t.node = n
+	t.static = t.member.Static(t.ix.Node(n))
+	copy(t.free, t.ix.Free(n))
+	t.conflicts = 0
+	if len(t.member.ports) > 0 {
+		for _, p := range t.ix.PodsOn(n) {
+			t.conflicts += t.conflict(p)
+		}
+	}
+	t.expected = t.expected[:0]
+	for _, p := range t.ix.Nominees(n) {
+		if p != t.nominees.Self && t.ix.Priority(p) >= t.nominees.Priority {
+			t.expected = append(t.expected, p)
+		}
+	}
+}
+
+// Remove takes pod p away from where it runs.
+func (t *NodeTrial) Remove(p cluster.PodID) {
+	t.change(p, t.ix.NodeOf(p), -1)
+	if len(t.states) > 0 {
+		t.out = append(t.out, p)
+		t.move(p, true)
+	}
+}
+
+// Return puts pod p back where it ran.
+func (t *NodeTrial) Return(p cluster.PodID) {
+	t.change(p, t.ix.NodeOf(p), +1)
+	if len(t.states) > 0 {
+		i := slices.Index(t.out, p)
+		t.out = slices.Delete(t.out, i, i+1)
+		t.move(p, false)
+	}
+}
+
+// change books pod p as coming to (+1) or going from (-1) node n.
+func (t *NodeTrial) change(p cluster.PodID, n cluster.NodeID, sign int64) {
+	if n != t.node {
+		return
+	}
+	free := t.free
+	for r, v := range t.ix.Request(p)[:len(free)] {
+		free[r] -= sign * v
+	}
+	if len(t.member.ports) > 0 {
+		t.conflicts += int(sign) * t.conflict(p)
+	}
+}
+
+func (t *NodeTrial) conflict(p cluster.PodID) int {
+	if _, taken := PortsConflict(t.member.ports, t.ix.Pod(p).Ports); taken {
+		return 1
+	}
+	return 0
+}
+
+// move tells the constraints that pod p goes (or comes back).
+func (t *NodeTrial) move(p cluster.PodID, away bool) {
+	n := t.ix.NodeOf(p)
+	if n == cluster.NoNode {
+		return // on a node that the snapshot does not have
+	}
+	for _, s := range t.states {
+		if away {
+			s.Remove(p, n)
+		} else {
+			s.Return(p, n)
+		}
+	}
+}
+
+// Fits says whether the member fits on the node: with the pods that are nominated
+// to it taken as running, and without them, since they may go elsewhere.
+//
+// Source: kube-scheduler v1.36, filter with nominated pods.
+func (t *NodeTrial) Fits() Reason {
+	t.Checks++
+	return t.twice((*NodeTrial).fits)
+}
+
+// twice makes a check with the nominated pods and, if it passes, without them.
+func (t *NodeTrial) twice(check func(*NodeTrial) Reason) Reason {
+	if len(t.expected) > 0 {
+		t.nominateAll(+1)
+		r := check(t)
+		t.nominateAll(-1)
+		if !r.OK() {
+			return r
+		}
+	}
+	return check(t)
+}
+
+func (t *NodeTrial) nominateAll(sign int64) {
+	for _, p := range t.expected {
+		t.nominate(p, sign)
+	}
+}
+
+func (t *NodeTrial) nominate(p cluster.PodID, sign int64) {
+	t.change(p, t.node, sign)
+	for _, s := range t.states {
+		if sign > 0 {
+			s.Return(p, t.node)
+		} else {
+			s.Remove(p, t.node)
+		}
+	}
+}
+
+// fits makes the checks in upstream's order; those of the node alone come first.
+func (t *NodeTrial) fits() Reason {
+	if !t.static.OK() {
+		return t.static
+	}
+	if t.conflicts > 0 {
+		return Reason{Check: CheckPorts}
+	}
+	if r := t.member.Resources(t.free, t.ix.Allocatable(t.node)); !r.OK() {
+		return r
+	}
+	return t.constraints()
+}
+
+func (t *NodeTrial) constraints() Reason {
+	for _, s := range t.states {
+		if r := s.Fits(0, t.node); !r.OK() {
+			return r
+		}
+	}
+	return Reason{}
+}
+
+// Constraints says whether the prepared constraints alone let the member in.
+func (t *NodeTrial) Constraints() Reason { return t.twice((*NodeTrial).constraints) }
+
+// Shortages lists every resource that is short as things stand, with the nominated
+// pods taken as running.
+func (t *NodeTrial) Shortages() []Reason {
+	t.nominateAll(+1)
+	defer t.nominateAll(-1)
+	var list []Reason
+	for _, r := range t.member.asks {
+		if want := t.member.request[r]; want > t.free[r] {
+			list = append(list, Reason{Check: CheckResource, Resource: r, Missing: sub(want, t.free[r])})
+		}
+	}
+	return list
+}
+
+// PortsTaken lists the host ports of the member that pods on the node hold as
+// things stand, the nominated ones taken as running. gone tells who has left.
+func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort {
+	var list []cluster.HostPort
+	for _, w := range t.member.ports {
+		taken := func(p cluster.PodID) bool {
+			_, taken := PortsConflict([]cluster.HostPort{w}, t.ix.Pod(p).Ports)
+			return taken && !gone(p)
+		}
+		if slices.ContainsFunc(t.ix.PodsOn(t.node), taken) || slices.ContainsFunc(t.expected, taken) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
