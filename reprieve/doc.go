@@ -1,0 +1,12 @@
+// Package reprieve gives potential victims back while the preemptor still fits.
+//
+// [Runner.Run] takes every potential victim out of a trial, and if the preemptor
+// fits then, walks them from most to least important. A unit returns whole or not
+// at all; units whose loss would violate a budget are tried first. The result is
+// minimal in one sense: where constraints are monotone, no single victim could
+// still return. A smaller set may exist; it is not searched for.
+//
+// Nothing here reads a clock, logs, or allocates once a [Runner] is warm.
+//
+// Source: KEP-5710, "Preemption algorithm"; kube-scheduler v1.36, victims on a node.
+package reprieve

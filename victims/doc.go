@@ -1,0 +1,13 @@
+// Package victims says who may be evicted and in which order: preemption units,
+// eligibility, importance, and the score by which domains are compared.
+//
+// A [Unit] is the smallest thing that is evicted whole: one pod, or every pod of a
+// group whose disruption mode is All. [NewUnits] forms the units of a cluster under
+// a [UnitRule] and keeps those of every node most important first, so that the
+// potential victims of a preemptor are the end of a node's list. A [Score] holds
+// the numbers by which upstream chooses among domains.
+//
+// Nothing here knows whether anything fits.
+//
+// Source: KEP-5710, "Preemption unit"; kube-scheduler v1.36 and v1.37.
+package victims

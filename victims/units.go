@@ -1,0 +1,204 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// UnitID is a position in Units, valid for that Units only. The numbering says
+// nothing about importance.
+type UnitID int32
+
+// Unit is the smallest thing that is evicted whole.
+type Unit struct {
+	Group    cluster.GroupID // the All group that goes as a whole; NoGroup for a single pod
+	Priority int32
+	Started  int64 // nanoseconds; the earliest of its pods, one that has not started counts as started now
+	Pods     []cluster.PodID
+
+	worth uint64 // priority, rank and number of pods in one number: higher is kept
+	uid   string // of the first pod
+}
+
+// Units are the preemption units of one index under one rule. Immutable, safe for
+// concurrent use.
+type Units struct {
+	ix     *cluster.Index
+	rule   UnitRule
+	units  []Unit
+	unitOf []UnitID // by pod; noUnit for a pod that does not run
+	on     [][]UnitID
+}
+
+const noUnit UnitID = -1
+
+// NewUnits forms the units of the running pods of ix.
+//
+// A unit's pods are in order of UID, then namespace and name; those on nodes that
+// the snapshot does not have are among them. O(k log k) for k pods.
+//
+// Source: KEP-5710, "Preemption unit"; kube-scheduler, building of victims.
+func NewUnits(ix *cluster.Index, rule UnitRule) *Units {
+	us := &Units{ix: ix, rule: rule, units: make([]Unit, 0, ix.NumPods()), unitOf: make([]UnitID, ix.NumPods())}
+	for p := range us.unitOf {
+		us.unitOf[p] = noUnit
+	}
+	single := make([]cluster.PodID, 0, ix.NumPods()) // one backing array for the units of one pod
+	for p := range cluster.PodID(ix.NumPods()) {
+		if us.unitOf[p] != noUnit || ix.Pod(p).Node == "" {
+			continue
+		}
+		group := us.atom(p)
+		start := len(single)
+		if group == cluster.NoGroup {
+			single = append(single, p)
+		} else {
+			for _, q := range ix.PodsUnder(nil, group) {
+				if ix.Pod(q).Node != "" {
+					single = append(single, q)
+				}
+			}
+		}
+		us.add(group, single[start:len(single):len(single)])
+	}
+	us.listByNode()
+	return us
+}
+
+// atom returns the group that goes as a whole with pod p, or NoGroup.
+func (us *Units) atom(p cluster.PodID) cluster.GroupID {
+	g := us.ix.GroupOf(p)
+	if g == cluster.NoGroup || !us.rule.Atomic {
+		return cluster.NoGroup
+	}
+	if us.rule.HighestAll {
+		return us.ix.HighestAll(g)
+	}
+	if us.ix.Group(g).Mode == "All" {
+		return g
+	}
+	return cluster.NoGroup
+}
+
+func (us *Units) add(group cluster.GroupID, pods []cluster.PodID) {
+	ix := us.ix
+	if len(pods) > 1 {
+		slices.SortFunc(pods, func(a, b cluster.PodID) int {
+			return cmp.Or(cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID), cmp.Compare(a, b))
+		})
+	}
+	id := UnitID(len(us.units))
+	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, uid: ix.Pod(pods[0]).UID}
+	u.Started = us.started(pods[0])
+	for _, p := range pods {
+		us.unitOf[p] = id
+		u.Started = min(u.Started, us.started(p))
+	}
+	u.worth = uint64(uint32(u.Priority)^1<<31)<<32 | uint64(us.rank(group, pods[0]))<<30 | uint64(len(pods))&(1<<30-1)
+	us.units = append(us.units, u)
+}
+
+// started is when pod p started, in nanoseconds; now if it has not.
+func (us *Units) started(p cluster.PodID) int64 {
+	if t := us.ix.Pod(p).Started; !t.IsZero() {
+		return cluster.Nanos(t)
+	}
+	return us.ix.Now()
+}
+
+func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {
+	ix := us.ix
+	switch g := ix.GroupOf(first); {
+	case us.rule.RootPriority && g != cluster.NoGroup:
+		return ix.Group(ix.Root(g)).Priority
+	case group != cluster.NoGroup:
+		return ix.Group(group).Priority
+	}
+	return ix.Priority(first)
+}
+
+// rank is from 0 to 3.
+func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
+	switch us.rule.Rank {
+	case RankGrouped:
+		if us.ix.Pod(first).Group != "" {
+			return 1
+		}
+	case RankGroupKind:
+		switch {
+		case group != cluster.NoGroup && us.ix.Group(group).Kind == cluster.KindCompositePodGroup:
+			return 3
+		case us.ix.GroupOf(first) != cluster.NoGroup:
+			return 2
+		}
+		return 1
+	}
+	return 0
+}
+
+// listByNode keeps, for every node, the units with a pod there, most important first.
+func (us *Units) listByNode() {
+	us.on = make([][]UnitID, us.ix.NumNodes())
+	all := make([]UnitID, 0, us.ix.NumPods())
+	for n := range us.on {
+		start := len(all)
+		for _, p := range us.ix.PodsOn(cluster.NodeID(n)) {
+			u := us.unitOf[p]
+			if len(us.units[u].Pods) == 1 || !slices.Contains(all[start:], u) {
+				all = append(all, u)
+			}
+		}
+		us.on[n] = all[start:len(all):len(all)]
+		slices.SortFunc(us.on[n], us.Compare)
+	}
+}
+
+// Len is the number of units; UnitID runs from 0 to Len-1.
+func (us *Units) Len() int { return len(us.units) }
+
+// Unit returns unit u. It must not be changed.
+func (us *Units) Unit(u UnitID) *Unit { return &us.units[u] }
+
+// UnitOf returns the unit of pod p and whether it has one: pending pods do not.
+func (us *Units) UnitOf(p cluster.PodID) (UnitID, bool) { return us.unitOf[p], us.unitOf[p] != noUnit }
+
+// On returns the units with a pod on node n, most important first. The slice
+// belongs to us.
+func (us *Units) On(n cluster.NodeID) []UnitID { return us.on[n] }
+
+// Compare is the order of importance: below zero if a is more worth keeping than b.
+// In this order: higher priority; higher rank; more pods; earlier start; smaller
+// UID of the first pod; its namespace and name.
+//
+// Source: kube-scheduler v1.36 and v1.37, more important victim; the last key is ours.
+func (us *Units) Compare(a, b UnitID) int {
+	x, y := &us.units[a], &us.units[b]
+	switch {
+	case x.worth != y.worth:
+		return cmp.Compare(y.worth, x.worth)
+	case x.Started != y.Started:
+		return cmp.Compare(x.Started, y.Started)
+	}
+	if c := cmp.Compare(x.uid, y.uid); c != 0 {
+		return c
+	}
+	return cmp.Compare(x.Pods[0], y.Pods[0])
+}
+
+// Potential returns the units on node n with a priority below that given, most
+// important first: the end of On(n). The slice belongs to us. O(log k) for k units
+// on the node.
+//
+// Source: kube-scheduler, potential victims.
+func (us *Units) Potential(n cluster.NodeID, below int32) []UnitID {
+	on := us.on[n]
+	i, _ := slices.BinarySearchFunc(on, below, func(u UnitID, below int32) int {
+		if us.units[u].Priority >= below {
+			return -1
+		}
+		return 1
+	})
+	return on[i:]
+}
