@@ -1,0 +1,146 @@
+package preemption
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// relaxed is one way to let the preemptor in on one node.
+type relaxed struct {
+	node        cluster.NodeID
+	relaxations []Relaxation
+	size        int64 // sum of what each asks for, in millionths of the preemptor's request; a yes-or-no counts as 1
+}
+
+// nearest returns the node where the fewest things would have to change, the
+// smallest in sum among equals, then the first by name; nil if nothing of what can
+// be relaxed would do anywhere. All relaxations together let the preemptor in, and
+// since no other way has fewer, no part of them does.
+func (s *podSearch) nearest() *Nearest {
+	var best *relaxed
+	for n := range cluster.NodeID(s.ix.NumNodes()) {
+		fixed := s.relaxNode(n)
+		if best != nil && len(fixed.relaxations) > len(best.relaxations) {
+			continue
+		}
+		for _, below := range s.cutoffs(n) {
+			if r, ok := s.relax(n, fixed, below); ok && (best == nil || r.compare(best) < 0) {
+				best = &r
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return &Nearest{Domain: s.ix.Node(best.node).Name, Relaxations: best.relaxations}
+}
+
+func (r *relaxed) compare(o *relaxed) int {
+	return cmp.Or(cmp.Compare(len(r.relaxations), len(o.relaxations)), cmp.Compare(r.size, o.size))
+}
+
+func (r *relaxed) add(x Relaxation, size int64) {
+	r.relaxations = append(r.relaxations, x)
+	if r.size += size; r.size < 0 {
+		r.size = math.MaxInt64
+	}
+}
+
+const million = 1_000_000
+
+// relaxNode lists what about node n alone keeps the preemptor away.
+func (s *podSearch) relaxNode(n cluster.NodeID) relaxed {
+	r := relaxed{node: n}
+	pod, node := s.member.Pod, s.ix.Node(n)
+	for _, t := range domain.AllUntolerated(pod, node) {
+		if t.Key == cluster.TaintUnschedulable && node.Unschedulable {
+			continue // goes with the cordon
+		}
+		r.add(Relaxation{Kind: RelaxTaint, Node: node.Name, Name: t.String()}, million)
+	}
+	if s.member.Cordoned(node) {
+		r.add(Relaxation{Kind: RelaxCordon, Node: node.Name}, million)
+	}
+	if pod.RequiredNode != "" && pod.RequiredNode != node.Name {
+		r.add(Relaxation{Kind: RelaxNodeName, Name: pod.RequiredNode}, million)
+	}
+	if !domain.MatchesNode(pod, node) {
+		r.add(Relaxation{Kind: RelaxSelector}, million)
+	}
+	for _, name := range s.member.Unknown() {
+		r.add(Relaxation{Kind: RelaxResource, Node: node.Name, Name: name, Amount: pod.Requests[name]}, million)
+	}
+	return r
+}
+
+// cutoffs lists the priorities worth trying on node n: the preemptor's, and just
+// above each unit and each nominated pod that stands in its way, ascending.
+func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
+	list := []int32{s.priority}
+	above := func(p int32) {
+		if p >= s.priority && p < math.MaxInt32 {
+			list = append(list, p+1)
+		}
+	}
+	for _, u := range s.units.On(n) {
+		above(s.units.Unit(u).Priority)
+	}
+	for _, p := range s.ix.Nominees(n) {
+		if p != s.member.ID {
+			above(s.ix.Priority(p))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// relax adds to fixed what is still missing on node n with everybody below a
+// priority gone. ok is false if a constraint stands in the way even so.
+func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32) (relaxed, bool) {
+	r := relaxed{node: n, relaxations: slices.Clone(fixed.relaxations), size: fixed.size}
+	if below > s.priority {
+		r.add(Relaxation{Kind: RelaxPriority, Amount: int64(below)}, million)
+	}
+	nominees := domain.Nominees{Self: s.member.ID, Priority: below}
+	trial := domain.NewNodeTrial(s.ix, s.member, s.states, nominees)
+	trial.Reset(n)
+	for _, u := range s.units.Potential(n, below) {
+		for _, p := range s.units.Unit(u).Pods {
+			trial.Remove(p)
+		}
+	}
+	for _, short := range trial.Shortages() {
+		asked := s.member.Request()[short.Resource]
+		r.add(Relaxation{
+			Kind: RelaxResource, Node: s.ix.Node(n).Name, Name: s.ix.Resource(short.Resource), Amount: short.Missing,
+		}, millionths(short.Missing, asked))
+	}
+	gone := func(p cluster.PodID) bool {
+		u, runs := s.units.UnitOf(p)
+		return runs && s.units.Unit(u).Priority < below
+	}
+	for _, port := range trial.PortsTaken(gone) {
+		r.add(Relaxation{Kind: RelaxPort, Name: domain.PortName(port)}, million)
+	}
+	ok := trial.Constraints().OK()
+	trial.Reset(n)
+	return r, ok
+}
+
+// millionths is a/b in millionths, rounded up, saturating. b is positive.
+func millionths(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), million)
+	if hi >= uint64(b) {
+		return math.MaxInt64
+	}
+	q, rest := bits.Div64(hi, lo, uint64(b))
+	if rest > 0 {
+		q++
+	}
+	return int64(min(q, math.MaxInt64))
+}

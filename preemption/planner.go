@@ -1,0 +1,101 @@
+package preemption
+
+import (
+	"errors"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Preempt answers the question with the default options. See [Options.Preempt].
+func Preempt(p Preemptor, s *Snapshot) (*Result, error) { return Options{}.Preempt(p, s) }
+
+// Preempt says whom preemptor p must evict in snapshot s, and where it goes.
+//
+// Neither argument is changed, and the result shares nothing with them. An error
+// is for a question that cannot be read: it joins a [*cluster.FieldError] for each
+// problem, or is an [*OptionError]. Equal questions get equal results, whatever the
+// order of the slices in s.
+//
+// It compiles s for this one question; for several questions use a [Planner].
+func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
+	pl, err := NewPlanner(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return pl.Preempt(p)
+}
+
+// Planner is a compiled snapshot: one preparation, many questions. It is safe for
+// concurrent use.
+type Planner struct {
+	options Options
+	rules   generation
+	ix      *cluster.Index
+	units   *victims.Units
+	budgets *victims.Budgets
+}
+
+// NewPlanner checks s and compiles it for questions under options o. The planner
+// keeps pointers into s, which must not be changed while the planner is in use.
+//
+// O(k log k) for k pods. Errors are those of [Options.Preempt].
+func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
+	rules, err := o.generation()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	ix, err := cluster.NewIndex(s)
+	if err != nil {
+		return nil, err
+	}
+	if o.Strict {
+		if err := strict(ix.Warnings()); err != nil {
+			return nil, err
+		}
+	}
+	return &Planner{
+		options: o, rules: rules, ix: ix,
+		units:   victims.NewUnits(ix, rules.podUnits),
+		budgets: victims.NewBudgets(ix, rules.podBudgets),
+	}, nil
+}
+
+// strict turns warnings into errors.
+func strict(ws []cluster.Warning) error {
+	var errs []error
+	for _, w := range ws {
+		errs = append(errs, &cluster.FieldError{
+			Kind: string(w.Kind), Namespace: w.Namespace, Name: w.Name,
+			Field: w.Field, Value: w.Value, Want: "accepted under Strict (" + w.Text + ")",
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// Preempt answers one question. See [Options.Preempt].
+func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
+	q, err := pl.newQuestion(p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newPodSearch(q)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(), nil
+}
+
+// constraints returns those that every question checks: the built-in ones, then
+// the user's.
+func (pl *Planner) constraints() []domain.Constraint {
+	cs := builtinConstraints()
+	if h := pl.options.Hooks; h != nil {
+		cs = append(cs, h.Constraints...)
+	}
+	return cs
+}

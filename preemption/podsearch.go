@@ -1,0 +1,204 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// podSearch is the search for one pod: every node is a domain.
+type podSearch struct {
+	*question
+	trial  *domain.NodeTrial
+	runner *reprieve.Runner
+	tally  *disruption.Ledger // for Overruns
+
+	status []domain.Reason // by node: why the pod does not fit as things are
+	found  []candidate
+	best   candidate
+	stats  Stats
+}
+
+// candidate is a node on which preemption helps.
+type candidate struct {
+	node    cluster.NodeID
+	victims []victims.UnitID
+	score   victims.Score
+}
+
+func newPodSearch(q *question) (*podSearch, error) {
+	nominees := domain.Nominees{Self: q.member.ID, Priority: q.priority}
+	return &podSearch{
+		question: q,
+		trial:    domain.NewNodeTrial(q.ix, q.member, q.states, nominees),
+		runner:   reprieve.NewRunner(q.units, q.budgets),
+		tally:    q.budgets.NewLedger(),
+		status:   make([]domain.Reason, q.ix.NumNodes()),
+		best:     candidate{node: cluster.NoNode},
+		stats:    Stats{Domains: q.ix.NumNodes(), Hooks: q.options.Hooks != nil},
+	}, nil
+}
+
+// run is the whole road: does it fit, may it preempt, whom, and where.
+func (s *podSearch) run() *Result {
+	if n := s.filter(); n != cluster.NoNode {
+		return s.fits(n)
+	}
+	if r := s.refuse(); r != nil {
+		return r
+	}
+	if s.options.Sampling != nil {
+		s.sample()
+	} else {
+		s.exhaust()
+	}
+	if s.best.node == cluster.NoNode {
+		return s.infeasible()
+	}
+	return s.feasible()
+}
+
+// filter looks for a node where the pod fits as things are: the nominated one
+// first, then in order of name. It notes why the others do not fit.
+func (s *podSearch) filter() cluster.NodeID {
+	if n := s.nominated(); n != cluster.NoNode {
+		s.trial.Reset(n)
+		if s.trial.Fits().OK() {
+			return n
+		}
+	}
+	for n := range cluster.NodeID(s.ix.NumNodes()) {
+		s.trial.Reset(n)
+		if s.status[n] = s.trial.Fits(); s.status[n].OK() {
+			return n
+		}
+	}
+	return cluster.NoNode
+}
+
+func (s *podSearch) nominated() cluster.NodeID {
+	return s.ix.NodeByName(s.member.Pod.NominatedNode)
+}
+
+// refuse answers for a preemptor that may not preempt; nil if it may.
+//
+// Source: kube-scheduler v1.36, pod eligible to preempt others.
+func (s *podSearch) refuse() *Result {
+	if s.policy == priority.Never {
+		return s.result(NotEligible, "its preemption policy is Never")
+	}
+	if name, known := s.group(); known && s.rules.groupMembersWait {
+		return s.result(NotEligible, "it belongs to pod group "+name+": its group preempts")
+	}
+	n := s.nominated()
+	if n == cluster.NoNode || s.status[n].Unresolvable {
+		return nil
+	}
+	for _, u := range s.units.Potential(n, s.priority) {
+		for _, p := range s.units.Unit(u).Pods {
+			if pod := s.ix.Pod(p); s.ix.NodeOf(p) == n && pod.Terminating && pod.Preempted {
+				r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
+				r.Domain = s.ix.Node(n).Name
+				r.Nominations = s.nominations(n)
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// exhaust evaluates every node that eviction might help on.
+func (s *podSearch) exhaust() {
+	for n := range cluster.NodeID(s.ix.NumNodes()) {
+		if s.status[n].Unresolvable {
+			s.stats.Pruned++
+			continue
+		}
+		c, why := s.evaluate(n)
+		if s.status[n] = why; why.OK() {
+			s.consider(c)
+		}
+	}
+}
+
+// sample is upstream's search, with one worker: from an offset on, until enough
+// candidates are found and one of them violates no budget.
+//
+// Source: kube-scheduler v1.36, dry run of preemption.
+func (s *podSearch) sample() {
+	var potential []cluster.NodeID
+	for n := range cluster.NodeID(s.ix.NumNodes()) {
+		if !s.status[n].Unresolvable {
+			potential = append(potential, n)
+		}
+	}
+	s.stats.Pruned = s.ix.NumNodes() - len(potential)
+	wanted := s.options.Sampling.candidates(len(potential))
+	var harmless, violating []candidate
+	for i := range potential {
+		n := potential[(i+int(s.options.Sampling.Offset))%len(potential)]
+		c, why := s.evaluate(n)
+		if s.status[n] = why; !why.OK() {
+			continue
+		}
+		c.victims = slices.Clone(c.victims)
+		list := &harmless
+		if c.score.Violations > 0 {
+			list = &violating
+		}
+		if len(*list) < wanted {
+			*list = append(*list, c)
+		}
+		if len(harmless) > 0 && len(harmless)+len(violating) >= wanted {
+			break
+		}
+	}
+	for _, c := range append(harmless, violating...) {
+		s.consider(c)
+	}
+}
+
+// candidates is how many candidates are wanted among n potential nodes.
+func (s *Sampling) candidates(n int) int {
+	return min(max(n*int(s.Percent)/100, int(s.Minimum)), n)
+}
+
+// noVictims is why preemption does not help where nobody may be evicted.
+const noVictims domain.Check = "no potential victims"
+
+// evaluate removes the potential victims of node n and gives back whom it can. The
+// candidate's victims belong to the runner.
+func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
+	potential := s.units.Potential(n, s.priority)
+	if len(potential) == 0 {
+		return candidate{}, domain.Reason{Check: noVictims}
+	}
+	s.stats.Evaluated++
+	s.trial.Reset(n)
+	out, why := s.runner.Run(s.trial, potential)
+	if !why.OK() {
+		return candidate{}, why
+	}
+	if len(out.Victims) == 0 {
+		return candidate{}, domain.Reason{Check: noVictims, Detail: "it fits with everybody back"}
+	}
+	return candidate{n, out.Victims, s.units.Score(out.Victims, out.Violations)}, domain.Reason{}
+}
+
+// consider keeps c if it is the best so far; among equals the first node by name.
+func (s *podSearch) consider(c candidate) {
+	if s.options.Candidates {
+		c.victims = slices.Clone(c.victims)
+		s.found = append(s.found, c)
+	}
+	switch order := c.score.Compare(s.best.score); {
+	case s.best.node == cluster.NoNode, order < 0, order == 0 && c.node < s.best.node:
+		c.victims = append(s.best.victims[:0], c.victims...)
+		s.best = c
+	}
+}

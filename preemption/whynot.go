@@ -1,0 +1,147 @@
+package preemption
+
+import (
+	"fmt"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Target is what WhyNot asks about: a node or a unit. See [Node] and [Unit].
+type Target struct {
+	Node string // name of a node, or
+	Unit string // namespace/name of a running pod, or of a group that goes as a whole
+}
+
+// Node asks why the preemptor does not go to that node.
+func Node(name string) Target { return Target{Node: name} }
+
+// Unit asks why that unit, namespace/name, is not a victim.
+func Unit(name string) Target { return Target{Unit: name} }
+
+// Why is the answer to WhyNot.
+type Why struct {
+	Chosen bool    `json:"chosen"`           // it is the answer: the node is chosen, the unit is a victim
+	Text   string  `json:"text"`             // the answer, a sentence
+	Reason *Reason `json:"reason,omitempty"` // the first check that fails, if it is one
+
+	// Criterion is set if preemption helps there, but disrupts more: the first
+	// number of the score that decides against it.
+	Criterion string `json:"criterion,omitempty"`
+}
+
+// WhyNot forces the branch of the decision that leads to target, and tells the
+// first thing that speaks against it. Errors are those of [Planner.Preempt] and a
+// [*cluster.FieldError] for a target that the snapshot does not have.
+func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
+	q, err := pl.newQuestion(p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newPodSearch(q)
+	if err != nil {
+		return nil, err
+	}
+	if target.Node != "" {
+		n := pl.ix.NodeByName(target.Node)
+		if n == cluster.NoNode {
+			return nil, unknownTarget("Node", target.Node, "a node of the snapshot")
+		}
+		return s.whyNotNode(s.run(), n), nil
+	}
+	u, ok := pl.findUnit(target.Unit)
+	if !ok {
+		return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
+	}
+	return s.whyNotUnit(s.run(), u), nil
+}
+
+func unknownTarget(field, value, want string) error {
+	return &cluster.FieldError{Kind: "Target", Name: value, Field: field, Value: fmt.Sprintf("%q", value), Want: want}
+}
+
+// findUnit returns the unit of that namespace/name.
+func (pl *Planner) findUnit(name string) (victims.UnitID, bool) {
+	for u := range victims.UnitID(pl.units.Len()) {
+		if pl.unitName(u) == name {
+			return u, true
+		}
+	}
+	for p := range cluster.PodID(pl.ix.NumPods()) { // a pod of a unit of several
+		if pod := pl.ix.Pod(p); key(pod.Namespace, pod.Name) == name {
+			return pl.units.UnitOf(p)
+		}
+	}
+	return 0, false
+}
+
+// whyNotNode tells why the answer r is not node n.
+func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
+	name := s.ix.Node(n).Name
+	switch {
+	case r.Domain == name:
+		return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
+	case r.Verdict == NotEligible || r.Verdict == Waiting:
+		return &Why{Text: "nothing is evicted anywhere: " + r.Message}
+	}
+	s.trial.Reset(n)
+	why := s.trial.Fits()
+	switch {
+	case r.Verdict == Fits && why.OK():
+		return &Why{Text: fmt.Sprintf("it fits on %s too, but %s comes first", name, r.Domain)}
+	case r.Verdict == Fits || why.Unresolvable:
+		return s.fails(n, why, "as things are")
+	}
+	c, why := s.evaluate(n)
+	if !why.OK() {
+		return s.fails(n, why, "even with every potential victim gone")
+	}
+	if s.best.node == cluster.NoNode {
+		return &Why{Text: "it is not among the nodes that were sampled"}
+	}
+	mine, best := criteria(c.score), criteria(s.best.score)
+	for i := range mine {
+		if mine[i].Value != best[i].Value {
+			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions on %s help, but %s: %d against %d on %s",
+				name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
+		}
+	}
+	return &Why{Text: fmt.Sprintf("%s is as good as %s, whose name comes first", name, r.Domain)}
+}
+
+func (s *podSearch) fails(n cluster.NodeID, why domain.Reason, when string) *Why {
+	reason := s.reason(n, why)
+	text := fmt.Sprintf("it does not fit %s: %s", when, reason)
+	if why.Check == noVictims {
+		text = fmt.Sprintf("%s: %s", s.ix.Node(n).Name, s.rejection(why))
+	}
+	return &Why{Text: text, Reason: &reason}
+}
+
+// whyNotUnit tells why unit u is not among the victims of answer r.
+func (s *podSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
+	name, unit := s.unitName(u), s.units.Unit(u)
+	if r.Verdict != Feasible && r.Verdict != Infeasible {
+		return &Why{Text: "nobody is a victim: " + r.Message}
+	}
+	if unit.Priority >= s.priority {
+		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, unit.Priority, s.priority)}
+	}
+	for _, v := range s.best.victims {
+		if v == u {
+			return &Why{Chosen: true, Text: name + " is a victim"}
+		}
+	}
+	for _, p := range unit.Pods {
+		n := s.ix.NodeOf(p)
+		if n == cluster.NoNode {
+			continue
+		}
+		if n == s.best.node {
+			return &Why{Text: fmt.Sprintf("%s may stay: the preemptor fits on %s with it", name, s.ix.Node(n).Name)}
+		}
+		return s.whyNotNode(r, n)
+	}
+	return &Why{Text: name + " runs on a node that the snapshot does not have"}
+}
