@@ -26,7 +26,7 @@ const (
 	NodeAffinity  = "node affinity"
 	Ports         = "host port"
 	Resource      = "resource"
-	NoVictims     = "no victims"
+	NoVictims     = "no potential victims"
 )
 
 // fits says whether the preemptor fits on a node once some pods are gone. It has

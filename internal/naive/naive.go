@@ -240,3 +240,12 @@ func (q *question) cleared(node string) []PodKey {
 }
 
 func key(p *cluster.Pod) PodKey { return PodKey{p.Namespace, p.Name} }
+
+// Fit says whether the preemptor fits on a node once some pods are gone.
+func Fit(o Options, p cluster.Preemptor, s *cluster.Snapshot, node string, gone map[PodKey]bool) (Status, error) {
+	q, err := newQuestion(o, p, s)
+	if err != nil {
+		return Status{}, err
+	}
+	return q.fits(node, gone), nil
+}

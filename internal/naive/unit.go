@@ -123,15 +123,13 @@ func (g group) same(o group) bool {
 }
 
 // chain lists the groups above a pod, the pod's own first. It ends at an object
-// that is missing and after four levels; groups in a cycle have no parent.
+// that is missing, before a composite group that is its own ancestor, and after
+// four levels.
 func (q *question) chain(p *cluster.Pod) []group {
 	g, ok := q.podGroup(p.Namespace, p.Group)
 	var out []group
-	for ok && len(out) < 4 {
+	for ok && len(out) < 4 && !q.inCycle(g) {
 		out = append(out, g)
-		if q.inCycle(g) {
-			break
-		}
 		g, ok = q.composite(g.namespace, g.parent)
 	}
 	return out
@@ -172,8 +170,7 @@ func (q *question) priorityOf(p *cluster.Pod) int32 {
 	if p.Priority != nil {
 		return *p.Priority
 	}
-	c, _ := q.class(p.Class)
-	return c.Value
+	return q.class(p.Class).Value
 }
 
 func (q *question) groupPriority(g group) int32 {
@@ -183,31 +180,34 @@ func (q *question) groupPriority(g group) int32 {
 	if g.class == "" {
 		return 0
 	}
-	c, _ := q.class(g.class)
-	return c.Value
+	return q.class(g.class).Value
 }
 
-// never says whether a pod may not preempt.
+// never says whether a pod may not preempt: by its own policy, else by that of its
+// class. A pod with a priority and no class is not of the global default.
 func (q *question) never(p *cluster.Pod) bool {
-	if p.Policy != "" {
+	switch {
+	case p.Policy != "":
 		return p.Policy == priority.Never
+	case p.Class == "" && p.Priority != nil:
+		return false
 	}
-	c, _ := q.class(p.Class)
-	return c.Policy == priority.Never
+	return q.class(p.Class).Policy == priority.Never
 }
 
-// class is the class of that name; for the empty name the global default.
-func (q *question) class(name string) (priority.Class, bool) {
+// class is the class of that name; for the empty name the global default; one of
+// priority 0 if there is none.
+func (q *question) class(name string) priority.Class {
 	for _, c := range q.snapshot.PriorityClasses {
 		if c.Name == name || name == "" && c.GlobalDefault {
-			return c, true
+			return c
 		}
 	}
 	switch name {
 	case "system-cluster-critical":
-		return priority.Class{Name: name, Value: 2_000_000_000}, true
+		return priority.Class{Value: 2_000_000_000}
 	case "system-node-critical":
-		return priority.Class{Name: name, Value: 2_000_001_000}, true
+		return priority.Class{Value: 2_000_001_000}
 	}
-	return priority.Class{}, false
+	return priority.Class{}
 }
