@@ -18,6 +18,13 @@ type Snapshot struct {
 	Budgets            []disruption.Budget `json:"budgets,omitempty"`
 	PriorityClasses    []priority.Class    `json:"priorityClasses,omitempty"`
 	Namespaces         []Namespace         `json:"namespaces,omitempty"`
+
+	// Quota; see [ClusterQueue].
+	ResourceFlavors []ResourceFlavor `json:"resourceFlavors,omitempty"`
+	ClusterQueues   []ClusterQueue   `json:"clusterQueues,omitempty"`
+	Cohorts         []Cohort         `json:"cohorts,omitempty"`
+	LocalQueues     []LocalQueue     `json:"localQueues,omitempty"`
+	Workloads       []Workload       `json:"workloads,omitempty"`
 }
 
 // Kind is the kind of an object that can be named.
@@ -28,6 +35,7 @@ const (
 	KindPod               Kind = "Pod"
 	KindPodGroup          Kind = "PodGroup"
 	KindCompositePodGroup Kind = "CompositePodGroup"
+	KindWorkload          Kind = "Workload"
 )
 
 // Preemptor is the pod or group that wants to run: either the name of a pending

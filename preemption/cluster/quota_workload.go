@@ -1,0 +1,59 @@
+package cluster
+
+import "time"
+
+// Workload is a job that is admitted as a whole by a ClusterQueue. One with an
+// Admission holds quota there; one without waits in its Queue.
+type Workload struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`   // breaks ties between equally important workloads
+	Queue     string `json:"queue,omitempty"` // LocalQueue in the same namespace; a pending workload must have one
+
+	// Priority plus Boost decides among workloads. 0 if not known.
+	Priority int32 `json:"priority,omitempty"`
+	Boost    int32 `json:"boost,omitempty"`
+
+	Created time.Time `json:"created,omitzero"`
+
+	// Requeued is when it went back into the queue through no fault of its own (an
+	// admission check failed): it counts as its age in place of Created.
+	Requeued time.Time `json:"requeued,omitzero"`
+
+	PodSets   []PodSet   `json:"podSets"`
+	Admission *Admission `json:"admission,omitempty"`
+
+	// Evicted says that it has been told to stop; it still holds its quota. Such
+	// workloads are taken first.
+	Evicted bool `json:"evicted,omitempty"`
+
+	// OnPreemption is handed on to whoever evicts it, unread.
+	OnPreemption string `json:"onPreemption,omitempty"`
+}
+
+// Admission is the quota that a workload holds.
+type Admission struct {
+	ClusterQueue string    `json:"clusterQueue"`
+	Reserved     time.Time `json:"reserved,omitzero"` // since when; zero: counts as Snapshot.Time
+}
+
+// PodSet is a number of equal pods of a workload.
+type PodSet struct {
+	Name     string    `json:"name"`
+	Count    int32     `json:"count"`
+	MinCount *int32    `json:"minCount,omitempty"` // it may start with as few as these; nil: all of Count
+	Requests Resources `json:"requests,omitempty"` // of one pod; Pods is counted, not asked for
+
+	// Group makes pod sets of one name take the same flavors.
+	Group string `json:"group,omitempty"`
+
+	Tolerations  []Toleration      `json:"tolerations,omitempty"`
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	NodeAffinity *NodeAffinity     `json:"nodeAffinity,omitempty"`
+
+	// Of an admitted workload: the flavor of each resource, and how much it uses in
+	// all. A resource without flavor uses no quota; a flavor without usage counts
+	// Requests times Count.
+	Flavors map[string]string `json:"flavors,omitempty"`
+	Usage   Resources         `json:"usage,omitempty"`
+}
