@@ -1,0 +1,9 @@
+// Package bench measures the library on large clusters. It has benchmarks only:
+//
+//	go test -run '^$' -bench . ./bench
+//	go test -run '^$' -bench Preempt/shape=tied -count 10 ./bench | benchstat -col /shape -
+//
+// With -short only small clusters are measured. The clusters come from seeded
+// generators; the parts of a benchmark's name are key=value, so that benchstat can
+// group by them.
+package bench
