@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// TestAgreement asks the real scheduler and the library the same: every candidate
+// with its victims and violations, and the nodes that tie for the best, must be the
+// same, and what kube-scheduler picks by chance must be one of these. Where it
+// leaves an order to chance (spec: equal start times), the clusters are untied.
+func TestAgreement(t *testing.T) {
+	profiles := map[string]gen.Profile{
+		"resources":  {},
+		"budgets":    {Budgets: true},
+		"placement":  {Placement: true, Ports: true},
+		"nominated":  {Nominations: true, Terminating: true},
+		"everything": {Placement: true, Ports: true, Budgets: true, Nominations: true, Terminating: true},
+		"larger":     {MaxNodes: 12, MaxPods: 80, Placement: true, Budgets: true, Nominations: true},
+	}
+	clusters := uint64(1000)
+	if testing.Short() {
+		clusters = 100
+	}
+	for name, profile := range profiles {
+		t.Run(name, func(t *testing.T) {
+			verdicts := map[preemption.Verdict]int{}
+			for seed := range clusters {
+				q := gen.Random(seed, profile)
+				untie(&q)
+				want, got := ask(t, q)
+				verdicts[want.Verdict]++
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("seed %d (-kube-scheduler +library):\n%s", seed, diff)
+				}
+			}
+			t.Log(verdicts)
+			if verdicts[preemption.Feasible] < int(clusters)/10 {
+				t.Errorf("only %d of %d questions had a candidate: too few to mean anything", verdicts[preemption.Feasible], clusters)
+			}
+		})
+	}
+}
+
+// untie gives every pod a start time of its own, and a UID.
+func untie(q *gen.Question) {
+	for i := range q.Snapshot.Pods {
+		p := &q.Snapshot.Pods[i]
+		if p.Started.IsZero() {
+			p.Started = q.Snapshot.Time
+		}
+		p.Started = p.Started.Add(time.Duration(i) * time.Millisecond)
+		p.UID = fmt.Sprintf("uid-%d", i)
+	}
+}
+
+// ask puts q to kube-scheduler and to the library.
+func ask(t *testing.T, q gen.Question) (kube, library answer) {
+	t.Helper()
+	r, err := preemption.Options{Rules: preemption.Kubernetes136, Candidates: true}.Preempt(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	library = libraryAnswer(r)
+
+	asked, err := newQuestion(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, release, err := newScheduler(asked, exhaustive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if kube, err = kubernetesAnswer(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.fits) > 0 {
+		if !slices.Contains(s.fits, r.Domain) {
+			t.Errorf("the library says that it fits on %s; kube-scheduler, on one of %v", r.Domain, s.fits)
+		}
+		return kube, library // PostFilter is not called
+	}
+	node, _, err := s.postFilter(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kube.Best) > 0 && !slices.Contains(kube.Best, node) {
+		t.Errorf("kube-scheduler picked %s, which is not one of %v", node, kube.Best)
+	}
+	cleared := s.cleared()
+	if node == r.Domain && r.Verdict == preemption.Feasible {
+		want := []string(nil)
+		for _, p := range r.Cleared {
+			want = append(want, p.Namespace+"/"+p.Name)
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(cleared, want); diff != "" {
+			t.Errorf("nominations withdrawn (-kube-scheduler +library):\n%s", diff)
+		}
+	}
+	return kube, library
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+func main() {
+	c := comparison{out: os.Stdout}
+	flag.IntVar(&c.nodes, "nodes", 5000, "nodes of the cluster")
+	flag.IntVar(&c.pods, "pods", 30, "running pods on each node")
+	flag.Uint64Var(&c.seed, "seed", 1, "seed of the cluster")
+	flag.IntVar(&c.rounds, "rounds", 5, "how often each side is timed, in turn")
+	names := flag.String("cases", strings.Join(caseNames(), ","), "which cases")
+	flag.Parse()
+	for name := range strings.SplitSeq(*names, ",") {
+		if err := c.run(context.Background(), name); err != nil {
+			fmt.Fprintf(os.Stderr, "kubescheduler: %s: %v\n", name, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// comparison puts the same questions to both sides.
+type comparison struct {
+	nodes, pods, rounds int
+	seed                uint64
+	out                 io.Writer
+}
+
+// testCase is a cluster and a preemptor that are asked about.
+type testCase struct {
+	name     string
+	shape    gen.Shape
+	cpuMilli int64 // of the preemptor
+	priority int32
+	about    string
+}
+
+var cases = []testCase{
+	{"uniform", gen.Uniform, 3500, 1000, "ten priorities, random sizes"},
+	{"tied", gen.Tied, 3500, 1000, "one priority: every node ties on it"},
+	{"budgeted", gen.Budgeted, 3500, 1000, "every pod is in a spent budget"},
+	{"nowhere", gen.Uniform, 60_000, 3, "too few pods are below the preemptor on every node"},
+}
+
+func caseNames() []string {
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// make builds the cluster. Start times differ by at least a nanosecond, so that
+// kube-scheduler leaves the order of no two pods to chance.
+func (tc testCase) make(nodes, pods int, seed uint64) (preemption.Snapshot, preemption.Preemptor) {
+	snap := gen.Fleet(nodes, pods, seed, tc.shape)
+	for i := range snap.Pods {
+		snap.Pods[i].Started = snap.Pods[i].Started.Add(time.Duration(i))
+	}
+	p := gen.FleetPod(seed)
+	p.Pods[0].Priority = &tc.priority
+	p.Pods[0].Requests[cluster.CPU] = tc.cpuMilli
+	return snap, p
+}
+
+// sides are the three programs that answer.
+type sides struct {
+	exhaustive, sampled *scheduler
+	planner             *preemption.Planner
+	preemptor           preemption.Preemptor
+}
+
+// run checks that both sides agree on one case, then times them.
+func (c comparison) run(ctx context.Context, name string) error {
+	i := slices.IndexFunc(cases, func(tc testCase) bool { return tc.name == name })
+	if i < 0 {
+		return fmt.Errorf("not one of %s", strings.Join(caseNames(), ", "))
+	}
+	snap, p := cases[i].make(c.nodes, c.pods, c.seed)
+	q, err := newQuestion(p, &snap)
+	if err != nil {
+		return err
+	}
+	s := sides{preemptor: p}
+	release := func() {}
+	if s.exhaustive, release, err = newScheduler(q, exhaustive); err != nil {
+		return err
+	}
+	defer release()
+	if s.sampled, release, err = newScheduler(q, shipped); err != nil {
+		return err
+	}
+	defer release()
+	agreed, err := s.agree(ctx, &snap)
+	if err != nil {
+		return err
+	}
+	if s.planner, err = preemption.NewPlanner(&snap, preemption.Options{Rules: preemption.Kubernetes136}); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "case=%s nodes=%d pods=%d: %s\n%s\n", name, c.nodes, c.nodes*c.pods, cases[i].about, agreed)
+	return c.time(ctx, s)
+}
+
+// agree asks both sides about every node and says in what they agree; the error
+// tells where they don't.
+func (s *sides) agree(ctx context.Context, snap *preemption.Snapshot) (string, error) {
+	r, err := preemption.Options{Rules: preemption.Kubernetes136, Candidates: true}.Preempt(s.preemptor, snap)
+	if err != nil {
+		return "", err
+	}
+	want, err := kubernetesAnswer(ctx, s.exhaustive)
+	if err != nil {
+		return "", err
+	}
+	if diff := cmp.Diff(want, libraryAnswer(r)); diff != "" {
+		return "", fmt.Errorf("the answers differ (-kube-scheduler +library):\n%s", diff)
+	}
+	picked, _, err := s.exhaustive.postFilter(ctx)
+	if err != nil {
+		return "", err
+	}
+	if picked == "" {
+		return fmt.Sprintf("agreed: %s on all %d nodes", r.Verdict, len(snap.Nodes)), nil
+	}
+	if !slices.Contains(want.Best, picked) || r.Domain != want.Best[0] {
+		return "", fmt.Errorf("kube-scheduler picked %s and the library %s among %v", picked, r.Domain, want.Best)
+	}
+	return fmt.Sprintf("agreed: %d candidates with all their victims and violations, and %s as the best", len(want.Candidates), picked), nil
+}
+
+// time measures every side in turn, round by round, and prints the medians.
+func (c comparison) time(ctx context.Context, s sides) error {
+	ask := []struct {
+		name string
+		run  func() error
+	}{
+		{"kube-scheduler, every node", func() error { _, _, err := s.exhaustive.postFilter(ctx); return err }},
+		{"kube-scheduler, sampling", func() error { _, _, err := s.sampled.postFilter(ctx); return err }},
+		{"preempt, every node", func() error { _, err := s.planner.Preempt(s.preemptor); return err }},
+	}
+	costs := make([][]cost, len(ask))
+	for range c.rounds {
+		for i, side := range ask {
+			measured, err := measure(side.run)
+			if err != nil {
+				return fmt.Errorf("%s: %w", side.name, err)
+			}
+			costs[i] = append(costs[i], measured)
+		}
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "side\ttime\tCPU time\tbytes\tallocations\tCPU time, times preempt's\t\n")
+	library := median(costs[len(ask)-1])
+	for i, side := range ask {
+		m := median(costs[i])
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.1f\t\n", side.name, round(m.wall), round(m.cpu), m.bytes, m.allocs, float64(m.cpu)/float64(library.cpu))
+	}
+	fmt.Fprintln(w)
+	return w.Flush()
+}
+
+// cost is what one answer took.
+type cost struct {
+	wall, cpu     time.Duration
+	bytes, allocs uint64
+}
+
+// measure runs ask until it has taken long enough for the clocks, at least once.
+func measure(ask func() error) (cost, error) {
+	const enough = 100 * time.Millisecond
+	if err := ask(); err != nil { // warm: caches filled, buffers grown
+		return cost{}, err
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, began, n := cpuTime(), time.Now(), 0
+	for n == 0 || time.Since(began) < enough {
+		if err := ask(); err != nil {
+			return cost{}, err
+		}
+		n++
+	}
+	wall, used := time.Since(began), cpuTime()-cpu
+	runtime.ReadMemStats(&after)
+	return cost{
+		wall: wall / time.Duration(n), cpu: used / time.Duration(n),
+		bytes: (after.TotalAlloc - before.TotalAlloc) / uint64(n), allocs: (after.Mallocs - before.Mallocs) / uint64(n),
+	}, nil
+}
+
+// median takes that of each quantity by itself.
+func median(cs []cost) cost {
+	middle := func(by func(a, b cost) int) cost {
+		slices.SortFunc(cs, by)
+		return cs[len(cs)/2]
+	}
+	return cost{
+		wall:   middle(func(a, b cost) int { return int(a.wall - b.wall) }).wall,
+		cpu:    middle(func(a, b cost) int { return int(a.cpu - b.cpu) }).cpu,
+		bytes:  middle(func(a, b cost) int { return int(a.bytes) - int(b.bytes) }).bytes,
+		allocs: middle(func(a, b cost) int { return int(a.allocs) - int(b.allocs) }).allocs,
+	}
+}
+
+// round keeps three digits.
+func round(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
