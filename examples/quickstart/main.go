@@ -1,0 +1,35 @@
+// Command quickstart asks whom a pending pod has to evict from a cluster of two nodes.
+package main
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+func main() {
+	pod := func(name, node string, priority int32, cpuMilli int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: &priority, Requests: preemption.Resources{"cpu": cpuMilli}}
+	}
+	snapshot := preemption.Snapshot{
+		Nodes: []cluster.Node{
+			{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}},
+			{Name: "n2", Allocatable: preemption.Resources{"cpu": 4000}},
+		},
+		Pods: []preemption.Pod{
+			pod("cache", "n1", 500, 2000), pod("batch-1", "n1", 10, 1000), pod("batch-2", "n1", 10, 1000),
+			pod("db", "n2", 500, 3000), pod("log", "n2", 100, 1000),
+			pod("web", "", 1000, 2000),
+		},
+	}
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "web"}, &snapshot)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("web", result.Message)
+	for _, v := range result.Victims {
+		fmt.Printf("evict %s of priority %d: it cannot stay on %v\n", v.Name, v.Priority, v.Reason)
+	}
+}
