@@ -79,8 +79,12 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 	switch {
 	case r.Detail != "":
 	case r.Check == CheckTaint:
-		if t := Untolerated(m.Pod, ix.Node(n)); t != nil {
-			r.Detail = t.String()
+		var names []string
+		for _, t := range AllUntolerated(m.Pod, ix.Node(n)) {
+			names = append(names, t.String())
+		}
+		if len(names) > 0 {
+			r.Detail = slices.Min(names) // not the first: the order of taints says nothing
 		}
 	case r.Check == CheckNodeName:
 		r.Detail = m.Pod.RequiredNode

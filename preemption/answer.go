@@ -202,7 +202,7 @@ func (s *podSearch) rejections() []Rejection {
 			counts[s.rejection(why)]++
 		}
 	}
-	list := make([]Rejection, 0, len(counts))
+	var list []Rejection
 	for reason, n := range counts {
 		list = append(list, Rejection{reason, n})
 	}

@@ -29,7 +29,11 @@ func (s *podSearch) nearest() *Nearest {
 			continue
 		}
 		for _, below := range s.cutoffs(n) {
-			if r, ok := s.relax(n, fixed, below); ok && (best == nil || r.compare(best) < 0) {
+			r, ok := s.relax(n, fixed, below, true)
+			if ok && s.waits(&r, below) {
+				r, ok = s.relax(n, fixed, below, false)
+			}
+			if ok && (best == nil || r.compare(best) < 0) {
 				best = &r
 			}
 		}
@@ -37,7 +41,43 @@ func (s *podSearch) nearest() *Nearest {
 	if best == nil {
 		return nil
 	}
+	slices.SortFunc(best.relaxations, func(a, b Relaxation) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
 	return &Nearest{Domain: s.ix.Node(best.node).Name, Relaxations: best.relaxations}
+}
+
+// waits reports whether the preemptor, with r made, would wait for victims that
+// are terminating on its nominated node: it evicts nobody then.
+func (s *podSearch) waits(r *relaxed, below int32) bool {
+	n := s.nominated()
+	if n == cluster.NoNode || !s.terminating(n, below) {
+		return false
+	}
+	if n == r.node {
+		return true
+	}
+	pod, node := s.member.Pod, s.ix.Node(n)
+	switch {
+	case s.member.Cordoned(node), domain.Untolerated(pod, node) != nil:
+		return false
+	case pod.RequiredNode != "" && pod.RequiredNode != node.Name && !r.has(RelaxNodeName, pod.RequiredNode):
+		return false
+	case !domain.MatchesNode(pod, node) && !r.has(RelaxSelector, ""):
+		return false
+	}
+	trial := domain.NewNodeTrial(s.ix, s.member, s.states, domain.Nominees{Self: s.member.ID, Priority: below})
+	trial.Reset(n)
+	for _, port := range trial.PortsTaken(func(cluster.PodID) bool { return false }) {
+		if !r.has(RelaxPort, domain.PortName(port)) {
+			return true
+		}
+	}
+	return !s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n)).Unresolvable
+}
+
+func (r *relaxed) has(kind RelaxationKind, name string) bool {
+	return slices.ContainsFunc(r.relaxations, func(x Relaxation) bool { return x.Kind == kind && x.Name == name })
 }
 
 func (r *relaxed) compare(o *relaxed) int {
@@ -45,6 +85,9 @@ func (r *relaxed) compare(o *relaxed) int {
 }
 
 func (r *relaxed) add(x Relaxation, size int64) {
+	if slices.Contains(r.relaxations, x) {
+		return // a taint or port that stands twice
+	}
 	r.relaxations = append(r.relaxations, x)
 	if r.size += size; r.size < 0 {
 		r.size = math.MaxInt64
@@ -100,8 +143,9 @@ func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
 }
 
 // relax adds to fixed what is still missing on node n with everybody below a
-// priority gone. ok is false if a constraint stands in the way even so.
-func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32) (relaxed, bool) {
+// priority gone or, without evict, in place. ok is false if a constraint stands in
+// the way even so.
+func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32, evict bool) (relaxed, bool) {
 	r := relaxed{node: n, relaxations: slices.Clone(fixed.relaxations), size: fixed.size}
 	if below > s.priority {
 		r.add(Relaxation{Kind: RelaxPriority, Amount: int64(below)}, million)
@@ -109,7 +153,11 @@ func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32) (relaxed
 	nominees := domain.Nominees{Self: s.member.ID, Priority: below}
 	trial := domain.NewNodeTrial(s.ix, s.member, s.states, nominees)
 	trial.Reset(n)
-	for _, u := range s.units.Potential(n, below) {
+	potential := s.units.Potential(n, below)
+	if !evict {
+		potential = nil
+	}
+	for _, u := range potential {
 		for _, p := range s.units.Unit(u).Pods {
 			trial.Remove(p)
 		}
@@ -122,7 +170,7 @@ func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32) (relaxed
 	}
 	gone := func(p cluster.PodID) bool {
 		u, runs := s.units.UnitOf(p)
-		return runs && s.units.Unit(u).Priority < below
+		return evict && runs && s.units.Unit(u).Priority < below
 	}
 	for _, port := range trial.PortsTaken(gone) {
 		r.add(Relaxation{Kind: RelaxPort, Name: domain.PortName(port)}, million)

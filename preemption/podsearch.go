@@ -99,17 +99,26 @@ func (s *podSearch) refuse() *Result {
 	if n == cluster.NoNode || s.status[n].Unresolvable {
 		return nil
 	}
-	for _, u := range s.units.Potential(n, s.priority) {
+	if s.terminating(n, s.priority) {
+		r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
+		r.Domain = s.ix.Node(n).Name
+		r.Nominations = s.nominations(n)
+		return r
+	}
+	return nil
+}
+
+// terminating reports whether node n has a pod that is terminating by preemption
+// and whose unit has a priority below that given.
+func (s *podSearch) terminating(n cluster.NodeID, below int32) bool {
+	for _, u := range s.units.Potential(n, below) {
 		for _, p := range s.units.Unit(u).Pods {
 			if pod := s.ix.Pod(p); s.ix.NodeOf(p) == n && pod.Terminating && pod.Preempted {
-				r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
-				r.Domain = s.ix.Node(n).Name
-				r.Nominations = s.nominations(n)
-				return r
+				return true
 			}
 		}
 	}
-	return nil
+	return false
 }
 
 // exhaust evaluates every node that eviction might help on.

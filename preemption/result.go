@@ -121,7 +121,7 @@ type Candidate struct {
 // Nearest is the domain where the least would have to change.
 type Nearest struct {
 	Domain      string       `json:"domain"`
-	Relaxations []Relaxation `json:"relaxations"` // all of them, and no fewer, let the preemptor in
+	Relaxations []Relaxation `json:"relaxations"` // by kind and name; all of them, and no part of them, let the preemptor in
 }
 
 // RelaxationKind says what would have to change.
@@ -131,7 +131,7 @@ type RelaxationKind string
 const (
 	RelaxResource RelaxationKind = "resource"      // Amount more of Name allocatable on Node
 	RelaxTaint    RelaxationKind = "taint"         // the taint Name (key=value:effect) gone from Node
-	RelaxCordon   RelaxationKind = "unschedulable" // Node uncordoned
+	RelaxCordon   RelaxationKind = "unschedulable" // Node uncordoned, which takes its taint away
 	RelaxSelector RelaxationKind = "node affinity" // nodeSelector and required node affinity dropped
 	RelaxNodeName RelaxationKind = "node name"     // the required node dropped
 	RelaxPort     RelaxationKind = "host port"     // the host port Name dropped

@@ -159,7 +159,7 @@ func TestTheLibraryAgreesWithItsTwin(t *testing.T) {
 			t.Run(name+"/"+string(rules), func(t *testing.T) {
 				t.Parallel()
 				seen := map[preemption.Verdict]int{}
-				for seed := range uint64(2500) {
+				for seed := range seeds(2500) {
 					q := gen.Random(seed, profile)
 					diff, r := disagreement(preemption.Options{Rules: rules}, q)
 					if diff != "" {
@@ -167,9 +167,10 @@ func TestTheLibraryAgreesWithItsTwin(t *testing.T) {
 					}
 					seen[r.Verdict]++
 				}
-				require.Greater(t, seen[preemption.Feasible], 250)
-				require.Greater(t, seen[preemption.Infeasible], 250)
-				require.Greater(t, seen[preemption.Fits], 100)
+				tenth := int(seeds(250)) // the clusters have to ask something
+				require.Greater(t, seen[preemption.Feasible], tenth)
+				require.Greater(t, seen[preemption.Infeasible], tenth)
+				require.Greater(t, seen[preemption.Fits], tenth/2)
 			})
 		}
 	}
@@ -177,7 +178,7 @@ func TestTheLibraryAgreesWithItsTwin(t *testing.T) {
 
 func TestTheLibrarySamplesLikeItsTwin(t *testing.T) {
 	seen := map[preemption.Verdict]int{}
-	for seed := range uint64(3000) {
+	for seed := range seeds(3000) {
 		q := gen.Random(seed, gen.Profile{Budgets: true})
 		s := preemption.Sampling{Percent: int32(seed * 7 % 101), Minimum: 1 + int32(seed%3), Offset: int32(seed % 11)}
 		rules := []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed%2]
@@ -187,5 +188,5 @@ func TestTheLibrarySamplesLikeItsTwin(t *testing.T) {
 		}
 		seen[r.Verdict]++
 	}
-	require.Greater(t, seen[preemption.Feasible], 500)
+	require.Greater(t, seen[preemption.Feasible], int(seeds(500)))
 }

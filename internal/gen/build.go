@@ -89,6 +89,9 @@ func (b *builder) node(i int) cluster.Node {
 	if len(n.Taints) == 2 && n.Taints[0].Key == n.Taints[1].Key && n.Taints[0].Effect == n.Taints[1].Effect {
 		n.Taints = n.Taints[:1] // a key has one value for an effect
 	}
+	if n.Unschedulable && b.source(2) == 0 {
+		n.Taints = append(n.Taints, cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSchedule})
+	}
 	return n
 }
 

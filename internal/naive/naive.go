@@ -249,3 +249,12 @@ func Fit(o Options, p cluster.Preemptor, s *cluster.Snapshot, node string, gone 
 	}
 	return q.fits(node, gone), nil
 }
+
+// Priority is the preemptor's own, resolved; 0 if there is no preemptor.
+func Priority(p cluster.Preemptor, s *cluster.Snapshot) int32 {
+	q, err := newQuestion(Options{}, p, s)
+	if err != nil {
+		return 0
+	}
+	return q.priority
+}

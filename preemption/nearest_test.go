@@ -1,0 +1,109 @@
+package preemption_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// apply returns q with some relaxations made.
+func apply(t fatal, q gen.Question, relaxations []preemption.Relaxation) gen.Question {
+	q = gen.Clone(q)
+	pod := preemptorOf(&q)
+	for _, r := range relaxations {
+		var node *cluster.Node
+		for i := range q.Snapshot.Nodes {
+			if q.Snapshot.Nodes[i].Name == r.Node {
+				node = &q.Snapshot.Nodes[i]
+			}
+		}
+		switch r.Kind {
+		case preemption.RelaxResource:
+			if node.Allocatable == nil {
+				node.Allocatable = preemption.Resources{}
+			}
+			node.Allocatable[r.Name] += r.Amount
+		case preemption.RelaxTaint:
+			node.Taints = slices.DeleteFunc(node.Taints, func(t cluster.Taint) bool { return t.String() == r.Name })
+		case preemption.RelaxCordon:
+			node.Unschedulable = false
+			node.Taints = slices.DeleteFunc(node.Taints, func(t cluster.Taint) bool { return t.Key == cluster.TaintUnschedulable })
+		case preemption.RelaxSelector:
+			pod.NodeSelector, pod.NodeAffinity = nil, nil
+		case preemption.RelaxNodeName:
+			pod.RequiredNode = ""
+		case preemption.RelaxPort:
+			pod.Ports = slices.DeleteFunc(pod.Ports, func(p cluster.HostPort) bool { return portName(p) == r.Name })
+		case preemption.RelaxPriority:
+			raised := int32(r.Amount)
+			pod.Priority = &raised
+		default:
+			t.Fatalf("a relaxation that nobody asked for: %+v", r)
+		}
+	}
+	return q
+}
+
+// portName is a host port as a relaxation names it.
+func portName(p cluster.HostPort) string {
+	name := fmt.Sprint(p.Port, "/", max(p.Protocol, "TCP"))
+	if p.Protocol == "SCTP" {
+		name = fmt.Sprint(p.Port, "/SCTP")
+	}
+	if p.IP == "" || p.IP == "0.0.0.0" {
+		return name
+	}
+	return p.IP + ":" + name
+}
+
+// theNearestIsEnoughAndNoLess: with all relaxations the preemptor gets in, with any
+// part of them it doesn't.
+func theNearestIsEnoughAndNoLess(t fatal, o preemption.Options, q gen.Question, _ uint64) {
+	o.Sampling = nil
+	r := ask(t, o, q)
+	if (r.Nearest != nil) != (r.Verdict == preemption.Infeasible) {
+		t.Fatalf("%s, nearest %+v", r.Verdict, r.Nearest)
+	}
+	if r.Nearest == nil {
+		return
+	}
+	all := r.Nearest.Relaxations
+	for part := range 1 << len(all) {
+		var some []preemption.Relaxation
+		for i, x := range all {
+			if part&(1<<i) != 0 {
+				some = append(some, x)
+			}
+		}
+		relaxed := ask(t, o, apply(t, q, some))
+		in := relaxed.Verdict == preemption.Feasible || relaxed.Verdict == preemption.Fits
+		if in != (len(some) == len(all)) {
+			t.Fatalf("nearest is %+v; with %+v: %s", r.Nearest, some, relaxed.Verdict)
+		}
+	}
+}
+func TestTheNearestIsEnoughAndNoLess(t *testing.T) { hold(t, theNearestIsEnoughAndNoLess) }
+
+func TestApplyMakesEveryKindOfRelaxation(t *testing.T) {
+	seen := map[preemption.RelaxationKind]int{}
+	for seed := range uint64(3000) {
+		q := gen.Random(seed, gen.Everything())
+		if r := ask(&named{t, seed}, preemption.Options{}, q); r.Nearest != nil {
+			for _, x := range r.Nearest.Relaxations {
+				seen[x.Kind]++
+			}
+		}
+	}
+	for _, kind := range []preemption.RelaxationKind{
+		preemption.RelaxResource, preemption.RelaxTaint, preemption.RelaxCordon, preemption.RelaxSelector,
+		preemption.RelaxNodeName, preemption.RelaxPort, preemption.RelaxPriority,
+	} {
+		require.NotZero(t, seen[kind], "%s never occurs in %v", kind, seen)
+	}
+}
