@@ -1,0 +1,187 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// Options choose how a dump is read. The zero value is the documented default.
+type Options struct {
+	// Now is the moment of the snapshot. Zero: the newest moment at which, by the
+	// objects, something happened; so a dump gives the same answer whenever it is
+	// read.
+	Now time.Time
+
+	// Lenient leaves out objects that cannot be read, and lists them in
+	// Dump.Problems, instead of refusing the dump.
+	Lenient bool
+}
+
+// Dump is what a set of objects says about preemption.
+type Dump struct {
+	Snapshot  cluster.Snapshot
+	Templates []Template // pods of workloads, in order of the input
+
+	Finished int            // pods that have run to their end, left out
+	Ignored  map[string]int // objects of kinds that play no part, by kind and group
+	Unread   map[string]int // pods with a field that may decide but is not read, by field
+	Problems []error        // with Options.Lenient: what was left out, and why
+
+	origins map[objectKey]Origin
+}
+
+type objectKey struct{ kind, namespace, name string }
+
+// Dump converts objects. Their order never matters, but for complaints and for
+// Dump.Templates. An object that stands twice is an error.
+//
+// The error joins an [*Error] for each problem, in order of the input. Nothing of
+// objects is changed; the dump shares nothing with them.
+func (o Options) Dump(objects []Object) (*Dump, error) {
+	b := builder{
+		dump: &Dump{
+			Ignored: map[string]int{}, Unread: map[string]int{},
+			origins: make(map[objectKey]Origin, len(objects)),
+		},
+	}
+	for i := range objects {
+		b.add(&objects[i])
+	}
+	b.resolveAnnotations()
+	d := b.dump
+	d.Snapshot.Time = o.Now
+	if o.Now.IsZero() {
+		d.Snapshot.Time = b.newest
+	}
+	if o.Lenient {
+		d.Problems = b.bad.list
+		return d, nil
+	}
+	return d, b.bad.err()
+}
+
+// PendingPods lists the pods that run nowhere, in order of namespace and name.
+func (d *Dump) PendingPods() []*cluster.Pod {
+	var out []*cluster.Pod
+	for i := range d.Snapshot.Pods {
+		if p := &d.Snapshot.Pods[i]; p.Node == "" {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b *cluster.Pod) int {
+		return strings.Compare(joinName(a.Namespace, a.Name), joinName(b.Namespace, b.Name))
+	})
+	return out
+}
+
+// Count is how many objects became part of the snapshot.
+func (d *Dump) Count() int {
+	s := &d.Snapshot
+	return len(s.Nodes) + len(s.Pods) + len(s.PodGroups) + len(s.CompositePodGroups) +
+		len(s.Budgets) + len(s.PriorityClasses) + len(s.Namespaces)
+}
+
+// annotated is an object whose annotation waits for the priority classes.
+type annotated struct {
+	kind        cluster.Kind
+	origin      Origin
+	annotations map[string]string
+	pod, group  int // position in the snapshot; -1: not of this kind
+}
+
+// builder collects a Dump.
+type builder struct {
+	dump      *Dump
+	bad       complaints
+	annotated []annotated
+	newest    time.Time
+}
+
+// add converts one object, or counts it.
+func (b *builder) add(o *Object) {
+	add, ok := readers[kindOf(o)]
+	if !ok {
+		b.dump.Ignored[kindAndGroup(o)]++
+		return
+	}
+	b.complain(o, add(b, o))
+}
+
+// complain notes errors, each with the place of o in the input.
+func (b *builder) complain(o *Object, err error) {
+	each(err, func(e error) {
+		if located, ok := e.(*Error); ok && located.Origin == (Origin{}) {
+			located.Origin = o.Origin
+		}
+		b.bad.add(e)
+	})
+}
+
+// claim notes where an object stands, and complains if it stands elsewhere too.
+func (b *builder) claim(o *Object, kind cluster.Kind, namespace, name string) error {
+	key := objectKey{string(kind), namespace, name}
+	if first, ok := b.dump.origins[key]; ok {
+		where := first.String()
+		if where == "" {
+			where = "the input"
+		}
+		return &Error{
+			Origin: o.Origin, Kind: string(kind), Namespace: namespace, Name: name,
+			Field: "metadata.name", Value: quote(name), Want: "unique: it stands in " + where + " too",
+		}
+	}
+	b.dump.origins[key] = o.Origin
+	return nil
+}
+
+// saw notes moments at which something happened.
+func (b *builder) saw(times ...time.Time) {
+	for _, t := range times {
+		if t.After(b.newest) {
+			b.newest = t
+		}
+	}
+}
+
+// unread counts fields of pod that may decide but are not read.
+func (b *builder) unread(pod *corev1.Pod) {
+	count := func(field string, set bool) {
+		if set {
+			b.dump.Unread[field]++
+		}
+	}
+	count("spec.resourceClaims", len(pod.Spec.ResourceClaims) > 0)
+	count("spec.schedulingGates", len(pod.Spec.SchedulingGates) > 0)
+	count("spec.volumes[].persistentVolumeClaim", slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+	}))
+}
+
+// resolveAnnotations reads the annotations that name priority classes, now that
+// all classes are known.
+func (b *builder) resolveAnnotations() {
+	if len(b.annotated) == 0 {
+		return
+	}
+	// What is wrong with the classes themselves is for the library to say.
+	classes, _ := priority.NewClasses(b.dump.Snapshot.PriorityClasses)
+	for _, a := range b.annotated {
+		f := fields{kind: string(a.kind)}
+		var target **int32
+		if a.pod >= 0 {
+			p := &b.dump.Snapshot.Pods[a.pod]
+			f.namespace, f.name, target = p.Namespace, p.Name, &p.PreemptionPriority
+		} else {
+			g := &b.dump.Snapshot.PodGroups[a.group]
+			f.namespace, f.name, target = g.Namespace, g.Name, &g.PreemptionPriority
+		}
+		*target = preemptionPriority(&f, a.annotations, classes)
+		b.complain(&Object{Origin: a.origin}, f.err())
+	}
+}

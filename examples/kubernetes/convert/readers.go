@@ -1,0 +1,216 @@
+package convert
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// groupKind names a kind of object; version is empty where every version of the
+// group has the fields that are read here.
+type groupKind struct{ group, version, kind string }
+
+// readers has a function for each kind that plays a part.
+var readers = map[groupKind]func(*builder, *Object) error{
+	{"", "", "Node"}:                      (*builder).addNode,
+	{"", "", "Pod"}:                       (*builder).addPod,
+	{"", "", "Namespace"}:                 (*builder).addNamespace,
+	{"policy", "", "PodDisruptionBudget"}: (*builder).addBudget,
+	{scheduling, "", "PriorityClass"}:     (*builder).addClass,
+	{scheduling, "", "PodGroup"}:          (*builder).addGroup,
+	{scheduling, alpha, "PodGroup"}:       (*builder).addAlphaGroup,
+	{scheduling, "", "CompositePodGroup"}: (*builder).addComposite,
+	{"apps", "", "DaemonSet"}:             template(func(w *appsv1.DaemonSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"apps", "", "Deployment"}:            template(func(w *appsv1.Deployment) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"apps", "", "ReplicaSet"}:            template(func(w *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"apps", "", "StatefulSet"}:           template(func(w *appsv1.StatefulSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"extensions", "", "DaemonSet"}:       template(func(w *appsv1.DaemonSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"extensions", "", "Deployment"}:      template(func(w *appsv1.Deployment) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"extensions", "", "ReplicaSet"}:      template(func(w *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"batch", "", "Job"}:                  template(func(w *batchv1.Job) *corev1.PodTemplateSpec { return &w.Spec.Template }),
+	{"batch", "", "CronJob"}:              template(func(w *batchv1.CronJob) *corev1.PodTemplateSpec { return &w.Spec.JobTemplate.Spec.Template }),
+	{"", "", "ReplicationController"}:     template(func(w *corev1.ReplicationController) *corev1.PodTemplateSpec { return w.Spec.Template }),
+}
+
+const (
+	scheduling = "scheduling.k8s.io"
+	alpha      = "v1alpha2"
+)
+
+// kindOf is the key of o in readers.
+func kindOf(o *Object) groupKind {
+	group, version, ok := strings.Cut(o.APIVersion, "/")
+	if !ok {
+		group, version = "", o.APIVersion
+	}
+	if exact := (groupKind{group, version, o.Kind}); readers[exact] != nil {
+		return exact
+	}
+	return groupKind{group: group, kind: o.Kind}
+}
+
+// kindAndGroup is how an ignored kind is counted: "Service", "Ingress.networking.k8s.io".
+func kindAndGroup(o *Object) string {
+	if group, _, ok := strings.Cut(o.APIVersion, "/"); ok {
+		return o.Kind + "." + group
+	}
+	return o.Kind
+}
+
+func (b *builder) addNode(o *Object) error {
+	var node corev1.Node
+	if err := decode(o, &node); err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindNode, "", node.Name); err != nil {
+		return err
+	}
+	b.saw(node.CreationTimestamp.Time)
+	for i := range node.Status.Conditions {
+		c := &node.Status.Conditions[i]
+		b.saw(c.LastHeartbeatTime.Time, c.LastTransitionTime.Time)
+	}
+	n, err := Node(&node)
+	if err == nil {
+		b.dump.Snapshot.Nodes = append(b.dump.Snapshot.Nodes, n)
+	}
+	return err
+}
+
+func (b *builder) addPod(o *Object) error {
+	var pod corev1.Pod
+	if err := decode(o, &pod); err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindPod, namespaceOf(&pod.ObjectMeta), pod.Name); err != nil {
+		return err
+	}
+	b.saw(pod.CreationTimestamp.Time, startedAt(&pod))
+	for i := range pod.Status.Conditions {
+		b.saw(pod.Status.Conditions[i].LastTransitionTime.Time)
+	}
+	if Finished(&pod) {
+		b.dump.Finished++
+		return nil
+	}
+	p, err := Pod(&pod)
+	if err != nil {
+		return err
+	}
+	b.unread(&pod)
+	pods := &b.dump.Snapshot.Pods
+	*pods = append(*pods, p)
+	b.annotate(o, cluster.KindPod, &pod.ObjectMeta, len(*pods)-1, -1)
+	return nil
+}
+
+// annotate remembers an object whose annotation names a priority class.
+func (b *builder) annotate(o *Object, kind cluster.Kind, m *metav1.ObjectMeta, pod, group int) {
+	if _, ok := m.Annotations[PreemptionPriorityAnnotation]; ok {
+		b.annotated = append(b.annotated, annotated{kind: kind, origin: o.Origin, annotations: m.Annotations, pod: pod, group: group})
+	}
+}
+
+func (b *builder) addNamespace(o *Object) error {
+	var namespace corev1.Namespace
+	if err := decode(o, &namespace); err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindNamespace, "", namespace.Name); err != nil {
+		return err
+	}
+	b.dump.Snapshot.Namespaces = append(b.dump.Snapshot.Namespaces, Namespace(&namespace))
+	return nil
+}
+
+func (b *builder) addBudget(o *Object) error {
+	if strings.HasSuffix(o.APIVersion, "/v1beta1") {
+		var budget policyv1beta1.PodDisruptionBudget
+		if err := decode(o, &budget); err != nil {
+			return err
+		}
+		if err := b.claim(o, cluster.KindBudget, namespaceOf(&budget.ObjectMeta), budget.Name); err != nil {
+			return err
+		}
+		b.dump.Snapshot.Budgets = append(b.dump.Snapshot.Budgets, BetaBudget(&budget))
+		return nil
+	}
+	var budget policyv1.PodDisruptionBudget
+	if err := decode(o, &budget); err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindBudget, namespaceOf(&budget.ObjectMeta), budget.Name); err != nil {
+		return err
+	}
+	b.dump.Snapshot.Budgets = append(b.dump.Snapshot.Budgets, Budget(&budget))
+	return nil
+}
+
+func (b *builder) addClass(o *Object) error {
+	var class schedulingv1.PriorityClass
+	if err := decode(o, &class); err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindPriorityClass, "", class.Name); err != nil {
+		return err
+	}
+	b.dump.Snapshot.PriorityClasses = append(b.dump.Snapshot.PriorityClasses, Class(&class))
+	return nil
+}
+
+func (b *builder) addGroup(o *Object) error {
+	var group schedulingv1beta1.PodGroup
+	if err := decode(o, &group); err != nil {
+		return err
+	}
+	g, err := PodGroup(&group)
+	return b.takeGroup(o, &group.ObjectMeta, g, err)
+}
+
+func (b *builder) addAlphaGroup(o *Object) error {
+	var group alphaPodGroup
+	if err := decode(o, &group); err != nil {
+		return err
+	}
+	g, err := group.convert()
+	return b.takeGroup(o, &group.ObjectMeta, g, err)
+}
+
+func (b *builder) takeGroup(o *Object, m *metav1.ObjectMeta, g cluster.PodGroup, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindPodGroup, g.Namespace, g.Name); err != nil {
+		return err
+	}
+	groups := &b.dump.Snapshot.PodGroups
+	*groups = append(*groups, g)
+	b.annotate(o, cluster.KindPodGroup, m, -1, len(*groups)-1)
+	return nil
+}
+
+func (b *builder) addComposite(o *Object) error {
+	var group schedulingv1alpha3.CompositePodGroup
+	if err := decode(o, &group); err != nil {
+		return err
+	}
+	g, err := CompositePodGroup(&group)
+	if err != nil {
+		return err
+	}
+	if err := b.claim(o, cluster.KindCompositePodGroup, g.Namespace, g.Name); err != nil {
+		return err
+	}
+	b.dump.Snapshot.CompositePodGroups = append(b.dump.Snapshot.CompositePodGroups, g)
+	return nil
+}

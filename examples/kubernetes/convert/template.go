@@ -1,0 +1,132 @@
+package convert
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Template is the pod template of a workload.
+type Template struct {
+	Kind      string // DaemonSet, Deployment, ReplicaSet, StatefulSet, Job, CronJob, ReplicationController
+	Namespace string
+	Name      string
+	UID       string
+	Spec      corev1.PodTemplateSpec
+	Origin    Origin
+}
+
+// Pod makes the next pod of the workload, as its controller and the API server
+// would: it is named after the workload, has no node, and asks for what its limits
+// say where it does not say what it asks for ([DefaultRequests]). A DaemonSet's pod
+// tolerates what the controller makes it tolerate.
+//
+// node, if not empty, pins the pod to that node by required node affinity, as the
+// DaemonSet controller does. Unlike there, what the template itself requires of the
+// node goes on to hold, so that a node on which the controller would put no pod is
+// answered as such.
+func (t *Template) Pod(node string) (cluster.Pod, error) {
+	spec := t.Spec.DeepCopy()
+	pod := corev1.Pod{ObjectMeta: spec.ObjectMeta, Spec: spec.Spec}
+	pod.Namespace, pod.Name = t.Namespace, t.Name+"-new"
+	controller := true
+	pod.OwnerReferences = []metav1.OwnerReference{{Kind: t.Kind, Name: t.Name, Controller: &controller}}
+	pod.Spec.NodeName = ""
+	DefaultRequests(&pod)
+	if t.Kind == "DaemonSet" {
+		tolerateAsDaemon(&pod.Spec)
+	}
+	if node != "" {
+		pin(&pod.Spec, node)
+	}
+	out, err := Pod(&pod)
+	each(err, func(e error) {
+		if located, ok := e.(*Error); ok {
+			located.Origin, located.Kind, located.Name = t.Origin, t.Kind, t.Name
+			located.Field = "spec.template." + located.Field
+		}
+	})
+	return out, err
+}
+
+// tolerateAsDaemon adds the tolerations that every pod of a DaemonSet has.
+func tolerateAsDaemon(spec *corev1.PodSpec) {
+	add := func(key string, effect corev1.TaintEffect) {
+		spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect})
+	}
+	add(corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute)
+	add(corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute)
+	add(corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule)
+	add(corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule)
+	add(corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule)
+	add(corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule)
+	if spec.HostNetwork {
+		add(corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule)
+	}
+}
+
+// pin adds to the required node affinity that the node has this name.
+func pin(spec *corev1.PodSpec, node string) {
+	if spec.Affinity == nil {
+		spec.Affinity = &corev1.Affinity{}
+	}
+	if spec.Affinity.NodeAffinity == nil {
+		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	required := &spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	made := *required == nil
+	if made {
+		*required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+	}
+	for i := range (*required).NodeSelectorTerms {
+		term := &(*required).NodeSelectorTerms[i]
+		if !made && len(term.MatchExpressions) == 0 && len(term.MatchFields) == 0 {
+			continue // an empty term holds nowhere, and must go on to
+		}
+		term.MatchFields = append(term.MatchFields, corev1.NodeSelectorRequirement{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
+		})
+	}
+}
+
+// Template finds the template of a workload; kind in any case.
+func (d *Dump) Template(kind, namespace, name string) (*Template, bool) {
+	for i := range d.Templates {
+		t := &d.Templates[i]
+		if strings.EqualFold(t.Kind, kind) && t.Namespace == namespace && t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// template makes a reader of a kind of workload W. A workload without a template
+// is left out.
+func template[W any, P interface {
+	*W
+	metav1.Object
+}](of func(P) *corev1.PodTemplateSpec) func(*builder, *Object) error {
+	return func(b *builder, o *Object) error {
+		workload := P(new(W))
+		if err := decode(o, workload); err != nil {
+			return err
+		}
+		namespace := workload.GetNamespace()
+		if namespace == "" {
+			namespace = metav1.NamespaceDefault
+		}
+		if err := b.claim(o, cluster.Kind(o.Kind), namespace, workload.GetName()); err != nil {
+			return err
+		}
+		if spec := of(workload); spec != nil {
+			b.dump.Templates = append(b.dump.Templates, Template{
+				Kind: o.Kind, Namespace: namespace, Name: workload.GetName(), UID: string(workload.GetUID()),
+				Spec: *spec, Origin: o.Origin,
+			})
+		}
+		return nil
+	}
+}

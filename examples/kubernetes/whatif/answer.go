@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Answer is one line of a batch's output.
+type Answer struct {
+	Name        string            `json:"name"`
+	Status      string            `json:"status"` // see statusOf
+	Message     string            `json:"message"`
+	Candidates  []Candidate       `json:"candidates"` // every node on which preemption helps, by name
+	Best        []string          `json:"best"`       // every candidate that ties for the best, sorted
+	Chosen      string            `json:"chosen"`
+	Victims     []string          `json:"victims"` // namespace/name, sorted
+	Nominations map[string]string `json:"nominations"`
+	Error       string            `json:"error"`
+}
+
+// Candidate is a node on which preemption helps.
+type Candidate struct {
+	Node       string   `json:"node"`
+	Victims    []string `json:"victims"` // namespace/name, sorted
+	Violations int      `json:"pdbViolations"`
+}
+
+// blank is an answer without anything; its lists are there but empty.
+func blank(name string) *Answer {
+	return &Answer{Name: name, Candidates: []Candidate{}, Best: []string{}, Victims: []string{}, Nominations: map[string]string{}}
+}
+
+// refused answers that the question cannot be read.
+func refused(name string, err error) *Answer {
+	a := blank(name)
+	a.Error = err.Error()
+	return a
+}
+
+// answered puts a result into the batch's form.
+func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
+	a := blank(name)
+	a.Status, a.Message = statusOf(kind, r.Verdict), r.Message
+	if a.Status == "fits" || a.Status == "preempt" {
+		a.Chosen = r.Domain
+	}
+	a.Victims = podNames(r.Victims)
+	for _, n := range r.Nominations {
+		a.Nominations[podName(n.Pod)] = n.Node
+	}
+	if kind == cluster.KindPod {
+		for _, c := range r.Candidates {
+			a.Candidates = append(a.Candidates, Candidate{c.Domain, podNames(c.Victims), c.Violations})
+			if c.Best {
+				a.Best = append(a.Best, c.Domain)
+			}
+		}
+		slices.Sort(a.Best)
+	}
+	return a
+}
+
+// statusOf is the word of the batch contract for a verdict. A single pod whose
+// nominated node still has terminating victims is, in upstream's words, not
+// eligible; a group in that position waits.
+func statusOf(kind cluster.Kind, v preemption.Verdict) string {
+	switch v {
+	case preemption.Fits:
+		return "fits"
+	case preemption.Feasible:
+		return "preempt"
+	case preemption.NotEligible:
+		return "ineligible"
+	case preemption.Waiting:
+		if kind == cluster.KindPod {
+			return "ineligible"
+		}
+		return "waiting"
+	}
+	return "unschedulable"
+}
+
+func podNames(victims []preemption.Victim) []string {
+	names := []string{}
+	for _, v := range victims {
+		for _, p := range v.Pods {
+			names = append(names, podName(p.PodRef))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
+
+// writeJSON writes the answer in the batch's form, with the whole result beside it.
+func writeJSON(w io.Writer, q *question, r *preemption.Result) error {
+	kind := q.preemptor.Kind
+	if kind == "" {
+		kind = cluster.KindPod
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		*Answer
+		Result *preemption.Result `json:"result"`
+	}{answered(q.title, kind, r), r})
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// testCase is one line of a batch. Unknown fields are ignored.
+type testCase struct {
+	Name      string            `json:"name"`
+	Now       string            `json:"now"`
+	Rules     string            `json:"rules"`
+	Placement map[string]string `json:"placement"`
+	Objects   []json.RawMessage `json:"objects"`
+	Preemptor struct {
+		Kind      cluster.Kind `json:"kind"`
+		Namespace string       `json:"namespace"`
+		Name      string       `json:"name"`
+	} `json:"preemptor"`
+}
+
+// answerBatch answers each line of the file, one line each, in its order.
+func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
+	in, err := open(c.batch, stdin)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var answeredSoFar atomic.Int64
+	p := startProgress(stderr, func() string { return fmt.Sprintf("answered %d lines", answeredSoFar.Load()) })
+	defer p.stop()
+	return eachLine(in, func(number int, line []byte) error {
+		defer answeredSoFar.Add(1)
+		return writeLine(stdout, c.answerLine(number, line))
+	})
+}
+
+// eachLine calls yield with each line of r, which may be gzipped, numbered from 1
+// and without its end; a line may be of any length.
+func eachLine(r io.Reader, yield func(number int, line []byte) error) error {
+	in, err := convert.Unzip(r)
+	if err != nil {
+		return err
+	}
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			if err := yield(number, bytes.TrimSpace(line)); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// writeLine writes one answer.
+func writeLine(w io.Writer, a *Answer) error {
+	b := bufio.NewWriter(w)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(a); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// answerLine answers one line. What is wrong with it is part of the answer.
+func (c *config) answerLine(number int, line []byte) *Answer {
+	var q testCase
+	if err := utiljson.Unmarshal(line, &q); err != nil {
+		return refused(nameIn(line), fmt.Errorf("line %d: %w", number, err))
+	}
+	a, err := c.answerCase(&q)
+	if err != nil {
+		return refused(q.Name, fmt.Errorf("line %d: %w", number, err))
+	}
+	return a
+}
+
+// nameIn finds the name of a case whose other fields cannot be read.
+func nameIn(line []byte) string {
+	var named struct {
+		Name string `json:"name"`
+	}
+	_ = utiljson.Unmarshal(line, &named)
+	return named.Name
+}
+
+func (c *config) answerCase(q *testCase) (*Answer, error) {
+	rules, now, err := c.defaults(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Placement) > 0 {
+		return nil, errors.New("placement: placements that are given are not read yet")
+	}
+	switch q.Preemptor.Kind {
+	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup:
+	default:
+		return nil, fmt.Errorf("preemptor.kind: %q is not Pod, PodGroup or CompositePodGroup", q.Preemptor.Kind)
+	}
+	objects, err := convert.Split(q.Objects)
+	if err != nil {
+		return nil, fmt.Errorf("objects: %w", err)
+	}
+	dump, err := convert.Options{Now: now, Lenient: c.lenient}.Dump(objects)
+	if err != nil {
+		return nil, fmt.Errorf("objects: %w", err)
+	}
+	preemptor := preemption.Preemptor{Kind: q.Preemptor.Kind, Namespace: q.Preemptor.Namespace, Name: q.Preemptor.Name}
+	if preemptor.Namespace == "" {
+		preemptor.Namespace = metav1.NamespaceDefault
+	}
+	r, err := ask(preemption.Options{Rules: rules, Candidates: true, Strict: c.strict}, preemptor, &dump.Snapshot)
+	if err != nil {
+		return nil, dump.Locate(err)
+	}
+	return answered(q.Name, preemptor.Kind, r), nil
+}
+
+// defaults reads the rules and the moment of a case.
+func (c *config) defaults(q *testCase) (preemption.Rules, time.Time, error) {
+	now, err := parseTime(q.Now)
+	if err != nil {
+		return "", now, fmt.Errorf("now: %w", err)
+	}
+	if now.IsZero() {
+		now = c.now
+	}
+	if q.Rules == "" {
+		return c.rules, now, nil
+	}
+	rules, ok := rulesByName[q.Rules]
+	if !ok {
+		return "", now, fmt.Errorf("rules: %q is not %s", q.Rules, rulesWanted)
+	}
+	return rules, now, nil
+}

@@ -1,0 +1,18 @@
+// Command whatif tells whom a pending pod would evict from a real cluster, and why.
+//
+// It reads what kubectl prints (JSON or YAML, gzipped or not) and asks the library:
+//
+//	whatif                                            an embedded sample cluster
+//	whatif -f dump.json                               the only pending pod of a dump
+//	whatif -f dump.json -preemptor pod/ns/name        this one
+//	whatif -f dump.json -cpu 2 -memory 4Gi -priority 1000
+//	whatif -f dump.json -preemptor daemonset/ns/name -node n1
+//	whatif -batch cases.jsonl                         one answer a line
+//
+// It exits with 0 if the question was answered, whatever the answer; with 1 if the
+// question could not be read, and with 2 for wrong usage. A batch is answered as a
+// whole: lines that cannot be read carry their error.
+//
+// Nothing reads a clock: the snapshot's time is that of -now or the newest that the
+// objects tell, so the same input gives the same output.
+package main

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// rulesByName maps the names of the batch contract to the generations of rules.
+var rulesByName = map[string]preemption.Rules{
+	"v1.37":          preemption.Kubernetes137,
+	"v1.36":          preemption.Kubernetes136,
+	"kep-5710-alpha": preemption.KEP5710Alpha,
+}
+
+const rulesWanted = "v1.36, v1.37 or kep-5710-alpha"
+
+// config is the command line.
+type config struct {
+	files     list
+	batch     string
+	preemptor string // kind/namespace/name
+	node      string
+	made      *madeUp // a pod made up on the command line; nil: none
+
+	rules   preemption.Rules
+	output  string
+	explain bool
+	lenient bool
+	strict  bool
+	now     time.Time
+}
+
+// madeUp is a pod that the command line describes.
+type madeUp struct {
+	namespace, name string
+	labels          map[string]string
+	requests        corev1.ResourceList
+	priority        *int32
+	class           string
+}
+
+// parse reads the command line. The error is for the user; flag.ErrHelp means that
+// usage was asked for and written.
+func parse(args []string, stderr io.Writer) (*config, error) {
+	c := &config{made: &madeUp{requests: corev1.ResourceList{}}}
+	f := flag.NewFlagSet("whatif", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() { usage(f, stderr) }
+
+	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated")
+	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
+	f.StringVar(&c.preemptor, "preemptor", "", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nor a workload of the input whose next pod is meant: daemonset, deployment, job, ...")
+	f.StringVar(&c.node, "node", "", "`NODE` that the pod of a workload, or made up, is pinned to")
+	rules := f.String("rules", "v1.37", "follow the `RULES` "+rulesWanted)
+	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
+	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision")
+	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
+	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
+	now := f.String("now", "", "the moment of the dump, `RFC3339`; otherwise the newest that the objects tell")
+
+	m := c.made
+	var amounts list
+	cpu := f.String("cpu", "", "a made-up pod asks for this `AMOUNT` of cpu")
+	memory := f.String("memory", "", "... of memory")
+	gpu := f.String("gpu", "", "... of nvidia.com/gpu")
+	f.Var(&amounts, "request", "... of any resource, `NAME=AMOUNT`; may be repeated")
+	f.Func("priority", "... and has this `PRIORITY`", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil {
+			return errors.New("not an integer of 32 bits")
+		}
+		value := int32(n)
+		m.priority = &value
+		return nil
+	})
+	f.StringVar(&m.class, "priority-class", "", "... or this priority `CLASS` of the input")
+	f.StringVar(&m.name, "name", "", "... and this `NAME` (default preemptor)")
+	f.StringVar(&m.namespace, "namespace", "", "... in this `NAMESPACE` (default default)")
+	labels := f.String("labels", "", "... with these labels, `KEY=VALUE,...`")
+
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%q is no flag; files go after -f", f.Arg(0))
+	}
+	var ok bool
+	if c.rules, ok = rulesByName[*rules]; !ok {
+		return nil, fmt.Errorf("-rules: %q is not %s", *rules, rulesWanted)
+	}
+	if c.output != "table" && c.output != "json" {
+		return nil, fmt.Errorf("-o: %q is not table or json", c.output)
+	}
+	var err error
+	if c.now, err = parseTime(*now); err != nil {
+		return nil, fmt.Errorf("-now: %w", err)
+	}
+	if m.labels, err = parseLabels(*labels); err != nil {
+		return nil, fmt.Errorf("-labels: %w", err)
+	}
+	for _, a := range []struct{ flag, name, amount string }{{"cpu", "cpu", *cpu}, {"memory", "memory", *memory}, {"gpu", "nvidia.com/gpu", *gpu}} {
+		if err := m.ask("-"+a.flag, a.name, a.amount); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range amounts {
+		name, amount, ok := strings.Cut(a, "=")
+		if !ok || name == "" || amount == "" {
+			return nil, fmt.Errorf("-request: %q is not NAME=AMOUNT", a)
+		}
+		if err := m.ask("-request", name, amount); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.check(f)
+}
+
+// ask adds to what the pod asks for; an empty amount adds nothing.
+func (m *madeUp) ask(flag, name, amount string) error {
+	if amount == "" {
+		return nil
+	}
+	q, err := resource.ParseQuantity(amount)
+	if err != nil {
+		return fmt.Errorf("%s: %q is not an amount such as 500m, 2 or 4Gi", flag, amount)
+	}
+	m.requests[corev1.ResourceName(name)] = q
+	return nil
+}
+
+// check refuses flags that contradict each other, and drops made if nothing was
+// made up.
+func (c *config) check(f *flag.FlagSet) error {
+	made := ""
+	f.Visit(func(fl *flag.Flag) {
+		switch fl.Name {
+		case "cpu", "memory", "gpu", "request", "priority", "priority-class", "name", "namespace", "labels":
+			made = fl.Name
+		}
+	})
+	if made == "" {
+		c.made = nil
+	}
+	switch {
+	case c.batch != "" && (len(c.files) > 0 || c.preemptor != "" || made != "" || c.node != ""):
+		return errors.New("-batch: each line is a question of its own; -f, -preemptor, -node and a made-up pod do not go with it")
+	case c.batch != "" && (c.explain || c.output != "table"):
+		return errors.New("-batch: the answers have a form of their own; -explain and -o do not go with it")
+	case c.preemptor != "" && made != "":
+		return fmt.Errorf("-%s describes a made-up pod and does not go with -preemptor", made)
+	case c.made != nil && c.made.priority != nil && c.made.class != "":
+		return errors.New("-priority and -priority-class: one of them says how important the pod is")
+	}
+	return nil
+}
+
+// parseTime reads an RFC 3339 time; empty is the zero time.
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return t, fmt.Errorf("%q is not a time such as 2026-01-31T12:00:00Z", s)
+	}
+	return t, nil
+}
+
+func parseLabels(s string) (map[string]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	labels := map[string]string{}
+	for _, pair := range strings.Split(s, ",") {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%q is not KEY=VALUE", pair)
+		}
+		labels[key] = value
+	}
+	return labels, nil
+}
+
+// list is a flag that may be repeated.
+type list []string
+
+// String joins the values.
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+// Set appends a value.
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+func usage(f *flag.FlagSet, w io.Writer) {
+	fmt.Fprint(w, `whatif tells whom a pod would evict from a cluster, and why.
+
+  whatif                                     answer for an embedded sample
+  whatif -f FILE                             for the only pending pod of a dump
+  whatif -f FILE -preemptor pod/ns/name      for this one
+  whatif -f FILE -cpu 2 -priority 1000       for a made-up one
+  whatif -batch FILE                         for each line of a file
+
+A dump is what "kubectl get nodes,pods,pdb,priorityclasses,namespaces,podgroups -A -o json" prints
+(or -o yaml; gzipped or not).
+
+`)
+	f.SetOutput(w)
+	f.PrintDefaults()
+	f.SetOutput(io.Discard)
+}

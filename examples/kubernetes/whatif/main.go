@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// sample is the cluster that is asked about when nothing else is named.
+//
+//go:embed sample.yaml
+var sample []byte
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is main without the process: it returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c, err := parse(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(stderr, "whatif:", err)
+		fmt.Fprintln(stderr, "Run with -h for usage.")
+		return 2
+	}
+	answer := c.single
+	if c.batch != "" {
+		answer = c.answerBatch
+	}
+	if err := answer(stdin, stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "whatif:", err)
+		return 1
+	}
+	return 0
+}
+
+// single answers one question about one cluster.
+func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
+	dump, err := c.load(stdin, stderr)
+	if err != nil {
+		return err
+	}
+	for _, problem := range dump.Problems {
+		fmt.Fprintln(stderr, "whatif: left out:", problem)
+	}
+	q, err := c.question(dump)
+	if err != nil {
+		return err
+	}
+	p := startProgress(stderr, func() string {
+		return fmt.Sprintf("searching %d nodes with %d pods", len(dump.Snapshot.Nodes), len(dump.Snapshot.Pods))
+	})
+	result, err := ask(preemption.Options{Rules: c.rules, Candidates: true, Explain: c.explain, Strict: c.strict}, q.preemptor, &dump.Snapshot)
+	p.stop()
+	if err != nil {
+		return dump.Locate(err)
+	}
+	if c.output == "json" {
+		return writeJSON(stdout, q, result)
+	}
+	return writeTable(stdout, &report{question: q, dump: dump, result: result, explain: c.explain})
+}
+
+// ask is the one place that calls the library.
+func ask(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) (*preemption.Result, error) {
+	return o.Preempt(p, s)
+}
+
+// load reads the files, or the sample if there are none, and converts them.
+func (c *config) load(stdin io.Reader, stderr io.Writer) (*convert.Dump, error) {
+	if len(c.files) == 0 {
+		objects, err := convert.Read("sample", bytes.NewReader(sample))
+		if err != nil {
+			return nil, err
+		}
+		return convert.Options{Now: c.now}.Dump(objects)
+	}
+	var objects []convert.Object
+	var unreadable []error
+	for _, name := range c.files {
+		more, err := readFile(name, stdin, stderr)
+		objects = append(objects, more...)
+		unreadable = append(unreadable, err)
+	}
+	if err := errors.Join(unreadable...); err != nil && !c.lenient {
+		return nil, err
+	}
+	p := startProgress(stderr, func() string { return fmt.Sprintf("converting %d objects", len(objects)) })
+	defer p.stop()
+	dump, err := convert.Options{Now: c.now, Lenient: c.lenient}.Dump(objects)
+	if err == nil && c.lenient {
+		for _, err := range unreadable {
+			if err != nil {
+				dump.Problems = append(dump.Problems, err)
+			}
+		}
+	}
+	return dump, err
+}
+
+// readFile reads one file; "-" is standard input.
+func readFile(name string, stdin io.Reader, stderr io.Writer) ([]convert.Object, error) {
+	in, err := open(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	counted := &counter{r: in}
+	p := startProgress(stderr, func() string { return fmt.Sprintf("reading %s: %d MB", name, counted.megabytes()) })
+	defer p.stop()
+	return convert.Read(name, counted)
+}
+
+func open(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(name)
+}

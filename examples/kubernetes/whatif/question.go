@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// question is who wants to run.
+type question struct {
+	preemptor preemption.Preemptor
+	pod       *cluster.Pod // nil for a group
+	title     string       // for people: "pod default/web"
+}
+
+// question finds or makes the preemptor that the command line means.
+func (c *config) question(dump *convert.Dump) (*question, error) {
+	switch {
+	case c.preemptor != "":
+		return c.named(dump)
+	case c.made != nil:
+		return c.madeUp()
+	case c.node != "":
+		return nil, fmt.Errorf("-node: pins the pod of a workload or a made-up one; say which")
+	}
+	pending := dump.PendingPods()
+	if len(pending) == 1 {
+		return ofPod(pending[0]), nil
+	}
+	return nil, whichPod(dump, pending)
+}
+
+// ofPod asks for a pending pod of the dump.
+func ofPod(p *cluster.Pod) *question {
+	return &question{
+		preemptor: preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name},
+		pod:       p, title: "pod " + p.Namespace + "/" + p.Name,
+	}
+}
+
+// ofNewPod asks for a pod that the dump does not have.
+func ofNewPod(p cluster.Pod, title string) *question {
+	return &question{preemptor: preemption.Preemptor{Pods: []cluster.Pod{p}}, pod: &p, title: title}
+}
+
+// groupKinds are the kinds of preemptors that are groups, by their name on the
+// command line.
+var groupKinds = map[string]cluster.Kind{
+	"podgroup":          cluster.KindPodGroup,
+	"compositepodgroup": cluster.KindCompositePodGroup,
+}
+
+// named finds the object that -preemptor names.
+func (c *config) named(dump *convert.Dump) (*question, error) {
+	parts := strings.Split(c.preemptor, "/")
+	if len(parts) == 2 {
+		parts = []string{parts[0], metav1.NamespaceDefault, parts[1]}
+	}
+	if len(parts) != 3 || slices.Contains(parts, "") {
+		return nil, fmt.Errorf("-preemptor: %q is not KIND/NAMESPACE/NAME, such as pod/default/web", c.preemptor)
+	}
+	kind, namespace, name := strings.ToLower(parts[0]), parts[1], parts[2]
+	if group, ok := groupKinds[kind]; ok && c.node == "" {
+		return &question{
+			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name},
+			title:     fmt.Sprintf("%s %s/%s", kind, namespace, name),
+		}, nil
+	}
+	if kind == "pod" && c.node == "" {
+		for i := range dump.Snapshot.Pods {
+			if p := &dump.Snapshot.Pods[i]; p.Namespace == namespace && p.Name == name {
+				return ofPod(p), nil
+			}
+		}
+		return nil, fmt.Errorf("-preemptor: there is no pod %s/%s in the input; %w", namespace, name, whichPod(dump, dump.PendingPods()))
+	}
+	template, ok := dump.Template(kind, namespace, name)
+	switch {
+	case c.node != "" && (kind == "pod" || groupKinds[kind] != ""):
+		return nil, fmt.Errorf("-node: pins the pod of a workload or a made-up one, not a %s of the input", kind)
+	case !ok:
+		return nil, fmt.Errorf("-preemptor: there is no %s %s/%s in the input", kind, namespace, name)
+	case kind == "daemonset" && c.node == "":
+		return nil, fmt.Errorf("-preemptor: a DaemonSet has a pod for each node; say which with -node")
+	}
+	pod, err := template.Pod(c.node)
+	if err != nil {
+		return nil, err
+	}
+	title := fmt.Sprintf("the next pod of %s %s/%s", kind, namespace, name)
+	if c.node != "" {
+		title += " on " + c.node
+	}
+	return ofNewPod(pod, title), nil
+}
+
+// madeUp makes the pod that the command line describes.
+func (c *config) madeUp() (*question, error) {
+	m := c.made
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: m.name, Labels: m.labels}}
+	if pod.Name == "" {
+		pod.Name = "preemptor"
+	}
+	pod.Spec = corev1.PodSpec{
+		Priority: m.priority, PriorityClassName: m.class,
+		Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: m.requests}}},
+	}
+	p, err := convert.Pod(&pod)
+	if err != nil {
+		return nil, err
+	}
+	p.RequiredNode = c.node
+	return ofNewPod(p, "made-up pod "+p.Namespace+"/"+p.Name), nil
+}
+
+// whichPod asks the user to choose.
+func whichPod(dump *convert.Dump, pending []*cluster.Pod) error {
+	const most = 20
+	var b strings.Builder
+	switch len(pending) {
+	case 0:
+		b.WriteString("no pod of the input is pending; make one up with -cpu, -memory and -priority")
+		if len(dump.Templates) > 0 {
+			b.WriteString(", or ask for the next pod of a workload:")
+		}
+		for i, t := range dump.Templates {
+			if i == most {
+				fmt.Fprintf(&b, "\n  and %d more", len(dump.Templates)-most)
+				break
+			}
+			fmt.Fprintf(&b, "\n  -preemptor %s/%s/%s", strings.ToLower(t.Kind), t.Namespace, t.Name)
+		}
+	case 1:
+		fmt.Fprintf(&b, "the only pending pod is -preemptor pod/%s/%s", pending[0].Namespace, pending[0].Name)
+	default:
+		fmt.Fprintf(&b, "%d pods are pending; choose one:", len(pending))
+		for i, p := range pending {
+			if i == most {
+				fmt.Fprintf(&b, "\n  and %d more", len(pending)-most)
+				break
+			}
+			fmt.Fprintf(&b, "\n  -preemptor pod/%s/%s", p.Namespace, p.Name)
+		}
+	}
+	return fmt.Errorf("%s", b.String())
+}
