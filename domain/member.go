@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -234,4 +235,25 @@ func sub(a, b int64) int64 {
 		return d
 	}
 	return 1<<63 - 1
+}
+
+// alike reports whether no built-in check can tell m from o.
+func (m *Member) alike(o *Member) bool {
+	p, q := m.Pod, o.Pod
+	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
+		slices.Equal(p.Ports, q.Ports) && slices.Equal(p.Tolerations, q.Tolerations) &&
+		p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
+		equalAffinity(p.NodeAffinity, q.NodeAffinity)
+}
+
+func equalAffinity(a, b *cluster.NodeAffinity) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	equal := func(x, y cluster.NodeRequirement) bool {
+		return x.Key == y.Key && x.Operator == y.Operator && slices.Equal(x.Values, y.Values)
+	}
+	return slices.EqualFunc(a.Terms, b.Terms, func(x, y cluster.NodeTerm) bool {
+		return slices.EqualFunc(x.Labels, y.Labels, equal) && slices.EqualFunc(x.Fields, y.Fields, equal)
+	})
 }

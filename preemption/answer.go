@@ -38,7 +38,7 @@ func (s *podSearch) feasible() *Result {
 	r.Violations = s.best.score.Violations
 	r.Overruns = s.budgets.Overruns(s.units, s.best.victims, s.tally)
 	r.Cleared = s.cleared(s.best.node)
-	r.Rejected = s.rejections()
+	r.Rejected = s.countRejections(s.status)
 	if s.options.Candidates {
 		r.Candidates = s.candidates()
 	}
@@ -55,7 +55,7 @@ func (s *podSearch) infeasible() *Result {
 	if s.ix.NumNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
-	r.Rejected = s.rejections()
+	r.Rejected = s.countRejections(s.status)
 	r.Nearest = s.nearest()
 	if s.options.Explain {
 		r.Trace = s.trace()
@@ -82,11 +82,6 @@ func (s *podSearch) cleared(n cluster.NodeID) []PodRef {
 	return list
 }
 
-func (s *podSearch) ref(p cluster.PodID) PodRef {
-	pod := s.ix.Pod(p)
-	return PodRef{pod.Namespace, pod.Name}
-}
-
 // candidates spells out every candidate, by name of the node.
 func (s *podSearch) candidates() []Candidate {
 	slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.node, b.node) })
@@ -104,14 +99,6 @@ func (s *podSearch) candidates() []Candidate {
 	return list
 }
 
-func criteria(score victims.Score) []Criterion {
-	list := make([]Criterion, len(victims.Criteria))
-	for i, v := range score.Values() {
-		list[i] = Criterion{victims.Criteria[i], v}
-	}
-	return list
-}
-
 // victims spells out the victims of c, each with the check that its return fails.
 func (s *podSearch) victims(c candidate) []Victim {
 	attempts := s.attempts(c.node)
@@ -122,12 +109,6 @@ func (s *podSearch) victims(c candidate) []Victim {
 	return list
 }
 
-// attempt is how the return of a unit went.
-type attempt struct {
-	violates bool
-	why      domain.Reason
-}
-
 // attempts repeats the evaluation of node n, which helps, and notes why each unit
 // that stayed out could not return: with the final set of victims gone, or, where
 // constraints are not monotone and it could by now, when it was tried.
@@ -136,7 +117,7 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) { tried[u] = attempt{violates, why} }
 	defer func() { s.runner.Observe = nil }()
 	s.trial.Reset(n)
-	out, _ := s.runner.Run(s.trial, s.units.Potential(n, s.priority))
+	out, _ := s.reprieve(s.units.Potential(n, s.priority))
 	for _, u := range out.Victims {
 		pods := s.units.Unit(u).Pods
 		for _, p := range pods {
@@ -150,107 +131,4 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 		}
 	}
 	return tried
-}
-
-func (s *podSearch) victim(u victims.UnitID, a attempt, n cluster.NodeID) Victim {
-	unit := s.units.Unit(u)
-	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Violates: a.violates, Reason: s.reason(n, a.why)}
-	if unit.Group != cluster.NoGroup {
-		g := s.ix.Group(unit.Group)
-		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
-	} else {
-		pod := s.ix.Pod(unit.Pods[0])
-		v.Namespace, v.Name = pod.Namespace, pod.Name
-	}
-	for _, p := range unit.Pods {
-		pod := s.ix.Pod(p)
-		v.Pods = append(v.Pods, VictimPod{s.ref(p), pod.Node, s.ix.Priority(p), pod.Started})
-		for _, b := range s.budgets.Of(p) {
-			v.Budgets = append(v.Budgets, s.ix.Budget(b).Namespace+"/"+s.ix.Budget(b).Name)
-		}
-	}
-	slices.Sort(v.Budgets)
-	v.Budgets = slices.Compact(v.Budgets)
-	return v
-}
-
-// reason puts why into words.
-func (s *podSearch) reason(n cluster.NodeID, why domain.Reason) Reason {
-	why = s.member.Describe(s.ix, n, why)
-	r := Reason{
-		Node: s.ix.Node(n).Name, Check: why.Check, Missing: why.Missing,
-		Detail: why.Detail, Unresolvable: why.Unresolvable,
-	}
-	if why.Check == domain.CheckResource {
-		r.Resource = s.resourceName(why)
-	}
-	return r
-}
-
-func (s *podSearch) resourceName(why domain.Reason) string {
-	if why.Resource == domain.NoResource {
-		return why.Detail
-	}
-	return s.ix.Resource(why.Resource)
-}
-
-// rejections counts the nodes by why preemption does not help there.
-func (s *podSearch) rejections() []Rejection {
-	counts := map[string]int{}
-	for _, why := range s.status {
-		if !why.OK() {
-			counts[s.rejection(why)]++
-		}
-	}
-	var list []Rejection
-	for reason, n := range counts {
-		list = append(list, Rejection{reason, n})
-	}
-	slices.SortFunc(list, func(a, b Rejection) int {
-		return cmp.Or(cmp.Compare(b.Domains, a.Domains), cmp.Compare(a.Reason, b.Reason))
-	})
-	return list
-}
-
-// rejection is why in a few words, without what differs from node to node.
-func (s *podSearch) rejection(why domain.Reason) string {
-	switch {
-	case why.Check == domain.CheckResource:
-		return "not enough " + s.resourceName(why)
-	case why.Check == noVictims:
-		return fmt.Sprintf("nobody below priority %d to evict", s.priority)
-	}
-	return string(why.Check)
-}
-
-// String is the reason in words: where, which check, and what is missing.
-func (r Reason) String() string {
-	text := string(r.Check)
-	switch {
-	case r.Check == "":
-		text = "fits"
-	case r.Check == domain.CheckResource:
-		text = fmt.Sprintf("%s short by %d", r.Resource, r.Missing)
-	case r.Detail != "":
-		text += " " + r.Detail
-	}
-	if r.Node != "" {
-		return r.Node + ": " + text
-	}
-	return text
-}
-
-func numPods(list []Victim) int {
-	n := 0
-	for _, v := range list {
-		n += len(v.Pods)
-	}
-	return n
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

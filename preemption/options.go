@@ -24,6 +24,27 @@ type Options struct {
 	// Sampling examines a part of the nodes, as kube-scheduler does. nil: all.
 	Sampling *Sampling `json:"sampling,omitempty"`
 
+	// Members says for how many members of a gang room is made. Empty: by the rules,
+	// AllThatFit under Kubernetes137 and KEP5710Alpha, MinCount under Kubernetes136.
+	Members Members `json:"members,omitempty"`
+
+	// Placement says where a gang goes among the places that evictions would open.
+	// Empty: LeastDisruption.
+	Placement Placement `json:"placement,omitempty"`
+
+	// RepeatReprieve makes further passes over the remaining victims until one
+	// changes nothing, which only constraints that are not monotone need. Empty: on
+	// for groups under Kubernetes137 and KEP5710Alpha, otherwise off.
+	RepeatReprieve Switch `json:"repeatReprieve,omitempty"`
+
+	// LowestLevel looks, after the budgets, for the lowest priority such that nobody
+	// above it has to go, which bounds cascades. KEP5710Alpha always does.
+	LowestLevel bool `json:"lowestLevel,omitempty"`
+
+	// BrokenGroupsFree prices the pods of a gang that runs below its minCount at
+	// zero: they are of no use as it is.
+	BrokenGroupsFree bool `json:"brokenGroupsFree,omitempty"`
+
 	// Candidates asks for every domain on which preemption helps, not only the best.
 	Candidates bool `json:"candidates,omitempty"`
 
@@ -33,6 +54,35 @@ type Options struct {
 	// Hooks replace parts of the decision by the user's own. nil: the defaults.
 	Hooks *Hooks `json:"-"`
 }
+
+// Members says for how many members of a gang room is made.
+type Members string
+
+// The ways to count members. The empty Members is RulesDefault.
+const (
+	RulesDefault Members = ""           // as the rules say
+	MinCount     Members = "MinCount"   // as few as the gang needs, others only where that evicts nobody more
+	AllThatFit   Members = "AllThatFit" // as many as fit with every potential victim gone
+)
+
+// Placement says where a gang goes.
+type Placement string
+
+// The placements; see [domain.LeastDisruption], [domain.Pack] and [domain.Spread].
+const (
+	PlaceLeastDisruption Placement = "LeastDisruption" // tries all three and takes the one that disrupts least
+	PlacePack            Placement = "Pack"
+	PlaceSpread          Placement = "Spread"
+)
+
+// Switch turns something on or off. The empty Switch leaves it as it is.
+type Switch string
+
+// The settings of a Switch.
+const (
+	On  Switch = "on"
+	Off Switch = "off"
+)
 
 // Sampling limits how many candidates are looked for, by kube-scheduler's rule:
 // of n potential nodes at least max(n*Percent/100, Minimum) candidates are wanted,
@@ -48,4 +98,11 @@ type Sampling struct {
 type Hooks struct {
 	// Constraints are checked after the built-in ones, in order.
 	Constraints []domain.Constraint
+
+	// Placer chooses the nodes of a gang; Options.Placement does not count then.
+	Placer domain.Placer
+
+	// Splitter divides the cluster into the domains that a gang may go to; the
+	// topology constraints of its group do not count then.
+	Splitter domain.Splitter
 }

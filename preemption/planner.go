@@ -2,7 +2,9 @@ package preemption
 
 import (
 	"errors"
+	"sync"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -33,8 +35,32 @@ type Planner struct {
 	options Options
 	rules   generation
 	ix      *cluster.Index
+
+	pods   sides // what a lone pod meets
+	groups sides // what a group meets; the same where the rules are the same
+}
+
+// sides are the units and budgets of one kind of preemptor, formed when first asked.
+type sides struct {
+	once    sync.Once
 	units   *victims.Units
 	budgets *victims.Budgets
+}
+
+func (s *sides) of(ix *cluster.Index, units victims.UnitRule, budgets disruption.Rule) (*victims.Units, *victims.Budgets) {
+	s.once.Do(func() { s.units, s.budgets = victims.NewUnits(ix, units), victims.NewBudgets(ix, budgets) })
+	return s.units, s.budgets
+}
+
+func (pl *Planner) podUnits() (*victims.Units, *victims.Budgets) {
+	return pl.pods.of(pl.ix, pl.rules.podUnits, pl.rules.podBudgets)
+}
+
+func (pl *Planner) groupUnits() (*victims.Units, *victims.Budgets) {
+	if pl.rules.podUnits == pl.rules.groupUnits && pl.rules.podBudgets == pl.rules.groupBudgets {
+		return pl.podUnits()
+	}
+	return pl.groups.of(pl.ix, pl.rules.groupUnits, pl.rules.groupBudgets)
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
@@ -58,11 +84,30 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 			return nil, err
 		}
 	}
-	return &Planner{
-		options: o, rules: rules, ix: ix,
-		units:   victims.NewUnits(ix, rules.podUnits),
-		budgets: victims.NewBudgets(ix, rules.podBudgets),
-	}, nil
+	if rules.refuseBasicAll {
+		if err := refuseBasicAll(ix); err != nil {
+			return nil, err
+		}
+	}
+	pl := &Planner{options: o, rules: rules, ix: ix}
+	pl.podUnits()
+	return pl, nil
+}
+
+// refuseBasicAll complains about groups of mode All that are no gangs: KEP-5710's
+// validation forbids them.
+func refuseBasicAll(ix *cluster.Index) error {
+	var errs []error
+	for i := range ix.NumGroups() {
+		g := ix.Group(cluster.GroupID(i))
+		if g.PodGroup != nil && g.PodGroup.MinCount == nil && g.Mode == disruption.All {
+			errs = append(errs, &cluster.FieldError{
+				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
+				Field: "Mode", Value: string(g.Mode), Want: "Single: the group is basic",
+			})
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // strict turns warnings into errors.
@@ -83,11 +128,10 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newPodSearch(q)
-	if err != nil {
-		return nil, err
+	if q.team != nil {
+		return newGangSearch(q).run()
 	}
-	return s.run(), nil
+	return newPodSearch(q).run(), nil
 }
 
 // constraints returns those that every question checks: the built-in ones, then

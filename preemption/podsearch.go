@@ -14,6 +14,7 @@ import (
 // podSearch is the search for one pod: every node is a domain.
 type podSearch struct {
 	*question
+	member *domain.Member
 	trial  *domain.NodeTrial
 	runner *reprieve.Runner
 	tally  *disruption.Ledger // for Overruns
@@ -22,6 +23,7 @@ type podSearch struct {
 	found  []candidate
 	best   candidate
 	stats  Stats
+	notes  func(Step) // told of the level found, for the trace; may be nil
 }
 
 // candidate is a node on which preemption helps.
@@ -31,17 +33,21 @@ type candidate struct {
 	score   victims.Score
 }
 
-func newPodSearch(q *question) (*podSearch, error) {
-	nominees := domain.Nominees{Self: q.member.ID, Priority: q.priority}
-	return &podSearch{
+func newPodSearch(q *question) *podSearch {
+	member := q.members[0]
+	nominees := domain.Nominees{Self: member.ID, Priority: q.priority}
+	s := &podSearch{
 		question: q,
-		trial:    domain.NewNodeTrial(q.ix, q.member, q.states, nominees),
+		member:   member,
+		trial:    domain.NewNodeTrial(q.ix, member, q.states, nominees),
 		runner:   reprieve.NewRunner(q.units, q.budgets),
 		tally:    q.budgets.NewLedger(),
 		status:   make([]domain.Reason, q.ix.NumNodes()),
 		best:     candidate{node: cluster.NoNode},
-		stats:    Stats{Domains: q.ix.NumNodes(), Hooks: q.options.Hooks != nil},
-	}, nil
+		stats:    Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil},
+	}
+	s.runner.Repeat = q.options.repeat(false)
+	return s
 }
 
 // run is the whole road: does it fit, may it preempt, whom, and where.
@@ -92,8 +98,8 @@ func (s *podSearch) refuse() *Result {
 	if s.policy == priority.Never {
 		return s.result(NotEligible, "its preemption policy is Never")
 	}
-	if name, known := s.group(); known && s.rules.groupMembersWait {
-		return s.result(NotEligible, "it belongs to pod group "+name+": its group preempts")
+	if pod := s.member.Pod; s.rules.membersWait && pod.Group != "" {
+		return s.result(NotEligible, "it belongs to pod group "+key(pod.Namespace, pod.Group)+": its group preempts")
 	}
 	n := s.nominated()
 	if n == cluster.NoNode || s.status[n].Unresolvable {
@@ -189,14 +195,23 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	}
 	s.stats.Evaluated++
 	s.trial.Reset(n)
-	out, why := s.runner.Run(s.trial, potential)
+	out, why := s.reprieve(potential)
 	if !why.OK() {
 		return candidate{}, why
 	}
 	if len(out.Victims) == 0 {
 		return candidate{}, domain.Reason{Check: noVictims, Detail: "it fits with everybody back"}
 	}
-	return candidate{n, out.Victims, s.units.Score(out.Victims, out.Violations)}, domain.Reason{}
+	return candidate{n, out.Victims, s.units.Score(s.priced(out.Victims), out.Violations)}, domain.Reason{}
+}
+
+// reprieve takes the potential victims out of the trial and gives back whom it can,
+// by the strategy of the rules.
+func (s *podSearch) reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	if !s.rules.lowest {
+		return s.runner.Run(s.trial, potential)
+	}
+	return s.runner.RunLowest(s.trial, s.lowest(s.trial.Fits, s.notes), potential)
 }
 
 // consider keeps c if it is the best so far; among equals the first node by name.

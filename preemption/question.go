@@ -6,12 +6,19 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
-// question is a preemptor that was found and checked: one pod, for now.
+// question is a preemptor that was found and checked.
 type question struct {
 	*Planner
-	member   *domain.Member
+	units   *victims.Units
+	budgets *victims.Budgets
+
+	members  []*domain.Member // one for a lone pod
+	team     *team            // nil for a lone pod
+	group    *cluster.Group   // nil for a lone pod
+	given    []domain.Assignment
 	priority int32
 	policy   priority.Policy
 	states   []domain.State
@@ -20,47 +27,209 @@ type question struct {
 // newQuestion finds the preemptor, settles its priority and prepares the
 // constraints.
 func (pl *Planner) newQuestion(p Preemptor) (*question, error) {
-	pod, id, err := pl.findPod(p)
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	q := &question{Planner: pl}
+	var err error
+	switch {
+	case p.Group != nil:
+		err = q.inlineGroup(p)
+	case p.Name == "":
+		err = q.lonePod(&p.Pods[0], cluster.NoPod)
+	case p.Kind == cluster.KindPod:
+		err = q.namedPod(p)
+	default:
+		err = q.namedGroup(p)
+	}
 	if err != nil {
 		return nil, err
 	}
-	e, err := pl.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
-	if err != nil {
-		return nil, fieldError(pod, "Class", fmt.Sprintf("%q", pod.Class), "a priority class of the snapshot", err)
+	if err := q.give(p.Placement); err != nil {
+		return nil, err
 	}
-	q := &question{Planner: pl, member: domain.NewMember(pl.ix, pod, id), priority: e.Priority, policy: e.Policy}
-	for _, c := range pl.constraints() {
-		s, err := c.Prepare(pl.ix, []*cluster.Pod{pod})
+	if q.team == nil && len(q.given) > 0 { // one pod: it may go nowhere else
+		pod := *q.members[0].Pod
+		pod.RequiredNode = q.ix.Node(q.given[0].Node).Name
+		q.members[0] = domain.NewMember(q.ix, &pod, q.members[0].ID)
+	}
+	return q, q.prepare()
+}
+
+// prepare asks every constraint whether it has a say.
+func (q *question) prepare() error {
+	pods := make([]*cluster.Pod, len(q.members))
+	for i, m := range q.members {
+		pods[i] = m.Pod
+	}
+	for _, c := range q.constraints() {
+		s, err := c.Prepare(q.ix, pods)
 		if err != nil {
-			return nil, fmt.Errorf("preemption: constraint %q: %w", c.Name(), err)
+			return fmt.Errorf("preemption: constraint %q: %w", c.Name(), err)
 		}
 		if s != nil {
 			q.states = append(q.states, s)
 		}
 	}
-	return q, nil
+	return nil
 }
 
-// findPod returns the one pod that p names or holds.
-func (pl *Planner) findPod(p Preemptor) (*cluster.Pod, cluster.PodID, error) {
-	if err := p.Validate(); err != nil {
-		return nil, 0, err
-	}
-	if p.Name == "" {
-		return &p.Pods[0], cluster.NoPod, nil
-	}
-	id := pl.ix.PodByName(p.Namespace, p.Name)
+func (q *question) namedPod(p Preemptor) error {
+	id := q.ix.PodByName(p.Namespace, p.Name)
 	if id == cluster.NoPod {
-		return nil, 0, &cluster.FieldError{
-			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
-			Field: "Name", Value: fmt.Sprintf("%q", p.Name), Want: "a pod of the snapshot",
+		return unknownPreemptor(p, "a pod of the snapshot")
+	}
+	pod := q.ix.Pod(id)
+	if pod.Node != "" {
+		return fieldError(pod, "Node", fmt.Sprintf("%q", pod.Node), "empty: the preemptor runs already", nil)
+	}
+	return q.lonePod(pod, id)
+}
+
+func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
+	q.units, q.budgets = q.podUnits()
+	e, err := q.resolve(pod)
+	q.members = []*domain.Member{domain.NewMember(q.ix, pod, id)}
+	q.priority, q.policy = e.Priority, e.Policy
+	if err != nil {
+		return err
+	}
+	if q.rules.membersWait && pod.Group != "" &&
+		q.ix.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
+		return fieldError(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil)
+	}
+	return nil
+}
+
+// resolve settles what is in force for a pod of the preemptor.
+func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
+	e, err := q.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
+	if err != nil {
+		return e, fieldError(pod, "Class", fmt.Sprintf("%q", pod.Class), "a priority class of the snapshot", err)
+	}
+	return e, nil
+}
+
+func (q *question) namedGroup(p Preemptor) error {
+	q.units, q.budgets = q.groupUnits()
+	g := q.ix.GroupByName(p.Kind, p.Namespace, p.Name)
+	if g == cluster.NoGroup {
+		return unknownPreemptor(p, "a "+string(p.Kind)+" of the snapshot")
+	}
+	q.group = q.ix.Group(g)
+	q.priority, q.policy = q.group.Priority, q.group.Policy
+	if err := q.checkClass(q.group); err != nil {
+		return err
+	}
+	q.team = newTeam(q.ix, g, func(p cluster.PodID) domain.MemberID {
+		q.members = append(q.members, domain.NewMember(q.ix, q.ix.Pod(p), p))
+		return domain.MemberID(len(q.members) - 1)
+	})
+	if len(q.members) == 0 {
+		return unknownPreemptor(p, "a group with a pending pod")
+	}
+	for _, m := range q.members {
+		if _, err := q.resolve(m.Pod); err != nil {
+			return err
 		}
 	}
-	pod := pl.ix.Pod(id)
-	if pod.Node != "" {
-		return nil, 0, fieldError(pod, "Node", fmt.Sprintf("%q", pod.Node), "empty: the preemptor runs already", nil)
+	return nil
+}
+
+// checkClass complains if the group's class is not in the snapshot.
+func (q *question) checkClass(g *cluster.Group) error {
+	class := ""
+	if g.PodGroup != nil {
+		class = g.PodGroup.Class
+	} else {
+		class = g.Composite.Class
 	}
-	return pod, id, nil
+	if _, err := q.ix.Classes().Resolve(priority.Spec{Class: class}); err != nil {
+		return &cluster.FieldError{
+			Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
+			Field: "Class", Value: fmt.Sprintf("%q", class), Want: "a priority class of the snapshot", Err: err,
+		}
+	}
+	return nil
+}
+
+// inlineGroup takes a group and its pods from p. Pods of the snapshot that run and
+// name the same group count as running.
+func (q *question) inlineGroup(p Preemptor) error {
+	q.units, q.budgets = q.groupUnits()
+	g := p.Group
+	group := &cluster.Group{
+		Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
+		Mode: g.Mode, PodGroup: g, Parent: cluster.NoGroup,
+	}
+	if err := q.checkClass(group); err != nil {
+		return err
+	}
+	e, _ := q.ix.Classes().Resolve(priority.Spec{Class: g.Class, Priority: g.Priority, Policy: g.Policy})
+	if g.Class == "" && g.Priority == nil {
+		e.Priority = 0
+	}
+	group.Priority, group.Policy = e.Priority, e.Policy
+	q.group, q.priority, q.policy = group, e.Priority, e.Policy
+	q.team = &team{id: cluster.NoGroup, name: key(g.Namespace, g.Name), min: 1}
+	if g.MinCount != nil {
+		q.team.min = int(*g.MinCount)
+	}
+	if id := q.ix.GroupByName(cluster.KindPodGroup, g.Namespace, g.Name); id != cluster.NoGroup {
+		q.team.id = id
+		for _, pod := range q.ix.Group(id).Pods {
+			if q.ix.Pod(pod).Node != "" {
+				q.team.running++
+			}
+		}
+	}
+	for i := range p.Pods {
+		if _, err := q.resolve(&p.Pods[i]); err != nil {
+			return err
+		}
+		q.team.members = append(q.team.members, domain.MemberID(i))
+		q.members = append(q.members, domain.NewMember(q.ix, &p.Pods[i], cluster.NoPod))
+	}
+	if len(q.members) == 0 {
+		return unknownPreemptor(p, "a group with a pending pod")
+	}
+	return nil
+}
+
+// give reads a placement that the caller gives.
+func (q *question) give(placement map[string]string) error {
+	if placement == nil {
+		return nil
+	}
+	q.given = []domain.Assignment{}
+	known := 0
+	for i, m := range q.members {
+		name, ok := placement[key(m.Pod.Namespace, m.Pod.Name)]
+		if !ok {
+			continue
+		}
+		known++
+		n := q.ix.NodeByName(name)
+		if n == cluster.NoNode {
+			return fieldError(m.Pod, "Placement", fmt.Sprintf("%q", name), "a node of the snapshot", nil)
+		}
+		q.given = append(q.given, domain.Assignment{Member: domain.MemberID(i), Node: n})
+	}
+	if known < len(placement) {
+		return &cluster.FieldError{
+			Kind: "Preemptor", Field: "Placement",
+			Value: fmt.Sprintf("%d entries, %d of them pending pods of the preemptor", len(placement), known),
+			Want:  "only pending pods of the preemptor, as namespace/name",
+		}
+	}
+	return nil
+}
+
+func unknownPreemptor(p Preemptor, want string) error {
+	return &cluster.FieldError{
+		Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
+		Field: "Name", Value: fmt.Sprintf("%q", p.Name), Want: want,
+	}
 }
 
 func fieldError(pod *cluster.Pod, field, value, want string, err error) error {
@@ -68,15 +237,4 @@ func fieldError(pod *cluster.Pod, field, value, want string, err error) error {
 		Kind: string(cluster.KindPod), Namespace: pod.Namespace, Name: pod.Name,
 		Field: field, Value: value, Want: want, Err: err,
 	}
-}
-
-// group returns the group that the preemptor belongs to, and whether the snapshot
-// has it.
-func (q *question) group() (string, bool) {
-	pod := q.member.Pod
-	if pod.Group == "" {
-		return "", false
-	}
-	g := q.ix.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group)
-	return pod.Group, g != cluster.NoGroup
 }

@@ -153,6 +153,7 @@ type Stats struct {
 	Pruned    int  `json:"pruned"`    // ruled out without a trial
 	Evaluated int  `json:"evaluated"` // tried: victims removed and given back
 	Trials    int  `json:"trials"`    // feasibility checks
+	Exact     bool `json:"exact"`     // what is infeasible is proved so; false: no way was found
 	Hooks     bool `json:"hooks"`     // a hook was set: JSON alone does not replay the question
 }
 

@@ -10,26 +10,49 @@ import (
 // generation is one generation of upstream rules as data: nothing else in this
 // package asks which one is in force.
 type generation struct {
-	podUnits   victims.UnitRule // units when a single pod preempts
-	podBudgets disruption.Rule
+	podUnits     victims.UnitRule // units when a single pod preempts
+	podBudgets   disruption.Rule
+	groupUnits   victims.UnitRule // units when a group preempts
+	groupBudgets disruption.Rule
 
-	// groupMembersWait: a pod that belongs to a group does not preempt by itself.
-	groupMembersWait bool
+	membersWait     bool    // a pod that belongs to a group does not preempt by itself
+	groupPolicy     bool    // the group's own policy decides; otherwise Never of any pending member
+	uniformMembers  bool    // members that differ from the group in priority or policy make it not eligible
+	composites      bool    // composite groups may preempt
+	waitsForVictims bool    // a group waits while victims on its nominated nodes terminate
+	members         Members // how many members get room
+	mobile          bool    // the gang may move while victims are given back
+	repeatGroups    bool    // further passes of the reprieve for groups
+	lowest          bool    // look for the lowest sufficient level of victims
+	refuseBasicAll  bool    // mode All on a basic group is an error
 }
 
 var generations = map[Rules]generation{
 	Kubernetes136: {
-		podUnits:   victims.Pods136,
-		podBudgets: disruption.PodRule136,
+		podUnits: victims.Pods136, podBudgets: disruption.PodRule136,
+		groupUnits: victims.Groups136, groupBudgets: disruption.GroupRule136,
+		members: MinCount,
+		mobile:  true,
 	},
 	Kubernetes137: {
-		podUnits:         victims.Units137,
-		podBudgets:       disruption.Rule137,
-		groupMembersWait: true,
+		podUnits: victims.Units137, podBudgets: disruption.Rule137,
+		groupUnits: victims.Units137, groupBudgets: disruption.Rule137,
+		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, waitsForVictims: true,
+		members:      AllThatFit,
+		repeatGroups: true,
+	},
+	KEP5710Alpha: {
+		podUnits: victims.UnitsKEP, podBudgets: disruption.Rule137,
+		groupUnits: victims.UnitsKEP, groupBudgets: disruption.Rule137,
+		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, waitsForVictims: true,
+		members:        AllThatFit,
+		repeatGroups:   true,
+		lowest:         true,
+		refuseBasicAll: true,
 	},
 }
 
-// generation returns the rules that o chooses.
+// generation returns the rules that o chooses, with what o overrides.
 func (o Options) generation() (generation, error) {
 	rules := o.Rules
 	if rules == "" {
@@ -37,9 +60,28 @@ func (o Options) generation() (generation, error) {
 	}
 	g, ok := generations[rules]
 	if !ok {
-		return g, &OptionError{"Rules", fmt.Sprintf("%q", string(o.Rules)), "Kubernetes137 or Kubernetes136"}
+		return g, &OptionError{"Rules", fmt.Sprintf("%q", string(o.Rules)), "Kubernetes137, Kubernetes136 or KEP5710Alpha"}
 	}
+	switch o.Members {
+	case RulesDefault:
+	case MinCount, AllThatFit:
+		g.members = o.Members
+	default:
+		return g, &OptionError{"Members", fmt.Sprintf("%q", string(o.Members)), "MinCount, AllThatFit or empty"}
+	}
+	g.lowest = g.lowest || o.LowestLevel
 	return g, nil
+}
+
+// repeat says whether reprieves make further passes.
+func (o Options) repeat(byRules bool) bool {
+	switch o.RepeatReprieve {
+	case On:
+		return true
+	case Off:
+		return false
+	}
+	return byRules
 }
 
 // OptionError says which option cannot be followed.
@@ -54,6 +96,16 @@ func (e *OptionError) Error() string {
 
 // validate checks everything in o but the rules.
 func (o Options) validate() error {
+	switch o.RepeatReprieve {
+	case "", On, Off:
+	default:
+		return &OptionError{"RepeatReprieve", fmt.Sprintf("%q", string(o.RepeatReprieve)), "on, off or empty"}
+	}
+	switch o.Placement {
+	case "", PlaceLeastDisruption, PlacePack, PlaceSpread:
+	default:
+		return &OptionError{"Placement", fmt.Sprintf("%q", string(o.Placement)), "LeastDisruption, Pack, Spread or empty"}
+	}
 	s := o.Sampling
 	switch {
 	case s == nil:

@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/preempt-go/preempt/domain"
@@ -13,6 +14,8 @@ import (
 const (
 	ActionReject    = "reject"    // the domain is ruled out, Reason says why
 	ActionPotential = "potential" // Unit may be evicted and is taken out
+	ActionPlace     = "place"     // Unit, a member of the preemptor, gets a place
+	ActionLevel     = "level"     // nobody above a level has to go
 	ActionReturn    = "return"    // Unit comes back: the preemptor fits all the same
 	ActionKeepOut   = "keep out"  // Unit stays out, Reason says what its return fails
 	ActionScore     = "score"     // the domain helps; Text has its score
@@ -40,23 +43,11 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 		steps = append(steps, Step{Action: ActionPotential, Unit: s.unitName(u), Text: "potential " + s.unitName(u)})
 	}
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
-		name := s.unitName(u)
-		budget := ""
-		if violates {
-			budget = ", its loss violates a budget"
-		}
-		if why.OK() {
-			steps = append(steps, Step{Action: ActionReturn, Unit: name, Text: "reprieve " + name + " yes" + budget})
-			return
-		}
-		r := s.reason(n, why)
-		steps = append(steps, Step{
-			Action: ActionKeepOut, Unit: name, Reason: &r,
-			Text: fmt.Sprintf("reprieve %s no (%s)%s", name, r, budget),
-		})
+		steps = append(steps, s.reprieveStep(u, violates, s.reason(n, why)))
 	}
+	s.notes = func(step Step) { steps = append(steps, step) }
 	c, why := s.evaluate(n)
-	s.runner.Observe = nil
+	s.runner.Observe, s.notes = nil, nil
 	if !why.OK() {
 		return append(steps, s.step(ActionReject, "", n, why, "with every potential victim gone"))
 	}
@@ -67,36 +58,36 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 	return steps
 }
 
+// reprieveStep is the attempt to return unit u; an empty reason says that it stays.
+func (q *question) reprieveStep(u victims.UnitID, violates bool, why Reason) Step {
+	name, budget := q.unitName(u), ""
+	if violates {
+		budget = ", its loss violates a budget"
+	}
+	if why.Check == "" {
+		return Step{Action: ActionReturn, Unit: name, Text: "reprieve " + name + " yes" + budget}
+	}
+	return Step{
+		Action: ActionKeepOut, Unit: name, Reason: &why,
+		Text: fmt.Sprintf("reprieve %s no (%s)%s", name, why, budget),
+	}
+}
+
+// unitNames joins the names of units, most important first.
+func (q *question) unitNames(list []victims.UnitID) string {
+	list = slices.Clone(list)
+	slices.SortFunc(list, q.units.Compare)
+	names := make([]string, len(list))
+	for i, u := range list {
+		names[i] = q.unitName(u)
+	}
+	return strings.Join(names, " ")
+}
+
 func (s *podSearch) step(action, unit string, n cluster.NodeID, why domain.Reason, text string) Step {
 	r := s.reason(n, why)
 	if why.Check == noVictims {
 		return Step{Action: action, Unit: unit, Reason: &r, Text: s.rejection(why)}
 	}
 	return Step{Action: action, Unit: unit, Reason: &r, Text: fmt.Sprintf("%s (%s)", text, r)}
-}
-
-// unitName is the namespace and name of the pod or group that goes as a whole.
-func (pl *Planner) unitName(u victims.UnitID) string {
-	unit := pl.units.Unit(u)
-	if unit.Group != cluster.NoGroup {
-		g := pl.ix.Group(unit.Group)
-		return key(g.Namespace, g.Name)
-	}
-	pod := pl.ix.Pod(unit.Pods[0])
-	return key(pod.Namespace, pod.Name)
-}
-
-func key(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
-}
-
-func scoreText(score victims.Score) string {
-	var parts []string
-	for _, c := range criteria(score) {
-		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Value))
-	}
-	return strings.Join(parts, ", ")
 }

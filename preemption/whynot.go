@@ -39,10 +39,10 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newPodSearch(q)
-	if err != nil {
-		return nil, err
+	if q.team != nil {
+		return newGangSearch(q).whyNot(target)
 	}
+	s := newPodSearch(q)
 	if target.Node != "" {
 		n := pl.ix.NodeByName(target.Node)
 		if n == cluster.NoNode {
@@ -50,7 +50,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 		}
 		return s.whyNotNode(s.run(), n), nil
 	}
-	u, ok := pl.findUnit(target.Unit)
+	u, ok := q.findUnit(target.Unit)
 	if !ok {
 		return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
 	}
@@ -62,15 +62,15 @@ func unknownTarget(field, value, want string) error {
 }
 
 // findUnit returns the unit of that namespace/name.
-func (pl *Planner) findUnit(name string) (victims.UnitID, bool) {
-	for u := range victims.UnitID(pl.units.Len()) {
-		if pl.unitName(u) == name {
+func (q *question) findUnit(name string) (victims.UnitID, bool) {
+	for u := range victims.UnitID(q.units.Len()) {
+		if q.unitName(u) == name {
 			return u, true
 		}
 	}
-	for p := range cluster.PodID(pl.ix.NumPods()) { // a pod of a unit of several
-		if pod := pl.ix.Pod(p); key(pod.Namespace, pod.Name) == name {
-			return pl.units.UnitOf(p)
+	for p := range cluster.PodID(q.ix.NumPods()) { // a pod of a unit of several
+		if pod := q.ix.Pod(p); key(pod.Namespace, pod.Name) == name {
+			return q.units.UnitOf(p)
 		}
 	}
 	return 0, false

@@ -22,15 +22,16 @@ type Runner struct {
 	Observe func(u victims.UnitID, violates bool, why domain.Reason)
 
 	ledger    *disruption.Ledger
-	violating []charged
+	violating []Charged
 	rest      []victims.UnitID
 	out       []victims.UnitID
 }
 
-// charged is a unit whose loss violates a budget, and what it adds to the count.
-type charged struct {
-	unit       victims.UnitID
-	violations int
+// Charged is a unit whose loss violates a budget, and what it adds to the count of
+// violations.
+type Charged struct {
+	Unit       victims.UnitID
+	Violations int
 }
 
 // NewRunner returns a Runner over the units us and the budgets b.
@@ -41,7 +42,7 @@ func NewRunner(us *victims.Units, b *victims.Budgets) *Runner {
 // Outcome is what a reprieve came to.
 type Outcome struct {
 	// Victims are the units that stay out, most important first. The slice belongs
-	// to the Runner and is good until its next Run.
+	// to the Runner and is good until its next run.
 	Victims []victims.UnitID
 
 	// Violations is upstream's count: what the units that were tried first, and
@@ -54,34 +55,13 @@ type Outcome struct {
 // all of them gone; they are left out of the trial then. O(k) checks for k units.
 func (r *Runner) Run(t domain.Trial, potential []victims.UnitID) (Outcome, domain.Reason) {
 	for _, u := range potential {
-		r.remove(t, u)
+		r.Remove(t, u)
 	}
 	if why := t.Fits(); !why.OK() {
 		return Outcome{}, why
 	}
-	return r.Reprieve(t, potential), domain.Reason{}
-}
-
-// Reprieve is Run after the potential victims have been taken out of t and the
-// preemptor was found to fit.
-func (r *Runner) Reprieve(t domain.Trial, potential []victims.UnitID) Outcome {
 	r.split(potential)
-	r.out = r.out[:0]
-	violations := 0
-	for _, c := range r.violating {
-		if !r.giveBack(t, c.unit, true) {
-			violations += c.violations
-		}
-	}
-	for _, u := range r.rest {
-		r.giveBack(t, u, false)
-	}
-	for r.Repeat && r.pass(t, &violations) {
-	}
-	if len(r.violating) > 0 && len(r.rest) > 0 {
-		slices.SortFunc(r.out, r.Units.Compare)
-	}
-	return Outcome{Victims: r.out, Violations: violations}
+	return r.GiveBack(t, r.violating, r.rest), domain.Reason{}
 }
 
 // split charges the units in order of importance, so that an allowance covers the
@@ -95,18 +75,46 @@ func (r *Runner) split(potential []victims.UnitID) {
 	r.ledger.Reset()
 	for _, u := range potential {
 		if v := r.Budgets.Charge(r.ledger, r.Units.Unit(u)); v > 0 {
-			r.violating = append(r.violating, charged{u, v})
+			r.violating = append(r.violating, Charged{u, v})
 		} else {
 			r.rest = append(r.rest, u)
 		}
 	}
 }
 
+// Charge charges the units, most important first, and returns those whose loss
+// violates a budget with what they add to the count, in the same order. The slice
+// belongs to the Runner and is good until its next run.
+func (r *Runner) Charge(potential []victims.UnitID) []Charged {
+	r.split(potential)
+	return r.violating
+}
+
+// GiveBack gives back whom it can of units that are out of t, with which the
+// preemptor fits: first those that violate a budget, then the rest, each in the
+// order given, most important first.
+func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.UnitID) Outcome {
+	r.out = r.out[:0]
+	violations := 0
+	for _, c := range violating {
+		if !r.giveBack(t, c.Unit, true) {
+			violations += c.Violations
+		}
+	}
+	for _, u := range rest {
+		r.giveBack(t, u, false)
+	}
+	for r.Repeat && r.pass(t, violating, &violations) {
+	}
+	if len(violating) > 0 && len(rest) > 0 {
+		slices.SortFunc(r.out, r.Units.Compare)
+	}
+	return Outcome{Victims: r.out, Violations: violations}
+}
+
 // giveBack returns unit u if the preemptor still fits with it, whole or not at all.
 func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool {
-	for _, p := range r.Units.Unit(u).Pods {
-		t.Return(p)
-	}
+	r.Return(t, u)
 	why := t.Fits()
 	if r.Observe != nil {
 		r.Observe(u, violates, why)
@@ -114,19 +122,19 @@ func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool 
 	if why.OK() {
 		return true
 	}
-	r.remove(t, u)
+	r.Remove(t, u)
 	r.out = append(r.out, u)
 	return false
 }
 
 // pass tries every remaining victim once more and reports whether one returned.
-func (r *Runner) pass(t domain.Trial, violations *int) bool {
+func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool {
 	before := r.out
 	r.out = r.out[len(r.out):]
 	for _, u := range before {
-		i := slices.IndexFunc(r.violating, func(c charged) bool { return c.unit == u })
+		i := slices.IndexFunc(violating, func(c Charged) bool { return c.Unit == u })
 		if r.giveBack(t, u, i >= 0) && i >= 0 {
-			*violations -= r.violating[i].violations
+			*violations -= violating[i].Violations
 		}
 	}
 	changed := len(r.out) < len(before)
@@ -134,8 +142,16 @@ func (r *Runner) pass(t domain.Trial, violations *int) bool {
 	return changed
 }
 
-func (r *Runner) remove(t domain.Trial, u victims.UnitID) {
+// Remove takes every pod of unit u out of t.
+func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
 	for _, p := range r.Units.Unit(u).Pods {
 		t.Remove(p)
+	}
+}
+
+// Return puts every pod of unit u back.
+func (r *Runner) Return(t domain.Trial, u victims.UnitID) {
+	for _, p := range r.Units.Unit(u).Pods {
+		t.Return(p)
 	}
 }

@@ -15,6 +15,10 @@ type UnitRule struct {
 	// Without it an All unit has its group's priority and a pod its own.
 	RootPriority bool
 
+	// PreemptionPriority: who may be evicted is decided by preemption priority, apart
+	// from the priority that orders.
+	PreemptionPriority bool
+
 	// Rank orders by kind of unit before anything but priority.
 	Rank Rank
 }
@@ -30,9 +34,10 @@ const (
 )
 
 // The rules of the generations. Source: spec of kube-scheduler v1.36 (a single pod
-// never sees groups; a group does) and KEP-5710 beta.
+// never sees groups; a group does), KEP-5710 beta and early text.
 var (
 	Pods136   = UnitRule{}
 	Groups136 = UnitRule{Atomic: true, Rank: RankGrouped}
 	Units137  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, Rank: RankGroupKind}
+	UnitsKEP  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, Rank: RankGroupKind, PreemptionPriority: true}
 )

@@ -47,9 +47,10 @@ func (s Score) Compare(t Score) int {
 	return cmp.Compare(t.Started, s.Started)
 }
 
-// Score computes the score of a list of victims in its final order.
+// Score computes the score of a list of victims in its final order. An empty list
+// disrupts less than any other.
 func (us *Units) Score(list []UnitID, violations int) Score {
-	s := Score{Violations: violations}
+	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64}
 	if len(list) == 0 {
 		return s
 	}

@@ -15,6 +15,7 @@ type UnitID int32
 type Unit struct {
 	Group    cluster.GroupID // the All group that goes as a whole; NoGroup for a single pod
 	Priority int32
+	Level    int32 // what it is eligible by: Priority, or under UnitsKEP its preemption priority
 	Started  int64 // nanoseconds; the earliest of its pods, one that has not started counts as started now
 	Pods     []cluster.PodID
 
@@ -91,6 +92,10 @@ func (us *Units) add(group cluster.GroupID, pods []cluster.PodID) {
 	}
 	id := UnitID(len(us.units))
 	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, uid: ix.Pod(pods[0]).UID}
+	u.Level = u.Priority
+	if us.rule.PreemptionPriority {
+		u.Level = us.level(group, pods[0])
+	}
 	u.Started = us.started(pods[0])
 	for _, p := range pods {
 		us.unitOf[p] = id
@@ -106,6 +111,18 @@ func (us *Units) started(p cluster.PodID) int64 {
 		return cluster.Nanos(t)
 	}
 	return us.ix.Now()
+}
+
+// level is priority for preemption priorities.
+func (us *Units) level(group cluster.GroupID, first cluster.PodID) int32 {
+	ix := us.ix
+	switch g := ix.GroupOf(first); {
+	case us.rule.RootPriority && g != cluster.NoGroup:
+		return ix.Group(ix.Root(g)).Level
+	case group != cluster.NoGroup:
+		return ix.Group(group).Level
+	}
+	return ix.PreemptionPriority(first)
 }
 
 func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {
@@ -187,13 +204,16 @@ func (us *Units) Compare(a, b UnitID) int {
 	return cmp.Compare(x.Pods[0], y.Pods[0])
 }
 
-// Potential returns the units on node n with a priority below that given, most
-// important first: the end of On(n). The slice belongs to us. O(log k) for k units
-// on the node.
+// Potential returns the units on node n whose level is below that given, most
+// important first: the end of On(n), unless levels are apart from priorities. The
+// slice belongs to us. O(log k) for k units on the node.
 //
 // Source: kube-scheduler, potential victims.
 func (us *Units) Potential(n cluster.NodeID, below int32) []UnitID {
 	on := us.on[n]
+	if us.rule.PreemptionPriority {
+		return us.filter(on, below)
+	}
 	i, _ := slices.BinarySearchFunc(on, below, func(u UnitID, below int32) int {
 		if us.units[u].Priority >= below {
 			return -1
@@ -201,4 +221,14 @@ func (us *Units) Potential(n cluster.NodeID, below int32) []UnitID {
 		return 1
 	})
 	return on[i:]
+}
+
+func (us *Units) filter(on []UnitID, below int32) []UnitID {
+	var list []UnitID
+	for _, u := range on {
+		if us.units[u].Level < below {
+			list = append(list, u)
+		}
+	}
+	return list
 }

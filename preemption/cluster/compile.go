@@ -33,7 +33,7 @@ func NewIndex(s *Snapshot) (*Index, error) {
 	ix.nameResources()
 	ix.fillColumns(&ps)
 	ix.compileGroups(s)
-	ix.resolvePriorities()
+	ix.resolvePriorities(&ps)
 	ix.compileBudgets(s)
 	ix.namespaces = make(map[string]map[string]string, len(s.Namespaces))
 	for i := range s.Namespaces {

@@ -22,8 +22,8 @@ type PodGroup struct {
 	Basic    bool   `json:"basic,omitempty"`
 
 	Class              string          `json:"priorityClass,omitempty"`
-	Priority           *int32          `json:"priority,omitempty"` // nil: as the class says; without class 0
-	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"`
+	Priority           *int32          `json:"priority,omitempty"`           // nil: as the class says; without class 0
+	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, under KEP5710Alpha; at least Priority; nil: as Priority
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Topology []TopologyConstraint `json:"topology,omitempty"` // from the widest level to the narrowest

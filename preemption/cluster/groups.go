@@ -22,6 +22,7 @@ type Group struct {
 	UID             string
 	Mode            disruption.Mode // never empty
 	Priority        int32
+	Level           int32           // preemption priority: Priority if nothing else is said
 	Policy          priority.Policy // never empty
 	Parent          GroupID         // NoGroup at a root, where the parent is missing, on a cycle or too high up
 	PodGroup        *PodGroup       // nil for a composite
@@ -214,7 +215,7 @@ func (ix *Index) linkPods() {
 }
 
 // resolvePriorities settles priority and policy of every group and pod.
-func (ix *Index) resolvePriorities() {
+func (ix *Index) resolvePriorities(ps *problems) {
 	for i := range ix.groups {
 		g := &ix.groups[i]
 		spec := g.spec()
@@ -226,8 +227,10 @@ func (ix *Index) resolvePriorities() {
 			e.Priority = 0 // the global default is for pods; a group without priority has 0
 		}
 		g.Priority, g.Policy = e.Priority, e.Policy
+		g.Level = level(ps.object(g.Kind, g.Namespace, g.Name), e.Priority, g.preemptionPriority())
 	}
 	ix.priority = make([]int32, len(ix.pods))
+	ix.level = make([]int32, len(ix.pods))
 	ix.policy = make([]priority.Policy, len(ix.pods))
 	for i, p := range ix.pods {
 		e, err := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy})
@@ -240,12 +243,31 @@ func (ix *Index) resolvePriorities() {
 			}
 		}
 		ix.priority[i], ix.policy[i] = e.Priority, e.Policy
+		ix.level[i] = level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, p.PreemptionPriority)
 		if g := ix.groupOf[i]; g != NoGroup {
 			if of := &ix.groups[g]; of.Priority != e.Priority {
 				ix.warnPod(p, "Priority", number(e.Priority), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
 			}
 		}
 	}
+}
+
+// level is the preemption priority that is given, or else the priority.
+func level(o object, prio int32, given *int32) int32 {
+	if given == nil {
+		return prio
+	}
+	if err := priority.CheckPreemptionPriority(prio, *given); err != nil {
+		o.wrap(err, "PreemptionPriority", number(*given), fmt.Sprintf(">= the priority %d: it could evict its own preemptor in turn", prio))
+	}
+	return *given
+}
+
+func (g *Group) preemptionPriority() *int32 {
+	if g.PodGroup != nil {
+		return g.PodGroup.PreemptionPriority
+	}
+	return g.Composite.PreemptionPriority
 }
 
 func (g *Group) spec() priority.Spec {

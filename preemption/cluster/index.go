@@ -24,6 +24,7 @@ type Index struct {
 
 	nodeOf   []NodeID
 	priority []int32
+	level    []int32 // preemption priority
 	policy   []priority.Policy
 	podsOn   [][]PodID
 	nominees [][]PodID
@@ -91,6 +92,10 @@ func (ix *Index) NodeOf(p PodID) NodeID { return ix.nodeOf[p] }
 
 // Priority returns the effective priority of pod p itself, whatever its group's.
 func (ix *Index) Priority(p PodID) int32 { return ix.priority[p] }
+
+// PreemptionPriority returns the priority of pod p itself as a victim under the
+// early text of KEP-5710; its Priority if nothing else is said.
+func (ix *Index) PreemptionPriority(p PodID) int32 { return ix.level[p] }
 
 // Policy returns the effective preemption policy of pod p itself.
 func (ix *Index) Policy(p PodID) priority.Policy { return ix.policy[p] }

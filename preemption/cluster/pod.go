@@ -32,7 +32,7 @@ type Pod struct {
 
 	Class              string          `json:"priorityClass,omitempty"`
 	Priority           *int32          `json:"priority,omitempty"`           // nil: as the class says
-	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim; nil: as Priority. Not read yet.
+	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, under KEP5710Alpha; at least Priority; nil: as Priority
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Group string `json:"group,omitempty"` // name of the PodGroup in the pod's namespace

@@ -288,7 +288,6 @@ func refuseUnread(o object, p *Pod) {
 			o.bad(field, "set", want)
 		}
 	}
-	refuse("PreemptionPriority", p.PreemptionPriority != nil)
 	refuse("Queue", p.Queue != "")
 	refuse("Cost", p.Cost != nil)
 	refuse("Evictions", len(p.Evictions) > 0)

@@ -1,0 +1,353 @@
+package domain
+
+import (
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// GangTrial is the what-if of several pods in one domain: members are placed on
+// nodes, running pods leave and return, and Fits tells whether every placed member
+// still fits where it is. Not safe for concurrent use.
+//
+// Pods that are nominated to a node and are at least as important as the gang count
+// as running there.
+type GangTrial struct {
+	// Mobile lets Fits find the members another placement where the present one does
+	// not fit any more: at least Need of them, through Seat.
+	Mobile bool
+	Need   func(t *GangTrial) bool // seats the members anew on a trial without any; false if it can't
+
+	// Checks counts the calls of Fits.
+	Checks int
+
+	ix       *cluster.Index
+	members  []*Member
+	states   []State
+	expected [][]cluster.PodID // by node: the nominated pods that count
+	shapes   []int             // by member: equal numbers for members that are alike to every check
+	static   [][]int8          // by shape and node: 0 not looked at, 1 passes, -1 does not
+	most     []int64           // what the largest node offers of each resource; see offered
+
+	free   []int64 // node-major: what is free with pods gone, nominated pods and members placed
+	gone   []bool  // by pod
+	at     []cluster.NodeID
+	placed []MemberID // in order
+	on     [][]MemberID
+	dirty  []cluster.NodeID // nodes with members to which a pod came back since Fits
+}
+
+// NewGangTrial returns a trial of members in the whole of ix. states are the
+// prepared constraints; the trial changes them, and leaves them as they were once
+// every member is unplaced and every pod returned.
+func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees func(cluster.PodID) bool) *GangTrial {
+	t := &GangTrial{
+		ix: ix, members: members, states: states,
+		expected: make([][]cluster.PodID, ix.NumNodes()),
+		at:       make([]cluster.NodeID, len(members)),
+		on:       make([][]MemberID, ix.NumNodes()),
+		gone:     make([]bool, ix.NumPods()),
+	}
+	for m := range t.at {
+		t.at[m] = cluster.NoNode
+	}
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		t.free = append(t.free, ix.Free(n)...)
+		for _, p := range ix.Nominees(n) {
+			if nominees(p) {
+				t.expected[n] = append(t.expected[n], p)
+				t.book(n, ix.Request(p), -1)
+			}
+		}
+	}
+	t.shapes = shapesOf(members)
+	t.static = make([][]int8, len(members))
+	return t
+}
+
+// shapesOf numbers members so that those which no check can tell apart agree.
+func shapesOf(members []*Member) []int {
+	shapes := make([]int, len(members))
+	for i, m := range members {
+		shapes[i] = i
+		for j := range i {
+			if shapes[j] == j && m.alike(members[j]) {
+				shapes[i] = j
+				break
+			}
+		}
+	}
+	return shapes
+}
+
+// Members is the number of members.
+func (t *GangTrial) Members() int { return len(t.members) }
+
+// Member returns member m.
+func (t *GangTrial) Member(m MemberID) *Member { return t.members[m] }
+
+// Shape returns a number that is equal for members that no built-in check can tell
+// apart: the position of the first of them.
+func (t *GangTrial) Shape(m MemberID) int { return t.shapes[m] }
+
+// Index returns the index that the trial is about.
+func (t *GangTrial) Index() *cluster.Index { return t.ix }
+
+// At returns the node that member m is placed on, or NoNode.
+func (t *GangTrial) At(m MemberID) cluster.NodeID { return t.at[m] }
+
+// Placed returns the members that are placed, in the order in which they were. The
+// slice belongs to the trial and is good until the next change.
+func (t *GangTrial) Placed() []MemberID { return t.placed }
+
+// On returns the members that are placed on node n. The slice belongs to the trial.
+func (t *GangTrial) On(n cluster.NodeID) []MemberID { return t.on[n] }
+
+// Free returns the row of what is free on node n as things stand. The slice belongs
+// to the trial and must not be changed.
+func (t *GangTrial) Free(n cluster.NodeID) []int64 {
+	r := t.ix.NumResources()
+	return t.free[int(n)*r : (int(n)+1)*r]
+}
+
+// CrossNode reports whether a constraint looks beyond single nodes, so that a pod
+// anywhere may matter to a member.
+func (t *GangTrial) CrossNode() bool {
+	return slices.ContainsFunc(t.states, func(s State) bool { return !s.Scope().NodeLocal })
+}
+
+func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
+	free := t.Free(n)
+	for r, v := range row[:len(free)] {
+		free[r] += sign * v
+	}
+}
+
+// Remove takes running pod p away.
+func (t *GangTrial) Remove(p cluster.PodID) {
+	t.gone[p] = true
+	n := t.ix.NodeOf(p)
+	if n == cluster.NoNode {
+		return
+	}
+	t.book(n, t.ix.Request(p), +1)
+	for _, s := range t.states {
+		s.Remove(p, n)
+	}
+}
+
+// Return puts pod p back where it ran.
+func (t *GangTrial) Return(p cluster.PodID) {
+	t.gone[p] = false
+	n := t.ix.NodeOf(p)
+	if n == cluster.NoNode {
+		return
+	}
+	t.book(n, t.ix.Request(p), -1)
+	for _, s := range t.states {
+		s.Return(p, n)
+	}
+	if len(t.on[n]) > 0 {
+		t.dirty = append(t.dirty, n)
+	}
+}
+
+// Gone reports whether pod p has been removed and not returned.
+func (t *GangTrial) Gone(p cluster.PodID) bool { return t.gone[p] }
+
+// CanPlace says whether member m fits on node n as things stand, beside the members
+// that are placed already. The zero Reason: it does.
+func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
+	member := t.members[m]
+	if !t.passesStatic(m, n) {
+		return member.Static(t.ix.Node(n))
+	}
+	if r := member.Resources(t.Free(n), t.ix.Allocatable(n)); !r.OK() {
+		return r
+	}
+	if len(member.ports) > 0 && t.portTaken(m, n) {
+		return Reason{Check: CheckPorts}
+	}
+	return t.constraints(m, n)
+}
+
+func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
+	shape := t.shapes[m]
+	if t.static[shape] == nil {
+		t.static[shape] = make([]int8, t.ix.NumNodes())
+	}
+	seen := &t.static[shape][n]
+	if *seen == 0 {
+		*seen = -1
+		if t.members[m].Static(t.ix.Node(n)).OK() {
+			*seen = 1
+		}
+	}
+	return *seen > 0
+}
+
+// portTaken reports whether a pod or another member on node n holds a host port
+// that member m wants.
+func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) bool {
+	want := t.members[m].ports
+	conflicts := func(have []cluster.HostPort) bool { _, c := PortsConflict(want, have); return c }
+	for _, p := range t.ix.PodsOn(n) {
+		if !t.gone[p] && conflicts(t.ix.Pod(p).Ports) {
+			return true
+		}
+	}
+	for _, p := range t.expected[n] {
+		if conflicts(t.ix.Pod(p).Ports) {
+			return true
+		}
+	}
+	for _, o := range t.on[n] {
+		if o != m && conflicts(t.members[o].ports) {
+			return true
+		}
+	}
+	return false
+}
+
+// constraints asks the states about member m on node n, with the nominated pods and
+// without them.
+func (t *GangTrial) constraints(m MemberID, n cluster.NodeID) Reason {
+	for _, s := range t.states {
+		if len(t.expected[n]) > 0 {
+			for _, p := range t.expected[n] {
+				s.Return(p, n)
+			}
+			r := s.Fits(m, n)
+			for _, p := range t.expected[n] {
+				s.Remove(p, n)
+			}
+			if !r.OK() {
+				return r
+			}
+		}
+		if r := s.Fits(m, n); !r.OK() {
+			return r
+		}
+	}
+	return Reason{}
+}
+
+// Place puts member m on node n.
+func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
+	t.at[m] = n
+	t.placed = append(t.placed, m)
+	t.on[n] = append(t.on[n], m)
+	t.book(n, t.members[m].request, -1)
+	for _, s := range t.states {
+		s.Place(m, n)
+	}
+}
+
+// Unplace takes back the latest Place and returns its member.
+func (t *GangTrial) Unplace() MemberID {
+	m := t.placed[len(t.placed)-1]
+	n := t.at[m]
+	for _, s := range t.states {
+		s.Unplace(m, n)
+	}
+	t.placed = t.placed[:len(t.placed)-1]
+	t.at[m] = cluster.NoNode
+	t.on[n] = t.on[n][:len(t.on[n])-1]
+	t.book(n, t.members[m].request, +1)
+	return m
+}
+
+// UnplaceTo takes back Places until k members are left.
+func (t *GangTrial) UnplaceTo(k int) {
+	for len(t.placed) > k {
+		t.Unplace()
+	}
+}
+
+// Assignment is a member and the node it goes to.
+type Assignment struct {
+	Member MemberID
+	Node   cluster.NodeID
+}
+
+// Assignments returns a new slice with what is placed, in order.
+func (t *GangTrial) Assignments() []Assignment {
+	list := make([]Assignment, len(t.placed))
+	for i, m := range t.placed {
+		list[i] = Assignment{m, t.at[m]}
+	}
+	return list
+}
+
+// PlaceAll places what list says without a check.
+func (t *GangTrial) PlaceAll(list []Assignment) {
+	for _, a := range list {
+		t.Place(a.Member, a.Node)
+	}
+}
+
+// Fits says whether every placed member fits where it is; if Mobile is set and one
+// does not, whether there is another placement, which is then taken.
+//
+// It looks again only at nodes to which pods came back since the last call, whose
+// answer must have been yes, or have been mended by removing those pods; with
+// constraints it looks at every member, in order, each seeing the earlier ones.
+func (t *GangTrial) Fits() Reason {
+	t.Checks++
+	why := t.stillFit()
+	t.dirty = t.dirty[:0]
+	if why.OK() || !t.Mobile {
+		return why
+	}
+	before := t.Assignments()
+	t.UnplaceTo(0)
+	if t.Need(t) {
+		return Reason{}
+	}
+	t.UnplaceTo(0)
+	t.PlaceAll(before)
+	return why
+}
+
+func (t *GangTrial) stillFit() Reason {
+	for _, n := range t.dirty {
+		for _, m := range t.on[n] {
+			if r := t.fitsOn(m, n); !r.OK() {
+				return r
+			}
+		}
+	}
+	if len(t.states) == 0 {
+		return Reason{}
+	}
+	list := t.Assignments()
+	t.UnplaceTo(0)
+	var why Reason
+	for _, a := range list {
+		if why.OK() {
+			why = t.constraints(a.Member, a.Node)
+		}
+		t.Place(a.Member, a.Node)
+	}
+	return why
+}
+
+// fitsOn checks placed member m on its node n for room and ports. What a member
+// asks for is free to it if nothing is below zero once all are placed: the last
+// one to ask is the one that goes short.
+func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
+	free := t.Free(n)
+	for _, r := range t.members[m].asks {
+		if free[r] < 0 {
+			return Reason{Check: CheckResource, Resource: r, Missing: -max(free[r], -math.MaxInt64)}
+		}
+	}
+	if len(t.members[m].ports) > 0 && t.portTaken(m, n) {
+		return Reason{Check: CheckPorts}
+	}
+	return Reason{}
+}
+
+// Settle forgets which nodes pods came back to: what is placed is known to fit.
+func (t *GangTrial) Settle() { t.dirty = t.dirty[:0] }

@@ -1,0 +1,208 @@
+package preemption
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// attemptAt is the work on one domain: every potential victim is out of the trial,
+// and one placement after the other is tried.
+type attemptAt struct {
+	*gangSearch
+	domain    *domain.Domain
+	potential []victims.UnitID
+	charged   map[victims.UnitID]int // units that violate a budget, and by how much
+	member    map[victims.UnitID]bool
+}
+
+// offers prices room by the potential victims of the domain.
+func (a *attemptAt) offers() domain.Offers {
+	if a.member == nil {
+		a.member = make(map[victims.UnitID]bool, len(a.potential))
+		for _, u := range a.potential {
+			a.member[u] = true
+		}
+	}
+	return victims.NewOffers(a.units, a.trial,
+		func(u victims.UnitID) bool { return a.member[u] },
+		func(u victims.UnitID) int { return a.charged[u] },
+		func(u victims.UnitID) bool { return a.options.BrokenGroupsFree && a.broken(u) })
+}
+
+// giveBack returns whom it can beside the members that are placed, keeps the plan if
+// it is the best so far, and takes everybody out again.
+func (a *attemptAt) giveBack(placer domain.Placer) {
+	violating, rest := a.concerned()
+	a.trial.Mobile = a.rules.mobile && a.given == nil
+	a.trial.Need = func(t *domain.GangTrial) bool { return a.reseat() }
+	a.runner.Observe = a.observe
+	a.notePlaces()
+	out := a.reprieve(placer, violating, rest)
+	a.runner.Observe, a.trial.Mobile = nil, false
+	if a.rules.members == MinCount && a.given == nil {
+		a.seatMore()
+	}
+	p := plan{
+		domain: *a.domain, places: a.trial.Assignments(), victims: slices.Clone(out.Victims),
+	}
+	p.score = a.score(p.victims, out.Violations)
+	a.note(Step{Action: ActionScore, Text: "score " + scoreText(p.score)})
+	a.consider(p)
+	a.trial.UnplaceTo(0)
+	for _, list := range [][]victims.UnitID{units(violating), rest} {
+		for _, u := range list {
+			if !a.trial.Gone(a.units.Unit(u).Pods[0]) {
+				a.runner.Remove(a.trial, u)
+			}
+		}
+	}
+	a.trial.Settle()
+}
+
+// reprieve gives back by the strategy of the rules.
+func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged, rest []victims.UnitID) reprieve.Outcome {
+	if !a.rules.lowest {
+		return a.runner.GiveBack(a.trial, violating, rest)
+	}
+	again := func() domain.Reason {
+		a.trial.UnplaceTo(0)
+		a.trial.Settle()
+		if a.given != nil {
+			return a.placeGiven()
+		}
+		if !a.place(a.domain, placer, a.offers(), a.rules.members == MinCount) {
+			return domain.Reason{Check: noPlacement}
+		}
+		return domain.Reason{}
+	}
+	sorted := slices.Clone(a.potential)
+	slices.SortFunc(sorted, a.units.Compare)
+	return a.runner.GiveBackLowest(a.trial, a.lowest(again, a.notes), sorted)
+}
+
+func units(list []reprieve.Charged) []victims.UnitID {
+	us := make([]victims.UnitID, len(list))
+	for i, c := range list {
+		us[i] = c.Unit
+	}
+	return us
+}
+
+// concerned lists the units whose return has to be tried, most important first:
+// those on nodes with members, or all where members may move or a constraint looks
+// across nodes. The others come back without a check.
+func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.UnitID) {
+	list := a.potential
+	if !a.rules.mobile && !a.rules.lowest && !a.trial.CrossNode() {
+		list = nil
+		seen := map[victims.UnitID]bool{}
+		for _, m := range a.trial.Placed() {
+			for _, u := range a.units.Potential(a.trial.At(m), a.priority) {
+				if !seen[u] && a.trial.Gone(a.units.Unit(u).Pods[0]) {
+					seen[u] = true
+					list = append(list, u)
+				}
+			}
+		}
+	}
+	list = slices.Clone(list)
+	slices.SortFunc(list, a.units.Compare)
+	for _, u := range list {
+		if v := a.charged[u]; v > 0 {
+			violating = append(violating, reprieve.Charged{Unit: u, Violations: v})
+		} else {
+			rest = append(rest, u)
+		}
+	}
+	return violating, rest
+}
+
+// reseat finds the members that are needed another placement, as things stand: by
+// looking at all of them where they are few or alike, otherwise as Pack and Spread
+// find one.
+func (a *attemptAt) reseat() bool {
+	return a.team.seat(true, func(members []domain.MemberID, need, _ int) bool {
+		seated, proved := a.trial.SeatExact(a.domain, members, need)
+		if seated || proved {
+			return seated
+		}
+		a.stats.Exact = false
+		for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+			before := len(a.trial.Placed())
+			if placer.Place(a.trial, a.domain, nil, members, need) >= need {
+				return true
+			}
+			a.trial.UnplaceTo(before)
+		}
+		return false
+	})
+}
+
+// seatMore gives further members a place where nobody more has to go for it.
+func (a *attemptAt) seatMore() {
+	for _, leaf := range a.team.leaves(nil) {
+		var left []domain.MemberID
+		seated := leaf.running
+		for _, m := range leaf.members {
+			if a.trial.At(m) == cluster.NoNode {
+				left = append(left, m)
+			} else {
+				seated++
+			}
+		}
+		if seated >= leaf.min {
+			domain.Pack{}.Place(a.trial, a.domain, nil, left, len(left))
+		}
+	}
+}
+
+// consider keeps p if it is the best so far: more members seated, then the lower
+// score; among equals the first domain and placement.
+func (a *attemptAt) consider(p plan) {
+	if a.options.Candidates {
+		a.keep(p)
+	}
+	if a.best == nil || p.compare(a.best) < 0 {
+		a.gangSearch.best = &p
+	}
+}
+
+// keep notes the best plan of each domain.
+func (a *attemptAt) keep(p plan) {
+	if k := len(a.found); k > 0 && a.found[k-1].domain.Name == p.domain.Name {
+		if p.compare(&a.found[k-1]) < 0 {
+			a.found[k-1] = p
+		}
+		return
+	}
+	a.gangSearch.found = append(a.found, p)
+}
+
+func (p *plan) compare(o *plan) int {
+	if len(p.places) != len(o.places) {
+		return len(o.places) - len(p.places)
+	}
+	return p.score.Compare(o.score)
+}
+
+func (a *attemptAt) observe(u victims.UnitID, violates bool, why domain.Reason) {
+	if a.notes != nil {
+		a.note(a.reprieveStep(u, violates, a.reason(cluster.NoNode, why)))
+	}
+}
+
+func (a *attemptAt) notePlaces() {
+	if a.notes == nil {
+		return
+	}
+	for _, m := range a.trial.Placed() {
+		pod := a.members[m].Pod
+		name, node := key(pod.Namespace, pod.Name), a.ix.Node(a.trial.At(m)).Name
+		a.note(Step{Action: ActionPlace, Unit: name, Text: fmt.Sprintf("place %s on %s", name, node)})
+	}
+}

@@ -1,0 +1,364 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// gangSearch is the search for a group: a domain is the whole cluster or a region
+// of it, and in each several placements are tried.
+type gangSearch struct {
+	*question
+	trial  *domain.GangTrial
+	runner *reprieve.Runner
+	tally  *disruption.Ledger
+
+	best     *plan
+	rejected []rejectedDomain
+	found    []plan
+	proved   bool // every "no" so far is proved
+	stats    Stats
+	notes    func(Step) // told of every decision, for the trace; may be nil
+	traces   []DomainTrace
+}
+
+// plan is a domain in which preemption helps, with a placement and its victims.
+type plan struct {
+	domain  domain.Domain
+	places  []domain.Assignment
+	victims []victims.UnitID
+	score   victims.Score
+}
+
+type rejectedDomain struct {
+	domain domain.Domain
+	why    domain.Reason
+}
+
+// The reasons of a gang that no eviction helps.
+const (
+	tooFewPods  domain.Check = "too few pods"
+	noPlacement domain.Check = "no placement"
+)
+
+func newGangSearch(q *question) *gangSearch {
+	own := map[cluster.PodID]bool{}
+	for _, m := range q.members {
+		own[m.ID] = true
+	}
+	s := &gangSearch{
+		question: q,
+		trial: domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool {
+			return !own[p] && q.ix.Priority(p) >= q.priority
+		}),
+		runner: reprieve.NewRunner(q.units, q.budgets),
+		tally:  q.budgets.NewLedger(),
+		proved: true,
+		stats:  Stats{Hooks: q.options.Hooks != nil},
+	}
+	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups)
+	return s
+}
+
+// run is the whole road: may it preempt, does it fit, whom, and where.
+func (s *gangSearch) run() (*Result, error) {
+	if !s.rules.composites && s.group.Kind == cluster.KindCompositePodGroup {
+		return s.result(NotEligible, "these rules know no composite groups"), nil
+	}
+	if text := s.team.hopeless(); text != "" {
+		r := s.result(Infeasible, text)
+		r.Rejected = []Rejection{{string(tooFewPods), 1}}
+		return r, nil
+	}
+	levels, err := s.levels()
+	if err != nil {
+		return nil, err
+	}
+	for _, domains := range levels {
+		for i := range domains {
+			if s.fitsIn(&domains[i]) {
+				return s.fits(&domains[i]), nil
+			}
+		}
+	}
+	if r := s.refuse(); r != nil {
+		return r, nil
+	}
+	for _, domains := range levels {
+		s.rejected, s.traces = nil, nil
+		s.stats.Domains = len(domains)
+		for i := range domains {
+			s.evaluate(&domains[i])
+		}
+		if s.best != nil {
+			return s.feasible(), nil
+		}
+	}
+	return s.infeasible(), nil
+}
+
+// fitsIn places the gang in d with everybody in place, and reports whether it could.
+func (s *gangSearch) fitsIn(d *domain.Domain) bool {
+	if s.given != nil {
+		return s.placeGiven().OK()
+	}
+	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+		if s.place(d, placer, nil, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// place seats the team on nodes of d as things stand, as many members as fit or
+// with fewest as few as are needed, and reports whether it could. Where placer does
+// not find a place for enough, every placement is tried if they are not too many.
+func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers domain.Offers, fewest bool) bool {
+	ok := s.team.seat(fewest, func(members []domain.MemberID, need, most int) bool {
+		before := len(s.trial.Placed())
+		if placer.Place(s.trial, d, offers, members, most) >= need {
+			return true
+		}
+		s.trial.UnplaceTo(before)
+		seated, proved := s.trial.SeatExact(d, members, need)
+		s.proved = s.proved && proved
+		return seated
+	})
+	if !ok || len(s.trial.Placed()) == 0 {
+		s.trial.UnplaceTo(0)
+		return false
+	}
+	return true
+}
+
+// placeGiven puts the members where the caller wants them, one after the other.
+func (s *gangSearch) placeGiven() domain.Reason {
+	placed := map[domain.MemberID]bool{}
+	for _, a := range s.given {
+		if why := s.trial.CanPlace(a.Member, a.Node); !why.OK() {
+			why = s.members[a.Member].Describe(s.ix, a.Node, why)
+			s.trial.UnplaceTo(0)
+			return why
+		}
+		s.trial.Place(a.Member, a.Node)
+		placed[a.Member] = true
+	}
+	enough := s.team.seat(false, func(members []domain.MemberID, need, _ int) bool {
+		n := 0
+		for _, m := range members {
+			if placed[m] {
+				n++
+			}
+		}
+		return n >= need
+	})
+	if !enough || len(placed) == 0 {
+		s.trial.UnplaceTo(0)
+		return domain.Reason{Check: noPlacement, Detail: "the placement given has too few members"}
+	}
+	return domain.Reason{}
+}
+
+// refuse answers for a gang that may not preempt; nil if it may.
+//
+// Source: kube-scheduler v1.36 and v1.37, pod group preemption.
+func (s *gangSearch) refuse() *Result {
+	if s.rules.groupPolicy {
+		if s.policy == priority.Never {
+			return s.result(NotEligible, "its preemption policy is Never")
+		}
+	} else {
+		for _, m := range s.members {
+			if e, _ := s.resolve(m.Pod); e.Policy == priority.Never {
+				return s.result(NotEligible, "the preemption policy of "+key(m.Pod.Namespace, m.Pod.Name)+" is Never")
+			}
+		}
+	}
+	if s.rules.uniformMembers {
+		for _, m := range s.members {
+			if text := s.differs(m.Pod); text != "" {
+				return s.result(NotEligible, text)
+			}
+		}
+	}
+	if s.rules.waitsForVictims {
+		if n := s.waitsFor(); n != cluster.NoNode {
+			r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
+			for _, m := range s.members {
+				if s.ix.NodeByName(m.Pod.NominatedNode) != cluster.NoNode {
+					r.Nominations = append(r.Nominations, Nomination{PodRef{m.Pod.Namespace, m.Pod.Name}, m.Pod.NominatedNode})
+				}
+			}
+			sortNominations(r.Nominations)
+			return r
+		}
+	}
+	return nil
+}
+
+// differs says how a member differs from its group in what decides about
+// preemption; empty if it does not. A pod that says nothing follows its group.
+func (s *gangSearch) differs(pod *cluster.Pod) string {
+	e, _ := s.resolve(pod)
+	name := key(pod.Namespace, pod.Name)
+	switch {
+	case (pod.Priority != nil || pod.Class != "") && e.Priority != s.priority:
+		return "the priority of " + name + " differs from that of its group"
+	case (pod.Policy != "" || pod.Class != "") && e.Policy != s.policy:
+		return "the preemption policy of " + name + " differs from that of its group"
+	}
+	return ""
+}
+
+// waitsFor returns a node to which a member is nominated and on which a pod below
+// the gang's priority is terminating by preemption, or NoNode.
+func (s *gangSearch) waitsFor() cluster.NodeID {
+	for _, m := range s.members {
+		n := s.ix.NodeByName(m.Pod.NominatedNode)
+		if n == cluster.NoNode {
+			continue
+		}
+		for _, p := range s.ix.PodsOn(n) {
+			u, _ := s.units.UnitOf(p)
+			if pod := s.ix.Pod(p); pod.Terminating && pod.Preempted && s.units.Unit(u).Level < s.priority {
+				return n
+			}
+		}
+	}
+	return cluster.NoNode
+}
+
+// evaluate looks for the plan in domain d that disrupts least.
+func (s *gangSearch) evaluate(d *domain.Domain) {
+	var steps []Step
+	if s.options.Explain {
+		s.notes = func(step Step) { steps = append(steps, step) }
+	}
+	why := s.tryDomain(d)
+	if !why.OK() {
+		s.rejected = append(s.rejected, rejectedDomain{*d, why})
+		s.note(Step{Action: ActionReject, Text: s.rejection(why)})
+	}
+	if s.options.Explain {
+		s.traces = append(s.traces, DomainTrace{d.Name, steps})
+		s.notes = nil
+	}
+}
+
+func (s *gangSearch) note(step Step) {
+	if s.notes != nil {
+		s.notes(step)
+	}
+}
+
+// tryDomain evaluates the placements in d and keeps the best plan. The trial is
+// left as it was.
+func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
+	potential := s.potential(d)
+	if len(potential) == 0 {
+		return domain.Reason{Check: noVictims}
+	}
+	s.stats.Evaluated++
+	s.note(Step{Action: ActionPotential, Text: "potential " + s.unitNames(potential)})
+	for _, u := range potential {
+		s.runner.Remove(s.trial, u)
+	}
+	defer func() {
+		s.trial.UnplaceTo(0)
+		for _, u := range potential {
+			if s.trial.Gone(s.units.Unit(u).Pods[0]) {
+				s.runner.Return(s.trial, u)
+			}
+		}
+		s.trial.Settle()
+	}()
+	a := &attemptAt{gangSearch: s, domain: d, potential: potential, charged: map[victims.UnitID]int{}}
+	for _, c := range s.runner.Charge(s.budgeted(potential)) {
+		a.charged[c.Unit] = c.Violations
+	}
+	if s.given != nil {
+		if why := s.placeGiven(); !why.OK() {
+			return why
+		}
+		a.giveBack(nil)
+		return domain.Reason{}
+	}
+	placed := false
+	for _, placer := range s.placers() {
+		if s.place(d, placer, a.offers(), s.rules.members == MinCount) {
+			placed = true
+			a.giveBack(placer)
+		}
+	}
+	if !placed {
+		return domain.Reason{Check: noPlacement}
+	}
+	return domain.Reason{}
+}
+
+// placers lists the placers to try, the first one wins ties.
+func (s *gangSearch) placers() []domain.Placer {
+	if h := s.options.Hooks; h != nil && h.Placer != nil {
+		return []domain.Placer{h.Placer}
+	}
+	switch s.options.Placement {
+	case PlacePack:
+		return []domain.Placer{domain.Pack{}}
+	case PlaceSpread:
+		return []domain.Placer{domain.Spread{}}
+	}
+	return []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}
+}
+
+// potential returns the units with a pod in d that may be evicted, in no order.
+// Units of the gang itself are not among them.
+func (s *gangSearch) potential(d *domain.Domain) []victims.UnitID {
+	var list []victims.UnitID
+	for _, n := range d.Nodes {
+		for _, u := range s.units.Potential(n, s.priority) {
+			unit := s.units.Unit(u)
+			if len(unit.Pods) > 1 && slices.Contains(list, u) {
+				continue
+			}
+			if !s.ownUnit(unit) {
+				list = append(list, u)
+			}
+		}
+	}
+	return list
+}
+
+// ownUnit reports whether unit holds running pods of the gang.
+func (s *gangSearch) ownUnit(unit *victims.Unit) bool {
+	g := s.ix.GroupOf(unit.Pods[0])
+	if g == cluster.NoGroup || s.team.id == cluster.NoGroup {
+		return false
+	}
+	for ; g != cluster.NoGroup; g = s.ix.Group(g).Parent {
+		if g == s.team.id {
+			return true
+		}
+	}
+	return false
+}
+
+// budgeted returns those of potential that a budget covers, most important first.
+func (s *gangSearch) budgeted(potential []victims.UnitID) []victims.UnitID {
+	var list []victims.UnitID
+	for _, u := range potential {
+		for _, p := range s.units.Unit(u).Pods {
+			if len(s.budgets.Of(p)) > 0 {
+				list = append(list, u)
+				break
+			}
+		}
+	}
+	slices.SortFunc(list, s.units.Compare)
+	return list
+}

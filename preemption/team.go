@@ -1,0 +1,127 @@
+package preemption
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// team is one group of a preemptor, with the groups beneath it.
+type team struct {
+	id      cluster.GroupID // NoGroup for a group given inline
+	name    string
+	members []domain.MemberID // of a pod group: pending, in the order in which they are placed
+	running int               // of a pod group: pods that run already
+	min     int               // of a pod group: how many must run; at least 1
+
+	children []*team // of a composite group
+	minTeams int     // of a composite group: how many of them must run
+}
+
+// need is how many pending members must get a place.
+func (t *team) need() int { return max(0, t.min-t.running) }
+
+// enough reports whether t has the pods that it needs at all.
+func (t *team) enough() bool { return len(t.members) >= t.need() }
+
+// leaves appends the pod groups of t, in order.
+func (t *team) leaves(dst []*team) []*team {
+	if len(t.children) == 0 {
+		return append(dst, t)
+	}
+	for _, c := range t.children {
+		dst = c.leaves(dst)
+	}
+	return dst
+}
+
+// hopeless says why no eviction can help: there are too few pods, or too few groups
+// that have enough. Empty if it may help.
+//
+// Source: KEP-6012, status of a composite group: successful, waiting and
+// unschedulable children against the number needed.
+func (t *team) hopeless() string {
+	if len(t.children) == 0 {
+		if !t.enough() {
+			return "pod group " + t.name + " has " + count(len(t.members)+t.running, "pod") + ", fewer than its minCount"
+		}
+		return ""
+	}
+	able := 0
+	for _, c := range t.children {
+		if c.hopeless() == "" {
+			able++
+		}
+	}
+	if able < t.minTeams {
+		return "composite group " + t.name + " has " + count(able, "child group") + " with enough pods, fewer than its minGroupCount"
+	}
+	return ""
+}
+
+// seat gives every pod group of t a place through fill, which places between need
+// and most of the members or none and says whether it could. A group that cannot is
+// left out; seat reports whether t has enough without it. With fewest, groups and
+// members beyond what is needed are left out.
+func (t *team) seat(fewest bool, fill func(members []domain.MemberID, need, most int) bool) bool {
+	if len(t.children) == 0 {
+		most := len(t.members)
+		if fewest {
+			most = t.need()
+		}
+		return t.enough() && fill(t.members, t.need(), most)
+	}
+	seated := 0
+	for _, c := range t.children {
+		if fewest && seated == t.minTeams {
+			break
+		}
+		if c.seat(fewest, fill) {
+			seated++
+		}
+	}
+	return seated >= t.minTeams
+}
+
+// newTeam builds the tree of groups beneath g; add is called for every pending pod
+// and returns its member.
+func newTeam(ix *cluster.Index, g cluster.GroupID, add func(cluster.PodID) domain.MemberID) *team {
+	group := ix.Group(g)
+	t := &team{id: g, name: key(group.Namespace, group.Name), min: 1}
+	if group.PodGroup != nil {
+		if m := group.PodGroup.MinCount; m != nil {
+			t.min = int(*m)
+		}
+		for _, p := range placingOrder(ix, group.Pods) {
+			if ix.Pod(p).Node != "" {
+				t.running++
+			} else {
+				t.members = append(t.members, add(p))
+			}
+		}
+		return t
+	}
+	for _, c := range group.Children {
+		t.children = append(t.children, newTeam(ix, c, add))
+	}
+	t.minTeams = len(t.children)
+	if m := group.Composite.MinGroupCount; m != nil {
+		t.minTeams = int(*m)
+	}
+	return t
+}
+
+// placingOrder is the order in which members are placed, where it matters: higher
+// priority, then earlier creation, then namespace and name.
+func placingOrder(ix *cluster.Index, pods []cluster.PodID) []cluster.PodID {
+	pods = slices.Clone(pods)
+	slices.SortStableFunc(pods, func(a, b cluster.PodID) int {
+		return cmp.Or(
+			cmp.Compare(ix.Priority(b), ix.Priority(a)),
+			cmp.Compare(cluster.Nanos(ix.Pod(a).Created), cluster.Nanos(ix.Pod(b).Created)),
+			cmp.Compare(a, b))
+	})
+	return pods
+}

@@ -1,0 +1,192 @@
+package preemption
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+func (q *question) ref(p cluster.PodID) PodRef {
+	pod := q.ix.Pod(p)
+	return PodRef{pod.Namespace, pod.Name}
+}
+
+// priced returns the units of list that cost something: what is left of a broken
+// gang does not where the options say so.
+func (q *question) priced(list []victims.UnitID) []victims.UnitID {
+	if !q.options.BrokenGroupsFree {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), q.broken)
+}
+
+// broken reports whether unit u is of a gang that runs below its minCount.
+func (q *question) broken(u victims.UnitID) bool {
+	for _, p := range q.units.Unit(u).Pods {
+		g := q.ix.GroupOf(p)
+		if g == cluster.NoGroup {
+			return false
+		}
+		group, running := q.ix.Group(g), 0
+		for _, member := range group.Pods {
+			if q.ix.Pod(member).Node != "" {
+				running++
+			}
+		}
+		if group.PodGroup.MinCount == nil || running >= int(*group.PodGroup.MinCount) {
+			return false
+		}
+	}
+	return true
+}
+
+// attempt is how the return of a unit went.
+type attempt struct {
+	violates bool
+	why      domain.Reason
+}
+
+func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID) Victim {
+	unit := q.units.Unit(u)
+	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Violates: a.violates, Reason: q.reason(n, a.why)}
+	if unit.Group != cluster.NoGroup {
+		g := q.ix.Group(unit.Group)
+		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
+	} else {
+		pod := q.ix.Pod(unit.Pods[0])
+		v.Namespace, v.Name = pod.Namespace, pod.Name
+	}
+	for _, p := range unit.Pods {
+		pod := q.ix.Pod(p)
+		v.Pods = append(v.Pods, VictimPod{q.ref(p), pod.Node, q.ix.Priority(p), pod.Started})
+		for _, b := range q.budgets.Of(p) {
+			v.Budgets = append(v.Budgets, q.ix.Budget(b).Namespace+"/"+q.ix.Budget(b).Name)
+		}
+	}
+	slices.Sort(v.Budgets)
+	v.Budgets = slices.Compact(v.Budgets)
+	return v
+}
+
+// reason puts into words why the preemptor does not fit on node n, or with NoNode
+// in a domain of several.
+func (q *question) reason(n cluster.NodeID, why domain.Reason) Reason {
+	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail, Unresolvable: why.Unresolvable}
+	if n != cluster.NoNode {
+		r.Node = q.ix.Node(n).Name
+		r.Detail = q.members[0].Describe(q.ix, n, why).Detail
+	}
+	if why.Check == domain.CheckResource {
+		r.Resource = q.resourceName(why)
+	}
+	return r
+}
+
+func (q *question) resourceName(why domain.Reason) string {
+	if why.Resource == domain.NoResource {
+		return why.Detail
+	}
+	return q.ix.Resource(why.Resource)
+}
+
+// countRejections counts domains by why preemption does not help there.
+func (q *question) countRejections(whys []domain.Reason) []Rejection {
+	counts := map[string]int{}
+	for _, why := range whys {
+		if !why.OK() {
+			counts[q.rejection(why)]++
+		}
+	}
+	var list []Rejection
+	for reason, n := range counts {
+		list = append(list, Rejection{reason, n})
+	}
+	slices.SortFunc(list, func(a, b Rejection) int {
+		return cmp.Or(cmp.Compare(b.Domains, a.Domains), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// rejection is why in a few words, without what differs from node to node.
+func (q *question) rejection(why domain.Reason) string {
+	switch {
+	case why.Check == domain.CheckResource:
+		return "not enough " + q.resourceName(why)
+	case why.Check == noPlacement && why.Detail != "":
+		return why.Detail
+	case why.Check == noVictims:
+		return fmt.Sprintf("nobody below priority %d to evict", q.priority)
+	}
+	return string(why.Check)
+}
+
+// String is the reason in words: where, which check, and what is missing.
+func (r Reason) String() string {
+	text := string(r.Check)
+	switch {
+	case r.Check == "":
+		text = "fits"
+	case r.Check == domain.CheckResource:
+		text = fmt.Sprintf("%s short by %d", r.Resource, r.Missing)
+	case r.Detail != "":
+		text += " " + r.Detail
+	}
+	if r.Node != "" {
+		return r.Node + ": " + text
+	}
+	return text
+}
+
+func numPods(list []Victim) int {
+	n := 0
+	for _, v := range list {
+		n += len(v.Pods)
+	}
+	return n
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func criteria(score victims.Score) []Criterion {
+	list := make([]Criterion, len(victims.Criteria))
+	for i, v := range score.Values() {
+		list[i] = Criterion{victims.Criteria[i], v}
+	}
+	return list
+}
+
+func scoreText(score victims.Score) string {
+	var parts []string
+	for _, c := range criteria(score) {
+		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Value))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unitName is the namespace and name of the pod or group that goes as a whole.
+func (q *question) unitName(u victims.UnitID) string {
+	unit := q.units.Unit(u)
+	if unit.Group != cluster.NoGroup {
+		g := q.ix.Group(unit.Group)
+		return key(g.Namespace, g.Name)
+	}
+	pod := q.ix.Pod(unit.Pods[0])
+	return key(pod.Namespace, pod.Name)
+}
+
+func key(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
