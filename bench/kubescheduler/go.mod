@@ -7,7 +7,13 @@ require (
 	k8s.io/kubernetes v1.36.3
 )
 
-require pgregory.net/rapid v1.3.0 // indirect
+require (
+	github.com/distribution/reference v0.6.0 // indirect
+	github.com/opencontainers/go-digest v1.0.0 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
+	k8s.io/kubelet v0.36.3 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.1 // indirect

@@ -182,6 +182,31 @@ type cost struct {
 	bytes, allocs uint64
 }
 
+// mark is a moment to measure from.
+type mark struct {
+	wall   time.Time
+	cpu    time.Duration
+	memory runtime.MemStats
+}
+
+func now() mark {
+	m := mark{}
+	runtime.ReadMemStats(&m.memory)
+	m.cpu, m.wall = cpuTime(), time.Now()
+	return m
+}
+
+// cost is what was spent since, for each of n answers.
+func (m mark) cost(n int) cost {
+	wall, cpu := time.Since(m.wall), cpuTime()-m.cpu
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return cost{
+		wall: wall / time.Duration(n), cpu: cpu / time.Duration(n),
+		bytes: (memory.TotalAlloc - m.memory.TotalAlloc) / uint64(n), allocs: (memory.Mallocs - m.memory.Mallocs) / uint64(n),
+	}
+}
+
 // measure runs ask until it has taken long enough for the clocks, at least once.
 func measure(ask func() error) (cost, error) {
 	const enough = 100 * time.Millisecond
@@ -189,21 +214,14 @@ func measure(ask func() error) (cost, error) {
 		return cost{}, err
 	}
 	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	cpu, began, n := cpuTime(), time.Now(), 0
-	for n == 0 || time.Since(began) < enough {
+	n, began := 0, now()
+	for n == 0 || time.Since(began.wall) < enough {
 		if err := ask(); err != nil {
 			return cost{}, err
 		}
 		n++
 	}
-	wall, used := time.Since(began), cpuTime()-cpu
-	runtime.ReadMemStats(&after)
-	return cost{
-		wall: wall / time.Duration(n), cpu: used / time.Duration(n),
-		bytes: (after.TotalAlloc - before.TotalAlloc) / uint64(n), allocs: (after.Mallocs - before.Mallocs) / uint64(n),
-	}, nil
+	return began.cost(n), nil
 }
 
 // median takes that of each quantity by itself.

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,15 +23,25 @@ type question struct {
 	pods      []*v1.Pod // without the preemptor
 	budgets   []*policyv1.PodDisruptionBudget
 	preemptor *v1.Pod
+
+	groups  []*schedulingv1alpha2.PodGroup
+	members []*v1.Pod // of the preemptor, if it is a group
 }
 
-// newQuestion turns a question about one pod into the objects that kube-scheduler
+// newQuestion turns a question about one pod, or about a group of the snapshot, into the objects that kube-scheduler
 // reads. It refuses what it cannot express, so that no comparison leaves a field out.
 func newQuestion(p preemption.Preemptor, snap *preemption.Snapshot) (*question, error) {
-	if len(snap.PodGroups)+len(snap.CompositePodGroups)+len(snap.PriorityClasses) > 0 {
-		return nil, errors.New("groups and priority classes have no counterpart here")
+	if len(snap.CompositePodGroups)+len(snap.PriorityClasses) > 0 {
+		return nil, errors.New("composite groups and priority classes have no counterpart here")
 	}
 	q := &question{}
+	for i := range snap.PodGroups {
+		g, err := kubernetesGroup(&snap.PodGroups[i])
+		if err != nil {
+			return nil, err
+		}
+		q.groups = append(q.groups, g)
+	}
 	for i := range snap.Nodes {
 		q.nodes = append(q.nodes, kubernetesNode(&snap.Nodes[i]))
 	}
@@ -39,8 +50,10 @@ func newQuestion(p preemption.Preemptor, snap *preemption.Snapshot) (*question, 
 		switch {
 		case err != nil:
 			return nil, err
-		case pod.Namespace == p.Namespace && pod.Name == p.Name:
+		case p.Kind != cluster.KindPodGroup && pod.Namespace == p.Namespace && pod.Name == p.Name:
 			q.preemptor = pod
+		case p.Kind == cluster.KindPodGroup && snap.Pods[i].Node == "" && snap.Pods[i].Namespace == p.Namespace && snap.Pods[i].Group == p.Name:
+			q.members = append(q.members, pod)
 		case snap.Pods[i].Node == "" && pod.Spec.NodeName != "":
 			return nil, fmt.Errorf("pod %s/%s: pending with RequiredNode, it would be running", p.Namespace, p.Name)
 		default:
@@ -57,8 +70,8 @@ func newQuestion(p preemption.Preemptor, snap *preemption.Snapshot) (*question, 
 		}
 		q.preemptor = pod
 	}
-	if q.preemptor == nil {
-		return nil, fmt.Errorf("preemptor %s/%s: not one pending pod", p.Namespace, p.Name)
+	if q.preemptor == nil && len(q.members) == 0 {
+		return nil, fmt.Errorf("preemptor %s/%s: neither one pending pod nor a group with pending pods", p.Namespace, p.Name)
 	}
 	return q, nil
 }
@@ -82,8 +95,8 @@ func kubernetesPod(p *cluster.Pod) (*v1.Pod, error) {
 	if p.Priority == nil {
 		return nil, fmt.Errorf("pod %s/%s: Priority is not set", p.Namespace, p.Name)
 	}
-	if p.Group != "" || len(p.Tokens)+len(p.Devices) > 0 {
-		return nil, fmt.Errorf("pod %s/%s: group, tokens and devices have no counterpart here", p.Namespace, p.Name)
+	if len(p.Tokens)+len(p.Devices) > 0 {
+		return nil, fmt.Errorf("pod %s/%s: tokens and devices have no counterpart here", p.Namespace, p.Name)
 	}
 	container := v1.Container{Name: "main", Resources: v1.ResourceRequirements{Requests: quantities(p.Requests)}}
 	for _, port := range p.Ports {
@@ -107,6 +120,9 @@ func kubernetesPod(p *cluster.Pod) (*v1.Pod, error) {
 		},
 		Status: v1.PodStatus{NominatedNodeName: p.NominatedNode},
 	}
+	if p.Group != "" {
+		out.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &p.Group}
+	}
 	if p.Policy != "" {
 		policy := v1.PreemptionPolicy(p.Policy)
 		out.Spec.PreemptionPolicy = &policy
@@ -123,6 +139,27 @@ func kubernetesPod(p *cluster.Pod) (*v1.Pod, error) {
 		}
 	}
 	addAffinity(out, p)
+	return out, nil
+}
+
+// kubernetesGroup gives the form that v1.36 has.
+func kubernetesGroup(g *cluster.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
+	if g.Parent != "" || g.Class != "" || g.Policy != "" || g.PreemptionPriority != nil || len(g.Topology) > 0 || g.Queue != "" {
+		return nil, fmt.Errorf("pod group %s/%s: only mode, policy and priority have a counterpart here", g.Namespace, g.Name)
+	}
+	out := &schedulingv1alpha2.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.Name, UID: types.UID(or(g.UID, "podgroup/"+g.Namespace+"/"+g.Name))},
+		Spec:       schedulingv1alpha2.PodGroupSpec{Priority: g.Priority},
+	}
+	if g.MinCount != nil {
+		out.Spec.SchedulingPolicy.Gang = &schedulingv1alpha2.GangSchedulingPolicy{MinCount: *g.MinCount}
+	} else {
+		out.Spec.SchedulingPolicy.Basic = &schedulingv1alpha2.BasicSchedulingPolicy{}
+	}
+	if g.Mode == disruption.All {
+		mode := schedulingv1alpha2.DisruptionModePodGroup
+		out.Spec.DisruptionMode = &mode
+	}
 	return out, nil
 }
 
