@@ -51,6 +51,9 @@ type Options struct {
 	// Explain asks for the trace: each decision in words.
 	Explain bool `json:"explain,omitempty"`
 
+	// Quota is about workloads in queues with quota.
+	Quota QuotaOptions `json:"quota,omitzero"`
+
 	// Hooks replace parts of the decision by the user's own. nil: the defaults.
 	Hooks *Hooks `json:"-"`
 }

@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -38,6 +39,7 @@ type Planner struct {
 
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
+	quota  *quotaModel
 }
 
 // sides are the units and budgets of one kind of preemptor, formed when first asked.
@@ -76,11 +78,12 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 		return nil, err
 	}
 	ix, err := cluster.NewIndex(s)
-	if err != nil {
+	quota, quotaErr := newQuotaModel(s, o.Quota)
+	if err := errors.Join(err, quotaErr); err != nil {
 		return nil, err
 	}
 	if o.Strict {
-		if err := strict(ix.Warnings()); err != nil {
+		if err := strict(slices.Concat(ix.Warnings(), quota.ix.Warnings())); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +92,7 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 			return nil, err
 		}
 	}
-	pl := &Planner{options: o, rules: rules, ix: ix}
+	pl := &Planner{options: o, rules: rules, ix: ix, quota: quota}
 	pl.podUnits()
 	return pl, nil
 }
@@ -124,6 +127,9 @@ func strict(ws []cluster.Warning) error {
 
 // Preempt answers one question. See [Options.Preempt].
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
+	if p.Kind == cluster.KindWorkload {
+		return pl.quota.preemptWorkload(p)
+	}
 	q, err := pl.newQuestion(p)
 	if err != nil {
 		return nil, err

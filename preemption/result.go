@@ -32,6 +32,8 @@ type Result struct {
 	Violations  int          `json:"violations"`        // upstream's count of budget violations
 	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
 
+	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted
+
 	// Cleared lists pods of lower priority that were nominated to the chosen node:
 	// their nomination is to be withdrawn.
 	Cleared []PodRef `json:"cleared,omitempty"`
@@ -76,6 +78,8 @@ type Victim struct {
 
 	Budgets  []string `json:"budgets,omitempty"` // namespace/name of the budgets that it charges
 	Violates bool     `json:"violates,omitempty"`
+
+	Quota *QuotaVictim `json:"quota,omitempty"` // of a workload
 }
 
 // VictimPod is one pod of a victim.

@@ -118,5 +118,5 @@ func (o Options) validate() error {
 	case s.Offset < 0:
 		return &OptionError{"Sampling.Offset", fmt.Sprint(s.Offset), ">= 0"}
 	}
-	return nil
+	return o.Quota.validate()
 }

@@ -141,6 +141,28 @@ func (ix *QuotaIndex) Queue(q QuotaID) *ClusterQueue { return ix.queues[q] }
 // if it does. Its quota and usage count all the same.
 func (ix *QuotaIndex) Inactive(q QuotaID) string { return ix.inactive[q] }
 
+// MissingFlavor returns a flavor that ClusterQueue q names and that is not in the
+// snapshot; empty if there is none.
+func (ix *QuotaIndex) MissingFlavor(q QuotaID) string {
+	for i := range ix.groups[q] {
+		for _, f := range ix.groups[q][i].Flavors {
+			if ix.flavors[f] == nil {
+				return ix.flavorNames[f]
+			}
+		}
+	}
+	return ""
+}
+
+// Cyclic reports whether the ClusterQueue of that name was left out because its
+// cohort is part of a cycle.
+func (ix *QuotaIndex) Cyclic(queue string) bool { return ix.cyclic[queue] }
+
+// LocalQueue returns the LocalQueue of that namespace and name, or nil.
+func (ix *QuotaIndex) LocalQueue(namespace, name string) *LocalQueue {
+	return ix.localQueues[PodKey{namespace, name}]
+}
+
 // Groups returns the resource groups of ClusterQueue q. They belong to the index.
 func (ix *QuotaIndex) Groups(q QuotaID) []QuotaGroup { return ix.groups[q] }
 

@@ -217,6 +217,16 @@ func validateWeight(o object, w *Weight) {
 	}
 }
 
+// Validate reports everything in w that cannot be read, as [NewQuotaIndex] does.
+func (w *Workload) Validate() error {
+	var ps problems
+	if w.Name == "" {
+		ps.object(KindWorkload, w.Namespace, w.Name).bad("Name", quote(""), "a name")
+	}
+	validateWorkload(&ps, w)
+	return ps.err()
+}
+
 func validateWorkload(ps *problems, w *Workload) {
 	o := ps.object(KindWorkload, w.Namespace, w.Name)
 	if len(w.PodSets) == 0 {

@@ -49,6 +49,8 @@ type Preemptor struct {
 	Pods  []Pod     `json:"pods,omitempty"`
 	Group *PodGroup `json:"group,omitempty"`
 
+	Workload *Workload `json:"workload,omitempty"` // with KindWorkload, in place of Name
+
 	// Placement gives the nodes of a gang's members instead of searching for them:
 	// from namespace/name of the pod to the node's name. Members that it does not
 	// name get no place. nil: searched.

@@ -1,0 +1,130 @@
+package preemption
+
+import (
+	"fmt"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// QuotaOptions choose how workloads preempt each other for quota. The zero value
+// is Kueue's classical preemption.
+type QuotaOptions struct {
+	// FairSharing lets shares decide whose workloads go. nil: priorities and
+	// nominal quota do.
+	FairSharing *FairSharing `json:"fairSharing,omitempty"`
+
+	// KueueFloat computes shares in float64, in Kueue's order of operations; they
+	// are exact fractions otherwise. It matters where two shares are equal, or
+	// differ by less than a float64 can hold.
+	KueueFloat bool `json:"kueueFloat,omitempty"`
+}
+
+// FairSharing says how shares decide.
+type FairSharing struct {
+	// Strategies are one or two different ones: the second is for workloads that the
+	// first spared. None: LessThanOrEqualToFinalShare, then LessThanInitialShare.
+	Strategies []FairStrategy `json:"strategies,omitempty"`
+}
+
+// FairStrategy compares shares; see [reprieve.FairStrategy].
+type FairStrategy = reprieve.FairStrategy
+
+// The strategies of fair sharing.
+const (
+	LessThanOrEqualToFinalShare = reprieve.LessThanOrEqualToFinalShare
+	LessThanInitialShare        = reprieve.LessThanInitialShare
+)
+
+func (o QuotaOptions) validate() error {
+	if o.FairSharing == nil {
+		return nil
+	}
+	for i, s := range o.FairSharing.Strategies {
+		field := fmt.Sprintf("Quota.FairSharing.Strategies[%d]", i)
+		switch s {
+		case LessThanOrEqualToFinalShare, LessThanInitialShare:
+		default:
+			return &OptionError{field, fmt.Sprintf("%q", string(s)), "LessThanOrEqualToFinalShare or LessThanInitialShare"}
+		}
+		if i > 0 && (i > 1 || s != LessThanInitialShare || o.FairSharing.Strategies[0] == s) {
+			return &OptionError{field, fmt.Sprintf("%q", string(s)), "absent: the second of two may be LessThanInitialShare only"}
+		}
+	}
+	return nil
+}
+
+// Workload is a job that holds or asks for quota; see [cluster.Workload].
+type Workload = cluster.Workload
+
+// ClusterQueue is a queue with quota; see [cluster.ClusterQueue].
+type ClusterQueue = cluster.ClusterQueue
+
+// Cohort is a group of queues that lend each other quota; see [cluster.Cohort].
+type Cohort = cluster.Cohort
+
+// LocalQueue is a namespace's way into a ClusterQueue; see [cluster.LocalQueue].
+type LocalQueue = cluster.LocalQueue
+
+// ResourceFlavor is a named kind of capacity; see [cluster.ResourceFlavor].
+type ResourceFlavor = cluster.ResourceFlavor
+
+// QuotaReason says on what ground a workload is evicted; see [victims.QuotaReason].
+type QuotaReason = victims.QuotaReason
+
+// The grounds.
+const (
+	InClusterQueue                = victims.InClusterQueue
+	InCohortReclamation           = victims.InCohortReclamation
+	InCohortFairSharing           = victims.InCohortFairSharing
+	InCohortReclaimWhileBorrowing = victims.InCohortReclaimWhileBorrowing
+)
+
+// CheckQuota is the check of a workload that must stay away for lack of quota.
+const CheckQuota domain.Check = "quota"
+
+// QuotaResult is the part of an answer that is about quota: where the workload is
+// admitted.
+type QuotaResult struct {
+	ClusterQueue string `json:"clusterQueue"`
+
+	// Flavors are those that the pod sets take, in order of pod set and resource.
+	// None if the verdict is Infeasible.
+	Flavors []FlavorChoice `json:"flavors,omitempty"`
+
+	// Borrowing is how far up the tree the quota comes from: the height of the
+	// smallest subtree whose own quota takes the request. 0: within nominal quota.
+	Borrowing int `json:"borrowing"`
+
+	// Counts are the pods of each pod set, in order, where fewer than it asks for
+	// are admitted; else none.
+	Counts []int32 `json:"counts,omitempty"`
+}
+
+// FlavorChoice is the flavor that a pod set takes of a resource.
+type FlavorChoice struct {
+	PodSet   string `json:"podSet"`
+	Resource string `json:"resource"`
+	Flavor   string `json:"flavor"`
+	Amount   int64  `json:"amount"` // of all pods of the set, in the resource's unit
+
+	// Contested says that there is not enough of it until the victims are gone.
+	Contested bool `json:"contested,omitempty"`
+}
+
+// QuotaVictim is the part of a victim that is about quota.
+type QuotaVictim struct {
+	ClusterQueue string      `json:"clusterQueue"`
+	Reason       QuotaReason `json:"reason"`
+
+	// Priority is the workload's own plus its boost: what decided.
+	Priority int64 `json:"priority"`
+
+	// Evicted says that it has been told to stop already; there is nothing to do
+	// but to wait.
+	Evicted bool `json:"evicted,omitempty"`
+
+	OnPreemption string `json:"onPreemption,omitempty"` // the workload's own
+}

@@ -1,0 +1,216 @@
+package preemption
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+)
+
+// preemptWorkload answers for a workload.
+func (m *quotaModel) preemptWorkload(p Preemptor) (*Result, error) {
+	w, err := m.findWorkload(p)
+	if err != nil {
+		return nil, err
+	}
+	q, refused, err := m.queueOf(w)
+	if err != nil {
+		return nil, err
+	}
+	if refused != "" {
+		return &Result{Verdict: NotEligible, Message: refused, Warnings: slices.Clone(m.ix.Warnings())}, nil
+	}
+	return m.answer(w, q)
+}
+
+// answer is the whole road for workload w in queue q: flavors, victims, and if
+// there are none, fewer pods.
+func (m *quotaModel) answer(w *Workload, q cluster.QuotaID) (*Result, error) {
+	a := &assigner{quotaSearch: m.search(q), w: w, queue: q, used: make([]int64, m.ix.NumColumns())}
+	a.patient = a.waits() > 0
+	full := make([]int32, len(w.PodSets))
+	for i := range w.PodSets {
+		full[i] = w.PodSets[i].Count
+	}
+	out, list, err := a.try(full)
+	if err != nil {
+		return nil, err
+	}
+	if !out.admits(list) {
+		if less, lessList, err := a.reduce(full); err != nil {
+			return nil, err
+		} else if less != nil {
+			out, list = less, lessList
+		}
+	}
+	return a.result(out, list, full), nil
+}
+
+// waits is how many more seconds the workload waits before it may evict others.
+func (a *assigner) waits() int64 {
+	wait := a.ix.Queue(a.queue).Preemption.WaitSeconds
+	if wait == 0 || a.w.Created.IsZero() || a.ix.Now() == math.MaxInt64 {
+		return 0
+	}
+	waited := quota.Sub(a.ix.Now(), cluster.Nanos(a.w.Created)) / int64(time.Second)
+	return max(0, wait-waited)
+}
+
+// try chooses flavors and victims for counts pods of each pod set.
+func (a *assigner) try(counts []int32) (*assignment, []reprieve.QuotaVictim, error) {
+	out, err := a.assign(counts)
+	if err != nil || out.fits || !out.possible {
+		return out, nil, err
+	}
+	return out, slices.Clone(a.evict(out.question())), nil
+}
+
+func (out *assignment) admits(list []reprieve.QuotaVictim) bool {
+	return out.fits || len(list) > 0
+}
+
+// reduce looks for the largest counts, between those asked for and the least that
+// the pod sets can start with, that fit or have victims: by bisection of the sum of
+// what is left out, as if fewer were always easier. nil if there are none.
+//
+// Source: Kueue v0.20, partial admission.
+func (a *assigner) reduce(full []int32) (best *assignment, list []reprieve.QuotaVictim, err error) {
+	sum := int64(0)
+	spare := make([]int64, len(full))
+	for i, set := range a.w.PodSets {
+		if set.MinCount != nil {
+			spare[i] = int64(full[i] - *set.MinCount)
+			sum += spare[i]
+		}
+	}
+	low, high := int64(0), sum+1 // the least that helps is in [low, high); high: none does
+	for low < high && sum > 0 {
+		less := low + (high-low)/2
+		counts := make([]int32, len(full))
+		for i := range counts {
+			counts[i] = full[i] - int32(spare[i]*less/sum)
+		}
+		out, victims, err := a.try(counts)
+		if err != nil {
+			return nil, nil, err
+		}
+		if out.admits(victims) {
+			best, list, high = out, victims, less
+		} else {
+			low = less + 1
+		}
+	}
+	return best, list, nil
+}
+
+// result puts the outcome into words and names.
+func (a *assigner) result(out *assignment, list []reprieve.QuotaVictim, full []int32) *Result {
+	r := &Result{Warnings: slices.Clone(a.ix.Warnings()), Stats: Stats{Trials: a.search.Trials}}
+	queue := a.ix.Name(a.queue)
+	r.Quota = &QuotaResult{ClusterQueue: queue}
+	if !out.admits(list) {
+		r.Verdict, r.Message = Infeasible, "no evictions help: "+queue+" has no quota for it"
+		if wait := a.waits(); wait > 0 && out.possible {
+			r.Verdict, r.Message = NotEligible, fmt.Sprintf("it waits %d more seconds before it may evict others", wait)
+		}
+		r.Rejected = countReasons(out.why)
+		return r
+	}
+	r.Quota.Borrowing = out.level
+	for _, as := range out.list {
+		r.Quota.Flavors = append(r.Quota.Flavors, FlavorChoice{
+			PodSet: a.w.PodSets[as.set].Name, Resource: as.resource, Flavor: a.ix.FlavorName(a.ix.FlavorOf(as.column)),
+			Amount: as.amount, Contested: as.mode != fitsNow,
+		})
+	}
+	if !slices.Equal(out.counts, full) {
+		r.Quota.Counts = slices.Clone(out.counts)
+	}
+	if out.fits {
+		r.Verdict, r.Message = Fits, "fits the quota of "+queue+" without preemption"
+		return r
+	}
+	r.Verdict = Feasible
+	r.Message = fmt.Sprintf("fits the quota of %s once %s evicted", queue, are(len(list), "workload"))
+	r.Victims = a.spell(out, list)
+	return r
+}
+
+func are(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}
+
+// countReasons counts equal sentences, the most frequent first.
+func countReasons(why []string) []Rejection {
+	slices.Sort(why)
+	var list []Rejection
+	for _, text := range why {
+		if n := len(list); n > 0 && list[n-1].Reason == text {
+			list[n-1].Domains++
+		} else {
+			list = append(list, Rejection{text, 1})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Rejection) int { return b.Domains - a.Domains })
+	return list
+}
+
+// spell lists the victims, most important first: the one that would be evicted
+// last. Each has what the preemptor would lack if it alone came back.
+func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim {
+	order := a.sorted[a.orderOf[a.queue]].Order()
+	slices.SortFunc(list, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
+	for _, v := range list {
+		a.usage.Remove(v.Queue, v.Usage)
+	}
+	request, _ := out.question()
+	victims := make([]Victim, len(list))
+	for i, v := range list {
+		w := v.Workload
+		victims[i] = Victim{
+			Kind: cluster.KindWorkload, Namespace: w.Namespace, Name: w.Name, Priority: w.Priority,
+			Quota: &QuotaVictim{
+				ClusterQueue: a.ix.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
+				Evicted: v.Evicted, OnPreemption: w.OnPreemption,
+			},
+		}
+		a.usage.Add(v.Queue, v.Usage)
+		victims[i].Reason = a.lack(request)
+		a.usage.Remove(v.Queue, v.Usage)
+	}
+	for _, v := range list {
+		a.usage.Add(v.Queue, v.Usage)
+	}
+	return victims
+}
+
+// lack is the first thing that the preemptor lacks as things stand: what there is
+// not, or what it would have to borrow and may not.
+func (a *assigner) lack(request []cluster.ColumnAmount) Reason {
+	for _, c := range request {
+		if available := a.usage.Available(a.queue, c.Column); c.Amount > available {
+			return a.lackOf(c.Column, quota.Sub(c.Amount, available), "")
+		}
+	}
+	for _, c := range request {
+		if a.usage.Borrows(a.queue, c.Column, c.Amount) {
+			nominal := quota.Sub(a.tree.Nominal(a.queue, c.Column), a.usage.Used(a.queue, c.Column))
+			return a.lackOf(c.Column, quota.Sub(c.Amount, nominal), ", without borrowing")
+		}
+	}
+	return Reason{Check: CheckQuota}
+}
+
+func (a *assigner) lackOf(c cluster.ColumnID, missing int64, how string) Reason {
+	return Reason{
+		Check: CheckQuota, Resource: a.ix.ResourceName(c), Missing: missing,
+		Detail: "flavor " + a.ix.FlavorName(a.ix.FlavorOf(c)) + how,
+	}
+}

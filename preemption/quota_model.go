@@ -1,0 +1,144 @@
+package preemption
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// quotaModel is the compiled quota part of a snapshot.
+type quotaModel struct {
+	options QuotaOptions
+	ix      *cluster.QuotaIndex
+	tree    *quota.Tree
+	usage   *quota.Usage
+
+	sorted  []*victims.Reservations // one for each order that a queue asks for
+	orderOf []int                   // by queue
+}
+
+func newQuotaModel(s *Snapshot, o QuotaOptions) (*quotaModel, error) {
+	ix, err := cluster.NewQuotaIndex(s)
+	if err != nil {
+		return nil, err
+	}
+	m := &quotaModel{options: o, ix: ix, tree: quota.NewTree(ix)}
+	m.usage = m.tree.NewUsage()
+	for _, r := range ix.Reservations() {
+		m.usage.Add(r.Queue, r.Usage)
+	}
+	m.orderOf = make([]int, ix.NumQueues())
+	for q := range m.orderOf {
+		order := victims.NewQuotaOrder(ix.Queue(cluster.QuotaID(q)).Preemption.Order)
+		i := slices.IndexFunc(m.sorted, func(rs *victims.Reservations) bool { return rs.Order().Equal(order) })
+		if i < 0 {
+			i = len(m.sorted)
+			m.sorted = append(m.sorted, victims.NewReservations(ix, order))
+		}
+		m.orderOf[q] = i
+	}
+	return m, nil
+}
+
+// search returns a search for preemptors of queue q, over usage that is its own.
+func (m *quotaModel) search(q cluster.QuotaID) *quotaSearch {
+	usage := m.usage.Clone()
+	return &quotaSearch{
+		quotaModel: m, usage: usage,
+		search: reprieve.NewQuotaSearch(m.ix, usage, m.sorted[m.orderOf[q]]),
+	}
+}
+
+// quotaSearch is the search for one preemptor.
+type quotaSearch struct {
+	*quotaModel
+	usage  *quota.Usage
+	search *reprieve.QuotaSearch
+}
+
+// victims looks for workloads that have to leave their quota to q.
+func (s *quotaSearch) victims(q *reprieve.QuotaQuestion) []reprieve.QuotaVictim {
+	fair := s.options.FairSharing
+	if fair == nil {
+		return s.search.Classical(q)
+	}
+	return s.search.Fair(q, fair.Strategies, s.precision())
+}
+
+func (m *quotaModel) precision() quota.Precision {
+	if m.options.KueueFloat {
+		return quota.KueueFloat
+	}
+	return quota.Exact
+}
+
+// findWorkload returns the pending workload that p names or holds.
+func (m *quotaModel) findWorkload(p Preemptor) (*Workload, error) {
+	bad := func(field, value, want string) error {
+		return &cluster.FieldError{
+			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name, Field: field, Value: value, Want: want,
+		}
+	}
+	switch {
+	case len(p.Pods) > 0 || p.Group != nil:
+		return nil, bad("Pods", "set", "absent, as the preemptor is a workload")
+	case p.Workload != nil && p.Name != "":
+		return nil, bad("Workload", "set", "absent, as the preemptor is named")
+	case p.Workload == nil && p.Name == "":
+		return nil, bad("Name", `""`, "a name, or Workload given")
+	}
+	w := p.Workload
+	if w == nil {
+		if w = m.ix.Workload(p.Namespace, p.Name); w == nil {
+			return nil, bad("Name", fmt.Sprintf("%q", p.Name), "a workload of the snapshot")
+		}
+	} else if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	if w.Admission != nil {
+		return nil, workloadError(w, "Admission", "set", "absent: the preemptor holds quota already")
+	}
+	return w, nil
+}
+
+// queueOf returns the ClusterQueue of a pending workload, or says why it cannot
+// be admitted there.
+func (m *quotaModel) queueOf(w *Workload) (cluster.QuotaID, string, error) {
+	local := m.ix.LocalQueue(w.Namespace, w.Queue)
+	if local == nil {
+		return 0, "", workloadError(w, "Queue", fmt.Sprintf("%q", w.Queue), "a LocalQueue of its namespace")
+	}
+	if m.ix.Cyclic(local.ClusterQueue) {
+		return cluster.NoQuota, "the cohort of ClusterQueue " + local.ClusterQueue + " is part of a cycle", nil
+	}
+	q := m.ix.QueueByName(local.ClusterQueue)
+	if q == cluster.NoQuota {
+		return 0, "", &cluster.FieldError{
+			Kind: string(cluster.KindLocalQueue), Namespace: local.Namespace, Name: local.Name,
+			Field: "ClusterQueue", Value: fmt.Sprintf("%q", local.ClusterQueue), Want: "a ClusterQueue of the snapshot",
+		}
+	}
+	if f := m.ix.MissingFlavor(q); f != "" {
+		return 0, "", &cluster.FieldError{
+			Kind: string(cluster.KindClusterQueue), Name: local.ClusterQueue,
+			Field: "Groups", Value: fmt.Sprintf("%q", f), Want: "a ResourceFlavor of the snapshot",
+		}
+	}
+	switch {
+	case local.Stopped:
+		return q, "its LocalQueue is stopped", nil
+	case m.ix.Inactive(q) != "":
+		return q, "its ClusterQueue is inactive: " + m.ix.Inactive(q), nil
+	}
+	return q, "", nil
+}
+
+func workloadError(w *Workload, field, value, want string) error {
+	return &cluster.FieldError{
+		Kind: string(cluster.KindWorkload), Namespace: w.Namespace, Name: w.Name, Field: field, Value: value, Want: want,
+	}
+}

@@ -1,0 +1,132 @@
+package reprieve
+
+import (
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// QuotaQuestion is what a workload asks of its ClusterQueue, flavors chosen.
+type QuotaQuestion struct {
+	Queue     cluster.QuotaID
+	Request   []cluster.ColumnAmount // above 0, in order of column
+	Contested []cluster.ColumnID     // of which there is not enough: victims use one of them; in order
+	Priority  int64
+	Ordered   int64 // its age, as that of a Reservation
+}
+
+// QuotaVictim is a workload that has to go, and on what ground.
+type QuotaVictim struct {
+	*cluster.Reservation
+	Reason victims.QuotaReason
+}
+
+// QuotaPlace is what a workload needs beside quota: a place on the nodes.
+type QuotaPlace interface {
+	// Remove is told that r goes, Return that it comes back.
+	Remove(r *cluster.Reservation)
+	// Return is the exact inverse of Remove.
+	Return(r *cluster.Reservation)
+	// Fits says whether the preemptor has a place as things stand.
+	Fits() bool
+}
+
+// QuotaSearch looks for workloads that have to leave their quota to another one.
+// It is reused from question to question. Not safe for concurrent use.
+type QuotaSearch struct {
+	ix           *cluster.QuotaIndex
+	tree         *quota.Tree
+	usage        *quota.Usage
+	reservations *victims.Reservations
+
+	// Gone are workloads that are out already and cannot be evicted again.
+	Gone map[*cluster.Reservation]bool
+
+	// Place is checked after quota; nil: quota is all that is needed.
+	Place QuotaPlace
+
+	// Trials counts the checks whether the preemptor fits.
+	Trials int
+
+	question *QuotaQuestion
+	queue    *cluster.ClusterQueue
+	out      []QuotaVictim
+
+	within, across victims.QuotaRule // own queue, other queues
+	others         []otherQueue
+	rest           []cluster.ColumnAmount
+	race           race
+	fair           fairSearch
+}
+
+// NewQuotaSearch returns a search over the reservations rs, which use u. It
+// changes u and leaves it as it was after each question.
+func NewQuotaSearch(ix *cluster.QuotaIndex, u *quota.Usage, rs *victims.Reservations) *QuotaSearch {
+	return &QuotaSearch{ix: ix, tree: u.Tree(), usage: u, reservations: rs}
+}
+
+// begin takes up a question.
+func (s *QuotaSearch) begin(q *QuotaQuestion) {
+	s.question, s.queue = q, s.ix.Queue(q.Queue)
+	s.out = s.out[:0]
+	p := &s.queue.Preemption
+	s.within = victims.NewQuotaRule(p.WithinClusterQueue, q.Priority, q.Ordered)
+	s.across = victims.NewQuotaRule(p.ReclaimWithinCohort, q.Priority, q.Ordered)
+}
+
+func (s *QuotaSearch) walk(q cluster.QuotaID, evicted bool, rule victims.QuotaRule) victims.QuotaWalk {
+	if s.ix.Inactive(q) != "" {
+		return victims.QuotaWalk{}
+	}
+	return s.reservations.Walk(q, s.question.Contested, evicted, rule, s.Gone)
+}
+
+func (s *QuotaSearch) remove(r *cluster.Reservation) {
+	s.usage.Remove(r.Queue, r.Usage)
+	if s.Place != nil {
+		s.Place.Remove(r)
+	}
+}
+
+func (s *QuotaSearch) giveBack(r *cluster.Reservation) {
+	s.usage.Add(r.Queue, r.Usage)
+	if s.Place != nil {
+		s.Place.Return(r)
+	}
+}
+
+// take removes r and notes it as a victim.
+func (s *QuotaSearch) take(r *cluster.Reservation, reason victims.QuotaReason) {
+	s.remove(r)
+	s.out = append(s.out, QuotaVictim{r, reason})
+}
+
+func (s *QuotaSearch) fits(borrow bool) bool {
+	s.Trials++
+	return s.usage.Fits(s.question.Queue, s.question.Request, borrow) && (s.Place == nil || s.Place.Fits())
+}
+
+// fillBack returns, from the last but one to the first, whoever can come back. The
+// last one cannot: without it the preemptor did not fit. A place that becomes
+// free in the list is taken by the last victim, as in Kueue.
+//
+// Source: KEP-83, "Preemption", step 5.
+func (s *QuotaSearch) fillBack(borrow bool) {
+	for i := len(s.out) - 2; i >= 0; i-- {
+		s.giveBack(s.out[i].Reservation)
+		if !s.fits(borrow) {
+			s.remove(s.out[i].Reservation)
+			continue
+		}
+		last := len(s.out) - 1
+		s.out[i] = s.out[last]
+		s.out = s.out[:last]
+	}
+}
+
+// restore puts every victim back.
+func (s *QuotaSearch) restore() {
+	for i := len(s.out) - 1; i >= 0; i-- {
+		s.giveBack(s.out[i].Reservation)
+	}
+}

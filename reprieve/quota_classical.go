@@ -1,0 +1,217 @@
+package reprieve
+
+import (
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// otherQueue is a queue that borrows, and may lose workloads.
+type otherQueue struct {
+	queue  cluster.QuotaID
+	common cluster.QuotaID // the lowest cohort around it and the preemptor's queue
+
+	// entitled: the preemptor's side of common owns enough quota for the request, so
+	// that whoever borrows beyond it borrows from this side.
+	entitled bool
+}
+
+// Classical looks for victims without fair sharing. The victims belong to the
+// search and are good until its next question; none: no evictions help.
+//
+// Workloads go in this order: those evicted already before the others; among
+// either, first from queues that use what the preemptor's side of the tree owns,
+// then from other queues that borrow, then from the preemptor's own; there as
+// [victims.QuotaOrder] says. A queue gives until it, or a cohort around it below
+// the common one, is within its nominal quota. Who can is given back.
+//
+// O(k × depth + k log n) for k removed of n reservations, times two attempts.
+// Source: KEP-83, "Preemption"; Kueue v0.20, classical preemption.
+func (s *QuotaSearch) Classical(q *QuotaQuestion) []QuotaVictim {
+	s.begin(q)
+	s.discover()
+	for _, borrow := range s.attempts() {
+		if s.attempt(borrow) {
+			return s.out
+		}
+	}
+	return nil
+}
+
+// discover lists the other queues that may lose workloads.
+func (s *QuotaSearch) discover() {
+	s.others = s.others[:0]
+	if s.across.Nobody() {
+		return
+	}
+	own := s.question.Queue
+	s.rest = append(s.rest[:0], s.question.Request...)
+	entitled := s.usage.FitsNominal(own, s.rest)
+	below := own
+	for common := s.tree.Parent(own); common != cluster.NoQuota; common = s.tree.Parent(common) {
+		s.collect(common, below, otherQueue{common: common, entitled: entitled})
+		entitled = s.usage.FitsNominal(common, s.rest) || entitled
+		below = common
+	}
+}
+
+// collect adds the queues below at that borrow of a contested flavor-resource,
+// without what lies below except.
+func (s *QuotaSearch) collect(at, except cluster.QuotaID, o otherQueue) {
+	for _, c := range s.tree.Cohorts(at) {
+		if c != except && !s.usage.WithinNominal(c, s.question.Contested) {
+			s.collect(c, except, o)
+		}
+	}
+	for _, q := range s.tree.Queues(at) {
+		if q == except || s.usage.WithinNominal(q, s.question.Contested) {
+			continue
+		}
+		if o.queue = q; s.hasAny(q) {
+			s.others = append(s.others, o)
+		}
+	}
+}
+
+func (s *QuotaSearch) hasAny(q cluster.QuotaID) bool {
+	for _, evicted := range [2]bool{true, false} {
+		if w := s.walk(q, evicted, s.across); w.Peek() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// kep83 reports whether the queue asks for the policies of KEP-83, under which no
+// preemptor borrows.
+func (s *QuotaSearch) kep83() bool {
+	p := s.queue.Preemption.ReclaimWithinCohort
+	return p == cluster.ReclaimFromLowerPriority || p == cluster.ReclaimFromAny
+}
+
+// attempts lists whether the preemptor may borrow, attempt by attempt. The first
+// attempt that succeeds counts.
+func (s *QuotaSearch) attempts() []bool {
+	if s.kep83() {
+		return []bool{false}
+	}
+	if len(s.others) == 0 {
+		return []bool{true}
+	}
+	if s.queue.Preemption.BorrowWithinCohort == nil {
+		if !s.usage.UnderNominal(s.question.Queue, s.question.Contested) {
+			return []bool{true}
+		}
+		if !s.anyEntitled() {
+			return []bool{false, true}
+		}
+	}
+	return []bool{true, false}
+}
+
+func (s *QuotaSearch) anyEntitled() bool {
+	for _, o := range s.others {
+		if o.entitled {
+			return true
+		}
+	}
+	return false
+}
+
+// attempt removes workloads until the preemptor fits and gives back who can. The
+// usage is restored in any case.
+func (s *QuotaSearch) attempt(borrow bool) bool {
+	s.out = s.out[:0]
+	defer s.restore()
+	for _, evicted := range [2]bool{true, false} {
+		for _, list := range [3]list{entitledQueues, borrowingQueues, ownQueue} {
+			if s.drain(list, evicted, borrow) {
+				s.fillBack(borrow)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// list is one of the three kinds of queues that workloads are taken from.
+type list int
+
+const (
+	entitledQueues  list = iota // others, entitled
+	borrowingQueues             // others, not entitled
+	ownQueue
+)
+
+// drain removes workloads of one list, in order, until the preemptor fits.
+func (s *QuotaSearch) drain(l list, evicted, borrow bool) bool {
+	s.race.reset()
+	if l == ownQueue {
+		s.race.add(runner{other: -1, walk: s.walk(s.question.Queue, evicted, s.within)})
+	} else {
+		s.enter(l, evicted, borrow)
+	}
+	for s.race.len() > 0 {
+		r := s.race.first()
+		if r.other >= 0 && s.satisfied(&s.others[r.other]) {
+			s.race.drop()
+			continue
+		}
+		w := r.walk.Peek()
+		s.take(w, s.reason(l, w))
+		if s.fits(borrow) {
+			return true
+		}
+		s.race.step()
+	}
+	return false
+}
+
+// enter starts the walks over the other queues of a list.
+func (s *QuotaSearch) enter(l list, evicted, borrow bool) {
+	for i, o := range s.others {
+		if o.entitled != (l == entitledQueues) {
+			continue
+		}
+		rule := s.across
+		if l == borrowingQueues && borrow {
+			if s.queue.Preemption.BorrowWithinCohort == nil {
+				return
+			}
+			rule = s.whileBorrowing()
+		}
+		s.race.add(runner{other: i, walk: s.walk(o.queue, evicted, rule)})
+	}
+}
+
+// whileBorrowing is whom a borrowing preemptor may evict in queues that do not use
+// what its own side owns.
+func (s *QuotaSearch) whileBorrowing() victims.QuotaRule {
+	rule := s.across.Below(s.question.Priority)
+	if limit := s.queue.Preemption.BorrowWithinCohort.MaxPriority; limit != nil {
+		rule = rule.Below(int64(*limit) + 1)
+	}
+	return rule
+}
+
+// satisfied reports whether a queue, or a cohort between it and the common one, is
+// back within nominal quota.
+func (s *QuotaSearch) satisfied(o *otherQueue) bool {
+	for h := o.queue; h != o.common; h = s.tree.Parent(h) {
+		if s.usage.WithinNominal(h, s.question.Contested) {
+			return true
+		}
+	}
+	return false
+}
+
+// reason is the ground on which w is taken: in queues that are not entitled it
+// depends on whether a borrowing preemptor may take w too.
+func (s *QuotaSearch) reason(l list, w *cluster.Reservation) victims.QuotaReason {
+	switch {
+	case l == ownQueue:
+		return victims.InClusterQueue
+	case l == borrowingQueues && s.queue.Preemption.BorrowWithinCohort != nil && s.whileBorrowing().Allows(w):
+		return victims.InCohortReclaimWhileBorrowing
+	}
+	return victims.InCohortReclamation
+}

@@ -1,0 +1,181 @@
+package reprieve
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// fairSearch is the state of a search under fair sharing, by holder.
+type fairSearch struct {
+	precision quota.Precision
+	shares    []quota.Share
+	known     []bool // shares is up to date
+	pruned    []bool // takes no further part in this pass
+	onPath    []bool // the preemptor's queue or a cohort around it
+	queues    []fairQueue
+	retry     bool // second pass
+}
+
+// fairQueue is what a queue may still lose.
+type fairQueue struct {
+	walks  [2]victims.QuotaWalk // those evicted already, then the others
+	spared *cluster.Reservation // the first that the first strategy spared
+}
+
+func (f *fairSearch) reset(t *quota.Tree, own cluster.QuotaID, precision quota.Precision) {
+	n := t.NumHolders()
+	if len(f.known) != n {
+		f.shares, f.known = make([]quota.Share, n), make([]bool, n)
+		f.pruned, f.onPath = make([]bool, n), make([]bool, n)
+		f.queues = make([]fairQueue, t.NumQueues())
+	}
+	f.precision, f.retry = precision, false
+	clear(f.known)
+	clear(f.pruned)
+	clear(f.onPath)
+	clear(f.queues)
+	for h := own; h != cluster.NoQuota; h = t.Parent(h) {
+		f.onPath[h] = true
+	}
+}
+
+// head is the workload that the queue loses next; nil: none.
+func (w *fairQueue) head() *cluster.Reservation {
+	if r := w.walks[0].Peek(); r != nil {
+		return r
+	}
+	return w.walks[1].Peek()
+}
+
+// pop returns the head and moves on.
+func (w *fairQueue) pop() *cluster.Reservation {
+	i := 0
+	if w.walks[0].Peek() == nil {
+		i = 1
+	}
+	r := w.walks[i].Peek()
+	w.walks[i].Next()
+	return r
+}
+
+// spare remembers the head for the second pass, which takes one workload at most.
+func (w *fairQueue) spare() {
+	if w.spared == nil {
+		w.spared = w.head()
+	}
+}
+
+// head is what q loses next in this pass.
+func (s *QuotaSearch) head(q cluster.QuotaID) *cluster.Reservation {
+	if s.fair.retry {
+		return s.fair.queues[q].spared
+	}
+	return s.fair.queues[q].head()
+}
+
+// next is the tournament: the queue that gives next, or NoQuota. From the root
+// down the greatest share wins, a cohort against a queue also if equal; among
+// equal queues or equal cohorts the one whose next workload goes first (of a
+// cohort: the first of its queues'), then the first by name. What does not borrow
+// gives nothing, the preemptor's own queue and the cohorts around it excepted.
+//
+// Kueue picks among equal cohorts at random.
+func (s *QuotaSearch) next() cluster.QuotaID {
+	own := s.question.Queue
+	root := s.tree.Root(own)
+	if root == own {
+		if s.head(own) != nil {
+			return own
+		}
+		return cluster.NoQuota
+	}
+	for !s.fair.pruned[root] {
+		if q := s.descend(root); q != cluster.NoQuota {
+			return q
+		}
+	}
+	return cluster.NoQuota
+}
+
+func (s *QuotaSearch) descend(cohort cluster.QuotaID) cluster.QuotaID {
+	queue := s.greatest(s.tree.Queues(cohort), func(q cluster.QuotaID) *cluster.Reservation { return s.head(q) })
+	below := s.greatest(s.tree.Cohorts(cohort), nil)
+	switch {
+	case queue == cluster.NoQuota && below == cluster.NoQuota:
+		s.fair.pruned[cohort] = true
+		return cluster.NoQuota
+	case below != cluster.NoQuota && (queue == cluster.NoQuota || s.share(below).Compare(s.share(queue)) >= 0):
+		return s.descend(below)
+	}
+	return queue
+}
+
+// greatest is the holder with the greatest share among those not pruned, and
+// prunes those that give nothing. head is nil for cohorts: whether they have
+// anything to give is seen further down.
+func (s *QuotaSearch) greatest(holders []cluster.QuotaID, head func(cluster.QuotaID) *cluster.Reservation) cluster.QuotaID {
+	f := &s.fair
+	best := cluster.NoQuota
+	for _, h := range holders {
+		if f.pruned[h] {
+			continue
+		}
+		if !f.onPath[h] && !s.share(h).Borrows() || head != nil && head(h) == nil {
+			f.pruned[h] = true
+			continue
+		}
+		if best == cluster.NoQuota {
+			best = h
+			continue
+		}
+		if c := s.share(h).Compare(s.share(best)); c > 0 || c == 0 && s.goesBefore(h, best) {
+			best = h
+		}
+	}
+	return best
+}
+
+// goesBefore breaks a tie between two queues or two cohorts.
+func (s *QuotaSearch) goesBefore(a, b cluster.QuotaID) bool {
+	x, y := s.firstHead(a), s.firstHead(b)
+	return x != nil && (y == nil || s.compareHeads(x, y) < 0)
+}
+
+// firstHead is the head of queue h, or the first of those below cohort h.
+func (s *QuotaSearch) firstHead(h cluster.QuotaID) *cluster.Reservation {
+	if int(h) < s.tree.NumQueues() {
+		return s.head(h)
+	}
+	var first *cluster.Reservation
+	for _, below := range slices.Concat(s.tree.Queues(h), s.tree.Cohorts(h)) {
+		if s.fair.pruned[below] {
+			continue
+		}
+		if r := s.firstHead(below); r != nil && (first == nil || s.compareHeads(r, first) < 0) {
+			first = r
+		}
+	}
+	return first
+}
+
+// compareHeads orders workloads of different queues: those evicted already first,
+// then those of other queues, then as usual.
+func (s *QuotaSearch) compareHeads(a, b *cluster.Reservation) int {
+	own := s.question.Queue
+	switch {
+	case a.Evicted != b.Evicted:
+		if a.Evicted {
+			return -1
+		}
+		return 1
+	case (a.Queue == own) != (b.Queue == own):
+		if b.Queue == own {
+			return -1
+		}
+		return 1
+	}
+	return s.reservations.Order().Compare(a, b)
+}

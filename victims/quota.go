@@ -1,0 +1,163 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/google/btree"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// QuotaReason says on what ground a workload is evicted for another one.
+type QuotaReason string
+
+// The reasons, by Kueue's names.
+const (
+	InClusterQueue                QuotaReason = "InClusterQueue"                // less important, in the preemptor's own queue
+	InCohortReclamation           QuotaReason = "InCohortReclamation"           // its queue borrows what the preemptor's owns
+	InCohortFairSharing           QuotaReason = "InCohortFairSharing"           // its queue has more than its fair share
+	InCohortReclaimWhileBorrowing QuotaReason = "InCohortReclaimWhileBorrowing" // its queue borrows, and so does the preemptor's
+)
+
+// QuotaOrder is the order in which workloads are evicted, within what eviction and
+// the queues decide: a list of criteria, then the UID, ascending, then namespace
+// and name.
+type QuotaOrder struct {
+	by []cluster.VictimOrder
+}
+
+// NewQuotaOrder returns the order by these criteria; none of them means
+// [cluster.ByLowestPriority], [cluster.ByLowestRuntime].
+func NewQuotaOrder(by []cluster.VictimOrder) QuotaOrder {
+	if len(by) == 0 {
+		by = []cluster.VictimOrder{cluster.ByLowestPriority, cluster.ByLowestRuntime}
+	}
+	return QuotaOrder{slices.Clone(by)}
+}
+
+// Equal reports whether two orders are the same.
+func (o QuotaOrder) Equal(other QuotaOrder) bool { return slices.Equal(o.by, other.by) }
+
+// byPriority reports whether priority decides before all else.
+func (o QuotaOrder) byPriority() bool { return o.by[0] == cluster.ByLowestPriority }
+
+// entry is a reservation with what it is sorted by: less goes first.
+type entry struct {
+	local int64 // only among workloads of one queue
+	keys  [3]int64
+	r     *cluster.Reservation
+}
+
+func (o QuotaOrder) entry(r *cluster.Reservation) entry {
+	e := entry{local: r.LocalUsage, r: r}
+	for i, by := range o.by {
+		switch by {
+		case cluster.ByLowestPriority:
+			e.keys[i] = r.Priority
+		case cluster.ByLowestRuntime:
+			e.keys[i] = ^r.Reserved
+		case cluster.ByLongestRuntime:
+			e.keys[i] = r.Reserved
+		}
+	}
+	return e
+}
+
+func (e *entry) compare(o *entry) int {
+	for i, k := range e.keys {
+		if k != o.keys[i] {
+			return cmp.Compare(k, o.keys[i])
+		}
+	}
+	a, b := e.r.Workload, o.r.Workload
+	return cmp.Or(strings.Compare(a.UID, b.UID), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+func (e *entry) compareLocal(o *entry) int {
+	return cmp.Or(cmp.Compare(e.local, o.local), e.compare(o))
+}
+
+// Reservations are the workloads that hold quota, kept in the order in which they
+// would be evicted, by queue and flavor-resource. Reading is safe for concurrent
+// use; changing is not.
+type Reservations struct {
+	order      QuotaOrder
+	numColumns int
+	byLocal    []bool                    // by queue: usage of the LocalQueue decides before priority
+	trees      [2][]*btree.BTreeG[entry] // evicted ones, then the others; queue-major rows by column; nil: none
+}
+
+// NewReservations sorts the reservations of ix. O(k log k).
+func NewReservations(ix *cluster.QuotaIndex, order QuotaOrder) *Reservations {
+	rs := &Reservations{order: order, numColumns: ix.NumColumns(), byLocal: make([]bool, ix.NumQueues())}
+	for q := range rs.byLocal {
+		rs.byLocal[q] = ix.Queue(cluster.QuotaID(q)).FairLocalQueues
+	}
+	for i := range rs.trees {
+		rs.trees[i] = make([]*btree.BTreeG[entry], ix.NumQueues()*ix.NumColumns())
+	}
+	for _, r := range ix.Reservations() {
+		rs.Insert(r)
+	}
+	return rs
+}
+
+// Order returns the order in which they are kept.
+func (rs *Reservations) Order() QuotaOrder { return rs.order }
+
+// Insert adds r. O(log k) for each flavor-resource that it uses.
+func (rs *Reservations) Insert(r *cluster.Reservation) {
+	e := rs.order.entry(r)
+	for _, u := range r.Usage {
+		t := rs.tree(r, u.Column)
+		if *t == nil {
+			*t = btree.NewG(32, func(a, b entry) bool { return a.compareLocal(&b) < 0 })
+		}
+		(*t).ReplaceOrInsert(e)
+	}
+}
+
+// Delete removes r, which must have been inserted as it is.
+func (rs *Reservations) Delete(r *cluster.Reservation) {
+	e := rs.order.entry(r)
+	for _, u := range r.Usage {
+		if t := *rs.tree(r, u.Column); t != nil {
+			t.Delete(e)
+		}
+	}
+}
+
+func (rs *Reservations) tree(r *cluster.Reservation, c cluster.ColumnID) **btree.BTreeG[entry] {
+	return &rs.trees[stage(r.Evicted)][int(r.Queue)*rs.numColumns+int(c)]
+}
+
+func stage(evicted bool) int {
+	if evicted {
+		return 0
+	}
+	return 1
+}
+
+// Clone returns an independent copy. It costs the number of queues and
+// flavor-resources, not that of the reservations, and counts as changing rs.
+func (rs *Reservations) Clone() *Reservations {
+	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal}
+	for i, trees := range rs.trees {
+		c.trees[i] = make([]*btree.BTreeG[entry], len(trees))
+		for j, t := range trees {
+			if t != nil {
+				c.trees[i][j] = t.Clone()
+			}
+		}
+	}
+	return c
+}
+
+// Compare is below zero if a goes before b, in whichever queues they are. Whether
+// they are evicted already is not looked at.
+func (o QuotaOrder) Compare(a, b *cluster.Reservation) int {
+	x, y := o.entry(a), o.entry(b)
+	return x.compare(&y)
+}

@@ -1,0 +1,134 @@
+package victims
+
+import (
+	"github.com/google/btree"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// QuotaWalk visits, in order, the workloads of one queue that use a contested
+// flavor-resource and that a rule allows to evict. It reads ahead a few at a time.
+// The reservations must not change meanwhile. The zero QuotaWalk is at its end.
+type QuotaWalk struct {
+	rule   QuotaRule
+	skip   map[*cluster.Reservation]bool
+	sides  []side
+	sorted bool // by priority before all else: the first that is too high ends it
+	at     *side
+}
+
+// side is the walk over one flavor-resource. A workload may be on several sides,
+// at the head of all of them at once then, for all are in one order.
+type side struct {
+	tree *btree.BTreeG[entry]
+	buf  []entry
+	next int
+	read int
+	more bool
+}
+
+// Walk visits the reservations of queue q that use one of columns: those that are
+// evicted already, or the others. skip lists workloads to pass over; nil is none.
+func (rs *Reservations) Walk(q cluster.QuotaID, columns []cluster.ColumnID, evicted bool, rule QuotaRule, skip map[*cluster.Reservation]bool) QuotaWalk {
+	w := QuotaWalk{rule: rule, skip: skip, sorted: rs.order.byPriority() && !rs.byLocal[q]}
+	if rule.Nobody() {
+		return w
+	}
+	trees := rs.trees[stage(evicted)][int(q)*rs.numColumns:]
+	for _, c := range columns {
+		if t := trees[c]; t != nil {
+			s := side{tree: t, more: true}
+			s.fill(nil)
+			w.sides = append(w.sides, s)
+		}
+	}
+	w.settle()
+	return w
+}
+
+// Peek returns the workload that the walk is at; nil at its end.
+func (w *QuotaWalk) Peek() *cluster.Reservation {
+	if w.at == nil {
+		return nil
+	}
+	return w.at.head().r
+}
+
+// Next moves on.
+func (w *QuotaWalk) Next() {
+	w.pass()
+	w.settle()
+}
+
+// Before reports whether w's workload goes before that of o, be they of one queue
+// or not. Neither walk may be at its end.
+func (w *QuotaWalk) Before(o *QuotaWalk) bool { return w.at.head().compare(o.at.head()) < 0 }
+
+// settle moves to the next workload that may be evicted.
+func (w *QuotaWalk) settle() {
+	for w.first(); w.at != nil; w.pass() {
+		switch r := w.at.head().r; {
+		case w.rule.Allows(r) && !w.skip[r]:
+			return
+		case w.sorted && w.rule.beyond(r):
+			w.at = nil
+			return
+		}
+	}
+}
+
+// first finds the side whose head goes first.
+func (w *QuotaWalk) first() {
+	w.at = nil
+	for i := range w.sides {
+		s := &w.sides[i]
+		if s.head() != nil && (w.at == nil || s.head().compareLocal(w.at.head()) < 0) {
+			w.at = s
+		}
+	}
+}
+
+// pass leaves the present workload behind on every side.
+func (w *QuotaWalk) pass() {
+	r := w.at.head().r
+	for i := range w.sides {
+		if s := &w.sides[i]; s.head() != nil && s.head().r == r {
+			s.advance()
+		}
+	}
+	w.first()
+}
+
+func (s *side) head() *entry {
+	if s.next == len(s.buf) {
+		return nil
+	}
+	return &s.buf[s.next]
+}
+
+func (s *side) advance() {
+	if s.next++; s.next == len(s.buf) && s.more {
+		last := s.buf[s.next-1]
+		s.fill(&last)
+	}
+}
+
+// fill reads the next entries after the last one, the more the longer the walk.
+func (s *side) fill(last *entry) {
+	n := min(max(4, s.read), 256)
+	s.buf, s.next, s.more = s.buf[:0], 0, false
+	read := func(e entry) bool {
+		if last != nil && e.r == last.r {
+			return true
+		}
+		s.buf = append(s.buf, e)
+		s.more = len(s.buf) == n
+		return !s.more
+	}
+	if last == nil {
+		s.tree.Ascend(read)
+	} else {
+		s.tree.AscendGreaterOrEqual(*last, read)
+	}
+	s.read += len(s.buf)
+}
