@@ -32,6 +32,8 @@ func NewIndex(s *Snapshot) (*Index, error) {
 	}
 	ix.nameResources()
 	ix.fillColumns(&ps)
+	ix.findCarriers()
+	ix.layOutDevices()
 	ix.compileGroups(s)
 	ix.resolvePriorities(&ps)
 	ix.compileBudgets(s)

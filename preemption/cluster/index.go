@@ -39,6 +39,10 @@ type Index struct {
 	podByName  map[PodKey]PodID
 	namespaces map[string]map[string]string
 	warnings   []Warning
+
+	carriers carriers
+	devices  *Devices
+	lazy     lazy
 }
 
 // PodKey names a pod in lookups.

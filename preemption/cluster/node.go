@@ -28,8 +28,8 @@ type Node struct {
 
 // DevicePool is a number of identical devices on one node.
 type DevicePool struct {
-	Count    int32 `json:"count"`    // devices
-	Capacity int64 `json:"capacity"` // of each device, in the unit of DeviceRequest.Fraction, e.g. 1000
+	Count    int32 `json:"count"`    // devices, at most 1,024
+	Capacity int64 `json:"capacity"` // of each device, in the unit of DeviceRequest.Fraction, e.g. 1000; from 1 to 1<<40
 }
 
 // Effect says what a taint does to pods that do not tolerate it.

@@ -51,11 +51,11 @@ type Pod struct {
 	Cost      *Cost       `json:"cost,omitempty"`      // what its eviction costs. Not read yet.
 	Evictions []time.Time `json:"evictions,omitempty"` // earlier evictions of the same workload. Not read yet.
 
-	Affinity     []AffinityTerm  `json:"affinity,omitempty"`     // required, to other pods. Not read yet.
-	AntiAffinity []AffinityTerm  `json:"antiAffinity,omitempty"` // required, against other pods. Not read yet.
-	Spread       []Spread        `json:"spread,omitempty"`       // required topology spread. Not read yet.
-	Tokens       []string        `json:"tokens,omitempty"`       // exclusive things that one pod at a time holds. Not read yet.
-	Devices      []DeviceRequest `json:"devices,omitempty"`      // Not read yet.
+	Affinity     []AffinityTerm  `json:"affinity,omitempty"`     // required, to other pods
+	AntiAffinity []AffinityTerm  `json:"antiAffinity,omitempty"` // required, against other pods
+	Spread       []Spread        `json:"spread,omitempty"`       // required topology spread
+	Tokens       []string        `json:"tokens,omitempty"`       // exclusive things that one pod at a time holds
+	Devices      []DeviceRequest `json:"devices,omitempty"`      // whole devices of a node, or a fraction of one
 }
 
 // Owner names the controller of a pod.

@@ -3,14 +3,15 @@ package cluster
 import "github.com/preempt-go/preempt/disruption"
 
 // AffinityTerm says that a pod must, or must not, share a topology value with
-// pods that it selects.
+// pods that it selects. A pod is selected if Selector matches its labels and its
+// namespace is one of Namespaces or has labels that NamespaceSelector matches.
 type AffinityTerm struct {
 	Selector          *disruption.Selector `json:"selector,omitempty"`          // nil selects no pod
 	Namespaces        []string             `json:"namespaces,omitempty"`        // both empty and nil selector: the pod's own
 	NamespaceSelector *disruption.Selector `json:"namespaceSelector,omitempty"` // empty: every namespace
 	TopologyKey       string               `json:"topologyKey"`
-	MatchLabelKeys    []string             `json:"matchLabelKeys,omitempty"`
-	MismatchLabelKeys []string             `json:"mismatchLabelKeys,omitempty"`
+	MatchLabelKeys    []string             `json:"matchLabelKeys,omitempty"`    // labels that selected pods have with the pod's own value
+	MismatchLabelKeys []string             `json:"mismatchLabelKeys,omitempty"` // labels that selected pods have not with the pod's own value
 }
 
 // NodePolicy says whether nodes that a pod cannot use for another reason count
@@ -31,16 +32,18 @@ type Spread struct {
 	MinDomains         int32                `json:"minDomains,omitempty"`         // 0: 1
 	NodeAffinityPolicy NodePolicy           `json:"nodeAffinityPolicy,omitempty"` // empty: Honor
 	NodeTaintsPolicy   NodePolicy           `json:"nodeTaintsPolicy,omitempty"`   // empty: Ignore
-	MatchLabelKeys     []string             `json:"matchLabelKeys,omitempty"`
+	MatchLabelKeys     []string             `json:"matchLabelKeys,omitempty"`     // labels that selected pods have with the pod's own value
 }
 
-// DeviceRequest asks for whole devices or a fraction of one.
+// DeviceRequest asks for whole devices or a fraction of one: either Count or
+// Fraction is set.
 type DeviceRequest struct {
 	Resource string `json:"resource"`           // key of Node.Devices
-	Count    int32  `json:"count,omitempty"`    // whole devices
-	Fraction int64  `json:"fraction,omitempty"` // of one device, below its capacity; excludes Count
+	Count    int32  `json:"count,omitempty"`    // whole devices, at most 1,024
+	Fraction int64  `json:"fraction,omitempty"` // of one device, in the unit of its capacity
 
 	// Assigned lists the devices that a running pod holds, from 0. Empty: the
-	// library assigns them in a documented order.
+	// library assigns them in a fixed order; see [Devices]. It says nothing on a
+	// pending pod.
 	Assigned []int32 `json:"assigned,omitempty"`
 }

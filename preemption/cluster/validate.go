@@ -95,15 +95,7 @@ func validateNode(ps *problems, n *Node) {
 			o.bad(field+".Effect", quote(string(t.Effect)), "NoSchedule, PreferNoSchedule or NoExecute")
 		}
 	}
-	for name, pool := range n.Devices {
-		field := "Devices[" + name + "]"
-		if pool.Count < 0 {
-			o.bad(field+".Count", number(pool.Count), ">= 0")
-		}
-		if pool.Capacity <= 0 {
-			o.bad(field+".Capacity", number(pool.Capacity), "> 0")
-		}
-	}
+	validatePools(o, n.Devices)
 }
 
 func validateAmounts(o object, field string, r Resources) {
@@ -131,6 +123,7 @@ func validatePod(ps *problems, p *Pod) {
 	validatePorts(o, p.Ports)
 	validateTolerations(o, p.Tolerations)
 	validateNodeAffinity(o, p.NodeAffinity)
+	validateConstraints(o, p)
 	refuseUnread(o, p)
 }
 
@@ -291,11 +284,6 @@ func refuseUnread(o object, p *Pod) {
 	refuse("Queue", p.Queue != "")
 	refuse("Cost", p.Cost != nil)
 	refuse("Evictions", len(p.Evictions) > 0)
-	refuse("Affinity", len(p.Affinity) > 0)
-	refuse("AntiAffinity", len(p.AntiAffinity) > 0)
-	refuse("Spread", len(p.Spread) > 0)
-	refuse("Tokens", len(p.Tokens) > 0)
-	refuse("Devices", len(p.Devices) > 0)
 }
 
 // sortedNames returns the keys of m in order.

@@ -1,0 +1,109 @@
+package cluster
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+)
+
+func TestDevicesAreAssignedInAFixedOrder(t *testing.T) {
+	whole := func(n int32, assigned ...int32) DeviceRequest {
+		return DeviceRequest{Resource: "gpu", Count: n, Assigned: assigned}
+	}
+	part := func(f int64, assigned ...int32) DeviceRequest {
+		return DeviceRequest{Resource: "gpu", Fraction: f, Assigned: assigned}
+	}
+	type held map[string][]Holding
+	for _, c := range []struct {
+		name string
+		pods map[string][]DeviceRequest
+		free []int64
+		held held
+		odd  []string // of the warnings
+	}{
+		{
+			"nobody holds anything",
+			nil, []int64{10, 10, 10}, held{}, nil,
+		}, {
+			"what is said comes first, then whole devices, then fractions",
+			map[string][]DeviceRequest{"a": {part(4)}, "b": {whole(1)}, "c": {part(7, 1)}},
+			[]int64{0, 3, 6}, held{"a": {{2, 4}}, "b": {{0, 10}}, "c": {{1, 7}}}, nil,
+		}, {
+			"the largest fraction first, each where it fits best, by name where equal",
+			map[string][]DeviceRequest{"a": {part(3)}, "b": {part(6)}, "c": {part(3)}, "d": {part(5)}, "e": {part(4)}},
+			[]int64{0, 2, 7}, held{"a": {{1, 3}}, "b": {{0, 6}}, "c": {{2, 3}}, "d": {{1, 5}}, "e": {{0, 4}}}, nil,
+		}, {
+			"several requests of one pod",
+			map[string][]DeviceRequest{"a": {part(6), whole(2)}},
+			[]int64{0, 0, 4}, held{"a": {{2, 6}, {0, 10}, {1, 10}}}, nil,
+		}, {
+			"too many whole devices",
+			map[string][]DeviceRequest{"a": {whole(2)}, "b": {whole(2)}},
+			[]int64{0, 0, 10}, held{"a": {{0, 10}, {1, 10}}},
+			[]string{"not enough devices are wholly free on its node: it holds none"},
+		}, {
+			"too large a fraction",
+			map[string][]DeviceRequest{"a": {part(6)}, "b": {part(6)}, "c": {part(6)}, "d": {part(5)}},
+			[]int64{4, 4, 4}, held{"a": {{0, 6}}, "b": {{1, 6}}, "c": {{2, 6}}},
+			[]string{"no device on its node has that much room: it holds none"},
+		}, {
+			"two pods say that they hold the same",
+			map[string][]DeviceRequest{"a": {whole(1, 0)}, "b": {part(6, 0)}},
+			[]int64{-6, 10, 10}, held{"a": {{0, 10}}, "b": {{0, 6}}},
+			[]string{"device 0 is held by more than it has"},
+		}, {
+			"a device that is not there, and a fraction above what a device has",
+			map[string][]DeviceRequest{"a": {whole(2, 2, 3)}, "b": {part(11, 1)}},
+			[]int64{10, 0, 0}, held{"a": {{2, 10}}, "b": {{1, 10}}},
+			[]string{"device 3 is not on its node: it does not hold that one"},
+		}, {
+			"a resource that the node does not have",
+			map[string][]DeviceRequest{"a": {{Resource: "fpga", Count: 1}}, "b": {{Resource: "npu", Count: 1}}},
+			[]int64{10, 10, 10}, held{},
+			[]string{"no such devices on its node: it holds none", "no such devices on its node: it holds none"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Snapshot{Nodes: []Node{
+				{Name: "n1", Devices: map[string]DevicePool{"gpu": {3, 10}}},
+				{Name: "n2", Devices: map[string]DevicePool{"fpga": {1, 1}}},
+			}}
+			for name, requests := range c.pods {
+				s.Pods = append(s.Pods, Pod{Name: name, Node: "n1", Devices: requests})
+			}
+			s.Pods = append(s.Pods, Pod{Name: "pending", Devices: []DeviceRequest{whole(1)}},
+				Pod{Name: "lost", Node: "n3", Devices: []DeviceRequest{whole(1)}})
+			ix := indexOf(t, s)
+			d := ix.Devices()
+			require.Equal(t, append(c.free, 1), d.Free())
+			got := held{}
+			for p := range PodID(ix.NumPods()) {
+				if h := d.Held(p); len(h) > 0 {
+					got[ix.Pod(p).Name] = h
+				}
+			}
+			if diff := cmp.Diff(c.held, got); diff != "" {
+				t.Errorf("holdings (-want +got):\n%s", diff)
+			}
+			var odd []string
+			for _, w := range ix.Warnings() {
+				if w.Field != "Node" { // of the pod on no node
+					require.Equal(t, "Devices[0]", w.Field)
+					odd = append(odd, w.Text)
+				}
+			}
+			require.Equal(t, c.odd, odd)
+			require.Equal(t, []PoolID{0, NoPool}, d.Pools("gpu"))
+			require.Equal(t, Pool{1, 3, 1, 1}, d.Pool(d.Pools("fpga")[1]))
+			require.Nil(t, d.Pools("npu"))
+		})
+	}
+}
+
+func TestBestFit(t *testing.T) {
+	require.Equal(t, 1, BestFit([]int64{9, 4, 4, 3}, 4))
+	require.Equal(t, 0, BestFit([]int64{9, 4, 4, 3}, 5))
+	require.Equal(t, -1, BestFit([]int64{9}, 10))
+	require.Equal(t, -1, BestFit(nil, 0))
+}

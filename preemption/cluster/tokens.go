@@ -1,0 +1,76 @@
+package cluster
+
+import "slices"
+
+// TokenID is a position among the distinct tokens that the pods of an [Index] hold
+// or ask for.
+type TokenID int32
+
+// NoToken stands for a token that no pod of the index names.
+const NoToken TokenID = -1
+
+// Tokens are the exclusive things that the pods of an index name. Immutable.
+type Tokens struct {
+	carriers []PodID
+	first    []int32 // of each pod in ids; one more than there are pods
+	ids      []TokenID
+	byName   map[string]TokenID
+}
+
+// Tokens returns the tokens of ix, in order of the first pod that names them. They
+// are computed on the first call: O(p + t) for p pods with t tokens.
+func (ix *Index) Tokens() *Tokens {
+	ix.lazy.tokensOnce.Do(func() { ix.lazy.tokens = newTokens(ix.pods, ix.carriers.tokens) })
+	return ix.lazy.tokens
+}
+
+// ByName returns the token of that name, or NoToken.
+func (ts *Tokens) ByName(name string) TokenID {
+	if t, ok := ts.byName[name]; ok {
+		return t
+	}
+	return NoToken
+}
+
+// Len is the number of distinct tokens; TokenID runs from 0 to Len-1.
+func (ts *Tokens) Len() int { return len(ts.byName) }
+
+// Of returns the tokens of pod p, each once. The slice belongs to ts.
+func (ts *Tokens) Of(p PodID) []TokenID {
+	if len(ts.ids) == 0 {
+		return nil
+	}
+	return ts.ids[ts.first[p]:ts.first[p+1]]
+}
+
+// Carriers returns the pods that have tokens, running and pending, in ascending
+// order. The slice belongs to ts.
+func (ts *Tokens) Carriers() []PodID { return ts.carriers }
+
+func newTokens(pods []*Pod, carriers []PodID) *Tokens {
+	ts := &Tokens{carriers: carriers, byName: map[string]TokenID{}}
+	if len(carriers) == 0 {
+		return ts
+	}
+	ts.first = make([]int32, len(pods)+1)
+	next := 0
+	for i, p := range pods {
+		ts.first[i] = int32(len(ts.ids))
+		if next == len(carriers) || int(carriers[next]) != i {
+			continue
+		}
+		next++
+		for _, name := range p.Tokens {
+			id, known := ts.byName[name]
+			if !known {
+				id = TokenID(len(ts.byName))
+				ts.byName[name] = id
+			}
+			if !slices.Contains(ts.ids[ts.first[i]:], id) {
+				ts.ids = append(ts.ids, id)
+			}
+		}
+	}
+	ts.first[len(pods)] = int32(len(ts.ids))
+	return ts
+}

@@ -1,0 +1,73 @@
+package cluster
+
+// ValueID is a position among the values of one [Topology].
+type ValueID int32
+
+// NoValue is the value of a node that lacks the label.
+const NoValue ValueID = -1
+
+// Topology divides the nodes of an index by the value of one node label: a host
+// name, rack or zone. Immutable.
+type Topology struct {
+	key    string
+	of     []ValueID
+	values []string
+	unique bool
+}
+
+// Topology returns how the nodes of ix are divided by the label key. It is
+// computed on the first call for a key: O(n) for n nodes.
+func (ix *Index) Topology(key string) *Topology {
+	ix.lazy.topologiesMu.Lock()
+	defer ix.lazy.topologiesMu.Unlock()
+	t := ix.lazy.topologies[key]
+	if t == nil {
+		t = newTopology(ix.nodes, key)
+		if ix.lazy.topologies == nil {
+			ix.lazy.topologies = map[string]*Topology{}
+		}
+		ix.lazy.topologies[key] = t
+	}
+	return t
+}
+
+// Key is the node label.
+func (t *Topology) Key() string { return t.key }
+
+// Len is the number of values; ValueID runs from 0 to Len-1, in order of the first
+// node that has the value.
+func (t *Topology) Len() int { return len(t.values) }
+
+// Value returns the label's value v.
+func (t *Topology) Value(v ValueID) string { return t.values[v] }
+
+// Of returns the value of node n, or NoValue.
+func (t *Topology) Of(n NodeID) ValueID { return t.of[n] }
+
+// Column returns the value of every node, in order of NodeID. The slice belongs to t.
+func (t *Topology) Column() []ValueID { return t.of }
+
+// Unique reports whether no two nodes share a value, as with host names.
+func (t *Topology) Unique() bool { return t.unique }
+
+func newTopology(nodes []*Node, key string) *Topology {
+	t := &Topology{key: key, of: make([]ValueID, len(nodes)), unique: true}
+	ids := map[string]ValueID{}
+	for n, node := range nodes {
+		value, ok := node.Labels[key]
+		if !ok {
+			t.of[n] = NoValue
+			continue
+		}
+		id, known := ids[value]
+		if known {
+			t.unique = false
+		} else {
+			id = ValueID(len(t.values))
+			ids[value] = id
+			t.values = append(t.values, value)
+		}
+		t.of[n] = id
+	}
+	return t
+}

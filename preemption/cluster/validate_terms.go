@@ -1,0 +1,159 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/names"
+)
+
+// Bounds on devices that keep every sum of them in an int64.
+const (
+	maxDevices  = 1024    // of one pool
+	maxCapacity = 1 << 40 // of one device
+)
+
+// validateConstraints checks what a pod says about other pods, tokens and devices.
+func validateConstraints(o object, p *Pod) {
+	for i := range p.Affinity {
+		validateAffinityTerm(o, fmt.Sprintf("Affinity[%d]", i), &p.Affinity[i], p)
+	}
+	for i := range p.AntiAffinity {
+		validateAffinityTerm(o, fmt.Sprintf("AntiAffinity[%d]", i), &p.AntiAffinity[i], p)
+	}
+	for i := range p.Spread {
+		validateSpread(o, fmt.Sprintf("Spread[%d]", i), &p.Spread[i])
+	}
+	for i, token := range p.Tokens {
+		if token == "" {
+			o.bad(fmt.Sprintf("Tokens[%d]", i), quote(""), "a name")
+		}
+	}
+	for i := range p.Devices {
+		validateDeviceRequest(o, fmt.Sprintf("Devices[%d]", i), &p.Devices[i])
+	}
+}
+
+func validateAffinityTerm(o object, field string, t *AffinityTerm, owner *Pod) {
+	validateTopologyKey(o, field, t.TopologyKey)
+	validateSelector(o, field+".Selector", t.Selector)
+	validateSelector(o, field+".NamespaceSelector", t.NamespaceSelector)
+	for i, ns := range t.Namespaces {
+		if ns == "" && owner.Namespace != "" {
+			o.bad(fmt.Sprintf("%s.Namespaces[%d]", field, i), quote(""), "a name")
+		}
+	}
+	validateLabelKeys(o, field+".MatchLabelKeys", t.MatchLabelKeys, t.Selector)
+	validateLabelKeys(o, field+".MismatchLabelKeys", t.MismatchLabelKeys, t.Selector)
+	for i, key := range t.MismatchLabelKeys {
+		if slices.Contains(t.MatchLabelKeys, key) {
+			o.bad(fmt.Sprintf("%s.MismatchLabelKeys[%d]", field, i), quote(key), "absent from MatchLabelKeys")
+		}
+	}
+}
+
+func validateSpread(o object, field string, s *Spread) {
+	validateTopologyKey(o, field, s.TopologyKey)
+	validateSelector(o, field+".Selector", s.Selector)
+	if s.MaxSkew < 1 {
+		o.bad(field+".MaxSkew", number(s.MaxSkew), ">= 1")
+	}
+	if s.MinDomains < 0 {
+		o.bad(field+".MinDomains", number(s.MinDomains), ">= 0")
+	}
+	validateNodePolicy(o, field+".NodeAffinityPolicy", s.NodeAffinityPolicy)
+	validateNodePolicy(o, field+".NodeTaintsPolicy", s.NodeTaintsPolicy)
+	validateLabelKeys(o, field+".MatchLabelKeys", s.MatchLabelKeys, s.Selector)
+}
+
+func validateTopologyKey(o object, field, key string) {
+	if !names.LabelKey(key) {
+		o.bad(field+".TopologyKey", quote(key), names.WantLabelKey)
+	}
+}
+
+func validateSelector(o object, field string, s *disruption.Selector) {
+	_, err := s.Compile()
+	if err == nil {
+		return
+	}
+	errs := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		errs = joined.Unwrap()
+	}
+	for _, err := range errs {
+		var se *disruption.SelectorError
+		if errors.As(err, &se) {
+			o.wrap(err, field+"."+se.Field, se.Value, se.Want)
+			continue
+		}
+		o.wrap(err, field, err.Error(), "a label selector")
+	}
+}
+
+// validateLabelKeys checks keys whose values are read from the pod itself. They
+// need a selector to be added to.
+func validateLabelKeys(o object, field string, keys []string, s *disruption.Selector) {
+	if len(keys) > 0 && s == nil {
+		o.bad(field, "set", "absent, as there is no selector")
+	}
+	for i, key := range keys {
+		if !names.LabelKey(key) {
+			o.bad(fmt.Sprintf("%s[%d]", field, i), quote(key), names.WantLabelKey)
+		}
+	}
+}
+
+func validateNodePolicy(o object, field string, policy NodePolicy) {
+	switch policy {
+	case "", Honor, Ignore:
+	default:
+		o.bad(field, quote(string(policy)), "Honor, Ignore or empty")
+	}
+}
+
+func validateDeviceRequest(o object, field string, r *DeviceRequest) {
+	if r.Resource == "" {
+		o.bad(field+".Resource", quote(""), "a resource name")
+	}
+	switch {
+	case r.Count < 0:
+		o.bad(field+".Count", number(r.Count), ">= 0")
+	case r.Count > maxDevices:
+		o.bad(field+".Count", number(r.Count), fmt.Sprintf("<= %d", maxDevices))
+	case r.Fraction < 0:
+		o.bad(field+".Fraction", number(r.Fraction), ">= 0")
+	case r.Count == 0 && r.Fraction == 0:
+		o.bad(field+".Count", number(r.Count), ">= 1, or else Fraction must be")
+	case r.Count > 0 && r.Fraction > 0:
+		o.bad(field+".Fraction", number(r.Fraction), "0, as Count asks for whole devices")
+	case len(r.Assigned) > 0 && len(r.Assigned) != int(max(r.Count, 1)):
+		o.bad(field+".Assigned", number(len(r.Assigned)), fmt.Sprintf("as many as it asks for, %d", max(r.Count, 1)))
+	}
+	for i, device := range r.Assigned {
+		at := fmt.Sprintf("%s.Assigned[%d]", field, i)
+		if device < 0 {
+			o.bad(at, number(device), ">= 0")
+		} else if slices.Contains(r.Assigned[:i], device) {
+			o.bad(at, number(device), "listed once")
+		}
+	}
+}
+
+// validatePools checks the device pools of a node.
+func validatePools(o object, pools map[string]DevicePool) {
+	for name, pool := range pools {
+		field := "Devices[" + name + "]"
+		if name == "" {
+			o.bad("Devices", quote(""), "a resource name")
+		}
+		if pool.Count < 0 || pool.Count > maxDevices {
+			o.bad(field+".Count", number(pool.Count), fmt.Sprintf("from 0 to %d", maxDevices))
+		}
+		if pool.Capacity < 1 || pool.Capacity > maxCapacity {
+			o.bad(field+".Capacity", number(pool.Capacity), fmt.Sprintf("from 1 to %d", int64(maxCapacity)))
+		}
+	}
+}

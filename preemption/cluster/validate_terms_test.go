@@ -1,0 +1,84 @@
+package cluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+)
+
+func TestBadTermsAreReportedByFieldAndValue(t *testing.T) {
+	web := &disruption.Selector{MatchLabels: map[string]string{"app": "web"}}
+	bad := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: disruption.In}}}
+	for _, c := range []struct {
+		name string
+		pod  Pod
+		want []string // "field: value is not", in order
+	}{
+		{"a good term", Pod{Affinity: []AffinityTerm{{TopologyKey: "zone", Selector: web, MatchLabelKeys: []string{"v"}}}}, nil},
+		{"no topology key", Pod{Affinity: []AffinityTerm{{Selector: web}}}, []string{`Affinity[0].TopologyKey: "" is not`}},
+		{"a topology key that is no label key", Pod{AntiAffinity: []AffinityTerm{{TopologyKey: "a b"}}}, []string{`AntiAffinity[0].TopologyKey: "a b" is not`}},
+		{"selectors", Pod{AntiAffinity: []AffinityTerm{{TopologyKey: "zone", Selector: bad, NamespaceSelector: bad}}}, []string{
+			"AntiAffinity[0].NamespaceSelector.matchExpressions[0].values: [] is not",
+			"AntiAffinity[0].Selector.matchExpressions[0].values: [] is not",
+		}},
+		{"a namespace without a name", Pod{Namespace: "a", Affinity: []AffinityTerm{{TopologyKey: "zone", Namespaces: []string{"a", ""}}}}, []string{`Affinity[0].Namespaces[1]: "" is not`}},
+		{"label keys", Pod{Affinity: []AffinityTerm{{TopologyKey: "zone", Selector: web, MatchLabelKeys: []string{"v", "-"}, MismatchLabelKeys: []string{"v"}}}}, []string{
+			`Affinity[0].MatchLabelKeys[1]: "-" is not`, `Affinity[0].MismatchLabelKeys[0]: "v" is not absent from MatchLabelKeys`,
+		}},
+		{"label keys without a selector", Pod{Affinity: []AffinityTerm{{TopologyKey: "zone", MatchLabelKeys: []string{"v"}}}}, []string{"Affinity[0].MatchLabelKeys: set is not"}},
+		{"a good spread", Pod{Spread: []Spread{{MaxSkew: 1, TopologyKey: "zone", NodeTaintsPolicy: Honor, NodeAffinityPolicy: Ignore}}}, nil},
+		{"a spread", Pod{Spread: []Spread{{MinDomains: -1, NodeTaintsPolicy: "honor", NodeAffinityPolicy: "x", Selector: bad}}}, []string{
+			"Spread[0].MaxSkew: 0 is not >= 1", "Spread[0].MinDomains: -1 is not >= 0",
+			`Spread[0].NodeAffinityPolicy: "x" is not`, `Spread[0].NodeTaintsPolicy: "honor" is not`,
+			"Spread[0].Selector.matchExpressions[0].values: [] is not", `Spread[0].TopologyKey: "" is not`,
+		}},
+		{"a token without a name", Pod{Tokens: []string{"a", ""}}, []string{`Tokens[1]: "" is not a name`}},
+		{"good devices", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: 2, Assigned: []int32{0, 3}}, {Resource: "gpu", Fraction: 1, Assigned: []int32{1}}}}, nil},
+		{"no resource, nothing asked", Pod{Devices: []DeviceRequest{{}}}, []string{"Devices[0].Count: 0 is not", `Devices[0].Resource: "" is not`}},
+		{"negative amounts", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: -1}, {Resource: "gpu", Fraction: -1}}}, []string{"Devices[0].Count: -1 is not >= 0", "Devices[1].Fraction: -1 is not >= 0"}},
+		{"too many", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: 1025}}}, []string{"Devices[0].Count: 1025 is not <= 1024"}},
+		{"whole ones and a fraction", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: 1, Fraction: 1}}}, []string{"Devices[0].Fraction: 1 is not 0"}},
+		{"assigned others than asked", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: 2, Assigned: []int32{0}}, {Resource: "gpu", Fraction: 2, Assigned: []int32{0, 1}}}}, []string{
+			"Devices[0].Assigned: 1 is not as many as it asks for, 2", "Devices[1].Assigned: 2 is not as many as it asks for, 1",
+		}},
+		{"assigned twice or below zero", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: 3, Assigned: []int32{1, 1, -1}}}}, []string{
+			"Devices[0].Assigned[1]: 1 is not listed once", "Devices[0].Assigned[2]: -1 is not >= 0",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.pod.Name = "p"
+			_, err := NewIndex(&Snapshot{Pods: []Pod{c.pod}})
+			requireFields(t, err, c.want)
+		})
+	}
+}
+
+func TestBadDevicePoolsAreReported(t *testing.T) {
+	_, err := NewIndex(&Snapshot{Nodes: []Node{{Name: "n", Devices: map[string]DevicePool{
+		"": {1, 1}, "a": {-1, 1}, "b": {1025, 1}, "c": {1, 0}, "d": {1, 1<<40 + 1}, "e": {0, 1},
+	}}}})
+	requireFields(t, err, []string{
+		`Devices: "" is not a resource name`, "Devices[a].Count: -1 is not", "Devices[b].Count: 1025 is not",
+		"Devices[c].Capacity: 0 is not", "Devices[d].Capacity: 1099511627777 is not",
+	})
+}
+
+// requireFields checks that err complains about those fields and values, in order.
+func requireFields(t *testing.T, err error, want []string) {
+	if len(want) == 0 {
+		require.NoError(t, err)
+		return
+	}
+	require.ErrorIs(t, err, ErrInvalid)
+	var all interface{ Unwrap() []error }
+	require.True(t, errors.As(err, &all))
+	got := all.Unwrap()
+	require.Len(t, got, len(want), "%v", err)
+	for i := range want {
+		require.Contains(t, strings.SplitN(got[i].Error(), ": ", 3)[2], want[i])
+	}
+}
