@@ -1,0 +1,208 @@
+package domain
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// InterPodAffinity returns the constraint of required affinity and anti-affinity
+// between pods.
+//
+// A member fits on a node if all of this holds:
+//
+//   - for each of its affinity terms, the node has the term's topology key, and in
+//     the node's topology value runs a pod that matches all affinity terms of the
+//     member. Where no such pod runs anywhere and the member matches its own terms,
+//     it may be the first of its series: the keys are enough.
+//   - for each of its anti-affinity terms, no pod that matches the term runs in the
+//     node's topology value;
+//   - no pod runs in a topology value of the node that has an anti-affinity term
+//     with that key which matches the member.
+//
+// A node without the topology key of an anti-affinity term is not bound by it. A
+// misfit of affinity is unresolvable: no pod on the node matches, so that no
+// eviction there helps. One of anti-affinity is not.
+//
+// Like upstream, Prepare gives a nil State where the preemptor has no terms and no
+// running pod's anti-affinity concerns it; terms of pods that are only nominated
+// are not looked at then. For label keys and namespaces see
+// [cluster.AffinityTerm.Compile] and [cluster.PodTerm.Resolve].
+//
+// Prepare costs O(l + p) for l label sets of the pods and the p pods that are
+// matched or have anti-affinity terms. Remove, Return, Place and Unplace cost O(t)
+// for the t terms that match, Fits O(k) for k topology keys; none allocates.
+// It is node-local if no two nodes share a value of the keys that matter and the
+// preemptor has no affinity term, and monotone if it has none.
+//
+// Source: kube-scheduler v1.36, inter-pod affinity filter.
+func InterPodAffinity() Constraint { return interPodAffinity{} }
+
+type interPodAffinity struct{}
+
+func (interPodAffinity) Name() Check { return CheckAffinity }
+
+func (interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
+	if len(ix.AntiTerms().Carriers()) == 0 && !slices.ContainsFunc(members, hasAffinity) {
+		return nil, nil
+	}
+	plan, err := planAffinity(ix, members)
+	if err != nil {
+		return nil, err
+	}
+	s := &affinityState{
+		plan:    plan,
+		counts:  make([]int32, plan.numCounts),
+		matched: make([]int32, len(plan.profiles)),
+	}
+	s.countRunning()
+	if !plan.terms && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
+		return nil, nil
+	}
+	plan.base = slices.Clone(s.counts)
+	return s, nil
+}
+
+func hasAffinity(p *cluster.Pod) bool { return len(p.Affinity)+len(p.AntiAffinity) > 0 }
+
+// affinityState counts, for each profile of the plan, the pods that matter to it in
+// each topology value.
+type affinityState struct {
+	plan    *affinityPlan // shared by all clones
+	counts  []int32       // for each tally of each profile a row of topology values
+	matched []int32       // of each profile: its attracting counts, all values together
+}
+
+func (s *affinityState) countRunning() {
+	ix := s.plan.ix
+	if s.plan.labels != nil {
+		for p := range cluster.PodID(ix.NumPods()) {
+			if n := ix.NodeOf(p); n != cluster.NoNode {
+				s.moveLabels(p, n, +1)
+			}
+		}
+	}
+	for _, p := range s.plan.anti.Carriers() {
+		if n := ix.NodeOf(p); n != cluster.NoNode {
+			s.moveTerms(p, n, +1)
+		}
+	}
+}
+
+func (s *affinityState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -1) }
+func (s *affinityState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
+
+// move books pod p as coming to (+1) or going from (-1) node n.
+func (s *affinityState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
+	if s.plan.labels != nil {
+		s.moveLabels(p, n, sign)
+	}
+	s.moveTerms(p, n, sign)
+}
+
+// moveLabels books what the preemptor's terms say about p.
+func (s *affinityState) moveLabels(p cluster.PodID, n cluster.NodeID, sign int32) {
+	set := s.plan.labels.Of(p)
+	for i := range s.plan.profiles {
+		pr := &s.plan.profiles[i]
+		for _, t := range pr.hitLists[pr.hits[set]] {
+			s.bump(i, t, n, sign)
+		}
+	}
+}
+
+// moveTerms books what the terms of p say about the preemptor.
+func (s *affinityState) moveTerms(p cluster.PodID, n cluster.NodeID, sign int32) {
+	for _, term := range s.plan.anti.Of(p) {
+		for i := range s.plan.profiles {
+			if t := s.plan.profiles[i].repelledBy[term]; t >= 0 {
+				s.bump(i, t, n, sign)
+			}
+		}
+	}
+}
+
+func (s *affinityState) Place(m MemberID, n cluster.NodeID)   { s.movePlaced(m, n, +1) }
+func (s *affinityState) Unplace(m MemberID, n cluster.NodeID) { s.movePlaced(m, n, -1) }
+
+func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
+	for i, tallies := range s.plan.placed[s.plan.profileOf[m]] {
+		for _, t := range tallies {
+			s.bump(i, t, n, sign)
+		}
+	}
+}
+
+// bump adds sign to tally t of profile i in the topology value of node n.
+func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign int32) {
+	pr := &s.plan.profiles[i]
+	tally := &pr.tallies[t]
+	v := tally.of[n]
+	if v == cluster.NoValue {
+		return
+	}
+	s.counts[tally.row+int(v)] += sign
+	if int(t) < pr.attracting {
+		s.matched[i] += sign
+	}
+}
+
+func (s *affinityState) Fits(m MemberID, n cluster.NodeID) Reason {
+	i := s.plan.profileOf[m]
+	pr := &s.plan.profiles[i]
+	if r := pr.attracted(s.counts, n, pr.selfMatch && s.matched[i] == 0); !r.OK() {
+		return r
+	}
+	for t := pr.attracting; t < len(pr.tallies); t++ {
+		tally := &pr.tallies[t]
+		if v := tally.of[n]; v != cluster.NoValue && s.counts[tally.row+int(v)] > 0 {
+			return tally.misfit
+		}
+	}
+	return Reason{}
+}
+
+// attracted says whether counts satisfy the affinity terms on node n. first: no pod
+// that matches them runs anywhere and the member matches them itself.
+func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) Reason {
+	var misfit Reason
+	for t := range pr.attracting {
+		tally := &pr.tallies[t]
+		switch v := tally.of[n]; {
+		case v == cluster.NoValue:
+			return tally.noKey
+		case !first && misfit.OK() && counts[tally.row+int(v)] == 0:
+			misfit = tally.misfit
+		}
+	}
+	return misfit
+}
+
+// Hopeless tells of missing topology keys, and of affinity to pods that are not
+// there: evictions bring none, and neither do the members that are placed earlier.
+func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
+	pr := &s.plan.profiles[s.plan.profileOf[m]]
+	return pr.attracted(s.plan.base, n, pr.selfMatch || pr.joined)
+}
+
+// Touches reports whether p has or meets a term that matters.
+func (s *affinityState) Touches(p cluster.PodID, _ cluster.NodeID) bool {
+	for i := range s.plan.profiles {
+		pr := &s.plan.profiles[i]
+		if s.plan.labels != nil && pr.hits[s.plan.labels.Of(p)] != 0 {
+			return true
+		}
+		for _, term := range s.plan.anti.Of(p) {
+			if pr.repelledBy[term] >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *affinityState) Clone() State {
+	return &affinityState{plan: s.plan, counts: slices.Clone(s.counts), matched: slices.Clone(s.matched)}
+}
+
+func (s *affinityState) Scope() Scope { return s.plan.scope }

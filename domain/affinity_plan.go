@@ -1,0 +1,285 @@
+package domain
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// affinityPlan is what a question needs to know of affinity. It is immutable.
+type affinityPlan struct {
+	ix     *cluster.Index
+	labels *cluster.LabelSets // nil if no member has a term
+	anti   *cluster.AntiTerms
+
+	profiles  []profile
+	profileOf []int     // of each member
+	placed    [][]bumps // profile of a placed member, profile: where it counts
+	terms     bool      // a member has a term
+	numCounts int
+	base      []int32 // the counts before anything is removed
+	scope     Scope
+}
+
+// profile is a member up to what affinity terms can tell apart: those of an indexed
+// job mostly share one, although each has a label of its own.
+type profile struct {
+	pod            *cluster.Pod
+	affinity, anti []*cluster.PodTerm
+
+	// tallies are those of the own affinity terms, then of the own anti-affinity
+	// terms, then of the others'; one for each topology key.
+	tallies    []tally
+	attracting int  // where those of the anti-affinity terms start
+	others     int  // where those of others' anti-affinity terms start
+	selfMatch  bool // it matches its own affinity terms
+	joined     bool // some member, once placed, counts in its affinity terms
+
+	hits       []int32 // of each label set: position in hitLists
+	hitLists   []bumps // where a pod with such labels counts; the first is empty
+	repelledBy []int32 // of each anti-affinity term of others: where its owner counts, or -1
+}
+
+// bumps lists the tallies in which a pod counts.
+type bumps []int32
+
+// tally is a row of counts, one for each value of a topology.
+type tally struct {
+	topology      *cluster.Topology
+	of            []cluster.ValueID // of each node
+	row           int               // of value 0 in the counts
+	misfit, noKey Reason
+}
+
+func planAffinity(ix *cluster.Index, members []*cluster.Pod) (*affinityPlan, error) {
+	plan := &affinityPlan{ix: ix, anti: ix.AntiTerms()}
+	if slices.ContainsFunc(members, hasAffinity) {
+		plan.labels = ix.LabelSets()
+		plan.terms = true
+	}
+	if err := plan.findProfiles(members); err != nil {
+		return nil, err
+	}
+	for i := range plan.profiles {
+		plan.layOut(&plan.profiles[i])
+	}
+	for i := range plan.profiles {
+		plan.placed = append(plan.placed, plan.meetings(&plan.profiles[i]))
+	}
+	plan.scope = plan.findScope()
+	return plan, nil
+}
+
+// findProfiles tells the members apart and compiles their terms.
+func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
+	compiled := make([]profile, len(members))
+	reads := map[string]bool{}
+	for i, p := range members {
+		pr := &compiled[i]
+		pr.pod = p
+		var err error
+		if pr.affinity, err = plan.compile(p, p.Affinity, reads); err != nil {
+			return err
+		}
+		if pr.anti, err = plan.compile(p, p.AntiAffinity, reads); err != nil {
+			return err
+		}
+	}
+	ids := map[string]int{}
+	for i, p := range members {
+		key := ""
+		if len(members) > 1 {
+			labels := maps.Clone(p.Labels)
+			maps.DeleteFunc(labels, func(k, _ string) bool { return !reads[k] && !plan.anti.Reads(k) })
+			key = marshal(p.Namespace, labels, p.Affinity, p.AntiAffinity)
+		}
+		id, known := ids[key]
+		if !known {
+			id = len(plan.profiles)
+			ids[key] = id
+			plan.profiles = append(plan.profiles, compiled[i])
+		}
+		plan.profileOf = append(plan.profileOf, id)
+	}
+	return nil
+}
+
+// marshal makes a key of values that are equal if and only if they are written alike.
+func marshal(values ...any) string {
+	b, err := json.Marshal(values)
+	if err != nil {
+		panic("domain: plain structs can be marshalled: " + err.Error())
+	}
+	return string(b)
+}
+
+// compile compiles terms of a member and notes which labels they read.
+func (plan *affinityPlan) compile(p *cluster.Pod, terms []cluster.AffinityTerm, reads map[string]bool) ([]*cluster.PodTerm, error) {
+	var compiled []*cluster.PodTerm
+	for i := range terms {
+		t, err := terms[i].Compile(p)
+		if err != nil {
+			return nil, fmt.Errorf("domain: pod %q: affinity term: %w", p.Namespace+"/"+p.Name, err)
+		}
+		compiled = append(compiled, t.Resolve(plan.ix))
+		for _, key := range t.Reads() {
+			reads[key] = true
+		}
+	}
+	return compiled, nil
+}
+
+// layOut gives pr its tallies and works out which running pods count in them.
+func (plan *affinityPlan) layOut(pr *profile) {
+	for _, t := range pr.affinity {
+		plan.tallyFor(pr, 0, t.TopologyKey(), Reason{
+			Check: CheckAffinity, Unresolvable: true,
+			Detail: "no pod that its affinity matches is in the same " + t.TopologyKey(),
+		})
+	}
+	pr.attracting = len(pr.tallies)
+	for _, t := range pr.anti {
+		plan.tallyFor(pr, pr.attracting, t.TopologyKey(), Reason{
+			Check:  CheckAntiAffinity,
+			Detail: "a pod that its anti-affinity matches is in the same " + t.TopologyKey(),
+		})
+	}
+	pr.others = len(pr.tallies)
+	plan.layOutOthers(pr)
+	pr.selfMatch = pr.matchesAll(pr.pod)
+	if plan.labels == nil {
+		return
+	}
+	pr.hits = make([]int32, plan.labels.Len())
+	pr.hitLists = []bumps{nil}
+	for s := range pr.hits {
+		pr.hits[s] = pr.hitList(pr.meeting(plan.labels.Pod(cluster.LabelSetID(s))))
+	}
+}
+
+// layOutOthers gives pr a tally for each topology key of the anti-affinity terms
+// that others have against it: pods of the index, and members. The keys are sorted,
+// so that the reasons do not depend on who came first.
+func (plan *affinityPlan) layOutOthers(pr *profile) {
+	pr.repelledBy = slices.Repeat([]int32{-1}, plan.anti.Len())
+	namespace := plan.ix.NamespaceLabels(pr.pod.Namespace)
+	var matching []cluster.TermID
+	keys := map[string]bool{}
+	for t := range cluster.TermID(plan.anti.Len()) {
+		if term := plan.anti.Term(t); term.Selects(pr.pod.Namespace, namespace, pr.pod.Labels) {
+			matching = append(matching, t)
+			keys[term.TopologyKey()] = true
+		}
+	}
+	for i := range plan.profiles {
+		for _, term := range plan.profiles[i].anti {
+			if selects(term, pr.pod) {
+				keys[term.TopologyKey()] = true
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		plan.tallyFor(pr, pr.others, key, Reason{
+			Check: CheckAntiAffinity, Detail: "a pod whose anti-affinity matches it is in the same " + key,
+		})
+	}
+	for _, t := range matching {
+		pr.repelledBy[t] = pr.tallyOf(pr.others, plan.anti.Term(t).TopologyKey())
+	}
+}
+
+// tallyOf returns the tally, from position from on, of that topology key, or -1.
+func (pr *profile) tallyOf(from int, key string) int32 {
+	for t := from; t < len(pr.tallies); t++ {
+		if pr.tallies[t].topology.Key() == key {
+			return int32(t)
+		}
+	}
+	return -1
+}
+
+// tallyFor gives pr, from position from on, a tally of that topology key if it has none.
+func (plan *affinityPlan) tallyFor(pr *profile, from int, key string, misfit Reason) {
+	if pr.tallyOf(from, key) >= 0 {
+		return
+	}
+	topology := plan.ix.Topology(key)
+	pr.tallies = append(pr.tallies, tally{
+		topology: topology, of: topology.Column(), row: plan.numCounts, misfit: misfit,
+		noKey: Reason{Check: CheckAffinity, Unresolvable: true, Detail: "the node has no label " + key},
+	})
+	plan.numCounts += topology.Len()
+}
+
+// selects reports whether a resolved term selects p; it needs no namespace labels.
+func selects(t *cluster.PodTerm, p *cluster.Pod) bool { return t.Selects(p.Namespace, nil, p.Labels) }
+
+// matchesAll reports whether p matches all affinity terms, of which there is at least one.
+func (pr *profile) matchesAll(p *cluster.Pod) bool {
+	return len(pr.affinity) > 0 &&
+		!slices.ContainsFunc(pr.affinity, func(t *cluster.PodTerm) bool { return !selects(t, p) })
+}
+
+// meeting lists the tallies of its own terms in which p counts: a pod that matches
+// all affinity terms in each of theirs, any anti-affinity term in its own.
+func (pr *profile) meeting(p *cluster.Pod) bumps {
+	var list bumps
+	if pr.matchesAll(p) {
+		for t := range pr.attracting {
+			list = append(list, int32(t))
+		}
+	}
+	for _, term := range pr.anti {
+		if selects(term, p) {
+			list = append(list, pr.tallyOf(pr.attracting, term.TopologyKey()))
+		}
+	}
+	return list
+}
+
+// hitList returns the position of list, which is added if it is new.
+func (pr *profile) hitList(list bumps) int32 {
+	i := slices.IndexFunc(pr.hitLists, func(l bumps) bool { return slices.Equal(l, list) })
+	if i < 0 {
+		i = len(pr.hitLists)
+		pr.hitLists = append(pr.hitLists, list)
+	}
+	return int32(i)
+}
+
+// meetings returns, for each profile, where a placed member of profile by counts:
+// by the terms of the other one, and by its own anti-affinity terms.
+func (plan *affinityPlan) meetings(by *profile) []bumps {
+	meetings := make([]bumps, len(plan.profiles))
+	for i := range plan.profiles {
+		pr := &plan.profiles[i]
+		list := pr.meeting(by.pod)
+		if len(list) > 0 && list[0] < int32(pr.attracting) {
+			pr.joined = true
+		}
+		for _, term := range by.anti {
+			if selects(term, pr.pod) {
+				list = append(list, pr.tallyOf(pr.others, term.TopologyKey()))
+			}
+		}
+		meetings[i] = list
+	}
+	return meetings
+}
+
+func (plan *affinityPlan) findScope() Scope {
+	scope := Scope{NodeLocal: true, Monotone: true}
+	for i := range plan.profiles {
+		pr := &plan.profiles[i]
+		if pr.attracting > 0 {
+			return Scope{}
+		}
+		for t := range pr.tallies {
+			scope.NodeLocal = scope.NodeLocal && pr.tallies[t].topology.Unique()
+		}
+	}
+	return scope
+}

@@ -1,0 +1,242 @@
+package domain_test
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// situation is who is where, in strings: the naive twins of the constraints work
+// everything out from it each time they are asked.
+type situation struct {
+	*world
+	was map[string]string // running pod → its node when the question was asked
+	now map[string]string // pod or placed member → node
+}
+
+func newSituation(w *world) *situation {
+	s := &situation{world: w, was: map[string]string{}}
+	for i := range w.snapshot.Pods {
+		if p := &w.snapshot.Pods[i]; p.Node != "" {
+			s.was[nameOf(p)] = p.Node
+		}
+	}
+	s.now = maps.Clone(s.was)
+	return s
+}
+
+func nameOf(p *cluster.Pod) string { return p.Namespace + "/" + p.Name }
+
+func (s *situation) pod(name string) *cluster.Pod {
+	for i := range s.members {
+		if nameOf(&s.members[i]) == name {
+			return &s.members[i]
+		}
+	}
+	for i := range s.snapshot.Pods {
+		if nameOf(&s.snapshot.Pods[i]) == name {
+			return &s.snapshot.Pods[i]
+		}
+	}
+	panic("no such pod: " + name)
+}
+
+func (s *situation) node(name string) *cluster.Node {
+	i := slices.IndexFunc(s.snapshot.Nodes, func(n cluster.Node) bool { return n.Name == name })
+	return &s.snapshot.Nodes[i]
+}
+
+// answer is what a naive twin says: the check that fails, or "", and whether
+// evictions on the node could ever help.
+type answer struct {
+	check        domain.Check
+	unresolvable bool
+}
+
+// others returns the pods that are somewhere, but for the member itself.
+func (s *situation) others(m *cluster.Pod, at map[string]string) map[*cluster.Pod]*cluster.Node {
+	others := map[*cluster.Pod]*cluster.Node{}
+	for name, node := range at {
+		if name != nameOf(m) {
+			others[s.pod(name)] = s.node(node)
+		}
+	}
+	return others
+}
+
+// affinity is the twin of InterPodAffinity.
+func (s *situation) affinity(m *cluster.Pod, node string) answer {
+	if !s.affinityMatters() {
+		return answer{}
+	}
+	n := s.node(node)
+	others := s.others(m, s.now)
+	satisfied := true
+	for _, t := range m.Affinity {
+		if _, ok := n.Labels[t.TopologyKey]; !ok {
+			return answer{domain.CheckAffinity, true}
+		}
+		found := false
+		for p, at := range others {
+			found = found || s.matchesAll(m, p) && sameValue(n, at, t.TopologyKey)
+		}
+		satisfied = satisfied && found
+	}
+	if !satisfied {
+		anywhere := false
+		for p, at := range others {
+			for _, t := range m.Affinity {
+				_, labelled := at.Labels[t.TopologyKey]
+				anywhere = anywhere || labelled && s.matchesAll(m, p)
+			}
+		}
+		if anywhere || !s.matchesAll(m, m) {
+			return answer{domain.CheckAffinity, true}
+		}
+	}
+	for p, at := range others {
+		for _, t := range m.AntiAffinity {
+			if s.pendingTermSelects(m, t, p) && sameValue(n, at, t.TopologyKey) {
+				return answer{domain.CheckAntiAffinity, false}
+			}
+		}
+		for _, t := range p.AntiAffinity {
+			if s.runningTermSelects(p, t, m) && sameValue(n, at, t.TopologyKey) {
+				return answer{domain.CheckAntiAffinity, false}
+			}
+		}
+	}
+	return answer{}
+}
+
+// affinityMatters is false where no member has a term and nobody that runs when the
+// question is asked has to do with any of them.
+func (s *situation) affinityMatters() bool {
+	return slices.ContainsFunc(s.members, func(m cluster.Pod) bool {
+		return len(m.Affinity)+len(m.AntiAffinity) > 0 || s.repelledByAnyone(&m)
+	})
+}
+
+func (s *situation) repelledByAnyone(m *cluster.Pod) bool {
+	for p, at := range s.others(m, s.was) {
+		for _, t := range p.AntiAffinity {
+			if _, labelled := at.Labels[t.TopologyKey]; labelled && s.runningTermSelects(p, t, m) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func sameValue(a, b *cluster.Node, key string) bool {
+	v, ok := a.Labels[key]
+	w, too := b.Labels[key]
+	return ok && too && v == w
+}
+
+func (s *situation) matchesAll(m, p *cluster.Pod) bool {
+	for _, t := range m.Affinity {
+		if !s.pendingTermSelects(m, t, p) {
+			return false
+		}
+	}
+	return len(m.Affinity) > 0
+}
+
+// pendingTermSelects is for a term of the preemptor: its namespace selector speaks
+// of namespaces that exist.
+func (s *situation) pendingTermSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod) bool {
+	labels, exists := s.namespace(p.Namespace)
+	empty := t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels)+len(t.NamespaceSelector.MatchExpressions) == 0
+	selected := empty || exists && matches(t.NamespaceSelector, labels)
+	return termSelects(owner, t, p, selected)
+}
+
+func (s *situation) runningTermSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod) bool {
+	labels, _ := s.namespace(p.Namespace)
+	return termSelects(owner, t, p, matches(t.NamespaceSelector, labels))
+}
+
+func termSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod, selected bool) bool {
+	own := len(t.Namespaces) == 0 && t.NamespaceSelector == nil && owner.Namespace == p.Namespace
+	if !own && !slices.Contains(t.Namespaces, p.Namespace) && !selected {
+		return false
+	}
+	for _, key := range t.MatchLabelKeys {
+		if v, ok := owner.Labels[key]; ok && !has(p.Labels, key, v) {
+			return false
+		}
+	}
+	for _, key := range t.MismatchLabelKeys {
+		if v, ok := owner.Labels[key]; ok && has(p.Labels, key, v) {
+			return false
+		}
+	}
+	return matches(t.Selector, p.Labels)
+}
+
+func has(labels map[string]string, key, value string) bool {
+	v, ok := labels[key]
+	return ok && v == value
+}
+
+func (s *situation) namespace(name string) (map[string]string, bool) {
+	for _, ns := range s.snapshot.Namespaces {
+		if ns.Name == name {
+			return ns.Labels, true
+		}
+	}
+	return nil, false
+}
+
+func matches(s *disruption.Selector, labels map[string]string) bool {
+	if s == nil {
+		return false
+	}
+	for k, v := range s.MatchLabels {
+		if !has(labels, k, v) {
+			return false
+		}
+	}
+	for _, r := range s.MatchExpressions {
+		v, ok := labels[r.Key]
+		in := ok && slices.Contains(r.Values, v)
+		switch r.Operator {
+		case disruption.In:
+			ok = in
+		case disruption.NotIn:
+			ok = !in
+		case disruption.DoesNotExist:
+			ok = !ok
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// tokens is the twin of ExclusiveTokens.
+func (s *situation) tokens(m *cluster.Pod, _ string) answer {
+	if len(s.members) == 1 && !s.holds(m, s.was) {
+		return answer{}
+	}
+	if s.holds(m, s.now) {
+		return answer{domain.CheckToken, false}
+	}
+	return answer{}
+}
+
+func (s *situation) holds(m *cluster.Pod, at map[string]string) bool {
+	for p := range s.others(m, at) {
+		for _, token := range p.Tokens {
+			if slices.Contains(m.Tokens, token) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package domain
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// TopologySpread returns the constraint of required topology spread.
+//
+// For each spread constraint of a member, a topology value is a domain of it if a
+// node with that value is eligible: it has the topology keys of all constraints of
+// the member and passes the constraint's node policies. The pods of a domain are
+// those on its eligible nodes, in the member's namespace, that the selector
+// matches. A node fits if the pods of its value, and the member if it matches
+// itself, exceed those of the emptiest domain by at most MaxSkew; with fewer than
+// MinDomains domains the emptiest counts as empty. A node without the topology key
+// is an unresolvable misfit, a skew is not.
+//
+// MatchLabelKeys add to the selector the member's own values of those labels. A
+// nil Selector matches no pod, whatever the keys.
+//
+// Upstream counts the pods once and books removals and returns from there on, and
+// so does this, also where that differs from counting anew. For a single member:
+//
+//   - a pod that is terminating does not count as long as it is where it was, but
+//     its removal takes one off, even below zero;
+//   - so with every pod for a selector that is empty, MatchLabelKeys included.
+//
+// For a gang upstream counts anew for each member, so that neither a terminating
+// pod nor an empty selector ever counts. The emptiest domain is exact throughout;
+// upstream knows the two emptiest ones only, which is exact as well as long as
+// pods of one domain come and go, as they do for a single pod.
+//
+// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove,
+// Return, Place, Unplace and Fits O(c) for the member's c constraints; none of
+// those allocates. It is neither node-local nor monotone: evicting elsewhere can
+// raise the skew.
+//
+// Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022,
+// KEP-3094, KEP-3243.
+func TopologySpread() Constraint { return topologySpread{} }
+
+type topologySpread struct{}
+
+func (topologySpread) Name() Check { return CheckSpread }
+
+func (topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
+	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Spread) > 0 }) {
+		return nil, nil
+	}
+	plan, err := planSpread(ix, members)
+	if err != nil {
+		return nil, err
+	}
+	s := &spreadState{plan: plan}
+	for i := range plan.constraints {
+		s.counts = append(s.counts, plan.constraints[i].count(plan))
+	}
+	return s, nil
+}
+
+// spreadState counts, for each spread constraint of the plan, the pods of each domain.
+type spreadState struct {
+	plan   *spreadPlan    // shared by all clones
+	counts []domainCounts // of each constraint
+}
+
+func (s *spreadState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -1) }
+func (s *spreadState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
+
+func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
+	set := s.plan.labels.Of(p)
+	for i := range s.plan.constraints {
+		c := &s.plan.constraints[i]
+		if c.matches[set] && c.domainOf[n] != cluster.NoValue && c.books(s.plan.ix.Pod(p), s.plan.gang) {
+			s.counts[i].add(c.domainOf[n], sign)
+		}
+	}
+}
+
+func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.movePlaced(m, n, +1) }
+func (s *spreadState) Unplace(m MemberID, n cluster.NodeID) { s.movePlaced(m, n, -1) }
+
+func (s *spreadState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
+	for i := range s.plan.constraints {
+		c := &s.plan.constraints[i]
+		if c.members[m] && c.domainOf[n] != cluster.NoValue && !c.matcher.Empty() {
+			s.counts[i].add(c.domainOf[n], sign)
+		}
+	}
+}
+
+func (s *spreadState) Fits(m MemberID, n cluster.NodeID) Reason {
+	for _, i := range s.plan.of[m] {
+		c := &s.plan.constraints[i]
+		v := c.of[n]
+		if v == cluster.NoValue {
+			return c.noKey
+		}
+		skew := s.counts[i].of[v] - s.counts[i].least(c)
+		if c.members[m] {
+			skew++
+		}
+		if skew > c.maxSkew {
+			return c.misfit
+		}
+	}
+	return Reason{}
+}
+
+// Hopeless tells of missing topology keys.
+func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
+	for _, i := range s.plan.of[m] {
+		if c := &s.plan.constraints[i]; c.of[n] == cluster.NoValue {
+			return c.noKey
+		}
+	}
+	return Reason{}
+}
+
+// Touches reports whether p counts in a domain.
+func (s *spreadState) Touches(p cluster.PodID, n cluster.NodeID) bool {
+	set := s.plan.labels.Of(p)
+	for i := range s.plan.constraints {
+		if c := &s.plan.constraints[i]; c.matches[set] && c.domainOf[n] != cluster.NoValue {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *spreadState) Clone() State {
+	c := &spreadState{plan: s.plan, counts: slices.Clone(s.counts)}
+	for i := range c.counts {
+		c.counts[i] = c.counts[i].clone()
+	}
+	return c
+}
+
+func (s *spreadState) Scope() Scope { return Scope{} }

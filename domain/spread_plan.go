@@ -1,0 +1,166 @@
+package domain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// spreadPlan is what a question needs to know of topology spread. It is immutable.
+type spreadPlan struct {
+	ix          *cluster.Index
+	labels      *cluster.LabelSets
+	gang        bool // more than one member: count as if counted anew for each
+	constraints []spreadConstraint
+	of          [][]int // of each member: its constraints
+}
+
+// spreadConstraint is one constraint of one or more members that see it alike.
+type spreadConstraint struct {
+	namespace  string
+	matcher    *disruption.Matcher
+	maxSkew    int32
+	minDomains int32
+
+	of         []cluster.ValueID // of each node
+	domainOf   []cluster.ValueID // likewise, but only of eligible nodes
+	isDomain   []bool            // of each value
+	numDomains int32
+
+	matches []bool // of each label set: namespace and selector match
+	members []bool // of each member: likewise
+
+	misfit, noKey Reason
+}
+
+func planSpread(ix *cluster.Index, members []*cluster.Pod) (*spreadPlan, error) {
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), gang: len(members) > 1}
+	known := map[string][]int{}
+	for _, p := range members {
+		key := ""
+		if plan.gang {
+			key = spreadKey(p)
+		}
+		constraints, ok := known[key]
+		if !ok {
+			for i := range p.Spread {
+				c, err := plan.newConstraint(p, &p.Spread[i], members)
+				if err != nil {
+					return nil, err
+				}
+				constraints = append(constraints, len(plan.constraints))
+				plan.constraints = append(plan.constraints, c)
+			}
+			known[key] = constraints
+		}
+		plan.of = append(plan.of, constraints)
+	}
+	return plan, nil
+}
+
+// spreadKey is equal for pods whose constraints have equal domains and count the
+// same pods. Whether a member matches itself is noted for each apart.
+func spreadKey(p *cluster.Pod) string {
+	labels := maps.Clone(p.Labels)
+	maps.DeleteFunc(labels, func(k, _ string) bool {
+		return !slices.ContainsFunc(p.Spread, func(s cluster.Spread) bool { return slices.Contains(s.MatchLabelKeys, k) })
+	})
+	return marshal(p.Namespace, labels, p.Spread, p.NodeSelector, p.NodeAffinity, p.Tolerations)
+}
+
+func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members []*cluster.Pod) (spreadConstraint, error) {
+	topology := plan.ix.Topology(s.TopologyKey)
+	c := spreadConstraint{
+		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
+		of: topology.Column(), isDomain: make([]bool, topology.Len()),
+		misfit: Reason{Check: CheckSpread, Detail: "too many pods in the same " + s.TopologyKey},
+		noKey:  Reason{Check: CheckSpread, Unresolvable: true, Detail: "the node has no label " + s.TopologyKey},
+	}
+	var err error
+	if c.matcher, err = withLabelKeys(s, p).Compile(); err != nil {
+		return c, fmt.Errorf("domain: pod %q: topology spread: %w", p.Namespace+"/"+p.Name, err)
+	}
+	c.matches = make([]bool, plan.labels.Len())
+	for set := range c.matches {
+		c.matches[set] = c.selects(plan.labels.Pod(cluster.LabelSetID(set)))
+	}
+	for _, m := range members {
+		c.members = append(c.members, c.selects(m))
+	}
+	c.findDomains(plan.ix, p, s)
+	return c, nil
+}
+
+func (c *spreadConstraint) selects(p *cluster.Pod) bool {
+	return p.Namespace == c.namespace && c.matcher.Matches(p.Labels)
+}
+
+// withLabelKeys returns the selector of s with what its label keys stand for.
+func withLabelKeys(s *cluster.Spread, owner *cluster.Pod) *disruption.Selector {
+	if s.Selector == nil || len(s.MatchLabelKeys) == 0 {
+		return s.Selector
+	}
+	merged := *s.Selector
+	merged.MatchExpressions = slices.Clone(merged.MatchExpressions)
+	for _, key := range s.MatchLabelKeys {
+		if value, ok := owner.Labels[key]; ok {
+			merged.MatchExpressions = append(merged.MatchExpressions,
+				disruption.Requirement{Key: key, Operator: disruption.In, Values: []string{value}})
+		}
+	}
+	return &merged
+}
+
+// findDomains tells the eligible nodes by label keys and node policies.
+func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread) {
+	c.domainOf = make([]cluster.ValueID, ix.NumNodes())
+	for n := range c.domainOf {
+		c.domainOf[n] = cluster.NoValue
+		node := ix.Node(cluster.NodeID(n))
+		switch {
+		case !hasSpreadKeys(p, node),
+			s.NodeAffinityPolicy != cluster.Ignore && !MatchesNode(p, node),
+			s.NodeTaintsPolicy == cluster.Honor && Untolerated(p, node) != nil:
+			continue
+		}
+		v := c.of[n]
+		c.domainOf[n] = v
+		if !c.isDomain[v] {
+			c.isDomain[v] = true
+			c.numDomains++
+		}
+	}
+}
+
+func hasSpreadKeys(p *cluster.Pod, node *cluster.Node) bool {
+	for i := range p.Spread {
+		if _, ok := node.Labels[p.Spread[i].TopologyKey]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// books reports whether pod p, which matches, is booked when it comes and goes.
+func (c *spreadConstraint) books(p *cluster.Pod, gang bool) bool { return !gang || c.counts(p) }
+
+// counts reports whether pod p, which matches, is counted where it runs.
+func (c *spreadConstraint) counts(p *cluster.Pod) bool { return !p.Terminating && !c.matcher.Empty() }
+
+// count counts the running pods.
+func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
+	counts := make([]int32, len(c.isDomain))
+	for p := range cluster.PodID(plan.ix.NumPods()) {
+		n := plan.ix.NodeOf(p)
+		if n == cluster.NoNode || !c.matches[plan.labels.Of(p)] {
+			continue
+		}
+		if v := c.domainOf[n]; v != cluster.NoValue && c.counts(plan.ix.Pod(p)) {
+			counts[v]++
+		}
+	}
+	return newDomainCounts(counts, c.isDomain)
+}
