@@ -170,6 +170,9 @@ func (s *podSearch) sample() {
 			*list = append(*list, c)
 		}
 		if len(harmless) > 0 && len(harmless)+len(violating) >= wanted {
+			for j := i + 1; j < len(potential); j++ {
+				s.status[potential[(j+int(s.options.Sampling.Offset))%len(potential)]] = domain.Reason{Check: notSampled}
+			}
 			break
 		}
 	}
@@ -182,6 +185,9 @@ func (s *podSearch) sample() {
 func (s *Sampling) candidates(n int) int {
 	return min(max(n*int(s.Percent)/100, int(s.Minimum)), n)
 }
+
+// notSampled is why a node is no candidate that was not looked at: enough were found.
+const notSampled domain.Check = "not sampled"
 
 // noVictims is why preemption does not help where nobody may be evicted.
 const noVictims domain.Check = "no potential victims"

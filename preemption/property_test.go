@@ -280,7 +280,7 @@ func FuzzMorePriorityHelps(f *testing.F) { f.Fuzz(rapid.MakeFuzz(drawn(morePrior
 // whyNotTellsTheFirstDifference: forcing a node that is not chosen gives a score
 // that is worse in the criterion named.
 func whyNotTellsTheFirstDifference(t fatal, o preemption.Options, q gen.Question, _ uint64) {
-	planner, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{Rules: o.Rules, Candidates: true})
+	planner, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{Rules: o.Rules, Sampling: o.Sampling, Candidates: true})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

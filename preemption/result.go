@@ -169,8 +169,9 @@ type DomainTrace struct {
 
 // Step is one decision.
 type Step struct {
-	Action string  `json:"action"` // potential, remove, return, keep out, reject, compare ...
-	Unit   string  `json:"unit,omitempty"`
-	Reason *Reason `json:"reason,omitempty"`
-	Text   string  `json:"text"` // the decision in words
+	Action   string  `json:"action"` // ActionPotential, ActionReturn, ...
+	Unit     string  `json:"unit,omitempty"`
+	Violates bool    `json:"violates,omitempty"` // Unit is tried early, since its loss would violate a budget
+	Reason   *Reason `json:"reason,omitempty"`
+	Text     string  `json:"text"` // the decision in words
 }

@@ -33,6 +33,9 @@ func (s *podSearch) trace() []DomainTrace {
 }
 
 func (s *podSearch) traceNode(n cluster.NodeID) []Step {
+	if why := s.status[n]; why.Check == notSampled {
+		return []Step{s.step(ActionReject, "", n, why, "enough candidates were found")}
+	}
 	s.trial.Reset(n)
 	if why := s.trial.Fits(); why.Unresolvable {
 		return []Step{s.step(ActionReject, "", n, why, "no eviction helps")}
@@ -65,10 +68,10 @@ func (q *question) reprieveStep(u victims.UnitID, violates bool, why Reason) Ste
 		budget = ", its loss violates a budget"
 	}
 	if why.Check == "" {
-		return Step{Action: ActionReturn, Unit: name, Text: "reprieve " + name + " yes" + budget}
+		return Step{Action: ActionReturn, Unit: name, Violates: violates, Text: "reprieve " + name + " yes" + budget}
 	}
 	return Step{
-		Action: ActionKeepOut, Unit: name, Reason: &why,
+		Action: ActionKeepOut, Unit: name, Violates: violates, Reason: &why,
 		Text: fmt.Sprintf("reprieve %s no (%s)%s", name, why, budget),
 	}
 }

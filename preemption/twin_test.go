@@ -116,9 +116,6 @@ func disagreement(o preemption.Options, q gen.Question) (string, *preemption.Res
 		return fmt.Sprintf("it does not fit on %s: %v", r.Domain, a.Statuses[r.Domain]), r
 	}
 	for _, t := range r.Trace {
-		if o.Sampling != nil {
-			break // the twin gives up earlier than the trace
-		}
 		reason := preemption.Reason{}
 		if last := t.Steps[len(t.Steps)-1]; last.Action == preemption.ActionReject {
 			reason = *last.Reason

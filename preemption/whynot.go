@@ -85,6 +85,10 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	case r.Verdict == NotEligible || r.Verdict == Waiting:
 		return &Why{Text: "nothing is evicted anywhere: " + r.Message}
 	}
+	const left = "it is not among the candidates that sampling left"
+	if s.status[n].Check == notSampled {
+		return &Why{Text: left}
+	}
 	s.trial.Reset(n)
 	why := s.trial.Fits()
 	switch {
@@ -97,8 +101,8 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if !why.OK() {
 		return s.fails(n, why, "even with every potential victim gone")
 	}
-	if s.best.node == cluster.NoNode {
-		return &Why{Text: "it is not among the nodes that were sampled"}
+	if order := c.score.Compare(s.best.score); s.best.node == cluster.NoNode || order < 0 || order == 0 && n < s.best.node {
+		return &Why{Text: left}
 	}
 	mine, best := criteria(c.score), criteria(s.best.score)
 	for i := range mine {

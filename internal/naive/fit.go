@@ -18,7 +18,8 @@ type Status struct {
 func (s Status) OK() bool { return s.Check == "" }
 
 // The checks, by the names that the library gives them, in the order in which they
-// are made; and the reason of a node on which nobody may be evicted.
+// are made; and the reasons of a node on which nobody may be evicted, and of one
+// that was not looked at.
 const (
 	Unschedulable = "unschedulable"
 	NodeName      = "node name"
@@ -27,6 +28,7 @@ const (
 	Ports         = "host port"
 	Resource      = "resource"
 	NoVictims     = "no potential victims"
+	NotSampled    = "not sampled"
 )
 
 // fits says whether the preemptor fits on a node once some pods are gone. It has

@@ -174,8 +174,13 @@ func (q *question) scan(a *Answer) {
 		offset = s.Offset % total
 	}
 	var clean, violating []string // each holds as many as wanted; the surplus is dropped
+	enough := false
 	for i := range total {
 		n := potential[(offset+i)%total]
+		if enough {
+			a.Rejected[n] = Status{Check: NotSampled}
+			continue
+		}
 		c, st := q.try(n)
 		if !st.OK() {
 			a.Rejected[n] = st
@@ -189,9 +194,7 @@ func (q *question) scan(a *Answer) {
 			violating = append(violating, n)
 			a.Candidates[n] = c
 		}
-		if q.options.Sampling != nil && len(clean) > 0 && len(clean)+len(violating) >= wanted {
-			break
-		}
+		enough = q.options.Sampling != nil && len(clean) > 0 && len(clean)+len(violating) >= wanted
 	}
 	a.Found = append(clean, violating...)
 }

@@ -34,7 +34,7 @@
 //	now        12:00               what time it is; without it 12:00
 //	rules      NAME ...            asked once for each; without it the default rules
 //	sampling   percent=40 minimum=1 offset=4 ...   each line asks once more
-//	options    strict=yes
+//	options    strict=yes members=MinCount placement=Pack lowest=yes repeat=on broken-free=yes
 //	preempt    NAME key=value ...  a pod that is not in the snapshot
 //	preempt    pod NAME            a pending pod of the snapshot; or podgroup, or compositepodgroup
 //

@@ -215,5 +215,12 @@ func (s *Scenario) sampling(o object) error {
 }
 
 func (s *Scenario) options(o object) error {
-	return o.set(map[string]func(string) error{"strict": into(&s.Strict, yes)}, nil)
+	return o.set(map[string]func(string) error{
+		"strict":      into(&s.Strict, yes),
+		"members":     into(&s.Members, text[preemption.Members]),
+		"placement":   into(&s.Placement, text[preemption.Placement]),
+		"repeat":      into(&s.RepeatReprieve, text[preemption.Switch]),
+		"lowest":      into(&s.LowestLevel, yes),
+		"broken-free": into(&s.BrokenGroupsFree, yes),
+	}, nil)
 }

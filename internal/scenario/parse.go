@@ -11,7 +11,7 @@ import (
 
 // Scenario is one file.
 type Scenario struct {
-	File     string
+	Path     string
 	Question string // everything above the dashes, as it stands in the file
 	Want     string // everything below
 
@@ -19,7 +19,13 @@ type Scenario struct {
 	Preemptors []preemption.Preemptor
 	Rules      []preemption.Rules // empty: the default
 	Samplings  []preemption.Sampling
-	Strict     bool
+
+	Strict           bool
+	Members          preemption.Members
+	Placement        preemption.Placement
+	RepeatReprieve   preemption.Switch
+	LowestLevel      bool
+	BrokenGroupsFree bool
 }
 
 // Error is what is wrong with a scenario, and where.
@@ -37,7 +43,7 @@ const divider = "----"
 
 // Parse reads a scenario. The error is an *Error: the first thing that is wrong.
 func Parse(file, text string) (*Scenario, error) {
-	s := &Scenario{File: file, Question: text}
+	s := &Scenario{Path: file, Question: text}
 	if q, want, found := strings.Cut(text, "\n"+divider+"\n"); found {
 		s.Question, s.Want = q+"\n", want
 	}
@@ -142,6 +148,9 @@ func (s *Scenario) readObjects(st statement) error {
 		return fmt.Errorf("a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options or preempt")
 	}
 	for _, o := range st.objects {
+		if o.name == "" && st.word != "sampling" && st.word != "options" {
+			return fmt.Errorf("%s=%s stands before any name", o.attrs[0].key, o.attrs[0].value)
+		}
 		if err := read(o); err != nil {
 			return err
 		}

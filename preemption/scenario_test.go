@@ -1,0 +1,91 @@
+package preemption_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/scenario"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts of the scenarios")
+
+// TestScenarios answers every scenario as its transcript says, and as the plain
+// twin does.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			s, err := scenario.Parse(file, string(text))
+			require.NoError(t, err)
+			got := s.Transcript()
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(s.File(got)), 0o644))
+			} else if diff := cmp.Diff(s.Want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, q := range s.Questions() {
+				agrees(t, s, q)
+			}
+		})
+	}
+}
+
+// agrees asks the twin what a scenario asks, if it is one that the twin answers.
+func agrees(t *testing.T, s *scenario.Scenario, q scenario.Question) {
+	t.Helper()
+	if _, err := q.Options.Preempt(q.Preemptor, &s.Snapshot); err != nil || q.Preemptor.Kind != cluster.KindPod {
+		return
+	}
+	if diff, _ := disagreement(q.Options, gen.Question{Snapshot: s.Snapshot, Preemptor: q.Preemptor}); diff != "" {
+		t.Errorf("%s: %s", q.Title, diff)
+	}
+}
+
+// refuseAll is a constraint that lets nobody in, and counts how often it was asked.
+type refuseAll struct{ asked *int }
+
+func (refuseAll) Name() domain.Check { return "refuse all" }
+func (r refuseAll) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) {
+	return r, nil
+}
+func (refuseAll) Remove(cluster.PodID, cluster.NodeID)    {}
+func (refuseAll) Return(cluster.PodID, cluster.NodeID)    {}
+func (refuseAll) Place(domain.MemberID, cluster.NodeID)   {}
+func (refuseAll) Unplace(domain.MemberID, cluster.NodeID) {}
+func (r refuseAll) Clone() domain.State                   { return r }
+func (refuseAll) Scope() domain.Scope                     { return domain.Scope{NodeLocal: true, Monotone: true} }
+func (r refuseAll) Fits(domain.MemberID, cluster.NodeID) domain.Reason {
+	*r.asked++
+	return domain.Reason{Check: "refuse all"}
+}
+
+// TestAConstraintThatRefusesEverything: rows 1 to 3 of upstream's dry run. The
+// constraint is asked once for each node with everybody in place, and once with
+// the potential victims gone.
+func TestAConstraintThatRefusesEverything(t *testing.T) {
+	s, err := scenario.Parse("x.txt", "# Two nodes with room after evictions.\nnodes n1 cpu=5 n2 cpu=5\n"+
+		"pods a@n1 prio=0 cpu=1 b@n2 prio=0 cpu=1\npreempt p prio=1000 cpu=1\n")
+	require.NoError(t, err)
+	asked := 0
+	r, err := preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{refuseAll{&asked}}}}.
+		Preempt(s.Preemptors[0], &s.Snapshot)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Equal(t, []preemption.Rejection{{Reason: "refuse all", Domains: 2}}, r.Rejected)
+	require.Nil(t, r.Nearest, "nothing that can be relaxed would do")
+	require.True(t, r.Stats.Hooks)
+	require.GreaterOrEqual(t, asked, 4)
+}
