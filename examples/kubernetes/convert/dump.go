@@ -84,7 +84,8 @@ func (d *Dump) PendingPods() []*cluster.Pod {
 func (d *Dump) Count() int {
 	s := &d.Snapshot
 	return len(s.Nodes) + len(s.Pods) + len(s.PodGroups) + len(s.CompositePodGroups) +
-		len(s.Budgets) + len(s.PriorityClasses) + len(s.Namespaces)
+		len(s.Budgets) + len(s.PriorityClasses) + len(s.Namespaces) +
+		len(s.ResourceFlavors) + len(s.ClusterQueues) + len(s.Cohorts) + len(s.LocalQueues) + len(s.Workloads)
 }
 
 // annotated is an object whose annotation waits for the priority classes.

@@ -20,6 +20,8 @@ type Answer struct {
 	Victims     []string          `json:"victims"` // namespace/name, sorted
 	Nominations map[string]string `json:"nominations"`
 	Error       string            `json:"error"`
+
+	*QuotaAnswer // of a Workload
 }
 
 // Candidate is a node on which preemption helps.
@@ -43,6 +45,9 @@ func refused(name string, err error) *Answer {
 
 // answered puts a result into the batch's form.
 func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
+	if kind == cluster.KindWorkload {
+		return answeredQuota(name, r)
+	}
 	a := blank(name)
 	a.Status, a.Message = statusOf(kind, r.Verdict), r.Message
 	if a.Status == "fits" || a.Status == "preempt" {

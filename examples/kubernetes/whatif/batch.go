@@ -24,6 +24,9 @@ type testCase struct {
 	Now       string            `json:"now"`
 	Rules     string            `json:"rules"`
 	Placement map[string]string `json:"placement"`
+
+	FairSharing *fairSharing `json:"fairSharing"` // of a Workload; absent: as -fair-sharing says
+
 	Objects   []json.RawMessage `json:"objects"`
 	Preemptor struct {
 		Kind      cluster.Kind `json:"kind"`
@@ -113,9 +116,9 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 		return nil, errors.New("placement: placements that are given are not read yet")
 	}
 	switch q.Preemptor.Kind {
-	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup:
+	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload:
 	default:
-		return nil, fmt.Errorf("preemptor.kind: %q is not Pod, PodGroup or CompositePodGroup", q.Preemptor.Kind)
+		return nil, fmt.Errorf("preemptor.kind: %q is not Pod, PodGroup, CompositePodGroup or Workload", q.Preemptor.Kind)
 	}
 	objects, err := convert.Split(q.Objects)
 	if err != nil {
@@ -129,7 +132,8 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if preemptor.Namespace == "" {
 		preemptor.Namespace = metav1.NamespaceDefault
 	}
-	r, err := ask(preemption.Options{Rules: rules, Candidates: true, Strict: c.strict}, preemptor, &dump.Snapshot)
+	o := preemption.Options{Rules: rules, Candidates: true, Strict: c.strict, Quota: c.quota(q.FairSharing)}
+	r, err := ask(o, preemptor, &dump.Snapshot)
 	if err != nil {
 		return nil, dump.Locate(err)
 	}

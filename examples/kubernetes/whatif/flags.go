@@ -33,6 +33,7 @@ type config struct {
 	made      *madeUp // a pod made up on the command line; nil: none
 
 	rules   preemption.Rules
+	fair    fairSharing // for Workloads
 	output  string
 	explain bool
 	lenient bool
@@ -59,9 +60,10 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 
 	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated")
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
-	f.StringVar(&c.preemptor, "preemptor", "", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nor a workload of the input whose next pod is meant: daemonset, deployment, job, ...")
+	f.StringVar(&c.preemptor, "preemptor", "", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...")
 	f.StringVar(&c.node, "node", "", "`NODE` that the pod of a workload, or made up, is pinned to")
 	rules := f.String("rules", "v1.37", "follow the `RULES` "+rulesWanted)
+	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
 	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision")
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")

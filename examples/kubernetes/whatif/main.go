@@ -60,7 +60,8 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	p := startProgress(stderr, func() string {
 		return fmt.Sprintf("searching %d nodes with %d pods", len(dump.Snapshot.Nodes), len(dump.Snapshot.Pods))
 	})
-	result, err := ask(preemption.Options{Rules: c.rules, Candidates: true, Explain: c.explain, Strict: c.strict}, q.preemptor, &dump.Snapshot)
+	o := preemption.Options{Rules: c.rules, Candidates: true, Explain: c.explain, Strict: c.strict, Quota: c.quota(nil)}
+	result, err := ask(o, q.preemptor, &dump.Snapshot)
 	p.stop()
 	if err != nil {
 		return dump.Locate(err)

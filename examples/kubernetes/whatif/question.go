@@ -55,6 +55,7 @@ func ofNewPod(p cluster.Pod, title string) *question {
 var groupKinds = map[string]cluster.Kind{
 	"podgroup":          cluster.KindPodGroup,
 	"compositepodgroup": cluster.KindCompositePodGroup,
+	"workload":          cluster.KindWorkload,
 }
 
 // named finds the object that -preemptor names.

@@ -80,6 +80,10 @@ func (r *report) verdict() {
 
 // victims lists who has to go.
 func (r *report) victims() {
+	if r.result.Quota != nil {
+		r.quota()
+		return
+	}
 	if len(r.result.Victims) == 0 {
 		return
 	}
