@@ -11,6 +11,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // TestAgreement asks the real scheduler and the library the same: every candidate
@@ -48,6 +49,85 @@ func TestAgreement(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGangAgreement asks both for a gang. kube-scheduler places members by its
+// scores, and by chance among equal ones, so one question may have several answers:
+// the library's victims must be those of one of its runs.
+func TestGangAgreement(t *testing.T) {
+	profiles := map[string]gen.Profile{
+		"resources": {},
+		"budgets":   {Budgets: true},
+		"groups":    {Groups: true},
+		"placement": {Placement: true, Ports: true},
+	}
+	clusters := uint64(200)
+	if testing.Short() {
+		clusters = 20
+	}
+	for name, profile := range profiles {
+		t.Run(name, func(t *testing.T) {
+			verdicts := map[preemption.Verdict]int{}
+			for seed := range clusters {
+				q := gangQuestion(seed, profile)
+				r, err := preemption.Options{Rules: preemption.Kubernetes136}.Preempt(q.Preemptor, &q.Snapshot)
+				if err != nil {
+					t.Fatal(err)
+				}
+				verdicts[r.Verdict]++
+				got := victimNames(r)
+				runs := gangRuns(t, q, 20, got)
+				if last := runs[len(runs)-1]; !slices.Equal(last, got) {
+					t.Errorf("seed %d: the library evicts %v; kube-scheduler, in %d runs, %v", seed, got, len(runs), runs)
+				}
+			}
+			t.Log(verdicts)
+			if verdicts[preemption.Feasible] < int(clusters)/5 {
+				t.Errorf("only %d of %d questions had victims: too few to mean anything", verdicts[preemption.Feasible], clusters)
+			}
+		})
+	}
+}
+
+// gangQuestion is a small cluster, and a gang of one to four pods like the single
+// preemptor of the generator.
+func gangQuestion(seed uint64, p gen.Profile) gen.Question {
+	q := gen.Random(seed, p)
+	snap := &q.Snapshot
+	snap.CompositePodGroups = nil // v1.36 has none
+	for i := range snap.PodGroups {
+		snap.PodGroups[i].Parent = ""
+	}
+	var like cluster.Pod
+	if len(q.Preemptor.Pods) == 1 {
+		like = q.Preemptor.Pods[0]
+	} else {
+		last := len(snap.Pods) - 1
+		like, snap.Pods = snap.Pods[last], snap.Pods[:last]
+	}
+	like.Namespace, like.Group, like.Policy, like.NominatedNode, like.RequiredNode = "default", "gang", "", "", ""
+	members := 1 + seed%4
+	snap.PodGroups = append(snap.PodGroups, cluster.PodGroup{
+		Namespace: "default", Name: "gang", Priority: like.Priority, MinCount: new(int32(1 + seed/4%members)),
+	})
+	for i := range members {
+		like.Name = fmt.Sprintf("gang-%d", i)
+		snap.Pods = append(snap.Pods, like)
+	}
+	q.Preemptor = preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: "default", Name: "gang"}
+	untie(&q)
+	return q
+}
+
+// gangRuns runs kube-scheduler's cycle until it evicts those victims, at most that
+// many times, and returns the victims of each run.
+func gangRuns(t *testing.T, q gen.Question, most int, until []string) [][]string {
+	t.Helper()
+	runs, err := gangVictims(context.Background(), q.Preemptor, &q.Snapshot, most, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
 }
 
 // untie gives every pod a start time of its own, and a UID.

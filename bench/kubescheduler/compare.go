@@ -103,3 +103,15 @@ func libraryAnswer(r *preemption.Result) answer {
 	}
 	return a
 }
+
+// victimNames lists the pods that a result evicts, namespace/name, sorted.
+func victimNames(r *preemption.Result) []string {
+	var out []string
+	for _, v := range r.Victims {
+		for _, p := range v.Pods {
+			out = append(out, p.Namespace+"/"+p.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -21,6 +21,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // gangScheduler is a whole kube-scheduler with workload-aware preemption on, whose
@@ -171,4 +173,26 @@ func (g *gangScheduler) cycle(ctx context.Context) []string {
 	g.scheduler.ScheduleOne(ctx)
 	slices.Sort(g.victims)
 	return g.victims
+}
+
+// gangVictims runs whole cycles, each of a scheduler of its own, until one evicts
+// the pods of until, at most that many times. It returns whom each run evicts.
+func gangVictims(ctx context.Context, p cluster.Preemptor, snap *cluster.Snapshot, most int, until []string) ([][]string, error) {
+	var runs [][]string
+	for range most {
+		q, err := newQuestion(p, snap)
+		if err != nil {
+			return nil, err
+		}
+		g, release, err := newGangScheduler(q)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, g.cycle(ctx))
+		release()
+		if slices.Equal(runs[len(runs)-1], until) {
+			break
+		}
+	}
+	return runs, nil
 }
