@@ -36,7 +36,7 @@ func Pod(pod *corev1.Pod) (cluster.Pod, error) {
 		Policy:       policy(pod.Spec.PreemptionPolicy),
 		Group:        groupOf(pod),
 		Owner:        ownerOf(pod),
-		Created:      pod.CreationTimestamp.Time,
+		Created:      pod.CreationTimestamp.UTC(),
 		Scheduled:    scheduledAt(pod),
 		Started:      startedAt(pod),
 		Terminating:  pod.DeletionTimestamp != nil,
@@ -71,7 +71,7 @@ func preempted(pod *corev1.Pod) bool {
 func scheduledAt(pod *corev1.Pod) (t time.Time) {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
+			return c.LastTransitionTime.UTC()
 		}
 	}
 	return t
@@ -79,7 +79,7 @@ func scheduledAt(pod *corev1.Pod) (t time.Time) {
 
 func startedAt(pod *corev1.Pod) (t time.Time) {
 	if pod.Status.StartTime != nil {
-		t = pod.Status.StartTime.Time
+		t = pod.Status.StartTime.UTC()
 	}
 	return t
 }

@@ -72,20 +72,21 @@ func Unzip(r io.Reader) (*bufio.Reader, error) {
 	return in, nil
 }
 
-// looksLikeJSON skips white space and looks at the first byte after it.
+// looksLikeJSON looks at the first bytes that are no white space: JSON begins with
+// an array, or an object whose first key is quoted; YAML's own objects in braces
+// have, as people write them, keys without quotes.
 func looksLikeJSON(in *bufio.Reader) bool {
-	for {
-		b, err := in.ReadByte()
-		if err != nil {
-			return true // empty, or broken: the JSON decoder says so
-		}
-		switch b {
-		case ' ', '\t', '\r', '\n':
-			continue
-		}
-		_ = in.UnreadByte()
-		return b == '{' || b == '['
+	const most = 1024
+	start, _ := in.Peek(most) // what there is; a reader that is broken says so later
+	start = bytes.TrimLeft(start, " \t\r\n")
+	if len(start) == 0 {
+		return true
 	}
+	if start[0] == '{' {
+		start = bytes.TrimLeft(start[1:], " \t\r\n")
+		return len(start) == 0 || start[0] == '"' || start[0] == '}'
+	}
+	return start[0] == '['
 }
 
 // splitter collects the objects of documents.

@@ -80,10 +80,10 @@ func (b *builder) addNode(o *Object) error {
 	if err := b.claim(o, cluster.KindNode, "", node.Name); err != nil {
 		return err
 	}
-	b.saw(node.CreationTimestamp.Time)
+	b.saw(node.CreationTimestamp.UTC())
 	for i := range node.Status.Conditions {
 		c := &node.Status.Conditions[i]
-		b.saw(c.LastHeartbeatTime.Time, c.LastTransitionTime.Time)
+		b.saw(c.LastHeartbeatTime.UTC(), c.LastTransitionTime.UTC())
 	}
 	n, err := Node(&node)
 	if err == nil {
@@ -100,9 +100,9 @@ func (b *builder) addPod(o *Object) error {
 	if err := b.claim(o, cluster.KindPod, namespaceOf(&pod.ObjectMeta), pod.Name); err != nil {
 		return err
 	}
-	b.saw(pod.CreationTimestamp.Time, startedAt(&pod))
+	b.saw(pod.CreationTimestamp.UTC(), startedAt(&pod))
 	for i := range pod.Status.Conditions {
-		b.saw(pod.Status.Conditions[i].LastTransitionTime.Time)
+		b.saw(pod.Status.Conditions[i].LastTransitionTime.UTC())
 	}
 	if Finished(&pod) {
 		b.dump.Finished++

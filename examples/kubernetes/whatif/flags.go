@@ -10,8 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
 )
 
@@ -132,9 +132,9 @@ func (m *madeUp) ask(flag, name, amount string) error {
 	if amount == "" {
 		return nil
 	}
-	q, err := resource.ParseQuantity(amount)
+	q, err := convert.ParseQuantity(amount)
 	if err != nil {
-		return fmt.Errorf("%s: %q is not an amount such as 500m, 2 or 4Gi", flag, amount)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	m.requests[corev1.ResourceName(name)] = q
 	return nil
@@ -175,7 +175,7 @@ func parseTime(s string) (time.Time, error) {
 	if err != nil {
 		return t, fmt.Errorf("%q is not a time such as 2026-01-31T12:00:00Z", s)
 	}
-	return t, nil
+	return t.UTC(), nil
 }
 
 func parseLabels(s string) (map[string]string, error) {

@@ -1,0 +1,294 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// dump reads and converts a YAML text.
+func dump(t *testing.T, o convert.Options, text string) (*convert.Dump, error) {
+	t.Helper()
+	objects, err := convert.Read("f", strings.NewReader(text))
+	require.NoError(t, err)
+	return o.Dump(objects)
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestDump(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want cluster.Snapshot
+	}{
+		"nothing": {"", cluster.Snapshot{}},
+		"a node": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {a: b}, annotations: {c: d}},
+			  spec: {unschedulable: true, taints: [{key: k, value: v, effect: NoSchedule}]},
+			  status: {capacity: {cpu: "9", pods: "9"}, allocatable: {cpu: 3500m, memory: 15258956Ki, pods: "110", nvidia.com/gpu: "2"}}}`,
+			cluster.Snapshot{Nodes: []cluster.Node{{
+				Name: "n1", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}, Unschedulable: true,
+				Allocatable: cluster.Resources{"cpu": 3500, "memory": 15258956 << 10, "pods": 110, "nvidia.com/gpu": 2},
+				Taints:      []cluster.Taint{{Key: "k", Value: "v", Effect: cluster.NoSchedule}},
+			}}},
+		},
+		"a node that takes no pods": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4"}, capacity: {pods: "110"}}}`,
+			cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: cluster.Resources{"cpu": 4000, "pods": 0}}}},
+		},
+		"a node that tells its capacity only": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {capacity: {cpu: "4", pods: "110"}}}`,
+			cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: cluster.Resources{"cpu": 4000, "pods": 110}}}},
+		},
+		"a node that tells nothing": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1}}`,
+			cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: cluster.Resources{"pods": 0}}}},
+		},
+		"a namespace": {
+			`{apiVersion: v1, kind: Namespace, metadata: {name: n1, labels: {a: b}}}`,
+			cluster.Snapshot{Namespaces: []cluster.Namespace{{Name: "n1", Labels: map[string]string{"a": "b"}}}},
+		},
+		"priority classes of any version": {
+			"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: -5, preemptionPolicy: Never}\n---\n" +
+				"{apiVersion: scheduling.k8s.io/v1beta1, kind: PriorityClass, metadata: {name: b}, value: 9, globalDefault: true}",
+			cluster.Snapshot{PriorityClasses: []priority.Class{
+				{Name: "a", Value: -5, Policy: priority.Never}, {Name: "b", Value: 9, GlobalDefault: true},
+			}},
+		},
+		"a budget": {
+			`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: ns, name: b},
+			  spec: {maxUnavailable: 1, selector: {matchLabels: {a: b}, matchExpressions: [{key: k, operator: Exists}]}},
+			  status: {disruptionsAllowed: 2, disruptedPods: {z: "2026-01-02T03:04:05Z", x: null}}}`,
+			cluster.Snapshot{Budgets: []disruption.Budget{{
+				Namespace: "ns", Name: "b", Allowed: 2, Disrupted: []string{"x", "z"},
+				Selector: &disruption.Selector{
+					MatchLabels:      map[string]string{"a": "b"},
+					MatchExpressions: []disruption.Requirement{{Key: "k", Operator: disruption.Exists}},
+				},
+			}}},
+		},
+		"an empty selector of a budget is kept; of a v1beta1 budget it selects nothing": {
+			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, spec: {selector: {}}}\n---\n" +
+				"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {selector: {}}}\n---\n" +
+				"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: c}, spec: {selector: {matchLabels: {a: b}}}, status: {disruptionsAllowed: 1}}",
+			cluster.Snapshot{Budgets: []disruption.Budget{
+				{Namespace: "default", Name: "a", Selector: &disruption.Selector{}},
+				{Namespace: "default", Name: "b"},
+				{Namespace: "default", Name: "c", Selector: &disruption.Selector{MatchLabels: map[string]string{"a": "b"}}, Allowed: 1},
+			}},
+		},
+		"pod groups of Kubernetes 1.36": {
+			"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: a, namespace: ns, uid: u}, " +
+				"spec: {schedulingPolicy: {gang: {minCount: 4}}, disruptionMode: PodGroup, priority: 500, priorityClassName: c, schedulingConstraints: {topology: [{key: rack}]}}}\n---\n" +
+				"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: b}, spec: {schedulingPolicy: {basic: {}}, disruptionMode: Pod}}",
+			cluster.Snapshot{PodGroups: []cluster.PodGroup{
+				{
+					Namespace: "ns", Name: "a", UID: "u", MinCount: ptr(int32(4)), Mode: disruption.All, Priority: ptr(int32(500)), Class: "c",
+					Topology: []cluster.TopologyConstraint{{Key: "rack"}},
+				},
+				{Namespace: "default", Name: "b", Basic: true, Mode: disruption.Single},
+			}},
+		},
+		"pod groups of Kubernetes 1.37": {
+			"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: a}, " +
+				"spec: {parentCompositePodGroupName: top, schedulingPolicy: {gang: {minCount: 4}}, disruptionMode: {all: {}}, priority: 500, preemptionPolicy: Never, schedulingConstraints: {topology: [{key: rack}]}}}\n---\n" +
+				"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: b}, spec: {schedulingPolicy: {basic: {}}, disruptionMode: {single: {}}}}",
+			cluster.Snapshot{PodGroups: []cluster.PodGroup{
+				{
+					Namespace: "default", Name: "a", Parent: "top", MinCount: ptr(int32(4)), Mode: disruption.All, Priority: ptr(int32(500)), Policy: priority.Never,
+					Topology: []cluster.TopologyConstraint{{Key: "rack"}},
+				},
+				{Namespace: "default", Name: "b", Basic: true, Mode: disruption.Single},
+			}},
+		},
+		"composite pod groups": {
+			"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: a}, " +
+				"spec: {schedulingPolicy: {gang: {minGroupCount: 2}}, disruptionMode: {all: {}}, priorityClassName: c, schedulingConstraints: {topology: [{key: block}]}}}\n---\n" +
+				"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: b}, spec: {parentCompositePodGroupName: a, schedulingPolicy: {basic: {}}}}",
+			cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{
+				{Namespace: "default", Name: "a", MinGroupCount: ptr(int32(2)), Mode: disruption.All, Class: "c", Topology: []cluster.TopologyConstraint{{Key: "block"}}},
+				{Namespace: "default", Name: "b", Parent: "a", MinGroupCount: ptr(int32(1))},
+			}},
+		},
+		"the priority as a victim is that of the class that the annotation names": {
+			"{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {preempt-go.dev/preemption-priority-class: high}}}\n---\n" +
+				"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: g, annotations: {preempt-go.dev/preemption-priority-class: system-node-critical}}, spec: {schedulingPolicy: {basic: {}}}}\n---\n" +
+				"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9}",
+			cluster.Snapshot{
+				Pods: []cluster.Pod{{
+					Namespace: "default", Name: "p", PreemptionPriority: ptr(int32(9)),
+					Annotations: map[string]string{"preempt-go.dev/preemption-priority-class": "high"},
+				}},
+				PodGroups:       []cluster.PodGroup{{Namespace: "default", Name: "g", Basic: true, PreemptionPriority: ptr(int32(2_000_001_000))}},
+				PriorityClasses: []priority.Class{{Name: "high", Value: 9}},
+			},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d, err := dump(t, convert.Options{}, tt.text)
+			require.NoError(t, err)
+			if diff := cmp.Diff(tt.want, d.Snapshot, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("snapshot (-want +got):\n%s", diff)
+			}
+			if tt.text != "" {
+				require.Positive(t, d.Count())
+			}
+		})
+	}
+}
+
+func TestDumpRefuses(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"an amount that is none": {
+			`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a}, {name: b, resources: {requests: {cpu: two}}}]}}`,
+			`f, document 1: Pod "p": spec.containers[1].resources.requests[cpu]: "two" is not readable: `,
+		},
+		"an amount whose exponent would take for ever": {
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"commit":"12e34567"}},"spec":{"containers":[{"resources":{"requests":{"cpu":"1e2147483647"}}}]}}`,
+			`f, document 1: Pod "p": spec.containers[0].resources.requests[cpu]: "1e2147483647" is not an amount whose exponent has at most 3 digits`,
+		},
+		"an amount that is tiny beyond measure": {
+			`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"capacity":{"cpu":1E-99999999}}}`,
+			`f, document 1: Node "n1": status.capacity[cpu]: 1E-99999999 is not an amount whose exponent has at most 3 digits`,
+		},
+		"an amount of many digits": {
+			`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"` + strings.Repeat("1", 65) + `"}}}`,
+			`f, document 1: Node "n1": status.allocatable[cpu]: "111111111111111111111111111111111111111... is not an amount of at most 64 characters`,
+		},
+		"a time that is none": {
+			`{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {startTime: yesterday}}`,
+			`f, document 1: Pod "p": status.startTime: "yesterday" is not readable: `,
+		},
+		"a text where a number belongs": {
+			`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: c}, value: high}`,
+			`f, document 1: PriorityClass "c": value: "high" is not readable: `,
+		},
+		"a priority beyond 32 bits": {
+			`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}, spec: {priority: 3000000000}}`,
+			`f, document 1: Pod "ns/p": spec.priority: 3000000000 is not readable: `,
+		},
+		"a list where an object belongs": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: []}`,
+			`f, document 1: Node "n1": spec: [] is not readable: `,
+		},
+		"a node that offers less than nothing": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {memory: "-1"}}}`,
+			`f, document 1: Node "n1": status.allocatable[memory]: -1 is not at least 0`,
+		},
+		"a taint without effect": {
+			`{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {taints: [{key: k}]}}`,
+			`f, document 1: Node "n1": spec.taints[0].effect: "" is not NoSchedule, PreferNoSchedule or NoExecute`,
+		},
+		"an object that stands twice": {
+			"{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}",
+			`f, document 2: Node "n1": metadata.name: "n1" is not unique: it stands in f, document 1 too`,
+		},
+		"a pod that stands twice, finished or not": {
+			"{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Failed}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}}",
+			`f, document 2: Pod "default/p": metadata.name: "p" is not unique: it stands in f, document 1 too`,
+		},
+		"a disruption mode of another version": {
+			`{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: g}, spec: {disruptionMode: All}}`,
+			`f, document 1: PodGroup "default/g": spec.disruptionMode: "All" is not Pod or PodGroup`,
+		},
+		"two disruption modes": {
+			`{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: g}, spec: {disruptionMode: {all: {}, single: {}}}}`,
+			`f, document 1: PodGroup "default/g": spec.disruptionMode: single and all is not one of them`,
+		},
+		"two policies": {
+			`{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: g}, spec: {schedulingPolicy: {basic: {}, gang: {minGroupCount: 1}}}}`,
+			`f, document 1: CompositePodGroup "default/g": spec.schedulingPolicy: basic and gang is not one of them`,
+		},
+		"an annotation that names no class": {
+			`{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {preempt-go.dev/preemption-priority-class: high}}}`,
+			`f, document 1: Pod "default/p": metadata.annotations[preempt-go.dev/preemption-priority-class]: "high" is not a priority class of the input`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := dump(t, convert.Options{}, tt.text)
+			require.ErrorIs(t, err, convert.ErrInput)
+			require.ErrorContains(t, err, tt.want)
+
+			d, err := dump(t, convert.Options{Lenient: true}, tt.text)
+			require.NoError(t, err)
+			require.Len(t, d.Problems, 1)
+			require.ErrorContains(t, d.Problems[0], tt.want)
+		})
+	}
+}
+
+func TestDumpReportsEveryProblem(t *testing.T) {
+	_, err := dump(t, convert.Options{}, strings.Repeat("{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}\n---\n", 1200))
+	require.ErrorContains(t, err, "f, document 1: ")
+	require.ErrorContains(t, err, "f, document 1000: ")
+	require.ErrorContains(t, err, "and 200 more")
+	require.NotContains(t, err.Error(), "f, document 1001: ")
+}
+
+const oddities = `
+{apiVersion: v1, kind: Pod, metadata: {name: done, creationTimestamp: "2026-01-01T00:00:00Z"}, status: {phase: Succeeded}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: gone}, spec: {nodeName: n1}, status: {phase: Failed}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: s}}
+---
+{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: other}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, creationTimestamp: "2026-01-01T00:00:05Z"},
+ spec: {schedulingGates: [{name: g}], resourceClaims: [{name: r}], volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, deletionTimestamp: "2027-01-01T00:00:00Z"}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: runs}, spec: {nodeName: n1}, status: {startTime: "2026-01-01T00:00:07Z"}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {conditions: [{type: Ready, lastHeartbeatTime: "2026-01-01T00:00:09Z"}]}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}
+`
+
+func TestDumpCountsWhatIsLeftOut(t *testing.T) {
+	d, err := dump(t, convert.Options{}, oddities)
+	require.NoError(t, err)
+	require.Equal(t, 2, d.Finished)
+	require.Equal(t, map[string]int{"Service": 1, "PodGroup.scheduling.x-k8s.io": 1}, d.Ignored)
+	require.Equal(t, map[string]int{"spec.schedulingGates": 1, "spec.resourceClaims": 1, "spec.volumes[].persistentVolumeClaim": 1}, d.Unread)
+	require.Equal(t, 4, d.Count())
+	var pending []string
+	for _, p := range d.PendingPods() {
+		pending = append(pending, p.Name)
+	}
+	require.Equal(t, []string{"a", "b"}, pending)
+}
+
+func TestNowIsTheNewestThatHappened(t *testing.T) {
+	d, err := dump(t, convert.Options{}, oddities)
+	require.NoError(t, err)
+	require.True(t, d.Snapshot.Time.Equal(at("2026-01-01T00:00:09Z")), d.Snapshot.Time)
+
+	given := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err = dump(t, convert.Options{Now: given}, oddities)
+	require.NoError(t, err)
+	require.Equal(t, given, d.Snapshot.Time)
+}
+
+func TestLocate(t *testing.T) {
+	d, err := dump(t, convert.Options{}, "{apiVersion: v1, kind: Node, metadata: {name: n1}}")
+	require.NoError(t, err)
+	require.NoError(t, d.Locate(nil))
+	known := &cluster.FieldError{Kind: "Node", Name: "n1", Field: "Name", Value: "x", Want: "y"}
+	other := &cluster.FieldError{Kind: "Node", Name: "m", Field: "Name", Value: "x", Want: "y"}
+	require.EqualError(t, d.Locate(known), "f, document 1: "+known.Error())
+	require.ErrorIs(t, d.Locate(known), cluster.ErrInvalid)
+	require.EqualError(t, d.Locate(other), other.Error())
+}
