@@ -13,7 +13,7 @@ import (
 // result starts an answer.
 func (s *podSearch) result(v Verdict, message string) *Result {
 	s.stats.Trials = s.trial.Checks
-	return &Result{Verdict: v, Message: message, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
 }
 
 // fits answers that the pod goes to node n as things are.
@@ -37,6 +37,7 @@ func (s *podSearch) feasible() *Result {
 	r.Score = criteria(s.best.score)
 	r.Violations = s.best.score.Violations
 	r.Overruns = s.budgets.Overruns(s.units, s.best.victims, s.tally)
+	r.Budgets = s.roomOf(s.best.victims)
 	r.Cleared = s.cleared(s.best.node)
 	r.Rejected = s.countRejections(s.status)
 	if s.options.Candidates {

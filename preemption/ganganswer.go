@@ -13,7 +13,7 @@ import (
 // result starts an answer.
 func (s *gangSearch) result(v Verdict, message string) *Result {
 	s.stats.Trials, s.stats.Exact = s.trial.Checks, s.proved
-	return &Result{Verdict: v, Message: message, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
 }
 
 // fits answers that what is placed in d can go there as things are.
@@ -42,6 +42,7 @@ func (s *gangSearch) feasible() *Result {
 	r.Score = criteria(p.score)
 	r.Violations = p.score.Violations
 	r.Overruns = s.budgets.Overruns(s.units, p.victims, s.tally)
+	r.Budgets = s.roomOf(p.victims)
 	r.Cleared = s.clearedBy(p)
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()

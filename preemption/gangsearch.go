@@ -48,22 +48,28 @@ const (
 )
 
 func newGangSearch(q *question) *gangSearch {
+	s := &gangSearch{
+		question: q,
+		trial:    q.gangTrial(),
+		runner:   reprieve.NewRunner(q.units, q.budgets),
+		tally:    q.budgets.NewLedger(),
+		proved:   true,
+		stats:    Stats{Hooks: q.options.Hooks != nil},
+	}
+	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups)
+	return s
+}
+
+// gangTrial returns a trial of the members. Pods that are nominated to a node, other
+// than the members themselves, count there if they are as important.
+func (q *question) gangTrial() *domain.GangTrial {
 	own := map[cluster.PodID]bool{}
 	for _, m := range q.members {
 		own[m.ID] = true
 	}
-	s := &gangSearch{
-		question: q,
-		trial: domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool {
-			return !own[p] && q.ix.Priority(p) >= q.priority
-		}),
-		runner: reprieve.NewRunner(q.units, q.budgets),
-		tally:  q.budgets.NewLedger(),
-		proved: true,
-		stats:  Stats{Hooks: q.options.Hooks != nil},
-	}
-	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups)
-	return s
+	return domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool {
+		return !own[p] && q.ix.Priority(p) >= q.priority
+	})
 }
 
 // run is the whole road: may it preempt, does it fit, whom, and where.

@@ -1,14 +1,7 @@
 package preemption
 
 import (
-	"errors"
-	"slices"
 	"sync"
-
-	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // Preempt answers the question with the default options. See [Options.Preempt].
@@ -23,129 +16,84 @@ func Preempt(p Preemptor, s *Snapshot) (*Result, error) { return Options{}.Preem
 //
 // It compiles s for this one question; for several questions use a [Planner].
 func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
-	pl, err := NewPlanner(s, o)
+	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err
 	}
-	return pl.Preempt(p)
+	return c.preempt(p)
 }
 
-// Planner is a compiled snapshot: one preparation, many questions. It is safe for
-// concurrent use.
+// Planner is a live model of a cluster: one preparation, many questions, and
+// changes in between. It is safe for concurrent use.
 type Planner struct {
 	options Options
-	rules   generation
-	ix      *cluster.Index
+	lone    bool // pods of groups preempt by themselves: for a Gathering
 
-	pods   sides // what a lone pod meets
-	groups sides // what a group meets; the same where the rules are the same
-	quota  *quotaModel
-}
+	mu    sync.Mutex
+	first *Snapshot // what the planner began with; model is built from it when first needed
+	model *model    // nil as long as nothing has changed
+	ready *compiled // of the cluster as it is; nil after a change
 
-// sides are the units and budgets of one kind of preemptor, formed when first asked.
-type sides struct {
-	once    sync.Once
-	units   *victims.Units
-	budgets *victims.Budgets
-}
-
-func (s *sides) of(ix *cluster.Index, units victims.UnitRule, budgets disruption.Rule) (*victims.Units, *victims.Budgets) {
-	s.once.Do(func() { s.units, s.budgets = victims.NewUnits(ix, units), victims.NewBudgets(ix, budgets) })
-	return s.units, s.budgets
-}
-
-func (pl *Planner) podUnits() (*victims.Units, *victims.Budgets) {
-	return pl.pods.of(pl.ix, pl.rules.podUnits, pl.rules.podBudgets)
-}
-
-func (pl *Planner) groupUnits() (*victims.Units, *victims.Budgets) {
-	if pl.rules.podUnits == pl.rules.groupUnits && pl.rules.podBudgets == pl.rules.groupBudgets {
-		return pl.podUnits()
-	}
-	return pl.groups.of(pl.ix, pl.rules.groupUnits, pl.rules.groupBudgets)
+	quota *quotaModel // of first: quota objects are not changed yet
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
-// keeps pointers into s, which must not be changed while the planner is in use.
+// keeps pointers into s, whose objects must not be changed while the planner is in
+// use; change them through the planner.
 //
 // O(k log k) for k pods. Errors are those of [Options.Preempt].
 func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
-	rules, err := o.generation()
+	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	ix, err := cluster.NewIndex(s)
-	quota, quotaErr := newQuotaModel(s, o.Quota)
-	if err := errors.Join(err, quotaErr); err != nil {
-		return nil, err
-	}
-	if o.Strict {
-		if err := strict(slices.Concat(ix.Warnings(), quota.ix.Warnings())); err != nil {
-			return nil, err
-		}
-	}
-	if rules.refuseBasicAll {
-		if err := refuseBasicAll(ix); err != nil {
-			return nil, err
-		}
-	}
-	pl := &Planner{options: o, rules: rules, ix: ix, quota: quota}
-	pl.podUnits()
-	return pl, nil
+	return &Planner{options: o, first: s, ready: c, quota: c.quota}, nil
 }
 
-// refuseBasicAll complains about groups of mode All that are no gangs: KEP-5710's
-// validation forbids them.
-func refuseBasicAll(ix *cluster.Index) error {
-	var errs []error
-	for i := range ix.NumGroups() {
-		g := ix.Group(cluster.GroupID(i))
-		if g.PodGroup != nil && g.PodGroup.MinCount == nil && g.Mode == disruption.All {
-			errs = append(errs, &cluster.FieldError{
-				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
-				Field: "Mode", Value: string(g.Mode), Want: "Single: the group is basic",
-			})
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// strict turns warnings into errors.
-func strict(ws []cluster.Warning) error {
-	var errs []error
-	for _, w := range ws {
-		errs = append(errs, &cluster.FieldError{
-			Kind: string(w.Kind), Namespace: w.Namespace, Name: w.Name,
-			Field: w.Field, Value: w.Value, Want: "accepted under Strict (" + w.Text + ")",
-		})
-	}
-	return errors.Join(errs...)
-}
-
-// Preempt answers one question. See [Options.Preempt].
+// Preempt answers one question about the cluster as it is. See [Options.Preempt].
+//
+// The first question after a change compiles the cluster anew.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
-	if p.Kind == cluster.KindWorkload {
-		return pl.quota.preemptWorkload(p)
-	}
-	q, err := pl.newQuestion(p)
+	c, err := pl.compiled()
 	if err != nil {
 		return nil, err
 	}
-	if q.team != nil {
-		return newGangSearch(q).run()
-	}
-	return newPodSearch(q).run(), nil
+	return c.preempt(p)
 }
 
-// constraints returns those that every question checks: the built-in ones, then
-// the user's.
-func (pl *Planner) constraints() []domain.Constraint {
-	cs := builtinConstraints()
-	if h := pl.options.Hooks; h != nil {
-		cs = append(cs, h.Constraints...)
+// compiled returns the compiled form of the model as it is.
+func (pl *Planner) compiled() (*compiled, error) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.ready == nil {
+		c, err := pl.options.compile(pl.open().objects(), pl.quota)
+		if err != nil {
+			return nil, err
+		}
+		if pl.lone {
+			c.rules.membersWait = false
+		}
+		pl.ready = c
 	}
-	return cs
+	return pl.ready, nil
+}
+
+// Fork returns an independent copy: neither sees the changes of the other. O(1),
+// and each of the two costs memory only for what it changes.
+func (pl *Planner) Fork() *Planner {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	fork := &Planner{options: pl.options, first: pl.first, ready: pl.ready, quota: pl.quota}
+	if pl.model != nil {
+		fork.model = pl.model.clone()
+	}
+	return fork
+}
+
+// open returns the model for a change or a look. The lock is held.
+func (pl *Planner) open() *model {
+	if pl.model == nil {
+		pl.model = newModel(pl.first)
+	}
+	return pl.model
 }

@@ -331,7 +331,9 @@ func jsonKeepsEverything(t fatal, o preemption.Options, q gen.Question, _ uint64
 	roundTrip(t, o)
 	roundTrip(t, q.Snapshot)
 	roundTrip(t, q.Preemptor)
-	roundTrip(t, *ask(t, o, q))
+	answer := *ask(t, o, q)
+	answer.Preemptor.Inline = nil // documented: what was given inline is not marshalled
+	roundTrip(t, answer)
 }
 func TestJSONKeepsEverything(t *testing.T) { hold(t, jsonKeepsEverything) }
 

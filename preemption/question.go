@@ -11,7 +11,7 @@ import (
 
 // question is a preemptor that was found and checked.
 type question struct {
-	*Planner
+	*compiled
 	units   *victims.Units
 	budgets *victims.Budgets
 
@@ -22,15 +22,16 @@ type question struct {
 	priority int32
 	policy   priority.Policy
 	states   []domain.State
+	asked    Asked
 }
 
 // newQuestion finds the preemptor, settles its priority and prepares the
 // constraints.
-func (pl *Planner) newQuestion(p Preemptor) (*question, error) {
+func (c *compiled) newQuestion(p Preemptor) (*question, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	q := &question{Planner: pl}
+	q := &question{compiled: c, asked: askedBy(p)}
 	var err error
 	switch {
 	case p.Group != nil:

@@ -25,6 +25,8 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 	Message string  `json:"message"` // the verdict's reason, a sentence
 
+	Preemptor Asked `json:"preemptor"` // who asked, so that the answer can be applied and checked later
+
 	Domain      string       `json:"domain,omitempty"` // the chosen domain; for a single pod the node's name
 	Nominations []Nomination `json:"nominations,omitempty"`
 	Victims     []Victim     `json:"victims,omitempty"` // most important first
@@ -33,6 +35,9 @@ type Result struct {
 	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
 
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted
+
+	// Budgets lists the budgets that cover victims, with the room that was counted on.
+	Budgets []BudgetRoom `json:"budgets,omitempty"`
 
 	// Cleared lists pods of lower priority that were nominated to the chosen node:
 	// their nomination is to be withdrawn.
@@ -51,10 +56,55 @@ type Result struct {
 	Stats      Stats             `json:"stats"`
 }
 
+// Asked names the preemptor of an answer.
+type Asked struct {
+	Kind      cluster.Kind `json:"kind"`
+	Namespace string       `json:"namespace,omitempty"`
+	Name      string       `json:"name"`
+
+	// Gathered names the pods of a [Gathering]'s plan; Name is empty then.
+	Gathered []PodRef `json:"gathered,omitempty"`
+
+	// Inline is what was given inline, nil if the snapshot had it. It is not
+	// marshalled: set it again to apply such an answer after a trip through JSON.
+	Inline *Preemptor `json:"-"`
+}
+
+// preemptor is the question's again.
+func (a Asked) preemptor() Preemptor {
+	if a.Inline != nil {
+		return a.Inline.Clone()
+	}
+	return Preemptor{Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}
+}
+
+// askedBy names p.
+func askedBy(p Preemptor) Asked {
+	a := Asked{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}
+	if p.Name != "" {
+		return a
+	}
+	inline := p.Clone()
+	a.Inline = &inline
+	if p.Group != nil {
+		a.Kind, a.Namespace, a.Name = cluster.KindPodGroup, p.Group.Namespace, p.Group.Name
+	} else {
+		a.Kind, a.Namespace, a.Name = cluster.KindPod, p.Pods[0].Namespace, p.Pods[0].Name
+	}
+	return a
+}
+
 // PodRef names a pod.
 type PodRef struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+}
+
+// BudgetRoom is what a budget allowed when it was counted on.
+type BudgetRoom struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Allowed   int32  `json:"disruptionsAllowed"`
 }
 
 // Nomination says where a pod of the preemptor goes.

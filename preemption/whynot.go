@@ -35,22 +35,30 @@ type Why struct {
 // first thing that speaks against it. Errors are those of [Planner.Preempt] and a
 // [*cluster.FieldError] for a target that the snapshot does not have.
 func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
-	q, err := pl.newQuestion(p)
+	c, err := pl.compiled()
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.newQuestion(p)
 	if err != nil {
 		return nil, err
 	}
 	if q.team != nil {
 		return newGangSearch(q).whyNot(target)
 	}
-	s := newPodSearch(q)
+	return newPodSearch(q).whyNot(target)
+}
+
+// whyNot answers about a node or a unit.
+func (s *podSearch) whyNot(target Target) (*Why, error) {
 	if target.Node != "" {
-		n := pl.ix.NodeByName(target.Node)
+		n := s.ix.NodeByName(target.Node)
 		if n == cluster.NoNode {
 			return nil, unknownTarget("Node", target.Node, "a node of the snapshot")
 		}
 		return s.whyNotNode(s.run(), n), nil
 	}
-	u, ok := q.findUnit(target.Unit)
+	u, ok := s.findUnit(target.Unit)
 	if !ok {
 		return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
 	}

@@ -18,15 +18,19 @@ import (
 // The index keeps pointers into s, which must not be changed while it is in use.
 //
 // O(k log k) for k objects.
-func NewIndex(s *Snapshot) (*Index, error) {
-	ps := validate(s)
+func NewIndex(s *Snapshot) (*Index, error) { return NewIndexOf(s.Objects()) }
+
+// NewIndexOf is NewIndex for objects that do not stand in a Snapshot. It may reorder
+// the slices of s.
+func NewIndexOf(s Objects) (*Index, error) {
+	ps := validate(&s)
 	classes, err := priority.NewClasses(s.PriorityClasses)
 	if err != nil {
 		addClassProblems(&ps, err)
 	}
 	ix := &Index{time: s.Time, now: Nanos(s.Time), classes: classes}
-	ix.orderNodes(s)
-	ix.orderPods(&ps, s)
+	ix.orderNodes(&s)
+	ix.orderPods(&ps, &s)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
@@ -34,9 +38,9 @@ func NewIndex(s *Snapshot) (*Index, error) {
 	ix.fillColumns(&ps)
 	ix.findCarriers()
 	ix.layOutDevices()
-	ix.compileGroups(s)
+	ix.compileGroups(&s)
 	ix.resolvePriorities(&ps)
-	ix.compileBudgets(s)
+	ix.compileBudgets(&s)
 	ix.namespaces = make(map[string]map[string]string, len(s.Namespaces))
 	for i := range s.Namespaces {
 		ix.namespaces[s.Namespaces[i].Name] = s.Namespaces[i].Labels
@@ -79,11 +83,8 @@ func addClassProblems(ps *problems, err error) {
 	}
 }
 
-func (ix *Index) orderNodes(s *Snapshot) {
-	ix.nodes = make([]*Node, len(s.Nodes))
-	for i := range s.Nodes {
-		ix.nodes[i] = &s.Nodes[i]
-	}
+func (ix *Index) orderNodes(s *Objects) {
+	ix.nodes = s.Nodes
 	slices.SortFunc(ix.nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
 	ix.nodeByName = make(map[string]NodeID, len(ix.nodes))
 	for i, n := range ix.nodes {
@@ -91,11 +92,8 @@ func (ix *Index) orderNodes(s *Snapshot) {
 	}
 }
 
-func (ix *Index) orderPods(ps *problems, s *Snapshot) {
-	ix.pods = make([]*Pod, len(s.Pods))
-	for i := range s.Pods {
-		ix.pods[i] = &s.Pods[i]
-	}
+func (ix *Index) orderPods(ps *problems, s *Objects) {
+	ix.pods = s.Pods
 	byName := func(a, b *Pod) int {
 		if c := cmp.Compare(a.Namespace, b.Namespace); c != 0 {
 			return c
@@ -233,7 +231,7 @@ func (ix *Index) listNominees() {
 	}
 }
 
-func (ix *Index) compileBudgets(s *Snapshot) {
+func (ix *Index) compileBudgets(s *Objects) {
 	ix.budgets = slices.Clone(s.Budgets)
 	slices.SortFunc(ix.budgets, disruption.Compare)
 	ix.budgetSet, _ = disruption.NewSet(ix.budgets) // its selectors were checked before

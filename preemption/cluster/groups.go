@@ -84,17 +84,15 @@ type groupKey struct {
 }
 
 // compileGroups numbers the groups, links them to their parents and their pods.
-func (ix *Index) compileGroups(s *Snapshot) {
+func (ix *Index) compileGroups(s *Objects) {
 	ix.groups = make([]Group, 0, len(s.PodGroups)+len(s.CompositePodGroups))
-	for i := range s.PodGroups {
-		g := &s.PodGroups[i]
+	for _, g := range s.PodGroups {
 		ix.groups = append(ix.groups, Group{
 			Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
 			Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
 		})
 	}
-	for i := range s.CompositePodGroups {
-		g := &s.CompositePodGroups[i]
+	for _, g := range s.CompositePodGroups {
 		ix.groups = append(ix.groups, Group{
 			Kind: KindCompositePodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
 			Mode: cmp.Or(g.Mode, disruption.Single), Composite: g, Parent: NoGroup,

@@ -19,36 +19,39 @@ const (
 )
 
 // validate reports everything in s that cannot be read.
-func validate(s *Snapshot) problems {
+func validate(s *Objects) problems {
 	var ps problems
-	for i := range s.Nodes {
-		validateNode(&ps, &s.Nodes[i])
+	for _, n := range s.Nodes {
+		validateNode(&ps, n)
 	}
-	for i := range s.Pods {
-		validatePod(&ps, &s.Pods[i])
+	for _, p := range s.Pods {
+		validatePod(&ps, p)
 	}
-	for i := range s.PodGroups {
-		validateGroup(&ps, &s.PodGroups[i])
+	for _, g := range s.PodGroups {
+		validateGroup(&ps, g)
 	}
-	for i := range s.CompositePodGroups {
-		validateComposite(&ps, &s.CompositePodGroups[i])
+	for _, g := range s.CompositePodGroups {
+		validateComposite(&ps, g)
 	}
 	for i := range s.Budgets {
-		b := &s.Budgets[i]
-		o := ps.object(KindBudget, b.Namespace, b.Name)
-		if b.Name == "" {
-			o.bad("Name", quote(""), "a name")
-		}
-		if _, err := b.Selector.Compile(); err != nil {
-			o.wrap(err, "Selector", err.Error(), "a label selector")
-		}
+		validateBudget(&ps, &s.Budgets[i])
 	}
 	validateUnique(&ps, s)
 	return ps
 }
 
+func validateBudget(ps *problems, b *disruption.Budget) {
+	o := ps.object(KindBudget, b.Namespace, b.Name)
+	if b.Name == "" {
+		o.bad("Name", quote(""), "a name")
+	}
+	if _, err := b.Selector.Compile(); err != nil {
+		o.wrap(err, "Selector", err.Error(), "a label selector")
+	}
+}
+
 // validateUnique complains once about every key that stands more than once.
-func validateUnique(ps *problems, s *Snapshot) {
+func validateUnique(ps *problems, s *Objects) {
 	type key struct {
 		kind            Kind
 		namespace, name string

@@ -1,0 +1,155 @@
+package preemption
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// The methods of this file change the live model. They cost the depth of a tree;
+// the next question compiles the cluster anew. What is set is copied one level
+// deep: its slices and maps must not be changed afterwards. A malformed object is
+// refused with a [*cluster.FieldError] and changes nothing.
+
+// change runs f on the model and forgets what was compiled, unless f fails.
+func (pl *Planner) change(f func(m *model) error) error {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if err := f(pl.open()); err != nil {
+		return err
+	}
+	pl.ready = nil
+	return nil
+}
+
+// SetTime moves the model's time; see [cluster.Snapshot].
+func (pl *Planner) SetTime(now time.Time) {
+	_ = pl.change(func(m *model) error { m.time = now; return nil })
+}
+
+// SetNode adds n or replaces the node of its name.
+func (pl *Planner) SetNode(n cluster.Node) error {
+	if err := n.Validate(); err != nil {
+		return err
+	}
+	return pl.change(func(m *model) error { m.nodes.ReplaceOrInsert(&n); return nil })
+}
+
+// RemoveNode takes a node away; its pods stay, on a node that is unknown.
+func (pl *Planner) RemoveNode(name string) error {
+	return pl.change(func(m *model) error {
+		_, ok := m.nodes.Delete(&cluster.Node{Name: name})
+		return missing(ok, cluster.KindNode, "", name)
+	})
+}
+
+// SetPod adds p or replaces the pod of its namespace and name; binding a pending
+// pod is setting it with a node.
+func (pl *Planner) SetPod(p Pod) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	return pl.change(func(m *model) error { m.pods.ReplaceOrInsert(&p); return nil })
+}
+
+// Remove takes a pod away and frees its room.
+func (pl *Planner) Remove(pod PodRef) error {
+	return pl.change(func(m *model) error {
+		_, ok := m.pods.Delete(&cluster.Pod{Namespace: pod.Namespace, Name: pod.Name})
+		return missing(ok, cluster.KindPod, pod.Namespace, pod.Name)
+	})
+}
+
+// Bind lets a pending pod run on a node: it holds its room there, and is nominated
+// to no node any more.
+func (pl *Planner) Bind(pod PodRef, node string) error {
+	return pl.change(func(m *model) error {
+		p := m.pod(pod)
+		if p == nil || p.Node != "" {
+			return missing(false, cluster.KindPod, pod.Namespace, pod.Name)
+		}
+		bound := *p
+		bound.Node, bound.NominatedNode = node, ""
+		m.pods.ReplaceOrInsert(&bound)
+		return nil
+	})
+}
+
+// SetPodGroup adds g or replaces the group of its namespace and name.
+func (pl *Planner) SetPodGroup(g PodGroup) error {
+	if err := g.Validate(); err != nil {
+		return err
+	}
+	return pl.change(func(m *model) error { m.groups.ReplaceOrInsert(&g); return nil })
+}
+
+// RemovePodGroup takes a group away; its pods stay by themselves.
+func (pl *Planner) RemovePodGroup(namespace, name string) error {
+	return pl.change(func(m *model) error {
+		_, ok := m.groups.Delete(&PodGroup{Namespace: namespace, Name: name})
+		return missing(ok, cluster.KindPodGroup, namespace, name)
+	})
+}
+
+// SetCompositePodGroup adds g or replaces the group of its namespace and name.
+func (pl *Planner) SetCompositePodGroup(g cluster.CompositePodGroup) error {
+	if err := g.Validate(); err != nil {
+		return err
+	}
+	return pl.change(func(m *model) error { m.composites.ReplaceOrInsert(&g); return nil })
+}
+
+// RemoveCompositePodGroup takes a group away; its children become roots.
+func (pl *Planner) RemoveCompositePodGroup(namespace, name string) error {
+	return pl.change(func(m *model) error {
+		_, ok := m.composites.Delete(&cluster.CompositePodGroup{Namespace: namespace, Name: name})
+		return missing(ok, cluster.KindCompositePodGroup, namespace, name)
+	})
+}
+
+// SetBudget adds b or replaces the budget of its namespace and name.
+func (pl *Planner) SetBudget(b Budget) error {
+	if err := cluster.ValidateBudget(&b); err != nil {
+		return err
+	}
+	return pl.change(func(m *model) error { m.budgets.ReplaceOrInsert(&b); return nil })
+}
+
+// RemoveBudget takes a budget away.
+func (pl *Planner) RemoveBudget(namespace, name string) error {
+	return pl.change(func(m *model) error {
+		_, ok := m.budgets.Delete(&Budget{Namespace: namespace, Name: name})
+		return missing(ok, cluster.KindBudget, namespace, name)
+	})
+}
+
+// SetPriorityClass adds c or replaces the class of its name.
+func (pl *Planner) SetPriorityClass(c PriorityClass) error {
+	return pl.change(func(m *model) error { m.classes.ReplaceOrInsert(&c); return nil })
+}
+
+// RemovePriorityClass takes a class away.
+func (pl *Planner) RemovePriorityClass(name string) error {
+	return pl.change(func(m *model) error {
+		_, ok := m.classes.Delete(&PriorityClass{Name: name})
+		return missing(ok, cluster.KindPriorityClass, "", name)
+	})
+}
+
+// Snapshot returns a copy of the cluster as it is, in order of names.
+func (pl *Planner) Snapshot() *Snapshot {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return pl.open().snapshot()
+}
+
+func missing(ok bool, kind cluster.Kind, namespace, name string) error {
+	if ok {
+		return nil
+	}
+	return &cluster.FieldError{
+		Kind: string(kind), Namespace: namespace, Name: name,
+		Field: "Name", Value: fmt.Sprintf("%q", name), Want: "in the planner's cluster",
+	}
+}

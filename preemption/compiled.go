@@ -1,0 +1,139 @@
+package preemption
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// compiled is a cluster ready for questions under some options. It is immutable and
+// safe for concurrent use.
+type compiled struct {
+	options Options
+	rules   generation
+	ix      *cluster.Index
+
+	pods   sides // what a lone pod meets
+	groups sides // what a group meets; the same where the rules are the same
+	quota  *quotaModel
+}
+
+// compileSnapshot checks s and compiles it for questions under o.
+func (o Options) compileSnapshot(s *Snapshot) (*compiled, error) {
+	quota, err := newQuotaModel(s, o.Quota)
+	c, err2 := o.compile(s.Objects(), quota)
+	if err := errors.Join(err2, err); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// compile checks objects and compiles them for questions under o. quota may be nil
+// if it could not be compiled.
+func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled, error) {
+	rules, err := o.generation()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	ix, err := cluster.NewIndexOf(objects)
+	if err != nil {
+		return nil, err
+	}
+	if o.Strict && quota != nil {
+		if err := strict(slices.Concat(ix.Warnings(), quota.ix.Warnings())); err != nil {
+			return nil, err
+		}
+	}
+	if rules.refuseBasicAll {
+		if err := refuseBasicAll(ix); err != nil {
+			return nil, err
+		}
+	}
+	c := &compiled{options: o, rules: rules, ix: ix, quota: quota}
+	c.podUnits()
+	return c, nil
+}
+
+// preempt answers one question.
+func (c *compiled) preempt(p Preemptor) (*Result, error) {
+	if p.Kind == cluster.KindWorkload {
+		return c.quota.preemptWorkload(p)
+	}
+	q, err := c.newQuestion(p)
+	if err != nil {
+		return nil, err
+	}
+	if q.team != nil {
+		return newGangSearch(q).run()
+	}
+	return newPodSearch(q).run(), nil
+}
+
+// sides are the units and budgets of one kind of preemptor, formed when first asked.
+type sides struct {
+	once    sync.Once
+	units   *victims.Units
+	budgets *victims.Budgets
+}
+
+func (s *sides) of(ix *cluster.Index, units victims.UnitRule, budgets disruption.Rule) (*victims.Units, *victims.Budgets) {
+	s.once.Do(func() { s.units, s.budgets = victims.NewUnits(ix, units), victims.NewBudgets(ix, budgets) })
+	return s.units, s.budgets
+}
+
+func (c *compiled) podUnits() (*victims.Units, *victims.Budgets) {
+	return c.pods.of(c.ix, c.rules.podUnits, c.rules.podBudgets)
+}
+
+func (c *compiled) groupUnits() (*victims.Units, *victims.Budgets) {
+	if c.rules.podUnits == c.rules.groupUnits && c.rules.podBudgets == c.rules.groupBudgets {
+		return c.podUnits()
+	}
+	return c.groups.of(c.ix, c.rules.groupUnits, c.rules.groupBudgets)
+}
+
+// refuseBasicAll complains about groups of mode All that are no gangs: KEP-5710's
+// validation forbids them.
+func refuseBasicAll(ix *cluster.Index) error {
+	var errs []error
+	for i := range ix.NumGroups() {
+		g := ix.Group(cluster.GroupID(i))
+		if g.PodGroup != nil && g.PodGroup.MinCount == nil && g.Mode == disruption.All {
+			errs = append(errs, &cluster.FieldError{
+				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
+				Field: "Mode", Value: string(g.Mode), Want: "Single: the group is basic",
+			})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// strict turns warnings into errors.
+func strict(ws []cluster.Warning) error {
+	var errs []error
+	for _, w := range ws {
+		errs = append(errs, &cluster.FieldError{
+			Kind: string(w.Kind), Namespace: w.Namespace, Name: w.Name,
+			Field: w.Field, Value: w.Value, Want: "accepted under Strict (" + w.Text + ")",
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// constraints returns those that every question checks: the built-in ones, then
+// the user's.
+func (c *compiled) constraints() []domain.Constraint {
+	cs := builtinConstraints()
+	if h := c.options.Hooks; h != nil {
+		cs = append(cs, h.Constraints...)
+	}
+	return cs
+}

@@ -1,0 +1,137 @@
+package preemption
+
+import (
+	"fmt"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// review looks whether answer r can be carried out as it is.
+func (q *question) review(r *Result) Validity {
+	gone := map[victims.UnitID]bool{}
+	for _, v := range r.Victims {
+		if text := q.reviewVictim(v, gone); text != "" {
+			return Validity{Replan, text}
+		}
+	}
+	if text := q.reviewBudgets(r); text != "" {
+		return Validity{Replan, text}
+	}
+	trial := q.gangTrial()
+	for u := range gone {
+		for _, p := range q.units.Unit(u).Pods {
+			trial.Remove(p)
+		}
+	}
+	for _, n := range r.Nominations {
+		m, ok := q.memberOf(n.Pod)
+		at := q.ix.NodeByName(n.Node)
+		switch {
+		case !ok:
+			return Validity{Replan, key(n.Pod.Namespace, n.Pod.Name) + " is gone or runs"}
+		case at == cluster.NoNode:
+			return Validity{Replan, "node " + n.Node + " is gone"}
+		}
+		if why := trial.CanPlace(m, at); !why.OK() {
+			return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
+				key(n.Pod.Namespace, n.Pod.Name), q.reason(at, why))}
+		}
+		trial.Place(m, at)
+	}
+	return Validity{Keep, "every nominated place fits once the victims are gone"}
+}
+
+// reviewVictim says why victim v is not what it was; empty if it is, or has left.
+// Units that still run are added to gone.
+func (q *question) reviewVictim(v Victim, gone map[victims.UnitID]bool) string {
+	in := map[cluster.PodID]bool{}
+	for _, ref := range v.Pods {
+		p := q.ix.PodByName(ref.Namespace, ref.Name)
+		if p == cluster.NoPod || q.ix.Pod(p).Node == "" {
+			continue // has left
+		}
+		if q.ix.Pod(p).Node != ref.Node {
+			return key(ref.Namespace, ref.Name) + " runs elsewhere by now"
+		}
+		in[p] = true
+	}
+	for p := range in {
+		u, _ := q.units.UnitOf(p)
+		if q.units.Unit(u).Level >= q.priority {
+			return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d",
+				q.unitName(u), q.units.Unit(u).Level, q.priority)
+		}
+		for _, other := range q.units.Unit(u).Pods {
+			if !in[other] {
+				ref := q.ref(other)
+				return key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
+			}
+		}
+		gone[u] = true
+	}
+	return ""
+}
+
+// reviewBudgets says which budget has less room than r counted on; empty if none.
+// Victims that have left used theirs up as planned.
+func (q *question) reviewBudgets(r *Result) string {
+	left := map[string]int32{}
+	for _, v := range r.Victims {
+		for _, pod := range v.Pods {
+			if p := q.ix.PodByName(pod.Namespace, pod.Name); p == cluster.NoPod || q.ix.Pod(p).Terminating {
+				for _, name := range v.Budgets {
+					left[name]++
+				}
+			}
+		}
+	}
+	for _, room := range r.Budgets {
+		b, ok := q.budgetByName(room.Namespace, room.Name)
+		name := room.Namespace + "/" + room.Name
+		if ok && b.Allowed+left[name] < room.Allowed {
+			return fmt.Sprintf("budget %s allows %d, %d was counted on", name, b.Allowed, room.Allowed)
+		}
+	}
+	return ""
+}
+
+func (q *question) budgetByName(namespace, name string) (*disruption.Budget, bool) {
+	for i := range q.ix.NumBudgets() {
+		if b := q.ix.Budget(cluster.BudgetID(i)); b.Namespace == namespace && b.Name == name {
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
+	for i, m := range q.members {
+		if m.Pod.Namespace == ref.Namespace && m.Pod.Name == ref.Name {
+			return domain.MemberID(i), true
+		}
+	}
+	return 0, false
+}
+
+// roomOf lists the budgets that cover victims, with what they allow.
+func (q *question) roomOf(list []victims.UnitID) []BudgetRoom {
+	covered := map[cluster.BudgetID]bool{}
+	for _, u := range list {
+		for _, p := range q.units.Unit(u).Pods {
+			for _, b := range q.budgets.Of(p) {
+				covered[b] = true
+			}
+		}
+	}
+	var rooms []BudgetRoom
+	for b := range cluster.BudgetID(q.ix.NumBudgets()) {
+		if covered[b] {
+			budget := q.ix.Budget(b)
+			rooms = append(rooms, BudgetRoom{budget.Namespace, budget.Name, budget.Allowed})
+		}
+	}
+	return rooms
+}
