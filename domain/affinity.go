@@ -74,17 +74,19 @@ type affinityState struct {
 }
 
 func (s *affinityState) countRunning() {
-	ix := s.plan.ix
-	if s.plan.labels != nil {
-		for p := range cluster.PodID(ix.NumPods()) {
-			if n := ix.NodeOf(p); n != cluster.NoNode {
-				s.moveLabels(p, n, +1)
+	for i := range s.plan.profiles {
+		pr := &s.plan.profiles[i]
+		for _, set := range pr.hitSets {
+			for _, p := range s.plan.labels.Carriers(set) {
+				for _, t := range pr.hitLists[pr.hits[set]] {
+					s.bump(i, t, s.plan.ix.NodeOf(p), +1)
+				}
 			}
 		}
-	}
-	for _, p := range s.plan.anti.Carriers() {
-		if n := ix.NodeOf(p); n != cluster.NoNode {
-			s.moveTerms(p, n, +1)
+		for _, term := range pr.repelling {
+			for _, p := range s.plan.anti.Owners(term) {
+				s.bump(i, pr.repelledBy[term], s.plan.ix.NodeOf(p), +1)
+			}
 		}
 	}
 }
@@ -133,8 +135,12 @@ func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
 	}
 }
 
-// bump adds sign to tally t of profile i in the topology value of node n.
+// bump adds sign to tally t of profile i in the topology value of node n, if it has
+// one and is a node of the snapshot.
 func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign int32) {
+	if n == cluster.NoNode {
+		return
+	}
 	pr := &s.plan.profiles[i]
 	tally := &pr.tallies[t]
 	v := tally.of[n]

@@ -38,9 +38,11 @@ type profile struct {
 	selfMatch  bool // it matches its own affinity terms
 	joined     bool // some member, once placed, counts in its affinity terms
 
-	hits       []int32 // of each label set: position in hitLists
-	hitLists   []bumps // where a pod with such labels counts; the first is empty
-	repelledBy []int32 // of each anti-affinity term of others: where its owner counts, or -1
+	hits       []int32              // of each label set: position in hitLists
+	hitLists   []bumps              // where a pod with such labels counts; the first is empty
+	hitSets    []cluster.LabelSetID // those with a hit
+	repelledBy []int32              // of each anti-affinity term of others: where its owner counts, or -1
+	repelling  []cluster.TermID     // those that match
 }
 
 // bumps lists the tallies in which a pod counts.
@@ -155,9 +157,30 @@ func (plan *affinityPlan) layOut(pr *profile) {
 	}
 	pr.hits = make([]int32, plan.labels.Len())
 	pr.hitLists = []bumps{nil}
-	for s := range pr.hits {
-		pr.hits[s] = pr.hitList(pr.meeting(plan.labels.Pod(cluster.LabelSetID(s))))
+	for _, s := range pr.candidates(plan.labels) {
+		if pr.hits[s] != 0 {
+			continue
+		}
+		if pr.hits[s] = pr.hitList(pr.meeting(plan.labels.Pod(s))); pr.hits[s] != 0 {
+			pr.hitSets = append(pr.hitSets, s)
+		}
 	}
+}
+
+// candidates returns the label sets, some perhaps twice, among which are all that
+// match all affinity terms or any anti-affinity term.
+func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
+	var list []cluster.LabelSetID
+	for i, t := range pr.affinity {
+		if c := t.Candidates(labels); i == 0 || len(c) < len(list) {
+			list = c
+		}
+	}
+	list = slices.Clone(list)
+	for _, t := range pr.anti {
+		list = append(list, t.Candidates(labels)...)
+	}
+	return list
 }
 
 // layOutOthers gives pr a tally for each topology key of the anti-affinity terms
@@ -186,6 +209,7 @@ func (plan *affinityPlan) layOutOthers(pr *profile) {
 			Check: CheckAntiAffinity, Detail: "a pod whose anti-affinity matches it is in the same " + key,
 		})
 	}
+	pr.repelling = matching
 	for _, t := range matching {
 		pr.repelledBy[t] = pr.tallyOf(pr.others, plan.anti.Term(t).TopologyKey())
 	}

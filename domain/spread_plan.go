@@ -30,8 +30,9 @@ type spreadConstraint struct {
 	isDomain   []bool            // of each value
 	numDomains int32
 
-	matches []bool // of each label set: namespace and selector match
-	members []bool // of each member: likewise
+	matches []bool               // of each label set: namespace and selector match
+	sets    []cluster.LabelSetID // those
+	members []bool               // of each member: likewise
 
 	misfit, noKey Reason
 }
@@ -80,12 +81,16 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members
 		noKey:  Reason{Check: CheckSpread, Unresolvable: true, Detail: "the node has no label " + s.TopologyKey},
 	}
 	var err error
-	if c.matcher, err = withLabelKeys(s, p).Compile(); err != nil {
+	selector := withLabelKeys(s, p)
+	if c.matcher, err = selector.Compile(); err != nil {
 		return c, fmt.Errorf("domain: pod %q: topology spread: %w", p.Namespace+"/"+p.Name, err)
 	}
 	c.matches = make([]bool, plan.labels.Len())
-	for set := range c.matches {
-		c.matches[set] = c.selects(plan.labels.Pod(cluster.LabelSetID(set)))
+	for _, set := range plan.labels.Candidates(selector) {
+		if c.selects(plan.labels.Pod(set)) {
+			c.matches[set] = true
+			c.sets = append(c.sets, set)
+		}
 	}
 	for _, m := range members {
 		c.members = append(c.members, c.selects(m))
@@ -116,32 +121,29 @@ func withLabelKeys(s *cluster.Spread, owner *cluster.Pod) *disruption.Selector {
 
 // findDomains tells the eligible nodes by label keys and node policies.
 func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread) {
-	c.domainOf = make([]cluster.ValueID, ix.NumNodes())
-	for n := range c.domainOf {
-		c.domainOf[n] = cluster.NoValue
-		node := ix.Node(cluster.NodeID(n))
-		switch {
-		case !hasSpreadKeys(p, node),
-			s.NodeAffinityPolicy != cluster.Ignore && !MatchesNode(p, node),
-			s.NodeTaintsPolicy == cluster.Honor && Untolerated(p, node) != nil:
+	c.domainOf = slices.Clone(c.of)
+	for i := range p.Spread {
+		for n, v := range ix.Topology(p.Spread[i].TopologyKey).Column() {
+			if v == cluster.NoValue {
+				c.domainOf[n] = cluster.NoValue
+			}
+		}
+	}
+	for n, v := range c.domainOf {
+		if v == cluster.NoValue {
 			continue
 		}
-		v := c.of[n]
-		c.domainOf[n] = v
+		node := ix.Node(cluster.NodeID(n))
+		if s.NodeAffinityPolicy != cluster.Ignore && !MatchesNode(p, node) ||
+			s.NodeTaintsPolicy == cluster.Honor && Untolerated(p, node) != nil {
+			c.domainOf[n] = cluster.NoValue
+			continue
+		}
 		if !c.isDomain[v] {
 			c.isDomain[v] = true
 			c.numDomains++
 		}
 	}
-}
-
-func hasSpreadKeys(p *cluster.Pod, node *cluster.Node) bool {
-	for i := range p.Spread {
-		if _, ok := node.Labels[p.Spread[i].TopologyKey]; !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // books reports whether pod p, which matches, is booked when it comes and goes.
@@ -153,13 +155,13 @@ func (c *spreadConstraint) counts(p *cluster.Pod) bool { return !p.Terminating &
 // count counts the running pods.
 func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
 	counts := make([]int32, len(c.isDomain))
-	for p := range cluster.PodID(plan.ix.NumPods()) {
-		n := plan.ix.NodeOf(p)
-		if n == cluster.NoNode || !c.matches[plan.labels.Of(p)] {
-			continue
-		}
-		if v := c.domainOf[n]; v != cluster.NoValue && c.counts(plan.ix.Pod(p)) {
-			counts[v]++
+	for _, set := range c.sets {
+		for _, p := range plan.labels.Carriers(set) {
+			n := plan.ix.NodeOf(p)
+			if n == cluster.NoNode || c.domainOf[n] == cluster.NoValue || !c.counts(plan.ix.Pod(p)) {
+				continue
+			}
+			counts[c.domainOf[n]]++
 		}
 	}
 	return newDomainCounts(counts, c.isDomain)

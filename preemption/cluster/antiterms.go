@@ -15,8 +15,8 @@ type TermID int32
 // distinct one once: the replicas of a workload share theirs. Immutable.
 type AntiTerms struct {
 	carriers []PodID
-	first    []int32 // of each pod in ids; one more than there are pods
-	ids      []TermID
+	of       csr[TermID] // of each pod
+	owners   csr[PodID]  // of each term
 	terms    []*PodTerm
 	reads    map[string]bool
 }
@@ -35,12 +35,11 @@ func (at *AntiTerms) Len() int { return len(at.terms) }
 func (at *AntiTerms) Term(t TermID) *PodTerm { return at.terms[t] }
 
 // Of returns the terms of pod p. The slice belongs to at.
-func (at *AntiTerms) Of(p PodID) []TermID {
-	if len(at.ids) == 0 {
-		return nil
-	}
-	return at.ids[at.first[p]:at.first[p+1]]
-}
+func (at *AntiTerms) Of(p PodID) []TermID { return at.of.row(int(p)) }
+
+// Owners returns the pods that have term t, running and pending, in ascending order;
+// one that has it twice stands there twice. The slice belongs to at.
+func (at *AntiTerms) Owners(t TermID) []PodID { return at.owners.row(int(t)) }
 
 // Reads reports whether any of the terms looks at the pod label of that key.
 func (at *AntiTerms) Reads(label string) bool { return at.reads[label] }
@@ -60,20 +59,20 @@ func newAntiTerms(pods []*Pod, carriers []PodID) *AntiTerms {
 	if len(carriers) == 0 {
 		return at
 	}
-	at.first = make([]int32, len(pods)+1)
+	at.of.first = make([]int32, 0, len(pods)+1)
 	at.reads = map[string]bool{}
 	byHash := interner{}
 	var distinct []ownedTerm
 	next := 0
 	for i, p := range pods {
-		at.first[i] = int32(len(at.ids))
+		at.of.mark()
 		if next == len(carriers) || int(carriers[next]) != i {
 			continue
 		}
 		next++
 		for j := range p.AntiAffinity {
 			t := ownedTerm{p, &p.AntiAffinity[j]}
-			at.ids = append(at.ids, TermID(byHash.id(t.hash(),
+			at.of.values = append(at.of.values, TermID(byHash.id(t.hash(),
 				func(id int32) bool { return t.same(distinct[id]) },
 				func() int32 {
 					distinct = append(distinct, t)
@@ -82,7 +81,8 @@ func newAntiTerms(pods []*Pod, carriers []PodID) *AntiTerms {
 				})))
 		}
 	}
-	at.first[len(pods)] = int32(len(at.ids))
+	at.of.mark()
+	at.owners = invert(len(at.terms), len(pods), at.Of)
 	return at
 }
 

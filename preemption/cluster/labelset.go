@@ -3,6 +3,8 @@ package cluster
 import (
 	"hash/maphash"
 	"maps"
+
+	"github.com/preempt-go/preempt/disruption"
 )
 
 // LabelSetID is a position among the distinct pairs of namespace and labels that
@@ -13,9 +15,14 @@ type LabelSetID int32
 // of one workload mostly share namespace and labels, so that a selector is matched
 // against each LabelSetID and not against each pod. Immutable.
 type LabelSets struct {
-	of    []LabelSetID
-	first []*Pod
+	of       []LabelSetID
+	first    []*Pod
+	carriers csr[PodID]             // of each label set
+	with     map[label][]LabelSetID // ascending
+	all      []LabelSetID
 }
+
+type label struct{ key, value string }
 
 // LabelSets returns the label sets of ix, in order of the first pod that carries
 // them. They are computed on the first call: O(l) for l labels of all pods.
@@ -34,8 +41,36 @@ func (ls *LabelSets) Of(p PodID) LabelSetID { return ls.of[p] }
 // must not be changed.
 func (ls *LabelSets) Pod(s LabelSetID) *Pod { return ls.first[s] }
 
+// Carriers returns the pods that carry s, running and pending, in ascending order.
+// The slice belongs to ls.
+func (ls *LabelSets) Carriers(s LabelSetID) []PodID { return ls.carriers.row(int(s)) }
+
+// Candidates returns, in ascending order, the label sets that s may match: every
+// one that it does match is among them, and with a label that must have a given
+// value only those with the rarest such label. The slice belongs to ls.
+func (ls *LabelSets) Candidates(s *disruption.Selector) []LabelSetID {
+	if s == nil {
+		return nil
+	}
+	best := ls.all
+	narrow := func(key, value string) {
+		if with := ls.with[label{key, value}]; len(with) < len(best) {
+			best = with
+		}
+	}
+	for key, value := range s.MatchLabels {
+		narrow(key, value)
+	}
+	for i := range s.MatchExpressions {
+		if r := &s.MatchExpressions[i]; r.Operator == disruption.In && len(r.Values) == 1 {
+			narrow(r.Key, r.Values[0])
+		}
+	}
+	return best
+}
+
 func newLabelSets(pods []*Pod) *LabelSets {
-	ls := &LabelSets{of: make([]LabelSetID, len(pods))}
+	ls := &LabelSets{of: make([]LabelSetID, len(pods)), with: map[label][]LabelSetID{}}
 	byHash := interner{}
 	for i, p := range pods {
 		if i > 0 && sameLabelSet(p, pods[i-1]) { // replicas are neighbours in order of name
@@ -50,6 +85,13 @@ func newLabelSets(pods []*Pod) *LabelSets {
 			})
 		ls.of[i] = LabelSetID(id)
 	}
+	for i, p := range ls.first {
+		ls.all = append(ls.all, LabelSetID(i))
+		for key, value := range p.Labels {
+			ls.with[label{key, value}] = append(ls.with[label{key, value}], LabelSetID(i))
+		}
+	}
+	ls.carriers = invert(len(ls.first), len(pods), func(p PodID) []LabelSetID { return ls.of[p : p+1] })
 	return ls
 }
 

@@ -9,6 +9,7 @@ import (
 // PodTerm is an [AffinityTerm] compiled for the pod that has it. Immutable.
 type PodTerm struct {
 	key        string
+	selector   *disruption.Selector
 	matcher    *disruption.Matcher
 	namespaces []string            // sorted; named ones, or the owner's own
 	selected   *disruption.Matcher // of namespaces by their labels; nil: none
@@ -32,7 +33,7 @@ func (t *AffinityTerm) Compile(owner *Pod) (*PodTerm, error) {
 	if err != nil {
 		return nil, err
 	}
-	term := &PodTerm{key: t.TopologyKey, matcher: matcher, reads: labelsRead(selector)}
+	term := &PodTerm{key: t.TopologyKey, selector: selector, matcher: matcher, reads: labelsRead(selector)}
 	if t.NamespaceSelector != nil {
 		if term.selected, err = t.NamespaceSelector.Compile(); err != nil {
 			return nil, err
@@ -84,6 +85,10 @@ func labelsRead(s *disruption.Selector) []string {
 // Reads returns the keys of the pod labels that t looks at. The slice belongs to t.
 func (t *PodTerm) Reads() []string { return t.reads }
 
+// Candidates returns the label sets among which are all that t selects; see
+// [LabelSets.Candidates].
+func (t *PodTerm) Candidates(ls *LabelSets) []LabelSetID { return ls.Candidates(t.selector) }
+
 // TopologyKey is the node label whose values the term is about.
 func (t *PodTerm) TopologyKey() string { return t.key }
 
@@ -114,12 +119,14 @@ func (t *PodTerm) Resolve(ix *Index) *PodTerm {
 	if t.selected == nil || t.selected.Empty() {
 		return t
 	}
-	resolved := &PodTerm{key: t.key, matcher: t.matcher, namespaces: slices.Clone(t.namespaces), reads: t.reads}
+	resolved := *t
+	resolved.selected = nil
+	resolved.namespaces = slices.Clone(t.namespaces)
 	for name, labels := range ix.namespaces {
 		if t.selected.Matches(labels) {
 			resolved.namespaces = append(resolved.namespaces, name)
 		}
 	}
 	slices.Sort(resolved.namespaces)
-	return resolved
+	return &resolved
 }

@@ -12,8 +12,7 @@ const NoToken TokenID = -1
 // Tokens are the exclusive things that the pods of an index name. Immutable.
 type Tokens struct {
 	carriers []PodID
-	first    []int32 // of each pod in ids; one more than there are pods
-	ids      []TokenID
+	of       csr[TokenID] // of each pod
 	byName   map[string]TokenID
 }
 
@@ -36,12 +35,7 @@ func (ts *Tokens) ByName(name string) TokenID {
 func (ts *Tokens) Len() int { return len(ts.byName) }
 
 // Of returns the tokens of pod p, each once. The slice belongs to ts.
-func (ts *Tokens) Of(p PodID) []TokenID {
-	if len(ts.ids) == 0 {
-		return nil
-	}
-	return ts.ids[ts.first[p]:ts.first[p+1]]
-}
+func (ts *Tokens) Of(p PodID) []TokenID { return ts.of.row(int(p)) }
 
 // Carriers returns the pods that have tokens, running and pending, in ascending
 // order. The slice belongs to ts.
@@ -52,10 +46,10 @@ func newTokens(pods []*Pod, carriers []PodID) *Tokens {
 	if len(carriers) == 0 {
 		return ts
 	}
-	ts.first = make([]int32, len(pods)+1)
+	ts.of.first = make([]int32, 0, len(pods)+1)
 	next := 0
 	for i, p := range pods {
-		ts.first[i] = int32(len(ts.ids))
+		ts.of.mark()
 		if next == len(carriers) || int(carriers[next]) != i {
 			continue
 		}
@@ -66,11 +60,11 @@ func newTokens(pods []*Pod, carriers []PodID) *Tokens {
 				id = TokenID(len(ts.byName))
 				ts.byName[name] = id
 			}
-			if !slices.Contains(ts.ids[ts.first[i]:], id) {
-				ts.ids = append(ts.ids, id)
+			if !slices.Contains(ts.of.values[ts.of.first[i]:], id) {
+				ts.of.values = append(ts.of.values, id)
 			}
 		}
 	}
-	ts.first[len(pods)] = int32(len(ts.ids))
+	ts.of.mark()
 	return ts
 }
