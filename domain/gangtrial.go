@@ -166,8 +166,8 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	if r := member.Resources(t.Free(n), t.ix.Allocatable(n)); !r.OK() {
 		return r
 	}
-	if len(member.ports) > 0 && t.portTaken(m, n) {
-		return Reason{Check: CheckPorts}
+	if port, taken := t.portTaken(m, n); taken {
+		return Reason{Check: CheckPorts, Port: port}
 	}
 	return t.constraints(m, n)
 }
@@ -187,27 +187,29 @@ func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
 	return *seen > 0
 }
 
-// portTaken reports whether a pod or another member on node n holds a host port
-// that member m wants.
-func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) bool {
+// portTaken returns the position of a host port of member m that a pod or another
+// member on node n holds, and whether there is one.
+func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 	want := t.members[m].ports
-	conflicts := func(have []cluster.HostPort) bool { _, c := PortsConflict(want, have); return c }
+	if len(want) == 0 {
+		return 0, false
+	}
 	for _, p := range t.ix.PodsOn(n) {
-		if !t.gone[p] && conflicts(t.ix.Pod(p).Ports) {
-			return true
+		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
+			return i, true
 		}
 	}
 	for _, p := range t.expected[n] {
-		if conflicts(t.ix.Pod(p).Ports) {
-			return true
+		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken {
+			return i, true
 		}
 	}
 	for _, o := range t.on[n] {
-		if o != m && conflicts(t.members[o].ports) {
-			return true
+		if i, taken := PortsConflict(want, t.members[o].ports); taken && o != m {
+			return i, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // constraints asks the states about member m on node n, with the nominated pods and
@@ -343,8 +345,8 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 			return Reason{Check: CheckResource, Resource: r, Missing: -max(free[r], -math.MaxInt64)}
 		}
 	}
-	if len(t.members[m].ports) > 0 && t.portTaken(m, n) {
-		return Reason{Check: CheckPorts}
+	if port, taken := t.portTaken(m, n); taken {
+		return Reason{Check: CheckPorts, Port: port}
 	}
 	return Reason{}
 }

@@ -87,6 +87,8 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 		if len(names) > 0 {
 			r.Detail = slices.Min(names) // not the first: the order of taints says nothing
 		}
+	case r.Check == CheckPorts:
+		r.Detail = PortName(m.ports[r.Port])
 	case r.Check == CheckNodeName:
 		r.Detail = m.Pod.RequiredNode
 	}

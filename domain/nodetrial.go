@@ -14,12 +14,12 @@ type NodeTrial struct {
 	states   []State
 	nominees Nominees
 
-	node      cluster.NodeID
-	static    Reason  // what no eviction on node changes
-	free      []int64 // what is free on node as things stand
-	conflicts int     // pods on node that hold a host port which the member wants
-	expected  []cluster.PodID
-	out       []cluster.PodID // removed and not returned, for Reset
+	node     cluster.NodeID
+	static   Reason  // what no eviction on node changes
+	free     []int64 // what is free on node as things stand
+	taken    []int   // by port of the member: pods on node that hold it
+	expected []cluster.PodID
+	out      []cluster.PodID // removed and not returned, for Reset
 
 	// Checks counts the calls of Fits since the trial was made.
 	Checks int
@@ -37,7 +37,7 @@ type Nominees struct {
 func NewNodeTrial(ix *cluster.Index, m *Member, states []State, nominees Nominees) *NodeTrial {
 	return &NodeTrial{
 		ix: ix, member: m, states: states, nominees: nominees,
-		node: cluster.NoNode, free: make([]int64, ix.NumResources()),
+		node: cluster.NoNode, free: make([]int64, ix.NumResources()), taken: make([]int, len(m.ports)),
 	}
 }
 
@@ -50,10 +50,10 @@ func (t *NodeTrial) Reset(n cluster.NodeID) {
 	t.node = n
 	t.static = t.member.Static(t.ix.Node(n))
 	copy(t.free, t.ix.Free(n))
-	t.conflicts = 0
-	if len(t.member.ports) > 0 {
+	if len(t.taken) > 0 {
+		clear(t.taken)
 		for _, p := range t.ix.PodsOn(n) {
-			t.conflicts += t.conflict(p)
+			t.occupy(p, +1)
 		}
 	}
 	t.expected = t.expected[:0]
@@ -92,16 +92,22 @@ func (t *NodeTrial) change(p cluster.PodID, n cluster.NodeID, sign int64) {
 	for r, v := range t.ix.Request(p)[:len(free)] {
 		free[r] -= sign * v
 	}
-	if len(t.member.ports) > 0 {
-		t.conflicts += int(sign) * t.conflict(p)
+	if len(t.taken) > 0 {
+		t.occupy(p, int(sign))
 	}
 }
 
-func (t *NodeTrial) conflict(p cluster.PodID) int {
-	if _, taken := PortsConflict(t.member.ports, t.ix.Pod(p).Ports); taken {
-		return 1
+// occupy books the ports of pod p as taken (+1) or free (-1).
+func (t *NodeTrial) occupy(p cluster.PodID, sign int) {
+	have := t.ix.Pod(p).Ports
+	if len(have) == 0 {
+		return
 	}
-	return 0
+	for i, want := range t.member.ports {
+		if portTaken(want, have) {
+			t.taken[i] += sign
+		}
+	}
 }
 
 // move tells the constraints that pod p goes (or comes back).
@@ -163,8 +169,10 @@ func (t *NodeTrial) fits() Reason {
 	if !t.static.OK() {
 		return t.static
 	}
-	if t.conflicts > 0 {
-		return Reason{Check: CheckPorts}
+	for i, pods := range t.taken {
+		if pods > 0 {
+			return Reason{Check: CheckPorts, Port: i}
+		}
 	}
 	if r := t.member.Resources(t.free, t.ix.Allocatable(t.node)); !r.OK() {
 		return r
@@ -204,8 +212,7 @@ func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort
 	var list []cluster.HostPort
 	for _, w := range t.member.ports {
 		taken := func(p cluster.PodID) bool {
-			_, taken := PortsConflict([]cluster.HostPort{w}, t.ix.Pod(p).Ports)
-			return taken && !gone(p)
+			return portTaken(w, t.ix.Pod(p).Ports) && !gone(p)
 		}
 		if slices.ContainsFunc(t.ix.PodsOn(t.node), taken) || slices.ContainsFunc(t.expected, taken) {
 			list = append(list, w)

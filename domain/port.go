@@ -6,18 +6,27 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// PortsConflict returns the first host port of want that a pod with ports have
-// takes, and whether there is one. Two ports conflict if number and protocol are
-// equal and so are the addresses, or one of them is every address.
-func PortsConflict(want, have []cluster.HostPort) (cluster.HostPort, bool) {
-	for _, w := range want {
-		for _, h := range have {
-			if w.Port == h.Port && protocol(w) == protocol(h) && (everyAddress(w) || everyAddress(h) || w.IP == h.IP) {
-				return w, true
+// PortsConflict returns the position of the first host port of want that a pod with
+// ports have takes, and whether there is one. Two ports conflict if number and
+// protocol are equal and so are the addresses, or one of them is every address.
+func PortsConflict(want, have []cluster.HostPort) (int, bool) {
+	if len(have) > 0 {
+		for i, w := range want {
+			if portTaken(w, have) {
+				return i, true
 			}
 		}
 	}
-	return cluster.HostPort{}, false
+	return 0, false
+}
+
+func portTaken(w cluster.HostPort, have []cluster.HostPort) bool {
+	for _, h := range have {
+		if w.Port == h.Port && protocol(w) == protocol(h) && (everyAddress(w) || everyAddress(h) || w.IP == h.IP) {
+			return true
+		}
+	}
+	return false
 }
 
 func protocol(p cluster.HostPort) string {

@@ -29,6 +29,7 @@ type Reason struct {
 
 	Resource cluster.ResourceID // for CheckResource
 	Missing  int64              // for CheckResource: how much more must be free, in the resource's unit
+	Port     int                // for CheckPorts: position in the pod's ports
 
 	// Detail names what stands in the way (a taint, a port, a term); for people.
 	Detail string

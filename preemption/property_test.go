@@ -294,11 +294,14 @@ func whyNotTellsTheFirstDifference(t fatal, o preemption.Options, q gen.Question
 			t.Fatalf("%s: %+v, %v", n.Name, why, err)
 		}
 		want := preemption.Why{Chosen: n.Name == r.Domain, Text: why.Text, Reason: why.Reason}
+		if o.Sampling != nil {
+			want.Criterion = why.Criterion // a candidate that was seen but not kept is in no list
+		}
 		for _, c := range r.Candidates {
 			if c.Domain != n.Name {
 				continue
 			}
-			want.Reason = nil
+			want.Reason, want.Criterion = nil, ""
 			if i := slices.IndexFunc(c.Score, func(c preemption.Criterion) bool { return !slices.Contains(r.Score, c) }); i >= 0 {
 				want.Criterion = c.Score[i].Name
 			}

@@ -57,7 +57,7 @@ func NewUnits(ix *cluster.Index, rule UnitRule) *Units {
 			single = append(single, p)
 		} else {
 			for _, q := range ix.PodsUnder(nil, group) {
-				if ix.Pod(q).Node != "" {
+				if ix.Pod(q).Node != "" && us.unitOf[q] == noUnit {
 					single = append(single, q)
 				}
 			}

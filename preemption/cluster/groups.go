@@ -24,7 +24,7 @@ type Group struct {
 	Priority        int32
 	Level           int32           // preemption priority: Priority if nothing else is said
 	Policy          priority.Policy // never empty
-	Parent          GroupID         // NoGroup at a root, where the parent is missing, on a cycle or too high up
+	Parent          GroupID         // NoGroup at a root, where the parent is missing or on a cycle
 	PodGroup        *PodGroup       // nil for a composite
 	Composite       *CompositePodGroup
 	Pods            []PodID   // of a pod group: running and pending, in order of name
@@ -49,31 +49,42 @@ func (ix *Index) GroupByName(kind Kind, namespace, name string) GroupID {
 	return NoGroup
 }
 
-// Root returns the highest group of the tree that g is in.
+// Root returns the highest group that the pods of pod group g are read to belong to.
 func (ix *Index) Root(g GroupID) GroupID {
-	for ix.groups[g].Parent != NoGroup {
+	for range MaxTreeDepth - 1 {
+		if ix.groups[g].Parent == NoGroup {
+			break
+		}
 		g = ix.groups[g].Parent
 	}
 	return g
 }
 
-// HighestAll returns the highest group at or above g whose mode is All, or NoGroup.
+// HighestAll returns the highest group at or above pod group g whose mode is All,
+// or NoGroup.
 func (ix *Index) HighestAll(g GroupID) GroupID {
 	all := NoGroup
-	for ; g != NoGroup; g = ix.groups[g].Parent {
+	for range MaxTreeDepth {
 		if ix.groups[g].Mode == disruption.All {
 			all = g
+		}
+		if g = ix.groups[g].Parent; g == NoGroup {
+			break
 		}
 	}
 	return all
 }
 
-// PodsUnder appends to dst the pods of all pod groups at or beneath g, running and
-// pending, and returns the extended slice.
-func (ix *Index) PodsUnder(dst []PodID, g GroupID) []PodID {
+// PodsUnder appends to dst the pods, running and pending, of all pod groups that are
+// read to stand at or beneath g, and returns the extended slice.
+func (ix *Index) PodsUnder(dst []PodID, g GroupID) []PodID { return ix.podsUnder(dst, g, MaxTreeDepth) }
+
+func (ix *Index) podsUnder(dst []PodID, g GroupID, levels int) []PodID {
 	dst = append(dst, ix.groups[g].Pods...)
-	for _, child := range ix.groups[g].Children {
-		dst = ix.PodsUnder(dst, child)
+	if levels > 1 {
+		for _, child := range ix.groups[g].Children {
+			dst = ix.podsUnder(dst, child, levels-1)
+		}
 	}
 	return dst
 }
@@ -112,7 +123,7 @@ func (ix *Index) compileGroups(s *Objects) {
 }
 
 // linkParents follows the names of parents. Groups on a cycle have no parent and
-// are nobody's; what is too deep is cut off from above.
+// are nobody's.
 func (ix *Index) linkParents() {
 	for i := range ix.groups {
 		g := &ix.groups[i]
@@ -138,7 +149,7 @@ func (ix *Index) linkParents() {
 		g.Parent = NoGroup
 	}
 	for i := range ix.groups {
-		ix.cutDepth(GroupID(i))
+		ix.warnDepth(GroupID(i))
 	}
 	for i := range ix.groups {
 		if p := ix.groups[i].Parent; p != NoGroup {
@@ -166,19 +177,15 @@ func (ix *Index) returnsTo(g GroupID) bool {
 	return at == g
 }
 
-// cutDepth ends the chain above a pod group after MaxTreeDepth levels.
-func (ix *Index) cutDepth(leaf GroupID) {
+// warnDepth warns of a pod group with more than MaxTreeDepth levels: what is above
+// them is not read for its pods.
+func (ix *Index) warnDepth(leaf GroupID) {
 	if ix.groups[leaf].Kind != KindPodGroup {
 		return
 	}
-	at := leaf
-	for depth := 1; at != NoGroup; depth++ {
-		g := &ix.groups[at]
-		if depth == MaxTreeDepth && g.Parent != NoGroup {
-			ix.warnGroup(g, "Parent", g.parentName(), fmt.Sprintf("more than %d levels: the chain of groups ends here", MaxTreeDepth))
-			g.Parent = NoGroup
-		}
-		at = g.Parent
+	if top := &ix.groups[ix.Root(leaf)]; top.Parent != NoGroup {
+		ix.warnGroup(&ix.groups[leaf], "Parent", ix.groups[leaf].parentName(),
+			fmt.Sprintf("more than %d levels: its chain of groups ends at %q", MaxTreeDepth, top.Name))
 	}
 }
 

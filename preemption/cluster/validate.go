@@ -45,9 +45,7 @@ func validateBudget(ps *problems, b *disruption.Budget) {
 	if b.Name == "" {
 		o.bad("Name", quote(""), "a name")
 	}
-	if _, err := b.Selector.Compile(); err != nil {
-		o.wrap(err, "Selector", err.Error(), "a label selector")
-	}
+	validateSelector(o, "Selector", b.Selector)
 }
 
 // validateUnique complains once about every key that stands more than once.
