@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,14 +21,17 @@ import (
 // leaves an order to chance (spec: equal start times), the clusters are untied.
 func TestAgreement(t *testing.T) {
 	profiles := map[string]gen.Profile{
-		"resources":  {},
-		"budgets":    {Budgets: true},
-		"placement":  {Placement: true, Ports: true},
-		"nominated":  {Nominations: true, Terminating: true},
-		"everything": {Placement: true, Ports: true, Budgets: true, Nominations: true, Terminating: true},
-		"larger":     {MaxNodes: 12, MaxPods: 80, Placement: true, Budgets: true, Nominations: true},
+		"resources":      {},
+		"budgets":        {Budgets: true},
+		"placement":      {Placement: true, Ports: true},
+		"nominated":      {Nominations: true, Terminating: true},
+		"everything":     {Placement: true, Ports: true, Budgets: true, Nominations: true, Terminating: true},
+		"related":        {},
+		"related-placed": {Placement: true, Budgets: true, Nominations: true, Terminating: true},
+		"related-larger": {MaxNodes: 10, MaxPods: 40, Budgets: true},
+		"larger":         {MaxNodes: 12, MaxPods: 80, Placement: true, Budgets: true, Nominations: true},
 	}
-	clusters := uint64(1000)
+	clusters := uint64(500)
 	if testing.Short() {
 		clusters = 100
 	}
@@ -37,6 +41,9 @@ func TestAgreement(t *testing.T) {
 			for seed := range clusters {
 				q := gen.Random(seed, profile)
 				untie(&q)
+				if strings.HasPrefix(name, "related") {
+					relate(seed, &q)
+				}
 				want, got := ask(t, q)
 				verdicts[want.Verdict]++
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -130,8 +137,15 @@ func gangRuns(t *testing.T, q gen.Question, most int, until []string) [][]string
 	return runs
 }
 
-// untie gives every pod a start time of its own, and a UID.
+// untie gives every pod a start time of its own, and a UID. It also takes away host
+// ports that another pod of the node holds: such pods cannot both run, and
+// kube-scheduler, which keeps ports as a set, frees the port when one of them leaves.
 func untie(q *gen.Question) {
+	type held struct {
+		node, ip, protocol string
+		port               int32
+	}
+	taken := map[held]bool{}
 	for i := range q.Snapshot.Pods {
 		p := &q.Snapshot.Pods[i]
 		if p.Started.IsZero() {
@@ -139,6 +153,12 @@ func untie(q *gen.Question) {
 		}
 		p.Started = p.Started.Add(time.Duration(i) * time.Millisecond)
 		p.UID = fmt.Sprintf("uid-%d", i)
+		p.Ports = slices.DeleteFunc(p.Ports, func(port cluster.HostPort) bool {
+			h := held{p.Node, or(port.IP, "0.0.0.0"), or(port.Protocol, "TCP"), port.Port}
+			again := p.Node != "" && taken[h]
+			taken[h] = true
+			return again
+		})
 	}
 }
 

@@ -102,6 +102,11 @@ func (g *gangScheduler) build(ctx context.Context, q *question) error {
 			return err
 		}
 	}
+	for _, n := range q.namespaces {
+		if err := factory.Core().V1().Namespaces().Informer().GetIndexer().Add(n); err != nil {
+			return err
+		}
+	}
 	for _, b := range q.budgets {
 		if err := factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer().Add(b); err != nil {
 			return err

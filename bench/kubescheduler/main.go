@@ -105,7 +105,7 @@ func (c comparison) run(ctx context.Context, name string) error {
 		return err
 	}
 	s := sides{preemptor: p}
-	release := func() {}
+	var release func()
 	if s.exhaustive, release, err = newScheduler(q, exhaustive); err != nil {
 		return err
 	}

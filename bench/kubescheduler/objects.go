@@ -19,10 +19,11 @@ import (
 
 // question is a snapshot and a preemptor as Kubernetes objects.
 type question struct {
-	nodes     []*v1.Node
-	pods      []*v1.Pod // without the preemptor
-	budgets   []*policyv1.PodDisruptionBudget
-	preemptor *v1.Pod
+	nodes      []*v1.Node
+	pods       []*v1.Pod // without the preemptor
+	budgets    []*policyv1.PodDisruptionBudget
+	namespaces []*v1.Namespace
+	preemptor  *v1.Pod
 
 	groups  []*schedulingv1alpha2.PodGroup
 	members []*v1.Pod // of the preemptor, if it is a group
@@ -59,6 +60,9 @@ func newQuestion(p preemption.Preemptor, snap *preemption.Snapshot) (*question, 
 		default:
 			q.pods = append(q.pods, pod)
 		}
+	}
+	for _, n := range snap.Namespaces {
+		q.namespaces = append(q.namespaces, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels}})
 	}
 	for i := range snap.Budgets {
 		q.budgets = append(q.budgets, kubernetesBudget(&snap.Budgets[i]))

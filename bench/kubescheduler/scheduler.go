@@ -95,6 +95,11 @@ func (s *scheduler) build(ctx context.Context, q *question, sample sampling) err
 			nominated = append(nominated, p)
 		}
 	}
+	for _, n := range q.namespaces {
+		if err := factory.Core().V1().Namespaces().Informer().GetIndexer().Add(n); err != nil {
+			return err
+		}
+	}
 	for _, b := range q.budgets {
 		if err := factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer().Add(b); err != nil {
 			return err
