@@ -11,8 +11,9 @@ import (
 type devicePlan struct {
 	ix      *cluster.Index
 	devices *cluster.Devices
-	pools   [][]cluster.PoolID // of each resource that a member asks for, of each node
-	number  map[string]int     // of a resource, in pools
+	names   []string           // of the resources that members ask for
+	number  map[string]int     // of a resource, in names
+	pools   [][]cluster.PoolID // of each resource, of each node
 	asks    [][]ask            // of each member
 	pending map[cluster.PodID][]ask
 	scope   Scope
@@ -32,7 +33,8 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
 		for i := range p.Devices {
 			name := p.Devices[i].Resource
 			if _, known := plan.number[name]; !known {
-				plan.number[name] = len(plan.pools)
+				plan.number[name] = len(plan.names)
+				plan.names = append(plan.names, name)
 				plan.pools = append(plan.pools, plan.devices.Pools(name))
 			}
 		}
@@ -68,12 +70,14 @@ func (plan *devicePlan) asksOf(p *cluster.Pod) []ask {
 		if r.Count == 0 {
 			a.fractions = append(a.fractions, r.Fraction)
 		}
-		a.misfit = Reason{Check: CheckDevice, Detail: a.describe(r.Resource)}
-		a.never = Reason{Check: CheckDevice, Unresolvable: true, Detail: a.describe(r.Resource)}
 	}
 	for i := range asks {
-		slices.Sort(asks[i].fractions)
-		slices.Reverse(asks[i].fractions)
+		a := &asks[i]
+		slices.Sort(a.fractions)
+		slices.Reverse(a.fractions)
+		detail := a.describe(plan.names[a.resource])
+		a.misfit = Reason{Check: CheckDevice, Detail: detail}
+		a.never = Reason{Check: CheckDevice, Unresolvable: true, Detail: detail}
 	}
 	return asks
 }
@@ -107,7 +111,7 @@ func (a *ask) describe(resource string) string {
 // equalFractions reports whether, of each resource, members and pending pods ask
 // for fractions of one size.
 func (plan *devicePlan) equalFractions() bool {
-	size := make([]int64, len(plan.pools))
+	size := make([]int64, len(plan.names))
 	equal := func(asks []ask) bool {
 		for _, a := range asks {
 			for _, f := range a.fractions {
