@@ -40,6 +40,7 @@ func Module() Rules {
 		Dependencies:     []string{"github.com/google/btree", "golang.org/x/exp"},
 		TestDependencies: []string{"github.com/stretchr/testify", "pgregory.net/rapid", "github.com/google/go-cmp"},
 		Forbidden:        []string{"k8s.io/", "sigs.k8s.io/"},
+		Examples:         true,
 	}
 }
 
