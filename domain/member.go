@@ -52,6 +52,12 @@ func (m *Member) Request() []int64 { return m.request }
 // offers or asks for, sorted. The slice belongs to m.
 func (m *Member) Unknown() []string { return m.unknown }
 
+// Anywhere reports whether m asks nothing of a node but room: no selector, affinity
+// or required node.
+func (m *Member) Anywhere() bool {
+	return len(m.Pod.NodeSelector) == 0 && m.Pod.NodeAffinity == nil && m.Pod.RequiredNode == ""
+}
+
 // Cordoned reports whether node is cordoned and m does not tolerate that.
 func (m *Member) Cordoned(node *cluster.Node) bool {
 	return node.Unschedulable && !tolerates(m.Pod.Tolerations, &cordon)

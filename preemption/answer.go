@@ -12,8 +12,16 @@ import (
 
 // result starts an answer.
 func (s *podSearch) result(v Verdict, message string) *Result {
-	s.stats.Trials = s.trial.Checks
+	s.stats.Trials = s.checks()
 	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
+}
+
+// checks counts the feasibility checks so far.
+func (s *podSearch) checks() int {
+	if s.sweep != nil {
+		return s.trial.Checks + s.sweep.Checks
+	}
+	return s.trial.Checks
 }
 
 // fits answers that the pod goes to node n as things are.
@@ -46,7 +54,7 @@ func (s *podSearch) feasible() *Result {
 	if s.options.Explain {
 		r.Trace = s.trace()
 	}
-	r.Stats.Trials = s.trial.Checks
+	r.Stats.Trials = s.checks()
 	return r
 }
 
@@ -61,7 +69,7 @@ func (s *podSearch) infeasible() *Result {
 	if s.options.Explain {
 		r.Trace = s.trace()
 	}
-	r.Stats.Trials = s.trial.Checks
+	r.Stats.Trials = s.checks()
 	return r
 }
 

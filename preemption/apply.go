@@ -193,6 +193,7 @@ func (q *question) fitsAsItIs() (bool, error) {
 		return domain.Pack{}.Place(trial, &whole, nil, all, len(all)) == len(all), nil
 	}
 	if q.team == nil {
+		defer q.putBack()
 		return newPodSearch(q).filter() != cluster.NoNode, nil
 	}
 	levels, err := q.levels()

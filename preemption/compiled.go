@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -21,6 +22,39 @@ type compiled struct {
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
 	quota  *quotaModel
+	tools  sync.Pool // of *podTools
+}
+
+// podTools is what the search for a lone pod needs beyond its question; it is used
+// again, since making it costs as much as a search.
+type podTools struct {
+	status []domain.Reason
+	runner *reprieve.Runner
+	sweep  *reprieve.Sweep
+	tally  *disruption.Ledger
+}
+
+// borrow returns tools that nobody else uses; see putBack.
+func (q *question) borrow() *podTools {
+	if t, ok := q.tools.Get().(*podTools); ok {
+		q.borrowed = t
+		return t
+	}
+	q.borrowed = &podTools{
+		status: make([]domain.Reason, q.ix.NumNodes()),
+		runner: reprieve.NewRunner(q.units, q.budgets),
+		sweep:  reprieve.NewSweep(q.units, q.ladder, q.budgets),
+		tally:  q.budgets.NewLedger(),
+	}
+	return q.borrowed
+}
+
+// putBack ends the use of what borrow returned. The question is over.
+func (q *question) putBack() {
+	if q.borrowed != nil {
+		q.tools.Put(q.borrowed)
+		q.borrowed = nil
+	}
 }
 
 // compileSnapshot checks s and compiles it for questions under o.
@@ -74,26 +108,31 @@ func (c *compiled) preempt(p Preemptor) (*Result, error) {
 	if q.team != nil {
 		return newGangSearch(q).run()
 	}
+	defer q.putBack()
 	return newPodSearch(q).run(), nil
 }
 
-// sides are the units and budgets of one kind of preemptor, formed when first asked.
+// sides are the units, their ladder and the budgets of one kind of preemptor, formed when first asked.
 type sides struct {
 	once    sync.Once
 	units   *victims.Units
 	budgets *victims.Budgets
+	ladder  *victims.Ladder
 }
 
-func (s *sides) of(ix *cluster.Index, units victims.UnitRule, budgets disruption.Rule) (*victims.Units, *victims.Budgets) {
-	s.once.Do(func() { s.units, s.budgets = victims.NewUnits(ix, units), victims.NewBudgets(ix, budgets) })
-	return s.units, s.budgets
+func (s *sides) of(ix *cluster.Index, units victims.UnitRule, budgets disruption.Rule) *sides {
+	s.once.Do(func() {
+		s.units, s.budgets = victims.NewUnits(ix, units), victims.NewBudgets(ix, budgets)
+		s.ladder = victims.NewLadder(s.units, s.budgets)
+	})
+	return s
 }
 
-func (c *compiled) podUnits() (*victims.Units, *victims.Budgets) {
+func (c *compiled) podUnits() *sides {
 	return c.pods.of(c.ix, c.rules.podUnits, c.rules.podBudgets)
 }
 
-func (c *compiled) groupUnits() (*victims.Units, *victims.Budgets) {
+func (c *compiled) groupUnits() *sides {
 	if c.rules.podUnits == c.rules.groupUnits && c.rules.podBudgets == c.rules.groupBudgets {
 		return c.podUnits()
 	}

@@ -19,11 +19,16 @@ type podSearch struct {
 	runner *reprieve.Runner
 	tally  *disruption.Ledger // for Overruns
 
+	sweep *reprieve.Sweep // nil if anything but resources and budgets decides
+
 	status []domain.Reason // by node: why the pod does not fit as things are
 	found  []candidate
 	best   candidate
 	stats  Stats
 	notes  func(Step) // told of the level found, for the trace; may be nil
+
+	swept     []victims.UnitID // buffer of sweepNode
+	unbounded bool             // every node is evaluated to the end: for WhyNot
 }
 
 // candidate is a node on which preemption helps.
@@ -36,18 +41,30 @@ type candidate struct {
 func newPodSearch(q *question) *podSearch {
 	member := q.members[0]
 	nominees := domain.Nominees{Self: member.ID, Priority: q.priority}
+	tools := q.borrow()
 	s := &podSearch{
 		question: q,
 		member:   member,
 		trial:    domain.NewNodeTrial(q.ix, member, q.states, nominees),
-		runner:   reprieve.NewRunner(q.units, q.budgets),
-		tally:    q.budgets.NewLedger(),
-		status:   make([]domain.Reason, q.ix.NumNodes()),
+		runner:   tools.runner,
+		tally:    tools.tally,
+		status:   tools.status,
 		best:     candidate{node: cluster.NoNode},
 		stats:    Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil},
 	}
 	s.runner.Repeat = q.options.repeat(false)
+	if q.plainly() {
+		s.sweep = tools.sweep
+		s.sweep.Ask(member)
+	}
 	return s
+}
+
+// plainly reports whether nothing but resources and budgets decides who returns.
+func (q *question) plainly() bool {
+	m := q.members[0]
+	return len(q.states) == 0 && !q.rules.lowest && !q.options.BrokenGroupsFree &&
+		len(m.Pod.Ports) == 0 && len(m.Unknown()) == 0
 }
 
 // run is the whole road: does it fit, may it preempt, whom, and where.
@@ -79,12 +96,26 @@ func (s *podSearch) filter() cluster.NodeID {
 		}
 	}
 	for n := range cluster.NodeID(s.ix.NumNodes()) {
-		s.trial.Reset(n)
-		if s.status[n] = s.trial.Fits(); s.status[n].OK() {
+		if s.status[n] = s.look(n); s.status[n].OK() {
 			return n
 		}
 	}
 	return cluster.NoNode
+}
+
+// look says whether the pod fits on node n as things are.
+func (s *podSearch) look(n cluster.NodeID) domain.Reason {
+	if s.sweep == nil || len(s.ix.Nominees(n)) > 0 {
+		s.trial.Reset(n)
+		return s.trial.Fits()
+	}
+	if !s.ix.Open(n) || !s.member.Anywhere() {
+		if why := s.member.Static(s.ix.Node(n)); !why.OK() {
+			return why
+		}
+	}
+	s.sweep.Checks++
+	return s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n))
 }
 
 func (s *podSearch) nominated() cluster.NodeID {
@@ -135,7 +166,7 @@ func (s *podSearch) exhaust() {
 			continue
 		}
 		c, why := s.evaluate(n)
-		if s.status[n] = why; why.OK() {
+		if s.status[n] = why; why.OK() && c.victims != nil {
 			s.consider(c)
 		}
 	}
@@ -193,8 +224,13 @@ const notSampled domain.Check = "not sampled"
 const noVictims domain.Check = "no potential victims"
 
 // evaluate removes the potential victims of node n and gives back whom it can. The
-// candidate's victims belong to the runner.
+// candidate's victims belong to the search and are good until the next evaluation.
+// They are nil for a node that helps but cannot be the answer, since another one is
+// known that disrupts less.
 func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
+	if s.sweep != nil && s.runner.Observe == nil && s.ladder.Plain(n) && len(s.ix.Nominees(n)) == 0 {
+		return s.sweepNode(n)
+	}
 	potential := s.units.Potential(n, s.priority)
 	if len(potential) == 0 {
 		return candidate{}, domain.Reason{Check: noVictims}
@@ -209,6 +245,31 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 		return candidate{}, domain.Reason{Check: noVictims, Detail: "it fits with everybody back"}
 	}
 	return candidate{n, out.Victims, s.units.Score(s.priced(out.Victims), out.Violations)}, domain.Reason{}
+}
+
+// sweepNode is evaluate over the columns of the ladder.
+func (s *podSearch) sweepNode(n cluster.NodeID) (candidate, domain.Reason) {
+	first, end := s.ladder.Rungs(n, s.priority)
+	if first == end {
+		return candidate{}, domain.Reason{Check: noVictims}
+	}
+	if !s.sweep.Fits(s.ladder.Room(n, first)) {
+		return candidate{}, s.member.Resources(s.ladder.Room(n, first), s.ix.Allocatable(n))
+	}
+	s.stats.Evaluated++
+	var bound *victims.Score
+	if s.best.node != cluster.NoNode && s.options.Sampling == nil && !s.options.Candidates && !s.unbounded {
+		bound = &s.best.score
+	}
+	score, beats := s.sweep.Node(n, first, end, bound)
+	if !beats {
+		return candidate{}, domain.Reason{}
+	}
+	s.swept = s.swept[:0]
+	for _, rung := range s.sweep.Victims() {
+		s.swept = append(s.swept, s.ladder.Unit(n, rung))
+	}
+	return candidate{n, s.swept, score}, domain.Reason{}
 }
 
 // reprieve takes the potential victims out of the trial and gives back whom it can,

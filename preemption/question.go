@@ -6,14 +6,13 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // question is a preemptor that was found and checked.
 type question struct {
 	*compiled
-	units   *victims.Units
-	budgets *victims.Budgets
+	*sides
+	borrowed *podTools
 
 	members  []*domain.Member // one for a lone pod
 	team     *team            // nil for a lone pod
@@ -88,7 +87,7 @@ func (q *question) namedPod(p Preemptor) error {
 }
 
 func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
-	q.units, q.budgets = q.podUnits()
+	q.sides = q.podUnits()
 	e, err := q.resolve(pod)
 	q.members = []*domain.Member{domain.NewMember(q.ix, pod, id)}
 	q.priority, q.policy = e.Priority, e.Policy
@@ -112,7 +111,7 @@ func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
 }
 
 func (q *question) namedGroup(p Preemptor) error {
-	q.units, q.budgets = q.groupUnits()
+	q.sides = q.groupUnits()
 	g := q.ix.GroupByName(p.Kind, p.Namespace, p.Name)
 	if g == cluster.NoGroup {
 		return unknownPreemptor(p, "a "+string(p.Kind)+" of the snapshot")
@@ -157,7 +156,7 @@ func (q *question) checkClass(g *cluster.Group) error {
 // inlineGroup takes a group and its pods from p. Pods of the snapshot that run and
 // name the same group count as running.
 func (q *question) inlineGroup(p Preemptor) error {
-	q.units, q.budgets = q.groupUnits()
+	q.sides = q.groupUnits()
 	g := p.Group
 	group := &cluster.Group{
 		Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,

@@ -46,6 +46,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 	if q.team != nil {
 		return newGangSearch(q).whyNot(target)
 	}
+	defer q.putBack()
 	return newPodSearch(q).whyNot(target)
 }
 
@@ -105,6 +106,7 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	case r.Verdict == Fits || why.Unresolvable:
 		return s.fails(n, why, "as things are")
 	}
+	s.unbounded = true
 	c, why := s.evaluate(n)
 	if !why.OK() {
 		return s.fails(n, why, "even with every potential victim gone")

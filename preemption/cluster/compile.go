@@ -87,7 +87,9 @@ func (ix *Index) orderNodes(s *Objects) {
 	ix.nodes = s.Nodes
 	slices.SortFunc(ix.nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
 	ix.nodeByName = make(map[string]NodeID, len(ix.nodes))
+	ix.open = make([]bool, len(ix.nodes))
 	for i, n := range ix.nodes {
+		ix.open[i] = len(n.Taints) == 0 && !n.Unschedulable
 		ix.nodeByName[n.Name] = NodeID(i)
 	}
 }

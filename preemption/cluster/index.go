@@ -26,6 +26,7 @@ type Index struct {
 	priority []int32
 	level    []int32 // preemption priority
 	policy   []priority.Policy
+	open     []bool
 	podsOn   [][]PodID
 	nominees [][]PodID
 
@@ -103,6 +104,9 @@ func (ix *Index) PreemptionPriority(p PodID) int32 { return ix.level[p] }
 
 // Policy returns the effective preemption policy of pod p itself.
 func (ix *Index) Policy(p PodID) priority.Policy { return ix.policy[p] }
+
+// Open reports whether node n is neither cordoned nor tainted: every pod may go there.
+func (ix *Index) Open(n NodeID) bool { return ix.open[n] }
 
 // PodsOn returns the pods that run on node n, in order of namespace and name. The
 // slice belongs to the index.
