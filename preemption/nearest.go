@@ -23,12 +23,16 @@ type relaxed struct {
 // since no other way has fewer, no part of them does.
 func (s *podSearch) nearest() *Nearest {
 	var best *relaxed
+	var fixed relaxed
 	for n := range cluster.NodeID(s.ix.NumNodes()) {
-		fixed := s.relaxNode(n)
-		if best != nil && len(fixed.relaxations) > len(best.relaxations) {
+		fixed = s.relaxNode(n)
+		if !s.promises(n, &fixed, s.priority, true, best) {
 			continue
 		}
 		for _, below := range s.cutoffs(n) {
+			if !s.promises(n, &fixed, below, false, best) {
+				continue
+			}
 			r, ok := s.relax(n, fixed, below, true)
 			if ok && s.waits(&r, below) {
 				r, ok = s.relax(n, fixed, below, false)
@@ -45,6 +49,34 @@ func (s *podSearch) nearest() *Nearest {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return &Nearest{Domain: s.ix.Node(best.node).Name, Relaxations: best.relaxations}
+}
+
+// promises reports whether the way into node n that needs fixed, and everybody below
+// a priority gone, may be better than best; with anyPriority, whether one of any
+// priority may. It looks at resources alone, and says yes where it can't tell.
+func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriority bool, best *relaxed) bool {
+	if best == nil || s.sweep == nil || !s.ladder.Plain(n) || len(s.ix.Nominees(n)) > 0 || s.nominated() != cluster.NoNode {
+		return true
+	}
+	count, size := len(fixed.relaxations), fixed.size
+	if !anyPriority && below > s.priority {
+		count, size = count+1, size+million
+	}
+	if anyPriority {
+		below = math.MaxInt32 // nobody in place is the most that any priority gives
+	}
+	first, _ := s.ladder.Rungs(n, below)
+	room := s.ladder.Room(n, first)
+	for r, asked := range s.member.Request() {
+		if asked > 0 && asked > room[r] {
+			count++
+			size += millionths(asked-max(room[r], asked-math.MaxInt64), asked)
+		}
+	}
+	if anyPriority {
+		return count <= len(best.relaxations)
+	}
+	return count < len(best.relaxations) || count == len(best.relaxations) && (size < best.size || size < 0)
 }
 
 // waits reports whether the preemptor, with r made, would wait for victims that
@@ -124,7 +156,8 @@ func (s *podSearch) relaxNode(n cluster.NodeID) relaxed {
 // cutoffs lists the priorities worth trying on node n: the preemptor's, and just
 // above each unit and each nominated pod that stands in its way, ascending.
 func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
-	list := []int32{s.priority}
+	list := append(s.cuts[:0], s.priority)
+	defer func() { s.cuts = list }()
 	above := func(p int32) {
 		if p >= s.priority && p < math.MaxInt32 {
 			list = append(list, p+1)

@@ -27,6 +27,7 @@ type podSearch struct {
 	stats  Stats
 	notes  func(Step) // told of the level found, for the trace; may be nil
 
+	cuts      []int32          // buffer of cutoffs
 	swept     []victims.UnitID // buffer of sweepNode
 	unbounded bool             // every node is evaluated to the end: for WhyNot
 }
