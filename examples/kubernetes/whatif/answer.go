@@ -104,15 +104,11 @@ func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 
 // writeJSON writes the answer in the batch's form, with the whole result beside it.
 func writeJSON(w io.Writer, q *question, r *preemption.Result) error {
-	kind := q.preemptor.Kind
-	if kind == "" {
-		kind = cluster.KindPod
-	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
 		*Answer
 		Result *preemption.Result `json:"result"`
-	}{answered(q.title, kind, r), r})
+	}{answered(q.title, q.kind(), r), r})
 }

@@ -23,7 +23,7 @@ type testCase struct {
 	Name      string            `json:"name"`
 	Now       string            `json:"now"`
 	Rules     string            `json:"rules"`
-	Placement map[string]string `json:"placement"`
+	Placement map[string]string `json:"placement"` // of a group: namespace/name of a pod → node
 
 	FairSharing *fairSharing `json:"fairSharing"` // of a Workload; absent: as -fair-sharing says
 
@@ -112,9 +112,6 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(q.Placement) > 0 {
-		return nil, errors.New("placement: placements that are given are not read yet")
-	}
 	switch q.Preemptor.Kind {
 	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload:
 	default:
@@ -128,7 +125,10 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("objects: %w", err)
 	}
-	preemptor := preemption.Preemptor{Kind: q.Preemptor.Kind, Namespace: q.Preemptor.Namespace, Name: q.Preemptor.Name}
+	preemptor := preemption.Preemptor{
+		Kind: q.Preemptor.Kind, Namespace: q.Preemptor.Namespace, Name: q.Preemptor.Name,
+		Placement: q.Placement,
+	}
 	if preemptor.Namespace == "" {
 		preemptor.Namespace = metav1.NamespaceDefault
 	}

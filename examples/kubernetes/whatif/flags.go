@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
@@ -30,7 +31,8 @@ type config struct {
 	batch     string
 	preemptor string // kind/namespace/name
 	node      string
-	made      *madeUp // a pod made up on the command line; nil: none
+	placement map[string]string // of a group; nil: searched
+	made      *madeUp           // a pod made up on the command line; nil: none
 
 	rules   preemption.Rules
 	fair    fairSharing // for Workloads
@@ -48,6 +50,7 @@ type madeUp struct {
 	requests        corev1.ResourceList
 	priority        *int32
 	class           string
+	count           int // of equal pods: more than one are a gang; 0: one
 }
 
 // parse reads the command line. The error is for the user; flag.ErrHelp means that
@@ -62,6 +65,8 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
 	f.StringVar(&c.preemptor, "preemptor", "", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...")
 	f.StringVar(&c.node, "node", "", "`NODE` that the pod of a workload, or made up, is pinned to")
+	var places list
+	f.Var(&places, "place", "give a member of the preemptor group its place, `POD=NODE`, instead of searching;\nmay be repeated; POD is namespace/name or name")
 	rules := f.String("rules", "v1.37", "follow the `RULES` "+rulesWanted)
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
@@ -88,6 +93,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.StringVar(&m.class, "priority-class", "", "... or this priority `CLASS` of the input")
 	f.StringVar(&m.name, "name", "", "... and this `NAME` (default preemptor)")
 	f.StringVar(&m.namespace, "namespace", "", "... in this `NAMESPACE` (default default)")
+	f.IntVar(&m.count, "count", 1, "... and there are this many of it, a gang: `NUMBER`")
 	labels := f.String("labels", "", "... with these labels, `KEY=VALUE,...`")
 
 	if err := f.Parse(args); err != nil {
@@ -114,6 +120,9 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		if err := m.ask("-"+a.flag, a.name, a.amount); err != nil {
 			return nil, err
 		}
+	}
+	if c.placement, err = parsePlaces(places); err != nil {
+		return nil, fmt.Errorf("-place: %w", err)
 	}
 	for _, a := range amounts {
 		name, amount, ok := strings.Cut(a, "=")
@@ -146,7 +155,7 @@ func (c *config) check(f *flag.FlagSet) error {
 	made := ""
 	f.Visit(func(fl *flag.Flag) {
 		switch fl.Name {
-		case "cpu", "memory", "gpu", "request", "priority", "priority-class", "name", "namespace", "labels":
+		case "cpu", "memory", "gpu", "request", "priority", "priority-class", "name", "namespace", "labels", "count":
 			made = fl.Name
 		}
 	})
@@ -158,6 +167,10 @@ func (c *config) check(f *flag.FlagSet) error {
 		return errors.New("-batch: each line is a question of its own; -f, -preemptor, -node and a made-up pod do not go with it")
 	case c.batch != "" && (c.explain || c.output != "table"):
 		return errors.New("-batch: the answers have a form of their own; -explain and -o do not go with it")
+	case c.made != nil && c.made.count < 1:
+		return fmt.Errorf("-count: %d is not at least 1", c.made.count)
+	case c.placement != nil && c.batch != "":
+		return errors.New("-place: a line of a batch has its own placement")
 	case c.preemptor != "" && made != "":
 		return fmt.Errorf("-%s describes a made-up pod and does not go with -preemptor", made)
 	case c.made != nil && c.made.priority != nil && c.made.class != "":
@@ -191,6 +204,28 @@ func parseLabels(s string) (map[string]string, error) {
 		labels[key] = value
 	}
 	return labels, nil
+}
+
+// parsePlaces reads where the members of a group go; none gives nil.
+func parsePlaces(places []string) (map[string]string, error) {
+	var placement map[string]string
+	for _, place := range places {
+		pod, node, ok := strings.Cut(place, "=")
+		if !ok || pod == "" || node == "" {
+			return nil, fmt.Errorf("%q is not POD=NODE", place)
+		}
+		if !strings.Contains(pod, "/") {
+			pod = metav1.NamespaceDefault + "/" + pod
+		}
+		if _, twice := placement[pod]; twice {
+			return nil, fmt.Errorf("pod %s has two places", pod)
+		}
+		if placement == nil {
+			placement = map[string]string{}
+		}
+		placement[pod] = node
+	}
+	return placement, nil
 }
 
 // list is a flag that may be repeated.

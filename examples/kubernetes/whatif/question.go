@@ -16,8 +16,19 @@ import (
 // question is who wants to run.
 type question struct {
 	preemptor preemption.Preemptor
-	pod       *cluster.Pod // nil for a group
+	pod       *cluster.Pod // what asks, or each member of a made-up gang; nil for a group of the input
 	title     string       // for people: "pod default/web"
+}
+
+// kind is what kind of object wants to run.
+func (q *question) kind() cluster.Kind {
+	switch {
+	case q.preemptor.Kind != "":
+		return q.preemptor.Kind
+	case q.preemptor.Group != nil:
+		return cluster.KindPodGroup
+	}
+	return cluster.KindPod
 }
 
 // question finds or makes the preemptor that the command line means.
@@ -31,10 +42,39 @@ func (c *config) question(dump *convert.Dump) (*question, error) {
 		return nil, fmt.Errorf("-node: pins the pod of a workload or a made-up one; say which")
 	}
 	pending := dump.PendingPods()
+	if g := commonGroup(dump, pending); g != nil && (len(pending) > 1 || c.rules != preemption.Kubernetes136) {
+		return c.ofGroup(g), nil
+	}
 	if len(pending) == 1 {
 		return ofPod(pending[0]), nil
 	}
 	return nil, whichPod(dump, pending)
+}
+
+// commonGroup returns the pod group that every pending pod belongs to, if there is
+// one: then it is the group that wants to run.
+func commonGroup(dump *convert.Dump, pending []*cluster.Pod) *cluster.PodGroup {
+	if len(pending) == 0 {
+		return nil
+	}
+	first := pending[0]
+	if slices.ContainsFunc(pending, func(p *cluster.Pod) bool { return p.Group != first.Group || p.Namespace != first.Namespace }) {
+		return nil
+	}
+	for i := range dump.Snapshot.PodGroups {
+		if g := &dump.Snapshot.PodGroups[i]; g.Namespace == first.Namespace && g.Name == first.Group {
+			return g
+		}
+	}
+	return nil
+}
+
+// ofGroup asks for a pod group of the dump.
+func (c *config) ofGroup(g *cluster.PodGroup) *question {
+	return &question{
+		preemptor: preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, Placement: c.placement},
+		title:     "podgroup " + g.Namespace + "/" + g.Name,
+	}
 }
 
 // ofPod asks for a pending pod of the dump.
@@ -70,7 +110,7 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 	kind, namespace, name := strings.ToLower(parts[0]), parts[1], parts[2]
 	if group, ok := groupKinds[kind]; ok && c.node == "" {
 		return &question{
-			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name},
+			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name, Placement: c.placement},
 			title:     fmt.Sprintf("%s %s/%s", kind, namespace, name),
 		}, nil
 	}
@@ -96,9 +136,6 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 		return nil, err
 	}
 	title := fmt.Sprintf("the next pod of %s %s/%s", kind, namespace, name)
-	if c.node != "" {
-		title += " on " + c.node
-	}
 	return ofNewPod(pod, title), nil
 }
 
@@ -118,7 +155,27 @@ func (c *config) madeUp() (*question, error) {
 		return nil, err
 	}
 	p.RequiredNode = c.node
+	if m.count > 1 {
+		return c.gang(p, m.count), nil
+	}
 	return ofNewPod(p, "made-up pod "+p.Namespace+"/"+p.Name), nil
+}
+
+// gang asks for a group of n pods like p, all of which are needed.
+func (c *config) gang(p cluster.Pod, n int) *question {
+	need := int32(n)
+	g := &cluster.PodGroup{Namespace: p.Namespace, Name: p.Name, MinCount: &need, Priority: p.Priority, Class: p.Class}
+	q := &question{
+		preemptor: preemption.Preemptor{Group: g, Placement: c.placement},
+		title:     fmt.Sprintf("made-up gang %s/%s of %d", p.Namespace, p.Name, n),
+	}
+	for i := range n {
+		member := p
+		member.Name, member.Group = fmt.Sprintf("%s-%d", p.Name, i), p.Name
+		q.preemptor.Pods = append(q.preemptor.Pods, member)
+	}
+	q.pod = &q.preemptor.Pods[0]
+	return q
 }
 
 // whichPod asks the user to choose.

@@ -17,10 +17,14 @@ import (
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
-// most is how many rows of a list that may be long are shown.
-const most = 10
+// How many rows of a list that may be long are shown.
+const (
+	most     = 10
+	mostPods = 20 // of one group
+)
 
 // report is an answer for people.
 type report struct {
@@ -29,12 +33,14 @@ type report struct {
 	result   *preemption.Result
 	explain  bool
 
-	out bytes.Buffer
+	out     bytes.Buffer
+	classes *priority.Classes // of the dump, when first needed
 }
 
 // writeTable writes the report to w.
 func writeTable(w io.Writer, r *report) error {
 	r.verdict()
+	r.nominations()
 	r.victims()
 	r.others()
 	r.rejected()
@@ -49,33 +55,87 @@ func (r *report) printf(format string, args ...any) { fmt.Fprintf(&r.out, format
 
 // table writes rows of cells that are separated by tabs.
 func (r *report) table(header string, rows []string) {
-	t := tabwriter.NewWriter(&r.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, header)
-	for _, row := range rows {
+	var aligned bytes.Buffer
+	t := tabwriter.NewWriter(&aligned, 0, 8, 2, ' ', 0)
+	for _, row := range append([]string{header}, rows...) {
 		fmt.Fprintln(t, row)
 	}
 	_ = t.Flush() // to a buffer in memory
+	for line := range strings.Lines(aligned.String()) {
+		r.printf("%s\n", strings.TrimRight(line, " \n"))
+	}
 }
 
 // verdict is one sentence, and what the preemptor asks for.
 func (r *report) verdict() {
 	result := r.result
-	said := result.Message
-	switch result.Verdict {
-	case preemption.NotEligible:
-		said = "may not preempt: " + said
-	case preemption.Waiting:
-		said = "waits: " + said
-	case preemption.Infeasible:
-		said = "does not fit: " + said
+	said := " " + result.Message
+	switch {
+	case result.Verdict == preemption.NotEligible:
+		said = " may not preempt: " + result.Message
+	case result.Verdict == preemption.Waiting:
+		said = " waits: " + result.Message
+	case result.Verdict == preemption.Infeasible:
+		said = " does not fit: " + result.Message
+	case r.question.kind() != cluster.KindPod:
+		said = ": " + result.Message
 	}
-	r.printf("%s %s.\n", r.question.title, said)
+	r.printf("%s%s.\n", r.question.title, said)
 	if pod := r.question.pod; pod != nil {
-		r.printf("It asks for %s%s.\n", amounts(pod.Requests), priorityOf(pod))
+		it := "It asks"
+		if r.question.kind() != cluster.KindPod {
+			it = "Each pod of it asks"
+		}
+		r.printf("%s for %s%s.\n", it, amounts(pod.Requests), priorityOf(pod))
+	}
+	if r.question.kind() == cluster.KindPod && (result.Verdict == preemption.Fits || result.Verdict == preemption.Infeasible) {
+		r.printf("%s\n", r.below())
 	}
 	for _, p := range result.Cleared {
-		r.printf("Pod %s loses its nomination to %s.\n", podName(p), result.Domain)
+		r.printf("Pod %s loses its nomination.\n", podName(p))
 	}
+}
+
+// below says how many pods a lone pod could evict at all.
+func (r *report) below() string {
+	n := 0
+	level := r.priority(r.question.pod)
+	for i := range r.dump.Snapshot.Pods {
+		if p := &r.dump.Snapshot.Pods[i]; p.Node != "" && r.priority(p) < level {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return "There is nobody below it: whatever happens, it can evict no one."
+	case 1:
+		return "1 running pod is below its priority."
+	}
+	return fmt.Sprintf("%d running pods are below its priority.", n)
+}
+
+// priority is the pod's own, 0 if it cannot be resolved.
+func (r *report) priority(p *cluster.Pod) int32 {
+	if r.classes == nil {
+		r.classes, _ = priority.NewClasses(r.dump.Snapshot.PriorityClasses) // the answer has complained, if at all
+	}
+	e, _ := r.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy})
+	return e.Priority
+}
+
+// nominations lists where the members of a group go.
+func (r *report) nominations() {
+	if r.question.kind() == cluster.KindPod || len(r.result.Nominations) == 0 {
+		return
+	}
+	list := r.result.Nominations
+	var rows []string
+	for _, n := range list[:min(mostPods, len(list))] {
+		rows = append(rows, podName(n.Pod)+"\t"+n.Node)
+	}
+	r.printf("\n")
+	r.table("MEMBER\tGOES TO", rows)
+	r.more(len(list), mostPods)
 }
 
 // victims lists who has to go.
@@ -88,22 +148,29 @@ func (r *report) victims() {
 		return
 	}
 	var rows []string
-	for _, v := range r.result.Victims {
-		for i, p := range v.Pods {
-			why, budgets := "as part of "+string(v.Kind)+" "+v.Name, ""
-			if i == 0 {
-				why, budgets = r.reason(v.Reason), r.budgets(&v)
-			}
-			rows = append(rows, strings.Join([]string{
-				podName(p.PodRef), p.Node, fmt.Sprint(p.Priority), r.age(p.Started), why, budgets,
-			}, "\t"))
+	row := func(cells ...string) { rows = append(rows, strings.Join(cells, "\t")) }
+	for i := range r.result.Victims {
+		v := &r.result.Victims[i]
+		if v.Kind == cluster.KindPod && len(v.Pods) == 1 {
+			p := &v.Pods[0]
+			row(podName(p.PodRef), p.Node, fmt.Sprint(p.Priority), r.age(p.Started), r.reason(v.Reason), budgets(v))
+			continue
+		}
+		whole := fmt.Sprintf("%s %s/%s, all %d pods", v.Kind, v.Namespace, v.Name, len(v.Pods))
+		row(whole, "", fmt.Sprint(v.Priority), "", r.reason(v.Reason), budgets(v))
+		for _, p := range v.Pods[:min(mostPods, len(v.Pods))] {
+			row("  "+podName(p.PodRef), p.Node, fmt.Sprint(p.Priority), r.age(p.Started), "", "")
+		}
+		if n := len(v.Pods) - mostPods; n > 0 {
+			row(fmt.Sprintf("  and %d more", n), "", "", "", "", "")
 		}
 	}
 	r.printf("\n")
 	r.table("VICTIM\tNODE\tPRIORITY\tAGE\tWHY IT CANNOT STAY\tBUDGETS", rows)
 }
 
-func (r *report) budgets(v *preemption.Victim) string {
+// budgets lists what a victim charges.
+func budgets(v *preemption.Victim) string {
 	list := strings.Join(v.Budgets, ",")
 	switch {
 	case list == "":
@@ -129,23 +196,29 @@ func (r *report) others() {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", c.Domain, few(podNames(c.Victims)), c.Violations, r.worse(c)))
 	}
 	r.printf("\n")
-	r.table("OTHER NODE\tVICTIMS\tVIOLATIONS\tWHY IT IS NOT CHOSEN", rows)
-	r.more(len(candidates))
+	header := "OTHER NODE"
+	if r.question.kind() != cluster.KindPod {
+		header = "OTHER DOMAIN"
+	}
+	r.table(header+"\tVICTIMS\tVIOLATIONS\tWHY IT IS NOT CHOSEN", rows)
+	r.more(len(candidates), most)
 }
 
 // more says how many rows are not shown.
-func (r *report) more(all int) {
-	if all > most {
-		r.printf("and %d more (-o json lists all)\n", all-most)
+func (r *report) more(all, shown int) {
+	if all > shown {
+		r.printf("and %d more (-o json lists all)\n", all-shown)
 	}
 }
 
 // worse names the first criterion by which c loses.
 func (r *report) worse(c preemption.Candidate) string {
-	for i, s := range c.Score {
+	for i, s := range c.Score[:min(len(c.Score), len(r.result.Score))] {
 		best := r.result.Score[i]
 		switch {
 		case s.Value <= best.Value:
+		case s.Name == "sum of priorities":
+			return "its victims' priorities add up to more"
 		case s.Name == "earliest start":
 			return "its most important victims have run longer"
 		default:
@@ -166,8 +239,15 @@ func (r *report) rejected() {
 		rows = append(rows, fmt.Sprintf("%d\t%s", x.Domains, x.Reason))
 	}
 	r.printf("\n")
-	r.table("NODES\tWHY PREEMPTION DOES NOT HELP THERE", rows)
-	r.more(len(list))
+	r.table(rejectedHeader(r.question.kind())+"\tWHY PREEMPTION DOES NOT HELP THERE", rows)
+	r.more(len(list), most)
+}
+
+func rejectedHeader(kind cluster.Kind) string {
+	if kind == cluster.KindPod {
+		return "NODES"
+	}
+	return "DOMAINS"
 }
 
 // nearest says what would have to change.
@@ -185,7 +265,7 @@ func (r *report) nearest() {
 func relaxation(x preemption.Relaxation) string {
 	switch x.Kind {
 	case preemption.RelaxResource:
-		return fmt.Sprintf("%s more of %s", amount(x.Name, x.Amount), x.Name)
+		return fmt.Sprintf("%s: %s more", x.Name, amount(x.Name, x.Amount))
 	case preemption.RelaxTaint:
 		return "the taint " + x.Name + " gone, or tolerated"
 	case preemption.RelaxCordon:

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// output runs the command and returns what it wrote and its exit status.
+func output(stdin string, args ...string) (stdout, stderr string, status int) {
+	var out, errs bytes.Buffer
+	status = run(args, strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), status
+}
+
+// With no arguments, the command answers for a sample cluster.
+func Example() {
+	run(nil, strings.NewReader(""), os.Stdout, os.Stderr)
+	// Output:
+	// pod web/checkout-3 fits on node-b once 1 pod is evicted.
+	// It asks for cpu 1500m, memory 2Gi at priority 1000.
+	//
+	// VICTIM                NODE    PRIORITY  AGE  WHY IT CANNOT STAY     BUDGETS
+	// reports/report-adhoc  node-b  10        29m  cpu is short by 1500m  -
+	//
+	// OTHER NODE  VICTIMS                 VIOLATIONS  WHY IT IS NOT CHOSEN
+	// node-d      ml/train-0, ml/train-1  0           its victims' priorities add up to more
+	// node-e      ml/train-0, ml/train-1  0           its victims' priorities add up to more
+	// node-a      web/shop-2              1           violations: 1, not 0
+	//
+	// NODES  WHY PREEMPTION DOES NOT HELP THERE
+	// 1      taint
+}
+
+// A gang that does not exist yet takes what is least important in the whole cluster.
+func Example_gang() {
+	run([]string{"-cpu", "3", "-count", "3", "-priority", "600", "-name", "render"}, strings.NewReader(""), os.Stdout, os.Stderr)
+	// Output:
+	// made-up gang default/render of 3: 3 pods of default/render in cluster once 4 pods are evicted.
+	// Each pod of it asks for cpu 3 at priority 600.
+	//
+	// MEMBER            GOES TO
+	// default/render-0  node-b
+	// default/render-1  node-d
+	// default/render-2  node-e
+	//
+	// VICTIM                         NODE    PRIORITY  AGE    WHY IT CANNOT STAY     BUDGETS
+	// PodGroup ml/train, all 2 pods          10               cpu is short by 3      -
+	//   ml/train-0                   node-d  10        15h
+	//   ml/train-1                   node-e  10        15h
+	// reports/report-daily           node-b  10        6h59m  cpu is short by 1500m  -
+	// reports/report-adhoc           node-b  10        29m    cpu is short by 1500m  -
+}
+
+// What would have to change is part of the answer that nothing helps.
+func Example_infeasible() {
+	run([]string{"-cpu", "5", "-memory", "1Gi", "-priority", "1000"}, strings.NewReader(""), os.Stdout, os.Stderr)
+	// Output:
+	// made-up pod default/preemptor does not fit: no evictions help.
+	// It asks for cpu 5, memory 1Gi at priority 1000.
+	// 8 running pods are below its priority.
+	//
+	// NODES  WHY PREEMPTION DOES NOT HELP THERE
+	// 4      not enough cpu
+	// 1      taint
+	//
+	// The least that would have to change, on node-a:
+	//   - cpu: 1 more
+}
+
+func TestUsage(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"a file without -f":             {[]string{"dump.json"}, `"dump.json" is no flag; files go after -f`},
+		"unknown rules":                 {[]string{"-rules", "v1.35"}, `-rules: "v1.35" is not v1.36, v1.37 or kep-5710-alpha`},
+		"an unknown format":             {[]string{"-o", "xml"}, `-o: "xml" is not table or json`},
+		"a time that is none":           {[]string{"-now", "today"}, `-now: "today" is not a time`},
+		"an amount that is none":        {[]string{"-cpu", "two"}, `-cpu: "two" is not an amount`},
+		"an endless amount":             {[]string{"-memory", "1e99999999"}, `-memory: "1e99999999" is not an amount whose exponent has at most 3 digits`},
+		"a request without amount":      {[]string{"-request", "cpu"}, `-request: "cpu" is not NAME=AMOUNT`},
+		"a request of an empty amount":  {[]string{"-request", "cpu="}, `-request: "cpu=" is not NAME=AMOUNT`},
+		"a priority that is none":       {[]string{"-priority", "high"}, `not an integer of 32 bits`},
+		"a priority beyond 32 bits":     {[]string{"-priority", "3000000000"}, `not an integer of 32 bits`},
+		"labels that are none":          {[]string{"-labels", "a"}, `-labels: "a" is not KEY=VALUE`},
+		"two priorities":                {[]string{"-priority", "1", "-priority-class", "x"}, `one of them says how important`},
+		"a made-up pod and a named one": {[]string{"-cpu", "1", "-preemptor", "pod/a/b"}, `-cpu describes a made-up pod and does not go with -preemptor`},
+		"no pods":                       {[]string{"-count", "0"}, `-count: 0 is not at least 1`},
+		"a place without node":          {[]string{"-place", "a"}, `-place: "a" is not POD=NODE`},
+		"two places of one pod":         {[]string{"-place", "a=n1", "-place", "default/a=n2"}, `pod default/a has two places`},
+		"a batch and a file":            {[]string{"-batch", "x", "-f", "y"}, `each line is a question of its own`},
+		"a batch and a format":          {[]string{"-batch", "x", "-o", "json"}, `the answers have a form of their own`},
+		"an unknown flag":               {[]string{"-verbose"}, `flag provided but not defined: -verbose`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, status := output("", tt.args...)
+			require.Equal(t, 2, status)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, tt.want)
+		})
+	}
+	stdout, stderr, status := output("", "-h")
+	require.Equal(t, 0, status)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "whatif -batch FILE")
+	require.Contains(t, stderr, "-preemptor KIND/NAMESPACE/NAME")
+}
+
+const twoPending = `
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", pods: "10"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: x}, spec: {priority: 5, schedulingGroup: {podGroupName: g}, containers: [{name: m, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: x}, spec: {priority: 5, schedulingGroup: {podGroupName: g}, containers: [{name: m, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: old, namespace: x}, spec: {nodeName: n1, priority: 1, containers: [{name: m, resources: {requests: {cpu: "1"}}}]}}
+`
+
+const group = `---
+{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: g, namespace: x}, spec: {priority: 5, schedulingPolicy: {gang: {minCount: 2}}}}
+`
+
+func TestWhoIsMeant(t *testing.T) {
+	tests := map[string]struct {
+		stdin  string
+		args   []string
+		want   string // on standard output with status 0, on standard error with 1
+		status int
+	}{
+		"nobody is pending":                  {"", []string{"-f", "-"}, "no pod of the input is pending; make one up with -cpu", 1},
+		"two are":                            {twoPending, []string{"-f", "-"}, "2 pods are pending; choose one:\n  -preemptor pod/x/a\n  -preemptor pod/x/b\n", 1},
+		"all of one group are":               {twoPending + group, []string{"-f", "-"}, "podgroup x/g: 2 pods of x/g in cluster once 1 pod is evicted.", 0},
+		"one is named":                       {twoPending, []string{"-f", "-", "-preemptor", "pod/x/b", "-rules", "v1.36"}, "pod x/b fits on n1 without preemption.", 0},
+		"the kind in capitals":               {twoPending, []string{"-f", "-", "-preemptor", "Pod/x/b", "-rules", "v1.36"}, "pod x/b fits", 0},
+		"a group is named":                   {twoPending + group, []string{"-f", "-", "-preemptor", "podgroup/x/g"}, "podgroup x/g: 2 pods", 0},
+		"a group is given its places":        {twoPending + group, []string{"-f", "-", "-place", "x/a=n1", "-place", "x/b=n1"}, "podgroup x/g: 2 pods", 0},
+		"a place on no node":                 {twoPending + group, []string{"-f", "-", "-place", "x/a=n7"}, `Placement: "n7" is not a node of the snapshot`, 1},
+		"a pod that is not there":            {twoPending, []string{"-f", "-", "-preemptor", "pod/x/c"}, "there is no pod x/c in the input; 2 pods are pending", 1},
+		"a pod that runs":                    {twoPending, []string{"-f", "-", "-preemptor", "pod/x/old"}, `-, document 4: cluster: Pod "x/old": Node: "n1" is not empty: the preemptor runs already`, 1},
+		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "robot/x/c"}, "there is no robot x/c in the input", 1},
+		"half a name":                        {twoPending, []string{"-f", "-", "-preemptor", "b"}, `"b" is not KIND/NAMESPACE/NAME`, 1},
+		"an empty name":                      {twoPending, []string{"-f", "-", "-preemptor", "pod//b"}, `"pod//b" is not KIND/NAMESPACE/NAME`, 1},
+		"-node alone":                        {twoPending, []string{"-f", "-", "-node", "n1"}, "-node: pins the pod of a workload or a made-up one", 1},
+		"-node with a pod of the input":      {twoPending, []string{"-f", "-", "-node", "n1", "-preemptor", "pod/x/a"}, "-node: pins the pod of a workload or a made-up one, not a pod of the input", 1},
+		"made up":                            {twoPending, []string{"-f", "-", "-cpu", "2", "-priority", "9"}, "made-up pod default/preemptor fits on n1 once 1 pod is evicted.", 0},
+		"made up in full":                    {twoPending, []string{"-f", "-", "-gpu", "1", "-request", "example.com/x=2", "-name", "p", "-namespace", "q", "-labels", "a=b,c=d"}, "made-up pod q/p does not fit", 0},
+		"made up of an unknown class":        {twoPending, []string{"-f", "-", "-cpu", "1", "-priority-class", "gold"}, `"gold"`, 1},
+		"made up, pinned":                    {twoPending, []string{"-f", "-", "-cpu", "1", "-node", "n9"}, "node name", 0},
+		"a file that is not there":           {"", []string{"-f", "/nowhere/dump.json"}, "no such file", 1},
+		"an object that cannot be read":      {"{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}", []string{"-f", "-"}, `-, document 1: Node "n1": spec: 7 is not readable`, 1},
+		"the same, leniently":                {"{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}", []string{"-f", "-", "-lenient", "-cpu", "1"}, "1 objects could not be read and were left out", 0},
+		"a document that is none, leniently": {"a: b: c\n" + "---" + twoPending, []string{"-f", "-", "-lenient", "-cpu", "1"}, "1 objects could not be read and were left out", 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, status := output(tt.stdin, tt.args...)
+			require.Equal(t, tt.status, status, "%s", stderr)
+			if status == 0 {
+				require.Contains(t, stdout, tt.want)
+			} else {
+				require.Empty(t, stdout)
+				require.Contains(t, stderr, tt.want)
+			}
+		})
+	}
+}
+
+const workload = `---
+{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: agent}, spec: {template: {spec: {priorityClassName: system-node-critical, containers: [{name: m, resources: {limits: {cpu: 1500m}}}]}}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: x}, spec: {template: {spec: {containers: [{name: m, resources: {requests: {cpu: "1"}}}]}}}}
+`
+
+func TestTheNextPodOfAWorkload(t *testing.T) {
+	stdout, _, status := output(twoPending+workload, "-f", "-", "-preemptor", "daemonset/agent", "-node", "n1")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, "the next pod of daemonset default/agent fits on n1 once 1 pod is evicted.")
+
+	_, stderr, status := output(twoPending+workload, "-f", "-", "-preemptor", "daemonset/agent")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "a DaemonSet has a pod for each node; say which with -node")
+
+	stdout, _, status = output(twoPending+workload, "-f", "-", "-preemptor", "deployment/x/web")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, "the next pod of deployment x/web fits on n1 without preemption.")
+
+	_, stderr, status = output(workload, "-f", "-")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "or ask for the next pod of a workload:\n  -preemptor daemonset/default/agent\n  -preemptor deployment/x/web\n")
+}
+
+// The README shows what the command prints.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	stdout, _, status := output("")
+	require.Equal(t, 0, status)
+	require.Contains(t, string(readme), "```text\n"+stdout+"```\n")
+}
+
+func TestJSON(t *testing.T) {
+	stdout, _, status := output("", "-o", "json")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, `"status": "preempt"`)
+	require.Contains(t, stdout, `"chosen": "node-b"`)
+	require.Contains(t, stdout, `"verdict": "feasible"`)
+	again, _, _ := output("", "-o", "json")
+	require.Equal(t, stdout, again)
+}
+
+func TestExplain(t *testing.T) {
+	stdout, _, status := output("", "-explain")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, "How it was decided:\n")
+	require.Contains(t, stdout, "reprieve reports/report-adhoc no")
+}
+
+// A file may be read together with others, gzipped or not, and the order of files
+// changes nothing.
+func TestSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	var names []string
+	for i, text := range strings.Split(twoPending, "---\n") {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		names = append(names, name)
+	}
+	args := func(order ...int) (args []string) {
+		for _, i := range order {
+			args = append(args, "-f", names[i])
+		}
+		return append(args, "-cpu", "2", "-priority", "9", "-o", "json")
+	}
+	want, _, status := output("", args(0, 1, 2, 3)...)
+	require.Equal(t, 0, status)
+	got, _, status := output("", args(3, 2, 1, 0)...)
+	require.Equal(t, 0, status)
+	require.Equal(t, want, got)
+
+	_, stderr, status := output("", "-f", names[0], "-f", names[0], "-cpu", "1")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, `Node "n1": metadata.name: "n1" is not unique: it stands in `+names[0]+", document 1 too")
+}
+
+// A broken reader is an error, not a short input.
+func TestBrokenInput(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader(`{"apiVersion":"v1","kind":"Node",`), brokenReader{})
+	var out, errs bytes.Buffer
+	require.Equal(t, 1, run([]string{"-f", "-"}, broken, &out, &errs))
+	require.Contains(t, errs.String(), "the line is dead")
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("the line is dead") }
