@@ -25,6 +25,12 @@ type builder struct {
 }
 
 func build(src source, p Profile) Question {
+	b := surroundings(src, p)
+	return Question{Preemptor: b.preemptor(), Snapshot: b.s}
+}
+
+// surroundings is everything but the preemptor.
+func surroundings(src source, p Profile) *builder {
 	if p.MaxNodes == 0 {
 		p.MaxNodes = 6
 	}
@@ -55,7 +61,7 @@ func build(src source, p Profile) Question {
 			b.s.Pods = append(b.s.Pods, b.nominee(i))
 		}
 	}
-	return Question{Preemptor: b.preemptor(), Snapshot: b.s}
+	return b
 }
 
 func (b *builder) node(i int) cluster.Node {
