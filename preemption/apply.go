@@ -202,10 +202,8 @@ func (q *question) fitsAsItIs() (bool, error) {
 	}
 	s := newGangSearch(q)
 	for _, domains := range levels {
-		for i := range domains {
-			if s.fitsIn(&domains[i]) {
-				return true, nil
-			}
+		if s.fitsIn(domains) != nil {
+			return true, nil
 		}
 	}
 	return false, nil

@@ -20,8 +20,8 @@ type attemptAt struct {
 	member    map[victims.UnitID]bool
 }
 
-// offers prices room by the potential victims of the domain.
-func (a *attemptAt) offers() domain.Offers {
+// offers prices room by those potential victims of the domain that are out.
+func (a *attemptAt) offers() *victims.Offers {
 	if a.member == nil {
 		a.member = make(map[victims.UnitID]bool, len(a.potential))
 		for _, u := range a.potential {
@@ -29,7 +29,7 @@ func (a *attemptAt) offers() domain.Offers {
 		}
 	}
 	return victims.NewOffers(a.units, a.trial,
-		func(u victims.UnitID) bool { return a.member[u] },
+		func(u victims.UnitID) bool { return a.member[u] && a.trial.Gone(a.units.Unit(u).Pods[0]) },
 		func(u victims.UnitID) int { return a.charged[u] },
 		func(u victims.UnitID) bool { return a.options.BrokenGroupsFree && a.broken(u) })
 }
@@ -45,7 +45,7 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 	out := a.reprieve(placer, violating, rest)
 	a.runner.Observe, a.trial.Mobile = nil, false
 	if a.rules.members == MinCount && a.given == nil {
-		a.seatMore()
+		a.seatMore(out.Victims)
 	}
 	p := plan{
 		domain: *a.domain, places: a.trial.Assignments(), victims: slices.Clone(out.Victims),
@@ -69,20 +69,34 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 	if !a.rules.lowest {
 		return a.runner.GiveBack(a.trial, violating, rest)
 	}
+	first := a.trial.Assignments()
 	again := func() domain.Reason {
 		a.trial.UnplaceTo(0)
 		a.trial.Settle()
 		if a.given != nil {
 			return a.placeGiven()
 		}
-		if !a.place(a.domain, placer, a.offers(), a.rules.members == MinCount) {
-			return domain.Reason{Check: noPlacement}
+		if a.place(a.domain, placer, a.offers(), a.rules.members == MinCount) || a.placeAsBefore(first) {
+			return domain.Reason{}
 		}
-		return domain.Reason{}
+		return domain.Reason{Check: noPlacement}
 	}
 	sorted := slices.Clone(a.potential)
 	slices.SortFunc(sorted, a.units.Compare)
 	return a.runner.GiveBackLowest(a.trial, a.lowest(again, a.notes), sorted)
+}
+
+// placeAsBefore places what list says, if it fits as things stand.
+func (a *attemptAt) placeAsBefore(list []domain.Assignment) bool {
+	a.trial.UnplaceTo(0)
+	for _, x := range list {
+		if !a.trial.CanPlace(x.Member, x.Node).OK() {
+			a.trial.UnplaceTo(0)
+			return false
+		}
+		a.trial.Place(x.Member, x.Node)
+	}
+	return true
 }
 
 func units(list []reprieve.Charged) []victims.UnitID {
@@ -120,45 +134,6 @@ func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.Un
 		}
 	}
 	return violating, rest
-}
-
-// reseat finds the members that are needed another placement, as things stand: by
-// looking at all of them where they are few or alike, otherwise as Pack and Spread
-// find one.
-func (a *attemptAt) reseat() bool {
-	return a.team.seat(true, func(members []domain.MemberID, need, _ int) bool {
-		seated, proved := a.trial.SeatExact(a.domain, members, need)
-		if seated || proved {
-			return seated
-		}
-		a.stats.Exact = false
-		for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
-			before := len(a.trial.Placed())
-			if placer.Place(a.trial, a.domain, nil, members, need) >= need {
-				return true
-			}
-			a.trial.UnplaceTo(before)
-		}
-		return false
-	})
-}
-
-// seatMore gives further members a place where nobody more has to go for it.
-func (a *attemptAt) seatMore() {
-	for _, leaf := range a.team.leaves(nil) {
-		var left []domain.MemberID
-		seated := leaf.running
-		for _, m := range leaf.members {
-			if a.trial.At(m) == cluster.NoNode {
-				left = append(left, m)
-			} else {
-				seated++
-			}
-		}
-		if seated >= leaf.min {
-			domain.Pack{}.Place(a.trial, a.domain, nil, left, len(left))
-		}
-	}
 }
 
 // consider keeps p if it is the best so far: more members seated, then the lower

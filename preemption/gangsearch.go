@@ -87,10 +87,8 @@ func (s *gangSearch) run() (*Result, error) {
 		return nil, err
 	}
 	for _, domains := range levels {
-		for i := range domains {
-			if s.fitsIn(&domains[i]) {
-				return s.fits(&domains[i]), nil
-			}
+		if d := s.fitsIn(domains); d != nil {
+			return s.fits(d), nil
 		}
 	}
 	if r := s.refuse(); r != nil {
@@ -109,82 +107,12 @@ func (s *gangSearch) run() (*Result, error) {
 	return s.infeasible(), nil
 }
 
-// fitsIn places the gang in d with everybody in place, and reports whether it could.
-func (s *gangSearch) fitsIn(d *domain.Domain) bool {
-	if s.given != nil {
-		return s.placeGiven().OK()
-	}
-	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
-		if s.place(d, placer, nil, false) {
-			return true
-		}
-	}
-	return false
-}
-
-// place seats the team on nodes of d as things stand, as many members as fit or
-// with fewest as few as are needed, and reports whether it could. Where placer does
-// not find a place for enough, every placement is tried if they are not too many.
-func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers domain.Offers, fewest bool) bool {
-	ok := s.team.seat(fewest, func(members []domain.MemberID, need, most int) bool {
-		before := len(s.trial.Placed())
-		if placer.Place(s.trial, d, offers, members, most) >= need {
-			return true
-		}
-		s.trial.UnplaceTo(before)
-		seated, proved := s.trial.SeatExact(d, members, need)
-		s.proved = s.proved && proved
-		return seated
-	})
-	if !ok || len(s.trial.Placed()) == 0 {
-		s.trial.UnplaceTo(0)
-		return false
-	}
-	return true
-}
-
-// placeGiven puts the members where the caller wants them, one after the other.
-func (s *gangSearch) placeGiven() domain.Reason {
-	placed := map[domain.MemberID]bool{}
-	for _, a := range s.given {
-		if why := s.trial.CanPlace(a.Member, a.Node); !why.OK() {
-			why = s.members[a.Member].Describe(s.ix, a.Node, why)
-			s.trial.UnplaceTo(0)
-			return why
-		}
-		s.trial.Place(a.Member, a.Node)
-		placed[a.Member] = true
-	}
-	enough := s.team.seat(false, func(members []domain.MemberID, need, _ int) bool {
-		n := 0
-		for _, m := range members {
-			if placed[m] {
-				n++
-			}
-		}
-		return n >= need
-	})
-	if !enough || len(placed) == 0 {
-		s.trial.UnplaceTo(0)
-		return domain.Reason{Check: noPlacement, Detail: "the placement given has too few members"}
-	}
-	return domain.Reason{}
-}
-
 // refuse answers for a gang that may not preempt; nil if it may.
 //
 // Source: kube-scheduler v1.36 and v1.37, pod group preemption.
 func (s *gangSearch) refuse() *Result {
-	if s.rules.groupPolicy {
-		if s.policy == priority.Never {
-			return s.result(NotEligible, "its preemption policy is Never")
-		}
-	} else {
-		for _, m := range s.members {
-			if e, _ := s.resolve(m.Pod); e.Policy == priority.Never {
-				return s.result(NotEligible, "the preemption policy of "+key(m.Pod.Namespace, m.Pod.Name)+" is Never")
-			}
-		}
+	if !s.rules.topology && s.team.wishes() {
+		return s.result(NotEligible, "these rules preempt for no group with topology constraints")
 	}
 	if s.rules.uniformMembers {
 		for _, m := range s.members {
@@ -195,17 +123,34 @@ func (s *gangSearch) refuse() *Result {
 	}
 	if s.rules.waitsForVictims {
 		if n := s.waitsFor(); n != cluster.NoNode {
-			r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
-			for _, m := range s.members {
-				if s.ix.NodeByName(m.Pod.NominatedNode) != cluster.NoNode {
-					r.Nominations = append(r.Nominations, Nomination{PodRef{m.Pod.Namespace, m.Pod.Name}, m.Pod.NominatedNode})
-				}
-			}
-			sortNominations(r.Nominations)
-			return r
+			return s.waiting(n)
+		}
+	}
+	if s.rules.groupPolicy {
+		if s.policy == priority.Never {
+			return s.result(NotEligible, "its preemption policy is Never")
+		}
+		return nil
+	}
+	for _, m := range s.members {
+		if e, _ := s.resolve(m.Pod); e.Policy == priority.Never {
+			return s.result(NotEligible, "the preemption policy of "+key(m.Pod.Namespace, m.Pod.Name)+" is Never")
 		}
 	}
 	return nil
+}
+
+// waiting answers that victims on node n are to be waited for: the nominations of
+// the members stand.
+func (s *gangSearch) waiting(n cluster.NodeID) *Result {
+	r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
+	for _, m := range s.members {
+		if s.ix.NodeByName(m.Pod.NominatedNode) != cluster.NoNode {
+			r.Nominations = append(r.Nominations, Nomination{PodRef{m.Pod.Namespace, m.Pod.Name}, m.Pod.NominatedNode})
+		}
+	}
+	sortNominations(r.Nominations)
+	return r
 }
 
 // differs says how a member differs from its group in what decides about

@@ -2,6 +2,8 @@ package preemption
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -11,42 +13,47 @@ import (
 // decides. Required topology keys hold in every round; preferred ones are given up
 // from the narrowest on. Members that run already pin the domain.
 func (q *question) levels() ([][]domain.Domain, error) {
-	if h := q.options.Hooks; h != nil && h.Splitter != nil {
-		return [][]domain.Domain{q.pinned(h.Splitter.Split(nil, q.ix))}, nil
-	}
-	constraints, err := q.topology()
-	if err != nil {
+	if err := q.checkTopology(q.team, q.group); err != nil {
 		return nil, err
 	}
+	if q.given != nil { // kept as it is; placeGiven looks whether it is one that is allowed
+		return [][]domain.Domain{domain.WholeCluster{}.Split(nil, q.ix)}, nil
+	}
+	if h := q.options.Hooks; h != nil && h.Splitter != nil {
+		return [][]domain.Domain{q.pinned(h.Splitter.Split(nil, q.ix), q.pins(q.team))}, nil
+	}
 	var rounds [][]domain.Domain
-	for _, keys := range keysByRound(constraints) {
-		splitter := domain.Splitter(domain.WholeCluster{})
-		if len(keys) > 0 && q.given == nil {
-			splitter = keys
-		}
-		rounds = append(rounds, q.pinned(splitter.Split(nil, q.ix)))
+	for _, keys := range keysByRound(q.team.topology) {
+		rounds = append(rounds, q.pinned(q.split(keys), q.pins(q.team)))
 	}
 	return rounds, nil
 }
 
-// topology returns the group's topology constraints, and complains about a key that
-// no node has.
-func (q *question) topology() ([]cluster.TopologyConstraint, error) {
-	list := []cluster.TopologyConstraint(nil)
-	if q.group.PodGroup != nil {
-		list = q.group.PodGroup.Topology
-	} else {
-		list = q.group.Composite.Topology
+// split divides the cluster by node labels; without any it is one domain.
+func (q *question) split(keys domain.Topology) []domain.Domain {
+	if len(keys) == 0 {
+		return domain.WholeCluster{}.Split(nil, q.ix)
 	}
-	for i, c := range list {
+	return keys.Split(nil, q.ix)
+}
+
+// checkTopology complains about a topology key of t, which is group g, or of a group
+// beneath it that no node has.
+func (q *question) checkTopology(t *team, g *cluster.Group) error {
+	for i, c := range t.topology {
 		if q.ix.NumNodes() > 0 && len(domain.Topology{c.Key}.Split(nil, q.ix)) == 0 {
-			return nil, &cluster.FieldError{
-				Kind: string(q.group.Kind), Namespace: q.group.Namespace, Name: q.group.Name,
+			return &cluster.FieldError{
+				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
 				Field: fmt.Sprintf("Topology[%d].Key", i), Value: fmt.Sprintf("%q", c.Key), Want: "a label of some node",
 			}
 		}
 	}
-	return list, nil
+	for _, c := range t.children {
+		if err := q.checkTopology(c, q.ix.Group(c.id)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keysByRound returns all keys, then again and again without the last preferred one.
@@ -69,9 +76,8 @@ func keysByRound(constraints []cluster.TopologyConstraint) []domain.Topology {
 	}
 }
 
-// pinned keeps of domains the one that holds every running member.
-func (q *question) pinned(domains []domain.Domain) []domain.Domain {
-	pins := q.pins()
+// pinned keeps of domains the one that holds every pin.
+func (q *question) pinned(domains []domain.Domain, pins map[cluster.NodeID]bool) []domain.Domain {
 	if len(pins) == 0 {
 		return domains
 	}
@@ -90,16 +96,71 @@ func (q *question) pinned(domains []domain.Domain) []domain.Domain {
 	return kept
 }
 
-// pins are the nodes of the gang's running members.
-func (q *question) pins() map[cluster.NodeID]bool {
-	if q.team.id == cluster.NoGroup {
+// pins are the nodes of the running members of t.
+func (q *question) pins(t *team) map[cluster.NodeID]bool {
+	if t.id == cluster.NoGroup {
 		return nil
 	}
 	pins := map[cluster.NodeID]bool{}
-	for _, p := range q.ix.PodsUnder(nil, q.team.id) {
+	for _, p := range q.ix.PodsUnder(nil, t.id) {
 		if n := q.ix.NodeOf(p); n != cluster.NoNode {
 			pins[n] = true
 		}
 	}
 	return pins
+}
+
+// regions lists where in d a child group may go, in rounds; see levels.
+func (q *question) regions(t *team, d *domain.Domain) [][]domain.Domain {
+	inside := make(map[cluster.NodeID]bool, len(d.Nodes))
+	for _, n := range d.Nodes {
+		inside[n] = true
+	}
+	var rounds [][]domain.Domain
+	for _, keys := range keysByRound(t.topology) {
+		var round []domain.Domain
+		for _, region := range q.pinned(q.split(keys), q.pins(t)) {
+			region.Nodes = slices.DeleteFunc(region.Nodes, func(n cluster.NodeID) bool { return !inside[n] })
+			if len(region.Nodes) > 0 {
+				round = append(round, region)
+			}
+		}
+		rounds = append(rounds, round)
+	}
+	return rounds
+}
+
+// strays says where a placement leaves the one topology value that t, with its
+// running members, requires; empty if it does not.
+func (q *question) strays(t *team, at func(domain.MemberID) cluster.NodeID) string {
+	nodes := q.pins(t)
+	for _, leaf := range t.leaves(nil) {
+		for _, m := range leaf.members {
+			if n := at(m); n != cluster.NoNode {
+				if nodes == nil {
+					nodes = map[cluster.NodeID]bool{}
+				}
+				nodes[n] = true
+			}
+		}
+	}
+	for _, c := range t.topology {
+		values := map[string]bool{}
+		for _, n := range slices.Sorted(maps.Keys(nodes)) {
+			value, ok := q.ix.Node(n).Labels[c.Key]
+			if !ok && !c.Preferred {
+				return fmt.Sprintf("node %s has no %s, which %s requires", q.ix.Node(n).Name, c.Key, t.name)
+			}
+			values[value] = true
+		}
+		if len(values) > 1 && !c.Preferred {
+			return fmt.Sprintf("%s requires one %s, the placement given has %d", t.name, c.Key, len(values))
+		}
+	}
+	for _, c := range t.children {
+		if text := q.strays(c, at); text != "" {
+			return text
+		}
+	}
+	return ""
 }

@@ -171,7 +171,7 @@ func (q *question) inlineGroup(p Preemptor) error {
 	}
 	group.Priority, group.Policy = e.Priority, e.Policy
 	q.group, q.priority, q.policy = group, e.Priority, e.Policy
-	q.team = &team{id: cluster.NoGroup, name: key(g.Namespace, g.Name), min: 1}
+	q.team = &team{id: cluster.NoGroup, name: key(g.Namespace, g.Name), min: 1, topology: g.Topology}
 	if g.MinCount != nil {
 		q.team.min = int(*g.MinCount)
 	}

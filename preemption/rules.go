@@ -18,7 +18,8 @@ type generation struct {
 	membersWait     bool    // a pod that belongs to a group does not preempt by itself
 	groupPolicy     bool    // the group's own policy decides; otherwise Never of any pending member
 	uniformMembers  bool    // members that differ from the group in priority or policy make it not eligible
-	composites      bool    // composite groups may preempt
+	composites      bool    // composite groups may preempt, and do so for their child groups
+	topology        bool    // groups with topology constraints may preempt
 	waitsForVictims bool    // a group waits while victims on its nominated nodes terminate
 	members         Members // how many members get room
 	mobile          bool    // the gang may move while victims are given back
@@ -37,14 +38,14 @@ var generations = map[Rules]generation{
 	Kubernetes137: {
 		podUnits: victims.Units137, podBudgets: disruption.Rule137,
 		groupUnits: victims.Units137, groupBudgets: disruption.Rule137,
-		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, waitsForVictims: true,
+		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, topology: true, waitsForVictims: true,
 		members:      AllThatFit,
 		repeatGroups: true,
 	},
 	KEP5710Alpha: {
 		podUnits: victims.UnitsKEP, podBudgets: disruption.Rule137,
 		groupUnits: victims.UnitsKEP, groupBudgets: disruption.Rule137,
-		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, waitsForVictims: true,
+		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, topology: true, waitsForVictims: true,
 		members:        AllThatFit,
 		repeatGroups:   true,
 		lowest:         true,

@@ -18,6 +18,11 @@ type team struct {
 
 	children []*team // of a composite group
 	minTeams int     // of a composite group: how many of them must run
+
+	topology []cluster.TopologyConstraint // of a child group: its own, within the place of its parent
+
+	within *domain.Domain // of a pod group: where its members get a place; nil if it is left out
+	seated int            // of a pod group: how many of them had one at first
 }
 
 // need is how many pending members must get a place.
@@ -25,6 +30,11 @@ func (t *team) need() int { return max(0, t.min-t.running) }
 
 // enough reports whether t has the pods that it needs at all.
 func (t *team) enough() bool { return len(t.members) >= t.need() }
+
+// wishes reports whether t or a group beneath it has topology constraints.
+func (t *team) wishes() bool {
+	return len(t.topology) > 0 || slices.ContainsFunc(t.children, (*team).wishes)
+}
 
 // leaves appends the pod groups of t, in order.
 func (t *team) leaves(dst []*team) []*team {
@@ -61,35 +71,51 @@ func (t *team) hopeless() string {
 	return ""
 }
 
-// seat gives every pod group of t a place through fill, which places between need
-// and most of the members or none and says whether it could. A group that cannot is
-// left out; seat reports whether t has enough without it. With fewest, groups and
-// members beyond what is needed are left out.
-func (t *team) seat(fewest bool, fill func(members []domain.MemberID, need, most int) bool) bool {
+// satisfied reports whether t may run if ok tells which of its pod groups may.
+func (t *team) satisfied(ok func(leaf *team) bool) bool {
 	if len(t.children) == 0 {
-		most := len(t.members)
-		if fewest {
-			most = t.need()
-		}
-		return t.enough() && fill(t.members, t.need(), most)
+		return ok(t)
 	}
-	seated := 0
+	able := 0
 	for _, c := range t.children {
-		if fewest && seated == t.minTeams {
-			break
-		}
-		if c.seat(fewest, fill) {
-			seated++
+		if c.satisfied(ok) {
+			able++
 		}
 	}
-	return seated >= t.minTeams
+	return able >= t.minTeams
+}
+
+// cheapest appends the pod groups beneath t that suffice with the fewest members, and
+// returns how many members they need; ok is false if there are too few pods.
+func (t *team) cheapest(dst []*team) (list []*team, need int, ok bool) {
+	if len(t.children) == 0 {
+		return append(dst, t), t.need(), t.enough()
+	}
+	type choice struct {
+		leaves []*team
+		need   int
+	}
+	var choices []choice
+	for _, c := range t.children {
+		if leaves, need, ok := c.cheapest(nil); ok {
+			choices = append(choices, choice{leaves, need})
+		}
+	}
+	if len(choices) < t.minTeams {
+		return dst, 0, false
+	}
+	slices.SortStableFunc(choices, func(a, b choice) int { return cmp.Compare(a.need, b.need) })
+	for _, c := range choices[:t.minTeams] {
+		dst, need = append(dst, c.leaves...), need+c.need
+	}
+	return dst, need, true
 }
 
 // newTeam builds the tree of groups beneath g; add is called for every pending pod
 // and returns its member.
 func newTeam(ix *cluster.Index, g cluster.GroupID, add func(cluster.PodID) domain.MemberID) *team {
 	group := ix.Group(g)
-	t := &team{id: g, name: key(group.Namespace, group.Name), min: 1}
+	t := &team{id: g, name: key(group.Namespace, group.Name), min: 1, topology: wishesOf(group)}
 	if group.PodGroup != nil {
 		if m := group.PodGroup.MinCount; m != nil {
 			t.min = int(*m)
@@ -111,6 +137,14 @@ func newTeam(ix *cluster.Index, g cluster.GroupID, add func(cluster.PodID) domai
 		t.minTeams = int(*m)
 	}
 	return t
+}
+
+// wishesOf returns the topology constraints of a group.
+func wishesOf(g *cluster.Group) []cluster.TopologyConstraint {
+	if g.PodGroup != nil {
+		return g.PodGroup.Topology
+	}
+	return g.Composite.Topology
 }
 
 // placingOrder is the order in which members are placed, where it matters: higher

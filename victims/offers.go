@@ -80,6 +80,31 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	return o.nodes
 }
 
+// Reset counts anew what has to go, after members were taken off their nodes.
+func (o *Offers) Reset() {
+	clear(o.broken)
+	clear(o.paid)
+	clear(o.out)
+	seen := map[cluster.NodeID]bool{}
+	for _, m := range o.trial.Placed() {
+		if n := o.trial.At(m); !seen[n] {
+			seen[n] = true
+			o.Taken(m, n)
+		}
+	}
+}
+
+// Total is what has to go for all members that are placed.
+func (o *Offers) Total() domain.Price {
+	price := domain.Free
+	for u, times := range o.broken {
+		if times > 0 {
+			o.charge(&price, UnitID(u))
+		}
+	}
+	return price
+}
+
 // evict finds who has to go on node n for the members placed there, and for m if
 // more is set. It leaves them in o.units.
 func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Price {
@@ -180,10 +205,16 @@ func (o *Offers) portTaken(u UnitID, n cluster.NodeID, m domain.MemberID, more b
 
 // add adds what the loss of unit u costs; one that is lost already costs nothing.
 func (o *Offers) add(price *domain.Price, u UnitID) {
-	if o.broken[u] > 0 || o.costless(u) {
+	if o.broken[u] == 0 {
+		o.charge(price, u)
+	}
+}
+
+func (o *Offers) charge(price *domain.Price, u UnitID) {
+	price.Violations += int64(o.violates(u))
+	if o.costless(u) {
 		return
 	}
-	price.Violations += int64(o.violates(u))
 	for _, p := range o.us.units[u].Pods {
 		prio := int64(o.us.ix.Priority(p))
 		price.Highest = max(price.Highest, prio)

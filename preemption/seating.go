@@ -1,0 +1,307 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// seating seats the members of a team by one placer.
+type seating struct {
+	*gangSearch
+	placer domain.Placer
+	offers *victims.Offers // nil: room is free
+	fewest bool            // groups and members beyond what is needed are left out
+}
+
+// fitsIn places the gang in one of domains with everybody in place, where it can
+// seat most members, and returns that domain; nil if it fits in none.
+func (s *gangSearch) fitsIn(domains []domain.Domain) *domain.Domain {
+	if s.given != nil {
+		if !s.placeGiven().OK() {
+			return nil
+		}
+		return &domains[0]
+	}
+	var best []domain.Assignment
+	var at *domain.Domain
+	for i := range domains {
+		for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+			if s.place(&domains[i], placer, nil, false) && len(s.trial.Placed()) > len(best) {
+				best, at = s.trial.Assignments(), &domains[i]
+			}
+			s.trial.UnplaceTo(0)
+			if len(best) == len(s.members) {
+				break
+			}
+		}
+	}
+	s.trial.PlaceAll(best)
+	return at
+}
+
+// place seats the team on nodes of d as things stand, as many members as fit or
+// with fewest as few as are needed, and reports whether it could. Where placer does
+// not find a place for enough, every placement is tried if they are not too many.
+func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers *victims.Offers, fewest bool) bool {
+	w := &seating{s, placer, offers, fewest}
+	if !w.seat(s.team, d) && !w.seatExactly(d) {
+		return false
+	}
+	if !fewest {
+		for _, leaf := range s.team.leaves(nil) {
+			if leaf.within != nil {
+				w.fill(leaf, leaf.within, len(leaf.members))
+			}
+		}
+	}
+	if len(s.trial.Placed()) == 0 {
+		return false
+	}
+	for _, leaf := range s.team.leaves(nil) {
+		leaf.seated = s.seatedOf(leaf)
+	}
+	return true
+}
+
+// seatedOf counts the pending members of a pod group that have a place.
+func (s *gangSearch) seatedOf(leaf *team) int {
+	n := 0
+	for _, m := range leaf.members {
+		if s.trial.At(m) != cluster.NoNode {
+			n++
+		}
+	}
+	return n
+}
+
+// seat seats as many members of t in d as t needs, or none, and reports whether it
+// could. A lone pod group gets all its members placed at once.
+func (w *seating) seat(t *team, d *domain.Domain) bool {
+	if t == w.team || len(t.topology) == 0 {
+		return w.seatIn(t, d)
+	}
+	for _, round := range w.regions(t, d) {
+		if w.seatBest(t, round) {
+			return true
+		}
+	}
+	return false
+}
+
+// seatBest seats t in one of its regions: where it costs least, the first by name
+// among equals.
+func (w *seating) seatBest(t *team, regions []domain.Domain) bool {
+	before := len(w.trial.Placed())
+	var best *domain.Domain
+	var least domain.Price
+	for i := range regions {
+		if !w.seatIn(t, &regions[i]) {
+			continue
+		}
+		if w.offers == nil {
+			return true
+		}
+		if price := w.offers.Total(); best == nil || price.Compare(least) < 0 {
+			best, least = &regions[i], price
+		}
+		w.unseat(before)
+	}
+	return best != nil && w.seatIn(t, best)
+}
+
+func (w *seating) seatIn(t *team, d *domain.Domain) bool {
+	t.within = nil
+	before := len(w.trial.Placed())
+	if len(t.children) == 0 {
+		most := t.need()
+		if t == w.team && !w.fewest {
+			most = len(t.members)
+		}
+		if !t.enough() {
+			return false
+		}
+		if w.fill(t, d, most) < t.need() {
+			w.unseat(before)
+			return false
+		}
+		t.within = d
+		return true
+	}
+	seated := 0
+	for _, c := range t.children {
+		if w.fewest && seated == t.minTeams {
+			c.leaveOut()
+		} else if w.seat(c, d) {
+			seated++
+		}
+	}
+	if seated < t.minTeams {
+		w.unseat(before)
+		t.leaveOut()
+		return false
+	}
+	return true
+}
+
+// leaveOut says that no member of t is looked for a place.
+func (t *team) leaveOut() {
+	for _, leaf := range t.leaves(nil) {
+		leaf.within = nil
+	}
+}
+
+// fill places members of a pod group that have no place yet until most of them have
+// one, and returns how many have.
+func (w *seating) fill(leaf *team, d *domain.Domain, most int) int {
+	var left []domain.MemberID
+	for _, m := range leaf.members {
+		if w.trial.At(m) == cluster.NoNode {
+			left = append(left, m)
+		}
+	}
+	have := len(leaf.members) - len(left)
+	if more := most - have; more > 0 {
+		var offers domain.Offers
+		if w.offers != nil {
+			offers = w.offers
+		}
+		have += w.placer.Place(w.trial, d, offers, left, more)
+	}
+	return have
+}
+
+// unseat takes places back until so many are left.
+func (w *seating) unseat(to int) {
+	if len(w.trial.Placed()) == to {
+		return
+	}
+	w.trial.UnplaceTo(to)
+	if w.offers != nil {
+		w.offers.Reset()
+	}
+}
+
+// seatExactly seats as many members as are needed if it finds any way to do so, and
+// notes if that they cannot be seated is not proved.
+func (w *seating) seatExactly(d *domain.Domain) bool {
+	seated, proved := w.gangSearch.seatExactly(d)
+	w.proved = w.proved && (seated || proved)
+	if seated && w.offers != nil {
+		w.offers.Reset()
+	}
+	return seated
+}
+
+// seatExactly looks at every placement of as many members as are needed where they
+// are few or alike. It says whether it seated them, and whether a no is proved.
+func (s *gangSearch) seatExactly(d *domain.Domain) (seated, proved bool) {
+	if slices.ContainsFunc(s.team.children, (*team).wishes) {
+		return false, false
+	}
+	leaves := s.team.leaves(nil)
+	if s.trial.Interchangeable() { // who gets a place does not matter, only how many do
+		leaves, _, _ = s.team.cheapest(nil)
+	}
+	s.team.leaveOut()
+	return s.seatParts(d, leaves, func(leaf *team) int { return leaf.need() }, s.team.satisfied)
+}
+
+// seatParts looks for a placement of need members of each of leaves, or of none of a
+// leaf, that is enough.
+func (s *gangSearch) seatParts(d *domain.Domain, leaves []*team, need func(*team) int, enough func(func(*team) bool) bool) (seated, proved bool) {
+	parts := make([]domain.Part, len(leaves))
+	for i, leaf := range leaves {
+		parts[i] = domain.Part{Members: leaf.members, Need: need(leaf)}
+	}
+	return s.trial.SeatExact(d, parts, func(in []bool) bool {
+		for i, leaf := range leaves {
+			leaf.within = nil
+			if in[i] {
+				leaf.within = d
+			}
+		}
+		return enough(func(leaf *team) bool { return leaf.within != nil })
+	})
+}
+
+// reseat finds the members another placement, as things stand: as many as have to
+// stay seated. It looks at every placement where they are few or alike, and beyond
+// takes what Pack and Spread find.
+func (a *attemptAt) reseat() bool {
+	var leaves []*team
+	for _, leaf := range a.team.leaves(nil) {
+		if leaf.within != nil {
+			leaves = append(leaves, leaf)
+		}
+	}
+	need := func(leaf *team) int {
+		if a.rules.members == MinCount {
+			return leaf.need()
+		}
+		return leaf.seated
+	}
+	all := func(ok func(*team) bool) bool {
+		return !slices.ContainsFunc(leaves, func(l *team) bool { return !ok(l) })
+	}
+	seated, proved := a.seatParts(a.domain, leaves, need, all)
+	for _, leaf := range leaves {
+		leaf.within = a.domain
+	}
+	if seated || proved {
+		return seated
+	}
+	a.gangSearch.proved = false
+	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+		w := &seating{gangSearch: a.gangSearch, placer: placer}
+		if !slices.ContainsFunc(leaves, func(l *team) bool { return w.fill(l, a.domain, need(l)) < need(l) }) {
+			return true
+		}
+		a.trial.UnplaceTo(0)
+	}
+	return false
+}
+
+// seatMore gives further members a place where nobody more has to go for it. The
+// units that stay, but were never tried, are back while it looks.
+func (a *attemptAt) seatMore(out []victims.UnitID) {
+	var back []victims.UnitID
+	for _, u := range a.potential {
+		if a.trial.Gone(a.units.Unit(u).Pods[0]) && !slices.Contains(out, u) {
+			a.runner.Return(a.trial, u)
+			back = append(back, u)
+		}
+	}
+	w := &seating{gangSearch: a.gangSearch, placer: domain.Pack{}}
+	for _, leaf := range a.team.leaves(nil) {
+		if leaf.within != nil {
+			w.fill(leaf, leaf.within, len(leaf.members))
+		}
+	}
+	for _, u := range back {
+		a.runner.Remove(a.trial, u)
+	}
+}
+
+// placeGiven puts the members where the caller wants them, one after the other.
+func (s *gangSearch) placeGiven() domain.Reason {
+	for _, a := range s.given {
+		if why := s.trial.CanPlace(a.Member, a.Node); !why.OK() {
+			why = s.members[a.Member].Describe(s.ix, a.Node, why)
+			s.trial.UnplaceTo(0)
+			return why
+		}
+		s.trial.Place(a.Member, a.Node)
+	}
+	text := s.strays(s.team, s.trial.At)
+	if text == "" && (len(s.given) == 0 || !s.team.satisfied(func(leaf *team) bool { return s.seatedOf(leaf) >= leaf.need() })) {
+		text = "the placement given has too few members"
+	}
+	if text != "" {
+		s.trial.UnplaceTo(0)
+		return domain.Reason{Check: noPlacement, Detail: text}
+	}
+	return domain.Reason{}
+}
