@@ -96,11 +96,15 @@ func (q *question) resourceName(why domain.Reason) string {
 
 // countRejections counts domains by why preemption does not help there.
 func (q *question) countRejections(whys []domain.Reason) []Rejection {
-	counts := map[string]int{}
+	alike := map[domain.Reason]int{} // put into words once, however many nodes
 	for _, why := range whys {
 		if !why.OK() {
-			counts[q.rejection(why)]++
+			alike[domain.Reason{Check: why.Check, Resource: why.Resource, Detail: why.Detail}]++
 		}
+	}
+	counts := map[string]int{}
+	for why, n := range alike {
+		counts[q.rejection(why)] += n
 	}
 	var list []Rejection
 	for reason, n := range counts {
