@@ -8,6 +8,9 @@ import (
 // ErrSelector matches every complaint about a label selector.
 var ErrSelector = errors.New("disruption: invalid label selector")
 
+// ErrMilestone matches every complaint about the milestones of a curve.
+var ErrMilestone = errors.New("disruption: invalid milestones")
+
 // SelectorError is one thing wrong with a label selector;
 // errors.Is(err, ErrSelector) holds for it.
 type SelectorError struct {

@@ -2,6 +2,7 @@ package priority
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/preempt-go/preempt/internal/names"
@@ -62,8 +63,8 @@ func Admit(classes *Classes, s Spec) (Spec, error) {
 // The error joins a [FieldError] for each of: ErrClassName, the name is no DNS
 // subdomain; ErrReservedName, it begins with "system-" and is no system class;
 // ErrSystemClass, a system class with another value or as default; ErrValueBound,
-// above [MaxUserValue]; ErrPolicy; ErrTwoGlobalDefaults, another class is the
-// default already.
+// above [MaxUserValue]; ErrPolicy; ErrToleration; ErrSeconds; ErrTwoGlobalDefaults,
+// another class is the default already.
 //
 // Source: Kubernetes, validation of PriorityClass and admission plugin Priority.
 func AdmitClass(classes *Classes, c Class) error {
@@ -82,6 +83,8 @@ func AdmitClass(classes *Classes, c Class) error {
 	if !c.Policy.Valid() {
 		faults = append(faults, policyError(c.Name, c.Policy))
 	}
+	_, _, err := ParseToleration(c)
+	faults = append(faults, slices.Concat(checkSeconds(&c), split(err))...)
 	if first, ok := classes.Default(); ok && c.GlobalDefault && first.Name != c.Name {
 		faults = append(faults, secondDefault(c.Name, first.Name))
 	}

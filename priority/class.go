@@ -29,7 +29,13 @@ type Class struct {
 	Value         int32             `json:"value"`                      // higher is more important
 	GlobalDefault bool              `json:"globalDefault,omitempty"`    // used by objects that name no class; at most one class
 	Policy        Policy            `json:"preemptionPolicy,omitempty"` // empty: PreemptLowerPriority
-	Annotations   map[string]string `json:"annotations,omitempty"`
+	Annotations   map[string]string `json:"annotations,omitempty"`      // [ParseToleration] reads two of them
+
+	// GuaranteedSeconds is how long an object of the class runs, once started, before
+	// it may be evicted; WaitSeconds how long one waits, once created, before it
+	// evicts others. 0: no time. The object itself may say otherwise.
+	GuaranteedSeconds int64 `json:"guaranteedSeconds,omitempty"`
+	WaitSeconds       int64 `json:"waitSeconds,omitempty"`
 }
 
 // The bounds of a class's value. A class of a user may be as low as an int32 goes;

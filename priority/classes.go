@@ -13,7 +13,8 @@ import (
 // the system classes alone.
 type Classes struct {
 	listed     []Class // in order of name, each name once
-	defaultsTo int     // position in listed plus one; 0: no default
+	tolerates  map[string]Toleration
+	defaultsTo int // position in listed plus one; 0: no default
 }
 
 // NewClasses checks classes, whose order never matters, and returns the set, which
@@ -30,13 +31,15 @@ type Classes struct {
 //     admission picks after a race;
 //   - ErrValueBound, above [MaxUserValue]: the value counts as it is;
 //   - ErrSystemClass, another value or a global default: the built-in ones count;
-//   - ErrPolicy: counts as [PreemptLowerPriority].
+//   - ErrPolicy: counts as [PreemptLowerPriority];
+//   - ErrToleration: the class tolerates nothing;
+//   - ErrSeconds, below zero: no time.
 //
 // O(n log n). Source: KEP-902; Kubernetes, validation of PriorityClass.
 func NewClasses(classes []Class) (*Classes, error) {
 	var faults []*FieldError
 	sorted := slices.SortedFunc(slices.Values(classes), compareClasses)
-	set := &Classes{listed: make([]Class, 0, len(sorted))}
+	set := &Classes{listed: make([]Class, 0, len(sorted)), tolerates: map[string]Toleration{}}
 	for _, c := range sorted {
 		if c.Name == "" {
 			faults = append(faults, &FieldError{Field: "name", Value: `""`, Want: "a name", Err: ErrClassName})
@@ -56,6 +59,12 @@ func NewClasses(classes []Class) (*Classes, error) {
 			c.Value, c.GlobalDefault = system.Value, false
 		}
 		c.Policy, c.Annotations = c.Policy.orDefault(), maps.Clone(c.Annotations)
+		faults = append(faults, checkSeconds(&c)...)
+		toleration, given, err := ParseToleration(c)
+		faults = append(faults, split(err)...)
+		if given {
+			set.tolerates[c.Name] = toleration
+		}
 		set.listed = append(set.listed, c)
 	}
 	faults = append(faults, set.chooseDefault()...)
@@ -95,6 +104,22 @@ func checkValue(c Class) []*FieldError {
 			Want: fmt.Sprintf("%d, as it is for this system class", system.Value), Err: ErrSystemClass,
 		})
 	}
+	return faults
+}
+
+// checkSeconds reports times below zero and takes them away.
+func checkSeconds(c *Class) []*FieldError {
+	var faults []*FieldError
+	check := func(field string, seconds *int64) {
+		if *seconds < 0 {
+			faults = append(faults, &FieldError{
+				Class: c.Name, Field: field, Value: fmt.Sprint(*seconds), Want: ">= 0", Err: ErrSeconds,
+			})
+			*seconds = 0
+		}
+	}
+	check("guaranteedSeconds", &c.GuaranteedSeconds)
+	check("waitSeconds", &c.WaitSeconds)
 	return faults
 }
 
@@ -138,6 +163,19 @@ func (cs *Classes) Lookup(name string) (Class, bool) {
 	c.Policy = c.Policy.orDefault()
 	return c, ok
 }
+
+// Toleration returns what the class of that name tolerates, and whether it says
+// anything about it.
+func (cs *Classes) Toleration(name string) (Toleration, bool) {
+	if cs == nil {
+		return Toleration{}, false
+	}
+	t, ok := cs.tolerates[name]
+	return t, ok
+}
+
+// AnyTolerations reports whether any class says what it tolerates.
+func (cs *Classes) AnyTolerations() bool { return cs != nil && len(cs.tolerates) > 0 }
 
 // Default returns the class of objects that name none, and whether there is one.
 func (cs *Classes) Default() (Class, bool) {

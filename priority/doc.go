@@ -8,7 +8,11 @@
 // scheduler sees it; [CheckPreemptionPriority] applies the rule for workloads whose
 // priority as a victim is apart.
 //
+// A class may also say, in annotations, that its pods tolerate preemption for some
+// time: [Toleration].
+//
 // Nothing here reads a clock, and nothing knows nodes or victims.
 //
-// Source: KEP-902, non-preempting priority classes; KEP-5710, preemption priority.
+// Source: KEP-902, non-preempting priority classes; KEP-5710, preemption priority; the
+// preemption toleration document of scheduler-plugins.
 package priority

@@ -19,6 +19,11 @@ var (
 	ErrValueBound        = errors.New("priority: value above the bound for users")
 	ErrPolicy            = errors.New("priority: unknown preemption policy")
 
+	// ErrToleration is about an annotation that says what a class tolerates,
+	// ErrSeconds about a time that a class grants.
+	ErrToleration = errors.New("priority: malformed preemption toleration")
+	ErrSeconds    = errors.New("priority: seconds below zero")
+
 	// ErrContradiction is admission's: an object says something else than its class.
 	ErrContradiction = errors.New("priority: object contradicts its class")
 
@@ -69,4 +74,17 @@ func join(faults []*FieldError) error {
 		errs[i] = f
 	}
 	return errors.Join(errs...)
+}
+
+// split is the inverse of join.
+func split(err error) []*FieldError {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	var faults []*FieldError
+	for _, e := range joined.Unwrap() {
+		faults = append(faults, e.(*FieldError))
+	}
+	return faults
 }

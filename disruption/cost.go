@@ -1,0 +1,119 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Tariff says what an eviction costs: a price for each thing that is lost. Prices
+// are integers in whatever unit the user likes; sums and products saturate at the
+// largest int64. The zero Tariff makes everything free.
+type Tariff struct {
+	Fixed      int64 `json:"fixed,omitempty"`      // times the constant price of a pod or group
+	Milestones int64 `json:"milestones,omitempty"` // times the value of its curve at this moment
+	Restart    int64 `json:"restart,omitempty"`    // for each second that it takes to be productive again
+	Pods       int64 `json:"pods,omitempty"`       // for each pod that is out of service
+
+	// Work prices the work that is lost: what a pod requests of a resource, times
+	// the seconds since its last checkpoint.
+	Work map[string]Rate `json:"work,omitempty"`
+}
+
+// Rate is a price for a number of units.
+type Rate struct {
+	Price int64 `json:"price"`
+	Per   int64 `json:"per,omitempty"` // units that Price is for; 0: one
+}
+
+// Loss is what one eviction takes away.
+type Loss struct {
+	Fixed          int64 // the constant price
+	Curve          int64 // the value of the curve
+	RestartSeconds int64
+	Pods           int64
+}
+
+// Free reports whether everything costs nothing.
+func (t Tariff) Free() bool {
+	for _, rate := range t.Work {
+		if rate.Price > 0 {
+			return false
+		}
+	}
+	return t.Fixed == 0 && t.Milestones == 0 && t.Restart == 0 && t.Pods == 0
+}
+
+// Validate checks that no price is below zero. The error joins a [TariffError] for
+// each that is, in a fixed order.
+func (t Tariff) Validate() error {
+	var errs []error
+	check := func(field string, v int64) {
+		if v < 0 {
+			errs = append(errs, &TariffError{field, v})
+		}
+	}
+	check("fixed", t.Fixed)
+	check("milestones", t.Milestones)
+	check("restart", t.Restart)
+	check("pods", t.Pods)
+	for _, name := range slices.Sorted(maps.Keys(t.Work)) {
+		check(fmt.Sprintf("work[%s].price", name), t.Work[name].Price)
+		check(fmt.Sprintf("work[%s].per", name), t.Work[name].Per)
+	}
+	return errors.Join(errs...)
+}
+
+// Price is what l costs, without lost work. Nothing in l is below zero.
+func (t Tariff) Price(l Loss) int64 {
+	sum := AddPrices(MultiplyPrice(t.Fixed, l.Fixed), MultiplyPrice(t.Milestones, l.Curve))
+	sum = AddPrices(sum, MultiplyPrice(t.Restart, l.RestartSeconds))
+	return AddPrices(sum, MultiplyPrice(t.Pods, l.Pods))
+}
+
+// Of is the price of amount units for that many seconds, rounded down. Neither is
+// below zero.
+func (r Rate) Of(amount, seconds int64) int64 {
+	hi, lo := bits.Mul64(uint64(amount), uint64(seconds))
+	top, hi := bits.Mul64(hi, uint64(r.Price))
+	mid, low := bits.Mul64(lo, uint64(r.Price))
+	hi, carry := bits.Add64(hi, mid, 0)
+	top += carry // the product is top, hi, low
+	per := uint64(max(r.Per, 1))
+	if top > 0 || hi >= per {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, low, per)
+	return int64(min(q, math.MaxInt64))
+}
+
+// AddPrices is a+b, at most the largest int64. Neither is below zero.
+func AddPrices(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// MultiplyPrice is a*b, at most the largest int64. Neither is below zero.
+func MultiplyPrice(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi > 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
+}
+
+// TariffError is a price below zero.
+type TariffError struct {
+	Field string // by its JSON name
+	Value int64
+}
+
+// Error names the field and the value.
+func (e *TariffError) Error() string {
+	return fmt.Sprintf("disruption: tariff: %s: %d is not >= 0", e.Field, e.Value)
+}

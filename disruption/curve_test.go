@@ -1,0 +1,103 @@
+package disruption_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+)
+
+func curve(t require.TestingT, first int64, points ...disruption.Milestone) disruption.Curve {
+	c, err := disruption.NewCurve(first, points)
+	require.NoError(t, err)
+	return c
+}
+
+func TestCurve(t *testing.T) {
+	kep := curve(t, 0, disruption.Milestone{Seconds: 60, Value: 100}, disruption.Milestone{Seconds: 600})
+	for seconds, want := range map[int64]int64{
+		math.MinInt64: 0, -1: 0, 0: 0, 1: 1, 30: 50, 59: 98, 60: 100, 61: 99, 330: 50, 599: 0, 600: 0, math.MaxInt64: 0,
+	} {
+		require.Equal(t, want, kep.At(seconds), "KEP-83's curve after %d seconds", seconds)
+	}
+	raised := curve(t, 7, disruption.Milestone{Seconds: 10, Value: 17})
+	require.Equal(t, []int64{7, 7, 12, 17, 17}, []int64{raised.At(-5), raised.At(0), raised.At(5), raised.At(10), raised.At(11)})
+	fromZero := curve(t, 7, disruption.Milestone{Seconds: 0, Value: 3}, disruption.Milestone{Seconds: 2, Value: -4})
+	require.Equal(t, []int64{3, 3, -1, -4}, []int64{fromZero.At(-1), fromZero.At(0), fromZero.At(1), fromZero.At(2)}, "rounded down, below zero too")
+	require.Equal(t, int64(9), curve(t, 9).At(1000), "without milestones it stays where it begins")
+	require.Zero(t, disruption.Curve{}.At(5))
+
+	wide := curve(t, math.MinInt64, disruption.Milestone{Seconds: math.MaxInt64, Value: math.MaxInt64})
+	require.Equal(t, int64(math.MinInt64), wide.At(0))
+	require.Equal(t, int64(math.MaxInt64), wide.At(math.MaxInt64))
+	require.Equal(t, int64(-2), wide.At(math.MaxInt64/2), "half-way between -2 and -1")
+}
+
+func TestMilestonesOutOfOrder(t *testing.T) {
+	_, err := disruption.NewCurve(0, []disruption.Milestone{{Seconds: -1}, {Seconds: 5}, {Seconds: 5}, {Seconds: 4}})
+	require.ErrorIs(t, err, disruption.ErrMilestone)
+	require.EqualError(t, err, "disruption: milestones[0].seconds: -1 is not >= 0\n"+
+		"disruption: milestones[2].seconds: 5 is not above those of the milestone before, 5\n"+
+		"disruption: milestones[3].seconds: 4 is not above those of the milestone before, 5")
+}
+
+// curveIsExact compares with arithmetic without bounds.
+func curveIsExact(t *rapid.T) {
+	first := rapid.Int64().Draw(t, "first")
+	seconds := rapid.SliceOfNDistinct(rapid.Int64Range(1, math.MaxInt64), 1, 4, rapid.ID).Draw(t, "seconds")
+	points := []disruption.Milestone{}
+	for _, s := range seconds {
+		points = append(points, disruption.Milestone{Seconds: s, Value: rapid.Int64().Draw(t, "value")})
+	}
+	for i := range points {
+		for j := range i {
+			if points[i].Seconds < points[j].Seconds {
+				points[i], points[j] = points[j], points[i]
+			}
+		}
+	}
+	at := rapid.Int64().Draw(t, "at")
+	want := first
+	last := disruption.Milestone{Value: first}
+	for _, p := range points {
+		switch {
+		case at >= p.Seconds:
+			want = p.Value
+		case at > last.Seconds:
+			rise := new(big.Int).Sub(big.NewInt(p.Value), big.NewInt(last.Value))
+			rise.Mul(rise, big.NewInt(at-last.Seconds))
+			rise.Div(rise, big.NewInt(p.Seconds-last.Seconds)) // Euclidean: rounds down, as the divisor is positive
+			want = rise.Add(rise, big.NewInt(last.Value)).Int64()
+		}
+		if at < p.Seconds {
+			break
+		}
+		last = p
+	}
+	require.Equal(t, want, curve(t, first, points...).At(at))
+}
+func TestCurveIsExact(t *testing.T) { rapid.Check(t, curveIsExact) }
+func FuzzCurveIsExact(f *testing.F) { f.Fuzz(rapid.MakeFuzz(curveIsExact)) }
+
+// The curve of KEP-83: cheap at first, dear after a minute, cheap again once there
+// is a checkpoint.
+func ExampleCurve_At() {
+	c, err := disruption.NewCurve(0, []disruption.Milestone{{Seconds: 60, Value: 100}, {Seconds: 600, Value: 0}})
+	if err != nil {
+		panic(err)
+	}
+	for _, seconds := range []int64{0, 30, 60, 330, 600} {
+		fmt.Println(seconds, c.At(seconds))
+	}
+	// Output:
+	// 0 0
+	// 30 50
+	// 60 100
+	// 330 50
+	// 600 0
+}
