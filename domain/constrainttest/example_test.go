@@ -44,5 +44,5 @@ func ExampleCheck() {
 	err := constrainttest.Check(fewPods{}, snapshot, []cluster.Pod{{Name: "new"}}, constrainttest.Options{Histories: 1, Steps: 1})
 	fmt.Println(err)
 	// Output:
-	// constrainttest: undo restores the state: member 0 on n1: it fits, want {Check:few pods Unresolvable:false Resource:0 Missing:0 Port:0 Detail:}, after remove /old at n1; return /old at n1
+	// constrainttest: undo restores the state: member 0 on n1: it fits, want a misfit (few pods), after remove /old at n1; return /old at n1
 }

@@ -169,5 +169,15 @@ func verdict(r domain.Reason) string {
 	if r.OK() {
 		return "it fits"
 	}
-	return fmt.Sprintf("%+v", r)
+	words := fmt.Sprintf("a misfit (%s", r.Check)
+	if r.Detail != "" {
+		words += ": " + r.Detail
+	}
+	if r.Missing != 0 {
+		words += fmt.Sprintf(", %d missing", r.Missing)
+	}
+	if r.Unresolvable {
+		words += ", unresolvable"
+	}
+	return words + ")"
 }

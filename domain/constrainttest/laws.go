@@ -85,7 +85,7 @@ func (k *checker) checkHopeless(h history, now []domain.Reason) {
 	for i, r := range now {
 		m, n := domain.MemberID(i/k.ix.NumNodes()), cluster.NodeID(i%k.ix.NumNodes())
 		if why := b.Hopeless(m, n); r.OK() && !why.OK() {
-			k.report(LawHopeless, h, "member %d fits on %s, which was said to be hopeless: %+v", m, k.ix.Node(n).Name, why)
+			k.report(LawHopeless, h, "member %d fits on %s, which was said to be hopeless: %s", m, k.ix.Node(n).Name, verdict(why))
 		}
 	}
 }

@@ -1,0 +1,168 @@
+package preemption_test
+
+import (
+	"fmt"
+	"log"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// A node has two GPUs, shared by four pods with half of one each. The new pod wants
+// three fifths of one: both pods of one GPU have to go, and not one of each, although
+// b is less important than c.
+func Example_devices() {
+	pod := func(name, node string, priority int32, r cluster.DeviceRequest) preemption.Pod {
+		r.Resource = "nvidia.com/gpu"
+		return preemption.Pod{Name: name, Node: node, Priority: &priority, Devices: []cluster.DeviceRequest{r}}
+	}
+	half := func(device int32) cluster.DeviceRequest {
+		return cluster.DeviceRequest{Fraction: 500, Assigned: []int32{device}}
+	}
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "new"}, &preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n1", Devices: map[string]cluster.DevicePool{"nvidia.com/gpu": {Count: 2, Capacity: 1000}}}},
+		Pods: []preemption.Pod{
+			pod("a", "n1", 1, half(0)), pod("b", "n1", 2, half(1)), pod("c", "n1", 3, half(0)), pod("d", "n1", 4, half(1)),
+			pod("new", "", 9, cluster.DeviceRequest{Fraction: 600}),
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("new", result.Message)
+	for _, v := range result.Victims {
+		fmt.Printf("evict %s: it cannot stay on %v\n", v.Name, v.Reason)
+	}
+	// Output:
+	// new fits on n1 once 2 pods are evicted
+	// evict c: it cannot stay on n1: device nvidia.com/gpu: 600 of one device
+	// evict a: it cannot stay on n1: device nvidia.com/gpu: 600 of one device
+}
+
+const gpu = "example.com/gpu"
+
+// gpusOf returns what is free on each GPU of a node, but for the pods that leave.
+func gpusOf(s *preemption.Snapshot, node string, leave func(name string) bool) []int64 {
+	var free []int64
+	for _, n := range s.Nodes {
+		if n.Name == node {
+			for range n.Devices[gpu].Count {
+				free = append(free, n.Devices[gpu].Capacity)
+			}
+		}
+	}
+	for _, p := range s.Pods {
+		if p.Node != node || leave(p.Name) {
+			continue
+		}
+		for _, r := range p.Devices {
+			for _, device := range r.Assigned {
+				if r.Count > 0 {
+					free[device] = 0
+				} else {
+					free[device] -= r.Fraction
+				}
+			}
+		}
+	}
+	return free
+}
+
+// hasRoom is an independent matcher: it looks at each GPU for one request.
+func hasRoom(free []int64, r cluster.DeviceRequest) bool {
+	whole := int32(0)
+	for _, v := range free {
+		if r.Count == 0 && v >= r.Fraction {
+			return true
+		}
+		if v == 1000 {
+			whole++
+		}
+	}
+	return r.Count > 0 && whole >= r.Count
+}
+
+// checkDevices checks that the victims of an answer free what the preemptor asks
+// for, and that none of them could stay.
+func checkDevices(t require.TestingT, s *preemption.Snapshot, want cluster.DeviceRequest, result *preemption.Result) {
+	node := result.Nominations[0].Node
+	victims := map[string]bool{}
+	for _, v := range result.Victims {
+		victims[v.Name] = true
+		require.Equal(t, node, v.Pods[0].Node)
+	}
+	require.True(t, hasRoom(gpusOf(s, node, func(name string) bool { return victims[name] }), want),
+		"the victims do not make room for %+v on %s", want, node)
+	for _, v := range result.Victims {
+		free := gpusOf(s, node, func(name string) bool { return victims[name] && name != v.Name })
+		require.False(t, hasRoom(free, want), "%s need not go for %+v on %s", v.Name, want, node)
+	}
+}
+
+func victimsFreeDevices(t *rapid.T) {
+	number := func(most int) int { return rapid.IntRange(0, most).Draw(t, "n") }
+	var s preemption.Snapshot
+	for i := range 1 + number(2) {
+		n := cluster.Node{Name: fmt.Sprintf("n%d", i), Devices: map[string]cluster.DevicePool{gpu: {Count: int32(1 + number(3)), Capacity: 1000}}}
+		s.Nodes = append(s.Nodes, n)
+		for k := range number(8) {
+			request := anyRequest(t)
+			free := gpusOf(&s, n.Name, func(string) bool { return false })
+			var assigned []int32
+			for device, v := range free {
+				fits := request.Count == 0 && v >= request.Fraction || request.Count > 0 && v == 1000
+				if fits && len(assigned) < int(max(request.Count, 1)) {
+					assigned = append(assigned, int32(device))
+				}
+			}
+			if len(assigned) < int(max(request.Count, 1)) {
+				continue
+			}
+			request.Assigned = assigned
+			priority := int32(number(12))
+			s.Pods = append(s.Pods, preemption.Pod{
+				Name: fmt.Sprintf("p%d-%d", i, k), Node: n.Name, Priority: &priority, Devices: []cluster.DeviceRequest{request},
+			})
+		}
+	}
+	want := anyRequest(t)
+	priority := int32(10)
+	p := preemption.Pod{Name: "new", Priority: &priority, Devices: []cluster.DeviceRequest{want}}
+	result, err := preemption.Preempt(preemption.Preemptor{Pods: []preemption.Pod{p}}, &s)
+	require.NoError(t, err)
+	switch result.Verdict {
+	case preemption.Feasible, preemption.Fits:
+		checkDevices(t, &s, want, result)
+	case preemption.Infeasible:
+		for _, n := range s.Nodes {
+			free := gpusOf(&s, n.Name, func(name string) bool {
+				for _, p := range s.Pods {
+					if p.Name == name {
+						return *p.Priority < 10
+					}
+				}
+				return false
+			})
+			require.False(t, hasRoom(free, want), "evictions on %s help %+v", n.Name, want)
+		}
+	default:
+		t.Fatal(result.Verdict)
+	}
+}
+
+func anyRequest(t *rapid.T) cluster.DeviceRequest {
+	r := cluster.DeviceRequest{Resource: gpu}
+	if rapid.Bool().Draw(t, "whole") {
+		r.Count = rapid.Int32Range(1, 3).Draw(t, "count")
+	} else {
+		r.Fraction = rapid.SampledFrom([]int64{100, 250, 300, 500, 700, 1000}).Draw(t, "fraction")
+	}
+	return r
+}
+
+func TestVictimsFreeDevicesAndNoneMore(t *testing.T) { rapid.Check(t, victimsFreeDevices) }
+func FuzzVictimsFreeDevicesAndNoneMore(f *testing.F) { f.Fuzz(rapid.MakeFuzz(victimsFreeDevices)) }
