@@ -103,12 +103,13 @@ func podNames(victims []preemption.Victim) []string {
 func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 
 // writeJSON writes the answer in the batch's form, with the whole result beside it.
-func writeJSON(w io.Writer, q *question, r *preemption.Result) error {
+func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
 		*Answer
 		Result *preemption.Result `json:"result"`
-	}{answered(q.title, q.kind(), r), r})
+		WhyNot []whyNot           `json:"whyNot,omitempty"`
+	}{answered(q.title, q.kind(), r), r, whys})
 }

@@ -43,8 +43,9 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer in.Close()
 	var answeredSoFar atomic.Int64
-	p := startProgress(stderr, func() string { return fmt.Sprintf("answered %d lines", answeredSoFar.Load()) })
+	p := startProgress(stderr)
 	defer p.stop()
+	p.doing(func() string { return fmt.Sprintf("answered %d lines", answeredSoFar.Load()) })
 	return eachLine(in, func(number int, line []byte) error {
 		defer answeredSoFar.Add(1)
 		return writeLine(stdout, c.answerLine(number, line))

@@ -38,6 +38,7 @@ type config struct {
 	fair    fairSharing // for Workloads
 	output  string
 	explain bool
+	whyNot  list // nodes, or units as namespace/name
 	lenient bool
 	strict  bool
 	now     time.Time
@@ -71,6 +72,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
 	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision")
+	f.Var(&c.whyNot, "why-not", "tell why not `TARGET`: a node, or a running pod or group as namespace/name; may be repeated")
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
 	now := f.String("now", "", "the moment of the dump, `RFC3339`; otherwise the newest that the objects tell")
@@ -165,8 +167,8 @@ func (c *config) check(f *flag.FlagSet) error {
 	switch {
 	case c.batch != "" && (len(c.files) > 0 || c.preemptor != "" || made != "" || c.node != ""):
 		return errors.New("-batch: each line is a question of its own; -f, -preemptor, -node and a made-up pod do not go with it")
-	case c.batch != "" && (c.explain || c.output != "table"):
-		return errors.New("-batch: the answers have a form of their own; -explain and -o do not go with it")
+	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0):
+		return errors.New("-batch: the answers have a form of their own; -explain, -why-not and -o do not go with it")
 	case c.made != nil && c.made.count < 1:
 		return fmt.Errorf("-count: %d is not at least 1", c.made.count)
 	case c.placement != nil && c.batch != "":

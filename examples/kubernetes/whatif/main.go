@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
@@ -46,7 +47,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // single answers one question about one cluster.
 func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
-	dump, err := c.load(stdin, stderr)
+	p := startProgress(stderr)
+	defer p.stop()
+	dump, err := c.load(stdin, p)
 	if err != nil {
 		return err
 	}
@@ -57,19 +60,22 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := startProgress(stderr, func() string {
+	p.doing(func() string {
 		return fmt.Sprintf("searching %d nodes with %d pods", len(dump.Snapshot.Nodes), len(dump.Snapshot.Pods))
 	})
 	o := preemption.Options{Rules: c.rules, Candidates: true, Explain: c.explain, Strict: c.strict, Quota: c.quota(nil)}
 	result, err := ask(o, q.preemptor, &dump.Snapshot)
-	p.stop()
 	if err != nil {
 		return dump.Locate(err)
 	}
-	if c.output == "json" {
-		return writeJSON(stdout, q, result)
+	whyNot, err := c.askWhyNot(o, q.preemptor, &dump.Snapshot)
+	if err != nil {
+		return fmt.Errorf("-why-not: %w", dump.Locate(err))
 	}
-	return writeTable(stdout, &report{question: q, dump: dump, result: result, explain: c.explain})
+	if c.output == "json" {
+		return writeJSON(stdout, q, result, whyNot)
+	}
+	return writeTable(stdout, &report{question: q, dump: dump, result: result, explain: c.explain, whyNot: whyNot})
 }
 
 // ask is the one place that calls the library.
@@ -77,8 +83,38 @@ func ask(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) (
 	return o.Preempt(p, s)
 }
 
+// whyNot is the answer about one node or unit that the user has in mind.
+type whyNot struct {
+	Target string          `json:"target"`
+	Why    *preemption.Why `json:"why"`
+}
+
+// askWhyNot asks about each target of -why-not.
+func (c *config) askWhyNot(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) ([]whyNot, error) {
+	if len(c.whyNot) == 0 {
+		return nil, nil
+	}
+	planner, err := preemption.NewPlanner(s, o)
+	if err != nil {
+		return nil, err
+	}
+	var answers []whyNot
+	for _, name := range c.whyNot {
+		target := preemption.Node(name)
+		if strings.Contains(name, "/") {
+			target = preemption.Unit(name)
+		}
+		why, err := planner.WhyNot(p, target)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, whyNot{name, why})
+	}
+	return answers, nil
+}
+
 // load reads the files, or the sample if there are none, and converts them.
-func (c *config) load(stdin io.Reader, stderr io.Writer) (*convert.Dump, error) {
+func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
 	if len(c.files) == 0 {
 		objects, err := convert.Read("sample", bytes.NewReader(sample))
 		if err != nil {
@@ -89,15 +125,14 @@ func (c *config) load(stdin io.Reader, stderr io.Writer) (*convert.Dump, error) 
 	var objects []convert.Object
 	var unreadable []error
 	for _, name := range c.files {
-		more, err := readFile(name, stdin, stderr)
+		more, err := readFile(name, stdin, p)
 		objects = append(objects, more...)
 		unreadable = append(unreadable, err)
 	}
 	if err := errors.Join(unreadable...); err != nil && !c.lenient {
 		return nil, err
 	}
-	p := startProgress(stderr, func() string { return fmt.Sprintf("converting %d objects", len(objects)) })
-	defer p.stop()
+	p.doing(func() string { return fmt.Sprintf("converting %d objects", len(objects)) })
 	dump, err := convert.Options{Now: c.now, Lenient: c.lenient}.Dump(objects)
 	if err == nil && c.lenient {
 		for _, err := range unreadable {
@@ -110,15 +145,14 @@ func (c *config) load(stdin io.Reader, stderr io.Writer) (*convert.Dump, error) 
 }
 
 // readFile reads one file; "-" is standard input.
-func readFile(name string, stdin io.Reader, stderr io.Writer) ([]convert.Object, error) {
+func readFile(name string, stdin io.Reader, p *progress) ([]convert.Object, error) {
 	in, err := open(name, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	counted := &counter{r: in}
-	p := startProgress(stderr, func() string { return fmt.Sprintf("reading %s: %d MB", name, counted.megabytes()) })
-	defer p.stop()
+	p.doing(func() string { return fmt.Sprintf("reading %s: %d MB", name, counted.megabytes()) })
 	return convert.Read(name, counted)
 }
 

@@ -216,6 +216,23 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, stdout, again)
 }
 
+func TestWhyNot(t *testing.T) {
+	stdout, _, status := output("", "-why-not", "node-a", "-why-not", "web/cache", "-why-not", "node-b")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, "Why not node-a: ")
+	require.Contains(t, stdout, "Why not web/cache: ")
+	require.Contains(t, stdout, "Why not node-b: ")
+
+	stdout, _, status = output("", "-why-not", "node-c", "-o", "json")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, `"target": "node-c"`)
+	require.Contains(t, stdout, "dedicated=database:NoSchedule")
+
+	_, stderr, status := output("", "-why-not", "node-z")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, `-why-not: cluster: Target "node-z"`)
+}
+
 func TestExplain(t *testing.T) {
 	stdout, _, status := output("", "-explain")
 	require.Equal(t, 0, status)

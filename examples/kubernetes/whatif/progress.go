@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// progress tells on a terminal what goes on while something takes long.
+// progress tells on standard error what goes on while something takes long.
 type progress struct {
+	text       atomic.Pointer[func() string]
 	quit, done chan struct{}
 }
 
-// startProgress writes what text says to w every two seconds, for the first time
+// startProgress writes what goes on to w every two seconds, for the first time
 // after two seconds, until stop is called.
-func startProgress(w io.Writer, text func() string) *progress {
+func startProgress(w io.Writer) *progress {
 	p := &progress{quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -25,12 +26,17 @@ func startProgress(w io.Writer, text func() string) *progress {
 			case <-p.quit:
 				return
 			case <-ticker.C:
-				fmt.Fprintln(w, "whatif:", text())
+				if text := p.text.Load(); text != nil {
+					fmt.Fprintln(w, "whatif:", (*text)())
+				}
 			}
 		}
 	}()
 	return p
 }
+
+// doing says what goes on from now on; text is called from another goroutine.
+func (p *progress) doing(text func() string) { p.text.Store(&text) }
 
 // stop returns when nothing more will be written.
 func (p *progress) stop() {

@@ -32,6 +32,7 @@ type report struct {
 	dump     *convert.Dump
 	result   *preemption.Result
 	explain  bool
+	whyNot   []whyNot
 
 	out     bytes.Buffer
 	classes *priority.Classes // of the dump, when first needed
@@ -45,6 +46,7 @@ func writeTable(w io.Writer, r *report) error {
 	r.others()
 	r.rejected()
 	r.nearest()
+	r.whyNots()
 	r.trace()
 	r.notes()
 	_, err := w.Write(r.out.Bytes())
@@ -282,6 +284,16 @@ func relaxation(x preemption.Relaxation) string {
 		return fmt.Sprintf("%d more disruptions allowed by budget %s", x.Amount, x.Name)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %d", x.Kind, x.Name, x.Amount))
+}
+
+// whyNots answers about what the user has in mind.
+func (r *report) whyNots() {
+	for i, w := range r.whyNot {
+		if i == 0 {
+			r.printf("\n")
+		}
+		r.printf("Why not %s: %s.\n", w.Target, strings.TrimSuffix(w.Why.Text, "."))
+	}
 }
 
 // trace tells each decision.
