@@ -55,6 +55,10 @@ func askQuota(t failer, c quotaCase) *preemption.Result {
 }
 
 func askTwin(c quotaCase) naivequota.Answer {
+	return naivequota.Ask(c.snapshot, "ns", "in", twinOptions(c))
+}
+
+func twinOptions(c quotaCase) naivequota.Options {
 	o := naivequota.Options{}
 	if fair := c.options.Quota.FairSharing; fair != nil {
 		o.Fair = true
@@ -64,7 +68,7 @@ func askTwin(c quotaCase) naivequota.Answer {
 			}[s])
 		}
 	}
-	return naivequota.Ask(c.snapshot, "ns", "in", o)
+	return o
 }
 
 // quotaAnswer puts a result into the twin's form.
