@@ -25,6 +25,9 @@ type testCase struct {
 	Rules     string            `json:"rules"`
 	Placement map[string]string `json:"placement"` // of a group: namespace/name of a pod → node
 
+	// Nominated counts the nominations of other pods under v1.36 too; see forgetNominations.
+	Nominated bool `json:"nominated"`
+
 	FairSharing *fairSharing `json:"fairSharing"` // of a Workload; absent: as -fair-sharing says
 
 	Objects   []json.RawMessage `json:"objects"`
@@ -133,12 +136,30 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if preemptor.Namespace == "" {
 		preemptor.Namespace = metav1.NamespaceDefault
 	}
+	if rules == preemption.Kubernetes136 && !q.Nominated {
+		forgetNominations(&dump.Snapshot, preemptor)
+	}
 	o := preemption.Options{Rules: rules, Candidates: true, Strict: c.strict, Quota: c.quota(q.FairSharing)}
 	r, err := ask(o, preemptor, &dump.Snapshot)
 	if err != nil {
 		return nil, dump.Locate(err)
 	}
 	return answered(q.Name, preemptor.Kind, r), nil
+}
+
+// forgetNominations leaves only the preemptor its nominated node. A scheduler counts
+// the nominations in its own memory, of the pods in its queue; the recorded answers
+// of v1.36.3 are those of a scheduler that has just the preemptor in its queue: in
+// all four of them where another pod's nomination would matter, it does not count.
+func forgetNominations(s *preemption.Snapshot, of preemption.Preemptor) {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		itself := of.Kind == cluster.KindPod && p.Name == of.Name
+		member := of.Kind == cluster.KindPodGroup && p.Group == of.Name
+		if p.Namespace != of.Namespace || !itself && !member {
+			p.NominatedNode = ""
+		}
+	}
 }
 
 // defaults reads the rules and the moment of a case.
