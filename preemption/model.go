@@ -20,6 +20,8 @@ type model struct {
 	budgets    *btree.BTreeG[*Budget]
 	classes    *btree.BTreeG[*PriorityClass]
 	namespaces *btree.BTreeG[*cluster.Namespace]
+
+	disruptions []cluster.Disruption // never changed in place
 }
 
 // degree is that of the trees.
@@ -35,6 +37,8 @@ func newModel(s *Snapshot) *model {
 		budgets:    tree(s.Budgets, func(a, b *Budget) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
 		classes:    tree(s.PriorityClasses, func(a, b *PriorityClass) bool { return a.Name < b.Name }),
 		namespaces: tree(s.Namespaces, func(a, b *cluster.Namespace) bool { return a.Name < b.Name }),
+
+		disruptions: s.Disruptions,
 	}
 }
 
@@ -56,7 +60,7 @@ func tree[T any](list []T, less func(a, b *T) bool) *btree.BTreeG[*T] {
 func (m *model) clone() *model {
 	return &model{
 		m.time, m.nodes.Clone(), m.pods.Clone(), m.groups.Clone(), m.composites.Clone(),
-		m.budgets.Clone(), m.classes.Clone(), m.namespaces.Clone(),
+		m.budgets.Clone(), m.classes.Clone(), m.namespaces.Clone(), m.disruptions,
 	}
 }
 
@@ -65,7 +69,7 @@ func (m *model) objects() cluster.Objects {
 	return cluster.Objects{
 		Time: m.time, Nodes: all(m.nodes), Pods: all(m.pods),
 		PodGroups: all(m.groups), CompositePodGroups: all(m.composites),
-		Budgets: values(m.budgets), PriorityClasses: values(m.classes), Namespaces: values(m.namespaces),
+		Budgets: values(m.budgets), PriorityClasses: values(m.classes), Namespaces: values(m.namespaces), Disruptions: m.disruptions,
 	}
 }
 
@@ -86,7 +90,7 @@ func (m *model) snapshot() *Snapshot {
 	return &Snapshot{
 		Time: m.time, Nodes: values(m.nodes), Pods: values(m.pods),
 		PodGroups: values(m.groups), CompositePodGroups: values(m.composites),
-		Budgets: values(m.budgets), PriorityClasses: values(m.classes), Namespaces: values(m.namespaces),
+		Budgets: values(m.budgets), PriorityClasses: values(m.classes), Namespaces: values(m.namespaces), Disruptions: m.disruptions,
 	}
 }
 

@@ -28,7 +28,7 @@ func NewIndexOf(s Objects) (*Index, error) {
 	if err != nil {
 		addClassProblems(&ps, err)
 	}
-	ix := &Index{time: s.Time, now: Nanos(s.Time), classes: classes}
+	ix := &Index{time: s.Time, now: Nanos(s.Time), classes: classes, disruptions: s.Disruptions}
 	ix.orderNodes(&s)
 	ix.orderPods(&ps, &s)
 	if err := ps.err(); err != nil {

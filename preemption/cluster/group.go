@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"time"
+
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -23,11 +25,16 @@ type PodGroup struct {
 
 	Class              string          `json:"priorityClass,omitempty"`
 	Priority           *int32          `json:"priority,omitempty"`           // nil: as the class says; without class 0
-	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, under KEP5710Alpha; at least Priority; nil: as Priority
+	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, where the rules read it (KEP5710Alpha); at least Priority; nil: as Priority
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Topology []TopologyConstraint `json:"topology,omitempty"` // from the widest level to the narrowest
 	Queue    string               `json:"queue,omitempty"`    // quota queue. Not read yet.
+
+	Guard      *Guard      `json:"guard,omitempty"`      // what protects every pod of it, or holds it back
+	Cost       *Cost       `json:"cost,omitempty"`       // what its eviction as a whole costs beyond its pods
+	Evictions  []time.Time `json:"evictions,omitempty"`  // earlier ones, in any order
+	RanSeconds int64       `json:"ranSeconds,omitempty"` // how long it ran before the latest of them
 }
 
 // CompositePodGroup is an inner node of a tree of groups, at most four levels deep.
@@ -47,6 +54,11 @@ type CompositePodGroup struct {
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Topology []TopologyConstraint `json:"topology,omitempty"`
+
+	Guard      *Guard      `json:"guard,omitempty"`
+	Cost       *Cost       `json:"cost,omitempty"`
+	Evictions  []time.Time `json:"evictions,omitempty"`
+	RanSeconds int64       `json:"ranSeconds,omitempty"`
 }
 
 // TopologyConstraint asks that a group is packed into one value of a node label.

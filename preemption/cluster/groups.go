@@ -3,7 +3,9 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/priority"
@@ -232,7 +234,8 @@ func (ix *Index) resolvePriorities(ps *problems) {
 			e.Priority = 0 // the global default is for pods; a group without priority has 0
 		}
 		g.Priority, g.Policy = e.Priority, e.Policy
-		g.Level = level(ps.object(g.Kind, g.Namespace, g.Name), e.Priority, g.preemptionPriority())
+		g.Level = ix.levelAt(ps.object(g.Kind, g.Namespace, g.Name), e.Priority, g.preemptionPriority(), g.Guard(),
+			func() time.Time { return ix.GroupCheckpoint(GroupID(i)) })
 	}
 	ix.priority = make([]int32, len(ix.pods))
 	ix.level = make([]int32, len(ix.pods))
@@ -248,7 +251,8 @@ func (ix *Index) resolvePriorities(ps *problems) {
 			}
 		}
 		ix.priority[i], ix.policy[i] = e.Priority, e.Policy
-		ix.level[i] = level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, p.PreemptionPriority)
+		ix.level[i] = ix.levelAt(ps.object(KindPod, p.Namespace, p.Name), e.Priority, p.PreemptionPriority, p.Guard,
+			func() time.Time { return ix.Checkpoint(PodID(i)) })
 		if g := ix.groupOf[i]; g != NoGroup {
 			if of := &ix.groups[g]; of.Priority != e.Priority {
 				ix.warnPod(p, "Priority", number(e.Priority), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
@@ -266,6 +270,26 @@ func level(o object, prio int32, given *int32) int32 {
 		o.wrap(err, "PreemptionPriority", number(*given), fmt.Sprintf(">= the priority %d: it could evict its own preemptor in turn", prio))
 	}
 	return *given
+}
+
+// levelAt is level, or what the milestones of guard make of it so long after since.
+func (ix *Index) levelAt(o object, prio int32, given *int32, guard *Guard, since func() time.Time) int32 {
+	first := level(o, prio, given)
+	if guard == nil || len(guard.Milestones) == 0 {
+		return first
+	}
+	for i, m := range guard.Milestones {
+		if m.Value < int64(prio) {
+			err := priority.CheckPreemptionPriority(prio, int32(max(m.Value, math.MinInt32)))
+			o.wrap(err, fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), fmt.Sprintf(">= the priority %d", prio))
+		}
+	}
+	curve, err := disruption.NewCurve(int64(first), guard.Milestones)
+	if err != nil {
+		return first // complained about before
+	}
+	seconds, _ := ix.Elapsed(since())
+	return int32(curve.At(seconds))
 }
 
 func (g *Group) preemptionPriority() *int32 {

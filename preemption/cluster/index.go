@@ -41,6 +41,8 @@ type Index struct {
 	namespaces map[string]map[string]string
 	warnings   []Warning
 
+	disruptions []Disruption
+
 	carriers carriers
 	devices  *Devices
 	lazy     lazy
@@ -156,6 +158,9 @@ func (ix *Index) PodByName(namespace, name string) PodID {
 // NamespaceLabels returns the labels of a namespace; nil if it has none or is not
 // in the snapshot.
 func (ix *Index) NamespaceLabels(namespace string) map[string]string { return ix.namespaces[namespace] }
+
+// Disruptions lists earlier preemptions, in no order. The slice belongs to the index.
+func (ix *Index) Disruptions() []Disruption { return ix.disruptions }
 
 // Warnings lists what is odd in the snapshot, in a fixed order.
 func (ix *Index) Warnings() []Warning { return ix.warnings }

@@ -18,6 +18,7 @@ type Objects struct {
 	Budgets            []disruption.Budget
 	PriorityClasses    []priority.Class
 	Namespaces         []Namespace
+	Disruptions        []Disruption
 }
 
 // Objects returns the objects of s; they still belong to s.
@@ -25,7 +26,7 @@ func (s *Snapshot) Objects() Objects {
 	return Objects{
 		Time: s.Time, Nodes: pointers(s.Nodes), Pods: pointers(s.Pods),
 		PodGroups: pointers(s.PodGroups), CompositePodGroups: pointers(s.CompositePodGroups),
-		Budgets: s.Budgets, PriorityClasses: s.PriorityClasses, Namespaces: s.Namespaces,
+		Budgets: s.Budgets, PriorityClasses: s.PriorityClasses, Namespaces: s.Namespaces, Disruptions: s.Disruptions,
 	}
 }
 

@@ -32,7 +32,7 @@ type Pod struct {
 
 	Class              string          `json:"priorityClass,omitempty"`
 	Priority           *int32          `json:"priority,omitempty"`           // nil: as the class says
-	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, under KEP5710Alpha; at least Priority; nil: as Priority
+	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, where the rules read it (KEP5710Alpha); at least Priority; nil: as Priority
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Group string `json:"group,omitempty"` // name of the PodGroup in the pod's namespace
@@ -48,8 +48,10 @@ type Pod struct {
 	Terminating bool `json:"terminating,omitempty"`
 	Preempted   bool `json:"preempted,omitempty"`
 
-	Cost      *Cost       `json:"cost,omitempty"`      // what its eviction costs. Not read yet.
-	Evictions []time.Time `json:"evictions,omitempty"` // earlier evictions of the same workload. Not read yet.
+	Guard      *Guard      `json:"guard,omitempty"`      // what protects it, or holds it back
+	Cost       *Cost       `json:"cost,omitempty"`       // what its eviction costs; nil: nothing is known
+	Evictions  []time.Time `json:"evictions,omitempty"`  // earlier evictions of the same workload, in any order
+	RanSeconds int64       `json:"ranSeconds,omitempty"` // how long it ran before the latest of them
 
 	Affinity     []AffinityTerm  `json:"affinity,omitempty"`     // required, to other pods
 	AntiAffinity []AffinityTerm  `json:"antiAffinity,omitempty"` // required, against other pods
@@ -102,18 +104,4 @@ type NodeRequirement struct {
 	Key      string       `json:"key"`
 	Operator NodeOperator `json:"operator"`
 	Values   []string     `json:"values,omitempty"`
-}
-
-// Cost is what is known of the price of an eviction.
-type Cost struct {
-	Fixed          int64       `json:"fixed,omitempty"`          // a constant price
-	Checkpoint     time.Time   `json:"checkpoint,omitzero"`      // last saved progress; zero: the start
-	RestartSeconds int64       `json:"restartSeconds,omitempty"` // until it is productive again
-	Milestones     []Milestone `json:"milestones,omitempty"`     // price over time since start or checkpoint
-}
-
-// Milestone is one point of a curve over time.
-type Milestone struct {
-	Seconds int64 `json:"seconds"`
-	Value   int64 `json:"value"`
 }

@@ -20,6 +20,7 @@ type Snapshot struct {
 	Budgets            []disruption.Budget `json:"budgets,omitempty"`
 	PriorityClasses    []priority.Class    `json:"priorityClasses,omitempty"`
 	Namespaces         []Namespace         `json:"namespaces,omitempty"`
+	Disruptions        []Disruption        `json:"disruptions,omitempty"` // earlier preemptions, for limits over a window
 
 	// Quota; see [ClusterQueue].
 	ResourceFlavors []ResourceFlavor `json:"resourceFlavors,omitempty"`

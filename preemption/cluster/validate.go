@@ -16,6 +16,7 @@ const (
 	KindNamespace     Kind = "Namespace"
 	KindBudget        Kind = "PodDisruptionBudget"
 	KindPriorityClass Kind = "PriorityClass"
+	KindSnapshot      Kind = "Snapshot"
 )
 
 // validate reports everything in s that cannot be read.
@@ -36,6 +37,7 @@ func validate(s *Objects) problems {
 	for i := range s.Budgets {
 		validateBudget(&ps, &s.Budgets[i])
 	}
+	validateTimes(&ps, s)
 	validateUnique(&ps, s)
 	return ps
 }
@@ -125,6 +127,7 @@ func validatePod(ps *problems, p *Pod) {
 	validateTolerations(o, p.Tolerations)
 	validateNodeAffinity(o, p.NodeAffinity)
 	validateConstraints(o, p)
+	validateGuarded(o, p.Guard, p.Cost, p.RanSeconds)
 	refuseUnread(o, p)
 }
 
@@ -244,6 +247,7 @@ func validateGroup(ps *problems, g *PodGroup) {
 	validateMode(o, g.Mode)
 	validatePolicy(o, g.Policy)
 	validateTopology(o, g.Topology)
+	validateGuarded(o, g.Guard, g.Cost, g.RanSeconds)
 }
 
 func validateComposite(ps *problems, g *CompositePodGroup) {
@@ -257,6 +261,7 @@ func validateComposite(ps *problems, g *CompositePodGroup) {
 	validateMode(o, g.Mode)
 	validatePolicy(o, g.Policy)
 	validateTopology(o, g.Topology)
+	validateGuarded(o, g.Guard, g.Cost, g.RanSeconds)
 }
 
 func validateMode(o object, mode disruption.Mode) {
@@ -283,8 +288,6 @@ func refuseUnread(o object, p *Pod) {
 		}
 	}
 	refuse("Queue", p.Queue != "")
-	refuse("Cost", p.Cost != nil)
-	refuse("Evictions", len(p.Evictions) > 0)
 }
 
 // sortedNames returns the keys of m in order.

@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+)
+
+// validateGuarded checks what a pod or group says about its eviction, but for times.
+func validateGuarded(o object, guard *Guard, cost *Cost, ran int64) {
+	nonNegative(o, "RanSeconds", ran)
+	if guard != nil {
+		if s := guard.GuaranteedSeconds; s != nil {
+			nonNegative(o, "Guard.GuaranteedSeconds", *s)
+		}
+		if s := guard.WaitSeconds; s != nil {
+			nonNegative(o, "Guard.WaitSeconds", *s)
+		}
+		validateMilestones(o, "Guard.Milestones", guard.Milestones)
+		for i, m := range guard.Milestones {
+			if m.Value > math.MaxInt32 {
+				o.bad(fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), "an int32")
+			}
+		}
+	}
+	if cost != nil {
+		nonNegative(o, "Cost.Fixed", cost.Fixed)
+		nonNegative(o, "Cost.RestartSeconds", cost.RestartSeconds)
+		validateMilestones(o, "Cost.Milestones", cost.Milestones)
+		for i, m := range cost.Milestones {
+			nonNegative(o, fmt.Sprintf("Cost.Milestones[%d].Value", i), m.Value)
+		}
+	}
+}
+
+func nonNegative(o object, field string, v int64) {
+	if v < 0 {
+		o.bad(field, number(v), ">= 0")
+	}
+}
+
+func validateMilestones(o object, field string, points []Milestone) {
+	_, err := disruption.NewCurve(0, points)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return
+	}
+	for _, err := range joined.Unwrap() {
+		var m *disruption.MilestoneError
+		if errors.As(err, &m) {
+			o.wrap(err, fmt.Sprintf("%s[%d].Seconds", field, m.Index), number(m.Value), m.Want)
+		}
+	}
+}
+
+// validateTimes checks that what has happened did so before the snapshot's time, if
+// that is known.
+func validateTimes(ps *problems, s *Objects) {
+	for _, p := range s.Pods {
+		if p.Cost != nil || len(p.Evictions) > 0 {
+			validatePast(ps.object(KindPod, p.Namespace, p.Name), s.Time, p.Cost, p.Evictions)
+		}
+	}
+	for _, g := range s.PodGroups {
+		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), s.Time, g.Cost, g.Evictions)
+	}
+	for _, g := range s.CompositePodGroups {
+		validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), s.Time, g.Cost, g.Evictions)
+	}
+	for i, d := range s.Disruptions {
+		o := ps.object(KindSnapshot, "", "")
+		field := fmt.Sprintf("Disruptions[%d]", i)
+		validateMoment(o, field+".Time", s.Time, d.Time)
+		nonNegative(o, field+".Victims", d.Victims)
+		nonNegative(o, field+".Pods", d.Pods)
+		nonNegative(o, field+".Cost", d.Cost)
+	}
+}
+
+func validatePast(o object, now time.Time, cost *Cost, evictions []time.Time) {
+	if cost != nil && !cost.Checkpoint.IsZero() {
+		validateMoment(o, "Cost.Checkpoint", now, cost.Checkpoint)
+	}
+	for i, t := range evictions {
+		validateMoment(o, fmt.Sprintf("Evictions[%d]", i), now, t)
+	}
+}
+
+func validateMoment(o object, field string, now, t time.Time) {
+	switch {
+	case t.IsZero():
+		o.bad(field, "no time", "a time")
+	case !now.IsZero() && t.After(now):
+		o.bad(field, t.Format(time.RFC3339Nano), "at or before the snapshot's time, "+now.Format(time.RFC3339Nano))
+	}
+}
+
+// CheckLead checks that no preemption priority lies more than that far above the
+// priority of its pod or group, at any time. The error joins a [*FieldError] for
+// each value that does, in a fixed order.
+//
+// The reason: a unit far above its own priority blocks preemptors that it could
+// never outrank. Source: KEP-5710 (early text), risks, "Blocking preemptions".
+func (ix *Index) CheckLead(most int32) error {
+	var ps problems
+	check := func(o object, prio int32, given *int32, guard *Guard) {
+		limit := int64(prio) + int64(most)
+		want := fmt.Sprintf("at most %d above the priority %d", most, prio)
+		if given != nil && int64(*given) > limit {
+			o.bad("PreemptionPriority", number(*given), want)
+		}
+		if guard == nil {
+			return
+		}
+		for i, m := range guard.Milestones {
+			if m.Value > limit {
+				o.bad(fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), want)
+			}
+		}
+	}
+	for i := range ix.groups {
+		g := &ix.groups[i]
+		check(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
+	}
+	for i, p := range ix.pods {
+		check(ps.object(KindPod, p.Namespace, p.Name), ix.priority[i], p.PreemptionPriority, p.Guard)
+	}
+	return ps.err()
+}
