@@ -49,11 +49,13 @@ func (o Options) Dump(objects []Object) (*Dump, error) {
 			Ignored: map[string]int{}, Unread: map[string]int{},
 			origins: make(map[objectKey]Origin, len(objects)),
 		},
+		exclusive: map[string]bool{},
 	}
 	for i := range objects {
 		b.add(&objects[i])
 	}
 	b.resolveAnnotations()
+	b.resolveClaims()
 	d := b.dump
 	d.Snapshot.Time = o.Now
 	if o.Now.IsZero() {
@@ -102,6 +104,8 @@ type builder struct {
 	bad       complaints
 	annotated []annotated
 	newest    time.Time
+	claims    []claimUse
+	exclusive map[string]bool // claims that one pod at a time may use
 }
 
 // add converts one object, or counts it.

@@ -24,6 +24,7 @@ type groupKind struct{ group, version, kind string }
 var readers = map[groupKind]func(*builder, *Object) error{
 	{"", "", "Node"}:                      (*builder).addNode,
 	{"", "", "Pod"}:                       (*builder).addPod,
+	{"", "", "PersistentVolumeClaim"}:     (*builder).addClaim,
 	{"", "", "Namespace"}:                 (*builder).addNamespace,
 	{"policy", "", "PodDisruptionBudget"}: (*builder).addBudget,
 	{scheduling, "", "PriorityClass"}:     (*builder).addClass,
@@ -115,6 +116,7 @@ func (b *builder) addPod(o *Object) error {
 	b.unread(&pod)
 	pods := &b.dump.Snapshot.Pods
 	*pods = append(*pods, p)
+	b.uses(&pod, len(*pods)-1)
 	b.annotate(o, cluster.KindPod, &pod.ObjectMeta, len(*pods)-1, -1)
 	return nil
 }

@@ -1,0 +1,55 @@
+package convert
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// claimUse is a pod of the snapshot that uses a volume claim.
+type claimUse struct {
+	pod   int // position in the snapshot
+	claim string
+}
+
+// addClaim notes a claim that one pod at a time may use. What else a claim says, and
+// where its volume is, is not read.
+func (b *builder) addClaim(o *Object) error {
+	var claim corev1.PersistentVolumeClaim
+	if err := decode(o, &claim); err != nil {
+		return err
+	}
+	if slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod) {
+		b.exclusive[joinName(namespaceOf(&claim.ObjectMeta), claim.Name)] = true
+	}
+	return nil
+}
+
+// uses notes the claims of the pod at position at of the snapshot: those it names,
+// and those that are made for it.
+func (b *builder) uses(pod *corev1.Pod, at int) {
+	namespace := namespaceOf(&pod.ObjectMeta)
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			b.claims = append(b.claims, claimUse{at, joinName(namespace, v.PersistentVolumeClaim.ClaimName)})
+		case v.Ephemeral != nil:
+			b.claims = append(b.claims, claimUse{at, joinName(namespace, pod.Name+"-"+v.Name)})
+		}
+	}
+}
+
+// resolveClaims turns the claims that one pod at a time may use into tokens.
+//
+// Source: kube-scheduler v1.36, volume restrictions, access mode ReadWriteOncePod.
+func (b *builder) resolveClaims() {
+	for _, use := range b.claims {
+		if b.exclusive[use.claim] {
+			p := &b.dump.Snapshot.Pods[use.pod]
+			if token := "claim " + use.claim; !slices.Contains(p.Tokens, token) {
+				p.Tokens = append(p.Tokens, token)
+			}
+		}
+	}
+}
