@@ -77,4 +77,3 @@ func twinText(s *quotatext.Scenario) (string, bool) {
 	}
 	return quotatext.RenderVictims(grounds), true
 }
-
