@@ -75,6 +75,12 @@ type assigner struct {
 	patient bool    // it has not waited long enough to evict others
 	used    []int64 // by column: what its earlier pod sets take
 	why     []string
+
+	// The last search: what a lone resource costs is asked twice, once to choose a
+	// flavor and once in earnest.
+	asked       bool
+	last        reprieve.QuotaQuestion
+	lastVictims []reprieve.QuotaVictim
 }
 
 // demand is what pod sets that go together ask of each resource.
@@ -354,10 +360,16 @@ func (a *assigner) evict(request []cluster.ColumnAmount, contested []cluster.Col
 	if a.patient {
 		return nil
 	}
-	return a.victims(&reprieve.QuotaQuestion{
+	if a.asked && slices.Equal(request, a.last.Request) && slices.Equal(contested, a.last.Contested) {
+		return a.lastVictims
+	}
+	a.asked = true
+	a.last = reprieve.QuotaQuestion{
 		Queue: a.queue, Request: request, Contested: contested,
 		Priority: int64(a.w.Priority) + int64(a.w.Boost), Ordered: cluster.Ordered(a.w),
-	})
+	}
+	a.lastVictims = slices.Clone(a.victims(&a.last))
+	return a.lastVictims
 }
 
 // note adds what sets take to the assignment.

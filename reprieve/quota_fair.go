@@ -124,7 +124,8 @@ func (s *QuotaSearch) contend(q cluster.QuotaID, strategy FairStrategy) bool {
 		allowed := true
 		if strategy == LessThanOrEqualToFinalShare {
 			s.usage.Remove(q, r.Usage)
-			allowed = p.Compare(s.usage.Share(theirs, s.fair.precision)) <= 0
+			without := s.usage.Share(theirs, s.fair.precision)
+			allowed = p.Compare(&without) <= 0
 			s.usage.Add(q, r.Usage)
 		}
 		if allowed {
@@ -160,10 +161,10 @@ func (s *QuotaSearch) sides(q cluster.QuotaID) (mine, theirs cluster.QuotaID) {
 }
 
 // share is the share of h with the preemptor running.
-func (s *QuotaSearch) share(h cluster.QuotaID) quota.Share {
+func (s *QuotaSearch) share(h cluster.QuotaID) *quota.Share {
 	f := &s.fair
 	if !f.known[h] {
 		f.shares[h], f.known[h] = s.usage.Share(h, f.precision), true
 	}
-	return f.shares[h]
+	return &f.shares[h]
 }

@@ -42,22 +42,22 @@ func (f *fairSearch) reset(t *quota.Tree, own cluster.QuotaID, precision quota.P
 	}
 }
 
-// head is the workload that the queue loses next; nil: none.
-func (w *fairQueue) head() *cluster.Reservation {
-	if r := w.walks[0].Peek(); r != nil {
-		return r
+// stage is the position of the walk that the queue is at.
+func (w *fairQueue) stage() int {
+	if w.walks[0].Peek() != nil {
+		return 0
 	}
-	return w.walks[1].Peek()
+	return 1
 }
+
+// head is the workload that the queue loses next; nil: none.
+func (w *fairQueue) head() *cluster.Reservation { return w.walks[w.stage()].Peek() }
 
 // pop returns the head and moves on.
 func (w *fairQueue) pop() *cluster.Reservation {
-	i := 0
-	if w.walks[0].Peek() == nil {
-		i = 1
-	}
-	r := w.walks[i].Peek()
-	w.walks[i].Next()
+	walk := &w.walks[w.stage()]
+	r := walk.Peek()
+	walk.Next()
 	return r
 }
 
@@ -140,6 +140,13 @@ func (s *QuotaSearch) greatest(holders []cluster.QuotaID, head func(cluster.Quot
 
 // goesBefore breaks a tie between two queues or two cohorts.
 func (s *QuotaSearch) goesBefore(a, b cluster.QuotaID) bool {
+	if own := s.question.Queue; int(a) < s.tree.NumQueues() && !s.fair.retry && a != own && b != own {
+		x, y := s.fair.queues[a].stage(), s.fair.queues[b].stage()
+		if x != y {
+			return x < y
+		}
+		return s.fair.queues[a].walks[x].Before(&s.fair.queues[b].walks[x])
+	}
 	x, y := s.firstHead(a), s.firstHead(b)
 	return x != nil && (y == nil || s.compareHeads(x, y) < 0)
 }

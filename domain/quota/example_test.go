@@ -29,7 +29,8 @@ func Example() {
 
 	usage.Add(research, []cluster.ColumnAmount{{Column: gpu, Amount: 14}})
 	fmt.Println("research borrows:", usage.Borrows(research, gpu, 0))
-	fmt.Println("share of research:", usage.Share(research, quota.Exact).PerMille(), "in a thousand")
+	share := usage.Share(research, quota.Exact)
+	fmt.Println("share of research:", share.PerMille(), "in a thousand")
 	fmt.Println("available to product:", usage.Available(product, gpu))
 	// Output:
 	// research borrows: true

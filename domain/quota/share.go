@@ -77,39 +77,35 @@ func (s *Share) take(borrowed, lendable int64) {
 
 // Borrows reports whether the holder borrows of any resource, be there something
 // to lend or not.
-func (s Share) Borrows() bool { return s.borrows }
+func (s *Share) Borrows() bool { return s.borrows }
 
 // Infinite reports whether the holder borrows with weight 0: any borrowing is too much.
-func (s Share) Infinite() bool { return s.weight == 0 && s.borrowed > 0 }
+func (s *Share) Infinite() bool { return s.weight == 0 && s.borrowed > 0 }
 
 // Compare orders shares: an infinite one is above all others, two of them go by
 // what is borrowed alone. Both must have the same precision.
-func (s Share) Compare(o Share) int {
-	if s.Infinite() || o.Infinite() {
-		if s.Infinite() && o.Infinite() {
-			s.weight, o.weight = cluster.OneWeight, cluster.OneWeight
-			s.value, o.value = s.ratio, o.ratio
-		} else if s.Infinite() {
-			return 1
-		} else {
-			return -1
-		}
-	}
-	if s.precision == KueueFloat {
-		return cmp.Compare(s.value, o.value)
-	}
+func (s *Share) Compare(o *Share) int {
 	switch {
-	case s.borrowed == 0 || o.borrowed == 0:
-		return cmp.Compare(s.borrowed, o.borrowed)
-	case s.weight == o.weight:
+	case s.Infinite() && o.Infinite():
+		if s.precision == KueueFloat {
+			return cmp.Compare(s.ratio, o.ratio)
+		}
 		return product(s.borrowed, o.lendable, 1).compare(product(o.borrowed, s.lendable, 1))
+	case s.Infinite():
+		return 1
+	case o.Infinite():
+		return -1
+	case s.precision == KueueFloat:
+		return cmp.Compare(s.value, o.value)
+	case s.borrowed == 0 || o.borrowed == 0 || s.lendable == o.lendable && s.weight == o.weight:
+		return cmp.Compare(s.borrowed, o.borrowed)
 	}
 	return product(s.borrowed, o.lendable, uint64(o.weight)).compare(product(o.borrowed, s.lendable, uint64(s.weight)))
 }
 
 // PerMille is the share in thousandths, rounded up, as Kueue publishes it: the
 // largest int64 for an infinite share.
-func (s Share) PerMille() int64 {
+func (s *Share) PerMille() int64 {
 	switch {
 	case s.borrowed == 0:
 		return 0

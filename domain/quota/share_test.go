@@ -37,7 +37,8 @@ func TestShareIsWhatIsBorrowedOverWhatCouldBeLent(t *testing.T) {
 			share := s.Share(s.ix.QueueByName("q"), quota.Exact)
 			require.Equal(t, c.perMille, share.PerMille())
 			require.Equal(t, c.use > c.nominal, share.Borrows())
-			require.Equal(t, quota.Share{}.Borrows(), s.Share(s.ix.CohortByName("co"), quota.Exact).Borrows(), "a root borrows nothing")
+			root := s.Share(s.ix.CohortByName("co"), quota.Exact)
+			require.False(t, root.Borrows(), "a root borrows nothing")
 		})
 	}
 }
@@ -69,8 +70,8 @@ func TestSharesCompare(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, p := range []quota.Precision{quota.Exact, quota.KueueFloat} {
 				a, b := share(c.weightA, c.a, p), share(c.weightB, c.b, p)
-				require.Equal(t, c.want, a.Compare(b))
-				require.Equal(t, -c.want, b.Compare(a))
+				require.Equal(t, c.want, a.Compare(&b))
+				require.Equal(t, -c.want, b.Compare(&a))
 			}
 		})
 	}
@@ -91,7 +92,8 @@ func TestExactSharesKnowNoRounding(t *testing.T) {
 		s := newState(t, &cluster.Snapshot{ClusterQueues: append(queues, queue("other", "co", limits{7, none, none}))})
 		s.use("a", 3)
 		s.use("b", 1)
-		return s.Share(s.ix.QueueByName("a"), p).Compare(s.Share(s.ix.QueueByName("b"), p))
+		a, b := s.Share(s.ix.QueueByName("a"), p), s.Share(s.ix.QueueByName("b"), p)
+		return a.Compare(&b)
 	}
 	require.Equal(t, 0, compare(quota.Exact))
 	require.NotEqual(t, 0, compare(quota.KueueFloat))

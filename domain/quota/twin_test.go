@@ -138,7 +138,8 @@ func compare(t *rapid.T, ix *cluster.QuotaIndex, u *quota.Usage, w *naivequota.W
 		share, want := u.Share(id, quota.Exact), w.ShareOf(n)
 		equal("borrowing", h, share.Borrows(), want.Borrows)
 		for o, other := range nodes {
-			equal("share against "+other.Name, h, share.Compare(u.Share(cluster.QuotaID(o), quota.Exact)), want.Compare(w.ShareOf(other)))
+			against := u.Share(cluster.QuotaID(o), quota.Exact)
+			equal("share against "+other.Name, h, share.Compare(&against), want.Compare(w.ShareOf(other)))
 		}
 	}
 }

@@ -1,0 +1,106 @@
+package preemption_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// quotaLayout says whose workloads fill a flat cohort of twenty queues.
+type quotaLayout struct {
+	name    string
+	own     bool // all of them in the preemptor's queue, which owns all; else in the 19 others, which own nothing
+	fair    bool
+	weight  int64 // of the preemptor's queue; 0: it owns what it asks for
+	victims int64
+}
+
+// quotaFleet makes 20 queues in a cohort that numWorkloads jobs of one cpu fill,
+// of random priority from 0 to 9, and a job that takes the place of some of them.
+func quotaFleet(l quotaLayout, numWorkloads int) (*cluster.Snapshot, preemption.Options) {
+	r := rand.New(rand.NewPCG(1, 1))
+	total := int64(numWorkloads) * 1000
+	s := &cluster.Snapshot{Time: time.Unix(1_000_000, 0), ResourceFlavors: []cluster.ResourceFlavor{{Name: "default"}}}
+	groups := func(cpu int64) []cluster.ResourceGroup {
+		return []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+			Flavor: "default", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: cpu}},
+		}}}}
+	}
+	for i := range 20 {
+		q := cluster.ClusterQueue{Name: fmt.Sprintf("q%02d", i), Cohort: "co", Groups: groups(0)}
+		if i == 0 {
+			q.Preemption = cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority, ReclaimWithinCohort: cluster.AnyPriority}
+			q.Groups = groups(total)
+			if l.weight > 0 {
+				w := cluster.Weight(l.weight) * cluster.OneWeight
+				q.Weight, q.Groups = &w, groups(0)
+			}
+		}
+		s.ClusterQueues = append(s.ClusterQueues, q)
+	}
+	if l.weight > 0 {
+		s.Cohorts = []cluster.Cohort{{Name: "co", Groups: groups(total)}}
+	}
+	s.LocalQueues = []cluster.LocalQueue{{Name: "lq", ClusterQueue: "q00"}}
+	for i := range numWorkloads {
+		queue := "q00"
+		if !l.own {
+			queue = fmt.Sprintf("q%02d", 1+i%19)
+		}
+		s.Workloads = append(s.Workloads, cluster.Workload{
+			Name: fmt.Sprintf("w%06d", i), UID: fmt.Sprintf("%08x", r.Uint32()), Priority: int32(r.IntN(10)),
+			Admission: &cluster.Admission{ClusterQueue: queue, Reserved: time.Unix(int64(r.IntN(1_000_000)), 0)},
+			PodSets: []cluster.PodSet{{
+				Name: "main", Count: 1, Requests: cluster.Resources{"cpu": 1000}, Flavors: map[string]string{"cpu": "default"},
+			}},
+		})
+	}
+	s.Workloads = append(s.Workloads, cluster.Workload{Name: "in", Queue: "lq", Priority: 10, PodSets: []cluster.PodSet{{
+		Name: "main", Count: 1, Requests: cluster.Resources{"cpu": l.victims * 1000},
+	}}})
+	o := preemption.Options{}
+	if l.fair {
+		o.Quota.FairSharing = &preemption.FairSharing{}
+	}
+	return s, o
+}
+
+func BenchmarkQuota(b *testing.B) {
+	for _, l := range []quotaLayout{
+		{name: "classical-own", own: true},
+		{name: "classical-reclaim"},
+		{name: "fair-own", own: true, fair: true},
+		{name: "fair-nominal", fair: true},
+		{name: "fair-borrowing", fair: true, weight: 20},
+	} {
+		for _, numWorkloads := range []int{1000, 10_000, 100_000} {
+			for _, l.victims = range []int64{1, 50, 500} {
+				if testing.Short() && (numWorkloads > 1000 || l.victims > 50) {
+					continue
+				}
+				b.Run(fmt.Sprintf("%s/workloads=%d/victims=%d", l.name, numWorkloads, l.victims), func(b *testing.B) {
+					s, o := quotaFleet(l, numWorkloads)
+					pl, err := preemption.NewPlanner(s, o)
+					if err != nil {
+						b.Fatal(err)
+					}
+					in := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "in"}
+					victims := 0
+					b.ReportAllocs()
+					for b.Loop() {
+						r, err := pl.Preempt(in)
+						if err != nil {
+							b.Fatal(err)
+						}
+						victims += len(r.Victims)
+					}
+					b.ReportMetric(float64(victims)/float64(b.N), "victims/op")
+				})
+			}
+		}
+	}
+}
