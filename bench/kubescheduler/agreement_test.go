@@ -58,6 +58,51 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
+// TestSamplingAgreement limits the search on both sides, with one worker, as that
+// leaves nothing to chance: the same candidates must be found from any offset.
+func TestSamplingAgreement(t *testing.T) {
+	clusters := uint64(500)
+	if testing.Short() {
+		clusters = 50
+	}
+	fewer := 0
+	for seed := range clusters {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 12, MaxPods: 60, Budgets: true, Placement: true})
+		untie(&q)
+		limits := preemption.Sampling{Percent: int32(seed % 50), Minimum: int32(1 + seed%3), Offset: int32(seed % 17)}
+		all, err := preemption.Options{Rules: preemption.Kubernetes136, Candidates: true}.Preempt(q.Preemptor, &q.Snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := preemption.Options{Rules: preemption.Kubernetes136, Candidates: true, Sampling: &limits}.Preempt(q.Preemptor, &q.Snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Candidates) < len(all.Candidates) {
+			fewer++
+		}
+		asked, err := newQuestion(q.Preemptor, &q.Snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, release, err := newScheduler(asked, sampling{percent: limits.Percent, minimum: limits.Minimum, workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := kubernetesAnswer(context.Background(), s, limits.Offset)
+		release()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, libraryAnswer(r)); diff != "" {
+			t.Errorf("seed %d, %+v (-kube-scheduler +library):\n%s", seed, limits, diff)
+		}
+	}
+	if fewer < int(clusters)/10 {
+		t.Errorf("only %d of %d searches were cut short: too few to mean anything", fewer, clusters)
+	}
+}
+
 // TestGangAgreement asks both for a gang. kube-scheduler places members by its
 // scores, and by chance among equal ones, so one question may have several answers:
 // the library's victims must be those of one of its runs.
@@ -170,6 +215,13 @@ func ask(t *testing.T, q gen.Question) (kube, library answer) {
 		t.Fatal(err)
 	}
 	library = libraryAnswer(r)
+	best, err := preemption.Options{Rules: preemption.Kubernetes136}.Preempt(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if best.Domain != r.Domain || !slices.Equal(victimNames(best), victimNames(r)) {
+		t.Errorf("asked for the best alone, the library evicts %v on %s; for all, %v on %s", victimNames(best), best.Domain, victimNames(r), r.Domain)
+	}
 
 	asked, err := newQuestion(q.Preemptor, &q.Snapshot)
 	if err != nil {
@@ -180,7 +232,7 @@ func ask(t *testing.T, q gen.Question) (kube, library answer) {
 		t.Fatal(err)
 	}
 	defer release()
-	if kube, err = kubernetesAnswer(context.Background(), s); err != nil {
+	if kube, err = kubernetesAnswer(context.Background(), s, 0); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.fits) > 0 {

@@ -28,12 +28,13 @@ type candidate struct {
 	Violations int
 }
 
-// kubernetesAnswer asks kube-scheduler about every node.
-func kubernetesAnswer(ctx context.Context, s *scheduler) (answer, error) {
+// kubernetesAnswer asks kube-scheduler about the nodes from offset on, as many as its
+// limits say.
+func kubernetesAnswer(ctx context.Context, s *scheduler, offset int32) (answer, error) {
 	if len(s.fits) > 0 {
 		return answer{Verdict: preemption.Fits}, nil
 	}
-	found, eligible, err := s.candidates(ctx)
+	found, eligible, err := s.candidates(ctx, offset)
 	switch {
 	case err != nil:
 		return answer{}, err

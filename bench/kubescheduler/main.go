@@ -132,7 +132,7 @@ func (s *sides) agree(ctx context.Context, snap *preemption.Snapshot) (string, e
 	if err != nil {
 		return "", err
 	}
-	want, err := kubernetesAnswer(ctx, s.exhaustive)
+	want, err := kubernetesAnswer(ctx, s.exhaustive, 0)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
@@ -25,6 +26,7 @@ import (
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	internalqueue "k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/parallelize"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
@@ -36,12 +38,16 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
 )
 
-// sampling is how many candidates kube-scheduler looks for before it stops.
-type sampling struct{ percent, minimum int32 }
+// sampling is how many candidates kube-scheduler looks for before it stops, and how
+// many nodes it looks at at once.
+type sampling struct {
+	percent, minimum int32
+	workers          int
+}
 
 var (
-	exhaustive = sampling{percent: 100, minimum: math.MaxInt32}
-	shipped    = sampling{percent: 10, minimum: 100} // kube-scheduler's default
+	exhaustive = sampling{percent: 100, minimum: math.MaxInt32, workers: parallelize.DefaultParallelism}
+	shipped    = sampling{percent: 10, minimum: 100, workers: parallelize.DefaultParallelism} // kube-scheduler's default
 )
 
 // scheduler is kube-scheduler's framework with the default profile, right after its
@@ -137,6 +143,7 @@ func (s *scheduler) build(ctx context.Context, q *question, sample sampling) err
 	queue := internalqueue.NewSchedulingQueue(func(a, b fwk.QueuedPodInfo) bool { return false }, factory)
 	s.framework, err = frameworkruntime.NewFramework(ctx, registry, &profile,
 		frameworkruntime.WithClientSet(client),
+		frameworkruntime.WithParallelism(sample.workers),
 		frameworkruntime.WithInformerFactory(factory),
 		frameworkruntime.WithSharedDRAManager(resources),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())),
@@ -211,10 +218,10 @@ func (s *scheduler) postFilter(ctx context.Context) (node, message string, err e
 	return node, status.Message(), nil
 }
 
-// candidates dry-runs preemption on every node that kube-scheduler would consider,
-// and returns those on which it helps. eligible is false if the pod may not preempt
-// at all.
-func (s *scheduler) candidates(ctx context.Context) (found map[string]*extenderv1.Victims, eligible bool, err error) {
+// candidates dry-runs preemption on the nodes that kube-scheduler would consider, in
+// order of name from offset on, until there are as many candidates as its limits
+// want, and returns those found. eligible is false if the pod may not preempt at all.
+func (s *scheduler) candidates(ctx context.Context, offset int32) (found map[string]*extenderv1.Victims, eligible bool, err error) {
 	if ok, _ := s.plugin.PodEligibleToPreemptOthers(ctx, s.pod, s.statuses.Get(s.pod.Status.NominatedNodeName)); !ok {
 		return nil, false, nil
 	}
@@ -222,11 +229,13 @@ func (s *scheduler) candidates(ctx context.Context) (found map[string]*extenderv
 	if err != nil || len(potential) == 0 {
 		return nil, true, err
 	}
+	slices.SortFunc(potential, func(a, b fwk.NodeInfo) int { return strings.Compare(a.Node().Name, b.Node().Name) })
 	budgets, err := s.plugin.Evaluator.PdbLister.List(labels.Everything())
 	if err != nil {
 		return nil, true, err
 	}
-	list, _, err := s.plugin.Evaluator.DryRunPreemption(ctx, s.state, s.pod, potential, budgets, 0, int32(len(potential)))
+	_, wanted := s.plugin.GetOffsetAndNumCandidates(int32(len(potential)))
+	list, _, err := s.plugin.Evaluator.DryRunPreemption(ctx, s.state, s.pod, potential, budgets, offset, wanted)
 	if err != nil {
 		return nil, true, err
 	}
