@@ -4,6 +4,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Snapshot is one moment of a cluster; see [cluster.Snapshot].
@@ -23,6 +24,9 @@ type Resources = cluster.Resources
 
 // Budget is a pod disruption budget; see [disruption.Budget].
 type Budget = disruption.Budget
+
+// Guards keep units from being evicted; see [victims.Guards].
+type Guards = victims.Guards
 
 // Selector is a label selector; see [disruption.Selector].
 type Selector = disruption.Selector

@@ -48,6 +48,8 @@ func (s *podSearch) feasible() *Result {
 	r.Budgets = s.roomOf(s.best.victims)
 	r.Cleared = s.cleared(s.best.node)
 	r.Rejected = s.countRejections(s.status)
+	r.Kept = s.keptBy([]cluster.NodeID{s.best.node})
+	r.Warnings = append(r.Warnings, s.classless(list)...)
 	if s.options.Candidates {
 		r.Candidates = s.candidates()
 	}
@@ -65,6 +67,7 @@ func (s *podSearch) infeasible() *Result {
 		r.Message = "the cluster has no nodes"
 	}
 	r.Rejected = s.countRejections(s.status)
+	r.Kept = s.keptBy(nil)
 	r.Nearest = s.nearest()
 	if s.options.Explain {
 		r.Trace = s.trace()
@@ -126,7 +129,7 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) { tried[u] = attempt{violates, why} }
 	defer func() { s.runner.Observe = nil }()
 	s.trial.Reset(n)
-	out, _ := s.reprieve(s.units.Potential(n, s.priority))
+	out, _ := s.reprieve(s.evictable(n))
 	for _, u := range out.Victims {
 		pods := s.units.Unit(u).Pods
 		for _, p := range pods {

@@ -86,6 +86,11 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 			return nil, err
 		}
 	}
+	if most := o.PreemptionPriority.MaxLead; most > 0 {
+		if err := ix.CheckLead(most); err != nil {
+			return nil, err
+		}
+	}
 	if rules.refuseBasicAll {
 		if err := refuseBasicAll(ix); err != nil {
 			return nil, err
@@ -118,25 +123,28 @@ type sides struct {
 	units   *victims.Units
 	budgets *victims.Budgets
 	ladder  *victims.Ladder
+
+	protections *victims.Protections // nil if nobody is kept beyond what priorities say
 }
 
-func (s *sides) of(ix *cluster.Index, units victims.UnitRule, budgets disruption.Rule) *sides {
+func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule) *sides {
 	s.once.Do(func() {
-		s.units, s.budgets = victims.NewUnits(ix, units), victims.NewBudgets(ix, budgets)
+		s.units, s.budgets = victims.NewUnits(c.ix, units), victims.NewBudgets(c.ix, budgets)
+		s.protections = victims.NewProtections(s.units, c.options.Guards, c.options.eligible())
 		s.ladder = victims.NewLadder(s.units, s.budgets)
 	})
 	return s
 }
 
 func (c *compiled) podUnits() *sides {
-	return c.pods.of(c.ix, c.rules.podUnits, c.rules.podBudgets)
+	return c.pods.of(c, c.rules.podUnits, c.rules.podBudgets)
 }
 
 func (c *compiled) groupUnits() *sides {
 	if c.rules.podUnits == c.rules.groupUnits && c.rules.podBudgets == c.rules.groupBudgets {
 		return c.podUnits()
 	}
-	return c.groups.of(c.ix, c.rules.groupUnits, c.rules.groupBudgets)
+	return c.groups.of(c, c.rules.groupUnits, c.rules.groupBudgets)
 }
 
 // refuseBasicAll complains about groups of mode All that are no gangs: KEP-5710's

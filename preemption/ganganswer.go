@@ -46,6 +46,8 @@ func (s *gangSearch) feasible() *Result {
 	r.Cleared = s.clearedBy(p)
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
+	r.Kept = s.keptBy(p.domain.Nodes)
+	r.Warnings = append(r.Warnings, s.classless(list)...)
 	if s.options.Candidates {
 		for i := range s.found {
 			r.Candidates = append(r.Candidates, s.candidate(&s.found[i]))
@@ -82,6 +84,7 @@ func (s *gangSearch) infeasible() *Result {
 		message = "no domain holds all members that run already"
 	}
 	r := s.result(Infeasible, message)
+	r.Kept = s.keptBy(nil)
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
 	return r
@@ -246,8 +249,8 @@ func (s *gangSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 	switch {
 	case r.Verdict != Feasible:
 		return &Why{Text: "nobody is a victim: " + r.Message}
-	case unit.Level >= s.priority:
-		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, unit.Level, s.priority)}
+	case !s.may(u, s.claim):
+		return s.whyKept(u, s.kept(u, s.claim))
 	case s.ownUnit(unit):
 		return &Why{Text: name + " belongs to the preemptor"}
 	case slices.Contains(s.best.victims, u):

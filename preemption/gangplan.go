@@ -116,7 +116,7 @@ func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.Un
 		list = nil
 		seen := map[victims.UnitID]bool{}
 		for _, m := range a.trial.Placed() {
-			for _, u := range a.units.Potential(a.trial.At(m), a.priority) {
+			for _, u := range a.evictable(a.trial.At(m)) {
 				if !seen[u] && a.trial.Gone(a.units.Unit(u).Pods[0]) {
 					seen[u] = true
 					list = append(list, u)

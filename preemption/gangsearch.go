@@ -121,6 +121,9 @@ func (s *gangSearch) refuse() *Result {
 			}
 		}
 	}
+	if text := s.patience(); text != "" {
+		return s.result(NotEligible, text)
+	}
 	if s.rules.waitsForVictims {
 		if n := s.waitsFor(); n != cluster.NoNode {
 			return s.waiting(n)
@@ -177,7 +180,7 @@ func (s *gangSearch) waitsFor() cluster.NodeID {
 		}
 		for _, p := range s.ix.PodsOn(n) {
 			u, _ := s.units.UnitOf(p)
-			if pod := s.ix.Pod(p); pod.Terminating && pod.Preempted && s.units.Unit(u).Level < s.priority {
+			if pod := s.ix.Pod(p); pod.Terminating && pod.Preempted && s.may(u, s.claim) {
 				return n
 			}
 		}
@@ -212,8 +215,13 @@ func (s *gangSearch) note(step Step) {
 // left as it was.
 func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 	potential := s.potential(d)
+	if s.notes != nil {
+		for _, step := range s.keepSteps(d.Nodes) {
+			s.note(step)
+		}
+	}
 	if len(potential) == 0 {
-		return domain.Reason{Check: noVictims}
+		return domain.Reason{Check: noVictims, Detail: s.whyNobodyIn(d)}
 	}
 	s.stats.Evaluated++
 	s.note(Step{Action: ActionPotential, Text: "potential " + s.unitNames(potential)})
@@ -272,7 +280,7 @@ func (s *gangSearch) placers() []domain.Placer {
 func (s *gangSearch) potential(d *domain.Domain) []victims.UnitID {
 	var list []victims.UnitID
 	for _, n := range d.Nodes {
-		for _, u := range s.units.Potential(n, s.priority) {
+		for _, u := range s.evictable(n) {
 			unit := s.units.Unit(u)
 			if len(unit.Pods) > 1 && slices.Contains(list, u) {
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // relaxed is one way to let the preemptor in on one node.
@@ -83,7 +84,7 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 // are terminating on its nominated node: it evicts nobody then.
 func (s *podSearch) waits(r *relaxed, below int32) bool {
 	n := s.nominated()
-	if n == cluster.NoNode || !s.terminating(n, below) {
+	if n == cluster.NoNode || !s.terminating(n, s.at(below)) {
 		return false
 	}
 	if n == r.node {
@@ -164,7 +165,12 @@ func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
 		}
 	}
 	for _, u := range s.units.On(n) {
-		above(s.units.Unit(u).Priority)
+		above(s.units.Unit(u).Level)
+		if s.protections != nil {
+			if at, ok := s.protections.Opens(u, s.priority); ok {
+				list = append(list, at)
+			}
+		}
 	}
 	for _, p := range s.ix.Nominees(n) {
 		if p != s.member.ID {
@@ -173,6 +179,13 @@ func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// at is the preemptor's claim if it had that priority.
+func (s *podSearch) at(priority int32) victims.Claim {
+	c := s.claim
+	c.Priority = priority
+	return c
 }
 
 // relax adds to fixed what is still missing on node n with everybody below a
@@ -186,7 +199,7 @@ func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32, evict bo
 	nominees := domain.Nominees{Self: s.member.ID, Priority: below}
 	trial := domain.NewNodeTrial(s.ix, s.member, s.states, nominees)
 	trial.Reset(n)
-	potential := s.units.Potential(n, below)
+	potential := s.evictableFor(n, s.at(below))
 	if !evict {
 		potential = nil
 	}
@@ -203,7 +216,7 @@ func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32, evict bo
 	}
 	gone := func(p cluster.PodID) bool {
 		u, runs := s.units.UnitOf(p)
-		return evict && runs && s.units.Unit(u).Priority < below
+		return evict && runs && s.may(u, s.at(below))
 	}
 	for _, port := range trial.PortsTaken(gone) {
 		r.add(Relaxation{Kind: RelaxPort, Name: domain.PortName(port)}, million)

@@ -1,6 +1,9 @@
 package preemption
 
-import "github.com/preempt-go/preempt/domain"
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/victims"
+)
 
 // Rules names the generation of upstream rules that an answer follows: units,
 // importance, budgets, reprieval and policy.
@@ -51,11 +54,39 @@ type Options struct {
 	// Explain asks for the trace: each decision in words.
 	Explain bool `json:"explain,omitempty"`
 
+	// Guards keep units from being evicted. Tolerations of priority classes, and what
+	// pods, groups and classes say themselves, count without any of it.
+	Guards Guards `json:"guards,omitzero"`
+
+	// PreemptionPriority says where preemption priorities count.
+	PreemptionPriority PreemptionPriority `json:"preemptionPriority,omitzero"`
+
+	// WaitSeconds is how long a preemptor waits, once created, before it evicts
+	// anybody: an autoscaler may come first. Its class, group or pod may say
+	// otherwise. One whose creation is unknown does not wait.
+	WaitSeconds int64 `json:"waitSeconds,omitempty"`
+
+	// NoCascade keeps whoever was itself evicted from evicting others: it waits for
+	// room.
+	NoCascade bool `json:"noCascade,omitempty"`
+
 	// Quota is about workloads in queues with quota.
 	Quota QuotaOptions `json:"quota,omitzero"`
 
 	// Hooks replace parts of the decision by the user's own. nil: the defaults.
 	Hooks *Hooks `json:"-"`
+}
+
+// PreemptionPriority says where the priority that counts against eviction is told
+// apart from the priority itself.
+type PreemptionPriority struct {
+	// Apart makes who may be evicted a matter of preemption priority, static or by
+	// milestones, under every generation of rules; KEP5710Alpha always does.
+	Apart bool `json:"apart,omitempty"`
+
+	// MaxLead bounds how far it may lie above the priority: more is a typed error.
+	// 0: no bound. Source: KEP-5710 (early text), risks, "Blocking preemptions".
+	MaxLead int32 `json:"maxLead,omitempty"`
 }
 
 // Members says for how many members of a gang room is made.
@@ -104,6 +135,10 @@ type Hooks struct {
 
 	// Placer chooses the nodes of a gang; Options.Placement does not count then.
 	Placer domain.Placer
+
+	// Eligible says who may be evicted; Options.Guards narrow it further. nil:
+	// [victims.LowerPriority], with Guards.EqualAfterSeconds.
+	Eligible victims.Eligible
 
 	// Splitter divides the cluster into the domains that a gang may go to; the
 	// topology constraints of its group do not count then.

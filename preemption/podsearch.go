@@ -65,7 +65,8 @@ func newPodSearch(q *question) *podSearch {
 func (q *question) plainly() bool {
 	m := q.members[0]
 	return len(q.states) == 0 && !q.rules.lowest && !q.options.BrokenGroupsFree &&
-		len(m.Pod.Ports) == 0 && len(m.Unknown()) == 0
+		len(m.Pod.Ports) == 0 && len(m.Unknown()) == 0 &&
+		q.protections == nil
 }
 
 // run is the whole road: does it fit, may it preempt, whom, and where.
@@ -133,11 +134,14 @@ func (s *podSearch) refuse() *Result {
 	if pod := s.member.Pod; s.rules.membersWait && pod.Group != "" {
 		return s.result(NotEligible, "it belongs to pod group "+key(pod.Namespace, pod.Group)+": its group preempts")
 	}
+	if text := s.patience(); text != "" {
+		return s.result(NotEligible, text)
+	}
 	n := s.nominated()
 	if n == cluster.NoNode || s.status[n].Unresolvable {
 		return nil
 	}
-	if s.terminating(n, s.priority) {
+	if s.terminating(n, s.claim) {
 		r := s.result(Waiting, "victims on its nominated node "+s.ix.Node(n).Name+" are still terminating")
 		r.Domain = s.ix.Node(n).Name
 		r.Nominations = s.nominations(n)
@@ -147,9 +151,9 @@ func (s *podSearch) refuse() *Result {
 }
 
 // terminating reports whether node n has a pod that is terminating by preemption
-// and whose unit has a priority below that given.
-func (s *podSearch) terminating(n cluster.NodeID, below int32) bool {
-	for _, u := range s.units.Potential(n, below) {
+// and whose unit may be evicted for c.
+func (s *podSearch) terminating(n cluster.NodeID, c victims.Claim) bool {
+	for _, u := range s.evictableFor(n, c) {
 		for _, p := range s.units.Unit(u).Pods {
 			if pod := s.ix.Pod(p); s.ix.NodeOf(p) == n && pod.Terminating && pod.Preempted {
 				return true
@@ -232,9 +236,9 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	if s.sweep != nil && s.runner.Observe == nil && s.ladder.Plain(n) && len(s.ix.Nominees(n)) == 0 {
 		return s.sweepNode(n)
 	}
-	potential := s.units.Potential(n, s.priority)
+	potential := s.evictable(n)
 	if len(potential) == 0 {
-		return candidate{}, domain.Reason{Check: noVictims}
+		return candidate{}, domain.Reason{Check: noVictims, Detail: s.whyNobody(n)}
 	}
 	s.stats.Evaluated++
 	s.trial.Reset(n)

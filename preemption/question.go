@@ -6,6 +6,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // question is a preemptor that was found and checked.
@@ -19,6 +20,7 @@ type question struct {
 	group    *cluster.Group   // nil for a lone pod
 	given    []domain.Assignment
 	priority int32
+	claim    victims.Claim // what eligibility reads of the preemptor
 	policy   priority.Policy
 	states   []domain.State
 	asked    Asked
@@ -56,8 +58,9 @@ func (c *compiled) newQuestion(p Preemptor) (*question, error) {
 	return q, q.prepare()
 }
 
-// prepare asks every constraint whether it has a say.
+// prepare settles what eligibility reads, and asks every constraint whether it has a say.
 func (q *question) prepare() error {
+	q.claim = q.newClaim()
 	pods := make([]*cluster.Pod, len(q.members))
 	for i, m := range q.members {
 		pods[i] = m.Pod

@@ -43,6 +43,10 @@ type Result struct {
 	// their nomination is to be withdrawn.
 	Cleared []PodRef `json:"cleared,omitempty"`
 
+	// Kept lists the units that guards keep in the chosen domain, or with
+	// Options.Candidates everywhere, by name.
+	Kept []KeptUnit `json:"kept,omitempty"`
+
 	// Rejected counts the domains for each reason why preemption does not help
 	// there, most frequent first.
 	Rejected []Rejection `json:"rejected,omitempty"`

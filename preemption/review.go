@@ -48,6 +48,7 @@ func (q *question) review(r *Result) Validity {
 // Units that still run are added to gone.
 func (q *question) reviewVictim(v Victim, gone map[victims.UnitID]bool) string {
 	in := map[cluster.PodID]bool{}
+	var running []cluster.PodID
 	for _, ref := range v.Pods {
 		p := q.ix.PodByName(ref.Namespace, ref.Name)
 		if p == cluster.NoPod || q.ix.Pod(p).Node == "" {
@@ -56,13 +57,16 @@ func (q *question) reviewVictim(v Victim, gone map[victims.UnitID]bool) string {
 		if q.ix.Pod(p).Node != ref.Node {
 			return key(ref.Namespace, ref.Name) + " runs elsewhere by now"
 		}
-		in[p] = true
+		in[p], running = true, append(running, p)
 	}
-	for p := range in {
+	for _, p := range running {
 		u, _ := q.units.UnitOf(p)
-		if q.units.Unit(u).Level >= q.priority {
+		switch k := q.kept(u, q.claim); {
+		case k.Rule == victims.KeptPriority:
 			return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d",
-				q.unitName(u), q.units.Unit(u).Level, q.priority)
+				q.unitName(u), k.Priority, q.priority)
+		case !k.OK():
+			return fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
 		}
 		for _, other := range q.units.Unit(u).Pods {
 			if !in[other] {

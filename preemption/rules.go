@@ -71,6 +71,9 @@ func (o Options) generation() (generation, error) {
 		return g, &OptionError{"Members", fmt.Sprintf("%q", string(o.Members)), "MinCount, AllThatFit or empty"}
 	}
 	g.lowest = g.lowest || o.LowestLevel
+	if o.PreemptionPriority.Apart {
+		g.podUnits.PreemptionPriority, g.groupUnits.PreemptionPriority = true, true
+	}
 	return g, nil
 }
 
@@ -106,6 +109,9 @@ func (o Options) validate() error {
 	case "", PlaceLeastDisruption, PlacePack, PlaceSpread:
 	default:
 		return &OptionError{"Placement", fmt.Sprintf("%q", string(o.Placement)), "LeastDisruption, Pack, Spread or empty"}
+	}
+	if err := o.validateGuards(); err != nil {
+		return err
 	}
 	s := o.Sampling
 	switch {

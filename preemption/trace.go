@@ -14,6 +14,7 @@ import (
 const (
 	ActionReject    = "reject"    // the domain is ruled out, Reason says why
 	ActionPotential = "potential" // Unit may be evicted and is taken out
+	ActionKeep      = "keep"      // a guard keeps Unit, Reason says which
 	ActionPlace     = "place"     // Unit, a member of the preemptor, gets a place
 	ActionLevel     = "level"     // nobody above a level has to go
 	ActionReturn    = "return"    // Unit comes back: the preemptor fits all the same
@@ -40,8 +41,8 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 	if why := s.trial.Fits(); why.Unresolvable {
 		return []Step{s.step(ActionReject, "", n, why, "no eviction helps")}
 	}
-	var steps []Step
-	potential := s.units.Potential(n, s.priority)
+	steps := s.keepSteps([]cluster.NodeID{n})
+	potential := s.evictable(n)
 	for _, u := range potential {
 		steps = append(steps, Step{Action: ActionPotential, Unit: s.unitName(u), Text: "potential " + s.unitName(u)})
 	}

@@ -139,8 +139,8 @@ func (s *podSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 	if r.Verdict != Feasible && r.Verdict != Infeasible {
 		return &Why{Text: "nobody is a victim: " + r.Message}
 	}
-	if unit.Priority >= s.priority {
-		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, unit.Priority, s.priority)}
+	if !s.may(u, s.claim) {
+		return s.whyKept(u, s.kept(u, s.claim))
 	}
 	for _, v := range s.best.victims {
 		if v == u {

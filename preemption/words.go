@@ -123,6 +123,8 @@ func (q *question) rejection(why domain.Reason) string {
 		return "not enough " + q.resourceName(why)
 	case why.Check == noPlacement && why.Detail != "":
 		return why.Detail
+	case why.Check == noVictims && why.Detail == allKept:
+		return fmt.Sprintf("everybody below priority %d is kept by a guard", q.priority)
 	case why.Check == noVictims:
 		return fmt.Sprintf("nobody below priority %d to evict", q.priority)
 	}

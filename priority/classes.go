@@ -177,6 +177,11 @@ func (cs *Classes) Toleration(name string) (Toleration, bool) {
 // AnyTolerations reports whether any class says what it tolerates.
 func (cs *Classes) AnyTolerations() bool { return cs != nil && len(cs.tolerates) > 0 }
 
+// AnyGuaranteed reports whether any class guarantees its pods some running time.
+func (cs *Classes) AnyGuaranteed() bool {
+	return cs != nil && slices.ContainsFunc(cs.listed, func(c Class) bool { return c.GuaranteedSeconds > 0 })
+}
+
 // Default returns the class of objects that name none, and whether there is one.
 func (cs *Classes) Default() (Class, bool) {
 	if cs == nil || cs.defaultsTo == 0 {

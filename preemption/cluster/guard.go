@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // Guard protects or delays evictions, independent of priority classes. All of it
@@ -65,6 +67,29 @@ func (ix *Index) Elapsed(since time.Time) (seconds int64, known bool) {
 		seconds--
 	}
 	return max(seconds, 0), true
+}
+
+// Guarded returns the pods that have a guard or earlier evictions of their own,
+// running and pending, in ascending order. The slice belongs to the index.
+func (ix *Index) Guarded() []PodID { return ix.carriers.guarded }
+
+// GuardedGroups reports whether any group has a guard or earlier evictions.
+func (ix *Index) GuardedGroups() bool {
+	return slices.ContainsFunc(ix.groups, func(g Group) bool { return g.Guard() != nil || len(g.Evictions()) > 0 })
+}
+
+// ClassOf returns the priority class that pod p names, or else that of the nearest
+// group above it that names one; ok is false if none of them does or the class is
+// not in the snapshot.
+func (ix *Index) ClassOf(p PodID) (class priority.Class, ok bool) {
+	name := ix.pods[p].Class
+	for g := ix.groupOf[p]; g != NoGroup && name == ""; g = ix.groups[g].Parent {
+		name = ix.groups[g].Class()
+	}
+	if name == "" {
+		return priority.Class{}, false
+	}
+	return ix.classes.Lookup(name)
 }
 
 // Checkpoint is when pod p last saved its progress: its own last checkpoint, else
@@ -129,6 +154,14 @@ func (g *Group) Class() string {
 		return g.PodGroup.Class
 	}
 	return g.Composite.Class
+}
+
+// Labels are the group's own; may be nil.
+func (g *Group) Labels() map[string]string {
+	if g.PodGroup != nil {
+		return g.PodGroup.Labels
+	}
+	return g.Composite.Labels
 }
 
 // RanSeconds is how long the group ran before its latest eviction.

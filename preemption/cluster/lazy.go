@@ -5,7 +5,7 @@ import "sync"
 // carriers lists, in ascending order, the pods that have what few pods have, so
 // that a question need not look at all others.
 type carriers struct {
-	antiAffinity, tokens, devices []PodID
+	antiAffinity, tokens, devices, guarded []PodID
 }
 
 func (ix *Index) findCarriers() {
@@ -18,6 +18,9 @@ func (ix *Index) findCarriers() {
 		}
 		if len(p.Devices) > 0 {
 			ix.carriers.devices = append(ix.carriers.devices, PodID(i))
+		}
+		if p.Guard != nil || len(p.Evictions) > 0 {
+			ix.carriers.guarded = append(ix.carriers.guarded, PodID(i))
 		}
 	}
 }

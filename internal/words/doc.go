@@ -1,0 +1,2 @@
+// Package words puts numbers into words, the same everywhere.
+package words

@@ -1,0 +1,161 @@
+package preemption
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// KeptUnit is a unit that a guard keeps, although it is less important than the
+// preemptor.
+type KeptUnit struct {
+	Kind      cluster.Kind     `json:"kind"` // Pod, or the group that would go as a whole
+	Namespace string           `json:"namespace,omitempty"`
+	Name      string           `json:"name"`
+	Node      string           `json:"node,omitempty"` // the first of its nodes, by name
+	Priority  int32            `json:"priority"`
+	Rule      victims.KeptRule `json:"rule"`
+
+	// Below is set where the rule keeps it from preemptors below that priority only,
+	// Seconds where it does so for that much longer.
+	Below   *int32 `json:"below,omitempty"`
+	Seconds int64  `json:"seconds,omitempty"`
+
+	Text string `json:"text"` // the reason, in words
+}
+
+// allKept is the detail of noVictims where guards keep everybody.
+const allKept = "everybody is kept"
+
+// whyNobody is what there is to say where nobody on node n may be evicted.
+func (q *question) whyNobody(n cluster.NodeID) string {
+	if q.protections != nil && slices.ContainsFunc(q.units.On(n), q.guarded) {
+		return allKept
+	}
+	return ""
+}
+
+// whyNobodyIn is whyNobody for a domain.
+func (q *question) whyNobodyIn(d *domain.Domain) string {
+	for _, n := range d.Nodes {
+		if text := q.whyNobody(n); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// guarded reports whether a guard, and not its priority, keeps unit u.
+func (q *question) guarded(u victims.UnitID) bool {
+	k := q.kept(u, q.claim)
+	return !k.OK() && k.Rule != victims.KeptPriority
+}
+
+// keptOn lists the units that guards keep on some nodes, in order of name.
+func (q *question) keptOn(nodes []cluster.NodeID) []KeptUnit {
+	if q.protections == nil {
+		return nil
+	}
+	seen := map[victims.UnitID]bool{}
+	var list []KeptUnit
+	for _, n := range nodes {
+		for _, u := range q.units.On(n) {
+			if !seen[u] && q.guarded(u) {
+				seen[u] = true
+				list = append(list, q.keptUnit(u))
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b KeptUnit) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	return list
+}
+
+func (q *question) keptUnit(u victims.UnitID) KeptUnit {
+	unit, k := q.units.Unit(u), q.kept(u, q.claim)
+	out := KeptUnit{Kind: cluster.KindPod, Priority: unit.Level, Rule: k.Rule, Seconds: k.Seconds, Text: k.String()}
+	if unit.Group != cluster.NoGroup {
+		g := q.ix.Group(unit.Group)
+		out.Kind, out.Namespace, out.Name = g.Kind, g.Namespace, g.Name
+	} else {
+		pod := q.ix.Pod(unit.Pods[0])
+		out.Namespace, out.Name = pod.Namespace, pod.Name
+	}
+	if k.Below != 0 {
+		out.Below = &k.Below
+	}
+	first := cluster.NoNode
+	for _, p := range unit.Pods {
+		if n := q.ix.NodeOf(p); n != cluster.NoNode && (first == cluster.NoNode || n < first) {
+			first = n
+		}
+	}
+	if first != cluster.NoNode {
+		out.Node = q.ix.Node(first).Name
+	}
+	return out
+}
+
+// keptBy lists the units that guards keep in the chosen domain, or everywhere if
+// that was asked for.
+func (q *question) keptBy(chosen []cluster.NodeID) []KeptUnit {
+	if q.protections != nil && q.options.Candidates {
+		chosen = domain.WholeCluster{}.Split(nil, q.ix)[0].Nodes
+	}
+	return q.keptOn(chosen)
+}
+
+// keepSteps tells which units guards keep on some nodes.
+func (q *question) keepSteps(nodes []cluster.NodeID) []Step {
+	var steps []Step
+	for _, k := range q.keptOn(nodes) {
+		name := key(k.Namespace, k.Name)
+		steps = append(steps, Step{
+			Action: ActionKeep, Unit: name, Reason: &Reason{Check: domain.Check(k.Rule), Detail: k.Text},
+			Text: "kept " + name + ": " + k.Text,
+		})
+	}
+	return steps
+}
+
+// whyKept is the answer about a unit that may not be evicted.
+func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
+	name := q.unitName(u)
+	if k.Rule == victims.KeptPriority {
+		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, k.Priority, q.priority)}
+	}
+	return &Why{
+		Text:   fmt.Sprintf("%s is kept: %s", name, k),
+		Reason: &Reason{Check: domain.Check(k.Rule), Detail: k.String()},
+	}
+}
+
+// classless warns of victims that name no class of the snapshot, where classes say
+// what they tolerate: these tolerate nothing.
+func (q *question) classless(list []Victim) []cluster.Warning {
+	if q.options.Guards.Toleration == "Off" || !q.ix.Classes().AnyTolerations() {
+		return nil
+	}
+	var ws []cluster.Warning
+	for _, v := range list {
+		for _, pod := range v.Pods {
+			p := q.ix.PodByName(pod.Namespace, pod.Name)
+			if _, ok := q.ix.ClassOf(p); ok {
+				continue
+			}
+			ws = append(ws, cluster.Warning{
+				Kind: cluster.KindPod, Namespace: pod.Namespace, Name: pod.Name, Field: "Class",
+				Value: q.ix.Pod(p).Class, Text: "no such priority class: it tolerates no preemption",
+			})
+			if q.ix.Pod(p).Class == "" {
+				ws[len(ws)-1].Text = "no priority class: it tolerates no preemption"
+			}
+		}
+	}
+	return ws
+}
