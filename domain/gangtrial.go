@@ -353,3 +353,9 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
 func (t *GangTrial) Settle() { t.dirty = t.dirty[:0] }
+
+// Alike reports whether nothing tells members a and b apart: no built-in check, and
+// there are no constraints.
+func (t *GangTrial) Alike(a, b MemberID) bool {
+	return t.shapes[a] == t.shapes[b] && len(t.states) == 0
+}

@@ -208,7 +208,7 @@ func (g *greedy) placeOne(m MemberID) bool {
 		g.t.Place(m, top.node)
 		if g.taken != nil {
 			for _, n := range g.taken(m, top.node) {
-				if g.t.CanPlace(m, n).OK() {
+				if _, in := slices.BinarySearch(g.d.Nodes, n); in && g.t.CanPlace(m, n).OK() {
 					heap.Push(&g.queue, offer{g.rank(m, n), n})
 				}
 			}

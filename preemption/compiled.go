@@ -22,7 +22,10 @@ type compiled struct {
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
 	quota  *quotaModel
-	tools  sync.Pool // of *podTools
+
+	searchChecks int // see the constant
+
+	tools sync.Pool // of *podTools
 }
 
 // podTools is what the search for a lone pod needs beyond its question; it is used
@@ -96,7 +99,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 			return nil, err
 		}
 	}
-	c := &compiled{options: o, rules: rules, ix: ix, quota: quota}
+	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks}
 	c.podUnits()
 	return c, nil
 }

@@ -71,7 +71,7 @@ func (s *gangSearch) candidate(p *plan) Candidate {
 		Violations: p.score.Violations,
 		Overruns:   s.budgets.Overruns(s.units, p.victims, s.tally),
 		Score:      criteria(p.score),
-		Best:       p.compare(s.best) == 0,
+		Best:       s.compare(p, s.best) == 0,
 	}
 }
 

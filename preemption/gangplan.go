@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,10 @@ type attemptAt struct {
 	potential []victims.UnitID
 	charged   map[victims.UnitID]int // units that violate a budget, and by how much
 	member    map[victims.UnitID]bool
+
+	top   *plan // the best so far
+	tried int   // placements
+	steps []Step
 }
 
 // offers prices room by those potential victims of the domain that are out.
@@ -40,19 +45,21 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 	violating, rest := a.concerned()
 	a.trial.Mobile = a.rules.mobile && a.given == nil
 	a.trial.Need = func(t *domain.GangTrial) bool { return a.reseat() }
-	a.runner.Observe = a.observe
-	a.notePlaces()
+	if a.options.Explain {
+		a.steps = nil
+		a.notePlaces()
+		a.runner.Observe = a.observe
+	}
 	out := a.reprieve(placer, violating, rest)
 	a.runner.Observe, a.trial.Mobile = nil, false
 	if a.rules.members == MinCount && a.given == nil {
 		a.seatMore(out.Victims)
 	}
-	p := plan{
-		domain: *a.domain, places: a.trial.Assignments(), victims: slices.Clone(out.Victims),
+	p := plan{domain: *a.domain, places: a.trial.Assignments(), score: a.score(out.Victims, out.Violations)}
+	if a.tried++; a.top == nil || a.compare(&p, a.top) < 0 {
+		p.victims, p.steps = slices.Clone(out.Victims), a.steps
+		a.top = &p
 	}
-	p.score = a.score(p.victims, out.Violations)
-	a.note(Step{Action: ActionScore, Text: "score " + scoreText(p.score)})
-	a.consider(p)
 	a.trial.UnplaceTo(0)
 	for _, list := range [][]victims.UnitID{units(violating), rest} {
 		for _, u := range list {
@@ -81,9 +88,13 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 		}
 		return domain.Reason{Check: noPlacement}
 	}
+	var note func(Step)
+	if a.options.Explain {
+		note = func(step Step) { a.steps = append(a.steps, step) }
+	}
 	sorted := slices.Clone(a.potential)
 	slices.SortFunc(sorted, a.units.Compare)
-	return a.runner.GiveBackLowest(a.trial, a.lowest(again, a.notes), sorted)
+	return a.runner.GiveBackLowest(a.trial, a.lowest(again, note), sorted)
 }
 
 // placeAsBefore places what list says, if it fits as things stand.
@@ -136,48 +147,44 @@ func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.Un
 	return violating, rest
 }
 
-// consider keeps p if it is the best so far: more members seated, then the lower
-// score; among equals the first domain and placement.
-func (a *attemptAt) consider(p plan) {
+// finish notes what was found in the domain, and keeps the best plan if it is the
+// best of all domains.
+func (a *attemptAt) finish() {
+	for _, step := range a.top.steps {
+		a.note(step)
+	}
+	if a.tried > 1 {
+		a.note(Step{Action: ActionCompare, Text: fmt.Sprintf("of %d placements tried, none disrupts less", a.tried)})
+	}
+	a.note(Step{Action: ActionScore, Text: "score " + scoreText(a.top.score)})
 	if a.options.Candidates {
-		a.keep(p)
+		a.found = append(a.found, *a.top)
 	}
-	if a.best == nil || p.compare(a.best) < 0 {
-		a.gangSearch.best = &p
+	if a.best == nil || a.compare(a.top, a.best) < 0 {
+		a.best = a.top
 	}
 }
 
-// keep notes the best plan of each domain.
-func (a *attemptAt) keep(p plan) {
-	if k := len(a.found); k > 0 && a.found[k-1].domain.Name == p.domain.Name {
-		if p.compare(&a.found[k-1]) < 0 {
-			a.found[k-1] = p
-		}
-		return
+// compare is below zero if p is better than o: where room is made for all that fit,
+// more members seated, then the lower score; where it is made for as few as are
+// needed, the score decides first.
+func (s *gangSearch) compare(p, o *plan) int {
+	seats := len(o.places) - len(p.places)
+	score := p.score.Compare(o.score)
+	if s.rules.members == MinCount {
+		return cmp.Or(score, seats)
 	}
-	a.gangSearch.found = append(a.found, p)
-}
-
-func (p *plan) compare(o *plan) int {
-	if len(p.places) != len(o.places) {
-		return len(o.places) - len(p.places)
-	}
-	return p.score.Compare(o.score)
+	return cmp.Or(seats, score)
 }
 
 func (a *attemptAt) observe(u victims.UnitID, violates bool, why domain.Reason) {
-	if a.notes != nil {
-		a.note(a.reprieveStep(u, violates, a.reason(cluster.NoNode, why)))
-	}
+	a.steps = append(a.steps, a.reprieveStep(u, violates, a.reason(cluster.NoNode, why)))
 }
 
 func (a *attemptAt) notePlaces() {
-	if a.notes == nil {
-		return
-	}
 	for _, m := range a.trial.Placed() {
 		pod := a.members[m].Pod
 		name, node := key(pod.Namespace, pod.Name), a.ix.Node(a.trial.At(m)).Name
-		a.note(Step{Action: ActionPlace, Unit: name, Text: fmt.Sprintf("place %s on %s", name, node)})
+		a.steps = append(a.steps, Step{Action: ActionPlace, Unit: name, Text: fmt.Sprintf("place %s on %s", name, node)})
 	}
 }

@@ -34,6 +34,7 @@ type plan struct {
 	places  []domain.Assignment
 	victims []victims.UnitID
 	score   victims.Score
+	steps   []Step // how it came about, for the trace
 }
 
 type rejectedDomain struct {
@@ -224,7 +225,9 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		return domain.Reason{Check: noVictims, Detail: s.whyNobodyIn(d)}
 	}
 	s.stats.Evaluated++
-	s.note(Step{Action: ActionPotential, Text: "potential " + s.unitNames(potential)})
+	if s.options.Explain {
+		s.note(Step{Action: ActionPotential, Text: "potential " + s.unitNames(potential)})
+	}
 	for _, u := range potential {
 		s.runner.Remove(s.trial, u)
 	}
@@ -246,18 +249,19 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 			return why
 		}
 		a.giveBack(nil)
+		a.finish()
 		return domain.Reason{}
 	}
-	placed := false
 	for _, placer := range s.placers() {
 		if s.place(d, placer, a.offers(), s.rules.members == MinCount) {
-			placed = true
 			a.giveBack(placer)
 		}
 	}
-	if !placed {
+	if a.top == nil {
 		return domain.Reason{Check: noPlacement}
 	}
+	a.improve()
+	a.finish()
 	return domain.Reason{}
 }
 

@@ -131,6 +131,7 @@ func (q *question) namedGroup(p Preemptor) error {
 	if len(q.members) == 0 {
 		return unknownPreemptor(p, "a group with a pending pod")
 	}
+	q.team.atLeastOne()
 	for _, m := range q.members {
 		if _, err := q.resolve(m.Pod); err != nil {
 			return err
@@ -196,6 +197,7 @@ func (q *question) inlineGroup(p Preemptor) error {
 	if len(q.members) == 0 {
 		return unknownPreemptor(p, "a group with a pending pod")
 	}
+	q.team.atLeastOne()
 	return nil
 }
 

@@ -57,6 +57,11 @@ func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers *victi
 			}
 		}
 	}
+	for _, leaf := range s.team.leaves(nil) {
+		if len(s.trial.Placed()) == 0 && leaf.within != nil {
+			w.fill(leaf, leaf.within, 1) // what runs is enough: one more is what is asked for
+		}
+	}
 	if len(s.trial.Placed()) == 0 {
 		return false
 	}
@@ -184,11 +189,48 @@ func (w *seating) unseat(to int) {
 	}
 }
 
+// runs reports whether t may run with the members that have a place.
+func (s *gangSearch) runs(t *team) bool {
+	return t.satisfied(func(leaf *team) bool { return s.seatedOf(leaf) >= leaf.need() })
+}
+
+// inVain reports whether a member beneath t has a place in a group that may not run.
+func (s *gangSearch) inVain(t *team) bool {
+	if s.runs(t) {
+		return slices.ContainsFunc(t.children, s.inVain)
+	}
+	return slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool { return s.seatedOf(leaf) > 0 })
+}
+
+// dropVain takes those members off again.
+func (s *gangSearch) dropVain() {
+	list := s.trial.Assignments()
+	var drop func(t *team)
+	drop = func(t *team) {
+		if s.runs(t) {
+			for _, c := range t.children {
+				drop(c)
+			}
+			return
+		}
+		t.leaveOut()
+		for _, leaf := range t.leaves(nil) {
+			list = slices.DeleteFunc(list, func(a domain.Assignment) bool { return slices.Contains(leaf.members, a.Member) })
+		}
+	}
+	drop(s.team)
+	s.trial.UnplaceTo(0)
+	s.trial.PlaceAll(list)
+}
+
 // seatExactly seats as many members as are needed if it finds any way to do so, and
 // notes if that they cannot be seated is not proved.
 func (w *seating) seatExactly(d *domain.Domain) bool {
 	seated, proved := w.gangSearch.seatExactly(d)
 	w.proved = w.proved && (seated || proved)
+	if seated && w.inVain(w.team) {
+		w.dropVain()
+	}
 	if seated && w.offers != nil {
 		w.offers.Reset()
 	}
@@ -296,7 +338,7 @@ func (s *gangSearch) placeGiven() domain.Reason {
 		s.trial.Place(a.Member, a.Node)
 	}
 	text := s.strays(s.team, s.trial.At)
-	if text == "" && (len(s.given) == 0 || !s.team.satisfied(func(leaf *team) bool { return s.seatedOf(leaf) >= leaf.need() })) {
+	if text == "" && (len(s.given) == 0 || !s.runs(s.team)) {
 		text = "the placement given has too few members"
 	}
 	if text != "" {

@@ -28,6 +28,13 @@ type team struct {
 // need is how many pending members must get a place.
 func (t *team) need() int { return max(0, t.min-t.running) }
 
+// atLeastOne makes a lone pod group ask for one member more than those that run.
+func (t *team) atLeastOne() {
+	if len(t.children) == 0 {
+		t.min = max(t.min, t.running+1)
+	}
+}
+
 // enough reports whether t has the pods that it needs at all.
 func (t *team) enough() bool { return len(t.members) >= t.need() }
 

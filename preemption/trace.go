@@ -19,6 +19,7 @@ const (
 	ActionLevel     = "level"     // nobody above a level has to go
 	ActionReturn    = "return"    // Unit comes back: the preemptor fits all the same
 	ActionKeepOut   = "keep out"  // Unit stays out, Reason says what its return fails
+	ActionCompare   = "compare"   // several placements of a gang were tried
 	ActionScore     = "score"     // the domain helps; Text has its score
 	ActionChoose    = "choose"    // the domain is the best
 )

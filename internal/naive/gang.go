@@ -230,6 +230,22 @@ func (n *node) enough(placed Places) bool {
 // Enough says whether the gang may run with these members.
 func (g *Gang) Enough(places Places) bool { return len(places) > 0 && g.root.enough(places) }
 
+// Useful says whether the gang may run with these members, and every one of them
+// belongs to a group that may.
+func (g *Gang) Useful(places Places) bool { return g.Enough(places) && g.root.nobodyInVain(places) }
+
+func (n *node) nobodyInVain(placed Places) bool {
+	if !n.enough(placed) {
+		return !slices.ContainsFunc(n.members(), func(p *cluster.Pod) bool { _, ok := placed[key(p)]; return ok })
+	}
+	for i := range n.children {
+		if !n.children[i].nobodyInVain(placed) {
+			return false
+		}
+	}
+	return true
+}
+
 // Hopeless says whether the gang lacks pods or groups, whatever is evicted.
 func (g *Gang) Hopeless() bool {
 	everybody := Places{}

@@ -11,7 +11,7 @@ import (
 func (g *Gang) Placement(nodes []string, gone map[PodKey]bool) Places {
 	var found Places
 	g.EachPlacement(nodes, gone, func(places Places) bool {
-		if g.Enough(places) {
+		if g.Useful(places) {
 			found = maps.Clone(places)
 		}
 		return found == nil
@@ -23,7 +23,7 @@ func (g *Gang) Placement(nodes []string, gone map[PodKey]bool) Places {
 func (g *Gang) MostSeated(nodes []string, gone map[PodKey]bool) int {
 	most := 0
 	g.EachPlacement(nodes, gone, func(places Places) bool {
-		if len(places) > most && g.Enough(places) {
+		if len(places) > most && g.Useful(places) {
 			most = len(places)
 		}
 		return most < len(g.Members)

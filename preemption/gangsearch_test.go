@@ -1,0 +1,156 @@
+package preemption_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// gangTwinVerdict is the twin's verdict when the placement is searched for, by
+// trying every one, and the regions of the round in which it is found.
+func gangTwinVerdict(o preemption.Options, g *naive.Gang, p preemption.Preemptor) (string, []naive.Region) {
+	if p.Kind == cluster.KindCompositePodGroup && o.Rules == preemption.Kubernetes136 {
+		return naive.NotEligible, nil
+	}
+	if g.Hopeless() {
+		return naive.Infeasible, nil
+	}
+	for _, round := range g.Rounds() {
+		for _, r := range round {
+			if g.Placement(r.Nodes, nil) != nil {
+				return naive.Fits, nil
+			}
+		}
+	}
+	if v := g.Eligible(); v != "" {
+		return v, nil
+	}
+	for _, round := range g.Rounds() {
+		var able []naive.Region
+		for _, r := range round {
+			if units := g.Potential(r.Nodes); len(units) > 0 && g.Placement(r.Nodes, naive.Gone(units)) != nil {
+				able = append(able, r)
+			}
+		}
+		if len(able) > 0 {
+			return naive.Feasible, able
+		}
+	}
+	return naive.Infeasible, nil
+}
+
+// gangAgrees compares the library's answer with what trying every placement gives:
+// the verdict, and who goes at the placement that the library chose.
+func gangAgrees(t fatal, o preemption.Options, q gen.Question) (string, *preemption.Result) {
+	t.Helper()
+	g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	verdict, able := gangTwinVerdict(o, g, q.Preemptor)
+	r := ask(t, o, q)
+	if string(r.Verdict) != verdict {
+		t.Fatalf("twin %s, library %s: %s", verdict, r.Verdict, r.Message)
+	}
+	if verdict != naive.Feasible && verdict != naive.Fits {
+		return verdict, r
+	}
+	places := placesOf(r)
+	if !g.Useful(places) {
+		t.Fatalf("%v is too few for the gang", places)
+	}
+	if verdict == naive.Fits {
+		if m, st := g.Misfit(places, nil); !st.OK() {
+			t.Fatalf("%v does not fit at %v: %+v", m, places, st)
+		}
+		return verdict, r
+	}
+	i := slices.IndexFunc(able, func(x naive.Region) bool { return x.Name == r.Domain })
+	if i < 0 {
+		t.Fatalf("it went to %q, of %v", r.Domain, able)
+	}
+	for m, n := range places {
+		if !slices.Contains(able[i].Nodes, n) {
+			t.Fatalf("%v went to %s, which is not in %v", m, n, able[i])
+		}
+	}
+	var want naive.Plan
+	switch {
+	case o.LowestLevel || o.Rules == preemption.KEP5710Alpha:
+		lowestHolds(t, g, r, able[i])
+		return verdict, r
+	case o.Rules == preemption.Kubernetes136:
+		want, _ = g.Moving(able[i].Nodes)
+	default:
+		var st naive.Status
+		if want, st = g.At(places, able[i].Nodes); !st.OK() {
+			t.Fatalf("%v is no placement: %+v", places, st)
+		}
+	}
+	if diff := cmp.Diff(planDecision(verdict, want), resultDecision(r)); diff != "" {
+		t.Fatalf("%s at %v (-twin +library):\n%s", r.Message, places, diff)
+	}
+	if m, st := g.Misfit(places, goneWith(r.Victims...)); !st.OK() {
+		t.Fatalf("%v does not fit at %v: %+v", m, places, st)
+	}
+	return verdict, r
+}
+
+// goneWith are the pods of victims.
+func goneWith(list ...preemption.Victim) map[naive.PodKey]bool {
+	gone := map[naive.PodKey]bool{}
+	for _, v := range list {
+		for _, p := range v.Pods {
+			gone[naive.PodKey{Namespace: p.Namespace, Name: p.Name}] = true
+		}
+	}
+	return gone
+}
+
+// lowestHolds: the placement fits, nobody can stay, and where the level is the
+// lowest, the gang has no place with everybody at or above it back but for those
+// whom a budget protects.
+func lowestHolds(t fatal, g *naive.Gang, r *preemption.Result, region naive.Region) {
+	t.Helper()
+	places := placesOf(r)
+	if m, st := g.Misfit(places, goneWith(r.Victims...)); !st.OK() {
+		t.Fatalf("%v does not fit at %v: %+v", m, places, st)
+	}
+	for i := range r.Victims {
+		others := slices.Delete(slices.Clone(r.Victims), i, i+1)
+		if _, st := g.Misfit(places, goneWith(others...)); st.OK() {
+			t.Fatalf("%s could stay", r.Victims[i].Name)
+		}
+	}
+}
+
+// TestASearchedPlacementAgreesWithTheTwin: the verdict is what trying every
+// placement says, and the victims those that the plain twin finds where the gang goes.
+func TestASearchedPlacementAgreesWithTheTwin(t *testing.T) {
+	for name, profile := range gangsAsked() {
+		for rules, o := range theRules() {
+			t.Run(name+"/"+rules, func(t *testing.T) {
+				t.Parallel()
+				seen := map[string]int{}
+				for seed := range seeds(400) {
+					q := sound(o, gen.RandomGang(seed, profile))
+					if !asksSomething(q) {
+						continue
+					}
+					verdict, _ := gangAgrees(&named{t, seed}, o, q)
+					seen[verdict]++
+				}
+				require.NotEmpty(t, seen)
+				t.Log(rules, name, slices.Sorted(maps.Keys(seen)), seen)
+			})
+		}
+	}
+}

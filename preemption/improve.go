@@ -1,0 +1,267 @@
+package preemption
+
+import (
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// searchChecks is how many feasibility checks one question may spend on placements
+// beyond those that the placers find. Steps, not seconds: the same answer everywhere.
+const searchChecks = 50_000
+
+// climbNodes is how many nodes a member is tried on when it is moved.
+const climbNodes = 32
+
+// improve looks for placements that disrupt less than the best so far: at every
+// placement where they are few, otherwise at those that a few moves away from the
+// best lead to.
+//
+// Where the gang may move while victims come back, and where it is placed anew in
+// between, the first placement does not decide, and nothing is done.
+func (a *attemptAt) improve() {
+	if !a.searches() {
+		return
+	}
+	budget := a.compiled.searchChecks / a.stats.Domains
+	e := a.newEvery()
+	if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
+		e.run()
+		return
+	}
+	a.climb(e, budget)
+}
+
+// searches reports whether placements beyond those of the placers are looked at.
+func (a *attemptAt) searches() bool {
+	switch {
+	case a.rules.mobile, a.rules.lowest, slices.ContainsFunc(a.team.children, (*team).wishes):
+		return false
+	case a.options.Hooks != nil && a.options.Hooks.Placer != nil:
+		return false
+	}
+	return a.options.Placement == "" || a.options.Placement == PlaceLeastDisruption
+}
+
+// every is the walk over all placements in a domain. Members that nothing tells
+// apart are placed in one order only.
+type every struct {
+	*attemptAt
+	classes  [][]domain.MemberID // by pod group and shape
+	optional bool                // a member may be left out
+	most     int                 // how many members have to have a place
+}
+
+func (a *attemptAt) newEvery() *every {
+	e := &every{attemptAt: a, most: len(a.top.places)}
+	e.optional = e.most < len(a.members) || a.rules.members == MinCount
+	for _, leaf := range a.team.leaves(nil) {
+		first := len(e.classes)
+		for _, m := range leaf.members {
+			i := slices.IndexFunc(e.classes[first:], func(class []domain.MemberID) bool { return a.trial.Alike(class[0], m) })
+			if i < 0 {
+				e.classes = append(e.classes, []domain.MemberID{m})
+			} else {
+				e.classes[first+i] = append(e.classes[first+i], m)
+			}
+		}
+	}
+	return e
+}
+
+// ways is an upper bound of the number of placements, or more than limit.
+func (e *every) ways(limit int) int {
+	ways := 1
+	for _, class := range e.classes {
+		ways *= e.waysOf(class, limit)
+		if ways > limit {
+			return math.MaxInt32
+		}
+	}
+	return ways
+}
+
+// waysOf counts how members that are alike spread over the nodes.
+func (e *every) waysOf(class []domain.MemberID, limit int) int {
+	placed := make([]int, len(class)+1) // how many ways there are to place so many
+	placed[0] = 1
+	for _, n := range e.domain.Nodes {
+		room := e.room(class[0], n, len(class))
+		for k := len(class); k > 0; k-- {
+			for j := 1; j <= min(k, room); j++ {
+				if placed[k] += placed[k-j]; placed[k] > limit {
+					return math.MaxInt32
+				}
+			}
+		}
+	}
+	if !e.optional {
+		return placed[len(class)]
+	}
+	sum := 0
+	for _, w := range placed {
+		sum += w
+	}
+	return sum
+}
+
+// room is how many members like m could go to node n, at most most.
+func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
+	if !e.trial.CanPlace(m, n).OK() {
+		return 0
+	}
+	free, room := e.trial.Free(n), most
+	for r, v := range e.trial.Member(m).Request() {
+		if v > 0 {
+			room = int(min(int64(room), max(free[r], 0)/v))
+		}
+	}
+	return room
+}
+
+// run evaluates every placement that seats most.
+func (e *every) run() {
+	if e.optional && e.rules.members != MinCount {
+		e.walk(0, 0, 0, func() {
+			if n := len(e.trial.Placed()); n > e.most && e.suffices() {
+				e.most = n
+			}
+		})
+	}
+	e.walk(0, 0, 0, func() {
+		if e.rules.members == MinCount {
+			if !e.barelySuffices() {
+				return
+			}
+		} else if len(e.trial.Placed()) != e.most || !e.suffices() {
+			return
+		}
+		list := e.trial.Assignments()
+		e.giveBack(nil)
+		e.trial.PlaceAll(list)
+	})
+	e.trial.UnplaceTo(0)
+}
+
+// walk places the members from number k of class i on in every way and calls visit
+// with each placement, which must leave it as it is. Nodes before from are not tried.
+func (e *every) walk(i, k, from int, visit func()) {
+	for i < len(e.classes) && k == len(e.classes[i]) {
+		i, k, from = i+1, 0, 0
+	}
+	if i == len(e.classes) {
+		visit()
+		return
+	}
+	m := e.classes[i][k]
+	for at := from; at < len(e.domain.Nodes); at++ {
+		if n := e.domain.Nodes[at]; e.trial.CanPlace(m, n).OK() {
+			e.trial.Place(m, n)
+			e.walk(i, k+1, at, visit)
+			e.trial.Unplace()
+		}
+	}
+	if e.optional {
+		e.walk(i+1, 0, 0, visit) // its equals are left out too
+	}
+}
+
+// suffices reports whether the members that are placed are enough, and none of them
+// is placed for a group that may not run with them.
+func (a *attemptAt) suffices() bool {
+	return len(a.trial.Placed()) > 0 && a.runs(a.team) && !a.inVain(a.team)
+}
+
+// barelySuffices reports whether they are, and no pod group has more than it needs.
+func (a *attemptAt) barelySuffices() bool {
+	for _, leaf := range a.team.leaves(nil) {
+		if n := a.seatedOf(leaf); n != 0 && n > max(1, leaf.need()) {
+			return false
+		}
+	}
+	return a.suffices()
+}
+
+// climb moves members of the best plan to other nodes, one of a node's or all that
+// are alike, as long as that helps and budget lasts.
+func (a *attemptAt) climb(e *every, budget int) {
+	if len(a.potential) > budget {
+		return
+	}
+	limit := a.trial.Checks + budget
+	nodes := make([][]cluster.NodeID, len(e.classes))
+	for i, class := range e.classes {
+		nodes[i] = a.cheapest(class[0])
+	}
+	for better := true; better; {
+		better = false
+		from := a.top
+		for i, class := range e.classes {
+			if a.moveClass(class, nodes[i], from, limit) {
+				better = true
+				break
+			}
+		}
+	}
+}
+
+// cheapest lists nodes for member m, where least has to go for it first.
+func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
+	offers := a.offers()
+	type offer struct {
+		price domain.Price
+		node  cluster.NodeID
+	}
+	var list []offer
+	for _, n := range a.domain.Nodes {
+		if a.trial.CanPlace(m, n).OK() {
+			list = append(list, offer{offers.Price(m, n), n})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y offer) int { return x.price.Compare(y.price) })
+	var nodes []cluster.NodeID
+	for _, o := range list[:min(climbNodes, len(list))] {
+		nodes = append(nodes, o.node)
+	}
+	return nodes
+}
+
+// moveClass tries the moves of members that are alike, and stops at the first that
+// helps.
+func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *plan, limit int) bool {
+	on := map[cluster.NodeID][]int{} // positions in from.places
+	var order []cluster.NodeID
+	for i, p := range from.places {
+		if slices.Contains(class, p.Member) {
+			if on[p.Node] == nil {
+				order = append(order, p.Node)
+			}
+			on[p.Node] = append(on[p.Node], i)
+		}
+	}
+	for _, n := range order {
+		for _, to := range nodes {
+			for _, moved := range [][]int{on[n][:1], on[n]} {
+				if to == n || len(on[n]) > 1 && len(moved) == 0 {
+					continue
+				}
+				if a.trial.Checks > limit {
+					return false
+				}
+				list := slices.Clone(from.places)
+				for _, i := range moved {
+					list[i].Node = to
+				}
+				if a.placeAsBefore(list) {
+					a.giveBack(nil)
+					if a.top != from {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package preemption_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// best is the most members that can have a place in one of the regions, and the
+// least score at which they can, over every placement.
+func best(g *naive.Gang, regions []naive.Region) (most int, score []int64) {
+	for _, r := range regions {
+		most = max(most, g.MostSeated(r.Nodes, naive.Gone(g.Potential(r.Nodes))))
+	}
+	for _, r := range regions {
+		g.EachPlacement(r.Nodes, naive.Gone(g.Potential(r.Nodes)), func(p naive.Places) bool {
+			if len(p) != most || !g.Useful(p) {
+				return true
+			}
+			if plan, st := g.At(p, r.Nodes); st.OK() {
+				if v := scoreValues(plan.Score); score == nil || slices.Compare(v, score) < 0 {
+					score = v
+				}
+			}
+			return true
+		})
+	}
+	return most, score
+}
+
+// TestNoPlacementDisruptsLessInSmallClusters: where all placements can be looked at,
+// the answer is the best of them: most members, then the lowest score.
+func TestNoPlacementDisruptsLessInSmallClusters(t *testing.T) {
+	for name, profile := range gangsAsked() {
+		for rules, o := range map[string]preemption.Options{"Kubernetes137": {}, "broken": {BrokenGroupsFree: true}} {
+			t.Run(name+"/"+rules, func(t *testing.T) {
+				t.Parallel()
+				asked := 0
+				for seed := range seeds(600) {
+					q := gen.RandomGang(seed, profile)
+					if !asksSomething(q) {
+						continue
+					}
+					g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+					require.NoError(t, err)
+					verdict, able := gangTwinVerdict(o, g, q.Preemptor)
+					if verdict != naive.Feasible {
+						continue
+					}
+					asked++
+					most, score := best(g, able)
+					r := ask(&named{t, seed}, o, q)
+					require.Len(t, r.Nominations, most, "seed %d", seed)
+					require.Equal(t, score, resultDecision(r).Score, "seed %d: %s", seed, r.Message)
+				}
+				require.NotZero(t, asked)
+			})
+		}
+	}
+}
+
+// TestLeastDisruptionComesCloseToTheBest compares the answer in clusters of up to 20
+// nodes with what looking at every placement gives, and holds how often it is the
+// best. Measured over 1000 seeds, some 480 questions each that evictions answer: 474
+// of 480 and 481 of 483; 383 and 382 without the search beyond the placers.
+func TestLeastDisruptionComesCloseToTheBest(t *testing.T) {
+	for name, profile := range map[string]gen.GangProfile{
+		"8 nodes, 8 members":  {Profile: gen.Profile{MaxNodes: 8, MaxPods: 40, Groups: true}, MaxMembers: 8},
+		"20 nodes, 4 members": {Profile: gen.Profile{MaxNodes: 20, MaxPods: 100, Groups: true}, MaxMembers: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked, reached := 0, 0
+			worseIn := map[string]int{}
+			for seed := range seeds(150) {
+				q := gen.RandomGang(seed, profile)
+				r := ask(&named{t, seed}, preemption.Options{}, q)
+				if r.Verdict != preemption.Feasible {
+					continue
+				}
+				all, err := preemption.Options{}.PreemptSearching(q.Preemptor, &q.Snapshot, math.MaxInt32)
+				require.NoError(t, err)
+				asked++
+				got, want := seatsAndScore(r), seatsAndScore(all)
+				require.GreaterOrEqual(t, slices.Compare(got, want), 0, "seed %d: every placement was looked at", seed)
+				if slices.Equal(got, want) {
+					reached++
+					continue
+				}
+				i := 0
+				for got[i] == want[i] {
+					i++
+				}
+				worseIn[append([]string{"seated"}, victims.Criteria[:]...)[i]]++
+			}
+			t.Logf("the best in %d of %d; the others are worse in %v", reached, asked, worseIn)
+			require.GreaterOrEqual(t, float64(reached)/float64(asked), 0.95)
+		})
+	}
+}
+
+// seatsAndScore is what placements are compared by, smaller is better.
+func seatsAndScore(r *preemption.Result) []int64 {
+	return append([]int64{-int64(len(r.Nominations))}, resultDecision(r).Score...)
+}
