@@ -35,18 +35,25 @@ import (
 // It is node-local if no two nodes share a value of the keys that matter and the
 // preemptor has no affinity term, and monotone if it has none.
 //
-// Source: kube-scheduler v1.36, inter-pod affinity filter.
-func InterPodAffinity() Constraint { return interPodAffinity{} }
+// Source: kube-scheduler v1.37, inter-pod affinity filter.
+func InterPodAffinity() Constraint { return interPodAffinity{(*cluster.PodTerm).Resolve} }
 
-type interPodAffinity struct{}
+// InterPodAffinity136 is InterPodAffinity as kube-scheduler v1.36 has it: terms of
+// the preemptor with a namespace selector such as NotIn select every namespace; see
+// [cluster.PodTerm.Resolve136].
+func InterPodAffinity136() Constraint { return interPodAffinity{(*cluster.PodTerm).Resolve136} }
+
+type interPodAffinity struct {
+	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm
+}
 
 func (interPodAffinity) Name() Check { return CheckAffinity }
 
-func (interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
+func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
 	if len(ix.AntiTerms().Carriers()) == 0 && !slices.ContainsFunc(members, hasAffinity) {
 		return nil, nil
 	}
-	plan, err := planAffinity(ix, members)
+	plan, err := planAffinity(ix, members, c.resolve)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,10 @@ import (
 
 // affinityPlan is what a question needs to know of affinity. It is immutable.
 type affinityPlan struct {
-	ix     *cluster.Index
-	labels *cluster.LabelSets // nil if no member has a term
-	anti   *cluster.AntiTerms
+	ix      *cluster.Index
+	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm // of the members' terms
+	labels  *cluster.LabelSets                                      // nil if no member has a term
+	anti    *cluster.AntiTerms
 
 	profiles  []profile
 	profileOf []int     // of each member
@@ -28,7 +29,8 @@ type affinityPlan struct {
 // job mostly share one, although each has a label of its own.
 type profile struct {
 	pod            *cluster.Pod
-	affinity, anti []*cluster.PodTerm
+	affinity, anti []*cluster.PodTerm // what it says of others
+	placedAnti     []*cluster.PodTerm // what it says of others once it is placed, as running pods do
 
 	// tallies are those of the own affinity terms, then of the own anti-affinity
 	// terms, then of the others'; one for each topology key.
@@ -56,8 +58,10 @@ type tally struct {
 	misfit, noKey Reason
 }
 
-func planAffinity(ix *cluster.Index, members []*cluster.Pod) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, anti: ix.AntiTerms()}
+func planAffinity(
+	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
+) (*affinityPlan, error) {
+	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms()}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 		plan.terms = true
@@ -83,11 +87,17 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 		pr := &compiled[i]
 		pr.pod = p
 		var err error
-		if pr.affinity, err = plan.compile(p, p.Affinity, reads); err != nil {
+		if pr.affinity, err = compileTerms(p, p.Affinity, reads); err != nil {
 			return err
 		}
-		if pr.anti, err = plan.compile(p, p.AntiAffinity, reads); err != nil {
+		if pr.placedAnti, err = compileTerms(p, p.AntiAffinity, reads); err != nil {
 			return err
+		}
+		for i, t := range pr.affinity {
+			pr.affinity[i] = plan.resolve(t, plan.ix)
+		}
+		for _, t := range pr.placedAnti {
+			pr.anti = append(pr.anti, plan.resolve(t, plan.ix))
 		}
 	}
 	ids := map[string]int{}
@@ -118,15 +128,15 @@ func marshal(values ...any) string {
 	return string(b)
 }
 
-// compile compiles terms of a member and notes which labels they read.
-func (plan *affinityPlan) compile(p *cluster.Pod, terms []cluster.AffinityTerm, reads map[string]bool) ([]*cluster.PodTerm, error) {
+// compileTerms compiles terms of a member and notes which labels they read.
+func compileTerms(p *cluster.Pod, terms []cluster.AffinityTerm, reads map[string]bool) ([]*cluster.PodTerm, error) {
 	var compiled []*cluster.PodTerm
 	for i := range terms {
 		t, err := terms[i].Compile(p)
 		if err != nil {
 			return nil, fmt.Errorf("domain: pod %q: affinity term: %w", p.Namespace+"/"+p.Name, err)
 		}
-		compiled = append(compiled, t.Resolve(plan.ix))
+		compiled = append(compiled, t)
 		for _, key := range t.Reads() {
 			reads[key] = true
 		}
@@ -188,18 +198,17 @@ func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 // so that the reasons do not depend on who came first.
 func (plan *affinityPlan) layOutOthers(pr *profile) {
 	pr.repelledBy = slices.Repeat([]int32{-1}, plan.anti.Len())
-	namespace := plan.ix.NamespaceLabels(pr.pod.Namespace)
 	var matching []cluster.TermID
 	keys := map[string]bool{}
 	for t := range cluster.TermID(plan.anti.Len()) {
-		if term := plan.anti.Term(t); term.Selects(pr.pod.Namespace, namespace, pr.pod.Labels) {
+		if term := plan.anti.Term(t); plan.runningSelects(term, pr.pod) {
 			matching = append(matching, t)
 			keys[term.TopologyKey()] = true
 		}
 	}
 	for i := range plan.profiles {
-		for _, term := range plan.profiles[i].anti {
-			if selects(term, pr.pod) {
+		for _, term := range plan.profiles[i].placedAnti {
+			if plan.runningSelects(term, pr.pod) {
 				keys[term.TopologyKey()] = true
 			}
 		}
@@ -238,8 +247,13 @@ func (plan *affinityPlan) tallyFor(pr *profile, from int, key string, misfit Rea
 	plan.numCounts += topology.Len()
 }
 
-// selects reports whether a resolved term selects p; it needs no namespace labels.
+// selects reports whether a resolved term selects p.
 func selects(t *cluster.PodTerm, p *cluster.Pod) bool { return t.Selects(p.Namespace, nil, p.Labels) }
+
+// runningSelects reports whether a term of a running pod selects member p.
+func (plan *affinityPlan) runningSelects(t *cluster.PodTerm, p *cluster.Pod) bool {
+	return t.Selects(p.Namespace, plan.ix.NamespaceLabels(p.Namespace), p.Labels)
+}
 
 // matchesAll reports whether p matches all affinity terms, of which there is at least one.
 func (pr *profile) matchesAll(p *cluster.Pod) bool {
@@ -284,8 +298,8 @@ func (plan *affinityPlan) meetings(by *profile) []bumps {
 		if len(list) > 0 && list[0] < int32(pr.attracting) {
 			pr.joined = true
 		}
-		for _, term := range by.anti {
-			if selects(term, pr.pod) {
+		for _, term := range by.placedAnti {
+			if plan.runningSelects(term, pr.pod) {
 				list = append(list, pr.tallyOf(pr.others, term.TopologyKey()))
 			}
 		}

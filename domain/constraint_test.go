@@ -21,8 +21,10 @@ var builtin = []struct {
 	{domain.TopologySpread(), features{spread: true, maxMembers: 3}, false},
 	{domain.TopologySpread(), features{spread: true, terminating: true}, true},
 	{domain.TopologySpread(), features{spread: true, terminating: true, maxMembers: 3}, true},
+	{domain.TopologySpreadAnew(), features{spread: true, terminating: true}, false},
 	{domain.InterPodAffinity(), features{affinity: true}, false},
 	{domain.InterPodAffinity(), features{affinity: true, maxMembers: 3}, false},
+	{domain.InterPodAffinity136(), features{affinity: true, maxMembers: 3}, false},
 }
 
 func keepsTheContract(t *rapid.T) {

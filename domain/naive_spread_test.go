@@ -64,7 +64,7 @@ func (s *situation) countOn(m *cluster.Pod, c cluster.Spread, node string) int {
 		was, now := s.was[nameOf(p)] == node, s.now[nameOf(p)] == node
 		overlooked := p.Terminating || c.Selector != nil && isEmpty(m, c)
 		switch {
-		case len(s.members) > 1:
+		case s.anew || len(s.members) > 1:
 			if now && !overlooked {
 				count++
 			}

@@ -13,8 +13,10 @@ import (
 // everything out from it each time they are asked.
 type situation struct {
 	*world
-	was map[string]string // running pod → its node when the question was asked
-	now map[string]string // pod or placed member → node
+	v136 bool              // as InterPodAffinity136
+	anew bool              // as TopologySpreadAnew
+	was  map[string]string // running pod → its node when the question was asked
+	now  map[string]string // pod or placed member → node
 }
 
 func newSituation(w *world) *situation {
@@ -151,7 +153,7 @@ func (s *situation) matchesAll(m, p *cluster.Pod) bool {
 func (s *situation) pendingTermSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod) bool {
 	labels, exists := s.namespace(p.Namespace)
 	empty := t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels)+len(t.NamespaceSelector.MatchExpressions) == 0
-	selected := empty || exists && matches(t.NamespaceSelector, labels)
+	selected := empty || exists && matches(t.NamespaceSelector, labels) || s.v136 && matches(t.NamespaceSelector, nil)
 	return termSelects(owner, t, p, selected)
 }
 

@@ -166,12 +166,16 @@ func (d drawer) selector() *disruption.Selector {
 
 func (d drawer) term() cluster.AffinityTerm {
 	t := cluster.AffinityTerm{Selector: d.selector(), TopologyKey: pick(d, hostKey, zoneKey, zoneKey, "disk")}
-	switch d.n(6) {
+	switch d.n(7) {
 	case 0:
 		t.Namespaces = pick(d, []string{"a", "b"}, []string{"b"}, []string{"unknown", "a"})
 	case 1:
 		t.NamespaceSelector = &disruption.Selector{}
 	case 2:
+		t.NamespaceSelector = &disruption.Selector{MatchExpressions: []disruption.Requirement{
+			{Key: "team", Operator: disruption.NotIn, Values: []string{"x"}},
+		}}
+	case 3:
 		t.NamespaceSelector = &disruption.Selector{MatchLabels: map[string]string{"team": "y"}}
 		if d.chance(50) {
 			t.Namespaces = []string{"unknown"}

@@ -20,17 +20,16 @@ import (
 // MatchLabelKeys add to the selector the member's own values of those labels. A
 // nil Selector matches no pod, whatever the keys.
 //
-// Upstream counts the pods once and books removals and returns from there on, and
-// so does this, also where that differs from counting anew. For a single member:
+// Upstream counts the pods once for a pod and books removals and returns from there
+// on, and so does this, also where that differs from counting anew:
 //
 //   - a pod that is terminating does not count as long as it is where it was, but
 //     its removal takes one off, even below zero;
 //   - so with every pod for a selector that is empty, MatchLabelKeys included.
 //
-// For a gang upstream counts anew for each member, so that neither a terminating
-// pod nor an empty selector ever counts. The emptiest domain is exact throughout;
-// upstream knows the two emptiest ones only, which is exact as well as long as
-// pods of one domain come and go, as they do for a single pod.
+// With several members it counts as [TopologySpreadAnew] does. The emptiest domain
+// is exact throughout; upstream knows the two emptiest ones only, which is exact as
+// well as long as pods of one domain come and go, as they do for a single pod.
 //
 // Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove,
 // Return, Place, Unplace and Fits O(c) for the member's c constraints; none of
@@ -41,15 +40,20 @@ import (
 // KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }
 
-type topologySpread struct{}
+// TopologySpreadAnew is TopologySpread for a gang, be it of one member: upstream
+// counts anew for each member, whenever it is tried, so that neither a terminating
+// pod nor an empty selector ever counts, in leaving and coming either.
+func TopologySpreadAnew() Constraint { return topologySpread{anew: true} }
+
+type topologySpread struct{ anew bool }
 
 func (topologySpread) Name() Check { return CheckSpread }
 
-func (topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
+func (c topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Spread) > 0 }) {
 		return nil, nil
 	}
-	plan, err := planSpread(ix, members)
+	plan, err := planSpread(ix, members, c.anew || len(members) > 1)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +77,7 @@ func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 	set := s.plan.labels.Of(p)
 	for i := range s.plan.constraints {
 		c := &s.plan.constraints[i]
-		if c.matches[set] && c.domainOf[n] != cluster.NoValue && c.books(s.plan.ix.Pod(p), s.plan.gang) {
+		if c.matches[set] && c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix.Pod(p))) {
 			s.counts[i].add(c.domainOf[n], sign)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type spreadPlan struct {
 	ix          *cluster.Index
 	labels      *cluster.LabelSets
-	gang        bool // more than one member: count as if counted anew for each
+	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
 	of          [][]int // of each member: its constraints
 }
@@ -37,12 +37,12 @@ type spreadConstraint struct {
 	misfit, noKey Reason
 }
 
-func planSpread(ix *cluster.Index, members []*cluster.Pod) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), gang: len(members) > 1}
+func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew}
 	known := map[string][]int{}
 	for _, p := range members {
 		key := ""
-		if plan.gang {
+		if len(members) > 1 {
 			key = spreadKey(p)
 		}
 		constraints, ok := known[key]
@@ -145,9 +145,6 @@ func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *clu
 		}
 	}
 }
-
-// books reports whether pod p, which matches, is booked when it comes and goes.
-func (c *spreadConstraint) books(p *cluster.Pod, gang bool) bool { return !gang || c.counts(p) }
 
 // counts reports whether pod p, which matches, is counted where it runs.
 func (c *spreadConstraint) counts(p *cluster.Pod) bool { return !p.Terminating && !c.matcher.Empty() }

@@ -103,6 +103,21 @@ func FuzzInterPodAffinityAgreesWithItsNaiveTwin(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(affinityAgreesWithTwin))
 }
 
+func affinity136AgreesWithTwin(t *rapid.T) {
+	w := drawWorld(t, features{affinity: true, maxMembers: 3})
+	follow(t, w, domain.InterPodAffinity136(), agrees(func(s *situation, m *cluster.Pod, node string) answer {
+		s.v136 = true
+		return s.affinity(m, node)
+	}))
+}
+
+func TestInterPodAffinity136AgreesWithItsNaiveTwin(t *testing.T) {
+	rapid.Check(t, affinity136AgreesWithTwin)
+}
+func FuzzInterPodAffinity136AgreesWithItsNaiveTwin(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(affinity136AgreesWithTwin))
+}
+
 func spreadAgreesWithTwin(t *rapid.T) {
 	w := drawWorld(t, features{spread: true, terminating: true, maxMembers: 3})
 	follow(t, w, domain.TopologySpread(), agrees((*situation).spread))
@@ -111,6 +126,21 @@ func spreadAgreesWithTwin(t *rapid.T) {
 func TestTopologySpreadAgreesWithItsNaiveTwin(t *testing.T) { rapid.Check(t, spreadAgreesWithTwin) }
 func FuzzTopologySpreadAgreesWithItsNaiveTwin(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(spreadAgreesWithTwin))
+}
+
+func spreadAnewAgreesWithTwin(t *rapid.T) {
+	w := drawWorld(t, features{spread: true, terminating: true, maxMembers: 2})
+	follow(t, w, domain.TopologySpreadAnew(), agrees(func(s *situation, m *cluster.Pod, node string) answer {
+		s.anew = true
+		return s.spread(m, node)
+	}))
+}
+
+func TestTopologySpreadAnewAgreesWithItsNaiveTwin(t *testing.T) {
+	rapid.Check(t, spreadAnewAgreesWithTwin)
+}
+func FuzzTopologySpreadAnewAgreesWithItsNaiveTwin(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(spreadAnewAgreesWithTwin))
 }
 
 func tokensAgreeWithTwin(t *rapid.T) {

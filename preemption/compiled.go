@@ -178,10 +178,10 @@ func strict(ws []cluster.Warning) error {
 	return errors.Join(errs...)
 }
 
-// constraints returns those that every question checks: the built-in ones, then
-// the user's.
-func (c *compiled) constraints() []domain.Constraint {
-	cs := builtinConstraints()
+// constraints returns those that every question of a lone pod or of a gang checks:
+// the built-in ones, then the user's.
+func (c *compiled) constraints(gang bool) []domain.Constraint {
+	cs := c.rules.constraints(gang)
 	if h := c.options.Hooks; h != nil {
 		cs = append(cs, h.Constraints...)
 	}

@@ -65,7 +65,7 @@ func (q *question) prepare() error {
 	for i, m := range q.members {
 		pods[i] = m.Pod
 	}
-	for _, c := range q.constraints() {
+	for _, c := range q.constraints(q.team != nil) {
 		s, err := c.Prepare(q.ix, pods)
 		if err != nil {
 			return fmt.Errorf("preemption: constraint %q: %w", c.Name(), err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -14,6 +15,8 @@ type generation struct {
 	podBudgets   disruption.Rule
 	groupUnits   victims.UnitRule // units when a group preempts
 	groupBudgets disruption.Rule
+
+	affinity func() domain.Constraint
 
 	membersWait     bool    // a pod that belongs to a group does not preempt by itself
 	groupPolicy     bool    // the group's own policy decides; otherwise Never of any pending member
@@ -32,12 +35,14 @@ var generations = map[Rules]generation{
 	Kubernetes136: {
 		podUnits: victims.Pods136, podBudgets: disruption.PodRule136,
 		groupUnits: victims.Groups136, groupBudgets: disruption.GroupRule136,
-		members: MinCount,
-		mobile:  true,
+		affinity: domain.InterPodAffinity136,
+		members:  MinCount,
+		mobile:   true,
 	},
 	Kubernetes137: {
 		podUnits: victims.Units137, podBudgets: disruption.Rule137,
 		groupUnits: victims.Units137, groupBudgets: disruption.Rule137,
+		affinity:    domain.InterPodAffinity,
 		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, topology: true, waitsForVictims: true,
 		members:      AllThatFit,
 		repeatGroups: true,
@@ -45,6 +50,7 @@ var generations = map[Rules]generation{
 	KEP5710Alpha: {
 		podUnits: victims.UnitsKEP, podBudgets: disruption.Rule137,
 		groupUnits: victims.UnitsKEP, groupBudgets: disruption.Rule137,
+		affinity:    domain.InterPodAffinity,
 		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, topology: true, waitsForVictims: true,
 		members:        AllThatFit,
 		repeatGroups:   true,

@@ -30,6 +30,9 @@ func relate(seed uint64, q *gen.Question) {
 		{Name: "default", Labels: map[string]string{"tier": "one"}},
 		{Name: "team", Labels: map[string]string{"tier": "two"}},
 	}
+	if r.IntN(4) == 0 { // pods of a namespace that nothing is known of
+		snap.Namespaces = snap.Namespaces[:1]
+	}
 	for i := range snap.Pods {
 		r.pod(&snap.Pods[i], 15)
 	}
@@ -74,13 +77,15 @@ func (r relator) topology() string { return []string{"host", "zone", "zone"}[r.I
 
 func (r relator) term() cluster.AffinityTerm {
 	t := cluster.AffinityTerm{Selector: r.selector(), TopologyKey: r.topology()}
-	switch r.IntN(5) {
+	switch r.IntN(6) {
 	case 0:
 		t.Namespaces = []string{"team"}
 	case 1:
 		t.NamespaceSelector = &disruption.Selector{MatchLabels: map[string]string{"tier": []string{"one", "two"}[r.IntN(2)]}}
 	case 2:
 		t.NamespaceSelector = &disruption.Selector{}
+	case 3:
+		t.NamespaceSelector = &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "tier", Operator: disruption.NotIn, Values: []string{"one"}}}}
 	}
 	return t
 }
@@ -95,6 +100,9 @@ func (r relator) spread(others []cluster.Spread) cluster.Spread {
 	}
 	if r.IntN(4) == 0 {
 		s.MinDomains = int32(1 + r.IntN(4))
+	}
+	if r.IntN(4) == 0 && s.Selector != nil {
+		s.MatchLabelKeys = []string{[]string{"tier", "version"}[r.IntN(2)]}
 	}
 	if r.IntN(4) == 0 {
 		s.NodeAffinityPolicy = cluster.Ignore

@@ -112,15 +112,26 @@ func (t *PodTerm) covers(namespace string, labels map[string]string) bool {
 // namespaces of ix that it selects, as upstream does for the terms of a pending
 // pod: a namespace that is not in the snapshot is selected by an empty selector
 // only. The terms of running pods are not resolved; for them a namespace that is
-// not in the snapshot has no labels.
+// not in the snapshot has no labels. What is resolved needs no namespace labels.
 //
-// Source: kube-scheduler v1.36, inter-pod affinity.
+// Source: kube-scheduler v1.37, inter-pod affinity.
 func (t *PodTerm) Resolve(ix *Index) *PodTerm {
 	if t.selected == nil || t.selected.Empty() {
 		return t
 	}
-	resolved := *t
+	resolved := t.Resolve136(ix)
 	resolved.selected = nil
+	return resolved
+}
+
+// Resolve136 is Resolve with a mistake of kube-scheduler v1.36, which was mended in
+// v1.37: it adds the names and keeps the selector, but does not know the labels of
+// namespaces any more. So a selector that holds for no labels at all (NotIn,
+// DoesNotExist) selects every namespace.
+//
+// Source: kube-scheduler v1.36.3, inter-pod affinity; kubernetes/kubernetes#138198.
+func (t *PodTerm) Resolve136(ix *Index) *PodTerm {
+	resolved := *t
 	resolved.namespaces = slices.Clone(t.namespaces)
 	for name, labels := range ix.namespaces {
 		if t.selected.Matches(labels) {

@@ -13,6 +13,7 @@ func TestPodTermSelects(t *testing.T) {
 	web := &disruption.Selector{MatchLabels: labels{"app": "web"}}
 	everyNamespace := &disruption.Selector{}
 	teamX := &disruption.Selector{MatchLabels: labels{"team": "x"}}
+	notTeamX := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "team", Operator: disruption.NotIn, Values: []string{"x"}}}}
 	withoutTeam := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "team", Operator: disruption.DoesNotExist}}}
 	snapshot := Snapshot{Namespaces: []Namespace{{Name: "x", Labels: labels{"team": "x"}}, {Name: "bare"}}}
 	for _, c := range []struct {
@@ -35,6 +36,7 @@ func TestPodTermSelects(t *testing.T) {
 		{"named or selected: selected", AffinityTerm{Selector: web, Namespaces: []string{"own"}, NamespaceSelector: teamX}, "x", labels{"app": "web"}, true, true},
 		{"a namespace that lacks the label", AffinityTerm{Selector: web, NamespaceSelector: withoutTeam}, "bare", labels{"app": "web"}, true, true},
 		{"an unknown namespace lacks every label for running pods only", AffinityTerm{Selector: web, NamespaceSelector: withoutTeam}, "unknown", labels{"app": "web"}, false, true},
+		{"a namespace that has the label with the value", AffinityTerm{Selector: web, NamespaceSelector: notTeamX}, "x", labels{"app": "web"}, false, false},
 		{"a nil selector selects nothing", AffinityTerm{}, "own", labels{"app": "web"}, false, false},
 		{"an empty selector selects everything", AffinityTerm{Selector: &disruption.Selector{}}, "own", nil, true, true},
 		{"match label keys: equal value", AffinityTerm{Selector: web, MatchLabelKeys: []string{"v"}}, "own", labels{"app": "web", "v": "1"}, true, true},
@@ -51,6 +53,9 @@ func TestPodTermSelects(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.asRuns, term.Selects(c.namespace, ix.NamespaceLabels(c.namespace), c.labels), "of a running pod")
 			require.Equal(t, c.asPending, term.Resolve(ix).Selects(c.namespace, nil, c.labels), "of a pending pod")
+			loose := c.term.NamespaceSelector == withoutTeam || c.term.NamespaceSelector == notTeamX
+			require.Equal(t, c.asPending || loose, term.Resolve136(ix).Selects(c.namespace, nil, c.labels),
+				"of a pending pod in v1.36, where a selector that holds without labels selects every namespace")
 		})
 	}
 }
