@@ -17,12 +17,20 @@ var ErrNotApplicable = errors.New("preemption: result cannot be applied")
 // nominations and withdraws those that r clears. An inline preemptor's pods are
 // added as pending. Where r is no plan or [Planner.StillValid] does not say Keep,
 // nothing is changed and the error matches ErrNotApplicable.
+//
+// An answer about a [Workload] admits it if it fits; else its quota is held for it,
+// its victims are marked as evicted and plans for others leave both alone, until it
+// is admitted, removed or released (see [Planner.Release]). An answer without
+// victims that reserves quota can be applied too.
 func (pl *Planner) Apply(r *Result) error { return pl.apply(r, false) }
 
 // Evict is Apply, and Remove of every victim at once: for simulators.
 func (pl *Planner) Evict(r *Result) error { return pl.apply(r, true) }
 
 func (pl *Planner) apply(r *Result, remove bool) error {
+	if r.Preemptor.Kind == cluster.KindWorkload {
+		return pl.applyWorkload(r, remove)
+	}
 	if r.Verdict != Feasible && r.Verdict != Fits {
 		return fmt.Errorf("%w: the verdict is %q", ErrNotApplicable, r.Verdict)
 	}
@@ -111,6 +119,9 @@ type Validity struct {
 // anybody. Otherwise Replan. A result that is no plan is an error that matches
 // ErrNotApplicable.
 func (pl *Planner) StillValid(r *Result) (Validity, error) {
+	if r.Preemptor.Kind == cluster.KindWorkload {
+		return pl.stillValidWorkload(r)
+	}
 	if r.Verdict != Feasible && r.Verdict != Fits {
 		return Validity{}, fmt.Errorf("%w: the verdict is %q", ErrNotApplicable, r.Verdict)
 	}

@@ -25,6 +25,7 @@ func (pl *Planner) change(f func(m *model) error) error {
 
 // SetTime moves the model's time; see [cluster.Snapshot].
 func (pl *Planner) SetTime(now time.Time) {
+	_ = pl.changeQuota(func(m *quotaModel) error { m.now = cluster.Nanos(now); return nil })
 	_ = pl.change(func(m *model) error { m.time = now; return nil })
 }
 
@@ -141,7 +142,9 @@ func (pl *Planner) RemovePriorityClass(name string) error {
 func (pl *Planner) Snapshot() *Snapshot {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	return pl.open().snapshot()
+	s := pl.open().snapshot()
+	pl.quota.addTo(s, pl.first)
+	return s
 }
 
 func missing(ok bool, kind cluster.Kind, namespace, name string) error {

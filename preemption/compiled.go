@@ -85,7 +85,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 		return nil, err
 	}
 	if o.Strict && quota != nil {
-		if err := strict(slices.Concat(ix.Warnings(), quota.ix.Warnings())); err != nil {
+		if err := strict(slices.Concat(ix.Warnings(), quota.allWarnings())); err != nil {
 			return nil, err
 		}
 	}

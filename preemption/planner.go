@@ -2,6 +2,8 @@ package preemption
 
 import (
 	"sync"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Preempt answers the question with the default options. See [Options.Preempt].
@@ -34,7 +36,8 @@ type Planner struct {
 	model *model    // nil as long as nothing has changed
 	ready *compiled // of the cluster as it is; nil after a change
 
-	quota *quotaModel // of first: quota objects are not changed yet
+	quota       *quotaModel
+	quotaShared bool // with a fork: cloned before it is changed
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
@@ -54,6 +57,9 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 //
 // The first question after a change compiles the cluster anew.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
+	if p.Kind == cluster.KindWorkload {
+		return pl.openQuota().preemptWorkload(p)
+	}
 	c, err := pl.compiled()
 	if err != nil {
 		return nil, err
@@ -83,7 +89,8 @@ func (pl *Planner) compiled() (*compiled, error) {
 func (pl *Planner) Fork() *Planner {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	fork := &Planner{options: pl.options, first: pl.first, ready: pl.ready, quota: pl.quota}
+	pl.quotaShared = true
+	fork := &Planner{options: pl.options, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
 	if pl.model != nil {
 		fork.model = pl.model.clone()
 	}

@@ -98,6 +98,10 @@ type QuotaResult struct {
 	// smallest subtree whose own quota takes the request. 0: within nominal quota.
 	Borrowing int `json:"borrowing"`
 
+	// Reserved is what an answer without victims keeps back if it is applied; see
+	// [Planner.Cycle]. PodSet is empty.
+	Reserved []FlavorChoice `json:"reserved,omitempty"`
+
 	// Counts are the pods of each pod set, in order, where fewer than it asks for
 	// are admitted; else none.
 	Counts []int32 `json:"counts,omitempty"`

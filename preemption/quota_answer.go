@@ -13,6 +13,8 @@ import (
 
 // preemptWorkload answers for a workload.
 func (m *quotaModel) preemptWorkload(p Preemptor) (*Result, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
 	w, err := m.findWorkload(p)
 	if err != nil {
 		return nil, err
@@ -22,20 +24,28 @@ func (m *quotaModel) preemptWorkload(p Preemptor) (*Result, error) {
 		return nil, err
 	}
 	if refused != "" {
-		return &Result{Verdict: NotEligible, Message: refused, Warnings: slices.Clone(m.ix.Warnings())}, nil
+		return &Result{Verdict: NotEligible, Message: refused, Preemptor: askedByWorkload(p), Warnings: m.warnings()}, nil
 	}
-	return m.answer(w, q)
+	r, err := m.answer(w, q)
+	if err == nil {
+		r.Preemptor = askedByWorkload(p)
+	}
+	return r, err
+}
+
+func askedByWorkload(p Preemptor) Asked {
+	if p.Workload == nil {
+		return Asked{Kind: cluster.KindWorkload, Namespace: p.Namespace, Name: p.Name}
+	}
+	inline := p.Clone()
+	return Asked{Kind: cluster.KindWorkload, Namespace: p.Workload.Namespace, Name: p.Workload.Name, Inline: &inline}
 }
 
 // answer is the whole road for workload w in queue q: flavors, victims, and if
 // there are none, fewer pods.
 func (m *quotaModel) answer(w *Workload, q cluster.QuotaID) (*Result, error) {
-	a := &assigner{quotaSearch: m.search(q), w: w, queue: q, used: make([]int64, m.ix.NumColumns())}
-	a.patient = a.waits() > 0
-	full := make([]int32, len(w.PodSets))
-	for i := range w.PodSets {
-		full[i] = w.PodSets[i].Count
-	}
+	a := m.assigner(w, q)
+	full := a.full()
 	out, list, err := a.try(full)
 	if err != nil {
 		return nil, err
@@ -50,13 +60,28 @@ func (m *quotaModel) answer(w *Workload, q cluster.QuotaID) (*Result, error) {
 	return a.result(out, list, full), nil
 }
 
+func (m *quotaModel) assigner(w *Workload, q cluster.QuotaID) *assigner {
+	a := &assigner{quotaSearch: m.search(w, q), w: w, queue: q, used: make([]int64, m.ix.NumColumns())}
+	a.patient = a.waits() > 0
+	return a
+}
+
+// full is as many pods as each pod set asks for.
+func (a *assigner) full() []int32 {
+	full := make([]int32, len(a.w.PodSets))
+	for i := range a.w.PodSets {
+		full[i] = a.w.PodSets[i].Count
+	}
+	return full
+}
+
 // waits is how many more seconds the workload waits before it may evict others.
 func (a *assigner) waits() int64 {
 	wait := a.ix.Queue(a.queue).Preemption.WaitSeconds
-	if wait == 0 || a.w.Created.IsZero() || a.ix.Now() == math.MaxInt64 {
+	if wait == 0 || a.w.Created.IsZero() || a.now == math.MaxInt64 {
 		return 0
 	}
-	waited := quota.Sub(a.ix.Now(), cluster.Nanos(a.w.Created)) / int64(time.Second)
+	waited := quota.Sub(a.now, cluster.Nanos(a.w.Created)) / int64(time.Second)
 	return max(0, wait-waited)
 }
 
@@ -109,7 +134,7 @@ func (a *assigner) reduce(full []int32) (best *assignment, list []reprieve.Quota
 
 // result puts the outcome into words and names.
 func (a *assigner) result(out *assignment, list []reprieve.QuotaVictim, full []int32) *Result {
-	r := &Result{Warnings: slices.Clone(a.ix.Warnings()), Stats: Stats{Trials: a.search.Trials}}
+	r := &Result{Warnings: a.warnings(), Stats: Stats{Trials: a.search.Trials}}
 	queue := a.ix.Name(a.queue)
 	r.Quota = &QuotaResult{ClusterQueue: queue}
 	if !out.admits(list) {
@@ -118,6 +143,9 @@ func (a *assigner) result(out *assignment, list []reprieve.QuotaVictim, full []i
 			r.Verdict, r.Message = NotEligible, fmt.Sprintf("it waits %d more seconds before it may evict others", wait)
 		}
 		r.Rejected = countReasons(out.why)
+		if out.possible {
+			r.Quota.Reserved = a.reserve(out)
+		}
 		return r
 	}
 	r.Quota.Borrowing = out.level
@@ -130,8 +158,12 @@ func (a *assigner) result(out *assignment, list []reprieve.QuotaVictim, full []i
 	if !slices.Equal(out.counts, full) {
 		r.Quota.Counts = slices.Clone(out.counts)
 	}
-	if out.fits {
+	if out.fits && a.fitsAsItIs(out) {
 		r.Verdict, r.Message = Fits, "fits the quota of "+queue+" without preemption"
+		return r
+	}
+	if out.fits {
+		r.Verdict, r.Message = Waiting, "fits the quota of "+queue+" once the victims of others have left"
 		return r
 	}
 	r.Verdict = Feasible
@@ -145,6 +177,42 @@ func are(n int, what string) string {
 		return "1 " + what + " is"
 	}
 	return fmt.Sprintf("%d %ss are", n, what)
+}
+
+// fitsAsItIs reports whether the assignment fits beside everybody who holds quota,
+// victims of earlier answers included.
+func (a *assigner) fitsAsItIs(out *assignment) bool {
+	if a.live == nil {
+		return true
+	}
+	request, _ := out.question()
+	return a.quotaModel.usage.Fits(a.queue, request, true)
+}
+
+// reserve is what a preemptor without victims keeps from the preemptors after it in
+// a cycle: what its queue has left of its nominal quota, or of what it may borrow.
+// Nothing where its queue may reclaim from anybody: it will get its quota back.
+//
+// Source: Kueue v0.20, capacity of heads that wait.
+func (a *assigner) reserve(out *assignment) []FlavorChoice {
+	if a.ix.Queue(a.queue).Preemption.ReclaimWithinCohort == cluster.AnyPriority {
+		return nil
+	}
+	var list []FlavorChoice
+	request, _ := out.question()
+	for _, c := range request {
+		most := a.tree.Nominal(a.queue, c.Column)
+		if out.level > 0 {
+			most = quota.Add(most, a.ix.Limits(a.queue, c.Column).Borrowing)
+		}
+		v := min(c.Amount, quota.Above(most, a.usage.Used(a.queue, c.Column)))
+		if v > 0 {
+			list = append(list, FlavorChoice{
+				Resource: a.ix.ResourceName(c.Column), Flavor: a.ix.FlavorName(a.ix.FlavorOf(c.Column)), Amount: v,
+			})
+		}
+	}
+	return list
 }
 
 // countReasons counts equal sentences, the most frequent first.

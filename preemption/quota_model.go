@@ -3,6 +3,7 @@ package preemption
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -10,23 +11,33 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// quotaModel is the compiled quota part of a snapshot.
+// quotaModel is the compiled quota part of a snapshot, and in a planner the live
+// one: questions hold mu for reading, changes for writing.
 type quotaModel struct {
+	mu sync.RWMutex
+
 	options QuotaOptions
+	now     int64 // as [cluster.Nanos]
 	ix      *cluster.QuotaIndex
 	tree    *quota.Tree
-	usage   *quota.Usage
+	usage   *quota.Usage // of those that hold quota
 
 	sorted  []*victims.Reservations // one for each order that a queue asks for
 	orderOf []int                   // by queue
+
+	live *liveQuota // nil as long as nothing has changed
 }
 
 func newQuotaModel(s *Snapshot, o QuotaOptions) (*quotaModel, error) {
-	ix, err := cluster.NewQuotaIndex(s)
+	return newQuotaModelOf(s.QuotaObjects(), o)
+}
+
+func newQuotaModelOf(objects cluster.QuotaObjects, o QuotaOptions) (*quotaModel, error) {
+	ix, err := cluster.NewQuotaIndexOf(objects)
 	if err != nil {
 		return nil, err
 	}
-	m := &quotaModel{options: o, ix: ix, tree: quota.NewTree(ix)}
+	m := &quotaModel{options: o, now: ix.Now(), ix: ix, tree: quota.NewTree(ix)}
 	m.usage = m.tree.NewUsage()
 	for _, r := range ix.Reservations() {
 		m.usage.Add(r.Queue, r.Usage)
@@ -44,13 +55,45 @@ func newQuotaModel(s *Snapshot, o QuotaOptions) (*quotaModel, error) {
 	return m, nil
 }
 
-// search returns a search for preemptors of queue q, over usage that is its own.
-func (m *quotaModel) search(q cluster.QuotaID) *quotaSearch {
+// search returns a search for workload w of queue q, over usage that is its own:
+// what the workloads use, and what earlier answers hold back for others and take
+// from their victims.
+func (m *quotaModel) search(w *Workload, q cluster.QuotaID) *quotaSearch {
 	usage := m.usage.Clone()
-	return &quotaSearch{
+	s := &quotaSearch{
 		quotaModel: m, usage: usage,
 		search: reprieve.NewQuotaSearch(m.ix, usage, m.sorted[m.orderOf[q]]),
 	}
+	if m.live != nil {
+		s.search.Gone = m.live.account(usage, w)
+	}
+	return s
+}
+
+// workload returns the workload of that name, nil if there is none.
+func (m *quotaModel) workload(namespace, name string) *Workload {
+	if m.live == nil {
+		return m.ix.Workload(namespace, name)
+	}
+	if j := m.live.job(namespace, name); j != nil {
+		return j.w
+	}
+	return nil
+}
+
+// allWarnings is warnings for those who do not hold mu.
+func (m *quotaModel) allWarnings() []cluster.Warning {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.warnings()
+}
+
+// warnings lists what is odd.
+func (m *quotaModel) warnings() []cluster.Warning {
+	if m.live == nil {
+		return slices.Clone(m.ix.Warnings())
+	}
+	return m.live.warnings(m.ix)
 }
 
 // quotaSearch is the search for one preemptor.
@@ -93,7 +136,7 @@ func (m *quotaModel) findWorkload(p Preemptor) (*Workload, error) {
 	}
 	w := p.Workload
 	if w == nil {
-		if w = m.ix.Workload(p.Namespace, p.Name); w == nil {
+		if w = m.workload(p.Namespace, p.Name); w == nil {
 			return nil, bad("Name", fmt.Sprintf("%q", p.Name), "a workload of the snapshot")
 		}
 	} else if err := w.Validate(); err != nil {

@@ -34,7 +34,7 @@ func (s *Scenario) search() (string, error) {
 	}
 	w := *s.Evict
 	w.Admission = &cluster.Admission{ClusterQueue: w.Queue}
-	asks, _, err := ix.Reserve(&w)
+	asks, _, err := ix.Reserve(&w, ix.Now())
 	if err != nil {
 		return "", err
 	}

@@ -15,23 +15,25 @@ import (
 // The index keeps pointers into s, which must not be changed while it is in use.
 //
 // O(k log k) for k objects.
-func NewQuotaIndex(s *Snapshot) (*QuotaIndex, error) {
-	ps := validateQuota(s)
+func NewQuotaIndex(s *Snapshot) (*QuotaIndex, error) { return NewQuotaIndexOf(s.QuotaObjects()) }
+
+// NewQuotaIndexOf is NewQuotaIndex of objects that are not in one snapshot.
+func NewQuotaIndexOf(s QuotaObjects) (*QuotaIndex, error) {
+	ps := validateQuota(&s)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
 	ix := &QuotaIndex{now: Nanos(s.Time)}
-	ix.orderFlavors(s)
-	ix.orderHolders(s)
+	ix.orderFlavors(&s)
+	ix.orderHolders(&s)
 	ix.nameColumns()
 	ix.fillLimits()
 	ix.compileGroups()
 	ix.localQueues = make(map[PodKey]*LocalQueue, len(s.LocalQueues))
-	for i := range s.LocalQueues {
-		q := &s.LocalQueues[i]
+	for _, q := range s.LocalQueues {
 		ix.localQueues[PodKey{q.Namespace, q.Name}] = q
 	}
-	ix.compileWorkloads(&ps, s)
+	ix.compileWorkloads(&ps, &s)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
@@ -40,7 +42,7 @@ func NewQuotaIndex(s *Snapshot) (*QuotaIndex, error) {
 }
 
 // orderFlavors numbers the flavors that exist and those that are only named.
-func (ix *QuotaIndex) orderFlavors(s *Snapshot) {
+func (ix *QuotaIndex) orderFlavors(s *QuotaObjects) {
 	byName := make(map[string]*ResourceFlavor, len(s.ResourceFlavors))
 	name := func(groups []ResourceGroup) {
 		for _, g := range groups {
@@ -58,7 +60,7 @@ func (ix *QuotaIndex) orderFlavors(s *Snapshot) {
 		name(s.Cohorts[i].Groups)
 	}
 	for i := range s.ResourceFlavors {
-		byName[s.ResourceFlavors[i].Name] = &s.ResourceFlavors[i]
+		byName[s.ResourceFlavors[i].Name] = s.ResourceFlavors[i]
 	}
 	ix.flavorByName = make(map[string]FlavorID, len(byName))
 	for i, name := range sortedNames(byName) {
@@ -69,10 +71,10 @@ func (ix *QuotaIndex) orderFlavors(s *Snapshot) {
 }
 
 // orderHolders numbers ClusterQueues and Cohorts and links them to their parents.
-func (ix *QuotaIndex) orderHolders(s *Snapshot) {
+func (ix *QuotaIndex) orderHolders(s *QuotaObjects) {
 	cohorts := make(map[string]*Cohort, len(s.Cohorts))
 	for i := range s.Cohorts {
-		cohorts[s.Cohorts[i].Name] = &s.Cohorts[i]
+		cohorts[s.Cohorts[i].Name] = s.Cohorts[i]
 	}
 	imply := func(name string) {
 		if name != "" && cohorts[name] == nil {
@@ -89,8 +91,7 @@ func (ix *QuotaIndex) orderHolders(s *Snapshot) {
 
 	ix.queueByName = make(map[string]QuotaID, len(s.ClusterQueues))
 	ix.cyclic = make(map[string]bool)
-	for i := range s.ClusterQueues {
-		q := &s.ClusterQueues[i]
+	for _, q := range s.ClusterQueues {
 		if q.Cohort != "" && cohorts[q.Cohort] == nil {
 			ix.cyclic[q.Name] = true
 			ix.warn(KindClusterQueue, "", q.Name, "Cohort", q.Cohort, "the cohort is part of a cycle: the queue is left out")

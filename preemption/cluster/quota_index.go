@@ -1,7 +1,5 @@
 package cluster
 
-import "time"
-
 // QuotaID is a position among the holders of quota of a QuotaIndex: first the
 // ClusterQueues in order of their names, then the Cohorts in order of theirs.
 type QuotaID int32
@@ -236,14 +234,6 @@ func (ix *QuotaIndex) Workload(namespace, name string) *Workload {
 // Reservations lists the workloads that hold quota, in order of namespace and
 // name. The slice belongs to the index.
 func (ix *QuotaIndex) Reservations() []*Reservation { return ix.reservations }
-
-// nanos is t as Nanos; a time that is not known counts as now.
-func (ix *QuotaIndex) nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return ix.now
-	}
-	return Nanos(t)
-}
 
 func lookup[K comparable, V any](m map[K]V, key K, none V) V {
 	if v, ok := m[key]; ok {

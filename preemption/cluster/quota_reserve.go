@@ -8,15 +8,14 @@ import (
 )
 
 // compileWorkloads lists the workloads and compiles those that hold quota.
-func (ix *QuotaIndex) compileWorkloads(ps *problems, s *Snapshot) {
+func (ix *QuotaIndex) compileWorkloads(ps *problems, s *QuotaObjects) {
 	ix.workloads = make(map[PodKey]*Workload, len(s.Workloads))
-	for i := range s.Workloads {
-		w := &s.Workloads[i]
+	for _, w := range s.Workloads {
 		ix.workloads[PodKey{w.Namespace, w.Name}] = w
 		if w.Admission == nil {
 			continue
 		}
-		if r := ix.reserve(ps, &ix.warnings, w); r != nil {
+		if r := ix.reserve(ps, &ix.warnings, w, ix.now); r != nil {
 			ix.reservations = append(ix.reservations, r)
 		}
 	}
@@ -44,15 +43,16 @@ const MaxUsage = 1<<62 - 1
 
 // Reserve checks and compiles one workload that holds quota. The reservation is
 // nil if its ClusterQueue is not in the index or part of a cycle of cohorts; the
-// warnings say so. It keeps the pointer to w.
-func (ix *QuotaIndex) Reserve(w *Workload) (*Reservation, []Warning, error) {
+// warnings say so. now, as [Nanos], stands for a time that is not known. It keeps
+// the pointer to w.
+func (ix *QuotaIndex) Reserve(w *Workload, now int64) (*Reservation, []Warning, error) {
 	var ps problems
 	var warnings []Warning
 	validateWorkload(&ps, w)
 	if err := ps.err(); err != nil {
 		return nil, nil, err
 	}
-	r := ix.reserve(&ps, &warnings, w)
+	r := ix.reserve(&ps, &warnings, w, now)
 	if err := ps.err(); err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +60,7 @@ func (ix *QuotaIndex) Reserve(w *Workload) (*Reservation, []Warning, error) {
 	return r, warnings, nil
 }
 
-func (ix *QuotaIndex) reserve(ps *problems, warnings *[]Warning, w *Workload) *Reservation {
+func (ix *QuotaIndex) reserve(ps *problems, warnings *[]Warning, w *Workload, now int64) *Reservation {
 	warn := func(field, value, text string) {
 		*warnings = append(*warnings, Warning{KindWorkload, w.Namespace, w.Name, field, value, text})
 	}
@@ -74,8 +74,11 @@ func (ix *QuotaIndex) reserve(ps *problems, warnings *[]Warning, w *Workload) *R
 		Queue:    q,
 		Priority: int64(w.Priority) + int64(w.Boost),
 		Ordered:  Ordered(w),
-		Reserved: ix.nanos(w.Admission.Reserved),
+		Reserved: now,
 		Evicted:  w.Evicted,
+	}
+	if !w.Admission.Reserved.IsZero() {
+		r.Reserved = Nanos(w.Admission.Reserved)
 	}
 	if ix.queues[q].FairLocalQueues {
 		r.LocalUsage = 1 // after every known usage

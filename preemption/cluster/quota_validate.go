@@ -14,7 +14,7 @@ const (
 )
 
 // validateQuota reports everything in the quota part of s that cannot be read.
-func validateQuota(s *Snapshot) problems {
+func validateQuota(s *QuotaObjects) problems {
 	var ps problems
 	seen := make(map[Kind]map[PodKey]int)
 	named := func(kind Kind, namespace, name string) object {
@@ -30,28 +30,24 @@ func validateQuota(s *Snapshot) problems {
 		}
 		return o
 	}
-	for i := range s.ResourceFlavors {
-		f := &s.ResourceFlavors[i]
+	for _, f := range s.ResourceFlavors {
 		o := named(KindResourceFlavor, "", f.Name)
 		validateTaints(o, "NodeTaints", f.NodeTaints)
 		validateTolerations(o, f.Tolerations)
 	}
-	for i := range s.ClusterQueues {
-		q := &s.ClusterQueues[i]
+	for _, q := range s.ClusterQueues {
 		o := named(KindClusterQueue, "", q.Name)
 		validateGroups(o, q.Groups, q.Cohort != "", true)
 		validateQueuePreemption(o, &q.Preemption)
 		validateFungibility(o, q.Fungibility)
 		validateWeight(o, q.Weight)
 	}
-	for i := range s.Cohorts {
-		c := &s.Cohorts[i]
+	for _, c := range s.Cohorts {
 		o := named(KindCohort, "", c.Name)
 		validateGroups(o, c.Groups, c.Parent != "", false)
 		validateWeight(o, c.Weight)
 	}
-	for i := range s.LocalQueues {
-		q := &s.LocalQueues[i]
+	for _, q := range s.LocalQueues {
 		o := named(KindLocalQueue, q.Namespace, q.Name)
 		if q.ClusterQueue == "" {
 			o.bad("ClusterQueue", quote(""), "a name")
@@ -60,9 +56,9 @@ func validateQuota(s *Snapshot) problems {
 			o.bad("Usage", number(*q.Usage), ">= 0")
 		}
 	}
-	for i := range s.Workloads {
-		named(KindWorkload, s.Workloads[i].Namespace, s.Workloads[i].Name)
-		validateWorkload(&ps, &s.Workloads[i])
+	for _, w := range s.Workloads {
+		named(KindWorkload, w.Namespace, w.Name)
+		validateWorkload(&ps, w)
 	}
 	return ps
 }

@@ -69,6 +69,10 @@ func (p *Preemptor) Clone() Preemptor {
 		group := *p.Group
 		c.Group = &group
 	}
+	if p.Workload != nil {
+		w := *p.Workload
+		c.Workload = &w
+	}
 	return c
 }
 

@@ -1,0 +1,310 @@
+package preemption_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/quotatext"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// TestQuotaHistoriesAgreeWithAFreshPlanner: whatever was set, removed and forked,
+// the planner answers as one that begins with what is there now.
+func TestQuotaHistoriesAgreeWithAFreshPlanner(t *testing.T) {
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		c, other := seededQuota(seed), seededQuota(seed+1_000_000)
+		pl, err := preemption.NewPlanner(c.snapshot, c.options)
+		require.NoError(t, err)
+		for step := range 12 {
+			if r.IntN(4) == 0 {
+				fork := pl.Fork()
+				if r.IntN(2) == 0 {
+					pl, fork = fork, pl
+				}
+				_ = fork.RemoveWorkload("ns", "in") // not seen by pl
+			}
+			change(t, r, pl, other.snapshot, step)
+			now := pl.Snapshot()
+			fresh, wantErr := c.options.Preempt(quotaPreemptor, now)
+			got, err := pl.Preempt(quotaPreemptor)
+			require.Equal(t, wantErr == nil, err == nil, "seed %d step %d: %v, %v", seed, step, wantErr, err)
+			if wantErr != nil {
+				require.Equal(t, wantErr.Error(), err.Error())
+				continue
+			}
+			fresh.Stats, got.Stats = preemption.Stats{}, preemption.Stats{}
+			if diff := cmp.Diff(fresh, got); diff != "" {
+				t.Fatalf("seed %d step %d (-fresh +planner)\n%s", seed, step, diff)
+			}
+		}
+	}
+}
+
+// change makes one change with an object of another snapshot.
+func change(t *testing.T, r *rand.Rand, pl *preemption.Planner, from *cluster.Snapshot, step int) {
+	switch now := pl.Snapshot(); r.IntN(6) {
+	case 0: // structure; may be refused, as its limits may not suit
+		_ = pl.SetClusterQueue(from.ClusterQueues[r.IntN(len(from.ClusterQueues))])
+	case 1:
+		if len(from.Cohorts) > 0 {
+			_ = pl.SetCohort(from.Cohorts[r.IntN(len(from.Cohorts))])
+		}
+	case 2, 3:
+		w := from.Workloads[r.IntN(len(from.Workloads)-1)]
+		w.Name = fmt.Sprintf("new%d", step)
+		require.NoError(t, pl.SetWorkload(w))
+	case 4:
+		w := now.Workloads[r.IntN(len(now.Workloads))]
+		w.Evicted = w.Admission != nil && !w.Evicted
+		require.NoError(t, pl.SetWorkload(w))
+	case 5:
+		if w := now.Workloads[r.IntN(len(now.Workloads))]; w.Name != "in" {
+			require.NoError(t, pl.RemoveWorkload(w.Namespace, w.Name))
+		}
+	}
+}
+
+// quotaPlanner is a planner for the queues and jobs of a text; the heads wait.
+func quotaPlanner(t *testing.T, text string, heads ...cluster.Workload) *preemption.Planner {
+	t.Helper()
+	scenarios, err := quotatext.Parse("== x\n" + text)
+	require.NoError(t, err)
+	s := scenarios[0]
+	s.Snapshot.Workloads = append(s.Snapshot.Workloads, heads...)
+	pl, err := preemption.NewPlanner(&s.Snapshot, s.Options)
+	require.NoError(t, err)
+	return pl
+}
+
+func waiting(name, queue string, priority int32, cpu int64) cluster.Workload {
+	return cluster.Workload{Name: name, Queue: queue, Priority: priority, PodSets: []cluster.PodSet{{
+		Name: "main", Count: 1, Requests: cluster.Resources{"cpu": cpu * 1000},
+	}}}
+}
+
+func askFor(t *testing.T, pl *preemption.Planner, name string) *preemption.Result {
+	t.Helper()
+	r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Name: name})
+	require.NoError(t, err)
+	return r
+}
+
+func TestAppliedVictimsLeaveForOneWorkloadOnly(t *testing.T) {
+	pl := quotaPlanner(t, "queue q cpu=4 own=LowerPriority\njobs low@q prio=-2 cpu=2 mid@q prio=-1 cpu=2",
+		waiting("first", "q", 5, 2), waiting("second", "q", 4, 2))
+	first := askFor(t, pl, "first")
+	require.Equal(t, []string{"low"}, names(first))
+	require.NoError(t, pl.Apply(first))
+
+	again := askFor(t, pl, "first")
+	require.Equal(t, []string{"low"}, names(again))
+	require.True(t, again.Victims[0].Quota.Evicted, "it has been told already")
+	second := askFor(t, pl, "second")
+	require.Equal(t, []string{"mid"}, names(second), "low leaves for the first")
+	require.NoError(t, pl.Apply(second))
+
+	require.NoError(t, pl.RemoveWorkload("", "low"))
+	require.Equal(t, []string{"mid"}, names(askFor(t, pl, "second")), "what low leaves is held for the first")
+	fits := askFor(t, pl, "first")
+	require.Equal(t, preemption.Fits, fits.Verdict)
+	require.NoError(t, pl.Apply(fits))
+	for _, w := range pl.Snapshot().Workloads {
+		if w.Name == "first" {
+			require.Equal(t, "q", w.Admission.ClusterQueue)
+			require.Equal(t, map[string]string{"cpu": "default"}, w.PodSets[0].Flavors)
+		}
+	}
+	advice(t, pl, second, preemption.Keep)
+	require.NoError(t, pl.Release("", "second"))
+	require.Error(t, pl.Release("", "second"), "nothing is held any more")
+}
+
+func TestEvictedWorkloadsGoBackToTheirQueue(t *testing.T) {
+	pl := quotaPlanner(t, "queue q cpu=4 own=LowerPriority\njobs low@q prio=-2 cpu=4", waiting("in", "q", 5, 2))
+	require.NoError(t, pl.Evict(askFor(t, pl, "in")))
+	r := askFor(t, pl, "in")
+	require.Equal(t, preemption.Fits, r.Verdict)
+	require.NoError(t, pl.Apply(r))
+	require.Equal(t, preemption.Infeasible, askFor(t, pl, "low").Verdict, "it waits again, and is less important")
+}
+
+// What fits only in the room that victims of others still use waits for them.
+func TestRoomThatVictimsOfOthersUseIsWaitedFor(t *testing.T) {
+	pl := quotaPlanner(t, "queue q cpu=4 own=LowerPriority\njobs low@q prio=-2 cpu=4",
+		waiting("first", "q", 5, 2), waiting("second", "q", 4, 2), waiting("third", "q", 3, 1))
+	require.NoError(t, pl.Apply(askFor(t, pl, "first")))
+	second := askFor(t, pl, "second")
+	require.Equal(t, preemption.Waiting, second.Verdict)
+	require.NoError(t, pl.Apply(second))
+	require.Equal(t, preemption.Infeasible, askFor(t, pl, "third").Verdict, "the second holds the rest")
+	require.NoError(t, pl.RemoveWorkload("", "low"))
+	require.Equal(t, preemption.Fits, askFor(t, pl, "second").Verdict)
+	advice(t, pl, second, preemption.Replan)
+}
+
+func TestStillValidTellsWhatChangedInQuota(t *testing.T) {
+	start := func() (*preemption.Planner, *preemption.Result) {
+		pl := quotaPlanner(t, "queue q@co cpu=4 own=LowerPriority reclaim=LowerPriority other@co cpu=0\njobs theirs@other prio=-2 cpu=2 mine@q prio=-1 cpu=2",
+			waiting("in", "q", 5, 4))
+		r := askFor(t, pl, "in")
+		require.Len(t, r.Victims, 2)
+		return pl, r
+	}
+	set := func(pl *preemption.Planner, name string, change func(w *cluster.Workload)) {
+		for _, w := range pl.Snapshot().Workloads {
+			if w.Name == name {
+				change(&w)
+				require.NoError(t, pl.SetWorkload(w))
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(pl *preemption.Planner)
+		want   preemption.Advice
+	}{
+		{"nothing", func(*preemption.Planner) {}, preemption.Keep},
+		{"a victim has left", func(pl *preemption.Planner) { require.NoError(t, pl.RemoveWorkload("", "mine")) }, preemption.Keep},
+		{"all victims have left", func(pl *preemption.Planner) {
+			require.NoError(t, pl.RemoveWorkload("", "mine"))
+			require.NoError(t, pl.RemoveWorkload("", "theirs"))
+		}, preemption.Cancel},
+		{"the preemptor is gone", func(pl *preemption.Planner) { require.NoError(t, pl.RemoveWorkload("", "in")) }, preemption.Cancel},
+		{"a victim has become important", func(pl *preemption.Planner) {
+			set(pl, "mine", func(w *cluster.Workload) { w.Priority = 9 })
+		}, preemption.Replan},
+		{"the other queue has got its own quota", func(pl *preemption.Planner) {
+			for _, q := range pl.Snapshot().ClusterQueues {
+				if q.Name == "other" {
+					group := q.Groups[0].Flavors[0]
+					group.Resources = slices.Clone(group.Resources)
+					group.Resources[0].Nominal = 9000
+					q.Groups = []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{group}}}
+					q.Groups[0].Flavors[0].Resources[0].Lending = new(int64)
+					require.NoError(t, pl.SetClusterQueue(q))
+				}
+			}
+		}, preemption.Replan},
+		{"the queue is stopped", func(pl *preemption.Planner) {
+			for _, q := range pl.Snapshot().ClusterQueues {
+				if q.Name == "q" {
+					q.Stopped = true
+					require.NoError(t, pl.SetClusterQueue(q))
+				}
+			}
+		}, preemption.Replan},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pl, r := start()
+			c.change(pl)
+			advice(t, pl, r, c.want)
+			if c.want != preemption.Keep {
+				require.ErrorIs(t, pl.Apply(r), preemption.ErrNotApplicable)
+			}
+		})
+	}
+}
+
+func TestCycle(t *testing.T) {
+	type outcome struct {
+		Name    string
+		Verdict preemption.Verdict
+		Victims []string
+	}
+	for _, c := range []struct {
+		name  string
+		text  string
+		heads []cluster.Workload
+		want  []outcome
+	}{
+		{
+			"preemptors of two queues with victims of their own",
+			"queue a cpu=2 own=LowerPriority b cpu=2 own=LowerPriority\njobs a@a prio=-1 cpu=2 b@b prio=-1 cpu=2",
+			[]cluster.Workload{waiting("y", "b", 0, 2), waiting("x", "a", 1, 2)},
+			[]outcome{{"x", preemption.Feasible, []string{"a"}}, {"y", preemption.Feasible, []string{"b"}}},
+		},
+		{
+			"who borrows from less far up goes first, whatever its priority",
+			"queue a@co cpu=2-0 own=LowerPriority b@co cpu=0 giver@co cpu=1\njobs low@a prio=-1 cpu=2",
+			[]cluster.Workload{waiting("borrower", "b", 9, 1), waiting("owner", "a", 0, 2)},
+			[]outcome{{"owner", preemption.Feasible, []string{"low"}}, {"borrower", preemption.Fits, nil}},
+		},
+		{
+			"room for one of two: the second finds nothing",
+			"queue a@co cpu=1 b@co cpu=1 giver@co cpu=2",
+			[]cluster.Workload{waiting("x", "a", 1, 3), waiting("y", "b", 0, 3)},
+			[]outcome{{"x", preemption.Fits, nil}, {"y", preemption.Infeasible, nil}},
+		},
+		{
+			"overlapping victims: the second is planned anew",
+			"queue a@co cpu=1 reclaim=Any b@co cpu=1 reclaim=Any loan@co cpu=0\njobs one@loan prio=-2 cpu=1 two@loan prio=-1 cpu=1",
+			[]cluster.Workload{waiting("x", "a", 1, 1), waiting("y", "b", 0, 1)},
+			[]outcome{{"x", preemption.Feasible, []string{"one"}}, {"y", preemption.Feasible, []string{"two"}}},
+		},
+		{
+			"overlapping victims: enough leaves for both, and the second waits",
+			"queue a@co cpu=1 reclaim=Any b@co cpu=1 reclaim=Any loan@co cpu=0\njobs both@loan prio=-2 cpu=2",
+			[]cluster.Workload{waiting("x", "a", 1, 1), waiting("y", "b", 0, 1)},
+			[]outcome{{"x", preemption.Feasible, []string{"both"}}, {"y", preemption.Waiting, nil}},
+		},
+		{
+			"a head without victims keeps its nominal quota from borrowers",
+			"queue a@co cpu=4 reclaim=LowerPriority b@co cpu=0\njobs important@b prio=99 cpu=2",
+			[]cluster.Workload{waiting("x", "a", 1, 3), waiting("y", "b", 0, 2)},
+			[]outcome{{"x", preemption.Infeasible, nil}, {"y", preemption.Infeasible, nil}},
+		},
+		{
+			"but not where it may reclaim from anybody",
+			"queue a@co cpu=4 reclaim=Any b@co cpu=0\njobs important@a prio=99 cpu=2",
+			[]cluster.Workload{waiting("x", "a", 1, 3), waiting("y", "b", 0, 2)},
+			[]outcome{{"x", preemption.Infeasible, nil}, {"y", preemption.Fits, nil}},
+		},
+		{
+			"fair sharing: the lower share goes first, whatever its priority",
+			"queue a@co cpu=0 b@co cpu=0 giver@co cpu=4\njobs a@a cpu=2\nfair",
+			[]cluster.Workload{waiting("x", "a", 9, 1), waiting("y", "b", 0, 1)},
+			[]outcome{{"y", preemption.Fits, nil}, {"x", preemption.Fits, nil}},
+		},
+		{
+			"fair sharing: who stays within nominal quota goes before who borrows",
+			"queue a@co cpu=0 b@co cpu=2 weight=0.01 giver@co cpu=4\nfair",
+			[]cluster.Workload{waiting("x", "a", 9, 1), waiting("y", "b", 0, 1)},
+			[]outcome{{"y", preemption.Fits, nil}, {"x", preemption.Fits, nil}},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pl := quotaPlanner(t, c.text, c.heads...)
+			var heads []preemption.Preemptor
+			for _, w := range c.heads {
+				heads = append(heads, preemption.Preemptor{Kind: cluster.KindWorkload, Name: w.Name})
+			}
+			before := pl.Snapshot()
+			results, err := pl.Cycle(heads)
+			require.NoError(t, err)
+			var got []outcome
+			for _, r := range results {
+				got = append(got, outcome{r.Preemptor.Name, r.Verdict, names(r)})
+			}
+			require.Equal(t, c.want, got)
+			require.Empty(t, cmp.Diff(before, pl.Snapshot()), "the planner itself is not changed")
+			slices.Reverse(heads)
+			again, err := pl.Cycle(heads)
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(results, again), "the order of the heads says nothing")
+			for _, r := range results { // one after the other
+				one := askFor(t, pl, r.Preemptor.Name)
+				require.Empty(t, cmp.Diff(r, one))
+				if r.Verdict != preemption.Infeasible || len(r.Quota.Reserved) > 0 {
+					require.NoError(t, pl.Apply(one))
+				}
+			}
+		})
+	}
+}
