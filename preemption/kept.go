@@ -135,8 +135,8 @@ func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
 	}
 }
 
-// classless warns of victims that name no class of the snapshot, where classes say
-// what they tolerate: these tolerate nothing.
+// classless warns of victims that name no class, where classes say what they
+// tolerate: these tolerate nothing.
 func (q *question) classless(list []Victim) []cluster.Warning {
 	if q.options.Guards.Toleration == "Off" || !q.ix.Classes().AnyTolerations() {
 		return nil
@@ -145,16 +145,13 @@ func (q *question) classless(list []Victim) []cluster.Warning {
 	for _, v := range list {
 		for _, pod := range v.Pods {
 			p := q.ix.PodByName(pod.Namespace, pod.Name)
-			if _, ok := q.ix.ClassOf(p); ok {
-				continue
+			if _, ok := q.ix.ClassOf(p); ok || q.ix.Pod(p).Class != "" {
+				continue // a class that is not there is warned of in any case
 			}
 			ws = append(ws, cluster.Warning{
 				Kind: cluster.KindPod, Namespace: pod.Namespace, Name: pod.Name, Field: "Class",
-				Value: q.ix.Pod(p).Class, Text: "no such priority class: it tolerates no preemption",
+				Text: "no priority class: it tolerates no preemption",
 			})
-			if q.ix.Pod(p).Class == "" {
-				ws[len(ws)-1].Text = "no priority class: it tolerates no preemption"
-			}
 		}
 	}
 	return ws

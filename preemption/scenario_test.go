@@ -15,6 +15,7 @@ import (
 	"github.com/preempt-go/preempt/internal/scenario"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts of the scenarios")
@@ -47,21 +48,23 @@ func TestScenarios(t *testing.T) {
 // agrees asks the twin what a scenario asks, if it is one that the twin answers.
 func agrees(t *testing.T, s *scenario.Scenario, q scenario.Question) {
 	t.Helper()
-	if _, err := q.Options.Preempt(q.Preemptor, &s.Snapshot); err != nil || beyondTheTwin(s, q) {
+	if _, err := q.Options.Preempt(q.Preemptor, q.Snapshot); err != nil || beyondTheTwin(s, q) {
 		return
 	}
-	if diff, _ := disagreement(q.Options, gen.Question{Snapshot: s.Snapshot, Preemptor: q.Preemptor}); diff != "" {
+	if diff, _ := disagreement(q.Options, gen.Question{Snapshot: *q.Snapshot, Preemptor: q.Preemptor}); diff != "" {
 		t.Errorf("%s: %s", q.Title, diff)
 	}
 }
 
 // beyondTheTwin reports whether a question is about more than the twin knows:
-// groups that preempt, and constraints between pods.
+// groups that preempt, constraints between pods, patience, preemption priorities.
 func beyondTheTwin(s *scenario.Scenario, q scenario.Question) bool {
 	between := func(p preemption.Pod) bool {
 		return len(p.Affinity)+len(p.AntiAffinity)+len(p.Spread)+len(p.Tokens)+len(p.Devices) > 0
 	}
 	return q.Preemptor.Kind != cluster.KindPod || q.Options.Rules == preemption.KEP5710Alpha || q.Options.LowestLevel ||
+		q.Options.Guards.Toleration == priority.TolerationDesign || q.Options.PreemptionPriority.Apart ||
+		q.Options.NoCascade || q.Options.WaitSeconds > 0 ||
 		slices.ContainsFunc(s.Snapshot.Pods, between) || slices.ContainsFunc(q.Preemptor.Pods, between)
 }
 

@@ -92,7 +92,7 @@ func twin(o preemption.Options, q gen.Question) (decision, naive.Answer, error) 
 }
 
 func plain(o preemption.Options) naive.Options {
-	out := naive.Options{Rules: string(o.Rules)}
+	out := naive.Options{Rules: string(o.Rules), Guards: o.Guards}
 	if s := o.Sampling; s != nil {
 		out.Sampling = &naive.Sampling{Percent: int(s.Percent), Minimum: int(s.Minimum), Offset: int(s.Offset)}
 	}
@@ -145,8 +145,9 @@ func profiles() map[string]gen.Profile {
 	budgets := gen.Profile{Budgets: true, Terminating: true}
 	places := gen.Profile{Placement: true, Ports: true, Nominations: true, Terminating: true}
 	groups := gen.Profile{Groups: true, Budgets: true}
+	guarded := gen.Profile{Groups: true, Budgets: true, Classes: true, Guards: true}
 	return map[string]gen.Profile{
-		"plain": plain, "budgets": budgets, "places": places, "groups": groups, "everything": gen.Everything(),
+		"plain": plain, "budgets": budgets, "places": places, "groups": groups, "guards": guarded, "everything": gen.Everything(),
 	}
 }
 
@@ -158,7 +159,11 @@ func TestTheLibraryAgreesWithItsTwin(t *testing.T) {
 				seen := map[preemption.Verdict]int{}
 				for seed := range seeds(2500) {
 					q := gen.Random(seed, profile)
-					diff, r := disagreement(preemption.Options{Rules: rules}, q)
+					o := preemption.Options{Rules: rules}
+					if profile.Guards {
+						o.Guards = gen.Guards(seed)
+					}
+					diff, r := disagreement(o, q)
 					if diff != "" {
 						t.Fatalf("seed %d: %s", seed, diff)
 					}

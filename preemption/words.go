@@ -124,7 +124,7 @@ func (q *question) rejection(why domain.Reason) string {
 	case why.Check == noPlacement && why.Detail != "":
 		return why.Detail
 	case why.Check == noVictims && why.Detail == allKept:
-		return fmt.Sprintf("everybody below priority %d is kept by a guard", q.priority)
+		return "guards keep everybody who could be evicted"
 	case why.Check == noVictims:
 		return fmt.Sprintf("nobody below priority %d to evict", q.priority)
 	}

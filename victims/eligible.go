@@ -102,11 +102,11 @@ func (l LowerPriority) Kept(us *Units, u UnitID, p Claim) Kept {
 		return Kept{Rule: KeptPriority, Priority: unit.Level}
 	}
 	if ago, known := us.ix.Elapsed(p.Evicted); known && ago < l.EqualAfterSeconds {
-		return Kept{Rule: KeptEqual, Seconds: l.EqualAfterSeconds - ago, Detail: "as important as the preemptor, which was evicted lately"}
+		return Kept{Rule: KeptEqual, Seconds: l.EqualAfterSeconds - ago, Detail: "as important as the preemptor, which was evicted lately: safe"}
 	}
 	current := us.runs(u)
 	if current < l.EqualAfterSeconds {
-		return Kept{Rule: KeptEqual, Seconds: l.EqualAfterSeconds - current, Detail: "as important as the preemptor, and safe from its equals"}
+		return Kept{Rule: KeptEqual, Seconds: l.EqualAfterSeconds - current, Detail: "as important as the preemptor, safe from its equals"}
 	}
 	if us.ran(u) < p.RanSeconds-min(current, p.RanSeconds) {
 		return Kept{Rule: KeptEqual, Detail: "as important as the preemptor, which ran longer"}

@@ -90,7 +90,7 @@ func NewProtections(us *Units, g Guards, base Eligible) *Protections {
 // readsEveryPod reports whether a rule may keep pods that say nothing themselves.
 func (ps *Protections) readsEveryPod() bool {
 	g, classes := ps.guards, ps.us.ix.Classes()
-	return g.GuaranteedSeconds > 0 || g.Protect != nil || classes.AnyGuaranteed() ||
+	return g.GuaranteedSeconds > 0 || g.Toleration == priority.TolerationDesign || g.Protect != nil || classes.AnyGuaranteed() ||
 		g.Toleration != priority.TolerationOff && classes.AnyTolerations()
 }
 

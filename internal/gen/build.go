@@ -55,6 +55,7 @@ func surroundings(src source, p Profile) *builder {
 	for i := range max(b.source(p.MaxPods+1), b.source(p.MaxPods+1)) {
 		b.s.Pods = append(b.s.Pods, b.running(i))
 	}
+	b.guard()
 	b.budgets()
 	for i := range 3 {
 		if b.chance(p.Nominations, 30) {
@@ -220,6 +221,9 @@ func (b *builder) preemptor() cluster.Preemptor {
 		p.NominatedNode = pick(b.source, b.s.Nodes...).Name
 	}
 	b.place(&p)
+	if b.p.Guards {
+		b.guarded(&p.Guard, &p.Evictions, &p.RanSeconds)
+	}
 	if b.source(3) > 0 {
 		return cluster.Preemptor{Kind: cluster.KindPod, Pods: []cluster.Pod{p}}
 	}

@@ -25,6 +25,7 @@ type Profile struct {
 	Terminating bool // pods that are leaving, some of them preempted
 	Classes     bool // priorities that only a class tells, policies
 	Groups      bool // pod groups and composite ones above the running pods
+	Guards      bool // what protects units, or holds preemptors back
 	Odd         bool // what occurs in live clusters and is answered with a warning
 }
 

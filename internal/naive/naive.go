@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // The generations of rules, by the names that the library gives them.
@@ -28,6 +29,7 @@ const (
 type Options struct {
 	Rules    string // empty: Kubernetes137
 	Sampling *Sampling
+	Guards   victims.Guards // but for the document's rule of toleration
 }
 
 // Sampling looks at the potential nodes from Offset on until enough candidates are found.

@@ -47,7 +47,7 @@ func (q *question) potential(node string) []Unit {
 		}
 		u := q.unitOf(p)
 		id := string(u.Kind) + " " + u.Namespace + "/" + u.Name
-		if !seen[id] && u.Priority < q.priority {
+		if !seen[id] && q.mayEvict(u) {
 			seen[id] = true
 			out = append(out, u)
 		}
@@ -116,6 +116,10 @@ type group struct {
 	mode                    disruption.Mode
 	class                   string
 	priority                *int32
+	labels                  map[string]string
+	guard                   *cluster.Guard
+	evictions               []time.Time
+	ran                     int64
 }
 
 func (g group) same(o group) bool {
@@ -149,7 +153,7 @@ func (q *question) inCycle(g group) bool {
 func (q *question) podGroup(namespace, name string) (group, bool) {
 	for _, g := range q.snapshot.PodGroups {
 		if name != "" && g.Namespace == namespace && g.Name == name {
-			return group{cluster.KindPodGroup, namespace, name, g.Parent, g.Mode, g.Class, g.Priority}, true
+			return group{cluster.KindPodGroup, namespace, name, g.Parent, g.Mode, g.Class, g.Priority, g.Labels, g.Guard, g.Evictions, g.RanSeconds}, true
 		}
 	}
 	return group{}, false
@@ -158,7 +162,7 @@ func (q *question) podGroup(namespace, name string) (group, bool) {
 func (q *question) composite(namespace, name string) (group, bool) {
 	for _, g := range q.snapshot.CompositePodGroups {
 		if name != "" && g.Namespace == namespace && g.Name == name {
-			return group{cluster.KindCompositePodGroup, namespace, name, g.Parent, g.Mode, g.Class, g.Priority}, true
+			return group{cluster.KindCompositePodGroup, namespace, name, g.Parent, g.Mode, g.Class, g.Priority, g.Labels, g.Guard, g.Evictions, g.RanSeconds}, true
 		}
 	}
 	return group{}, false

@@ -24,17 +24,22 @@
 //	                               tolerate=dedicated=ml:NoSchedule,weight<5,spare,*
 //	                               terminating=yes (or preempted) group=train owner=Job/train
 //	                               near=app=db@zone apart=app=web@zone spread=app=web@zone:1 tokens=claim
+//	                               guaranteed=10m wait=30 standby=yes levels=1h:20,2h:0 evicted=11:50,t5 ran=1h
+//	                               cost=5 checkpoint=11:00 restart=60 costs=1m:100,10m:0
 //	group      NAME ... then pods  mode=All prio=10 min=2 basic=yes parent=job class=high policy=Never
 //	                               topology=zone,rack
 //	composite  NAME ...            mode=All prio=10 min=2 parent=job class=high policy=Never
 //	budget     NAME ...            allowed=1 select=app=web,tier:In:a|b (select=* is the empty selector)
 //	                               disrupted=p1,p2
-//	class      NAME ...            value=1000 policy=Never default=yes
+//	class      NAME ...            value=1000 policy=Never default=yes guaranteed=10m wait=30
+//	                               minimum-preemptable=10000 toleration-seconds=600
 //	namespace  NAME ...            labels=team=ml
-//	now        12:00               what time it is; without it 12:00
+//	now        12:00 ...           what time it is, asked once for each; without it 12:00
 //	rules      NAME ...            asked once for each; without it the default rules
 //	sampling   percent=40 minimum=1 offset=4 ...   each line asks once more
 //	options    strict=yes members=MinCount placement=Pack lowest=yes repeat=on broken-free=yes
+//	                               toleration=Design guaranteed=10m equal-after=1h cooldown=2/1h protect=app=web
+//	                               wait=30 no-cascade=yes apart=yes max-lead=100
 //	preempt    NAME key=value ...  a pod that is not in the snapshot
 //	preempt    pod NAME            a pending pod of the snapshot; or podgroup, or compositepodgroup
 //

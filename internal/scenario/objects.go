@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"strings"
+	"time"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
@@ -81,7 +83,7 @@ func pod(o object) (preemption.Pod, error) {
 	name, node, _ := strings.Cut(o.name, "@")
 	p := preemption.Pod{Node: node}
 	p.Namespace, p.Name = namespaced(name)
-	return p, o.set(map[string]func(string) error{
+	return p, o.set(guarded(&p.Guard, &p.Cost, &p.Evictions, &p.RanSeconds, map[string]func(string) error{
 		"uid":          into(&p.UID, text[string]),
 		"labels":       into(&p.Labels, labels),
 		"nominated":    into(&p.NominatedNode, text[string]),
@@ -111,13 +113,42 @@ func pod(o object) (preemption.Pod, error) {
 			}
 			return nil
 		},
-	}, &p.Requests)
+	}), &p.Requests)
+}
+
+// guarded adds to setters what pods and groups say about their eviction.
+func guarded(guard **cluster.Guard, cost **cluster.Cost, evictions *[]time.Time, ran *int64, setters map[string]func(string) error) map[string]func(string) error {
+	g := func() *cluster.Guard {
+		if *guard == nil {
+			*guard = &cluster.Guard{}
+		}
+		return *guard
+	}
+	c := func() *cluster.Cost {
+		if *cost == nil {
+			*cost = &cluster.Cost{}
+		}
+		return *cost
+	}
+	maps.Copy(setters, map[string]func(string) error{
+		"guaranteed": func(v string) error { return pointer(&g().GuaranteedSeconds, seconds)(v) },
+		"wait":       func(v string) error { return pointer(&g().WaitSeconds, seconds)(v) },
+		"standby":    func(v string) error { return into(&g().Standby, yes)(v) },
+		"levels":     func(v string) error { return into(&g().Milestones, list(milestone))(v) },
+		"cost":       func(v string) error { return into(&c().Fixed, int64s)(v) },
+		"checkpoint": func(v string) error { return into(&c().Checkpoint, moment)(v) },
+		"restart":    func(v string) error { return into(&c().RestartSeconds, seconds)(v) },
+		"costs":      func(v string) error { return into(&c().Milestones, list(milestone))(v) },
+		"evicted":    into(evictions, list(moment)),
+		"ran":        into(ran, seconds),
+	})
+	return setters
 }
 
 func (s *Scenario) group(o object, members []object) error {
 	g := cluster.PodGroup{}
 	g.Namespace, g.Name = namespaced(o.name)
-	err := o.set(map[string]func(string) error{
+	err := o.set(guarded(&g.Guard, &g.Cost, &g.Evictions, &g.RanSeconds, map[string]func(string) error{
 		"uid":          into(&g.UID, text[string]),
 		"labels":       into(&g.Labels, labels),
 		"parent":       into(&g.Parent, text[string]),
@@ -130,7 +161,7 @@ func (s *Scenario) group(o object, members []object) error {
 		"policy":       into(&g.Policy, text[priority.Policy]),
 		"topology":     into(&g.Topology, list(topology)),
 		"queue":        into(&g.Queue, text[string]),
-	}, nil)
+	}), nil)
 	s.Snapshot.PodGroups = append(s.Snapshot.PodGroups, g)
 	for _, m := range members {
 		if err != nil {
@@ -147,7 +178,7 @@ func (s *Scenario) group(o object, members []object) error {
 func (s *Scenario) composite(o object) error {
 	g := cluster.CompositePodGroup{}
 	g.Namespace, g.Name = namespaced(o.name)
-	err := o.set(map[string]func(string) error{
+	err := o.set(guarded(&g.Guard, &g.Cost, &g.Evictions, &g.RanSeconds, map[string]func(string) error{
 		"uid":          into(&g.UID, text[string]),
 		"labels":       into(&g.Labels, labels),
 		"parent":       into(&g.Parent, text[string]),
@@ -158,7 +189,7 @@ func (s *Scenario) composite(o object) error {
 		"preempt-prio": pointer(&g.PreemptionPriority, int32s),
 		"policy":       into(&g.Policy, text[priority.Policy]),
 		"topology":     into(&g.Topology, list(topology)),
-	}, nil)
+	}), nil)
 	s.Snapshot.CompositePodGroups = append(s.Snapshot.CompositePodGroups, g)
 	return err
 }
@@ -181,9 +212,25 @@ func (s *Scenario) class(o object) error {
 		"value":   into(&c.Value, int32s),
 		"policy":  into(&c.Policy, text[priority.Policy]),
 		"default": into(&c.GlobalDefault, yes),
+
+		"minimum-preemptable": annotate(&c, priority.MinimumPreemptableAnnotation),
+		"toleration-seconds":  annotate(&c, priority.TolerationSecondsAnnotation),
+		"guaranteed":          into(&c.GuaranteedSeconds, seconds),
+		"wait":                into(&c.WaitSeconds, seconds),
 	}, nil)
 	s.Snapshot.PriorityClasses = append(s.Snapshot.PriorityClasses, c)
 	return err
+}
+
+// annotate is a setter of an annotation, taken as it stands.
+func annotate(c *priority.Class, key string) func(string) error {
+	return func(value string) error {
+		if c.Annotations == nil {
+			c.Annotations = map[string]string{}
+		}
+		c.Annotations[key] = value
+		return nil
+	}
 }
 
 func (s *Scenario) namespace(o object) error {
@@ -195,6 +242,7 @@ func (s *Scenario) namespace(o object) error {
 
 func (s *Scenario) now(o object) (err error) {
 	s.Snapshot.Time, err = moment(o.name)
+	s.Times = append(s.Times, s.Snapshot.Time)
 	return err
 }
 
@@ -215,12 +263,22 @@ func (s *Scenario) sampling(o object) error {
 }
 
 func (s *Scenario) options(o object) error {
+	opts := &s.Options
 	return o.set(map[string]func(string) error{
-		"strict":      into(&s.Strict, yes),
-		"members":     into(&s.Members, text[preemption.Members]),
-		"placement":   into(&s.Placement, text[preemption.Placement]),
-		"repeat":      into(&s.RepeatReprieve, text[preemption.Switch]),
-		"lowest":      into(&s.LowestLevel, yes),
-		"broken-free": into(&s.BrokenGroupsFree, yes),
+		"strict":      into(&opts.Strict, yes),
+		"members":     into(&opts.Members, text[preemption.Members]),
+		"placement":   into(&opts.Placement, text[preemption.Placement]),
+		"repeat":      into(&opts.RepeatReprieve, text[preemption.Switch]),
+		"lowest":      into(&opts.LowestLevel, yes),
+		"broken-free": into(&opts.BrokenGroupsFree, yes),
+		"toleration":  into(&opts.Guards.Toleration, text[priority.TolerationRule]),
+		"guaranteed":  into(&opts.Guards.GuaranteedSeconds, seconds),
+		"equal-after": into(&opts.Guards.EqualAfterSeconds, seconds),
+		"cooldown":    into(&opts.Guards.Cooldown, cooldown),
+		"protect":     pointer(&opts.Guards.Protect, selector),
+		"wait":        into(&opts.WaitSeconds, seconds),
+		"no-cascade":  into(&opts.NoCascade, yes),
+		"apart":       into(&opts.PreemptionPriority.Apart, yes),
+		"max-lead":    into(&opts.PreemptionPriority.MaxLead, int32s),
 	}, nil)
 }

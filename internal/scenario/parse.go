@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -19,13 +20,8 @@ type Scenario struct {
 	Preemptors []preemption.Preemptor
 	Rules      []preemption.Rules // empty: the default
 	Samplings  []preemption.Sampling
-
-	Strict           bool
-	Members          preemption.Members
-	Placement        preemption.Placement
-	RepeatReprieve   preemption.Switch
-	LowestLevel      bool
-	BrokenGroupsFree bool
+	Options    preemption.Options // but for rules and sampling
+	Times      []time.Time        // each asked about; empty: Snapshot.Time alone
 }
 
 // Error is what is wrong with a scenario, and where.

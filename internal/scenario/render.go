@@ -35,15 +35,18 @@ func preemptorName(q Question) string {
 // to compare it with.
 func domainLine(preemptor string, t preemption.DomainTrace, r *preemption.Result) []string {
 	var parts, potential []string
-	placed := false
-	for i, st := range t.Steps {
+	placed, emptied := false, false
+	for _, st := range t.Steps {
 		if st.Action != preemption.ActionPotential && len(potential) > 0 {
 			parts = append(parts, "potential "+strings.Join(potential, " "))
 			potential = nil
 		}
 		switch st.Action {
 		case preemption.ActionPotential:
+			emptied = true
 			potential = append(potential, unqualified(strings.TrimPrefix(st.Text, "potential ")))
+		case preemption.ActionKeep:
+			parts = append(parts, unqualified(st.Text))
 		case preemption.ActionPlace:
 			parts, placed = append(parts, unqualified(st.Text)), true
 		case preemption.ActionReturn, preemption.ActionKeepOut:
@@ -52,7 +55,7 @@ func domainLine(preemptor string, t preemption.DomainTrace, r *preemption.Result
 			}
 			parts = append(parts, reprieve(st, t.Domain))
 		case preemption.ActionReject:
-			parts = append(parts, rejected(st, t.Domain, i > 0))
+			parts = append(parts, rejected(st, t.Domain, emptied))
 		case preemption.ActionLevel:
 			parts = append(parts, unqualified(st.Text))
 		}
@@ -96,6 +99,8 @@ func reason(r preemption.Reason, name string) string {
 	switch {
 	case r.Check == domain.CheckResource:
 		text = fmt.Sprintf("%s %s short", r.Resource, quantity(r.Resource, r.Missing))
+	case r.Check == "no potential victims" && r.Detail != "":
+		text = r.Detail
 	case r.Detail != "":
 		text += " " + r.Detail
 	}

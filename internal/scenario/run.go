@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/preempt-go/preempt/preemption"
 )
@@ -10,14 +11,15 @@ import (
 // Question is one of the questions that a scenario asks.
 type Question struct {
 	Title     string // how it differs from the scenario's other questions; empty if it is the only one
+	Snapshot  *preemption.Snapshot
 	Preemptor preemption.Preemptor
 	Options   preemption.Options
 }
 
-// Questions lists every combination of preemptor, sampling and rules, in the order
-// of the file.
+// Questions lists every combination of preemptor, time, sampling and rules, in the
+// order of the file.
 func (s *Scenario) Questions() []Question {
-	rules, samplings := s.Rules, []*preemption.Sampling{nil}
+	rules, samplings, times := s.Rules, []*preemption.Sampling{nil}, s.Times
 	if len(rules) == 0 {
 		rules = []preemption.Rules{""}
 	}
@@ -27,17 +29,22 @@ func (s *Scenario) Questions() []Question {
 	for i := range s.Samplings {
 		samplings = append(samplings, &s.Samplings[i])
 	}
+	if len(times) == 0 {
+		times = []time.Time{s.Snapshot.Time}
+	}
 	var out []Question
 	for _, p := range s.Preemptors {
-		for _, sampling := range samplings {
-			for _, r := range rules {
-				q := Question{Preemptor: p, Options: preemption.Options{
-					Rules: r, Sampling: sampling, Candidates: true, Explain: true,
-					Strict: s.Strict, Members: s.Members, Placement: s.Placement, LowestLevel: s.LowestLevel,
-					RepeatReprieve: s.RepeatReprieve, BrokenGroupsFree: s.BrokenGroupsFree,
-				}}
-				q.Title = title(s, q)
-				out = append(out, q)
+		for _, now := range times {
+			snapshot := s.Snapshot
+			snapshot.Time = now
+			for _, sampling := range samplings {
+				for _, r := range rules {
+					q := Question{Snapshot: &snapshot, Preemptor: p, Options: s.Options}
+					q.Options.Rules, q.Options.Sampling = r, sampling
+					q.Options.Candidates, q.Options.Explain = true, true
+					q.Title = title(s, q)
+					out = append(out, q)
+				}
 			}
 		}
 	}
@@ -53,6 +60,9 @@ func title(s *Scenario, q Question) string {
 			name = q.Preemptor.Pods[0].Name
 		}
 		parts = append(parts, name)
+	}
+	if len(s.Times) > 1 {
+		parts = append(parts, "at "+q.Snapshot.Time.Format(time.TimeOnly))
 	}
 	if sampling := q.Options.Sampling; len(s.Samplings) > 1 {
 		parts = append(parts, fmt.Sprintf("%d%% from %d", sampling.Percent, sampling.Offset))
@@ -86,7 +96,7 @@ func (s *Scenario) Transcript() string {
 
 func (s *Scenario) answer(q Question) string {
 	var b strings.Builder
-	r, err := q.Options.Preempt(q.Preemptor, &s.Snapshot)
+	r, err := q.Options.Preempt(q.Preemptor, q.Snapshot)
 	if err != nil {
 		for _, line := range strings.Split(err.Error(), "\n") {
 			fmt.Fprintf(&b, "error: %s\n", line)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	guards "github.com/preempt-go/preempt/victims"
 )
 
 // morning is t0, and noon the time of a snapshot that doesn't say.
@@ -43,6 +44,37 @@ func yes(value string) (bool, error) {
 func int32s(value string) (int32, error) {
 	n, err := strconv.ParseInt(value, 10, 32)
 	return int32(n), err
+}
+
+func int64s(value string) (int64, error) { return strconv.ParseInt(value, 10, 64) }
+
+// seconds reads 600 or 10m.
+func seconds(value string) (int64, error) {
+	if n, err := int64s(value); err == nil {
+		return n, nil
+	}
+	d, err := time.ParseDuration(value)
+	return int64(d / time.Second), err
+}
+
+// milestone reads 10m:100.
+func milestone(word string) (m cluster.Milestone, err error) {
+	at, value, _ := strings.Cut(word, ":")
+	if m.Seconds, err = seconds(at); err != nil {
+		return m, err
+	}
+	m.Value, err = int64s(value)
+	return m, err
+}
+
+// cooldown reads 2/1h: two evictions in an hour.
+func cooldown(value string) (c guards.Cooldown, err error) {
+	n, window, _ := strings.Cut(value, "/")
+	if c.Evictions, err = int32s(n); err != nil {
+		return c, err
+	}
+	c.Seconds, err = seconds(window)
+	return c, err
 }
 
 // list reads values with commas between them.
