@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 func Example() {
@@ -114,12 +115,58 @@ what is wanted
 	}
 	require.Equal(t, "what is wanted\n", s.Want)
 	require.Equal(t, []scenario.Question{{
+		Snapshot:  &want,
 		Preemptor: preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ml", Name: "web"},
 		Options: preemption.Options{
 			Rules: preemption.Kubernetes136, Sampling: &preemption.Sampling{Percent: 40, Minimum: 1, Offset: 4},
 			Strict: true, Candidates: true, Explain: true,
 		},
 	}}, s.Questions())
+}
+
+func TestParseReadsGuards(t *testing.T) {
+	s, err := scenario.Parse("x.txt", `# Everything about protection, delay and price.
+now     11:00 12:00
+pods    p guaranteed=10m wait=30 standby=yes levels=1h:20,2h:0 evicted=10:50,t5 ran=1h
+          cost=5 checkpoint=10:00 restart=60 costs=1m:100,10m:0
+group   g guaranteed=0
+composite c wait=1
+class   low minimum-preemptable=10000 toleration-seconds=x guaranteed=1h wait=2
+options toleration=Design guaranteed=10m equal-after=1h cooldown=2/1h protect=app=web
+          wait=30 no-cascade=yes apart=yes max-lead=100
+preempt pod p
+`)
+	require.NoError(t, err)
+	at := func(h, m int) time.Time { return time.Date(2026, 1, 2, h, m, 0, 0, time.UTC) }
+	seconds := func(n int64) *int64 { return &n }
+	if diff := cmp.Diff(cluster.Pod{
+		Namespace: "default", Name: "p", RanSeconds: 3600, Evictions: []time.Time{at(10, 50), at(10, 5)},
+		Guard: &cluster.Guard{
+			GuaranteedSeconds: seconds(600), WaitSeconds: seconds(30), Standby: true,
+			Milestones: []cluster.Milestone{{Seconds: 3600, Value: 20}, {Seconds: 7200}},
+		},
+		Cost: &cluster.Cost{Fixed: 5, Checkpoint: at(10, 0), RestartSeconds: 60, Milestones: []cluster.Milestone{{Seconds: 60, Value: 100}, {Seconds: 600}}},
+	}, s.Snapshot.Pods[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	require.Equal(t, &cluster.Guard{GuaranteedSeconds: seconds(0)}, s.Snapshot.PodGroups[0].Guard)
+	require.Equal(t, &cluster.Guard{WaitSeconds: seconds(1)}, s.Snapshot.CompositePodGroups[0].Guard)
+	require.Equal(t, priority.Class{Name: "low", GuaranteedSeconds: 3600, WaitSeconds: 2, Annotations: map[string]string{
+		priority.MinimumPreemptableAnnotation: "10000", priority.TolerationSecondsAnnotation: "x",
+	}}, s.Snapshot.PriorityClasses[0])
+	questions := s.Questions()
+	require.Len(t, questions, 2)
+	require.Equal(t, []string{"at 11:00:00", "at 12:00:00"}, []string{questions[0].Title, questions[1].Title})
+	require.Equal(t, []time.Time{at(11, 0), at(12, 0)}, []time.Time{questions[0].Snapshot.Time, questions[1].Snapshot.Time})
+	require.Equal(t, preemption.Options{
+		Guards: preemption.Guards{
+			Toleration: priority.TolerationDesign, GuaranteedSeconds: 600, EqualAfterSeconds: 3600,
+			Cooldown: victims.Cooldown{Evictions: 2, Seconds: 3600},
+			Protect:  &disruption.Selector{MatchLabels: map[string]string{"app": "web"}},
+		},
+		WaitSeconds: 30, NoCascade: true, PreemptionPriority: preemption.PreemptionPriority{Apart: true, MaxLead: 100},
+		Candidates: true, Explain: true,
+	}, questions[0].Options)
 }
 
 func TestQuestionsAreEveryCombination(t *testing.T) {
