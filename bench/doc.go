@@ -3,6 +3,9 @@
 //	go test -run '^$' -bench . ./bench
 //	go test -run '^$' -bench Preempt/shape=tied -count 10 ./bench | benchstat -col /shape -
 //
+// BenchmarkGrowth takes the flag -maxnodes. Command report makes bench/RESULTS.md and
+// its plots from the output.
+//
 // With -short only small clusters are measured. The clusters come from seeded
 // generators; the parts of a benchmark's name are key=value, so that benchstat can
 // group by them.

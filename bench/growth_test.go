@@ -43,7 +43,7 @@ func BenchmarkGrowth(b *testing.B) {
 				})
 			}
 			if len(nodes) > 1 {
-				b.Run(fmt.Sprintf("slope/nodes=%.0f-%.0f", nodes[0], nodes[len(nodes)-1]), func(b *testing.B) {
+				b.Run(fmt.Sprintf("nodes=%.0f-%.0f", nodes[0], nodes[len(nodes)-1]), func(b *testing.B) {
 					for b.Loop() { // nothing: the sizes above were the work
 					}
 					b.ReportMetric(0, "ns/op") // hides it

@@ -18,7 +18,6 @@ func (c comparison) runGang(ctx context.Context, tc testCase) error {
 		return err
 	}
 	snap, p, members := tc.makeGang(c.nodes, c.pods, c.seed)
-	fmt.Fprintf(c.out, "case=%s nodes=%d pods=%d members=%d: %s\n%s\n", tc.name, c.nodes, c.nodes*c.pods, members, tc.about, agreed)
 	rules := []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}
 	kube, library := []cost(nil), make([][]cost, len(rules))
 	for range c.rounds {
@@ -39,11 +38,11 @@ func (c comparison) runGang(ctx context.Context, tc testCase) error {
 			library[i] = append(library[i], whole)
 		}
 	}
-	t := table{{fmt.Sprintf("kube-scheduler, 1 of %d simulations", c.nodes*c.pods+1), median(kube)}}
+	t := table{{"kube-scheduler-one-simulation", fmt.Sprintf("kube-scheduler, 1 of %d simulations", c.nodes*c.pods+1), median(kube)}}
 	for i, rules := range rules {
-		t = append(t, row{fmt.Sprintf("preempt, whole answer, %s", rules), median(library[i])})
+		t = append(t, row{"preempt-" + string(rules), fmt.Sprintf("preempt, whole answer, %s", rules), median(library[i])})
 	}
-	return t.print(c.out)
+	return c.print(fmt.Sprintf("case=%s/nodes=%d/pods=%d/members=%d", tc.name, c.nodes, c.nodes*c.pods, members), tc.about, agreed, t)
 }
 
 // makeGang is make with a gang of pods like the preemptor instead of it, one for

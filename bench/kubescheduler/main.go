@@ -24,7 +24,8 @@ func main() {
 	flag.IntVar(&c.nodes, "nodes", 5000, "nodes of the cluster")
 	flag.IntVar(&c.pods, "pods", 30, "running pods on each node")
 	flag.Uint64Var(&c.seed, "seed", 1, "seed of the cluster")
-	flag.IntVar(&c.rounds, "rounds", 5, "how often each side is timed, in turn")
+	flag.IntVar(&c.rounds, "rounds", 3, "how often each side is timed, in turn")
+	flag.BoolVar(&c.bench, "bench", false, "print as go test -bench does, for benchstat and bench/report")
 	names := flag.String("cases", strings.Join(caseNames(), ","), "which cases")
 	flag.Parse()
 	for name := range strings.SplitSeq(*names, ",") {
@@ -39,6 +40,7 @@ func main() {
 type comparison struct {
 	nodes, pods, rounds int
 	seed                uint64
+	bench               bool
 	out                 io.Writer
 }
 
@@ -114,15 +116,18 @@ func (c comparison) run(ctx context.Context, name string) error {
 		return err
 	}
 	defer release()
+	if s.planner, err = preemption.NewPlanner(&snap, preemption.Options{Rules: preemption.Kubernetes136}); err != nil {
+		return err
+	}
 	agreed, err := s.agree(ctx, &snap)
 	if err != nil {
 		return err
 	}
-	if s.planner, err = preemption.NewPlanner(&snap, preemption.Options{Rules: preemption.Kubernetes136}); err != nil {
+	costs, err := c.time(ctx, s)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "case=%s nodes=%d pods=%d: %s\n%s\n", name, c.nodes, c.nodes*c.pods, cases[i].about, agreed)
-	return c.time(ctx, s)
+	return c.print(fmt.Sprintf("case=%s/nodes=%d/pods=%d", name, c.nodes, c.nodes*c.pods), cases[i].about, agreed, costs)
 }
 
 // agree asks both sides about every node and says in what they agree; the error
@@ -139,6 +144,13 @@ func (s *sides) agree(ctx context.Context, snap *preemption.Snapshot) (string, e
 	if diff := cmp.Diff(want, libraryAnswer(r)); diff != "" {
 		return "", fmt.Errorf("the answers differ (-kube-scheduler +library):\n%s", diff)
 	}
+	timed, err := s.planner.Preempt(s.preemptor)
+	if err != nil {
+		return "", err
+	}
+	if timed.Domain != r.Domain || !slices.Equal(victimNames(timed), victimNames(r)) {
+		return "", fmt.Errorf("asked for the best alone, the library evicts %v on %s; for all, %v on %s", victimNames(timed), timed.Domain, victimNames(r), r.Domain)
+	}
 	picked, _, err := s.exhaustive.postFilter(ctx)
 	if err != nil {
 		return "", err
@@ -152,43 +164,52 @@ func (s *sides) agree(ctx context.Context, snap *preemption.Snapshot) (string, e
 	return fmt.Sprintf("agreed: %d candidates with all their victims and violations, and %s as the best", len(want.Candidates), picked), nil
 }
 
-// time measures every side in turn, round by round, and prints the medians.
-func (c comparison) time(ctx context.Context, s sides) error {
+// time measures every side in turn, round by round, and returns the medians.
+func (c comparison) time(ctx context.Context, s sides) (table, error) {
 	ask := []struct {
-		name string
-		run  func() error
+		key, name string
+		run       func() error
 	}{
-		{"kube-scheduler, every node", func() error { _, _, err := s.exhaustive.postFilter(ctx); return err }},
-		{"kube-scheduler, sampling", func() error { _, _, err := s.sampled.postFilter(ctx); return err }},
-		{"preempt, every node", func() error { _, err := s.planner.Preempt(s.preemptor); return err }},
+		{"kube-scheduler", "kube-scheduler, every node", func() error { _, _, err := s.exhaustive.postFilter(ctx); return err }},
+		{"kube-scheduler-sampling", "kube-scheduler, sampling", func() error { _, _, err := s.sampled.postFilter(ctx); return err }},
+		{"preempt", "preempt, every node", func() error { _, err := s.planner.Preempt(s.preemptor); return err }},
 	}
 	costs := make([][]cost, len(ask))
 	for range c.rounds {
 		for i, side := range ask {
 			measured, err := measure(side.run)
 			if err != nil {
-				return fmt.Errorf("%s: %w", side.name, err)
+				return nil, fmt.Errorf("%s: %w", side.name, err)
 			}
 			costs[i] = append(costs[i], measured)
 		}
 	}
 	t := table{}
 	for i, side := range ask {
-		t = append(t, row{side.name, median(costs[i])})
+		t = append(t, row{side.key, side.name, median(costs[i])})
 	}
-	return t.print(c.out)
+	return t, nil
 }
 
 // table is the cost of each side; the last row is the library.
 type table []row
 
 type row struct {
-	side string
-	cost cost
+	key, side string
+	cost      cost
 }
 
-func (t table) print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+// print writes a table for people, or lines for tools.
+func (c comparison) print(name, about, agreed string, t table) error {
+	if c.bench {
+		for _, r := range t {
+			fmt.Fprintf(c.out, "BenchmarkSideBySide/%s/side=%s 1 %d ns/op %d cpu-ns/op %d B/op %d allocs/op\n",
+				name, r.key, r.cost.wall, r.cost.cpu, r.cost.bytes, r.cost.allocs)
+		}
+		return nil
+	}
+	fmt.Fprintf(c.out, "%s: %s\n%s\n", name, about, agreed)
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "side\ttime\tCPU time\tbytes\tallocations\tCPU time, times preempt's\t\n")
 	library := t[len(t)-1].cost
 	for _, r := range t {
