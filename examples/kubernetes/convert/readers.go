@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"errors"
+	"maps"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // groupKind names a kind of object; version is empty where every version of the
@@ -171,8 +174,26 @@ func (b *builder) addClass(o *Object) error {
 	if err := b.claim(o, cluster.KindPriorityClass, "", class.Name); err != nil {
 		return err
 	}
-	b.dump.Snapshot.PriorityClasses = append(b.dump.Snapshot.PriorityClasses, Class(&class))
-	return nil
+	converted, err := tolerable(Class(&class))
+	b.dump.Snapshot.PriorityClasses = append(b.dump.Snapshot.PriorityClasses, converted)
+	return err
+}
+
+// tolerable complains about annotations that say what c tolerates and cannot be
+// read: c then says nothing about it.
+func tolerable(c priority.Class) (priority.Class, error) {
+	_, _, err := priority.ParseToleration(c)
+	if err == nil {
+		return c, nil
+	}
+	c.Annotations = maps.Clone(c.Annotations)
+	delete(c.Annotations, priority.MinimumPreemptableAnnotation)
+	delete(c.Annotations, priority.TolerationSecondsAnnotation)
+	var errs []error
+	each(err, func(e error) {
+		errs = append(errs, &Error{Err: e}) // it names the class and the annotation
+	})
+	return c, errors.Join(errs...)
 }
 
 func (b *builder) addGroup(o *Object) error {

@@ -139,7 +139,7 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if rules == preemption.Kubernetes136 && !q.Nominated {
 		forgetNominations(&dump.Snapshot, preemptor)
 	}
-	o := preemption.Options{Rules: rules, Candidates: true, Strict: c.strict, Quota: c.quota(q.FairSharing)}
+	o := c.asked(rules, q.FairSharing)
 	r, err := ask(o, preemptor, &dump.Snapshot)
 	if err != nil {
 		return nil, dump.Locate(err)

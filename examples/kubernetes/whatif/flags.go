@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +28,15 @@ var rulesByName = map[string]preemption.Rules{
 
 const rulesWanted = "v1.36, v1.37 or kep-5710-alpha"
 
+// asked is what the library is asked under.
+func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Options {
+	o := c.options
+	o.Rules, o.Candidates, o.Explain = rules, true, c.explain
+	o.Strict = o.Strict || c.strict
+	o.Quota = c.quota(of)
+	return o
+}
+
 // config is the command line.
 type config struct {
 	files     list
@@ -42,6 +54,8 @@ type config struct {
 	lenient bool
 	strict  bool
 	now     time.Time
+
+	options preemption.Options // from -options; the flags above count before it
 }
 
 // madeUp is a pod that the command line describes.
@@ -75,6 +89,15 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Var(&c.whyNot, "why-not", "tell why not `TARGET`: a node, or a running pod or group as namespace/name; may be repeated")
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
+	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		return d.Decode(&c.options)
+	})
 	now := f.String("now", "", "the moment of the dump, `RFC3339`; otherwise the newest that the objects tell")
 
 	m := c.made

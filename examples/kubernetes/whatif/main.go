@@ -63,7 +63,7 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	p.doing(func() string {
 		return fmt.Sprintf("searching %d nodes with %d pods", len(dump.Snapshot.Nodes), len(dump.Snapshot.Pods))
 	})
-	o := preemption.Options{Rules: c.rules, Candidates: true, Explain: c.explain, Strict: c.strict, Quota: c.quota(nil)}
+	o := c.asked(c.rules, nil)
 	result, err := ask(o, q.preemptor, &dump.Snapshot)
 	if err != nil {
 		return dump.Locate(err)

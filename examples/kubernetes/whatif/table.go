@@ -43,6 +43,7 @@ func writeTable(w io.Writer, r *report) error {
 	r.verdict()
 	r.nominations()
 	r.victims()
+	r.kept()
 	r.others()
 	r.rejected()
 	r.nearest()
@@ -181,6 +182,21 @@ func budgets(v *preemption.Victim) string {
 		return list + " (violated)"
 	}
 	return list
+}
+
+// kept lists who stays although it is less important, and why.
+func (r *report) kept() {
+	list := r.result.Kept
+	if len(list) == 0 {
+		return
+	}
+	var rows []string
+	for _, k := range list[:min(most, len(list))] {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", podName(preemption.PodRef{Namespace: k.Namespace, Name: k.Name}), k.Node, k.Priority, k.Text))
+	}
+	r.printf("\n")
+	r.table("KEPT\tNODE\tPRIORITY\tWHY IT MAY NOT BE EVICTED", rows)
+	r.more(len(list), most)
 }
 
 // others lists the candidates that were not chosen, the best first.
