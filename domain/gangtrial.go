@@ -30,7 +30,8 @@ type GangTrial struct {
 	static   [][]int8          // by shape and node: 0 not looked at, 1 passes, -1 does not
 	most     []int64           // what the largest node offers of each resource; see offered
 
-	free   []int64 // node-major: what is free with pods gone, nominated pods and members placed
+	home   []int64 // node-major: what is free with everybody in place and the nominated pods
+	free   []int64 // likewise, with pods gone and members placed
 	gone   []bool  // by pod
 	at     []cluster.NodeID
 	placed []MemberID // in order
@@ -52,6 +53,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	for m := range t.at {
 		t.at[m] = cluster.NoNode
 	}
+	t.free = make([]int64, 0, ix.NumNodes()*ix.NumResources())
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		t.free = append(t.free, ix.Free(n)...)
 		for _, p := range ix.Nominees(n) {
@@ -61,6 +63,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 			}
 		}
 	}
+	t.home = slices.Clone(t.free)
 	t.shapes = shapesOf(members)
 	t.static = make([][]int8, len(members))
 	return t
@@ -151,6 +154,18 @@ func (t *GangTrial) Return(p cluster.PodID) {
 	if len(t.on[n]) > 0 {
 		t.dirty = append(t.dirty, n)
 	}
+}
+
+// Home returns every pod and takes every member off, for a trial without
+// constraints. It costs the size of the cluster, however many there are.
+func (t *GangTrial) Home() {
+	for _, m := range t.placed {
+		n := t.at[m]
+		t.at[m], t.on[n] = cluster.NoNode, t.on[n][:0]
+	}
+	t.placed, t.dirty = t.placed[:0], t.dirty[:0]
+	copy(t.free, t.home)
+	clear(t.gone)
 }
 
 // Gone reports whether pod p has been removed and not returned.

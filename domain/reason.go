@@ -13,6 +13,7 @@ const (
 	CheckNodeAffinity  Check = "node affinity" // nodeSelector or required node affinity
 	CheckPorts         Check = "host port"     // a host port is taken
 	CheckResource      Check = "resource"      // not enough of a resource
+	CheckSlots         Check = "slots"         // room for fewer members than have to be placed; see SlotTrial
 	CheckToken         Check = "token"         // an exclusive thing is held by another pod
 	CheckDevice        Check = "device"        // no device with enough room
 	CheckSpread        Check = "topology spread"
@@ -28,7 +29,7 @@ type Reason struct {
 	Unresolvable bool
 
 	Resource cluster.ResourceID // for CheckResource
-	Missing  int64              // for CheckResource: how much more must be free, in the resource's unit
+	Missing  int64              // for CheckResource: how much more must be free, in the resource's unit; for CheckSlots: of how many members
 	Port     int                // for CheckPorts: position in the pod's ports
 
 	// Detail names what stands in the way (a taint, a port, a term); for people.

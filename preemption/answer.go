@@ -116,7 +116,7 @@ func (s *podSearch) victims(c candidate) []Victim {
 	attempts := s.attempts(c.node)
 	list := make([]Victim, len(c.victims))
 	for i, u := range c.victims {
-		list[i] = s.victim(u, attempts[u], c.node)
+		list[i] = s.victim(u, attempts[u], c.node, nil)
 	}
 	return list
 }

@@ -140,16 +140,18 @@ func (s *gangSearch) victims(p *plan) []Victim {
 	s.trial.PlaceAll(p.places)
 	s.trial.Settle()
 	list := make([]Victim, len(p.victims))
-	violating := map[victims.UnitID]bool{}
-	for _, c := range s.runner.Charge(s.budgeted(s.potential(&p.domain))) {
-		violating[c.Unit] = true
+	pods := 0
+	for _, u := range p.victims {
+		pods += len(s.units.Unit(u).Pods)
 	}
+	room := make([]VictimPod, pods)
 	for i, u := range p.victims {
 		s.runner.Return(s.trial, u)
 		why := s.trial.Fits()
 		s.runner.Remove(s.trial, u)
 		s.trial.Settle()
-		list[i] = s.victim(u, attempt{violating[u], why}, cluster.NoNode)
+		list[i] = s.victim(u, attempt{p.charged[i] > 0, why}, cluster.NoNode, room)
+		room = room[len(list[i].Pods):]
 		list[i].Reason.Node = s.where(u)
 	}
 	s.trial.UnplaceTo(0)

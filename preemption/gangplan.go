@@ -17,34 +17,68 @@ type attemptAt struct {
 	*gangSearch
 	domain    *domain.Domain
 	potential []victims.UnitID
-	charged   map[victims.UnitID]int // units that violate a budget, and by how much
-	member    map[victims.UnitID]bool
+	plain     bool // see gangSearch.plain
 
-	top   *plan // the best so far
-	tried int   // placements
-	steps []Step
+	top    *plan // the best so far
+	tried  int   // placements
+	effort int   // checks that moving members may still cost
+	steps  []Step
 }
 
-// offers prices room by those potential victims of the domain that are out.
-func (a *attemptAt) offers() *victims.Offers {
-	if a.member == nil {
-		a.member = make(map[victims.UnitID]bool, len(a.potential))
-		for _, u := range a.potential {
-			a.member[u] = true
+// prices are what room costs that the potential victims of the domain who are out
+// would have to make, where placer or the choice of a child's region asks for it.
+func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
+	switch placer.(type) {
+	case domain.Pack, domain.Spread:
+		if !a.plain && !slices.ContainsFunc(a.team.children, (*team).wishes) {
+			return nil
 		}
 	}
-	return victims.NewOffers(a.units, a.trial,
-		func(u victims.UnitID) bool { return a.member[u] && a.trial.Gone(a.units.Unit(u).Pods[0]) },
-		func(u victims.UnitID) int { return a.charged[u] },
-		func(u victims.UnitID) bool { return a.options.BrokenGroupsFree && a.broken(u) })
+	s := a.gangSearch
+	if s.offers == nil {
+		potential := func(u victims.UnitID) bool { return s.inside[u] && s.trial.Gone(s.units.Unit(u).Pods[0]) }
+		violates := func(u victims.UnitID) int { return int(s.charged[u]) }
+		costless := func(u victims.UnitID) bool { return s.broken(u) }
+		if s.runner.Budgets.None() {
+			violates = nil
+		}
+		if !s.options.BrokenGroupsFree {
+			costless = nil
+		}
+		s.offers = victims.NewOffers(s.units, s.trial, potential, violates, costless)
+	}
+	s.offers.Reset()
+	return s.offers
+}
+
+// dearer reports whether the members that are placed cost more than the best plan so
+// far, as far as that can be told without giving anybody back.
+func (a *attemptAt) dearer() bool {
+	if a.top == nil || !a.plain || a.rules.mobile || a.rules.lowest {
+		return false
+	}
+	if a.rules.members != MinCount {
+		if seats := len(a.trial.Placed()) - len(a.top.places); seats != 0 {
+			return seats < 0
+		}
+	}
+	a.offers.Reset()
+	return a.offers.Total().Compare(priceOf(a.top.score)) > 0
+}
+
+// priceOf is a score as a price.
+func priceOf(s victims.Score) domain.Price {
+	p := domain.Price{Violations: int64(s.Violations), Highest: int64(s.Highest), Sum: s.Sum, Pods: int64(s.Pods)}
+	if s.Pods == 0 {
+		p.Highest = domain.Free.Highest
+	}
+	return p
 }
 
 // giveBack returns whom it can beside the members that are placed, keeps the plan if
 // it is the best so far, and takes everybody out again.
 func (a *attemptAt) giveBack(placer domain.Placer) {
 	violating, rest := a.concerned()
-	a.trial.Mobile = a.rules.mobile && a.given == nil
-	a.trial.Need = func(t *domain.GangTrial) bool { return a.reseat() }
 	if a.options.Explain {
 		a.steps = nil
 		a.notePlaces()
@@ -58,6 +92,10 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 	p := plan{domain: *a.domain, places: a.trial.Assignments(), score: a.score(out.Victims, out.Violations)}
 	if a.tried++; a.top == nil || a.compare(&p, a.top) < 0 {
 		p.victims, p.steps = slices.Clone(out.Victims), a.steps
+		p.charged = make([]int32, len(p.victims))
+		for i, u := range p.victims {
+			p.charged[i] = a.charged[u]
+		}
 		a.top = &p
 	}
 	a.trial.UnplaceTo(0)
@@ -73,8 +111,14 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 
 // reprieve gives back by the strategy of the rules.
 func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged, rest []victims.UnitID) reprieve.Outcome {
-	if !a.rules.lowest {
-		return a.runner.GiveBack(a.trial, violating, rest)
+	switch {
+	case a.counts():
+		trial := a.slotTrial()
+		out := a.runner.GiveBack(trial, violating, rest)
+		a.reseat()
+		return out
+	case !a.rules.lowest:
+		return a.runner.GiveBack(a.mobileTrial(), violating, rest)
 	}
 	first := a.trial.Assignments()
 	again := func() domain.Reason {
@@ -83,7 +127,7 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 		if a.given != nil {
 			return a.placeGiven()
 		}
-		if a.place(a.domain, placer, a.offers(), a.rules.members == MinCount) || a.placeAsBefore(first) {
+		if a.place(a.domain, placer, a.prices(placer), a.rules.members == MinCount) || a.placeAsBefore(first) {
 			return domain.Reason{}
 		}
 		return domain.Reason{Check: noPlacement}
@@ -92,9 +136,33 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 	if a.options.Explain {
 		note = func(step Step) { a.steps = append(a.steps, step) }
 	}
-	sorted := slices.Clone(a.potential)
-	slices.SortFunc(sorted, a.units.Compare)
-	return a.runner.GiveBackLowest(a.trial, a.lowest(again, note), sorted)
+	sorted := a.units.Sorted(a.potential)
+	return a.runner.GiveBackLowest(a.mobileTrial(), a.lowest(again, note), sorted)
+}
+
+// mobileTrial is the trial, in which the gang moves where the rules let it.
+func (a *attemptAt) mobileTrial() *domain.GangTrial {
+	a.trial.Mobile = a.rules.mobile && a.given == nil
+	a.trial.Need = func(*domain.GangTrial) bool { return a.reseat() }
+	return a.trial
+}
+
+// counts reports whether the gang moves and its members are alike, so that counting
+// rooms takes the place of placing them: then every placement has the same victims.
+func (a *attemptAt) counts() bool {
+	return a.rules.mobile && a.given == nil && !a.rules.lowest && a.trial.Interchangeable()
+}
+
+// slotTrial takes the members off and counts room for as many.
+func (a *attemptAt) slotTrial() *domain.SlotTrial {
+	need := 0
+	for _, leaf := range a.team.leaves(nil) {
+		if leaf.within != nil {
+			need += a.wanted(leaf)
+		}
+	}
+	a.trial.UnplaceTo(0)
+	return domain.NewSlotTrial(a.trial, a.domain, 0, need)
 }
 
 // placeAsBefore places what list says, if it fits as things stand.
@@ -125,21 +193,16 @@ func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.Un
 	list := a.potential
 	if !a.rules.mobile && !a.rules.lowest && !a.trial.CrossNode() {
 		list = nil
-		seen := map[victims.UnitID]bool{}
+		a.lists++
 		for _, m := range a.trial.Placed() {
-			for _, u := range a.evictable(a.trial.At(m)) {
-				if !seen[u] && a.trial.Gone(a.units.Unit(u).Pods[0]) {
-					seen[u] = true
-					list = append(list, u)
-				}
-			}
+			list = a.addFrom(list, a.trial.At(m))
 		}
+		list = slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.trial.Gone(a.units.Unit(u).Pods[0]) })
 	}
-	list = slices.Clone(list)
-	slices.SortFunc(list, a.units.Compare)
+	list = a.units.Sorted(list)
 	for _, u := range list {
 		if v := a.charged[u]; v > 0 {
-			violating = append(violating, reprieve.Charged{Unit: u, Violations: v})
+			violating = append(violating, reprieve.Charged{Unit: u, Violations: int(v)})
 		} else {
 			rest = append(rest, u)
 		}

@@ -18,6 +18,12 @@ type gangSearch struct {
 	trial  *domain.GangTrial
 	runner *reprieve.Runner
 	tally  *disruption.Ledger
+	offers *victims.Offers
+
+	seen    []int32 // by unit: the number of the list in which it stands
+	lists   int32   // how many lists of units were made
+	inside  []bool  // by unit: potential victim of the domain that is looked at
+	charged []int32 // by unit: what its loss adds to the violations
 
 	best     *plan
 	rejected []rejectedDomain
@@ -33,6 +39,7 @@ type plan struct {
 	domain  domain.Domain
 	places  []domain.Assignment
 	victims []victims.UnitID
+	charged []int32 // by victim: what its loss adds to the violations
 	score   victims.Score
 	steps   []Step // how it came about, for the trace
 }
@@ -57,7 +64,10 @@ func newGangSearch(q *question) *gangSearch {
 		proved:   true,
 		stats:    Stats{Hooks: q.options.Hooks != nil},
 	}
-	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups)
+	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups) && (q.rules.mobile || !q.monotone())
+	s.seen = make([]int32, q.units.Len())
+	s.inside = make([]bool, q.units.Len())
+	s.charged = make([]int32, q.units.Len())
 	return s
 }
 
@@ -229,20 +239,19 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		s.note(Step{Action: ActionPotential, Text: "potential " + s.unitNames(potential)})
 	}
 	for _, u := range potential {
+		s.inside[u] = true
 		s.runner.Remove(s.trial, u)
 	}
 	defer func() {
 		s.trial.UnplaceTo(0)
 		for _, u := range potential {
-			if s.trial.Gone(s.units.Unit(u).Pods[0]) {
-				s.runner.Return(s.trial, u)
-			}
+			s.inside[u], s.charged[u] = false, 0
 		}
-		s.trial.Settle()
+		s.bringBack(potential)
 	}()
-	a := &attemptAt{gangSearch: s, domain: d, potential: potential, charged: map[victims.UnitID]int{}}
+	a := &attemptAt{gangSearch: s, domain: d, potential: potential, plain: s.plain(potential)}
 	for _, c := range s.runner.Charge(s.budgeted(potential)) {
-		a.charged[c.Unit] = c.Violations
+		s.charged[c.Unit] = int32(c.Violations)
 	}
 	if s.given != nil {
 		if why := s.placeGiven(); !why.OK() {
@@ -253,8 +262,12 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		return domain.Reason{}
 	}
 	for _, placer := range s.placers() {
-		if s.place(d, placer, a.offers(), s.rules.members == MinCount) {
+		if s.place(d, placer, a.prices(placer), s.rules.members == MinCount) && !a.dearer() {
 			a.giveBack(placer)
+		}
+		s.trial.UnplaceTo(0)
+		if a.top != nil && a.counts() {
+			break // the others have the same victims
 		}
 	}
 	if a.top == nil {
@@ -263,6 +276,20 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 	a.improve()
 	a.finish()
 	return domain.Reason{}
+}
+
+// bringBack returns those of list that are out.
+func (s *gangSearch) bringBack(list []victims.UnitID) {
+	if len(s.states) == 0 && len(list) > s.units.Len()/4 {
+		s.trial.Home()
+		return
+	}
+	for _, u := range list {
+		if s.trial.Gone(s.units.Unit(u).Pods[0]) {
+			s.runner.Return(s.trial, u)
+		}
+	}
+	s.trial.Settle()
 }
 
 // placers lists the placers to try, the first one wins ties.
@@ -282,19 +309,44 @@ func (s *gangSearch) placers() []domain.Placer {
 // potential returns the units with a pod in d that may be evicted, in no order.
 // Units of the gang itself are not among them.
 func (s *gangSearch) potential(d *domain.Domain) []victims.UnitID {
-	var list []victims.UnitID
+	most := 0
 	for _, n := range d.Nodes {
-		for _, u := range s.evictable(n) {
-			unit := s.units.Unit(u)
-			if len(unit.Pods) > 1 && slices.Contains(list, u) {
-				continue
-			}
-			if !s.ownUnit(unit) {
-				list = append(list, u)
-			}
+		most += len(s.units.On(n))
+	}
+	list := make([]victims.UnitID, 0, most)
+	s.lists++
+	for _, n := range d.Nodes {
+		list = s.addFrom(list, n)
+	}
+	if s.team.id == cluster.NoGroup {
+		return list
+	}
+	return slices.DeleteFunc(list, func(u victims.UnitID) bool { return s.ownUnit(s.units.Unit(u)) })
+}
+
+// addFrom appends the potential victims on node n that are not in the list yet.
+func (s *gangSearch) addFrom(list []victims.UnitID, n cluster.NodeID) []victims.UnitID {
+	for _, u := range s.evictable(n) {
+		if s.seen[u] != s.lists {
+			s.seen[u] = s.lists
+			list = append(list, u)
 		}
 	}
 	return list
+}
+
+// plain reports whether what has to go on a node is a matter of that node alone, and
+// is priced as it is scored: every unit is one pod of its own priority.
+func (s *gangSearch) plain(list []victims.UnitID) bool {
+	if len(s.states) > 0 {
+		return false
+	}
+	for _, u := range list {
+		if unit := s.units.Unit(u); len(unit.Pods) > 1 || unit.Priority != s.ix.Priority(unit.Pods[0]) {
+			return false
+		}
+	}
+	return true
 }
 
 // ownUnit reports whether unit holds running pods of the gang.
@@ -322,6 +374,5 @@ func (s *gangSearch) budgeted(potential []victims.UnitID) []victims.UnitID {
 			}
 		}
 	}
-	slices.SortFunc(list, s.units.Compare)
-	return list
+	return s.units.Sorted(list)
 }

@@ -138,6 +138,9 @@ func (e *every) run() {
 		} else if len(e.trial.Placed()) != e.most || !e.suffices() {
 			return
 		}
+		if e.dearer() {
+			return
+		}
 		list := e.trial.Assignments()
 		e.giveBack(nil)
 		e.trial.PlaceAll(list)
@@ -190,7 +193,7 @@ func (a *attemptAt) climb(e *every, budget int) {
 	if len(a.potential) > budget {
 		return
 	}
-	limit := a.trial.Checks + budget
+	a.effort = budget
 	nodes := make([][]cluster.NodeID, len(e.classes))
 	for i, class := range e.classes {
 		nodes[i] = a.cheapest(class[0])
@@ -199,7 +202,7 @@ func (a *attemptAt) climb(e *every, budget int) {
 		better = false
 		from := a.top
 		for i, class := range e.classes {
-			if a.moveClass(class, nodes[i], from, limit) {
+			if a.moveClass(class, nodes[i], from) {
 				better = true
 				break
 			}
@@ -209,7 +212,7 @@ func (a *attemptAt) climb(e *every, budget int) {
 
 // cheapest lists nodes for member m, where least has to go for it first.
 func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
-	offers := a.offers()
+	offers := a.prices(domain.LeastDisruption{})
 	type offer struct {
 		price domain.Price
 		node  cluster.NodeID
@@ -230,7 +233,7 @@ func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
 
 // moveClass tries the moves of members that are alike, and stops at the first that
 // helps.
-func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *plan, limit int) bool {
+func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *plan) bool {
 	on := map[cluster.NodeID][]int{} // positions in from.places
 	var order []cluster.NodeID
 	for i, p := range from.places {
@@ -243,25 +246,39 @@ func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, f
 	}
 	for _, n := range order {
 		for _, to := range nodes {
-			for _, moved := range [][]int{on[n][:1], on[n]} {
-				if to == n || len(on[n]) > 1 && len(moved) == 0 {
-					continue
-				}
-				if a.trial.Checks > limit {
+			if to == n {
+				continue
+			}
+			for _, moved := range [][]int{on[n][:1], on[n]}[:min(2, len(on[n]))] {
+				if a.effort <= 0 {
 					return false
 				}
-				list := slices.Clone(from.places)
-				for _, i := range moved {
-					list[i].Node = to
-				}
-				if a.placeAsBefore(list) {
-					a.giveBack(nil)
-					if a.top != from {
-						return true
-					}
+				if a.tryMove(from, moved, to) {
+					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// tryMove evaluates the plan from with some of its members on another node, and
+// reports whether that is better.
+func (a *attemptAt) tryMove(from *plan, moved []int, to cluster.NodeID) bool {
+	list := slices.Clone(from.places)
+	for _, i := range moved {
+		list[i].Node = to
+	}
+	a.effort -= len(list) + len(a.potential)/8 // what pricing them costs, in checks
+	if !a.placeAsBefore(list) {
+		return false
+	}
+	if a.dearer() {
+		a.trial.UnplaceTo(0)
+		return false
+	}
+	before := a.trial.Checks
+	a.giveBack(nil)
+	a.effort -= a.trial.Checks - before
+	return a.top != from
 }

@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/reprieve"
@@ -11,14 +12,10 @@ import (
 // lowest is the strategy that bounds how important victims may be; place finds the
 // preemptor a place anew.
 func (q *question) lowest(place func() domain.Reason, note func(Step)) reprieve.Lowest {
-	monotone := true
-	for _, s := range q.states {
-		monotone = monotone && s.Scope().Monotone
-	}
 	l := reprieve.Lowest{
 		Level:    func(u victims.UnitID) int32 { return q.units.Unit(u).Level },
 		Place:    place,
-		Monotone: monotone,
+		Monotone: q.monotone(),
 	}
 	if note != nil {
 		l.Bounded = func(level, next int32, lower bool, why domain.Reason) {
@@ -30,4 +27,9 @@ func (q *question) lowest(place func() domain.Reason, note func(Step)) reprieve.
 		}
 	}
 	return l
+}
+
+// monotone reports whether removing a pod never turns a fit into a misfit.
+func (q *question) monotone() bool {
+	return !slices.ContainsFunc(q.states, func(s domain.State) bool { return !s.Scope().Monotone })
 }

@@ -24,6 +24,8 @@ type question struct {
 	policy   priority.Policy
 	states   []domain.State
 	asked    Asked
+
+	budgetNames []string // by budget, once it was needed
 }
 
 // newQuestion finds the preemptor, settles its priority and prepares the

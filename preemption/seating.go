@@ -279,16 +279,10 @@ func (a *attemptAt) reseat() bool {
 			leaves = append(leaves, leaf)
 		}
 	}
-	need := func(leaf *team) int {
-		if a.rules.members == MinCount {
-			return leaf.need()
-		}
-		return leaf.seated
-	}
 	all := func(ok func(*team) bool) bool {
 		return !slices.ContainsFunc(leaves, func(l *team) bool { return !ok(l) })
 	}
-	seated, proved := a.seatParts(a.domain, leaves, need, all)
+	seated, proved := a.seatParts(a.domain, leaves, a.wanted, all)
 	for _, leaf := range leaves {
 		leaf.within = a.domain
 	}
@@ -298,7 +292,7 @@ func (a *attemptAt) reseat() bool {
 	a.gangSearch.proved = false
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
 		w := &seating{gangSearch: a.gangSearch, placer: placer}
-		if !slices.ContainsFunc(leaves, func(l *team) bool { return w.fill(l, a.domain, need(l)) < need(l) }) {
+		if !slices.ContainsFunc(leaves, func(l *team) bool { return w.fill(l, a.domain, a.wanted(l)) < a.wanted(l) }) {
 			return true
 		}
 		a.trial.UnplaceTo(0)
@@ -306,12 +300,24 @@ func (a *attemptAt) reseat() bool {
 	return false
 }
 
+// wanted is how many members of a pod group have to stay seated.
+func (a *attemptAt) wanted(leaf *team) int {
+	if a.rules.members == MinCount {
+		return leaf.need()
+	}
+	return leaf.seated
+}
+
 // seatMore gives further members a place where nobody more has to go for it. The
 // units that stay, but were never tried, are back while it looks.
 func (a *attemptAt) seatMore(out []victims.UnitID) {
 	var back []victims.UnitID
+	a.lists++
+	for _, u := range out {
+		a.seen[u] = a.lists
+	}
 	for _, u := range a.potential {
-		if a.trial.Gone(a.units.Unit(u).Pods[0]) && !slices.Contains(out, u) {
+		if a.seen[u] != a.lists && a.trial.Gone(a.units.Unit(u).Pods[0]) {
 			a.runner.Return(a.trial, u)
 			back = append(back, u)
 		}

@@ -51,7 +51,9 @@ type attempt struct {
 	why      domain.Reason
 }
 
-func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID) Victim {
+// victim spells out unit u. Its pods are written to the start of room if that is
+// large enough.
+func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID, room []VictimPod) Victim {
 	unit := q.units.Unit(u)
 	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Violates: a.violates, Reason: q.reason(n, a.why)}
 	if unit.Group != cluster.NoGroup {
@@ -61,16 +63,29 @@ func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID) Victim 
 		pod := q.ix.Pod(unit.Pods[0])
 		v.Namespace, v.Name = pod.Namespace, pod.Name
 	}
+	v.Pods = slices.Grow(room[:0:len(room)], len(unit.Pods))
 	for _, p := range unit.Pods {
 		pod := q.ix.Pod(p)
 		v.Pods = append(v.Pods, VictimPod{q.ref(p), pod.Node, q.ix.Priority(p), pod.Started})
 		for _, b := range q.budgets.Of(p) {
-			v.Budgets = append(v.Budgets, q.ix.Budget(b).Namespace+"/"+q.ix.Budget(b).Name)
+			v.Budgets = append(v.Budgets, q.budgetName(b))
 		}
 	}
+	v.Pods = slices.Clip(v.Pods)
 	slices.Sort(v.Budgets)
 	v.Budgets = slices.Compact(v.Budgets)
 	return v
+}
+
+// budgetName is the namespace and name of budget b.
+func (q *question) budgetName(b cluster.BudgetID) string {
+	if q.budgetNames == nil {
+		q.budgetNames = make([]string, q.ix.NumBudgets())
+	}
+	if q.budgetNames[b] == "" {
+		q.budgetNames[b] = q.ix.Budget(b).Namespace + "/" + q.ix.Budget(b).Name
+	}
+	return q.budgetNames[b]
 }
 
 // reason puts into words why the preemptor does not fit on node n, or with NoNode
@@ -139,6 +154,8 @@ func (r Reason) String() string {
 		text = "fits"
 	case r.Check == domain.CheckResource:
 		text = fmt.Sprintf("%s short by %d", r.Resource, r.Missing)
+	case r.Check == domain.CheckSlots:
+		text = fmt.Sprintf("no room for %s anywhere", count(int(r.Missing), "member"))
 	case r.Detail != "":
 		text += " " + r.Detail
 	}

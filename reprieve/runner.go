@@ -104,7 +104,13 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	for _, u := range rest {
 		r.giveBack(t, u, false)
 	}
-	for r.Repeat && r.pass(t, violating, &violations) {
+	if r.Repeat {
+		adds := make(map[victims.UnitID]int, len(violating))
+		for _, c := range violating {
+			adds[c.Unit] = c.Violations
+		}
+		for r.pass(t, adds, &violations) {
+		}
 	}
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
@@ -127,14 +133,15 @@ func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool 
 	return false
 }
 
-// pass tries every remaining victim once more and reports whether one returned.
-func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool {
+// pass tries every remaining victim once more and reports whether one returned. adds
+// tells what those that violate a budget add to the violations.
+func (r *Runner) pass(t domain.Trial, adds map[victims.UnitID]int, violations *int) bool {
 	before := r.out
 	r.out = r.out[len(r.out):]
 	for _, u := range before {
-		i := slices.IndexFunc(violating, func(c Charged) bool { return c.Unit == u })
-		if r.giveBack(t, u, i >= 0) && i >= 0 {
-			*violations -= violating[i].Violations
+		v, violates := adds[u]
+		if r.giveBack(t, u, violates) {
+			*violations -= v
 		}
 	}
 	changed := len(r.out) < len(before)

@@ -39,6 +39,9 @@ func (b *Budgets) Of(p cluster.PodID) []cluster.BudgetID {
 	return b.ids[b.from[p]:b.from[p+1]]
 }
 
+// None reports whether there are no budgets.
+func (b *Budgets) None() bool { return b.from == nil }
+
 // NewLedger returns a ledger with what each budget allows.
 func (b *Budgets) NewLedger() *disruption.Ledger { return disruption.NewLedger(b.set.Allowed()) }
 

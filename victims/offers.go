@@ -2,6 +2,7 @@ package victims
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -21,24 +22,33 @@ type Offers struct {
 	violates func(UnitID) int  // what its loss adds to the violations
 	costless func(UnitID) bool // its loss costs nothing
 
-	broken []int32                         // by unit: on how many nodes it has to go for a member that is placed
-	paid   map[cluster.NodeID]domain.Price // what has to go for the members on a node
-	out    map[cluster.NodeID][]UnitID     // and who
-	free   []int64
-	needed []bool
-	units  []UnitID
-	nodes  []cluster.NodeID
+	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
+	lost   []UnitID           // those for which broken was above zero; they may be there twice
+	paid   []domain.Price     // by node: what has to go for its members
+	out    [][]UnitID         // by node: and who
+	booked []bool             // by node: paid and out are set
+	taken  []cluster.NodeID   // those nodes
+	free   []int64            // of the node that is looked at
+	needed []bool             // by resource: a member on the node asks for it
+	units  []UnitID           // who has to go on the node
+	nodes  []cluster.NodeID   // for Taken
+	fresh  []bool             // by node: among nodes already
+	pinned []cluster.HostPort // ports of the members on the node
 }
 
 // NewOffers returns the offers of the units that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
-// the count of violations; costless admits those that are priced at nothing.
+// the count of violations; nil: nothing. costless admits those whose pods are priced
+// at nothing; nil: none.
 func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, violates func(UnitID) int, costless func(UnitID) bool) *Offers {
+	nodes := us.ix.NumNodes()
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
 		broken: make([]int32, us.Len()),
-		paid:   map[cluster.NodeID]domain.Price{},
-		out:    map[cluster.NodeID][]UnitID{},
+		paid:   make([]domain.Price, nodes),
+		out:    make([][]UnitID, nodes),
+		booked: make([]bool, nodes),
+		fresh:  make([]bool, nodes),
 		free:   make([]int64, us.ix.NumResources()),
 		needed: make([]bool, us.ix.NumResources()),
 	}
@@ -48,10 +58,10 @@ func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, viol
 // members placed there. O(k) for k units on the node.
 func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	price := o.evict(n, m, true)
-	before, ok := o.paid[n]
-	if !ok {
+	if !o.booked[n] {
 		return price
 	}
+	before := o.paid[n]
 	price.Violations -= before.Violations
 	price.Sum -= before.Sum
 	price.Pods -= before.Pods
@@ -63,32 +73,52 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 
 // Taken books member m on node n.
 func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
+	if !o.booked[n] {
+		o.booked[n], o.out[n] = true, o.out[n][:0]
+		o.taken = append(o.taken, n)
+	}
 	for _, u := range o.out[n] {
 		o.broken[u]--
 	}
 	o.paid[n] = o.evict(n, m, false)
-	o.out[n] = append(o.out[n][:0], o.units...)
 	o.nodes = o.nodes[:0]
 	for _, u := range o.units {
-		o.broken[u]++
-		for _, p := range o.us.units[u].Pods {
-			if at := o.us.ix.NodeOf(p); at != cluster.NoNode && at != n {
-				o.nodes = append(o.nodes, at)
-			}
+		if o.broken[u]++; o.broken[u] > 1 {
+			continue
+		}
+		o.lost = append(o.lost, u)
+		if pods := o.us.units[u].Pods; len(pods) > 1 && !slices.Contains(o.out[n], u) {
+			o.reach(pods, n)
 		}
 	}
+	for _, at := range o.nodes {
+		o.fresh[at] = false
+	}
+	o.out[n] = append(o.out[n][:0], o.units...)
 	return o.nodes
 }
 
-// Reset counts anew what has to go, after members were taken off their nodes.
+// reach adds the nodes of pods other than n to o.nodes.
+func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
+	for _, p := range pods {
+		if at := o.us.ix.NodeOf(p); at != cluster.NoNode && at != n && !o.fresh[at] {
+			o.fresh[at] = true
+			o.nodes = append(o.nodes, at)
+		}
+	}
+}
+
+// Reset counts anew what has to go for the members that are placed.
 func (o *Offers) Reset() {
-	clear(o.broken)
-	clear(o.paid)
-	clear(o.out)
-	seen := map[cluster.NodeID]bool{}
+	for _, u := range o.lost {
+		o.broken[u] = 0
+	}
+	for _, n := range o.taken {
+		o.booked[n] = false
+	}
+	o.lost, o.taken = o.lost[:0], o.taken[:0]
 	for _, m := range o.trial.Placed() {
-		if n := o.trial.At(m); !seen[n] {
-			seen[n] = true
+		if n := o.trial.At(m); !o.booked[n] {
 			o.Taken(m, n)
 		}
 	}
@@ -97,10 +127,14 @@ func (o *Offers) Reset() {
 // Total is what has to go for all members that are placed.
 func (o *Offers) Total() domain.Price {
 	price := domain.Free
-	for u, times := range o.broken {
-		if times > 0 {
-			o.charge(&price, UnitID(u))
+	for _, u := range o.lost {
+		if o.broken[u] > 0 {
+			o.charge(&price, u)
+			o.broken[u] = -o.broken[u] // once
 		}
+	}
+	for _, u := range o.lost {
+		o.broken[u] = max(o.broken[u], -o.broken[u])
 	}
 	return price
 }
@@ -110,6 +144,7 @@ func (o *Offers) Total() domain.Price {
 func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Price {
 	copy(o.free, o.trial.Free(n))
 	clear(o.needed)
+	o.pinned = o.pinned[:0]
 	for _, placed := range o.trial.On(n) {
 		o.need(placed, false)
 	}
@@ -118,23 +153,30 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Pr
 	}
 	o.units = o.units[:0]
 	price := domain.Free
-	for _, violating := range [...]bool{true, false} {
-		for _, u := range o.us.On(n) {
-			if !o.below(u) || (o.violates(u) > 0) != violating {
-				continue
-			}
-			if !o.stays(u, n, m, more) {
-				o.units = append(o.units, u)
-				o.add(&price, u)
-			}
+	if o.violates != nil {
+		o.walk(&price, n, true)
+	}
+	o.walk(&price, n, false)
+	return price
+}
+
+// walk gives back the units on node n that violate a budget, or the others.
+func (o *Offers) walk(price *domain.Price, n cluster.NodeID, violating bool) {
+	for _, u := range o.us.On(n) {
+		if !o.below(u) || o.violates != nil && (o.violates(u) > 0) != violating {
+			continue
+		}
+		if !o.stays(u, n) {
+			o.units = append(o.units, u)
+			o.add(price, u)
 		}
 	}
-	return price
 }
 
 // need marks what member m asks for, and takes it from the free room.
 func (o *Offers) need(m domain.MemberID, take bool) {
-	for r, v := range o.trial.Member(m).Request() {
+	member := o.trial.Member(m)
+	for r, v := range member.Request() {
 		if v > 0 {
 			o.needed[r] = true
 			if take {
@@ -142,33 +184,32 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 			}
 		}
 	}
+	o.pinned = append(o.pinned, member.Pod.Ports...)
 }
 
 // stays puts the pods of unit u on node n back if the members fit beside them.
-func (o *Offers) stays(u UnitID, n cluster.NodeID, m domain.MemberID, more bool) bool {
+func (o *Offers) stays(u UnitID, n cluster.NodeID) bool {
 	if o.broken[u] > 0 {
 		return false
 	}
-	for _, p := range o.us.units[u].Pods {
-		if o.us.ix.NodeOf(p) != n {
-			continue
-		}
-		for r, v := range o.us.ix.Request(p) {
-			o.free[r] -= v
-		}
-	}
-	if o.fits() && !o.portTaken(u, n, m, more) {
+	o.book(u, n, -1)
+	if o.fits() && !o.portTaken(u, n) {
 		return true
 	}
-	for _, p := range o.us.units[u].Pods {
-		if o.us.ix.NodeOf(p) != n {
+	o.book(u, n, +1)
+	return false
+}
+
+func (o *Offers) book(u UnitID, n cluster.NodeID, sign int64) {
+	pods := o.us.units[u].Pods
+	for _, p := range pods {
+		if len(pods) > 1 && o.us.ix.NodeOf(p) != n {
 			continue
 		}
-		for r, v := range o.us.ix.Request(p) {
-			o.free[r] += v
+		for r, v := range o.us.ix.Request(p)[:len(o.free)] {
+			o.free[r] += sign * v
 		}
 	}
-	return false
 }
 
 func (o *Offers) fits() bool {
@@ -180,27 +221,18 @@ func (o *Offers) fits() bool {
 	return true
 }
 
-func (o *Offers) portTaken(u UnitID, n cluster.NodeID, m domain.MemberID, more bool) bool {
-	taken := func(m domain.MemberID) bool {
-		want := o.trial.Member(m).Pod.Ports
-		if len(want) == 0 {
-			return false
-		}
-		for _, p := range o.us.units[u].Pods {
-			if o.us.ix.NodeOf(p) == n {
-				if _, conflict := domain.PortsConflict(want, o.us.ix.Pod(p).Ports); conflict {
-					return true
-				}
-			}
-		}
+func (o *Offers) portTaken(u UnitID, n cluster.NodeID) bool {
+	if len(o.pinned) == 0 {
 		return false
 	}
-	for _, placed := range o.trial.On(n) {
-		if taken(placed) {
-			return true
+	for _, p := range o.us.units[u].Pods {
+		if o.us.ix.NodeOf(p) == n {
+			if _, conflict := domain.PortsConflict(o.pinned, o.us.ix.Pod(p).Ports); conflict {
+				return true
+			}
 		}
 	}
-	return more && taken(m)
+	return false
 }
 
 // add adds what the loss of unit u costs; one that is lost already costs nothing.
@@ -211,8 +243,10 @@ func (o *Offers) add(price *domain.Price, u UnitID) {
 }
 
 func (o *Offers) charge(price *domain.Price, u UnitID) {
-	price.Violations += int64(o.violates(u))
-	if o.costless(u) {
+	if o.violates != nil {
+		price.Violations += int64(o.violates(u))
+	}
+	if o.costless != nil && o.costless(u) {
 		return
 	}
 	for _, p := range o.us.units[u].Pods {

@@ -3,6 +3,7 @@ package victims
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -31,6 +32,9 @@ type Units struct {
 	units  []Unit
 	unitOf []UnitID // by pod; noUnit for a pod that does not run
 	on     [][]UnitID
+
+	once  sync.Once
+	order []UnitID // all units, most important first, once that was needed
 }
 
 const noUnit UnitID = -1
@@ -202,6 +206,34 @@ func (us *Units) Compare(a, b UnitID) int {
 		return c
 	}
 	return cmp.Compare(x.Pods[0], y.Pods[0])
+}
+
+// Sorted returns a new slice with the units of list, most important first. Large
+// parts of all units are sorted by an order that is made once, when first needed.
+func (us *Units) Sorted(list []UnitID) []UnitID {
+	if len(list) < us.Len()/4 {
+		list = slices.Clone(list)
+		slices.SortFunc(list, us.Compare)
+		return list
+	}
+	us.once.Do(func() {
+		us.order = make([]UnitID, us.Len())
+		for u := range us.order {
+			us.order[u] = UnitID(u)
+		}
+		slices.SortFunc(us.order, us.Compare)
+	})
+	in := make([]bool, us.Len())
+	for _, u := range list {
+		in[u] = true
+	}
+	sorted := make([]UnitID, 0, len(list))
+	for _, u := range us.order {
+		if in[u] {
+			sorted = append(sorted, u)
+		}
+	}
+	return sorted
 }
 
 // Potential returns the units on node n whose level is below that given, most

@@ -1,0 +1,63 @@
+package domain
+
+import (
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// SlotTrial is the what-if of members that are [GangTrial.Interchangeable] and may
+// move: they fit if the nodes of a domain have room for enough of them, wherever that
+// is, so that rooms are counted and nobody is placed. Remove and Return cost the
+// number of resources, Fits nothing.
+type SlotTrial struct {
+	t      *GangTrial
+	member MemberID
+	need   int
+	slots  []int // by node: room for so many members, at most need; 0 outside of the domain
+	inside []bool
+	total  int
+}
+
+// NewSlotTrial counts the slots for member in d as things stand in t, in which no
+// member is placed. Pods leave and return through the SlotTrial from then on.
+func NewSlotTrial(t *GangTrial, d *Domain, member MemberID, need int) *SlotTrial {
+	s := &SlotTrial{
+		t: t, member: member, need: need,
+		slots: make([]int, t.ix.NumNodes()), inside: make([]bool, t.ix.NumNodes()),
+	}
+	for _, n := range d.Nodes {
+		s.inside[n] = t.passesStatic(member, n) && len(t.members[member].unknown) == 0
+		s.count(n)
+	}
+	return s
+}
+
+func (s *SlotTrial) count(n cluster.NodeID) {
+	if !s.inside[n] {
+		return
+	}
+	now := int(min(s.t.slots(s.member, n), int64(s.need)))
+	s.total += now - s.slots[n]
+	s.slots[n] = now
+}
+
+// Remove takes running pod p away.
+func (s *SlotTrial) Remove(p cluster.PodID) { s.move(p, s.t.Remove) }
+
+// Return puts pod p back where it ran.
+func (s *SlotTrial) Return(p cluster.PodID) { s.move(p, s.t.Return) }
+
+func (s *SlotTrial) move(p cluster.PodID, do func(cluster.PodID)) {
+	do(p)
+	if n := s.t.ix.NodeOf(p); n != cluster.NoNode {
+		s.count(n)
+	}
+}
+
+// Fits says whether there is room for enough members.
+func (s *SlotTrial) Fits() Reason {
+	s.t.Checks++
+	if s.total >= s.need {
+		return Reason{}
+	}
+	return Reason{Check: CheckSlots, Missing: int64(s.need - s.total)}
+}
