@@ -86,15 +86,23 @@ func (s *affinityState) countRunning() {
 		for _, set := range pr.hitSets {
 			for _, p := range s.plan.labels.Carriers(set) {
 				for _, t := range pr.hitLists[pr.hits[set]] {
-					s.bump(i, t, s.plan.ix.NodeOf(p), +1)
+					s.countIn(i, t, s.plan.ix.NodeOf(p))
 				}
 			}
 		}
 		for _, term := range pr.repelling {
 			for _, p := range s.plan.anti.Owners(term) {
-				s.bump(i, pr.repelledBy[term], s.plan.ix.NodeOf(p), +1)
+				s.countIn(i, pr.repelledBy[term], s.plan.ix.NodeOf(p))
 			}
 		}
+	}
+}
+
+// countIn counts a running pod, and notes that it matters on its node.
+func (s *affinityState) countIn(i int, t int32, n cluster.NodeID) {
+	if n != cluster.NoNode && s.plan.profiles[i].tallies[t].of[n] != cluster.NoValue {
+		s.plan.touched[n] = true
+		s.bump(i, t, n, +1)
 	}
 }
 
@@ -142,12 +150,8 @@ func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
 	}
 }
 
-// bump adds sign to tally t of profile i in the topology value of node n, if it has
-// one and is a node of the snapshot.
+// bump adds sign to tally t of profile i in the topology value of node n.
 func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign int32) {
-	if n == cluster.NoNode {
-		return
-	}
 	pr := &s.plan.profiles[i]
 	tally := &pr.tallies[t]
 	v := tally.of[n]
@@ -198,8 +202,11 @@ func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	return pr.attracted(s.plan.base, n, pr.selfMatch || pr.joined)
 }
 
-// Touches reports whether p has or meets a term that matters.
-func (s *affinityState) Touches(p cluster.PodID, _ cluster.NodeID) bool {
+// Touches reports whether a pod that counts runs on node n.
+func (s *affinityState) Touches(n cluster.NodeID) bool { return s.plan.touched[n] }
+
+// TouchesPod reports whether p has or meets a term that matters.
+func (s *affinityState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 	for i := range s.plan.profiles {
 		pr := &s.plan.profiles[i]
 		if s.plan.labels != nil && pr.hits[s.plan.labels.Of(p)] != 0 {

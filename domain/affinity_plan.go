@@ -22,6 +22,7 @@ type affinityPlan struct {
 	terms     bool      // a member has a term
 	numCounts int
 	base      []int32 // the counts before anything is removed
+	touched   []bool  // of each node: a pod that counts runs there
 	scope     Scope
 }
 
@@ -61,7 +62,7 @@ type tally struct {
 func planAffinity(
 	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
 ) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms()}
+	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), touched: make([]bool, ix.NumNodes())}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 		plan.terms = true

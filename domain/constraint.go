@@ -46,7 +46,8 @@ type State interface {
 	Scope() Scope
 }
 
-// Scope describes a State. The zero Scope is the cautious one: every shortcut is off.
+// Scope describes a State. The zero Scope is the cautious one: every shortcut that
+// it speaks of is off. What a [Bounder] or a [Toucher] says holds whatever the Scope.
 type Scope struct {
 	// NodeLocal: whether a member fits on a node depends on that node's pods only.
 	NodeLocal bool

@@ -161,8 +161,24 @@ func (s *deviceState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	return Reason{}
 }
 
-// Touches reports whether p holds or asks for devices that a member asks for.
-func (s *deviceState) Touches(p cluster.PodID, _ cluster.NodeID) bool {
+// Touches reports whether devices that a member asks for are held on node n.
+func (s *deviceState) Touches(n cluster.NodeID) bool {
+	for _, column := range s.plan.pools {
+		if column == nil || column[n] == cluster.NoPool {
+			continue
+		}
+		pool := s.plan.devices.Pool(column[n])
+		for _, v := range s.plan.devices.Free()[pool.First:][:pool.Count] {
+			if v != pool.Capacity {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TouchesPod reports whether p asks for devices that a member asks for.
+func (s *deviceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 	return slices.ContainsFunc(s.plan.ix.Pod(p).Devices, func(r cluster.DeviceRequest) bool {
 		_, matters := s.plan.number[r.Resource]
 		return matters

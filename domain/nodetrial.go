@@ -41,12 +41,18 @@ func NewNodeTrial(ix *cluster.Index, m *Member, states []State, nominees Nominee
 	}
 }
 
-// Reset returns every removed pod and moves the trial to node n.
-func (t *NodeTrial) Reset(n cluster.NodeID) {
+// Restore leaves the constraints as they were: it returns every removed pod, for
+// them alone. Before anything else is asked the trial has to be Reset.
+func (t *NodeTrial) Restore() {
 	for i := len(t.out) - 1; i >= 0; i-- {
 		t.move(t.out[i], false)
 	}
 	t.out = t.out[:0]
+}
+
+// Reset returns every removed pod and moves the trial to node n.
+func (t *NodeTrial) Reset(n cluster.NodeID) {
+	t.Restore()
 	t.node = n
 	t.static = t.member.Static(t.ix.Node(n))
 	copy(t.free, t.ix.Free(n))

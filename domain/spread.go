@@ -123,8 +123,11 @@ func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	return Reason{}
 }
 
-// Touches reports whether p counts in a domain.
-func (s *spreadState) Touches(p cluster.PodID, n cluster.NodeID) bool {
+// Touches reports whether a pod that is booked runs on node n.
+func (s *spreadState) Touches(n cluster.NodeID) bool { return s.plan.touched[n] }
+
+// TouchesPod reports whether p is matched on a node that counts.
+func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
 	set := s.plan.labels.Of(p)
 	for i := range s.plan.constraints {
 		if c := &s.plan.constraints[i]; c.matches[set] && c.domainOf[n] != cluster.NoValue {

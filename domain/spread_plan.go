@@ -16,6 +16,7 @@ type spreadPlan struct {
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
 	of          [][]int // of each member: its constraints
+	touched     []bool  // of each node: a pod that is booked runs there
 }
 
 // spreadConstraint is one constraint of one or more members that see it alike.
@@ -38,7 +39,7 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew}
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, touched: make([]bool, ix.NumNodes())}
 	known := map[string][]int{}
 	for _, p := range members {
 		key := ""
@@ -149,16 +150,20 @@ func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *clu
 // counts reports whether pod p, which matches, is counted where it runs.
 func (c *spreadConstraint) counts(p *cluster.Pod) bool { return !p.Terminating && !c.matcher.Empty() }
 
-// count counts the running pods.
+// count counts the running pods, and notes where they matter.
 func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
 	counts := make([]int32, len(c.isDomain))
 	for _, set := range c.sets {
 		for _, p := range plan.labels.Carriers(set) {
 			n := plan.ix.NodeOf(p)
-			if n == cluster.NoNode || c.domainOf[n] == cluster.NoValue || !c.counts(plan.ix.Pod(p)) {
+			if n == cluster.NoNode || c.domainOf[n] == cluster.NoValue {
 				continue
 			}
-			counts[c.domainOf[n]]++
+			counted := c.counts(plan.ix.Pod(p))
+			if counted {
+				counts[c.domainOf[n]]++
+			}
+			plan.touched[n] = plan.touched[n] || counted || !plan.anew
 		}
 	}
 	return newDomainCounts(counts, c.isDomain)

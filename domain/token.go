@@ -37,9 +37,11 @@ func (exclusiveTokens) Prepare(ix *cluster.Index, members []*cluster.Pod) (State
 		return nil, nil
 	}
 	s := newTokenState(ix.Tokens(), members)
+	s.touched = make([]bool, ix.NumNodes())
 	for _, p := range s.tokens.Carriers() {
 		if n := ix.NodeOf(p); n != cluster.NoNode {
 			s.Return(p, n)
+			s.touched[n] = s.touched[n] || s.TouchesPod(p, n)
 		}
 	}
 	if len(members) == 1 && !slices.ContainsFunc(s.holders, func(h int32) bool { return h > 0 }) {
@@ -55,6 +57,7 @@ type tokenState struct {
 	number  []int32   // of each token of the index, -1 if no member asks for it
 	asks    [][]int32 // of each member
 	reasons []Reason
+	touched []bool  // of each node: a holder runs there
 	holders []int32 // by number
 }
 
@@ -110,8 +113,11 @@ func (s *tokenState) Fits(m MemberID, _ cluster.NodeID) Reason {
 	return Reason{}
 }
 
-// Touches reports whether p holds a token that a member asks for.
-func (s *tokenState) Touches(p cluster.PodID, _ cluster.NodeID) bool {
+// Touches reports whether a holder runs on node n.
+func (s *tokenState) Touches(n cluster.NodeID) bool { return s.touched[n] }
+
+// TouchesPod reports whether p holds a token that a member asks for.
+func (s *tokenState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 	return slices.ContainsFunc(s.tokens.Of(p), func(t cluster.TokenID) bool { return s.number[t] >= 0 })
 }
 

@@ -61,10 +61,11 @@ func newPodSearch(q *question) *podSearch {
 	return s
 }
 
-// plainly reports whether nothing but resources and budgets decides who returns.
+// plainly reports whether nothing but resources, budgets and constraints decides
+// who returns.
 func (q *question) plainly() bool {
 	m := q.members[0]
-	return len(q.states) == 0 && !q.rules.lowest && !q.options.BrokenGroupsFree &&
+	return !q.rules.lowest && !q.options.BrokenGroupsFree &&
 		len(m.Pod.Ports) == 0 && len(m.Unknown()) == 0 &&
 		q.protections == nil
 }
@@ -82,6 +83,7 @@ func (s *podSearch) run() *Result {
 	} else {
 		s.exhaust()
 	}
+	s.trial.Restore() // others will ask the constraints
 	if s.best.node == cluster.NoNode {
 		return s.infeasible()
 	}
@@ -117,7 +119,11 @@ func (s *podSearch) look(n cluster.NodeID) domain.Reason {
 		}
 	}
 	s.sweep.Checks++
-	return s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n))
+	if why := s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n)); !why.OK() || len(s.states) == 0 {
+		return why
+	}
+	s.trial.Settle(n)
+	return s.trial.Constrained()
 }
 
 func (s *podSearch) nominated() cluster.NodeID {
@@ -234,7 +240,12 @@ const noVictims domain.Check = "no potential victims"
 // known that disrupts less.
 func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	if s.sweep != nil && s.runner.Observe == nil && s.ladder.Plain(n) && len(s.ix.Nominees(n)) == 0 {
-		return s.sweepNode(n)
+		switch touch := s.trial.Touched(n); {
+		case touch == domain.Untouched:
+			return s.sweepNode(n, nil)
+		case touch == domain.TouchedInPart && !s.runner.Repeat: // who stays out may come back later
+			return s.sweepNode(n, gate{s})
+		}
 	}
 	potential := s.evictable(n)
 	if len(potential) == 0 {
@@ -252,8 +263,10 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	return candidate{n, out.Victims, s.units.Score(s.priced(out.Victims), out.Violations)}, domain.Reason{}
 }
 
-// sweepNode is evaluate over the columns of the ladder.
-func (s *podSearch) sweepNode(n cluster.NodeID) (candidate, domain.Reason) {
+// sweepNode is evaluate over the columns of the ladder. through is nil where no
+// constraint looks at the node's pods: what they say with everybody in place holds
+// with anybody gone. Otherwise it asks them about the pods that they look at.
+func (s *podSearch) sweepNode(n cluster.NodeID, through reprieve.Gate) (candidate, domain.Reason) {
 	first, end := s.ladder.Rungs(n, s.priority)
 	if first == end {
 		return candidate{}, domain.Reason{Check: noVictims}
@@ -262,11 +275,20 @@ func (s *podSearch) sweepNode(n cluster.NodeID) (candidate, domain.Reason) {
 		return candidate{}, s.member.Resources(s.ladder.Room(n, first), s.ix.Allocatable(n))
 	}
 	s.stats.Evaluated++
-	var bound *victims.Score
-	if s.best.node != cluster.NoNode && s.options.Sampling == nil && !s.options.Candidates && !s.unbounded {
-		bound = &s.best.score
+	if len(s.states) > 0 {
+		s.trial.Settle(n)
+		if through != nil {
+			for g := first; g < end; g++ {
+				for _, p := range s.units.Unit(s.ladder.Unit(n, g)).Pods {
+					s.trial.Leave(p)
+				}
+			}
+		}
+		if why := s.trial.Constrained(); !why.OK() {
+			return candidate{}, why
+		}
 	}
-	score, beats := s.sweep.Node(n, first, end, bound)
+	score, beats := s.sweep.Node(n, first, end, s.bound(), through)
 	if !beats {
 		return candidate{}, domain.Reason{}
 	}
@@ -275,6 +297,21 @@ func (s *podSearch) sweepNode(n cluster.NodeID) (candidate, domain.Reason) {
 		s.swept = append(s.swept, s.ladder.Unit(n, rung))
 	}
 	return candidate{n, s.swept, score}, domain.Reason{}
+}
+
+// gate asks the constraints who may return.
+type gate struct{ *podSearch }
+
+// Admit returns the pods of unit u if the preemptor fits beside them as far as the
+// constraints go. Units that are swept have one pod.
+func (g gate) Admit(u victims.UnitID) bool { return g.trial.Admit(g.units.Unit(u).Pods[0]) }
+
+// bound is the score to beat; nil if every node is evaluated to the end.
+func (s *podSearch) bound() *victims.Score {
+	if s.best.node == cluster.NoNode || s.options.Sampling != nil || s.options.Candidates || s.unbounded {
+		return nil
+	}
+	return &s.best.score
 }
 
 // reprieve takes the potential victims out of the trial and gives back whom it can,

@@ -22,6 +22,8 @@ type Sweep struct {
 	asks    []cluster.ResourceID
 	request []int64 // by position in asks
 	free    []int64 // likewise: what is free with everybody who stays
+	node    cluster.NodeID
+	gate    Gate
 
 	violating []victims.Rung
 	rest      []victims.Rung
@@ -60,11 +62,20 @@ func (s *Sweep) Fits(room []int64) bool {
 	return true
 }
 
+// Gate decides beside resources and budgets who returns.
+type Gate interface {
+	// Admit returns unit u as far as it is concerned, or reports that u must stay out.
+	Admit(u victims.UnitID) bool
+}
+
 // Node gives back whom it can of the units on rungs first to end of node n, with
-// which gone the pod is known to fit. beats is false if the outcome is not better
-// than bound, which may be nil; the score is then not complete. O(k) for k units.
-func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score) (score victims.Score, beats bool) {
-	if !s.ladder.Budgeted(n) {
+// which gone the pod is known to fit; if gate is not nil, each that has room has to
+// pass it, in the order in which they are tried. beats is false if the outcome is
+// not better than bound, which may be nil; the score is then not complete, and the
+// gate not asked about everybody. O(k) for k units.
+func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate Gate) (score victims.Score, beats bool) {
+	s.node, s.gate = n, gate
+	if !s.ladder.Budgeted(n) && gate == nil {
 		return s.unbudgeted(n, first, end, bound)
 	}
 	return s.budgeted(n, first, end, bound)
@@ -112,7 +123,7 @@ func (s *Sweep) start(n cluster.NodeID, rung victims.Rung) {
 	}
 }
 
-// giveBack takes the room of the unit on rung g if it is there.
+// giveBack takes the room of the unit on rung g if it is there and the gate open.
 func (s *Sweep) giveBack(g victims.Rung) bool {
 	s.Checks++
 	request := s.ladder.Request(g)
@@ -120,6 +131,9 @@ func (s *Sweep) giveBack(g victims.Rung) bool {
 		if request[r] > s.free[i] {
 			return false
 		}
+	}
+	if s.gate != nil && !s.gate.Admit(s.ladder.Unit(s.node, g)) {
+		return false
 	}
 	for i, r := range s.asks {
 		s.free[i] -= request[r]
@@ -156,6 +170,12 @@ func (s *Sweep) budgeted(n cluster.NodeID, first, end victims.Rung, bound *victi
 
 func (s *Sweep) split(n cluster.NodeID, first, end victims.Rung) {
 	s.violating, s.rest = s.violating[:0], s.rest[:0]
+	if !s.ladder.Budgeted(n) {
+		for g := first; g < end; g++ {
+			s.rest = append(s.rest, g)
+		}
+		return
+	}
 	s.ledger.Reset()
 	for g := first; g < end; g++ {
 		if s.budgets.Charge(s.ledger, s.units.Unit(s.ladder.Unit(n, g))) > 0 {

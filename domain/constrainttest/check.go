@@ -53,7 +53,8 @@ const (
 	// LawHopeless: where a [domain.Bounder] gives a Reason, the member never fits, as
 	// long as only running pods leave and return and members are placed.
 	LawHopeless Law = "hopeless: no eviction anywhere helps"
-	// LawTouches: removing a pod that a [domain.Toucher] does not touch changes no answer.
+	// LawTouches: removing a running pod that a [domain.Toucher] does not touch, or
+	// whose node it does not touch, changes no answer.
 	LawTouches Law = "an untouched pod does not matter"
 )
 

@@ -38,7 +38,8 @@ type hooks struct {
 	clone        func(s *crowdState) domain.State
 	scope        func(s *crowdState) domain.Scope
 	hopeless     func(s *crowdState, m domain.MemberID, n cluster.NodeID) domain.Reason
-	touches      func(s *crowdState, p cluster.PodID) bool
+	touches      func(s *crowdState, n cluster.NodeID) bool
+	touchesPod   func(s *crowdState, p cluster.PodID) bool
 }
 
 const full domain.Check = "full"
@@ -108,8 +109,12 @@ func (s *crowdState) Hopeless(m domain.MemberID, n cluster.NodeID) domain.Reason
 	return domain.Reason{}
 }
 
-func (s *crowdState) Touches(p cluster.PodID, _ cluster.NodeID) bool {
-	return s.hooks.touches == nil || s.hooks.touches(s, p)
+func (s *crowdState) Touches(n cluster.NodeID) bool {
+	return s.hooks.touches == nil || s.hooks.touches(s, n)
+}
+
+func (s *crowdState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
+	return s.hooks.touchesPod == nil || s.hooks.touchesPod(s, p)
 }
 
 func (s *crowdState) Clone() domain.State {
@@ -203,8 +208,11 @@ func TestEachLawIsFoundBroken(t *testing.T) {
 		{LawHopeless, "bounds by who is there", crowd{most: 2, sabotage: func(s *crowdState) {
 			s.hooks.hopeless = func(s *crowdState, m domain.MemberID, n cluster.NodeID) domain.Reason { return s.Fits(m, n) }
 		}}, Options{}},
+		{LawTouches, "overlooks a node", crowd{most: 2, sabotage: func(s *crowdState) {
+			s.hooks.touches = func(s *crowdState, n cluster.NodeID) bool { return n != 0 }
+		}}, Options{}},
 		{LawTouches, "overlooks a pod", crowd{most: 2, sabotage: func(s *crowdState) {
-			s.hooks.touches = func(s *crowdState, p cluster.PodID) bool { return s.ix.Pod(p).Name != "a" }
+			s.hooks.touchesPod = func(s *crowdState, p cluster.PodID) bool { return s.ix.Pod(p).Name != "a" }
 		}}, Options{}},
 		{LawAnew, "is silent where it has a say", crowd{most: 2, silent: true}, Options{}},
 	} {

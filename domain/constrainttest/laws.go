@@ -51,7 +51,8 @@ func (k *checker) follow(s domain.State, steps int) {
 }
 
 func (k *checker) checkTouch(s domain.State, h history, c change, before, now []domain.Reason) {
-	if t, ok := s.(domain.Toucher); ok && c.member < 0 && !t.Touches(c.pod, c.node) {
+	runs := c.member < 0 && k.ix.NodeOf(c.pod) == c.node
+	if t, ok := s.(domain.Toucher); ok && runs && !(t.Touches(c.node) && t.TouchesPod(c.pod, c.node)) {
 		k.same(LawTouches, h, before, now)
 	}
 }

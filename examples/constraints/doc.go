@@ -5,7 +5,7 @@
 // together: it depends on the pods of a rack. Both read annotations of pods, count
 // what runs once for a question, and follow each removal and return in constant
 // time. Both say what shortcuts the search may take (Scope), when evictions cannot
-// help (Hopeless) and which pods do not matter (Touches); the tests prove it with
+// help (Hopeless) and where no pod matters (Touches); the tests prove it with
 // package constrainttest.
 //
 // Such a constraint is given to the library in Hooks:

@@ -27,10 +27,11 @@ func (l Licences) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.Sta
 	if !slices.ContainsFunc(ofMembers, func(n int64) bool { return n > 0 }) {
 		return nil, nil
 	}
-	s := &licenceState{licences: l, ofPods: ofPods, ofMembers: ofMembers, free: l.Seats}
+	s := &licenceState{licences: l, ofPods: ofPods, ofMembers: ofMembers, free: l.Seats, touched: make([]bool, ix.NumNodes())}
 	for p := range cluster.PodID(ix.NumPods()) {
-		if ix.NodeOf(p) != cluster.NoNode {
+		if n := ix.NodeOf(p); n != cluster.NoNode && ofPods[p] > 0 {
 			s.free -= ofPods[p]
+			s.touched[n] = true
 		}
 	}
 	return s, nil
@@ -40,6 +41,7 @@ type licenceState struct {
 	licences          Licences
 	ofPods, ofMembers []int64
 	free              int64
+	touched           []bool // of each node: a pod with a seat runs there
 }
 
 func (s *licenceState) Remove(p cluster.PodID, _ cluster.NodeID) { s.free += s.ofPods[p] }
@@ -66,8 +68,11 @@ func (s *licenceState) Hopeless(m domain.MemberID, _ cluster.NodeID) domain.Reas
 	return domain.Reason{}
 }
 
-// Touches reports whether p takes a seat.
-func (s *licenceState) Touches(p cluster.PodID, _ cluster.NodeID) bool { return s.ofPods[p] > 0 }
+// Touches reports whether a pod with a seat runs on node n.
+func (s *licenceState) Touches(n cluster.NodeID) bool { return s.touched[n] }
+
+// TouchesPod reports whether p takes a seat.
+func (s *licenceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool { return s.ofPods[p] > 0 }
 
 func (s *licenceState) Clone() domain.State {
 	c := *s // what it shares with s never changes

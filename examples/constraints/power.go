@@ -28,10 +28,14 @@ func (w Power) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State,
 		return nil, nil
 	}
 	racks := ix.Topology(w.RackLabel)
-	s := &powerState{power: w, racks: racks, ofPods: ofPods, ofMembers: ofMembers, drawn: make([]int64, racks.Len())}
+	s := &powerState{
+		power: w, racks: racks, ofPods: ofPods, ofMembers: ofMembers,
+		drawn: make([]int64, racks.Len()), touched: make([]bool, ix.NumNodes()),
+	}
 	for p := range cluster.PodID(ix.NumPods()) {
-		if n := ix.NodeOf(p); n != cluster.NoNode {
+		if n := ix.NodeOf(p); n != cluster.NoNode && ofPods[p] > 0 {
 			s.draw(n, ofPods[p])
+			s.touched[n] = true
 		}
 	}
 	return s, nil
@@ -42,6 +46,7 @@ type powerState struct {
 	racks             *cluster.Topology
 	ofPods, ofMembers []int64
 	drawn             []int64 // by rack
+	touched           []bool  // of each node: a pod that draws power runs there
 }
 
 func (s *powerState) draw(n cluster.NodeID, watts int64) {
@@ -75,10 +80,11 @@ func (s *powerState) Hopeless(m domain.MemberID, n cluster.NodeID) domain.Reason
 	return domain.Reason{}
 }
 
-// Touches reports whether p draws power in a rack that is limited.
-func (s *powerState) Touches(p cluster.PodID, n cluster.NodeID) bool {
-	return s.ofPods[p] > 0 && s.racks.Of(n) != cluster.NoValue
-}
+// Touches reports whether a pod that draws power runs on node n.
+func (s *powerState) Touches(n cluster.NodeID) bool { return s.touched[n] }
+
+// TouchesPod reports whether p draws power.
+func (s *powerState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool { return s.ofPods[p] > 0 }
 
 func (s *powerState) Clone() domain.State {
 	c := *s

@@ -1,0 +1,105 @@
+package preemption_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// tie gives the pods of a question terms about each other, tokens and devices.
+func tie(t *rapid.T, q *gen.Question) {
+	one := func(of int) bool { return rapid.IntRange(1, of).Draw(t, "one") == 1 }
+	for i := range q.Snapshot.Nodes {
+		n := &q.Snapshot.Nodes[i]
+		n.Labels = map[string]string{"host": n.Name, "zone": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "zone")}
+		if one(2) {
+			n.Devices = map[string]cluster.DevicePool{gpu: {Count: rapid.Int32Range(1, 3).Draw(t, "gpus"), Capacity: 1000}}
+		}
+	}
+	selector := func() *disruption.Selector {
+		return rapid.SampledFrom([]*disruption.Selector{
+			{}, {MatchLabels: map[string]string{"app": "web"}}, {MatchLabels: map[string]string{"app": "db"}},
+			{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: disruption.Exists}}},
+		}).Draw(t, "selector")
+	}
+	topology := func() string { return rapid.SampledFrom([]string{"host", "zone"}).Draw(t, "topology") }
+	pods := make([]*cluster.Pod, 0, len(q.Snapshot.Pods)+1)
+	for i := range q.Snapshot.Pods {
+		pods = append(pods, &q.Snapshot.Pods[i])
+	}
+	for i := range q.Preemptor.Pods {
+		pods = append(pods, &q.Preemptor.Pods[i], &q.Preemptor.Pods[i]) // twice as many
+	}
+	for _, p := range pods {
+		if one(5) {
+			p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{TopologyKey: topology(), Selector: selector()})
+		}
+		if one(9) {
+			p.Affinity = append(p.Affinity, cluster.AffinityTerm{TopologyKey: topology(), Selector: selector()})
+		}
+		if one(5) {
+			p.Spread = append(p.Spread, cluster.Spread{
+				TopologyKey: topology(), Selector: selector(), MaxSkew: 1,
+				NodeTaintsPolicy: rapid.SampledFrom([]cluster.NodePolicy{"", cluster.Honor}).Draw(t, "policy"),
+			})
+		}
+		if one(9) {
+			p.Tokens = append(p.Tokens, "token")
+		}
+		if one(6) {
+			p.Devices = append(p.Devices, anyRequest(t))
+		}
+	}
+}
+
+// blind is a constraint that always holds and does not tell which pods matter to
+// it, so that the search has to ask about every pod on every node.
+type blind struct{}
+
+func (blind) Name() domain.Check { return "blind" }
+func (blind) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) {
+	return blind{}, nil
+}
+func (blind) Remove(cluster.PodID, cluster.NodeID)                      {}
+func (blind) Return(cluster.PodID, cluster.NodeID)                      {}
+func (blind) Place(domain.MemberID, cluster.NodeID)                     {}
+func (blind) Unplace(domain.MemberID, cluster.NodeID)                   {}
+func (blind) Fits(domain.MemberID, cluster.NodeID) (fits domain.Reason) { return fits }
+func (blind) Clone() domain.State                                       { return blind{} }
+func (blind) Scope() domain.Scope                                       { return domain.Scope{} }
+
+// The search asks constraints about the pods that they look at, and skips nodes that
+// cannot be the answer. The plain way is to ask about every pod on every node.
+func askingLessGivesTheSameAnswer(t *rapid.T) {
+	q := gen.Draw(gen.Profile{Placement: true, Budgets: true, Nominations: true, Terminating: true, Groups: true}).Draw(t, "question")
+	tie(t, &q)
+	options := preemption.Options{
+		Rules:      rapid.SampledFrom([]preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}).Draw(t, "rules"),
+		Candidates: rapid.Bool().Draw(t, "candidates"),
+	}
+	if rapid.Bool().Draw(t, "repeat") {
+		options.RepeatReprieve = preemption.On
+	}
+	got, err := options.Preempt(q.Preemptor, &q.Snapshot)
+	require.NoError(t, err)
+	options.Hooks = &preemption.Hooks{Constraints: []domain.Constraint{blind{}}}
+	want, err := options.Preempt(q.Preemptor, &q.Snapshot)
+	require.NoError(t, err)
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(preemption.Result{}, "Stats")); diff != "" {
+		t.Fatalf("asking about pods that matter only changed the answer (-all +those):\n%s", diff)
+	}
+}
+
+func TestAskingLessGivesTheSameAnswer(t *testing.T) { rapid.Check(t, askingLessGivesTheSameAnswer) }
+func FuzzAskingLessGivesTheSameAnswer(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(askingLessGivesTheSameAnswer))
+}
