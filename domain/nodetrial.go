@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -210,6 +211,31 @@ func (t *NodeTrial) Shortages() []Reason {
 		}
 	}
 	return list
+}
+
+// Gap appends what is missing of each resource that the member asks for, with the
+// nominated pods taken as running; what would be out of an int64's range is its end.
+func (t *NodeTrial) Gap(dst []int64) []int64 {
+	for _, r := range t.member.asks {
+		free := t.free[r]
+		for _, p := range t.expected {
+			free -= min(t.ix.Request(p)[r], free-math.MinInt64)
+		}
+		gap := t.member.request[r] - free
+		if free < 0 && gap < 0 {
+			gap = math.MaxInt64
+		}
+		dst = append(dst, gap)
+	}
+	return dst
+}
+
+// Frees is what pod p, if it runs on the node, asks of the r-th resource of Gap.
+func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
+	if t.ix.NodeOf(p) != t.node {
+		return 0
+	}
+	return t.ix.Request(p)[t.member.asks[r]]
 }
 
 // PortsTaken lists the host ports of the member that pods on the node hold as

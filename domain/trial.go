@@ -15,3 +15,14 @@ type Trial interface {
 	// Fits says whether the preemptor fits as things stand. The zero Reason: it does.
 	Fits() Reason
 }
+
+// Gapped is an optional part of a Trial: it tells in numbers what is missing. Where
+// a resource is missing, Fits says no; the reverse need not hold.
+type Gapped interface {
+	// Gap appends, for each resource that is asked for, always in the same order, how
+	// much more is asked for than is free as things stand, below zero if less.
+	Gap(dst []int64) []int64
+
+	// Frees is what the r-th of these resources gains when pod p leaves.
+	Frees(r int, p cluster.PodID) int64
+}

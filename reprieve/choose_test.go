@@ -1,0 +1,227 @@
+package reprieve_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// ground is one node of a random cluster with all its units out, and a preemptor
+// that fits there then.
+type ground struct {
+	ix      *cluster.Index
+	units   *victims.Units
+	budgets *victims.Budgets
+	runner  *reprieve.Runner
+	trial   *domain.NodeTrial
+	order   []victims.UnitID // in which they would be given back
+	choice  reprieve.Choice
+}
+
+// grounds calls yield with nodes of random clusters that have at most ten units,
+// under random caps and, every other time, prices.
+func grounds(t *testing.T, seeds uint64, yield func(seed uint64, g *ground)) {
+	t.Helper()
+	for seed := range seeds {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 24, Budgets: true, Groups: true})
+		ix, err := cluster.NewIndex(&q.Snapshot)
+		require.NoError(t, err)
+		r := rand.New(rand.NewPCG(seed, 1))
+		g := &ground{ix: ix, units: victims.NewUnits(ix, victims.Units137), budgets: victims.NewBudgets(ix, disruption.Rule137)}
+		g.runner = reprieve.NewRunner(g.units, g.budgets)
+		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 500 * (1 + r.Int64N(8)), cluster.Memory: 1 << 30 * r.Int64N(4)}}
+		g.trial = domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: math.MaxInt32})
+		for n := range cluster.NodeID(ix.NumNodes()) {
+			g.order = slices.Clone(g.units.Potential(n, 1000))
+			if len(g.order) == 0 || len(g.order) > 10 {
+				continue
+			}
+			g.trial.Reset(n)
+			for _, u := range g.order {
+				g.runner.Remove(g.trial, u)
+			}
+			if !g.trial.Fits().OK() {
+				continue
+			}
+			g.choose(r)
+			yield(seed, g)
+		}
+	}
+}
+
+// choose draws caps and prices.
+func (g *ground) choose(r *rand.Rand) {
+	g.choice = reprieve.Choice{Monotone: true, Steps: math.MaxInt}
+	for b := range cluster.BudgetID(g.ix.NumBudgets()) {
+		if r.IntN(3) > 0 {
+			g.choice.Caps = append(g.choice.Caps, reprieve.Cap{
+				Room:   int64(max(0, g.ix.Budget(b).Allowed)),
+				Weight: func(u victims.UnitID) int64 { return g.charges(u, b) },
+			})
+		}
+	}
+	if r.IntN(3) == 0 {
+		g.choice.Caps = append(g.choice.Caps, reprieve.Cap{Room: int64(r.IntN(4)), Weight: func(victims.UnitID) int64 { return 1 }})
+	}
+	if r.IntN(2) == 0 {
+		prices := make([]int64, g.units.Len())
+		for u := range prices {
+			prices[u] = int64(r.IntN(5))
+			if r.IntN(20) == 0 {
+				prices[u] = math.MaxInt64
+			}
+		}
+		g.choice.Price = func(u victims.UnitID) int64 { return prices[u] }
+	}
+	if r.IntN(2) == 0 {
+		g.choice.Alike = g.alike
+	}
+}
+
+func (g *ground) charges(u victims.UnitID, b cluster.BudgetID) int64 {
+	sum := int64(0)
+	for _, p := range g.units.Unit(u).Pods {
+		if slices.Contains(g.budgets.Of(p), b) {
+			sum++
+		}
+	}
+	return sum
+}
+
+// alike compares units of one pod each.
+func (g *ground) alike(a, b victims.UnitID) bool {
+	x, y := g.units.Unit(a), g.units.Unit(b)
+	if len(x.Pods) > 1 || len(y.Pods) > 1 {
+		return false
+	}
+	p, q := x.Pods[0], y.Pods[0]
+	return slices.Equal(g.ix.Request(p), g.ix.Request(q)) && slices.Equal(g.budgets.Of(p), g.budgets.Of(q)) &&
+		(g.choice.Price == nil || g.choice.Price(a) == g.choice.Price(b))
+}
+
+// bruteForce looks at every set: the cheapest of those that will do, and among
+// these the one that keeps the first unit in which they differ.
+func (g *ground) bruteForce() (best []victims.UnitID, found bool) {
+	bestPrice := int64(0)
+	for set := range 1 << len(g.order) { // bit i: the i-th from the end is out; so smaller numbers keep earlier units
+		var out []victims.UnitID
+		price := int64(0)
+		for i, u := range g.order {
+			if set>>(len(g.order)-1-i)&1 == 1 {
+				out = append(out, u)
+				if g.choice.Price != nil {
+					price = disruption.AddPrices(price, g.choice.Price(u))
+				}
+			}
+		}
+		if found && price >= bestPrice || !g.within(out) || !g.fitsWithout(out) {
+			continue
+		}
+		best, bestPrice, found = out, price, true
+	}
+	return best, found
+}
+
+func (g *ground) within(out []victims.UnitID) bool {
+	for _, c := range g.choice.Caps {
+		sum := int64(0)
+		for _, u := range out {
+			sum += c.Weight(u)
+		}
+		if sum > c.Room {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *ground) fitsWithout(out []victims.UnitID) bool {
+	g.put(out, g.runner.Return)
+	defer g.put(out, g.runner.Remove)
+	return g.trial.Fits().OK()
+}
+
+// put moves everybody who is not in out.
+func (g *ground) put(out []victims.UnitID, do func(domain.Trial, victims.UnitID)) {
+	for _, u := range g.order {
+		if !slices.Contains(out, u) {
+			do(g.trial, u)
+		}
+	}
+}
+
+func TestChooseIsBruteForce(t *testing.T) {
+	numFound, numRefuted, priced := 0, 0, 0
+	grounds(t, 6000, func(seed uint64, g *ground) {
+		want, found := g.bruteForce()
+		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
+		require.Equal(t, want, got, "seed %d", seed)
+		if !found {
+			require.Equal(t, reprieve.Refuted, proof, "seed %d", seed)
+			numRefuted++
+			return
+		}
+		require.Equal(t, reprieve.Found, proof, "seed %d", seed)
+		require.True(t, g.trial.Fits().OK(), "seed %d: the others are back, and it fits", seed)
+		g.put(got, g.runner.Remove)
+		numFound++
+		if g.choice.Price != nil {
+			priced++
+		}
+	})
+	require.Greater(t, numFound, 1000)
+	require.Greater(t, numRefuted, 500)
+	require.Greater(t, priced, 500)
+}
+
+// Without caps and prices the wanted set is what giving back comes to.
+func TestChooseComesToGivingBack(t *testing.T) {
+	asked := 0
+	grounds(t, 2000, func(seed uint64, g *ground) {
+		g.choice = reprieve.Choice{Monotone: true, Steps: math.MaxInt}
+		want := slices.Clone(g.runner.GiveBack(g.trial, nil, g.order).Victims)
+		g.put(want, g.runner.Remove)
+		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
+		require.Equal(t, reprieve.Found, proof)
+		require.ElementsMatch(t, want, got, "seed %d", seed)
+		g.put(got, g.runner.Remove)
+		asked++
+	})
+	require.Greater(t, asked, 500)
+}
+
+// A search that runs out of steps says so; what it found until then will do.
+func TestChooseGivesUp(t *testing.T) {
+	gaveUp, some := 0, 0
+	grounds(t, 1500, func(seed uint64, g *ground) {
+		g.choice.Steps = int(seed % 20)
+		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
+		switch proof {
+		case reprieve.Exhausted:
+			require.Nil(t, got)
+			gaveUp++
+		case reprieve.FoundSome:
+			require.True(t, g.within(got))
+			some++
+		case reprieve.Refuted:
+			_, found := g.bruteForce()
+			require.False(t, found, "seed %d", seed)
+		}
+		if got != nil || proof == reprieve.Found {
+			require.True(t, g.trial.Fits().OK())
+			g.put(got, g.runner.Remove)
+		}
+	})
+	require.Greater(t, gaveUp, 50)
+	require.Greater(t, some, 10)
+}
