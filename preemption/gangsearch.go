@@ -122,6 +122,10 @@ func (s *gangSearch) run() (*Result, error) {
 //
 // Source: kube-scheduler v1.36 and v1.37, pod group preemption.
 func (s *gangSearch) refuse() *Result {
+	if s.rules.composites && s.group.Parent != cluster.NoGroup {
+		root := s.ix.Group(s.ix.Root(s.group.Parent))
+		return s.result(NotEligible, "its composite group "+key(root.Namespace, root.Name)+" preempts")
+	}
 	if !s.rules.topology && s.team.wishes() {
 		return s.result(NotEligible, "these rules preempt for no group with topology constraints")
 	}

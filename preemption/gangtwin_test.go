@@ -24,6 +24,7 @@ type gangDecision struct {
 	Violations int
 	Overruns   int64
 	Score      []int64
+	Level      string // the lowest that is enough, where it was looked for
 }
 
 func gangOptions(o preemption.Options) naive.GangOptions {
@@ -54,9 +55,13 @@ func victimsText(list []preemption.Victim) (out []string) {
 }
 
 func planDecision(verdict string, p naive.Plan) gangDecision {
-	return gangDecision{
+	d := gangDecision{
 		Verdict: verdict, Victims: unitsText(p.Victims), Violations: p.Violations, Overruns: p.Overruns, Score: scoreValues(p.Score),
 	}
+	if p.Level != nil {
+		d.Level = fmt.Sprintf("level %d is enough", *p.Level)
+	}
+	return d
 }
 
 func scoreValues(s naive.Score) []int64 {
@@ -67,6 +72,13 @@ func resultDecision(r *preemption.Result) gangDecision {
 	d := gangDecision{Verdict: string(r.Verdict), Victims: victimsText(r.Victims), Violations: r.Violations, Overruns: r.Overruns}
 	for _, c := range r.Score {
 		d.Score = append(d.Score, c.Value)
+	}
+	for _, t := range r.Trace {
+		for _, s := range t.Steps {
+			if s.Action == preemption.ActionLevel {
+				d.Level, _, _ = strings.Cut(s.Text, ",")
+			}
+		}
 	}
 	return d
 }
@@ -109,7 +121,7 @@ func gangTwinGiven(o preemption.Options, q gen.Question) gangDecision {
 		return gangDecision{Verdict: naive.NotEligible}
 	case g.Hopeless():
 		return gangDecision{Verdict: naive.Infeasible}
-	case !g.Enough(places) || !g.InRegion(places):
+	case !g.Enough(places) || !g.Together(places):
 		if v := g.Eligible(); v != "" {
 			return gangDecision{Verdict: v}
 		}
@@ -141,6 +153,7 @@ func gangsAsked() map[string]gen.GangProfile {
 		"groups":     with(func(p *gen.GangProfile) { p.Groups, p.Budgets, p.Running = true, true, true }),
 		"trees":      with(func(p *gen.GangProfile) { p.Groups, p.Composite, p.Running = true, true, true }),
 		"topology":   with(func(p *gen.GangProfile) { p.Groups, p.Topology, p.Running = true, true, true }),
+		"wishes":     with(func(p *gen.GangProfile) { p.Composite, p.Topology, p.Wishes, p.Running = true, true, true, true }),
 		"everything": gen.EverythingForGangs(),
 	}
 }
@@ -183,7 +196,8 @@ func TestAGivenPlacementAgreesWithTheTwin(t *testing.T) {
 			t.Run(name+"/"+rules, func(t *testing.T) {
 				t.Parallel()
 				seen := map[string]int{}
-				for seed := range seeds(1500) {
+				o.Explain = true
+				for seed := range seeds(1000) {
 					q := sound(o, gen.RandomGang(seed, profile))
 					if !asksSomething(q) {
 						continue

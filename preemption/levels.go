@@ -131,19 +131,20 @@ func (q *question) regions(t *team, d *domain.Domain) [][]domain.Domain {
 }
 
 // strays says where a placement leaves the one topology value that t, with its
-// running members, requires; empty if it does not.
+// running members, requires; empty if it does not, or if it places nobody of t.
 func (q *question) strays(t *team, at func(domain.MemberID) cluster.NodeID) string {
-	nodes := q.pins(t)
+	nodes := map[cluster.NodeID]bool{}
 	for _, leaf := range t.leaves(nil) {
 		for _, m := range leaf.members {
 			if n := at(m); n != cluster.NoNode {
-				if nodes == nil {
-					nodes = map[cluster.NodeID]bool{}
-				}
 				nodes[n] = true
 			}
 		}
 	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	maps.Copy(nodes, q.pins(t))
 	for _, c := range t.topology {
 		values := map[string]bool{}
 		for _, n := range slices.Sorted(maps.Keys(nodes)) {

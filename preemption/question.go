@@ -1,7 +1,11 @@
 package preemption
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -134,12 +138,37 @@ func (q *question) namedGroup(p Preemptor) error {
 		return unknownPreemptor(p, "a group with a pending pod")
 	}
 	q.team.atLeastOne()
+	return q.checkMembers()
+}
+
+// checkMembers complains about every member whose class is not in the snapshot.
+func (q *question) checkMembers() error {
+	var errs []error
 	for _, m := range q.members {
 		if _, err := q.resolve(m.Pod); err != nil {
-			return err
+			errs = append(errs, err)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// inlineOrder is placingOrder for pods that the snapshot does not have.
+func (q *question) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
+	list := make([]*cluster.Pod, len(pods))
+	for i := range pods {
+		list[i] = &pods[i]
+	}
+	priorityOf := func(p *cluster.Pod) int32 {
+		e, _ := q.resolve(p)
+		return e.Priority
+	}
+	slices.SortStableFunc(list, func(a, b *cluster.Pod) int {
+		return cmp.Or(
+			cmp.Compare(priorityOf(b), priorityOf(a)),
+			cmp.Compare(cluster.Nanos(a.Created), cluster.Nanos(b.Created)),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return list
 }
 
 // checkClass complains if the group's class is not in the snapshot.
@@ -171,10 +200,12 @@ func (q *question) inlineGroup(p Preemptor) error {
 	if err := q.checkClass(group); err != nil {
 		return err
 	}
-	e, _ := q.ix.Classes().Resolve(priority.Spec{Class: g.Class, Priority: g.Priority, Policy: g.Policy})
+	group.Parent = q.ix.GroupByName(cluster.KindCompositePodGroup, g.Namespace, g.Parent)
+	spec := priority.Spec{Class: g.Class, Priority: g.Priority, Policy: g.Policy}
 	if g.Class == "" && g.Priority == nil {
-		e.Priority = 0
+		spec.Priority = new(int32) // the global default is for pods
 	}
+	e, _ := q.ix.Classes().Resolve(spec)
 	group.Priority, group.Policy = e.Priority, e.Policy
 	q.group, q.priority, q.policy = group, e.Priority, e.Policy
 	q.team = &team{id: cluster.NoGroup, name: key(g.Namespace, g.Name), min: 1, topology: g.Topology}
@@ -189,12 +220,12 @@ func (q *question) inlineGroup(p Preemptor) error {
 			}
 		}
 	}
-	for i := range p.Pods {
-		if _, err := q.resolve(&p.Pods[i]); err != nil {
-			return err
-		}
-		q.team.members = append(q.team.members, domain.MemberID(i))
-		q.members = append(q.members, domain.NewMember(q.ix, &p.Pods[i], cluster.NoPod))
+	for _, pod := range q.inlineOrder(p.Pods) {
+		q.team.members = append(q.team.members, domain.MemberID(len(q.members)))
+		q.members = append(q.members, domain.NewMember(q.ix, pod, cluster.NoPod))
+	}
+	if err := q.checkMembers(); err != nil {
+		return err
 	}
 	if len(q.members) == 0 {
 		return unknownPreemptor(p, "a group with a pending pod")
@@ -209,27 +240,29 @@ func (q *question) give(placement map[string]string) error {
 		return nil
 	}
 	q.given = []domain.Assignment{}
-	known := 0
+	var errs []error
+	left := maps.Clone(placement)
 	for i, m := range q.members {
-		name, ok := placement[key(m.Pod.Namespace, m.Pod.Name)]
+		name := key(m.Pod.Namespace, m.Pod.Name)
+		node, ok := placement[name]
 		if !ok {
 			continue
 		}
-		known++
-		n := q.ix.NodeByName(name)
+		delete(left, name)
+		n := q.ix.NodeByName(node)
 		if n == cluster.NoNode {
-			return fieldError(m.Pod, "Placement", fmt.Sprintf("%q", name), "a node of the snapshot", nil)
+			errs = append(errs, fieldError(m.Pod, "Placement", fmt.Sprintf("%q", node), "a node of the snapshot", nil))
+			continue
 		}
 		q.given = append(q.given, domain.Assignment{Member: domain.MemberID(i), Node: n})
 	}
-	if known < len(placement) {
-		return &cluster.FieldError{
-			Kind: "Preemptor", Field: "Placement",
-			Value: fmt.Sprintf("%d entries, %d of them pending pods of the preemptor", len(placement), known),
-			Want:  "only pending pods of the preemptor, as namespace/name",
-		}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		errs = append(errs, &cluster.FieldError{
+			Kind: "Preemptor", Field: "Placement", Value: fmt.Sprintf("%q", name),
+			Want: "a pending pod of the preemptor, as namespace/name",
+		})
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func unknownPreemptor(p Preemptor, want string) error {

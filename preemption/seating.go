@@ -51,11 +51,7 @@ func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers *victi
 		return false
 	}
 	if !fewest {
-		for _, leaf := range s.team.leaves(nil) {
-			if leaf.within != nil {
-				w.fill(leaf, leaf.within, len(leaf.members))
-			}
-		}
+		w.fillUp(s.team)
 	}
 	for _, leaf := range s.team.leaves(nil) {
 		if len(s.trial.Placed()) == 0 && leaf.within != nil {
@@ -88,33 +84,47 @@ func (w *seating) seat(t *team, d *domain.Domain) bool {
 	if t == w.team || len(t.topology) == 0 {
 		return w.seatIn(t, d)
 	}
-	for _, round := range w.regions(t, d) {
-		if w.seatBest(t, round) {
+	rounds := w.regions(t, d)
+	for i, round := range rounds {
+		if w.seatBest(t, round, i == len(rounds)-1) {
 			return true
 		}
 	}
-	return false
+	t.leaveOut()
+	return w.runs(t) // with those that run already
 }
 
-// seatBest seats t in one of its regions: where it costs least, the first by name
-// among equals.
-func (w *seating) seatBest(t *team, regions []domain.Domain) bool {
+// seatBest seats t in one of its regions: where most of it could go, then where that
+// costs least, then the first by name. Where nobody of it could go, although enough of
+// it runs, it does so only if this is the last resort.
+func (w *seating) seatBest(t *team, regions []domain.Domain, last bool) bool {
 	before := len(w.trial.Placed())
 	var best *domain.Domain
-	var least domain.Price
+	most, least := 0, domain.Free
 	for i := range regions {
 		if !w.seatIn(t, &regions[i]) {
 			continue
 		}
-		if w.offers == nil {
-			return true
+		w.fillUp(t)
+		count, price := len(w.trial.Placed())-before, domain.Free
+		if w.offers != nil {
+			price = w.offers.Total()
 		}
-		if price := w.offers.Total(); best == nil || price.Compare(least) < 0 {
-			best, least = &regions[i], price
+		if best == nil || count > most || count == most && price.Compare(least) < 0 {
+			best, most, least = &regions[i], count, price
 		}
 		w.unseat(before)
 	}
-	return best != nil && w.seatIn(t, best)
+	return best != nil && (most > 0 || last) && w.seatIn(t, best)
+}
+
+// fillUp places what members of t are left, where it has its place.
+func (w *seating) fillUp(t *team) {
+	for _, leaf := range t.leaves(nil) {
+		if leaf.within != nil {
+			w.fill(leaf, leaf.within, len(leaf.members))
+		}
+	}
 }
 
 func (w *seating) seatIn(t *team, d *domain.Domain) bool {

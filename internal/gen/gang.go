@@ -21,6 +21,8 @@ type GangProfile struct {
 	Running   bool // members that run already
 	Composite bool // trees of groups
 	Topology  bool // zones and racks, and wishes about them
+	Wishes    bool // child groups with wishes of their own
+	Levels    bool // preemption priorities above priorities
 	Odd       bool // too few pods, members unlike their group, no member pending
 }
 
@@ -29,7 +31,7 @@ type GangProfile struct {
 func EverythingForGangs() GangProfile {
 	p := Everything()
 	p.MaxNodes, p.MaxPods = 4, 12
-	return GangProfile{Profile: p, Running: true, Composite: true, Topology: true, Odd: true}
+	return GangProfile{Profile: p, Running: true, Composite: true, Topology: true, Levels: true, Odd: true}
 }
 
 // RandomGang is the question about a group of that seed.
@@ -82,7 +84,31 @@ func buildGang(src source, p GangProfile) Question {
 		pg := g.group("gang", 1+g.source(p.MaxMembers))
 		preemptor = cluster.Preemptor{Kind: cluster.KindPodGroup, Namespace: pg.Namespace, Name: pg.Name}
 	}
+	g.levels()
 	return Question{Snapshot: g.s, Preemptor: preemptor}
+}
+
+// levels raises what running pods and groups count as when somebody wants to evict
+// them.
+func (g *gang) levels() {
+	raised := func(priority *int32) *int32 {
+		if !g.chance(g.p.Levels, 30) || priority == nil {
+			return nil
+		}
+		v := *priority + pick(g.source, int32(0), 5, 90, 990)
+		return &v
+	}
+	for i := range g.s.Pods {
+		if p := &g.s.Pods[i]; p.Node != "" {
+			p.PreemptionPriority = raised(p.Priority)
+		}
+	}
+	for i := range g.s.PodGroups {
+		g.s.PodGroups[i].PreemptionPriority = raised(g.s.PodGroups[i].Priority)
+	}
+	for i := range g.s.CompositePodGroups {
+		g.s.CompositePodGroups[i].PreemptionPriority = raised(g.s.CompositePodGroups[i].Priority)
+	}
 }
 
 // zones labels the nodes by zone and rack; some lack one.
@@ -222,7 +248,9 @@ func (g *gang) tree() cluster.Preemptor {
 		left -= pending
 		g.group(fmt.Sprintf("leaf%d", i), pending)
 		g.s.PodGroups[len(g.s.PodGroups)-1].Parent = parent
-		g.s.PodGroups[len(g.s.PodGroups)-1].Topology = nil
+		if !g.p.Wishes {
+			g.s.PodGroups[len(g.s.PodGroups)-1].Topology = nil
+		}
 	}
 	if least := int32(1 + g.source(children)); g.source(3) > 0 {
 		root.MinGroupCount = &least

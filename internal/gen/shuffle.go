@@ -45,6 +45,7 @@ func shuffled(s source, q Question) Question {
 		permute(s, q.Snapshot.Budgets[i].Disrupted)
 		permuteSelector(s, q.Snapshot.Budgets[i].Selector)
 	}
+	permute(s, q.Preemptor.Pods)
 	permute(s, q.Snapshot.Nodes)
 	permute(s, q.Snapshot.Pods)
 	permute(s, q.Snapshot.PodGroups)

@@ -26,11 +26,10 @@ type Places map[PodKey]string
 // Gang is a group that wants to run, with the groups beneath it.
 type Gang struct {
 	question
-	rules    GangOptions
-	self     wanted
-	topology []cluster.TopologyConstraint
-	root     node
-	Members  []*cluster.Pod // pending, in the order in which they are placed
+	rules   GangOptions
+	self    wanted
+	root    node
+	Members []*cluster.Pod // pending, in the order in which they are placed
 }
 
 // wanted is the group that is asked about.
@@ -44,6 +43,7 @@ type node struct {
 	name             string
 	pending, running []*cluster.Pod
 	least            int // pods or child groups that must run
+	topology         []cluster.TopologyConstraint
 	children         []node
 	leaf             bool
 }
@@ -81,7 +81,7 @@ func NewGang(o GangOptions, p cluster.Preemptor, s *cluster.Snapshot) (*Gang, er
 	if !ok {
 		return nil, fmt.Errorf("naive: no %s %s/%s", p.Kind, p.Namespace, p.Name)
 	}
-	g.wishes(p)
+	g.self.policy = g.policyOf(p)
 	g.priority = g.groupPriority(g.self.group)
 	g.Members = g.root.members()
 	return g, nil
@@ -92,9 +92,9 @@ func NewGang(o GangOptions, p cluster.Preemptor, s *cluster.Snapshot) (*Gang, er
 func (g *Gang) inline(p cluster.Preemptor) {
 	g.self.group = group{
 		kind: cluster.KindPodGroup, namespace: p.Group.Namespace, name: p.Group.Name,
-		class: p.Group.Class, priority: p.Group.Priority,
+		class: p.Group.Class, priority: p.Group.Priority, parent: p.Group.Parent,
 	}
-	g.root = node{name: g.self.name, leaf: true, least: 1}
+	g.root = node{name: g.self.name, leaf: true, least: 1, topology: p.Group.Topology}
 	if _, known := g.podGroup(g.self.namespace, g.self.name); known {
 		g.root.running = g.leaf(g.self.group).running
 	}
@@ -107,22 +107,36 @@ func (g *Gang) inline(p cluster.Preemptor) {
 	slices.SortFunc(g.root.pending, g.placedFirst)
 }
 
-// wishes are the topology constraints and the policy of the preemptor itself.
-func (g *Gang) wishes(p cluster.Preemptor) {
+// policyOf is what the preemptor itself says about preempting.
+func (g *Gang) policyOf(p cluster.Preemptor) priority.Policy {
 	if p.Group != nil {
-		g.topology, g.self.policy = p.Group.Topology, p.Group.Policy
-		return
+		return p.Group.Policy
 	}
 	for _, pg := range g.snapshot.PodGroups {
 		if p.Kind == cluster.KindPodGroup && pg.Namespace == p.Namespace && pg.Name == p.Name {
-			g.topology, g.self.policy = pg.Topology, pg.Policy
+			return pg.Policy
 		}
 	}
 	for _, c := range g.snapshot.CompositePodGroups {
 		if p.Kind == cluster.KindCompositePodGroup && c.Namespace == p.Namespace && c.Name == p.Name {
-			g.topology, g.self.policy = c.Topology, c.Policy
+			return c.Policy
 		}
 	}
+	return ""
+}
+
+func (g *Gang) topologyOf(of group) []cluster.TopologyConstraint {
+	for _, pg := range g.snapshot.PodGroups {
+		if of.kind == cluster.KindPodGroup && pg.Namespace == of.namespace && pg.Name == of.name {
+			return pg.Topology
+		}
+	}
+	for _, c := range g.snapshot.CompositePodGroups {
+		if of.kind == cluster.KindCompositePodGroup && c.Namespace == of.namespace && c.Name == of.name {
+			return c.Topology
+		}
+	}
+	return nil
 }
 
 func (g *Gang) placedFirst(a, b *cluster.Pod) int {
@@ -133,7 +147,7 @@ func (g *Gang) placedFirst(a, b *cluster.Pod) int {
 }
 
 func (g *Gang) leaf(of group) node {
-	n := node{name: of.name, leaf: true, least: 1}
+	n := node{name: of.name, leaf: true, least: 1, topology: g.topologyOf(of)}
 	for i := range g.snapshot.Pods {
 		pod := &g.snapshot.Pods[i]
 		switch {
@@ -155,7 +169,7 @@ func (g *Gang) leaf(of group) node {
 
 // compositeNode has the pod groups among its children first, each kind by name.
 func (g *Gang) compositeNode(of group) node {
-	n := node{name: of.name}
+	n := node{name: of.name, topology: g.topologyOf(of)}
 	var leaves, inner []group
 	for _, pg := range g.snapshot.PodGroups {
 		child, _ := g.podGroup(pg.Namespace, pg.Name)
@@ -230,9 +244,11 @@ func (n *node) enough(placed Places) bool {
 // Enough says whether the gang may run with these members.
 func (g *Gang) Enough(places Places) bool { return len(places) > 0 && g.root.enough(places) }
 
-// Useful says whether the gang may run with these members, and every one of them
-// belongs to a group that may.
-func (g *Gang) Useful(places Places) bool { return g.Enough(places) && g.root.nobodyInVain(places) }
+// Useful says whether the gang may run with these members where they are, and every
+// one of them belongs to a group that may.
+func (g *Gang) Useful(places Places) bool {
+	return g.Enough(places) && g.root.nobodyInVain(places) && g.Together(places)
+}
 
 func (n *node) nobodyInVain(placed Places) bool {
 	if !n.enough(placed) {

@@ -15,12 +15,14 @@ import (
 // Source: kube-scheduler v1.36 and v1.37, pod group preemption.
 func (g *Gang) Eligible() string {
 	if !g.units() {
-		if len(g.topology) > 0 || slices.ContainsFunc(g.Members, g.never) {
+		if g.root.wishes() || slices.ContainsFunc(g.Members, g.never) {
 			return NotEligible
 		}
 		return ""
 	}
 	switch {
+	case g.parentOf(g.self.group).name != "":
+		return NotEligible // its composite group preempts
 	case slices.ContainsFunc(g.Members, g.differs):
 		return NotEligible
 	case slices.ContainsFunc(g.Members, g.waits):
@@ -74,7 +76,7 @@ type Region struct {
 // of the next: nodes that agree in every topology key, then again without the last
 // key that is only preferred, and so on. All running members are in the region.
 func (g *Gang) Rounds() [][]Region {
-	keys := slices.Clone(g.topology)
+	keys := slices.Clone(g.root.topology)
 	var rounds [][]Region
 	for {
 		rounds = append(rounds, g.regions(keys))
@@ -129,18 +131,49 @@ func (g *Gang) pinnedTo(r Region) bool {
 	return true
 }
 
-// InRegion says whether a placement keeps to one region of those that the gang's
-// required topology leaves, with its running members.
-func (g *Gang) InRegion(places Places) bool {
-	rounds := g.Rounds()
-	for _, r := range rounds[len(rounds)-1] {
-		in := true
-		for _, n := range places {
-			in = in && slices.Contains(r.Nodes, n)
-		}
-		if in {
-			return true
+// Together says whether the members of each group of which any gets a place, and
+// those that run already, are where one value of each topology key is that the group
+// requires.
+func (g *Gang) Together(places Places) bool { return g.together(&g.root, places) }
+
+func (g *Gang) together(n *node, places Places) bool {
+	var nodes []string
+	for _, p := range n.own() {
+		nodes = append(nodes, p.Node)
+	}
+	for _, p := range n.members() {
+		if at, ok := places[key(p)]; ok {
+			nodes = append(nodes, at)
 		}
 	}
-	return false
+	if len(nodes) == len(n.own()) {
+		return true
+	}
+	for _, k := range n.topology {
+		values := map[string]bool{}
+		for _, of := range g.snapshot.Nodes {
+			if !slices.Contains(nodes, of.Name) || k.Preferred {
+				continue
+			}
+			v, ok := of.Labels[k.Key]
+			if !ok {
+				return false
+			}
+			values[v] = true
+		}
+		if len(values) > 1 {
+			return false
+		}
+	}
+	for i := range n.children {
+		if !g.together(&n.children[i], places) {
+			return false
+		}
+	}
+	return true
+}
+
+// wishes says whether a group of the preemptor has topology constraints.
+func (n *node) wishes() bool {
+	return len(n.topology) > 0 || slices.ContainsFunc(n.children, func(c node) bool { return c.wishes() })
 }

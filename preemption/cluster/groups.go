@@ -230,9 +230,6 @@ func (ix *Index) resolvePriorities(ps *problems) {
 		if err != nil {
 			ix.warnGroup(g, "Class", spec.Class, "no such priority class")
 		}
-		if spec.Class == "" && spec.Priority == nil {
-			e.Priority = 0 // the global default is for pods; a group without priority has 0
-		}
 		g.Priority, g.Policy = e.Priority, e.Policy
 		g.Level = ix.levelAt(ps.object(g.Kind, g.Namespace, g.Name), e.Priority, g.preemptionPriority(), g.Guard(),
 			func() time.Time { return ix.GroupCheckpoint(GroupID(i)) })
@@ -299,9 +296,17 @@ func (g *Group) preemptionPriority() *int32 {
 	return g.Composite.PreemptionPriority
 }
 
+// spec is what the group says about its priority. The global default is for pods; a
+// group without priority and class has 0.
 func (g *Group) spec() priority.Spec {
+	var spec priority.Spec
 	if g.PodGroup != nil {
-		return priority.Spec{Class: g.PodGroup.Class, Priority: g.PodGroup.Priority, Policy: g.PodGroup.Policy}
+		spec = priority.Spec{Class: g.PodGroup.Class, Priority: g.PodGroup.Priority, Policy: g.PodGroup.Policy}
+	} else {
+		spec = priority.Spec{Class: g.Composite.Class, Priority: g.Composite.Priority, Policy: g.Composite.Policy}
 	}
-	return priority.Spec{Class: g.Composite.Class, Priority: g.Composite.Priority, Policy: g.Composite.Policy}
+	if spec.Class == "" && spec.Priority == nil {
+		spec.Priority = new(int32)
+	}
+	return spec
 }

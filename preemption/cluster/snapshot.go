@@ -95,16 +95,40 @@ func (p *Preemptor) Validate() error {
 		}
 	case p.Group == nil && len(p.Pods) > 1:
 		o.bad("Pods", number(len(p.Pods)), "one pod, or a Group given")
+	case p.Group == nil && p.Kind != "" && p.Kind != KindPod:
+		o.bad("Kind", quote(string(p.Kind)), "Pod or empty, as no Group is given")
+	case p.Group != nil && p.Kind != "" && p.Kind != KindPodGroup:
+		o.bad("Kind", quote(string(p.Kind)), "PodGroup or empty, as a Group is given")
 	}
+	seen := map[PodKey]bool{}
 	for i := range p.Pods {
 		pod := &p.Pods[i]
 		validatePod(&ps, pod)
 		if pod.Node != "" {
 			ps.object(KindPod, pod.Namespace, pod.Name).bad("Node", quote(pod.Node), "empty: the preemptor runs already")
 		}
+		if k := (PodKey{pod.Namespace, pod.Name}); seen[k] {
+			ps.object(KindPod, pod.Namespace, pod.Name).bad("Name", quote(pod.Name), "unique among the preemptor's pods")
+		} else {
+			seen[k] = true
+		}
+		if g := p.Group; g != nil {
+			validateMember(&ps, pod, g)
+		}
 	}
 	if p.Group != nil {
 		validateGroup(&ps, p.Group)
 	}
 	return ps.err()
+}
+
+// validateMember checks that an inline pod does not say that it is of another group.
+func validateMember(ps *problems, pod *Pod, g *PodGroup) {
+	o := ps.object(KindPod, pod.Namespace, pod.Name)
+	if pod.Group != "" && pod.Group != g.Name {
+		o.bad("Group", quote(pod.Group), "empty or that of the preemptor, "+quote(g.Name))
+	}
+	if pod.Namespace != "" && g.Namespace != "" && pod.Namespace != g.Namespace {
+		o.bad("Namespace", quote(pod.Namespace), "that of its group, "+quote(g.Namespace))
+	}
 }
