@@ -41,6 +41,9 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 	if v.Advice != Keep {
 		return fmt.Errorf("%w: %s: %s", ErrNotApplicable, v.Advice, v.Reason)
 	}
+	if err := pl.evictWorkloads(r, remove); err != nil {
+		return err
+	}
 	return pl.change(func(m *model) error {
 		m.adopt(r.Preemptor.preemptor())
 		for _, victim := range r.Victims {
@@ -135,6 +138,9 @@ func (pl *Planner) StillValid(r *Result) (Validity, error) {
 	q, err := c.questionAgain(r.Preemptor)
 	if err != nil {
 		return Validity{}, err
+	}
+	if queue := q.queue(); queue != "" {
+		return pl.stillValidQueued(q, queue, r)
 	}
 	if r.Verdict == Feasible {
 		fits, err := q.fitsAsItIs()

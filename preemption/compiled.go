@@ -22,6 +22,7 @@ type compiled struct {
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
 	quota  *quotaModel
+	queued podQuota // what pods hold of it
 
 	searchChecks int // see the constant
 
@@ -100,18 +101,31 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 		}
 	}
 	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks}
+	c.findQueued()
 	c.podUnits()
 	return c, nil
 }
 
 // preempt answers one question.
 func (c *compiled) preempt(p Preemptor) (*Result, error) {
+	return c.preemptOn(p, c.quota)
+}
+
+// preemptOn is preempt with the quota as it is in m.
+func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
+	jobs, err := c.queued.of(c, m)
+	if err != nil {
+		return nil, err
+	}
 	if p.Kind == cluster.KindWorkload {
-		return c.quota.preemptWorkload(p)
+		return jobs.preemptWorkload(p)
 	}
 	q, err := c.newQuestion(p)
 	if err != nil {
 		return nil, err
+	}
+	if queue := q.queue(); queue != "" {
+		return newQueueSearch(q, jobs, queue).run()
 	}
 	if q.team != nil {
 		return newGangSearch(q).run()
@@ -133,7 +147,7 @@ type sides struct {
 func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule) *sides {
 	s.once.Do(func() {
 		s.units, s.budgets = victims.NewUnits(c.ix, units), victims.NewBudgets(c.ix, budgets)
-		s.protections = victims.NewProtections(s.units, c.options.Guards, c.options.eligible())
+		s.protections = victims.NewProtections(s.units, c.options.Guards, c.base())
 		s.ladder = victims.NewLadder(s.units, s.budgets)
 	})
 	return s

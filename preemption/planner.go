@@ -2,8 +2,6 @@ package preemption
 
 import (
 	"sync"
-
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Preempt answers the question with the default options. See [Options.Preempt].
@@ -57,14 +55,11 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 //
 // The first question after a change compiles the cluster anew.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
-	if p.Kind == cluster.KindWorkload {
-		return pl.openQuota().preemptWorkload(p)
-	}
 	c, err := pl.compiled()
 	if err != nil {
 		return nil, err
 	}
-	return c.preempt(p)
+	return c.preemptOn(p, pl.openQuota())
 }
 
 // compiled returns the compiled form of the model as it is.

@@ -98,6 +98,10 @@ type QuotaResult struct {
 	// smallest subtree whose own quota takes the request. 0: within nominal quota.
 	Borrowing int `json:"borrowing"`
 
+	// Lack is what cannot be had, of a preemptor that needs quota and a place and has
+	// the verdict Infeasible.
+	Lack QuotaLack `json:"lack,omitempty"`
+
 	// Reserved is what an answer without victims keeps back if it is applied; see
 	// [Planner.Cycle]. PodSet is empty.
 	Reserved []FlavorChoice `json:"reserved,omitempty"`

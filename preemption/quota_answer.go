@@ -241,14 +241,7 @@ func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim 
 	request, _ := out.question()
 	victims := make([]Victim, len(list))
 	for i, v := range list {
-		w := v.Workload
-		victims[i] = Victim{
-			Kind: cluster.KindWorkload, Namespace: w.Namespace, Name: w.Name, Priority: w.Priority,
-			Quota: &QuotaVictim{
-				ClusterQueue: a.ix.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
-				Evicted: v.Evicted, OnPreemption: w.OnPreemption,
-			},
-		}
+		victims[i] = a.victimOf(v)
 		a.usage.Add(v.Queue, v.Usage)
 		victims[i].Reason = a.lack(request)
 		a.usage.Remove(v.Queue, v.Usage)
@@ -257,6 +250,22 @@ func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim 
 		a.usage.Add(v.Queue, v.Usage)
 	}
 	return victims
+}
+
+// victimOf describes a victim, without why it cannot stay.
+func (a *assigner) victimOf(v reprieve.QuotaVictim) Victim {
+	w := v.Workload
+	victim := Victim{
+		Kind: cluster.KindWorkload, Namespace: w.Namespace, Name: w.Name, Priority: w.Priority,
+		Quota: &QuotaVictim{
+			ClusterQueue: a.ix.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
+			Evicted: v.Evicted, OnPreemption: w.OnPreemption,
+		},
+	}
+	if a.describe != nil {
+		a.describe(&victim, v.Reservation)
+	}
+	return victim
 }
 
 // lack is the first thing that the preemptor lacks as things stand: what there is

@@ -107,6 +107,7 @@ func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.open(pl.first)
+	m.version++
 	return f(m)
 }
 

@@ -25,7 +25,11 @@ type quotaModel struct {
 	sorted  []*victims.Reservations // one for each order that a queue asks for
 	orderOf []int                   // by queue
 
-	live *liveQuota // nil as long as nothing has changed
+	// describe says of a victim that consists of pods what it is; nil: there are none.
+	describe func(v *Victim, r *cluster.Reservation)
+
+	live    *liveQuota // nil as long as nothing has changed
+	version int        // counts the changes
 }
 
 func newQuotaModel(s *Snapshot, o QuotaOptions) (*quotaModel, error) {

@@ -26,6 +26,11 @@ func (q *question) review(r *Result) Validity {
 			trial.Remove(p)
 		}
 	}
+	return q.reviewNominations(r, trial)
+}
+
+// reviewNominations looks whether every nominated place fits as the trial stands.
+func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validity {
 	for _, n := range r.Nominations {
 		m, ok := q.memberOf(n.Pod)
 		at := q.ix.NodeByName(n.Node)

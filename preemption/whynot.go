@@ -43,6 +43,12 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 	if err != nil {
 		return nil, err
 	}
+	if queue := q.queue(); queue != "" {
+		return nil, &cluster.FieldError{
+			Kind: "Preemptor", Namespace: q.asked.Namespace, Name: q.asked.Name,
+			Field: "Queue", Value: fmt.Sprintf("%q", queue), Want: "empty: WhyNot knows no quota; see Result.Rejected",
+		}
+	}
 	if q.team != nil {
 		return newGangSearch(q).whyNot(target)
 	}

@@ -79,6 +79,8 @@ func (k Kept) String() string {
 		return "is guaranteed to run" + longer
 	case KeptCooldown:
 		return k.Detail + longer
+	case KeptQueue:
+		return k.Detail
 	}
 	return string(k.Rule) + " " + k.Detail + longer
 }

@@ -30,6 +30,8 @@
 //	evict    NAME@QUEUE        AMOUNT prio=1 created=3 free=cpu: only the search for victims, with flavors that
 //	                           are chosen; every resource but the free ones is contested
 //	fair     [STRATEGY ...]    fair sharing
+//	nodes, pods, group         as in package scenario, with queue=NAME; only cpu has the same unit there
+//	place    pod NAME          a pending pod, or podgroup NAME, that needs quota and a place
 //
 // QUOTA is cpu=6 (nominal), cpu=6+2 (borrows 2 at most), cpu=6-1 (lends 1 at most),
 // cpu@spot=6 in a flavor that is not "default". AMOUNT is cpu=2 or cpu@spot=2. at,

@@ -2,9 +2,11 @@ package quotatext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/preempt-go/preempt/internal/scenario"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -76,13 +78,48 @@ type builder struct {
 func build(lines []string) (*Scenario, error) {
 	b := &builder{s: &Scenario{}, now: at(1000)}
 	b.s.Snapshot.Time = b.now
+	var cluster []string
 	for _, line := range lines {
+		switch word, rest, _ := strings.Cut(line, " "); word {
+		case "nodes", "pods", "group":
+			cluster = append(cluster, line)
+			continue
+		case "place":
+			cluster = append(cluster, "preempt "+rest)
+			continue
+		}
 		if err := b.line(line); err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
 	}
 	b.finish()
-	return b.s, nil
+	return b.s, b.addCluster(cluster)
+}
+
+// addCluster reads lines of package scenario: nodes, pods and who wants a place.
+func (b *builder) addCluster(lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	s, err := scenario.Parse("", "# Nodes.\n"+strings.Join(lines, "\n")+"\n")
+	if err != nil {
+		return err
+	}
+	to := &b.s.Snapshot
+	to.Time, to.Nodes, to.Pods, to.PodGroups = s.Snapshot.Time, s.Snapshot.Nodes, s.Snapshot.Pods, s.Snapshot.PodGroups
+	b.s.Preemptor = s.Preemptors[0]
+	b.s.Preemptor.Pods = slices.Clone(b.s.Preemptor.Pods)
+	for i := range to.Pods {
+		to.Pods[i].Namespace = ""
+	}
+	for i := range to.PodGroups {
+		to.PodGroups[i].Namespace = ""
+	}
+	b.s.Preemptor.Namespace = ""
+	for i := range b.s.Preemptor.Pods {
+		b.s.Preemptor.Pods[i].Namespace = ""
+	}
+	return nil
 }
 
 // at is a moment, in seconds.

@@ -18,15 +18,28 @@ func (s *Scenario) Render(r *preemption.Result) string {
 	case preemption.NotEligible:
 		return b.String() + ": " + r.Message
 	case preemption.Infeasible:
+		if r.Quota != nil && r.Quota.Lack != "" {
+			return b.String() + ": " + string(r.Quota.Lack)
+		}
 		return b.String()
+	}
+	if r.Domain != "" {
+		b.WriteString(" on " + r.Domain)
 	}
 	var victims []string
 	for _, v := range r.Victims {
+		if v.Quota == nil {
+			victims = append(victims, v.Name)
+			continue
+		}
 		victims = append(victims, v.Name+" "+string(v.Quota.Reason))
 	}
 	slices.Sort(victims)
 	if len(victims) > 0 {
 		b.WriteString(": " + strings.Join(victims, ", "))
+	}
+	if r.Quota == nil {
+		return b.String()
 	}
 	if r.Quota.Borrowing > 0 {
 		fmt.Fprintf(&b, "; borrows %d up", r.Quota.Borrowing)
@@ -35,7 +48,7 @@ func (s *Scenario) Render(r *preemption.Result) string {
 		var flavors []string
 		for _, f := range r.Quota.Flavors {
 			if f.Flavor != "default" {
-				flavors = append(flavors, f.PodSet+" "+f.Resource+" "+f.Flavor)
+				flavors = append(flavors, strings.TrimSpace(f.PodSet+" "+f.Resource+" "+f.Flavor))
 			}
 		}
 		if len(flavors) > 0 {

@@ -29,7 +29,7 @@ type PodGroup struct {
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Topology []TopologyConstraint `json:"topology,omitempty"` // from the widest level to the narrowest
-	Queue    string               `json:"queue,omitempty"`    // quota queue. Not read yet.
+	Queue    string               `json:"queue,omitempty"`    // LocalQueue of the namespace: it needs quota too
 
 	Guard      *Guard      `json:"guard,omitempty"`      // what protects every pod of it, or holds it back
 	Cost       *Cost       `json:"cost,omitempty"`       // what its eviction as a whole costs beyond its pods

@@ -36,7 +36,7 @@ type Pod struct {
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
 	Group string `json:"group,omitempty"` // name of the PodGroup in the pod's namespace
-	Queue string `json:"queue,omitempty"` // quota queue. Not read yet.
+	Queue string `json:"queue,omitempty"` // LocalQueue of the namespace: it needs quota too
 	Owner *Owner `json:"owner,omitempty"` // what made it; shown, never decided on
 
 	Created   time.Time `json:"created,omitzero"`

@@ -128,7 +128,6 @@ func validatePod(ps *problems, p *Pod) {
 	validateNodeAffinity(o, p.NodeAffinity)
 	validateConstraints(o, p)
 	validateGuarded(o, p.Guard, p.Cost, p.RanSeconds)
-	refuseUnread(o, p)
 }
 
 func validatePolicy(o object, policy priority.Policy) {
@@ -276,18 +275,6 @@ func validateTopology(o object, levels []TopologyConstraint) {
 			o.bad(fmt.Sprintf("Topology[%d].Key", i), quote(""), "a node label")
 		}
 	}
-}
-
-// refuseUnread complains about fields that no part of the library reads yet, so
-// that no answer silently ignores one.
-func refuseUnread(o object, p *Pod) {
-	const want = "absent: it is not read yet"
-	refuse := func(field string, set bool) {
-		if set {
-			o.bad(field, "set", want)
-		}
-	}
-	refuse("Queue", p.Queue != "")
 }
 
 // sortedNames returns the keys of m in order.

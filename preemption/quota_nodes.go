@@ -1,0 +1,298 @@
+package preemption
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// QuotaLack is what a preemptor that needs quota and a place cannot have.
+type QuotaLack string
+
+// The lacks, the first that holds is named.
+const (
+	LackQuota     QuotaLack = "no quota"                                    // not even by evictions, wherever it goes
+	LackPlace     QuotaLack = "quota but no place"                          // not even if all less important pods went
+	LackProtected QuotaLack = "place only at the cost of a protected queue" // the pods in the way are not its queue's to evict
+)
+
+// queueSearch is the search for a preemptor that needs quota and a place: over the
+// flavors of its queue, and for each over the domains among the flavor's nodes.
+type queueSearch struct {
+	*question
+	jobs  *jobs
+	local string
+	w     *Workload // the preemptor as a workload
+	queue cluster.QuotaID
+	gang  *gangSearch // its trial and placement
+
+	offers []quotaOffer
+	best   *queuePlan
+	counts map[string]int // why a flavor or domain was rejected
+
+	anyQuota     bool // some flavor has enough quota, by evictions if need be
+	anyProtected bool // some domain has a place if queued pods of lower priority went too
+}
+
+// queuePlan is a domain in which preemption helps, with its victims.
+type queuePlan struct {
+	offer  *quotaOffer
+	domain domain.Domain
+	places []domain.Assignment
+	quota  []reprieve.QuotaVictim
+	loose  []victims.UnitID
+	units  []victims.UnitID // of all victims that are pods, most important first
+	score  victims.Score
+	level  int
+}
+
+// queue returns the LocalQueue of the preemptor; empty: it needs no quota.
+func (q *question) queue() string {
+	pod := q.members[0].Pod
+	if q.group != nil && q.group.PodGroup != nil && q.group.PodGroup.Queue != "" {
+		return q.group.PodGroup.Queue
+	}
+	if id := q.members[0].ID; id != cluster.NoPod {
+		return q.ix.QueueOf(id)
+	}
+	return pod.Queue
+}
+
+func newQueueSearch(q *question, j *jobs, local string) *queueSearch {
+	return &queueSearch{question: q, jobs: j, local: local, gang: newGangSearch(q), counts: map[string]int{}}
+}
+
+// run is the whole road: flavors, does it fit, may it preempt, whom, and where.
+func (s *queueSearch) run() (*Result, error) {
+	if r, err := s.enter(); r != nil || err != nil {
+		return r, err
+	}
+	levels, err := s.domains()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.choose(); err != nil {
+		return nil, err
+	}
+	for i := range s.offers {
+		if r := s.fits(&s.offers[i], levels); r != nil {
+			return r, nil
+		}
+	}
+	if r := s.refuse(); r != nil {
+		return r, nil
+	}
+	for i := range s.offers {
+		s.tryOffer(&s.offers[i], levels)
+	}
+	if s.best == nil {
+		return s.infeasible(), nil
+	}
+	return s.feasible(), nil
+}
+
+// enter finds the ClusterQueue of the preemptor. The result is not nil if it cannot
+// be admitted there.
+func (s *queueSearch) enter() (*Result, error) {
+	if s.team != nil {
+		if text := s.team.hopeless(); text != "" {
+			return s.result(Infeasible, text), nil
+		}
+	}
+	first := s.members[0].Pod
+	s.w = &Workload{Namespace: first.Namespace, Name: first.Name, Queue: s.local, Priority: s.priority}
+	for _, m := range s.members {
+		s.w.Created = earliest(s.w.Created, m.Pod.Created)
+	}
+	q, refused, err := s.jobs.queueOf(s.w)
+	if err != nil {
+		return nil, err
+	}
+	if refused != "" {
+		return s.result(NotEligible, refused), nil
+	}
+	s.queue = q
+	return nil, nil
+}
+
+func (s *queueSearch) result(v Verdict, message string) *Result {
+	r := &Result{
+		Verdict: v, Message: message, Preemptor: s.asked,
+		Warnings: slices.Concat(s.ix.Warnings(), s.jobs.warnings(), s.jobs.odd), Stats: s.gang.stats,
+	}
+	r.Stats.Exact, r.Stats.Trials = false, s.gang.trial.Checks
+	if s.w != nil && s.queue != cluster.NoQuota && v != NotEligible {
+		r.Quota = &QuotaResult{ClusterQueue: s.jobs.ix.Name(s.queue)}
+	}
+	return r
+}
+
+// domains lists the domains to try, in rounds; of one pod every node is a domain.
+func (s *queueSearch) domains() ([][]domain.Domain, error) {
+	if s.team != nil {
+		return s.levels()
+	}
+	var list []domain.Domain
+	for n := range cluster.NodeID(s.ix.NumNodes()) {
+		list = append(list, domain.Domain{Name: s.ix.Node(n).Name, Nodes: []cluster.NodeID{n}})
+	}
+	return [][]domain.Domain{list}, nil
+}
+
+// search returns a search over usage of its own; what the preemptor's own pods
+// expect does not count.
+func (s *queueSearch) search() *quotaSearch {
+	qs := s.jobs.search(s.w, s.queue)
+	own := map[cluster.PodID]bool{}
+	for _, m := range s.members {
+		own[m.ID] = true
+	}
+	for _, job := range s.jobs.expected {
+		if own[job.pods[0]] {
+			qs.usage.Remove(job.r.Queue, job.r.Usage)
+		}
+	}
+	if s.team == nil || s.team.id == cluster.NoGroup {
+		return qs
+	}
+	for r, job := range s.jobs.of { // members that run already are no victims
+		if s.jobs.groupOf(job.pods[0]) == s.team.id {
+			qs.search.Gone = maps.Clone(qs.search.Gone)
+			if qs.search.Gone == nil {
+				qs.search.Gone = map[*cluster.Reservation]bool{}
+			}
+			qs.search.Gone[r] = true
+		}
+	}
+	return qs
+}
+
+// fits answers if the preemptor has quota and a place as things are; else nil.
+func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
+	if !s.search().usage.Fits(s.queue, o.request, true) {
+		return nil
+	}
+	s.anyQuota = true
+	for _, domains := range levels {
+		for _, d := range domains {
+			p := &quotaPlace{queueSearch: s, domain: s.within(d, o), alone: s.team == nil}
+			if !p.seat(domain.Pack{}) && !p.seat(domain.Spread{}) {
+				s.gang.trial.UnplaceTo(0)
+				continue
+			}
+			r := s.result(Fits, "fits in "+d.Name+" and in the quota of "+s.jobs.ix.Name(s.queue)+" without preemption")
+			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: s.level(s.search(), o)})
+			return r
+		}
+	}
+	return nil
+}
+
+// level is how far up the quota of an offer comes from, as usage stands.
+func (s *queueSearch) level(qs *quotaSearch, o *quotaOffer) int {
+	level := 0
+	for _, c := range o.request {
+		h, _ := qs.usage.BorrowHeight(s.queue, c.Column, c.Amount)
+		level = max(level, h)
+	}
+	return level
+}
+
+// refuse answers for a preemptor that may not preempt; nil if it may.
+func (s *queueSearch) refuse() *Result {
+	if s.policy == priority.Never {
+		return s.result(NotEligible, "its preemption policy is Never")
+	}
+	if s.team != nil {
+		if r := s.gang.refuse(); r != nil {
+			return r
+		}
+	} else if text := s.patience(); text != "" {
+		return s.result(NotEligible, text)
+	}
+	if wait := s.waits(); wait > 0 {
+		return s.result(NotEligible, fmt.Sprintf("it waits %d more seconds before it may evict others", wait))
+	}
+	return nil
+}
+
+func (s *queueSearch) waits() int64 {
+	return (&assigner{quotaSearch: &quotaSearch{quotaModel: s.jobs.quotaModel}, w: s.w, queue: s.queue}).waits()
+}
+
+// question is what is asked of the quota: every resource is contested, since room
+// may be short where quota is not.
+func (s *queueSearch) quotaQuestion(o *quotaOffer) *reprieve.QuotaQuestion {
+	return &reprieve.QuotaQuestion{
+		Queue: s.queue, Request: o.request, Contested: o.columns,
+		Priority: int64(s.w.Priority), Ordered: cluster.Ordered(s.w),
+	}
+}
+
+// tryOffer looks for the plan that disrupts least among the domains of the first
+// round that has one.
+func (s *queueSearch) tryOffer(o *quotaOffer, levels [][]domain.Domain) {
+	qs := s.search()
+	if !qs.usage.Fits(s.queue, o.request, true) && len(qs.victims(s.quotaQuestion(o))) == 0 {
+		s.counts["no quota in "+s.flavorNames(o)]++
+		return
+	}
+	s.anyQuota = true
+	for _, domains := range levels {
+		found := false
+		for _, d := range domains {
+			d = s.within(d, o)
+			if len(d.Nodes) == 0 {
+				continue
+			}
+			found = s.tryDomain(o, d) || found
+		}
+		if found {
+			return
+		}
+	}
+}
+
+// tryDomain looks for a plan in d, and keeps it if it is the best so far.
+func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
+	p := s.newPlace(d)
+	defer p.close()
+	s.gang.stats.Domains++
+	s.gang.stats.Evaluated++
+	if !s.hopeful(o, p) {
+		return false
+	}
+	qs := s.search()
+	qs.search.Place = p
+	var list []reprieve.QuotaVictim
+	if !qs.usage.Fits(s.queue, o.request, true) || !p.Fits() {
+		if list = slices.Clone(qs.victims(s.quotaQuestion(o))); len(list) == 0 {
+			s.counts["nobody that the queue may evict"]++
+			s.noteProtected(o, p)
+			return false
+		}
+	}
+	for _, v := range list {
+		qs.usage.Remove(v.Queue, v.Usage)
+		p.Remove(v.Reservation)
+	}
+	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+		s.consider(o, p, placer, list, qs)
+		s.gang.trial.UnplaceTo(0)
+		for _, u := range p.loose {
+			if !s.gang.trial.Gone(s.units.Unit(u).Pods[0]) {
+				s.gang.runner.Remove(s.gang.trial, u)
+			}
+		}
+	}
+	for _, v := range list {
+		p.Return(v.Reservation)
+	}
+	return true
+}

@@ -1,0 +1,138 @@
+package preemption
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// infeasible answers that no evictions help, and what it is that cannot be had.
+func (s *queueSearch) infeasible() *Result {
+	lack := LackQuota
+	if s.anyQuota {
+		if lack = LackPlace; s.anyProtected {
+			lack = LackProtected
+		}
+	}
+	r := s.result(Infeasible, string(lack))
+	r.Quota.Lack = lack
+	for reason, n := range s.counts {
+		r.Rejected = append(r.Rejected, Rejection{reason, n})
+	}
+	slices.SortFunc(r.Rejected, func(a, b Rejection) int {
+		return cmp.Or(cmp.Compare(b.Domains, a.Domains), cmp.Compare(a.Reason, b.Reason))
+	})
+	return r
+}
+
+// feasible answers with the best plan.
+func (s *queueSearch) feasible() *Result {
+	p := s.best
+	list := s.spell(p)
+	if len(list) == 0 {
+		r := s.result(Fits, "fits in "+p.domain.Name+" and in the quota of "+s.jobs.ix.Name(s.queue)+" without preemption")
+		s.settle(r, p)
+		return r
+	}
+	r := s.result(Feasible, fmt.Sprintf("fits in %s and in the quota of %s once %s evicted",
+		p.domain.Name, s.jobs.ix.Name(s.queue), are(len(list), "unit")))
+	s.settle(r, p)
+	r.Victims = list
+	r.Score = criteria(p.score)
+	r.Violations = p.score.Violations
+	r.Overruns = s.budgets.Overruns(s.units, p.units, s.gang.tally)
+	r.Budgets = s.roomOf(p.units)
+	return r
+}
+
+// settle says where the preemptor goes and in which flavors.
+func (s *queueSearch) settle(r *Result, p *queuePlan) {
+	r.Domain, r.Nominations = p.domain.Name, s.gang.nominate(p.places)
+	r.Quota.Borrowing = p.level
+	usage := s.search().usage
+	for _, f := range p.offer.flavors {
+		f.Contested = f.Amount > usage.Available(s.queue, s.jobs.ix.Column(f.Flavor, f.Resource))
+		r.Quota.Flavors = append(r.Quota.Flavors, f)
+	}
+}
+
+// spell lists the victims, most important first: units without a queue, then
+// workloads. Each has what the preemptor would lack if it alone came back.
+func (s *queueSearch) spell(p *queuePlan) []Victim {
+	qs := s.search()
+	place := &quotaPlace{queueSearch: s, domain: p.domain, alone: s.team == nil}
+	trial := s.gang.trial
+	for _, u := range p.loose {
+		s.gang.runner.Remove(trial, u)
+	}
+	for _, v := range p.quota {
+		qs.usage.Remove(v.Queue, v.Usage)
+		place.Remove(v.Reservation)
+	}
+	trial.PlaceAll(p.places)
+	trial.Settle()
+	violating := map[victims.UnitID]bool{}
+	for _, c := range s.gang.runner.Charge(p.units) {
+		violating[c.Unit] = true
+	}
+	var list []Victim
+	for _, u := range p.loose {
+		s.gang.runner.Return(trial, u)
+		why := trial.Fits()
+		s.gang.runner.Remove(trial, u)
+		trial.Settle()
+		v := s.victim(u, attempt{violating[u], why}, cluster.NoNode, nil)
+		v.Reason.Node = s.gang.where(u)
+		list = append(list, v)
+	}
+	a := &assigner{quotaSearch: qs, w: s.w, queue: s.queue}
+	order := s.jobs.sorted[s.jobs.orderOf[s.queue]].Order()
+	workloads := slices.Clone(p.quota)
+	slices.SortFunc(workloads, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
+	for _, v := range workloads {
+		victim := a.victimOf(v)
+		if job := s.jobs.of[v.Reservation]; job != nil {
+			for _, pod := range job.pods {
+				if u, ok := s.units.UnitOf(pod); ok {
+					victim.Violates = victim.Violates || violating[u]
+				}
+				for _, b := range s.budgets.Of(pod) {
+					victim.Budgets = append(victim.Budgets, s.budgetName(b))
+				}
+			}
+			slices.Sort(victim.Budgets)
+			victim.Budgets = slices.Compact(victim.Budgets)
+		}
+		qs.usage.Add(v.Queue, v.Usage)
+		if !qs.usage.Fits(s.queue, p.offer.request, true) {
+			victim.Reason = a.lack(p.offer.request)
+		} else if job := s.jobs.of[v.Reservation]; job != nil {
+			for _, pod := range job.pods {
+				trial.Return(pod)
+			}
+			victim.Reason = s.reason(cluster.NoNode, trial.Fits())
+			for _, pod := range job.pods {
+				trial.Remove(pod)
+			}
+			trial.Settle()
+		}
+		if victim.Reason.Check == "" {
+			victim.Reason = a.lack(p.offer.request)
+		}
+		qs.usage.Remove(v.Queue, v.Usage)
+		list = append(list, victim)
+	}
+	trial.UnplaceTo(0)
+	for _, v := range p.quota {
+		place.Return(v.Reservation)
+	}
+	for _, u := range p.loose {
+		s.gang.runner.Return(trial, u)
+	}
+	trial.Settle()
+	return list
+}

@@ -1,0 +1,137 @@
+package preemption
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// consider seats the preemptor, the victims of list being out, and keeps the plan if
+// it disrupts least: by the score of all victims, then by how far up it borrows, then
+// the earlier flavors, then the earlier domain.
+func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *quotaSearch) {
+	loose, ok := p.giveBackLoose(placer)
+	if !ok {
+		return
+	}
+	plan := &queuePlan{
+		offer: o, domain: p.domain, places: s.gang.trial.Assignments(), quota: list, loose: loose, level: s.level(qs, o),
+	}
+	plan.units = slices.Clone(loose)
+	for _, v := range list {
+		if job := s.jobs.of[v.Reservation]; job != nil {
+			for _, pod := range job.pods {
+				if u, ok := s.units.UnitOf(pod); ok && !slices.Contains(plan.units, u) {
+					plan.units = append(plan.units, u)
+				}
+			}
+		}
+	}
+	slices.SortFunc(plan.units, s.units.Compare)
+	plan.score = s.score(plan)
+	if s.best == nil || cmp.Or(plan.score.Compare(s.best.score), cmp.Compare(plan.level, s.best.level)) < 0 {
+		s.best = plan
+	}
+}
+
+// score is that of the victims; a workload without pods counts as one pod.
+func (s *queueSearch) score(p *queuePlan) victims.Score {
+	violations := 0
+	for _, c := range s.gang.runner.Charge(p.units) {
+		violations += c.Violations
+	}
+	score := s.units.Score(p.units, violations)
+	for _, v := range p.quota {
+		if s.jobs.of[v.Reservation] != nil {
+			continue
+		}
+		prio := v.Workload.Priority
+		score.Sum += int64(prio) + 1<<31
+		score.Pods++
+		switch {
+		case prio > score.Highest:
+			score.Highest, score.Started = prio, v.Reserved
+		case prio == score.Highest:
+			score.Started = min(score.Started, v.Reserved)
+		}
+	}
+	return score
+}
+
+// hopeful looks whether the preemptor has a place in p if everybody goes whom its
+// queue may evict, and notes if it has none even without all less important pods.
+func (s *queueSearch) hopeful(o *quotaOffer, p *quotaPlace) bool {
+	gone := s.evictableJobs(o, p)
+	for _, r := range gone {
+		p.Remove(r)
+	}
+	ok := p.Fits()
+	for _, r := range gone {
+		p.Return(r)
+	}
+	if !ok {
+		s.counts["no place"]++
+		s.noteProtected(o, p)
+	}
+	return ok
+}
+
+// evictableJobs lists the jobs with a pod in p that a policy of the queue lets go.
+func (s *queueSearch) evictableJobs(o *quotaOffer, p *quotaPlace) []*cluster.Reservation {
+	policy := s.jobs.ix.Queue(s.queue).Preemption
+	within := victims.NewQuotaRule(policy.WithinClusterQueue, int64(s.w.Priority), cluster.Ordered(s.w))
+	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, int64(s.w.Priority), cluster.Ordered(s.w))
+	var list []*cluster.Reservation
+	for _, r := range s.jobsIn(p) {
+		rule := across
+		if r.Queue == s.queue {
+			rule = within
+		}
+		if rule.Allows(r) && slices.ContainsFunc(o.columns, r.Uses) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// jobsIn lists the jobs with a pod in p, in order of their names.
+func (s *queueSearch) jobsIn(p *quotaPlace) []*cluster.Reservation {
+	var list []*cluster.Reservation
+	for r, job := range s.jobs.of {
+		if slices.ContainsFunc(job.pods, func(pod cluster.PodID) bool {
+			_, in := slices.BinarySearch(p.domain.Nodes, s.ix.NodeOf(pod))
+			return in
+		}) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *cluster.Reservation) int {
+		return cmp.Or(cmp.Compare(a.Workload.Namespace, b.Workload.Namespace), cmp.Compare(a.Workload.Name, b.Workload.Name))
+	})
+	return list
+}
+
+// noteProtected looks whether the preemptor had a place in p if queued pods of lower
+// priority went, whatever their queues say.
+func (s *queueSearch) noteProtected(o *quotaOffer, p *quotaPlace) {
+	if s.anyProtected {
+		return
+	}
+	gone := s.evictableJobs(o, p)
+	for _, r := range s.jobsIn(p) {
+		if r.Priority < int64(s.priority) && !slices.Contains(gone, r) {
+			gone = append(gone, r)
+		}
+	}
+	for _, r := range gone {
+		p.Remove(r)
+	}
+	s.anyProtected = p.Fits()
+	for _, r := range gone {
+		p.Return(r)
+	}
+}
