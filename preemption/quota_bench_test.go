@@ -69,6 +69,64 @@ func quotaFleet(l quotaLayout, numWorkloads int) (*cluster.Snapshot, preemption.
 	return s, o
 }
 
+// BenchmarkQuotaHopeless asks where nobody may go: nobody of lower priority, or
+// nobody of equal priority that is newer.
+func BenchmarkQuotaHopeless(b *testing.B) {
+	for _, policy := range []cluster.QueuePolicy{cluster.LowerPriority, cluster.LowerOrNewerEqualPriority} {
+		for _, numWorkloads := range []int{1000, 100_000} {
+			if testing.Short() && numWorkloads > 1000 {
+				continue
+			}
+			b.Run(fmt.Sprintf("policy=%s/workloads=%d", policy, numWorkloads), func(b *testing.B) {
+				s, o := quotaFleet(quotaLayout{own: true, victims: 1}, numWorkloads)
+				s.ClusterQueues[0].Preemption = cluster.QueuePreemption{WithinClusterQueue: policy}
+				for i := range s.Workloads {
+					s.Workloads[i].Priority, s.Workloads[i].Created = 5, time.Unix(int64(i), 0)
+				}
+				pl, err := preemption.NewPlanner(s, o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Name: "in"}); err != nil || r.Verdict != preemption.Infeasible {
+						b.Fatal(r, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkQuotaChange replaces one workload of many.
+func BenchmarkQuotaChange(b *testing.B) {
+	for _, numWorkloads := range []int{1000, 100_000} {
+		if testing.Short() && numWorkloads > 1000 {
+			continue
+		}
+		b.Run(fmt.Sprintf("workloads=%d", numWorkloads), func(b *testing.B) {
+			s, o := quotaFleet(quotaLayout{}, numWorkloads)
+			pl, err := preemption.NewPlanner(s, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := pl.SetWorkload(s.Workloads[0]); err != nil { // the first change makes the model live
+				b.Fatal(err)
+			}
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				w := s.Workloads[i%numWorkloads]
+				w.Evicted = !w.Evicted
+				if err := pl.SetWorkload(w); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
 func BenchmarkQuota(b *testing.B) {
 	for _, l := range []quotaLayout{
 		{name: "classical-own", own: true},

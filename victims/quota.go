@@ -75,6 +75,11 @@ func (e *entry) compare(o *entry) int {
 	return cmp.Or(strings.Compare(a.UID, b.UID), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
+// compareAge puts higher priority first, then newer.
+func (e *entry) compareAge(o *entry) int {
+	return cmp.Or(cmp.Compare(o.r.Priority, e.r.Priority), cmp.Compare(o.r.Ordered, e.r.Ordered), e.compare(o))
+}
+
 func (e *entry) compareLocal(o *entry) int {
 	return cmp.Or(cmp.Compare(e.local, o.local), e.compare(o))
 }
@@ -87,16 +92,25 @@ type Reservations struct {
 	numColumns int
 	byLocal    []bool                    // by queue: usage of the LocalQueue decides before priority
 	trees      [2][]*btree.BTreeG[entry] // evicted ones, then the others; queue-major rows by column; nil: none
+
+	// ages are the same entries by priority and age, newest first, of the queues whose
+	// preemptors may evict newer workloads of their own priority.
+	byAge []bool // by queue
+	ages  [2][]*btree.BTreeG[entry]
 }
 
 // NewReservations sorts the reservations of ix. O(k log k).
 func NewReservations(ix *cluster.QuotaIndex, order QuotaOrder) *Reservations {
 	rs := &Reservations{order: order, numColumns: ix.NumColumns(), byLocal: make([]bool, ix.NumQueues())}
+	rs.byAge = make([]bool, ix.NumQueues())
 	for q := range rs.byLocal {
-		rs.byLocal[q] = ix.Queue(cluster.QuotaID(q)).FairLocalQueues
+		queue := ix.Queue(cluster.QuotaID(q))
+		rs.byLocal[q] = queue.FairLocalQueues
+		rs.byAge[q] = queue.Preemption.WithinClusterQueue == cluster.LowerOrNewerEqualPriority
 	}
 	for i := range rs.trees {
 		rs.trees[i] = make([]*btree.BTreeG[entry], ix.NumQueues()*ix.NumColumns())
+		rs.ages[i] = make([]*btree.BTreeG[entry], ix.NumQueues()*ix.NumColumns())
 	}
 	for _, r := range ix.Reservations() {
 		rs.Insert(r)
@@ -111,12 +125,18 @@ func (rs *Reservations) Order() QuotaOrder { return rs.order }
 func (rs *Reservations) Insert(r *cluster.Reservation) {
 	e := rs.order.entry(r)
 	for _, u := range r.Usage {
-		t := rs.tree(r, u.Column)
-		if *t == nil {
-			*t = btree.NewG(32, func(a, b entry) bool { return a.compareLocal(&b) < 0 })
+		insert(rs.tree(r, u.Column), e, (*entry).compareLocal)
+		if rs.byAge[r.Queue] {
+			insert(rs.age(r, u.Column), e, (*entry).compareAge)
 		}
-		(*t).ReplaceOrInsert(e)
 	}
+}
+
+func insert(t **btree.BTreeG[entry], e entry, compare func(a, b *entry) int) {
+	if *t == nil {
+		*t = btree.NewG(32, func(a, b entry) bool { return compare(&a, &b) < 0 })
+	}
+	(*t).ReplaceOrInsert(e)
 }
 
 // Delete removes r, which must have been inserted as it is.
@@ -126,11 +146,18 @@ func (rs *Reservations) Delete(r *cluster.Reservation) {
 		if t := *rs.tree(r, u.Column); t != nil {
 			t.Delete(e)
 		}
+		if t := *rs.age(r, u.Column); t != nil {
+			t.Delete(e)
+		}
 	}
 }
 
 func (rs *Reservations) tree(r *cluster.Reservation, c cluster.ColumnID) **btree.BTreeG[entry] {
 	return &rs.trees[stage(r.Evicted)][int(r.Queue)*rs.numColumns+int(c)]
+}
+
+func (rs *Reservations) age(r *cluster.Reservation, c cluster.ColumnID) **btree.BTreeG[entry] {
+	return &rs.ages[stage(r.Evicted)][int(r.Queue)*rs.numColumns+int(c)]
 }
 
 func stage(evicted bool) int {
@@ -143,16 +170,21 @@ func stage(evicted bool) int {
 // Clone returns an independent copy. It costs the number of queues and
 // flavor-resources, not that of the reservations, and counts as changing rs.
 func (rs *Reservations) Clone() *Reservations {
-	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal}
-	for i, trees := range rs.trees {
-		c.trees[i] = make([]*btree.BTreeG[entry], len(trees))
-		for j, t := range trees {
-			if t != nil {
-				c.trees[i][j] = t.Clone()
-			}
-		}
+	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal, byAge: rs.byAge}
+	for i := range rs.trees {
+		c.trees[i], c.ages[i] = cloneAll(rs.trees[i]), cloneAll(rs.ages[i])
 	}
 	return c
+}
+
+func cloneAll(trees []*btree.BTreeG[entry]) []*btree.BTreeG[entry] {
+	out := make([]*btree.BTreeG[entry], len(trees))
+	for i, t := range trees {
+		if t != nil {
+			out[i] = t.Clone()
+		}
+	}
+	return out
 }
 
 // Compare is below zero if a goes before b, in whichever queues they are. Whether

@@ -1,6 +1,9 @@
 package victims
 
 import (
+	"math"
+	"slices"
+
 	"github.com/google/btree"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -14,6 +17,7 @@ type QuotaWalk struct {
 	skip   map[*cluster.Reservation]bool
 	sides  []side
 	sorted bool // by priority before all else: the first that is too high ends it
+	equals bool // the preemptor's own priority is reached, and enterEquals was called
 	at     *side
 }
 
@@ -21,6 +25,7 @@ type QuotaWalk struct {
 // at the head of all of them at once then, for all are in one order.
 type side struct {
 	tree *btree.BTreeG[entry]
+	ages *btree.BTreeG[entry] // nil: not kept
 	buf  []entry
 	next int
 	read int
@@ -34,10 +39,10 @@ func (rs *Reservations) Walk(q cluster.QuotaID, columns []cluster.ColumnID, evic
 	if rule.Nobody() {
 		return w
 	}
-	trees := rs.trees[stage(evicted)][int(q)*rs.numColumns:]
+	trees, ages := rs.trees[stage(evicted)][int(q)*rs.numColumns:], rs.ages[stage(evicted)][int(q)*rs.numColumns:]
 	for _, c := range columns {
 		if t := trees[c]; t != nil {
-			s := side{tree: t, more: true}
+			s := side{tree: t, ages: ages[c], more: true}
 			s.fill(nil)
 			w.sides = append(w.sides, s)
 		}
@@ -73,8 +78,46 @@ func (w *QuotaWalk) settle() {
 		case w.sorted && w.rule.beyond(r):
 			w.at = nil
 			return
+		case w.sorted && r.Priority == w.rule.below && !w.equals:
+			w.enterEquals()
 		}
 	}
+}
+
+// fewNewer is how many workloads are looked up by age rather than met in order.
+const fewNewer = 64
+
+// enterEquals is called at the first workload of the preemptor's own priority that
+// may not go. Where few of them are newer than the preemptor, those are looked up,
+// instead of all being passed.
+func (w *QuotaWalk) enterEquals() {
+	w.equals = true
+	for i := range w.sides {
+		s := &w.sides[i]
+		if s.ages == nil || s.head() == nil {
+			continue
+		}
+		var newer []entry
+		from := entry{r: &cluster.Reservation{Priority: w.rule.below, Ordered: math.MaxInt64, Workload: &cluster.Workload{}}}
+		for k := range from.keys {
+			from.keys[k] = math.MinInt64 // before all of this priority and age
+		}
+		s.ages.AscendGreaterOrEqual(from, func(e entry) bool {
+			if e.r.Priority != w.rule.below || e.r.Ordered <= w.rule.newer {
+				return false
+			}
+			newer = append(newer, e)
+			return len(newer) <= fewNewer
+		})
+		if len(newer) > fewNewer {
+			continue
+		}
+		head := *s.head()
+		newer = slices.DeleteFunc(newer, func(e entry) bool { return e.compareLocal(&head) <= 0 }) // it, and what is behind
+		slices.SortFunc(newer, func(a, b entry) int { return a.compareLocal(&b) })
+		s.buf, s.next, s.more = append([]entry{head}, newer...), 0, false
+	}
+	w.first()
 }
 
 // first finds the side whose head goes first.
