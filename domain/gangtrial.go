@@ -37,6 +37,7 @@ type GangTrial struct {
 	placed []MemberID // in order
 	on     [][]MemberID
 	dirty  []cluster.NodeID // nodes with members to which a pod came back since Fits
+	moved  bool             // somebody whom a constraint looks at went or came since Fits
 }
 
 // NewGangTrial returns a trial of members in the whole of ix. states are the
@@ -138,6 +139,7 @@ func (t *GangTrial) Remove(p cluster.PodID) {
 	for _, s := range t.states {
 		s.Remove(p, n)
 	}
+	t.moved = t.moved || touchedBy(t.states, p, n)
 }
 
 // Return puts pod p back where it ran.
@@ -151,6 +153,7 @@ func (t *GangTrial) Return(p cluster.PodID) {
 	for _, s := range t.states {
 		s.Return(p, n)
 	}
+	t.moved = t.moved || touchedBy(t.states, p, n)
 	if len(t.on[n]) > 0 {
 		t.dirty = append(t.dirty, n)
 	}
@@ -259,6 +262,7 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	for _, s := range t.states {
 		s.Place(m, n)
 	}
+	t.moved = true
 }
 
 // Unplace takes back the latest Place and returns its member.
@@ -268,6 +272,7 @@ func (t *GangTrial) Unplace() MemberID {
 	for _, s := range t.states {
 		s.Unplace(m, n)
 	}
+	t.moved = true
 	t.placed = t.placed[:len(t.placed)-1]
 	t.at[m] = cluster.NoNode
 	t.on[n] = t.on[n][:len(t.on[n])-1]
@@ -308,12 +313,13 @@ func (t *GangTrial) PlaceAll(list []Assignment) {
 // does not, whether there is another placement, which is then taken.
 //
 // It looks again only at nodes to which pods came back since the last call, whose
-// answer must have been yes, or have been mended by removing those pods; with
-// constraints it looks at every member, in order, each seeing the earlier ones.
+// answer must have been yes, or have been mended by removing those pods. If a member
+// or a pod that a constraint looks at went or came, it asks the constraints about
+// every member, in order, each seeing the earlier ones.
 func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	why := t.stillFit()
-	t.dirty = t.dirty[:0]
+	t.dirty, t.moved = t.dirty[:0], false
 	if why.OK() || !t.Mobile {
 		return why
 	}
@@ -335,7 +341,7 @@ func (t *GangTrial) stillFit() Reason {
 			}
 		}
 	}
-	if len(t.states) == 0 {
+	if len(t.states) == 0 || !t.moved {
 		return Reason{}
 	}
 	list := t.Assignments()
@@ -367,7 +373,7 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 }
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
-func (t *GangTrial) Settle() { t.dirty = t.dirty[:0] }
+func (t *GangTrial) Settle() { t.dirty, t.moved = t.dirty[:0], false }
 
 // Alike reports whether nothing tells members a and b apart: no built-in check, and
 // there are no constraints.

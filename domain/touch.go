@@ -85,9 +85,12 @@ func (t *NodeTrial) Constrained() Reason {
 	return Reason{}
 }
 
-func (t *NodeTrial) matters(p cluster.PodID) bool {
-	for _, s := range t.states {
-		if s.(Toucher).TouchesPod(p, t.node) {
+func (t *NodeTrial) matters(p cluster.PodID) bool { return touchedBy(t.states, p, t.node) }
+
+// touchedBy reports whether pod p, which runs on node n, may matter to one of states.
+func touchedBy(states []State, p cluster.PodID, n cluster.NodeID) bool {
+	for _, s := range states {
+		if toucher, ok := s.(Toucher); !ok || toucher.Touches(n) && toucher.TouchesPod(p, n) {
 			return true
 		}
 	}
