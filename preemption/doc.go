@@ -7,9 +7,14 @@
 // clock, no randomness, no I/O. Equal questions get equal answers, byte for byte,
 // whatever the order of the snapshot's slices.
 //
+// A [Workload] asks for quota instead of a place: it is admitted by a [ClusterQueue],
+// which lends and borrows within its [Cohort], and evicts what its queue's rules let
+// go. A pod or group that names a queue needs both, quota and a place.
+//
 // [Options] choose the generation of upstream rules and everything else that may
 // differ; their zero value is the documented default. A [Planner] compiles a
 // snapshot once for many questions.
 //
-// Source: kube-scheduler v1.36 and v1.37 default preemption; KEP-5710.
+// Source: kube-scheduler v1.36 and v1.37 default preemption; KEP-5710; KEP-83 and
+// Kueue v0.20 for quota.
 package preemption

@@ -169,12 +169,20 @@ func (m *quotaModel) set(w *Workload) error {
 	m.live.count(j.r, +1)
 	if j.r != nil {
 		m.usage.Add(j.r.Queue, j.r.Usage)
+		m.noteUsage(j.r)
 		for _, rs := range m.sorted {
 			rs.Insert(j.r)
 		}
 		m.live.release(w.Namespace, w.Name)
 	}
 	return nil
+}
+
+// noteUsage is called when r came or went.
+func (m *quotaModel) noteUsage(r *cluster.Reservation) {
+	for _, u := range r.Usage {
+		m.noteOveruse(r.Queue, u.Column)
+	}
 }
 
 // affords refuses a workload with which the sum of usage would overflow.
@@ -201,6 +209,7 @@ func (m *quotaModel) drop(namespace, name string) bool {
 	m.live.count(j.r, -1)
 	if j.r != nil {
 		m.usage.Remove(j.r.Queue, j.r.Usage)
+		m.noteUsage(j.r)
 		for _, rs := range m.sorted {
 			rs.Delete(j.r)
 		}

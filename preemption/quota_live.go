@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/google/btree"
@@ -105,6 +106,7 @@ func (m *quotaModel) clone() *quotaModel {
 	defer m.mu.Unlock()
 	c := &quotaModel{
 		options: m.options, now: m.now, ix: m.ix, tree: m.tree, usage: m.usage.Clone(), orderOf: m.orderOf,
+		over: maps.Clone(m.over),
 	}
 	for _, rs := range m.sorted {
 		c.sorted = append(c.sorted, rs.Clone())

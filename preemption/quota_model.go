@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -28,6 +29,8 @@ type quotaModel struct {
 	// describe says of a victim that consists of pods what it is; nil: there are none.
 	describe func(v *Victim, r *cluster.Reservation)
 
+	over map[rootColumn]bool // where more is used than there is
+
 	live    *liveQuota // nil as long as nothing has changed
 	version int        // counts the changes
 }
@@ -43,8 +46,16 @@ func newQuotaModelOf(objects cluster.QuotaObjects, o QuotaOptions) (*quotaModel,
 	}
 	m := &quotaModel{options: o, now: ix.Now(), ix: ix, tree: quota.NewTree(ix)}
 	m.usage = m.tree.NewUsage()
+	m.over = map[rootColumn]bool{}
 	for _, r := range ix.Reservations() {
 		m.usage.Add(r.Queue, r.Usage)
+	}
+	for h := range cluster.QuotaID(m.tree.NumHolders()) {
+		if m.tree.Parent(h) == cluster.NoQuota {
+			for c := range cluster.ColumnID(m.tree.NumColumns()) {
+				m.noteOveruse(h, c)
+			}
+		}
 	}
 	m.orderOf = make([]int, ix.NumQueues())
 	for q := range m.orderOf {
@@ -57,6 +68,42 @@ func newQuotaModelOf(objects cluster.QuotaObjects, o QuotaOptions) (*quotaModel,
 		m.orderOf[q] = i
 	}
 	return m, nil
+}
+
+// rootColumn is a flavor-resource of one tree.
+type rootColumn struct {
+	root   cluster.QuotaID
+	column cluster.ColumnID
+}
+
+// noteOveruse notes whether more of column c is used in the tree of h than there is.
+func (m *quotaModel) noteOveruse(h cluster.QuotaID, c cluster.ColumnID) {
+	at := rootColumn{m.tree.Root(h), c}
+	if m.usage.Balance(at.root, c) < 0 {
+		m.over[at] = true
+	} else {
+		delete(m.over, at)
+	}
+}
+
+// overuse says where more is used than there is, in order of the trees.
+func (m *quotaModel) overuse() []cluster.Warning {
+	var list []cluster.Warning
+	for at := range m.over {
+		kind := cluster.KindCohort
+		if int(at.root) < m.ix.NumQueues() {
+			kind = cluster.KindClusterQueue
+		}
+		list = append(list, cluster.Warning{
+			Kind: kind, Name: m.ix.Name(at.root), Field: "usage",
+			Value: m.ix.ResourceName(at.column) + " in flavor " + m.ix.FlavorName(m.ix.FlavorOf(at.column)),
+			Text:  "more is used than there is: answered as it is",
+		})
+	}
+	slices.SortFunc(list, func(a, b cluster.Warning) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+	return list
 }
 
 // search returns a search for workload w of queue q, over usage that is its own:
@@ -95,9 +142,9 @@ func (m *quotaModel) allWarnings() []cluster.Warning {
 // warnings lists what is odd.
 func (m *quotaModel) warnings() []cluster.Warning {
 	if m.live == nil {
-		return slices.Clone(m.ix.Warnings())
+		return slices.Concat(m.ix.Warnings(), m.overuse())
 	}
-	return m.live.warnings(m.ix)
+	return append(m.live.warnings(m.ix), m.overuse()...)
 }
 
 // quotaSearch is the search for one preemptor.

@@ -145,7 +145,7 @@ func orZero(p *int32) *int32 {
 // quota and nodes once those are gone.
 func eachQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preemption.Result)) {
 	answered := map[preemption.Verdict]int{}
-	for seed := range uint64(4000) {
+	for seed := range uint64(1500) {
 		c := seededQueued(seed)
 		r, err := c.options.Preempt(c.preemptor, c.snapshot)
 		require.NoError(t, err)
@@ -157,9 +157,9 @@ func eachQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preempt
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	require.Greater(t, answered[preemption.Feasible], 300)
-	require.Greater(t, answered[preemption.Infeasible], 300)
-	require.Greater(t, answered[preemption.Fits], 300)
+	require.Greater(t, answered[preemption.Feasible], 100)
+	require.Greater(t, answered[preemption.Infeasible], 100)
+	require.Greater(t, answered[preemption.Fits], 100)
 }
 
 func TestQueuedPreemptorFitsQuotaAndNodes(t *testing.T) {

@@ -308,3 +308,17 @@ func TestCycle(t *testing.T) {
 		})
 	}
 }
+
+// A cluster that uses more than it has is answered, with a warning that goes when
+// the usage does.
+func TestOveruseIsAnsweredWithAWarning(t *testing.T) {
+	pl := quotaPlanner(t, "queue q@co cpu=4 own=LowerPriority other@co cpu=0\njobs low@q prio=-2 cpu=4 more@other cpu=3", waiting("in", "q", 5, 1))
+	r := askFor(t, pl, "in")
+	require.Equal(t, []string{"low"}, names(r))
+	require.Equal(t, []cluster.Warning{{
+		Kind: cluster.KindCohort, Name: "co", Field: "usage", Value: "cpu in flavor default",
+		Text: "more is used than there is: answered as it is",
+	}}, r.Warnings)
+	require.NoError(t, pl.RemoveWorkload("", "more"))
+	require.Empty(t, askFor(t, pl, "in").Warnings)
+}

@@ -138,6 +138,7 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 		}
 		job.r = r
 		j.usage.Add(r.Queue, r.Usage)
+		j.noteUsage(r)
 		if c.ix.Pod(job.pods[0]).Node == "" {
 			j.expected = append(j.expected, job)
 			continue

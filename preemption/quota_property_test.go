@@ -62,7 +62,7 @@ func world(c quotaCase, r *preemption.Result) (w *naivequota.World, q *naivequot
 }
 
 func TestWorkloadFitsOnceTheVictimsAreGone(t *testing.T) {
-	eachQuota(t, 3000, func(t *testing.T, c quotaCase, r *preemption.Result) {
+	eachQuota(t, 1200, func(t *testing.T, c quotaCase, r *preemption.Result) {
 		w, q, out := world(c, r)
 		require.Len(t, out, len(r.Victims))
 		require.True(t, w.Fits(q, true))
@@ -72,7 +72,7 @@ func TestWorkloadFitsOnceTheVictimsAreGone(t *testing.T) {
 // A victim alone back would leave the preemptor short of something, or have it
 // borrow what it may not.
 func TestNoVictimCouldStay(t *testing.T) {
-	eachQuota(t, 3000, func(t *testing.T, c quotaCase, r *preemption.Result) {
+	eachQuota(t, 1200, func(t *testing.T, c quotaCase, r *preemption.Result) {
 		w, q, out := world(c, r)
 		for _, v := range r.Victims {
 			require.Positive(t, v.Reason.Missing, v.Name)
@@ -96,7 +96,7 @@ func fr(v preemption.Victim) naivequota.FR {
 
 // The last one taken from another queue found it above nominal.
 func TestOtherQueuesGiveOnlyWhatTheyBorrow(t *testing.T) {
-	eachQuota(t, 3000, func(t *testing.T, c quotaCase, r *preemption.Result) {
+	eachQuota(t, 1200, func(t *testing.T, c quotaCase, r *preemption.Result) {
 		w, q, out := world(c, r)
 		queues := map[*naivequota.Node]bool{}
 		for _, a := range out {
@@ -122,7 +122,7 @@ func TestOtherQueuesGiveOnlyWhatTheyBorrow(t *testing.T) {
 }
 
 func TestPoliciesMeanWhatTheySay(t *testing.T) {
-	eachQuota(t, 3000, func(t *testing.T, c quotaCase, r *preemption.Result) {
+	eachQuota(t, 1200, func(t *testing.T, c quotaCase, r *preemption.Result) {
 		w := naivequota.NewWorld(c.snapshot)
 		p := w.Queues[r.Quota.ClusterQueue].Queue.Preemption
 		in := &c.snapshot.Workloads[len(c.snapshot.Workloads)-1]

@@ -7,6 +7,7 @@
 //	whatif -f dump.json -preemptor pod/ns/name        this one
 //	whatif -f dump.json -cpu 2 -memory 4Gi -priority 1000
 //	whatif -f dump.json -preemptor daemonset/ns/name -node n1
+//	whatif -f dump.json -preemptor workload/ns/name   a Workload of Kueue, for quota
 //	whatif -batch cases.jsonl                         one answer a line
 //
 // It exits with 0 if the question was answered, whatever the answer; with 1 if the

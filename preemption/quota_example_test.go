@@ -1,0 +1,90 @@
+package preemption_test
+
+import (
+	"fmt"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// gpus is quota of a number of GPUs of one kind.
+func gpus(n int64) []cluster.ResourceGroup {
+	return []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+		Flavor: "a100", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: n}},
+	}}}}
+}
+
+// A team reclaims GPUs that another one has borrowed.
+func Example_quota() {
+	training := func(name, queue string, priority int32) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Priority: priority, Admission: &cluster.Admission{ClusterQueue: queue},
+			PodSets: []cluster.PodSet{{Name: "workers", Count: 8, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
+		}
+	}
+	snapshot := &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{
+				Name: "research", Cohort: "company", Groups: gpus(16),
+				Preemption: cluster.QueuePreemption{ReclaimWithinCohort: cluster.AnyPriority},
+			},
+			{Name: "product", Cohort: "company", Groups: gpus(8)},
+		},
+		LocalQueues: []preemption.LocalQueue{{Name: "lab", ClusterQueue: "research"}},
+		Workloads: []preemption.Workload{
+			training("search", "product", 5), training("ads", "product", 3), training("draft", "product", 1),
+			{Name: "paper", Queue: "lab", PodSets: []cluster.PodSet{{Name: "workers", Count: 16, Requests: preemption.Resources{"gpu": 1}}}},
+		},
+	}
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Name: "paper"}, snapshot)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(result.Message)
+	for _, v := range result.Victims {
+		fmt.Println("evict", v.Name, "of", v.Quota.ClusterQueue, "by", v.Quota.Reason)
+	}
+	// Output:
+	// fits the quota of research once 2 workloads are evicted
+	// evict ads of product by InCohortReclamation
+	// evict draft of product by InCohortReclamation
+}
+
+// A pod of a queue needs a GPU and quota for it: the node rule alone would take the
+// least important pod, which holds what its own team owns.
+func Example_quotaAndNodes() {
+	pod := func(name, node, queue string, priority int32) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Queue: queue, Priority: &priority, Requests: preemption.Resources{"gpu": 1}}
+	}
+	snapshot := &preemption.Snapshot{
+		Nodes:           []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{"gpu": 3}}},
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{
+				Name: "research", Cohort: "company", Groups: gpus(2),
+				Preemption: cluster.QueuePreemption{ReclaimWithinCohort: cluster.AnyPriority},
+			},
+			{Name: "product", Cohort: "company", Groups: gpus(1)},
+			{Name: "sales", Cohort: "company", Groups: gpus(0)},
+		},
+		LocalQueues: []preemption.LocalQueue{
+			{Name: "research", ClusterQueue: "research"}, {Name: "product", ClusterQueue: "product"}, {Name: "sales", ClusterQueue: "sales"},
+		},
+		Pods: []preemption.Pod{
+			pod("web", "n1", "product", 0), pod("slides", "n1", "sales", 9), pod("paper-1", "n1", "research", 1),
+			pod("paper-2", "", "research", 1),
+		},
+	}
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "paper-2"}, snapshot)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(result.Message)
+	for _, v := range result.Victims {
+		fmt.Println("evict", v.Name, "of", v.Quota.ClusterQueue)
+	}
+	// Output:
+	// fits in n1 and in the quota of research once 1 unit is evicted
+	// evict slides of sales
+}
