@@ -1,9 +1,11 @@
 package domain
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -245,23 +247,50 @@ func sub(a, b int64) int64 {
 	return 1<<63 - 1
 }
 
-// alike reports whether no built-in check can tell m from o.
+// alike reports whether no built-in check can tell m from o, whatever the order of
+// what they list.
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		slices.Equal(p.Ports, q.Ports) && slices.Equal(p.Tolerations, q.Tolerations) &&
 		p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
-		equalAffinity(p.NodeAffinity, q.NodeAffinity)
+		sameTexts(p.Ports, q.Ports, PortName) && sameTexts(p.Tolerations, q.Tolerations, tolerationText) &&
+		sameAffinity(p.NodeAffinity, q.NodeAffinity)
 }
 
-func equalAffinity(a, b *cluster.NodeAffinity) bool {
+// sameTexts reports whether two lists have the same texts in any order.
+func sameTexts[T any](a, b []T, text func(T) string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	texts := func(list []T) []string {
+		out := make([]string, len(list))
+		for i, v := range list {
+			out[i] = text(v)
+		}
+		slices.Sort(out)
+		return out
+	}
+	return len(a) == 0 || slices.Equal(texts(a), texts(b))
+}
+
+func tolerationText(t cluster.Toleration) string {
+	return fmt.Sprintf("%q %q %q %q", t.Key, t.Operator, t.Value, t.Effect)
+}
+
+func sameAffinity(a, b *cluster.NodeAffinity) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	equal := func(x, y cluster.NodeRequirement) bool {
-		return x.Key == y.Key && x.Operator == y.Operator && slices.Equal(x.Values, y.Values)
-	}
-	return slices.EqualFunc(a.Terms, b.Terms, func(x, y cluster.NodeTerm) bool {
-		return slices.EqualFunc(x.Labels, y.Labels, equal) && slices.EqualFunc(x.Fields, y.Fields, equal)
+	return sameTexts(a.Terms, b.Terms, func(t cluster.NodeTerm) string {
+		return requirementsText(t.Labels) + ";" + requirementsText(t.Fields)
 	})
+}
+
+func requirementsText(list []cluster.NodeRequirement) string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = fmt.Sprintf("%q %q %q", r.Key, r.Operator, slices.Sorted(slices.Values(r.Values)))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ",")
 }

@@ -343,15 +343,25 @@ func (a *attemptAt) seatMore(out []victims.UnitID) {
 	}
 }
 
-// placeGiven puts the members where the caller wants them, one after the other.
+// placeGiven puts the members where the caller wants them, one after the other; those
+// that only fit once others are there come after these.
 func (s *gangSearch) placeGiven() domain.Reason {
-	for _, a := range s.given {
-		if why := s.trial.CanPlace(a.Member, a.Node); !why.OK() {
-			why = s.members[a.Member].Describe(s.ix, a.Node, why)
+	left := slices.Clone(s.given)
+	for len(left) > 0 {
+		before := len(left)
+		left = slices.DeleteFunc(left, func(a domain.Assignment) bool {
+			if !s.trial.CanPlace(a.Member, a.Node).OK() {
+				return false
+			}
+			s.trial.Place(a.Member, a.Node)
+			return true
+		})
+		if len(left) == before {
+			a := left[0]
+			why := s.members[a.Member].Describe(s.ix, a.Node, s.trial.CanPlace(a.Member, a.Node))
 			s.trial.UnplaceTo(0)
 			return why
 		}
-		s.trial.Place(a.Member, a.Node)
 	}
 	text := s.strays(s.team, s.trial.At)
 	if text == "" && (len(s.given) == 0 || !s.runs(s.team)) {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -23,6 +24,7 @@ type GangProfile struct {
 	Topology  bool // zones and racks, and wishes about them
 	Wishes    bool // child groups with wishes of their own
 	Levels    bool // preemption priorities above priorities
+	Ties      bool // what ties pods to others: affinity, anti-affinity, spread
 	Odd       bool // too few pods, members unlike their group, no member pending
 }
 
@@ -85,6 +87,7 @@ func buildGang(src source, p GangProfile) Question {
 		preemptor = cluster.Preemptor{Kind: cluster.KindPodGroup, Namespace: pg.Namespace, Name: pg.Name}
 	}
 	g.levels()
+	g.ties()
 	return Question{Snapshot: g.s, Preemptor: preemptor}
 }
 
@@ -108,6 +111,31 @@ func (g *gang) levels() {
 	}
 	for i := range g.s.CompositePodGroups {
 		g.s.CompositePodGroups[i].PreemptionPriority = raised(g.s.CompositePodGroups[i].Priority)
+	}
+}
+
+// ties makes some pods of the snapshot, and some members, want to be near others or
+// away from them.
+func (g *gang) ties() {
+	if !g.p.Ties {
+		return
+	}
+	on := func() *disruption.Selector {
+		return &disruption.Selector{MatchLabels: pick(g.source, map[string]string{"app": "web"}, map[string]string{"app": "db"})}
+	}
+	key := func() string { return pick(g.source, "zone", "rack") }
+	for i := range g.s.Pods {
+		p := &g.s.Pods[i]
+		waits := p.Node == "" && p.NominatedNode == ""
+		if g.chance(true, 12) {
+			p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
+		}
+		if g.chance(waits, 15) {
+			p.Affinity = append(p.Affinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
+		}
+		if g.chance(waits, 25) {
+			p.Spread = append(p.Spread, cluster.Spread{MaxSkew: int32(1 + g.source(2)), TopologyKey: key(), Selector: on()})
+		}
 	}
 }
 
@@ -223,8 +251,8 @@ func (g *gang) inline() cluster.Preemptor {
 	for range 1 + g.source(g.p.MaxMembers) {
 		p.Pods = append(p.Pods, g.member("gang"))
 	}
-	if g.source(2) > 0 { // only inline
-		g.s.PodGroups = g.s.PodGroups[:len(g.s.PodGroups)-1]
+	if others := g.s.PodGroups[:len(g.s.PodGroups)-1]; g.source(2) > 0 { // only inline
+		g.s.PodGroups = append([]cluster.PodGroup(nil), others...)
 	}
 	return p
 }

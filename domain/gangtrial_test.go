@@ -1,0 +1,201 @@
+package domain_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// gangWorld is a small cluster with members that want to go there.
+type gangWorld struct {
+	ix    *cluster.Index
+	trial *domain.GangTrial
+	whole domain.Domain
+}
+
+// newGangWorld makes nodes of so many cpu, running pods as node and cpu, and members.
+func newGangWorld(t fataler, nodes []int64, pods [][2]int64, members []int64) *gangWorld {
+	s := &cluster.Snapshot{}
+	for i, cpu := range nodes {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Allocatable: cluster.Resources{cluster.CPU: cpu}})
+	}
+	for i, p := range pods {
+		s.Pods = append(s.Pods, cluster.Pod{
+			Name: fmt.Sprintf("p%02d", i), Node: s.Nodes[p[0]].Name, Requests: cluster.Resources{cluster.CPU: p[1]},
+		})
+	}
+	ix, err := cluster.NewIndex(s)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	w := &gangWorld{ix: ix, whole: domain.WholeCluster{}.Split(nil, ix)[0]}
+	var list []*domain.Member
+	for i, cpu := range members {
+		pod := cluster.Pod{Name: fmt.Sprintf("m%d", i), Requests: cluster.Resources{cluster.CPU: cpu}}
+		list = append(list, domain.NewMember(ix, &pod, cluster.NoPod))
+	}
+	w.trial = domain.NewGangTrial(ix, list, nil, func(cluster.PodID) bool { return false })
+	return w
+}
+
+type fataler interface{ Fatalf(string, ...any) }
+
+// drawGangWorld makes a gangWorld of few sizes, so that much ties.
+func drawGangWorld(t *rapid.T, alike bool) (w *gangWorld, members int) {
+	size := rapid.Int64Range(1, 3)
+	nodes := rapid.SliceOfN(rapid.Int64Range(2, 5), 1, 4).Draw(t, "nodes")
+	var pods [][2]int64
+	for range rapid.IntRange(0, 6).Draw(t, "pods") {
+		pods = append(pods, [2]int64{int64(rapid.IntRange(0, len(nodes)-1).Draw(t, "node")), size.Draw(t, "cpu")})
+	}
+	list := rapid.SliceOfN(size, 1, 4).Draw(t, "members")
+	if alike {
+		for i := range list {
+			list[i] = list[0]
+		}
+	}
+	return newGangWorld(t, nodes, pods, list), len(list)
+}
+
+func (w *gangWorld) room() (rows [][]int64) {
+	for n := range cluster.NodeID(w.ix.NumNodes()) {
+		rows = append(rows, slices.Clone(w.trial.Free(n)))
+	}
+	return rows
+}
+
+// most is how many members any placement on all nodes seats, by trying every one.
+func (w *gangWorld) most(members int) int {
+	best := 0
+	var try func(m int)
+	try = func(m int) {
+		best = max(best, len(w.trial.Placed()))
+		if m == members {
+			return
+		}
+		for _, n := range w.whole.Nodes {
+			if w.trial.CanPlace(domain.MemberID(m), n).OK() {
+				w.trial.Place(domain.MemberID(m), n)
+				try(m + 1)
+				w.trial.Unplace()
+			}
+		}
+		try(m + 1)
+	}
+	try(0)
+	return best
+}
+
+// undoingLeavesNoTrace: pods that return and members that are taken off leave the
+// trial as it was.
+func undoingLeavesNoTrace(t *rapid.T) {
+	w, members := drawGangWorld(t, false)
+	before := w.room()
+	var undo []func()
+	placed := 0
+	for range rapid.IntRange(0, 12).Draw(t, "steps") {
+		if p := cluster.PodID(rapid.IntRange(0, max(0, w.ix.NumPods()-1)).Draw(t, "pod")); int(p) < w.ix.NumPods() && !w.trial.Gone(p) {
+			w.trial.Remove(p)
+			undo = append(undo, func() { w.trial.Return(p) })
+		}
+		if placed < members {
+			w.trial.Place(domain.MemberID(placed), w.whole.Nodes[rapid.IntRange(0, len(w.whole.Nodes)-1).Draw(t, "node")])
+			placed++
+			undo = append(undo, func() { w.trial.Unplace() })
+		}
+	}
+	for _, u := range slices.Backward(undo) {
+		u()
+	}
+	require.Equal(t, before, w.room())
+	require.Empty(t, w.trial.Placed())
+	for _, n := range w.whole.Nodes {
+		require.Empty(t, w.trial.On(n))
+	}
+}
+func TestUndoingLeavesNoTrace(t *testing.T) { rapid.Check(t, undoingLeavesNoTrace) }
+
+// seatingIsExact: SeatExact seats a number of members if and only if trying every
+// placement does, and says that its no is proved.
+func seatingIsExact(t *rapid.T) {
+	w, members := drawGangWorld(t, rapid.Bool().Draw(t, "alike"))
+	for p := range cluster.PodID(w.ix.NumPods()) {
+		if rapid.Bool().Draw(t, "gone") {
+			w.trial.Remove(p)
+		}
+	}
+	most := w.most(members)
+	all := make([]domain.MemberID, members)
+	for m := range all {
+		all[m] = domain.MemberID(m)
+	}
+	for need := 1; need <= members; need++ {
+		seated, proved := w.trial.SeatExact(&w.whole, []domain.Part{{Members: all, Need: need}}, func(in []bool) bool { return in[0] })
+		require.Equal(t, need <= most, seated, "%d of %d members, %d can have a place", need, members, most)
+		require.True(t, proved)
+		if seated {
+			require.Len(t, w.trial.Placed(), need)
+		}
+		w.trial.UnplaceTo(0)
+	}
+}
+func TestSeatingIsExact(t *testing.T) { rapid.Check(t, seatingIsExact) }
+
+// slotsTellWhatFits: counting slots says the same as looking for a placement, through
+// any order of departures and returns.
+func slotsTellWhatFits(t *rapid.T) {
+	w, members := drawGangWorld(t, true)
+	need := rapid.IntRange(1, members).Draw(t, "need")
+	slots := domain.NewSlotTrial(w.trial, &w.whole, 0, need)
+	for range rapid.IntRange(0, 10).Draw(t, "steps") {
+		require.Equal(t, w.most(members) >= need, slots.Fits().OK())
+		if w.ix.NumPods() == 0 {
+			return
+		}
+		p := cluster.PodID(rapid.IntRange(0, w.ix.NumPods()-1).Draw(t, "pod"))
+		if w.trial.Gone(p) {
+			slots.Return(p)
+		} else {
+			slots.Remove(p)
+		}
+	}
+}
+func TestSlotsTellWhatFits(t *testing.T) { rapid.Check(t, slotsTellWhatFits) }
+
+// TestPackAndSpread: three nodes of two slots each and three members; one pod takes a
+// slot of n0. Pack fills n1, then goes on to n2 as n0 has less room; Spread takes one
+// slot on each node, those with more room first.
+func TestPackAndSpread(t *testing.T) {
+	for _, c := range []struct {
+		placer domain.Placer
+		want   []string
+	}{
+		{domain.Pack{}, []string{"n1", "n1", "n2"}},
+		{domain.Spread{}, []string{"n1", "n2", "n0"}},
+	} {
+		w := newGangWorld(t, []int64{2000, 2000, 2000}, [][2]int64{{0, 1000}}, []int64{1000, 1000, 1000})
+		n := c.placer.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2}, 3)
+		require.Equal(t, 3, n)
+		var got []string
+		for _, a := range w.trial.Assignments() {
+			got = append(got, w.ix.Node(a.Node).Name)
+		}
+		require.Equal(t, c.want, got)
+	}
+}
+
+func TestAPlacerStopsWhereNothingFits(t *testing.T) {
+	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+		w := newGangWorld(t, []int64{2000, 1000}, nil, []int64{1000, 1000, 1000, 3000})
+		require.Equal(t, 3, placer.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2, 3}, 4))
+		require.Equal(t, cluster.NoNode, w.trial.At(3), "it is larger than every node")
+		w.trial.UnplaceTo(0)
+		require.Equal(t, 2, placer.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2, 3}, 2), "most is a limit")
+	}
+}
