@@ -12,6 +12,8 @@ import (
 // plan, or is not valid any more.
 var ErrNotApplicable = errors.New("preemption: result cannot be applied")
 
+var errNoResult = fmt.Errorf("%w: it is nil", ErrNotApplicable)
+
 // Apply begins to carry r out: it marks the victims as terminating by preemption
 // (they hold their room and stay potential victims, as in a cluster), sets the
 // nominations and withdraws those that r clears. An inline preemptor's pods are
@@ -28,6 +30,9 @@ func (pl *Planner) Apply(r *Result) error { return pl.apply(r, false) }
 func (pl *Planner) Evict(r *Result) error { return pl.apply(r, true) }
 
 func (pl *Planner) apply(r *Result, remove bool) error {
+	if r == nil {
+		return errNoResult
+	}
 	if r.Preemptor.Kind == cluster.KindWorkload {
 		return pl.applyWorkload(r, remove)
 	}
@@ -122,6 +127,9 @@ type Validity struct {
 // anybody. Otherwise Replan. A result that is no plan is an error that matches
 // ErrNotApplicable.
 func (pl *Planner) StillValid(r *Result) (Validity, error) {
+	if r == nil {
+		return Validity{}, errNoResult
+	}
 	if r.Preemptor.Kind == cluster.KindWorkload {
 		return pl.stillValidWorkload(r)
 	}
@@ -159,7 +167,7 @@ func (c *compiled) preemptorGone(r *Result) string {
 	if inline := r.Preemptor.Inline; inline != nil {
 		for i := range inline.Pods {
 			pod := &inline.Pods[i]
-			if p := c.ix.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && c.ix.NodeOf(p) != cluster.NoNode {
+			if p := c.ix.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && c.ix.Pod(p).Node != "" {
 				return key(pod.Namespace, pod.Name) + " runs"
 			}
 		}

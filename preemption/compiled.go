@@ -63,6 +63,9 @@ func (q *question) putBack() {
 
 // compileSnapshot checks s and compiles it for questions under o.
 func (o Options) compileSnapshot(s *Snapshot) (*compiled, error) {
+	if s == nil {
+		s = &Snapshot{}
+	}
 	quota, err := newQuotaModel(s, o.Quota)
 	c, err2 := o.compile(s.Objects(), quota)
 	if err := errors.Join(err2, err); err != nil {

@@ -9,10 +9,10 @@ func Preempt(p Preemptor, s *Snapshot) (*Result, error) { return Options{}.Preem
 
 // Preempt says whom preemptor p must evict in snapshot s, and where it goes.
 //
-// Neither argument is changed, and the result shares nothing with them. An error
-// is for a question that cannot be read: it joins a [*cluster.FieldError] for each
-// problem, or is an [*OptionError]. Equal questions get equal results, whatever the
-// order of the slices in s.
+// Neither argument is changed, and the result shares nothing with them. A nil s is
+// an empty cluster. An error is for a question that cannot be read: it joins a
+// [*cluster.FieldError] for each problem, or is an [*OptionError]. Equal questions
+// get equal results, whatever the order of the slices in s.
 //
 // It compiles s for this one question; for several questions use a [Planner].
 func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
@@ -24,7 +24,8 @@ func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
 }
 
 // Planner is a live model of a cluster: one preparation, many questions, and
-// changes in between. It is safe for concurrent use.
+// changes in between. It is safe for concurrent use. NewPlanner makes one; the zero
+// Planner is of no use.
 type Planner struct {
 	options Options
 	lone    bool // pods of groups preempt by themselves: for a Gathering
@@ -40,10 +41,13 @@ type Planner struct {
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
 // keeps pointers into s, whose objects must not be changed while the planner is in
-// use; change them through the planner.
+// use; change them through the planner. A nil s is an empty cluster.
 //
 // O(k log k) for k pods. Errors are those of [Options.Preempt].
 func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
+	if s == nil {
+		s = &Snapshot{}
+	}
 	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err

@@ -39,6 +39,9 @@ func (c *compiled) newQuestion(p Preemptor) (*question, error) {
 		return nil, err
 	}
 	q := &question{compiled: c, asked: askedBy(p)}
+	if err := q.inlineRuns(p.Pods); err != nil {
+		return nil, err
+	}
 	var err error
 	switch {
 	case p.Group != nil:
@@ -150,6 +153,21 @@ func (q *question) checkMembers() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// inlineRuns refuses pods given inline whose name a running pod has: an answer
+// could not tell the two apart. A pending pod of the name is what Apply adds.
+func (q *question) inlineRuns(pods []cluster.Pod) error {
+	for i := range pods {
+		pod := &pods[i]
+		if p := q.ix.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && q.ix.Pod(p).Node != "" {
+			return &cluster.FieldError{
+				Kind: string(cluster.KindPod), Namespace: pod.Namespace, Name: pod.Name,
+				Field: "Name", Value: fmt.Sprintf("%q", pod.Name), Want: "a name that no running pod has",
+			}
+		}
+	}
+	return nil
 }
 
 // inlineOrder is placingOrder for pods that the snapshot does not have.

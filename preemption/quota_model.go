@@ -177,21 +177,14 @@ func (m *quotaModel) findWorkload(p Preemptor) (*Workload, error) {
 			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name, Field: field, Value: value, Want: want,
 		}
 	}
-	switch {
-	case len(p.Pods) > 0 || p.Group != nil:
-		return nil, bad("Pods", "set", "absent, as the preemptor is a workload")
-	case p.Workload != nil && p.Name != "":
-		return nil, bad("Workload", "set", "absent, as the preemptor is named")
-	case p.Workload == nil && p.Name == "":
-		return nil, bad("Name", `""`, "a name, or Workload given")
+	if err := p.Validate(); err != nil {
+		return nil, err
 	}
 	w := p.Workload
 	if w == nil {
 		if w = m.workload(p.Namespace, p.Name); w == nil {
 			return nil, bad("Name", fmt.Sprintf("%q", p.Name), "a workload of the snapshot")
 		}
-	} else if err := w.Validate(); err != nil {
-		return nil, err
 	}
 	if w.Admission != nil {
 		return nil, workloadError(w, "Admission", "set", "absent: the preemptor holds quota already")

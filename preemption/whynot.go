@@ -33,8 +33,20 @@ type Why struct {
 
 // WhyNot forces the branch of the decision that leads to target, and tells the
 // first thing that speaks against it. Errors are those of [Planner.Preempt] and a
-// [*cluster.FieldError] for a target that the snapshot does not have.
+// [*cluster.FieldError] for a target that the snapshot does not have, for one that
+// is not either a node or a unit, and for a preemptor that asks for quota.
 func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
+	if (target.Node == "") == (target.Unit == "") {
+		return nil, &cluster.FieldError{
+			Kind: "Target", Field: "Unit", Value: fmt.Sprintf("%q", target.Unit), Want: "set where Node is not, and only there",
+		}
+	}
+	if p.Kind == cluster.KindWorkload {
+		return nil, &cluster.FieldError{
+			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
+			Field: "Kind", Value: fmt.Sprintf("%q", p.Kind), Want: "Pod, PodGroup or CompositePodGroup: WhyNot knows no quota; see Result.Rejected",
+		}
+	}
 	c, err := pl.compiled()
 	if err != nil {
 		return nil, err

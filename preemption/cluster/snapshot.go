@@ -81,6 +81,12 @@ func (p *Preemptor) Clone() Preemptor {
 func (p *Preemptor) Validate() error {
 	var ps problems
 	o := ps.object("Preemptor", p.Namespace, p.Name)
+	if p.Kind == KindWorkload {
+		return p.validateWorkload(&ps, o)
+	}
+	if p.Workload != nil {
+		o.bad("Workload", "set", "absent, as Kind is not Workload")
+	}
 	named, inline := p.Name != "", len(p.Pods) > 0 || p.Group != nil
 	switch {
 	case named && inline:
@@ -91,7 +97,7 @@ func (p *Preemptor) Validate() error {
 		switch p.Kind {
 		case KindPod, KindPodGroup, KindCompositePodGroup:
 		default:
-			o.bad("Kind", quote(string(p.Kind)), "Pod, PodGroup or CompositePodGroup")
+			o.bad("Kind", quote(string(p.Kind)), "Pod, PodGroup, CompositePodGroup or Workload")
 		}
 	case p.Group == nil && len(p.Pods) > 1:
 		o.bad("Pods", number(len(p.Pods)), "one pod, or a Group given")
@@ -120,6 +126,26 @@ func (p *Preemptor) Validate() error {
 		validateGroup(&ps, p.Group)
 	}
 	return ps.err()
+}
+
+// validateWorkload checks a preemptor of kind Workload.
+func (p *Preemptor) validateWorkload(ps *problems, o object) error {
+	if len(p.Pods) > 0 || p.Group != nil {
+		o.bad("Pods", "set", "absent, as the preemptor is a workload")
+	}
+	if p.Placement != nil {
+		o.bad("Placement", "set", "absent, as the preemptor is a workload")
+	}
+	switch {
+	case p.Workload != nil && p.Name != "":
+		o.bad("Workload", "set", "absent, as the preemptor is named")
+	case p.Workload == nil && p.Name == "":
+		o.bad("Name", quote(""), "a name, or Workload given")
+	}
+	if err := ps.err(); err != nil || p.Workload == nil {
+		return err
+	}
+	return p.Workload.Validate()
 }
 
 // validateMember checks that an inline pod does not say that it is of another group.
