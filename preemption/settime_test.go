@@ -1,0 +1,55 @@
+package preemption_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// TestTimeMovesForQueuesToo: a workload that has to wait may evict once the planner's
+// time has moved on, as in a snapshot of that time.
+func TestTimeMovesForQueuesToo(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	job := func(name string, priority int32) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Queue: "team", Priority: priority, Created: start,
+			PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: preemption.Resources{"cpu": 8}}},
+		}
+	}
+	runs := job("runs", 0)
+	runs.Admission = &cluster.Admission{ClusterQueue: "all"}
+	runs.PodSets[0].Flavors = map[string]string{"cpu": "any"}
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Time:            start,
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "any"}},
+		ClusterQueues: []preemption.ClusterQueue{{
+			Name: "all",
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+				Flavor: "any", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 10}},
+			}}}},
+			Preemption: cluster.QueuePreemption{WithinClusterQueue: "LowerPriority", WaitSeconds: 600},
+		}},
+		LocalQueues: []preemption.LocalQueue{{Name: "team", ClusterQueue: "all"}},
+		Workloads:   []preemption.Workload{runs, job("waits", 5)},
+	}, preemption.Options{})
+	require.NoError(t, err)
+
+	ask := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "waits"}
+	for _, c := range []struct {
+		passed time.Duration
+		want   preemption.Verdict
+	}{{0, preemption.NotEligible}, {599 * time.Second, preemption.NotEligible}, {600 * time.Second, preemption.Feasible}} {
+		planner.SetTime(start.Add(c.passed))
+		got, err := planner.Preempt(ask)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got.Verdict, "after %s: %s", c.passed, got.Message)
+
+		fresh, err := preemption.Preempt(ask, planner.Snapshot())
+		require.NoError(t, err)
+		require.Equal(t, fresh, got)
+	}
+}
