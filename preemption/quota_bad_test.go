@@ -1,0 +1,171 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// spoil puts extreme numbers, empty and foreign names into a case.
+func spoil(r *rand.Rand, s *cluster.Snapshot) {
+	number := func() int64 {
+		return []int64{0, -1, 1, math.MaxInt64, math.MinInt64, cluster.MaxUsage, cluster.MaxUsage + 1, 1 << 40}[r.IntN(8)]
+	}
+	name := func() string { return []string{"", "q0", "co0", "f1", "nobody", "cpu"}[r.IntN(6)] }
+	for range 1 + r.IntN(3) {
+		q := &s.ClusterQueues[r.IntN(len(s.ClusterQueues))]
+		w := &s.Workloads[r.IntN(len(s.Workloads))]
+		set := &w.PodSets[r.IntN(len(w.PodSets))]
+		kind := r.IntN(16)
+		if kind >= 2 && kind <= 5 && (len(q.Groups[0].Flavors) == 0 || len(q.Groups[0].Flavors[0].Resources) == 0) {
+			continue // spoiled already
+		}
+		switch kind {
+		case 0:
+			q.Name = name()
+		case 1:
+			q.Cohort = name()
+		case 2:
+			n := number()
+			quota := &q.Groups[0].Flavors[0].Resources[0]
+			quota.Nominal, quota.Lending = number(), &n
+		case 3:
+			quota := &q.Groups[0].Flavors[0].Resources[0]
+			quota.Resource = name()
+		case 4:
+			q.Groups[0].Flavors = nil
+		case 5:
+			q.Groups[0].Flavors[0].Resources = nil
+		case 6:
+			v := cluster.Weight(number())
+			q.Weight = &v
+		case 7:
+			w.Queue = name()
+		case 8:
+			set.Requests["cpu"] = number()
+		case 9:
+			set.Count = int32(number())
+		case 10:
+			set.Usage = cluster.Resources{"cpu": number()}
+		case 11:
+			set.Flavors = map[string]string{"cpu": name(), "gpu": name()}
+		case 12:
+			w.Admission = &cluster.Admission{ClusterQueue: name()}
+		case 13:
+			w.PodSets = append(w.PodSets, *set)
+		case 14:
+			s.Cohorts = append(s.Cohorts, cluster.Cohort{Name: "co0", Parent: "co1"}, cluster.Cohort{Name: "co1", Parent: "co0"})
+		case 15:
+			w.Priority, w.Boost = int32(number()), math.MaxInt32
+		}
+	}
+}
+
+// TestSpoiledQuotaIsRefusedOrAnswered: an error that names the field, or an answer
+// that holds; never a panic, and the same for the same question.
+func TestSpoiledQuotaIsRefusedOrAnswered(t *testing.T) {
+	refused, answered := 0, 0
+	for seed := range uint64(3000) {
+		c := seededQuota(seed)
+		spoil(rand.New(rand.NewPCG(seed, 9)), c.snapshot)
+		r, err := c.options.Preempt(quotaPreemptor, c.snapshot)
+		if err != nil {
+			var field *cluster.FieldError
+			require.True(t, errors.As(err, &field), "seed %d: %v", seed, err)
+			refused++
+			continue
+		}
+		answered++
+		again, err := c.options.Preempt(quotaPreemptor, c.snapshot)
+		require.NoError(t, err)
+		require.Equal(t, r, again)
+		pl, err := preemption.NewPlanner(c.snapshot, c.options)
+		require.NoError(t, err)
+		for _, w := range c.snapshot.Workloads {
+			require.NoError(t, pl.SetWorkload(w), "seed %d", seed)
+		}
+		after, err := pl.Preempt(quotaPreemptor)
+		require.NoError(t, err)
+		r.Stats, after.Stats = preemption.Stats{}, preemption.Stats{}
+		require.Equal(t, r, after, "seed %d: setting what is there changes nothing", seed)
+	}
+	require.Greater(t, refused, 500)
+	require.Greater(t, answered, 500)
+}
+
+// FuzzQuotaQuestion reads any question and asks it.
+func FuzzQuotaQuestion(f *testing.F) {
+	for seed := range uint64(20) {
+		c := seededQuota(seed)
+		text, err := json.Marshal(c.snapshot)
+		require.NoError(f, err)
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var s cluster.Snapshot
+		if json.Unmarshal([]byte(text), &s) != nil {
+			return
+		}
+		for _, fair := range []*preemption.FairSharing{nil, {}} {
+			_, _ = preemption.Options{Quota: preemption.QuotaOptions{FairSharing: fair}}.Preempt(quotaPreemptor, &s)
+		}
+	})
+}
+
+func TestQuotaOptionsAreChecked(t *testing.T) {
+	for _, strategies := range [][]preemption.FairStrategy{
+		{"Fair"},
+		{preemption.LessThanInitialShare, preemption.LessThanInitialShare},
+		{preemption.LessThanInitialShare, preemption.LessThanOrEqualToFinalShare},
+		{preemption.LessThanOrEqualToFinalShare, preemption.LessThanInitialShare, preemption.LessThanInitialShare},
+	} {
+		o := preemption.Options{Quota: preemption.QuotaOptions{FairSharing: &preemption.FairSharing{Strategies: strategies}}}
+		_, err := o.Preempt(quotaPreemptor, seededQuota(1).snapshot)
+		var option *preemption.OptionError
+		require.ErrorAs(t, err, &option)
+	}
+}
+
+func TestQuotaPreemptorsThatCannotBeRead(t *testing.T) {
+	snapshot := func() *cluster.Snapshot { return seededQuota(1).snapshot }
+	for _, c := range []struct {
+		name      string
+		preemptor preemption.Preemptor
+		spoil     func(s *cluster.Snapshot)
+		want      string
+	}{
+		{"unknown", preemption.Preemptor{Kind: cluster.KindWorkload, Namespace: "ns", Name: "nobody"}, nil, `"nobody" is not a workload of the snapshot`},
+		{"nameless", preemption.Preemptor{Kind: cluster.KindWorkload}, nil, `Name: "" is not a name, or Workload given`},
+		{"holds quota", preemption.Preemptor{Kind: cluster.KindWorkload, Namespace: "ns", Name: "w00"}, nil, "holds quota already"},
+		{"named and inline", preemption.Preemptor{Kind: cluster.KindWorkload, Name: "in", Workload: &preemption.Workload{}}, nil, "absent, as the preemptor is named"},
+		{"of pods", preemption.Preemptor{Kind: cluster.KindWorkload, Pods: []preemption.Pod{{Name: "p"}}}, nil, "absent, as the preemptor is a workload"},
+		{"of no queue", quotaPreemptor, func(s *cluster.Snapshot) { s.LocalQueues = nil }, "is not a LocalQueue of its namespace"},
+		{"of a queue without ClusterQueue", quotaPreemptor, func(s *cluster.Snapshot) {
+			for i := range s.LocalQueues {
+				s.LocalQueues[i].ClusterQueue = "nobody"
+			}
+		}, `"nobody" is not a ClusterQueue of the snapshot`},
+		{"a flavor of its queue is missing", quotaPreemptor, func(s *cluster.Snapshot) { s.ResourceFlavors = nil }, "is not a ResourceFlavor of the snapshot"},
+		{"asks too much to count", preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &preemption.Workload{
+			Namespace: "ns", Name: "huge", Queue: "lq0-0",
+			PodSets: []cluster.PodSet{{Name: "main", Count: math.MaxInt32, Requests: preemption.Resources{"cpu": 1 << 40}}},
+		}}, nil, "at most 2^62-1 in all"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := snapshot()
+			if c.spoil != nil {
+				c.spoil(s)
+			}
+			_, err := preemption.Preempt(c.preemptor, s)
+			require.ErrorIs(t, err, cluster.ErrInvalid)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
