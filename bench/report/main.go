@@ -13,10 +13,11 @@ import (
 
 func main() {
 	dir := flag.String("o", "bench", "folder that gets RESULTS.md and its plots")
+	note := flag.String("note", "", "a sentence about the circumstances of the measurement")
 	flag.Parse()
 	input, err := read(flag.Args())
 	if err == nil {
-		err = write(*dir, input, time.Now())
+		err = write(*dir, input, *note, time.Now())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "report:", err)
@@ -41,7 +42,7 @@ func read(files []string) ([]byte, error) {
 }
 
 // write makes the report and the plots that its measurements allow.
-func write(dir string, input []byte, now time.Time) error {
+func write(dir string, input []byte, note string, now time.Time) error {
 	run, err := parse(bytes.NewReader(input))
 	if err != nil {
 		return err
@@ -60,6 +61,6 @@ func write(dir string, input []byte, now time.Time) error {
 		}
 		shown = append(shown, p.name)
 	}
-	text := results(run, shown, now, runtime.Version())
+	text := results(run, shown, note, now, runtime.Version())
 	return os.WriteFile(filepath.Join(dir, "RESULTS.md"), []byte(text), 0o644)
 }

@@ -49,8 +49,8 @@ func TestParseErrors(t *testing.T) {
 func TestResults(t *testing.T) {
 	r, err := parse(strings.NewReader(output))
 	require.NoError(t, err)
-	text := results(r, []string{"growth.svg"}, time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), "go1.26")
-	require.Contains(t, text, "Measured on 2 January 2026 with go1.26 on Some CPU.")
+	text := results(r, []string{"growth.svg"}, "Quiet.", time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), "go1.26")
+	require.Contains(t, text, "Measured on 2 January 2026 with go1.26 on Some CPU.\nQuiet.\nMedians")
 	require.Contains(t, text, "![growth](growth.svg)")
 	require.Contains(t, text, `| case | nodes | pods | ns/op | allocs/op | exponent |
 |---|---|---|--:|--:|--:|
@@ -91,12 +91,12 @@ func TestPlots(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, write(dir, []byte(output), time.Now()))
+	require.NoError(t, write(dir, []byte(output), "", time.Now()))
 	for _, name := range []string{"RESULTS.md", "growth.svg", "comparison.svg"} {
 		_, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 	}
-	require.Error(t, write(dir, nil, time.Now()))
+	require.Error(t, write(dir, nil, "", time.Now()))
 	_, err := read([]string{filepath.Join(dir, "none")})
 	require.Error(t, err)
 }

@@ -9,9 +9,12 @@ import (
 )
 
 // results is the report as Markdown: a table for each benchmark.
-func results(r *run, plots []string, now time.Time, version string) string {
+func results(r *run, plots []string, note string, now time.Time, version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Results\n\nMeasured on %s with %s on %s.\n", now.Format("2 January 2006"), version, or(r.cpu, "a machine whose name go test did not tell"))
+	if note != "" {
+		b.WriteString(note + "\n")
+	}
 	b.WriteString("Medians where a benchmark ran more than once. The commands that made them, and this page:\n\n")
 	b.WriteString("    go test -run '^$' -bench . ./bench > bench.txt\n")
 	b.WriteString("    go run -C bench/kubescheduler . -bench > side.txt\n")
