@@ -79,13 +79,19 @@ func priceOf(s victims.Score) domain.Price {
 // it is the best so far, and takes everybody out again.
 func (a *attemptAt) giveBack(placer domain.Placer) {
 	violating, rest := a.concerned()
+	moves := a.rules.mobile && a.given == nil
 	if a.options.Explain {
 		a.steps = nil
-		a.notePlaces()
+		if !moves {
+			a.notePlaces()
+		}
 		a.runner.Observe = a.observe
 	}
 	out := a.reprieve(placer, violating, rest)
 	a.runner.Observe, a.trial.Mobile = nil, false
+	if a.options.Explain && moves {
+		a.notePlaces()
+	}
 	if a.rules.members == MinCount && a.given == nil {
 		a.seatMore(out.Victims)
 	}
@@ -137,7 +143,15 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 		note = func(step Step) { a.steps = append(a.steps, step) }
 	}
 	sorted := a.units.Sorted(a.potential)
-	return a.runner.GiveBackLowest(a.mobileTrial(), a.lowest(again, note), sorted)
+	l := a.lowest(again, note)
+	if note != nil {
+		l.Placed = func() {
+			if !slices.Equal(first, a.trial.Assignments()) {
+				a.notePlaces()
+			}
+		}
+	}
+	return a.runner.GiveBackLowest(a.mobileTrial(), l, sorted)
 }
 
 // mobileTrial is the trial, in which the gang moves where the rules let it.

@@ -241,6 +241,9 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 	s.stats.Evaluated++
 	if s.options.Explain {
 		s.note(Step{Action: ActionPotential, Text: "potential " + s.unitNames(potential)})
+		for _, step := range s.freeSteps(potential) {
+			s.note(step)
+		}
 	}
 	for _, u := range potential {
 		s.inside[u] = true

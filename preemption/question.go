@@ -30,6 +30,7 @@ type question struct {
 	asked    Asked
 
 	budgetNames []string // by budget, once it was needed
+	brokenGangs []int8   // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 }
 
 // newQuestion finds the preemptor, settles its priority and prepares the

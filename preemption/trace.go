@@ -15,6 +15,7 @@ const (
 	ActionReject    = "reject"    // the domain is ruled out, Reason says why
 	ActionPotential = "potential" // Unit may be evicted and is taken out
 	ActionKeep      = "keep"      // a guard keeps Unit, Reason says which
+	ActionFree      = "free"      // Unit costs nothing; see Options.BrokenGroupsFree
 	ActionPlace     = "place"     // Unit, a member of the preemptor, gets a place
 	ActionLevel     = "level"     // nobody above a level has to go
 	ActionReturn    = "return"    // Unit comes back: the preemptor fits all the same
@@ -47,6 +48,7 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 	for _, u := range potential {
 		steps = append(steps, Step{Action: ActionPotential, Unit: s.unitName(u), Text: "potential " + s.unitName(u)})
 	}
+	steps = append(steps, s.freeSteps(potential)...)
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
 		steps = append(steps, s.reprieveStep(u, violates, s.reason(n, why)))
 	}

@@ -25,24 +25,49 @@ func (q *question) priced(list []victims.UnitID) []victims.UnitID {
 	return slices.DeleteFunc(slices.Clone(list), q.broken)
 }
 
-// broken reports whether unit u is of a gang that runs below its minCount.
+// broken reports whether unit u is of gangs that run below their minCount.
 func (q *question) broken(u victims.UnitID) bool {
 	for _, p := range q.units.Unit(u).Pods {
-		g := q.ix.GroupOf(p)
-		if g == cluster.NoGroup {
+		if g := q.ix.GroupOf(p); g == cluster.NoGroup || !q.brokenGang(g) {
 			return false
 		}
+	}
+	return true
+}
+
+// brokenGang reports whether pod group g runs below its minCount.
+func (q *question) brokenGang(g cluster.GroupID) bool {
+	if q.brokenGangs == nil {
+		q.brokenGangs = make([]int8, q.ix.NumGroups())
+	}
+	if q.brokenGangs[g] == 0 {
 		group, running := q.ix.Group(g), 0
 		for _, member := range group.Pods {
 			if q.ix.Pod(member).Node != "" {
 				running++
 			}
 		}
-		if group.PodGroup.MinCount == nil || running >= int(*group.PodGroup.MinCount) {
-			return false
+		q.brokenGangs[g] = -1
+		if group.PodGroup.MinCount != nil && running < int(*group.PodGroup.MinCount) {
+			q.brokenGangs[g] = 1
 		}
 	}
-	return true
+	return q.brokenGangs[g] > 0
+}
+
+// freeSteps tells which units of list cost nothing, as their gangs are broken.
+func (q *question) freeSteps(list []victims.UnitID) []Step {
+	var steps []Step
+	if !q.options.BrokenGroupsFree {
+		return nil
+	}
+	for _, u := range q.units.Sorted(list) {
+		if q.broken(u) {
+			name := q.unitName(u)
+			steps = append(steps, Step{Action: ActionFree, Unit: name, Text: "free " + name + ": its gang runs below its minCount"})
+		}
+	}
+	return steps
 }
 
 // attempt is how the return of a unit went.

@@ -25,6 +25,10 @@ type Lowest struct {
 	// Bounded, if set, is told the level found, and the next lower one with why it
 	// is not enough; lower is false if there is none.
 	Bounded func(level int32, next int32, lower bool, why domain.Reason)
+
+	// Placed, if set, is called once everybody above the level is back and the
+	// preemptor has its place anew.
+	Placed func()
 }
 
 // RunLowest is [Runner.Run] by that strategy: take all out, place, give back whom a
@@ -105,6 +109,9 @@ func (r *Runner) bound(t domain.Trial, l Lowest, out []victims.UnitID) []victims
 		}
 	}
 	l.Place()
+	if l.Placed != nil {
+		l.Placed()
+	}
 	return slices.DeleteFunc(out, above)
 }
 

@@ -27,7 +27,7 @@
 //	                               guaranteed=10m wait=30 standby=yes levels=1h:20,2h:0 evicted=11:50,t5 ran=1h
 //	                               cost=5 checkpoint=11:00 restart=60 costs=1m:100,10m:0
 //	group      NAME ... then pods  mode=All prio=10 min=2 basic=yes parent=job class=high policy=Never
-//	                               topology=zone,rack
+//	                               topology=zone,rack (zone? is only preferred)
 //	composite  NAME ...            mode=All prio=10 min=2 parent=job class=high policy=Never
 //	budget     NAME ...            allowed=1 select=app=web,tier:In:a|b (select=* is the empty selector)
 //	                               disrupted=p1,p2
@@ -42,6 +42,7 @@
 //	                               wait=30 no-cascade=yes apart=yes max-lead=100
 //	preempt    NAME key=value ...  a pod that is not in the snapshot
 //	preempt    pod NAME            a pending pod of the snapshot; or podgroup, or compositepodgroup
+//	place      POD@NODE ...        where members of the last one go: given, not searched
 //
 // Times are of 2026-01-02, UTC; t5 is 10:05. The default namespace is "default"
 // and not written down in the transcript.

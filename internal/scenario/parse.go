@@ -139,9 +139,10 @@ func (s *Scenario) readObjects(st statement) error {
 	read, ok := map[string]func(object) error{
 		"nodes": s.node, "pods": s.pod, "composite": s.composite, "budget": s.budget, "class": s.class,
 		"namespace": s.namespace, "now": s.now, "rules": s.rules, "sampling": s.sampling, "options": s.options,
+		"place": s.place,
 	}[st.word]
 	if !ok {
-		return fmt.Errorf("a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options or preempt")
+		return fmt.Errorf("a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options, place or preempt")
 	}
 	for _, o := range st.objects {
 		if o.name == "" && st.word != "sampling" && st.word != "options" {
@@ -173,5 +174,23 @@ func (s *Scenario) preempt(objects []object) error {
 		}
 		s.Preemptors = append(s.Preemptors, preemption.Preemptor{Kind: cluster.KindPod, Pods: []preemption.Pod{p}})
 	}
+	return nil
+}
+
+// place gives the preemptor of the line above a node for one of its members.
+func (s *Scenario) place(o object) error {
+	if len(s.Preemptors) == 0 {
+		return fmt.Errorf("%s: there is no preempt line above", o.name)
+	}
+	name, node, found := strings.Cut(o.name, "@")
+	if !found || len(o.attrs) > 0 {
+		return fmt.Errorf("%s: it is POD@NODE", o.name)
+	}
+	p := &s.Preemptors[len(s.Preemptors)-1]
+	if p.Placement == nil {
+		p.Placement = map[string]string{}
+	}
+	namespace, rest := namespaced(name)
+	p.Placement[namespace+"/"+rest] = node
 	return nil
 }

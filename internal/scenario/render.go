@@ -15,12 +15,12 @@ import (
 // warning, and the verdict.
 func render(b *strings.Builder, s *Scenario, q Question, r *preemption.Result) {
 	for _, t := range r.Trace {
-		fmt.Fprintf(b, "%s: %s\n", t.Domain, strings.Join(domainLine(preemptorName(q), t, r), "; "))
+		fmt.Fprintf(b, "%s: %s\n", t.Domain, strings.Join(domainLine(q, t, r), "; "))
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(b, "warning: %s %s: %s %s: %s\n", w.Kind, short(w.Namespace, w.Name), w.Field, w.Value, w.Text)
 	}
-	fmt.Fprintln(b, strings.Join(verdictLine(r), "; "))
+	fmt.Fprintln(b, strings.Join(verdictLine(q, r), "; "))
 }
 
 func preemptorName(q Question) string {
@@ -33,9 +33,9 @@ func preemptorName(q Question) string {
 // domainLine is what happened in a domain: who could go, where the preemptor went,
 // who came back, who didn't and why, and how the domain scored if there are others
 // to compare it with.
-func domainLine(preemptor string, t preemption.DomainTrace, r *preemption.Result) []string {
+func domainLine(q Question, t preemption.DomainTrace, r *preemption.Result) []string {
 	var parts, potential []string
-	placed, emptied := false, false
+	placed, emptied := q.Preemptor.Kind != cluster.KindPod, false // a group's places are steps of their own
 	for _, st := range t.Steps {
 		if st.Action != preemption.ActionPotential && len(potential) > 0 {
 			parts = append(parts, "potential "+strings.Join(potential, " "))
@@ -45,13 +45,13 @@ func domainLine(preemptor string, t preemption.DomainTrace, r *preemption.Result
 		case preemption.ActionPotential:
 			emptied = true
 			potential = append(potential, unqualified(strings.TrimPrefix(st.Text, "potential ")))
-		case preemption.ActionKeep:
+		case preemption.ActionKeep, preemption.ActionFree:
 			parts = append(parts, unqualified(st.Text))
 		case preemption.ActionPlace:
 			parts, placed = append(parts, unqualified(st.Text)), true
 		case preemption.ActionReturn, preemption.ActionKeepOut:
 			if !placed { // one pod in a domain of one node
-				parts, placed = append(parts, "place "+preemptor), true
+				parts, placed = append(parts, "place "+preemptorName(q)), true
 			}
 			parts = append(parts, reprieve(st, t.Domain))
 		case preemption.ActionReject:
@@ -99,6 +99,8 @@ func reason(r preemption.Reason, name string) string {
 	switch {
 	case r.Check == domain.CheckResource:
 		text = fmt.Sprintf("%s %s short", r.Resource, quantity(r.Resource, r.Missing))
+	case r.Check == domain.CheckSlots:
+		text = fmt.Sprintf("%d slots short", r.Missing)
 	case r.Check == "no potential victims" && r.Detail != "":
 		text = r.Detail
 	case r.Detail != "":
@@ -111,12 +113,12 @@ func reason(r preemption.Reason, name string) string {
 }
 
 // verdictLine says what is to be done, or why nothing is.
-func verdictLine(r *preemption.Result) []string {
+func verdictLine(q Question, r *preemption.Result) []string {
 	switch r.Verdict {
 	case preemption.Feasible:
-		return feasible(r)
+		return feasible(q, r)
 	case preemption.Fits:
-		return []string{"fits on " + r.Domain}
+		return append([]string{"fits on " + r.Domain}, places(q, r)...)
 	case preemption.Infeasible:
 		parts := []string{"infeasible"}
 		if len(r.Rejected) == 0 {
@@ -130,11 +132,24 @@ func verdictLine(r *preemption.Result) []string {
 		}
 		return parts
 	}
-	return []string{string(r.Verdict), unqualified(r.Message)}
+	return append([]string{string(r.Verdict), unqualified(r.Message)}, places(q, r)...)
 }
 
-func feasible(r *preemption.Result) []string {
-	parts := []string{"feasible on " + r.Domain, "victims " + victims(r.Victims), fmt.Sprintf("violations %d", r.Violations)}
+// places says where the members of a group go.
+func places(q Question, r *preemption.Result) []string {
+	if q.Preemptor.Kind == cluster.KindPod || len(r.Nominations) == 0 {
+		return nil
+	}
+	var names []string
+	for _, n := range r.Nominations {
+		names = append(names, short(n.Pod.Namespace, n.Pod.Name)+"@"+n.Node)
+	}
+	return []string{"at " + strings.Join(names, " ")}
+}
+
+func feasible(q Question, r *preemption.Result) []string {
+	parts := append([]string{"feasible on " + r.Domain}, places(q, r)...)
+	parts = append(parts, "victims "+victims(r.Victims), fmt.Sprintf("violations %d", r.Violations))
 	if r.Overruns > 0 {
 		parts = append(parts, fmt.Sprintf("overruns %d", r.Overruns))
 	}

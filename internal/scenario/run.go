@@ -59,6 +59,9 @@ func title(s *Scenario, q Question) string {
 		if name == "" {
 			name = q.Preemptor.Pods[0].Name
 		}
+		if q.Preemptor.Placement != nil {
+			name += " placed"
+		}
 		parts = append(parts, name)
 	}
 	if len(s.Times) > 1 {

@@ -261,6 +261,8 @@ func spread(word string) (c cluster.Spread, err error) {
 	return c, err
 }
 
+// topology reads zone, and rack? for a level that is only preferred.
 func topology(word string) (cluster.TopologyConstraint, error) {
-	return cluster.TopologyConstraint{Key: word}, nil
+	key, preferred := strings.CutSuffix(word, "?")
+	return cluster.TopologyConstraint{Key: key, Preferred: preferred}, nil
 }
