@@ -372,6 +372,14 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 	return Reason{}
 }
 
+// Doubt lets the next Fits look at every node with members, whatever was answered
+// before.
+func (t *GangTrial) Doubt() {
+	for _, m := range t.placed {
+		t.dirty = append(t.dirty, t.at[m])
+	}
+}
+
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
 func (t *GangTrial) Settle() { t.dirty, t.moved = t.dirty[:0], false }
 

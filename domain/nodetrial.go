@@ -71,6 +71,9 @@ func (t *NodeTrial) Reset(n cluster.NodeID) {
 	}
 }
 
+// Restart returns every removed pod and stays on the node.
+func (t *NodeTrial) Restart() { t.Reset(t.node) }
+
 // Remove takes pod p away from where it runs.
 func (t *NodeTrial) Remove(p cluster.PodID) {
 	t.change(p, t.ix.NodeOf(p), -1)

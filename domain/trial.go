@@ -16,6 +16,12 @@ type Trial interface {
 	Fits() Reason
 }
 
+// Doubter is an optional part of a Trial whose Fits relies on its latest answer.
+type Doubter interface {
+	// Doubt lets the next Fits rely on nothing.
+	Doubt()
+}
+
 // Gapped is an optional part of a Trial: it tells in numbers what is missing. Where
 // a resource is missing, Fits says no; the reverse need not hold.
 type Gapped interface {

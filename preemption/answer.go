@@ -13,7 +13,7 @@ import (
 // result starts an answer.
 func (s *podSearch) result(v Verdict, message string) *Result {
 	s.stats.Trials = s.checks()
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.warnings(), Stats: s.stats}
 }
 
 // checks counts the feasibility checks so far.
@@ -42,9 +42,10 @@ func (s *podSearch) feasible() *Result {
 	}
 	r.Domain, r.Nominations = name, s.nominations(s.best.node)
 	r.Victims = list
-	r.Score = criteria(s.best.score)
+	r.Score = s.criteria(s.best.score)
 	r.Violations = s.best.score.Violations
 	r.Overruns = s.budgets.Overruns(s.units, s.best.victims, s.tally)
+	r.Cost = s.best.score.Cost
 	r.Budgets = s.roomOf(s.best.victims)
 	r.Cleared = s.cleared(s.best.node)
 	r.Rejected = s.countRejections(s.status)
@@ -62,18 +63,30 @@ func (s *podSearch) feasible() *Result {
 
 // infeasible answers that no evictions help, and what would.
 func (s *podSearch) infeasible() *Result {
-	r := s.result(Infeasible, "no evictions help")
+	r := s.result(Infeasible, helpless(s.stats.Exact))
 	if s.ix.NumNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
 	r.Rejected = s.countRejections(s.status)
 	r.Kept = s.keptBy(nil)
-	r.Nearest = s.nearest()
+	if s.hard != nil || s.limits != nil {
+		r.Nearest = s.nearestBounded()
+	} else {
+		r.Nearest = s.nearest()
+	}
 	if s.options.Explain {
 		r.Trace = s.trace()
 	}
 	r.Stats.Trials = s.checks()
 	return r
+}
+
+// helpless is the message of an infeasible answer, proved or not.
+func helpless(proved bool) string {
+	if proved {
+		return "no evictions help"
+	}
+	return "no evictions were found that help; that none do is not proved"
 }
 
 func (s *podSearch) nominations(n cluster.NodeID) []Nomination {
@@ -104,8 +117,8 @@ func (s *podSearch) candidates() []Candidate {
 			Victims:    s.victims(c),
 			Violations: c.score.Violations,
 			Overruns:   s.budgets.Overruns(s.units, c.victims, s.tally),
-			Score:      criteria(c.score),
-			Best:       c.score.Compare(s.best.score) == 0,
+			Score:      s.criteria(c.score),
+			Best:       s.compareScores(&c.score, &s.best.score) == 0,
 		}
 	}
 	return list
@@ -129,7 +142,7 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) { tried[u] = attempt{violates, why} }
 	defer func() { s.runner.Observe = nil }()
 	s.trial.Reset(n)
-	out, _ := s.reprieve(s.evictable(n))
+	out, _ := s.strategy()(s.evictable(n))
 	for _, u := range out.Victims {
 		pods := s.units.Unit(u).Pods
 		for _, p := range pods {

@@ -17,7 +17,8 @@ var errNoResult = fmt.Errorf("%w: it is nil", ErrNotApplicable)
 // Apply begins to carry r out: it marks the victims as terminating by preemption
 // (they hold their room and stay potential victims, as in a cluster), sets the
 // nominations and withdraws those that r clears. An inline preemptor's pods are
-// added as pending. Where r is no plan or [Planner.StillValid] does not say Keep,
+// added as pending. Where Options.Limits has a window, the preemption is noted for
+// it at the model's time. Where r is no plan or [Planner.StillValid] does not say Keep,
 // nothing is changed and the error matches ErrNotApplicable.
 //
 // An answer about a [Workload] admits it if it fits; else its quota is held for it,
@@ -62,8 +63,28 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 		for _, ref := range r.Cleared {
 			m.nominate(ref, "")
 		}
+		m.remember(r, pl.options.Limits.Window)
 		return nil
 	})
+}
+
+// remember notes a preemption for limits over a window, and forgets those that have
+// left it.
+func (m *model) remember(r *Result, w Window) {
+	if w.Seconds == 0 || len(r.Victims) == 0 || m.time.IsZero() {
+		return
+	}
+	var list []cluster.Disruption
+	for _, d := range m.disruptions {
+		if m.time.Unix()-d.Time.Unix() <= w.Seconds {
+			list = append(list, d)
+		}
+	}
+	d := cluster.Disruption{Time: m.time, Victims: int64(len(r.Victims)), Pods: int64(numPods(r.Victims))}
+	for _, v := range r.Victims {
+		d.Cost = add(d.Cost, v.Cost)
+	}
+	m.disruptions = append(list, d)
 }
 
 // adopt adds what a preemptor holds inline.

@@ -3,6 +3,7 @@ package preemption
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -18,6 +19,12 @@ type compiled struct {
 	options Options
 	rules   generation
 	ix      *cluster.Index
+
+	objects cluster.Objects // what the index was made of
+	ranking victims.Ranking
+	hard    []bool   // by budget; nil: none is hard
+	unknown []string // hard budgets that are not there
+	limits  []bound
 
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
@@ -88,11 +95,6 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 	if err != nil {
 		return nil, err
 	}
-	if o.Strict && quota != nil {
-		if err := strict(slices.Concat(ix.Warnings(), quota.allWarnings())); err != nil {
-			return nil, err
-		}
-	}
 	if most := o.PreemptionPriority.MaxLead; most > 0 {
 		if err := ix.CheckLead(most); err != nil {
 			return nil, err
@@ -103,10 +105,29 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 			return nil, err
 		}
 	}
-	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks}
+	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks, objects: objects, ranking: o.ranking(), limits: o.limits(ix)}
+	c.hard, c.unknown = o.hardBudgets(ix)
+	if o.Strict && quota != nil {
+		if err := strict(slices.Concat(c.warnings(), quota.allWarnings())); err != nil {
+			return nil, err
+		}
+	}
 	c.findQueued()
 	c.podUnits()
 	return c, nil
+}
+
+// warnings lists what is odd in the snapshot, and in the options beside it.
+func (c *compiled) warnings() []cluster.Warning {
+	ws := slices.Clone(c.ix.Warnings())
+	for _, name := range c.unknown {
+		namespace, rest, _ := strings.Cut(name, "/")
+		ws = append(ws, cluster.Warning{
+			Kind: cluster.KindBudget, Namespace: namespace, Name: rest, Field: "HardBudgets",
+			Value: name, Text: "no such budget: nothing is bounded by it",
+		})
+	}
+	return ws
 }
 
 // preempt answers one question.
@@ -128,6 +149,9 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 		return nil, err
 	}
 	if queue := q.queue(); queue != "" {
+		if q.bounded() {
+			return nil, &OptionError{"HardBudgets, Limits or Cost.Objective", "set", "unset, as the preemptor needs quota: nothing bounds victims there"}
+		}
 		return newQueueSearch(q, jobs, queue).run()
 	}
 	if q.team != nil {
@@ -149,7 +173,7 @@ type sides struct {
 
 func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule) *sides {
 	s.once.Do(func() {
-		s.units, s.budgets = victims.NewUnits(c.ix, units), victims.NewBudgets(c.ix, budgets)
+		s.units, s.budgets = victims.NewPricedUnits(c.ix, units, c.options.worth()), victims.NewBudgets(c.ix, budgets)
 		s.protections = victims.NewProtections(s.units, c.options.Guards, c.base())
 		s.ladder = victims.NewLadder(s.units, s.budgets)
 	})

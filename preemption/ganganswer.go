@@ -13,7 +13,7 @@ import (
 // result starts an answer.
 func (s *gangSearch) result(v Verdict, message string) *Result {
 	s.stats.Trials, s.stats.Exact = s.trial.Checks, s.proved
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: slices.Clone(s.ix.Warnings()), Stats: s.stats}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.warnings(), Stats: s.stats}
 }
 
 // fits answers that what is placed in d can go there as things are.
@@ -39,9 +39,10 @@ func (s *gangSearch) feasible() *Result {
 		count(len(p.places), "pod"), s.team.name, p.domain.Name, areEvicted(numPods(list))))
 	r.Domain, r.Nominations = p.domain.Name, s.nominate(p.places)
 	r.Victims = list
-	r.Score = criteria(p.score)
+	r.Score = s.criteria(p.score)
 	r.Violations = p.score.Violations
 	r.Overruns = s.budgets.Overruns(s.units, p.victims, s.tally)
+	r.Cost = p.score.Cost
 	r.Budgets = s.roomOf(p.victims)
 	r.Cleared = s.clearedBy(p)
 	r.Rejected = s.rejections()
@@ -70,14 +71,14 @@ func (s *gangSearch) candidate(p *plan) Candidate {
 		Victims:    s.victims(p),
 		Violations: p.score.Violations,
 		Overruns:   s.budgets.Overruns(s.units, p.victims, s.tally),
-		Score:      criteria(p.score),
+		Score:      s.criteria(p.score),
 		Best:       s.compare(p, s.best) == 0,
 	}
 }
 
 // infeasible answers that no evictions help.
 func (s *gangSearch) infeasible() *Result {
-	message := "no evictions help"
+	message := helpless(s.proved)
 	if s.ix.NumNodes() == 0 {
 		message = "the cluster has no nodes"
 	} else if s.stats.Domains == 0 {
@@ -85,6 +86,7 @@ func (s *gangSearch) infeasible() *Result {
 	}
 	r := s.result(Infeasible, message)
 	r.Kept = s.keptBy(nil)
+	r.Nearest = s.nearestBounded()
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
 	return r
@@ -234,7 +236,7 @@ func (s *gangSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 		if a, b := len(p.places), len(s.best.places); a != b {
 			return &Why{Criterion: "seated", Text: fmt.Sprintf("its domain %s seats %d against %d in %s", p.domain.Name, a, b, r.Domain)}
 		}
-		mine, best := criteria(p.score), criteria(s.best.score)
+		mine, best := s.criteria(p.score), s.criteria(s.best.score)
 		for i := range mine {
 			if mine[i].Value != best[i].Value {
 				return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in its domain %s help, but %s: %d against %d in %s",

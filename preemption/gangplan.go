@@ -23,6 +23,10 @@ type attemptAt struct {
 	tried  int   // placements
 	effort int   // checks that moving members may still cost
 	steps  []Step
+
+	over   []Relaxation     // what the latest victims go beyond
+	refuse domain.Reason    // why a placement has no victims within the bounds
+	greedy []victims.UnitID // whom the latest placement would evict
 }
 
 // prices are what room costs that the potential victims of the domain who are out
@@ -54,7 +58,7 @@ func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
 // dearer reports whether the members that are placed cost more than the best plan so
 // far, as far as that can be told without giving anybody back.
 func (a *attemptAt) dearer() bool {
-	if a.top == nil || !a.plain || a.rules.mobile || a.rules.lowest {
+	if a.top == nil || !a.plain || a.rules.mobile || a.rules.lowest || a.bounded() || !a.ranksPlainly() {
 		return false
 	}
 	if a.rules.members != MinCount {
@@ -87,11 +91,31 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 		}
 		a.runner.Observe = a.observe
 	}
+	first := a.trial.Assignments()
 	out := a.reprieve(placer, violating, rest)
+	if a.bounded() {
+		out, a.refuse = a.choose(first, violating, rest, out)
+	}
 	a.runner.Observe, a.trial.Mobile = nil, false
 	if a.options.Explain && moves {
 		a.notePlaces()
 	}
+	if a.refuse.OK() {
+		a.propose(out)
+	}
+	a.trial.UnplaceTo(0)
+	for _, list := range [][]victims.UnitID{units(violating), rest} {
+		for _, u := range list {
+			if !a.trial.Gone(a.units.Unit(u).Pods[0]) {
+				a.runner.Remove(a.trial, u)
+			}
+		}
+	}
+	a.trial.Settle()
+}
+
+// propose keeps the plan that out and the placement make if it is the best so far.
+func (a *attemptAt) propose(out reprieve.Outcome) {
 	if a.rules.members == MinCount && a.given == nil {
 		a.seatMore(out.Victims)
 	}
@@ -104,15 +128,6 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 		}
 		a.top = &p
 	}
-	a.trial.UnplaceTo(0)
-	for _, list := range [][]victims.UnitID{units(violating), rest} {
-		for _, u := range list {
-			if !a.trial.Gone(a.units.Unit(u).Pods[0]) {
-				a.runner.Remove(a.trial, u)
-			}
-		}
-	}
-	a.trial.Settle()
 }
 
 // reprieve gives back by the strategy of the rules.
@@ -233,7 +248,7 @@ func (a *attemptAt) finish() {
 	if a.tried > 1 {
 		a.note(Step{Action: ActionCompare, Text: fmt.Sprintf("of %d placements tried, none disrupts less", a.tried)})
 	}
-	a.note(Step{Action: ActionScore, Text: "score " + scoreText(a.top.score)})
+	a.note(Step{Action: ActionScore, Text: "score " + a.scoreText(a.top.score)})
 	if a.options.Candidates {
 		a.found = append(a.found, *a.top)
 	}
@@ -247,7 +262,7 @@ func (a *attemptAt) finish() {
 // needed, the score decides first.
 func (s *gangSearch) compare(p, o *plan) int {
 	seats := len(o.places) - len(p.places)
-	score := p.score.Compare(o.score)
+	score := s.compareScores(&p.score, &o.score)
 	if s.rules.members == MinCount {
 		return cmp.Or(score, seats)
 	}

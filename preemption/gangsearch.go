@@ -257,7 +257,8 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		s.bringBack(potential)
 	}()
 	a := &attemptAt{gangSearch: s, domain: d, potential: potential, plain: s.plain(potential)}
-	for _, c := range s.runner.Charge(s.budgeted(potential)) {
+	stuck := a.leaveStuck()
+	for _, c := range s.runner.Charge(s.budgeted(a.potential)) {
 		s.charged[c.Unit] = int32(c.Violations)
 	}
 	if s.given != nil {
@@ -265,6 +266,9 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 			return why
 		}
 		a.giveBack(nil)
+		if a.top == nil {
+			return a.refuse
+		}
 		a.finish()
 		return domain.Reason{}
 	}
@@ -277,7 +281,16 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 			break // the others have the same victims
 		}
 	}
+	if a.top == nil && !a.refuse.OK() {
+		a.repair()
+	}
 	if a.top == nil {
+		switch {
+		case !a.refuse.OK():
+			return a.refuse
+		case len(stuck) > 0:
+			return beyond(stuck, reprieve.Refuted)
+		}
 		return domain.Reason{Check: noPlacement}
 	}
 	a.improve()

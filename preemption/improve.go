@@ -55,7 +55,10 @@ type every struct {
 }
 
 func (a *attemptAt) newEvery() *every {
-	e := &every{attemptAt: a, most: len(a.top.places)}
+	e := &every{attemptAt: a}
+	if a.top != nil {
+		e.most = len(a.top.places)
+	}
 	e.optional = e.most < len(a.members) || a.rules.members == MinCount
 	for _, leaf := range a.team.leaves(nil) {
 		first := len(e.classes)

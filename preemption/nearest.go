@@ -46,10 +46,7 @@ func (s *podSearch) nearest() *Nearest {
 	if best == nil {
 		return nil
 	}
-	slices.SortFunc(best.relaxations, func(a, b Relaxation) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
-	})
-	return &Nearest{Domain: s.ix.Node(best.node).Name, Relaxations: best.relaxations}
+	return &Nearest{Domain: s.ix.Node(best.node).Name, Relaxations: sortedRelaxations(best.relaxations)}
 }
 
 // promises reports whether the way into node n that needs fixed, and everybody below

@@ -70,6 +70,24 @@ type Options struct {
 	// room.
 	NoCascade bool `json:"noCascade,omitempty"`
 
+	// Cost prices evictions.
+	Cost CostOptions `json:"cost,omitzero"`
+
+	// PreferMovable makes pods that can run on no other node (a DaemonSet's) more
+	// important than others of their priority: those can come back elsewhere.
+	PreferMovable bool `json:"preferMovable,omitempty"`
+
+	// HardBudgets must not be overrun; without it budgets are kept where possible.
+	HardBudgets HardBudgets `json:"hardBudgets,omitzero"`
+
+	// Limits bound what is evicted.
+	Limits Limits `json:"limits,omitzero"`
+
+	// SearchSteps is how many units a search for victims may decide on, for each node
+	// or placement, where hard budgets, limits or a cost as the objective ask for a
+	// search. Steps, not seconds: the same answer everywhere. 0: 20,000.
+	SearchSteps int `json:"searchSteps,omitempty"`
+
 	// Quota is about workloads in queues with quota.
 	Quota QuotaOptions `json:"quota,omitzero"`
 
@@ -139,6 +157,16 @@ type Hooks struct {
 	// Eligible says who may be evicted; Options.Guards narrow it further. nil:
 	// [victims.LowerPriority], with Guards.EqualAfterSeconds.
 	Eligible victims.Eligible
+
+	// Order decides about importance before the rules do. nil: it is theirs.
+	Order victims.Order
+
+	// Compare says which domain disrupts less. nil: [victims.Ranking], with
+	// Options.Cost. Scores are shown as that one orders them.
+	Compare victims.Comparison
+
+	// Cost prices evictions in place of Options.Cost.Tariff. nil: [victims.Tariff].
+	Cost victims.Cost
 
 	// Splitter divides the cluster into the domains that a gang may go to; the
 	// topology constraints of its group do not count then.

@@ -67,7 +67,7 @@ func (q *question) plainly() bool {
 	m := q.members[0]
 	return !q.rules.lowest && !q.options.BrokenGroupsFree &&
 		len(m.Pod.Ports) == 0 && len(m.Unknown()) == 0 &&
-		q.protections == nil
+		q.protections == nil && !q.bounded() && !q.units.Priced() && q.ranksPlainly()
 }
 
 // run is the whole road: does it fit, may it preempt, whom, and where.
@@ -253,7 +253,7 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	}
 	s.stats.Evaluated++
 	s.trial.Reset(n)
-	out, why := s.reprieve(potential)
+	out, why := s.strategy()(potential)
 	if !why.OK() {
 		return candidate{}, why
 	}
@@ -314,6 +314,14 @@ func (s *podSearch) bound() *victims.Score {
 	return &s.best.score
 }
 
+// strategy is how victims are found: given back who can, or searched for.
+func (s *podSearch) strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	if s.bounded() {
+		return s.choose
+	}
+	return s.reprieve
+}
+
 // reprieve takes the potential victims out of the trial and gives back whom it can,
 // by the strategy of the rules.
 func (s *podSearch) reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
@@ -329,7 +337,7 @@ func (s *podSearch) consider(c candidate) {
 		c.victims = slices.Clone(c.victims)
 		s.found = append(s.found, c)
 	}
-	switch order := c.score.Compare(s.best.score); {
+	switch order := s.compareScores(&c.score, &s.best.score); {
 	case s.best.node == cluster.NoNode, order < 0, order == 0 && c.node < s.best.node:
 		c.victims = append(s.best.victims[:0], c.victims...)
 		s.best = c

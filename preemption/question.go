@@ -26,6 +26,9 @@ type question struct {
 	priority int32
 	claim    victims.Claim // what eligibility reads of the preemptor
 	policy   priority.Policy
+	relaxed  []Relaxation // bounds that are taken as wider, to see what would help
+	loose    bool         // or not at all
+	probing  bool         // the answer only tells what would help
 	states   []domain.State
 	asked    Asked
 

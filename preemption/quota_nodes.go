@@ -158,11 +158,12 @@ func (s *queueSearch) search() *quotaSearch {
 			qs.usage.Remove(job.r.Queue, job.r.Usage)
 		}
 	}
-	if s.team == nil || s.team.id == cluster.NoGroup {
-		return qs
+	spare := func(job *podJob) bool { // members that run already, and what a guard keeps, are no victims
+		return s.team != nil && s.team.id != cluster.NoGroup && s.jobs.groupOf(job.pods[0]) == s.team.id ||
+			slices.ContainsFunc(job.pods, s.guardsPod)
 	}
-	for r, job := range s.jobs.of { // members that run already are no victims
-		if s.jobs.groupOf(job.pods[0]) == s.team.id {
+	for r, job := range s.jobs.of {
+		if spare(job) {
 			qs.search.Gone = maps.Clone(qs.search.Gone)
 			if qs.search.Gone == nil {
 				qs.search.Gone = map[*cluster.Reservation]bool{}
@@ -171,6 +172,15 @@ func (s *queueSearch) search() *quotaSearch {
 		}
 	}
 	return qs
+}
+
+// guardsPod reports whether a guard keeps the unit of pod p.
+func (s *queueSearch) guardsPod(p cluster.PodID) bool {
+	if s.protections == nil {
+		return false
+	}
+	u, runs := s.units.UnitOf(p)
+	return runs && s.protections.Guarded(u, s.claim)
 }
 
 // fits answers if the preemptor has quota and a place as things are; else nil.

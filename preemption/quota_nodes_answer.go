@@ -42,7 +42,7 @@ func (s *queueSearch) feasible() *Result {
 		p.domain.Name, s.jobs.ix.Name(s.queue), are(len(list), "unit")))
 	s.settle(r, p)
 	r.Victims = list
-	r.Score = criteria(p.score)
+	r.Score = s.criteria(p.score)
 	r.Violations = p.score.Violations
 	r.Overruns = s.budgets.Overruns(s.units, p.units, s.gang.tally)
 	r.Budgets = s.roomOf(p.units)

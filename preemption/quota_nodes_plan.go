@@ -33,7 +33,7 @@ func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Place
 	}
 	slices.SortFunc(plan.units, s.units.Compare)
 	plan.score = s.score(plan)
-	if s.best == nil || cmp.Or(plan.score.Compare(s.best.score), cmp.Compare(plan.level, s.best.level)) < 0 {
+	if s.best == nil || cmp.Or(s.compareScores(&plan.score, &s.best.score), cmp.Compare(plan.level, s.best.level)) < 0 {
 		s.best = plan
 	}
 }

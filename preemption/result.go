@@ -33,6 +33,7 @@ type Result struct {
 	Score       []Criterion  `json:"score,omitempty"`   // in the order in which they are compared
 	Violations  int          `json:"violations"`        // upstream's count of budget violations
 	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
+	Cost        int64        `json:"cost,omitempty"`    // of the victims, by Options.Cost
 
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted
 
@@ -125,6 +126,7 @@ type Victim struct {
 	Mode      disruption.Mode `json:"disruptionMode,omitempty"` // of a group
 	Priority  int32           `json:"priority"`
 	Pods      []VictimPod     `json:"pods"`
+	Cost      int64           `json:"cost,omitempty"` // by Options.Cost
 
 	// Reason is the check that fails if this unit alone came back: the victims are
 	// irreducible.
@@ -194,7 +196,8 @@ const (
 	RelaxNodeName RelaxationKind = "node name"     // the required node dropped
 	RelaxPort     RelaxationKind = "host port"     // the host port Name dropped
 	RelaxPriority RelaxationKind = "priority"      // the preemptor's priority raised to Amount
-	RelaxBudget   RelaxationKind = "budget"        // budget Name allows Amount more
+	RelaxBudget   RelaxationKind = "budget"        // budget Name (namespace/name) allows Amount more
+	RelaxLimit    RelaxationKind = "limit"         // the limit Name raised by Amount
 )
 
 // Relaxation is one thing that would have to change.
@@ -207,12 +210,13 @@ type Relaxation struct {
 
 // Stats tells what a search cost.
 type Stats struct {
-	Domains   int  `json:"domains"`   // looked at
-	Pruned    int  `json:"pruned"`    // ruled out without a trial
-	Evaluated int  `json:"evaluated"` // tried: victims removed and given back
-	Trials    int  `json:"trials"`    // feasibility checks
-	Exact     bool `json:"exact"`     // what is infeasible is proved so; false: no way was found
-	Hooks     bool `json:"hooks"`     // a hook was set: JSON alone does not replay the question
+	Domains   int  `json:"domains"`            // looked at
+	Pruned    int  `json:"pruned"`             // ruled out without a trial
+	Evaluated int  `json:"evaluated"`          // tried: victims removed and given back
+	Searched  int  `json:"searched,omitempty"` // where victims were searched for, since giving back did not do
+	Trials    int  `json:"trials"`             // feasibility checks
+	Exact     bool `json:"exact"`              // what is infeasible is proved so; false: no way was found
+	Hooks     bool `json:"hooks"`              // a hook was set: JSON alone does not replay the question
 }
 
 // DomainTrace is what happened in one domain.

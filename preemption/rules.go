@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -116,7 +117,7 @@ func (o Options) validate() error {
 	default:
 		return &OptionError{"Placement", fmt.Sprintf("%q", string(o.Placement)), "LeastDisruption, Pack, Spread or empty"}
 	}
-	if err := o.validateGuards(); err != nil {
+	if err := errors.Join(o.validateGuards(), o.validateBounds()); err != nil {
 		return err
 	}
 	s := o.Sampling

@@ -64,7 +64,9 @@ func beyondTheTwin(s *scenario.Scenario, q scenario.Question) bool {
 	}
 	return q.Preemptor.Kind != cluster.KindPod || q.Options.Rules == preemption.KEP5710Alpha || q.Options.LowestLevel ||
 		q.Options.Guards.Toleration == priority.TolerationDesign || q.Options.PreemptionPriority.Apart ||
-		q.Options.NoCascade || q.Options.WaitSeconds > 0 ||
+		q.Options.NoCascade || q.Options.WaitSeconds > 0 || q.Options.PreferMovable ||
+		q.Options.HardBudgets.All || len(q.Options.HardBudgets.Names) > 0 ||
+		q.Options.Limits != preemption.Limits{} || !q.Options.Cost.Tariff.Free() ||
 		slices.ContainsFunc(s.Snapshot.Pods, between) || slices.ContainsFunc(q.Preemptor.Pods, between)
 }
 

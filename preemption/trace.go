@@ -58,7 +58,7 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 	if !why.OK() {
 		return append(steps, s.step(ActionReject, "", n, why, "with every potential victim gone"))
 	}
-	steps = append(steps, Step{Action: ActionScore, Text: "score " + scoreText(c.score)})
+	steps = append(steps, Step{Action: ActionScore, Text: "score " + s.scoreText(c.score)})
 	if n == s.best.node {
 		steps = append(steps, Step{Action: ActionChoose, Text: "chosen"})
 	}

@@ -129,10 +129,10 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if !why.OK() {
 		return s.fails(n, why, "even with every potential victim gone")
 	}
-	if order := c.score.Compare(s.best.score); s.best.node == cluster.NoNode || order < 0 || order == 0 && n < s.best.node {
+	if order := s.compareScores(&c.score, &s.best.score); s.best.node == cluster.NoNode || order < 0 || order == 0 && n < s.best.node {
 		return &Why{Text: left}
 	}
-	mine, best := criteria(c.score), criteria(s.best.score)
+	mine, best := s.criteria(c.score), s.criteria(s.best.score)
 	for i := range mine {
 		if mine[i].Value != best[i].Value {
 			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions on %s help, but %s: %d against %d on %s",

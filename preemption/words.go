@@ -80,7 +80,7 @@ type attempt struct {
 // large enough.
 func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID, room []VictimPod) Victim {
 	unit := q.units.Unit(u)
-	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Violates: a.violates, Reason: q.reason(n, a.why)}
+	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.price(u), Violates: a.violates, Reason: q.reason(n, a.why)}
 	if unit.Group != cluster.NoGroup {
 		g := q.ix.Group(unit.Group)
 		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
@@ -163,6 +163,8 @@ func (q *question) rejection(why domain.Reason) string {
 		return "not enough " + q.resourceName(why)
 	case why.Check == noPlacement && why.Detail != "":
 		return why.Detail
+	case why.Check == overBudget || why.Check == overLimit:
+		return fmt.Sprintf("%s %s stands in the way", why.Check, why.Detail)
 	case why.Check == noVictims && why.Detail == allKept:
 		return "guards keep everybody who could be evicted"
 	case why.Check == noVictims:
@@ -205,17 +207,9 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func criteria(score victims.Score) []Criterion {
-	list := make([]Criterion, len(victims.Criteria))
-	for i, v := range score.Values() {
-		list[i] = Criterion{victims.Criteria[i], v}
-	}
-	return list
-}
-
-func scoreText(score victims.Score) string {
+func (q *question) scoreText(score victims.Score) string {
 	var parts []string
-	for _, c := range criteria(score) {
+	for _, c := range q.criteria(score) {
 		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Value))
 	}
 	return strings.Join(parts, ", ")

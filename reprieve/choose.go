@@ -156,7 +156,7 @@ func (s *chooser) decide(i int) {
 		return
 	}
 	if i == len(s.order) {
-		if s.Monotone || s.trial.Fits().OK() {
+		if s.Monotone || s.fits() {
 			s.best, s.atMost = slices.Clone(s.out), s.cost-1
 			s.done = s.Price == nil || s.cost == 0
 		}
@@ -181,6 +181,14 @@ func (s *chooser) decide(i int) {
 		}
 		s.spare(i, before)
 	}
+}
+
+// fits reports whether the preemptor fits, whatever was answered before.
+func (s *chooser) fits() bool {
+	if d, ok := s.trial.(domain.Doubter); ok {
+		d.Doubt()
+	}
+	return s.trial.Fits().OK()
 }
 
 // evict books the eviction of unit i, if it keeps within the caps and is not too dear.

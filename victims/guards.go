@@ -155,6 +155,9 @@ func (ps *Protections) May(u UnitID, p Claim) bool {
 	return int64(p.Priority) >= ps.keptBelow[u] && ps.base.Kept(ps.us, u, p).OK()
 }
 
+// Guarded reports whether a guard keeps unit u from p, whatever the base says.
+func (ps *Protections) Guarded(u UnitID, p Claim) bool { return int64(p.Priority) < ps.keptBelow[u] }
+
 // Opens is the least priority above that given at which the guards keep unit u off
 // fewer preemptors; ok is false if they keep it from nobody there, or from everybody.
 func (ps *Protections) Opens(u UnitID, above int32) (at int32, ok bool) {

@@ -45,7 +45,7 @@ func NewLadder(us *Units, b *Budgets) *Ladder {
 	at := 0
 	for n := range cluster.NodeID(nodes) {
 		l.from[n] = int32(at)
-		l.plain[n] = !us.rule.PreemptionPriority
+		l.plain[n] = !us.rule.PreemptionPriority && us.by.Order == nil
 		l.climb(n, at, b)
 		at += len(us.on[n])
 	}

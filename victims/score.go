@@ -17,6 +17,8 @@ type Score struct {
 	Sum        int64 // of the victims' priorities, each raised by 2^31; lower is better
 	Pods       int   // fewer is better
 	Started    int64 // nanoseconds: the earliest start among the victims of the highest priority; later is better
+
+	Cost int64 // of the victims, where units have prices; it counts where a [Ranking] says so
 }
 
 // Criteria names the numbers of a Score in the order in which they are compared.
@@ -57,6 +59,7 @@ func (us *Units) Score(list []UnitID, violations int) Score {
 	s.Highest = us.ix.Priority(us.units[list[0]].Pods[0])
 	highest := int32(math.MinInt32)
 	for _, u := range list {
+		s.Cost = disruption.AddPrices(s.Cost, us.Cost(u))
 		for _, p := range us.units[u].Pods {
 			prio := us.ix.Priority(p)
 			s.Sum += int64(prio) + 1<<31 // at most 2^32 a pod and 2^31 pods: no overflow

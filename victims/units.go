@@ -20,8 +20,9 @@ type Unit struct {
 	Started  int64 // nanoseconds; the earliest of its pods, one that has not started counts as started now
 	Pods     []cluster.PodID
 
-	worth uint64 // priority, rank and number of pods in one number: higher is kept
-	uid   string // of the first pod
+	worth  uint64 // priority, rank and number of pods in one number: higher is kept
+	inside uint64 // likewise, between priority and the rest, where Units.inside says so
+	uid    string // of the first pod
 }
 
 // Units are the preemption units of one index under one rule. Immutable, safe for
@@ -32,6 +33,10 @@ type Units struct {
 	units  []Unit
 	unitOf []UnitID // by pod; noUnit for a pod that does not run
 	on     [][]UnitID
+
+	by     Worth
+	inside bool    // units of equal priority are told apart by Unit.inside
+	cost   []int64 // by unit; nil: they are free
 
 	once  sync.Once
 	order []UnitID // all units, most important first, once that was needed
@@ -45,7 +50,10 @@ const noUnit UnitID = -1
 // the snapshot does not have are among them. O(k log k) for k pods.
 //
 // Source: KEP-5710, "Preemption unit"; kube-scheduler, building of victims.
-func NewUnits(ix *cluster.Index, rule UnitRule) *Units {
+func NewUnits(ix *cluster.Index, rule UnitRule) *Units { return NewPricedUnits(ix, rule, Worth{}) }
+
+// formUnits forms the units without listing them by node.
+func formUnits(ix *cluster.Index, rule UnitRule) *Units {
 	us := &Units{ix: ix, rule: rule, units: make([]Unit, 0, ix.NumPods()), unitOf: make([]UnitID, ix.NumPods())}
 	for p := range us.unitOf {
 		us.unitOf[p] = noUnit
@@ -68,7 +76,6 @@ func NewUnits(ix *cluster.Index, rule UnitRule) *Units {
 		}
 		us.add(group, single[start:len(single):len(single)])
 	}
-	us.listByNode()
 	return us
 }
 
@@ -191,12 +198,24 @@ func (us *Units) On(n cluster.NodeID) []UnitID { return us.on[n] }
 
 // Compare is the order of importance: below zero if a is more worth keeping than b.
 // In this order: higher priority; higher rank; more pods; earlier start; smaller
-// UID of the first pod; its namespace and name.
+// UID of the first pod; its namespace and name. What [Worth] adds comes after the
+// priority, its Order before it.
 //
 // Source: kube-scheduler v1.36 and v1.37, more important victim; the last key is ours.
 func (us *Units) Compare(a, b UnitID) int {
+	if us.by.Order != nil {
+		if c := us.by.Order.Compare(us, a, b); c != 0 {
+			return c
+		}
+	}
+	return us.compare(a, b)
+}
+
+func (us *Units) compare(a, b UnitID) int {
 	x, y := &us.units[a], &us.units[b]
 	switch {
+	case us.inside && x.Priority == y.Priority && x.inside != y.inside:
+		return cmp.Compare(y.inside, x.inside)
 	case x.worth != y.worth:
 		return cmp.Compare(y.worth, x.worth)
 	case x.Started != y.Started:
@@ -243,7 +262,7 @@ func (us *Units) Sorted(list []UnitID) []UnitID {
 // Source: kube-scheduler, potential victims.
 func (us *Units) Potential(n cluster.NodeID, below int32) []UnitID {
 	on := us.on[n]
-	if us.rule.PreemptionPriority {
+	if us.rule.PreemptionPriority || us.by.Order != nil {
 		return us.filter(on, below)
 	}
 	i, _ := slices.BinarySearchFunc(on, below, func(u UnitID, below int32) int {

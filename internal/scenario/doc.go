@@ -39,7 +39,11 @@
 //	sampling   percent=40 minimum=1 offset=4 ...   each line asks once more
 //	options    strict=yes members=MinCount placement=Pack lowest=yes repeat=on broken-free=yes
 //	                               toleration=Design guaranteed=10m equal-after=1h cooldown=2/1h protect=app=web
-//	                               wait=30 no-cascade=yes apart=yes max-lead=100
+//	                               wait=30 no-cascade=yes apart=yes max-lead=100 movable=yes
+//	                               hard=all (or budget names) steps=100 max-victims=1 max-pods=2 max-cost=3
+//	                               window=1h:victims:1,pods:2 cost-at=1 cost-orders=yes cheapest=yes
+//	                               price=fixed:1,milestones:1,restart:2,pods:10,work.cpu:1/1000
+//	earlier    11:50 victims=1 ... a preemption of the past: pods=2 cost=3
 //	preempt    NAME key=value ...  a pod that is not in the snapshot
 //	preempt    pod NAME            a pending pod of the snapshot; or podgroup, or compositepodgroup
 //	place      POD@NODE ...        where members of the last one go: given, not searched

@@ -139,10 +139,10 @@ func (s *Scenario) readObjects(st statement) error {
 	read, ok := map[string]func(object) error{
 		"nodes": s.node, "pods": s.pod, "composite": s.composite, "budget": s.budget, "class": s.class,
 		"namespace": s.namespace, "now": s.now, "rules": s.rules, "sampling": s.sampling, "options": s.options,
-		"place": s.place,
+		"place": s.place, "earlier": s.earlier,
 	}[st.word]
 	if !ok {
-		return fmt.Errorf("a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options, place or preempt")
+		return fmt.Errorf("a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options, place, earlier or preempt")
 	}
 	for _, o := range st.objects {
 		if o.name == "" && st.word != "sampling" && st.word != "options" {

@@ -121,6 +121,9 @@ func verdictLine(q Question, r *preemption.Result) []string {
 		return append([]string{"fits on " + r.Domain}, places(q, r)...)
 	case preemption.Infeasible:
 		parts := []string{"infeasible"}
+		if !r.Stats.Exact {
+			parts = []string{"infeasible, not proved"}
+		}
 		if len(r.Rejected) == 0 {
 			parts = append(parts, r.Message)
 		}
@@ -152,6 +155,9 @@ func feasible(q Question, r *preemption.Result) []string {
 	parts = append(parts, "victims "+victims(r.Victims), fmt.Sprintf("violations %d", r.Violations))
 	if r.Overruns > 0 {
 		parts = append(parts, fmt.Sprintf("overruns %d", r.Overruns))
+	}
+	if r.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("cost %d", r.Cost))
 	}
 	var ties []string
 	for _, c := range r.Candidates {
@@ -198,6 +204,10 @@ func relaxations(n *preemption.Nearest) []string {
 			text = quantity(x.Name, x.Amount) + " more " + x.Name
 		case preemption.RelaxPriority:
 			text = fmt.Sprintf("priority %d", x.Amount)
+		case preemption.RelaxBudget:
+			text = fmt.Sprintf("%d more allowed by %s", x.Amount, unqualified(x.Name))
+		case preemption.RelaxLimit:
+			text = fmt.Sprintf("%d more by the limit of %s", x.Amount, x.Name)
 		default:
 			text = "no " + text
 			if x.Name != "" {

@@ -187,7 +187,7 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no comment":           {"nodes n1\npreempt p\n", "x.txt:1: a scenario starts with a comment that says the behaviour"},
 		"no preemptor":         {"# c\nnodes n1\n", "x.txt:1: nobody preempts: there is no preempt line"},
-		"unknown word":         {"# c\n\nnode n1\npreempt p\n", "x.txt:3: node: a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options, place or preempt"},
+		"unknown word":         {"# c\n\nnode n1\npreempt p\n", "x.txt:3: node: a line starts with nodes, pods, group, composite, budget, class, namespace, now, rules, sampling, options, place, earlier or preempt"},
 		"nothing follows":      {"# c\nnodes\npreempt p\n", "x.txt:2: nodes: nothing follows"},
 		"unknown attribute":    {"# c\nnodes n1 cpus=1\npreempt p\n", "x.txt:2: nodes: n1: there is no cpus"},
 		"bad number":           {"# c\npods p1@n1 prio=high\npreempt p\n", `x.txt:2: pods: p1@n1: prio=high: strconv.ParseInt: parsing "high": invalid syntax`},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	guards "github.com/preempt-go/preempt/victims"
 )
@@ -55,6 +56,27 @@ func seconds(value string) (int64, error) {
 	}
 	d, err := time.ParseDuration(value)
 	return int64(d / time.Second), err
+}
+
+func integer(value string) (int, error) { return strconv.Atoi(value) }
+
+// window reads 1h:victims:5,pods:10,cost:7.
+func window(value string) (w preemption.Window, err error) {
+	length, rest, _ := strings.Cut(value, ":")
+	if w.Seconds, err = seconds(length); err != nil {
+		return w, err
+	}
+	for _, word := range strings.Split(rest, ",") {
+		what, amount, _ := strings.Cut(word, ":")
+		dst, ok := map[string]*int64{"victims": &w.Victims, "pods": &w.Pods, "cost": &w.Cost}[what]
+		if !ok {
+			return w, fmt.Errorf("%s is not victims, pods or cost", what)
+		}
+		if *dst, err = int64s(amount); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
 }
 
 // milestone reads 10m:100.

@@ -1,0 +1,78 @@
+package preemption
+
+import (
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// CostOptions say what an eviction costs, and where that counts. What is known of a
+// pod's or group's price is in the snapshot; the tariff says what counts of it.
+type CostOptions struct {
+	Tariff disruption.Tariff `json:"tariff,omitzero"`
+
+	// Criterion makes the cost of the victims a criterion for the choice among
+	// domains: 1 is before violations, 6 after the earliest start. 0: it is none.
+	Criterion int `json:"criterion,omitempty"`
+
+	// Importance makes the dearer of two units of equal priority more important.
+	Importance bool `json:"importance,omitempty"`
+
+	// Objective looks for the cheapest victims: on each node, or for a gang where it
+	// is placed, by a complete search, and then among domains. Priorities only say
+	// who may be a victim, and break ties.
+	Objective bool `json:"objective,omitempty"`
+}
+
+// priced reports whether evictions have a price.
+func (o Options) priced() bool {
+	return !o.Cost.Tariff.Free() || o.Hooks != nil && o.Hooks.Cost != nil
+}
+
+// worth is what units are worth beyond what the rules look at.
+func (o Options) worth() victims.Worth {
+	w := victims.Worth{ByCost: o.Cost.Importance, ByPlace: o.PreferMovable}
+	if o.priced() {
+		w.Cost = victims.Tariff{Tariff: o.Cost.Tariff}
+	}
+	if h := o.Hooks; h != nil {
+		w.Order = h.Order
+		if h.Cost != nil {
+			w.Cost = h.Cost
+		}
+	}
+	return w
+}
+
+// ranking is the place of the cost among the criteria.
+func (o Options) ranking() victims.Ranking {
+	if o.Cost.Objective {
+		return victims.Ranking{CostAt: 1}
+	}
+	return victims.Ranking{CostAt: o.Cost.Criterion}
+}
+
+// compareScores is below zero if a disrupts less than b.
+func (q *question) compareScores(a, b *victims.Score) int {
+	switch h := q.options.Hooks; {
+	case h != nil && h.Compare != nil:
+		return h.Compare.Compare(*a, *b)
+	case q.ranking.CostAt == 0:
+		return a.Compare(*b)
+	}
+	return q.ranking.Compare(*a, *b)
+}
+
+// ranksPlainly reports whether scores are compared as the rules do.
+func (q *question) ranksPlainly() bool {
+	return q.ranking.CostAt == 0 && (q.options.Hooks == nil || q.options.Hooks.Compare == nil)
+}
+
+// criteria spells out a score.
+func (q *question) criteria(score victims.Score) []Criterion {
+	names, values := q.ranking.Criteria(), q.ranking.Values(score)
+	list := make([]Criterion, len(names))
+	for i, name := range names {
+		list[i] = Criterion{name, values[i]}
+	}
+	return list
+}

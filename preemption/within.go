@@ -1,0 +1,335 @@
+package preemption
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// HardBudgets names the disruption budgets that a preemption must not overrun, be it
+// for one node or many: what the final victims charge a hard budget is at most what
+// it allows; below zero it allows none. The others only say who comes back first.
+//
+// Source: asked for in kubernetes #91492 and KEP-3280.
+type HardBudgets struct {
+	All   bool     `json:"all,omitempty"`   // every budget of the snapshot
+	Names []string `json:"names,omitempty"` // or these, as namespace/name
+}
+
+// Limits bound what one preemption evicts, and what all of them do within a window
+// of time, by the earlier ones that [cluster.Snapshot] lists. 0: no limit.
+type Limits struct {
+	Victims int64 `json:"victims,omitempty"` // units
+	Pods    int64 `json:"pods,omitempty"`
+	Cost    int64 `json:"cost,omitempty"` // by Options.Cost; with a tariff of work alone, wasted work
+
+	Window Window `json:"window,omitzero"`
+}
+
+// Window bounds what preemptions evict within the last Seconds, this one included.
+type Window struct {
+	Seconds int64 `json:"seconds,omitempty"` // 0: no window, and then no limits
+	Victims int64 `json:"victims,omitempty"` // likewise 0: no limit
+	Pods    int64 `json:"pods,omitempty"`
+	Cost    int64 `json:"cost,omitempty"`
+}
+
+// searchSteps is the default of Options.SearchSteps.
+const searchSteps = 20_000
+
+// The checks that say that no set of victims keeps within the bounds.
+const (
+	overBudget domain.Check = "hard budget" // Detail names one that is too small
+	overLimit  domain.Check = "limit"
+)
+
+// bound is a cap with its name.
+type bound struct {
+	kind RelaxationKind
+	name string
+	left int64            // what may still be used up, below zero where more has been than was allowed
+	hard cluster.BudgetID // of RelaxBudget
+}
+
+// room is the most that victims may add up to.
+func (b bound) room() int64 { return max(b.left, 0) }
+
+// bounded reports whether the final set of victims is bounded or priced.
+func (q *question) bounded() bool {
+	return q.hard != nil || q.limits != nil || q.options.Cost.Objective
+}
+
+// hardBudgets says which budgets are hard; nil if none is. unknown lists the names
+// that no budget has.
+func (o Options) hardBudgets(ix *cluster.Index) (hard []bool, unknown []string) {
+	h := o.HardBudgets
+	if !h.All && len(h.Names) == 0 {
+		return nil, nil
+	}
+	hard = make([]bool, ix.NumBudgets())
+	known := map[string]bool{}
+	for b := range hard {
+		budget := ix.Budget(cluster.BudgetID(b))
+		name := budget.Namespace + "/" + budget.Name
+		known[name] = true
+		hard[b] = h.All || slices.Contains(h.Names, name)
+	}
+	for _, name := range h.Names {
+		if !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	return hard, unknown
+}
+
+// limits lists the limits with the room that earlier preemptions leave.
+func (o Options) limits(ix *cluster.Index) []bound {
+	l, w := o.Limits, o.Limits.Window
+	var spent cluster.Disruption
+	for _, d := range ix.Disruptions() {
+		if ago, known := ix.Elapsed(d.Time); w.Seconds > 0 && known && ago < w.Seconds {
+			spent.Victims, spent.Pods = add(spent.Victims, d.Victims), add(spent.Pods, d.Pods)
+			spent.Cost = add(spent.Cost, d.Cost)
+		}
+	}
+	var list []bound
+	limit := func(name string, most, perWindow, spent int64) {
+		if most > 0 {
+			list = append(list, bound{kind: RelaxLimit, name: name, left: most})
+		}
+		if perWindow > 0 {
+			list = append(list, bound{kind: RelaxLimit, name: name + " in the window", left: perWindow - spent})
+		}
+	}
+	limit("victims", l.Victims, w.Victims, spent.Victims)
+	limit("pods", l.Pods, w.Pods, spent.Pods)
+	limit("cost", l.Cost, w.Cost, spent.Cost)
+	return list
+}
+
+// lack is how much more than left has to be for a sum, at most the largest int64.
+func lack(sum, left int64) int64 {
+	if left < 0 {
+		return add(sum, -max(left, -math.MaxInt64))
+	}
+	return sum - left
+}
+
+// raise is a+b for b that is not below zero, at most the largest int64.
+func raise(a, b int64) int64 {
+	if a > 0 {
+		return add(a, b)
+	}
+	return a + b
+}
+
+// add is a+b, at most the largest int64. Neither is below zero.
+func add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
+
+// weight is what unit u adds to bound b.
+func (q *question) weight(b bound, u victims.UnitID) int64 {
+	if b.kind == RelaxBudget {
+		sum := int64(0)
+		for _, p := range q.units.Unit(u).Pods {
+			if slices.Contains(q.budgets.Of(p), b.hard) {
+				sum++
+			}
+		}
+		return sum
+	}
+	switch name, _, _ := strings.Cut(b.name, " "); name {
+	case "victims":
+		return 1
+	case "pods":
+		return int64(len(q.units.Unit(u).Pods))
+	}
+	return q.price(u)
+}
+
+// price is what the eviction of unit u costs as the score counts it.
+func (q *question) price(u victims.UnitID) int64 {
+	if q.options.BrokenGroupsFree && q.broken(u) {
+		return 0
+	}
+	return q.units.Cost(u)
+}
+
+// bounds lists what bounds sets of these units, hard budgets first.
+func (q *question) bounds(units []victims.UnitID) []bound {
+	if q.loose {
+		return nil
+	}
+	var list []bound
+	if q.hard != nil {
+		var of []cluster.BudgetID
+		for _, u := range units {
+			for _, p := range q.units.Unit(u).Pods {
+				of = append(of, q.budgets.Of(p)...)
+			}
+		}
+		slices.Sort(of)
+		for _, b := range slices.Compact(of) {
+			if q.hard[b] {
+				budget := q.ix.Budget(b)
+				list = append(list, bound{RelaxBudget, budget.Namespace + "/" + budget.Name, int64(budget.Allowed), b})
+			}
+		}
+	}
+	list = append(list, q.limits...)
+	for i, b := range list {
+		for _, r := range q.relaxed {
+			if r.Kind == b.kind && r.Name == b.name {
+				list[i].left = raise(b.left, r.Amount)
+			}
+		}
+	}
+	return list
+}
+
+// overruns lists what the victims of out go beyond, and by how much.
+func (q *question) overruns(out []victims.UnitID) []Relaxation {
+	var list []Relaxation
+	for _, b := range q.bounds(out) {
+		sum := int64(0)
+		for _, u := range out {
+			sum = add(sum, q.weight(b, u))
+		}
+		if sum > b.room() {
+			list = append(list, Relaxation{Kind: b.kind, Name: b.name, Amount: lack(sum, b.left)})
+		}
+	}
+	return list
+}
+
+// within is the choice among sets of these units.
+func (q *question) within(units []victims.UnitID) reprieve.Within {
+	w := reprieve.Within{
+		Choice: reprieve.Choice{Monotone: q.monotone(), Steps: q.options.SearchSteps},
+		Keeps:  func(out []victims.UnitID) bool { return len(q.overruns(out)) == 0 },
+	}
+	if w.Steps == 0 {
+		w.Steps = searchSteps
+	}
+	for _, b := range q.bounds(units) {
+		w.Caps = append(w.Caps, reprieve.Cap{Room: b.room(), Weight: func(u victims.UnitID) int64 { return q.weight(b, u) }})
+	}
+	if q.options.Cost.Objective {
+		w.Price = q.price
+	}
+	if len(q.states) == 0 {
+		w.Alike = q.alike
+	}
+	return w
+}
+
+// alike reports whether units a and b are single pods on one node that differ in
+// nothing that decides whether the preemptor fits, nor in budgets and price.
+func (q *question) alike(a, b victims.UnitID) bool {
+	x, y := q.units.Unit(a), q.units.Unit(b)
+	if len(x.Pods) > 1 || len(y.Pods) > 1 || q.price(a) != q.price(b) {
+		return false
+	}
+	p, o := x.Pods[0], y.Pods[0]
+	return q.ix.NodeOf(p) == q.ix.NodeOf(o) && slices.Equal(q.ix.Request(p), q.ix.Request(o)) &&
+		slices.Equal(q.ix.Pod(p).Ports, q.ix.Pod(o).Ports) && slices.Equal(q.budgets.Of(p), q.budgets.Of(o))
+}
+
+// beyond is why no set of victims will do although the preemptor fits with all of
+// them gone; the greedy one overruns list.
+func beyond(list []Relaxation, proof reprieve.Proof) domain.Reason {
+	why := domain.Reason{Check: overLimit}
+	if len(list) > 0 {
+		if why.Detail = list[0].Name; list[0].Kind == RelaxBudget {
+			why.Check = overBudget
+		}
+	}
+	if proof == reprieve.Exhausted {
+		why.Detail += notProved
+	}
+	return why
+}
+
+// notProved ends the detail of a refusal that was not looked into to the end.
+const notProved = " (not found, not proved)"
+
+// validateBounds checks the options that bound and price the final set of victims.
+func (o Options) validateBounds() error {
+	l, w := o.Limits, o.Limits.Window
+	for _, f := range []struct {
+		field string
+		value int64
+	}{
+		{"Limits.Victims", l.Victims}, {"Limits.Pods", l.Pods}, {"Limits.Cost", l.Cost},
+		{"Limits.Window.Seconds", w.Seconds}, {"Limits.Window.Victims", w.Victims},
+		{"Limits.Window.Pods", w.Pods}, {"Limits.Window.Cost", w.Cost},
+		{"SearchSteps", int64(o.SearchSteps)}, {"Cost.Criterion", int64(o.Cost.Criterion)},
+	} {
+		if f.value < 0 {
+			return &OptionError{f.field, fmt.Sprint(f.value), ">= 0"}
+		}
+	}
+	if w.Seconds == 0 && w != (Window{}) {
+		return &OptionError{"Limits.Window.Seconds", "0", ">= 1, as the window has limits"}
+	}
+	for i, name := range o.HardBudgets.Names {
+		if _, rest, ok := strings.Cut(name, "/"); !ok || rest == "" {
+			return &OptionError{fmt.Sprintf("HardBudgets.Names[%d]", i), fmt.Sprintf("%q", name), "namespace/name"}
+		}
+	}
+	return o.validateCost()
+}
+
+func (o Options) validateCost() error {
+	c := o.Cost
+	if err := c.Tariff.Validate(); err != nil {
+		return &OptionError{"Cost.Tariff", err.Error(), "prices >= 0"}
+	}
+	if most := len(victims.Criteria) + 1; c.Criterion > most {
+		return &OptionError{"Cost.Criterion", fmt.Sprint(c.Criterion), fmt.Sprintf("at most %d", most)}
+	}
+	if c.Objective && c.Criterion > 1 {
+		return &OptionError{"Cost.Criterion", fmt.Sprint(c.Criterion), "0 or 1, as the cost is the objective"}
+	}
+	if !o.priced() && (c.Criterion > 0 || c.Importance || c.Objective || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
+		return &OptionError{"Cost.Tariff", "empty", "set, as the cost is asked for"}
+	}
+	return nil
+}
+
+// choose is reprieve for victims that have to keep within bounds, or are to be the
+// cheapest: where the greedy ones do not, or may not be, it searches.
+func (s *podSearch) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	observe := s.runner.Observe
+	s.runner.Observe = nil
+	out, why := s.reprieve(potential)
+	s.runner.Observe = observe
+	if !why.OK() {
+		return out, why
+	}
+	over := s.overruns(out.Victims)
+	within := len(over) == 0 && !s.options.Cost.Objective
+	if within && observe == nil {
+		return out, why
+	}
+	s.trial.Restart()
+	if within {
+		return s.reprieve(potential) // the same again, to be watched
+	}
+	s.stats.Searched++
+	out, proof, why := s.runner.RunWithin(s.trial, potential, s.within(potential))
+	switch {
+	case !why.OK() || proof == reprieve.Found:
+		return out, why
+	case proof == reprieve.FoundSome:
+		s.stats.Exact = false
+		return out, why
+	}
+	s.stats.Exact = s.stats.Exact && proof == reprieve.Refuted && s.monotone()
+	return out, beyond(over, proof)
+}
