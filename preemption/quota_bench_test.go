@@ -162,3 +162,45 @@ func BenchmarkQuota(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkQuotaAndNodes asks for quota and a place: nodes of 8 cpu full of pods of 1
+// cpu of 20 queues, of which one reclaims what it owns.
+func BenchmarkQuotaAndNodes(b *testing.B) {
+	for _, numNodes := range []int{100, 1000} {
+		if testing.Short() && numNodes > 100 {
+			continue
+		}
+		b.Run(fmt.Sprintf("nodes=%d/pods=%d", numNodes, 8*numNodes), func(b *testing.B) {
+			s, o := quotaFleet(quotaLayout{victims: 1}, 8*numNodes)
+			s.Workloads = nil
+			r := rand.New(rand.NewPCG(1, 1))
+			for i := 1; i < 20; i++ {
+				name := fmt.Sprintf("q%02d", i)
+				s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: name, ClusterQueue: name})
+			}
+			for n := range numNodes {
+				node := fmt.Sprintf("n%04d", n)
+				s.Nodes = append(s.Nodes, cluster.Node{Name: node, Allocatable: cluster.Resources{"cpu": 8000}})
+				for i := range 8 {
+					prio := int32(r.IntN(10))
+					s.Pods = append(s.Pods, cluster.Pod{
+						Name: fmt.Sprintf("p%04d-%d", n, i), Node: node, Queue: fmt.Sprintf("q%02d", 1+r.IntN(19)), Priority: &prio,
+						Started: time.Unix(int64(r.IntN(1_000_000)), 0), Requests: cluster.Resources{"cpu": 1000},
+					})
+				}
+			}
+			in := cluster.Pod{Name: "in", Queue: "lq", Requests: cluster.Resources{"cpu": 2000}}
+			s.Pods = append(s.Pods, in)
+			pl, err := preemption.NewPlanner(s, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "in"}); err != nil || len(r.Victims) != 2 {
+					b.Fatal(r, err)
+				}
+			}
+		})
+	}
+}

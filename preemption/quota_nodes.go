@@ -36,6 +36,8 @@ type queueSearch struct {
 	best   *queuePlan
 	counts map[string]int // why a flavor or domain was rejected
 
+	own map[*cluster.Reservation]bool // members that run already, and what a guard keeps: no victims
+
 	anyQuota     bool // some flavor has enough quota, by evictions if need be
 	anyProtected bool // some domain has a place if queued pods of lower priority went too
 }
@@ -162,14 +164,18 @@ func (s *queueSearch) search() *quotaSearch {
 		return s.team != nil && s.team.id != cluster.NoGroup && s.jobs.groupOf(job.pods[0]) == s.team.id ||
 			slices.ContainsFunc(job.pods, s.guardsPod)
 	}
-	for r, job := range s.jobs.of {
-		if spare(job) {
-			qs.search.Gone = maps.Clone(qs.search.Gone)
-			if qs.search.Gone == nil {
-				qs.search.Gone = map[*cluster.Reservation]bool{}
+	if s.own == nil {
+		s.own = map[*cluster.Reservation]bool{}
+		for r, job := range s.jobs.of {
+			if spare(job) {
+				s.own[r] = true
 			}
-			qs.search.Gone[r] = true
 		}
+	}
+	if qs.search.Gone == nil {
+		qs.search.Gone = s.own
+	} else {
+		maps.Copy(qs.search.Gone, s.own)
 	}
 	return qs
 }

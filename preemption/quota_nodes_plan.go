@@ -86,7 +86,7 @@ func (s *queueSearch) evictableJobs(o *quotaOffer, p *quotaPlace) []*cluster.Res
 	within := victims.NewQuotaRule(policy.WithinClusterQueue, int64(s.w.Priority), cluster.Ordered(s.w))
 	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, int64(s.w.Priority), cluster.Ordered(s.w))
 	var list []*cluster.Reservation
-	for _, r := range s.jobsIn(p) {
+	for _, r := range p.inside {
 		rule := across
 		if r.Queue == s.queue {
 			rule = within
@@ -101,12 +101,13 @@ func (s *queueSearch) evictableJobs(o *quotaOffer, p *quotaPlace) []*cluster.Res
 // jobsIn lists the jobs with a pod in p, in order of their names.
 func (s *queueSearch) jobsIn(p *quotaPlace) []*cluster.Reservation {
 	var list []*cluster.Reservation
-	for r, job := range s.jobs.of {
-		if slices.ContainsFunc(job.pods, func(pod cluster.PodID) bool {
-			_, in := slices.BinarySearch(p.domain.Nodes, s.ix.NodeOf(pod))
-			return in
-		}) {
-			list = append(list, r)
+	seen := map[*cluster.Reservation]bool{}
+	for _, n := range p.domain.Nodes {
+		for _, r := range s.jobs.on[n] {
+			if !seen[r] {
+				seen[r] = true
+				list = append(list, r)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b *cluster.Reservation) int {
@@ -122,7 +123,7 @@ func (s *queueSearch) noteProtected(o *quotaOffer, p *quotaPlace) {
 		return
 	}
 	gone := s.evictableJobs(o, p)
-	for _, r := range s.jobsIn(p) {
+	for _, r := range p.inside {
 		if r.Priority < int64(s.priority) && !slices.Contains(gone, r) {
 			gone = append(gone, r)
 		}

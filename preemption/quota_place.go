@@ -16,11 +16,14 @@ type quotaPlace struct {
 	domain domain.Domain
 	loose  []victims.UnitID // those pods, most important first
 	alone  bool             // the preemptor is one pod
+
+	crossNode bool // pods outside the domain may matter
+	inside    []*cluster.Reservation
 }
 
 // newPlace takes the loose pods of d out of the trial; close puts them back.
 func (s *queueSearch) newPlace(d domain.Domain) *quotaPlace {
-	p := &quotaPlace{queueSearch: s, domain: d, alone: s.team == nil}
+	p := &quotaPlace{queueSearch: s, domain: d, alone: s.team == nil, crossNode: s.gang.trial.CrossNode()}
 	for _, n := range d.Nodes {
 		for _, u := range s.evictable(n) {
 			if !slices.Contains(p.loose, u) && (p.alone || !s.gang.ownUnit(s.units.Unit(u))) {
@@ -29,6 +32,10 @@ func (s *queueSearch) newPlace(d domain.Domain) *quotaPlace {
 		}
 	}
 	slices.SortFunc(p.loose, s.units.Compare)
+	p.inside = s.jobsIn(p)
+	if p.inside == nil {
+		p.inside = []*cluster.Reservation{} // known: none
+	}
 	for _, u := range p.loose {
 		s.gang.runner.Remove(s.gang.trial, u)
 	}
@@ -62,6 +69,26 @@ func (p *quotaPlace) Return(r *cluster.Reservation) {
 		}
 	}
 	p.gang.trial.Settle()
+}
+
+// Helps reports whether a pod of r is in the domain, or might matter from outside.
+func (p *quotaPlace) Helps(r *cluster.Reservation) bool {
+	job := p.jobs.of[r]
+	return job != nil && (p.crossNode || slices.ContainsFunc(job.pods, p.holds))
+}
+
+// Jobs lists the jobs with a pod in the domain, unless others might matter too.
+func (p *quotaPlace) Jobs() []*cluster.Reservation {
+	if p.crossNode {
+		return nil
+	}
+	return p.inside
+}
+
+// holds reports whether pod is in the domain.
+func (p *quotaPlace) holds(pod cluster.PodID) bool {
+	_, in := slices.BinarySearch(p.domain.Nodes, p.ix.NodeOf(pod))
+	return in
 }
 
 // Fits reports whether the preemptor has a place as things stand.

@@ -27,7 +27,8 @@ type jobs struct {
 	*quotaModel
 	c        *compiled
 	of       map[*cluster.Reservation]*podJob
-	expected []*podJob // pending pods that are nominated: they count, and cannot be evicted
+	on       map[cluster.NodeID][]*cluster.Reservation // by node: the jobs with pods there
+	expected []*podJob                                 // pending pods that are nominated: they count, and cannot be evicted
 	odd      []cluster.Warning
 }
 
@@ -98,7 +99,10 @@ func (c *compiled) anyNominatedQueued() bool {
 
 // newJobs adds the pods that hold quota, or are nominated to, to a copy of m.
 func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
-	j := &jobs{quotaModel: m.clone(), c: c, of: map[*cluster.Reservation]*podJob{}}
+	j := &jobs{
+		quotaModel: m.clone(), c: c,
+		of: map[*cluster.Reservation]*podJob{}, on: map[cluster.NodeID][]*cluster.Reservation{},
+	}
 	j.describe = j.describeJob
 	byKey := map[string]*podJob{}
 	var keys []string
@@ -144,6 +148,11 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 			continue
 		}
 		j.of[r] = job
+		for _, p := range job.pods {
+			if n := c.ix.NodeOf(p); !slices.Contains(j.on[n], r) {
+				j.on[n] = append(j.on[n], r)
+			}
+		}
 		for _, rs := range j.sorted {
 			rs.Insert(r)
 		}

@@ -29,6 +29,11 @@ type QuotaPlace interface {
 	Return(r *cluster.Reservation)
 	// Fits says whether the preemptor has a place as things stand.
 	Fits() bool
+	// Helps says whether the place could become free by r's going. Where quota is
+	// enough already, workloads that do not help are passed over.
+	Helps(r *cluster.Reservation) bool
+	// Jobs lists all that help; nil if they are not known.
+	Jobs() []*cluster.Reservation
 }
 
 // QuotaSearch looks for workloads that have to leave their quota to another one.
@@ -47,6 +52,9 @@ type QuotaSearch struct {
 
 	// Trials counts the checks whether the preemptor fits.
 	Trials int
+
+	enough bool                  // quota is, and only the place is missing
+	narrow *victims.Reservations // those that help then; nil: reservations
 
 	question *QuotaQuestion
 	queue    *cluster.ClusterQueue
@@ -68,7 +76,7 @@ func NewQuotaSearch(ix *cluster.QuotaIndex, u *quota.Usage, rs *victims.Reservat
 // begin takes up a question.
 func (s *QuotaSearch) begin(q *QuotaQuestion) {
 	s.question, s.queue = q, s.ix.Queue(q.Queue)
-	s.out = s.out[:0]
+	s.out, s.narrow = s.out[:0], nil
 	p := &s.queue.Preemption
 	s.within = victims.NewQuotaRule(p.WithinClusterQueue, q.Priority, q.Ordered)
 	s.across = victims.NewQuotaRule(p.ReclaimWithinCohort, q.Priority, q.Ordered)
@@ -78,7 +86,11 @@ func (s *QuotaSearch) walk(q cluster.QuotaID, evicted bool, rule victims.QuotaRu
 	if s.ix.Inactive(q) != "" {
 		return victims.QuotaWalk{}
 	}
-	return s.reservations.Walk(q, s.question.Contested, evicted, rule, s.Gone)
+	rs := s.reservations
+	if s.narrow != nil {
+		rs = s.narrow
+	}
+	return rs.Walk(q, s.question.Contested, evicted, rule, s.Gone)
 }
 
 func (s *QuotaSearch) remove(r *cluster.Reservation) {
@@ -103,7 +115,18 @@ func (s *QuotaSearch) take(r *cluster.Reservation, reason victims.QuotaReason) {
 
 func (s *QuotaSearch) fits(borrow bool) bool {
 	s.Trials++
-	return s.usage.Fits(s.question.Queue, s.question.Request, borrow) && (s.Place == nil || s.Place.Fits())
+	s.enough = s.usage.Fits(s.question.Queue, s.question.Request, borrow)
+	return s.enough && (s.Place == nil || s.Place.Fits())
+}
+
+// look notes whether quota is enough before anybody goes.
+func (s *QuotaSearch) look(borrow bool) {
+	s.enough = s.Place != nil && s.usage.Fits(s.question.Queue, s.question.Request, borrow)
+}
+
+// idle reports whether nothing is gained by the going of r.
+func (s *QuotaSearch) idle(r *cluster.Reservation) bool {
+	return s.enough && s.Place != nil && !s.Place.Helps(r)
 }
 
 // fillBack returns, from the last but one to the first, whoever can come back. The

@@ -1,6 +1,8 @@
 package reprieve
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -120,17 +122,48 @@ func (s *QuotaSearch) anyEntitled() bool {
 // attempt removes workloads until the preemptor fits and gives back who can. The
 // usage is restored in any case.
 func (s *QuotaSearch) attempt(borrow bool) bool {
-	s.out = s.out[:0]
+	s.out, s.narrow = s.out[:0], nil
+	s.look(borrow)
 	defer s.restore()
+	if s.drainAll(borrow) || s.narrowDown() && s.drainAll(borrow) {
+		s.fillBack(borrow)
+		return true
+	}
+	return false
+}
+
+// drainAll removes workloads in order until the preemptor fits, or until only those
+// of some that are known can help.
+func (s *QuotaSearch) drainAll(borrow bool) bool {
 	for _, evicted := range [2]bool{true, false} {
 		for _, list := range [3]list{entitledQueues, borrowingQueues, ownQueue} {
 			if s.drain(list, evicted, borrow) {
-				s.fillBack(borrow)
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// narrowable reports whether only workloads that are known can help from now on.
+func (s *QuotaSearch) narrowable() bool {
+	return s.enough && s.narrow == nil && s.Place != nil && s.Place.Jobs() != nil
+}
+
+// narrowDown leaves only those to remove, in the same order. Those passed over
+// before are gone, or their queues are back within nominal quota for good.
+func (s *QuotaSearch) narrowDown() bool {
+	if !s.narrowable() {
+		return false
+	}
+	var list []*cluster.Reservation
+	for _, r := range s.Place.Jobs() {
+		if !slices.ContainsFunc(s.out, func(v QuotaVictim) bool { return v.Reservation == r }) {
+			list = append(list, r)
+		}
+	}
+	s.narrow = s.reservations.Only(list)
+	return true
 }
 
 // list is one of the three kinds of queues that workloads are taken from.
@@ -150,16 +183,18 @@ func (s *QuotaSearch) drain(l list, evicted, borrow bool) bool {
 	} else {
 		s.enter(l, evicted, borrow)
 	}
-	for s.race.len() > 0 {
+	for s.race.len() > 0 && !s.narrowable() {
 		r := s.race.first()
 		if r.other >= 0 && s.satisfied(&s.others[r.other]) {
 			s.race.drop()
 			continue
 		}
 		w := r.walk.Peek()
-		s.take(w, s.reason(l, w))
-		if s.fits(borrow) {
-			return true
+		if !s.idle(w) {
+			s.take(w, s.reason(l, w))
+			if s.fits(borrow) {
+				return true
+			}
 		}
 		s.race.step()
 	}

@@ -37,6 +37,7 @@ func (s *QuotaSearch) Fair(q *QuotaQuestion, strategies []FairStrategy, precisio
 	if !s.gather() {
 		return nil
 	}
+	s.look(true)
 	s.usage.Add(q.Queue, q.Request)
 	found := s.firstPass(strategies[0]) || len(strategies) > 1 && s.secondPass()
 	s.usage.Remove(q.Queue, q.Request)
@@ -74,6 +75,9 @@ func (s *QuotaSearch) gather() bool {
 // takeFair is take while the preemptor counts as running, and reports whether it
 // fits then.
 func (s *QuotaSearch) takeFair(r *cluster.Reservation, reason victims.QuotaReason) bool {
+	if s.idle(r) {
+		return false
+	}
 	s.take(r, reason)
 	for h := r.Queue; h != cluster.NoQuota; h = s.tree.Parent(h) {
 		s.fair.known[h] = false
@@ -121,6 +125,10 @@ func (s *QuotaSearch) contend(q cluster.QuotaID, strategy FairStrategy) bool {
 		return false
 	}
 	for r := w.head(); r != nil; r = w.head() {
+		if s.idle(r) {
+			w.pop()
+			continue
+		}
 		allowed := true
 		if strategy == LessThanOrEqualToFinalShare {
 			s.usage.Remove(q, r.Usage)

@@ -118,6 +118,19 @@ func NewReservations(ix *cluster.QuotaIndex, order QuotaOrder) *Reservations {
 	return rs
 }
 
+// Only returns the same index of these reservations alone. O(k log k).
+func (rs *Reservations) Only(list []*cluster.Reservation) *Reservations {
+	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal, byAge: rs.byAge}
+	for i := range rs.trees {
+		c.trees[i] = make([]*btree.BTreeG[entry], len(rs.trees[i]))
+		c.ages[i] = make([]*btree.BTreeG[entry], len(rs.ages[i]))
+	}
+	for _, r := range list {
+		c.Insert(r)
+	}
+	return c
+}
+
 // Order returns the order in which they are kept.
 func (rs *Reservations) Order() QuotaOrder { return rs.order }
 
