@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -253,6 +254,33 @@ func Fit(o Options, p cluster.Preemptor, s *cluster.Snapshot, node string, gone 
 		return Status{}, err
 	}
 	return q.fits(node, gone), nil
+}
+
+// Potential lists the units with a pod on a node that the preemptor may evict, most
+// important first.
+func Potential(o Options, p cluster.Preemptor, s *cluster.Snapshot, node string) ([]Unit, error) {
+	q, err := newQuestion(o, p, s)
+	if err != nil {
+		return nil, err
+	}
+	units := q.potential(node)
+	slices.SortFunc(units, q.moreImportant)
+	return units, nil
+}
+
+// Charges counts the pods of units that a budget is charged for.
+func Charges(o Options, s *cluster.Snapshot, b disruption.Budget, units []Unit) int64 {
+	o.Rules = cmp.Or(o.Rules, Kubernetes137)
+	q := &question{options: o, snapshot: s}
+	sum := int64(0)
+	for _, u := range units {
+		for _, p := range u.Pods {
+			if q.charges(b, p) {
+				sum++
+			}
+		}
+	}
+	return sum
 }
 
 // Priority is the preemptor's own, resolved; 0 if there is no preemptor.
