@@ -149,8 +149,8 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 		return nil, err
 	}
 	if queue := q.queue(); queue != "" {
-		if q.bounded() {
-			return nil, &OptionError{"HardBudgets, Limits or Cost.Objective", "set", "unset, as the preemptor needs quota: nothing bounds victims there"}
+		if q.options.Cost.Objective {
+			return nil, &OptionError{"Cost.Objective", "true", "false, as the preemptor needs quota: its rules choose the victims"}
 		}
 		return newQueueSearch(q, jobs, queue).run()
 	}

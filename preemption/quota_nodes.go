@@ -298,8 +298,9 @@ func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
 		qs.usage.Remove(v.Queue, v.Usage)
 		p.Remove(v.Reservation)
 	}
+	found := false
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
-		s.consider(o, p, placer, list, qs)
+		found = s.consider(o, p, placer, list, qs) || found
 		s.gang.trial.UnplaceTo(0)
 		for _, u := range p.loose {
 			if !s.gang.trial.Gone(s.units.Unit(u).Pods[0]) {
@@ -310,5 +311,5 @@ func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
 	for _, v := range list {
 		p.Return(v.Reservation)
 	}
-	return true
+	return found
 }

@@ -3,6 +3,7 @@ package preemption
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -12,11 +13,12 @@ import (
 
 // consider seats the preemptor, the victims of list being out, and keeps the plan if
 // it disrupts least: by the score of all victims, then by how far up it borrows, then
-// the earlier flavors, then the earlier domain.
-func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *quotaSearch) {
+// the earlier flavors, then the earlier domain. It reports whether there is a plan
+// that keeps within hard budgets and limits; another set of victims is not looked for.
+func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *quotaSearch) bool {
 	loose, ok := p.giveBackLoose(placer)
 	if !ok {
-		return
+		return false
 	}
 	plan := &queuePlan{
 		offer: o, domain: p.domain, places: s.gang.trial.Assignments(), quota: list, loose: loose, level: s.level(qs, o),
@@ -32,10 +34,37 @@ func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Place
 		}
 	}
 	slices.SortFunc(plan.units, s.units.Compare)
+	if over := s.overBound(plan); over != "" {
+		s.counts["more than "+over+" allows"]++
+		return false
+	}
 	plan.score = s.score(plan)
 	if s.best == nil || cmp.Or(s.compareScores(&plan.score, &s.best.score), cmp.Compare(plan.level, s.best.level)) < 0 {
 		s.best = plan
 	}
+	return true
+}
+
+// overBound names a hard budget or limit that p goes beyond; empty: none. A workload
+// without pods counts as a victim.
+func (s *queueSearch) overBound(p *queuePlan) string {
+	for _, b := range s.bounds(p.units) {
+		sum := int64(0)
+		for _, u := range p.units {
+			sum = add(sum, s.weight(b, u))
+		}
+		if b.kind == RelaxLimit && strings.HasPrefix(b.name, "victims") {
+			for _, v := range p.quota {
+				if s.jobs.of[v.Reservation] == nil {
+					sum++
+				}
+			}
+		}
+		if sum > b.room() {
+			return b.name
+		}
+	}
+	return ""
 }
 
 // score is that of the victims; a workload without pods counts as one pod.

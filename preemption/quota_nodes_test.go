@@ -317,3 +317,20 @@ func TestQueuedAnswersIgnoreTheOrderOfTheSnapshot(t *testing.T) {
 		require.Empty(t, cmp.Diff(want, got), "seed %d", seed)
 	}
 }
+
+func TestQueuedPreemptorsKeepWithinLimits(t *testing.T) {
+	refused := 0
+	for seed := range uint64(800) {
+		c := seededQueued(seed)
+		free, err := c.options.Preempt(c.preemptor, c.snapshot)
+		require.NoError(t, err)
+		c.options.Limits.Victims = 1
+		r, err := c.options.Preempt(c.preemptor, c.snapshot)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(r.Victims), 1, "seed %d", seed)
+		if len(free.Victims) > 1 && r.Verdict == preemption.Infeasible {
+			refused++
+		}
+	}
+	require.Positive(t, refused)
+}
