@@ -19,7 +19,8 @@ var errNoResult = fmt.Errorf("%w: it is nil", ErrNotApplicable)
 // nominations and withdraws those that r clears. An inline preemptor's pods are
 // added as pending. Where Options.Limits has a window, the preemption is noted for
 // it at the model's time. Where r is no plan or [Planner.StillValid] does not say Keep,
-// nothing is changed and the error matches ErrNotApplicable.
+// nothing is changed and the error matches ErrNotApplicable. No other change comes
+// between the check and what follows.
 //
 // An answer about a [Workload] admits it if it fits; else its quota is held for it,
 // its victims are marked as evicted and plans for others leave both alone, until it
@@ -34,6 +35,8 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 	if r == nil {
 		return errNoResult
 	}
+	pl.gate.Lock()
+	defer pl.gate.Unlock()
 	if r.Preemptor.Kind == cluster.KindWorkload {
 		return pl.applyWorkload(r, remove)
 	}
@@ -50,7 +53,7 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 	if err := pl.evictWorkloads(r, remove); err != nil {
 		return err
 	}
-	return pl.change(func(m *model) error {
+	return pl.changeHeld(func(m *model) error {
 		m.adopt(r.Preemptor.preemptor())
 		for _, victim := range r.Victims {
 			for _, ref := range victim.Pods {

@@ -14,6 +14,13 @@ import (
 
 // change runs f on the model and forgets what was compiled, unless f fails.
 func (pl *Planner) change(f func(m *model) error) error {
+	pl.gate.RLock()
+	defer pl.gate.RUnlock()
+	return pl.changeHeld(f)
+}
+
+// changeHeld is change for a caller that holds the gate.
+func (pl *Planner) changeHeld(f func(m *model) error) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	if err := f(pl.open()); err != nil {

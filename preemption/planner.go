@@ -30,6 +30,8 @@ type Planner struct {
 	options Options
 	lone    bool // pods of groups preempt by themselves: for a Gathering
 
+	gate sync.RWMutex // held by Apply and Evict while they check and carry out, against other changes
+
 	mu    sync.Mutex
 	first *Snapshot // what the planner began with; model is built from it when first needed
 	model *model    // nil as long as nothing has changed

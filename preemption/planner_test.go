@@ -93,6 +93,39 @@ func TestEvictFreesTheRoomAtOnce(t *testing.T) {
 	advice(t, pl, r, preemption.Cancel)
 }
 
+// TestAnswersAreAppliedOneAfterTheOther: two preemptors want the same room, and both
+// answers hold before either is carried out; only one of them is.
+func TestAnswersAreAppliedOneAfterTheOther(t *testing.T) {
+	for range 20 {
+		s := twoNodes()
+		rival := s.Pods[2]
+		rival.Name = "rival"
+		s.Pods = append(s.Pods, rival)
+		s.Nodes, s.Pods = s.Nodes[:1], append(s.Pods[:1:1], s.Pods[2:]...)
+		s.Nodes[0].Allocatable = preemption.Resources{cluster.CPU: 3000}
+		pl, err := preemption.NewPlanner(s, preemption.Options{})
+		require.NoError(t, err)
+		answers := make([]*preemption.Result, 2)
+		for i, name := range []string{"web", "rival"} {
+			answers[i], err = pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: name})
+			require.NoError(t, err)
+			require.Equal(t, preemption.Feasible, answers[i].Verdict)
+		}
+		errs := make(chan error, len(answers))
+		for _, r := range answers {
+			go func() { errs <- pl.Evict(r) }()
+		}
+		failed := 0
+		for range answers {
+			if err := <-errs; err != nil {
+				require.ErrorIs(t, err, preemption.ErrNotApplicable)
+				failed++
+			}
+		}
+		require.Equal(t, 1, failed, "3 cores, each asks for 2")
+	}
+}
+
 func TestForksDoNotSeeEachOther(t *testing.T) {
 	pl, r := planned(t)
 	fork := pl.Fork()

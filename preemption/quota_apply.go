@@ -24,7 +24,7 @@ func (pl *Planner) applyWorkload(r *Result, remove bool) error {
 	} else if r.Quota == nil || len(r.Quota.Reserved) == 0 {
 		return fmt.Errorf("%w: the verdict is %q", ErrNotApplicable, r.Verdict)
 	}
-	return pl.changeQuota(func(m *quotaModel) error { return m.apply(r, remove) })
+	return pl.changeQuotaHeld(func(m *quotaModel) error { return m.apply(r, remove) })
 }
 
 func (m *quotaModel) apply(r *Result, remove bool) error {
@@ -98,7 +98,7 @@ func (pl *Planner) stillValidWorkload(r *Result) (Validity, error) {
 	default:
 		return Validity{}, fmt.Errorf("%w: the verdict is %q", ErrNotApplicable, r.Verdict)
 	}
-	_ = pl.changeQuota(func(*quotaModel) error { return nil }) // so that victims can be found by name
+	_ = pl.changeQuotaHeld(func(*quotaModel) error { return nil }) // so that victims can be found by name
 	m := pl.openQuota()
 	m.mu.RLock()
 	defer m.mu.RUnlock()

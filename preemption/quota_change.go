@@ -98,6 +98,13 @@ func (pl *Planner) openQuota() *quotaModel {
 
 // changeQuota runs f on the live model, which is this planner's own.
 func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
+	pl.gate.RLock()
+	defer pl.gate.RUnlock()
+	return pl.changeQuotaHeld(f)
+}
+
+// changeQuotaHeld is changeQuota for a caller that holds the gate.
+func (pl *Planner) changeQuotaHeld(f func(m *quotaModel) error) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	if pl.quotaShared {
@@ -114,6 +121,8 @@ func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
 // rebuildQuota changes something other than a workload: f works on a copy, which is
 // compiled anew.
 func (pl *Planner) rebuildQuota(f func(l *liveQuota) error) error {
+	pl.gate.RLock()
+	defer pl.gate.RUnlock()
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	before := pl.quota.clone()

@@ -13,7 +13,7 @@ func (pl *Planner) evictWorkloads(r *Result, remove bool) error {
 	if !slices.ContainsFunc(r.Victims, func(v Victim) bool { return v.Kind == cluster.KindWorkload }) {
 		return nil
 	}
-	return pl.changeQuota(func(m *quotaModel) error {
+	return pl.changeQuotaHeld(func(m *quotaModel) error {
 		for _, v := range r.Victims {
 			if v.Kind != cluster.KindWorkload {
 				continue
