@@ -122,7 +122,9 @@ type Placement string
 
 // The placements; see [domain.LeastDisruption], [domain.Pack] and [domain.Spread].
 const (
-	PlaceLeastDisruption Placement = "LeastDisruption" // tries all three and takes the one that disrupts least
+	// PlaceLeastDisruption tries all three, and as far as 50,000 checks go every
+	// placement or those around the best one, and takes what disrupts least.
+	PlaceLeastDisruption Placement = "LeastDisruption"
 	PlacePack            Placement = "Pack"
 	PlaceSpread          Placement = "Spread"
 )
