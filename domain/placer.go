@@ -33,6 +33,7 @@ type Offers interface {
 
 // Price is what a place costs, compared number by number; smaller is better.
 type Price struct {
+	Lead       int64 // the cost, where the user makes it the first criterion; else 0
 	Violations int64 // of budgets
 	Highest    int64 // priority of the most important pod that has to go; math.MinInt64 if none has
 	Sum        int64 // of the priorities of the pods that have to go, each raised by 2^31
@@ -45,6 +46,8 @@ var Free = Price{Highest: math.MinInt64}
 // Compare is below zero if p costs less than q.
 func (p Price) Compare(q Price) int {
 	switch {
+	case p.Lead != q.Lead:
+		return cmp.Compare(p.Lead, q.Lead)
 	case p.Violations != q.Violations:
 		return cmp.Compare(p.Violations, q.Violations)
 	case p.Highest != q.Highest:

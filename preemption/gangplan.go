@@ -50,6 +50,7 @@ func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
 			costless = nil
 		}
 		s.offers = victims.NewOffers(s.units, s.trial, potential, violates, costless)
+		s.offers.CostLeads = s.ranking.CostAt == 1
 	}
 	s.offers.Reset()
 	return s.offers

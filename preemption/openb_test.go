@@ -16,14 +16,17 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// openb reads a file of the openb trace (Alibaba, 2023) from the folder of shared
-// data beside the project, or where PREEMPT_SHARED says: a map for each row.
-func openb(t *testing.T, name string) []map[string]string {
+// openb reads a file of the openb trace (Alibaba, 2023).
+func openb(t *testing.T, name string) []map[string]string { return shared(t, "openb", name) }
+
+// shared reads a file of a trace from the folder of shared data beside the project,
+// or where PREEMPT_SHARED says: a map for each row.
+func shared(t *testing.T, trace, name string) []map[string]string {
 	root := os.Getenv("PREEMPT_SHARED")
 	if root == "" {
 		root = filepath.Join("..", "..", "shared")
 	}
-	f, err := os.Open(filepath.Join(root, "data", "openb", name))
+	f, err := os.Open(filepath.Join(root, "data", trace, name))
 	if err != nil {
 		t.Skip("not there:", err)
 	}

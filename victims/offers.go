@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -21,6 +22,9 @@ type Offers struct {
 	below    func(UnitID) bool // may the unit be evicted
 	violates func(UnitID) int  // what its loss adds to the violations
 	costless func(UnitID) bool // its loss costs nothing
+
+	// CostLeads makes the units' prices decide before all else.
+	CostLeads bool
 
 	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
 	lost   []UnitID           // those for which broken was above zero; they may be there twice
@@ -65,6 +69,7 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	price.Violations -= before.Violations
 	price.Sum -= before.Sum
 	price.Pods -= before.Pods
+	price.Lead -= before.Lead
 	if price.Highest <= before.Highest {
 		price.Highest = math.MinInt64
 	}
@@ -248,6 +253,9 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 	}
 	if o.costless != nil && o.costless(u) {
 		return
+	}
+	if o.CostLeads {
+		price.Lead = disruption.AddPrices(price.Lead, o.us.Cost(u))
 	}
 	for _, p := range o.us.units[u].Pods {
 		prio := int64(o.us.ix.Priority(p))
