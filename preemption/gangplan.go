@@ -121,7 +121,7 @@ func (a *attemptAt) propose(out reprieve.Outcome) {
 		a.seatMore(out.Victims)
 	}
 	p := plan{domain: *a.domain, places: a.trial.Assignments(), score: a.score(out.Victims, out.Violations)}
-	if a.tried++; a.top == nil || a.compare(&p, a.top) < 0 {
+	if a.tried++; a.top == nil || a.better(&p, out.Victims) {
 		p.victims, p.steps = slices.Clone(out.Victims), a.steps
 		p.charged = make([]int32, len(p.victims))
 		for i, u := range p.victims {
@@ -256,6 +256,17 @@ func (a *attemptAt) finish() {
 	if a.best == nil || a.compare(a.top, a.best) < 0 {
 		a.best = a.top
 	}
+}
+
+// better reports whether p, with those victims, is better than the best plan so far:
+// by compare, and among equals if the most important victim in which they differ is
+// less important. That is how the units of one domain are told apart where the score
+// reads pods alone.
+func (a *attemptAt) better(p *plan, out []victims.UnitID) bool {
+	if c := a.compare(p, a.top); c != 0 {
+		return c < 0
+	}
+	return slices.CompareFunc(out, a.top.victims, func(u, v victims.UnitID) int { return -a.units.Compare(u, v) }) < 0
 }
 
 // compare is below zero if p is better than o: where room is made for all that fit,

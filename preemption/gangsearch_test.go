@@ -107,6 +107,19 @@ func gangAgrees(t fatal, o preemption.Options, q gen.Question) (string, *preempt
 	return verdict, r
 }
 
+// gangScenarioAgrees compares the answer of a scenario about a group with the twin's.
+func gangScenarioAgrees(t *testing.T, o preemption.Options, q gen.Question) {
+	t.Helper()
+	if q.Preemptor.Placement == nil {
+		gangAgrees(&named{t, 0}, o, q)
+		return
+	}
+	r := ask(&named{t, 0}, o, q)
+	if diff := cmp.Diff(gangTwinGiven(o, q), resultDecision(r)); diff != "" {
+		t.Errorf("%s (-twin +library):\n%s", r.Message, diff)
+	}
+}
+
 // goneWith are the pods of victims.
 func goneWith(list ...preemption.Victim) map[naive.PodKey]bool {
 	gone := map[naive.PodKey]bool{}

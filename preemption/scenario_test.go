@@ -51,18 +51,22 @@ func agrees(t *testing.T, s *scenario.Scenario, q scenario.Question) {
 	if _, err := q.Options.Preempt(q.Preemptor, q.Snapshot); err != nil || beyondTheTwin(s, q) {
 		return
 	}
-	if diff, _ := disagreement(q.Options, gen.Question{Snapshot: *q.Snapshot, Preemptor: q.Preemptor}); diff != "" {
+	asked := gen.Question{Snapshot: *q.Snapshot, Preemptor: q.Preemptor}
+	if q.Preemptor.Kind != cluster.KindPod {
+		gangScenarioAgrees(t, q.Options, asked)
+	} else if diff, _ := disagreement(q.Options, asked); diff != "" {
 		t.Errorf("%s: %s", q.Title, diff)
 	}
 }
 
 // beyondTheTwin reports whether a question is about more than the twin knows:
-// groups that preempt, constraints between pods, patience, preemption priorities.
+// constraints between pods, patience, and for single pods the early text's rules.
 func beyondTheTwin(s *scenario.Scenario, q scenario.Question) bool {
 	between := func(p preemption.Pod) bool {
 		return len(p.Affinity)+len(p.AntiAffinity)+len(p.Spread)+len(p.Tokens)+len(p.Devices) > 0
 	}
-	return q.Preemptor.Kind != cluster.KindPod || q.Options.Rules == preemption.KEP5710Alpha || q.Options.LowestLevel ||
+	single := q.Options.Rules == preemption.KEP5710Alpha || q.Options.LowestLevel || q.Options.BrokenGroupsFree
+	return q.Preemptor.Kind == cluster.KindPod && single || q.Options.Members != "" ||
 		q.Options.Guards.Toleration == priority.TolerationDesign || q.Options.PreemptionPriority.Apart ||
 		q.Options.NoCascade || q.Options.WaitSeconds > 0 || q.Options.PreferMovable ||
 		q.Options.HardBudgets.All || len(q.Options.HardBudgets.Names) > 0 ||
