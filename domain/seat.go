@@ -1,5 +1,7 @@
 package domain
 
+import "slices"
+
 // The sizes up to which SeatExact looks at every placement.
 const (
 	ExactNodes   = 8
@@ -13,6 +15,7 @@ const maxSeatSteps = 1 << 20
 type Part struct {
 	Members []MemberID
 	Need    int
+	Regions []Domain // where they may go: all of them in one of these; nil: anywhere in the domain
 }
 
 // SeatExact places members of parts on nodes of d if any placement exists that is
@@ -32,7 +35,7 @@ func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool
 	if !enough(s.in) {
 		return false, true
 	}
-	if t.Interchangeable() && !s.optional() {
+	if t.Interchangeable() && !s.optional() && !slices.ContainsFunc(parts, func(p Part) bool { return p.Regions != nil }) {
 		return s.seatAlike(), true
 	}
 	if len(d.Nodes) > ExactNodes || members > ExactMembers {
@@ -116,8 +119,14 @@ func (s *seating) seatPart(k int) bool {
 		for _, shape := range s.t.byShape(s.parts[k].Members) {
 			members = append(members, shape...)
 		}
-		if s.seat(k, members, s.parts[k].Need, 0) {
-			return true
+		regions := s.parts[k].Regions
+		if regions == nil {
+			regions = []Domain{*s.d}
+		}
+		for i := range regions {
+			if s.seat(k, &regions[i], members, s.parts[k].Need, 0) {
+				return true
+			}
 		}
 		s.in[k] = false
 		defer func() { s.in[k] = true }()
@@ -128,10 +137,11 @@ func (s *seating) seatPart(k int) bool {
 	return s.seatPart(k + 1)
 }
 
-// seat places need of the members of part k, equal ones side by side, then the parts
-// after it. An equal member before the first went to the node at position from, or
-// was left out if from is past the end: its equals need not try the nodes before.
-func (s *seating) seat(k int, members []MemberID, need, from int) bool {
+// seat places need of the members of part k on nodes of d, equal ones side by side,
+// then the parts after it. An equal member before the first went to the node at
+// position from, or was left out if from is past the end: its equals need not try the
+// nodes before.
+func (s *seating) seat(k int, d *Domain, members []MemberID, need, from int) bool {
 	if need == 0 {
 		return s.seatPart(k + 1)
 	}
@@ -140,18 +150,18 @@ func (s *seating) seat(k int, members []MemberID, need, from int) bool {
 	}
 	s.steps--
 	m := members[0]
-	for at := from; at < len(s.d.Nodes); at++ {
-		n := s.d.Nodes[at]
+	for at := from; at < len(d.Nodes); at++ {
+		n := d.Nodes[at]
 		if !s.t.CanPlace(m, n).OK() {
 			continue
 		}
 		s.t.Place(m, n)
-		if s.seat(k, members[1:], need-1, s.from(members, at)) {
+		if s.seat(k, d, members[1:], need-1, s.from(members, at)) {
 			return true
 		}
 		s.t.Unplace()
 	}
-	return s.seat(k, members[1:], need, s.from(members, len(s.d.Nodes)))
+	return s.seat(k, d, members[1:], need, s.from(members, len(d.Nodes)))
 }
 
 // from is where the member after the first begins to look.

@@ -145,20 +145,22 @@ func (w *seating) seatIn(t *team, d *domain.Domain) bool {
 		t.within = d
 		return true
 	}
-	seated := 0
-	for _, c := range t.children {
-		if w.fewest && seated == t.minTeams {
-			c.leaveOut()
-		} else if w.seat(c, d) {
-			seated++
+	for _, children := range [][]*team{t.children, t.hardestFirst()} {
+		seated := 0
+		for _, c := range children {
+			if w.fewest && seated == t.minTeams {
+				c.leaveOut()
+			} else if w.seat(c, d) {
+				seated++
+			}
 		}
-	}
-	if seated < t.minTeams {
+		if seated >= t.minTeams {
+			return true
+		}
 		w.unseat(before)
 		t.leaveOut()
-		return false
 	}
-	return true
+	return false
 }
 
 // leaveOut says that no member of t is looked for a place.
@@ -250,11 +252,11 @@ func (w *seating) seatExactly(d *domain.Domain) bool {
 // seatExactly looks at every placement of as many members as are needed where they
 // are few or alike. It says whether it seated them, and whether a no is proved.
 func (s *gangSearch) seatExactly(d *domain.Domain) (seated, proved bool) {
-	if slices.ContainsFunc(s.team.children, (*team).wishes) {
+	if slices.ContainsFunc(s.team.children, (*team).innerWishes) {
 		return false, false
 	}
 	leaves := s.team.leaves(nil)
-	if s.trial.Interchangeable() { // who gets a place does not matter, only how many do
+	if s.trial.Interchangeable() && !slices.ContainsFunc(s.team.children, (*team).wishes) { // who gets a place does not matter, only how many do
 		leaves, _, _ = s.team.cheapest(nil)
 	}
 	s.team.leaveOut()
@@ -267,6 +269,10 @@ func (s *gangSearch) seatParts(d *domain.Domain, leaves []*team, need func(*team
 	parts := make([]domain.Part, len(leaves))
 	for i, leaf := range leaves {
 		parts[i] = domain.Part{Members: leaf.members, Need: need(leaf)}
+		if leaf != s.team && len(leaf.topology) > 0 && parts[i].Need > 0 {
+			rounds := s.regions(leaf, d)
+			parts[i].Regions = append([]domain.Domain{}, rounds[len(rounds)-1]...) // what is required
+		}
 	}
 	return s.trial.SeatExact(d, parts, func(in []bool) bool {
 		for i, leaf := range leaves {

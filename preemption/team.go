@@ -43,6 +43,34 @@ func (t *team) wishes() bool {
 	return len(t.topology) > 0 || slices.ContainsFunc(t.children, (*team).wishes)
 }
 
+// innerWishes reports whether a composite group at or beneath t has topology
+// constraints.
+func (t *team) innerWishes() bool {
+	return len(t.children) > 0 && (len(t.topology) > 0 || slices.ContainsFunc(t.children, (*team).innerWishes))
+}
+
+// hardestFirst returns the child groups: those that want to be packed first, and of
+// them and of the others those that need most members.
+func (t *team) hardestFirst() []*team {
+	list := slices.Clone(t.children)
+	rank := func(c *team) int {
+		if c.wishes() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b *team) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.leastNeed(), a.leastNeed()))
+	})
+	return list
+}
+
+// leastNeed is how many pending members t needs at least.
+func (t *team) leastNeed() int {
+	_, need, _ := t.cheapest(nil)
+	return need
+}
+
 // leaves appends the pod groups of t, in order.
 func (t *team) leaves(dst []*team) []*team {
 	if len(t.children) == 0 {

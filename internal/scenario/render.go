@@ -100,7 +100,7 @@ func reason(r preemption.Reason, name string) string {
 	case r.Check == domain.CheckResource:
 		text = fmt.Sprintf("%s %s short", r.Resource, quantity(r.Resource, r.Missing))
 	case r.Check == domain.CheckSlots:
-		text = fmt.Sprintf("%d slots short", r.Missing)
+		text = fmt.Sprintf("slots %d short", r.Missing)
 	case r.Check == "no potential victims" && r.Detail != "":
 		text = r.Detail
 	case r.Detail != "":
