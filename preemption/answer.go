@@ -36,10 +36,7 @@ func (s *podSearch) fits(n cluster.NodeID) *Result {
 func (s *podSearch) feasible() *Result {
 	name := s.ix.Node(s.best.node).Name
 	list := s.victims(s.best)
-	r := s.result(Feasible, fmt.Sprintf("fits on %s once %s is evicted", name, count(numPods(list), "pod")))
-	if len(list) > 1 || numPods(list) > 1 {
-		r.Message = fmt.Sprintf("fits on %s once %s are evicted", name, count(numPods(list), "pod"))
-	}
+	r := s.result(Feasible, fmt.Sprintf("fits on %s once %s", name, areEvicted(list)))
 	r.Domain, r.Nominations = name, s.nominations(s.best.node)
 	r.Victims = list
 	r.Score = s.criteria(s.best.score)

@@ -78,7 +78,7 @@ func ExamplePreempt_trainingJob() {
 	// fits on n3 once 1 pod is evicted
 	//   Pod alone-0 goes: alone-0 on n3
 	//   urgent to n3
-	// fits on n1 once 2 pods are evicted
+	// fits on n1 once pod group train (2 pods) is evicted
 	//   PodGroup train goes: train-0 on n1, train-1 on n2
 	//   urgent to n1
 }
@@ -103,8 +103,8 @@ func ExamplePreempt_jobAsPreemptor() {
 	tell(job("n1", "n2", "n3"), preemption.Options{}, p)
 	tell(job("n1", "n2", "n3", "n4"), preemption.Options{}, p)
 	// Output:
-	// no evictions help
-	// 4 pods of job in cluster once 4 pods are evicted
+	// no evictions help: room for 3 of the 4 pods that job needs
+	// all 4 pods of job fit in the cluster once 4 pods are evicted
 	//   Pod low-on-n1-0 goes: low-on-n1-0 on n1
 	//   Pod low-on-n2-0 goes: low-on-n2-0 on n2
 	//   Pod low-on-n3-0 goes: low-on-n3-0 on n3
@@ -134,7 +134,7 @@ func ExamplePreempt_multihostInference() {
 	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "urgent", Priority: &urgent, Requests: preemption.Resources{"gpu": 8}}}}
 	tell(replicas(disruption.All), preemption.Options{}, p)
 	// Output:
-	// fits on n1 once 2 pods are evicted
+	// fits on n1 once pod group replica-a (2 pods) is evicted
 	//   PodGroup replica-a goes: replica-a-0 on n1, replica-a-1 on n2
 	//   urgent to n1
 }
@@ -151,23 +151,32 @@ func ExamplePreempt_degradedMode() {
 	//   urgent to n1
 }
 
-// Of two jobs of one priority, one is close to its end and dear to evict. By the
-// early text of the KEP it says so with a preemption priority above its scheduling
-// priority, and the other job goes, though it alone would come first by name.
+// What it costs to evict a training job depends on how long ago it saved its state.
+// By the early text of the KEP it says so with a preemption priority above its
+// scheduling priority, and may change it: hours of work are dear, and right after a
+// checkpoint little is lost. Who wants to evict it has to be above that.
 func ExampleOptions_preemptionCost() {
 	s := &preemption.Snapshot{
 		Nodes: gpuNodes("n1", "n2"),
 		PodGroups: []preemption.PodGroup{
-			gang("almost-done", 10, 1, disruption.All), gang("just-begun", 10, 1, disruption.All),
+			gang("hours-ago", 10, 1, disruption.All), gang("just-saved", 10, 1, disruption.All),
 		},
-		Pods: append(pods("almost-done", 10, 8, "n1"), pods("just-begun", 10, 8, "n2")...),
+		Pods: append(pods("hours-ago", 10, 8, "n1"), pods("just-saved", 10, 8, "n2")...),
 	}
-	dear, urgent := int32(1000), int32(100)
+	dear, urgent := int32(200), int32(100)
 	s.PodGroups[0].PreemptionPriority = &dear
 	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "urgent", Priority: &urgent, Requests: preemption.Resources{"gpu": 8}}}}
 	tell(s, preemption.Options{Rules: preemption.KEP5710Alpha}, p)
+
+	fmt.Println("hours-ago saves its state, just-saved goes on:")
+	s.PodGroups[0].PreemptionPriority, s.PodGroups[1].PreemptionPriority = nil, &dear
+	tell(s, preemption.Options{Rules: preemption.KEP5710Alpha}, p)
 	// Output:
-	// fits on n2 once 1 pod is evicted
-	//   PodGroup just-begun goes: just-begun-0 on n2
+	// fits on n2 once pod group just-saved (1 pod) is evicted
+	//   PodGroup just-saved goes: just-saved-0 on n2
 	//   urgent to n2
+	// hours-ago saves its state, just-saved goes on:
+	// fits on n1 once pod group hours-ago (1 pod) is evicted
+	//   PodGroup hours-ago goes: hours-ago-0 on n1
+	//   urgent to n1
 }

@@ -19,8 +19,7 @@ func (s *gangSearch) result(v Verdict, message string) *Result {
 // fits answers that what is placed in d can go there as things are.
 func (s *gangSearch) fits(d *domain.Domain) *Result {
 	places := s.trial.Assignments()
-	r := s.result(Fits, fmt.Sprintf("%s of %s in %s without preemption",
-		count(len(places), "pod"), s.team.name, d.Name))
+	r := s.result(Fits, s.seats(len(places), d.Name)+" without preemption")
 	r.Domain, r.Nominations = d.Name, s.nominate(places)
 	return r
 }
@@ -29,14 +28,12 @@ func (s *gangSearch) fits(d *domain.Domain) *Result {
 func (s *gangSearch) feasible() *Result {
 	p := s.best
 	if len(p.victims) == 0 {
-		r := s.result(Fits, fmt.Sprintf("%s of %s in %s without preemption",
-			count(len(p.places), "pod"), s.team.name, p.domain.Name))
+		r := s.result(Fits, s.seats(len(p.places), p.domain.Name)+" without preemption")
 		r.Domain, r.Nominations = p.domain.Name, s.nominate(p.places)
 		return r
 	}
 	list := s.victims(p)
-	r := s.result(Feasible, fmt.Sprintf("%s of %s in %s once %s evicted",
-		count(len(p.places), "pod"), s.team.name, p.domain.Name, areEvicted(numPods(list))))
+	r := s.result(Feasible, s.seats(len(p.places), p.domain.Name)+" once "+areEvicted(list))
 	r.Domain, r.Nominations = p.domain.Name, s.nominate(p.places)
 	r.Victims = list
 	r.Score = s.criteria(p.score)
@@ -58,11 +55,22 @@ func (s *gangSearch) feasible() *Result {
 	return r
 }
 
-func areEvicted(n int) string {
-	if n == 1 {
-		return "1 pod is"
+// seats says that n members fit in a domain: all that are pending, or how many of
+// them.
+func (s *gangSearch) seats(n int, domainName string) string {
+	if domainName == domain.ClusterName {
+		domainName = "the cluster"
 	}
-	return fmt.Sprintf("%d pods are", n)
+	of, fit := "of "+count(len(s.members), "pod"), "fit"
+	switch {
+	case n == len(s.members) && n == 1:
+		return fmt.Sprintf("the pod of %s fits in %s", s.team.name, domainName)
+	case n == len(s.members):
+		return fmt.Sprintf("all %d pods of %s fit in %s", n, s.team.name, domainName)
+	case n == 1:
+		fit = "fits"
+	}
+	return fmt.Sprintf("%d %s of %s %s in %s", n, of, s.team.name, fit, domainName)
 }
 
 func (s *gangSearch) candidate(p *plan) Candidate {
@@ -83,6 +91,9 @@ func (s *gangSearch) infeasible() *Result {
 		message = "the cluster has no nodes"
 	} else if s.stats.Domains == 0 {
 		message = "no domain holds all members that run already"
+	}
+	if need := s.team.need(); s.room > 0 && s.room < need {
+		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.room, need, s.team.name)
 	}
 	r := s.result(Infeasible, message)
 	r.Kept = s.keptBy(nil)

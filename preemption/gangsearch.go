@@ -26,6 +26,7 @@ type gangSearch struct {
 	charged []int32 // by unit: what its loss adds to the violations
 
 	best     *plan
+	room     int // for so many members at most there would be room, where it is not enough
 	rejected []rejectedDomain
 	found    []plan
 	proved   bool // every "no" so far is proved
@@ -291,6 +292,7 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		case len(stuck) > 0:
 			return beyond(stuck, reprieve.Refuted)
 		}
+		s.noteRoom(d)
 		return domain.Reason{Check: noPlacement}
 	}
 	a.improve()
@@ -310,6 +312,16 @@ func (s *gangSearch) bringBack(list []victims.UnitID) {
 		}
 	}
 	s.trial.Settle()
+}
+
+// noteRoom remembers for how many members of a lone pod group there is room in d with
+// every potential victim gone, where that is not enough.
+func (s *gangSearch) noteRoom(d *domain.Domain) {
+	if len(s.team.children) == 0 {
+		n := domain.Pack{}.Place(s.trial, d, nil, s.team.members, len(s.team.members))
+		s.room = max(s.room, n)
+		s.trial.UnplaceTo(0)
+	}
 }
 
 // placers lists the placers to try, the first one wins ties.

@@ -200,6 +200,42 @@ func numPods(list []Victim) int {
 	return n
 }
 
+// areEvicted names the groups among the victims that go as a whole, and counts the
+// other pods.
+func areEvicted(list []Victim) string {
+	const most = 2 // groups that are named
+	var parts []string
+	pods, groups := 0, 0
+	for _, v := range list {
+		switch {
+		case v.Kind == cluster.KindPod:
+			pods++
+		case len(parts) < most:
+			kind := "pod group "
+			if v.Kind == cluster.KindCompositePodGroup {
+				kind = "composite group "
+			}
+			parts = append(parts, fmt.Sprintf("%s%s (%s)", kind, key(v.Namespace, v.Name), count(len(v.Pods), "pod")))
+		default:
+			groups++
+		}
+	}
+	if groups > 0 {
+		parts = append(parts, count(groups, "more group"))
+	}
+	if pods > 0 {
+		parts = append(parts, count(pods, "pod"))
+	}
+	last := len(parts) - 1
+	if last > 0 {
+		return strings.Join(parts[:last], ", ") + " and " + parts[last] + " are evicted"
+	}
+	if pods > 1 {
+		return parts[0] + " are evicted"
+	}
+	return parts[0] + " is evicted"
+}
+
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -42,7 +42,7 @@ func Example() {
 func Example_gang() {
 	run([]string{"-cpu", "3", "-count", "3", "-priority", "600", "-name", "render"}, strings.NewReader(""), os.Stdout, os.Stderr)
 	// Output:
-	// made-up gang default/render of 3: 3 pods of default/render in cluster once 4 pods are evicted.
+	// made-up gang default/render of 3: all 3 pods of default/render fit in the cluster once pod group ml/train (2 pods) and 2 pods are evicted.
 	// Each pod of it asks for cpu 3 at priority 600.
 	//
 	// MEMBER            GOES TO
@@ -137,11 +137,11 @@ func TestWhoIsMeant(t *testing.T) {
 	}{
 		"nobody is pending":                  {"", []string{"-f", "-"}, "no pod of the input is pending; make one up with -cpu", 1},
 		"two are":                            {twoPending, []string{"-f", "-"}, "2 pods are pending; choose one:\n  -preemptor pod/x/a\n  -preemptor pod/x/b\n", 1},
-		"all of one group are":               {twoPending + group, []string{"-f", "-"}, "podgroup x/g: 2 pods of x/g in cluster once 1 pod is evicted.", 0},
+		"all of one group are":               {twoPending + group, []string{"-f", "-"}, "podgroup x/g: all 2 pods of x/g fit in the cluster once 1 pod is evicted.", 0},
 		"one is named":                       {twoPending, []string{"-f", "-", "-preemptor", "pod/x/b", "-rules", "v1.36"}, "pod x/b fits on n1 without preemption.", 0},
 		"the kind in capitals":               {twoPending, []string{"-f", "-", "-preemptor", "Pod/x/b", "-rules", "v1.36"}, "pod x/b fits", 0},
-		"a group is named":                   {twoPending + group, []string{"-f", "-", "-preemptor", "podgroup/x/g"}, "podgroup x/g: 2 pods", 0},
-		"a group is given its places":        {twoPending + group, []string{"-f", "-", "-place", "x/a=n1", "-place", "x/b=n1"}, "podgroup x/g: 2 pods", 0},
+		"a group is named":                   {twoPending + group, []string{"-f", "-", "-preemptor", "podgroup/x/g"}, "podgroup x/g: all 2 pods", 0},
+		"a group is given its places":        {twoPending + group, []string{"-f", "-", "-place", "x/a=n1", "-place", "x/b=n1"}, "podgroup x/g: all 2 pods", 0},
 		"a place on no node":                 {twoPending + group, []string{"-f", "-", "-place", "x/a=n7"}, `Placement: "n7" is not a node of the snapshot`, 1},
 		"a pod that is not there":            {twoPending, []string{"-f", "-", "-preemptor", "pod/x/c"}, "there is no pod x/c in the input; 2 pods are pending", 1},
 		"a pod that runs":                    {twoPending, []string{"-f", "-", "-preemptor", "pod/x/old"}, `-, document 4: cluster: Pod "x/old": Node: "n1" is not empty: the preemptor runs already`, 1},
