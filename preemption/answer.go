@@ -41,9 +41,9 @@ func (s *podSearch) feasible() *Result {
 	r.Victims = list
 	r.Score = s.criteria(s.best.score)
 	r.Violations = s.best.score.Violations
-	r.Overruns = s.budgets.Overruns(s.units, s.best.victims, s.tally)
+	r.Overruns = s.budgets.Overruns(s.units, s.best.victims, s.best.parts, s.tally)
 	r.Cost = s.best.score.Cost
-	r.Budgets = s.roomOf(s.best.victims)
+	r.Budgets = s.roomOf(s.best.victims, s.best.parts)
 	r.Cleared = s.cleared(s.best.node)
 	r.Rejected = s.countRejections(s.status)
 	r.Kept = s.keptBy([]cluster.NodeID{s.best.node})
@@ -113,7 +113,7 @@ func (s *podSearch) candidates() []Candidate {
 			Domain:     s.ix.Node(c.node).Name,
 			Victims:    s.victims(c),
 			Violations: c.score.Violations,
-			Overruns:   s.budgets.Overruns(s.units, c.victims, s.tally),
+			Overruns:   s.budgets.Overruns(s.units, c.victims, c.parts, s.tally),
 			Score:      s.criteria(c.score),
 			Best:       s.compareScores(&c.score, &s.best.score) == 0,
 		}
@@ -126,7 +126,7 @@ func (s *podSearch) victims(c candidate) []Victim {
 	attempts := s.attempts(c.node)
 	list := make([]Victim, len(c.victims))
 	for i, u := range c.victims {
-		list[i] = s.victim(u, attempts[u], c.node, nil)
+		list[i] = s.victim(u, c.parts.Of(s.units, u), attempts[u], c.node, nil)
 	}
 	return list
 }
@@ -141,7 +141,7 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	s.trial.Reset(n)
 	out, _ := s.strategy()(s.evictable(n))
 	for _, u := range out.Victims {
-		pods := s.units.Unit(u).Pods
+		pods := s.runner.Parts().Of(s.units, u)
 		for _, p := range pods {
 			s.trial.Return(p)
 		}

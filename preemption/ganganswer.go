@@ -38,9 +38,9 @@ func (s *gangSearch) feasible() *Result {
 	r.Victims = list
 	r.Score = s.criteria(p.score)
 	r.Violations = p.score.Violations
-	r.Overruns = s.budgets.Overruns(s.units, p.victims, s.tally)
+	r.Overruns = s.budgets.Overruns(s.units, p.victims, p.parts, s.tally)
 	r.Cost = p.score.Cost
-	r.Budgets = s.roomOf(p.victims)
+	r.Budgets = s.roomOf(p.victims, p.parts)
 	r.Cleared = s.clearedBy(p)
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
@@ -78,7 +78,7 @@ func (s *gangSearch) candidate(p *plan) Candidate {
 		Domain:     p.domain.Name,
 		Victims:    s.victims(p),
 		Violations: p.score.Violations,
-		Overruns:   s.budgets.Overruns(s.units, p.victims, s.tally),
+		Overruns:   s.budgets.Overruns(s.units, p.victims, p.parts, s.tally),
 		Score:      s.criteria(p.score),
 		Best:       s.compare(p, s.best) == 0,
 	}
@@ -148,31 +148,45 @@ func (s *gangSearch) clearedBy(*plan) []PodRef { return nil }
 // victims spells out the victims of p, each with the check that its return fails.
 func (s *gangSearch) victims(p *plan) []Victim {
 	for _, u := range p.victims {
-		s.runner.Remove(s.trial, u)
+		s.takeOut(p, u)
 	}
 	s.trial.PlaceAll(p.places)
 	s.trial.Settle()
 	list := make([]Victim, len(p.victims))
 	pods := 0
 	for _, u := range p.victims {
-		pods += len(s.units.Unit(u).Pods)
+		pods += len(p.parts.Of(s.units, u))
 	}
 	room := make([]VictimPod, pods)
 	for i, u := range p.victims {
-		s.runner.Return(s.trial, u)
+		s.putBack(p, u)
 		why := s.trial.Fits()
-		s.runner.Remove(s.trial, u)
+		s.takeOut(p, u)
 		s.trial.Settle()
-		list[i] = s.victim(u, attempt{p.charged[i] > 0, why}, cluster.NoNode, room)
+		list[i] = s.victim(u, p.parts.Of(s.units, u), attempt{p.charged[i] > 0, why}, cluster.NoNode, room)
 		room = room[len(list[i].Pods):]
 		list[i].Reason.Node = s.where(u)
 	}
 	s.trial.UnplaceTo(0)
 	for _, u := range p.victims {
-		s.runner.Return(s.trial, u)
+		s.putBack(p, u)
 	}
 	s.trial.Settle()
 	return list
+}
+
+// takeOut takes the pods of unit u out of the trial that plan p evicts.
+func (s *gangSearch) takeOut(p *plan, u victims.UnitID) {
+	for _, pod := range p.parts.Of(s.units, u) {
+		s.trial.Remove(pod)
+	}
+}
+
+// putBack returns them.
+func (s *gangSearch) putBack(p *plan, u victims.UnitID) {
+	for _, pod := range p.parts.Of(s.units, u) {
+		s.trial.Return(pod)
+	}
 }
 
 // where is the first node on which the return of unit u meets a member.
@@ -191,8 +205,8 @@ func (s *gangSearch) where(u victims.UnitID) string {
 
 // score is the score of a list of victims; what is left of a broken gang costs
 // nothing where the options say so.
-func (s *gangSearch) score(list []victims.UnitID, violations int) victims.Score {
-	return s.units.Score(s.priced(list), violations)
+func (s *gangSearch) score(list []victims.UnitID, parts victims.Parts, violations int) victims.Score {
+	return s.units.ScoreParts(s.priced(list), parts, violations)
 }
 
 // whyNot answers about a domain that holds a node, or about a unit.

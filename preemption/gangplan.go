@@ -3,6 +3,7 @@ package preemption
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -40,7 +41,7 @@ func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
 	}
 	s := a.gangSearch
 	if s.offers == nil {
-		potential := func(u victims.UnitID) bool { return s.inside[u] && s.trial.Gone(s.units.Unit(u).Pods[0]) }
+		potential := func(u victims.UnitID) bool { return s.inside[u] && s.out(u) }
 		violates := func(u victims.UnitID) int { return int(s.charged[u]) }
 		costless := func(u victims.UnitID) bool { return s.broken(u) }
 		if s.runner.Budgets.None() {
@@ -90,14 +91,14 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 		if !moves {
 			a.notePlaces()
 		}
-		a.runner.Observe = a.observe
+		a.runner.Observe, a.runner.ObservePart = a.observe, a.observePart
 	}
 	first := a.trial.Assignments()
 	out := a.reprieve(placer, violating, rest)
 	if a.bounded() {
 		out, a.refuse = a.choose(first, violating, rest, out)
 	}
-	a.runner.Observe, a.trial.Mobile = nil, false
+	a.runner.Observe, a.runner.ObservePart, a.trial.Mobile = nil, nil, false
 	if a.options.Explain && moves {
 		a.notePlaces()
 	}
@@ -107,7 +108,7 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 	a.trial.UnplaceTo(0)
 	for _, list := range [][]victims.UnitID{units(violating), rest} {
 		for _, u := range list {
-			if !a.trial.Gone(a.units.Unit(u).Pods[0]) {
+			if !a.out(u) {
 				a.runner.Remove(a.trial, u)
 			}
 		}
@@ -120,7 +121,8 @@ func (a *attemptAt) propose(out reprieve.Outcome) {
 	if a.rules.members == MinCount && a.given == nil {
 		a.seatMore(out.Victims)
 	}
-	p := plan{domain: *a.domain, places: a.trial.Assignments(), score: a.score(out.Victims, out.Violations)}
+	parts := maps.Clone(a.runner.Parts())
+	p := plan{domain: *a.domain, places: a.trial.Assignments(), parts: parts, score: a.score(out.Victims, parts, out.Violations)}
 	if a.tried++; a.top == nil || a.better(&p, out.Victims) {
 		p.victims, p.steps = slices.Clone(out.Victims), a.steps
 		p.charged = make([]int32, len(p.victims))
@@ -227,7 +229,7 @@ func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.Un
 		for _, m := range a.trial.Placed() {
 			list = a.addFrom(list, a.trial.At(m))
 		}
-		list = slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.trial.Gone(a.units.Unit(u).Pods[0]) })
+		list = slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.out(u) })
 	}
 	list = a.units.Sorted(list)
 	for _, u := range list {
@@ -283,6 +285,10 @@ func (s *gangSearch) compare(p, o *plan) int {
 
 func (a *attemptAt) observe(u victims.UnitID, violates bool, why domain.Reason) {
 	a.steps = append(a.steps, a.reprieveStep(u, violates, a.reason(cluster.NoNode, why)))
+}
+
+func (a *attemptAt) observePart(u victims.UnitID, out []cluster.PodID) {
+	a.steps = append(a.steps, a.partStep(u, out))
 }
 
 func (a *attemptAt) notePlaces() {

@@ -40,7 +40,8 @@ type plan struct {
 	domain  domain.Domain
 	places  []domain.Assignment
 	victims []victims.UnitID
-	charged []int32 // by victim: what its loss adds to the violations
+	parts   victims.Parts // of those that go in part; may be nil
+	charged []int32       // by victim: what its loss adds to the violations
 	score   victims.Score
 	steps   []Step // how it came about, for the trace
 }
@@ -66,6 +67,7 @@ func newGangSearch(q *question) *gangSearch {
 		stats:    Stats{Hooks: q.options.Hooks != nil},
 	}
 	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups) && (q.rules.mobile || !q.monotone())
+	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
 	s.seen = make([]int32, q.units.Len())
 	s.inside = make([]bool, q.units.Len())
 	s.charged = make([]int32, q.units.Len())
@@ -304,13 +306,15 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 func (s *gangSearch) bringBack(list []victims.UnitID) {
 	if len(s.states) == 0 && len(list) > s.units.Len()/4 {
 		s.trial.Home()
+		s.runner.Forget()
 		return
 	}
 	for _, u := range list {
-		if s.trial.Gone(s.units.Unit(u).Pods[0]) {
+		if s.outInPart(u) {
 			s.runner.Return(s.trial, u)
 		}
 	}
+	s.runner.Forget()
 	s.trial.Settle()
 }
 
@@ -322,6 +326,23 @@ func (s *gangSearch) noteRoom(d *domain.Domain) {
 		s.room = max(s.room, n)
 		s.trial.UnplaceTo(0)
 	}
+}
+
+// out reports whether every pod of unit u is out, outInPart whether one is.
+func (s *gangSearch) out(u victims.UnitID) bool {
+	unit := s.units.Unit(u)
+	if !unit.Elastic {
+		return s.trial.Gone(unit.Pods[0])
+	}
+	return !slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool { return !s.trial.Gone(p) })
+}
+
+func (s *gangSearch) outInPart(u victims.UnitID) bool {
+	unit := s.units.Unit(u)
+	if !unit.Elastic {
+		return s.trial.Gone(unit.Pods[0])
+	}
+	return slices.ContainsFunc(unit.Pods, s.trial.Gone)
 }
 
 // placers lists the placers to try, the first one wins ties.

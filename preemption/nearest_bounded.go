@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -59,7 +60,7 @@ func (s *podSearch) nearestBounds() (cluster.NodeID, []Relaxation) {
 		if !why.OK() || len(out.Victims) == 0 {
 			continue
 		}
-		over := s.overruns(out.Victims)
+		over := s.overruns(out.Victims, s.runner.Parts())
 		if best == cluster.NoNode || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
 			best, list = n, over
 		}
@@ -67,13 +68,13 @@ func (s *podSearch) nearestBounds() (cluster.NodeID, []Relaxation) {
 	if best == cluster.NoNode {
 		return best, nil
 	}
-	return best, s.leastBounds(list, func() []victims.UnitID {
+	return best, s.leastBounds(list, func() ([]victims.UnitID, victims.Parts) {
 		s.trial.Reset(best)
 		out, why := s.choose(s.evictable(best))
 		if !why.OK() {
-			return nil
+			return nil, nil
 		}
-		return slices.Clone(out.Victims)
+		return slices.Clone(out.Victims), maps.Clone(s.runner.Parts())
 	})
 }
 
@@ -85,22 +86,22 @@ func total(list []Relaxation) int64 {
 	return sum
 }
 
-// leastBounds leaves out of list what is not needed. victims are those found with
-// q.relaxed; nil if there are none.
-func (q *question) leastBounds(list []Relaxation, victims func() []victims.UnitID) []Relaxation {
+// leastBounds leaves out of list what is not needed. search looks for victims with
+// q.relaxed, and returns nil if there are none.
+func (q *question) leastBounds(list []Relaxation, search func() ([]victims.UnitID, victims.Parts)) []Relaxation {
 	defer func() { q.relaxed = nil }()
 	for i := 0; i < len(list); {
 		q.relaxed = slices.Delete(slices.Clone(list), i, i+1)
-		if victims() != nil {
+		if out, _ := search(); out != nil {
 			list = q.relaxed
 		} else {
 			i++
 		}
 	}
 	q.relaxed = list
-	if out := victims(); out != nil {
+	if out, parts := search(); out != nil {
 		q.relaxed = nil
-		list = q.overruns(out) // perhaps by less
+		list = q.overruns(out, parts) // perhaps by less
 	}
 	return sortedRelaxations(list)
 }
@@ -192,11 +193,11 @@ func (s *gangSearch) nearestBounded() *Nearest {
 	if best == nil {
 		return nil
 	}
-	list := s.leastBounds(s.overruns(best.victims), func() []victims.UnitID {
+	list := s.leastBounds(s.overruns(best.victims, best.parts), func() ([]victims.UnitID, victims.Parts) {
 		if p := again(); p != nil {
-			return p.victims
+			return p.victims, p.parts
 		}
-		return nil
+		return nil, nil
 	})
 	if len(list) == 0 {
 		return nil

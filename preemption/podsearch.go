@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -36,6 +37,7 @@ type podSearch struct {
 type candidate struct {
 	node    cluster.NodeID
 	victims []victims.UnitID
+	parts   victims.Parts // of those that go in part; may be nil
 	score   victims.Score
 }
 
@@ -54,6 +56,7 @@ func newPodSearch(q *question) *podSearch {
 		stats:    Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil},
 	}
 	s.runner.Repeat = q.options.repeat(false)
+	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
 	if q.plainly() {
 		s.sweep = tools.sweep
 		s.sweep.Ask(member)
@@ -260,7 +263,8 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	if len(out.Victims) == 0 {
 		return candidate{}, domain.Reason{Check: noVictims, Detail: "it fits with everybody back"}
 	}
-	return candidate{n, out.Victims, s.units.Score(s.priced(out.Victims), out.Violations)}, domain.Reason{}
+	parts := maps.Clone(s.runner.Parts())
+	return candidate{n, out.Victims, parts, s.units.ScoreParts(s.priced(out.Victims), parts, out.Violations)}, domain.Reason{}
 }
 
 // sweepNode is evaluate over the columns of the ladder. through is nil where no
@@ -296,7 +300,7 @@ func (s *podSearch) sweepNode(n cluster.NodeID, through reprieve.Gate) (candidat
 	for _, rung := range s.sweep.Victims() {
 		s.swept = append(s.swept, s.ladder.Unit(n, rung))
 	}
-	return candidate{n, s.swept, score}, domain.Reason{}
+	return candidate{n, s.swept, nil, score}, domain.Reason{}
 }
 
 // gate asks the constraints who may return.

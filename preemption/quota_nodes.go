@@ -67,7 +67,9 @@ func (q *question) queue() string {
 }
 
 func newQueueSearch(q *question, j *jobs, local string) *queueSearch {
-	return &queueSearch{question: q, jobs: j, local: local, gang: newGangSearch(q), counts: map[string]int{}}
+	s := &queueSearch{question: q, jobs: j, local: local, gang: newGangSearch(q), counts: map[string]int{}}
+	s.gang.runner.Whole = true // a workload goes whole
+	return s
 }
 
 // run is the whole road: flavors, does it fit, may it preempt, whom, and where.

@@ -44,8 +44,8 @@ func (s *queueSearch) feasible() *Result {
 	r.Victims = list
 	r.Score = s.criteria(p.score)
 	r.Violations = p.score.Violations
-	r.Overruns = s.budgets.Overruns(s.units, p.units, s.gang.tally)
-	r.Budgets = s.roomOf(p.units)
+	r.Overruns = s.budgets.Overruns(s.units, p.units, nil, s.gang.tally)
+	r.Budgets = s.roomOf(p.units, nil)
 	return r
 }
 
@@ -85,7 +85,7 @@ func (s *queueSearch) spell(p *queuePlan) []Victim {
 		why := trial.Fits()
 		s.gang.runner.Remove(trial, u)
 		trial.Settle()
-		v := s.victim(u, attempt{violating[u], why}, cluster.NoNode, nil)
+		v := s.victim(u, s.units.Unit(u).Pods, attempt{violating[u], why}, cluster.NoNode, nil)
 		v.Reason.Node = s.gang.where(u)
 		list = append(list, v)
 	}

@@ -67,13 +67,15 @@ func (s *queueSearch) review(r *Result) Validity {
 	}
 	trial := s.gangTrial()
 	qs := s.search()
-	gone := map[victims.UnitID]bool{}
+	var gone []cluster.PodID
 	var leaving []*cluster.Reservation
 	for _, v := range r.Victims {
 		if v.Quota == nil {
-			if text := s.reviewVictim(v, gone); text != "" {
+			running, text := s.reviewVictim(v)
+			if text != "" {
 				return Validity{Replan, text}
 			}
+			gone = append(gone, running...)
 			continue
 		}
 		held := s.heldBy(v)
@@ -88,10 +90,8 @@ func (s *queueSearch) review(r *Result) Validity {
 	if text := s.reviewBudgets(r); text != "" {
 		return Validity{Replan, text}
 	}
-	for u := range gone {
-		for _, p := range s.units.Unit(u).Pods {
-			trial.Remove(p)
-		}
+	for _, p := range gone {
+		trial.Remove(p)
 	}
 	for _, held := range leaving {
 		qs.usage.Remove(held.Queue, held.Usage)

@@ -12,7 +12,7 @@ import (
 // members were placed first: out, the greedy ones, do not or may not be. Without
 // any, everybody may be in any place.
 func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
-	a.over = a.overruns(out.Victims)
+	a.over = a.overruns(out.Victims, a.runner.Parts())
 	if len(a.over) == 0 && !a.options.Cost.Objective {
 		return out, domain.Reason{}
 	}
@@ -21,7 +21,7 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 	a.trial.UnplaceTo(0)
 	all := append(units(violating), rest...)
 	for _, u := range all {
-		if !a.trial.Gone(a.units.Unit(u).Pods[0]) {
+		if !a.out(u) {
 			a.runner.Remove(a.trial, u)
 		}
 	}
@@ -34,13 +34,16 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 		}
 	}
 	a.stats.Searched++
-	out, proof := a.runner.GiveBackWithin(a.trial, violating, rest, a.within(all))
+	out, proof := a.runner.GiveBackWithin(a.trial, violating, rest, a.within(all, a.runner))
 	switch proof {
 	case reprieve.Found:
 		return out, domain.Reason{}
 	case reprieve.FoundSome:
 		a.proved = false
 		return out, domain.Reason{}
+	}
+	if slices.ContainsFunc(all, a.elastic) {
+		proof = reprieve.Exhausted
 	}
 	return out, beyond(a.over, proof)
 }
@@ -53,8 +56,8 @@ func (a *attemptAt) leaveStuck() []Relaxation {
 	}
 	var over []Relaxation
 	a.potential = slices.DeleteFunc(slices.Clone(a.potential), func(u victims.UnitID) bool {
-		list := a.overruns([]victims.UnitID{u})
-		if len(list) == 0 {
+		list := a.overruns([]victims.UnitID{u}, nil)
+		if len(list) == 0 || a.units.Unit(u).Elastic {
 			return false
 		}
 		over = append(over, list...)
@@ -79,14 +82,14 @@ const repairs = 16
 // otherwise again and again without the units that went too far, and with fewer
 // members.
 func (a *attemptAt) repair() {
-	if a.rules.mobile || a.rules.lowest || !a.monotone() {
-		a.proved = false
-	}
 	budget := a.compiled.searchChecks / a.stats.Domains
-	e := a.newEvery()
-	if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
-		e.runBounded()
-		return
+	if placed := !a.rules.mobile && !a.rules.lowest; placed { // and stays where it is
+		e := a.newEvery()
+		if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
+			a.proved = a.proved && a.monotone()
+			e.runBounded()
+			return
+		}
 	}
 	a.proved = false
 	for range repairs {

@@ -126,7 +126,8 @@ type Victim struct {
 	Mode      disruption.Mode `json:"disruptionMode,omitempty"` // of a group
 	Priority  int32           `json:"priority"`
 	Pods      []VictimPod     `json:"pods"`
-	Cost      int64           `json:"cost,omitempty"` // by Options.Cost
+	Surplus   bool            `json:"surplus,omitempty"` // the group goes on without Pods
+	Cost      int64           `json:"cost,omitempty"`    // by Options.Cost
 
 	// Reason is the check that fails if this unit alone came back: the victims are
 	// irreducible.

@@ -11,20 +11,20 @@ import (
 
 // review looks whether answer r can be carried out as it is.
 func (q *question) review(r *Result) Validity {
-	gone := map[victims.UnitID]bool{}
+	var gone []cluster.PodID
 	for _, v := range r.Victims {
-		if text := q.reviewVictim(v, gone); text != "" {
+		running, text := q.reviewVictim(v)
+		if text != "" {
 			return Validity{Replan, text}
 		}
+		gone = append(gone, running...)
 	}
 	if text := q.reviewBudgets(r); text != "" {
 		return Validity{Replan, text}
 	}
 	trial := q.gangTrial()
-	for u := range gone {
-		for _, p := range q.units.Unit(u).Pods {
-			trial.Remove(p)
-		}
+	for _, p := range gone {
+		trial.Remove(p)
 	}
 	return q.reviewNominations(r, trial)
 }
@@ -49,18 +49,17 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 	return Validity{Keep, "every nominated place fits once the victims are gone"}
 }
 
-// reviewVictim says why victim v is not what it was; empty if it is, or has left.
-// Units that still run are added to gone.
-func (q *question) reviewVictim(v Victim, gone map[victims.UnitID]bool) string {
+// reviewVictim lists the pods of victim v that still run. The text says why v is not
+// what it was; it is empty if it is, or has left.
+func (q *question) reviewVictim(v Victim) (running []cluster.PodID, text string) {
 	in := map[cluster.PodID]bool{}
-	var running []cluster.PodID
 	for _, ref := range v.Pods {
 		p := q.ix.PodByName(ref.Namespace, ref.Name)
 		if p == cluster.NoPod || q.ix.Pod(p).Node == "" {
 			continue // has left
 		}
 		if q.ix.Pod(p).Node != ref.Node {
-			return key(ref.Namespace, ref.Name) + " runs elsewhere by now"
+			return nil, key(ref.Namespace, ref.Name) + " runs elsewhere by now"
 		}
 		in[p], running = true, append(running, p)
 	}
@@ -68,20 +67,23 @@ func (q *question) reviewVictim(v Victim, gone map[victims.UnitID]bool) string {
 		u, _ := q.units.UnitOf(p)
 		switch k := q.kept(u, q.claim); {
 		case k.Rule == victims.KeptPriority:
-			return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d",
+			return nil, fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d",
 				q.unitName(u), k.Priority, q.priority)
 		case !k.OK():
-			return fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
+			return nil, fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
 		}
-		for _, other := range q.units.Unit(u).Pods {
+		unit := q.units.Unit(u)
+		if v.Surplus && unit.Elastic && q.units.GoesOn(u, func(p cluster.PodID) bool { return !in[p] }) {
+			continue
+		}
+		for _, other := range unit.Pods {
 			if !in[other] {
 				ref := q.ref(other)
-				return key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
+				return nil, key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
 			}
 		}
-		gone[u] = true
 	}
-	return ""
+	return running, ""
 }
 
 // reviewBudgets says which budget has less room than r counted on; empty if none.
@@ -126,10 +128,10 @@ func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
 }
 
 // roomOf lists the budgets that cover victims, with what they allow.
-func (q *question) roomOf(list []victims.UnitID) []BudgetRoom {
+func (q *question) roomOf(list []victims.UnitID, parts victims.Parts) []BudgetRoom {
 	covered := map[cluster.BudgetID]bool{}
 	for _, u := range list {
-		for _, p := range q.units.Unit(u).Pods {
+		for _, p := range parts.Of(q.units, u) {
 			for _, b := range q.budgets.Of(p) {
 				covered[b] = true
 			}

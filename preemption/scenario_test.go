@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/scenario"
@@ -71,6 +72,7 @@ func beyondTheTwin(s *scenario.Scenario, q scenario.Question) bool {
 		q.Options.NoCascade || q.Options.WaitSeconds > 0 || q.Options.PreferMovable ||
 		q.Options.HardBudgets.All || len(q.Options.HardBudgets.Names) > 0 ||
 		q.Options.Limits != preemption.Limits{} || !q.Options.Cost.Tariff.Free() ||
+		slices.ContainsFunc(s.Snapshot.PodGroups, func(g cluster.PodGroup) bool { return g.Mode == disruption.SurplusFirst }) ||
 		slices.ContainsFunc(s.Snapshot.Pods, between) || slices.ContainsFunc(q.Preemptor.Pods, between)
 }
 

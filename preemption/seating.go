@@ -333,7 +333,7 @@ func (a *attemptAt) seatMore(out []victims.UnitID) {
 		a.seen[u] = a.lists
 	}
 	for _, u := range a.potential {
-		if a.seen[u] != a.lists && a.trial.Gone(a.units.Unit(u).Pods[0]) {
+		if a.seen[u] != a.lists && a.out(u) {
 			a.runner.Return(a.trial, u)
 			back = append(back, u)
 		}

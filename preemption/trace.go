@@ -12,17 +12,18 @@ import (
 
 // The actions of a Step.
 const (
-	ActionReject    = "reject"    // the domain is ruled out, Reason says why
-	ActionPotential = "potential" // Unit may be evicted and is taken out
-	ActionKeep      = "keep"      // a guard keeps Unit, Reason says which
-	ActionFree      = "free"      // Unit costs nothing; see Options.BrokenGroupsFree
-	ActionPlace     = "place"     // Unit, a member of the preemptor, gets a place
-	ActionLevel     = "level"     // nobody above a level has to go
-	ActionReturn    = "return"    // Unit comes back: the preemptor fits all the same
-	ActionKeepOut   = "keep out"  // Unit stays out, Reason says what its return fails
-	ActionCompare   = "compare"   // several placements of a gang were tried
-	ActionScore     = "score"     // the domain helps; Text has its score
-	ActionChoose    = "choose"    // the domain is the best
+	ActionReject     = "reject"      // the domain is ruled out, Reason says why
+	ActionPotential  = "potential"   // Unit may be evicted and is taken out
+	ActionKeep       = "keep"        // a guard keeps Unit, Reason says which
+	ActionFree       = "free"        // Unit costs nothing; see Options.BrokenGroupsFree
+	ActionPlace      = "place"       // Unit, a member of the preemptor, gets a place
+	ActionLevel      = "level"       // nobody above a level has to go
+	ActionReturn     = "return"      // Unit comes back: the preemptor fits all the same
+	ActionReturnPart = "return part" // Unit comes back but for its surplus
+	ActionKeepOut    = "keep out"    // Unit stays out, Reason says what its return fails
+	ActionCompare    = "compare"     // several placements of a gang were tried
+	ActionScore      = "score"       // the domain helps; Text has its score
+	ActionChoose     = "choose"      // the domain is the best
 )
 
 // trace tells, node by node, who was taken out, who came back and why not the
@@ -52,9 +53,10 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
 		steps = append(steps, s.reprieveStep(u, violates, s.reason(n, why)))
 	}
+	s.runner.ObservePart = func(u victims.UnitID, out []cluster.PodID) { steps = append(steps, s.partStep(u, out)) }
 	s.notes = func(step Step) { steps = append(steps, step) }
 	c, why := s.evaluate(n)
-	s.runner.Observe, s.notes = nil, nil
+	s.runner.Observe, s.runner.ObservePart, s.notes = nil, nil, nil
 	if !why.OK() {
 		return append(steps, s.step(ActionReject, "", n, why, "with every potential victim gone"))
 	}
@@ -63,6 +65,19 @@ func (s *podSearch) traceNode(n cluster.NodeID) []Step {
 		steps = append(steps, Step{Action: ActionChoose, Text: "chosen"})
 	}
 	return steps
+}
+
+// partStep tells that elastic unit u returns but for some of its pods.
+func (q *question) partStep(u victims.UnitID, out []cluster.PodID) Step {
+	var names []string
+	for _, p := range out {
+		names = append(names, q.ix.Pod(p).Name)
+	}
+	name := q.unitName(u)
+	return Step{
+		Action: ActionReturnPart, Unit: name,
+		Text: fmt.Sprintf("reprieve %s but for %d of %s: %s", name, len(out), count(len(q.units.Unit(u).Pods), "pod"), strings.Join(names, " ")),
+	}
 }
 
 // reprieveStep is the attempt to return unit u; an empty reason says that it stays.

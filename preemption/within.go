@@ -132,11 +132,15 @@ func raise(a, b int64) int64 {
 // add is a+b, at most the largest int64. Neither is below zero.
 func add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
 
-// weight is what unit u adds to bound b.
+// weight is what unit u adds to bound b, weightOf what those of its pods do.
 func (q *question) weight(b bound, u victims.UnitID) int64 {
+	return q.weightOf(b, u, q.units.Unit(u).Pods)
+}
+
+func (q *question) weightOf(b bound, u victims.UnitID, pods []cluster.PodID) int64 {
 	if b.kind == RelaxBudget {
 		sum := int64(0)
-		for _, p := range q.units.Unit(u).Pods {
+		for _, p := range pods {
 			if slices.Contains(q.budgets.Of(p), b.hard) {
 				sum++
 			}
@@ -147,18 +151,24 @@ func (q *question) weight(b bound, u victims.UnitID) int64 {
 	case "victims":
 		return 1
 	case "pods":
-		return int64(len(q.units.Unit(u).Pods))
+		return int64(len(pods))
 	}
-	return q.price(u)
+	return q.priceOf(u, pods)
 }
 
-// price is what the eviction of unit u costs as the score counts it.
-func (q *question) price(u victims.UnitID) int64 {
+// price is what the eviction of unit u costs as the score counts it, priceOf that of
+// some of its pods.
+func (q *question) price(u victims.UnitID) int64 { return q.priceOf(u, q.units.Unit(u).Pods) }
+
+func (q *question) priceOf(u victims.UnitID, pods []cluster.PodID) int64 {
 	if q.options.BrokenGroupsFree && q.broken(u) {
 		return 0
 	}
-	return q.units.Cost(u)
+	return q.units.CostOf(u, pods)
 }
+
+// elastic reports whether unit u may go in part.
+func (q *question) elastic(u victims.UnitID) bool { return q.units.Unit(u).Elastic }
 
 // bounds lists what bounds sets of these units, hard budgets first.
 func (q *question) bounds(units []victims.UnitID) []bound {
@@ -193,12 +203,12 @@ func (q *question) bounds(units []victims.UnitID) []bound {
 }
 
 // overruns lists what the victims of out go beyond, and by how much.
-func (q *question) overruns(out []victims.UnitID) []Relaxation {
+func (q *question) overruns(out []victims.UnitID, parts victims.Parts) []Relaxation {
 	var list []Relaxation
 	for _, b := range q.bounds(out) {
 		sum := int64(0)
 		for _, u := range out {
-			sum = add(sum, q.weight(b, u))
+			sum = add(sum, q.weightOf(b, u, parts.Of(q.units, u)))
 		}
 		if sum > b.room() {
 			list = append(list, Relaxation{Kind: b.kind, Name: b.name, Amount: lack(sum, b.left)})
@@ -208,10 +218,10 @@ func (q *question) overruns(out []victims.UnitID) []Relaxation {
 }
 
 // within is the choice among sets of these units.
-func (q *question) within(units []victims.UnitID) reprieve.Within {
+func (q *question) within(units []victims.UnitID, r *reprieve.Runner) reprieve.Within {
 	w := reprieve.Within{
 		Choice: reprieve.Choice{Monotone: q.monotone(), Steps: q.options.SearchSteps},
-		Keeps:  func(out []victims.UnitID) bool { return len(q.overruns(out)) == 0 },
+		Keeps:  func(out []victims.UnitID) bool { return len(q.overruns(out, r.Parts())) == 0 },
 	}
 	if w.Steps == 0 {
 		w.Steps = searchSteps
@@ -305,14 +315,14 @@ func (o Options) validateCost() error {
 // choose is reprieve for victims that have to keep within bounds, or are to be the
 // cheapest: where the greedy ones do not, or may not be, it searches.
 func (s *podSearch) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
-	observe := s.runner.Observe
-	s.runner.Observe = nil
+	observe, part := s.runner.Observe, s.runner.ObservePart
+	s.runner.Observe, s.runner.ObservePart = nil, nil
 	out, why := s.reprieve(potential)
-	s.runner.Observe = observe
+	s.runner.Observe, s.runner.ObservePart = observe, part
 	if !why.OK() {
 		return out, why
 	}
-	over := s.overruns(out.Victims)
+	over := s.overruns(out.Victims, s.runner.Parts())
 	within := len(over) == 0 && !s.options.Cost.Objective
 	if within && observe == nil {
 		return out, why
@@ -322,13 +332,16 @@ func (s *podSearch) choose(potential []victims.UnitID) (reprieve.Outcome, domain
 		return s.reprieve(potential) // the same again, to be watched
 	}
 	s.stats.Searched++
-	out, proof, why := s.runner.RunWithin(s.trial, potential, s.within(potential))
+	out, proof, why := s.runner.RunWithin(s.trial, potential, s.within(potential, s.runner))
 	switch {
 	case !why.OK() || proof == reprieve.Found:
 		return out, why
 	case proof == reprieve.FoundSome:
 		s.stats.Exact = false
 		return out, why
+	}
+	if slices.ContainsFunc(potential, s.elastic) {
+		proof = reprieve.Exhausted // the search takes them whole
 	}
 	s.stats.Exact = s.stats.Exact && proof == reprieve.Refuted && s.monotone()
 	return out, beyond(over, proof)

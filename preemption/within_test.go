@@ -55,9 +55,13 @@ func (b bounds) within(units []naive.Unit) bool {
 	if l := b.Limits; l.Victims > 0 && int64(len(units)) > l.Victims || l.Pods > 0 && pods > l.Pods {
 		return false
 	}
+	o := plain(b.Options)
+	if b.Rules == preemption.KEP5710Alpha {
+		o.Rules = naive.Kubernetes137 // it has the same budgets
+	}
 	for _, budget := range b.q.Snapshot.Budgets {
 		hard := b.HardBudgets.All || slices.Contains(b.HardBudgets.Names, budget.Namespace+"/"+budget.Name)
-		if hard && naive.Charges(plain(b.Options), &b.q.Snapshot, budget, units) > max(0, int64(budget.Allowed)) {
+		if hard && naive.Charges(o, &b.q.Snapshot, budget, units) > max(0, int64(budget.Allowed)) {
 			return false
 		}
 	}
@@ -282,12 +286,14 @@ func TestTheObjectiveIsTheCheapest(t *testing.T) {
 func TestBoundsHoldForGangs(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for seed := range seeds(1500) {
+	for seed := range seeds(3000) {
 		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 3, MaxPods: 8, Budgets: true, Groups: true}})
 		if !asksSomething(q) {
 			continue
 		}
-		o := randomBounds(seed, preemption.Options{}, q)
+		o := preemption.Options{Rules: []preemption.Rules{"", "", preemption.Kubernetes136, preemption.KEP5710Alpha}[seed%4]}
+		q = sound(o, q)
+		o = randomBounds(seed, o, q)
 		r := ask(&named{t, seed}, o, q)
 		b := bounds{o, &q}
 		repaired(t, b, r, seen)

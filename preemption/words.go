@@ -76,11 +76,11 @@ type attempt struct {
 	why      domain.Reason
 }
 
-// victim spells out unit u. Its pods are written to the start of room if that is
+// victim spells out unit u, of which those pods go. They are written to the start of room if that is
 // large enough.
-func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID, room []VictimPod) Victim {
+func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n cluster.NodeID, room []VictimPod) Victim {
 	unit := q.units.Unit(u)
-	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.price(u), Violates: a.violates, Reason: q.reason(n, a.why)}
+	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.priceOf(u, pods), Violates: a.violates, Reason: q.reason(n, a.why)}
 	if unit.Group != cluster.NoGroup {
 		g := q.ix.Group(unit.Group)
 		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
@@ -88,8 +88,9 @@ func (q *question) victim(u victims.UnitID, a attempt, n cluster.NodeID, room []
 		pod := q.ix.Pod(unit.Pods[0])
 		v.Namespace, v.Name = pod.Namespace, pod.Name
 	}
-	v.Pods = slices.Grow(room[:0:len(room)], len(unit.Pods))
-	for _, p := range unit.Pods {
+	v.Surplus = len(pods) < len(unit.Pods)
+	v.Pods = slices.Grow(room[:0:len(room)], len(pods))
+	for _, p := range pods {
 		pod := q.ix.Pod(p)
 		v.Pods = append(v.Pods, VictimPod{q.ref(p), pod.Node, q.ix.Priority(p), pod.Started})
 		for _, b := range q.budgets.Of(p) {

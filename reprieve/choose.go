@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -273,6 +274,7 @@ func (s *chooser) beyond(j int) bool {
 // give back. The Reason is zero if a set was found; it is that of Run if even
 // without all of them the preemptor does not fit.
 func (r *Runner) RunWithin(t domain.Trial, potential []victims.UnitID, w Within) (Outcome, Proof, domain.Reason) {
+	r.Forget()
 	for _, u := range potential {
 		r.Remove(t, u)
 	}
@@ -287,9 +289,9 @@ func (r *Runner) RunWithin(t domain.Trial, potential []victims.UnitID, w Within)
 // GiveBackWithin is [Runner.GiveBack] for a choice. With Refuted or Exhausted, all of
 // the units stay out.
 func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []victims.UnitID, w Within) (Outcome, Proof) {
-	observe := r.Observe
-	r.Observe = nil
-	defer func() { r.Observe = observe }()
+	observe, part := r.Observe, r.ObservePart
+	r.Observe, r.ObservePart = nil, nil
+	defer func() { r.Observe, r.ObservePart = observe, part }()
 	out := r.GiveBack(t, violating, rest)
 	greedy, within := slices.Clone(out.Victims), w.Keeps(out.Victims)
 	if within && w.Price == nil && observe == nil {
@@ -302,7 +304,7 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 	order = append(order, rest...)
 	r.move(t, order, greedy, r.Remove)
 	if within && w.Price == nil { // the same again, to be watched
-		r.Observe = observe
+		r.Observe, r.ObservePart = observe, part
 		return r.GiveBack(t, violating, rest), Found
 	}
 	atMost := int64(math.MaxInt64)
@@ -317,41 +319,60 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 		list, proof = greedy, FoundSome
 		r.move(t, order, greedy, r.Return)
 	}
-	return r.outcome(t, list, order, violating, observe), proof
+	for _, u := range list {
+		if r.Units.Unit(u).Elastic && !r.Whole {
+			r.shrink(t, u)
+		}
+	}
+	r.Observe, r.ObservePart = observe, part
+	return r.outcome(t, list, order, violating), proof
 }
 
 // move removes or returns the units of order that are not in out.
 func (r *Runner) move(t domain.Trial, order, out []victims.UnitID, do func(domain.Trial, victims.UnitID)) {
 	for _, u := range order {
-		if !slices.Contains(out, u) {
+		if _, in := r.parts[u]; in || !slices.Contains(out, u) {
 			do(t, u)
 		}
 	}
 }
 
-// outcome is the Outcome of a list of units that stay out, and tells observe of the
-// attempt to return each unit of order.
-func (r *Runner) outcome(t domain.Trial, list, order []victims.UnitID, violating []Charged, observe func(victims.UnitID, bool, domain.Reason)) Outcome {
-	r.out = append(r.out[:0], list...)
-	slices.SortFunc(r.out, r.Units.Compare)
-	o := Outcome{Victims: r.out}
-	for _, c := range violating {
-		if slices.Contains(r.out, c.Unit) {
-			o.Violations += c.Violations
+// restore puts back those pods of unit u, which is out, that are not in part.
+func (r *Runner) restore(t domain.Trial, u victims.UnitID, part []cluster.PodID) {
+	for _, p := range r.Units.Unit(u).Pods {
+		if !slices.Contains(part, p) {
+			t.Return(p)
 		}
 	}
-	if observe == nil || list == nil {
+	r.parts[u] = part
+	t.Fits()
+}
+
+// outcome is the Outcome of a list of units that stay out, and tells who observes of
+// the attempt to return each unit of order.
+func (r *Runner) outcome(t domain.Trial, list, order []victims.UnitID, violating []Charged) Outcome {
+	r.out = append(r.out[:0], list...)
+	slices.SortFunc(r.out, r.Units.Compare)
+	o := Outcome{Victims: r.out, Violations: r.violations(violating)}
+	if r.Observe == nil || list == nil {
 		return o
 	}
 	for i, u := range order {
 		if !slices.Contains(list, u) {
-			observe(u, i < len(violating), domain.Reason{})
+			r.Observe(u, i < len(violating), domain.Reason{})
 			continue
 		}
+		part, in := r.parts[u]
 		r.Return(t, u)
 		why := t.Fits()
 		r.Remove(t, u)
-		observe(u, i < len(violating), why)
+		if in {
+			r.restore(t, u, part)
+		}
+		r.Observe(u, i < len(violating), why)
+		if in && r.ObservePart != nil {
+			r.ObservePart(u, part)
+		}
 	}
 	return o
 }

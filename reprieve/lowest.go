@@ -37,6 +37,7 @@ type Lowest struct {
 //
 // Source: KEP-5710, early text, "Preemption algorithm".
 func (r *Runner) RunLowest(t domain.Trial, l Lowest, potential []victims.UnitID) (Outcome, domain.Reason) {
+	r.Forget()
 	for _, u := range potential {
 		r.Remove(t, u)
 	}
@@ -56,16 +57,8 @@ func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, potential []victims.Un
 	slices.SortFunc(out, r.Units.Compare)
 	out = r.bound(t, l, out)
 
-	violations := map[victims.UnitID]int{}
-	for _, c := range violating {
-		violations[c.Unit] = c.Violations
-	}
 	r.GiveBack(t, nil, out)
-	o := Outcome{Victims: r.out}
-	for _, u := range r.out {
-		o.Violations += violations[u]
-	}
-	return o
+	return Outcome{Victims: r.out, Violations: r.violations(violating)}
 }
 
 // bound returns everybody above the lowest sufficient level, and the others.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -21,6 +22,21 @@ type Runner struct {
 	// Reason if it stays.
 	Observe func(u victims.UnitID, violates bool, why domain.Reason)
 
+	// Whole takes elastic units as units that go as a whole.
+	Whole bool
+
+	// ObservePart, if set, is told of the pods that stay out of an elastic unit whose
+	// others return. Observe is told of the whole unit.
+	ObservePart func(u victims.UnitID, out []cluster.PodID)
+
+	// Doubtful says that more room may hurt, Constrained that more than resources and
+	// ports decides: searches then leave less out.
+	Doubtful, Constrained bool
+
+	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000.
+	Steps int
+
+	parts     victims.Parts
 	ledger    *disruption.Ledger
 	violating []Charged
 	rest      []victims.UnitID
@@ -54,6 +70,7 @@ type Outcome struct {
 // whom it can. The Reason is zero, or says why the preemptor does not fit even with
 // all of them gone; they are left out of the trial then. O(k) checks for k units.
 func (r *Runner) Run(t domain.Trial, potential []victims.UnitID) (Outcome, domain.Reason) {
+	r.Forget()
 	for _, u := range potential {
 		r.Remove(t, u)
 	}
@@ -115,6 +132,9 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
 	}
+	if len(r.parts) > 0 {
+		violations = r.violations(violating)
+	}
 	return Outcome{Victims: r.out, Violations: violations}
 }
 
@@ -130,7 +150,22 @@ func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool 
 	}
 	r.Remove(t, u)
 	r.out = append(r.out, u)
+	if r.Units.Unit(u).Elastic && !r.Whole {
+		r.shrink(t, u)
+	}
 	return false
+}
+
+// violations is what the violating units that are out add up to: of one that is out
+// in part, at most one for each of its pods that are.
+func (r *Runner) violations(violating []Charged) int {
+	sum := 0
+	for _, c := range violating {
+		if slices.Contains(r.out, c.Unit) {
+			sum += min(c.Violations, len(r.parts.Of(r.Units, c.Unit)))
+		}
+	}
+	return sum
 }
 
 // pass tries every remaining victim once more and reports whether one returned. adds
@@ -149,15 +184,31 @@ func (r *Runner) pass(t domain.Trial, adds map[victims.UnitID]int, violations *i
 	return changed
 }
 
-// Remove takes every pod of unit u out of t.
+// Remove takes every pod of unit u out of t that is not out yet.
 func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
+	if out, in := r.parts[u]; in {
+		delete(r.parts, u)
+		for _, p := range r.Units.Unit(u).Pods {
+			if !slices.Contains(out, p) {
+				t.Remove(p)
+			}
+		}
+		return
+	}
 	for _, p := range r.Units.Unit(u).Pods {
 		t.Remove(p)
 	}
 }
 
-// Return puts every pod of unit u back.
+// Return puts every pod of unit u back that is out.
 func (r *Runner) Return(t domain.Trial, u victims.UnitID) {
+	if out, in := r.parts[u]; in {
+		delete(r.parts, u)
+		for _, p := range out {
+			t.Return(p)
+		}
+		return
+	}
 	for _, p := range r.Units.Unit(u).Pods {
 		t.Return(p)
 	}

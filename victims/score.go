@@ -52,15 +52,21 @@ func (s Score) Compare(t Score) int {
 // Score computes the score of a list of victims in its final order. An empty list
 // disrupts less than any other.
 func (us *Units) Score(list []UnitID, violations int) Score {
+	return us.ScoreParts(list, nil, violations)
+}
+
+// ScoreParts is Score for units of which some are out in part.
+func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
 	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64}
 	if len(list) == 0 {
 		return s
 	}
-	s.Highest = us.ix.Priority(us.units[list[0]].Pods[0])
+	s.Highest = us.ix.Priority(parts.Of(us, list[0])[0])
 	highest := int32(math.MinInt32)
 	for _, u := range list {
-		s.Cost = disruption.AddPrices(s.Cost, us.Cost(u))
-		for _, p := range us.units[u].Pods {
+		pods := parts.Of(us, u)
+		s.Cost = disruption.AddPrices(s.Cost, us.CostOf(u, pods))
+		for _, p := range pods {
 			prio := us.ix.Priority(p)
 			s.Sum += int64(prio) + 1<<31 // at most 2^32 a pod and 2^31 pods: no overflow
 			s.Pods++
@@ -77,13 +83,13 @@ func (us *Units) Score(list []UnitID, violations int) Score {
 
 // Overruns sums over the budgets how far the units of list take them below zero. l
 // is a ledger for this purpose alone; it is reset first.
-func (b *Budgets) Overruns(us *Units, list []UnitID, l *disruption.Ledger) int64 {
+func (b *Budgets) Overruns(us *Units, list []UnitID, parts Parts, l *disruption.Ledger) int64 {
 	if b.from == nil {
 		return 0
 	}
 	l.Reset()
 	for _, u := range list {
-		for _, p := range us.units[u].Pods {
+		for _, p := range parts.Of(us, u) {
 			l.ChargeAll(b.Of(p))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -14,7 +15,8 @@ type UnitID int32
 
 // Unit is the smallest thing that is evicted whole.
 type Unit struct {
-	Group    cluster.GroupID // the All group that goes as a whole; NoGroup for a single pod
+	Group    cluster.GroupID // the group that goes as a whole; NoGroup for a single pod
+	Elastic  bool            // the group's mode is SurplusFirst: it may go in part
 	Priority int32
 	Level    int32 // what it is eligible by: Priority, or under UnitsKEP its preemption priority
 	Started  int64 // nanoseconds; the earliest of its pods, one that has not started counts as started now
@@ -88,7 +90,7 @@ func (us *Units) atom(p cluster.PodID) cluster.GroupID {
 	if us.rule.HighestAll {
 		return us.ix.HighestAll(g)
 	}
-	if us.ix.Group(g).Mode == "All" {
+	if us.ix.Group(g).Mode.Whole() {
 		return g
 	}
 	return cluster.NoGroup
@@ -103,6 +105,7 @@ func (us *Units) add(group cluster.GroupID, pods []cluster.PodID) {
 	}
 	id := UnitID(len(us.units))
 	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, uid: ix.Pod(pods[0]).UID}
+	u.Elastic = group != cluster.NoGroup && ix.Group(group).Mode == disruption.SurplusFirst
 	u.Level = u.Priority
 	if us.rule.PreemptionPriority {
 		u.Level = us.level(group, pods[0])
@@ -182,6 +185,9 @@ func (us *Units) listByNode() {
 		slices.SortFunc(us.on[n], us.Compare)
 	}
 }
+
+// Index returns the index whose pods the units are.
+func (us *Units) Index() *cluster.Index { return us.ix }
 
 // Len is the number of units; UnitID runs from 0 to Len-1.
 func (us *Units) Len() int { return len(us.units) }

@@ -28,6 +28,7 @@
 //	                               cost=5 checkpoint=11:00 restart=60 costs=1m:100,10m:0
 //	group      NAME ... then pods  mode=All prio=10 min=2 basic=yes parent=job class=high policy=Never
 //	                               topology=zone,rack (zone? is only preferred)
+//	                               mode=SurplusFirst leader=t0
 //	composite  NAME ...            mode=All prio=10 min=2 parent=job class=high policy=Never
 //	budget     NAME ...            allowed=1 select=app=web,tier:In:a|b (select=* is the empty selector)
 //	                               disrupted=p1,p2

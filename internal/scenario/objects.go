@@ -154,6 +154,7 @@ func (s *Scenario) group(o object, members []object) error {
 		"parent":       into(&g.Parent, text[string]),
 		"mode":         into(&g.Mode, text[disruption.Mode]),
 		"min":          pointer(&g.MinCount, int32s),
+		"leader":       into(&g.Leader, text[string]),
 		"basic":        into(&g.Basic, yes),
 		"class":        into(&g.Class, text[string]),
 		"prio":         pointer(&g.Priority, int32s),

@@ -56,6 +56,8 @@ func domainLine(q Question, t preemption.DomainTrace, r *preemption.Result) []st
 			parts = append(parts, reprieve(st, t.Domain))
 		case preemption.ActionReject:
 			parts = append(parts, rejected(st, t.Domain, emptied))
+		case preemption.ActionReturnPart:
+			parts = append(parts, unqualified(st.Text))
 		case preemption.ActionLevel:
 			parts = append(parts, unqualified(st.Text))
 		}
@@ -187,6 +189,9 @@ func victims(list []preemption.Victim) string {
 			var pods []string
 			for _, p := range v.Pods {
 				pods = append(pods, short(p.Namespace, p.Name))
+			}
+			if v.Surplus {
+				name += " surplus"
 			}
 			name += "(" + strings.Join(pods, " ") + ")"
 		}

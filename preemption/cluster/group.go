@@ -28,6 +28,10 @@ type PodGroup struct {
 	PreemptionPriority *int32          `json:"preemptionPriority,omitempty"` // as a victim, where the rules read it (KEP5710Alpha); at least Priority; nil: as Priority
 	Policy             priority.Policy `json:"preemptionPolicy,omitempty"`
 
+	// Leader names a pod that goes last, and without which the rest of the group is of
+	// no use, where Mode is SurplusFirst. Empty: there is none.
+	Leader string `json:"leader,omitempty"`
+
 	Topology []TopologyConstraint `json:"topology,omitempty"` // from the widest level to the narrowest
 	Queue    string               `json:"queue,omitempty"`    // LocalQueue of the namespace: it needs quota too
 

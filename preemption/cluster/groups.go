@@ -62,12 +62,12 @@ func (ix *Index) Root(g GroupID) GroupID {
 	return g
 }
 
-// HighestAll returns the highest group at or above pod group g whose mode is All,
-// or NoGroup.
+// HighestAll returns the highest group at or above pod group g whose mode is All
+// or SurplusFirst, or NoGroup.
 func (ix *Index) HighestAll(g GroupID) GroupID {
 	all := NoGroup
 	for range MaxTreeDepth {
-		if ix.groups[g].Mode == disruption.All {
+		if ix.groups[g].Mode.Whole() {
 			all = g
 		}
 		if g = ix.groups[g].Parent; g == NoGroup {
@@ -214,6 +214,9 @@ func (ix *Index) linkPods() {
 		}
 		if g.Mode == disruption.All && g.PodGroup.MinCount == nil {
 			ix.warnGroup(g, "Mode", string(g.Mode), "All on a basic group: executed all the same")
+		}
+		if leader := g.PodGroup.Leader; leader != "" && !slices.ContainsFunc(g.Pods, func(p PodID) bool { return ix.pods[p].Name == leader }) {
+			ix.warnGroup(g, "Leader", leader, "no such pod in the group: nobody leads")
 		}
 		if m := g.PodGroup.MinCount; m != nil && len(g.Pods) < int(*m) {
 			ix.warnGroup(g, "MinCount", number(*m), fmt.Sprintf("the group has %d pods", len(g.Pods)))

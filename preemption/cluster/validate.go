@@ -244,6 +244,9 @@ func validateGroup(ps *problems, g *PodGroup) {
 		o.bad("MinCount", number(*g.MinCount), ">= 1")
 	}
 	validateMode(o, g.Mode)
+	if g.Mode == disruption.SurplusFirst && g.MinCount == nil {
+		o.bad("Mode", quote(string(g.Mode)), "Single or All: without MinCount there is no surplus to count")
+	}
 	validatePolicy(o, g.Policy)
 	validateTopology(o, g.Topology)
 	validateGuarded(o, g.Guard, g.Cost, g.RanSeconds)
@@ -265,7 +268,7 @@ func validateComposite(ps *problems, g *CompositePodGroup) {
 
 func validateMode(o object, mode disruption.Mode) {
 	if !mode.Valid() {
-		o.bad("Mode", quote(string(mode)), "Single, All or empty")
+		o.bad("Mode", quote(string(mode)), "Single, All, SurplusFirst or empty")
 	}
 }
 

@@ -1,0 +1,153 @@
+package preemption_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// elasticGroups turns some groups of a question into elastic ones, with leaders.
+func elasticGroups(seed uint64, q *gen.Question) {
+	r := rand.New(rand.NewPCG(seed, 6))
+	for i := range q.Snapshot.CompositePodGroups {
+		if r.IntN(2) == 0 {
+			q.Snapshot.CompositePodGroups[i].Mode = disruption.SurplusFirst
+		}
+	}
+	for i := range q.Snapshot.PodGroups {
+		g := &q.Snapshot.PodGroups[i]
+		if r.IntN(4) == 0 {
+			continue
+		}
+		least := int32(1 + r.IntN(3))
+		g.Mode, g.Basic, g.MinCount = disruption.SurplusFirst, false, &least
+		for _, p := range q.Snapshot.Pods {
+			if p.Namespace == g.Namespace && p.Group == g.Name && r.IntN(3) == 0 {
+				g.Leader = p.Name
+			}
+		}
+	}
+}
+
+// goesOn checks that every elastic group is left as it was, goes whole, or keeps its
+// minCount and its leader.
+func goesOn(t *testing.T, q *gen.Question, r *preemption.Result, seed uint64) (inPart bool) {
+	t.Helper()
+	gone := podsOf(r.Victims...)
+	for _, g := range q.Snapshot.PodGroups {
+		if g.Mode != disruption.SurplusFirst {
+			continue
+		}
+		running, staying, leads := 0, 0, true
+		for _, p := range q.Snapshot.Pods {
+			if p.Node == "" || p.Namespace != g.Namespace || p.Group != g.Name {
+				continue
+			}
+			running++
+			if !gone[naive.PodKey{Namespace: p.Namespace, Name: p.Name}] {
+				staying++
+			} else if p.Name == g.Leader {
+				leads = false
+			}
+		}
+		if staying == running || staying == 0 {
+			continue
+		}
+		require.True(t, leads && staying >= int(*g.MinCount), "seed %d: of %d pods %d of %s stay, led %t", seed, running, staying, g.Name, leads)
+		inPart = true
+	}
+	return inPart
+}
+
+// TestElasticGroupsGoOnOrGo: for a single pod that preempts. The answer holds: it
+// fits once the victims are gone, and not with any of them back.
+func TestElasticGroupsGoOnOrGo(t *testing.T) {
+	t.Parallel()
+	part, whole := 0, 0
+	for seed := range seeds(4000) {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, Groups: true, Budgets: true, Ports: true})
+		elasticGroups(seed, &q)
+		o := preemption.Options{Candidates: seed%2 == 0, Explain: seed%3 == 0, LowestLevel: seed%5 == 0}
+		r := ask(&named{t, seed}, o, q)
+		if r.Verdict != preemption.Feasible {
+			continue
+		}
+		if goesOn(t, &q, r, seed) {
+			part++
+		}
+		require.True(t, fit(&named{t, seed}, o, q, r.Domain, podsOf(r.Victims...)).OK(), "seed %d", seed)
+		for i, v := range r.Victims {
+			if v.Mode == disruption.SurplusFirst && !v.Surplus {
+				whole++
+			}
+			others := slices.Delete(slices.Clone(r.Victims), i, i+1)
+			require.False(t, fit(&named{t, seed}, o, q, r.Domain, podsOf(others...)).OK(), "seed %d: %s could stay", seed, v.Name)
+		}
+		planner, err := preemption.NewPlanner(&q.Snapshot, o)
+		require.NoError(t, err)
+		valid, err := planner.StillValid(r)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Keep, valid.Advice, "seed %d: %s", seed, valid.Reason)
+		again, err := planner.Preempt(q.Preemptor)
+		require.NoError(t, err)
+		require.Equal(t, toJSON(t, r), toJSON(t, again), "seed %d: nothing of the first question is left behind", seed)
+	}
+	require.Greater(t, part, int(seeds(100)))
+	require.Greater(t, whole, int(seeds(50)))
+}
+
+// TestElasticGroupsGoOnOrGoForGangs: the same for gangs that preempt.
+func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
+	t.Parallel()
+	part := 0
+	for seed := range seeds(3000) {
+		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}})
+		if !asksSomething(q) {
+			continue
+		}
+		own := q.Preemptor
+		elasticGroups(seed, &q)
+		if own.Group == nil && slices.ContainsFunc(q.Snapshot.PodGroups, func(g cluster.PodGroup) bool {
+			return g.Namespace == own.Namespace && g.Name == own.Name && g.Mode == disruption.SurplusFirst
+		}) {
+			continue // its own minCount has changed
+		}
+		o := preemption.Options{Rules: []preemption.Rules{"", preemption.Kubernetes136, preemption.KEP5710Alpha}[seed%3], Explain: seed%2 == 0}
+		q = sound(o, q)
+		if seed%4 == 0 {
+			o = randomBounds(seed, o, q)
+		}
+		r := ask(&named{t, seed}, o, q)
+		if r.Verdict != preemption.Feasible {
+			continue
+		}
+		if goesOn(t, &q, r, seed) {
+			part++
+		}
+		g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+		require.NoError(t, err)
+		_, st := g.Misfit(inPlaces(placesText(r)), podsOf(r.Victims...))
+		require.True(t, st.OK(), "seed %d: %+v", seed, st)
+		if o.HardBudgets.All || o.Limits != (preemption.Limits{}) {
+			require.True(t, bounds{o, &q}.victimsWithin(r.Victims), "seed %d", seed)
+		}
+	}
+	require.Greater(t, part, int(seeds(50)))
+}
+
+// placesText is where members go, as a placement that is given.
+func placesText(r *preemption.Result) map[string]string {
+	places := map[string]string{}
+	for _, n := range r.Nominations {
+		places[n.Pod.Namespace+"/"+n.Pod.Name] = n.Node
+	}
+	return places
+}

@@ -1,0 +1,136 @@
+package reprieve
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Parts tells which units are out in part since the latest run, and which of their
+// pods are. It belongs to the Runner.
+func (r *Runner) Parts() victims.Parts { return r.parts }
+
+// Forget forgets which units are out in part: the trial is as it was before.
+func (r *Runner) Forget() { clear(r.parts) }
+
+// shrink gives back as many members of elastic unit u, which is out, as the preemptor
+// leaves room for, if its group goes on with them: the largest set, and of equal ones
+// the one that keeps the member that goes later, in order.
+func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
+	s := &shrinker{
+		r: r, trial: t, unit: u, members: r.Units.Members(u), monotone: !r.Doubtful, steps: r.Steps,
+		back: map[cluster.PodID]bool{},
+	}
+	if s.steps == 0 {
+		s.steps = shrinkSteps
+	}
+	s.next = s.alike()
+	s.skip = make([]bool, len(s.members))
+	s.decide(0)
+	if s.best == nil {
+		return
+	}
+	var out []cluster.PodID
+	for i, p := range s.members {
+		if s.best[i] {
+			t.Return(p)
+		} else {
+			out = append(out, p)
+		}
+	}
+	if r.parts == nil {
+		r.parts = victims.Parts{}
+	}
+	r.parts[u] = out
+	t.Fits() // yes, as was looked at; a gang's trial wants to be asked
+	if r.ObservePart != nil {
+		r.ObservePart(u, out)
+	}
+}
+
+// shrinkSteps is how many members a search may decide on by default.
+const shrinkSteps = 20_000
+
+// shrinker is the search for the largest set of members that may return.
+type shrinker struct {
+	r        *Runner
+	trial    domain.Trial
+	unit     victims.UnitID
+	members  []cluster.PodID
+	monotone bool
+	steps    int
+
+	next []int  // by member: the next one that is like it, or -1
+	skip []bool // by member: one like it before stays out
+	back map[cluster.PodID]bool
+	best []bool // by member: it returns; nil: no set was found
+	most int
+}
+
+// alike links members on one node that ask for the same.
+func (s *shrinker) alike() []int {
+	next := make([]int, len(s.members))
+	ix := s.r.Units.Index()
+	for i, p := range s.members {
+		next[i] = -1
+		if s.r.Doubtful || s.r.Constrained {
+			continue
+		}
+		for j := i + 1; j < len(s.members); j++ {
+			q := s.members[j]
+			if ix.NodeOf(p) == ix.NodeOf(q) && ix.GroupOf(p) == ix.GroupOf(q) && s.r.Units.Leads(p) == s.r.Units.Leads(q) &&
+				slices.Equal(ix.Request(p), ix.Request(q)) && slices.Equal(ix.Pod(p).Ports, ix.Pod(q).Ports) {
+				next[i] = j
+				break
+			}
+		}
+	}
+	return next
+}
+
+// decide decides on the members from position i on.
+func (s *shrinker) decide(i int) {
+	if s.steps--; s.steps < 0 || len(s.back)+len(s.members)-i <= s.most {
+		return
+	}
+	if i == len(s.members) {
+		if s.r.Units.GoesOn(s.unit, func(p cluster.PodID) bool { return s.back[p] }) && s.fits() {
+			s.most, s.best = len(s.back), make([]bool, len(s.members))
+			for j, p := range s.members {
+				s.best[j] = s.back[p]
+			}
+		}
+		return
+	}
+	p := s.members[i]
+	if !s.skip[i] {
+		s.trial.Return(p)
+		if !s.monotone || s.trial.Fits().OK() {
+			s.back[p] = true
+			s.decide(i + 1)
+			delete(s.back, p)
+		}
+		s.trial.Remove(p)
+	}
+	if s.next[i] >= 0 {
+		s.skip[s.next[i]] = true
+	}
+	s.decide(i + 1)
+	if s.next[i] >= 0 {
+		s.skip[s.next[i]] = false
+	}
+}
+
+// fits reports whether the preemptor fits with those that are back; what is monotone
+// was looked at one by one.
+func (s *shrinker) fits() bool {
+	if s.monotone {
+		return true
+	}
+	if d, ok := s.trial.(domain.Doubter); ok {
+		d.Doubt()
+	}
+	return s.trial.Fits().OK()
+}

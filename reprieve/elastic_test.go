@@ -1,0 +1,167 @@
+package reprieve_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// elastic is a random group of mode SurplusFirst, or a tree of groups under one,
+// beside a preemptor on node n0.
+func elastic(r *rand.Rand) cluster.Snapshot {
+	s := cluster.Snapshot{Nodes: []cluster.Node{
+		{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 8, cluster.Memory: 8}},
+		{Name: "n1", Allocatable: cluster.Resources{cluster.CPU: 100, cluster.Memory: 100}},
+	}}
+	groups := 1
+	if r.IntN(2) == 0 {
+		groups = 2 + r.IntN(2)
+		job := cluster.CompositePodGroup{Name: "job", Mode: disruption.SurplusFirst}
+		if r.IntN(3) > 0 {
+			least := int32(1 + r.IntN(groups))
+			job.MinGroupCount = &least
+		}
+		s.CompositePodGroups = append(s.CompositePodGroups, job)
+	}
+	for g := range groups {
+		size := 1 + r.IntN(9/groups)
+		least := int32(1 + r.IntN(size+1))
+		group := cluster.PodGroup{Name: fmt.Sprintf("g%d", g), Mode: disruption.SurplusFirst, MinCount: &least}
+		if groups > 1 {
+			group.Parent = "job"
+			group.Mode = []disruption.Mode{disruption.SurplusFirst, disruption.All, disruption.Single}[r.IntN(3)]
+		}
+		if r.IntN(2) == 0 {
+			group.Leader = fmt.Sprintf("p%d-%d", g, r.IntN(size))
+		}
+		s.PodGroups = append(s.PodGroups, group)
+		for i := range size {
+			priority := int32(r.IntN(2))
+			s.Pods = append(s.Pods, cluster.Pod{
+				Name: fmt.Sprintf("p%d-%d", g, i), UID: fmt.Sprint(r.IntN(3)), Group: group.Name, Priority: &priority,
+				Node:     []string{"n0", "n0", "n1"}[r.IntN(3)],
+				Requests: cluster.Resources{cluster.CPU: int64(1 + r.IntN(2)), cluster.Memory: int64(r.IntN(3))},
+			})
+		}
+	}
+	return s
+}
+
+// useful says whether what stays of the groups is of use, in the words of the rules.
+func useful(s *cluster.Snapshot, stays func(string) bool) bool {
+	alive, whole, anybody := 0, true, false
+	for _, g := range s.PodGroups {
+		running, staying, leaderStays := 0, 0, true
+		for _, p := range s.Pods {
+			if p.Group != g.Name {
+				continue
+			}
+			running++
+			if stays(p.Name) {
+				staying++
+			} else if p.Name == g.Leader {
+				leaderStays = false
+			}
+		}
+		switch {
+		case staying == running:
+			alive++
+		case staying == 0:
+			whole = false
+		case g.Mode == disruption.All || !leaderStays || staying < int(*g.MinCount):
+			return false
+		default:
+			alive++
+			whole = false
+		}
+		anybody = anybody || staying > 0
+	}
+	if !anybody || whole || len(s.CompositePodGroups) == 0 {
+		return anybody
+	}
+	if m := s.CompositePodGroups[0].MinGroupCount; m != nil {
+		return alive >= int(*m)
+	}
+	return alive == len(s.PodGroups)
+}
+
+// TestTheLargestSetOfMembersReturns: of an elastic group that cannot return whole,
+// brute force over all sets of members finds no larger one that goes on, and of the
+// largest the one that keeps the member that goes later.
+func TestTheLargestSetOfMembersReturns(t *testing.T) {
+	part, whole, none := 0, 0, 0
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := elastic(r)
+		ix, err := cluster.NewIndex(&s)
+		require.NoError(t, err)
+		units := victims.NewUnits(ix, victims.Units137)
+		require.Equal(t, 1, units.Len(), "seed %d", seed)
+		runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: int64(2 + r.IntN(7)), cluster.Memory: int64(r.IntN(9))}}
+		trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})
+		trial.Reset(0)
+		members := units.Members(0)
+		var want []cluster.PodID // who returns
+		for set := range 1 << len(members) {
+			var back []cluster.PodID
+			for i, p := range members {
+				if set>>(len(members)-1-i)&1 == 0 { // smaller numbers keep those that go later
+					back = append(back, p)
+				}
+			}
+			if len(back) <= len(want) || !useful(&s, func(name string) bool { return slices.Contains(back, ix.PodByName("", name)) }) {
+				continue
+			}
+			if fitsBeside(trial, members, back) {
+				want = back
+			}
+		}
+		out, why := runner.Run(trial, []victims.UnitID{0})
+		require.True(t, why.OK(), "seed %d: alone it fits", seed)
+		var got []cluster.PodID
+		for _, p := range members {
+			if len(out.Victims) == 0 || !slices.Contains(runner.Parts().Of(units, 0), p) {
+				got = append(got, p)
+			}
+		}
+		require.Equal(t, want, got, "seed %d", seed)
+		switch len(got) {
+		case 0:
+			none++
+		case len(members):
+			whole++
+		default:
+			part++
+		}
+	}
+	for _, n := range []int{part, whole, none} {
+		require.Greater(t, n, 300)
+	}
+}
+
+// fitsBeside reports whether the preemptor fits with only back of the members in
+// place.
+func fitsBeside(t *domain.NodeTrial, members, back []cluster.PodID) bool {
+	for _, p := range members {
+		if !slices.Contains(back, p) {
+			t.Remove(p)
+		}
+	}
+	ok := t.Fits().OK()
+	for _, p := range members {
+		if !slices.Contains(back, p) {
+			t.Return(p)
+		}
+	}
+	return ok
+}

@@ -1,0 +1,147 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Members returns a new slice with the pods of unit u, those that go last first:
+// leaders, then the higher priority of the pod itself, the earlier start, the smaller
+// UID, namespace and name.
+func (us *Units) Members(u UnitID) []cluster.PodID {
+	ix := us.ix
+	list := slices.Clone(us.units[u].Pods)
+	slices.SortFunc(list, func(a, b cluster.PodID) int {
+		if x, y := us.Leads(a), us.Leads(b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(
+			cmp.Compare(ix.Priority(b), ix.Priority(a)),
+			cmp.Compare(us.started(a), us.started(b)),
+			cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID),
+			cmp.Compare(a, b))
+	})
+	return list
+}
+
+// Leads reports whether pod p is the leader of its group.
+func (us *Units) Leads(p cluster.PodID) bool {
+	g := us.ix.GroupOf(p)
+	return g != cluster.NoGroup && us.ix.Group(g).PodGroup.Leader == us.ix.Pod(p).Name
+}
+
+// GoesOn reports whether elastic unit u goes on with those of its pods that stays
+// says. A pod group needs its minCount and its leader; one of mode All all of its
+// pods, or none. A composite group needs as many of its groups as minGroupCount says,
+// or all that go on now. A group that was below that before goes on as it is.
+//
+// O(k) for k pods.
+func (us *Units) GoesOn(u UnitID, stays func(cluster.PodID) bool) bool {
+	all, some, ok := us.goesOn(us.units[u].Group, func(p cluster.PodID) bool { return us.unitOf[p] != u || stays(p) })
+	return ok && (all || some)
+}
+
+// goesOn looks at group g: whether all of its running pods stay, or some, so that it
+// goes on; ok is false if those that stay are of no use.
+func (us *Units) goesOn(g cluster.GroupID, stays func(cluster.PodID) bool) (all, some, ok bool) {
+	group := us.ix.Group(g)
+	if group.PodGroup != nil {
+		return us.podsGoOn(group, stays)
+	}
+	alive, intact, here := 0, 0, 0
+	for _, child := range group.Children {
+		if us.running(child) == 0 {
+			continue
+		}
+		here++
+		childAll, childSome, childOK := us.goesOn(child, stays)
+		if !childOK {
+			return false, false, false
+		}
+		if childAll {
+			intact++
+		}
+		if childAll || childSome {
+			alive++
+		}
+	}
+	switch {
+	case here == 0 || alive == 0:
+		return false, false, true
+	case intact == here:
+		return true, true, true
+	case group.Mode == disruption.All:
+		return false, false, false
+	}
+	need := here
+	if m := group.Composite.MinGroupCount; m != nil {
+		need = int(*m)
+	}
+	return false, true, alive >= need
+}
+
+func (us *Units) podsGoOn(group *cluster.Group, stays func(cluster.PodID) bool) (all, some, ok bool) {
+	running, staying, leaderless := 0, 0, false
+	for _, p := range group.Pods {
+		if us.ix.Pod(p).Node == "" {
+			continue
+		}
+		running++
+		if stays(p) {
+			staying++
+		} else if us.Leads(p) {
+			leaderless = true
+		}
+	}
+	switch {
+	case running == 0 || staying == 0:
+		return false, false, true
+	case staying == running:
+		return true, true, true
+	case group.Mode == disruption.All, leaderless:
+		return false, false, false
+	}
+	least := 1
+	if m := group.PodGroup.MinCount; m != nil {
+		least = int(*m)
+	}
+	return false, true, staying >= least
+}
+
+// running counts the running pods beneath g.
+func (us *Units) running(g cluster.GroupID) int {
+	n := 0
+	for _, p := range us.ix.PodsUnder(nil, g) {
+		if us.ix.Pod(p).Node != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Parts says of units that are out in part which of their pods are. A unit that is
+// not in it is out with all its pods. nil: all of them are.
+type Parts map[UnitID][]cluster.PodID
+
+// Of returns the pods of unit u that are out. The slice belongs to us or parts.
+func (parts Parts) Of(us *Units, u UnitID) []cluster.PodID {
+	if pods, ok := parts[u]; ok {
+		return pods
+	}
+	return us.units[u].Pods
+}
+
+// CostOf is the price of those pods of unit u: of the whole unit with what its group
+// costs, of a part without.
+func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
+	if us.cost == nil || len(pods) == len(us.units[u].Pods) {
+		return us.Cost(u)
+	}
+	return us.by.Cost.Price(us.ix, cluster.NoGroup, pods)
+}
