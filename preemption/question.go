@@ -280,7 +280,7 @@ func (q *question) give(placement map[string]string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		errs = append(errs, &cluster.FieldError{
-			Kind: "Preemptor", Field: "Placement", Value: fmt.Sprintf("%q", name),
+			Kind: "Preemptor", Namespace: q.asked.Namespace, Name: q.asked.Name, Field: "Placement", Value: fmt.Sprintf("%q", name),
 			Want: "a pending pod of the preemptor, as namespace/name",
 		})
 	}

@@ -15,13 +15,17 @@ type FieldError struct {
 	Err error // the lower package's own error, if there is one: priority.ErrUnknownClass, disruption.ErrSelector, ...
 }
 
-// Error names the object, the field, the value and what was expected.
+// Error names the object, the field, the value and what was expected. An object that
+// has no name, as there is only one of it, goes by its kind.
 func (e *FieldError) Error() string {
-	name := e.Name
-	if e.Namespace != "" {
-		name = e.Namespace + "/" + e.Name
+	object := e.Kind
+	switch {
+	case e.Namespace != "":
+		object += fmt.Sprintf(" %q", e.Namespace+"/"+e.Name)
+	case e.Name != "":
+		object += fmt.Sprintf(" %q", e.Name)
 	}
-	return fmt.Sprintf("cluster: %s %q: %s: %s is not %s", e.Kind, name, e.Field, e.Value, e.Want)
+	return fmt.Sprintf("cluster: %s: %s: %s is not %s", object, e.Field, e.Value, e.Want)
 }
 
 // Is reports whether target is ErrInvalid.

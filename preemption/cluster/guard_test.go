@@ -60,10 +60,10 @@ cluster: Pod "p": RanSeconds: -1 is not >= 0
 cluster: PodGroup "g": Cost.Fixed: -1 is not >= 0
 cluster: PriorityClass "low": annotations[preemption-toleration.scheduling.x-k8s.io/toleration-seconds]: "soon" is not an integer of 64 bits
 cluster: PriorityClass "low": guaranteedSeconds: -5 is not >= 0
-cluster: Snapshot "": Disruptions[0].Cost: -1 is not >= 0
-cluster: Snapshot "": Disruptions[0].Pods: -1 is not >= 0
-cluster: Snapshot "": Disruptions[0].Time: 2026-01-02T12:00:00.000000001Z is not at or before the snapshot's time, 2026-01-02T12:00:00Z
-cluster: Snapshot "": Disruptions[0].Victims: -1 is not >= 0`), "\n"), strings.Split(err.Error(), "\n"))
+cluster: Snapshot: Disruptions[0].Cost: -1 is not >= 0
+cluster: Snapshot: Disruptions[0].Pods: -1 is not >= 0
+cluster: Snapshot: Disruptions[0].Time: 2026-01-02T12:00:00.000000001Z is not at or before the snapshot's time, 2026-01-02T12:00:00Z
+cluster: Snapshot: Disruptions[0].Victims: -1 is not >= 0`), "\n"), strings.Split(err.Error(), "\n"))
 }
 
 func TestMilestonesBelowThePriority(t *testing.T) {

@@ -80,7 +80,7 @@ func (p *Preemptor) Clone() Preemptor {
 // holds. The error joins a [*FieldError] for each problem.
 func (p *Preemptor) Validate() error {
 	var ps problems
-	o := ps.object("Preemptor", p.Namespace, p.Name)
+	o := p.object(&ps)
 	if p.Kind == KindWorkload {
 		return p.validateWorkload(&ps, o)
 	}
@@ -126,6 +126,21 @@ func (p *Preemptor) Validate() error {
 		validateGroup(&ps, p.Group)
 	}
 	return ps.err()
+}
+
+// object is what a complaint about p names: what p names, or else what it holds.
+func (p *Preemptor) object(ps *problems) object {
+	namespace, name := p.Namespace, p.Name
+	switch {
+	case name != "":
+	case p.Workload != nil:
+		namespace, name = p.Workload.Namespace, p.Workload.Name
+	case p.Group != nil:
+		namespace, name = p.Group.Namespace, p.Group.Name
+	case len(p.Pods) > 0:
+		namespace, name = p.Pods[0].Namespace, p.Pods[0].Name
+	}
+	return ps.object("Preemptor", namespace, name)
 }
 
 // validateWorkload checks a preemptor of kind Workload.

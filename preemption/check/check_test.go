@@ -1,0 +1,244 @@
+package check_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// lowAsVictims is an Eligible in which every unit has a priority of 0 as a victim,
+// below its priority: what KEP-5710 forbids, and why.
+type lowAsVictims struct{}
+
+func (lowAsVictims) Kept(_ *victims.Units, _ victims.UnitID, p victims.Claim) victims.Kept {
+	if p.Priority > 0 {
+		return victims.Kept{}
+	}
+	return victims.Kept{Rule: victims.KeptPriority}
+}
+
+func nodes(cpus ...int64) (list []cluster.Node) {
+	for i, cpu := range cpus {
+		list = append(list, cluster.Node{Name: fmt.Sprintf("n%d", i+1), Allocatable: preemption.Resources{cluster.CPU: cpu}})
+	}
+	return list
+}
+
+func pod(name string, priority int32, cpu int64) check.Workload {
+	return check.Workload{Pods: []preemption.Pod{{Name: name, Priority: &priority, Requests: preemption.Resources{cluster.CPU: cpu}}}}
+}
+
+// Two workloads of high priority whose priority as victims is low evict each other
+// in turn, for ever. That is why KEP-5710 forbids it.
+func Example() {
+	m := check.Model{
+		Nodes:     nodes(1),
+		Workloads: []check.Workload{pod("x", 100, 1), pod("y", 100, 1)},
+		Policy:    preemption.Options{Hooks: &preemption.Hooks{Eligible: lowAsVictims{}}},
+	}
+	report, err := m.Check()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report)
+
+	m.Policy = preemption.Options{}
+	report, err = m.Check()
+	fmt.Println(report, err)
+	// Output:
+	// a cycle of 4 events:
+	//   y evicts x
+	//   y starts on n1
+	//   x evicts y
+	//   x starts on n1
+	// no cycle in 3 situations, all that can be reached <nil>
+}
+
+// builtin are the built-in combinations of rules that are checked for cycles.
+func builtin() map[string]preemption.Options {
+	tariff := disruption.Tariff{Pods: 1, Work: map[string]disruption.Rate{cluster.CPU: {Price: 1}}}
+	list := map[string]preemption.Options{}
+	for _, rules := range []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136, preemption.KEP5710Alpha} {
+		for name, o := range map[string]preemption.Options{
+			"alone":           {},
+			"guaranteed":      {Guards: preemption.Guards{GuaranteedSeconds: 60}},
+			"cool-down":       {Guards: preemption.Guards{Cooldown: victims.Cooldown{Evictions: 1, Seconds: 120}}},
+			"wait":            {WaitSeconds: 60},
+			"no cascade":      {NoCascade: true},
+			"cost":            {Cost: preemption.CostOptions{Tariff: tariff, Importance: true}, PreferMovable: true},
+			"objective":       {Cost: preemption.CostOptions{Tariff: tariff, Objective: true}},
+			"limits":          {Limits: preemption.Limits{Victims: 1, Window: preemption.Window{Seconds: 60, Pods: 1}}},
+			"hard budgets":    {HardBudgets: preemption.HardBudgets{All: true}},
+			"apart":           {PreemptionPriority: preemption.PreemptionPriority{Apart: true}},
+			"all that fit":    {Members: preemption.AllThatFit},
+			"lowest":          {LowestLevel: true},
+			"guards together": {Guards: preemption.Guards{GuaranteedSeconds: 60, Cooldown: victims.Cooldown{Evictions: 2, Seconds: 120}}, WaitSeconds: 60},
+		} {
+			o.Rules = rules
+			list[string(rules)+", "+name] = o
+		}
+	}
+	return list
+}
+
+// randomModel is a small model: pods and gangs of few priorities and sizes, tolerant
+// classes, preemption priorities that climb.
+func randomModel(r *rand.Rand, o preemption.Options) check.Model {
+	m := check.Model{Nodes: nodes([]int64{int64(1 + r.IntN(2)), int64(1 + r.IntN(2)), int64(1 + r.IntN(2))}[:1+r.IntN(3)]...), Policy: o, MaxStates: 1000}
+	if r.IntN(3) == 0 {
+		m.Classes = []priority.Class{{Name: "tolerant", Value: 1, Annotations: map[string]string{
+			priority.MinimumPreemptableAnnotation: "3", priority.TolerationSecondsAnnotation: "60",
+		}}}
+	}
+	if r.IntN(2) == 0 {
+		m.Budgets = []disruption.Budget{{Name: "b", Allowed: int32(r.IntN(2)), Selector: &disruption.Selector{}}}
+	}
+	for w := range 2 + r.IntN(3) {
+		prio := int32(1 + r.IntN(3))
+		load := pod(fmt.Sprintf("w%d", w), prio, int64(1+r.IntN(2)))
+		p := &load.Pods[0]
+		switch r.IntN(5) {
+		case 0:
+			if len(m.Classes) > 0 {
+				p.Class, p.Priority = "tolerant", nil
+			}
+		case 1:
+			higher := prio + 1
+			p.PreemptionPriority = &higher
+		case 2:
+			p.Guard = &cluster.Guard{Milestones: []cluster.Milestone{{Seconds: 60, Value: int64(prio) + 2}, {Seconds: 120, Value: int64(prio)}}}
+		case 3:
+			least := int32(2)
+			other := *p
+			other.Name += "-2"
+			load.Pods = append(load.Pods, other)
+			load.Group = &preemption.PodGroup{
+				Name: p.Name, Priority: &prio, MinCount: &least,
+				Mode: []disruption.Mode{disruption.Single, disruption.All, disruption.SurplusFirst}[r.IntN(3)],
+			}
+		}
+		m.Workloads = append(m.Workloads, load)
+	}
+	return m
+}
+
+// TestBuiltinRulesHaveNoCycle: on random small models of every built-in combination,
+// others for each, no situation comes back with an eviction in between.
+func TestBuiltinRulesHaveNoCycle(t *testing.T) {
+	const models = 16
+	all := builtin()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			states, evictions, complete := 0, 0, 0
+			for seed := range uint64(models) {
+				report := hasNoCycle(t, all[name], uint64(i*models)+seed)
+				states += report.States
+				evictions += report.Evictions
+				if report.Complete {
+					complete++
+				}
+			}
+			t.Logf("%d models, %d complete: %d situations, %d evictions, no cycle", models, complete, states, evictions)
+			require.Positive(t, evictions)
+			require.Positive(t, complete)
+		})
+	}
+}
+
+func hasNoCycle(t *testing.T, o preemption.Options, seed uint64) *check.Report {
+	m := randomModel(rand.New(rand.NewPCG(seed, 8)), o)
+	if !o.Cost.Tariff.Free() {
+		m.StepSeconds = 60
+	}
+	report, err := m.Check()
+	require.NoError(t, err, "seed %d", seed)
+	require.Nil(t, report.Cycle, "seed %d: %s", seed, report)
+	return report
+}
+
+// FuzzBuiltinRulesHaveNoCycle looks at more of them.
+func FuzzBuiltinRulesHaveNoCycle(f *testing.F) {
+	all := builtin()
+	names := slices.Sorted(maps.Keys(all))
+	f.Add(uint16(0), uint64(1))
+	f.Fuzz(func(t *testing.T, name uint16, seed uint64) {
+		hasNoCycle(t, all[names[int(name)%len(names)]], seed)
+	})
+}
+
+func TestModelsOutOfBounds(t *testing.T) {
+	four := []check.Workload{pod("a", 1, 1), pod("b", 1, 1), pod("c", 1, 1), pod("d", 1, 1)}
+	for want, m := range map[string]check.Model{
+		`cluster: Model: Nodes: 4 is not at most 3`:                                                                     {Nodes: nodes(1, 1, 1, 1)},
+		`cluster: Model: Workloads: 5 is not at most 4`:                                                                 {Workloads: append(four, pod("e", 1, 1))},
+		`cluster: Model: Workloads[0].Pods: 0 is not one pod, or a Group given`:                                         {Workloads: []check.Workload{{}}},
+		`cluster: Model: Workloads[0].Pods: 0 is not >= 1`:                                                              {Workloads: []check.Workload{{Group: &preemption.PodGroup{Name: "g"}}}},
+		`cluster: Model: Pods: 9 is not at most 8`:                                                                      {Workloads: []check.Workload{{Group: &preemption.PodGroup{Name: "g"}, Pods: make([]preemption.Pod, 9)}}},
+		`cluster: Model: StepSeconds: -1 is not >= 0 and at most 3153600000`:                                            {StepSeconds: -1},
+		`cluster: Model: HorizonSeconds: 9223372036854775807 is not >= 0 and at most 3153600000`:                        {HorizonSeconds: math.MaxInt64},
+		`cluster: Model: StepSeconds: 0 is not >= 1 where HorizonSeconds is, and no rule says by how much time goes by`: {HorizonSeconds: 60},
+		`cluster: Pod "a": Requests[cpu]: -1 is not >= 0`:                                                               {Workloads: []check.Workload{pod("a", 1, -1)}},
+		`cluster: Node "n1": Allocatable[cpu]: -1 is not >= 0`:                                                          {Nodes: nodes(-1)},
+	} {
+		_, err := m.Check()
+		require.EqualError(t, err, want)
+		require.ErrorIs(t, err, cluster.ErrInvalid)
+	}
+	bad := check.Model{Nodes: nodes(1), Workloads: four[:1], Policy: preemption.Options{Rules: "Kubernetes1"}}
+	_, err := bad.Check()
+	var oe *preemption.OptionError
+	require.ErrorAs(t, err, &oe)
+}
+
+// TestGuaranteedForEver: seconds that never pass make no steps.
+func TestGuaranteedForEver(t *testing.T) {
+	x, forever := pod("x", 1, 1), int64(math.MaxInt64)
+	x.Pods[0].Guard = &cluster.Guard{GuaranteedSeconds: &forever}
+	m := check.Model{Nodes: nodes(1), Workloads: []check.Workload{x, pod("y", 2, 1)}}
+	r, err := m.Check()
+	require.NoError(t, err)
+	require.Equal(t, check.NoCycle, r.Verdict)
+	require.Equal(t, 3, r.States, "nobody runs, x does, y does")
+	require.Zero(t, r.Evictions)
+}
+
+// TestProgress: a long check says how far it is.
+func TestProgress(t *testing.T) {
+	m := check.Model{Nodes: nodes(1, 1), Policy: preemption.Options{Guards: preemption.Guards{GuaranteedSeconds: 60}}, StepSeconds: 10, MaxStates: 2500}
+	for i := range int32(4) {
+		m.Workloads = append(m.Workloads, pod(fmt.Sprint(i), i, 1))
+	}
+	var seen []int
+	m.Progress = func(n, ahead int) {
+		seen = append(seen, n)
+		require.Positive(t, ahead)
+	}
+	r, err := m.Check()
+	require.NoError(t, err)
+	require.Equal(t, []int{1000, 2000}, seen)
+	require.Equal(t, check.NotExhausted, r.Verdict)
+}
+
+// TestAModelThatIsTooLargeSaysSo: what was not looked at is not called complete.
+func TestAModelThatIsTooLargeSaysSo(t *testing.T) {
+	m := check.Model{Nodes: nodes(1), Workloads: []check.Workload{pod("x", 1, 1), pod("y", 2, 1)}, MaxStates: 2}
+	r, err := m.Check()
+	require.NoError(t, err)
+	require.False(t, r.Complete)
+	require.Equal(t, "not exhausted: no cycle in 2 situations, but there are more", r.String())
+	require.Equal(t, check.NotExhausted, r.Verdict)
+}

@@ -1,0 +1,52 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// validate refuses what is out of bounds, and what no snapshot may have. The errors
+// are [cluster.FieldError]s.
+func (m *Model) validate() error {
+	pods := 0
+	for i, w := range m.Workloads {
+		pods += len(w.Pods)
+		switch field := fmt.Sprintf("Workloads[%d].Pods", i); {
+		case w.Group == nil && len(w.Pods) != 1:
+			return bad(field, len(w.Pods), "one pod, or a Group given")
+		case len(w.Pods) == 0:
+			return bad(field, 0, ">= 1")
+		}
+	}
+	for _, f := range []struct {
+		field      string
+		value, max int
+	}{
+		{"Nodes", len(m.Nodes), MaxNodes}, {"Workloads", len(m.Workloads), MaxWorkloads}, {"Pods", pods, MaxPods},
+	} {
+		if f.value > f.max {
+			return bad(f.field, f.value, fmt.Sprintf("at most %d", f.max))
+		}
+	}
+	for _, f := range []struct {
+		field string
+		value int64
+	}{{"StepSeconds", m.StepSeconds}, {"HorizonSeconds", m.HorizonSeconds}, {"MaxStates", int64(m.MaxStates)}} {
+		if f.value < 0 || f.value > forever {
+			return bad(f.field, f.value, fmt.Sprintf(">= 0 and at most %d", forever))
+		}
+	}
+	if m.StepSeconds == 0 && m.HorizonSeconds > 0 {
+		if step, _ := m.clock(); step == 0 {
+			return bad("StepSeconds", 0, ">= 1 where HorizonSeconds is, and no rule says by how much time goes by")
+		}
+	}
+	w := newWorld(m)
+	_, err := cluster.NewIndex(w.snapshot(w.first()))
+	return err
+}
+
+func bad[T int | int64](field string, value T, want string) error {
+	return &cluster.FieldError{Kind: "Model", Field: field, Value: fmt.Sprint(value), Want: want}
+}
