@@ -18,10 +18,7 @@ func (s *podSearch) result(v Verdict, message string) *Result {
 
 // checks counts the feasibility checks so far.
 func (s *podSearch) checks() int {
-	if s.sweep != nil {
-		return s.trial.Checks + s.sweep.Checks
-	}
-	return s.trial.Checks
+	return s.trial.Checks + s.looks
 }
 
 // fits answers that the pod goes to node n as things are.
@@ -45,7 +42,7 @@ func (s *podSearch) feasible() *Result {
 	r.Cost = s.best.score.Cost
 	r.Budgets = s.roomOf(s.best.victims, s.best.parts)
 	r.Cleared = s.cleared(s.best.node)
-	r.Rejected = s.countRejections(s.status)
+	r.Rejected = s.rejections()
 	r.Kept = s.keptBy([]cluster.NodeID{s.best.node})
 	r.Warnings = append(r.Warnings, s.classless(list)...)
 	if s.options.Candidates {
@@ -64,7 +61,7 @@ func (s *podSearch) infeasible() *Result {
 	if s.ix.NumNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
-	r.Rejected = s.countRejections(s.status)
+	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
 	if s.hard != nil || s.limits != nil {
 		r.Nearest = s.nearestBounded()

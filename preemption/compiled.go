@@ -41,7 +41,9 @@ type compiled struct {
 type podTools struct {
 	status []domain.Reason
 	runner *reprieve.Runner
-	sweep  *reprieve.Sweep
+	sweep  *reprieve.Sweep // nil if the ladder has no plain nodes
+	scan   *reprieve.Scan  // likewise
+	barred []uint64        // by block of nodes
 	tally  *disruption.Ledger
 }
 
@@ -54,8 +56,12 @@ func (q *question) borrow() *podTools {
 	q.borrowed = &podTools{
 		status: make([]domain.Reason, q.ix.NumNodes()),
 		runner: reprieve.NewRunner(q.units, q.budgets),
-		sweep:  reprieve.NewSweep(q.units, q.ladder, q.budgets),
 		tally:  q.budgets.NewLedger(),
+	}
+	if levels := q.ladder.Levels(); levels != nil {
+		q.borrowed.sweep = reprieve.NewSweep(q.ladder)
+		q.borrowed.scan = reprieve.NewScan(q.borrowed.sweep)
+		q.borrowed.barred = make([]uint64, len(levels.Blocks()))
 	}
 	return q.borrowed
 }

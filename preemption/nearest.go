@@ -25,7 +25,11 @@ type relaxed struct {
 func (s *podSearch) nearest() *Nearest {
 	var best *relaxed
 	var fixed relaxed
+	quick := s.newHopes()
 	for n := range cluster.NodeID(s.ix.NumNodes()) {
+		if quick != nil && quick.none(n) {
+			continue
+		}
 		fixed = s.relaxNode(n)
 		if !s.promises(n, &fixed, s.priority, true, best) {
 			continue
@@ -40,6 +44,7 @@ func (s *podSearch) nearest() *Nearest {
 			}
 			if ok && (best == nil || r.compare(best) < 0) {
 				best = &r
+				quick.beat(best)
 			}
 		}
 	}
@@ -64,11 +69,11 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 		below = math.MaxInt32 // nobody in place is the most that any priority gives
 	}
 	first, _ := s.ladder.Rungs(n, below)
-	room := s.ladder.Room(n, first)
+	s.room = s.ladder.Room(s.room[:0], n, first)
 	for r, asked := range s.member.Request() {
-		if asked > 0 && asked > room[r] {
+		if asked > 0 && asked > s.room[r] {
 			count++
-			size += millionths(asked-max(room[r], asked-math.MaxInt64), asked)
+			size += millionths(asked-max(s.room[r], asked-math.MaxInt64), asked)
 		}
 	}
 	if anyPriority {

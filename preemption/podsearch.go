@@ -20,7 +20,9 @@ type podSearch struct {
 	runner *reprieve.Runner
 	tally  *disruption.Ledger // for Overruns
 
-	sweep *reprieve.Sweep // nil if anything but resources and budgets decides
+	sweep *reprieve.Sweep // nil if anything but resources, budgets and constraints decides
+	scan  *reprieve.Scan  // likewise
+	looks int             // feasibility checks outside the trial
 
 	status []domain.Reason // by node: why the pod does not fit as things are
 	found  []candidate
@@ -29,8 +31,12 @@ type podSearch struct {
 	notes  func(Step) // told of the level found, for the trace; may be nil
 
 	cuts      []int32          // buffer of cutoffs
-	swept     []victims.UnitID // buffer of sweepNode
+	swept     []victims.UnitID // buffer of sweepRungs
+	room      []int64          // buffer of sweepNode
 	unbounded bool             // every node is evaluated to the end: for WhyNot
+	odd       []cluster.NodeID // nodes of which the columns do not tell everything
+	rejected  []rejected       // of a scan
+	each      bool             // every node is looked at by itself: for WhyNot
 }
 
 // candidate is a node on which preemption helps.
@@ -57,9 +63,9 @@ func newPodSearch(q *question) *podSearch {
 	}
 	s.runner.Repeat = q.options.repeat(false)
 	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
-	if q.plainly() {
-		s.sweep = tools.sweep
-		s.sweep.Ask(member)
+	if tools.sweep != nil && q.plainly() {
+		s.sweep, s.scan = tools.sweep, tools.scan
+		s.sweep.Ask(member, q.priority)
 	}
 	return s
 }
@@ -75,6 +81,9 @@ func (q *question) plainly() bool {
 
 // run is the whole road: does it fit, may it preempt, whom, and where.
 func (s *podSearch) run() *Result {
+	if s.scans() {
+		return s.scanAll()
+	}
 	if n := s.filter(); n != cluster.NoNode {
 		return s.fits(n)
 	}
@@ -121,7 +130,7 @@ func (s *podSearch) look(n cluster.NodeID) domain.Reason {
 			return why
 		}
 	}
-	s.sweep.Checks++
+	s.looks++
 	if why := s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n)); !why.OK() || len(s.states) == 0 {
 		return why
 	}
@@ -275,8 +284,9 @@ func (s *podSearch) sweepNode(n cluster.NodeID, through reprieve.Gate) (candidat
 	if first == end {
 		return candidate{}, domain.Reason{Check: noVictims}
 	}
-	if !s.sweep.Fits(s.ladder.Room(n, first)) {
-		return candidate{}, s.member.Resources(s.ladder.Room(n, first), s.ix.Allocatable(n))
+	if s.looks++; !s.sweep.Fits(n, first) {
+		s.room = s.ladder.Room(s.room[:0], n, first)
+		return candidate{}, s.member.Resources(s.room, s.ix.Allocatable(n))
 	}
 	s.stats.Evaluated++
 	if len(s.states) > 0 {
@@ -292,15 +302,21 @@ func (s *podSearch) sweepNode(n cluster.NodeID, through reprieve.Gate) (candidat
 			return candidate{}, why
 		}
 	}
-	score, beats := s.sweep.Node(n, first, end, s.bound(), through)
-	if !beats {
-		return candidate{}, domain.Reason{}
+	return s.sweepRungs(n, first, end, through), domain.Reason{}
+}
+
+// sweepRungs gives back whom it can on the rungs first to end of node n. The
+// candidate has no victims if it is worse than the best so far.
+func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, through reprieve.Gate) candidate {
+	score, ok := s.sweep.Node(n, first, end, s.bound(), through)
+	if !ok {
+		return candidate{}
 	}
 	s.swept = s.swept[:0]
 	for _, rung := range s.sweep.Victims() {
 		s.swept = append(s.swept, s.ladder.Unit(n, rung))
 	}
-	return candidate{n, s.swept, nil, score}, domain.Reason{}
+	return candidate{n, s.swept, nil, score}
 }
 
 // gate asks the constraints who may return.

@@ -70,6 +70,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 
 // whyNot answers about a node or a unit.
 func (s *podSearch) whyNot(target Target) (*Why, error) {
+	s.each = true
 	if target.Node != "" {
 		n := s.ix.NodeByName(target.Node)
 		if n == cluster.NoNode {

@@ -143,6 +143,11 @@ func (q *question) countRejections(whys []domain.Reason) []Rejection {
 			alike[domain.Reason{Check: why.Check, Resource: why.Resource, Detail: why.Detail}]++
 		}
 	}
+	return q.sayRejections(alike)
+}
+
+// sayRejections puts rejections, counted by what is alike, into words.
+func (q *question) sayRejections(alike map[domain.Reason]int) []Rejection {
 	counts := map[string]int{}
 	for why, n := range alike {
 		counts[q.rejection(why)] += n

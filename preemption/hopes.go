@@ -1,0 +1,110 @@
+package preemption
+
+import (
+	"math/bits"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// hopes rules nodes out, by the columns of the ladder, that cannot be nearer than the
+// nearest so far. It knows nodes that ask nothing of the pod, and resources alone.
+type hopes struct {
+	*podSearch
+	ask   victims.Ask
+	top   int // the column of the pod's priority
+	last  int // with everybody gone
+	asked []asked
+
+	known bool
+	count int  // of the nearest so far
+	above bool // a higher priority, and nothing else, is nearer
+}
+
+// asked is a resource that the pod asks for.
+type asked struct {
+	id     cluster.ResourceID
+	amount int64
+	most   int64 // what may be missing of it alone where the way is to be nearer; below zero: nothing
+	beside int64 // likewise, beside a higher priority
+}
+
+// newHopes returns hopes without a nearest; nil if the columns do not do.
+func (s *podSearch) newHopes() *hopes {
+	if s.sweep == nil || s.nominated() != cluster.NoNode || !s.member.Anywhere() {
+		return nil
+	}
+	h := &hopes{podSearch: s, last: s.ladder.Levels().Last()}
+	h.top, _ = s.ladder.Levels().Column(s.priority)
+	s.ladder.Lanes().Pack(&h.ask, s.member.Request())
+	for r, amount := range s.member.Request() {
+		if amount > 0 {
+			h.asked = append(h.asked, asked{id: cluster.ResourceID(r), amount: amount})
+		}
+	}
+	return h
+}
+
+// beat takes best as the nearest so far.
+func (h *hopes) beat(best *relaxed) {
+	if h == nil {
+		return
+	}
+	h.known, h.count = true, len(best.relaxations)
+	h.above = h.count > 1 || best.size > million
+	for i := range h.asked {
+		a := &h.asked[i]
+		a.most, a.beside = below(a.amount, best.size), below(a.amount, best.size-million)
+	}
+}
+
+// below is the most of amount that is less than that many millionths of it.
+func below(amount, millionths int64) int64 {
+	if millionths <= 0 {
+		return -1
+	}
+	hi, lo := bits.Mul64(uint64(amount), uint64(millionths-1))
+	if hi >= million {
+		return 1<<63 - 1
+	}
+	most, _ := bits.Div64(hi, lo, million)
+	return int64(min(most, 1<<63-1))
+}
+
+// none reports that node n cannot be nearer.
+func (h *hopes) none(n cluster.NodeID) bool {
+	if !h.known {
+		return false
+	}
+	b, i := h.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
+	if b.Plain&b.Open>>i&1 == 0 {
+		return false
+	}
+	switch shorts := b.Shorts(&h.ask, h.top, i); {
+	case shorts < h.count, shorts == h.count && h.within(b, h.top, i, false):
+		return false
+	}
+	switch shorts := b.Shorts(&h.ask, h.last, i); {
+	case shorts+1 < h.count, shorts+1 == h.count && h.within(b, h.last, i, true):
+		return false
+	}
+	return true
+}
+
+// within reports whether each resource by itself lacks little enough in column c for
+// the node to be nearer, beside a higher priority or not.
+func (h *hopes) within(b *victims.Block, c, i int, beside bool) bool {
+	if beside && !h.above {
+		return false
+	}
+	for _, a := range h.asked {
+		most := a.most
+		if beside {
+			most = a.beside
+		}
+		if free := b.FreeAtMost(h.ladder.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
+			return false
+		}
+	}
+	return true
+}

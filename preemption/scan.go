@@ -1,0 +1,152 @@
+package preemption
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// scans reports whether all nodes can be looked at at once, by columns: where
+// nothing but resources and budgets decides, and only the best node is asked for.
+func (s *podSearch) scans() bool {
+	o := &s.options
+	return s.scan != nil && len(s.states) == 0 && o.Sampling == nil && !o.Candidates && !o.Explain &&
+		!s.each && !s.unbounded
+}
+
+// scanAll is the whole road by columns. Nodes of which these don't tell everything
+// are looked at one by one, as in exhaust.
+func (s *podSearch) scanAll() *Result {
+	nominated := s.nominated()
+	if nominated != cluster.NoNode {
+		s.trial.Reset(nominated)
+		if s.status[nominated] = s.trial.Fits(); s.status[nominated].OK() {
+			return s.fits(nominated)
+		}
+	}
+	s.bar()
+	s.scan.Run(s.priority, s.borrowed.barred)
+	s.looks += 2*s.ix.NumNodes() - len(s.odd) // once as things are, once with everybody gone
+	for _, n := range s.odd {
+		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
+			break
+		}
+		if s.status[n] = s.look(n); s.status[n].OK() {
+			return s.fits(n)
+		}
+	}
+	if s.scan.Fits != cluster.NoNode {
+		return s.fits(s.scan.Fits)
+	}
+	if nominated != cluster.NoNode {
+		s.status[nominated] = s.look(nominated)
+	}
+	if r := s.refuse(); r != nil {
+		return r
+	}
+	s.pick()
+	s.trial.Restore()
+	if s.best.node == cluster.NoNode {
+		return s.infeasible()
+	}
+	return s.feasible()
+}
+
+// bar finds the plain nodes where the pod must not go, whoever is evicted, and lists
+// the odd ones.
+func (s *podSearch) bar() {
+	anywhere := s.member.Anywhere()
+	for i, b := range s.ladder.Levels().Blocks() {
+		var barred uint64
+		look := b.Plain
+		if anywhere {
+			look &^= b.Open
+		}
+		for ; look != 0; look &= look - 1 {
+			bit := bits.TrailingZeros64(look)
+			if why := s.member.Static(s.ix.Node(nodeAt(i, bit))); !why.OK() {
+				barred |= 1 << bit
+				s.count(why, 1)
+			}
+		}
+		s.borrowed.barred[i] = barred
+		for odd := b.Odd; odd != 0; odd &= odd - 1 {
+			s.odd = append(s.odd, nodeAt(i, bits.TrailingZeros64(odd)))
+		}
+	}
+}
+
+// nodeAt is the node at a bit of a block.
+func nodeAt(block, bit int) cluster.NodeID { return cluster.NodeID(block*victims.BlockSize + bit) }
+
+// pick evaluates the nodes that may be the best.
+func (s *podSearch) pick() {
+	s.stats.Evaluated = s.scan.Helped
+	for _, r := range s.rejected { // so far those where it must not go
+		s.stats.Pruned += r.nodes
+	}
+	for _, n := range s.scan.Tied {
+		first, end := s.ladder.Rungs(n, s.priority)
+		s.considerSwept(s.sweepRungs(n, first, end, nil))
+	}
+	for _, n := range s.scan.Touchy {
+		first, end := s.ladder.Rungs(n, s.priority)
+		s.considerSwept(s.sweepRungs(n, first, end, nil))
+	}
+	for r := range cluster.ResourceID(s.ix.NumResources()) {
+		s.count(domain.Reason{Check: domain.CheckResource, Resource: r}, s.scan.Short[r]+s.scan.TooSmall[r])
+		s.stats.Pruned += s.scan.TooSmall[r]
+	}
+	s.count(domain.Reason{Check: noVictims}, s.scan.Nobody)
+	for _, n := range s.odd {
+		if s.status[n].Unresolvable {
+			s.stats.Pruned++
+		} else {
+			c, why := s.evaluate(n)
+			if s.status[n] = why; why.OK() && c.victims != nil {
+				s.consider(c)
+			}
+		}
+		s.count(s.status[n], 1)
+	}
+}
+
+func (s *podSearch) considerSwept(c candidate) {
+	if c.victims != nil {
+		s.consider(c)
+	}
+}
+
+// count counts nodes that are rejected for a reason.
+func (s *podSearch) count(why domain.Reason, nodes int) {
+	if nodes == 0 || why.OK() {
+		return
+	}
+	alike := domain.Reason{Check: why.Check, Resource: why.Resource, Detail: why.Detail}
+	if i := slices.IndexFunc(s.rejected, func(r rejected) bool { return r.why == alike }); i >= 0 {
+		s.rejected[i].nodes += nodes
+		return
+	}
+	s.rejected = append(s.rejected, rejected{alike, nodes})
+}
+
+// rejected counts nodes by why preemption does not help there.
+type rejected struct {
+	why   domain.Reason
+	nodes int
+}
+
+// rejections says why preemption does not help where it does not.
+func (s *podSearch) rejections() []Rejection {
+	if !s.scans() {
+		return s.countRejections(s.status)
+	}
+	alike := map[domain.Reason]int{}
+	for _, r := range s.rejected {
+		alike[r.why] += r.nodes
+	}
+	return s.sayRejections(alike)
+}

@@ -1,0 +1,204 @@
+package victims
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Lanes says how a row of amounts is packed into few words, so that whether all of
+// an ask fits is a subtraction and a test a word. Each resource has a lane: some
+// bits for a multiple of its grain, and a guard bit above them, which a subtraction
+// borrows if the lane is short. The resources stand in their order from the lowest
+// lane of the first word on.
+//
+// It is exact: every pod asks for multiples of the grain, so that what an ask lacks
+// is not hidden by rounding free room down and an ask up.
+type Lanes struct {
+	words  int
+	lane   []lane // by resource
+	guards []uint64
+	first  [][64]int16 // by word and bit of a guard: the resource
+}
+
+type lane struct {
+	word  int
+	shift uint
+	most  int64 // what it can hold, in grains
+	grain int64
+}
+
+// openEnded is how many pods a node can have that does not say.
+const openEnded = 1<<31 - 1
+
+// newLanes lays out the resources of ix; nil if an amount is too large for a lane.
+func newLanes(ix *cluster.Index) *Lanes {
+	grains, largest := grainsOf(ix)
+	widest := make([]int, len(grains)) // bits, with the guard
+	for r := range grains {
+		if largest[r] >= 1<<62 {
+			return nil
+		}
+		widest[r] = bits.Len64(uint64(largest[r]/grains[r]+1)) + 1
+	}
+	words := numWords(widest)
+	for r, g := range grains { // finer where that takes no further word: more pods to come will suit
+		for _, finer := range []int64{1, 1 << 10, 1 << 20} {
+			if g%finer != 0 {
+				continue
+			}
+			coarse := widest[r]
+			if widest[r] = bits.Len64(uint64(largest[r]/finer+1)) + 1; numWords(widest) <= words {
+				grains[r] = finer
+				break
+			}
+			widest[r] = coarse
+		}
+	}
+	return layOut(grains, widest)
+}
+
+// grainsOf returns, for each resource, the largest number that every request is a
+// multiple of, and the largest amount of it that a node offers.
+func grainsOf(ix *cluster.Index) (grains, largest []int64) {
+	grains, largest = make([]int64, ix.NumResources()), make([]int64, ix.NumResources())
+	for p := range cluster.PodID(ix.NumPods()) {
+		for r, v := range ix.Request(p) {
+			if v != 0 && grains[r] != 1 && (grains[r] == 0 || v%grains[r] != 0) {
+				grains[r] = gcd(grains[r], v)
+			}
+		}
+	}
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		for r, v := range ix.Allocatable(n) {
+			if r == int(cluster.PodsColumn) && v > openEnded {
+				v = openEnded
+			}
+			largest[r] = max(largest[r], v)
+		}
+	}
+	for r := range grains {
+		grains[r] = max(grains[r], 1)
+	}
+	return grains, largest
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// numWords is how many words lanes of these widths take.
+func numWords(widths []int) int {
+	words, used := 1, 0
+	for _, w := range widths {
+		if used+w > 64 {
+			words, used = words+1, 0
+		}
+		used += w
+	}
+	return words
+}
+
+func layOut(grains []int64, widths []int) *Lanes {
+	l := &Lanes{words: numWords(widths), lane: make([]lane, len(grains))}
+	l.guards, l.first = make([]uint64, l.words), make([][64]int16, l.words)
+	word, used := 0, 0
+	for r, w := range widths {
+		if used+w > 64 {
+			word, used = word+1, 0
+		}
+		l.lane[r] = lane{word, uint(used), 1<<(w-1) - 1, grains[r]}
+		used += w
+		l.guards[word] |= 1 << (used - 1)
+		l.first[word][used-1] = int16(r)
+	}
+	return l
+}
+
+// packRequest packs what a running pod asks for; false if a lane cannot hold it.
+func (l *Lanes) packRequest(dst []uint64, row []int64) bool {
+	clear(dst)
+	for r, v := range row {
+		if v == 0 {
+			continue
+		}
+		at := &l.lane[r]
+		if v < 0 || v%at.grain != 0 || v/at.grain > at.most {
+			return false
+		}
+		dst[at.word] |= uint64(v/at.grain) << at.shift
+	}
+	return true
+}
+
+// packRoom packs free room, with every guard set: below zero counts as nothing, and
+// more pods than anybody has as that many. False if a lane cannot hold it.
+func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
+	copy(dst, l.guards)
+	for r, v := range row {
+		if v <= 0 {
+			continue
+		}
+		at := &l.lane[r]
+		if v /= at.grain; v > at.most {
+			if r != int(cluster.PodsColumn) {
+				return false
+			}
+			v = at.most
+		}
+		dst[at.word] |= uint64(v) << at.shift
+	}
+	return true
+}
+
+// Ask is what a pod that wants in asks for, packed.
+type Ask struct {
+	Words  []uint64 // what it asks for
+	Masks  []uint64 // the lanes of what it asks for, without guards
+	Guards []uint64 // the guards of what it asks for
+	Rest   []uint64 // everything else
+	need   []uint64 // guards of what a node has to offer in all: pods apart
+}
+
+// Pack packs row, a row of the index, into a. Amounts beyond what any node offers
+// become one that no node offers either.
+func (l *Lanes) Pack(a *Ask, row []int64) {
+	for _, s := range []*[]uint64{&a.Words, &a.Masks, &a.Guards, &a.Rest, &a.need} {
+		*s = slices.Grow((*s)[:0], l.words)[:l.words]
+		clear(*s)
+	}
+	for r, v := range row {
+		if v <= 0 {
+			continue
+		}
+		at := &l.lane[r]
+		grains := v / at.grain
+		if v%at.grain != 0 {
+			grains++
+		}
+		a.Words[at.word] |= uint64(min(grains, at.most)) << at.shift
+		a.Masks[at.word] |= uint64(at.most) << at.shift
+		guard := uint64(at.most+1) << at.shift
+		a.Guards[at.word] |= guard
+		if r != int(cluster.PodsColumn) {
+			a.need[at.word] |= guard
+		}
+	}
+	for w := range a.Rest {
+		a.Rest[w] = ^(a.Masks[w] | a.Guards[w])
+	}
+}
+
+// Fits reports whether a fits into room, packed with its guards.
+func (a *Ask) Fits(room []uint64) bool {
+	for w, ask := range a.Words {
+		if (room[w]-ask)&a.Guards[w] != a.Guards[w] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,287 @@
+package victims
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Levels keeps, for each node and each of some priorities, what is free there with
+// every unit of at most that priority gone, packed: so that the lowest priority that
+// has to go, on any node, is found by one pass. It covers the plain nodes without
+// nominated pods; the others are odd, and have to be looked at one by one.
+type Levels struct {
+	lanes  *Lanes
+	bounds []int32 // ascending; column i+1 is with every unit of at most bounds[i] gone, column 0 with nobody gone
+	// Complete: every level of a unit is among the bounds.
+	complete bool
+	blocks   []*Block
+	owner    *owner
+}
+
+// BlockSize is how many nodes a Block has.
+const BlockSize = 64
+
+// Block is the part of the Levels for BlockSize nodes in a row.
+type Block struct {
+	owner *owner
+
+	// Plain and Odd say which nodes the columns hold for and which are odd, Open which
+	// admit every pod: bit i is for the i-th node of the block.
+	Plain, Odd, Open uint64
+
+	columns []uint64         // by column, word and node: free room
+	offers  []uint64         // by word and node: what the node offers in all
+	lowest  [BlockSize]int32 // by node: the lowest level of a unit
+}
+
+// mostBounds is how many priorities have a column. With more levels than that, the
+// bounds divide the units into parts of the same size.
+const mostBounds = 16
+
+func newLevels(l *Ladder) *Levels {
+	nodes := l.us.ix.NumNodes()
+	v := &Levels{lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
+	v.setBounds(l.us)
+	words := l.lanes.words
+	for i := range v.blocks {
+		v.blocks[i] = &Block{
+			owner:   v.owner,
+			columns: make([]uint64, (len(v.bounds)+1)*words*BlockSize),
+			offers:  make([]uint64, words*BlockSize),
+		}
+	}
+	return v
+}
+
+// setBounds chooses the priorities that have a column.
+func (v *Levels) setBounds(us *Units) {
+	seen := map[int32]bool{}
+	for u := range us.units {
+		seen[us.units[u].Level] = true
+	}
+	if v.complete = len(seen) <= mostBounds; v.complete {
+		for level := range seen {
+			v.bounds = append(v.bounds, level)
+		}
+		slices.Sort(v.bounds)
+		return
+	}
+	all := make([]int32, len(us.units))
+	for u := range us.units {
+		all[u] = us.units[u].Level
+	}
+	slices.Sort(all)
+	for i := 1; i <= mostBounds; i++ {
+		v.bounds = append(v.bounds, all[i*len(all)/mostBounds-1])
+	}
+	v.bounds = slices.Compact(v.bounds)
+}
+
+// knows reports whether the bounds suit levels, of a node's units.
+func (v *Levels) knows(levels []int32) bool {
+	c := len(v.bounds)
+	if !v.complete {
+		return len(levels) == 0 || levels[0] <= v.bounds[c-1]
+	}
+	for _, level := range levels { // descending
+		for c > 0 && v.bounds[c-1] > level {
+			c--
+		}
+		if c == 0 || v.bounds[c-1] != level {
+			return false
+		}
+	}
+	return true
+}
+
+// close makes node i of the block odd.
+func (b *Block) close(i int, open bool) {
+	bit := uint64(1) << i
+	b.Plain, b.Odd, b.Open = b.Plain&^bit, b.Odd|bit, b.Open&^bit
+	if open {
+		b.Open |= bit
+	}
+}
+
+// open makes node i of the block plain, with units of these levels.
+func (b *Block) open(i int, levels []int32) {
+	bit := uint64(1) << i
+	b.Plain, b.Odd = b.Plain|bit, b.Odd&^bit
+	b.lowest[i] = math.MaxInt32
+	if len(levels) > 0 {
+		b.lowest[i] = levels[len(levels)-1]
+	}
+}
+
+// put writes column c of node i.
+func (b *Block) put(c, i int, room []uint64) {
+	at := c * len(room) * BlockSize
+	for w, v := range room {
+		b.columns[at+w*BlockSize+i] = v
+	}
+}
+
+// offer writes what node i offers in all.
+func (b *Block) offer(i int, room []uint64) {
+	for w, v := range room {
+		b.offers[w*BlockSize+i] = v
+	}
+}
+
+// own returns the block of node n for a change in place, and the place of n in it.
+func (v *Levels) own(n cluster.NodeID) (*Block, int) {
+	i := int(n) / BlockSize
+	b := v.blocks[i]
+	if b.owner != v.owner {
+		mine := *b
+		mine.owner = v.owner
+		mine.columns, mine.offers = slices.Clone(b.columns), slices.Clone(b.offers)
+		b = &mine
+		v.blocks[i] = b
+	}
+	return b, int(n) % BlockSize
+}
+
+func (v *Levels) fork(o *owner) *Levels {
+	fork := *v
+	fork.owner = o
+	fork.blocks = slices.Clone(v.blocks)
+	return &fork
+}
+
+// Column returns the column with all of the units gone that are below a priority,
+// and whether that is exactly so: otherwise some more are gone.
+func (v *Levels) Column(below int32) (c int, exact bool) {
+	c, _ = slices.BinarySearch(v.bounds, below)
+	if v.complete || c == len(v.bounds) || c > 0 && v.bounds[c-1] == below-1 {
+		return c, true
+	}
+	return c + 1, false
+}
+
+// Blocks returns the blocks, in order of the nodes. They belong to v.
+func (v *Levels) Blocks() []*Block { return v.blocks }
+
+// Fit returns those nodes of within where a fits into column c.
+func (b *Block) Fit(a *Ask, c int, within uint64) uint64 {
+	words := len(a.Words)
+	column := b.columns[c*words*BlockSize:][:words*BlockSize]
+	for w, guards := range a.Guards {
+		if guards == 0 {
+			continue
+		}
+		if within == 0 {
+			return 0
+		}
+		if few(within) {
+			within = fitFew(column[w*BlockSize:][:BlockSize], a.Words[w], guards, within)
+			continue
+		}
+		within &= fit((*[BlockSize]uint64)(column[w*BlockSize:]), a.Words[w], guards)
+	}
+	return within
+}
+
+// few reports whether it is cheaper to look at the nodes of set one by one.
+func few(set uint64) bool { return bits.OnesCount64(set) < BlockSize/4 }
+
+// fitFew returns which of room have enough for ask, of those in set.
+func fitFew(room []uint64, ask, guards, set uint64) uint64 {
+	for left := set; left != 0; left &= left - 1 {
+		if i := bits.TrailingZeros64(left); (room[i]-ask)&guards != guards {
+			set &^= 1 << i
+		}
+	}
+	return set
+}
+
+// fit returns which of room have enough for ask.
+func fit(room *[BlockSize]uint64, ask, guards uint64) uint64 {
+	var fits uint64
+	for i := BlockSize - 1; i >= 0; i-- {
+		fits <<= 1
+		if (room[i]-ask)&guards == guards {
+			fits |= 1
+		}
+	}
+	return fits
+}
+
+// FitOne reports whether a fits into column c of node i.
+func (b *Block) FitOne(a *Ask, c, i int) bool {
+	words := len(a.Words)
+	column := b.columns[c*words*BlockSize+i:]
+	for w, ask := range a.Words {
+		if (column[w*BlockSize]-ask)&a.Guards[w] != a.Guards[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// TooSmall reports whether node i offers less than a asks for, the number of pods
+// apart.
+func (b *Block) TooSmall(a *Ask, i int) bool {
+	for w, ask := range a.Words {
+		if (b.offers[w*BlockSize+i]-ask)&a.need[w] != a.need[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// Explain counts, for nodes of set that a does not fit into column c of, the first
+// resource that is short: in tooSmall with nobody gone if the node offers too little
+// in all, in short otherwise. Nodes without a unit below a priority are not in short;
+// it returns their number.
+func (b *Block) Explain(a *Ask, l *Lanes, c int, set uint64, below int32, short, tooSmall []int) (nobody int) {
+	for ; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		switch {
+		case b.TooSmall(a, i):
+			tooSmall[b.short(a, l, 0, i)]++
+		case b.lowest[i] >= below:
+			nobody++
+		default:
+			short[b.short(a, l, c, i)]++
+		}
+	}
+	return nobody
+}
+
+// short returns the first resource that a lacks in column c of node i.
+func (b *Block) short(a *Ask, l *Lanes, c, i int) cluster.ResourceID {
+	words := len(a.Words)
+	column := b.columns[c*words*BlockSize+i:]
+	for w, ask := range a.Words {
+		if missing := ^(column[w*BlockSize] - ask) & a.Guards[w]; missing != 0 {
+			return cluster.ResourceID(l.first[w][bits.TrailingZeros64(missing)])
+		}
+	}
+	panic("victims: nothing is short")
+}
+
+// Shorts is how many resources a lacks in column c of node i.
+func (b *Block) Shorts(a *Ask, c, i int) int {
+	words := len(a.Words)
+	column := b.columns[c*words*BlockSize+i:]
+	shorts := 0
+	for w, ask := range a.Words {
+		shorts += bits.OnesCount64(^(column[w*BlockSize] - ask) & a.Guards[w])
+	}
+	return shorts
+}
+
+// FreeAtMost is a bound from above for what column c of node i has of resource r, by
+// less than a grain if that is not below zero.
+func (b *Block) FreeAtMost(l *Lanes, c, i int, r cluster.ResourceID) int64 {
+	at := &l.lane[r]
+	room := b.columns[(c*l.words+at.word)*BlockSize+i] >> at.shift & uint64(at.most)
+	return (int64(room)+1)*at.grain - 1
+}
+
+// Last is the column with everybody gone.
+func (v *Levels) Last() int { return len(v.bounds) }

@@ -1,0 +1,108 @@
+package victims
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Violating tells, for one preemptor's priority, which units of each node would
+// violate a budget if everybody below that priority there went: on each node the
+// allowances go to the most important first.
+type Violating struct {
+	below  int32
+	mu     sync.Mutex
+	seen   int // how much of the ladder's log is in
+	ledger *disruption.Ledger
+	of     []RungSet
+	any    []uint64 // by block: the nodes for which of is not empty
+}
+
+// RungSet has a bit for every rung of a node.
+type RungSet [MostRungs / 64]uint64
+
+// Empty reports whether no rung is in s.
+func (s *RungSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
+
+// Has reports whether rung g is in s.
+func (s *RungSet) Has(g Rung) bool { return s[g/64]>>(g%64)&1 != 0 }
+
+// cuts are the priorities for which it was asked lately.
+type cuts struct {
+	mu   sync.Mutex
+	list []*Violating
+}
+
+const mostCuts = 16
+
+// Violating returns what holds for a preemptor of that priority. The first question
+// costs a pass over all units, the next what has changed since.
+func (l *Ladder) Violating(below int32) *Violating {
+	l.cuts.mu.Lock()
+	i := slices.IndexFunc(l.cuts.list, func(v *Violating) bool { return v.below == below })
+	if i < 0 {
+		if len(l.cuts.list) == mostCuts {
+			l.cuts.list = slices.Delete(l.cuts.list, 0, 1)
+		}
+		i = len(l.cuts.list)
+		l.cuts.list = append(l.cuts.list, &Violating{below: below, seen: -1, ledger: l.budgets.NewLedger(), of: make([]RungSet, len(l.nodes)), any: make([]uint64, len(l.levels.blocks))})
+	}
+	v := l.cuts.list[i]
+	l.cuts.mu.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	l.Since(&v.seen, func(n cluster.NodeID) { v.find(l, n) })
+	return v
+}
+
+// Of returns the rungs of node n that would violate a budget.
+func (v *Violating) Of(n cluster.NodeID) *RungSet { return &v.of[n] }
+
+// Any returns the nodes of a block for which Of is not empty.
+func (v *Violating) Any(block int) uint64 { return v.any[block] }
+
+// find settles node n.
+func (v *Violating) find(l *Ladder, n cluster.NodeID) {
+	set := &v.of[n]
+	*set = RungSet{}
+	bit := uint64(1) << (n % BlockSize)
+	v.any[n/BlockSize] &^= bit
+	if !l.nodes[n].plain || !l.nodes[n].budgeted {
+		return
+	}
+	v.ledger.Reset()
+	first, end := l.Rungs(n, v.below)
+	for g := first; g < end; g++ {
+		if l.budgets.Charge(v.ledger, &l.us.units[l.us.on[n][g]]) > 0 {
+			set[g/64] |= 1 << (g % 64)
+			v.any[n/BlockSize] |= bit
+		}
+	}
+}
+
+// Since calls f for each node that was refreshed since the log was as long as seen,
+// and moves seen on; for every node if seen is below zero or too long ago.
+func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
+	now := l.forgotten + len(l.log)
+	if *seen < l.forgotten {
+		for n := range cluster.NodeID(len(l.nodes)) {
+			f(n)
+		}
+	} else {
+		for _, n := range l.log[*seen-l.forgotten:] {
+			f(n)
+		}
+	}
+	*seen = now
+}
+
+// note puts node n into the log.
+func (l *Ladder) note(n cluster.NodeID) {
+	if len(l.log) >= len(l.nodes) { // more changes than nodes: everything is as well looked at anew
+		l.forgotten += len(l.log)
+		l.log = l.log[:0]
+	}
+	l.log = append(l.log, n)
+}
