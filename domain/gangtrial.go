@@ -159,6 +159,13 @@ func (t *GangTrial) Return(p cluster.PodID) {
 	}
 }
 
+// Matters reports whether pod p runs where members are placed or, if these may move,
+// anywhere; or a constraint looks at it.
+func (t *GangTrial) Matters(p cluster.PodID) bool {
+	n := t.ix.NodeOf(p)
+	return n != cluster.NoNode && (t.Mobile || len(t.on[n]) > 0 || touchedBy(t.states, p, n))
+}
+
 // Home returns every pod and takes every member off, for a trial without
 // constraints. It costs the size of the cluster, however many there are.
 func (t *GangTrial) Home() {

@@ -135,6 +135,12 @@ func (t *NodeTrial) move(p cluster.PodID, away bool) {
 	}
 }
 
+// Matters reports whether pod p runs on the node, or a constraint looks at it.
+func (t *NodeTrial) Matters(p cluster.PodID) bool {
+	n := t.ix.NodeOf(p)
+	return n == t.node || n != cluster.NoNode && touchedBy(t.states, p, n)
+}
+
 // Fits says whether the member fits on the node: with the pods that are nominated
 // to it taken as running, and without them, since they may go elsewhere.
 //

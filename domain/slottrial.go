@@ -53,6 +53,12 @@ func (s *SlotTrial) move(p cluster.PodID, do func(cluster.PodID)) {
 	}
 }
 
+// Matters reports whether pod p runs where members may go.
+func (s *SlotTrial) Matters(p cluster.PodID) bool {
+	n := s.t.ix.NodeOf(p)
+	return n != cluster.NoNode && s.inside[n]
+}
+
 // Fits says whether there is room for enough members.
 func (s *SlotTrial) Fits() Reason {
 	s.t.Checks++

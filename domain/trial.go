@@ -32,3 +32,10 @@ type Gapped interface {
 	// Frees is what the r-th of these resources gains when pod p leaves.
 	Frees(r int, p cluster.PodID) int64
 }
+
+// Selective is an optional part of a Trial: it tells which pods matter.
+type Selective interface {
+	// Matters reports whether running pod p may matter to Fits as things stand. Where it
+	// is false, removing it and returning it changes no answer, whoever else is gone.
+	Matters(p cluster.PodID) bool
+}

@@ -48,7 +48,7 @@ func goesOn(t *testing.T, q *gen.Question, r *preemption.Result, seed uint64) (i
 		}
 		running, staying, leads := 0, 0, true
 		for _, p := range q.Snapshot.Pods {
-			if p.Node == "" || p.Namespace != g.Namespace || p.Group != g.Name {
+			if p.Node == "" || p.Terminating || p.Namespace != g.Namespace || p.Group != g.Name {
 				continue
 			}
 			running++
@@ -150,4 +150,120 @@ func placesText(r *preemption.Result) map[string]string {
 		places[n.Pod.Namespace+"/"+n.Pod.Name] = n.Node
 	}
 	return places
+}
+
+// wholeGroups is q with every elastic group of mode All: the units are the same.
+func wholeGroups(q gen.Question) gen.Question {
+	q = gen.Clone(q)
+	for i := range q.Snapshot.PodGroups {
+		if g := &q.Snapshot.PodGroups[i]; g.Mode == disruption.SurplusFirst {
+			g.Mode = disruption.All
+		}
+	}
+	return q
+}
+
+// parts lists what of a unit may go, beside nothing: all of it, or of an elastic pod
+// group what leaves minCount pods and the leader.
+func parts(q *gen.Question, u naive.Unit) (list []naive.Unit) {
+	i := slices.IndexFunc(q.Snapshot.PodGroups, func(g cluster.PodGroup) bool {
+		return u.Kind == cluster.KindPodGroup && g.Namespace == u.Namespace && g.Name == u.Name && g.Mode == disruption.SurplusFirst
+	})
+	if i < 0 {
+		return []naive.Unit{u}
+	}
+	g := &q.Snapshot.PodGroups[i]
+	for set := 1; set < 1<<len(u.Pods); set++ {
+		part, staying, leads := u, 0, true
+		part.Pods = nil
+		for k, p := range u.Pods {
+			if set>>k&1 == 1 {
+				part.Pods = append(part.Pods, p)
+				leads = leads && (p.Name != g.Leader || p.Terminating)
+			} else if !p.Terminating {
+				staying++
+			}
+		}
+		if len(part.Pods) == len(u.Pods) || leads && staying >= int(*g.MinCount) {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// partsOf calls yield with every way in which some of the units go.
+func partsOf(q *gen.Question, units []naive.Unit, some []naive.Unit, yield func([]naive.Unit)) {
+	if len(units) == 0 {
+		yield(some)
+		return
+	}
+	partsOf(q, units[1:], some, yield)
+	for _, part := range parts(q, units[0]) {
+		partsOf(q, units[1:], append(slices.Clone(some), part), yield)
+	}
+}
+
+// TestBoundsHoldAndNothingIsMissedOfElasticGroups: a node is a candidate if and only
+// if some of its units, elastic ones perhaps in part, go within the bounds; and with
+// the price as the objective none of these ways is cheaper.
+func TestBoundsHoldAndNothingIsMissedOfElasticGroups(t *testing.T) {
+	t.Parallel()
+	helped, refused, inPart := 0, 0, 0
+	for seed := range seeds(3000) {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 2, MaxPods: 10, Budgets: true, Groups: true, Ports: true})
+		q.Snapshot.CompositePodGroups = nil
+		elasticGroups(seed, &q)
+		priced(seed, &q)
+		o := preemption.Options{Candidates: true}
+		if seed%3 == 0 {
+			o.Cost = preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}, Objective: true}
+		}
+		o = randomBounds(seed, o, q)
+		r := ask(&named{t, seed}, o, q)
+		if r.Verdict != preemption.Feasible && r.Verdict != preemption.Infeasible {
+			continue
+		}
+		require.True(t, r.Stats.Exact, "seed %d", seed)
+		b, whole := bounds{o, &q}, wholeGroups(q)
+		best, complete := int64(-1), true
+		for _, n := range q.Snapshot.Nodes {
+			units, err := naive.Potential(plain(o), whole.Preemptor, &whole.Snapshot, n.Name)
+			require.NoError(t, err)
+			ways := 1
+			for _, u := range units {
+				ways *= 1 + len(parts(&q, u))
+			}
+			if ways > 2000 {
+				complete = false
+				continue
+			}
+			least := int64(-1)
+			partsOf(&q, units, nil, func(some []naive.Unit) {
+				if price := priceOf(some); len(some) > 0 && (least < 0 || price < least) && b.within(some) &&
+					fit(&named{t, seed}, o, whole, n.Name, naive.Gone(some)).OK() {
+					least = price
+				}
+			})
+			i := slices.IndexFunc(r.Candidates, func(c preemption.Candidate) bool { return c.Domain == n.Name })
+			require.Equal(t, least >= 0, i >= 0, "seed %d: %s", seed, n.Name)
+			if i < 0 {
+				refused++
+				continue
+			}
+			helped++
+			if least >= 0 && (best < 0 || least < best) {
+				best = least
+			}
+			require.True(t, b.victimsWithin(r.Candidates[i].Victims), "seed %d: %s", seed, n.Name)
+			if slices.ContainsFunc(r.Candidates[i].Victims, func(v preemption.Victim) bool { return v.Surplus }) {
+				inPart++
+			}
+		}
+		if complete && o.Cost.Objective && r.Verdict == preemption.Feasible {
+			require.Equal(t, best, r.Cost, "seed %d", seed)
+		}
+	}
+	require.Greater(t, helped, int(seeds(300)))
+	require.Greater(t, refused, int(seeds(300)))
+	require.Greater(t, inPart, int(seeds(50)))
 }

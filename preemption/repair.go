@@ -42,9 +42,6 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 		a.proved = false
 		return out, domain.Reason{}
 	}
-	if slices.ContainsFunc(all, a.elastic) {
-		proof = reprieve.Exhausted
-	}
 	return out, beyond(a.over, proof)
 }
 

@@ -167,9 +167,6 @@ func (q *question) priceOf(u victims.UnitID, pods []cluster.PodID) int64 {
 	return q.units.CostOf(u, pods)
 }
 
-// elastic reports whether unit u may go in part.
-func (q *question) elastic(u victims.UnitID) bool { return q.units.Unit(u).Elastic }
-
 // bounds lists what bounds sets of these units, hard budgets first.
 func (q *question) bounds(units []victims.UnitID) []bound {
 	if q.loose {
@@ -227,25 +224,51 @@ func (q *question) within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 		w.Steps = searchSteps
 	}
 	for _, b := range q.bounds(units) {
-		w.Caps = append(w.Caps, reprieve.Cap{Room: b.room(), Weight: func(u victims.UnitID) int64 { return q.weight(b, u) }})
+		w.Caps = append(w.Caps, reprieve.Cap{
+			Room:   b.room(),
+			Weight: func(u victims.UnitID) int64 { return q.weight(b, u) },
+			Part:   func(u victims.UnitID, pods []cluster.PodID) int64 { return q.weightOf(b, u, pods) },
+			Once:   !b.adds(q.options),
+		})
 	}
 	if q.options.Cost.Objective {
-		w.Price = q.price
+		w.Price, w.PricePart, w.PriceFree = q.price, q.priceOf, q.options.ownCost()
 	}
 	if len(q.states) == 0 {
-		w.Alike = q.alike
+		w.Alike, w.AlikePods = q.alike, q.alikePods
 	}
 	return w
 }
 
-// alike reports whether units a and b are single pods on one node that differ in
-// nothing that decides whether the preemptor fits, nor in budgets and price.
+// adds reports whether what a part of a unit adds to a bound is at least the sum of
+// what its pods do.
+func (b bound) adds(o Options) bool {
+	switch {
+	case b.kind == RelaxBudget, strings.HasPrefix(b.name, "pods"):
+		return true
+	}
+	return strings.HasPrefix(b.name, "cost") && !o.ownCost()
+}
+
+// ownCost reports whether prices are the user's, who may price several pods below
+// what each of them costs.
+func (o Options) ownCost() bool { return o.Hooks != nil && o.Hooks.Cost != nil }
+
+// alike reports whether units a and b are single pods that differ in nothing that
+// decides whether the preemptor fits, nor in budgets and price.
 func (q *question) alike(a, b victims.UnitID) bool {
 	x, y := q.units.Unit(a), q.units.Unit(b)
-	if len(x.Pods) > 1 || len(y.Pods) > 1 || q.price(a) != q.price(b) {
-		return false
-	}
-	p, o := x.Pods[0], y.Pods[0]
+	return len(x.Pods) == 1 && len(y.Pods) == 1 && q.price(a) == q.price(b) && q.alikeInPlace(x.Pods[0], y.Pods[0])
+}
+
+// alikePods says the same of two pods of one unit.
+func (q *question) alikePods(p, o cluster.PodID) bool {
+	u, _ := q.units.UnitOf(p)
+	return q.priceOf(u, []cluster.PodID{p}) == q.priceOf(u, []cluster.PodID{o}) && !q.options.ownCost() && q.alikeInPlace(p, o)
+}
+
+// alikeInPlace is alike but for the price.
+func (q *question) alikeInPlace(p, o cluster.PodID) bool {
 	return q.ix.NodeOf(p) == q.ix.NodeOf(o) && slices.Equal(q.ix.Request(p), q.ix.Request(o)) &&
 		slices.Equal(q.ix.Pod(p).Ports, q.ix.Pod(o).Ports) && slices.Equal(q.budgets.Of(p), q.budgets.Of(o))
 }
@@ -339,9 +362,6 @@ func (s *podSearch) choose(potential []victims.UnitID) (reprieve.Outcome, domain
 	case proof == reprieve.FoundSome:
 		s.stats.Exact = false
 		return out, why
-	}
-	if slices.ContainsFunc(potential, s.elastic) {
-		proof = reprieve.Exhausted // the search takes them whole
 	}
 	s.stats.Exact = s.stats.Exact && proof == reprieve.Refuted && s.monotone()
 	return out, beyond(over, proof)

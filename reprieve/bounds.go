@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // bounds tells how much of each cap, and of the price, the units that are not
@@ -25,9 +25,9 @@ type bounds struct {
 func newBounds(s *chooser, trial domain.Gapped) *bounds {
 	b := &bounds{s: s, trial: trial, gap: trial.Gap(nil)}
 	for r := range b.gap {
-		row := make([]int64, len(s.order))
-		for i, u := range s.order {
-			row[i] = b.freed(u, r)
+		row := make([]int64, len(s.items))
+		for i := range s.items {
+			row[i] = b.freed(s.items[i].pods, r)
 		}
 		b.frees = append(b.frees, row)
 	}
@@ -40,10 +40,10 @@ func newBounds(s *chooser, trial domain.Gapped) *bounds {
 	return b
 }
 
-// freed is what the eviction of unit u frees of the r-th resource.
-func (b *bounds) freed(u victims.UnitID, r int) int64 {
+// freed is what the eviction of pods frees of the r-th resource.
+func (b *bounds) freed(pods []cluster.PodID, r int) int64 {
 	sum := int64(0)
-	for _, p := range b.s.r.Units.Unit(u).Pods {
+	for _, p := range pods {
 		sum += b.trial.Frees(r, p) // at most what runs on the node, which is an int64
 	}
 	return sum
@@ -90,7 +90,7 @@ func (b *bounds) promising(i int) bool {
 	b.gap = b.trial.Gap(b.gap[:0])
 	for r := range b.gap {
 		missing := b.gap[r] // with those from i on out; now as if they were in place
-		for j := i; j < len(b.s.order); j++ {
+		for j := i; j < len(b.s.items); j++ {
 			missing += b.frees[r][j]
 		}
 		if missing <= 0 {

@@ -1,6 +1,7 @@
 package reprieve
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -15,6 +16,11 @@ import (
 type Cap struct {
 	Room   int64                      // the most that the sum may be
 	Weight func(victims.UnitID) int64 // what a victim adds; not below zero
+
+	// Part is what a victim adds of which only these pods go: the sum of what each of
+	// them does or, with Once, the same for any of them. nil: Weight.
+	Part func(u victims.UnitID, pods []cluster.PodID) int64
+	Once bool
 }
 
 // Choice says which sets of victims will do, and which of them is wanted.
@@ -24,12 +30,20 @@ type Choice struct {
 	// Price makes the cheapest set the wanted one. nil: all are alike.
 	Price func(victims.UnitID) int64
 
+	// PricePart is the price of a victim of which only these pods go, at least that of
+	// each of them added up unless PriceFree is set. nil: Price.
+	PricePart func(u victims.UnitID, pods []cluster.PodID) int64
+	PriceFree bool
+
 	// Monotone says that more room never hurts, which lets the search leave early.
 	Monotone bool
 
 	// Alike, if set, says that two units differ in nothing that the trial, the caps
 	// or the price look at.
 	Alike func(a, b victims.UnitID) bool
+
+	// AlikePods says the same of two pods of one elastic unit.
+	AlikePods func(p, q cluster.PodID) bool
 
 	// Steps is how many units may be decided on before the search gives up.
 	Steps int
@@ -58,12 +72,14 @@ type chooser struct {
 	r     *Runner
 	trial domain.Trial
 	order []victims.UnitID
+	items []item
+	parts bool // some of them are members
 
-	price  []int64   // by position
-	weight [][]int64 // by cap and position
-	next   []int     // by position: the next one that is alike, or -1
+	price  []int64   // by item, as all below
+	weight [][]int64 // by cap
+	next   []int     // the next one that is alike, or -1
 	used   []int64   // by cap
-	forced []bool    // by position: must be out, since one like it before is
+	forced []bool    // must be out, since one like it before is
 	out    []bool
 	cost   int64
 	bounds *bounds // nil where the trial does not tell what is missing
@@ -77,30 +93,28 @@ type chooser struct {
 
 // Choose finds the wanted set of victims among the units of order. All of them are
 // out of t, and the preemptor fits. Of equal sets the one is wanted that keeps the
-// first unit of order in which they differ: what giving back in that order comes to
-// as well, where nothing else is asked for.
+// first unit of order in which they differ, and of an elastic unit the first member:
+// what giving back in that order comes to as well, where nothing else is asked for.
 //
 // It returns a new slice, in the order given, with the others back in t; if it finds
-// none, all stay out. Only sets are looked for that cost atMost so much.
+// none, all stay out. Parts tells of which victims only some pods are out. Only sets
+// are looked for that cost atMost so much.
 //
 // Exponential in the worst case; see Choice.Steps.
 func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost int64) ([]victims.UnitID, Proof) {
-	s := &chooser{
-		Choice: &c, r: r, trial: t, order: order, atMost: atMost,
-		price: make([]int64, len(order)), used: make([]int64, len(c.Caps)),
-		forced: make([]bool, len(order)), out: make([]bool, len(order)), next: make([]int, len(order)),
-	}
+	s := &chooser{Choice: &c, r: r, trial: t, order: order, atMost: atMost, used: make([]int64, len(c.Caps))}
+	s.itemize()
+	n := len(s.items)
+	s.price, s.next, s.forced, s.out = make([]int64, n), make([]int, n), make([]bool, n), make([]bool, n)
 	for _, bound := range c.Caps {
-		row := make([]int64, len(order))
-		for i, u := range order {
-			row[i] = bound.Weight(u)
+		row := make([]int64, n)
+		for i := range s.items {
+			row[i] = s.weighs(bound, &s.items[i])
 		}
 		s.weight = append(s.weight, row)
 	}
-	for i, u := range order {
-		if c.Price != nil {
-			s.price[i] = c.Price(u)
-		}
+	for i := range s.items {
+		s.price[i] = s.costs(&s.items[i])
 		s.next[i] = -1
 	}
 	s.findAlike()
@@ -113,53 +127,16 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	return s.settle()
 }
 
-// findAlike links each unit to the next one that is like it.
-func (s *chooser) findAlike() {
-	if s.Alike == nil {
-		return
-	}
-	for i := range s.order {
-		for j := i + 1; j < len(s.order); j++ {
-			if s.Alike(s.order[i], s.order[j]) {
-				s.next[i] = j
-				break
-			}
-		}
-	}
-}
-
-// settle puts everybody back who is not in the best set.
-func (s *chooser) settle() ([]victims.UnitID, Proof) {
-	if s.best == nil {
-		if s.stopped {
-			return nil, Exhausted
-		}
-		return nil, Refuted
-	}
-	var list []victims.UnitID
-	for i, u := range s.order {
-		if s.best[i] {
-			list = append(list, u)
-		} else {
-			s.r.Return(s.trial, u)
-		}
-	}
-	if s.stopped {
-		return list, FoundSome
-	}
-	return list, Found
-}
-
 // decide decides on the units from position i on; those before are decided, and
 // these are out.
 func (s *chooser) decide(i int) {
 	if s.stopped || s.done {
 		return
 	}
-	if i == len(s.order) {
-		if s.Monotone || s.fits() {
-			s.best, s.atMost = slices.Clone(s.out), s.cost-1
-			s.done = s.Price == nil || s.cost == 0
+	if i == len(s.items) {
+		if cost, ok := s.whole(); ok && cost <= s.atMost && (s.Monotone || s.fits()) {
+			s.best, s.atMost = slices.Clone(s.out), cost-1
+			s.done = s.Price == nil || cost == 0
 		}
 		return
 	}
@@ -168,13 +145,13 @@ func (s *chooser) decide(i int) {
 		return
 	}
 	if !s.forced[i] {
-		s.r.Return(s.trial, s.order[i])
+		s.put(i)
 		if !s.Monotone || s.trial.Fits().OK() {
 			if s.promising(i + 1) {
 				s.decide(i + 1)
 			}
 		}
-		s.r.Remove(s.trial, s.order[i])
+		s.take(i)
 	}
 	if before := s.cost; s.evict(i) {
 		if s.promising(i + 1) {
@@ -241,9 +218,9 @@ func (s *chooser) promising(i int) bool {
 // in place whose eviction alone would go beyond a cap.
 func (s *chooser) fitsWithout(i int) bool {
 	stuck := 0
-	for j := i; j < len(s.order); j++ {
+	for j := i; j < len(s.items); j++ {
 		if s.beyond(j) {
-			s.r.Return(s.trial, s.order[j])
+			s.put(j)
 			stuck++
 		}
 	}
@@ -251,9 +228,9 @@ func (s *chooser) fitsWithout(i int) bool {
 		return true
 	}
 	fits := s.trial.Fits().OK()
-	for j := i; j < len(s.order); j++ {
+	for j := i; j < len(s.items); j++ {
 		if s.beyond(j) {
-			s.r.Remove(s.trial, s.order[j])
+			s.take(j)
 		}
 	}
 	return fits
@@ -293,7 +270,7 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 	r.Observe, r.ObservePart = nil, nil
 	defer func() { r.Observe, r.ObservePart = observe, part }()
 	out := r.GiveBack(t, violating, rest)
-	greedy, within := slices.Clone(out.Victims), w.Keeps(out.Victims)
+	greedy, parts, within := slices.Clone(out.Victims), maps.Clone(r.parts), w.Keeps(out.Victims)
 	if within && w.Price == nil && observe == nil {
 		return out, Found
 	}
@@ -309,23 +286,48 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 	}
 	atMost := int64(math.MaxInt64)
 	if within {
-		atMost = 0
-		for _, u := range greedy {
-			atMost = disruption.AddPrices(atMost, w.Price(u))
-		}
+		atMost = w.priceOf(greedy, parts)
 	}
 	list, proof := r.Choose(t, w.Choice, order, atMost)
 	if proof == Exhausted && within {
 		list, proof = greedy, FoundSome
 		r.move(t, order, greedy, r.Return)
+		for u, out := range parts {
+			r.restore(t, u, out)
+		}
 	}
 	for _, u := range list {
-		if r.Units.Unit(u).Elastic && !r.Whole {
-			r.shrink(t, u)
-		}
+		r.fewer(t, u, list, w)
 	}
 	r.Observe, r.ObservePart = observe, part
 	return r.outcome(t, list, order, violating), proof
+}
+
+// fewer looks whether of unit u, which is out in part, fewer members may be.
+func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, w Within) {
+	before, in := r.parts[u]
+	if !in {
+		return
+	}
+	price := w.priceOf(list, r.parts)
+	r.Remove(t, u)
+	r.shrink(t, u)
+	if after, in := r.parts[u]; in {
+		if len(after) < len(before) && w.Keeps(list) && w.priceOf(list, r.parts) <= price {
+			return
+		}
+		r.Remove(t, u)
+	}
+	r.restore(t, u, before)
+}
+
+// priceOf is what these victims cost, 0 if there are no prices.
+func (c *Choice) priceOf(list []victims.UnitID, parts victims.Parts) int64 {
+	sum := int64(0)
+	for _, u := range list {
+		sum = disruption.AddPrices(sum, c.pricePart(u, parts[u]))
+	}
+	return sum
 }
 
 // move removes or returns the units of order that are not in out.
@@ -343,6 +345,9 @@ func (r *Runner) restore(t domain.Trial, u victims.UnitID, part []cluster.PodID)
 		if !slices.Contains(part, p) {
 			t.Return(p)
 		}
+	}
+	if r.parts == nil {
+		r.parts = victims.Parts{}
 	}
 	r.parts[u] = part
 	t.Fits()

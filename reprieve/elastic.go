@@ -20,16 +20,23 @@ func (r *Runner) Forget() { clear(r.parts) }
 // the one that keeps the member that goes later, in order.
 func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	s := &shrinker{
-		r: r, trial: t, unit: u, members: r.Units.Members(u), monotone: !r.Doubtful, steps: r.Steps,
-		back: map[cluster.PodID]bool{},
+		r: r, trial: t, unit: u, monotone: !r.Doubtful, steps: r.Steps, out: map[cluster.PodID]bool{},
 	}
 	if s.steps == 0 {
 		s.steps = shrinkSteps
 	}
+	for _, p := range s.sort() {
+		t.Return(p)
+	}
 	s.next = s.alike()
 	s.skip = make([]bool, len(s.members))
-	s.decide(0)
+	s.decide(0, 0)
 	if s.best == nil {
+		for _, p := range r.Units.Unit(u).Pods {
+			if !slices.Contains(s.members, p) {
+				t.Remove(p)
+			}
+		}
 		return
 	}
 	var out []cluster.PodID
@@ -58,15 +65,36 @@ type shrinker struct {
 	r        *Runner
 	trial    domain.Trial
 	unit     victims.UnitID
-	members  []cluster.PodID
+	members  []cluster.PodID // those to decide on; the others return in any case
 	monotone bool
 	steps    int
 
 	next []int  // by member: the next one that is like it, or -1
 	skip []bool // by member: one like it before stays out
-	back map[cluster.PodID]bool
+	out  map[cluster.PodID]bool
 	best []bool // by member: it returns; nil: no set was found
 	most int
+}
+
+// sort finds the members to decide on, and returns the others.
+func (s *shrinker) sort() (others []cluster.PodID) {
+	us := s.r.Units
+	selective, ok := s.trial.(domain.Selective)
+	if !ok {
+		s.members = us.Members(s.unit)
+		return nil
+	}
+	s.members = us.Deciders(s.unit, selective.Matters)
+	decides := make(map[cluster.PodID]bool, len(s.members))
+	for _, p := range s.members {
+		decides[p] = true
+	}
+	for _, p := range us.Unit(s.unit).Pods {
+		if !decides[p] {
+			others = append(others, p)
+		}
+	}
+	return others
 }
 
 // alike links members on one node that ask for the same.
@@ -81,6 +109,7 @@ func (s *shrinker) alike() []int {
 		for j := i + 1; j < len(s.members); j++ {
 			q := s.members[j]
 			if ix.NodeOf(p) == ix.NodeOf(q) && ix.GroupOf(p) == ix.GroupOf(q) && s.r.Units.Leads(p) == s.r.Units.Leads(q) &&
+				ix.Pod(p).Terminating == ix.Pod(q).Terminating &&
 				slices.Equal(ix.Request(p), ix.Request(q)) && slices.Equal(ix.Pod(p).Ports, ix.Pod(q).Ports) {
 				next[i] = j
 				break
@@ -90,16 +119,16 @@ func (s *shrinker) alike() []int {
 	return next
 }
 
-// decide decides on the members from position i on.
-func (s *shrinker) decide(i int) {
-	if s.steps--; s.steps < 0 || len(s.back)+len(s.members)-i <= s.most {
+// decide decides on the members from position i on; so many of those before return.
+func (s *shrinker) decide(i, back int) {
+	if s.steps--; s.steps < 0 || s.best != nil && back+len(s.members)-i <= s.most {
 		return
 	}
 	if i == len(s.members) {
-		if s.r.Units.GoesOn(s.unit, func(p cluster.PodID) bool { return s.back[p] }) && s.fits() {
-			s.most, s.best = len(s.back), make([]bool, len(s.members))
+		if s.r.Units.GoesOn(s.unit, func(p cluster.PodID) bool { return !s.out[p] }) && s.fits() {
+			s.most, s.best = back, make([]bool, len(s.members))
 			for j, p := range s.members {
-				s.best[j] = s.back[p]
+				s.best[j] = !s.out[p]
 			}
 		}
 		return
@@ -108,16 +137,16 @@ func (s *shrinker) decide(i int) {
 	if !s.skip[i] {
 		s.trial.Return(p)
 		if !s.monotone || s.trial.Fits().OK() {
-			s.back[p] = true
-			s.decide(i + 1)
-			delete(s.back, p)
+			s.decide(i+1, back+1)
 		}
 		s.trial.Remove(p)
 	}
 	if s.next[i] >= 0 {
 		s.skip[s.next[i]] = true
 	}
-	s.decide(i + 1)
+	s.out[p] = true
+	s.decide(i+1, back)
+	delete(s.out, p)
 	if s.next[i] >= 0 {
 		s.skip[s.next[i]] = false
 	}

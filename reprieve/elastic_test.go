@@ -48,7 +48,7 @@ func elastic(r *rand.Rand) cluster.Snapshot {
 			priority := int32(r.IntN(2))
 			s.Pods = append(s.Pods, cluster.Pod{
 				Name: fmt.Sprintf("p%d-%d", g, i), UID: fmt.Sprint(r.IntN(3)), Group: group.Name, Priority: &priority,
-				Node:     []string{"n0", "n0", "n1"}[r.IntN(3)],
+				Node: []string{"n0", "n0", "n1"}[r.IntN(3)], Terminating: r.IntN(12) == 0,
 				Requests: cluster.Resources{cluster.CPU: int64(1 + r.IntN(2)), cluster.Memory: int64(r.IntN(3))},
 			})
 		}
@@ -58,11 +58,11 @@ func elastic(r *rand.Rand) cluster.Snapshot {
 
 // useful says whether what stays of the groups is of use, in the words of the rules.
 func useful(s *cluster.Snapshot, stays func(string) bool) bool {
-	alive, whole, anybody := 0, true, false
+	alive, gone, whole, anybody := 0, 0, true, false
 	for _, g := range s.PodGroups {
 		running, staying, leaderStays := 0, 0, true
 		for _, p := range s.Pods {
-			if p.Group != g.Name {
+			if p.Group != g.Name || p.Terminating {
 				continue
 			}
 			running++
@@ -73,6 +73,8 @@ func useful(s *cluster.Snapshot, stays func(string) bool) bool {
 			}
 		}
 		switch {
+		case running == 0:
+			gone++
 		case staying == running:
 			alive++
 		case staying == 0:
@@ -91,7 +93,50 @@ func useful(s *cluster.Snapshot, stays func(string) bool) bool {
 	if m := s.CompositePodGroups[0].MinGroupCount; m != nil {
 		return alive >= int(*m)
 	}
-	return alive == len(s.PodGroups)
+	return alive == len(s.PodGroups)-gone
+}
+
+// TestMembersElsewhereReturnAtOnce: of a large group the search is about those who
+// are in the way.
+func TestMembersElsewhereReturnAtOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	least := int32(400)
+	s := cluster.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 1000}}, {Name: "n1", Allocatable: cluster.Resources{cluster.CPU: 1_000_000}}},
+		PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: &least}},
+	}
+	free := int64(1000)
+	for i := range 500 {
+		pod := cluster.Pod{Name: fmt.Sprint(i), Group: "g", Node: "n1", Requests: cluster.Resources{cluster.CPU: int64(1 + i)}}
+		if i%30 == 0 {
+			pod.Node, pod.Requests[cluster.CPU] = "n0", int64(20+r.IntN(60))
+			free -= pod.Requests[cluster.CPU]
+		}
+		s.Pods = append(s.Pods, pod)
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	units := victims.NewUnits(ix, victims.Units137)
+	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+	for need := free + 1; need <= free+120; need += 7 {
+		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: need}}
+		trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})
+		trial.Reset(0)
+		_, why := runner.Run(trial, []victims.UnitID{0})
+		require.True(t, why.OK())
+		var requests []int64
+		for _, p := range ix.PodsOn(0) {
+			requests = append(requests, ix.Pod(p).Requests[cluster.CPU])
+		}
+		slices.Sort(requests)
+		slices.Reverse(requests)
+		want, sum := 0, int64(0)
+		for sum < need-free {
+			sum += requests[want]
+			want++
+		}
+		require.Len(t, runner.Parts().Of(units, 0), want, "room for %d more", need-free)
+	}
 }
 
 // TestTheLargestSetOfMembersReturns: of an elastic group that cannot return whole,
@@ -119,7 +164,7 @@ func TestTheLargestSetOfMembersReturns(t *testing.T) {
 					back = append(back, p)
 				}
 			}
-			if len(back) <= len(want) || !useful(&s, func(name string) bool { return slices.Contains(back, ix.PodByName("", name)) }) {
+			if len(back) <= len(want) || len(back) < len(members) && !useful(&s, func(name string) bool { return slices.Contains(back, ix.PodByName("", name)) }) {
 				continue
 			}
 			if fitsBeside(trial, members, back) {

@@ -10,18 +10,23 @@ import (
 
 // Members returns a new slice with the pods of unit u, those that go last first:
 // leaders, then the higher priority of the pod itself, the earlier start, the smaller
-// UID, namespace and name.
+// UID, namespace and name; those that are terminating after all others.
 func (us *Units) Members(u UnitID) []cluster.PodID {
 	ix := us.ix
 	list := slices.Clone(us.units[u].Pods)
-	slices.SortFunc(list, func(a, b cluster.PodID) int {
-		if x, y := us.Leads(a), us.Leads(b); x != y {
-			if x {
-				return -1
-			}
-			return 1
+	first := func(x, y bool) int {
+		switch {
+		case x == y:
+			return 0
+		case x:
+			return -1
 		}
+		return 1
+	}
+	slices.SortFunc(list, func(a, b cluster.PodID) int {
 		return cmp.Or(
+			first(us.counts(a), us.counts(b)),
+			first(us.Leads(a), us.Leads(b)),
 			cmp.Compare(ix.Priority(b), ix.Priority(a)),
 			cmp.Compare(us.started(a), us.started(b)),
 			cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID),
@@ -39,7 +44,8 @@ func (us *Units) Leads(p cluster.PodID) bool {
 // GoesOn reports whether elastic unit u goes on with those of its pods that stays
 // says. A pod group needs its minCount and its leader; one of mode All all of its
 // pods, or none. A composite group needs as many of its groups as minGroupCount says,
-// or all that go on now. A group that was below that before goes on as it is.
+// or all that go on now. A group that was below that before goes on as it is. Pods
+// that are terminating are not counted: they go anyway.
 //
 // O(k) for k pods.
 func (us *Units) GoesOn(u UnitID, stays func(cluster.PodID) bool) bool {
@@ -56,7 +62,7 @@ func (us *Units) goesOn(g cluster.GroupID, stays func(cluster.PodID) bool) (all,
 	}
 	alive, intact, here := 0, 0, 0
 	for _, child := range group.Children {
-		if us.running(child) == 0 {
+		if !us.anybody(child) {
 			continue
 		}
 		here++
@@ -89,7 +95,7 @@ func (us *Units) goesOn(g cluster.GroupID, stays func(cluster.PodID) bool) (all,
 func (us *Units) podsGoOn(group *cluster.Group, stays func(cluster.PodID) bool) (all, some, ok bool) {
 	running, staying, leaderless := 0, 0, false
 	for _, p := range group.Pods {
-		if us.ix.Pod(p).Node == "" {
+		if !us.counts(p) {
 			continue
 		}
 		running++
@@ -114,15 +120,44 @@ func (us *Units) podsGoOn(group *cluster.Group, stays func(cluster.PodID) bool) 
 	return false, true, staying >= least
 }
 
-// running counts the running pods beneath g.
-func (us *Units) running(g cluster.GroupID) int {
-	n := 0
-	for _, p := range us.ix.PodsUnder(nil, g) {
-		if us.ix.Pod(p).Node != "" {
-			n++
+// counts reports whether pod p runs and is not on its way out.
+func (us *Units) counts(p cluster.PodID) bool {
+	pod := us.ix.Pod(p)
+	return pod.Node != "" && !pod.Terminating
+}
+
+// anybody reports whether a pod beneath g counts.
+func (us *Units) anybody(g cluster.GroupID) bool {
+	return slices.ContainsFunc(us.ix.PodsUnder(nil, g), us.counts)
+}
+
+// Deciders returns those pods of elastic unit u, in the order of Members, about which
+// there is something to decide where only those matter to which matters says so: of
+// a pod group these, of a composite group all pods of a group right beneath it in
+// which one matters. The others stay in every largest set of pods that goes on.
+func (us *Units) Deciders(u UnitID, matters func(cluster.PodID) bool) []cluster.PodID {
+	top, concerned := us.units[u].Group, map[cluster.GroupID]bool{}
+	for _, p := range us.units[u].Pods {
+		if matters(p) {
+			concerned[us.beneath(p, top)] = true
 		}
 	}
-	return n
+	whole := us.ix.Group(top).Composite != nil
+	return slices.DeleteFunc(us.Members(u), func(p cluster.PodID) bool {
+		if whole {
+			return !concerned[us.beneath(p, top)]
+		}
+		return !matters(p)
+	})
+}
+
+// beneath is the group right beneath top, or top itself, at or above pod p.
+func (us *Units) beneath(p cluster.PodID, top cluster.GroupID) cluster.GroupID {
+	g := us.ix.GroupOf(p)
+	for g != top && us.ix.Group(g).Parent != top {
+		g = us.ix.Group(g).Parent
+	}
+	return g
 }
 
 // Parts says of units that are out in part which of their pods are. A unit that is
@@ -138,10 +173,47 @@ func (parts Parts) Of(us *Units, u UnitID) []cluster.PodID {
 }
 
 // CostOf is the price of those pods of unit u: of the whole unit with what its group
-// costs, of a part without.
+// costs, of a part with what those groups beneath cost that are out whole.
 func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 	if us.cost == nil || len(pods) == len(us.units[u].Pods) {
 		return us.Cost(u)
 	}
-	return us.by.Cost.Price(us.ix, cluster.NoGroup, pods)
+	in := make(map[cluster.PodID]bool, len(pods))
+	for _, p := range pods {
+		in[p] = true
+	}
+	sum, rest := us.lost(us.units[u].Group, in)
+	if len(rest) > 0 {
+		sum = disruption.AddPrices(sum, us.by.Cost.Price(us.ix, cluster.NoGroup, rest))
+	}
+	return sum
+}
+
+// lost prices the groups at or beneath g whose pods are all in out; rest are the
+// others that are.
+func (us *Units) lost(g cluster.GroupID, out map[cluster.PodID]bool) (sum int64, rest []cluster.PodID) {
+	var all []cluster.PodID
+	for _, p := range us.ix.PodsUnder(nil, g) {
+		if us.unitOf[p] != noUnit {
+			all = append(all, p)
+		}
+	}
+	for _, p := range all {
+		if out[p] {
+			rest = append(rest, p)
+		}
+	}
+	switch children := us.ix.Group(g).Children; {
+	case len(rest) == 0:
+		return 0, nil
+	case len(rest) == len(all):
+		return us.by.Cost.Price(us.ix, g, all), nil
+	case len(children) > 0:
+		rest = nil
+		for _, child := range children {
+			price, more := us.lost(child, out)
+			sum, rest = disruption.AddPrices(sum, price), append(rest, more...)
+		}
+	}
+	return sum, rest
 }
