@@ -231,20 +231,28 @@ func countReasons(why []string) []Rejection {
 }
 
 // spell lists the victims, most important first: the one that would be evicted
-// last. Each has what the preemptor would lack if it alone came back.
+// last. Each has what the preemptor would lack if it alone came back, which is the
+// same for victims of one queue that use the same.
 func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim {
 	order := a.sorted[a.orderOf[a.queue]].Order()
-	slices.SortFunc(list, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
 	for _, v := range list {
 		a.usage.Remove(v.Queue, v.Usage)
 	}
 	request, _ := out.question()
-	victims := make([]Victim, len(list))
-	for i, v := range list {
-		victims[i] = a.victimOf(v)
-		a.usage.Add(v.Queue, v.Usage)
-		victims[i].Reason = a.lack(request)
-		a.usage.Remove(v.Queue, v.Usage)
+	victims, told := make([]Victim, len(list)), make([]QuotaVictim, len(list))
+	like := make([]int32, a.ix.NumQueues()) // by queue: the position of its last victim, plus 1
+	backward := order.Backward(len(list), func(i int) *cluster.Reservation { return list[i].Reservation })
+	for i, at := range backward {
+		v := list[at]
+		a.victimOf(&victims[i], &told[i], v)
+		if k := like[v.Queue]; k > 0 && slices.Equal(v.Usage, list[backward[k-1]].Usage) {
+			victims[i].Reason = victims[k-1].Reason
+		} else {
+			a.usage.Add(v.Queue, v.Usage)
+			victims[i].Reason = a.lack(request)
+			a.usage.Remove(v.Queue, v.Usage)
+		}
+		like[v.Queue] = int32(i) + 1
 	}
 	for _, v := range list {
 		a.usage.Add(v.Queue, v.Usage)
@@ -253,19 +261,17 @@ func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim 
 }
 
 // victimOf describes a victim, without why it cannot stay.
-func (a *assigner) victimOf(v reprieve.QuotaVictim) Victim {
+func (a *assigner) victimOf(victim *Victim, told *QuotaVictim, v reprieve.QuotaVictim) {
 	w := v.Workload
-	victim := Victim{
-		Kind: cluster.KindWorkload, Namespace: w.Namespace, Name: w.Name, Priority: w.Priority,
-		Quota: &QuotaVictim{
-			ClusterQueue: a.ix.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
-			Evicted: v.Evicted, OnPreemption: w.OnPreemption,
-		},
+	victim.Kind, victim.Namespace, victim.Name, victim.Priority = cluster.KindWorkload, w.Namespace, w.Name, w.Priority
+	*told = QuotaVictim{
+		ClusterQueue: a.ix.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
+		Evicted: v.Evicted, OnPreemption: w.OnPreemption,
 	}
+	victim.Quota = told
 	if a.describe != nil {
-		a.describe(&victim, v.Reservation)
+		a.describe(victim, v.Reservation)
 	}
-	return victim
 }
 
 // lack is the first thing that the preemptor lacks as things stand: what there is

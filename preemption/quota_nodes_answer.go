@@ -94,7 +94,8 @@ func (s *queueSearch) spell(p *queuePlan) []Victim {
 	workloads := slices.Clone(p.quota)
 	slices.SortFunc(workloads, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
 	for _, v := range workloads {
-		victim := a.victimOf(v)
+		var victim Victim
+		a.victimOf(&victim, new(QuotaVictim), v)
 		if job := s.jobs.of[v.Reservation]; job != nil {
 			for _, pod := range job.pods {
 				if u, ok := s.units.UnitOf(pod); ok {

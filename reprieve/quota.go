@@ -1,6 +1,8 @@
 package reprieve
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -64,7 +66,9 @@ type QuotaSearch struct {
 	others         []otherQueue
 	rest           []cluster.ColumnAmount
 	race           race
+	glance         victims.QuotaWalk // of hasAny
 	fair           fairSearch
+	stays          []stay // by queue: of fillBack
 }
 
 // NewQuotaSearch returns a search over the reservations rs, which use u. It
@@ -82,15 +86,17 @@ func (s *QuotaSearch) begin(q *QuotaQuestion) {
 	s.across = victims.NewQuotaRule(p.ReclaimWithinCohort, q.Priority, q.Ordered)
 }
 
-func (s *QuotaSearch) walk(q cluster.QuotaID, evicted bool, rule victims.QuotaRule) victims.QuotaWalk {
+// walk starts w over queue q.
+func (s *QuotaSearch) walk(w *victims.QuotaWalk, q cluster.QuotaID, evicted bool, rule victims.QuotaRule) {
 	if s.ix.Inactive(q) != "" {
-		return victims.QuotaWalk{}
+		w.Stop()
+		return
 	}
 	rs := s.reservations
 	if s.narrow != nil {
 		rs = s.narrow
 	}
-	return rs.Walk(q, s.question.Contested, evicted, rule, s.Gone)
+	w.Start(rs, q, s.question.Contested, evicted, rule, s.Gone)
 }
 
 func (s *QuotaSearch) remove(r *cluster.Reservation) {
@@ -129,18 +135,41 @@ func (s *QuotaSearch) idle(r *cluster.Reservation) bool {
 	return s.enough && s.Place != nil && !s.Place.Helps(r)
 }
 
+// stay is what a workload of a queue used that could not come back, since that many
+// had come back.
+type stay struct {
+	usage []cluster.ColumnAmount
+	back  int // plus 1; 0: none
+}
+
 // fillBack returns, from the last but one to the first, whoever can come back. The
 // last one cannot: without it the preemptor did not fit. A place that becomes
 // free in the list is taken by the last victim, as in Kueue.
 //
+// Of one queue, what uses the same as one that could not come back is not tried
+// unless somebody came back meanwhile: as far as quota goes they are one.
+//
 // Source: KEP-83, "Preemption", step 5.
 func (s *QuotaSearch) fillBack(borrow bool) {
+	if s.stays == nil {
+		s.stays = make([]stay, s.tree.NumQueues())
+	}
+	clear(s.stays)
+	back := 1
 	for i := len(s.out) - 2; i >= 0; i-- {
-		s.giveBack(s.out[i].Reservation)
-		if !s.fits(borrow) {
-			s.remove(s.out[i].Reservation)
+		r := s.out[i].Reservation
+		known := &s.stays[r.Queue]
+		if s.Place == nil && known.back == back && slices.Equal(known.usage, r.Usage) {
+			s.Trials++ // counted as if it were made
 			continue
 		}
+		s.giveBack(r)
+		if !s.fits(borrow) {
+			s.remove(r)
+			*known = stay{r.Usage, back}
+			continue
+		}
+		back++
 		last := len(s.out) - 1
 		s.out[i] = s.out[last]
 		s.out = s.out[:last]

@@ -76,7 +76,7 @@ func (s *QuotaSearch) collect(at, except cluster.QuotaID, o otherQueue) {
 
 func (s *QuotaSearch) hasAny(q cluster.QuotaID) bool {
 	for _, evicted := range [2]bool{true, false} {
-		if w := s.walk(q, evicted, s.across); w.Peek() != nil {
+		if s.walk(&s.glance, q, evicted, s.across); s.glance.Peek() != nil {
 			return true
 		}
 	}
@@ -179,7 +179,9 @@ const (
 func (s *QuotaSearch) drain(l list, evicted, borrow bool) bool {
 	s.race.reset()
 	if l == ownQueue {
-		s.race.add(runner{other: -1, walk: s.walk(s.question.Queue, evicted, s.within)})
+		r := s.race.spare(-1)
+		s.walk(&r.walk, s.question.Queue, evicted, s.within)
+		s.race.enter()
 	} else {
 		s.enter(l, evicted, borrow)
 	}
@@ -214,7 +216,9 @@ func (s *QuotaSearch) enter(l list, evicted, borrow bool) {
 			}
 			rule = s.whileBorrowing()
 		}
-		s.race.add(runner{other: i, walk: s.walk(o.queue, evicted, rule)})
+		r := s.race.spare(i)
+		s.walk(&r.walk, o.queue, evicted, rule)
+		s.race.enter()
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 // pass, one workload a queue, if the second does. strategies has one or two; none
 // means both in the order above. Who can is given back.
 //
-// O(k × (queues × columns + log n)) for k removed of n reservations, and O(n) more
+// O(k × (cohorts + columns + log queues + log n)) for k removed of n reservations, and O(n) more
 // where the first strategy spares workloads one by one.
 // Source: Kueue v0.20, fair sharing preemption; KEP-1714.
 func (s *QuotaSearch) Fair(q *QuotaQuestion, strategies []FairStrategy, precision quota.Precision) []QuotaVictim {
@@ -55,7 +55,8 @@ func (s *QuotaSearch) gather() bool {
 	found := false
 	enter := func(q cluster.QuotaID, rule victims.QuotaRule) {
 		w := &s.fair.queues[q]
-		w.walks = [2]victims.QuotaWalk{s.walk(q, true, rule), s.walk(q, false, rule)}
+		s.walk(&w.walks[0], q, true, rule)
+		s.walk(&w.walks[1], q, false, rule)
 		found = found || w.head() != nil
 	}
 	own := s.question.Queue
@@ -121,7 +122,7 @@ func (s *QuotaSearch) contend(q cluster.QuotaID, strategy FairStrategy) bool {
 	if c := p.Compare(o); c > 0 || c == 0 && strategy == LessThanInitialShare {
 		// Nobody passes: to lose a workload never makes a share greater.
 		w.spare()
-		w.walks = [2]victims.QuotaWalk{}
+		w.stop()
 		return false
 	}
 	for r := w.head(); r != nil; r = w.head() {
@@ -149,6 +150,7 @@ func (s *QuotaSearch) contend(q cluster.QuotaID, strategy FairStrategy) bool {
 func (s *QuotaSearch) secondPass() bool {
 	s.fair.retry = true
 	clear(s.fair.pruned)
+	clear(s.fair.ranked)
 	for q := s.next(); q != cluster.NoQuota; q = s.next() {
 		w := &s.fair.queues[q]
 		r := w.spared

@@ -11,21 +11,36 @@ type runner struct {
 // race merges the walks over several queues: a heap by the workloads they are at.
 type race struct {
 	heap []*runner
+	all  []*runner // used again from race to race; in this one those up to used
+	used int
 }
 
-func (r *race) reset() { r.heap = r.heap[:0] }
+func (r *race) reset() { r.heap, r.used = r.heap[:0], 0 }
 
 func (r *race) len() int { return len(r.heap) }
 
 // first is the walk whose workload goes first.
 func (r *race) first() *runner { return r.heap[0] }
 
-// add lets a walk take part, unless it is at its end.
-func (r *race) add(w runner) {
+// spare returns a runner for the walk over a queue. Once its walk is started, it is
+// entered.
+func (r *race) spare(other int) *runner {
+	if r.used == len(r.all) {
+		r.all = append(r.all, &runner{})
+	}
+	w := r.all[r.used]
+	w.other = other
+	return w
+}
+
+// enter lets the runner that was spare take part, unless its walk is at its end.
+func (r *race) enter() {
+	w := r.all[r.used]
 	if w.walk.Peek() == nil {
 		return
 	}
-	r.heap = append(r.heap, &w)
+	r.used++
+	r.heap = append(r.heap, w)
 	for i := len(r.heap) - 1; i > 0; {
 		up := (i - 1) / 2
 		if !r.heap[i].walk.Before(&r.heap[up].walk) {

@@ -17,6 +17,11 @@ type fairSearch struct {
 	onPath    []bool // the preemptor's queue or a cohort around it
 	queues    []fairQueue
 	retry     bool // second pass
+
+	// ranks are the queues right below a cohort that give something, in a heap: the one
+	// that gives next is on top, and is the only one that can have changed since.
+	ranks  [][]cluster.QuotaID
+	ranked []bool // ranks is made, in this pass
 }
 
 // fairQueue is what a queue may still lose.
@@ -31,15 +36,26 @@ func (f *fairSearch) reset(t *quota.Tree, own cluster.QuotaID, precision quota.P
 		f.shares, f.known = make([]quota.Share, n), make([]bool, n)
 		f.pruned, f.onPath = make([]bool, n), make([]bool, n)
 		f.queues = make([]fairQueue, t.NumQueues())
+		f.ranks, f.ranked = make([][]cluster.QuotaID, n), make([]bool, n)
 	}
 	f.precision, f.retry = precision, false
 	clear(f.known)
 	clear(f.pruned)
 	clear(f.onPath)
-	clear(f.queues)
+	clear(f.ranked)
+	for i := range f.queues {
+		f.queues[i].stop()
+		f.queues[i].spared = nil
+	}
 	for h := own; h != cluster.NoQuota; h = t.Parent(h) {
 		f.onPath[h] = true
 	}
+}
+
+// stop lets the queue lose nothing more.
+func (w *fairQueue) stop() {
+	w.walks[0].Stop()
+	w.walks[1].Stop()
 }
 
 // stage is the position of the walk that the queue is at.
@@ -101,8 +117,8 @@ func (s *QuotaSearch) next() cluster.QuotaID {
 }
 
 func (s *QuotaSearch) descend(cohort cluster.QuotaID) cluster.QuotaID {
-	queue := s.greatest(s.tree.Queues(cohort), func(q cluster.QuotaID) *cluster.Reservation { return s.head(q) })
-	below := s.greatest(s.tree.Cohorts(cohort), nil)
+	queue := s.giver(cohort)
+	below := s.greatest(s.tree.Cohorts(cohort))
 	switch {
 	case queue == cluster.NoQuota && below == cluster.NoQuota:
 		s.fair.pruned[cohort] = true
@@ -113,25 +129,78 @@ func (s *QuotaSearch) descend(cohort cluster.QuotaID) cluster.QuotaID {
 	return queue
 }
 
-// greatest is the holder with the greatest share among those not pruned, and
-// prunes those that give nothing. head is nil for cohorts: whether they have
-// anything to give is seen further down.
-func (s *QuotaSearch) greatest(holders []cluster.QuotaID, head func(cluster.QuotaID) *cluster.Reservation) cluster.QuotaID {
+// giver is the queue right below cohort that gives next, or NoQuota. Queues that give
+// nothing are pruned.
+func (s *QuotaSearch) giver(cohort cluster.QuotaID) cluster.QuotaID {
+	f := &s.fair
+	rank := f.ranks[cohort]
+	if !f.ranked[cohort] {
+		f.ranked[cohort] = true
+		rank = rank[:0]
+		for _, q := range s.tree.Queues(cohort) {
+			if s.gives(q) {
+				rank = append(rank, q)
+			} else {
+				f.pruned[q] = true
+			}
+		}
+		for i := len(rank)/2 - 1; i >= 0; i-- {
+			s.sink(rank, i)
+		}
+	} else if len(rank) > 0 {
+		if last := len(rank) - 1; !s.gives(rank[0]) {
+			f.pruned[rank[0]] = true
+			rank[0], rank = rank[last], rank[:last]
+		}
+		s.sink(rank, 0)
+	}
+	f.ranks[cohort] = rank
+	if len(rank) == 0 {
+		return cluster.NoQuota
+	}
+	return rank[0]
+}
+
+// gives reports whether queue q has something to give.
+func (s *QuotaSearch) gives(q cluster.QuotaID) bool {
+	return (s.fair.onPath[q] || s.share(q).Borrows()) && s.head(q) != nil
+}
+
+// sink restores the heap below position i.
+func (s *QuotaSearch) sink(rank []cluster.QuotaID, i int) {
+	for {
+		best := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(rank); child++ {
+			if s.outranks(rank[child], rank[best]) {
+				best = child
+			}
+		}
+		if best == i {
+			return
+		}
+		rank[i], rank[best] = rank[best], rank[i]
+		i = best
+	}
+}
+
+// outranks reports whether a gives before b: two queues or two cohorts.
+func (s *QuotaSearch) outranks(a, b cluster.QuotaID) bool {
+	c := s.share(a).Compare(s.share(b))
+	return c > 0 || c == 0 && s.goesBefore(a, b)
+}
+
+// greatest is the cohort with the greatest share among those not pruned, and prunes
+// those that give nothing because they do not borrow. Whether one has anything to
+// give is seen further down.
+func (s *QuotaSearch) greatest(cohorts []cluster.QuotaID) cluster.QuotaID {
 	f := &s.fair
 	best := cluster.NoQuota
-	for _, h := range holders {
-		if f.pruned[h] {
-			continue
-		}
-		if !f.onPath[h] && !s.share(h).Borrows() || head != nil && head(h) == nil {
+	for _, h := range cohorts {
+		switch {
+		case f.pruned[h]:
+		case !f.onPath[h] && !s.share(h).Borrows():
 			f.pruned[h] = true
-			continue
-		}
-		if best == cluster.NoQuota {
-			best = h
-			continue
-		}
-		if c := s.share(h).Compare(s.share(best)); c > 0 || c == 0 && s.goesBefore(h, best) {
+		case best == cluster.NoQuota || s.outranks(h, best):
 			best = h
 		}
 	}

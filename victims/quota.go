@@ -138,19 +138,23 @@ func (rs *Reservations) Order() QuotaOrder { return rs.order }
 func (rs *Reservations) Insert(r *cluster.Reservation) {
 	e := rs.order.entry(r)
 	for _, u := range r.Usage {
-		insert(rs.tree(r, u.Column), e, (*entry).compareLocal)
+		insert(rs.tree(r, u.Column), e, beforeLocal)
 		if rs.byAge[r.Queue] {
-			insert(rs.age(r, u.Column), e, (*entry).compareAge)
+			insert(rs.age(r, u.Column), e, beforeAge)
 		}
 	}
 }
 
-func insert(t **btree.BTreeG[entry], e entry, compare func(a, b *entry) int) {
+func insert(t **btree.BTreeG[entry], e entry, before btree.LessFunc[entry]) {
 	if *t == nil {
-		*t = btree.NewG(32, func(a, b entry) bool { return compare(&a, &b) < 0 })
+		*t = btree.NewG(32, before)
 	}
 	(*t).ReplaceOrInsert(e)
 }
+
+// Called by name and not through a variable, the comparison lets a and b stay on the stack.
+func beforeLocal(a, b entry) bool { return a.compareLocal(&b) < 0 }
+func beforeAge(a, b entry) bool   { return a.compareAge(&b) < 0 }
 
 // Delete removes r, which must have been inserted as it is.
 func (rs *Reservations) Delete(r *cluster.Reservation) {

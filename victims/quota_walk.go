@@ -16,9 +16,10 @@ type QuotaWalk struct {
 	rule   QuotaRule
 	skip   map[*cluster.Reservation]bool
 	sides  []side
+	at     int  // the side that goes first
+	on     bool // there is one
 	sorted bool // by priority before all else: the first that is too high ends it
 	equals bool // the preemptor's own priority is reached, and enterEquals was called
-	at     *side
 }
 
 // side is the walk over one flavor-resource. A workload may be on several sides,
@@ -35,28 +36,47 @@ type side struct {
 // Walk visits the reservations of queue q that use one of columns: those that are
 // evicted already, or the others. skip lists workloads to pass over; nil is none.
 func (rs *Reservations) Walk(q cluster.QuotaID, columns []cluster.ColumnID, evicted bool, rule QuotaRule, skip map[*cluster.Reservation]bool) QuotaWalk {
-	w := QuotaWalk{rule: rule, skip: skip, sorted: rs.order.byPriority() && !rs.byLocal[q]}
-	if rule.Nobody() {
-		return w
-	}
-	trees, ages := rs.trees[stage(evicted)][int(q)*rs.numColumns:], rs.ages[stage(evicted)][int(q)*rs.numColumns:]
-	for _, c := range columns {
-		if t := trees[c]; t != nil {
-			s := side{tree: t, ages: ages[c], more: true}
-			s.fill(nil)
-			w.sides = append(w.sides, s)
-		}
-	}
-	w.settle()
+	var w QuotaWalk
+	w.Start(rs, q, columns, evicted, rule, skip)
 	return w
 }
 
+// Start makes w the walk that [Reservations.Walk] returns, with the memory that w has
+// from earlier walks. w must not be a copy of a walk that is still in use.
+func (w *QuotaWalk) Start(rs *Reservations, q cluster.QuotaID, columns []cluster.ColumnID, evicted bool, rule QuotaRule, skip map[*cluster.Reservation]bool) {
+	*w = QuotaWalk{rule: rule, skip: skip, sides: w.sides[:0], sorted: rs.order.byPriority() && !rs.byLocal[q]}
+	if rule.Nobody() {
+		return
+	}
+	trees, ages := rs.trees[stage(evicted)][int(q)*rs.numColumns:], rs.ages[stage(evicted)][int(q)*rs.numColumns:]
+	for _, c := range columns {
+		if t := trees[c]; t != nil && t.Len() > 0 {
+			n := len(w.sides)
+			w.sides = slices.Grow(w.sides, 1)[:n+1]
+			s := &w.sides[n]
+			*s = side{tree: t, ages: ages[c], buf: s.buf, more: true}
+			s.fill(nil)
+		}
+	}
+	w.first()
+	w.settle()
+}
+
+// Stop moves w to its end.
+func (w *QuotaWalk) Stop() { *w = QuotaWalk{sides: w.sides[:0]} }
+
 // Peek returns the workload that the walk is at; nil at its end.
 func (w *QuotaWalk) Peek() *cluster.Reservation {
-	if w.at == nil {
+	if !w.on {
 		return nil
 	}
-	return w.at.head().r
+	return w.head().r
+}
+
+// head is the entry of the workload that the walk is at, which is not its end.
+func (w *QuotaWalk) head() *entry {
+	s := &w.sides[w.at]
+	return &s.buf[s.next]
 }
 
 // Next moves on.
@@ -67,16 +87,16 @@ func (w *QuotaWalk) Next() {
 
 // Before reports whether w's workload goes before that of o, be they of one queue
 // or not. Neither walk may be at its end.
-func (w *QuotaWalk) Before(o *QuotaWalk) bool { return w.at.head().compare(o.at.head()) < 0 }
+func (w *QuotaWalk) Before(o *QuotaWalk) bool { return w.head().compare(o.head()) < 0 }
 
 // settle moves to the next workload that may be evicted.
 func (w *QuotaWalk) settle() {
-	for w.first(); w.at != nil; w.pass() {
-		switch r := w.at.head().r; {
-		case w.rule.Allows(r) && !w.skip[r]:
+	for ; w.on; w.pass() {
+		switch r := w.head().r; {
+		case w.rule.Allows(r) && (len(w.skip) == 0 || !w.skip[r]):
 			return
 		case w.sorted && w.rule.beyond(r):
-			w.at = nil
+			w.on = false
 			return
 		case w.sorted && r.Priority == w.rule.below && !w.equals:
 			w.enterEquals()
@@ -115,25 +135,31 @@ func (w *QuotaWalk) enterEquals() {
 		head := *s.head()
 		newer = slices.DeleteFunc(newer, func(e entry) bool { return e.compareLocal(&head) <= 0 }) // it, and what is behind
 		slices.SortFunc(newer, func(a, b entry) int { return a.compareLocal(&b) })
-		s.buf, s.next, s.more = append([]entry{head}, newer...), 0, false
+		s.buf, s.next, s.more = append(append(s.buf[:0], head), newer...), 0, false
 	}
 	w.first()
 }
 
 // first finds the side whose head goes first.
 func (w *QuotaWalk) first() {
-	w.at = nil
+	w.on = false
 	for i := range w.sides {
 		s := &w.sides[i]
-		if s.head() != nil && (w.at == nil || s.head().compareLocal(w.at.head()) < 0) {
-			w.at = s
+		if s.head() != nil && (!w.on || s.head().compareLocal(w.head()) < 0) {
+			w.at, w.on = i, true
 		}
 	}
 }
 
 // pass leaves the present workload behind on every side.
 func (w *QuotaWalk) pass() {
-	r := w.at.head().r
+	if len(w.sides) == 1 {
+		s := &w.sides[0]
+		s.advance()
+		w.on = s.next < len(s.buf)
+		return
+	}
+	r := w.head().r
 	for i := range w.sides {
 		if s := &w.sides[i]; s.head() != nil && s.head().r == r {
 			s.advance()
@@ -158,8 +184,8 @@ func (s *side) advance() {
 
 // fill reads the next entries after the last one, the more the longer the walk.
 func (s *side) fill(last *entry) {
-	n := min(max(4, s.read), 256)
-	s.buf, s.next, s.more = s.buf[:0], 0, false
+	n := min(max(4, 3*s.read), 256)
+	s.buf, s.next, s.more = slices.Grow(s.buf[:0], n), 0, false
 	read := func(e entry) bool {
 		if last != nil && e.r == last.r {
 			return true
