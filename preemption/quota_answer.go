@@ -45,6 +45,7 @@ func askedByWorkload(p Preemptor) Asked {
 // there are none, fewer pods.
 func (m *quotaModel) answer(w *Workload, q cluster.QuotaID) (*Result, error) {
 	a := m.assigner(w, q)
+	defer m.keep(a.quotaSearch)
 	full := a.full()
 	out, list, err := a.try(full)
 	if err != nil {
@@ -91,7 +92,7 @@ func (a *assigner) try(counts []int32) (*assignment, []reprieve.QuotaVictim, err
 	if err != nil || out.fits || !out.possible {
 		return out, nil, err
 	}
-	return out, slices.Clone(a.evict(out.question())), nil
+	return out, a.evict(out.question()), nil
 }
 
 func (out *assignment) admits(list []reprieve.QuotaVictim) bool {
@@ -235,9 +236,7 @@ func countReasons(why []string) []Rejection {
 // same for victims of one queue that use the same.
 func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim {
 	order := a.sorted[a.orderOf[a.queue]].Order()
-	for _, v := range list {
-		a.usage.Remove(v.Queue, v.Usage)
-	}
+	a.usage.RemoveSum(a.search.Sum(list))
 	request, _ := out.question()
 	victims, told := make([]Victim, len(list)), make([]QuotaVictim, len(list))
 	like := make([]int32, a.ix.NumQueues()) // by queue: the position of its last victim, plus 1
@@ -254,9 +253,7 @@ func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim 
 		}
 		like[v.Queue] = int32(i) + 1
 	}
-	for _, v := range list {
-		a.usage.Add(v.Queue, v.Usage)
-	}
+	a.usage.AddSum(a.search.Sum(list))
 	return victims
 }
 

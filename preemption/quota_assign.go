@@ -340,22 +340,21 @@ func (a *assigner) foresee(c cluster.ColumnID, v int64) price {
 	list := a.evict([]cluster.ColumnAmount{{Column: c, Amount: v}}, []cluster.ColumnID{c})
 	p := price{mode: reclaim}
 	for _, victim := range list {
-		a.usage.Remove(victim.Queue, victim.Usage)
 		if victim.Queue == a.queue {
 			p.mode = preemptOwn
 		}
 	}
+	gone := a.search.Sum(list)
+	a.usage.RemoveSum(gone)
 	p.level, _ = a.usage.BorrowHeight(a.queue, c, v)
-	for _, victim := range list {
-		a.usage.Add(victim.Queue, victim.Usage)
-	}
+	a.usage.AddSum(gone)
 	if len(list) == 0 {
 		p.mode = noCandidates
 	}
 	return p
 }
 
-// evict looks for victims for the workload.
+// evict looks for victims for the workload. They are not changed by later searches.
 func (a *assigner) evict(request []cluster.ColumnAmount, contested []cluster.ColumnID) []reprieve.QuotaVictim {
 	if a.patient {
 		return nil

@@ -3,6 +3,7 @@ package preemption
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/google/btree"
 
@@ -111,6 +112,7 @@ func (m *quotaModel) clone() *quotaModel {
 	for _, rs := range m.sorted {
 		c.sorted = append(c.sorted, rs.Clone())
 	}
+	c.idle = make([]sync.Pool, len(c.sorted))
 	if l := m.live; l != nil {
 		c.live = &liveQuota{
 			l.flavors.Clone(), l.queues.Clone(), l.cohorts.Clone(), l.locals.Clone(), l.jobs.Clone(),

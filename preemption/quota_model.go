@@ -25,6 +25,7 @@ type quotaModel struct {
 
 	sorted  []*victims.Reservations // one for each order that a queue asks for
 	orderOf []int                   // by queue
+	idle    []sync.Pool             // by order: *quotaSearch, out of use
 
 	// describe says of a victim that consists of pods what it is; nil: there are none.
 	describe func(v *Victim, r *cluster.Reservation)
@@ -67,6 +68,7 @@ func newQuotaModelOf(objects cluster.QuotaObjects, o QuotaOptions) (*quotaModel,
 		}
 		m.orderOf[q] = i
 	}
+	m.idle = make([]sync.Pool, len(m.sorted))
 	return m, nil
 }
 
@@ -110,16 +112,25 @@ func (m *quotaModel) overuse() []cluster.Warning {
 // what the workloads use, and what earlier answers hold back for others and take
 // from their victims.
 func (m *quotaModel) search(w *Workload, q cluster.QuotaID) *quotaSearch {
-	usage := m.usage.Clone()
-	s := &quotaSearch{
-		quotaModel: m, usage: usage,
-		search: reprieve.NewQuotaSearch(m.ix, usage, m.sorted[m.orderOf[q]]),
+	s, _ := m.idle[m.orderOf[q]].Get().(*quotaSearch)
+	if s != nil {
+		s.usage.CopyFrom(m.usage)
+		s.search.Reset()
+	} else {
+		usage := m.usage.Clone()
+		s = &quotaSearch{
+			quotaModel: m, usage: usage, order: m.orderOf[q],
+			search: reprieve.NewQuotaSearch(m.ix, usage, m.sorted[m.orderOf[q]]),
+		}
 	}
 	if m.live != nil {
-		s.search.Gone = m.live.account(usage, w)
+		s.search.Gone = m.live.account(s.usage, w)
 	}
 	return s
 }
+
+// keep lets a later question use s, which is out of use.
+func (m *quotaModel) keep(s *quotaSearch) { m.idle[s.order].Put(s) }
 
 // workload returns the workload of that name, nil if there is none.
 func (m *quotaModel) workload(namespace, name string) *Workload {
@@ -152,6 +163,7 @@ type quotaSearch struct {
 	*quotaModel
 	usage  *quota.Usage
 	search *reprieve.QuotaSearch
+	order  int // of m.sorted
 }
 
 // victims looks for workloads that have to leave their quota to q.

@@ -69,12 +69,29 @@ type QuotaSearch struct {
 	glance         victims.QuotaWalk // of hasAny
 	fair           fairSearch
 	stays          []stay // by queue: of fillBack
+	sum            *quota.Sum
 }
 
 // NewQuotaSearch returns a search over the reservations rs, which use u. It
 // changes u and leaves it as it was after each question.
 func NewQuotaSearch(ix *cluster.QuotaIndex, u *quota.Usage, rs *victims.Reservations) *QuotaSearch {
 	return &QuotaSearch{ix: ix, tree: u.Tree(), usage: u, reservations: rs}
+}
+
+// Reset makes s as good as new for the usage as it is now.
+func (s *QuotaSearch) Reset() { s.Gone, s.Place, s.Trials = nil, nil, 0 }
+
+// Sum adds up what the victims of list use. It belongs to the search and is good
+// until its next call or question.
+func (s *QuotaSearch) Sum(list []QuotaVictim) *quota.Sum {
+	if s.sum == nil {
+		s.sum = s.tree.NewSum()
+	}
+	s.sum.Clear()
+	for _, v := range list {
+		s.sum.Take(v.Queue, v.Usage)
+	}
+	return s.sum
 }
 
 // begin takes up a question.
@@ -178,6 +195,10 @@ func (s *QuotaSearch) fillBack(borrow bool) {
 
 // restore puts every victim back.
 func (s *QuotaSearch) restore() {
+	if s.Place == nil {
+		s.usage.AddSum(s.Sum(s.out))
+		return
+	}
 	for i := len(s.out) - 1; i >= 0; i-- {
 		s.giveBack(s.out[i].Reservation)
 	}

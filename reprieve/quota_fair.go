@@ -130,15 +130,16 @@ func (s *QuotaSearch) contend(q cluster.QuotaID, strategy FairStrategy) bool {
 			w.pop()
 			continue
 		}
-		allowed := true
-		if strategy == LessThanOrEqualToFinalShare {
-			s.usage.Remove(q, r.Usage)
-			without := s.usage.Share(theirs, s.fair.precision)
-			allowed = p.Compare(&without) <= 0
-			s.usage.Add(q, r.Usage)
-		}
-		if allowed {
+		if strategy != LessThanOrEqualToFinalShare {
 			return s.takeFair(w.pop(), victims.InCohortFairSharing)
+		}
+		s.usage.Remove(q, r.Usage)
+		without := s.usage.Share(theirs, s.fair.precision)
+		s.usage.Add(q, r.Usage)
+		if p.Compare(&without) <= 0 {
+			fits := s.takeFair(w.pop(), victims.InCohortFairSharing)
+			s.fair.shares[theirs], s.fair.known[theirs] = without, true
+			return fits
 		}
 		w.spare()
 		w.pop()

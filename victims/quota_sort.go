@@ -8,36 +8,47 @@ import (
 
 // Backward returns the positions of n reservations, the one that goes last first.
 //
-// The reservations are grouped by queue and merged: those of one queue mostly are in
-// order already. O(n log n), O(n log queues) then.
+// Stretches that are in order already are merged; if there are many, the reservations
+// are grouped by queue first, for those of one queue mostly are in order.
+// O(n log n); O(n log queues) then; O(n) if all are in order.
 func (o QuotaOrder) Backward(n int, at func(i int) *cluster.Reservation) []int32 {
-	entries := make([]entry, n)
-	runs := make([]int32, 0, n) // positions by queue, in the given order
-	start := []int32{}          // by queue: where its positions start
+	entries, list := make([]entry, n), make([]int32, n)
 	for i := range entries {
-		r := at(i)
-		entries[i] = o.entry(r)
-		for int(r.Queue) >= len(start) {
+		entries[i], list[i] = o.entry(at(i)), int32(i)
+	}
+	before := func(a, b int32) bool { return entries[a].compare(&entries[b]) > 0 }
+	ends := stretches(list, before)
+	if len(ends) > 8 {
+		groupByQueue(list, entries)
+		ends = stretches(list, before)
+	}
+	return merge(list, ends, before)
+}
+
+// groupByQueue makes list the positions of entries by queue, in order of position.
+func groupByQueue(list []int32, entries []entry) {
+	var start []int32 // by queue: where its positions start
+	for i := range entries {
+		q := int(entries[i].r.Queue)
+		for q >= len(start) {
 			start = append(start, 0)
 		}
-		start[r.Queue]++
+		start[q]++
 	}
 	sum := int32(0)
 	for q, k := range start {
 		start[q], sum = sum, sum+k
 	}
-	runs = runs[:n]
 	for i := range entries {
 		q := entries[i].r.Queue
-		runs[start[q]] = int32(i)
+		list[start[q]] = int32(i)
 		start[q]++
 	}
-	return mergeRuns(runs, func(a, b int32) bool { return entries[a].compare(&entries[b]) > 0 })
 }
 
-// mergeRuns sorts list, which need not survive: it finds the stretches that are
-// sorted, either way, and merges them by two. No two of list may be equal.
-func mergeRuns(list []int32, before func(a, b int32) bool) []int32 {
+// stretches turns those stretches of list around that are in order backward, and
+// returns the ends of all that are in order then. No two of list may be equal.
+func stretches(list []int32, before func(a, b int32) bool) []int {
 	var ends []int
 	for at := 0; at < len(list); {
 		end := at + 1
@@ -50,6 +61,14 @@ func mergeRuns(list []int32, before func(a, b int32) bool) []int32 {
 		}
 		ends = append(ends, end)
 		at = end
+	}
+	return ends
+}
+
+// merge merges the stretches of list by two, until there is one.
+func merge(list []int32, ends []int, before func(a, b int32) bool) []int32 {
+	if len(ends) < 2 {
+		return list
 	}
 	spare := make([]int32, len(list))
 	for len(ends) > 1 {
