@@ -148,7 +148,7 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 		return nil, err
 	}
 	if p.Kind == cluster.KindWorkload {
-		return jobs.preemptWorkload(p)
+		return c.options.preemptWorkload(jobs.quotaModel, p)
 	}
 	q, err := c.newQuestion(p)
 	if err != nil {

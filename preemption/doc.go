@@ -12,7 +12,9 @@
 // go. A pod or group that names a queue needs both, quota and a place.
 //
 // [Options] choose the generation of upstream rules and everything else that may
-// differ; their zero value is the documented default. A [Planner] compiles a
+// differ; their zero value is the documented default. GUARDS.md, beside this package,
+// has one table of what protects units, delays preemptors, bounds and prices evictions,
+// in order of precedence. A [Planner] compiles a
 // snapshot once for many questions.
 //
 // Source: kube-scheduler v1.36 and v1.37 default preemption; KEP-5710; KEP-83 and

@@ -11,7 +11,8 @@ import (
 
 // QuotaOptions choose how workloads preempt each other for quota. The zero value
 // is Kueue's classical preemption. Guards, hard budgets, limits and costs of
-// [Options] are about pods: they do not bound what a [Workload] evicts.
+// [Options] are about pods: they do not bound what a [Workload] evicts, and the result
+// warns of those that are set.
 type QuotaOptions struct {
 	// FairSharing lets shares decide whose workloads go. nil: priorities and
 	// nominal quota do.

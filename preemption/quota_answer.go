@@ -11,6 +11,47 @@ import (
 	"github.com/preempt-go/preempt/reprieve"
 )
 
+// preemptWorkload answers for a workload, and warns of what does not reach it.
+func (o Options) preemptWorkload(m *quotaModel, p Preemptor) (*Result, error) {
+	r, err := m.preemptWorkload(p)
+	if err != nil {
+		return nil, err
+	}
+	ws := o.beyondWorkloads(&r.Preemptor)
+	if o.Strict && len(ws) > 0 {
+		return nil, strict(ws)
+	}
+	if len(ws) > 0 {
+		r.Warnings = slices.Concat(r.Warnings, ws)
+	}
+	return r, nil
+}
+
+// beyondWorkloads warns of options that are set and are about pods.
+func (o Options) beyondWorkloads(asked *Asked) []cluster.Warning {
+	var ws []cluster.Warning
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"Cost", o.priced()},
+		{"Guards", o.Guards != (Guards{})},
+		{"HardBudgets", o.HardBudgets.All || len(o.HardBudgets.Names) > 0},
+		{"Limits", o.Limits != (Limits{})},
+		{"NoCascade", o.NoCascade},
+		{"PreferMovable", o.PreferMovable},
+		{"WaitSeconds", o.WaitSeconds > 0},
+	} {
+		if f.set {
+			ws = append(ws, cluster.Warning{
+				Kind: cluster.KindWorkload, Namespace: asked.Namespace, Name: asked.Name, Field: "Options", Value: f.name,
+				Text: "about pods: it does not bound what a workload evicts",
+			})
+		}
+	}
+	return ws
+}
+
 // preemptWorkload answers for a workload.
 func (m *quotaModel) preemptWorkload(p Preemptor) (*Result, error) {
 	m.mu.RLock()

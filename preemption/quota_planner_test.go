@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/quotatext"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -321,4 +322,27 @@ func TestOveruseIsAnsweredWithAWarning(t *testing.T) {
 	}}, r.Warnings)
 	require.NoError(t, pl.RemoveWorkload("", "more"))
 	require.Empty(t, askFor(t, pl, "in").Warnings)
+}
+
+// Options that are about pods do not reach workloads, which is said and not hidden.
+func TestGuardsDoNotReachWorkloads(t *testing.T) {
+	o := preemption.Options{
+		Guards: preemption.Guards{GuaranteedSeconds: 60}, HardBudgets: preemption.HardBudgets{All: true}, Limits: preemption.Limits{Pods: 1},
+		Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1}}, NoCascade: true, PreferMovable: true, WaitSeconds: 60,
+	}
+	snapshot := quotaPlanner(t, "queue q cpu=4 own=LowerPriority\njobs low@q prio=-2 cpu=4", waiting("in", "q", 5, 1)).Snapshot()
+	in := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "in"}
+	r, err := o.Preempt(in, snapshot)
+	require.NoError(t, err)
+	require.Equal(t, []string{"low"}, names(r))
+	var values []string
+	for _, w := range r.Warnings {
+		require.Equal(t, "in", w.Name)
+		values = append(values, w.Value)
+	}
+	require.Equal(t, []string{"Cost", "Guards", "HardBudgets", "Limits", "NoCascade", "PreferMovable", "WaitSeconds"}, values)
+	o.Strict = true
+	_, err = o.Preempt(in, snapshot)
+	require.ErrorIs(t, err, cluster.ErrInvalid)
+	require.ErrorContains(t, err, `cluster: Workload "in": Options: WaitSeconds is not accepted under Strict (about pods: it does not bound what a workload evicts)`)
 }

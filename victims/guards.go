@@ -307,8 +307,15 @@ func (ps *Protections) cooling(u UnitID, yield yieldTo) bool {
 	}
 	return seconds == 0 || yield(everybody, Kept{
 		Rule: KeptCooldown, Seconds: seconds,
-		Detail: fmt.Sprintf("was evicted %d times in the last %s, kept", most, words.Seconds(c.Seconds)),
+		Detail: fmt.Sprintf("was evicted %s in the last %s, kept", times(most), words.Seconds(c.Seconds)),
 	})
+}
+
+func times(n int32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // window is for how much longer evictions at these times keep a unit, and how many
