@@ -224,6 +224,11 @@ func TestBoundsHoldAndNothingIsMissedOfElasticGroups(t *testing.T) {
 			continue
 		}
 		require.True(t, r.Stats.Exact, "seed %d", seed)
+		if r.Verdict == preemption.Infeasible && len(q.Snapshot.Nodes) > 0 {
+			wider, relaxed := widen(o, q, r.Nearest.Relaxations)
+			got := ask(&named{t, seed}, wider, relaxed).Verdict
+			require.True(t, got == preemption.Feasible || got == preemption.Fits, "seed %d: %+v", seed, r.Nearest)
+		}
 		b, whole := bounds{o, &q}, wholeGroups(q)
 		best, complete := int64(-1), true
 		for _, n := range q.Snapshot.Nodes {

@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -245,6 +246,61 @@ func TestTheEvictedDoNotStrikeBack(t *testing.T) {
 	require.Greater(t, pods, int(seeds(500)))
 	require.Greater(t, groups, int(seeds(100)))
 	require.Positive(t, cascades, "some of them should evict somebody below")
+}
+
+// TestNobodyIsEvictedTooOften: pods that push each other around for hours are evicted
+// at most as often within any window as the cool-down says.
+func TestNobodyIsEvictedTooOften(t *testing.T) {
+	evictions, atTheLimit := 0, 0
+	for seed := range seeds(60) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		most, window := int32(1+r.IntN(2)), int64(1800)
+		o := preemption.Options{Guards: preemption.Guards{
+			Cooldown: victims.Cooldown{Evictions: most, Seconds: window}, EqualAfterSeconds: 60,
+		}}
+		q := gen.Question{Snapshot: preemption.Snapshot{Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}}
+		s := &q.Snapshot
+		for n := range 2 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: string(rune('a' + n)), Allocatable: preemption.Resources{"cpu": 2}})
+		}
+		for i := range 8 {
+			priority := int32(r.IntN(3))
+			s.Pods = append(s.Pods, preemption.Pod{
+				Name: string(rune('p' + i)), Priority: &priority, Requests: preemption.Resources{"cpu": int64(1 + r.IntN(2))},
+			})
+		}
+		for range 200 {
+			s.Time = s.Time.Add(time.Duration(30+r.IntN(120)) * time.Second)
+			p := &s.Pods[r.IntN(len(s.Pods))]
+			if p.Node != "" {
+				if r.IntN(8) == 0 { // it restarts
+					p.Node, p.Started, p.Scheduled = "", time.Time{}, time.Time{}
+				}
+				continue
+			}
+			answer := ask(&named{t, seed}, o, gen.Question{Snapshot: *s, Preemptor: preemption.Preemptor{Kind: cluster.KindPod, Name: p.Name}})
+			for _, v := range answer.Victims {
+				i := slices.IndexFunc(s.Pods, func(p preemption.Pod) bool { return p.Name == v.Name })
+				s.Pods[i] = resubmit(&q, v.Pods[0].PodRef)
+				evictions++
+				lately := int32(0)
+				for _, e := range s.Pods[i].Evictions {
+					if s.Time.Sub(e) < time.Duration(window)*time.Second {
+						lately++
+					}
+				}
+				require.LessOrEqual(t, lately, most, "seed %d: %s", seed, v.Name)
+				if lately == most {
+					atTheLimit++
+				}
+			}
+			for _, n := range answer.Nominations {
+				p.Node, p.Started = n.Node, s.Time
+			}
+		}
+	}
+	require.Greater(t, evictions, int(seeds(500)))
+	require.Greater(t, atTheLimit, int(seeds(200)))
 }
 
 // resubmit is a pod that was evicted at this moment, pending again.
