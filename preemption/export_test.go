@@ -1,6 +1,9 @@
 package preemption
 
-import "github.com/preempt-go/preempt/domain"
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/victims"
+)
 
 // PreemptSearching is Preempt with a number of feasibility checks that the search
 // for better placements of a gang may spend, in place of searchChecks.
@@ -35,4 +38,15 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 		*t = search.trial
 	}
 	return after, before, nil
+}
+
+// PreemptPlainly is Preempt without the columns of a ladder: every node is looked at
+// by itself, over a trial.
+func (o Options) PreemptPlainly(p Preemptor, s *Snapshot) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	c.podUnits().ladder = new(victims.Ladder)
+	return c.preempt(p)
 }

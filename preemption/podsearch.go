@@ -263,12 +263,12 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 	if len(potential) == 0 {
 		return candidate{}, domain.Reason{Check: noVictims, Detail: s.whyNobody(n)}
 	}
-	s.stats.Evaluated++
 	s.trial.Reset(n)
 	out, why := s.strategy()(potential)
 	if !why.OK() {
 		return candidate{}, why
 	}
+	s.stats.Evaluated++
 	if len(out.Victims) == 0 {
 		return candidate{}, domain.Reason{Check: noVictims, Detail: "it fits with everybody back"}
 	}

@@ -1,0 +1,110 @@
+package gen
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Crowd is a question of one pod to a cluster of up to 200 nodes, full of what
+// shows in numbers only there: more priorities, units on a node and resources than
+// one column or word has, amounts of every size, nodes that are overcommitted, do not
+// limit their pods, repel pods or are nominated, budgets with little left.
+func Crowd(seed uint64) Question {
+	b := &crowd{source: seeded(seed)}
+	b.s.Time = epoch.Add(1000 * time.Hour)
+	b.resources = 1 + b.source(11)
+	if b.source(3) > 0 {
+		b.resources = 1 + b.source(3)
+	}
+	b.levels = pick(b.source, 1, 3, 10, 100)
+	b.grain = pick(b.source, int64(1<<20), 1000, 1, 7, 1<<40)
+	b.most = pick(b.source, 3, 12, 40)
+	for i := range 1 + b.source(200) {
+		b.node(i)
+	}
+	for i := range pick(b.source, 0, 0, 2, 20) {
+		b.s.Budgets = append(b.s.Budgets, disruption.Budget{
+			Namespace: "default", Name: fmt.Sprintf("budget-%d", i), Allowed: int32(b.source(5) - 1),
+			Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}},
+		})
+	}
+	return Question{Snapshot: b.s, Preemptor: b.preemptor()}
+}
+
+type crowd struct {
+	source
+	s         cluster.Snapshot
+	resources int
+	levels    int
+	grain     int64
+	most      int // pods on a node
+}
+
+// amounts are some of each resource; with none it may be nothing of some.
+func (b *crowd) amounts(most int, none bool) cluster.Resources {
+	list := cluster.Resources{}
+	for r := range b.resources {
+		if none && b.source(4) == 0 {
+			continue
+		}
+		v := int64(1+b.source(most)) * b.grain
+		if b.source(50) == 0 {
+			v++ // in nobody's grain
+		}
+		list[fmt.Sprintf("res-%02d", r)] = v
+	}
+	return list
+}
+
+func (b *crowd) node(i int) {
+	n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: b.amounts(40, false), Labels: map[string]string{"half": fmt.Sprint(i % 2)}}
+	for r := range n.Allocatable {
+		n.Allocatable[r] += 60 * b.grain
+	}
+	if b.source(8) > 0 {
+		n.Allocatable[cluster.Pods] = int64(b.most + b.source(3))
+	}
+	switch b.source(20) {
+	case 0:
+		n.Unschedulable = true
+	case 1, 2:
+		n.Taints = []cluster.Taint{{Key: "t", Value: "v", Effect: cluster.NoSchedule}}
+	}
+	b.s.Nodes = append(b.s.Nodes, n)
+	for k := range b.most - b.source(2+b.most/4) {
+		p := b.pod(fmt.Sprintf("p%03d-%02d", i, k))
+		p.Node = n.Name
+		p.Requests = b.amounts(1+220/b.most, true)
+		p.Started = epoch.Add(time.Duration(b.source(5)) * time.Hour)
+		b.s.Pods = append(b.s.Pods, p)
+	}
+	if b.source(30) == 0 {
+		p := b.pod(fmt.Sprintf("nominee-%03d", i))
+		p.NominatedNode, p.Requests = n.Name, b.amounts(20, true)
+		b.s.Pods = append(b.s.Pods, p)
+	}
+}
+
+func (b *crowd) pod(name string) cluster.Pod {
+	priority := int32(b.source(b.levels)) * 10
+	return cluster.Pod{
+		Namespace: "default", Name: name, UID: fmt.Sprintf("%x-%s", b.source(1000), name), Priority: &priority,
+		Labels: map[string]string{"app": fmt.Sprint(b.source(20))},
+	}
+}
+
+func (b *crowd) preemptor() cluster.Preemptor {
+	p := b.pod("preemptor")
+	*p.Priority = int32(b.source(b.levels*20 + 20))
+	p.Requests = b.amounts(pick(b.source, 40, 90, 110), true)
+	switch b.source(6) {
+	case 0:
+		p.NodeSelector = map[string]string{"half": "1"}
+	case 1:
+		p.Tolerations = []cluster.Toleration{{Operator: cluster.TolerationExists}}
+	}
+	return cluster.Preemptor{Kind: cluster.KindPod, Pods: []cluster.Pod{p}}
+}
