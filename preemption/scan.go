@@ -88,13 +88,9 @@ func (s *podSearch) pick() {
 	for _, r := range s.rejected { // so far those where it must not go
 		s.stats.Pruned += r.nodes
 	}
-	for _, n := range s.scan.Tied {
+	if n, _ := s.scan.Pick(s.priority); n != cluster.NoNode {
 		first, end := s.ladder.Rungs(n, s.priority)
-		s.considerSwept(s.sweepRungs(n, first, end, nil))
-	}
-	for _, n := range s.scan.Touchy {
-		first, end := s.ladder.Rungs(n, s.priority)
-		s.considerSwept(s.sweepRungs(n, first, end, nil))
+		s.consider(s.sweepRungs(n, first, end, nil))
 	}
 	for r := range cluster.ResourceID(s.ix.NumResources()) {
 		s.count(domain.Reason{Check: domain.CheckResource, Resource: r}, s.scan.Short[r]+s.scan.TooSmall[r])
@@ -111,12 +107,6 @@ func (s *podSearch) pick() {
 			}
 		}
 		s.count(s.status[n], 1)
-	}
-}
-
-func (s *podSearch) considerSwept(c candidate) {
-	if c.victims != nil {
-		s.consider(c)
 	}
 }
 

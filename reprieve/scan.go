@@ -32,8 +32,8 @@ type Scan struct {
 	Short    []int // by resource: on how many it does not, as that is the first that is short
 	TooSmall []int // likewise, for nodes that have too little of something in all
 
-	top   int
-	exact bool
+	top, low int // columns: of the priority, and the lowest that fits somewhere
+	exact    bool
 }
 
 // NewScan returns a Scan with the sweep s.
@@ -48,7 +48,7 @@ func (s *Scan) Run(below int32, barred []uint64) {
 	s.Helped, s.Nobody = 0, 0
 	s.Short = append(s.Short[:0], make([]int, s.sweep.ladder.NumResources())...)
 	s.TooSmall = append(s.TooSmall[:0], make([]int, s.sweep.ladder.NumResources())...)
-	low := s.top
+	s.low = s.top
 	for i, b := range levels.Blocks() {
 		may := b.Plain &^ barred[i]
 		helps := b.Fit(&s.sweep.ask, s.top, may)
@@ -63,25 +63,50 @@ func (s *Scan) Run(below int32, barred []uint64) {
 			}
 			s.Touchy = appendNodes(s.Touchy, i, touchy)
 		}
-		if low < s.top {
-			clear = b.Fit(&s.sweep.ask, low, clear)
+		if s.low < s.top {
+			clear = b.Fit(&s.sweep.ask, s.low, clear)
 		}
 		if clear == 0 {
 			continue
 		}
-		for low > 0 {
-			lower := b.Fit(&s.sweep.ask, low-1, clear)
+		for s.low > 0 {
+			lower := b.Fit(&s.sweep.ask, s.low-1, clear)
 			if lower == 0 {
 				break
 			}
-			low, clear, s.Tied = low-1, lower, s.Tied[:0]
+			s.low, clear, s.Tied = s.low-1, lower, s.Tied[:0]
 		}
 		s.Tied = appendNodes(s.Tied, i, clear)
-		if low == 0 {
+		if s.low == 0 {
 			s.Fits = s.Tied[0]
 			return
 		}
 	}
+}
+
+// Pick returns the best of the nodes that Run found, the first in order among equals,
+// and its score; NoNode if there is none. O(k) for k units on those nodes.
+func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
+	best, bound := cluster.NoNode, (*victims.Score)(nil)
+	var score victims.Score
+	try := func(n cluster.NodeID) {
+		first, end := s.sweep.ladder.Rungs(n, below)
+		if at, ok := s.sweep.Node(n, first, end, bound, nil); ok && (bound == nil || n < best || at.Compare(score) < 0) {
+			best, score, bound = n, at, &score
+		}
+	}
+	for _, n := range s.Tied {
+		try(n)
+	}
+	blocks := s.sweep.ladder.Levels().Blocks()
+	for _, n := range s.Touchy {
+		if best != cluster.NoNode && score.Violations == 0 && len(s.Tied) > 0 &&
+			!blocks[n/victims.BlockSize].FitOne(&s.sweep.ask, s.low, int(n)%victims.BlockSize) {
+			continue // somebody of a higher priority would have to go
+		}
+		try(n)
+	}
+	return best, score
 }
 
 func appendNodes(list []cluster.NodeID, block int, set uint64) []cluster.NodeID {

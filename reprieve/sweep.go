@@ -1,6 +1,7 @@
 package reprieve
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/preempt-go/preempt/domain"
@@ -71,86 +72,103 @@ func (s *Sweep) Fits(n cluster.NodeID, rung victims.Rung) bool {
 // asked about everybody. O(k) for k units.
 func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate Gate) (score victims.Score, ok bool) {
 	s.node, s.gate = n, gate
-	s.out = s.out[:0]
-	violations := 0
-	switch {
-	case s.violating != nil && !s.violating.Of(n).Empty():
-		limit := end
-		if bound != nil {
-			limit = victims.Rung(bound.Violations)
-		}
-		if violations = s.violatingFirst(first, end, limit); violations < 0 {
-			return victims.Score{}, false
-		}
-	case gate != nil:
-		s.Fits(n, first) // takes its room
-		for g := first; g < end; g++ {
-			s.giveBack(g)
-		}
-	default:
+	l := loss{owns: s.ladder.Owns(n), out: s.out[:0], bound: bound, most: math.MaxUint64}
+	if s.violating != nil && !s.violating.Of(n).Empty() {
+		ok = s.violatingFirst(first, end, &l)
+	} else {
 		if bound != nil && bound.Violations > 0 {
-			bound = nil // no violations here: better in any case
+			l.bound = nil // no violations here: better in any case
 		}
-		if !s.plainly(first, end, bound) {
-			return victims.Score{}, false
+		ok = s.inOrder(first, end, &l)
+	}
+	if s.out = l.out; !ok {
+		return victims.Score{}, false
+	}
+	return s.score(&l, bound)
+}
+
+// score is that of what stays out; ok is false if it is worse than bound.
+func (s *Sweep) score(l *loss, bound *victims.Score) (score victims.Score, ok bool) {
+	score = victims.Score{Violations: l.violations, Highest: math.MinInt32, Sum: int64(l.sum), Pods: len(l.out), Started: math.MaxInt64}
+	if len(l.out) > 0 {
+		score.Highest = l.owns[l.out[0]]
+	}
+	if bound == nil {
+		score.Started = s.ladder.Started(s.node, l.out)
+		return score, true
+	}
+	if at := *bound; at.Started != math.MaxInt64 { // the start matters where all else ties
+		at.Started = math.MaxInt64
+		if c := score.Compare(at); c != 0 {
+			if c < 0 {
+				score.Started = s.ladder.Started(s.node, l.out)
+			}
+			return score, c < 0
 		}
 	}
-	score = s.ladder.Score(n, s.out, violations)
-	return score, bound == nil || score.Compare(*bound) <= 0
+	score.Started = s.ladder.Started(s.node, l.out)
+	return score, score.Compare(*bound) <= 0
 }
 
 // Victims returns the rungs of the units that stay out after the latest Node, most
 // important first. The slice is good until the next.
 func (s *Sweep) Victims() []victims.Rung { return s.out }
 
-// plainly gives back without budgets or gates; false if the outcome is worse than
-// bound.
-func (s *Sweep) plainly(first, end victims.Rung, bound *victims.Score) bool {
-	rooms, words := s.ladder.Rooms(s.node), len(s.ask.Words)
-	at := (int(end) - 1) / victims.Stride // all before the last point with room return
-	for ; at > int(first)/victims.Stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
-	}
-	l := loss{owns: s.ladder.Owns(s.node), out: s.out, most: ^uint64(0)}
-	if bound != nil {
-		l.bounded, l.highest, l.most = true, bound.Highest, uint64(bound.Sum)
-	}
-	from, room, asks := victims.Rung(at*victims.Stride), rooms[at*words:][:words], s.ladder.Asks(s.node)
-	switch words {
-	case 1:
-		l.ok = s.back1(asks, room[0], from, end, &l)
-	case 2:
-		l.ok = s.back2(asks, room[0], room[1], from, end, &l)
-	default:
-		l.ok = s.backN(room, from, end, &l)
-	}
-	s.out = l.out
-	return l.ok
-}
-
-// loss is what stays out, and what it may come to at most.
+// loss is what stays out, and what it must not be worse than.
 type loss struct {
-	owns      []int32
-	out       []victims.Rung
-	sum, most uint64
-	highest   int32
-	bounded   bool
-	ok        bool
+	owns       []int32
+	out        []victims.Rung
+	sum        uint64
+	violations int
+
+	bound *victims.Score // nil: anything will do
+	most  uint64         // of sum
 }
 
-// add notes that rung g stays out; false if that is more than what is allowed.
+// add notes that rung g stays out, the most important first; false if that is worse
+// than the bound.
 func (l *loss) add(g victims.Rung) bool {
 	own := l.owns[g]
-	if l.bounded && len(l.out) == 0 {
-		if own > l.highest {
+	if len(l.out) == 0 && l.bound != nil {
+		if own > l.bound.Highest {
 			return false
 		}
-		if own < l.highest {
-			l.most = ^uint64(0)
+		if own == l.bound.Highest {
+			l.most = uint64(l.bound.Sum)
 		}
 	}
 	l.out = append(l.out, g)
 	l.sum += uint64(int64(own) + 1<<31)
 	return l.sum <= l.most
+}
+
+// inOrder gives back whom it can, most important first; false if the outcome is worse
+// than the bound.
+func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
+	rooms, words := s.ladder.Rooms(s.node), len(s.ask.Words)
+	at := (int(end) - 1) / victims.Stride // all before the last point with room return
+	if s.gate != nil {
+		at = int(first) / victims.Stride // but for the gate
+	}
+	for ; at > int(first)/victims.Stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
+	}
+	from, room, asks := victims.Rung(at*victims.Stride), rooms[at*words:][:words], s.ladder.Asks(s.node)
+	switch {
+	case s.gate != nil || words > 2:
+		s.take(room)
+		for g := from; g < first; g++ {
+			s.returns(g)
+		}
+		for g := max(from, first); g < end; g++ {
+			if !s.admits(g) && !l.add(g) {
+				return false
+			}
+		}
+		return true
+	case words == 2:
+		return s.back2(asks, room[0], room[1], from, end, l)
+	}
+	return s.back1(asks, room[0], from, end, l)
 }
 
 // back1 gives back the units on rungs from to end with room free, one word wide.
@@ -183,62 +201,104 @@ func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Rung
 	return true
 }
 
-// backN is back1 with any number of words.
-func (s *Sweep) backN(room []uint64, from, end victims.Rung, l *loss) bool {
-	s.take(room)
-	for g := from; g < end; g++ {
-		if !s.returns(g) && !l.add(g) {
-			return false
+// violatingFirst tries the units that violate a budget first; false if more of them
+// stay out than the bound has.
+func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
+	s.Fits(s.node, first) // takes its room
+	limit := math.MaxInt
+	if l.bound != nil {
+		limit = l.bound.Violations
+	}
+	var out victims.RungSet
+	if len(s.free) == 1 && s.gate == nil {
+		l.violations = s.violatingFirst1(first, end, limit, &out)
+	} else {
+		l.violations = s.violatingFirstN(first, end, limit, &out)
+	}
+	if l.violations > limit {
+		return false
+	}
+	if l.bound != nil && l.violations < limit {
+		l.bound = nil
+	}
+	for w, word := range out {
+		for ; word != 0; word &= word - 1 {
+			if !l.add(victims.Rung(w*64 + bits.TrailingZeros64(word))) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// violatingFirst tries the units that violate a budget first, and returns how many of
-// them stay out; below zero as soon as that is more than limit.
-func (s *Sweep) violatingFirst(first, end, limit victims.Rung) int {
-	s.Fits(s.node, first) // takes its room
-	set := s.violating.Of(s.node)
-	for w, word := range set {
-		for ; word != 0; word &= word - 1 {
-			if s.giveBack(victims.Rung(w*64 + bits.TrailingZeros64(word))); len(s.out) > int(limit) {
-				return -1
+// violatingFirst1 sets out to those who stay out where free room is one word wide,
+// and returns how many of them violate a budget: if more than limit, those alone.
+func (s *Sweep) violatingFirst1(first, end victims.Rung, limit int, out *victims.RungSet) int {
+	mask, guards, free := s.ask.Masks[0], s.ask.Guards[0], s.free[0]
+	asks, set := s.ladder.Asks(s.node), s.violating.Of(s.node)
+	violations := 0
+	for w := first / 64; w <= (end-1)/64; w++ {
+		for word := set[w]; word != 0; word &= word - 1 {
+			g := w*64 + victims.Rung(bits.TrailingZeros64(word))
+			if left := free - asks[g]&mask; left&guards == guards {
+				free = left
+				continue
+			}
+			out[w] |= word & -word
+			if violations++; violations > limit {
+				return violations
 			}
 		}
 	}
-	violations := len(s.out)
-	for g := first; g < end; g++ {
-		if !set.Has(g) {
-			s.giveBack(g)
+	for w := first / 64; w <= (end-1)/64; w++ {
+		for word := between(w, first, end) &^ set[w]; word != 0; word &= word - 1 {
+			g := w*64 + victims.Rung(bits.TrailingZeros64(word))
+			if left := free - asks[g]&mask; left&guards == guards {
+				free = left
+				continue
+			}
+			out[w] |= word & -word
 		}
-	}
-	if violations > 0 && violations < len(s.out) {
-		merge(s.out, violations)
 	}
 	return violations
 }
 
-// merge sorts list, whose first k and other elements are in order.
-func merge(list []victims.Rung, k int) {
-	for ; k < len(list); k++ {
-		v, i := list[k], k
-		for ; i > 0 && list[i-1] > v; i-- {
-			list[i] = list[i-1]
+// violatingFirstN is violatingFirst1 for any number of words, through the gate.
+func (s *Sweep) violatingFirstN(first, end victims.Rung, limit int, out *victims.RungSet) int {
+	set := s.violating.Of(s.node)
+	violations := 0
+	for g := first; g < end && violations <= limit; g++ {
+		if set.Has(g) && !s.admits(g) {
+			out[g/64] |= 1 << (g % 64)
+			violations++
 		}
-		list[i] = v
 	}
+	for g := first; g < end && violations <= limit; g++ {
+		if !set.Has(g) && !s.admits(g) {
+			out[g/64] |= 1 << (g % 64)
+		}
+	}
+	return violations
 }
 
-// giveBack returns the unit on rung g if there is room and the gate is open, and
-// notes it as out otherwise.
-func (s *Sweep) giveBack(g victims.Rung) {
-	if s.gate == nil && s.returns(g) {
-		return
+// between has the bits of word w of a RungSet for the rungs from first to end.
+func between(w, first, end victims.Rung) uint64 {
+	set := ^uint64(0)
+	if first > w*64 {
+		set <<= first - w*64
 	}
-	if s.gate != nil && s.hasRoom(g) && s.gate.Admit(s.ladder.Unit(s.node, g)) && s.returns(g) {
-		return
+	if end < w*64+64 {
+		set &= 1<<(end-w*64) - 1
 	}
-	s.out = append(s.out, g)
+	return set
+}
+
+// admits returns the unit on rung g if there is room and the gate is open.
+func (s *Sweep) admits(g victims.Rung) bool {
+	if s.gate == nil {
+		return s.returns(g)
+	}
+	return s.hasRoom(g) && s.gate.Admit(s.ladder.Unit(s.node, g)) && s.returns(g)
 }
 
 // hasRoom reports whether the unit on rung g finds room.

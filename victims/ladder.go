@@ -251,6 +251,9 @@ func (l *Ladder) Lanes() *Lanes { return l.lanes }
 // from first to end, not included, most important first.
 func (l *Ladder) Rungs(n cluster.NodeID, below int32) (first, end Rung) {
 	levels := l.nodes[n].level
+	if len(levels) > 0 && levels[0] < below {
+		return 0, Rung(len(levels))
+	}
 	return Rung(sort.Search(len(levels), func(i int) bool { return levels[i] < below })), Rung(len(levels))
 }
 
@@ -281,26 +284,19 @@ func (l *Ladder) Rooms(n cluster.NodeID) []uint64 { return l.nodes[n].room }
 // Owns returns the priorities of the pods on node n themselves, by rung.
 func (l *Ladder) Owns(n cluster.NodeID) []int32 { return l.nodes[n].own }
 
-// Score is the score of units on rungs of node n, in ascending order; see
-// [Units.Score].
-func (l *Ladder) Score(n cluster.NodeID, rungs []Rung, violations int) Score {
-	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64}
-	if len(rungs) == 0 {
-		return s
-	}
+// Started is the earliest start among those on rungs of node n whose pods have the
+// highest priority; see [Score].
+func (l *Ladder) Started(n cluster.NodeID, rungs []Rung) int64 {
 	at := l.nodes[n]
-	s.Highest, s.Pods = at.own[rungs[0]], len(rungs)
-	highest := int32(math.MinInt32)
+	highest, started := int32(math.MinInt32), int64(math.MaxInt64)
 	for _, g := range rungs {
-		own := at.own[g]
-		s.Sum += int64(own) + 1<<31
-		if own > highest {
-			highest, s.Started = own, at.started[g]
+		if own := at.own[g]; own > highest {
+			highest, started = own, at.started[g]
 		} else if own == highest {
-			s.Started = min(s.Started, at.started[g])
+			started = min(started, at.started[g])
 		}
 	}
-	return s
+	return started
 }
 
 // Fork returns an independent copy for units and budgets that are copies of l's:

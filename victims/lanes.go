@@ -13,8 +13,8 @@ import (
 // borrows if the lane is short. The resources stand in their order from the lowest
 // lane of the first word on.
 //
-// It is exact: every pod asks for multiples of the grain, so that what an ask lacks
-// is not hidden by rounding free room down and an ask up.
+// It is exact: every pod asks for multiples of the grain, so that rounding free room
+// down and an ask up hides nothing.
 type Lanes struct {
 	words  int
 	lane   []lane // by resource
@@ -60,7 +60,7 @@ func newLanes(ix *cluster.Index) *Lanes {
 }
 
 // grainsOf returns, for each resource, the largest number that every request is a
-// multiple of, and the largest amount of it that a node offers.
+// multiple of (every node's amount, where there are none), and the largest amount of it that a node offers.
 func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 	grains, largest = make([]int64, ix.NumResources()), make([]int64, ix.NumResources())
 	for p := range cluster.PodID(ix.NumPods()) {
@@ -70,12 +70,16 @@ func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 			}
 		}
 	}
+	asked := slices.Clone(grains)
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		for r, v := range ix.Allocatable(n) {
 			if r == int(cluster.PodsColumn) && v > openEnded {
 				v = openEnded
 			}
 			largest[r] = max(largest[r], v)
+			if asked[r] == 0 && grains[r] != 1 { // by no pod: all of it is free
+				grains[r] = gcd(grains[r], v)
+			}
 		}
 	}
 	for r := range grains {
