@@ -65,6 +65,12 @@ func (m *Member) Cordoned(node *cluster.Node) bool {
 	return node.Unschedulable && !tolerates(m.Pod.Tolerations, &cordon)
 }
 
+// StaticChecks lists the checks that Static makes.
+var StaticChecks = [...]Check{CheckUnschedulable, CheckNodeName, CheckTaint, CheckNodeAffinity}
+
+// StaticCheck is the position of c in StaticChecks; -1 if it is not there.
+func StaticCheck(c Check) int { return slices.Index(StaticChecks[:], c) }
+
 // Static makes the checks that look at the node alone, in upstream's order: cordon,
 // node name, taints, node affinity. The zero Reason says that they all pass; no
 // eviction changes any of them. Detail is left empty; see [Member.Describe].

@@ -44,6 +44,7 @@ type podTools struct {
 	sweep  *reprieve.Sweep // nil if the ladder has no plain nodes
 	scan   *reprieve.Scan  // likewise
 	barred []uint64        // by block of nodes
+	key    []byte          // buffer of shapeKey
 	tally  *disruption.Ledger
 }
 
@@ -173,6 +174,7 @@ type sides struct {
 	units   *victims.Units
 	budgets *victims.Budgets
 	ladder  *victims.Ladder
+	shapes  shapes
 
 	protections *victims.Protections // nil if nobody is kept beyond what priorities say
 }

@@ -50,3 +50,17 @@ func (o Options) PreemptPlainly(p Preemptor, s *Snapshot) (*Result, error) {
 	c.podUnits().ladder = new(victims.Ladder)
 	return c.preempt(p)
 }
+
+// PreemptWarm is Preempt, asked three times.
+func (o Options) PreemptWarm(p Preemptor, s *Snapshot) (*Result, error) {
+	pl, err := NewPlanner(s, o)
+	if err != nil {
+		return nil, err
+	}
+	for range 2 {
+		if _, err := pl.Preempt(p); err != nil {
+			return nil, err
+		}
+	}
+	return pl.Preempt(p)
+}

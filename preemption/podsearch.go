@@ -34,6 +34,7 @@ type podSearch struct {
 	swept     []victims.UnitID // buffer of sweepRungs
 	room      []int64          // buffer of sweepNode
 	unbounded bool             // every node is evaluated to the end: for WhyNot
+	stood     cluster.NodeID   // the best plain node of a scan, or NoNode
 	odd       []cluster.NodeID // nodes of which the columns do not tell everything
 	rejected  []rejected       // of a scan
 	each      bool             // every node is looked at by itself: for WhyNot

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -27,8 +28,13 @@ func (s *podSearch) scanAll() *Result {
 			return s.fits(nominated)
 		}
 	}
-	s.bar()
-	s.scan.Run(s.priority, s.borrowed.barred)
+	s.listOdd()
+	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
+	warm := s.remember()
+	if !warm {
+		s.bar()
+		s.scan.Run(s.priority, s.borrowed.barred)
+	}
 	s.looks += 2*s.ix.NumNodes() - len(s.odd) // once as things are, once with everybody gone
 	for _, n := range s.odd {
 		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
@@ -47,6 +53,9 @@ func (s *podSearch) scanAll() *Result {
 	if r := s.refuse(); r != nil {
 		return r
 	}
+	if !warm {
+		s.stood, _ = s.scan.Pick(s.priority)
+	}
 	s.pick()
 	s.trial.Restore()
 	if s.best.node == cluster.NoNode {
@@ -55,8 +64,7 @@ func (s *podSearch) scanAll() *Result {
 	return s.feasible()
 }
 
-// bar finds the plain nodes where the pod must not go, whoever is evicted, and lists
-// the odd ones.
+// bar finds the plain nodes where the pod must not go, whoever is evicted.
 func (s *podSearch) bar() {
 	anywhere := s.member.Anywhere()
 	for i, b := range s.ladder.Levels().Blocks() {
@@ -73,22 +81,59 @@ func (s *podSearch) bar() {
 			}
 		}
 		s.borrowed.barred[i] = barred
+	}
+}
+
+// listOdd lists the nodes of which the columns don't tell everything.
+func (s *podSearch) listOdd() {
+	for i, b := range s.ladder.Levels().Blocks() {
 		for odd := b.Odd; odd != 0; odd &= odd - 1 {
 			s.odd = append(s.odd, nodeAt(i, bits.TrailingZeros64(odd)))
 		}
 	}
 }
 
+// remember answers for the plain nodes from what is known of the pod's shape; false
+// if it is new, or too much to be a key.
+func (s *podSearch) remember() bool {
+	key, ok := shapeKey(s.borrowed.key[:0], s.member.Pod, s.member.Request(), s.priority)
+	s.borrowed.key = key
+	if !ok {
+		return false
+	}
+	known := s.shapes.of(key, s.ix.NumNodes())
+	if known == nil {
+		return false
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.standing == nil {
+		known.standing = reprieve.NewStanding(s.member, s.priority)
+	}
+	known.standing.Update(s.sweep, s.ix)
+	n, fits := known.standing.Best()
+	if fits {
+		s.scan.Fits = n
+	} else {
+		s.stood = n
+	}
+	known.standing.Counts(s.scan)
+	for i, check := range domain.StaticChecks {
+		s.count(domain.Reason{Check: check, Unresolvable: true}, known.standing.Barred(i))
+	}
+	return true
+}
+
 // nodeAt is the node at a bit of a block.
 func nodeAt(block, bit int) cluster.NodeID { return cluster.NodeID(block*victims.BlockSize + bit) }
 
-// pick evaluates the nodes that may be the best.
+// pick takes the best of the plain nodes, and evaluates the odd ones.
 func (s *podSearch) pick() {
 	s.stats.Evaluated = s.scan.Helped
 	for _, r := range s.rejected { // so far those where it must not go
 		s.stats.Pruned += r.nodes
 	}
-	if n, _ := s.scan.Pick(s.priority); n != cluster.NoNode {
+	if n := s.stood; n != cluster.NoNode {
 		first, end := s.ladder.Rungs(n, s.priority)
 		s.consider(s.sweepRungs(n, first, end, nil))
 	}

@@ -21,6 +21,13 @@ func columnsSayTheSame(t fatal, o preemption.Options, seed uint64) *preemption.R
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
+	warm, err := o.PreemptWarm(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	if diff := cmp.Diff(have, warm); diff != "" {
+		t.Fatalf("seed %d: (-first answer +third):\n%s", seed, diff)
+	}
 	want.Stats.Trials, have.Stats.Trials = 0, 0
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Fatalf("seed %d: (-each node +columns):\n%s", seed, diff)

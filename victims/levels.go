@@ -242,18 +242,18 @@ func (b *Block) Explain(a *Ask, l *Lanes, c int, set uint64, below int32, short,
 		i := bits.TrailingZeros64(set)
 		switch {
 		case b.TooSmall(a, i):
-			tooSmall[b.short(a, l, 0, i)]++
+			tooSmall[b.Short(a, l, 0, i)]++
 		case b.lowest[i] >= below:
 			nobody++
 		default:
-			short[b.short(a, l, c, i)]++
+			short[b.Short(a, l, c, i)]++
 		}
 	}
 	return nobody
 }
 
-// short returns the first resource that a lacks in column c of node i.
-func (b *Block) short(a *Ask, l *Lanes, c, i int) cluster.ResourceID {
+// Short returns the first resource that a lacks in column c of node i.
+func (b *Block) Short(a *Ask, l *Lanes, c, i int) cluster.ResourceID {
 	words := len(a.Words)
 	column := b.columns[c*words*BlockSize+i:]
 	for w, ask := range a.Words {
@@ -285,3 +285,32 @@ func (b *Block) FreeAtMost(l *Lanes, c, i int, r cluster.ResourceID) int64 {
 
 // Last is the column with everybody gone.
 func (v *Levels) Last() int { return len(v.bounds) }
+
+// Lowest is the first column that a fits into on node i, of those up to c; c+1 if it
+// fits into none of them. Higher columns have no less room.
+func (b *Block) Lowest(a *Ask, c, i int) int {
+	if !b.FitOne(a, c, i) {
+		return c + 1
+	}
+	lo, hi := -1, c // it fits into hi, and not into lo
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; b.FitOne(a, mid, i) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+// Above is a bound from below for the highest level that has to go where column c is
+// the first with room: the level itself, as far as each has a column.
+func (v *Levels) Above(c int) int32 {
+	switch {
+	case v.complete:
+		return v.bounds[c-1]
+	case c > 1:
+		return v.bounds[c-2] + 1
+	}
+	return math.MinInt32
+}

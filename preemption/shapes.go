@@ -1,0 +1,105 @@
+package preemption
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+)
+
+// shapes remembers how the nodes stand for the shapes of pods that were asked about
+// twice: what a question reads of a pod where nothing but resources and budgets
+// decides.
+type shapes struct {
+	mu    sync.Mutex
+	shape map[string]*shape
+	order []string // the keys, the longest known first
+	warm  int      // how many have a standing
+}
+
+// shape is one shape of pod.
+type shape struct {
+	warm bool // it was asked about twice
+
+	mu       sync.Mutex
+	standing *reprieve.Standing // nil as long as nobody needed it
+}
+
+// mostShapes bounds how many shapes are known, mostSeats how many nodes there are in
+// the standings of all of them, at some 48 bytes each.
+const (
+	mostShapes = 1024
+	mostSeats  = 1 << 20
+)
+
+// of returns what is known of a shape; nil when it is asked about for the first time,
+// since a standing costs more than an answer.
+func (s *shapes) of(key []byte, nodes int) *shape {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.shape[string(key)]
+	if known == nil {
+		s.add(string(key))
+		return nil
+	}
+	if !known.warm {
+		for (s.warm+1)*nodes > mostSeats && s.warm > 0 {
+			s.forget(slices.IndexFunc(s.order, func(key string) bool { return s.shape[key].warm }))
+		}
+		known.warm = true
+		s.warm++
+	}
+	return known
+}
+
+func (s *shapes) add(key string) {
+	if s.shape == nil {
+		s.shape = map[string]*shape{}
+	}
+	if len(s.order) == mostShapes {
+		s.forget(0)
+	}
+	s.shape[key] = &shape{}
+	s.order = append(s.order, key)
+}
+
+// forget forgets the i-th shape in order.
+func (s *shapes) forget(i int) {
+	key := s.order[i]
+	if s.shape[key].warm {
+		s.warm--
+	}
+	delete(s.shape, key)
+	s.order = slices.Delete(s.order, i, i+1)
+}
+
+// shapeKey appends to dst what a search by columns reads of a pod; ok is false if it
+// reads more than fits a key.
+func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32) (key []byte, ok bool) {
+	if pod.NodeAffinity != nil {
+		return dst, false
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(below))
+	for _, v := range request {
+		dst = binary.AppendUvarint(dst, uint64(v))
+	}
+	dst = appendText(dst, pod.RequiredNode)
+	if dst = binary.AppendUvarint(dst, uint64(len(pod.NodeSelector))); len(pod.NodeSelector) > 0 {
+		for _, k := range slices.Sorted(maps.Keys(pod.NodeSelector)) {
+			dst = appendText(appendText(dst, k), pod.NodeSelector[k])
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(pod.Tolerations)))
+	for i := range pod.Tolerations {
+		t := &pod.Tolerations[i]
+		dst = appendText(appendText(appendText(appendText(dst, t.Key), t.Value), string(t.Operator)), string(t.Effect))
+	}
+	return dst, true
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
