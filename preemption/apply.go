@@ -18,9 +18,10 @@ var errNoResult = fmt.Errorf("%w: it is nil", ErrNotApplicable)
 // (they hold their room and stay potential victims, as in a cluster), sets the
 // nominations and withdraws those that r clears. An inline preemptor's pods are
 // added as pending. Where Options.Limits has a window, the preemption is noted for
-// it at the model's time. Where r is no plan or [Planner.StillValid] does not say Keep,
-// nothing is changed and the error matches ErrNotApplicable. No other change comes
-// between the check and what follows.
+// it at the model's time; what pods and groups say of their own earlier evictions is
+// for whoever resubmits them to set. Where r is no plan or [Planner.StillValid] does not
+// say Keep, nothing is changed and the error matches ErrNotApplicable. No other change
+// comes between the check and what follows.
 //
 // An answer about a [Workload] admits it if it fits; else its quota is held for it,
 // its victims are marked as evicted and plans for others leave both alone, until it

@@ -138,7 +138,7 @@ func randomModel(r *rand.Rand, o preemption.Options) check.Model {
 // TestBuiltinRulesHaveNoCycle: on random small models of every built-in combination,
 // others for each, no situation comes back with an eviction in between.
 func TestBuiltinRulesHaveNoCycle(t *testing.T) {
-	const models = 16
+	const models = 10
 	all := builtin()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {

@@ -32,6 +32,8 @@
 // Guaranteed time, a cool-down, a wait and limits by window do not break a cycle: they
 // bound how fast it turns.
 //
+// The command examples/cycles reads a model and its options as JSON.
+//
 // A model of your own that has no cycle proves nothing about others: check the mix of
 // priorities and sizes that matters to you.
 //

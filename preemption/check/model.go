@@ -26,32 +26,33 @@ type Policy interface {
 // Workload is a pod, or a group with its pods. All of them are pending at first;
 // their nodes, times and evictions are the model's to set.
 type Workload struct {
-	Group *preemption.PodGroup // nil: Pods has one pod
-	Pods  []preemption.Pod     // of Group, whatever they say
+	Group *preemption.PodGroup `json:"group,omitempty"` // nil: Pods has one pod
+	Pods  []preemption.Pod     `json:"pods"`            // of Group, whatever they say
 }
 
 // Model is a closed cluster to look for cycles in.
 type Model struct {
-	Nodes     []cluster.Node
-	Workloads []Workload
-	Classes   []priority.Class
-	Budgets   []disruption.Budget // what they allow stays as it is
+	Nodes     []cluster.Node      `json:"nodes"`
+	Workloads []Workload          `json:"workloads"`
+	Classes   []priority.Class    `json:"priorityClasses,omitempty"`
+	Budgets   []disruption.Budget `json:"budgets,omitempty"` // what they allow stays as it is
 
 	// Policy decides. nil: preemption.Options{}.
-	Policy Policy
+	Policy Policy `json:"-"`
 
 	// StepSeconds is by how much time goes by at once, HorizonSeconds how far back the
 	// policy looks. 0: from the seconds that the model and its policy, if that is
 	// [preemption.Options], name: their greatest common divisor, and the largest. With
 	// none of them time plays no part. Seconds of more than a hundred years never pass.
-	StepSeconds, HorizonSeconds int64
+	StepSeconds    int64 `json:"stepSeconds,omitempty"`
+	HorizonSeconds int64 `json:"horizonSeconds,omitempty"`
 
 	// MaxStates is how many situations are looked at. 0: 50,000, a few seconds.
-	MaxStates int
+	MaxStates int `json:"maxStates,omitempty"`
 
 	// Progress is told now and then how many situations were looked at, and how many
 	// are known to come. nil: nobody is told.
-	Progress func(seen, ahead int)
+	Progress func(seen, ahead int) `json:"-"`
 }
 
 // Verdict says what a check came to.

@@ -160,6 +160,9 @@ func (r *report) victims() {
 			continue
 		}
 		whole := fmt.Sprintf("%s %s/%s, all %d pods", v.Kind, v.Namespace, v.Name, len(v.Pods))
+		if v.Surplus {
+			whole = fmt.Sprintf("%s %s/%s, %d pods that it can do without", v.Kind, v.Namespace, v.Name, len(v.Pods))
+		}
 		row(whole, "", fmt.Sprint(v.Priority), "", r.reason(v.Reason), budgets(v))
 		for _, p := range v.Pods[:min(mostPods, len(v.Pods))] {
 			row("  "+podName(p.PodRef), p.Node, fmt.Sprint(p.Priority), r.age(p.Started), "", "")
@@ -298,6 +301,8 @@ func relaxation(x preemption.Relaxation) string {
 		return fmt.Sprintf("a priority of at least %d", x.Amount)
 	case preemption.RelaxBudget:
 		return fmt.Sprintf("%d more disruptions allowed by budget %s", x.Amount, x.Name)
+	case preemption.RelaxLimit:
+		return fmt.Sprintf("%d more by the limit of %s", x.Amount, x.Name)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %d", x.Kind, x.Name, x.Amount))
 }
