@@ -60,6 +60,17 @@ func (t *GangTrial) Interchangeable() bool {
 	return true
 }
 
+// Equal reports whether no built-in check can tell members apart, wherever they go
+// together: they are alike and ask for no ports.
+func Equal(members []*Member) bool {
+	for _, m := range members {
+		if len(m.ports) > 0 || m != members[0] && !m.alike(members[0]) {
+			return false
+		}
+	}
+	return true
+}
+
 // seating is a depth-first search over placements.
 type seating struct {
 	t      *GangTrial

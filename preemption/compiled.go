@@ -33,7 +33,8 @@ type compiled struct {
 
 	searchChecks int // see the constant
 
-	tools sync.Pool // of *podTools
+	tools     sync.Pool // of *podTools
+	slotTools sync.Pool // of *slotTools
 }
 
 // podTools is what the search for a lone pod needs beyond its question; it is used
@@ -162,7 +163,9 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 		return newQueueSearch(q, jobs, queue).run()
 	}
 	if q.team != nil {
-		return newGangSearch(q).run()
+		s := countGang(q)
+		defer s.putSlotsBack()
+		return s.run()
 	}
 	defer q.putBack()
 	return newPodSearch(q).run(), nil

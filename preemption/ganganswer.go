@@ -12,7 +12,7 @@ import (
 
 // result starts an answer.
 func (s *gangSearch) result(v Verdict, message string) *Result {
-	s.stats.Trials, s.stats.Exact = s.trial.Checks, s.proved
+	s.stats.Trials, s.stats.Exact = s.checks(), s.proved
 	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.warnings(), Stats: s.stats}
 }
 
@@ -51,7 +51,7 @@ func (s *gangSearch) feasible() *Result {
 			r.Candidates = append(r.Candidates, s.candidate(&s.found[i]))
 		}
 	}
-	r.Stats.Trials = s.trial.Checks
+	r.Stats.Trials = s.checks()
 	return r
 }
 
@@ -147,6 +147,9 @@ func (s *gangSearch) clearedBy(*plan) []PodRef { return nil }
 
 // victims spells out the victims of p, each with the check that its return fails.
 func (s *gangSearch) victims(p *plan) []Victim {
+	if p.counted {
+		return s.slots.tellSlots(p)
+	}
 	for _, u := range p.victims {
 		s.takeOut(p, u)
 	}

@@ -252,11 +252,16 @@ func (a *attemptAt) finish() {
 		a.note(Step{Action: ActionCompare, Text: fmt.Sprintf("of %d placements tried, none disrupts less", a.tried)})
 	}
 	a.note(Step{Action: ActionScore, Text: "score " + a.scoreText(a.top.score)})
-	if a.options.Candidates {
-		a.found = append(a.found, *a.top)
+	a.keepPlan(a.top)
+}
+
+// keepPlan notes the plan of a domain, and keeps it if it is the best so far.
+func (s *gangSearch) keepPlan(p *plan) {
+	if s.options.Candidates {
+		s.found = append(s.found, *p)
 	}
-	if a.best == nil || a.compare(a.top, a.best) < 0 {
-		a.best = a.top
+	if s.best == nil || s.compare(p, s.best) < 0 {
+		s.best = p
 	}
 }
 

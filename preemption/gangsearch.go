@@ -25,6 +25,9 @@ type gangSearch struct {
 	inside  []bool  // by unit: potential victim of the domain that is looked at
 	charged []int32 // by unit: what its loss adds to the violations
 
+	slots   *slotSearch // nil if members can't be counted
+	counted int         // checks that counting stands for
+
 	best     *plan
 	room     int // for so many members at most there would be room, where it is not enough
 	rejected []rejectedDomain
@@ -44,6 +47,10 @@ type plan struct {
 	charged []int32       // by victim: what its loss adds to the violations
 	score   victims.Score
 	steps   []Step // how it came about, for the trace
+
+	counted bool             // by a slotSearch
+	losses  []victims.Marked // the victims until they are needed in order: see slotSearch.settle
+	sorted  bool             // losses are in order
 }
 
 type rejectedDomain struct {
@@ -57,21 +64,48 @@ const (
 	noPlacement domain.Check = "no placement"
 )
 
+// newGangSearch returns the search by trials.
 func newGangSearch(q *question) *gangSearch {
-	s := &gangSearch{
-		question: q,
-		trial:    q.gangTrial(),
-		runner:   reprieve.NewRunner(q.units, q.budgets),
-		tally:    q.budgets.NewLedger(),
-		proved:   true,
-		stats:    Stats{Hooks: q.options.Hooks != nil},
+	s := bareGangSearch(q)
+	s.equip()
+	return s
+}
+
+// countGang returns the search that counts members where that comes to the same.
+func countGang(q *question) *gangSearch {
+	s := bareGangSearch(q)
+	s.slots = s.newSlotSearch()
+	if s.slots == nil {
+		s.equip()
 	}
+	return s
+}
+
+func bareGangSearch(q *question) *gangSearch {
+	return &gangSearch{question: q, tally: q.budgets.NewLedger(), proved: true, stats: Stats{Hooks: q.options.Hooks != nil}}
+}
+
+// equip makes what trials need, once.
+func (s *gangSearch) equip() {
+	if s.trial != nil {
+		return
+	}
+	q := s.question
+	s.trial = q.gangTrial()
+	s.runner = reprieve.NewRunner(q.units, q.budgets)
 	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups) && (q.rules.mobile || !q.monotone())
 	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
 	s.seen = make([]int32, q.units.Len())
 	s.inside = make([]bool, q.units.Len())
 	s.charged = make([]int32, q.units.Len())
-	return s
+}
+
+// checks counts the feasibility checks so far.
+func (s *gangSearch) checks() int {
+	if s.trial == nil {
+		return s.counted
+	}
+	return s.counted + s.trial.Checks
 }
 
 // gangTrial returns a trial of the members. Pods that are nominated to a node, other
@@ -113,6 +147,9 @@ func (s *gangSearch) run() (*Result, error) {
 		s.stats.Domains = len(domains)
 		for i := range domains {
 			s.evaluate(&domains[i])
+		}
+		if s.slots != nil {
+			s.slots.settleAll()
 		}
 		if s.best != nil {
 			return s.feasible(), nil
@@ -208,6 +245,13 @@ func (s *gangSearch) waitsFor() cluster.NodeID {
 
 // evaluate looks for the plan in domain d that disrupts least.
 func (s *gangSearch) evaluate(d *domain.Domain) {
+	if s.slots != nil {
+		if out, ok := s.slots.evaluate(d); ok {
+			s.slots.adopt(d, out)
+			return
+		}
+		s.equip()
+	}
 	var steps []Step
 	if s.options.Explain {
 		s.notes = func(step Step) { steps = append(steps, step) }

@@ -25,6 +25,14 @@ func (s *gangSearch) fitsIn(domains []domain.Domain) *domain.Domain {
 		}
 		return &domains[0]
 	}
+	if s.slots != nil {
+		d := s.slots.fitsIn(domains)
+		if d != nil {
+			s.equip()
+			s.place(d, domain.Pack{}, nil, false)
+		}
+		return d
+	}
 	var best []domain.Assignment
 	var at *domain.Domain
 	for i := range domains {

@@ -53,6 +53,7 @@ type rungs struct {
 	plain    bool
 	uneven   bool // the level of a unit is not its pod's priority
 	budgeted bool // some unit is covered by a budget
+	elastic  bool // the group of some unit may go in part
 }
 
 // NewLadder lays out us; b says which pods budgets cover.
@@ -151,7 +152,7 @@ const (
 func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	ix, words := l.us.ix, l.lanes.words
 	at.ask, at.level, at.started = at.ask[:0], at.level[:0], at.started[:0]
-	at.own, at.uneven, at.budgeted = nil, false, false
+	at.own, at.uneven, at.budgeted, at.elastic = nil, false, false, false
 	for _, u := range l.us.on[n] {
 		unit := &l.us.units[u]
 		if len(unit.Pods) > 1 {
@@ -166,6 +167,7 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 		}
 		at.level, at.started = append(at.level, unit.Level), append(at.started, unit.Started)
 		at.uneven = at.uneven || unit.Level != ix.Priority(p)
+		at.elastic = at.elastic || unit.Elastic
 		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
 	}
 	if at.own = at.level; at.uneven {

@@ -29,6 +29,9 @@ func (s *RungSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
 // Has reports whether rung g is in s.
 func (s *RungSet) Has(g Rung) bool { return s[g/64]>>(g%64)&1 != 0 }
 
+// Add puts rung g into s.
+func (s *RungSet) Add(g Rung) { s[g/64] |= 1 << (g % 64) }
+
 // cuts are the priorities for which it was asked lately.
 type cuts struct {
 	mu   sync.Mutex

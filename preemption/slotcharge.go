@@ -1,0 +1,87 @@
+package preemption
+
+import (
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// charge finds the potential victims whose loss violates a budget. Budgets that are
+// spent, or that allow the loss of all they cover, need no order; the rest is charged
+// by importance.
+func (t *slotTry) charge() {
+	if t.budgets.None() {
+		return
+	}
+	t.charging = grown(t.charging, t.ix.NumBudgets())
+	t.each(func(_ place, u victims.UnitID, ids []cluster.BudgetID) {
+		for _, b := range ids {
+			t.charging[b]++
+		}
+	})
+	t.harm = grown(t.harm, t.ix.NumNodes())
+	t.tally.Reset()
+	places := map[victims.UnitID]place{}
+	var contested []victims.UnitID
+	t.each(func(at place, u victims.UnitID, ids []cluster.BudgetID) {
+		for _, b := range ids {
+			switch left := t.tally.Left(b); {
+			case left <= 0:
+				if t.mark(at); t.budgets.Rule.StopAtFirst {
+					return
+				}
+			case left < t.charging[b]:
+				places[u] = at
+				contested = append(contested, u)
+				return
+			}
+		}
+	})
+	for _, u := range t.units.Sorted(contested) {
+		if t.budgets.Charge(t.tally, t.units.Unit(u)) > 0 {
+			t.mark(places[u])
+		}
+	}
+	t.tally.Reset()
+	clear(t.charging)
+	if t.harmful {
+		t.seats.Charge(t.harm)
+	}
+}
+
+// place is the place of a unit in the ladder.
+type place struct {
+	node cluster.NodeID
+	rung victims.Rung
+}
+
+func (t *slotTry) mark(at place) {
+	t.harm[at.node].Add(at.rung)
+	t.harmful = true
+}
+
+// each calls visit for the potential victims that a budget covers.
+func (t *slotTry) each(visit func(place, victims.UnitID, []cluster.BudgetID)) {
+	for _, n := range t.domain.Nodes {
+		if !t.ladder.Budgeted(n) {
+			continue
+		}
+		first, end := t.seats.Rungs(n)
+		for g := first; g < end; g++ {
+			u := t.ladder.Unit(n, g)
+			if ids := t.budgets.Of(t.units.Unit(u).Pods[0]); len(ids) > 0 {
+				visit(place{n, g}, u, ids)
+			}
+		}
+	}
+}
+
+// discharge forgets what charge found.
+func (t *slotTry) discharge() {
+	if !t.harmful {
+		return
+	}
+	t.seats.Charge(nil)
+	for _, n := range t.domain.Nodes {
+		t.harm[n] = victims.RungSet{}
+	}
+}

@@ -1,0 +1,83 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+)
+
+// climb moves members of the best plan to other nodes, one of a node's or all of
+// them, as long as that helps and budget lasts; see attemptAt.climb.
+func (t *slotTry) climb(budget int) {
+	targets := t.cheapest[:min(climbNodes, len(t.cheapest))]
+	for {
+		from := t.top
+		if !t.moveOne(from, targets, &budget) {
+			return
+		}
+	}
+}
+
+// moveOne tries the moves away from plan from, and stops at the first that helps.
+func (t *slotTry) moveOne(from *slotPlan, targets []slotOffer, budget *int) bool {
+	for i := range from.spots {
+		for _, to := range targets {
+			if to.at == from.spots[i].at {
+				continue
+			}
+			moves := []int32{1, from.spots[i].k}
+			for _, k := range moves[:min(2, from.spots[i].k)] {
+				if *budget <= 0 {
+					return false
+				}
+				if t.tryMove(from, i, k, to.at, budget) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// tryMove evaluates the plan from with k of the members of its i-th node on another
+// one, and reports whether that is better.
+func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool {
+	*budget -= len(from.seq) + t.potential/8
+	there := int32(0)
+	price := domain.Free
+	for j, s := range from.spots {
+		switch {
+		case s.at == to:
+			there = s.k
+		case j != i:
+			pay(&price, s.price)
+		}
+	}
+	if int64(there+k) > t.slots[to] {
+		return false
+	}
+	s := from.spots[i]
+	if s.k > k {
+		pay(&price, t.seats.Price(t.node(s.at), int64(s.k-k)))
+	}
+	pay(&price, t.seats.Price(t.node(to), int64(there+k)))
+	if price.Compare(t.top.price) > 0 {
+		return false
+	}
+	seq := slices.Clone(from.seq)
+	left := k
+	for j, at := range seq {
+		if at == s.at && left > 0 {
+			seq[j] = to
+			left--
+		}
+	}
+	p := &slotPlan{seq: seq, spots: t.spots(seq), price: price}
+	for j := range p.spots {
+		p.spots[j].price = t.seats.Price(t.node(p.spots[j].at), int64(p.spots[j].k))
+	}
+	before := t.checks
+	t.consider(p)
+	*budget -= t.checks - before
+	return t.top != from
+}

@@ -1,0 +1,219 @@
+package preemption
+
+import (
+	"container/heap"
+	"math"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// slotMoving gives back while the members may move, so that slots are what counts.
+// Who returns and takes no slot away returns whatever happens elsewhere; those who do
+// take some are looked at in order of importance.
+type slotMoving struct {
+	*slotTry
+	need  int64 // slots that have to stay
+	total int64 // and those there are
+	nodes []movingNode
+	words int
+	rooms []uint64 // by position: what is free there, packed
+	queue []int32  // positions whose next unit takes slots away, the most important such unit first
+
+	harmful bool // the pass over those whose loss violates a budget
+}
+
+// movingNode is a node on which everybody before next has been decided on.
+type movingNode struct {
+	slots, then int64 // as things stand, and with the unit at next back
+	next, end   victims.Rung
+}
+
+// moving is the reprieve of k members that may move.
+func (t *slotTry) moving(k int) {
+	m := &slotMoving{slotTry: t, need: int64(k)}
+	if t.rules.members == MinCount {
+		m.need = int64(t.leaf.need())
+	}
+	t.checks += t.potential // each of them is tried
+	t.top = &slotPlan{score: victims.Score{Highest: math.MinInt32, Started: math.MaxInt64}}
+	m.nodes = make([]movingNode, len(t.slots))
+	for at, slots := range t.slots {
+		n := &m.nodes[at]
+		if n.slots = min(slots, m.need); n.slots > 0 {
+			n.next, n.end = t.seats.Rungs(t.node(int32(at)))
+			room := t.seats.Room(t.node(int32(at)), n.next)
+			if m.rooms == nil {
+				m.words = len(room)
+				m.rooms = make([]uint64, len(t.slots)*m.words)
+			}
+			copy(m.room(int32(at)), room)
+		}
+		m.total += n.slots
+	}
+	if t.harmful {
+		m.pass(true)
+	}
+	m.pass(false)
+	for at := range m.nodes {
+		for range min(m.nodes[at].slots, m.need-int64(len(t.top.seq))) {
+			t.top.seq = append(t.top.seq, int32(at))
+		}
+	}
+}
+
+// pass decides on those whose loss violates a budget, or on the others.
+func (m *slotMoving) pass(harmful bool) {
+	m.harmful, m.queue = harmful, m.queue[:0]
+	for at := range m.nodes {
+		n := &m.nodes[at]
+		if n.slots == 0 {
+			continue
+		}
+		n.next, n.end = m.seats.Rungs(m.node(int32(at)))
+		if m.advance(int32(at)) {
+			m.queue = append(m.queue, int32(at))
+		}
+	}
+	heap.Init(m)
+	for m.total > m.need && len(m.queue) > 0 {
+		at := m.queue[0]
+		m.decide(at)
+		if m.nodes[at].slots > 0 && m.advance(at) {
+			heap.Fix(m, 0)
+		} else {
+			heap.Pop(m)
+		}
+	}
+	for _, at := range m.queue { // nobody takes a slot from now on
+		m.decide(at)
+		for m.advance(at) {
+			m.decide(at)
+		}
+	}
+}
+
+// advance returns units on a node until one takes slots away, and reports whether
+// there is one.
+func (m *slotMoving) advance(at int32) bool {
+	n := &m.nodes[at]
+	node, room := m.node(at), m.room(at)
+	for ; n.next < n.end; n.next++ {
+		if m.seats.Harms(node, n.next) != m.harmful {
+			continue
+		}
+		m.seats.Take(room, node, n.next)
+		if n.then = min(m.seats.SlotsOf(room), m.need); n.then < n.slots {
+			return true // and stays until decide
+		}
+	}
+	return false
+}
+
+// decide lets the unit at next stay if enough slots are left then.
+func (m *slotMoving) decide(at int32) {
+	n, node := &m.nodes[at], m.node(at)
+	g := n.next
+	n.next++
+	if lost := n.slots - n.then; lost <= m.total-m.need {
+		m.total -= lost
+		n.slots = n.then
+		return
+	}
+	m.seats.Leave(m.room(at), node, g)
+	p, own := m.top, m.ladder.Owns(node)[g]
+	if own > p.score.Highest {
+		p.score.Highest, p.score.Started = own, math.MaxInt64
+	}
+	p.lose(m.slotTry, node, g)
+	p.score.Sum += int64(own) + 1<<31
+	p.score.Pods++
+	if m.harmful {
+		p.score.Violations++
+	}
+}
+
+func (m *slotMoving) room(at int32) []uint64 { return m.rooms[int(at)*m.words:][:m.words] }
+
+func take(row, request []int64, sign int64) {
+	for r, v := range request[:len(row)] {
+		row[r] -= sign * v
+	}
+}
+
+// unit is the one that a node waits to decide on.
+func (m *slotMoving) unit(i int) victims.UnitID {
+	at := m.queue[i]
+	return m.ladder.Unit(m.node(at), m.nodes[at].next)
+}
+
+// Len, Less, Swap, Push and Pop make the queue a heap.
+func (m *slotMoving) Len() int           { return len(m.queue) }
+func (m *slotMoving) Less(i, j int) bool { return m.units.Compare(m.unit(i), m.unit(j)) < 0 }
+func (m *slotMoving) Swap(i, j int)      { m.queue[i], m.queue[j] = m.queue[j], m.queue[i] }
+func (m *slotMoving) Push(x any)         { m.queue = append(m.queue, x.(int32)) }
+func (m *slotMoving) Pop() any {
+	last := m.queue[len(m.queue)-1]
+	m.queue = m.queue[:len(m.queue)-1]
+	return last
+}
+
+// residue is what is left on a node where members go and victims leave.
+type residue struct {
+	free    []int64
+	members bool
+}
+
+// tellSlots spells out the victims of p, each with the check that its return fails,
+// which is a matter of its node.
+func (f *slotSearch) tellSlots(p *plan) []Victim {
+	left := map[cluster.NodeID]*residue{}
+	on := func(n cluster.NodeID) *residue {
+		r := left[n]
+		if r == nil {
+			r = &residue{free: append([]int64(nil), f.ix.Free(n)...)}
+			if held := f.heldOn(n); held != nil {
+				take(r.free, held, 1)
+			}
+			left[n] = r
+		}
+		return r
+	}
+	for _, a := range p.places {
+		r := on(a.Node)
+		r.members = true
+		take(r.free, f.member.Request(), 1)
+	}
+	for _, u := range p.victims {
+		pod := f.units.Unit(u).Pods[0]
+		take(on(f.ix.NodeOf(pod)).free, f.ix.Request(pod), -1)
+	}
+	f.counted += len(p.victims)
+	list := make([]Victim, len(p.victims))
+	room := make([]VictimPod, len(p.victims))
+	for i, u := range p.victims {
+		pods := f.units.Unit(u).Pods
+		n := f.ix.NodeOf(pods[0])
+		r := on(n)
+		var why domain.Reason
+		if r.members {
+			why = f.misses(r.free, f.ix.Request(pods[0]))
+		}
+		list[i] = f.victim(u, pods, attempt{p.charged[i] > 0, why}, cluster.NoNode, room[i:])
+		if r.members {
+			list[i].Reason.Node = f.ix.Node(n).Name
+		}
+	}
+	return list
+}
+
+// misses says which resource members lack if a pod comes back to what is free.
+func (f *slotSearch) misses(free, request []int64) domain.Reason {
+	for r, v := range f.member.Request() {
+		if left := free[r] - request[r]; v > 0 && left < 0 {
+			return domain.Reason{Check: domain.CheckResource, Resource: cluster.ResourceID(r), Missing: -max(left, -math.MaxInt64)}
+		}
+	}
+	return domain.Reason{}
+}

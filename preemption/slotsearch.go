@@ -1,0 +1,229 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// slotSearch is the search for a lone pod group whose members nothing tells apart,
+// where nothing but resources and budgets decides and every unit is one pod. What
+// has to go on a node is then a matter of the node and of how many members go there:
+// members are counted and nobody leaves a trial. It comes to what gangSearch comes
+// to, which answers wherever something else has a say.
+type slotSearch struct {
+	*gangSearch
+	leaf   *team
+	member *domain.Member
+	held   map[cluster.NodeID][]int64 // what nominated pods hold; most nodes have none
+	tools  *slotTools
+}
+
+// slotTools are the buffers of a slotSearch; they are used again.
+type slotTools struct {
+	seats  *reprieve.Seats
+	sorter victims.Sorter
+	tally  *disruption.Ledger
+
+	slots    []int64           // by position in the domain: room for so many members with every potential victim gone
+	widths   []int32           // likewise: how many those are
+	count    []int32           // likewise: members there; zero in between
+	at       []int32           // by node: see tellSlots
+	harm     []victims.RungSet // by node: the loss violates a budget
+	charging []int64           // by budget: potential victims that it covers
+	levels   []int64
+	offers   []slotOffer
+	again    []slotOffer
+	order    []int32
+	seq      []int32
+	touched  []int32
+}
+
+// newSlotSearch returns the search for the question of s, nil if it is not one that
+// can be answered by counting.
+func (s *gangSearch) newSlotSearch() *slotSearch {
+	if !s.countable() {
+		return nil
+	}
+	f := &slotSearch{gangSearch: s, leaf: s.team, member: s.members[0], tools: s.borrowSlots()}
+	f.findHeld()
+	if !f.tools.seats.Ask(f.member, s.priority, f.heldOn) {
+		return nil
+	}
+	return f
+}
+
+// countable reports whether members are all alike, nothing but resources and budgets
+// decides, and nobody wants to know how it went.
+func (s *gangSearch) countable() bool {
+	q := s.question
+	switch {
+	case len(q.states) > 0, q.protections != nil, q.bounded(), q.units.Priced():
+		return false
+	case q.options.Hooks != nil, q.options.Explain, q.options.BrokenGroupsFree:
+		return false
+	case q.given != nil, len(q.team.children) > 0, q.rules.lowest:
+		return false
+	case q.rules.members == MinCount && q.team.need() < len(q.members): // others may come along
+		return false
+	case q.rules.mobile && q.options.repeat(q.rules.repeatGroups):
+		return false
+	case len(q.members[0].Unknown()) > 0 || !domain.Equal(q.members):
+		return false
+	}
+	return q.ladder.Lanes() != nil && !s.ownVictims()
+}
+
+// ownVictims reports whether a running pod of the gang might be evicted for it.
+func (s *gangSearch) ownVictims() bool {
+	if s.team.id == cluster.NoGroup {
+		return false
+	}
+	return slices.ContainsFunc(s.ix.PodsUnder(nil, s.team.id), func(p cluster.PodID) bool {
+		u, runs := s.units.UnitOf(p)
+		return runs && s.units.Unit(u).Level < s.priority
+	})
+}
+
+// borrowSlots returns buffers that nobody else uses.
+func (q *question) borrowSlots() *slotTools {
+	if t, ok := q.slotTools.Get().(*slotTools); ok && t.seats.Over(q.ladder) {
+		return t
+	}
+	return &slotTools{seats: reprieve.NewSeats(q.ladder), tally: q.budgets.NewLedger()}
+}
+
+// findHeld adds up what nominated pods hold that count as running.
+func (f *slotSearch) findHeld() {
+	own := func(p cluster.PodID) bool {
+		return slices.ContainsFunc(f.members, func(m *domain.Member) bool { return m.ID == p })
+	}
+	for n := range cluster.NodeID(f.ix.NumNodes()) {
+		for _, p := range f.ix.Nominees(n) {
+			if f.ix.Priority(p) < f.priority || own(p) {
+				continue
+			}
+			if f.held == nil {
+				f.held = map[cluster.NodeID][]int64{}
+			}
+			if f.held[n] == nil {
+				f.held[n] = make([]int64, f.ix.NumResources())
+			}
+			for r, v := range f.ix.Request(p) {
+				f.held[n][r] += v
+			}
+		}
+	}
+}
+
+func (f *slotSearch) heldOn(n cluster.NodeID) []int64 {
+	if f.held == nil {
+		return nil
+	}
+	return f.held[n]
+}
+
+// admits reports whether the checks that no eviction changes let members onto node n.
+func (f *slotSearch) admits(n cluster.NodeID) bool {
+	return f.ix.Open(n) && f.member.Anywhere() || f.member.Static(f.ix.Node(n)).OK()
+}
+
+// fitsIn returns the first of domains where most members fit with everybody in
+// place; nil if not enough of them do anywhere.
+func (f *slotSearch) fitsIn(domains []domain.Domain) *domain.Domain {
+	most, at := int64(0), (*domain.Domain)(nil)
+	all := int64(len(f.members))
+	for i := range domains {
+		room := int64(0)
+		for _, n := range domains[i].Nodes {
+			if room < all && f.admits(n) {
+				room += min(all, f.freeSlots(n))
+			}
+		}
+		if room = min(room, all); room >= int64(f.leaf.need()) && room > most {
+			most, at = room, &domains[i]
+		}
+	}
+	return at
+}
+
+// freeSlots is how many members fit on node n with everybody in place.
+func (f *slotSearch) freeSlots(n cluster.NodeID) int64 {
+	free := f.ix.Free(n)
+	if held := f.heldOn(n); held != nil {
+		free = slices.Clone(free)
+		take(free, held, 1)
+	}
+	return f.tools.seats.SlotsIn(free)
+}
+
+// evaluate looks for the plan in d that disrupts least; ok is false if d is not for
+// counting.
+func (f *slotSearch) evaluate(d *domain.Domain) (out slotOutcome, ok bool) {
+	for _, n := range d.Nodes {
+		if !f.ladder.Simple(n) {
+			return out, false
+		}
+	}
+	t := &slotTry{slotSearch: f, slotTools: f.tools, domain: d}
+	return t.run()
+}
+
+// slotOutcome is what came of a domain.
+type slotOutcome struct {
+	plan      *plan
+	why       domain.Reason
+	evaluated bool
+	room      int
+	checks    int
+}
+
+// adopt notes what came of domain d.
+func (f *slotSearch) adopt(d *domain.Domain, out slotOutcome) {
+	f.counted += out.checks
+	f.room = max(f.room, out.room)
+	if out.evaluated {
+		f.stats.Evaluated++
+	}
+	if !out.why.OK() {
+		f.rejected = append(f.rejected, rejectedDomain{*d, out.why})
+		return
+	}
+	f.keepPlan(out.plan)
+}
+
+// settleAll spells out the victims of the plans that are told.
+func (f *slotSearch) settleAll() {
+	for i := range f.found {
+		f.settle(&f.found[i])
+	}
+	if f.best != nil {
+		f.settle(f.best)
+	}
+}
+
+// settle puts the losses of p in order, as its victims.
+func (f *slotSearch) settle(p *plan) {
+	if !p.counted || p.victims != nil {
+		return
+	}
+	if !p.sorted {
+		f.tools.sorter.Sort(f.units, p.losses)
+	}
+	p.sorted = true
+	p.victims, p.charged = make([]victims.UnitID, len(p.losses)), make([]int32, len(p.losses))
+	for i, loss := range p.losses {
+		p.victims[i], p.charged[i] = loss.Unit, loss.Mark
+	}
+}
+
+// putSlotsBack ends the use of what borrowSlots returned. The question is over.
+func (s *gangSearch) putSlotsBack() {
+	if s.slots != nil {
+		s.question.slotTools.Put(s.slots.tools)
+	}
+}

@@ -1,0 +1,117 @@
+package preemption_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// sameByTrials asks by counting and by trials, and compares whole answers.
+func sameByTrials(t fatal, o preemption.Options, q gen.Question) *preemption.Result {
+	t.Helper()
+	counted, err := o.Preempt(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	tried, err := o.PreemptByTrials(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if diff := cmp.Diff(tried, counted); diff != "" {
+		t.Fatalf("%s (-by trials +counted):\n%.4000s", counted.Message, diff)
+	}
+	return counted
+}
+
+// countedGangs are questions about gangs of which many can be counted, in clusters
+// large enough for several members a node and for moves from node to node.
+func countedGangs() map[string]gen.GangProfile {
+	all := map[string]gen.GangProfile{}
+	for name, p := range map[string]gen.Profile{
+		"plain":       {MaxNodes: 20, MaxPods: 120},
+		"budgets":     {MaxNodes: 12, MaxPods: 80, Budgets: true, Terminating: true, Odd: true},
+		"nominations": {MaxNodes: 10, MaxPods: 60, Nominations: true, Classes: true, Placement: true},
+		"groups":      {MaxNodes: 8, MaxPods: 40, Groups: true, Budgets: true},
+	} {
+		all[name] = gen.GangProfile{Profile: p, MaxMembers: 10}
+		all[name+" in zones"] = gen.GangProfile{Profile: p, MaxMembers: 6, Topology: true, Running: true}
+	}
+	return all
+}
+
+// countingIsExact: counting comes to what trials come to, whole answers compared.
+func countingIsExact(t fatal, o preemption.Options, q gen.Question, seed uint64) {
+	o.Explain = o.Explain && seed/7%4 == 0 // not counted
+	sameByTrials(t, o, q)
+}
+
+// TestCountingIsExact compares by seed and by rapid, and holds that enough questions
+// were counted for that to say something.
+func TestCountingIsExact(t *testing.T) {
+	for name, profile := range countedGangs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counted, evicting := 0, 0
+			for seed := range seeds(600) {
+				o := gangOptionsBySeed(seed)
+				q := sound(o, gen.RandomGang(seed, profile))
+				if !asksSomething(q) {
+					continue
+				}
+				countingIsExact(&named{t, seed}, o, q, seed)
+				if o.Explain = false; mustCount(t, o, q) {
+					counted++
+					if r := sameByTrials(&named{t, seed}, o, q); r.Verdict == preemption.Feasible {
+						evicting++
+					}
+				}
+			}
+			t.Logf("%d questions were counted, %d of them evict", counted, evicting)
+			require.Greater(t, evicting, 10)
+			rapid.Check(t, drawnGang(profile, countingIsExact))
+		})
+	}
+}
+func FuzzCountingIsExact(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(drawnGang(countedGangs()["budgets in zones"], countingIsExact)))
+}
+
+func mustCount(t *testing.T, o preemption.Options, q gen.Question) bool {
+	t.Helper()
+	counts, err := o.Counts(q.Preemptor, &q.Snapshot)
+	require.NoError(t, err)
+	return counts
+}
+
+// TestCountingAFleetIsExact: gangs in fleets of every shape.
+func TestCountingAFleetIsExact(t *testing.T) {
+	for _, shape := range gen.Shapes() {
+		for _, cpuMilli := range []int64{64_000, 32_000, 21_000, 16_000, 3_500} {
+			for name, o := range map[string]preemption.Options{
+				"v1.37": {}, "v1.36": {Rules: preemption.Kubernetes136},
+			} {
+				snap := gen.Fleet(60, 12, uint64(cpuMilli), shape)
+				r := sameByTrials(&named{t, uint64(cpuMilli)}, o, gen.Question{Snapshot: snap, Preemptor: fleetGang(25, cpuMilli)})
+				require.Equal(t, preemption.Feasible, r.Verdict, "%s %d %s", shape, cpuMilli, name)
+			}
+		}
+	}
+}
+
+// fleetGang is a gang of equal members above every pod of a fleet.
+func fleetGang(members int, cpuMilli int64) preemption.Preemptor {
+	priority, least := int32(1<<30), int32(members)
+	p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: &priority, MinCount: &least}}
+	for i := range members {
+		p.Pods = append(p.Pods, preemption.Pod{
+			Name: "gang-" + string(rune('a'+i/26)) + string(rune('a'+i%26)), Priority: &priority,
+			Requests: preemption.Resources{"cpu": cpuMilli},
+		})
+	}
+	return p
+}

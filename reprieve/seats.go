@@ -1,0 +1,337 @@
+package reprieve
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Seats tells who has to go on a node so that several equal members of a gang find
+// a seat there, over the packed columns of a [victims.Ladder], where nothing but
+// resources and budgets decides. It comes to what a [Runner] comes to on that node
+// over a [domain.GangTrial] on which they are placed. Only for nodes that are
+// [victims.Ladder.Simple]. Not safe for concurrent use.
+type Seats struct {
+	ladder *victims.Ladder
+	below  int32
+	held   func(cluster.NodeID) []int64
+
+	request []int64
+	slots   victims.Slots
+	asks    [keptAsks]victims.Ask // by number of members
+	known   [keptAsks]bool        // asks says so
+	one     victims.Ask
+	other   victims.Ask
+	now     *victims.Ask // what the members on the node that is looked at ask for together
+	free    []uint64     // what they leave, with guards
+	out     []victims.Rung
+	row     []int64
+	room    []uint64
+
+	harm []victims.RungSet // by node
+	lost []victims.Rung
+}
+
+// keptAsks is up to how many members, not included, asks are packed once.
+const keptAsks = 16
+
+// NewSeats returns Seats over the units laid out in l, which has plain nodes.
+func NewSeats(l *victims.Ladder) *Seats { return &Seats{ladder: l} }
+
+// Over reports whether s is about the units laid out in l.
+func (s *Seats) Over(l *victims.Ladder) bool { return s.ladder == l }
+
+// Ask sets what each member asks for, the priority below which units may be evicted,
+// and the row of what else is held on a node, nil for nothing. False if the columns
+// cannot tell how often that fits.
+func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []int64) bool {
+	s.request, s.below, s.held, s.harm = m.Request(), below, held, nil
+	s.known = [keptAsks]bool{}
+	s.pack(&s.one, 1, nil)
+	return s.slots.Set(s.ladder.Lanes(), s.request)
+}
+
+// Charge says for each node whose loss violates a budget; nil: nobody's. The slice is
+// kept.
+func (s *Seats) Charge(harm []victims.RungSet) { s.harm = harm }
+
+// Rungs are those of the potential victims on node n, most important first.
+func (s *Seats) Rungs(n cluster.NodeID) (first, end victims.Rung) { return s.ladder.Rungs(n, s.below) }
+
+// Slots is how many members fit on node n with all potential victims gone.
+func (s *Seats) Slots(n cluster.NodeID) int64 {
+	first, _ := s.Rungs(n)
+	if s.held(n) == nil {
+		room := s.ladder.Rooms(n)
+		if first > 0 {
+			if room = s.Room(n, first); room == nil {
+				return 0
+			}
+		}
+		if slots := s.slots.In(room); slots < victims.MostSlots {
+			return slots
+		}
+	}
+	s.row = s.ladder.Room(s.row[:0], n, first)
+	if held := s.held(n); held != nil {
+		for r, v := range held {
+			s.row[r] -= v
+		}
+	}
+	return s.SlotsIn(s.row)
+}
+
+// SlotsOf is how many members fit into room, packed with guards; see
+// [victims.MostSlots].
+func (s *Seats) SlotsOf(room []uint64) int64 { return s.slots.In(room) }
+
+// SlotsIn is how many members fit into row.
+func (s *Seats) SlotsIn(row []int64) int64 {
+	most := int64(-1)
+	for r, v := range s.request {
+		switch {
+		case v <= 0:
+		case row[r] < v:
+			return 0
+		case most < 0 || row[r]/v < most:
+			most = row[r] / v
+		}
+	}
+	return most
+}
+
+// ask sets what k members on node n ask for; k is at most Slots.
+func (s *Seats) ask(n cluster.NodeID, k int64) {
+	held := s.held(n)
+	if held == nil && k < keptAsks {
+		if !s.known[k] {
+			s.known[k] = true
+			s.pack(&s.asks[k], k, nil)
+		}
+		s.now = &s.asks[k]
+		return
+	}
+	s.pack(&s.other, k, held)
+	s.now = &s.other
+}
+
+func (s *Seats) pack(a *victims.Ask, k int64, held []int64) {
+	s.row = s.row[:0]
+	for r, v := range s.request {
+		sum := v * k
+		if held != nil && v > 0 { // nobody looks at the others
+			sum += held[r]
+		}
+		s.row = append(s.row, sum)
+	}
+	s.ladder.Lanes().Pack(a, s.row)
+}
+
+// Room returns what is free on node n with the units before rung in place and the
+// other potential victims gone, packed with guards, as far as members ask for it; nil
+// if something is short of that. The slice is good until the next call.
+func (s *Seats) Room(n cluster.NodeID, rung victims.Rung) []uint64 {
+	words := len(s.one.Words)
+	s.room = append(s.room[:0], s.ladder.Rooms(n)[int(rung)/victims.Stride*words:][:words]...)
+	if held := s.held(n); held != nil {
+		s.pack(&s.other, 0, held)
+		for w, v := range s.other.Words {
+			s.room[w] -= v
+		}
+	}
+	for g := rung / victims.Stride * victims.Stride; g < rung; g++ {
+		s.Take(s.room, n, g)
+		for w, guards := range s.one.Guards {
+			if s.room[w]&guards != guards {
+				return nil
+			}
+		}
+	}
+	return s.room
+}
+
+// Take puts the unit on rung g of node n back into room; Leave takes it out again.
+func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Rung) {
+	words := len(room)
+	for w, ask := range s.ladder.Asks(n)[int(g)*words:][:words] {
+		room[w] -= ask & s.one.Masks[w]
+	}
+}
+
+// Leave is the inverse of Take.
+func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Rung) {
+	words := len(room)
+	for w, ask := range s.ladder.Asks(n)[int(g)*words:][:words] {
+		room[w] += ask & s.one.Masks[w]
+	}
+}
+
+// Highest is the least that the most important victim's priority can be for k
+// members on node n; it is exact without budgets. [domain.Free] has that of nobody.
+// O(log units).
+func (s *Seats) Highest(n cluster.NodeID, k int64) int64 {
+	s.ask(n, k)
+	first, end := s.Rungs(n)
+	if first == end {
+		return domain.Free.Highest
+	}
+	from, room := s.reach(n, first, end)
+	s.take(room)
+	asks := s.ladder.Asks(n)
+	for g := from; g < end; g++ {
+		if !s.returns(asks, g) {
+			return int64(s.ladder.Owns(n)[g])
+		}
+	}
+	return domain.Free.Highest
+}
+
+// reach returns a rung up to which everybody returns, and what is free on node n with
+// those in place.
+func (s *Seats) reach(n cluster.NodeID, first, end victims.Rung) (from victims.Rung, room []uint64) {
+	rooms, words := s.ladder.Rooms(n), len(s.now.Words)
+	at := (int(end) - 1) / victims.Stride
+	for ; at > int(first)/victims.Stride && !s.now.Fits(rooms[at*words:][:words]); at-- {
+	}
+	return victims.Rung(at * victims.Stride), rooms[at*words:][:words]
+}
+
+// start leaves what is free on node n with the units before rung in place, and the
+// members, who fit.
+func (s *Seats) start(n cluster.NodeID, rung victims.Rung) {
+	words, from := len(s.now.Words), rung/victims.Stride
+	s.take(s.ladder.Rooms(n)[int(from)*words:][:words])
+	asks := s.ladder.Asks(n)
+	for g := from * victims.Stride; g < rung; g++ {
+		s.returns(asks, g)
+	}
+}
+
+// take leaves what room has beside the members, who fit.
+func (s *Seats) take(room []uint64) {
+	s.free = s.free[:0]
+	for w, v := range room {
+		s.free = append(s.free, v-s.now.Words[w]|s.now.Rest[w])
+	}
+}
+
+// returns takes the room of the unit on rung g if it is there.
+func (s *Seats) returns(asks []uint64, g victims.Rung) bool {
+	words := len(s.free)
+	ask := asks[int(g)*words:][:words]
+	for w, guards := range s.now.Guards {
+		if (s.free[w]-ask[w]&s.now.Masks[w])&guards != guards {
+			return false
+		}
+	}
+	for w, v := range ask {
+		s.free[w] -= v & s.now.Masks[w]
+	}
+	return true
+}
+
+// inOrder finds who stays out of the units on rungs from to end with room free.
+func (s *Seats) inOrder(n cluster.NodeID, room []uint64, from, end victims.Rung) {
+	asks := s.ladder.Asks(n)
+	s.take(room)
+	if len(room) != 2 {
+		for g := from; g < end; g++ {
+			if !s.returns(asks, g) {
+				s.out = append(s.out, g)
+			}
+		}
+		return
+	}
+	a := s.now
+	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
+	free0, free1 := s.free[0], s.free[1]
+	asks = asks[:2*end]
+	for g := from; g < end; g++ {
+		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
+		if left0&guards0 == guards0 && left1&guards1 == guards1 {
+			free0, free1 = left0, left1
+		} else {
+			s.out = append(s.out, g)
+		}
+	}
+}
+
+// Price is what has to go on node n for k members. O(units).
+func (s *Seats) Price(n cluster.NodeID, k int64) domain.Price {
+	price := domain.Free
+	for _, g := range s.Victims(n, k) {
+		s.charge(&price, n, g)
+	}
+	return price
+}
+
+// More is what has to go on node n for the k-th member beyond those who go for k-1,
+// none of whom comes back. O(units).
+func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
+	s.lost = append(s.lost[:0], s.Victims(n, k-1)...)
+	first, end := s.Rungs(n)
+	s.ask(n, k)
+	s.start(n, first)
+	price, asks := domain.Free, s.ladder.Asks(n)
+	walk := func(harmful bool) {
+		lost := s.lost
+		for g := first; g < end; g++ {
+			if len(lost) > 0 && lost[0] == g {
+				lost = lost[1:]
+				continue
+			}
+			if s.Harms(n, g) == harmful && !s.returns(asks, g) {
+				s.charge(&price, n, g)
+			}
+		}
+	}
+	if s.harm != nil {
+		walk(true)
+	}
+	walk(false)
+	return price
+}
+
+// Harms reports whether the loss of the unit on rung g of node n violates a budget.
+func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
+	return s.harm != nil && s.harm[n].Has(g)
+}
+
+// charge adds what the loss of the unit on rung g costs.
+func (s *Seats) charge(price *domain.Price, n cluster.NodeID, g victims.Rung) {
+	own := int64(s.ladder.Owns(n)[g])
+	price.Highest = max(price.Highest, own)
+	price.Sum += own + 1<<31
+	price.Pods++
+	if s.Harms(n, g) {
+		price.Violations++
+	}
+}
+
+// Victims are the rungs of those who have to go on node n for k members, in
+// ascending order. The slice is good until the next call.
+func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Rung {
+	s.ask(n, k)
+	s.out = s.out[:0]
+	first, end := s.Rungs(n)
+	switch {
+	case first == end:
+	case s.harm == nil || s.harm[n].Empty():
+		from, room := s.reach(n, first, end)
+		s.inOrder(n, room, from, end)
+	default:
+		s.start(n, first)
+		asks := s.ladder.Asks(n)
+		for _, harmful := range []bool{true, false} {
+			for g := first; g < end; g++ {
+				if s.Harms(n, g) == harmful && !s.returns(asks, g) {
+					s.out = append(s.out, g)
+				}
+			}
+		}
+		slices.Sort(s.out)
+	}
+	return s.out
+}

@@ -1,0 +1,42 @@
+package victims_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// TestSorterSortsAsCompareDoes: long and short lists, with ties, and with starts
+// before 1970.
+func TestSorterSortsAsCompareDoes(t *testing.T) {
+	var sorter victims.Sorter
+	for seed, shape := range gen.Shapes() {
+		for _, nodes := range []int{3, 40} {
+			snap := gen.Fleet(nodes, 20, uint64(seed), shape)
+			for i := range snap.Pods {
+				if i%3 == 0 {
+					snap.Pods[i].Started = snap.Pods[i].Started.Add(-time.Duration(i) * 80_000 * time.Hour)
+				}
+			}
+			ix, err := cluster.NewIndexOf(snap.Objects())
+			require.NoError(t, err)
+			us := victims.NewUnits(ix, victims.Units137)
+			var list []victims.Marked
+			var plain []victims.UnitID
+			for u := range victims.UnitID(us.Len()) {
+				if u%7 > 0 {
+					list, plain = append(list, victims.Marked{Unit: u, Mark: int32(u)}), append(plain, u)
+				}
+			}
+			sorter.Sort(us, list)
+			for i, u := range us.Sorted(plain) {
+				require.Equal(t, victims.Marked{Unit: u, Mark: int32(u)}, list[i], "%s, position %d", shape, i)
+			}
+		}
+	}
+}
