@@ -1,5 +1,7 @@
 package disruption
 
+import "slices"
+
 // Ledger counts what is left of each budget during one decision. Charge the most
 // important units first: they use the allowances up, and the least important are
 // the ones that violate.
@@ -16,7 +18,7 @@ type Ledger struct {
 
 // NewLedger returns a Ledger in which budget i has allowed[i] left, which may be
 // below zero. It keeps nothing of allowed. It is the last allocation: no method
-// makes another.
+// but Clone makes another.
 func NewLedger(allowed []int32) *Ledger {
 	l := &Ledger{
 		allowed: make([]int32, len(allowed)),
@@ -29,6 +31,11 @@ func NewLedger(allowed []int32) *Ledger {
 		l.left[i] = int64(n)
 	}
 	return l
+}
+
+// Clone returns an independent copy, the charges included.
+func (l *Ledger) Clone() *Ledger {
+	return &Ledger{slices.Clone(l.allowed), slices.Clone(l.left), slices.Clone(l.isDirty), append(make([]BudgetID, 0, len(l.allowed)), l.dirty...)}
 }
 
 // Len is the number of budgets.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -139,6 +140,9 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	out, _ := s.strategy()(s.evictable(n))
 	for _, u := range out.Victims {
 		pods := s.runner.Parts().Of(s.units, u)
+		if a := tried[u]; a.violates && s.runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: 1}) == 0 {
+			tried[u] = attempt{false, a.why}
+		}
 		for _, p := range pods {
 			s.trial.Return(p)
 		}

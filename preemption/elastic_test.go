@@ -104,6 +104,30 @@ func TestElasticGroupsGoOnOrGo(t *testing.T) {
 	require.Greater(t, whole, int(seeds(50)))
 }
 
+// TestAskingForAllCandidatesOfElasticGroupsSaysTheSame: what is left out of the search
+// because it can't be better is not better.
+func TestAskingForAllCandidatesOfElasticGroupsSaysTheSame(t *testing.T) {
+	t.Parallel()
+	part, violating := 0, 0
+	for seed := range seeds(4000) {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 4, Groups: true, Budgets: true})
+		elasticGroups(seed, &q)
+		few, all := preemption.Options{}, preemption.Options{Candidates: true}
+		a, b := ask(&named{t, seed}, few, q), ask(&named{t, seed}, all, q)
+		require.Equal(t, b.Domain, a.Domain, "seed %d", seed)
+		require.Equal(t, toJSON(t, b.Victims), toJSON(t, a.Victims), "seed %d", seed)
+		require.Equal(t, b.Score, a.Score, "seed %d", seed)
+		if slices.ContainsFunc(a.Victims, func(v preemption.Victim) bool { return v.Surplus }) {
+			part++
+			if a.Violations > 0 {
+				violating++
+			}
+		}
+	}
+	require.Greater(t, part, int(seeds(100)))
+	require.Greater(t, violating, int(seeds(20)))
+}
+
 // TestElasticGroupsGoOnOrGoForGangs: the same for gangs that preempt.
 func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 	t.Parallel()

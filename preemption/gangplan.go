@@ -127,7 +127,7 @@ func (a *attemptAt) propose(out reprieve.Outcome) {
 		p.victims, p.steps = slices.Clone(out.Victims), a.steps
 		p.charged = make([]int32, len(p.victims))
 		for i, u := range p.victims {
-			p.charged[i] = a.charged[u]
+			p.charged[i] = int32(a.runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: int(a.charged[u])}))
 		}
 		a.top = &p
 	}

@@ -38,6 +38,7 @@ type Runner struct {
 
 	parts     victims.Parts
 	ledger    *disruption.Ledger
+	before    map[victims.UnitID]*disruption.Ledger // of elastic units that violate a budget: before they were charged
 	violating []Charged
 	rest      []victims.UnitID
 	out       []victims.UnitID
@@ -85,18 +86,35 @@ func (r *Runner) Run(t domain.Trial, potential []victims.UnitID) (Outcome, domai
 // most important ones and the others count as violating.
 func (r *Runner) split(potential []victims.UnitID) {
 	r.violating, r.rest = r.violating[:0], r.rest[:0]
+	clear(r.before)
 	if r.ledger.Len() == 0 {
 		r.rest = append(r.rest, potential...)
 		return
 	}
 	r.ledger.Reset()
 	for _, u := range potential {
-		if v := r.Budgets.Charge(r.ledger, r.Units.Unit(u)); v > 0 {
+		unit := r.Units.Unit(u)
+		var before *disruption.Ledger
+		if unit.Elastic && !r.Whole {
+			before = r.ledger.Clone()
+		}
+		if v := r.Budgets.Charge(r.ledger, unit); v > 0 {
 			r.violating = append(r.violating, Charged{u, v})
+			r.noteBefore(u, before)
 		} else {
 			r.rest = append(r.rest, u)
 		}
 	}
+}
+
+func (r *Runner) noteBefore(u victims.UnitID, l *disruption.Ledger) {
+	if l == nil {
+		return
+	}
+	if r.before == nil {
+		r.before = map[victims.UnitID]*disruption.Ledger{}
+	}
+	r.before[u] = l
 }
 
 // Charge charges the units, most important first, and returns those whose loss
@@ -156,16 +174,28 @@ func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool 
 	return false
 }
 
-// violations is what the violating units that are out add up to: of one that is out
-// in part, at most one for each of its pods that are.
+// violations is what the violating units that are out add up to.
 func (r *Runner) violations(violating []Charged) int {
 	sum := 0
 	for _, c := range violating {
 		if slices.Contains(r.out, c.Unit) {
-			sum += min(c.Violations, len(r.parts.Of(r.Units, c.Unit)))
+			sum += r.ViolationsOf(c)
 		}
 	}
 	return sum
+}
+
+// ViolationsOf is what c adds to the count of violations, as things stand: less than
+// it says where the unit is out in part, which charges those of its pods that are.
+func (r *Runner) ViolationsOf(c Charged) int {
+	out, in := r.parts[c.Unit]
+	before := r.before[c.Unit]
+	if !in || before == nil {
+		return c.Violations
+	}
+	unit := *r.Units.Unit(c.Unit)
+	unit.Pods = out
+	return r.Budgets.Charge(before.Clone(), &unit)
 }
 
 // pass tries every remaining victim once more and reports whether one returned. adds
