@@ -32,8 +32,8 @@ func BenchmarkGrowth(b *testing.B) {
 						b.Fatal(err)
 					}
 					b.ReportAllocs()
-					for b.Loop() {
-						if r, err := planner.Preempt(p); err != nil || r.Verdict != q.verdict {
+					for i := 0; b.Loop(); i++ {
+						if r, err := planner.Preempt(unseen(p, i)); err != nil || r.Verdict != q.verdict {
 							b.Fatalf("%v, %v", r, err)
 						}
 					}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // live makes a planner that has answered the question once.
@@ -51,6 +52,26 @@ func BenchmarkPlanner(b *testing.B) {
 						next += s.pods / s.nodes
 					}
 					mustPreempt(b, planner, p)
+				}
+			})
+		}
+		for _, given := range []string{"name", "inline"} {
+			b.Run(fmt.Sprintf("decide=%s/%s", given, s), func(b *testing.B) {
+				planner, _, p := live(b, s)
+				if given == "name" {
+					if err := planner.SetPod(p.Pods[0]); err != nil {
+						b.Fatal(err)
+					}
+					p = preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Pods[0].Namespace, Name: p.Pods[0].Name}
+				}
+				for range 3 {
+					mustPreempt(b, planner, p)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if d, err := planner.Decide(p); err != nil || d.Verdict != preemption.Feasible {
+						b.Fatal(d, err)
+					}
 				}
 			})
 		}

@@ -24,6 +24,9 @@ func (s *podSearch) checks() int {
 
 // fits answers that the pod goes to node n as things are.
 func (s *podSearch) fits(n cluster.NodeID) *Result {
+	if s.brief {
+		return &Result{Verdict: Fits, Domain: s.ix.Node(n).Name}
+	}
 	r := s.result(Fits, "fits on "+s.ix.Node(n).Name+" without preemption")
 	r.Domain = s.ix.Node(n).Name
 	r.Nominations = s.nominations(n)
@@ -33,6 +36,9 @@ func (s *podSearch) fits(n cluster.NodeID) *Result {
 // feasible answers with the best candidate.
 func (s *podSearch) feasible() *Result {
 	name := s.ix.Node(s.best.node).Name
+	if s.brief {
+		return &Result{Verdict: Feasible, Domain: name}
+	}
 	list := s.victims(s.best)
 	r := s.result(Feasible, fmt.Sprintf("fits on %s once %s", name, areEvicted(list)))
 	r.Domain, r.Nominations = name, s.nominations(s.best.node)
@@ -58,6 +64,9 @@ func (s *podSearch) feasible() *Result {
 
 // infeasible answers that no evictions help, and what would.
 func (s *podSearch) infeasible() *Result {
+	if s.brief {
+		return &Result{Verdict: Infeasible}
+	}
 	r := s.result(Infeasible, helpless(s.stats.Exact))
 	if s.ix.NumNodes() == 0 {
 		r.Message = "the cluster has no nodes"

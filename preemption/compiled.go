@@ -31,7 +31,8 @@ type compiled struct {
 	quota  *quotaModel
 	queued podQuota // what pods hold of it
 
-	searchChecks int // see the constant
+	searchChecks int  // see the constant
+	atOnce       bool // see decideAtOnce
 
 	tools     sync.Pool // of *podTools
 	slotTools sync.Pool // of *slotTools
@@ -51,21 +52,27 @@ type podTools struct {
 
 // borrow returns tools that nobody else uses; see putBack.
 func (q *question) borrow() *podTools {
-	if t, ok := q.tools.Get().(*podTools); ok {
-		q.borrowed = t
+	q.borrowed = q.takeTools(q.sides)
+	return q.borrowed
+}
+
+// takeTools returns tools for the units of a lone pod that nobody else uses; they are
+// to be put back.
+func (c *compiled) takeTools(s *sides) *podTools {
+	if t, ok := c.tools.Get().(*podTools); ok {
 		return t
 	}
-	q.borrowed = &podTools{
-		status: make([]domain.Reason, q.ix.NumNodes()),
-		runner: reprieve.NewRunner(q.units, q.budgets),
-		tally:  q.budgets.NewLedger(),
+	t := &podTools{
+		status: make([]domain.Reason, c.ix.NumNodes()),
+		runner: reprieve.NewRunner(s.units, s.budgets),
+		tally:  s.budgets.NewLedger(),
 	}
-	if levels := q.ladder.Levels(); levels != nil {
-		q.borrowed.sweep = reprieve.NewSweep(q.ladder)
-		q.borrowed.scan = reprieve.NewScan(q.borrowed.sweep)
-		q.borrowed.barred = make([]uint64, len(levels.Blocks()))
+	if levels := s.ladder.Levels(); levels != nil {
+		t.sweep = reprieve.NewSweep(s.ladder)
+		t.scan = reprieve.NewScan(t.sweep)
+		t.barred = make([]uint64, len(levels.Blocks()))
 	}
-	return q.borrowed
+	return t
 }
 
 // putBack ends the use of what borrow returned. The question is over.
@@ -122,6 +129,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 	}
 	c.findQueued()
 	c.podUnits()
+	c.atOnce = c.decidesAtOnce()
 	return c, nil
 }
 

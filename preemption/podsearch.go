@@ -37,6 +37,7 @@ type podSearch struct {
 	stood     cluster.NodeID   // the best plain node of a scan, or NoNode
 	odd       []cluster.NodeID // nodes of which the columns do not tell everything
 	rejected  []rejected       // of a scan
+	brief     bool             // only verdict, domain and score are asked for
 	each      bool             // every node is looked at by itself: for WhyNot
 }
 

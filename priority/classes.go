@@ -182,6 +182,11 @@ func (cs *Classes) AnyGuaranteed() bool {
 	return cs != nil && slices.ContainsFunc(cs.listed, func(c Class) bool { return c.GuaranteedSeconds > 0 })
 }
 
+// AnyWaits reports whether preemptors of some class wait.
+func (cs *Classes) AnyWaits() bool {
+	return cs != nil && slices.ContainsFunc(cs.listed, func(c Class) bool { return c.WaitSeconds > 0 })
+}
+
 // Default returns the class of objects that name none, and whether there is one.
 func (cs *Classes) Default() (Class, bool) {
 	if cs == nil || cs.defaultsTo == 0 {

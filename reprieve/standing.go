@@ -56,6 +56,16 @@ func NewStanding(m *domain.Member, below int32) *Standing {
 	return &Standing{below: below, ask: m, seen: -1}
 }
 
+// Member is the pod, or another of its shape, and Below the priority below which units
+// may go.
+func (t *Standing) Member() *domain.Member { return t.ask }
+
+// Below is explained at Member.
+func (t *Standing) Below() int32 { return t.below }
+
+// Behind reports whether there is something for Update to look at.
+func (t *Standing) Behind(l *victims.Ladder) bool { return t.seen != l.Changes() }
+
 // Update looks at what has changed since it was last called. s is a sweep of the
 // ladder that was asked about the pod.
 func (t *Standing) Update(s *Sweep, ix *cluster.Index) {

@@ -116,7 +116,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	l.note(n)
 	at.room, at.plain = at.room[:0], false
 	b, i := l.levels.own(n)
-	b.close(i, l.us.ix.Open(n))
+	l.levels.odd += b.close(i, l.us.ix.Open(n))
 	if len(l.us.on[n]) > MostRungs {
 		return true
 	}
@@ -134,7 +134,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 		return false
 	}
 	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
-		b.open(i, at.level)
+		l.levels.odd -= b.open(i, at.level)
 	}
 	return true
 }

@@ -19,6 +19,7 @@ type Levels struct {
 	complete bool
 	blocks   []*Block
 	owner    *owner
+	odd      int
 }
 
 // BlockSize is how many nodes a Block has.
@@ -43,7 +44,7 @@ const mostBounds = 16
 
 func newLevels(l *Ladder) *Levels {
 	nodes := l.us.ix.NumNodes()
-	v := &Levels{lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
+	v := &Levels{odd: nodes, lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
 	v.setBounds(l.us)
 	words := l.lanes.words
 	for i := range v.blocks {
@@ -97,23 +98,27 @@ func (v *Levels) knows(levels []int32) bool {
 	return true
 }
 
-// close makes node i of the block odd.
-func (b *Block) close(i int, open bool) {
+// close makes node i of the block odd, and returns 1 if it was plain.
+func (b *Block) close(i int, open bool) int {
 	bit := uint64(1) << i
+	was := int(b.Plain >> i & 1)
 	b.Plain, b.Odd, b.Open = b.Plain&^bit, b.Odd|bit, b.Open&^bit
 	if open {
 		b.Open |= bit
 	}
+	return was
 }
 
-// open makes node i of the block plain, with units of these levels.
-func (b *Block) open(i int, levels []int32) {
+// open makes node i of the block, which is odd, plain, with units of these levels. It
+// returns 1.
+func (b *Block) open(i int, levels []int32) int {
 	bit := uint64(1) << i
 	b.Plain, b.Odd = b.Plain|bit, b.Odd&^bit
 	b.lowest[i] = math.MaxInt32
 	if len(levels) > 0 {
 		b.lowest[i] = levels[len(levels)-1]
 	}
+	return 1
 }
 
 // put writes column c of node i.
@@ -161,6 +166,9 @@ func (v *Levels) Column(below int32) (c int, exact bool) {
 	}
 	return c + 1, false
 }
+
+// NumOdd is how many nodes are odd.
+func (v *Levels) NumOdd() int { return v.odd }
 
 // Blocks returns the blocks, in order of the nodes. They belong to v.
 func (v *Levels) Blocks() []*Block { return v.blocks }

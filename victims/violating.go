@@ -85,10 +85,13 @@ func (v *Violating) find(l *Ladder, n cluster.NodeID) {
 	}
 }
 
+// Changes is how long the log of refreshed nodes is by now.
+func (l *Ladder) Changes() int { return l.forgotten + len(l.log) }
+
 // Since calls f for each node that was refreshed since the log was as long as seen,
 // and moves seen on; for every node if seen is below zero or too long ago.
 func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
-	now := l.forgotten + len(l.log)
+	now := l.Changes()
 	if *seen < l.forgotten {
 		for n := range cluster.NodeID(len(l.nodes)) {
 			f(n)

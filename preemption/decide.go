@@ -1,0 +1,202 @@
+package preemption
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Decision is the short form of a [Result]: what is decided, without who has to go by
+// name, and why.
+type Decision struct {
+	Verdict Verdict `json:"verdict"`
+
+	// Domain is the chosen one, for a single pod the node's name; empty where nothing
+	// is chosen.
+	Domain string `json:"domain,omitempty"`
+
+	Violations int   `json:"violations,omitempty"` // upstream's count of budget violations
+	Highest    int32 `json:"highest,omitempty"`    // priority of the most important victim; 0 without victims
+	Pods       int   `json:"pods,omitempty"`       // of all victims
+}
+
+// Decide answers as [Planner.Preempt] does, in short: verdict, domain and size of
+// the disruption are the same. Errors are the same too.
+//
+// For a pod without constraints of its own, in a cluster where nobody has
+// anti-affinity terms, no nomination stands and Options but Rules are left alone, it
+// costs a lookup when the shape of the pod was asked about twice, and then the nodes
+// that have changed since; it allocates nothing.
+func (pl *Planner) Decide(p Preemptor) (Decision, error) {
+	c, err := pl.compiled()
+	if err != nil {
+		return Decision{}, err
+	}
+	if d, ok := c.decideAtOnce(&p); ok {
+		return d, nil
+	}
+	return c.decide(p, pl.openQuota())
+}
+
+// decide is the way of every question that is not decided at once.
+func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
+	if p.Kind != cluster.KindWorkload && p.Group == nil && c.queued.queued == nil {
+		q, err := c.newQuestion(p)
+		if err != nil {
+			return Decision{}, err
+		}
+		if q.team == nil && q.queue() == "" {
+			defer q.putBack()
+			s := newPodSearch(q)
+			s.brief = true
+			r := s.run()
+			return decisionOf(r, s.best.score), nil
+		}
+	}
+	r, err := c.preemptOn(p, quota)
+	if err != nil {
+		return Decision{}, err
+	}
+	var score victims.Score
+	for i, v := range r.Victims {
+		score.Pods += len(v.Pods)
+		if i == 0 && len(v.Pods) > 0 {
+			score.Highest = v.Pods[0].Priority
+		}
+	}
+	score.Violations = r.Violations
+	return decisionOf(r, score), nil
+}
+
+func decisionOf(r *Result, score victims.Score) Decision {
+	d := Decision{Verdict: r.Verdict, Domain: r.Domain}
+	if r.Verdict == Feasible {
+		d.Violations, d.Highest, d.Pods = score.Violations, score.Highest, score.Pods
+	}
+	return d
+}
+
+// decideTools are buffers of decideAtOnce.
+type decideTools struct {
+	request []int64
+	key     []byte
+}
+
+var decideTool = sync.Pool{New: func() any { return new(decideTools) }}
+
+// decidesAtOnce reports whether options, classes and quota leave the choice of a lone pod's
+// victims to resources, budgets and constraints.
+func (c *compiled) decidesAtOnce() bool {
+	if !reflect.DeepEqual(c.options, Options{Rules: c.options.Rules}) || c.rules.lowest ||
+		c.podUnits().protections != nil || c.podUnits().ladder.Levels() == nil || c.queued.queued != nil {
+		return false
+	}
+	return !c.ix.Classes().AnyWaits()
+}
+
+// decideAtOnce answers where the standing of the pod's shape tells everything; ok is
+// false where it does not.
+func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
+	if !c.atOnce || p.Group != nil || p.Workload != nil || p.Placement != nil || len(c.ix.AntiTerms().Carriers()) > 0 {
+		return d, false
+	}
+	pod := c.lone(p)
+	if pod == nil || !simple(pod) {
+		return d, false
+	}
+	levels := c.pods.ladder.Levels()
+	if levels.NumOdd() > 0 {
+		return d, false
+	}
+	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
+	if err != nil || e.Policy == priority.Never {
+		return d, false
+	}
+	tools := decideTool.Get().(*decideTools)
+	defer decideTool.Put(tools)
+	if !c.requestOf(pod, tools) {
+		return d, false
+	}
+	if tools.key, ok = shapeKey(tools.key[:0], pod, tools.request, e.Priority); !ok {
+		return d, false
+	}
+	known := c.pods.shapes.of(tools.key, c.ix.NumNodes())
+	if known == nil {
+		return d, false
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.standing == nil {
+		return d, false
+	}
+	c.bringUpToDate(known.standing)
+	n, fits := known.standing.Best()
+	switch {
+	case n == cluster.NoNode:
+		return Decision{Verdict: Infeasible}, true
+	case fits:
+		return Decision{Verdict: Fits, Domain: c.ix.Node(n).Name}, true
+	}
+	score := known.standing.Score()
+	return Decision{Feasible, c.ix.Node(n).Name, score.Violations, score.Highest, score.Pods}, true
+}
+
+// lone returns the pending pod that p names or holds, nil if it can't be found or read.
+func (c *compiled) lone(p *Preemptor) *cluster.Pod {
+	if p.Name == "" {
+		if len(p.Pods) != 1 || p.Kind != "" && p.Kind != cluster.KindPod || p.Pods[0].Validate() != nil ||
+			c.ix.PodByName(p.Pods[0].Namespace, p.Pods[0].Name) != cluster.NoPod {
+			return nil
+		}
+		return &p.Pods[0]
+	}
+	if p.Kind != cluster.KindPod || len(p.Pods) > 0 {
+		return nil
+	}
+	if id := c.ix.PodByName(p.Namespace, p.Name); id != cluster.NoPod {
+		return c.ix.Pod(id)
+	}
+	return nil
+}
+
+// simple reports whether nothing but room, static checks and priority matters for pod.
+func simple(pod *cluster.Pod) bool {
+	return pod.Node == "" && pod.NominatedNode == "" && pod.Group == "" && pod.Queue == "" && pod.Guard == nil &&
+		len(pod.Ports)+len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices)+len(pod.Evictions) == 0
+}
+
+// requestOf sets t.request to the row of what pod asks for; false if the index has no
+// column for some of it.
+func (c *compiled) requestOf(pod *cluster.Pod, t *decideTools) bool {
+	if cap(t.request) < c.ix.NumResources() {
+		t.request = make([]int64, c.ix.NumResources())
+	}
+	t.request = t.request[:c.ix.NumResources()]
+	clear(t.request)
+	t.request[cluster.PodsColumn] = 1
+	for name, amount := range pod.Requests {
+		r, ok := c.ix.Column(name)
+		if !ok && amount != 0 {
+			return false
+		}
+		if ok && amount != 0 {
+			t.request[r] = amount
+		}
+	}
+	return true
+}
+
+// bringUpToDate is Update with tools that are borrowed when something has changed.
+func (c *compiled) bringUpToDate(t *reprieve.Standing) {
+	if !t.Behind(c.pods.ladder) {
+		return
+	}
+	tools := c.takeTools(&c.pods)
+	defer c.tools.Put(tools)
+	tools.sweep.Ask(t.Member(), t.Below())
+	t.Update(tools.sweep, c.ix)
+}
