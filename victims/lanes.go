@@ -13,8 +13,8 @@ import (
 // borrows if the lane is short. The resources stand in their order from the lowest
 // lane of the first word on.
 //
-// It is exact: every pod asks for multiples of the grain, so that rounding free room
-// down and an ask up hides nothing.
+// It is exact: every pod asks for multiples of the grain and every node offers some, so
+// that free room is one too, and only the ask of a pod to come is rounded, up.
 type Lanes struct {
 	words  int
 	lane   []lane // by resource
@@ -59,8 +59,8 @@ func newLanes(ix *cluster.Index) *Lanes {
 	return layOut(grains, widest)
 }
 
-// grainsOf returns, for each resource, the largest number that every request is a
-// multiple of (every node's amount, where there are none), and the largest amount of it that a node offers.
+// grainsOf returns, for each resource, the largest number that every request and what
+// every node offers are multiples of, and the largest amount that a node offers.
 func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 	grains, largest = make([]int64, ix.NumResources()), make([]int64, ix.NumResources())
 	for p := range cluster.PodID(ix.NumPods()) {
@@ -70,14 +70,13 @@ func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 			}
 		}
 	}
-	asked := slices.Clone(grains)
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		for r, v := range ix.Allocatable(n) {
 			if r == int(cluster.PodsColumn) && v > openEnded {
 				v = openEnded
 			}
 			largest[r] = max(largest[r], v)
-			if asked[r] == 0 && grains[r] != 1 { // by no pod: all of it is free
+			if v != 0 && grains[r] != 1 && (grains[r] == 0 || v%grains[r] != 0) {
 				grains[r] = gcd(grains[r], v)
 			}
 		}
@@ -140,7 +139,8 @@ func (l *Lanes) packRequest(dst []uint64, row []int64) bool {
 }
 
 // packRoom packs free room, with every guard set: below zero counts as nothing, and
-// more pods than anybody has as that many. False if a lane cannot hold it.
+// more pods than anybody has as that many. False if a lane cannot hold it, or only
+// rounded.
 func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
 	copy(dst, l.guards)
 	for r, v := range row {
@@ -148,6 +148,9 @@ func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
 			continue
 		}
 		at := &l.lane[r]
+		if v%at.grain != 0 {
+			return false
+		}
 		if v /= at.grain; v > at.most {
 			if r != int(cluster.PodsColumn) {
 				return false
