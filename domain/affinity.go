@@ -85,17 +85,22 @@ func (s *affinityState) countRunning() {
 		pr := &s.plan.profiles[i]
 		for _, set := range pr.hitSets {
 			for _, p := range s.plan.labels.Carriers(set) {
+				n := s.plan.ix.NodeOf(p)
+				s.plan.looksAt.note(p)
 				for _, t := range pr.hitLists[pr.hits[set]] {
-					s.countIn(i, t, s.plan.ix.NodeOf(p))
+					s.countIn(i, t, n)
 				}
 			}
 		}
 		for _, term := range pr.repelling {
 			for _, p := range s.plan.anti.Owners(term) {
-				s.countIn(i, pr.repelledBy[term], s.plan.ix.NodeOf(p))
+				n := s.plan.ix.NodeOf(p)
+				s.plan.looksAt.note(p)
+				s.countIn(i, pr.repelledBy[term], n)
 			}
 		}
 	}
+	s.plan.looksAt.sort()
 }
 
 // countIn counts a running pod, and notes that it matters on its node.
@@ -204,6 +209,13 @@ func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 
 // Touches reports whether a pod that counts runs on node n.
 func (s *affinityState) Touches(n cluster.NodeID) bool { return s.plan.touched[n] }
+
+func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID {
+	if !s.plan.touched[n] {
+		return nil
+	}
+	return s.plan.looksAt.on(n)
+}
 
 // TouchesPod reports whether p has or meets a term that matters.
 func (s *affinityState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {

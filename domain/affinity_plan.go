@@ -23,6 +23,7 @@ type affinityPlan struct {
 	numCounts int
 	base      []int32 // the counts before anything is removed
 	touched   []bool  // of each node: a pod that counts runs there
+	looksAt   touchedPods
 	scope     Scope
 }
 
@@ -62,7 +63,7 @@ type tally struct {
 func planAffinity(
 	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
 ) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), touched: make([]bool, ix.NumNodes())}
+	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), touched: make([]bool, ix.NumNodes()), looksAt: newTouchedPods(ix)}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 		plan.terms = true

@@ -61,6 +61,7 @@ func (c topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (Stat
 	for i := range plan.constraints {
 		s.counts = append(s.counts, plan.constraints[i].count(plan))
 	}
+	plan.looksAt.sort()
 	return s, nil
 }
 
@@ -125,6 +126,13 @@ func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 
 // Touches reports whether a pod that is booked runs on node n.
 func (s *spreadState) Touches(n cluster.NodeID) bool { return s.plan.touched[n] }
+
+func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID {
+	if !s.plan.touched[n] {
+		return nil
+	}
+	return s.plan.looksAt.on(n)
+}
 
 // TouchesPod reports whether p is matched on a node that counts.
 func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {

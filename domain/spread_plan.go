@@ -17,6 +17,7 @@ type spreadPlan struct {
 	constraints []spreadConstraint
 	of          [][]int // of each member: its constraints
 	touched     []bool  // of each node: a pod that is booked runs there
+	looksAt     touchedPods
 }
 
 // spreadConstraint is one constraint of one or more members that see it alike.
@@ -39,7 +40,7 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, touched: make([]bool, ix.NumNodes())}
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, touched: make([]bool, ix.NumNodes()), looksAt: newTouchedPods(ix)}
 	known := map[string][]int{}
 	for _, p := range members {
 		key := ""
@@ -164,6 +165,7 @@ func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
 				counts[c.domainOf[n]]++
 			}
 			plan.touched[n] = plan.touched[n] || counted || !plan.anew
+			plan.looksAt.note(p)
 		}
 	}
 	return newDomainCounts(counts, c.isDomain)

@@ -24,7 +24,7 @@ type Touch int8
 // The degrees of Touch.
 const (
 	Touched       Touch = iota // a constraint does not tell
-	TouchedInPart              // NodeTrial.Leave and Admit know which pods matter
+	TouchedInPart              // NodeTrial.LeaveAll and Admit know which pods matter
 	Untouched                  // nobody on the node matters
 )
 
@@ -43,21 +43,81 @@ func (t *NodeTrial) Touched(n cluster.NodeID) Touch {
 	return touch
 }
 
-// Settle returns every removed pod and moves the trial to node n for Leave, Admit
-// and Constrained alone, which look at constraints and at nothing else. Before
+// Settle returns every removed pod and moves the trial to node n for LeaveAll,
+// Admit and Constrained alone, which look at constraints and at nothing else. Before
 // anything else is asked the trial has to be Reset.
 func (t *NodeTrial) Settle(n cluster.NodeID) {
 	t.Restore()
 	t.node = n
 }
 
-// Leave removes pod p, which runs on the node, if it matters to a constraint.
-func (t *NodeTrial) Leave(p cluster.PodID) {
-	if t.matters(p) {
-		t.out = append(t.out, p)
-		t.move(p, true)
+// LeaveAll removes those pods of the node that matter to a constraint and that goes
+// selects, and returns them. Nobody may be removed already. The slice is good until
+// the next change of the trial.
+func (t *NodeTrial) LeaveAll(goes func(cluster.PodID) bool) []cluster.PodID {
+	for i, s := range t.states {
+		list := t.ix.PodsOn(t.node)
+		l, listed := s.(lister)
+		if listed {
+			list = l.touchedOn(t.node)
+		}
+		for _, p := range list {
+			if goes(p) && (listed || touchedBy(t.states[i:i+1], p, t.node)) && (i == 0 || !slices.Contains(t.out, p)) {
+				t.out = append(t.out, p)
+				t.move(p, true)
+			}
+		}
+	}
+	return t.out
+}
+
+// lister is an optional part of a Toucher: it knows the pods without being asked
+// about each.
+type lister interface {
+	// touchedOn lists the pods of node n for which TouchesPod holds, each once; nobody
+	// if Touches does not hold.
+	touchedOn(n cluster.NodeID) []cluster.PodID
+}
+
+// touchedPods lists, by node, the pods that a constraint looks at.
+type touchedPods struct {
+	ix    *cluster.Index
+	noted []cluster.PodID
+	seen  []uint64 // bit p: pod p is noted
+	start []int32  // by node, and one more: where the node's part of pods starts
+	pods  []cluster.PodID
+}
+
+func newTouchedPods(ix *cluster.Index) touchedPods {
+	return touchedPods{ix: ix, seen: make([]uint64, (ix.NumPods()+63)/64)}
+}
+
+// note adds pod p, if it runs on a node of the index.
+func (t *touchedPods) note(p cluster.PodID) {
+	if bit := uint64(1) << (p % 64); t.seen[p/64]&bit == 0 && t.ix.NodeOf(p) != cluster.NoNode {
+		t.seen[p/64] |= bit
+		t.noted = append(t.noted, p)
 	}
 }
+
+// sort puts the pods that were noted in order of their nodes. O(n) for n nodes and pods.
+func (t *touchedPods) sort() {
+	t.start, t.pods = make([]int32, t.ix.NumNodes()+2), make([]cluster.PodID, len(t.noted))
+	for _, p := range t.noted {
+		t.start[t.ix.NodeOf(p)+2]++
+	}
+	for n := range t.ix.NumNodes() {
+		t.start[n+2] += t.start[n+1]
+	}
+	for _, p := range t.noted { // what starts a node's part moves up to what ends it
+		at := &t.start[t.ix.NodeOf(p)+1]
+		t.pods[*at] = p
+		*at++
+	}
+	t.noted, t.seen = nil, nil
+}
+
+func (t *touchedPods) on(n cluster.NodeID) []cluster.PodID { return t.pods[t.start[n]:t.start[n+1]] }
 
 // Admit returns pod p if the constraints let the member be beside it, and says
 // whether they do. It relies on that they do before.

@@ -20,9 +20,10 @@ type podSearch struct {
 	runner *reprieve.Runner
 	tally  *disruption.Ledger // for Overruns
 
-	sweep *reprieve.Sweep // nil if anything but resources, budgets and constraints decides
-	scan  *reprieve.Scan  // likewise
-	looks int             // feasibility checks outside the trial
+	sweep   *reprieve.Sweep // nil if anything but resources, budgets and constraints decides
+	scan    *reprieve.Scan  // likewise
+	through *reprieve.Gate  // see gate
+	looks   int             // feasibility checks outside the trial
 
 	status []domain.Reason // by node: why the pod does not fit as things are
 	found  []candidate
@@ -258,7 +259,7 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 		case touch == domain.Untouched:
 			return s.sweepNode(n, nil)
 		case touch == domain.TouchedInPart && !s.runner.Repeat: // who stays out may come back later
-			return s.sweepNode(n, gate{s})
+			return s.sweepNode(n, s.gate())
 		}
 	}
 	potential := s.evictable(n)
@@ -281,7 +282,7 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 // sweepNode is evaluate over the columns of the ladder. through is nil where no
 // constraint looks at the node's pods: what they say with everybody in place holds
 // with anybody gone. Otherwise it asks them about the pods that they look at.
-func (s *podSearch) sweepNode(n cluster.NodeID, through reprieve.Gate) (candidate, domain.Reason) {
+func (s *podSearch) sweepNode(n cluster.NodeID, through *reprieve.Gate) (candidate, domain.Reason) {
 	first, end := s.ladder.Rungs(n, s.priority)
 	if first == end {
 		return candidate{}, domain.Reason{Check: noVictims}
@@ -294,22 +295,43 @@ func (s *podSearch) sweepNode(n cluster.NodeID, through reprieve.Gate) (candidat
 	if len(s.states) > 0 {
 		s.trial.Settle(n)
 		if through != nil {
-			for g := first; g < end; g++ {
-				for _, p := range s.units.Unit(s.ladder.Unit(n, g)).Pods {
-					s.trial.Leave(p)
-				}
+			for _, p := range s.trial.LeaveAll(s.goes) {
+				u, _ := s.units.UnitOf(p)
+				through.Minds.Add(first + victims.Rung(slices.Index(s.units.On(n)[first:], u)))
 			}
 		}
 		if why := s.trial.Constrained(); !why.OK() {
 			return candidate{}, why
 		}
+		if through != nil && s.hopelesslyWorse(n, first) {
+			return candidate{}, domain.Reason{}
+		}
 	}
 	return s.sweepRungs(n, first, end, through), domain.Reason{}
 }
 
+// goes reports whether pod p is among the potential victims of its node, which is
+// plain.
+func (s *podSearch) goes(p cluster.PodID) bool {
+	u, runs := s.units.UnitOf(p)
+	return runs && s.units.Unit(u).Level < s.priority
+}
+
+// hopelesslyWorse reports whether, for lack of room alone, somebody more important has
+// to go from node n than anybody who goes for the best so far. first is the rung of
+// the most important potential victim.
+func (s *podSearch) hopelesslyWorse(n cluster.NodeID, first victims.Rung) bool {
+	b := s.bound()
+	if b == nil || b.Violations > 0 || !s.ladder.Even(n) {
+		return false
+	}
+	at, _ := s.ladder.Rungs(n, b.Highest+1)
+	return at > first && !s.sweep.Fits(n, at)
+}
+
 // sweepRungs gives back whom it can on the rungs first to end of node n. The
 // candidate has no victims if it is worse than the best so far.
-func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, through reprieve.Gate) candidate {
+func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, through *reprieve.Gate) candidate {
 	score, ok := s.sweep.Node(n, first, end, s.bound(), through)
 	if !ok {
 		return candidate{}
@@ -321,12 +343,16 @@ func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, throug
 	return candidate{n, s.swept, nil, score}
 }
 
-// gate asks the constraints who may return.
-type gate struct{ *podSearch }
-
-// Admit returns the pods of unit u if the preemptor fits beside them as far as the
-// constraints go. Units that are swept have one pod.
-func (g gate) Admit(u victims.UnitID) bool { return g.trial.Admit(g.units.Unit(u).Pods[0]) }
+// gate asks the constraints who may return. It minds nobody yet.
+func (s *podSearch) gate() *reprieve.Gate {
+	if s.through == nil {
+		s.through = &reprieve.Gate{Admit: func(u victims.UnitID) bool { // units that are swept have one pod
+			return s.trial.Admit(s.units.Unit(u).Pods[0])
+		}}
+	}
+	s.through.Minds = victims.RungSet{}
+	return s.through
+}
 
 // bound is the score to beat; nil if every node is evaluated to the end.
 func (s *podSearch) bound() *victims.Score {

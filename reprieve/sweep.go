@@ -20,7 +20,7 @@ type Sweep struct {
 	ask       victims.Ask
 	free      []uint64 // what is free with everybody who stays, with guards
 	node      cluster.NodeID
-	gate      Gate
+	gate      *Gate
 
 	out []victims.Rung
 	row []int64 // buffer of short
@@ -42,9 +42,11 @@ func (s *Sweep) Ask(m *domain.Member, below int32) {
 }
 
 // Gate decides beside resources and budgets who returns.
-type Gate interface {
-	// Admit returns unit u as far as it is concerned, or reports that u must stay out.
-	Admit(u victims.UnitID) bool
+type Gate struct {
+	Minds victims.RungSet // the units that it has a say about
+	// Admit returns such a unit as far as the gate is concerned, or reports that it must
+	// stay out.
+	Admit func(u victims.UnitID) bool
 }
 
 // Fits reports whether the pod fits on node n with the units before rung in place and
@@ -66,11 +68,11 @@ func (s *Sweep) Fits(n cluster.NodeID, rung victims.Rung) bool {
 }
 
 // Node gives back whom it can of the units on rungs first to end of node n, with
-// which gone the pod is known to fit; if gate is not nil, each that has room has to
-// pass it, in the order in which they are tried. ok is false if the outcome is worse
-// than bound, which may be nil; the score is then not complete, and the gate not
+// which gone the pod is known to fit; if gate is not nil, those that it minds and that
+// have room have to pass it, in the order in which they are tried. ok is false if the
+// outcome is worse than bound, which may be nil; the score is then not complete, and the gate not
 // asked about everybody. O(k) for k units.
-func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate Gate) (score victims.Score, ok bool) {
+func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
 	s.node, s.gate = n, gate
 	l := loss{owns: s.ladder.Owns(n), out: s.out[:0], bound: bound, most: math.MaxUint64}
 	if s.violating != nil && !s.violating.Of(n).Empty() {
@@ -146,10 +148,11 @@ func (l *loss) add(g victims.Rung) bool {
 // than the bound.
 func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
 	rooms, words := s.ladder.Rooms(s.node), len(s.ask.Words)
-	at := (int(end) - 1) / victims.Stride // all before the last point with room return
+	last := end - 1
 	if s.gate != nil {
-		at = int(first) / victims.Stride // but for the gate
+		last = min(last, s.gate.Minds.First())
 	}
+	at := int(last) / victims.Stride // all before the last point with room return
 	for ; at > int(first)/victims.Stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
 	}
 	from, room, asks := victims.Rung(at*victims.Stride), rooms[at*words:][:words], s.ladder.Asks(s.node)
@@ -295,10 +298,10 @@ func between(w, first, end victims.Rung) uint64 {
 
 // admits returns the unit on rung g if there is room and the gate is open.
 func (s *Sweep) admits(g victims.Rung) bool {
-	if s.gate == nil {
-		return s.returns(g)
+	if s.gate != nil && s.gate.Minds.Has(g) && !(s.hasRoom(g) && s.gate.Admit(s.ladder.Unit(s.node, g))) {
+		return false
 	}
-	return s.hasRoom(g) && s.gate.Admit(s.ladder.Unit(s.node, g)) && s.returns(g)
+	return s.returns(g)
 }
 
 // hasRoom reports whether the unit on rung g finds room.

@@ -234,6 +234,10 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 // importance does: only then do the rungs of n say everything.
 func (l *Ladder) Plain(n cluster.NodeID) bool { return l.nodes[n].plain }
 
+// Even reports whether the units of node n, which is plain, are eligible by the
+// priority that they score with.
+func (l *Ladder) Even(n cluster.NodeID) bool { return !l.nodes[n].uneven }
+
 // Budgeted reports whether a budget covers a pod on node n.
 func (l *Ladder) Budgeted(n cluster.NodeID) bool { return l.nodes[n].budgeted }
 

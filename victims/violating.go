@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -26,11 +27,21 @@ type RungSet [MostRungs / 64]uint64
 // Empty reports whether no rung is in s.
 func (s *RungSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
 
-// Has reports whether rung g is in s.
-func (s *RungSet) Has(g Rung) bool { return s[g/64]>>(g%64)&1 != 0 }
-
 // Add puts rung g into s.
 func (s *RungSet) Add(g Rung) { s[g/64] |= 1 << (g % 64) }
+
+// First returns the first rung in s, MostRungs if there is none.
+func (s *RungSet) First() Rung {
+	for i, word := range s {
+		if word != 0 {
+			return Rung(i*64 + bits.TrailingZeros64(word))
+		}
+	}
+	return MostRungs
+}
+
+// Has reports whether rung g is in s.
+func (s *RungSet) Has(g Rung) bool { return s[g/64]>>(g%64)&1 != 0 }
 
 // cuts are the priorities for which it was asked lately.
 type cuts struct {
@@ -79,7 +90,7 @@ func (v *Violating) find(l *Ladder, n cluster.NodeID) {
 	first, end := l.Rungs(n, v.below)
 	for g := first; g < end; g++ {
 		if l.budgets.Charge(v.ledger, &l.us.units[l.us.on[n][g]]) > 0 {
-			set[g/64] |= 1 << (g % 64)
+			set.Add(g)
 			v.any[n/BlockSize] |= bit
 		}
 	}
