@@ -20,10 +20,11 @@ type attemptAt struct {
 	potential []victims.UnitID
 	plain     bool // see gangSearch.plain
 
-	top    *plan // the best so far
-	tried  int   // placements
-	effort int   // checks that moving members may still cost
-	steps  []Step
+	top     *plan // the best so far
+	tried   int   // placements
+	effort  int   // checks that moving members may still cost
+	decided int   // what searches had decided on before this domain
+	steps   []Step
 
 	over   []Relaxation     // what the latest victims go beyond
 	refuse domain.Reason    // why a placement has no victims within the bounds

@@ -303,7 +303,7 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		}
 		s.bringBack(potential)
 	}()
-	a := &attemptAt{gangSearch: s, domain: d, potential: potential, plain: s.plain(potential)}
+	a := &attemptAt{gangSearch: s, domain: d, potential: potential, plain: s.plain(potential), decided: s.runner.Decided}
 	stuck := a.leaveStuck()
 	for _, c := range s.runner.Charge(s.budgeted(a.potential)) {
 		s.charged[c.Unit] = int32(c.Violations)

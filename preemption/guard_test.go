@@ -126,6 +126,17 @@ func protect(o *preemption.Options, q *gen.Question, pod preemption.PodRef, rule
 func TestOnlyTheSnapshotTellsTheTime(t *testing.T) {
 	eachGuarded(t, 600, func(t fatal, seed uint64, o preemption.Options, q gen.Question) {
 		by := time.Duration(seed) * 1234567 * time.Hour / 600
+		if seed%2 == 0 && !q.Snapshot.Time.IsZero() { // prices and windows look at times too
+			q = gen.Clone(q)
+			for i := range q.Snapshot.Pods {
+				if i%3 == 0 {
+					q.Snapshot.Pods[i].Cost = &cluster.Cost{Checkpoint: q.Snapshot.Time.Add(-time.Duration(i) * time.Minute)}
+				}
+			}
+			q.Snapshot.Disruptions = []cluster.Disruption{{Time: q.Snapshot.Time.Add(-time.Duration(seed%90) * time.Minute), Pods: 2}}
+			o.Cost = preemption.CostOptions{Criterion: 1, Tariff: disruption.Tariff{Work: map[string]disruption.Rate{"cpu": {Price: 1}}}}
+			o.Limits.Window = preemption.Window{Seconds: 3600, Pods: 3}
+		}
 		later := gen.Clone(q)
 		shift(&later, by)
 		before, after := ask(t, o, q), ask(t, o, later)
@@ -160,8 +171,14 @@ func shift(q *gen.Question, by time.Duration) {
 		}
 	}
 	move(&q.Snapshot.Time)
+	for i := range q.Snapshot.Disruptions {
+		move(&q.Snapshot.Disruptions[i].Time)
+	}
 	for _, pods := range [][]preemption.Pod{q.Snapshot.Pods, q.Preemptor.Pods} {
 		for i := range pods {
+			if c := pods[i].Cost; c != nil {
+				move(&c.Checkpoint)
+			}
 			move(&pods[i].Started, &pods[i].Scheduled, &pods[i].Created)
 			moveAll(pods[i].Evictions)
 		}

@@ -90,7 +90,7 @@ func total(list []Relaxation) int64 {
 // q.relaxed, and returns nil if there are none.
 func (q *question) leastBounds(list []Relaxation, search func() ([]victims.UnitID, victims.Parts)) []Relaxation {
 	defer func() { q.relaxed = nil }()
-	for i := 0; i < len(list); {
+	for i := 0; i < len(list) && len(list) > 1; { // without the last one it is the question that was refused
 		q.relaxed = slices.Delete(slices.Clone(list), i, i+1)
 		if out, _ := search(); out != nil {
 			list = q.relaxed

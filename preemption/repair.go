@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -34,7 +35,9 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 		}
 	}
 	a.stats.Searched++
-	out, proof := a.runner.GiveBackWithin(a.trial, violating, rest, a.within(all, a.runner))
+	w := a.within(all, a.runner)
+	w.Steps = min(w.Steps, a.stepsLeft(w.Steps))
+	out, proof := a.runner.GiveBackWithin(a.trial, violating, rest, w)
 	switch proof {
 	case reprieve.Found:
 		return out, domain.Reason{}
@@ -43,6 +46,18 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 		return out, domain.Reason{}
 	}
 	return out, beyond(a.over, proof)
+}
+
+// domainSearches is for how many whole searches there are steps in one domain, however
+// many placements are tried there.
+const domainSearches = 5
+
+// stepsLeft is how many steps are left in the domain, where a search may take most.
+func (a *attemptAt) stepsLeft(most int) int {
+	if most > math.MaxInt/domainSearches {
+		return most
+	}
+	return max(domainSearches*most-(a.runner.Decided-a.decided), 0)
 }
 
 // leaveStuck puts units back whose eviction alone would go beyond a bound: they are

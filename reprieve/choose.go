@@ -124,6 +124,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	if s.promising(0) {
 		s.decide(0)
 	}
+	r.Decided += s.steps
 	return s.settle()
 }
 

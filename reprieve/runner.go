@@ -33,6 +33,9 @@ type Runner struct {
 	// ports decides: searches then leave less out.
 	Doubtful, Constrained bool
 
+	// Decided counts what the searches of Choose decided on since the Runner was made.
+	Decided int
+
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000.
 	Steps int
 
