@@ -27,7 +27,7 @@ const ClusterName = "cluster"
 
 // Split appends the one domain.
 func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
-	d := Domain{Name: ClusterName}
+	d := Domain{Name: ClusterName, Nodes: make([]cluster.NodeID, 0, ix.NumNodes())}
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		d.Nodes = append(d.Nodes, n)
 	}
@@ -39,24 +39,77 @@ func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
 type Topology []string
 
 // Split appends the domains in order of their names, such as "zone=a,rack=7".
+// O(n) for n nodes and each key.
 func (keys Topology) Split(dst []Domain, ix *cluster.Index) []Domain {
 	first := len(dst)
-	at := map[string]int{}
-	for n := range cluster.NodeID(ix.NumNodes()) {
-		name, ok := keys.name(ix.Node(n))
-		if !ok {
-			continue
-		}
+	parts, sample := keys.divide(ix)
+	at := map[string]int{} // by name, as parts may share one
+	of := make([]int32, len(sample))
+	var sizes []int
+	for part, n := range sample {
+		name, _ := keys.name(ix.Node(n))
 		i, seen := at[name]
 		if !seen {
-			i = len(dst)
+			i = len(dst) - first
 			at[name] = i
-			dst = append(dst, Domain{Name: name})
+			dst, sizes = append(dst, Domain{Name: name}), append(sizes, 0)
 		}
-		dst[i].Nodes = append(dst[i].Nodes, n)
+		of[part] = int32(i)
+	}
+	in := 0
+	for _, part := range parts {
+		if part >= 0 {
+			sizes[of[part]]++
+			in++
+		}
+	}
+	all := make([]cluster.NodeID, in)
+	for i, size := range sizes {
+		dst[first+i].Nodes, all = all[:0:size], all[size:]
+	}
+	for n, part := range parts {
+		if part >= 0 {
+			d := &dst[first+int(of[part])]
+			d.Nodes = append(d.Nodes, cluster.NodeID(n))
+		}
 	}
 	slices.SortFunc(dst[first:], func(a, b Domain) int { return strings.Compare(a.Name, b.Name) })
 	return dst
+}
+
+// divide numbers the nodes so that those which agree in every key have the same
+// number, from 0 on, and those that lack one -1. sample has the first node of each.
+func (keys Topology) divide(ix *cluster.Index) (parts []int32, sample []cluster.NodeID) {
+	type split struct {
+		part  int32
+		value cluster.ValueID
+	}
+	parts = make([]int32, ix.NumNodes())
+	if len(parts) > 0 {
+		sample = []cluster.NodeID{0}
+	}
+	for _, key := range keys {
+		sample = sample[:0]
+		numbers := map[split]int32{}
+		last, number := split{-1, cluster.NoValue}, int32(-1)
+		for n, value := range ix.Topology(key).Column() {
+			if parts[n] < 0 || value == cluster.NoValue {
+				parts[n] = -1
+				continue
+			}
+			if now := (split{parts[n], value}); now != last {
+				var seen bool
+				if number, seen = numbers[now]; !seen {
+					number = int32(len(sample))
+					numbers[now] = number
+					sample = append(sample, cluster.NodeID(n))
+				}
+				last = now
+			}
+			parts[n] = number
+		}
+	}
+	return parts, sample
 }
 
 func (keys Topology) name(node *cluster.Node) (string, bool) {

@@ -148,7 +148,7 @@ func (s *gangSearch) clearedBy(*plan) []PodRef { return nil }
 // victims spells out the victims of p, each with the check that its return fails.
 func (s *gangSearch) victims(p *plan) []Victim {
 	if p.counted {
-		return s.slots.tellSlots(p)
+		return s.slots.tell(p)
 	}
 	for _, u := range p.victims {
 		s.takeOut(p, u)

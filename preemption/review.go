@@ -129,6 +129,9 @@ func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
 
 // roomOf lists the budgets that cover victims, with what they allow.
 func (q *question) roomOf(list []victims.UnitID, parts victims.Parts) []BudgetRoom {
+	if q.budgets.None() {
+		return nil
+	}
 	covered := map[cluster.BudgetID]bool{}
 	for _, u := range list {
 		for _, p := range parts.Of(q.units, u) {

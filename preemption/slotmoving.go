@@ -4,8 +4,6 @@ import (
 	"container/heap"
 	"math"
 
-	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -157,63 +155,4 @@ func (m *slotMoving) Pop() any {
 	last := m.queue[len(m.queue)-1]
 	m.queue = m.queue[:len(m.queue)-1]
 	return last
-}
-
-// residue is what is left on a node where members go and victims leave.
-type residue struct {
-	free    []int64
-	members bool
-}
-
-// tellSlots spells out the victims of p, each with the check that its return fails,
-// which is a matter of its node.
-func (f *slotSearch) tellSlots(p *plan) []Victim {
-	left := map[cluster.NodeID]*residue{}
-	on := func(n cluster.NodeID) *residue {
-		r := left[n]
-		if r == nil {
-			r = &residue{free: append([]int64(nil), f.ix.Free(n)...)}
-			if held := f.heldOn(n); held != nil {
-				take(r.free, held, 1)
-			}
-			left[n] = r
-		}
-		return r
-	}
-	for _, a := range p.places {
-		r := on(a.Node)
-		r.members = true
-		take(r.free, f.member.Request(), 1)
-	}
-	for _, u := range p.victims {
-		pod := f.units.Unit(u).Pods[0]
-		take(on(f.ix.NodeOf(pod)).free, f.ix.Request(pod), -1)
-	}
-	f.counted += len(p.victims)
-	list := make([]Victim, len(p.victims))
-	room := make([]VictimPod, len(p.victims))
-	for i, u := range p.victims {
-		pods := f.units.Unit(u).Pods
-		n := f.ix.NodeOf(pods[0])
-		r := on(n)
-		var why domain.Reason
-		if r.members {
-			why = f.misses(r.free, f.ix.Request(pods[0]))
-		}
-		list[i] = f.victim(u, pods, attempt{p.charged[i] > 0, why}, cluster.NoNode, room[i:])
-		if r.members {
-			list[i].Reason.Node = f.ix.Node(n).Name
-		}
-	}
-	return list
-}
-
-// misses says which resource members lack if a pod comes back to what is free.
-func (f *slotSearch) misses(free, request []int64) domain.Reason {
-	for r, v := range f.member.Request() {
-		if left := free[r] - request[r]; v > 0 && left < 0 {
-			return domain.Reason{Check: domain.CheckResource, Resource: cluster.ResourceID(r), Missing: -max(left, -math.MaxInt64)}
-		}
-	}
-	return domain.Reason{}
 }

@@ -196,31 +196,6 @@ func (f *slotSearch) adopt(d *domain.Domain, out slotOutcome) {
 	f.keepPlan(out.plan)
 }
 
-// settleAll spells out the victims of the plans that are told.
-func (f *slotSearch) settleAll() {
-	for i := range f.found {
-		f.settle(&f.found[i])
-	}
-	if f.best != nil {
-		f.settle(f.best)
-	}
-}
-
-// settle puts the losses of p in order, as its victims.
-func (f *slotSearch) settle(p *plan) {
-	if !p.counted || p.victims != nil {
-		return
-	}
-	if !p.sorted {
-		f.tools.sorter.Sort(f.units, p.losses)
-	}
-	p.sorted = true
-	p.victims, p.charged = make([]victims.UnitID, len(p.losses)), make([]int32, len(p.losses))
-	for i, loss := range p.losses {
-		p.victims[i], p.charged[i] = loss.Unit, loss.Mark
-	}
-}
-
 // putSlotsBack ends the use of what borrowSlots returned. The question is over.
 func (s *gangSearch) putSlotsBack() {
 	if s.slots != nil {

@@ -28,7 +28,7 @@ type slotPlan struct {
 	spots  []spot
 	price  domain.Price
 	score  victims.Score
-	losses []victims.Marked // those who go, in no order; marked with 1 who violate a budget
+	losses []victims.Marked // those who go, in no order; see lose
 	sorted bool
 }
 
@@ -219,11 +219,12 @@ func (t *slotTry) consider(p *slotPlan) {
 	}
 }
 
-// lose adds the unit on rung g of node n to the losses.
+// lose adds the unit on rung g of node n to the losses. Its mark is odd if it violates
+// a budget, and else twice its number among them.
 func (p *slotPlan) lose(t *slotTry, n cluster.NodeID, g victims.Rung) {
-	loss := victims.Marked{Unit: t.ladder.Unit(n, g)}
+	loss := victims.Marked{Unit: t.ladder.Unit(n, g), Mark: int32(2 * len(p.losses))}
 	if t.seats.Harms(n, g) {
-		loss.Mark = 1
+		loss.Mark++
 	}
 	p.losses = append(p.losses, loss)
 	if t.ladder.Owns(n)[g] == p.score.Highest {

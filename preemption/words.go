@@ -212,7 +212,8 @@ func areEvicted(list []Victim) string {
 	const most = 2 // groups that are named
 	var parts []string
 	pods, groups := 0, 0
-	for _, v := range list {
+	for i := range list {
+		v := &list[i] // large
 		switch {
 		case v.Kind == cluster.KindPod:
 			pods++

@@ -58,7 +58,12 @@ func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []i
 func (s *Seats) Charge(harm []victims.RungSet) { s.harm = harm }
 
 // Rungs are those of the potential victims on node n, most important first.
-func (s *Seats) Rungs(n cluster.NodeID) (first, end victims.Rung) { return s.ladder.Rungs(n, s.below) }
+func (s *Seats) Rungs(n cluster.NodeID) (first, end victims.Rung) {
+	if owns := s.ladder.Owns(n); len(owns) == 0 || owns[0] < s.below { // all of them, as is usual
+		return 0, victims.Rung(len(owns))
+	}
+	return s.ladder.Rungs(n, s.below)
+}
 
 // Slots is how many members fit on node n with all potential victims gone.
 func (s *Seats) Slots(n cluster.NodeID) int64 {
@@ -261,8 +266,22 @@ func (s *Seats) inOrder(n cluster.NodeID, room []uint64, from, end victims.Rung)
 // Price is what has to go on node n for k members. O(units).
 func (s *Seats) Price(n cluster.NodeID, k int64) domain.Price {
 	price := domain.Free
-	for _, g := range s.Victims(n, k) {
-		s.charge(&price, n, g)
+	out := s.Victims(n, k)
+	if len(out) == 0 {
+		return price
+	}
+	owns := s.ladder.Owns(n)
+	price.Highest, price.Pods = int64(owns[out[0]]), int64(len(out))
+	for _, g := range out {
+		price.Sum += int64(owns[g])
+	}
+	price.Sum += price.Pods << 31
+	if s.harm != nil {
+		for _, g := range out {
+			if s.harm[n].Has(g) {
+				price.Violations++
+			}
+		}
 	}
 	return price
 }
