@@ -176,9 +176,6 @@ func (s *gangSearch) refuse() *Result {
 			}
 		}
 	}
-	if text := s.patience(); text != "" {
-		return s.result(NotEligible, text)
-	}
 	if s.rules.waitsForVictims {
 		if n := s.waitsFor(); n != cluster.NoNode {
 			return s.waiting(n)
@@ -188,12 +185,15 @@ func (s *gangSearch) refuse() *Result {
 		if s.policy == priority.Never {
 			return s.result(NotEligible, "its preemption policy is Never")
 		}
-		return nil
-	}
-	for _, m := range s.members {
-		if e, _ := s.resolve(m.Pod); e.Policy == priority.Never {
-			return s.result(NotEligible, "the preemption policy of "+key(m.Pod.Namespace, m.Pod.Name)+" is Never")
+	} else {
+		for _, m := range s.members {
+			if e, _ := s.resolve(m.Pod); e.Policy == priority.Never {
+				return s.result(NotEligible, "the preemption policy of "+key(m.Pod.Namespace, m.Pod.Name)+" is Never")
+			}
 		}
+	}
+	if text := s.patience(); text != "" {
+		return s.result(NotEligible, text)
 	}
 	return nil
 }

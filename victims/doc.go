@@ -2,10 +2,12 @@
 // eligibility, importance, and the score by which domains are compared.
 //
 // A [Unit] is the smallest thing that is evicted whole: one pod, or every pod of a
-// group whose disruption mode is All. [NewUnits] forms the units of a cluster under
+// group whose disruption mode is All or SurplusFirst; of the latter, a part may go
+// ([Parts]) if the rest goes on. [NewUnits] forms the units of a cluster under
 // a [UnitRule] and keeps those of every node most important first, so that the
 // potential victims of a preemptor are the end of a node's list. A [Score] holds
-// the numbers by which upstream chooses among domains.
+// the numbers by which upstream chooses among domains. [Protections] keep units from
+// being evicted, a [Tariff] prices them.
 //
 // Nothing here knows whether anything fits.
 //
