@@ -167,6 +167,45 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 	require.Greater(t, part, int(seeds(50)))
 }
 
+// TestElasticGroupsKeepTheLaws: the order of the input says nothing, it is not
+// changed, and JSON keeps everything, with leaders, guards, prices and bounds about.
+func TestElasticGroupsKeepTheLaws(t *testing.T) {
+	t.Parallel()
+	part := 0
+	for seed := range seeds(800) {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, Groups: true, Budgets: true, Guards: seed%4 == 1})
+		gang := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}})
+		o := preemption.Options{}
+		for _, q := range []gen.Question{q, sound(o, gang)} {
+			if !asksSomething(q) {
+				continue
+			}
+			elasticGroups(seed, &q)
+			o := o
+			if seed%2 == 0 {
+				o = randomBounds(seed, o, q)
+			}
+			if seed%4 == 1 {
+				o.Guards = gen.Guards(seed)
+			}
+			if seed%3 == 0 {
+				priced(seed, &q)
+				o.Cost = preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}, Objective: seed%6 == 0, Importance: true}
+			}
+			if _, err := o.Preempt(q.Preemptor, &q.Snapshot); err != nil {
+				continue // its own mode or minCount has changed
+			}
+			for _, law := range []property{orderDoesNotMatter, inputIsNotChanged, jsonKeepsEverything} {
+				law(&named{t, seed}, o, q, seed)
+			}
+			if slices.ContainsFunc(ask(&named{t, seed}, o, q).Victims, func(v preemption.Victim) bool { return v.Surplus }) {
+				part++
+			}
+		}
+	}
+	require.Greater(t, part, int(seeds(20)))
+}
+
 // placesText is where members go, as a placement that is given.
 func placesText(r *preemption.Result) map[string]string {
 	places := map[string]string{}
