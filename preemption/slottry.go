@@ -228,7 +228,7 @@ func (p *slotPlan) lose(t *slotTry, n cluster.NodeID, g victims.Rung) {
 	}
 	p.losses = append(p.losses, loss)
 	if t.ladder.Owns(n)[g] == p.score.Highest {
-		p.score.Started = min(p.score.Started, t.ladder.Starts(n)[g])
+		p.score.Started = min(p.score.Started, t.ladder.Started(n, g))
 	}
 }
 

@@ -20,6 +20,7 @@ type Sweep struct {
 	ask       victims.Ask
 	free      []uint64 // what is free with everybody who stays, with guards
 	node      cluster.NodeID
+	at        victims.NodeRungs // of node
 	gate      *Gate
 
 	out []victims.Rung
@@ -52,9 +53,14 @@ type Gate struct {
 // Fits reports whether the pod fits on node n with the units before rung in place and
 // the others gone. O(1).
 func (s *Sweep) Fits(n cluster.NodeID, rung victims.Rung) bool {
-	s.node = n
+	s.node, s.at = n, s.ladder.At(n)
+	return s.fitsAt(rung)
+}
+
+// fitsAt is Fits on the current node; it takes the pod's room.
+func (s *Sweep) fitsAt(rung victims.Rung) bool {
 	words, at := len(s.ask.Words), rung/victims.Stride
-	room := s.ladder.Rooms(n)[int(at)*words:][:words]
+	room := s.at.Rooms[int(at)*words:][:words]
 	if !s.ask.Fits(room) {
 		return false
 	}
@@ -73,8 +79,8 @@ func (s *Sweep) Fits(n cluster.NodeID, rung victims.Rung) bool {
 // outcome is worse than bound, which may be nil; the score is then not complete, and the gate not
 // asked about everybody. O(k) for k units.
 func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
-	s.node, s.gate = n, gate
-	l := loss{owns: s.ladder.Owns(n), out: s.out[:0], bound: bound, most: math.MaxUint64}
+	s.node, s.at, s.gate = n, s.ladder.At(n), gate
+	l := loss{owns: s.at.Owns, out: s.out[:0], bound: bound, most: math.MaxUint64}
 	if s.violating != nil && !s.violating.Of(n).Empty() {
 		ok = s.violatingFirst(first, end, &l)
 	} else {
@@ -96,19 +102,19 @@ func (s *Sweep) score(l *loss, bound *victims.Score) (score victims.Score, ok bo
 		score.Highest = l.owns[l.out[0]]
 	}
 	if bound == nil {
-		score.Started = s.ladder.Started(s.node, l.out)
+		score.Started = s.at.EarliestStart(l.out)
 		return score, true
 	}
 	if at := *bound; at.Started != math.MaxInt64 { // the start matters where all else ties
 		at.Started = math.MaxInt64
 		if c := score.Compare(at); c != 0 {
 			if c < 0 {
-				score.Started = s.ladder.Started(s.node, l.out)
+				score.Started = s.at.EarliestStart(l.out)
 			}
 			return score, c < 0
 		}
 	}
-	score.Started = s.ladder.Started(s.node, l.out)
+	score.Started = s.at.EarliestStart(l.out)
 	return score, score.Compare(*bound) <= 0
 }
 
@@ -147,7 +153,7 @@ func (l *loss) add(g victims.Rung) bool {
 // inOrder gives back whom it can, most important first; false if the outcome is worse
 // than the bound.
 func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
-	rooms, words := s.ladder.Rooms(s.node), len(s.ask.Words)
+	rooms, words := s.at.Rooms, len(s.ask.Words)
 	last := end - 1
 	if s.gate != nil {
 		last = min(last, s.gate.Minds.First())
@@ -155,7 +161,7 @@ func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
 	at := int(last) / victims.Stride // all before the last point with room return
 	for ; at > int(first)/victims.Stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
 	}
-	from, room, asks := victims.Rung(at*victims.Stride), rooms[at*words:][:words], s.ladder.Asks(s.node)
+	from, room, asks := victims.Rung(at*victims.Stride), rooms[at*words:][:words], s.at.Asks
 	switch {
 	case s.gate != nil || words > 2:
 		s.take(room)
@@ -207,7 +213,7 @@ func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Rung
 // violatingFirst tries the units that violate a budget first; false if more of them
 // stay out than the bound has.
 func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
-	s.Fits(s.node, first) // takes its room
+	s.fitsAt(first)
 	limit := math.MaxInt
 	if l.bound != nil {
 		limit = l.bound.Violations
@@ -238,7 +244,7 @@ func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
 // and returns how many of them violate a budget: if more than limit, those alone.
 func (s *Sweep) violatingFirst1(first, end victims.Rung, limit int, out *victims.RungSet) int {
 	mask, guards, free := s.ask.Masks[0], s.ask.Guards[0], s.free[0]
-	asks, set := s.ladder.Asks(s.node), s.violating.Of(s.node)
+	asks, set := s.at.Asks, s.violating.Of(s.node)
 	violations := 0
 	for w := first / 64; w <= (end-1)/64; w++ {
 		for word := set[w]; word != 0; word &= word - 1 {
@@ -307,7 +313,7 @@ func (s *Sweep) admits(g victims.Rung) bool {
 // hasRoom reports whether the unit on rung g finds room.
 func (s *Sweep) hasRoom(g victims.Rung) bool {
 	words := len(s.ask.Words)
-	for w, ask := range s.ladder.Asks(s.node)[int(g)*words : (int(g)+1)*words] {
+	for w, ask := range s.at.Asks[int(g)*words : (int(g)+1)*words] {
 		if guards := s.ask.Guards[w]; (s.free[w]-ask&s.ask.Masks[w])&guards != guards {
 			return false
 		}
@@ -321,7 +327,7 @@ func (s *Sweep) returns(g victims.Rung) bool {
 		return false
 	}
 	words := len(s.ask.Words)
-	for w, ask := range s.ladder.Asks(s.node)[int(g)*words : (int(g)+1)*words] {
+	for w, ask := range s.at.Asks[int(g)*words : (int(g)+1)*words] {
 		s.free[w] -= ask & s.ask.Masks[w]
 	}
 	return true

@@ -42,14 +42,12 @@ const Stride = 8
 // MostRungs is how many units a node may have to be laid out.
 const MostRungs = 256
 
-// rungs are the units of one node. Where plain is false nothing else is set.
+// rungs are the units of one node. Where plain is false nothing else is set. It is
+// small, and what a sweep reads stands together: that is what a sweep costs.
 type rungs struct {
 	owner    *owner
-	ask      []uint64 // by rung: what the unit asks for, packed
-	room     []uint64 // by every Stride-th rung: what is free with the rungs before it in place
-	level    []int32  // by rung: what the unit is eligible by
-	own      []int32  // by rung: the priority of its pod, which scores; the same slice as level where all are the same
-	started  []int64  // by rung
+	data     []uint64 // rooms: what is free with the rungs before every Stride-th in place; asks, packed; starts
+	level    []int32  // by rung: what the unit is eligible by; where uneven, then the priorities of their pods
 	plain    bool
 	uneven   bool // the level of a unit is not its pod's priority
 	budgeted bool // some unit is covered by a budget
@@ -80,26 +78,23 @@ func NewLadder(us *Units, b *Budgets) *Ladder {
 	return l
 }
 
-// reserve gives every node its part of a few large columns.
+// reserve gives every node its part of two large columns.
 func (l *Ladder) reserve() {
-	units, samples := 0, 0
+	units, words := 0, 0
 	for n := range l.nodes {
 		k := len(l.us.on[n])
-		units, samples = units+k, samples+k/Stride+1
+		units, words = units+k, words+l.numWords(k)
 	}
-	words := l.lanes.words
-	ask, room := make([]uint64, units*words), make([]uint64, samples*words)
-	level, started := make([]int32, units), make([]int64, units)
-	for n := range l.nodes {
+	data, level := make([]uint64, words), make([]int32, units)
+	for n, at := range l.nodes {
 		k := len(l.us.on[n])
-		at := l.nodes[n]
-		at.ask, ask = ask[:0:k*words], ask[k*words:]
+		at.data, data = data[:0:l.numWords(k)], data[l.numWords(k):]
 		at.level, level = level[:0:k], level[k:]
-		at.started, started = started[:0:k], started[k:]
-		s := (k/Stride + 1) * words
-		at.room, room = room[:0:s], room[s:]
 	}
 }
+
+// numWords is how many words the data of a node with k units take.
+func (l *Ladder) numWords(k int) int { return (k/Stride+1+k)*l.lanes.words + k }
 
 // Refresh lays node n out anew after its units, or what it offers, changed. It
 // reports whether that could be done; otherwise the whole ladder has to be made
@@ -114,7 +109,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 		l.nodes[n] = at
 	}
 	l.note(n)
-	at.room, at.plain = at.room[:0], false
+	at.plain = false
 	b, i := l.levels.own(n)
 	l.levels.odd += b.close(i, l.us.ix.Open(n))
 	if len(l.us.on[n]) > MostRungs {
@@ -130,7 +125,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	if !l.fillRooms(n, at, b, i) {
 		return false
 	}
-	if !l.levels.knows(at.level) {
+	if !l.levels.knows(at.level[:len(l.us.on[n])]) {
 		return false
 	}
 	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
@@ -148,35 +143,43 @@ const (
 	notPacked         // a unit asks for what no lane holds
 )
 
-// climb lays out the units of node n.
+// climb lays out the units of node n, but for the rooms.
 func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
-	ix, words := l.us.ix, l.lanes.words
-	at.ask, at.level, at.started = at.ask[:0], at.level[:0], at.started[:0]
-	at.own, at.uneven, at.budgeted, at.elastic = nil, false, false, false
-	for _, u := range l.us.on[n] {
+	ix, units := l.us.ix, l.us.on[n]
+	if size := l.numWords(len(units)); size <= cap(at.data) {
+		at.data = at.data[:size]
+	} else {
+		at.data = make([]uint64, size, size+size/4)
+	}
+	at.level, at.uneven, at.budgeted, at.elastic = at.level[:0], false, false, false
+	_, asks, started := l.parts(at.data, len(units))
+	words := l.lanes.words
+	for i, u := range units {
 		unit := &l.us.units[u]
 		if len(unit.Pods) > 1 {
 			return notPlain
 		}
 		p := unit.Pods[0]
-		for range words {
-			at.ask = append(at.ask, 0)
-		}
-		if !l.lanes.packRequest(at.ask[len(at.ask)-words:], ix.Request(p)) {
+		if !l.lanes.packRequest(asks[i*words:][:words], ix.Request(p)) {
 			return notPacked
 		}
-		at.level, at.started = append(at.level, unit.Level), append(at.started, unit.Started)
+		at.level, started[i] = append(at.level, unit.Level), uint64(unit.Started)
 		at.uneven = at.uneven || unit.Level != ix.Priority(p)
 		at.elastic = at.elastic || unit.Elastic
 		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
 	}
-	if at.own = at.level; at.uneven {
-		at.own = make([]int32, len(at.level))
-		for i, u := range l.us.on[n] {
-			at.own[i] = ix.Priority(l.us.units[u].Pods[0])
+	if at.uneven {
+		for _, u := range units {
+			at.level = append(at.level, ix.Priority(l.us.units[u].Pods[0]))
 		}
 	}
 	return laidOut
+}
+
+// parts divides the data of a node with k units.
+func (l *Ladder) parts(data []uint64, k int) (rooms, asks, started []uint64) {
+	r, a := (k/Stride+1)*l.lanes.words, k*l.lanes.words
+	return data[:r], data[r : r+a], data[r+a:]
 }
 
 // fillRooms sums up what is free on node n with nobody gone, the last unit, the last
@@ -199,10 +202,10 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	if !l.lanes.packRoom(l.packed, l.row) {
 		return false
 	}
-	k := len(at.level)
-	at.room = slices.Grow(at.room, (k/Stride+1)*words)[:(k/Stride+1)*words]
+	k := len(l.us.on[n])
+	rooms, asks, _ := l.parts(at.data, k)
 	if k%Stride == 0 {
-		copy(at.room[k/Stride*words:], l.packed)
+		copy(rooms[k/Stride*words:], l.packed)
 	}
 	b.put(0, i, l.packed)
 	c := 0
@@ -216,12 +219,12 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 			}
 			l.lanes.packRoom(l.packed, l.row)
 		} else {
-			for w, ask := range at.ask[g*words : (g+1)*words] {
+			for w, ask := range asks[g*words : (g+1)*words] {
 				l.packed[w] += ask
 			}
 		}
 		if g%Stride == 0 {
-			copy(at.room[g/Stride*words:], l.packed)
+			copy(rooms[g/Stride*words:], l.packed)
 		}
 	}
 	for ; c < len(bounds); c++ {
@@ -256,11 +259,8 @@ func (l *Ladder) Lanes() *Lanes { return l.lanes }
 // Rungs returns the rungs of the units on node n whose level is below that given:
 // from first to end, not included, most important first.
 func (l *Ladder) Rungs(n cluster.NodeID, below int32) (first, end Rung) {
-	levels := l.nodes[n].level
-	if len(levels) > 0 && levels[0] < below {
-		return 0, Rung(len(levels))
-	}
-	return Rung(sort.Search(len(levels), func(i int) bool { return levels[i] < below })), Rung(len(levels))
+	at := l.At(n)
+	return at.Below(below)
 }
 
 // Unit returns the unit on a rung of node n.
@@ -280,26 +280,62 @@ func (l *Ladder) Room(dst []int64, n cluster.NodeID, rung Rung) []int64 {
 	return dst
 }
 
+// NodeRungs are the units of a plain node, most important first. It belongs to the
+// Ladder.
+type NodeRungs struct {
+	Rooms   []uint64 // what is free with the units before rungs 0, Stride and so on in place, packed with guards
+	Asks    []uint64 // by rung: what the unit asks for, packed
+	Started []uint64 // by rung: nanoseconds, an int64
+	Levels  []int32  // by rung: what the unit is eligible by, descending
+	Owns    []int32  // by rung: the priority of the pod itself
+}
+
+// At returns the rungs of node n, which is plain.
+func (l *Ladder) At(n cluster.NodeID) (r NodeRungs) {
+	at := l.nodes[n]
+	k := len(at.level)
+	if at.uneven {
+		k /= 2
+		r.Owns = at.level[k:]
+	} else {
+		r.Owns = at.level
+	}
+	r.Levels = at.level[:k]
+	r.Rooms, r.Asks, r.Started = l.parts(at.data, k)
+	return r
+}
+
 // Asks returns what the units of node n ask for, by rung, packed.
-func (l *Ladder) Asks(n cluster.NodeID) []uint64 { return l.nodes[n].ask }
+func (l *Ladder) Asks(n cluster.NodeID) []uint64 { return l.At(n).Asks }
 
 // Rooms returns what is free on node n with the units before rungs 0, Stride and so
 // on in place, packed with guards.
-func (l *Ladder) Rooms(n cluster.NodeID) []uint64 { return l.nodes[n].room }
+func (l *Ladder) Rooms(n cluster.NodeID) []uint64 { return l.At(n).Rooms }
 
 // Owns returns the priorities of the pods on node n themselves, by rung.
-func (l *Ladder) Owns(n cluster.NodeID) []int32 { return l.nodes[n].own }
+func (l *Ladder) Owns(n cluster.NodeID) []int32 { return l.At(n).Owns }
 
-// Started is the earliest start among those on rungs of node n whose pods have the
-// highest priority; see [Score].
-func (l *Ladder) Started(n cluster.NodeID, rungs []Rung) int64 {
-	at := l.nodes[n]
+// Started returns when the unit on a rung of node n started, in nanoseconds.
+func (l *Ladder) Started(n cluster.NodeID, rung Rung) int64 { return int64(l.At(n).Started[rung]) }
+
+// Below returns the rungs whose level is below that given: from first to end, not
+// included.
+func (r *NodeRungs) Below(level int32) (first, end Rung) {
+	if len(r.Levels) > 0 && r.Levels[0] < level {
+		return 0, Rung(len(r.Levels))
+	}
+	return Rung(sort.Search(len(r.Levels), func(i int) bool { return r.Levels[i] < level })), Rung(len(r.Levels))
+}
+
+// EarliestStart is the earliest start among those on rungs whose pods have the highest
+// priority; see [Score].
+func (r *NodeRungs) EarliestStart(rungs []Rung) int64 {
 	highest, started := int32(math.MinInt32), int64(math.MaxInt64)
 	for _, g := range rungs {
-		if own := at.own[g]; own > highest {
-			highest, started = own, at.started[g]
+		if own := r.Owns[g]; own > highest {
+			highest, started = own, int64(r.Started[g])
 		} else if own == highest {
-			started = min(started, at.started[g])
+			started = min(started, int64(r.Started[g]))
 		}
 	}
 	return started

@@ -62,6 +62,3 @@ func (l *Ladder) Simple(n cluster.NodeID) bool {
 	at := l.nodes[n]
 	return at.plain && !at.uneven && !at.elastic
 }
-
-// Starts returns when the units on node n started, in nanoseconds, by rung.
-func (l *Ladder) Starts(n cluster.NodeID) []int64 { return l.nodes[n].started }
