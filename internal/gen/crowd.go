@@ -21,6 +21,7 @@ func Crowd(seed uint64) Question {
 	}
 	b.levels = pick(b.source, 1, 3, 10, 100)
 	b.grain = pick(b.source, int64(1<<20), 1000, 1, 7, 1<<40)
+	b.odd = b.source(2) == 0
 	b.most = pick(b.source, 3, 12, 40)
 	for i := range 1 + b.source(200) {
 		b.node(i)
@@ -40,6 +41,7 @@ type crowd struct {
 	resources int
 	levels    int
 	grain     int64
+	odd       bool
 	most      int // pods on a node
 }
 
@@ -51,7 +53,7 @@ func (b *crowd) amounts(most int, none bool) cluster.Resources {
 			continue
 		}
 		v := int64(1+b.source(most)) * b.grain
-		if b.source(50) == 0 {
+		if b.odd && b.source(50) == 0 {
 			v++ // in nobody's grain
 		}
 		list[fmt.Sprintf("res-%02d", r)] = v
@@ -62,7 +64,7 @@ func (b *crowd) amounts(most int, none bool) cluster.Resources {
 func (b *crowd) node(i int) {
 	n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: b.amounts(40, false), Labels: map[string]string{"half": fmt.Sprint(i % 2)}}
 	for r := range n.Allocatable {
-		n.Allocatable[r] += 60 * b.grain
+		n.Allocatable[r] += 60*b.grain + int64(b.source(3))*b.grain/3
 	}
 	if b.source(8) > 0 {
 		n.Allocatable[cluster.Pods] = int64(b.most + b.source(3))
@@ -98,6 +100,9 @@ func (b *crowd) pod(name string) cluster.Pod {
 
 func (b *crowd) preemptor() cluster.Preemptor {
 	p := b.pod("preemptor")
+	for r := range p.Requests {
+		p.Requests[r] += int64(b.source(3)) * b.grain / 3
+	}
 	*p.Priority = int32(b.source(b.levels*20 + 20))
 	p.Requests = b.amounts(pick(b.source, 40, 90, 110), true)
 	switch b.source(6) {
