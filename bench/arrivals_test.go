@@ -25,8 +25,10 @@ func BenchmarkArrivals(b *testing.B) {
 		large bool
 		read  func(b *testing.B) trace
 	}{
-		{"borg2011", true, func(b *testing.B) trace { return borg(b, "borg2011") }},
-		{"borg2011-cell500", false, func(b *testing.B) trace { return borg(b, filepath.Join("borg2011", "cell500")) }},
+		{"borg2011", true, func(b *testing.B) trace { return borg(b, "borg2011", false) }},
+		{"borg2011-full", true, func(b *testing.B) trace { return borg(b, "borg2011", true) }},
+		{"borg2011-cell500", false, func(b *testing.B) trace { return borg(b, filepath.Join("borg2011", "cell500"), false) }},
+		{"borg2011-cell500-full", false, func(b *testing.B) trace { return borg(b, filepath.Join("borg2011", "cell500"), true) }},
 		{"openb", true, openb},
 	} {
 		b.Run("data="+data.name, func(b *testing.B) {

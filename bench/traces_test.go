@@ -89,19 +89,24 @@ var epoch = time.Unix(1_000_000_000, 0).UTC()
 
 // borg is the Borg cell of 2011 or its part in folder, as far as machines and tasks
 // go that run at the start. Machines that are promised beyond what they have are as
-// large as what is promised; the 26 changes of machines are left out. Tasks are
-// submitted and end as recorded; where they ran and who was evicted is not looked at.
-func borg(b *testing.B, folder string) trace {
+// large as what is promised, with full all of them; the 26 changes of machines are
+// left out. Tasks are submitted and end as recorded; where they ran and who was evicted
+// is not looked at.
+func borg(b *testing.B, folder string, full bool) trace {
 	machines := recorded(b, folder, "machines.csv.gz")
 	t := trace{start: preemption.Snapshot{Time: epoch}}
 	known := map[string]bool{}
 	for _, row := range machines.rows {
 		name := machines.text(row, "machine")
 		known[name] = true
-		t.start.Nodes = append(t.start.Nodes, cluster.Node{Name: name, Allocatable: cluster.Resources{
-			cluster.CPU:    max(machines.number(row, "cpu_ppm"), machines.number(row, "t0_cpu_requested_ppm")),
-			cluster.Memory: max(machines.number(row, "mem_ppm"), machines.number(row, "t0_mem_requested_ppm")),
-		}})
+		has := cluster.Resources{
+			cluster.CPU: machines.number(row, "t0_cpu_requested_ppm"), cluster.Memory: machines.number(row, "t0_mem_requested_ppm"),
+		}
+		if !full {
+			has[cluster.CPU] = max(has[cluster.CPU], machines.number(row, "cpu_ppm"))
+			has[cluster.Memory] = max(has[cluster.Memory], machines.number(row, "mem_ppm"))
+		}
+		t.start.Nodes = append(t.start.Nodes, cluster.Node{Name: name, Allocatable: has})
 	}
 	tasks := recorded(b, folder, "tasks_t0.csv.gz")
 	for _, row := range tasks.rows {
