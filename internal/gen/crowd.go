@@ -2,6 +2,8 @@ package gen
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -21,7 +23,7 @@ func Crowd(seed uint64) Question {
 	}
 	b.levels = pick(b.source, 1, 3, 10, 100)
 	b.grain = pick(b.source, int64(1<<20), 1000, 1, 7, 1<<40)
-	b.odd = b.source(2) == 0
+	b.odd, b.open = b.source(2) == 0, b.source(4) == 0
 	b.most = pick(b.source, 3, 12, 40)
 	for i := range 1 + b.source(200) {
 		b.node(i)
@@ -41,7 +43,8 @@ type crowd struct {
 	resources int
 	levels    int
 	grain     int64
-	odd       bool
+	odd       bool // some pods ask for what is no multiple of the grain
+	open      bool // some nodes don't limit their pods
 	most      int // pods on a node
 }
 
@@ -61,12 +64,17 @@ func (b *crowd) amounts(most int, none bool) cluster.Resources {
 	return list
 }
 
+// add adds more to every amount, and perhaps a part of the grain.
+func (b *crowd) add(list cluster.Resources, more int64) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		list[name] += more + int64(b.source(3))*b.grain/3
+	}
+}
+
 func (b *crowd) node(i int) {
 	n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: b.amounts(40, false), Labels: map[string]string{"half": fmt.Sprint(i % 2)}}
-	for r := range n.Allocatable {
-		n.Allocatable[r] += 60*b.grain + int64(b.source(3))*b.grain/3
-	}
-	if b.source(8) > 0 {
+	b.add(n.Allocatable, 60*b.grain)
+	if !b.open || b.source(8) > 0 {
 		n.Allocatable[cluster.Pods] = int64(b.most + b.source(3))
 	}
 	switch b.source(20) {
@@ -100,11 +108,9 @@ func (b *crowd) pod(name string) cluster.Pod {
 
 func (b *crowd) preemptor() cluster.Preemptor {
 	p := b.pod("preemptor")
-	for r := range p.Requests {
-		p.Requests[r] += int64(b.source(3)) * b.grain / 3
-	}
 	*p.Priority = int32(b.source(b.levels*20 + 20))
 	p.Requests = b.amounts(pick(b.source, 40, 90, 110), true)
+	b.add(p.Requests, 0)
 	switch b.source(6) {
 	case 0:
 		p.NodeSelector = map[string]string{"half": "1"}
