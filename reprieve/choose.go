@@ -1,8 +1,6 @@
 package reprieve
 
 import (
-	"maps"
-	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -59,12 +57,6 @@ const (
 	Found                  // this is the wanted set
 	FoundSome              // it will do; a cheaper one was not looked for to the end
 )
-
-// Within bounds a reprieve.
-type Within struct {
-	Choice
-	Keeps func(out []victims.UnitID) bool // whether a set is within the caps
-}
 
 // chooser is one search: branch and bound over the units, in order.
 type chooser struct {
@@ -245,140 +237,4 @@ func (s *chooser) beyond(j int) bool {
 		}
 	}
 	return false
-}
-
-// RunWithin is [Runner.Run] for a choice: the greedy way first, and where it goes
-// beyond a cap, or a price is set, the search. order is the one in which Run would
-// give back. The Reason is zero if a set was found; it is that of Run if even
-// without all of them the preemptor does not fit.
-func (r *Runner) RunWithin(t domain.Trial, potential []victims.UnitID, w Within) (Outcome, Proof, domain.Reason) {
-	r.Forget()
-	for _, u := range potential {
-		r.Remove(t, u)
-	}
-	if why := t.Fits(); !why.OK() {
-		return Outcome{}, Refuted, why
-	}
-	r.split(potential)
-	out, proof := r.GiveBackWithin(t, slices.Clone(r.violating), slices.Clone(r.rest), w)
-	return out, proof, domain.Reason{}
-}
-
-// GiveBackWithin is [Runner.GiveBack] for a choice. With Refuted or Exhausted, all of
-// the units stay out.
-func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []victims.UnitID, w Within) (Outcome, Proof) {
-	observe, part := r.Observe, r.ObservePart
-	r.Observe, r.ObservePart = nil, nil
-	defer func() { r.Observe, r.ObservePart = observe, part }()
-	out := r.GiveBack(t, violating, rest)
-	greedy, parts, within := slices.Clone(out.Victims), maps.Clone(r.parts), w.Keeps(out.Victims)
-	if within && w.Price == nil && observe == nil {
-		return out, Found
-	}
-	order := make([]victims.UnitID, 0, len(violating)+len(rest))
-	for _, c := range violating {
-		order = append(order, c.Unit)
-	}
-	order = append(order, rest...)
-	r.move(t, order, greedy, r.Remove)
-	if within && w.Price == nil { // the same again, to be watched
-		r.Observe, r.ObservePart = observe, part
-		return r.GiveBack(t, violating, rest), Found
-	}
-	atMost := int64(math.MaxInt64)
-	if within {
-		atMost = w.priceOf(greedy, parts)
-	}
-	list, proof := r.Choose(t, w.Choice, order, atMost)
-	if proof == Exhausted && within {
-		list, proof = greedy, FoundSome
-		r.move(t, order, greedy, r.Return)
-		for u, out := range parts {
-			r.restore(t, u, out)
-		}
-	}
-	for _, u := range list {
-		r.fewer(t, u, list, w)
-	}
-	r.Observe, r.ObservePart = observe, part
-	return r.outcome(t, list, order, violating), proof
-}
-
-// fewer looks whether of unit u, which is out in part, fewer members may be.
-func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, w Within) {
-	before, in := r.parts[u]
-	if !in {
-		return
-	}
-	price := w.priceOf(list, r.parts)
-	r.Remove(t, u)
-	r.shrink(t, u)
-	if after, in := r.parts[u]; in {
-		if len(after) < len(before) && w.Keeps(list) && w.priceOf(list, r.parts) <= price {
-			return
-		}
-		r.Remove(t, u)
-	}
-	r.restore(t, u, before)
-}
-
-// priceOf is what these victims cost, 0 if there are no prices.
-func (c *Choice) priceOf(list []victims.UnitID, parts victims.Parts) int64 {
-	sum := int64(0)
-	for _, u := range list {
-		sum = disruption.AddPrices(sum, c.pricePart(u, parts[u]))
-	}
-	return sum
-}
-
-// move removes or returns the units of order that are not in out.
-func (r *Runner) move(t domain.Trial, order, out []victims.UnitID, do func(domain.Trial, victims.UnitID)) {
-	for _, u := range order {
-		if _, in := r.parts[u]; in || !slices.Contains(out, u) {
-			do(t, u)
-		}
-	}
-}
-
-// restore puts back those pods of unit u, which is out, that are not in part.
-func (r *Runner) restore(t domain.Trial, u victims.UnitID, part []cluster.PodID) {
-	for _, p := range r.Units.Unit(u).Pods {
-		if !slices.Contains(part, p) {
-			t.Return(p)
-		}
-	}
-	if r.parts == nil {
-		r.parts = victims.Parts{}
-	}
-	r.parts[u] = part
-	t.Fits()
-}
-
-// outcome is the Outcome of a list of units that stay out, and tells who observes of
-// the attempt to return each unit of order.
-func (r *Runner) outcome(t domain.Trial, list, order []victims.UnitID, violating []Charged) Outcome {
-	r.out = append(r.out[:0], list...)
-	slices.SortFunc(r.out, r.Units.Compare)
-	o := Outcome{Victims: r.out, Violations: r.violations(violating)}
-	if r.Observe == nil || list == nil {
-		return o
-	}
-	for i, u := range order {
-		if !slices.Contains(list, u) {
-			r.Observe(u, i < len(violating), domain.Reason{})
-			continue
-		}
-		part, in := r.parts[u]
-		r.Return(t, u)
-		why := t.Fits()
-		r.Remove(t, u)
-		if in {
-			r.restore(t, u, part)
-		}
-		r.Observe(u, i < len(violating), why)
-		if in && r.ObservePart != nil {
-			r.ObservePart(u, part)
-		}
-	}
-	return o
 }
