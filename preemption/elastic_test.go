@@ -131,7 +131,7 @@ func TestAskingForAllCandidatesOfElasticGroupsSaysTheSame(t *testing.T) {
 // TestElasticGroupsGoOnOrGoForGangs: the same for gangs that preempt.
 func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 	t.Parallel()
-	part := 0
+	part, irreducible := 0, 0
 	for seed := range seeds(3000) {
 		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}})
 		if !asksSomething(q) {
@@ -163,8 +163,21 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 		if o.HardBudgets.All || o.Limits != (preemption.Limits{}) {
 			require.True(t, bounds{o, &q}.victimsWithin(r.Victims), "seed %d", seed)
 		}
+		for _, v := range r.Victims {
+			if !v.Surplus || o.Rules != preemption.Kubernetes136 {
+				continue // there the members stay where they are
+			}
+			for _, p := range v.Pods {
+				gone := podsOf(r.Victims...)
+				delete(gone, naive.PodKey{Namespace: p.Namespace, Name: p.Name})
+				_, st := g.Misfit(inPlaces(placesText(r)), gone)
+				require.False(t, st.OK(), "seed %d: %s of %s could stay", seed, p.Name, v.Name)
+				irreducible++
+			}
+		}
 	}
 	require.Greater(t, part, int(seeds(50)))
+	require.Greater(t, irreducible, int(seeds(20)))
 }
 
 // TestElasticGroupsKeepTheLaws: the order of the input says nothing, it is not
