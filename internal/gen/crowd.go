@@ -45,7 +45,7 @@ type crowd struct {
 	grain     int64
 	odd       bool // some pods ask for what is no multiple of the grain
 	open      bool // some nodes don't limit their pods
-	most      int // pods on a node
+	most      int  // pods on a node
 }
 
 // amounts are some of each resource; with none it may be nothing of some.
