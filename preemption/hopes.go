@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -17,8 +18,9 @@ type hopes struct {
 	asked []asked
 
 	known bool
-	count int  // of the nearest so far
-	above bool // a higher priority, and nothing else, is nearer
+	count int         // of the nearest so far
+	above bool        // a higher priority, and nothing else, is nearer
+	near  victims.Ask // where the nearest needs one thing: what a nearer node has room for
 }
 
 // asked is a resource that the pod asks for.
@@ -29,7 +31,8 @@ type asked struct {
 	beside int64 // likewise, beside a higher priority
 }
 
-// newHopes returns hopes without a nearest; nil if the columns do not do.
+// newHopes returns hopes without a nearest; nil, which rules nothing out, if the
+// columns do not do.
 func (s *podSearch) newHopes() *hopes {
 	if s.sweep == nil || s.nominated() != cluster.NoNode || !s.member.Anywhere() {
 		return nil
@@ -45,19 +48,6 @@ func (s *podSearch) newHopes() *hopes {
 	return h
 }
 
-// beat takes best as the nearest so far.
-func (h *hopes) beat(best *relaxed) {
-	if h == nil {
-		return
-	}
-	h.known, h.count = true, len(best.relaxations)
-	h.above = h.count > 1 || best.size > million
-	for i := range h.asked {
-		a := &h.asked[i]
-		a.most, a.beside = below(a.amount, best.size), below(a.amount, best.size-million)
-	}
-}
-
 // below is the most of amount that is less than that many millionths of it.
 func below(amount, millionths int64) int64 {
 	if millionths <= 0 {
@@ -71,11 +61,52 @@ func below(amount, millionths int64) int64 {
 	return int64(min(most, 1<<63-1))
 }
 
+// beat takes best as the nearest so far.
+func (h *hopes) beat(best *relaxed) {
+	if h == nil {
+		return
+	}
+	h.known, h.count = true, len(best.relaxations)
+	h.above = h.count > 1 || best.size > million
+	for i := range h.asked {
+		a := &h.asked[i]
+		a.most, a.beside = below(a.amount, best.size), below(a.amount, best.size-million)
+	}
+	if h.single() {
+		row := slices.Clone(h.member.Request())
+		for _, a := range h.asked {
+			row[a.id] = max(0, a.amount-max(0, a.most))
+		}
+		h.ladder.Lanes().Pack(&h.near, row)
+	}
+}
+
+// single reports that a nearer node lacks one resource, and less of it than the
+// nearest so far.
+func (h *hopes) single() bool { return h.known && h.count == 1 && !h.above }
+
+// next returns the first node from n on that may be nearer.
+func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
+	for ; h != nil && h.known && int(n) < h.ix.NumNodes(); n++ {
+		if !h.single() {
+			if !h.none(n) {
+				break
+			}
+			continue
+		}
+		b, i := h.ladder.Levels().Blocks()[n/victims.BlockSize], n%victims.BlockSize
+		known := b.Plain & b.Open
+		maybe := (^known | b.Fit(&h.near, h.top, known)) >> i << i
+		if maybe != 0 {
+			return n - i + cluster.NodeID(bits.TrailingZeros64(maybe))
+		}
+		n += victims.BlockSize - i - 1
+	}
+	return n
+}
+
 // none reports that node n cannot be nearer.
 func (h *hopes) none(n cluster.NodeID) bool {
-	if !h.known {
-		return false
-	}
 	b, i := h.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
 	if b.Plain&b.Open>>i&1 == 0 {
 		return false

@@ -25,11 +25,8 @@ type relaxed struct {
 func (s *podSearch) nearest() *Nearest {
 	var best *relaxed
 	var fixed relaxed
-	quick := s.newHopes()
-	for n := range cluster.NodeID(s.ix.NumNodes()) {
-		if quick != nil && quick.none(n) {
-			continue
-		}
+	hopes := s.newHopes()
+	for n := hopes.next(0); int(n) < s.ix.NumNodes(); n = hopes.next(n + 1) {
 		fixed = s.relaxNode(n)
 		if !s.promises(n, &fixed, s.priority, true, best) {
 			continue
@@ -44,7 +41,7 @@ func (s *podSearch) nearest() *Nearest {
 			}
 			if ok && (best == nil || r.compare(best) < 0) {
 				best = &r
-				quick.beat(best)
+				hopes.beat(best)
 			}
 		}
 	}

@@ -246,14 +246,20 @@ func (b *Block) TooSmall(a *Ask, i int) bool {
 // in all, in short otherwise. Nodes without a unit below a priority are not in short;
 // it returns their number.
 func (b *Block) Explain(a *Ask, l *Lanes, c int, set uint64, below int32, short, tooSmall []int) (nobody int) {
-	for ; set != 0; set &= set - 1 {
-		i := bits.TrailingZeros64(set)
-		switch {
-		case b.TooSmall(a, i):
-			tooSmall[b.Short(a, l, 0, i)]++
-		case b.lowest[i] >= below:
+	offered := set
+	for w, need := range a.need {
+		if need != 0 && offered != 0 {
+			offered &= fit((*[BlockSize]uint64)(b.offers[w*BlockSize:]), a.Words[w], need)
+		}
+	}
+	for small := set &^ offered; small != 0; small &= small - 1 {
+		tooSmall[b.Short(a, l, 0, bits.TrailingZeros64(small))]++
+	}
+	for ; offered != 0; offered &= offered - 1 {
+		i := bits.TrailingZeros64(offered)
+		if b.lowest[i] >= below {
 			nobody++
-		default:
+		} else {
 			short[b.Short(a, l, c, i)]++
 		}
 	}
