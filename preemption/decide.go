@@ -44,7 +44,7 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 
 // decide is the way of every question that is not decided at once.
 func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
-	if p.Kind != cluster.KindWorkload && p.Group == nil && c.queued.queued == nil {
+	if p.Kind != cluster.KindWorkload && c.queued.queued == nil {
 		q, err := c.newQuestion(p)
 		if err != nil {
 			return Decision{}, err
@@ -55,6 +55,9 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
 			s.brief = true
 			r := s.run()
 			return decisionOf(r, s.best.score), nil
+		}
+		if q.team != nil && q.queue() == "" && !c.options.BrokenGroupsFree { // who costs nothing is in no score
+			return q.decideGang()
 		}
 	}
 	r, err := c.preemptOn(p, quota)
@@ -69,6 +72,21 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
 		}
 	}
 	score.Violations = r.Violations
+	return decisionOf(r, score), nil
+}
+
+func (q *question) decideGang() (Decision, error) {
+	s := countGang(q)
+	defer s.putSlotsBack()
+	s.brief = true
+	r, err := s.run()
+	if err != nil {
+		return Decision{}, err
+	}
+	var score victims.Score
+	if s.best != nil {
+		score = s.best.score
+	}
 	return decisionOf(r, score), nil
 }
 

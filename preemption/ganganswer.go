@@ -27,6 +27,9 @@ func (s *gangSearch) fits(d *domain.Domain) *Result {
 // feasible answers with the best plan.
 func (s *gangSearch) feasible() *Result {
 	p := s.best
+	if s.brief && p.score.Pods > 0 {
+		return &Result{Verdict: Feasible, Domain: p.domain.Name}
+	}
 	if len(p.victims) == 0 {
 		r := s.result(Fits, s.seats(len(p.places), p.domain.Name)+" without preemption")
 		r.Domain, r.Nominations = p.domain.Name, s.nominate(p.places)

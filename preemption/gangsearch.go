@@ -27,6 +27,7 @@ type gangSearch struct {
 
 	slots   *slotSearch // nil if members can't be counted
 	counted int         // checks that counting stands for
+	brief   bool        // only verdict, domain and score are asked for
 
 	best     *plan
 	room     int // for so many members at most there would be room, where it is not enough
@@ -148,7 +149,7 @@ func (s *gangSearch) run() (*Result, error) {
 		for i := range domains {
 			s.evaluate(&domains[i])
 		}
-		if s.slots != nil {
+		if s.slots != nil && !s.brief {
 			s.slots.settleAll()
 		}
 		if s.best != nil {

@@ -115,3 +115,17 @@ func fleetGang(members int, cpuMilli int64) preemption.Preemptor {
 	}
 	return p
 }
+
+// TestDecideAboutGangs: a decision about a gang is its result in short, counted or not.
+func TestDecideAboutGangs(t *testing.T) {
+	for name, profile := range countedGangs() {
+		for seed := range uint64(60) {
+			o := gangOptionsBySeed(seed)
+			if q := sound(o, gen.RandomGang(seed, profile)); asksSomething(q) {
+				pl, err := preemption.NewPlanner(&q.Snapshot, o)
+				require.NoError(t, err, name)
+				decidesAlike(&named{t, seed}, pl, q.Preemptor)
+			}
+		}
+	}
+}
