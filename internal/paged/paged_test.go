@@ -1,0 +1,72 @@
+package paged_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/internal/paged"
+)
+
+// forked is a column, a matrix, and the plain list that both stand for.
+type forked struct {
+	column paged.Column[int64]
+	matrix paged.Matrix
+	plain  []int64
+}
+
+func (f *forked) check(t *rapid.T) {
+	require.Equal(t, len(f.plain), f.column.Len())
+	require.Equal(t, len(f.plain), f.matrix.Len())
+	for i, v := range f.plain {
+		require.Equal(t, v, *f.column.At(i))
+		require.Equal(t, []int64{v, -v}, f.matrix.Row(i))
+	}
+}
+
+func forksAreIsolated(t *rapid.T) {
+	n := rapid.IntRange(0, 2*paged.Size+1).Draw(t, "length")
+	all := []*forked{{paged.Make[int64](n), paged.MakeMatrix(n, 2), make([]int64, n)}}
+	next := int64(0)
+	for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		f := rapid.SampledFrom(all).Draw(t, "of")
+		next++
+		switch rapid.IntRange(0, 3).Draw(t, "step") {
+		case 0:
+			all = append(all, &forked{f.column.Fork(), f.matrix.Fork(), append([]int64(nil), f.plain...)})
+		case 1:
+			require.Equal(t, len(f.plain), f.column.Append(next))
+			copy(f.matrix.Edit(f.matrix.Append()), []int64{next, -next})
+			f.plain = append(f.plain, next)
+		default:
+			if len(f.plain) == 0 {
+				continue
+			}
+			i := rapid.IntRange(0, len(f.plain)-1).Draw(t, "at")
+			*f.column.Edit(i) = next
+			copy(f.matrix.Edit(i), []int64{next, -next})
+			f.plain[i] = next
+		}
+	}
+	for _, f := range all {
+		f.check(t)
+	}
+}
+
+func TestForksAreIsolated(t *testing.T) { rapid.Check(t, forksAreIsolated) }
+
+func TestTheZeroColumnGrows(t *testing.T) {
+	var c paged.Column[string]
+	require.Zero(t, c.Append("a"))
+	require.Equal(t, "a", *c.At(0))
+}
+
+func TestOwnPagesAreWrittenInPlace(t *testing.T) {
+	c, m := paged.Make[int](1000), paged.MakeMatrix(1000, 3)
+	require.Zero(t, testing.AllocsPerRun(10, func() { *c.Edit(999)++; m.Edit(999)[2]++ }))
+	c.Fork()
+	before := c.At(0)
+	*c.Edit(999)++
+	require.Same(t, before, c.At(0), "only the page that is written is copied")
+}
