@@ -84,6 +84,14 @@ func (s *Set) Allowed() []int32 {
 	return allowed
 }
 
+// WithAllowed returns a copy of s in which budget b allows another number. O(n) for n
+// budgets, whose selectors are shared.
+func (s *Set) WithAllowed(b BudgetID, allowed int32) *Set {
+	c := &Set{slices.Clone(s.budgets), s.inNamespace}
+	c.budgets[b].allowed = allowed
+	return c
+}
+
 // Covering appends to dst the budgets that, by rule r, are charged for the pod of
 // that namespace, name and labels, in ascending order, and returns the extended
 // slice. dst and labels may be nil.

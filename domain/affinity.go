@@ -50,7 +50,7 @@ type interPodAffinity struct {
 func (interPodAffinity) Name() Check { return CheckAffinity }
 
 func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
-	if len(ix.AntiTerms().Carriers()) == 0 && !slices.ContainsFunc(members, hasAffinity) {
+	if ix.AntiTerms().Len() == 0 && !slices.ContainsFunc(members, hasAffinity) {
 		return nil, nil
 	}
 	plan, err := planAffinity(ix, members, c.resolve)

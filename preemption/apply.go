@@ -54,77 +54,57 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 	if err := pl.evictWorkloads(r, remove); err != nil {
 		return err
 	}
-	return pl.changeHeld(func(m *model) error {
-		m.adopt(r.Preemptor.preemptor())
+	return pl.changeHeld(func(e edit) error {
+		e.adopt(r.Preemptor.preemptor())
 		for _, victim := range r.Victims {
 			for _, ref := range victim.Pods {
-				m.evict(ref.PodRef, remove)
+				e.evict(ref.PodRef, remove)
 			}
 		}
 		for _, n := range r.Nominations {
-			m.nominate(n.Pod, n.Node)
+			e.nominate(n.Pod, n.Node)
 		}
 		for _, ref := range r.Cleared {
-			m.nominate(ref, "")
+			e.nominate(ref, "")
 		}
-		m.remember(r, pl.options.Limits.Window)
+		e.remember(r, pl.options.Limits.Window)
 		return nil
 	})
 }
 
-// remember notes a preemption for limits over a window, and forgets those that have
-// left it.
-func (m *model) remember(r *Result, w Window) {
-	if w.Seconds == 0 || len(r.Victims) == 0 || m.time.IsZero() {
-		return
-	}
-	var list []cluster.Disruption
-	for _, d := range m.disruptions {
-		if m.time.Unix()-d.Time.Unix() <= w.Seconds {
-			list = append(list, d)
-		}
-	}
-	d := cluster.Disruption{Time: m.time, Victims: int64(len(r.Victims)), Pods: int64(numPods(r.Victims))}
-	for _, v := range r.Victims {
-		d.Cost = add(d.Cost, v.Cost)
-	}
-	m.disruptions = append(list, d)
-}
-
 // adopt adds what a preemptor holds inline.
-func (m *model) adopt(p Preemptor) {
+func (e edit) adopt(p Preemptor) {
 	if p.Group != nil {
 		group := *p.Group
-		m.groups.ReplaceOrInsert(&group)
+		e.setGroup(&group)
 	}
 	for i := range p.Pods {
 		pod := p.Pods[i]
 		if p.Group != nil {
 			pod.Group = p.Group.Name
 		}
-		m.pods.ReplaceOrInsert(&pod)
+		e.setPod(&pod)
 	}
 }
 
 // evict marks a pod as terminating by preemption, or removes it.
-func (m *model) evict(ref PodRef, remove bool) {
-	p := m.pod(ref)
-	switch {
-	case p == nil:
-	case remove:
-		m.pods.Delete(p)
-	default:
+func (e edit) evict(ref PodRef, remove bool) {
+	if remove {
+		e.removePod(ref)
+		return
+	}
+	if p := e.pod(ref); p != nil {
 		leaving := *p
 		leaving.Terminating, leaving.Preempted = true, true
-		m.pods.ReplaceOrInsert(&leaving)
+		e.setPod(&leaving)
 	}
 }
 
-func (m *model) nominate(ref PodRef, node string) {
-	if p := m.pod(ref); p != nil && p.Node == "" {
+func (e edit) nominate(ref PodRef, node string) {
+	if p := e.pod(ref); p != nil && p.Node == "" {
 		pending := *p
 		pending.NominatedNode = node
-		m.pods.ReplaceOrInsert(&pending)
+		e.setPod(&pending)
 	}
 }
 
@@ -161,10 +141,11 @@ func (pl *Planner) StillValid(r *Result) (Validity, error) {
 	if r.Verdict != Feasible && r.Verdict != Fits {
 		return Validity{}, fmt.Errorf("%w: the verdict is %q", ErrNotApplicable, r.Verdict)
 	}
-	c, err := pl.compiled()
+	c, quota, err := pl.hold()
 	if err != nil {
 		return Validity{}, err
 	}
+	defer pl.release(c)
 	if text := c.preemptorGone(r); text != "" {
 		return Validity{Cancel, text}, nil
 	}
@@ -173,7 +154,7 @@ func (pl *Planner) StillValid(r *Result) (Validity, error) {
 		return Validity{}, err
 	}
 	if queue := q.queue(); queue != "" {
-		return pl.stillValidQueued(q, queue, r)
+		return stillValidQueued(q, quota, queue, r)
 	}
 	if r.Verdict == Feasible {
 		fits, err := q.fitsAsItIs()

@@ -7,33 +7,43 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// The methods of this file change the live model. They cost the depth of a tree;
-// the next question compiles the cluster anew. What is set is copied one level
-// deep: its slices and maps must not be changed afterwards. A malformed object is
-// refused with a [*cluster.FieldError] and changes nothing.
+// The methods of this file change the live model. Setting and removing pods, setting a
+// node that is there, and budgets, cost what changes. Other changes, and those that
+// guards, prices, quota of pods, devices or tokens have a say in, let the next
+// question compile the cluster anew. What is set is copied one level deep: its slices
+// and maps must not be changed afterwards. A malformed object is refused with a
+// [*cluster.FieldError] and changes nothing.
 
-// change runs f on the model and forgets what was compiled, unless f fails.
-func (pl *Planner) change(f func(m *model) error) error {
+// change runs f, which changes the cluster or fails and changes nothing.
+func (pl *Planner) change(f func(e edit) error) error {
 	pl.gate.RLock()
 	defer pl.gate.RUnlock()
 	return pl.changeHeld(f)
 }
 
 // changeHeld is change for a caller that holds the gate.
-func (pl *Planner) changeHeld(f func(m *model) error) error {
+func (pl *Planner) changeHeld(f func(e edit) error) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if err := f(pl.open()); err != nil {
-		return err
-	}
-	pl.ready = nil
-	return nil
+	return f(edit{pl})
+}
+
+// remodel is change for what no compiled cluster can follow.
+func (pl *Planner) remodel(f func(m *model) error) error {
+	return pl.change(func(e edit) error {
+		m := pl.open()
+		if err := f(m); err != nil {
+			return err
+		}
+		pl.model, pl.ready = m, nil
+		return nil
+	})
 }
 
 // SetTime moves the model's time; see [cluster.Snapshot].
 func (pl *Planner) SetTime(now time.Time) {
 	_ = pl.changeQuota(func(m *quotaModel) error { m.now = cluster.Nanos(now); return nil })
-	_ = pl.change(func(m *model) error { m.time = now; return nil })
+	_ = pl.change(func(e edit) error { e.setTime(now); return nil })
 }
 
 // SetNode adds n or replaces the node of its name.
@@ -41,12 +51,12 @@ func (pl *Planner) SetNode(n cluster.Node) error {
 	if err := n.Validate(); err != nil {
 		return err
 	}
-	return pl.change(func(m *model) error { m.nodes.ReplaceOrInsert(&n); return nil })
+	return pl.change(func(e edit) error { e.setNode(&n); return nil })
 }
 
 // RemoveNode takes a node away; its pods stay, on a node that is unknown.
 func (pl *Planner) RemoveNode(name string) error {
-	return pl.change(func(m *model) error {
+	return pl.remodel(func(m *model) error {
 		_, ok := m.nodes.Delete(&cluster.Node{Name: name})
 		return missing(ok, cluster.KindNode, "", name)
 	})
@@ -58,28 +68,25 @@ func (pl *Planner) SetPod(p Pod) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	return pl.change(func(m *model) error { m.pods.ReplaceOrInsert(&p); return nil })
+	return pl.change(func(e edit) error { e.setPod(&p); return nil })
 }
 
 // Remove takes a pod away and frees its room.
 func (pl *Planner) Remove(pod PodRef) error {
-	return pl.change(func(m *model) error {
-		_, ok := m.pods.Delete(&cluster.Pod{Namespace: pod.Namespace, Name: pod.Name})
-		return missing(ok, cluster.KindPod, pod.Namespace, pod.Name)
-	})
+	return pl.change(func(e edit) error { return missing(e.removePod(pod), cluster.KindPod, pod.Namespace, pod.Name) })
 }
 
 // Bind lets a pending pod run on a node: it holds its room there, and is nominated
 // to no node any more.
 func (pl *Planner) Bind(pod PodRef, node string) error {
-	return pl.change(func(m *model) error {
-		p := m.pod(pod)
+	return pl.change(func(e edit) error {
+		p := e.pod(pod)
 		if p == nil || p.Node != "" {
 			return missing(false, cluster.KindPod, pod.Namespace, pod.Name)
 		}
 		bound := *p
 		bound.Node, bound.NominatedNode = node, ""
-		m.pods.ReplaceOrInsert(&bound)
+		e.setPod(&bound)
 		return nil
 	})
 }
@@ -89,12 +96,12 @@ func (pl *Planner) SetPodGroup(g PodGroup) error {
 	if err := g.Validate(); err != nil {
 		return err
 	}
-	return pl.change(func(m *model) error { m.groups.ReplaceOrInsert(&g); return nil })
+	return pl.remodel(func(m *model) error { m.groups.ReplaceOrInsert(&g); return nil })
 }
 
 // RemovePodGroup takes a group away; its pods stay by themselves.
 func (pl *Planner) RemovePodGroup(namespace, name string) error {
-	return pl.change(func(m *model) error {
+	return pl.remodel(func(m *model) error {
 		_, ok := m.groups.Delete(&PodGroup{Namespace: namespace, Name: name})
 		return missing(ok, cluster.KindPodGroup, namespace, name)
 	})
@@ -105,12 +112,12 @@ func (pl *Planner) SetCompositePodGroup(g cluster.CompositePodGroup) error {
 	if err := g.Validate(); err != nil {
 		return err
 	}
-	return pl.change(func(m *model) error { m.composites.ReplaceOrInsert(&g); return nil })
+	return pl.remodel(func(m *model) error { m.composites.ReplaceOrInsert(&g); return nil })
 }
 
 // RemoveCompositePodGroup takes a group away; its children become roots.
 func (pl *Planner) RemoveCompositePodGroup(namespace, name string) error {
-	return pl.change(func(m *model) error {
+	return pl.remodel(func(m *model) error {
 		_, ok := m.composites.Delete(&cluster.CompositePodGroup{Namespace: namespace, Name: name})
 		return missing(ok, cluster.KindCompositePodGroup, namespace, name)
 	})
@@ -121,25 +128,24 @@ func (pl *Planner) SetBudget(b Budget) error {
 	if err := cluster.ValidateBudget(&b); err != nil {
 		return err
 	}
-	return pl.change(func(m *model) error { m.budgets.ReplaceOrInsert(&b); return nil })
+	return pl.change(func(e edit) error { e.setBudget(&b); return nil })
 }
 
 // RemoveBudget takes a budget away.
 func (pl *Planner) RemoveBudget(namespace, name string) error {
-	return pl.change(func(m *model) error {
-		_, ok := m.budgets.Delete(&Budget{Namespace: namespace, Name: name})
-		return missing(ok, cluster.KindBudget, namespace, name)
+	return pl.change(func(e edit) error {
+		return missing(e.removeBudget(&Budget{Namespace: namespace, Name: name}), cluster.KindBudget, namespace, name)
 	})
 }
 
 // SetPriorityClass adds c or replaces the class of its name.
 func (pl *Planner) SetPriorityClass(c PriorityClass) error {
-	return pl.change(func(m *model) error { m.classes.ReplaceOrInsert(&c); return nil })
+	return pl.remodel(func(m *model) error { m.classes.ReplaceOrInsert(&c); return nil })
 }
 
 // RemovePriorityClass takes a class away.
 func (pl *Planner) RemovePriorityClass(name string) error {
-	return pl.change(func(m *model) error {
+	return pl.remodel(func(m *model) error {
 		_, ok := m.classes.Delete(&PriorityClass{Name: name})
 		return missing(ok, cluster.KindPriorityClass, "", name)
 	})

@@ -13,14 +13,15 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// compiled is a cluster ready for questions under some options. It is immutable and
-// safe for concurrent use.
+// compiled is a cluster ready for questions under some options. It is safe for
+// concurrent use; if it is live, changes need exclusive use of it (see live.go), else
+// it never changes.
 type compiled struct {
 	options Options
 	rules   generation
 	ix      *cluster.Index
 
-	objects cluster.Objects // what the index was made of
+	live    bool // it can follow changes
 	ranking victims.Ranking
 	hard    []bool   // by budget; nil: none is hard
 	unknown []string // hard budgets that are not there
@@ -34,8 +35,8 @@ type compiled struct {
 	searchChecks int  // see the constant
 	atOnce       bool // see decideAtOnce
 
-	tools     sync.Pool // of *podTools
-	slotTools sync.Pool // of *slotTools
+	tools     *sync.Pool // of *podTools, for the units, ladders and budgets as they are
+	slotTools *sync.Pool // of *slotTools, likewise
 }
 
 // podTools is what the search for a lone pod needs beyond its question; it is used
@@ -120,7 +121,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 			return nil, err
 		}
 	}
-	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks, objects: objects, ranking: o.ranking(), limits: o.limits(ix)}
+	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
 		if err := strict(slices.Concat(c.warnings(), quota.allWarnings())); err != nil {
@@ -128,7 +129,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 		}
 	}
 	c.findQueued()
-	c.podUnits()
+	c.live = c.podUnits().follow() && o.PreemptionPriority.MaxLead == 0 && c.queued.queued == nil && !c.anyNominatedQueued()
 	c.atOnce = c.decidesAtOnce()
 	return c, nil
 }
@@ -181,21 +182,27 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 
 // sides are the units, their ladder and the budgets of one kind of preemptor, formed when first asked.
 type sides struct {
-	once    sync.Once
+	mu      sync.Mutex // held while something is formed
 	units   *victims.Units
 	budgets *victims.Budgets
-	ladder  *victims.Ladder
+	ladder  *victims.Ladder // nil: to be formed anew
 	shapes  shapes
 
 	protections *victims.Protections // nil if nobody is kept beyond what priorities say
+
+	changed []cluster.NodeID // buffer of changes
 }
 
 func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule) *sides {
-	s.once.Do(func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.units == nil {
 		s.units, s.budgets = victims.NewPricedUnits(c.ix, units, c.options.worth()), victims.NewBudgets(c.ix, budgets)
 		s.protections = victims.NewProtections(s.units, c.options.Guards, c.base())
+	}
+	if s.ladder == nil {
 		s.ladder = victims.NewLadder(s.units, s.budgets)
-	})
+	}
 	return s
 }
 

@@ -32,14 +32,15 @@ type Decision struct {
 // costs a lookup when the shape of the pod was asked about twice, and then the nodes
 // that have changed since; it allocates nothing.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
-	c, err := pl.compiled()
+	c, quota, err := pl.hold()
 	if err != nil {
 		return Decision{}, err
 	}
+	defer pl.release(c)
 	if d, ok := c.decideAtOnce(&p); ok {
 		return d, nil
 	}
-	return c.decide(p, pl.openQuota())
+	return c.decide(p, quota)
 }
 
 // decide is the way of every question that is not decided at once.
@@ -119,15 +120,14 @@ func (c *compiled) decidesAtOnce() bool {
 // decideAtOnce answers where the standing of the pod's shape tells everything; ok is
 // false where it does not.
 func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
-	if !c.atOnce || p.Group != nil || p.Workload != nil || p.Placement != nil || len(c.ix.AntiTerms().Carriers()) > 0 {
+	if !c.atOnce || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
 		return d, false
 	}
 	pod := c.lone(p)
 	if pod == nil || !simple(pod) {
 		return d, false
 	}
-	levels := c.pods.ladder.Levels()
-	if levels.NumOdd() > 0 {
+	if levels := c.podUnits().ladder.Levels(); levels == nil || levels.NumOdd() > 0 {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})

@@ -91,3 +91,6 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	}
 	return countGang(q).slots != nil, nil
 }
+
+// Compiled returns what tells whether the planner has compiled its cluster anew.
+func (pl *Planner) Compiled() any { return pl.ready }

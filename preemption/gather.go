@@ -29,7 +29,12 @@ var ErrGangFailed = errors.New("preemption: a pod of the gang has no place: nobo
 // Gather begins to plan a gang pod by pod, from the cluster as it is.
 func (pl *Planner) Gather() *Gathering {
 	fork := pl.Fork()
-	fork.lone, fork.ready = true, nil
+	fork.lone = true
+	if fork.ready != nil && fork.ready.live {
+		fork.ready.rules.membersWait = false
+	} else {
+		fork.ready = nil
+	}
 	return &Gathering{fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
 }
 

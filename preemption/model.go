@@ -27,18 +27,18 @@ type model struct {
 // degree is that of the trees.
 const degree = 32
 
-func newModel(s *Snapshot) *model {
+func newModel(o cluster.Objects) *model {
 	return &model{
-		time:       s.Time,
-		nodes:      tree(s.Nodes, func(a, b *cluster.Node) bool { return a.Name < b.Name }),
-		pods:       tree(s.Pods, func(a, b *cluster.Pod) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		groups:     tree(s.PodGroups, func(a, b *cluster.PodGroup) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		composites: tree(s.CompositePodGroups, func(a, b *cluster.CompositePodGroup) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		budgets:    tree(s.Budgets, func(a, b *Budget) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		classes:    tree(s.PriorityClasses, func(a, b *PriorityClass) bool { return a.Name < b.Name }),
-		namespaces: tree(s.Namespaces, func(a, b *cluster.Namespace) bool { return a.Name < b.Name }),
+		time:       o.Time,
+		nodes:      tree(o.Nodes, func(a, b *cluster.Node) bool { return a.Name < b.Name }),
+		pods:       tree(o.Pods, func(a, b *cluster.Pod) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		groups:     tree(o.PodGroups, func(a, b *cluster.PodGroup) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		composites: tree(o.CompositePodGroups, func(a, b *cluster.CompositePodGroup) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		budgets:    tree(pointersTo(o.Budgets), func(a, b *Budget) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		classes:    tree(pointersTo(o.PriorityClasses), func(a, b *PriorityClass) bool { return a.Name < b.Name }),
+		namespaces: tree(pointersTo(o.Namespaces), func(a, b *cluster.Namespace) bool { return a.Name < b.Name }),
 
-		disruptions: s.Disruptions,
+		disruptions: o.Disruptions,
 	}
 }
 
@@ -49,10 +49,10 @@ func before(namespace1, name1, namespace2, name2 string) bool {
 	return name1 < name2
 }
 
-func tree[T any](list []T, less func(a, b *T) bool) *btree.BTreeG[*T] {
+func tree[T any](list []*T, less func(a, b *T) bool) *btree.BTreeG[*T] {
 	t := btree.NewG(degree, less)
-	for i := range list {
-		t.ReplaceOrInsert(&list[i])
+	for _, item := range list {
+		t.ReplaceOrInsert(item)
 	}
 	return t
 }

@@ -18,8 +18,8 @@ func (s *podSearch) nearestBounded() *Nearest {
 		return &Nearest{Domain: s.ix.Node(n).Name, Relaxations: list}
 	}
 	near := s.nearest()
-	if near == nil {
-		return nil
+	if near == nil || len(near.Relaxations) == 0 {
+		return nil // nothing to ask again about
 	}
 	r, err := s.askRelaxed(near.Relaxations)
 	switch {
@@ -108,7 +108,7 @@ func (q *question) leastBounds(list []Relaxation, search func() ([]victims.UnitI
 
 // askRelaxed asks the question again with some relaxations made.
 func (s *podSearch) askRelaxed(list []Relaxation) (*Result, error) {
-	objects, p := s.objects, s.asked.preemptor()
+	objects, p := s.ix.Objects(), s.asked.preemptor()
 	objects.Nodes = slices.Clone(objects.Nodes)
 	pod := *s.member.Pod
 	for _, r := range list {

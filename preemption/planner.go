@@ -32,10 +32,14 @@ type Planner struct {
 
 	gate sync.RWMutex // held by Apply and Evict while they check and carry out, against other changes
 
-	mu    sync.Mutex
-	first *Snapshot // what the planner began with; model is built from it when first needed
-	model *model    // nil as long as nothing has changed
-	ready *compiled // of the cluster as it is; nil after a change
+	// mu is held for writing by changes. Questions hold it for reading as long as they
+	// use a live ready, which changes in place.
+	mu      sync.RWMutex
+	forking sync.Mutex // held by Fork beside mu for reading: it writes what changes alone look at
+
+	first *Snapshot // what the planner began with
+	model *model    // the cluster, where ready is not live and something has changed; else nil
+	ready *compiled // of the cluster as it is; nil after a change that it could not follow
 
 	quota       *quotaModel
 	quotaShared bool // with a fork: cloned before it is changed
@@ -59,49 +63,90 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 
 // Preempt answers one question about the cluster as it is. See [Options.Preempt].
 //
-// The first question after a change compiles the cluster anew.
+// Changes wait for the end of the question, and it sees all of them or none. Hooks
+// must not call the planner.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
-	c, err := pl.compiled()
+	c, quota, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
-	return c.preemptOn(p, pl.openQuota())
+	defer pl.release(c)
+	return c.preemptOn(p, quota)
 }
 
-// compiled returns the compiled form of the model as it is.
-func (pl *Planner) compiled() (*compiled, error) {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	if pl.ready == nil {
-		c, err := pl.options.compile(pl.open().objects(), pl.quota)
-		if err != nil {
-			return nil, err
+// hold returns the compiled form of the cluster as it is, and its quota, for a
+// question, which then calls release.
+func (pl *Planner) hold() (*compiled, *quotaModel, error) {
+	for {
+		pl.mu.RLock()
+		c, quota := pl.ready, pl.quota
+		if c != nil && c.live {
+			return c, quota, nil
 		}
-		if pl.lone {
-			c.rules.membersWait = false
+		pl.mu.RUnlock()
+		if c != nil {
+			return c, quota, nil
 		}
-		pl.ready = c
+		if err := pl.compile(); err != nil {
+			return nil, nil, err
+		}
 	}
-	return pl.ready, nil
 }
 
-// Fork returns an independent copy: neither sees the changes of the other. O(1),
-// and each of the two costs memory only for what it changes.
-func (pl *Planner) Fork() *Planner {
+// release ends the use of what hold returned.
+func (pl *Planner) release(c *compiled) {
+	if c.live {
+		pl.mu.RUnlock()
+	}
+}
+
+// compile compiles the cluster, unless it is.
+func (pl *Planner) compile() error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	if pl.ready != nil {
+		return nil
+	}
+	c, err := pl.options.compile(pl.open().objects(), pl.quota)
+	if err != nil {
+		return err
+	}
+	if pl.lone {
+		c.rules.membersWait = false
+	}
+	if pl.ready = c; c.live {
+		pl.model = nil // c is the cluster from now on
+	}
+	return nil
+}
+
+// Fork returns an independent copy: neither sees the changes of the other. It costs
+// a pointer for some hundred pods, and each of the two costs memory only for what it
+// changes.
+func (pl *Planner) Fork() *Planner {
+	pl.mu.RLock()
+	defer pl.mu.RUnlock()
+	pl.forking.Lock()
+	defer pl.forking.Unlock()
 	pl.quotaShared = true
 	fork := &Planner{options: pl.options, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
+	if pl.ready != nil && pl.ready.live {
+		fork.ready = pl.ready.fork()
+	}
 	if pl.model != nil {
 		fork.model = pl.model.clone()
 	}
 	return fork
 }
 
-// open returns the model for a change or a look. The lock is held.
+// open returns the model for a change or a look, which may go astray: it is not the
+// planner's yet if ready is live. The lock is held.
 func (pl *Planner) open() *model {
-	if pl.model == nil {
-		pl.model = newModel(pl.first)
+	switch {
+	case pl.ready != nil && pl.ready.live:
+		return newModel(pl.ready.ix.Objects())
+	case pl.model == nil:
+		pl.model = newModel(pl.first.Objects())
 	}
 	return pl.model
 }

@@ -91,8 +91,8 @@ func (pl *Planner) RemoveResourceFlavor(name string) error {
 
 // openQuota returns the quota model as it is.
 func (pl *Planner) openQuota() *quotaModel {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
+	pl.mu.RLock()
+	defer pl.mu.RUnlock()
 	return pl.quota
 }
 

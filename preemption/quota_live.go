@@ -51,10 +51,10 @@ func (m *quotaModel) open(first *Snapshot) {
 		return
 	}
 	l := &liveQuota{
-		flavors: tree(first.ResourceFlavors, func(a, b *ResourceFlavor) bool { return a.Name < b.Name }),
-		queues:  tree(first.ClusterQueues, func(a, b *ClusterQueue) bool { return a.Name < b.Name }),
-		cohorts: tree(first.Cohorts, func(a, b *Cohort) bool { return a.Name < b.Name }),
-		locals:  tree(first.LocalQueues, func(a, b *LocalQueue) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		flavors: tree(pointersTo(first.ResourceFlavors), func(a, b *ResourceFlavor) bool { return a.Name < b.Name }),
+		queues:  tree(pointersTo(first.ClusterQueues), func(a, b *ClusterQueue) bool { return a.Name < b.Name }),
+		cohorts: tree(pointersTo(first.Cohorts), func(a, b *Cohort) bool { return a.Name < b.Name }),
+		locals:  tree(pointersTo(first.LocalQueues), func(a, b *LocalQueue) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
 	}
 	l.fill(m.ix, pointersTo(first.Workloads))
 	m.live = l

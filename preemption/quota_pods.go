@@ -68,7 +68,7 @@ func (c *compiled) base() victims.Eligible {
 
 // of returns the jobs on top of m.
 func (pq *podQuota) of(c *compiled, m *quotaModel) (*jobs, error) {
-	if pq.queued == nil && !c.anyNominatedQueued() {
+	if c.live || pq.queued == nil && !c.anyNominatedQueued() {
 		return &jobs{quotaModel: m, c: c}, nil
 	}
 	pq.mu.Lock()
@@ -106,7 +106,7 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 	j.describe = j.describeJob
 	byKey := map[string]*podJob{}
 	var keys []string
-	for p := range cluster.PodID(c.ix.NumPods()) {
+	for p := range c.ix.Pods() {
 		pod := c.ix.Pod(p)
 		if c.ix.QueueOf(p) == "" || pod.Node == "" && c.ix.NodeByName(pod.NominatedNode) == cluster.NoNode {
 			continue

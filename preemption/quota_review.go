@@ -29,8 +29,8 @@ func (pl *Planner) evictWorkloads(r *Result, remove bool) error {
 }
 
 // stillValidQueued is StillValid for an answer about pods that need quota too.
-func (pl *Planner) stillValidQueued(q *question, local string, r *Result) (Validity, error) {
-	j, err := q.compiled.queued.of(q.compiled, pl.openQuota())
+func stillValidQueued(q *question, m *quotaModel, local string, r *Result) (Validity, error) {
+	j, err := q.compiled.queued.of(q.compiled, m)
 	if err != nil {
 		return Validity{}, err
 	}

@@ -76,6 +76,9 @@ func (s *shapes) forget(i int) {
 	s.order = slices.Delete(s.order, i, i+1)
 }
 
+// reset forgets everything.
+func (s *shapes) reset() { s.shape, s.order, s.warm = nil, nil, 0 }
+
 // shapeKey appends to dst what a search by columns reads of a pod; ok is false if it
 // reads more than fits a key.
 func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32) (key []byte, ok bool) {

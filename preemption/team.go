@@ -190,7 +190,7 @@ func placingOrder(ix *cluster.Index, pods []cluster.PodID) []cluster.PodID {
 		return cmp.Or(
 			cmp.Compare(ix.Priority(b), ix.Priority(a)),
 			cmp.Compare(cluster.Nanos(ix.Pod(a).Created), cluster.Nanos(ix.Pod(b).Created)),
-			cmp.Compare(a, b))
+			ix.ComparePods(a, b))
 	})
 	return pods
 }

@@ -47,10 +47,11 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 			Field: "Kind", Value: fmt.Sprintf("%q", p.Kind), Want: "Pod, PodGroup or CompositePodGroup: WhyNot knows no quota; see Result.Rejected",
 		}
 	}
-	c, err := pl.compiled()
+	c, _, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
+	defer pl.release(c)
 	q, err := c.newQuestion(p)
 	if err != nil {
 		return nil, err
@@ -91,12 +92,12 @@ func unknownTarget(field, value, want string) error {
 
 // findUnit returns the unit of that namespace/name.
 func (q *question) findUnit(name string) (victims.UnitID, bool) {
-	for u := range victims.UnitID(q.units.Len()) {
-		if q.unitName(u) == name {
+	for p := range q.ix.Pods() {
+		if u, ok := q.units.UnitOf(p); ok && q.unitName(u) == name {
 			return u, true
 		}
 	}
-	for p := range cluster.PodID(q.ix.NumPods()) { // a pod of a unit of several
+	for p := range q.ix.Pods() { // a pod of a unit of several
 		if pod := q.ix.Pod(p); key(pod.Namespace, pod.Name) == name {
 			return q.units.UnitOf(p)
 		}

@@ -1,18 +1,32 @@
 package victims
 
 import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Budgets tells which budgets each pod charges, under one generation of rules.
-// Immutable, safe for concurrent use.
+// Budgets tells which budgets each pod charges, under one generation of rules. Safe
+// for concurrent use, but for the methods that follow a change of the index (see
+// live.go), which need exclusive use.
 type Budgets struct {
 	Rule disruption.Rule
 
-	set  *disruption.Set
-	from []int32 // by pod: where its list begins in ids
-	ids  []cluster.BudgetID
+	set    *disruption.Set
+	cover  paged.Column[int32] // by pod: its list
+	lists  *coverLists
+	shared bool // lists are, with a fork: they are copied before they are changed
+	buffer []cluster.BudgetID
+}
+
+// coverLists are the distinct lists of budgets that cover a pod; the first is empty.
+type coverLists struct {
+	lists [][]cluster.BudgetID
+	ids   map[string]int32 // by what key makes of a list
 }
 
 // NewBudgets lists the budgets that cover each pod of ix under rule.
@@ -21,26 +35,46 @@ func NewBudgets(ix *cluster.Index, rule disruption.Rule) *Budgets {
 	if b.set.Len() == 0 {
 		return b
 	}
-	b.from = make([]int32, ix.NumPods()+1)
+	b.cover = paged.Make[int32](ix.NumPods())
+	b.lists = &coverLists{lists: [][]cluster.BudgetID{nil}, ids: map[string]int32{"": 0}}
 	for p := range cluster.PodID(ix.NumPods()) {
-		pod := ix.Pod(p)
-		b.ids = b.set.Covering(b.ids, rule, pod.Namespace, pod.Name, pod.Labels)
-		b.from[p+1] = int32(len(b.ids))
+		if ix.Exists(p) {
+			b.Set(ix, p)
+		}
 	}
 	return b
+}
+
+// intern returns the number of a list, a new one if need be.
+func (b *Budgets) intern(list []cluster.BudgetID) int32 {
+	var room [64]byte
+	key := room[:0]
+	for _, id := range list {
+		key = binary.LittleEndian.AppendUint32(key, uint32(id))
+	}
+	if id, ok := b.lists.ids[string(key)]; ok {
+		return id
+	}
+	if b.shared {
+		b.lists, b.shared = &coverLists{slices.Clone(b.lists.lists), maps.Clone(b.lists.ids)}, false
+	}
+	id := int32(len(b.lists.lists))
+	b.lists.lists = append(b.lists.lists, slices.Clone(list))
+	b.lists.ids[string(key)] = id
+	return id
 }
 
 // Of returns the budgets that cover pod p, in the order in which they are charged.
 // The slice belongs to b.
 func (b *Budgets) Of(p cluster.PodID) []cluster.BudgetID {
-	if b.from == nil {
+	if b.lists == nil {
 		return nil
 	}
-	return b.ids[b.from[p]:b.from[p+1]]
+	return b.lists.lists[*b.cover.At(int(p))]
 }
 
 // None reports whether there are no budgets.
-func (b *Budgets) None() bool { return b.from == nil }
+func (b *Budgets) None() bool { return b.lists == nil }
 
 // NewLedger returns a ledger with what each budget allows.
 func (b *Budgets) NewLedger() *disruption.Ledger { return disruption.NewLedger(b.set.Allowed()) }
@@ -49,7 +83,7 @@ func (b *Budgets) NewLedger() *disruption.Ledger { return disruption.NewLedger(b
 // violations if it stays a victim; above zero, it violates a budget.
 func (b *Budgets) Charge(l *disruption.Ledger, u *Unit) int {
 	switch {
-	case b.from == nil:
+	case b.None():
 		return 0
 	case len(u.Pods) == 1:
 		if ids := b.Of(u.Pods[0]); len(ids) > 0 && l.Charge(b.Rule, ids) {

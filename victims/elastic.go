@@ -13,7 +13,7 @@ import (
 // UID, namespace and name; those that are terminating after all others.
 func (us *Units) Members(u UnitID) []cluster.PodID {
 	ix := us.ix
-	list := slices.Clone(us.units[u].Pods)
+	list := slices.Clone(us.Unit(u).Pods)
 	first := func(x, y bool) int {
 		switch {
 		case x == y:
@@ -30,7 +30,7 @@ func (us *Units) Members(u UnitID) []cluster.PodID {
 			cmp.Compare(ix.Priority(b), ix.Priority(a)),
 			cmp.Compare(us.started(a), us.started(b)),
 			cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID),
-			cmp.Compare(a, b))
+			ix.ComparePods(a, b))
 	})
 	return list
 }
@@ -49,7 +49,7 @@ func (us *Units) Leads(p cluster.PodID) bool {
 //
 // O(k) for k pods.
 func (us *Units) GoesOn(u UnitID, stays func(cluster.PodID) bool) bool {
-	all, some, ok := us.goesOn(us.units[u].Group, func(p cluster.PodID) bool { return us.unitOf[p] != u || stays(p) })
+	all, some, ok := us.goesOn(us.Unit(u).Group, func(p cluster.PodID) bool { return *us.unitOf.At(int(p)) != u || stays(p) })
 	return ok && (all || some)
 }
 
@@ -136,8 +136,8 @@ func (us *Units) anybody(g cluster.GroupID) bool {
 // a pod group these, of a composite group all pods of a group right beneath it in
 // which one matters. The others stay in every largest set of pods that goes on.
 func (us *Units) Deciders(u UnitID, matters func(cluster.PodID) bool) []cluster.PodID {
-	top, concerned := us.units[u].Group, map[cluster.GroupID]bool{}
-	for _, p := range us.units[u].Pods {
+	top, concerned := us.Unit(u).Group, map[cluster.GroupID]bool{}
+	for _, p := range us.Unit(u).Pods {
 		if matters(p) {
 			concerned[us.beneath(p, top)] = true
 		}
@@ -169,20 +169,20 @@ func (parts Parts) Of(us *Units, u UnitID) []cluster.PodID {
 	if pods, ok := parts[u]; ok {
 		return pods
 	}
-	return us.units[u].Pods
+	return us.Unit(u).Pods
 }
 
 // CostOf is the price of those pods of unit u: of the whole unit with what its group
 // costs, of a part with what those groups beneath cost that are out whole.
 func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
-	if us.cost == nil || len(pods) == len(us.units[u].Pods) {
+	if us.cost == nil || len(pods) == len(us.Unit(u).Pods) {
 		return us.Cost(u)
 	}
 	in := make(map[cluster.PodID]bool, len(pods))
 	for _, p := range pods {
 		in[p] = true
 	}
-	sum, rest := us.lost(us.units[u].Group, in)
+	sum, rest := us.lost(us.Unit(u).Group, in)
 	if len(rest) > 0 {
 		sum = disruption.AddPrices(sum, us.by.Cost.Price(us.ix, cluster.NoGroup, rest))
 	}
@@ -194,7 +194,7 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 func (us *Units) lost(g cluster.GroupID, out map[cluster.PodID]bool) (sum int64, rest []cluster.PodID) {
 	var all []cluster.PodID
 	for _, p := range us.ix.PodsUnder(nil, g) {
-		if us.unitOf[p] != noUnit {
+		if *us.unitOf.At(int(p)) != noUnit {
 			all = append(all, p)
 		}
 	}

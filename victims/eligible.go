@@ -96,7 +96,7 @@ type LowerPriority struct {
 
 // Kept compares priorities.
 func (l LowerPriority) Kept(us *Units, u UnitID, p Claim) Kept {
-	unit := &us.units[u]
+	unit := us.Unit(u)
 	if unit.Level < p.Priority {
 		return Kept{}
 	}
@@ -119,7 +119,7 @@ func (l LowerPriority) Kept(us *Units, u UnitID, p Claim) Kept {
 // runs is for how many seconds every pod of unit u has been running.
 func (us *Units) runs(u UnitID) int64 {
 	least := int64(-1)
-	for _, p := range us.units[u].Pods {
+	for _, p := range us.Unit(u).Pods {
 		s, _ := us.ix.Elapsed(us.ix.Pod(p).Started)
 		if least < 0 || s < least {
 			least = s
@@ -130,7 +130,7 @@ func (us *Units) runs(u UnitID) int64 {
 
 // ran is how long unit u ran before its latest eviction, in seconds.
 func (us *Units) ran(u UnitID) int64 {
-	unit := &us.units[u]
+	unit := us.Unit(u)
 	most := int64(0)
 	if unit.Group != cluster.NoGroup {
 		most = us.ix.Group(unit.Group).RanSeconds()

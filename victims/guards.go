@@ -81,7 +81,7 @@ func NewProtections(us *Units, g Guards, base Eligible) *Protections {
 	for u := range ps.keptBelow {
 		ps.keptBelow[u] = math.MinInt64
 	}
-	for u := range us.units {
+	for u := range us.Len() {
 		ps.keptBelow[u] = ps.evaluate(UnitID(u))
 	}
 	return ps
@@ -98,7 +98,7 @@ func (ps *Protections) readsEveryPod() bool {
 func (ps *Protections) loseNodes() {
 	ix := ps.us.ix
 	ps.lostNodes = map[cluster.NodeID]cluster.PodID{}
-	for p := range cluster.PodID(ix.NumPods()) {
+	for p := range ix.Pods() {
 		n, class := ix.NodeOf(p), ix.Pod(p).Class
 		if n == cluster.NoNode || class == "" {
 			continue
@@ -142,7 +142,7 @@ func (ps *Protections) Kept(u UnitID, p Claim) Kept {
 // Potential appends to dst the units on node n that may be evicted for p, most
 // important first, and returns the extended slice. O(k) for k units on the node.
 func (ps *Protections) Potential(dst []UnitID, n cluster.NodeID, p Claim) []UnitID {
-	for _, u := range ps.us.on[n] {
+	for _, u := range ps.us.On(n) {
 		if ps.May(u, p) {
 			dst = append(dst, u)
 		}
@@ -186,7 +186,7 @@ func (ps *Protections) each(u UnitID, yield yieldTo) {
 }
 
 func (ps *Protections) standby(u UnitID, yield yieldTo) bool {
-	for _, p := range ps.us.units[u].Pods {
+	for _, p := range ps.us.Unit(u).Pods {
 		on := false
 		ps.guardsOf(p, func(g *cluster.Guard) bool { on = g.Standby; return !on })
 		if on {
@@ -214,7 +214,7 @@ func (ps *Protections) labelled(u UnitID, yield yieldTo) bool {
 	if ps.label == nil {
 		return true
 	}
-	unit, ix := &ps.us.units[u], ps.us.ix
+	unit, ix := ps.us.Unit(u), ps.us.ix
 	protected := unit.Group != cluster.NoGroup && ps.label.Matches(ix.Group(unit.Group).Labels())
 	for _, p := range unit.Pods {
 		protected = protected || ps.label.Matches(ix.Pod(p).Labels)
@@ -227,7 +227,7 @@ func (ps *Protections) tolerating(u UnitID, yield yieldTo) bool {
 	if rule == priority.TolerationOff {
 		return true
 	}
-	for _, p := range ps.us.units[u].Pods {
+	for _, p := range ps.us.Unit(u).Pods {
 		if lost, ok := ps.lostNodes[ix.NodeOf(p)]; ok {
 			if !yield(everybody, Kept{Rule: KeptToleration, Detail: "its node is left alone, as the class " + ix.Pod(lost).Class + " is not there"}) {
 				return false
@@ -251,7 +251,7 @@ func (ps *Protections) tolerating(u UnitID, yield yieldTo) bool {
 
 func (ps *Protections) guaranteed(u UnitID, yield yieldTo) bool {
 	longest := int64(0)
-	for _, p := range ps.us.units[u].Pods {
+	for _, p := range ps.us.Unit(u).Pods {
 		longest = max(longest, left(ps.us.ix, ps.GuaranteedSeconds(p), ps.us.ix.Pod(p).Started))
 	}
 	return longest == 0 || yield(everybody, Kept{Rule: KeptRunning, Seconds: longest})
@@ -295,7 +295,7 @@ func (ps *Protections) cooling(u UnitID, yield yieldTo) bool {
 	if c.Evictions == 0 {
 		return true
 	}
-	ix, unit := ps.us.ix, &ps.us.units[u]
+	ix, unit := ps.us.ix, ps.us.Unit(u)
 	seconds, most := ps.window(nil)
 	if unit.Group != cluster.NoGroup {
 		seconds, most = ps.window(ix.Group(unit.Group).Evictions())

@@ -82,12 +82,12 @@ func NewLadder(us *Units, b *Budgets) *Ladder {
 func (l *Ladder) reserve() {
 	units, words := 0, 0
 	for n := range l.nodes {
-		k := len(l.us.on[n])
+		k := len(l.us.On(cluster.NodeID(n)))
 		units, words = units+k, words+l.numWords(k)
 	}
 	data, level := make([]uint64, words), make([]int32, units)
 	for n, at := range l.nodes {
-		k := len(l.us.on[n])
+		k := len(l.us.On(cluster.NodeID(n)))
 		at.data, data = data[:0:l.numWords(k)], data[l.numWords(k):]
 		at.level, level = level[:0:k], level[k:]
 	}
@@ -112,7 +112,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	at.plain = false
 	b, i := l.levels.own(n)
 	l.levels.odd += b.close(i, l.us.ix.Open(n))
-	if len(l.us.on[n]) > MostRungs {
+	if len(l.us.On(n)) > MostRungs {
 		return true
 	}
 	switch l.climb(n, at) {
@@ -125,7 +125,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	if !l.fillRooms(n, at, b, i) {
 		return false
 	}
-	if !l.levels.knows(at.level[:len(l.us.on[n])]) {
+	if !l.levels.knows(at.level[:len(l.us.On(n))]) {
 		return false
 	}
 	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
@@ -145,7 +145,7 @@ const (
 
 // climb lays out the units of node n, but for the rooms.
 func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
-	ix, units := l.us.ix, l.us.on[n]
+	ix, units := l.us.ix, l.us.On(n)
 	if size := l.numWords(len(units)); size <= cap(at.data) {
 		at.data = at.data[:size]
 	} else {
@@ -155,7 +155,7 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	_, asks, started := l.parts(at.data, len(units))
 	words := l.lanes.words
 	for i, u := range units {
-		unit := &l.us.units[u]
+		unit := l.us.Unit(u)
 		if len(unit.Pods) > 1 {
 			return notPlain
 		}
@@ -170,7 +170,7 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	}
 	if at.uneven {
 		for _, u := range units {
-			at.level = append(at.level, ix.Priority(l.us.units[u].Pods[0]))
+			at.level = append(at.level, ix.Priority(l.us.Unit(u).Pods[0]))
 		}
 	}
 	return laidOut
@@ -202,7 +202,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	if !l.lanes.packRoom(l.packed, l.row) {
 		return false
 	}
-	k := len(l.us.on[n])
+	k := len(l.us.On(cluster.NodeID(n)))
 	rooms, asks, _ := l.parts(at.data, k)
 	if k%Stride == 0 {
 		copy(rooms[k/Stride*words:], l.packed)
@@ -214,7 +214,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 			b.put(c+1, i, l.packed)
 		}
 		if overcommitted {
-			for r, v := range ix.Request(l.us.units[l.us.on[n][g]].Pods[0]) {
+			for r, v := range ix.Request(l.us.Unit(l.us.On(n)[g]).Pods[0]) {
 				l.row[r] += v
 			}
 			l.lanes.packRoom(l.packed, l.row)
@@ -264,7 +264,7 @@ func (l *Ladder) Rungs(n cluster.NodeID, below int32) (first, end Rung) {
 }
 
 // Unit returns the unit on a rung of node n.
-func (l *Ladder) Unit(n cluster.NodeID, rung Rung) UnitID { return l.us.on[n][rung] }
+func (l *Ladder) Unit(n cluster.NodeID, rung Rung) UnitID { return l.us.On(n)[rung] }
 
 // Room appends to dst the row of what is free on node n with the units before rung
 // in place and the others gone. O(k) for k units on the node.
@@ -272,8 +272,8 @@ func (l *Ladder) Room(dst []int64, n cluster.NodeID, rung Rung) []int64 {
 	ix := l.us.ix
 	at := len(dst)
 	dst = append(dst, ix.Free(n)...)
-	for _, u := range l.us.on[n][rung:] {
-		for c, v := range ix.Request(l.us.units[u].Pods[0]) {
+	for _, u := range l.us.On(n)[rung:] {
+		for c, v := range ix.Request(l.us.Unit(u).Pods[0]) {
 			dst[at+c] += v
 		}
 	}

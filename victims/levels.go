@@ -60,8 +60,10 @@ func newLevels(l *Ladder) *Levels {
 // setBounds chooses the priorities that have a column.
 func (v *Levels) setBounds(us *Units) {
 	seen := map[int32]bool{}
-	for u := range us.units {
-		seen[us.units[u].Level] = true
+	for u := range UnitID(us.Len()) {
+		if us.Exists(u) {
+			seen[us.Unit(u).Level] = true
+		}
 	}
 	if v.complete = len(seen) <= mostBounds; v.complete {
 		for level := range seen {
@@ -70,9 +72,11 @@ func (v *Levels) setBounds(us *Units) {
 		slices.Sort(v.bounds)
 		return
 	}
-	all := make([]int32, len(us.units))
-	for u := range us.units {
-		all[u] = us.units[u].Level
+	all := make([]int32, 0, us.Len())
+	for u := range UnitID(us.Len()) {
+		if us.Exists(u) {
+			all = append(all, us.Unit(u).Level)
+		}
 	}
 	slices.Sort(all)
 	for i := 1; i <= mostBounds; i++ {

@@ -92,7 +92,7 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 			continue
 		}
 		o.lost = append(o.lost, u)
-		if pods := o.us.units[u].Pods; len(pods) > 1 && !slices.Contains(o.out[n], u) {
+		if pods := o.us.Unit(u).Pods; len(pods) > 1 && !slices.Contains(o.out[n], u) {
 			o.reach(pods, n)
 		}
 	}
@@ -206,7 +206,7 @@ func (o *Offers) stays(u UnitID, n cluster.NodeID) bool {
 }
 
 func (o *Offers) book(u UnitID, n cluster.NodeID, sign int64) {
-	pods := o.us.units[u].Pods
+	pods := o.us.Unit(u).Pods
 	for _, p := range pods {
 		if len(pods) > 1 && o.us.ix.NodeOf(p) != n {
 			continue
@@ -230,7 +230,7 @@ func (o *Offers) portTaken(u UnitID, n cluster.NodeID) bool {
 	if len(o.pinned) == 0 {
 		return false
 	}
-	for _, p := range o.us.units[u].Pods {
+	for _, p := range o.us.Unit(u).Pods {
 		if o.us.ix.NodeOf(p) == n {
 			if _, conflict := domain.PortsConflict(o.pinned, o.us.ix.Pod(p).Ports); conflict {
 				return true
@@ -257,7 +257,7 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 	if o.CostLeads {
 		price.Lead = disruption.AddPrices(price.Lead, o.us.Cost(u))
 	}
-	for _, p := range o.us.units[u].Pods {
+	for _, p := range o.us.Unit(u).Pods {
 		prio := int64(o.us.ix.Priority(p))
 		price.Highest = max(price.Highest, prio)
 		price.Sum += prio + 1<<31

@@ -84,7 +84,7 @@ func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
 // Overruns sums over the budgets how far the units of list take them below zero. l
 // is a ledger for this purpose alone; it is reset first.
 func (b *Budgets) Overruns(us *Units, list []UnitID, parts Parts, l *disruption.Ledger) int64 {
-	if b.from == nil {
+	if b.None() {
 		return 0
 	}
 	l.Reset()

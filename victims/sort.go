@@ -35,7 +35,7 @@ const shortList = 200
 // Sort sorts list by importance, as [Units.Compare] does. O(k) for k units that
 // differ in priority or start.
 func (s *Sorter) Sort(us *Units, list []Marked) {
-	if us.by.Order != nil || us.inside || len(list) <= shortList || !s.pack(us, list) {
+	if us.by.Order != nil || us.inside != nil || len(list) <= shortList || !s.pack(us, list) {
 		slices.SortFunc(list, func(a, b Marked) int { return us.Compare(a.Unit, b.Unit) })
 		return
 	}
@@ -58,11 +58,11 @@ func (s *Sorter) Sort(us *Units, list []Marked) {
 // pack makes one key of worth and start, of the bits in which units of list differ;
 // false if these are too many.
 func (s *Sorter) pack(us *Units, list []Marked) bool {
-	first := &us.units[list[0].Unit]
+	first := us.Unit(list[0].Unit)
 	var worths, starts uint64
 	for _, m := range list {
-		u := &us.units[m.Unit]
-		worths |= u.worth ^ first.worth
+		u := us.Unit(m.Unit)
+		worths |= u.worth() ^ first.worth()
 		starts |= uint64(u.Started ^ first.Started)
 	}
 	// between the lowest and the highest bit that differ, all are taken
@@ -74,14 +74,14 @@ func (s *Sorter) pack(us *Units, list []Marked) bool {
 	}
 	s.list = slices.Grow(s.list[:0], len(list))[:len(list)]
 	for i, m := range list {
-		u := &us.units[m.Unit]
+		u := us.Unit(m.Unit)
 		key := uint64(u.Started) ^ 1<<63
 		if to < 64 {
 			key &= 1<<to - 1
 		}
 		key >>= from
 		if high > low {
-			key |= ^u.worth << (64 - high) >> (64 - high + low) << width
+			key |= ^u.worth() << (64 - high) >> (64 - high + low) << width
 		}
 		s.list[i] = sortKey{key, m}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -22,26 +23,36 @@ type Unit struct {
 	Started  int64 // nanoseconds; the earliest of its pods, one that has not started counts as started now
 	Pods     []cluster.PodID
 
-	worth  uint64 // priority, rank and number of pods in one number: higher is kept
-	inside uint64 // likewise, between priority and the rest, where Units.inside says so
-	uid    string // of the first pod
+	rank uint8 // from 0 to 3
 }
 
-// Units are the preemption units of one index under one rule. Immutable, safe for
-// concurrent use.
+// worth is priority, rank and number of pods in one number: higher is kept.
+func (u *Unit) worth() uint64 {
+	return uint64(uint32(u.Priority)^1<<31)<<32 | uint64(u.rank)<<30 | uint64(len(u.Pods))&(1<<30-1)
+}
+
+// Units are the preemption units of one index under one rule. Safe for concurrent
+// use, but for the methods that follow a change of the index (see live.go), which need
+// exclusive use.
 type Units struct {
 	ix     *cluster.Index
 	rule   UnitRule
-	units  []Unit
-	unitOf []UnitID // by pod; noUnit for a pod that does not run
-	on     [][]UnitID
+	units  paged.Column[Unit]
+	unitOf paged.Column[UnitID]   // by pod; noUnit for a pod that does not run
+	on     paged.Column[[]UnitID] // by node; the lists are never changed in place
+	hole   UnitID                 // the last one of the units that are gone; noUnit
 
 	by     Worth
-	inside bool    // units of equal priority are told apart by Unit.inside
-	cost   []int64 // by unit; nil: they are free
+	inside []uint64 // by unit: tells those of equal priority apart, before anything else; may be nil
+	cost   []int64  // by unit; nil: they are free
 
-	once  sync.Once
-	order []UnitID // all units, most important first, once that was needed
+	sorted *sortedUnits
+}
+
+// sortedUnits are all units, most important first, once that was needed.
+type sortedUnits struct {
+	once sync.Once
+	list []UnitID
 }
 
 const noUnit UnitID = -1
@@ -56,13 +67,14 @@ func NewUnits(ix *cluster.Index, rule UnitRule) *Units { return NewPricedUnits(i
 
 // formUnits forms the units without listing them by node.
 func formUnits(ix *cluster.Index, rule UnitRule) *Units {
-	us := &Units{ix: ix, rule: rule, units: make([]Unit, 0, ix.NumPods()), unitOf: make([]UnitID, ix.NumPods())}
-	for p := range us.unitOf {
-		us.unitOf[p] = noUnit
+	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, sorted: &sortedUnits{}}
+	us.units.Reserve(ix.NumPods())
+	for p := range ix.NumPods() {
+		*us.unitOf.Edit(p) = noUnit
 	}
 	single := make([]cluster.PodID, 0, ix.NumPods()) // one backing array for the units of one pod
-	for p := range cluster.PodID(ix.NumPods()) {
-		if us.unitOf[p] != noUnit || ix.Pod(p).Node == "" {
+	for p := range ix.Pods() {
+		if *us.unitOf.At(int(p)) != noUnit || ix.Pod(p).Node == "" {
 			continue
 		}
 		group := us.atom(p)
@@ -71,12 +83,13 @@ func formUnits(ix *cluster.Index, rule UnitRule) *Units {
 			single = append(single, p)
 		} else {
 			for _, q := range ix.PodsUnder(nil, group) {
-				if ix.Pod(q).Node != "" && us.unitOf[q] == noUnit {
+				if ix.Pod(q).Node != "" && *us.unitOf.At(int(q)) == noUnit {
 					single = append(single, q)
 				}
 			}
 		}
-		us.add(group, single[start:len(single):len(single)])
+		u := UnitID(us.units.Append(us.describe(group, single[start:len(single):len(single)])))
+		us.assign(u)
 	}
 	return us
 }
@@ -96,27 +109,32 @@ func (us *Units) atom(p cluster.PodID) cluster.GroupID {
 	return cluster.NoGroup
 }
 
-func (us *Units) add(group cluster.GroupID, pods []cluster.PodID) {
+// describe returns the unit of pods, which it keeps and brings into order.
+func (us *Units) describe(group cluster.GroupID, pods []cluster.PodID) Unit {
 	ix := us.ix
 	if len(pods) > 1 {
 		slices.SortFunc(pods, func(a, b cluster.PodID) int {
-			return cmp.Or(cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID), ix.ComparePods(a, b))
 		})
 	}
-	id := UnitID(len(us.units))
-	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, uid: ix.Pod(pods[0]).UID}
+	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, rank: us.rank(group, pods[0])}
 	u.Elastic = group != cluster.NoGroup && ix.Group(group).Mode == disruption.SurplusFirst
 	u.Level = u.Priority
 	if us.rule.PreemptionPriority {
 		u.Level = us.level(group, pods[0])
 	}
 	u.Started = us.started(pods[0])
-	for _, p := range pods {
-		us.unitOf[p] = id
+	for _, p := range pods[1:] {
 		u.Started = min(u.Started, us.started(p))
 	}
-	u.worth = uint64(uint32(u.Priority)^1<<31)<<32 | uint64(us.rank(group, pods[0]))<<30 | uint64(len(pods))&(1<<30-1)
-	us.units = append(us.units, u)
+	return u
+}
+
+// assign notes that the pods of unit u belong to it.
+func (us *Units) assign(u UnitID) {
+	for _, p := range us.Unit(u).Pods {
+		*us.unitOf.Edit(int(p)) = u
+	}
 }
 
 // started is when pod p started, in nanoseconds; now if it has not.
@@ -171,36 +189,44 @@ func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
 
 // listByNode keeps, for every node, the units with a pod there, most important first.
 func (us *Units) listByNode() {
-	us.on = make([][]UnitID, us.ix.NumNodes())
+	us.on = paged.Make[[]UnitID](us.ix.NumNodes())
 	all := make([]UnitID, 0, us.ix.NumPods())
-	for n := range us.on {
+	for n := range us.on.Len() {
 		start := len(all)
 		for _, p := range us.ix.PodsOn(cluster.NodeID(n)) {
-			u := us.unitOf[p]
-			if len(us.units[u].Pods) == 1 || !slices.Contains(all[start:], u) {
+			u := *us.unitOf.At(int(p))
+			if len(us.Unit(u).Pods) == 1 || !slices.Contains(all[start:], u) {
 				all = append(all, u)
 			}
 		}
-		us.on[n] = all[start:len(all):len(all)]
-		slices.SortFunc(us.on[n], us.Compare)
+		on := all[start:len(all):len(all)]
+		slices.SortFunc(on, us.Compare)
+		*us.on.Edit(n) = on
 	}
 }
 
 // Index returns the index whose pods the units are.
 func (us *Units) Index() *cluster.Index { return us.ix }
 
-// Len is the number of units; UnitID runs from 0 to Len-1.
-func (us *Units) Len() int { return len(us.units) }
+// Len is the number of units; UnitID runs from 0 to Len-1. Where the index has lost
+// pods, some of these are holes: see [Units.Exists].
+func (us *Units) Len() int { return us.units.Len() }
+
+// Exists reports whether u is a unit, and not a hole that a former one has left.
+func (us *Units) Exists(u UnitID) bool { return len(us.Unit(u).Pods) > 0 }
 
 // Unit returns unit u. It must not be changed.
-func (us *Units) Unit(u UnitID) *Unit { return &us.units[u] }
+func (us *Units) Unit(u UnitID) *Unit { return us.units.At(int(u)) }
 
 // UnitOf returns the unit of pod p and whether it has one: pending pods do not.
-func (us *Units) UnitOf(p cluster.PodID) (UnitID, bool) { return us.unitOf[p], us.unitOf[p] != noUnit }
+func (us *Units) UnitOf(p cluster.PodID) (UnitID, bool) {
+	u := *us.unitOf.At(int(p))
+	return u, u != noUnit
+}
 
 // On returns the units with a pod on node n, most important first. The slice
 // belongs to us.
-func (us *Units) On(n cluster.NodeID) []UnitID { return us.on[n] }
+func (us *Units) On(n cluster.NodeID) []UnitID { return *us.on.At(int(n)) }
 
 // Compare is the order of importance: below zero if a is more worth keeping than b.
 // In this order: higher priority; higher rank; more pods; earlier start; smaller
@@ -218,19 +244,23 @@ func (us *Units) Compare(a, b UnitID) int {
 }
 
 func (us *Units) compare(a, b UnitID) int {
-	x, y := &us.units[a], &us.units[b]
+	x, y := us.Unit(a), us.Unit(b)
 	switch {
-	case us.inside && x.Priority == y.Priority && x.inside != y.inside:
-		return cmp.Compare(y.inside, x.inside)
-	case x.worth != y.worth:
-		return cmp.Compare(y.worth, x.worth)
+	case x.Priority != y.Priority:
+		return cmp.Compare(y.Priority, x.Priority)
+	case us.inside != nil && us.inside[a] != us.inside[b]:
+		return cmp.Compare(us.inside[b], us.inside[a])
+	case x.rank != y.rank:
+		return cmp.Compare(y.rank, x.rank)
+	case len(x.Pods) != len(y.Pods):
+		return cmp.Compare(len(y.Pods), len(x.Pods))
 	case x.Started != y.Started:
 		return cmp.Compare(x.Started, y.Started)
 	}
-	if c := cmp.Compare(x.uid, y.uid); c != 0 {
+	if c := cmp.Compare(us.ix.Pod(x.Pods[0]).UID, us.ix.Pod(y.Pods[0]).UID); c != 0 {
 		return c
 	}
-	return cmp.Compare(x.Pods[0], y.Pods[0])
+	return us.ix.ComparePods(x.Pods[0], y.Pods[0])
 }
 
 // Sorted returns a new slice with the units of list, most important first. Large
@@ -241,19 +271,22 @@ func (us *Units) Sorted(list []UnitID) []UnitID {
 		slices.SortFunc(list, us.Compare)
 		return list
 	}
-	us.once.Do(func() {
-		us.order = make([]UnitID, us.Len())
-		for u := range us.order {
-			us.order[u] = UnitID(u)
+	us.sorted.once.Do(func() {
+		order := make([]UnitID, 0, us.Len())
+		for u := range UnitID(us.Len()) {
+			if us.Exists(u) {
+				order = append(order, u)
+			}
 		}
-		slices.SortFunc(us.order, us.Compare)
+		slices.SortFunc(order, us.Compare)
+		us.sorted.list = order
 	})
 	in := make([]bool, us.Len())
 	for _, u := range list {
 		in[u] = true
 	}
 	sorted := make([]UnitID, 0, len(list))
-	for _, u := range us.order {
+	for _, u := range us.sorted.list {
 		if in[u] {
 			sorted = append(sorted, u)
 		}
@@ -267,12 +300,12 @@ func (us *Units) Sorted(list []UnitID) []UnitID {
 //
 // Source: kube-scheduler, potential victims.
 func (us *Units) Potential(n cluster.NodeID, below int32) []UnitID {
-	on := us.on[n]
+	on := us.On(n)
 	if us.rule.PreemptionPriority || us.by.Order != nil {
 		return us.filter(on, below)
 	}
 	i, _ := slices.BinarySearchFunc(on, below, func(u UnitID, below int32) int {
-		if us.units[u].Priority >= below {
+		if us.Unit(u).Priority >= below {
 			return -1
 		}
 		return 1
@@ -283,7 +316,7 @@ func (us *Units) Potential(n cluster.NodeID, below int32) []UnitID {
 func (us *Units) filter(on []UnitID, below int32) []UnitID {
 	var list []UnitID
 	for _, u := range on {
-		if us.units[u].Level < below {
+		if us.Unit(u).Level < below {
 			list = append(list, u)
 		}
 	}

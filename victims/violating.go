@@ -71,6 +71,9 @@ func (l *Ladder) Violating(below int32) *Violating {
 	return v
 }
 
+// Reconsider is called when what budgets allow has changed, and nothing else.
+func (l *Ladder) Reconsider() { l.cuts.list = nil }
+
 // Of returns the rungs of node n that would violate a budget.
 func (v *Violating) Of(n cluster.NodeID) *RungSet { return &v.of[n] }
 
@@ -89,7 +92,7 @@ func (v *Violating) find(l *Ladder, n cluster.NodeID) {
 	v.ledger.Reset()
 	first, end := l.Rungs(n, v.below)
 	for g := first; g < end; g++ {
-		if l.budgets.Charge(v.ledger, &l.us.units[l.us.on[n][g]]) > 0 {
+		if l.budgets.Charge(v.ledger, l.us.Unit(l.us.On(n)[g])) > 0 {
 			set.Add(g)
 			v.any[n/BlockSize] |= bit
 		}

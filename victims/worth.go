@@ -44,21 +44,21 @@ func NewPricedUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 	us := formUnits(ix, rule)
 	us.by = w
 	if w.Cost != nil {
-		us.cost = make([]int64, len(us.units))
-		for u := range us.units {
-			us.cost[u] = w.Cost.Price(ix, us.units[u].Group, us.units[u].Pods)
+		us.cost = make([]int64, us.Len())
+		for u := range us.cost {
+			unit := us.Unit(UnitID(u))
+			us.cost[u] = w.Cost.Price(ix, unit.Group, unit.Pods)
 		}
 	}
 	if w.ByPlace || w.ByCost {
-		us.inside = true
+		us.inside = make([]uint64, us.Len())
 		places := places{ix: ix, of: map[string][]cluster.NodeID{}}
-		for u := range us.units {
-			unit := &us.units[u]
-			if w.ByPlace && !places.movable(unit) {
-				unit.inside |= 1 << 63
+		for u := range us.inside {
+			if w.ByPlace && !places.movable(us.Unit(UnitID(u))) {
+				us.inside[u] |= 1 << 63
 			}
 			if w.ByCost && us.cost != nil {
-				unit.inside |= uint64(us.cost[u])
+				us.inside[u] |= uint64(us.cost[u])
 			}
 		}
 	}

@@ -24,8 +24,8 @@ func amount(p *cluster.Pod, annotation string) (int64, error) {
 // amounts reads the annotation of every pod of ix, and of every member.
 func amounts(ix *cluster.Index, members []*cluster.Pod, annotation string) (ofPods, ofMembers []int64, err error) {
 	ofPods = make([]int64, ix.NumPods())
-	for p := range ofPods {
-		if ofPods[p], err = amount(ix.Pod(cluster.PodID(p)), annotation); err != nil {
+	for p := range ix.Pods() {
+		if ofPods[p], err = amount(ix.Pod(p), annotation); err != nil {
 			return nil, nil, err
 		}
 	}

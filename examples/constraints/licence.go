@@ -28,7 +28,7 @@ func (l Licences) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.Sta
 		return nil, nil
 	}
 	s := &licenceState{licences: l, ofPods: ofPods, ofMembers: ofMembers, free: l.Seats, touched: make([]bool, ix.NumNodes())}
-	for p := range cluster.PodID(ix.NumPods()) {
+	for p := range ix.Pods() {
 		if n := ix.NodeOf(p); n != cluster.NoNode && ofPods[p] > 0 {
 			s.free -= ofPods[p]
 			s.touched[n] = true

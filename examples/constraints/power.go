@@ -32,7 +32,7 @@ func (w Power) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State,
 		power: w, racks: racks, ofPods: ofPods, ofMembers: ofMembers,
 		drawn: make([]int64, racks.Len()), touched: make([]bool, ix.NumNodes()),
 	}
-	for p := range cluster.PodID(ix.NumPods()) {
+	for p := range ix.Pods() {
 		if n := ix.NodeOf(p); n != cluster.NoNode && ofPods[p] > 0 {
 			s.draw(n, ofPods[p])
 			s.touched[n] = true

@@ -6,91 +6,186 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 )
 
 // TermID is a position among the distinct anti-affinity terms of an [Index].
 type TermID int32
 
 // AntiTerms are the anti-affinity terms that the pods of an index have, each
-// distinct one once: the replicas of a workload share theirs. Immutable.
+// distinct one once: the replicas of a workload share theirs. A question must not
+// change it.
 type AntiTerms struct {
-	carriers []PodID
-	of       csr[TermID] // of each pod
-	owners   csr[PodID]  // of each term
-	terms    []*PodTerm
-	reads    map[string]bool
+	lists  paged.Column[int32]    // by pod: its list of terms; 0: it has none
+	terms  paged.Column[antiTerm] // each has owners
+	names  *termNames
+	shared bool // names are, with a fork: they are copied before they are changed
+	owner  *byte
+}
+
+// antiTerm is a term and the pods that have it.
+type antiTerm struct {
+	ownedTerm
+	compiled *PodTerm
+	pods     []PodID
+	owner    *byte // whose pods may be changed in place
+}
+
+// termNames finds terms and lists of terms.
+type termNames struct {
+	byHash interner
+	lists  [][]TermID // the first is empty
+	listed interner
+	reads  map[string]bool
 }
 
 // AntiTerms returns the anti-affinity terms of ix, in order of the first pod that
-// has them. They are computed on the first call: O(p + t) for p pods with t terms.
+// has them, but for those that came later. They are computed on the first call:
+// O(p + t) for p pods with t terms.
 func (ix *Index) AntiTerms() *AntiTerms {
-	ix.lazy.antiTermsOnce.Do(func() { ix.lazy.antiTerms = newAntiTerms(ix.pods, ix.carriers.antiAffinity) })
-	return ix.lazy.antiTerms
+	return once(ix.lazy, &ix.lazy.antiTerms, func() *AntiTerms { return newAntiTerms(ix) })
 }
 
-// Len is the number of distinct terms; TermID runs from 0 to Len-1.
-func (at *AntiTerms) Len() int { return len(at.terms) }
+// Len is the number of distinct terms; TermID runs from 0 to Len-1. Every term has an
+// owner.
+func (at *AntiTerms) Len() int { return at.terms.Len() }
 
 // Term returns term t.
-func (at *AntiTerms) Term(t TermID) *PodTerm { return at.terms[t] }
+func (at *AntiTerms) Term(t TermID) *PodTerm { return at.terms.At(int(t)).compiled }
 
 // Of returns the terms of pod p. The slice belongs to at.
-func (at *AntiTerms) Of(p PodID) []TermID { return at.of.row(int(p)) }
+func (at *AntiTerms) Of(p PodID) []TermID {
+	if int(p) >= at.lists.Len() {
+		return nil
+	}
+	return at.names.lists[*at.lists.At(int(p))]
+}
 
-// Owners returns the pods that have term t, running and pending, in ascending order;
-// one that has it twice stands there twice. The slice belongs to at.
-func (at *AntiTerms) Owners(t TermID) []PodID { return at.owners.row(int(t)) }
+// Owners returns the pods that have term t, running and pending, in no order; one
+// that has it twice stands there twice. The slice belongs to at.
+func (at *AntiTerms) Owners(t TermID) []PodID { return at.terms.At(int(t)).pods }
 
 // Reads reports whether any of the terms looks at the pod label of that key.
-func (at *AntiTerms) Reads(label string) bool { return at.reads[label] }
+func (at *AntiTerms) Reads(label string) bool { return at.names.reads[label] }
 
-// Carriers returns the pods that have anti-affinity terms, running and pending, in
-// ascending order. The slice belongs to at.
-func (at *AntiTerms) Carriers() []PodID { return at.carriers }
+// Carriers returns a new slice of the pods that have anti-affinity terms, running and
+// pending, in ascending order. O(p) for p pods.
+func (at *AntiTerms) Carriers() []PodID {
+	var list []PodID
+	for p := range at.lists.Len() {
+		if *at.lists.At(p) != 0 {
+			list = append(list, PodID(p))
+		}
+	}
+	return list
+}
+
+func newAntiTerms(ix *Index) *AntiTerms {
+	at := &AntiTerms{
+		owner: new(byte),
+		names: &termNames{byHash: interner{}, lists: [][]TermID{nil}, listed: interner{}, reads: map[string]bool{}},
+	}
+	for p := range PodID(ix.NumPods()) {
+		if row := ix.pods.At(int(p)); row.repels {
+			at.add(p, row.pod)
+		}
+	}
+	return at
+}
+
+// add notes that pod p has come.
+func (at *AntiTerms) add(id PodID, p *Pod) {
+	if len(p.AntiAffinity) == 0 {
+		return
+	}
+	list := make([]TermID, len(p.AntiAffinity))
+	for i := range list {
+		list[i] = at.intern(ownedTerm{p, &p.AntiAffinity[i]})
+		t := at.edit(list[i])
+		t.pods = append(t.pods, id)
+	}
+	for at.lists.Len() <= int(id) {
+		at.lists.Append(0)
+	}
+	*at.lists.Edit(int(id)) = at.internList(list)
+}
+
+// intern returns the term that is written like t, a new one if need be.
+func (at *AntiTerms) intern(t ownedTerm) TermID {
+	hash := t.hash()
+	same := func(id int32) bool { return t.same(at.terms.At(int(id)).ownedTerm) }
+	if id, ok := at.names.byHash.find(hash, same); ok {
+		return TermID(id)
+	}
+	at.unshare()
+	return TermID(at.names.byHash.id(hash, same, func() int32 {
+		compiled := t.compile()
+		for _, key := range compiled.Reads() {
+			at.names.reads[key] = true
+		}
+		return int32(at.terms.Append(antiTerm{ownedTerm: t, compiled: compiled, owner: at.owner}))
+	}))
+}
+
+func (at *AntiTerms) internList(list []TermID) int32 {
+	var hash uint64
+	for _, t := range list {
+		hash = mix(hash, uint64(t)+1)
+	}
+	same := func(id int32) bool { return slices.Equal(at.names.lists[id], list) }
+	if id, ok := at.names.listed.find(hash, same); ok {
+		return id
+	}
+	at.unshare()
+	return at.names.listed.id(hash, same, func() int32 {
+		at.names.lists = append(at.names.lists, list)
+		return int32(len(at.names.lists) - 1)
+	})
+}
+
+func (at *AntiTerms) unshare() {
+	if !at.shared {
+		return
+	}
+	n := at.names
+	at.names = &termNames{n.byHash.clone(), slices.Clone(n.lists), n.listed.clone(), maps.Clone(n.reads)}
+	at.shared = false
+}
+
+// edit returns term t, whose pods may then be changed in place.
+func (at *AntiTerms) edit(t TermID) *antiTerm {
+	term := at.terms.Edit(int(t))
+	if term.owner != at.owner {
+		term.pods, term.owner = slices.Clone(term.pods), at.owner
+	}
+	return term
+}
+
+// remove notes that pod p goes, and reports whether every term still has an owner.
+func (at *AntiTerms) remove(id PodID) bool {
+	complete := true
+	for _, t := range at.Of(id) {
+		term := at.edit(t)
+		i, last := slices.Index(term.pods, id), len(term.pods)-1
+		term.pods[i] = term.pods[last]
+		term.pods = term.pods[:last]
+		complete = complete && last > 0
+	}
+	if int(id) < at.lists.Len() && *at.lists.At(int(id)) != 0 {
+		*at.lists.Edit(int(id)) = 0
+	}
+	return complete
+}
+
+func (at *AntiTerms) fork() *AntiTerms {
+	at.shared, at.owner = true, new(byte)
+	return &AntiTerms{at.lists.Fork(), at.terms.Fork(), at.names, true, new(byte)}
+}
 
 // ownedTerm is a term together with the pod that it is read for.
 type ownedTerm struct {
 	owner *Pod
 	term  *AffinityTerm
-}
-
-func newAntiTerms(pods []*Pod, carriers []PodID) *AntiTerms {
-	at := &AntiTerms{carriers: carriers}
-	if len(carriers) == 0 {
-		return at
-	}
-	at.of.first = make([]int32, 0, len(pods)+1)
-	at.reads = map[string]bool{}
-	byHash := interner{}
-	var distinct []ownedTerm
-	next := 0
-	for i, p := range pods {
-		at.of.mark()
-		if next == len(carriers) || int(carriers[next]) != i {
-			continue
-		}
-		next++
-		for j := range p.AntiAffinity {
-			t := ownedTerm{p, &p.AntiAffinity[j]}
-			at.of.values = append(at.of.values, TermID(byHash.id(t.hash(),
-				func(id int32) bool { return t.same(distinct[id]) },
-				func() int32 {
-					distinct = append(distinct, t)
-					at.add(t.compile())
-					return int32(len(distinct) - 1)
-				})))
-		}
-	}
-	at.of.mark()
-	at.owners = invert(len(at.terms), len(pods), at.Of)
-	return at
-}
-
-func (at *AntiTerms) add(t *PodTerm) {
-	at.terms = append(at.terms, t)
-	for _, key := range t.Reads() {
-		at.reads[key] = true
-	}
 }
 
 func (t ownedTerm) compile() *PodTerm {
@@ -138,20 +233,10 @@ func (t ownedTerm) same(u ownedTerm) bool {
 	return a.TopologyKey == b.TopologyKey &&
 		slices.Equal(a.Namespaces, b.Namespaces) &&
 		(!t.inOwnNamespace() || t.owner.Namespace == u.owner.Namespace) &&
-		sameSelector(a.Selector, b.Selector) &&
-		sameSelector(a.NamespaceSelector, b.NamespaceSelector) &&
+		a.Selector.Equal(b.Selector) &&
+		a.NamespaceSelector.Equal(b.NamespaceSelector) &&
 		sameKeys(t, u, a.MatchLabelKeys, b.MatchLabelKeys) &&
 		sameKeys(t, u, a.MismatchLabelKeys, b.MismatchLabelKeys)
-}
-
-func sameSelector(a, b *disruption.Selector) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return maps.Equal(a.MatchLabels, b.MatchLabels) &&
-		slices.EqualFunc(a.MatchExpressions, b.MatchExpressions, func(r, s disruption.Requirement) bool {
-			return r.Key == s.Key && r.Operator == s.Operator && slices.Equal(r.Values, s.Values)
-		})
 }
 
 // sameKeys reports whether both terms name the same label keys and their owners

@@ -70,8 +70,8 @@ func (d *Devices) Carriers() []PodID { return d.carriers }
 
 // Held returns what running pod p holds. The slice belongs to d.
 func (d *Devices) Held(p PodID) []Holding {
-	if len(d.held) == 0 {
-		return nil
+	if int(p)+1 >= len(d.first) {
+		return nil // nobody holds anything, or it came later and has no devices
 	}
 	return d.held[d.first[p]:d.first[p+1]]
 }
@@ -80,9 +80,10 @@ func (d *Devices) Held(p PodID) []Holding {
 func (ix *Index) layOutDevices() {
 	d := &Devices{carriers: ix.carriers.devices, byName: map[string][]PoolID{}}
 	ix.devices = d
-	for n, node := range ix.nodes {
+	for n := range ix.NumNodes() {
+		node := ix.Node(NodeID(n))
 		for _, name := range sortedNames(node.Devices) {
-			d.addPool(name, NodeID(n), len(ix.nodes), node.Devices[name])
+			d.addPool(name, NodeID(n), ix.NumNodes(), node.Devices[name])
 		}
 	}
 	if len(ix.carriers.devices) == 0 {
@@ -92,14 +93,14 @@ func (ix *Index) layOutDevices() {
 	for _, c := range claims {
 		d.assign(c)
 	}
-	d.first = make([]int32, len(ix.pods)+1)
+	d.first = make([]int32, ix.NumPods()+1)
 	for _, c := range claims {
 		d.first[c.pod+1] += int32(len(c.held))
 	}
-	for p := range ix.pods {
+	for p := range ix.NumPods() {
 		d.first[p+1] += d.first[p]
 	}
-	d.held = make([]Holding, d.first[len(ix.pods)])
+	d.held = make([]Holding, d.first[ix.NumPods()])
 	next := slices.Clone(d.first)
 	slices.SortFunc(claims, func(a, b *deviceClaim) int {
 		return cmp.Or(cmp.Compare(a.pod, b.pod), cmp.Compare(a.request, b.request))
@@ -107,7 +108,7 @@ func (ix *Index) layOutDevices() {
 	for _, c := range claims {
 		next[c.pod] += int32(copy(d.held[next[c.pod]:], c.held))
 		if c.odd != "" {
-			p := ix.pods[c.pod]
+			p := ix.Pod(c.pod)
 			ix.warnPod(p, fmt.Sprintf("Devices[%d]", c.request), p.Devices[c.request].Resource, c.odd)
 		}
 	}
@@ -140,12 +141,12 @@ type deviceClaim struct {
 func (ix *Index) claimDevices() []*deviceClaim {
 	var claims []*deviceClaim
 	for _, p := range ix.carriers.devices {
-		n := ix.nodeOf[p]
+		n := ix.NodeOf(p)
 		if n == NoNode {
 			continue
 		}
-		for i := range ix.pods[p].Devices {
-			c := &deviceClaim{pod: p, request: i, spec: &ix.pods[p].Devices[i], pool: NoPool}
+		for i := range ix.Pod(p).Devices {
+			c := &deviceClaim{pod: p, request: i, spec: &ix.Pod(p).Devices[i], pool: NoPool}
 			if column := ix.devices.byName[c.spec.Resource]; column != nil {
 				c.pool = column[n]
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/priority"
 )
 
@@ -34,14 +35,14 @@ type Group struct {
 }
 
 // NumGroups is the number of groups and composite groups.
-func (ix *Index) NumGroups() int { return len(ix.groups) }
+func (ix *Index) NumGroups() int { return ix.groups.Len() }
 
 // Group returns group g. It must not be changed.
-func (ix *Index) Group(g GroupID) *Group { return &ix.groups[g] }
+func (ix *Index) Group(g GroupID) *Group { return ix.groups.At(int(g)) }
 
 // GroupOf returns the pod group of pod p, NoGroup if it has none or its group is
 // not in the snapshot.
-func (ix *Index) GroupOf(p PodID) GroupID { return ix.groupOf[p] }
+func (ix *Index) GroupOf(p PodID) GroupID { return ix.pods.At(int(p)).group }
 
 // GroupByName returns the group of that kind and name, or NoGroup.
 func (ix *Index) GroupByName(kind Kind, namespace, name string) GroupID {
@@ -54,10 +55,10 @@ func (ix *Index) GroupByName(kind Kind, namespace, name string) GroupID {
 // Root returns the highest group that the pods of pod group g are read to belong to.
 func (ix *Index) Root(g GroupID) GroupID {
 	for range MaxTreeDepth - 1 {
-		if ix.groups[g].Parent == NoGroup {
+		if ix.Group(g).Parent == NoGroup {
 			break
 		}
-		g = ix.groups[g].Parent
+		g = ix.Group(g).Parent
 	}
 	return g
 }
@@ -67,10 +68,10 @@ func (ix *Index) Root(g GroupID) GroupID {
 func (ix *Index) HighestAll(g GroupID) GroupID {
 	all := NoGroup
 	for range MaxTreeDepth {
-		if ix.groups[g].Mode.Whole() {
+		if ix.Group(g).Mode.Whole() {
 			all = g
 		}
-		if g = ix.groups[g].Parent; g == NoGroup {
+		if g = ix.Group(g).Parent; g == NoGroup {
 			break
 		}
 	}
@@ -82,9 +83,9 @@ func (ix *Index) HighestAll(g GroupID) GroupID {
 func (ix *Index) PodsUnder(dst []PodID, g GroupID) []PodID { return ix.podsUnder(dst, g, MaxTreeDepth) }
 
 func (ix *Index) podsUnder(dst []PodID, g GroupID, levels int) []PodID {
-	dst = append(dst, ix.groups[g].Pods...)
+	dst = append(dst, ix.Group(g).Pods...)
 	if levels > 1 {
-		for _, child := range ix.groups[g].Children {
+		for _, child := range ix.Group(g).Children {
 			dst = ix.podsUnder(dst, child, levels-1)
 		}
 	}
@@ -96,39 +97,50 @@ type groupKey struct {
 	namespace, name string
 }
 
-// compileGroups numbers the groups, links them to their parents and their pods.
+// compileGroups numbers the groups, links them to their parents and settles their
+// priorities. finishGroups does what needs their pods.
 func (ix *Index) compileGroups(s *Objects) {
-	ix.groups = make([]Group, 0, len(s.PodGroups)+len(s.CompositePodGroups))
+	groups := make([]Group, 0, len(s.PodGroups)+len(s.CompositePodGroups))
 	for _, g := range s.PodGroups {
-		ix.groups = append(ix.groups, Group{
+		groups = append(groups, Group{
 			Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
 			Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
 		})
 	}
 	for _, g := range s.CompositePodGroups {
-		ix.groups = append(ix.groups, Group{
+		groups = append(groups, Group{
 			Kind: KindCompositePodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
 			Mode: cmp.Or(g.Mode, disruption.Single), Composite: g, Parent: NoGroup,
 		})
 	}
-	slices.SortFunc(ix.groups, func(a, b Group) int {
+	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), // PodGroup before CompositePodGroup
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	ix.groupByName = make(map[groupKey]GroupID, len(ix.groups))
-	for i := range ix.groups {
-		g := &ix.groups[i]
+	ix.groups = paged.Make[Group](len(groups))
+	ix.groupByName = make(map[groupKey]GroupID, len(groups))
+	for i := range groups {
+		g := &groups[i]
+		*ix.groups.Edit(i) = *g
 		ix.groupByName[groupKey{g.Kind, g.Namespace, g.Name}] = GroupID(i)
 	}
 	ix.linkParents()
-	ix.linkPods()
+	for i := range ix.NumGroups() {
+		g := ix.groups.Edit(i)
+		spec := g.spec()
+		e, err := ix.classes.Resolve(spec)
+		if err != nil {
+			ix.warnGroup(g, "Class", spec.Class, "no such priority class")
+		}
+		g.Priority, g.Policy = e.Priority, e.Policy
+	}
 }
 
 // linkParents follows the names of parents. Groups on a cycle have no parent and
 // are nobody's.
 func (ix *Index) linkParents() {
-	for i := range ix.groups {
-		g := &ix.groups[i]
+	for i := range ix.NumGroups() {
+		g := ix.groups.Edit(i)
 		name := g.parentName()
 		if name == "" {
 			continue
@@ -138,24 +150,25 @@ func (ix *Index) linkParents() {
 			ix.warnGroup(g, "Parent", name, "no such group: the chain of groups ends here")
 		}
 	}
-	onCycle := make([]bool, len(ix.groups))
-	for i := range ix.groups {
+	onCycle := make([]bool, ix.NumGroups())
+	for i := range onCycle {
 		onCycle[i] = ix.returnsTo(GroupID(i))
 	}
-	for i := range ix.groups {
-		g := &ix.groups[i]
+	for i := range ix.NumGroups() {
+		g := ix.groups.Edit(i)
 		if g.Parent == NoGroup || !onCycle[g.Parent] {
 			continue
 		}
 		ix.warnGroup(g, "Parent", g.parentName(), "the parent is on a cycle: the chain of groups ends here")
 		g.Parent = NoGroup
 	}
-	for i := range ix.groups {
+	for i := range ix.NumGroups() {
 		ix.warnDepth(GroupID(i))
 	}
-	for i := range ix.groups {
-		if p := ix.groups[i].Parent; p != NoGroup {
-			ix.groups[p].Children = append(ix.groups[p].Children, GroupID(i))
+	for i := range ix.NumGroups() {
+		if p := ix.groups.At(i).Parent; p != NoGroup {
+			parent := ix.groups.Edit(int(p))
+			parent.Children = append(parent.Children, GroupID(i))
 		}
 	}
 }
@@ -169,12 +182,12 @@ func (g *Group) parentName() string {
 
 // returnsTo reports whether the chain of parents of g comes back to g.
 func (ix *Index) returnsTo(g GroupID) bool {
-	at := ix.groups[g].Parent
-	for range ix.groups {
+	at := ix.Group(g).Parent
+	for range ix.NumGroups() {
 		if at == NoGroup || at == g {
 			break
 		}
-		at = ix.groups[at].Parent
+		at = ix.Group(at).Parent
 	}
 	return at == g
 }
@@ -182,83 +195,57 @@ func (ix *Index) returnsTo(g GroupID) bool {
 // warnDepth warns of a pod group with more than MaxTreeDepth levels: what is above
 // them is not read for its pods.
 func (ix *Index) warnDepth(leaf GroupID) {
-	if ix.groups[leaf].Kind != KindPodGroup {
+	if ix.Group(leaf).Kind != KindPodGroup {
 		return
 	}
-	if top := &ix.groups[ix.Root(leaf)]; top.Parent != NoGroup {
-		ix.warnGroup(&ix.groups[leaf], "Parent", ix.groups[leaf].parentName(),
+	if top := ix.Group(ix.Root(leaf)); top.Parent != NoGroup {
+		ix.stiff = true
+		ix.warnGroup(ix.Group(leaf), "Parent", ix.Group(leaf).parentName(),
 			fmt.Sprintf("more than %d levels: its chain of groups ends at %q", MaxTreeDepth, top.Name))
 	}
 }
 
-// linkPods gives every group its pods, in order of name.
-func (ix *Index) linkPods() {
-	ix.groupOf = make([]GroupID, len(ix.pods))
-	for i, p := range ix.pods {
-		ix.groupOf[i] = NoGroup
-		if p.Group == "" {
-			continue
+// finishGroups gives every group its pods, in order of name, and settles what depends
+// on them.
+func (ix *Index) finishGroups(ps *problems) {
+	for i := range ix.NumPods() {
+		if g := ix.pods.At(i).group; g != NoGroup {
+			of := ix.groups.Edit(int(g))
+			of.Pods = append(of.Pods, PodID(i))
 		}
-		g := ix.GroupByName(KindPodGroup, p.Namespace, p.Group)
-		if g == NoGroup {
-			ix.warnPod(p, "Group", p.Group, "no such group: the pod is taken by itself")
-			continue
-		}
-		ix.groupOf[i] = g
-		ix.groups[g].Pods = append(ix.groups[g].Pods, PodID(i))
 	}
-	for i := range ix.groups {
-		g := &ix.groups[i]
-		if g.PodGroup == nil {
-			continue
-		}
-		if g.Mode == disruption.All && g.PodGroup.MinCount == nil {
+	for i := range ix.NumGroups() {
+		g := ix.groups.Edit(i)
+		if g.Mode == disruption.All && g.PodGroup != nil && g.PodGroup.MinCount == nil {
 			ix.warnGroup(g, "Mode", string(g.Mode), "All on a basic group: executed all the same")
 		}
-		if leader := g.PodGroup.Leader; leader != "" && !slices.ContainsFunc(g.Pods, func(p PodID) bool { return ix.pods[p].Name == leader }) {
-			ix.warnGroup(g, "Leader", leader, "no such pod in the group: nobody leads")
+		ix.warnings = append(ix.warnings, ix.missing(g)...)
+		if g.Guard() != nil || len(g.Evictions()) > 0 {
+			ix.stiff = true
 		}
-		if m := g.PodGroup.MinCount; m != nil && len(g.Pods) < int(*m) {
-			ix.warnGroup(g, "MinCount", number(*m), fmt.Sprintf("the group has %d pods", len(g.Pods)))
+		if g.Cost() != nil || len(g.Evictions()) > 0 {
+			ix.dated++
 		}
+		g.Level = ix.levelAt(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard(), func() time.Time { return ix.GroupCheckpoint(GroupID(i)) })
 	}
 }
 
-// resolvePriorities settles priority and policy of every group and pod.
-func (ix *Index) resolvePriorities(ps *problems) {
-	for i := range ix.groups {
-		g := &ix.groups[i]
-		spec := g.spec()
-		e, err := ix.classes.Resolve(spec)
-		if err != nil {
-			ix.warnGroup(g, "Class", spec.Class, "no such priority class")
-		}
-		g.Priority, g.Policy = e.Priority, e.Policy
-		g.Level = ix.levelAt(ps.object(g.Kind, g.Namespace, g.Name), e.Priority, g.preemptionPriority(), g.Guard(),
-			func() time.Time { return ix.GroupCheckpoint(GroupID(i)) })
+// missing lists what is odd about a group because of the pods that it has.
+func (ix *Index) missing(g *Group) []Warning {
+	if g.PodGroup == nil {
+		return nil
 	}
-	ix.priority = make([]int32, len(ix.pods))
-	ix.level = make([]int32, len(ix.pods))
-	ix.policy = make([]priority.Policy, len(ix.pods))
-	for i, p := range ix.pods {
-		e, err := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy})
-		if err != nil {
-			ix.warnPod(p, "Class", p.Class, "no such priority class")
-		} else if p.Class != "" && p.Priority != nil {
-			if named, _ := ix.classes.Resolve(priority.Spec{Class: p.Class}); named.Priority != *p.Priority {
-				ix.warnPod(p, "Priority", number(*p.Priority),
-					fmt.Sprintf("its class says %d: the pod's own priority counts", named.Priority))
-			}
-		}
-		ix.priority[i], ix.policy[i] = e.Priority, e.Policy
-		ix.level[i] = ix.levelAt(ps.object(KindPod, p.Namespace, p.Name), e.Priority, p.PreemptionPriority, p.Guard,
-			func() time.Time { return ix.Checkpoint(PodID(i)) })
-		if g := ix.groupOf[i]; g != NoGroup {
-			if of := &ix.groups[g]; of.Priority != e.Priority {
-				ix.warnPod(p, "Priority", number(e.Priority), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
-			}
-		}
+	var list []Warning
+	warn := func(field, value, text string) {
+		list = append(list, Warning{g.Kind, g.Namespace, g.Name, field, value, text})
 	}
+	if leader := g.PodGroup.Leader; leader != "" && !slices.ContainsFunc(g.Pods, func(p PodID) bool { return ix.Pod(p).Name == leader }) {
+		warn("Leader", leader, "no such pod in the group: nobody leads")
+	}
+	if m := g.PodGroup.MinCount; m != nil && len(g.Pods) < int(*m) {
+		warn("MinCount", number(*m), fmt.Sprintf("the group has %d pods", len(g.Pods)))
+	}
+	return list
 }
 
 // level is the preemption priority that is given, or else the priority.

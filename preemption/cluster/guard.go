@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -75,16 +74,21 @@ func (ix *Index) Guarded() []PodID { return ix.carriers.guarded }
 
 // GuardedGroups reports whether any group has a guard or earlier evictions.
 func (ix *Index) GuardedGroups() bool {
-	return slices.ContainsFunc(ix.groups, func(g Group) bool { return g.Guard() != nil || len(g.Evictions()) > 0 })
+	for i := range ix.NumGroups() {
+		if g := ix.groups.At(i); g.Guard() != nil || len(g.Evictions()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // ClassOf returns the priority class that pod p names, or else that of the nearest
 // group above it that names one; ok is false if none of them does or the class is
 // not in the snapshot.
 func (ix *Index) ClassOf(p PodID) (class priority.Class, ok bool) {
-	name := ix.pods[p].Class
-	for g := ix.groupOf[p]; g != NoGroup && name == ""; g = ix.groups[g].Parent {
-		name = ix.groups[g].Class()
+	name := ix.Pod(p).Class
+	for g := ix.GroupOf(p); g != NoGroup && name == ""; g = ix.Group(g).Parent {
+		name = ix.Group(g).Class()
 	}
 	if name == "" {
 		return priority.Class{}, false
@@ -96,12 +100,12 @@ func (ix *Index) ClassOf(p PodID) (class priority.Class, ok bool) {
 // that of the nearest group above that has one, else its start; zero if all of these
 // are unknown.
 func (ix *Index) Checkpoint(p PodID) time.Time {
-	pod := ix.pods[p]
+	pod := ix.Pod(p)
 	if pod.Cost != nil && !pod.Cost.Checkpoint.IsZero() {
 		return pod.Cost.Checkpoint
 	}
-	for g := ix.groupOf[p]; g != NoGroup; g = ix.groups[g].Parent {
-		if c := ix.groups[g].Cost(); c != nil && !c.Checkpoint.IsZero() {
+	for g := ix.GroupOf(p); g != NoGroup; g = ix.Group(g).Parent {
+		if c := ix.Group(g).Cost(); c != nil && !c.Checkpoint.IsZero() {
 			return c.Checkpoint
 		}
 	}
@@ -111,12 +115,12 @@ func (ix *Index) Checkpoint(p PodID) time.Time {
 // GroupCheckpoint is when group g last saved its progress: its last checkpoint, or
 // else the earliest start of a pod that runs beneath it; zero if unknown.
 func (ix *Index) GroupCheckpoint(g GroupID) time.Time {
-	if c := ix.groups[g].Cost(); c != nil && !c.Checkpoint.IsZero() {
+	if c := ix.Group(g).Cost(); c != nil && !c.Checkpoint.IsZero() {
 		return c.Checkpoint
 	}
 	var first time.Time
 	for _, p := range ix.PodsUnder(nil, g) {
-		pod := ix.pods[p]
+		pod := ix.Pod(p)
 		if pod.Node != "" && !pod.Started.IsZero() && (first.IsZero() || pod.Started.Before(first)) {
 			first = pod.Started
 		}

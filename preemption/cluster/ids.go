@@ -5,7 +5,9 @@ import "github.com/preempt-go/preempt/disruption"
 // NodeID is a position in an Index. Nodes are numbered in order of their names.
 type NodeID int32
 
-// PodID is a position in an Index. Pods are numbered in order of namespace and name.
+// PodID is a position in an Index. A new index numbers pods in order of namespace and
+// name; a pod that came later has the number of one that was removed, or the next:
+// see [Index.ComparePods].
 type PodID int32
 
 // ResourceID is a column of an Index. Resources are numbered in order of their

@@ -4,48 +4,83 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/priority"
 )
 
-// Index is a compiled snapshot: objects in a fixed order, numbered densely, with
-// requests and capacities in columns. It is immutable and safe for concurrent use.
+// Index is a compiled snapshot: objects numbered densely, with requests and
+// capacities in columns. Safe for concurrent use, but for the methods that change it
+// (see live.go), which need exclusive use: the index of a planner changes between
+// questions, so that what a question reads from it is good until its end.
 type Index struct {
 	time      time.Time
 	now       int64
 	classes   *priority.Classes
-	nodes     []*Node
-	pods      []*Pod
 	resources []string
 	column    map[string]ResourceID
+	named     []int32 // by column: how many nodes and pods name the resource
 
-	allocatable []int64 // node-major rows of NumResources
-	free        []int64 // likewise
-	requests    []int64 // pod-major rows
+	nodes       paged.Column[nodeRow]
+	allocatable paged.Matrix
+	free        paged.Matrix
+	nodeByName  map[string]NodeID
 
-	nodeOf   []NodeID
-	priority []int32
-	level    []int32 // preemption priority
-	policy   []priority.Policy
-	open     []bool
-	podsOn   [][]PodID
-	nominees [][]PodID
+	pods      paged.Column[podRow]
+	requests  paged.Matrix
+	podByName podNames
+	hole      PodID   // the last one of the pods that were removed; NoPod
+	late      int     // how many pods are out of order
+	waiting   int     // how many running pods have no start
+	dated     int     // how many pods and groups have checkpoints or evictions
+	fresh     []int64 // the row of the pod that is about to come
 
-	groups      []Group
-	groupOf     []GroupID
+	groups      paged.Column[Group]
 	groupByName map[groupKey]GroupID
+	stiff       bool // pods of groups are settled when the index is made: see live.go
 	budgets     []disruption.Budget
 	budgetSet   *disruption.Set
 
-	nodeByName map[string]NodeID
-	podByName  map[PodKey]PodID
 	namespaces map[string]map[string]string
 	warnings   []Warning
 
 	disruptions []Disruption
+	source      Objects // but for nodes, pods and budgets
 
 	carriers carriers
 	devices  *Devices
-	lazy     lazy
+	lazy     *lazy
+}
+
+// nodeRow is what is known of a node beside its amounts.
+type nodeRow struct {
+	node     *Node
+	pods     []PodID // in order of name; never changed in place
+	nominees []PodID // likewise
+	open     bool
+}
+
+// podRow is what is known of a pod beside its requests.
+type podRow struct {
+	pod      *Pod
+	node     NodeID
+	priority int32
+	level    int32 // preemption priority; in a hole, the one that was made before it
+	group    GroupID
+	policy   policyID
+	late     bool // it came later, so that its number says nothing about its name
+	repels   bool // it has anti-affinity terms
+}
+
+// policyID is a preemption policy in a byte.
+type policyID uint8
+
+var policies = [...]priority.Policy{priority.PreemptLowerPriority, priority.Never}
+
+func idOf(p priority.Policy) policyID {
+	if p == priority.Never {
+		return 1
+	}
+	return 0
 }
 
 // PodKey names a pod in lookups.
@@ -61,19 +96,27 @@ func (ix *Index) Now() int64 { return ix.now }
 func (ix *Index) Classes() *priority.Classes { return ix.classes }
 
 // NumNodes is the number of nodes; NodeID runs from 0 to NumNodes-1.
-func (ix *Index) NumNodes() int { return len(ix.nodes) }
+func (ix *Index) NumNodes() int { return ix.nodes.Len() }
 
-// NumPods is the number of pods; PodID runs from 0 to NumPods-1.
-func (ix *Index) NumPods() int { return len(ix.pods) }
+// NumPods is the number of pods; PodID runs from 0 to NumPods-1. Where a planner has
+// removed pods, some of these are holes: see [Index.Exists].
+func (ix *Index) NumPods() int { return ix.pods.Len() }
 
 // NumResources is the number of columns of a row.
 func (ix *Index) NumResources() int { return len(ix.resources) }
 
 // Node returns node n. It must not be changed.
-func (ix *Index) Node(n NodeID) *Node { return ix.nodes[n] }
+func (ix *Index) Node(n NodeID) *Node { return ix.nodes.At(int(n)).node }
 
-// Pod returns pod p. It must not be changed.
-func (ix *Index) Pod(p PodID) *Pod { return ix.pods[p] }
+// Pod returns pod p. It must not be changed. Of a hole it is a pending pod without a
+// name that asks for nothing.
+func (ix *Index) Pod(p PodID) *Pod { return ix.pods.At(int(p)).pod }
+
+// Exists reports whether p is a pod, and not a hole that a removed one has left.
+func (ix *Index) Exists(p PodID) bool { return ix.pods.At(int(p)).pod != &removed }
+
+// removed is what a hole reads as.
+var removed Pod
 
 // Resource returns the name of column r.
 func (ix *Index) Resource(r ResourceID) string { return ix.resources[r] }
@@ -95,49 +138,44 @@ func (ix *Index) BudgetSet() *disruption.Set { return ix.budgetSet }
 
 // NodeOf returns the node that pod p runs on, NoNode if it is pending or its node
 // is not in the snapshot.
-func (ix *Index) NodeOf(p PodID) NodeID { return ix.nodeOf[p] }
+func (ix *Index) NodeOf(p PodID) NodeID { return ix.pods.At(int(p)).node }
 
 // Priority returns the effective priority of pod p itself, whatever its group's.
-func (ix *Index) Priority(p PodID) int32 { return ix.priority[p] }
+func (ix *Index) Priority(p PodID) int32 { return ix.pods.At(int(p)).priority }
 
 // PreemptionPriority returns the priority of pod p itself as a victim under the
 // early text of KEP-5710; its Priority if nothing else is said.
-func (ix *Index) PreemptionPriority(p PodID) int32 { return ix.level[p] }
+func (ix *Index) PreemptionPriority(p PodID) int32 { return ix.pods.At(int(p)).level }
 
 // Policy returns the effective preemption policy of pod p itself.
-func (ix *Index) Policy(p PodID) priority.Policy { return ix.policy[p] }
+func (ix *Index) Policy(p PodID) priority.Policy { return policies[ix.pods.At(int(p)).policy] }
 
 // Open reports whether node n is neither cordoned nor tainted: every pod may go there.
-func (ix *Index) Open(n NodeID) bool { return ix.open[n] }
+func (ix *Index) Open(n NodeID) bool { return ix.nodes.At(int(n)).open }
 
 // PodsOn returns the pods that run on node n, in order of namespace and name. The
 // slice belongs to the index.
-func (ix *Index) PodsOn(n NodeID) []PodID { return ix.podsOn[n] }
+func (ix *Index) PodsOn(n NodeID) []PodID { return ix.nodes.At(int(n)).pods }
 
 // Nominees returns the pending pods that are nominated to node n, in order of
 // namespace and name. The slice belongs to the index.
-func (ix *Index) Nominees(n NodeID) []PodID { return ix.nominees[n] }
+func (ix *Index) Nominees(n NodeID) []PodID { return ix.nodes.At(int(n)).nominees }
+
+// NominatedTo returns the node that pod p is nominated to, NoNode if it runs or there
+// is no such node.
+func (ix *Index) NominatedTo(p PodID) NodeID { return ix.pods.At(int(p)).nominated(ix) }
 
 // Request returns the row of amounts that pod p asks for; it counts as one of
-// Pods. The slice belongs to the index.
-func (ix *Index) Request(p PodID) []int64 {
-	r := len(ix.resources)
-	return ix.requests[int(p)*r : (int(p)+1)*r]
-}
+// Pods, unless it is a hole. The slice belongs to the index.
+func (ix *Index) Request(p PodID) []int64 { return ix.requests.Row(int(p)) }
 
 // Allocatable returns the row of amounts that node n offers in all. The slice
 // belongs to the index.
-func (ix *Index) Allocatable(n NodeID) []int64 {
-	r := len(ix.resources)
-	return ix.allocatable[int(n)*r : (int(n)+1)*r]
-}
+func (ix *Index) Allocatable(n NodeID) []int64 { return ix.allocatable.Row(int(n)) }
 
 // Free returns the row of what the running pods leave of node n, below zero where
 // it is overcommitted. The slice belongs to the index.
-func (ix *Index) Free(n NodeID) []int64 {
-	r := len(ix.resources)
-	return ix.free[int(n)*r : (int(n)+1)*r]
-}
+func (ix *Index) Free(n NodeID) []int64 { return ix.free.Row(int(n)) }
 
 // NodeByName returns the node of that name, or NoNode.
 func (ix *Index) NodeByName(name string) NodeID {
@@ -149,10 +187,7 @@ func (ix *Index) NodeByName(name string) NodeID {
 
 // PodByName returns the pod of that namespace and name, or NoPod.
 func (ix *Index) PodByName(namespace, name string) PodID {
-	if p, ok := ix.podByName[PodKey{namespace, name}]; ok {
-		return p
-	}
-	return NoPod
+	return ix.podByName.find(&ix.pods, namespace, name)
 }
 
 // NamespaceLabels returns the labels of a namespace; nil if it has none or is not

@@ -3,12 +3,12 @@ package cluster
 // QueueOf returns the LocalQueue, in the pod's namespace, of which pod p holds or
 // wants quota: its pod group's if that names one, else its own; empty: none.
 func (ix *Index) QueueOf(p PodID) string {
-	if g := ix.groupOf[p]; g != NoGroup {
-		if group := ix.groups[g].PodGroup; group != nil && group.Queue != "" {
+	if g := ix.GroupOf(p); g != NoGroup {
+		if group := ix.Group(g).PodGroup; group != nil && group.Queue != "" {
 			return group.Queue
 		}
 	}
-	return ix.pods[p].Queue
+	return ix.Pod(p).Queue
 }
 
 // HasLabels reports whether node has every label of labels.

@@ -19,8 +19,7 @@ type Tokens struct {
 // Tokens returns the tokens of ix, in order of the first pod that names them. They
 // are computed on the first call: O(p + t) for p pods with t tokens.
 func (ix *Index) Tokens() *Tokens {
-	ix.lazy.tokensOnce.Do(func() { ix.lazy.tokens = newTokens(ix.pods, ix.carriers.tokens) })
-	return ix.lazy.tokens
+	return once(ix.lazy, &ix.lazy.tokens, func() *Tokens { return newTokens(ix) })
 }
 
 // ByName returns the token of that name, or NoToken.
@@ -41,20 +40,21 @@ func (ts *Tokens) Of(p PodID) []TokenID { return ts.of.row(int(p)) }
 // order. The slice belongs to ts.
 func (ts *Tokens) Carriers() []PodID { return ts.carriers }
 
-func newTokens(pods []*Pod, carriers []PodID) *Tokens {
+func newTokens(ix *Index) *Tokens {
+	carriers := ix.carriers.tokens
 	ts := &Tokens{carriers: carriers, byName: map[string]TokenID{}}
 	if len(carriers) == 0 {
 		return ts
 	}
-	ts.of.first = make([]int32, 0, len(pods)+1)
+	ts.of.first = make([]int32, 0, ix.NumPods()+1)
 	next := 0
-	for i, p := range pods {
+	for i := range ix.NumPods() {
 		ts.of.mark()
 		if next == len(carriers) || int(carriers[next]) != i {
 			continue
 		}
 		next++
-		for _, name := range p.Tokens {
+		for _, name := range ix.Pod(PodID(i)).Tokens {
 			id, known := ts.byName[name]
 			if !known {
 				id = TokenID(len(ts.byName))

@@ -18,11 +18,11 @@ type Topology struct {
 // Topology returns how the nodes of ix are divided by the label key. It is
 // computed on the first call for a key: O(n) for n nodes.
 func (ix *Index) Topology(key string) *Topology {
-	ix.lazy.topologiesMu.Lock()
-	defer ix.lazy.topologiesMu.Unlock()
+	ix.lazy.mu.Lock()
+	defer ix.lazy.mu.Unlock()
 	t := ix.lazy.topologies[key]
 	if t == nil {
-		t = newTopology(ix.nodes, key)
+		t = newTopology(ix, key)
 		if ix.lazy.topologies == nil {
 			ix.lazy.topologies = map[string]*Topology{}
 		}
@@ -50,11 +50,11 @@ func (t *Topology) Column() []ValueID { return t.of }
 // Unique reports whether no two nodes share a value, as with host names.
 func (t *Topology) Unique() bool { return t.unique }
 
-func newTopology(nodes []*Node, key string) *Topology {
-	t := &Topology{key: key, of: make([]ValueID, len(nodes)), unique: true}
+func newTopology(ix *Index, key string) *Topology {
+	t := &Topology{key: key, of: make([]ValueID, ix.NumNodes()), unique: true}
 	ids := map[string]ValueID{}
-	for n, node := range nodes {
-		value, ok := node.Labels[key]
+	for n := range ix.NumNodes() {
+		value, ok := ix.Node(NodeID(n)).Labels[key]
 		if !ok {
 			t.of[n] = NoValue
 			continue

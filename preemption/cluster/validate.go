@@ -19,14 +19,11 @@ const (
 	KindSnapshot      Kind = "Snapshot"
 )
 
-// validate reports everything in s that cannot be read.
+// validate reports everything in s that cannot be read, but for its pods.
 func validate(s *Objects) problems {
 	var ps problems
 	for _, n := range s.Nodes {
 		validateNode(&ps, n)
-	}
-	for _, p := range s.Pods {
-		validatePod(&ps, p)
 	}
 	for _, g := range s.PodGroups {
 		validateGroup(&ps, g)

@@ -56,14 +56,9 @@ func validateMilestones(o object, field string, points []Milestone) {
 	}
 }
 
-// validateTimes checks that what has happened did so before the snapshot's time, if
-// that is known.
+// validateTimes checks that what has happened to anything but pods did so before the
+// snapshot's time, if that is known.
 func validateTimes(ps *problems, s *Objects) {
-	for _, p := range s.Pods {
-		if p.Cost != nil || len(p.Evictions) > 0 {
-			validatePast(ps.object(KindPod, p.Namespace, p.Name), s.Time, p.Cost, p.Evictions)
-		}
-	}
 	for _, g := range s.PodGroups {
 		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), s.Time, g.Cost, g.Evictions)
 	}
@@ -77,6 +72,12 @@ func validateTimes(ps *problems, s *Objects) {
 		nonNegative(o, field+".Victims", d.Victims)
 		nonNegative(o, field+".Pods", d.Pods)
 		nonNegative(o, field+".Cost", d.Cost)
+	}
+}
+
+func validatePodTimes(ps *problems, now time.Time, p *Pod) {
+	if p.Cost != nil || len(p.Evictions) > 0 {
+		validatePast(ps.object(KindPod, p.Namespace, p.Name), now, p.Cost, p.Evictions)
 	}
 }
 
@@ -121,12 +122,13 @@ func (ix *Index) CheckLead(most int32) error {
 			}
 		}
 	}
-	for i := range ix.groups {
-		g := &ix.groups[i]
+	for i := range ix.NumGroups() {
+		g := ix.Group(GroupID(i))
 		check(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
 	}
-	for i, p := range ix.pods {
-		check(ps.object(KindPod, p.Namespace, p.Name), ix.priority[i], p.PreemptionPriority, p.Guard)
+	for i := range PodID(ix.NumPods()) {
+		p := ix.Pod(i)
+		check(ps.object(KindPod, p.Namespace, p.Name), ix.Priority(i), p.PreemptionPriority, p.Guard)
 	}
 	return ps.err()
 }

@@ -1,0 +1,331 @@
+package cluster
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// The methods of this file change an index in place, at the cost of what changes.
+// They need exclusive use of it, and leave its forks alone. What they cannot do they
+// refuse, and then nothing has changed: the caller compiles anew. An index that was
+// changed answers as a new one of the same objects would, but for the numbering of
+// pods.
+
+// Fork returns an independent copy of ix, which shares with it whatever neither
+// changes. It costs a pointer for a page of pods.
+func (ix *Index) Fork() *Index {
+	f := *ix
+	f.named = slices.Clone(ix.named)
+	f.nodes, f.allocatable, f.free = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork()
+	f.pods, f.requests, f.podByName = ix.pods.Fork(), ix.requests.Fork(), ix.podByName.fork()
+	f.groups, f.lazy, f.fresh = ix.groups.Fork(), ix.lazy.fork(), nil
+	return &f
+}
+
+// plain reports whether p may come and go: pods with tokens, devices, a guard or
+// earlier evictions are settled when an index is made.
+func plain(p *Pod) bool { return len(p.Tokens)+len(p.Devices) == 0 && !guarded(p) }
+
+// MaySetPod reports whether [Index.SetPod] can add p, which is valid by itself, or
+// put it in place of the pod of its name.
+func (ix *Index) MaySetPod(p *Pod) bool {
+	ix.fresh = slices.Grow(ix.fresh[:0], len(ix.resources))[:len(ix.resources)]
+	clear(ix.fresh)
+	if !plain(p) || !ix.request(ix.fresh, p.Requests) || ix.stiff && p.Group != "" {
+		return false
+	}
+	old := ix.PodByName(p.Namespace, p.Name)
+	if old != NoPod && !ix.mayLose(ix.Pod(old), p.Requests) {
+		return false
+	}
+	if (p.Cost != nil || p.PreemptionPriority != nil) && !ix.sound(p) {
+		return false
+	}
+	return ix.hasRange(ix.nodeNamed(p.Node), old)
+}
+
+// sound reports whether p would pass the checks that need its class and the time.
+func (ix *Index) sound(p *Pod) bool {
+	var ps problems
+	validatePodTimes(&ps, ix.time, p)
+	if given := p.PreemptionPriority; given != nil {
+		e, _ := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority})
+		level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, given)
+	}
+	return len(ps) == 0
+}
+
+// hasRange reports whether the sum of what is asked for on node n stays in range
+// with ix.fresh, and without pod old.
+func (ix *Index) hasRange(n NodeID, old PodID) bool {
+	if n == NoNode {
+		return true
+	}
+	free, allocatable := ix.free.Row(int(n)), ix.allocatable.Row(int(n))
+	back := old != NoPod && ix.NodeOf(old) == n
+	for c, v := range ix.fresh {
+		used := allocatable[c] - free[c]
+		if back {
+			used -= ix.requests.Row(int(old))[c]
+		}
+		if used > math.MaxInt64-v {
+			return false
+		}
+	}
+	return true
+}
+
+// MayRemovePod reports whether [Index.RemovePod] can remove pod p.
+func (ix *Index) MayRemovePod(p PodID) bool { return ix.mayLose(ix.Pod(p), nil) }
+
+// mayLose reports whether pod p may go, or ask for what next names from now on:
+// nobody else may depend on it, and each of its resources has to keep its column.
+func (ix *Index) mayLose(p *Pod, next Resources) bool {
+	if !plain(p) || ix.stiff && p.Group != "" {
+		return false
+	}
+	for c, name := range ix.resources[1:] {
+		if ix.named[c+1] > 1 {
+			continue
+		}
+		if _, had := p.Requests[name]; had {
+			if _, has := next[name]; !has {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// SetPod adds p, or puts it in place of the pod of its name, and returns its number.
+// [Index.MaySetPod] has just said that it can.
+func (ix *Index) SetPod(p *Pod) PodID {
+	id := ix.PodByName(p.Namespace, p.Name)
+	if id == NoPod {
+		id = ix.number()
+		ix.podByName.add(id, p.Namespace, p.Name)
+	}
+	ix.replace(id, p)
+	return id
+}
+
+// number returns the number of a pod that is to come: that of the last one that was
+// removed, or else a new one.
+func (ix *Index) number() PodID {
+	row := podRow{pod: &removed, node: NoNode, group: NoGroup, late: true}
+	ix.late++
+	id := ix.hole
+	if id == NoPod {
+		ix.requests.Append()
+		return PodID(ix.pods.Append(row))
+	}
+	ix.hole = PodID(ix.pods.At(int(id)).level)
+	*ix.pods.Edit(int(id)) = row
+	return id
+}
+
+// RemovePod removes pod p, whose number is a hole from then on. [Index.MayRemovePod]
+// has just said that it can.
+func (ix *Index) RemovePod(p PodID) {
+	pod := ix.Pod(p)
+	ix.podByName.drop(p, pod.Namespace, pod.Name)
+	ix.fresh = append(ix.fresh[:0], make([]int64, len(ix.resources))...)
+	ix.replace(p, &removed)
+	row := ix.pods.Edit(int(p))
+	if row.late {
+		ix.late--
+	}
+	row.late, row.level = false, int32(ix.hole)
+	ix.hole = p
+}
+
+// replace lets number id stand for p, which asks for ix.fresh.
+func (ix *Index) replace(id PodID, p *Pod) {
+	row := ix.pods.Edit(int(id))
+	old := *row
+	row.pod, row.node, row.group, row.repels = p, ix.nodeNamed(p.Node), ix.groupNamed(p), len(p.AntiAffinity) > 0
+	ix.resolve(nil, id)
+	ix.rebook(id, old.node, row.node)
+	if old.node != row.node {
+		ix.move(id, old.node, row.node, runners)
+	}
+	if from, to := old.nominated(ix), row.nominated(ix); from != to {
+		ix.move(id, from, to, nominees)
+	}
+	out, in := ix.oddities(&old), ix.oddities(row)
+	if old.group != row.group {
+		out, in = ix.leaveGroup(old.group, id, out, in)
+		out, in = ix.joinGroup(row.group, id, out, in)
+	}
+	if len(out)+len(in) > 0 {
+		ix.rewarn(out, in)
+	}
+	if !sameNames(old.pod.Requests, p.Requests) {
+		ix.count(old.pod.Requests, -1)
+		ix.count(p.Requests, +1)
+	}
+	ix.waiting += row.numUnstarted() - old.numUnstarted()
+	ix.dated += p.numDated() - old.pod.numDated()
+	ix.lazy.replace(id, old.pod, p)
+}
+
+// rebook books what pod p asks for on another node, or another amount.
+func (ix *Index) rebook(p PodID, from, to NodeID) {
+	request := ix.requests.Edit(int(p))
+	if from != NoNode {
+		free := ix.free.Edit(int(from))
+		for c, v := range request {
+			free[c] += v
+		}
+	}
+	copy(request, ix.fresh)
+	if to != NoNode {
+		free := ix.free.Edit(int(to))
+		for c, v := range request {
+			free[c] -= v
+		}
+	}
+}
+
+func runners(row *nodeRow) *[]PodID  { return &row.pods }
+func nominees(row *nodeRow) *[]PodID { return &row.nominees }
+
+// move moves pod p from the list of one node to that of another.
+func (ix *Index) move(p PodID, from, to NodeID, list func(*nodeRow) *[]PodID) {
+	if from != NoNode {
+		l := list(ix.nodes.Edit(int(from)))
+		*l = without(*l, p)
+	}
+	if to != NoNode {
+		l := list(ix.nodes.Edit(int(to)))
+		*l = ix.with(*l, p)
+	}
+}
+
+// without returns a new list that lacks p.
+func without(list []PodID, p PodID) []PodID {
+	i := slices.Index(list, p)
+	return append(append(make([]PodID, 0, len(list)-1), list[:i]...), list[i+1:]...)
+}
+
+// with returns a new list that has p too, in order of name.
+func (ix *Index) with(list []PodID, p PodID) []PodID {
+	i, _ := slices.BinarySearchFunc(list, p, ix.ComparePods)
+	return append(append(append(make([]PodID, 0, len(list)+1), list[:i]...), p), list[i:]...)
+}
+
+func (ix *Index) leaveGroup(g GroupID, p PodID, out, in []Warning) ([]Warning, []Warning) {
+	if g == NoGroup {
+		return out, in
+	}
+	group := ix.groups.Edit(int(g))
+	out = append(out, ix.missing(group)...)
+	group.Pods = without(group.Pods, p)
+	return out, append(in, ix.missing(group)...)
+}
+
+func (ix *Index) joinGroup(g GroupID, p PodID, out, in []Warning) ([]Warning, []Warning) {
+	if g == NoGroup {
+		return out, in
+	}
+	group := ix.groups.Edit(int(g))
+	out = append(out, ix.missing(group)...)
+	group.Pods = ix.with(group.Pods, p)
+	return out, append(in, ix.missing(group)...)
+}
+
+// rewarn replaces warnings, each once.
+func (ix *Index) rewarn(out, in []Warning) {
+	if slices.Equal(out, in) {
+		return
+	}
+	list := slices.Clone(ix.warnings)
+	for _, w := range out {
+		if i := slices.Index(list, w); i >= 0 {
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	ix.warnings = append(list, in...)
+	sortWarnings(ix.warnings)
+}
+
+// MaySetNode reports whether [Index.SetNode] can put n, which is valid by itself, in
+// place of the node of its name: it names the same resources, and neither has devices.
+func (ix *Index) MaySetNode(n *Node) bool {
+	id := ix.NodeByName(n.Name)
+	if id == NoNode {
+		return false
+	}
+	old := ix.Node(id)
+	return len(old.Devices)+len(n.Devices) == 0 && sameNames(old.Allocatable, n.Allocatable)
+}
+
+// SetNode puts n in place of the node of its name, and returns its number.
+// [Index.MaySetNode] has just said that it can.
+func (ix *Index) SetNode(n *Node) NodeID {
+	id := ix.NodeByName(n.Name)
+	row := ix.nodes.Edit(int(id))
+	old := row.node
+	row.node, row.open = n, isOpen(n)
+	free, allocatable := ix.free.Edit(int(id)), ix.allocatable.Edit(int(id))
+	for c := range free {
+		free[c] -= allocatable[c] // what is used, below zero
+	}
+	ix.offer(allocatable, n)
+	for c := range free {
+		free[c] += allocatable[c]
+	}
+	for key := range ix.lazy.topologies {
+		before, had := old.Labels[key]
+		if now, has := n.Labels[key]; now != before || has != had {
+			delete(ix.lazy.topologies, key)
+		}
+	}
+	return id
+}
+
+// MaySetTime reports whether [Index.SetTime] can set the time: nothing that was
+// settled when the index was made depends on it.
+func (ix *Index) MaySetTime(now time.Time) bool {
+	return ix.waiting == 0 && ix.dated == 0 &&
+		!slices.ContainsFunc(ix.disruptions, func(d Disruption) bool { return !now.IsZero() && d.Time.After(now) })
+}
+
+// SetTime sets the time. [Index.MaySetTime] has just said that it can.
+func (ix *Index) SetTime(now time.Time) { ix.time, ix.now = now, Nanos(now) }
+
+// SetDisruptions sets the earlier preemptions, which are not changed afterwards.
+func (ix *Index) SetDisruptions(list []Disruption) { ix.disruptions = list }
+
+// SetBudgets sets the budgets, each valid by itself and of its own name. The numbers
+// of budgets change. list is not kept.
+func (ix *Index) SetBudgets(list []disruption.Budget) { ix.compileBudgets(list) }
+
+// SetAllowed lets budget b be as next says, which differs in what it allows only.
+func (ix *Index) SetAllowed(b BudgetID, next *disruption.Budget) {
+	ix.budgets = slices.Clone(ix.budgets)
+	ix.budgets[b] = *next
+	ix.budgetSet = ix.budgetSet.WithAllowed(b, next.Allowed)
+}
+
+// Budgets returns a new slice of the budgets, in order of BudgetID.
+func (ix *Index) Budgets() []disruption.Budget { return slices.Clone(ix.budgets) }
+
+// Objects returns everything that the index stands for, in order of name where it
+// is in order of anything. The slices of nodes, pods and budgets are new ones.
+func (ix *Index) Objects() Objects {
+	o := ix.source
+	o.Time, o.Disruptions, o.Budgets = ix.time, ix.disruptions, ix.Budgets()
+	o.Nodes, o.Pods = make([]*Node, ix.NumNodes()), make([]*Pod, 0, ix.NumPods())
+	for n := range o.Nodes {
+		o.Nodes[n] = ix.Node(NodeID(n))
+	}
+	for p := range ix.Pods() {
+		o.Pods = append(o.Pods, ix.Pod(p))
+	}
+	return o
+}

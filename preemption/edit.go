@@ -1,0 +1,146 @@
+package preemption
+
+import (
+	"time"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// edit is a change of a planner's cluster, whose lock is held: of the live form if
+// that can follow, else of the model.
+type edit struct{ pl *Planner }
+
+// live returns the live form, nil if the cluster is a model.
+func (e edit) live() *compiled {
+	if c := e.pl.ready; c != nil && c.live {
+		return c
+	}
+	return nil
+}
+
+// model returns the model, which is the cluster from now on.
+func (e edit) model() *model {
+	e.pl.model = e.pl.open()
+	e.pl.ready = nil
+	return e.pl.model
+}
+
+// done is called after the live form has followed a change. Where warnings are
+// errors, the next question has to give them.
+func (e edit) done(c *compiled) {
+	if c.options.Strict && len(c.ix.Warnings())+len(c.unknown) > 0 {
+		e.model()
+	}
+}
+
+// pod returns the pod of that name, nil if there is none.
+func (e edit) pod(ref PodRef) *cluster.Pod {
+	c := e.live()
+	if c == nil {
+		return e.pl.open().pod(ref)
+	}
+	if p := c.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod {
+		return c.ix.Pod(p)
+	}
+	return nil
+}
+
+func (e edit) setPod(p *cluster.Pod) {
+	if c := e.live(); c != nil && c.setPod(p) {
+		e.done(c)
+		return
+	}
+	e.model().pods.ReplaceOrInsert(p)
+}
+
+// removePod removes a pod, and reports whether it was there.
+func (e edit) removePod(ref PodRef) bool {
+	if c := e.live(); c != nil {
+		p := c.ix.PodByName(ref.Namespace, ref.Name)
+		if p == cluster.NoPod {
+			return false
+		}
+		if c.removePod(p) {
+			e.done(c)
+			return true
+		}
+	}
+	if e.pl.open().pod(ref) == nil {
+		return false
+	}
+	e.model().pods.Delete(&cluster.Pod{Namespace: ref.Namespace, Name: ref.Name})
+	return true
+}
+
+func (e edit) setNode(n *cluster.Node) {
+	if c := e.live(); c == nil || !c.setNode(n) {
+		e.model().nodes.ReplaceOrInsert(n)
+	}
+}
+
+func (e edit) setTime(now time.Time) {
+	if c := e.live(); c == nil || !c.setTime(now) {
+		e.model().time = now
+	}
+}
+
+func (e edit) setBudget(b *Budget) {
+	if c := e.live(); c != nil {
+		c.setBudget(b)
+		e.done(c)
+		return
+	}
+	e.model().budgets.ReplaceOrInsert(b)
+}
+
+// removeBudget removes the budget of the name of b, and reports whether it was there.
+func (e edit) removeBudget(b *Budget) bool {
+	if c := e.live(); c != nil {
+		ok := c.removeBudget(b)
+		e.done(c)
+		return ok
+	}
+	m := e.pl.open()
+	if !m.budgets.Has(b) {
+		return false
+	}
+	e.model().budgets.Delete(b)
+	return true
+}
+
+// setGroup adds a group or replaces the one of its name.
+func (e edit) setGroup(g *PodGroup) { e.model().groups.ReplaceOrInsert(g) }
+
+// remember notes a preemption for limits over a window, and forgets those that have
+// left it.
+func (e edit) remember(r *Result, w Window) {
+	if c := e.live(); c != nil {
+		if list, ok := remembered(c.ix.Time(), c.ix.Disruptions(), r, w); ok {
+			c.setDisruptions(list)
+		}
+		return
+	}
+	m := e.model()
+	if list, ok := remembered(m.time, m.disruptions, r, w); ok {
+		m.disruptions = list
+	}
+}
+
+// remembered is list with the preemption of r, made at now, and without those that
+// have left the window; ok is false if nobody needs to know.
+func remembered(now time.Time, list []cluster.Disruption, r *Result, w Window) (_ []cluster.Disruption, ok bool) {
+	if w.Seconds == 0 || len(r.Victims) == 0 || now.IsZero() {
+		return nil, false
+	}
+	var kept []cluster.Disruption
+	for _, d := range list {
+		if now.Unix()-d.Time.Unix() <= w.Seconds {
+			kept = append(kept, d)
+		}
+	}
+	d := cluster.Disruption{Time: now, Victims: int64(len(r.Victims)), Pods: int64(numPods(r.Victims))}
+	for _, v := range r.Victims {
+		d.Cost = add(d.Cost, v.Cost)
+	}
+	return append(kept, d), true
+}

@@ -1,0 +1,204 @@
+package preemption
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// The methods of this file let a compiled cluster follow changes at the cost of what
+// changes. They need exclusive use of it. What they cannot follow they refuse, and
+// then nothing has changed: the cluster is compiled anew.
+
+// follow reports whether the sides can follow changes: prices, orders and guards are
+// settled once.
+func (s *sides) follow() bool { return s.units.Follows() && s.protections == nil }
+
+// fork returns an independent copy of a live c. It may run beside questions.
+func (c *compiled) fork() *compiled {
+	f := &compiled{
+		options: c.options, rules: c.rules, ix: c.ix.Fork(), live: true, ranking: c.ranking,
+		hard: c.hard, unknown: c.unknown, limits: c.limits, quota: c.quota, searchChecks: c.searchChecks, atOnce: c.atOnce,
+		tools: &sync.Pool{}, slotTools: &sync.Pool{},
+	}
+	f.pods.forkOf(&c.pods, f.ix)
+	f.groups.forkOf(&c.groups, f.ix)
+	return f
+}
+
+func (s *sides) forkOf(of *sides, ix *cluster.Index) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if of.units != nil {
+		s.units, s.budgets = of.units.Fork(ix), of.budgets.Fork()
+	}
+	if of.ladder != nil {
+		s.ladder = of.ladder.Fork(s.units, s.budgets)
+	}
+}
+
+// each calls f with the sides that are formed.
+func (c *compiled) each(f func(s *sides)) {
+	for _, s := range [...]*sides{&c.pods, &c.groups} {
+		if s.units != nil {
+			f(s)
+		}
+	}
+}
+
+// setPod adds p or puts it in place of the pod of its name.
+func (c *compiled) setPod(p *cluster.Pod) bool {
+	ix := c.ix
+	if !ix.MaySetPod(p) || c.holdsQuota(p) {
+		return false
+	}
+	before := ix.PodByName(p.Namespace, p.Name)
+	c.leave(before)
+	id := ix.SetPod(p)
+	c.each(func(s *sides) {
+		s.budgets.Set(ix, id)
+		s.changed = s.units.Add(s.changed, id)
+		s.touch(ix.NominatedTo(id))
+		c.refresh(s)
+	})
+	return true
+}
+
+// leave takes pod p, if it is there, out of its unit, and notes where that matters.
+func (c *compiled) leave(p cluster.PodID) {
+	c.each(func(s *sides) {
+		s.changed = s.changed[:0]
+		if p != cluster.NoPod {
+			s.changed = s.units.Remove(s.changed, p)
+			s.touch(c.ix.NominatedTo(p))
+		}
+	})
+}
+
+// touch notes that something has changed on node n, unless it is NoNode.
+func (s *sides) touch(n cluster.NodeID) {
+	if n != cluster.NoNode {
+		s.changed = append(s.changed, n)
+	}
+}
+
+// holdsQuota reports whether p holds quota, or would once it is bound where it is
+// nominated: that is settled once.
+func (c *compiled) holdsQuota(p *cluster.Pod) bool {
+	if p.Node == "" && p.NominatedNode == "" {
+		return false
+	}
+	if p.Queue != "" || p.Group == "" {
+		return p.Queue != ""
+	}
+	g := c.ix.GroupByName(cluster.KindPodGroup, p.Namespace, p.Group)
+	return g != cluster.NoGroup && c.ix.Group(g).PodGroup.Queue != ""
+}
+
+// removePod removes pod p.
+func (c *compiled) removePod(p cluster.PodID) bool {
+	if !c.ix.MayRemovePod(p) {
+		return false
+	}
+	c.leave(p)
+	c.ix.RemovePod(p)
+	c.each(c.refresh)
+	return true
+}
+
+// refresh lets the ladder of s follow what has changed.
+func (c *compiled) refresh(s *sides) {
+	if s.ladder == nil {
+		return
+	}
+	for i, n := range s.changed {
+		if !slices.Contains(s.changed[:i], n) && !s.ladder.Refresh(n) {
+			s.ladder = nil
+			c.anew(s)
+			return
+		}
+	}
+}
+
+// anew forgets what was remembered of the ladder and the budgets of s.
+func (c *compiled) anew(s *sides) {
+	s.shapes.reset()
+	c.tools, c.slotTools = &sync.Pool{}, &sync.Pool{}
+}
+
+// setNode puts n in place of the node of its name.
+func (c *compiled) setNode(n *cluster.Node) bool {
+	if !c.ix.MaySetNode(n) {
+		return false
+	}
+	id := c.ix.SetNode(n)
+	c.each(func(s *sides) {
+		s.changed = append(s.changed[:0], id)
+		c.refresh(s)
+	})
+	return true
+}
+
+// setTime moves the time.
+func (c *compiled) setTime(now time.Time) bool {
+	if !c.ix.MaySetTime(now) {
+		return false
+	}
+	c.ix.SetTime(now)
+	c.limits = c.options.limits(c.ix)
+	return true
+}
+
+// setDisruptions sets the earlier preemptions.
+func (c *compiled) setDisruptions(list []cluster.Disruption) {
+	c.ix.SetDisruptions(list)
+	c.limits = c.options.limits(c.ix)
+}
+
+// setBudget adds b or puts it in place of the budget of its name.
+func (c *compiled) setBudget(b *Budget) {
+	list := c.ix.Budgets()
+	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	if !found {
+		list = slices.Insert(list, i, *b)
+		c.setBudgets(list)
+		return
+	}
+	if old := list[i]; old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
+		c.ix.SetAllowed(cluster.BudgetID(i), b)
+		c.each(func(s *sides) {
+			s.budgets.Follow(c.ix)
+			if s.ladder != nil {
+				s.ladder.Reconsider()
+			}
+			c.anew(s)
+		})
+		return
+	}
+	list[i] = *b
+	c.setBudgets(list)
+}
+
+// removeBudget removes a budget, and reports whether it was there.
+func (c *compiled) removeBudget(b *Budget) bool {
+	list := c.ix.Budgets()
+	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	if found {
+		c.setBudgets(slices.Delete(list, i, i+1))
+	}
+	return found
+}
+
+// setBudgets lets the budgets be those of list: who is covered is found out anew.
+func (c *compiled) setBudgets(list []Budget) {
+	c.ix.SetBudgets(list)
+	c.hard, c.unknown = c.options.hardBudgets(c.ix)
+	c.each(func(s *sides) {
+		s.budgets, s.ladder = victims.NewBudgets(c.ix, s.budgets.Rule), nil
+		c.anew(s)
+	})
+}
