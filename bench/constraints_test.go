@@ -18,10 +18,10 @@ const (
 	zoneKey = "topology.kubernetes.io/zone"
 )
 
-// tiedUp is a uniform cluster of workloads with 100 pods each, a fifth of which are
-// tied: to no other pod of theirs on the same host or rack, or to a namespace.
-func tiedUp(s size) cluster.Snapshot {
-	snap := gen.Fleet(s.nodes, s.pods/s.nodes, seed, gen.Uniform)
+// tiedUp is a cluster of workloads with 100 pods each, a fifth of which are tied: to
+// no other pod of theirs on the same host or rack, or to a namespace.
+func tiedUp(s size, shape gen.Shape) cluster.Snapshot {
+	snap := gen.Fleet(s.nodes, s.pods/s.nodes, seed, shape)
 	for i := range snap.Nodes {
 		snap.Nodes[i].Labels = map[string]string{
 			hostKey: snap.Nodes[i].Name, rackKey: fmt.Sprintf("r%d", i/40), zoneKey: fmt.Sprintf("z%d", i%16),
@@ -92,10 +92,17 @@ func tied(tie func(*cluster.Pod)) cluster.Preemptor {
 }
 
 // BenchmarkConstraints is one question to a compiled snapshot, over all nodes, in a
-// cluster where a fifth of the pods have anti-affinity terms.
+// cluster where a fifth of the pods have anti-affinity terms. With shape=tied all pods
+// have one priority, so that no node is left early for the priority that has to go.
 func BenchmarkConstraints(b *testing.B) {
+	for _, shape := range []gen.Shape{gen.Uniform, gen.Tied} {
+		b.Run(fmt.Sprintf("shape=%s", shape), func(b *testing.B) { benchmarkConstraints(b, shape) })
+	}
+}
+
+func benchmarkConstraints(b *testing.B, shape gen.Shape) {
 	for _, s := range sizes() {
-		snap := tiedUp(s)
+		snap := tiedUp(s, shape)
 		planner, err := preemption.NewPlanner(&snap, preemption.Options{})
 		if err != nil {
 			b.Fatal(err)
@@ -127,7 +134,7 @@ func BenchmarkConstraints(b *testing.B) {
 // snapshot: label sets, and distinct anti-affinity terms.
 func BenchmarkColumns(b *testing.B) {
 	for _, s := range sizes() {
-		snap := tiedUp(s)
+		snap := tiedUp(s, gen.Uniform)
 		for _, column := range []struct {
 			name  string
 			build func(*cluster.Index) int
@@ -157,7 +164,7 @@ func BenchmarkColumns(b *testing.B) {
 // return, for each constraint in turn.
 func BenchmarkConstraintState(b *testing.B) {
 	for _, s := range sizes() {
-		snap := tiedUp(s)
+		snap := tiedUp(s, gen.Uniform)
 		ix, err := cluster.NewIndex(&snap)
 		if err != nil {
 			b.Fatal(err)
