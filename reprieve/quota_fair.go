@@ -79,14 +79,22 @@ func (s *QuotaSearch) takeFair(r *cluster.Reservation, reason victims.QuotaReaso
 	if s.idle(r) {
 		return false
 	}
-	s.take(r, reason)
+	s.usage.Remove(r.Queue, r.Usage)
+	return s.gone(r, reason)
+}
+
+// gone notes r as a victim, whose quota is free already.
+func (s *QuotaSearch) gone(r *cluster.Reservation, reason victims.QuotaReason) bool {
+	if s.Place != nil {
+		s.Place.Remove(r)
+	}
+	s.out = append(s.out, QuotaVictim{r, reason})
 	for h := r.Queue; h != cluster.NoQuota; h = s.tree.Parent(h) {
 		s.fair.known[h] = false
 	}
-	s.usage.Remove(s.question.Queue, s.question.Request)
-	fits := s.fits(true)
-	s.usage.Add(s.question.Queue, s.question.Request)
-	return fits
+	s.Trials++
+	s.enough = s.usage.Covered(s.question.Queue, s.question.Request)
+	return s.enough && (s.Place == nil || s.Place.Fits())
 }
 
 // firstPass lets the queues give until the preemptor fits or none has more.
@@ -135,12 +143,12 @@ func (s *QuotaSearch) contend(q cluster.QuotaID, strategy FairStrategy) bool {
 		}
 		s.usage.Remove(q, r.Usage)
 		without := s.usage.Share(theirs, s.fair.precision)
-		s.usage.Add(q, r.Usage)
 		if p.Compare(&without) <= 0 {
-			fits := s.takeFair(w.pop(), victims.InCohortFairSharing)
+			fits := s.gone(w.pop(), victims.InCohortFairSharing)
 			s.fair.shares[theirs], s.fair.known[theirs] = without, true
 			return fits
 		}
+		s.usage.Add(q, r.Usage)
 		w.spare()
 		w.pop()
 	}

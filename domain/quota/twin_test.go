@@ -47,6 +47,25 @@ func usageFollowsTheDefinitions(t *rapid.T) {
 			in = append(in, a)
 		}
 		compare(t, ix, usage, world)
+		isCoveredIfItFits(t, ix, usage)
+	}
+}
+
+// isCoveredIfItFits: what is used already is covered if it fits without it.
+func isCoveredIfItFits(t *rapid.T, ix *cluster.QuotaIndex, u *quota.Usage) {
+	for q := range cluster.QuotaID(ix.NumQueues()) {
+		for c := range cluster.ColumnID(ix.NumColumns()) {
+			for _, v := range []int64{0, 1, 4, 9} {
+				amounts := []cluster.ColumnAmount{{Column: c, Amount: v}}
+				fits := u.Fits(q, amounts, true)
+				u.Add(q, amounts)
+				covered := u.Covered(q, amounts)
+				u.Remove(q, amounts)
+				if fits != covered {
+					t.Fatalf("%s: %d of column %d fit: %v, are covered: %v", ix.Name(q), v, c, fits, covered)
+				}
+			}
+		}
 	}
 }
 

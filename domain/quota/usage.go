@@ -134,6 +134,17 @@ func (u *Usage) Fits(q cluster.QuotaID, amounts []cluster.ColumnAmount, borrow b
 	return true
 }
 
+// Covered reports whether queue q, which uses the amounts already, might: it is Fits,
+// with borrow, as if they were removed.
+func (u *Usage) Covered(q cluster.QuotaID, amounts []cluster.ColumnAmount) bool {
+	for _, a := range amounts {
+		if a.Amount > 0 && u.Balance(q, a.Column) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // FitsNominal reports whether what h owns takes the amounts too, and reduces them
 // to what h would have to take from its parent.
 func (u *Usage) FitsNominal(h cluster.QuotaID, amounts []cluster.ColumnAmount) bool {
