@@ -13,7 +13,8 @@ import (
 // Nodes that [victims.Levels] calls odd are left out. It is used again from question
 // to question. Not safe for concurrent use.
 type Scan struct {
-	sweep *Sweep
+	sweep   *Sweep
+	pickers []picker
 
 	// Fits is the first node that has room as things are, or NoNode; nothing else is
 	// set then.
@@ -84,37 +85,6 @@ func (s *Scan) Run(below int32, barred []uint64) {
 	}
 }
 
-// Pick returns the best of the nodes that Run found, the first in order among equals,
-// and its score; NoNode if there is none. O(k) for k units on those nodes.
-func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
-	best, bound := cluster.NoNode, (*victims.Score)(nil)
-	var score victims.Score
-	try := func(n cluster.NodeID) {
-		first, end := s.sweep.ladder.Rungs(n, below)
-		if at, ok := s.sweep.Node(n, first, end, bound, nil); ok && (bound == nil || n < best || at.Compare(score) < 0) {
-			best, score, bound = n, at, &score
-		}
-	}
-	if len(s.sweep.ask.Words) == 1 {
-		if best, score = s.pick1(below); best != cluster.NoNode {
-			bound = &score
-		}
-	} else {
-		for _, n := range s.Tied {
-			try(n)
-		}
-	}
-	blocks := s.sweep.ladder.Levels().Blocks()
-	for _, n := range s.Touchy {
-		if best != cluster.NoNode && score.Violations == 0 && len(s.Tied) > 0 &&
-			!blocks[n/victims.BlockSize].FitOne(&s.sweep.ask, s.low, int(n)%victims.BlockSize) {
-			continue // somebody of a higher priority would have to go
-		}
-		try(n)
-	}
-	return best, score
-}
-
 func appendNodes(list []cluster.NodeID, block int, set uint64) []cluster.NodeID {
 	for ; set != 0; set &= set - 1 {
 		list = append(list, cluster.NodeID(block*victims.BlockSize+bits.TrailingZeros64(set)))
@@ -145,53 +115,4 @@ func (s *Scan) explain(b *victims.Block, i int, may, helps uint64, below int32) 
 		not |= 1 << at
 	}
 	return not & helps
-}
-
-// pick1 is Pick for the tied nodes where asks are one word wide: the same as
-// Sweep.Node on each, in one loop. On these nodes levels are the pods' own
-// priorities, so that the first unit that stays out has the highest.
-func (s *Scan) pick1(below int32) (best cluster.NodeID, score victims.Score) {
-	ask, mask := s.sweep.ask.Words[0], s.sweep.ask.Masks[0]
-	guards, rest := s.sweep.ask.Guards[0], s.sweep.ask.Rest[0]
-	ladder := s.sweep.ladder
-	best = cluster.NoNode
-	score = victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
-nodes:
-	for _, n := range s.Tied {
-		at := ladder.At(n)
-		first, end := at.Below(below)
-		sample := int(end-1) / victims.Stride
-		for ; sample > int(first)/victims.Stride && (at.Rooms[sample]-ask)&guards != guards; sample-- {
-		}
-		free := at.Rooms[sample] - ask | rest
-		have := victims.Score{Started: math.MaxInt64}
-		most := score.Sum
-		for g := sample * victims.Stride; g < int(end); g++ {
-			left := free - at.Asks[g]&mask
-			if left&guards == guards {
-				free = left
-				continue
-			}
-			own := at.Levels[g]
-			if have.Pods == 0 {
-				if have.Highest = own; own > score.Highest {
-					continue nodes
-				}
-				if own < score.Highest {
-					most = math.MaxInt64
-				}
-			}
-			have.Pods++
-			if have.Sum += int64(own) + 1<<31; have.Sum > most {
-				continue nodes
-			}
-			if own == have.Highest {
-				have.Started = min(have.Started, int64(at.Started[g]))
-			}
-		}
-		if best == cluster.NoNode || have.Compare(score) < 0 {
-			best, score = n, have
-		}
-	}
-	return best, score
 }

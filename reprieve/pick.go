@@ -1,0 +1,167 @@
+package reprieve
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Several goroutines pick where each has at least nodesPerPicker nodes: with fewer,
+// starting it costs what it saves.
+const (
+	nodesPerPicker = 2048
+	mostPickers    = 8
+)
+
+// Pick returns the best of the nodes that Run found, the first in order among equals,
+// and its score; NoNode if there is none. O(k) for k units on those nodes. Many nodes
+// are divided among as many goroutines as there are processors; the answer is the
+// same.
+func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
+	workers := min((len(s.Tied)+len(s.Touchy))/nodesPerPicker, runtime.GOMAXPROCS(0), mostPickers)
+	return s.pick(below, max(workers, 1))
+}
+
+// pick is Pick by a number of goroutines.
+func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
+	for len(s.pickers) < workers {
+		s.pickers = append(s.pickers, picker{out: make([]victims.Rung, 0, victims.MostRungs)})
+	}
+	for i := range s.pickers[:workers] {
+		p := &s.pickers[i]
+		p.reset(s, below)
+		p.tied, p.touchy = part(s.Tied, i, workers), part(s.Touchy, i, workers)
+	}
+	var wg sync.WaitGroup
+	for i := 1; i < workers; i++ {
+		wg.Go(s.pickers[i].run)
+	}
+	s.pickers[0].run()
+	wg.Wait()
+	best := &s.pickers[0]
+	for i := range s.pickers[1:workers] {
+		if p := &s.pickers[1+i]; p.best != cluster.NoNode && best.loses(p.best, p.score) {
+			best = p
+		}
+	}
+	return best.best, best.score
+}
+
+// part is the i-th of equal parts of list.
+func part(list []cluster.NodeID, i, parts int) []cluster.NodeID {
+	return list[i*len(list)/parts : (i+1)*len(list)/parts]
+}
+
+// picker picks the best of some nodes.
+type picker struct {
+	sweep        Sweep
+	scan         *Scan
+	below        int32
+	tied, touchy []cluster.NodeID
+
+	best  cluster.NodeID
+	score victims.Score
+
+	out  []victims.Rung // buffers of sweep
+	free []uint64
+}
+
+// reset makes p ready for the question of s, and no node is picked.
+func (p *picker) reset(s *Scan, below int32) {
+	p.sweep = Sweep{
+		ladder: s.sweep.ladder, violating: s.sweep.violating, request: s.sweep.request, ask: s.sweep.ask,
+		out: p.out, free: p.free,
+	}
+	p.scan, p.below, p.best = s, below, cluster.NoNode
+}
+
+// loses reports whether node n with that score is better than what p has picked.
+func (p *picker) loses(n cluster.NodeID, score victims.Score) bool {
+	if p.best == cluster.NoNode {
+		return true
+	}
+	c := score.Compare(p.score)
+	return c < 0 || c == 0 && n < p.best
+}
+
+func (p *picker) run() {
+	if len(p.sweep.ask.Words) == 1 {
+		p.pick1()
+	} else {
+		for _, n := range p.tied {
+			p.try(n)
+		}
+	}
+	blocks := p.sweep.ladder.Levels().Blocks()
+	for _, n := range p.touchy {
+		if len(p.tied) > 0 && p.score.Violations == 0 &&
+			!blocks[n/victims.BlockSize].FitOne(&p.sweep.ask, p.scan.low, int(n)%victims.BlockSize) {
+			continue // somebody of a higher priority would have to go than on a tied node
+		}
+		p.try(n)
+	}
+	p.out, p.free = p.sweep.out, p.sweep.free
+}
+
+// try picks node n if it is better.
+func (p *picker) try(n cluster.NodeID) {
+	first, end := p.sweep.ladder.Rungs(n, p.below)
+	var bound *victims.Score
+	if p.best != cluster.NoNode {
+		bound = &p.score
+	}
+	if score, ok := p.sweep.Node(n, first, end, bound, nil); ok && p.loses(n, score) {
+		p.best, p.score = n, score
+	}
+}
+
+// pick1 is try for each of the tied nodes in one loop, where asks are one word wide. On
+// these nodes levels are the pods' own priorities, so that the first unit that stays
+// out has the highest.
+func (p *picker) pick1() {
+	ask, mask := p.sweep.ask.Words[0], p.sweep.ask.Masks[0]
+	guards, rest := p.sweep.ask.Guards[0], p.sweep.ask.Rest[0]
+	ladder := p.sweep.ladder
+	best := victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
+nodes:
+	for _, n := range p.tied {
+		at := ladder.At(n)
+		first, end := at.Below(p.below)
+		sample := int(end-1) / victims.Stride
+		for ; sample > int(first)/victims.Stride && (at.Rooms[sample]-ask)&guards != guards; sample-- {
+		}
+		free := at.Rooms[sample] - ask | rest
+		score := victims.Score{Started: math.MaxInt64}
+		most := best.Sum
+		for g := sample * victims.Stride; g < int(end); g++ {
+			left := free - at.Asks[g]&mask
+			if left&guards == guards {
+				free = left
+				continue
+			}
+			own := at.Levels[g]
+			if score.Pods == 0 {
+				if score.Highest = own; own > best.Highest {
+					continue nodes
+				}
+				if own < best.Highest {
+					most = math.MaxInt64
+				}
+			}
+			score.Pods++
+			if score.Sum += int64(own) + 1<<31; score.Sum > most {
+				continue nodes
+			}
+			if own == score.Highest {
+				score.Started = min(score.Started, int64(at.Started[g]))
+			}
+		}
+		if p.best == cluster.NoNode || score.Compare(best) < 0 {
+			p.best, best = n, score
+		}
+	}
+	p.score = best
+}
