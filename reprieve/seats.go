@@ -1,8 +1,6 @@
 package reprieve
 
 import (
-	"slices"
-
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -24,6 +22,10 @@ type Seats struct {
 	known   [keptAsks]bool        // asks says so
 	one     victims.Ask
 	other   victims.Ask
+	at      victims.NodeRungs // of node, which is looked at, with its potential victims
+	node    cluster.NodeID
+	first   victims.Rung
+	end     victims.Rung
 	now     *victims.Ask // what the members on the node that is looked at ask for together
 	free    []uint64     // what they leave, with guards
 	out     []victims.Rung
@@ -47,7 +49,7 @@ func (s *Seats) Over(l *victims.Ladder) bool { return s.ladder == l }
 // and the row of what else is held on a node, nil for nothing. False if the columns
 // cannot tell how often that fits.
 func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []int64) bool {
-	s.request, s.below, s.held, s.harm = m.Request(), below, held, nil
+	s.request, s.below, s.held, s.harm, s.node = m.Request(), below, held, nil, cluster.NoNode
 	s.known = [keptAsks]bool{}
 	s.pack(&s.one, 1, nil)
 	return s.slots.Set(s.ladder.Lanes(), s.request)
@@ -57,21 +59,27 @@ func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []i
 // kept.
 func (s *Seats) Charge(harm []victims.RungSet) { s.harm = harm }
 
+// look turns to node n.
+func (s *Seats) look(n cluster.NodeID) {
+	if s.node != n {
+		s.node, s.at = n, s.ladder.At(n)
+		s.first, s.end = s.at.Below(s.below)
+	}
+}
+
 // Rungs are those of the potential victims on node n, most important first.
 func (s *Seats) Rungs(n cluster.NodeID) (first, end victims.Rung) {
-	if owns := s.ladder.Owns(n); len(owns) == 0 || owns[0] < s.below { // all of them, as is usual
-		return 0, victims.Rung(len(owns))
-	}
-	return s.ladder.Rungs(n, s.below)
+	s.look(n)
+	return s.first, s.end
 }
 
 // Slots is how many members fit on node n with all potential victims gone.
 func (s *Seats) Slots(n cluster.NodeID) int64 {
-	first, _ := s.Rungs(n)
+	s.look(n)
 	if s.held(n) == nil {
-		room := s.ladder.Rooms(n)
-		if first > 0 {
-			if room = s.Room(n, first); room == nil {
+		room := s.at.Rooms
+		if s.first > 0 {
+			if room = s.Room(n, s.first); room == nil {
 				return 0
 			}
 		}
@@ -79,7 +87,7 @@ func (s *Seats) Slots(n cluster.NodeID) int64 {
 			return slots
 		}
 	}
-	s.row = s.ladder.Room(s.row[:0], n, first)
+	s.row = s.ladder.Room(s.row[:0], n, s.first)
 	if held := s.held(n); held != nil {
 		for r, v := range held {
 			s.row[r] -= v
@@ -109,6 +117,7 @@ func (s *Seats) SlotsIn(row []int64) int64 {
 
 // ask sets what k members on node n ask for; k is at most Slots.
 func (s *Seats) ask(n cluster.NodeID, k int64) {
+	s.look(n)
 	held := s.held(n)
 	if held == nil && k < keptAsks {
 		if !s.known[k] {
@@ -139,7 +148,8 @@ func (s *Seats) pack(a *victims.Ask, k int64, held []int64) {
 // if something is short of that. The slice is good until the next call.
 func (s *Seats) Room(n cluster.NodeID, rung victims.Rung) []uint64 {
 	words := len(s.one.Words)
-	s.room = append(s.room[:0], s.ladder.Rooms(n)[int(rung)/victims.Stride*words:][:words]...)
+	s.look(n)
+	s.room = append(s.room[:0], s.at.Rooms[int(rung)/victims.Stride*words:][:words]...)
 	if held := s.held(n); held != nil {
 		s.pack(&s.other, 0, held)
 		for w, v := range s.other.Words {
@@ -160,7 +170,8 @@ func (s *Seats) Room(n cluster.NodeID, rung victims.Rung) []uint64 {
 // Take puts the unit on rung g of node n back into room; Leave takes it out again.
 func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Rung) {
 	words := len(room)
-	for w, ask := range s.ladder.Asks(n)[int(g)*words:][:words] {
+	s.look(n)
+	for w, ask := range s.at.Asks[int(g)*words:][:words] {
 		room[w] -= ask & s.one.Masks[w]
 	}
 }
@@ -168,7 +179,8 @@ func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Rung) {
 // Leave is the inverse of Take.
 func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Rung) {
 	words := len(room)
-	for w, ask := range s.ladder.Asks(n)[int(g)*words:][:words] {
+	s.look(n)
+	for w, ask := range s.at.Asks[int(g)*words:][:words] {
 		room[w] += ask & s.one.Masks[w]
 	}
 }
@@ -178,39 +190,36 @@ func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Rung) {
 // O(log units).
 func (s *Seats) Highest(n cluster.NodeID, k int64) int64 {
 	s.ask(n, k)
-	first, end := s.Rungs(n)
-	if first == end {
+	if s.first == s.end {
 		return domain.Free.Highest
 	}
-	from, room := s.reach(n, first, end)
+	from, room := s.reach()
 	s.take(room)
-	asks := s.ladder.Asks(n)
-	for g := from; g < end; g++ {
-		if !s.returns(asks, g) {
-			return int64(s.ladder.Owns(n)[g])
+	for g := from; g < s.end; g++ {
+		if !s.returns(g) {
+			return int64(s.at.Owns[g])
 		}
 	}
 	return domain.Free.Highest
 }
 
-// reach returns a rung up to which everybody returns, and what is free on node n with
-// those in place.
-func (s *Seats) reach(n cluster.NodeID, first, end victims.Rung) (from victims.Rung, room []uint64) {
-	rooms, words := s.ladder.Rooms(n), len(s.now.Words)
-	at := (int(end) - 1) / victims.Stride
-	for ; at > int(first)/victims.Stride && !s.now.Fits(rooms[at*words:][:words]); at-- {
+// reach returns a rung up to which everybody returns, and what is free with those in
+// place.
+func (s *Seats) reach() (from victims.Rung, room []uint64) {
+	words := len(s.now.Words)
+	at := (int(s.end) - 1) / victims.Stride
+	for ; at > int(s.first)/victims.Stride && !s.now.Fits(s.at.Rooms[at*words:][:words]); at-- {
 	}
-	return victims.Rung(at * victims.Stride), rooms[at*words:][:words]
+	return victims.Rung(at * victims.Stride), s.at.Rooms[at*words:][:words]
 }
 
-// start leaves what is free on node n with the units before rung in place, and the
+// start leaves what is free with nobody of the potential victims in place, beside the
 // members, who fit.
-func (s *Seats) start(n cluster.NodeID, rung victims.Rung) {
-	words, from := len(s.now.Words), rung/victims.Stride
-	s.take(s.ladder.Rooms(n)[int(from)*words:][:words])
-	asks := s.ladder.Asks(n)
-	for g := from * victims.Stride; g < rung; g++ {
-		s.returns(asks, g)
+func (s *Seats) start() {
+	words, from := len(s.now.Words), s.first/victims.Stride
+	s.take(s.at.Rooms[int(from)*words:][:words])
+	for g := from * victims.Stride; g < s.first; g++ {
+		s.returns(g)
 	}
 }
 
@@ -223,9 +232,9 @@ func (s *Seats) take(room []uint64) {
 }
 
 // returns takes the room of the unit on rung g if it is there.
-func (s *Seats) returns(asks []uint64, g victims.Rung) bool {
+func (s *Seats) returns(g victims.Rung) bool {
 	words := len(s.free)
-	ask := asks[int(g)*words:][:words]
+	ask := s.at.Asks[int(g)*words:][:words]
 	for w, guards := range s.now.Guards {
 		if (s.free[w]-ask[w]&s.now.Masks[w])&guards != guards {
 			return false
@@ -237,32 +246,6 @@ func (s *Seats) returns(asks []uint64, g victims.Rung) bool {
 	return true
 }
 
-// inOrder finds who stays out of the units on rungs from to end with room free.
-func (s *Seats) inOrder(n cluster.NodeID, room []uint64, from, end victims.Rung) {
-	asks := s.ladder.Asks(n)
-	s.take(room)
-	if len(room) != 2 {
-		for g := from; g < end; g++ {
-			if !s.returns(asks, g) {
-				s.out = append(s.out, g)
-			}
-		}
-		return
-	}
-	a := s.now
-	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
-	free0, free1 := s.free[0], s.free[1]
-	asks = asks[:2*end]
-	for g := from; g < end; g++ {
-		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
-		if left0&guards0 == guards0 && left1&guards1 == guards1 {
-			free0, free1 = left0, left1
-		} else {
-			s.out = append(s.out, g)
-		}
-	}
-}
-
 // Price is what has to go on node n for k members. O(units).
 func (s *Seats) Price(n cluster.NodeID, k int64) domain.Price {
 	price := domain.Free
@@ -270,13 +253,13 @@ func (s *Seats) Price(n cluster.NodeID, k int64) domain.Price {
 	if len(out) == 0 {
 		return price
 	}
-	owns := s.ladder.Owns(n)
+	owns := s.at.Owns
 	price.Highest, price.Pods = int64(owns[out[0]]), int64(len(out))
 	for _, g := range out {
 		price.Sum += int64(owns[g])
 	}
 	price.Sum += price.Pods << 31
-	if s.harm != nil {
+	if s.harmed(n) {
 		for _, g := range out {
 			if s.harm[n].Has(g) {
 				price.Violations++
@@ -290,28 +273,30 @@ func (s *Seats) Price(n cluster.NodeID, k int64) domain.Price {
 // none of whom comes back. O(units).
 func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
 	s.lost = append(s.lost[:0], s.Victims(n, k-1)...)
-	first, end := s.Rungs(n)
 	s.ask(n, k)
-	s.start(n, first)
-	price, asks := domain.Free, s.ladder.Asks(n)
+	s.start()
+	price := domain.Free
 	walk := func(harmful bool) {
 		lost := s.lost
-		for g := first; g < end; g++ {
+		for g := s.first; g < s.end; g++ {
 			if len(lost) > 0 && lost[0] == g {
 				lost = lost[1:]
 				continue
 			}
-			if s.Harms(n, g) == harmful && !s.returns(asks, g) {
-				s.charge(&price, n, g)
+			if s.Harms(n, g) == harmful && !s.returns(g) {
+				s.charge(&price, g)
 			}
 		}
 	}
-	if s.harm != nil {
+	if s.harmed(n) {
 		walk(true)
 	}
 	walk(false)
 	return price
 }
+
+// harmed reports whether the loss of some unit on node n violates a budget.
+func (s *Seats) harmed(n cluster.NodeID) bool { return s.harm != nil && !s.harm[n].Empty() }
 
 // Harms reports whether the loss of the unit on rung g of node n violates a budget.
 func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
@@ -319,12 +304,12 @@ func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
 }
 
 // charge adds what the loss of the unit on rung g costs.
-func (s *Seats) charge(price *domain.Price, n cluster.NodeID, g victims.Rung) {
-	own := int64(s.ladder.Owns(n)[g])
+func (s *Seats) charge(price *domain.Price, g victims.Rung) {
+	own := int64(s.at.Owns[g])
 	price.Highest = max(price.Highest, own)
 	price.Sum += own + 1<<31
 	price.Pods++
-	if s.Harms(n, g) {
+	if s.Harms(s.node, g) {
 		price.Violations++
 	}
 }
@@ -334,23 +319,57 @@ func (s *Seats) charge(price *domain.Price, n cluster.NodeID, g victims.Rung) {
 func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Rung {
 	s.ask(n, k)
 	s.out = s.out[:0]
-	first, end := s.Rungs(n)
 	switch {
-	case first == end:
-	case s.harm == nil || s.harm[n].Empty():
-		from, room := s.reach(n, first, end)
-		s.inOrder(n, room, from, end)
+	case s.first == s.end:
+	case !s.harmed(n):
+		from, room := s.reach()
+		s.inOrder(room, from)
 	default:
-		s.start(n, first)
-		asks := s.ladder.Asks(n)
-		for _, harmful := range []bool{true, false} {
-			for g := first; g < end; g++ {
-				if s.Harms(n, g) == harmful && !s.returns(asks, g) {
-					s.out = append(s.out, g)
-				}
-			}
-		}
-		slices.Sort(s.out)
+		s.harmfulFirst(&s.harm[n])
 	}
 	return s.out
+}
+
+// inOrder finds who stays out of the units from a rung on, with room free.
+func (s *Seats) inOrder(room []uint64, from victims.Rung) {
+	s.take(room)
+	if len(room) != 2 {
+		for g := from; g < s.end; g++ {
+			if !s.returns(g) {
+				s.out = append(s.out, g)
+			}
+		}
+		return
+	}
+	a, out := s.now, s.out
+	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
+	free0, free1 := s.free[0], s.free[1]
+	asks := s.at.Asks[:2*s.end]
+	for g := from; g < s.end; g++ {
+		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
+		if left0&guards0 == guards0 && left1&guards1 == guards1 {
+			free0, free1 = left0, left1
+		} else {
+			out = append(out, g)
+		}
+	}
+	s.out = out
+}
+
+// harmfulFirst tries the units of set before the others.
+func (s *Seats) harmfulFirst(set *victims.RungSet) {
+	s.start()
+	var out victims.RungSet
+	for _, harmful := range []bool{true, false} {
+		for g := s.first; g < s.end; g++ {
+			if set.Has(g) == harmful && !s.returns(g) {
+				out.Add(g)
+			}
+		}
+	}
+	for g := s.first; g < s.end; g++ {
+		if out.Has(g) {
+			s.out = append(s.out, g)
+		}
+	}
 }
