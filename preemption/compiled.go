@@ -33,6 +33,7 @@ type compiled struct {
 	queued podQuota // what pods hold of it
 
 	searchChecks int  // see the constant
+	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
 	atOnce       bool // see decideAtOnce
 
 	tools     *sync.Pool // of *podTools, for the units, ladders and budgets as they are

@@ -65,32 +65,5 @@ func (o Options) PreemptWarm(p Preemptor, s *Snapshot) (*Result, error) {
 	return pl.Preempt(p)
 }
 
-// PreemptByTrials is Preempt with every member of a gang placed and every potential
-// victim taken out of a trial, where Preempt counts.
-func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
-		return nil, err
-	}
-	q, err := c.newQuestion(p)
-	if err != nil || q.team == nil || q.queue() != "" {
-		return nil, err
-	}
-	return newGangSearch(q).run()
-}
-
-// Counts reports whether Preempt answers the question about a gang by counting.
-func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
-		return false, err
-	}
-	q, err := c.newQuestion(p)
-	if err != nil || q.team == nil {
-		return false, err
-	}
-	return countGang(q).slots != nil, nil
-}
-
 // Compiled returns what tells whether the planner has compiled its cluster anew.
 func (pl *Planner) Compiled() any { return pl.ready }

@@ -146,9 +146,7 @@ func (s *gangSearch) run() (*Result, error) {
 	for _, domains := range levels {
 		s.rejected, s.traces = nil, nil
 		s.stats.Domains = len(domains)
-		for i := range domains {
-			s.evaluate(&domains[i])
-		}
+		s.evaluateAll(domains)
 		if s.slots != nil && !s.brief {
 			s.slots.settleAll()
 		}
@@ -244,15 +242,24 @@ func (s *gangSearch) waitsFor() cluster.NodeID {
 	return cluster.NoNode
 }
 
-// evaluate looks for the plan in domain d that disrupts least.
-func (s *gangSearch) evaluate(d *domain.Domain) {
+// evaluateAll looks for the plan that disrupts least, in order of the domains.
+func (s *gangSearch) evaluateAll(domains []domain.Domain) {
+	var outs []slotOutcome
 	if s.slots != nil {
-		if out, ok := s.slots.evaluate(d); ok {
-			s.slots.adopt(d, out)
-			return
-		}
-		s.equip()
+		outs = s.slots.evaluate(domains)
 	}
+	for i := range domains {
+		if outs != nil && outs[i].counted {
+			s.slots.adopt(&domains[i], outs[i])
+		} else {
+			s.evaluate(&domains[i])
+		}
+	}
+}
+
+// evaluate looks by trials for the plan in domain d that disrupts least.
+func (s *gangSearch) evaluate(d *domain.Domain) {
+	s.equip()
 	var steps []Step
 	if s.options.Explain {
 		s.notes = func(step Step) { steps = append(steps, step) }

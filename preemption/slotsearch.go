@@ -1,7 +1,10 @@
 package preemption
 
 import (
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -161,25 +164,79 @@ func (f *slotSearch) freeSlots(n cluster.NodeID) int64 {
 	return f.tools.seats.SlotsIn(free)
 }
 
-// evaluate looks for the plan in d that disrupts least; ok is false if d is not for
-// counting.
-func (f *slotSearch) evaluate(d *domain.Domain) (out slotOutcome, ok bool) {
-	for _, n := range d.Nodes {
-		if !f.ladder.Simple(n) {
-			return out, false
-		}
-	}
-	t := &slotTry{slotSearch: f, slotTools: f.tools, domain: d}
-	return t.run()
-}
-
 // slotOutcome is what came of a domain.
 type slotOutcome struct {
+	counted   bool // otherwise it is for trials
 	plan      *plan
 	why       domain.Reason
 	evaluated bool
 	room      int
 	checks    int
+}
+
+// evaluate looks for the plan in each of domains that disrupts least. Many nodes in
+// several domains are shared out among goroutines, none of which outlives the call.
+func (f *slotSearch) evaluate(domains []domain.Domain) []slotOutcome {
+	outs := make([]slotOutcome, len(domains))
+	nodes := 0
+	for i := range domains {
+		nodes += len(domains[i].Nodes)
+	}
+	f.share(len(domains), nodes >= parallelNodes, func(tools *slotTools, i int) {
+		outs[i] = f.evaluateOne(&domains[i], tools)
+	})
+	return outs
+}
+
+// From how many nodes, and victims, on goroutines pay: below a tenth of a millisecond
+// there is nothing to share.
+const (
+	parallelNodes   = 1000
+	parallelVictims = 4000
+)
+
+// share calls do once for each of 0 to n-1, on several goroutines if that pays; each
+// has tools of its own.
+func (f *slotSearch) share(n int, pays bool, do func(tools *slotTools, i int)) {
+	workers := min(f.goroutines, n)
+	if f.goroutines == 0 {
+		workers = min(runtime.GOMAXPROCS(0), n)
+	}
+	if !pays || workers < 2 {
+		for i := range n {
+			do(f.tools, i)
+		}
+		return
+	}
+	var next atomic.Int32
+	var wg sync.WaitGroup
+	work := func(tools *slotTools) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(tools, i)
+		}
+	}
+	for range workers - 1 {
+		wg.Go(func() {
+			tools := f.borrowSlots()
+			tools.seats.Ask(f.member, f.priority, f.heldOn)
+			work(tools)
+			f.question.slotTools.Put(tools)
+		})
+	}
+	work(f.tools)
+	wg.Wait()
+}
+
+func (f *slotSearch) evaluateOne(d *domain.Domain, tools *slotTools) slotOutcome {
+	for _, n := range d.Nodes {
+		if !f.ladder.Simple(n) {
+			return slotOutcome{}
+		}
+	}
+	t := &slotTry{slotSearch: f, slotTools: tools, domain: d}
+	out, counted := t.run()
+	out.counted = counted
+	return out
 }
 
 // adopt notes what came of domain d.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // sameByTrials asks by counting and by trials, and compares whole answers.
@@ -126,6 +127,30 @@ func TestDecideAboutGangs(t *testing.T) {
 				require.NoError(t, err, name)
 				decidesAlike(&named{t, seed}, pl, q.Preemptor)
 			}
+		}
+	}
+}
+
+// TestGoroutinesDoNotMatter: a gang that may go to any of several large domains is
+// answered alike by one goroutine and by three, and so is who has to go by name.
+func TestGoroutinesDoNotMatter(t *testing.T) {
+	for _, shape := range []gen.Shape{gen.Uniform, gen.Tied, gen.Budgeted, gen.Equal} {
+		snap := gen.Fleet(1200, 14, 7, shape)
+		for i := range snap.Nodes {
+			snap.Nodes[i].Labels = map[string]string{"rack": string(rune('a' + i%5))}
+		}
+		p := fleetGang(200, 64_000)
+		p.Group.Topology = []cluster.TopologyConstraint{{Key: "rack"}}
+		if shape == gen.Equal {
+			p = fleetGang(500, 64_000) // victims are told by several, too
+		}
+		for name, o := range map[string]preemption.Options{"candidates": {Candidates: true}, "as few": {Members: preemption.MinCount}} {
+			one, err := o.PreemptOn(p, &snap, 1)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Feasible, one.Verdict)
+			three, err := o.PreemptOn(p, &snap, 3)
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(one, three), "%s, %s", shape, name)
 		}
 	}
 }

@@ -63,10 +63,19 @@ func (f *slotSearch) tell(p *plan) []Victim {
 		at[loss.Mark>>1] = int32(i)
 		covers += len(f.budgets.Of(f.units.Unit(loss.Unit).Pods[0]))
 	}
-	t.names = make([]string, 0, covers)
-	for _, i := range at { // node by node, as their pods lie in memory
-		t.victim(p, i)
+	if covers > 0 {
+		for b := range cluster.BudgetID(f.ix.NumBudgets()) {
+			f.budgetName(b) // known from now on, to whoever asks
+		}
 	}
+	const parts = 16
+	f.share(parts, len(at) >= parallelVictims, func(_ *slotTools, i int) {
+		part := *t
+		part.names = make([]string, 0, covers/parts)
+		for _, i := range at[len(at)*i/parts : len(at)*(i+1)/parts] { // node by node, as their pods lie in memory
+			part.victim(p, i)
+		}
+	})
 	for _, r := range t.left {
 		f.tools.at[r.node] = 0
 	}
