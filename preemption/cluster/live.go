@@ -149,7 +149,7 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	old := *row
 	row.pod, row.node, row.group, row.repels = p, ix.nodeNamed(p.Node), ix.groupNamed(p), len(p.AntiAffinity) > 0
 	ix.resolve(nil, id)
-	ix.rebook(id, old.node, row.node)
+	ix.rebook(id, old.pod, p, old.node, row.node)
 	if old.node != row.node {
 		ix.move(id, old.node, row.node, runners)
 	}
@@ -164,18 +164,16 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	if len(out)+len(in) > 0 {
 		ix.rewarn(out, in)
 	}
-	if !sameNames(old.pod.Requests, p.Requests) {
-		ix.count(old.pod.Requests, -1)
-		ix.count(p.Requests, +1)
-	}
 	ix.waiting += row.numUnstarted() - old.numUnstarted()
 	ix.dated += p.numDated() - old.pod.numDated()
 	ix.lazy.replace(id, old.pod, p)
 }
 
-// rebook books what pod p asks for on another node, or another amount.
-func (ix *Index) rebook(p PodID, from, to NodeID) {
+// rebook books what pod p, now another one, asks for.
+func (ix *Index) rebook(p PodID, old, now *Pod, from, to NodeID) {
 	request := ix.requests.Edit(int(p))
+	ix.count(old.Requests, request, -1)
+	ix.count(now.Requests, ix.fresh, +1)
 	if from != NoNode {
 		free := ix.free.Edit(int(from))
 		for c, v := range request {

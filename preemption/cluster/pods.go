@@ -62,24 +62,32 @@ func (ix *Index) readPods(ps *problems, s *Objects) {
 	ix.requests = paged.MakeMatrix(len(s.Pods), len(ix.resources))
 	known := len(names)
 	for i, p := range s.Pods {
-		validatePod(ps, p)
+		validateBesides(ps, p)
 		validatePodTimes(ps, s.Time, p)
 		ix.findCarrier(PodID(i), p)
-		if !ix.request(ix.requests.Edit(i), p.Requests) {
+		row := ix.requests.Edit(i)
+		complete := ix.request(row, p.Requests)
+		if !complete || slices.Min(row) < 0 {
+			validateRequests(ps, p)
+		}
+		if !complete {
 			for name := range p.Requests {
 				names[name] = true
 			}
+			continue
 		}
+		ix.count(p.Requests, row, +1)
 	}
 	delete(names, Pods)
 	if len(names) > known {
 		ix.nameResources(names)
 		ix.requests = paged.MakeMatrix(len(s.Pods), len(ix.resources))
 		for i, p := range s.Pods {
-			ix.request(ix.requests.Edit(i), p.Requests)
+			row := ix.requests.Edit(i)
+			ix.request(row, p.Requests)
+			ix.count(p.Requests, row, +1)
 		}
 	}
-	ix.countNames(s)
 	ix.fillNodes(s)
 }
 
@@ -88,6 +96,7 @@ func (ix *Index) nameResources(names map[string]bool) {
 	delete(names, Pods)
 	ix.resources = append([]string{Pods}, sortedNames(names)...)
 	ix.column = make(map[string]ResourceID, len(ix.resources))
+	ix.named = make([]int32, len(ix.resources))
 	for i, name := range ix.resources {
 		ix.column[name] = ResourceID(i)
 	}
@@ -107,29 +116,25 @@ func (ix *Index) request(row []int64, amounts Resources) bool {
 	return found == len(amounts)
 }
 
-// countNames counts who names which resource: without anybody it has no column.
-func (ix *Index) countNames(s *Objects) {
-	ix.named = make([]int32, len(ix.resources))
-	for _, n := range s.Nodes {
-		ix.count(n.Allocatable, +1)
-	}
-	for _, p := range s.Pods {
-		ix.count(p.Requests, +1)
-	}
-}
-
-func (ix *Index) count(amounts Resources, by int32) {
-	for c, name := range ix.resources {
-		if _, ok := amounts[name]; ok {
-			ix.named[c] += by
+// count counts who names which resource: without anybody it has no column. row is
+// that of amounts.
+func (ix *Index) count(amounts Resources, row []int64, by int32) {
+	for c, v := range row {
+		if v == 0 {
+			if _, named := amounts[ix.resources[c]]; !named {
+				continue
+			}
 		}
+		ix.named[c] += by
 	}
 }
 
 func (ix *Index) fillNodes(s *Objects) {
 	ix.allocatable = paged.MakeMatrix(len(s.Nodes), len(ix.resources))
 	for i, n := range s.Nodes {
-		ix.offer(ix.allocatable.Edit(i), n)
+		row := ix.allocatable.Edit(i)
+		ix.offer(row, n)
+		ix.count(n.Allocatable, row, +1)
 	}
 }
 

@@ -111,13 +111,24 @@ func validateAmounts(o object, field string, r Resources) {
 
 // validatePod checks one pod of a snapshot or of a preemptor.
 func validatePod(ps *problems, p *Pod) {
+	validateRequests(ps, p)
+	validateBesides(ps, p)
+}
+
+// validateRequests checks what a pod asks for.
+func validateRequests(ps *problems, p *Pod) {
 	o := ps.object(KindPod, p.Namespace, p.Name)
-	if p.Name == "" {
-		o.bad("Name", quote(""), "a name")
-	}
 	validateAmounts(o, "Requests", p.Requests)
 	if v, ok := p.Requests[Pods]; ok {
 		o.bad("Requests["+Pods+"]", number(v), "absent: a pod counts as one by itself")
+	}
+}
+
+// validateBesides checks everything but requests.
+func validateBesides(ps *problems, p *Pod) {
+	o := ps.object(KindPod, p.Namespace, p.Name)
+	if p.Name == "" {
+		o.bad("Name", quote(""), "a name")
 	}
 	validatePolicy(o, p.Policy)
 	validatePorts(o, p.Ports)
