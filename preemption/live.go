@@ -57,6 +57,10 @@ func (c *compiled) setPod(p *cluster.Pod) bool {
 		return false
 	}
 	before := ix.PodByName(p.Namespace, p.Name)
+	if before != cluster.NoPod && alone(ix.Pod(before)) && alone(p) {
+		c.replace(p, ix.NodeOf(before))
+		return true
+	}
 	c.leave(before)
 	id := ix.SetPod(p)
 	c.each(func(s *sides) {
@@ -66,6 +70,20 @@ func (c *compiled) setPod(p *cluster.Pod) bool {
 		c.refresh(s)
 	})
 	return true
+}
+
+// alone reports whether p runs, and is of no group.
+func alone(p *cluster.Pod) bool { return p.Node != "" && p.Group == "" }
+
+// replace puts p in place of the pod of its name, which ran on node from. Both are
+// alone.
+func (c *compiled) replace(p *cluster.Pod, from cluster.NodeID) {
+	id := c.ix.SetPod(p)
+	c.each(func(s *sides) {
+		s.budgets.Set(c.ix, id)
+		s.changed = s.units.Replace(s.changed[:0], id, from)
+		c.refresh(s)
+	})
 }
 
 // leave takes pod p, if it is there, out of its unit, and notes where that matters.

@@ -30,7 +30,7 @@ func (us *Units) Add(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID {
 	if us.ix.Pod(p).Node == "" {
 		return dst
 	}
-	us.sorted = &sortedUnits{}
+	us.unsort()
 	group := us.atom(p)
 	if group != cluster.NoGroup {
 		for _, q := range us.ix.PodsUnder(nil, group) {
@@ -57,7 +57,7 @@ func (us *Units) Remove(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID 
 	if !ok {
 		return dst
 	}
-	us.sorted = &sortedUnits{}
+	us.unsort()
 	*us.unitOf.Edit(int(p)) = noUnit
 	if pods := us.Unit(u).Pods; len(pods) > 1 {
 		return us.regroup(dst, u, slices.DeleteFunc(slices.Clone(pods), func(q cluster.PodID) bool { return p == q }))
@@ -68,6 +68,41 @@ func (us *Units) Remove(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID 
 	return dst
 }
 
+// Replace follows a change of pod p, which ran on node from before and runs now, and is
+// of no group, then or now. It appends to dst the nodes on which something has
+// changed.
+func (us *Units) Replace(dst []cluster.NodeID, p cluster.PodID, from cluster.NodeID) []cluster.NodeID {
+	us.unsort()
+	u, _ := us.UnitOf(p)
+	unit := us.units.Edit(int(u))
+	*unit = us.describe(cluster.NoGroup, unit.Pods)
+	to := us.ix.NodeOf(p)
+	if from != to || !us.inOrder(to, u) {
+		us.off(from, u)
+		us.onto(to, u)
+	}
+	if from != to && from != cluster.NoNode {
+		dst = append(dst, from)
+	}
+	if to != cluster.NoNode {
+		dst = append(dst, to)
+	}
+	return dst
+}
+
+// inOrder reports whether unit u stands where it should among those on node n.
+func (us *Units) inOrder(n cluster.NodeID, u UnitID) bool {
+	if n == cluster.NoNode {
+		return true
+	}
+	on := us.On(n)
+	i := slices.Index(on, u)
+	return (i == 0 || us.Compare(on[i-1], u) < 0) && (i+1 == len(on) || us.Compare(u, on[i+1]) < 0)
+}
+
+// unsort forgets the order of all units. A fork may form the one that is left.
+func (us *Units) unsort() { us.sorted = &sortedUnits{} }
+
 // regroup lets unit u consist of pods, which it keeps.
 func (us *Units) regroup(dst []cluster.NodeID, u UnitID, pods []cluster.PodID) []cluster.NodeID {
 	dst = us.unlist(dst, u)
@@ -76,36 +111,55 @@ func (us *Units) regroup(dst []cluster.NodeID, u UnitID, pods []cluster.PodID) [
 	return us.list(dst, u)
 }
 
-// list adds unit u on each of its nodes.
+// list adds unit u on each of its nodes, which it appends to dst.
 func (us *Units) list(dst []cluster.NodeID, u UnitID) []cluster.NodeID {
 	first := len(dst)
-	for _, p := range us.Unit(u).Pods {
-		n := us.ix.NodeOf(p)
-		if n == cluster.NoNode || slices.Contains(dst[first:], n) {
-			continue
-		}
-		dst = append(dst, n)
-		on := us.On(n)
-		i, _ := slices.BinarySearchFunc(on, u, us.Compare)
-		*us.on.Edit(int(n)) = append(append(append(make([]UnitID, 0, len(on)+1), on[:i]...), u), on[i:]...)
+	dst = us.nodes(dst, u)
+	for _, n := range dst[first:] {
+		us.onto(n, u)
 	}
 	return dst
 }
 
-// unlist takes unit u off each of its nodes.
+// unlist takes unit u off each of its nodes, which it appends to dst.
 func (us *Units) unlist(dst []cluster.NodeID, u UnitID) []cluster.NodeID {
 	first := len(dst)
-	for _, p := range us.Unit(u).Pods {
-		n := us.ix.NodeOf(p)
-		if n == cluster.NoNode || slices.Contains(dst[first:], n) {
-			continue
-		}
-		dst = append(dst, n)
-		on := us.On(n)
-		i := slices.Index(on, u)
-		*us.on.Edit(int(n)) = append(append(make([]UnitID, 0, len(on)-1), on[:i]...), on[i+1:]...)
+	dst = us.nodes(dst, u)
+	for _, n := range dst[first:] {
+		us.off(n, u)
 	}
 	return dst
+}
+
+// nodes appends to dst the nodes of unit u, each once.
+func (us *Units) nodes(dst []cluster.NodeID, u UnitID) []cluster.NodeID {
+	first := len(dst)
+	for _, p := range us.Unit(u).Pods {
+		if n := us.ix.NodeOf(p); n != cluster.NoNode && !slices.Contains(dst[first:], n) {
+			dst = append(dst, n)
+		}
+	}
+	return dst
+}
+
+// onto adds unit u to the list of node n, unless that is NoNode. The list is a new one.
+func (us *Units) onto(n cluster.NodeID, u UnitID) {
+	if n == cluster.NoNode {
+		return
+	}
+	on := us.On(n)
+	i, _ := slices.BinarySearchFunc(on, u, us.Compare)
+	*us.on.Edit(int(n)) = append(append(append(make([]UnitID, 0, len(on)+1), on[:i]...), u), on[i:]...)
+}
+
+// off takes unit u off the list of node n, unless that is NoNode. The list is a new one.
+func (us *Units) off(n cluster.NodeID, u UnitID) {
+	if n == cluster.NoNode {
+		return
+	}
+	on := us.On(n)
+	i := slices.Index(on, u)
+	*us.on.Edit(int(n)) = append(append(make([]UnitID, 0, len(on)-1), on[:i]...), on[i+1:]...)
 }
 
 // Fork returns an independent copy.
