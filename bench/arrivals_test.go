@@ -10,7 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 )
 
-var maxArrivals = flag.Int("arrivals", 100, "how many pods arrive in BenchmarkArrivals; 0: all that were recorded, 57,152 for borg2011")
+var maxArrivals = flag.Int("arrivals", 0, "how many pods arrive in BenchmarkArrivals at most; 0: all that were recorded, 57,152 for borg2011")
 
 // BenchmarkArrivals lives through recorded arrivals with a planner: each pod that
 // comes is asked about; where it fits it is bound; where others have to go they are

@@ -225,7 +225,12 @@ func (q *question) fitsAsItIs() (bool, error) {
 	}
 	if q.team == nil {
 		defer q.putBack()
-		return newPodSearch(q).filter() != cluster.NoNode, nil
+		s := newPodSearch(q)
+		if s.scans() { // what is remembered of the nodes says it without a look at each
+			s.brief = true
+			return s.scanAll().Verdict == Fits, nil
+		}
+		return s.filter() != cluster.NoNode, nil
 	}
 	levels, err := q.levels()
 	if err != nil {

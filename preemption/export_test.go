@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -67,3 +68,51 @@ func (o Options) PreemptWarm(p Preemptor, s *Snapshot) (*Result, error) {
 
 // Compiled returns what tells whether the planner has compiled its cluster anew.
 func (pl *Planner) Compiled() any { return pl.ready }
+
+// FitsBothWays says whether a single pod fits with everybody in place: as StillValid
+// asks, and node by node.
+func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return false, false, err
+	}
+	q, err := c.newQuestion(p)
+	if err != nil || q.team != nil || len(q.members) != 1 || q.queue() != "" {
+		return false, false, err
+	}
+	if quick, err = q.fitsAsItIs(); err != nil {
+		return false, false, err
+	}
+	if q, err = c.newQuestion(p); err != nil {
+		return false, false, err
+	}
+	defer q.putBack()
+	return quick, newPodSearch(q).filter() != cluster.NoNode, nil
+}
+
+// ReviewBothWays says whether the nominated place of a single pod fits once gone have
+// left: at that node alone, and in a trial of the whole cluster.
+func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return false, false, err
+	}
+	q, err := c.questionAgain(r.Preemptor)
+	if err != nil || q.team != nil || len(q.members) != 1 || q.queue() != "" {
+		return false, false, err
+	}
+	var gone []cluster.PodID
+	for _, v := range r.Victims {
+		for _, ref := range v.Pods {
+			if p := q.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod && q.ix.Pod(p).Node != "" {
+				gone = append(gone, p)
+			}
+		}
+	}
+	alone = q.fitsAlone(r, gone)
+	trial := q.gangTrial()
+	for _, p := range gone {
+		trial.Remove(p)
+	}
+	return alone, q.reviewNominations(r, trial).Advice == Keep, nil
+}

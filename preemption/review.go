@@ -22,11 +22,38 @@ func (q *question) review(r *Result) Validity {
 	if text := q.reviewBudgets(r); text != "" {
 		return Validity{Replan, text}
 	}
+	if q.fitsAlone(r, gone) {
+		return Validity{Keep, keeps}
+	}
 	trial := q.gangTrial()
 	for _, p := range gone {
 		trial.Remove(p)
 	}
 	return q.reviewNominations(r, trial)
+}
+
+// keeps is why an answer holds.
+const keeps = "every nominated place fits once the victims are gone"
+
+// fitsAlone reports whether a preemptor of one pod fits at its nominated node with gone
+// away. It costs that node, not the cluster; what it denies may have other reasons.
+func (q *question) fitsAlone(r *Result, gone []cluster.PodID) bool {
+	if q.team != nil || len(q.members) != 1 || len(r.Nominations) != 1 {
+		return false
+	}
+	_, ok := q.memberOf(r.Nominations[0].Pod)
+	at := q.ix.NodeByName(r.Nominations[0].Node)
+	if !ok || at == cluster.NoNode {
+		return false
+	}
+	trial := domain.NewNodeTrial(q.ix, q.members[0], q.states, domain.Nominees{Self: q.members[0].ID, Priority: q.priority})
+	trial.Reset(at)
+	for _, p := range gone {
+		trial.Remove(p)
+	}
+	fits := trial.Fits().OK()
+	trial.Restore()
+	return fits
 }
 
 // reviewNominations looks whether every nominated place fits as the trial stands.
@@ -46,7 +73,7 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 		}
 		trial.Place(m, at)
 	}
-	return Validity{Keep, "every nominated place fits once the victims are gone"}
+	return Validity{Keep, keeps}
 }
 
 // reviewVictim lists the pods of victim v that still run. The text says why v is not
