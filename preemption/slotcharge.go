@@ -13,13 +13,19 @@ func (t *slotTry) charge() {
 		return
 	}
 	t.charging = grown(t.charging, t.ix.NumBudgets())
-	t.each(func(_ place, u victims.UnitID, ids []cluster.BudgetID) {
-		for _, b := range ids {
-			t.charging[b]++
-		}
-	})
-	t.harm = grown(t.harm, t.ix.NumNodes())
 	t.tally.Reset()
+	allowed := false
+	for b := range t.charging {
+		allowed = allowed || b < t.ix.NumBudgets() && t.tally.Left(cluster.BudgetID(b)) > 0
+	}
+	if allowed {
+		t.each(func(_ place, _ victims.UnitID, ids []cluster.BudgetID) {
+			for _, b := range ids {
+				t.charging[b]++
+			}
+		})
+	}
+	t.harm = grown(t.harm, t.ix.NumNodes())
 	places := map[victims.UnitID]place{}
 	var contested []victims.UnitID
 	t.each(func(at place, u victims.UnitID, ids []cluster.BudgetID) {

@@ -26,6 +26,7 @@ type slotMoving struct {
 type movingNode struct {
 	slots, then int64 // as things stand, and with the unit at next back
 	next, end   victims.Rung
+	unit        victims.UnitID // at next, where it takes slots away
 }
 
 // moving is the reprieve of k members that may move.
@@ -103,6 +104,7 @@ func (m *slotMoving) advance(at int32) bool {
 		}
 		m.seats.Take(room, node, n.next)
 		if n.then = min(m.seats.SlotsOf(room), m.need); n.then < n.slots {
+			n.unit = m.ladder.Unit(node, n.next)
 			return true // and stays until decide
 		}
 	}
@@ -140,17 +142,13 @@ func take(row, request []int64, sign int64) {
 	}
 }
 
-// unit is the one that a node waits to decide on.
-func (m *slotMoving) unit(i int) victims.UnitID {
-	at := m.queue[i]
-	return m.ladder.Unit(m.node(at), m.nodes[at].next)
-}
-
 // Len, Less, Swap, Push and Pop make the queue a heap.
-func (m *slotMoving) Len() int           { return len(m.queue) }
-func (m *slotMoving) Less(i, j int) bool { return m.units.Compare(m.unit(i), m.unit(j)) < 0 }
-func (m *slotMoving) Swap(i, j int)      { m.queue[i], m.queue[j] = m.queue[j], m.queue[i] }
-func (m *slotMoving) Push(x any)         { m.queue = append(m.queue, x.(int32)) }
+func (m *slotMoving) Len() int { return len(m.queue) }
+func (m *slotMoving) Less(i, j int) bool {
+	return m.units.Compare(m.nodes[m.queue[i]].unit, m.nodes[m.queue[j]].unit) < 0
+}
+func (m *slotMoving) Swap(i, j int) { m.queue[i], m.queue[j] = m.queue[j], m.queue[i] }
+func (m *slotMoving) Push(x any)    { m.queue = append(m.queue, x.(int32)) }
 func (m *slotMoving) Pop() any {
 	last := m.queue[len(m.queue)-1]
 	m.queue = m.queue[:len(m.queue)-1]
