@@ -75,6 +75,29 @@ func BenchmarkPlanner(b *testing.B) {
 				}
 			})
 		}
+		b.Run("decide-after=1%/"+s.String(), func(b *testing.B) {
+			planner, snap, p := live(b, s)
+			for range 3 {
+				mustPreempt(b, planner, p)
+			}
+			b.ReportAllocs()
+			next := 0
+			for b.Loop() {
+				b.StopTimer() // the question alone
+				for range s.nodes / 100 {
+					pod := snap.Pods[next%len(snap.Pods)]
+					pod.Requests = preemption.Resources{"cpu": 1000 + int64(next%7)*10}
+					if err := planner.SetPod(pod); err != nil {
+						b.Fatal(err)
+					}
+					next += s.pods / s.nodes
+				}
+				b.StartTimer()
+				if d, err := planner.Decide(p); err != nil || d.Domain == "" {
+					b.Fatal(d, err)
+				}
+			}
+		})
 		b.Run("update=pod/"+s.String(), func(b *testing.B) {
 			planner, snap, _ := live(b, s)
 			b.ReportAllocs()

@@ -225,12 +225,7 @@ func (q *question) fitsAsItIs() (bool, error) {
 	}
 	if q.team == nil {
 		defer q.putBack()
-		s := newPodSearch(q)
-		if s.scans() { // what is remembered of the nodes says it without a look at each
-			s.brief = true
-			return s.scanAll().Verdict == Fits, nil
-		}
-		return s.filter() != cluster.NoNode, nil
+		return newPodSearch(q).fitsSomewhere(), nil
 	}
 	levels, err := q.levels()
 	if err != nil {

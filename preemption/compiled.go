@@ -43,7 +43,7 @@ type compiled struct {
 // podTools is what the search for a lone pod needs beyond its question; it is used
 // again, since making it costs as much as a search.
 type podTools struct {
-	status []domain.Reason
+	status []domain.Reason // by node; nil until somebody needed it
 	runner *reprieve.Runner
 	sweep  *reprieve.Sweep // nil if the ladder has no plain nodes
 	scan   *reprieve.Scan  // likewise
@@ -65,7 +65,6 @@ func (c *compiled) takeTools(s *sides) *podTools {
 		return t
 	}
 	t := &podTools{
-		status: make([]domain.Reason, c.ix.NumNodes()),
 		runner: reprieve.NewRunner(s.units, s.budgets),
 		tally:  s.budgets.NewLedger(),
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -151,7 +150,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if known.standing == nil {
 		return d, false
 	}
-	c.bringUpToDate(known.standing)
+	c.bringUpToDate(known)
 	n, fits := known.standing.Best()
 	switch {
 	case n == cluster.NoNode:
@@ -209,10 +208,11 @@ func (c *compiled) requestOf(pod *cluster.Pod, t *decideTools) bool {
 }
 
 // bringUpToDate is Update with tools that are borrowed when something has changed.
-func (c *compiled) bringUpToDate(t *reprieve.Standing) {
-	if !t.Behind(c.pods.ladder) {
+func (c *compiled) bringUpToDate(s *shape) {
+	if !s.standing.Behind(c.pods.ladder) {
 		return
 	}
+	t := s.own()
 	tools := c.takeTools(&c.pods)
 	defer c.tools.Put(tools)
 	tools.sweep.Ask(t.Member(), t.Below())

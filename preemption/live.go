@@ -38,6 +38,7 @@ func (s *sides) forkOf(of *sides, ix *cluster.Index) {
 	}
 	if of.ladder != nil {
 		s.ladder = of.ladder.Fork(s.units, s.budgets)
+		s.shapes.inherit(&of.shapes)
 	}
 }
 

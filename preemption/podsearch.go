@@ -60,7 +60,6 @@ func newPodSearch(q *question) *podSearch {
 		trial:    domain.NewNodeTrial(q.ix, member, q.states, nominees),
 		runner:   tools.runner,
 		tally:    tools.tally,
-		status:   tools.status,
 		best:     candidate{node: cluster.NoNode},
 		stats:    Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil},
 	}
@@ -108,6 +107,7 @@ func (s *podSearch) run() *Result {
 // filter looks for a node where the pod fits as things are: the nominated one
 // first, then in order of name. It notes why the others do not fit.
 func (s *podSearch) filter() cluster.NodeID {
+	s.needStatus()
 	if n := s.nominated(); n != cluster.NoNode {
 		s.trial.Reset(n)
 		if s.trial.Fits().OK() {
@@ -120,6 +120,14 @@ func (s *podSearch) filter() cluster.NodeID {
 		}
 	}
 	return cluster.NoNode
+}
+
+// needStatus makes room for the status of each node.
+func (s *podSearch) needStatus() {
+	if s.borrowed.status == nil {
+		s.borrowed.status = make([]domain.Reason, s.ix.NumNodes())
+	}
+	s.status = s.borrowed.status
 }
 
 // look says whether the pod fits on node n as things are.

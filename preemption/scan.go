@@ -21,32 +21,11 @@ func (s *podSearch) scans() bool {
 // scanAll is the whole road by columns. Nodes of which these don't tell everything
 // are looked at one by one, as in exhaust.
 func (s *podSearch) scanAll() *Result {
+	n, warm := s.scanFits()
+	if n != cluster.NoNode {
+		return s.fits(n)
+	}
 	nominated := s.nominated()
-	if nominated != cluster.NoNode {
-		s.trial.Reset(nominated)
-		if s.status[nominated] = s.trial.Fits(); s.status[nominated].OK() {
-			return s.fits(nominated)
-		}
-	}
-	s.listOdd()
-	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
-	warm := s.remember()
-	if !warm {
-		s.bar()
-		s.scan.Run(s.priority, s.borrowed.barred)
-	}
-	s.looks += 2*s.ix.NumNodes() - len(s.odd) // once as things are, once with everybody gone
-	for _, n := range s.odd {
-		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
-			break
-		}
-		if s.status[n] = s.look(n); s.status[n].OK() {
-			return s.fits(n)
-		}
-	}
-	if s.scan.Fits != cluster.NoNode {
-		return s.fits(s.scan.Fits)
-	}
 	if nominated != cluster.NoNode {
 		s.status[nominated] = s.look(nominated)
 	}
@@ -62,6 +41,45 @@ func (s *podSearch) scanAll() *Result {
 		return s.infeasible()
 	}
 	return s.feasible()
+}
+
+// scanFits is filter by columns; warm says that the standing of the pod's shape told.
+func (s *podSearch) scanFits() (n cluster.NodeID, warm bool) {
+	nominated := s.nominated()
+	if nominated != cluster.NoNode || s.ladder.Levels().NumOdd() > 0 {
+		s.needStatus()
+	}
+	if n := nominated; n != cluster.NoNode {
+		s.trial.Reset(n)
+		if s.status[n] = s.trial.Fits(); s.status[n].OK() {
+			return n, false
+		}
+	}
+	s.listOdd()
+	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
+	if warm = s.remember(); !warm {
+		s.bar()
+		s.scan.Run(s.priority, s.borrowed.barred)
+	}
+	s.looks += 2*s.ix.NumNodes() - len(s.odd) // once as things are, once with everybody gone
+	for _, n := range s.odd {
+		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
+			break
+		}
+		if s.status[n] = s.look(n); s.status[n].OK() {
+			return n, warm
+		}
+	}
+	return s.scan.Fits, warm
+}
+
+// fitsSomewhere reports whether the pod fits as things are.
+func (s *podSearch) fitsSomewhere() bool {
+	if !s.scans() {
+		return s.filter() != cluster.NoNode
+	}
+	n, _ := s.scanFits()
+	return n != cluster.NoNode
 }
 
 // bar finds the plain nodes where the pod must not go, whoever is evicted.
@@ -110,7 +128,9 @@ func (s *podSearch) remember() bool {
 	if known.standing == nil {
 		known.standing = reprieve.NewStanding(s.member, s.priority)
 	}
-	known.standing.Update(s.sweep, s.ix)
+	if known.standing.Behind(s.ladder) {
+		known.own().Update(s.sweep, s.ix)
+	}
 	n, fits := known.standing.Best()
 	if fits {
 		s.scan.Fits = n

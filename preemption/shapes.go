@@ -26,6 +26,15 @@ type shape struct {
 
 	mu       sync.Mutex
 	standing *reprieve.Standing // nil as long as nobody needed it
+	shared   bool               // with a fork: cloned before it is changed
+}
+
+// own returns the standing for a change.
+func (s *shape) own() *reprieve.Standing {
+	if s.shared {
+		s.standing, s.shared = s.standing.Clone(), false
+	}
+	return s.standing
 }
 
 // mostShapes bounds how many shapes are known, mostSeats how many nodes there are in
@@ -64,6 +73,33 @@ func (s *shapes) add(key string) {
 	}
 	s.shape[key] = &shape{}
 	s.order = append(s.order, key)
+}
+
+// mostInherited is how many shapes a fork begins with.
+const mostInherited = 16
+
+// inherit takes the youngest shapes of of, which is forked. Questions may ask it
+// meanwhile.
+func (s *shapes) inherit(of *shapes) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	var list []string // the youngest first
+	for i := len(of.order) - 1; i >= 0 && len(list) < mostInherited; i-- {
+		if of.shape[of.order[i]].warm {
+			list = append(list, of.order[i])
+		}
+	}
+	for _, key := range slices.Backward(list) {
+		known := of.shape[key]
+		known.mu.Lock()
+		if known.standing != nil {
+			known.shared = true
+			s.add(key)
+			s.shape[key] = &shape{warm: true, standing: known.standing, shared: true}
+			s.warm++
+		}
+		known.mu.Unlock()
+	}
 }
 
 // forget forgets the i-th shape in order.

@@ -2,6 +2,7 @@ package reprieve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -92,6 +93,13 @@ func (t *Standing) Update(s *Sweep, ix *cluster.Index) {
 		t.evaluate(s, cluster.NodeID(n))
 		t.replay(cluster.NodeID(n))
 	}
+}
+
+// Clone returns an independent copy.
+func (t *Standing) Clone() *Standing {
+	c := *t
+	c.seats, c.winner, c.counts = slices.Clone(t.seats), slices.Clone(t.winner), slices.Clone(t.counts)
+	return &c
 }
 
 func (t *Standing) grow(nodes, resources int) {

@@ -344,7 +344,11 @@ func (r *NodeRungs) EarliestStart(rungs []Rung) int64 {
 // Fork returns an independent copy for units and budgets that are copies of l's:
 // the two share what neither refreshes. O(n) for n nodes, and little for each.
 func (l *Ladder) Fork(us *Units, b *Budgets) *Ladder {
-	fork := &Ladder{us: us, budgets: b, lanes: l.lanes, nodes: slices.Clone(l.nodes), owner: new(owner)}
+	fork := &Ladder{
+		us: us, budgets: b, lanes: l.lanes, nodes: slices.Clone(l.nodes), owner: new(owner),
+		log: slices.Clone(l.log), forgotten: l.forgotten,
+	}
+	fork.cuts.inherit(&l.cuts)
 	l.owner = new(owner)
 	fork.row, fork.packed = slices.Clone(l.row), slices.Clone(l.packed)
 	if l.levels != nil {

@@ -19,6 +19,7 @@ type Violating struct {
 	ledger *disruption.Ledger
 	of     []RungSet
 	any    []uint64 // by block: the nodes for which of is not empty
+	shared bool     // of and any are those of a fork too: cloned before they are changed
 }
 
 // RungSet has a bit for every rung of a node.
@@ -51,6 +52,19 @@ type cuts struct {
 
 const mostCuts = 16
 
+// inherit takes what of, the cuts of a ladder that is forked, knows. Questions may ask
+// it meanwhile.
+func (c *cuts) inherit(of *cuts) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	for _, v := range of.list {
+		v.mu.Lock()
+		v.shared = true
+		c.list = append(c.list, &Violating{below: v.below, seen: v.seen, of: v.of, any: v.any, shared: true})
+		v.mu.Unlock()
+	}
+}
+
 // Violating returns what holds for a preemptor of that priority. The first question
 // costs a pass over all units, the next what has changed since.
 func (l *Ladder) Violating(below int32) *Violating {
@@ -61,12 +75,23 @@ func (l *Ladder) Violating(below int32) *Violating {
 			l.cuts.list = slices.Delete(l.cuts.list, 0, 1)
 		}
 		i = len(l.cuts.list)
-		l.cuts.list = append(l.cuts.list, &Violating{below: below, seen: -1, ledger: l.budgets.NewLedger(), of: make([]RungSet, len(l.nodes)), any: make([]uint64, len(l.levels.blocks))})
+		l.cuts.list = append(l.cuts.list, &Violating{
+			below: below, seen: -1, of: make([]RungSet, len(l.nodes)), any: make([]uint64, len(l.levels.blocks)),
+		})
 	}
 	v := l.cuts.list[i]
 	l.cuts.mu.Unlock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.seen == l.Changes() {
+		return v
+	}
+	if v.shared {
+		v.of, v.any, v.shared = slices.Clone(v.of), slices.Clone(v.any), false
+	}
+	if v.ledger == nil {
+		v.ledger = l.budgets.NewLedger()
+	}
 	l.Since(&v.seen, func(n cluster.NodeID) { v.find(l, n) })
 	return v
 }
