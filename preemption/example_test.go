@@ -83,3 +83,33 @@ func ExampleOptions() {
 	// n1: violations 0; highest priority 10;
 	// n2: violations 0; highest priority 500;
 }
+
+// A scheduler asks about one pod after the other, forks the model to try things out,
+// and lets it follow what the cluster does.
+func ExamplePlanner_Decide() {
+	planner, err := preemption.NewPlanner(fullCluster(), preemption.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	decide := func(where string, planner *preemption.Planner) {
+		d, err := planner.Decide(pendingWeb)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %s on %s, %d pods go\n", where, d.Verdict, d.Domain, d.Pods)
+	}
+	decide("now", planner)
+	fork := planner.Fork()
+	if err := fork.Remove(preemption.PodRef{Name: "db"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	decide("without db", fork)
+	decide("still", planner)
+	// Output:
+	// now: feasible on n1, 2 pods go
+	// without db: fits without preemption on n2, 0 pods go
+	// still: feasible on n1, 2 pods go
+}

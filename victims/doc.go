@@ -9,7 +9,10 @@
 // the numbers by which upstream chooses among domains. [Protections] keep units from
 // being evicted, a [Tariff] prices them.
 //
-// Nothing here knows whether anything fits.
+// A [Ladder] lays the units of each node out for searches over all nodes: amounts
+// packed into few words ([Lanes]), and [Levels], which tell by one pass over all nodes
+// the lowest priority that has to go. It follows changes at the cost of the nodes that
+// change.
 //
 // Source: KEP-5710, "Preemption unit"; kube-scheduler v1.36 and v1.37.
 package victims
