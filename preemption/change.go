@@ -155,9 +155,30 @@ func (pl *Planner) RemovePriorityClass(name string) error {
 func (pl *Planner) Snapshot() *Snapshot {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	s := pl.open().snapshot()
+	s := pl.snapshot()
 	pl.quota.addTo(s, pl.first)
 	return s
+}
+
+// snapshot is Snapshot without quota. The lock is held.
+func (pl *Planner) snapshot() *Snapshot {
+	if pl.ready == nil || !pl.ready.live {
+		return pl.open().snapshot()
+	}
+	o := pl.ready.ix.Objects()
+	nodes, pods := o.Nodes, o.Pods // in order of name already
+	o.Nodes, o.Pods = nil, nil
+	s := newModel(o).snapshot()
+	s.Nodes, s.Pods = copies(nodes), copies(pods)
+	return s
+}
+
+func copies[T any](list []*T) []T {
+	c := make([]T, len(list))
+	for i, v := range list {
+		c[i] = *v
+	}
+	return c
 }
 
 func missing(ok bool, kind cluster.Kind, namespace, name string) error {
