@@ -356,3 +356,63 @@ func TestChangesOfPodsAreFollowed(t *testing.T) {
 	(&history{Planner: pl}).ask(t, preemption.Preemptor{Kind: cluster.KindPod, Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name})
 	require.Same(t, compiled, pl.Compiled())
 }
+
+// TestGroupsThatGoWholeAreFollowed: their pods come and go on several nodes.
+func TestGroupsThatGoWholeAreFollowed(t *testing.T) {
+	member := func(name, node string) preemption.Pod {
+		return preemption.Pod{Namespace: "ns", Name: name, Group: "whole", Node: node, Requests: preemption.Resources{cluster.CPU: 1000}}
+	}
+	s := preemption.Snapshot{
+		PodGroups: []preemption.PodGroup{{Namespace: "ns", Name: "whole", Mode: disruption.All, MinCount: prio(1), Priority: prio(0)}},
+		Pods:      []preemption.Pod{member("b", "n1"), member("d", "n2")},
+	}
+	for _, name := range []string{"n1", "n2", "n3"} {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: preemption.Resources{cluster.CPU: 2000}})
+	}
+	s.Pods = append(s.Pods, preemption.Pod{Namespace: "ns", Name: "top", Node: "n3", Priority: prio(9000), Requests: preemption.Resources{cluster.CPU: 2000}})
+	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	h, compiled := &history{Planner: pl}, pl.Compiled()
+	web := preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "web", Priority: prio(100), Requests: preemption.Resources{cluster.CPU: 2000}}}}
+	pods := func(want ...string) {
+		t.Helper()
+		h.ask(t, web)
+		var got []string
+		for _, v := range h.last.Victims {
+			for _, p := range v.Pods {
+				got = append(got, p.Name)
+			}
+		}
+		require.Equal(t, want, got)
+	}
+	pods("b", "d")
+	require.NoError(t, pl.SetPod(member("a", "n2")))
+	pods("a", "b", "d")
+	require.NoError(t, pl.SetPod(member("c", "n1")))
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "a"}))
+	pods("b", "c", "d")
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "b"}))
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "c"}))
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "d"}))
+	pods()
+	require.Same(t, compiled, pl.Compiled())
+}
+
+// TestWhatIsRememberedFollowsBudgets: a shape of pod that was asked about before is
+// told what budgets allow now.
+func TestWhatIsRememberedFollowsBudgets(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoNodes(), preemption.Options{})
+	require.NoError(t, err)
+	h := &history{Planner: pl}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "p", Priority: prio(1000), Requests: preemption.Resources{cluster.CPU: 4000}}}}
+	compiled := pl.Compiled()
+	for _, allowed := range []int32{1, 0, 2, 0} {
+		b := twoNodes().Budgets[0]
+		b.Allowed = allowed
+		require.NoError(t, pl.SetBudget(b))
+		for range 3 {
+			h.ask(t, p)
+		}
+	}
+	require.Same(t, compiled, pl.Compiled())
+}
