@@ -262,7 +262,8 @@ const noVictims domain.Check = "no potential victims"
 // They are nil for a node that helps but cannot be the answer, since another one is
 // known that disrupts less.
 func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
-	if s.sweep != nil && s.runner.Observe == nil && s.ladder.Plain(n) && len(s.ix.Nominees(n)) == 0 {
+	if s.sweep != nil && s.runner.Observe == nil && len(s.ix.Nominees(n)) == 0 &&
+		(s.ladder.Plain(n) || s.ladder.Laid(n) && len(s.states) == 0) {
 		switch touch := s.trial.Touched(n); {
 		case touch == domain.Untouched:
 			return s.sweepNode(n, nil)

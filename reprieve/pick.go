@@ -129,6 +129,14 @@ func (p *picker) pick1() {
 nodes:
 	for _, n := range p.tied {
 		at := ladder.At(n)
+		if at.Pods != nil {
+			p.score = best
+			p.try(n)
+			if p.best != cluster.NoNode {
+				best = p.score
+			}
+			continue
+		}
 		first, end := at.Below(p.below)
 		sample := int(end-1) / victims.Stride
 		for ; sample > int(first)/victims.Stride && (at.Rooms[sample]-ask)&guards != guards; sample-- {

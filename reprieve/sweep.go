@@ -80,7 +80,7 @@ func (s *Sweep) fitsAt(rung victims.Rung) bool {
 // asked about everybody. O(k) for k units.
 func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
 	s.node, s.at, s.gate = n, s.ladder.At(n), gate
-	l := loss{owns: s.at.Owns, out: s.out[:0], bound: bound, most: math.MaxUint64}
+	l := loss{owns: s.at.Owns, counts: s.at.Pods, out: s.out[:0], bound: bound, most: math.MaxUint64}
 	if s.violating != nil && !s.violating.Of(n).Empty() {
 		ok = s.violatingFirst(first, end, &l)
 	} else {
@@ -97,7 +97,7 @@ func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.S
 
 // score is that of what stays out; ok is false if it is worse than bound.
 func (s *Sweep) score(l *loss, bound *victims.Score) (score victims.Score, ok bool) {
-	score = victims.Score{Violations: l.violations, Highest: math.MinInt32, Sum: int64(l.sum), Pods: len(l.out), Started: math.MaxInt64}
+	score = victims.Score{Violations: l.violations, Highest: math.MinInt32, Sum: int64(l.sum), Pods: l.pods, Started: math.MaxInt64}
 	if len(l.out) > 0 {
 		score.Highest = l.owns[l.out[0]]
 	}
@@ -125,7 +125,9 @@ func (s *Sweep) Victims() []victims.Rung { return s.out }
 // loss is what stays out, and what it must not be worse than.
 type loss struct {
 	owns       []int32
+	counts     []int32 // of pods; nil: one each
 	out        []victims.Rung
+	pods       int
 	sum        uint64
 	violations int
 
@@ -145,8 +147,13 @@ func (l *loss) add(g victims.Rung) bool {
 			l.most = uint64(l.bound.Sum)
 		}
 	}
+	pods := 1
+	if l.counts != nil {
+		pods = int(l.counts[g])
+	}
 	l.out = append(l.out, g)
-	l.sum += uint64(int64(own) + 1<<31)
+	l.pods += pods
+	l.sum += uint64(int64(own)+1<<31) * uint64(pods)
 	return l.sum <= l.most
 }
 

@@ -27,6 +27,7 @@ type Ladder struct {
 	cuts      cuts
 
 	row    []int64  // buffer of Refresh
+	asked  []int64  // likewise
 	packed []uint64 // likewise
 }
 
@@ -47,8 +48,9 @@ const MostRungs = 256
 type rungs struct {
 	owner    *owner
 	data     []uint64 // rooms: what is free with the rungs before every Stride-th in place; asks, packed; starts
-	level    []int32  // by rung: what the unit is eligible by; where uneven, then the priorities of their pods
+	level    []int32  // by rung: what the unit is eligible by; then, where uneven, the priorities of their pods, where several, their numbers
 	plain    bool
+	several  bool // some unit has several pods; then none is uneven
 	uneven   bool // the level of a unit is not its pod's priority
 	budgeted bool // some unit is covered by a budget
 	elastic  bool // the group of some unit may go in part
@@ -58,7 +60,7 @@ type rungs struct {
 func NewLadder(us *Units, b *Budgets) *Ladder {
 	nodes := us.ix.NumNodes()
 	all := make([]rungs, nodes)
-	l := &Ladder{us: us, budgets: b, nodes: make([]*rungs, nodes), owner: new(owner), row: make([]int64, us.ix.NumResources())}
+	l := &Ladder{us: us, budgets: b, nodes: make([]*rungs, nodes), owner: new(owner), row: make([]int64, us.ix.NumResources()), asked: make([]int64, us.ix.NumResources())}
 	for n := range all {
 		all[n].owner = l.owner
 		l.nodes[n] = &all[n]
@@ -129,7 +131,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 		return false
 	}
 	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
-		l.levels.odd -= b.open(i, at.level)
+		l.levels.odd -= b.open(i, at.level[:len(l.us.On(n))])
 	}
 	return true
 }
@@ -139,7 +141,7 @@ type climbed int
 
 const (
 	laidOut   climbed = iota
-	notPlain          // a unit has several pods
+	notPlain          // a unit has several pods, and more to it than their number
 	notPacked         // a unit asks for what no lane holds
 )
 
@@ -151,16 +153,19 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	} else {
 		at.data = make([]uint64, size, size+size/4)
 	}
-	at.level, at.uneven, at.budgeted, at.elastic = at.level[:0], false, false, false
+	at.level, at.uneven, at.several, at.budgeted, at.elastic = at.level[:0], false, false, false, false
 	_, asks, started := l.parts(at.data, len(units))
 	words := l.lanes.words
 	for i, u := range units {
 		unit := l.us.Unit(u)
-		if len(unit.Pods) > 1 {
-			return notPlain
-		}
-		p := unit.Pods[0]
-		if !l.lanes.packRequest(asks[i*words:][:words], ix.Request(p)) {
+		p, ask := unit.Pods[0], asks[i*words:][:words]
+		switch {
+		case len(unit.Pods) > 1:
+			if !l.uniform(unit) || !l.lanes.packRequest(ask, l.requestOn(n, unit)) {
+				return notPlain
+			}
+			at.several = true
+		case !l.lanes.packRequest(ask, ix.Request(p)):
 			return notPacked
 		}
 		at.level, started[i] = append(at.level, unit.Level), uint64(unit.Started)
@@ -168,12 +173,46 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 		at.elastic = at.elastic || unit.Elastic
 		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
 	}
-	if at.uneven {
+	switch {
+	case at.uneven && at.several:
+		return notPlain
+	case at.uneven:
 		for _, u := range units {
 			at.level = append(at.level, ix.Priority(l.us.Unit(u).Pods[0]))
 		}
+	case at.several:
+		for _, u := range units {
+			at.level = append(at.level, int32(len(l.us.Unit(u).Pods)))
+		}
 	}
 	return laidOut
+}
+
+// uniform reports whether nothing tells the pods of u apart when they are scored: all
+// have its priority, no budget covers one, and it goes whole.
+func (l *Ladder) uniform(u *Unit) bool {
+	return !u.Elastic && !slices.ContainsFunc(u.Pods, func(p cluster.PodID) bool {
+		return l.us.ix.Priority(p) != u.Level || len(l.budgets.Of(p)) > 0
+	})
+}
+
+// requestOn returns the row of what the pods of u on node n ask for together; it is
+// good until the next.
+func (l *Ladder) requestOn(n cluster.NodeID, u *Unit) []int64 {
+	clear(l.asked)
+	l.us.addRequests(l.asked, n, u)
+	return l.asked
+}
+
+// addRequests adds what the pods of u on node n ask for to row.
+func (us *Units) addRequests(row []int64, n cluster.NodeID, u *Unit) {
+	for _, p := range u.Pods {
+		if us.ix.NodeOf(p) == n {
+			for c, v := range us.ix.Request(p) {
+				row[c] += v
+			}
+		}
+	}
 }
 
 // parts divides the data of a node with k units.
@@ -214,9 +253,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 			b.put(c+1, i, l.packed)
 		}
 		if overcommitted {
-			for r, v := range ix.Request(l.us.Unit(l.us.On(n)[g]).Pods[0]) {
-				l.row[r] += v
-			}
+			l.us.addRequests(l.row, n, l.us.Unit(l.us.On(n)[g]))
 			l.lanes.packRoom(l.packed, l.row)
 		} else {
 			for w, ask := range asks[g*words : (g+1)*words] {
@@ -235,7 +272,11 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 
 // Plain reports whether every unit on node n is a single pod, and levels order as
 // importance does: only then do the rungs of n say everything.
-func (l *Ladder) Plain(n cluster.NodeID) bool { return l.nodes[n].plain }
+func (l *Ladder) Plain(n cluster.NodeID) bool { return l.nodes[n].plain && !l.nodes[n].several }
+
+// Laid reports whether the rungs of node n say everything that resources, budgets and
+// scores read of its units; some may have several pods.
+func (l *Ladder) Laid(n cluster.NodeID) bool { return l.nodes[n].plain }
 
 // Even reports whether the units of node n, which is plain, are eligible by the
 // priority that they score with.
@@ -269,13 +310,10 @@ func (l *Ladder) Unit(n cluster.NodeID, rung Rung) UnitID { return l.us.On(n)[ru
 // Room appends to dst the row of what is free on node n with the units before rung
 // in place and the others gone. O(k) for k units on the node.
 func (l *Ladder) Room(dst []int64, n cluster.NodeID, rung Rung) []int64 {
-	ix := l.us.ix
 	at := len(dst)
-	dst = append(dst, ix.Free(n)...)
+	dst = append(dst, l.us.ix.Free(n)...)
 	for _, u := range l.us.On(n)[rung:] {
-		for c, v := range ix.Request(l.us.Unit(u).Pods[0]) {
-			dst[at+c] += v
-		}
+		l.us.addRequests(dst[at:], n, l.us.Unit(u))
 	}
 	return dst
 }
@@ -288,16 +326,21 @@ type NodeRungs struct {
 	Started []uint64 // by rung: nanoseconds, an int64
 	Levels  []int32  // by rung: what the unit is eligible by, descending
 	Owns    []int32  // by rung: the priority of the pod itself
+	Pods    []int32  // by rung: the number of pods, here and elsewhere; nil: one each
 }
 
 // At returns the rungs of node n, which is plain.
 func (l *Ladder) At(n cluster.NodeID) (r NodeRungs) {
 	at := l.nodes[n]
 	k := len(at.level)
-	if at.uneven {
+	switch {
+	case at.uneven:
 		k /= 2
 		r.Owns = at.level[k:]
-	} else {
+	case at.several:
+		k /= 2
+		r.Owns, r.Pods = at.level[:k], at.level[k:]
+	default:
 		r.Owns = at.level
 	}
 	r.Levels = at.level[:k]
@@ -350,7 +393,7 @@ func (l *Ladder) Fork(us *Units, b *Budgets) *Ladder {
 	}
 	fork.cuts.inherit(&l.cuts)
 	l.owner = new(owner)
-	fork.row, fork.packed = slices.Clone(l.row), slices.Clone(l.packed)
+	fork.row, fork.asked, fork.packed = slices.Clone(l.row), slices.Clone(l.asked), slices.Clone(l.packed)
 	if l.levels != nil {
 		fork.levels = l.levels.fork(fork.owner)
 		l.levels.owner = l.owner

@@ -60,5 +60,5 @@ const MostSlots = 1 << 30
 // has one priority, by which it is eligible, ordered and scored.
 func (l *Ladder) Simple(n cluster.NodeID) bool {
 	at := l.nodes[n]
-	return at.plain && !at.uneven && !at.elastic
+	return at.plain && !at.several && !at.uneven && !at.elastic
 }

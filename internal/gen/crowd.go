@@ -13,7 +13,8 @@ import (
 // Crowd is a question of one pod to a cluster of up to 200 nodes, full of what
 // shows in numbers only there: more priorities, units on a node and resources than
 // one column or word has, amounts of every size, nodes that are overcommitted, do not
-// limit their pods, repel pods or are nominated, budgets with little left.
+// limit their pods, repel pods or are nominated, groups over many nodes, budgets with
+// little left.
 func Crowd(seed uint64) Question {
 	b := &crowd{source: seeded(seed)}
 	b.s.Time = epoch.Add(1000 * time.Hour)
@@ -27,6 +28,9 @@ func Crowd(seed uint64) Question {
 	b.most = pick(b.source, 3, 12, 40)
 	for i := range 1 + b.source(200) {
 		b.node(i)
+	}
+	for i := range pick(b.source, 0, 0, 3, 60) {
+		b.group(fmt.Sprintf("group-%02d", i))
 	}
 	for i := range pick(b.source, 0, 0, 2, 20) {
 		b.s.Budgets = append(b.s.Budgets, disruption.Budget{
@@ -95,6 +99,27 @@ func (b *crowd) node(i int) {
 		p := b.pod(fmt.Sprintf("nominee-%03d", i))
 		p.NominatedNode, p.Requests = n.Name, b.amounts(20, true)
 		b.s.Pods = append(b.s.Pods, p)
+	}
+}
+
+// group makes a group that goes as a whole of some pods, which mostly have its
+// priority.
+func (b *crowd) group(name string) {
+	if len(b.s.Pods) == 0 {
+		return
+	}
+	priority, one := int32(b.source(b.levels))*10, int32(1)
+	b.s.PodGroups = append(b.s.PodGroups, cluster.PodGroup{
+		Namespace: "default", Name: name, Mode: disruption.All, MinCount: &one, Priority: &priority,
+	})
+	for range 2 + b.source(5) {
+		p := &b.s.Pods[b.source(len(b.s.Pods))]
+		if p.Node != "" && p.Group == "" {
+			p.Group = name
+			if b.source(10) > 0 {
+				p.Priority = &priority
+			}
+		}
 	}
 }
 
