@@ -268,7 +268,34 @@ func (s *gangSearch) seatExactly(d *domain.Domain) (seated, proved bool) {
 		leaves, _, _ = s.team.cheapest(nil)
 	}
 	s.team.leaveOut()
-	return s.seatParts(d, leaves, func(leaf *team) int { return leaf.need() }, s.team.satisfied)
+	seated, proved = s.seatParts(d, leaves, func(leaf *team) int { return leaf.need() }, s.team.satisfied)
+	if seated {
+		s.narrow(d, leaves)
+	}
+	return seated, proved
+}
+
+// narrow keeps the members of child groups that get a place later in the region where
+// the others are.
+func (s *gangSearch) narrow(d *domain.Domain, leaves []*team) {
+	for _, leaf := range leaves {
+		if leaf == s.team || len(leaf.topology) == 0 || leaf.within == nil {
+			continue
+		}
+		leaf.within = nil
+		rounds := s.regions(leaf, d)
+		for i := range rounds[len(rounds)-1] {
+			region := &rounds[len(rounds)-1][i]
+			outside := func(m domain.MemberID) bool {
+				n := s.trial.At(m)
+				return n != cluster.NoNode && !slices.Contains(region.Nodes, n)
+			}
+			if !slices.ContainsFunc(leaf.members, outside) {
+				leaf.within = region
+				break
+			}
+		}
+	}
 }
 
 // seatParts looks for a placement of need members of each of leaves, or of none of a
