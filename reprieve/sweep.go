@@ -80,9 +80,18 @@ func (s *Sweep) fitsAt(rung victims.Rung) bool {
 // asked about everybody. O(k) for k units.
 func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
 	s.node, s.at, s.gate = n, s.ladder.At(n), gate
-	l := loss{owns: s.at.Owns, counts: s.at.Pods, out: s.out[:0], bound: bound, most: math.MaxUint64}
+	l := loss{owns: s.at.Owns, counts: s.at.Pods, out: s.out[:0], bound: bound, most: math.MaxUint64, limit: math.MaxInt}
 	if s.violating != nil && !s.violating.Of(n).Empty() {
-		ok = s.violatingFirst(first, end, &l)
+		if bound != nil {
+			l.limit = bound.Violations
+		}
+		if gate == nil && s.violating.Of(n).Covers(first, end) { // then the order is that of importance
+			l.bound = nil
+			ok = s.inOrder(first, end, &l)
+			l.violations = len(l.out)
+		} else {
+			ok = s.violatingFirst(first, end, &l)
+		}
 	} else {
 		if bound != nil && bound.Violations > 0 {
 			l.bound = nil // no violations here: better in any case
@@ -133,6 +142,7 @@ type loss struct {
 
 	bound *victims.Score // nil: anything will do
 	most  uint64         // of sum
+	limit int            // of units
 }
 
 // add notes that rung g stays out, the most important first; false if that is worse
@@ -154,7 +164,7 @@ func (l *loss) add(g victims.Rung) bool {
 	l.out = append(l.out, g)
 	l.pods += pods
 	l.sum += uint64(int64(own)+1<<31) * uint64(pods)
-	return l.sum <= l.most
+	return l.sum <= l.most && len(l.out) <= l.limit
 }
 
 // inOrder gives back whom it can, most important first; false if the outcome is worse
@@ -221,10 +231,8 @@ func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Rung
 // stay out than the bound has.
 func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
 	s.fitsAt(first)
-	limit := math.MaxInt
-	if l.bound != nil {
-		limit = l.bound.Violations
-	}
+	limit := l.limit
+	l.limit = math.MaxInt // of those that violate; others may stay out too
 	var out victims.RungSet
 	if len(s.free) == 1 && s.gate == nil {
 		l.violations = s.violatingFirst1(first, end, limit, &out)
