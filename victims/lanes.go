@@ -29,6 +29,15 @@ type lane struct {
 	grain int64
 }
 
+// grains is v in grains, rounded down. Most grains are 1, and a division costs as much
+// as all the rest.
+func (l *lane) grains(v int64) int64 {
+	if l.grain == 1 {
+		return v
+	}
+	return v / l.grain
+}
+
 // openEnded is how many pods a node can have that does not say.
 const openEnded = 1<<31 - 1
 
@@ -130,10 +139,11 @@ func (l *Lanes) packRequest(dst []uint64, row []int64) bool {
 			continue
 		}
 		at := &l.lane[r]
-		if v < 0 || v%at.grain != 0 || v/at.grain > at.most {
+		grains := at.grains(v)
+		if v < 0 || grains*at.grain != v || grains > at.most {
 			return false
 		}
-		dst[at.word] |= uint64(v/at.grain) << at.shift
+		dst[at.word] |= uint64(grains) << at.shift
 	}
 	return true
 }
@@ -148,16 +158,17 @@ func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
 			continue
 		}
 		at := &l.lane[r]
-		if v%at.grain != 0 {
+		grains := at.grains(v)
+		if grains*at.grain != v {
 			return false
 		}
-		if v /= at.grain; v > at.most {
+		if grains > at.most {
 			if r != int(cluster.PodsColumn) {
 				return false
 			}
-			v = at.most
+			grains = at.most
 		}
-		dst[at.word] |= uint64(v) << at.shift
+		dst[at.word] |= uint64(grains) << at.shift
 	}
 	return true
 }
