@@ -42,7 +42,6 @@ type slotTools struct {
 	offers   []slotOffer
 	again    []slotOffer
 	order    []int32
-	seq      []int32
 	touched  []int32
 }
 

@@ -1,0 +1,98 @@
+package bench_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// BenchmarkWorst is BenchmarkPreempt where nodes have more of everything: 110 pods
+// each, all of one priority; 12 resources; and a group that goes as a whole, with a
+// pod on every node.
+func BenchmarkWorst(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		shape   gen.Shape
+		perNode int
+		change  func(s *preemption.Snapshot, p *preemption.Pod)
+	}{
+		{"crowded", gen.Tied, 110, func(*preemption.Snapshot, *preemption.Pod) {}},
+		{"12-resources", gen.Tied, 30, widen},
+		{"one-group", gen.Uniform, 30, unite},
+	} {
+		for _, s := range sizes() {
+			s.pods = s.nodes * c.perNode
+			b.Run(fmt.Sprintf("case=%s/%s", c.name, s), func(b *testing.B) {
+				snap := gen.Fleet(s.nodes, c.perNode, seed, c.shape)
+				p := gen.FleetPod(seed)
+				p.Pods[0].Requests[cluster.CPU] = 3_500
+				c.change(&snap, &p.Pods[0])
+				askUnseen(b, &snap, p)
+			})
+		}
+	}
+}
+
+// widen lets every node offer, every pod and the preemptor ask for, 9 more resources.
+func widen(s *preemption.Snapshot, p *preemption.Pod) {
+	for r := range 9 {
+		name := fmt.Sprintf("example.com/r%d", r)
+		for i := range s.Nodes {
+			s.Nodes[i].Allocatable[name] = 1_000
+		}
+		for i := range s.Pods {
+			s.Pods[i].Requests[name] = int64(1 + (i+r)%30)
+		}
+		p.Requests[name] = 5
+	}
+}
+
+// unite makes a group of the first pod of every node.
+func unite(s *preemption.Snapshot, _ *preemption.Pod) {
+	low, one := int32(0), int32(1)
+	s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: "everywhere", Mode: "All", MinCount: &one, Priority: &low})
+	perNode := len(s.Pods) / len(s.Nodes)
+	for i := 0; i < len(s.Pods); i += perNode {
+		s.Pods[i].Group, s.Pods[i].Priority = "everywhere", &low
+	}
+}
+
+// BenchmarkGoroutines is one question where every node ties, with one and with two
+// processors: what sharing the nodes out is worth.
+func BenchmarkGoroutines(b *testing.B) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, shape := range []gen.Shape{gen.Tied, gen.Budgeted} {
+		for _, nodes := range []int{1_000, 5_000, 20_000} {
+			if testing.Short() && nodes > 1_000 {
+				continue
+			}
+			snap := gen.Fleet(nodes, 30, seed, shape)
+			p := gen.FleetPod(seed)
+			for _, processors := range []int{1, 2} {
+				b.Run(fmt.Sprintf("case=%s/goroutines=%d/nodes=%d/pods=%d", shape, processors, nodes, nodes*30), func(b *testing.B) {
+					runtime.GOMAXPROCS(processors)
+					askUnseen(b, &snap, p)
+				})
+			}
+		}
+	}
+}
+
+// askUnseen measures one question about a shape never seen before.
+func askUnseen(b *testing.B, snap *preemption.Snapshot, p preemption.Preemptor) {
+	planner, err := preemption.NewPlanner(snap, preemption.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	numVictims := 0
+	for i := 0; b.Loop(); i++ {
+		numVictims += len(mustPreempt(b, planner, unseen(p, i)).Victims)
+	}
+	b.ReportMetric(float64(numVictims)/float64(b.N), "victims/op")
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(snap.Nodes)), "ns/node")
+}
