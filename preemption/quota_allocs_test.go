@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector empties pools at random.
+
 package preemption_test
 
 import (
