@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -45,7 +44,8 @@ func (ix *Index) MaySetPod(p *Pod) bool {
 	if (p.Cost != nil || p.PreemptionPriority != nil) && !ix.sound(p) {
 		return false
 	}
-	return ix.hasRange(ix.nodeNamed(p.Node), old)
+	_, over := ix.overflow(ix.claimedBy(p), ix.fresh, old)
+	return !over
 }
 
 // sound reports whether p would pass the checks that need its class and the time.
@@ -57,26 +57,6 @@ func (ix *Index) sound(p *Pod) bool {
 		level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, given)
 	}
 	return len(ps) == 0
-}
-
-// hasRange reports whether the sum of what is asked for on node n stays in range
-// with ix.fresh, and without pod old.
-func (ix *Index) hasRange(n NodeID, old PodID) bool {
-	if n == NoNode {
-		return true
-	}
-	free, allocatable := ix.free.Row(int(n)), ix.allocatable.Row(int(n))
-	back := old != NoPod && ix.NodeOf(old) == n
-	for c, v := range ix.fresh {
-		used := allocatable[c] - free[c]
-		if back {
-			used -= ix.requests.Row(int(old))[c]
-		}
-		if used > math.MaxInt64-v {
-			return false
-		}
-	}
-	return true
 }
 
 // MayRemovePod reports whether [Index.RemovePod] can remove pod p.

@@ -183,6 +183,7 @@ func (ix *Index) placePods(ps *problems) {
 			}
 		}
 	}
+	ix.checkClaims(ps)
 }
 
 // numUnstarted is 1 if the pod runs, but nobody knows since when.
@@ -224,19 +225,6 @@ func (ix *Index) groupNamed(p *Pod) GroupID {
 		return NoGroup
 	}
 	return ix.GroupByName(KindPodGroup, p.Namespace, p.Group)
-}
-
-// book takes what pod p asks for from what is free on node n, below zero where it
-// is overcommitted.
-func (ix *Index) book(ps *problems, n NodeID, p PodID) {
-	free, allocatable := ix.free.Edit(int(n)), ix.allocatable.Row(int(n))
-	for c, v := range ix.requests.Row(int(p)) {
-		if allocatable[c]-free[c] > math.MaxInt64-v {
-			ps.object(KindNode, "", ix.Node(n).Name).bad("requests["+ix.resources[c]+"]", "the sum over its pods", "an int64")
-			continue
-		}
-		free[c] -= v
-	}
 }
 
 // resolvePriorities settles priority and policy of every pod.
