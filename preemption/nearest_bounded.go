@@ -109,6 +109,7 @@ func (q *question) leastBounds(list []Relaxation, search func() ([]victims.UnitI
 // askRelaxed asks the question again with some relaxations made.
 func (s *podSearch) askRelaxed(list []Relaxation) (*Result, error) {
 	objects, p := s.ix.Objects(), s.asked.preemptor()
+	p.Placement = nil // the pod says the same: its RequiredNode, which may be relaxed
 	objects.Nodes = slices.Clone(objects.Nodes)
 	pod := *s.member.Pod
 	for _, r := range list {
