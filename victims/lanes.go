@@ -41,8 +41,16 @@ func (l *lane) grains(v int64) int64 {
 // openEnded is how many pods a node can have that does not say.
 const openEnded = 1<<31 - 1
 
-// newLanes lays out the resources of ix; nil if an amount is too large for a lane.
+// mostLanes is for how many resources there are lanes: the layout takes the square of
+// that, and their numbers are kept in 16 bits.
+const mostLanes = 1 << 10
+
+// newLanes lays out the resources of ix; nil if an amount is too large for a lane, or if
+// there are too many of them.
 func newLanes(ix *cluster.Index) *Lanes {
+	if ix.NumResources() > mostLanes {
+		return nil
+	}
 	grains, largest := grainsOf(ix)
 	widest := make([]int, len(grains)) // bits, with the guard
 	for r := range grains {
