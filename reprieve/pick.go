@@ -12,7 +12,7 @@ import (
 // Several goroutines pick where each has at least nodesPerPicker nodes: with fewer,
 // starting it costs what it saves.
 const (
-	nodesPerPicker = 2048
+	nodesPerPicker = 8192
 	mostPickers    = 8
 )
 

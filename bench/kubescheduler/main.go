@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -90,6 +91,17 @@ type sides struct {
 	exhaustive, sampled *scheduler
 	planner             *preemption.Planner
 	preemptor           preemption.Preemptor
+	asked               *int64 // how often unseen was called
+}
+
+// unseen returns the preemptor as a shape that was not asked about lately: it asks for
+// a little of what every node has plenty of, each time for another amount.
+func (s sides) unseen() preemption.Preemptor {
+	*s.asked++
+	p := s.preemptor.Clone()
+	p.Pods[0].Requests = maps.Clone(p.Pods[0].Requests)
+	p.Pods[0].Requests["ephemeral-storage"] = 1 + *s.asked%4096
+	return p
 }
 
 // run checks that both sides agree on one case, then times them.
@@ -106,7 +118,7 @@ func (c comparison) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s := sides{preemptor: p}
+	s := sides{preemptor: p, asked: new(int64)}
 	var release func()
 	if s.exhaustive, release, err = newScheduler(q, exhaustive); err != nil {
 		return err
@@ -172,7 +184,8 @@ func (c comparison) time(ctx context.Context, s sides) (table, error) {
 	}{
 		{"kube-scheduler", "kube-scheduler, every node", func() error { _, _, err := s.exhaustive.postFilter(ctx); return err }},
 		{"kube-scheduler-sampling", "kube-scheduler, sampling", func() error { _, _, err := s.sampled.postFilter(ctx); return err }},
-		{"preempt", "preempt, every node", func() error { _, err := s.planner.Preempt(s.preemptor); return err }},
+		{"preempt-again", "preempt, a shape of pod asked before", func() error { _, err := s.planner.Preempt(s.preemptor); return err }},
+		{"preempt", "preempt, every node", func() error { _, err := s.planner.Preempt(s.unseen()); return err }},
 	}
 	costs := make([][]cost, len(ask))
 	for range c.rounds {
