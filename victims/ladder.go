@@ -139,8 +139,8 @@ type climbed int
 
 const (
 	laidOut   climbed = iota
-	notPlain          // a unit has several pods, and more to it than their number
-	notPacked         // a unit asks for what no lane holds
+	notPlain          // a unit has several pods, and more to it than their number, or asks for more than lanes hold
+	notPacked         // a unit asks for a part of a grain
 )
 
 // climb lays out the units of node n, but for the rooms.
@@ -163,7 +163,10 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 				return notPlain
 			}
 			at.several = true
-		case !l.lanes.packRequest(ask, ix.Request(p)):
+		case l.lanes.packRequest(ask, ix.Request(p)):
+		case l.lanes.divides(ix.Request(p)): // more than any node offers: other lanes would not do either
+			return notPlain
+		default:
 			return notPacked
 		}
 		at.level, started[i] = append(at.level, unit.Level), uint64(unit.Started)

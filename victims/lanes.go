@@ -156,6 +156,16 @@ func (l *Lanes) packRequest(dst []uint64, row []int64) bool {
 	return true
 }
 
+// divides reports whether the amounts of row are multiples of the grains.
+func (l *Lanes) divides(row []int64) bool {
+	for r, v := range row {
+		if v%l.lane[r].grain != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // packRoom packs free room, with every guard set: below zero counts as nothing, and
 // more pods than anybody has as that many. False if a lane cannot hold it, or only
 // rounded.
