@@ -35,6 +35,7 @@ type compiled struct {
 	searchChecks int  // see the constant
 	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
 	atOnce       bool // see decideAtOnce
+	askedAgain   bool // for nearestBounded
 
 	tools     *sync.Pool // of *podTools, for the units, ladders and budgets as they are
 	slotTools *sync.Pool // of *slotTools, likewise

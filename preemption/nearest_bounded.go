@@ -17,6 +17,9 @@ func (s *podSearch) nearestBounded() *Nearest {
 	if n, list := s.nearestBounds(); n != cluster.NoNode {
 		return &Nearest{Domain: s.ix.Node(n).Name, Relaxations: list}
 	}
+	if s.askedAgain {
+		return nil // only bounds count there
+	}
 	near := s.nearest()
 	if near == nil || len(near.Relaxations) == 0 {
 		return nil // nothing to ask again about
@@ -136,7 +139,7 @@ func (s *podSearch) askRelaxed(list []Relaxation) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.rules = s.rules
+	c.rules, c.askedAgain = s.rules, true
 	return c.preempt(p)
 }
 
