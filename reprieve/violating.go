@@ -55,7 +55,7 @@ func (s *Sweep) violatingFirst1(first, end victims.Rung, limit int, out *victims
 		}
 	}
 	for w := first / 64; w <= (end-1)/64; w++ {
-		for word := between(w, first, end) &^ set[w]; word != 0; word &= word - 1 {
+		for word := victims.Between(w, first, end) &^ set[w]; word != 0; word &= word - 1 {
 			g := w*64 + victims.Rung(bits.TrailingZeros64(word))
 			if left := free - asks[g]&mask; left&guards == guards {
 				free = left
@@ -83,16 +83,4 @@ func (s *Sweep) violatingFirstN(first, end victims.Rung, limit int, out *victims
 		}
 	}
 	return violations
-}
-
-// between has the bits of word w of a RungSet for the rungs from first to end.
-func between(w, first, end victims.Rung) uint64 {
-	set := ^uint64(0)
-	if first > w*64 {
-		set <<= first - w*64
-	}
-	if end < w*64+64 {
-		set &= 1<<(end-w*64) - 1
-	}
-	return set
 }

@@ -47,18 +47,24 @@ func (s *RungSet) Has(g Rung) bool { return s[g/64]>>(g%64)&1 != 0 }
 // Covers reports whether all rungs from first to end are in s.
 func (s *RungSet) Covers(first, end Rung) bool {
 	for w := first / 64; w*64 < end; w++ {
-		part := ^uint64(0)
-		if first > w*64 {
-			part <<= first - w*64
-		}
-		if end < w*64+64 {
-			part &= 1<<(end-w*64) - 1
-		}
-		if part&^s[w] != 0 {
+		if Between(w, first, end)&^s[w] != 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// Between has the bits of word w of a RungSet for the rungs from first to end, not
+// included.
+func Between(w, first, end Rung) uint64 {
+	set := ^uint64(0)
+	if first > w*64 {
+		set <<= first - w*64
+	}
+	if end < w*64+64 {
+		set &= 1<<(end-w*64) - 1
+	}
+	return set
 }
 
 // cuts are the priorities for which it was asked lately.
