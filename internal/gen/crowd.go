@@ -25,8 +25,12 @@ func Crowd(seed uint64) Question {
 	b.levels = pick(b.source, 1, 3, 10, 100)
 	b.grain = pick(b.source, int64(1<<20), 1000, 1, 7, 1<<40)
 	b.odd, b.open = b.source(2) == 0, b.source(4) == 0
-	b.most = pick(b.source, 3, 12, 40)
-	for i := range 1 + b.source(200) {
+	b.most = pick(b.source, 3, 12, 40, 100)
+	nodes := 200
+	if b.most == 100 {
+		nodes = 20
+	}
+	for i := range 1 + b.source(nodes) {
 		b.node(i)
 	}
 	for i := range pick(b.source, 0, 0, 3, 60) {
