@@ -32,9 +32,11 @@ type Decision struct {
 // O(n·k) for n nodes of k pods.
 //
 // For a pod without constraints of its own, in a cluster where nobody has
-// anti-affinity terms, no nomination stands and Options but Rules are left alone, it
-// costs a lookup when the shape of the pod was asked about twice, and then the nodes
-// that have changed since; it allocates nothing.
+// anti-affinity terms, no nomination stands, the pods of groups that go as a whole have
+// their group's priority, and Options but Rules are left alone, it costs a lookup when
+// the shape of the pod was asked about twice, and then the nodes that have changed
+// since; for a named pod it allocates nothing. Everything else is searched for as by
+// Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	c, quota, err := pl.hold()
 	if err != nil {

@@ -75,8 +75,8 @@ func (s *Sweep) fitsAt(rung victims.Rung) bool {
 // Node gives back whom it can of the units on rungs first to end of node n, with
 // which gone the pod is known to fit; if gate is not nil, those that it minds and that
 // have room have to pass it, in the order in which they are tried. ok is false if the
-// outcome is worse than bound, which may be nil; the score is then not complete, and the gate not
-// asked about everybody. O(k) for k units.
+// outcome is worse than bound, which may be nil; the score is then not complete, and
+// the gate not asked about everybody. O(k) for k units.
 func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
 	s.node, s.at, s.gate = n, s.ladder.At(n), gate
 	l := loss{owns: s.at.Owns, counts: s.at.Pods, out: s.out[:0], bound: bound, most: math.MaxUint64, limit: math.MaxInt}
