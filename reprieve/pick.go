@@ -59,6 +59,7 @@ func part(list []cluster.NodeID, i, parts int) []cluster.NodeID {
 type picker struct {
 	sweep        Sweep
 	scan         *Scan
+	blocks       []*victims.Block
 	below        int32
 	tied, touchy []cluster.NodeID
 
@@ -75,7 +76,7 @@ func (p *picker) reset(s *Scan, below int32) {
 		ladder: s.sweep.ladder, violating: s.sweep.violating, request: s.sweep.request, ask: s.sweep.ask,
 		out: p.out, free: p.free,
 	}
-	p.scan, p.below, p.best = s, below, cluster.NoNode
+	p.scan, p.blocks, p.below, p.best = s, s.sweep.ladder.Levels().Blocks(), below, cluster.NoNode
 }
 
 // loses reports whether node n with that score is better than what p has picked.
@@ -92,16 +93,15 @@ func (p *picker) run() {
 		p.pick1()
 	} else {
 		for _, n := range p.tied {
-			p.try(n)
+			if p.best == cluster.NoNode || p.mayBeat(&p.score, n) {
+				p.try(n)
+			}
 		}
 	}
-	blocks := p.sweep.ladder.Levels().Blocks()
 	for _, n := range p.touchy {
-		if len(p.tied) > 0 && p.score.Violations == 0 &&
-			!blocks[n/victims.BlockSize].FitOne(&p.sweep.ask, p.scan.low, int(n)%victims.BlockSize) {
-			continue // somebody of a higher priority would have to go than on a tied node
+		if p.best == cluster.NoNode || p.promises(n) {
+			p.try(n)
 		}
-		p.try(n)
 	}
 	p.out, p.free = p.sweep.out, p.sweep.free
 }
@@ -118,6 +118,26 @@ func (p *picker) try(n cluster.NodeID) {
 	}
 }
 
+// promises reports whether touchy node n may be better than what is picked. It says yes
+// where it can't tell.
+func (p *picker) promises(n cluster.NodeID) bool {
+	at, i := int(n)/victims.BlockSize, int(n)%victims.BlockSize
+	b := p.blocks[at]
+	if all := p.sweep.violating.All(at)>>i&1 != 0; all && p.score.Violations == 0 {
+		return false
+	} else if all && p.score.Violations == 1 && p.score.Pods == 1 {
+		return b.Beats(&p.score, i)
+	}
+	// Where a tied node is picked, nobody of a higher priority than there may have to go.
+	return len(p.tied) == 0 || p.score.Violations > 0 || b.FitOne(&p.sweep.ask, p.scan.low, i)
+}
+
+// mayBeat reports whether tied node n may be better than one with the score best. It
+// says yes where it can't tell.
+func (p *picker) mayBeat(best *victims.Score, n cluster.NodeID) bool {
+	return best.Pods != 1 || p.blocks[n/victims.BlockSize].Beats(best, int(n)%victims.BlockSize)
+}
+
 // pick1 is try for each of the tied nodes in one loop, where asks are one word wide. On
 // these nodes levels are the pods' own priorities, so that the first unit that stays
 // out has the highest.
@@ -128,6 +148,9 @@ func (p *picker) pick1() {
 	best := victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
 nodes:
 	for _, n := range p.tied {
+		if !p.mayBeat(&best, n) {
+			continue
+		}
 		at := ladder.At(n)
 		if at.Pods != nil {
 			p.score = best

@@ -18,9 +18,30 @@ type Block struct {
 	// admit every pod: bit i is for the i-th node of the block.
 	Plain, Odd, Open uint64
 
-	columns []uint64         // by column, word and node: free room
-	offers  []uint64         // by word and node: what the node offers in all
+	columns []row            // by column and word: free room
+	spans   []span           // of the columns
+	offers  []row            // by word: what the nodes offer in all
+	offered []span           // of the offers
+	changes int              // since the spans were as narrow as can be
 	lowest  [BlockSize]int32 // by node: the lowest level of a unit
+	latest  [BlockSize]int64 // by node: the latest start of a unit of that level
+}
+
+// newBlock returns a block without plain nodes.
+func newBlock(o *owner, columns int, guards []uint64) *Block {
+	words := len(guards)
+	b := &Block{
+		owner:   o,
+		columns: make([]row, columns*words), spans: make([]span, columns*words),
+		offers: make([]row, words), offered: make([]span, words),
+	}
+	for i := range b.spans {
+		b.spans[i] = empty(guards[i%words])
+	}
+	for w := range b.offered {
+		b.offered[w] = empty(guards[w])
+	}
+	return b
 }
 
 // close makes node i of the block odd, and returns 1 if it was plain.
@@ -34,84 +55,84 @@ func (b *Block) close(i int, open bool) int {
 	return was
 }
 
-// open makes node i of the block, which is odd, plain, with units of these levels. It
-// returns 1.
-func (b *Block) open(i int, levels []int32) int {
+// open makes node i of the block, which is odd, plain, with units of these levels and
+// starts. It returns 1.
+func (b *Block) open(i int, levels []int32, started []uint64) int {
 	bit := uint64(1) << i
 	b.Plain, b.Odd = b.Plain|bit, b.Odd&^bit
-	b.lowest[i] = math.MaxInt32
-	if len(levels) > 0 {
-		b.lowest[i] = levels[len(levels)-1]
+	b.lowest[i], b.latest[i] = math.MaxInt32, math.MinInt64
+	for g := len(levels) - 1; g >= 0 && levels[g] <= b.lowest[i]; g-- {
+		b.lowest[i], b.latest[i] = levels[g], max(b.latest[i], int64(started[g]))
 	}
 	return 1
 }
 
+// Beats reports whether node i, which is plain, may be better than a node where one pod
+// has to go, with that score. It says yes where it can't tell.
+func (b *Block) Beats(s *Score, i int) bool {
+	return b.lowest[i] < s.Highest || b.lowest[i] == s.Highest && b.latest[i] > s.Started
+}
+
 // put writes column c of node i.
-func (b *Block) put(c, i int, room []uint64) {
-	at := c * len(room) * BlockSize
+func (b *Block) put(c, i int, room, guards []uint64) {
+	at := c * len(room)
 	for w, v := range room {
-		b.columns[at+w*BlockSize+i] = v
+		b.columns[at+w][i] = v
+		b.spans[at+w].widen(v, guards[w])
 	}
 }
 
 // offer writes what node i offers in all.
-func (b *Block) offer(i int, room []uint64) {
+func (b *Block) offer(i int, room, guards []uint64) {
 	for w, v := range room {
-		b.offers[w*BlockSize+i] = v
+		b.offers[w][i] = v
+		b.offered[w].widen(v, guards[w])
 	}
 }
 
-// Fit returns those nodes of within where a fits into column c.
+// mostChanges is after how many changes of nodes the spans of a block are made anew.
+const mostChanges = 4 * BlockSize
+
+// changed notes a change, and narrows the spans once in a while.
+func (b *Block) changed(guards []uint64) {
+	if b.changes++; b.changes < mostChanges {
+		return
+	}
+	b.changes = 0
+	for i := range b.columns {
+		b.spans[i] = b.narrow(&b.columns[i], guards[i%len(guards)])
+	}
+	for w := range b.offers {
+		b.offered[w] = b.narrow(&b.offers[w], guards[w])
+	}
+}
+
+// narrow is the span of r as narrow as can be.
+func (b *Block) narrow(r *row, guards uint64) span {
+	s := empty(guards)
+	for plain := b.Plain; plain != 0; plain &= plain - 1 {
+		s.widen(r[bits.TrailingZeros64(plain)], guards)
+	}
+	return s
+}
+
+// Fit returns those nodes of within, which are plain, where a fits into column c.
 func (b *Block) Fit(a *Ask, c int, within uint64) uint64 {
-	words := len(a.Words)
-	column := b.columns[c*words*BlockSize:][:words*BlockSize]
+	at := c * len(a.Words)
 	for w, guards := range a.Guards {
-		if guards == 0 {
-			continue
-		}
 		if within == 0 {
-			return 0
+			break
 		}
-		if few(within) {
-			within = fitFew(column[w*BlockSize:][:BlockSize], a.Words[w], guards, within)
-			continue
-		}
-		within &= fit((*[BlockSize]uint64)(column[w*BlockSize:]), a.Words[w], guards)
+		within = b.spans[at+w].fit(&b.columns[at+w], a.Words[w], guards, within)
 	}
 	return within
 }
 
-// few reports whether it is cheaper to look at the nodes of set one by one.
-func few(set uint64) bool { return bits.OnesCount64(set) < BlockSize/4 }
-
-// fitFew returns which of room have enough for ask, of those in set.
-func fitFew(room []uint64, ask, guards, set uint64) uint64 {
-	for left := set; left != 0; left &= left - 1 {
-		if i := bits.TrailingZeros64(left); (room[i]-ask)&guards != guards {
-			set &^= 1 << i
-		}
-	}
-	return set
-}
-
-// fit returns which of room have enough for ask.
-func fit(room *[BlockSize]uint64, ask, guards uint64) uint64 {
-	var fits uint64
-	for i := BlockSize - 1; i >= 0; i-- {
-		fits <<= 1
-		if (room[i]-ask)&guards == guards {
-			fits |= 1
-		}
-	}
-	return fits
-}
-
 // FitOne reports whether a fits into column c of node i.
 func (b *Block) FitOne(a *Ask, c, i int) bool {
-	words := len(a.Words)
-	column := b.columns[c*words*BlockSize+i:]
+	at := c * len(a.Words)
 	for w, ask := range a.Words {
-		if (column[w*BlockSize]-ask)&a.Guards[w] != a.Guards[w] {
+		if (b.columns[at+w][i]-ask)&a.Guards[w] != a.Guards[w] {
 			return false
 		}
 	}
@@ -122,44 +143,56 @@ func (b *Block) FitOne(a *Ask, c, i int) bool {
 // apart.
 func (b *Block) TooSmall(a *Ask, i int) bool {
 	for w, ask := range a.Words {
-		if (b.offers[w*BlockSize+i]-ask)&a.need[w] != a.need[w] {
+		if (b.offers[w][i]-ask)&a.need[w] != a.need[w] {
 			return true
 		}
 	}
 	return false
 }
 
-// Explain counts, for nodes of set that a does not fit into column c of, the first
-// resource that is short: in tooSmall with nobody gone if the node offers too little
-// in all, in short otherwise. Nodes without a unit below a priority are not in short;
-// it returns their number.
+// Explain counts, for nodes of set, which are plain, that a does not fit into column c
+// of, the first resource that is short: in tooSmall with nobody gone if the node offers
+// too little in all, in short otherwise. Nodes without a unit below a priority are not
+// in short; it returns their number.
 func (b *Block) Explain(a *Ask, l *Lanes, c int, set uint64, below int32, short, tooSmall []int) (nobody int) {
 	offered := set
 	for w, need := range a.need {
-		if need != 0 && offered != 0 {
-			offered &= fit((*[BlockSize]uint64)(b.offers[w*BlockSize:]), a.Words[w], need)
+		offered = b.offered[w].fit(&b.offers[w], a.Words[w], need, offered)
+	}
+	b.countShort(a, l, 0, set&^offered, tooSmall)
+	var empty uint64
+	for left := offered; left != 0; left &= left - 1 {
+		if i := bits.TrailingZeros64(left); b.lowest[i] >= below {
+			empty |= 1 << i
 		}
 	}
-	for small := set &^ offered; small != 0; small &= small - 1 {
-		tooSmall[b.Short(a, l, 0, bits.TrailingZeros64(small))]++
-	}
-	for ; offered != 0; offered &= offered - 1 {
-		i := bits.TrailingZeros64(offered)
-		if b.lowest[i] >= below {
-			nobody++
-		} else {
-			short[b.Short(a, l, c, i)]++
+	b.countShort(a, l, c, offered&^empty, short)
+	return bits.OnesCount64(empty)
+}
+
+// countShort counts the first resource that a lacks in column c, for each node of set,
+// which are plain.
+func (b *Block) countShort(a *Ask, l *Lanes, c int, set uint64, counts []int) {
+	at := c * len(a.Words)
+	for w, ask := range a.Words {
+		for guards := a.Guards[w]; guards != 0 && set != 0; guards &= guards - 1 {
+			fits := b.spans[at+w].fit(&b.columns[at+w], ask, guards&-guards, set)
+			if lack := bits.OnesCount64(set &^ fits); lack > 0 {
+				counts[l.first[w][bits.TrailingZeros64(guards)]] += lack
+			}
+			set = fits
 		}
 	}
-	return nobody
+	if set != 0 {
+		panic("victims: nothing is short")
+	}
 }
 
 // Short returns the first resource that a lacks in column c of node i.
 func (b *Block) Short(a *Ask, l *Lanes, c, i int) cluster.ResourceID {
-	words := len(a.Words)
-	column := b.columns[c*words*BlockSize+i:]
+	at := c * len(a.Words)
 	for w, ask := range a.Words {
-		if missing := ^(column[w*BlockSize] - ask) & a.Guards[w]; missing != 0 {
+		if missing := ^(b.columns[at+w][i] - ask) & a.Guards[w]; missing != 0 {
 			return cluster.ResourceID(l.first[w][bits.TrailingZeros64(missing)])
 		}
 	}
@@ -168,11 +201,9 @@ func (b *Block) Short(a *Ask, l *Lanes, c, i int) cluster.ResourceID {
 
 // Shorts is how many resources a lacks in column c of node i.
 func (b *Block) Shorts(a *Ask, c, i int) int {
-	words := len(a.Words)
-	column := b.columns[c*words*BlockSize+i:]
-	shorts := 0
+	at, shorts := c*len(a.Words), 0
 	for w, ask := range a.Words {
-		shorts += bits.OnesCount64(^(column[w*BlockSize] - ask) & a.Guards[w])
+		shorts += bits.OnesCount64(^(b.columns[at+w][i] - ask) & a.Guards[w])
 	}
 	return shorts
 }
@@ -181,7 +212,7 @@ func (b *Block) Shorts(a *Ask, c, i int) int {
 // less than a grain if that is not below zero.
 func (b *Block) FreeAtMost(l *Lanes, c, i int, r cluster.ResourceID) int64 {
 	at := &l.lane[r]
-	room := b.columns[(c*l.words+at.word)*BlockSize+i] >> at.shift & uint64(at.most)
+	room := b.columns[c*l.words+at.word][i] >> at.shift & uint64(at.most)
 	return (int64(room)+1)*at.grain - 1
 }
 

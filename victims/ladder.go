@@ -125,11 +125,14 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	if !l.fillRooms(n, at, b, i) {
 		return false
 	}
-	if !l.levels.knows(at.level[:len(l.us.On(n))]) {
+	k := len(l.us.On(n))
+	if !l.levels.knows(at.level[:k]) {
 		return false
 	}
 	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
-		l.levels.odd -= b.open(i, at.level[:len(l.us.On(n))])
+		_, _, started := l.parts(at.data, k)
+		l.levels.odd -= b.open(i, at.level[:k], started)
+		b.changed(l.lanes.guards)
 	}
 	return true
 }
@@ -231,7 +234,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	if l.row[cluster.PodsColumn] = min(l.row[cluster.PodsColumn], openEnded); !l.lanes.packRoom(l.packed, l.row) {
 		return false
 	}
-	b.offer(i, l.packed)
+	b.offer(i, l.packed, l.lanes.guards)
 	missing := ix.Allocatable(n)[cluster.PodsColumn] - l.row[cluster.PodsColumn]
 	copy(l.row, ix.Free(n))
 	l.row[cluster.PodsColumn] -= missing
@@ -247,11 +250,11 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	if k%Stride == 0 {
 		copy(rooms[k/Stride*words:], l.packed)
 	}
-	b.put(0, i, l.packed)
+	b.put(0, i, l.packed, l.lanes.guards)
 	c := 0
 	for g := k - 1; g >= 0; g-- {
 		for ; c < len(bounds) && at.level[g] > bounds[c]; c++ {
-			b.put(c+1, i, l.packed)
+			b.put(c+1, i, l.packed, l.lanes.guards)
 		}
 		if overcommitted {
 			l.us.addRequests(l.row, n, l.us.Unit(l.us.On(n)[g]))
@@ -266,7 +269,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 		}
 	}
 	for ; c < len(bounds); c++ {
-		b.put(c+1, i, l.packed)
+		b.put(c+1, i, l.packed, l.lanes.guards)
 	}
 	return true
 }

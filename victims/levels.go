@@ -29,13 +29,8 @@ func newLevels(l *Ladder) *Levels {
 	nodes := l.us.ix.NumNodes()
 	v := &Levels{odd: nodes, lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
 	v.setBounds(l.us)
-	words := l.lanes.words
 	for i := range v.blocks {
-		v.blocks[i] = &Block{
-			owner:   v.owner,
-			columns: make([]uint64, (len(v.bounds)+1)*words*BlockSize),
-			offers:  make([]uint64, words*BlockSize),
-		}
+		v.blocks[i] = newBlock(v.owner, len(v.bounds)+1, v.lanes.guards)
 	}
 	return v
 }
@@ -93,6 +88,7 @@ func (v *Levels) own(n cluster.NodeID) (*Block, int) {
 		mine := *b
 		mine.owner = v.owner
 		mine.columns, mine.offers = slices.Clone(b.columns), slices.Clone(b.offers)
+		mine.spans, mine.offered = slices.Clone(b.spans), slices.Clone(b.offered)
 		b = &mine
 		v.blocks[i] = b
 	}

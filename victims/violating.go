@@ -19,7 +19,8 @@ type Violating struct {
 	ledger *disruption.Ledger
 	of     []RungSet
 	any    []uint64 // by block: the nodes for which of is not empty
-	shared bool     // of and any are those of a fork too: cloned before they are changed
+	all    []uint64 // by block: the nodes where of has everybody who may go
+	shared bool     // of, any and all are those of a fork too: cloned before they are changed
 }
 
 // RungSet has a bit for every rung of a node.
@@ -83,7 +84,7 @@ func (c *cuts) inherit(of *cuts) {
 	for _, v := range of.list {
 		v.mu.Lock()
 		v.shared = true
-		c.list = append(c.list, &Violating{below: v.below, seen: v.seen, of: v.of, any: v.any, shared: true})
+		c.list = append(c.list, &Violating{below: v.below, seen: v.seen, of: v.of, any: v.any, all: v.all, shared: true})
 		v.mu.Unlock()
 	}
 }
@@ -99,7 +100,8 @@ func (l *Ladder) Violating(below int32) *Violating {
 		}
 		i = len(l.cuts.list)
 		l.cuts.list = append(l.cuts.list, &Violating{
-			below: below, seen: -1, of: make([]RungSet, len(l.nodes)), any: make([]uint64, len(l.levels.blocks)),
+			below: below, seen: -1, of: make([]RungSet, len(l.nodes)),
+			any: make([]uint64, len(l.levels.blocks)), all: make([]uint64, len(l.levels.blocks)),
 		})
 	}
 	v := l.cuts.list[i]
@@ -110,7 +112,7 @@ func (l *Ladder) Violating(below int32) *Violating {
 		return v
 	}
 	if v.shared {
-		v.of, v.any, v.shared = slices.Clone(v.of), slices.Clone(v.any), false
+		v.of, v.any, v.all, v.shared = slices.Clone(v.of), slices.Clone(v.any), slices.Clone(v.all), false
 	}
 	if v.ledger == nil {
 		v.ledger = l.budgets.NewLedger()
@@ -128,12 +130,16 @@ func (v *Violating) Of(n cluster.NodeID) *RungSet { return &v.of[n] }
 // Any returns the nodes of a block for which Of is not empty.
 func (v *Violating) Any(block int) uint64 { return v.any[block] }
 
+// All returns the nodes of a block where Of has everybody who may go, somebody at least.
+func (v *Violating) All(block int) uint64 { return v.all[block] }
+
 // find settles node n.
 func (v *Violating) find(l *Ladder, n cluster.NodeID) {
 	set := &v.of[n]
 	*set = RungSet{}
 	bit := uint64(1) << (n % BlockSize)
 	v.any[n/BlockSize] &^= bit
+	v.all[n/BlockSize] &^= bit
 	if !l.nodes[n].plain || !l.nodes[n].budgeted {
 		return
 	}
@@ -144,6 +150,9 @@ func (v *Violating) find(l *Ladder, n cluster.NodeID) {
 			set.Add(g)
 			v.any[n/BlockSize] |= bit
 		}
+	}
+	if first < end && set.Covers(first, end) {
+		v.all[n/BlockSize] |= bit
 	}
 }
 
