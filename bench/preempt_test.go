@@ -36,6 +36,7 @@ type question struct {
 var questions = []question{
 	{"uniform", gen.Uniform, 1000, 3_500, preemption.Feasible},
 	{"tied", gen.Tied, 1000, 3_500, preemption.Feasible},            // every node ties on the priority that has to go
+	{"several", gen.Tied, 1000, 16_000, preemption.Feasible},        // likewise, and several have to go
 	{"distinct", gen.Distinct, 1 << 30, 3_500, preemption.Feasible}, // no two pods have the same
 	{"budgeted", gen.Budgeted, 1000, 3_500, preemption.Feasible},    // every pod is in a spent budget
 	{"equal", gen.Equal, 1000, 3_500, preemption.Feasible},          // every node is like every other

@@ -65,8 +65,7 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 	if anyPriority {
 		below = math.MaxInt32 // nobody in place is the most that any priority gives
 	}
-	first, _ := s.ladder.Rungs(n, below)
-	s.room = s.ladder.Room(s.room[:0], n, first)
+	s.fillRoom(n, below)
 	for r, asked := range s.member.Request() {
 		if asked > 0 && asked > s.room[r] {
 			count++
@@ -77,6 +76,24 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 		return count <= len(best.relaxations)
 	}
 	return count < len(best.relaxations) || count == len(best.relaxations) && (size < best.size || size < 0)
+}
+
+// fillRoom sets room to what is free on node n, which is plain, with everybody below a
+// priority gone, of each resource that the pod asks for; or to a little more.
+func (s *podSearch) fillRoom(n cluster.NodeID, below int32) {
+	b, i := s.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
+	if b.Plain>>i&1 == 0 {
+		first, _ := s.ladder.Rungs(n, below)
+		s.room = s.ladder.Room(s.room[:0], n, first)
+		return
+	}
+	s.room = slices.Grow(s.room[:0], s.ix.NumResources())[:s.ix.NumResources()]
+	c, _ := s.ladder.Levels().Column(below)
+	for r, asked := range s.member.Request() {
+		if asked > 0 {
+			s.room[r] = b.FreeAtMost(s.ladder.Lanes(), c, i, cluster.ResourceID(r))
+		}
+	}
 }
 
 // waits reports whether the preemptor, with r made, would wait for victims that
