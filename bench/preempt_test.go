@@ -90,27 +90,3 @@ func BenchmarkPreempt(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkCompile is what a planner costs: plain structs to dense columns.
-func BenchmarkCompile(b *testing.B) {
-	for _, s := range sizes() {
-		snap, _ := questions[0].ask(s)
-		for _, step := range []struct {
-			name string
-			run  func() error
-		}{
-			{"index", func() error { _, err := cluster.NewIndex(&snap); return err }},
-			{"planner", func() error { _, err := preemption.NewPlanner(&snap, preemption.Options{}); return err }},
-		} {
-			b.Run(fmt.Sprintf("step=%s/%s", step.name, s), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := step.run(); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(s.pods), "ns/pod")
-			})
-		}
-	}
-}

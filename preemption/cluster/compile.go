@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/priority"
 )
 
@@ -24,6 +25,14 @@ func NewIndex(s *Snapshot) (*Index, error) { return NewIndexOf(s.Objects()) }
 // NewIndexOf is NewIndex for objects that do not stand in a Snapshot. It may reorder
 // the slices of s.
 func NewIndexOf(s Objects) (*Index, error) {
+	return compile(s, ranges.Parts(len(s.Pods), fewPods))
+}
+
+// fewPods are read by one goroutine.
+const fewPods = 4096
+
+// compile is NewIndexOf by a number of goroutines, each for a part of pods and nodes.
+func compile(s Objects, parts int) (*Index, error) {
 	ps := validate(&s)
 	classes, err := priority.NewClasses(s.PriorityClasses)
 	if err != nil {
@@ -33,16 +42,17 @@ func NewIndexOf(s Objects) (*Index, error) {
 	ix.source = s
 	ix.source.Nodes, ix.source.Pods, ix.source.Budgets = nil, nil, nil
 	ix.orderNodes(&s)
-	ix.orderPods(&ps, s.Pods)
-	ix.readPods(&ps, &s)
+	ix.compileGroups(&s)
+	order := orderPods(&ps, s.Pods, parts)
+	readers := ix.readPods(&ps, &s, &order, parts)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
-	ix.compileGroups(&s)
-	ix.placePods(&ps)
+	nominees, onNode := ix.gather(&ps, readers)
+	ix.fillNodes(&s)
+	ix.placePods(&ps, nominees, onNode, parts)
 	ix.layOutDevices()
 	ix.finishGroups(&ps)
-	ix.resolvePriorities(&ps)
 	ix.compileBudgets(s.Budgets)
 	ix.namespaces = make(map[string]map[string]string, len(s.Namespaces))
 	for i := range s.Namespaces {

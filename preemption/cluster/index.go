@@ -67,6 +67,7 @@ type podRow struct {
 	level    int32 // preemption priority; in a hole, the one that was made before it
 	group    GroupID
 	policy   policyID
+	runs     bool // on whatever node
 	late     bool // it came later, so that its number says nothing about its name
 	repels   bool // it has anti-affinity terms
 }
@@ -139,6 +140,9 @@ func (ix *Index) BudgetSet() *disruption.Set { return ix.budgetSet }
 // NodeOf returns the node that pod p runs on, NoNode if it is pending or its node
 // is not in the snapshot.
 func (ix *Index) NodeOf(p PodID) NodeID { return ix.pods.At(int(p)).node }
+
+// Runs reports whether pod p runs, be it on a node that is not in the snapshot.
+func (ix *Index) Runs(p PodID) bool { return ix.pods.At(int(p)).runs }
 
 // Priority returns the effective priority of pod p itself, whatever its group's.
 func (ix *Index) Priority(p PodID) int32 { return ix.pods.At(int(p)).priority }

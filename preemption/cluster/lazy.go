@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -11,16 +12,30 @@ type carriers struct {
 	tokens, devices, guarded []PodID
 }
 
-func (ix *Index) findCarrier(id PodID, p *Pod) {
+// find lists pod p where it belongs.
+func (c *carriers) find(id PodID, p *Pod) {
 	if len(p.Tokens) > 0 {
-		ix.carriers.tokens = append(ix.carriers.tokens, id)
+		c.tokens = append(c.tokens, id)
 	}
 	if len(p.Devices) > 0 {
-		ix.carriers.devices = append(ix.carriers.devices, id)
+		c.devices = append(c.devices, id)
 	}
 	if guarded(p) {
-		ix.carriers.guarded = append(ix.carriers.guarded, id)
+		c.guarded = append(c.guarded, id)
 	}
+}
+
+// add adds the lists of more, which belong behind those of c.
+func (c *carriers) add(more *carriers) {
+	c.tokens = append(c.tokens, more.tokens...)
+	c.devices = append(c.devices, more.devices...)
+	c.guarded = append(c.guarded, more.guarded...)
+}
+
+func (c *carriers) sort() {
+	slices.Sort(c.tokens)
+	slices.Sort(c.devices)
+	slices.Sort(c.guarded)
 }
 
 func guarded(p *Pod) bool { return p.Guard != nil || len(p.Evictions) > 0 }

@@ -127,7 +127,8 @@ func (ix *Index) RemovePod(p PodID) {
 func (ix *Index) replace(id PodID, p *Pod) {
 	row := ix.pods.Edit(int(id))
 	old := *row
-	row.pod, row.node, row.group, row.repels = p, ix.nodeNamed(p.Node), ix.groupNamed(p), len(p.AntiAffinity) > 0
+	row.pod, row.node, row.group = p, ix.nodeNamed(p.Node), ix.groupNamed(p)
+	row.runs, row.repels = p.Node != "", len(p.AntiAffinity) > 0
 	ix.resolve(nil, id)
 	ix.rebook(id, old.pod, p, old.node, row.node)
 	if old.node != row.node {

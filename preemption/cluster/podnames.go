@@ -3,8 +3,10 @@ package cluster
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
 )
 
 // podNames finds pods by name: an open-addressing table with linear probing, whose
@@ -21,14 +23,42 @@ type nameSlot struct {
 	hash uint32
 }
 
-// newPodNames returns a table with room for n pods.
-func newPodNames(n int) podNames {
-	size := bits.Len(uint(max(n, 8) * 4 / 3)) // at most three quarters full
-	return podNames{slots: paged.Make[nameSlot](1 << size), shift: 32 - size}
+// newPodNames returns a table of all pods, by the hashes of their names.
+func newPodNames(hashes []uint32, parts int) podNames {
+	size := bits.Len(uint(max(len(hashes), 8) * 4 / 3)) // at most three quarters full
+	t := podNames{slots: paged.Make[nameSlot](1 << size), shift: 32 - size, used: len(hashes)}
+	beyond := make([][]nameSlot, parts)
+	ranges.Each(t.slots.Len(), parts, func(part, first, end int) {
+		for p, hash := range hashes {
+			i := t.home(hash)
+			if i < first || i >= end {
+				continue
+			}
+			for i < end && t.slots.At(i).pod != 0 {
+				i++
+			}
+			if s := (nameSlot{int32(p) + 1, hash}); i < end {
+				*t.slots.Edit(i) = s
+			} else {
+				beyond[part] = append(beyond[part], s)
+			}
+		}
+	})
+	for _, s := range slices.Concat(beyond...) {
+		t.put(s)
+	}
+	return t
 }
 
-func hashName(namespace, name string) uint32 {
-	h := maphash.String(seed, name) + bits.RotateLeft64(maphash.String(seed, namespace), 32)
+func hashName(namespace, name string) uint32 { return hashIn(hashNamespace(namespace), name) }
+
+func hashNamespace(namespace string) uint64 {
+	return bits.RotateLeft64(maphash.String(seed, namespace), 32)
+}
+
+// hashIn is hashName in a namespace of that hash.
+func hashIn(namespace uint64, name string) uint32 {
+	h := maphash.String(seed, name) + namespace
 	return uint32(h ^ h>>32)
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -22,6 +23,40 @@ func (ix *Index) warnPod(p *Pod, field, value, text string) {
 
 func (ix *Index) warnGroup(g *Group, field, value, text string) {
 	ix.warnings = append(ix.warnings, Warning{g.Kind, g.Namespace, g.Name, field, value, text})
+}
+
+// oddity reports whether anything may be odd about a pod.
+func oddity(row *podRow) bool {
+	p := row.pod
+	return row.runs && row.node == NoNode || p.Group != "" || p.Class != ""
+}
+
+// oddities lists what is odd about a pod.
+func (ix *Index) oddities(row *podRow) []Warning {
+	var list []Warning
+	p := row.pod
+	warn := func(field, value, text string) {
+		list = append(list, Warning{KindPod, p.Namespace, p.Name, field, value, text})
+	}
+	if row.runs && row.node == NoNode {
+		warn("Node", p.Node, "no such node: the pod counts for budgets and groups only")
+	}
+	if p.Group != "" && row.group == NoGroup {
+		warn("Group", p.Group, "no such group: the pod is taken by itself")
+	}
+	if p.Class != "" {
+		if named, known := ix.classes.Lookup(p.Class); !known {
+			warn("Class", p.Class, "no such priority class")
+		} else if p.Priority != nil && named.Value != *p.Priority {
+			warn("Priority", number(*p.Priority), fmt.Sprintf("its class says %d: the pod's own priority counts", named.Value))
+		}
+	}
+	if row.group != NoGroup {
+		if of := ix.groups.At(int(row.group)); of.Priority != row.priority {
+			warn("Priority", number(row.priority), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
+		}
+	}
+	return list
 }
 
 func sortWarnings(ws []Warning) {

@@ -1,0 +1,125 @@
+package bench_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// BenchmarkCompile is what it costs to turn plain structs into dense columns, with one
+// and with two processors: step=index for the index, step=planner for everything that
+// a planner prepares, step=question for a cluster that is asked about once.
+func BenchmarkCompile(b *testing.B) {
+	for _, s := range sizes() {
+		snap, p := questions[0].ask(s)
+		measureCompile(b, "index", s, func() error { _, err := cluster.NewIndex(&snap); return err })
+		measureCompile(b, "planner", s, func() error { _, err := preemption.NewPlanner(&snap, preemption.Options{}); return err })
+		measureCompile(b, "question", s, func() error { _, err := preemption.Preempt(p, &snap); return err })
+	}
+}
+
+// BenchmarkCompileWorst is step=planner of BenchmarkCompile for clusters that are
+// harder to read.
+func BenchmarkCompileWorst(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		perNode int
+		change  func(s *preemption.Snapshot)
+	}{
+		{"shuffled", 30, shuffle},     // pods in no order
+		{"namespaces", 30, disperse},  // 1,000 namespaces, so that pods of a node are no neighbours
+		{"long-names", 30, lengthen},  // names that begin alike
+		{"crowded", 110, ignore},      // 110 pods a node
+		{"12-resources", 30, diverse}, // of which each pod asks for three
+		{"classes", 30, classify},     // priorities by class
+		{"grouped", 30, gather},       // every pod is in a group, of four pods
+	} {
+		for _, s := range sizes() {
+			snap := gen.Fleet(s.nodes, c.perNode, seed, gen.Uniform)
+			c.change(&snap)
+			s.pods = len(snap.Pods)
+			measureCompile(b, "planner/case="+c.name, s, func() error { _, err := preemption.NewPlanner(&snap, preemption.Options{}); return err })
+		}
+	}
+}
+
+func measureCompile(b *testing.B, step string, s size, compile func() error) {
+	for _, processors := range []int{1, 2} {
+		b.Run(fmt.Sprintf("step=%s/goroutines=%d/%s", step, processors, s), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := compile(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(s.pods), "ns/pod")
+		})
+	}
+}
+
+func ignore(*preemption.Snapshot) {}
+
+func shuffle(s *preemption.Snapshot) {
+	random := rand.New(rand.NewPCG(seed, seed))
+	random.Shuffle(len(s.Pods), func(i, j int) { s.Pods[i], s.Pods[j] = s.Pods[j], s.Pods[i] })
+}
+
+// disperse gives the pods of each node different namespaces, and puts them in order of
+// these, as kubectl prints them.
+func disperse(s *preemption.Snapshot) {
+	const namespaces = 1000
+	pods := make([]preemption.Pod, 0, len(s.Pods))
+	for k := range namespaces {
+		for i := k; i < len(s.Pods); i += namespaces {
+			p := s.Pods[i]
+			p.Namespace = fmt.Sprintf("team-%03d", k)
+			pods = append(pods, p)
+		}
+	}
+	s.Pods = pods
+}
+
+func lengthen(s *preemption.Snapshot) {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		p.Name = "a-workload-whose-name-is-about-as-long-as-names-are-allowed-to-be-" + p.Name
+	}
+}
+
+func diverse(s *preemption.Snapshot) {
+	for r := range 9 {
+		name := fmt.Sprintf("example.com/r%d", r)
+		for i := range s.Nodes {
+			s.Nodes[i].Allocatable[name] = 1_000
+		}
+		for i := r; i < len(s.Pods); i += 9 {
+			s.Pods[i].Requests[name] = int64(1 + i%30)
+		}
+	}
+}
+
+func classify(s *preemption.Snapshot) {
+	for i := range int32(10) {
+		s.PriorityClasses = append(s.PriorityClasses, preemption.PriorityClass{Name: fmt.Sprintf("class-%d", i), Value: i})
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		p.Class, p.Priority = s.PriorityClasses[*p.Priority].Name, nil
+	}
+}
+
+func gather(s *preemption.Snapshot) {
+	four := int32(4)
+	for i := range s.Pods {
+		if i%4 == 0 {
+			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: fmt.Sprintf("group-%06d", i/4), Mode: "All", MinCount: &four, Priority: s.Pods[i].Priority})
+		}
+		s.Pods[i].Group, s.Pods[i].Priority = fmt.Sprintf("group-%06d", i/4), s.PodGroups[i/4].Priority
+	}
+}

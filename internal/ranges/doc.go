@@ -1,0 +1,5 @@
+// Package ranges divides the work on a long list among goroutines, by position.
+//
+// Each part is a range of positions, so that whoever writes what belongs to a position
+// gets the same result however many parts there are. No goroutine outlives the call.
+package ranges

@@ -1,0 +1,28 @@
+package ranges
+
+import (
+	"runtime"
+	"sync"
+)
+
+// most is how many parts there are at most: beyond that memory is what decides.
+const most = 8
+
+// Parts is into how many parts n positions should be divided: one for each processor,
+// but none of fewer than least positions, for which a goroutine costs what it saves. It
+// is at least 1.
+func Parts(n, least int) int {
+	return max(1, min(n/least, runtime.GOMAXPROCS(0), most))
+}
+
+// Each calls do once for each of so many equal parts of the positions from 0 to n-1, at
+// once: part is the number of the part, first to end, not included, are its positions.
+// It returns when all are done.
+func Each(n, parts int, do func(part, first, end int)) {
+	var wg sync.WaitGroup
+	for part := 1; part < parts; part++ {
+		wg.Go(func() { do(part, part*n/parts, (part+1)*n/parts) })
+	}
+	do(0, 0, n/parts)
+	wg.Wait()
+}

@@ -1,0 +1,36 @@
+package ranges_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/internal/ranges"
+)
+
+func everyPositionIsVisitedOnce(t *rapid.T) {
+	n, parts := rapid.IntRange(0, 100).Draw(t, "positions"), rapid.IntRange(1, 10).Draw(t, "parts")
+	visits, partOf := make([]int, n), make([]int, n)
+	ranges.Each(n, parts, func(part, first, end int) {
+		for i := first; i < end; i++ {
+			visits[i]++
+			partOf[i] = part
+		}
+	})
+	for i := range visits {
+		require.Equal(t, 1, visits[i])
+		require.True(t, i == 0 || partOf[i-1] <= partOf[i], "parts are in order")
+	}
+}
+
+func TestEveryPositionIsVisitedOnce(t *testing.T) { rapid.Check(t, everyPositionIsVisitedOnce) }
+
+func TestPartsAreNotTooSmall(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	require.Equal(t, 1, ranges.Parts(0, 100))
+	require.Equal(t, 1, ranges.Parts(199, 100))
+	require.Equal(t, 2, ranges.Parts(200, 100))
+	require.Equal(t, 4, ranges.Parts(1_000_000, 100))
+}

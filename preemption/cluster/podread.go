@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
+)
+
+// podReader reads pods one after another: it checks each and fills its rows, so that
+// nobody else has to go through the pods, which are large. Several of them read parts
+// of the pods at once; see [Index.gather] for what they find beside rows.
+type podReader struct {
+	ix    *Index
+	order *podOrder
+
+	wrong    problems // what cannot be read
+	amiss    problems // what does not go together, if everything can be read
+	warnings []Warning
+
+	carriers       carriers
+	nominees       []PodID
+	waiting, dated int
+	named          []int32         // see Index
+	unknown        map[string]bool // resources without a column; nil: none
+	onNode         []int32         // how many pods run there
+	hashes         []uint32        // of names, by pod; shared by all readers
+
+	columns       []ResourceID // all but Pods, those first that the last pod has named
+	node          string       // the last one, and its number
+	nodeID        NodeID
+	namespace     string // the last one, and its hash
+	namespaceHash uint64
+}
+
+// readPods checks every pod, lays its requests out in the columns of every resource
+// that a node offers or a pod asks for, and settles what it can be told without the
+// others: its node, group and priority. amiss is about pods that can be read.
+func (ix *Index) readPods(ps *problems, s *Objects, order *podOrder, parts int) (readers []*podReader) {
+	names := map[string]bool{}
+	for _, n := range s.Nodes {
+		for name := range n.Allocatable {
+			names[name] = true
+		}
+	}
+	ix.nameResources(names)
+	ix.pods, ix.requests = paged.Make[podRow](len(s.Pods)), paged.MakeMatrix(len(s.Pods), len(ix.resources))
+	hashes := make([]uint32, len(s.Pods))
+	readers = make([]*podReader, parts)
+	ranges.Each(len(s.Pods), parts, func(part, first, end int) {
+		r := &podReader{ix: ix, order: order, hashes: hashes, onNode: make([]int32, len(s.Nodes)), nodeID: NoNode}
+		r.namespaceHash = hashNamespace("")
+		r.startColumns()
+		for at := first; at < end; at++ {
+			r.read(order.id(at), order.pods[at])
+		}
+		readers[part] = r
+	})
+	ix.podByName = newPodNames(hashes, parts)
+	for _, r := range readers {
+		*ps = append(*ps, r.wrong...)
+	}
+	ix.readUnknown(names, readers)
+	return readers
+}
+
+// startColumns begins to count who names which resource.
+func (r *podReader) startColumns() {
+	r.named = make([]int32, len(r.ix.resources))
+	r.columns = r.columns[:0]
+	for c := range r.ix.resources[1:] {
+		r.columns = append(r.columns, ResourceID(c+1))
+	}
+}
+
+// readUnknown lays requests out anew if a pod asks for what no node offers.
+func (ix *Index) readUnknown(names map[string]bool, readers []*podReader) {
+	known := len(names)
+	for _, r := range readers {
+		for name := range r.unknown {
+			names[name] = true
+		}
+	}
+	delete(names, Pods)
+	if len(names) == known {
+		return
+	}
+	ix.nameResources(names)
+	n := ix.requests.Len()
+	ix.requests = paged.MakeMatrix(n, len(ix.resources))
+	ranges.Each(n, len(readers), func(part, first, end int) {
+		r := readers[part]
+		r.startColumns()
+		for at := first; at < end; at++ {
+			r.request(ix.requests.Edit(int(r.order.id(at))), r.order.pods[at].Requests)
+		}
+	})
+}
+
+// read reads pod p, whose number is id.
+func (r *podReader) read(id PodID, p *Pod) {
+	ix := r.ix
+	validateBesides(&r.wrong, p)
+	validatePodTimes(&r.wrong, ix.time, p)
+	r.readRequests(id, p)
+	r.carriers.find(id, p)
+
+	row := ix.pods.Edit(int(id))
+	*row = podRow{pod: p, node: r.nodeNamed(p.Node), group: ix.groupNamed(p), runs: p.Node != "", repels: len(p.AntiAffinity) > 0}
+	switch {
+	case row.node != NoNode:
+		r.onNode[row.node]++
+	case !row.runs && p.NominatedNode != "":
+		r.nominees = append(r.nominees, id)
+	}
+	ix.resolve(&r.amiss, id)
+	if oddity(row) {
+		r.warnings = append(r.warnings, ix.oddities(row)...)
+	}
+	r.waiting += row.numUnstarted()
+	r.dated += p.numDated()
+	r.hashes[id] = r.hash(p)
+}
+
+func (r *podReader) readRequests(id PodID, p *Pod) {
+	row := r.ix.requests.Edit(int(id))
+	complete := r.request(row, p.Requests)
+	if !complete || slices.Min(row) < 0 {
+		validateRequests(&r.wrong, p)
+	}
+	if !complete {
+		if r.unknown == nil {
+			r.unknown = map[string]bool{}
+		}
+		for name := range p.Requests {
+			r.unknown[name] = true
+		}
+	}
+}
+
+// request is [Index.request], and counts who names which resource. Most pods name what
+// the pod before has named, which is looked up first.
+func (r *podReader) request(row []int64, amounts Resources) bool {
+	row[PodsColumn] = 1
+	r.named[PodsColumn]++
+	found := 0
+	for i, c := range r.columns {
+		if found == len(amounts) {
+			break
+		}
+		v, ok := amounts[r.ix.resources[c]]
+		if !ok {
+			continue
+		}
+		row[c] = v
+		r.named[c]++
+		copy(r.columns[found+1:i+1], r.columns[found:i])
+		r.columns[found] = c
+		found++
+	}
+	return found == len(amounts)
+}
+
+// nodeNamed is [Index.nodeNamed]. Pods of a node are often neighbours.
+func (r *podReader) nodeNamed(name string) NodeID {
+	if name != r.node {
+		r.node, r.nodeID = name, r.ix.nodeNamed(name)
+	}
+	return r.nodeID
+}
+
+func (r *podReader) hash(p *Pod) uint32 {
+	if p.Namespace != r.namespace {
+		r.namespace, r.namespaceHash = p.Namespace, hashNamespace(p.Namespace)
+	}
+	return hashIn(r.namespaceHash, p.Name)
+}
+
+// gather puts together what readers have found.
+func (ix *Index) gather(ps *problems, readers []*podReader) (nominees []PodID, onNode []int32) {
+	onNode = make([]int32, ix.NumNodes())
+	for _, r := range readers {
+		*ps = append(*ps, r.amiss...)
+		ix.warnings = append(ix.warnings, r.warnings...)
+		ix.carriers.add(&r.carriers)
+		nominees = append(nominees, r.nominees...)
+		ix.waiting += r.waiting
+		ix.dated += r.dated
+		for c, n := range r.named {
+			ix.named[c] += n
+		}
+		for n, count := range r.onNode {
+			onNode[n] += count
+		}
+	}
+	if readers[0].order.ids != nil {
+		ix.carriers.sort()
+		slices.Sort(nominees)
+	}
+	return nominees, onNode
+}
