@@ -55,12 +55,12 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 		return err
 	}
 	return pl.changeHeld(func(e edit) error {
-		e.adopt(r.Preemptor.preemptor())
 		for _, victim := range r.Victims {
 			for _, ref := range victim.Pods {
 				e.evict(ref.PodRef, remove)
 			}
 		}
+		e.adopt(r.Preemptor.preemptor())
 		for _, n := range r.Nominations {
 			e.nominate(n.Pod, n.Node)
 		}

@@ -44,7 +44,7 @@ type compiled struct {
 // podTools is what the search for a lone pod needs beyond its question; it is used
 // again, since making it costs as much as a search.
 type podTools struct {
-	status []domain.Reason // by node; nil until somebody needed it
+	status *[]domain.Reason // by node; nil until somebody needed it
 	runner *reprieve.Runner
 	sweep  *reprieve.Sweep // nil if the ladder has no plain nodes
 	scan   *reprieve.Scan  // likewise
@@ -79,10 +79,16 @@ func (c *compiled) takeTools(s *sides) *podTools {
 
 // putBack ends the use of what borrow returned. The question is over.
 func (q *question) putBack() {
-	if q.borrowed != nil {
-		q.tools.Put(q.borrowed)
-		q.borrowed = nil
+	t := q.borrowed
+	if t == nil {
+		return
 	}
+	if t.status != nil { // forks, which have tools of their own, share these
+		statuses.Put(t.status)
+		t.status = nil
+	}
+	q.tools.Put(t)
+	q.borrowed = nil
 }
 
 // compileSnapshot checks s and compiles it for questions under o.

@@ -121,8 +121,8 @@ func (pl *Planner) compile() error {
 }
 
 // Fork returns an independent copy: neither sees the changes of the other. It costs
-// a pointer for each node and for some hundred pods, and each of the two costs memory
-// only for what it changes, and for what it remembers of shapes of pods.
+// a pointer for each 64 nodes, and each of the two costs memory only for what it changes:
+// a page of some columns for each pod, and once a pointer for each page.
 func (pl *Planner) Fork() *Planner {
 	pl.mu.RLock()
 	defer pl.mu.RUnlock()

@@ -3,6 +3,7 @@ package preemption
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -122,12 +123,20 @@ func (s *podSearch) filter() cluster.NodeID {
 	return cluster.NoNode
 }
 
+// statuses are columns of *[]domain.Reason, of any planner.
+var statuses sync.Pool
+
 // needStatus makes room for the status of each node.
 func (s *podSearch) needStatus() {
-	if s.borrowed.status == nil {
-		s.borrowed.status = make([]domain.Reason, s.ix.NumNodes())
+	t := s.borrowed
+	if t.status == nil {
+		t.status, _ = statuses.Get().(*[]domain.Reason)
 	}
-	s.status = s.borrowed.status
+	if nodes := s.ix.NumNodes(); t.status == nil || cap(*t.status) < nodes {
+		column := make([]domain.Reason, nodes)
+		t.status = &column
+	}
+	s.status = (*t.status)[:s.ix.NumNodes()]
 }
 
 // look says whether the pod fits on node n as things are.

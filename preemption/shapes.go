@@ -38,7 +38,7 @@ func (s *shape) own() *reprieve.Standing {
 }
 
 // mostShapes bounds how many shapes are known, mostSeats how many nodes there are in
-// the standings of all of them, at some 48 bytes each.
+// the standings of all of them, at some 36 bytes each.
 const (
 	mostShapes = 1024
 	mostSeats  = 1 << 20

@@ -1,7 +1,6 @@
 package reprieve
 
 import (
-	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -10,51 +9,29 @@ import (
 )
 
 // Standing remembers, for one shape of pod, how every plain node stands: whether
-// preemption helps there and what it costs. The best is at the root of a tournament.
-// After a change only the nodes that changed are looked at again, and of those only
-// the ones that get to the root are evaluated. Not safe for concurrent use; it comes
-// to what a [Scan] comes to.
+// preemption helps there and what it costs. The best is at the root of a tournament:
+// nodes compete within their block, the first of the blocks against each other. After a
+// change only the nodes that changed are looked at again, and of those only the ones
+// that get to the root are evaluated. Not safe for concurrent use; it comes to what a
+// [Scan] comes to.
 type Standing struct {
 	below int32
 	ask   *domain.Member
 	seen  int // of the ladder's log
 
-	seats  []seat
-	winner []int32 // a tournament: 1 is the root, leaves+n is node n; noSeat where nobody competes
+	owner  *owner
+	blocks []*seatBlock
+	winner []int32 // a tournament: 1 is the root, leaves+i is block i; noBlock where there is none
 	leaves int
 
 	counts []int // by state and resource
 }
 
-// seat is how one node stands.
-type seat struct {
-	sum, started  int64
-	violations    int32
-	highest, pods int32
-	state         state
-	resource      int16 // that is short, or the check that bars the pod
-	exact         bool  // the numbers are the score; otherwise bounds from below
-}
-
-// state is a kind of standing.
-type state uint8
-
-const (
-	outside  state = iota // odd: not looked at here
-	fitsNow               // the pod fits as things are
-	helps                 // preemption helps
-	short                 // a resource is short even so
-	tooSmall              // the node offers too little of it
-	nobody                // nobody may go
-	barred                // the pod must not go there, whoever is evicted
-	numStates
-)
-
-const noSeat = -1
+const noBlock = -1
 
 // NewStanding returns the standing of pod m below a priority; nothing is known yet.
 func NewStanding(m *domain.Member, below int32) *Standing {
-	return &Standing{below: below, ask: m, seen: -1}
+	return &Standing{below: below, ask: m, seen: -1, owner: new(owner)}
 }
 
 // Member is the pod, or another of its shape, and Below the priority below which units
@@ -68,65 +45,82 @@ func (t *Standing) Below() int32 { return t.below }
 func (t *Standing) Behind(l *victims.Ladder) bool { return t.seen != l.Changes() }
 
 // Update looks at what has changed since it was last called. s is a sweep of the
-// ladder that was asked about the pod.
+// ladder that was asked about the pod. O(log n) for each changed node of n.
 func (t *Standing) Update(s *Sweep, ix *cluster.Index) {
-	if t.seats == nil {
-		t.grow(ix.NumNodes(), ix.NumResources())
+	if s.ladder.Forgot(t.seen) {
+		t.lookAtAll(s, ix)
 	}
-	fresh := t.seen < 0
 	s.ladder.Since(&t.seen, func(n cluster.NodeID) {
-		t.look(s, ix, n)
-		if !fresh {
-			t.replay(n)
-		}
+		t.look(t.own(n), s, ix, n)
+		t.replay(n)
 	})
-	if fresh {
-		for i := t.leaves - 1; i > 0; i-- {
-			t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
-		}
-	}
 	for {
-		n := t.winner[1]
-		if n == noSeat || t.seats[n].exact {
+		n, at := t.root()
+		if at == nil || at.exact {
 			return
 		}
-		t.evaluate(s, cluster.NodeID(n))
-		t.replay(cluster.NodeID(n))
+		t.evaluate(&t.own(n).seat[n%victims.BlockSize], s, n)
+		t.replay(n)
 	}
 }
 
-// Clone returns an independent copy.
+// lookAtAll begins anew.
+func (t *Standing) lookAtAll(s *Sweep, ix *cluster.Index) {
+	t.grow(ix.NumNodes(), ix.NumResources())
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		t.look(t.blocks[n/victims.BlockSize], s, ix, n)
+	}
+	for _, b := range t.blocks {
+		b.playAll()
+	}
+	for i := t.leaves - 1; i > 0; i-- {
+		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
+	}
+	t.seen = s.ladder.Changes()
+}
+
+// Clone returns an independent copy. Both share the blocks that neither changes, if t
+// is not changed any more itself.
 func (t *Standing) Clone() *Standing {
 	c := *t
-	c.seats, c.winner, c.counts = slices.Clone(t.seats), slices.Clone(t.winner), slices.Clone(t.counts)
+	c.owner = new(owner)
+	c.blocks, c.winner, c.counts = slices.Clone(t.blocks), slices.Clone(t.winner), slices.Clone(t.counts)
 	return &c
 }
 
 func (t *Standing) grow(nodes, resources int) {
-	t.seats = make([]seat, nodes)
+	all := make([]seatBlock, (nodes+victims.BlockSize-1)/victims.BlockSize)
+	t.blocks = make([]*seatBlock, len(all))
+	for t.leaves = 1; t.leaves < len(all); t.leaves *= 2 {
+	}
+	t.winner = slices.Repeat([]int32{noBlock}, 2*t.leaves)
+	for i := range all {
+		t.blocks[i], t.winner[t.leaves+i] = &all[i], int32(i)
+		all[i].clear(t.owner)
+	}
 	t.counts = make([]int, int(numStates)*max(resources, len(domain.StaticChecks)))
-	for t.leaves = 1; t.leaves < nodes; t.leaves *= 2 {
-	}
-	t.winner = make([]int32, 2*t.leaves)
-	for i := range t.winner {
-		t.winner[i] = noSeat
-	}
 }
 
-// look finds out how node n stands, without evaluating it.
-func (t *Standing) look(s *Sweep, ix *cluster.Index, n cluster.NodeID) {
-	at := &t.seats[n]
-	t.count(at, -1)
+// own returns the block of node n for a change.
+func (t *Standing) own(n cluster.NodeID) *seatBlock {
+	b := t.blocks[n/victims.BlockSize]
+	if b.owner != t.owner {
+		mine := *b
+		mine.owner = t.owner
+		b = &mine
+		t.blocks[n/victims.BlockSize] = b
+	}
+	return b
+}
+
+// look finds out how node n of block b stands, without evaluating it.
+func (t *Standing) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
+	at := &b.seat[n%victims.BlockSize]
+	if at.state != unknown {
+		t.counts[t.slot(at.state, int(at.resource))]--
+	}
 	*at = t.seat(s, ix, n)
-	t.count(at, +1)
-	t.winner[t.leaves+int(n)] = noSeat
-	if at.state == fitsNow || at.state == helps {
-		t.winner[t.leaves+int(n)] = int32(n)
-	}
-}
-
-func (t *Standing) count(at *seat, d int) {
-	t.counts[t.slot(at.state, int(at.resource))] += d
+	t.counts[t.slot(at.state, int(at.resource))]++
 }
 
 func (t *Standing) slot(s state, resource int) int {
@@ -137,22 +131,22 @@ func (t *Standing) seat(s *Sweep, ix *cluster.Index, n cluster.NodeID) seat {
 	levels := s.ladder.Levels()
 	b, i := levels.Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
 	if b.Plain>>i&1 == 0 {
-		return seat{state: outside}
+		return seat{state: outside, worth: worthless}
 	}
 	if b.Open>>i&1 == 0 || !t.ask.Anywhere() {
 		if why := t.ask.Static(ix.Node(n)); !why.OK() {
-			return seat{state: barred, resource: int16(domain.StaticCheck(why.Check))}
+			return seat{state: barred, worth: worthless, resource: int16(domain.StaticCheck(why.Check))}
 		}
 	}
 	c, exact := levels.Column(t.below)
 	low := b.Lowest(&s.ask, c, i)
 	if low == 0 {
-		return seat{state: fitsNow, violations: -1, exact: true}
+		return seat{state: fitsNow, exact: true}
 	}
 	if low > c || !exact && low == c && !t.fits(s, n) {
 		return t.failed(s, b, i, n, c, exact)
 	}
-	return seat{state: helps, highest: levels.Above(low), started: math.MaxInt64}
+	return atLeast(levels.Above(low))
 }
 
 // fits reports whether the pod fits on node n with everybody gone who may go.
@@ -165,76 +159,69 @@ func (t *Standing) fits(s *Sweep, n cluster.NodeID) bool {
 func (t *Standing) failed(s *Sweep, b *victims.Block, i int, n cluster.NodeID, c int, exact bool) seat {
 	lanes := s.ladder.Lanes()
 	first, end := s.ladder.Rungs(n, t.below)
+	at := seat{state: short, worth: worthless}
 	switch {
 	case b.TooSmall(&s.ask, i):
-		return seat{state: tooSmall, resource: int16(b.Short(&s.ask, lanes, 0, i))}
+		at.state, at.resource = tooSmall, int16(b.Short(&s.ask, lanes, 0, i))
 	case first == end:
-		return seat{state: nobody}
+		at.state = nobody
 	case exact:
-		return seat{state: short, resource: int16(b.Short(&s.ask, lanes, c, i))}
+		at.resource = int16(b.Short(&s.ask, lanes, c, i))
+	default:
+		at.resource = int16(s.short(n, first))
 	}
-	return seat{state: short, resource: int16(s.short(n, first))}
+	return at
 }
 
 // evaluate finds the score of node n, where preemption helps.
-func (t *Standing) evaluate(s *Sweep, n cluster.NodeID) {
+func (t *Standing) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
 	first, end := s.ladder.Rungs(n, t.below)
 	score, _ := s.Node(n, first, end, nil, nil)
-	at := &t.seats[n]
-	at.violations, at.highest, at.pods = int32(score.Violations), score.Highest, int32(score.Pods)
-	at.sum, at.started, at.exact = score.Sum, score.Started, true
+	*at = exactly(score)
 }
 
 // replay settles the matches of node n.
 func (t *Standing) replay(n cluster.NodeID) {
-	for i := (t.leaves + int(n)) / 2; i > 0; i /= 2 {
+	block := int(n / victims.BlockSize)
+	t.blocks[block].play(int(n % victims.BlockSize))
+	for i := (t.leaves + block) / 2; i > 0; i /= 2 {
 		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
 	}
 }
 
-// better is the node of a and b that disrupts less, as far as that is known; a, the
-// first in order, if they tie.
+// better is the block of a and b in which the best node is; a, the first in order, if
+// they tie.
 func (t *Standing) better(a, b int32) int32 {
-	if b == noSeat {
-		return a
-	}
-	if a == noSeat {
-		return b
-	}
-	x, y := &t.seats[a], &t.seats[b]
-	switch {
-	case x.violations != y.violations:
-		return choose(x.violations < y.violations, a, b)
-	case x.highest != y.highest:
-		return choose(x.highest < y.highest, a, b)
-	case x.sum != y.sum:
-		return choose(x.sum < y.sum, a, b)
-	case x.pods != y.pods:
-		return choose(x.pods < y.pods, a, b)
-	}
-	return choose(x.started >= y.started, a, b)
-}
-
-func choose(first bool, a, b int32) int32 {
-	if first {
+	if b == noBlock || !t.blocks[b].best().before(t.blocks[a].best()) {
 		return a
 	}
 	return b
 }
 
+// root is the best node as far as that is known, nil if the pod can go nowhere.
+func (t *Standing) root() (cluster.NodeID, *seat) {
+	if len(t.blocks) == 0 {
+		return cluster.NoNode, nil
+	}
+	i := t.winner[1]
+	b := t.blocks[i]
+	if at := b.best(); at.worth != worthless {
+		return cluster.NodeID(int(i)*victims.BlockSize + int(b.winner[1])), at
+	}
+	return cluster.NoNode, nil
+}
+
 // Best returns the best plain node, and whether the pod fits there as things are;
 // NoNode if preemption helps nowhere. Update comes before it.
 func (t *Standing) Best() (n cluster.NodeID, fits bool) {
-	if t.winner[1] == noSeat {
-		return cluster.NoNode, false
-	}
-	return cluster.NodeID(t.winner[1]), t.seats[t.winner[1]].state == fitsNow
+	n, at := t.root()
+	return n, at != nil && at.state == fitsNow
 }
 
 // Score is that of the best node, on which preemption helps.
 func (t *Standing) Score() victims.Score {
-	at := &t.seats[t.winner[1]]
-	return victims.Score{Violations: int(at.violations), Highest: at.highest, Sum: at.sum, Pods: int(at.pods), Started: at.started}
+	_, at := t.root()
+	return at.score()
 }
 
 // Counts copies into s how many nodes stand how, as Run does.

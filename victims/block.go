@@ -25,6 +25,7 @@ type Block struct {
 	changes int              // since the spans were as narrow as can be
 	lowest  [BlockSize]int32 // by node: the lowest level of a unit
 	latest  [BlockSize]int64 // by node: the latest start of a unit of that level
+	rungs   [BlockSize]rungs // by node
 }
 
 // newBlock returns a block without plain nodes.

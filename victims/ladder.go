@@ -16,8 +16,7 @@ type Ladder struct {
 	us      *Units
 	budgets *Budgets
 	lanes   *Lanes
-	nodes   []*rungs
-	levels  *Levels
+	levels  *Levels // nil: no node is laid out
 	owner   *owner
 
 	log       []cluster.NodeID // the nodes that were refreshed, in turn
@@ -56,13 +55,7 @@ type rungs struct {
 
 // NewLadder lays out us; b says which pods budgets cover.
 func NewLadder(us *Units, b *Budgets) *Ladder {
-	nodes := us.ix.NumNodes()
-	all := make([]rungs, nodes)
-	l := &Ladder{us: us, budgets: b, nodes: make([]*rungs, nodes), owner: new(owner), row: make([]int64, us.ix.NumResources()), asked: make([]int64, us.ix.NumResources())}
-	for n := range all {
-		all[n].owner = l.owner
-		l.nodes[n] = &all[n]
-	}
+	l := &Ladder{us: us, budgets: b, owner: new(owner), row: make([]int64, us.ix.NumResources()), asked: make([]int64, us.ix.NumResources())}
 	if us.rule.PreemptionPriority || us.by.Order != nil { // levels do not order as importance does
 		return l
 	}
@@ -70,9 +63,9 @@ func NewLadder(us *Units, b *Budgets) *Ladder {
 		return l
 	}
 	l.packed = make([]uint64, l.lanes.words)
-	l.reserve()
 	l.levels = newLevels(l)
-	for n := range cluster.NodeID(nodes) {
+	l.reserve()
+	for n := range cluster.NodeID(us.ix.NumNodes()) {
 		l.Refresh(n)
 	}
 	return l
@@ -81,13 +74,14 @@ func NewLadder(us *Units, b *Budgets) *Ladder {
 // reserve gives every node its part of two large columns.
 func (l *Ladder) reserve() {
 	units, words := 0, 0
-	for n := range l.nodes {
-		k := len(l.us.On(cluster.NodeID(n)))
+	for n := range cluster.NodeID(l.us.ix.NumNodes()) {
+		k := len(l.us.On(n))
 		units, words = units+k, words+l.numWords(k)
 	}
 	data, level := make([]uint64, words), make([]int32, units)
-	for n, at := range l.nodes {
-		k := len(l.us.On(cluster.NodeID(n)))
+	for n := range cluster.NodeID(l.us.ix.NumNodes()) {
+		k, at := len(l.us.On(n)), l.node(n)
+		at.owner = l.owner
 		at.data, data = data[:0:l.numWords(k)], data[l.numWords(k):]
 		at.level, level = level[:0:k], level[k:]
 	}
@@ -103,14 +97,13 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	if l.levels == nil {
 		return true
 	}
-	at := l.nodes[n]
+	b, i := l.levels.own(n)
+	at := &b.rungs[i]
 	if at.owner != l.owner {
-		at = &rungs{owner: l.owner}
-		l.nodes[n] = at
+		*at = rungs{owner: l.owner}
 	}
 	l.note(n)
 	at.plain = false
-	b, i := l.levels.own(n)
 	l.levels.odd += b.close(i, l.us.ix.Open(n))
 	if len(l.us.On(n)) > MostRungs {
 		return true
@@ -274,20 +267,25 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	return true
 }
 
+// node returns the rungs of node n. There are levels.
+func (l *Ladder) node(n cluster.NodeID) *rungs {
+	return &l.levels.blocks[uint32(n)/BlockSize].rungs[uint32(n)%BlockSize]
+}
+
 // Plain reports whether every unit on node n is a single pod, and levels order as
 // importance does: only then do the rungs of n say everything.
-func (l *Ladder) Plain(n cluster.NodeID) bool { return l.nodes[n].plain && !l.nodes[n].several }
+func (l *Ladder) Plain(n cluster.NodeID) bool { return l.Laid(n) && !l.node(n).several }
 
 // Laid reports whether the rungs of node n say everything that resources, budgets and
 // scores read of its units; some may have several pods.
-func (l *Ladder) Laid(n cluster.NodeID) bool { return l.nodes[n].plain }
+func (l *Ladder) Laid(n cluster.NodeID) bool { return l.levels != nil && l.node(n).plain }
 
 // Even reports whether the units of node n, which is plain, are eligible by the
 // priority that they score with.
-func (l *Ladder) Even(n cluster.NodeID) bool { return !l.nodes[n].uneven }
+func (l *Ladder) Even(n cluster.NodeID) bool { return !l.node(n).uneven }
 
-// Budgeted reports whether a budget covers a pod on node n.
-func (l *Ladder) Budgeted(n cluster.NodeID) bool { return l.nodes[n].budgeted }
+// Budgeted reports whether a budget covers a pod on node n, which is plain.
+func (l *Ladder) Budgeted(n cluster.NodeID) bool { return l.node(n).budgeted }
 
 // Budgets returns the budgets that were given to NewLadder.
 func (l *Ladder) Budgets() *Budgets { return l.budgets }
@@ -302,11 +300,11 @@ func (l *Ladder) Levels() *Levels { return l.levels }
 func (l *Ladder) Lanes() *Lanes { return l.lanes }
 
 // Fork returns an independent copy for units and budgets that are copies of l's:
-// the two share what neither refreshes. O(n) for n nodes, and little for each.
+// the two share what neither refreshes. A pointer for each BlockSize nodes.
 func (l *Ladder) Fork(us *Units, b *Budgets) *Ladder {
 	fork := &Ladder{
-		us: us, budgets: b, lanes: l.lanes, nodes: slices.Clone(l.nodes), owner: new(owner),
-		log: slices.Clone(l.log), forgotten: l.forgotten,
+		us: us, budgets: b, lanes: l.lanes, owner: new(owner),
+		log: slices.Clip(l.log), forgotten: l.forgotten,
 	}
 	fork.cuts.inherit(&l.cuts)
 	l.owner = new(owner)

@@ -41,7 +41,7 @@ type NodeRungs struct {
 
 // At returns the rungs of node n, which is plain.
 func (l *Ladder) At(n cluster.NodeID) (r NodeRungs) {
-	at := l.nodes[n]
+	at := l.node(n)
 	k := len(at.level)
 	switch {
 	case at.uneven:

@@ -59,6 +59,9 @@ const MostSlots = 1 << 30
 // Simple reports whether node n is Plain and its units are pods like any other: each
 // has one priority, by which it is eligible, ordered and scored.
 func (l *Ladder) Simple(n cluster.NodeID) bool {
-	at := l.nodes[n]
+	if l.levels == nil {
+		return false
+	}
+	at := l.node(n)
 	return at.plain && !at.several && !at.uneven && !at.elastic
 }

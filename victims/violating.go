@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -17,10 +18,10 @@ type Violating struct {
 	mu     sync.Mutex
 	seen   int // how much of the ladder's log is in
 	ledger *disruption.Ledger
-	of     []RungSet
-	any    []uint64 // by block: the nodes for which of is not empty
-	all    []uint64 // by block: the nodes where of has everybody who may go
-	shared bool     // of, any and all are those of a fork too: cloned before they are changed
+	of     paged.Column[RungSet] // by node
+	any    []uint64              // by block: the nodes for which of is not empty
+	all    []uint64              // by block: the nodes where of has everybody who may go
+	shared bool                  // any and all are those of a fork, too: cloned before they are changed
 }
 
 // RungSet has a bit for every rung of a node.
@@ -84,7 +85,7 @@ func (c *cuts) inherit(of *cuts) {
 	for _, v := range of.list {
 		v.mu.Lock()
 		v.shared = true
-		c.list = append(c.list, &Violating{below: v.below, seen: v.seen, of: v.of, any: v.any, all: v.all, shared: true})
+		c.list = append(c.list, &Violating{below: v.below, seen: v.seen, of: v.of.Fork(), any: v.any, all: v.all, shared: true})
 		v.mu.Unlock()
 	}
 }
@@ -100,7 +101,7 @@ func (l *Ladder) Violating(below int32) *Violating {
 		}
 		i = len(l.cuts.list)
 		l.cuts.list = append(l.cuts.list, &Violating{
-			below: below, seen: -1, of: make([]RungSet, len(l.nodes)),
+			below: below, seen: -1, of: paged.Make[RungSet](l.us.ix.NumNodes()),
 			any: make([]uint64, len(l.levels.blocks)), all: make([]uint64, len(l.levels.blocks)),
 		})
 	}
@@ -112,7 +113,7 @@ func (l *Ladder) Violating(below int32) *Violating {
 		return v
 	}
 	if v.shared {
-		v.of, v.any, v.all, v.shared = slices.Clone(v.of), slices.Clone(v.any), slices.Clone(v.all), false
+		v.any, v.all, v.shared = slices.Clone(v.any), slices.Clone(v.all), false
 	}
 	if v.ledger == nil {
 		v.ledger = l.budgets.NewLedger()
@@ -125,7 +126,7 @@ func (l *Ladder) Violating(below int32) *Violating {
 func (l *Ladder) Reconsider() { l.cuts.list = nil }
 
 // Of returns the rungs of node n that would violate a budget.
-func (v *Violating) Of(n cluster.NodeID) *RungSet { return &v.of[n] }
+func (v *Violating) Of(n cluster.NodeID) *RungSet { return v.of.At(int(n)) }
 
 // Any returns the nodes of a block for which Of is not empty.
 func (v *Violating) Any(block int) uint64 { return v.any[block] }
@@ -135,23 +136,24 @@ func (v *Violating) All(block int) uint64 { return v.all[block] }
 
 // find settles node n.
 func (v *Violating) find(l *Ladder, n cluster.NodeID) {
-	set := &v.of[n]
-	*set = RungSet{}
 	bit := uint64(1) << (n % BlockSize)
-	v.any[n/BlockSize] &^= bit
+	if v.any[n/BlockSize]&bit != 0 {
+		v.any[n/BlockSize] &^= bit
+		*v.of.Edit(int(n)) = RungSet{}
+	}
 	v.all[n/BlockSize] &^= bit
-	if !l.nodes[n].plain || !l.nodes[n].budgeted {
+	if at := l.node(n); !at.plain || !at.budgeted {
 		return
 	}
 	v.ledger.Reset()
 	first, end := l.Rungs(n, v.below)
 	for g := first; g < end; g++ {
 		if l.budgets.Charge(v.ledger, l.us.Unit(l.us.On(n)[g])) > 0 {
-			set.Add(g)
+			v.of.Edit(int(n)).Add(g)
 			v.any[n/BlockSize] |= bit
 		}
 	}
-	if first < end && set.Covers(first, end) {
+	if first < end && v.of.At(int(n)).Covers(first, end) {
 		v.all[n/BlockSize] |= bit
 	}
 }
@@ -162,9 +164,8 @@ func (l *Ladder) Changes() int { return l.forgotten + len(l.log) }
 // Since calls f for each node that was refreshed since the log was as long as seen,
 // and moves seen on; for every node if seen is below zero or too long ago.
 func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
-	now := l.Changes()
-	if *seen < l.forgotten {
-		for n := range cluster.NodeID(len(l.nodes)) {
+	if l.Forgot(*seen) {
+		for n := range cluster.NodeID(l.us.ix.NumNodes()) {
 			f(n)
 		}
 	} else {
@@ -172,14 +173,19 @@ func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
 			f(n)
 		}
 	}
-	*seen = now
+	*seen = l.Changes()
 }
+
+// Forgot reports whether the log does not tell any more what was refreshed since it
+// was as long as seen.
+func (l *Ladder) Forgot(seen int) bool { return seen < l.forgotten }
 
 // note puts node n into the log.
 func (l *Ladder) note(n cluster.NodeID) {
-	if len(l.log) >= len(l.nodes) { // more changes than nodes: everything is as well looked at anew
-		l.forgotten += len(l.log)
-		l.log = l.log[:0]
+	if long := l.us.ix.NumNodes() / 2; len(l.log) > long { // to look at all nodes anew costs no more than at half as many
+		old := len(l.log) - long/2
+		l.forgotten += old
+		l.log = slices.Clone(l.log[old:]) // a fork may have it, too
 	}
 	l.log = append(l.log, n)
 }

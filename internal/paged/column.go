@@ -1,5 +1,7 @@
 package paged
 
+import "slices"
+
 // Size is the number of elements in a page.
 const Size = 1 << shift
 
@@ -16,9 +18,10 @@ type owner struct{ _ byte } // not of size zero, so that two are never the same
 
 // Column is a list of values in pages. The zero Column is empty.
 type Column[T any] struct {
-	owner *owner
-	pages []*page[T]
-	len   int
+	owner  *owner
+	pages  []*page[T]
+	shared bool // pages are a fork's, too: the list is copied before it is changed
+	len    int
 }
 
 type page[T any] struct {
@@ -40,6 +43,7 @@ func (c *Column[T]) grow(n int) {
 	if missing <= 0 {
 		return
 	}
+	c.unshare()
 	fresh := make([]page[T], missing)
 	for i := range fresh {
 		fresh[i].owner = c.owner
@@ -65,10 +69,17 @@ func (c *Column[T]) Edit(i int) *T {
 
 // own makes page i the column's own.
 func (c *Column[T]) own(i int) *page[T] {
+	c.unshare()
 	p := *c.pages[i]
 	p.owner = c.owner
 	c.pages[i] = &p
 	return &p
+}
+
+func (c *Column[T]) unshare() {
+	if c.shared {
+		c.pages, c.shared = slices.Clone(c.pages), false
+	}
 }
 
 // Reserve gets the pages for n elements as one, before they are appended.
@@ -88,6 +99,7 @@ func (c *Column[T]) Append(v T) int {
 		c.owner = new(owner)
 	}
 	if i>>shift == len(c.pages) {
+		c.unshare()
 		c.pages = append(c.pages, &page[T]{owner: c.owner})
 	}
 	c.len++
@@ -95,8 +107,8 @@ func (c *Column[T]) Append(v T) int {
 	return i
 }
 
-// Fork returns a copy that shares all pages with c.
+// Fork returns a copy that shares all pages with c. O(1).
 func (c *Column[T]) Fork() Column[T] {
-	c.owner = new(owner)
-	return Column[T]{owner: new(owner), pages: append([]*page[T](nil), c.pages...), len: c.len}
+	c.owner, c.shared = new(owner), true
+	return Column[T]{new(owner), c.pages, true, c.len}
 }

@@ -1,12 +1,15 @@
 package paged
 
+import "slices"
+
 // Matrix is a list of rows of int64, all of one length, in pages. The zero Matrix is
 // empty.
 type Matrix struct {
-	owner *owner
-	pages []rows
-	width int
-	len   int
+	owner  *owner
+	pages  []*rows
+	shared bool // as in a Column
+	width  int
+	len    int
 }
 
 type rows struct {
@@ -18,9 +21,10 @@ type rows struct {
 func MakeMatrix(n, width int) Matrix {
 	m := Matrix{owner: new(owner), width: width, len: n}
 	all := make([]int64, Pages(n)*Size*width)
-	for range Pages(n) {
-		m.pages = append(m.pages, rows{m.owner, all[: Size*width : Size*width]})
-		all = all[Size*width:]
+	pages := make([]rows, Pages(n))
+	for i := range pages {
+		pages[i] = rows{m.owner, all[: Size*width : Size*width]}
+		m.pages, all = append(m.pages, &pages[i]), all[Size*width:]
 	}
 	return m
 }
@@ -36,24 +40,37 @@ func (m *Matrix) Row(i int) []int64 {
 
 // Edit returns row i to be changed. It is good until the next fork.
 func (m *Matrix) Edit(i int) []int64 {
-	if p := &m.pages[i>>shift]; p.owner != m.owner {
-		*p = rows{m.owner, append([]int64(nil), p.data...)}
+	if m.pages[i>>shift].owner != m.owner {
+		m.own(i >> shift)
 	}
 	return m.Row(i)
+}
+
+// own makes page i the matrix's own.
+func (m *Matrix) own(i int) {
+	m.unshare()
+	m.pages[i] = &rows{m.owner, slices.Clone(m.pages[i].data)}
+}
+
+func (m *Matrix) unshare() {
+	if m.shared {
+		m.pages, m.shared = slices.Clone(m.pages), false
+	}
 }
 
 // Append adds a row of zeros and returns its position.
 func (m *Matrix) Append() int {
 	i := m.len
 	if i&mask == 0 {
-		m.pages = append(m.pages, rows{m.owner, make([]int64, Size*m.width)})
+		m.unshare()
+		m.pages = append(m.pages, &rows{m.owner, make([]int64, Size*m.width)})
 	}
 	m.len++
 	return i
 }
 
-// Fork returns a copy that shares all pages with m.
+// Fork returns a copy that shares all pages with m. O(1).
 func (m *Matrix) Fork() Matrix {
-	m.owner = new(owner)
-	return Matrix{owner: new(owner), pages: append([]rows(nil), m.pages...), width: m.width, len: m.len}
+	m.owner, m.shared = new(owner), true
+	return Matrix{new(owner), m.pages, true, m.width, m.len}
 }

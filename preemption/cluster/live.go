@@ -15,7 +15,7 @@ import (
 // pods.
 
 // Fork returns an independent copy of ix, which shares with it whatever neither
-// changes. It costs a pointer for a page of pods.
+// changes. O(1).
 func (ix *Index) Fork() *Index {
 	f := *ix
 	f.named = slices.Clone(ix.named)
