@@ -31,7 +31,7 @@ func BenchmarkWorst(b *testing.B) {
 				p := gen.FleetPod(seed)
 				p.Pods[0].Requests[cluster.CPU] = 3_500
 				c.change(&snap, &p.Pods[0])
-				askUnseen(b, &snap, p)
+				askUnseen(b, &snap, p, preemption.Options{})
 			})
 		}
 	}
@@ -61,21 +61,37 @@ func unite(s *preemption.Snapshot, _ *preemption.Pod) {
 	}
 }
 
-// BenchmarkGoroutines is one question where every node ties, with one and with two
-// processors: what sharing the nodes out is worth.
+// shared are questions whose nodes are worth sharing out.
+var shared = []struct {
+	name    string
+	shape   gen.Shape
+	tie     func(*cluster.Pod) // nil: none
+	options preemption.Options
+}{
+	{name: "tied", shape: gen.Tied},         // a sweep of all columns: bound by memory
+	{name: "budgeted", shape: gen.Budgeted}, // likewise
+	{name: "constraints", shape: gen.Uniform, tie: ties[len(ties)-1].tie},
+	{name: "trials", shape: gen.Uniform, options: preemption.Options{BrokenGroupsFree: true}}, // pod by pod
+}
+
+// BenchmarkGoroutines is one question over all nodes, with one and with two
+// processors: what sharing the nodes out is worth. Several pods have to go.
 func BenchmarkGoroutines(b *testing.B) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, shape := range []gen.Shape{gen.Tied, gen.Budgeted} {
+	for _, c := range shared {
 		for _, nodes := range []int{1_000, 5_000, 20_000} {
 			if testing.Short() && nodes > 1_000 {
 				continue
 			}
-			snap := gen.Fleet(nodes, 30, seed, shape)
+			snap := tiedUp(size{nodes, nodes * 30}, c.shape)
 			p := gen.FleetPod(seed)
+			if c.tie != nil {
+				p = tied(c.tie)
+			}
+			p.Pods[0].Requests[cluster.CPU] = 16_000
 			for _, processors := range []int{1, 2} {
-				b.Run(fmt.Sprintf("case=%s/goroutines=%d/nodes=%d/pods=%d", shape, processors, nodes, nodes*30), func(b *testing.B) {
-					runtime.GOMAXPROCS(processors)
-					askUnseen(b, &snap, p)
+				b.Run(fmt.Sprintf("case=%s/goroutines=%d/nodes=%d/pods=%d", c.name, processors, nodes, nodes*30), func(b *testing.B) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+					askUnseen(b, &snap, p, c.options)
 				})
 			}
 		}
@@ -83,8 +99,8 @@ func BenchmarkGoroutines(b *testing.B) {
 }
 
 // askUnseen measures one question about a shape never seen before.
-func askUnseen(b *testing.B, snap *preemption.Snapshot, p preemption.Preemptor) {
-	planner, err := preemption.NewPlanner(snap, preemption.Options{})
+func askUnseen(b *testing.B, snap *preemption.Snapshot, p preemption.Preemptor, o preemption.Options) {
+	planner, err := preemption.NewPlanner(snap, o)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type compiled struct {
 
 	searchChecks int  // see the constant
 	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
+	chunkSize    int  // 0: see the constant
 	atOnce       bool // see decideAtOnce
 	askedAgain   bool // for nearestBounded
 
@@ -89,6 +90,9 @@ func (q *question) putBack() {
 	}
 	q.tools.Put(t)
 	q.borrowed = nil
+	for _, m := range q.mates {
+		m.putBack()
+	}
 }
 
 // compileSnapshot checks s and compiles it for questions under o.

@@ -27,6 +27,16 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	return countGang(q).slots != nil, nil
 }
 
+// PreemptInChunks is PreemptOn with the nodes in chunks of that size.
+func (o Options) PreemptInChunks(p Preemptor, s *Snapshot, goroutines, size int) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	c.goroutines, c.chunkSize = goroutines, size
+	return c.preempt(p)
+}
+
 // PreemptOn is Preempt on at most so many goroutines.
 func (o Options) PreemptOn(p Preemptor, s *Snapshot, goroutines int) (*Result, error) {
 	c, err := o.compileSnapshot(s)

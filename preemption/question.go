@@ -18,6 +18,7 @@ type question struct {
 	*compiled
 	*sides
 	borrowed *podTools
+	mates    []*question // the same question, asked by the rest of a crew
 
 	members  []*domain.Member // one for a lone pod
 	team     *team            // nil for a lone pod
