@@ -39,7 +39,7 @@ func TestCrewsDoNotMatter(t *testing.T) {
 		one.Stats.Trials, whole.Stats.Trials = 0, 0
 		require.Empty(t, cmp.Diff(whole, one), "seed %d", seed)
 	}
-require.Less(t, refused, 100, "questions that can't be asked")
+	require.Less(t, refused, 100, "questions that can't be asked")
 	for _, v := range []preemption.Verdict{preemption.Fits, preemption.Feasible, preemption.Infeasible} {
 		require.Greater(t, seen[v], 20, v)
 	}

@@ -26,7 +26,9 @@
 // that have changed since, and [Planner.Decide] allocates nothing for it. A change
 // to a pod or a node is O(k); [Planner.Fork] copies a pointer for each node and for
 // some hundred pods. Constraints (affinity, spread, tokens, devices), host ports, guards
-// and prices are looked at node by node: O(n k) with what the constraint costs. The
+// and prices are looked at node by node: O(n k) with what the constraint costs. Large
+// clusters and gangs are shared out among as many goroutines as GOMAXPROCS allows, none
+// of which outlives the question; answers do not depend on how many there are. The
 // package bench measures all of it.
 //
 // Source: kube-scheduler v1.36 and v1.37 default preemption; KEP-5710; KEP-83 and
