@@ -42,10 +42,8 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
 	for _, p := range members {
 		plan.asks = append(plan.asks, plan.asksOf(p))
 	}
-	for _, p := range plan.devices.Carriers() {
-		if ix.NodeOf(p) == cluster.NoNode {
-			plan.pending[p] = plan.asksOf(ix.Pod(p))
-		}
+	for _, p := range plan.devices.Pending() {
+		plan.pending[p] = plan.asksOf(ix.Pod(p))
 	}
 	plan.scope = Scope{NodeLocal: true, Monotone: plan.equalFractions()}
 	return plan

@@ -8,11 +8,13 @@ import (
 )
 
 // The methods of this file change the live model. Setting and removing pods, setting a
-// node that is there, and budgets, cost what changes. Other changes, and those that
-// guards, prices, quota of pods, devices or tokens have a say in, let the next
-// question compile the cluster anew. What is set is copied one level deep: its slices
-// and maps must not be changed afterwards. A malformed object is refused with a
-// [*cluster.FieldError] and changes nothing.
+// node that is there, and budgets, cost what changes. Other changes let the next
+// question compile the cluster anew: of nodes that come and go, groups and classes, of
+// the resources and devices that a node names, of pods with guards or earlier
+// evictions, and every change where prices, guards or queues of pods have a say.
+// What is set is copied one level deep: its slices and maps must not be changed
+// afterwards. A malformed object is refused with a [*cluster.FieldError] and changes
+// nothing.
 
 // change runs f, which changes the cluster or fails and changes nothing.
 func (pl *Planner) change(f func(e edit) error) error {

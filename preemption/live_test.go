@@ -86,7 +86,7 @@ func (m *maker) pod(s *preemption.Snapshot) preemption.Pod {
 		p.Name = fmt.Sprintf("%c-new-%d", "amz"[m.n(3)], m.n(4))
 	}
 	for range 1 + m.n(2) {
-		switch m.n(12) {
+		switch m.n(14) {
 		case 0:
 			p.Requests = one(m, s.Pods).Requests
 		case 1, 2:
@@ -111,14 +111,59 @@ func (m *maker) pod(s *preemption.Snapshot) preemption.Pod {
 			if m.chance(25) {
 				m.oddity(s, &p)
 			}
+		case 12:
+			p.Devices = m.devices()
+		case 13:
+			p.Tokens = m.tokens()
 		}
 	}
 	return p
 }
 
+// devices are requests for what nodes may have, or not.
+func (m *maker) devices() []cluster.DeviceRequest {
+	r := cluster.DeviceRequest{Resource: gpu}
+	switch m.n(6) {
+	case 0:
+		return nil
+	case 1:
+		r.Count = 1 + int32(m.n(2))
+	case 2:
+		r.Count, r.Assigned = 1, []int32{int32(m.n(3))}
+	case 3:
+		r.Fraction, r.Assigned = 3, []int32{int32(m.n(3))}
+	default:
+		r.Fraction = 2 + int64(m.n(4))
+	}
+	return []cluster.DeviceRequest{r, {Resource: gpu, Fraction: 3}}[:1+m.n(5)/4]
+}
+
+func (m *maker) tokens() []string { return []string{"licence", "lock", "licence"}[m.n(3):][:m.n(2)] }
+
+// equip gives the cluster devices, and tokens.
+func (m *maker) equip(s *preemption.Snapshot) {
+	for i := range s.Nodes {
+		if m.chance(80) {
+			s.Nodes[i].Devices = map[string]cluster.DevicePool{gpu: {Count: 1 + int32(m.n(3)), Capacity: 6}}
+		}
+	}
+	equip := func(pods []preemption.Pod, percent int) {
+		for i := range pods {
+			if m.chance(percent) {
+				pods[i].Devices = m.devices()
+			}
+			if m.chance(percent / 3) {
+				pods[i].Tokens = m.tokens()
+			}
+		}
+	}
+	equip(s.Pods, 40)
+	equip(m.preemptor.Pods, 80)
+}
+
 // oddity changes p in a way that may need a new compile.
 func (m *maker) oddity(s *preemption.Snapshot, p *preemption.Pod) {
-	switch m.n(6) {
+	switch m.n(5) {
 	case 0:
 		p.Node = "gone"
 	case 1:
@@ -126,10 +171,8 @@ func (m *maker) oddity(s *preemption.Snapshot, p *preemption.Pod) {
 	case 2:
 		p.Class = one(m, s.PriorityClasses).Name
 	case 3:
-		p.Tokens = []string{"licence"}
-	case 4:
 		p.Guard = &cluster.Guard{Standby: true}
-	case 5:
+	case 4:
 		p.AntiAffinity = nil
 		p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: p.Labels}}}
 	}
@@ -250,6 +293,9 @@ func historiesAgree(t *rapid.T) {
 	m.preemptor = q.Preemptor
 	if m.chance(80) {
 		m.prepare(&q.Snapshot)
+	}
+	if m.chance(40) {
+		m.equip(&q.Snapshot)
 	}
 	options := optionsOf(m)
 	pl, err := preemption.NewPlanner(&q.Snapshot, options)

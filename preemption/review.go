@@ -69,7 +69,7 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 		}
 		if why := trial.CanPlace(m, at); !why.OK() {
 			return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
-				key(n.Pod.Namespace, n.Pod.Name), q.reason(at, why))}
+				key(n.Pod.Namespace, n.Pod.Name), q.reason(at, q.members[m].Describe(q.ix, at, why)))}
 		}
 		trial.Place(m, at)
 	}

@@ -59,3 +59,22 @@ func TestAnAnswerIsReviewedAtItsNodeAsInTheWholeCluster(t *testing.T) {
 	t.Log(fits, "fit as things are;", kept, "places kept,", lost, "lost")
 	require.Greater(t, min(fits, kept, lost), 50)
 }
+
+// TestAReviewTellsOfTheMemberThatHasNoPlace: it is not the first one that lacks a port.
+func TestAReviewTellsOfTheMemberThatHasNoPlace(t *testing.T) {
+	port := []cluster.HostPort{{Port: 80}}
+	s := preemption.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: cluster.Resources{cluster.CPU: 4}}}}
+	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	r, err := pl.Preempt(preemption.Preemptor{
+		Group: &preemption.PodGroup{Name: "g", MinCount: prio(2)}, Pods: []preemption.Pod{{Name: "a"}, {Name: "b", Ports: port}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "late", Node: "n1", Ports: port}))
+	v, err := pl.StillValid(r)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Replan, v.Advice)
+	require.Contains(t, v.Reason, "b does not fit any more: ")
+	require.Contains(t, v.Reason, "80")
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/preempt-go/preempt/internal/paged"
 )
 
 // DeviceID is a position among the devices of all pools of an [Index]. Those of a
@@ -32,7 +34,8 @@ type Holding struct {
 	Amount int64
 }
 
-// Devices tells which running pod holds what of which device. Immutable.
+// Devices tells which running pod holds what of which device. Questions must not change
+// it.
 //
 // Requests that say what they hold ([DeviceRequest.Assigned]) get just that. The
 // others are assigned on each node and for each resource in this order: whole
@@ -41,13 +44,14 @@ type Holding struct {
 // enough, the lowest of equal ones. A request for which there is no room, or no
 // such pool or device on the node, holds nothing and is listed in the warnings.
 type Devices struct {
-	carriers []PodID
-
 	pools  []Pool
 	byName map[string][]PoolID
-	free   []int64
-	first  []int32 // of each pod in held; one more than there are pods
-	held   []Holding
+
+	free    []int64
+	held    paged.Column[[]Holding] // by pod; the lists are never changed in place
+	odd     map[NodeID][]Warning    // what is odd about the requests of a node's pods
+	pending []PodID                 // never changed in place
+	shared  bool                    // free and odd are those of a fork, too: copied before they are changed
 }
 
 // Devices returns the devices of ix.
@@ -64,21 +68,21 @@ func (d *Devices) Pool(p PoolID) Pool { return d.pools[p] }
 // below zero where pods say that they hold more than there is. The slice belongs to d.
 func (d *Devices) Free() []int64 { return d.free }
 
-// Carriers returns the pods that have device requests, running and pending, in
-// ascending order. The slice belongs to d.
-func (d *Devices) Carriers() []PodID { return d.carriers }
+// Pending returns the pods that have device requests and run on no node of the index,
+// in no order. The slice belongs to d.
+func (d *Devices) Pending() []PodID { return d.pending }
 
 // Held returns what running pod p holds. The slice belongs to d.
 func (d *Devices) Held(p PodID) []Holding {
-	if int(p)+1 >= len(d.first) {
+	if int(p) >= d.held.Len() {
 		return nil // nobody holds anything, or it came later and has no devices
 	}
-	return d.held[d.first[p]:d.first[p+1]]
+	return *d.held.At(int(p))
 }
 
 // layOutDevices numbers the devices and gives the running pods theirs.
 func (ix *Index) layOutDevices() {
-	d := &Devices{carriers: ix.carriers.devices, byName: map[string][]PoolID{}}
+	d := &Devices{byName: map[string][]PoolID{}, odd: map[NodeID][]Warning{}}
 	ix.devices = d
 	for n := range ix.NumNodes() {
 		node := ix.Node(NodeID(n))
@@ -89,28 +93,15 @@ func (ix *Index) layOutDevices() {
 	if len(ix.carriers.devices) == 0 {
 		return
 	}
-	claims := ix.claimDevices()
-	for _, c := range claims {
-		d.assign(c)
-	}
-	d.first = make([]int32, ix.NumPods()+1)
-	for _, c := range claims {
-		d.first[c.pod+1] += int32(len(c.held))
-	}
-	for p := range ix.NumPods() {
-		d.first[p+1] += d.first[p]
-	}
-	d.held = make([]Holding, d.first[ix.NumPods()])
-	next := slices.Clone(d.first)
-	slices.SortFunc(claims, func(a, b *deviceClaim) int {
-		return cmp.Or(cmp.Compare(a.pod, b.pod), cmp.Compare(a.request, b.request))
-	})
-	for _, c := range claims {
-		next[c.pod] += int32(copy(d.held[next[c.pod]:], c.held))
-		if c.odd != "" {
-			p := ix.Pod(c.pod)
-			ix.warnPod(p, fmt.Sprintf("Devices[%d]", c.request), p.Devices[c.request].Resource, c.odd)
+	d.held = paged.Make[[]Holding](ix.NumPods())
+	for _, p := range ix.carriers.devices {
+		if ix.NodeOf(p) == NoNode {
+			d.pending = append(d.pending, p)
 		}
+	}
+	for n := range NodeID(ix.NumNodes()) {
+		d.settle(ix, n)
+		ix.warnings = append(ix.warnings, d.odd[n]...)
 	}
 }
 
@@ -127,9 +118,53 @@ func (d *Devices) addPool(name string, n NodeID, numNodes int, pool DevicePool) 
 	}
 }
 
+// settle gives the pods on node n their devices.
+func (d *Devices) settle(ix *Index, n NodeID) {
+	for _, column := range d.byName {
+		if column[n] != NoPool {
+			pool := d.pools[column[n]]
+			for i := range pool.Count {
+				d.free[pool.First+DeviceID(i)] = pool.Capacity
+			}
+		}
+	}
+	claims := d.claims(ix, n)
+	for _, c := range claims {
+		d.assign(c)
+	}
+	d.keep(ix, n, claims)
+}
+
+// keep notes what came of the claims of the pods on node n.
+func (d *Devices) keep(ix *Index, n NodeID, claims []*deviceClaim) {
+	slices.SortFunc(claims, func(a, b *deviceClaim) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.request, b.request))
+	})
+	var odd []Warning
+	var all []Holding
+	for i, c := range claims {
+		start := len(all)
+		if i > 0 && claims[i-1].pod == c.pod {
+			start -= len(*d.held.At(int(c.pod)))
+		}
+		all = append(all, c.held...)
+		*d.held.Edit(int(c.pod)) = all[start:len(all):len(all)]
+		if c.odd != "" {
+			p := ix.Pod(c.pod)
+			odd = append(odd, Warning{KindPod, p.Namespace, p.Name, fmt.Sprintf("Devices[%d]", c.request), p.Devices[c.request].Resource, c.odd})
+		}
+	}
+	if len(odd) > 0 {
+		d.odd[n] = odd
+	} else if len(d.odd) > 0 {
+		delete(d.odd, n)
+	}
+}
+
 // deviceClaim is one request of one running pod.
 type deviceClaim struct {
 	pod     PodID
+	order   int // of the pod among those on its node
 	request int
 	spec    *DeviceRequest
 	pool    PoolID
@@ -137,17 +172,13 @@ type deviceClaim struct {
 	odd     string // why it does not hold what it asks for
 }
 
-// claimDevices returns the requests of the running pods in order of assignment.
-func (ix *Index) claimDevices() []*deviceClaim {
+// claims returns the requests of the pods on node n in order of assignment.
+func (d *Devices) claims(ix *Index, n NodeID) []*deviceClaim {
 	var claims []*deviceClaim
-	for _, p := range ix.carriers.devices {
-		n := ix.NodeOf(p)
-		if n == NoNode {
-			continue
-		}
+	for order, p := range ix.PodsOn(n) {
 		for i := range ix.Pod(p).Devices {
-			c := &deviceClaim{pod: p, request: i, spec: &ix.Pod(p).Devices[i], pool: NoPool}
-			if column := ix.devices.byName[c.spec.Resource]; column != nil {
+			c := &deviceClaim{pod: p, order: order, request: i, spec: &ix.Pod(p).Devices[i], pool: NoPool}
+			if column := d.byName[c.spec.Resource]; column != nil {
 				c.pool = column[n]
 			}
 			claims = append(claims, c)
@@ -158,7 +189,7 @@ func (ix *Index) claimDevices() []*deviceClaim {
 			-cmp.Compare(min(len(a.spec.Assigned), 1), min(len(b.spec.Assigned), 1)),
 			-cmp.Compare(min(a.spec.Count, 1), min(b.spec.Count, 1)),
 			-cmp.Compare(a.spec.Fraction, b.spec.Fraction),
-			cmp.Compare(a.pod, b.pod), cmp.Compare(a.request, b.request))
+			cmp.Compare(a.order, b.order), cmp.Compare(a.request, b.request))
 	})
 	return claims
 }

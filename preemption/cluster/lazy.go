@@ -7,7 +7,8 @@ import (
 )
 
 // carriers lists, in ascending order, the pods that have what few pods have, so
-// that a question need not look at all others. Only a new index has others.
+// that a question need not look at all others. Of those with devices and guards only a
+// new index has others.
 type carriers struct {
 	tokens, devices, guarded []PodID
 }

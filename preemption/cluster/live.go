@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -21,13 +22,13 @@ func (ix *Index) Fork() *Index {
 	f.named = slices.Clone(ix.named)
 	f.nodes, f.allocatable, f.free = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork()
 	f.pods, f.requests, f.podByName = ix.pods.Fork(), ix.requests.Fork(), ix.podByName.fork()
-	f.groups, f.lazy, f.fresh = ix.groups.Fork(), ix.lazy.fork(), nil
+	f.groups, f.devices, f.lazy, f.fresh = ix.groups.Fork(), ix.devices.fork(), ix.lazy.fork(), nil
 	return &f
 }
 
-// plain reports whether p may come and go: pods with tokens, devices, a guard or
-// earlier evictions are settled when an index is made.
-func plain(p *Pod) bool { return len(p.Tokens)+len(p.Devices) == 0 && !guarded(p) }
+// plain reports whether p may come and go: pods with a guard or earlier evictions are
+// settled when an index is made.
+func plain(p *Pod) bool { return !guarded(p) }
 
 // MaySetPod reports whether [Index.SetPod] can add p, which is valid by itself, or
 // put it in place of the pod of its name.
@@ -137,7 +138,8 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	if from, to := old.nominated(ix), row.nominated(ix); from != to {
 		ix.move(id, from, to, nominees)
 	}
-	out, in := ix.oddities(&old), ix.oddities(row)
+	out, in := ix.devices.replace(ix, id, old.pod, old.node)
+	out, in = append(out, ix.oddities(&old)...), append(in, ix.oddities(row)...)
 	if old.group != row.group {
 		out, in = ix.leaveGroup(old.group, id, out, in)
 		out, in = ix.joinGroup(row.group, id, out, in)
@@ -147,6 +149,7 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	}
 	ix.waiting += row.numUnstarted() - old.numUnstarted()
 	ix.dated += p.numDated() - old.pod.numDated()
+	ix.replaceTokens(id, old.pod, p)
 	ix.lazy.replace(id, old.pod, p)
 }
 
@@ -233,14 +236,14 @@ func (ix *Index) rewarn(out, in []Warning) {
 }
 
 // MaySetNode reports whether [Index.SetNode] can put n, which is valid by itself, in
-// place of the node of its name: it names the same resources, and neither has devices.
+// place of the node of its name: it names the same resources, and has the same devices.
 func (ix *Index) MaySetNode(n *Node) bool {
 	id := ix.NodeByName(n.Name)
 	if id == NoNode {
 		return false
 	}
 	old := ix.Node(id)
-	return len(old.Devices)+len(n.Devices) == 0 && sameNames(old.Allocatable, n.Allocatable)
+	return maps.Equal(old.Devices, n.Devices) && sameNames(old.Allocatable, n.Allocatable)
 }
 
 // SetNode puts n in place of the node of its name, and returns its number.

@@ -12,12 +12,13 @@ const NoToken TokenID = -1
 // Tokens are the exclusive things that the pods of an index name. Immutable.
 type Tokens struct {
 	carriers []PodID
-	of       csr[TokenID] // of each pod
+	of       map[PodID][]TokenID
 	byName   map[string]TokenID
 }
 
 // Tokens returns the tokens of ix, in order of the first pod that names them. They
-// are computed on the first call: O(p + t) for p pods with t tokens.
+// are computed on the first call and on the next one after such a pod has changed:
+// O(p + t) for p pods that have t tokens.
 func (ix *Index) Tokens() *Tokens {
 	return once(ix.lazy, &ix.lazy.tokens, func() *Tokens { return newTokens(ix) })
 }
@@ -34,37 +35,44 @@ func (ts *Tokens) ByName(name string) TokenID {
 func (ts *Tokens) Len() int { return len(ts.byName) }
 
 // Of returns the tokens of pod p, each once. The slice belongs to ts.
-func (ts *Tokens) Of(p PodID) []TokenID { return ts.of.row(int(p)) }
+func (ts *Tokens) Of(p PodID) []TokenID { return ts.of[p] }
 
 // Carriers returns the pods that have tokens, running and pending, in ascending
 // order. The slice belongs to ts.
 func (ts *Tokens) Carriers() []PodID { return ts.carriers }
 
 func newTokens(ix *Index) *Tokens {
-	carriers := ix.carriers.tokens
-	ts := &Tokens{carriers: carriers, byName: map[string]TokenID{}}
-	if len(carriers) == 0 {
-		return ts
-	}
-	ts.of.first = make([]int32, 0, ix.NumPods()+1)
-	next := 0
-	for i := range ix.NumPods() {
-		ts.of.mark()
-		if next == len(carriers) || int(carriers[next]) != i {
-			continue
-		}
-		next++
-		for _, name := range ix.Pod(PodID(i)).Tokens {
+	ts := &Tokens{carriers: ix.carriers.tokens, of: make(map[PodID][]TokenID, len(ix.carriers.tokens)), byName: map[string]TokenID{}}
+	for _, p := range ts.carriers {
+		var list []TokenID
+		for _, name := range ix.Pod(p).Tokens {
 			id, known := ts.byName[name]
 			if !known {
 				id = TokenID(len(ts.byName))
 				ts.byName[name] = id
 			}
-			if !slices.Contains(ts.of.values[ts.of.first[i]:], id) {
-				ts.of.values = append(ts.of.values, id)
+			if !slices.Contains(list, id) {
+				list = append(list, id)
 			}
 		}
+		ts.of[p] = list
 	}
-	ts.of.mark()
 	return ts
+}
+
+// replaceTokens notes that number id stands for another pod.
+func (ix *Index) replaceTokens(id PodID, old, p *Pod) {
+	if len(old.Tokens)+len(p.Tokens) == 0 {
+		return
+	}
+	ix.lazy.tokens = nil
+	list := slices.Clone(ix.carriers.tokens) // a fork has the same
+	i, had := slices.BinarySearch(list, id)
+	switch has := len(p.Tokens) > 0; {
+	case has && !had:
+		list = slices.Insert(list, i, id)
+	case had && !has:
+		list = slices.Delete(list, i, i+1)
+	}
+	ix.carriers.tokens = list
 }

@@ -17,10 +17,6 @@ type Warning struct {
 	Text      string `json:"text"` // what is odd, and what was done
 }
 
-func (ix *Index) warnPod(p *Pod, field, value, text string) {
-	ix.warnings = append(ix.warnings, Warning{KindPod, p.Namespace, p.Name, field, value, text})
-}
-
 func (ix *Index) warnGroup(g *Group, field, value, text string) {
 	ix.warnings = append(ix.warnings, Warning{g.Kind, g.Namespace, g.Name, field, value, text})
 }
