@@ -1,0 +1,216 @@
+package domain
+
+import (
+	"math"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// CanPlace says whether member m fits on node n as things stand, beside the members
+// that are placed already. The zero Reason: it does.
+func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
+	member := t.members[m]
+	if !t.passesStatic(m, n) {
+		return member.Static(t.ix.Node(n))
+	}
+	if r := member.Resources(t.Free(n), t.ix.Allocatable(n)); !r.OK() {
+		return r
+	}
+	if port, taken := t.portTaken(m, n); taken {
+		return Reason{Check: CheckPorts, Port: port}
+	}
+	return t.constraints(m, n)
+}
+
+func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
+	shape := t.shapes[m]
+	if t.static[shape] == nil {
+		t.static[shape] = make([]int8, t.ix.NumNodes())
+	}
+	seen := &t.static[shape][n]
+	if *seen == 0 {
+		*seen = -1
+		if t.members[m].Static(t.ix.Node(n)).OK() {
+			*seen = 1
+		}
+	}
+	return *seen > 0
+}
+
+// portTaken returns the position of a host port of member m that a pod or another
+// member on node n holds, and whether there is one.
+func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
+	want := t.members[m].ports
+	if len(want) == 0 {
+		return 0, false
+	}
+	for _, p := range t.ix.PodsOn(n) {
+		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
+			return i, true
+		}
+	}
+	for _, p := range t.expected[n] {
+		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken {
+			return i, true
+		}
+	}
+	for _, o := range t.on[n] {
+		if i, taken := PortsConflict(want, t.members[o].ports); taken && o != m {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// constraints asks the states about member m on node n, with the nominated pods and
+// without them.
+func (t *GangTrial) constraints(m MemberID, n cluster.NodeID) Reason {
+	for _, s := range t.states {
+		if len(t.expected[n]) > 0 {
+			for _, p := range t.expected[n] {
+				s.Return(p, n)
+			}
+			r := s.Fits(m, n)
+			for _, p := range t.expected[n] {
+				s.Remove(p, n)
+			}
+			if !r.OK() {
+				return r
+			}
+		}
+		if r := s.Fits(m, n); !r.OK() {
+			return r
+		}
+	}
+	return Reason{}
+}
+
+// Place puts member m on node n.
+func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
+	t.at[m] = n
+	t.placed = append(t.placed, m)
+	t.on[n] = append(t.on[n], m)
+	t.book(n, t.members[m].request, -1)
+	for _, s := range t.states {
+		s.Place(m, n)
+	}
+	t.moved = true
+}
+
+// Unplace takes back the latest Place and returns its member.
+func (t *GangTrial) Unplace() MemberID {
+	m := t.placed[len(t.placed)-1]
+	n := t.at[m]
+	for _, s := range t.states {
+		s.Unplace(m, n)
+	}
+	t.moved = true
+	t.placed = t.placed[:len(t.placed)-1]
+	t.at[m] = cluster.NoNode
+	t.on[n] = t.on[n][:len(t.on[n])-1]
+	t.book(n, t.members[m].request, +1)
+	return m
+}
+
+// UnplaceTo takes back Places until k members are left.
+func (t *GangTrial) UnplaceTo(k int) {
+	for len(t.placed) > k {
+		t.Unplace()
+	}
+}
+
+// Assignment is a member and the node it goes to.
+type Assignment struct {
+	Member MemberID
+	Node   cluster.NodeID
+}
+
+// Assignments returns a new slice with what is placed, in order.
+func (t *GangTrial) Assignments() []Assignment {
+	list := make([]Assignment, len(t.placed))
+	for i, m := range t.placed {
+		list[i] = Assignment{m, t.at[m]}
+	}
+	return list
+}
+
+// PlaceAll places what list says without a check.
+func (t *GangTrial) PlaceAll(list []Assignment) {
+	for _, a := range list {
+		t.Place(a.Member, a.Node)
+	}
+}
+
+// Fits says whether every placed member fits where it is; if Mobile is set and one
+// does not, whether there is another placement, which is then taken.
+//
+// It looks again only at nodes to which pods came back since the last call, whose
+// answer must have been yes, or have been mended by removing those pods. If a member
+// or a pod that a constraint looks at went or came, it asks the constraints about
+// every member, in order, each seeing the earlier ones.
+func (t *GangTrial) Fits() Reason {
+	t.Checks++
+	why := t.stillFit()
+	t.dirty, t.moved = t.dirty[:0], false
+	if why.OK() || !t.Mobile {
+		return why
+	}
+	before := t.Assignments()
+	t.UnplaceTo(0)
+	if t.Need(t) {
+		return Reason{}
+	}
+	t.UnplaceTo(0)
+	t.PlaceAll(before)
+	return why
+}
+
+func (t *GangTrial) stillFit() Reason {
+	for _, n := range t.dirty {
+		for _, m := range t.on[n] {
+			if r := t.fitsOn(m, n); !r.OK() {
+				return r
+			}
+		}
+	}
+	if len(t.states) == 0 || !t.moved {
+		return Reason{}
+	}
+	list := t.Assignments()
+	t.UnplaceTo(0)
+	var why Reason
+	for _, a := range list {
+		if why.OK() {
+			why = t.constraints(a.Member, a.Node)
+		}
+		t.Place(a.Member, a.Node)
+	}
+	return why
+}
+
+// fitsOn checks placed member m on its node n for room and ports. What a member
+// asks for is free to it if nothing is below zero once all are placed: the last
+// one to ask is the one that goes short.
+func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
+	free := t.Free(n)
+	for _, r := range t.members[m].asks {
+		if free[r] < 0 {
+			return Reason{Check: CheckResource, Resource: r, Missing: -max(free[r], -math.MaxInt64)}
+		}
+	}
+	if port, taken := t.portTaken(m, n); taken {
+		return Reason{Check: CheckPorts, Port: port}
+	}
+	return Reason{}
+}
+
+// Doubt lets the next Fits look at every node with members, whatever was answered
+// before.
+func (t *GangTrial) Doubt() {
+	for _, m := range t.placed {
+		t.dirty = append(t.dirty, t.at[m])
+	}
+}
+
+// Settle forgets which nodes pods came back to: what is placed is known to fit.
+func (t *GangTrial) Settle() { t.dirty, t.moved = t.dirty[:0], false }

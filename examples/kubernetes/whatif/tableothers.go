@@ -1,0 +1,116 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// others lists the candidates that were not chosen, the best first.
+func (r *report) others() {
+	candidates := slices.DeleteFunc(slices.Clone(r.result.Candidates), func(c preemption.Candidate) bool { return c.Domain == r.result.Domain })
+	if len(candidates) == 0 {
+		return
+	}
+	slices.SortFunc(candidates, func(a, b preemption.Candidate) int {
+		return cmp.Or(slices.CompareFunc(a.Score, b.Score, func(x, y preemption.Criterion) int { return cmp.Compare(x.Value, y.Value) }),
+			strings.Compare(a.Domain, b.Domain))
+	})
+	var rows []string
+	for _, c := range candidates[:min(most, len(candidates))] {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", c.Domain, few(podNames(c.Victims)), c.Violations, r.worse(c)))
+	}
+	r.printf("\n")
+	header := "OTHER NODE"
+	if r.question.kind() != cluster.KindPod {
+		header = "OTHER DOMAIN"
+	}
+	r.table(header+"\tVICTIMS\tVIOLATIONS\tWHY IT IS NOT CHOSEN", rows)
+	r.more(len(candidates), most)
+}
+
+// more says how many rows are not shown.
+func (r *report) more(all, shown int) {
+	if all > shown {
+		r.printf("and %d more (-o json lists all)\n", all-shown)
+	}
+}
+
+// worse names the first criterion by which c loses.
+func (r *report) worse(c preemption.Candidate) string {
+	for i, s := range c.Score[:min(len(c.Score), len(r.result.Score))] {
+		best := r.result.Score[i]
+		switch {
+		case s.Value <= best.Value:
+		case s.Name == "sum of priorities":
+			return "its victims' priorities add up to more"
+		case s.Name == "earliest start":
+			return "its most important victims have run longer"
+		default:
+			return fmt.Sprintf("%s: %d, not %d", s.Name, s.Value, best.Value)
+		}
+	}
+	return "as good; its name comes later"
+}
+
+// rejected counts the nodes on which preemption does not help.
+func (r *report) rejected() {
+	list := r.result.Rejected
+	if len(list) == 0 {
+		return
+	}
+	var rows []string
+	for _, x := range list[:min(most, len(list))] {
+		rows = append(rows, fmt.Sprintf("%d\t%s", x.Domains, x.Reason))
+	}
+	r.printf("\n")
+	r.table(rejectedHeader(r.question.kind())+"\tWHY PREEMPTION DOES NOT HELP THERE", rows)
+	r.more(len(list), most)
+}
+
+func rejectedHeader(kind cluster.Kind) string {
+	if kind == cluster.KindPod {
+		return "NODES"
+	}
+	return "DOMAINS"
+}
+
+// nearest says what would have to change.
+func (r *report) nearest() {
+	n := r.result.Nearest
+	if n == nil {
+		return
+	}
+	r.printf("\nThe least that would have to change, on %s:\n", n.Domain)
+	for _, x := range n.Relaxations {
+		r.printf("  - %s\n", relaxation(x))
+	}
+}
+
+func relaxation(x preemption.Relaxation) string {
+	switch x.Kind {
+	case preemption.RelaxResource:
+		return fmt.Sprintf("%s: %s more", x.Name, amount(x.Name, x.Amount))
+	case preemption.RelaxTaint:
+		return "the taint " + x.Name + " gone, or tolerated"
+	case preemption.RelaxCordon:
+		return "the node uncordoned"
+	case preemption.RelaxSelector:
+		return "node selector and required node affinity dropped"
+	case preemption.RelaxNodeName:
+		return "the required node dropped"
+	case preemption.RelaxPort:
+		return "the host port " + x.Name + " dropped"
+	case preemption.RelaxPriority:
+		return fmt.Sprintf("a priority of at least %d", x.Amount)
+	case preemption.RelaxBudget:
+		return fmt.Sprintf("%d more disruptions allowed by budget %s", x.Amount, x.Name)
+	case preemption.RelaxLimit:
+		return fmt.Sprintf("%d more by the limit of %s", x.Amount, x.Name)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %d", x.Kind, x.Name, x.Amount))
+}

@@ -1,0 +1,196 @@
+package preemption
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// choice is the flavor-resource chosen for a resource, and its price.
+type choice struct {
+	column cluster.ColumnID
+	price
+}
+
+// choose finds a flavor for each resource group of which total asks something.
+func (a *assigner) choose(sets []int, total demand) (map[string]choice, bool) {
+	chosen := map[string]choice{}
+	for _, r := range slices.Sorted(maps.Keys(total)) {
+		if _, ok := chosen[r]; ok {
+			continue
+		}
+		group := a.groupOf(r)
+		if group == nil {
+			if total[r] == 0 {
+				continue
+			}
+			a.why = append(a.why, "the queue has no quota of "+r)
+			return nil, false
+		}
+		best := a.chooseFlavor(sets, total, group)
+		if best == nil {
+			return nil, false
+		}
+		maps.Copy(chosen, best)
+	}
+	return chosen, true
+}
+
+// chooseFlavor finds the flavor of group that suits best: the first at a price
+// that is low enough, else the best.
+func (a *assigner) chooseFlavor(sets []int, total demand, group *cluster.QuotaGroup) map[string]choice {
+	fungibility := a.ix.Queue(a.queue).Fungibility
+	var best map[string]choice
+	bestPrice := price{mode: noFit}
+	for f, flavor := range group.Flavors {
+		if why := a.unsuited(sets, a.ix.Flavor(flavor)); why != "" {
+			a.why = append(a.why, why)
+			continue
+		}
+		choices := map[string]choice{}
+		worst := price{mode: fitsNow}
+		for k, r := range group.Resources {
+			v, asked := total[r]
+			if !asked {
+				continue
+			}
+			c := group.Column(f, k)
+			p := a.priceOf(c, v)
+			if worst.preferred(p, fungibility.Preference) {
+				worst = p
+			}
+			if worst.mode == noFit {
+				break
+			}
+			choices[r] = choice{c, p}
+		}
+		if worst.preferred(bestPrice, fungibility.Preference) {
+			best, bestPrice = choices, worst
+		}
+		if !lookFurther(worst, fungibility) {
+			return choices
+		}
+	}
+	return best
+}
+
+// lookFurther reports whether later flavors are looked at too.
+func lookFurther(p price, f cluster.Fungibility) bool {
+	switch {
+	case p.mode <= noCandidates:
+		return true
+	case p.mode != fitsNow && f.WhenCanPreempt != cluster.StopSearch:
+		return true
+	}
+	return p.level > 0 && f.WhenCanBorrow == cluster.TryNextFlavor
+}
+
+// unsuited says why pod sets cannot take a flavor whatever the quota.
+func (a *assigner) unsuited(sets []int, f *ResourceFlavor) string {
+	node := &cluster.Node{Labels: f.NodeLabels, Taints: f.NodeTaints}
+	for _, i := range sets {
+		set := &a.w.PodSets[i]
+		pod := &cluster.Pod{
+			Tolerations:  slices.Concat(set.Tolerations, f.Tolerations),
+			NodeSelector: map[string]string{},
+			NodeAffinity: narrowAffinity(set.NodeAffinity, f.NodeLabels),
+		}
+		for k, v := range set.NodeSelector {
+			if _, ok := f.NodeLabels[k]; ok {
+				pod.NodeSelector[k] = v
+			}
+		}
+		if t := domain.Untolerated(pod, node); t != nil {
+			return fmt.Sprintf("flavor %s: taint %s is not tolerated", f.Name, t)
+		}
+		if !domain.MatchesNode(pod, node) {
+			return fmt.Sprintf("flavor %s: node affinity does not hold", f.Name)
+		}
+	}
+	return ""
+}
+
+// narrowAffinity keeps what a is about labels of a flavor: nil if a term says
+// nothing about them, for any flavor meets that term.
+func narrowAffinity(a *cluster.NodeAffinity, labels map[string]string) *cluster.NodeAffinity {
+	if a == nil {
+		return nil
+	}
+	narrow := &cluster.NodeAffinity{}
+	for _, t := range a.Terms {
+		var kept cluster.NodeTerm
+		for _, r := range t.Labels {
+			if _, ok := labels[r.Key]; ok {
+				kept.Labels = append(kept.Labels, r)
+			}
+		}
+		if len(kept.Labels) == 0 {
+			return nil
+		}
+		narrow.Terms = append(narrow.Terms, kept)
+	}
+	if len(narrow.Terms) == 0 {
+		return nil
+	}
+	return narrow
+}
+
+// priceOf is what v of column c costs, on top of what earlier pod sets take.
+func (a *assigner) priceOf(c cluster.ColumnID, v int64) price {
+	v = quota.Add(v, a.used[c])
+	short := func(format string, args ...any) {
+		a.why = append(a.why, fmt.Sprintf("flavor %s: ", a.ix.FlavorName(a.ix.FlavorOf(c)))+fmt.Sprintf(format, args...))
+	}
+	resource := a.ix.ResourceName(c)
+	if most := a.tree.Potential(a.queue, c); v > most {
+		short("%d %s asked, at most %d to be had", v, resource, most)
+		return price{mode: noFit}
+	}
+	level, inner := a.usage.BorrowHeight(a.queue, c, v)
+	available := a.usage.Available(a.queue, c)
+	if v <= available {
+		return price{fitsNow, level}
+	}
+	short("%d more %s needed", quota.Sub(v, available), resource)
+	if !a.mayHelp(c, v, inner) {
+		return price{noFit, level}
+	}
+	return a.foresee(c, v)
+}
+
+// mayHelp reports whether evictions are worth a look for v of column c: the queue
+// owns as much, or somebody borrows from its side, or it may evict while it borrows.
+func (a *assigner) mayHelp(c cluster.ColumnID, v int64, inner bool) bool {
+	p := &a.ix.Queue(a.queue).Preemption
+	switch {
+	case a.tree.Nominal(a.queue, c) >= v:
+		return true
+	case p.ReclaimWithinCohort == cluster.ReclaimFromLowerPriority || p.ReclaimWithinCohort == cluster.ReclaimFromAny:
+		return false // under KEP-83 no preemptor borrows
+	}
+	return inner || p.BorrowWithinCohort != nil ||
+		a.options.FairSharing != nil && p.ReclaimWithinCohort != "" && p.ReclaimWithinCohort != cluster.QueueNever
+}
+
+// foresee looks whom v of column c alone would cost.
+func (a *assigner) foresee(c cluster.ColumnID, v int64) price {
+	list := a.evict([]cluster.ColumnAmount{{Column: c, Amount: v}}, []cluster.ColumnID{c})
+	p := price{mode: reclaim}
+	for _, victim := range list {
+		if victim.Queue == a.queue {
+			p.mode = preemptOwn
+		}
+	}
+	gone := a.search.Sum(list)
+	a.usage.RemoveSum(gone)
+	p.level, _ = a.usage.BorrowHeight(a.queue, c, v)
+	a.usage.AddSum(gone)
+	if len(list) == 0 {
+		p.mode = noCandidates
+	}
+	return p
+}
