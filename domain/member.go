@@ -25,9 +25,16 @@ type Member struct {
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
-	m := &Member{Pod: pod, ID: id, request: make([]int64, ix.NumResources()), ports: pod.Ports}
+	m := &Member{Pod: pod, ID: id, ports: pod.Ports}
+	m.readRequests(ix)
+	return m
+}
+
+// readRequests compiles what the pod of m asks for.
+func (m *Member) readRequests(ix *cluster.Index) {
+	m.request = make([]int64, ix.NumResources())
 	m.request[cluster.PodsColumn] = 1
-	for name, amount := range pod.Requests {
+	for name, amount := range m.Pod.Requests {
 		if amount == 0 {
 			continue // asks for nothing: ignored even where a node is overcommitted
 		}
@@ -44,7 +51,6 @@ func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
 			m.asks = append(m.asks, cluster.ResourceID(r))
 		}
 	}
-	return m
 }
 
 // Request returns the row of amounts that m asks for. The slice belongs to m.

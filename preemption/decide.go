@@ -52,7 +52,7 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 // decide is the way of every question that is not decided at once.
 func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
 	if p.Kind != cluster.KindWorkload && c.queued.queued == nil {
-		q, err := c.newQuestion(p)
+		q, err := c.newBrief(p)
 		if err != nil {
 			return Decision{}, err
 		}

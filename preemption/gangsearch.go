@@ -49,9 +49,9 @@ type plan struct {
 	score   victims.Score
 	steps   []Step // how it came about, for the trace
 
-	counted bool             // by a slotSearch
-	losses  []victims.Marked // the victims until they are needed in order: see slotSearch.settle
-	sorted  bool             // losses are in order
+	counted bool       // by a slotSearch
+	spots   []spot     // then: where the members go
+	losses  slotLosses // and the victims, once they are needed: see slotSearch.settle
 }
 
 type rejectedDomain struct {

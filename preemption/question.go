@@ -40,10 +40,20 @@ type question struct {
 // newQuestion finds the preemptor, settles its priority and prepares the
 // constraints.
 func (c *compiled) newQuestion(p Preemptor) (*question, error) {
+	q, err := c.newBrief(p)
+	if err == nil {
+		q.asked = q.asked.with(p)
+	}
+	return q, err
+}
+
+// newBrief is newQuestion for an answer that does not tell who asked: what was given
+// inline is not copied.
+func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	q := &question{compiled: c, asked: askedBy(p)}
+	q := &question{compiled: c, asked: askedBy(&p)}
 	if err := q.inlineRuns(p.Pods); err != nil {
 		return nil, err
 	}
@@ -138,8 +148,9 @@ func (q *question) namedGroup(p Preemptor) error {
 	if err := q.checkClass(q.group); err != nil {
 		return err
 	}
+	members := domain.NewMembers(q.ix, len(q.group.Pods))
 	q.team = newTeam(q.ix, g, func(p cluster.PodID) domain.MemberID {
-		q.members = append(q.members, domain.NewMember(q.ix, q.ix.Pod(p), p))
+		q.members = append(q.members, members.Add(q.ix.Pod(p), p))
 		return domain.MemberID(len(q.members) - 1)
 	})
 	if len(q.members) == 0 {
@@ -243,9 +254,10 @@ func (q *question) inlineGroup(p Preemptor) error {
 			}
 		}
 	}
+	members := domain.NewMembers(q.ix, len(p.Pods))
 	for _, pod := range q.inlineOrder(p.Pods) {
 		q.team.members = append(q.team.members, domain.MemberID(len(q.members)))
-		q.members = append(q.members, domain.NewMember(q.ix, pod, cluster.NoPod))
+		q.members = append(q.members, members.Add(pod, cluster.NoPod))
 	}
 	if err := q.checkMembers(); err != nil {
 		return err

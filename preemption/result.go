@@ -84,17 +84,21 @@ func (a Asked) preemptor() Preemptor {
 }
 
 // askedBy names p.
-func askedBy(p Preemptor) Asked {
-	a := Asked{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}
-	if p.Name != "" {
-		return a
+func askedBy(p *Preemptor) Asked {
+	switch {
+	case p.Name != "":
+		return Asked{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}
+	case p.Group != nil:
+		return Asked{Kind: cluster.KindPodGroup, Namespace: p.Group.Namespace, Name: p.Group.Name}
 	}
-	inline := p.Clone()
-	a.Inline = &inline
-	if p.Group != nil {
-		a.Kind, a.Namespace, a.Name = cluster.KindPodGroup, p.Group.Namespace, p.Group.Name
-	} else {
-		a.Kind, a.Namespace, a.Name = cluster.KindPod, p.Pods[0].Namespace, p.Pods[0].Name
+	return Asked{Kind: cluster.KindPod, Namespace: p.Pods[0].Namespace, Name: p.Pods[0].Name}
+}
+
+// with returns a with what p gives inline, a copy.
+func (a Asked) with(p Preemptor) Asked {
+	if p.Name == "" {
+		inline := p.Clone()
+		a.Inline = &inline
 	}
 	return a
 }

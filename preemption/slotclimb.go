@@ -19,7 +19,7 @@ func (t *slotTry) climb(budget int) {
 }
 
 // moveOne tries the moves away from plan from, and stops at the first that helps.
-func (t *slotTry) moveOne(from *slotPlan, targets []slotOffer, budget *int) bool {
+func (t *slotTry) moveOne(from *slotPlan, targets []nodeCost, budget *int) bool {
 	for i := range from.spots {
 		for _, to := range targets {
 			if to.at == from.spots[i].at {
@@ -50,7 +50,7 @@ func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool 
 		case s.at == to:
 			there = s.k
 		case j != i:
-			pay(&price, s.price)
+			pay(&price, s.cost.Price())
 		}
 	}
 	if int64(there+k) > t.slots[to] {
@@ -58,9 +58,9 @@ func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool 
 	}
 	s := from.spots[i]
 	if s.k > k {
-		pay(&price, t.seats.Price(t.node(s.at), int64(s.k-k)))
+		pay(&price, t.cost(s.at, s.k-k).Price())
 	}
-	pay(&price, t.seats.Price(t.node(to), int64(there+k)))
+	pay(&price, t.cost(to, there+k).Price())
 	if price.Compare(t.top.price) > 0 {
 		return false
 	}
@@ -74,7 +74,7 @@ func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool 
 	}
 	p := &slotPlan{seq: seq, spots: t.spots(seq), price: price}
 	for j := range p.spots {
-		p.spots[j].price = t.seats.Price(t.node(p.spots[j].at), int64(p.spots[j].k))
+		p.spots[j].cost = t.cost(p.spots[j].at, p.spots[j].k)
 	}
 	before := t.checks
 	t.consider(p)

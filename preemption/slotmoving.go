@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"math"
 
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -19,6 +21,7 @@ type slotMoving struct {
 	rooms []uint64 // by position: what is free there, packed
 	queue []int32  // positions whose next unit takes slots away, the most important such unit first
 
+	lost    []lostRung
 	harmful bool // the pass over those whose loss violates a budget
 }
 
@@ -29,6 +32,13 @@ type movingNode struct {
 	unit        victims.UnitID // at next, where it takes slots away
 }
 
+// lostRung is a unit that goes.
+type lostRung struct {
+	at    int32
+	rung  victims.Rung
+	harms bool
+}
+
 // moving is the reprieve of k members that may move.
 func (t *slotTry) moving(k int) {
 	m := &slotMoving{slotTry: t, need: int64(k)}
@@ -36,7 +46,7 @@ func (t *slotTry) moving(k int) {
 		m.need = int64(t.leaf.need())
 	}
 	t.checks += t.potential // each of them is tried
-	t.top = &slotPlan{score: victims.Score{Highest: math.MinInt32, Started: math.MaxInt64}}
+	t.top = &slotPlan{price: domain.Free, start: math.MaxInt64, known: true}
 	m.nodes = make([]movingNode, len(t.slots))
 	for at, slots := range t.slots {
 		n := &m.nodes[at]
@@ -59,6 +69,10 @@ func (t *slotTry) moving(k int) {
 		for range min(m.nodes[at].slots, m.need-int64(len(t.top.seq))) {
 			t.top.seq = append(t.top.seq, int32(at))
 		}
+	}
+	if !t.brief {
+		t.top.spots = t.spots(t.top.seq)
+		t.top.losses = m.losses()
 	}
 }
 
@@ -122,25 +136,50 @@ func (m *slotMoving) decide(at int32) {
 		return
 	}
 	m.seats.Leave(m.room(at), node, g)
-	p, own := m.top, m.ladder.Owns(node)[g]
-	if own > p.score.Highest {
-		p.score.Highest, p.score.Started = own, math.MaxInt64
+	m.lose(at, g)
+}
+
+// lose notes that the unit on a rung goes.
+func (m *slotMoving) lose(at int32, g victims.Rung) {
+	rungs, p := m.ladder.AtSimple(m.node(at)), m.top
+	own := int64(rungs.Owns[g])
+	if own > p.price.Highest {
+		p.price.Highest, p.start = own, math.MaxInt64
 	}
-	p.lose(m.slotTry, node, g)
-	p.score.Sum += int64(own) + 1<<31
-	p.score.Pods++
+	if own == p.price.Highest {
+		p.start = min(p.start, int64(rungs.Started[g]))
+	}
+	p.price.Sum += own + 1<<31
+	p.price.Pods++
 	if m.harmful {
-		p.score.Violations++
+		p.price.Violations++
 	}
+	if !m.brief {
+		m.lost = append(m.lost, lostRung{at, g, m.harmful})
+	}
+}
+
+// losses are those who go; the members are seated.
+func (m *slotMoving) losses() (l slotLosses) {
+	for _, s := range m.top.spots {
+		m.count[s.at] = s.k
+	}
+	l.list, l.short = make([]victims.Marked, 0, len(m.lost)), make([]reprieve.Shortage, 0, len(m.lost))
+	for _, x := range m.lost {
+		why := reprieve.Shortage{Alone: true}
+		if k := m.count[x.at]; k > 0 {
+			m.seats.Beside(m.node(x.at), int64(k), m.room(x.at))
+			why = m.seats.Short(x.rung)
+		}
+		l.add(m.ladder.Unit(m.node(x.at), x.rung), x.harms, why)
+	}
+	for _, s := range m.top.spots {
+		m.count[s.at] = 0
+	}
+	return l
 }
 
 func (m *slotMoving) room(at int32) []uint64 { return m.rooms[int(at)*m.words:][:m.words] }
-
-func take(row, request []int64, sign int64) {
-	for r, v := range request[:len(row)] {
-		row[r] -= sign * v
-	}
-}
 
 // Len, Less, Swap, Push and Pop make the queue a heap.
 func (m *slotMoving) Len() int { return len(m.queue) }

@@ -2,7 +2,6 @@ package preemption
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -28,7 +27,7 @@ func (t *slotTry) further(o slotOffer) slotOffer {
 	n := t.node(o.at)
 	paid := o.price
 	if o.k > 1 {
-		paid = t.seats.Price(n, int64(o.k))
+		paid = t.cost(o.at, o.k).Price()
 	}
 	o.k++
 	o.price = t.seats.More(n, int64(o.k))
@@ -50,8 +49,10 @@ func (t *slotTry) least(k int) []int32 {
 	again := t.again[:0] // a heap: further seats on nodes that have some taken
 	for len(seq) < k {
 		var o slotOffer
-		if next < len(t.cheapest) && (len(again) == 0 || t.cheapest[next].compare(&again[0]) < 0) {
-			o = t.cheapest[next]
+		if next < len(t.cheapest) {
+			o = t.cheapest[next].offer()
+		}
+		if next < len(t.cheapest) && (len(again) == 0 || o.compare(&again[0]) < 0) {
 			next++
 		} else {
 			o = again[0]
@@ -95,86 +96,6 @@ func siftDown(h []slotOffer, i int) {
 		}
 		h[i], h[down] = h[down], h[i]
 		i = down
-	}
-}
-
-// findCheapest finds the nodes on which a first member costs least, at least so many
-// if there are. Who goes first at least settles for most nodes, without budgets, that
-// they are not among them.
-func (t *slotTry) findCheapest(wanted int) {
-	t.order, t.levels = t.order[:0], t.levels[:0]
-	for at, slots := range t.slots {
-		if slots > 0 {
-			t.order = append(t.order, int32(at))
-		}
-	}
-	if !t.harmful && len(t.order) > wanted {
-		for _, at := range t.order {
-			t.levels = append(t.levels, t.seats.Highest(t.node(at), 1))
-		}
-		sorted := append(t.levels, t.levels...)[len(t.levels):]
-		selectLeast(sorted, wanted, func(a, b *int64) int { return cmp.Compare(*a, *b) })
-		most := slices.Max(sorted[:wanted])
-		kept := t.order[:0]
-		for i, at := range t.order {
-			if t.levels[i] <= most {
-				kept = append(kept, at)
-			}
-		}
-		t.order = kept
-	}
-	t.offers = t.offers[:0]
-	for _, at := range t.order {
-		t.offers = append(t.offers, slotOffer{price: t.seats.Price(t.node(at), 1), at: at, k: 1})
-	}
-	t.cheapest = t.offers
-	if len(t.cheapest) > wanted {
-		selectLeast(t.cheapest, wanted, (*slotOffer).compare)
-		t.cheapest = t.cheapest[:wanted]
-	}
-	slices.SortFunc(t.cheapest, func(a, b slotOffer) int { return a.compare(&b) })
-}
-
-// selectLeast puts the k least of list first, in no order. O(len) on average; where
-// that does not go well, it sorts.
-func selectLeast[T any](list []T, k int, compare func(a, b *T) int) {
-	for rounds := 2 * bits.Len(uint(len(list))); len(list) > 1 && k > 0 && k < len(list); rounds-- {
-		if rounds == 0 {
-			slices.SortFunc(list, func(a, b T) int { return compare(&a, &b) })
-			return
-		}
-		last := len(list) - 1
-		a, b, c := 0, len(list)/2, last // their median divides
-		if compare(&list[a], &list[b]) > 0 {
-			a, b = b, a
-		}
-		if compare(&list[b], &list[c]) > 0 {
-			if b = c; compare(&list[a], &list[b]) > 0 {
-				b = a
-			}
-		}
-		pivot := list[b]
-		i, j := 0, last
-		for i <= j {
-			for compare(&list[i], &pivot) < 0 {
-				i++
-			}
-			for compare(&list[j], &pivot) > 0 {
-				j--
-			}
-			if i <= j {
-				list[i], list[j] = list[j], list[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j+1:
-			list = list[:j+1]
-		case k >= i:
-			list, k = list[i:], k-i
-		default:
-			return
-		}
 	}
 }
 

@@ -32,17 +32,19 @@ type slotTools struct {
 	sorter victims.Sorter
 	tally  *disruption.Ledger
 
-	slots    []int64           // by position in the domain: room for so many members with every potential victim gone
-	widths   []int32           // likewise: how many those are
-	count    []int32           // likewise: members there; zero in between
-	at       []int32           // by node: see tellSlots
-	harm     []victims.RungSet // by node: the loss violates a budget
-	charging []int64           // by budget: potential victims that it covers
-	levels   []int64
-	offers   []slotOffer
-	again    []slotOffer
-	order    []int32
-	touched  []int32
+	stretches []stretch // of the domain that is looked at
+	parts     []stretch // of the domain that is tried
+	slots     []int64   // by position in the domain: room for so many members with every potential victim gone
+	odd       []int32   // positions of those with room of which the columns don't tell everything
+	count     []int32   // by position: members there; zero in between
+	costs     []nodeCost
+	firsts    []reprieve.Cost // by position, where it is known: what the first member there costs
+	row       []int64
+	harm      []victims.RungSet // by node: the loss violates a budget
+	charging  []int64           // by budget: potential victims that it covers
+	again     []slotOffer
+	order     []int32
+	touched   []int32
 }
 
 // newSlotSearch returns the search for the question of s, nil if it is not one that
@@ -104,6 +106,9 @@ func (f *slotSearch) findHeld() {
 	own := func(p cluster.PodID) bool {
 		return slices.ContainsFunc(f.members, func(m *domain.Member) bool { return m.ID == p })
 	}
+	if f.ladder.Levels().NumOdd() == 0 { // nobody is nominated
+		return
+	}
 	for n := range cluster.NodeID(f.ix.NumNodes()) {
 		for _, p := range f.ix.Nominees(n) {
 			if f.ix.Priority(p) < f.priority || own(p) {
@@ -132,35 +137,6 @@ func (f *slotSearch) heldOn(n cluster.NodeID) []int64 {
 // admits reports whether the checks that no eviction changes let members onto node n.
 func (f *slotSearch) admits(n cluster.NodeID) bool {
 	return f.ix.Open(n) && f.member.Anywhere() || f.member.Static(f.ix.Node(n)).OK()
-}
-
-// fitsIn returns the first of domains where most members fit with everybody in
-// place; nil if not enough of them do anywhere.
-func (f *slotSearch) fitsIn(domains []domain.Domain) *domain.Domain {
-	most, at := int64(0), (*domain.Domain)(nil)
-	all := int64(len(f.members))
-	for i := range domains {
-		room := int64(0)
-		for _, n := range domains[i].Nodes {
-			if room < all && f.admits(n) {
-				room += min(all, f.freeSlots(n))
-			}
-		}
-		if room = min(room, all); room >= int64(f.leaf.need()) && room > most {
-			most, at = room, &domains[i]
-		}
-	}
-	return at
-}
-
-// freeSlots is how many members fit on node n with everybody in place.
-func (f *slotSearch) freeSlots(n cluster.NodeID) int64 {
-	free := f.ix.Free(n)
-	if held := f.heldOn(n); held != nil {
-		free = slices.Clone(free)
-		take(free, held, 1)
-	}
-	return f.tools.seats.SlotsIn(free)
 }
 
 // slotOutcome is what came of a domain.
@@ -227,11 +203,6 @@ func (f *slotSearch) share(n int, pays bool, do func(tools *slotTools, i int)) {
 }
 
 func (f *slotSearch) evaluateOne(d *domain.Domain, tools *slotTools) slotOutcome {
-	for _, n := range d.Nodes {
-		if !f.ladder.Simple(n) {
-			return slotOutcome{}
-		}
-	}
 	t := &slotTry{slotSearch: f, slotTools: tools, domain: d}
 	out, counted := t.run()
 	out.counted = counted

@@ -104,6 +104,48 @@ func TestCountingAFleetIsExact(t *testing.T) {
 	}
 }
 
+// TestCountingByColumns: gangs whose columns are not like those of others: of more
+// words, of members that ask for several of them, with nodes of which the columns do not
+// tell everything, and of a priority between two bounds.
+func TestCountingByColumns(t *testing.T) {
+	for name, o := range map[string]preemption.Options{"v1.37": {}, "v1.36": {Rules: preemption.Kubernetes136}} {
+		for _, cpuMilli := range []int64{40_000, 16_000, 3_500} {
+			for _, shape := range gen.Shapes() {
+				q := gen.Question{Snapshot: gen.Fleet(70, 12, uint64(cpuMilli), shape), Preemptor: fleetGang(25, cpuMilli)}
+				seed := &named{t, uint64(cpuMilli)}
+				for i := range q.Preemptor.Pods {
+					q.Preemptor.Pods[i].Requests["memory"] = 100 << 30 * cpuMilli / 40_000
+				}
+				require.Equal(t, preemption.Feasible, sameByTrials(seed, o, q).Verdict, "%s %s %d", name, shape, cpuMilli)
+				for i := range 6 { // a node with somebody who waits for it, one that is closed
+					least := int32(1 << 30)
+					q.Snapshot.Pods = append(q.Snapshot.Pods, preemption.Pod{
+						Name: "waits-" + string(rune('a'+i)), NominatedNode: q.Snapshot.Nodes[7*i].Name, Priority: &least,
+						Requests: preemption.Resources{"cpu": 20_000},
+					})
+					q.Snapshot.Nodes[7*i+1].Unschedulable = true
+				}
+				require.Equal(t, preemption.Feasible, sameByTrials(seed, o, q).Verdict)
+				for i := range q.Snapshot.Nodes {
+					for r := range 9 { // more than two words
+						q.Snapshot.Nodes[i].Allocatable["example.com/"+string(rune('a'+r))] = 1 << 40
+					}
+				}
+				require.Equal(t, preemption.Feasible, sameByTrials(seed, o, q).Verdict)
+				for i := range q.Preemptor.Pods {
+					q.Preemptor.Pods[i].Requests["example.com/i"] = 1 << 30
+				}
+				require.Equal(t, preemption.Feasible, sameByTrials(seed, o, q).Verdict)
+			}
+			q := gen.Question{Snapshot: gen.Fleet(70, 12, 1, gen.Distinct), Preemptor: fleetGang(12, cpuMilli)}
+			for _, priority := range []int32{100, 421, 600} {
+				*q.Preemptor.Group.Priority = priority
+				sameByTrials(&named{t, uint64(priority)}, o, q)
+			}
+		}
+	}
+}
+
 // fleetGang is a gang of equal members above every pod of a fleet.
 func fleetGang(members int, cpuMilli int64) preemption.Preemptor {
 	priority, least := int32(1<<30), int32(members)

@@ -10,7 +10,7 @@ import (
 // a seat there, over the packed columns of a [victims.Ladder], where nothing but
 // resources and budgets decides. It comes to what a [Runner] comes to on that node
 // over a [domain.GangTrial] on which they are placed. Only for nodes that are
-// [victims.Ladder.Simple]. Not safe for concurrent use.
+// simple, see [victims.Ladder.NumBelow]. Not safe for concurrent use.
 type Seats struct {
 	ladder *victims.Ladder
 	below  int32
@@ -21,6 +21,9 @@ type Seats struct {
 	asks    [keptAsks]victims.Ask // by number of members
 	known   [keptAsks]bool        // asks says so
 	one     victims.Ask
+	two     victims.Ask
+	narrow  bool // all that a member asks for is in one word
+	wide    int  // then which; below zero: asks are of more than two words
 	other   victims.Ask
 	at      victims.NodeRungs // of node, which is looked at, with its potential victims
 	node    cluster.NodeID
@@ -52,7 +55,39 @@ func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []i
 	s.request, s.below, s.held, s.harm, s.node = m.Request(), below, held, nil, cluster.NoNode
 	s.known = [keptAsks]bool{}
 	s.pack(&s.one, 1, nil)
+	s.pack(&s.two, 2, nil)
+	s.narrow, s.wide = wordOf(&s.one)
 	return s.slots.Set(s.ladder.Lanes(), s.request)
+}
+
+// wordOf says whether a asks for lanes of one word only, and of which; -1 if not, and if
+// there are more than two words.
+func wordOf(a *victims.Ask) (narrow bool, word int) {
+	for w, guards := range a.Guards {
+		switch {
+		case guards == 0:
+		case narrow:
+			narrow, word = false, 0
+			if len(a.Guards) > 2 {
+				word = -1
+			}
+			return narrow, word
+		default:
+			narrow, word = true, w
+		}
+	}
+	return narrow, word
+}
+
+// One is what a member asks for, Two is what two do. They belong to s.
+func (s *Seats) One() *victims.Ask { return &s.one }
+
+// Two is what two members ask for.
+func (s *Seats) Two() *victims.Ask { return &s.two }
+
+// SlotsInColumn is how many members fit into column c of node i of b.
+func (s *Seats) SlotsInColumn(b *victims.Block, c, i int) int64 {
+	return s.slots.InColumn(b, c, i, len(s.one.Words))
 }
 
 // Charge says for each node whose loss violates a budget; nil: nobody's. The slice is
@@ -115,20 +150,23 @@ func (s *Seats) SlotsIn(row []int64) int64 {
 	return most
 }
 
-// ask sets what k members on node n ask for; k is at most Slots.
+// ask turns to node n, and sets what k members there ask for; k is at most Slots.
 func (s *Seats) ask(n cluster.NodeID, k int64) {
 	s.look(n)
-	held := s.held(n)
-	if held == nil && k < keptAsks {
-		if !s.known[k] {
-			s.known[k] = true
-			s.pack(&s.asks[k], k, nil)
-		}
-		s.now = &s.asks[k]
-		return
+	s.now = s.asking(k, s.held(n))
+}
+
+// asking is what k members ask for beside what is held.
+func (s *Seats) asking(k int64, held []int64) *victims.Ask {
+	if held != nil || k >= keptAsks {
+		s.pack(&s.other, k, held)
+		return &s.other
 	}
-	s.pack(&s.other, k, held)
-	s.now = &s.other
+	if !s.known[k] {
+		s.known[k] = true
+		s.pack(&s.asks[k], k, nil)
+	}
+	return &s.asks[k]
 }
 
 func (s *Seats) pack(a *victims.Ask, k int64, held []int64) {
@@ -246,8 +284,8 @@ func (s *Seats) returns(g victims.Rung) bool {
 	return true
 }
 
-// Price is what has to go on node n for k members. O(units).
-func (s *Seats) Price(n cluster.NodeID, k int64) domain.Price {
+// walk is Cost, unit by unit.
+func (s *Seats) walk(n cluster.NodeID, k int64) domain.Price {
 	price := domain.Free
 	out := s.Victims(n, k)
 	if len(out) == 0 {
@@ -330,6 +368,12 @@ func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Rung {
 	return s.out
 }
 
+// Started is the earliest start among the most important of the Victims.
+func (s *Seats) Started(n cluster.NodeID, k int64) int64 {
+	out := s.Victims(n, k)
+	return s.at.EarliestStart(out)
+}
+
 // inOrder finds who stays out of the units from a rung on, with room free.
 func (s *Seats) inOrder(room []uint64, from victims.Rung) {
 	s.take(room)
@@ -353,7 +397,7 @@ func (s *Seats) inOrder(room []uint64, from victims.Rung) {
 			out = append(out, g)
 		}
 	}
-	s.out = out
+	s.free[0], s.free[1], s.out = free0, free1, out
 }
 
 // harmfulFirst tries the units of set before the others.

@@ -238,3 +238,12 @@ func (a *Ask) Fits(room []uint64) bool {
 	}
 	return true
 }
+
+// Lack is the first resource whose guard is in lack, of word w of an ask that does not
+// fit into free, and how much more there would have to be of it.
+func (l *Lanes) Lack(w int, lack, free, ask uint64) (cluster.ResourceID, int64) {
+	r := l.first[w][bits.TrailingZeros64(lack)]
+	at := &l.lane[r]
+	most := uint64(at.most)
+	return cluster.ResourceID(r), int64(ask>>at.shift&most-free>>at.shift&most) * at.grain
+}

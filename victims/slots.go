@@ -1,10 +1,15 @@
 package victims
 
-import "github.com/preempt-go/preempt/preemption/cluster"
+import (
+	"sort"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // Slots counts how often one ask fits into packed room.
 type Slots struct {
 	lanes []slotLane
+	room  []uint64 // buffer of InColumn
 }
 
 type slotLane struct {
@@ -56,12 +61,50 @@ func (s *Slots) In(room []uint64) int64 {
 // MostSlots is the largest number that [Slots.In] tells; it stands for more, too.
 const MostSlots = 1 << 30
 
-// Simple reports whether node n is Plain and its units are pods like any other: each
-// has one priority, by which it is eligible, ordered and scored.
-func (l *Ladder) Simple(n cluster.NodeID) bool {
-	if l.levels == nil {
-		return false
+// InColumn is In for what node i of b has in column c.
+func (s *Slots) InColumn(b *Block, c, i, words int) int64 {
+	s.room = s.room[:0]
+	for w := range words {
+		s.room = append(s.room, b.columns[c*words+w][i])
 	}
+	return s.In(s.room)
+}
+
+// SimpleRungs are the units of a node that is simple, see [Ladder.NumBelow], most
+// important first; see [NodeRungs].
+type SimpleRungs struct {
+	Rooms, Asks, Started []uint64
+	Owns                 []int32 // what a unit is eligible by, too
+}
+
+// AtSimple is At for a node that is simple.
+func (l *Ladder) AtSimple(n cluster.NodeID) SimpleRungs {
 	at := l.node(n)
-	return at.plain && !at.several && !at.uneven && !at.elastic
+	k, words := len(at.level), l.lanes.words
+	r := (k/Stride + 1) * words
+	a := r + k*words
+	return SimpleRungs{at.data[:r], at.data[r:a], at.data[a:], at.level}
+}
+
+// Below returns the first rung whose level is below that given; len(Owns) if there is
+// none.
+func (r *SimpleRungs) Below(level int32) Rung {
+	if len(r.Owns) == 0 || r.Owns[0] < level {
+		return 0
+	}
+	return Rung(sort.Search(len(r.Owns), func(i int) bool { return r.Owns[i] < level }))
+}
+
+// NumBelow is how many units on node n are of a level below that given, if it is
+// simple: if it is plain, and its units are pods like any other, each of one priority,
+// by which it is eligible, ordered and scored.
+func (l *Ladder) NumBelow(n cluster.NodeID, level int32) (units int, simple bool) {
+	at := l.node(n)
+	if !at.plain || at.several || at.uneven || at.elastic {
+		return 0, false
+	}
+	if levels := at.level; len(levels) > 0 && levels[0] >= level {
+		return len(levels) - sort.Search(len(levels), func(i int) bool { return levels[i] < level }), true
+	}
+	return len(at.level), true
 }

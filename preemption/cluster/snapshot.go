@@ -106,7 +106,7 @@ func (p *Preemptor) Validate() error {
 	case p.Group != nil && p.Kind != "" && p.Kind != KindPodGroup:
 		o.bad("Kind", quote(string(p.Kind)), "PodGroup or empty, as a Group is given")
 	}
-	seen := map[PodKey]bool{}
+	seen := make(map[PodKey]bool, len(p.Pods))
 	for i := range p.Pods {
 		pod := &p.Pods[i]
 		validatePod(&ps, pod)

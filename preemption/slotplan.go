@@ -1,0 +1,88 @@
+package preemption
+
+import (
+	"math"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// slotPlan is a placement with what it costs.
+type slotPlan struct {
+	seq    []int32 // where the members go, in order
+	spots  []spot
+	price  domain.Price
+	start  int64 // the earliest among the most important of those who go, once that was needed
+	known  bool  // start is
+	losses slotLosses
+}
+
+// spot is a node with members on it.
+type spot struct {
+	at   int32
+	k    int32
+	cost reprieve.Cost
+}
+
+// weigh prices a placement; nil if it costs more than the best so far.
+func (t *slotTry) weigh(seq []int32) *slotPlan {
+	p := &slotPlan{seq: seq, price: domain.Free, spots: t.spots(seq)}
+	for i := range p.spots {
+		s := &p.spots[i]
+		s.cost = t.cost(s.at, s.k)
+		pay(&p.price, s.cost.Price())
+		if t.top != nil && p.price.Compare(t.top.price) > 0 {
+			return nil
+		}
+	}
+	return p
+}
+
+// pay adds what has to go on one node to what has to go on others: no number of sum
+// becomes less.
+func pay(sum *domain.Price, p domain.Price) {
+	sum.Violations += p.Violations
+	sum.Highest = max(sum.Highest, p.Highest)
+	sum.Sum += p.Sum
+	sum.Pods += p.Pods
+}
+
+// spots counts members by node, nodes in order of their first.
+func (t *slotTry) spots(seq []int32) []spot {
+	t.touched = t.touched[:0]
+	for _, at := range seq {
+		if t.count[at]++; t.count[at] == 1 {
+			t.touched = append(t.touched, at)
+		}
+	}
+	spots := make([]spot, len(t.touched))
+	for i, at := range t.touched {
+		spots[i] = spot{at: at, k: t.count[at]}
+		t.count[at] = 0
+	}
+	return spots
+}
+
+// started is the start that the score of p tells.
+func (t *slotTry) started(p *slotPlan) int64 {
+	if p.known {
+		return p.start
+	}
+	p.start, p.known = math.MaxInt64, true
+	for _, s := range p.spots {
+		if s.cost.Price().Highest == p.price.Highest {
+			p.start = min(p.start, t.seats.Started(t.node(s.at), int64(s.k)))
+		}
+	}
+	return p.start
+}
+
+// score is what p costs as a score.
+func (p *slotPlan) score() victims.Score {
+	s := victims.Score{Violations: int(p.price.Violations), Highest: math.MinInt32, Started: math.MaxInt64}
+	if p.price.Pods > 0 {
+		s.Highest, s.Sum, s.Pods, s.Started = int32(p.price.Highest), p.price.Sum, int(p.price.Pods), p.start
+	}
+	return s
+}

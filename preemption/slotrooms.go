@@ -1,0 +1,127 @@
+package preemption
+
+import (
+	"math/bits"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// fitsIn returns the first of domains where most members fit with everybody in
+// place; nil if not enough of them do anywhere.
+func (f *slotSearch) fitsIn(domains []domain.Domain) *domain.Domain {
+	most, at := int64(0), (*domain.Domain)(nil)
+	all := int64(len(f.members))
+	for i := range domains {
+		if room := f.freeIn(domains[i].Nodes, all); room >= int64(f.leaf.need()) && room > most {
+			most, at = room, &domains[i]
+		}
+	}
+	return at
+}
+
+// freeIn is how many members fit on nodes with everybody in place, at most most.
+func (f *slotSearch) freeIn(nodes []cluster.NodeID, most int64) (room int64) {
+	f.tools.stretches = f.divide(f.tools.stretches[:0], nodes)
+	for i := range f.tools.stretches {
+		s := &f.tools.stretches[i]
+		for set := s.block.Fit(f.tools.seats.One(), 0, s.plain); set != 0; set &= set - 1 {
+			room += f.tools.seats.SlotsInColumn(s.block, 0, bits.TrailingZeros64(set))
+		}
+		for set := s.nodes & s.block.Odd; set != 0; set &= set - 1 {
+			if n := s.node(bits.TrailingZeros64(set)); f.admits(n) {
+				room += min(most, f.freeSlots(n))
+			}
+		}
+		if room >= most {
+			return most
+		}
+	}
+	return room
+}
+
+// freeSlots is how many members fit on node n with everybody in place.
+func (f *slotSearch) freeSlots(n cluster.NodeID) int64 {
+	f.tools.row = append(f.tools.row[:0], f.ix.Free(n)...)
+	if held := f.heldOn(n); held != nil {
+		take(f.tools.row, held, 1)
+	}
+	return f.tools.seats.SlotsIn(f.tools.row)
+}
+
+// take takes a request off a row, or with sign -1 gives it back.
+func take(row, request []int64, sign int64) {
+	for r, v := range request[:len(row)] {
+		row[r] -= sign * v
+	}
+}
+
+// measure counts slots and potential victims, and returns the slots in all; ok is
+// false if the units of some node are not pods like any other.
+func (t *slotTry) measure() (room int64, ok bool) {
+	for _, n := range t.domain.Nodes {
+		units, simple := t.ladder.NumBelow(n, t.priority)
+		if !simple {
+			return 0, false
+		}
+		t.potential += units
+	}
+	t.slots, t.count = zeroed(t.slots, len(t.domain.Nodes)), grown(t.count, len(t.domain.Nodes))
+	t.odd, t.firsts = t.odd[:0], t.firsts[:0]
+	t.parts = t.divide(t.parts[:0], t.domain.Nodes)
+	for i := range t.parts {
+		room += t.measurePart(&t.parts[i])
+	}
+	return room, true
+}
+
+// zeroed returns list with room for n, all zero.
+func zeroed[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n)
+	}
+	list = list[:n]
+	clear(list)
+	return list
+}
+
+// measurePart counts the slots of s. Most nodes have room for one or for none, which
+// the columns tell of many at once.
+func (t *slotTry) measurePart(s *stretch) (room int64) {
+	all := int64(len(t.members))
+	column, exact := t.ladder.Levels().Column(t.priority)
+	alone := s.nodes & s.block.Odd // those to be looked at one by one
+	if exact {
+		s.room = s.block.Fit(t.seats.One(), column, s.plain)
+		several := s.block.Fit(t.seats.Two(), column, s.room)
+		for set := s.room; set != 0; set &= set - 1 {
+			i, slots := bits.TrailingZeros64(set), int64(1)
+			if several>>i&1 != 0 {
+				slots = t.seats.SlotsInColumn(s.block, column, i)
+			}
+			t.slots[s.position(i)] = slots
+			room += min(slots, all)
+		}
+	} else {
+		alone |= s.plain
+	}
+	for ; alone != 0; alone &= alone - 1 {
+		i := bits.TrailingZeros64(alone)
+		n, bit := s.node(i), uint64(1)<<i
+		if s.plain&bit == 0 && !t.admits(n) {
+			continue
+		}
+		slots := t.seats.Slots(n)
+		switch {
+		case slots == 0:
+			continue
+		case s.plain&bit == 0:
+			t.odd = append(t.odd, s.position(i))
+		default:
+			s.room |= bit
+		}
+		t.slots[s.position(i)] = slots
+		room += min(slots, all)
+	}
+	return room
+}

@@ -1,0 +1,145 @@
+package reprieve
+
+import (
+	"cmp"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Cost is the [domain.Price] of units of one node in two words: a node has at most
+// [victims.MostRungs] units, so that everything finds a place. The zero Cost is that
+// of nobody.
+type Cost struct {
+	worst uint64 // the violations, then the highest priority, from 1 on; 0 for nobody
+	sum   uint64 // the sum of the raised priorities, then the number of pods
+}
+
+// The lanes of a Cost.
+const (
+	highestBits = 33
+	podBits     = 9
+	lowest      = -1<<31 - 1
+)
+
+// costOf packs a price without a lead.
+func costOf(p domain.Price) Cost {
+	c := Cost{uint64(p.Violations) << highestBits, uint64(p.Sum)<<podBits | uint64(p.Pods)}
+	if p.Pods > 0 {
+		c.worst |= uint64(p.Highest - lowest)
+	}
+	return c
+}
+
+// Price is c as a price.
+func (c Cost) Price() domain.Price {
+	p := domain.Free
+	if p.Pods = int64(c.sum & (1<<podBits - 1)); p.Pods > 0 {
+		p.Highest = int64(c.worst&(1<<highestBits-1)) + lowest
+		p.Violations, p.Sum = int64(c.worst>>highestBits), int64(c.sum>>podBits)
+	}
+	return p
+}
+
+// Compare is below zero if c is less than o, as [domain.Price.Compare] says.
+func (c Cost) Compare(o Cost) int {
+	if c.worst != o.worst {
+		return cmp.Compare(c.worst, o.worst)
+	}
+	return cmp.Compare(c.sum, o.sum)
+}
+
+// raised is what the loss of a pod of a priority adds to the sum of a Cost.
+func raised(own int32) uint64 { return uint64(int64(own)+1<<31)<<podBits + 1 }
+
+// Cost is what has to go on node n for k members, at most as many as there is room
+// for with all potential victims gone. O(units).
+func (s *Seats) Cost(n cluster.NodeID, k int64) Cost {
+	if s.wide < 0 || s.harmed(n) {
+		return costOf(s.walk(n, k))
+	}
+	a, at := s.asking(k, s.held(n)), s.ladder.AtSimple(n)
+	first, end := at.Below(s.below), victims.Rung(len(at.Owns))
+	if first == end {
+		return Cost{}
+	}
+	words := len(a.Words)
+	from := (end - 1) / victims.Stride
+	for ; from > first/victims.Stride && !a.Fits(at.Rooms[int(from)*words:][:words]); from-- {
+	}
+	room, asks, owns := at.Rooms[int(from)*words:][:words], at.Asks[int(from)*words*victims.Stride:], at.Owns[from*victims.Stride:]
+	if s.narrow {
+		w := s.wide
+		return back1(a, w, room[w], asks[w:], owns)
+	}
+	return back2(a, room, asks, owns)
+}
+
+// back1 gives units back where word w of a is all that members ask for: asks begins with
+// that word of the first unit's.
+func back1(a *victims.Ask, w int, room uint64, asks []uint64, owns []int32) (c Cost) {
+	mask, guards, words := a.Masks[w], a.Guards[w], len(a.Words)
+	free := room - a.Words[w] | a.Rest[w]
+	for g, i := 0, 0; g < len(owns); g, i = g+1, i+words {
+		left := free - asks[i]&mask
+		if left&guards != guards {
+			return Cost{uint64(int64(owns[g]) - lowest), lost1(free, mask, guards, asks[i:], owns[g:], words)}
+		}
+		free = left
+	}
+	return Cost{}
+}
+
+// lost1 is the sum of the Cost of those who find no room. There is no jump on that,
+// which nobody could foretell.
+func lost1(free, mask, guards uint64, asks []uint64, owns []int32, words int) (sum uint64) {
+	i := 0
+	for _, own := range owns {
+		left, loss := free-asks[i]&mask, raised(own)
+		short := guards &^ left
+		if short == 0 {
+			free = left
+		}
+		if short == 0 {
+			loss = 0
+		}
+		sum += loss
+		i += words
+	}
+	return sum
+}
+
+// back2 gives units back where asks are two words wide.
+func back2(a *victims.Ask, room, asks []uint64, owns []int32) Cost {
+	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
+	free0, free1 := room[0]-a.Words[0]|a.Rest[0], room[1]-a.Words[1]|a.Rest[1]
+	asks = asks[:2*len(owns)]
+	g := 0
+	for ; g < len(owns); g++ {
+		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
+		if left0&guards0 != guards0 || left1&guards1 != guards1 {
+			break
+		}
+		free0, free1 = left0, left1
+	}
+	if g == len(owns) {
+		return Cost{}
+	}
+	c := Cost{worst: uint64(int64(owns[g]) - lowest)}
+	for ; g < len(owns); g++ {
+		left0, left1, loss := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1, raised(owns[g])
+		short := guards0&^left0 | guards1&^left1
+		if short == 0 {
+			free0 = left0
+		}
+		if short == 0 {
+			free1 = left1
+		}
+		if short == 0 {
+			loss = 0
+		}
+		c.sum += loss
+	}
+	return c
+}
