@@ -43,8 +43,8 @@ func (c *compiled) findQueued() {
 	if c.quota == nil {
 		return
 	}
-	for p := range cluster.PodID(c.ix.NumPods()) {
-		if c.ix.QueueOf(p) == "" || c.ix.Pod(p).Node == "" {
+	for _, p := range c.ix.Queued() {
+		if !c.ix.Runs(p) {
 			continue
 		}
 		if c.queued.queued == nil {

@@ -28,7 +28,7 @@ func (us *Units) Members(u UnitID) []cluster.PodID {
 			first(us.counts(a), us.counts(b)),
 			first(us.Leads(a), us.Leads(b)),
 			cmp.Compare(ix.Priority(b), ix.Priority(a)),
-			cmp.Compare(us.started(a), us.started(b)),
+			cmp.Compare(us.ix.Started(a), us.ix.Started(b)),
 			cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID),
 			ix.ComparePods(a, b))
 	})

@@ -70,7 +70,7 @@ func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
 			prio := us.ix.Priority(p)
 			s.Sum += int64(prio) + 1<<31 // at most 2^32 a pod and 2^31 pods: no overflow
 			s.Pods++
-			started := us.started(p)
+			started := us.ix.Started(p)
 			if prio > highest {
 				highest, s.Started = prio, started
 			} else if prio == highest {

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -11,10 +12,12 @@ type Marked struct {
 	Mark int32
 }
 
-// Sorter sorts long lists of units. Its buffers are used again. Not safe for
-// concurrent use.
+// Sorter sorts lists of units. Its buffers are used again. Not safe for concurrent
+// use.
 type Sorter struct {
 	list, spare []sortKey
+	short       []uint64
+	units       []Marked
 }
 
 // sortKey is what [Units.Compare] looks at first, smaller is more important.
@@ -23,23 +26,42 @@ type sortKey struct {
 	Marked
 }
 
+const keyBits = 64
+
 // The digits of a radix sort.
 const (
 	digitBits = 11
 	digits    = 1 << digitBits
 )
 
-// shortList is up to how many units comparing them is faster.
-const shortList = 200
+// shortList is up to how many units a sort that compares keys is faster. The place of
+// a unit has shortBits.
+const (
+	shortList = 200
+	shortBits = 8
+)
 
 // Sort sorts list by importance, as [Units.Compare] does. O(k) for k units that
 // differ in priority or start.
 func (s *Sorter) Sort(us *Units, list []Marked) {
-	if us.by.Order != nil || us.inside != nil || len(list) <= shortList || !s.pack(us, list) {
-		slices.SortFunc(list, func(a, b Marked) int { return us.Compare(a.Unit, b.Unit) })
+	if len(list) < 2 {
 		return
 	}
-	s.radix()
+	width := keyBits + 1
+	if us.by.Order == nil && us.inside == nil {
+		width = s.pack(us, list)
+	}
+	switch {
+	case width > keyBits:
+		slices.SortFunc(list, func(a, b Marked) int { return us.Compare(a.Unit, b.Unit) })
+		return
+	case len(list) > shortList:
+		s.radix()
+	case width+shortBits <= keyBits:
+		s.compare()
+	default:
+		slices.SortFunc(s.list, func(a, b sortKey) int { return cmp.Compare(a.key, b.key) })
+	}
 	for i := 0; i < len(list); {
 		j := i + 1
 		for j < len(list) && s.list[j].key == s.list[i].key {
@@ -55,9 +77,36 @@ func (s *Sorter) Sort(us *Units, list []Marked) {
 	}
 }
 
+// sort is Sort for units without numbers.
+func (s *Sorter) sort(us *Units, list []UnitID) {
+	s.units = s.units[:0]
+	for _, u := range list {
+		s.units = append(s.units, Marked{Unit: u})
+	}
+	s.Sort(us, s.units)
+	for i := range list {
+		list[i] = s.units[i].Unit
+	}
+}
+
+// compare sorts s.list by key, of which the highest shortBits are zero, and place:
+// both in one number.
+func (s *Sorter) compare() {
+	s.short = s.short[:0]
+	for i := range s.list {
+		s.short = append(s.short, s.list[i].key<<shortBits|uint64(i))
+	}
+	slices.Sort(s.short)
+	s.spare = slices.Grow(s.spare[:0], len(s.list))[:len(s.list)]
+	for i, key := range s.short {
+		s.spare[i] = s.list[key&(1<<shortBits-1)]
+	}
+	s.list, s.spare = s.spare, s.list
+}
+
 // pack makes one key of worth and start, of the bits in which units of list differ;
-// false if these are too many.
-func (s *Sorter) pack(us *Units, list []Marked) bool {
+// and returns how many these are; none if they are more than keyBits.
+func (s *Sorter) pack(us *Units, list []Marked) (width int) {
 	first := us.Unit(list[0].Unit)
 	var worths, starts uint64
 	for _, m := range list {
@@ -68,9 +117,9 @@ func (s *Sorter) pack(us *Units, list []Marked) bool {
 	// between the lowest and the highest bit that differ, all are taken
 	low, high := bits.TrailingZeros64(worths|1<<63), bits.Len64(worths)
 	from, to := bits.TrailingZeros64(starts|1<<63), bits.Len64(starts)
-	width := max(to-from, 0)
-	if max(high-low, 0)+width > 64 {
-		return false
+	starting := max(to-from, 0)
+	if width = max(high-low, 0) + starting; width > keyBits {
+		return width
 	}
 	s.list = slices.Grow(s.list[:0], len(list))[:len(list)]
 	for i, m := range list {
@@ -81,11 +130,11 @@ func (s *Sorter) pack(us *Units, list []Marked) bool {
 		}
 		key >>= from
 		if high > low {
-			key |= ^u.worth() << (64 - high) >> (64 - high + low) << width
+			key |= ^u.worth() << (64 - high) >> (64 - high + low) << starting
 		}
 		s.list[i] = sortKey{key, m}
 	}
-	return true
+	return width
 }
 
 // radix sorts s.list stably by key.

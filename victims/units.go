@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -17,13 +18,12 @@ type UnitID int32
 // Unit is the smallest thing that is evicted whole.
 type Unit struct {
 	Group    cluster.GroupID // the group that goes as a whole; NoGroup for a single pod
-	Elastic  bool            // the group's mode is SurplusFirst: it may go in part
 	Priority int32
 	Level    int32 // what it is eligible by: Priority, or under UnitsKEP its preemption priority
+	Elastic  bool  // the group's mode is SurplusFirst: it may go in part
+	rank     uint8 // from 0 to 3
 	Started  int64 // nanoseconds; the earliest of its pods, one that has not started counts as started now
 	Pods     []cluster.PodID
-
-	rank uint8 // from 0 to 3
 }
 
 // worth is priority, rank and number of pods in one number: higher is kept.
@@ -68,30 +68,55 @@ func NewUnits(ix *cluster.Index, rule UnitRule) *Units { return NewPricedUnits(i
 // formUnits forms the units without listing them by node.
 func formUnits(ix *cluster.Index, rule UnitRule) *Units {
 	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, sorted: &sortedUnits{}}
-	us.units.Reserve(ix.NumPods())
 	for p := range ix.NumPods() {
 		*us.unitOf.Edit(p) = noUnit
 	}
-	single := make([]cluster.PodID, 0, ix.NumPods()) // one backing array for the units of one pod
+	us.divide()
+	ranges.Each(us.Len(), us.parts(), func(_, first, end int) {
+		for i := first; i < end; i++ {
+			u := us.units.Edit(i)
+			*u = us.describe(u.Group, u.Pods)
+		}
+	})
+	return us
+}
+
+// divide divides the running pods into units, of which it notes groups and pods only.
+func (us *Units) divide() {
+	ix := us.ix
+	us.units.Reserve(ix.NumPods())
+	all := make([]cluster.PodID, 0, ix.NumPods()) // one backing array for the pods of all units
+	var under []cluster.PodID
 	for p := range ix.Pods() {
-		if *us.unitOf.At(int(p)) != noUnit || ix.Pod(p).Node == "" {
+		if *us.unitOf.At(int(p)) != noUnit || !ix.Runs(p) {
 			continue
 		}
 		group := us.atom(p)
-		start := len(single)
+		start := len(all)
 		if group == cluster.NoGroup {
-			single = append(single, p)
+			all = append(all, p)
 		} else {
-			for _, q := range ix.PodsUnder(nil, group) {
-				if ix.Pod(q).Node != "" && *us.unitOf.At(int(q)) == noUnit {
-					single = append(single, q)
+			under = ix.PodsUnder(under[:0], group)
+			for _, q := range under {
+				if ix.Runs(q) && *us.unitOf.At(int(q)) == noUnit {
+					all = append(all, q)
 				}
 			}
 		}
-		u := UnitID(us.units.Append(us.describe(group, single[start:len(single):len(single)])))
-		us.assign(u)
+		us.assign(UnitID(us.units.Append(Unit{Group: group, Pods: all[start:len(all):len(all)]})))
 	}
-	return us
+}
+
+// fewUnits are made by one goroutine.
+const fewUnits = 4096
+
+// parts is among how many goroutines the units are divided when they are made. An order
+// of the user's need not be made for several.
+func (us *Units) parts() int {
+	if us.by.Order != nil {
+		return 1
+	}
+	return ranges.Parts(us.ix.NumPods(), fewUnits)
 }
 
 // atom returns the group that goes as a whole with pod p, or NoGroup.
@@ -123,9 +148,9 @@ func (us *Units) describe(group cluster.GroupID, pods []cluster.PodID) Unit {
 	if us.rule.PreemptionPriority {
 		u.Level = us.level(group, pods[0])
 	}
-	u.Started = us.started(pods[0])
+	u.Started = ix.Started(pods[0])
 	for _, p := range pods[1:] {
-		u.Started = min(u.Started, us.started(p))
+		u.Started = min(u.Started, ix.Started(p))
 	}
 	return u
 }
@@ -135,14 +160,6 @@ func (us *Units) assign(u UnitID) {
 	for _, p := range us.Unit(u).Pods {
 		*us.unitOf.Edit(int(p)) = u
 	}
-}
-
-// started is when pod p started, in nanoseconds; now if it has not.
-func (us *Units) started(p cluster.PodID) int64 {
-	if t := us.ix.Pod(p).Started; !t.IsZero() {
-		return cluster.Nanos(t)
-	}
-	return us.ix.Now()
 }
 
 // level is priority for preemption priorities.
@@ -172,7 +189,7 @@ func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {
 func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
 	switch us.rule.Rank {
 	case RankGrouped:
-		if us.ix.Pod(first).Group != "" {
+		if us.ix.GroupOf(first) != cluster.NoGroup || us.ix.Pod(first).Group != "" {
 			return 1
 		}
 	case RankGroupKind:
@@ -189,20 +206,28 @@ func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
 
 // listByNode keeps, for every node, the units with a pod there, most important first.
 func (us *Units) listByNode() {
-	us.on = paged.Make[[]UnitID](us.ix.NumNodes())
-	all := make([]UnitID, 0, us.ix.NumPods())
+	ix := us.ix
+	us.on = paged.Make[[]UnitID](ix.NumNodes())
+	all, start := make([]UnitID, ix.NumPods()), 0
 	for n := range us.on.Len() {
-		start := len(all)
-		for _, p := range us.ix.PodsOn(cluster.NodeID(n)) {
-			u := *us.unitOf.At(int(p))
-			if len(us.Unit(u).Pods) == 1 || !slices.Contains(all[start:], u) {
-				all = append(all, u)
-			}
-		}
-		on := all[start:len(all):len(all)]
-		slices.SortFunc(on, us.Compare)
-		*us.on.Edit(n) = on
+		end := start + len(ix.PodsOn(cluster.NodeID(n)))
+		*us.on.Edit(n) = all[start:start:end]
+		start = end
 	}
+	ranges.Each(us.on.Len(), us.parts(), func(_, first, end int) {
+		var sorter Sorter
+		for n := first; n < end; n++ {
+			on := us.on.Edit(n)
+			for _, p := range ix.PodsOn(cluster.NodeID(n)) {
+				u := *us.unitOf.At(int(p))
+				if len(us.Unit(u).Pods) == 1 || !slices.Contains(*on, u) {
+					*on = append(*on, u)
+				}
+			}
+			sorter.sort(us, *on)
+			*on = slices.Clip(*on)
+		}
+	})
 }
 
 // Index returns the index whose pods the units are.

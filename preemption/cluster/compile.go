@@ -43,8 +43,7 @@ func compile(s Objects, parts int) (*Index, error) {
 	ix.source.Nodes, ix.source.Pods, ix.source.Budgets = nil, nil, nil
 	ix.orderNodes(&s)
 	ix.compileGroups(&s)
-	order := orderPods(&ps, s.Pods, parts)
-	readers := ix.readPods(&ps, &s, &order, parts)
+	readers := ix.readPods(&ps, &s, parts)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}

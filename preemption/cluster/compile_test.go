@@ -42,6 +42,8 @@ func oddPods(t *rapid.T, s *cluster.Snapshot) {
 				p.Requests = cluster.Resources{}
 			}
 			p.Requests[cluster.CPU] = 0
+		case 6:
+			p.Queue = "lq"
 		}
 		if bad {
 			spoil(t, s, i)
@@ -179,6 +181,13 @@ func isPlain(t *rapid.T, s *cluster.Snapshot, ix *cluster.Index) {
 		}
 		require.True(t, slices.Equal(members, ix.Group(g).Pods))
 	}
+	var queued []cluster.PodID
+	for p := range ix.Pods() {
+		if ix.QueueOf(p) != "" {
+			queued = append(queued, p)
+		}
+	}
+	require.Equal(t, queued, ix.Queued())
 	named(t, s, ix)
 }
 

@@ -62,12 +62,14 @@ type nodeRow struct {
 // podRow is what is known of a pod beside its requests.
 type podRow struct {
 	pod      *Pod
+	started  int64 // nanoseconds, if begun
 	node     NodeID
 	priority int32
 	level    int32 // preemption priority; in a hole, the one that was made before it
 	group    GroupID
 	policy   policyID
 	runs     bool // on whatever node
+	begun    bool // it is known since when it runs
 	late     bool // it came later, so that its number says nothing about its name
 	repels   bool // it has anti-affinity terms
 }
@@ -143,6 +145,15 @@ func (ix *Index) NodeOf(p PodID) NodeID { return ix.pods.At(int(p)).node }
 
 // Runs reports whether pod p runs, be it on a node that is not in the snapshot.
 func (ix *Index) Runs(p PodID) bool { return ix.pods.At(int(p)).runs }
+
+// Started is when pod p started, in nanoseconds; see [Nanos]. One that has not started
+// counts as started now.
+func (ix *Index) Started(p PodID) int64 {
+	if row := ix.pods.At(int(p)); row.begun {
+		return row.started
+	}
+	return ix.now
+}
 
 // Priority returns the effective priority of pod p itself, whatever its group's.
 func (ix *Index) Priority(p PodID) int32 { return ix.pods.At(int(p)).priority }

@@ -10,7 +10,7 @@ import (
 // that a question need not look at all others. Of those with devices and guards only a
 // new index has others.
 type carriers struct {
-	tokens, devices, guarded []PodID
+	tokens, devices, guarded, queued []PodID
 }
 
 // find lists pod p where it belongs.
@@ -31,12 +31,14 @@ func (c *carriers) add(more *carriers) {
 	c.tokens = append(c.tokens, more.tokens...)
 	c.devices = append(c.devices, more.devices...)
 	c.guarded = append(c.guarded, more.guarded...)
+	c.queued = append(c.queued, more.queued...)
 }
 
 func (c *carriers) sort() {
 	slices.Sort(c.tokens)
 	slices.Sort(c.devices)
 	slices.Sort(c.guarded)
+	slices.Sort(c.queued)
 }
 
 func guarded(p *Pod) bool { return p.Guard != nil || len(p.Evictions) > 0 }

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/preempt-go/preempt/internal/ranges"
 )
 
 // comparePodNames orders pods by namespace and name.
@@ -35,42 +33,21 @@ type podOrder struct {
 	ids    []PodID // of each position in pods; nil likewise
 }
 
-// orderPods orders pods, and complains about names that stand twice.
-func orderPods(ps *problems, pods []*Pod, parts int) podOrder {
-	o := podOrder{pods: pods}
-	sorted, twice := adjacent(pods, parts)
-	if !sorted {
-		o.byName = sortedByName(pods)
-		o.ids = make([]PodID, len(pods))
-		for id, at := range o.byName {
-			o.ids[at] = PodID(id)
-		}
-		twice = true // perhaps
+// sort finds the order of pods that do not stand in it.
+func (o *podOrder) sort() {
+	o.byName = sortedByName(o.pods)
+	o.ids = make([]PodID, len(o.pods))
+	for id, at := range o.byName {
+		o.ids[at] = PodID(id)
 	}
-	if twice {
-		o.complain(ps)
-	}
-	return o
 }
 
-// adjacent reports whether pods are in order of name, and whether neighbours have the
-// same.
-func adjacent(pods []*Pod, parts int) (sorted, twice bool) {
-	highest := make([]int, parts)
-	equal := make([]bool, parts)
-	ranges.Each(len(pods), parts, func(part, first, end int) {
-		c, same := -1, false
-		for i := max(first, 1); i < end; i++ {
-			d := comparePodNames(pods[i-1], pods[i])
-			c, same = max(c, d), same || d == 0
-		}
-		highest[part], equal[part] = c, same
-	})
-	return slices.Max(highest) <= 0, slices.Contains(equal, true)
-}
-
-// complain complains once about every name that stands more than once.
-func (o *podOrder) complain(ps *problems) {
+// complain complains once about every name that stands more than once; readers may
+// have seen that there is none.
+func (o *podOrder) complain(ps *problems, readers []*podReader) {
+	if readers != nil && !slices.ContainsFunc(readers, func(r *podReader) bool { return r.twice }) {
+		return
+	}
 	for i := 1; i < len(o.pods); i++ {
 		p := o.at(i)
 		if comparePodNames(o.at(i-1), p) == 0 && (i < 2 || comparePodNames(o.at(i-2), p) != 0) {

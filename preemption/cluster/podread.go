@@ -14,6 +14,8 @@ type podReader struct {
 	ix    *Index
 	order *podOrder
 
+	disorder bool     // pods are not in order of name
+	twice    bool     // neighbours have the same name
 	wrong    problems // what cannot be read
 	amiss    problems // what does not go together, if everything can be read
 	warnings []Warning
@@ -35,8 +37,9 @@ type podReader struct {
 
 // readPods checks every pod, lays its requests out in the columns of every resource
 // that a node offers or a pod asks for, and settles what it can be told without the
-// others: its node, group and priority. amiss is about pods that can be read.
-func (ix *Index) readPods(ps *problems, s *Objects, order *podOrder, parts int) (readers []*podReader) {
+// others: its node, group and priority. What the readers call amiss is about pods that
+// can be read.
+func (ix *Index) readPods(ps *problems, s *Objects, parts int) []*podReader {
 	names := map[string]bool{}
 	for _, n := range s.Nodes {
 		for name := range n.Allocatable {
@@ -44,24 +47,49 @@ func (ix *Index) readPods(ps *problems, s *Objects, order *podOrder, parts int) 
 		}
 	}
 	ix.nameResources(names)
-	ix.pods, ix.requests = paged.Make[podRow](len(s.Pods)), paged.MakeMatrix(len(s.Pods), len(ix.resources))
-	hashes := make([]uint32, len(s.Pods))
-	readers = make([]*podReader, parts)
-	ranges.Each(len(s.Pods), parts, func(part, first, end int) {
-		r := &podReader{ix: ix, order: order, hashes: hashes, onNode: make([]int32, len(s.Nodes)), nodeID: NoNode}
-		r.namespaceHash = hashNamespace("")
-		r.startColumns()
-		for at := first; at < end; at++ {
-			r.read(order.id(at), order.pods[at])
-		}
-		readers[part] = r
-	})
-	ix.podByName = newPodNames(hashes, parts)
+	order := &podOrder{pods: s.Pods}
+	readers := ix.readAll(order, parts)
+	if !slices.ContainsFunc(readers, func(r *podReader) bool { return r.disorder }) {
+		order.complain(ps, readers)
+	} else {
+		order.sort()
+		readers = ix.readAll(order, parts)
+		order.complain(ps, nil)
+	}
 	for _, r := range readers {
 		*ps = append(*ps, r.wrong...)
 	}
 	ix.readUnknown(names, readers)
 	return readers
+}
+
+// readAll reads the pods in the order given, unless they turn out not to be in it.
+func (ix *Index) readAll(order *podOrder, parts int) []*podReader {
+	n := len(order.pods)
+	ix.pods, ix.requests = paged.Make[podRow](n), paged.MakeMatrix(n, len(ix.resources))
+	hashes := make([]uint32, n)
+	readers := make([]*podReader, parts)
+	ranges.Each(n, parts, func(part, first, end int) {
+		r := &podReader{ix: ix, order: order, hashes: hashes, onNode: make([]int32, ix.NumNodes()), nodeID: NoNode}
+		readers[part] = r
+		r.namespaceHash = hashNamespace("")
+		r.startColumns()
+		for at := first; at < end && !r.disorder; at++ {
+			r.follow(at)
+			r.read(order.id(at), order.pods[at])
+		}
+	})
+	ix.podByName = newPodNames(hashes, parts)
+	return readers
+}
+
+// follow looks at the names of the pod at a position and the one before.
+func (r *podReader) follow(at int) {
+	if at == 0 || r.order.byName != nil {
+		return
+	}
+	c := comparePodNames(r.order.pods[at-1], r.order.pods[at])
+	r.disorder, r.twice = c > 0, r.twice || c == 0
 }
 
 // startColumns begins to count who names which resource.
@@ -107,11 +135,15 @@ func (r *podReader) read(id PodID, p *Pod) {
 
 	row := ix.pods.Edit(int(id))
 	*row = podRow{pod: p, node: r.nodeNamed(p.Node), group: ix.groupNamed(p), runs: p.Node != "", repels: len(p.AntiAffinity) > 0}
+	row.started, row.begun = Nanos(p.Started), !p.Started.IsZero()
 	switch {
 	case row.node != NoNode:
 		r.onNode[row.node]++
 	case !row.runs && p.NominatedNode != "":
 		r.nominees = append(r.nominees, id)
+	}
+	if (p.Queue != "" || row.group != NoGroup) && ix.QueueOf(id) != "" {
+		r.carriers.queued = append(r.carriers.queued, id)
 	}
 	ix.resolve(&r.amiss, id)
 	if oddity(row) {

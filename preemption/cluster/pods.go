@@ -113,7 +113,7 @@ func sum(counts []int32) (sum int) {
 
 // numUnstarted is 1 if the pod runs, but nobody knows since when.
 func (row *podRow) numUnstarted() int {
-	if row.runs && row.pod.Started.IsZero() {
+	if row.runs && !row.begun {
 		return 1
 	}
 	return 0
@@ -166,8 +166,16 @@ func (ix *Index) resolve(ps *problems, p PodID) {
 // Pods yields the pods in order of namespace and name.
 func (ix *Index) Pods() func(yield func(PodID) bool) {
 	return func(yield func(PodID) bool) {
-		for _, p := range ix.sortedPods() {
-			if !yield(p) {
+		if ix.late > 0 {
+			for _, p := range ix.sortedPods() {
+				if !yield(p) {
+					return
+				}
+			}
+			return
+		}
+		for p := range PodID(ix.NumPods()) {
+			if ix.Exists(p) && !yield(p) {
 				return
 			}
 		}
@@ -182,9 +190,7 @@ func (ix *Index) sortedPods() []PodID {
 			list = append(list, p)
 		}
 	}
-	if ix.late > 0 {
-		slices.SortFunc(list, ix.ComparePods)
-	}
+	slices.SortFunc(list, ix.ComparePods)
 	return list
 }
 

@@ -11,6 +11,10 @@ func (ix *Index) QueueOf(p PodID) string {
 	return ix.Pod(p).Queue
 }
 
+// Queued returns the pods that had a queue, see [Index.QueueOf], when the index was
+// made, running and pending, in ascending order. The slice belongs to the index.
+func (ix *Index) Queued() []PodID { return ix.carriers.queued }
+
 // HasLabels reports whether node has every label of labels.
 func HasLabels(node *Node, labels map[string]string) bool {
 	for k, v := range labels {
