@@ -35,6 +35,7 @@ type question struct {
 
 var questions = []question{
 	{"uniform", gen.Uniform, 1000, 3_500, preemption.Feasible},
+	{"skewed", gen.Skewed, 1000, 3_500, preemption.Feasible},        // some nodes are crowded, most priorities low
 	{"tied", gen.Tied, 1000, 3_500, preemption.Feasible},            // every node ties on the priority that has to go
 	{"several", gen.Tied, 1000, 16_000, preemption.Feasible},        // likewise, and several have to go
 	{"distinct", gen.Distinct, 1 << 30, 3_500, preemption.Feasible}, // no two pods have the same

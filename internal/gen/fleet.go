@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -18,10 +19,11 @@ const (
 	Distinct Shape = "distinct" // no two pods have the same priority
 	Budgeted Shape = "budgeted" // uniform, and every pod is in one of 100 budgets that are spent
 	Equal    Shape = "equal"    // every pod is like every other: nodes repeat
+	Skewed   Shape = "skewed"   // nodes of three sizes, some crowded, a few large pods, most priorities low
 )
 
 // Shapes lists all of them.
-func Shapes() []Shape { return []Shape{Uniform, Tied, Distinct, Budgeted, Equal} }
+func Shapes() []Shape { return []Shape{Uniform, Tied, Distinct, Budgeted, Equal, Skewed} }
 
 // Capacity of each node of a fleet.
 const (
@@ -30,8 +32,8 @@ const (
 	fleetStorage = 2_000 << 30 // bytes
 )
 
-// Fleet is a big cluster: nodes with podsPerNode running pods each, which leave
-// less than one core free on every node. Pods of one app share a map of labels, so
+// Fleet is a big cluster: nodes with podsPerNode running pods each, in a skewed one on
+// average, which leave less than one core free on every node. Pods of one app share a map of labels, so
 // that 3,000,000 pods take 2.5 GB. Priorities are at least 0 and at most 9,
 // but for Distinct, where they count up to the number of pods.
 func Fleet(nodes, podsPerNode int, seed uint64, shape Shape) cluster.Snapshot {
@@ -43,14 +45,18 @@ func Fleet(nodes, podsPerNode int, seed uint64, shape Shape) cluster.Snapshot {
 	b.s.Nodes = make([]cluster.Node, 0, nodes)
 	b.s.Pods = make([]cluster.Pod, 0, nodes*podsPerNode)
 	for i := range nodes {
+		size, pods := int64(1), podsPerNode
+		if shape == Skewed {
+			size, pods = b.skew(i, podsPerNode)
+		}
 		b.s.Nodes = append(b.s.Nodes, cluster.Node{
 			Name: fmt.Sprintf("node-%06d", i),
 			Allocatable: cluster.Resources{
-				cluster.CPU: fleetCPU, cluster.Memory: fleetMemory, "ephemeral-storage": fleetStorage,
-				cluster.Pods: int64(max(110, podsPerNode+1)),
+				cluster.CPU: size * fleetCPU, cluster.Memory: size * fleetMemory, "ephemeral-storage": size * fleetStorage,
+				cluster.Pods: int64(max(110, pods+1)),
 			},
 		})
-		b.fill(i, podsPerNode)
+		b.fill(i, size, pods)
 	}
 	if shape == Budgeted {
 		for i := range 100 {
@@ -84,9 +90,22 @@ type fleet struct {
 	apps  [100]map[string]string // the labels of their pods
 }
 
+// skew returns how large node i of a skewed fleet is, and how many pods it has: of eight
+// in a row four have a third of the average, three the average, one the rest.
+func (b *fleet) skew(i, podsPerNode int) (size int64, pods int) {
+	size = pick(b.source, int64(1), 1, 1, 2, 4)
+	switch few := podsPerNode / 3; i % 8 {
+	case 0, 2, 4, 6:
+		return size, few
+	case 7:
+		return size, 5*podsPerNode - 4*few
+	}
+	return size, podsPerNode
+}
+
 // fill gives node i its pods: shares of its cpu, and of most of its memory, by
 // random weights.
-func (b *fleet) fill(i, pods int) {
+func (b *fleet) fill(i int, size int64, pods int) {
 	cpu, memory := b.shares(pods), b.shares(pods)
 	for k := range pods {
 		p := cluster.Pod{
@@ -96,8 +115,8 @@ func (b *fleet) fill(i, pods int) {
 			Labels:    b.apps[b.source(len(b.apps))],
 			Node:      b.s.Nodes[i].Name,
 			Requests: cluster.Resources{
-				cluster.CPU:    fleetCPU * cpu[k] / (cpu[pods] * 10) * 10,
-				cluster.Memory: fleetMemory / 10 * 8 / memory[pods] * memory[k] >> 20 << 20,
+				cluster.CPU:    size * fleetCPU * cpu[k] / (cpu[pods] * 10) * 10,
+				cluster.Memory: size * fleetMemory / 10 * 8 / memory[pods] * memory[k] >> 20 << 20,
 			},
 			Started: epoch.Add(time.Duration(b.source(1_000_000)) * time.Second),
 		}
@@ -105,6 +124,8 @@ func (b *fleet) fill(i, pods int) {
 		switch b.shape {
 		case Uniform, Budgeted:
 			priority = int32(b.source(10))
+		case Skewed:
+			priority = int32(bits.TrailingZeros16(uint16(1<<9 + b.source(1<<9))))
 		case Distinct:
 			priority = int32(i*pods + k)
 		case Equal:
@@ -122,6 +143,9 @@ func (b *fleet) shares(pods int) []int64 {
 		weights[k] = 1
 		if b.shape != Equal {
 			weights[k] += int64(b.source(8))
+		}
+		if b.shape == Skewed && b.source(16) == 0 {
+			weights[k] *= 20
 		}
 		weights[pods] += weights[k]
 	}

@@ -80,7 +80,7 @@ func names(pods []cluster.Pod) []string {
 func TestAFleetIsFull(t *testing.T) {
 	for _, shape := range gen.Shapes() {
 		t.Run(string(shape), func(t *testing.T) {
-			const nodes, pods = 20, 30
+			const nodes, pods = 24, 30
 			s := gen.Fleet(nodes, pods, 1, shape)
 			require.Len(t, s.Nodes, nodes)
 			require.Len(t, s.Pods, nodes*pods)
@@ -100,7 +100,7 @@ func TestAFleetIsFull(t *testing.T) {
 				require.True(t, 0 <= free && free < 1000, "%s has %d of cpu free", n.Name, free)
 				require.Less(t, used[n.Name][cluster.Memory], n.Allocatable[cluster.Memory])
 			}
-			want := map[gen.Shape]int{gen.Uniform: 10, gen.Tied: 1, gen.Distinct: nodes * pods, gen.Budgeted: 10, gen.Equal: 1}
+			want := map[gen.Shape]int{gen.Uniform: 10, gen.Tied: 1, gen.Distinct: nodes * pods, gen.Budgeted: 10, gen.Equal: 1, gen.Skewed: 9}
 			require.Len(t, priorities, want[shape])
 			require.Equal(t, shape == gen.Budgeted, len(s.Budgets) > 0)
 		})
