@@ -180,8 +180,7 @@ func (s *deviceState) Touches(n cluster.NodeID) bool {
 // TouchesPod reports whether p asks for devices that a member asks for.
 func (s *deviceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 	return slices.ContainsFunc(s.plan.ix.Pod(p).Devices, func(r cluster.DeviceRequest) bool {
-		_, matters := s.plan.number[r.Resource]
-		return matters
+		return slices.Contains(s.plan.names, r.Resource)
 	})
 }
 

@@ -12,7 +12,6 @@ type devicePlan struct {
 	ix      *cluster.Index
 	devices *cluster.Devices
 	names   []string           // of the resources that members ask for
-	number  map[string]int     // of a resource, in names
 	pools   [][]cluster.PoolID // of each resource, of each node
 	asks    [][]ask            // of each member
 	pending map[cluster.PodID][]ask
@@ -28,12 +27,11 @@ type ask struct {
 }
 
 func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
-	plan := &devicePlan{ix: ix, devices: ix.Devices(), number: map[string]int{}, pending: map[cluster.PodID][]ask{}}
+	plan := &devicePlan{ix: ix, devices: ix.Devices(), pending: map[cluster.PodID][]ask{}}
 	for _, p := range members {
 		for i := range p.Devices {
 			name := p.Devices[i].Resource
-			if _, known := plan.number[name]; !known {
-				plan.number[name] = len(plan.names)
+			if !slices.Contains(plan.names, name) {
 				plan.names = append(plan.names, name)
 				plan.pools = append(plan.pools, plan.devices.Pools(name))
 			}
@@ -54,8 +52,8 @@ func (plan *devicePlan) asksOf(p *cluster.Pod) []ask {
 	var asks []ask
 	for i := range p.Devices {
 		r := &p.Devices[i]
-		number, matters := plan.number[r.Resource]
-		if !matters {
+		number := slices.Index(plan.names, r.Resource)
+		if number < 0 {
 			continue
 		}
 		at := slices.IndexFunc(asks, func(a ask) bool { return a.resource == number })
