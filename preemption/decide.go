@@ -33,10 +33,10 @@ type Decision struct {
 //
 // For a pod without constraints of its own, in a cluster where nobody has
 // anti-affinity terms, no nomination stands, the pods of groups that go as a whole have
-// their group's priority, and Options but Rules are left alone, it costs a lookup when
-// the shape of the pod was asked about twice, and then the nodes that have changed
-// since; for a named pod it allocates nothing. Everything else is searched for as by
-// Preempt, and not told.
+// their group's priority, and Options but Rules are left alone, it costs a lookup once
+// questions about the shape of the pod have looked at as many nodes as there are, and
+// then the nodes that have changed since; it allocates nothing. Everything else is
+// searched for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	c, quota, err := pl.hold()
 	if err != nil {
@@ -148,8 +148,8 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if tools.key, ok = shapeKey(tools.key[:0], pod, tools.request, e.Priority); !ok {
 		return d, false
 	}
-	known := c.pods.shapes.of(tools.key, c.ix.NumNodes())
-	if known == nil {
+	known, warm := c.pods.shapes.of(tools.key, c.ix.NumNodes())
+	if !warm {
 		return d, false
 	}
 	known.mu.Lock()

@@ -35,6 +35,7 @@ type podSearch struct {
 	room      []int64          // buffer of sweepNode
 	unbounded bool             // every node is evaluated to the end: for WhyNot
 	stood     cluster.NodeID   // the best plain node of a scan, or NoNode
+	cold      *shape           // that of the pod, if a scan has to tell
 	odd       []cluster.NodeID // nodes of which the columns do not tell everything
 	rejected  []rejected       // of a scan
 	crew      crew             // see recruit

@@ -60,6 +60,7 @@ func (s *podSearch) scanFits() (n cluster.NodeID, warm bool) {
 	if warm = s.remember(); !warm {
 		s.bar()
 		s.scan.Run(s.priority, s.borrowed.barred)
+		s.noteLooks()
 	}
 	s.looks += 2*s.ix.NumNodes() - len(s.odd) // once as things are, once with everybody gone
 	for _, n := range s.odd {
@@ -119,8 +120,9 @@ func (s *podSearch) remember() bool {
 	if !ok {
 		return false
 	}
-	known := s.shapes.of(key, s.ix.NumNodes())
-	if known == nil {
+	known, warm := s.shapes.of(key, s.ix.NumNodes())
+	if !warm {
+		s.cold = known
 		return false
 	}
 	known.mu.Lock()
@@ -142,6 +144,17 @@ func (s *podSearch) remember() bool {
 		s.count(domain.Reason{Check: check, Unresolvable: true}, known.standing.Barred(i))
 	}
 	return true
+}
+
+// noteLooks notes at how many nodes the scan has looked.
+func (s *podSearch) noteLooks() {
+	switch {
+	case s.cold == nil:
+	case s.scan.Fits == cluster.NoNode || !s.member.Anywhere():
+		s.shapes.looked(s.cold, s.ix.NumNodes())
+	default:
+		s.shapes.looked(s.cold, int(s.scan.Fits)+1)
+	}
 }
 
 // nodeAt is the node at a bit of a block.

@@ -10,9 +10,9 @@ import (
 	"github.com/preempt-go/preempt/reprieve"
 )
 
-// shapes remembers how the nodes stand for the shapes of pods that were asked about
-// twice: what a question reads of a pod where nothing but resources and budgets
-// decides.
+// shapes remembers how the nodes stand for the shapes of pods that are asked about
+// again and again: what a question reads of a pod where nothing but resources and
+// budgets decides.
 type shapes struct {
 	mu    sync.Mutex
 	shape map[string]*shape
@@ -22,7 +22,8 @@ type shapes struct {
 
 // shape is one shape of pod.
 type shape struct {
-	warm bool // it was asked about twice
+	looked int // how many nodes questions have looked at without a standing
+	warm   bool
 
 	mu       sync.Mutex
 	standing *reprieve.Standing // nil as long as nobody needed it
@@ -44,35 +45,43 @@ const (
 	mostSeats  = 1 << 20
 )
 
-// of returns what is known of a shape; nil when it is asked about for the first time,
-// since a standing costs more than an answer.
-func (s *shapes) of(key []byte, nodes int) *shape {
+// of returns a shape, and whether it is warm and may have a standing: once questions have
+// looked at as many nodes as there are, since a standing costs more than that.
+func (s *shapes) of(key []byte, nodes int) (known *shape, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.shape[string(key)]
-	if known == nil {
-		s.add(string(key))
-		return nil
-	}
-	if !known.warm {
+	known = s.shape[string(key)]
+	switch {
+	case known == nil:
+		known = s.add(string(key))
+	case !known.warm && known.looked >= nodes:
 		for (s.warm+1)*nodes > mostSeats && s.warm > 0 {
 			s.forget(slices.IndexFunc(s.order, func(key string) bool { return s.shape[key].warm }))
 		}
 		known.warm = true
 		s.warm++
 	}
-	return known
+	return known, known.warm
 }
 
-func (s *shapes) add(key string) {
+// looked notes that a question has looked at some nodes.
+func (s *shapes) looked(known *shape, nodes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known.looked += nodes
+}
+
+func (s *shapes) add(key string) *shape {
 	if s.shape == nil {
 		s.shape = map[string]*shape{}
 	}
 	if len(s.order) == mostShapes {
 		s.forget(0)
 	}
-	s.shape[key] = &shape{}
+	known := &shape{}
+	s.shape[key] = known
 	s.order = append(s.order, key)
+	return known
 }
 
 // mostInherited is how many shapes a fork begins with.
