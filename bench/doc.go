@@ -4,10 +4,9 @@
 //	go test -run '^$' -bench Preempt/shape=tied -count 10 ./bench | benchstat -col /shape -
 //
 // BenchmarkGrowth takes the flag -maxnodes, BenchmarkArrivals -arrivals. The latter and
-// BenchmarkRecorded read
-// recorded clusters from ../shared/data beside the project, or where PREEMPT_SHARED
-// says; they are skipped without them. Command report makes bench/RESULTS.md and
-// its plots from the output.
+// BenchmarkRecorded read recorded clusters from ../shared/data beside the project, or
+// where PREEMPT_SHARED says; they are skipped without them. Command report makes
+// bench/RESULTS.md and its plots from the output.
 //
 // With -short only small clusters are measured. The clusters come from seeded
 // generators; the parts of a benchmark's name are key=value, so that benchstat can

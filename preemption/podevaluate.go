@@ -72,7 +72,21 @@ func (s *podSearch) sweepNode(n cluster.NodeID, through *reprieve.Gate) (candida
 			return candidate{}, domain.Reason{}
 		}
 	}
+	if !s.mayBeat(n) {
+		return candidate{}, domain.Reason{}
+	}
 	return s.sweepRungs(n, first, end, through), domain.Reason{}
+}
+
+// mayBeat reports whether node n may be better than the best so far, if that is one
+// before n where a single pod goes. It says yes where it can't tell.
+func (s *podSearch) mayBeat(n cluster.NodeID) bool {
+	b := s.bound()
+	if b == nil || b.Violations > 0 || b.Pods != 1 {
+		return true
+	}
+	block, i := s.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
+	return block.Plain>>i&1 == 0 || block.Beats(b, i)
 }
 
 // goes reports whether pod p is among the potential victims of its node, which is
