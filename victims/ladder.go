@@ -3,6 +3,7 @@ package victims
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -55,20 +56,52 @@ type rungs struct {
 
 // NewLadder lays out us; b says which pods budgets cover.
 func NewLadder(us *Units, b *Budgets) *Ladder {
-	l := &Ladder{us: us, budgets: b, owner: new(owner), row: make([]int64, us.ix.NumResources()), asked: make([]int64, us.ix.NumResources())}
+	l := &Ladder{us: us, budgets: b, owner: new(owner)}
 	if us.rule.PreemptionPriority || us.by.Order != nil { // levels do not order as importance does
 		return l
 	}
 	if l.lanes = newLanes(us.ix); l.lanes == nil {
 		return l
 	}
-	l.packed = make([]uint64, l.lanes.words)
+	l.buffer()
 	l.levels = newLevels(l)
 	l.reserve()
-	for n := range cluster.NodeID(us.ix.NumNodes()) {
-		l.Refresh(n)
-	}
+	l.layOut()
 	return l
+}
+
+// layOut lays out all nodes, block by block, on as many goroutines as pay.
+func (l *Ladder) layOut() {
+	parts := make([]*Ladder, l.us.parts())
+	ranges.Each(len(l.levels.blocks), len(parts), func(part, first, end int) {
+		p := l.part()
+		for n := first * BlockSize; n < min(end*BlockSize, l.us.ix.NumNodes()); n++ {
+			p.Refresh(cluster.NodeID(n))
+		}
+		parts[part] = p
+	})
+	for _, p := range parts {
+		l.levels.odd += p.levels.odd
+	}
+	for n := range cluster.NodeID(l.us.ix.NumNodes()) {
+		l.note(n)
+	}
+}
+
+// part is l with buffers, a log and a count of its own, to lay out some of the blocks.
+func (l *Ladder) part() *Ladder {
+	p := &Ladder{us: l.us, budgets: l.budgets, lanes: l.lanes, owner: l.owner}
+	levels := *l.levels
+	levels.odd = 0
+	p.levels = &levels
+	p.buffer()
+	return p
+}
+
+// buffer makes the buffers of Refresh.
+func (l *Ladder) buffer() {
+	l.row, l.asked = make([]int64, l.us.ix.NumResources()), make([]int64, l.us.ix.NumResources())
+	l.packed = make([]uint64, l.lanes.words)
 }
 
 // reserve gives every node its part of two large columns.

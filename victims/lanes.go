@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -80,11 +81,19 @@ func newLanes(ix *cluster.Index) *Lanes {
 // every node offers are multiples of, and the largest amount that a node offers.
 func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 	grains, largest = make([]int64, ix.NumResources()), make([]int64, ix.NumResources())
-	for p := range cluster.PodID(ix.NumPods()) {
-		for r, v := range ix.Request(p) {
-			if v != 0 && grains[r] != 1 && (grains[r] == 0 || v%grains[r] != 0) {
-				grains[r] = gcd(grains[r], v)
+	parts := make([][]int64, ranges.Parts(ix.NumPods(), fewUnits))
+	ranges.Each(ix.NumPods(), len(parts), func(part, first, end int) {
+		of := make([]int64, len(grains))
+		for p := first; p < end; p++ {
+			for r, v := range ix.Request(cluster.PodID(p)) {
+				of[r] = grain(of[r], v)
 			}
+		}
+		parts[part] = of
+	})
+	for _, of := range parts {
+		for r, g := range of {
+			grains[r] = grain(grains[r], g)
 		}
 	}
 	for n := range cluster.NodeID(ix.NumNodes()) {
@@ -93,15 +102,21 @@ func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 				v = openEnded
 			}
 			largest[r] = max(largest[r], v)
-			if v != 0 && grains[r] != 1 && (grains[r] == 0 || v%grains[r] != 0) {
-				grains[r] = gcd(grains[r], v)
-			}
+			grains[r] = grain(grains[r], v)
 		}
 	}
 	for r := range grains {
 		grains[r] = max(grains[r], 1)
 	}
 	return grains, largest
+}
+
+// grain is the largest number that g and v are multiples of; mostly that is g.
+func grain(g, v int64) int64 {
+	if g == 1 || v == 0 || g != 0 && v%g == 0 {
+		return g
+	}
+	return gcd(g, v)
 }
 
 func gcd(a, b int64) int64 {

@@ -37,19 +37,27 @@ func newLevels(l *Ladder) *Levels {
 
 // setBounds chooses the priorities that have a column.
 func (v *Levels) setBounds(us *Units) {
-	seen := map[int32]bool{}
+	v.complete = true
 	for u := range UnitID(us.Len()) {
-		if us.Exists(u) {
-			seen[us.Unit(u).Level] = true
+		if !us.Exists(u) {
+			continue
 		}
-	}
-	if v.complete = len(seen) <= mostBounds; v.complete {
-		for level := range seen {
-			v.bounds = append(v.bounds, level)
+		level := us.Unit(u).Level
+		i, known := slices.BinarySearch(v.bounds, level)
+		if known {
+			continue
 		}
-		slices.Sort(v.bounds)
-		return
+		if len(v.bounds) == mostBounds {
+			v.splitEvenly(us)
+			return
+		}
+		v.bounds = slices.Insert(v.bounds, i, level)
 	}
+}
+
+// splitEvenly lets the bounds divide the units into parts of the same size.
+func (v *Levels) splitEvenly(us *Units) {
+	v.complete, v.bounds = false, nil
 	all := make([]int32, 0, us.Len())
 	for u := range UnitID(us.Len()) {
 		if us.Exists(u) {

@@ -1,0 +1,10 @@
+package victims
+
+import "reflect"
+
+// Alike reports whether two ladders of one index are the same in every part, and their
+// units too.
+func Alike(a, b *Ladder) bool {
+	return reflect.DeepEqual(a.levels, b.levels) && reflect.DeepEqual(a.lanes, b.lanes) && reflect.DeepEqual(a.log, b.log) &&
+		reflect.DeepEqual(a.us.units, b.us.units) && reflect.DeepEqual(a.us.unitOf, b.us.unitOf) && reflect.DeepEqual(a.us.on, b.us.on)
+}
