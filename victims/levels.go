@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -37,21 +38,43 @@ func newLevels(l *Ladder) *Levels {
 
 // setBounds chooses the priorities that have a column.
 func (v *Levels) setBounds(us *Units) {
-	v.complete = true
-	for u := range UnitID(us.Len()) {
-		if !us.Exists(u) {
-			continue
+	parts := make([]distinct, us.parts())
+	ranges.Each(us.Len(), len(parts), func(part, first, end int) {
+		var d distinct
+		for u := UnitID(first); u < UnitID(end); u++ {
+			if us.Exists(u) {
+				d.add(us.Unit(u).Level)
+			}
 		}
-		level := us.Unit(u).Level
-		i, known := slices.BinarySearch(v.bounds, level)
-		if known {
-			continue
+		parts[part] = d
+	})
+	var all distinct
+	for _, d := range parts {
+		for _, level := range d.levels {
+			all.add(level)
 		}
-		if len(v.bounds) == mostBounds {
-			v.splitEvenly(us)
-			return
-		}
-		v.bounds = slices.Insert(v.bounds, i, level)
+	}
+	if v.complete = len(all.levels) <= mostBounds; v.complete {
+		v.bounds = all.levels
+		return
+	}
+	v.splitEvenly(us)
+}
+
+// distinct are some levels, ascending, no more of them than one above mostBounds.
+type distinct struct {
+	levels []int32
+	recent [64]int64 // some of them, with 1<<32 added: most units have one of these
+}
+
+func (d *distinct) add(level int32) {
+	recent := &d.recent[uint32(level)*0x9e3779b1>>26]
+	if *recent == int64(level)+1<<32 {
+		return
+	}
+	*recent = int64(level) + 1<<32
+	if i, known := slices.BinarySearch(d.levels, level); !known && len(d.levels) <= mostBounds {
+		d.levels = slices.Insert(d.levels, i, level)
 	}
 }
 

@@ -65,45 +65,72 @@ const noUnit UnitID = -1
 // Source: KEP-5710, "Preemption unit"; kube-scheduler, building of victims.
 func NewUnits(ix *cluster.Index, rule UnitRule) *Units { return NewPricedUnits(ix, rule, Worth{}) }
 
-// formUnits forms the units without listing them by node.
+// formUnits forms the units without listing them by node. Those of one pod come first
+// in the numbering.
 func formUnits(ix *cluster.Index, rule UnitRule) *Units {
 	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, sorted: &sortedUnits{}}
-	for p := range ix.NumPods() {
-		*us.unitOf.Edit(p) = noUnit
-	}
-	us.divide()
-	ranges.Each(us.Len(), us.parts(), func(_, first, end int) {
-		for i := first; i < end; i++ {
-			u := us.units.Edit(i)
-			*u = us.describe(u.Group, u.Pods)
+	parts := us.parts()
+	lone, grouped := make([]int, parts+1), make([]int, parts) // lone: how many there are in the parts before
+	ranges.Each(ix.NumPods(), parts, func(part, first, end int) {
+		for p := cluster.PodID(first); p < cluster.PodID(end); p++ {
+			switch {
+			case us.lone(p):
+				lone[part+1]++
+			case ix.Runs(p):
+				grouped[part]++
+			}
 		}
 	})
+	for part := range parts {
+		lone[part+1] += lone[part]
+	}
+	us.units = paged.Make[Unit](lone[parts])
+	pods := make([]cluster.PodID, lone[parts]) // one backing array for the units of one pod
+	ranges.Each(ix.NumPods(), parts, func(part, first, end int) {
+		u := lone[part]
+		for p := first; p < end; p++ {
+			if !us.lone(cluster.PodID(p)) {
+				*us.unitOf.Edit(p) = noUnit
+				continue
+			}
+			pods[u] = cluster.PodID(p)
+			*us.unitOf.Edit(p) = UnitID(u)
+			*us.units.Edit(u) = us.describe(cluster.NoGroup, pods[u:u+1:u+1])
+			u++
+		}
+	})
+	us.formGroups(grouped)
 	return us
 }
 
-// divide divides the running pods into units, of which it notes groups and pods only.
-func (us *Units) divide() {
-	ix := us.ix
-	us.units.Reserve(ix.NumPods())
-	all := make([]cluster.PodID, 0, ix.NumPods()) // one backing array for the pods of all units
+// lone reports whether pod p is a unit by itself.
+func (us *Units) lone(p cluster.PodID) bool {
+	return us.ix.Runs(p) && us.atom(p) == cluster.NoGroup
+}
+
+// formGroups forms the units of groups, which have so many pods.
+func (us *Units) formGroups(pods []int) {
+	ix, sum := us.ix, 0
+	for _, n := range pods {
+		sum += n
+	}
+	if sum == 0 {
+		return
+	}
+	all := make([]cluster.PodID, 0, sum) // one backing array
 	var under []cluster.PodID
 	for p := range ix.Pods() {
 		if *us.unitOf.At(int(p)) != noUnit || !ix.Runs(p) {
 			continue
 		}
-		group := us.atom(p)
-		start := len(all)
-		if group == cluster.NoGroup {
-			all = append(all, p)
-		} else {
-			under = ix.PodsUnder(under[:0], group)
-			for _, q := range under {
-				if ix.Runs(q) && *us.unitOf.At(int(q)) == noUnit {
-					all = append(all, q)
-				}
+		group, start := us.atom(p), len(all)
+		under = ix.PodsUnder(under[:0], group)
+		for _, q := range under {
+			if ix.Runs(q) && *us.unitOf.At(int(q)) == noUnit {
+				all = append(all, q)
 			}
 		}
-		us.assign(UnitID(us.units.Append(Unit{Group: group, Pods: all[start:len(all):len(all)]})))
+		us.assign(UnitID(us.units.Append(us.describe(group, all[start:len(all):len(all)]))))
 	}
 }
 
