@@ -1,14 +1,12 @@
 package cluster
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -41,14 +39,14 @@ func compile(s Objects, parts int) (*Index, error) {
 	ix := &Index{time: s.Time, now: Nanos(s.Time), classes: classes, disruptions: s.Disruptions, hole: NoPod, lazy: &lazy{}}
 	ix.source = s
 	ix.source.Nodes, ix.source.Pods, ix.source.Budgets = nil, nil, nil
-	ix.orderNodes(&s)
+	ix.orderNodes(&ps, s.Nodes)
 	ix.compileGroups(&s)
-	readers := ix.readPods(&ps, &s, parts)
+	readers := ix.readPods(&ps, s.Pods, offered(s.Nodes), parts)
+	ix.fillNodes(&ps, s.Nodes)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}
 	nominees, onNode := ix.gather(&ps, readers)
-	ix.fillNodes(&s)
 	ix.placePods(&ps, nominees, onNode, parts)
 	ix.layOutDevices()
 	ix.finishGroups(&ps)
@@ -94,20 +92,6 @@ func addClassProblems(ps *problems, err error) {
 		ps.object(KindPriorityClass, "", "").wrap(err, "", err.Error(), "valid")
 	}
 }
-
-func (ix *Index) orderNodes(s *Objects) {
-	nodes := s.Nodes
-	slices.SortFunc(nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
-	ix.nodeByName = make(map[string]NodeID, len(nodes))
-	ix.nodes = paged.Make[nodeRow](len(nodes))
-	for i, n := range nodes {
-		*ix.nodes.Edit(i) = nodeRow{node: n, open: isOpen(n)}
-		ix.nodeByName[n.Name] = NodeID(i)
-	}
-}
-
-// isOpen reports whether every pod may go to node n.
-func isOpen(n *Node) bool { return len(n.Taints) == 0 && !n.Unschedulable }
 
 func (ix *Index) compileBudgets(budgets []disruption.Budget) {
 	ix.budgets = slices.Clone(budgets)

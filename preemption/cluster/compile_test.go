@@ -21,6 +21,22 @@ import (
 // or stand twice, names of what does not exist, and amounts of all kinds.
 func oddPods(t *rapid.T, s *cluster.Snapshot) {
 	bad := rapid.IntRange(0, 3).Draw(t, "bad") == 0
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		switch change := rapid.IntRange(0, 40).Draw(t, "node"); {
+		case change < 4:
+			n.Allocatable = cluster.Resources{"example.com/one": int64(change), cluster.Memory: 1 << 30}
+		case change < 6:
+			n.Allocatable = nil
+		case !bad:
+		case change == 6:
+			n.Name = s.Nodes[0].Name
+		case change == 7:
+			n.Allocatable = cluster.Resources{cluster.Pods: -1, cluster.CPU: -2, "": 1}
+		case change == 8:
+			n.Name = ""
+		}
+	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		p.Name = strings.Repeat("a", rapid.IntRange(0, 20).Draw(t, "prefix")) + p.Name[rapid.IntRange(0, len(p.Name)-1).Draw(t, "from"):] + fmt.Sprintf("\x00-%d", i)

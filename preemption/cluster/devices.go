@@ -86,6 +86,9 @@ func (ix *Index) layOutDevices() {
 	ix.devices = d
 	for n := range ix.NumNodes() {
 		node := ix.Node(NodeID(n))
+		if len(node.Devices) == 0 {
+			continue
+		}
 		for _, name := range sortedNames(node.Devices) {
 			d.addPool(name, NodeID(n), ix.NumNodes(), node.Devices[name])
 		}

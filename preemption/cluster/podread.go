@@ -39,15 +39,9 @@ type podReader struct {
 // that a node offers or a pod asks for, and settles what it can be told without the
 // others: its node, group and priority. What the readers call amiss is about pods that
 // can be read.
-func (ix *Index) readPods(ps *problems, s *Objects, parts int) []*podReader {
-	names := map[string]bool{}
-	for _, n := range s.Nodes {
-		for name := range n.Allocatable {
-			names[name] = true
-		}
-	}
-	ix.nameResources(names)
-	order := &podOrder{pods: s.Pods}
+func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, parts int) []*podReader {
+	ix.nameResources(offered)
+	order := &podOrder{pods: pods}
 	readers := ix.readAll(order, parts)
 	if !slices.ContainsFunc(readers, func(r *podReader) bool { return r.disorder }) {
 		order.complain(ps, readers)
@@ -59,7 +53,7 @@ func (ix *Index) readPods(ps *problems, s *Objects, parts int) []*podReader {
 	for _, r := range readers {
 		*ps = append(*ps, r.wrong...)
 	}
-	ix.readUnknown(names, readers)
+	ix.readUnknown(offered, readers)
 	return readers
 }
 

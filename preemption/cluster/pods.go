@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -46,24 +45,6 @@ func (ix *Index) count(amounts Resources, row []int64, by int32) {
 			}
 		}
 		ix.named[c] += by
-	}
-}
-
-func (ix *Index) fillNodes(s *Objects) {
-	ix.allocatable = paged.MakeMatrix(len(s.Nodes), len(ix.resources))
-	for i, n := range s.Nodes {
-		row := ix.allocatable.Edit(i)
-		ix.offer(row, n)
-		ix.count(n.Allocatable, row, +1)
-	}
-}
-
-// offer fills the row of a node.
-func (ix *Index) offer(row []int64, n *Node) {
-	clear(row)
-	row[PodsColumn] = math.MaxInt64
-	for name, v := range n.Allocatable {
-		row[ix.column[name]] = v
 	}
 }
 

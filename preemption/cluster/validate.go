@@ -19,11 +19,12 @@ const (
 	KindSnapshot      Kind = "Snapshot"
 )
 
-// validate reports everything in s that cannot be read, but for its pods.
+// validate reports everything in s that cannot be read, but for its pods, and the names
+// and amounts of nodes.
 func validate(s *Objects) problems {
 	var ps problems
 	for _, n := range s.Nodes {
-		validateNode(&ps, n)
+		validateNodeBesides(&ps, n)
 	}
 	for _, g := range s.PodGroups {
 		validateGroup(&ps, g)
@@ -47,22 +48,20 @@ func validateBudget(ps *problems, b *disruption.Budget) {
 	validateSelector(o, "Selector", b.Selector)
 }
 
-// validateUnique complains once about every key that stands more than once.
+// validateUnique complains once about every key that stands more than once, but for
+// those of nodes and pods.
 func validateUnique(ps *problems, s *Objects) {
 	type key struct {
 		kind            Kind
 		namespace, name string
 	}
-	seen := make(map[key]int, len(s.Nodes)+len(s.PodGroups)+len(s.Budgets))
+	seen := make(map[key]int, len(s.PodGroups)+len(s.Budgets))
 	count := func(kind Kind, namespace, name string) {
 		k := key{kind, namespace, name}
 		seen[k]++
 		if seen[k] == 2 {
 			ps.object(kind, namespace, name).bad("Name", quote(name), "unique")
 		}
-	}
-	for i := range s.Nodes {
-		count(KindNode, "", s.Nodes[i].Name)
 	}
 	for i := range s.PodGroups {
 		count(KindPodGroup, s.PodGroups[i].Namespace, s.PodGroups[i].Name)
@@ -79,11 +78,20 @@ func validateUnique(ps *problems, s *Objects) {
 }
 
 func validateNode(ps *problems, n *Node) {
+	validateAllocatable(ps, n)
+	validateNodeBesides(ps, n)
+}
+
+func validateAllocatable(ps *problems, n *Node) {
+	validateAmounts(ps.object(KindNode, "", n.Name), "Allocatable", n.Allocatable)
+}
+
+// validateNodeBesides checks everything but amounts.
+func validateNodeBesides(ps *problems, n *Node) {
 	o := ps.object(KindNode, "", n.Name)
 	if n.Name == "" {
 		o.bad("Name", quote(""), "a name")
 	}
-	validateAmounts(o, "Allocatable", n.Allocatable)
 	for i, t := range n.Taints {
 		field := fmt.Sprintf("Taints[%d]", i)
 		if t.Key == "" {
