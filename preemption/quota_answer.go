@@ -12,7 +12,7 @@ import (
 
 // preemptWorkload answers for a workload, and warns of what does not reach it.
 func (o Options) preemptWorkload(m *quotaModel, p Preemptor) (*Result, error) {
-	r, err := m.preemptWorkload(p)
+	r, err := m.preemptWorkload(p, o.Explain)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func (o Options) beyondWorkloads(asked *Asked) []cluster.Warning {
 	return ws
 }
 
-// preemptWorkload answers for a workload.
-func (m *quotaModel) preemptWorkload(p Preemptor) (*Result, error) {
+// preemptWorkload answers for a workload, with the trace if explain is set.
+func (m *quotaModel) preemptWorkload(p Preemptor, explain bool) (*Result, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	w, err := m.findWorkload(p)
@@ -66,7 +66,7 @@ func (m *quotaModel) preemptWorkload(p Preemptor) (*Result, error) {
 	if refused != "" {
 		return &Result{Verdict: NotEligible, Message: refused, Preemptor: askedByWorkload(p), Warnings: m.warnings()}, nil
 	}
-	r, err := m.answer(w, q)
+	r, err := m.answer(w, q, explain)
 	if err == nil {
 		r.Preemptor = askedByWorkload(p)
 	}
@@ -83,22 +83,32 @@ func askedByWorkload(p Preemptor) Asked {
 
 // answer is the whole road for workload w in queue q: flavors, victims, and if
 // there are none, fewer pods.
-func (m *quotaModel) answer(w *Workload, q cluster.QuotaID) (*Result, error) {
+func (m *quotaModel) answer(w *Workload, q cluster.QuotaID, explain bool) (*Result, error) {
 	a := m.assigner(w, q)
 	defer m.keep(a.quotaSearch)
-	full := a.full()
-	out, list, err := a.try(full)
+	out, list, err := a.decide()
 	if err != nil {
 		return nil, err
 	}
-	if !out.admits(list) {
-		if less, lessList, err := a.reduce(full); err != nil {
-			return nil, err
-		} else if less != nil {
-			out, list = less, lessList
-		}
+	r := a.result(out, list, a.full())
+	if explain {
+		r.Trace = a.trace(out, list)
 	}
-	return a.result(out, list, full), nil
+	return r, nil
+}
+
+// decide chooses flavors and victims, for fewer pods if there are none for all.
+func (a *assigner) decide() (*assignment, []reprieve.QuotaVictim, error) {
+	full := a.full()
+	out, list, err := a.try(full)
+	if err != nil || out.admits(list) {
+		return out, list, err
+	}
+	less, lessList, err := a.reduce(full)
+	if err != nil || less == nil {
+		return out, list, err
+	}
+	return less, lessList, nil
 }
 
 func (m *quotaModel) assigner(w *Workload, q cluster.QuotaID) *assigner {

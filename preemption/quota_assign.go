@@ -175,13 +175,17 @@ func (a *assigner) evict(request []cluster.ColumnAmount, contested []cluster.Col
 	if a.asked && slices.Equal(request, a.last.Request) && slices.Equal(contested, a.last.Contested) {
 		return a.lastVictims
 	}
-	a.asked = true
-	a.last = reprieve.QuotaQuestion{
+	a.asked, a.last = true, a.question(request, contested)
+	a.lastVictims = slices.Clone(a.victims(&a.last))
+	return a.lastVictims
+}
+
+// question is what the search for victims is asked.
+func (a *assigner) question(request []cluster.ColumnAmount, contested []cluster.ColumnID) reprieve.QuotaQuestion {
+	return reprieve.QuotaQuestion{
 		Queue: a.queue, Request: request, Contested: contested,
 		Priority: int64(a.w.Priority) + int64(a.w.Boost), Ordered: cluster.Ordered(a.w),
 	}
-	a.lastVictims = slices.Clone(a.victims(&a.last))
-	return a.lastVictims
 }
 
 // note adds what sets take to the assignment.

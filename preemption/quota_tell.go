@@ -19,7 +19,7 @@ func (a *assigner) result(out *assignment, list []reprieve.QuotaVictim, full []i
 		if wait := a.waits(); wait > 0 && out.possible {
 			r.Verdict, r.Message = NotEligible, fmt.Sprintf("it waits %d more seconds before it may evict others", wait)
 		}
-		r.Rejected = countReasons(out.why)
+		r.Rejected = countReasons(slices.Clone(out.why))
 		if out.possible {
 			r.Quota.Reserved = a.reserve(out)
 		}

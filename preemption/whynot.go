@@ -32,26 +32,28 @@ type Why struct {
 }
 
 // WhyNot forces the branch of the decision that leads to target, and tells the
-// first thing that speaks against it. Errors are those of [Planner.Preempt] and a
-// [*cluster.FieldError] for a target that the snapshot does not have, for one that
-// is not either a node or a unit, and for a preemptor that asks for quota.
+// first thing that speaks against it. For a workload a unit is another one that holds
+// quota. Errors are those of [Planner.Preempt] and a [*cluster.FieldError] for a target
+// that the snapshot does not have, for one that is not either a node or a unit, for a
+// node where a workload asks, and for a pod or group of a queue, which needs both.
 func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 	if (target.Node == "") == (target.Unit == "") {
 		return nil, &cluster.FieldError{
 			Kind: "Target", Field: "Unit", Value: fmt.Sprintf("%q", target.Unit), Want: "set where Node is not, and only there",
 		}
 	}
-	if p.Kind == cluster.KindWorkload {
-		return nil, &cluster.FieldError{
-			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
-			Field: "Kind", Value: fmt.Sprintf("%q", p.Kind), Want: "Pod, PodGroup or CompositePodGroup: WhyNot knows no quota; see Result.Rejected",
-		}
-	}
-	c, _, err := pl.hold()
+	c, quota, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
 	defer pl.release(c)
+	if p.Kind == cluster.KindWorkload {
+		jobs, err := c.queued.of(c, quota)
+		if err != nil {
+			return nil, err
+		}
+		return jobs.whyNotWorkload(p, target)
+	}
 	q, err := c.newQuestion(p)
 	if err != nil {
 		return nil, err

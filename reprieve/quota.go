@@ -23,6 +23,16 @@ type QuotaVictim struct {
 	Reason victims.QuotaReason
 }
 
+// QuotaStep is a decision about a workload.
+type QuotaStep int
+
+// The decisions.
+const (
+	QuotaTaken    QuotaStep = iota // it goes
+	QuotaReturned                  // it comes back: the preemptor fits all the same
+	QuotaKeptOut                   // it would come back, but the preemptor does not fit then
+)
+
 // QuotaPlace is what a workload needs beside quota: a place on the nodes.
 type QuotaPlace interface {
 	// Remove is told that r goes, Return that it comes back.
@@ -55,6 +65,12 @@ type QuotaSearch struct {
 	// Trials counts the checks whether the preemptor fits.
 	Trials int
 
+	// Observe is told of every decision about a workload, in turn, as things stand after
+	// the check; Attempt of whether the preemptor may borrow, before what is tried
+	// then. nil: nobody asks.
+	Observe func(r *cluster.Reservation, step QuotaStep)
+	Attempt func(borrow bool)
+
 	enough bool                  // quota is, and only the place is missing
 	narrow *victims.Reservations // those that help then; nil: reservations
 
@@ -79,7 +95,10 @@ func NewQuotaSearch(ix *cluster.QuotaIndex, u *quota.Usage, rs *victims.Reservat
 }
 
 // Reset makes s as good as new for the usage as it is now.
-func (s *QuotaSearch) Reset() { s.Gone, s.Place, s.Trials = nil, nil, 0 }
+func (s *QuotaSearch) Reset() {
+	s.Gone, s.Place, s.Trials = nil, nil, 0
+	s.Observe, s.Attempt = nil, nil
+}
 
 // Sum adds up what the victims of list use. It belongs to the search and is good
 // until its next call or question.
@@ -134,6 +153,13 @@ func (s *QuotaSearch) giveBack(r *cluster.Reservation) {
 func (s *QuotaSearch) take(r *cluster.Reservation, reason victims.QuotaReason) {
 	s.remove(r)
 	s.out = append(s.out, QuotaVictim{r, reason})
+	s.tell(r, QuotaTaken)
+}
+
+func (s *QuotaSearch) tell(r *cluster.Reservation, step QuotaStep) {
+	if s.Observe != nil {
+		s.Observe(r, step)
+	}
 }
 
 func (s *QuotaSearch) fits(borrow bool) bool {
@@ -176,16 +202,18 @@ func (s *QuotaSearch) fillBack(borrow bool) {
 	for i := len(s.out) - 2; i >= 0; i-- {
 		r := s.out[i].Reservation
 		known := &s.stays[r.Queue]
-		if s.Place == nil && known.back == back && slices.Equal(known.usage, r.Usage) {
+		if s.Place == nil && s.Observe == nil && known.back == back && slices.Equal(known.usage, r.Usage) {
 			s.Trials++ // counted as if it were made
 			continue
 		}
 		s.giveBack(r)
 		if !s.fits(borrow) {
+			s.tell(r, QuotaKeptOut)
 			s.remove(r)
 			*known = stay{r.Usage, back}
 			continue
 		}
+		s.tell(r, QuotaReturned)
 		back++
 		last := len(s.out) - 1
 		s.out[i] = s.out[last]

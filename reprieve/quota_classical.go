@@ -123,6 +123,9 @@ func (s *QuotaSearch) anyEntitled() bool {
 // usage is restored in any case.
 func (s *QuotaSearch) attempt(borrow bool) bool {
 	s.out, s.narrow = s.out[:0], nil
+	if s.Attempt != nil {
+		s.Attempt(borrow)
+	}
 	s.look(borrow)
 	defer s.restore()
 	if s.drainAll(borrow) || s.narrowDown() && s.drainAll(borrow) {

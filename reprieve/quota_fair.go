@@ -89,6 +89,7 @@ func (s *QuotaSearch) gone(r *cluster.Reservation, reason victims.QuotaReason) b
 		s.Place.Remove(r)
 	}
 	s.out = append(s.out, QuotaVictim{r, reason})
+	s.tell(r, QuotaTaken)
 	for h := r.Queue; h != cluster.NoQuota; h = s.tree.Parent(h) {
 		s.fair.known[h] = false
 	}

@@ -1,0 +1,141 @@
+package preemption_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// lab is a cluster of four queues: research, which asks for GPUs, and others that hold
+// some.
+func lab() *preemption.Snapshot {
+	holds := func(name, queue string, priority int32, gpus int32) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Priority: priority, Admission: &cluster.Admission{ClusterQueue: queue},
+			PodSets: []cluster.PodSet{{Name: "workers", Count: gpus, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
+		}
+	}
+	return &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{
+				Name: "research", Cohort: "company", Groups: gpus(10),
+				Preemption: cluster.QueuePreemption{
+					WithinClusterQueue: cluster.LowerPriority, ReclaimWithinCohort: cluster.LowerPriority,
+				},
+			},
+			{Name: "product", Cohort: "company", Groups: gpus(2)},
+			{Name: "sales", Cohort: "company", Groups: gpus(4)},
+			{Name: "partner", Groups: gpus(2)},
+		},
+		LocalQueues: []preemption.LocalQueue{{Name: "lab", ClusterQueue: "research"}},
+		Workloads: []preemption.Workload{
+			holds("own-high", "research", 9, 1), holds("own-low", "research", 0, 1),
+			holds("first", "product", 1, 2), holds("second", "product", 2, 3), holds("third", "product", 3, 3), holds("boss", "product", 9, 1),
+			holds("seller", "sales", 0, 4), holds("stranger", "partner", 0, 2),
+			{Name: "paper", Queue: "lab", Priority: 5, PodSets: []cluster.PodSet{{Name: "workers", Count: 4, Requests: preemption.Resources{"gpu": 1}}}},
+		},
+	}
+}
+
+// The trace of a workload tells which flavor it takes, who goes for it and who comes
+// back.
+func ExampleOptions_explainQuota() {
+	result, err := preemption.Options{Explain: true}.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Name: "paper"}, lab())
+	if err != nil {
+		panic(err)
+	}
+	for _, queue := range result.Trace {
+		fmt.Println("queue", queue.Domain)
+		for _, step := range queue.Steps {
+			fmt.Printf("%-9s %s\n", step.Action, step.Text)
+		}
+	}
+	// Output:
+	// queue research
+	// reject    flavor a100: 3 more gpu needed
+	// flavor    pod set workers takes 4 gpu of flavor a100, which others have to leave
+	// attempt   its queue may borrow
+	// potential first of queue product goes
+	// potential second of queue product goes
+	// return    first comes back
+	// choose    1 workload is evicted
+}
+
+// TestWhyAWorkloadIsNoVictim: the grounds in words.
+func TestWhyAWorkloadIsNoVictim(t *testing.T) {
+	planner, err := preemption.NewPlanner(lab(), preemption.Options{})
+	require.NoError(t, err)
+	paper := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "paper"}
+	_, err = planner.WhyNot(paper, preemption.Node("n1"))
+	require.ErrorContains(t, err, "a workload asks for quota, not for a node")
+	_, err = planner.WhyNot(paper, preemption.Unit("paper"))
+	require.ErrorContains(t, err, "a workload that holds quota")
+	for name, want := range map[string]string{
+		"own-high": "own-high may not go: withinClusterQueue of queue research is LowerPriority, its priority is 9 and the preemptor's 5",
+		"own-low":  "own-low may stay: others go before it, and that is enough",
+		"first":    "first may stay: the preemptor fits with it",
+		"second":   "second is a victim",
+		"third":    "third may stay: others go before it, and that is enough",
+		"boss":     "boss may not go: reclaimWithinCohort of queue research is LowerPriority, its priority is 9 and the preemptor's 5",
+		"seller":   "seller may not go: its queue sales does not borrow what is short",
+		"stranger": "stranger may not go: its queue partner has no cohort in common with research",
+	} {
+		why, err := planner.WhyNot(paper, preemption.Unit(name))
+		require.NoError(t, err)
+		require.Equal(t, want, why.Text)
+	}
+}
+
+// TestQuotaTraceIsTheAnswer: with a trace the answer is the same, whoever went and did
+// not come back is a victim, and WhyNot knows the victims.
+func TestQuotaTraceIsTheAnswer(t *testing.T) {
+	returned, kept := 0, 0
+	eachQuota(t, 1200, func(t *testing.T, c quotaCase, r *preemption.Result) {
+		o := c.options
+		o.Explain = true
+		explained, err := o.Preempt(quotaPreemptor, c.snapshot)
+		require.NoError(t, err)
+		out := map[string]bool{}
+		for _, step := range explained.Trace[0].Steps {
+			switch step.Action {
+			case preemption.ActionAttempt:
+				clear(out)
+			case preemption.ActionPotential:
+				out[step.Unit] = true
+			case preemption.ActionReturn:
+				delete(out, step.Unit)
+				returned++
+			}
+		}
+		explained.Trace = nil
+		require.Empty(t, cmp.Diff(r, explained))
+		planner, err := preemption.NewPlanner(c.snapshot, c.options)
+		require.NoError(t, err)
+		for _, w := range c.snapshot.Workloads {
+			if w.Admission == nil {
+				continue
+			}
+			name := w.Namespace + "/" + w.Name
+			why, err := planner.WhyNot(quotaPreemptor, preemption.Unit(name))
+			if err != nil { // it holds nothing that counts
+				require.ErrorContains(t, err, "holds quota")
+				require.False(t, out[name])
+				continue
+			}
+			require.Equal(t, out[name], why.Chosen, name)
+			require.NotEmpty(t, why.Text)
+			if strings.Contains(why.Text, " may not go: ") {
+				kept++
+			}
+		}
+	})
+	require.Positive(t, returned)
+	require.Greater(t, kept, 100)
+}
