@@ -12,19 +12,21 @@ func (t *slotTry) charge() {
 	if t.budgets.None() {
 		return
 	}
-	t.charging = grown(t.charging, t.ix.NumBudgets())
 	t.tally.Reset()
 	allowed := false
-	for b := range t.charging {
-		allowed = allowed || b < t.ix.NumBudgets() && t.tally.Left(cluster.BudgetID(b)) > 0
+	for b := range cluster.BudgetID(t.ix.NumBudgets()) {
+		allowed = allowed || t.tally.Left(b) > 0
 	}
-	if allowed {
-		t.each(func(_ place, _ victims.UnitID, ids []cluster.BudgetID) {
-			for _, b := range ids {
-				t.charging[b]++
-			}
-		})
+	if !allowed {
+		t.chargeSpent()
+		return
 	}
+	t.charging = grown(t.charging, t.ix.NumBudgets())
+	t.each(func(_ place, _ victims.UnitID, ids []cluster.BudgetID) {
+		for _, b := range ids {
+			t.charging[b]++
+		}
+	})
 	t.harm = grown(t.harm, t.ix.NumNodes())
 	places := map[victims.UnitID]place{}
 	var contested []victims.UnitID
@@ -49,8 +51,21 @@ func (t *slotTry) charge() {
 	}
 	t.tally.Reset()
 	clear(t.charging)
+	if t.marked = t.harmful; t.marked {
+		t.seats.Charge(func(n cluster.NodeID) *victims.RungSet { return &t.harm[n] })
+	}
+}
+
+// chargeSpent is charge where every budget is spent: then it does not matter who is
+// charged first, and what is known of a node alone holds.
+func (t *slotTry) chargeSpent() {
+	violating := t.ladder.Violating(t.priority)
+	for i := range t.parts {
+		s := &t.parts[i]
+		t.harmful = t.harmful || violating.Any(int(s.base/victims.BlockSize))&s.nodes != 0
+	}
 	if t.harmful {
-		t.seats.Charge(t.harm)
+		t.seats.Charge(violating.Of)
 	}
 }
 
@@ -83,10 +98,12 @@ func (t *slotTry) each(visit func(place, victims.UnitID, []cluster.BudgetID)) {
 
 // discharge forgets what charge found.
 func (t *slotTry) discharge() {
-	if !t.harmful {
+	if t.harmful {
+		t.seats.Charge(nil)
+	}
+	if !t.marked {
 		return
 	}
-	t.seats.Charge(nil)
 	for _, n := range t.domain.Nodes {
 		t.harm[n] = victims.RungSet{}
 	}

@@ -1,11 +1,10 @@
 package preemption
 
 import (
-	"container/heap"
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -14,50 +13,48 @@ import (
 // take some are looked at in order of importance.
 type slotMoving struct {
 	*slotTry
-	need  int64 // slots that have to stay
-	total int64 // and those there are
-	nodes []movingNode
-	words int
-	rooms []uint64 // by position: what is free there, packed
-	queue []int32  // positions whose next unit takes slots away, the most important such unit first
-
+	*movingTools
+	need    int64 // slots that have to stay
+	total   int64 // and those there are
 	lost    []lostRung
 	harmful bool // the pass over those whose loss violates a budget
 }
 
-// movingNode is a node on which everybody before next has been decided on.
-type movingNode struct {
-	slots, then int64 // as things stand, and with the unit at next back
-	next, end   victims.Rung
-	unit        victims.UnitID // at next, where it takes slots away
+// movingTools are the buffers of a slotMoving; they are used again.
+type movingTools struct {
+	nodes []movingNode
+	rooms []uint64 // by position: see movingNode.open
+	queue []movingUnit
 }
 
-// lostRung is a unit that goes.
-type lostRung struct {
-	at    int32
-	rung  victims.Rung
-	harms bool
+// movingNode is a node on which everybody before next has been decided on.
+type movingNode struct {
+	slots     int64
+	next, end victims.Rung
+	open      bool // rooms has what is free there, packed; otherwise everybody before next is in place
+	decided   bool // somebody who takes a slot has returned, or stays out
+	over      bool // everybody has been decided on
+}
+
+// movingUnit is the next unit of a node that takes slots away.
+type movingUnit struct {
+	victims.Importance
+	at int32
 }
 
 // moving is the reprieve of k members that may move.
 func (t *slotTry) moving(k int) {
-	m := &slotMoving{slotTry: t, need: int64(k)}
+	m := &slotMoving{slotTry: t, movingTools: &t.slotTools.moving, need: int64(k)}
 	if t.rules.members == MinCount {
 		m.need = int64(t.leaf.need())
 	}
 	t.checks += t.potential // each of them is tried
 	t.top = &slotPlan{price: domain.Free, start: math.MaxInt64, known: true}
-	m.nodes = make([]movingNode, len(t.slots))
+	m.nodes, m.rooms = zeroed(m.nodes, len(t.slots)), m.rooms[:0]
 	for at, slots := range t.slots {
 		n := &m.nodes[at]
-		if n.slots = min(slots, m.need); n.slots > 0 {
-			n.next, n.end = t.seats.Rungs(t.node(int32(at)))
-			room := t.seats.Room(t.node(int32(at)), n.next)
-			if m.rooms == nil {
-				m.words = len(room)
-				m.rooms = make([]uint64, len(t.slots)*m.words)
-			}
-			copy(m.room(int32(at)), room)
+		if n.slots = min(slots, m.need); n.slots > 0 && t.harmful {
+			m.openUp(int32(at))
 		}
 		m.total += n.slots
 	}
@@ -81,45 +78,91 @@ func (m *slotMoving) pass(harmful bool) {
 	m.harmful, m.queue = harmful, m.queue[:0]
 	for at := range m.nodes {
 		n := &m.nodes[at]
-		if n.slots == 0 {
+		if n.slots == 0 || n.over {
 			continue
 		}
 		n.next, n.end = m.seats.Rungs(m.node(int32(at)))
 		if m.advance(int32(at)) {
-			m.queue = append(m.queue, int32(at))
+			m.queue = append(m.queue, m.unit(int32(at)))
 		}
 	}
-	heap.Init(m)
+	compare := func(a, b *movingUnit) int { return m.units.CompareImportance(&a.Importance, &b.Importance) }
+	if m.single() {
+		m.returnMost(compare)
+	} else {
+		heapify(m.queue, compare)
+	}
 	for m.total > m.need && len(m.queue) > 0 {
-		at := m.queue[0]
+		at := m.queue[0].at
 		m.decide(at)
 		if m.nodes[at].slots > 0 && m.advance(at) {
-			heap.Fix(m, 0)
+			m.queue[0] = m.unit(at)
 		} else {
-			heap.Pop(m)
+			last := len(m.queue) - 1
+			m.queue[0] = m.queue[last]
+			m.queue = m.queue[:last]
 		}
+		siftDown(m.queue, 0, compare)
 	}
-	for _, at := range m.queue { // nobody takes a slot from now on
-		m.decide(at)
-		for m.advance(at) {
-			m.decide(at)
-		}
+	for i := range m.queue { // nobody takes a slot from now on
+		m.finish(m.queue[i].at)
 	}
+}
+
+// single reports whether every node of the queue has one slot.
+func (m *slotMoving) single() bool {
+	return !slices.ContainsFunc(m.queue, func(u movingUnit) bool { return m.nodes[u.at].slots > 1 })
+}
+
+// returnMost lets as many units return as there are slots to spare, on nodes that have
+// one each: they need not be put in order for that.
+func (m *slotMoving) returnMost(compare func(a, b *movingUnit) int) {
+	spare := int(min(m.total-m.need, int64(len(m.queue))))
+	selectLeast(m.queue, spare, compare)
+	for _, u := range m.queue[:spare] {
+		m.nodes[u.at].slots, m.nodes[u.at].decided = 0, true
+	}
+	m.total -= int64(spare)
+	m.queue = append(m.queue[:0], m.queue[spare:]...)
+}
+
+// unit is the one at next.
+func (m *slotMoving) unit(at int32) movingUnit {
+	return movingUnit{m.units.Importance(m.ladder.Unit(m.node(at), m.nodes[at].next)), at}
+}
+
+// openUp notes what is free on a node before the unit at next.
+func (m *slotMoving) openUp(at int32) {
+	n, node := &m.nodes[at], m.node(at)
+	if n.open {
+		return
+	}
+	if size := len(m.nodes) * m.words(); len(m.rooms) != size {
+		m.rooms = slices.Grow(m.rooms[:0], size)[:size]
+	}
+	if n.end == 0 {
+		n.next, n.end = m.seats.Rungs(node)
+	}
+	copy(m.room(at), m.seats.Room(node, n.next))
+	n.open = true
 }
 
 // advance returns units on a node until one takes slots away, and reports whether
 // there is one.
 func (m *slotMoving) advance(at int32) bool {
-	n := &m.nodes[at]
-	node, room := m.node(at), m.room(at)
-	for ; n.next < n.end; n.next++ {
+	n, node := &m.nodes[at], m.node(at)
+	if !n.open {
+		n.next = m.seats.Stops(node, n.slots)
+		return n.next < n.end
+	}
+	for room := m.room(at); n.next < n.end; n.next++ {
 		if m.seats.Harms(node, n.next) != m.harmful {
 			continue
 		}
 		m.seats.Take(room, node, n.next)
-		if n.then = min(m.seats.SlotsOf(room), m.need); n.then < n.slots {
-			n.unit = m.ladder.Unit(node, n.next)
-			return true // and stays until decide
+		if m.seats.SlotsOf(room) < n.slots {
+			m.seats.Leave(room, node, n.next)
+			return true
 		}
 	}
 	return false
@@ -127,69 +170,46 @@ func (m *slotMoving) advance(at int32) bool {
 
 // decide lets the unit at next stay if enough slots are left then.
 func (m *slotMoving) decide(at int32) {
-	n, node := &m.nodes[at], m.node(at)
-	g := n.next
-	n.next++
-	if lost := n.slots - n.then; lost <= m.total-m.need {
-		m.total -= lost
-		n.slots = n.then
+	n, node, spare := &m.nodes[at], m.node(at), m.total-m.need
+	n.decided = true
+	if n.slots == 1 && spare > 0 {
+		m.total, n.slots = m.total-1, 0
 		return
 	}
-	m.seats.Leave(m.room(at), node, g)
-	m.lose(at, g)
+	m.openUp(at)
+	g, room := n.next, m.room(at)
+	n.next++
+	m.seats.Take(room, node, g)
+	if left := min(m.seats.SlotsOf(room), m.need); n.slots-left <= spare {
+		m.total, n.slots = m.total-n.slots+left, left
+		return
+	}
+	m.seats.Leave(room, node, g)
+	m.lose(at, g, m.harmful)
 }
 
-// lose notes that the unit on a rung goes.
-func (m *slotMoving) lose(at int32, g victims.Rung) {
-	rungs, p := m.ladder.AtSimple(m.node(at)), m.top
-	own := int64(rungs.Owns[g])
-	if own > p.price.Highest {
-		p.price.Highest, p.start = own, math.MaxInt64
-	}
-	if own == p.price.Highest {
-		p.start = min(p.start, int64(rungs.Started[g]))
-	}
-	p.price.Sum += own + 1<<31
-	p.price.Pods++
-	if m.harmful {
-		p.price.Violations++
-	}
-	if !m.brief {
-		m.lost = append(m.lost, lostRung{at, g, m.harmful})
-	}
-}
-
-// losses are those who go; the members are seated.
-func (m *slotMoving) losses() (l slotLosses) {
-	for _, s := range m.top.spots {
-		m.count[s.at] = s.k
-	}
-	l.list, l.short = make([]victims.Marked, 0, len(m.lost)), make([]reprieve.Shortage, 0, len(m.lost))
-	for _, x := range m.lost {
-		why := reprieve.Shortage{Alone: true}
-		if k := m.count[x.at]; k > 0 {
-			m.seats.Beside(m.node(x.at), int64(k), m.room(x.at))
-			why = m.seats.Short(x.rung)
+// finish decides on everybody who is left on a node, where no slot is to spare.
+func (m *slotMoving) finish(at int32) {
+	n, node := &m.nodes[at], m.node(at)
+	if n.decided {
+		for more := true; more; more = m.advance(at) {
+			m.decide(at)
 		}
-		l.add(m.ladder.Unit(m.node(x.at), x.rung), x.harms, why)
+		return
 	}
-	for _, s := range m.top.spots {
-		m.count[s.at] = 0
+	n.over = true // its slots hold members; who returns beside these is a matter of the node
+	if m.brief && m.stats.Domains == 1 {
+		pay(&m.top.price, m.seats.Cost(node, n.slots).Price())
+		return
 	}
-	return l
+	for _, g := range m.seats.Victims(node, n.slots) {
+		m.lose(at, g, m.seats.Harms(node, g))
+	}
 }
 
-func (m *slotMoving) room(at int32) []uint64 { return m.rooms[int(at)*m.words:][:m.words] }
+func (m *slotMoving) words() int { return len(m.seats.One().Words) }
 
-// Len, Less, Swap, Push and Pop make the queue a heap.
-func (m *slotMoving) Len() int { return len(m.queue) }
-func (m *slotMoving) Less(i, j int) bool {
-	return m.units.Compare(m.nodes[m.queue[i]].unit, m.nodes[m.queue[j]].unit) < 0
-}
-func (m *slotMoving) Swap(i, j int) { m.queue[i], m.queue[j] = m.queue[j], m.queue[i] }
-func (m *slotMoving) Push(x any)    { m.queue = append(m.queue, x.(int32)) }
-func (m *slotMoving) Pop() any {
-	last := m.queue[len(m.queue)-1]
-	m.queue = m.queue[:len(m.queue)-1]
-	return last
+func (m *slotMoving) room(at int32) []uint64 {
+	words := m.words()
+	return m.rooms[int(at)*words:][:words]
 }

@@ -59,44 +59,16 @@ func (t *slotTry) least(k int) []int32 {
 			last := len(again) - 1
 			again[0] = again[last]
 			again = again[:last]
-			siftDown(again, 0)
+			siftDown(again, 0, (*slotOffer).compare)
 		}
 		seq = append(seq, o.at)
 		if int64(o.k) < t.slots[o.at] && len(seq) < k {
 			again = append(again, t.further(o))
-			siftUp(again, len(again)-1)
+			siftUp(again, len(again)-1, (*slotOffer).compare)
 		}
 	}
 	t.again = again[:0]
 	return seq
-}
-
-func siftUp(h []slotOffer, i int) {
-	for i > 0 {
-		up := (i - 1) / 2
-		if h[i].compare(&h[up]) >= 0 {
-			return
-		}
-		h[i], h[up] = h[up], h[i]
-		i = up
-	}
-}
-
-func siftDown(h []slotOffer, i int) {
-	for {
-		down := 2*i + 1
-		if down >= len(h) {
-			return
-		}
-		if down+1 < len(h) && h[down+1].compare(&h[down]) < 0 {
-			down++
-		}
-		if h[i].compare(&h[down]) <= 0 {
-			return
-		}
-		h[i], h[down] = h[down], h[i]
-		i = down
-	}
 }
 
 // roomiest orders the nodes that have slots: most of them first, then by number.

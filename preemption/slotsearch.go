@@ -45,6 +45,7 @@ type slotTools struct {
 	again     []slotOffer
 	order     []int32
 	touched   []int32
+	moving    movingTools
 }
 
 // newSlotSearch returns the search for the question of s, nil if it is not one that

@@ -17,6 +17,7 @@ type slotTry struct {
 
 	potential int        // how many potential victims there are
 	harmful   bool       // the loss of some violates a budget
+	marked    bool       // harm says whose
 	cheapest  []nodeCost // nodes in order of what the first member there costs; not all
 	top       *slotPlan  // the best so far
 	checks    int

@@ -2,6 +2,7 @@ package reprieve
 
 import (
 	"cmp"
+	"math/bits"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -23,24 +24,17 @@ const (
 	lowest      = -1<<31 - 1
 )
 
-// costOf packs a price without a lead.
-func costOf(p domain.Price) Cost {
-	c := Cost{uint64(p.Violations) << highestBits, uint64(p.Sum)<<podBits | uint64(p.Pods)}
-	if p.Pods > 0 {
-		c.worst |= uint64(p.Highest - lowest)
-	}
-	return c
-}
-
 // Price is c as a price.
 func (c Cost) Price() domain.Price {
 	p := domain.Free
-	if p.Pods = int64(c.sum & (1<<podBits - 1)); p.Pods > 0 {
+	if p.Pods = int64(c.pods()); p.Pods > 0 {
 		p.Highest = int64(c.worst&(1<<highestBits-1)) + lowest
 		p.Violations, p.Sum = int64(c.worst>>highestBits), int64(c.sum>>podBits)
 	}
 	return p
 }
+
+func (c Cost) pods() uint64 { return c.sum & (1<<podBits - 1) }
 
 // Compare is below zero if c is less than o, as [domain.Price.Compare] says.
 func (c Cost) Compare(o Cost) int {
@@ -56,8 +50,12 @@ func raised(own int32) uint64 { return uint64(int64(own)+1<<31)<<podBits + 1 }
 // Cost is what has to go on node n for k members, at most as many as there is room
 // for with all potential victims gone. O(units).
 func (s *Seats) Cost(n cluster.NodeID, k int64) Cost {
-	if s.wide < 0 || s.harmed(n) {
-		return costOf(s.walk(n, k))
+	var harm *victims.RungSet
+	if s.harmed(n) {
+		harm = s.harm(n)
+	}
+	if s.wide < 0 || harm != nil && !harm.Covers(s.Rungs(n)) {
+		return s.walk(n, k, harm)
 	}
 	a, at := s.asking(k, s.held(n)), s.ladder.AtSimple(n)
 	first, end := at.Below(s.below), victims.Rung(len(at.Owns))
@@ -69,11 +67,49 @@ func (s *Seats) Cost(n cluster.NodeID, k int64) Cost {
 	for ; from > first/victims.Stride && !a.Fits(at.Rooms[int(from)*words:][:words]); from-- {
 	}
 	room, asks, owns := at.Rooms[int(from)*words:][:words], at.Asks[int(from)*words*victims.Stride:], at.Owns[from*victims.Stride:]
-	if s.narrow {
-		w := s.wide
-		return back1(a, w, room[w], asks[w:], owns)
+	var c Cost
+	if w := s.wide; s.narrow {
+		c = back1(a, w, room[w], asks[w:], owns)
+	} else {
+		c = back2(a, room, asks, owns)
 	}
-	return back2(a, room, asks, owns)
+	if harm != nil { // everybody's loss does harm
+		c.worst |= c.pods() << highestBits
+	}
+	return c
+}
+
+// walk is Cost, unit by unit: first those of harm, which may be nil.
+func (s *Seats) walk(n cluster.NodeID, k int64, harm *victims.RungSet) (c Cost) {
+	s.ask(n, k)
+	s.start()
+	violations, highest := uint64(0), int64(lowest)
+	for _, first := range []bool{true, false} {
+		for w := s.first / 64; w*64 < s.end; w++ {
+			set := victims.Between(w, s.first, s.end)
+			switch {
+			case harm != nil && first:
+				set &= harm[w]
+			case harm != nil:
+				set &^= harm[w]
+			case first:
+				set = 0
+			}
+			for ; set != 0; set &= set - 1 {
+				g := w*64 + victims.Rung(bits.TrailingZeros64(set))
+				if s.returns(g) {
+					continue
+				}
+				c.sum += raised(s.at.Owns[g])
+				highest = max(highest, int64(s.at.Owns[g]))
+				if first {
+					violations++
+				}
+			}
+		}
+	}
+	c.worst = violations<<highestBits | uint64(highest-lowest)
+	return c
 }
 
 // back1 gives units back where word w of a is all that members ask for: asks begins with

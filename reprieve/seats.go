@@ -35,7 +35,7 @@ type Seats struct {
 	row     []int64
 	room    []uint64
 
-	harm []victims.RungSet // by node
+	harm func(cluster.NodeID) *victims.RungSet // nil: nobody's loss does
 	lost []victims.Rung
 }
 
@@ -90,9 +90,8 @@ func (s *Seats) SlotsInColumn(b *victims.Block, c, i int) int64 {
 	return s.slots.InColumn(b, c, i, len(s.one.Words))
 }
 
-// Charge says for each node whose loss violates a budget; nil: nobody's. The slice is
-// kept.
-func (s *Seats) Charge(harm []victims.RungSet) { s.harm = harm }
+// Charge says for each node whose loss violates a budget; nil: nobody's.
+func (s *Seats) Charge(harm func(cluster.NodeID) *victims.RungSet) { s.harm = harm }
 
 // look turns to node n.
 func (s *Seats) look(n cluster.NodeID) {
@@ -223,22 +222,17 @@ func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Rung) {
 	}
 }
 
-// Highest is the least that the most important victim's priority can be for k
-// members on node n; it is exact without budgets. [domain.Free] has that of nobody.
-// O(log units).
-func (s *Seats) Highest(n cluster.NodeID, k int64) int64 {
+// Stops is the first rung on node n whose unit does not return beside k members, or the
+// end where all do, if they are tried in order of importance.
+func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Rung {
 	s.ask(n, k)
 	if s.first == s.end {
-		return domain.Free.Highest
+		return s.end
 	}
-	from, room := s.reach()
-	s.take(room)
-	for g := from; g < s.end; g++ {
-		if !s.returns(g) {
-			return int64(s.at.Owns[g])
-		}
+	g, room := s.reach()
+	for s.take(room); g < s.end && s.returns(g); g++ {
 	}
-	return domain.Free.Highest
+	return g
 }
 
 // reach returns a rung up to which everybody returns, and what is free with those in
@@ -284,29 +278,6 @@ func (s *Seats) returns(g victims.Rung) bool {
 	return true
 }
 
-// walk is Cost, unit by unit.
-func (s *Seats) walk(n cluster.NodeID, k int64) domain.Price {
-	price := domain.Free
-	out := s.Victims(n, k)
-	if len(out) == 0 {
-		return price
-	}
-	owns := s.at.Owns
-	price.Highest, price.Pods = int64(owns[out[0]]), int64(len(out))
-	for _, g := range out {
-		price.Sum += int64(owns[g])
-	}
-	price.Sum += price.Pods << 31
-	if s.harmed(n) {
-		for _, g := range out {
-			if s.harm[n].Has(g) {
-				price.Violations++
-			}
-		}
-	}
-	return price
-}
-
 // More is what has to go on node n for the k-th member beyond those who go for k-1,
 // none of whom comes back. O(units).
 func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
@@ -334,11 +305,11 @@ func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
 }
 
 // harmed reports whether the loss of some unit on node n violates a budget.
-func (s *Seats) harmed(n cluster.NodeID) bool { return s.harm != nil && !s.harm[n].Empty() }
+func (s *Seats) harmed(n cluster.NodeID) bool { return s.harm != nil && !s.harm(n).Empty() }
 
 // Harms reports whether the loss of the unit on rung g of node n violates a budget.
 func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
-	return s.harm != nil && s.harm[n].Has(g)
+	return s.harm != nil && s.harm(n).Has(g)
 }
 
 // charge adds what the loss of the unit on rung g costs.
@@ -359,11 +330,11 @@ func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Rung {
 	s.out = s.out[:0]
 	switch {
 	case s.first == s.end:
-	case !s.harmed(n):
+	case !s.harmed(n) || s.harm(n).Covers(s.first, s.end): // then the order is that of importance
 		from, room := s.reach()
 		s.inOrder(room, from)
 	default:
-		s.harmfulFirst(&s.harm[n])
+		s.harmfulFirst(s.harm(n))
 	}
 	return s.out
 }
