@@ -50,6 +50,7 @@ func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, pa
 		readers = ix.readAll(order, parts)
 		order.complain(ps, nil)
 	}
+	ix.podByName = newPodNames(readers[0].hashes, parts)
 	for _, r := range readers {
 		*ps = append(*ps, r.wrong...)
 	}
@@ -73,7 +74,6 @@ func (ix *Index) readAll(order *podOrder, parts int) []*podReader {
 			r.read(order.id(at), order.pods[at])
 		}
 	})
-	ix.podByName = newPodNames(hashes, parts)
 	return readers
 }
 
