@@ -143,7 +143,11 @@ func (s *podSearch) victims(c candidate) []Victim {
 // constraints are not monotone and it could by now, when it was tried.
 func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	tried := map[victims.UnitID]attempt{}
-	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) { tried[u] = attempt{violates, why} }
+	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
+		if !why.OK() || s.units.Unit(u).Elastic { // the others came back whole
+			tried[u] = attempt{violates, why}
+		}
+	}
 	defer func() { s.runner.Observe = nil }()
 	s.trial.Reset(n)
 	out, _ := s.strategy()(s.evictable(n))
