@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // BenchmarkCompile is what it costs to turn plain structs into dense columns, with one
@@ -38,6 +39,7 @@ func BenchmarkCompileWorst(b *testing.B) {
 		{"12-resources", 30, diverse}, // of which each pod asks for three
 		{"classes", 30, classify},     // priorities by class
 		{"grouped", 30, gather},       // every pod is in a group, of four pods
+		{"admitted", 30, admit},       // what an API server adds to a pod, and a fifth with terms
 	} {
 		for _, s := range sizes() {
 			snap := gen.Fleet(s.nodes, c.perNode, seed, gen.Uniform)
@@ -121,5 +123,23 @@ func gather(s *preemption.Snapshot) {
 			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: fmt.Sprintf("group-%06d", i/4), Mode: "All", MinCount: &four, Priority: s.Pods[i].Priority})
 		}
 		s.Pods[i].Group, s.Pods[i].Priority = fmt.Sprintf("group-%06d", i/4), s.PodGroups[i/4].Priority
+	}
+}
+
+// admit gives the pods what admission adds, and a fifth of them terms about others.
+func admit(s *preemption.Snapshot) {
+	classify(s)
+	seconds := []cluster.Toleration{
+		{Key: "node.kubernetes.io/not-ready", Operator: cluster.TolerationExists, Effect: cluster.NoExecute},
+		{Key: "node.kubernetes.io/unreachable", Operator: cluster.TolerationExists, Effect: cluster.NoExecute},
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		p.Priority, p.Policy, p.Tolerations = new(int32), priority.PreemptLowerPriority, seconds
+		*p.Priority = s.PriorityClasses[p.Class[len(p.Class)-1]-'0'].Value
+		if i%5 == 0 {
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("app", p.Labels["app"])}}
+			p.Spread = []cluster.Spread{{MaxSkew: 5, TopologyKey: hostKey, Selector: matching("app", p.Labels["app"])}}
+		}
 	}
 }

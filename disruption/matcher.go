@@ -47,6 +47,26 @@ func (s *Selector) Compile() (*Matcher, error) {
 	return &Matcher{selects: true, requirements: requirements}, nil
 }
 
+// Valid reports whether s can be compiled. It allocates nothing.
+func (s *Selector) Valid() bool {
+	if s == nil {
+		return true
+	}
+	for key, value := range s.MatchLabels {
+		if !names.LabelKey(key) || !names.LabelValue(value) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.MatchExpressions, func(r Requirement) bool { return !r.valid() })
+}
+
+// valid reports whether check has no complaint.
+func (r *Requirement) valid() bool {
+	needs := r.Operator == In || r.Operator == NotIn
+	return r.Operator.Valid() && names.LabelKey(r.Key) && needs == (len(r.Values) > 0) &&
+		!slices.ContainsFunc(r.Values, func(v string) bool { return !names.LabelValue(v) })
+}
+
 // check returns what is wrong with r, which is found at path inside its selector.
 func (r Requirement) check(path string) []error {
 	var errs []error

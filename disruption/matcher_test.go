@@ -258,3 +258,30 @@ func TestMatchesAllocatesNothing(t *testing.T) {
 		}
 	}))
 }
+
+// validMeansThatItCompiles: selectors with and without something wrong.
+func validMeansThatItCompiles(t *rapid.T) {
+	s := drawSelector(t)
+	if s != nil {
+		if rapid.IntRange(0, 3).Draw(t, "bad label") == 0 {
+			s.MatchLabels = map[string]string{
+				rapid.SampledFrom([]string{"a", "-", "", "x/y", "X/y"}).Draw(t, "key"): rapid.SampledFrom([]string{"1", "", "-"}).Draw(t, "value"),
+			}
+		}
+		for i := range s.MatchExpressions {
+			r := &s.MatchExpressions[i]
+			switch rapid.IntRange(0, 7).Draw(t, "change") {
+			case 0:
+				r.Key = rapid.SampledFrom([]string{"-", "", "x/y"}).Draw(t, "key")
+			case 1:
+				r.Operator = rapid.SampledFrom([]disruption.Operator{"", "Like", disruption.In, disruption.Exists}).Draw(t, "operator")
+			case 2:
+				r.Values = rapid.SliceOfN(rapid.SampledFrom([]string{"1", "-"}), 0, 2).Draw(t, "values")
+			}
+		}
+	}
+	_, err := s.Compile()
+	require.Equal(t, err == nil, s.Valid())
+}
+
+func TestValidMeansThatItCompiles(t *testing.T) { rapid.Check(t, validMeansThatItCompiles) }

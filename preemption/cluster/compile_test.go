@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -91,11 +92,12 @@ func spoil(t *rapid.T, s *cluster.Snapshot, i int) {
 			Fields: []cluster.NodeRequirement{{Key: "b", Operator: cluster.NodeExists}},
 		}}}
 	case 8:
-		p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone"}, {TopologyKey: "-", MinDomains: -1, MatchLabelKeys: []string{""}}}
+		p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone"}, {TopologyKey: "-", MinDomains: -1, MatchLabelKeys: []string{""}, NodeTaintsPolicy: "x"}}
 	case 9:
 		p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Count: 1}, {Count: 2, Fraction: 1, Assigned: []int32{0, 0, -1}}}
 	case 10:
-		p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "zone"}, {TopologyKey: "!", Namespaces: []string{""}, MatchLabelKeys: []string{"a"}, MismatchLabelKeys: []string{"a"}}}
+		like := &disruption.Selector{MatchLabels: map[string]string{"!": "-"}, MatchExpressions: []disruption.Requirement{{Key: "a", Operator: "Like"}}}
+		p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "zone"}, {Selector: like, TopologyKey: "!", Namespaces: []string{""}, MatchLabelKeys: []string{"a"}, MismatchLabelKeys: []string{"a"}}}
 	case 11:
 		low := int32(-5)
 		p.PreemptionPriority = &low

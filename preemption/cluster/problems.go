@@ -36,6 +36,36 @@ func (o object) wrap(err error, field, value, want string) {
 	})
 }
 
+// place is a field of an object, in a list perhaps, such as Tolerations[3].Key. It is
+// put into words for a complaint only.
+type place struct {
+	list  string // empty: none
+	i     int
+	inner string // list in an element of the other; empty: none
+	j     int
+	field string
+}
+
+// at is a field of p.
+func (p place) at(field string) place {
+	p.field += field
+	return p
+}
+
+// dot is a field of p in words.
+func (p place) dot(field string) string { return p.at(field).String() }
+
+func (p place) String() string {
+	path := p.list
+	if p.list != "" {
+		path += "[" + number(p.i) + "]"
+	}
+	if p.inner != "" {
+		path += p.inner + "[" + number(p.j) + "]"
+	}
+	return path + p.field
+}
+
 // err joins the complaints, sorted by kind, namespace, name, field and value.
 func (ps problems) err() error {
 	if len(ps) == 0 {

@@ -45,7 +45,7 @@ func validateBudget(ps *problems, b *disruption.Budget) {
 	if b.Name == "" {
 		o.bad("Name", quote(""), "a name")
 	}
-	validateSelector(o, "Selector", b.Selector)
+	validateSelector(o, place{field: "Selector"}, b.Selector)
 }
 
 // validateUnique complains once about every key that stands more than once, but for
@@ -93,14 +93,14 @@ func validateNodeBesides(ps *problems, n *Node) {
 		o.bad("Name", quote(""), "a name")
 	}
 	for i, t := range n.Taints {
-		field := fmt.Sprintf("Taints[%d]", i)
+		field := place{list: "Taints", i: i}
 		if t.Key == "" {
-			o.bad(field+".Key", quote(""), "a key")
+			o.bad(field.dot(".Key"), quote(""), "a key")
 		}
 		switch t.Effect {
 		case NoSchedule, PreferNoSchedule, NoExecute:
 		default:
-			o.bad(field+".Effect", quote(string(t.Effect)), "NoSchedule, PreferNoSchedule or NoExecute")
+			o.bad(field.dot(".Effect"), quote(string(t.Effect)), "NoSchedule, PreferNoSchedule or NoExecute")
 		}
 	}
 	validatePools(o, n.Devices)
@@ -156,44 +156,44 @@ func validatePolicy(o object, policy priority.Policy) {
 
 func validatePorts(o object, ports []HostPort) {
 	for i, port := range ports {
-		field := fmt.Sprintf("Ports[%d]", i)
+		field := place{list: "Ports", i: i}
 		if port.Port < 1 || port.Port > 65535 {
-			o.bad(field+".Port", number(port.Port), "from 1 to 65535")
+			o.bad(field.dot(".Port"), number(port.Port), "from 1 to 65535")
 		}
 		switch port.Protocol {
 		case "", "TCP", "UDP", "SCTP":
 		default:
-			o.bad(field+".Protocol", quote(port.Protocol), "TCP, UDP, SCTP or empty")
+			o.bad(field.dot(".Protocol"), quote(port.Protocol), "TCP, UDP, SCTP or empty")
 		}
 	}
 }
 
 func validateTolerations(o object, tolerations []Toleration) {
 	for i, t := range tolerations {
-		field := fmt.Sprintf("Tolerations[%d]", i)
+		field := place{list: "Tolerations", i: i}
 		switch t.Operator {
 		case "", TolerationEqual:
 			if t.Key == "" {
-				o.bad(field+".Operator", quote(string(t.Operator)), "Exists, as the key is empty")
+				o.bad(field.dot(".Operator"), quote(string(t.Operator)), "Exists, as the key is empty")
 			}
 		case TolerationExists:
 			if t.Value != "" {
-				o.bad(field+".Value", quote(t.Value), "empty, as the operator is Exists")
+				o.bad(field.dot(".Value"), quote(t.Value), "empty, as the operator is Exists")
 			}
 		case TolerationLt, TolerationGt:
 			if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {
-				o.bad(field+".Value", quote(t.Value), "an integer")
+				o.bad(field.dot(".Value"), quote(t.Value), "an integer")
 			}
 			if t.Key == "" {
-				o.bad(field+".Key", quote(""), "a key")
+				o.bad(field.dot(".Key"), quote(""), "a key")
 			}
 		default:
-			o.bad(field+".Operator", quote(string(t.Operator)), "Equal, Exists, Lt, Gt or empty")
+			o.bad(field.dot(".Operator"), quote(string(t.Operator)), "Equal, Exists, Lt, Gt or empty")
 		}
 		switch t.Effect {
 		case "", NoSchedule, PreferNoSchedule, NoExecute:
 		default:
-			o.bad(field+".Effect", quote(string(t.Effect)), "NoSchedule, PreferNoSchedule, NoExecute or empty")
+			o.bad(field.dot(".Effect"), quote(string(t.Effect)), "NoSchedule, PreferNoSchedule, NoExecute or empty")
 		}
 	}
 }
@@ -204,18 +204,18 @@ func validateNodeAffinity(o object, a *NodeAffinity) {
 	}
 	for i, term := range a.Terms {
 		for j, r := range term.Labels {
-			validateNodeRequirement(o, fmt.Sprintf("NodeAffinity.Terms[%d].Labels[%d]", i, j), r)
+			validateNodeRequirement(o, place{list: "NodeAffinity.Terms", i: i, inner: ".Labels", j: j}, r)
 		}
 		for j, r := range term.Fields {
-			field := fmt.Sprintf("NodeAffinity.Terms[%d].Fields[%d]", i, j)
+			field := place{list: "NodeAffinity.Terms", i: i, inner: ".Fields", j: j}
 			if r.Key != FieldName {
-				o.bad(field+".Key", quote(r.Key), FieldName)
+				o.bad(field.dot(".Key"), quote(r.Key), FieldName)
 			}
 			if r.Operator != NodeIn && r.Operator != NodeNotIn {
-				o.bad(field+".Operator", quote(string(r.Operator)), "In or NotIn")
+				o.bad(field.dot(".Operator"), quote(string(r.Operator)), "In or NotIn")
 			}
 			if len(r.Values) != 1 {
-				o.bad(field+".Values", number(len(r.Values)), "one value")
+				o.bad(field.dot(".Values"), number(len(r.Values)), "one value")
 			}
 		}
 	}
@@ -224,27 +224,27 @@ func validateNodeAffinity(o object, a *NodeAffinity) {
 // FieldName is the only field of a node that NodeTerm.Fields may select on.
 const FieldName = "metadata.name"
 
-func validateNodeRequirement(o object, field string, r NodeRequirement) {
+func validateNodeRequirement(o object, field place, r NodeRequirement) {
 	if r.Key == "" {
-		o.bad(field+".Key", quote(""), "a label")
+		o.bad(field.dot(".Key"), quote(""), "a label")
 	}
 	switch r.Operator {
 	case NodeIn, NodeNotIn:
 		if len(r.Values) == 0 {
-			o.bad(field+".Values", number(0), "at least one value")
+			o.bad(field.dot(".Values"), number(0), "at least one value")
 		}
 	case NodeExists, NodeDoesNotExist:
 		if len(r.Values) != 0 {
-			o.bad(field+".Values", number(len(r.Values)), "no value")
+			o.bad(field.dot(".Values"), number(len(r.Values)), "no value")
 		}
 	case NodeGt, NodeLt:
 		if len(r.Values) != 1 {
-			o.bad(field+".Values", number(len(r.Values)), "one value")
+			o.bad(field.dot(".Values"), number(len(r.Values)), "one value")
 		} else if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
-			o.bad(field+".Values[0]", quote(r.Values[0]), "an integer")
+			o.bad(field.dot(".Values[0]"), quote(r.Values[0]), "an integer")
 		}
 	default:
-		o.bad(field+".Operator", quote(string(r.Operator)), "In, NotIn, Exists, DoesNotExist, Gt or Lt")
+		o.bad(field.dot(".Operator"), quote(string(r.Operator)), "In, NotIn, Exists, DoesNotExist, Gt or Lt")
 	}
 }
 

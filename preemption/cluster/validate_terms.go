@@ -18,13 +18,13 @@ const (
 // validateConstraints checks what a pod says about other pods, tokens and devices.
 func validateConstraints(o object, p *Pod) {
 	for i := range p.Affinity {
-		validateAffinityTerm(o, fmt.Sprintf("Affinity[%d]", i), &p.Affinity[i], p)
+		validateAffinityTerm(o, place{list: "Affinity", i: i}, &p.Affinity[i], p)
 	}
 	for i := range p.AntiAffinity {
-		validateAffinityTerm(o, fmt.Sprintf("AntiAffinity[%d]", i), &p.AntiAffinity[i], p)
+		validateAffinityTerm(o, place{list: "AntiAffinity", i: i}, &p.AntiAffinity[i], p)
 	}
 	for i := range p.Spread {
-		validateSpread(o, fmt.Sprintf("Spread[%d]", i), &p.Spread[i])
+		validateSpread(o, place{list: "Spread", i: i}, &p.Spread[i])
 	}
 	for i, token := range p.Tokens {
 		if token == "" {
@@ -32,53 +32,54 @@ func validateConstraints(o object, p *Pod) {
 		}
 	}
 	for i := range p.Devices {
-		validateDeviceRequest(o, fmt.Sprintf("Devices[%d]", i), &p.Devices[i])
+		validateDeviceRequest(o, place{list: "Devices", i: i}, &p.Devices[i])
 	}
 }
 
-func validateAffinityTerm(o object, field string, t *AffinityTerm, owner *Pod) {
+func validateAffinityTerm(o object, field place, t *AffinityTerm, owner *Pod) {
 	validateTopologyKey(o, field, t.TopologyKey)
-	validateSelector(o, field+".Selector", t.Selector)
-	validateSelector(o, field+".NamespaceSelector", t.NamespaceSelector)
+	validateSelector(o, field.at(".Selector"), t.Selector)
+	validateSelector(o, field.at(".NamespaceSelector"), t.NamespaceSelector)
 	for i, ns := range t.Namespaces {
 		if ns == "" && owner.Namespace != "" {
-			o.bad(fmt.Sprintf("%s.Namespaces[%d]", field, i), quote(""), "a name")
+			o.bad(field.dot(fmt.Sprintf(".Namespaces[%d]", i)), quote(""), "a name")
 		}
 	}
-	validateLabelKeys(o, field+".MatchLabelKeys", t.MatchLabelKeys, t.Selector)
-	validateLabelKeys(o, field+".MismatchLabelKeys", t.MismatchLabelKeys, t.Selector)
+	validateLabelKeys(o, field.at(".MatchLabelKeys"), t.MatchLabelKeys, t.Selector)
+	validateLabelKeys(o, field.at(".MismatchLabelKeys"), t.MismatchLabelKeys, t.Selector)
 	for i, key := range t.MismatchLabelKeys {
 		if slices.Contains(t.MatchLabelKeys, key) {
-			o.bad(fmt.Sprintf("%s.MismatchLabelKeys[%d]", field, i), quote(key), "absent from MatchLabelKeys")
+			o.bad(field.dot(fmt.Sprintf(".MismatchLabelKeys[%d]", i)), quote(key), "absent from MatchLabelKeys")
 		}
 	}
 }
 
-func validateSpread(o object, field string, s *Spread) {
+func validateSpread(o object, field place, s *Spread) {
 	validateTopologyKey(o, field, s.TopologyKey)
-	validateSelector(o, field+".Selector", s.Selector)
+	validateSelector(o, field.at(".Selector"), s.Selector)
 	if s.MaxSkew < 1 {
-		o.bad(field+".MaxSkew", number(s.MaxSkew), ">= 1")
+		o.bad(field.dot(".MaxSkew"), number(s.MaxSkew), ">= 1")
 	}
 	if s.MinDomains < 0 {
-		o.bad(field+".MinDomains", number(s.MinDomains), ">= 0")
+		o.bad(field.dot(".MinDomains"), number(s.MinDomains), ">= 0")
 	}
-	validateNodePolicy(o, field+".NodeAffinityPolicy", s.NodeAffinityPolicy)
-	validateNodePolicy(o, field+".NodeTaintsPolicy", s.NodeTaintsPolicy)
-	validateLabelKeys(o, field+".MatchLabelKeys", s.MatchLabelKeys, s.Selector)
+	validateNodePolicy(o, field.at(".NodeAffinityPolicy"), s.NodeAffinityPolicy)
+	validateNodePolicy(o, field.at(".NodeTaintsPolicy"), s.NodeTaintsPolicy)
+	validateLabelKeys(o, field.at(".MatchLabelKeys"), s.MatchLabelKeys, s.Selector)
 }
 
-func validateTopologyKey(o object, field, key string) {
+func validateTopologyKey(o object, field place, key string) {
 	if !names.LabelKey(key) {
-		o.bad(field+".TopologyKey", quote(key), names.WantLabelKey)
+		o.bad(field.dot(".TopologyKey"), quote(key), names.WantLabelKey)
 	}
 }
 
-func validateSelector(o object, field string, s *disruption.Selector) {
-	_, err := s.Compile()
-	if err == nil {
+func validateSelector(o object, at place, s *disruption.Selector) {
+	if s.Valid() {
 		return
 	}
+	_, err := s.Compile()
+	field := at.String()
 	errs := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		errs = joined.Unwrap()
@@ -95,49 +96,48 @@ func validateSelector(o object, field string, s *disruption.Selector) {
 
 // validateLabelKeys checks keys whose values are read from the pod itself. They
 // need a selector to be added to.
-func validateLabelKeys(o object, field string, keys []string, s *disruption.Selector) {
+func validateLabelKeys(o object, field place, keys []string, s *disruption.Selector) {
 	if len(keys) > 0 && s == nil {
-		o.bad(field, "set", "absent, as there is no selector")
+		o.bad(field.String(), "set", "absent, as there is no selector")
 	}
 	for i, key := range keys {
 		if !names.LabelKey(key) {
-			o.bad(fmt.Sprintf("%s[%d]", field, i), quote(key), names.WantLabelKey)
+			o.bad(field.dot(fmt.Sprintf("[%d]", i)), quote(key), names.WantLabelKey)
 		}
 	}
 }
 
-func validateNodePolicy(o object, field string, policy NodePolicy) {
+func validateNodePolicy(o object, field place, policy NodePolicy) {
 	switch policy {
 	case "", Honor, Ignore:
 	default:
-		o.bad(field, quote(string(policy)), "Honor, Ignore or empty")
+		o.bad(field.String(), quote(string(policy)), "Honor, Ignore or empty")
 	}
 }
 
-func validateDeviceRequest(o object, field string, r *DeviceRequest) {
+func validateDeviceRequest(o object, field place, r *DeviceRequest) {
 	if r.Resource == "" {
-		o.bad(field+".Resource", quote(""), "a resource name")
+		o.bad(field.dot(".Resource"), quote(""), "a resource name")
 	}
 	switch {
 	case r.Count < 0:
-		o.bad(field+".Count", number(r.Count), ">= 0")
+		o.bad(field.dot(".Count"), number(r.Count), ">= 0")
 	case r.Count > maxDevices:
-		o.bad(field+".Count", number(r.Count), fmt.Sprintf("<= %d", maxDevices))
+		o.bad(field.dot(".Count"), number(r.Count), fmt.Sprintf("<= %d", maxDevices))
 	case r.Fraction < 0:
-		o.bad(field+".Fraction", number(r.Fraction), ">= 0")
+		o.bad(field.dot(".Fraction"), number(r.Fraction), ">= 0")
 	case r.Count == 0 && r.Fraction == 0:
-		o.bad(field+".Count", number(r.Count), ">= 1, or else Fraction must be")
+		o.bad(field.dot(".Count"), number(r.Count), ">= 1, or else Fraction must be")
 	case r.Count > 0 && r.Fraction > 0:
-		o.bad(field+".Fraction", number(r.Fraction), "0, as Count asks for whole devices")
+		o.bad(field.dot(".Fraction"), number(r.Fraction), "0, as Count asks for whole devices")
 	case len(r.Assigned) > 0 && len(r.Assigned) != int(max(r.Count, 1)):
-		o.bad(field+".Assigned", number(len(r.Assigned)), fmt.Sprintf("as many as it asks for, %d", max(r.Count, 1)))
+		o.bad(field.dot(".Assigned"), number(len(r.Assigned)), fmt.Sprintf("as many as it asks for, %d", max(r.Count, 1)))
 	}
 	for i, device := range r.Assigned {
-		at := fmt.Sprintf("%s.Assigned[%d]", field, i)
 		if device < 0 {
-			o.bad(at, number(device), ">= 0")
+			o.bad(field.dot(fmt.Sprintf(".Assigned[%d]", i)), number(device), ">= 0")
 		} else if slices.Contains(r.Assigned[:i], device) {
-			o.bad(at, number(device), "listed once")
+			o.bad(field.dot(fmt.Sprintf(".Assigned[%d]", i)), number(device), "listed once")
 		}
 	}
 }
