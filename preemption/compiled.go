@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -193,7 +194,8 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 
 // sides are the units, their ladder and the budgets of one kind of preemptor, formed when first asked.
 type sides struct {
-	mu      sync.Mutex // held while something is formed
+	formed  atomic.Bool // everything is there
+	mu      sync.Mutex  // held while something is formed
 	units   *victims.Units
 	budgets *victims.Budgets
 	ladder  *victims.Ladder // nil: to be formed anew
@@ -201,10 +203,13 @@ type sides struct {
 
 	protections *victims.Protections // nil if nobody is kept beyond what priorities say
 
-	changed []cluster.NodeID // buffer of changes
+	changed []victims.Shift // buffer of changes
 }
 
 func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule) *sides {
+	if s.formed.Load() {
+		return s
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.units == nil {
@@ -214,6 +219,7 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 	if s.ladder == nil {
 		s.ladder = victims.NewLadder(s.units, s.budgets)
 	}
+	s.formed.Store(true)
 	return s
 }
 

@@ -2,7 +2,7 @@ package preemption
 
 import (
 	"reflect"
-	"sync"
+	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -105,14 +105,6 @@ func decisionOf(r *Result, score victims.Score) Decision {
 	return d
 }
 
-// decideTools are buffers of decideAtOnce.
-type decideTools struct {
-	request []int64
-	key     []byte
-}
-
-var decideTool = sync.Pool{New: func() any { return new(decideTools) }}
-
 // decidesAtOnce reports whether options, classes and quota leave the choice of a lone pod's
 // victims to resources, budgets and constraints.
 func (c *compiled) decidesAtOnce() bool {
@@ -140,15 +132,17 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if err != nil || e.Policy == priority.Never {
 		return d, false
 	}
-	tools := decideTool.Get().(*decideTools)
-	defer decideTool.Put(tools)
-	if !c.requestOf(pod, tools) {
+	var amounts [16]int64
+	request := append(amounts[:0], make([]int64, c.ix.NumResources())...)
+	if !c.ix.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
 		return d, false
 	}
-	if tools.key, ok = shapeKey(tools.key[:0], pod, tools.request, e.Priority); !ok {
+	var text [128]byte
+	key, ok := shapeKey(text[:0], pod, request, e.Priority)
+	if !ok {
 		return d, false
 	}
-	known, warm := c.pods.shapes.of(tools.key, c.ix.NumNodes())
+	known, warm := c.pods.shapes.of(key, c.ix.NumNodes())
 	if !warm {
 		return d, false
 	}
@@ -172,11 +166,14 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 // lone returns the pending pod that p names or holds, nil if it can't be found or read.
 func (c *compiled) lone(p *Preemptor) *cluster.Pod {
 	if p.Name == "" {
-		if len(p.Pods) != 1 || p.Kind != "" && p.Kind != cluster.KindPod || p.Pods[0].Validate() != nil ||
-			c.ix.PodByName(p.Pods[0].Namespace, p.Pods[0].Name) != cluster.NoPod {
+		if len(p.Pods) != 1 || p.Kind != "" && p.Kind != cluster.KindPod {
 			return nil
 		}
-		return &p.Pods[0]
+		pod := &p.Pods[0]
+		if !sound(pod) && pod.Validate() != nil || c.ix.PodByName(pod.Namespace, pod.Name) != cluster.NoPod {
+			return nil
+		}
+		return pod
 	}
 	if p.Kind != cluster.KindPod || len(p.Pods) > 0 {
 		return nil
@@ -193,25 +190,10 @@ func simple(pod *cluster.Pod) bool {
 		len(pod.Ports)+len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices)+len(pod.Evictions) == 0
 }
 
-// requestOf sets t.request to the row of what pod asks for; false if the index has no
-// column for some of it.
-func (c *compiled) requestOf(pod *cluster.Pod, t *decideTools) bool {
-	if cap(t.request) < c.ix.NumResources() {
-		t.request = make([]int64, c.ix.NumResources())
-	}
-	t.request = t.request[:c.ix.NumResources()]
-	clear(t.request)
-	t.request[cluster.PodsColumn] = 1
-	for name, amount := range pod.Requests {
-		r, ok := c.ix.Column(name)
-		if !ok && amount != 0 {
-			return false
-		}
-		if ok && amount != 0 {
-			t.request[r] = amount
-		}
-	}
-	return true
+// sound reports whether pod, where it is simple, can't be malformed but for its
+// requests.
+func sound(pod *cluster.Pod) bool {
+	return pod.Name != "" && pod.Policy == "" && len(pod.Tolerations) == 0 && pod.NodeAffinity == nil && pod.Cost == nil && pod.RanSeconds == 0
 }
 
 // bringUpToDate is Update with tools that are borrowed when something has changed.

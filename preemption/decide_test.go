@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // decidesAlike: a decision is its result in short, whatever was asked before.
@@ -49,4 +50,34 @@ func TestDecideIsTheResultInShort(t *testing.T) {
 		verdicts[decidesAlike(t, pl, q.Preemptor).Verdict]++
 	}
 	require.Greater(t, verdicts[preemption.Waiting]+verdicts[preemption.NotEligible], 2)
+}
+
+// TestDecideComplainsAsPreemptDoes: about a pod of a shape that is known.
+func TestDecideComplainsAsPreemptDoes(t *testing.T) {
+	snap, p := gen.Fleet(20, 10, 1, gen.Uniform), gen.FleetPod(1)
+	pl, err := preemption.NewPlanner(&snap, preemption.Options{})
+	require.NoError(t, err)
+	decidesAlike(t, pl, p)
+	for name, spoil := range map[string]func(pod *preemption.Pod){
+		"no name":         func(pod *preemption.Pod) { pod.Name = "" },
+		"below zero":      func(pod *preemption.Pod) { pod.Requests = preemption.Resources{cluster.CPU: -1} },
+		"counts as pods":  func(pod *preemption.Pod) { pod.Requests = preemption.Resources{cluster.Pods: 1} },
+		"no resource":     func(pod *preemption.Pod) { pod.Requests = preemption.Resources{"": 1} },
+		"policy":          func(pod *preemption.Pod) { pod.Policy = "Sometimes" },
+		"toleration":      func(pod *preemption.Pod) { pod.Tolerations = []cluster.Toleration{{Operator: "Maybe"}} },
+		"port":            func(pod *preemption.Pod) { pod.Ports = []cluster.HostPort{{Port: -1}} },
+		"token":           func(pod *preemption.Pod) { pod.Tokens = []string{""} },
+		"device":          func(pod *preemption.Pod) { pod.Devices = []cluster.DeviceRequest{{}} },
+		"ran before":      func(pod *preemption.Pod) { pod.RanSeconds = -1 },
+		"no such class":   func(pod *preemption.Pod) { pod.Class = "none" },
+		"it runs already": func(pod *preemption.Pod) { pod.Namespace, pod.Name = snap.Pods[0].Namespace, snap.Pods[0].Name },
+	} {
+		bad := p.Pods[0]
+		spoil(&bad)
+		q := preemption.Preemptor{Pods: []preemption.Pod{bad}}
+		_, want := pl.Preempt(q)
+		_, err := pl.Decide(q)
+		require.Error(t, want, name)
+		require.Equal(t, want, err, name)
+	}
 }

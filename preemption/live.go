@@ -54,16 +54,16 @@ func (c *compiled) each(f func(s *sides)) {
 // setPod adds p or puts it in place of the pod of its name.
 func (c *compiled) setPod(p *cluster.Pod) bool {
 	ix := c.ix
-	if !ix.MaySetPod(p) || c.holdsQuota(p) {
+	before := ix.PodByName(p.Namespace, p.Name)
+	if !ix.MaySetPod(p, before) || c.holdsQuota(p) {
 		return false
 	}
-	before := ix.PodByName(p.Namespace, p.Name)
 	if before != cluster.NoPod && alone(ix.Pod(before)) && alone(p) {
-		c.replace(p, ix.NodeOf(before))
+		c.replace(p, before)
 		return true
 	}
 	c.leave(before)
-	id := ix.SetPod(p)
+	id := ix.SetPod(p, before)
 	c.each(func(s *sides) {
 		s.budgets.Set(ix, id)
 		s.changed = s.units.Add(s.changed, id)
@@ -76,10 +76,10 @@ func (c *compiled) setPod(p *cluster.Pod) bool {
 // alone reports whether p runs, and is of no group.
 func alone(p *cluster.Pod) bool { return p.Node != "" && p.Group == "" }
 
-// replace puts p in place of the pod of its name, which ran on node from. Both are
-// alone.
-func (c *compiled) replace(p *cluster.Pod, from cluster.NodeID) {
-	id := c.ix.SetPod(p)
+// replace puts p in place of pod id. Both are alone.
+func (c *compiled) replace(p *cluster.Pod, id cluster.PodID) {
+	from := c.ix.NodeOf(id)
+	c.ix.SetPod(p, id)
 	c.each(func(s *sides) {
 		s.budgets.Set(c.ix, id)
 		s.changed = s.units.Replace(s.changed[:0], id, from)
@@ -101,7 +101,7 @@ func (c *compiled) leave(p cluster.PodID) {
 // touch notes that something has changed on node n, unless it is NoNode.
 func (s *sides) touch(n cluster.NodeID) {
 	if n != cluster.NoNode {
-		s.changed = append(s.changed, n)
+		s.changed = append(s.changed, victims.Shift{Node: n, Anew: true})
 	}
 }
 
@@ -134,13 +134,16 @@ func (c *compiled) refresh(s *sides) {
 	if s.ladder == nil {
 		return
 	}
-	for i, n := range s.changed {
-		if !slices.Contains(s.changed[:i], n) && !s.ladder.Refresh(n) {
-			s.ladder = nil
-			c.anew(s)
-			return
-		}
+	if !s.ladder.Follow(s.changed) {
+		s.dropLadder()
+		c.anew(s)
 	}
+}
+
+// dropLadder lets the next question make the ladder anew.
+func (s *sides) dropLadder() {
+	s.ladder = nil
+	s.formed.Store(false)
 }
 
 // anew forgets what was remembered of the ladder and the budgets of s.
@@ -156,7 +159,8 @@ func (c *compiled) setNode(n *cluster.Node) bool {
 	}
 	id := c.ix.SetNode(n)
 	c.each(func(s *sides) {
-		s.changed = append(s.changed[:0], id)
+		s.changed = s.changed[:0]
+		s.touch(id)
 		c.refresh(s)
 	})
 	return true
@@ -217,7 +221,8 @@ func (c *compiled) setBudgets(list []Budget) {
 	c.ix.SetBudgets(list)
 	c.hard, c.unknown = c.options.hardBudgets(c.ix)
 	c.each(func(s *sides) {
-		s.budgets, s.ladder = victims.NewBudgets(c.ix, s.budgets.Rule), nil
+		s.budgets = victims.NewBudgets(c.ix, s.budgets.Rule)
+		s.dropLadder()
 		c.anew(s)
 	})
 }

@@ -27,6 +27,8 @@ type Ladder struct {
 	row    []int64  // buffer of Refresh
 	asked  []int64  // likewise
 	packed []uint64 // likewise
+	asks   []uint64 // buffer of Follow
+	starts []uint64 // likewise
 }
 
 // owner tells who may change a part in place: after a fork nobody may who shares it.
@@ -147,20 +149,31 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	case notPacked:
 		return false
 	}
+	return l.levels.knows(at.level[:len(l.us.On(n))]) && l.fillOffer(n, b, i) && l.finish(n, at, b, i)
+}
+
+// finish completes node n, whose units are laid out, and reports whether it could.
+func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	at.plain = true
 	if !l.fillRooms(n, at, b, i) {
 		return false
 	}
-	k := len(l.us.On(n))
-	if !l.levels.knows(at.level[:k]) {
-		return false
-	}
 	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
+		k := len(l.us.On(n))
 		_, _, started := l.parts(at.data, k)
 		l.levels.odd -= b.open(i, at.level[:k], started)
 		b.changed(l.lanes.guards)
 	}
 	return true
+}
+
+// resize gives the data of a node the size that k units take. What they are is lost.
+func (l *Ladder) resize(at *rungs, k int) {
+	if size := l.numWords(k); size <= cap(at.data) {
+		at.data = at.data[:size]
+	} else {
+		at.data = make([]uint64, size, size+size/4)
+	}
 }
 
 // climbed is how laying out the units of a node ended.
@@ -175,11 +188,7 @@ const (
 // climb lays out the units of node n, but for the rooms.
 func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	ix, units := l.us.ix, l.us.On(n)
-	if size := l.numWords(len(units)); size <= cap(at.data) {
-		at.data = at.data[:size]
-	} else {
-		at.data = make([]uint64, size, size+size/4)
-	}
+	l.resize(at, len(units))
 	at.level, at.uneven, at.several, at.budgeted, at.elastic = at.level[:0], false, false, false, false
 	_, asks, started := l.parts(at.data, len(units))
 	words := l.lanes.words
@@ -251,19 +260,23 @@ func (l *Ladder) parts(data []uint64, k int) (rooms, asks, started []uint64) {
 	return data[:r], data[r : r+a], data[r+a:]
 }
 
+// fillOffer keeps what node n offers in all. False if a lane cannot hold it.
+func (l *Ladder) fillOffer(n cluster.NodeID, b *Block, i int) bool {
+	copy(l.row, l.us.ix.Allocatable(n))
+	if l.row[cluster.PodsColumn] = min(l.row[cluster.PodsColumn], openEnded); !l.lanes.packRoom(l.packed, l.row) {
+		return false
+	}
+	b.offer(i, l.packed, l.lanes.guards)
+	return true
+}
+
 // fillRooms sums up what is free on node n with nobody gone, the last unit, the last
 // two and so on, and keeps what the rungs and the columns want. False if a lane
 // cannot hold it.
 func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	ix, words, bounds := l.us.ix, l.lanes.words, l.levels.bounds
-	copy(l.row, ix.Allocatable(n))
-	if l.row[cluster.PodsColumn] = min(l.row[cluster.PodsColumn], openEnded); !l.lanes.packRoom(l.packed, l.row) {
-		return false
-	}
-	b.offer(i, l.packed, l.lanes.guards)
-	missing := ix.Allocatable(n)[cluster.PodsColumn] - l.row[cluster.PodsColumn]
 	copy(l.row, ix.Free(n))
-	l.row[cluster.PodsColumn] -= missing
+	l.row[cluster.PodsColumn] -= max(ix.Allocatable(n)[cluster.PodsColumn]-openEnded, 0)
 	overcommitted := false
 	for _, v := range l.row {
 		overcommitted = overcommitted || v < 0

@@ -17,13 +17,16 @@ func (us *Units) Follows() bool { return us.cost == nil && us.inside == nil && u
 func (us *Units) Fork(ix *cluster.Index) *Units {
 	f := *us
 	f.ix = ix
-	f.units, f.unitOf, f.on = us.units.Fork(), us.unitOf.Fork(), us.on.Fork()
+	if !us.sorted.formed.Load() {
+		f.sorted = &sortedUnits{}
+	}
+	f.units, f.unitOf, f.on, f.places = us.units.Fork(), us.unitOf.Fork(), us.on.Fork(), nil
 	return &f
 }
 
 // Add lets pod p, which the index has just got, be a unit or part of one, and
-// appends to dst the nodes on which something has changed; some may be there twice.
-func (us *Units) Add(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID {
+// appends to dst how nodes have changed; some may be there twice.
+func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 	for us.unitOf.Len() < us.ix.NumPods() {
 		us.unitOf.Append(noUnit)
 	}
@@ -51,8 +54,8 @@ func (us *Units) Add(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID {
 }
 
 // Remove takes pod p, which the index is about to lose, out of its unit, and appends
-// to dst the nodes on which something has changed; some may be there twice.
-func (us *Units) Remove(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID {
+// to dst how nodes have changed; some may be there twice.
+func (us *Units) Remove(dst []Shift, p cluster.PodID) []Shift {
 	u, ok := us.UnitOf(p)
 	if !ok {
 		return dst
@@ -69,97 +72,93 @@ func (us *Units) Remove(dst []cluster.NodeID, p cluster.PodID) []cluster.NodeID 
 }
 
 // Replace follows a change of pod p, which ran on node from before and runs now, and is
-// of no group, then or now. It appends to dst the nodes on which something has
-// changed.
-func (us *Units) Replace(dst []cluster.NodeID, p cluster.PodID, from cluster.NodeID) []cluster.NodeID {
+// of no group, then or now. It appends to dst how nodes have changed.
+func (us *Units) Replace(dst []Shift, p cluster.PodID, from cluster.NodeID) []Shift {
 	us.unsort()
 	u, _ := us.UnitOf(p)
 	unit := us.units.Edit(int(u))
 	*unit = us.describe(cluster.NoGroup, unit.Pods)
 	to := us.ix.NodeOf(p)
-	if from != to || !us.inOrder(to, u) {
-		us.off(from, u)
-		us.onto(to, u)
+	if from != to {
+		return us.onto(us.off(dst, from, u), to, u)
 	}
-	if from != to && from != cluster.NoNode {
-		dst = append(dst, from)
+	if from == cluster.NoNode {
+		return dst
 	}
-	if to != cluster.NoNode {
-		dst = append(dst, to)
+	on := us.On(from)
+	i := Rung(slices.Index(on, u))
+	if (i == 0 || us.Compare(on[i-1], u) < 0) && (int(i)+1 == len(on) || us.Compare(u, on[i+1]) < 0) {
+		return append(dst, Shift{Node: from, Out: i, In: i})
 	}
-	return dst
+	last := len(dst)
+	dst = us.onto(us.off(dst, from, u), from, u)
+	dst[last].In = dst[last+1].In
+	return dst[:last+1]
 }
 
-// inOrder reports whether unit u stands where it should among those on node n.
-func (us *Units) inOrder(n cluster.NodeID, u UnitID) bool {
-	if n == cluster.NoNode {
-		return true
+// unsort forgets the order of all units.
+func (us *Units) unsort() {
+	if us.sorted.formed.Load() {
+		us.sorted = &sortedUnits{}
 	}
-	on := us.On(n)
-	i := slices.Index(on, u)
-	return (i == 0 || us.Compare(on[i-1], u) < 0) && (i+1 == len(on) || us.Compare(u, on[i+1]) < 0)
 }
-
-// unsort forgets the order of all units. A fork may form the one that is left.
-func (us *Units) unsort() { us.sorted = &sortedUnits{} }
 
 // regroup lets unit u consist of pods, which it keeps.
-func (us *Units) regroup(dst []cluster.NodeID, u UnitID, pods []cluster.PodID) []cluster.NodeID {
+func (us *Units) regroup(dst []Shift, u UnitID, pods []cluster.PodID) []Shift {
 	dst = us.unlist(dst, u)
 	*us.units.Edit(int(u)) = us.describe(us.Unit(u).Group, pods)
 	us.assign(u)
 	return us.list(dst, u)
 }
 
-// list adds unit u on each of its nodes, which it appends to dst.
-func (us *Units) list(dst []cluster.NodeID, u UnitID) []cluster.NodeID {
-	first := len(dst)
-	dst = us.nodes(dst, u)
-	for _, n := range dst[first:] {
-		us.onto(n, u)
+// list adds unit u on each of its nodes, and appends to dst how they change.
+func (us *Units) list(dst []Shift, u UnitID) []Shift {
+	for _, n := range us.nodes(u) {
+		dst = us.onto(dst, n, u)
 	}
 	return dst
 }
 
-// unlist takes unit u off each of its nodes, which it appends to dst.
-func (us *Units) unlist(dst []cluster.NodeID, u UnitID) []cluster.NodeID {
-	first := len(dst)
-	dst = us.nodes(dst, u)
-	for _, n := range dst[first:] {
-		us.off(n, u)
+// unlist takes unit u off each of its nodes, and appends to dst how they change.
+func (us *Units) unlist(dst []Shift, u UnitID) []Shift {
+	for _, n := range us.nodes(u) {
+		dst = us.off(dst, n, u)
 	}
 	return dst
 }
 
-// nodes appends to dst the nodes of unit u, each once.
-func (us *Units) nodes(dst []cluster.NodeID, u UnitID) []cluster.NodeID {
-	first := len(dst)
+// nodes returns the nodes of unit u, each once. They are good until the next.
+func (us *Units) nodes(u UnitID) []cluster.NodeID {
+	list := us.places[:0]
 	for _, p := range us.Unit(u).Pods {
-		if n := us.ix.NodeOf(p); n != cluster.NoNode && !slices.Contains(dst[first:], n) {
-			dst = append(dst, n)
+		if n := us.ix.NodeOf(p); n != cluster.NoNode && !slices.Contains(list, n) {
+			list = append(list, n)
 		}
 	}
-	return dst
+	us.places = list
+	return list
 }
 
 // onto adds unit u to the list of node n, unless that is NoNode. The list is a new one.
-func (us *Units) onto(n cluster.NodeID, u UnitID) {
+func (us *Units) onto(dst []Shift, n cluster.NodeID, u UnitID) []Shift {
 	if n == cluster.NoNode {
-		return
+		return dst
 	}
 	on := us.On(n)
 	i, _ := slices.BinarySearchFunc(on, u, us.Compare)
 	*us.on.Edit(int(n)) = append(append(append(make([]UnitID, 0, len(on)+1), on[:i]...), u), on[i:]...)
+	return append(dst, Shift{Node: n, Out: NoRung, In: Rung(i)})
 }
 
 // off takes unit u off the list of node n, unless that is NoNode. The list is a new one.
-func (us *Units) off(n cluster.NodeID, u UnitID) {
+func (us *Units) off(dst []Shift, n cluster.NodeID, u UnitID) []Shift {
 	if n == cluster.NoNode {
-		return
+		return dst
 	}
 	on := us.On(n)
 	i := slices.Index(on, u)
 	*us.on.Edit(int(n)) = append(append(make([]UnitID, 0, len(on)-1), on[:i]...), on[i+1:]...)
+	return append(dst, Shift{Node: n, Out: Rung(i), In: NoRung})
 }
 
 // Fork returns an independent copy.

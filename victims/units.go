@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
@@ -47,12 +48,14 @@ type Units struct {
 	cost   []int64  // by unit; nil: they are free
 
 	sorted *sortedUnits
+	places []cluster.NodeID // buffer of nodes
 }
 
 // sortedUnits are all units, most important first, once that was needed.
 type sortedUnits struct {
-	once sync.Once
-	list []UnitID
+	once   sync.Once
+	formed atomic.Bool // then nobody changes it any more, and forks have the same
+	list   []UnitID
 }
 
 const noUnit UnitID = -1
@@ -332,6 +335,7 @@ func (us *Units) Sorted(list []UnitID) []UnitID {
 		}
 		slices.SortFunc(order, us.Compare)
 		us.sorted.list = order
+		us.sorted.formed.Store(true)
 	})
 	in := make([]bool, us.Len())
 	for _, u := range list {

@@ -44,11 +44,11 @@ func TestWhatANodeIsAskedForIsAnInt64(t *testing.T) {
 			snap.Pods = c.pods[:len(c.pods)-1]
 			ix, err := cluster.NewIndex(snap)
 			require.NoError(t, err)
-			require.Equal(t, c.bad == "", ix.MaySetPod(&last), "it comes later")
+			require.Equal(t, c.bad == "", ix.MaySetPod(&last, cluster.NoPod), "it comes later")
 
 			first := snap.Pods[0]
 			first.Requests = cluster.Resources{"x": math.MaxInt64}
-			require.True(t, ix.MaySetPod(&first), "in place of itself")
+			require.True(t, ix.MaySetPod(&first, ix.PodByName(first.Namespace, first.Name)), "in place of itself")
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // carriers lists, in ascending order, the pods that have what few pods have, so
@@ -47,9 +48,9 @@ func guarded(p *Pod) bool { return p.Guard != nil || len(p.Evictions) > 0 }
 // the changes of the index from then on.
 type lazy struct {
 	mu         sync.Mutex
-	labelSets  *LabelSets
-	antiTerms  *AntiTerms
-	tokens     *Tokens
+	labelSets  atomic.Pointer[LabelSets]
+	antiTerms  atomic.Pointer[AntiTerms]
+	tokens     atomic.Pointer[Tokens]
 	topologies map[string]*Topology
 }
 
@@ -57,12 +58,13 @@ type lazy struct {
 func (l *lazy) fork() *lazy {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := &lazy{tokens: l.tokens, topologies: maps.Clone(l.topologies)}
-	if l.labelSets != nil {
-		f.labelSets = l.labelSets.fork()
+	f := &lazy{topologies: maps.Clone(l.topologies)}
+	f.tokens.Store(l.tokens.Load())
+	if ls := l.labelSets.Load(); ls != nil {
+		f.labelSets.Store(ls.fork())
 	}
-	if l.antiTerms != nil {
-		f.antiTerms = l.antiTerms.fork()
+	if at := l.antiTerms.Load(); at != nil {
+		f.antiTerms.Store(at.fork())
 	}
 	return f
 }
@@ -70,30 +72,33 @@ func (l *lazy) fork() *lazy {
 // replace notes that a number stands for another pod. What would keep too much of
 // the past is dropped, to be computed anew.
 func (l *lazy) replace(id PodID, old, p *Pod) {
-	if ls := l.labelSets; ls != nil && !(old != &removed && p != &removed && sameLabelSet(old, p)) {
+	if ls := l.labelSets.Load(); ls != nil && !(old != &removed && p != &removed && sameLabelSet(old, p)) {
 		keep := old == &removed || ls.remove(id)
 		if p != &removed {
 			ls.add(id, p)
 		}
 		if !keep {
-			l.labelSets = nil
+			l.labelSets.Store(nil)
 		}
 	}
-	if at := l.antiTerms; at != nil && len(old.AntiAffinity)+len(p.AntiAffinity) > 0 {
+	if at := l.antiTerms.Load(); at != nil && len(old.AntiAffinity)+len(p.AntiAffinity) > 0 {
 		keep := at.remove(id)
 		at.add(id, p)
 		if !keep {
-			l.antiTerms = nil
+			l.antiTerms.Store(nil)
 		}
 	}
 }
 
 // once returns *column, which f computes if it is not there yet.
-func once[T any](l *lazy, column **T, f func() *T) *T {
+func once[T any](l *lazy, column *atomic.Pointer[T], f func() *T) *T {
+	if c := column.Load(); c != nil {
+		return c
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if *column == nil {
-		*column = f()
+	if column.Load() == nil {
+		column.Store(f())
 	}
-	return *column
+	return column.Load()
 }

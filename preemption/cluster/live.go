@@ -30,15 +30,14 @@ func (ix *Index) Fork() *Index {
 // settled when an index is made.
 func plain(p *Pod) bool { return !guarded(p) }
 
-// MaySetPod reports whether [Index.SetPod] can add p, which is valid by itself, or
-// put it in place of the pod of its name.
-func (ix *Index) MaySetPod(p *Pod) bool {
+// MaySetPod reports whether [Index.SetPod] can put p, which is valid by itself, in place
+// of pod old, which has its name, or with NoPod add it.
+func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 	ix.fresh = slices.Grow(ix.fresh[:0], len(ix.resources))[:len(ix.resources)]
 	clear(ix.fresh)
 	if !plain(p) || !ix.request(ix.fresh, p.Requests) || ix.stiff && p.Group != "" {
 		return false
 	}
-	old := ix.PodByName(p.Namespace, p.Name)
 	if old != NoPod && !ix.mayLose(ix.Pod(old), p.Requests) {
 		return false
 	}
@@ -82,10 +81,9 @@ func (ix *Index) mayLose(p *Pod, next Resources) bool {
 	return true
 }
 
-// SetPod adds p, or puts it in place of the pod of its name, and returns its number.
+// SetPod puts p in place of pod id, or adds it, and returns its number.
 // [Index.MaySetPod] has just said that it can.
-func (ix *Index) SetPod(p *Pod) PodID {
-	id := ix.PodByName(p.Namespace, p.Name)
+func (ix *Index) SetPod(p *Pod, id PodID) PodID {
 	if id == NoPod {
 		id = ix.number()
 		ix.podByName.add(id, p.Namespace, p.Name)

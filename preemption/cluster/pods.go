@@ -21,6 +21,13 @@ func (ix *Index) nameResources(names map[string]bool) {
 	}
 }
 
+// RequestRow fills row, of NumResources amounts, with what a pod asks for that has
+// these requests. False if the index has no column for some of it.
+func (ix *Index) RequestRow(row []int64, requests Resources) bool {
+	clear(row)
+	return ix.request(row, requests)
+}
+
 // request fills the row of a pod and reports whether there is a column for all that
 // it asks for. Looking names up costs less than going through the map.
 func (ix *Index) request(row []int64, amounts Resources) bool {

@@ -65,7 +65,7 @@ func (ix *Index) replaceTokens(id PodID, old, p *Pod) {
 	if len(old.Tokens)+len(p.Tokens) == 0 {
 		return
 	}
-	ix.lazy.tokens = nil
+	ix.lazy.tokens.Store(nil)
 	list := slices.Clone(ix.carriers.tokens) // a fork has the same
 	i, had := slices.BinarySearch(list, id)
 	switch has := len(p.Tokens) > 0; {

@@ -1,0 +1,93 @@
+package victims
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Shift is a change of the units of a node: the one on rung Out was taken away, and
+// then one was put on rung In.
+type Shift struct {
+	Node    cluster.NodeID
+	Out, In Rung // NoRung: nobody
+	Anew    bool // more than that may have changed
+}
+
+// NoRung stands for no rung.
+const NoRung Rung = -1
+
+// Follow lets the ladder follow some shifts, which have all been made. It reports
+// whether that could be done, as Refresh does.
+func (l *Ladder) Follow(list []Shift) bool {
+	for i, s := range list {
+		same := func(o Shift) bool { return o.Node == s.Node }
+		switch {
+		case slices.ContainsFunc(list[:i], same):
+			continue
+		case !s.Anew && !slices.ContainsFunc(list[i+1:], same) && l.shift(s):
+			continue
+		}
+		if !l.Refresh(s.Node) {
+			return false
+		}
+	}
+	return true
+}
+
+// shift lets node s.Node follow s at the cost of its rooms: what the other units ask
+// for stays as it is laid out. False if it has to be refreshed.
+func (l *Ladder) shift(s Shift) bool {
+	if l.levels == nil {
+		return true
+	}
+	n := s.Node
+	at, units := l.node(n), l.us.On(n)
+	if !at.plain || at.uneven || at.several || at.budgeted || at.elastic || len(units) > MostRungs {
+		return false
+	}
+	var level int32
+	var started int64
+	if s.In != NoRung {
+		unit := l.us.Unit(units[s.In])
+		p := unit.Pods[0]
+		if level, started = unit.Level, unit.Started; len(unit.Pods) > 1 || unit.Elastic || level != l.us.ix.Priority(p) ||
+			len(l.budgets.Of(p)) > 0 || !l.levels.knows([]int32{level}) || !l.lanes.packRequest(l.packed, l.us.ix.Request(p)) {
+			return false
+		}
+	}
+	b, i := l.levels.own(n)
+	at = &b.rungs[i]
+	if at.owner != l.owner {
+		at.owner, at.data, at.level = l.owner, slices.Clone(at.data), slices.Clone(at.level)
+	}
+	l.note(n)
+	l.levels.odd += b.close(i, l.us.ix.Open(n))
+	l.replace(at, s, l.packed, level, uint64(started))
+	return l.finish(n, at, b, i)
+}
+
+// replace moves what is laid out of the units of a node, but for the rooms.
+func (l *Ladder) replace(at *rungs, s Shift, ask []uint64, level int32, started uint64) {
+	k, words := len(at.level), l.lanes.words
+	_, asks, starts := l.parts(at.data, k)
+	if s.In == s.Out {
+		copy(asks[int(s.In)*words:], ask)
+		at.level[s.In], starts[s.In] = level, started
+		return
+	}
+	asks, starts = append(l.asks[:0], asks...), append(l.starts[:0], starts...)
+	if g := int(s.Out); s.Out != NoRung {
+		asks, starts = slices.Delete(asks, g*words, (g+1)*words), slices.Delete(starts, g, g+1)
+		at.level = slices.Delete(at.level, g, g+1)
+	}
+	if g := int(s.In); s.In != NoRung {
+		asks, starts = slices.Insert(asks, g*words, ask...), slices.Insert(starts, g, started)
+		at.level = slices.Insert(at.level, g, level)
+	}
+	l.asks, l.starts = asks, starts
+	l.resize(at, len(at.level))
+	_, toAsks, toStarts := l.parts(at.data, len(at.level))
+	copy(toAsks, asks)
+	copy(toStarts, starts)
+}
