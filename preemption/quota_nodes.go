@@ -193,7 +193,9 @@ func (s *queueSearch) guardsPod(p cluster.PodID) bool {
 
 // fits answers if the preemptor has quota and a place as things are; else nil.
 func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
-	if !s.search().usage.Fits(s.queue, o.request, true) {
+	qs := s.search()
+	defer s.jobs.keep(qs)
+	if !qs.usage.Fits(s.queue, o.request, true) {
 		return nil
 	}
 	s.anyQuota = true
@@ -205,7 +207,7 @@ func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
 				continue
 			}
 			r := s.result(Fits, "fits in "+d.Name+" and in the quota of "+s.jobs.ix.Name(s.queue)+" without preemption")
-			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: s.level(s.search(), o)})
+			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: s.level(qs, o)})
 			return r
 		}
 	}
@@ -257,6 +259,7 @@ func (s *queueSearch) quotaQuestion(o *quotaOffer) *reprieve.QuotaQuestion {
 // round that has one.
 func (s *queueSearch) tryOffer(o *quotaOffer, levels [][]domain.Domain) {
 	qs := s.search()
+	defer s.jobs.keep(qs)
 	if !qs.usage.Fits(s.queue, o.request, true) && len(qs.victims(s.quotaQuestion(o))) == 0 {
 		s.counts["no quota in "+s.flavorNames(o)]++
 		return
@@ -287,6 +290,7 @@ func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
 		return false
 	}
 	qs := s.search()
+	defer s.jobs.keep(qs)
 	qs.search.Place = p
 	var list []reprieve.QuotaVictim
 	if !qs.usage.Fits(s.queue, o.request, true) || !p.Fits() {

@@ -97,6 +97,8 @@ type Reservations struct {
 	// preemptors may evict newer workloads of their own priority.
 	byAge []bool // by queue
 	ages  [2][]*btree.BTreeG[entry]
+
+	few []entry // all there are, in order within a queue, instead of trees; nil: there are trees
 }
 
 // NewReservations sorts the reservations of ix. O(k log k).
@@ -118,9 +120,21 @@ func NewReservations(ix *cluster.QuotaIndex, order QuotaOrder) *Reservations {
 	return rs
 }
 
-// Only returns the same index of these reservations alone. O(k log k).
+// fewEntries is up to how many reservations a list is searched faster than trees.
+const fewEntries = 64
+
+// Only returns the same index of these reservations alone, which is not changed any
+// more. O(k log k).
 func (rs *Reservations) Only(list []*cluster.Reservation) *Reservations {
 	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal, byAge: rs.byAge}
+	if len(list) <= fewEntries {
+		c.few = make([]entry, len(list))
+		for i, r := range list {
+			c.few[i] = rs.order.entry(r)
+		}
+		slices.SortFunc(c.few, func(a, b entry) int { return a.compareLocal(&b) })
+		return c
+	}
 	for i := range rs.trees {
 		c.trees[i] = make([]*btree.BTreeG[entry], len(rs.trees[i]))
 		c.ages[i] = make([]*btree.BTreeG[entry], len(rs.ages[i]))
@@ -187,7 +201,7 @@ func stage(evicted bool) int {
 // Clone returns an independent copy. It costs the number of queues and
 // flavor-resources, not that of the reservations, and counts as changing rs.
 func (rs *Reservations) Clone() *Reservations {
-	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal, byAge: rs.byAge}
+	c := &Reservations{order: rs.order, numColumns: rs.numColumns, byLocal: rs.byLocal, byAge: rs.byAge, few: rs.few}
 	for i := range rs.trees {
 		c.trees[i], c.ages[i] = cloneAll(rs.trees[i]), cloneAll(rs.ages[i])
 	}

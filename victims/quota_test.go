@@ -48,6 +48,7 @@ func reservations(t *testing.T, r *rand.Rand, numJobs int, preemption cluster.Qu
 // TestWalkMeetsWhomTheRuleAllowsInOrder: what a walk meets is what is left of all
 // reservations after filtering, in order, whichever way it finds them.
 func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
+	many := 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		policy := []cluster.QueuePolicy{cluster.AnyPriority, cluster.LowerPriority, cluster.LowerOrNewerEqualPriority, cluster.QueueNever}[r.IntN(4)]
@@ -72,6 +73,20 @@ func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
 					rs.Insert(res)
 					in[res] = true
 				}
+			}
+		}
+		if r.IntN(2) == 0 { // a few of them alone, or many
+			var list []*cluster.Reservation
+			for _, res := range ix.Reservations() {
+				if in[res] = in[res] && r.IntN(3) == 0; in[res] {
+					list = append(list, res)
+				} else {
+					delete(in, res)
+				}
+			}
+			rs = rs.Only(list)
+			if len(list) > 64 {
+				many++
 			}
 		}
 		rule := victims.NewQuotaRule(policy, int64(r.IntN(4)), time.Unix(int64(r.IntN(450)), 0).UnixNano())
@@ -110,6 +125,7 @@ func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
 		}
 		require.Equal(t, len(ix.Reservations()), all, "the clone has not changed")
 	}
+	require.Positive(t, many)
 }
 
 func TestQuotaRule(t *testing.T) {

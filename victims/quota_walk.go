@@ -48,6 +48,10 @@ func (w *QuotaWalk) Start(rs *Reservations, q cluster.QuotaID, columns []cluster
 	if rule.Nobody() {
 		return
 	}
+	if rs.few != nil {
+		w.startFew(rs.few, q, columns, evicted)
+		return
+	}
 	trees, ages := rs.trees[stage(evicted)][int(q)*rs.numColumns:], rs.ages[stage(evicted)][int(q)*rs.numColumns:]
 	for _, c := range columns {
 		if t := trees[c]; t != nil && t.Len() > 0 {
@@ -56,6 +60,21 @@ func (w *QuotaWalk) Start(rs *Reservations, q cluster.QuotaID, columns []cluster
 			s := &w.sides[n]
 			*s = side{tree: t, ages: ages[c], buf: s.buf, more: true}
 			s.fill(nil)
+		}
+	}
+	w.first()
+	w.settle()
+}
+
+// startFew is Start over a list, which is one side.
+func (w *QuotaWalk) startFew(few []entry, q cluster.QuotaID, columns []cluster.ColumnID, evicted bool) {
+	w.sides = slices.Grow(w.sides, 1)[:1]
+	s := &w.sides[0]
+	*s = side{buf: s.buf[:0]}
+	for i := range few {
+		r := few[i].r
+		if r.Queue == q && r.Evicted == evicted && slices.ContainsFunc(columns, r.Uses) {
+			s.buf = append(s.buf, few[i])
 		}
 	}
 	w.first()
