@@ -2,21 +2,30 @@ package bench_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// live makes a planner that has answered the question once.
-func live(b *testing.B, s size) (*preemption.Planner, preemption.Snapshot, preemption.Preemptor) {
+// living is a cluster for planners, and a question to them.
+type living struct {
+	size
+	ask func() (preemption.Snapshot, preemption.Preemptor) // once for all
+}
+
+// planner makes a planner that has answered the question a number of times.
+func (l *living) planner(b *testing.B, times int) (*preemption.Planner, preemption.Snapshot, preemption.Preemptor) {
 	b.Helper()
-	snap, p := questions[0].ask(s)
+	snap, p := l.ask()
 	planner, err := preemption.NewPlanner(&snap, preemption.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	mustPreempt(b, planner, p)
+	for range times {
+		mustPreempt(b, planner, p)
+	}
 	return planner, snap, p
 }
 
@@ -31,100 +40,137 @@ func mustPreempt(b *testing.B, pl *preemption.Planner, p preemption.Preemptor) *
 
 // BenchmarkPlanner is the life of a planner between two questions. In change=, that
 // share of the nodes has had a pod replaced since the last question; the cost is
-// that of the changes and of the question after them.
+// that of the changes and of the question after them. With -maxnodes 100000 there is
+// a large cluster, too.
 func BenchmarkPlanner(b *testing.B) {
-	for _, s := range sizes() {
-		for _, change := range []struct {
-			name  string
-			nodes int
-		}{{"none", 0}, {"one", 1}, {"1%", s.nodes / 100}} {
-			b.Run(fmt.Sprintf("change=%s/%s", change.name, s), func(b *testing.B) {
-				planner, snap, p := live(b, s)
-				b.ReportAllocs()
-				next := 0
-				for b.Loop() {
-					for range change.nodes {
-						pod := snap.Pods[next%len(snap.Pods)]
-						pod.Requests = preemption.Resources{"cpu": 1000 + int64(next%7)*10}
-						if err := planner.SetPod(pod); err != nil {
-							b.Fatal(err)
-						}
-						next += s.pods / s.nodes
-					}
-					mustPreempt(b, planner, p)
-				}
-			})
+	list := sizes()
+	if large := 100_000; *maxNodes >= large && !testing.Short() {
+		list = append(list, size{large, large * 30})
+	}
+	for _, s := range list {
+		l := &living{s, sync.OnceValues(func() (preemption.Snapshot, preemption.Preemptor) { return questions[0].ask(s) })}
+		l.changes(b)
+		l.decisions(b)
+		l.updates(b)
+		l.forks(b)
+	}
+}
+
+// changer changes pods, one node after the other.
+type changer struct {
+	planner *preemption.Planner
+	snap    preemption.Snapshot
+	next    int
+}
+
+func (c *changer) change(b *testing.B, nodes int) {
+	for range nodes {
+		pod := c.snap.Pods[c.next%len(c.snap.Pods)]
+		pod.Requests = preemption.Resources{"cpu": 1000 + int64(c.next%7)*10}
+		if err := c.planner.SetPod(pod); err != nil {
+			b.Fatal(err)
 		}
-		for _, given := range []string{"name", "inline"} {
-			b.Run(fmt.Sprintf("decide=%s/%s", given, s), func(b *testing.B) {
-				planner, _, p := live(b, s)
-				if given == "name" {
-					if err := planner.SetPod(p.Pods[0]); err != nil {
-						b.Fatal(err)
-					}
-					p = preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Pods[0].Namespace, Name: p.Pods[0].Name}
+		c.next += len(c.snap.Pods) / len(c.snap.Nodes)
+	}
+}
+
+func (l *living) changes(b *testing.B) {
+	for _, change := range []struct {
+		name  string
+		nodes int
+	}{{"none", 0}, {"one", 1}, {"1%", l.nodes / 100}} {
+		b.Run(fmt.Sprintf("change=%s/%s", change.name, l), func(b *testing.B) {
+			planner, snap, p := l.planner(b, 1)
+			c := changer{planner: planner, snap: snap}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.change(b, change.nodes)
+				mustPreempt(b, planner, p)
+			}
+		})
+	}
+}
+
+func (l *living) decisions(b *testing.B) {
+	for _, given := range []string{"name", "inline"} {
+		b.Run(fmt.Sprintf("decide=%s/%s", given, l), func(b *testing.B) {
+			planner, _, p := l.planner(b, 0)
+			if given == "name" {
+				if err := planner.SetPod(p.Pods[0]); err != nil {
+					b.Fatal(err)
 				}
-				for range 3 {
-					mustPreempt(b, planner, p)
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					if d, err := planner.Decide(p); err != nil || d.Verdict != preemption.Feasible {
-						b.Fatal(d, err)
-					}
-				}
-			})
-		}
-		b.Run("decide-after=1%/"+s.String(), func(b *testing.B) {
-			planner, snap, p := live(b, s)
+				p = preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Pods[0].Namespace, Name: p.Pods[0].Name}
+			}
 			for range 3 {
 				mustPreempt(b, planner, p)
 			}
 			b.ReportAllocs()
-			next := 0
 			for b.Loop() {
-				b.StopTimer() // the question alone
-				for range s.nodes / 100 {
-					pod := snap.Pods[next%len(snap.Pods)]
-					pod.Requests = preemption.Resources{"cpu": 1000 + int64(next%7)*10}
-					if err := planner.SetPod(pod); err != nil {
-						b.Fatal(err)
-					}
-					next += s.pods / s.nodes
-				}
-				b.StartTimer()
-				if d, err := planner.Decide(p); err != nil || d.Domain == "" {
+				if d, err := planner.Decide(p); err != nil || d.Verdict != preemption.Feasible {
 					b.Fatal(d, err)
 				}
 			}
 		})
-		b.Run("update=pod/"+s.String(), func(b *testing.B) {
-			planner, snap, _ := live(b, s)
+	}
+	b.Run("decide-after=1%/"+l.String(), func(b *testing.B) {
+		planner, snap, p := l.planner(b, 3)
+		c := changer{planner: planner, snap: snap}
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer() // the question alone
+			c.change(b, l.nodes/100)
+			b.StartTimer()
+			if d, err := planner.Decide(p); err != nil || d.Domain == "" {
+				b.Fatal(d, err)
+			}
+		}
+	})
+}
+
+// updates are changes without a question: a pod is set again, or removed and then added
+// again.
+func (l *living) updates(b *testing.B) {
+	for _, again := range []bool{false, true} {
+		name := "update=pod/"
+		if again {
+			name = "update=remove-add/"
+		}
+		b.Run(name+l.String(), func(b *testing.B) {
+			planner, snap, _ := l.planner(b, 1)
 			b.ReportAllocs()
 			for next := 0; b.Loop(); next++ {
-				if err := planner.SetPod(snap.Pods[next%len(snap.Pods)]); err != nil {
+				pod := &snap.Pods[next%len(snap.Pods)]
+				if again {
+					if err := planner.Remove(preemption.PodRef{Namespace: pod.Namespace, Name: pod.Name}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := planner.SetPod(*pod); err != nil {
 					b.Fatal(err)
 				}
-			}
-		})
-		b.Run("update=fork/"+s.String(), func(b *testing.B) {
-			planner, _, _ := live(b, s)
-			b.ReportAllocs()
-			for b.Loop() {
-				planner.Fork()
-			}
-		})
-		b.Run("update=fork-evict-ask/"+s.String(), func(b *testing.B) {
-			planner, _, p := live(b, s)
-			r := mustPreempt(b, planner, p)
-			b.ReportAllocs()
-			for b.Loop() {
-				fork := planner.Fork()
-				if err := fork.Evict(r); err != nil {
-					b.Fatal(err)
-				}
-				mustPreempt(b, fork, p)
 			}
 		})
 	}
+}
+
+func (l *living) forks(b *testing.B) {
+	b.Run("update=fork/"+l.String(), func(b *testing.B) {
+		planner, _, _ := l.planner(b, 1)
+		b.ReportAllocs()
+		for b.Loop() {
+			planner.Fork()
+		}
+	})
+	b.Run("update=fork-evict-ask/"+l.String(), func(b *testing.B) {
+		planner, _, p := l.planner(b, 1)
+		r := mustPreempt(b, planner, p)
+		b.ReportAllocs()
+		for b.Loop() {
+			fork := planner.Fork()
+			if err := fork.Evict(r); err != nil {
+				b.Fatal(err)
+			}
+			mustPreempt(b, fork, p)
+		}
+	})
 }
