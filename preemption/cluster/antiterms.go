@@ -83,7 +83,7 @@ func (at *AntiTerms) Carriers() []PodID {
 func newAntiTerms(ix *Index) *AntiTerms {
 	at := &AntiTerms{
 		owner: new(byte),
-		names: &termNames{byHash: interner{}, lists: [][]TermID{nil}, listed: interner{}, reads: map[string]bool{}},
+		names: &termNames{lists: [][]TermID{nil}, reads: map[string]bool{}},
 	}
 	for p := range PodID(ix.NumPods()) {
 		if row := ix.pods.At(int(p)); row.repels {

@@ -53,20 +53,39 @@ func TestLabelSetsWithEqualHashesAreToldApart(t *testing.T) {
 }
 
 func labelSetsAreAPartition(t *rapid.T) {
-	labels := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b"}), rapid.SampledFrom([]string{"a", "b", ""}), 0, 2)
+	keys := []string{"a", "b"}
+	if rapid.Bool().Draw(t, "many keys") { // more than are looked up
+		for i := range mostKeys {
+			keys = append(keys, fmt.Sprint("key-", i))
+		}
+	}
+	labels := rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom([]string{"a", "b", ""}), 0, len(keys))
 	var s Snapshot
 	for i := range rapid.IntRange(0, 12).Draw(t, "pods") {
 		ns := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace")
 		s.Pods = append(s.Pods, labelled(ns, fmt.Sprint(i), labels.Draw(t, "labels")))
 	}
 	ix := indexOf(t, s)
-	sets := ix.LabelSets()
+	sets := newLabelSets(ix, rapid.IntRange(1, 4).Draw(t, "goroutines"))
+	next, carriers := LabelSetID(0), make([][]PodID, sets.Len())
 	for p := range PodID(ix.NumPods()) {
+		of := sets.Of(p)
+		require.LessOrEqual(t, of, next, "in order of the first pod")
+		next = max(next, of+1)
+		carriers[of] = append(carriers[of], p)
+		for key, value := range ix.Pod(p).Labels {
+			require.Contains(t, sets.names.having(label{key, value}), of)
+		}
 		for q := range PodID(ix.NumPods()) {
 			a, b := ix.Pod(p), ix.Pod(q)
 			equal := a.Namespace == b.Namespace && maps.Equal(a.Labels, b.Labels)
 			require.Equal(t, equal, sets.Of(p) == sets.Of(q))
 		}
+	}
+	for s := range LabelSetID(sets.Len()) {
+		require.Equal(t, carriers[s], sets.Carriers(s))
+		require.Same(t, ix.Pod(carriers[s][0]), sets.Pod(s))
+		require.True(t, slices.IsSorted(sets.names.having(label{"a", "a"})))
 	}
 }
 

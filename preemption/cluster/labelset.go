@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
 )
 
 // LabelSetID is a position among the distinct pairs of namespace and labels that
@@ -41,7 +42,8 @@ type setPlace struct {
 // setNames finds label sets.
 type setNames struct {
 	byHash interner
-	with   map[label][]LabelSetID // ascending
+	with   map[label]int32 // a list of lists
+	lists  [][]LabelSetID  // each ascending
 	all    []LabelSetID
 }
 
@@ -51,7 +53,7 @@ type label struct{ key, value string }
 // them, but for those that came later. They are computed on the first call: O(l) for
 // l labels of all pods.
 func (ix *Index) LabelSets() *LabelSets {
-	return once(ix.lazy, &ix.lazy.labelSets, func() *LabelSets { return newLabelSets(ix) })
+	return once(ix.lazy, &ix.lazy.labelSets, func() *LabelSets { return newLabelSets(ix, ranges.Parts(ix.NumPods(), fewPods)) })
 }
 
 // Len is the number of label sets; LabelSetID runs from 0 to Len-1. Some may have
@@ -78,7 +80,7 @@ func (ls *LabelSets) Candidates(s *disruption.Selector) []LabelSetID {
 	}
 	best := ls.names.all
 	narrow := func(key, value string) {
-		if with := ls.names.with[label{key, value}]; len(with) < len(best) {
+		if with := ls.names.having(label{key, value}); len(with) < len(best) {
 			best = with
 		}
 	}
@@ -93,48 +95,11 @@ func (ls *LabelSets) Candidates(s *disruption.Selector) []LabelSetID {
 	return best
 }
 
-func newLabelSets(ix *Index) *LabelSets {
-	ls := &LabelSets{
-		places: paged.Make[setPlace](ix.NumPods()), owner: new(byte),
-		names: &setNames{byHash: interner{}, with: map[label][]LabelSetID{}},
-	}
-	counts := []int32{}
-	last := NoPod
-	for p := range PodID(ix.NumPods()) {
-		if !ix.Exists(p) {
-			continue
-		}
-		place := ls.places.Edit(int(p))
-		if last != NoPod && sameLabelSet(ix.Pod(p), ix.Pod(last)) { // replicas are neighbours in order of name
-			place.set = ls.Of(last)
-		} else {
-			place.set = ls.intern(ix.Pod(p))
-		}
-		last = p
-		if int(place.set) == len(counts) {
-			counts = append(counts, 0)
-		}
-		place.at = counts[place.set]
-		counts[place.set]++
-	}
-	all := make([]PodID, ix.NumPods())
-	for s, n := range counts {
-		set := ls.sets.Edit(s)
-		set.pods, all = all[:n:n], all[n:]
-	}
-	for p := range PodID(ix.NumPods()) {
-		if ix.Exists(p) {
-			place := ls.places.At(int(p))
-			ls.sets.At(int(place.set)).pods[place.at] = p
-		}
-	}
-	ls.empty = 0
-	return ls
-}
-
 // intern returns the label set of p, a new one if need be.
-func (ls *LabelSets) intern(p *Pod) LabelSetID {
-	hash := hashLabelSet(p)
+func (ls *LabelSets) intern(p *Pod) LabelSetID { return ls.internHashed(p, hashLabelSet(p)) }
+
+// internHashed is intern for a label set of that hash.
+func (ls *LabelSets) internHashed(p *Pod, hash uint64) LabelSetID {
 	same := func(id int32) bool { return sameLabelSet(p, ls.Pod(LabelSetID(id))) }
 	if id, ok := ls.names.byHash.find(hash, same); ok {
 		return LabelSetID(id)
@@ -147,16 +112,42 @@ func (ls *LabelSets) intern(p *Pod) LabelSetID {
 		ls.empty++ // as yet
 		ls.names.all = append(ls.names.all, id)
 		for key, value := range p.Labels {
-			ls.names.with[label{key, value}] = append(ls.names.with[label{key, value}], id)
+			ls.names.list(label{key, value}, id)
 		}
 		return int32(id)
 	}))
 }
 
+// newSetNames has room for that many label sets.
+func newSetNames(most int) *setNames {
+	n := &setNames{with: make(map[label]int32, most), all: make([]LabelSetID, 0, most)}
+	n.byHash.reserve(most)
+	return n
+}
+
+// having returns the label sets that have l.
+func (n *setNames) having(l label) []LabelSetID {
+	if i, ok := n.with[l]; ok {
+		return n.lists[i]
+	}
+	return nil
+}
+
+// list notes that label set s, the newest, has l.
+func (n *setNames) list(l label, s LabelSetID) {
+	i, ok := n.with[l]
+	if !ok {
+		i = int32(len(n.lists))
+		n.with[l] = i
+		n.lists = append(n.lists, nil)
+	}
+	n.lists[i] = append(n.lists[i], s)
+}
+
 func (n *setNames) clone() *setNames {
-	c := &setNames{n.byHash.clone(), make(map[label][]LabelSetID, len(n.with)), slices.Clone(n.all)}
-	for l, list := range n.with {
-		c.with[l] = slices.Clone(list)
+	c := &setNames{n.byHash.clone(), maps.Clone(n.with), slices.Clone(n.lists), slices.Clone(n.all)}
+	for i := range c.lists {
+		c.lists[i] = slices.Clip(c.lists[i]) // whoever appends gets a copy
 	}
 	return c
 }
@@ -229,35 +220,4 @@ func hashLabels(labels map[string]string) uint64 {
 func mix(a, b uint64) uint64 {
 	a ^= b*0x9e3779b97f4a7c15 + a<<6 + a>>2
 	return a * 0xff51afd7ed558ccd
-}
-
-// interner numbers values by their hash; values of equal hash are told apart.
-type interner map[uint64][]int32
-
-// find returns the id of the value of that hash for which same holds.
-func (in interner) find(hash uint64, same func(id int32) bool) (int32, bool) {
-	for _, id := range in[hash] {
-		if same(id) {
-			return id, true
-		}
-	}
-	return 0, false
-}
-
-// id is find, or else the id that add returns.
-func (in interner) id(hash uint64, same func(id int32) bool, add func() int32) int32 {
-	if id, ok := in.find(hash, same); ok {
-		return id
-	}
-	id := add()
-	in[hash] = append(in[hash], id)
-	return id
-}
-
-func (in interner) clone() interner {
-	c := make(interner, len(in))
-	for h, ids := range in {
-		c[h] = slices.Clone(ids)
-	}
-	return c
 }
