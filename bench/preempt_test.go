@@ -91,3 +91,25 @@ func BenchmarkPreempt(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkDecide is BenchmarkPreempt for the answer in short.
+func BenchmarkDecide(b *testing.B) {
+	for _, q := range questions {
+		for _, s := range sizes() {
+			b.Run(fmt.Sprintf("case=%s/%s", q.name, s), func(b *testing.B) {
+				snap, p := q.ask(s)
+				planner, err := preemption.NewPlanner(&snap, preemption.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if d, err := planner.Decide(unseen(p, i)); err != nil || d.Verdict != q.verdict {
+						b.Fatal(d, err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(s.nodes), "ns/node")
+			})
+		}
+	}
+}

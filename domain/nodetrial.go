@@ -36,9 +36,19 @@ type Nominees struct {
 // NewNodeTrial returns a trial of member m. states are the prepared constraints;
 // the trial changes them and leaves them as they were after each Reset.
 func NewNodeTrial(ix *cluster.Index, m *Member, states []State, nominees Nominees) *NodeTrial {
-	return &NodeTrial{
-		ix: ix, member: m, states: states, nominees: nominees,
-		node: cluster.NoNode, free: make([]int64, ix.NumResources()), taken: make([]int, len(m.ports)),
+	t := &NodeTrial{}
+	t.Ask(ix, m, states, nominees)
+	return t
+}
+
+// Ask makes t what [NewNodeTrial] returns, with the memory that t has from earlier
+// trials, which are over. The zero NodeTrial may be asked.
+func (t *NodeTrial) Ask(ix *cluster.Index, m *Member, states []State, nominees Nominees) {
+	*t = NodeTrial{
+		ix: ix, member: m, states: states, nominees: nominees, node: cluster.NoNode,
+		free:     slices.Grow(t.free[:0], ix.NumResources())[:ix.NumResources()],
+		taken:    slices.Grow(t.taken[:0], len(m.ports))[:len(m.ports)],
+		expected: t.expected[:0], out: t.out[:0],
 	}
 }
 

@@ -53,6 +53,8 @@ type podTools struct {
 	barred []uint64        // by block of nodes
 	key    []byte          // buffer of shapeKey
 	tally  *disruption.Ledger
+	trial  domain.NodeTrial
+	search podSearch
 }
 
 // borrow returns tools that nobody else uses; see putBack.
@@ -89,6 +91,7 @@ func (q *question) putBack() {
 		statuses.Put(t.status)
 		t.status = nil
 	}
+	t.search.end()
 	q.tools.Put(t)
 	q.borrowed = nil
 	for _, m := range q.mates {
@@ -265,9 +268,12 @@ func strict(ws []cluster.Warning) error {
 // constraints returns those that every question of a lone pod or of a gang checks:
 // the built-in ones, then the user's.
 func (c *compiled) constraints(gang bool) []domain.Constraint {
-	cs := c.rules.constraints(gang)
+	cs := c.rules.ofPod
+	if gang {
+		cs = c.rules.ofGang
+	}
 	if h := c.options.Hooks; h != nil {
-		cs = append(cs, h.Constraints...)
+		return slices.Concat(cs, h.Constraints)
 	}
 	return cs
 }

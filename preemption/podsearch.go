@@ -55,15 +55,11 @@ func newPodSearch(q *question) *podSearch {
 	member := q.members[0]
 	nominees := domain.Nominees{Self: member.ID, Priority: q.priority}
 	tools := q.borrow()
-	s := &podSearch{
-		question: q,
-		member:   member,
-		trial:    domain.NewNodeTrial(q.ix, member, q.states, nominees),
-		runner:   tools.runner,
-		tally:    tools.tally,
-		best:     candidate{node: cluster.NoNode},
-		stats:    Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil},
-	}
+	tools.trial.Ask(q.ix, member, q.states, nominees)
+	s := &tools.search
+	s.question, s.member, s.trial, s.runner, s.tally = q, member, &tools.trial, tools.runner, tools.tally
+	s.best.node = cluster.NoNode
+	s.stats = Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil}
 	s.runner.Repeat = q.options.repeat(false)
 	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
 	if tools.sweep != nil && q.plainly() {
@@ -71,6 +67,14 @@ func newPodSearch(q *question) *podSearch {
 		s.sweep.Ask(member, q.priority)
 	}
 	return s
+}
+
+// end forgets the question, and keeps the memory for another one.
+func (s *podSearch) end() {
+	*s = podSearch{
+		best: candidate{victims: s.best.victims[:0]},
+		cuts: s.cuts, swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
+	}
 }
 
 // plainly reports whether nothing but resources, budgets and constraints decides

@@ -33,6 +33,10 @@ type question struct {
 	states   []domain.State
 	asked    Asked
 
+	one struct { // room for what is a list, where a lone pod asks
+		members [1]*domain.Member
+		pods    [1]*cluster.Pod
+	}
 	budgetNames []string // by budget, once it was needed
 	brokenGangs []int8   // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 }
@@ -85,9 +89,9 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 // prepare settles what eligibility reads, and asks every constraint whether it has a say.
 func (q *question) prepare() error {
 	q.claim = q.newClaim()
-	pods := make([]*cluster.Pod, len(q.members))
-	for i, m := range q.members {
-		pods[i] = m.Pod
+	pods := q.one.pods[:0]
+	for _, m := range q.members {
+		pods = append(pods, m.Pod)
 	}
 	for _, c := range q.constraints(q.team != nil) {
 		s, err := c.Prepare(q.ix, pods)
@@ -116,7 +120,7 @@ func (q *question) namedPod(p Preemptor) error {
 func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 	q.sides = q.podUnits()
 	e, err := q.resolve(pod)
-	q.members = []*domain.Member{domain.NewMember(q.ix, pod, id)}
+	q.members = append(q.one.members[:0], domain.NewMember(q.ix, pod, id))
 	q.priority, q.policy = e.Priority, e.Policy
 	if err != nil {
 		return err

@@ -18,6 +18,8 @@ type generation struct {
 	groupBudgets disruption.Rule
 
 	affinity func() domain.Constraint
+	ofPod    []domain.Constraint // made of it, for a lone pod
+	ofGang   []domain.Constraint
 
 	membersWait     bool    // a pod that belongs to a group does not preempt by itself
 	groupPolicy     bool    // the group's own policy decides; otherwise Never of any pending member
@@ -77,6 +79,7 @@ func (o Options) generation() (generation, error) {
 	default:
 		return g, &OptionError{"Members", fmt.Sprintf("%q", string(o.Members)), "MinCount, AllThatFit or empty"}
 	}
+	g.ofPod, g.ofGang = g.constraints(false), g.constraints(true)
 	g.lowest = g.lowest || o.LowestLevel
 	if o.PreemptionPriority.Apart {
 		g.podUnits.PreemptionPriority, g.groupUnits.PreemptionPriority = true, true

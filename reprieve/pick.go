@@ -35,12 +35,11 @@ func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 		p.reset(s, below)
 		p.tied, p.touchy = part(s.Tied, i, workers), part(s.Touchy, i, workers)
 	}
-	var wg sync.WaitGroup
-	for i := 1; i < workers; i++ {
-		wg.Go(s.pickers[i].run)
+	if workers > 1 {
+		s.runAll(workers)
+	} else {
+		s.pickers[0].run()
 	}
-	s.pickers[0].run()
-	wg.Wait()
 	best := &s.pickers[0]
 	for i := range s.pickers[1:workers] {
 		if p := &s.pickers[1+i]; p.best != cluster.NoNode && best.loses(p.best, p.score) {
@@ -48,6 +47,15 @@ func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 		}
 	}
 	return best.best, best.score
+}
+
+// runAll runs the first pickers, each in a goroutine.
+func (s *Scan) runAll(workers int) {
+	var wg sync.WaitGroup
+	for i := range s.pickers[:workers] {
+		wg.Go(s.pickers[i].run)
+	}
+	wg.Wait()
 }
 
 // part is the i-th of equal parts of list.
