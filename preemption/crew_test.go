@@ -5,42 +5,72 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 )
 
-// TestCrewsDoNotMatter: nodes that are shared out among several searches give what one
+// crewsDoNotMatter: nodes that are shared out among several searches give what one
 // search gives, to the last count; in chunks of another size, all but the count of
-// checks.
+// checks. It returns the answer, nil if the question can't be asked.
+func crewsDoNotMatter(t fatal, o preemption.Options, q gen.Question) *preemption.Result {
+	t.Helper()
+	whole, err := o.Preempt(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		return nil
+	}
+	one, err := o.PreemptInChunks(q.Preemptor, &q.Snapshot, 1, 2)
+	if err != nil {
+		t.Fatalf("in chunks: %v", err)
+	}
+	for _, goroutines := range []int{2, 5} {
+		several, err := o.PreemptInChunks(q.Preemptor, &q.Snapshot, goroutines, 2)
+		if err != nil {
+			t.Fatalf("%d goroutines: %v", goroutines, err)
+		}
+		if diff := cmp.Diff(one, several); diff != "" {
+			t.Fatalf("(-one goroutine +%d):\n%s", goroutines, diff)
+		}
+	}
+	one.Stats.Trials, whole.Stats.Trials = 0, 0
+	if diff := cmp.Diff(whole, one); diff != "" {
+		t.Fatalf("(-at once +in chunks):\n%s", diff)
+	}
+	return one
+}
+
 func TestCrewsDoNotMatter(t *testing.T) {
 	profile := gen.Everything()
 	profile.Guards, profile.MaxNodes, profile.MaxPods = true, 12, 60
 	seen, refused := map[preemption.Verdict]int{}, 0
 	for seed := range uint64(300) {
-		q := gen.Random(seed, profile)
 		o := seededOptions(seed)
-		if seed%4 == 0 {
-			o.Cost.Objective = true
-		}
-		whole, err := o.Preempt(q.Preemptor, &q.Snapshot)
-		if err != nil {
+		o.Cost.Objective = seed%4 == 0
+		if r := crewsDoNotMatter(&named{t, seed}, o, gen.Random(seed, profile)); r != nil {
+			seen[r.Verdict]++
+		} else {
 			refused++
-			continue
 		}
-		one, err := o.PreemptInChunks(q.Preemptor, &q.Snapshot, 1, 2)
-		require.NoError(t, err)
-		for _, goroutines := range []int{2, 5} {
-			several, err := o.PreemptInChunks(q.Preemptor, &q.Snapshot, goroutines, 2)
-			require.NoError(t, err)
-			require.Empty(t, cmp.Diff(one, several), "seed %d, %d goroutines", seed, goroutines)
-		}
-		seen[one.Verdict]++
-		one.Stats.Trials, whole.Stats.Trials = 0, 0
-		require.Empty(t, cmp.Diff(whole, one), "seed %d", seed)
 	}
-	require.Less(t, refused, 100, "questions that can't be asked")
 	for _, v := range []preemption.Verdict{preemption.Fits, preemption.Feasible, preemption.Infeasible} {
 		require.Greater(t, seen[v], 20, v)
 	}
+	require.Less(t, refused, 100, "questions that can't be asked")
 }
+
+// crewsWithConstraints is the same where pods have terms about each other.
+func crewsWithConstraints(t *rapid.T) {
+	q := gen.Draw(gen.Profile{MaxNodes: 9, MaxPods: 30, Budgets: true, Nominations: true}).Draw(t, "question")
+	tie(t, &q)
+	o := preemption.Options{
+		Rules:      rapid.SampledFrom([]preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}).Draw(t, "rules"),
+		Candidates: rapid.Bool().Draw(t, "candidates"),
+	}
+	if crewsDoNotMatter(t, o, q) == nil {
+		t.Fatalf("the question can't be asked")
+	}
+}
+
+func TestCrewsDoNotMatterToConstraints(t *testing.T) { rapid.Check(t, crewsWithConstraints) }
+func FuzzCrewsDoNotMatterToConstraints(f *testing.F) { f.Fuzz(rapid.MakeFuzz(crewsWithConstraints)) }
