@@ -39,6 +39,7 @@ func BenchmarkCompileWorst(b *testing.B) {
 		{"12-resources", 30, diverse}, // of which each pod asks for three
 		{"classes", 30, classify},     // priorities by class
 		{"grouped", 30, gather},       // every pod is in a group, of four pods
+		{"budgeted", 30, budget},      // every pod is in one of 100 budgets
 		{"admitted", 30, admit},       // what an API server adds to a pod, and a fifth with terms
 	} {
 		for _, s := range sizes() {
@@ -123,6 +124,14 @@ func gather(s *preemption.Snapshot) {
 			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: fmt.Sprintf("group-%06d", i/4), Mode: "All", MinCount: &four, Priority: s.Pods[i].Priority})
 		}
 		s.Pods[i].Group, s.Pods[i].Priority = fmt.Sprintf("group-%06d", i/4), s.PodGroups[i/4].Priority
+	}
+}
+
+func budget(s *preemption.Snapshot) {
+	for i := range 100 {
+		s.Budgets = append(s.Budgets, preemption.Budget{
+			Namespace: "default", Name: fmt.Sprintf("budget-%02d", i), Selector: matching("app", fmt.Sprintf("app-%02d", i)),
+		})
 	}
 }
 
