@@ -14,13 +14,16 @@ import (
 
 // BenchmarkCompile is what it costs to turn plain structs into dense columns, with one
 // and with two processors: step=index for the index, step=planner for everything that
-// a planner prepares, step=question for a cluster that is asked about once.
+// a planner prepares, step=question for a cluster that is asked about once, step=group
+// likewise, about pods that meet other units than a lone one.
 func BenchmarkCompile(b *testing.B) {
 	for _, s := range sizes() {
 		snap, p := questions[0].ask(s)
 		measureCompile(b, "index", s, func() error { _, err := cluster.NewIndex(&snap); return err })
 		measureCompile(b, "planner", s, func() error { _, err := preemption.NewPlanner(&snap, preemption.Options{}); return err })
 		measureCompile(b, "question", s, func() error { _, err := preemption.Preempt(p, &snap); return err })
+		o, group := preemption.Options{Rules: preemption.Kubernetes136}, gang(4, 3_500)
+		measureCompile(b, "group", s, func() error { _, err := o.Preempt(group, &snap); return err })
 	}
 }
 

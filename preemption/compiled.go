@@ -144,9 +144,14 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 		}
 	}
 	c.findQueued()
-	c.live = c.podUnits().follow() && o.PreemptionPriority.MaxLead == 0 && c.queued.queued == nil && !c.anyNominatedQueued()
-	c.atOnce = c.decidesAtOnce()
 	return c, nil
+}
+
+// prepare makes c ready for many questions, and for changes as far as it can follow
+// them. Without it units are formed for the kind of preemptor that is asked about.
+func (c *compiled) prepare() {
+	c.live = c.podUnits().follow() && c.options.PreemptionPriority.MaxLead == 0 && c.queued.queued == nil && !c.anyNominatedQueued()
+	c.atOnce = c.decidesAtOnce()
 }
 
 // warnings lists what is odd in the snapshot, and in the options beside it.

@@ -58,6 +58,7 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.prepare()
 	return &Planner{options: o, first: s, ready: c, quota: c.quota}, nil
 }
 
@@ -111,6 +112,7 @@ func (pl *Planner) compile() error {
 	if err != nil {
 		return err
 	}
+	c.prepare()
 	if pl.lone {
 		c.rules.membersWait = false
 	}
