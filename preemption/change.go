@@ -8,10 +8,13 @@ import (
 )
 
 // The methods of this file change the live model. Setting and removing pods, setting a
-// node that is there, and budgets, cost what changes. Other changes let the next
-// question compile the cluster anew: of nodes that come and go, groups and classes, of
-// the resources and devices that a node names, of pods with guards or earlier
-// evictions, and every change where prices, guards or queues of pods have a say.
+// node that is there, budgets, and pod groups that stand by themselves cost what
+// changes; a group, its pods. Other changes let the next question compile the cluster
+// anew: of nodes that come and go, composite groups and classes, of the resources and
+// devices that a node names, of pods and groups with guards or earlier evictions, of
+// groups with a parent, quota, a price or a preemption priority, and every change where
+// prices, guards or queues of pods have a say.
+//
 // What is set is copied one level deep: its slices and maps must not be changed
 // afterwards. A malformed object is refused with a [*cluster.FieldError] and changes
 // nothing.
@@ -98,14 +101,13 @@ func (pl *Planner) SetPodGroup(g PodGroup) error {
 	if err := g.Validate(); err != nil {
 		return err
 	}
-	return pl.remodel(func(m *model) error { m.groups.ReplaceOrInsert(&g); return nil })
+	return pl.change(func(e edit) error { e.setGroup(&g); return nil })
 }
 
 // RemovePodGroup takes a group away; its pods stay by themselves.
 func (pl *Planner) RemovePodGroup(namespace, name string) error {
-	return pl.remodel(func(m *model) error {
-		_, ok := m.groups.Delete(&PodGroup{Namespace: namespace, Name: name})
-		return missing(ok, cluster.KindPodGroup, namespace, name)
+	return pl.change(func(e edit) error {
+		return missing(e.removeGroup(namespace, name), cluster.KindPodGroup, namespace, name)
 	})
 }
 

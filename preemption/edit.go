@@ -109,7 +109,32 @@ func (e edit) removeBudget(b *Budget) bool {
 }
 
 // setGroup adds a group or replaces the one of its name.
-func (e edit) setGroup(g *PodGroup) { e.model().groups.ReplaceOrInsert(g) }
+func (e edit) setGroup(g *PodGroup) {
+	if c := e.live(); c != nil && c.setGroup(g.Namespace, g.Name, g) {
+		e.done(c)
+		return
+	}
+	e.model().groups.ReplaceOrInsert(g)
+}
+
+// removeGroup removes a pod group, and reports whether it was there.
+func (e edit) removeGroup(namespace, name string) bool {
+	if c := e.live(); c != nil {
+		if c.ix.GroupByName(cluster.KindPodGroup, namespace, name) == cluster.NoGroup {
+			return false
+		}
+		if c.setGroup(namespace, name, nil) {
+			e.done(c)
+			return true
+		}
+	}
+	g := &PodGroup{Namespace: namespace, Name: name}
+	if !e.pl.open().groups.Has(g) {
+		return false
+	}
+	e.model().groups.Delete(g)
+	return true
+}
 
 // remember notes a preemption for limits over a window, and forgets those that have
 // left it.

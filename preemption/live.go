@@ -62,15 +62,20 @@ func (c *compiled) setPod(p *cluster.Pod) bool {
 		c.replace(p, before)
 		return true
 	}
+	c.add(p, before)
+	return true
+}
+
+// add lets p come in place of pod before, or with NoPod adds it.
+func (c *compiled) add(p *cluster.Pod, before cluster.PodID) {
 	c.leave(before)
-	id := ix.SetPod(p, before)
+	id := c.ix.SetPod(p, before)
 	c.each(func(s *sides) {
-		s.budgets.Set(ix, id)
+		s.budgets.Set(c.ix, id)
 		s.changed = s.units.Add(s.changed, id)
-		s.touch(ix.NominatedTo(id))
+		s.touch(c.ix.NominatedTo(id))
 		c.refresh(s)
 	})
-	return true
 }
 
 // alone reports whether p runs, and is of no group.
@@ -123,10 +128,14 @@ func (c *compiled) removePod(p cluster.PodID) bool {
 	if !c.ix.MayRemovePod(p) {
 		return false
 	}
+	c.remove(p)
+	return true
+}
+
+func (c *compiled) remove(p cluster.PodID) {
 	c.leave(p)
 	c.ix.RemovePod(p)
 	c.each(c.refresh)
-	return true
 }
 
 // refresh lets the ladder of s follow what has changed.

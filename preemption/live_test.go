@@ -52,6 +52,7 @@ func (h *history) ask(t require.TestingT, p preemption.Preemptor) {
 type maker struct {
 	*rapid.T
 	preemptor preemption.Preemptor
+	groups    []preemption.PodGroup // those at first
 }
 
 func (m *maker) n(n int) int { return rapid.IntRange(0, n-1).Draw(m.T, "") }
@@ -99,6 +100,9 @@ func (m *maker) pod(s *preemption.Snapshot) preemption.Pod {
 			p.Labels = one(m, s.Pods).Labels
 		case 6:
 			p.Group, p.Namespace = one(m, s.Pods).Group, one(m, s.Pods).Namespace
+			if m.chance(20) {
+				p.Group = "new"
+			}
 		case 7:
 			p.Terminating, p.Preempted = m.chance(50), m.chance(50)
 		case 8:
@@ -216,12 +220,31 @@ func (m *maker) terms(s *preemption.Snapshot) []cluster.AffinityTerm {
 	return []cluster.AffinityTerm{term, term}[:1+m.n(2)]
 }
 
+// group is a group of s, a former one or a new one, with something changed.
+func (m *maker) group(s *preemption.Snapshot) preemption.PodGroup {
+	g := one(m, append(s.PodGroups, m.groups...))
+	g.Mode = disruption.Mode([]string{"", "Single", "All", "SurplusFirst"}[m.n(4)])
+	switch m.n(6) {
+	case 0:
+		g.Priority = one(m, s.Pods).Priority
+	case 1:
+		g.MinCount, g.Basic = new(int32(m.n(3)+1)), false
+	case 2:
+		g.Namespace, g.Name = one(m, s.Pods).Namespace, "new"
+	case 3:
+		g.Class = one(m, append(s.PriorityClasses, preemption.PriorityClass{Name: "unknown"})).Name
+	case 4:
+		g.Leader = one(m, s.Pods).Name
+	}
+	return g
+}
+
 // change makes one change; those that are refused change nothing.
 func (m *maker) change(h *history) {
 	s := h.Snapshot()
 	p := one(m, s.Pods)
 	ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
-	switch m.n(24) {
+	switch m.n(26) {
 	default:
 		_ = h.SetPod(m.pod(s))
 	case 0, 1, 2, 3:
@@ -252,9 +275,7 @@ func (m *maker) change(h *history) {
 		b := one(m, s.Budgets)
 		_ = h.RemoveBudget(b.Namespace, b.Name)
 	case 12:
-		g := one(m, s.PodGroups)
-		g.Mode = disruption.Mode([]string{"", "Single", "All"}[m.n(3)])
-		_ = h.SetPodGroup(g)
+		_ = h.SetPodGroup(m.group(s))
 	case 13:
 		g := one(m, s.PodGroups)
 		_ = h.RemovePodGroup(g.Namespace, g.Name)
@@ -264,6 +285,8 @@ func (m *maker) change(h *history) {
 		_ = h.Apply(h.last)
 	case 17, 18, 19:
 		_ = h.Evict(h.last)
+	case 20:
+		_ = h.SetPodGroup(m.group(s))
 	}
 }
 
@@ -297,6 +320,7 @@ func historiesAgree(t *rapid.T) {
 	if m.chance(40) {
 		m.equip(&q.Snapshot)
 	}
+	m.groups = q.Snapshot.PodGroups
 	options := optionsOf(m)
 	pl, err := preemption.NewPlanner(&q.Snapshot, options)
 	if err != nil {
@@ -306,7 +330,7 @@ func historiesAgree(t *rapid.T) {
 	h.ask(t, m.preemptor)
 	var forks []*history
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
-		if m.chance(15) {
+		if m.chance(20) {
 			fork := &history{Planner: h.Fork(), options: options, last: h.last}
 			if m.chance(50) {
 				h, fork = fork, h
@@ -435,12 +459,46 @@ func TestGroupsThatGoWholeAreFollowed(t *testing.T) {
 	require.NoError(t, pl.SetPod(member("a", "n2")))
 	pods("a", "b", "d")
 	require.NoError(t, pl.SetPod(member("c", "n1")))
+	group := s.PodGroups[0]
+	group.Mode = disruption.Single
+	require.NoError(t, pl.SetPodGroup(group))
+	pods("b", "c")
+	require.NoError(t, pl.RemovePodGroup("ns", "whole"))
+	require.Error(t, pl.RemovePodGroup("ns", "whole"))
+	pods("b", "c")
+	require.NoError(t, pl.SetPodGroup(s.PodGroups[0]))
+	pods("a", "b", "c", "d")
 	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "a"}))
 	pods("b", "c", "d")
 	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "b"}))
 	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "c"}))
 	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "d"}))
 	pods()
+	require.Same(t, compiled, pl.Compiled())
+}
+
+// TestDevicesAreFollowed: pods that hold some come and go, and keep their node.
+func TestDevicesAreFollowed(t *testing.T) {
+	half := []cluster.DeviceRequest{{Resource: gpu, Fraction: 5}}
+	s := preemption.Snapshot{Nodes: []cluster.Node{{Name: "n1", Devices: map[string]cluster.DevicePool{gpu: {Count: 1, Capacity: 10}}}}}
+	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	h, compiled := &history{Planner: pl}, pl.Compiled()
+	web := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: prio(100), Devices: half, Tokens: []string{"lock"}}}}
+	for _, step := range []struct {
+		change func() error
+		want   preemption.Verdict
+	}{
+		{func() error { return pl.SetPod(preemption.Pod{Name: "a", Node: "n1", Devices: half}) }, preemption.Fits},
+		{func() error { return pl.SetPod(preemption.Pod{Name: "b", Node: "n1", Devices: half}) }, preemption.Feasible},
+		{func() error { return pl.Remove(preemption.PodRef{Name: "a"}) }, preemption.Fits},
+		{func() error { return pl.SetPod(preemption.Pod{Name: "a", Node: "n1", Tokens: []string{"lock"}}) }, preemption.Feasible},
+		{func() error { n := s.Nodes[0]; n.Unschedulable = true; return pl.SetNode(n) }, preemption.Infeasible},
+	} {
+		require.NoError(t, step.change())
+		h.ask(t, web)
+		require.Equal(t, step.want, h.last.Verdict)
+	}
 	require.Same(t, compiled, pl.Compiled())
 }
 

@@ -216,10 +216,7 @@ func (ix *Index) finishGroups(ps *problems) {
 	}
 	for i := range ix.NumGroups() {
 		g := ix.groups.Edit(i)
-		if g.Mode == disruption.All && g.PodGroup != nil && g.PodGroup.MinCount == nil {
-			ix.warnGroup(g, "Mode", string(g.Mode), "All on a basic group: executed all the same")
-		}
-		ix.warnings = append(ix.warnings, ix.missing(g)...)
+		ix.warnings = append(ix.warnings, ix.oddGroup(g)...)
 		if g.Guard() != nil || len(g.Evictions()) > 0 {
 			ix.stiff = true
 		}
@@ -228,6 +225,15 @@ func (ix *Index) finishGroups(ps *problems) {
 		}
 		g.Level = ix.levelAt(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard(), func() time.Time { return ix.GroupCheckpoint(GroupID(i)) })
 	}
+}
+
+// oddGroup lists what is odd about a group by itself and because of the pods that it has.
+func (ix *Index) oddGroup(g *Group) []Warning {
+	list := ix.missing(g)
+	if g.Mode == disruption.All && g.PodGroup != nil && g.PodGroup.MinCount == nil {
+		list = append(list, Warning{g.Kind, g.Namespace, g.Name, "Mode", string(g.Mode), "All on a basic group: executed all the same"})
+	}
+	return list
 }
 
 // missing lists what is odd about a group because of the pods that it has.

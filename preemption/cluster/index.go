@@ -34,11 +34,13 @@ type Index struct {
 	dated     int     // how many pods and groups have checkpoints or evictions
 	fresh     []int64 // the row of the pod that is about to come
 
-	groups      paged.Column[Group]
-	groupByName map[groupKey]GroupID
-	stiff       bool // pods of groups are settled when the index is made: see live.go
-	budgets     []disruption.Budget
-	budgetSet   *disruption.Set
+	groups       paged.Column[Group]
+	groupByName  map[groupKey]GroupID
+	groupsShared bool      // groupByName is a fork's, too: copied before it is changed
+	groupHoles   []GroupID // numbers of groups that were removed; never changed in place
+	stiff        bool      // pods of groups are settled when the index is made: see live.go
+	budgets      []disruption.Budget
+	budgetSet    *disruption.Set
 
 	namespaces map[string]map[string]string
 	warnings   []Warning

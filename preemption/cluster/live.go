@@ -18,6 +18,7 @@ import (
 // Fork returns an independent copy of ix, which shares with it whatever neither
 // changes. O(1).
 func (ix *Index) Fork() *Index {
+	ix.groupsShared, ix.groupHoles = true, slices.Clip(ix.groupHoles)
 	f := *ix
 	f.named = slices.Clone(ix.named)
 	f.nodes, f.allocatable, f.free = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork()
@@ -297,10 +298,10 @@ func (ix *Index) SetAllowed(b BudgetID, next *disruption.Budget) {
 func (ix *Index) Budgets() []disruption.Budget { return slices.Clone(ix.budgets) }
 
 // Objects returns everything that the index stands for, in order of name where it
-// is in order of anything. The slices of nodes, pods and budgets are new ones.
+// is in order of anything. The slices of nodes, pods, pod groups and budgets are new ones.
 func (ix *Index) Objects() Objects {
 	o := ix.source
-	o.Time, o.Disruptions, o.Budgets = ix.time, ix.disruptions, ix.Budgets()
+	o.Time, o.Disruptions, o.Budgets, o.PodGroups = ix.time, ix.disruptions, ix.Budgets(), ix.podGroups()
 	o.Nodes, o.Pods = make([]*Node, ix.NumNodes()), make([]*Pod, 0, ix.NumPods())
 	for n := range o.Nodes {
 		o.Nodes[n] = ix.Node(NodeID(n))
