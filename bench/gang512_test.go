@@ -15,7 +15,8 @@ type gangQuestion struct {
 	shape    gen.Shape
 	members  int
 	cpuMilli int64
-	mode     int // pods of the fleet that go as a whole, 0: each by itself
+	mode     int  // pods of the fleet that go as a whole, 0: each by itself
+	even     bool // these have the priority of their group
 	rules    preemption.Rules
 }
 
@@ -24,6 +25,7 @@ var gangQuestions = []gangQuestion{
 	{name: "half-nodes", shape: gen.Uniform, members: 512, cpuMilli: 32_000},
 	{name: "budgeted", shape: gen.Budgeted, members: 512, cpuMilli: 64_000},
 	{name: "big-units", shape: gen.Uniform, members: 512, cpuMilli: 64_000, mode: 64},
+	{name: "even-units", shape: gen.Uniform, members: 512, cpuMilli: 64_000, mode: 64, even: true},
 	{name: "v1.36", shape: gen.Uniform, members: 512, cpuMilli: 64_000, rules: preemption.Kubernetes136},
 }
 
@@ -46,6 +48,9 @@ func (q gangQuestion) ask(s size, members int) (preemption.Snapshot, preemption.
 				})
 			}
 			snap.Pods[i].Group = name
+			if q.even {
+				snap.Pods[i].Priority = snap.PodGroups[node/q.mode*(perNode/2)+k].Priority
+			}
 		}
 	}
 	return snap, gang(members, q.cpuMilli)

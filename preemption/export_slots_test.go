@@ -1,5 +1,10 @@
 package preemption
 
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
 // PreemptByTrials is Preempt with every member of a gang placed and every potential
 // victim taken out of a trial, where Preempt counts.
 func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
@@ -12,6 +17,80 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 		return nil, err
 	}
 	return newGangSearch(q).run()
+}
+
+// BothWays is Preempt and PreemptByTrials, with so many checks for better placements;
+// joint says that a decision places nobody, where units have several pods.
+func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried *Result, joint bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	c.searchChecks = checks
+	if counted, err = c.preempt(p); err != nil {
+		return nil, nil, false, err
+	}
+	q, err := c.newQuestion(p)
+	if err != nil || q.team == nil || q.queue() != "" {
+		return nil, nil, false, err
+	}
+	if tried, err = newGangSearch(q).run(); err != nil {
+		return nil, nil, false, err
+	}
+	if q, err = c.newBrief(p); err != nil {
+		return nil, nil, false, err
+	}
+	search := countGang(q)
+	search.brief = true
+	if _, err = search.run(); err != nil {
+		return nil, nil, false, err
+	}
+	return counted, tried, search.slots != nil && search.trial == nil && search.slots.tools.joint.giving != nil, nil
+}
+
+// LeastBothWays places a gang in the first domain where least has to go for each member,
+// by counting and by trials; ok is false if that is not counted as where units have
+// several pods.
+func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []cluster.NodeID, ok bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	q, err := c.newQuestion(p)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	levels, err := q.levels()
+	if err != nil || len(levels) == 0 || len(levels[0]) == 0 {
+		return nil, nil, false, err
+	}
+	d, search := &levels[0][0], countGang(q)
+	if search.slots == nil {
+		return nil, nil, false, nil
+	}
+	t := &slotTry{slotSearch: search.slots, slotTools: search.slots.tools, domain: d}
+	room, ok := t.measure()
+	if k := min(room, int64(len(q.members))); ok && t.shared && k > 0 && int(k) >= q.team.need() {
+		t.charge()
+		for _, at := range t.leastJoint(int(k)) {
+			counted = append(counted, t.node(at))
+		}
+	}
+	g := newGangSearch(q)
+	potential := g.potential(d)
+	for _, u := range potential {
+		g.inside[u] = true
+		g.runner.Remove(g.trial, u)
+	}
+	for _, c := range g.runner.Charge(g.budgeted(potential)) {
+		g.charged[c.Unit] = int32(c.Violations)
+	}
+	a := &attemptAt{gangSearch: g, domain: d, potential: potential}
+	g.place(d, domain.LeastDisruption{}, a.prices(domain.LeastDisruption{}), g.rules.members == MinCount)
+	for _, x := range g.trial.Assignments() {
+		tried = append(tried, x.Node)
+	}
+	return counted, tried, counted != nil, nil
 }
 
 // Counts reports whether Preempt answers the question about a gang by counting.

@@ -153,6 +153,7 @@ func (s *gangSearch) victims(p *plan) []Victim {
 	if p.counted {
 		return s.slots.tell(p)
 	}
+	s.equip()
 	for _, u := range p.victims {
 		s.takeOut(p, u)
 	}

@@ -17,7 +17,7 @@ func (t *slotTry) charge() {
 	for b := range cluster.BudgetID(t.ix.NumBudgets()) {
 		allowed = allowed || t.tally.Left(b) > 0
 	}
-	if !allowed {
+	if !allowed && !t.joint { // what is known of a node is known of plain ones
 		t.chargeSpent()
 		return
 	}

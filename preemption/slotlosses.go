@@ -67,7 +67,11 @@ func (f *slotSearch) settle(p *plan) {
 		p.losses = f.lossesOn(f.tools, &p.domain, p.spots)
 	}
 	p.losses.sort(f.units, &f.tools.sorter)
-	list := p.losses.list
+	p.setVictims(p.losses.list)
+}
+
+// setVictims spells out list, which is in order.
+func (p *plan) setVictims(list []victims.Marked) {
 	p.victims, p.charged = make([]victims.UnitID, len(list)), make([]int32, len(list))
 	for i, loss := range list {
 		p.victims[i], p.charged[i] = loss.Unit, loss.Mark&1

@@ -16,6 +16,7 @@ type slotPlan struct {
 	start  int64 // the earliest among the most important of those who go, once that was needed
 	known  bool  // start is
 	losses slotLosses
+	tried  int // where units have several pods: how many units were looked at
 }
 
 // spot is a node with members on it.

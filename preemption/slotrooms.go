@@ -57,12 +57,14 @@ func take(row, request []int64, sign int64) {
 }
 
 // measure counts slots and potential victims, and returns the slots in all; ok is
-// false if the units of some node are not pods like any other.
+// false if trials have to tell.
 func (t *slotTry) measure() (room int64, ok bool) {
 	for _, n := range t.domain.Nodes {
 		units, simple := t.ladder.NumBelow(n, t.priority)
 		if !simple {
-			return 0, false
+			if units, ok = t.countJoint(n); !ok {
+				return 0, false
+			}
 		}
 		t.potential += units
 	}

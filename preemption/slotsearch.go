@@ -46,6 +46,7 @@ type slotTools struct {
 	order     []int32
 	touched   []int32
 	moving    movingTools
+	joint     jointTools
 }
 
 // newSlotSearch returns the search for the question of s, nil if it is not one that

@@ -18,6 +18,8 @@ type slotTry struct {
 	potential int        // how many potential victims there are
 	harmful   bool       // the loss of some violates a budget
 	marked    bool       // harm says whose
+	joint     bool       // some units have several pods
+	shared    bool       // some potential victims have
 	cheapest  []nodeCost // nodes in order of what the first member there costs; not all
 	top       *slotPlan  // the best so far
 	checks    int
@@ -36,6 +38,9 @@ func (t *slotTry) run() (out slotOutcome, ok bool) {
 	defer func() { t.discharge(); out.checks = t.checks }()
 	room, ok := t.measure()
 	if !ok {
+		return slotOutcome{}, false
+	}
+	if t.joint && !t.countsJoint() {
 		return slotOutcome{}, false
 	}
 	if t.potential == 0 {
@@ -110,7 +115,11 @@ func (t *slotTry) still(k int) {
 		var seq []int32
 		switch placer.(type) {
 		case domain.LeastDisruption:
-			seq = t.least(k)
+			if t.joint {
+				seq = t.leastJoint(k)
+			} else {
+				seq = t.least(k)
+			}
 		case domain.Pack:
 			seq = t.pack(k)
 		default:
@@ -121,12 +130,14 @@ func (t *slotTry) still(k int) {
 			continue
 		}
 		before, checks = seq, -t.checks
-		if p := t.weigh(seq); p != nil {
+		if t.joint {
+			t.consider(t.giveBack(seq))
+		} else if p := t.weigh(seq); p != nil {
 			t.consider(p)
 		}
 		checks += t.checks
 	}
-	if budget := t.searchChecks / t.stats.Domains; t.improves() && t.potential <= budget {
+	if budget := t.searchChecks / t.stats.Domains; !t.joint && t.improves() && t.potential <= budget {
 		t.climb(budget)
 	}
 }
@@ -134,8 +145,10 @@ func (t *slotTry) still(k int) {
 // consider keeps p, which is known not to cost more than the best so far, if it is
 // better.
 func (t *slotTry) consider(p *slotPlan) {
-	for _, s := range p.spots {
-		t.checks += t.numBelow(s.at) // each of them is tried
+	if t.checks += p.tried; !t.joint {
+		for _, s := range p.spots {
+			t.checks += t.numBelow(s.at) // each of them is tried
+		}
 	}
 	if t.top == nil || t.beats(p) {
 		t.top = p
@@ -171,7 +184,10 @@ func (t *slotTry) plan() *plan {
 	if t.harmful && !t.brief && top.losses.list == nil {
 		top.losses = t.lossesOn(t.slotTools, t.domain, top.spots) // as long as it is known who harms
 	}
-	p := &plan{domain: *t.domain, counted: true, score: top.score(), spots: top.spots, losses: top.losses}
+	p := &plan{domain: *t.domain, counted: !t.joint, score: top.score(), spots: top.spots, losses: top.losses}
+	if t.joint && !t.brief { // trials tell why they can't return
+		p.setVictims(t.sorted(top))
+	}
 	p.places = make([]domain.Assignment, len(top.seq))
 	for i, at := range top.seq {
 		p.places[i] = domain.Assignment{Member: t.leaf.members[i], Node: t.node(at)}

@@ -43,7 +43,7 @@ const Stride = 8
 // MostRungs is how many units a node may have to be laid out.
 const MostRungs = 256
 
-// rungs are the units of one node. Where plain is false nothing else is set. It is
+// rungs are the units of one node. Where laid is false nothing else is set. It is
 // small, and what a sweep reads stands together: that is what a sweep costs.
 type rungs struct {
 	owner    *owner
@@ -51,6 +51,8 @@ type rungs struct {
 	level    []int32  // by rung: what the unit is eligible by; then, where uneven, the priorities of their pods, where several, their numbers
 	plain    bool
 	several  bool // some unit has several pods; then none is uneven
+	mixed    bool // and the pods of one differ in priority
+	laid     bool // the units are laid out: plain, but that they may be mixed
 	uneven   bool // the level of a unit is not its pod's priority
 	budgeted bool // some unit is covered by a budget
 	elastic  bool // the group of some unit may go in part
@@ -138,7 +140,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 		*at = rungs{owner: l.owner}
 	}
 	l.note(n)
-	at.plain = false
+	at.plain, at.laid = false, false
 	l.levels.odd += b.close(i, l.us.ix.Open(n))
 	if len(l.us.On(n)) > MostRungs {
 		return true
@@ -154,11 +156,11 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 
 // finish completes node n, whose units are laid out, and reports whether it could.
 func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int) bool {
-	at.plain = true
+	at.plain, at.laid = !at.mixed, true
 	if !l.fillRooms(n, at, b, i) {
 		return false
 	}
-	if !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
+	if at.plain && !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
 		k := len(l.us.On(n))
 		_, _, started := l.parts(at.data, k)
 		l.levels.odd -= b.open(i, at.level[:k], started)
@@ -189,7 +191,7 @@ const (
 func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	ix, units := l.us.ix, l.us.On(n)
 	l.resize(at, len(units))
-	at.level, at.uneven, at.several, at.budgeted, at.elastic = at.level[:0], false, false, false, false
+	at.level, at.uneven, at.several, at.mixed, at.budgeted, at.elastic = at.level[:0], false, false, false, false, false
 	_, asks, started := l.parts(at.data, len(units))
 	words := l.lanes.words
 	for i, u := range units {
@@ -197,10 +199,11 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 		p, ask := unit.Pods[0], asks[i*words:][:words]
 		switch {
 		case len(unit.Pods) > 1:
-			if !l.uniform(unit) || !l.lanes.packRequest(ask, l.requestOn(n, unit)) {
+			even, known := l.uniform(unit)
+			if !known || !l.lanes.packRequest(ask, l.requestOn(n, unit)) {
 				return notPlain
 			}
-			at.several = true
+			at.several, at.mixed = true, at.mixed || !even
 		case l.lanes.packRequest(ask, ix.Request(p)):
 		case l.lanes.divides(ix.Request(p)): // more than any node offers: other lanes would not do either
 			return notPlain
@@ -208,7 +211,7 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 			return notPacked
 		}
 		at.level, started[i] = append(at.level, unit.Level), uint64(unit.Started)
-		at.uneven = at.uneven || unit.Level != ix.Priority(p)
+		at.uneven = at.uneven || len(unit.Pods) == 1 && unit.Level != ix.Priority(p)
 		at.elastic = at.elastic || unit.Elastic
 		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
 	}
@@ -227,12 +230,16 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 	return laidOut
 }
 
-// uniform reports whether nothing tells the pods of u apart when they are scored: all
-// have its priority, no budget covers one, and it goes whole.
-func (l *Ladder) uniform(u *Unit) bool {
-	return !u.Elastic && !slices.ContainsFunc(u.Pods, func(p cluster.PodID) bool {
-		return l.us.ix.Priority(p) != u.Level || len(l.budgets.Of(p)) > 0
-	})
+// uniform reports whether nothing tells the pods of u apart when they are scored: even
+// if all have its priority; known if besides that no budget covers one, and it goes
+// whole.
+func (l *Ladder) uniform(u *Unit) (even, known bool) {
+	even, known = true, !u.Elastic
+	for _, p := range u.Pods {
+		even = even && l.us.ix.Priority(p) == u.Level
+		known = known && len(l.budgets.Of(p)) == 0
+	}
+	return even, known
 }
 
 // requestOn returns the row of what the pods of u on node n ask for together; it is

@@ -95,6 +95,13 @@ func (r *SimpleRungs) Below(level int32) Rung {
 	return Rung(sort.Search(len(r.Owns), func(i int) bool { return r.Owns[i] < level }))
 }
 
+// Joint reports whether node n is laid out, and its units are like those of a simple node
+// but for having several pods, which may differ in priority.
+func (l *Ladder) Joint(n cluster.NodeID) bool {
+	at := l.node(n)
+	return at.laid && !at.uneven && !at.elastic
+}
+
 // NumBelow is how many units on node n are of a level below that given, if it is
 // simple: if it is plain, and its units are pods like any other, each of one priority,
 // by which it is eligible, ordered and scored.

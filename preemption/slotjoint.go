@@ -1,0 +1,246 @@
+package preemption
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// slotJoint places members in a domain where units have pods on several nodes, so that
+// whoever goes for a member on one node is gone on the others, too.
+type slotJoint struct {
+	*slotTry
+	*jointTools
+}
+
+// jointTools are the buffers of a slotJoint; they are used again.
+type jointTools struct {
+	seen    []int32 // by unit: the number of the count in which it was
+	counts  int32
+	broken  []int32          // by unit of several pods: on how many nodes it has to go
+	lost    []victims.UnitID // those for which that was above zero; they may be there twice
+	queue   []jointOffer     // a heap
+	booked  []int32          // by position: which of nodes it is and 1; 0: no member is there
+	nodes   []bookedNode
+	fresh   []bool // by position: among reached
+	reached []int32
+	losses  *victims.Losses
+	giving  *reprieve.Joint
+}
+
+// jointOffer is a node with what one more member there cost when it was put into the
+// queue.
+type jointOffer struct {
+	price domain.Price
+	at    int32
+}
+
+func (o *jointOffer) compare(p *jointOffer) int {
+	if c := o.price.Compare(p.price); c != 0 {
+		return c
+	}
+	return cmp.Compare(o.at, p.at)
+}
+
+// bookedNode is a node with members on it.
+type bookedNode struct {
+	at, k int32
+	paid  domain.Price    // what has to go for them
+	out   victims.RungSet // and who
+}
+
+// countJoint counts the potential victims on node n that were not counted in this domain
+// before; ok is false if there is more to them than their numbers of pods.
+func (t *slotTry) countJoint(n cluster.NodeID) (units int, ok bool) {
+	if !t.ladder.Joint(n) {
+		return 0, false
+	}
+	j := &t.slotTools.joint
+	if !t.joint {
+		t.joint = true
+		j.seen = grown(j.seen, t.units.Len())
+		j.counts++
+		if j.losses == nil {
+			j.losses = victims.NewLosses(t.units)
+		}
+		j.losses.Forget()
+	}
+	at := t.ladder.At(n)
+	first, end := at.Below(t.priority)
+	for g := first; g < end; g++ {
+		if at.Pods == nil || at.Pods[g] < 2 {
+			units++
+			continue
+		}
+		t.shared = true
+		if u := t.ladder.Unit(n, g); j.seen[u] != j.counts {
+			j.seen[u] = j.counts
+			units++
+		}
+	}
+	return units, true
+}
+
+// countsJoint reports whether plans are found as trials find them where units have
+// several pods: those around the best are for trials.
+func (t *slotTry) countsJoint() bool {
+	return t.shared && !t.rules.mobile && !(t.improves() && t.potential <= t.searchChecks/t.stats.Domains)
+}
+
+// leastJoint is least where units have several pods: nodes become cheaper when members
+// elsewhere have made units go that are here, too.
+func (t *slotTry) leastJoint(k int) []int32 {
+	j := &slotJoint{t, &t.slotTools.joint}
+	j.broken, j.queue, j.nodes = grown(j.broken, t.units.Len()), j.queue[:0], j.nodes[:0]
+	j.booked, j.fresh = grown(j.booked, len(t.slots)), grown(j.fresh, len(t.slots))
+	for at, slots := range t.slots {
+		if slots > 0 {
+			price, _ := t.seats.Evict(t.node(int32(at)), 1, j.losses, nil, nil)
+			j.queue = append(j.queue, jointOffer{price, int32(at)})
+		}
+	}
+	heapify(j.queue, (*jointOffer).compare)
+	seq := make([]int32, 0, k)
+	for len(seq) < k {
+		seq = append(seq, j.next())
+	}
+	for _, u := range j.lost {
+		j.broken[u] = 0
+	}
+	for i := range j.nodes {
+		j.booked[j.nodes[i].at] = 0
+	}
+	j.lost = j.lost[:0]
+	return seq
+}
+
+// next takes the node on which one more member costs least.
+func (j *slotJoint) next() int32 {
+	for {
+		top := &j.queue[0]
+		if int64(j.on(top.at)) == j.slots[top.at] {
+			last := len(j.queue) - 1
+			j.queue[0] = j.queue[last]
+			j.queue = j.queue[:last]
+		} else if now := j.price(top.at); now.Compare(top.price) > 0 {
+			top.price = now
+		} else {
+			at := top.at
+			j.take(at)
+			return at
+		}
+		siftDown(j.queue, 0, (*jointOffer).compare)
+	}
+}
+
+// on is how many members are on a node.
+func (j *slotJoint) on(at int32) int32 {
+	if i := j.booked[at]; i > 0 {
+		return j.nodes[i-1].k
+	}
+	return 0
+}
+
+var nobody victims.RungSet
+
+// price is what has to go for one more member on a node beyond what has to go for those
+// who are there; see [victims.Offers.Price].
+func (j *slotJoint) price(at int32) domain.Price {
+	i := j.booked[at]
+	if i == 0 {
+		price, _ := j.seats.Evict(j.node(at), 1, j.losses, j.broken, &nobody)
+		return price
+	}
+	b := &j.nodes[i-1]
+	price, _ := j.seats.Evict(j.node(at), int64(b.k)+1, j.losses, j.broken, &b.out)
+	price.Violations -= b.paid.Violations
+	price.Sum -= b.paid.Sum
+	price.Pods -= b.paid.Pods
+	if price.Highest <= b.paid.Highest {
+		price.Highest = domain.Free.Highest
+	}
+	return price
+}
+
+// take puts a member on a node, and the nodes that become cheaper by that into the queue
+// once more; see [victims.Offers.Taken].
+func (j *slotJoint) take(at int32) {
+	if j.booked[at] == 0 {
+		j.nodes = append(j.nodes, bookedNode{at: at})
+		j.booked[at] = int32(len(j.nodes))
+	}
+	b, n := &j.nodes[j.booked[at]-1], j.node(at)
+	pods := j.ladder.At(n).Pods
+	each(&b.out, pods, func(g victims.Rung) { j.broken[j.ladder.Unit(n, g)]-- })
+	b.k++
+	before := b.out
+	b.paid, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
+	j.reached = j.reached[:0]
+	each(&b.out, pods, func(g victims.Rung) {
+		u := j.ladder.Unit(n, g)
+		if j.broken[u]++; j.broken[u] > 1 {
+			return
+		}
+		j.lost = append(j.lost, u)
+		if !before.Has(g) {
+			j.reachFrom(u, n)
+		}
+	})
+	for _, at := range j.reached {
+		j.fresh[at] = false
+		if int64(j.on(at)) < j.slots[at] {
+			j.queue = append(j.queue, jointOffer{j.price(at), at})
+			siftUp(j.queue, len(j.queue)-1, (*jointOffer).compare)
+		}
+	}
+}
+
+// each calls f for the rungs of set whose units have several pods.
+func each(set *victims.RungSet, pods []int32, f func(victims.Rung)) {
+	for w, word := range set {
+		for ; word != 0; word &= word - 1 {
+			if g := w*64 + bits.TrailingZeros64(word); pods != nil && pods[g] > 1 {
+				f(victims.Rung(g))
+			}
+		}
+	}
+}
+
+// reachFrom notes the nodes of the domain, other than n, on which unit u has pods.
+func (j *slotJoint) reachFrom(u victims.UnitID, n cluster.NodeID) {
+	for _, p := range j.units.Unit(u).Pods {
+		on := j.ix.NodeOf(p)
+		if on == n || on == cluster.NoNode {
+			continue
+		}
+		if at, in := slices.BinarySearch(j.domain.Nodes, on); in && !j.fresh[at] {
+			j.fresh[at] = true
+			j.reached = append(j.reached, int32(at))
+		}
+	}
+}
+
+// giveBack is weigh where units have several pods.
+func (t *slotTry) giveBack(seq []int32) *slotPlan {
+	j := &t.slotTools.joint
+	if j.giving == nil {
+		j.giving = reprieve.NewJoint(t.seats, t.units, j.losses)
+	}
+	j.giving.Reset()
+	p := &slotPlan{seq: seq, spots: t.spots(seq), known: true}
+	for _, s := range p.spots {
+		j.giving.Add(t.node(s.at), int64(s.k))
+	}
+	j.giving.GiveBack()
+	p.price, p.start, p.tried = j.giving.Price, j.giving.Started, j.giving.Tried
+	p.losses.list = append([]victims.Marked{}, j.giving.Lost...)
+	if list := t.sorted(p); len(list) > 0 { // the score tells of the first of them, the price of all
+		p.price.Highest = int64(t.ix.Priority(t.units.Unit(list[0].Unit).Pods[0]))
+	}
+	return p
+}
