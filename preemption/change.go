@@ -10,7 +10,7 @@ import (
 // The methods of this file change the live model. Setting and removing pods, setting a
 // node that is there, budgets, and pod groups that stand by themselves cost what
 // changes; a group, its pods. Other changes let the next question compile the cluster
-// anew: of nodes that come and go, composite groups and classes, of the resources and
+// anew: of nodes that come and go, composite groups, classes and namespaces, of the resources and
 // devices that a node names, of pods and groups with guards or earlier evictions, of
 // groups with a parent, quota, a price or a preemption priority, and every change where
 // prices, guards or queues of pods have a say.
@@ -152,6 +152,23 @@ func (pl *Planner) RemovePriorityClass(name string) error {
 	return pl.remodel(func(m *model) error {
 		_, ok := m.classes.Delete(&PriorityClass{Name: name})
 		return missing(ok, cluster.KindPriorityClass, "", name)
+	})
+}
+
+// SetNamespace adds n or replaces the namespace of its name, whose labels the namespace
+// selectors of affinity terms look at.
+func (pl *Planner) SetNamespace(n cluster.Namespace) error {
+	if n.Name == "" {
+		return &cluster.FieldError{Kind: string(cluster.KindNamespace), Field: "Name", Value: `""`, Want: "a name"}
+	}
+	return pl.remodel(func(m *model) error { m.namespaces.ReplaceOrInsert(&n); return nil })
+}
+
+// RemoveNamespace takes a namespace away; its pods stay, in a namespace without labels.
+func (pl *Planner) RemoveNamespace(name string) error {
+	return pl.remodel(func(m *model) error {
+		_, ok := m.namespaces.Delete(&cluster.Namespace{Name: name})
+		return missing(ok, cluster.KindNamespace, "", name)
 	})
 }
 
