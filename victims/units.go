@@ -219,7 +219,7 @@ func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {
 func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
 	switch us.rule.Rank {
 	case RankGrouped:
-		if us.ix.GroupOf(first) != cluster.NoGroup || us.ix.Pod(first).Group != "" {
+		if us.ix.Grouped(first) {
 			return 1
 		}
 	case RankGroupKind:

@@ -72,6 +72,7 @@ type podRow struct {
 	policy   policyID
 	runs     bool // on whatever node
 	begun    bool // it is known since when it runs
+	grouped  bool // it names a group
 	late     bool // it came later, so that its number says nothing about its name
 	repels   bool // it has anti-affinity terms
 }
@@ -147,6 +148,9 @@ func (ix *Index) NodeOf(p PodID) NodeID { return ix.pods.At(int(p)).node }
 
 // Runs reports whether pod p runs, be it on a node that is not in the snapshot.
 func (ix *Index) Runs(p PodID) bool { return ix.pods.At(int(p)).runs }
+
+// Grouped reports whether pod p names a pod group, be it one that is not in the snapshot.
+func (ix *Index) Grouped(p PodID) bool { return ix.pods.At(int(p)).grouped }
 
 // Started is when pod p started, in nanoseconds; see [Nanos]. One that has not started
 // counts as started now.

@@ -128,7 +128,7 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	row := ix.pods.Edit(int(id))
 	old := *row
 	row.pod, row.node, row.group = p, ix.nodeNamed(p.Node), ix.groupNamed(p)
-	row.started, row.begun = Nanos(p.Started), !p.Started.IsZero()
+	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
 	row.runs, row.repels = p.Node != "", len(p.AntiAffinity) > 0
 	ix.resolve(nil, id)
 	ix.rebook(id, old.pod, p, old.node, row.node)

@@ -129,7 +129,7 @@ func (r *podReader) read(id PodID, p *Pod) {
 
 	row := ix.pods.Edit(int(id))
 	*row = podRow{pod: p, node: r.nodeNamed(p.Node), group: ix.groupNamed(p), runs: p.Node != "", repels: len(p.AntiAffinity) > 0}
-	row.started, row.begun = Nanos(p.Started), !p.Started.IsZero()
+	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
 	switch {
 	case row.node != NoNode:
 		r.onNode[row.node]++
