@@ -15,9 +15,12 @@ import (
 // [*FieldError], in an order that does not depend on that of s; what is odd but
 // occurs in live clusters is listed in [Index.Warnings] instead.
 //
-// The index keeps pointers into s, which must not be changed while it is in use.
+// The index keeps pointers into s, which must not be changed while it is in use. Many
+// pods are read by as many goroutines as GOMAXPROCS allows, none of which outlives the
+// call.
 //
-// O(k log k) for k objects.
+// O(k) for k objects whose pods are in order of namespace and name, O(k log k) for
+// others.
 func NewIndex(s *Snapshot) (*Index, error) { return NewIndexOf(s.Objects()) }
 
 // NewIndexOf is NewIndex for objects that do not stand in a Snapshot. It may reorder

@@ -1,0 +1,203 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// formUnits forms the units without listing them by node. Those of one pod come first
+// in the numbering.
+func formUnits(ix *cluster.Index, rule UnitRule) *Units {
+	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, sorted: &sortedUnits{}}
+	parts := us.parts()
+	lone, grouped := make([]int, parts+1), make([]int, parts) // lone: how many there are in the parts before
+	ranges.Each(ix.NumPods(), parts, func(part, first, end int) {
+		for p := cluster.PodID(first); p < cluster.PodID(end); p++ {
+			switch {
+			case us.lone(p):
+				lone[part+1]++
+			case ix.Runs(p):
+				grouped[part]++
+			}
+		}
+	})
+	for part := range parts {
+		lone[part+1] += lone[part]
+	}
+	us.units = paged.Make[Unit](lone[parts])
+	pods := make([]cluster.PodID, lone[parts]) // one backing array for the units of one pod
+	ranges.Each(ix.NumPods(), parts, func(part, first, end int) {
+		u := lone[part]
+		for p := first; p < end; p++ {
+			if !us.lone(cluster.PodID(p)) {
+				*us.unitOf.Edit(p) = noUnit
+				continue
+			}
+			pods[u] = cluster.PodID(p)
+			*us.unitOf.Edit(p) = UnitID(u)
+			*us.units.Edit(u) = us.describe(cluster.NoGroup, pods[u:u+1:u+1])
+			u++
+		}
+	})
+	us.formGroups(grouped)
+	return us
+}
+
+// lone reports whether pod p is a unit by itself.
+func (us *Units) lone(p cluster.PodID) bool {
+	return us.ix.Runs(p) && us.atom(p) == cluster.NoGroup
+}
+
+// formGroups forms the units of groups, which have so many pods.
+func (us *Units) formGroups(pods []int) {
+	ix, sum := us.ix, 0
+	for _, n := range pods {
+		sum += n
+	}
+	if sum == 0 {
+		return
+	}
+	all := make([]cluster.PodID, 0, sum) // one backing array
+	var under []cluster.PodID
+	for p := range ix.Pods() {
+		if *us.unitOf.At(int(p)) != noUnit || !ix.Runs(p) {
+			continue
+		}
+		group, start := us.atom(p), len(all)
+		under = ix.PodsUnder(under[:0], group)
+		for _, q := range under {
+			if ix.Runs(q) && *us.unitOf.At(int(q)) == noUnit {
+				all = append(all, q)
+			}
+		}
+		us.assign(UnitID(us.units.Append(us.describe(group, all[start:len(all):len(all)]))))
+	}
+}
+
+// fewUnits are made by one goroutine.
+const fewUnits = 4096
+
+// parts is among how many goroutines the units are divided when they are made. An order
+// of the user's need not be made for several.
+func (us *Units) parts() int {
+	if us.by.Order != nil {
+		return 1
+	}
+	return ranges.Parts(us.ix.NumPods(), fewUnits)
+}
+
+// atom returns the group that goes as a whole with pod p, or NoGroup.
+func (us *Units) atom(p cluster.PodID) cluster.GroupID {
+	g := us.ix.GroupOf(p)
+	if g == cluster.NoGroup || !us.rule.Atomic {
+		return cluster.NoGroup
+	}
+	if us.rule.HighestAll {
+		return us.ix.HighestAll(g)
+	}
+	if us.ix.Group(g).Mode.Whole() {
+		return g
+	}
+	return cluster.NoGroup
+}
+
+// describe returns the unit of pods, which it keeps and brings into order.
+func (us *Units) describe(group cluster.GroupID, pods []cluster.PodID) Unit {
+	ix := us.ix
+	if len(pods) > 1 {
+		slices.SortFunc(pods, func(a, b cluster.PodID) int {
+			return cmp.Or(cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID), ix.ComparePods(a, b))
+		})
+	}
+	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, rank: us.rank(group, pods[0])}
+	u.Elastic = group != cluster.NoGroup && ix.Group(group).Mode == disruption.SurplusFirst
+	u.Level = u.Priority
+	if us.rule.PreemptionPriority {
+		u.Level = us.level(group, pods[0])
+	}
+	u.Started = ix.Started(pods[0])
+	for _, p := range pods[1:] {
+		u.Started = min(u.Started, ix.Started(p))
+	}
+	return u
+}
+
+// assign notes that the pods of unit u belong to it.
+func (us *Units) assign(u UnitID) {
+	for _, p := range us.Unit(u).Pods {
+		*us.unitOf.Edit(int(p)) = u
+	}
+}
+
+// level is priority for preemption priorities.
+func (us *Units) level(group cluster.GroupID, first cluster.PodID) int32 {
+	ix := us.ix
+	switch g := ix.GroupOf(first); {
+	case us.rule.RootPriority && g != cluster.NoGroup:
+		return ix.Group(ix.Root(g)).Level
+	case group != cluster.NoGroup:
+		return ix.Group(group).Level
+	}
+	return ix.PreemptionPriority(first)
+}
+
+func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {
+	ix := us.ix
+	switch g := ix.GroupOf(first); {
+	case us.rule.RootPriority && g != cluster.NoGroup:
+		return ix.Group(ix.Root(g)).Priority
+	case group != cluster.NoGroup:
+		return ix.Group(group).Priority
+	}
+	return ix.Priority(first)
+}
+
+// rank is from 0 to 3.
+func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
+	switch us.rule.Rank {
+	case RankGrouped:
+		if us.ix.Grouped(first) {
+			return 1
+		}
+	case RankGroupKind:
+		switch {
+		case group != cluster.NoGroup && us.ix.Group(group).Kind == cluster.KindCompositePodGroup:
+			return 3
+		case us.ix.GroupOf(first) != cluster.NoGroup:
+			return 2
+		}
+		return 1
+	}
+	return 0
+}
+
+// listByNode keeps, for every node, the units with a pod there, most important first.
+func (us *Units) listByNode() {
+	ix := us.ix
+	us.on = paged.Make[[]UnitID](ix.NumNodes())
+	all, start := make([]UnitID, ix.NumPods()), 0
+	for n := range us.on.Len() {
+		end := start + len(ix.PodsOn(cluster.NodeID(n)))
+		*us.on.Edit(n) = all[start:start:end]
+		start = end
+	}
+	ranges.Each(us.on.Len(), us.parts(), func(_, first, end int) {
+		var sorter Sorter
+		for n := first; n < end; n++ {
+			on := us.on.Edit(n)
+			for _, p := range ix.PodsOn(cluster.NodeID(n)) {
+				u := *us.unitOf.At(int(p))
+				if len(us.Unit(u).Pods) == 1 || !slices.Contains(*on, u) {
+					*on = append(*on, u)
+				}
+			}
+			sorter.sort(us, *on)
+			*on = slices.Clip(*on)
+		}
+	})
+}
