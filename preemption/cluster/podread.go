@@ -41,6 +41,7 @@ type podReader struct {
 // can be read.
 func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, parts int) []*podReader {
 	ix.nameResources(offered)
+	ix.pods, ix.requests = paged.Make[podRow](len(pods)), paged.MakeMatrix(len(pods), len(ix.resources))
 	order := &podOrder{pods: pods}
 	readers := ix.readAll(order, parts)
 	if !slices.ContainsFunc(readers, func(r *podReader) bool { return r.disorder }) {
@@ -61,7 +62,6 @@ func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, pa
 // readAll reads the pods in the order given, unless they turn out not to be in it.
 func (ix *Index) readAll(order *podOrder, parts int) []*podReader {
 	n := len(order.pods)
-	ix.pods, ix.requests = paged.Make[podRow](n), paged.MakeMatrix(n, len(ix.resources))
 	hashes := make([]uint32, n)
 	readers := make([]*podReader, parts)
 	ranges.Each(n, parts, func(part, first, end int) {
@@ -150,6 +150,9 @@ func (r *podReader) read(id PodID, p *Pod) {
 
 func (r *podReader) readRequests(id PodID, p *Pod) {
 	row := r.ix.requests.Edit(int(id))
+	if r.order.ids != nil {
+		clear(row) // another pod may have been read into it, before the order was known
+	}
 	complete := r.request(row, p.Requests)
 	if !complete || slices.Min(row) < 0 {
 		validateRequests(&r.wrong, p)
