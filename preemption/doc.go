@@ -24,8 +24,8 @@
 // tie on the lowest priority that has to go: O(n + t k) for t such nodes, whatever is
 // evicted. Asked again about a pod of the same shape it is O(c (k + log n)) for c nodes
 // that have changed since, and [Planner.Decide] allocates nothing for it. A change
-// to a pod or a node is O(k); [Planner.Fork] copies a pointer for each node and for
-// some hundred pods. Constraints (affinity, spread, tokens, devices), host ports, guards
+// to a pod or a node is O(k); [Planner.Fork] copies a pointer for each 64 nodes, and
+// either side the pages that it changes. Constraints (affinity, spread, tokens, devices), host ports, guards
 // and prices are looked at node by node: O(n k) with what the constraint costs. Large
 // clusters and gangs are shared out among as many goroutines as GOMAXPROCS allows, none
 // of which outlives the question; answers do not depend on how many there are. The
