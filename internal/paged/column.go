@@ -2,26 +2,33 @@ package paged
 
 import "slices"
 
-// Size is the number of elements in a page.
+// Size is the number of elements in a page, and of pages in a folder.
 const Size = 1 << shift
 
 const (
-	shift = 8
+	shift = 6
 	mask  = Size - 1
 )
 
-// Pages is the number of pages that n elements need.
-func Pages(n int) int { return (n + mask) >> shift }
+// pages is the number of pages that n elements need, or of folders that n pages do.
+func pages(n int) int { return (n + mask) >> shift }
 
-// owner is a token: a page that bears the one of a column is that column's alone.
+// owner is a token: what bears the one of a column is that column's alone.
 type owner struct{ _ byte } // not of size zero, so that two are never the same
 
 // Column is a list of values in pages. The zero Column is empty.
 type Column[T any] struct {
-	owner  *owner
-	pages  []*page[T]
-	shared bool // pages are a fork's, too: the list is copied before it is changed
-	len    int
+	owner   *owner
+	folders []*folder[T]
+	shared  bool // folders are a fork's, too: the list is copied before it is changed
+	room    int  // how many elements the pages have room for
+	len     int
+}
+
+// folder is a list of pages.
+type folder[T any] struct {
+	owner *owner
+	pages [Size]*page[T]
 }
 
 type page[T any] struct {
@@ -33,21 +40,22 @@ type page[T any] struct {
 func Make[T any](n int) Column[T] {
 	c := Column[T]{owner: new(owner)}
 	c.grow(n)
+	c.len = n
 	return c
 }
 
-// grow adds zero values until there are n. The pages are allocated as one.
+// grow adds pages until there is room for n elements. They are allocated as one.
 func (c *Column[T]) grow(n int) {
-	c.len = n
-	missing := Pages(n) - len(c.pages)
+	missing := pages(n) - c.room>>shift
 	if missing <= 0 {
 		return
 	}
-	c.unshare()
 	fresh := make([]page[T], missing)
 	for i := range fresh {
 		fresh[i].owner = c.owner
-		c.pages = append(c.pages, &fresh[i])
+		at := c.room >> shift
+		c.ownFolder(at >> shift).pages[at&mask] = &fresh[i]
+		c.room += Size
 	}
 }
 
@@ -56,30 +64,42 @@ func (c *Column[T]) Len() int { return c.len }
 
 // At returns element i, which must not be changed. The pointer is good until the
 // next change of the column.
-func (c *Column[T]) At(i int) *T { return &c.pages[i>>shift].data[i&mask] }
+func (c *Column[T]) At(i int) *T {
+	return &c.folders[uint(i)>>(2*shift)].pages[uint(i)>>shift&mask].data[i&mask]
+}
 
 // Edit returns element i to be changed. The pointer is good until the next fork.
 func (c *Column[T]) Edit(i int) *T {
-	p := c.pages[i>>shift]
+	p := c.folders[uint(i)>>(2*shift)].pages[uint(i)>>shift&mask]
 	if p.owner != c.owner {
-		p = c.own(i >> shift)
+		p = c.own(i)
 	}
 	return &p.data[i&mask]
 }
 
-// own makes page i the column's own.
+// own makes the page of element i the column's own.
 func (c *Column[T]) own(i int) *page[T] {
-	c.unshare()
-	p := *c.pages[i]
+	f := c.ownFolder(i >> (2 * shift))
+	p := *f.pages[i>>shift&mask]
 	p.owner = c.owner
-	c.pages[i] = &p
+	f.pages[i>>shift&mask] = &p
 	return &p
 }
 
-func (c *Column[T]) unshare() {
+// ownFolder makes folder i, perhaps a new one, the column's own.
+func (c *Column[T]) ownFolder(i int) *folder[T] {
 	if c.shared {
-		c.pages, c.shared = slices.Clone(c.pages), false
+		c.folders, c.shared = slices.Clone(c.folders), false
 	}
+	if i == len(c.folders) {
+		c.folders = append(c.folders, &folder[T]{owner: c.owner})
+	}
+	if c.folders[i].owner != c.owner {
+		f := *c.folders[i]
+		f.owner = c.owner
+		c.folders[i] = &f
+	}
+	return c.folders[i]
 }
 
 // Reserve gets the pages for n elements as one, before they are appended.
@@ -87,21 +107,13 @@ func (c *Column[T]) Reserve(n int) {
 	if c.owner == nil {
 		c.owner = new(owner)
 	}
-	before := c.len
-	c.grow(max(n, before))
-	c.len = before
+	c.grow(n)
 }
 
 // Append adds v at the end and returns its position.
 func (c *Column[T]) Append(v T) int {
 	i := c.len
-	if c.owner == nil {
-		c.owner = new(owner)
-	}
-	if i>>shift == len(c.pages) {
-		c.unshare()
-		c.pages = append(c.pages, &page[T]{owner: c.owner})
-	}
+	c.Reserve(i + 1)
 	c.len++
 	*c.Edit(i) = v
 	return i
@@ -110,5 +122,5 @@ func (c *Column[T]) Append(v T) int {
 // Fork returns a copy that shares all pages with c. O(1).
 func (c *Column[T]) Fork() Column[T] {
 	c.owner, c.shared = new(owner), true
-	return Column[T]{new(owner), c.pages, true, c.len}
+	return Column[T]{new(owner), c.folders, true, c.room, c.len}
 }

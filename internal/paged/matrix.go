@@ -5,11 +5,17 @@ import "slices"
 // Matrix is a list of rows of int64, all of one length, in pages. The zero Matrix is
 // empty.
 type Matrix struct {
-	owner  *owner
-	pages  []*rows
-	shared bool // as in a Column
-	width  int
-	len    int
+	owner   *owner
+	folders []*rowsFolder
+	shared  bool // as in a Column
+	width   int
+	room    int
+	len     int
+}
+
+type rowsFolder struct {
+	owner *owner
+	pages [Size]rows
 }
 
 type rows struct {
@@ -19,14 +25,25 @@ type rows struct {
 
 // MakeMatrix returns a matrix of n rows of zeros, each of that width.
 func MakeMatrix(n, width int) Matrix {
-	m := Matrix{owner: new(owner), width: width, len: n}
-	all := make([]int64, Pages(n)*Size*width)
-	pages := make([]rows, Pages(n))
-	for i := range pages {
-		pages[i] = rows{m.owner, all[: Size*width : Size*width]}
-		m.pages, all = append(m.pages, &pages[i]), all[Size*width:]
-	}
+	m := Matrix{owner: new(owner), width: width}
+	m.grow(n)
+	m.len = n
 	return m
+}
+
+// grow adds pages until there is room for n rows. They are allocated as one.
+func (m *Matrix) grow(n int) {
+	missing := pages(n) - m.room>>shift
+	if missing <= 0 {
+		return
+	}
+	size := Size * m.width
+	all := make([]int64, missing*size)
+	for range missing {
+		at := m.room >> shift
+		m.ownFolder(at >> shift).pages[at&mask] = rows{m.owner, all[:size:size]}
+		m.room, all = m.room+Size, all[size:]
+	}
 }
 
 // Len is the number of rows.
@@ -35,42 +52,46 @@ func (m *Matrix) Len() int { return m.len }
 // Row returns row i, which must not be changed. It is good until the next change.
 func (m *Matrix) Row(i int) []int64 {
 	at := (i & mask) * m.width
-	return m.pages[i>>shift].data[at : at+m.width : at+m.width]
+	return m.folders[uint(i)>>(2*shift)].pages[uint(i)>>shift&mask].data[at : at+m.width : at+m.width]
 }
 
 // Edit returns row i to be changed. It is good until the next fork.
 func (m *Matrix) Edit(i int) []int64 {
-	if m.pages[i>>shift].owner != m.owner {
-		m.own(i >> shift)
+	if m.folders[uint(i)>>(2*shift)].pages[uint(i)>>shift&mask].owner != m.owner {
+		p := &m.ownFolder(i >> (2 * shift)).pages[i>>shift&mask]
+		*p = rows{m.owner, slices.Clone(p.data)}
 	}
 	return m.Row(i)
 }
 
-// own makes page i the matrix's own.
-func (m *Matrix) own(i int) {
-	m.unshare()
-	m.pages[i] = &rows{m.owner, slices.Clone(m.pages[i].data)}
-}
-
-func (m *Matrix) unshare() {
+// ownFolder makes folder i, perhaps a new one, the matrix's own.
+func (m *Matrix) ownFolder(i int) *rowsFolder {
 	if m.shared {
-		m.pages, m.shared = slices.Clone(m.pages), false
+		m.folders, m.shared = slices.Clone(m.folders), false
 	}
+	if i == len(m.folders) {
+		m.folders = append(m.folders, &rowsFolder{owner: m.owner})
+	}
+	if m.folders[i].owner != m.owner {
+		f := *m.folders[i]
+		f.owner = m.owner
+		m.folders[i] = &f
+	}
+	return m.folders[i]
 }
 
 // Append adds a row of zeros and returns its position.
 func (m *Matrix) Append() int {
-	i := m.len
-	if i&mask == 0 {
-		m.unshare()
-		m.pages = append(m.pages, &rows{m.owner, make([]int64, Size*m.width)})
+	if m.owner == nil {
+		m.owner = new(owner)
 	}
+	m.grow(m.len + 1)
 	m.len++
-	return i
+	return m.len - 1
 }
 
 // Fork returns a copy that shares all pages with m. O(1).
 func (m *Matrix) Fork() Matrix {
 	m.owner, m.shared = new(owner), true
-	return Matrix{new(owner), m.pages, true, m.width, m.len}
+	return Matrix{new(owner), m.folders, true, m.width, m.room, m.len}
 }
