@@ -35,6 +35,7 @@ type queueSearch struct {
 	offers []quotaOffer
 	best   *queuePlan
 	counts map[string]int // why a flavor or domain was rejected
+	tried  *[]queueTry    // told of every domain that was tried, for WhyNot; nil: nobody asks
 
 	own map[*cluster.Reservation]bool // members that run already, and what a guard keeps: no victims
 
@@ -295,7 +296,7 @@ func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
 	var list []reprieve.QuotaVictim
 	if !qs.usage.Fits(s.queue, o.request, true) || !p.Fits() {
 		if list = slices.Clone(qs.victims(s.quotaQuestion(o))); len(list) == 0 {
-			s.counts["nobody that the queue may evict"]++
+			s.reject(o, p, "nobody that the queue may evict")
 			s.noteProtected(o, p)
 			return false
 		}

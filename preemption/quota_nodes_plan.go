@@ -35,14 +35,25 @@ func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Place
 	}
 	slices.SortFunc(plan.units, s.units.Compare)
 	if over := s.overBound(plan); over != "" {
-		s.counts["more than "+over+" allows"]++
+		s.reject(o, p, "more than "+over+" allows")
 		return false
 	}
 	plan.score = s.score(plan)
+	if s.tried != nil {
+		*s.tried = append(*s.tried, queueTry{p.domain, o, "", plan})
+	}
 	if s.best == nil || cmp.Or(s.compareScores(&plan.score, &s.best.score), cmp.Compare(plan.level, s.best.level)) < 0 {
 		s.best = plan
 	}
 	return true
+}
+
+// reject notes why there is no plan for p.
+func (s *queueSearch) reject(o *quotaOffer, p *quotaPlace, why string) {
+	s.counts[why]++
+	if s.tried != nil {
+		*s.tried = append(*s.tried, queueTry{p.domain, o, why, nil})
+	}
 }
 
 // overBound names a hard budget or limit that p goes beyond; empty: none. A workload
@@ -103,7 +114,7 @@ func (s *queueSearch) hopeful(o *quotaOffer, p *quotaPlace) bool {
 		p.Return(r)
 	}
 	if !ok {
-		s.counts["no place"]++
+		s.reject(o, p, "no place")
 		s.noteProtected(o, p)
 	}
 	return ok

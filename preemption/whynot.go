@@ -34,8 +34,8 @@ type Why struct {
 // WhyNot forces the branch of the decision that leads to target, and tells the
 // first thing that speaks against it. For a workload a unit is another one that holds
 // quota. Errors are those of [Planner.Preempt] and a [*cluster.FieldError] for a target
-// that the snapshot does not have, for one that is not either a node or a unit, for a
-// node where a workload asks, and for a pod or group of a queue, which needs both.
+// that the snapshot does not have, for one that is not either a node or a unit, and for
+// a node where a workload asks.
 func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 	if (target.Node == "") == (target.Unit == "") {
 		return nil, &cluster.FieldError{
@@ -59,10 +59,11 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 		return nil, err
 	}
 	if queue := q.queue(); queue != "" {
-		return nil, &cluster.FieldError{
-			Kind: "Preemptor", Namespace: q.asked.Namespace, Name: q.asked.Name,
-			Field: "Queue", Value: fmt.Sprintf("%q", queue), Want: "empty: WhyNot knows no quota; see Result.Rejected",
+		jobs, err := c.queued.of(c, quota)
+		if err != nil {
+			return nil, err
 		}
+		return newQueueSearch(q, jobs, queue).whyNot(target)
 	}
 	if q.team != nil {
 		return newGangSearch(q).whyNot(target)

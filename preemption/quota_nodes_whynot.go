@@ -1,0 +1,155 @@
+package preemption
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// queueTry is what came of a domain with the flavors of an offer: a plan, or why there
+// is none.
+type queueTry struct {
+	domain domain.Domain
+	offer  *quotaOffer
+	why    string
+	plan   *queuePlan
+}
+
+// whyNot answers about a node or a unit for a preemptor that needs quota and a place.
+func (s *queueSearch) whyNot(target Target) (*Why, error) {
+	n, u := cluster.NoNode, victims.UnitID(0)
+	if target.Node != "" {
+		if n = s.ix.NodeByName(target.Node); n == cluster.NoNode {
+			return nil, unknownTarget("Node", target.Node, "a node of the snapshot")
+		}
+	} else {
+		var ok bool
+		if u, ok = s.findUnit(target.Unit); !ok {
+			return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
+		}
+	}
+	s.tried = &[]queueTry{}
+	r, err := s.run()
+	if err != nil {
+		return nil, err
+	}
+	if n != cluster.NoNode {
+		return s.whyNotNode(r, n), nil
+	}
+	return s.whyNotUnit(r, u), nil
+}
+
+func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
+	name := s.ix.Node(n).Name
+	for _, nomination := range r.Nominations {
+		if nomination.Node == name {
+			return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
+		}
+	}
+	if r.Verdict != Feasible && r.Verdict != Infeasible {
+		return &Why{Text: "nothing goes anywhere: " + r.Message}
+	}
+	for _, m := range s.members {
+		if why := m.Static(s.ix.Node(n)); !why.OK() {
+			reason := s.reason(n, m.Describe(s.ix, n, why))
+			return &Why{Text: fmt.Sprintf("%s does not fit: %s", m.Pod.Name, reason), Reason: &reason}
+		}
+	}
+	var ruled *queueTry
+	for i := range *s.tried {
+		t := &(*s.tried)[i]
+		if !slices.Contains(t.domain.Nodes, n) {
+			continue
+		}
+		if t.plan != nil {
+			return s.whyNotPlan(r, t, name)
+		}
+		ruled = t
+	}
+	if ruled != nil {
+		return &Why{Text: fmt.Sprintf("in %s with flavor %s preemption does not help: %s", ruled.domain.Name, s.flavorNames(ruled.offer), ruled.why)}
+	}
+	if !s.anyQuota {
+		return &Why{Text: "nothing goes anywhere: " + r.Message}
+	}
+	return &Why{Text: fmt.Sprintf("%s was not tried: no flavor that the queue has enough quota of is for it, or an earlier one helps elsewhere", name)}
+}
+
+// whyNotPlan tells why the plan of t, whose domain has the node of that name, is not
+// the answer.
+func (s *queueSearch) whyNotPlan(r *Result, t *queueTry, name string) *Why {
+	if t.domain.Name == r.Domain {
+		return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
+	}
+	mine, best := s.criteria(t.plan.score), s.criteria(s.best.score)
+	for i := range mine {
+		if mine[i].Value != best[i].Value {
+			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in %s help, but %s: %d against %d in %s",
+				t.domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
+		}
+	}
+	if t.plan.level != s.best.level {
+		return &Why{Criterion: "borrowing", Text: fmt.Sprintf("evictions in %s help, but it borrows from %d levels up, %d in %s",
+			t.domain.Name, t.plan.level, s.best.level, r.Domain)}
+	}
+	return &Why{Text: fmt.Sprintf("%s is as good as %s, which comes first", t.domain.Name, r.Domain)}
+}
+
+func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
+	name := s.unitName(u)
+	switch {
+	case r.Verdict != Feasible && r.Verdict != Infeasible:
+		return &Why{Text: "nobody is a victim: " + r.Message}
+	case s.best != nil && slices.Contains(s.best.units, u):
+		return &Why{Chosen: true, Text: name + " is a victim"}
+	}
+	held := s.reservationOf(u)
+	switch {
+	case held == nil && !s.may(u, s.claim):
+		return s.whyKept(u, s.kept(u, s.claim))
+	case held != nil && slices.ContainsFunc(s.jobs.of[held].pods, s.guardsPod):
+		return &Why{Text: name + " may not go: a guard keeps it"}
+	case held != nil:
+		if text := s.quotaKeeps(held); text != "" {
+			return &Why{Text: name + " may not go: " + text}
+		}
+	}
+	if r.Verdict == Infeasible {
+		return &Why{Text: name + " may go, but that does not help: " + r.Message}
+	}
+	return &Why{Text: fmt.Sprintf("%s may stay: the preemptor fits in %s with it", name, r.Domain)}
+}
+
+// reservationOf returns the quota that a pod of unit u holds; nil if none does.
+func (s *queueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
+	for _, p := range s.units.Unit(u).Pods {
+		if n := s.ix.NodeOf(p); n != cluster.NoNode {
+			for _, r := range s.jobs.on[n] {
+				if slices.Contains(s.jobs.of[r].pods, p) {
+					return r
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// quotaKeeps says what keeps r from going, for the flavors of the answer or else for
+// the first that could be had; empty if nothing does.
+func (s *queueSearch) quotaKeeps(r *cluster.Reservation) string {
+	if len(s.offers) == 0 {
+		return ""
+	}
+	o := &s.offers[0]
+	if s.best != nil {
+		o = s.best.offer
+	}
+	qs := s.search()
+	defer s.jobs.keep(qs)
+	q := s.quotaQuestion(o)
+	a := &assigner{quotaSearch: qs, w: s.w, queue: s.queue}
+	return a.keptText(qs.search.Keeps(q, r), r, q)
+}
