@@ -17,7 +17,7 @@ import (
 type Standing struct {
 	below int32
 	ask   *domain.Member
-	seen  int // of the ladder's log
+	seen  int // of the journal of the ladder
 
 	owner  *owner
 	blocks []*seatBlock

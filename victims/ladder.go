@@ -19,9 +19,8 @@ type Ladder struct {
 	levels  *Levels // nil: no node is laid out
 	owner   *owner
 
-	log       []cluster.NodeID // the nodes that were refreshed, in turn
-	forgotten int              // how many of them log does not have any more
-	cuts      cuts
+	journal journal
+	cuts    cuts
 
 	row    []int64  // buffer of Refresh
 	asked  []int64  // likewise
@@ -302,8 +301,7 @@ func (l *Ladder) Lanes() *Lanes { return l.lanes }
 // the two share what neither refreshes. A pointer for each BlockSize nodes.
 func (l *Ladder) Fork(us *Units, b *Budgets) *Ladder {
 	fork := &Ladder{
-		us: us, budgets: b, lanes: l.lanes, owner: new(owner),
-		log: slices.Clip(l.log), forgotten: l.forgotten,
+		us: us, budgets: b, lanes: l.lanes, owner: new(owner), journal: l.journal.fork(),
 	}
 	fork.cuts.inherit(&l.cuts)
 	l.owner = new(owner)

@@ -18,12 +18,9 @@ func (l *Ladder) layOut() {
 	for _, p := range parts {
 		l.levels.odd += p.levels.odd
 	}
-	for n := range cluster.NodeID(l.us.ix.NumNodes()) {
-		l.note(n)
-	}
 }
 
-// part is l with buffers, a log and a count of its own, to lay out some of the blocks.
+// part is l with buffers, a journal and a count of its own, to lay out some of the blocks.
 func (l *Ladder) part() *Ladder {
 	p := &Ladder{us: l.us, budgets: l.budgets, lanes: l.lanes, owner: l.owner}
 	levels := *l.levels

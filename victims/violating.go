@@ -16,7 +16,7 @@ import (
 type Violating struct {
 	below  int32
 	mu     sync.Mutex
-	seen   int // how much of the ladder's log is in
+	seen   int // how much of the ladder's journal is in
 	ledger *disruption.Ledger
 	of     paged.Column[RungSet] // by node
 	any    []uint64              // by block: the nodes for which of is not empty
@@ -156,36 +156,4 @@ func (v *Violating) find(l *Ladder, n cluster.NodeID) {
 	if first < end && v.of.At(int(n)).Covers(first, end) {
 		v.all[n/BlockSize] |= bit
 	}
-}
-
-// Changes is how long the log of refreshed nodes is by now.
-func (l *Ladder) Changes() int { return l.forgotten + len(l.log) }
-
-// Since calls f for each node that was refreshed since the log was as long as seen,
-// and moves seen on; for every node if seen is below zero or too long ago.
-func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
-	if l.Forgot(*seen) {
-		for n := range cluster.NodeID(l.us.ix.NumNodes()) {
-			f(n)
-		}
-	} else {
-		for _, n := range l.log[*seen-l.forgotten:] {
-			f(n)
-		}
-	}
-	*seen = l.Changes()
-}
-
-// Forgot reports whether the log does not tell any more what was refreshed since it
-// was as long as seen.
-func (l *Ladder) Forgot(seen int) bool { return seen < l.forgotten }
-
-// note puts node n into the log.
-func (l *Ladder) note(n cluster.NodeID) {
-	if long := l.us.ix.NumNodes() / 2; len(l.log) > long { // to look at all nodes anew costs no more than at half as many
-		old := len(l.log) - long/2
-		l.forgotten += old
-		l.log = slices.Clone(l.log[old:]) // a fork may have it, too
-	}
-	l.log = append(l.log, n)
 }
