@@ -28,8 +28,10 @@ type Decision struct {
 //
 // About a large gang most of an answer's time is the telling of its victims, which a
 // decision goes without. Members that nothing tells apart are counted, not placed,
-// where nothing but resources and budgets decides and units are single pods:
-// O(n·k) for n nodes of k pods.
+// where nothing but resources and budgets decides: a pass over the columns of the nodes,
+// and O(k) for each node of k pods where the highest priority that has to go is as low
+// as anywhere. Units of several pods are counted where there are too many potential
+// victims, 50,000 in all domains, to look for placements around the best.
 //
 // For a pod without constraints of its own, in a cluster where nobody has
 // anti-affinity terms, no nomination stands, the pods of groups that go as a whole have

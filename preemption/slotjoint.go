@@ -239,8 +239,20 @@ func (t *slotTry) giveBack(seq []int32) *slotPlan {
 	j.giving.GiveBack()
 	p.price, p.start, p.tried = j.giving.Price, j.giving.Started, j.giving.Tried
 	p.losses.list = append([]victims.Marked{}, j.giving.Lost...)
-	if list := t.sorted(p); len(list) > 0 { // the score tells of the first of them, the price of all
-		p.price.Highest = int64(t.ix.Priority(t.units.Unit(list[0].Unit).Pods[0]))
+	if len(p.losses.list) > 0 { // the score tells of the first of them, the price of all
+		first := t.units.Unit(t.mostImportant(p.losses.list)).Pods[0]
+		p.price.Highest = int64(t.ix.Priority(first))
 	}
 	return p
+}
+
+// mostImportant is the first of list, which is not empty, in order of importance.
+func (t *slotTry) mostImportant(list []victims.Marked) victims.UnitID {
+	most := t.units.Importance(list[0].Unit)
+	for _, m := range list[1:] {
+		if i := t.units.Importance(m.Unit); t.units.CompareImportance(&i, &most) < 0 {
+			most = i
+		}
+	}
+	return most.Unit
 }
