@@ -98,11 +98,13 @@ func (at *AntiTerms) add(id PodID, p *Pod) {
 	if len(p.AntiAffinity) == 0 {
 		return
 	}
-	list := make([]TermID, len(p.AntiAffinity))
-	for i := range list {
-		list[i] = at.intern(ownedTerm{p, &p.AntiAffinity[i]})
-		t := at.edit(list[i])
-		t.pods = append(t.pods, id)
+	var room [8]TermID
+	list := room[:0]
+	for i := range p.AntiAffinity {
+		t := at.intern(ownedTerm{p, &p.AntiAffinity[i]})
+		list = append(list, t)
+		term := at.edit(t)
+		term.pods = append(term.pods, id)
 	}
 	for at.lists.Len() <= int(id) {
 		at.lists.Append(0)
@@ -127,6 +129,7 @@ func (at *AntiTerms) intern(t ownedTerm) TermID {
 	}))
 }
 
+// internList returns the number of list, a new one if need be. It does not keep list.
 func (at *AntiTerms) internList(list []TermID) int32 {
 	var hash uint64
 	for _, t := range list {
@@ -138,7 +141,7 @@ func (at *AntiTerms) internList(list []TermID) int32 {
 	}
 	at.unshare()
 	return at.names.listed.id(hash, same, func() int32 {
-		at.names.lists = append(at.names.lists, list)
+		at.names.lists = append(at.names.lists, slices.Clone(list))
 		return int32(len(at.names.lists) - 1)
 	})
 }
