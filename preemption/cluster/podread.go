@@ -31,6 +31,8 @@ type podReader struct {
 	columns       []ResourceID // all but Pods, those first that the last pod has named
 	node          string       // the last one, and its number
 	nodeID        NodeID
+	group         groupKey // the last one, and its number
+	groupID       GroupID
 	namespace     string // the last one, and its hash
 	namespaceHash uint64
 }
@@ -128,7 +130,7 @@ func (r *podReader) read(id PodID, p *Pod) {
 	r.carriers.find(id, p)
 
 	row := ix.pods.Edit(int(id))
-	*row = podRow{pod: p, node: r.nodeNamed(p.Node), group: ix.groupNamed(p), runs: p.Node != "", repels: len(p.AntiAffinity) > 0}
+	*row = podRow{pod: p, node: r.nodeNamed(p.Node), group: r.groupNamed(p), runs: p.Node != "", repels: len(p.AntiAffinity) > 0}
 	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
 	switch {
 	case row.node != NoNode:
@@ -196,6 +198,17 @@ func (r *podReader) nodeNamed(name string) NodeID {
 		r.node, r.nodeID = name, r.ix.nodeNamed(name)
 	}
 	return r.nodeID
+}
+
+// groupNamed is [Index.groupNamed]. Pods of a group are often neighbours.
+func (r *podReader) groupNamed(p *Pod) GroupID {
+	if p.Group == "" {
+		return NoGroup
+	}
+	if of := (groupKey{KindPodGroup, p.Namespace, p.Group}); of != r.group {
+		r.group, r.groupID = of, r.ix.groupNamed(p)
+	}
+	return r.groupID
 }
 
 func (r *podReader) hash(p *Pod) uint32 {
