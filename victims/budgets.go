@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -35,14 +36,42 @@ func NewBudgets(ix *cluster.Index, rule disruption.Rule) *Budgets {
 	if b.set.Len() == 0 {
 		return b
 	}
-	b.cover = paged.Make[int32](ix.NumPods())
-	b.lists = &coverLists{lists: [][]cluster.BudgetID{nil}, ids: map[string]int32{"": 0}}
-	for p := range cluster.PodID(ix.NumPods()) {
-		if ix.Exists(p) {
-			b.Set(ix, p)
+	n := ix.NumPods()
+	b.cover = paged.Make[int32](n)
+	parts := make([]*Budgets, ranges.Parts(n, fewUnits))
+	ranges.Each(n, len(parts), func(part, first, end int) {
+		of := &Budgets{Rule: rule, set: b.set, lists: newCoverLists()}
+		for p := first; p < end; p++ {
+			if id := cluster.PodID(p); ix.Exists(id) {
+				*b.cover.Edit(p) = of.find(ix.Pod(id))
+			}
+		}
+		parts[part] = of
+	})
+	b.lists = newCoverLists()
+	ids := make([][]int32, len(parts)) // of the lists of a part, among all
+	for part, of := range parts {
+		for _, list := range of.lists.lists {
+			ids[part] = append(ids[part], b.intern(list))
 		}
 	}
+	ranges.Each(n, len(parts), func(part, first, end int) {
+		for p := first; p < end; p++ {
+			id := b.cover.Edit(p)
+			*id = ids[part][*id]
+		}
+	})
 	return b
+}
+
+func newCoverLists() *coverLists {
+	return &coverLists{lists: [][]cluster.BudgetID{nil}, ids: map[string]int32{"": 0}}
+}
+
+// find returns the number of the list of budgets that cover pod.
+func (b *Budgets) find(pod *cluster.Pod) int32 {
+	b.buffer = b.set.Covering(b.buffer[:0], b.Rule, pod.Namespace, pod.Name, pod.Labels)
+	return b.intern(b.buffer)
 }
 
 // intern returns the number of a list, a new one if need be.

@@ -177,9 +177,7 @@ func (b *Budgets) Set(ix *cluster.Index, p cluster.PodID) {
 	for b.cover.Len() < ix.NumPods() {
 		b.cover.Append(0)
 	}
-	pod := ix.Pod(p)
-	b.buffer = b.set.Covering(b.buffer[:0], b.Rule, pod.Namespace, pod.Name, pod.Labels)
-	if id := b.intern(b.buffer); id != *b.cover.At(int(p)) {
+	if id := b.find(ix.Pod(p)); id != *b.cover.At(int(p)) {
 		*b.cover.Edit(int(p)) = id
 	}
 }
