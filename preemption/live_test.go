@@ -477,6 +477,26 @@ func TestGroupsThatGoWholeAreFollowed(t *testing.T) {
 	require.Same(t, compiled, pl.Compiled())
 }
 
+// TestALeaderThatLeavesIsMissed: the answer warns of it.
+func TestALeaderThatLeavesIsMissed(t *testing.T) {
+	s := preemption.Snapshot{
+		PodGroups: []preemption.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: prio(1), Leader: "a"}},
+		Pods:      []preemption.Pod{{Name: "a", Group: "g", Node: "n1"}, {Name: "b", Group: "g", Node: "n1"}},
+		Nodes:     []cluster.Node{{Name: "n1"}},
+	}
+	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	h, web := &history{Planner: pl}, preemption.Preemptor{Pods: []preemption.Pod{{Name: "web"}}}
+	h.ask(t, web)
+	require.Empty(t, h.last.Warnings)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "a"}))
+	h.ask(t, web)
+	require.Len(t, h.last.Warnings, 1)
+	require.NoError(t, pl.SetPod(s.Pods[0]))
+	h.ask(t, web)
+	require.Empty(t, h.last.Warnings)
+}
+
 // TestDevicesAreFollowed: pods that hold some come and go, and keep their node.
 func TestDevicesAreFollowed(t *testing.T) {
 	half := []cluster.DeviceRequest{{Resource: gpu, Fraction: 5}}

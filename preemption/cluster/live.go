@@ -126,8 +126,9 @@ func (ix *Index) RemovePod(p PodID) {
 // replace lets number id stand for p, which asks for ix.fresh.
 func (ix *Index) replace(id PodID, p *Pod) {
 	row := ix.pods.Edit(int(id))
-	old := *row
-	row.pod, row.node, row.group = p, ix.nodeNamed(p.Node), ix.groupNamed(p)
+	old, group := *row, ix.groupNamed(p)
+	odd := ix.oddAround(&old, old.group, group)
+	row.pod, row.node, row.group = p, ix.nodeNamed(p.Node), group
 	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
 	row.runs, row.repels = p.Node != "", len(p.AntiAffinity) > 0
 	ix.resolve(nil, id)
@@ -139,11 +140,11 @@ func (ix *Index) replace(id PodID, p *Pod) {
 		ix.move(id, from, to, nominees)
 	}
 	out, in := ix.devices.replace(ix, id, old.pod, old.node)
-	out, in = append(out, ix.oddities(&old)...), append(in, ix.oddities(row)...)
-	if old.group != row.group {
-		out, in = ix.leaveGroup(old.group, id, out, in)
-		out, in = ix.joinGroup(row.group, id, out, in)
+	if old.group != group {
+		ix.leaveGroup(old.group, id)
+		ix.joinGroup(group, id)
 	}
+	out, in = append(out, odd...), append(in, ix.oddAround(row, old.group, group)...)
 	if len(out)+len(in) > 0 {
 		ix.rewarn(out, in)
 	}
@@ -200,24 +201,33 @@ func (ix *Index) with(list []PodID, p PodID) []PodID {
 	return append(append(append(make([]PodID, 0, len(list)+1), list[:i]...), p), list[i:]...)
 }
 
-func (ix *Index) leaveGroup(g GroupID, p PodID, out, in []Warning) ([]Warning, []Warning) {
-	if g == NoGroup {
-		return out, in
+func (ix *Index) leaveGroup(g GroupID, p PodID) {
+	if g != NoGroup {
+		group := ix.groups.Edit(int(g))
+		group.Pods = without(group.Pods, p)
 	}
-	group := ix.groups.Edit(int(g))
-	out = append(out, ix.missing(group)...)
-	group.Pods = without(group.Pods, p)
-	return out, append(in, ix.missing(group)...)
 }
 
-func (ix *Index) joinGroup(g GroupID, p PodID, out, in []Warning) ([]Warning, []Warning) {
-	if g == NoGroup {
-		return out, in
+func (ix *Index) joinGroup(g GroupID, p PodID) {
+	if g != NoGroup {
+		group := ix.groups.Edit(int(g))
+		group.Pods = ix.with(group.Pods, p)
 	}
-	group := ix.groups.Edit(int(g))
-	out = append(out, ix.missing(group)...)
-	group.Pods = ix.with(group.Pods, p)
-	return out, append(in, ix.missing(group)...)
+}
+
+// oddAround lists what is odd about a pod that goes from a group to another one, and
+// about both, as long as they differ.
+func (ix *Index) oddAround(row *podRow, from, to GroupID) []Warning {
+	list := ix.oddities(row)
+	if from == to {
+		return list
+	}
+	for _, g := range [...]GroupID{from, to} {
+		if g != NoGroup {
+			list = append(list, ix.missing(ix.groups.At(int(g)))...)
+		}
+	}
+	return list
 }
 
 // rewarn replaces warnings, each once.
