@@ -15,8 +15,9 @@ type gangQuestion struct {
 	shape    gen.Shape
 	members  int
 	cpuMilli int64
-	mode     int  // pods of the fleet that go as a whole, 0: each by itself
-	even     bool // these have the priority of their group
+	mode     int   // pods of the fleet that go as a whole, 0: each by itself
+	even     bool  // these have the priority of their group
+	allowed  int32 // of a budget's 1,500 pods, so many may go
 	rules    preemption.Rules
 }
 
@@ -24,6 +25,7 @@ var gangQuestions = []gangQuestion{
 	{name: "whole-nodes", shape: gen.Uniform, members: 512, cpuMilli: 64_000},
 	{name: "half-nodes", shape: gen.Uniform, members: 512, cpuMilli: 32_000},
 	{name: "budgeted", shape: gen.Budgeted, members: 512, cpuMilli: 64_000},
+	{name: "allowances", shape: gen.Budgeted, members: 512, cpuMilli: 64_000, allowed: 10},
 	{name: "big-units", shape: gen.Uniform, members: 512, cpuMilli: 64_000, mode: 64},
 	{name: "even-units", shape: gen.Uniform, members: 512, cpuMilli: 64_000, mode: 64, even: true},
 	{name: "v1.36", shape: gen.Uniform, members: 512, cpuMilli: 64_000, rules: preemption.Kubernetes136},
@@ -33,6 +35,9 @@ var gangQuestions = []gangQuestion{
 // that go as a whole.
 func (q gangQuestion) ask(s size, members int) (preemption.Snapshot, preemption.Preemptor) {
 	snap := gen.Fleet(s.nodes, s.pods/s.nodes, seed, q.shape)
+	for i := range snap.Budgets {
+		snap.Budgets[i].Allowed = q.allowed
+	}
 	if q.mode > 0 {
 		perNode := s.pods / s.nodes
 		for i := range snap.Pods {

@@ -21,15 +21,15 @@ func (t *slotTry) charge() {
 		t.chargeSpent()
 		return
 	}
-	t.charging = grown(t.charging, t.ix.NumBudgets())
+	t.charging, t.contests = zeroed(t.charging, t.ix.NumBudgets()), zeroed(t.contests, t.ix.NumBudgets())
 	t.each(func(_ place, _ victims.UnitID, ids []cluster.BudgetID) {
 		for _, b := range ids {
 			t.charging[b]++
+			t.contests[b].tangled = t.contests[b].tangled || len(ids) > 1
 		}
 	})
 	t.harm = grown(t.harm, t.ix.NumNodes())
-	places := map[victims.UnitID]place{}
-	var contested []victims.UnitID
+	t.contested, t.places = t.contested[:0], t.places[:0]
 	t.each(func(at place, u victims.UnitID, ids []cluster.BudgetID) {
 		for _, b := range ids {
 			switch left := t.tally.Left(b); {
@@ -37,22 +37,52 @@ func (t *slotTry) charge() {
 				if t.mark(at); t.budgets.Rule.StopAtFirst {
 					return
 				}
+			case left < t.charging[b] && !t.contests[b].tangled:
+				t.contend(&t.contests[b], int(left), contender{t.units.Importance(u), at})
 			case left < t.charging[b]:
-				places[u] = at
-				contested = append(contested, u)
+				t.contested = append(t.contested, victims.Marked{Unit: u, Mark: int32(len(t.places))})
+				t.places = append(t.places, at)
 				return
 			}
 		}
 	})
-	for _, u := range t.units.Sorted(contested) {
-		if t.budgets.Charge(t.tally, t.units.Unit(u)) > 0 {
-			t.mark(places[u])
+	t.sorter.Sort(t.units, t.contested)
+	for _, m := range t.contested {
+		if t.budgets.Charge(t.tally, t.units.Unit(m.Unit)) > 0 {
+			t.mark(t.places[m.Mark])
 		}
 	}
 	t.tally.Reset()
-	clear(t.charging)
 	if t.marked = t.harmful; t.marked {
-		t.seats.Charge(func(n cluster.NodeID) *victims.RungSet { return &t.harm[n] })
+		t.harms = func(n cluster.NodeID) *victims.RungSet { return &t.harm[n] }
+		t.seats.Charge(t.harms)
+	}
+}
+
+// contest is a budget that not everybody can have whom it covers.
+type contest struct {
+	tangled bool        // somebody is covered by another one, too: all are charged in order
+	within  []contender // a heap: the most important so far, the least important of them first
+}
+
+type contender struct {
+	victims.Importance
+	at place
+}
+
+// contend lets c into a contest for so many; whom there is no room for does harm.
+func (t *slotTry) contend(in *contest, most int, c contender) {
+	compare := func(a, b *contender) int { return t.units.CompareImportance(&b.Importance, &a.Importance) }
+	switch {
+	case len(in.within) < most:
+		in.within = append(in.within, c)
+		siftUp(in.within, len(in.within)-1, compare)
+	case compare(&in.within[0], &c) < 0:
+		t.mark(in.within[0].at)
+		in.within[0] = c
+		siftDown(in.within, 0, compare)
+	default:
+		t.mark(c.at)
 	}
 }
 
@@ -65,7 +95,8 @@ func (t *slotTry) chargeSpent() {
 		t.harmful = t.harmful || violating.Any(int(s.base/victims.BlockSize))&s.nodes != 0
 	}
 	if t.harmful {
-		t.seats.Charge(violating.Of)
+		t.harms = violating.Of
+		t.seats.Charge(t.harms)
 	}
 }
 

@@ -34,11 +34,6 @@ func (t *slotTry) findCheapest(wanted int) {
 		column, exact = lowest, exact || lowest < column
 	}
 	t.costs = t.costs[:0]
-	t.firsts = zeroed(t.firsts, len(t.slots))
-	add := func(at int32) {
-		t.firsts[at] = t.seats.Cost(t.node(at), 1)
-		t.costs = append(t.costs, nodeCost{t.firsts[at], at})
-	}
 	for i := range t.parts {
 		s := &t.parts[i]
 		set := s.room
@@ -46,17 +41,40 @@ func (t *slotTry) findCheapest(wanted int) {
 			set = s.block.Fit(t.seats.One(), column, set)
 		}
 		for ; set != 0; set &= set - 1 {
-			add(s.position(bits.TrailingZeros64(set)))
+			t.costs = append(t.costs, nodeCost{at: s.position(bits.TrailingZeros64(set))})
 		}
 	}
 	for _, at := range t.odd {
-		add(at)
+		t.costs = append(t.costs, nodeCost{at: at})
 	}
+	t.priceFirsts()
 	if len(t.costs) > wanted {
 		selectLeast(t.costs, wanted, (*nodeCost).compare)
 	}
 	t.cheapest = t.costs[:min(wanted, len(t.costs))]
 	slices.SortFunc(t.cheapest, func(a, b nodeCost) int { return a.compare(&b) })
+}
+
+// priceFirsts prices the first member on every node of costs. Many in the only domain
+// are shared out among goroutines.
+func (t *slotTry) priceFirsts() {
+	t.firsts = zeroed(t.firsts, len(t.slots))
+	price := func(tools *slotTools, list []nodeCost) {
+		for i := range list {
+			c := &list[i]
+			c.cost = tools.seats.Cost(t.node(c.at), 1)
+			t.firsts[c.at] = c.cost
+		}
+	}
+	if len(t.costs) < parallelCosts || t.stats.Domains > 1 { // domains are shared out themselves
+		price(t.slotTools, t.costs)
+		return
+	}
+	const parts = 8
+	t.share(parts, true, func(tools *slotTools, i int) {
+		tools.seats.Charge(t.harms)
+		price(tools, t.costs[len(t.costs)*i/parts:len(t.costs)*(i+1)/parts])
+	})
 }
 
 // cost is what has to go on a node for k members.

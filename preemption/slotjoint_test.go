@@ -52,8 +52,14 @@ func jointFleet(seed uint64) (preemption.Options, gen.Question) {
 		for i := range q.Snapshot.Pods {
 			if pod := &q.Snapshot.Pods[i]; pod.Group == "" && i%4 < 2 {
 				pod.Labels = map[string]string{"budget": fmt.Sprint(i % 3)}
+				if i%3 < 2 && i%8 == 0 && seed%10 < 5 {
+					pod.Labels["both"] = "yes"
+				}
 			}
 		}
+		q.Snapshot.Budgets = append(q.Snapshot.Budgets, disruption.Budget{
+			Namespace: "default", Name: "budget-both", Allowed: 4, Selector: &disruption.Selector{MatchLabels: map[string]string{"both": "yes"}},
+		})
 		for i := range int32(3) {
 			q.Snapshot.Budgets = append(q.Snapshot.Budgets, disruption.Budget{
 				Namespace: "default", Name: fmt.Sprint("budget-", i), Allowed: i * 20 * int32(seed%5),

@@ -42,6 +42,9 @@ type slotTools struct {
 	row       []int64
 	harm      []victims.RungSet // by node: the loss violates a budget
 	charging  []int64           // by budget: potential victims that it covers
+	contests  []contest         // by budget
+	contested []victims.Marked  // by budgets that not all of them can have, marked with
+	places    []place           // where they are
 	again     []slotOffer
 	order     []int32
 	touched   []int32
@@ -165,10 +168,11 @@ func (f *slotSearch) evaluate(domains []domain.Domain) []slotOutcome {
 	return outs
 }
 
-// From how many nodes, and victims, on goroutines pay: below a tenth of a millisecond
+// From how many nodes, prices and victims on goroutines pay: below a tenth of a millisecond
 // there is nothing to share.
 const (
 	parallelNodes   = 1000
+	parallelCosts   = 2000
 	parallelVictims = 4000
 )
 

@@ -195,4 +195,13 @@ func TestGoroutinesDoNotMatter(t *testing.T) {
 			require.Empty(t, cmp.Diff(one, three), "%s, %s", shape, name)
 		}
 	}
+	for _, shape := range []gen.Shape{gen.Tied, gen.Budgeted} { // prices in the only domain are found by several
+		snap := gen.Fleet(2200, 4, 7, shape)
+		one, err := preemption.Options{}.PreemptOn(fleetGang(300, 64_000), &snap, 1)
+		require.NoError(t, err)
+		three, err := preemption.Options{}.PreemptOn(fleetGang(300, 64_000), &snap, 3)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, one.Verdict)
+		require.Empty(t, cmp.Diff(one, three), "%s", shape)
+	}
 }

@@ -15,13 +15,14 @@ type slotTry struct {
 	*slotTools
 	domain *domain.Domain
 
-	potential int        // how many potential victims there are
-	harmful   bool       // the loss of some violates a budget
-	marked    bool       // harm says whose
-	joint     bool       // some units have several pods
-	shared    bool       // some potential victims have
-	cheapest  []nodeCost // nodes in order of what the first member there costs; not all
-	top       *slotPlan  // the best so far
+	potential int                                   // how many potential victims there are
+	harmful   bool                                  // the loss of some violates a budget
+	marked    bool                                  // harm says whose
+	harms     func(cluster.NodeID) *victims.RungSet // whose does, by node; nil: nobody's
+	joint     bool                                  // some units have several pods
+	shared    bool                                  // some potential victims have
+	cheapest  []nodeCost                            // nodes in order of what the first member there costs; not all
+	top       *slotPlan                             // the best so far
 	checks    int
 }
 
