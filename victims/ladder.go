@@ -96,13 +96,13 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	case notPacked:
 		return false
 	}
-	return l.levels.knows(at.level[:len(l.us.On(n))]) && l.fillOffer(n, b, i) && l.finish(n, at, b, i)
+	return l.levels.knows(at.level[:len(l.us.On(n))]) && l.fillOffer(n, b, i) && l.finish(n, at, b, i, changed{})
 }
 
 // finish completes node n, whose units are laid out, and reports whether it could.
-func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int) bool {
+func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int, what changed) bool {
 	at.plain, at.laid = !at.mixed, true
-	if !l.fillRooms(n, at, b, i) {
+	if !l.fillRooms(n, at, b, i, what) {
 		return false
 	}
 	if at.plain && !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
@@ -222,10 +222,17 @@ func (l *Ladder) fillOffer(n cluster.NodeID, b *Block, i int) bool {
 	return true
 }
 
+// changed bounds what is new about the units of a node: with all of them from a rung on
+// gone, that was of level below, or lower, everything is as it was. Zero: all is new.
+type changed struct {
+	from  Rung
+	below int32
+}
+
 // fillRooms sums up what is free on node n with nobody gone, the last unit, the last
 // two and so on, and keeps what the rungs and the columns want. False if a lane
 // cannot hold it.
-func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
+func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int, what changed) bool {
 	ix, words, bounds := l.us.ix, l.lanes.words, l.levels.bounds
 	copy(l.row, ix.Free(n))
 	l.row[cluster.PodsColumn] -= max(ix.Allocatable(n)[cluster.PodsColumn]-openEnded, 0)
@@ -243,7 +250,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 	}
 	b.put(0, i, l.packed, l.lanes.guards)
 	c := 0
-	for g := k - 1; g >= 0; g-- {
+	for g := k - 1; g >= int(what.from); g-- {
 		for ; c < len(bounds) && at.level[g] > bounds[c]; c++ {
 			b.put(c+1, i, l.packed, l.lanes.guards)
 		}
@@ -259,7 +266,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int) bool {
 			copy(rooms[g/Stride*words:], l.packed)
 		}
 	}
-	for ; c < len(bounds); c++ {
+	for ; c < len(bounds) && (what.from == 0 || bounds[c] < what.below); c++ {
 		b.put(c+1, i, l.packed, l.lanes.guards)
 	}
 	return true

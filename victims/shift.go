@@ -63,14 +63,22 @@ func (l *Ladder) shift(s Shift) bool {
 	}
 	l.note(n)
 	l.levels.odd += b.close(i, l.us.ix.Open(n))
+	what := changed{from: s.In, below: level}
+	if s.Out != NoRung && (s.In == NoRung || s.Out < s.In) {
+		what.from = s.Out
+	}
+	if s.Out != NoRung && (s.In == NoRung || at.level[s.Out] > level) {
+		what.below = at.level[s.Out]
+	}
 	l.replace(at, s, l.packed, level, uint64(started))
-	return l.finish(n, at, b, i)
+	return l.finish(n, at, b, i, what)
 }
 
-// replace moves what is laid out of the units of a node, but for the rooms.
+// replace moves what is laid out of the units of a node. Of the rooms it keeps what
+// stays.
 func (l *Ladder) replace(at *rungs, s Shift, ask []uint64, level int32, started uint64) {
 	k, words := len(at.level), l.lanes.words
-	_, asks, starts := l.parts(at.data, k)
+	rooms, asks, starts := l.parts(at.data, k)
 	if s.In == s.Out {
 		copy(asks[int(s.In)*words:], ask)
 		at.level[s.In], starts[s.In] = level, started
@@ -87,7 +95,8 @@ func (l *Ladder) replace(at *rungs, s Shift, ask []uint64, level int32, started 
 	}
 	l.asks, l.starts = asks, starts
 	l.resize(at, len(at.level))
-	_, toAsks, toStarts := l.parts(at.data, len(at.level))
+	toRooms, toAsks, toStarts := l.parts(at.data, len(at.level))
+	copy(toRooms, rooms) // where they are already, as a rule
 	copy(toAsks, asks)
 	copy(toStarts, starts)
 }
