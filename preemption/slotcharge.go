@@ -21,7 +21,10 @@ func (t *slotTry) charge() {
 		t.chargeSpent()
 		return
 	}
-	t.charging, t.contests = zeroed(t.charging, t.ix.NumBudgets()), zeroed(t.contests, t.ix.NumBudgets())
+	t.charging, t.contests = zeroed(t.charging, t.ix.NumBudgets()), grown(t.contests, t.ix.NumBudgets())
+	for i := range t.contests {
+		t.contests[i] = contest{within: t.contests[i].within[:0]}
+	}
 	t.each(func(_ place, _ victims.UnitID, ids []cluster.BudgetID) {
 		for _, b := range ids {
 			t.charging[b]++

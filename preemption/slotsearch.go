@@ -14,10 +14,11 @@ import (
 )
 
 // slotSearch is the search for a lone pod group whose members nothing tells apart,
-// where nothing but resources and budgets decides and every unit is one pod. What
-// has to go on a node is then a matter of the node and of how many members go there:
-// members are counted and nobody leaves a trial. It comes to what gangSearch comes
-// to, which answers wherever something else has a say.
+// where nothing but resources and budgets decides. What has to go on a node is then a
+// matter of the node and of how many members go there, and where units have several
+// pods of who goes elsewhere, see slotJoint: members are counted and nobody leaves a
+// trial. It comes to what gangSearch comes to, which answers wherever something else
+// has a say.
 type slotSearch struct {
 	*gangSearch
 	leaf   *team
