@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -128,7 +129,7 @@ func (s *podSearch) remember() bool {
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if known.standing == nil {
-		known.standing = reprieve.NewStanding(s.member, s.priority)
+		known.standing = reprieve.NewStanding(s.lasting(), s.priority)
 	}
 	if known.standing.Behind(s.ladder) {
 		known.own().Update(s.sweep, s.ix)
@@ -144,6 +145,17 @@ func (s *podSearch) remember() bool {
 		s.count(domain.Reason{Check: check, Unresolvable: true}, known.standing.Barred(i))
 	}
 	return true
+}
+
+// lasting is the pod for a standing, which outlives the question: what was given inline
+// is the caller's, who may change it by then.
+func (s *podSearch) lasting() *domain.Member {
+	if s.member.ID != cluster.NoPod {
+		return s.member
+	}
+	pod := *s.member.Pod
+	pod.NodeSelector, pod.Tolerations = maps.Clone(pod.NodeSelector), slices.Clone(pod.Tolerations)
+	return domain.NewMember(s.ix, &pod, cluster.NoPod)
 }
 
 // noteLooks notes at how many nodes the scan has looked.

@@ -118,7 +118,7 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 		return &Why{Text: "nothing is evicted anywhere: " + r.Message}
 	}
 	const left = "it is not among the candidates that sampling left"
-	if s.status[n].Check == notSampled {
+	if r.Verdict != Fits && s.status[n].Check == notSampled { // where it fits, not all were looked at
 		return &Why{Text: left}
 	}
 	s.trial.Reset(n)

@@ -1,0 +1,69 @@
+package preemption_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// twoZones has eight nodes of four CPUs, in the zones a and b in turn; full, if asked,
+// with a pod on each.
+func twoZones(full bool) *preemption.Snapshot {
+	snap := &preemption.Snapshot{}
+	for i := range 8 {
+		node := fmt.Sprintf("n%d", i)
+		snap.Nodes = append(snap.Nodes, cluster.Node{
+			Name: node, Labels: map[string]string{"zone": string(rune('a' + i%2))}, Allocatable: cluster.Resources{"cpu": 4},
+		})
+		if full {
+			snap.Pods = append(snap.Pods, cluster.Pod{Name: fmt.Sprintf("p%d", i), Node: node, Requests: cluster.Resources{"cpu": 4}})
+		}
+	}
+	return snap
+}
+
+// zonal asks for a pod in a zone.
+func zonal(zone string) preemption.Preemptor {
+	prio := int32(10)
+	return preemption.Preemptor{Pods: []cluster.Pod{{
+		Name: "x", Priority: &prio, Requests: cluster.Resources{"cpu": 2}, NodeSelector: map[string]string{"zone": zone},
+	}}}
+}
+
+// TestWhatWasAskedInlineMayBeChangedAfterwards: also where the planner remembers how the
+// nodes stand for the pod's shape.
+func TestWhatWasAskedInlineMayBeChangedAfterwards(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoZones(true), preemption.Options{})
+	require.NoError(t, err)
+	p := zonal("a")
+	for range 4 {
+		r, err := pl.Preempt(p)
+		require.NoError(t, err)
+		require.Equal(t, "n0", r.Domain)
+	}
+	p.Pods[0].NodeSelector["zone"] = "b"
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "p4"})) // looked at anew, for a pod in zone a
+	d, err := pl.Decide(zonal("a"))
+	require.NoError(t, err)
+	require.Equal(t, preemption.Decision{Verdict: preemption.Fits, Domain: "n4"}, d)
+}
+
+// TestWhyNotTellsNothingOfOtherPlanners: where a pod fits, nodes after that are not
+// looked at, and what another search has left of its own must not be told of them.
+func TestWhyNotTellsNothingOfOtherPlanners(t *testing.T) {
+	sampled, err := preemption.NewPlanner(twoZones(true), preemption.Options{Sampling: &preemption.Sampling{Percent: 10, Minimum: 1}})
+	require.NoError(t, err)
+	pl, err := preemption.NewPlanner(twoZones(false), preemption.Options{})
+	require.NoError(t, err)
+	for range 20 { // memory is used again at the runtime's pleasure
+		_, err := sampled.Preempt(zonal("a"))
+		require.NoError(t, err)
+		why, err := pl.WhyNot(zonal("a"), preemption.Node("n4"))
+		require.NoError(t, err)
+		require.Equal(t, "it fits on n4 too, but n0 comes first", why.Text)
+	}
+}
