@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -66,4 +67,20 @@ func TestWhyNotTellsNothingOfOtherPlanners(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "it fits on n4 too, but n0 comes first", why.Text)
 	}
+}
+
+// TestWarningsThatHaveGoneLeaveNothing: not even an empty list.
+func TestWarningsThatHaveGoneLeaveNothing(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoZones(true), preemption.Options{})
+	require.NoError(t, err)
+	require.NoError(t, pl.SetPod(cluster.Pod{Name: "lost", Node: "nowhere"}))
+	r, err := pl.Preempt(zonal("a"))
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 1)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "lost"}))
+	fresh, err := preemption.Preempt(zonal("a"), pl.Snapshot())
+	require.NoError(t, err)
+	r, err = pl.Preempt(zonal("a"))
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(fresh, r))
 }

@@ -241,8 +241,11 @@ func (ix *Index) rewarn(out, in []Warning) {
 			list = slices.Delete(list, i, i+1)
 		}
 	}
-	ix.warnings = append(list, in...)
-	sortWarnings(ix.warnings)
+	if list = append(list, in...); len(list) == 0 {
+		list = nil // as where there never was one
+	}
+	sortWarnings(list)
+	ix.warnings = list
 }
 
 // MaySetNode reports whether [Index.SetNode] can put n, which is valid by itself, in
