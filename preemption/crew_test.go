@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // crewsDoNotMatter: nodes that are shared out among several searches give what one
@@ -74,3 +75,28 @@ func crewsWithConstraints(t *rapid.T) {
 
 func TestCrewsDoNotMatterToConstraints(t *testing.T) { rapid.Check(t, crewsWithConstraints) }
 func FuzzCrewsDoNotMatterToConstraints(f *testing.F) { f.Fuzz(rapid.MakeFuzz(crewsWithConstraints)) }
+
+// TestALargeClusterByManyIsByOne: constraints that prepare at once, and a crew of its
+// own accord, give what one goroutine gives.
+func TestALargeClusterByManyIsByOne(t *testing.T) {
+	snap := gen.Fleet(2100, 3, 1, gen.Uniform)
+	for i := range snap.Nodes {
+		snap.Nodes[i].Labels = map[string]string{"host": snap.Nodes[i].Name, "zone": string(rune('a' + i%7))}
+	}
+	for i := range snap.Pods {
+		if i%5 == 0 {
+			snap.Pods[i].AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "app-01"}}}}
+		}
+	}
+	p := gen.FleetPod(1)
+	p.Pods[0].Labels = map[string]string{"app": "app-01"}
+	p.Pods[0].Spread = []cluster.Spread{{MaxSkew: 3, TopologyKey: "zone", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "app-01"}}}}
+	p.Pods[0].AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "app-02"}}}}
+	many, err := preemption.Preempt(p, &snap)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, many.Verdict)
+	one, err := preemption.Options{Hooks: &preemption.Hooks{}}.Preempt(p, &snap) // hooks are asked by one goroutine
+	require.NoError(t, err)
+	one.Stats.Hooks = false
+	require.Empty(t, cmp.Diff(one, many))
+}

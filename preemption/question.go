@@ -86,25 +86,6 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	return q, q.prepare()
 }
 
-// prepare settles what eligibility reads, and asks every constraint whether it has a say.
-func (q *question) prepare() error {
-	q.claim = q.newClaim()
-	pods := q.one.pods[:0]
-	for _, m := range q.members {
-		pods = append(pods, m.Pod)
-	}
-	for _, c := range q.constraints(q.team != nil) {
-		s, err := c.Prepare(q.ix, pods)
-		if err != nil {
-			return fmt.Errorf("preemption: constraint %q: %w", c.Name(), err)
-		}
-		if s != nil {
-			q.states = append(q.states, s)
-		}
-	}
-	return nil
-}
-
 func (q *question) namedPod(p Preemptor) error {
 	id := q.ix.PodByName(p.Namespace, p.Name)
 	if id == cluster.NoPod {

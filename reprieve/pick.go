@@ -14,6 +14,7 @@ import (
 const (
 	nodesPerPicker = 8192
 	mostPickers    = 8
+	headSize       = 1024 // nodes that one picks first
 )
 
 // Pick returns the best of the nodes that Run found, the first in order among equals,
@@ -25,22 +26,39 @@ func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
 	return s.pick(below, max(workers, 1))
 }
 
-// pick is Pick by a number of goroutines.
+// pick is Pick by a number of goroutines. Where the best of the first nodes loses a
+// single pod, most of the others are left out unread, and one goroutine is enough.
 func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 	for len(s.pickers) < workers {
 		s.pickers = append(s.pickers, picker{out: make([]victims.Rung, 0, victims.MostRungs)})
 	}
+	tied, touchy, best := s.Tied, s.Touchy, &s.pickers[0]
+	best.reset(s, below)
+	if workers > 1 {
+		best.tied, best.touchy = nil, nil
+		if head := min(len(tied)/8, headSize); head > 0 {
+			best.tied, tied = tied[:head], tied[head:]
+		} else {
+			head = min(len(touchy)/8, headSize)
+			best.touchy, touchy = touchy[:head], touchy[head:]
+		}
+		if best.run(); best.best != cluster.NoNode && best.score.Pods == 1 {
+			workers = 1
+		}
+	}
 	for i := range s.pickers[:workers] {
 		p := &s.pickers[i]
-		p.reset(s, below)
-		p.tied, p.touchy = part(s.Tied, i, workers), part(s.Touchy, i, workers)
+		if i > 0 {
+			p.reset(s, below)
+			p.best, p.score = best.best, best.score
+		}
+		p.tied, p.touchy = part(tied, i, workers), part(touchy, i, workers)
 	}
 	if workers > 1 {
 		s.runAll(workers)
 	} else {
-		s.pickers[0].run()
+		best.run()
 	}
-	best := &s.pickers[0]
 	for i := range s.pickers[1:workers] {
 		if p := &s.pickers[1+i]; p.best != cluster.NoNode && best.loses(p.best, p.score) {
 			best = p
@@ -154,6 +172,9 @@ func (p *picker) pick1() {
 	guards, rest := p.sweep.ask.Guards[0], p.sweep.ask.Rest[0]
 	ladder := p.sweep.ladder
 	best := victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
+	if p.best != cluster.NoNode {
+		best = p.score
+	}
 nodes:
 	for _, n := range p.tied {
 		if !p.mayBeat(&best, n) {

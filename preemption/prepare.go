@@ -1,0 +1,67 @@
+package preemption
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// prepare settles what eligibility reads, and asks every constraint whether it has a say.
+func (q *question) prepare() error {
+	q.claim = q.newClaim()
+	pods := q.one.pods[:0]
+	for _, m := range q.members {
+		pods = append(pods, m.Pod)
+	}
+	list := q.constraints(q.team != nil)
+	if q.ix.NumNodes() >= parallelChunks*chunkSize && q.options.Hooks == nil && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
+		return q.prepareAtOnce(list, pods)
+	}
+	for _, c := range list {
+		s, err := c.Prepare(q.ix, pods)
+		if err := q.prepared(c, s, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relates reports whether a pod is likely to keep several constraints busy.
+func relates(pods []*cluster.Pod) bool {
+	for _, p := range pods {
+		if len(p.Spread) > 0 && len(p.Affinity)+len(p.AntiAffinity) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// prepareAtOnce asks each constraint in a goroutine. They are the library's own.
+func (q *question) prepareAtOnce(list []domain.Constraint, pods []*cluster.Pod) error {
+	states, errs := make([]domain.State, len(list)), make([]error, len(list))
+	var wg sync.WaitGroup
+	for i, c := range list {
+		wg.Go(func() { states[i], errs[i] = c.Prepare(q.ix, pods) })
+	}
+	wg.Wait()
+	for i, c := range list {
+		if err := q.prepared(c, states[i], errs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared takes what constraint c says.
+func (q *question) prepared(c domain.Constraint, s domain.State, err error) error {
+	if err != nil {
+		return fmt.Errorf("preemption: constraint %q: %w", c.Name(), err)
+	}
+	if s != nil {
+		q.states = append(q.states, s)
+	}
+	return nil
+}
