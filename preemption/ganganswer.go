@@ -219,16 +219,9 @@ func (s *gangSearch) score(list []victims.UnitID, parts victims.Parts, violation
 // whyNot answers about a domain that holds a node, or about a unit.
 func (s *gangSearch) whyNot(target Target) (*Why, error) {
 	s.options.Candidates = true
-	n, u := cluster.NoNode, victims.UnitID(0)
-	if target.Node != "" {
-		if n = s.ix.NodeByName(target.Node); n == cluster.NoNode {
-			return nil, unknownTarget("Node", target.Node, "a node of the snapshot")
-		}
-	} else {
-		var ok bool
-		if u, ok = s.findUnit(target.Unit); !ok {
-			return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
-		}
+	n, u, err := s.find(target)
+	if err != nil {
+		return nil, err
 	}
 	r, err := s.run()
 	if err != nil {

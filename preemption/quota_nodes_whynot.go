@@ -20,16 +20,9 @@ type queueTry struct {
 
 // whyNot answers about a node or a unit for a preemptor that needs quota and a place.
 func (s *queueSearch) whyNot(target Target) (*Why, error) {
-	n, u := cluster.NoNode, victims.UnitID(0)
-	if target.Node != "" {
-		if n = s.ix.NodeByName(target.Node); n == cluster.NoNode {
-			return nil, unknownTarget("Node", target.Node, "a node of the snapshot")
-		}
-	} else {
-		var ok bool
-		if u, ok = s.findUnit(target.Unit); !ok {
-			return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
-		}
+	n, u, err := s.find(target)
+	if err != nil {
+		return nil, err
 	}
 	s.tried = &[]queueTry{}
 	r, err := s.run()

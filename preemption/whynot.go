@@ -74,19 +74,31 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 
 // whyNot answers about a node or a unit.
 func (s *podSearch) whyNot(target Target) (*Why, error) {
+	n, u, err := s.find(target)
+	if err != nil {
+		return nil, err
+	}
 	s.each = true
-	if target.Node != "" {
-		n := s.ix.NodeByName(target.Node)
-		if n == cluster.NoNode {
-			return nil, unknownTarget("Node", target.Node, "a node of the snapshot")
-		}
+	if n != cluster.NoNode {
 		return s.whyNotNode(s.run(), n), nil
 	}
-	u, ok := s.findUnit(target.Unit)
-	if !ok {
-		return nil, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
-	}
 	return s.whyNotUnit(s.run(), u), nil
+}
+
+// find returns the node of target, or NoNode and its unit.
+func (q *question) find(target Target) (cluster.NodeID, victims.UnitID, error) {
+	if target.Node != "" {
+		n := q.ix.NodeByName(target.Node)
+		if n == cluster.NoNode {
+			return n, 0, unknownTarget("Node", target.Node, "a node of the snapshot")
+		}
+		return n, 0, nil
+	}
+	u, ok := q.findUnit(target.Unit)
+	if !ok {
+		return cluster.NoNode, 0, unknownTarget("Unit", target.Unit, "a running pod or All group of the snapshot, as namespace/name")
+	}
+	return cluster.NoNode, u, nil
 }
 
 func unknownTarget(field, value, want string) error {
