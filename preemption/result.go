@@ -213,7 +213,9 @@ type Relaxation struct {
 	Amount int64          `json:"amount,omitempty"`
 }
 
-// Stats tells what a search cost.
+// Stats tells what a search cost. Trials are fewer in a [Planner] that has followed
+// nodes down to less than their pods ask for than in a new one: it goes on checking
+// these by the columns that it has. Nothing else depends on what was before.
 type Stats struct {
 	Domains   int  `json:"domains"`            // looked at
 	Pruned    int  `json:"pruned"`             // ruled out without a trial
