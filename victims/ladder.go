@@ -11,7 +11,7 @@ import (
 // among the units of a node.
 //
 // Beside it stand the levels of all nodes, see [Levels]. A Ladder is safe for
-// concurrent use as long as nobody calls Refresh.
+// concurrent use, but for Refresh, Follow and Reconsider, which need exclusive use.
 type Ladder struct {
 	us      *Units
 	budgets *Budgets
@@ -56,7 +56,8 @@ type rungs struct {
 	elastic  bool // the group of some unit may go in part
 }
 
-// NewLadder lays out us; b says which pods budgets cover.
+// NewLadder lays out us; b says which pods budgets cover. O(k) for k units, on as many
+// goroutines as GOMAXPROCS allows where there are many, none of which outlives the call.
 func NewLadder(us *Units, b *Budgets) *Ladder {
 	l := &Ladder{us: us, budgets: b, owner: new(owner)}
 	if us.rule.PreemptionPriority || us.by.Order != nil { // levels do not order as importance does

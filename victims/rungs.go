@@ -28,8 +28,8 @@ func (l *Ladder) Room(dst []int64, n cluster.NodeID, rung Rung) []int64 {
 	return dst
 }
 
-// NodeRungs are the units of a plain node, most important first. It belongs to the
-// Ladder.
+// NodeRungs are the units of a node that is plain, or of which [Ladder.Joint] holds, most
+// important first. It belongs to the Ladder.
 type NodeRungs struct {
 	Rooms   []uint64 // what is free with the units before rungs 0, Stride and so on in place, packed with guards
 	Asks    []uint64 // by rung: what the unit asks for, packed
@@ -39,7 +39,7 @@ type NodeRungs struct {
 	Pods    []int32  // by rung: the number of pods, here and elsewhere; nil: one each
 }
 
-// At returns the rungs of node n, which is plain.
+// At returns the rungs of node n, which is plain, or of which [Ladder.Joint] holds.
 func (l *Ladder) At(n cluster.NodeID) (r NodeRungs) {
 	at := l.node(n)
 	k := len(at.level)
