@@ -84,3 +84,18 @@ func TestWarningsThatHaveGoneLeaveNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(fresh, r))
 }
+
+// TestAGangThatFitsGoesElsewhere: where it fits, nobody may be told that it goes nowhere.
+func TestAGangThatFitsGoesElsewhere(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoZones(false), preemption.Options{})
+	require.NoError(t, err)
+	p := zonal("a")
+	p.Group = &preemption.PodGroup{Name: "gang"}
+	p.Pods[0].Group = "gang"
+	r, err := pl.Preempt(p)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+	why, err := pl.WhyNot(p, preemption.Node("n4"))
+	require.NoError(t, err)
+	require.Equal(t, "it goes elsewhere: "+r.Message, why.Text)
+}

@@ -241,7 +241,7 @@ func (s *gangSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 		}
 	}
 	if r.Verdict != Feasible {
-		return &Why{Text: "nothing goes anywhere: " + r.Message}
+		return &Why{Text: otherwise(r)}
 	}
 	for i := range s.members {
 		if why := s.members[i].Static(s.ix.Node(n)); !why.OK() {

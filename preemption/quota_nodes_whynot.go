@@ -43,7 +43,7 @@ func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 		}
 	}
 	if r.Verdict != Feasible && r.Verdict != Infeasible {
-		return &Why{Text: "nothing goes anywhere: " + r.Message}
+		return &Why{Text: otherwise(r)}
 	}
 	for _, m := range s.members {
 		if why := m.Static(s.ix.Node(n)); !why.OK() {

@@ -101,6 +101,14 @@ func (q *question) find(target Target) (cluster.NodeID, victims.UnitID, error) {
 	return cluster.NoNode, u, nil
 }
 
+// otherwise says of a node that is not in answer r, without victims, what is the case.
+func otherwise(r *Result) string {
+	if r.Verdict == Fits {
+		return "it goes elsewhere: " + r.Message
+	}
+	return "nothing goes anywhere: " + r.Message
+}
+
 func unknownTarget(field, value, want string) error {
 	return &cluster.FieldError{Kind: "Target", Name: value, Field: field, Value: fmt.Sprintf("%q", value), Want: want}
 }
