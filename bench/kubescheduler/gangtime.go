@@ -9,7 +9,8 @@ import (
 )
 
 // runGang checks that both sides agree on a gang in a small cluster, then times one
-// simulation of kube-scheduler in the large one against the library's whole answer:
+// simulation of kube-scheduler in the large one against the library's whole answer, and
+// its decision alone, who goes and where, without the words:
 // kube-scheduler needs one for the emptied cluster and one more for every potential
 // victim, too many to wait for.
 func (c comparison) runGang(ctx context.Context, tc testCase) error {
@@ -19,7 +20,7 @@ func (c comparison) runGang(ctx context.Context, tc testCase) error {
 	}
 	snap, p, members := tc.makeGang(c.nodes, c.pods, c.seed)
 	rules := []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}
-	kube, library := []cost(nil), make([][]cost, len(rules))
+	kube, library, decided := []cost(nil), make([][]cost, len(rules)), make([][]cost, len(rules))
 	for range c.rounds {
 		one, err := oneSimulation(ctx, p, &snap)
 		if err != nil {
@@ -36,11 +37,18 @@ func (c comparison) runGang(ctx context.Context, tc testCase) error {
 				return err
 			}
 			library[i] = append(library[i], whole)
+			brief, err := measure(func() error { _, err := planner.Decide(p); return err })
+			if err != nil {
+				return err
+			}
+			decided[i] = append(decided[i], brief)
 		}
 	}
 	t := table{{"kube-scheduler-one-simulation", fmt.Sprintf("kube-scheduler, 1 of %d simulations", c.nodes*c.pods+1), median(kube)}}
 	for i, rules := range rules {
-		t = append(t, row{"preempt-" + string(rules), fmt.Sprintf("preempt, whole answer, %s", rules), median(library[i])})
+		t = append(t,
+			row{"preempt-" + string(rules), fmt.Sprintf("preempt, whole answer, %s", rules), median(library[i])},
+			row{"preempt-decision-" + string(rules), fmt.Sprintf("preempt, the decision alone, %s", rules), median(decided[i])})
 	}
 	return c.print(fmt.Sprintf("case=%s/nodes=%d/pods=%d/members=%d", tc.name, c.nodes, c.nodes*c.pods, members), tc.about, agreed, t)
 }
