@@ -17,7 +17,7 @@ var maxNodes = flag.Int("maxnodes", 20_000, "largest cluster of BenchmarkGrowth,
 // and reports the slope: the exponent e of cost ~ nodes^e, fitted over all sizes. 1 is
 // linear.
 func BenchmarkGrowth(b *testing.B) {
-	for _, name := range []string{"uniform", "tied", "nowhere"} {
+	for _, name := range []string{"uniform", "tied", "several", "nowhere"} {
 		q := questions[slices.IndexFunc(questions, func(q question) bool { return q.name == name })]
 		b.Run("case="+name, func(b *testing.B) {
 			var nodes, costs []float64
