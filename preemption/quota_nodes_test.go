@@ -144,15 +144,22 @@ func orZero(p *int32) *int32 {
 // eachQueued calls check with random cases that were answered with victims, and with
 // quota and nodes once those are gone.
 func eachQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preemption.Result)) {
+	everyQueued(t, func(t *testing.T, c *queuedCase, r *preemption.Result) {
+		if r.Verdict == preemption.Feasible {
+			check(t, c, r)
+		}
+	})
+}
+
+// everyQueued calls check with random cases, however they were answered.
+func everyQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preemption.Result)) {
 	answered := map[preemption.Verdict]int{}
 	for seed := range uint64(1500) {
 		c := seededQueued(seed)
 		r, err := c.options.Preempt(c.preemptor, c.snapshot)
 		require.NoError(t, err)
 		answered[r.Verdict]++
-		if r.Verdict == preemption.Feasible {
-			check(t, &c, r)
-		}
+		check(t, &c, r)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

@@ -13,7 +13,7 @@ import (
 // goes for it, and has a sentence for every other node and pod.
 func TestWhyNotOfQueuedPreemptors(t *testing.T) {
 	seen := map[string]int{}
-	eachQueued(t, func(t *testing.T, c *queuedCase, r *preemption.Result) {
+	everyQueued(t, func(t *testing.T, c *queuedCase, r *preemption.Result) {
 		planner, err := preemption.NewPlanner(c.snapshot, c.options)
 		require.NoError(t, err)
 		at, gone := map[string]bool{}, map[string]bool{}
@@ -53,7 +53,8 @@ func TestWhyNotOfQueuedPreemptors(t *testing.T) {
 var grounds = []string{
 	"is chosen", "preemption does not help: no place", "preemption does not help: nobody that the queue may evict",
 	"help, but", "is as good as", "is a victim", "withinClusterQueue", "reclaimWithinCohort", "does not borrow",
-	"may not be evicted: its priority", "may stay: the preemptor fits",
+	"may not be evicted: its priority", "may stay: the preemptor fits", "may go, but that does not help",
+	"nobody is a victim: fits in", "it goes elsewhere: fits in",
 }
 
 func note(seen map[string]int, text string) {
