@@ -3,8 +3,6 @@ package preemption
 import (
 	"cmp"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -68,21 +66,4 @@ func (s *podSearch) mate() *podSearch {
 	m.status = s.status
 	s.mates = append(s.mates, &q)
 	return m
-}
-
-// share has do called once for each chunk: the k-th, by the i-th of the crew. The
-// chunks are taken in order.
-func (c crew) share(chunks []chunk, do func(i, k int, nodes chunk)) {
-	var next atomic.Int32
-	work := func(i int) {
-		for k := int(next.Add(1)) - 1; k < len(chunks); k = int(next.Add(1)) - 1 {
-			do(i, k, chunks[k])
-		}
-	}
-	var wg sync.WaitGroup
-	for i := range c[1:] {
-		wg.Go(func() { work(i + 1) })
-	}
-	work(0)
-	wg.Wait()
 }

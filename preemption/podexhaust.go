@@ -1,20 +1,21 @@
 package preemption
 
 import (
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // exhaust evaluates every node that eviction might help on.
 func (s *podSearch) exhaust() {
-	crew := s.recruit()
+	crew, chunks := s.recruit(), s.chunks()
 	best := make([]candidate, len(crew))
 	for i := range best {
 		best[i].node = cluster.NoNode
 	}
-	crew.share(s.chunks(), func(i, _ int, nodes chunk) {
+	ranges.Take(len(chunks), len(crew), func(i, k int) {
 		w := crew[i]
 		w.best.node = cluster.NoNode
-		w.evaluateAll(nodes)
+		w.evaluateAll(chunks[k])
 		if c := w.best; c.node != cluster.NoNode && w.better(&c, &best[i]) {
 			w.best, best[i] = best[i], c
 		}

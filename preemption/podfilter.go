@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -36,13 +37,13 @@ func (s *podSearch) filterAll() cluster.NodeID {
 	var end atomic.Int64 // the first chunk that need not be looked at
 	end.Store(int64(len(parts)))
 	looks := s.checks()
-	crew.share(chunks, func(i, k int, nodes chunk) {
+	ranges.Take(len(chunks), len(crew), func(i, k int) {
 		if int64(k) >= end.Load() {
 			return
 		}
 		w := crew[i]
 		before := w.checks()
-		parts[k].fits = w.fitting(nodes)
+		parts[k].fits = w.fitting(chunks[k])
 		if parts[k].checks = w.checks() - before; parts[k].fits == cluster.NoNode {
 			return
 		}

@@ -3,9 +3,9 @@ package preemption
 import (
 	"fmt"
 	"runtime"
-	"sync"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -42,11 +42,7 @@ func relates(pods []*cluster.Pod) bool {
 // prepareAtOnce asks each constraint in a goroutine. They are the library's own.
 func (q *question) prepareAtOnce(list []domain.Constraint, pods []*cluster.Pod) error {
 	states, errs := make([]domain.State, len(list)), make([]error, len(list))
-	var wg sync.WaitGroup
-	for i, c := range list {
-		wg.Go(func() { states[i], errs[i] = c.Prepare(q.ix, pods) })
-	}
-	wg.Wait()
+	ranges.Each(len(list), len(list), func(i, _, _ int) { states[i], errs[i] = list[i].Prepare(q.ix, pods) })
 	for i, c := range list {
 		if err := q.prepared(c, states[i], errs[i]); err != nil {
 			return err

@@ -3,11 +3,10 @@ package preemption
 import (
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -190,23 +189,20 @@ func (f *slotSearch) share(n int, pays bool, do func(tools *slotTools, i int)) {
 		}
 		return
 	}
-	var next atomic.Int32
-	var wg sync.WaitGroup
-	work := func(tools *slotTools) {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(tools, i)
+	tools := make([]*slotTools, workers)
+	tools[0] = f.tools
+	ranges.Take(n, workers, func(worker, i int) {
+		if tools[worker] == nil {
+			tools[worker] = f.borrowSlots()
+			tools[worker].seats.Ask(f.member, f.priority, f.heldOn)
+		}
+		do(tools[worker], i)
+	})
+	for _, t := range tools[1:] {
+		if t != nil {
+			f.question.slotTools.Put(t)
 		}
 	}
-	for range workers - 1 {
-		wg.Go(func() {
-			tools := f.borrowSlots()
-			tools.seats.Ask(f.member, f.priority, f.heldOn)
-			work(tools)
-			f.question.slotTools.Put(tools)
-		})
-	}
-	work(f.tools)
-	wg.Wait()
 }
 
 func (f *slotSearch) evaluateOne(d *domain.Domain, tools *slotTools) slotOutcome {

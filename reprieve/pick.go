@@ -2,19 +2,17 @@ package reprieve
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Several goroutines pick where each has at least nodesPerPicker nodes: with fewer,
-// starting it costs what it saves.
+// Several goroutines pick where each has at least nodesPerPicker nodes, after one has
+// picked among the first headSize.
 const (
 	nodesPerPicker = 8192
-	mostPickers    = 8
-	headSize       = 1024 // nodes that one picks first
+	headSize       = 1024
 )
 
 // Pick returns the best of the nodes that Run found, the first in order among equals,
@@ -22,8 +20,7 @@ const (
 // are divided among as many goroutines as there are processors; the answer is the
 // same.
 func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
-	workers := min((len(s.Tied)+len(s.Touchy))/nodesPerPicker, runtime.GOMAXPROCS(0), mostPickers)
-	return s.pick(below, max(workers, 1))
+	return s.pick(below, ranges.Parts(len(s.Tied)+len(s.Touchy), nodesPerPicker))
 }
 
 // pick is Pick by a number of goroutines. Where the best of the first nodes loses a
@@ -55,7 +52,7 @@ func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 		p.tied, p.touchy = part(tied, i, workers), part(touchy, i, workers)
 	}
 	if workers > 1 {
-		s.runAll(workers)
+		ranges.Each(workers, workers, func(i, _, _ int) { s.pickers[i].run() })
 	} else {
 		best.run()
 	}
@@ -65,15 +62,6 @@ func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 		}
 	}
 	return best.best, best.score
-}
-
-// runAll runs the first pickers, each in a goroutine.
-func (s *Scan) runAll(workers int) {
-	var wg sync.WaitGroup
-	for i := range s.pickers[:workers] {
-		wg.Go(s.pickers[i].run)
-	}
-	wg.Wait()
 }
 
 // part is the i-th of equal parts of list.

@@ -3,6 +3,7 @@ package ranges
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // most is how many parts there are at most: beyond that memory is what decides.
@@ -24,5 +25,24 @@ func Each(n, parts int, do func(part, first, end int)) {
 		wg.Go(func() { do(part, part*n/parts, (part+1)*n/parts) })
 	}
 	do(0, 0, n/parts)
+	wg.Wait()
+}
+
+// Take calls do once for each of the positions from 0 to n-1, by so many workers at
+// once: each takes the next position as soon as it is done with the one before, so
+// that positions may differ in what they cost. worker is from 0 to workers-1. It returns
+// when all are done.
+func Take(n, workers int, do func(worker, i int)) {
+	var next atomic.Int64
+	work := func(worker int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(worker, i)
+		}
+	}
+	var wg sync.WaitGroup
+	for worker := 1; worker < workers; worker++ {
+		wg.Go(func() { work(worker) })
+	}
+	work(0)
 	wg.Wait()
 }

@@ -27,6 +27,25 @@ func everyPositionIsVisitedOnce(t *rapid.T) {
 
 func TestEveryPositionIsVisitedOnce(t *testing.T) { rapid.Check(t, everyPositionIsVisitedOnce) }
 
+func everyPositionIsTakenOnce(t *rapid.T) {
+	n, workers := rapid.IntRange(0, 100).Draw(t, "positions"), rapid.IntRange(1, 10).Draw(t, "workers")
+	visits, byWorker := make([]int, n), make([]int, workers)
+	ranges.Take(n, workers, func(worker, i int) {
+		visits[i]++
+		byWorker[worker]++
+	})
+	sum := 0
+	for _, k := range byWorker {
+		sum += k
+	}
+	require.Equal(t, n, sum)
+	for i := range visits {
+		require.Equal(t, 1, visits[i])
+	}
+}
+
+func TestEveryPositionIsTakenOnce(t *testing.T) { rapid.Check(t, everyPositionIsTakenOnce) }
+
 func TestPartsAreNotTooSmall(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	require.Equal(t, 1, ranges.Parts(0, 100))
