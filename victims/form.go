@@ -136,25 +136,25 @@ func (us *Units) assign(u UnitID) {
 
 // level is priority for preemption priorities.
 func (us *Units) level(group cluster.GroupID, first cluster.PodID) int32 {
-	ix := us.ix
-	switch g := ix.GroupOf(first); {
-	case us.rule.RootPriority && g != cluster.NoGroup:
-		return ix.Group(ix.Root(g)).Level
-	case group != cluster.NoGroup:
-		return ix.Group(group).Level
+	if g := us.decider(group, first); g != cluster.NoGroup {
+		return us.ix.Group(g).Level
 	}
-	return ix.PreemptionPriority(first)
+	return us.ix.PreemptionPriority(first)
 }
 
 func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {
-	ix := us.ix
-	switch g := ix.GroupOf(first); {
-	case us.rule.RootPriority && g != cluster.NoGroup:
-		return ix.Group(ix.Root(g)).Priority
-	case group != cluster.NoGroup:
-		return ix.Group(group).Priority
+	if g := us.decider(group, first); g != cluster.NoGroup {
+		return us.ix.Group(g).Priority
 	}
-	return ix.Priority(first)
+	return us.ix.Priority(first)
+}
+
+// decider is the group whose priority is that of a unit; NoGroup: its pod's own is.
+func (us *Units) decider(group cluster.GroupID, first cluster.PodID) cluster.GroupID {
+	if g := us.ix.GroupOf(first); us.rule.RootPriority && g != cluster.NoGroup {
+		return us.ix.Root(g)
+	}
+	return group
 }
 
 // rank is from 0 to 3.
