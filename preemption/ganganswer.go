@@ -219,18 +219,7 @@ func (s *gangSearch) score(list []victims.UnitID, parts victims.Parts, violation
 // whyNot answers about a domain that holds a node, or about a unit.
 func (s *gangSearch) whyNot(target Target) (*Why, error) {
 	s.options.Candidates = true
-	n, u, err := s.find(target)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.run()
-	if err != nil {
-		return nil, err
-	}
-	if n != cluster.NoNode {
-		return s.whyNotNode(r, n), nil
-	}
-	return s.whyNotUnit(r, u), nil
+	return s.whyNotOf(s, target)
 }
 
 func (s *gangSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {

@@ -20,19 +20,8 @@ type queueTry struct {
 
 // whyNot answers about a node or a unit for a preemptor that needs quota and a place.
 func (s *queueSearch) whyNot(target Target) (*Why, error) {
-	n, u, err := s.find(target)
-	if err != nil {
-		return nil, err
-	}
 	s.tried = &[]queueTry{}
-	r, err := s.run()
-	if err != nil {
-		return nil, err
-	}
-	if n != cluster.NoNode {
-		return s.whyNotNode(r, n), nil
-	}
-	return s.whyNotUnit(r, u), nil
+	return s.whyNotOf(s, target)
 }
 
 func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {

@@ -85,6 +85,29 @@ func (s *podSearch) whyNot(target Target) (*Why, error) {
 	return s.whyNotUnit(s.run(), u), nil
 }
 
+// searching is a search for a gang, or for quota and a place.
+type searching interface {
+	run() (*Result, error)
+	whyNotNode(r *Result, n cluster.NodeID) *Why
+	whyNotUnit(r *Result, u victims.UnitID) *Why
+}
+
+// whyNotOf lets s, the search for q's preemptor, answer about a node or a unit.
+func (q *question) whyNotOf(s searching, target Target) (*Why, error) {
+	n, u, err := q.find(target)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.run()
+	if err != nil {
+		return nil, err
+	}
+	if n != cluster.NoNode {
+		return s.whyNotNode(r, n), nil
+	}
+	return s.whyNotUnit(r, u), nil
+}
+
 // find returns the node of target, or NoNode and its unit.
 func (q *question) find(target Target) (cluster.NodeID, victims.UnitID, error) {
 	if target.Node != "" {
