@@ -58,6 +58,19 @@ func (p Price) Compare(q Price) int {
 	return cmp.Compare(p.Pods, q.Pods)
 }
 
+// Add adds q, of what else has to go, to p. A Lead that would overflow is MaxInt64.
+func (p *Price) Add(q Price) {
+	if q.Lead > 0 && p.Lead > math.MaxInt64-q.Lead {
+		p.Lead = math.MaxInt64
+	} else {
+		p.Lead += q.Lead
+	}
+	p.Violations += q.Violations
+	p.Highest = max(p.Highest, q.Highest)
+	p.Sum += q.Sum
+	p.Pods += q.Pods
+}
+
 // LeastDisruption places each member where the least has to go for it, the first
 // node by name among equals; large members first.
 type LeastDisruption struct{}

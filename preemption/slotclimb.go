@@ -50,7 +50,7 @@ func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool 
 		case s.at == to:
 			there = s.k
 		case j != i:
-			pay(&price, s.cost.Price())
+			price.Add(s.cost.Price())
 		}
 	}
 	if int64(there+k) > t.slots[to] {
@@ -58,9 +58,9 @@ func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool 
 	}
 	s := from.spots[i]
 	if s.k > k {
-		pay(&price, t.cost(s.at, s.k-k).Price())
+		price.Add(t.cost(s.at, s.k-k).Price())
 	}
-	pay(&price, t.cost(to, there+k).Price())
+	price.Add(t.cost(to, there+k).Price())
 	if price.Compare(t.top.price) > 0 {
 		return false
 	}

@@ -199,7 +199,7 @@ func (m *slotMoving) finish(at int32) {
 	}
 	n.over = true // its slots hold members; who returns beside these is a matter of the node
 	if m.brief && m.stats.Domains == 1 {
-		pay(&m.top.price, m.seats.Cost(node, n.slots).Price())
+		m.top.price.Add(m.seats.Cost(node, n.slots).Price())
 		return
 	}
 	for _, g := range m.seats.Victims(node, n.slots) {

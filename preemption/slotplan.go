@@ -32,21 +32,12 @@ func (t *slotTry) weigh(seq []int32) *slotPlan {
 	for i := range p.spots {
 		s := &p.spots[i]
 		s.cost = t.cost(s.at, s.k)
-		pay(&p.price, s.cost.Price())
+		p.price.Add(s.cost.Price())
 		if t.top != nil && p.price.Compare(t.top.price) > 0 {
 			return nil
 		}
 	}
 	return p
-}
-
-// pay adds what has to go on one node to what has to go on others: no number of sum
-// becomes less.
-func pay(sum *domain.Price, p domain.Price) {
-	sum.Violations += p.Violations
-	sum.Highest = max(sum.Highest, p.Highest)
-	sum.Sum += p.Sum
-	sum.Pods += p.Pods
 }
 
 // spots counts members by node, nodes in order of their first.

@@ -42,9 +42,9 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken 
 			switch {
 			case paid:
 			case s.numPods(g) > 1:
-				pay(&price, losses.Of(s.ladder.Unit(n, g)).Price)
+				price.Add(losses.Of(s.ladder.Unit(n, g)).Price)
 			default:
-				pay(&price, priceOf(s.at.Owns[g], harmful))
+				price.Add(priceOf(s.at.Owns[g], harmful))
 			}
 		}
 	}
@@ -66,12 +66,4 @@ func priceOf(own int32, harms bool) domain.Price {
 		p.Violations = 1
 	}
 	return p
-}
-
-// pay adds what one loss costs to what others do.
-func pay(sum *domain.Price, p domain.Price) {
-	sum.Violations += p.Violations
-	sum.Highest = max(sum.Highest, p.Highest)
-	sum.Sum += p.Sum
-	sum.Pods += p.Pods
 }

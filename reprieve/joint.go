@@ -208,7 +208,7 @@ func (j *Joint) lose(at int32, g victims.Rung, harms bool) {
 	if price.Highest > j.Price.Highest {
 		j.Started = math.MaxInt64
 	}
-	pay(&j.Price, price)
+	j.Price.Add(price)
 	if price.Highest == j.Price.Highest {
 		j.Started = min(j.Started, started)
 	}
