@@ -61,6 +61,7 @@ func (s *gangSearch) newSlotSearch() *slotSearch {
 	f := &slotSearch{gangSearch: s, leaf: s.team, member: s.members[0], tools: s.borrowSlots()}
 	f.findHeld()
 	if !f.tools.seats.Ask(f.member, s.priority, f.heldOn) {
+		s.question.slotTools.Put(f.tools)
 		return nil
 	}
 	return f
