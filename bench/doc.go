@@ -1,7 +1,7 @@
 // Package bench measures the library on large clusters. It has benchmarks only:
 //
 //	go test -run '^$' -bench . ./bench
-//	go test -run '^$' -bench Preempt/shape=tied -count 10 ./bench | benchstat -col /shape -
+//	go test -run '^$' -bench 'Preempt/case=(tied|several)' -count 10 ./bench | benchstat -col /case -
 //
 // BenchmarkGrowth takes the flag -maxnodes, BenchmarkArrivals -arrivals. The latter and
 // BenchmarkRecorded read recorded clusters from ../shared/data beside the project, or

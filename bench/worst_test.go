@@ -69,7 +69,7 @@ var shared = []struct {
 	options preemption.Options
 }{
 	{name: "tied", shape: gen.Tied},         // a sweep of all columns: bound by memory
-	{name: "budgeted", shape: gen.Budgeted}, // likewise
+	{name: "budgeted", shape: gen.Budgeted}, // most nodes are ruled out: nothing to share
 	{name: "constraints", shape: gen.Uniform, tie: ties[len(ties)-1].tie},
 	{name: "trials", shape: gen.Uniform, options: preemption.Options{BrokenGroupsFree: true}}, // pod by pod
 }
