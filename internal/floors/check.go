@@ -14,6 +14,7 @@ func Check(t *Tree, r Rules) []string {
 	c.dependencies()
 	for _, p := range t.Packages {
 		c.floors(p)
+		c.apart(p)
 		c.documented(p)
 	}
 	c.signatures()
@@ -85,6 +86,22 @@ func (c *checker) checkImport(p *Package, dir, verb string) {
 					via = " through " + dir
 				}
 				c.breach("package %s: %s %s%s, which is not on a lower floor", p.Dir, verb, reached, via)
+			}
+		}
+	}
+}
+
+// apart checks that a package which is to share no code with others imports none of
+// them.
+func (c *checker) apart(p *Package) {
+	for folder, allowed := range c.rules.Apart {
+		if !within(p.Dir, folder) {
+			continue
+		}
+		for _, path := range imports(p.Files) {
+			dir, ok := c.local(path)
+			if ok && !slices.ContainsFunc(allowed, func(a string) bool { return dir == a || strings.HasSuffix(a, "/") && strings.HasPrefix(dir, a) }) {
+				c.breach("package %s: imports %s, from which it is kept apart", p.Dir, dir)
 			}
 		}
 	}

@@ -144,6 +144,14 @@ func TestCheck(t *testing.T) {
 		"an internal type in what is not exported": {
 			files: map[string]string{"priority/sig.go": sig("// T hides an ID.\ntype T struct{ f plain.ID }\n\nfunc f(plain.ID) {}")},
 		},
+		"a reader of answers that shares code with the searches": {
+			files: map[string]string{
+				"preemption/check/internal/found/doc.go": "// Package found is a part of it.\npackage found\n",
+				"preemption/check/internal/read/doc.go":  "// Package read reads answers.\npackage read\n",
+				"preemption/check/internal/read/read.go": "package read\n\nimport (\n\t_ \"github.com/preempt-go/preempt/domain\"\n\t_ \"github.com/preempt-go/preempt/domain/quota\"\n\t_ \"github.com/preempt-go/preempt/preemption/check/internal/found\"\n)\n",
+			},
+			want: "package preemption/check/internal/read: imports domain/quota, from which it is kept apart",
+		},
 		"no package doc": {
 			files: map[string]string{"priority/doc.go": "package priority\n"},
 			want:  "package priority: has no doc.go with a package doc",

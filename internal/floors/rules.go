@@ -20,6 +20,11 @@ type Rules struct {
 	// directly or indirectly.
 	Forbidden []string
 
+	// Apart says of folders which packages of the module what is in them may import at
+	// all, tests aside, so that they share no code with the others; of an entry that ends
+	// in a slash everything beneath it.
+	Apart map[string][]string
+
 	// Examples asks every public package for a runnable Example.
 	Examples bool
 }
@@ -41,7 +46,11 @@ func Module() Rules {
 		Dependencies:     []string{"github.com/google/btree", "golang.org/x/exp"},
 		TestDependencies: []string{"github.com/stretchr/testify", "pgregory.net/rapid", "github.com/google/go-cmp"},
 		Forbidden:        []string{"k8s.io/", "sigs.k8s.io/"},
-		Examples:         true,
+		Apart: map[string][]string{
+			// What checks the answers has nothing from those who gave them but their words.
+			"preemption/check/internal": {"preemption", "preemption/cluster", "domain", "disruption", "priority", "preemption/check/internal/"},
+		},
+		Examples: true,
 	}
 }
 
