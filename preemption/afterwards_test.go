@@ -63,7 +63,7 @@ func TestWhyNotTellsNothingOfOtherPlanners(t *testing.T) {
 	for range 20 { // memory is used again at the runtime's pleasure
 		_, err := sampled.Preempt(zonal("a"))
 		require.NoError(t, err)
-		why, err := pl.WhyNot(zonal("a"), preemption.Node("n4"))
+		why, err := pl.WhyNot(zonal("a"), preemption.NodeTarget("n4"))
 		require.NoError(t, err)
 		require.Equal(t, "it fits on n4 too, but n0 comes first", why.Text)
 	}
@@ -95,7 +95,7 @@ func TestAGangThatFitsGoesElsewhere(t *testing.T) {
 	r, err := pl.Preempt(p)
 	require.NoError(t, err)
 	require.Equal(t, preemption.Fits, r.Verdict)
-	why, err := pl.WhyNot(p, preemption.Node("n4"))
+	why, err := pl.WhyNot(p, preemption.NodeTarget("n4"))
 	require.NoError(t, err)
 	require.Equal(t, "it goes elsewhere: "+r.Message, why.Text)
 }

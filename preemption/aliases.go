@@ -13,11 +13,32 @@ type Snapshot = cluster.Snapshot
 // Preemptor names or holds the pod or group that wants to run; see [cluster.Preemptor].
 type Preemptor = cluster.Preemptor
 
+// Node is a machine that pods run on; see [cluster.Node].
+type Node = cluster.Node
+
 // Pod is a running or pending pod; see [cluster.Pod].
 type Pod = cluster.Pod
 
 // PodGroup is a set of pods scheduled together; see [cluster.PodGroup].
 type PodGroup = cluster.PodGroup
+
+// CompositePodGroup is a group of groups; see [cluster.CompositePodGroup].
+type CompositePodGroup = cluster.CompositePodGroup
+
+// TopologyConstraint keeps a group within one value of a node label; see
+// [cluster.TopologyConstraint].
+type TopologyConstraint = cluster.TopologyConstraint
+
+// Kind says what an object is; see [cluster.Kind].
+type Kind = cluster.Kind
+
+// The kinds of preemptors.
+const (
+	KindPod               = cluster.KindPod
+	KindPodGroup          = cluster.KindPodGroup
+	KindCompositePodGroup = cluster.KindCompositePodGroup
+	KindWorkload          = cluster.KindWorkload
+)
 
 // Resources maps resource names to amounts; see [cluster.Resources].
 type Resources = cluster.Resources
@@ -33,3 +54,58 @@ type Selector = disruption.Selector
 
 // PriorityClass is a named priority level; see [priority.Class].
 type PriorityClass = priority.Class
+
+// Workload is a job that holds or asks for quota; see [cluster.Workload].
+type Workload = cluster.Workload
+
+// ClusterQueue is a queue with quota; see [cluster.ClusterQueue].
+type ClusterQueue = cluster.ClusterQueue
+
+// Cohort is a group of queues that lend each other quota; see [cluster.Cohort].
+type Cohort = cluster.Cohort
+
+// LocalQueue is a namespace's way into a ClusterQueue; see [cluster.LocalQueue].
+type LocalQueue = cluster.LocalQueue
+
+// ResourceFlavor is a named kind of capacity; see [cluster.ResourceFlavor].
+type ResourceFlavor = cluster.ResourceFlavor
+
+// Admission is where a workload holds quota; see [cluster.Admission].
+type Admission = cluster.Admission
+
+// PodSet is pods of a workload that ask for the same; see [cluster.PodSet].
+type PodSet = cluster.PodSet
+
+// ResourceGroup is the quota of a queue for resources that go together; see
+// [cluster.ResourceGroup].
+type ResourceGroup = cluster.ResourceGroup
+
+// FlavorQuotas is the quota of one flavor; see [cluster.FlavorQuotas].
+type FlavorQuotas = cluster.FlavorQuotas
+
+// ResourceQuota is the quota of one resource of a flavor; see [cluster.ResourceQuota].
+type ResourceQuota = cluster.ResourceQuota
+
+// QueuePreemption says whom a queue's workloads may evict; see
+// [cluster.QueuePreemption].
+type QueuePreemption = cluster.QueuePreemption
+
+// QueuePolicy says which workloads those are, by priority; see [cluster.QueuePolicy].
+type QueuePolicy = cluster.QueuePolicy
+
+// The policies that differ from the default, which is to evict nobody.
+const (
+	LowerPriority             = cluster.LowerPriority
+	LowerOrNewerEqualPriority = cluster.LowerOrNewerEqualPriority
+	AnyPriority               = cluster.AnyPriority
+)
+
+// DisruptionMode says how the pods of a group may go; see [disruption.Mode].
+type DisruptionMode = disruption.Mode
+
+// The disruption modes.
+const (
+	Single       = disruption.Single
+	All          = disruption.All
+	SurplusFirst = disruption.SurplusFirst
+)

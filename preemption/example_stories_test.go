@@ -5,18 +5,16 @@ import (
 	"log"
 	"strings"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // The user stories of KEP-5710, each as a small cluster that is asked.
 
 // gpuNodes are nodes with 8 GPUs each.
-func gpuNodes(names ...string) []cluster.Node {
-	var nodes []cluster.Node
+func gpuNodes(names ...string) []preemption.Node {
+	var nodes []preemption.Node
 	for _, name := range names {
-		nodes = append(nodes, cluster.Node{Name: name, Allocatable: preemption.Resources{"gpu": 8}})
+		nodes = append(nodes, preemption.Node{Name: name, Allocatable: preemption.Resources{"gpu": 8}})
 	}
 	return nodes
 }
@@ -34,7 +32,7 @@ func pods(group string, priority int32, gpus int64, nodes ...string) []preemptio
 	return list
 }
 
-func gang(name string, priority, minCount int32, mode disruption.Mode) preemption.PodGroup {
+func gang(name string, priority, minCount int32, mode preemption.DisruptionMode) preemption.PodGroup {
 	return preemption.PodGroup{Name: name, Priority: &priority, MinCount: &minCount, Mode: mode}
 }
 
@@ -64,7 +62,7 @@ func ExamplePreempt_trainingJob() {
 	alone[0].Group = ""
 	s := &preemption.Snapshot{
 		Nodes:     gpuNodes("n1", "n2", "n3"),
-		PodGroups: []preemption.PodGroup{gang("train", 10, 2, disruption.All)},
+		PodGroups: []preemption.PodGroup{gang("train", 10, 2, preemption.All)},
 		Pods:      append(pods("train", 10, 8, "n1", "n2"), alone...),
 	}
 	urgent := int32(100)
@@ -89,7 +87,7 @@ func ExamplePreempt_jobAsPreemptor() {
 	job := func(nodes ...string) *preemption.Snapshot {
 		s := &preemption.Snapshot{
 			Nodes:     gpuNodes(nodes...),
-			PodGroups: []preemption.PodGroup{gang("job", 100, 4, disruption.All)},
+			PodGroups: []preemption.PodGroup{gang("job", 100, 4, preemption.All)},
 			Pods:      pods("job", 100, 8, "", "", "", ""),
 		}
 		for _, node := range nodes {
@@ -99,7 +97,7 @@ func ExamplePreempt_jobAsPreemptor() {
 		}
 		return s
 	}
-	p := preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "job"}
+	p := preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "job"}
 	tell(job("n1", "n2", "n3"), preemption.Options{}, p)
 	tell(job("n1", "n2", "n3", "n4"), preemption.Options{}, p)
 	// Output:
@@ -117,7 +115,7 @@ func ExamplePreempt_jobAsPreemptor() {
 
 // replicas are two replicas of an inference server, each a leader and a worker on
 // nodes of their own.
-func replicas(mode disruption.Mode) *preemption.Snapshot {
+func replicas(mode preemption.DisruptionMode) *preemption.Snapshot {
 	return &preemption.Snapshot{
 		Nodes: gpuNodes("n1", "n2", "n3", "n4"),
 		PodGroups: []preemption.PodGroup{
@@ -132,7 +130,7 @@ func replicas(mode disruption.Mode) *preemption.Snapshot {
 func ExamplePreempt_multihostInference() {
 	urgent := int32(100)
 	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "urgent", Priority: &urgent, Requests: preemption.Resources{"gpu": 8}}}}
-	tell(replicas(disruption.All), preemption.Options{}, p)
+	tell(replicas(preemption.All), preemption.Options{}, p)
 	// Output:
 	// fits on n1 once pod group replica-a (2 pods) is evicted
 	//   PodGroup replica-a goes: replica-a-0 on n1, replica-a-1 on n2
@@ -144,7 +142,7 @@ func ExamplePreempt_multihostInference() {
 func ExamplePreempt_degradedMode() {
 	urgent := int32(100)
 	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "urgent", Priority: &urgent, Requests: preemption.Resources{"gpu": 8}}}}
-	tell(replicas(disruption.Single), preemption.Options{}, p)
+	tell(replicas(preemption.Single), preemption.Options{}, p)
 	// Output:
 	// fits on n1 once 1 pod is evicted
 	//   Pod replica-a-0 goes: replica-a-0 on n1
@@ -159,7 +157,7 @@ func ExampleOptions_preemptionCost() {
 	s := &preemption.Snapshot{
 		Nodes: gpuNodes("n1", "n2"),
 		PodGroups: []preemption.PodGroup{
-			gang("hours-ago", 10, 1, disruption.All), gang("just-saved", 10, 1, disruption.All),
+			gang("hours-ago", 10, 1, preemption.All), gang("just-saved", 10, 1, preemption.All),
 		},
 		Pods: append(pods("hours-ago", 10, 8, "n1"), pods("just-saved", 10, 8, "n2")...),
 	}

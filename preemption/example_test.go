@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // podOn is a pod that runs on a node, or waits for one.
@@ -15,7 +14,7 @@ func podOn(name, node string, priority int32, cpuMilli int64) preemption.Pod {
 // fullCluster is a cluster of two full nodes in which web waits.
 func fullCluster() *preemption.Snapshot {
 	return &preemption.Snapshot{
-		Nodes: []cluster.Node{
+		Nodes: []preemption.Node{
 			{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}},
 			{Name: "n2", Allocatable: preemption.Resources{"cpu": 4000}},
 		},
@@ -27,7 +26,7 @@ func fullCluster() *preemption.Snapshot {
 	}
 }
 
-var pendingWeb = preemption.Preemptor{Kind: cluster.KindPod, Name: "web"}
+var pendingWeb = preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}
 
 func Example() {
 	result, err := preemption.Preempt(pendingWeb, fullCluster())
@@ -51,7 +50,7 @@ func ExamplePlanner_WhyNot() {
 		fmt.Println(err)
 		return
 	}
-	for _, target := range []preemption.Target{preemption.Node("n2"), preemption.Unit("cache")} {
+	for _, target := range []preemption.Target{preemption.NodeTarget("n2"), preemption.UnitTarget("cache")} {
 		why, err := planner.WhyNot(pendingWeb, target)
 		if err != nil {
 			fmt.Println(err)

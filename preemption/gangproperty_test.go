@@ -294,7 +294,7 @@ func whyNotAnswersForGangs(t fatal, o preemption.Options, q gen.Question, _ uint
 	}
 	r := ask(t, o, q)
 	for _, n := range q.Snapshot.Nodes {
-		why, err := planner.WhyNot(q.Preemptor, preemption.Node(n.Name))
+		why, err := planner.WhyNot(q.Preemptor, preemption.NodeTarget(n.Name))
 		if err != nil || why.Text == "" {
 			t.Fatalf("%s: %+v, %v", n.Name, why, err)
 		}
@@ -308,7 +308,7 @@ func whyNotAnswersForGangs(t fatal, o preemption.Options, q gen.Question, _ uint
 		if p.Node == "" {
 			continue
 		}
-		why, err := planner.WhyNot(q.Preemptor, preemption.Unit(p.Namespace+"/"+p.Name))
+		why, err := planner.WhyNot(q.Preemptor, preemption.UnitTarget(p.Namespace+"/"+p.Name))
 		if err != nil || why.Text == "" {
 			t.Fatalf("%s: %+v, %v", p.Name, why, err)
 		}

@@ -371,7 +371,7 @@ func TestWhyAKeptUnitIsNoVictim(t *testing.T) {
 	planner, err := preemption.NewPlanner(&snapshot, preemption.Options{Candidates: true})
 	require.NoError(t, err)
 	web := preemption.Preemptor{Kind: cluster.KindPod, Name: "web"}
-	why, err := planner.WhyNot(web, preemption.Unit("spare"))
+	why, err := planner.WhyNot(web, preemption.UnitTarget("spare"))
 	require.NoError(t, err)
 	require.Equal(t, &preemption.Why{
 		Text: "spare is kept: on standby, it never goes", Reason: &preemption.Reason{Check: "standby", Detail: "on standby, it never goes"},

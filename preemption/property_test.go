@@ -289,7 +289,7 @@ func whyNotTellsTheFirstDifference(t fatal, o preemption.Options, q gen.Question
 		t.Fatalf("%v", err)
 	}
 	for _, n := range q.Snapshot.Nodes {
-		why, err := planner.WhyNot(q.Preemptor, preemption.Node(n.Name))
+		why, err := planner.WhyNot(q.Preemptor, preemption.NodeTarget(n.Name))
 		if err != nil || why.Text == "" {
 			t.Fatalf("%s: %+v, %v", n.Name, why, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -57,21 +56,6 @@ func (o QuotaOptions) validate() error {
 	}
 	return nil
 }
-
-// Workload is a job that holds or asks for quota; see [cluster.Workload].
-type Workload = cluster.Workload
-
-// ClusterQueue is a queue with quota; see [cluster.ClusterQueue].
-type ClusterQueue = cluster.ClusterQueue
-
-// Cohort is a group of queues that lend each other quota; see [cluster.Cohort].
-type Cohort = cluster.Cohort
-
-// LocalQueue is a namespace's way into a ClusterQueue; see [cluster.LocalQueue].
-type LocalQueue = cluster.LocalQueue
-
-// ResourceFlavor is a named kind of capacity; see [cluster.ResourceFlavor].
-type ResourceFlavor = cluster.ResourceFlavor
 
 // QuotaReason says on what ground a workload is evicted; see [victims.QuotaReason].
 type QuotaReason = victims.QuotaReason

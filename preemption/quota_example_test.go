@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // gpus is quota of a number of GPUs of one kind.
-func gpus(n int64) []cluster.ResourceGroup {
-	return []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
-		Flavor: "a100", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: n}},
+func gpus(n int64) []preemption.ResourceGroup {
+	return []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{
+		Flavor: "a100", Resources: []preemption.ResourceQuota{{Resource: "gpu", Nominal: n}},
 	}}}}
 }
 
@@ -18,8 +17,8 @@ func gpus(n int64) []cluster.ResourceGroup {
 func Example_quota() {
 	training := func(name, queue string, priority int32) preemption.Workload {
 		return preemption.Workload{
-			Name: name, Priority: priority, Admission: &cluster.Admission{ClusterQueue: queue},
-			PodSets: []cluster.PodSet{{Name: "workers", Count: 8, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
+			Name: name, Priority: priority, Admission: &preemption.Admission{ClusterQueue: queue},
+			PodSets: []preemption.PodSet{{Name: "workers", Count: 8, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
 		}
 	}
 	snapshot := &preemption.Snapshot{
@@ -27,17 +26,17 @@ func Example_quota() {
 		ClusterQueues: []preemption.ClusterQueue{
 			{
 				Name: "research", Cohort: "company", Groups: gpus(16),
-				Preemption: cluster.QueuePreemption{ReclaimWithinCohort: cluster.AnyPriority},
+				Preemption: preemption.QueuePreemption{ReclaimWithinCohort: preemption.AnyPriority},
 			},
 			{Name: "product", Cohort: "company", Groups: gpus(8)},
 		},
 		LocalQueues: []preemption.LocalQueue{{Name: "lab", ClusterQueue: "research"}},
 		Workloads: []preemption.Workload{
 			training("search", "product", 5), training("ads", "product", 3), training("draft", "product", 1),
-			{Name: "paper", Queue: "lab", PodSets: []cluster.PodSet{{Name: "workers", Count: 16, Requests: preemption.Resources{"gpu": 1}}}},
+			{Name: "paper", Queue: "lab", PodSets: []preemption.PodSet{{Name: "workers", Count: 16, Requests: preemption.Resources{"gpu": 1}}}},
 		},
 	}
-	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Name: "paper"}, snapshot)
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}, snapshot)
 	if err != nil {
 		panic(err)
 	}
@@ -58,12 +57,12 @@ func Example_quotaAndNodes() {
 		return preemption.Pod{Name: name, Node: node, Queue: queue, Priority: &priority, Requests: preemption.Resources{"gpu": 1}}
 	}
 	snapshot := &preemption.Snapshot{
-		Nodes:           []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{"gpu": 3}}},
+		Nodes:           []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"gpu": 3}}},
 		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}},
 		ClusterQueues: []preemption.ClusterQueue{
 			{
 				Name: "research", Cohort: "company", Groups: gpus(2),
-				Preemption: cluster.QueuePreemption{ReclaimWithinCohort: cluster.AnyPriority},
+				Preemption: preemption.QueuePreemption{ReclaimWithinCohort: preemption.AnyPriority},
 			},
 			{Name: "product", Cohort: "company", Groups: gpus(1)},
 			{Name: "sales", Cohort: "company", Groups: gpus(0)},
@@ -76,7 +75,7 @@ func Example_quotaAndNodes() {
 			pod("paper-2", "", "research", 1),
 		},
 	}
-	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "paper-2"}, snapshot)
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "paper-2"}, snapshot)
 	if err != nil {
 		panic(err)
 	}

@@ -27,7 +27,7 @@ func TestWhyNotOfQueuedPreemptors(t *testing.T) {
 			}
 		}
 		for _, n := range c.snapshot.Nodes {
-			why, err := planner.WhyNot(c.preemptor, preemption.Node(n.Name))
+			why, err := planner.WhyNot(c.preemptor, preemption.NodeTarget(n.Name))
 			require.NoError(t, err)
 			require.Equal(t, at[n.Name], why.Chosen, "%s: %s", n.Name, why.Text)
 			require.NotEmpty(t, why.Text)
@@ -37,7 +37,7 @@ func TestWhyNotOfQueuedPreemptors(t *testing.T) {
 			if p.Node == "" {
 				continue
 			}
-			why, err := planner.WhyNot(c.preemptor, preemption.Unit(p.Name))
+			why, err := planner.WhyNot(c.preemptor, preemption.UnitTarget(p.Name))
 			require.NoError(t, err)
 			require.Equal(t, gone[p.Name], why.Chosen, "%s: %s", p.Name, why.Text)
 			require.NotEmpty(t, why.Text)

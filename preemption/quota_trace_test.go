@@ -73,9 +73,9 @@ func TestWhyAWorkloadIsNoVictim(t *testing.T) {
 	planner, err := preemption.NewPlanner(lab(), preemption.Options{})
 	require.NoError(t, err)
 	paper := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "paper"}
-	_, err = planner.WhyNot(paper, preemption.Node("n1"))
+	_, err = planner.WhyNot(paper, preemption.NodeTarget("n1"))
 	require.ErrorContains(t, err, "a workload asks for quota, not for a node")
-	_, err = planner.WhyNot(paper, preemption.Unit("paper"))
+	_, err = planner.WhyNot(paper, preemption.UnitTarget("paper"))
 	require.ErrorContains(t, err, "a workload that holds quota")
 	for name, want := range map[string]string{
 		"own-high": "own-high may not go: withinClusterQueue of queue research is LowerPriority, its priority is 9 and the preemptor's 5",
@@ -87,7 +87,7 @@ func TestWhyAWorkloadIsNoVictim(t *testing.T) {
 		"seller":   "seller may not go: its queue sales does not borrow what is short",
 		"stranger": "stranger may not go: its queue partner has no cohort in common with research",
 	} {
-		why, err := planner.WhyNot(paper, preemption.Unit(name))
+		why, err := planner.WhyNot(paper, preemption.UnitTarget(name))
 		require.NoError(t, err)
 		require.Equal(t, want, why.Text)
 	}
@@ -123,7 +123,7 @@ func TestQuotaTraceIsTheAnswer(t *testing.T) {
 				continue
 			}
 			name := w.Namespace + "/" + w.Name
-			why, err := planner.WhyNot(quotaPreemptor, preemption.Unit(name))
+			why, err := planner.WhyNot(quotaPreemptor, preemption.UnitTarget(name))
 			if err != nil { // it holds nothing that counts
 				require.ErrorContains(t, err, "holds quota")
 				require.False(t, out[name])

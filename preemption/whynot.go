@@ -8,17 +8,17 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Target is what WhyNot asks about: a node or a unit. See [Node] and [Unit].
+// Target is what WhyNot asks about: a node or a unit. See [NodeTarget] and [UnitTarget].
 type Target struct {
 	Node string // name of a node, or
 	Unit string // namespace/name of a running pod, or of a group that goes as a whole
 }
 
-// Node asks why the preemptor does not go to that node.
-func Node(name string) Target { return Target{Node: name} }
+// NodeTarget asks why the preemptor does not go to that node.
+func NodeTarget(name string) Target { return Target{Node: name} }
 
-// Unit asks why that unit, namespace/name, is not a victim.
-func Unit(name string) Target { return Target{Unit: name} }
+// UnitTarget asks why that unit, namespace/name, is not a victim.
+func UnitTarget(name string) Target { return Target{Unit: name} }
 
 // Why is the answer to WhyNot.
 type Why struct {

@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 func main() {
@@ -14,7 +13,7 @@ func main() {
 		return preemption.Pod{Name: name, Node: node, Priority: &priority, Requests: preemption.Resources{"cpu": cpuMilli}}
 	}
 	snapshot := preemption.Snapshot{
-		Nodes: []cluster.Node{
+		Nodes: []preemption.Node{
 			{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}},
 			{Name: "n2", Allocatable: preemption.Resources{"cpu": 4000}},
 		},
@@ -24,7 +23,7 @@ func main() {
 			pod("web", "", 1000, 2000),
 		},
 	}
-	result, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "web"}, &snapshot)
+	result, err := preemption.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}, &snapshot)
 	if err != nil {
 		log.Fatal(err)
 	}

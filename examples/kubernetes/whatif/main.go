@@ -100,9 +100,9 @@ func (c *config) askWhyNot(o preemption.Options, p preemption.Preemptor, s *pree
 	}
 	var answers []whyNot
 	for _, name := range c.whyNot {
-		target := preemption.Node(name)
+		target := preemption.NodeTarget(name)
 		if strings.Contains(name, "/") {
-			target = preemption.Unit(name)
+			target = preemption.UnitTarget(name)
 		}
 		why, err := planner.WhyNot(p, target)
 		if err != nil {
