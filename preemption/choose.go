@@ -31,7 +31,7 @@ func (q *question) within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 		w.Price, w.PricePart, w.PriceFree = q.price, q.priceOf, q.options.ownCost()
 	}
 	if len(q.states) == 0 {
-		w.Alike, w.AlikePods = q.alike, q.alikePods
+		w.Instead, w.AlikePods = q.instead(), q.alikePods
 	}
 	return w
 }
@@ -50,22 +50,38 @@ func (b bound) adds(o Options) bool {
 // what each of them costs.
 func (o Options) ownCost() bool { return o.Hooks != nil && o.Hooks.Cost != nil }
 
-// alike reports whether units a and b are single pods that differ in nothing that
-// decides whether the preemptor fits, nor in budgets and price.
-func (q *question) alike(a, b victims.UnitID) bool {
-	x, y := q.units.Unit(a), q.units.Unit(b)
-	return len(x.Pods) == 1 && len(y.Pods) == 1 && q.price(a) == q.price(b) && q.alikeInPlace(x.Pods[0], y.Pods[0])
+// instead returns what reports whether units a and b are single pods of one node, and
+// b frees at least what a does, of what the preemptor asks for.
+func (q *question) instead() func(a, b victims.UnitID) bool {
+	var asked []int
+	for _, m := range q.members {
+		for r, v := range m.Request() {
+			if v > 0 && !slices.Contains(asked, r) {
+				asked = append(asked, r)
+			}
+		}
+	}
+	return func(a, b victims.UnitID) bool {
+		x, y := q.units.Unit(a), q.units.Unit(b)
+		if len(x.Pods) != 1 || len(y.Pods) != 1 || q.ix.NodeOf(x.Pods[0]) != q.ix.NodeOf(y.Pods[0]) {
+			return false
+		}
+		frees, instead := q.ix.Request(x.Pods[0]), q.ix.Request(y.Pods[0])
+		for _, r := range asked {
+			if instead[r] < frees[r] {
+				return false
+			}
+		}
+		return slices.Equal(q.ix.Pod(x.Pods[0]).Ports, q.ix.Pod(y.Pods[0]).Ports)
+	}
 }
 
-// alikePods says the same of two pods of one unit.
+// alikePods reports whether nothing tells two pods of one unit apart that decides
+// whether the preemptor fits, nor budgets and price.
 func (q *question) alikePods(p, o cluster.PodID) bool {
 	u, _ := q.units.UnitOf(p)
-	return q.priceOf(u, []cluster.PodID{p}) == q.priceOf(u, []cluster.PodID{o}) && !q.options.ownCost() && q.alikeInPlace(p, o)
-}
-
-// alikeInPlace is alike but for the price.
-func (q *question) alikeInPlace(p, o cluster.PodID) bool {
-	return q.ix.NodeOf(p) == q.ix.NodeOf(o) && slices.Equal(q.ix.Request(p), q.ix.Request(o)) &&
+	return q.priceOf(u, []cluster.PodID{p}) == q.priceOf(u, []cluster.PodID{o}) && !q.options.ownCost() &&
+		q.ix.NodeOf(p) == q.ix.NodeOf(o) && slices.Equal(q.ix.Request(p), q.ix.Request(o)) &&
 		slices.Equal(q.ix.Pod(p).Ports, q.ix.Pod(o).Ports) && slices.Equal(q.budgets.Of(p), q.budgets.Of(o))
 }
 

@@ -1,10 +1,12 @@
 package preemption_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -39,5 +41,32 @@ func TestNearestOfAGivenPlace(t *testing.T) {
 				require.Equal(t, want, r.Nearest)
 			}
 		})
+	}
+}
+
+// TestManyHardBudgetsOnOneNode: what is refused for so many budgets at once is proved,
+// and what would help is told, without a search through all sets of pods.
+func TestManyHardBudgetsOnOneNode(t *testing.T) {
+	for _, budgets := range []int{5, 10, 20} {
+		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: preemption.Resources{cluster.CPU: 110_000}}}}
+		for i := range 110 {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Name: fmt.Sprint("p", i), Node: "n", Priority: prio(int32(i % 3)), Labels: map[string]string{"app": fmt.Sprint(i % budgets)},
+				Requests: preemption.Resources{cluster.CPU: int64(500 + i*7919%500)},
+			})
+		}
+		for i := range budgets {
+			s.Budgets = append(s.Budgets, disruption.Budget{
+				Name: fmt.Sprint("b", i), Allowed: 1,
+				Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}},
+			})
+		}
+		p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: prio(100), Requests: preemption.Resources{cluster.CPU: 88_000}}}}
+		r, err := preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, r.Verdict)
+		require.True(t, r.Stats.Exact)
+		require.Less(t, r.Stats.Trials, 1000*budgets, "%d budgets", budgets)
+		require.NotNil(t, r.Nearest, "%d budgets", budgets)
 	}
 }

@@ -6,64 +6,225 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// bounds tells how much of each cap, and of the price, the units that are not
-// decided on must use up at least: for each resource by itself, what is missing is
-// covered by the units that free most of it for what they weigh, the last one in
-// part.
+// bounds tells how much the units that are not decided on can free at most within the
+// caps and the price. Each resource is looked at by itself: it is missed by so much
+// with everybody in place, and what may be freed of it is the linear relaxation of a
+// knapsack with a side constraint for each measure, bounded by its Lagrangean dual: for
+// any prices of the measures, what is left of them at these prices and what each unit
+// frees beyond its own. Which prices are tried decides how tight that is, never whether
+// it is true.
 type bounds struct {
-	s     *chooser
-	trial domain.Gapped
-	frees [][]int64 // by resource and position
-	rank  [][][]int // by measure and resource: positions, the best first; measures are the caps and then the price
+	s    *chooser
+	rows []row
+	uses [][]use // by item: what it uses up of which measures; these are the caps and then the price
+	by   [][]int // by measure: the items that use some of it
+	left []int64 // by measure: what may still be used up
+	most []int64 // by measure: what an item uses of it at most
 
-	gap []int64
+	frees   []int64 // buffer: by item
+	bidders []bidder
 }
 
+// row is what bounds know of one resource, in units that leave room to divide.
+type row struct {
+	frees   []int64 // by item
+	missing int64   // with the items that are not decided on, and those that stay, in place
+	price   []int64 // by measure, not below zero
+}
+
+// use is what an item adds to a measure, more than zero.
+type use struct {
+	measure int
+	weight  int64
+}
+
+// bidder is an item that wants to use some of a measure.
+type bidder struct {
+	worth  int64 // what it frees beyond the price of all else that it uses
+	weight int64
+}
+
+// newBounds returns the bounds of s; all of its items are out of trial, and the
+// preemptor fits.
 func newBounds(s *chooser, trial domain.Gapped) *bounds {
-	b := &bounds{s: s, trial: trial, gap: trial.Gap(nil)}
-	for r := range b.gap {
-		row := make([]int64, len(s.items))
+	measures := len(s.Caps) + 1
+	b := &bounds{
+		s: s, uses: make([][]use, len(s.items)), by: make([][]int, measures),
+		left: make([]int64, measures), most: make([]int64, measures), frees: make([]int64, len(s.items)),
+	}
+	for m := range measures {
 		for i := range s.items {
-			row[i] = b.freed(s.items[i].pods, r)
+			if w := b.weight(m, i); w > 0 {
+				b.uses[i] = append(b.uses[i], use{m, w})
+				b.by[m] = append(b.by[m], i)
+				b.most[m] = max(b.most[m], w)
+			}
 		}
-		b.frees = append(b.frees, row)
 	}
-	for c := range s.Caps {
-		b.rank = append(b.rank, b.ranked(s.weight[c]))
-	}
-	if s.Price != nil {
-		b.rank = append(b.rank, b.ranked(s.price))
+	for r, gap := range trial.Gap(nil) {
+		row := row{frees: make([]int64, len(s.items)), missing: gap, price: make([]int64, measures)}
+		sum := int64(0) // at most what runs on the node, which is an int64
+		for i := range s.items {
+			for _, p := range s.items[i].pods {
+				row.frees[i] += trial.Frees(r, p)
+			}
+			sum += row.frees[i]
+		}
+		if row.missing += sum; row.missing <= 0 {
+			continue // gap is not above zero: it fits
+		}
+		if spare := min(bits.LeadingZeros64(uint64(sum))-2, maxSpare); spare > 0 {
+			row.missing <<= spare
+			for i := range row.frees {
+				row.frees[i] <<= spare
+			}
+		}
+		b.rows = append(b.rows, row)
 	}
 	return b
 }
 
-// freed is what the eviction of pods frees of the r-th resource.
-func (b *bounds) freed(pods []cluster.PodID, r int) int64 {
+// maxSpare is how many bits amounts are shifted at most, so that prices, which are
+// whole, are fine enough.
+const maxSpare = 30
+
+// weight is what item i adds to measure m.
+func (b *bounds) weight(m, i int) int64 {
+	if m < len(b.s.Caps) {
+		return b.s.weight[m][i]
+	}
+	return b.s.price[i]
+}
+
+// evict books that item i is out for good, spare that it is not.
+func (b *bounds) evict(i int) {
+	for r := range b.rows {
+		b.rows[r].missing -= b.rows[r].frees[i]
+	}
+}
+
+func (b *bounds) spare(i int) {
+	for r := range b.rows {
+		b.rows[r].missing += b.rows[r].frees[i]
+	}
+}
+
+// promising reports whether the items from position i on may free what is missing,
+// within the caps and cheaply enough.
+func (b *bounds) promising(i int) bool {
+	for c := range b.s.Caps {
+		b.left[c] = b.s.Caps[c].Room - b.s.used[c]
+	}
+	if b.left[len(b.s.Caps)] = math.MaxInt64; b.s.atMost < math.MaxInt64 { // or else any price will do: they saturate
+		b.left[len(b.s.Caps)] = b.s.atMost - b.s.cost
+	}
+	if b.left[len(b.s.Caps)] < 0 {
+		return false
+	}
+	for r := range b.rows {
+		if row := &b.rows[r]; row.missing > 0 && !b.covers(row, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether the items from position i on may free what is missing in a row.
+func (b *bounds) covers(row *row, i int) bool {
+	for j := i; j < len(b.frees); j++ {
+		b.frees[j] = min(row.frees[j], row.missing)
+		if b.s.stuck[j] {
+			b.frees[j] = 0
+		}
+	}
+	b.s.look(len(b.frees) - i)
+	bound := b.bound(row, i)
+	for range passes {
+		if bound < row.missing {
+			return false
+		}
+		before := bound
+		for m := range row.price {
+			b.adjust(row, m, i)
+		}
+		b.s.look(2 * (len(b.frees) - i))
+		if bound = b.bound(row, i); bound >= before {
+			break
+		}
+	}
+	return bound >= row.missing
+}
+
+// passes is how often prices are adjusted before a bound is taken as it is.
+const passes = 3
+
+// bound is how much the items from position i on free at most, by the prices of a row.
+func (b *bounds) bound(row *row, i int) int64 {
 	sum := int64(0)
-	for _, p := range pods {
-		sum += b.trial.Frees(r, p) // at most what runs on the node, which is an int64
+	for m, price := range row.price {
+		if price > 0 {
+			sum = plus(sum, times(price, b.left[m]))
+		}
+	}
+	for j := i; j < len(b.frees); j++ {
+		sum = plus(sum, max(b.beyond(row, j, -1), 0))
 	}
 	return sum
 }
 
-// ranked sorts, for each resource, the units that free some of it by weight for what
-// they free.
-func (b *bounds) ranked(weight []int64) [][]int {
-	var lists [][]int
-	for r := range b.gap {
-		var list []int
-		for i, f := range b.frees[r] {
-			if f > 0 {
-				list = append(list, i)
-			}
+// beyond is what item j frees beyond the price of what it uses of the measures but for
+// one; at most 0 if that is nothing.
+func (b *bounds) beyond(row *row, j, except int) int64 {
+	worth := b.frees[j]
+	for _, u := range b.uses[j] {
+		if worth <= 0 {
+			return 0
 		}
-		slices.SortStableFunc(list, func(i, j int) int { return compareRatios(weight[i], b.frees[r][i], weight[j], b.frees[r][j]) })
-		lists = append(lists, list)
+		if price := row.price[u.measure]; price > 0 && u.measure != except {
+			worth -= min(times(price, u.weight), worth)
+		}
 	}
-	return lists
+	return worth
+}
+
+// adjust sets the price of measure m to what makes the bound least while the others
+// stay: the items that free most for what they use of it get all that is left, and the
+// first one that gets none, or a part, says what it is worth.
+func (b *bounds) adjust(row *row, m, i int) {
+	row.price[m] = 0
+	b.bidders = b.bidders[:0]
+	for _, j := range b.by[m] {
+		if j < i {
+			continue
+		}
+		if worth := b.beyond(row, j, m); worth > 0 {
+			b.bidders = append(b.bidders, bidder{worth, b.weight(m, j)})
+		}
+	}
+	left := b.left[m]
+	if times(int64(len(b.bidders)), b.most[m]) <= left {
+		return
+	}
+	slices.SortFunc(b.bidders, func(x, y bidder) int { return compareRatios(y.worth, y.weight, x.worth, x.weight) })
+	for _, x := range b.bidders {
+		if x.weight > left {
+			row.price[m] = x.worth / x.weight
+			return
+		}
+		left -= x.weight
+	}
+}
+
+// plus is a+b, times a*b, at most the largest int64. Neither is below zero.
+func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
+
+func times(a, b int64) int64 {
+	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
+		return int64(lo)
+	}
+	return math.MaxInt64
 }
 
 // compareRatios compares a/b and c/d, which are not below zero.
@@ -82,66 +243,4 @@ func compareRatios(a, b, c, d int64) int {
 		return 1
 	}
 	return 0
-}
-
-// promising reports whether the units from position i on may cover what is missing,
-// within the caps and cheaply enough.
-func (b *bounds) promising(i int) bool {
-	b.gap = b.trial.Gap(b.gap[:0])
-	for r := range b.gap {
-		missing := b.gap[r] // with those from i on out; now as if they were in place
-		for j := i; j < len(b.s.items); j++ {
-			missing += b.frees[r][j]
-		}
-		if missing <= 0 {
-			continue
-		}
-		for m := range b.rank {
-			least, ok := b.cover(i, r, m, missing)
-			if !ok || least > b.left(m) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// left is how much of measure m may still be used up.
-func (b *bounds) left(m int) int64 {
-	if m < len(b.s.Caps) {
-		return b.s.Caps[m].Room - b.s.used[m]
-	}
-	if b.s.atMost == math.MaxInt64 {
-		return math.MaxInt64 // prices saturate: any will do
-	}
-	return b.s.atMost - b.s.cost
-}
-
-// cover is the least that covers what is missing of resource r takes of measure m;
-// ok is false if there are not enough units.
-func (b *bounds) cover(i, r, m int, missing int64) (least int64, ok bool) {
-	weight := b.s.price
-	if m < len(b.s.Caps) {
-		weight = b.s.weight[m]
-	}
-	for _, j := range b.rank[m][r] {
-		if j < i || b.s.beyond(j) {
-			continue
-		}
-		f := b.frees[r][j]
-		if f >= missing {
-			hi, lo := bits.Mul64(uint64(weight[j]), uint64(missing))
-			part, rest := bits.Div64(hi, lo, uint64(f))
-			if rest > 0 {
-				part++
-			}
-			sum := uint64(least) + part
-			return int64(min(sum, math.MaxInt64)), true
-		}
-		missing -= f
-		if least += weight[j]; least < 0 {
-			return math.MaxInt64, true
-		}
-	}
-	return 0, false
 }

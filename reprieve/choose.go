@@ -36,14 +36,16 @@ type Choice struct {
 	// Monotone says that more room never hurts, which lets the search leave early.
 	Monotone bool
 
-	// Alike, if set, says that two units differ in nothing that the trial, the caps
-	// or the price look at.
-	Alike func(a, b victims.UnitID) bool
+	// Instead, if set, says that the preemptor fits with b out wherever it fits with a
+	// out instead, all else being as it is: b frees at least as much of everything.
+	Instead func(a, b victims.UnitID) bool
 
-	// AlikePods says the same of two pods of one elastic unit.
+	// AlikePods says that two pods of one elastic unit differ in nothing that the
+	// trial, the caps or the price look at.
 	AlikePods func(p, q cluster.PodID) bool
 
-	// Steps is how many units may be decided on before the search gives up.
+	// Steps is how many units may be decided on before the search gives up; looking at
+	// 64 units for a decision counts as one as well.
 	Steps int
 }
 
@@ -69,14 +71,17 @@ type chooser struct {
 
 	price  []int64   // by item, as all below
 	weight [][]int64 // by cap
-	next   []int     // the next one that is alike, or -1
+	better [][]int   // those after it that are out whenever it is: or else keep it and evict them, which is better in the order
 	used   []int64   // by cap
-	forced []bool    // must be out, since one like it before is
+	most   []int64   // by cap: what an item adds to it at most
+	forced []int     // how many are out that have it among better
+	stuck  []bool    // it is not decided on and cannot be evicted any more: it is in place
 	out    []bool
 	cost   int64
 	bounds *bounds // nil where the trial does not tell what is missing
 
 	steps   int
+	looked  int    // at so many items, which are not steps yet
 	best    []bool // nil: none found yet
 	atMost  int64  // what a set may cost to be wanted
 	stopped bool   // out of steps
@@ -97,36 +102,47 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	s := &chooser{Choice: &c, r: r, trial: t, order: order, atMost: atMost, used: make([]int64, len(c.Caps))}
 	s.itemize()
 	n := len(s.items)
-	s.price, s.next, s.forced, s.out = make([]int64, n), make([]int, n), make([]bool, n), make([]bool, n)
+	s.price, s.better, s.forced = make([]int64, n), make([][]int, n), make([]int, n)
+	s.stuck, s.out = make([]bool, n), make([]bool, n)
 	for _, bound := range c.Caps {
 		row := make([]int64, n)
 		for i := range s.items {
 			row[i] = s.weighs(bound, &s.items[i])
 		}
-		s.weight = append(s.weight, row)
+		s.weight, s.most = append(s.weight, row), append(s.most, 0)
+		for _, w := range row {
+			s.most[len(s.most)-1] = max(s.most[len(s.most)-1], w)
+		}
 	}
 	for i := range s.items {
 		s.price[i] = s.costs(&s.items[i])
-		s.next[i] = -1
 	}
-	s.findAlike()
+	s.compareItems()
 	if gapped, ok := t.(domain.Gapped); ok && c.Monotone {
 		s.bounds = newBounds(s, gapped)
 	}
-	if s.promising(0) {
+	stuck := s.stick(0)
+	if s.promising(0, len(stuck) > 0) {
 		s.decide(0)
 	}
+	s.loosen(stuck)
 	r.Decided += s.steps
 	return s.settle()
 }
 
 // decide decides on the units from position i on; those before are decided, and
-// these are out.
+// these are out but for those that are stuck.
 func (s *chooser) decide(i int) {
+	for ; i < len(s.items) && s.stuck[i]; i++ {
+		if s.forced[i] > 0 {
+			return
+		}
+	}
 	if s.stopped || s.done {
 		return
 	}
 	if i == len(s.items) {
+		s.look(i)
 		if cost, ok := s.whole(); ok && cost <= s.atMost && (s.Monotone || s.fits()) {
 			s.best, s.atMost = slices.Clone(s.out), cost-1
 			s.done = s.Price == nil || cost == 0
@@ -137,22 +153,35 @@ func (s *chooser) decide(i int) {
 		s.stopped = true
 		return
 	}
-	if !s.forced[i] {
+	if s.forced[i] == 0 {
 		s.put(i)
-		if !s.Monotone || s.trial.Fits().OK() {
-			if s.promising(i + 1) {
-				s.decide(i + 1)
-			}
+		if s.promising(i+1, true) {
+			s.decide(i + 1)
 		}
 		s.take(i)
 	}
+	if s.stopped || s.done {
+		return
+	}
 	if before := s.cost; s.evict(i) {
-		if s.promising(i + 1) {
+		stuck := s.stick(i + 1)
+		if s.promising(i+1, len(stuck) > 0) {
 			s.decide(i + 1)
 		}
+		s.loosen(stuck)
 		s.spare(i, before)
 	}
 }
+
+// look counts looks at so many items.
+func (s *chooser) look(items int) {
+	s.looked += items
+	s.steps += s.looked / looksPerStep
+	s.looked %= looksPerStep
+}
+
+// looksPerStep is how many looks at an item count as a step.
+const looksPerStep = 64
 
 // fits reports whether the preemptor fits, whatever was answered before.
 func (s *chooser) fits() bool {
@@ -177,8 +206,11 @@ func (s *chooser) evict(i int) bool {
 		s.used[c] += s.weight[c][i]
 	}
 	s.cost, s.out[i] = cost, true
-	if s.next[i] >= 0 {
-		s.forced[s.next[i]] = true // or else keep this one and evict that: better in the order
+	for _, j := range s.better[i] {
+		s.forced[j]++
+	}
+	if s.bounds != nil {
+		s.bounds.evict(i)
 	}
 	return true
 }
@@ -189,52 +221,50 @@ func (s *chooser) spare(i int, before int64) {
 		s.used[c] -= s.weight[c][i]
 	}
 	s.cost, s.out[i] = before, false
-	if s.next[i] >= 0 {
-		s.forced[s.next[i]] = false
+	for _, j := range s.better[i] {
+		s.forced[j]--
+	}
+	if s.bounds != nil {
+		s.bounds.spare(i)
+	}
+}
+
+// stick puts the units from position i on back whose eviction alone would go beyond a
+// cap. They stay until they are loosened.
+func (s *chooser) stick(i int) (stuck []int) {
+	for c := range s.Caps {
+		left := s.Caps[c].Room - s.used[c]
+		if s.most[c] <= left || i > 0 && s.weight[c][i-1] == 0 {
+			continue // as it was before the last one was evicted
+		}
+		s.look(len(s.items) - i)
+		for j := i; j < len(s.items); j++ {
+			if s.weight[c][j] > left && !s.stuck[j] {
+				s.put(j)
+				s.stuck[j] = true
+				stuck = append(stuck, j)
+			}
+		}
+	}
+	return stuck
+}
+
+func (s *chooser) loosen(stuck []int) {
+	for _, j := range stuck {
+		s.take(j)
+		s.stuck[j] = false
 	}
 }
 
 // promising reports whether the units from position i on may be decided on so that
 // the preemptor fits, within the caps and cheaply enough. It says yes where it
-// can't tell.
-func (s *chooser) promising(i int) bool {
-	if !s.Monotone {
+// can't tell. returned says that somebody was put back since it was asked.
+func (s *chooser) promising(i int, returned bool) bool {
+	switch {
+	case !s.Monotone:
 		return true
-	}
-	if s.bounds != nil && !s.bounds.promising(i) {
+	case returned && !s.trial.Fits().OK():
 		return false
 	}
-	return s.fitsWithout(i)
-}
-
-// fitsWithout reports whether the preemptor fits with everybody from position i on
-// in place whose eviction alone would go beyond a cap.
-func (s *chooser) fitsWithout(i int) bool {
-	stuck := 0
-	for j := i; j < len(s.items); j++ {
-		if s.beyond(j) {
-			s.put(j)
-			stuck++
-		}
-	}
-	if stuck == 0 {
-		return true
-	}
-	fits := s.trial.Fits().OK()
-	for j := i; j < len(s.items); j++ {
-		if s.beyond(j) {
-			s.take(j)
-		}
-	}
-	return fits
-}
-
-// beyond reports whether unit j cannot be evicted any more.
-func (s *chooser) beyond(j int) bool {
-	for c := range s.Caps {
-		if s.weight[c][j] > s.Caps[c].Room-s.used[c] {
-			return true
-		}
-	}
-	return false
+	return s.bounds == nil || s.bounds.promising(i)
 }

@@ -1,6 +1,7 @@
 package reprieve_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -84,7 +85,7 @@ func (g *ground) choose(r *rand.Rand) {
 		g.choice.Price = func(u victims.UnitID) int64 { return prices[u] }
 	}
 	if r.IntN(2) == 0 {
-		g.choice.Alike = g.alike
+		g.choice.Instead = g.instead
 	}
 }
 
@@ -98,15 +99,19 @@ func (g *ground) charges(u victims.UnitID, b cluster.BudgetID) int64 {
 	return sum
 }
 
-// alike compares units of one pod each.
-func (g *ground) alike(a, b victims.UnitID) bool {
+// instead compares units of one pod each, which hold no ports and nothing else that
+// matters to the preemptor.
+func (g *ground) instead(a, b victims.UnitID) bool {
 	x, y := g.units.Unit(a), g.units.Unit(b)
 	if len(x.Pods) > 1 || len(y.Pods) > 1 {
 		return false
 	}
-	p, q := x.Pods[0], y.Pods[0]
-	return slices.Equal(g.ix.Request(p), g.ix.Request(q)) && slices.Equal(g.budgets.Of(p), g.budgets.Of(q)) &&
-		(g.choice.Price == nil || g.choice.Price(a) == g.choice.Price(b))
+	for r, v := range g.ix.Request(x.Pods[0]) {
+		if g.ix.Request(y.Pods[0])[r] < v {
+			return false
+		}
+	}
+	return true
 }
 
 // bruteForce looks at every set: the cheapest of those that will do, and among
@@ -224,4 +229,56 @@ func TestChooseGivesUp(t *testing.T) {
 	})
 	require.Greater(t, gaveUp, 50)
 	require.Greater(t, some, 10)
+}
+
+// counted is a trial that counts what it is asked to do.
+type counted struct {
+	*domain.NodeTrial
+	done int
+}
+
+func (c *counted) Remove(p cluster.PodID) { c.done++; c.NodeTrial.Remove(p) }
+func (c *counted) Return(p cluster.PodID) { c.done++; c.NodeTrial.Return(p) }
+func (c *counted) Fits() domain.Reason    { c.done++; return c.NodeTrial.Fits() }
+
+// What is done for a step is bounded, however many units there are and however often
+// some get stuck.
+func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
+	const pods = 300
+	r := rand.New(rand.NewPCG(1, 2))
+	s := cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
+	sum := int64(0)
+	for range pods {
+		cpu := 2 * (1000 + r.Int64N(1000)) // even, and an odd amount is missing: hardly to be refuted
+		sum += cpu
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", len(s.Pods)), Node: "n", Requests: cluster.Resources{cluster.CPU: cpu}})
+	}
+	s.Nodes[0].Allocatable = cluster.Resources{cluster.CPU: sum}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	us := victims.NewUnits(ix, victims.Units137)
+	runner := reprieve.NewRunner(us, victims.NewBudgets(ix, disruption.Rule137))
+	asked := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: sum/4 | 1}}
+	trial := &counted{NodeTrial: domain.NewNodeTrial(ix, domain.NewMember(ix, &asked, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod})}
+	trial.Reset(0)
+	order := slices.Clone(us.Potential(0, 1000))
+	for _, u := range order {
+		runner.Remove(trial, u)
+	}
+	cpu := func(u victims.UnitID) int64 { return ix.Request(us.Unit(u).Pods[0])[0] }
+	even := func(u victims.UnitID) int64 { return int64(us.Unit(u).Pods[0] % 2) }
+	choice := reprieve.Choice{Monotone: true, Price: cpu, Caps: []reprieve.Cap{{Room: 20, Weight: even}}}
+	for _, choice.Steps = range []int{10, 100, 1000, 10_000} {
+		before := runner.Decided
+		trial.done = 0
+		list, proof := runner.Choose(trial, choice, order, math.MaxInt64)
+		require.NotContains(t, []reprieve.Proof{reprieve.Found, reprieve.Refuted}, proof)
+		require.LessOrEqual(t, runner.Decided-before, choice.Steps+3*pods)
+		require.LessOrEqual(t, trial.done, 64*3*choice.Steps+3*pods)
+		for _, u := range order {
+			if proof == reprieve.FoundSome && !slices.Contains(list, u) {
+				runner.Remove(trial, u)
+			}
+		}
+	}
 }

@@ -72,28 +72,48 @@ func (s *chooser) take(i int) {
 	}
 }
 
-// findAlike links each item to the next one that is like it.
-func (s *chooser) findAlike() {
+// compareItems finds for each item those after it that are better evicted instead.
+func (s *chooser) compareItems() {
+	ix := s.r.Units.Index()
+	on := map[cluster.NodeID][]int{} // items of one pod: others are not compared
 	for i := range s.items {
-		for j := i + 1; j < len(s.items); j++ {
-			if s.alike(&s.items[i], &s.items[j]) {
-				s.next[i] = j
-				break
+		if len(s.items[i].pods) != 1 {
+			continue
+		}
+		n := ix.NodeOf(s.items[i].pods[0])
+		for _, j := range on[n][max(0, len(on[n])-compared):] {
+			if s.instead(j, i) {
+				s.better[j] = append(s.better[j], i)
 			}
 		}
+		on[n] = append(on[n], i)
 	}
 }
 
-func (s *chooser) alike(a, b *item) bool {
-	switch {
-	case a.part != b.part:
+// compared is with how many others of its node an item is compared at most.
+const compared = 128
+
+// instead reports whether any set in which item a is out and item b is not is as good
+// with b out instead.
+func (s *chooser) instead(a, b int) bool {
+	if s.price[b] > s.price[a] {
 		return false
-	case !a.part:
-		return s.Alike != nil && s.Alike(a.unit, b.unit)
 	}
-	us, p, q := s.r.Units, a.pods[0], b.pods[0]
+	for c := range s.Caps {
+		if s.weight[c][b] > s.weight[c][a] {
+			return false
+		}
+	}
+	x, y := &s.items[a], &s.items[b]
+	switch {
+	case x.part != y.part:
+		return false
+	case !x.part:
+		return s.Instead != nil && s.Instead(x.unit, y.unit)
+	}
+	us, p, q := s.r.Units, x.pods[0], y.pods[0]
 	ix := us.Index()
-	return a.unit == b.unit && s.AlikePods != nil && s.AlikePods(p, q) &&
+	return x.unit == y.unit && s.AlikePods != nil && s.AlikePods(p, q) &&
 		ix.GroupOf(p) == ix.GroupOf(q) && us.Leads(p) == us.Leads(q) && ix.Pod(p).Terminating == ix.Pod(q).Terminating
 }
 
