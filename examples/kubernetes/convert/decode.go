@@ -2,13 +2,22 @@ package convert
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
+	kjson "sigs.k8s.io/json"
 )
+
+// Unmarshal reads JSON into target as an API server does: the case of names of
+// fields counts. A field that stands twice is an error here, as one of the two would
+// be lost.
+func Unmarshal(doc []byte, target any) error {
+	twice, err := kjson.UnmarshalStrict(doc, target, kjson.DisallowDuplicateFields)
+	return errors.Join(append(twice, err)...)
+}
 
 // decode reads o into target, a pointer to a type of the Kubernetes API. The error
 // is an [*Error] that names the first field that does not decode.
@@ -21,14 +30,21 @@ func decode(o *Object, target any) error {
 			return e
 		}
 	}
-	err := utiljson.Unmarshal(o.JSON, target)
+	err := Unmarshal(o.JSON, target)
 	if err == nil {
 		return nil
+	}
+	var twice kjson.FieldError
+	if errors.As(err, &twice) {
+		e.Field, e.Err = twice.FieldPath(), errTwice
+		return e
 	}
 	e.Field, e.Value = locate(o.JSON, target)
 	e.Want, e.Err = "readable", err
 	return e
 }
+
+var errTwice = errors.New("stands twice")
 
 // locate finds the first field of doc, in the order of the struct's fields and of
 // the maps' keys, that does not decode into the type that target points to. The
@@ -45,7 +61,7 @@ const maxDepth = 40
 // means that nothing is.
 func badField(doc []byte, t reflect.Type, depth int) (path string, bad []byte) {
 	probe := reflect.New(t)
-	if depth > maxDepth || utiljson.Unmarshal(doc, probe.Interface()) == nil {
+	if depth > maxDepth || Unmarshal(doc, probe.Interface()) == nil {
 		return "", nil
 	}
 	if _, ok := probe.Interface().(json.Unmarshaler); ok {

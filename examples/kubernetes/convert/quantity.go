@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // The quantities of Kubernetes take any exponent, and compute with it for ever: a
@@ -108,7 +107,7 @@ func walk(doc []byte, t reflect.Type, visit func(step string, part []byte, t ref
 		walkStruct(doc, t, visit)
 	case reflect.Map:
 		var members map[string]json.RawMessage
-		if utiljson.Unmarshal(doc, &members) != nil {
+		if Unmarshal(doc, &members) != nil {
 			return
 		}
 		for _, key := range sortedKeys(members) {
@@ -118,7 +117,7 @@ func walk(doc []byte, t reflect.Type, visit func(step string, part []byte, t ref
 		}
 	case reflect.Slice:
 		var elements []json.RawMessage
-		if t.Elem().Kind() == reflect.Uint8 || utiljson.Unmarshal(doc, &elements) != nil {
+		if t.Elem().Kind() == reflect.Uint8 || Unmarshal(doc, &elements) != nil {
 			return
 		}
 		for i, element := range elements {
@@ -132,7 +131,7 @@ func walk(doc []byte, t reflect.Type, visit func(step string, part []byte, t ref
 // walkStruct visits the fields of a struct, in their order.
 func walkStruct(doc []byte, t reflect.Type, visit func(step string, part []byte, t reflect.Type) bool) {
 	var members map[string]json.RawMessage
-	if utiljson.Unmarshal(doc, &members) != nil {
+	if Unmarshal(doc, &members) != nil {
 		return
 	}
 	for i := range t.NumField() {

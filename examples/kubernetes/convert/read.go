@@ -1,17 +1,14 @@
 package convert
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -27,24 +24,39 @@ type Object struct {
 
 // Read takes r apart into objects. It reads JSON (one object, a list of the API,
 // an array, or several of these one after another, as JSON lines have them) and
-// YAML (one or more documents), gzipped or not; the content tells which. Lists are
-// taken apart. name stands for r in complaints.
+// YAML (one or more documents), in UTF-8 or, with a byte order mark, UTF-16,
+// gzipped or not; the content tells which. Lists are taken apart. name stands for r
+// in complaints.
 //
-// The error joins an [*Error] for each object that is none; the objects beside it
-// are returned all the same.
+// The error joins an [*Error] for each object that is none, for an input without
+// anything in it, and for one that was cut off, as far as its form shows: of JSON and
+// of gzip every cut shows but one between two documents. YAML has no end: one that
+// is cut between two lines, or within the last word, may read as a smaller object or
+// list, unless what tells the kind comes last, as in the lists of kubectl. The
+// objects beside a bad one are returned all the same.
 func Read(name string, r io.Reader) ([]Object, error) {
-	in, err := Unzip(r)
-	if err != nil {
-		return nil, &Error{Origin: Origin{File: name}, Err: err}
-	}
 	var s splitter
-	if looksLikeJSON(in) {
-		s.readJSON(name, in)
-	} else {
-		s.readYAML(name, in)
+	in, err := Unzip(r)
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(in)
 	}
+	switch {
+	case len(bytes.TrimSpace(text)) == 0 && err == nil:
+		s.bad.add(&Error{Origin: Origin{File: name}, Err: errEmpty})
+	case looksLikeJSON(text):
+		s.readJSON(name, text, err == nil)
+	default:
+		s.readYAML(name, text)
+	}
+	if err != nil {
+		s.bad.add(&Error{Origin: Origin{File: name}, Err: err})
+	}
+	s.checkContinued()
 	return s.objects, s.bad.err()
 }
+
+var errEmpty = errors.New("there is nothing in it")
 
 // Split takes documents that are JSON already apart into objects, for instance
 // those of one case of a batch. They count as the items of one list.
@@ -53,85 +65,83 @@ func Split(documents []json.RawMessage) ([]Object, error) {
 	for i, doc := range documents {
 		s.split(Origin{Item: i + 1}, doc, "", 0)
 	}
+	s.checkContinued()
 	return s.objects, s.bad.err()
-}
-
-// Unzip takes off gzip, if there is any, and a byte order mark.
-func Unzip(r io.Reader) (*bufio.Reader, error) {
-	in := bufio.NewReader(r)
-	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, err
-		}
-		in = bufio.NewReader(z)
-	}
-	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" {
-		_, _ = in.Discard(3)
-	}
-	return in, nil
 }
 
 // looksLikeJSON looks at the first bytes that are no white space: JSON begins with
 // an array, or an object whose first key is quoted; YAML's own objects in braces
 // have, as people write them, keys without quotes.
-func looksLikeJSON(in *bufio.Reader) bool {
-	const most = 1024
-	start, _ := in.Peek(most) // what there is; a reader that is broken says so later
-	start = bytes.TrimLeft(start, " \t\r\n")
-	if len(start) == 0 {
-		return true
+func looksLikeJSON(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if after, ok := bytes.CutPrefix(text, []byte("{")); ok {
+		after = bytes.TrimLeft(after, " \t\r\n")
+		return len(after) == 0 || after[0] == '"' || after[0] == '}'
 	}
-	if start[0] == '{' {
-		start = bytes.TrimLeft(start[1:], " \t\r\n")
-		return len(start) == 0 || start[0] == '"' || start[0] == '}'
-	}
-	return start[0] == '['
+	return len(text) > 0 && text[0] == '['
 }
 
 // splitter collects the objects of documents.
 type splitter struct {
 	objects []Object
 	bad     complaints
+
+	continued map[string]Origin // lists of which the input has no further page so far, by version and kind
 }
 
-func (s *splitter) readJSON(file string, in io.Reader) {
-	decoder := json.NewDecoder(in)
+// readJSON reads documents one after another; whole is false if text is known to be
+// cut off, which is complained about elsewhere.
+func (s *splitter) readJSON(file string, text []byte, whole bool) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	for n := 1; ; n++ {
 		var doc json.RawMessage
 		at := Origin{File: file, Document: n}
-		switch err := decoder.Decode(&doc); {
+		begin := decoder.InputOffset()
+		err := decoder.Decode(&doc)
+		var syntax *json.SyntaxError
+		switch {
 		case errors.Is(err, io.EOF):
 			return
-		case err != nil:
-			s.bad.add(&Error{Origin: at, Want: "JSON", Err: fmt.Errorf("near byte %d: %w", decoder.InputOffset(), err)})
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			if whole {
+				s.bad.add(&Error{Origin: at, Err: fmt.Errorf("the input is cut off: the JSON that begins after byte %d has no end", begin)})
+			}
 			return
+		case errors.As(err, &syntax):
+			s.bad.add(&Error{Origin: at, Want: "JSON", Err: fmt.Errorf("near byte %d: %w", syntax.Offset, err)})
+			return
+		case err != nil:
+			s.bad.add(&Error{Origin: at, Want: "JSON", Err: err})
+			return
+		case !utf8.Valid(doc):
+			s.bad.add(&Error{Origin: at, Want: "UTF-8"})
+			continue
 		}
 		s.split(at, doc, "", 0)
 	}
 }
 
-func (s *splitter) readYAML(file string, in *bufio.Reader) {
-	documents := utilyaml.NewYAMLReader(in)
-	for n := 1; ; n++ {
+func (s *splitter) readYAML(file string, text []byte) {
+	n, empty := 0, true
+	for document := range documents(text) {
+		n++
 		at := Origin{File: file, Document: n}
-		text, err := documents.Read()
+		doc, err := yaml.YAMLToJSONStrict(document)
+		if err == nil {
+			err = endsWithItsText(document)
+		}
 		switch {
-		case errors.Is(err, io.EOF):
-			return
 		case err != nil:
-			s.bad.add(&Error{Origin: at, Err: err})
-			return
-		}
-		doc, err := yaml.YAMLToJSONStrict(text)
-		if err != nil {
 			s.bad.add(&Error{Origin: at, Want: "YAML", Err: err})
-			continue
-		}
-		if string(doc) == "null" {
+		case string(doc) == "null":
 			continue // nothing but comments
+		default:
+			s.split(at, doc, "", 0)
 		}
-		s.split(at, doc, "", 0)
+		empty = false
+	}
+	if empty {
+		s.bad.add(&Error{Origin: Origin{File: file}, Err: errEmpty})
 	}
 }
 
@@ -140,12 +150,13 @@ const maxNesting = 8
 
 // header is what tells an object apart from a list.
 type header struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Items      []json.RawMessage `json:"items"`
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Items      json.RawMessage `json:"items"`
 	Metadata   struct {
 		Namespace string `json:"namespace"`
 		Name      string `json:"name"`
+		Continue  string `json:"continue"` // of a list: more pages follow
 	} `json:"metadata"`
 }
 
@@ -158,16 +169,11 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 		return
 	}
 	if len(doc) > 0 && doc[0] == '[' {
-		var items []json.RawMessage
-		if err := utiljson.Unmarshal(doc, &items); err != nil {
-			s.bad.add(&Error{Origin: at, Want: "JSON", Err: err})
-			return
-		}
-		s.splitItems(at, items, listKind, depth)
+		s.splitItems(at, doc, listKind, depth)
 		return
 	}
 	var h header
-	if err := utiljson.Unmarshal(doc, &h); err != nil {
+	if err := Unmarshal(doc, &h); err != nil {
 		field, value := locate(doc, &h)
 		s.bad.add(&Error{Origin: at, Kind: h.Kind, Name: h.Metadata.Name, Field: field, Value: value, Want: "part of a Kubernetes object", Err: err})
 		return
@@ -183,6 +189,7 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 		if item != "" {
 			item = h.APIVersion + " " + item
 		}
+		s.page(at, &h)
 		s.splitItems(at, h.Items, item, depth)
 		return
 	}
@@ -197,7 +204,37 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 	s.objects = append(s.objects, o)
 }
 
-func (s *splitter) splitItems(at Origin, items []json.RawMessage, listKind string, depth int) {
+// page notes whether h, a page of a list, is the last.
+func (s *splitter) page(at Origin, h *header) {
+	key := h.APIVersion + " " + h.Kind
+	delete(s.continued, key)
+	if h.Metadata.Continue != "" {
+		if s.continued == nil {
+			s.continued = map[string]Origin{}
+		}
+		s.continued[key] = at
+	}
+}
+
+// checkContinued complains about lists whose last page is missing.
+func (s *splitter) checkContinued() {
+	for _, key := range sortedKeys(s.continued) {
+		_, kind, _ := strings.Cut(key, " ")
+		s.bad.add(&Error{Origin: s.continued[key], Kind: kind, Field: "metadata.continue", Want: "empty: the rest of the list is not in the input"})
+	}
+}
+
+// splitItems splits what is in doc, an array; null is an empty one.
+func (s *splitter) splitItems(at Origin, doc []byte, listKind string, depth int) {
+	var items []json.RawMessage
+	if doc == nil {
+		s.bad.add(&Error{Origin: at, Field: "items", Want: "there, as in every list"})
+		return
+	}
+	if err := Unmarshal(doc, &items); err != nil {
+		s.bad.add(&Error{Origin: at, Field: "items", Value: clip(doc), Want: "a list of Kubernetes objects", Err: err})
+		return
+	}
 	for i, item := range items {
 		inner := at
 		if at.Item == 0 {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
@@ -92,7 +91,7 @@ func writeLine(w io.Writer, a *Answer) error {
 // answerLine answers one line. What is wrong with it is part of the answer.
 func (c *config) answerLine(number int, line []byte) *Answer {
 	var q testCase
-	if err := utiljson.Unmarshal(line, &q); err != nil {
+	if err := convert.Unmarshal(line, &q); err != nil {
 		return refused(nameIn(line), fmt.Errorf("line %d: %w", number, err))
 	}
 	a, err := c.answerCase(&q)
@@ -107,7 +106,7 @@ func nameIn(line []byte) string {
 	var named struct {
 		Name string `json:"name"`
 	}
-	_ = utiljson.Unmarshal(line, &named)
+	_ = convert.Unmarshal(line, &named)
 	return named.Name
 }
 

@@ -135,7 +135,8 @@ func TestWhoIsMeant(t *testing.T) {
 		want   string // on standard output with status 0, on standard error with 1
 		status int
 	}{
-		"nobody is pending":                  {"", []string{"-f", "-"}, "no pod of the input is pending; make one up with -cpu", 1},
+		"there is nothing in the file":       {"", []string{"-f", "-", "-cpu", "1"}, "-: there is nothing in it", 1},
+		"nobody is pending":                  {"{apiVersion: v1, kind: Node, metadata: {name: n1}}", []string{"-f", "-"}, "no pod of the input is pending; make one up with -cpu", 1},
 		"two are":                            {twoPending, []string{"-f", "-"}, "2 pods are pending; choose one:\n  -preemptor pod/x/a\n  -preemptor pod/x/b\n", 1},
 		"all of one group are":               {twoPending + group, []string{"-f", "-"}, "podgroup x/g: all 2 pods of x/g fit in the cluster once 1 pod is evicted.", 0},
 		"one is named":                       {twoPending, []string{"-f", "-", "-preemptor", "pod/x/b", "-rules", "v1.36"}, "pod x/b fits on n1 without preemption.", 0},

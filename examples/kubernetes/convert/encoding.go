@@ -1,0 +1,118 @@
+package convert
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// mark is the byte order mark, with which editors of Windows begin a text.
+const mark = "\ufeff"
+
+// Unzip takes off gzip, if there is any, and a byte order mark; UTF-16 with such a
+// mark, as shells of Windows write it, becomes UTF-8.
+func Unzip(r io.Reader) (*bufio.Reader, error) {
+	in := bufio.NewReader(r)
+	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, cutOff(err)
+		}
+		in = bufio.NewReader(zipped{z})
+	}
+	if start, err := in.Peek(2); err == nil {
+		switch [2]byte(start) {
+		case [2]byte{0xff, 0xfe}:
+			in = bufio.NewReader(&wide{in: in, order: binary.LittleEndian})
+		case [2]byte{0xfe, 0xff}:
+			in = bufio.NewReader(&wide{in: in, order: binary.BigEndian})
+		}
+	}
+	if start, err := in.Peek(len(mark)); err == nil && string(start) == mark {
+		_, _ = in.Discard(len(mark))
+	}
+	return in, nil
+}
+
+// zipped reads gzip; a text that ends too soon is said to be cut off.
+type zipped struct{ in io.Reader }
+
+// Read reads what is unzipped.
+func (z zipped) Read(p []byte) (int, error) {
+	n, err := z.in.Read(p)
+	if errors.Is(err, io.EOF) {
+		return n, err
+	}
+	return n, cutOff(err)
+}
+
+var errCutOff = errors.New("gzip: the input is cut off")
+
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errCutOff
+	}
+	return err
+}
+
+// wide reads UTF-16 as UTF-8.
+type wide struct {
+	in    io.Reader
+	order binary.ByteOrder
+	out   []byte // of the last character, not read yet
+}
+
+var errUTF16 = errors.New("not UTF-16, which its byte order mark says it is: half a character")
+
+// Read writes whole characters, or the rest of one that does not fit into p.
+func (w *wide) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		if len(w.out) == 0 {
+			if err := w.next(); err != nil {
+				return n, err
+			}
+		}
+		moved := copy(p[n:], w.out)
+		w.out, n = w.out[moved:], n+moved
+	}
+	return n, nil
+}
+
+// next reads one character.
+func (w *wide) next() error {
+	first, err := w.unit()
+	if err != nil || !utf16.IsSurrogate(first) {
+		w.out = utf8.AppendRune(w.out[:0], first)
+		if err != nil {
+			w.out = nil
+		}
+		return err
+	}
+	second, err := w.unit()
+	if errors.Is(err, io.EOF) {
+		return errUTF16
+	}
+	if err != nil {
+		return err
+	}
+	r := utf16.DecodeRune(first, second)
+	if r == utf8.RuneError {
+		return errUTF16
+	}
+	w.out = utf8.AppendRune(w.out[:0], r)
+	return nil
+}
+
+func (w *wide) unit() (rune, error) {
+	var b [2]byte
+	_, err := io.ReadFull(w.in, b[:])
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, errUTF16
+	}
+	return rune(w.order.Uint16(b[:])), err
+}
