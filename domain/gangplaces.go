@@ -2,6 +2,7 @@ package domain
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -141,6 +142,70 @@ func (t *GangTrial) PlaceAll(list []Assignment) {
 	}
 }
 
+// mostInTurn is for how many members PlaceInTurn looks at every order.
+const mostInTurn = 12
+
+// PlaceInTurn places what list says, each member beside those before it, in the order
+// of list or in another one: with constraints a member may fit only after another one,
+// or only before it. If there is no such order it places nobody and returns the first
+// assignment that fails, and why; of more than 12 members it looks only at the order in
+// which whoever fits goes first.
+func (t *GangTrial) PlaceInTurn(list []Assignment) (Assignment, Reason) {
+	before := len(t.placed)
+	if len(t.states) > 0 && len(list) <= mostInTurn {
+		turns := inTurn{t: t, list: list, failed: map[int]bool{}}
+		if turns.place(0) {
+			return Assignment{}, Reason{}
+		}
+	}
+	left := slices.Clone(list)
+	for len(left) > 0 {
+		had := len(left)
+		left = slices.DeleteFunc(left, func(a Assignment) bool {
+			if !t.CanPlace(a.Member, a.Node).OK() {
+				return false
+			}
+			t.Place(a.Member, a.Node)
+			return true
+		})
+		if len(left) == had {
+			why := t.CanPlace(left[0].Member, left[0].Node)
+			t.UnplaceTo(before)
+			return left[0], why
+		}
+	}
+	return Assignment{}, Reason{}
+}
+
+// inTurn is the search for an order. Sets of assignments are numbers, bit by bit.
+type inTurn struct {
+	t      *GangTrial
+	list   []Assignment
+	failed map[int]bool // from which nothing leads on
+}
+
+// place places those that are not in set.
+func (p *inTurn) place(set int) bool {
+	if set == 1<<len(p.list)-1 {
+		return true
+	}
+	if p.failed[set] {
+		return false
+	}
+	for i, a := range p.list {
+		if set>>i&1 == 1 || !p.t.CanPlace(a.Member, a.Node).OK() {
+			continue
+		}
+		p.t.Place(a.Member, a.Node)
+		if p.place(set | 1<<i) {
+			return true
+		}
+		p.t.Unplace()
+	}
+	p.failed[set] = true
+	return false
+}
+
 // Fits says whether every placed member fits where it is; if Mobile is set and one
 // does not, whether there is another placement, which is then taken.
 //
@@ -204,12 +269,13 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 	return Reason{}
 }
 
-// Doubt lets the next Fits look at every node with members, whatever was answered
-// before.
+// Doubt lets the next Fits look at every node with members, and ask every constraint,
+// whatever was answered before.
 func (t *GangTrial) Doubt() {
 	for _, m := range t.placed {
 		t.dirty = append(t.dirty, t.at[m])
 	}
+	t.moved = true
 }
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
@@ -144,27 +145,47 @@ func tiedGangIsIrreducible(t fatal, o preemption.Options, q gen.Question, _ uint
 	if r.Verdict != preemption.Feasible || o.Rules == preemption.Kubernetes136 {
 		return // there the gang may move, and a unit that cannot stay now could with another placement
 	}
-	fits := func(list ...preemption.Victim) bool {
-		left := gen.Clone(q)
-		gone := goneWith(list...)
-		left.Snapshot.Pods = slices.DeleteFunc(left.Snapshot.Pods, func(p preemption.Pod) bool {
-			return gone[naive.PodKey{Namespace: p.Namespace, Name: p.Name}]
-		})
-		left.Preemptor.Placement = map[string]string{}
-		for _, n := range r.Nominations {
-			left.Preemptor.Placement[n.Pod.Namespace+"/"+n.Pod.Name] = n.Node
-		}
-		return ask(t, o, left).Verdict == preemption.Fits
-	}
-	if !fits(r.Victims...) {
+	if !fitsAtItsNominations(t, o, q, r, r.Victims...) {
 		t.Fatalf("it does not fit at %v once the victims are gone", placesOf(r))
 	}
 	for i, v := range r.Victims {
-		if fits(slices.Delete(slices.Clone(r.Victims), i, i+1)...) {
+		if fitsAtItsNominations(t, o, q, r, slices.Delete(slices.Clone(r.Victims), i, i+1)...) {
 			t.Fatalf("%s could stay", v.Name)
 		}
 	}
 }
+
+// fitsAtItsNominations asks a cluster without some units whether the gang fits at the
+// nominations of r.
+func fitsAtItsNominations(t fatal, o preemption.Options, q gen.Question, r *preemption.Result, gone ...preemption.Victim) bool {
+	left := gen.Clone(q)
+	pods := goneWith(gone...)
+	left.Snapshot.Pods = slices.DeleteFunc(left.Snapshot.Pods, func(p preemption.Pod) bool {
+		return pods[naive.PodKey{Namespace: p.Namespace, Name: p.Name}]
+	})
+	left.Preemptor.Placement = map[string]string{}
+	for _, n := range r.Nominations {
+		left.Preemptor.Placement[n.Pod.Namespace+"/"+n.Pod.Name] = n.Node
+	}
+	return ask(t, o, left).Verdict == preemption.Fits
+}
+
+// tiedGangWithinBoundsFits: with hard budgets, limits or the cheapest victims asked for,
+// the gang fits at its nominations once the victims are gone, too.
+func tiedGangWithinBoundsFits(t fatal, o preemption.Options, q gen.Question, seed uint64) {
+	o = randomBounds(seed, o, q)
+	if seed%3 > 0 {
+		o.Cost = preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}, Objective: true}
+		for i := range q.Snapshot.Pods {
+			q.Snapshot.Pods[i].Cost = &cluster.Cost{Fixed: int64(i*7%5 + 1)}
+		}
+	}
+	if r := ask(t, o, q); r.Verdict == preemption.Feasible && !fitsAtItsNominations(t, o, q, r, r.Victims...) {
+		t.Fatalf("it does not fit at %v once the victims are gone", placesOf(r))
+	}
+}
+func TestTiedGangWithinBoundsFits(t *testing.T) { holdGang(t, tiedGangs(), tiedGangWithinBoundsFits) }
+
 func TestTiedGangIsIrreducible(t *testing.T) { holdGang(t, tiedGangs(), tiedGangIsIrreducible) }
 func FuzzTiedGangIsIrreducible(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(drawnGang(tiedGangs(), tiedGangIsIrreducible)))

@@ -174,10 +174,11 @@ func (e *every) walk(i, k, from int, visit func()) {
 	}
 }
 
-// suffices reports whether the members that are placed are enough, and none of them
-// is placed for a group that may not run with them.
+// suffices reports whether the members that are placed are enough, none of them is
+// placed for a group that may not run with them, and none out of its group's region.
 func (a *attemptAt) suffices() bool {
-	return len(a.trial.Placed()) > 0 && a.runs(a.team) && !a.inVain(a.team)
+	return len(a.trial.Placed()) > 0 && a.runs(a.team) && !a.inVain(a.team) &&
+		(!slices.ContainsFunc(a.team.children, (*team).wishes) || a.strays(a.team, a.trial.At) == "")
 }
 
 // barelySuffices reports whether they are, and no pod group has more than it needs.

@@ -58,7 +58,8 @@ func (q *question) fitsAlone(r *Result, gone []cluster.PodID) bool {
 
 // reviewNominations looks whether every nominated place fits as the trial stands.
 func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validity {
-	for _, n := range r.Nominations {
+	list := make([]domain.Assignment, len(r.Nominations))
+	for i, n := range r.Nominations {
 		m, ok := q.memberOf(n.Pod)
 		at := q.ix.NodeByName(n.Node)
 		switch {
@@ -67,11 +68,12 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 		case at == cluster.NoNode:
 			return Validity{Replan, "node " + n.Node + " is gone"}
 		}
-		if why := trial.CanPlace(m, at); !why.OK() {
-			return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
-				key(n.Pod.Namespace, n.Pod.Name), q.reason(at, q.members[m].Describe(q.ix, at, why)))}
-		}
-		trial.Place(m, at)
+		list[i] = domain.Assignment{Member: m, Node: at}
+	}
+	if a, why := trial.PlaceInTurn(list); !why.OK() {
+		m := q.members[a.Member]
+		return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
+			key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.ix, a.Node, why)))}
 	}
 	return Validity{Keep, keeps}
 }

@@ -1,0 +1,97 @@
+package domain_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// tiedMembers are members in two zones of a node each, some of which want to be near
+// app=y, away from it, or spread with it.
+func tiedMembers(t *rapid.T) (*domain.GangTrial, []domain.Assignment) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{
+		{Name: "n0", Labels: map[string]string{"zone": "a"}}, {Name: "n1", Labels: map[string]string{"zone": "b"}},
+	}})
+	require.NoError(t, err)
+	y := map[string]string{"app": "y"}
+	on := &disruption.Selector{MatchLabels: y}
+	var members []*domain.Member
+	var pods []*cluster.Pod
+	var list []domain.Assignment
+	for i := range rapid.IntRange(1, 5).Draw(t, "members") {
+		pod := &cluster.Pod{Name: string(rune('a' + i))}
+		if rapid.Bool().Draw(t, "y") {
+			pod.Labels = y
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "wish") {
+		case 0:
+			pod.Affinity = []cluster.AffinityTerm{{Selector: on, TopologyKey: "zone"}}
+		case 1:
+			pod.AntiAffinity = []cluster.AffinityTerm{{Selector: on, TopologyKey: "zone"}}
+		case 2:
+			pod.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: on}}
+		}
+		pods, members = append(pods, pod), append(members, domain.NewMember(ix, pod, cluster.NoPod))
+		list = append(list, domain.Assignment{Member: domain.MemberID(i), Node: cluster.NodeID(rapid.IntRange(0, 1).Draw(t, "node"))})
+	}
+	var states []domain.State
+	for _, c := range []domain.Constraint{domain.InterPodAffinity(), domain.TopologySpreadAnew()} {
+		state, err := c.Prepare(ix, pods)
+		require.NoError(t, err)
+		if state != nil {
+			states = append(states, state)
+		}
+	}
+	return domain.NewGangTrial(ix, members, states, func(cluster.PodID) bool { return false }), list
+}
+
+// TestPlaceInTurnLooksAtEveryOrder: it places the members if and only if one by one they
+// fit in some order.
+func TestPlaceInTurnLooksAtEveryOrder(t *testing.T) {
+	turned := 0
+	rapid.Check(t, func(t *rapid.T) {
+		trial, list := tiedMembers(t)
+		inOrder := func() bool {
+			defer trial.UnplaceTo(0)
+			for _, a := range list {
+				if !trial.CanPlace(a.Member, a.Node).OK() {
+					return false
+				}
+				trial.Place(a.Member, a.Node)
+			}
+			return true
+		}
+		given, possible := slices.Clone(list), false
+		first := inOrder()
+		permutations(list, 0, func() { possible = possible || inOrder() })
+		_, why := trial.PlaceInTurn(given)
+		require.Equal(t, possible, why.OK())
+		if possible && !first {
+			turned++
+		}
+		if possible {
+			require.ElementsMatch(t, given, trial.Assignments())
+		} else {
+			require.Empty(t, trial.Placed())
+		}
+	})
+	require.NotZero(t, turned, "the order has to matter")
+}
+
+// permutations calls visit for every order of list from position k on.
+func permutations[T any](list []T, k int, visit func()) {
+	if k == len(list) {
+		visit()
+	}
+	for i := k; i < len(list); i++ {
+		list[k], list[i] = list[i], list[k]
+		permutations(list, k+1, visit)
+		list[k], list[i] = list[i], list[k]
+	}
+}
