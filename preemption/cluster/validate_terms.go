@@ -24,7 +24,7 @@ func validateConstraints(o object, p *Pod) {
 		validateAffinityTerm(o, place{list: "AntiAffinity", i: i}, &p.AntiAffinity[i], p)
 	}
 	for i := range p.Spread {
-		validateSpread(o, place{list: "Spread", i: i}, &p.Spread[i])
+		validateSpread(o, place{list: "Spread", i: i}, &p.Spread[i], p)
 	}
 	for i, token := range p.Tokens {
 		if token == "" {
@@ -45,8 +45,8 @@ func validateAffinityTerm(o object, field place, t *AffinityTerm, owner *Pod) {
 			o.bad(field.dot(fmt.Sprintf(".Namespaces[%d]", i)), quote(""), "a name")
 		}
 	}
-	validateLabelKeys(o, field.at(".MatchLabelKeys"), t.MatchLabelKeys, t.Selector)
-	validateLabelKeys(o, field.at(".MismatchLabelKeys"), t.MismatchLabelKeys, t.Selector)
+	validateLabelKeys(o, field.at(".MatchLabelKeys"), t.MatchLabelKeys, t.Selector, owner)
+	validateLabelKeys(o, field.at(".MismatchLabelKeys"), t.MismatchLabelKeys, t.Selector, owner)
 	for i, key := range t.MismatchLabelKeys {
 		if slices.Contains(t.MatchLabelKeys, key) {
 			o.bad(field.dot(fmt.Sprintf(".MismatchLabelKeys[%d]", i)), quote(key), "absent from MatchLabelKeys")
@@ -54,7 +54,7 @@ func validateAffinityTerm(o object, field place, t *AffinityTerm, owner *Pod) {
 	}
 }
 
-func validateSpread(o object, field place, s *Spread) {
+func validateSpread(o object, field place, s *Spread, owner *Pod) {
 	validateTopologyKey(o, field, s.TopologyKey)
 	validateSelector(o, field.at(".Selector"), s.Selector)
 	if s.MaxSkew < 1 {
@@ -65,7 +65,7 @@ func validateSpread(o object, field place, s *Spread) {
 	}
 	validateNodePolicy(o, field.at(".NodeAffinityPolicy"), s.NodeAffinityPolicy)
 	validateNodePolicy(o, field.at(".NodeTaintsPolicy"), s.NodeTaintsPolicy)
-	validateLabelKeys(o, field.at(".MatchLabelKeys"), s.MatchLabelKeys, s.Selector)
+	validateLabelKeys(o, field.at(".MatchLabelKeys"), s.MatchLabelKeys, s.Selector, owner)
 }
 
 func validateTopologyKey(o object, field place, key string) {
@@ -95,14 +95,18 @@ func validateSelector(o object, at place, s *disruption.Selector) {
 }
 
 // validateLabelKeys checks keys whose values are read from the pod itself. They
-// need a selector to be added to.
-func validateLabelKeys(o object, field place, keys []string, s *disruption.Selector) {
+// need a selector to be added to, which can hold label values only: the API server
+// refuses a pod with another one.
+func validateLabelKeys(o object, field place, keys []string, s *disruption.Selector, owner *Pod) {
 	if len(keys) > 0 && s == nil {
 		o.bad(field.String(), "set", "absent, as there is no selector")
 	}
 	for i, key := range keys {
 		if !names.LabelKey(key) {
 			o.bad(field.dot(fmt.Sprintf("[%d]", i)), quote(key), names.WantLabelKey)
+		}
+		if value := owner.Labels[key]; !names.LabelValue(value) {
+			o.bad("Labels["+key+"]", quote(value), names.WantLabelValue+", as "+field.dot(fmt.Sprintf("[%d]", i))+" reads it")
 		}
 	}
 }

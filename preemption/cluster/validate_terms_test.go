@@ -30,6 +30,12 @@ func TestBadTermsAreReportedByFieldAndValue(t *testing.T) {
 			`Affinity[0].MatchLabelKeys[1]: "-" is not`, `Affinity[0].MismatchLabelKeys[0]: "v" is not absent from MatchLabelKeys`,
 		}},
 		{"label keys without a selector", Pod{Affinity: []AffinityTerm{{TopologyKey: "zone", MatchLabelKeys: []string{"v"}}}}, []string{"Affinity[0].MatchLabelKeys: set is not"}},
+		{"a label value that a key reads", Pod{
+			Labels:       map[string]string{"v": "no value", "w": "\xff", "x": "-", "other": "not read"},
+			Affinity:     []AffinityTerm{{TopologyKey: "zone", Selector: web, MatchLabelKeys: []string{"w", "absent"}}},
+			AntiAffinity: []AffinityTerm{{TopologyKey: "zone", Selector: web, MismatchLabelKeys: []string{"v"}}},
+			Spread:       []Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: web, MatchLabelKeys: []string{"x"}}},
+		}, []string{`Labels[v]: "no value" is not a label value`, `Labels[w]: "\xff" is not a label value`, `Labels[x]: "-" is not a label value`}},
 		{"a good spread", Pod{Spread: []Spread{{MaxSkew: 1, TopologyKey: "zone", NodeTaintsPolicy: Honor, NodeAffinityPolicy: Ignore}}}, nil},
 		{"a spread", Pod{Spread: []Spread{{MinDomains: -1, NodeTaintsPolicy: "honor", NodeAffinityPolicy: "x", Selector: bad}}}, []string{
 			"Spread[0].MaxSkew: 0 is not >= 1", "Spread[0].MinDomains: -1 is not >= 0",
