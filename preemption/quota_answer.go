@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -66,11 +67,9 @@ func (m *quotaModel) preemptWorkload(p Preemptor, explain bool) (*Result, error)
 	if refused != "" {
 		return &Result{Verdict: NotEligible, Message: refused, Preemptor: askedByWorkload(p), Warnings: m.warnings()}, nil
 	}
-	r, err := m.answer(w, q, explain)
-	if err == nil {
-		r.Preemptor = askedByWorkload(p)
-	}
-	return r, err
+	r := m.answer(w, q, explain)
+	r.Preemptor = askedByWorkload(p)
+	return r, nil
 }
 
 func askedByWorkload(p Preemptor) Asked {
@@ -83,32 +82,28 @@ func askedByWorkload(p Preemptor) Asked {
 
 // answer is the whole road for workload w in queue q: flavors, victims, and if
 // there are none, fewer pods.
-func (m *quotaModel) answer(w *Workload, q cluster.QuotaID, explain bool) (*Result, error) {
+func (m *quotaModel) answer(w *Workload, q cluster.QuotaID, explain bool) *Result {
 	a := m.assigner(w, q)
 	defer m.keep(a.quotaSearch)
-	out, list, err := a.decide()
-	if err != nil {
-		return nil, err
-	}
+	out, list := a.decide()
 	r := a.result(out, list, a.full())
 	if explain {
 		r.Trace = a.trace(out, list)
 	}
-	return r, nil
+	return r
 }
 
 // decide chooses flavors and victims, for fewer pods if there are none for all.
-func (a *assigner) decide() (*assignment, []reprieve.QuotaVictim, error) {
+func (a *assigner) decide() (*assignment, []reprieve.QuotaVictim) {
 	full := a.full()
-	out, list, err := a.try(full)
-	if err != nil || out.admits(list) {
-		return out, list, err
+	out, list := a.try(full)
+	if out.admits(list) {
+		return out, list
 	}
-	less, lessList, err := a.reduce(full)
-	if err != nil || less == nil {
-		return out, list, err
+	if less, lessList := a.reduce(full); less != nil {
+		return less, lessList
 	}
-	return less, lessList, nil
+	return out, list
 }
 
 func (m *quotaModel) assigner(w *Workload, q cluster.QuotaID) *assigner {
@@ -137,12 +132,12 @@ func (a *assigner) waits() int64 {
 }
 
 // try chooses flavors and victims for counts pods of each pod set.
-func (a *assigner) try(counts []int32) (*assignment, []reprieve.QuotaVictim, error) {
-	out, err := a.assign(counts)
-	if err != nil || out.fits || !out.possible {
-		return out, nil, err
+func (a *assigner) try(counts []int32) (*assignment, []reprieve.QuotaVictim) {
+	out := a.assign(counts)
+	if out.fits || !out.possible {
+		return out, nil
 	}
-	return out, a.evict(out.question()), nil
+	return out, a.evict(out.question())
 }
 
 func (out *assignment) admits(list []reprieve.QuotaVictim) bool {
@@ -154,31 +149,30 @@ func (out *assignment) admits(list []reprieve.QuotaVictim) bool {
 // what is left out, as if fewer were always easier. nil if there are none.
 //
 // Source: Kueue v0.20, partial admission.
-func (a *assigner) reduce(full []int32) (best *assignment, list []reprieve.QuotaVictim, err error) {
-	sum := int64(0)
-	spare := make([]int64, len(full))
+func (a *assigner) reduce(full []int32) (best *assignment, list []reprieve.QuotaVictim) {
+	sum := uint64(0)
+	spare := make([]uint64, len(full))
 	for i, set := range a.w.PodSets {
 		if set.MinCount != nil {
-			spare[i] = int64(full[i] - *set.MinCount)
+			spare[i] = uint64(full[i] - *set.MinCount)
 			sum += spare[i]
 		}
 	}
-	low, high := int64(0), sum+1 // the least that helps is in [low, high); high: none does
+	low, high := uint64(0), sum+1 // the least that helps is in [low, high); high: none does
 	for low < high && sum > 0 {
 		less := low + (high-low)/2
 		counts := make([]int32, len(full))
 		for i := range counts {
-			counts[i] = full[i] - int32(spare[i]*less/sum)
+			hi, lo := bits.Mul64(spare[i], less) // of three large pod sets the product leaves an int64
+			fewer, _ := bits.Div64(hi, lo, sum)
+			counts[i] = full[i] - int32(fewer)
 		}
-		out, victims, err := a.try(counts)
-		if err != nil {
-			return nil, nil, err
-		}
+		out, victims := a.try(counts)
 		if out.admits(victims) {
 			best, list, high = out, victims, less
 		} else {
 			low = less + 1
 		}
 	}
-	return best, list, nil
+	return best, list
 }

@@ -1,10 +1,12 @@
 package preemption
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 )
@@ -84,11 +86,10 @@ type assigner struct {
 // demand is what pod sets that go together ask of each resource.
 type demand map[string]int64
 
-// assign chooses flavors for counts pods of each pod set. The error is for a
-// request that is too large to count.
+// assign chooses flavors for counts pods of each pod set.
 //
 // Source: Kueue v0.20, flavor assignment.
-func (a *assigner) assign(counts []int32) (*assignment, error) {
+func (a *assigner) assign(counts []int32) *assignment {
 	clear(a.used)
 	a.why = nil
 	out := &assignment{fits: true, possible: true, counts: counts}
@@ -102,27 +103,19 @@ func (a *assigner) assign(counts []int32) (*assignment, error) {
 		demands := make([]demand, len(sets))
 		for k, set := range sets {
 			done[set] = true
-			d, err := a.demand(set, counts[set])
-			if err != nil {
-				return nil, err
-			}
-			demands[k] = d
-			for r, v := range d {
-				if total[r] += v; total[r] > cluster.MaxUsage {
-					return nil, workloadError(a.w, "PodSets", "too much "+r, "at most 2^62-1 in all")
-				}
+			demands[k] = a.demand(set, counts[set])
+			for r, v := range demands[k] {
+				total[r] += v
 			}
 		}
 		chosen, ok := a.choose(sets, total)
 		if !ok {
-			return &assignment{counts: counts, why: a.why}, nil
+			return &assignment{counts: counts, why: a.why}
 		}
-		if err := a.note(out, sets, demands, chosen); err != nil {
-			return nil, err
-		}
+		a.note(out, sets, demands, chosen)
 	}
 	out.why = a.why
-	return out, nil
+	return out
 }
 
 // together lists the pod sets that take the same flavors as pod set i.
@@ -138,23 +131,63 @@ func (a *assigner) together(i int) []int {
 	return sets
 }
 
-// demand is what count pods of a pod set ask for. Pods are counted where the queue
-// has quota of them.
-func (a *assigner) demand(set int, count int32) (demand, error) {
+// demand is what count pods of a pod set ask for, which [checkAmounts] let pass. Pods
+// are counted where the queue has quota of them.
+func (a *assigner) demand(set int, count int32) demand {
 	s := &a.w.PodSets[set]
 	d := demand{}
 	for r := range s.Requests {
-		v, ok := s.Total(r, count)
-		if !ok {
-			return nil, workloadError(a.w, fmt.Sprintf("PodSets[%d].Requests[%s]", set, r), fmt.Sprint(s.Requests[r]),
-				"at most 2^62-1 in all")
-		}
-		d[r] = v
+		d[r], _ = s.Total(r, count)
 	}
 	if a.groupOf(cluster.Pods) != nil {
 		d[cluster.Pods] = int64(count)
 	}
-	return d, nil
+	return d
+}
+
+// checkAmounts complains about every resource of which w asks for more than can be
+// counted, in a pod set or in all of them together.
+func checkAmounts(w *Workload) error {
+	if countable(w) {
+		return nil
+	}
+	var errs []error
+	totals := map[string]int64{}
+	for i := range w.PodSets {
+		set := &w.PodSets[i]
+		for _, r := range slices.Sorted(maps.Keys(set.Requests)) {
+			v, ok := set.Total(r, set.Count)
+			if !ok {
+				errs = append(errs, workloadError(w, fmt.Sprintf("PodSets[%d].Requests[%s]", i, r), fmt.Sprint(set.Requests[r]),
+					"at most 2^62-1 in all"))
+				v = 0
+			}
+			totals[r] = quota.Add(totals[r], v)
+		}
+	}
+	for _, r := range slices.Sorted(maps.Keys(totals)) {
+		if totals[r] > cluster.MaxUsage {
+			errs = append(errs, workloadError(w, "PodSets", "too much "+r, "at most 2^62-1 in all"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// countable reports whether w is far from asking for too much: everything that it asks
+// for, added up, could be counted.
+func countable(w *Workload) bool {
+	sum := int64(0)
+	for i := range w.PodSets {
+		set := &w.PodSets[i]
+		for r := range set.Requests {
+			v, ok := set.Total(r, set.Count)
+			if !ok || v > cluster.MaxUsage-sum {
+				return false
+			}
+			sum += v
+		}
+	}
+	return true
 }
 
 func (a *assigner) groupOf(resource string) *cluster.QuotaGroup {
@@ -189,7 +222,7 @@ func (a *assigner) question(request []cluster.ColumnAmount, contested []cluster.
 }
 
 // note adds what sets take to the assignment.
-func (a *assigner) note(out *assignment, sets []int, demands []demand, chosen map[string]choice) error {
+func (a *assigner) note(out *assignment, sets []int, demands []demand, chosen map[string]choice) {
 	for k, set := range sets {
 		for _, r := range slices.Sorted(maps.Keys(demands[k])) {
 			c, ok := chosen[r]
@@ -197,15 +230,12 @@ func (a *assigner) note(out *assignment, sets []int, demands []demand, chosen ma
 				continue
 			}
 			v := demands[k][r]
-			if a.used[c.column] += v; a.used[c.column] > cluster.MaxUsage {
-				return workloadError(a.w, "PodSets", "too much "+r, "at most 2^62-1 in all")
-			}
+			a.used[c.column] += v
 			out.list = append(out.list, assigned{set, r, c.column, v, c.price})
 			out.level = max(out.level, c.level)
 			out.fits = out.fits && c.mode == fitsNow
 		}
 	}
-	return nil
 }
 
 // question is the search for all that the assignment asks at once.

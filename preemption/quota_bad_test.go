@@ -3,6 +3,7 @@ package preemption_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -130,6 +131,77 @@ func TestQuotaOptionsAreChecked(t *testing.T) {
 		_, err := o.Preempt(quotaPreemptor, seededQuota(1).snapshot)
 		var option *preemption.OptionError
 		require.ErrorAs(t, err, &option)
+	}
+}
+
+// oneQueue is a snapshot with one queue, of that much quota of each resource in one flavor.
+func oneQueue(nominal int64, resources ...string) *preemption.Snapshot {
+	quotas := cluster.FlavorQuotas{Flavor: "f"}
+	for _, r := range resources {
+		quotas.Resources = append(quotas.Resources, cluster.ResourceQuota{Resource: r, Nominal: nominal})
+	}
+	return &preemption.Snapshot{
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}},
+		ClusterQueues:   []cluster.ClusterQueue{{Name: "q", Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{quotas}}}}},
+		LocalQueues:     []cluster.LocalQueue{{Name: "l", ClusterQueue: "q"}},
+	}
+}
+
+// TestFewerPodsOfManyLargeSets: the sum of what may be left out, times what one pod set
+// may leave out, goes far beyond an int64.
+func TestFewerPodsOfManyLargeSets(t *testing.T) {
+	one := int32(1)
+	for sets := 1; sets <= 10; sets++ {
+		for resource, request := range map[string]preemption.Resources{cluster.Pods: nil, "cpu": {"cpu": 1}} {
+			w := &preemption.Workload{Name: "w", Queue: "l"}
+			for i := range sets {
+				w.PodSets = append(w.PodSets, cluster.PodSet{Name: fmt.Sprint("s", i), Count: math.MaxInt32, MinCount: &one, Requests: request})
+			}
+			r, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Workload: w}, oneQueue(10, resource))
+			require.NoError(t, err)
+			require.Equal(t, preemption.Fits, r.Verdict, r.Message)
+			require.Len(t, r.Quota.Counts, sets)
+			for _, n := range r.Quota.Counts {
+				require.EqualValues(t, 10/sets, n, "all sets are alike, and %d times one more are above 10", sets)
+			}
+		}
+	}
+}
+
+// TestAmountsTooLargeToCountAreAllTold: every pod set and resource, in one order.
+func TestAmountsTooLargeToCountAreAllTold(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	huge := preemption.Resources{}
+	for _, r := range names {
+		huge[r] = 1 << 61
+	}
+	workload := preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &preemption.Workload{Name: "w", Queue: "l", PodSets: []cluster.PodSet{
+		{Name: "s", Count: 100, Requests: huge}, {Name: "t", Count: 1, Requests: huge}, {Name: "u", Count: 1, Requests: huge},
+	}}}
+	want := ""
+	for _, r := range names {
+		want += `cluster: Workload "w": PodSets[0].Requests[` + r + "]: 2305843009213693952 is not at most 2^62-1 in all\n"
+	}
+	for i, r := range names {
+		if want += `cluster: Workload "w": PodSets: too much ` + r + " is not at most 2^62-1 in all"; i < len(names)-1 {
+			want += "\n"
+		}
+	}
+	pods := preemption.Preemptor{Group: &preemption.PodGroup{Name: "g", Queue: "l"}}
+	for i := range 3 {
+		pods.Pods = append(pods.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Requests: huge})
+	}
+	wantPods := ""
+	for i, r := range names {
+		if wantPods += `cluster: Pod "p1": Requests[` + r + "]: 2305843009213693952 is not at most 2^62-1 in all"; i < len(names)-1 {
+			wantPods += "\n"
+		}
+	}
+	for range 50 {
+		_, err := preemption.Preempt(workload, oneQueue(10, names...))
+		require.EqualError(t, err, want)
+		_, err = preemption.Preempt(pods, oneQueue(10, names...))
+		require.EqualError(t, err, wantPods)
 	}
 }
 

@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -199,13 +200,14 @@ func (m *quotaModel) affords(j *quotaJob) error {
 	if j.r == nil {
 		return nil
 	}
+	var errs []error
 	for _, u := range j.r.Usage {
 		if m.live.total[u.Column] > cluster.MaxUsage-u.Amount {
-			return workloadError(j.w, "PodSets", fmt.Sprintf("%d %s", u.Amount, m.ix.ResourceName(u.Column)),
-				"so little that all workloads together use at most 2^62-1")
+			errs = append(errs, workloadError(j.w, "PodSets", fmt.Sprintf("%d %s", u.Amount, m.ix.ResourceName(u.Column)),
+				"so little that all workloads together use at most 2^62-1"))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // drop takes a workload away, and reports whether it was there.

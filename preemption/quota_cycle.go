@@ -100,10 +100,7 @@ func (m *quotaModel) head(p Preemptor, w *Workload) (head, error) {
 	}
 	h.queue = q
 	a := m.assigner(w, q)
-	out, err := a.assign(a.full())
-	if err != nil {
-		return h, err
-	}
+	out := a.assign(a.full())
 	h.request, _ = out.question()
 	h.level = out.level
 	return h, nil

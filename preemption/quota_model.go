@@ -201,7 +201,7 @@ func (m *quotaModel) findWorkload(p Preemptor) (*Workload, error) {
 	if w.Admission != nil {
 		return nil, workloadError(w, "Admission", "set", "absent: the preemptor holds quota already")
 	}
-	return w, nil
+	return w, checkAmounts(w)
 }
 
 // queueOf returns the ClusterQueue of a pending workload, or says why it cannot

@@ -2,11 +2,13 @@ package preemption
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -22,13 +24,9 @@ type quotaOffer struct {
 // choose lists the choices of flavors, in the queue's order, without those that can
 // never be had.
 func (s *queueSearch) choose() error {
-	total := map[string]int64{}
-	for _, m := range s.members {
-		for r, v := range m.Pod.Requests {
-			if total[r] += v; total[r] < 0 || total[r] > cluster.MaxUsage {
-				return fieldError(m.Pod, "Requests["+r+"]", fmt.Sprint(v), "at most 2^62-1 in all", nil)
-			}
-		}
+	total, err := s.totals()
+	if err != nil {
+		return err
 	}
 	total[cluster.Pods] = int64(len(s.members))
 	groups := s.jobs.ix.Groups(s.queue)
@@ -53,6 +51,23 @@ func (s *queueSearch) choose() error {
 	}
 	s.combine(asked, total, quotaOffer{})
 	return nil
+}
+
+// totals is what the members ask for together. It complains about every resource of
+// which that cannot be counted, at the member that is too much.
+func (s *queueSearch) totals() (map[string]int64, error) {
+	total := map[string]int64{}
+	var errs []error
+	for _, m := range s.members {
+		for _, r := range slices.Sorted(maps.Keys(m.Pod.Requests)) {
+			before, v := total[r], m.Pod.Requests[r]
+			total[r] = quota.Add(before, v)
+			if before <= cluster.MaxUsage && total[r] > cluster.MaxUsage {
+				errs = append(errs, fieldError(m.Pod, "Requests["+r+"]", fmt.Sprint(v), "at most 2^62-1 in all", nil))
+			}
+		}
+	}
+	return total, errors.Join(errs...)
 }
 
 // combine extends offer by a flavor of each of groups.

@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -125,20 +126,23 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 			total[u.Column] += u.Amount
 		}
 	}
+	var errs []error
 	for _, k := range keys {
 		job := byKey[k]
 		r, err := j.reserve(job.pods)
 		if err != nil {
-			return nil, err
+			errs = append(errs, err)
 		}
 		if r == nil {
 			continue
 		}
 		for _, u := range r.Usage {
-			if total[u.Column] += u.Amount; total[u.Column] > cluster.MaxUsage {
-				return nil, fieldError(c.ix.Pod(job.pods[0]), "Requests", fmt.Sprintf("%d %s", u.Amount, j.ix.ResourceName(u.Column)),
-					"so little that everybody together uses at most 2^62-1", nil)
+			if u.Amount > cluster.MaxUsage-total[u.Column] {
+				errs = append(errs, fieldError(c.ix.Pod(job.pods[0]), "Requests", fmt.Sprintf("%d %s", u.Amount, j.ix.ResourceName(u.Column)),
+					"so little that everybody together uses at most 2^62-1", nil))
+				continue
 			}
+			total[u.Column] += u.Amount
 		}
 		job.r = r
 		j.usage.Add(r.Queue, r.Usage)
@@ -156,6 +160,9 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 		for _, rs := range j.sorted {
 			rs.Insert(r)
 		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return j, nil
 }

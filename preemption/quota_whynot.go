@@ -32,10 +32,7 @@ func (m *quotaModel) whyNotWorkload(p Preemptor, target Target) (*Why, error) {
 	}
 	a := m.assigner(w, q)
 	defer m.keep(a.quotaSearch)
-	out, list, err := a.decide()
-	if err != nil {
-		return nil, err
-	}
+	out, list := a.decide()
 	return a.whyNot(out, list, r), nil
 }
 

@@ -27,12 +27,13 @@ func (ix *QuotaIndex) compileWorkloads(ps *problems, s *QuotaObjects) {
 	used := make([]int64, len(ix.columns))
 	for _, r := range ix.reservations {
 		for _, u := range r.Usage {
-			if used[u.Column] += u.Amount; used[u.Column] > MaxUsage {
+			if u.Amount > MaxUsage-used[u.Column] {
 				w := r.Workload
 				ps.object(KindWorkload, w.Namespace, w.Name).bad("PodSets", number(u.Amount)+" "+ix.ResourceName(u.Column),
 					"so little that all workloads together use at most 2^62-1")
-				return
+				continue
 			}
+			used[u.Column] += u.Amount
 		}
 	}
 }
@@ -87,25 +88,31 @@ func (ix *QuotaIndex) reserve(ps *problems, warnings *[]Warning, w *Workload, no
 		}
 	}
 	used := make(map[ColumnID]int64, 4)
+	o, good := ps.object(KindWorkload, w.Namespace, w.Name), true
 	for i := range w.PodSets {
 		set := &w.PodSets[i]
 		for _, resource := range sortedNames(set.Flavors) {
 			amount, ok := set.total(resource)
 			if !ok {
-				ps.object(KindWorkload, w.Namespace, w.Name).bad(
-					index("PodSets", i)+"["+resource+"]", "too much", "at most 2^62-1 in all")
-				return nil
+				o.bad(index("PodSets", i)+"["+resource+"]", "too much", "at most 2^62-1 in all")
+				good = false
+				continue
 			}
 			c := ix.Column(set.Flavors[resource], resource)
 			if c == NoColumn {
 				warn(index("PodSets", i)+".Flavors["+resource+"]", set.Flavors[resource], "nobody has quota of it: not counted")
 				continue
 			}
-			if used[c] += amount; used[c] > MaxUsage {
-				ps.object(KindWorkload, w.Namespace, w.Name).bad("PodSets", "too much "+resource, "at most 2^62-1 in all")
-				return nil
+			if amount > MaxUsage-used[c] {
+				o.bad(index("PodSets", i)+"["+resource+"]", number(amount), "at most 2^62-1 in all, with the pod sets before")
+				good = false
+				continue
 			}
+			used[c] += amount
 		}
+	}
+	if !good {
+		return nil
 	}
 	for c, amount := range used {
 		r.Usage = append(r.Usage, ColumnAmount{c, amount})
