@@ -161,7 +161,7 @@ func TestUnlimitedQuotaStaysUnlimited(t *testing.T) {
 }
 
 func TestAmountsSaturate(t *testing.T) {
-	const most, least = cluster.Unlimited, -cluster.Unlimited - 1
+	const most, least int64 = cluster.Unlimited, -cluster.Unlimited - 1
 	require.EqualValues(t, most, quota.Add(most, -5))
 	require.EqualValues(t, most, quota.Add(most-1, 5))
 	require.EqualValues(t, least, quota.Add(least, -1))
