@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -381,4 +382,24 @@ func TestWhyAKeptUnitIsNoVictim(t *testing.T) {
 	require.Equal(t, []preemption.KeptUnit{{
 		Kind: cluster.KindPod, Name: "spare", Node: "n1", Priority: 1, Rule: victims.KeptStandby, Text: "on standby, it never goes",
 	}}, r.Kept)
+}
+
+// TestEqualsStayAtAnUnknownTime: that equals may go is an exception, which asks for a
+// run time that is known.
+func TestEqualsStayAtAnUnknownTime(t *testing.T) {
+	started := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	snapshot := &preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 1}}},
+		Pods:  []preemption.Pod{{Name: "p", Node: "n", Requests: preemption.Resources{"cpu": 1}, Started: started}},
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "x", Requests: preemption.Resources{"cpu": 1}}}}
+	options := preemption.Options{Guards: preemption.Guards{EqualAfterSeconds: 60}, Explain: true}
+	r, err := options.Preempt(p, snapshot)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Contains(t, fmt.Sprint(r.Trace), "kept p: as important as the preemptor, and nobody knows the time")
+	snapshot.Time = started.Add(time.Minute)
+	r, err = options.Preempt(p, snapshot)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict)
 }

@@ -90,7 +90,8 @@ func (k Kept) String() string {
 type LowerPriority struct {
 	// EqualAfterSeconds lets a unit be evicted for a preemptor of equal priority once
 	// it has run that long, unless the preemptor ran longer, or was itself evicted
-	// less than that long ago. 0: never.
+	// less than that long ago. 0: never; nor where the snapshot has no time, or a pod
+	// of the unit has not started.
 	EqualAfterSeconds int64
 }
 
@@ -105,6 +106,9 @@ func (l LowerPriority) Kept(us *Units, u UnitID, p Claim) Kept {
 	}
 	if ago, known := us.ix.Elapsed(p.Evicted); known && ago < l.EqualAfterSeconds {
 		return Kept{Rule: KeptEqual, Seconds: l.EqualAfterSeconds - ago, Detail: "as important as the preemptor, which was evicted lately: safe"}
+	}
+	if us.ix.Time().IsZero() {
+		return Kept{Rule: KeptEqual, Detail: "as important as the preemptor, and nobody knows the time: safe from its equals"}
 	}
 	current := us.runs(u)
 	if current < l.EqualAfterSeconds {
