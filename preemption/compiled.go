@@ -20,6 +20,7 @@ import (
 type compiled struct {
 	options Options
 	rules   generation
+	traits  traits // of the rules and options, and of what the units do not tell
 	ix      *cluster.Index
 
 	live    bool // it can follow changes
@@ -36,7 +37,6 @@ type compiled struct {
 	searchChecks int  // see the constant
 	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
 	chunkSize    int  // 0: see the constant
-	atOnce       bool // see decideAtOnce
 	askedAgain   bool // for nearestBounded
 
 	tools     *sync.Pool // of *podTools, for the units, ladders and budgets as they are
@@ -136,7 +136,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 			return nil, err
 		}
 	}
-	c := &compiled{options: o, rules: rules, ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
+	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
 		if err := strict(slices.Concat(c.warnings(), quota.allWarnings())); err != nil {
@@ -151,7 +151,8 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 // them. Without it units are formed for the kind of preemptor that is asked about.
 func (c *compiled) prepare() {
 	c.live = c.podUnits().follow() && c.options.PreemptionPriority.MaxLead == 0 && c.queued.queued == nil && !c.anyNominatedQueued()
-	c.atOnce = c.decidesAtOnce()
+	c.traits.set(traitQueued, c.queued.queued != nil)
+	c.traits.set(traitWaits, c.ix.Classes().AnyWaits())
 }
 
 // warnings lists what is odd in the snapshot, and in the options beside it.

@@ -62,11 +62,6 @@ func (q *question) compareScores(a, b *victims.Score) int {
 	return q.ranking.Compare(*a, *b)
 }
 
-// ranksPlainly reports whether scores are compared as the rules do.
-func (q *question) ranksPlainly() bool {
-	return q.ranking.CostAt == 0 && (q.options.Hooks == nil || q.options.Hooks.Compare == nil)
-}
-
 // criteria spells out a score.
 func (q *question) criteria(score victims.Score) []Criterion {
 	names, values := q.ranking.Criteria(), q.ranking.Values(score)

@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -107,27 +106,14 @@ func decisionOf(r *Result, score victims.Score) Decision {
 	return d
 }
 
-// decidesAtOnce reports whether options, classes and quota leave the choice of a lone pod's
-// victims to resources, budgets and constraints.
-func (c *compiled) decidesAtOnce() bool {
-	if !reflect.DeepEqual(c.options, Options{Rules: c.options.Rules}) || c.rules.lowest ||
-		c.podUnits().protections != nil || c.podUnits().ladder.Levels() == nil || c.queued.queued != nil {
-		return false
-	}
-	return !c.ix.Classes().AnyWaits()
-}
-
 // decideAtOnce answers where the standing of the pod's shape tells everything; ok is
 // false where it does not.
 func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
-	if !c.atOnce || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
+	if !atOnce.leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
 		return d, false
 	}
 	pod := c.lone(p)
-	if pod == nil || !simple(pod) {
-		return d, false
-	}
-	if levels := c.podUnits().ladder.Levels(); levels == nil || levels.NumOdd() > 0 {
+	if pod == nil || !atOnce.leads(traitsOf(pod)|c.podUnits().traits()) || c.podUnits().ladder.Levels().NumOdd() > 0 {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
@@ -186,13 +172,7 @@ func (c *compiled) lone(p *Preemptor) *cluster.Pod {
 	return nil
 }
 
-// simple reports whether nothing but room, static checks and priority matters for pod.
-func simple(pod *cluster.Pod) bool {
-	return pod.Node == "" && pod.NominatedNode == "" && pod.Group == "" && pod.Queue == "" && pod.Guard == nil &&
-		len(pod.Ports)+len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices)+len(pod.Evictions) == 0
-}
-
-// sound reports whether pod, where it is simple, can't be malformed but for its
+// sound reports whether pod, without traits of its own, can't be malformed but for its
 // requests.
 func sound(pod *cluster.Pod) bool {
 	return pod.Name != "" && pod.Policy == "" && len(pod.Tolerations) == 0 && pod.NodeAffinity == nil && pod.Cost == nil && pod.RanSeconds == 0

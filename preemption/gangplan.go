@@ -61,7 +61,7 @@ func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
 // dearer reports whether the members that are placed cost more than the best plan so
 // far, as far as that can be told without giving anybody back.
 func (a *attemptAt) dearer() bool {
-	if a.top == nil || !a.plain || a.rules.mobile || a.rules.lowest || a.bounded() || !a.ranksPlainly() {
+	if a.top == nil || !a.plain || !byPriceFirst.leads(a.question.traits()) {
 		return false
 	}
 	if a.rules.members != MinCount {

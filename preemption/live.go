@@ -21,8 +21,8 @@ func (s *sides) follow() bool { return s.units.Follows() && s.protections == nil
 // fork returns an independent copy of a live c. It may run beside questions.
 func (c *compiled) fork() *compiled {
 	f := &compiled{
-		options: c.options, rules: c.rules, ix: c.ix.Fork(), live: true, ranking: c.ranking,
-		hard: c.hard, unknown: c.unknown, limits: c.limits, quota: c.quota, searchChecks: c.searchChecks, atOnce: c.atOnce,
+		options: c.options, rules: c.rules, traits: c.traits, ix: c.ix.Fork(), live: true, ranking: c.ranking,
+		hard: c.hard, unknown: c.unknown, limits: c.limits, quota: c.quota, searchChecks: c.searchChecks,
 		tools: &sync.Pool{}, slotTools: &sync.Pool{},
 	}
 	f.pods.forkOf(&c.pods, f.ix)

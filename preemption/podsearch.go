@@ -14,6 +14,7 @@ import (
 // podSearch is the search for one pod: every node is a domain.
 type podSearch struct {
 	*question
+	traits traits
 	member *domain.Member
 	trial  *domain.NodeTrial
 	runner *reprieve.Runner
@@ -62,7 +63,7 @@ func newPodSearch(q *question) *podSearch {
 	s.stats = Stats{Domains: q.ix.NumNodes(), Exact: true, Hooks: q.options.Hooks != nil}
 	s.runner.Repeat = q.options.repeat(false)
 	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
-	if tools.sweep != nil && q.plainly() {
+	if s.traits = q.traits(); bySweep.leads(s.traits) {
 		s.sweep, s.scan = tools.sweep, tools.scan
 		s.sweep.Ask(member, q.priority)
 	}
@@ -75,15 +76,6 @@ func (s *podSearch) end() {
 		best: candidate{victims: s.best.victims[:0]},
 		cuts: s.cuts, swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
 	}
-}
-
-// plainly reports whether nothing but resources, budgets and constraints decides
-// who returns.
-func (q *question) plainly() bool {
-	m := q.members[0]
-	return !q.rules.lowest && !q.options.BrokenGroupsFree &&
-		len(m.Pod.Ports) == 0 && len(m.Unknown()) == 0 &&
-		q.protections == nil && !q.bounded() && !q.units.Priced() && q.ranksPlainly()
 }
 
 // run is the whole road: does it fit, may it preempt, whom, and where.

@@ -11,13 +11,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// scans reports whether all nodes can be looked at at once, by columns: where
-// nothing but resources and budgets decides, and only the best node is asked for.
-func (s *podSearch) scans() bool {
-	o := &s.options
-	return s.scan != nil && len(s.states) == 0 && o.Sampling == nil && !o.Candidates && !o.Explain &&
-		!s.each && !s.unbounded
-}
+// scans reports whether all nodes are looked at at once, by columns.
+func (s *podSearch) scans() bool { return byScan.leads(s.traits) && !s.each && !s.unbounded }
 
 // scanAll is the whole road by columns. Nodes of which these don't tell everything
 // are looked at one by one, as in exhaust.

@@ -67,25 +67,14 @@ func (s *gangSearch) newSlotSearch() *slotSearch {
 	return f
 }
 
-// countable reports whether members are all alike, nothing but resources and budgets
-// decides, and nobody wants to know how it went.
+// countable reports whether members can be counted.
 func (s *gangSearch) countable() bool {
-	q := s.question
-	switch {
-	case len(q.states) > 0, q.protections != nil, q.bounded(), q.units.Priced():
-		return false
-	case q.options.Hooks != nil, q.options.Explain, q.options.BrokenGroupsFree:
-		return false
-	case q.given != nil, len(q.team.children) > 0, q.rules.lowest:
-		return false
-	case q.rules.members == MinCount && q.team.need() < len(q.members): // others may come along
-		return false
-	case q.rules.mobile && q.options.repeat(q.rules.repeatGroups):
-		return false
-	case len(q.members[0].Unknown()) > 0 || !domain.Equal(q.members):
-		return false
+	t := s.question.traits()
+	if byCounting.leads(t) {
+		t.set(traitUnequal, !domain.Equal(s.members))
+		t.set(traitOwn, s.ownVictims())
 	}
-	return q.ladder.Lanes() != nil && !s.ownVictims()
+	return byCounting.leads(t)
 }
 
 // ownVictims reports whether a running pod of the gang might be evicted for it.

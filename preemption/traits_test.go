@@ -1,0 +1,141 @@
+package preemption
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// What a road looks at is known for every field of the objects that it reads: columns
+// hold it, or it is part of a shape's key, or it is a trait, which closes the road.
+// Whoever adds a field says here which of these it is.
+const (
+	inColumns = "columns and keys"            // rooms, priorities, starts, static checks
+	isTrait   = "trait of the pod"            // traitsOf tells
+	ofUnits   = "trait of units or question"  // sides.traits or question.traits tells
+	noSay     = "has no say in a lone answer" // names, and what only others read
+)
+
+var classified = map[reflect.Type]map[string]string{
+	reflect.TypeFor[cluster.Pod](): {
+		"Namespace": noSay, "Name": noSay, "UID": noSay, "Annotations": noSay, "Owner": noSay,
+		"Labels":       ofUnits, // read by constraints of others: AntiTerms, states
+		"RequiredNode": inColumns, "Requests": inColumns, "Tolerations": inColumns, "NodeSelector": inColumns,
+		"NodeAffinity": inColumns, "Class": inColumns, "Priority": inColumns, "Policy": inColumns,
+		"PreemptionPriority": noSay, "Created": ofUnits, "Scheduled": noSay, "Started": noSay,
+		"Terminating": noSay, "Preempted": noSay, "Cost": noSay, "RanSeconds": noSay,
+		"Node": isTrait, "NominatedNode": isTrait, "Ports": isTrait, "Group": isTrait, "Queue": isTrait, "Guard": isTrait, "Evictions": isTrait,
+		"Affinity": isTrait, "AntiAffinity": isTrait, "Spread": isTrait, "Tokens": isTrait, "Devices": isTrait,
+	},
+	reflect.TypeFor[cluster.Node](): {
+		"Name": inColumns, "Labels": inColumns, "Allocatable": inColumns, "Taints": inColumns, "Unschedulable": inColumns,
+		"Annotations": noSay, "Devices": ofUnits,
+	},
+	reflect.TypeFor[cluster.PodGroup](): {
+		"Namespace": noSay, "Name": noSay, "UID": noSay, "Labels": noSay, "Basic": ofUnits, "Class": inColumns, "Priority": inColumns,
+		"Parent": ofUnits, "Mode": ofUnits, "MinCount": ofUnits, "PreemptionPriority": ofUnits, "Policy": inColumns, "Leader": ofUnits,
+		"Topology": ofUnits, "Queue": ofUnits, "Guard": ofUnits, "Cost": ofUnits, "Evictions": ofUnits, "RanSeconds": ofUnits,
+	},
+}
+
+func TestEveryFieldIsClassified(t *testing.T) {
+	for typ, fields := range classified {
+		var names []string
+		for i := range typ.NumField() {
+			names = append(names, typ.Field(i).Name)
+		}
+		require.ElementsMatch(t, names, slices.Collect(maps.Keys(fields)), "%s", typ)
+	}
+}
+
+// TestTraitsOfAPodAreToldByItsFields: a field that is a trait is seen when it is set, the
+// others are not.
+func TestTraitsOfAPodAreToldByItsFields(t *testing.T) {
+	typ := reflect.TypeFor[cluster.Pod]()
+	for i := range typ.NumField() {
+		var pod cluster.Pod
+		fill(t, reflect.ValueOf(&pod).Elem().Field(i))
+		require.Equal(t, classified[typ][typ.Field(i).Name] == isTrait, traitsOf(&pod) != 0, "Pod.%s", typ.Field(i).Name)
+	}
+}
+
+// fill gives v a value that is not zero.
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int32, reflect.Int64, reflect.Int:
+		v.SetInt(1)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem())
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1, 0)))
+			break
+		}
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() {
+				fill(t, f)
+			}
+		}
+	default:
+		t.Fatalf("nothing to fill a %s with", v.Type())
+	}
+	require.False(t, v.IsZero(), "%s", v.Type())
+}
+
+// TestEveryOptionIsATrait: a decision at once is closed to every option but the rules.
+func TestEveryOptionIsATrait(t *testing.T) {
+	typ := reflect.TypeFor[Options]()
+	for i := range typ.NumField() {
+		o := Options{Rules: Kubernetes137}
+		if typ.Field(i).Name == "Rules" {
+			require.True(t, atOnce.leads(o.traits(&generation{})))
+			continue
+		}
+		fill(t, reflect.ValueOf(&o).Elem().Field(i))
+		require.False(t, atOnce.leads(o.traits(&generation{})), "Options.%s", typ.Field(i).Name)
+	}
+}
+
+// TestRoadsNameBenchmarks: what a road is there for can be run.
+func TestRoadsNameBenchmarks(t *testing.T) {
+	known := map[string]bool{}
+	files, err := filepath.Glob("../bench/*_test.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Benchmark") {
+				known[f.Name.Name] = true
+			}
+		}
+	}
+	for _, r := range roads {
+		require.True(t, known[r.benchmark], "%s: %s", r.name, r.benchmark)
+	}
+}
