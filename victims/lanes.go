@@ -26,7 +26,7 @@ type Lanes struct {
 type lane struct {
 	word  int
 	shift uint
-	most  int64 // what it can hold, in grains
+	most  int64 // what it can hold, in grains: more than any node offers
 	grain int64
 }
 
@@ -181,9 +181,9 @@ func (l *Lanes) divides(row []int64) bool {
 	return true
 }
 
-// packRoom packs free room, with every guard set: below zero counts as nothing, and
-// more pods than anybody has as that many. False if a lane cannot hold it, or only
-// rounded.
+// packRoom packs free room, with every guard set: below zero counts as nothing. False
+// if a lane cannot hold it, or only rounded. The most that a lane holds is no room: it
+// stands for asks beyond what any node offers, and would let them fit.
 func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
 	copy(dst, l.guards)
 	for r, v := range row {
@@ -192,14 +192,8 @@ func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
 		}
 		at := &l.lane[r]
 		grains := at.grains(v)
-		if grains*at.grain != v {
+		if grains*at.grain != v || grains >= at.most {
 			return false
-		}
-		if grains > at.most {
-			if r != int(cluster.PodsColumn) {
-				return false
-			}
-			grains = at.most
 		}
 		dst[at.word] |= uint64(grains) << at.shift
 	}
@@ -215,8 +209,8 @@ type Ask struct {
 	need   []uint64 // guards of what a node has to offer in all: pods apart
 }
 
-// Pack packs row, a row of the index, into a. Amounts beyond what any node offers
-// become one that no node offers either.
+// Pack packs row, a row of the index, into a. Amounts beyond what a lane can hold
+// become the most that it holds, which no node offers either: see packRoom.
 func (l *Lanes) Pack(a *Ask, row []int64) {
 	for _, s := range []*[]uint64{&a.Words, &a.Masks, &a.Guards, &a.Rest, &a.need} {
 		*s = slices.Grow((*s)[:0], l.words)[:l.words]
