@@ -218,7 +218,7 @@ func (s *gangSearch) score(list []victims.UnitID, parts victims.Parts, violation
 
 // whyNot answers about a domain that holds a node, or about a unit.
 func (s *gangSearch) whyNot(target Target) (*Why, error) {
-	s.options.Candidates = true
+	s.each = true
 	return s.whyNotOf(s, target)
 }
 

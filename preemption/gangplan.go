@@ -258,7 +258,7 @@ func (a *attemptAt) finish() {
 
 // keepPlan notes the plan of a domain, and keeps it if it is the best so far.
 func (s *gangSearch) keepPlan(p *plan) {
-	if s.options.Candidates {
+	if s.options.Candidates || s.each {
 		s.found = append(s.found, *p)
 	}
 	if s.best == nil || s.compare(p, s.best) < 0 {

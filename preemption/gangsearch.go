@@ -25,6 +25,7 @@ type gangSearch struct {
 	slots   *slotSearch // nil if members can't be counted
 	counted int         // checks that counting stands for
 	brief   bool        // only verdict, domain and score are asked for
+	each    bool        // the plan of every domain is asked for
 
 	best     *plan
 	room     int // for so many members at most there would be room, where it is not enough
