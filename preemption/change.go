@@ -47,7 +47,7 @@ func (pl *Planner) remodel(f func(m *model) error) error {
 
 // SetTime moves the model's time; see [cluster.Snapshot].
 func (pl *Planner) SetTime(now time.Time) {
-	_ = pl.changeQuota(func(m *quotaModel) error { m.now = cluster.Nanos(now); return nil })
+	_ = pl.changeQuota(func(m *quotaModel) error { m.setTime(cluster.Nanos(now)); return nil })
 	_ = pl.change(func(e edit) error { e.setTime(now); return nil })
 }
 

@@ -172,11 +172,7 @@ func (m *quotaModel) set(w *Workload) error {
 		m.live.count(before.r, +1)
 		m.drop(w.Namespace, w.Name)
 	}
-	m.live.jobs.ReplaceOrInsert(j)
-	if len(j.warnings) > 0 {
-		m.live.odd.ReplaceOrInsert(j)
-	}
-	m.live.count(j.r, +1)
+	m.live.put(j)
 	if j.r != nil {
 		m.usage.Add(j.r.Queue, j.r.Usage)
 		m.noteUsage(j.r)
@@ -212,12 +208,10 @@ func (m *quotaModel) affords(j *quotaJob) error {
 
 // drop takes a workload away, and reports whether it was there.
 func (m *quotaModel) drop(namespace, name string) bool {
-	j, ok := m.live.jobs.Delete(&quotaJob{w: &Workload{Namespace: namespace, Name: name}})
-	if !ok {
+	j := m.live.take(namespace, name)
+	if j == nil {
 		return false
 	}
-	m.live.odd.Delete(j)
-	m.live.count(j.r, -1)
 	if j.r != nil {
 		m.usage.Remove(j.r.Queue, j.r.Usage)
 		m.noteUsage(j.r)
@@ -226,6 +220,24 @@ func (m *quotaModel) drop(namespace, name string) bool {
 		}
 	}
 	return true
+}
+
+// setTime moves the time, as [cluster.Nanos]. The logarithm of the workloads for each
+// that does not say since when it holds quota: that is since then.
+func (m *quotaModel) setTime(now int64) {
+	m.now = now
+	var undated []*quotaJob
+	m.live.undated.Ascend(func(j *quotaJob) bool { undated = append(undated, j); return true })
+	for _, j := range undated {
+		r := *j.r
+		r.Reserved = now
+		m.live.take(j.w.Namespace, j.w.Name)
+		m.live.put(&quotaJob{j.w, &r, j.warnings})
+		for _, rs := range m.sorted {
+			rs.Delete(j.r)
+			rs.Insert(&r)
+		}
+	}
 }
 
 // nanosTime is the moment that cluster.Nanos turned into now.

@@ -20,9 +20,10 @@ type liveQuota struct {
 	locals  *btree.BTreeG[*LocalQueue]
 	jobs    *btree.BTreeG[*quotaJob]
 
-	odd   *btree.BTreeG[*quotaJob] // the jobs with warnings
-	holds []quotaHold              // in order of name
-	total []int64                  // by column: what all jobs use; see cluster.MaxUsage
+	odd     *btree.BTreeG[*quotaJob] // the jobs with warnings
+	undated *btree.BTreeG[*quotaJob] // those that hold quota since the time of the model, as they don't say
+	holds   []quotaHold              // in order of name
+	total   []int64                  // by column: what all jobs use; see cluster.MaxUsage
 }
 
 // quotaJob is a workload, compiled if it holds quota.
@@ -70,7 +71,7 @@ func pointersTo[T any](list []T) []*T {
 
 // fill compiles the jobs anew for an index of the same objects.
 func (l *liveQuota) fill(ix *cluster.QuotaIndex, workloads []*Workload) {
-	l.jobs, l.odd = btree.NewG(degree, beforeJob), btree.NewG(degree, beforeJob)
+	l.jobs, l.odd, l.undated = btree.NewG(degree, beforeJob), btree.NewG(degree, beforeJob), btree.NewG(degree, beforeJob)
 	l.total = make([]int64, ix.NumColumns())
 	reserved := make(map[*Workload]*cluster.Reservation, len(ix.Reservations()))
 	for _, r := range ix.Reservations() {
@@ -84,13 +85,32 @@ func (l *liveQuota) fill(ix *cluster.QuotaIndex, workloads []*Workload) {
 		}
 	}
 	for _, w := range workloads {
-		j := &quotaJob{w, reserved[w], odd[PodRef{w.Namespace, w.Name}]}
-		l.jobs.ReplaceOrInsert(j)
-		if len(j.warnings) > 0 {
-			l.odd.ReplaceOrInsert(j)
-		}
-		l.count(j.r, +1)
+		l.put(&quotaJob{w, reserved[w], odd[PodRef{w.Namespace, w.Name}]})
 	}
+}
+
+// put adds j, of whose name there is no job.
+func (l *liveQuota) put(j *quotaJob) {
+	l.jobs.ReplaceOrInsert(j)
+	if len(j.warnings) > 0 {
+		l.odd.ReplaceOrInsert(j)
+	}
+	if j.r != nil && j.w.Admission.Reserved.IsZero() {
+		l.undated.ReplaceOrInsert(j)
+	}
+	l.count(j.r, +1)
+}
+
+// take removes the job of that name and returns it, nil if there is none.
+func (l *liveQuota) take(namespace, name string) *quotaJob {
+	j, ok := l.jobs.Delete(&quotaJob{w: &Workload{Namespace: namespace, Name: name}})
+	if !ok {
+		return nil
+	}
+	l.odd.Delete(j)
+	l.undated.Delete(j)
+	l.count(j.r, -1)
+	return j
 }
 
 func (l *liveQuota) count(r *cluster.Reservation, sign int64) {
@@ -116,7 +136,7 @@ func (m *quotaModel) clone() *quotaModel {
 	if l := m.live; l != nil {
 		c.live = &liveQuota{
 			l.flavors.Clone(), l.queues.Clone(), l.cohorts.Clone(), l.locals.Clone(), l.jobs.Clone(),
-			l.odd.Clone(), slices.Clone(l.holds), slices.Clone(l.total),
+			l.odd.Clone(), l.undated.Clone(), slices.Clone(l.holds), slices.Clone(l.total),
 		}
 	}
 	return c

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -50,7 +51,7 @@ func TestQuotaHistoriesAgreeWithAFreshPlanner(t *testing.T) {
 
 // change makes one change with an object of another snapshot.
 func change(t *testing.T, r *rand.Rand, pl *preemption.Planner, from *cluster.Snapshot, step int) {
-	switch now := pl.Snapshot(); r.IntN(6) {
+	switch now := pl.Snapshot(); r.IntN(7) {
 	case 0: // structure; may be refused, as its limits may not suit
 		_ = pl.SetClusterQueue(from.ClusterQueues[r.IntN(len(from.ClusterQueues))])
 	case 1:
@@ -60,6 +61,9 @@ func change(t *testing.T, r *rand.Rand, pl *preemption.Planner, from *cluster.Sn
 	case 2, 3:
 		w := from.Workloads[r.IntN(len(from.Workloads)-1)]
 		w.Name = fmt.Sprintf("new%d", step)
+		if w.Admission != nil && r.IntN(3) == 0 {
+			w.Admission = &cluster.Admission{ClusterQueue: w.Admission.ClusterQueue} // since nobody knows when
+		}
 		require.NoError(t, pl.SetWorkload(w))
 	case 4:
 		w := now.Workloads[r.IntN(len(now.Workloads))]
@@ -69,6 +73,8 @@ func change(t *testing.T, r *rand.Rand, pl *preemption.Planner, from *cluster.Sn
 		if w := now.Workloads[r.IntN(len(now.Workloads))]; w.Name != "in" {
 			require.NoError(t, pl.RemoveWorkload(w.Namespace, w.Name))
 		}
+	case 6:
+		pl.SetTime(now.Time.Add(time.Duration(r.IntN(100)-20) * time.Second))
 	}
 }
 

@@ -53,3 +53,52 @@ func TestTimeMovesForQueuesToo(t *testing.T) {
 		require.Equal(t, fresh, got)
 	}
 }
+
+// TestQuotaHeldSinceNobodyKnowsWhen counts as held since the time that it is, also when
+// that has moved on: the newest goes first.
+func TestQuotaHeldSinceNobodyKnowsWhen(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	job := func(name string, admission *cluster.Admission) preemption.Workload {
+		w := preemption.Workload{
+			Name: name, Queue: "team", Admission: admission,
+			PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: preemption.Resources{"cpu": 1}}},
+		}
+		if admission != nil {
+			w.PodSets[0].Flavors = map[string]string{"cpu": "any"}
+		}
+		return w
+	}
+	pending := job("pending", nil)
+	pending.Priority = 1
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Time:            start,
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "any"}},
+		ClusterQueues: []preemption.ClusterQueue{{
+			Name: "all",
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+				Flavor: "any", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 2}},
+			}}}},
+			Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+		}},
+		LocalQueues: []preemption.LocalQueue{{Name: "team", ClusterQueue: "all"}},
+		Workloads:   []preemption.Workload{job("unknown", &cluster.Admission{ClusterQueue: "all"}), pending},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	known := &cluster.Admission{ClusterQueue: "all", Reserved: start.Add(10 * time.Second)}
+	require.NoError(t, planner.SetWorkload(job("known", known)))
+	early := planner.Fork()
+	planner.SetTime(start.Add(20 * time.Second))
+
+	for _, c := range []struct {
+		planner *preemption.Planner
+		victim  string
+	}{{early, "known"}, {planner, "unknown"}, {planner.Fork(), "unknown"}} {
+		ask := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "pending"}
+		got, err := c.planner.Preempt(ask)
+		require.NoError(t, err)
+		require.Equal(t, []string{c.victim}, names(got))
+		fresh, err := preemption.Preempt(ask, c.planner.Snapshot())
+		require.NoError(t, err)
+		require.Equal(t, fresh, got)
+	}
+}
