@@ -62,9 +62,13 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
 			s := newPodSearch(q)
 			s.brief = true
 			r := s.run()
-			return decisionOf(r, s.best.score), nil
+			score := s.best.score
+			if c.options.BrokenGroupsFree && r.Verdict == Feasible { // who costs nothing is in no score
+				score = s.units.ScoreParts(s.best.victims, s.best.parts, score.Violations)
+			}
+			return decisionOf(r, score), nil
 		}
-		if q.team != nil && q.queue() == "" && !c.options.BrokenGroupsFree { // who costs nothing is in no score
+		if q.team != nil && q.queue() == "" && !c.options.BrokenGroupsFree {
 			return q.decideGang()
 		}
 	}

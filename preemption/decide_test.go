@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,6 +51,30 @@ func TestDecideIsTheResultInShort(t *testing.T) {
 		verdicts[decidesAlike(t, pl, q.Preemptor).Verdict]++
 	}
 	require.Greater(t, verdicts[preemption.Waiting]+verdicts[preemption.NotEligible], 2)
+}
+
+// TestDecideCountsVictimsThatAreFree: who costs nothing is in no score, and goes all the same.
+func TestDecideCountsVictimsThatAreFree(t *testing.T) {
+	free := 0
+	for seed := range seeds(300) {
+		o := preemption.Options{BrokenGroupsFree: true}
+		gang := sound(o, gen.RandomGang(seed, gen.EverythingForGangs()))
+		if !asksSomething(gang) || len(gang.Snapshot.Nodes) == 0 {
+			continue
+		}
+		requests := maps.Clone(gang.Snapshot.Nodes[0].Allocatable)
+		delete(requests, cluster.Pods)
+		pod := preemption.Preemptor{Pods: []preemption.Pod{{Name: "large", Priority: prio(1000), Requests: requests}}}
+		for _, p := range []preemption.Preemptor{gang.Preemptor, pod} {
+			pl, err := preemption.NewPlanner(&gang.Snapshot, o)
+			require.NoError(t, err)
+			d := decidesAlike(&named{t, seed}, pl, p)
+			if r := ask(&named{t, seed}, o, gen.Question{Snapshot: gang.Snapshot, Preemptor: p}); d.Pods > 0 && r.Score[3].Value < int64(d.Pods) {
+				free++
+			}
+		}
+	}
+	require.Positive(t, free)
 }
 
 // TestDecideComplainsAsPreemptDoes: about a pod of a shape that is known.
