@@ -145,7 +145,7 @@ func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	tried := map[victims.UnitID]attempt{}
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
 		if !why.OK() || s.units.Unit(u).Elastic { // the others came back whole
-			tried[u] = attempt{violates, why}
+			tried[u] = attempt{violates || tried[u].violates, why} // it may be tried again, below the lowest level
 		}
 	}
 	defer func() { s.runner.Observe = nil }()

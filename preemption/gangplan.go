@@ -161,7 +161,6 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 	if a.options.Explain {
 		note = func(step Step) { a.steps = append(a.steps, step) }
 	}
-	sorted := a.units.Sorted(a.potential)
 	l := a.lowest(again, note)
 	if note != nil {
 		l.Placed = func() {
@@ -170,7 +169,7 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 			}
 		}
 	}
-	return a.runner.GiveBackLowest(a.mobileTrial(), l, sorted)
+	return a.runner.GiveBackLowest(a.mobileTrial(), l, violating, rest)
 }
 
 // mobileTrial is the trial, in which the gang moves where the rules let it.

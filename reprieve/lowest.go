@@ -44,14 +44,15 @@ func (r *Runner) RunLowest(t domain.Trial, l Lowest, potential []victims.UnitID)
 	if why := l.Place(); !why.OK() {
 		return Outcome{}, why
 	}
-	return r.GiveBackLowest(t, l, potential), domain.Reason{}
+	r.split(potential)
+	return r.GiveBackLowest(t, l, r.violating, r.rest), domain.Reason{}
 }
 
 // GiveBackLowest is RunLowest after the potential victims have been taken out of t
-// and the preemptor has found a place.
-func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, potential []victims.UnitID) Outcome {
-	r.split(potential)
-	violating, rest := slices.Clone(r.violating), slices.Clone(r.rest)
+// and the preemptor has found a place: those that violate a budget, and the rest, each
+// most important first.
+func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, violating []Charged, rest []victims.UnitID) Outcome {
+	violating, rest = slices.Clone(violating), slices.Clone(rest)
 	r.GiveBack(t, violating, nil)
 	out := slices.Concat(r.out, rest)
 	slices.SortFunc(out, r.Units.Compare)
