@@ -1,4 +1,56 @@
-// Package check looks for cycles in a policy of preemption, on a small closed cluster.
+// Package check reads answers, and looks for cycles in a policy of preemption.
+//
+// # Whether an answer is true
+//
+// [Verify] reads an answer beside its question and tells what is not true of it. It is
+// written in maps and strings, anew, and shares no code with what gave the answer, so
+// that a scheduler can let it look over each of them, or over some, before it evicts
+// anybody: that costs a pass over the cluster. What it reads of pods and groups of pods:
+//
+//	the preemptor    fits where it is nominated once the victims are gone: resources, host
+//	                 ports, taints, node affinity, cordon, affinity, spread, tokens,
+//	                 devices, Hooks.Constraints; with the pods nominated there, and without;
+//	                 members each beside those before it in some order, enough of them, in
+//	                 the topology that is required, or as given; and it does not fit as is
+//	the verdict      whether it may preempt, waits, or has too few members
+//	victims          run, are whole units or the most of an elastic one that nobody could
+//	                 add to, may be evicted (priority, preemption priority, every guard, to
+//	                 the second), are not the preemptor's own, and in order of importance
+//	nobody too many  no victim can come back alone, and its reason is one; a lone pod's, and
+//	                 those of a gang's placement without ties between pods, are those whom
+//	                 upstream's walk leaves out
+//	numbers          violations by generation of rules, overruns, each price and their sum,
+//	                 the score criterion by criterion, priorities and starts
+//	bounds           hard budgets, and limits with their window
+//	lists            Budgets, Cleared, Kept; with Options.Candidates each candidate likewise,
+//	                 none is missing, and the one that was chosen is the best
+//	infeasible       it fits in no domain with everybody gone who may be evicted there
+//
+// What can't be decided in a pass is looked at from one side, so that a problem is one, and
+// its absence proves nothing:
+//
+//   - that a gang has no place (it fits as it is, it is infeasible) is tried with the members
+//     one after the other, on the first node that they fit on. An answer that is not Exact
+//     does not say that there is none;
+//   - infeasible under hard budgets, limits or a price as the objective, or where constraints
+//     are not monotone: Exact is wrong if the eviction of one unit does for a lone pod;
+//   - the largest set of an elastic unit's pods: no pod could be added, or if it goes whole,
+//     those that fit one after the other are too few;
+//   - that no victim can come back alone, of constraints that are not monotone;
+//   - the least price, the lowest level, the placement of a gang that disrupts least, the
+//     most members, the round of topology keys, sampling: who was not chosen is not looked
+//     at, nor is the reason of a gang's victim where several members are tied to other pods;
+//   - Nearest: it names what there is, by amounts that can be; whether it helps is not tried.
+//
+// Message, Trace, Rejected, Warnings and the other words and counts are not read, and
+// neither are the plans of a Gathering.
+//
+// With hooks, what only they can tell is taken as said: with Eligible who may go beyond the
+// guards, what is kept, violations and infeasible; with Order the order and violations; with
+// Cost all prices and their limits; with Compare which candidate is best; with Placer
+// infeasible; with Splitter the domains, and whether a gang fits without evicting.
+//
+// # Whether a policy has cycles
 //
 // A [Model] is at most four workloads on at most three nodes, under some options.
 // [Model.Check] walks every way in which it can go on: a pending workload is placed

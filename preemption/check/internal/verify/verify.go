@@ -3,14 +3,88 @@ package verify
 import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
+
+// answer is a result that is read, and the what-if in which it is.
+type answer struct {
+	*found.List
+	*scene
+	r       *preemption.Result
+	nodes   []*node // of the domain; of all where none is said
+	victims []victim
+	order   []*member // who is placed, each fitting beside those before it
+}
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
 // in s under o.
 func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *preemption.Preemptor, r *preemption.Result) {
-	switch r.Verdict {
-	case preemption.Feasible, preemption.Fits, preemption.NotEligible, preemption.Waiting, preemption.Infeasible:
+	if len(r.Preemptor.Gathered) > 0 {
+		return // the plan of a gathering is made of several answers
+	}
+	q, err := newQuestion(s, &o, p)
+	if err != nil {
+		l.Add(found.Question, "%s", err)
+		return
+	}
+	a := &answer{List: l, scene: newScene(q), r: r}
+	if !a.wellFormed() || !a.findDomain() {
+		return
+	}
+	a.readVictims(r.Victims)
+	switch {
+	case q.queued():
+		a.readQueued()
 	default:
-		l.Add(found.Form, "%q is no verdict", string(r.Verdict))
+		a.readVerdict()
+	}
+}
+
+// readQueued reads what an answer says about the places of a preemptor that needs quota
+// too: whom it evicts and whether it may is a matter of quota.
+func (a *answer) readQueued() {
+	if a.r.Verdict == preemption.Feasible || a.r.Verdict == preemption.Fits {
+		a.leaveVictims()
+		a.placeMembers()
+	}
+}
+
+func (a *answer) readVerdict() {
+	if a.asked.Kind == cluster.KindCompositePodGroup && a.rules.old {
+		a.expect(preemption.NotEligible, "these rules know no composite groups")
+		return
+	}
+	if a.team != nil && !a.team.runs(func(*member) bool { return true }) {
+		a.expect(preemption.Infeasible, "it has too few pods or groups, whoever goes")
+		return
+	}
+	if a.r.Verdict == preemption.Fits {
+		a.placeMembers()
+		a.keepsOrder()
+		return
+	}
+	if at := a.fitsNow(); at != "" {
+		a.Add(found.Verdict, "it fits in %s without preemption", at)
+		return
+	}
+	verdict, why := a.refusal(func(n *node) misfit { return first(a.misfits(a.members[0], n)) })
+	switch {
+	case verdict != "":
+		a.expect(verdict, why)
+		a.readWaiting()
+	case a.r.Verdict == preemption.Feasible:
+		a.readFeasible()
+	case a.r.Verdict == preemption.Infeasible:
+		a.readInfeasible()
+	default:
+		a.Add(found.Verdict, "it may preempt, and nothing is to be waited for")
+	}
+	a.readKept()
+}
+
+// expect says what the verdict has to be.
+func (a *answer) expect(want preemption.Verdict, why string) {
+	if a.r.Verdict != want {
+		a.Add(found.Verdict, "%s, which is %q and not %q", why, want, a.r.Verdict)
 	}
 }

@@ -1,0 +1,144 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// question is a preemptor in a world.
+type question struct {
+	*world
+	asked    *preemption.Preemptor
+	members  []*member // pending pods, in the order in which they are placed
+	isMember map[*pod]bool
+	team     *team // nil for a lone pod
+
+	priority int32
+	policy   priority.Policy
+	ran      int64     // how long it ran before it was last evicted
+	evicted  time.Time // when that was
+}
+
+// newQuestion finds the preemptor. The error says that it is not there.
+func newQuestion(s *preemption.Snapshot, o *preemption.Options, p *preemption.Preemptor) (*question, error) {
+	lone := p.Group == nil && (p.Name == "" || p.Kind == cluster.KindPod)
+	q := &question{world: newWorld(s, o, !lone), asked: p, isMember: map[*pod]bool{}}
+	switch {
+	case p.Group != nil:
+		q.inlineGroup()
+	case p.Name == "" && len(p.Pods) == 1:
+		q.join(&p.Pods[0], nil)
+	case lone:
+		i := slices.IndexFunc(q.pods, func(x pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name && x.Node == "" })
+		if i >= 0 {
+			q.join(q.pods[i].Pod, &q.pods[i])
+		}
+	default:
+		if g := q.groups[groupKey{p.Kind, p.Namespace, p.Name}]; g != nil {
+			q.priority, q.policy = g.effective.Priority, g.effective.Policy
+			q.team = q.newTeam(g)
+		}
+	}
+	if len(q.members) == 0 {
+		return nil, fmt.Errorf("the snapshot has no pending %s %s/%s", cmp.Or(p.Kind, cluster.KindPod), p.Namespace, p.Name)
+	}
+	if lone {
+		e := q.effective(q.members[0].Pod)
+		q.priority, q.policy = e.Priority, e.Policy
+		if node, given := p.Placement[q.members[0].Namespace+"/"+q.members[0].Name]; given { // it may go nowhere else
+			pinned := *q.members[0].Pod
+			pinned.RequiredNode = node
+			q.members[0].Pod = &pinned
+		}
+	} else if q.team.leaf {
+		q.team.least = max(q.team.least, len(q.team.running)+1) // it asks for more than what runs
+	}
+	q.claim()
+	return q, nil
+}
+
+// join makes a pod a member; self is that of the snapshot, nil for one given inline.
+func (q *question) join(p *cluster.Pod, self *pod) *member {
+	m := &member{Pod: p, number: len(q.members), self: self, priority: q.priorityOf(p)}
+	q.members = append(q.members, m)
+	if self != nil {
+		q.isMember[self] = true
+	}
+	return m
+}
+
+// inlineGroup takes a group and its pods from the question; pods of the snapshot that
+// run in a group of that name are its own.
+func (q *question) inlineGroup() {
+	g := podGroup(q.asked.Group)
+	g.parent = q.above(g)
+	q.resolve(g)
+	q.priority, q.policy = g.effective.Priority, g.effective.Policy
+	t := &team{group: g, leaf: true, least: 1, name: g.namespace + "/" + g.name}
+	if g.least != nil {
+		t.least = int(*g.least)
+	}
+	if known := q.groups[g.groupKey]; known != nil {
+		t.known = known
+		t.running = slices.DeleteFunc(slices.Clone(known.pods), func(p *pod) bool { return p.Node == "" })
+	}
+	var pods []*cluster.Pod
+	for i := range q.asked.Pods {
+		pods = append(pods, &q.asked.Pods[i])
+	}
+	slices.SortFunc(pods, q.placedFirst)
+	for _, p := range pods {
+		t.pending = append(t.pending, q.join(p, nil))
+	}
+	q.team = t
+}
+
+func (q *question) placedFirst(a, b *cluster.Pod) int {
+	return cmp.Or(
+		cmp.Compare(q.priorityOf(b), q.priorityOf(a)),
+		cmp.Compare(cluster.Nanos(a.Created), cluster.Nanos(b.Created)),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// claim settles what the preemptor has behind it: a gang ran as long as the member that
+// ran longest, and was evicted when the last of them was.
+func (q *question) claim() {
+	add := func(ran int64, evictions []time.Time) {
+		q.ran = max(q.ran, ran)
+		for _, t := range evictions {
+			if t.After(q.evicted) {
+				q.evicted = t
+			}
+		}
+	}
+	if q.team != nil {
+		add(q.team.group.ran, q.team.group.evicted)
+	}
+	for _, m := range q.members {
+		add(m.RanSeconds, m.Evictions)
+	}
+}
+
+// queued: the preemptor needs quota too.
+func (q *question) queued() bool {
+	return q.members[0].Queue != "" || q.team != nil && q.team.group.queue != ""
+}
+
+// owns: u belongs to the preemptor itself.
+func (q *question) owns(u *unit) bool {
+	if q.team == nil || q.team.known == nil {
+		return false
+	}
+	for g := u.pods[0].group; g != nil; g = g.parent {
+		if g == q.team.known {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// limit is a bound of what victims add up to.
+type limit struct {
+	name string
+	room int64
+	of   func(u *unit, pods []*pod) int64
+}
+
+// bounded: what evicting may add up to has bounds, or is to be the least.
+func (q *question) bounded() bool {
+	return len(q.limits()) > 0 || q.o.HardBudgets.All || len(q.o.HardBudgets.Names) > 0 || q.o.Cost.Objective
+}
+
+// limits are those of the options, less what earlier preemptions took in the window.
+func (q *question) limits() (list []limit) {
+	l, w := q.o.Limits, q.o.Limits.Window
+	var spent cluster.Disruption
+	for _, d := range q.Disruptions {
+		if ago, known := q.elapsed(d.Time); w.Seconds > 0 && known && ago < w.Seconds {
+			spent.Victims, spent.Pods, spent.Cost = addPrices(spent.Victims, d.Victims), addPrices(spent.Pods, d.Pods), addPrices(spent.Cost, d.Cost)
+		}
+	}
+	add := func(name string, most, inWindow, spent int64, of func(*unit, []*pod) int64) {
+		if most > 0 {
+			list = append(list, limit{name, most, of})
+		}
+		if inWindow > 0 {
+			list = append(list, limit{name + " in the window", max(inWindow-spent, 0), of})
+		}
+	}
+	add("the limit of victims", l.Victims, w.Victims, spent.Victims, func(*unit, []*pod) int64 { return 1 })
+	add("the limit of pods", l.Pods, w.Pods, spent.Pods, func(_ *unit, pods []*pod) int64 { return int64(len(pods)) })
+	if q.priced() {
+		add("the limit of cost", l.Cost, w.Cost, spent.Cost, q.counted)
+	}
+	return list
+}
+
+// beyond names the bounds that victims go beyond.
+func (q *question) beyond(list []victim) (names []string) {
+	var pods []*pod
+	for _, v := range list {
+		pods = append(pods, v.pods...)
+	}
+	if h := q.o.HardBudgets; h.All || len(h.Names) > 0 {
+		for b, n := range q.charged(pods) {
+			if (h.All || slices.Contains(h.Names, b.name)) && n > b.room() {
+				names = append(names, "the hard budget "+b.name)
+			}
+		}
+	}
+	for _, l := range q.limits() {
+		sum := int64(0)
+		for _, v := range list {
+			sum = addPrices(sum, l.of(v.unit, v.pods))
+		}
+		if sum > l.room {
+			names = append(names, l.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// readCandidates: what is listed helps, all that helps is listed, and the domain that was
+// chosen is the best of it.
+func (a *answer) readCandidates() {
+	list := a.r.Candidates
+	if !a.o.Candidates {
+		if len(list) > 0 {
+			a.Add(found.Candidates, "nobody asked for them")
+		}
+		return
+	}
+	own := a.victims
+	a.victims = nil
+	chosen := slices.IndexFunc(list, func(c preemption.Candidate) bool { return c.Domain == a.r.Domain })
+	if chosen < 0 {
+		a.Add(found.Candidates, "%s, which was chosen, is not among them", a.r.Domain)
+		return
+	}
+	if asText(list[chosen].Victims) != asText(a.r.Victims) || list[chosen].Violations != a.r.Violations ||
+		list[chosen].Overruns != a.r.Overruns || !slices.Equal(list[chosen].Score, a.r.Score) || !list[chosen].Best {
+		a.Add(found.Candidates, "%s, which was chosen, is listed with something else", a.r.Domain)
+	}
+	nodes := a.nodes
+	for i := range list {
+		c := &list[i]
+		if i > 0 && list[i-1].Domain >= c.Domain {
+			a.Add(found.Candidates, "they are not in order of name")
+		}
+		a.readBest(c, &list[chosen])
+		if i != chosen {
+			a.readCandidate(c)
+		}
+	}
+	a.nodes, a.victims = nodes, own
+	a.readMissing(list)
+}
+
+// readCandidate reads one that was not chosen as if it were.
+func (a *answer) readCandidate(c *preemption.Candidate) {
+	if a.nodes = a.domainNamed(c.Domain); a.nodes == nil {
+		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "there is no such domain for the preemptor")
+		return
+	}
+	a.readVictims(c.Victims)
+	a.readDisruption(told{at: c.Domain, nodes: a.nodes, violations: c.Violations, overruns: c.Overruns, score: c.Score})
+	for _, text := range a.beyond(a.victims) {
+		a.Add(found.Bounds, "the victims in candidate %s go beyond %s", c.Domain, text)
+	}
+	if a.team != nil {
+		return // where its members would go is not said
+	}
+	m, n := a.members[0], a.nodes[0]
+	a.leaveVictims()
+	if list := a.misfits(m, n); len(list) > 0 {
+		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "it does not fit there: %s", list[0].check)
+	} else {
+		a.place(m, n)
+		a.order = []*member{m}
+		for i := range a.victims {
+			a.readReason(&a.victims[i])
+			a.readElastic(&a.victims[i])
+		}
+		a.unplace(m)
+	}
+	a.victimsBack()
+	if a.walks() {
+		a.compareWalk(a.nodes, "in candidate "+c.Domain+" ")
+	}
+}
+
+// readBest: c is called best if and only if it ties with what was chosen, and is not
+// better. Of a gang's domains those that seat more may come first.
+func (a *answer) readBest(c, chosen *preemption.Candidate) {
+	if a.o.Hooks != nil && a.o.Hooks.Compare != nil || a.team != nil && !a.rules.fewest {
+		return
+	}
+	order := compareScores(c.Score, chosen.Score)
+	switch {
+	case order < 0:
+		a.Add(found.Best, "%s disrupts less than %s", c.Domain, chosen.Domain)
+	case a.team == nil && c.Best != (order == 0):
+		a.Add(found.Best, "whether %s ties with %s is %t", c.Domain, chosen.Domain, order == 0)
+	case a.team == nil && order == 0 && c.Domain < chosen.Domain:
+		a.Add(found.Best, "%s is as good as %s, and comes first", c.Domain, chosen.Domain)
+	}
+}
+
+// readMissing: every node on which preemption helps a lone pod is listed, unless a part
+// of them was to be looked at.
+func (a *answer) readMissing(list []preemption.Candidate) {
+	if a.team != nil || a.o.Sampling != nil || a.bounded() || !a.monotone() || a.o.Hooks != nil && a.o.Hooks.Eligible != nil {
+		return
+	}
+	listed := map[string]bool{}
+	for i := range list {
+		listed[list[i].Domain] = true
+	}
+	m := a.members[0]
+	for i := range a.scene.nodes {
+		n := &a.scene.nodes[i]
+		if listed[n.Name] || admits(n.Node, m.Pod) != "" || first(a.misfits(m, n)).never {
+			continue
+		}
+		if a.fitsWithout(n, a.potential([]*node{n})) {
+			a.About(found.Candidates, cluster.KindNode, "", n.Name, "preemption helps there, and it is not listed")
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+)
+
+// readFeasible: the preemptor fits once the victims are gone, none of them can stay, and
+// all that is said about them is so.
+func (a *answer) readFeasible() {
+	a.leaveVictims()
+	fits := a.placeMembers()
+	a.order = a.placedMembers()
+	if fits {
+		for i := range a.victims {
+			a.readReason(&a.victims[i])
+			a.readElastic(&a.victims[i])
+		}
+	}
+	for _, m := range a.order {
+		a.unplace(m)
+	}
+	a.victimsBack()
+	total := a.readDisruption(toldBy(a.r))
+	a.readTotals(total)
+	if fits {
+		a.readWalk()
+	}
+	a.readCandidates()
+}
+
+// placedMembers are the members that are placed, in the order of the gang.
+func (a *answer) placedMembers() (list []*member) {
+	for _, n := range a.r.Nominations {
+		if m := a.memberNamed(n.Pod); m != nil && m.to != nil {
+			list = append(list, m)
+		}
+	}
+	slices.SortFunc(list, func(x, y *member) int { return x.number - y.number })
+	return list
+}
+
+// failures lists what does not fit of the members that are placed once pods came back.
+func (a *answer) failures(pods []*pod) []misfit {
+	order := a.order
+	if len(a.relations) == 0 { // then only those whom they meet
+		order = nil
+		seen := map[*node]bool{}
+		for _, p := range pods {
+			if p.at != nil && !seen[p.at] {
+				seen[p.at] = true
+				order = append(order, a.placed[p.at]...)
+			}
+		}
+	}
+	return a.misfitsPlaced(order)
+}
+
+// readReason: v can't come back alone, and the reason given is one.
+func (a *answer) readReason(v *victim) {
+	a.comeBackAll(v.pods)
+	list := a.failures(v.pods)
+	a.leaveAll(v.pods)
+	if len(list) == 0 {
+		if a.monotone() {
+			a.wrong(found.Minimal, v.Victim, "the preemptor fits with it")
+		}
+		return
+	}
+	why := v.Reason
+	if len(a.order) > 1 && len(a.relations) > 0 {
+		return // which check fails first is a matter of the order in which they are asked
+	}
+	if !slices.ContainsFunc(list, func(x misfit) bool {
+		return x.check == why.Check && (x.resource == why.Resource && x.missing == why.Missing || x.resource == "")
+	}) {
+		a.wrong(found.Reason, v.Victim, "with it %s %s %d fails, not %s %s %d", list[0].check, list[0].resource, list[0].missing, why.Check, why.Resource, why.Missing)
+	}
+	if at := a.meets(v); why.Node != at {
+		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, why.Node)
+	}
+}
+
+// meets is the node that the reason of v names: where the pod goes, or the first node on
+// which the unit meets a member of the gang.
+func (a *answer) meets(v *victim) (name string) {
+	if a.team == nil {
+		return a.order[0].to.Name
+	}
+	for _, p := range v.unit.pods {
+		if p.at != nil && len(a.placed[p.at]) > 0 && (name == "" || p.at.Name < name) {
+			name = p.at.Name
+		}
+	}
+	return name
+}
+
+// readTotals compares what an answer says beside its score.
+func (a *answer) readTotals(total score) {
+	if a.priced() && a.r.Cost != total.cost {
+		a.Add(found.Cost, "the victims cost %d, not %d", total.cost, a.r.Cost)
+	}
+	charged := a.charged(a.out())
+	var rooms []*budget
+	for b := range charged {
+		rooms = append(rooms, b)
+	}
+	slices.SortFunc(rooms, compareBudgets)
+	same := len(rooms) == len(a.r.Budgets)
+	for i, b := range rooms {
+		same = same && a.r.Budgets[i].Namespace == b.Namespace && a.r.Budgets[i].Name == b.Name && a.r.Budgets[i].Allowed == b.Allowed
+	}
+	if !same {
+		a.Add(found.Budgets, "the budgets that cover victims, and what they allow, are others")
+	}
+	for _, text := range a.beyond(a.victims) {
+		a.Add(found.Bounds, "the victims go beyond %s", text)
+	}
+	a.readCleared()
+}
+
+// readCleared: nominations to a lone pod's node are withdrawn from those below it. A gang
+// withdraws none, as upstream.
+func (a *answer) readCleared() {
+	var want []string
+	if a.team == nil {
+		for _, p := range a.nodes[0].nominees {
+			if p.priority < a.priority && !a.isMember[p] {
+				want = append(want, p.Namespace+"/"+p.Name)
+			}
+		}
+	}
+	var has []string
+	for _, ref := range a.r.Cleared {
+		has = append(has, ref.Namespace+"/"+ref.Name)
+	}
+	if !slices.Equal(want, has) {
+		a.Add(found.Cleared, "the nominations of %q are withdrawn, not of %q", want, has)
+	}
+}

@@ -1,0 +1,189 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+type groupKey struct {
+	kind            cluster.Kind
+	namespace, name string
+}
+
+// group is a pod group or a composite one.
+type group struct {
+	groupKey
+	mode     disruption.Mode
+	up       string // the name of the composite group above
+	class    string
+	own      *int32 // its priority and preemption priority, if it says so
+	ownLevel *int32
+	policy   priority.Policy
+	labels   map[string]string
+	guard    *cluster.Guard
+	cost     *cluster.Cost
+	evicted  []time.Time
+	ran      int64
+	least    *int32 // of a pod group pods, of a composite one groups
+	leader   string
+	queue    string
+	topology []cluster.TopologyConstraint
+
+	parent    *group // nil at a root, where it is missing, or stands on a cycle
+	children  []*group
+	pods      []*pod // running and pending
+	effective priority.Effective
+	level     int32
+	unit      *unit
+}
+
+func podGroup(g *cluster.PodGroup) *group {
+	return &group{
+		groupKey: groupKey{cluster.KindPodGroup, g.Namespace, g.Name}, mode: cmp.Or(g.Mode, disruption.Single), up: g.Parent,
+		class: g.Class, own: g.Priority, ownLevel: g.PreemptionPriority, policy: g.Policy, labels: g.Labels, guard: g.Guard, cost: g.Cost,
+		evicted: g.Evictions, ran: g.RanSeconds, least: g.MinCount, leader: g.Leader, queue: g.Queue, topology: g.Topology,
+	}
+}
+
+func compositeGroup(g *cluster.CompositePodGroup) *group {
+	return &group{
+		groupKey: groupKey{cluster.KindCompositePodGroup, g.Namespace, g.Name}, mode: cmp.Or(g.Mode, disruption.Single), up: g.Parent,
+		class: g.Class, own: g.Priority, ownLevel: g.PreemptionPriority, policy: g.Policy, labels: g.Labels, guard: g.Guard, cost: g.Cost,
+		evicted: g.Evictions, ran: g.RanSeconds, least: g.MinGroupCount, topology: g.Topology,
+	}
+}
+
+func (w *world) readGroups() {
+	w.groups = map[groupKey]*group{}
+	var all []*group
+	for i := range w.PodGroups {
+		all = append(all, podGroup(&w.PodGroups[i]))
+	}
+	for i := range w.CompositePodGroups {
+		all = append(all, compositeGroup(&w.CompositePodGroups[i]))
+	}
+	for _, g := range all {
+		w.groups[g.groupKey] = g
+	}
+	for _, g := range all {
+		if above := w.above(g); above != nil && !w.onCycle(above) {
+			g.parent = above
+			above.children = append(above.children, g)
+		}
+		w.resolve(g)
+	}
+}
+
+// resolve settles priority and policy. The global default is for pods.
+func (w *world) resolve(g *group) {
+	spec := priority.Spec{Class: g.class, Priority: g.own, Policy: g.policy}
+	if spec.Class == "" && spec.Priority == nil {
+		spec.Priority = new(int32)
+	}
+	g.effective, _ = w.classes.Resolve(spec)
+}
+
+// above is the group that g names as its parent.
+func (w *world) above(g *group) *group {
+	if g.up == "" {
+		return nil
+	}
+	return w.groups[groupKey{cluster.KindCompositePodGroup, g.namespace, g.up}]
+}
+
+// onCycle: its chain of parents comes back to it.
+func (w *world) onCycle(g *group) bool {
+	at := w.above(g)
+	for range len(w.CompositePodGroups) {
+		if at == nil || at == g {
+			break
+		}
+		at = w.above(at)
+	}
+	return at == g
+}
+
+// settleGroups does what needs the pods of the groups.
+func (w *world) settleGroups() {
+	for _, g := range w.groups {
+		sortByName(g.pods)
+		slices.SortFunc(g.children, func(a, b *group) int {
+			return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+		})
+	}
+	for _, g := range w.groups {
+		g.level = w.levelAt(g.effective.Priority, g.ownLevel, g.guard, func() time.Time { return w.groupCheckpoint(g) })
+	}
+}
+
+// levels is how many groups above a pod are read.
+const levels = cluster.MaxTreeDepth
+
+// chain lists the groups above a pod as they are read, its own first.
+func (p *pod) chain() []*group {
+	var list []*group
+	for g := p.group; g != nil && len(list) < levels; g = g.parent {
+		list = append(list, g)
+	}
+	return list
+}
+
+// under lists the pods at or beneath g, running and pending.
+func (g *group) under() []*pod { return g.underTo(levels) }
+
+func (g *group) underTo(depth int) []*pod {
+	list := slices.Clone(g.pods)
+	if depth > 1 {
+		for _, c := range g.children {
+			list = append(list, c.underTo(depth-1)...)
+		}
+	}
+	return list
+}
+
+// levelAt is a preemption priority: the one given or else the priority, or what
+// milestones make of it by now.
+func (w *world) levelAt(prio int32, given *int32, guard *cluster.Guard, since func() time.Time) int32 {
+	first := prio
+	if given != nil {
+		first = *given
+	}
+	if guard == nil || len(guard.Milestones) == 0 {
+		return first
+	}
+	seconds, _ := w.elapsed(since())
+	return int32(curveAt(int64(first), guard.Milestones, seconds))
+}
+
+// groupCheckpoint is when a group last saved its progress, or else began.
+func (w *world) groupCheckpoint(g *group) time.Time {
+	if g.cost != nil && !g.cost.Checkpoint.IsZero() {
+		return g.cost.Checkpoint
+	}
+	var first time.Time
+	for _, p := range g.under() {
+		if p.Node != "" && !p.Started.IsZero() && (first.IsZero() || p.Started.Before(first)) {
+			first = p.Started
+		}
+	}
+	return first
+}
+
+// checkpoint is when a pod last saved its progress: as it says, or the nearest group
+// above, or else since its start.
+func (p *pod) checkpoint() time.Time {
+	if p.Cost != nil && !p.Cost.Checkpoint.IsZero() {
+		return p.Cost.Checkpoint
+	}
+	for g := p.group; g != nil; g = g.parent {
+		if g.cost != nil && !g.cost.Checkpoint.IsZero() {
+			return g.cost.Checkpoint
+		}
+	}
+	return p.Started
+}

@@ -1,0 +1,83 @@
+package verify
+
+import (
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+)
+
+// readInfeasible: the preemptor fits in no domain with everybody gone who may be evicted
+// there, and what is called proved is so.
+func (a *answer) readInfeasible() {
+	a.readNearest()
+	if a.o.Hooks != nil && (a.o.Hooks.Eligible != nil || a.o.Hooks.Splitter != nil || a.o.Hooks.Placer != nil) {
+		return // who may go, and where to, is the hook's to say
+	}
+	if a.team != nil {
+		if a.bounded() || !a.r.Stats.Exact {
+			return // what bounds forbid is searched for, and not every placement is
+		}
+		if at := a.gangFits(func(r region) []*unit { return a.potential(r.nodes) }); at != "" {
+			a.Add(found.Infeasible, "it fits in %s with everybody gone who may be evicted there", at)
+		}
+		return
+	}
+	m := a.members[0]
+	for i := range a.scene.nodes {
+		n := &a.scene.nodes[i]
+		switch {
+		case admits(n.Node, m.Pod) != "":
+		case !a.bounded() && !first(a.misfits(m, n)).never && a.fitsWithout(n, a.potential([]*node{n})):
+			a.Add(found.Infeasible, "it fits on %s with everybody gone who may be evicted there", n.Name)
+		case a.r.Stats.Exact && (a.bounded() || !a.monotone()):
+			a.readExact(n)
+		}
+	}
+}
+
+// fitsWithout: the lone pod fits on n once units are gone, of which there is one.
+func (a *answer) fitsWithout(n *node, units []*unit) bool {
+	for _, u := range units {
+		a.leaveAll(u.pods)
+	}
+	fits := len(units) > 0 && len(a.misfits(a.members[0], n)) == 0
+	for _, u := range units {
+		a.comeBackAll(u.pods)
+	}
+	return fits
+}
+
+// readExact: it is not proved that no evictions help on n where that of a single unit does.
+func (a *answer) readExact(n *node) {
+	for _, u := range a.potential([]*node{n}) {
+		if a.fitsWithout(n, []*unit{u}) && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
+			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
+		}
+	}
+}
+
+// readNearest: relaxations are of what there is. Whether they help is not looked at.
+func (a *answer) readNearest() {
+	near := a.r.Nearest
+	if near == nil {
+		return
+	}
+	if a.domainNamed(near.Domain) == nil {
+		a.Add(found.Nearest, "there is no domain %q", near.Domain)
+	}
+	if len(near.Relaxations) == 0 {
+		a.Add(found.Nearest, "nothing would have to change")
+	}
+	for i, x := range near.Relaxations {
+		amount := x.Kind == preemption.RelaxResource || x.Kind == preemption.RelaxBudget || x.Kind == preemption.RelaxLimit
+		switch {
+		case x.Node != "" && a.byNode[x.Node] == nil:
+			a.Add(found.Nearest, "there is no node %q", x.Node)
+		case amount && x.Amount <= 0, !amount && x.Kind != preemption.RelaxPriority && x.Amount != 0:
+			a.Add(found.Nearest, "%s %s by %d", x.Kind, x.Name, x.Amount)
+		case x.Kind == preemption.RelaxPriority && x.Amount <= int64(a.priority):
+			a.Add(found.Nearest, "the priority %d is none that is higher", x.Amount)
+		case i > 0 && (near.Relaxations[i-1].Kind > x.Kind || near.Relaxations[i-1].Kind == x.Kind && near.Relaxations[i-1].Name > x.Name):
+			a.Add(found.Nearest, "they are not in order of kind and name")
+		}
+	}
+}

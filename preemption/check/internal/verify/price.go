@@ -1,0 +1,133 @@
+package verify
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// curveAt is a value over time: straight between milestones, rounded down, from first
+// at 0 seconds on, and constant after the last.
+func curveAt(first int64, points []cluster.Milestone, seconds int64) int64 {
+	last := cluster.Milestone{Value: first}
+	for _, p := range points {
+		if seconds < p.Seconds {
+			rise := new(big.Int).Sub(big.NewInt(p.Value), big.NewInt(last.Value))
+			rise.Mul(rise, big.NewInt(seconds-last.Seconds))
+			rise.Div(rise, big.NewInt(p.Seconds-last.Seconds)) // floor, as the divisor is above zero
+			return rise.Add(rise, big.NewInt(last.Value)).Int64()
+		}
+		last = p
+	}
+	return last.Value
+}
+
+// priced: evictions have a price that the options tell, not a hook.
+func (w *world) priced() bool { return w.o.Hooks == nil || w.o.Hooks.Cost == nil }
+
+// price is what it costs to evict pods of unit u: what each costs, and what the groups
+// cost that are lost with them as a whole. Sums end at the largest int64.
+func (w *world) price(u *unit, pods []*pod) int64 {
+	if w.o.Cost.Tariff.Free() {
+		return 0
+	}
+	out := make(map[*pod]bool, len(pods))
+	sum := new(big.Int)
+	for _, p := range pods {
+		out[p] = true
+		sum.Add(sum, w.pricePod(p))
+	}
+	if u.group != nil {
+		w.addGroups(sum, u.group, u, out)
+	}
+	if !sum.IsInt64() {
+		return math.MaxInt64
+	}
+	return sum.Int64()
+}
+
+// addGroups adds what the groups at or beneath g cost all of whose pods are out.
+func (w *world) addGroups(sum *big.Int, g *group, u *unit, out map[*pod]bool) {
+	whole, any := true, false
+	for _, p := range g.under() {
+		if p.Node != "" {
+			whole, any = whole && out[p], any || out[p]
+		}
+	}
+	switch {
+	case len(out) == len(u.pods) || whole && any:
+		w.addWhole(sum, g)
+	case any:
+		for _, c := range g.children {
+			w.addGroups(sum, c, u, out)
+		}
+	}
+}
+
+// addWhole adds what g and all groups beneath it cost.
+func (w *world) addWhole(sum *big.Int, g *group) {
+	if g.cost != nil {
+		seconds, _ := w.elapsed(w.groupCheckpoint(g))
+		sum.Add(sum, w.loss(g.cost, seconds, 0))
+	}
+	for _, c := range g.children {
+		w.addWhole(sum, c)
+	}
+}
+
+func (w *world) pricePod(p *pod) *big.Int {
+	seconds, _ := w.elapsed(p.checkpoint())
+	sum := w.loss(p.Cost, seconds, 1)
+	for name, rate := range w.o.Cost.Tariff.Work {
+		work := product(p.Requests[name], seconds)
+		work.Mul(work, big.NewInt(rate.Price))
+		sum.Add(sum, work.Div(work, big.NewInt(max(rate.Per, 1))))
+	}
+	return sum
+}
+
+// loss is what the tariff asks for c, so long after checkpoint or start.
+func (w *world) loss(c *cluster.Cost, seconds, pods int64) *big.Int {
+	t := &w.o.Cost.Tariff
+	sum := product(t.Pods, pods)
+	if c != nil {
+		sum.Add(sum, product(t.Fixed, c.Fixed))
+		sum.Add(sum, product(t.Milestones, curveAt(0, c.Milestones, seconds)))
+		sum.Add(sum, product(t.Restart, c.RestartSeconds))
+	}
+	return sum
+}
+
+func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
+
+// broken: u is all that is left of gangs that run below their minCount.
+func (w *world) broken(u *unit) bool {
+	return !slices.ContainsFunc(u.pods, func(p *pod) bool {
+		if p.group == nil || p.group.least == nil {
+			return true
+		}
+		running := 0
+		for _, q := range p.group.pods {
+			if q.Node != "" {
+				running++
+			}
+		}
+		return running >= int(*p.group.least)
+	})
+}
+
+// free: what is left of a broken gang costs nothing.
+func (w *world) free(u *unit) bool { return w.o.BrokenGroupsFree && w.broken(u) }
+
+// counted is the price of pods of unit u as bounds and victims count it.
+func (w *world) counted(u *unit, pods []*pod) int64 {
+	if w.free(u) {
+		return 0
+	}
+	return w.price(u, pods)
+}
+
+func addPrices(a, b int64) int64 { return disruption.AddPrices(a, b) }

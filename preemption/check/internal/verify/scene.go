@@ -1,0 +1,283 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// member is a pod of the preemptor.
+type member struct {
+	*cluster.Pod
+	number   int
+	self     *pod // in the snapshot; nil if it was given inline
+	priority int32
+	to       *node // where it is placed in the what-if; nil: nowhere
+}
+
+// relation is a constraint that looks at other pods. It follows them as they come and
+// go; its answer depends on who is where alone.
+type relation interface {
+	move(p *pod, at *node, by int) // a pod of the snapshot comes (+1) or goes (-1)
+	place(m *member, at *node, by int)
+	misfit(m *member, at *node) (check domain.Check, never bool) // the empty Check: it fits
+	monotone() bool                                              // whoever goes, a fit stays a fit
+}
+
+// scene is the what-if: who is gone, and which members are where.
+type scene struct {
+	*question
+	asks      []string // resources that members ask for
+	ports     bool     // a member asks for host ports
+	relations []relation
+	used      [][]int64 // by node, once it was looked at: what pods and members there hold of asks; last the number of pods
+	placed    map[*node][]*member
+}
+
+func newScene(q *question) *scene {
+	s := &scene{question: q, used: make([][]int64, len(q.nodes)), placed: map[*node][]*member{}}
+	for _, m := range q.members {
+		for name, amount := range m.Requests {
+			if amount > 0 && !slices.Contains(s.asks, name) {
+				s.asks = append(s.asks, name)
+			}
+		}
+		s.ports = s.ports || len(m.Ports) > 0
+	}
+	slices.Sort(s.asks)
+	s.relations = relationsOf(q)
+	return s
+}
+
+// monotone: whoever goes, a fit stays a fit.
+func (s *scene) monotone() bool {
+	return !slices.ContainsFunc(s.relations, func(r relation) bool { return !r.monotone() })
+}
+
+// usedOn is what is in use on node n.
+func (s *scene) usedOn(n *node) []int64 {
+	if s.used[n.number] == nil {
+		s.used[n.number] = make([]int64, len(s.asks)+1)
+		for _, p := range n.pods {
+			if !p.gone {
+				s.book(n, p.Pod, 1)
+			}
+		}
+		for _, m := range s.placed[n] {
+			s.book(n, m.Pod, 1)
+		}
+	}
+	return s.used[n.number]
+}
+
+func (s *scene) book(n *node, p *cluster.Pod, by int64) {
+	used := s.used[n.number]
+	if used == nil {
+		return
+	}
+	for i, name := range s.asks {
+		used[i] += by * p.Requests[name]
+	}
+	used[len(s.asks)] += by
+}
+
+func (s *scene) leave(p *pod)    { s.shift(p, -1) }
+func (s *scene) comeBack(p *pod) { s.shift(p, +1) }
+
+func (s *scene) shift(p *pod, by int) {
+	if p.gone = by < 0; p.at == nil {
+		return
+	}
+	s.book(p.at, p.Pod, int64(by))
+	for _, r := range s.relations {
+		r.move(p, p.at, by)
+	}
+}
+
+func (s *scene) leaveAll(pods []*pod) {
+	for _, p := range pods {
+		if !p.gone {
+			s.leave(p)
+		}
+	}
+}
+
+func (s *scene) comeBackAll(pods []*pod) {
+	for _, p := range pods {
+		if p.gone {
+			s.comeBack(p)
+		}
+	}
+}
+
+func (s *scene) place(m *member, n *node) {
+	s.usedOn(n)
+	m.to = n
+	s.placed[n] = append(s.placed[n], m)
+	s.book(n, m.Pod, 1)
+	for _, r := range s.relations {
+		r.place(m, n, +1)
+	}
+}
+
+func (s *scene) unplace(m *member) {
+	n := m.to
+	m.to = nil
+	s.placed[n] = slices.DeleteFunc(s.placed[n], func(o *member) bool { return o == m })
+	s.book(n, m.Pod, -1)
+	for _, r := range s.relations {
+		r.place(m, n, -1)
+	}
+}
+
+// expected are the pods nominated to n that count as if they ran there: those at least
+// as important as the preemptor, other than its own.
+func (s *scene) expected(n *node) []*pod {
+	var list []*pod
+	for _, p := range n.nominees {
+		if p.priority >= s.priority && !s.isMember[p] {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// misfits lists the checks that m fails on n beside those who are there: with the pods
+// nominated to n, since they may arrive, and else without them, since they may not. m is
+// not placed, or on n.
+func (s *scene) misfits(m *member, n *node) []misfit {
+	if check := admits(n.Node, m.Pod); check != "" {
+		return []misfit{{check: check, never: true}}
+	}
+	if expected := s.expected(n); len(expected) > 0 {
+		s.usedOn(n)
+		for _, p := range expected {
+			s.arrive(p, n, +1)
+		}
+		list := s.beside(m, n, expected)
+		for _, p := range expected {
+			s.arrive(p, n, -1)
+		}
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return s.beside(m, n, nil)
+}
+
+// arrive books a nominated pod.
+func (s *scene) arrive(p *pod, n *node, by int) {
+	s.book(n, p.Pod, int64(by))
+	for _, r := range s.relations {
+		r.move(p, n, by)
+	}
+}
+
+// beside makes the checks that look at others, expected among them.
+func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
+	if s.ports && len(m.Ports) > 0 {
+		taken := func(p *pod) bool { return !p.gone && clash(m.Pod, p.Pod) }
+		other := func(o *member) bool { return o != m && clash(m.Pod, o.Pod) }
+		if slices.ContainsFunc(n.pods, taken) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(s.placed[n], other) {
+			list = append(list, misfit{check: domain.CheckPorts})
+		}
+	}
+	list = append(list, s.shortages(m, n)...)
+	for _, r := range s.relations {
+		if check, never := r.misfit(m, n); check != "" {
+			list = append(list, misfit{check: check, never: never})
+		}
+	}
+	return list
+}
+
+// shortages lists what is short for m, as upstream does by the resources' own order:
+// pods, cpu, memory, then by name. What m holds already if it is placed there is its own.
+func (s *scene) shortages(m *member, n *node) (list []misfit) {
+	used, never := s.usedOn(n), false
+	there := int64(0)
+	if m.to == n {
+		there = 1
+	}
+	if slots, limited := n.Allocatable[cluster.Pods]; limited {
+		if missing := short(used[len(s.asks)]-there, 1, slots); missing > 0 {
+			list = append(list, misfit{check: domain.CheckResource, resource: cluster.Pods, missing: missing})
+		}
+	}
+	for i, name := range s.asks {
+		want := m.Requests[name]
+		if want == 0 {
+			continue
+		}
+		if missing := short(used[i]-there*want, want, n.Allocatable[name]); missing > 0 {
+			list = append(list, misfit{check: domain.CheckResource, resource: name, missing: missing})
+			never = never || want > n.Allocatable[name]
+		}
+	}
+	for i := range list {
+		list[i].never = never
+	}
+	return list
+}
+
+// first is the first misfit that is told; the zero misfit if there is none.
+func first(list []misfit) misfit {
+	if len(list) == 0 {
+		return misfit{}
+	}
+	return list[0]
+}
+
+// seat places members where to says, in whatever order lets each of them fit beside
+// those before it. It returns those for whom there is none.
+func (s *scene) seat(list []*member, to map[*member]*node) (left []*member) {
+	left = slices.Clone(list)
+	for {
+		before := len(left)
+		left = slices.DeleteFunc(left, func(m *member) bool {
+			if len(s.misfits(m, to[m])) > 0 {
+				return false
+			}
+			s.place(m, to[m])
+			return true
+		})
+		if len(left) == 0 || len(left) == before {
+			return left
+		}
+	}
+}
+
+// misfitsPlaced lists what of the members that are placed does not fit any more. What each
+// asks of relations it asks in their order, beside those before it.
+func (s *scene) misfitsPlaced(order []*member) (list []misfit) {
+	for _, m := range order {
+		for _, x := range s.misfits(m, m.to) {
+			if x.check == domain.CheckResource || x.check == domain.CheckPorts {
+				list = append(list, x)
+			}
+		}
+	}
+	if len(s.relations) == 0 {
+		return list
+	}
+	at := map[*member]*node{}
+	for _, m := range order {
+		at[m] = m.to
+		s.unplace(m)
+	}
+	for _, m := range order {
+		for _, x := range s.misfits(m, at[m]) {
+			if x.check != domain.CheckResource && x.check != domain.CheckPorts {
+				list = append(list, x)
+			}
+		}
+		s.place(m, at[m])
+	}
+	return list
+}
+
+func compareMembers(a, b *member) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}

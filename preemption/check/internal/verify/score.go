@@ -1,0 +1,161 @@
+package verify
+
+import (
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+)
+
+// told is what an answer or a candidate says about its victims as a whole.
+type told struct {
+	at         string // a candidate's domain; empty: the answer's own
+	nodes      []*node
+	violations int
+	overruns   int64
+	score      []preemption.Criterion
+}
+
+func toldBy(r *preemption.Result) told {
+	return told{violations: r.Violations, overruns: r.Overruns, score: r.Score}
+}
+
+// score is what the criteria read of victims.
+type score struct {
+	violations int
+	highest    int32
+	sum        int64
+	pods       int
+	started    int64
+	cost       int64
+}
+
+// readDisruption recounts violations, overruns and score of the victims that were read
+// last, and returns the score.
+func (a *answer) readDisruption(d told) score {
+	if d.nodes == nil {
+		d.nodes = a.nodes
+	}
+	where := ""
+	if d.at != "" {
+		where = "in candidate " + d.at + " "
+	}
+	for i := 1; i < len(a.victims) && a.ranks(); i++ {
+		if a.moreImportant(a.victims[i-1].unit, a.victims[i].unit) > 0 {
+			a.wrong(found.Form, a.victims[i].Victim, "%sit is more important than the victim before it", where)
+		}
+	}
+	if a.ranks() {
+		a.charge(a.charging(d.nodes))
+	}
+	s := a.scoreOf(a.victims)
+	if !a.ranks() {
+		s.violations = d.violations // who uses a budget first is the hook's to say
+	}
+	if d.violations != s.violations {
+		a.Add(found.Violations, "%sthey are %d, not %d", where, s.violations, d.violations)
+	}
+	if n := overruns(a.charged(a.out())); d.overruns != n {
+		a.Add(found.Overruns, "%sthey are %d, not %d", where, n, d.overruns)
+	}
+	for i := range a.victims {
+		v := &a.victims[i]
+		if violates := a.chargeOf(v.unit, v.pods) > 0; a.ranks() && v.Violates != violates {
+			a.wrong(found.Violations, v.Victim, "%swhether it violates a budget is %t", where, violates)
+		}
+	}
+	want := a.criteria(s, d.score)
+	for i, c := range want {
+		switch {
+		case i >= len(d.score) || d.score[i].Name != c.Name:
+			a.Add(found.Score, "%s%s does not stand at place %d", where, c.Name, i+1)
+		case d.score[i].Value != c.Value:
+			a.Add(found.Score, "%s%s is %d, not %d", where, c.Name, c.Value, d.score[i].Value)
+		}
+	}
+	if len(d.score) > len(want) {
+		a.Add(found.Score, "%sit has %d criteria too many", where, len(d.score)-len(want))
+	}
+	return s
+}
+
+// ranks: the order of importance is that of the rules.
+func (q *question) ranks() bool {
+	return (q.o.Hooks == nil || q.o.Hooks.Order == nil && q.o.Hooks.Eligible == nil) && (q.priced() || !q.o.Cost.Importance)
+}
+
+// charging lists whom budgets are charged for in a domain: all who may be evicted, but
+// where a gang is bounded not those whose eviction alone goes beyond a bound.
+func (q *question) charging(nodes []*node) []*unit {
+	list := q.potential(nodes)
+	if q.team == nil || !q.bounded() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(u *unit) bool { return !u.elastic && len(q.beyond([]victim{{unit: u, pods: u.pods}})) > 0 })
+}
+
+// scoreOf scores victims, most important first. The rules read pods, not units.
+func (q *question) scoreOf(list []victim) score {
+	s := score{highest: math.MinInt32, started: math.MaxInt64}
+	top := int32(math.MinInt32)
+	for _, v := range list {
+		s.violations += q.chargeOf(v.unit, v.pods)
+		if q.free(v.unit) {
+			continue
+		}
+		if s.pods == 0 {
+			s.highest = v.pods[0].priority
+		}
+		s.cost = addPrices(s.cost, q.price(v.unit, v.pods))
+		for _, p := range v.pods {
+			s.pods++
+			s.sum += int64(p.priority) + 1<<31
+			switch start := q.started(p); {
+			case p.priority > top:
+				top, s.started = p.priority, start
+			case p.priority == top:
+				s.started = min(s.started, start)
+			}
+		}
+	}
+	return s
+}
+
+// criteria spells s out, smaller is better; the cost stands where the options say. What a
+// hook prices is taken as it is said.
+func (q *question) criteria(s score, said []preemption.Criterion) []preemption.Criterion {
+	start := int64(math.MaxInt64)
+	if s.started != math.MinInt64 {
+		start = -s.started
+	}
+	list := []preemption.Criterion{
+		{Name: "violations", Value: int64(s.violations)}, {Name: "highest priority", Value: int64(s.highest)},
+		{Name: "sum of priorities", Value: s.sum}, {Name: "pods", Value: int64(s.pods)}, {Name: "earliest start", Value: start},
+	}
+	at := q.o.Cost.Criterion
+	if q.o.Cost.Objective {
+		at = 1
+	}
+	if at == 0 {
+		return list
+	}
+	cost := preemption.Criterion{Name: "cost", Value: s.cost}
+	if !q.priced() && at <= len(said) {
+		cost.Value = said[at-1].Value
+	}
+	return slices.Insert(list, at-1, cost)
+}
+
+// compareScores is below zero if a disrupts less than b.
+func compareScores(a, b []preemption.Criterion) int {
+	for i := range min(len(a), len(b)) {
+		if a[i].Value != b[i].Value {
+			if a[i].Value < b[i].Value {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}

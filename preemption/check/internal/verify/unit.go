@@ -1,0 +1,166 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// unit is what goes or stays as a whole: one pod, or the running pods beneath a group.
+type unit struct {
+	kind            cluster.Kind
+	namespace, name string
+	group           *group // the group that goes as a whole; nil for a pod
+	pods            []*pod // by UID, then namespace and name
+	priority        int32
+	level           int32 // what it is eligible by
+	rank            int
+	start           int64
+	elastic         bool
+
+	charge int  // what its loss adds to the violations, once that was asked
+	before left // of an elastic one: what budgets had left before it was charged
+	stuck  int  // see pinned; 0: not known yet
+}
+
+// unitOf is the unit that a running pod belongs to.
+func (w *world) unitOf(p *pod) *unit {
+	if p.unit != nil {
+		return p.unit
+	}
+	u := &unit{kind: cluster.KindPod, namespace: p.Namespace, name: p.Name}
+	for _, g := range p.chain() {
+		if w.rules.atomic() && g.mode.Whole() && (!w.rules.old || g == p.group) {
+			u.group = g // the highest one
+		}
+	}
+	if u.group == nil {
+		u.pods = []*pod{p}
+	} else {
+		u.kind, u.namespace, u.name = u.group.kind, u.group.namespace, u.group.name
+		u.elastic = u.group.mode == disruption.SurplusFirst
+		for _, q := range u.group.under() {
+			if q.Node != "" && w.atom(q) == u.group {
+				u.pods = append(u.pods, q)
+			}
+		}
+		slices.SortFunc(u.pods, func(a, b *pod) int { return cmp.Or(strings.Compare(a.UID, b.UID), compareNames(a, b)) })
+	}
+	w.describe(u)
+	for _, q := range u.pods {
+		q.unit = u
+	}
+	return u
+}
+
+// atom is the group that a pod goes with as a whole.
+func (w *world) atom(p *pod) (whole *group) {
+	for _, g := range p.chain() {
+		if g.mode.Whole() && (!w.rules.old || g == p.group) {
+			whole = g
+		}
+	}
+	return whole
+}
+
+// describe settles what u is worth. By the newer rules the root of its groups says so;
+// by those before the group that goes whole, or else the pod itself.
+func (w *world) describe(u *unit) {
+	first := u.pods[0]
+	says := u.group
+	if chain := first.chain(); !w.rules.old && len(chain) > 0 {
+		says = chain[len(chain)-1]
+	}
+	if says != nil {
+		u.priority, u.level = says.effective.Priority, says.level
+	} else {
+		u.priority = first.priority
+		u.level = w.levelAt(first.priority, first.PreemptionPriority, first.Guard, func() time.Time { return first.checkpoint() })
+	}
+	if !w.rules.apart {
+		u.level = u.priority
+	}
+	switch {
+	case w.rules.old && !w.rules.group:
+	case w.rules.old:
+		if first.Group != "" {
+			u.rank = 1
+		}
+	case u.kind == cluster.KindCompositePodGroup:
+		u.rank = 3
+	case first.group != nil:
+		u.rank = 2
+	default:
+		u.rank = 1
+	}
+	u.start = w.started(first)
+	for _, p := range u.pods {
+		u.start = min(u.start, w.started(p))
+	}
+}
+
+// moreImportant is below zero if a is worth keeping more than b.
+func (w *world) moreImportant(a, b *unit) int {
+	if c := cmp.Compare(b.priority, a.priority); c != 0 {
+		return c
+	}
+	if w.o.PreferMovable {
+		if c := cmp.Compare(w.pinned(b), w.pinned(a)); c != 0 {
+			return c
+		}
+	}
+	if w.o.Cost.Importance {
+		if c := cmp.Compare(w.price(b, b.pods), w.price(a, a.pods)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(
+		cmp.Compare(b.rank, a.rank),
+		cmp.Compare(len(b.pods), len(a.pods)),
+		cmp.Compare(a.start, b.start),
+		strings.Compare(a.pods[0].UID, b.pods[0].UID),
+		compareNames(a.pods[0], b.pods[0]))
+}
+
+// pinned is 2 if a pod of u can run on no other node, else 1: what it selects and
+// tolerates counts, room does not.
+func (w *world) pinned(u *unit) int {
+	if u.stuck > 0 {
+		return u.stuck
+	}
+	u.stuck = 1
+	for _, p := range u.pods {
+		elsewhere := func(n node) bool { return n.Name != p.Node && selects(p.Pod, n.Node) && tolerated(p.Pod, n.Node) }
+		if p.at != nil && p.RequiredNode == p.Node || !slices.ContainsFunc(w.nodes, elsewhere) {
+			u.stuck = 2
+		}
+	}
+	return u.stuck
+}
+
+// potential lists the units with a pod on one of some nodes that may be evicted, most
+// important first. own says which belong to the preemptor.
+func (q *question) potential(nodes []*node) []*unit {
+	var list []*unit
+	seen := map[*unit]bool{}
+	for _, n := range nodes {
+		for _, p := range n.pods {
+			u := q.unitOf(p)
+			if len(u.pods) > 1 {
+				if seen[u] {
+					continue
+				}
+				seen[u] = true
+			}
+			if q.mayEvict(u) && !q.owns(u) {
+				list = append(list, u)
+			}
+		}
+	}
+	slices.SortFunc(list, q.moreImportant)
+	return list
+}

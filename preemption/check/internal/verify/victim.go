@@ -1,0 +1,186 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+)
+
+// victim is a victim as it was found in the world.
+type victim struct {
+	*preemption.Victim
+	unit *unit
+	pods []*pod // those that go
+}
+
+// readVictims finds the victims of an answer in the world, and says of each what is not
+// so by itself.
+func (a *answer) readVictims(list []preemption.Victim) {
+	a.victims = a.victims[:0]
+	seen := map[*pod]bool{}
+	for i := range list {
+		v := victim{Victim: &list[i]}
+		for _, ref := range v.Pods {
+			p := a.podNamed(ref.Namespace, ref.Name, ref.Node)
+			if p == nil || ref.Node == "" || seen[p] {
+				a.wrong(found.Form, v.Victim, "its pod %s/%s does not run on %q, or goes twice", ref.Namespace, ref.Name, ref.Node)
+				continue
+			}
+			seen[p] = true
+			v.pods = append(v.pods, p)
+			if ref.Priority != p.priority || !ref.Started.Equal(p.Started) {
+				a.wrong(found.Form, v.Victim, "the priority or the start of its pod %s/%s is another", ref.Namespace, ref.Name)
+			}
+		}
+		if len(v.pods) == 0 {
+			a.wrong(found.Form, v.Victim, "no pod of it runs")
+			continue
+		}
+		if v.unit = a.unitOf(v.pods[0]); !a.queued() {
+			a.readVictim(&v)
+		}
+		a.victims = append(a.victims, v)
+	}
+}
+
+// wrong notes a problem with a victim.
+func (a *answer) wrong(rule found.Rule, v *preemption.Victim, format string, args ...any) {
+	a.About(rule, v.Kind, v.Namespace, v.Name, format, args...)
+}
+
+// readVictim: it is the unit that it says, whole unless it is elastic, and may go.
+func (a *answer) readVictim(v *victim) {
+	u := v.unit
+	mode := disruption.Mode("")
+	if u.group != nil {
+		mode = u.group.mode
+	}
+	if v.Kind != u.kind || v.Namespace != u.namespace || v.Name != u.name || v.Mode != mode {
+		a.wrong(found.Whole, v.Victim, "its pods go with %s %s/%s", u.kind, u.namespace, u.name)
+	}
+	if slices.ContainsFunc(v.pods, func(p *pod) bool { return a.unitOf(p) != u }) {
+		a.wrong(found.Whole, v.Victim, "it has pods of another unit")
+	}
+	if part := len(v.pods) < len(u.pods); part != v.Surplus {
+		a.wrong(found.Whole, v.Victim, "%d of its %d pods go, and surplus is %t", len(v.pods), len(u.pods), v.Surplus)
+	} else if part && !u.elastic {
+		a.wrong(found.Whole, v.Victim, "a part of it goes, and it is not elastic")
+	}
+	if v.Priority != u.priority {
+		a.wrong(found.Form, v.Victim, "its priority is %d, not %d", u.priority, v.Priority)
+	}
+	if k := a.kept(u); k.rule != "" {
+		a.wrong(found.Eligible, v.Victim, "it may not be evicted: %s", k.rule)
+	}
+	if a.owns(u) {
+		a.wrong(found.Eligible, v.Victim, "it belongs to the preemptor")
+	}
+	if !slices.ContainsFunc(u.pods, func(p *pod) bool { return p.at != nil && slices.Contains(a.nodes, p.at) }) {
+		a.wrong(found.Eligible, v.Victim, "none of its pods runs in the domain")
+	}
+	if cost := a.counted(u, v.pods); a.priced() && v.Cost != cost {
+		a.wrong(found.Cost, v.Victim, "its eviction costs %d, not %d", cost, v.Cost)
+	}
+	var names []string
+	for _, p := range v.pods {
+		for _, b := range a.budgets.covering(p) {
+			names = append(names, b.name)
+		}
+	}
+	slices.Sort(names)
+	if !slices.Equal(slices.Compact(names), v.Budgets) {
+		a.wrong(found.Budgets, v.Victim, "the budgets that it charges are %q", slices.Compact(names))
+	}
+}
+
+func (a *answer) leaveVictims() {
+	for _, v := range a.victims {
+		a.leaveAll(v.pods)
+	}
+}
+
+func (a *answer) victimsBack() {
+	for _, v := range a.victims {
+		a.comeBackAll(v.pods)
+	}
+}
+
+// out are the pods of all victims.
+func (a *answer) out() (pods []*pod) {
+	for _, v := range a.victims {
+		pods = append(pods, v.pods...)
+	}
+	return pods
+}
+
+// readKept: the units are listed that guards keep in the domain, or with candidates
+// everywhere.
+func (a *answer) readKept() {
+	if a.o.Hooks != nil && a.o.Hooks.Eligible != nil || a.r.Verdict == preemption.NotEligible || a.r.Verdict == preemption.Waiting {
+		return
+	}
+	nodes := a.nodes
+	if a.o.Candidates {
+		nodes = nil
+		for i := range a.scene.nodes {
+			nodes = append(nodes, &a.scene.nodes[i])
+		}
+	} else if a.r.Verdict != preemption.Feasible {
+		nodes = nil
+	}
+	listed := map[*unit]bool{}
+	for _, k := range a.r.Kept {
+		var u *unit
+		if n := a.byNode[k.Node]; n != nil {
+			for _, p := range n.pods {
+				if x := a.unitOf(p); x.kind == k.Kind && x.namespace == k.Namespace && x.name == k.Name {
+					u = x
+				}
+			}
+		}
+		if u == nil || listed[u] {
+			a.About(found.Kept, k.Kind, k.Namespace, k.Name, "there is no such unit on %q, or it is listed twice", k.Node)
+			continue
+		}
+		listed[u] = true
+		want, below := a.kept(u), int32(0)
+		if k.Below != nil {
+			below = *k.Below
+		}
+		if want.rule != string(k.Rule) || want.seconds != k.Seconds || want.below != below || k.Priority != u.level || k.Node != firstNode(u) {
+			a.About(found.Kept, k.Kind, k.Namespace, k.Name, "what keeps it is %q for %d seconds, not %q for %d, or its priority or node is another",
+				want.rule, want.seconds, k.Rule, k.Seconds)
+		}
+	}
+	seen := map[*unit]bool{}
+	for _, n := range nodes {
+		for _, p := range n.pods {
+			u := a.unitOf(p)
+			if seen[u] {
+				continue
+			}
+			seen[u] = true
+			if k := a.kept(u); k.rule != "" && k.rule != keptPriority && !listed[u] {
+				a.About(found.Kept, u.kind, u.namespace, u.name, "it is kept, and not listed: %s", k.rule)
+			}
+		}
+	}
+	for u := range listed {
+		if !seen[u] {
+			a.About(found.Kept, u.kind, u.namespace, u.name, "it is listed, and not where it could be evicted")
+		}
+	}
+}
+
+// firstNode is the first of a unit's nodes by name.
+func firstNode(u *unit) string {
+	name := ""
+	for _, p := range u.pods {
+		if p.at != nil && (name == "" || p.at.Name < name) {
+			name = p.at.Name
+		}
+	}
+	return name
+}

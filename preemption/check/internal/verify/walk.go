@@ -1,0 +1,96 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+)
+
+// readWalk: the victims are those whom the walk leaves out that gives back units which
+// violate a budget first, and then the others, most important first. Where victims are
+// searched for, members move, or the order is not known in which they see each other,
+// there is no such walk to compare with.
+func (a *answer) readWalk() {
+	if a.walks() {
+		a.compareWalk(a.nodes, "")
+	}
+}
+
+// walks: who has to go is a matter of one walk at a known place.
+func (a *answer) walks() bool {
+	if a.bounded() || a.rules.lowest || !a.ranks() {
+		return false
+	}
+	return a.team == nil || !a.rules.moves && !a.rules.fewest && len(a.relations) == 0
+}
+
+// compareWalk walks with the members at their nominations, or the lone pod on nodes[0].
+func (a *answer) compareWalk(nodes []*node, where string) {
+	said := map[*unit][]*pod{}
+	for _, v := range a.victims {
+		said[v.unit] = v.pods
+	}
+	units := a.charging(nodes)
+	a.charge(units)
+	for _, u := range units {
+		a.leaveAll(u.pods)
+	}
+	fits := func([]*pod) bool { return len(a.misfits(a.members[0], nodes[0])) == 0 }
+	if a.team != nil {
+		for _, n := range a.r.Nominations {
+			a.place(a.memberNamed(n.Pod), a.byNode[n.Node])
+		}
+		a.order = a.placedMembers()
+		fits = func(back []*pod) bool { return len(a.failures(back)) == 0 }
+	}
+	for _, u := range a.walk(units, said, fits) {
+		if said[u] == nil {
+			a.About(found.Minimal, u.kind, u.namespace, u.name, "%sit has to go before others: upstream's walk leaves it out", where)
+		}
+		delete(said, u)
+	}
+	for u := range said {
+		a.About(found.Minimal, u.kind, u.namespace, u.name, "%supstream's walk gives it back", where)
+	}
+	for _, m := range a.members {
+		if m.to != nil {
+			a.unplace(m)
+		}
+	}
+	for _, u := range units {
+		a.comeBackAll(u.pods)
+	}
+}
+
+// walk gives units back while the preemptor fits, and returns those that stay out. Of an
+// elastic unit that may not return whole as many come back as the answer says, since the
+// largest set is a search.
+func (a *answer) walk(units []*unit, said map[*unit][]*pod, fits func(back []*pod) bool) (out []*unit) {
+	var violating, clean []*unit
+	for _, u := range units {
+		if u.charge > 0 {
+			violating = append(violating, u)
+		} else {
+			clean = append(clean, u)
+		}
+	}
+	list := append(violating, clean...)
+	for {
+		out = nil
+		for _, u := range list {
+			a.comeBackAll(u.pods)
+			if fits(u.pods) {
+				continue
+			}
+			a.leaveAll(u.pods)
+			out = append(out, u)
+			if pods := said[u]; u.elastic && len(pods) < len(u.pods) {
+				a.comeBackAll(slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return slices.Contains(pods, p) }))
+			}
+		}
+		if !a.rules.repeated || a.monotone() || len(out) == len(list) {
+			return out
+		}
+		list = out
+	}
+}

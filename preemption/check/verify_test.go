@@ -1,0 +1,150 @@
+package check_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+var verified = flag.Int("verified", 10_000, "how many random questions are verified")
+
+// randomQuestion is a question of one of the kinds that there are, with options.
+func randomQuestion(seed uint64) (gen.Question, preemption.Options) {
+	o := preemption.Options{
+		Rules:      []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136, preemption.KEP5710Alpha}[seed%3],
+		Candidates: seed/3%2 == 0,
+	}
+	kind := seed / 6 % 8
+	seed /= 48
+	switch seed % 5 {
+	case 1:
+		o.Guards = gen.Guards(seed)
+	case 2:
+		o.Cost.Tariff = disruption.Tariff{Fixed: 1, Milestones: 2, Restart: 3, Pods: 5, Work: map[string]disruption.Rate{"cpu": {Price: 1, Per: 1000}}}
+		o.Cost.Criterion, o.Cost.Importance = int(seed/5%7), seed/35%2 == 0
+	case 3:
+		o.HardBudgets.All = seed/5%2 == 0
+		o.Limits = preemption.Limits{Victims: int64(seed / 10 % 4), Pods: int64(seed / 40 % 5)}
+	case 4:
+		o.BrokenGroupsFree, o.PreferMovable, o.LowestLevel = seed/5%2 == 0, seed/10%2 == 0, seed/20%3 == 0
+		o.PreemptionPriority.Apart = seed/60%2 == 0
+		o.Members = []preemption.Members{"", preemption.MinCount, preemption.AllThatFit}[seed/120%3]
+	}
+	guarded := gen.Everything()
+	guarded.Guards, guarded.Odd = true, false
+	switch kind {
+	case 0:
+		return gen.Random(seed, gen.Everything()), o
+	case 1:
+		return gen.Random(seed, guarded), o
+	case 2:
+		return gen.RandomGang(seed, gen.EverythingForGangs()), o
+	case 3:
+		p := gen.EverythingForGangs()
+		p.Ties, p.Wishes = true, true
+		return gen.RandomGang(seed, p), o
+	case 4:
+		return dressed(seed, gen.Random(seed, guarded)), o
+	case 5:
+		p := gen.EverythingForGangs()
+		p.Ties = true
+		return dressed(seed, gen.RandomGang(seed, p)), o
+	}
+	return gen.Random(seed, gen.Profile{MaxNodes: 12, MaxPods: 60, Budgets: true, Groups: true, Classes: true, Nominations: true}), o
+}
+
+// dressed gives the objects of q prices, elastic groups, tokens, devices and wishes about
+// each other.
+func dressed(seed uint64, q gen.Question) gen.Question {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	some := func(percent int) bool { return rng.IntN(100) < percent }
+	for i := range q.Snapshot.Nodes {
+		n := &q.Snapshot.Nodes[i]
+		if n.Labels == nil {
+			n.Labels = map[string]string{}
+		}
+		n.Labels["rack"] = fmt.Sprint(i / 2)
+		if some(70) {
+			n.Devices = map[string]cluster.DevicePool{"gpu": {Count: int32(1 + rng.IntN(4)), Capacity: 100}}
+		}
+	}
+	cost := func() *cluster.Cost {
+		if some(50) {
+			return nil
+		}
+		return &cluster.Cost{
+			Fixed: rng.Int64N(5), RestartSeconds: rng.Int64N(3), Milestones: []cluster.Milestone{{Seconds: 3600, Value: rng.Int64N(7)}, {Seconds: 7200, Value: rng.Int64N(7)}},
+		}
+	}
+	for i := range q.Snapshot.PodGroups {
+		g := &q.Snapshot.PodGroups[i]
+		g.Cost = cost()
+		if some(40) && g.MinCount != nil {
+			g.Mode = disruption.SurplusFirst
+		}
+	}
+	for i := range q.Snapshot.CompositePodGroups {
+		q.Snapshot.CompositePodGroups[i].Cost = cost()
+	}
+	dress := func(p *preemption.Pod) {
+		p.Cost = cost()
+		if some(40) {
+			p.Labels = map[string]string{"app": []string{"web", "db"}[rng.IntN(2)]}
+		}
+		if some(10) {
+			p.Tokens = []string{[]string{"a", "b"}[rng.IntN(2)]}
+		}
+		if some(30) {
+			p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}
+			if some(60) {
+				p.Devices[0] = cluster.DeviceRequest{Resource: "gpu", Fraction: 10 * (1 + rng.Int64N(9))}
+			}
+		}
+		term := cluster.AffinityTerm{TopologyKey: []string{"zone", "rack"}[rng.IntN(2)], Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "web"}}}
+		switch rng.IntN(20) {
+		case 0, 1:
+			p.AntiAffinity = []cluster.AffinityTerm{term}
+		case 2:
+			p.Affinity = []cluster.AffinityTerm{term}
+		case 3, 4:
+			p.Spread = []cluster.Spread{{MaxSkew: int32(1 + rng.IntN(2)), TopologyKey: term.TopologyKey, Selector: term.Selector}}
+		}
+	}
+	for i := range q.Snapshot.Pods {
+		dress(&q.Snapshot.Pods[i])
+	}
+	for i := range q.Preemptor.Pods {
+		dress(&q.Preemptor.Pods[i])
+	}
+	return q
+}
+
+func TestRandomAnswersAreTrue(t *testing.T) {
+	n, shown := *verified, map[string]int{}
+	if testing.Short() {
+		n /= 10
+	}
+	verdicts := map[preemption.Verdict]int{}
+	for seed := range uint64(n) {
+		q, o := randomQuestion(seed)
+		r, err := o.Preempt(q.Preemptor, &q.Snapshot)
+		if err != nil {
+			continue
+		}
+		verdicts[r.Verdict]++
+		for _, p := range check.Verify(&q.Snapshot, o, q.Preemptor, r) {
+			key := string(p.Rule)
+			if shown[key]++; shown[key] <= 3 {
+				t.Errorf("seed %d (%s, kind %d, options %d): %s: %s", seed, o.Rules, seed/6%8, seed/48%5, r.Message, p)
+			}
+		}
+	}
+	t.Log(verdicts, shown)
+}
