@@ -3,8 +3,10 @@ package preemption
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -250,10 +252,17 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// scoreText lists the criteria in words: a start is a time, unless nobody has one.
 func (q *question) scoreText(score victims.Score) string {
 	var parts []string
 	for _, c := range q.criteria(score) {
-		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Value))
+		value := fmt.Sprint(c.Value)
+		if c.Name == victims.Criteria[len(victims.Criteria)-1] {
+			if value = "unknown"; score.Started != math.MaxInt64 && score.Started != math.MinInt64 {
+				value = time.Unix(0, score.Started).UTC().Format(time.RFC3339Nano)
+			}
+		}
+		parts = append(parts, c.Name+" "+value)
 	}
 	return strings.Join(parts, ", ")
 }

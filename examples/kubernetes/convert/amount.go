@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -46,7 +47,7 @@ func (q quantities) resources(f *fields, field string) cluster.Resources {
 	for name, amount := range q {
 		n, want := whole(name, amount)
 		if want != "" {
-			f.bad(at(field, name), amount.String(), want)
+			f.badAmount(at(field, name), amount, want)
 			continue
 		}
 		out[string(name)] = n
@@ -72,13 +73,26 @@ func whole(name corev1.ResourceName, amount resource.Quantity) (n int64, want st
 	return amount.Value(), ""
 }
 
+// exact is q as text. Quantities of more than 64 bits lose their suffix, or their
+// digits, when they are printed: those are told in digits.
+func exact(q resource.Quantity) string {
+	text := q.String()
+	if again, err := resource.ParseQuantity(text); err == nil && again.Cmp(q) == 0 {
+		return text
+	}
+	digits := q.AsDec().String()
+	if strings.Contains(digits, ".") {
+		digits = strings.TrimRight(strings.TrimRight(digits, "0"), ".")
+	}
+	return clip([]byte(digits))
+}
+
 // checkAmounts complains about each amount of a list that is no amount of its own
 // accord, before it disappears in a sum.
 func checkAmounts(f *fields, field string, list corev1.ResourceList) {
 	for _, name := range sortedNames(list) {
 		if _, want := whole(name, list[name]); want != "" {
-			amount := list[name]
-			f.bad(at(field, name), amount.String(), want)
+			f.badAmount(at(field, name), list[name], want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -77,6 +78,37 @@ func badField(doc []byte, t reflect.Type, depth int) (path string, bad []byte) {
 		return "", doc // this itself is of another kind
 	}
 	return path, bad
+}
+
+// textAt is the text of the value at path in doc, a path as complaints have it; nil
+// if there is none.
+func textAt(doc []byte, path string) []byte {
+	for path != "" && doc != nil {
+		var key string
+		if rest, ok := strings.CutPrefix(path, "["); ok {
+			key, path, _ = strings.Cut(rest, "]")
+		} else {
+			path = strings.TrimPrefix(path, ".")
+			end := strings.IndexAny(path+".", ".[")
+			key, path = path[:end], path[end:]
+		}
+		doc = member(doc, key)
+	}
+	return doc
+}
+
+// member is the text of one member of an object or of an array; nil if there is none.
+func member(doc []byte, key string) []byte {
+	var members map[string]json.RawMessage
+	if Unmarshal(doc, &members) == nil {
+		return members[key]
+	}
+	var elements []json.RawMessage
+	i, err := strconv.Atoi(key)
+	if err != nil || Unmarshal(doc, &elements) != nil || i >= len(elements) {
+		return nil
+	}
+	return elements[i]
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ type Options struct {
 	// Lenient leaves out objects that cannot be read, and lists them in
 	// Dump.Problems, instead of refusing the dump.
 	Lenient bool
+
+	// Strict makes errors of Dump.Warnings.
+	Strict bool
 }
 
 // Dump is what a set of objects says about preemption.
@@ -32,6 +36,12 @@ type Dump struct {
 	Ignored  map[string]int // objects of kinds that play no part, by kind and group
 	Unread   map[string]int // pods with a field that may decide but is not read, by field
 	Problems []error        // with Options.Lenient: what was left out, and why
+
+	// Warnings has an [*Error] for each object of a kind that plays a part whose
+	// group or version is not known (misspelt, or another group's kind of the same
+	// name), and one for each kind that is not known at all. Of a known group it is
+	// read all the same; otherwise it is counted in Ignored too.
+	Warnings []error
 
 	origins map[objectKey]Origin
 }
@@ -50,19 +60,23 @@ func (o Options) Dump(objects []Object) (*Dump, error) {
 			origins: make(map[objectKey]Origin, len(objects)),
 		},
 		exclusive: map[string]bool{},
+		strict:    o.Strict,
+		unknown:   map[string]*Object{},
 	}
 	for i := range objects {
 		b.add(&objects[i])
 	}
+	b.warnOfKinds()
 	b.resolveAnnotations()
 	b.resolveClaims()
 	d := b.dump
+	d.Warnings = b.warnings.all()
 	d.Snapshot.Time = o.Now
 	if o.Now.IsZero() {
 		d.Snapshot.Time = b.newest
 	}
 	if o.Lenient {
-		d.Problems = b.bad.list
+		d.Problems = b.bad.all()
 		return d, nil
 	}
 	return d, b.bad.err()
@@ -102,6 +116,9 @@ type annotated struct {
 type builder struct {
 	dump      *Dump
 	bad       complaints
+	warnings  complaints
+	strict    bool               // warnings are errors
+	unknown   map[string]*Object // the first of each kind that is not known, by kind and group
 	annotated []annotated
 	newest    time.Time
 	claims    []claimUse
@@ -110,12 +127,24 @@ type builder struct {
 
 // add converts one object, or counts it.
 func (b *builder) add(o *Object) {
-	add, ok := readers[kindOf(o)]
-	if !ok {
-		b.dump.Ignored[kindAndGroup(o)]++
+	kind := kindOf(o)
+	if add, ok := readers[kind]; ok {
+		if known := versionsOf(kind); !slices.Contains(known, o.APIVersion) {
+			b.warnVersion(o, known, true)
+		}
+		b.complain(o, add(b, o))
 		return
 	}
-	b.complain(o, add(b, o))
+	key := kindAndGroup(o)
+	b.dump.Ignored[key]++
+	if idle[kind] || idle[groupKind{group: kind.group}] {
+		return
+	}
+	if known := homes(o.Kind); len(known) > 0 {
+		b.warnVersion(o, known, false)
+	} else if b.unknown[key] == nil {
+		b.unknown[key] = o
+	}
 }
 
 // complain notes errors, each with the place of o in the input.
@@ -123,6 +152,11 @@ func (b *builder) complain(o *Object, err error) {
 	each(err, func(e error) {
 		if located, ok := e.(*Error); ok && located.Origin == (Origin{}) {
 			located.Origin = o.Origin
+		}
+		if located, ok := e.(*Error); ok && located.amount {
+			if text := textAt(o.JSON, located.Field); text != nil {
+				located.Value = clip(bytes.Trim(text, `"`))
+			}
 		}
 		b.bad.add(e)
 	})

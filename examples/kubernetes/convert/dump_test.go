@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
@@ -226,6 +229,47 @@ func TestDumpRefuses(t *testing.T) {
 	}
 }
 
+// An amount that is too large is told as the input has it.
+func TestAmountsAreToldAsGiven(t *testing.T) {
+	for _, amount := range []string{"1000000000000000000000000000000", "9223372036854775807Ei", "-1.50", "1e30"} {
+		const node = `{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "%s"}}}`
+		_, err := dump(t, convert.Options{}, fmt.Sprintf(node, amount))
+		require.ErrorContains(t, err, "status.allocatable[cpu]: "+amount+" is not at ")
+		const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a}, {name: b, resources: {requests: {cpu: %s}}}]}}`
+		_, err = dump(t, convert.Options{}, fmt.Sprintf(pod, `"`+amount+`"`))
+		require.ErrorContains(t, err, "spec.containers[1].resources.requests[cpu]: "+amount+" is not at ")
+	}
+	_, err := dump(t, convert.Options{}, `{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {example.com/a.b: "-1e3"}}}`)
+	require.ErrorContains(t, err, "status.allocatable[example.com/a.b]: -1e3 is not at least 0")
+
+	huge := resource.MustParse("1000000000000000000000000000000")
+	_, err = convert.Node(&corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"memory": huge}}})
+	require.ErrorContains(t, err, "status.allocatable[memory]: 1000000000000000000000000000000 is not at most")
+}
+
+// What is more than can be listed is counted, leniently too.
+func TestLenientCountsWhatItDoesNotList(t *testing.T) {
+	d, err := dump(t, convert.Options{Lenient: true}, strings.Repeat("{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}\n---\n", 1200))
+	require.NoError(t, err)
+	require.Len(t, d.Problems, 1001)
+	require.EqualError(t, d.Problems[1000], "convert: and 200 more")
+}
+
+// A field that stands twice is an error wherever it stands.
+func TestFieldsThatStandTwice(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeName":"a","nodeName":"b"}}`:                            `f, document 1: Pod "p": spec.nodeName: stands twice`,
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{},"spec":{}}`:                                               `f, document 1: Pod "p": spec: stands twice`,
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"1","cpu":"2"}}}`:                   `status.allocatable`,
+		`{"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"Cohort","metadata":{"name":"c"},"spec":{"parentName":"a","parentName":"b"}}`: `spec.parentName: stands twice`,
+	} {
+		_, err := dump(t, convert.Options{}, doc)
+		require.ErrorIs(t, err, convert.ErrInput)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "stands twice")
+	}
+}
+
 func TestDumpReportsEveryProblem(t *testing.T) {
 	_, err := dump(t, convert.Options{}, strings.Repeat("{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}\n---\n", 1200))
 	require.ErrorContains(t, err, "f, document 1: ")
@@ -260,6 +304,10 @@ func TestDumpCountsWhatIsLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, d.Finished)
 	require.Equal(t, map[string]int{"Service": 1, "PodGroup.scheduling.x-k8s.io": 1}, d.Ignored)
+	require.Len(t, d.Warnings, 1)
+	require.EqualError(t, d.Warnings[0], `f, document 4: PodGroup "other": apiVersion: "scheduling.x-k8s.io/v1alpha1" is not scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1alpha3 or scheduling.k8s.io/v1alpha2: it is left out`)
+	_, err = dump(t, convert.Options{Strict: true}, oddities)
+	require.EqualError(t, err, d.Warnings[0].Error())
 	require.Equal(t, map[string]int{"spec.schedulingGates": 1, "spec.resourceClaims": 1, "spec.volumes[].persistentVolumeClaim": 1}, d.Unread)
 	require.Equal(t, 4, d.Count())
 	var pending []string

@@ -3,7 +3,10 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -22,6 +25,8 @@ type Error struct {
 	Want  string // what was expected
 
 	Err error // what a decoder or the library said, if it did
+
+	amount bool // Value is an amount, which the input may write in another way
 }
 
 // Error names origin, object, field, value and what was expected.
@@ -96,12 +101,15 @@ func (c *complaints) add(err error) {
 	c.list = append(c.list, err)
 }
 
-func (c *complaints) err() error {
+// all is the list, with how many more there were.
+func (c *complaints) all() []error {
 	if c.more > 0 {
-		return errors.Join(append(c.list, fmt.Errorf("convert: and %d more", c.more))...)
+		return append(slices.Clip(c.list), fmt.Errorf("convert: and %d more", c.more))
 	}
-	return errors.Join(c.list...)
+	return c.list
 }
+
+func (c *complaints) err() error { return errors.Join(c.all()...) }
 
 // fields collects what is wrong with the fields of one object.
 type fields struct {
@@ -112,6 +120,13 @@ type fields struct {
 func (f *fields) bad(field, value, want string) {
 	f.errs = append(f.errs, &Error{
 		Kind: f.kind, Namespace: f.namespace, Name: f.name, Field: field, Value: value, Want: want,
+	})
+}
+
+// badAmount is bad for an amount; it is told as the input has it, where that is known.
+func (f *fields) badAmount(field string, q resource.Quantity, want string) {
+	f.errs = append(f.errs, &Error{
+		Kind: f.kind, Namespace: f.namespace, Name: f.name, Field: field, Value: exact(q), Want: want, amount: true,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -41,14 +42,18 @@ func longExponent(text string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// ParseQuantity reads an amount such as 500m, 2 or 4Gi. The error is an [*Error].
-func ParseQuantity(text string) (resource.Quantity, error) {
+// ParseAmount reads an amount of a resource, such as 500m, 2 or 4Gi. The error is an
+// [*Error].
+func ParseAmount(of corev1.ResourceName, text string) (resource.Quantity, error) {
 	if want := unreasonable(text); want != "" {
 		return resource.Quantity{}, &Error{Value: quote(clip([]byte(text))), Want: want}
 	}
 	q, err := resource.ParseQuantity(text)
 	if err != nil {
 		return q, &Error{Value: quote(text), Want: "an amount such as 500m, 2 or 4Gi"}
+	}
+	if _, want := whole(of, q); want != "" {
+		return q, &Error{Value: quote(text), Want: want}
 	}
 	return q, nil
 }

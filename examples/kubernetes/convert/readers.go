@@ -56,26 +56,6 @@ const (
 	alpha      = "v1alpha2"
 )
 
-// kindOf is the key of o in readers.
-func kindOf(o *Object) groupKind {
-	group, version, ok := strings.Cut(o.APIVersion, "/")
-	if !ok {
-		group, version = "", o.APIVersion
-	}
-	if exact := (groupKind{group, version, o.Kind}); readers[exact] != nil {
-		return exact
-	}
-	return groupKind{group: group, kind: o.Kind}
-}
-
-// kindAndGroup is how an ignored kind is counted: "Service", "Ingress.networking.k8s.io".
-func kindAndGroup(o *Object) string {
-	if group, _, ok := strings.Cut(o.APIVersion, "/"); ok {
-		return o.Kind + "." + group
-	}
-	return o.Kind
-}
-
 func (b *builder) addNode(o *Object) error {
 	var node corev1.Node
 	if err := decode(o, &node); err != nil {

@@ -55,7 +55,7 @@ func requests(f *fields, pod *corev1.Pod) cluster.Resources {
 	applyPodLevel(sum, pod)
 	sum.add(pod.Spec.Overhead)
 	if amount, ok := sum[corev1.ResourcePods]; ok {
-		f.bad("requests[pods]", amount.String(), "a resource that a container can ask for")
+		f.badAmount("requests[pods]", amount, "a resource that a container can ask for")
 	}
 	return sum.resources(f, "requests")
 }

@@ -20,6 +20,7 @@ type Answer struct {
 	Victims     []string          `json:"victims"` // namespace/name, sorted
 	Nominations map[string]string `json:"nominations"`
 	Error       string            `json:"error"`
+	Notes       []string          `json:"notes,omitempty"` // what of the input may matter and was not read
 
 	*QuotaAnswer // of a Workload
 }
@@ -103,7 +104,9 @@ func podNames(victims []preemption.Victim) []string {
 func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 
 // writeJSON writes the answer in the batch's form, with the whole result beside it.
-func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot) error {
+func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot, notes []string) error {
+	a := answered(q.title, q.kind(), r)
+	a.Notes = notes
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
@@ -111,5 +114,5 @@ func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot) er
 		*Answer
 		Result *preemption.Result `json:"result"`
 		WhyNot []whyNot           `json:"whyNot,omitempty"`
-	}{answered(q.title, q.kind(), r), r, whys})
+	}{a, r, whys})
 }

@@ -124,7 +124,7 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("objects: %w", err)
 	}
-	dump, err := convert.Options{Now: now, Lenient: c.lenient}.Dump(objects)
+	dump, err := c.reading(now).Dump(objects)
 	if err != nil {
 		return nil, fmt.Errorf("objects: %w", err)
 	}
@@ -143,7 +143,9 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, dump.Locate(err)
 	}
-	return answered(q.Name, preemptor.Kind, r), nil
+	a := answered(q.Name, preemptor.Kind, r)
+	a.Notes = c.notes(dump)
+	return a, nil
 }
 
 // forgetNominations leaves only the preemptor its nominated node. A scheduler counts

@@ -3,7 +3,8 @@
 // It reads what kubectl prints (JSON or YAML, gzipped or not) and asks the library:
 //
 //	whatif                                            an embedded sample cluster
-//	whatif -f dump.json                               the only pending pod of a dump
+//	kubectl get ... -o json | whatif                  the only pending pod of what is piped in
+//	whatif -f dump.json                               that of a dump
 //	whatif -f dump.json -preemptor pod/ns/name        this one
 //	whatif -f dump.json -cpu 2 -memory 4Gi -priority 1000
 //	whatif -f dump.json -preemptor daemonset/ns/name -node n1

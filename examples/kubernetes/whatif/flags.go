@@ -55,6 +55,8 @@ type config struct {
 	strict  bool
 	now     time.Time
 
+	sample bool // nothing was given: the embedded cluster is asked about
+
 	options preemption.Options // from -options; the flags above count before it
 }
 
@@ -76,7 +78,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.SetOutput(io.Discard)
 	f.Usage = func() { usage(f, stderr) }
 
-	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated")
+	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated;\notherwise from what is piped in, or else from a sample")
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
 	f.StringVar(&c.preemptor, "preemptor", "", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...")
 	f.StringVar(&c.node, "node", "", "`NODE` that the pod of a workload, or made up, is pinned to")
@@ -166,7 +168,7 @@ func (m *madeUp) ask(flag, name, amount string) error {
 	if amount == "" {
 		return nil
 	}
-	q, err := convert.ParseQuantity(amount)
+	q, err := convert.ParseAmount(corev1.ResourceName(name), amount)
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
@@ -267,6 +269,7 @@ func usage(f *flag.FlagSet, w io.Writer) {
 
   whatif                                     answer for an embedded sample
   whatif -f FILE                             for the only pending pod of a dump
+  kubectl get ... | whatif                   for that of a dump that is piped in
   whatif -f FILE -preemptor pod/ns/name      for this one
   whatif -f FILE -cpu 2 -priority 1000       for a made-up one
   whatif -batch FILE                         for each line of a file

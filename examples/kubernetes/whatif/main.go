@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	_ "embed"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
@@ -73,9 +75,9 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 		return fmt.Errorf("-why-not: %w", dump.Locate(err))
 	}
 	if c.output == "json" {
-		return writeJSON(stdout, q, result, whyNot)
+		return writeJSON(stdout, q, result, whyNot, c.notes(dump))
 	}
-	return writeTable(stdout, &report{question: q, dump: dump, result: result, explain: c.explain, whyNot: whyNot})
+	return writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot})
 }
 
 // ask is the one place that calls the library.
@@ -113,18 +115,21 @@ func (c *config) askWhyNot(o preemption.Options, p preemption.Preemptor, s *pree
 	return answers, nil
 }
 
-// load reads the files, or the sample if there are none, and converts them.
+// load reads the files, or what is piped in, or the sample if there is no input at
+// all, and converts it.
 func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
-	if len(c.files) == 0 {
-		objects, err := convert.Read("sample", bytes.NewReader(sample))
-		if err != nil {
-			return nil, err
+	files := c.files
+	if len(files) == 0 {
+		p.doing(func() string { return "waiting for standard input; -f names a file" })
+		piped := bufio.NewReader(stdin)
+		if c.sample = terminal(stdin) || empty(piped); c.sample {
+			piped = bufio.NewReader(bytes.NewReader(sample))
 		}
-		return convert.Options{Now: c.now}.Dump(objects)
+		stdin, files = piped, list{"-"}
 	}
 	var objects []convert.Object
 	var unreadable []error
-	for _, name := range c.files {
+	for _, name := range files {
 		more, err := readFile(name, stdin, p)
 		objects = append(objects, more...)
 		unreadable = append(unreadable, err)
@@ -133,7 +138,10 @@ func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
 		return nil, err
 	}
 	p.doing(func() string { return fmt.Sprintf("converting %d objects", len(objects)) })
-	dump, err := convert.Options{Now: c.now, Lenient: c.lenient}.Dump(objects)
+	dump, err := c.reading(c.now).Dump(objects)
+	if err == nil {
+		err = recognized(objects, dump)
+	}
 	if err == nil && c.lenient {
 		for _, err := range unreadable {
 			if err != nil {
@@ -142,6 +150,44 @@ func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
 		}
 	}
 	return dump, err
+}
+
+// reading is how objects are converted.
+func (c *config) reading(now time.Time) convert.Options {
+	return convert.Options{Now: now, Lenient: c.lenient, Strict: c.strict || c.options.Strict}
+}
+
+// recognized complains about an input without anything that plays a part: it is
+// hardly the dump that was meant.
+func recognized(objects []convert.Object, dump *convert.Dump) error {
+	left := 0
+	for _, n := range dump.Ignored {
+		left += n
+	}
+	switch {
+	case len(objects) == 0:
+		return errors.New("the input has no Kubernetes object")
+	case left == len(objects):
+		return errors.New("the input has no object of a kind that plays a part: " + ignored(dump))
+	}
+	return nil
+}
+
+// terminal reports whether nobody pipes anything in: r is a terminal or a device
+// such as /dev/null, or is closed.
+func terminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err != nil || info.Mode()&os.ModeCharDevice != 0
+}
+
+// empty reports whether r ends before anything came.
+func empty(r *bufio.Reader) bool {
+	_, err := r.Peek(1)
+	return errors.Is(err, io.EOF)
 }
 
 // readFile reads one file; "-" is standard input.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,8 @@ func output(stdin string, args ...string) (stdout, stderr string, status int) {
 func Example() {
 	run(nil, strings.NewReader(""), os.Stdout, os.Stderr)
 	// Output:
+	// There is no input (-f FILE, or a pipe): this is the answer for a sample.
+	//
 	// pod web/checkout-3 fits on node-b once 1 pod is evicted.
 	// It asks for cpu 1500m, memory 2Gi at priority 1000.
 	//
@@ -42,6 +45,8 @@ func Example() {
 func Example_gang() {
 	run([]string{"-cpu", "3", "-count", "3", "-priority", "600", "-name", "render"}, strings.NewReader(""), os.Stdout, os.Stderr)
 	// Output:
+	// There is no input (-f FILE, or a pipe): this is the answer for a sample.
+	//
 	// made-up gang default/render of 3: all 3 pods of default/render fit in the cluster once pod group ml/train (2 pods) and 2 pods are evicted.
 	// Each pod of it asks for cpu 3 at priority 600.
 	//
@@ -62,6 +67,8 @@ func Example_gang() {
 func Example_infeasible() {
 	run([]string{"-cpu", "5", "-memory", "1Gi", "-priority", "1000"}, strings.NewReader(""), os.Stdout, os.Stderr)
 	// Output:
+	// There is no input (-f FILE, or a pipe): this is the answer for a sample.
+	//
 	// made-up pod default/preemptor does not fit: no evictions help.
 	// It asks for cpu 5, memory 1Gi at priority 1000.
 	// 8 running pods are below its priority.
@@ -84,6 +91,7 @@ func TestUsage(t *testing.T) {
 		"an unknown format":             {[]string{"-o", "xml"}, `-o: "xml" is not table or json`},
 		"a time that is none":           {[]string{"-now", "today"}, `-now: "today" is not a time`},
 		"an amount that is none":        {[]string{"-cpu", "two"}, `-cpu: "two" is not an amount`},
+		"an amount beyond 64 bits":      {[]string{"-cpu", "9223372036854775807Ei"}, `-cpu: "9223372036854775807Ei" is not at most 9223372036854775807 thousandths`},
 		"an endless amount":             {[]string{"-memory", "1e99999999"}, `-memory: "1e99999999" is not an amount whose exponent has at most 3 digits`},
 		"a request without amount":      {[]string{"-request", "cpu"}, `-request: "cpu" is not NAME=AMOUNT`},
 		"a request of an empty amount":  {[]string{"-request", "cpu="}, `-request: "cpu=" is not NAME=AMOUNT`},
@@ -146,7 +154,9 @@ func TestWhoIsMeant(t *testing.T) {
 		"a place on no node":                 {twoPending + group, []string{"-f", "-", "-place", "x/a=n7"}, `Placement: "n7" is not a node of the snapshot`, 1},
 		"a pod that is not there":            {twoPending, []string{"-f", "-", "-preemptor", "pod/x/c"}, "there is no pod x/c in the input; 2 pods are pending", 1},
 		"a pod that runs":                    {twoPending, []string{"-f", "-", "-preemptor", "pod/x/old"}, `-, document 4: cluster: Pod "x/old": Node: "n1" is not empty: the preemptor runs already`, 1},
-		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "robot/x/c"}, "there is no robot x/c in the input", 1},
+		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "deploy/x/c"}, `-preemptor: "deploy" is not a kind that can want to run: pod, podgroup, compositepodgroup or workload; or, for its next pod, daemonset, deployment`, 1},
+		"a workload that is not there":       {twoPending, []string{"-f", "-", "-preemptor", "deployment/x/c"}, "there is no deployment x/c in the input", 1},
+		"a group that is not there":          {twoPending, []string{"-f", "-", "-preemptor", "podgroup/x/nope"}, "x/nope", 1},
 		"half a name":                        {twoPending, []string{"-f", "-", "-preemptor", "b"}, `"b" is not KIND/NAMESPACE/NAME`, 1},
 		"an empty name":                      {twoPending, []string{"-f", "-", "-preemptor", "pod//b"}, `"pod//b" is not KIND/NAMESPACE/NAME`, 1},
 		"-node alone":                        {twoPending, []string{"-f", "-", "-node", "n1"}, "-node: pins the pod of a workload or a made-up one", 1},
@@ -154,7 +164,13 @@ func TestWhoIsMeant(t *testing.T) {
 		"made up":                            {twoPending, []string{"-f", "-", "-cpu", "2", "-priority", "9"}, "made-up pod default/preemptor fits on n1 once 1 pod is evicted.", 0},
 		"made up in full":                    {twoPending, []string{"-f", "-", "-gpu", "1", "-request", "example.com/x=2", "-name", "p", "-namespace", "q", "-labels", "a=b,c=d"}, "made-up pod q/p does not fit", 0},
 		"made up of an unknown class":        {twoPending, []string{"-f", "-", "-cpu", "1", "-priority-class", "gold"}, `"gold"`, 1},
-		"made up, pinned":                    {twoPending, []string{"-f", "-", "-cpu", "1", "-node", "n9"}, "node name", 0},
+		"made up, pinned":                    {twoPending, []string{"-f", "-", "-cpu", "1", "-node", "n1"}, "fits on n1", 0},
+		"made up, pinned to no node":         {twoPending, []string{"-f", "-", "-cpu", "1", "-node", "n9"}, "-node: there is no node n9 in the input", 1},
+		"piped in":                           {twoPending, []string{"-cpu", "2", "-priority", "9"}, "made-up pod default/preemptor fits on n1 once 1 pod is evicted.", 0},
+		"no object":                          {`{"kind":"List","items":[]}`, []string{"-cpu", "1"}, "the input has no Kubernetes object", 1},
+		"no object that plays a part":        {"{apiVersion: v1, kind: Service, metadata: {name: s}}", []string{"-cpu", "1"}, "the input has no object of a kind that plays a part: 1 Service", 1},
+		"a dump that is cut off":             {`{"apiVersion":"v1","kind":"List","items":[`, []string{"-cpu", "1"}, "-, document 1: the input is cut off", 1},
+		"a folder":                           {"", []string{"-f", "."}, ".: read .: is a directory", 1},
 		"a file that is not there":           {"", []string{"-f", "/nowhere/dump.json"}, "no such file", 1},
 		"an object that cannot be read":      {"{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}", []string{"-f", "-"}, `-, document 1: Node "n1": spec: 7 is not readable`, 1},
 		"the same, leniently":                {"{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: 7}", []string{"-f", "-", "-lenient", "-cpu", "1"}, "1 objects could not be read and were left out", 0},
@@ -239,6 +255,108 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, 0, status)
 	require.Contains(t, stdout, "How it was decided:\n")
 	require.Contains(t, stdout, "reprieve reports/report-adhoc no")
+
+	stdout, _, status = output(twoPending, "-explain", "-cpu", "1", "-priority", "9")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, "fits on n1 without preemption")
+	require.NotContains(t, stdout, "How it was decided")
+	require.Contains(t, stdout, "It was decided without looking at any victim.\n")
+}
+
+// Where nobody's start is known, the score says so.
+func TestExplainUnknownStart(t *testing.T) {
+	stdout, _, status := output(twoPending, "-explain", "-cpu", "2", "-priority", "9")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, "earliest start unknown\n")
+	stdout, _, status = output("", "-explain")
+	require.Equal(t, 0, status)
+	require.Regexp(t, `earliest start 20\d\d-\d\d-\d\dT`, stdout)
+}
+
+// What is piped in is asked about; the sample only where there is no input at all,
+// and the first line says so.
+func TestSampleOnlyWithoutInput(t *testing.T) {
+	first := func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
+	piped, _, status := output(twoPending, "-cpu", "2", "-priority", "9")
+	require.Equal(t, 0, status)
+	named, _, _ := output(twoPending, "-f", "-", "-cpu", "2", "-priority", "9")
+	require.Equal(t, named, piped)
+
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer null.Close()
+	for name, stdin := range map[string]io.Reader{"nothing piped in": strings.NewReader(""), "a device": null} {
+		var out, errs bytes.Buffer
+		require.Equal(t, 0, run([]string{"-cpu", "2", "-priority", "9"}, stdin, &out, &errs), name)
+		require.Equal(t, sampleNote, first(out.String()), name)
+	}
+	stdout, _, _ := output("", "-o", "json")
+	require.Contains(t, stdout, `"notes": [
+    "There is no input`)
+
+	file := filepath.Join(t.TempDir(), "dump")
+	require.NoError(t, os.WriteFile(file, []byte(twoPending), 0o600))
+	in, err := os.Open(file)
+	require.NoError(t, err)
+	defer in.Close()
+	var out, errs bytes.Buffer
+	require.Equal(t, 0, run([]string{"-cpu", "2", "-priority", "9"}, in, &out, &errs))
+	require.Equal(t, named, out.String())
+}
+
+const leftOut = twoPending + `---
+{apiVersion: v1, kind: Service, metadata: {name: s, namespace: x}}
+---
+{apiVersion: policies/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: x}, spec: {selector: {}}}
+---
+{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, namespace: x}}
+---
+{apiVersion: v1, kind: Sevrice, metadata: {name: t, namespace: x}}
+`
+
+// Objects that are left out are named where they may be meant to count, and counted
+// otherwise: in the table, in JSON, in batches; -strict refuses the former.
+func TestWhatIsLeftOutIsSaid(t *testing.T) {
+	notes := []string{
+		`PodDisruptionBudget "x/b": apiVersion: "policies/v1" is not policy/v1 or policy/v1beta1: it is left out`,
+		`PodGroup "x/g": apiVersion: "scheduling.x-k8s.io/v1alpha1" is not scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1alpha3 or scheduling.k8s.io/v1alpha2: it is left out`,
+		`Sevrice "x/t": kind: "Sevrice" is not a kind that is known: it is left out`,
+	}
+	const counted = "objects of other kinds are left out: 1 PodDisruptionBudget.policies, 1 PodGroup.scheduling.x-k8s.io, 1 Service, 1 Sevrice"
+	stdout, _, status := output(leftOut, "-cpu", "2", "-priority", "9")
+	require.Equal(t, 0, status)
+	var answer Answer
+	inJSON, _, status := output(leftOut, "-cpu", "2", "-priority", "9", "-o", "json")
+	require.Equal(t, 0, status)
+	require.NoError(t, json.Unmarshal([]byte(inJSON), &answer))
+	_, stderr, status := output(leftOut, "-cpu", "2", "-priority", "9", "-strict")
+	require.Equal(t, 1, status)
+	require.NotContains(t, stderr, "Service")
+	for i, note := range notes {
+		require.Contains(t, stdout, note)
+		require.Contains(t, answer.Notes[i], note)
+		require.Contains(t, stderr, note)
+	}
+	require.Contains(t, stdout, "  - "+counted+"\n")
+	require.Equal(t, counted, answer.Notes[3])
+
+	line := `{"name":"a","objects":[` + `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"pods":"1"}}},` +
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}},{"apiVersion":"apps/v9","kind":"Deployment","metadata":{"name":"d"}}],"preemptor":{"kind":"Pod","name":"p"}}`
+	stdout, _, status = output(line, "-batch", "-")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, `"error":"","notes":["item 3: Deployment \"d\": apiVersion: \"apps/v9\" is not apps/v1, apps/v1beta2 or apps/v1beta1: it is read as if it were"]`)
+	stdout, _, _ = output(line, "-batch", "-", "-strict")
+	require.Contains(t, stdout, `"error":"line 1: objects: item 3: Deployment`)
+}
+
+// A line that has not changed is not written again.
+func TestProgressSaysThingsOnce(t *testing.T) {
+	var out strings.Builder
+	said := ""
+	for _, text := range []string{"a", "a", "b", "b", "a"} {
+		said = say(&out, said, text)
+	}
+	require.Equal(t, "whatif: a\nwhatif: b\nwhatif: a\n", out.String())
 }
 
 // A file may be read together with others, gzipped or not, and the order of files

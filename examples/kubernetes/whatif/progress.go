@@ -14,25 +14,34 @@ type progress struct {
 }
 
 // startProgress writes what goes on to w every two seconds, for the first time
-// after two seconds, until stop is called.
+// after two seconds, until stop is called; the same is not said twice in a row.
 func startProgress(w io.Writer) *progress {
 	p := &progress{quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		ticker := time.NewTicker(2 * time.Second)
 		defer ticker.Stop()
+		said := ""
 		for {
 			select {
 			case <-p.quit:
 				return
 			case <-ticker.C:
 				if text := p.text.Load(); text != nil {
-					fmt.Fprintln(w, "whatif:", (*text)())
+					said = say(w, said, (*text)())
 				}
 			}
 		}
 	}()
 	return p
+}
+
+// say writes text unless it was said just before, and returns it.
+func say(w io.Writer, said, text string) string {
+	if text != said {
+		fmt.Fprintln(w, "whatif:", text)
+	}
+	return text
 }
 
 // doing says what goes on from now on; text is called from another goroutine.

@@ -33,7 +33,10 @@ func (q *question) kind() cluster.Kind {
 
 // question finds or makes the preemptor that the command line means.
 func (c *config) question(dump *convert.Dump) (*question, error) {
+	isNode := func(n cluster.Node) bool { return n.Name == c.node }
 	switch {
+	case c.node != "" && !slices.ContainsFunc(dump.Snapshot.Nodes, isNode):
+		return nil, fmt.Errorf("-node: there is no node %s in the input", c.node)
 	case c.preemptor != "":
 		return c.named(dump)
 	case c.made != nil:
@@ -98,6 +101,12 @@ var groupKinds = map[string]cluster.Kind{
 	"workload":          cluster.KindWorkload,
 }
 
+// workloadKinds are the kinds that have a template for pods, by their name on the
+// command line.
+var workloadKinds = []string{"daemonset", "deployment", "replicaset", "statefulset", "job", "cronjob", "replicationcontroller"}
+
+var wantingKinds = "pod, podgroup, compositepodgroup or workload; or, for its next pod, " + strings.Join(workloadKinds, ", ")
+
 // named finds the object that -preemptor names.
 func (c *config) named(dump *convert.Dump) (*question, error) {
 	parts := strings.Split(c.preemptor, "/")
@@ -126,6 +135,8 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 	switch {
 	case c.node != "" && (kind == "pod" || groupKinds[kind] != ""):
 		return nil, fmt.Errorf("-node: pins the pod of a workload or a made-up one, not a %s of the input", kind)
+	case !slices.Contains(workloadKinds, kind):
+		return nil, fmt.Errorf("-preemptor: %q is not a kind that can want to run: %s", parts[0], wantingKinds)
 	case !ok:
 		return nil, fmt.Errorf("-preemptor: there is no %s %s/%s in the input", kind, namespace, name)
 	case kind == "daemonset" && c.node == "":

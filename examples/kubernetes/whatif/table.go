@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -26,6 +24,7 @@ type report struct {
 	question *question
 	dump     *convert.Dump
 	result   *preemption.Result
+	sample   bool
 	explain  bool
 	whyNot   []whyNot
 
@@ -35,6 +34,9 @@ type report struct {
 
 // writeTable writes the report to w.
 func writeTable(w io.Writer, r *report) error {
+	if r.sample {
+		r.printf("%s\n\n", sampleNote)
+	}
 	r.verdict()
 	r.nominations()
 	r.victims()
@@ -212,6 +214,10 @@ func (r *report) trace() {
 	if !r.explain {
 		return
 	}
+	if len(r.result.Trace) == 0 {
+		r.printf("\nIt was decided without looking at any victim.\n")
+		return
+	}
 	r.printf("\nHow it was decided:\n")
 	for _, d := range r.result.Trace {
 		r.printf("%s\n", d.Domain)
@@ -223,19 +229,13 @@ func (r *report) trace() {
 
 // notes says what about the input may matter and was not asked about.
 func (r *report) notes() {
-	var notes []string
-	for _, field := range slices.Sorted(maps.Keys(r.dump.Unread)) {
-		notes = append(notes, fmt.Sprintf("%s is not read (set in %d pods)", field, r.dump.Unread[field]))
-	}
+	notes := inputNotes(r.dump, most)
 	warnings := r.result.Warnings
 	for _, w := range warnings[:min(most, len(warnings))] {
 		notes = append(notes, fmt.Sprintf("%s %s/%s: %s %s: %s", w.Kind, w.Namespace, w.Name, w.Field, w.Value, w.Text))
 	}
 	if len(warnings) > most {
 		notes = append(notes, fmt.Sprintf("%d more warnings (-o json lists all)", len(warnings)-most))
-	}
-	if n := len(r.dump.Problems); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d objects could not be read and were left out", n))
 	}
 	if len(notes) == 0 {
 		return

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+)
+
+// sampleNote is said first where nothing was given to answer for.
+const sampleNote = "There is no input (-f FILE, or a pipe): this is the answer for a sample."
+
+// notes lists what of the input was not read, for machines: everything.
+func (c *config) notes(dump *convert.Dump) []string {
+	notes := inputNotes(dump, math.MaxInt)
+	if c.sample {
+		notes = slices.Insert(notes, 0, sampleNote)
+	}
+	return notes
+}
+
+// inputNotes lists what of the input may matter and was not read, and at most so
+// many warnings.
+func inputNotes(dump *convert.Dump, most int) []string {
+	var notes []string
+	for _, field := range slices.Sorted(maps.Keys(dump.Unread)) {
+		notes = append(notes, fmt.Sprintf("%s is not read (set in %d pods)", field, dump.Unread[field]))
+	}
+	for _, w := range dump.Warnings[:min(most, len(dump.Warnings))] {
+		notes = append(notes, w.Error())
+	}
+	if n := len(dump.Warnings) - most; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more warnings about the input (-o json lists all)", n))
+	}
+	if len(dump.Ignored) > 0 {
+		notes = append(notes, "objects of other kinds are left out: "+ignored(dump))
+	}
+	if n := len(dump.Problems); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d objects could not be read and were left out", n))
+	}
+	return notes
+}
+
+// ignored counts the objects that were left out, by kind.
+func ignored(dump *convert.Dump) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(dump.Ignored)) {
+		parts = append(parts, fmt.Sprintf("%d %s", dump.Ignored[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
