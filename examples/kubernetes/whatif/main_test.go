@@ -359,6 +359,23 @@ func TestProgressSaysThingsOnce(t *testing.T) {
 	require.Equal(t, "whatif: a\nwhatif: b\nwhatif: a\n", out.String())
 }
 
+// A label value that no selector can hold is an error of its line, not a panic.
+func TestLabelValueThatIsNone(t *testing.T) {
+	dump := `
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", pods: "10"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: v, namespace: d, labels: {h: not a label value}}, spec: {nodeName: n1, affinity: {podAntiAffinity: {
+  requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, labelSelector: {}, matchLabelKeys: [h]}]}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: d}, spec: {priority: 9}}
+`
+	stdout, stderr, status := output(dump)
+	require.Equal(t, 1, status)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, `-, document 2: cluster: Pod "d/v": `)
+	require.Contains(t, stderr, "not a label value")
+}
+
 // A file may be read together with others, gzipped or not, and the order of files
 // changes nothing.
 func TestSeveralFiles(t *testing.T) {
