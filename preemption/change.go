@@ -81,13 +81,18 @@ func (pl *Planner) Remove(pod PodRef) error {
 	return pl.change(func(e edit) error { return missing(e.removePod(pod), cluster.KindPod, pod.Namespace, pod.Name) })
 }
 
-// Bind lets a pending pod run on a node: it holds its room there, and is nominated
-// to no node any more.
+// Bind lets a pending pod run on a node of the cluster: it holds its room there, and is
+// nominated to no node any more. Whether it fits there is not asked.
 func (pl *Planner) Bind(pod PodRef, node string) error {
 	return pl.change(func(e edit) error {
 		p := e.pod(pod)
-		if p == nil || p.Node != "" {
+		switch {
+		case p == nil:
 			return missing(false, cluster.KindPod, pod.Namespace, pod.Name)
+		case p.Node != "":
+			return fieldError(p, "Node", fmt.Sprintf("%q", p.Node), "empty: the pod runs already", nil)
+		case !e.hasNode(node):
+			return fieldError(p, "Node", fmt.Sprintf("%q", node), "a node of the planner's cluster", nil)
 		}
 		bound := *p
 		bound.Node, bound.NominatedNode = node, ""

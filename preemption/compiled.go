@@ -28,6 +28,7 @@ type compiled struct {
 	hard    []bool   // by budget; nil: none is hard
 	unknown []string // hard budgets that are not there
 	limits  []bound
+	spent   cluster.Disruption // of what limits bound for one preemption, by the earlier steps of this one
 
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
@@ -136,7 +137,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 			return nil, err
 		}
 	}
-	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
+	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
 		if err := strict(slices.Concat(c.warnings(), quota.allWarnings())); err != nil {

@@ -35,14 +35,18 @@ func (e edit) done(c *compiled) {
 
 // pod returns the pod of that name, nil if there is none.
 func (e edit) pod(ref PodRef) *cluster.Pod {
-	c := e.live()
-	if c == nil {
-		return e.pl.open().pod(ref)
+	if c := e.live(); c != nil {
+		return c.pod(ref)
 	}
-	if p := c.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod {
-		return c.ix.Pod(p)
+	return e.pl.open().pod(ref)
+}
+
+// hasNode reports whether there is a node of that name.
+func (e edit) hasNode(name string) bool {
+	if c := e.live(); c != nil {
+		return c.ix.NodeByName(name) != cluster.NoNode
 	}
-	return nil
+	return e.pl.open().nodes.Has(&cluster.Node{Name: name})
 }
 
 func (e edit) setPod(p *cluster.Pod) {
@@ -136,25 +140,40 @@ func (e edit) removeGroup(namespace, name string) bool {
 	return true
 }
 
-// remember notes a preemption for limits over a window, and forgets those that have
-// left it.
-func (e edit) remember(r *Result, w Window) {
-	if c := e.live(); c != nil {
-		if list, ok := remembered(c.ix.Time(), c.ix.Disruptions(), r, w); ok {
+// remember notes what a preemption takes, for limits over a window, and forgets those that
+// have left it. The pods of a gathering are one preemption: what they take adds up.
+func (e edit) remember(taken cluster.Disruption, w Window) {
+	if taken.Victims == 0 {
+		return
+	}
+	c := e.live()
+	if e.pl.lone {
+		e.pl.spent = sum(e.pl.spent, taken)
+		if c != nil {
+			c.spent = e.pl.spent
+			c.limits = c.options.limits(c.ix, c.spent)
+		}
+		return
+	}
+	if w.Seconds == 0 {
+		return
+	}
+	if c != nil {
+		if list, ok := remembered(c.ix.Time(), c.ix.Disruptions(), taken, w); ok {
 			c.setDisruptions(list)
 		}
 		return
 	}
 	m := e.model()
-	if list, ok := remembered(m.time, m.disruptions, r, w); ok {
+	if list, ok := remembered(m.time, m.disruptions, taken, w); ok {
 		m.disruptions = list
 	}
 }
 
-// remembered is list with the preemption of r, made at now, and without those that
-// have left the window; ok is false if nobody needs to know.
-func remembered(now time.Time, list []cluster.Disruption, r *Result, w Window) (_ []cluster.Disruption, ok bool) {
-	if w.Seconds == 0 || len(r.Victims) == 0 || now.IsZero() {
+// remembered is list with what was taken at now, and without those that have left the
+// window; ok is false if nobody needs to know.
+func remembered(now time.Time, list []cluster.Disruption, taken cluster.Disruption, w Window) (_ []cluster.Disruption, ok bool) {
+	if now.IsZero() {
 		return nil, false
 	}
 	var kept []cluster.Disruption
@@ -163,9 +182,6 @@ func remembered(now time.Time, list []cluster.Disruption, r *Result, w Window) (
 			kept = append(kept, d)
 		}
 	}
-	d := cluster.Disruption{Time: now, Victims: int64(len(r.Victims)), Pods: int64(numPods(r.Victims))}
-	for _, v := range r.Victims {
-		d.Cost = add(d.Cost, v.Cost)
-	}
-	return append(kept, d), true
+	taken.Time = now
+	return append(kept, taken), true
 }

@@ -80,7 +80,7 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 	if err != nil || q.team != nil || len(q.members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
-	if quick, err = q.fitsAsItIs(); err != nil {
+	if quick, err = q.fitsAsItIs(nil); err != nil {
 		return false, false, err
 	}
 	if q, err = c.newQuestion(p); err != nil {
@@ -97,22 +97,16 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 	if err != nil {
 		return false, false, err
 	}
-	q, err := c.questionAgain(r.Preemptor)
+	q, err := c.questionAgain(r)
 	if err != nil || q.team != nil || len(q.members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
-	var gone []cluster.PodID
-	for _, v := range r.Victims {
-		for _, ref := range v.Pods {
-			if p := q.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod && q.ix.Pod(p).Node != "" {
-				gone = append(gone, p)
-			}
-		}
+	l, text := q.reviewVictims(r.Victims)
+	if text != "" {
+		return false, false, nil
 	}
-	alone = q.fitsAlone(r, gone)
+	alone = q.fitsAlone(r, l)
 	trial := q.gangTrial()
-	for _, p := range gone {
-		trial.Remove(p)
-	}
+	l.pods(trial.Remove)
 	return alone, q.reviewNominations(r, trial).Advice == Keep, nil
 }

@@ -52,13 +52,13 @@ func (s *gangSearch) plain(list []victims.UnitID) bool {
 }
 
 // ownUnit reports whether unit holds running pods of the gang.
-func (s *gangSearch) ownUnit(unit *victims.Unit) bool {
-	g := s.ix.GroupOf(unit.Pods[0])
-	if g == cluster.NoGroup || s.team.id == cluster.NoGroup {
+func (q *question) ownUnit(unit *victims.Unit) bool {
+	g := q.ix.GroupOf(unit.Pods[0])
+	if g == cluster.NoGroup || q.team.id == cluster.NoGroup {
 		return false
 	}
-	for ; g != cluster.NoGroup; g = s.ix.Group(g).Parent {
-		if g == s.team.id {
+	for ; g != cluster.NoGroup; g = q.ix.Group(g).Parent {
+		if g == q.team.id {
 			return true
 		}
 	}

@@ -22,7 +22,7 @@ func (s *sides) follow() bool { return s.units.Follows() && s.protections == nil
 func (c *compiled) fork() *compiled {
 	f := &compiled{
 		options: c.options, rules: c.rules, traits: c.traits, ix: c.ix.Fork(), live: true, ranking: c.ranking,
-		hard: c.hard, unknown: c.unknown, limits: c.limits, quota: c.quota, searchChecks: c.searchChecks,
+		hard: c.hard, unknown: c.unknown, limits: c.limits, spent: c.spent, quota: c.quota, searchChecks: c.searchChecks,
 		tools: &sync.Pool{}, slotTools: &sync.Pool{},
 	}
 	f.pods.forkOf(&c.pods, f.ix)
@@ -181,14 +181,14 @@ func (c *compiled) setTime(now time.Time) bool {
 		return false
 	}
 	c.ix.SetTime(now)
-	c.limits = c.options.limits(c.ix)
+	c.limits = c.options.limits(c.ix, c.spent)
 	return true
 }
 
 // setDisruptions sets the earlier preemptions.
 func (c *compiled) setDisruptions(list []cluster.Disruption) {
 	c.ix.SetDisruptions(list)
-	c.limits = c.options.limits(c.ix)
+	c.limits = c.options.limits(c.ix, c.spent)
 }
 
 // setBudget adds b or puts it in place of the budget of its name.

@@ -2,6 +2,8 @@ package preemption
 
 import (
 	"sync"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Preempt answers the question with the default options. See [Options.Preempt].
@@ -28,7 +30,8 @@ func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
 // Planner is of no use.
 type Planner struct {
 	options Options
-	lone    bool // pods of groups preempt by themselves: for a Gathering
+	lone    bool               // pods of groups preempt by themselves, for one preemption: for a Gathering
+	spent   cluster.Disruption // what lone has taken by now
 
 	gate sync.RWMutex // held by Apply and Evict while they check and carry out, against other changes
 
@@ -116,7 +119,8 @@ func (pl *Planner) compile() error {
 	}
 	c.prepare()
 	if pl.lone {
-		c.rules.membersWait = false
+		c.rules.membersWait, c.spent = false, pl.spent
+		c.limits = c.options.limits(c.ix, c.spent)
 	}
 	if pl.ready = c; c.live {
 		pl.model = nil // c is the cluster from now on
@@ -133,7 +137,7 @@ func (pl *Planner) Fork() *Planner {
 	pl.forking.Lock()
 	defer pl.forking.Unlock()
 	pl.quotaShared = true
-	fork := &Planner{options: pl.options, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
+	fork := &Planner{options: pl.options, lone: pl.lone, spent: pl.spent, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
 	if pl.ready != nil && pl.ready.live {
 		fork.ready = pl.ready.fork()
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -109,13 +108,14 @@ func (s *podSearch) nominated() cluster.NodeID {
 //
 // Source: kube-scheduler v1.36, pod eligible to preempt others.
 func (s *podSearch) refuse() *Result {
-	if s.policy == priority.Never {
-		return s.result(NotEligible, "its preemption policy is Never")
+	text := s.never()
+	if text == "" {
+		text = s.barred()
 	}
-	if pod := s.member.Pod; s.rules.membersWait && pod.Group != "" {
-		return s.result(NotEligible, "it belongs to pod group "+key(pod.Namespace, pod.Group)+": its group preempts")
+	if text == "" {
+		text = s.patience()
 	}
-	if text := s.patience(); text != "" {
+	if text != "" {
 		return s.result(NotEligible, text)
 	}
 	n := s.nominated()

@@ -31,6 +31,7 @@ type question struct {
 	probing  bool         // the answer only tells what would help
 	states   []domain.State
 	asked    Asked
+	gathered []*question // what each member asked by itself, of a gathering's plan; else nil
 
 	one struct { // room for what is a list, where a lone pod asks
 		members [1]*domain.Member

@@ -90,24 +90,17 @@ func (pl *Planner) RemoveResourceFlavor(name string) error {
 	})
 }
 
-// openQuota returns the quota model as it is.
-func (pl *Planner) openQuota() *quotaModel {
-	pl.mu.RLock()
-	defer pl.mu.RUnlock()
-	return pl.quota
-}
-
 // changeQuota runs f on the live model, which is this planner's own.
 func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
 	pl.gate.RLock()
 	defer pl.gate.RUnlock()
-	return pl.changeQuotaHeld(f)
-}
-
-// changeQuotaHeld is changeQuota for a caller that holds the gate.
-func (pl *Planner) changeQuotaHeld(f func(m *quotaModel) error) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	return pl.editQuota(f)
+}
+
+// editQuota is changeQuota for a caller that holds mu.
+func (pl *Planner) editQuota(f func(m *quotaModel) error) error {
 	if pl.quotaShared {
 		pl.quota, pl.quotaShared = pl.quota.clone(), false
 	}

@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,7 +21,9 @@ import (
 // [Planner.Apply], one head after the other, would give: quota that an earlier head
 // takes is taken, victims of an earlier head have left but for the room they still
 // use (a head that fits only once they have gone is Waiting), and an earlier head
-// without victims keeps what it reserves. The planner itself is not changed.
+// without victims keeps what it reserves. The planner itself is not changed. Pods that hold
+// quota count as workloads do, and may be victims. The error joins one for each head that
+// cannot be read: one that is no pending workload of the planner, or is there twice.
 //
 // Source: Kueue v0.20, the scheduling cycle. Kueue keeps the victims that a later
 // head has found alone where they are not also an earlier head's; here each head is
@@ -33,13 +36,17 @@ func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 	}
 	results := make([]*Result, 0, len(heads))
 	for len(line) > 0 {
-		i := fork.nextHead(line)
+		i, err := fork.nextHead(line)
+		if err != nil {
+			return nil, err
+		}
 		r, err := fork.Preempt(line[i].preemptor)
 		if err != nil {
 			return nil, err
 		}
 		results = append(results, r)
-		if r.Verdict != NotEligible && (r.Verdict != Infeasible || len(r.Quota.Reserved) > 0) {
+		plan := r.Verdict == Feasible || r.Verdict == Fits || r.Verdict == Waiting
+		if plan || r.Quota != nil && len(r.Quota.Reserved) > 0 {
 			if err := fork.Apply(r); err != nil {
 				return nil, fmt.Errorf("preemption: cycle: %w", err)
 			}
@@ -58,37 +65,68 @@ type head struct {
 	level     int
 }
 
-// lineUp finds the heads and sorts them as if there were no shares.
-func (pl *Planner) lineUp(heads []Preemptor) ([]head, error) {
-	m := pl.openQuota()
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	line := make([]head, len(heads))
-	seen := map[PodRef]bool{}
-	for i, p := range heads {
-		if p.Kind != cluster.KindWorkload {
-			return nil, &cluster.FieldError{
-				Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
-				Field: "Kind", Value: fmt.Sprintf("%q", p.Kind), Want: "Workload",
-			}
+// jobs calls f with everybody who holds quota, workloads and pods, as things are.
+func (pl *Planner) jobs(f func(j *jobs) error) error {
+	c, quota, err := pl.hold()
+	if err != nil {
+		return err
+	}
+	defer pl.release(c)
+	j, err := c.queued.of(c, quota)
+	if err != nil {
+		return err
+	}
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return f(j)
+}
+
+// lineUp finds the heads and sorts them as if there were no shares. The error joins what is
+// wrong with each of them, in an order that does not depend on theirs.
+func (pl *Planner) lineUp(heads []Preemptor) (line []head, err error) {
+	err = pl.jobs(func(j *jobs) error {
+		var errs []error
+		seen := map[PodRef]bool{}
+		for _, p := range heads {
+			h, err := j.headOf(p, seen)
+			line, errs = append(line, h), append(errs, err)
 		}
-		w, err := m.findWorkload(p)
-		if err != nil {
-			return nil, err
-		}
-		if ref := (PodRef{w.Namespace, w.Name}); seen[ref] {
-			return nil, workloadError(w, "Name", fmt.Sprintf("%q", w.Name), "a head once only")
-		} else {
-			seen[ref] = true
-		}
-		if line[i], err = m.head(p, w); err != nil {
-			return nil, err
-		}
+		return inOrder(errs)
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(line, func(a, b head) int {
 		return cmp.Or(cmp.Compare(a.level, b.level), a.compare(&b))
 	})
 	return line, nil
+}
+
+// inOrder joins errors, in order of their texts; nil if there is none.
+func inOrder(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return errors.Join(errs...)
+}
+
+// headOf finds a head, which is not one of those seen.
+func (m *quotaModel) headOf(p Preemptor, seen map[PodRef]bool) (head, error) {
+	if p.Kind != cluster.KindWorkload {
+		return head{}, &cluster.FieldError{
+			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
+			Field: "Kind", Value: fmt.Sprintf("%q", p.Kind), Want: "Workload",
+		}
+	}
+	w, err := m.findWorkload(p)
+	if err != nil {
+		return head{}, err
+	}
+	ref := PodRef{w.Namespace, w.Name}
+	if seen[ref] {
+		return head{}, workloadError(w, "Name", fmt.Sprintf("%q", w.Name), "a head once only")
+	}
+	seen[ref] = true
+	return m.head(p, w)
 }
 
 // head looks what w takes if it is alone.
@@ -115,19 +153,20 @@ func (h *head) compare(o *head) int {
 }
 
 // nextHead is the position of the head that is next, as things stand.
-func (pl *Planner) nextHead(line []head) int {
-	m := pl.openQuota()
-	if m.options.FairSharing == nil {
-		return 0
+func (pl *Planner) nextHead(line []head) (next int, err error) {
+	if pl.options.Quota.FairSharing == nil {
+		return 0, nil
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	usage := m.usage.Clone()
-	if m.live != nil {
-		m.live.account(usage, &Workload{})
-	}
-	t := &headTournament{m: m, usage: usage, line: line, best: make([]int, m.tree.NumHolders())}
-	return t.winner()
+	err = pl.jobs(func(j *jobs) error {
+		usage := j.usage.Clone()
+		if j.live != nil {
+			j.account(usage, &Workload{})
+		}
+		t := &headTournament{m: j.quotaModel, usage: usage, line: line, best: make([]int, j.tree.NumHolders())}
+		next = t.winner()
+		return nil
+	})
+	return next, err
 }
 
 // headTournament finds the head whose side would have the lowest share, cohort by

@@ -38,7 +38,8 @@ type quotaHold struct {
 	namespace, name string // of the workload
 	queue           string
 	flavors         []FlavorChoice
-	victims         []PodRef // that leave for it
+	victims         []PodRef // the workloads that leave for it
+	pods            []PodRef // likewise the pods
 
 	id    cluster.QuotaID // queue and flavors, compiled; NoQuota: not there any more
 	usage []cluster.ColumnAmount
@@ -162,10 +163,16 @@ func (l *liveQuota) warnings(ix *cluster.QuotaIndex) []cluster.Warning {
 
 // account adds to usage what earlier answers hold back for workloads other than w,
 // takes away what their victims still use, and returns those victims.
-func (l *liveQuota) account(usage *quota.Usage, w *Workload) map[*cluster.Reservation]bool {
+func (m *quotaModel) account(usage *quota.Usage, w *Workload) map[*cluster.Reservation]bool {
 	gone := map[*cluster.Reservation]bool{}
-	for i := range l.holds {
-		h := &l.holds[i]
+	leaves := func(r *cluster.Reservation) {
+		if r != nil && r.Evicted && !gone[r] {
+			gone[r] = true
+			usage.Remove(r.Queue, r.Usage)
+		}
+	}
+	for i := range m.live.holds {
+		h := &m.live.holds[i]
 		if h.namespace == w.Namespace && h.name == w.Name {
 			continue
 		}
@@ -173,10 +180,13 @@ func (l *liveQuota) account(usage *quota.Usage, w *Workload) map[*cluster.Reserv
 			usage.Add(h.id, h.usage)
 		}
 		for _, v := range h.victims {
-			if j := l.job(v.Namespace, v.Name); j != nil && j.r != nil && j.r.Evicted && !gone[j.r] {
-				gone[j.r] = true
-				usage.Remove(j.r.Queue, j.r.Usage)
-			}
+			leaves(m.reservationOf(v.Namespace, v.Name))
+		}
+		if m.pods == nil {
+			continue
+		}
+		for _, ref := range h.pods {
+			leaves(m.pods.holds[m.pods.c.ix.PodByName(ref.Namespace, ref.Name)])
 		}
 	}
 	return gone

@@ -27,8 +27,7 @@ type quotaModel struct {
 	orderOf []int                   // by queue
 	idle    []sync.Pool             // by order: *quotaSearch, out of use
 
-	// describe says of a victim that consists of pods what it is; nil: there are none.
-	describe func(v *Victim, r *cluster.Reservation)
+	pods *jobs // this model with the pods that hold quota; nil: there are none, or it knows none
 
 	over map[rootColumn]bool // where more is used than there is
 
@@ -124,13 +123,29 @@ func (m *quotaModel) search(w *Workload, q cluster.QuotaID) *quotaSearch {
 		}
 	}
 	if m.live != nil {
-		s.search.Gone = m.live.account(s.usage, w)
+		s.search.Gone = m.account(s.usage, w)
 	}
 	return s
 }
 
 // keep lets a later question use s, which is out of use.
 func (m *quotaModel) keep(s *quotaSearch) { m.idle[s.order].Put(s) }
+
+// reservationOf is what the workload of that name holds, nil if nothing.
+func (m *quotaModel) reservationOf(namespace, name string) *cluster.Reservation {
+	if m.live != nil {
+		if j := m.live.job(namespace, name); j != nil {
+			return j.r
+		}
+		return nil
+	}
+	w := m.ix.Workload(namespace, name)
+	i := slices.IndexFunc(m.ix.Reservations(), func(r *cluster.Reservation) bool { return r.Workload == w })
+	if i < 0 {
+		return nil
+	}
+	return m.ix.Reservations()[i]
+}
 
 // workload returns the workload of that name, nil if there is none.
 func (m *quotaModel) workload(namespace, name string) *Workload {

@@ -111,10 +111,15 @@ func (s *queueSearch) combine(groups []*cluster.QuotaGroup, total map[string]int
 // within is d without the nodes that are not of the flavors of an offer.
 func (s *queueSearch) within(d domain.Domain, o *quotaOffer) domain.Domain {
 	return domain.Domain{Name: d.Name, Nodes: slices.DeleteFunc(slices.Clone(d.Nodes), func(n cluster.NodeID) bool {
-		return slices.ContainsFunc(o.names, func(f cluster.FlavorID) bool {
-			return !cluster.HasLabels(s.ix.Node(n), s.jobs.ix.Flavor(f).NodeLabels)
-		})
+		return !s.suits(n, o)
 	})}
+}
+
+// suits reports whether node n is of the flavors of an offer.
+func (s *queueSearch) suits(n cluster.NodeID, o *quotaOffer) bool {
+	return !slices.ContainsFunc(o.names, func(f cluster.FlavorID) bool {
+		return !cluster.HasLabels(s.ix.Node(n), s.jobs.ix.Flavor(f).NodeLabels)
+	})
 }
 
 func (s *queueSearch) flavorNames(o *quotaOffer) string {

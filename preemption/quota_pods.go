@@ -28,6 +28,7 @@ type jobs struct {
 	*quotaModel
 	c        *compiled
 	of       map[*cluster.Reservation]*podJob
+	holds    map[cluster.PodID]*cluster.Reservation    // by pod: what it, or its group, holds; the other way round
 	on       map[cluster.NodeID][]*cluster.Reservation // by node: the jobs with pods there
 	expected []*podJob                                 // pending pods that are nominated: they count, and cannot be evicted
 	odd      []cluster.Warning
@@ -102,9 +103,9 @@ func (c *compiled) anyNominatedQueued() bool {
 func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 	j := &jobs{
 		quotaModel: m.clone(), c: c,
-		of: map[*cluster.Reservation]*podJob{}, on: map[cluster.NodeID][]*cluster.Reservation{},
+		of: map[*cluster.Reservation]*podJob{}, holds: map[cluster.PodID]*cluster.Reservation{}, on: map[cluster.NodeID][]*cluster.Reservation{},
 	}
-	j.describe = j.describeJob
+	j.pods = j
 	byKey := map[string]*podJob{}
 	var keys []string
 	for p := range c.ix.Pods() {
@@ -153,6 +154,7 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 		}
 		j.of[r] = job
 		for _, p := range job.pods {
+			j.holds[p] = r
 			if n := c.ix.NodeOf(p); !slices.Contains(j.on[n], r) {
 				j.on[n] = append(j.on[n], r)
 			}
@@ -167,8 +169,8 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 	return j, nil
 }
 
-// describeJob says of a victim that consists of pods what it is.
-func (j *jobs) describeJob(v *Victim, r *cluster.Reservation) {
+// describe says of a victim that consists of pods what it is.
+func (j *jobs) describe(v *Victim, r *cluster.Reservation) {
 	job := j.of[r]
 	if job == nil {
 		return

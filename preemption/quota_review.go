@@ -1,155 +1,242 @@
 package preemption
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// evictWorkloads carries out what an answer about pods says about workloads that
-// have none.
-func (pl *Planner) evictWorkloads(r *Result, remove bool) error {
-	if !slices.ContainsFunc(r.Victims, func(v Victim) bool { return v.Kind == cluster.KindWorkload }) {
-		return nil
+// reviewQueued is review for an answer about pods that need quota too.
+func reviewQueued(q *question, m *quotaModel, local string, r *Result) (Validity, cluster.Disruption, error) {
+	replan := func(text string) (Validity, cluster.Disruption, error) {
+		return Validity{Replan, text}, cluster.Disruption{}, nil
 	}
-	return pl.changeQuotaHeld(func(m *quotaModel) error {
-		for _, v := range r.Victims {
-			if v.Kind != cluster.KindWorkload {
-				continue
-			}
-			if j := m.live.job(v.Namespace, v.Name); j != nil && j.r != nil {
-				if err := m.set(j.evicted(remove)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// stillValidQueued is StillValid for an answer about pods that need quota too.
-func stillValidQueued(q *question, m *quotaModel, local string, r *Result) (Validity, error) {
+	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
 	j, err := q.compiled.queued.of(q.compiled, m)
 	if err != nil {
-		return Validity{}, err
+		return fail(err)
 	}
 	s := newQueueSearch(q, j, local)
 	refused, err := s.enter()
 	switch {
 	case err != nil:
-		return Validity{}, err
+		return fail(err)
 	case refused != nil:
-		return Validity{Replan, refused.Message}, nil
+		return replan(refused.Message)
 	case r.Quota == nil || s.jobs.ix.Name(s.queue) != r.Quota.ClusterQueue:
-		return Validity{Replan, "it belongs to another queue by now"}, nil
+		return replan("it belongs to another queue by now")
 	}
 	if err := s.choose(); err != nil {
-		return Validity{}, err
+		return fail(err)
 	}
 	levels, err := s.domains()
 	if err != nil {
-		return Validity{}, err
+		return fail(err)
 	}
 	for i := range s.offers {
 		if r.Verdict == Feasible && s.fits(&s.offers[i], levels) != nil {
-			return Validity{Cancel, "it fits without evicting anybody"}, nil
+			return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
 		}
 	}
-	return s.review(r), nil
+	s.gang.trial.UnplaceTo(0)
+	v, taken := s.review(r)
+	return v, taken, nil
 }
 
-// review looks whether answer r can be carried out as it is.
-func (s *queueSearch) review(r *Result) Validity {
-	request, ok := s.jobs.requestOf(r.Quota.Flavors)
-	if !ok {
-		return Validity{Replan, "a flavor that it takes is gone"}
+// review looks whether answer r can be carried out as it is, and what it takes of limits.
+func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
+	replan := func(text string) (Validity, cluster.Disruption) { return Validity{Replan, text}, cluster.Disruption{} }
+	offer := s.offerOf(r.Quota.Flavors)
+	if offer == nil {
+		return replan("it cannot take these flavors any more")
 	}
-	trial := s.gangTrial()
 	qs := s.search()
-	var gone []cluster.PodID
-	var leaving []*cluster.Reservation
-	for _, v := range r.Victims {
-		if v.Quota == nil {
-			running, text := s.reviewVictim(v)
-			if text != "" {
-				return Validity{Replan, text}
-			}
-			gone = append(gone, running...)
-			continue
-		}
-		held := s.heldBy(v)
-		if held == nil {
-			continue // has left
-		}
-		if text := s.reviewQueued(qs, held, request); text != "" {
-			return Validity{Replan, key(v.Namespace, v.Name) + " " + text}
-		}
-		leaving = append(leaving, held)
+	defer s.jobs.keep(qs)
+	l, text := s.reviewQueuedVictims(qs, r, offer)
+	if text == "" {
+		text = s.reviewBounds(r, l)
 	}
-	if text := s.reviewBudgets(r); text != "" {
-		return Validity{Replan, text}
-	}
-	for _, p := range gone {
-		trial.Remove(p)
-	}
-	for _, held := range leaving {
-		qs.usage.Remove(held.Queue, held.Usage)
-		if job := s.jobs.of[held]; job != nil {
-			for _, p := range job.pods {
-				trial.Remove(p)
-			}
+	if text == "" && len(l.fresh)+int(l.lone) > 0 {
+		if wait := s.waits(); wait > 0 {
+			text = fmt.Sprintf("it waits %d more seconds before it may evict others", wait)
 		}
 	}
-	if !qs.usage.Fits(s.queue, request, true) {
-		return Validity{Replan, "its quota does not suffice any more"}
+	if text != "" {
+		return replan(text)
 	}
-	return s.reviewNominations(r, trial)
+	if !qs.usage.Fits(s.queue, offer.request, true) {
+		return replan("its quota does not suffice any more")
+	}
+	for _, n := range r.Nominations {
+		if at := s.ix.NodeByName(n.Node); at != cluster.NoNode && !s.suits(at, offer) {
+			return replan("node " + n.Node + " is not of the flavors that it takes")
+		}
+	}
+	trial := s.gang.trial
+	l.pods(trial.Remove)
+	if v := s.reviewNominations(r, trial); v.Advice != Keep {
+		return v, cluster.Disruption{}
+	}
+	return Validity{Keep, keeps}, s.taken(l)
 }
 
-// heldBy is what victim v still holds; nil: nothing.
-func (s *queueSearch) heldBy(v Victim) *cluster.Reservation {
-	for r, job := range s.jobs.of {
-		for _, ref := range v.Pods {
-			if p := s.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod && slices.Contains(job.pods, p) {
-				return r
-			}
-		}
+// offerOf is the choice of the same flavors, nil if there is none.
+func (s *queueSearch) offerOf(flavors []FlavorChoice) *quotaOffer {
+	of := map[string]string{}
+	for _, f := range flavors {
+		of[f.Resource] = f.Flavor
 	}
-	if v.Kind != cluster.KindWorkload {
-		return nil
-	}
-	if s.jobs.live != nil {
-		if j := s.jobs.live.job(v.Namespace, v.Name); j != nil {
-			return j.r
-		}
-		return nil
-	}
-	for _, r := range s.jobs.ix.Reservations() {
-		if r.Workload.Namespace == v.Namespace && r.Workload.Name == v.Name {
-			return r
+	for i := range s.offers {
+		o := &s.offers[i]
+		if len(o.flavors) == len(of) && !slices.ContainsFunc(o.flavors, func(f FlavorChoice) bool { return of[f.Resource] != f.Flavor }) {
+			return o
 		}
 	}
 	return nil
 }
 
-// reviewQueued says why the rules of the queue do not let r go any more; empty if
-// they do.
-func (s *queueSearch) reviewQueued(qs *quotaSearch, r *cluster.Reservation, request []cluster.ColumnAmount) string {
-	var columns []cluster.ColumnID
-	for _, c := range request {
-		columns = append(columns, c.Column)
-	}
-	policy := s.jobs.ix.Queue(s.queue).Preemption
-	rule := victims.NewQuotaRule(policy.WithinClusterQueue, int64(s.w.Priority), cluster.Ordered(s.w))
-	if r.Queue != s.queue {
-		rule = victims.NewQuotaRule(policy.ReclaimWithinCohort, int64(s.w.Priority), cluster.Ordered(s.w))
-		if s.jobs.tree.Root(r.Queue) != s.jobs.tree.Root(s.queue) || qs.usage.WithinNominal(r.Queue, columns) {
-			return "does not borrow any more"
+// reviewQueuedVictims is reviewVictims for victims that hold quota too, whose usage it
+// takes away from qs.
+func (s *queueSearch) reviewQueuedVictims(qs *quotaSearch, r *Result, o *quotaOffer) (*leaving, string) {
+	var loose, holders []Victim
+	for _, v := range r.Victims {
+		if v.Quota == nil {
+			loose = append(loose, v)
+		} else {
+			holders = append(holders, v)
 		}
 	}
-	if !rule.Allows(r) || s.jobs.ix.Inactive(r.Queue) != "" {
-		return "may not be evicted any more"
+	l, text := s.reviewVictims(loose)
+	if text != "" {
+		return nil, text
 	}
-	return ""
+	for i := range holders {
+		held, text := s.jobs.holder(&holders[i])
+		if text == "" && s.own[held] {
+			text = s.spared(s.jobs.of[held])
+		}
+		if text != "" {
+			return nil, text
+		}
+	}
+	held, text := s.jobs.reviewHolders(qs, holders, s.w, s.queue, o.columns)
+	if text != "" {
+		return nil, text
+	}
+	for _, r := range held {
+		if job := s.jobs.of[r]; job != nil {
+			for _, p := range job.pods {
+				l.add(s.question, p)
+			}
+		} else if !r.Evicted {
+			l.lone++
+		}
+	}
+	return l, ""
+}
+
+// spared says why a job is no victim of the preemptor, whatever the queues say.
+func (s *queueSearch) spared(job *podJob) string {
+	for _, p := range job.pods {
+		if s.guardsPod(p) {
+			u, _ := s.units.UnitOf(p)
+			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.kept(u, s.claim))
+		}
+	}
+	ref := s.ref(job.pods[0])
+	return key(ref.Namespace, ref.Name) + " belongs to the preemptor"
+}
+
+// reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
+// they hold from qs, and lists it. The text says who may not go; it is empty if all may.
+func (j *jobs) reviewHolders(qs *quotaSearch, list []Victim, w *Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
+	policy, priority, ordered := j.ix.Queue(q).Preemption, int64(w.Priority)+int64(w.Boost), cluster.Ordered(w)
+	within := victims.NewQuotaRule(policy.WithinClusterQueue, priority, ordered)
+	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, priority, ordered)
+	for _, v := range list {
+		name := key(v.Namespace, v.Name)
+		r, text := j.holder(&v)
+		if text != "" {
+			return nil, text
+		}
+		if r == nil {
+			continue // has left
+		}
+		rule := within
+		if r.Queue != q {
+			rule = across
+			if qs.usage.WithinNominal(r.Queue, contested) {
+				return nil, name + " does not borrow any more"
+			}
+		}
+		switch {
+		case slices.Contains(held, r):
+			return nil, name + " goes with another victim by now"
+		case qs.search.Gone[r]:
+			return nil, name + " leaves for somebody else"
+		case !rule.Allows(r) || j.ix.Inactive(r.Queue) != "" || j.tree.Root(r.Queue) != j.tree.Root(q):
+			return nil, name + " may not be evicted any more"
+		}
+		held = append(held, r)
+	}
+	for _, r := range held {
+		qs.usage.Remove(r.Queue, r.Usage)
+	}
+	if j.options.FairSharing != nil { // a queue gives as long as it has a share, of whatever
+		contested = contested[:0:0]
+		for c := range cluster.ColumnID(j.ix.NumColumns()) {
+			contested = append(contested, c)
+		}
+	}
+	borrows := map[cluster.QuotaID]bool{q: true} // until somebody of theirs, the last to go, has gone
+	for _, r := range held {
+		if !borrows[r.Queue] {
+			qs.usage.Add(r.Queue, r.Usage)
+			borrows[r.Queue] = !qs.usage.WithinNominal(r.Queue, contested)
+			qs.usage.Remove(r.Queue, r.Usage)
+		}
+	}
+	for _, r := range held {
+		if !borrows[r.Queue] {
+			return nil, key(r.Workload.Namespace, r.Workload.Name) + " does not borrow any more"
+		}
+	}
+	return held, ""
+}
+
+// holder is what victim v still holds, nil if it has left. The text says how it is not what
+// it was.
+func (j *jobs) holder(v *Victim) (held *cluster.Reservation, text string) {
+	if v.Kind == cluster.KindWorkload {
+		return j.reservationOf(v.Namespace, v.Name), ""
+	}
+	in := map[cluster.PodID]bool{}
+	for _, ref := range v.Pods {
+		p, name := j.c.ix.PodByName(ref.Namespace, ref.Name), key(ref.Namespace, ref.Name)
+		if p == cluster.NoPod || j.c.ix.Pod(p).Node == "" {
+			continue
+		}
+		r := j.holds[p]
+		switch {
+		case j.c.ix.Pod(p).Node != ref.Node:
+			return nil, name + " runs elsewhere by now"
+		case r == nil:
+			return nil, name + " holds no quota any more"
+		case held != nil && held != r:
+			return nil, name + " is a workload by itself by now"
+		}
+		held, in[p] = r, true
+	}
+	if held == nil {
+		return nil, ""
+	}
+	for _, p := range j.of[held].pods {
+		if !in[p] {
+			pod := j.c.ix.Pod(p)
+			return nil, key(pod.Namespace, pod.Name) + " goes with " + key(v.Namespace, v.Name) + " by now"
+		}
+	}
+	return held, ""
 }

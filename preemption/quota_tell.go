@@ -142,8 +142,8 @@ func (a *assigner) victimOf(victim *Victim, told *QuotaVictim, v reprieve.QuotaV
 		Evicted: v.Evicted, OnPreemption: w.OnPreemption,
 	}
 	victim.Quota = told
-	if a.describe != nil {
-		a.describe(victim, v.Reservation)
+	if a.pods != nil {
+		a.pods.describe(victim, v.Reservation)
 	}
 }
 

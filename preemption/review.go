@@ -1,7 +1,10 @@
 package preemption
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -9,110 +12,249 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// review looks whether answer r can be carried out as it is.
-func (q *question) review(r *Result) Validity {
-	var gone []cluster.PodID
-	for _, v := range r.Victims {
-		running, text := q.reviewVictim(v)
-		if text != "" {
-			return Validity{Replan, text}
+// leaving is whom an answer still evicts.
+type leaving struct {
+	units []victims.UnitID
+	all   victims.Parts // the pods that still run, of each unit
+	fresh victims.Parts // those of them that nobody has told to go yet
+	lone  int64         // workloads without pods that have not been told to go
+}
+
+// add adds a pod that still runs.
+func (l *leaving) add(q *question, p cluster.PodID) {
+	u, _ := q.units.UnitOf(p)
+	if l.all[u] == nil {
+		l.units = append(l.units, u)
+	}
+	l.all[u] = append(l.all[u], p)
+	if !isLeaving(q.ix.Pod(p)) {
+		l.fresh[u] = append(l.fresh[u], p)
+	}
+}
+
+// pods calls f with every pod that still runs.
+func (l *leaving) pods(f func(cluster.PodID)) {
+	for _, u := range l.units {
+		for _, p := range l.all[u] {
+			f(p)
 		}
-		gone = append(gone, running...)
 	}
-	if text := q.reviewBudgets(r); text != "" {
-		return Validity{Replan, text}
+}
+
+// review looks whether answer r can be carried out as it is, and what it takes of limits.
+func (q *question) review(r *Result) (Validity, cluster.Disruption) {
+	l, text := q.reviewVictims(r.Victims)
+	if text == "" {
+		text = q.reviewBounds(r, l)
 	}
-	if q.fitsAlone(r, gone) {
-		return Validity{Keep, keeps}
+	if text == "" {
+		text = q.reviewCleared(r)
 	}
-	trial := q.gangTrial()
-	for _, p := range gone {
-		trial.Remove(p)
+	if text != "" {
+		return Validity{Replan, text}, cluster.Disruption{}
 	}
-	return q.reviewNominations(r, trial)
+	if !q.fitsAlone(r, l) {
+		trial := q.reviewTrial(r)
+		l.pods(trial.Remove)
+		if v := q.reviewNominations(r, trial); v.Advice != Keep {
+			return v, cluster.Disruption{}
+		}
+	}
+	return Validity{Keep, keeps}, q.taken(l)
 }
 
 // keeps is why an answer holds.
 const keeps = "every nominated place fits once the victims are gone"
 
-// fitsAlone reports whether a preemptor of one pod fits at its nominated node with gone
-// away. It costs that node, not the cluster; what it denies may have other reasons.
-func (q *question) fitsAlone(r *Result, gone []cluster.PodID) bool {
+// fitsAlone reports whether a preemptor of one pod fits at its nominated node with those
+// of l away. It costs that node, not the cluster; what it denies may have other reasons.
+func (q *question) fitsAlone(r *Result, l *leaving) bool {
 	if q.team != nil || len(q.members) != 1 || len(r.Nominations) != 1 {
 		return false
 	}
-	_, ok := q.memberOf(r.Nominations[0].Pod)
-	at := q.ix.NodeByName(r.Nominations[0].Node)
-	if !ok || at == cluster.NoNode {
+	at := q.placeOf(r, 0)
+	if at == cluster.NoNode {
 		return false
 	}
 	trial := domain.NewNodeTrial(q.ix, q.members[0], q.states, domain.Nominees{Self: q.members[0].ID, Priority: q.priority})
 	trial.Reset(at)
-	for _, p := range gone {
-		trial.Remove(p)
-	}
+	l.pods(trial.Remove)
 	fits := trial.Fits().OK()
 	trial.Restore()
 	return fits
 }
 
-// reviewNominations looks whether every nominated place fits as the trial stands.
+// reviewNominations looks whether every nominated place fits as the trial stands, whose
+// members it leaves unplaced.
 func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validity {
-	list := make([]domain.Assignment, len(r.Nominations))
-	for i, n := range r.Nominations {
-		m, ok := q.memberOf(n.Pod)
-		at := q.ix.NodeByName(n.Node)
-		switch {
-		case !ok:
-			return Validity{Replan, key(n.Pod.Namespace, n.Pod.Name) + " is gone or runs"}
-		case at == cluster.NoNode:
-			return Validity{Replan, "node " + n.Node + " is gone"}
-		}
-		list[i] = domain.Assignment{Member: m, Node: at}
+	defer trial.UnplaceTo(0)
+	places, text := q.placesOf(r)
+	if text != "" {
+		return Validity{Replan, text}
 	}
-	if a, why := trial.PlaceInTurn(list); !why.OK() {
+	if a, why := trial.PlaceInTurn(places); !why.OK() {
 		m := q.members[a.Member]
 		return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
 			key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.ix, a.Node, why)))}
 	}
+	if q.team != nil {
+		if text := q.reviewTeam(trial); text != "" {
+			return Validity{Replan, text}
+		}
+	}
 	return Validity{Keep, keeps}
 }
 
-// reviewVictim lists the pods of victim v that still run. The text says why v is not
-// what it was; it is empty if it is, or has left.
-func (q *question) reviewVictim(v Victim) (running []cluster.PodID, text string) {
-	in := map[cluster.PodID]bool{}
-	for _, ref := range v.Pods {
-		p := q.ix.PodByName(ref.Namespace, ref.Name)
-		if p == cluster.NoPod || q.ix.Pod(p).Node == "" {
-			continue // has left
+// placesOf lists where r nominates members that do not run yet, in their order. The text
+// says what is in the way; it is empty if nothing is.
+func (q *question) placesOf(r *Result) (places []domain.Assignment, text string) {
+	for _, n := range r.Nominations {
+		name := key(n.Pod.Namespace, n.Pod.Name)
+		p, at := q.ix.PodByName(n.Pod.Namespace, n.Pod.Name), q.ix.NodeByName(n.Node)
+		m, ok := q.memberOf(n.Pod)
+		switch {
+		case p != cluster.NoPod && q.ix.Pod(p).Node == n.Node:
+			// carried out
+		case p != cluster.NoPod && q.ix.Pod(p).Node != "":
+			return nil, name + " runs elsewhere by now"
+		case !ok:
+			return nil, name + " is gone, or not the preemptor's any more"
+		case at == cluster.NoNode:
+			return nil, "node " + n.Node + " is gone"
+		default:
+			places = append(places, domain.Assignment{Member: m, Node: at})
 		}
-		if q.ix.Pod(p).Node != ref.Node {
-			return nil, key(ref.Namespace, ref.Name) + " runs elsewhere by now"
-		}
-		in[p], running = true, append(running, p)
 	}
-	for _, p := range running {
-		u, _ := q.units.UnitOf(p)
-		switch k := q.kept(u, q.claim); {
-		case k.Rule == victims.KeptPriority:
-			return nil, fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d",
-				q.unitName(u), k.Priority, q.priority)
-		case !k.OK():
-			return nil, fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
+	slices.SortFunc(places, func(a, b domain.Assignment) int { return cmp.Compare(a.Member, b.Member) })
+	return places, ""
+}
+
+// reviewTeam says why the groups of the preemptor may not run with the members that are
+// placed; empty if they may.
+func (q *question) reviewTeam(trial *domain.GangTrial) string {
+	if h := q.options.Hooks; h == nil || h.Splitter == nil {
+		if text := q.strays(q.team, trial.At); text != "" {
+			return text
 		}
-		unit := q.units.Unit(u)
-		if v.Surplus && unit.Elastic && q.units.GoesOn(u, func(p cluster.PodID) bool { return !in[p] }) {
-			continue
+	}
+	seated := func(m domain.MemberID) bool { return trial.At(m) != cluster.NoNode }
+	if !q.team.satisfied(func(leaf *team) bool { return numOf(leaf.members, seated) >= leaf.need() }) {
+		return q.team.name + " does not run with so few members"
+	}
+	return ""
+}
+
+func numOf[T any](list []T, is func(T) bool) int {
+	n := 0
+	for _, v := range list {
+		if is(v) {
+			n++
 		}
-		for _, other := range unit.Pods {
-			if !in[other] {
-				ref := q.ref(other)
-				return nil, key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
+	}
+	return n
+}
+
+// reviewVictims lists whom list still evicts. The text says which victim is not what it
+// was; it is empty if all are, or have left.
+func (q *question) reviewVictims(list []Victim) (l *leaving, text string) {
+	l = &leaving{all: victims.Parts{}, fresh: victims.Parts{}}
+	surplus := map[victims.UnitID]bool{}
+	for _, v := range list {
+		for _, ref := range v.Pods {
+			p := q.ix.PodByName(ref.Namespace, ref.Name)
+			if p == cluster.NoPod || q.ix.Pod(p).Node == "" {
+				continue // has left
 			}
+			if q.ix.Pod(p).Node != ref.Node {
+				return nil, key(ref.Namespace, ref.Name) + " runs elsewhere by now"
+			}
+			u, _ := q.units.UnitOf(p)
+			surplus[u] = v.Surplus
+			l.add(q, p)
 		}
 	}
-	return running, ""
+	for _, u := range l.units {
+		if text := q.reviewUnit(u, l.all[u], surplus[u]); text != "" {
+			return nil, text
+		}
+	}
+	return l, ""
+}
+
+// reviewUnit says why those pods of unit u may not go; empty if they may.
+func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bool) string {
+	unit := q.units.Unit(u)
+	switch k := q.keptFromAll(u); {
+	case k.Rule == victims.KeptPriority:
+		return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d", q.unitName(u), k.Priority, q.priority)
+	case !k.OK():
+		return fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
+	case q.team != nil && q.ownUnit(unit):
+		return q.unitName(u) + " belongs to the preemptor"
+	}
+	goes := func(p cluster.PodID) bool { return slices.Contains(pods, p) }
+	if surplus && unit.Elastic && q.units.GoesOn(u, func(p cluster.PodID) bool { return !goes(p) }) {
+		return ""
+	}
+	for _, other := range unit.Pods {
+		if !goes(other) {
+			ref := q.ref(other)
+			return key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
+		}
+	}
+	return ""
+}
+
+// reviewBounds says why those of l may not go all at once; empty if they may. What has been
+// told to go already counts for what one preemption may take, and not again for hard
+// budgets and windows.
+func (q *question) reviewBounds(r *Result, l *leaving) string {
+	if text := q.reviewBudgets(r); text != "" {
+		return text
+	}
+	if len(l.fresh) == 0 && l.lone == 0 {
+		return ""
+	}
+	if text := q.evictsNobody(); text != "" {
+		return text
+	}
+	for _, b := range q.bounds(l.units) {
+		parts := l.all
+		if b.kind == RelaxBudget || b.window {
+			parts = l.fresh
+		}
+		sum := int64(0)
+		for u, pods := range parts {
+			sum = add(sum, q.weightOf(b, u, pods))
+		}
+		if b.kind == RelaxLimit && strings.HasPrefix(b.name, "victims") {
+			sum = add(sum, l.lone)
+		}
+		if sum > b.room() {
+			return fmt.Sprintf("it evicts more than %s allows: %d of %d", b.name, sum, b.room())
+		}
+	}
+	return ""
+}
+
+// reviewCleared says whose nomination r may not withdraw; empty if it may all.
+func (q *question) reviewCleared(r *Result) string {
+	for _, ref := range r.Cleared {
+		p := q.ix.PodByName(ref.Namespace, ref.Name)
+		if p != cluster.NoPod && q.ix.NominatedTo(p) != cluster.NoNode && q.ix.Priority(p) >= q.priority {
+			return "the nomination of " + key(ref.Namespace, ref.Name) + " may not be withdrawn: it is not less important"
+		}
+	}
+	return ""
+}
+
+// taken is what those of l who have not been told to go yet take of limits.
+func (q *question) taken(l *leaving) cluster.Disruption {
+	d := cluster.Disruption{Victims: int64(len(l.fresh)) + l.lone}
+	for u, pods := range l.fresh {
+		d.Pods, d.Cost = d.Pods+int64(len(pods)), add(d.Cost, q.priceOf(u, pods))
+	}
+	return d
 }
 
 // reviewBudgets says which budget has less room than r counted on; empty if none.

@@ -54,6 +54,8 @@ type bound struct {
 	name string
 	left int64            // what may still be used up, below zero where more has been than was allowed
 	hard cluster.BudgetID // of RelaxBudget
+
+	window bool // it counts earlier preemptions too
 }
 
 // room is the most that victims may add up to.
@@ -87,29 +89,34 @@ func (o Options) hardBudgets(ix *cluster.Index) (hard []bool, unknown []string) 
 	return hard, unknown
 }
 
-// limits lists the limits with the room that earlier preemptions leave.
-func (o Options) limits(ix *cluster.Index) []bound {
+// limits lists the limits with the room that earlier preemptions leave, and what this one,
+// made in several steps, has spent by now.
+func (o Options) limits(ix *cluster.Index, now cluster.Disruption) []bound {
 	l, w := o.Limits, o.Limits.Window
-	var spent cluster.Disruption
+	spent := now
 	for _, d := range ix.Disruptions() {
 		if ago, known := ix.Elapsed(d.Time); w.Seconds > 0 && known && ago < w.Seconds {
-			spent.Victims, spent.Pods = add(spent.Victims, d.Victims), add(spent.Pods, d.Pods)
-			spent.Cost = add(spent.Cost, d.Cost)
+			spent = sum(spent, d)
 		}
 	}
 	var list []bound
-	limit := func(name string, most, perWindow, spent int64) {
+	limit := func(name string, most, perWindow, now, spent int64) {
 		if most > 0 {
-			list = append(list, bound{kind: RelaxLimit, name: name, left: most})
+			list = append(list, bound{kind: RelaxLimit, name: name, left: most - now})
 		}
 		if perWindow > 0 {
-			list = append(list, bound{kind: RelaxLimit, name: name + " in the window", left: perWindow - spent})
+			list = append(list, bound{kind: RelaxLimit, name: name + " in the window", left: perWindow - spent, window: true})
 		}
 	}
-	limit("victims", l.Victims, w.Victims, spent.Victims)
-	limit("pods", l.Pods, w.Pods, spent.Pods)
-	limit("cost", l.Cost, w.Cost, spent.Cost)
+	limit("victims", l.Victims, w.Victims, now.Victims, spent.Victims)
+	limit("pods", l.Pods, w.Pods, now.Pods, spent.Pods)
+	limit("cost", l.Cost, w.Cost, now.Cost, spent.Cost)
 	return list
+}
+
+// sum adds up what two preemptions took.
+func sum(a, b cluster.Disruption) cluster.Disruption {
+	return cluster.Disruption{Victims: add(a.Victims, b.Victims), Pods: add(a.Pods, b.Pods), Cost: add(a.Cost, b.Cost)}
 }
 
 // lack is how much more than left has to be for a sum, at most the largest int64.
@@ -183,7 +190,7 @@ func (q *question) bounds(units []victims.UnitID) []bound {
 		for _, b := range slices.Compact(of) {
 			if q.hard[b] {
 				budget := q.ix.Budget(b)
-				list = append(list, bound{RelaxBudget, budget.Namespace + "/" + budget.Name, int64(budget.Allowed), b})
+				list = append(list, bound{kind: RelaxBudget, name: budget.Namespace + "/" + budget.Name, left: int64(budget.Allowed), hard: b})
 			}
 		}
 	}

@@ -1,0 +1,302 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// refuses expects a change that fails and leaves the planner as it was.
+func refuses(t require.TestingT, pl *preemption.Planner, change func() error) error {
+	before := asJSON(t, pl.Snapshot())
+	err := change()
+	require.Error(t, err)
+	require.Equal(t, before, asJSON(t, pl.Snapshot()), "after %v", err)
+	return err
+}
+
+// TestAPreemptorThatCannotAskAnyMoreCancels: its group, composite group or class is gone.
+func TestAPreemptorThatCannotAskAnyMoreCancels(t *testing.T) {
+	start := func() *preemption.Snapshot {
+		return &preemption.Snapshot{
+			Nodes:              []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 1}}},
+			PriorityClasses:    []preemption.PriorityClass{{Name: "high", Value: 10}},
+			PodGroups:          []preemption.PodGroup{{Name: "g", Priority: prio(10), MinCount: prio(1), Parent: "c"}},
+			CompositePodGroups: []cluster.CompositePodGroup{{Name: "c", Priority: prio(10)}},
+			Pods: []preemption.Pod{
+				{Name: "low", Node: "n1", Priority: prio(0), Requests: preemption.Resources{cluster.CPU: 1}},
+				{Name: "g1", Group: "g", Requests: preemption.Resources{cluster.CPU: 1}},
+				{Name: "web", Class: "high", Requests: preemption.Resources{cluster.CPU: 1}},
+			},
+		}
+	}
+	ungrouped := func() *preemption.Snapshot {
+		s := start()
+		s.PodGroups[0].Parent, s.CompositePodGroups = "", nil
+		return s
+	}
+	for name, c := range map[string]struct {
+		snapshot *preemption.Snapshot
+		asks     preemption.Preemptor
+		change   func(pl *preemption.Planner) error
+		why      string
+	}{
+		"group": {
+			ungrouped(), preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "g"},
+			func(pl *preemption.Planner) error { return pl.RemovePodGroup("", "g") },
+			`it cannot be asked again: cluster: Preemptor "g": Name: "g" is not a PodGroup of the snapshot`,
+		},
+		"composite group": {
+			start(), preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Name: "c"},
+			func(pl *preemption.Planner) error { return pl.RemoveCompositePodGroup("", "c") },
+			`it cannot be asked again: cluster: Preemptor "c": Name: "c" is not a CompositePodGroup of the snapshot`,
+		},
+		"class": {
+			start(), preemption.Preemptor{Kind: cluster.KindPod, Name: "web"},
+			func(pl *preemption.Planner) error { return pl.RemovePriorityClass("high") },
+			`it cannot be asked again: cluster: Pod "web": Class: "high" is not a priority class of the snapshot`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pl, err := preemption.NewPlanner(c.snapshot, preemption.Options{})
+			require.NoError(t, err)
+			r, err := pl.Preempt(c.asks)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Feasible, r.Verdict)
+			require.NoError(t, c.change(pl))
+			v, err := pl.StillValid(r)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Validity{Advice: preemption.Cancel, Reason: c.why}, v)
+			require.ErrorIs(t, refuses(t, pl, func() error { return pl.Apply(r) }), preemption.ErrNotApplicable)
+		})
+	}
+}
+
+// apart is two nodes of one core with a pod each, and two pods that may go to one of them
+// each; one pod may be evicted within the window.
+func apart(t *testing.T) (pl *preemption.Planner, r1, r2 *preemption.Result) {
+	s := &preemption.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for _, n := range []string{"1", "2"} {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: "n" + n, Allocatable: preemption.Resources{cluster.CPU: 1}})
+		s.Pods = append(s.Pods,
+			preemption.Pod{Name: "v" + n, Node: "n" + n, Priority: prio(0), Requests: preemption.Resources{cluster.CPU: 1}},
+			preemption.Pod{Name: "w" + n, RequiredNode: "n" + n, Priority: prio(10), Requests: preemption.Resources{cluster.CPU: 1}})
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{Limits: preemption.Limits{Window: preemption.Window{Seconds: 100, Pods: 1}}})
+	require.NoError(t, err)
+	var results []*preemption.Result
+	for _, name := range []string{"w1", "w2"} {
+		r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: name})
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict)
+		results = append(results, r)
+	}
+	return pl, results[0], results[1]
+}
+
+func TestTheWindowIsLookedAtAgain(t *testing.T) {
+	pl, r1, r2 := apart(t)
+	require.NoError(t, pl.Apply(r1))
+	v, err := pl.StillValid(r2)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "it evicts more than pods in the window allows: 1 of 0"}, v)
+	require.ErrorIs(t, refuses(t, pl, func() error { return pl.Apply(r2) }), preemption.ErrNotApplicable)
+	pl.SetTime(pl.Snapshot().Time.Add(100 * time.Second))
+	require.NoError(t, pl.Apply(r2))
+}
+
+// TestAPodIsNotedOnce: however often the answer that evicts it is applied.
+func TestAPodIsNotedOnce(t *testing.T) {
+	pl, r1, _ := apart(t)
+	require.NoError(t, pl.Apply(r1))
+	noted := pl.Snapshot().Disruptions
+	require.Len(t, noted, 1)
+	require.NoError(t, pl.Apply(r1))
+	require.NoError(t, pl.Evict(r1))
+	require.Equal(t, noted, pl.Snapshot().Disruptions)
+	require.NoError(t, pl.Bind(preemption.PodRef{Name: "w1"}, "n1"))
+}
+
+// TestHardBudgetsAreLookedAtAgain: what is still to be evicted keeps within them.
+func TestHardBudgetsAreLookedAtAgain(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoNodes(), preemption.Options{HardBudgets: preemption.HardBudgets{All: true}})
+	require.NoError(t, err)
+	r, err := pl.Preempt(web)
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Budgets)
+	r.Budgets = nil // as if nothing had been counted on
+	b := twoNodes().Budgets[0]
+	b.Allowed = 0
+	require.NoError(t, pl.SetBudget(b))
+	v, err := pl.StillValid(r)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "it evicts more than ns/low-budget allows: 1 of 0"}, v)
+}
+
+// TestAGangIsCarriedOutPodByPod: what runs where it was to go is done.
+func TestAGangIsCarriedOutPodByPod(t *testing.T) {
+	pl, _ := planned(t)
+	gang := preemption.Preemptor{Group: &preemption.PodGroup{Namespace: "ns", Name: "job", MinCount: prio(2), Priority: prio(20)}}
+	for _, name := range []string{"j0", "j1"} {
+		gang.Pods = append(gang.Pods, preemption.Pod{Namespace: "ns", Name: name, Priority: prio(20), Requests: preemption.Resources{cluster.CPU: 4000}})
+	}
+	r, err := pl.Preempt(gang)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2)
+	require.NoError(t, pl.Apply(r))
+	for _, v := range r.Victims {
+		advice(t, pl, r, preemption.Keep)
+		ref := v.Pods[0]
+		require.NoError(t, pl.Remove(ref.PodRef))
+		for _, n := range r.Nominations {
+			if n.Node == ref.Node {
+				require.NoError(t, pl.Bind(n.Pod, n.Node))
+			}
+		}
+	}
+	advice(t, pl, r, preemption.Cancel)
+}
+
+// TestWhoWaitsAgainIsNotEvictedAgain: a victim that has left and was resubmitted.
+func TestWhoWaitsAgainIsNotEvictedAgain(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoNodes(), preemption.Options{})
+	require.NoError(t, err)
+	r, err := pl.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{
+		Namespace: "ns", Name: "two", Priority: prio(10), RequiredNode: "n1", Requests: preemption.Resources{cluster.CPU: 4000},
+	}}})
+	require.NoError(t, err)
+	require.NoError(t, pl.SetPod(preemption.Pod{Namespace: "ns", Name: "late", Node: "n1", Priority: prio(2), Requests: preemption.Resources{cluster.CPU: 500}}))
+	r, err = pl.Preempt(preemption.Preemptor{Pods: r.Preemptor.Inline.Pods})
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2)
+	low := twoNodes().Pods[0]
+	low.Node = ""
+	require.NoError(t, pl.SetPod(low))
+	require.NoError(t, pl.Evict(r))
+	for _, p := range pl.Snapshot().Pods {
+		require.False(t, p.Terminating)
+		if p.Name == "low" {
+			return
+		}
+	}
+	t.Fatal("low waits, and was removed")
+}
+
+// TestPoliciesAreLookedAtAgain: who may not evict any more evicts nobody.
+func TestPoliciesAreLookedAtAgain(t *testing.T) {
+	pl, r := planned(t)
+	pod := twoNodes().Pods[2]
+	pod.Policy = "Never"
+	require.NoError(t, pl.SetPod(pod))
+	v, err := pl.StillValid(r)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "its preemption policy is Never"}, v)
+}
+
+func TestBindTellsWhatIsWrong(t *testing.T) {
+	live, _ := planned(t)
+	changed, _ := planned(t)
+	require.NoError(t, changed.SetNamespace(cluster.Namespace{Name: "ns"})) // it will be compiled anew
+	for want, c := range map[string][2]string{
+		`cluster: Pod "ns/web": Node: "n9" is not a node of the planner's cluster`: {"web", "n9"},
+		`cluster: Pod "ns/web": Node: "" is not a node of the planner's cluster`:   {"web", ""},
+		`cluster: Pod "ns/low": Node: "n1" is not empty: the pod runs already`:     {"low", "n2"},
+		`cluster: Pod "ns/none": Name: "none" is not in the planner's cluster`:     {"none", "n1"},
+	} {
+		for _, pl := range []*preemption.Planner{live, changed} {
+			bind := func() error { return pl.Bind(preemption.PodRef{Namespace: "ns", Name: c[0]}, c[1]) }
+			require.EqualError(t, refuses(t, pl, bind), want)
+		}
+	}
+}
+
+// TestForgedAnswersAreRefused: answers about pods of which one field was changed, as if they
+// came from a file.
+func TestForgedAnswersAreRefused(t *testing.T) {
+	victim := func(r *preemption.Result) *preemption.Victim { return &r.Victims[0] }
+	for want, forge := range map[string]func(r *preemption.Result){
+		`the verdict is "maybe"`: func(r *preemption.Result) { r.Verdict = "maybe" },
+		`Result "ns/web": Preemptor.Kind: "Job" is not Pod, PodGroup, CompositePodGroup or Workload`: func(r *preemption.Result) { r.Preemptor.Kind = "Job" },
+		`Preemptor.Name: "" is not a name, or Gathered given`:                                        func(r *preemption.Result) { r.Preemptor.Name = "" },
+		`Nominations: 0 nominations is not one for each pod of the preemptor`:                        func(r *preemption.Result) { r.Nominations = nil },
+		`Nominations: 2 nominations is not one for each pod of the preemptor`: func(r *preemption.Result) {
+			r.Nominations = append(r.Nominations, r.Nominations[0])
+		},
+		`Nominations[0].Pod: "ns/late" is not a pod of the preemptor`:     func(r *preemption.Result) { r.Nominations[0].Pod.Name = "late" },
+		`Nominations[0].Node: "" is not the name of a node`:               func(r *preemption.Result) { r.Nominations[0].Node = "" },
+		`replan: node n9 is gone`:                                         func(r *preemption.Result) { r.Nominations[0].Node = "n9" },
+		`replan: ns/web does not fit any more`:                            func(r *preemption.Result) { r.Nominations[0].Node = "n2" },
+		`Victims: 0 victims is not what goes with the verdict "feasible"`: func(r *preemption.Result) { r.Victims = nil },
+		`Victims: 1 victim is not what goes with the verdict "fits without preemption"`: func(r *preemption.Result) {
+			r.Verdict = preemption.Fits
+		},
+		`Victims[1].Pods[0]: "ns/low" is not evicted once`: func(r *preemption.Result) { r.Victims = append(r.Victims, r.Victims[0]) },
+		`Victims[0].Pods[0]: "ns/web" is not nobody whom the answer nominates`: func(r *preemption.Result) {
+			victim(r).Pods = []preemption.VictimPod{{PodRef: preemption.PodRef{Namespace: "ns", Name: "web"}, Node: "n1"}}
+		},
+		`Victims[0].Pods: none is not its pods`:                                      func(r *preemption.Result) { victim(r).Pods = nil },
+		`Victims[0].Kind: "Job" is not Pod, PodGroup, CompositePodGroup or Workload`: func(r *preemption.Result) { victim(r).Kind = "Job" },
+		`Victims[0].Kind: "Workload" is not Pod, PodGroup or CompositePodGroup, as it holds no quota`: func(r *preemption.Result) {
+			victim(r).Kind = cluster.KindWorkload
+		},
+		`replan: ns/low runs elsewhere by now`: func(r *preemption.Result) { victim(r).Pods[0].Node = "n2" },
+		`Victims[0].Quota: set is not absent, as the preemptor needs no quota`: func(r *preemption.Result) {
+			victim(r).Quota = &preemption.QuotaVictim{}
+		},
+		`replan: it belongs to no queue by now`:                                           func(r *preemption.Result) { r.Quota = &preemption.QuotaResult{ClusterQueue: "q"} },
+		`replan: the nomination of ns/vip may not be withdrawn: it is not less important`: func(r *preemption.Result) { r.Cleared = []preemption.PodRef{{Namespace: "ns", Name: "vip"}} },
+		`Preemptor.Gathered: 1 pod is not absent`: func(r *preemption.Result) {
+			r.Preemptor = preemption.Asked{Kind: cluster.KindPodGroup, Gathered: []preemption.PodRef{{Namespace: "ns", Name: "web"}}}
+		},
+		`cluster: Preemptor: Name: "" is not a name, or Pods given`: func(r *preemption.Result) { r.Preemptor.Inline = &preemption.Preemptor{} },
+		`Preemptor.Inline: Pod "ns/other" is not that of the Pod`: func(r *preemption.Result) {
+			r.Preemptor.Inline = &preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "other"}}}
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			pl, r := planned(t)
+			require.NoError(t, pl.SetPod(preemption.Pod{Namespace: "ns", Name: "vip", NominatedNode: "n1", Priority: prio(10)}))
+			var forged preemption.Result
+			require.NoError(t, json.Unmarshal([]byte(asJSON(t, r)), &forged))
+			require.NoError(t, pl.Fork().Apply(&forged), "after a trip through JSON")
+			forge(&forged)
+			for _, carryOut := range []func(*preemption.Result) error{pl.Apply, pl.Evict} {
+				err := refuses(t, pl, func() error { return carryOut(&forged) })
+				require.ErrorIs(t, err, preemption.ErrNotApplicable)
+				require.ErrorContains(t, err, want)
+			}
+			if v, err := pl.StillValid(&forged); err != nil {
+				require.ErrorIs(t, err, preemption.ErrNotApplicable)
+			} else {
+				require.NotEqual(t, preemption.Keep, v.Advice)
+			}
+			require.NoError(t, pl.Apply(r), "the planner is as it was")
+		})
+	}
+}
+
+// TestAnswersThatEvictPartOfAUnitAreRefused: a group of mode All goes whole, and an elastic
+// one whole or by what it can do without, whoever says otherwise.
+func TestAnswersThatEvictPartOfAUnitAreRefused(t *testing.T) {
+	for _, mode := range []disruption.Mode{disruption.All, disruption.SurplusFirst} {
+		s := twoNodes()
+		s.PodGroups = []preemption.PodGroup{{Namespace: "ns", Name: "g", Mode: mode, MinCount: prio(2), Priority: prio(1)}}
+		s.Pods[0].Group, s.Pods[1].Group = "g", "g"
+		s.Pods[0].Priority, s.Pods[1].Priority = prio(1), prio(1)
+		pl, err := preemption.NewPlanner(s, preemption.Options{})
+		require.NoError(t, err)
+		r, err := pl.Preempt(web)
+		require.NoError(t, err)
+		require.Len(t, r.Victims[0].Pods, 2)
+		r.Victims[0].Pods, r.Victims[0].Surplus = r.Victims[0].Pods[:1], true
+		err = refuses(t, pl, func() error { return pl.Apply(r) })
+		require.ErrorIs(t, err, preemption.ErrNotApplicable)
+		require.ErrorContains(t, err, "goes with ns/g by now")
+	}
+}

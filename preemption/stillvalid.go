@@ -1,0 +1,268 @@
+package preemption
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Advice says what to do with an answer that is not carried out yet.
+type Advice string
+
+// The pieces of advice.
+const (
+	Keep   Advice = "keep"   // go on
+	Replan Advice = "replan" // ask again
+	Cancel Advice = "cancel" // evict nobody: it is not needed any more
+)
+
+// Validity is advice with its reason.
+type Validity struct {
+	Advice Advice `json:"advice"`
+	Reason string `json:"reason"` // a sentence
+}
+
+// StillValid says whether r, the answer to an earlier question, still holds.
+//
+// Keep: every nominated place fits once those victims that still run are gone, no
+// victim became ineligible, no budget that r touches has less room than was counted,
+// and those who have not been told to go yet keep within hard budgets and limits. Cancel:
+// the preemptor, or the group or class by which it asks, is gone; it runs; or it fits
+// without evicting anybody, the pods of a [Gathering] one after the other. Otherwise
+// Replan. A result that is no plan is an error that matches ErrNotApplicable, as is one
+// that no question has: it may come from a file; a [*cluster.FieldError] says what is
+// wrong with it.
+func (pl *Planner) StillValid(r *Result) (Validity, error) {
+	v, _, err := pl.review(r, false)
+	return v, err
+}
+
+// review is StillValid, and what carrying r out takes of limits. With reserves it takes an
+// answer that only reserves quota for a plan.
+func (pl *Planner) review(r *Result, reserves bool) (Validity, cluster.Disruption, error) {
+	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
+	if err := checkAnswer(r, reserves); err != nil {
+		return fail(err)
+	}
+	c, quota, err := pl.hold()
+	if err != nil {
+		return fail(err)
+	}
+	defer pl.release(c)
+	if r.Preemptor.Kind == cluster.KindWorkload {
+		v, err := c.reviewWorkload(r, quota)
+		return v, cluster.Disruption{}, err
+	}
+	if text := c.preemptorGone(r); text != "" {
+		return Validity{Cancel, text}, cluster.Disruption{}, nil
+	}
+	q, err := c.questionAgain(r)
+	if text, ok := unreadable(err); ok {
+		return Validity{Cancel, text}, cluster.Disruption{}, nil
+	}
+	if err != nil {
+		return fail(err)
+	}
+	var v Validity
+	var taken cluster.Disruption
+	if queue := q.queue(); queue != "" {
+		v, taken, err = reviewQueued(q, quota, queue, r)
+	} else {
+		v, taken, err = q.reviewPlain(r)
+	}
+	if text, ok := unreadable(err); ok {
+		return Validity{Replan, text}, cluster.Disruption{}, nil
+	}
+	return v, taken, err
+}
+
+// unreadable says that a question that was asked cannot be asked any more, as what it
+// names is gone.
+func unreadable(err error) (text string, ok bool) {
+	var field *cluster.FieldError
+	if !errors.As(err, &field) {
+		return "", false
+	}
+	return "it cannot be asked again: " + err.Error(), true
+}
+
+// preemptorGone says why there is nothing left to do for r; empty if there is.
+func (c *compiled) preemptorGone(r *Result) string {
+	for _, n := range r.Nominations {
+		p := c.pod(n.Pod)
+		if p == nil && r.Preemptor.Inline != nil || p != nil && p.Node == "" {
+			return ""
+		}
+	}
+	return "the preemptor is gone or runs"
+}
+
+// pod returns the pod of that name, nil if there is none.
+func (c *compiled) pod(ref PodRef) *cluster.Pod {
+	if p := c.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod {
+		return c.ix.Pod(p)
+	}
+	return nil
+}
+
+// questionAgain is the question that was asked, about the cluster as it is: about those
+// who do not run yet.
+func (c *compiled) questionAgain(r *Result) (*question, error) {
+	a := r.Preemptor
+	if len(a.Gathered) > 0 {
+		return c.gatheredAgain(a)
+	}
+	if a.Inline != nil && r.adopted(c.pod) {
+		a.Inline = nil
+	}
+	return c.newQuestion(a.preemptor())
+}
+
+// gatheredAgain is the question of the pods of a gathering that do not run yet.
+func (c *compiled) gatheredAgain(a Asked) (*question, error) {
+	q := &question{compiled: c, asked: a}
+	for _, ref := range a.Gathered {
+		if p := c.pod(ref); p != nil && p.Node != "" {
+			continue
+		}
+		one := &question{compiled: c}
+		if err := one.namedPod(Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}); err != nil {
+			return nil, err
+		}
+		one.claim = one.newClaim()
+		if len(q.gathered) == 0 || one.priority > q.priority {
+			q.priority = one.priority
+		}
+		q.sides, q.members, q.gathered = one.sides, append(q.members, one.members[0]), append(q.gathered, one)
+	}
+	return q, q.prepare()
+}
+
+// fitsAsItIs reports whether the preemptor fits with everybody in place.
+func (q *question) fitsAsItIs(r *Result) (bool, error) {
+	switch {
+	case q.gathered != nil:
+		return q.fitOneByOne(r), nil
+	case q.team == nil:
+		defer q.putBack()
+		return newPodSearch(q).fitsSomewhere(), nil
+	}
+	levels, err := q.levels()
+	if err != nil {
+		return false, err
+	}
+	s := newGangSearch(q)
+	for _, domains := range levels {
+		if s.fitsIn(domains) != nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// fitOneByOne reports whether the pods of a gathering fit with everybody in place, one
+// after the other: each where r says, else anywhere.
+func (q *question) fitOneByOne(r *Result) bool {
+	trial := q.reviewTrial(r)
+	defer trial.UnplaceTo(0)
+	for i := range q.members {
+		m := domain.MemberID(i)
+		at := q.placeOf(r, m)
+		if at == cluster.NoNode || !trial.CanPlace(m, at).OK() {
+			if at = anyPlace(trial, m); at == cluster.NoNode {
+				return false
+			}
+		}
+		trial.Place(m, at)
+	}
+	return true
+}
+
+// anyPlace is the first node that takes member m as the trial stands, or NoNode.
+func anyPlace(trial *domain.GangTrial, m domain.MemberID) cluster.NodeID {
+	for n := range cluster.NodeID(trial.Index().NumNodes()) {
+		if trial.CanPlace(m, n).OK() {
+			return n
+		}
+	}
+	return cluster.NoNode
+}
+
+// placeOf is the node to which r nominates member m, or NoNode.
+func (q *question) placeOf(r *Result, m domain.MemberID) cluster.NodeID {
+	pod := q.members[m].Pod
+	for _, n := range r.Nominations {
+		if n.Pod == (PodRef{pod.Namespace, pod.Name}) {
+			return q.ix.NodeByName(n.Node)
+		}
+	}
+	return cluster.NoNode
+}
+
+// reviewTrial is a trial for the review of r. For the pods of a gathering whoever is as
+// important as the least of them counts where he is nominated, unless r withdraws that.
+func (q *question) reviewTrial(r *Result) *domain.GangTrial {
+	if q.gathered == nil {
+		return q.gangTrial()
+	}
+	lowest := q.priority
+	for _, one := range q.gathered {
+		lowest = min(lowest, one.priority)
+	}
+	gone := map[cluster.PodID]bool{}
+	for _, m := range q.members {
+		gone[m.ID] = true
+	}
+	for _, ref := range r.Cleared {
+		gone[q.ix.PodByName(ref.Namespace, ref.Name)] = true
+	}
+	return domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool {
+		return !gone[p] && q.ix.Priority(p) >= lowest
+	})
+}
+
+// keptFromAll says why unit u may not be evicted for whoever asks; the zero Kept: it may.
+func (q *question) keptFromAll(u victims.UnitID) victims.Kept {
+	if q.gathered == nil {
+		return q.kept(u, q.claim)
+	}
+	var why victims.Kept
+	for _, one := range q.gathered {
+		if why = q.kept(u, one.claim); why.OK() {
+			break
+		}
+	}
+	return why
+}
+
+// evictsNobody says why the preemptor may not evict anybody; empty if it may, or one of the
+// pods of a gathering.
+func (q *question) evictsNobody() (text string) {
+	for _, one := range q.gathered {
+		if text = one.unwilling(); text == "" {
+			return ""
+		}
+	}
+	return cmp.Or(text, q.barred(), q.unwilling())
+}
+
+// reviewPlain looks whether answer r of a preemptor without a queue can be carried out.
+func (q *question) reviewPlain(r *Result) (Validity, cluster.Disruption, error) {
+	if r.Quota != nil {
+		return Validity{Replan, "it belongs to no queue by now"}, cluster.Disruption{}, nil
+	}
+	if r.Verdict == Feasible {
+		fits, err := q.fitsAsItIs(r)
+		if err != nil {
+			return Validity{}, cluster.Disruption{}, err
+		}
+		if fits {
+			return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
+		}
+	}
+	v, taken := q.review(r)
+	return v, taken, nil
+}
