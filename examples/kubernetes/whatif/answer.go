@@ -22,6 +22,10 @@ type Answer struct {
 	Error       string            `json:"error"`
 	Notes       []string          `json:"notes,omitempty"` // what of the input may matter and was not read
 
+	// Problems says what is not true of the answer; with -verify only, and empty if
+	// all of it is true.
+	Problems []string `json:"problems,omitzero"`
+
 	*QuotaAnswer // of a Workload
 }
 
@@ -104,9 +108,9 @@ func podNames(victims []preemption.Victim) []string {
 func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 
 // writeJSON writes the answer in the batch's form, with the whole result beside it.
-func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot, notes []string) error {
+func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot, notes, problems []string) error {
 	a := answered(q.title, q.kind(), r)
-	a.Notes = notes
+	a.Notes, a.Problems = notes, problems
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

@@ -37,7 +37,8 @@ type testCase struct {
 	} `json:"preemptor"`
 }
 
-// answerBatch answers each line of the file, one line each, in its order.
+// answerBatch answers each line of the file, one line each, in its order. The error
+// may be that some answer is not true, after all of them.
 func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	in, err := open(c.batch, stdin)
 	if err != nil {
@@ -48,10 +49,14 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	p := startProgress(stderr)
 	defer p.stop()
 	p.doing(func() string { return fmt.Sprintf("answered %d lines", answeredSoFar.Load()) })
-	return eachLine(in, func(number int, line []byte) error {
+	var problems []string
+	err = eachLine(in, func(number int, line []byte) error {
 		defer answeredSoFar.Add(1)
-		return writeLine(stdout, c.answerLine(number, line))
+		a := c.answerLine(number, line)
+		problems = append(problems, a.Problems...)
+		return writeLine(stdout, a)
 	})
+	return errors.Join(err, untrue(problems))
 }
 
 // eachLine calls yield with each line of r, which may be gzipped, numbered from 1
@@ -145,6 +150,7 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	}
 	a := answered(q.Name, preemptor.Kind, r)
 	a.Notes = c.notes(dump)
+	a.Problems = c.problems(o, preemptor, &dump.Snapshot, r)
 	return a, nil
 }
 

@@ -12,7 +12,8 @@
 //	whatif -batch cases.jsonl                         one answer a line
 //
 // It exits with 0 if the question was answered, whatever the answer; with 1 if the
-// question could not be read, and with 2 for wrong usage. A batch is answered as a
+// question could not be read or -verify found something wrong with an answer, and with
+// 2 for wrong usage. A batch is answered as a
 // whole: lines that cannot be read carry their error.
 //
 // Nothing reads a clock: the snapshot's time is that of -now or the newest that the

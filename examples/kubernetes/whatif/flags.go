@@ -53,6 +53,7 @@ type config struct {
 	whyNot  list // nodes, or units as namespace/name
 	lenient bool
 	strict  bool
+	verify  bool // each answer is read by the independent reader of answers
 	now     time.Time
 
 	sample bool // nothing was given: the embedded cluster is asked about
@@ -91,6 +92,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Var(&c.whyNot, "why-not", "tell why not `TARGET`: a node, or a running pod or group as namespace/name; may be repeated")
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
+	f.BoolVar(&c.verify, "verify", false, "read the answer once more, independently, and tell what is not true of it")
 	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
 		text, err := os.ReadFile(name)
 		if err != nil {

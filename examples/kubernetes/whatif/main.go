@@ -14,6 +14,7 @@ import (
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 )
 
 // sample is the cluster that is asked about when nothing else is named.
@@ -74,10 +75,34 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("-why-not: %w", dump.Locate(err))
 	}
+	problems := c.problems(o, q.preemptor, &dump.Snapshot, result)
 	if c.output == "json" {
-		return writeJSON(stdout, q, result, whyNot, c.notes(dump))
+		err = writeJSON(stdout, q, result, whyNot, c.notes(dump), problems)
+		return errors.Join(err, untrue(problems))
 	}
-	return writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot})
+	err = writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot, problems: problems})
+	return errors.Join(err, untrue(problems))
+}
+
+// problems reads an answer independently, with -verify, and returns what is not true
+// of it.
+func (c *config) problems(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot, r *preemption.Result) []string {
+	if !c.verify {
+		return nil
+	}
+	list := []string{}
+	for _, problem := range check.Verify(s, o, p, r) {
+		list = append(list, problem.String())
+	}
+	return list
+}
+
+// untrue is the error that answers have problems; nil if it has none.
+func untrue(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("-verify: %d of what is told is not true", len(problems))
 }
 
 // ask is the one place that calls the library.

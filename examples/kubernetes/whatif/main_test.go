@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // output runs the command and returns what it wrote and its exit status.
@@ -347,6 +350,37 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	require.Contains(t, stdout, `"error":"","notes":["item 3: Deployment \"d\": apiVersion: \"apps/v9\" is not apps/v1, apps/v1beta2 or apps/v1beta1: it is read as if it were"]`)
 	stdout, _, _ = output(line, "-batch", "-", "-strict")
 	require.Contains(t, stdout, `"error":"line 1: objects: item 3: Deployment`)
+}
+
+// With -verify the answer says that it was read once more, and only then.
+func TestVerify(t *testing.T) {
+	stdout, stderr, status := output("", "-verify")
+	require.Equal(t, 0, status, stderr)
+	require.Contains(t, stdout, "\nVerified: nothing is wrong with this answer.\n")
+	stdout, _, status = output("", "-verify", "-o", "json")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, `"problems": []`)
+	stdout, _, _ = output("", "-o", "json")
+	require.NotContains(t, stdout, `"problems"`)
+
+	line := `{"name":"a","objects":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"pods":"1"}}},` +
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}],"preemptor":{"kind":"Pod","name":"p"}}`
+	stdout, _, status = output(line, "-batch", "-", "-verify")
+	require.Equal(t, 0, status)
+	require.Contains(t, stdout, `"problems":[]`)
+}
+
+// What is not true of an answer is told wherever the answer is, and is an error.
+func TestProblemsOfAnAnswer(t *testing.T) {
+	c := &config{verify: true}
+	wrong := &preemption.Result{Verdict: preemption.Fits, Domain: "no-such-node"}
+	problems := c.problems(preemption.Options{}, preemption.Preemptor{Pods: []cluster.Pod{{Namespace: "x", Name: "p"}}}, &preemption.Snapshot{}, wrong)
+	require.NotEmpty(t, problems)
+	require.EqualError(t, untrue(problems[:1]), "-verify: 1 of what is told is not true")
+	r := &report{problems: problems}
+	r.verified()
+	require.Contains(t, r.out.String(), "Not true of this answer:\n  - "+problems[0]+"\n")
+	require.Nil(t, (&config{}).problems(preemption.Options{}, preemption.Preemptor{}, &preemption.Snapshot{}, nil))
 }
 
 // A line that has not changed is not written again.

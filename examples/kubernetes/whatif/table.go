@@ -27,6 +27,7 @@ type report struct {
 	sample   bool
 	explain  bool
 	whyNot   []whyNot
+	problems []string // nil: nobody looked
 
 	out     bytes.Buffer
 	classes *priority.Classes // of the dump, when first needed
@@ -47,6 +48,7 @@ func writeTable(w io.Writer, r *report) error {
 	r.whyNots()
 	r.trace()
 	r.notes()
+	r.verified()
 	_, err := w.Write(r.out.Bytes())
 	return err
 }
@@ -243,5 +245,20 @@ func (r *report) notes() {
 	r.printf("\nNote:\n")
 	for _, note := range notes {
 		r.printf("  - %s\n", note)
+	}
+}
+
+// verified says what is not true of the answer, or that all of it is.
+func (r *report) verified() {
+	if r.problems == nil {
+		return
+	}
+	if len(r.problems) == 0 {
+		r.printf("\nVerified: nothing is wrong with this answer.\n")
+		return
+	}
+	r.printf("\nNot true of this answer:\n")
+	for _, problem := range r.problems {
+		r.printf("  - %s\n", problem)
 	}
 }
