@@ -110,3 +110,18 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 	l.pods(trial.Remove)
 	return alone, q.reviewNominations(r, trial).Advice == Keep, nil
 }
+
+// Anew returns a planner that begins with what pl is: its snapshot, and what applied
+// answers hold for workloads, which no snapshot tells.
+func (pl *Planner) Anew() (*Planner, error) {
+	fresh, err := NewPlanner(pl.Snapshot(), pl.options)
+	if err != nil || pl.quota.live == nil {
+		return fresh, err
+	}
+	return fresh, fresh.changeQuota(func(m *quotaModel) error {
+		for _, h := range pl.quota.live.holds {
+			m.live.hold(m.ix, h)
+		}
+		return nil
+	})
+}

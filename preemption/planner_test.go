@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -281,31 +280,4 @@ func TestGatheringDropsEverythingWhenOnePodFails(t *testing.T) {
 	_, err := g.Plan()
 	require.ErrorIs(t, err, preemption.ErrGangFailed)
 	require.Empty(t, cmp.Diff(before, pl.Snapshot()))
-}
-
-// TestHistoriesAgreeWithAFreshPlanner holds the live model against a compile of what
-// it should hold, through random histories.
-func TestHistoriesAgreeWithAFreshPlanner(t *testing.T) {
-	for seed := range uint64(300) {
-		q := gen.Random(seed, gen.Everything())
-		pl, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{})
-		require.NoError(t, err)
-		for range 4 {
-			r, err := pl.Preempt(q.Preemptor)
-			if err != nil || r.Verdict != preemption.Feasible {
-				break
-			}
-			fresh, err := preemption.Preempt(q.Preemptor, pl.Snapshot())
-			require.NoError(t, err)
-			require.Empty(t, cmp.Diff(fresh, r), "seed %d", seed)
-			v, err := pl.StillValid(r)
-			require.NoError(t, err)
-			require.Equal(t, preemption.Keep, v.Advice, "seed %d: %s", seed, v.Reason)
-			require.NoError(t, pl.Evict(r))
-			after, err := pl.Preempt(preemption.Preemptor{Kind: r.Preemptor.Kind, Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name})
-			require.NoError(t, err)
-			require.Equal(t, preemption.Fits, after.Verdict, "seed %d", seed)
-			break
-		}
-	}
 }

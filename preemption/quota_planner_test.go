@@ -1,11 +1,8 @@
 package preemption_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -15,68 +12,6 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
-
-// TestQuotaHistoriesAgreeWithAFreshPlanner: whatever was set, removed and forked,
-// the planner answers as one that begins with what is there now.
-func TestQuotaHistoriesAgreeWithAFreshPlanner(t *testing.T) {
-	for seed := range uint64(150) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		c, other := seededQuota(seed), seededQuota(seed+1_000_000)
-		pl, err := preemption.NewPlanner(c.snapshot, c.options)
-		require.NoError(t, err)
-		for step := range 12 {
-			if r.IntN(4) == 0 {
-				fork := pl.Fork()
-				if r.IntN(2) == 0 {
-					pl, fork = fork, pl
-				}
-				_ = fork.RemoveWorkload("ns", "in") // not seen by pl
-			}
-			change(t, r, pl, other.snapshot, step)
-			now := pl.Snapshot()
-			fresh, wantErr := c.options.Preempt(quotaPreemptor, now)
-			got, err := pl.Preempt(quotaPreemptor)
-			require.Equal(t, wantErr == nil, err == nil, "seed %d step %d: %v, %v", seed, step, wantErr, err)
-			if wantErr != nil {
-				require.Equal(t, wantErr.Error(), err.Error())
-				continue
-			}
-			fresh.Stats, got.Stats = preemption.Stats{}, preemption.Stats{}
-			if diff := cmp.Diff(fresh, got); diff != "" {
-				t.Fatalf("seed %d step %d (-fresh +planner)\n%s", seed, step, diff)
-			}
-		}
-	}
-}
-
-// change makes one change with an object of another snapshot.
-func change(t *testing.T, r *rand.Rand, pl *preemption.Planner, from *cluster.Snapshot, step int) {
-	switch now := pl.Snapshot(); r.IntN(7) {
-	case 0: // structure; may be refused, as its limits may not suit
-		_ = pl.SetClusterQueue(from.ClusterQueues[r.IntN(len(from.ClusterQueues))])
-	case 1:
-		if len(from.Cohorts) > 0 {
-			_ = pl.SetCohort(from.Cohorts[r.IntN(len(from.Cohorts))])
-		}
-	case 2, 3:
-		w := from.Workloads[r.IntN(len(from.Workloads)-1)]
-		w.Name = fmt.Sprintf("new%d", step)
-		if w.Admission != nil && r.IntN(3) == 0 {
-			w.Admission = &cluster.Admission{ClusterQueue: w.Admission.ClusterQueue} // since nobody knows when
-		}
-		require.NoError(t, pl.SetWorkload(w))
-	case 4:
-		w := now.Workloads[r.IntN(len(now.Workloads))]
-		w.Evicted = w.Admission != nil && !w.Evicted
-		require.NoError(t, pl.SetWorkload(w))
-	case 5:
-		if w := now.Workloads[r.IntN(len(now.Workloads))]; w.Name != "in" {
-			require.NoError(t, pl.RemoveWorkload(w.Namespace, w.Name))
-		}
-	case 6:
-		pl.SetTime(now.Time.Add(time.Duration(r.IntN(100)-20) * time.Second))
-	}
-}
 
 // quotaPlanner is a planner for the queues and jobs of a text; the heads wait.
 func quotaPlanner(t *testing.T, text string, heads ...cluster.Workload) *preemption.Planner {

@@ -12,10 +12,28 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
+
+// quotaCase is a random tree of queues that are mostly full, and workload ns/in,
+// which waits.
+type quotaCase struct {
+	snapshot *cluster.Snapshot
+	options  preemption.Options
+}
+
+func seededQuota(seed uint64) quotaCase {
+	q, o := gen.RandomQuota(seed)
+	return quotaCase{&q.Snapshot, o}
+}
+
+func drawQuota(t *rapid.T) quotaCase {
+	q, o := gen.DrawQuota(t)
+	return quotaCase{&q.Snapshot, o}
+}
 
 // eachQuota calls check with random questions that were answered with victims.
 func eachQuota(t *testing.T, seeds uint64, check func(t *testing.T, c quotaCase, r *preemption.Result)) {

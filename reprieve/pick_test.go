@@ -1,4 +1,4 @@
-package reprieve
+package reprieve_test
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -24,21 +25,21 @@ func TestSeveralPickersPickTheSame(t *testing.T) {
 		if ladder.Levels() == nil {
 			continue
 		}
-		sweep := NewSweep(ladder)
-		scan := NewScan(sweep)
+		sweep := reprieve.NewSweep(ladder)
+		scan := reprieve.NewScan(sweep)
 		pod := &q.Preemptor.Pods[0]
 		sweep.Ask(domain.NewMember(ix, pod, cluster.NoPod), *pod.Priority)
 		scan.Run(*pod.Priority, make([]uint64, len(ladder.Levels().Blocks())))
 		if scan.Fits != cluster.NoNode {
 			continue
 		}
-		want, score := scan.pick(*pod.Priority, 1)
+		want, score := scan.PickSharing(*pod.Priority, 1)
 		if want != cluster.NoNode {
 			picked++
 		}
 		touchy += len(scan.Touchy)
 		for _, workers := range []int{2, 3, 8} {
-			have, same := scan.pick(*pod.Priority, workers)
+			have, same := scan.PickSharing(*pod.Priority, workers)
 			require.Equal(t, want, have, "seed %d, %d goroutines", seed, workers)
 			if want != cluster.NoNode {
 				require.Equal(t, score, same)

@@ -136,7 +136,7 @@ func (b *builder) port() cluster.HostPort {
 
 func (b *builder) running(i int) cluster.Pod {
 	p := b.pod(fmt.Sprintf("p%02d", i))
-	p.Node = pick(b.source, b.s.Nodes...).Name
+	p.Node = b.someNode()
 	if b.chance(b.p.Odd, 3) {
 		p.Node = "gone"
 	}
@@ -181,25 +181,30 @@ func (b *builder) classes() {
 	if !b.p.Classes {
 		return
 	}
-	for i, v := range []int32{10, 100, 1000} {
-		if b.source(2) == 0 {
-			continue
+	for i := range classValues {
+		if b.source(2) > 0 {
+			b.s.PriorityClasses = append(b.s.PriorityClasses, b.class(i))
 		}
-		b.s.PriorityClasses = append(b.s.PriorityClasses, priority.Class{
-			Name:   fmt.Sprintf("class%d", i),
-			Value:  v,
-			Policy: pick(b.source, "", "", priority.PreemptLowerPriority, priority.Never),
-		})
 	}
 	if n := len(b.s.PriorityClasses); b.chance(n > 0, 20) {
 		b.s.PriorityClasses[b.source(n)].GlobalDefault = true
 	}
 }
 
+var classValues = [...]int32{10, 100, 1000}
+
+func (b *builder) class(i int) priority.Class {
+	return priority.Class{
+		Name:   fmt.Sprintf("class%d", i),
+		Value:  classValues[i],
+		Policy: pick(b.source, "", "", priority.PreemptLowerPriority, priority.Never),
+	}
+}
+
 func (b *builder) nominee(i int) cluster.Pod {
 	p := b.pod(fmt.Sprintf("q%d", i))
 	b.prioritize(&p, 0, 10, 100, 1000)
-	p.NominatedNode = pick(b.source, b.s.Nodes...).Name
+	p.NominatedNode = b.someNode()
 	if b.chance(b.p.Odd, 5) {
 		p.NominatedNode = "gone"
 	}
@@ -218,7 +223,7 @@ func (b *builder) preemptor() cluster.Preemptor {
 		p.Policy = priority.Never
 	}
 	if b.chance(b.p.Nominations, 30) {
-		p.NominatedNode = pick(b.source, b.s.Nodes...).Name
+		p.NominatedNode = b.someNode()
 	}
 	b.place(&p)
 	if b.p.Guards {
@@ -229,4 +234,12 @@ func (b *builder) preemptor() cluster.Preemptor {
 	}
 	b.s.Pods = append(b.s.Pods, p)
 	return cluster.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name}
+}
+
+// someNode is the name of a node, that of none where there is none.
+func (b *builder) someNode() string {
+	if len(b.s.Nodes) == 0 {
+		return "n0"
+	}
+	return pick(b.source, b.s.Nodes...).Name
 }

@@ -12,19 +12,23 @@ func (b *builder) budgets() {
 		return
 	}
 	for i := range b.source(4) {
-		budget := disruption.Budget{
-			Namespace: pick(b.source, "default", "default", "team"),
-			Name:      fmt.Sprintf("b%d", i),
-			Selector:  b.selector(),
-			Allowed:   pick(b.source, int32(0), 1, 2, -1),
-		}
-		for _, p := range b.s.Pods {
-			if b.chance(true, 8) {
-				budget.Disrupted = append(budget.Disrupted, p.Name)
-			}
-		}
-		b.s.Budgets = append(b.s.Budgets, budget)
+		b.s.Budgets = append(b.s.Budgets, b.budget(i))
 	}
+}
+
+func (b *builder) budget(i int) disruption.Budget {
+	budget := disruption.Budget{
+		Namespace: pick(b.source, "default", "default", "team"),
+		Name:      fmt.Sprintf("b%d", i),
+		Selector:  b.selector(),
+		Allowed:   pick(b.source, int32(0), 1, 2, -1),
+	}
+	for _, p := range b.s.Pods {
+		if b.chance(true, 8) {
+			budget.Disrupted = append(budget.Disrupted, p.Name)
+		}
+	}
+	return budget
 }
 
 func (b *builder) selector() *disruption.Selector {
@@ -48,31 +52,47 @@ func (b *builder) groups() {
 	if !b.p.Groups {
 		return
 	}
-	mode := func() disruption.Mode { return pick(b.source, disruption.All, disruption.Single, "") }
-	prio := func() *int32 {
-		v := pick(b.source, int32(0), 10, 100)
-		return pick(b.source, &v, &v, nil)
-	}
 	for i := range b.source(3) {
-		c := cluster.CompositePodGroup{Namespace: "default", Name: fmt.Sprintf("c%d", i), Mode: mode(), Priority: prio()}
-		if i > 0 && b.source(2) > 0 {
-			c.Parent = fmt.Sprintf("c%d", b.source(i))
-		}
-		if b.chance(b.p.Odd, 5) {
-			c.Parent = "missing"
-		}
-		b.s.CompositePodGroups = append(b.s.CompositePodGroups, c)
+		b.s.CompositePodGroups = append(b.s.CompositePodGroups, b.composite(i))
 	}
 	for i := range b.source(4) {
-		g := cluster.PodGroup{Namespace: pick(b.source, "default", "default", "team"), Name: fmt.Sprintf("g%d", i), Mode: mode(), Priority: prio()}
-		if n := len(b.s.CompositePodGroups); g.Namespace == "default" && b.chance(n > 0, 50) {
-			g.Parent = b.s.CompositePodGroups[b.source(n)].Name
-		}
-		if least := int32(1 + b.source(2)); b.source(2) > 0 {
-			g.MinCount = &least
-		} else {
-			g.Basic = true
-		}
-		b.s.PodGroups = append(b.s.PodGroups, g)
+		b.s.PodGroups = append(b.s.PodGroups, b.podGroup(i))
 	}
+}
+
+func (b *builder) mode() disruption.Mode {
+	return pick(b.source, disruption.All, disruption.Single, "")
+}
+
+func (b *builder) groupPriority() *int32 {
+	v := pick(b.source, int32(0), 10, 100)
+	return pick(b.source, &v, &v, nil)
+}
+
+// composite is composite group i, perhaps below an earlier one.
+func (b *builder) composite(i int) cluster.CompositePodGroup {
+	c := cluster.CompositePodGroup{Namespace: "default", Name: fmt.Sprintf("c%d", i), Mode: b.mode(), Priority: b.groupPriority()}
+	if i > 0 && b.source(2) > 0 {
+		c.Parent = fmt.Sprintf("c%d", b.source(i))
+	}
+	if b.chance(b.p.Odd, 5) {
+		c.Parent = "missing"
+	}
+	return c
+}
+
+// podGroup is pod group i.
+func (b *builder) podGroup(i int) cluster.PodGroup {
+	g := cluster.PodGroup{
+		Namespace: pick(b.source, "default", "default", "team"), Name: fmt.Sprintf("g%d", i), Mode: b.mode(), Priority: b.groupPriority(),
+	}
+	if n := len(b.s.CompositePodGroups); g.Namespace == "default" && b.chance(n > 0, 50) {
+		g.Parent = b.s.CompositePodGroups[b.source(n)].Name
+	}
+	if least := int32(1 + b.source(2)); b.source(2) > 0 {
+		g.MinCount = &least
+	} else {
+		g.Basic = true
+	}
+	return g
 }

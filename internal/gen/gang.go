@@ -67,6 +67,11 @@ type gang struct {
 }
 
 func buildGang(src source, p GangProfile) Question {
+	_, q := newGang(src, p)
+	return q
+}
+
+func newGang(src source, p GangProfile) (*gang, Question) {
 	if p.MaxMembers == 0 {
 		p.MaxMembers = 4
 	}
@@ -88,30 +93,31 @@ func buildGang(src source, p GangProfile) Question {
 	}
 	g.levels()
 	g.ties()
-	return Question{Snapshot: g.s, Preemptor: preemptor}
+	return g, Question{Snapshot: g.s, Preemptor: preemptor}
 }
 
 // levels raises what running pods and groups count as when somebody wants to evict
 // them.
 func (g *gang) levels() {
-	raised := func(priority *int32) *int32 {
-		if !g.chance(g.p.Levels, 30) || priority == nil {
-			return nil
-		}
-		v := *priority + pick(g.source, int32(0), 5, 90, 990)
-		return &v
-	}
 	for i := range g.s.Pods {
 		if p := &g.s.Pods[i]; p.Node != "" {
-			p.PreemptionPriority = raised(p.Priority)
+			p.PreemptionPriority = g.raised(p.Priority)
 		}
 	}
 	for i := range g.s.PodGroups {
-		g.s.PodGroups[i].PreemptionPriority = raised(g.s.PodGroups[i].Priority)
+		g.s.PodGroups[i].PreemptionPriority = g.raised(g.s.PodGroups[i].Priority)
 	}
 	for i := range g.s.CompositePodGroups {
-		g.s.CompositePodGroups[i].PreemptionPriority = raised(g.s.CompositePodGroups[i].Priority)
+		g.s.CompositePodGroups[i].PreemptionPriority = g.raised(g.s.CompositePodGroups[i].Priority)
 	}
+}
+
+func (g *gang) raised(priority *int32) *int32 {
+	if !g.chance(g.p.Levels, 30) || priority == nil {
+		return nil
+	}
+	v := *priority + pick(g.source, int32(0), 5, 90, 990)
+	return &v
 }
 
 // ties makes some pods of the snapshot, and some members, want to be near others or
@@ -120,22 +126,25 @@ func (g *gang) ties() {
 	if !g.p.Ties {
 		return
 	}
+	for i := range g.s.Pods {
+		g.tie(&g.s.Pods[i])
+	}
+}
+
+func (g *gang) tie(p *cluster.Pod) {
 	on := func() *disruption.Selector {
 		return &disruption.Selector{MatchLabels: pick(g.source, map[string]string{"app": "web"}, map[string]string{"app": "db"})}
 	}
 	key := func() string { return pick(g.source, "zone", "rack") }
-	for i := range g.s.Pods {
-		p := &g.s.Pods[i]
-		waits := p.Node == "" && p.NominatedNode == ""
-		if g.chance(true, 12) {
-			p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
-		}
-		if g.chance(waits, 15) {
-			p.Affinity = append(p.Affinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
-		}
-		if g.chance(waits, 25) {
-			p.Spread = append(p.Spread, cluster.Spread{MaxSkew: int32(1 + g.source(2)), TopologyKey: key(), Selector: on()})
-		}
+	waits := p.Node == "" && p.NominatedNode == ""
+	if g.chance(true, 12) {
+		p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
+	}
+	if g.chance(waits, 15) {
+		p.Affinity = append(p.Affinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
+	}
+	if g.chance(waits, 25) {
+		p.Spread = append(p.Spread, cluster.Spread{MaxSkew: int32(1 + g.source(2)), TopologyKey: key(), Selector: on()})
 	}
 }
 
@@ -145,20 +154,24 @@ func (g *gang) zones() {
 		return
 	}
 	for i := range g.s.Nodes {
-		labels := maps.Clone(g.s.Nodes[i].Labels)
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		if g.source(8) > 0 {
-			labels["zone"] = pick(g.source, "a", "b")
-		} else {
-			delete(labels, "zone")
-		}
-		if g.source(8) > 0 {
-			labels["rack"] = pick(g.source, "1", "2")
-		}
-		g.s.Nodes[i].Labels = labels
+		g.s.Nodes[i].Labels = g.zone(g.s.Nodes[i].Labels)
 	}
+}
+
+// zone is labels with those of some place.
+func (g *gang) zone(labels map[string]string) map[string]string {
+	if labels = maps.Clone(labels); labels == nil {
+		labels = map[string]string{}
+	}
+	if g.source(8) > 0 {
+		labels["zone"] = pick(g.source, "a", "b")
+	} else {
+		delete(labels, "zone")
+	}
+	if g.source(8) > 0 {
+		labels["rack"] = pick(g.source, "1", "2")
+	}
+	return labels
 }
 
 // member is a pod of the gang.
@@ -188,7 +201,7 @@ func (g *gang) member(group string) cluster.Pod {
 		p.Policy = priority.Never
 	}
 	if g.chance(g.p.Nominations, 25) {
-		p.NominatedNode = pick(g.source, g.s.Nodes...).Name
+		p.NominatedNode = g.someNode()
 	}
 	return p
 }
@@ -209,7 +222,7 @@ func (g *gang) group(name string, pending int) cluster.PodGroup {
 	for range running {
 		p := g.member(name)
 		p.NominatedNode = ""
-		p.Node = pick(g.source, g.s.Nodes...).Name
+		p.Node = g.someNode()
 		g.s.Pods = append(g.s.Pods, p)
 	}
 	if g.source(4) > 0 {

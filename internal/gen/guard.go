@@ -16,17 +16,7 @@ func (b *builder) guard() {
 		return
 	}
 	for i := range b.s.PriorityClasses {
-		c := &b.s.PriorityClasses[i]
-		c.Annotations = map[string]string{}
-		if b.source(2) > 0 {
-			c.Annotations[priority.MinimumPreemptableAnnotation] = pick(b.source, "100", "1000", "1001", "2000")
-		}
-		if b.source(2) > 0 {
-			c.Annotations[priority.TolerationSecondsAnnotation] = pick(b.source, "0", "-1", "3600", "7200", "9223372036")
-		}
-		if b.chance(true, 20) {
-			c.GuaranteedSeconds = pick(b.source, int64(3600), 7200)
-		}
+		b.guardClass(&b.s.PriorityClasses[i])
 	}
 	for i := range b.s.PodGroups {
 		g := &b.s.PodGroups[i]
@@ -46,6 +36,19 @@ func (b *builder) guard() {
 		if b.source(3) > 0 {
 			p.Scheduled = b.moment()
 		}
+	}
+}
+
+func (b *builder) guardClass(c *priority.Class) {
+	c.Annotations = map[string]string{}
+	if b.source(2) > 0 {
+		c.Annotations[priority.MinimumPreemptableAnnotation] = pick(b.source, "100", "1000", "1001", "2000")
+	}
+	if b.source(2) > 0 {
+		c.Annotations[priority.TolerationSecondsAnnotation] = pick(b.source, "0", "-1", "3600", "7200", "9223372036")
+	}
+	if b.chance(true, 20) {
+		c.GuaranteedSeconds = pick(b.source, int64(3600), 7200)
 	}
 }
 

@@ -6,7 +6,7 @@ import "github.com/preempt-go/preempt/preemption/cluster"
 func (b *builder) place(p *cluster.Pod) {
 	on := b.p.Placement
 	if b.chance(on, 3) {
-		p.RequiredNode = pick(b.source, b.s.Nodes...).Name
+		p.RequiredNode = b.someNode()
 	}
 	if b.chance(on, 6) {
 		p.NodeSelector = map[string]string{"zone": pick(b.source, "a", "a", "b", "b", "c")}
@@ -63,7 +63,7 @@ func (b *builder) term() cluster.NodeTerm {
 		t.Fields = append(t.Fields, cluster.NodeRequirement{
 			Key:      "metadata.name",
 			Operator: pick(b.source, cluster.NodeIn, cluster.NodeNotIn),
-			Values:   []string{pick(b.source, b.s.Nodes...).Name},
+			Values:   []string{b.someNode()},
 		})
 	}
 	return t

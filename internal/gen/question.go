@@ -27,6 +27,14 @@ type Profile struct {
 	Groups      bool // pod groups and composite ones above the running pods
 	Guards      bool // what protects units, or holds preemptors back
 	Odd         bool // what occurs in live clusters and is answered with a warning
+
+	// A Maker's only.
+	Tokens   bool
+	Devices  bool
+	Costs    bool // prices of pods and groups
+	Elastic  bool // groups of mode SurplusFirst
+	Queues   bool // quota, of workloads, pods and pod groups
+	Extremes bool // amounts, priorities and times at the ends of their types
 }
 
 // Everything is the Profile of a single pod in a cluster with all there is.

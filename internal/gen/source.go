@@ -17,8 +17,21 @@ func seeded(seed uint64) source {
 
 // drawn is a source that takes rapid's numbers.
 func drawn(t *rapid.T) source {
-	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
+	return func(n int) int {
+		if n < len(upTo) {
+			return upTo[n].Draw(t, "choice")
+		}
+		return rapid.IntRange(0, n-1).Draw(t, "choice")
+	}
 }
+
+// upTo has a generator of the numbers below n at n: making one costs more than it does.
+var upTo = func() (list [101]*rapid.Generator[int]) {
+	for n := 1; n < len(list); n++ {
+		list[n] = rapid.IntRange(0, n-1)
+	}
+	return list
+}()
 
 // chance is true in percent of all cases, and never when the feature is off.
 func (s source) chance(on bool, percent int) bool {

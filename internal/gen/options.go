@@ -1,0 +1,106 @@
+package gen
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Options are any options that can be followed, but for hooks; most of them are near
+// the default.
+func Options() *rapid.Generator[preemption.Options] {
+	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t)) })
+}
+
+func drawOptions(s source) preemption.Options {
+	rare := pick(s, 16, 16, 8, 4, 3) // one choice of so many is not the default
+	some := func() bool { return s(rare) == rare-1 }
+	o := preemption.Options{
+		Rules:      pick(s, "", preemption.Kubernetes137, preemption.Kubernetes136, preemption.KEP5710Alpha),
+		Candidates: s(3) == 2, Explain: s(3) == 2,
+		Strict: some() && some(), LowestLevel: some(), BrokenGroupsFree: some(), NoCascade: some(), PreferMovable: some(),
+	}
+	if some() {
+		o.Sampling = &preemption.Sampling{Percent: pick(s, int32(10), 0, 50, 100), Minimum: int32(1 + s(4)), Offset: int32(s(7))}
+	}
+	if some() {
+		o.Members = pick(s, preemption.MinCount, preemption.AllThatFit)
+	}
+	if some() {
+		o.Placement = pick(s, preemption.PlaceLeastDisruption, preemption.PlacePack, preemption.PlaceSpread)
+	}
+	if some() {
+		o.RepeatReprieve = pick(s, preemption.On, preemption.Off)
+	}
+	if some() {
+		o.Guards = drawGuards(s)
+	}
+	if some() {
+		o.PreemptionPriority = preemption.PreemptionPriority{Apart: s(2) == 0, MaxLead: pick(s, int32(0), 0, 1000, 1<<31-1)}
+	}
+	if some() {
+		o.WaitSeconds = pick(s, int64(1), 3600, 7200, 1<<63-1)
+	}
+	if some() {
+		o.Cost = drawCost(s)
+	}
+	if some() {
+		o.HardBudgets = pick(s, preemption.HardBudgets{All: true}, preemption.HardBudgets{Names: []string{"default/b0", "team/b1"}})
+	}
+	if some() {
+		o.Limits = drawLimits(s, o.Cost.Tariff.Pods > 0)
+	}
+	if some() {
+		o.SearchSteps = pick(s, 1, 5, 100)
+	}
+	if s(2) == 1 {
+		o.Quota = preemption.QuotaOptions{FairSharing: fairSharing(s), KueueFloat: s(2) == 1}
+	}
+	return o
+}
+
+func drawCost(s source) preemption.CostOptions {
+	c := preemption.CostOptions{Tariff: disruption.Tariff{
+		Pods: int64(1 + s(3)), Fixed: int64(s(3)), Milestones: int64(s(2)), Restart: int64(s(2)),
+	}}
+	if s(3) == 2 {
+		c.Tariff.Work = map[string]disruption.Rate{cluster.CPU: {Price: 1, Per: pick(s, int64(1000), 0, 1)}, gpu: {Price: int64(s(2))}}
+	}
+	c.Importance = s(3) == 2
+	if c.Objective = s(3) == 2; !c.Objective {
+		c.Criterion = s(len(victims.Criteria) + 2)
+	}
+	return c
+}
+
+func drawLimits(s source, priced bool) preemption.Limits {
+	l := preemption.Limits{Victims: int64(s(4)), Pods: int64(s(5))}
+	if s(2) == 1 {
+		l.Window = preemption.Window{Seconds: pick(s, int64(60), 3600, 1<<63-1), Victims: int64(s(4)), Pods: int64(s(5))}
+	}
+	if priced && s(2) == 1 {
+		l.Cost = int64(s(9))
+	}
+	return l
+}
+
+func drawGuards(s source) victims.Guards {
+	g := victims.Guards{Toleration: pick(s, "", "", priority.TolerationCode, priority.TolerationOff, priority.TolerationDesign)}
+	if s(3) == 2 {
+		g.GuaranteedSeconds = pick(s, int64(3600), 3599, 7200, 1<<63-1)
+	}
+	if s(3) == 2 {
+		g.EqualAfterSeconds = pick(s, int64(3600), 1)
+	}
+	if s(3) == 2 {
+		g.Cooldown = victims.Cooldown{Evictions: pick(s, int32(1), 2), Seconds: pick(s, int64(3600), 7200, 7201)}
+	}
+	if s(3) == 2 {
+		g.Protect = &disruption.Selector{MatchLabels: map[string]string{"app": pick(s, "web", "db")}}
+	}
+	return g
+}

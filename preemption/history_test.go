@@ -1,0 +1,587 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// life is that of a planner. After every change it is held against a planner
+// that begins with its snapshot: the same answers, to the last empty list, the same
+// errors, and after each change the same cluster.
+type life struct {
+	*gen.Maker
+	options preemption.Options
+	live    *preemption.Planner
+	fresh   *preemption.Planner // begins with what live is; nil: its snapshot is refused
+	now     *preemption.Snapshot
+	good    *preemption.Snapshot // the last one that was readable
+	over    bool                 // a node was overcommitted once: Stats.Trials may differ
+
+	asked   []preemption.Preemptor
+	answers []*preemption.Result
+	forks   []aside
+}
+
+// aside is a fork that is put aside, and what it was then.
+type aside struct {
+	live *preemption.Planner
+	now  *preemption.Snapshot
+	over bool
+}
+
+// told is v in a log, written when it is read.
+type told struct{ v any }
+
+func (x told) String() string {
+	text, err := json.Marshal(x.v)
+	if err != nil {
+		return fmt.Sprintf("%+v", x.v)
+	}
+	return string(text)
+}
+
+// begin starts a history; it is skipped where the cluster is refused.
+func begin(t *rapid.T, p gen.GangProfile) *life {
+	m, q := gen.NewMaker(t, p)
+	h := &life{Maker: m, options: gen.Options().Draw(t, "options"), asked: []preemption.Preemptor{q.Preemptor}}
+	live, err := preemption.NewPlanner(&q.Snapshot, h.options)
+	if err != nil {
+		t.SkipNow()
+	}
+	t.Logf("options %v\nsnapshot %v", told{h.options}, told{q.Snapshot})
+	h.live = live
+	h.look(t)
+	return h
+}
+
+// look finds out what the cluster is, and makes the planner that begins with it.
+func (h *life) look(t *rapid.T) {
+	h.now = h.live.Snapshot()
+	h.See(h.now)
+	var err error
+	if h.fresh, err = h.live.Anew(); err == nil {
+		h.good, h.over = h.now, h.over || overcommitted(h.now)
+		same(t, "the snapshot of a planner that begins with it", h.now, h.fresh.Snapshot())
+		return
+	}
+	_, err2 := h.live.Preempt(h.asked[0])
+	same(t, "the error", fmt.Sprint(err), fmt.Sprint(err2))
+	t.Logf("the cluster is refused: %v", err)
+	if h.N(8) < 7 {
+		h.live, err = preemption.NewPlanner(h.good, h.options)
+		require.NoError(t, err)
+		h.over = false
+		h.look(t)
+	}
+}
+
+// overcommitted reports whether pods ask for more of some node than it offers.
+func overcommitted(s *preemption.Snapshot) bool {
+	return slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool {
+		used := preemption.Resources{}
+		for _, p := range s.Pods {
+			if p.Node == n.Name {
+				used[cluster.Pods]++
+				for name, v := range p.Requests {
+					used[name] += v
+				}
+			}
+		}
+		for name, v := range used {
+			if most, limited := n.Allocatable[name]; v > most && (limited || name != cluster.Pods) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func same(t *rapid.T, what string, want, got any) {
+	if reflect.DeepEqual(want, got) {
+		return
+	}
+	t.Fatalf("%s (-fresh +live):\n%s\nfresh %v\nlive  %v", what, cmp.Diff(want, got), told{want}, told{got})
+}
+
+// change makes a change on both planners. It does to both the same.
+func (h *life) change(t *rapid.T, name string, what any, f func(pl *preemption.Planner) error) {
+	err := f(h.live)
+	t.Logf("%s %v: %v", name, told{what}, err)
+	if h.fresh != nil {
+		same(t, "the error of "+name, fmt.Sprint(f(h.fresh)), fmt.Sprint(err))
+		same(t, "the cluster after "+name, h.fresh.Snapshot(), h.live.Snapshot())
+	}
+	h.look(t)
+}
+
+// read asks both planners the same. Where they are hashed, the question must have left
+// no trace.
+func (h *life) read(t *rapid.T, name string, what any, f func(pl *preemption.Planner) any) any {
+	if h.fresh == nil {
+		return nil
+	}
+	t.Logf("%s %v", name, told{what})
+	hashed := h.N(8) == 7
+	before, err := h.fingerprint(hashed)
+	require.NoError(t, err)
+	got := f(h.live)
+	after, err := h.fingerprint(hashed)
+	require.NoError(t, err)
+	same(t, "what is reached from the planner, by field, around "+name, before, after)
+	same(t, fmt.Sprintf("%s %v", name, told{what}), f(h.fresh), got)
+	return got
+}
+
+func (h *life) fingerprint(hashed bool) (map[string]uint64, error) {
+	if !hashed {
+		return nil, nil
+	}
+	return h.live.Fingerprint()
+}
+
+// preemptor is somebody new, or somebody who has asked before.
+func (h *life) preemptor() preemption.Preemptor {
+	if h.N(3) == 0 {
+		return h.asked[h.N(len(h.asked))]
+	}
+	p := h.Preemptor()
+	if h.asked = append(h.asked, p); len(h.asked) > 6 {
+		h.asked = h.asked[1:]
+	}
+	return p
+}
+
+type answered struct {
+	Result *preemption.Result
+	Err    string
+}
+
+// preempt asks for an answer, which may be applied later.
+func (h *life) preempt(t *rapid.T, p preemption.Preemptor) {
+	got, _ := h.read(t, "Preempt", p, func(pl *preemption.Planner) any {
+		r, err := pl.Preempt(p)
+		return h.answered(r, err)
+	}).(answered)
+	if got.Result == nil {
+		return
+	}
+	t.Logf("  %s; victims %d", got.Result.Message, len(got.Result.Victims))
+	h.keep(got.Result)
+}
+
+func (h *life) answered(r *preemption.Result, err error) answered {
+	if err != nil {
+		return answered{nil, err.Error()}
+	}
+	if h.over {
+		r.Stats.Trials = 0
+	}
+	return answered{r, ""}
+}
+
+func (h *life) keep(r *preemption.Result) {
+	if h.answers = append(h.answers, r); len(h.answers) > 4 {
+		h.answers = h.answers[1:]
+	}
+}
+
+// answer is an earlier answer, perhaps a late one, perhaps tampered with.
+func (h *life) answer(t *rapid.T) *preemption.Result {
+	if len(h.answers) == 0 {
+		return nil
+	}
+	r := h.answers[len(h.answers)-1]
+	if h.N(4) == 3 {
+		r = h.answers[h.N(len(h.answers))]
+	}
+	if h.N(6) == 5 && r.Quota == nil {
+		r = h.forge(r)
+	}
+	return r
+}
+
+// forge is r with something changed.
+func (h *life) forge(r *preemption.Result) *preemption.Result {
+	f := *r
+	f.Victims, f.Nominations, f.Cleared = slices.Clone(r.Victims), slices.Clone(r.Nominations), slices.Clone(r.Cleared)
+	if r.Quota != nil {
+		q := *r.Quota
+		f.Quota = &q
+	}
+	other := h.answers[h.N(len(h.answers))]
+	switch h.N(16) {
+	case 0: // as read from JSON
+		f.Preemptor.Inline = nil
+	case 1:
+		f.Verdict = []preemption.Verdict{preemption.Feasible, preemption.Fits, preemption.Waiting, preemption.Infeasible, "?"}[h.N(5)]
+	case 2:
+		f.Victims = nil
+	case 3:
+		f.Victims = append(f.Victims, other.Victims...)
+	case 4:
+		if len(f.Victims) > 0 {
+			f.Victims = f.Victims[1:]
+		}
+	case 5:
+		f.Nominations = nil
+	case 6:
+		f.Nominations = append(f.Nominations, other.Nominations...)
+	case 7:
+		if len(f.Nominations) > 0 {
+			f.Nominations[0].Node = gen.One(h.Maker, h.now.Nodes).Name
+		}
+	case 8:
+		if other.Quota == nil {
+			f.Preemptor = other.Preemptor
+		}
+	case 9:
+		f.Preemptor.Kind = []cluster.Kind{cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, "?"}[h.N(4)]
+	case 10:
+		f.Quota = other.Quota
+	case 11:
+		if f.Quota != nil {
+			f.Quota.Counts = []int32{1, -1}[h.N(2):]
+		}
+	case 12:
+		if f.Quota != nil && len(f.Quota.Flavors) > 0 {
+			f.Quota.Flavors = slices.Clone(f.Quota.Flavors)
+			f.Quota.Flavors[0].Amount = []int64{-1, 1 << 62, 0, 1<<63 - 1}[h.N(4)]
+		}
+	case 13:
+		f.Cleared = append(f.Cleared, preemption.PodRef{Namespace: "default", Name: gen.One(h.Maker, h.now.Pods).Name})
+	case 14:
+		if len(f.Victims) > 0 {
+			f.Victims[0].Pods = nil
+		}
+	case 15:
+		f.Budgets = nil
+	}
+	return &f
+}
+
+func (h *life) podRef() preemption.PodRef {
+	if h.N(16) == 15 {
+		return preemption.PodRef{Namespace: "default", Name: "nobody"}
+	}
+	p := gen.One(h.Maker, h.now.Pods)
+	return preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+}
+
+func (h *life) node() string {
+	if h.N(16) == 15 {
+		return []string{"", "nowhere"}[h.N(2)]
+	}
+	return gen.One(h.Maker, h.now.Nodes).Name
+}
+
+// target is a node or a unit, or neither.
+func (h *life) target() preemption.Target {
+	switch h.N(5) {
+	case 0, 1:
+		return preemption.NodeTarget(h.node())
+	case 2:
+		g := gen.One(h.Maker, h.now.PodGroups)
+		return preemption.UnitTarget(g.Namespace + "/" + g.Name)
+	case 3:
+		w := gen.One(h.Maker, h.now.Workloads)
+		return preemption.UnitTarget(w.Namespace + "/" + w.Name)
+	}
+	p := h.podRef()
+	return preemption.UnitTarget(p.Namespace + "/" + p.Name)
+}
+
+// fork puts the planner or its fork aside, and goes on with the other, or with one that
+// was put aside before.
+func (h *life) fork(t *rapid.T) {
+	if len(h.forks) > 0 && h.N(2) == 0 {
+		i := h.N(len(h.forks))
+		f := h.forks[i]
+		t.Logf("back to what was put aside")
+		same(t, "a fork that was put aside", f.now, f.live.Snapshot())
+		h.forks[i] = aside{h.live, h.live.Snapshot(), h.over}
+		h.live, h.over = f.live, f.over
+		h.look(t)
+		return
+	}
+	f := aside{h.live.Fork(), h.now, h.over}
+	if h.N(2) == 0 {
+		h.live, f.live = f.live, h.live
+	}
+	t.Logf("Fork")
+	if h.forks = append(h.forks, f); len(h.forks) > 2 {
+		h.forks = h.forks[1:]
+	}
+	h.look(t)
+}
+
+// gather plans some pods one by one, on both planners.
+func (h *life) gather(t *rapid.T) {
+	var pods []preemption.Preemptor
+	for range 1 + h.N(3) {
+		p := h.Preemptor()
+		if p.Kind != cluster.KindPod {
+			ref := h.podRef()
+			p = preemption.Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}
+		}
+		pods = append(pods, p)
+	}
+	type gathered struct {
+		Each []answered
+		Plan answered
+	}
+	got, _ := h.read(t, "Gather", pods, func(pl *preemption.Planner) any {
+		g, out := pl.Gather(), gathered{}
+		for _, p := range pods {
+			r, err := g.Preempt(p)
+			out.Each = append(out.Each, h.answered(r, err))
+		}
+		plan, err := g.Plan()
+		out.Plan = h.answered(plan, err)
+		return out
+	}).(gathered)
+	if plan := got.Plan.Result; plan != nil {
+		h.keep(plan)
+	}
+}
+
+// actions has one for each method of Planner, by its name.
+func (h *life) actions() map[string]func(t *rapid.T) {
+	type pl = preemption.Planner
+	named := func(name string, f func() (key [2]string, change func(*pl) error)) func(t *rapid.T) {
+		return func(t *rapid.T) {
+			key, change := f()
+			h.change(t, name, key, change)
+		}
+	}
+	remove := func(name string, key func() [2]string, f func(p *pl, namespace, name string) error) func(t *rapid.T) {
+		return named(name, func() ([2]string, func(*pl) error) {
+			k := key()
+			if h.N(16) == 15 {
+				k[1] = "nobody"
+			}
+			return k, func(p *pl) error { return f(p, k[0], k[1]) }
+		})
+	}
+	return map[string]func(t *rapid.T){
+		"SetPod": func(t *rapid.T) {
+			v := h.Pod()
+			h.change(t, "SetPod", v, func(p *pl) error { return p.SetPod(v) })
+		},
+		"SetNode": func(t *rapid.T) {
+			v := h.Node()
+			h.change(t, "SetNode", v, func(p *pl) error { return p.SetNode(v) })
+		},
+		"SetPodGroup": func(t *rapid.T) {
+			v := h.PodGroup()
+			h.change(t, "SetPodGroup", v, func(p *pl) error { return p.SetPodGroup(v) })
+		},
+		"SetCompositePodGroup": func(t *rapid.T) {
+			v := h.CompositePodGroup()
+			h.change(t, "SetCompositePodGroup", v, func(p *pl) error { return p.SetCompositePodGroup(v) })
+		},
+		"SetBudget": func(t *rapid.T) {
+			v := h.Budget()
+			h.change(t, "SetBudget", v, func(p *pl) error { return p.SetBudget(v) })
+		},
+		"SetPriorityClass": func(t *rapid.T) {
+			v := h.PriorityClass()
+			h.change(t, "SetPriorityClass", v, func(p *pl) error { return p.SetPriorityClass(v) })
+		},
+		"SetNamespace": func(t *rapid.T) {
+			v := h.Namespace()
+			h.change(t, "SetNamespace", v, func(p *pl) error { return p.SetNamespace(v) })
+		},
+		"SetResourceFlavor": func(t *rapid.T) {
+			v := h.ResourceFlavor()
+			h.change(t, "SetResourceFlavor", v, func(p *pl) error { return p.SetResourceFlavor(v) })
+		},
+		"SetClusterQueue": func(t *rapid.T) {
+			v := h.ClusterQueue()
+			h.change(t, "SetClusterQueue", v, func(p *pl) error { return p.SetClusterQueue(v) })
+		},
+		"SetCohort": func(t *rapid.T) {
+			v := h.Cohort()
+			h.change(t, "SetCohort", v, func(p *pl) error { return p.SetCohort(v) })
+		},
+		"SetLocalQueue": func(t *rapid.T) {
+			v := h.LocalQueue()
+			h.change(t, "SetLocalQueue", v, func(p *pl) error { return p.SetLocalQueue(v) })
+		},
+		"SetWorkload": func(t *rapid.T) {
+			v := h.Workload()
+			h.change(t, "SetWorkload", v, func(p *pl) error { return p.SetWorkload(v) })
+		},
+		"SetTime": func(t *rapid.T) {
+			v := h.Time()
+			h.change(t, "SetTime", v, func(p *pl) error { p.SetTime(v); return nil })
+		},
+		"Bind": func(t *rapid.T) {
+			pod, node := h.podRef(), h.node()
+			h.change(t, "Bind", []any{pod, node}, func(p *pl) error { return p.Bind(pod, node) })
+		},
+		"Remove": func(t *rapid.T) {
+			pod := h.podRef()
+			h.change(t, "Remove", pod, func(p *pl) error { return p.Remove(pod) })
+		},
+		"RemoveNode": remove("RemoveNode", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.Nodes).Name} },
+			func(p *pl, _, name string) error { return p.RemoveNode(name) }),
+		"RemovePodGroup": remove("RemovePodGroup", func() [2]string {
+			g := gen.One(h.Maker, h.now.PodGroups)
+			return [2]string{g.Namespace, g.Name}
+		}, (*pl).RemovePodGroup),
+		"RemoveCompositePodGroup": remove("RemoveCompositePodGroup", func() [2]string {
+			g := gen.One(h.Maker, h.now.CompositePodGroups)
+			return [2]string{g.Namespace, g.Name}
+		}, (*pl).RemoveCompositePodGroup),
+		"RemoveBudget": remove("RemoveBudget", func() [2]string {
+			b := gen.One(h.Maker, h.now.Budgets)
+			return [2]string{b.Namespace, b.Name}
+		}, (*pl).RemoveBudget),
+		"RemovePriorityClass": remove("RemovePriorityClass", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.PriorityClasses).Name} },
+			func(p *pl, _, name string) error { return p.RemovePriorityClass(name) }),
+		"RemoveNamespace": remove("RemoveNamespace", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.Namespaces).Name} },
+			func(p *pl, _, name string) error { return p.RemoveNamespace(name) }),
+		"RemoveResourceFlavor": remove("RemoveResourceFlavor", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.ResourceFlavors).Name} },
+			func(p *pl, _, name string) error { return p.RemoveResourceFlavor(name) }),
+		"RemoveClusterQueue": remove("RemoveClusterQueue", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.ClusterQueues).Name} },
+			func(p *pl, _, name string) error { return p.RemoveClusterQueue(name) }),
+		"RemoveCohort": remove("RemoveCohort", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.Cohorts).Name} },
+			func(p *pl, _, name string) error { return p.RemoveCohort(name) }),
+		"RemoveLocalQueue": remove("RemoveLocalQueue", func() [2]string {
+			q := gen.One(h.Maker, h.now.LocalQueues)
+			return [2]string{q.Namespace, q.Name}
+		}, (*pl).RemoveLocalQueue),
+		"RemoveWorkload": remove("RemoveWorkload", func() [2]string {
+			w := gen.One(h.Maker, h.now.Workloads)
+			return [2]string{w.Namespace, w.Name}
+		}, (*pl).RemoveWorkload),
+		"Release": remove("Release", func() [2]string {
+			w := gen.One(h.Maker, h.now.Workloads)
+			return [2]string{w.Namespace, w.Name}
+		}, (*pl).Release),
+		"Apply": func(t *rapid.T) {
+			r := h.answer(t)
+			h.change(t, "Apply", r, func(p *pl) error { return p.Apply(r) })
+		},
+		"Evict": func(t *rapid.T) {
+			r := h.answer(t)
+			h.change(t, "Evict", r, func(p *pl) error { return p.Evict(r) })
+		},
+		"StillValid": func(t *rapid.T) {
+			r := h.answer(t)
+			h.read(t, "StillValid", r, func(p *pl) any {
+				v, err := p.StillValid(r)
+				return [2]string{fmt.Sprint(v), fmt.Sprint(err)}
+			})
+		},
+		"Preempt": func(t *rapid.T) { h.preempt(t, h.preemptor()) },
+		"Decide": func(t *rapid.T) {
+			q := h.preemptor()
+			h.read(t, "Decide", q, func(p *pl) any {
+				d, err := p.Decide(q)
+				return [2]string{fmt.Sprint(d), fmt.Sprint(err)}
+			})
+		},
+		"WhyNot": func(t *rapid.T) {
+			q, target := h.preemptor(), h.target()
+			h.read(t, "WhyNot", []any{q, target}, func(p *pl) any {
+				why, err := p.WhyNot(q, target)
+				return []any{why, fmt.Sprint(err)}
+			})
+		},
+		"Cycle": func(t *rapid.T) {
+			var heads []preemption.Preemptor
+			for _, w := range h.now.Workloads {
+				if w.Admission == nil && h.N(4) > 0 {
+					heads = append(heads, preemption.Preemptor{Kind: cluster.KindWorkload, Namespace: w.Namespace, Name: w.Name})
+				}
+			}
+			if h.N(8) == 7 {
+				heads = append(heads, h.Preemptor())
+			}
+			got, _ := h.read(t, "Cycle", heads, func(p *pl) any {
+				list, err := p.Cycle(heads)
+				return []any{list, fmt.Sprint(err)}
+			}).([]any)
+			if got != nil {
+				for _, r := range got[0].([]*preemption.Result) {
+					h.keep(r)
+				}
+			}
+		},
+		"Gather":   h.gather,
+		"Snapshot": func(t *rapid.T) { h.look(t) },
+		"Fork":     h.fork,
+	}
+}
+
+// quotaActions say nothing where there is no quota.
+var quotaActions = []string{
+	"SetResourceFlavor", "SetClusterQueue", "SetCohort", "SetLocalQueue", "SetWorkload", "Release", "Cycle",
+	"RemoveResourceFlavor", "RemoveClusterQueue", "RemoveCohort", "RemoveLocalQueue", "RemoveWorkload",
+}
+
+// live lets a planner live through random changes and questions.
+func live(t *rapid.T, p gen.GangProfile) {
+	h := begin(t, p)
+	actions := h.actions()
+	for name := range actions {
+		if !p.Queues && slices.Contains(quotaActions, name) {
+			delete(actions, name)
+		}
+	}
+	for _, name := range []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetBudget"} {
+		actions[name+" too"] = actions[name] // more often than others
+	}
+	actions[""] = func(t *rapid.T) {
+		if h.N(2) == 0 {
+			h.preempt(t, h.preemptor())
+		}
+	}
+	t.Repeat(actions)
+}
+
+func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t)) }
+
+// TestHistories: whatever happens to a planner, it answers as one that begins with what
+// there is. Some 12,000 steps; with -rapid.checks=9000 a million.
+func TestHistories(t *testing.T) {
+	for name, narrow := range map[string]func(p *gen.GangProfile){
+		"some of everything": func(*gen.GangProfile) {},
+		"without quota":      func(p *gen.GangProfile) { p.Queues = false },
+		"with quota":         func(p *gen.GangProfile) { p.Queues = true },
+		"pods by themselves": func(p *gen.GangProfile) {
+			p.Queues, p.Groups, p.Composite, p.Ties, p.Guards, p.Odd = false, false, false, false, false, false
+		},
+	} {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			p := gen.AnyProfile(t)
+			narrow(&p)
+			live(t, p)
+		}))
+	}
+}
+
+func FuzzHistories(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anyLife)) }
+
+// TestHistoriesHaveEveryMethod: a new method of Planner is part of them.
+func TestHistoriesHaveEveryMethod(t *testing.T) {
+	actions := (&life{}).actions()
+	planner := reflect.TypeFor[*preemption.Planner]()
+	for i := range planner.NumMethod() {
+		if name := planner.Method(i).Name; !slices.Contains([]string{"Anew", "Compiled", "Fingerprint"}, name) {
+			require.Contains(t, actions, name)
+		}
+	}
+}
