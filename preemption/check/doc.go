@@ -26,6 +26,19 @@
 //	                 none is missing, and the one that was chosen is the best
 //	infeasible       it fits in no domain with everybody gone who may be evicted there
 //
+// Of workloads, and of pods and groups that need quota too:
+//
+//	the quota        every pod set takes what it asks for, in one flavor of each group of its
+//	                 queue that suits it, and that is there once the victims are gone;
+//	                 contested is what is short, and who fits needs nobody to go
+//	victims          hold quota of what is short, in the same tree, and may go by the policies
+//	                 of the preemptor's queue; others' queues have borrowed it, and stop at
+//	                 what is their own; the reason, priority and queue told are theirs; of a
+//	                 workload, none can come back alone
+//	others           no pod of a queue goes for a preemptor without one
+//	infeasible       no flavor has room for a workload as things are, unless its queue stops
+//	                 at the first that evictions would give
+//
 // What can't be decided in a pass is looked at from one side, so that a problem is one, and
 // its absence proves nothing:
 //
@@ -40,6 +53,8 @@
 //   - the least price, the lowest level, the placement of a gang that disrupts least, the
 //     most members, the round of topology keys, sampling: who was not chosen is not looked
 //     at, nor is the reason of a gang's victim where several members are tied to other pods;
+//   - quota: which of several flavors, the order of shares, fewer pods than could be had, the
+//     level that is borrowed from where somebody goes, the node affinity of a flavor;
 //   - Nearest: it names what there is, by amounts that can be; whether it helps is not tried.
 //
 // Message, Trace, Rejected, Warnings and the other words and counts are not read, and

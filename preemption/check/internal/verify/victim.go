@@ -6,6 +6,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // victim is a victim as it was found in the world.
@@ -22,6 +23,9 @@ func (a *answer) readVictims(list []preemption.Victim) {
 	seen := map[*pod]bool{}
 	for i := range list {
 		v := victim{Victim: &list[i]}
+		if v.Kind == cluster.KindWorkload && a.queued() {
+			continue // it gives up quota, and no place
+		}
 		for _, ref := range v.Pods {
 			p := a.podNamed(ref.Namespace, ref.Name, ref.Node)
 			if p == nil || ref.Node == "" || seen[p] {

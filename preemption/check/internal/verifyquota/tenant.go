@@ -1,0 +1,191 @@
+package verifyquota
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// tenant is somebody who uses quota: a workload, a pod, or the pods of a group.
+type tenant struct {
+	kind            cluster.Kind
+	namespace, name string
+	queue           *holder
+	usage           map[key]int64
+	priority        int64
+	ordered         int64 // its age as [cluster.Nanos]
+	evicted         bool
+	nominated       bool // it does not run yet, and is no victim
+	pods            []*cluster.Pod
+}
+
+// tenants lists who uses quota: workloads that are admitted, and pods that have a queue.
+func (b *book) tenants() []*tenant {
+	var list []*tenant
+	s := b.snapshot
+	for i := range s.Workloads {
+		w := &s.Workloads[i]
+		if w.Admission == nil || b.queues[w.Admission.ClusterQueue] == nil {
+			continue
+		}
+		t := &tenant{
+			kind: cluster.KindWorkload, namespace: w.Namespace, name: w.Name, queue: b.queues[w.Admission.ClusterQueue],
+			usage: map[key]int64{}, priority: int64(w.Priority) + int64(w.Boost), ordered: cluster.Nanos(w.Created), evicted: w.Evicted,
+		}
+		if !w.Requeued.IsZero() {
+			t.ordered = cluster.Nanos(w.Requeued)
+		}
+		for j := range w.PodSets {
+			set := &w.PodSets[j]
+			for resource, flavor := range set.Flavors {
+				if k := (key{flavor, resource}); b.known[k] {
+					t.usage[k] += amountOf(set, resource)
+				}
+			}
+		}
+		list = append(list, t)
+	}
+	return append(list, b.podTenants()...)
+}
+
+// amountOf is what an admitted pod set uses of a resource.
+func amountOf(set *cluster.PodSet, resource string) int64 {
+	if v, ok := set.Usage[resource]; ok {
+		return v
+	}
+	if resource == cluster.Pods {
+		return int64(set.Count)
+	}
+	return set.Requests[resource] * int64(set.Count)
+}
+
+// podTenants are the pods of queues: each by itself, or all of a group that names one,
+// those that run apart from those that are nominated.
+func (b *book) podTenants() []*tenant {
+	type whose struct {
+		namespace, group, pod string
+		runs                  bool
+	}
+	nodes := map[string]*cluster.Node{}
+	for i := range b.snapshot.Nodes {
+		nodes[b.snapshot.Nodes[i].Name] = &b.snapshot.Nodes[i]
+	}
+	groups := b.groups()
+	all := map[whose]*tenant{}
+	for i := range b.snapshot.Pods {
+		p := &b.snapshot.Pods[i]
+		group := groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
+		at := p.Node
+		if at == "" {
+			at = p.NominatedNode
+		}
+		queue := b.queueOf(p.Namespace, queueNamed(p, group))
+		if queue == nil || p.Node == "" && nodes[at] == nil {
+			continue
+		}
+		w := whose{namespace: p.Namespace, pod: p.Name, runs: p.Node != ""}
+		t := &tenant{kind: cluster.KindPod, namespace: p.Namespace, name: p.Name}
+		of := b.podPriority(p)
+		if group != nil && group.Queue != "" {
+			w.pod, w.group = "", group.Name
+			t.kind, t.name = cluster.KindPodGroup, group.Name
+			of = b.groupPriority(group)
+		}
+		if all[w] == nil {
+			t.queue, t.usage, t.priority, t.evicted, t.nominated = queue, map[key]int64{}, of, true, !w.runs
+			all[w] = t
+		}
+		t = all[w]
+		t.pods = append(t.pods, p)
+		t.evicted = t.evicted && p.Terminating && p.Preempted
+		b.charge(t, p, nodes[at])
+	}
+	list := slices.Collect(maps.Values(all))
+	for _, t := range list {
+		t.ordered = cluster.Nanos(oldest(t.pods))
+	}
+	return list
+}
+
+// charge adds what p uses: of each group of its queue in the first flavor whose labels
+// its node has, or the first of all.
+func (b *book) charge(t *tenant, p *cluster.Pod, node *cluster.Node) {
+	for _, g := range t.queue.queue.Groups {
+		flavor := g.Flavors[0].Flavor
+		for _, f := range g.Flavors {
+			if known := b.flavors[f.Flavor]; node != nil && known != nil && hasLabels(node.Labels, known.NodeLabels) {
+				flavor = f.Flavor
+				break
+			}
+		}
+		for _, q := range g.Flavors[0].Resources {
+			v, asks := p.Requests[q.Resource]
+			if q.Resource == cluster.Pods {
+				v, asks = 1, true
+			}
+			if asks {
+				t.usage[key{flavor, q.Resource}] += v
+			}
+		}
+	}
+}
+
+func (b *book) podPriority(p *cluster.Pod) int64 {
+	e, _ := b.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority})
+	return int64(e.Priority)
+}
+
+// groupPriority is that of a pod group; the global default is for pods.
+func (b *book) groupPriority(g *cluster.PodGroup) int64 {
+	if g.Class == "" && g.Priority == nil {
+		return 0
+	}
+	e, _ := b.classes.Resolve(priority.Spec{Class: g.Class, Priority: g.Priority})
+	return int64(e.Priority)
+}
+
+func (b *book) groups() map[cluster.PodKey]*cluster.PodGroup {
+	groups := map[cluster.PodKey]*cluster.PodGroup{}
+	for i := range b.snapshot.PodGroups {
+		g := &b.snapshot.PodGroups[i]
+		groups[cluster.PodKey{Namespace: g.Namespace, Name: g.Name}] = g
+	}
+	return groups
+}
+
+// queueNamed is the LocalQueue that a pod names, or its group does.
+func queueNamed(p *cluster.Pod, group *cluster.PodGroup) string {
+	if group != nil && group.Queue != "" {
+		return group.Queue
+	}
+	return p.Queue
+}
+
+// queueOf is the ClusterQueue behind a LocalQueue, nil if there is none.
+func (b *book) queueOf(namespace, name string) *holder {
+	if l := b.locals[cluster.PodKey{Namespace: namespace, Name: name}]; l != nil {
+		return b.queues[l.ClusterQueue]
+	}
+	return nil
+}
+
+func oldest(pods []*cluster.Pod) (first time.Time) {
+	for _, p := range pods {
+		if first.IsZero() || !p.Created.IsZero() && p.Created.Before(first) {
+			first = p.Created
+		}
+	}
+	return first
+}
+
+func hasLabels(labels, want map[string]string) bool {
+	for k, v := range want {
+		if has, ok := labels[k]; !ok || has != v {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,171 @@
+package verifyquota
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// findVictims finds the victims who use quota; it reports whether all are there.
+func (a *answer) findVictims() bool {
+	for i := range a.r.Victims {
+		v := &a.r.Victims[i]
+		if v.Quota == nil {
+			if a.workload != nil {
+				a.About(found.Quota, v.Kind, v.Namespace, v.Name, "goes for a workload, and uses no quota")
+			}
+			continue // in the way of a pod
+		}
+		at := slices.IndexFunc(a.tenants, func(t *tenant) bool {
+			return !t.nominated && t.kind == v.Kind && t.namespace == v.Namespace && t.name == v.Name
+		})
+		if at < 0 || slices.Contains(a.gone, a.tenants[at]) {
+			a.About(found.Quota, v.Kind, v.Namespace, v.Name, "uses no quota, or goes twice")
+			return false
+		}
+		a.gone = append(a.gone, a.tenants[at])
+		a.readTold(v, a.tenants[at])
+	}
+	if a.workload != nil && a.r.Verdict == preemption.Feasible && len(a.gone) == 0 {
+		a.Add(found.Form, "nobody goes, and it is said to need that")
+	}
+	return true
+}
+
+// readTold: what is told of a victim is so.
+func (a *answer) readTold(v *preemption.Victim, t *tenant) {
+	told := *v.Quota
+	if told.ClusterQueue != t.queue.name || told.Priority != t.priority || told.Evicted != t.evicted {
+		a.About(found.Quota, v.Kind, v.Namespace, v.Name, "of %s, priority %d, evicted %t: told are %s, %d, %t",
+			t.queue.name, t.priority, t.evicted, told.ClusterQueue, told.Priority, told.Evicted)
+	}
+	if (t.queue == a.queue) != (told.Reason == preemption.InClusterQueue) {
+		a.About(found.Reason, v.Kind, v.Namespace, v.Name, "%s, of %s", told.Reason, t.queue.name)
+	}
+	fair := a.o.Quota.FairSharing != nil
+	if told.Reason == preemption.InCohortFairSharing && !fair || told.Reason == preemption.InCohortReclaimWhileBorrowing && fair {
+		a.About(found.Reason, v.Kind, v.Namespace, v.Name, "%s, with fair sharing: %t", told.Reason, fair)
+	}
+}
+
+// readVictims: the rules of the queue let each of them go.
+func (a *answer) readVictims() {
+	for i, t := range a.gone {
+		if why := a.spared(t, a.reasonOf(t)); why != "" {
+			a.About(found.Eligible, t.kind, t.namespace, t.name, "%s", why)
+		}
+		if t.queue != a.queue && a.borrowed(t.queue) && !slices.ContainsFunc(a.gone[:i], func(o *tenant) bool { return o.queue == t.queue }) {
+			a.readQueue(t.queue)
+		}
+	}
+}
+
+func (a *answer) reasonOf(t *tenant) preemption.QuotaReason {
+	i := slices.IndexFunc(a.r.Victims, func(v preemption.Victim) bool {
+		return v.Quota != nil && v.Kind == t.kind && v.Namespace == t.namespace && v.Name == t.name
+	})
+	return a.r.Victims[i].Quota.Reason
+}
+
+// spared says why t may not go; empty if it may.
+func (a *answer) spared(t *tenant, reason preemption.QuotaReason) string {
+	rules := &a.queue.queue.Preemption
+	switch {
+	case t.queue.root() != a.queue.root():
+		return "it is of another tree of queues"
+	case a.inactive(t.queue.queue):
+		return "its queue is inactive"
+	case !a.usesScarce(t):
+		return "it uses nothing of what is short"
+	case t.queue == a.queue:
+		if !a.allows(rules.WithinClusterQueue, t) {
+			return "withinClusterQueue keeps it"
+		}
+		return ""
+	case !a.allows(rules.ReclaimWithinCohort, t):
+		return "reclaimWithinCohort keeps it"
+	case !a.borrowed(t.queue):
+		return "its queue is within its nominal quota of what is short"
+	}
+	if b := rules.BorrowWithinCohort; reason == preemption.InCohortReclaimWhileBorrowing {
+		if b == nil || t.priority >= a.ask.priority || b.MaxPriority != nil && t.priority > int64(*b.MaxPriority) {
+			return "borrowWithinCohort keeps it"
+		}
+	}
+	return ""
+}
+
+// allows: a policy lets the preemptor evict t.
+func (a *answer) allows(policy cluster.QueuePolicy, t *tenant) bool {
+	switch policy {
+	case cluster.AnyPriority, cluster.ReclaimFromAny:
+		return true
+	case cluster.LowerPriority, cluster.ReclaimFromLowerPriority:
+		return t.priority < a.ask.priority
+	case cluster.LowerOrNewerEqualPriority:
+		return t.priority < a.ask.priority || t.priority == a.ask.priority && t.ordered > a.ask.ordered
+	}
+	return false
+}
+
+// contested: of k there is not enough, or for pods there may be no place.
+func (a *answer) contested(k key) bool {
+	_, asked := a.request[k]
+	return asked && (a.scarce[k] || a.workload == nil)
+}
+
+func (a *answer) usesScarce(t *tenant) bool {
+	for k := range t.usage {
+		if a.contested(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// borrowed: queue h uses more of what is short than is its own.
+func (a *answer) borrowed(h *holder) bool {
+	for k := range a.request {
+		if a.contested(k) && h.borrows(k, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// borrowsAny: queue h uses more of something than is its own, of which its share is made.
+func (a *answer) borrowsAny(h *holder) bool {
+	for k := range a.known {
+		if h.borrows(k, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// readQueue: a queue gives up what it has borrowed, and the last one to go may take it
+// below what is its own. So one of its victims is the last: without the others it
+// borrows still.
+func (a *answer) readQueue(h *holder) {
+	var of []*tenant
+	for _, t := range a.gone {
+		if t.queue == h {
+			of = append(of, t)
+			t.use(-1)
+		}
+	}
+	last := false
+	for _, t := range of {
+		t.use(1)
+		last = last || a.borrowed(h) || a.o.Quota.FairSharing != nil && a.borrowsAny(h)
+		t.use(-1)
+	}
+	for _, t := range of {
+		t.use(1)
+	}
+	if !last {
+		a.Add(found.Quota, "%s goes below what is its own, and has to give up more", h.name)
+	}
+}

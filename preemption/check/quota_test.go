@@ -1,0 +1,105 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+)
+
+// borrowed is a team that wants its GPUs back: two of three workloads of the team that
+// has borrowed them have to go.
+func borrowed() *preemption.Snapshot {
+	gpus := func(n int64) []preemption.ResourceGroup {
+		return []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{
+			{Flavor: "a100", Resources: []preemption.ResourceQuota{{Resource: "gpu", Nominal: n}}},
+			{Flavor: "old", Resources: []preemption.ResourceQuota{{Resource: "gpu", Nominal: 0}}},
+		}}}
+	}
+	runs := func(name, queue string, priority int32, count int32) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Priority: priority, Admission: &preemption.Admission{ClusterQueue: queue},
+			PodSets: []preemption.PodSet{{Name: "workers", Count: count, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
+		}
+	}
+	return &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}, {Name: "old"}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{Name: "research", Cohort: "company", Groups: gpus(16), Preemption: preemption.QueuePreemption{ReclaimWithinCohort: preemption.AnyPriority}},
+			{Name: "product", Cohort: "company", Groups: gpus(8)},
+			{Name: "sales", Cohort: "company", Groups: gpus(2)},
+		},
+		LocalQueues: []preemption.LocalQueue{{Name: "lab", ClusterQueue: "research"}},
+		Workloads: []preemption.Workload{
+			runs("search", "product", 5, 8), runs("ads", "product", 3, 8), runs("draft", "product", 1, 8), runs("deck", "sales", 0, 2),
+			{Name: "paper", Queue: "lab", PodSets: []preemption.PodSet{{Name: "workers", Count: 16, Requests: preemption.Resources{"gpu": 1}}}},
+		},
+	}
+}
+
+func TestTamperedQuotaIsFound(t *testing.T) {
+	snapshot, p := borrowed(), preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}
+	answer := func() *preemption.Result {
+		r, err := preemption.Preempt(p, snapshot)
+		require.NoError(t, err)
+		return r
+	}
+	require.Len(t, answer().Victims, 2)
+	require.Empty(t, check.Verify(snapshot, preemption.Options{}, p, answer()))
+	for name, tamper := range map[string]func(r *preemption.Result){
+		"a victim is dropped":                  func(r *preemption.Result) { r.Victims = r.Victims[1:] },
+		"a victim goes twice":                  func(r *preemption.Result) { r.Victims = append(r.Victims, r.Victims[0]) },
+		"a victim more, of its own quota":      func(r *preemption.Result) { add(r, "search", "product", 5) },
+		"one of a queue that borrows nothing":  func(r *preemption.Result) { r.Victims = r.Victims[:1]; add(r, "deck", "sales", 0) },
+		"one who holds nothing":                func(r *preemption.Result) { add(r, "nobody", "product", 0) },
+		"one without quota":                    func(r *preemption.Result) { r.Victims[0].Quota = nil },
+		"the reason is another":                func(r *preemption.Result) { r.Victims[0].Quota.Reason = preemption.InClusterQueue },
+		"the reason is one of fair sharing":    func(r *preemption.Result) { r.Victims[0].Quota.Reason = preemption.InCohortFairSharing },
+		"the reason is one of borrowers":       func(r *preemption.Result) { r.Victims[0].Quota.Reason = preemption.InCohortReclaimWhileBorrowing },
+		"the queue is another":                 func(r *preemption.Result) { r.Victims[0].Quota.ClusterQueue = "sales" },
+		"the priority is another":              func(r *preemption.Result) { r.Victims[0].Quota.Priority++ },
+		"it is called evicted":                 func(r *preemption.Result) { r.Victims[0].Quota.Evicted = true },
+		"it is called to fit":                  func(r *preemption.Result) { r.Verdict, r.Victims = preemption.Fits, nil },
+		"it is called not eligible":            func(r *preemption.Result) { r.Verdict = preemption.NotEligible },
+		"nobody goes":                          func(r *preemption.Result) { r.Victims = nil },
+		"the flavor is another":                func(r *preemption.Result) { r.Quota.Flavors[0].Flavor = "old" },
+		"the flavor is not of the queue":       func(r *preemption.Result) { r.Quota.Flavors[0].Flavor = "h100" },
+		"the amount is smaller":                func(r *preemption.Result) { r.Quota.Flavors[0].Amount-- },
+		"the resource is another":              func(r *preemption.Result) { r.Quota.Flavors[0].Resource = "cpu" },
+		"the pod set is another":               func(r *preemption.Result) { r.Quota.Flavors[0].PodSet = "masters" },
+		"no flavor is told":                    func(r *preemption.Result) { r.Quota.Flavors = nil },
+		"it is told that there is enough":      func(r *preemption.Result) { r.Quota.Flavors[0].Contested = false },
+		"the ClusterQueue is another":          func(r *preemption.Result) { r.Quota.ClusterQueue = "product" },
+		"fewer pods than it can start with":    func(r *preemption.Result) { r.Quota.Counts = []int32{15} },
+		"counts for pod sets that are not its": func(r *preemption.Result) { r.Quota.Counts = []int32{16, 1} },
+		"no quota is told":                     func(r *preemption.Result) { r.Quota = nil },
+	} {
+		r := answer()
+		tamper(r)
+		require.NotEmpty(t, check.Verify(snapshot, preemption.Options{}, p, r), name)
+	}
+}
+
+func add(r *preemption.Result, name, queue string, priority int64) {
+	r.Victims = append(r.Victims, preemption.Victim{
+		Kind: preemption.KindWorkload, Name: name, Priority: int32(priority),
+		Quota: &preemption.QuotaVictim{ClusterQueue: queue, Reason: preemption.InCohortReclamation, Priority: priority},
+	})
+}
+
+// TestQuotaThatFitsIsTold: an answer that evicts, or gives up, where there is room.
+func TestQuotaThatFitsIsTold(t *testing.T) {
+	snapshot, p := borrowed(), preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}
+	r, err := preemption.Preempt(p, snapshot)
+	require.NoError(t, err)
+	snapshot.Workloads = snapshot.Workloads[3:]
+	fits, err := preemption.Preempt(p, snapshot)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, fits.Verdict)
+	require.Empty(t, check.Verify(snapshot, preemption.Options{}, p, fits))
+	require.NotEmpty(t, check.Verify(snapshot, preemption.Options{}, p, r))
+	fits.Verdict, fits.Quota.Flavors = preemption.Infeasible, nil
+	require.NotEmpty(t, check.Verify(snapshot, preemption.Options{}, p, fits))
+}
