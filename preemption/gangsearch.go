@@ -110,13 +110,17 @@ func (s *gangSearch) checks() int {
 // gangTrial returns a trial of the members. Pods that are nominated to a node, other
 // than the members themselves, count there if they are as important.
 func (q *question) gangTrial() *domain.GangTrial {
+	return q.trialWith(func(p cluster.PodID) bool { return q.ix.Priority(p) >= q.priority })
+}
+
+// trialWith is a trial of the members to which those whom counts names count where they are
+// nominated.
+func (q *question) trialWith(counts func(cluster.PodID) bool) *domain.GangTrial {
 	own := map[cluster.PodID]bool{}
 	for _, m := range q.members {
 		own[m.ID] = true
 	}
-	return domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool {
-		return !own[p] && q.ix.Priority(p) >= q.priority
-	})
+	return domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool { return !own[p] && counts(p) })
 }
 
 // run is the whole road: may it preempt, does it fit, whom, and where.

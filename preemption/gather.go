@@ -3,22 +3,26 @@ package preemption
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Gathering plans the pods of a gang one by one, for a scheduler that asks so: each
-// pod sees the earlier ones in place and their victims gone. Nothing is evicted
-// meanwhile, and if one pod fails, nothing is to be evicted at all.
+// pod sees the earlier ones in place, their victims gone, and budgets and limits spent by
+// them. Nothing is evicted meanwhile, and if one pod fails, nothing is to be evicted at all.
 //
 // The pods count as lone pods: how many of them the gang needs is the caller's to
-// know. Asking for the whole group at once finds better plans. Not safe for
-// concurrent use.
+// know. Asking for the whole group at once finds better plans. Pods that need quota
+// cannot be gathered. Not safe for concurrent use.
 //
 // Source: KEP-5710, early text, "Delayed preemption".
 type Gathering struct {
-	fork   *Planner
+	base   *Planner // the cluster as it was
+	fork   *Planner // with the pods planned so far in place
 	plan   Result
 	failed bool
 }
@@ -35,47 +39,123 @@ func (pl *Planner) Gather() *Gathering {
 	} else {
 		fork.ready = nil
 	}
-	return &Gathering{fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
+	return &Gathering{base: pl.Fork(), fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
 }
 
 // Preempt plans the next pod, which must be named: a pending pod of the planner's
 // cluster. Its answer says whom it adds to the victims. After an answer that is
-// neither Feasible nor Fits the gathering has failed.
+// neither Feasible nor Fits the gathering has failed; so it has, with an error that matches
+// ErrGangFailed, where the plan of all pods together does not hold any more, as this one
+// evicts an earlier one. After any other error it is as it was.
 func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 	if p.Kind != cluster.KindPod {
 		return nil, unknownPreemptor(p, "a pod: pods are gathered one by one")
 	}
 	r, err := g.fork.Preempt(p)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if r.Verdict != Feasible && r.Verdict != Fits {
+	case r.Quota != nil:
+		return nil, &cluster.FieldError{
+			Kind: string(p.Kind), Namespace: p.Namespace, Name: p.Name,
+			Field: "Queue", Value: "set", Want: "empty: pods that need quota are not gathered",
+		}
+	case r.Verdict != Feasible && r.Verdict != Fits:
 		g.failed = true
 		return r, nil
 	}
-	if err := g.fork.Evict(r); err != nil {
+	plan := g.with(r)
+	if why := g.wrong(plan, r); why != "" {
+		g.failed = true
+		return nil, fmt.Errorf("%w: %s: %s", ErrGangFailed, key(p.Namespace, p.Name), why)
+	}
+	next := g.fork.Fork()
+	if err := next.carryOut(r); err != nil {
 		return nil, err
 	}
-	for _, n := range r.Nominations {
-		if err := g.fork.Bind(n.Pod, n.Node); err != nil {
-			return nil, err
-		}
-	}
-	g.add(r)
+	g.fork, g.plan = next, *plan
 	return r, nil
 }
 
-// add merges the answer for one pod into the plan.
-func (g *Gathering) add(r *Result) {
-	p := &g.plan
+// carryOut lets the victims of r leave, charges the budgets that cover them, and binds whom r
+// nominates.
+func (pl *Planner) carryOut(r *Result) error {
+	charged, err := pl.charged(r)
+	if err != nil {
+		return err
+	}
+	if err := pl.Evict(r); err != nil {
+		return err
+	}
+	for _, b := range charged {
+		if err := pl.SetBudget(b); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.Nominations {
+		if err := pl.Bind(n.Pod, n.Node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// charged lists the budgets that cover victims of r as they are once these have left.
+func (pl *Planner) charged(r *Result) ([]Budget, error) {
+	c, _, err := pl.hold()
+	if err != nil {
+		return nil, err
+	}
+	defer pl.release(c)
+	left := map[cluster.BudgetID]int32{}
+	for _, v := range r.Victims {
+		for _, ref := range v.Pods {
+			for _, b := range c.podUnits().budgets.Of(c.ix.PodByName(ref.Namespace, ref.Name)) {
+				left[b]++
+			}
+		}
+	}
+	var list []Budget
+	for _, b := range slices.Sorted(maps.Keys(left)) {
+		budget := *c.ix.Budget(b)
+		budget.Allowed = int32(max(int64(budget.Allowed)-int64(left[b]), math.MinInt32))
+		list = append(list, budget)
+	}
+	return list, nil
+}
+
+// wrong says why plan, to which r was added, is none; empty if it holds.
+func (g *Gathering) wrong(plan, r *Result) string {
+	for _, v := range r.Victims {
+		for _, ref := range v.Pods {
+			if slices.Contains(g.plan.Preemptor.Gathered, ref.PodRef) {
+				return "it evicts " + key(ref.Namespace, ref.Name) + ", which was planned before it"
+			}
+		}
+	}
+	v, err := g.base.StillValid(plan)
+	switch {
+	case err != nil:
+		return err.Error()
+	case v.Advice != Keep:
+		return v.Reason
+	}
+	return ""
+}
+
+// with returns the plan with the answer for one more pod.
+func (g *Gathering) with(r *Result) *Result {
+	p := g.plan
 	p.Preemptor.Kind = r.Preemptor.Kind
-	p.Preemptor.Gathered = append(p.Preemptor.Gathered, PodRef{r.Preemptor.Namespace, r.Preemptor.Name})
-	p.Nominations = append(p.Nominations, r.Nominations...)
+	p.Preemptor.Gathered = append(slices.Clone(p.Preemptor.Gathered), PodRef{r.Preemptor.Namespace, r.Preemptor.Name})
+	p.Nominations = slices.Concat(p.Nominations, r.Nominations)
 	sortNominations(p.Nominations)
-	p.Victims = append(p.Victims, r.Victims...)
+	p.Victims = slices.Concat(p.Victims, r.Victims)
 	slices.SortStableFunc(p.Victims, func(a, b Victim) int { return cmp.Compare(b.Priority, a.Priority) })
 	p.Violations += r.Violations
-	p.Cleared = append(p.Cleared, r.Cleared...)
+	p.Overruns, p.Cost = add(p.Overruns, r.Overruns), add(p.Cost, r.Cost)
+	p.Cleared = slices.Concat(p.Cleared, r.Cleared)
+	p.Budgets = slices.Clone(p.Budgets)
 	for _, room := range r.Budgets {
 		seen := func(b BudgetRoom) bool { return b.Namespace == room.Namespace && b.Name == room.Name }
 		if !slices.ContainsFunc(p.Budgets, seen) {
@@ -86,6 +166,7 @@ func (g *Gathering) add(r *Result) {
 		p.Verdict = Feasible
 	}
 	p.Message = count(len(p.Nominations), "pod") + " planned one by one, " + count(numPods(p.Victims), "pod") + " to evict"
+	return &p
 }
 
 // Plan returns what the pods planned so far need together, for Apply on the planner

@@ -166,7 +166,7 @@ func (q *question) fitsAsItIs(r *Result) (bool, error) {
 // fitOneByOne reports whether the pods of a gathering fit with everybody in place, one
 // after the other: each where r says, else anywhere.
 func (q *question) fitOneByOne(r *Result) bool {
-	trial := q.reviewTrial(r)
+	trial := q.fitTrial()
 	defer trial.UnplaceTo(0)
 	for i := range q.members {
 		m := domain.MemberID(i)
@@ -202,26 +202,33 @@ func (q *question) placeOf(r *Result, m domain.MemberID) cluster.NodeID {
 	return cluster.NoNode
 }
 
-// reviewTrial is a trial for the review of r. For the pods of a gathering whoever is as
-// important as the least of them counts where he is nominated, unless r withdraws that.
+// reviewTrial is a trial for the review of r. To the pods of a gathering those who are
+// nominated to their node count if they are as important as all of them there.
 func (q *question) reviewTrial(r *Result) *domain.GangTrial {
 	if q.gathered == nil {
 		return q.gangTrial()
 	}
-	lowest := q.priority
-	for _, one := range q.gathered {
-		lowest = min(lowest, one.priority)
+	most := map[cluster.NodeID]int32{}
+	for m, one := range q.gathered {
+		at := q.placeOf(r, domain.MemberID(m))
+		if known, ok := most[at]; !ok || one.priority > known {
+			most[at] = one.priority
+		}
 	}
-	gone := map[cluster.PodID]bool{}
-	for _, m := range q.members {
-		gone[m.ID] = true
-	}
-	for _, ref := range r.Cleared {
-		gone[q.ix.PodByName(ref.Namespace, ref.Name)] = true
-	}
-	return domain.NewGangTrial(q.ix, q.members, q.states, func(p cluster.PodID) bool {
-		return !gone[p] && q.ix.Priority(p) >= lowest
+	return q.trialWith(func(p cluster.PodID) bool {
+		least, ok := most[q.ix.NominatedTo(p)]
+		return !ok || q.ix.Priority(p) >= least
 	})
+}
+
+// fitTrial is a trial for whether the pods of a gathering fit as things are: whoever is as
+// important as one of them counts where he is nominated.
+func (q *question) fitTrial() *domain.GangTrial {
+	least := q.priority
+	for _, one := range q.gathered {
+		least = min(least, one.priority)
+	}
+	return q.trialWith(func(p cluster.PodID) bool { return q.ix.Priority(p) >= least })
 }
 
 // keptFromAll says why unit u may not be evicted for whoever asks; the zero Kept: it may.

@@ -1,0 +1,204 @@
+package preemption_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// gathered is a cluster of nodes with cpu cores and a device each, what runs there, and who
+// asks, one after the other.
+type gathered struct {
+	cpu     []int64
+	pods    []preemption.Pod
+	asks    []preemption.Pod
+	budgets []preemption.Budget
+	options preemption.Options
+}
+
+func (g gathered) snapshot() *preemption.Snapshot {
+	s := &preemption.Snapshot{Budgets: g.budgets}
+	for i, cpu := range g.cpu {
+		s.Nodes = append(s.Nodes, cluster.Node{
+			Name: fmt.Sprintf("n%d", i+1), Allocatable: preemption.Resources{cluster.CPU: cpu, cluster.Memory: 3},
+			Devices: map[string]cluster.DevicePool{gpu: {Count: 1, Capacity: 1000}},
+		})
+	}
+	s.Pods = append(append(s.Pods, g.pods...), g.asks...)
+	return s
+}
+
+func cores(name, node string, priority int32, cpu int64) preemption.Pod {
+	return preemption.Pod{Name: name, Node: node, Priority: prio(priority), Requests: preemption.Resources{cluster.CPU: cpu}}
+}
+
+func TestAGatheringsPlanIsApplied(t *testing.T) {
+	token, device, memory := cores("z1", "", 10, 2), cores("z1", "", 10, 2), cores("z2", "", 10, 3)
+	token.Tokens = []string{"t"}
+	device.Devices = []cluster.DeviceRequest{{Resource: gpu, Count: 1}}
+	memory.Requests[cluster.Memory] = 3
+	low, z2 := []preemption.Pod{cores("low", "n1", 0, 1)}, cores("z2", "", 10, 2)
+	everyPod := []preemption.Budget{{Name: "every", Selector: &preemption.Selector{}, Allowed: 1}}
+	two := []preemption.Pod{cores("low", "n1", 0, 1), cores("more", "n2", 0, 1)}
+	for name, c := range map[string]struct {
+		gathered
+		fails string // the reason, of the last pod; empty: the plan is applied
+		never bool   // the last pod has no place
+	}{
+		"a token":  {gathered: gathered{cpu: []int64{4}, pods: low, asks: []preemption.Pod{token, z2}}},
+		"a device": {gathered: gathered{cpu: []int64{4}, pods: low, asks: []preemption.Pod{device, z2}}},
+		"one who would fit if they were arranged otherwise": {gathered: gathered{
+			cpu: []int64{6, 3}, pods: []preemption.Pod{cores("low", "n1", 0, 3)}, asks: []preemption.Pod{cores("z1", "", 10, 2), memory},
+		}},
+		"an earlier one in the way": {
+			gathered: gathered{cpu: []int64{3}, asks: []preemption.Pod{cores("z1", "", 10, 3), cores("z2", "", 11, 2)}},
+			fails:    "preemption: a pod of the gang has no place: nobody is to be evicted: z2: it evicts z1, which was planned before it",
+		},
+		"a hard budget": {never: true, gathered: gathered{
+			cpu: []int64{1, 1}, pods: two, asks: []preemption.Pod{cores("z1", "", 10, 1), cores("z2", "", 10, 1)},
+			budgets: everyPod, options: preemption.Options{HardBudgets: preemption.HardBudgets{All: true}},
+		}},
+		"a limit": {never: true, gathered: gathered{
+			cpu: []int64{1, 1}, pods: two, asks: []preemption.Pod{cores("z1", "", 10, 1), cores("z2", "", 10, 1)},
+			options: preemption.Options{Limits: preemption.Limits{Pods: 1}},
+		}},
+		"a limit of a window": {never: true, gathered: gathered{
+			cpu: []int64{1, 1}, pods: two, asks: []preemption.Pod{cores("z1", "", 10, 1), cores("z2", "", 10, 1)},
+			options: preemption.Options{Limits: preemption.Limits{Window: preemption.Window{Seconds: 9, Victims: 1}}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pl, err := preemption.NewPlanner(c.snapshot(), c.options)
+			require.NoError(t, err)
+			g := pl.Gather()
+			for i, pod := range c.asks {
+				r, err := g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: pod.Name})
+				if last := i == len(c.asks)-1; last && c.fails != "" {
+					require.EqualError(t, err, c.fails)
+					require.ErrorIs(t, err, preemption.ErrGangFailed)
+				} else {
+					require.NoError(t, err)
+					require.Equal(t, last && c.never, r.Verdict == preemption.Infeasible, r.Message)
+				}
+			}
+			plan, err := g.Plan()
+			if c.never || c.fails != "" {
+				require.ErrorIs(t, err, preemption.ErrGangFailed)
+				return
+			}
+			require.NoError(t, err)
+			advice(t, pl, plan, preemption.Keep)
+			require.NoError(t, pl.Apply(plan))
+			advice(t, pl, plan, preemption.Keep)
+			for _, n := range plan.Nominations {
+				for _, v := range plan.Victims {
+					if v.Pods[0].Node == n.Node {
+						_ = pl.Remove(v.Pods[0].PodRef)
+					}
+				}
+				require.NoError(t, pl.Bind(n.Pod, n.Node))
+			}
+			advice(t, pl, plan, preemption.Cancel)
+		})
+	}
+}
+
+// TestBudgetsAreChargedPodByPod: what the second pod overruns is what the first has left.
+func TestBudgetsAreChargedPodByPod(t *testing.T) {
+	c := gathered{
+		cpu: []int64{1, 1}, pods: []preemption.Pod{cores("low", "n1", 0, 1), cores("more", "n2", 0, 1)},
+		asks:    []preemption.Pod{cores("z1", "", 10, 1), cores("z2", "", 10, 1)},
+		budgets: []preemption.Budget{{Name: "every", Selector: &preemption.Selector{}, Allowed: 1}},
+	}
+	pl, err := preemption.NewPlanner(c.snapshot(), preemption.Options{})
+	require.NoError(t, err)
+	g := pl.Gather()
+	for i, pod := range c.asks {
+		r, err := g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: pod.Name})
+		require.NoError(t, err)
+		require.Equal(t, i, r.Violations)
+	}
+	plan, err := g.Plan()
+	require.NoError(t, err)
+	require.Equal(t, 1, plan.Violations)
+	require.Equal(t, int64(1), plan.Overruns)
+	require.Equal(t, []preemption.BudgetRoom{{Name: "every", Allowed: 1}}, plan.Budgets)
+	require.NoError(t, pl.Apply(plan))
+}
+
+func TestPodsThatNeedQuotaAreNotGathered(t *testing.T) {
+	s := podsQuota(t).Snapshot()
+	s.Pods = append(s.Pods, preemption.Pod{Name: "next", Queue: "l", Priority: prio(1), Requests: preemption.Resources{"cpu": 1}})
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	g := pl.Gather()
+	_, err = g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "next"})
+	require.EqualError(t, err, `cluster: Pod "next": Queue: set is not empty: pods that need quota are not gathered`)
+}
+
+// TestEveryPlanOfAGatheringIsApplied: of random pods in random clusters, under bounds.
+func TestEveryPlanOfAGatheringIsApplied(t *testing.T) {
+	applied, broken := 0, 0
+	for seed := range seeds(1500) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		q, o := gen.RandomGang(seed, gen.EverythingForGangs()), preemption.Options{}
+		switch r.IntN(4) {
+		case 0:
+			o.HardBudgets.All = true
+		case 1:
+			o.Limits.Pods = int64(1 + r.IntN(4))
+		case 2:
+			o.Rules = preemption.Kubernetes136
+		}
+		pl, err := preemption.NewPlanner(&q.Snapshot, o)
+		require.NoError(t, err)
+		for i, p := range q.Preemptor.Pods {
+			p.Group = ""
+			if r.IntN(3) == 0 {
+				p.Priority = prio(int32(r.IntN(2000)))
+			}
+			if err := pl.SetPod(p); err != nil {
+				t.Fatal(err)
+			}
+			q.Preemptor.Pods[i] = p
+		}
+		before := asJSON(t, pl.Snapshot())
+		g := pl.Gather()
+		for _, p := range q.Preemptor.Pods {
+			if _, err := g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name}); err != nil {
+				require.ErrorIs(t, err, preemption.ErrGangFailed)
+				broken++
+				break
+			}
+		}
+		require.Equal(t, before, asJSON(t, pl.Snapshot()))
+		plan, err := g.Plan()
+		if err != nil || len(plan.Nominations) == 0 {
+			continue
+		}
+		require.NoError(t, pl.Apply(plan), "seed %d", seed)
+		require.NoError(t, pl.Evict(plan), "seed %d", seed)
+		for _, n := range plan.Nominations {
+			require.NoError(t, pl.Bind(n.Pod, n.Node))
+		}
+		applied++
+		if most := o.Limits.Pods; most > 0 {
+			pods := int64(0)
+			for _, v := range plan.Victims {
+				pods += int64(len(v.Pods))
+			}
+			require.LessOrEqual(t, pods, most)
+		}
+		if o.HardBudgets.All {
+			require.Zero(t, plan.Overruns)
+		}
+	}
+	t.Log(applied, "applied,", broken, "broken off")
+	require.Positive(t, applied)
+}
