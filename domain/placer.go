@@ -2,7 +2,6 @@ package domain
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"math/bits"
 	"slices"
@@ -22,8 +21,14 @@ type Placer interface {
 // Offers says what it costs to make room. It knows the victims; a Placer does not.
 type Offers interface {
 	// Price is what has to go so that member m fits on node n beside the members
-	// placed there, over and above what has to go for those.
+	// placed there, over and above who has to go for those: nobody of them comes back.
+	// So it is never below that of [Free].
 	Price(m MemberID, n cluster.NodeID) Price
+
+	// Highest is the priority of the most important pod that has to go for the members
+	// that are placed: a price whose Highest is not above it adds nothing to that.
+	// math.MinInt64 if nobody has to.
+	Highest() int64
 
 	// Taken is to be called when member m has been placed on node n. It returns the
 	// other nodes on which room has become cheaper by that: they hold pods of a group
@@ -83,44 +88,32 @@ type Pack struct{}
 // then with room for the most.
 type Spread struct{}
 
-// rank orders nodes for the next member; smaller comes first, then the node's number.
-type rank struct {
-	price       Price
-	first, then int64
-}
-
-func (r rank) compare(o rank) int {
-	if c := r.price.Compare(o.price); c != 0 {
-		return c
-	}
-	if r.first != o.first {
-		return cmp.Compare(r.first, o.first)
-	}
-	return cmp.Compare(r.then, o.then)
-}
-
 // Place places as the type says.
 func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int {
-	g := greedy{t: t, d: d, taken: offers.Taken, rank: func(m MemberID, n cluster.NodeID) rank {
-		return rank{price: offers.Price(m, n)}
-	}}
+	g := greedy{t: t, d: d, taken: offers.Taken, rank: offers.Price}
+	g.queue.Reset(offers.Highest())
 	return g.place(members, most)
 }
 
 // Place places as the type says.
 func (Pack) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
-	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) rank {
-		return rank{first: -int64(len(t.on[n])), then: -t.slots(m, n)}
+	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
+		return ranked(-len(t.on[n]), t.slots(m, n))
 	}}
 	return g.place(members, most)
 }
 
 // Place places as the type says.
 func (Spread) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
-	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) rank {
-		return rank{first: int64(len(t.on[n])), then: -t.slots(m, n)}
+	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
+		return ranked(len(t.on[n]), t.slots(m, n))
 	}}
 	return g.place(members, most)
+}
+
+// ranked is a rank as a price: by members, then those with room for the most.
+func ranked(members int, slots int64) Price {
+	return Price{Highest: Free.Highest, Sum: int64(members), Pods: -slots}
 }
 
 // slots is how many members like m the free room of node n takes.
@@ -137,34 +130,10 @@ func (t *GangTrial) slots(m MemberID, n cluster.NodeID) int64 {
 type greedy struct {
 	t     *GangTrial
 	d     *Domain
-	rank  func(MemberID, cluster.NodeID) rank
+	rank  func(MemberID, cluster.NodeID) Price
 	taken func(MemberID, cluster.NodeID) []cluster.NodeID
 
-	queue offerQueue
-}
-
-// offer is a node with its rank when it was put into the queue.
-type offer struct {
-	rank rank
-	node cluster.NodeID
-}
-
-type offerQueue []offer
-
-func (q offerQueue) Len() int { return len(q) }
-func (q offerQueue) Less(i, j int) bool {
-	if c := q[i].rank.compare(q[j].rank); c != 0 {
-		return c < 0
-	}
-	return q[i].node < q[j].node
-}
-func (q offerQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *offerQueue) Push(x any)   { *q = append(*q, x.(offer)) }
-func (q *offerQueue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return last
+	queue SeatQueue // nodes with their ranks when they were put in
 }
 
 // place takes the shapes of members from large to small and returns how many
@@ -200,38 +169,47 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 
 // fill queues every node of the domain that takes member m.
 func (g *greedy) fill(m MemberID) {
-	g.queue = g.queue[:0]
+	g.queue.Clear()
 	for _, n := range g.d.Nodes {
-		if g.t.CanPlace(m, n).OK() {
-			g.queue = append(g.queue, offer{g.rank(m, n), n})
-		}
+		g.offer(m, n)
 	}
-	heap.Init(&g.queue)
+}
+
+// offer queues node n if it takes member m.
+func (g *greedy) offer(m MemberID, n cluster.NodeID) {
+	if g.t.CanPlace(m, n).OK() {
+		g.queue.Push(SeatOffer{Price: g.rank(m, n), At: int32(n)})
+	}
 }
 
 func (g *greedy) placeOne(m MemberID) bool {
-	for len(g.queue) > 0 {
-		top := g.queue[0]
-		if !g.t.CanPlace(m, top.node).OK() {
-			heap.Pop(&g.queue)
+	for {
+		least, ok := g.queue.Least()
+		if !ok {
+			return false
+		}
+		n := cluster.NodeID(least.At)
+		if !g.t.CanPlace(m, n).OK() {
+			g.queue.Drop()
 			continue
 		}
-		if now := g.rank(m, top.node); now.compare(top.rank) > 0 {
-			g.queue[0].rank = now
-			heap.Fix(&g.queue, 0)
+		price := g.rank(m, n)
+		if now := g.queue.Adds(price); now.Compare(least.Price) > 0 {
+			g.queue.Drop()
+			g.queue.Push(SeatOffer{Price: price, At: least.At})
 			continue
 		}
-		g.t.Place(m, top.node)
+		g.queue.Take(price)
+		g.t.Place(m, n)
 		if g.taken != nil {
-			for _, n := range g.taken(m, top.node) {
-				if _, in := slices.BinarySearch(g.d.Nodes, n); in && g.t.CanPlace(m, n).OK() {
-					heap.Push(&g.queue, offer{g.rank(m, n), n})
+			for _, n := range g.taken(m, n) {
+				if _, in := slices.BinarySearch(g.d.Nodes, n); in {
+					g.offer(m, n)
 				}
 			}
 		}
 		return true
 	}
-	return false
 }
 
 // byShape groups members by shape, those that ask for the largest part of a node

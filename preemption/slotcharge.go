@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -79,11 +80,11 @@ func (t *slotTry) contend(in *contest, most int, c contender) {
 	switch {
 	case len(in.within) < most:
 		in.within = append(in.within, c)
-		siftUp(in.within, len(in.within)-1, compare)
+		heaps.Up(in.within, len(in.within)-1, compare)
 	case compare(&in.within[0], &c) < 0:
 		t.mark(in.within[0].at)
 		in.within[0] = c
-		siftDown(in.within, 0, compare)
+		heaps.Down(in.within, 0, compare)
 	default:
 		t.mark(c.at)
 	}

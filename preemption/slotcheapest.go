@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
@@ -22,7 +23,9 @@ func (c *nodeCost) compare(o *nodeCost) int {
 	return cmp.Compare(c.at, o.at)
 }
 
-func (c *nodeCost) offer() slotOffer { return slotOffer{price: c.cost.Price(), at: c.at, k: 1} }
+func (c *nodeCost) offer() domain.SeatOffer {
+	return domain.SeatOffer{Price: c.cost.Price(), At: c.at, K: 1}
+}
 
 // findCheapest finds the nodes on which a first member costs least, at least so many
 // if there are. Without budgets the columns settle for most nodes that they are not

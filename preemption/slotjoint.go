@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 
@@ -24,7 +23,7 @@ type jointTools struct {
 	counts  int32
 	broken  []int32          // by unit of several pods: on how many nodes it has to go
 	lost    []victims.UnitID // those for which that was above zero; they may be there twice
-	queue   []jointOffer     // a heap
+	queue   domain.SeatQueue // nodes with what one more member there cost when they were put in
 	booked  []int32          // by position: which of nodes it is and 1; 0: no member is there
 	nodes   []bookedNode
 	fresh   []bool // by position: among reached
@@ -33,25 +32,10 @@ type jointTools struct {
 	giving  *reprieve.Joint
 }
 
-// jointOffer is a node with what one more member there cost when it was put into the
-// queue.
-type jointOffer struct {
-	price domain.Price
-	at    int32
-}
-
-func (o *jointOffer) compare(p *jointOffer) int {
-	if c := o.price.Compare(p.price); c != 0 {
-		return c
-	}
-	return cmp.Compare(o.at, p.at)
-}
-
 // bookedNode is a node with members on it.
 type bookedNode struct {
 	at, k int32
-	paid  domain.Price    // what has to go for them
-	out   victims.RungSet // and who
+	out   victims.RungSet // who has to go for them
 }
 
 // countJoint counts the potential victims on node n that were not counted in this domain
@@ -96,15 +80,15 @@ func (t *slotTry) countsJoint() bool {
 // elsewhere have made units go that are here, too.
 func (t *slotTry) leastJoint(k int) []int32 {
 	j := &slotJoint{t, &t.slotTools.joint}
-	j.broken, j.queue, j.nodes = grown(j.broken, t.units.Len()), j.queue[:0], j.nodes[:0]
+	j.broken, j.nodes = grown(j.broken, t.units.Len()), j.nodes[:0]
+	j.queue.Reset(domain.Free.Highest)
 	j.booked, j.fresh = grown(j.booked, len(t.slots)), grown(j.fresh, len(t.slots))
 	for at, slots := range t.slots {
 		if slots > 0 {
 			price, _ := t.seats.Evict(t.node(int32(at)), 1, j.losses, nil, nil)
-			j.queue = append(j.queue, jointOffer{price, int32(at)})
+			j.queue.Push(domain.SeatOffer{Price: price, At: int32(at)})
 		}
 	}
-	heapify(j.queue, (*jointOffer).compare)
 	seq := make([]int32, 0, k)
 	for len(seq) < k {
 		seq = append(seq, j.next())
@@ -122,19 +106,20 @@ func (t *slotTry) leastJoint(k int) []int32 {
 // next takes the node on which one more member costs least.
 func (j *slotJoint) next() int32 {
 	for {
-		top := &j.queue[0]
-		if int64(j.on(top.at)) == j.slots[top.at] {
-			last := len(j.queue) - 1
-			j.queue[0] = j.queue[last]
-			j.queue = j.queue[:last]
-		} else if now := j.price(top.at); now.Compare(top.price) > 0 {
-			top.price = now
-		} else {
-			at := top.at
-			j.take(at)
-			return at
+		least, _ := j.queue.Least()
+		if int64(j.on(least.At)) == j.slots[least.At] {
+			j.queue.Drop()
+			continue
 		}
-		siftDown(j.queue, 0, (*jointOffer).compare)
+		price := j.price(least.At)
+		if now := j.queue.Adds(price); now.Compare(least.Price) > 0 {
+			j.queue.Drop()
+			j.queue.Push(domain.SeatOffer{Price: price, At: least.At})
+			continue
+		}
+		j.queue.Take(price)
+		j.take(least.At)
+		return least.At
 	}
 }
 
@@ -148,22 +133,14 @@ func (j *slotJoint) on(at int32) int32 {
 
 var nobody victims.RungSet
 
-// price is what has to go for one more member on a node beyond what has to go for those
+// price is what has to go for one more member on a node beyond who has to go for those
 // who are there; see [victims.Offers.Price].
 func (j *slotJoint) price(at int32) domain.Price {
-	i := j.booked[at]
-	if i == 0 {
-		price, _ := j.seats.Evict(j.node(at), 1, j.losses, j.broken, &nobody)
-		return price
+	k, out := int64(1), &nobody
+	if i := j.booked[at]; i > 0 {
+		k, out = int64(j.nodes[i-1].k)+1, &j.nodes[i-1].out
 	}
-	b := &j.nodes[i-1]
-	price, _ := j.seats.Evict(j.node(at), int64(b.k)+1, j.losses, j.broken, &b.out)
-	price.Violations -= b.paid.Violations
-	price.Sum -= b.paid.Sum
-	price.Pods -= b.paid.Pods
-	if price.Highest <= b.paid.Highest {
-		price.Highest = domain.Free.Highest
-	}
+	price, _ := j.seats.Evict(j.node(at), k, j.losses, j.broken, out)
 	return price
 }
 
@@ -179,7 +156,7 @@ func (j *slotJoint) take(at int32) {
 	each(&b.out, pods, func(g victims.Rung) { j.broken[j.ladder.Unit(n, g)]-- })
 	b.k++
 	before := b.out
-	b.paid, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
+	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
 	j.reached = j.reached[:0]
 	each(&b.out, pods, func(g victims.Rung) {
 		u := j.ladder.Unit(n, g)
@@ -194,8 +171,7 @@ func (j *slotJoint) take(at int32) {
 	for _, at := range j.reached {
 		j.fresh[at] = false
 		if int64(j.on(at)) < j.slots[at] {
-			j.queue = append(j.queue, jointOffer{j.price(at), at})
-			siftUp(j.queue, len(j.queue)-1, (*jointOffer).compare)
+			j.queue.Push(domain.SeatOffer{Price: j.price(at), At: at})
 		}
 	}
 }

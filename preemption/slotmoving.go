@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -90,7 +91,7 @@ func (m *slotMoving) pass(harmful bool) {
 	if m.single() {
 		m.returnMost(compare)
 	} else {
-		heapify(m.queue, compare)
+		heaps.Init(m.queue, compare)
 	}
 	for m.total > m.need && len(m.queue) > 0 {
 		at := m.queue[0].at
@@ -102,7 +103,7 @@ func (m *slotMoving) pass(harmful bool) {
 			m.queue[0] = m.queue[last]
 			m.queue = m.queue[:last]
 		}
-		siftDown(m.queue, 0, compare)
+		heaps.Down(m.queue, 0, compare)
 	}
 	for i := range m.queue { // nobody takes a slot from now on
 		m.finish(m.queue[i].at)

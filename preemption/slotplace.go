@@ -7,67 +7,50 @@ import (
 	"github.com/preempt-go/preempt/domain"
 )
 
-// slotOffer is a node with what one more member there costs.
-type slotOffer struct {
-	price domain.Price
-	at    int32
-	k     int32 // members there, with this one
-}
-
-func (o *slotOffer) compare(p *slotOffer) int {
-	if c := o.price.Compare(p.price); c != 0 {
-		return c
-	}
-	return cmp.Compare(o.at, p.at)
-}
-
-// further is what one more member costs on the node of o, which is taken; see
+// further offers one more member on the node of o, which is taken; see
 // [victims.Offers.Price].
-func (t *slotTry) further(o slotOffer) slotOffer {
-	n := t.node(o.at)
-	paid := o.price
-	if o.k > 1 {
-		paid = t.cost(o.at, o.k).Price()
-	}
-	o.k++
-	o.price = t.seats.More(n, int64(o.k))
-	o.price.Violations -= paid.Violations
-	o.price.Sum -= paid.Sum
-	o.price.Pods -= paid.Pods
-	if o.price.Highest <= paid.Highest {
-		o.price.Highest = domain.Free.Highest
-	}
+func (t *slotTry) further(o domain.SeatOffer) domain.SeatOffer {
+	o.K++
+	o.Price = t.seats.More(t.node(o.At), int64(o.K))
 	return o
 }
 
-// least places k members as [domain.LeastDisruption] does. Only nodes whose first
-// seat is among the k cheapest ever come into question.
+// least places k members as [domain.LeastDisruption] does. As long as the highest
+// priority of the plan is not above that of the next cheapest node, only nodes whose
+// first seat is among the k cheapest come into question. It gets above where a seat that
+// violates fewer budgets takes somebody more important; then all of them do.
 func (t *slotTry) least(k int) []int32 {
 	t.findCheapest(max(k, climbNodes))
+	t.offers.Reset(domain.Free.Highest)
+	firsts := t.cheapest
 	seq := make([]int32, 0, k)
-	next := 0
-	again := t.again[:0] // a heap: further seats on nodes that have some taken
 	for len(seq) < k {
-		var o slotOffer
-		if next < len(t.cheapest) {
-			o = t.cheapest[next].offer()
+		var first domain.SeatOffer
+		if len(firsts) > 0 {
+			if first = firsts[0].offer(); first.Price.Highest < t.offers.Highest() {
+				for _, c := range t.costs[len(t.cheapest)-len(firsts):] { // not taken yet
+					t.offers.Push(c.offer())
+				}
+				firsts = nil
+			}
 		}
-		if next < len(t.cheapest) && (len(again) == 0 || o.compare(&again[0]) < 0) {
-			next++
+		o, queued := t.offers.Least()
+		if len(firsts) > 0 {
+			adds := first
+			adds.Price = t.offers.Adds(first.Price)
+			queued = queued && o.Compare(&adds) < 0
+		}
+		if queued {
+			t.offers.Drop()
 		} else {
-			o = again[0]
-			last := len(again) - 1
-			again[0] = again[last]
-			again = again[:last]
-			siftDown(again, 0, (*slotOffer).compare)
+			o, firsts = first, firsts[1:]
 		}
-		seq = append(seq, o.at)
-		if int64(o.k) < t.slots[o.at] && len(seq) < k {
-			again = append(again, t.further(o))
-			siftUp(again, len(again)-1, (*slotOffer).compare)
+		t.offers.Take(o.Price)
+		seq = append(seq, o.At)
+		if int64(o.K) < t.slots[o.At] && len(seq) < k {
+			t.offers.Push(t.further(o))
 		}
 	}
-	t.again = again[:0]
 	return seq
 }
 

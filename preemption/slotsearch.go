@@ -45,7 +45,7 @@ type slotTools struct {
 	contests  []contest         // by budget
 	contested []victims.Marked  // by budgets that not all of them can have, marked with
 	places    []place           // where they are
-	again     []slotOffer
+	offers    domain.SeatQueue  // to the members
 	order     []int32
 	touched   []int32
 	moving    movingTools

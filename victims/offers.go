@@ -1,7 +1,6 @@
 package victims
 
 import (
-	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -28,9 +27,8 @@ type Offers struct {
 
 	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
 	lost   []UnitID           // those for which broken was above zero; they may be there twice
-	paid   []domain.Price     // by node: what has to go for its members
-	out    [][]UnitID         // by node: and who
-	booked []bool             // by node: paid and out are set
+	out    [][]UnitID         // by node: who has to go for its members
+	booked []bool             // by node: out is set
 	taken  []cluster.NodeID   // those nodes
 	free   []int64            // of the node that is looked at
 	needed []bool             // by resource: a member on the node asks for it
@@ -49,7 +47,6 @@ func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, viol
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
 		broken: make([]int32, us.Len()),
-		paid:   make([]domain.Price, nodes),
 		out:    make([][]UnitID, nodes),
 		booked: make([]bool, nodes),
 		fresh:  make([]bool, nodes),
@@ -58,23 +55,13 @@ func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, viol
 	}
 }
 
-// Price is what has to go for member m on node n beyond what has to go for the
-// members placed there. O(k) for k units on the node.
-func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
-	price := o.evict(n, m, true)
-	if !o.booked[n] {
-		return price
-	}
-	before := o.paid[n]
-	price.Violations -= before.Violations
-	price.Sum -= before.Sum
-	price.Pods -= before.Pods
-	price.Lead -= before.Lead
-	if price.Highest <= before.Highest {
-		price.Highest = math.MinInt64
-	}
-	return price
-}
+// Price is what has to go for member m on node n beyond who has to go for the members
+// placed there, of whom nobody comes back. O(k) for k units on the node.
+func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price { return o.evict(n, m, true) }
+
+// Highest is the priority of the most important pod that has to go for the members that
+// are placed.
+func (o *Offers) Highest() int64 { return o.Total().Highest }
 
 // Taken books member m on node n.
 func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
@@ -85,7 +72,7 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	for _, u := range o.out[n] {
 		o.broken[u]--
 	}
-	o.paid[n] = o.evict(n, m, false)
+	o.evict(n, m, false)
 	o.nodes = o.nodes[:0]
 	for _, u := range o.units {
 		if o.broken[u]++; o.broken[u] > 1 {

@@ -1,0 +1,89 @@
+package domain
+
+import (
+	"cmp"
+
+	"github.com/preempt-go/preempt/internal/heaps"
+)
+
+// SeatOffer is a place for one more member, with its price.
+type SeatOffer struct {
+	Price Price
+	At    int32 // which node
+	K     int32 // how many members are there with this one, where that is asked for
+}
+
+// Compare is below zero if o costs less than p; among equals the first node does.
+func (o *SeatOffer) Compare(p *SeatOffer) int {
+	if c := o.Price.Compare(p.Price); c != 0 {
+		return c
+	}
+	return cmp.Compare(o.At, p.At)
+}
+
+// SeatQueue finds the offer at which a plan comes to cost least. An offer that takes
+// nobody more important than who goes already adds nothing to the highest priority that
+// has to go: its Highest counts as that of [Free]. So offers change places as the
+// highest priority of the plan rises; they are kept in two heaps for that.
+//
+// The zero SeatQueue is empty, for a plan in which nobody goes yet. Push, Drop and Take
+// are O(log n) for n offers, Least too over all calls.
+type SeatQueue struct {
+	highest int64       // of the plan
+	within  []SeatOffer // a heap: those that do not exceed it, their Highest as Free has it
+	beyond  []SeatOffer // a heap: the others
+	least   *[]SeatOffer
+}
+
+// Reset empties q, for a plan in which nobody above a priority goes yet.
+func (q *SeatQueue) Reset(highest int64) {
+	q.highest = highest
+	q.Clear()
+}
+
+// Clear empties q for the same plan.
+func (q *SeatQueue) Clear() { q.within, q.beyond = q.within[:0], q.beyond[:0] }
+
+// Highest is the highest priority of the plan.
+func (q *SeatQueue) Highest() int64 { return q.highest }
+
+// Adds is what price adds to what the plan costs so far.
+func (q *SeatQueue) Adds(price Price) Price {
+	if price.Highest <= q.highest {
+		price.Highest = Free.Highest
+	}
+	return price
+}
+
+// Push adds an offer.
+func (q *SeatQueue) Push(o SeatOffer) {
+	if o.Price = q.Adds(o.Price); o.Price.Highest == Free.Highest {
+		q.within = heaps.Push(q.within, o, (*SeatOffer).Compare)
+	} else {
+		q.beyond = heaps.Push(q.beyond, o, (*SeatOffer).Compare)
+	}
+}
+
+// Least returns the offer at which the plan comes to cost least, with what it adds; ok is
+// false if there is none.
+func (q *SeatQueue) Least() (o SeatOffer, ok bool) {
+	for len(q.beyond) > 0 && q.beyond[0].Price.Highest <= q.highest {
+		o := q.beyond[0]
+		q.beyond = heaps.Pop(q.beyond, (*SeatOffer).Compare)
+		q.Push(o)
+	}
+	q.least = &q.within
+	if len(q.within) == 0 || len(q.beyond) > 0 && q.beyond[0].Compare(&q.within[0]) < 0 {
+		q.least = &q.beyond
+	}
+	if len(*q.least) == 0 {
+		return SeatOffer{}, false
+	}
+	return (*q.least)[0], true
+}
+
+// Drop takes away what Least returned.
+func (q *SeatQueue) Drop() { *q.least = heaps.Pop(*q.least, (*SeatOffer).Compare) }
+
+// Take notes that who goes for an offer is part of the plan. The offers stay.
+func (q *SeatQueue) Take(price Price) { q.highest = max(q.highest, price.Highest) }
