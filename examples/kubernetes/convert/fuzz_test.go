@@ -19,6 +19,8 @@ func FuzzDump(f *testing.F) {
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1e30"}}}]}}`,
 		`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}}}`,
 		`{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: g}, spec: {disruptionMode: PodGroup}}`,
+		"--- # a\n" + podYAML + "...\n--- {kind: Node, metadata: {name: n}}\n{}\n",
+		"\xff\xfe{\x00}\x00", "\xfe\xff\xd8\x34\xdd\x1e", "\x1f\x8b\x08", listYAML,
 	} {
 		f.Add([]byte(seed))
 	}
