@@ -45,10 +45,14 @@ func (pl *Planner) remodel(f func(m *model) error) error {
 	})
 }
 
-// SetTime moves the model's time; see [cluster.Snapshot].
-func (pl *Planner) SetTime(now time.Time) {
+// SetTime moves the model's time; see [cluster.Snapshot]. A time that JSON cannot hold
+// is refused.
+func (pl *Planner) SetTime(now time.Time) error {
+	if err := cluster.ValidateTime(now); err != nil {
+		return err
+	}
 	_ = pl.changeQuota(func(m *quotaModel) error { m.setTime(cluster.Nanos(now)); return nil })
-	_ = pl.change(func(e edit) error { e.setTime(now); return nil })
+	return pl.change(func(e edit) error { e.setTime(now); return nil })
 }
 
 // SetNode adds n or replaces the node of its name.

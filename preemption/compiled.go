@@ -116,26 +116,20 @@ func (o Options) compileSnapshot(s *Snapshot) (*compiled, error) {
 // compile checks objects and compiles them for questions under o. quota may be nil
 // if it could not be compiled.
 func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled, error) {
-	rules, err := o.generation()
-	if err != nil {
-		return nil, err
-	}
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
+	wrong := o.validate()
 	ix, err := cluster.NewIndexOf(objects)
-	if err != nil {
+	if err := errors.Join(wrong, err); err != nil {
 		return nil, err
 	}
+	rules := o.generation()
 	if most := o.PreemptionPriority.MaxLead; most > 0 {
-		if err := ix.CheckLead(most); err != nil {
-			return nil, err
-		}
+		wrong = ix.CheckLead(most)
 	}
 	if rules.refuseBasicAll {
-		if err := refuseBasicAll(ix); err != nil {
-			return nil, err
-		}
+		wrong = errors.Join(wrong, refuseBasicAll(ix))
+	}
+	if wrong != nil {
+		return nil, wrong
 	}
 	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
 	c.hard, c.unknown = o.hardBudgets(ix)
@@ -257,7 +251,7 @@ func refuseBasicAll(ix *cluster.Index) error {
 			})
 		}
 	}
-	return errors.Join(errs...)
+	return join(errs)
 }
 
 // strict turns warnings into errors.
@@ -269,7 +263,7 @@ func strict(ws []cluster.Warning) error {
 			Field: w.Field, Value: w.Value, Want: "accepted under Strict (" + w.Text + ")",
 		})
 	}
-	return errors.Join(errs...)
+	return join(errs)
 }
 
 // constraints returns those that every question of a lone pod or of a gang checks:

@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -18,33 +17,23 @@ func (o Options) eligible() victims.Eligible {
 }
 
 // validateGuards checks the options that protect, delay and price evictions.
-func (o Options) validateGuards() error {
+func (o Options) validateGuards(ps *optionProblems) {
 	g := &o.Guards
 	if !g.Toleration.Valid() {
-		return &OptionError{"Guards.Toleration", fmt.Sprintf("%q", string(g.Toleration)), "Design, Off or empty"}
+		ps.name("Guards.Toleration", string(g.Toleration), "Design, Off or empty")
 	}
-	for _, f := range []struct {
-		field string
-		value int64
-	}{
-		{"Guards.GuaranteedSeconds", g.GuaranteedSeconds},
-		{"Guards.EqualAfterSeconds", g.EqualAfterSeconds},
-		{"Guards.Cooldown.Evictions", int64(g.Cooldown.Evictions)},
-		{"Guards.Cooldown.Seconds", g.Cooldown.Seconds},
-		{"PreemptionPriority.MaxLead", int64(o.PreemptionPriority.MaxLead)},
-		{"WaitSeconds", o.WaitSeconds},
-	} {
-		if f.value < 0 {
-			return &OptionError{f.field, fmt.Sprint(f.value), ">= 0"}
-		}
-	}
+	ps.notNegative("Guards.GuaranteedSeconds", g.GuaranteedSeconds)
+	ps.notNegative("Guards.EqualAfterSeconds", g.EqualAfterSeconds)
+	ps.notNegative("Guards.Cooldown.Evictions", int64(g.Cooldown.Evictions))
+	ps.notNegative("Guards.Cooldown.Seconds", g.Cooldown.Seconds)
+	ps.notNegative("PreemptionPriority.MaxLead", int64(o.PreemptionPriority.MaxLead))
+	ps.notNegative("WaitSeconds", o.WaitSeconds)
 	if c := g.Cooldown; (c.Evictions == 0) != (c.Seconds == 0) {
-		return &OptionError{"Guards.Cooldown", fmt.Sprintf("%d evictions in %d seconds", c.Evictions, c.Seconds), "both >= 1, or both 0"}
+		ps.bad("Guards.Cooldown", fmt.Sprintf("%d evictions in %d seconds", c.Evictions, c.Seconds), "both >= 1, or both 0")
 	}
-	if _, err := g.Protect.Compile(); err != nil {
-		return errors.Join(&OptionError{"Guards.Protect", "a selector that does not parse", "a label selector"}, err)
+	if !g.Protect.Valid() {
+		ps.bad("Guards.Protect", "a selector that does not parse", "a label selector")
 	}
-	return nil
 }
 
 // evictable returns the units on node n that the preemptor may evict, most

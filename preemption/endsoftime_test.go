@@ -14,8 +14,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// theEnd is as far from the year 1 as a time.Time can tell in seconds.
-var theEnd = time.Unix(math.MaxInt64-62135596801, 0)
+// theEnd is the last second that a snapshot can be saved with.
+var theEnd = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // TestTheEndsOfTimeAndCost: nothing wraps where times, seconds and prices are as large
 // as there are.
@@ -34,7 +34,7 @@ func TestTheEndsOfTimeAndCost(t *testing.T) {
 			s.Time, s.Pods[0].Started, o.Guards.GuaranteedSeconds = theEnd, theEnd, forever
 		}},
 		"guaranteed, and long ago": {change: func(s *preemption.Snapshot, o *preemption.Options) {
-			s.Time, s.Pods[0].Started, o.Guards.GuaranteedSeconds = theEnd, begin, math.MaxInt64/2
+			s.Time, s.Pods[0].Started, o.Guards.GuaranteedSeconds = theEnd, begin, 315_000_000_000
 		}},
 		"a toleration to the end": {kept: victims.KeptToleration, change: func(s *preemption.Snapshot, _ *preemption.Options) {
 			s.Time, s.Pods[0].Scheduled, s.Pods[0].Class = theEnd, theEnd.Add(-time.Hour), "tolerant"

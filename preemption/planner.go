@@ -13,7 +13,7 @@ func Preempt(p Preemptor, s *Snapshot) (*Result, error) { return Options{}.Preem
 //
 // Neither argument is changed, and the result shares nothing with them. A nil s is
 // an empty cluster. An error is for a question that cannot be read: it joins a
-// [*cluster.FieldError] for each problem, or is an [*OptionError]. Equal questions
+// [*cluster.FieldError] for each problem of s or p, an [*OptionError] for each of o. Equal questions
 // get equal results, whatever the order of the slices in s.
 //
 // It compiles s for this one question; for several questions use a [Planner].

@@ -103,14 +103,11 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 	e, err := q.resolve(pod)
 	q.members = append(q.one.members[:0], domain.NewMember(q.ix, pod, id))
 	q.priority, q.policy = e.Priority, e.Policy
-	if err != nil {
-		return err
-	}
 	if q.rules.membersWait && pod.Group != "" &&
 		q.ix.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
-		return fieldError(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil)
+		err = errors.Join(err, fieldError(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil))
 	}
-	return nil
+	return err
 }
 
 // resolve settles what is in force for a pod of the preemptor.
@@ -130,19 +127,17 @@ func (q *question) namedGroup(p Preemptor) error {
 	}
 	q.group = q.ix.Group(g)
 	q.priority, q.policy = q.group.Priority, q.group.Policy
-	if err := q.checkClass(q.group); err != nil {
-		return err
-	}
+	class := q.checkClass(q.group)
 	members := domain.NewMembers(q.ix, len(q.group.Pods))
 	q.team = newTeam(q.ix, g, func(p cluster.PodID) domain.MemberID {
 		q.members = append(q.members, members.Add(q.ix.Pod(p), p))
 		return domain.MemberID(len(q.members) - 1)
 	})
 	if len(q.members) == 0 {
-		return unknownPreemptor(p, "a group with a pending pod")
+		return errors.Join(class, unknownPreemptor(p, "a group with a pending pod"))
 	}
 	q.team.atLeastOne()
-	return q.checkMembers()
+	return errors.Join(class, q.checkMembers())
 }
 
 // checkMembers complains about every member whose class is not in the snapshot.
@@ -153,7 +148,7 @@ func (q *question) checkMembers() error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return join(errs)
 }
 
 // checkClass complains if the group's class is not in the snapshot.
@@ -201,7 +196,7 @@ func (q *question) give(placement map[string]string) error {
 			Want: "a pending pod of the preemptor, as namespace/name",
 		})
 	}
-	return errors.Join(errs...)
+	return join(errs)
 }
 
 func unknownPreemptor(p Preemptor, want string) error {

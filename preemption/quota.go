@@ -39,22 +39,22 @@ const (
 	LessThanInitialShare        = reprieve.LessThanInitialShare
 )
 
-func (o QuotaOptions) validate() error {
+func (o QuotaOptions) validate(ps *optionProblems) {
 	if o.FairSharing == nil {
-		return nil
+		return
 	}
 	for i, s := range o.FairSharing.Strategies {
 		field := fmt.Sprintf("Quota.FairSharing.Strategies[%d]", i)
 		switch s {
 		case LessThanOrEqualToFinalShare, LessThanInitialShare:
 		default:
-			return &OptionError{field, fmt.Sprintf("%q", string(s)), "LessThanOrEqualToFinalShare or LessThanInitialShare"}
+			ps.name(field, string(s), "LessThanOrEqualToFinalShare or LessThanInitialShare")
+			continue
 		}
 		if i > 0 && (i > 1 || s != LessThanInitialShare || o.FairSharing.Strategies[0] == s) {
-			return &OptionError{field, fmt.Sprintf("%q", string(s)), "absent: the second of two may be LessThanInitialShare only"}
+			ps.name(field, string(s), "absent: the second of two may be LessThanInitialShare only")
 		}
 	}
-	return nil
 }
 
 // QuotaReason says on what ground a workload is evicted; see [victims.QuotaReason].

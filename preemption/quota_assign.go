@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -170,7 +169,7 @@ func checkAmounts(w *Workload) error {
 			errs = append(errs, workloadError(w, "PodSets", "too much "+r, "at most 2^62-1 in all"))
 		}
 	}
-	return errors.Join(errs...)
+	return join(errs)
 }
 
 // countable reports whether w is far from asking for too much: everything that it asks

@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -196,7 +195,7 @@ func (m *quotaModel) affords(j *quotaJob) error {
 				"so little that all workloads together use at most 2^62-1"))
 		}
 	}
-	return errors.Join(errs...)
+	return join(errs)
 }
 
 // drop takes a workload away, and reports whether it was there.

@@ -2,7 +2,6 @@ package preemption
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,7 +66,7 @@ func (s *queueSearch) totals() (map[string]int64, error) {
 			}
 		}
 	}
-	return total, errors.Join(errs...)
+	return total, join(errs)
 }
 
 // combine extends offer by a flavor of each of groups.

@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -163,7 +162,7 @@ func newJobs(c *compiled, m *quotaModel) (*jobs, error) {
 			rs.Insert(r)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := join(errs); err != nil {
 		return nil, err
 	}
 	return j, nil

@@ -1,11 +1,14 @@
 package preemption
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -62,29 +65,18 @@ var generations = map[Rules]generation{
 	},
 }
 
-// generation returns the rules that o chooses, with what o overrides.
-func (o Options) generation() (generation, error) {
-	rules := o.Rules
-	if rules == "" {
-		rules = Kubernetes137
-	}
-	g, ok := generations[rules]
-	if !ok {
-		return g, &OptionError{"Rules", fmt.Sprintf("%q", string(o.Rules)), "Kubernetes137, Kubernetes136 or KEP5710Alpha"}
-	}
-	switch o.Members {
-	case RulesDefault:
-	case MinCount, AllThatFit:
+// generation returns the rules that o, which is valid, chooses, with what o overrides.
+func (o Options) generation() generation {
+	g := generations[cmp.Or(o.Rules, Kubernetes137)]
+	if o.Members != RulesDefault {
 		g.members = o.Members
-	default:
-		return g, &OptionError{"Members", fmt.Sprintf("%q", string(o.Members)), "MinCount, AllThatFit or empty"}
 	}
 	g.ofPod, g.ofGang = g.constraints(false), g.constraints(true)
 	g.lowest = g.lowest || o.LowestLevel
 	if o.PreemptionPriority.Apart {
 		g.podUnits.PreemptionPriority, g.groupUnits.PreemptionPriority = true, true
 	}
-	return g, nil
+	return g
 }
 
 // repeat says whether reprieves make further passes.
@@ -108,32 +100,78 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("preemption: Options.%s: %s is not %s", e.Field, e.Value, e.Want)
 }
 
-// validate checks everything in o but the rules.
+// optionProblems collects what cannot be followed.
+type optionProblems []*OptionError
+
+func (ps *optionProblems) bad(field, value, want string) {
+	*ps = append(*ps, &OptionError{field, value, want})
+}
+
+// name complains about a value that is none of those that there are.
+func (ps *optionProblems) name(field, value, want string) {
+	ps.bad(field, fmt.Sprintf("%q", value), want)
+}
+
+// notNegative complains about a number below zero.
+func (ps *optionProblems) notNegative(field string, value int64) {
+	if value < 0 {
+		ps.bad(field, fmt.Sprint(value), ">= 0")
+	}
+}
+
+// validate checks o. The error joins an [*OptionError] for each problem, in order of
+// the fields' names, and what is wrong with a selector.
 func (o Options) validate() error {
+	var ps optionProblems
+	if _, ok := generations[o.Rules]; !ok && o.Rules != "" {
+		ps.name("Rules", string(o.Rules), "Kubernetes137, Kubernetes136 or KEP5710Alpha")
+	}
+	switch o.Members {
+	case RulesDefault, MinCount, AllThatFit:
+	default:
+		ps.name("Members", string(o.Members), "MinCount, AllThatFit or empty")
+	}
 	switch o.RepeatReprieve {
 	case "", On, Off:
 	default:
-		return &OptionError{"RepeatReprieve", fmt.Sprintf("%q", string(o.RepeatReprieve)), "on, off or empty"}
+		ps.name("RepeatReprieve", string(o.RepeatReprieve), "on, off or empty")
 	}
 	switch o.Placement {
 	case "", PlaceLeastDisruption, PlacePack, PlaceSpread:
 	default:
-		return &OptionError{"Placement", fmt.Sprintf("%q", string(o.Placement)), "LeastDisruption, Pack, Spread or empty"}
+		ps.name("Placement", string(o.Placement), "LeastDisruption, Pack, Spread or empty")
 	}
-	if err := errors.Join(o.validateGuards(), o.validateBounds()); err != nil {
-		return err
+	o.validateGuards(&ps)
+	o.validateBounds(&ps)
+	o.validateCost(&ps)
+	if s := o.Sampling; s != nil {
+		if s.Percent < 0 || s.Percent > 100 {
+			ps.bad("Sampling.Percent", fmt.Sprint(s.Percent), "from 0 to 100")
+		}
+		ps.notNegative("Sampling.Minimum", int64(s.Minimum))
+		if s.Percent == 0 && s.Minimum == 0 {
+			ps.bad("Sampling.Minimum", "0", "> 0, as Sampling.Percent is 0")
+		}
+		ps.notNegative("Sampling.Offset", int64(s.Offset))
 	}
-	s := o.Sampling
-	switch {
-	case s == nil:
-	case s.Percent < 0 || s.Percent > 100:
-		return &OptionError{"Sampling.Percent", fmt.Sprint(s.Percent), "from 0 to 100"}
-	case s.Minimum < 0:
-		return &OptionError{"Sampling.Minimum", fmt.Sprint(s.Minimum), ">= 0"}
-	case s.Percent == 0 && s.Minimum == 0:
-		return &OptionError{"Sampling.Minimum", "0", "> 0, as Sampling.Percent is 0"}
-	case s.Offset < 0:
-		return &OptionError{"Sampling.Offset", fmt.Sprint(s.Offset), ">= 0"}
+	o.Quota.validate(&ps)
+	o.Hooks.validate(&ps)
+	slices.SortStableFunc(ps, func(a, b *OptionError) int { return cmp.Compare(a.Field, b.Field) })
+	errs := make([]error, len(ps))
+	for i, p := range ps {
+		errs[i] = p
 	}
-	return o.Quota.validate()
+	_, err := o.Guards.Protect.Compile()
+	return errors.Join(join(errs), err)
+}
+
+// mostProblems is how many complaints one error spells out; the rest is counted.
+const mostProblems = 1000
+
+// join joins complaints, whose order is fixed.
+func join(errs []error) error {
+	if rest := len(errs) - mostProblems; rest > 0 {
+		errs = append(errs[:mostProblems:mostProblems], fmt.Errorf("%w: %d more problems", cluster.ErrInvalid, rest))
+	}
+	return errors.Join(errs...)
 }

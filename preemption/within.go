@@ -221,45 +221,39 @@ func (q *question) overruns(out []victims.UnitID, parts victims.Parts) []Relaxat
 }
 
 // validateBounds checks the options that bound and price the final set of victims.
-func (o Options) validateBounds() error {
+func (o Options) validateBounds(ps *optionProblems) {
 	l, w := o.Limits, o.Limits.Window
-	for _, f := range []struct {
-		field string
-		value int64
-	}{
-		{"Limits.Victims", l.Victims}, {"Limits.Pods", l.Pods}, {"Limits.Cost", l.Cost},
-		{"Limits.Window.Seconds", w.Seconds}, {"Limits.Window.Victims", w.Victims},
-		{"Limits.Window.Pods", w.Pods}, {"Limits.Window.Cost", w.Cost},
-		{"SearchSteps", int64(o.SearchSteps)}, {"Cost.Criterion", int64(o.Cost.Criterion)},
-	} {
-		if f.value < 0 {
-			return &OptionError{f.field, fmt.Sprint(f.value), ">= 0"}
-		}
-	}
+	ps.notNegative("Limits.Victims", l.Victims)
+	ps.notNegative("Limits.Pods", l.Pods)
+	ps.notNegative("Limits.Cost", l.Cost)
+	ps.notNegative("Limits.Window.Seconds", w.Seconds)
+	ps.notNegative("Limits.Window.Victims", w.Victims)
+	ps.notNegative("Limits.Window.Pods", w.Pods)
+	ps.notNegative("Limits.Window.Cost", w.Cost)
+	ps.notNegative("SearchSteps", int64(o.SearchSteps))
 	if w.Seconds == 0 && w != (Window{}) {
-		return &OptionError{"Limits.Window.Seconds", "0", ">= 1, as the window has limits"}
+		ps.bad("Limits.Window.Seconds", "0", ">= 1, as the window has limits")
 	}
 	for i, name := range o.HardBudgets.Names {
 		if _, rest, ok := strings.Cut(name, "/"); !ok || rest == "" {
-			return &OptionError{fmt.Sprintf("HardBudgets.Names[%d]", i), fmt.Sprintf("%q", name), "namespace/name"}
+			ps.name(fmt.Sprintf("HardBudgets.Names[%d]", i), name, "namespace/name")
 		}
 	}
-	return o.validateCost()
 }
 
-func (o Options) validateCost() error {
+func (o Options) validateCost(ps *optionProblems) {
 	c := o.Cost
 	if err := c.Tariff.Validate(); err != nil {
-		return &OptionError{"Cost.Tariff", err.Error(), "prices >= 0"}
+		ps.bad("Cost.Tariff", err.Error(), "prices >= 0")
 	}
+	ps.notNegative("Cost.Criterion", int64(c.Criterion))
 	if most := len(victims.Criteria) + 1; c.Criterion > most {
-		return &OptionError{"Cost.Criterion", fmt.Sprint(c.Criterion), fmt.Sprintf("at most %d", most)}
+		ps.bad("Cost.Criterion", fmt.Sprint(c.Criterion), fmt.Sprintf("at most %d", most))
 	}
 	if c.Objective && c.Criterion > 1 {
-		return &OptionError{"Cost.Criterion", fmt.Sprint(c.Criterion), "0 or 1, as the cost is the objective"}
+		ps.bad("Cost.Criterion", fmt.Sprint(c.Criterion), "0 or 1, as the cost is the objective")
 	}
 	if !o.priced() && (c.Criterion > 0 || c.Importance || c.Objective || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
-		return &OptionError{"Cost.Tariff", "empty", "set, as the cost is asked for"}
+		ps.bad("Cost.Tariff", "empty", "set, as the cost is asked for")
 	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// NewIndex checks s and compiles it. The error joins every problem of s, each a
+// NewIndex checks s and compiles it; a nil s is an empty cluster. The error joins every problem of s, each a
 // [*FieldError], in an order that does not depend on that of s; what is odd but
 // occurs in live clusters is listed in [Index.Warnings] instead.
 //
@@ -34,6 +34,10 @@ const fewPods = 4096
 
 // compile is NewIndexOf by a number of goroutines, each for a part of pods and nodes.
 func compile(s Objects, parts int) (*Index, error) {
+	var nils problems
+	if validateNils(&nils, &s); len(nils) > 0 {
+		return nil, nils.err()
+	}
 	ps := validate(&s)
 	classes, err := priority.NewClasses(s.PriorityClasses)
 	if err != nil {

@@ -139,5 +139,5 @@ func TestElapsed(t *testing.T) {
 	require.Zero(t, at(noon, noon.Add(time.Minute)))
 	require.Zero(t, at(time.Time{}, noon))
 	require.Zero(t, at(noon, time.Time{}))
-	require.Equal(t, int64(math.MaxInt64), at(time.Unix(math.MaxInt64/2, 0), time.Unix(-math.MaxInt64/2-10, 0)), "it saturates")
+	require.Equal(t, int64(math.MaxInt64), at(noon, time.Unix(-math.MaxInt64, 0)), "it saturates")
 }

@@ -12,8 +12,12 @@ type QuotaObjects struct {
 	Workloads       []*Workload
 }
 
-// QuotaObjects returns the objects of quota of s; they still belong to s.
+// QuotaObjects returns the objects of quota of s; they still belong to s. A nil s
+// has none.
 func (s *Snapshot) QuotaObjects() QuotaObjects {
+	if s == nil {
+		return QuotaObjects{}
+	}
 	return QuotaObjects{
 		Time: s.Time, ResourceFlavors: pointers(s.ResourceFlavors), ClusterQueues: pointers(s.ClusterQueues),
 		Cohorts: pointers(s.Cohorts), LocalQueues: pointers(s.LocalQueues), Workloads: pointers(s.Workloads),

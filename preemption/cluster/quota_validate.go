@@ -16,6 +16,14 @@ const (
 // validateQuota reports everything in the quota part of s that cannot be read.
 func validateQuota(s *QuotaObjects) problems {
 	var ps problems
+	noNils(&ps, "ResourceFlavors", s.ResourceFlavors)
+	noNils(&ps, "ClusterQueues", s.ClusterQueues)
+	noNils(&ps, "Cohorts", s.Cohorts)
+	noNils(&ps, "LocalQueues", s.LocalQueues)
+	noNils(&ps, "Workloads", s.Workloads)
+	if len(ps) > 0 {
+		return ps
+	}
 	seen := make(map[Kind]map[PodKey]int)
 	named := func(kind Kind, namespace, name string) object {
 		o := ps.object(kind, namespace, name)
@@ -215,12 +223,19 @@ func validateWeight(o object, w *Weight) {
 
 // Validate reports everything in w that cannot be read, as [NewQuotaIndex] does.
 func (w *Workload) Validate() error {
+	if w == nil {
+		return nilProblem(KindWorkload)
+	}
 	var ps problems
+	w.validate(&ps)
+	return ps.err()
+}
+
+func (w *Workload) validate(ps *problems) {
 	if w.Name == "" {
 		ps.object(KindWorkload, w.Namespace, w.Name).bad("Name", quote(""), "a name")
 	}
-	validateWorkload(&ps, w)
-	return ps.err()
+	validateWorkload(ps, w)
 }
 
 func validateWorkload(ps *problems, w *Workload) {
@@ -230,6 +245,11 @@ func validateWorkload(ps *problems, w *Workload) {
 	}
 	if w.Admission != nil && w.Admission.ClusterQueue == "" {
 		o.bad("Admission.ClusterQueue", quote(""), "a name")
+	}
+	validateWritable(o, "Created", w.Created)
+	validateWritable(o, "Requeued", w.Requeued)
+	if w.Admission != nil {
+		validateWritable(o, "Admission.Reserved", w.Admission.Reserved)
 	}
 	seen := make(map[string]bool)
 	for i := range w.PodSets {

@@ -79,6 +79,9 @@ func (p *Preemptor) Clone() Preemptor {
 // Validate checks p by itself: that it names an object or holds pods, and what it
 // holds. The error joins a [*FieldError] for each problem.
 func (p *Preemptor) Validate() error {
+	if p == nil {
+		return nilProblem("Preemptor")
+	}
 	var ps problems
 	o := p.object(&ps)
 	if p.Kind == KindWorkload {
@@ -110,6 +113,7 @@ func (p *Preemptor) Validate() error {
 	for i := range p.Pods {
 		pod := &p.Pods[i]
 		validatePod(&ps, pod)
+		validatePodTimes(&ps, time.Time{}, pod)
 		if pod.Node != "" {
 			ps.object(KindPod, pod.Namespace, pod.Name).bad("Node", quote(pod.Node), "empty: the preemptor runs already")
 		}
@@ -122,8 +126,9 @@ func (p *Preemptor) Validate() error {
 			validateMember(&ps, pod, g)
 		}
 	}
-	if p.Group != nil {
-		validateGroup(&ps, p.Group)
+	if g := p.Group; g != nil {
+		validateGroup(&ps, g)
+		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), time.Time{}, g.Cost, g.Evictions)
 	}
 	return ps.err()
 }
@@ -157,10 +162,10 @@ func (p *Preemptor) validateWorkload(ps *problems, o object) error {
 	case p.Workload == nil && p.Name == "":
 		o.bad("Name", quote(""), "a name, or Workload given")
 	}
-	if err := ps.err(); err != nil || p.Workload == nil {
-		return err
+	if p.Workload != nil {
+		p.Workload.validate(ps)
 	}
-	return p.Workload.Validate()
+	return ps.err()
 }
 
 // validateMember checks that an inline pod does not say that it is of another group.

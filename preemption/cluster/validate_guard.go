@@ -59,6 +59,7 @@ func validateMilestones(o object, field string, points []Milestone) {
 // validateTimes checks that what has happened to anything but pods did so before the
 // snapshot's time, if that is known.
 func validateTimes(ps *problems, s *Objects) {
+	validateWritable(ps.object(KindSnapshot, "", ""), "Time", s.Time)
 	for _, g := range s.PodGroups {
 		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), s.Time, g.Cost, g.Evictions)
 	}
@@ -76,6 +77,12 @@ func validateTimes(ps *problems, s *Objects) {
 }
 
 func validatePodTimes(ps *problems, now time.Time, p *Pod) {
+	if !writable(p.Created) || !writable(p.Scheduled) || !writable(p.Started) {
+		o := ps.object(KindPod, p.Namespace, p.Name)
+		validateWritable(o, "Created", p.Created)
+		validateWritable(o, "Scheduled", p.Scheduled)
+		validateWritable(o, "Started", p.Started)
+	}
 	if p.Cost != nil || len(p.Evictions) > 0 {
 		validatePast(ps.object(KindPod, p.Namespace, p.Name), now, p.Cost, p.Evictions)
 	}
@@ -97,6 +104,41 @@ func validateMoment(o object, field string, now, t time.Time) {
 	case !now.IsZero() && t.After(now):
 		o.bad(field, t.Format(time.RFC3339Nano), "at or before the snapshot's time, "+now.Format(time.RFC3339Nano))
 	}
+	validateWritable(o, field, t)
+}
+
+// validateWritable complains about a time that JSON cannot hold: no snapshot and no
+// result could be saved with it.
+func validateWritable(o object, field string, t time.Time) {
+	if !writable(t) {
+		o.bad(field, t.Format(time.RFC3339Nano), "in the years 0 to 9999, in a zone of whole minutes less than a day from UTC")
+	}
+}
+
+// The first second of the year 0 and the last one of 9999, in UTC.
+const (
+	firstSecond = -62_167_219_200
+	lastSecond  = 253_402_300_799
+)
+
+// writable reports whether t survives a round trip through JSON.
+func writable(t time.Time) bool {
+	if t.Location() == time.UTC {
+		s := t.Unix()
+		return firstSecond <= s && s <= lastSecond
+	}
+	_, offset := t.Zone()
+	var room [len(time.RFC3339Nano)]byte
+	_, err := t.AppendText(room[:0])
+	return err == nil && offset%60 == 0
+}
+
+// ValidateTime checks that t may be the time of a snapshot: the error is a
+// [*FieldError] if JSON cannot hold it.
+func ValidateTime(t time.Time) error {
+	var ps problems
+	validateWritable(ps.object(KindSnapshot, "", ""), "Time", t)
+	return ps.err()
 }
 
 // CheckLead checks that no preemption priority lies more than that far above the
