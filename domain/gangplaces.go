@@ -76,18 +76,24 @@ func (t *GangTrial) constraints(m MemberID, n cluster.NodeID) Reason {
 				s.Remove(p, n)
 			}
 			if !r.OK() {
+				checkReason(t.ix, t.members[m], r)
 				return r
 			}
 		}
 		if r := s.Fits(m, n); !r.OK() {
+			checkReason(t.ix, t.members[m], r)
 			return r
 		}
 	}
 	return Reason{}
 }
 
-// Place puts member m on node n.
+// Place puts member m, which has no place, on node n. It panics with a [*Misuse] where
+// there is no such member or node, or the member has a place.
 func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
+	if m < 0 || int(m) >= len(t.at) || n < 0 || int(n) >= len(t.on) || t.at[m] != cluster.NoNode {
+		t.checkPlace(m, n)
+	}
 	t.at[m] = n
 	t.placed = append(t.placed, m)
 	t.on[n] = append(t.on[n], m)
@@ -98,8 +104,12 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	t.moved = true
 }
 
-// Unplace takes back the latest Place and returns its member.
+// Unplace takes back the latest Place and returns its member. It panics with a [*Misuse]
+// where nobody is placed.
 func (t *GangTrial) Unplace() MemberID {
+	if len(t.placed) == 0 {
+		panic(&Misuse{"Placer", "Unplace of nobody", "after a Place"})
+	}
 	m := t.placed[len(t.placed)-1]
 	n := t.at[m]
 	for _, s := range t.states {

@@ -209,6 +209,7 @@ func (t *NodeTrial) fits() Reason {
 func (t *NodeTrial) constraints() Reason {
 	for _, s := range t.states {
 		if r := s.Fits(0, t.node); !r.OK() {
+			checkReason(t.ix, t.member, r)
 			return r
 		}
 	}

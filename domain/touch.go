@@ -139,6 +139,7 @@ func (t *NodeTrial) Admit(p cluster.PodID) bool {
 func (t *NodeTrial) Constrained() Reason {
 	for _, s := range t.states {
 		if r := s.Fits(0, t.node); !r.OK() {
+			checkReason(t.ix, t.member, r)
 			return r
 		}
 	}

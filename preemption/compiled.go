@@ -169,7 +169,8 @@ func (c *compiled) preempt(p Preemptor) (*Result, error) {
 }
 
 // preemptOn is preempt with the quota as it is in m.
-func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
+func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (_ *Result, err error) {
+	defer caught(&err)
 	jobs, err := c.queued.of(c, m)
 	if err != nil {
 		return nil, err
@@ -192,8 +193,9 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (*Result, error) {
 		defer s.putSlotsBack()
 		return s.run()
 	}
-	defer q.putBack()
-	return newPodSearch(q).run(), nil
+	r := newPodSearch(q).run()
+	q.putBack() // not where a hook panics: what it left half done is not used again
+	return r, nil
 }
 
 // sides are the units, their ladder and the budgets of one kind of preemptor, formed when first asked.

@@ -51,14 +51,14 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 }
 
 // decide is the way of every question that is not decided at once.
-func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
+func (c *compiled) decide(p Preemptor, quota *quotaModel) (_ Decision, err error) {
+	defer caught(&err)
 	if p.Kind != cluster.KindWorkload && c.queued.queued == nil {
 		q, err := c.newBrief(p)
 		if err != nil {
 			return Decision{}, err
 		}
 		if q.team == nil && q.queue() == "" {
-			defer q.putBack()
 			s := newPodSearch(q)
 			s.brief = true
 			r := s.run()
@@ -66,6 +66,7 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (Decision, error) {
 			if c.options.BrokenGroupsFree && r.Verdict == Feasible { // who costs nothing is in no score
 				score = s.units.ScoreParts(s.best.victims, s.best.parts, score.Violations)
 			}
+			q.putBack()
 			return decisionOf(r, score), nil
 		}
 		if q.team != nil && q.queue() == "" && !c.options.BrokenGroupsFree {

@@ -128,7 +128,7 @@ func (s *gangSearch) outInPart(u victims.UnitID) bool {
 // placers lists the placers to try, the first one wins ties.
 func (s *gangSearch) placers() []domain.Placer {
 	if h := s.options.Hooks; h != nil && h.Placer != nil {
-		return []domain.Placer{h.Placer}
+		return []domain.Placer{checkedPlacer{h.Placer}}
 	}
 	switch s.options.Placement {
 	case PlacePack:

@@ -3,7 +3,89 @@ package preemption
 import (
 	"fmt"
 	"reflect"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
+
+// HookError says which hook broke its contract, and what it returned or did. The
+// planner is as it was before the question. What a hook panics with itself comes back
+// to the caller as it is, with no lock held.
+type HookError struct {
+	Hook, Value, Want string
+}
+
+// Error names the hook, what it did and what was expected.
+func (e *HookError) Error() string {
+	return fmt.Sprintf("preemption: Options.Hooks.%s: %s is not %s", e.Hook, e.Value, e.Want)
+}
+
+// caught is deferred where questions begin: what a hook did wrong becomes their error.
+func caught(err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case *HookError:
+		*err = e
+	case *domain.Misuse:
+		*err = &HookError{map[string]string{"Placer": "Placer", "Constraint": "Constraints"}[e.By], e.Value, e.Want}
+	default:
+		panic(e)
+	}
+}
+
+// splitBy asks the user's splitter.
+func (q *question) splitBy(s domain.Splitter) []domain.Domain {
+	list := s.Split(nil, q.ix)
+	in := make([]bool, q.ix.NumNodes())
+	for _, d := range list {
+		bad := func(n cluster.NodeID, want string) {
+			panic(&HookError{"Splitter", fmt.Sprintf("node %d in domain %q", n, d.Name), want})
+		}
+		for i, n := range d.Nodes {
+			switch {
+			case n < 0 || int(n) >= len(in):
+				bad(n, fmt.Sprintf("from 0 to %d", len(in)-1))
+			case i > 0 && d.Nodes[i-1] >= n:
+				bad(n, fmt.Sprintf("above %d, the node before it", d.Nodes[i-1]))
+			case in[n]:
+				bad(n, "in one domain only")
+			}
+			in[n] = true
+		}
+	}
+	return list
+}
+
+// checkedPlacer is the user's placer; what it does is checked.
+type checkedPlacer struct{ domain.Placer }
+
+func (p checkedPlacer) Place(t *domain.GangTrial, d *domain.Domain, offers domain.Offers, members []domain.MemberID, most int) int {
+	before := slices.Clone(t.Placed())
+	n := p.Placer.Place(t, d, offers, members, most)
+	bad := func(value, want string) { panic(&HookError{"Placer", value, want}) }
+	placed := t.Placed()
+	if len(placed) < len(before) || !slices.Equal(placed[:len(before)], before) {
+		bad("taking off members that were placed before", "placing others beside them")
+	}
+	placed = placed[len(before):]
+	if n != len(placed) {
+		bad(fmt.Sprint(n), fmt.Sprintf("%d, as many as it placed", len(placed)))
+	}
+	if n > most {
+		bad(fmt.Sprint(n), fmt.Sprintf("at most %d, as it was asked", most))
+	}
+	for _, m := range placed {
+		name := t.Member(m).Pod.Name
+		if !slices.Contains(members, m) {
+			bad("placing "+name, "placing the members that were given")
+		}
+		if _, in := slices.BinarySearch(d.Nodes, t.At(m)); !in {
+			bad("placing "+name+" on "+t.Index().Node(t.At(m)).Name, "placing on nodes of domain "+d.Name)
+		}
+	}
+	return n
+}
 
 // validate complains about hooks that are set to nothing that can be called.
 func (h *Hooks) validate(ps *optionProblems) {

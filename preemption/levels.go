@@ -20,7 +20,7 @@ func (q *question) levels() ([][]domain.Domain, error) {
 		return [][]domain.Domain{domain.WholeCluster{}.Split(nil, q.ix)}, nil
 	}
 	if h := q.options.Hooks; h != nil && h.Splitter != nil {
-		return [][]domain.Domain{q.pinned(h.Splitter.Split(nil, q.ix), q.pins(q.team))}, nil
+		return [][]domain.Domain{q.pinned(q.splitBy(h.Splitter), q.pins(q.team))}, nil
 	}
 	var rounds [][]domain.Domain
 	for _, keys := range keysByRound(q.team.topology) {

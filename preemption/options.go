@@ -151,6 +151,10 @@ type Sampling struct {
 }
 
 // Hooks holds what a user replaces. A nil field means the default.
+//
+// Hooks are called with the planner's lock held and must not call the planner, nor wait
+// for somebody who does. One that names nodes, members, resources or ports that there
+// are not makes the question fail with a [*HookError].
 type Hooks struct {
 	// Constraints are checked after the built-in ones, in order.
 	Constraints []domain.Constraint

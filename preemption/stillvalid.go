@@ -42,7 +42,8 @@ func (pl *Planner) StillValid(r *Result) (Validity, error) {
 
 // review is StillValid, and what carrying r out takes of limits. With reserves it takes an
 // answer that only reserves quota for a plan.
-func (pl *Planner) review(r *Result, reserves bool) (Validity, cluster.Disruption, error) {
+func (pl *Planner) review(r *Result, reserves bool) (_ Validity, _ cluster.Disruption, err error) {
+	defer caught(&err)
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
 	if err := checkAnswer(r, reserves); err != nil {
 		return fail(err)
@@ -147,8 +148,9 @@ func (q *question) fitsAsItIs(r *Result) (bool, error) {
 	case q.gathered != nil:
 		return q.fitOneByOne(r), nil
 	case q.team == nil:
-		defer q.putBack()
-		return newPodSearch(q).fitsSomewhere(), nil
+		fits := newPodSearch(q).fitsSomewhere()
+		q.putBack()
+		return fits, nil
 	}
 	levels, err := q.levels()
 	if err != nil {

@@ -36,7 +36,8 @@ type Why struct {
 // quota. Errors are those of [Planner.Preempt] and a [*cluster.FieldError] for a target
 // that the snapshot does not have, for one that is not either a node or a unit, and for
 // a node where a workload asks.
-func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
+func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
+	defer caught(&err)
 	if (target.Node == "") == (target.Unit == "") {
 		return nil, &cluster.FieldError{
 			Kind: "Target", Field: "Unit", Value: fmt.Sprintf("%q", target.Unit), Want: "set where Node is not, and only there",
@@ -68,8 +69,9 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 	if q.team != nil {
 		return newGangSearch(q).whyNot(target)
 	}
-	defer q.putBack()
-	return newPodSearch(q).whyNot(target)
+	why, err := newPodSearch(q).whyNot(target)
+	q.putBack()
+	return why, err
 }
 
 // whyNot answers about a node or a unit.
