@@ -28,6 +28,7 @@ type life struct {
 	good    *preemption.Snapshot // the last one that was readable
 	over    bool                 // a node was overcommitted once: Stats.Trials may differ
 
+	news    int // one question of so many is a new one: what is asked again is answered by what is remembered
 	asked   []preemption.Preemptor
 	answers []*preemption.Result
 	forks   []aside
@@ -60,7 +61,7 @@ func begin(t *rapid.T, p gen.GangProfile) *life {
 		t.SkipNow()
 	}
 	t.Logf("options %v\nsnapshot %v", told{h.options}, told{q.Snapshot})
-	h.live = live
+	h.live, h.news = live, []int{1, 2, 4, 8}[h.N(4)]
 	h.look(t)
 	return h
 }
@@ -152,7 +153,7 @@ func (h *life) fingerprint(hashed bool) (map[string]uint64, error) {
 
 // preemptor is somebody new, or somebody who has asked before.
 func (h *life) preemptor() preemption.Preemptor {
-	if h.N(3) == 0 {
+	if h.N(h.news) > 0 {
 		return h.asked[h.N(len(h.asked))]
 	}
 	p := h.Preemptor()
@@ -205,7 +206,7 @@ func (h *life) answer(t *rapid.T) *preemption.Result {
 	if h.N(4) == 3 {
 		r = h.answers[h.N(len(h.answers))]
 	}
-	if h.N(6) == 5 && r.Quota == nil {
+	if h.N(6) == 5 {
 		r = h.forge(r)
 	}
 	return r
@@ -242,11 +243,9 @@ func (h *life) forge(r *preemption.Result) *preemption.Result {
 			f.Nominations[0].Node = gen.One(h.Maker, h.now.Nodes).Name
 		}
 	case 8:
-		if other.Quota == nil {
-			f.Preemptor = other.Preemptor
-		}
+		f.Preemptor = other.Preemptor
 	case 9:
-		f.Preemptor.Kind = []cluster.Kind{cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, "?"}[h.N(4)]
+		f.Preemptor.Kind = []cluster.Kind{cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload, "?"}[h.N(5)]
 	case 10:
 		f.Quota = other.Quota
 	case 11:
@@ -562,7 +561,8 @@ func TestHistories(t *testing.T) {
 		"without quota":      func(p *gen.GangProfile) { p.Queues = false },
 		"with quota":         func(p *gen.GangProfile) { p.Queues = true },
 		"pods by themselves": func(p *gen.GangProfile) {
-			p.Queues, p.Groups, p.Composite, p.Ties, p.Guards, p.Odd = false, false, false, false, false, false
+			p.Queues, p.Groups, p.Composite, p.Ties, p.Guards, p.Devices, p.Tokens = false, false, false, false, false, false, false
+			p.Nominations, p.Costs, p.Levels = false, false, false
 		},
 	} {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {

@@ -108,7 +108,17 @@ func (pl *Planner) editQuota(f func(m *quotaModel) error) error {
 	defer m.mu.Unlock()
 	m.open(pl.first)
 	m.version++
-	return f(m)
+	err := f(m)
+	pl.heed(m)
+	return err
+}
+
+// heed is called after m has changed: where warnings are errors, the next question has to
+// give them.
+func (pl *Planner) heed(m *quotaModel) {
+	if pl.options.Strict && len(m.warnings()) > 0 {
+		pl.model, pl.ready = pl.open(), nil
+	}
 }
 
 // rebuildQuota changes something other than a workload: f works on a copy, which is
@@ -135,6 +145,7 @@ func (pl *Planner) rebuildQuota(f func(l *liveQuota) error) error {
 		m.live.holds[i].compile(m.ix)
 	}
 	pl.quota, pl.quotaShared = m, false
+	pl.heed(m)
 	return nil
 }
 

@@ -287,3 +287,32 @@ func TestGuardsDoNotReachWorkloads(t *testing.T) {
 	require.ErrorIs(t, err, cluster.ErrInvalid)
 	require.ErrorContains(t, err, `cluster: Workload "in": Options: WaitSeconds is not accepted under Strict (about pods: it does not bound what a workload evicts)`)
 }
+
+// Under Strict a planner refuses what a change of quota makes odd, as one that begins
+// with it does, and answers again once that is mended.
+func TestStrictHoldsAfterChangesOfQuota(t *testing.T) {
+	s := quotaPlanner(t, "queue q cpu=4\njobs low@q prio=-2 cpu=4", waiting("in", "q", 5, 1)).Snapshot()
+	pl, err := preemption.NewPlanner(s, preemption.Options{Strict: true})
+	require.NoError(t, err)
+	ask := func() error {
+		_, err := pl.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "web"}}})
+		return err
+	}
+	require.NoError(t, ask())
+	flavor := s.ResourceFlavors[0]
+	require.NoError(t, pl.RemoveResourceFlavor(flavor.Name))
+	require.ErrorContains(t, ask(), "there is no such flavor")
+	require.NoError(t, pl.SetResourceFlavor(flavor))
+	require.NoError(t, ask())
+	more := s.Workloads[0]
+	for _, w := range s.Workloads {
+		if w.Admission != nil {
+			more = w
+		}
+	}
+	more.Name = "more"
+	require.NoError(t, pl.SetWorkload(more))
+	require.ErrorContains(t, ask(), "more is used than there is")
+	require.NoError(t, pl.RemoveWorkload(more.Namespace, "more"))
+	require.NoError(t, ask())
+}

@@ -25,6 +25,9 @@ type Maker struct {
 func AnyProfile(t *rapid.T) GangProfile {
 	s := drawn(t)
 	p := GangProfile{Profile: Profile{MaxNodes: 5, MaxPods: 12}, MaxMembers: 4}
+	if s(5) == 4 {
+		p.MaxNodes, p.MaxPods, p.MaxMembers = 12, 40, 16
+	}
 	among := 1 + s(4)
 	var set func(v reflect.Value)
 	set = func(v reflect.Value) {
@@ -114,7 +117,7 @@ func among[T any](m *Maker, list []T, fresh T) T {
 
 // Node is a node, perhaps one that grows or shrinks.
 func (m *Maker) Node() cluster.Node {
-	n := m.g.node(m.N(5))
+	n := m.g.node(m.N(m.g.p.MaxNodes))
 	if labels := m.g.zone(n.Labels); m.g.p.Topology {
 		n.Labels = labels
 	}
@@ -176,7 +179,7 @@ func (m *Maker) Pod() cluster.Pod {
 	case i == 2:
 		p = g.member(m.podGroup())
 	default:
-		p = g.running(g.source(12))
+		p = g.running(g.source(g.p.MaxPods))
 		if i == 1 {
 			p.Node = ""
 		}
