@@ -73,9 +73,11 @@ func (s *podSearch) infeasible() *Result {
 	}
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
-	if s.hard != nil || s.limits != nil {
+	switch {
+	case s.probe:
+	case s.hard != nil || s.limits != nil:
 		r.Nearest = s.nearestBounded()
-	} else {
+	default:
 		r.Nearest = s.nearest()
 	}
 	if s.options.Explain {

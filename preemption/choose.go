@@ -19,6 +19,9 @@ func (q *question) within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 	if w.Steps == 0 {
 		w.Steps = searchSteps
 	}
+	if q.probing {
+		w.Steps = min(w.Steps, stepsLeft(w.Steps, r.Decided-q.decided))
+	}
 	for _, b := range q.bounds(units) {
 		w.Caps = append(w.Caps, reprieve.Cap{
 			Room:   b.room(),
@@ -27,7 +30,7 @@ func (q *question) within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 			Once:   !b.adds(q.options),
 		})
 	}
-	if q.options.Cost.Objective {
+	if q.objective() {
 		w.Price, w.PricePart, w.PriceFree = q.price, q.priceOf, q.options.ownCost()
 	}
 	if len(q.states) == 0 {
@@ -35,6 +38,9 @@ func (q *question) within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 	}
 	return w
 }
+
+// objective reports whether the cheapest victims are wanted.
+func (q *question) objective() bool { return q.options.Cost.Objective && !q.probing }
 
 // adds reports whether what a part of a unit adds to a bound is at least the sum of
 // what its pods do.

@@ -38,7 +38,7 @@ type compiled struct {
 	searchChecks int  // see the constant
 	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
 	chunkSize    int  // 0: see the constant
-	askedAgain   bool // for nearestBounded
+	probe        bool // the answer does not tell what would help
 
 	tools     *sync.Pool // of *podTools, for the units, ladders and budgets as they are
 	slotTools *sync.Pool // of *slotTools, likewise

@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -19,6 +20,7 @@ type hopes struct {
 
 	known bool
 	count int         // of the nearest so far
+	lower int         // the column of the highest priority that is lower than the nearest needs, where it needs a higher one alone; 0: none
 	above bool        // a higher priority, and nothing else, is nearer
 	near  victims.Ask // where the nearest needs one thing: what a nearer node has room for
 }
@@ -68,9 +70,18 @@ func (h *hopes) beat(best *relaxed) {
 	}
 	h.known, h.count = true, len(best.relaxations)
 	h.above = h.count > 1 || best.size > million
+	h.lower = 0
+	raised := best.below > h.priority
+	if raised && h.count == 1 && best.below-1 > h.priority {
+		h.lower, _ = h.ladder.Levels().Column(best.below - 1)
+	}
+	beside := best.size - million
+	if raised && best.size < math.MaxInt64 {
+		beside++ // as much will do, with a lower priority
+	}
 	for i := range h.asked {
 		a := &h.asked[i]
-		a.most, a.beside = below(a.amount, best.size), below(a.amount, best.size-million)
+		a.most, a.beside = below(a.amount, best.size), below(a.amount, beside)
 	}
 	if h.single() {
 		row := slices.Clone(h.member.Request())
@@ -96,7 +107,11 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 		}
 		b, i := h.ladder.Levels().Blocks()[n/victims.BlockSize], n%victims.BlockSize
 		known := b.Plain & b.Open
-		maybe := (^known | b.Fit(&h.near, h.top, known)) >> i << i
+		maybe := ^known | b.Fit(&h.near, h.top, known)
+		if h.lower > 0 {
+			maybe |= b.Fit(&h.ask, h.lower, known)
+		}
+		maybe = maybe >> i << i
 		if maybe != 0 {
 			return n - i + cluster.NodeID(bits.TrailingZeros64(maybe))
 		}

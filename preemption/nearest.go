@@ -15,67 +15,123 @@ import (
 type relaxed struct {
 	node        cluster.NodeID
 	relaxations []Relaxation
+	below       int32 // who is below that priority may go
+	misfit      bool  // constraints stand in the way even so, as far as they are known
 	size        int64 // sum of what each asks for, in millionths of the preemptor's request; a yes-or-no counts as 1
 }
 
-// nearest returns the node where the fewest things would have to change, the
-// smallest in sum among equals, then the first by name; nil if nothing of what can
-// be relaxed would do anywhere. All relaxations together let the preemptor in, and
+// nearest returns the node where the fewest things would have to change, the smallest
+// in sum among equals, then the least raise of the priority, then the first by name;
+// nil if nothing of what can be relaxed would do anywhere. All relaxations together let the preemptor in, and
 // since no other way has fewer, no part of them does.
+//
+// Where constraints count nodes by what the preemptor asks of them, a relaxation may
+// change what they say: the nearest ways are tried, and the first that does is taken,
+// without what of it is not needed.
 func (s *podSearch) nearest() *Nearest {
-	var best *relaxed
+	for _, way := range s.ways() {
+		list := sortedRelaxations(way.relaxations)
+		if !s.changesConstraints(list) {
+			return &Nearest{Domain: s.ix.Node(way.node).Name, Relaxations: list}
+		}
+		at := ""
+		l := least{left: mostAsks, present: s.priority, ask: s.asking(&at)}
+		if list, ok := l.smallest(list); ok {
+			return &Nearest{at, sortedRelaxations(list)}
+		}
+	}
+	return nil
+}
+
+// changesConstraints reports whether a constraint may answer otherwise once these
+// relaxations are made.
+func (s *podSearch) changesConstraints(list []Relaxation) bool {
+	if len(s.states) == 0 {
+		return false
+	}
+	if h := s.options.Hooks; h != nil && len(h.Constraints) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(list, func(r Relaxation) bool {
+		switch r.Kind {
+		case RelaxTaint, RelaxCordon, RelaxSelector, RelaxNodeName:
+			return true
+		}
+		return false
+	})
+}
+
+// mostWays is how many ways are tried where constraints decide.
+const mostWays = 16
+
+// ways lists the nearest ways, the nearest first: where constraints decide the first
+// few, those last at which they stand in the way as things are.
+func (s *podSearch) ways() []relaxed {
+	var list []relaxed
+	most, constrained := 1, len(s.states) > 0
+	if constrained {
+		most = mostWays
+	}
+	var worst *relaxed // of the list, once it is full
 	var fixed relaxed
 	hopes := s.newHopes()
+	if constrained {
+		hopes = nil
+	}
 	for n := hopes.next(0); int(n) < s.ix.NumNodes(); n = hopes.next(n + 1) {
 		fixed = s.relaxNode(n)
-		if !s.promises(n, &fixed, s.priority, true, best) {
+		if !s.promises(n, &fixed, s.priority, true, worst) {
 			continue
 		}
 		for _, below := range s.cutoffs(n) {
-			if !s.promises(n, &fixed, below, false, best) {
+			if !s.promises(n, &fixed, below, false, worst) {
 				continue
 			}
-			r, ok := s.relax(n, fixed, below, true)
-			if ok && s.waits(&r, below) {
-				r, ok = s.relax(n, fixed, below, false)
+			r := s.way(n, fixed, below, true)
+			if !r.misfit && s.waits(&r, below) {
+				r = s.way(n, fixed, below, false)
 			}
-			if ok && (best == nil || r.compare(best) < 0) {
-				best = &r
-				hopes.beat(best)
+			if r.misfit && !s.changesConstraints(r.relaxations) || worst != nil && r.compare(worst) >= 0 {
+				continue
+			}
+			i, _ := slices.BinarySearchFunc(list, &r, func(x relaxed, r *relaxed) int { return cmp.Or(x.compare(r), -1) })
+			if list = slices.Insert(list, i, r); len(list) >= most {
+				list = list[:most]
+				worst = &list[most-1]
+				hopes.beat(worst)
 			}
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	return &Nearest{Domain: s.ix.Node(best.node).Name, Relaxations: sortedRelaxations(best.relaxations)}
+	return list
 }
 
 // promises reports whether the way into node n that needs fixed, and everybody below
 // a priority gone, may be better than best; with anyPriority, whether one of any
 // priority may. It looks at resources alone, and says yes where it can't tell.
 func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriority bool, best *relaxed) bool {
-	if best == nil || s.sweep == nil || !s.ladder.Plain(n) || len(s.ix.Nominees(n)) > 0 || s.nominated() != cluster.NoNode {
+	if best == nil || best.misfit || s.sweep == nil || !s.ladder.Plain(n) || len(s.ix.Nominees(n)) > 0 || s.nominated() != cluster.NoNode {
 		return true
 	}
 	count, size := len(fixed.relaxations), fixed.size
 	if !anyPriority && below > s.priority {
 		count, size = count+1, size+million
 	}
+	most := below
 	if anyPriority {
-		below = math.MaxInt32 // nobody in place is the most that any priority gives
+		most = math.MaxInt32 // nobody in place is the most that any priority gives
 	}
-	s.fillRoom(n, below)
+	s.fillRoom(n, most)
 	for r, asked := range s.member.Request() {
 		if asked > 0 && asked > s.room[r] {
 			count++
 			size += millionths(asked-max(s.room[r], asked-math.MaxInt64), asked)
 		}
 	}
-	if anyPriority {
+	switch {
+	case anyPriority, count != len(best.relaxations):
 		return count <= len(best.relaxations)
 	}
-	return count < len(best.relaxations) || count == len(best.relaxations) && (size < best.size || size < 0)
+	return size < best.size || size < 0 || size == best.size && below < best.below
 }
 
 // fillRoom sets room to what is free on node n, which is plain, with everybody below a
@@ -130,7 +186,13 @@ func (r *relaxed) has(kind RelaxationKind, name string) bool {
 }
 
 func (r *relaxed) compare(o *relaxed) int {
-	return cmp.Or(cmp.Compare(len(r.relaxations), len(o.relaxations)), cmp.Compare(r.size, o.size))
+	if r.misfit != o.misfit {
+		if o.misfit {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(len(r.relaxations), len(o.relaxations)), cmp.Compare(r.size, o.size), cmp.Compare(r.below, o.below))
 }
 
 func (r *relaxed) add(x Relaxation, size int64) {
@@ -204,11 +266,10 @@ func (s *podSearch) at(priority int32) victims.Claim {
 	return c
 }
 
-// relax adds to fixed what is still missing on node n with everybody below a
-// priority gone or, without evict, in place. ok is false if a constraint stands in
-// the way even so.
-func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32, evict bool) (relaxed, bool) {
-	r := relaxed{node: n, relaxations: slices.Clone(fixed.relaxations), size: fixed.size}
+// way adds to fixed what is still missing on node n with everybody below a
+// priority gone or, without evict, in place.
+func (s *podSearch) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) relaxed {
+	r := relaxed{node: n, below: below, relaxations: slices.Clone(fixed.relaxations), size: fixed.size}
 	if below > s.priority {
 		r.add(Relaxation{Kind: RelaxPriority, Amount: int64(below)}, million)
 	}
@@ -237,9 +298,9 @@ func (s *podSearch) relax(n cluster.NodeID, fixed relaxed, below int32, evict bo
 	for _, port := range trial.PortsTaken(gone) {
 		r.add(Relaxation{Kind: RelaxPort, Name: domain.PortName(port)}, million)
 	}
-	ok := trial.Constraints().OK()
+	r.misfit = !trial.Constraints().OK()
 	trial.Reset(n)
-	return r, ok
+	return r
 }
 
 // millionths is a/b in millionths, rounded up, saturating. b is positive.

@@ -2,11 +2,11 @@ package preemption
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -14,26 +14,31 @@ import (
 // on which the preemptor would fit without these comes first, with those of them
 // that stand in its way; else what nearest finds, and then what still does.
 func (s *podSearch) nearestBounded() *Nearest {
-	if n, list := s.nearestBounds(); n != cluster.NoNode {
-		return &Nearest{Domain: s.ix.Node(n).Name, Relaxations: list}
-	}
-	if s.askedAgain {
-		return nil // only bounds count there
+	if near := s.nearestBounds(); near != nil {
+		return near
 	}
 	near := s.nearest()
 	if near == nil || len(near.Relaxations) == 0 {
 		return nil // nothing to ask again about
 	}
-	r, err := s.askRelaxed(near.Relaxations)
-	switch {
-	case err != nil:
-		return nil
-	case r.Verdict == Feasible || r.Verdict == Fits:
-		return near
-	case r.Nearest == nil || slices.ContainsFunc(r.Nearest.Relaxations, func(x Relaxation) bool { return !x.bounds() }):
+	c, p, err := s.relax(near.Relaxations)
+	if err != nil {
 		return nil
 	}
-	return &Nearest{Domain: r.Nearest.Domain, Relaxations: sortedRelaxations(append(near.Relaxations, r.Nearest.Relaxations...))}
+	q, err := c.newQuestion(p)
+	if err != nil {
+		return nil
+	}
+	defer q.putBack()
+	again := newPodSearch(q)
+	if again.run().in() {
+		return near
+	}
+	more := again.nearestBounds()
+	if more == nil {
+		return nil
+	}
+	return &Nearest{more.Domain, sortedRelaxations(append(near.Relaxations, more.Relaxations...))}
 }
 
 // bounds reports whether r is about what bounds the victims.
@@ -46,14 +51,15 @@ func sortedRelaxations(list []Relaxation) []Relaxation {
 	return list
 }
 
-// nearestBounds returns the node on which fewest bounds would have to be wider, by
-// the least in sum among equals, then the first by name; NoNode if it fits nowhere
-// even without bounds. All of the relaxations let the preemptor in, no part of them
-// does.
-func (s *podSearch) nearestBounds() (cluster.NodeID, []Relaxation) {
+// nearestBounds tells which bounds would have to be wider, and where: it begins with
+// what the victims of giving back go beyond, where these are fewest bounds, by the
+// least in sum among equals. nil if the preemptor fits nowhere even without bounds.
+func (s *podSearch) nearestBounds() *Nearest {
 	stats := s.stats // what is tried here is no part of the search
-	defer func() { s.stats = stats }()
-	best, list := cluster.NoNode, []Relaxation(nil)
+	s.probing, s.decided = true, s.runner.Decided
+	defer func() { s.stats, s.probing, s.relaxed = stats, false, nil }()
+	var nodes []cluster.NodeID
+	var list []Relaxation
 	for n := range cluster.NodeID(s.ix.NumNodes()) {
 		if s.status[n].Unresolvable {
 			continue
@@ -64,21 +70,34 @@ func (s *podSearch) nearestBounds() (cluster.NodeID, []Relaxation) {
 			continue
 		}
 		over := s.overruns(out.Victims, s.runner.Parts())
-		if best == cluster.NoNode || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
-			best, list = n, over
+		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
+			list = over
 		}
+		nodes = append(nodes, n)
 	}
-	if best == cluster.NoNode {
-		return best, nil
+	if nodes == nil {
+		return nil
 	}
-	return best, s.leastBounds(list, func() ([]victims.UnitID, victims.Parts) {
-		s.trial.Reset(best)
-		out, why := s.choose(s.evictable(best))
-		if !why.OK() {
-			return nil, nil
+	at := nodes[0]
+	l := least{ask: func(list []Relaxation) ([]Relaxation, bool) {
+		s.relaxed = list
+		defer func() { s.relaxed = nil }()
+		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
+			s.trial.Reset(n)
+			potential := s.evictable(n)
+			out, proof, _ := s.runner.RunWithin(s.trial, potential, s.within(potential, s.runner))
+			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
+				at, s.relaxed = n, nil
+				return s.overruns(out.Victims, s.runner.Parts()), true
+			}
 		}
-		return slices.Clone(out.Victims), maps.Clone(s.runner.Parts())
-	})
+		return nil, false
+	}}
+	list, ok := l.find(list)
+	if !ok {
+		return nil
+	}
+	return &Nearest{s.ix.Node(at).Name, sortedRelaxations(list)}
 }
 
 func total(list []Relaxation) int64 {
@@ -87,60 +106,6 @@ func total(list []Relaxation) int64 {
 		sum = add(sum, r.Amount)
 	}
 	return sum
-}
-
-// leastBounds leaves out of list what is not needed. search looks for victims with
-// q.relaxed, and returns nil if there are none.
-func (q *question) leastBounds(list []Relaxation, search func() ([]victims.UnitID, victims.Parts)) []Relaxation {
-	defer func() { q.relaxed = nil }()
-	for i := 0; i < len(list) && len(list) > 1; { // without the last one it is the question that was refused
-		q.relaxed = slices.Delete(slices.Clone(list), i, i+1)
-		if out, _ := search(); out != nil {
-			list = q.relaxed
-		} else {
-			i++
-		}
-	}
-	q.relaxed = list
-	if out, parts := search(); out != nil {
-		q.relaxed = nil
-		list = q.overruns(out, parts) // perhaps by less
-	}
-	return sortedRelaxations(list)
-}
-
-// askRelaxed asks the question again with some relaxations made.
-func (s *podSearch) askRelaxed(list []Relaxation) (*Result, error) {
-	objects, p := s.ix.Objects(), s.asked.preemptor()
-	p.Placement = nil // the pod says the same: its RequiredNode, which may be relaxed
-	objects.Nodes = slices.Clone(objects.Nodes)
-	pod := *s.member.Pod
-	for _, r := range list {
-		relaxPod(&pod, r)
-		for i, node := range objects.Nodes {
-			if node.Name == r.Node {
-				objects.Nodes[i] = relaxedNode(node, r)
-			}
-		}
-	}
-	if s.asked.Inline != nil {
-		p.Pods = []Pod{pod}
-	} else {
-		objects.Pods = slices.Clone(objects.Pods)
-		for i, other := range objects.Pods {
-			if other.Namespace == pod.Namespace && other.Name == pod.Name {
-				objects.Pods[i] = &pod
-			}
-		}
-	}
-	o := s.options
-	o.Explain, o.Candidates = false, false
-	c, err := o.compile(objects, s.quota)
-	if err != nil {
-		return nil, err
-	}
-	c.rules, c.askedAgain = s.rules, true
-	return c.preempt(p)
 }
 
 // relaxPod makes a relaxation that is about the preemptor.
@@ -177,34 +142,33 @@ func relaxedNode(node *cluster.Node, r Relaxation) *cluster.Node {
 	return &n
 }
 
-// nearestBounded is what would have to be wider for the plan that disrupts least
-// without bounds.
+// nearestBounded tells which bounds would have to be wider, and where: it begins with
+// what the plan that disrupts least without bounds goes beyond, else with what evicting
+// everybody there would.
 func (s *gangSearch) nearestBounded() *Nearest {
-	if s.hard == nil && s.limits == nil || s.probing {
+	if s.hard == nil && s.limits == nil || s.probe || s.loose {
 		return nil
 	}
-	again := func() *plan {
-		search := newGangSearch(s.question)
-		if _, err := search.run(); err != nil {
-			return nil
-		}
-		return search.best
-	}
-	s.probing, s.loose = true, true
-	best := again()
+	s.loose = true
+	search := newGangSearch(s.question)
+	_, err := search.run()
 	s.loose = false
-	defer func() { s.probing = false }()
-	if best == nil {
+	if err != nil || search.best == nil {
 		return nil
 	}
-	list := s.leastBounds(s.overruns(best.victims, best.parts), func() ([]victims.UnitID, victims.Parts) {
-		if p := again(); p != nil {
-			return p.victims, p.parts
+	at := ""
+	l := least{left: mostAsks, ask: s.asking(&at)}
+	list, ok := l.find(s.overruns(search.best.victims, search.best.parts))
+	if !ok {
+		search.lists++
+		var everybody []victims.UnitID
+		for _, n := range search.best.domain.Nodes {
+			everybody = search.addFrom(everybody, n)
 		}
-		return nil, nil
-	})
-	if len(list) == 0 {
+		list, ok = l.find(s.overruns(everybody, nil))
+	}
+	if !ok {
 		return nil
 	}
-	return &Nearest{Domain: best.domain.Name, Relaxations: list}
+	return &Nearest{at, sortedRelaxations(list)}
 }

@@ -66,7 +66,59 @@ func TestManyHardBudgetsOnOneNode(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, preemption.Infeasible, r.Verdict)
 		require.True(t, r.Stats.Exact)
-		require.Less(t, r.Stats.Trials, 1000*budgets, "%d budgets", budgets)
+		require.Less(t, r.Stats.Trials, 50_000, "%d budgets", budgets)
 		require.NotNil(t, r.Nearest, "%d budgets", budgets)
+	}
+}
+
+// TestNearestBoundsAreNeededOnEveryNode: what giving back goes beyond is more than one
+// victim, who is dearer, asks for.
+func TestNearestBoundsAreNeededOnEveryNode(t *testing.T) {
+	s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 6}}, {Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 6}}}}
+	for i, p := range []struct {
+		node      string
+		cpu, cost int64
+		priority  int32
+	}{{"n1", 3, 0, -5}, {"n1", 2, 4, 0}, {"n1", 2, 2, 5}, {"n2", 3, 4, 5}, {"n2", 1, 3, 5}, {"n2", 2, 2, -5}} {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprint("p", i), Node: p.node, Priority: prio(p.priority), Requests: preemption.Resources{cluster.CPU: p.cpu}, Cost: &cluster.Cost{Fixed: p.cost},
+		})
+	}
+	o := preemption.Options{Limits: preemption.Limits{Pods: 1, Cost: 1, Window: preemption.Window{Seconds: 100, Victims: 1}}}
+	o.Cost.Tariff.Fixed = 1
+	r, err := o.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: prio(10), Requests: preemption.Resources{cluster.CPU: 3}}}}, s)
+	require.NoError(t, err)
+	require.Equal(t, &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxLimit, Name: "cost", Amount: 3}}}, r.Nearest)
+}
+
+// TestNearestOfAGangWasTried: one more pod would let another plan in, but not the one
+// that the gang is spread by.
+func TestNearestOfAGangWasTried(t *testing.T) {
+	s := &preemption.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 5}}, {Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 1}}},
+		PodGroups: []cluster.PodGroup{{Name: "gang", Priority: prio(11), MinCount: prio(2)}},
+	}
+	for i, p := range []struct {
+		node, group string
+		cpu         int64
+		priority    int32
+	}{{"n2", "", 1, 0}, {"n1", "", 2, 0}, {"n2", "", 3, 0}, {"n1", "", 2, 0}, {"", "gang", 1, 11}, {"", "gang", 3, 11}} {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprint("p", i), Node: p.node, Group: p.group, Priority: prio(p.priority), Requests: preemption.Resources{cluster.CPU: p.cpu},
+		})
+	}
+	o := preemption.Options{Rules: preemption.KEP5710Alpha, Placement: preemption.PlaceSpread, Limits: preemption.Limits{Pods: 1}}
+	p := preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}
+	r, err := o.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.NotNil(t, r.Nearest)
+	require.Len(t, r.Nearest.Relaxations, 1)
+	most := r.Nearest.Relaxations[0].Amount
+	for more := range most + 1 {
+		o.Limits.Pods = 1 + more
+		again, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, more == most, in(again), "%d more pods", more)
 	}
 }

@@ -107,3 +107,37 @@ func TestApplyMakesEveryKindOfRelaxation(t *testing.T) {
 		require.NotZero(t, seen[kind], "%s never occurs in %v", kind, seen)
 	}
 }
+
+// TestNearestCountsWhatItChanges: without its selector the pod counts more nodes for
+// its spread, so that dropping it is not enough.
+func TestNearestCountsWhatItChanges(t *testing.T) {
+	x := &preemption.Selector{MatchLabels: map[string]string{"app": "x"}}
+	s := preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n1", Labels: map[string]string{"zone": "z2"}, Allocatable: preemption.Resources{cluster.CPU: 3}}},
+		Pods:  []preemption.Pod{{Name: "there", Labels: x.MatchLabels, Node: "n1", Priority: prio(5)}},
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{
+		Name: "p", Labels: x.MatchLabels, NodeSelector: map[string]string{"zone": "z1"}, Priority: prio(5),
+		Spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: x, MinDomains: 3, NodeAffinityPolicy: cluster.Honor}},
+	}}}
+	r, err := preemption.Options{}.Preempt(p, &s)
+	require.NoError(t, err)
+	require.Equal(t, &preemption.Nearest{Domain: "n1", Relaxations: []preemption.Relaxation{
+		{Kind: preemption.RelaxSelector}, {Kind: preemption.RelaxPriority, Amount: 6},
+	}}, r.Nearest)
+}
+
+// TestNearestRaisesThePriorityLeast: among nodes where a higher priority does it, the
+// lowest one counts.
+func TestNearestRaisesThePriorityLeast(t *testing.T) {
+	s, both := preemption.Snapshot{}, preemption.Resources{cluster.CPU: 1, cluster.Memory: 1}
+	for i, priority := range []int32{100, 30, 20, 50} {
+		node := fmt.Sprint("n", i)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: node, Allocatable: both})
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Node: node, Priority: prio(priority), Requests: both})
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: prio(5), Requests: both}}}
+	r, err := preemption.Options{}.Preempt(p, &s)
+	require.NoError(t, err)
+	require.Equal(t, &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxPriority, Amount: 21}}}, r.Nearest)
+}

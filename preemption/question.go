@@ -28,7 +28,8 @@ type question struct {
 	policy   priority.Policy
 	relaxed  []Relaxation // bounds that are taken as wider, to see what would help
 	loose    bool         // or not at all
-	probing  bool         // the answer only tells what would help
+	probing  bool         // it is looked for what would help: the price is no matter
+	decided  int          // what searches had decided on before
 	states   []domain.State
 	asked    Asked
 	gathered []*question // what each member asked by itself, of a gathering's plan; else nil

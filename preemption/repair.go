@@ -36,7 +36,7 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 	}
 	a.stats.Searched++
 	w := a.within(all, a.runner)
-	w.Steps = min(w.Steps, a.stepsLeft(w.Steps))
+	w.Steps = min(w.Steps, stepsLeft(w.Steps, a.runner.Decided-a.decided))
 	out, proof := a.runner.GiveBackWithin(a.trial, violating, rest, w)
 	switch proof {
 	case reprieve.Found:
@@ -49,15 +49,16 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 }
 
 // domainSearches is for how many whole searches there are steps in one domain, however
-// many placements are tried there.
+// many placements are tried there; and to find out what would help.
 const domainSearches = 5
 
-// stepsLeft is how many steps are left in the domain, where a search may take most.
-func (a *attemptAt) stepsLeft(most int) int {
+// stepsLeft is how many steps are left of domainSearches searches, where one may take
+// most and so many were taken.
+func stepsLeft(most, taken int) int {
 	if most > math.MaxInt/domainSearches {
 		return most
 	}
-	return max(domainSearches*most-(a.runner.Decided-a.decided), 0)
+	return max(domainSearches*most-taken, 0)
 }
 
 // leaveStuck puts units back whose eviction alone would go beyond a bound: they are

@@ -52,7 +52,8 @@ type Result struct {
 	// there, most frequent first.
 	Rejected []Rejection `json:"rejected,omitempty"`
 
-	// Nearest is set when the verdict is Infeasible: what would have to change.
+	// Nearest is what would have to change where the verdict is Infeasible, if that is
+	// known; nil otherwise.
 	Nearest *Nearest `json:"nearest,omitempty"`
 
 	Candidates []Candidate       `json:"candidates,omitempty"` // by name; only with Options.Candidates
@@ -183,10 +184,27 @@ type Candidate struct {
 	Best       bool        `json:"best"` // ties with the best before the domain's name decides
 }
 
-// Nearest is the domain where the least would have to change.
+// Nearest is a domain and what would have to change for the preemptor to get in: with
+// all of it the same question is answered Feasible or Fits, with no part of it, nor
+// with one amount smaller by one.
+//
+// For a pod without hard budgets and limits it is, over all nodes, the fewest changes;
+// then the least sum of what they ask for, a resource in millionths of the request,
+// anything else as one request; then the lowest priority; then the first node. So three
+// quarters of a request more room come before a higher priority.
+//
+// Hard budgets and limits come first: where the preemptor would fit without them, only
+// these are named, as many as stand in its way, none needlessly; fewer that would have
+// to be wider by more are not looked for. Otherwise what would help without them comes
+// first, and then those. Searches for it are bounded by five times Options.SearchSteps,
+// and what is not found within these counts as no help.
+//
+// It is nil where nothing of what can be relaxed helps, where constraints decide if
+// none of the nearest 16 ways does, and where it was not told within 100 questions.
+// Of gangs it knows hard budgets and limits only.
 type Nearest struct {
 	Domain      string       `json:"domain"`
-	Relaxations []Relaxation `json:"relaxations"` // by kind and name; all of them, and no part of them, let the preemptor in
+	Relaxations []Relaxation `json:"relaxations"` // by kind and name
 }
 
 // RelaxationKind says what would have to change.

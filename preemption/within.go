@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -207,17 +208,40 @@ func (q *question) bounds(units []victims.UnitID) []bound {
 
 // overruns lists what the victims of out go beyond, and by how much.
 func (q *question) overruns(out []victims.UnitID, parts victims.Parts) []Relaxation {
-	var list []Relaxation
-	for _, b := range q.bounds(out) {
-		sum := int64(0)
-		for _, u := range out {
-			sum = add(sum, q.weightOf(b, u, parts.Of(q.units, u)))
+	bounds := q.bounds(out)
+	sums := make([]int64, len(bounds))
+	budgets := bounds[:len(bounds)-q.numLimits()] // in order
+	for _, u := range out {
+		pods := parts.Of(q.units, u)
+		for i := len(budgets); i < len(bounds); i++ {
+			sums[i] = add(sums[i], q.weightOf(bounds[i], u, pods))
 		}
-		if sum > b.room() {
-			list = append(list, Relaxation{Kind: b.kind, Name: b.name, Amount: lack(sum, b.left)})
+		if len(budgets) == 0 {
+			continue
+		}
+		for _, p := range pods {
+			for _, b := range q.budgets.Of(p) {
+				if i, hard := slices.BinarySearchFunc(budgets, b, func(x bound, b cluster.BudgetID) int { return cmp.Compare(x.hard, b) }); hard {
+					sums[i]++
+				}
+			}
+		}
+	}
+	var list []Relaxation
+	for i, b := range bounds {
+		if sums[i] > b.room() {
+			list = append(list, Relaxation{Kind: b.kind, Name: b.name, Amount: lack(sums[i], b.left)})
 		}
 	}
 	return list
+}
+
+// numLimits is how many of the bounds are limits; they are the last.
+func (q *question) numLimits() int {
+	if q.loose {
+		return 0
+	}
+	return len(q.limits)
 }
 
 // validateBounds checks the options that bound and price the final set of victims.

@@ -1,6 +1,7 @@
 package reprieve
 
 import (
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -99,6 +100,7 @@ type chooser struct {
 //
 // Exponential in the worst case; see Choice.Steps.
 func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost int64) ([]victims.UnitID, Proof) {
+	c.Caps = slices.DeleteFunc(slices.Clone(c.Caps), func(cap Cap) bool { return cap.Room == math.MaxInt64 }) // sums saturate
 	s := &chooser{Choice: &c, r: r, trial: t, order: order, atMost: atMost, used: make([]int64, len(c.Caps))}
 	s.itemize()
 	n := len(s.items)
@@ -117,12 +119,12 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	for i := range s.items {
 		s.price[i] = s.costs(&s.items[i])
 	}
-	s.compareItems()
 	if gapped, ok := t.(domain.Gapped); ok && c.Monotone {
 		s.bounds = newBounds(s, gapped)
 	}
 	stuck := s.stick(0)
 	if s.promising(0, len(stuck) > 0) {
+		s.compareItems()
 		s.decide(0)
 	}
 	s.loosen(stuck)

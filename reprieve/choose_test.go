@@ -282,3 +282,16 @@ func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
 		}
 	}
 }
+
+// A cap of the largest int64 bounds nothing: sums saturate there.
+func TestChooseWithinTheLargestCap(t *testing.T) {
+	grounds(t, 200, func(seed uint64, g *ground) {
+		g.choice = reprieve.Choice{Monotone: true, Steps: math.MaxInt}
+		want, _ := g.bruteForce()
+		g.choice.Caps = []reprieve.Cap{{Room: math.MaxInt64, Weight: func(victims.UnitID) int64 { return math.MaxInt64 }}}
+		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
+		require.Equal(t, reprieve.Found, proof, "seed %d", seed)
+		require.Equal(t, want, got, "seed %d", seed)
+		g.put(got, g.runner.Remove)
+	})
+}
