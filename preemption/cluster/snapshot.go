@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -58,22 +56,6 @@ type Preemptor struct {
 	// from namespace/name of the pod to the node's name. Members that it does not
 	// name get no place. nil: searched.
 	Placement map[string]string `json:"placement,omitempty"`
-}
-
-// Clone returns a copy of p whose slices and maps of the first level are its own.
-func (p *Preemptor) Clone() Preemptor {
-	c := *p
-	c.Pods = slices.Clone(p.Pods)
-	c.Placement = maps.Clone(p.Placement)
-	if p.Group != nil {
-		group := *p.Group
-		c.Group = &group
-	}
-	if p.Workload != nil {
-		w := *p.Workload
-		c.Workload = &w
-	}
-	return c
 }
 
 // Validate checks p by itself: that it names an object or holds pods, and what it

@@ -1,0 +1,99 @@
+package preemption_test
+
+import (
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// memory is what some values can be changed through: where it is, and the way there.
+type memory map[uintptr]string
+
+// note adds all that v leads to.
+func (m memory) note(v reflect.Value, path string) {
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			m.note(v.Field(i), path+"."+v.Type().Field(i).Name)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			m.note(v.Index(i), path+"[]")
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			m.note(v.Elem(), path)
+		}
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		m.follow(v, path)
+	}
+}
+
+func (m memory) follow(v reflect.Value, path string) {
+	if v.IsNil() || v.Kind() == reflect.Slice && v.Cap() == 0 {
+		return
+	}
+	if at := v.Pointer(); v.Kind() != reflect.Pointer || v.Type().Elem().Size() > 0 {
+		if m[at] != "" && v.Kind() == reflect.Pointer {
+			return // been there
+		}
+		m[at] = path
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		m.note(v.Elem(), path)
+	case reflect.Slice:
+		for i := range v.Len() {
+			m.note(v.Index(i), path+"[]")
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			m.note(it.Value(), path+"[]")
+		}
+	}
+}
+
+func memoryOf(v any, path string) memory {
+	m := memory{}
+	m.note(reflect.ValueOf(v), path)
+	return m
+}
+
+// TestResultsShareNothing: with what was given, with each other, or with what Apply keeps of them.
+func TestResultsShareNothing(t *testing.T) {
+	eachKind(t, 60, func(t *testing.T, o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) {
+		pl, err := preemption.NewPlanner(s, o)
+		require.NoError(t, err)
+		given := memoryOf(s, "snapshot")
+		given.note(reflect.ValueOf(p), "preemptor")
+		var results []memory
+		var alive []any // so that no memory is given out again
+		for _, p := range append(others(s), p, p) {
+			r, err := pl.Preempt(p)
+			if err != nil {
+				continue
+			}
+			kept := pl.Fork()
+			_ = kept.Apply(r)
+			if len(results)%2 == 0 {
+				_ = kept.Evict(r)
+			}
+			mine := memoryOf(r, "result")
+			for _, others := range append(results, given, memoryOf(kept, "planner")) {
+				for at, path := range others {
+					require.Empty(t, mine[at], "%s is %s", path, mine[at])
+				}
+			}
+			results, alive = append(results, mine), append(alive, r, kept)
+		}
+		runtime.KeepAlive(alive)
+	})
+}
