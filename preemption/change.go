@@ -30,6 +30,15 @@ func (pl *Planner) change(f func(e edit) error) error {
 func (pl *Planner) changeHeld(f func(e edit) error) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	if c := (edit{pl}).live(); c != nil {
+		if !exclude(&c.use) {
+			c = c.fork()
+			c.use.Lock()
+			pl.ready = c
+		}
+		defer c.use.Unlock()
+	}
+	defer pl.show()
 	return f(edit{pl})
 }
 

@@ -23,7 +23,8 @@ type compiled struct {
 	traits  traits // of the rules and options, and of what the units do not tell
 	ix      *cluster.Index
 
-	live    bool // it can follow changes
+	live    bool         // it can follow changes
+	use     sync.RWMutex // of a live one: held for reading by questions, for writing by the change that is made
 	ranking victims.Ranking
 	hard    []bool   // by budget; nil: none is hard
 	unknown []string // hard budgets that are not there

@@ -77,15 +77,19 @@ func (e edit) removePod(ref PodRef) bool {
 }
 
 func (e edit) setNode(n *cluster.Node) {
-	if c := e.live(); c == nil || !c.setNode(n) {
-		e.model().nodes.ReplaceOrInsert(n)
+	if c := e.live(); c != nil && c.setNode(n) {
+		e.done(c)
+		return
 	}
+	e.model().nodes.ReplaceOrInsert(n)
 }
 
 func (e edit) setTime(now time.Time) {
-	if c := e.live(); c == nil || !c.setTime(now) {
-		e.model().time = now
+	if c := e.live(); c != nil && c.setTime(now) {
+		e.done(c)
+		return
 	}
+	e.model().time = now
 }
 
 func (e edit) setBudget(b *Budget) {

@@ -66,6 +66,19 @@ func (o Options) PreemptWarm(p Preemptor, s *Snapshot) (*Result, error) {
 	return pl.Preempt(p)
 }
 
+// Begin begins a question, about quota too, which is in progress until end is called.
+func Begin(pl *Planner) (ask func(p Preemptor) (*Result, error), end func()) {
+	c, quota, err := pl.hold()
+	if err != nil {
+		panic(err)
+	}
+	quota.mu.RLock()
+	return func(p Preemptor) (*Result, error) { return c.preemptOn(p, quota) }, func() {
+		quota.mu.RUnlock()
+		pl.release(c)
+	}
+}
+
 // Compiled returns what tells whether the planner has compiled its cluster anew.
 func (pl *Planner) Compiled() any { return pl.ready }
 

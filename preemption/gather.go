@@ -38,6 +38,7 @@ func (pl *Planner) Gather() *Gathering {
 		fork.ready.rules.membersWait = false
 	} else {
 		fork.ready = nil
+		fork.show()
 	}
 	return &Gathering{base: pl.Fork(), fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
 }

@@ -21,7 +21,9 @@ const (
 type Options struct {
 	Rules Rules `json:"rules,omitempty"` // empty: Kubernetes137
 
-	// Strict turns warnings about odd but real input into errors.
+	// Strict turns warnings about odd but real input into errors. A [Planner] takes
+	// changes that lead to some, and gives them as the error of every question until
+	// nothing is odd any more.
 	Strict bool `json:"strict,omitempty"`
 
 	// Sampling examines a part of the nodes, as kube-scheduler does. nil: all.

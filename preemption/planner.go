@@ -1,7 +1,9 @@
 package preemption
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -35,10 +37,11 @@ type Planner struct {
 
 	gate sync.RWMutex // held by Apply and Evict while they check and carry out, against other changes
 
-	// mu is held for writing by changes. Questions hold it for reading as long as they
-	// use a live ready, which changes in place.
+	// mu is held by changes, as long as they take, never as long as a question does.
+	// Questions go without: they read shown.
 	mu      sync.RWMutex
 	forking sync.Mutex // held by Fork beside mu for reading: it writes what changes alone look at
+	shown   atomic.Pointer[moment]
 
 	first *Snapshot // what the planner began with
 	model *model    // the cluster, where ready is not live and something has changed; else nil
@@ -46,6 +49,15 @@ type Planner struct {
 
 	quota       *quotaModel
 	quotaShared bool // with a fork: cloned before it is changed
+}
+
+// moment is a cluster and its quota as questions find them. A live cluster that no
+// question uses changes in place; where one does, the change goes to a fork, which is
+// shown from then on, and the question keeps what it began with. So neither waits for
+// the other, and a reader that waits for the lock of a cluster waits for one change.
+type moment struct {
+	ready *compiled
+	quota *quotaModel
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
@@ -64,13 +76,17 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 		return nil, err
 	}
 	c.prepare()
-	return &Planner{options: o, first: s, ready: c, quota: c.quota}, nil
+	pl := &Planner{options: o, first: s, ready: c, quota: c.quota}
+	pl.show()
+	return pl, nil
 }
 
 // Preempt answers one question about the cluster as it is. See [Options.Preempt].
 //
-// Changes wait for the end of the question, and it sees all of them or none. Hooks
-// must not call the planner.
+// The question is about the cluster as it is when it begins: neither does it wait for
+// changes, but for the one that is being made, nor they for it. A change that finds a
+// question in progress copies the pages that it changes, as after a Fork. Hooks must
+// not call the planner.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	c, quota, err := pl.hold()
 	if err != nil {
@@ -84,26 +100,52 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 // question, which then calls release.
 func (pl *Planner) hold() (*compiled, *quotaModel, error) {
 	for {
-		pl.mu.RLock()
-		c, quota := pl.ready, pl.quota
-		if c != nil && c.live {
-			return c, quota, nil
+		now := pl.shown.Load()
+		if now.ready == nil {
+			if err := pl.compile(); err != nil {
+				return nil, nil, err
+			}
+			continue
 		}
-		pl.mu.RUnlock()
-		if c != nil {
-			return c, quota, nil
+		if now.ready.live {
+			now.ready.use.RLock()
+			if pl.shown.Load() != now {
+				now.ready.use.RUnlock()
+				continue
+			}
 		}
-		if err := pl.compile(); err != nil {
-			return nil, nil, err
-		}
+		return now.ready, now.quota, nil
 	}
 }
 
 // release ends the use of what hold returned.
 func (pl *Planner) release(c *compiled) {
 	if c.live {
-		pl.mu.RUnlock()
+		c.use.RUnlock()
 	}
+}
+
+// show lets questions see the cluster as it is. The lock is held.
+func (pl *Planner) show() {
+	if now := pl.shown.Load(); now == nil || now.ready != pl.ready || now.quota != pl.quota {
+		pl.shown.Store(&moment{pl.ready, pl.quota})
+	}
+}
+
+// patience is how often a change looks whether questions in progress have ended before
+// it forks the cluster: most of them take less than that.
+const patience = 16
+
+// exclude returns when nobody else uses mu, which it locks, or false if somebody does
+// for longer. Nobody waits for a lock that waits for him.
+func exclude(mu *sync.RWMutex) bool {
+	for range patience {
+		if mu.TryLock() {
+			return true
+		}
+		runtime.Gosched()
+	}
+	return false
 }
 
 // compile compiles the cluster, unless it is.
@@ -125,6 +167,7 @@ func (pl *Planner) compile() error {
 	if pl.ready = c; c.live {
 		pl.model = nil // c is the cluster from now on
 	}
+	pl.show()
 	return nil
 }
 
@@ -144,6 +187,7 @@ func (pl *Planner) Fork() *Planner {
 	if pl.model != nil {
 		fork.model = pl.model.clone()
 	}
+	fork.show()
 	return fork
 }
 

@@ -125,6 +125,56 @@ func TestAnswersAreAppliedOneAfterTheOther(t *testing.T) {
 	}
 }
 
+// TestChangesAndQuestionsDoNotWaitForEachOther: while a question is in progress, every
+// change is made, later questions see it, and that one does not.
+func TestChangesAndQuestionsDoNotWaitForEachOther(t *testing.T) {
+	ref := func(name string) preemption.PodRef { return preemption.PodRef{Namespace: "ns", Name: name} }
+	changes := map[string]func(pl *preemption.Planner, r *preemption.Result) error{
+		"pod":    func(pl *preemption.Planner, _ *preemption.Result) error { return pl.Remove(ref("low")) },
+		"bind":   func(pl *preemption.Planner, _ *preemption.Result) error { return pl.Bind(ref("late"), "n1") },
+		"apply":  func(pl *preemption.Planner, r *preemption.Result) error { return pl.Apply(r) },
+		"evict":  func(pl *preemption.Planner, r *preemption.Result) error { return pl.Evict(r) },
+		"budget": func(pl *preemption.Planner, _ *preemption.Result) error { return pl.RemoveBudget("ns", "low-budget") },
+		"remove": func(pl *preemption.Planner, _ *preemption.Result) error { return pl.RemoveNode("n1") },
+		"class": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return pl.SetPriorityClass(preemption.PriorityClass{Name: "new", Value: 1})
+		},
+		"node": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return pl.SetNode(cluster.Node{Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 9000}})
+		},
+		"group": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return pl.SetPodGroup(preemption.PodGroup{Namespace: "ns", Name: "new", Basic: true})
+		},
+		"time": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return pl.SetTime(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
+		},
+		"workload": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return pl.SetWorkload(waiting("new", "q", 0, 1))
+		},
+		"flavor": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return pl.SetResourceFlavor(preemption.ResourceFlavor{Name: "new"})
+		},
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			pl, r := planned(t)
+			askThen, end := preemption.Begin(pl)
+			before := asJSON(t, pl.Snapshot())
+			require.NoError(t, change(pl, r))
+			require.NotEqual(t, before, asJSON(t, pl.Snapshot()))
+			h := &history{Planner: pl}
+			h.ask(t, web)
+			fork := &history{Planner: pl.Fork()}
+			fork.ask(t, web)
+			then, err := askThen(web)
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(r, then))
+			end()
+			h.ask(t, web)
+		})
+	}
+}
+
 func TestForksDoNotSeeEachOther(t *testing.T) {
 	pl, r := planned(t)
 	fork := pl.Fork()

@@ -100,11 +100,12 @@ func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
 
 // editQuota is changeQuota for a caller that holds mu.
 func (pl *Planner) editQuota(f func(m *quotaModel) error) error {
-	if pl.quotaShared {
+	if pl.quotaShared || !exclude(&pl.quota.mu) {
 		pl.quota, pl.quotaShared = pl.quota.clone(), false
+		pl.quota.mu.Lock()
 	}
+	defer pl.show()
 	m := pl.quota
-	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.open(pl.first)
 	m.version++
@@ -146,6 +147,7 @@ func (pl *Planner) rebuildQuota(f func(l *liveQuota) error) error {
 	}
 	pl.quota, pl.quotaShared = m, false
 	pl.heed(m)
+	pl.show()
 	return nil
 }
 

@@ -122,10 +122,12 @@ func (l *liveQuota) count(r *cluster.Reservation, sign int64) {
 	}
 }
 
-// clone returns an independent copy. It counts as a change of m.
+// clone returns an independent copy. It may run beside questions.
 func (m *quotaModel) clone() *quotaModel {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	m.cloning.Lock()
+	defer m.cloning.Unlock()
 	c := &quotaModel{
 		options: m.options, now: m.now, ix: m.ix, tree: m.tree, usage: m.usage.Clone(), orderOf: m.orderOf,
 		over: maps.Clone(m.over),

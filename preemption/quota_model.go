@@ -15,7 +15,8 @@ import (
 // quotaModel is the compiled quota part of a snapshot, and in a planner the live
 // one: questions hold mu for reading, changes for writing.
 type quotaModel struct {
-	mu sync.RWMutex
+	mu      sync.RWMutex
+	cloning sync.Mutex // held by clone beside mu for reading: it writes what changes alone look at
 
 	options QuotaOptions
 	now     int64 // as [cluster.Nanos]

@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -36,6 +37,67 @@ func askFor(t *testing.T, pl *preemption.Planner, name string) *preemption.Resul
 	r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Name: name})
 	require.NoError(t, err)
 	return r
+}
+
+// TestStrictPlannersRefuseAsFreshOnes: whatever made something odd, and until nothing is.
+func TestStrictPlannersRefuseAsFreshOnes(t *testing.T) {
+	queue := func(flavor string) preemption.ClusterQueue {
+		return preemption.ClusterQueue{Name: "q", Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+			Flavor: flavor, Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 4000}},
+		}}}}}
+	}
+	runs := waiting("runs", "q", 0, 1)
+	runs.Admission = &cluster.Admission{ClusterQueue: "q"}
+	runs.PodSets[0].Flavors = map[string]string{"cpu": "f"}
+	o := preemption.Options{Strict: true}
+	s := twoNodes()
+	s.ResourceFlavors, s.ClusterQueues = []preemption.ResourceFlavor{{Name: "f"}}, []preemption.ClusterQueue{queue("f")}
+	s.LocalQueues, s.Workloads = []preemption.LocalQueue{{Name: "q", ClusterQueue: "q"}}, []preemption.Workload{waiting("in", "q", 1, 1)}
+	pl, err := preemption.NewPlanner(s, o)
+	require.NoError(t, err)
+	in := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "in"}
+	good, err := pl.Preempt(in)
+	require.NoError(t, err)
+	agree := func(odd bool) {
+		t.Helper()
+		for _, p := range []preemption.Preemptor{web, in} {
+			_, want := o.Preempt(p, pl.Snapshot())
+			require.Equal(t, odd, want != nil)
+			_, err := pl.Preempt(p)
+			require.Equal(t, fmt.Sprint(want), fmt.Sprint(err))
+			_, err = pl.Decide(p)
+			require.Equal(t, fmt.Sprint(want), fmt.Sprint(err))
+			_, err = pl.WhyNot(p, preemption.NodeTarget("n1"))
+			require.True(t, !odd || fmt.Sprint(want) == fmt.Sprint(err), err)
+		}
+		_, err := pl.Cycle([]preemption.Preemptor{in})
+		require.Equal(t, odd, err != nil)
+		_, err = pl.StillValid(good)
+		require.Equal(t, odd, err != nil)
+	}
+	agree(false)
+	for _, c := range []struct{ spoil, mend func() error }{
+		{func() error { return pl.SetClusterQueue(queue("none")) }, func() error { return pl.SetClusterQueue(queue("f")) }},
+		{func() error { return pl.RemoveResourceFlavor("f") }, func() error { return pl.SetResourceFlavor(preemption.ResourceFlavor{Name: "f"}) }},
+		{func() error {
+			w := runs
+			w.Admission = &cluster.Admission{ClusterQueue: "none"}
+			return pl.SetWorkload(w)
+		}, func() error { return pl.SetWorkload(runs) }},
+		{func() error {
+			w := runs
+			w.PodSets = slices.Clone(w.PodSets)
+			w.PodSets[0].Requests = cluster.Resources{"cpu": 5000}
+			return pl.SetWorkload(w)
+		}, func() error { return pl.SetWorkload(runs) }},
+		{func() error { return pl.RemoveNode("n1") }, func() error { return pl.SetNode(s.Nodes[0]) }},
+		{func() error { return pl.SetPod(preemption.Pod{Name: "lost", Node: "none"}) }, func() error { return pl.Remove(preemption.PodRef{Name: "lost"}) }},
+	} {
+		require.NoError(t, c.spoil())
+		agree(true)
+		require.NoError(t, c.mend())
+		agree(false)
+	}
 }
 
 func TestAppliedVictimsLeaveForOneWorkloadOnly(t *testing.T) {
