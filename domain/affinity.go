@@ -62,6 +62,7 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 		counts:  make([]int32, plan.numCounts),
 		matched: make([]int32, len(plan.profiles)),
 	}
+	plan.ordered = slices.ContainsFunc(members, selectsNamespaces)
 	s.countRunning()
 	if !plan.terms && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
 		return nil, nil
@@ -69,6 +70,16 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	plan.base = slices.Clone(s.counts)
 	return s, nil
 }
+
+// selectsNamespaces reports whether p has an anti-affinity term for namespaces by their
+// labels: as upstream, its owner looks for namespaces that are there, and those who
+// come after it are bound if the selector matches theirs, be it there or not.
+func selectsNamespaces(p *cluster.Pod) bool {
+	return slices.ContainsFunc(p.AntiAffinity, func(t cluster.AffinityTerm) bool { return t.NamespaceSelector != nil })
+}
+
+// OrderMatters reports whether it matters in which order members come; see [Orderer].
+func (s *affinityState) OrderMatters() bool { return s.plan.ordered }
 
 func hasAffinity(p *cluster.Pod) bool { return len(p.Affinity)+len(p.AntiAffinity) > 0 }
 

@@ -11,6 +11,7 @@ import (
 
 // affinityPlan is what a question needs to know of affinity. It is immutable.
 type affinityPlan struct {
+	ordered bool // a member's anti-affinity may bind another one that it does not mind itself: see OrderMatters
 	ix      *cluster.Index
 	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm // of the members' terms
 	labels  *cluster.LabelSets                                      // nil if no member has a term

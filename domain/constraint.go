@@ -61,3 +61,11 @@ type Bounder interface {
 	// evicted anywhere, and the zero Reason if that is not known.
 	Hopeless(m MemberID, n cluster.NodeID) Reason
 }
+
+// Orderer is an optional part of a State that is monotone: it tells whether members that
+// fit one after the other may not fit in another order. Where it is not there they do.
+// States that are not monotone are taken to mind the order.
+type Orderer interface {
+	// OrderMatters must not change.
+	OrderMatters() bool
+}

@@ -279,6 +279,20 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 	return Reason{}
 }
 
+// Untied calls try, for which there are no constraints that are not monotone. Nobody may
+// be placed before or after, and nobody leaves or returns.
+func (t *GangTrial) Untied(try func()) {
+	states := t.states
+	t.states = nil
+	for _, s := range states {
+		if s.Scope().Monotone {
+			t.states = append(t.states, s)
+		}
+	}
+	try()
+	t.states = states
+}
+
 // Doubt lets the next Fits look at every node with members, and ask every constraint,
 // whatever was answered before.
 func (t *GangTrial) Doubt() {

@@ -190,8 +190,32 @@ func (t *NodeTrial) nominate(p cluster.PodID, sign int64) {
 	}
 }
 
+// Excluded reports whether a check or a constraint that is monotone keeps the member off
+// the node, so that it would with fewer pods gone, too.
+func (t *NodeTrial) Excluded() bool {
+	return !t.twice(func(t *NodeTrial) Reason {
+		if r := t.room(); !r.OK() {
+			return r
+		}
+		for _, s := range t.states {
+			if r := s.Fits(0, t.node); !r.OK() && s.Scope().Monotone {
+				return r
+			}
+		}
+		return Reason{}
+	}).OK()
+}
+
 // fits makes the checks in upstream's order; those of the node alone come first.
 func (t *NodeTrial) fits() Reason {
+	if r := t.room(); !r.OK() {
+		return r
+	}
+	return t.constraints()
+}
+
+// room makes the checks that look at no other pods but for what they hold on the node.
+func (t *NodeTrial) room() Reason {
 	if !t.static.OK() {
 		return t.static
 	}
@@ -200,10 +224,7 @@ func (t *NodeTrial) fits() Reason {
 			return Reason{Check: CheckPorts, Port: i}
 		}
 	}
-	if r := t.member.Resources(t.free, t.ix.Allocatable(t.node)); !r.OK() {
-		return r
-	}
-	return t.constraints()
+	return t.member.Resources(t.free, t.ix.Allocatable(t.node))
 }
 
 func (t *NodeTrial) constraints() Reason {

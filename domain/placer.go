@@ -233,7 +233,7 @@ func (t *GangTrial) byShape(members []MemberID) [][]MemberID {
 }
 
 // largeness is the largest part, in millionths, that m asks for of the most that
-// any node offers of a resource.
+// any node offers of a resource; see offered.
 func (t *GangTrial) largeness(m MemberID) int64 {
 	most := t.offered()
 	var largest int64
@@ -250,15 +250,26 @@ func (t *GangTrial) largeness(m MemberID) int64 {
 	return largest
 }
 
-// offered is the most that any node offers of each resource.
+// offered is the most that any node offers of each resource, of those that some member
+// could have to itself: others must not change who is large.
 func (t *GangTrial) offered() []int64 {
 	if t.most == nil {
 		t.most = make([]int64, t.ix.NumResources())
 		for n := range cluster.NodeID(t.ix.NumNodes()) {
+			if !t.Usable(n) {
+				continue
+			}
 			for r, v := range t.ix.Allocatable(n) {
 				t.most[r] = max(t.most[r], v)
 			}
 		}
 	}
 	return t.most
+}
+
+// Usable reports whether some member could be on node n if that were empty, as far as the
+// node and its room decide.
+func (t *GangTrial) Usable(n cluster.NodeID) bool {
+	offers := t.ix.Allocatable(n)
+	return t.anyShape(func(m MemberID) bool { return t.passesStatic(m, n) && t.members[m].Resources(offers, offers).OK() })
 }

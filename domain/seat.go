@@ -1,6 +1,10 @@
 package domain
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // The sizes up to which SeatExact looks at every placement.
 const (
@@ -8,41 +12,101 @@ const (
 	ExactMembers = 8
 )
 
-// maxSeatSteps bounds a SeatExact whose members differ in many ways.
-const maxSeatSteps = 1 << 20
+// How far a SeatExact goes whose members differ in many ways: maxSeatSteps in one order
+// of the members, maxTurnSteps where every order is tried.
+const (
+	maxSeatSteps = 1 << 20
+	maxTurnSteps = 1 << 12
+)
 
 // Part is a group of members of which Need get a place together, or none.
 type Part struct {
 	Members []MemberID
 	Need    int
-	Regions []Domain // where they may go: all of them in one of these; nil: anywhere in the domain
+	Groups  []*Together // those that keep its members together, also with those of other parts
+}
+
+// Together are members that go to nodes of one region, wherever any of them goes.
+type Together struct {
+	Members []MemberID
+	Region  []int32 // by node: the region that it is in; below zero: nobody of them may go there
 }
 
 // SeatExact places members of parts on nodes of d if any placement exists that is
-// enough. enough is told which parts have their members placed, and must not say no
-// where it says yes for fewer of them.
+// enough and keeps together who wants that. enough is told which parts have their
+// members placed, and must not say no where it says yes for fewer of them.
 //
-// It returns whether it placed them, and whether the answer is proved: it is when
-// no more than ExactNodes nodes and ExactMembers members are to be looked at, or if
-// all members are [GangTrial.Interchangeable] and enough asks for every part.
+// It returns whether it placed them, and whether the answer is proved: it is when no more
+// than ExactMembers members, and ExactNodes nodes that have room for any of them, are to
+// be looked at, or if all members are [GangTrial.Interchangeable], enough asks for every
+// part and nobody is kept together. With constraints for which it matters, see [Orderer],
+// members are tried in every order, since one may fit only after another, or only before
+// it; then it is proved as far as some 4,000 steps go.
 func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool) bool) (seated, proved bool) {
-	s := seating{t: t, d: d, parts: parts, enough: enough, in: make([]bool, len(parts)), steps: maxSeatSteps}
+	s := seating{t: t, nodes: d.Nodes, parts: parts, enough: enough, in: make([]bool, len(parts)), steps: maxSeatSteps}
 	members := 0
 	for i, p := range parts {
 		members += len(p.Members)
 		s.in[i] = p.Need <= len(p.Members)
+		for _, g := range p.Groups {
+			if !slices.Contains(s.together, g) {
+				s.together = append(s.together, g)
+			}
+		}
 	}
 	if !enough(s.in) {
 		return false, true
 	}
-	if t.Interchangeable() && !s.optional() && !slices.ContainsFunc(parts, func(p Part) bool { return p.Regions != nil }) {
+	if t.Interchangeable() && !s.optional() && len(s.together) == 0 {
 		return s.seatAlike(), true
 	}
-	if len(d.Nodes) > ExactNodes || members > ExactMembers {
+	if members > ExactMembers {
 		return false, false
+	}
+	if s.nodes = t.usable(d.Nodes, ExactNodes+1); len(s.nodes) > ExactNodes {
+		return false, false
+	}
+	if slices.ContainsFunc(t.states, orderMatters) {
+		turns := turns{seating: &s, failed: map[string]bool{}, steps: maxTurnSteps}
+		if seated = turns.seat(); seated || turns.steps > 0 {
+			return seated, true
+		}
+		return s.seatPart(0), false
 	}
 	seated = s.seatPart(0)
 	return seated, seated || s.steps > 0
+}
+
+func orderMatters(s State) bool {
+	o, ok := s.(Orderer)
+	return !s.Scope().Monotone || ok && o.OrderMatters()
+}
+
+// usable returns the first of nodes, up to so many, that have room for some member as
+// things stand.
+func (t *GangTrial) usable(nodes []cluster.NodeID, most int) []cluster.NodeID {
+	var list []cluster.NodeID
+	for _, n := range nodes {
+		if len(list) == most {
+			break
+		}
+		if t.anyShape(func(m MemberID) bool {
+			return t.passesStatic(m, n) && t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
+		}) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// anyShape reports whether ok holds for the first member of any shape.
+func (t *GangTrial) anyShape(ok func(MemberID) bool) bool {
+	for m := range t.members {
+		if t.shapes[m] == m && ok(MemberID(m)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Interchangeable reports whether no check can tell any two members apart, and
@@ -73,12 +137,95 @@ func Equal(members []*Member) bool {
 
 // seating is a depth-first search over placements.
 type seating struct {
-	t      *GangTrial
-	d      *Domain
-	parts  []Part
-	enough func([]bool) bool
-	in     []bool // by part: seated, or not looked at yet and able to be
+	t        *GangTrial
+	nodes    []cluster.NodeID
+	parts    []Part
+	together []*Together
+	enough   func([]bool) bool
+	in       []bool // by part: seated, or not looked at yet and able to be
+	steps    int
+}
+
+// agrees reports whether member m may go to node n, where those are whom it goes together
+// with.
+func (s *seating) agrees(m MemberID, n cluster.NodeID) bool {
+	for _, g := range s.together {
+		if !slices.Contains(g.Members, m) {
+			continue
+		}
+		if g.Region[n] < 0 {
+			return false
+		}
+		for _, o := range g.Members {
+			if at := s.t.at[o]; at != cluster.NoNode && g.Region[at] != g.Region[n] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// turns is a seating in any order of the members. What leads on from some of them placed
+// is a function of where they are.
+type turns struct {
+	*seating
+	failed map[string]bool // placements from which nothing leads on
 	steps  int
+}
+
+// seat places members until what is placed is enough.
+func (s *turns) seat() bool {
+	if s.done() {
+		return true
+	}
+	var key []byte
+	for _, p := range s.parts {
+		for _, m := range p.Members {
+			key = append(key, byte(slices.Index(s.nodes, s.t.at[m])+1))
+		}
+	}
+	if s.steps <= 0 || s.failed[string(key)] {
+		return false
+	}
+	s.steps--
+	for _, p := range s.parts {
+		if p.Need > len(p.Members) {
+			continue
+		}
+		for _, m := range p.Members {
+			if s.t.at[m] != cluster.NoNode {
+				continue
+			}
+			for _, n := range s.nodes {
+				if !s.agrees(m, n) || !s.t.CanPlace(m, n).OK() {
+					continue
+				}
+				s.t.Place(m, n)
+				if s.seat() {
+					return true
+				}
+				s.t.Unplace()
+			}
+		}
+	}
+	s.failed[string(key)] = true
+	return false
+}
+
+// done reports whether what is placed is enough, and no part has less than it needs.
+func (s *turns) done() bool {
+	for i, p := range s.parts {
+		have := 0
+		for _, m := range p.Members {
+			if s.t.at[m] != cluster.NoNode {
+				have++
+			}
+		}
+		if s.in[i] = have >= p.Need; have > 0 && !s.in[i] {
+			return false
+		}
+	}
+	return s.enough(s.in)
 }
 
 // optional reports whether enough does without some part that could be seated.
@@ -107,7 +254,7 @@ func (s *seating) seatAlike() bool {
 		}
 	}
 	before := len(s.t.placed)
-	for _, n := range s.d.Nodes {
+	for _, n := range s.nodes {
 		for len(members) > 0 && s.t.CanPlace(members[0], n).OK() {
 			s.t.Place(members[0], n)
 			members = members[1:]
@@ -130,14 +277,8 @@ func (s *seating) seatPart(k int) bool {
 		for _, shape := range s.t.byShape(s.parts[k].Members) {
 			members = append(members, shape...)
 		}
-		regions := s.parts[k].Regions
-		if regions == nil {
-			regions = []Domain{*s.d}
-		}
-		for i := range regions {
-			if s.seat(k, &regions[i], members, s.parts[k].Need, 0) {
-				return true
-			}
+		if s.seat(k, members, s.parts[k].Need, 0) {
+			return true
 		}
 		s.in[k] = false
 		defer func() { s.in[k] = true }()
@@ -148,11 +289,11 @@ func (s *seating) seatPart(k int) bool {
 	return s.seatPart(k + 1)
 }
 
-// seat places need of the members of part k on nodes of d, equal ones side by side,
+// seat places need of the members of part k, equal ones side by side,
 // then the parts after it. An equal member before the first went to the node at
 // position from, or was left out if from is past the end: its equals need not try the
 // nodes before.
-func (s *seating) seat(k int, d *Domain, members []MemberID, need, from int) bool {
+func (s *seating) seat(k int, members []MemberID, need, from int) bool {
 	if need == 0 {
 		return s.seatPart(k + 1)
 	}
@@ -161,18 +302,18 @@ func (s *seating) seat(k int, d *Domain, members []MemberID, need, from int) boo
 	}
 	s.steps--
 	m := members[0]
-	for at := from; at < len(d.Nodes); at++ {
-		n := d.Nodes[at]
-		if !s.t.CanPlace(m, n).OK() {
+	for at := from; at < len(s.nodes); at++ {
+		n := s.nodes[at]
+		if !s.agrees(m, n) || !s.t.CanPlace(m, n).OK() {
 			continue
 		}
 		s.t.Place(m, n)
-		if s.seat(k, d, members[1:], need-1, s.from(members, at)) {
+		if s.seat(k, members[1:], need-1, s.from(members, at)) {
 			return true
 		}
 		s.t.Unplace()
 	}
-	return s.seat(k, d, members[1:], need, s.from(members, len(d.Nodes)))
+	return s.seat(k, members[1:], need, s.from(members, len(s.nodes)))
 }
 
 // from is where the member after the first begins to look.

@@ -46,10 +46,12 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 	}
 	if s.given != nil {
 		if why := s.placeGiven(); !why.OK() {
+			s.proved = s.proved && s.excluded(d)
 			return why
 		}
 		a.giveBack(nil)
 		if a.top == nil {
+			s.proved = s.proved && !a.exhausted()
 			return a.refuse
 		}
 		a.finish()
@@ -68,6 +70,7 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		a.repair()
 	}
 	if a.top == nil {
+		s.proved = s.proved && s.excluded(d)
 		switch {
 		case !a.refuse.OK():
 			return a.refuse

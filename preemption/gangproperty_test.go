@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -268,6 +269,34 @@ func TestAnEmptyNodeDoesNotHurt(t *testing.T) {
 func FuzzAnEmptyNodeDoesNotHurt(f *testing.F) {
 	p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true}, Running: true, Composite: true}
 	f.Fuzz(rapid.MakeFuzz(drawnGang(p, anEmptyNodeDoesNotHurt)))
+}
+
+// anUnusableNodeChangesNothing: a node on which no member may be, however large, in a
+// region that is there or in one of its own, changes neither places nor victims.
+func anUnusableNodeChangesNothing(t fatal, o preemption.Options, q gen.Question, seed uint64) {
+	o.Candidates, o.Explain = false, false
+	before := ask(t, o, q)
+	n := cluster.Node{
+		Name:        []string{"a-first", "z-last"}[seed%2],
+		Allocatable: cluster.Resources{cluster.CPU: int64(seed % 7 * 100_000), cluster.Memory: int64(seed%5) << 42, cluster.Pods: 0},
+	}
+	n.Labels = q.Snapshot.Nodes[seed%uint64(len(q.Snapshot.Nodes))].Labels
+	if seed%3 == 0 {
+		n.Labels = map[string]string{"zone": "elsewhere", "rack": "elsewhere"}
+	}
+	q.Snapshot.Nodes = append(q.Snapshot.Nodes, n)
+	after := ask(t, o, q)
+	places := func(r *preemption.Result) string {
+		return fmt.Sprint(r.Verdict, placesOf(r), victimsText(r.Victims), r.Score)
+	}
+	if diff := cmp.Diff(places(before), places(after)); diff != "" {
+		t.Fatalf("(-before +with a node more)\n%s", diff)
+	}
+}
+func TestAnUnusableNodeChangesNothing(t *testing.T) {
+	p := gen.EverythingForGangs()
+	p.MaxNodes, p.MaxPods, p.MaxMembers, p.Wishes = 9, 40, 9, true
+	holdGang(t, p, anUnusableNodeChangesNothing)
 }
 
 // nothingIsEvictedInVain: under the rules of v1.36 nobody goes where trying every

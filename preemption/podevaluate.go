@@ -13,6 +13,22 @@ import (
 // noVictims is why preemption does not help where nobody may be evicted.
 const noVictims domain.Check = "no potential victims"
 
+// try is evaluate, and notes if the node is not proved to be of no use: with all potential
+// victims gone a constraint that is not monotone keeps the pod away, which might fit
+// beside some of them.
+func (s *podSearch) try(n cluster.NodeID) (candidate, domain.Reason) {
+	c, why := s.evaluate(n)
+	if !why.OK() && why.Check != domain.CheckResource && why.Check != noVictims && s.stats.Exact && !s.monotone() {
+		s.trial.Reset(n)
+		s.runner.Forget()
+		for _, u := range s.evictable(n) {
+			s.runner.Remove(s.trial, u)
+		}
+		s.stats.Exact = s.trial.Excluded()
+	}
+	return c, why
+}
+
 // evaluate removes the potential victims of node n and gives back whom it can. The
 // candidate's victims belong to the search and are good until the next evaluation.
 // They are nil for a node that helps but cannot be the answer, since another one is

@@ -38,7 +38,7 @@ func (s *podSearch) evaluateAll(nodes chunk) {
 			s.stats.Pruned++
 			continue
 		}
-		c, why := s.evaluate(n)
+		c, why := s.try(n)
 		if s.status[n] = why; why.OK() && c.victims != nil {
 			s.consider(c)
 		}

@@ -23,7 +23,7 @@ func (s *podSearch) sample() {
 	var harmless, violating []candidate
 	for i := range potential {
 		n := potential[(i+int(s.options.Sampling.Offset))%len(potential)]
-		c, why := s.evaluate(n)
+		c, why := s.try(n)
 		if s.status[n] = why; !why.OK() {
 			continue
 		}

@@ -231,7 +231,10 @@ type Relaxation struct {
 	Amount int64          `json:"amount,omitempty"`
 }
 
-// Stats tells what a search cost. Trials are fewer in a [Planner] that has followed
+// Stats tells what a search cost, and whether a no is proved: it is not where the search
+// gave up, nor where a constraint that is not monotone, such as affinity to a potential
+// victim, says no with all of them gone. As upstream, they are all taken out first; that
+// the preemptor might fit beside some of them is not looked at. Trials are fewer in a [Planner] that has followed
 // nodes down to less than their pods ask for than in a new one: it goes on checking
 // these by the columns that it has. Nothing else depends on what was before.
 type Stats struct {

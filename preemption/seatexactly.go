@@ -11,10 +11,10 @@ import (
 // notes if that they cannot be seated is not proved.
 func (w *seating) seatExactly(d *domain.Domain) bool {
 	seated, proved := w.gangSearch.seatExactly(d)
-	w.proved = w.proved && (seated || proved)
-	if seated && w.inVain(w.team) {
-		w.dropVain()
+	if seated && w.inVain(w.team) && !w.dropVain() {
+		seated, proved = false, false
 	}
+	w.proved = w.proved && (seated || proved)
 	if seated && w.offers != nil {
 		w.offers.Reset()
 	}
@@ -24,9 +24,6 @@ func (w *seating) seatExactly(d *domain.Domain) bool {
 // seatExactly looks at every placement of as many members as are needed where they
 // are few or alike. It says whether it seated them, and whether a no is proved.
 func (s *gangSearch) seatExactly(d *domain.Domain) (seated, proved bool) {
-	if slices.ContainsFunc(s.team.children, (*team).innerWishes) {
-		return false, false
-	}
 	leaves := s.team.leaves(nil)
 	if s.trial.Interchangeable() && !slices.ContainsFunc(s.team.children, (*team).wishes) { // who gets a place does not matter, only how many do
 		leaves, _, _ = s.team.cheapest(nil)
@@ -34,44 +31,51 @@ func (s *gangSearch) seatExactly(d *domain.Domain) (seated, proved bool) {
 	s.team.leaveOut()
 	seated, proved = s.seatParts(d, leaves, func(leaf *team) int { return leaf.need() }, s.team.satisfied)
 	if seated {
-		s.narrow(d, leaves)
+		for _, c := range s.team.children {
+			s.narrow(c, d)
+		}
 	}
 	return seated, proved
 }
 
-// narrow keeps the members of child groups that get a place later in the region where
-// the others are.
-func (s *gangSearch) narrow(d *domain.Domain, leaves []*team) {
-	for _, leaf := range leaves {
-		if leaf == s.team || len(leaf.topology) == 0 || leaf.within == nil {
-			continue
+// narrow keeps the members of t that get a place later in the region where the others
+// are, and if there are none in the first one.
+func (s *gangSearch) narrow(t *team, d *domain.Domain) {
+	if len(t.topology) > 0 {
+		rounds := s.regions(t, d)
+		required := rounds[len(rounds)-1]
+		at := slices.IndexFunc(required, func(region domain.Domain) bool {
+			return !slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool {
+				return slices.ContainsFunc(leaf.members, func(m domain.MemberID) bool {
+					n := s.trial.At(m)
+					return n != cluster.NoNode && !slices.Contains(region.Nodes, n)
+				})
+			})
+		})
+		if at < 0 {
+			t.leaveOut()
+			return
 		}
-		leaf.within = nil
-		rounds := s.regions(leaf, d)
-		for i := range rounds[len(rounds)-1] {
-			region := &rounds[len(rounds)-1][i]
-			outside := func(m domain.MemberID) bool {
-				n := s.trial.At(m)
-				return n != cluster.NoNode && !slices.Contains(region.Nodes, n)
-			}
-			if !slices.ContainsFunc(leaf.members, outside) {
-				leaf.within = region
-				break
-			}
-		}
+		d = &required[at]
+	}
+	if len(t.children) == 0 && t.within != nil {
+		t.within = d
+	}
+	for _, c := range t.children {
+		s.narrow(c, d)
 	}
 }
 
 // seatParts looks for a placement of need members of each of leaves, or of none of a
 // leaf, that is enough.
 func (s *gangSearch) seatParts(d *domain.Domain, leaves []*team, need func(*team) int, enough func(func(*team) bool) bool) (seated, proved bool) {
+	groups := map[*team][]*domain.Together{}
+	for _, c := range s.team.children {
+		s.together(c, d, nil, groups)
+	}
 	parts := make([]domain.Part, len(leaves))
 	for i, leaf := range leaves {
-		parts[i] = domain.Part{Members: leaf.members, Need: need(leaf)}
-		if leaf != s.team && len(leaf.topology) > 0 && parts[i].Need > 0 {
-			rounds := s.regions(leaf, d)
-			parts[i].Regions = append([]domain.Domain{}, rounds[len(rounds)-1]...) // what is required
-		}
+		parts[i] = domain.Part{Members: leaf.members, Need: need(leaf), Groups: groups[leaf]}
 	}
 	return s.trial.SeatExact(d, parts, func(in []bool) bool {
 		for i, leaf := range leaves {
@@ -82,6 +86,33 @@ func (s *gangSearch) seatParts(d *domain.Domain, leaves []*team, need func(*team
 		}
 		return enough(func(leaf *team) bool { return leaf.within != nil })
 	})
+}
+
+// together notes for each pod group beneath t which groups, those above and t's own, keep
+// its members in one region of d.
+func (s *gangSearch) together(t *team, d *domain.Domain, above []*domain.Together, groups map[*team][]*domain.Together) {
+	if len(t.topology) > 0 {
+		g := &domain.Together{Region: make([]int32, s.ix.NumNodes())}
+		for n := range g.Region {
+			g.Region[n] = -1
+		}
+		rounds := s.regions(t, d)
+		for i, region := range rounds[len(rounds)-1] { // what is required
+			for _, n := range region.Nodes {
+				g.Region[n] = int32(i)
+			}
+		}
+		for _, leaf := range t.leaves(nil) {
+			g.Members = append(g.Members, leaf.members...)
+		}
+		above = append(slices.Clip(above), g)
+	}
+	if len(t.children) == 0 {
+		groups[t] = above
+	}
+	for _, c := range t.children {
+		s.together(c, d, above, groups)
+	}
 }
 
 // runs reports whether t may run with the members that have a place.
@@ -97,8 +128,8 @@ func (s *gangSearch) inVain(t *team) bool {
 	return slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool { return s.seatedOf(leaf) > 0 })
 }
 
-// dropVain takes those members off again.
-func (s *gangSearch) dropVain() {
+// dropVain takes those members off again, and reports whether the others fit without them.
+func (s *gangSearch) dropVain() bool {
 	list := s.trial.Assignments()
 	var drop func(t *team)
 	drop = func(t *team) {
@@ -115,5 +146,26 @@ func (s *gangSearch) dropVain() {
 	}
 	drop(s.team)
 	s.trial.UnplaceTo(0)
-	s.trial.PlaceAll(list)
+	_, why := s.trial.PlaceInTurn(list)
+	return why.OK()
+}
+
+// excluded reports whether it is proved that with fewer of the potential victims gone,
+// too, the members find no place in d, after they found none with all of them gone: where
+// constraints are not monotone, somebody who stays may open one.
+func (s *gangSearch) excluded(d *domain.Domain) (proved bool) {
+	if s.monotone() {
+		return true
+	}
+	s.trial.Untied(func() {
+		if s.given != nil {
+			_, why := s.trial.PlaceInTurn(s.given)
+			proved = !why.OK()
+		} else {
+			seated, known := s.seatExactly(d)
+			proved = !seated && known
+		}
+		s.trial.UnplaceTo(0)
+	})
+	return proved
 }

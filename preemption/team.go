@@ -43,12 +43,6 @@ func (t *team) wishes() bool {
 	return len(t.topology) > 0 || slices.ContainsFunc(t.children, (*team).wishes)
 }
 
-// innerWishes reports whether a composite group at or beneath t has topology
-// constraints.
-func (t *team) innerWishes() bool {
-	return len(t.children) > 0 && (len(t.topology) > 0 || slices.ContainsFunc(t.children, (*team).innerWishes))
-}
-
 // hardestFirst returns the child groups: those that want to be packed first, and of
 // them and of the others those that need most members.
 func (t *team) hardestFirst() []*team {
