@@ -81,8 +81,9 @@ func (p *Price) Add(q Price) {
 type LeastDisruption struct{}
 
 // Pack fills one node after the other: those that hold members already, then the
-// one with room for the most.
-type Pack struct{}
+// one with room for the most. Large members first or, with SmallFirst, small ones, of
+// which more find a place.
+type Pack struct{ SmallFirst bool }
 
 // Spread puts members on as many nodes as it can: the one with the fewest members,
 // then with room for the most.
@@ -96,10 +97,11 @@ func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []M
 }
 
 // Place places as the type says.
-func (Pack) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
+func (p Pack) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
 	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
 		return ranked(-len(t.on[n]), t.slots(m, n))
 	}}
+	g.smallFirst = p.SmallFirst
 	return g.place(members, most)
 }
 
@@ -133,14 +135,19 @@ type greedy struct {
 	rank  func(MemberID, cluster.NodeID) Price
 	taken func(MemberID, cluster.NodeID) []cluster.NodeID
 
-	queue SeatQueue // nodes with their ranks when they were put in
+	queue      SeatQueue // nodes with their ranks when they were put in
+	smallFirst bool
 }
 
-// place takes the shapes of members from large to small and returns how many
-// members found a place. O(shapes·nodes + members·log nodes) ranks.
+// place takes the shapes of members from large to small, or the other way round, and
+// returns how many members found a place. O(shapes·nodes + members·log nodes) ranks.
 func (g *greedy) place(members []MemberID, most int) int {
 	placed := 0
-	for _, shape := range g.t.byShape(members) {
+	shapes := g.t.byShape(members)
+	if g.smallFirst {
+		slices.Reverse(shapes)
+	}
+	for _, shape := range shapes {
 		if placed == most {
 			break
 		}

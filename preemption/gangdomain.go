@@ -58,8 +58,10 @@ func (s *gangSearch) tryDomain(d *domain.Domain) domain.Reason {
 		return domain.Reason{}
 	}
 	for _, placer := range s.placers() {
-		if s.place(d, placer, a.prices(placer), s.rules.members == MinCount) && !a.dearer() {
-			a.giveBack(placer)
+		if s.place(d, placer, a.prices(placer), s.rules.members == MinCount) {
+			if a.seatAll(placer); !a.dearer() {
+				a.giveBack(placer)
+			}
 		}
 		s.trial.UnplaceTo(0)
 		if a.top != nil && a.counts() {

@@ -20,6 +20,8 @@ type attemptAt struct {
 	potential []victims.UnitID
 	plain     bool // see gangSearch.plain
 
+	fullest []domain.Assignment // see seatAll; nil: not looked for yet
+
 	top     *plan // the best so far
 	tried   int   // placements
 	effort  int   // checks that moving members may still cost
@@ -152,9 +154,11 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 		if a.given != nil {
 			return a.placeGiven()
 		}
-		if a.place(a.domain, placer, a.prices(placer), a.rules.members == MinCount) || a.placeAsBefore(first) {
+		placed := a.place(a.domain, placer, a.prices(placer), a.rules.members == MinCount)
+		if placed && (a.rules.members == MinCount || len(a.trial.Placed()) >= len(first)) || a.placeAsBefore(first) {
 			return domain.Reason{}
 		}
+		a.trial.UnplaceTo(0)
 		return domain.Reason{Check: noPlacement}
 	}
 	var note func(Step)

@@ -1,6 +1,8 @@
 package preemption
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -25,6 +27,7 @@ type gangSearch struct {
 	slots   *slotSearch // nil if members can't be counted
 	counted int         // checks that counting stands for
 	brief   bool        // only verdict, domain and score are asked for
+	shares  int         // among so many domains the checks for better placements are shared out
 	each    bool        // the plan of every domain is asked for
 
 	best     *plan
@@ -81,7 +84,7 @@ func countGang(q *question) *gangSearch {
 }
 
 func bareGangSearch(q *question) *gangSearch {
-	return &gangSearch{question: q, tally: q.budgets.NewLedger(), proved: true, stats: Stats{Hooks: q.options.Hooks != nil}}
+	return &gangSearch{question: q, tally: q.budgets.NewLedger(), proved: true, shares: 1, stats: Stats{Hooks: q.options.Hooks != nil}}
 }
 
 // equip makes what trials need, once.
@@ -147,7 +150,7 @@ func (s *gangSearch) run() (*Result, error) {
 	}
 	for _, domains := range levels {
 		s.rejected, s.traces = nil, nil
-		s.stats.Domains = len(domains)
+		s.stats.Domains, s.shares = len(domains), s.numUsable(domains)
 		s.evaluateAll(domains)
 		if s.slots != nil && !s.brief {
 			s.slots.settleAll()
@@ -157,6 +160,31 @@ func (s *gangSearch) run() (*Result, error) {
 		}
 	}
 	return s.infeasible(), nil
+}
+
+// numUsable is how many of domains have a node that some member could be on if it were
+// empty; at least 1.
+func (s *gangSearch) numUsable(domains []domain.Domain) int {
+	if len(domains) == 1 {
+		return 1
+	}
+	usable := func(n cluster.NodeID) bool {
+		if s.slots == nil {
+			return s.trial.Usable(n)
+		}
+		offers := s.ix.Allocatable(n)
+		return s.slots.admits(n) && s.members[0].Resources(offers, offers).OK()
+	}
+	if s.slots == nil {
+		s.equip()
+	}
+	num := 0
+	for i := range domains {
+		if slices.ContainsFunc(domains[i].Nodes, usable) {
+			num++
+		}
+	}
+	return max(num, 1)
 }
 
 // evaluateAll looks for the plan that disrupts least, in order of the domains.

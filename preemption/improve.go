@@ -25,7 +25,7 @@ func (a *attemptAt) improve() {
 	if !a.searches() {
 		return
 	}
-	budget := a.compiled.searchChecks / a.stats.Domains
+	budget := a.compiled.searchChecks / a.shares
 	e := a.newEvery()
 	if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
 		e.run()

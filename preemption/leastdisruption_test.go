@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -62,6 +63,48 @@ func TestNoPlacementDisruptsLessInSmallClusters(t *testing.T) {
 					r := ask(&named{t, seed}, o, q)
 					require.Len(t, r.Nominations, most, "seed %d", seed)
 					require.Equal(t, score, resultDecision(r).Score, "seed %d: %s", seed, r.Message)
+				}
+				require.NotZero(t, asked)
+			})
+		}
+	}
+}
+
+// TestAllThatFitSeatsAll: whatever the rules and the placement, as many members get a
+// place as fit anywhere with everybody gone whom the gang may evict.
+func TestAllThatFitSeatsAll(t *testing.T) {
+	for name, profile := range gangsAsked() {
+		if profile.Wishes {
+			continue
+		}
+		profile.MaxMembers = 6
+		for _, o := range []preemption.Options{
+			{}, {Rules: preemption.Kubernetes136}, {Rules: preemption.KEP5710Alpha}, {LowestLevel: true},
+			{Placement: preemption.PlacePack}, {Placement: preemption.PlaceSpread},
+		} {
+			o.Members = preemption.AllThatFit
+			t.Run(fmt.Sprint(name, "/", o.Rules, o.Placement, o.LowestLevel), func(t *testing.T) {
+				t.Parallel()
+				asked := 0
+				for seed := range seeds(400) {
+					q := sound(o, gen.RandomGang(seed, profile))
+					if !asksSomething(q) {
+						continue
+					}
+					r := ask(&named{t, seed}, o, q)
+					if r.Verdict != preemption.Feasible {
+						continue
+					}
+					g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+					require.NoError(t, err)
+					verdict, able := gangTwinVerdict(o, g, q.Preemptor)
+					require.Equal(t, naive.Feasible, verdict, "seed %d", seed)
+					most := 0
+					for _, region := range able {
+						most = max(most, g.MostSeated(region.Nodes, naive.Gone(g.Potential(region.Nodes))))
+					}
+					require.Len(t, r.Nominations, most, "seed %d: %s", seed, r.Message)
+					asked++
 				}
 				require.NotZero(t, asked)
 			})

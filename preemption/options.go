@@ -116,9 +116,15 @@ type Members string
 
 // The ways to count members. The empty Members is RulesDefault.
 const (
-	RulesDefault Members = ""           // as the rules say
-	MinCount     Members = "MinCount"   // as few as the gang needs, others only where that evicts nobody more
-	AllThatFit   Members = "AllThatFit" // as many as fit with every potential victim gone
+	RulesDefault Members = ""         // as the rules say
+	MinCount     Members = "MinCount" // as few as the gang needs, others only where that evicts nobody more
+
+	// AllThatFit: as many as fit with every potential victim gone, before the score:
+	// the domain with most members wins, and in it the placements that seat as many.
+	// As many as any placement seats where members are alike, or there are at most
+	// 10,000 placements; otherwise as many as are seated large members first, or small
+	// ones first. What fits without evicting goes at once, be there fewer.
+	AllThatFit Members = "AllThatFit"
 )
 
 // Placement says where a gang goes.

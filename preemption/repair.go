@@ -95,7 +95,7 @@ const repairs = 16
 // otherwise again and again without the units that went too far, and with fewer
 // members.
 func (a *attemptAt) repair() {
-	budget := a.compiled.searchChecks / a.stats.Domains
+	budget := a.compiled.searchChecks / a.shares
 	if placed := !a.rules.mobile && !a.rules.lowest; placed { // and stays where it is
 		e := a.newEvery()
 		if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {

@@ -73,7 +73,7 @@ func (t *slotTry) countJoint(n cluster.NodeID) (units int, ok bool) {
 // countsJoint reports whether plans are found as trials find them where units have
 // several pods: those around the best are for trials.
 func (t *slotTry) countsJoint() bool {
-	return t.shared && !t.rules.mobile && !(t.improves() && t.potential <= t.searchChecks/t.stats.Domains)
+	return t.shared && !t.rules.mobile && !(t.improves() && t.potential <= t.searchChecks/t.shares)
 }
 
 // leastJoint is least where units have several pods: nodes become cheaper when members

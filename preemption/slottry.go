@@ -80,7 +80,7 @@ func (t *slotTry) fewWays(k int) bool {
 	if !t.improves() {
 		return false
 	}
-	limit := t.searchChecks / t.stats.Domains / (1 + t.potential)
+	limit := t.searchChecks / t.shares / (1 + t.potential)
 	all := len(t.members)
 	ways := make([]int, all+1) // how many ways there are to place so many
 	ways[0] = 1
@@ -138,7 +138,7 @@ func (t *slotTry) still(k int) {
 		}
 		checks += t.checks
 	}
-	if budget := t.searchChecks / t.stats.Domains; !t.joint && t.improves() && t.potential <= budget {
+	if budget := t.searchChecks / t.shares; !t.joint && t.improves() && t.potential <= budget {
 		t.climb(budget)
 	}
 }
