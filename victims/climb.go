@@ -13,7 +13,7 @@ const (
 
 // climb lays out the units of node n, but for the rooms.
 func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
-	ix, units := l.us.ix, l.us.On(n)
+	ix, units := l.us.Index(), l.us.On(n)
 	l.resize(at, len(units))
 	at.level, at.uneven, at.several, at.mixed, at.budgeted, at.elastic = at.level[:0], false, false, false, false, false
 	_, asks, started := l.parts(at.data, len(units))
@@ -60,7 +60,7 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 func (l *Ladder) uniform(u *Unit) (even, known bool) {
 	even, known = true, !u.Elastic
 	for _, p := range u.Pods {
-		even = even && l.us.ix.Priority(p) == u.Level
+		even = even && l.us.Index().Priority(p) == u.Level
 		known = known && len(l.budgets.Of(p)) == 0
 	}
 	return even, known
@@ -70,15 +70,15 @@ func (l *Ladder) uniform(u *Unit) (even, known bool) {
 // good until the next.
 func (l *Ladder) requestOn(n cluster.NodeID, u *Unit) []int64 {
 	clear(l.asked)
-	l.us.addRequests(l.asked, n, u)
+	addRequests(l.asked, l.us, n, u)
 	return l.asked
 }
 
 // addRequests adds what the pods of u on node n ask for to row.
-func (us *Units) addRequests(row []int64, n cluster.NodeID, u *Unit) {
+func addRequests(row []int64, us *Units, n cluster.NodeID, u *Unit) {
 	for _, p := range u.Pods {
-		if us.ix.NodeOf(p) == n {
-			for c, v := range us.ix.Request(p) {
+		if us.Index().NodeOf(p) == n {
+			for c, v := range us.Index().Request(p) {
 				row[c] += v
 			}
 		}

@@ -49,7 +49,7 @@ func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
 	at := *seen - l.journal.forgotten
 	switch before := l.journal.before; {
 	case l.Forgot(*seen):
-		for n := range cluster.NodeID(l.us.ix.NumNodes()) {
+		for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 			f(n)
 		}
 	default:
@@ -68,4 +68,4 @@ func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
 func (l *Ladder) Forgot(seen int) bool { return seen < l.journal.forgotten }
 
 // note puts node n into the journal.
-func (l *Ladder) note(n cluster.NodeID) { l.journal.note(n, l.us.ix.NumNodes()/2) }
+func (l *Ladder) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()/2) }

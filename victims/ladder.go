@@ -32,9 +32,6 @@ type Ladder struct {
 // owner tells who may change a part in place: after a fork nobody may who shares it.
 type owner struct{ _ byte }
 
-// Rung is the position of a unit among those of its node, most important first.
-type Rung int32
-
 // Stride is how many rungs lie between two points at which a node's free room is kept.
 const Stride = 8
 
@@ -60,10 +57,10 @@ type rungs struct {
 // goroutines as GOMAXPROCS allows where there are many, none of which outlives the call.
 func NewLadder(us *Units, b *Budgets) *Ladder {
 	l := &Ladder{us: us, budgets: b, owner: new(owner)}
-	if us.rule.PreemptionPriority || us.by.Order != nil { // levels do not order as importance does
+	if !us.ByLevel() {
 		return l
 	}
-	if l.lanes = newLanes(us.ix); l.lanes == nil {
+	if l.lanes = newLanes(us.Index()); l.lanes == nil {
 		return l
 	}
 	l.buffer()
@@ -87,7 +84,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	}
 	l.note(n)
 	at.plain, at.laid = false, false
-	l.levels.odd += b.close(i, l.us.ix.Open(n))
+	l.levels.odd += b.close(i, l.us.Index().Open(n))
 	if len(l.us.On(n)) > MostRungs {
 		return true
 	}
@@ -106,7 +103,7 @@ func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int, what chang
 	if !l.fillRooms(n, at, b, i, what) {
 		return false
 	}
-	if at.plain && !at.uneven && len(l.us.ix.Nominees(n)) == 0 {
+	if at.plain && !at.uneven && len(l.us.Index().Nominees(n)) == 0 {
 		k := len(l.us.On(n))
 		_, _, started := l.parts(at.data, k)
 		l.levels.odd -= b.open(i, at.level[:k], started)
@@ -132,7 +129,7 @@ func (l *Ladder) parts(data []uint64, k int) (rooms, asks, started []uint64) {
 
 // fillOffer keeps what node n offers in all. False if a lane cannot hold it.
 func (l *Ladder) fillOffer(n cluster.NodeID, b *Block, i int) bool {
-	copy(l.row, l.us.ix.Allocatable(n))
+	copy(l.row, l.us.Index().Allocatable(n))
 	if l.row[cluster.PodsColumn] = min(l.row[cluster.PodsColumn], openEnded); !l.lanes.packRoom(l.packed, l.row) {
 		return false
 	}
@@ -151,7 +148,7 @@ type changed struct {
 // two and so on, and keeps what the rungs and the columns want. False if a lane
 // cannot hold it.
 func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int, what changed) bool {
-	ix, words, bounds := l.us.ix, l.lanes.words, l.levels.bounds
+	ix, words, bounds := l.us.Index(), l.lanes.words, l.levels.bounds
 	copy(l.row, ix.Free(n))
 	l.row[cluster.PodsColumn] -= max(ix.Allocatable(n)[cluster.PodsColumn]-openEnded, 0)
 	overcommitted := false
@@ -173,7 +170,7 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int, what ch
 			b.put(c+1, i, l.packed, l.lanes.guards)
 		}
 		if overcommitted {
-			l.us.addRequests(l.row, n, l.us.Unit(l.us.On(n)[g]))
+			addRequests(l.row, l.us, n, l.us.Unit(l.us.On(n)[g]))
 			l.lanes.packRoom(l.packed, l.row)
 		} else {
 			for w, ask := range asks[g*words : (g+1)*words] {
@@ -214,7 +211,7 @@ func (l *Ladder) Budgeted(n cluster.NodeID) bool { return l.node(n).budgeted }
 func (l *Ladder) Budgets() *Budgets { return l.budgets }
 
 // NumResources is the number of columns of a row.
-func (l *Ladder) NumResources() int { return l.us.ix.NumResources() }
+func (l *Ladder) NumResources() int { return l.us.Index().NumResources() }
 
 // Levels returns the levels of all nodes; nil if no node is plain.
 func (l *Ladder) Levels() *Levels { return l.levels }

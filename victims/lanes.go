@@ -81,7 +81,7 @@ func newLanes(ix *cluster.Index) *Lanes {
 // every node offers are multiples of, and the largest amount that a node offers.
 func grainsOf(ix *cluster.Index) (grains, largest []int64) {
 	grains, largest = make([]int64, ix.NumResources()), make([]int64, ix.NumResources())
-	parts := make([][]int64, ranges.Parts(ix.NumPods(), fewUnits))
+	parts := make([][]int64, parts(ix))
 	ranges.Each(ix.NumPods(), len(parts), func(part, first, end int) {
 		of := make([]int64, len(grains))
 		for p := first; p < end; p++ {

@@ -5,12 +5,18 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+// fewPods are laid out by one goroutine.
+const fewPods = 4096
+
+// parts is how many goroutines share what is laid out for the pods of ix.
+func parts(ix *cluster.Index) int { return ranges.Parts(ix.NumPods(), fewPods) }
+
 // layOut lays out all nodes, block by block, on as many goroutines as pay.
 func (l *Ladder) layOut() {
-	parts := make([]*Ladder, l.us.parts())
+	parts := make([]*Ladder, parts(l.us.Index()))
 	ranges.Each(len(l.levels.blocks), len(parts), func(part, first, end int) {
 		p := l.part()
-		for n := first * BlockSize; n < min(end*BlockSize, l.us.ix.NumNodes()); n++ {
+		for n := first * BlockSize; n < min(end*BlockSize, l.us.Index().NumNodes()); n++ {
 			p.Refresh(cluster.NodeID(n))
 		}
 		parts[part] = p
@@ -32,19 +38,19 @@ func (l *Ladder) part() *Ladder {
 
 // buffer makes the buffers of Refresh.
 func (l *Ladder) buffer() {
-	l.row, l.asked = make([]int64, l.us.ix.NumResources()), make([]int64, l.us.ix.NumResources())
+	l.row, l.asked = make([]int64, l.us.Index().NumResources()), make([]int64, l.us.Index().NumResources())
 	l.packed = make([]uint64, l.lanes.words)
 }
 
 // reserve gives every node its part of two large columns.
 func (l *Ladder) reserve() {
 	units, words := 0, 0
-	for n := range cluster.NodeID(l.us.ix.NumNodes()) {
+	for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 		k := len(l.us.On(n))
 		units, words = units+k, words+l.numWords(k)
 	}
 	data, level := make([]uint64, words), make([]int32, units)
-	for n := range cluster.NodeID(l.us.ix.NumNodes()) {
+	for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 		k, at := len(l.us.On(n)), l.node(n)
 		at.owner = l.owner
 		at.data, data = data[:0:l.numWords(k)], data[l.numWords(k):]

@@ -27,7 +27,7 @@ type Levels struct {
 const mostBounds = 16
 
 func newLevels(l *Ladder) *Levels {
-	nodes := l.us.ix.NumNodes()
+	nodes := l.us.Index().NumNodes()
 	v := &Levels{odd: nodes, lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
 	v.setBounds(l.us)
 	for i := range v.blocks {
@@ -38,7 +38,7 @@ func newLevels(l *Ladder) *Levels {
 
 // setBounds chooses the priorities that have a column.
 func (v *Levels) setBounds(us *Units) {
-	parts := make([]distinct, us.parts())
+	parts := make([]distinct, parts(us.Index()))
 	ranges.Each(us.Len(), len(parts), func(part, first, end int) {
 		var d distinct
 		for u := UnitID(first); u < UnitID(end); u++ {

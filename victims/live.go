@@ -10,6 +10,20 @@ import (
 // exclusive use of the units, and leave their forks alone. Units that have prices, or
 // an order of their own, do not follow: see [Units.Follows].
 
+// Rung is the position of a unit among those of its node, most important first.
+type Rung int32
+
+// Shift is a change of the units of a node: the one on rung Out was taken away, and
+// then one was put on rung In.
+type Shift struct {
+	Node    cluster.NodeID
+	Out, In Rung // NoRung: nobody
+	Anew    bool // more than that may have changed
+}
+
+// NoRung stands for no rung.
+const NoRung Rung = -1
+
 // Follows reports whether the units can follow changes of their index.
 func (us *Units) Follows() bool { return us.cost == nil && us.inside == nil && us.by.Order == nil }
 

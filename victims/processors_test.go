@@ -36,11 +36,13 @@ func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
 		ix, err := cluster.NewIndex(&s)
 		require.NoError(t, err)
 		var ladders []*victims.Ladder
+		var units []*victims.Units
+		var covered []*victims.Budgets
 		for _, processors := range []int{1, 3} {
 			runtime.GOMAXPROCS(processors)
 			us := victims.NewUnits(ix, victims.Units137)
 			budgets := victims.NewBudgets(ix, disruption.Rule137)
-			ladders = append(ladders, victims.NewLadder(us, budgets))
+			ladders, units, covered = append(ladders, victims.NewLadder(us, budgets)), append(units, us), append(covered, budgets)
 			for n := range cluster.NodeID(ix.NumNodes()) {
 				require.True(t, slices.IsSortedFunc(us.On(n), us.Compare))
 				want := map[victims.UnitID]bool{}
@@ -52,6 +54,13 @@ func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
 			}
 		}
 		require.True(t, victims.Alike(ladders[0], ladders[1]), shape)
+		require.Equal(t, units[0].Len(), units[1].Len())
+		for u := range victims.UnitID(units[0].Len()) {
+			require.Equal(t, units[0].Unit(u), units[1].Unit(u))
+		}
+		for p := range ix.Pods() {
+			require.Equal(t, covered[0].Of(p), covered[1].Of(p))
+		}
 		require.Positive(t, ladders[0].Levels().NumOdd())
 	}
 }

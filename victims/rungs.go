@@ -21,9 +21,9 @@ func (l *Ladder) Unit(n cluster.NodeID, rung Rung) UnitID { return l.us.On(n)[ru
 // in place and the others gone. O(k) for k units on the node.
 func (l *Ladder) Room(dst []int64, n cluster.NodeID, rung Rung) []int64 {
 	at := len(dst)
-	dst = append(dst, l.us.ix.Free(n)...)
+	dst = append(dst, l.us.Index().Free(n)...)
 	for _, u := range l.us.On(n)[rung:] {
-		l.us.addRequests(dst[at:], n, l.us.Unit(u))
+		addRequests(dst[at:], l.us, n, l.us.Unit(u))
 	}
 	return dst
 }

@@ -2,20 +2,7 @@ package victims
 
 import (
 	"slices"
-
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
-
-// Shift is a change of the units of a node: the one on rung Out was taken away, and
-// then one was put on rung In.
-type Shift struct {
-	Node    cluster.NodeID
-	Out, In Rung // NoRung: nobody
-	Anew    bool // more than that may have changed
-}
-
-// NoRung stands for no rung.
-const NoRung Rung = -1
 
 // Follow lets the ladder follow some shifts, which have all been made. It reports
 // whether that could be done, as Refresh does.
@@ -51,8 +38,8 @@ func (l *Ladder) shift(s Shift) bool {
 	if s.In != NoRung {
 		unit := l.us.Unit(units[s.In])
 		p := unit.Pods[0]
-		if level, started = unit.Level, unit.Started; len(unit.Pods) > 1 || unit.Elastic || level != l.us.ix.Priority(p) ||
-			len(l.budgets.Of(p)) > 0 || !l.levels.knows([]int32{level}) || !l.lanes.packRequest(l.packed, l.us.ix.Request(p)) {
+		if level, started = unit.Level, unit.Started; len(unit.Pods) > 1 || unit.Elastic || level != l.us.Index().Priority(p) ||
+			len(l.budgets.Of(p)) > 0 || !l.levels.knows([]int32{level}) || !l.lanes.packRequest(l.packed, l.us.Index().Request(p)) {
 			return false
 		}
 	}
@@ -62,7 +49,7 @@ func (l *Ladder) shift(s Shift) bool {
 		at.owner, at.data, at.level = l.owner, slices.Clone(at.data), slices.Clone(at.level)
 	}
 	l.note(n)
-	l.levels.odd += b.close(i, l.us.ix.Open(n))
+	l.levels.odd += b.close(i, l.us.Index().Open(n))
 	what := changed{from: s.In, below: level}
 	if s.Out != NoRung && (s.In == NoRung || s.Out < s.In) {
 		what.from = s.Out

@@ -101,7 +101,7 @@ func (l *Ladder) Violating(below int32) *Violating {
 		}
 		i = len(l.cuts.list)
 		l.cuts.list = append(l.cuts.list, &Violating{
-			below: below, seen: -1, of: paged.Make[RungSet](l.us.ix.NumNodes()),
+			below: below, seen: -1, of: paged.Make[RungSet](l.us.Index().NumNodes()),
 			any: make([]uint64, len(l.levels.blocks)), all: make([]uint64, len(l.levels.blocks)),
 		})
 	}
