@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -50,10 +51,10 @@ type compiled struct {
 type podTools struct {
 	status *[]domain.Reason // by node; nil until somebody needed it
 	runner *reprieve.Runner
-	sweep  *reprieve.Sweep // nil if the ladder has no plain nodes
-	scan   *reprieve.Scan  // likewise
-	barred []uint64        // by block of nodes
-	key    []byte          // buffer of shapeKey
+	sweep  *columns.Sweep // nil if the ladder has no plain nodes
+	scan   *columns.Scan  // likewise
+	barred []uint64       // by block of nodes
+	key    []byte         // buffer of shapeKey
 	tally  *disruption.Ledger
 	trial  domain.NodeTrial
 	search podSearch
@@ -76,8 +77,8 @@ func (c *compiled) takeTools(s *sides) *podTools {
 		tally:  s.budgets.NewLedger(),
 	}
 	if levels := s.ladder.Levels(); levels != nil {
-		t.sweep = reprieve.NewSweep(s.ladder)
-		t.scan = reprieve.NewScan(t.sweep)
+		t.sweep = columns.NewSweep(s.ladder)
+		t.scan = columns.NewScan(t.sweep)
 		t.barred = make([]uint64, len(levels.Blocks()))
 	}
 	return t
@@ -205,7 +206,7 @@ type sides struct {
 	mu      sync.Mutex  // held while something is formed
 	units   *victims.Units
 	budgets *victims.Budgets
-	ladder  *victims.Ladder // nil: to be formed anew
+	ladder  *columns.Ladder // nil: to be formed anew
 	shapes  shapes
 
 	protections *victims.Protections // nil if nobody is kept beyond what priorities say
@@ -224,7 +225,7 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 		s.protections = victims.NewProtections(s.units, c.options.Guards, c.base())
 	}
 	if s.ladder == nil {
-		s.ladder = victims.NewLadder(s.units, s.budgets)
+		s.ladder = columns.NewLadder(s.units, s.budgets)
 	}
 	s.formed.Store(true)
 	return s

@@ -3,7 +3,7 @@ package preemption
 import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // PreemptSearching is Preempt with a number of feasibility checks that the search
@@ -48,7 +48,7 @@ func (o Options) PreemptPlainly(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.podUnits().ladder = new(victims.Ladder)
+	c.podUnits().ladder = new(columns.Ladder)
 	return c.preempt(p)
 }
 

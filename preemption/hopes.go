@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // hopes rules nodes out, by the columns of the ladder, that cannot be nearer than the
 // nearest so far. It knows nodes that ask nothing of the pod, and resources alone.
 type hopes struct {
 	*podSearch
-	ask   victims.Ask
+	ask   columns.Ask
 	top   int // the column of the pod's priority
 	last  int // with everybody gone
 	asked []asked
@@ -22,7 +22,7 @@ type hopes struct {
 	count int         // of the nearest so far
 	lower int         // the column of the highest priority that is lower than the nearest needs, where it needs a higher one alone; 0: none
 	above bool        // a higher priority, and nothing else, is nearer
-	near  victims.Ask // where the nearest needs one thing: what a nearer node has room for
+	near  columns.Ask // where the nearest needs one thing: what a nearer node has room for
 }
 
 // asked is a resource that the pod asks for.
@@ -105,7 +105,7 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 			}
 			continue
 		}
-		b, i := h.ladder.Levels().Blocks()[n/victims.BlockSize], n%victims.BlockSize
+		b, i := h.ladder.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
 		known := b.Plain & b.Open
 		maybe := ^known | b.Fit(&h.near, h.top, known)
 		if h.lower > 0 {
@@ -115,14 +115,14 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 		if maybe != 0 {
 			return n - i + cluster.NodeID(bits.TrailingZeros64(maybe))
 		}
-		n += victims.BlockSize - i - 1
+		n += columns.BlockSize - i - 1
 	}
 	return n
 }
 
 // none reports that node n cannot be nearer.
 func (h *hopes) none(n cluster.NodeID) bool {
-	b, i := h.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
+	b, i := h.ladder.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain&b.Open>>i&1 == 0 {
 		return false
 	}
@@ -139,7 +139,7 @@ func (h *hopes) none(n cluster.NodeID) bool {
 
 // within reports whether each resource by itself lacks little enough in column c for
 // the node to be nearer, beside a higher priority or not.
-func (h *hopes) within(b *victims.Block, c, i int, beside bool) bool {
+func (h *hopes) within(b *columns.Block, c, i int, beside bool) bool {
 	if beside && !h.above {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -137,7 +138,7 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 // fillRoom sets room to what is free on node n, which is plain, with everybody below a
 // priority gone, of each resource that the pod asks for; or to a little more.
 func (s *podSearch) fillRoom(n cluster.NodeID, below int32) {
-	b, i := s.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
+	b, i := s.ladder.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain>>i&1 == 0 {
 		first, _ := s.ladder.Rungs(n, below)
 		s.room = s.ladder.Room(s.room[:0], n, first)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -63,7 +64,7 @@ func (s *podSearch) evaluate(n cluster.NodeID) (candidate, domain.Reason) {
 // sweepNode is evaluate over the columns of the ladder. through is nil where no
 // constraint looks at the node's pods: what they say with everybody in place holds
 // with anybody gone. Otherwise it asks them about the pods that they look at.
-func (s *podSearch) sweepNode(n cluster.NodeID, through *reprieve.Gate) (candidate, domain.Reason) {
+func (s *podSearch) sweepNode(n cluster.NodeID, through *columns.Gate) (candidate, domain.Reason) {
 	first, end := s.ladder.Rungs(n, s.priority)
 	if first == end {
 		return candidate{}, domain.Reason{Check: noVictims}
@@ -101,7 +102,7 @@ func (s *podSearch) mayBeat(n cluster.NodeID) bool {
 	if b == nil || b.Violations > 0 || b.Pods != 1 {
 		return true
 	}
-	block, i := s.ladder.Levels().Blocks()[n/victims.BlockSize], int(n)%victims.BlockSize
+	block, i := s.ladder.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	return block.Plain>>i&1 == 0 || block.Beats(b, i)
 }
 
@@ -126,7 +127,7 @@ func (s *podSearch) hopelesslyWorse(n cluster.NodeID, first victims.Rung) bool {
 
 // sweepRungs gives back whom it can on the rungs first to end of node n. The
 // candidate has no victims if it is worse than the best so far.
-func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, through *reprieve.Gate) candidate {
+func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, through *columns.Gate) candidate {
 	score, ok := s.sweep.Node(n, first, end, s.bound(), through)
 	if !ok {
 		return candidate{}
@@ -139,13 +140,13 @@ func (s *podSearch) sweepRungs(n cluster.NodeID, first, end victims.Rung, throug
 }
 
 // gate asks the constraints who may return. It minds nobody yet.
-func (s *podSearch) gate() *reprieve.Gate {
+func (s *podSearch) gate() *columns.Gate {
 	if s.through == nil {
-		s.through = &reprieve.Gate{Admit: func(u victims.UnitID) bool { // units that are swept have one pod
+		s.through = &columns.Gate{Admit: func(u victims.UnitID) bool { // units that are swept have one pod
 			return s.trial.Admit(s.units.Unit(u).Pods[0])
 		}}
 	}
-	s.through.Minds = victims.RungSet{}
+	s.through.Minds = columns.RungSet{}
 	return s.through
 }
 

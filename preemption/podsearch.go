@@ -6,6 +6,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -19,10 +20,10 @@ type podSearch struct {
 	runner *reprieve.Runner
 	tally  *disruption.Ledger // for Overruns
 
-	sweep   *reprieve.Sweep // nil if anything but resources, budgets and constraints decides
-	scan    *reprieve.Scan  // likewise
-	through *reprieve.Gate  // see gate
-	looks   int             // feasibility checks outside the trial
+	sweep   *columns.Sweep // nil if anything but resources, budgets and constraints decides
+	scan    *columns.Scan  // likewise
+	through *columns.Gate  // see gate
+	looks   int            // feasibility checks outside the trial
 
 	status []domain.Reason // by node: why the pod does not fit as things are
 	found  []candidate

@@ -7,8 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // scans reports whether all nodes are looked at at once, by columns.
@@ -124,7 +123,7 @@ func (s *podSearch) remember() bool {
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if known.standing == nil {
-		known.standing = reprieve.NewStanding(s.lasting(), s.priority)
+		known.standing = columns.NewStanding(s.lasting(), s.priority)
 	}
 	if known.standing.Behind(s.ladder) {
 		known.own().Update(s.sweep, s.ix)
@@ -165,7 +164,7 @@ func (s *podSearch) noteLooks() {
 }
 
 // nodeAt is the node at a bit of a block.
-func nodeAt(block, bit int) cluster.NodeID { return cluster.NodeID(block*victims.BlockSize + bit) }
+func nodeAt(block, bit int) cluster.NodeID { return cluster.NodeID(block*columns.BlockSize + bit) }
 
 // pick takes the best of the plain nodes, and evaluates the odd ones.
 func (s *podSearch) pick() {

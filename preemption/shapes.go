@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // shapes remembers how the nodes stand for the shapes of pods that are asked about
@@ -26,12 +26,12 @@ type shape struct {
 	warm   bool
 
 	mu       sync.Mutex
-	standing *reprieve.Standing // nil as long as nobody needed it
-	shared   bool               // with a fork: cloned before it is changed
+	standing *columns.Standing // nil as long as nobody needed it
+	shared   bool              // with a fork: cloned before it is changed
 }
 
 // own returns the standing for a change.
-func (s *shape) own() *reprieve.Standing {
+func (s *shape) own() *columns.Standing {
 	if s.shared {
 		s.standing, s.shared = s.standing.Clone(), false
 	}

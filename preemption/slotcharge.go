@@ -3,6 +3,7 @@ package preemption
 import (
 	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -58,7 +59,7 @@ func (t *slotTry) charge() {
 	}
 	t.tally.Reset()
 	if t.marked = t.harmful; t.marked {
-		t.harms = func(n cluster.NodeID) *victims.RungSet { return &t.harm[n] }
+		t.harms = func(n cluster.NodeID) *columns.RungSet { return &t.harm[n] }
 		t.seats.Charge(t.harms)
 	}
 }
@@ -96,7 +97,7 @@ func (t *slotTry) chargeSpent() {
 	violating := t.ladder.Violating(t.priority)
 	for i := range t.parts {
 		s := &t.parts[i]
-		t.harmful = t.harmful || violating.Any(int(s.base/victims.BlockSize))&s.nodes != 0
+		t.harmful = t.harmful || violating.Any(int(s.base/columns.BlockSize))&s.nodes != 0
 	}
 	if t.harmful {
 		t.harms = violating.Of
@@ -140,6 +141,6 @@ func (t *slotTry) discharge() {
 		return
 	}
 	for _, n := range t.domain.Nodes {
-		t.harm[n] = victims.RungSet{}
+		t.harm[n] = columns.RungSet{}
 	}
 }

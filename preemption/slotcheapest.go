@@ -7,12 +7,12 @@ import (
 	"sort"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // nodeCost is a node with what the first member there costs.
 type nodeCost struct {
-	cost reprieve.Cost
+	cost columns.Cost
 	at   int32
 }
 
@@ -81,8 +81,8 @@ func (t *slotTry) priceFirsts() {
 }
 
 // cost is what has to go on a node for k members.
-func (t *slotTry) cost(at, k int32) reprieve.Cost {
-	if k == 1 && len(t.firsts) > 0 && t.firsts[at] != (reprieve.Cost{}) {
+func (t *slotTry) cost(at, k int32) columns.Cost {
+	if k == 1 && len(t.firsts) > 0 && t.firsts[at] != (columns.Cost{}) {
 		return t.firsts[at]
 	}
 	return t.seats.Cost(t.node(at), int64(k))

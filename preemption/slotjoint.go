@@ -6,7 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -29,13 +29,13 @@ type jointTools struct {
 	fresh   []bool // by position: among reached
 	reached []int32
 	losses  *victims.Losses
-	giving  *reprieve.Joint
+	giving  *columns.Joint
 }
 
 // bookedNode is a node with members on it.
 type bookedNode struct {
 	at, k int32
-	out   victims.RungSet // who has to go for them
+	out   columns.RungSet // who has to go for them
 }
 
 // countJoint counts the potential victims on node n that were not counted in this domain
@@ -131,7 +131,7 @@ func (j *slotJoint) on(at int32) int32 {
 	return 0
 }
 
-var nobody victims.RungSet
+var nobody columns.RungSet
 
 // price is what has to go for one more member on a node beyond who has to go for those
 // who are there; see [victims.Offers.Price].
@@ -177,7 +177,7 @@ func (j *slotJoint) take(at int32) {
 }
 
 // each calls f for the rungs of set whose units have several pods.
-func each(set *victims.RungSet, pods []int32, f func(victims.Rung)) {
+func each(set *columns.RungSet, pods []int32, f func(victims.Rung)) {
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			if g := w*64 + bits.TrailingZeros64(word); pods != nil && pods[g] > 1 {
@@ -205,7 +205,7 @@ func (j *slotJoint) reachFrom(u victims.UnitID, n cluster.NodeID) {
 func (t *slotTry) giveBack(seq []int32) *slotPlan {
 	j := &t.slotTools.joint
 	if j.giving == nil {
-		j.giving = reprieve.NewJoint(t.seats, t.units, j.losses)
+		j.giving = columns.NewJoint(t.seats, t.units, j.losses)
 	}
 	j.giving.Reset()
 	p := &slotPlan{seq: seq, spots: t.spots(seq), known: true}

@@ -2,7 +2,7 @@ package preemption
 
 import (
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -11,12 +11,12 @@ type slotLosses struct {
 	// list has them with a mark that is odd if the loss violates a budget, and else
 	// twice the number of the loss.
 	list   []victims.Marked
-	sorted bool                // list is, most important first
-	short  []reprieve.Shortage // by number: why it can't come back
+	sorted bool               // list is, most important first
+	short  []columns.Shortage // by number: why it can't come back
 }
 
 // add notes that unit u goes.
-func (l *slotLosses) add(u victims.UnitID, harms bool, why reprieve.Shortage) {
+func (l *slotLosses) add(u victims.UnitID, harms bool, why columns.Shortage) {
 	m := victims.Marked{Unit: u, Mark: int32(2 * len(l.list))}
 	if harms {
 		m.Mark++
@@ -37,7 +37,7 @@ func (f *slotSearch) lossesOn(tools *slotTools, d *domain.Domain, spots []spot) 
 	for _, s := range spots {
 		pods += int(s.cost.Price().Pods)
 	}
-	l := slotLosses{list: make([]victims.Marked, 0, pods), short: make([]reprieve.Shortage, 0, pods)}
+	l := slotLosses{list: make([]victims.Marked, 0, pods), short: make([]columns.Shortage, 0, pods)}
 	for _, s := range spots {
 		n := d.Nodes[s.at]
 		on := f.units.On(n)

@@ -3,7 +3,7 @@ package preemption
 import (
 	"math"
 
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -39,10 +39,10 @@ func (m *slotMoving) losses() (l slotLosses) {
 	for _, s := range m.top.spots {
 		m.count[s.at] = s.k
 	}
-	l.list, l.short = make([]victims.Marked, 0, len(m.lost)), make([]reprieve.Shortage, 0, len(m.lost))
+	l.list, l.short = make([]victims.Marked, 0, len(m.lost)), make([]columns.Shortage, 0, len(m.lost))
 	last := int32(-1)
 	for _, x := range m.lost {
-		why := reprieve.Shortage{Alone: true}
+		why := columns.Shortage{Alone: true}
 		if k := int64(m.count[x.at]); k > 0 {
 			switch n := m.node(x.at); {
 			case x.at == last:

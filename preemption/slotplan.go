@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -23,7 +23,7 @@ type slotPlan struct {
 type spot struct {
 	at   int32
 	k    int32
-	cost reprieve.Cost
+	cost columns.Cost
 }
 
 // weigh prices a placement; nil if it costs more than the best so far.

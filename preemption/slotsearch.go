@@ -8,7 +8,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -28,7 +28,7 @@ type slotSearch struct {
 
 // slotTools are the buffers of a slotSearch; they are used again.
 type slotTools struct {
-	seats  *reprieve.Seats
+	seats  *columns.Seats
 	sorter victims.Sorter
 	tally  *disruption.Ledger
 
@@ -38,9 +38,9 @@ type slotTools struct {
 	odd       []int32   // positions of those with room of which the columns don't tell everything
 	count     []int32   // by position: members there; zero in between
 	costs     []nodeCost
-	firsts    []reprieve.Cost // by position, where it is known: what the first member there costs
+	firsts    []columns.Cost // by position, where it is known: what the first member there costs
 	row       []int64
-	harm      []victims.RungSet // by node: the loss violates a budget
+	harm      []columns.RungSet // by node: the loss violates a budget
 	charging  []int64           // by budget: potential victims that it covers
 	contests  []contest         // by budget
 	contested []victims.Marked  // by budgets that not all of them can have, marked with
@@ -93,7 +93,7 @@ func (q *question) borrowSlots() *slotTools {
 	if t, ok := q.slotTools.Get().(*slotTools); ok && t.seats.Over(q.ladder) {
 		return t
 	}
-	return &slotTools{seats: reprieve.NewSeats(q.ladder), tally: q.budgets.NewLedger()}
+	return &slotTools{seats: columns.NewSeats(q.ladder), tally: q.budgets.NewLedger()}
 }
 
 // findHeld adds up what nominated pods hold that count as running.

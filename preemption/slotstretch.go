@@ -4,13 +4,13 @@ import (
 	"math/bits"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // stretch is a part of a domain: nodes in a row, all in one block of the levels.
 // Bit i of a set is for the i-th node of the block.
 type stretch struct {
-	block *victims.Block
+	block *columns.Block
 	base  cluster.NodeID // the first node of the block
 	at    int32          // position in the domain of the first node of the stretch
 	nodes uint64
@@ -32,8 +32,8 @@ func (f *slotSearch) divide(list []stretch, nodes []cluster.NodeID) []stretch {
 	anywhere := f.member.Anywhere()
 	for at := 0; at < len(nodes); {
 		n := nodes[at]
-		s := stretch{block: blocks[n/victims.BlockSize], base: n / victims.BlockSize * victims.BlockSize, at: int32(at)}
-		end := s.base + victims.BlockSize
+		s := stretch{block: blocks[n/columns.BlockSize], base: n / columns.BlockSize * columns.BlockSize, at: int32(at)}
+		end := s.base + columns.BlockSize
 		for last := n - 1; at < len(nodes) && last < nodes[at] && nodes[at] < end; at++ {
 			last = nodes[at]
 			s.nodes |= 1 << (last - s.base)

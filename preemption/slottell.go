@@ -5,7 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // telling spells out the victims of a plan, each with the check that its return
@@ -45,7 +45,7 @@ func (f *slotSearch) tell(p *plan) []Victim {
 }
 
 // victim spells out the i-th victim of p.
-func (t *telling) victim(p *plan, i int32, why reprieve.Shortage) {
+func (t *telling) victim(p *plan, i int32, why columns.Shortage) {
 	u := p.victims[i]
 	unit, v := t.units.Unit(u), &t.list[i]
 	id := unit.Pods[0]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -18,7 +19,7 @@ type slotTry struct {
 	potential int                                   // how many potential victims there are
 	harmful   bool                                  // the loss of some violates a budget
 	marked    bool                                  // harm says whose
-	harms     func(cluster.NodeID) *victims.RungSet // whose does, by node; nil: nobody's
+	harms     func(cluster.NodeID) *columns.RungSet // whose does, by node; nil: nobody's
 	joint     bool                                  // some units have several pods
 	shared    bool                                  // some potential victims have
 	cheapest  []nodeCost                            // nodes in order of what the first member there costs; not all

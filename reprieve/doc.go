@@ -10,13 +10,6 @@
 // [Runner.RunWithin] does search: for victims that keep within caps, or are cheapest,
 // member by member where groups are elastic. Its [Proof] says how far to rely on it.
 //
-// Where nothing but resources and budgets decides, [Sweep] does for a lone pod what
-// Runner.Run does, over the packed columns of a [victims.Ladder]; [Scan] finds the
-// nodes worth it by one pass over [victims.Levels]; and [Standing] remembers the outcome of
-// every node for one shape of pod, so that the next question costs what has changed. For
-// equal members of a gang, [Seats] tells what a node costs, and [Joint] who returns where
-// units have pods on several nodes.
-//
 // Nothing here reads a clock, logs, or allocates once a [Runner] is warm.
 //
 // Source: KEP-5710, "Preemption algorithm"; kube-scheduler v1.36, victims on a node.

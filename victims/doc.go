@@ -9,10 +9,8 @@
 // the numbers by which upstream chooses among domains. [Protections] keep units from
 // being evicted, a [Tariff] prices them.
 //
-// A [Ladder] lays the units of each node out for searches over all nodes: amounts
-// packed into few words ([Lanes]), and [Levels], which tell by one pass over all nodes
-// the lowest priority that has to go. It follows changes at the cost of the nodes that
-// change.
+// Units and [Budgets] follow changes of their index at the cost of the units that change,
+// and tell what that moves on each node ([Shift]).
 //
 // Source: KEP-5710, "Preemption unit"; kube-scheduler v1.36 and v1.37.
 package victims

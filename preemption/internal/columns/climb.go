@@ -1,0 +1,89 @@
+package columns
+
+import "github.com/preempt-go/preempt/preemption/cluster"
+import (
+	"github.com/preempt-go/preempt/victims"
+)
+
+// climbed is how laying out the units of a node ended.
+type climbed int
+
+const (
+	laidOut   climbed = iota
+	notPlain          // a unit has several pods, and more to it than their number, or asks for more than lanes hold
+	notPacked         // a unit asks for a part of a grain
+)
+
+// climb lays out the units of node n, but for the rooms.
+func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
+	ix, units := l.us.Index(), l.us.On(n)
+	l.resize(at, len(units))
+	at.level, at.uneven, at.several, at.mixed, at.budgeted, at.elastic = at.level[:0], false, false, false, false, false
+	_, asks, started := l.parts(at.data, len(units))
+	words := l.lanes.words
+	for i, u := range units {
+		unit := l.us.Unit(u)
+		p, ask := unit.Pods[0], asks[i*words:][:words]
+		switch {
+		case len(unit.Pods) > 1:
+			even, known := l.uniform(unit)
+			if !known || !l.lanes.packRequest(ask, l.requestOn(n, unit)) {
+				return notPlain
+			}
+			at.several, at.mixed = true, at.mixed || !even
+		case l.lanes.packRequest(ask, ix.Request(p)):
+		case l.lanes.divides(ix.Request(p)): // more than any node offers: other lanes would not do either
+			return notPlain
+		default:
+			return notPacked
+		}
+		at.level, started[i] = append(at.level, unit.Level), uint64(unit.Started)
+		at.uneven = at.uneven || len(unit.Pods) == 1 && unit.Level != ix.Priority(p)
+		at.elastic = at.elastic || unit.Elastic
+		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
+	}
+	switch {
+	case at.uneven && at.several:
+		return notPlain
+	case at.uneven:
+		for _, u := range units {
+			at.level = append(at.level, ix.Priority(l.us.Unit(u).Pods[0]))
+		}
+	case at.several:
+		for _, u := range units {
+			at.level = append(at.level, int32(len(l.us.Unit(u).Pods)))
+		}
+	}
+	return laidOut
+}
+
+// uniform reports whether nothing tells the pods of u apart when they are scored: even
+// if all have its priority; known if besides that no budget covers one, and it goes
+// whole.
+func (l *Ladder) uniform(u *victims.Unit) (even, known bool) {
+	even, known = true, !u.Elastic
+	for _, p := range u.Pods {
+		even = even && l.us.Index().Priority(p) == u.Level
+		known = known && len(l.budgets.Of(p)) == 0
+	}
+	return even, known
+}
+
+// requestOn returns the row of what the pods of u on node n ask for together; it is
+// good until the next.
+func (l *Ladder) requestOn(n cluster.NodeID, u *victims.Unit) []int64 {
+	clear(l.asked)
+	addRequests(l.asked, l.us, n, u)
+	return l.asked
+}
+
+// addRequests adds what the pods of u on node n ask for to row.
+func addRequests(row []int64, us *victims.Units, n cluster.NodeID, u *victims.Unit) {
+	for _, p := range u.Pods {
+		if us.Index().NodeOf(p) == n {
+			for c, v := range us.Index().Request(p) {
+				row[c] += v
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package columns
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// journal tells which nodes of a ladder were refreshed, in turn. What is read of it is
+// how far it was read before.
+type journal struct {
+	forgotten   int              // how many it does not have any more
+	before, own []cluster.NodeID // what was noted before a fork, which its other side has too, and since
+}
+
+func (j *journal) len() int { return j.forgotten + len(j.before) + len(j.own) }
+
+// note adds n. Beyond long nodes the older half is forgotten: to look at all nodes anew
+// costs no more then.
+func (j *journal) note(n cluster.NodeID, long int) {
+	if len(j.before)+len(j.own) > long {
+		all := slices.Concat(j.before, j.own)
+		old := len(all) - long/2
+		j.forgotten, j.before, j.own = j.forgotten+old, nil, slices.Clone(all[old:])
+	}
+	j.own = append(j.own, n)
+}
+
+// fork returns a copy.
+func (j *journal) fork() journal {
+	f := journal{forgotten: j.forgotten}
+	switch {
+	case len(j.before) == 0:
+		f.before = slices.Clip(j.own)
+	case len(j.own) == 0:
+		f.before = j.before
+	default:
+		f.before = slices.Concat(j.before, j.own)
+	}
+	return f
+}
+
+// Changes is how long the journal of refreshed nodes is by now.
+func (l *Ladder) Changes() int { return l.journal.len() }
+
+// Since calls f for each node that was refreshed since the journal was as long as seen,
+// and moves seen on; for every node if seen is below zero or too long ago.
+func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
+	at := *seen - l.journal.forgotten
+	switch before := l.journal.before; {
+	case l.Forgot(*seen):
+		for n := range cluster.NodeID(l.us.Index().NumNodes()) {
+			f(n)
+		}
+	default:
+		for i := at; i < len(before); i++ {
+			f(before[i])
+		}
+		for _, n := range l.journal.own[max(at-len(before), 0):] {
+			f(n)
+		}
+	}
+	*seen = l.Changes()
+}
+
+// Forgot reports whether the journal does not tell any more what was refreshed since it
+// was as long as seen.
+func (l *Ladder) Forgot(seen int) bool { return seen < l.journal.forgotten }
+
+// note puts node n into the journal.
+func (l *Ladder) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()/2) }

@@ -1,0 +1,174 @@
+package columns
+
+import (
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Levels keeps, for each node and each of some priorities, what is free there with
+// every unit of at most that priority gone, packed: so that the lowest priority that
+// has to go, on any node, is found by one pass. It covers the plain nodes without
+// nominated pods; the others are odd, and have to be looked at one by one.
+type Levels struct {
+	lanes  *Lanes
+	bounds []int32 // ascending; column i+1 is with every unit of at most bounds[i] gone, column 0 with nobody gone
+	// Complete: every level of a unit is among the bounds.
+	complete bool
+	blocks   []*Block
+	owner    *owner
+	odd      int
+}
+
+// mostBounds is how many priorities have a column. With more levels than that, the
+// bounds divide the units into parts of the same size.
+const mostBounds = 16
+
+func newLevels(l *Ladder) *Levels {
+	nodes := l.us.Index().NumNodes()
+	v := &Levels{odd: nodes, lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
+	v.setBounds(l.us)
+	for i := range v.blocks {
+		v.blocks[i] = newBlock(v.owner, len(v.bounds)+1, v.lanes.guards)
+	}
+	return v
+}
+
+// setBounds chooses the priorities that have a column.
+func (v *Levels) setBounds(us *victims.Units) {
+	parts := make([]distinct, parts(us.Index()))
+	ranges.Each(us.Len(), len(parts), func(part, first, end int) {
+		var d distinct
+		for u := victims.UnitID(first); u < victims.UnitID(end); u++ {
+			if us.Exists(u) {
+				d.add(us.Unit(u).Level)
+			}
+		}
+		parts[part] = d
+	})
+	var all distinct
+	for _, d := range parts {
+		for _, level := range d.levels {
+			all.add(level)
+		}
+	}
+	if v.complete = len(all.levels) <= mostBounds; v.complete {
+		v.bounds = all.levels
+		return
+	}
+	v.splitEvenly(us)
+}
+
+// distinct are some levels, ascending, no more of them than one above mostBounds.
+type distinct struct {
+	levels []int32
+	recent [64]int64 // some of them, with 1<<32 added: most units have one of these
+}
+
+func (d *distinct) add(level int32) {
+	recent := &d.recent[uint32(level)*0x9e3779b1>>26]
+	if *recent == int64(level)+1<<32 {
+		return
+	}
+	*recent = int64(level) + 1<<32
+	if i, known := slices.BinarySearch(d.levels, level); !known && len(d.levels) <= mostBounds {
+		d.levels = slices.Insert(d.levels, i, level)
+	}
+}
+
+// splitEvenly lets the bounds divide the units into parts of the same size.
+func (v *Levels) splitEvenly(us *victims.Units) {
+	v.complete, v.bounds = false, nil
+	all := make([]int32, 0, us.Len())
+	for u := range victims.UnitID(us.Len()) {
+		if us.Exists(u) {
+			all = append(all, us.Unit(u).Level)
+		}
+	}
+	slices.Sort(all)
+	for i := 1; i <= mostBounds; i++ {
+		v.bounds = append(v.bounds, all[i*len(all)/mostBounds-1])
+	}
+	v.bounds = slices.Compact(v.bounds)
+}
+
+// knows reports whether the bounds suit levels, of a node's units.
+func (v *Levels) knows(levels []int32) bool {
+	c := len(v.bounds)
+	if !v.complete {
+		return len(levels) == 0 || levels[0] <= v.bounds[c-1]
+	}
+	for _, level := range levels { // descending
+		for c > 0 && v.bounds[c-1] > level {
+			c--
+		}
+		if c == 0 || v.bounds[c-1] != level {
+			return false
+		}
+	}
+	return true
+}
+
+// own returns the block of node n for a change in place, and the place of n in it.
+func (v *Levels) own(n cluster.NodeID) (*Block, int) {
+	i := int(n) / BlockSize
+	b := v.blocks[i]
+	if b.owner != v.owner {
+		mine := *b
+		mine.owner = v.owner
+		mine.columns, mine.offers = slices.Clone(b.columns), slices.Clone(b.offers)
+		mine.spans, mine.offered = slices.Clone(b.spans), slices.Clone(b.offered)
+		b = &mine
+		v.blocks[i] = b
+	}
+	return b, int(n) % BlockSize
+}
+
+func (v *Levels) fork(o *owner) *Levels {
+	fork := *v
+	fork.owner = o
+	fork.blocks = slices.Clone(v.blocks)
+	return &fork
+}
+
+// Column returns the column with all of the units gone that are below a priority,
+// and whether that is exactly so: otherwise some more are gone.
+func (v *Levels) Column(below int32) (c int, exact bool) {
+	c, _ = slices.BinarySearch(v.bounds, below)
+	if v.complete || c == len(v.bounds) || c > 0 && v.bounds[c-1] == below-1 {
+		return c, true
+	}
+	return c + 1, false
+}
+
+// NumOdd is how many nodes are odd.
+func (v *Levels) NumOdd() int { return v.odd }
+
+// Blocks returns the blocks, in order of the nodes. They belong to v.
+func (v *Levels) Blocks() []*Block { return v.blocks }
+
+// Last is the column with everybody gone.
+func (v *Levels) Last() int { return len(v.bounds) }
+
+// AtMost is the highest level that is gone in column c; math.MinInt64 where nobody is.
+func (v *Levels) AtMost(c int) int64 {
+	if c == 0 {
+		return math.MinInt64
+	}
+	return int64(v.bounds[c-1])
+}
+
+// Above is a bound from below for the highest level that has to go where column c is
+// the first with room: the level itself, as far as each has a column.
+func (v *Levels) Above(c int) int32 {
+	switch {
+	case v.complete:
+		return v.bounds[c-1]
+	case c > 1:
+		return v.bounds[c-2] + 1
+	}
+	return math.MinInt32
+}

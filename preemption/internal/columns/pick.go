@@ -1,0 +1,215 @@
+package columns
+
+import (
+	"math"
+
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Several goroutines pick where each has at least nodesPerPicker nodes, after one has
+// picked among the first headSize.
+const (
+	nodesPerPicker = 8192
+	headSize       = 1024
+)
+
+// Pick returns the best of the nodes that Run found, the first in order among equals,
+// and its score; NoNode if there is none. O(k) for k units on those nodes. Many nodes
+// are divided among as many goroutines as there are processors; the answer is the
+// same.
+func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
+	return s.pick(below, ranges.Parts(len(s.Tied)+len(s.Touchy), nodesPerPicker))
+}
+
+// pick is Pick by a number of goroutines. Where the best of the first nodes loses a
+// single pod, most of the others are left out unread, and one goroutine is enough.
+func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
+	for len(s.pickers) < workers {
+		s.pickers = append(s.pickers, picker{out: make([]victims.Rung, 0, MostRungs)})
+	}
+	tied, touchy, best := s.Tied, s.Touchy, &s.pickers[0]
+	best.reset(s, below)
+	if workers > 1 {
+		best.tied, best.touchy = nil, nil
+		if head := min(len(tied)/8, headSize); head > 0 {
+			best.tied, tied = tied[:head], tied[head:]
+		} else {
+			head = min(len(touchy)/8, headSize)
+			best.touchy, touchy = touchy[:head], touchy[head:]
+		}
+		if best.run(); best.best != cluster.NoNode && best.score.Pods == 1 {
+			workers = 1
+		}
+	}
+	for i := range s.pickers[:workers] {
+		p := &s.pickers[i]
+		if i > 0 {
+			p.reset(s, below)
+			p.best, p.score = best.best, best.score
+		}
+		p.tied, p.touchy = part(tied, i, workers), part(touchy, i, workers)
+	}
+	if workers > 1 {
+		ranges.Each(workers, workers, func(i, _, _ int) { s.pickers[i].run() })
+	} else {
+		best.run()
+	}
+	for i := range s.pickers[1:workers] {
+		if p := &s.pickers[1+i]; p.best != cluster.NoNode && best.loses(p.best, p.score) {
+			best = p
+		}
+	}
+	return best.best, best.score
+}
+
+// part is the i-th of equal parts of list.
+func part(list []cluster.NodeID, i, parts int) []cluster.NodeID {
+	return list[i*len(list)/parts : (i+1)*len(list)/parts]
+}
+
+// picker picks the best of some nodes.
+type picker struct {
+	sweep        Sweep
+	scan         *Scan
+	blocks       []*Block
+	below        int32
+	tied, touchy []cluster.NodeID
+
+	best  cluster.NodeID
+	score victims.Score
+
+	out  []victims.Rung // buffers of sweep
+	free []uint64
+}
+
+// reset makes p ready for the question of s, and no node is picked.
+func (p *picker) reset(s *Scan, below int32) {
+	p.sweep = Sweep{
+		ladder: s.sweep.ladder, violating: s.sweep.violating, request: s.sweep.request, ask: s.sweep.ask,
+		out: p.out, free: p.free,
+	}
+	p.scan, p.blocks, p.below, p.best = s, s.sweep.ladder.Levels().Blocks(), below, cluster.NoNode
+}
+
+// loses reports whether node n with that score is better than what p has picked.
+func (p *picker) loses(n cluster.NodeID, score victims.Score) bool {
+	if p.best == cluster.NoNode {
+		return true
+	}
+	c := score.Compare(p.score)
+	return c < 0 || c == 0 && n < p.best
+}
+
+func (p *picker) run() {
+	if len(p.sweep.ask.Words) == 1 {
+		p.pick1()
+	} else {
+		for _, n := range p.tied {
+			if p.best == cluster.NoNode || p.mayBeat(&p.score, n) {
+				p.try(n)
+			}
+		}
+	}
+	for _, n := range p.touchy {
+		if p.best == cluster.NoNode || p.promises(n) {
+			p.try(n)
+		}
+	}
+	p.out, p.free = p.sweep.out, p.sweep.free
+}
+
+// try picks node n if it is better.
+func (p *picker) try(n cluster.NodeID) {
+	first, end := p.sweep.ladder.Rungs(n, p.below)
+	var bound *victims.Score
+	if p.best != cluster.NoNode {
+		bound = &p.score
+	}
+	if score, ok := p.sweep.Node(n, first, end, bound, nil); ok && p.loses(n, score) {
+		p.best, p.score = n, score
+	}
+}
+
+// promises reports whether touchy node n may be better than what is picked. It says yes
+// where it can't tell.
+func (p *picker) promises(n cluster.NodeID) bool {
+	at, i := int(n)/BlockSize, int(n)%BlockSize
+	b := p.blocks[at]
+	if all := p.sweep.violating.All(at)>>i&1 != 0; all && p.score.Violations == 0 {
+		return false
+	} else if all && p.score.Violations == 1 && p.score.Pods == 1 {
+		return b.Beats(&p.score, i)
+	}
+	// Where a tied node is picked, nobody of a higher priority than there may have to go.
+	return len(p.tied) == 0 || p.score.Violations > 0 || b.FitOne(&p.sweep.ask, p.scan.low, i)
+}
+
+// mayBeat reports whether tied node n may be better than one with the score best. It
+// says yes where it can't tell.
+func (p *picker) mayBeat(best *victims.Score, n cluster.NodeID) bool {
+	return best.Pods != 1 || p.blocks[n/BlockSize].Beats(best, int(n)%BlockSize)
+}
+
+// pick1 is try for each of the tied nodes in one loop, where asks are one word wide. On
+// these nodes levels are the pods' own priorities, so that the first unit that stays
+// out has the highest.
+func (p *picker) pick1() {
+	ask, mask := p.sweep.ask.Words[0], p.sweep.ask.Masks[0]
+	guards, rest := p.sweep.ask.Guards[0], p.sweep.ask.Rest[0]
+	ladder := p.sweep.ladder
+	best := victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
+	if p.best != cluster.NoNode {
+		best = p.score
+	}
+nodes:
+	for _, n := range p.tied {
+		if !p.mayBeat(&best, n) {
+			continue
+		}
+		at := ladder.At(n)
+		if at.Pods != nil {
+			p.score = best
+			p.try(n)
+			if p.best != cluster.NoNode {
+				best = p.score
+			}
+			continue
+		}
+		first, end := at.Below(p.below)
+		sample := int(end-1) / Stride
+		for ; sample > int(first)/Stride && (at.Rooms[sample]-ask)&guards != guards; sample-- {
+		}
+		free := at.Rooms[sample] - ask | rest
+		score := victims.Score{Started: math.MaxInt64}
+		most := best.Sum
+		for g := sample * Stride; g < int(end); g++ {
+			left := free - at.Asks[g]&mask
+			if left&guards == guards {
+				free = left
+				continue
+			}
+			own := at.Levels[g]
+			if score.Pods == 0 {
+				if score.Highest = own; own > best.Highest {
+					continue nodes
+				}
+				if own < best.Highest {
+					most = math.MaxInt64
+				}
+			}
+			score.Pods++
+			if score.Sum += int64(own) + 1<<31; score.Sum > most {
+				continue nodes
+			}
+			if own == score.Highest {
+				score.Started = min(score.Started, int64(at.Started[g]))
+			}
+		}
+		if p.best == cluster.NoNode || score.Compare(best) < 0 {
+			p.best, best = n, score
+		}
+	}
+	p.score = best
+}

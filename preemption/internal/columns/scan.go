@@ -1,0 +1,117 @@
+package columns
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Scan looks at all plain nodes at once, column by column: where the pod that the
+// Sweep was asked about fits, where preemption helps, and what is short elsewhere.
+// Nodes that [victims.Levels] calls odd are left out. It is used again from question
+// to question. Not safe for concurrent use.
+type Scan struct {
+	sweep   *Sweep
+	pickers []picker
+
+	// Fits is the first node that has room as things are, or NoNode; nothing else is
+	// set then.
+	Fits cluster.NodeID
+
+	// Tied are the nodes on which the lowest priority has to go, as far as the columns
+	// tell them apart, of those that violate no budget in any case. They contain the
+	// best of those.
+	Tied []cluster.NodeID
+
+	// Touchy are the nodes on which preemption helps and may violate a budget.
+	Touchy []cluster.NodeID
+
+	Helped   int   // on how many nodes preemption helps
+	Nobody   int   // on how many it does not, as nobody may go
+	Short    []int // by resource: on how many it does not, as that is the first that is short
+	TooSmall []int // likewise, for nodes that have too little of something in all
+
+	top, low int // columns: of the priority, and the lowest that fits somewhere
+	exact    bool
+}
+
+// NewScan returns a Scan with the sweep s.
+func NewScan(s *Sweep) *Scan { return &Scan{sweep: s} }
+
+// Run scans for units below a priority, which the sweep was asked about. barred has,
+// for each block, the nodes where the pod must not go. O(n) for n nodes.
+func (s *Scan) Run(below int32, barred []uint64) {
+	levels := s.sweep.ladder.Levels()
+	s.top, s.exact = levels.Column(below)
+	s.Fits, s.Tied, s.Touchy = cluster.NoNode, s.Tied[:0], s.Touchy[:0]
+	s.Helped, s.Nobody = 0, 0
+	s.Short = append(s.Short[:0], make([]int, s.sweep.ladder.NumResources())...)
+	s.TooSmall = append(s.TooSmall[:0], make([]int, s.sweep.ladder.NumResources())...)
+	s.low = s.top
+	for i, b := range levels.Blocks() {
+		may := b.Plain &^ barred[i]
+		helps := b.Fit(&s.sweep.ask, s.top, may)
+		helps &^= s.explain(b, i, may, helps, below)
+		s.Helped += bits.OnesCount64(helps)
+		clear := helps
+		if s.sweep.violating != nil {
+			touchy := helps & s.sweep.violating.Any(i)
+			clear &^= touchy
+			if fits := b.Fit(&s.sweep.ask, 0, touchy); fits != 0 {
+				clear |= fits // the scan ends here
+			}
+			s.Touchy = appendNodes(s.Touchy, i, touchy)
+		}
+		if s.low < s.top {
+			clear = b.Fit(&s.sweep.ask, s.low, clear)
+		}
+		if clear == 0 {
+			continue
+		}
+		for s.low > 0 {
+			lower := b.Fit(&s.sweep.ask, s.low-1, clear)
+			if lower == 0 {
+				break
+			}
+			s.low, clear, s.Tied = s.low-1, lower, s.Tied[:0]
+		}
+		s.Tied = appendNodes(s.Tied, i, clear)
+		if s.low == 0 {
+			s.Fits = s.Tied[0]
+			return
+		}
+	}
+}
+
+func appendNodes(list []cluster.NodeID, block int, set uint64) []cluster.NodeID {
+	for ; set != 0; set &= set - 1 {
+		list = append(list, cluster.NodeID(block*BlockSize+bits.TrailingZeros64(set)))
+	}
+	return list
+}
+
+// explain counts why preemption does not help on those nodes of block i that may host
+// the pod and are not among helps, and returns those among helps where it does not
+// help after all.
+func (s *Scan) explain(b *Block, i int, may, helps uint64, below int32) (not uint64) {
+	if s.exact {
+		s.Nobody += b.Explain(&s.sweep.ask, s.sweep.ladder.Lanes(), s.top, may&^helps, below, s.Short, s.TooSmall)
+		return 0
+	}
+	for set := may; set != 0; set &= set - 1 {
+		at := bits.TrailingZeros64(set)
+		n := cluster.NodeID(i*BlockSize + at)
+		first, end := s.sweep.ladder.Rungs(n, below)
+		switch {
+		case helps>>at&1 != 0 && (s.sweep.Fits(n, first) || b.FitOne(&s.sweep.ask, 0, at)):
+			continue
+		case first == end || b.TooSmall(&s.sweep.ask, at):
+			s.Nobody += b.Explain(&s.sweep.ask, s.sweep.ladder.Lanes(), 0, 1<<at, math.MinInt32, s.Short, s.TooSmall)
+		default:
+			s.Short[s.sweep.short(n, first)]++
+		}
+		not |= 1 << at
+	}
+	return not & helps
+}

@@ -1,0 +1,116 @@
+package columns
+
+import (
+	"math"
+
+	"github.com/preempt-go/preempt/victims"
+)
+
+// seat is how one node stands.
+type seat struct {
+	worth        uint64 // violations and the highest priority: see worthOf; lower is better
+	sum, started int64
+	pods         int32
+	resource     int16 // that is short, or the check that bars the pod
+	state        state
+	exact        bool // the numbers are the score; otherwise bounds from below
+}
+
+// state is a kind of standing.
+type state uint8
+
+const (
+	unknown  state = iota // not looked at yet
+	outside               // odd: not looked at here
+	fitsNow               // the pod fits as things are
+	helps                 // preemption helps
+	short                 // a resource is short even so
+	tooSmall              // the node offers too little of it
+	nobody                // nobody may go
+	barred                // the pod must not go there, whoever is evicted
+	numStates
+)
+
+// worthless is the worth of a node where the pod can't go.
+const worthless = math.MaxUint64
+
+// worthOf is above zero, which stands for a node where the pod fits as things are.
+func worthOf(violations int, highest int32) uint64 {
+	return uint64(violations+1)<<32 | uint64(uint32(highest)^1<<31)
+}
+
+// atLeast is the seat of a node on which somebody of at least that priority has to go.
+func atLeast(highest int32) seat {
+	return seat{state: helps, worth: worthOf(0, highest), started: math.MaxInt64}
+}
+
+func exactly(s victims.Score) seat {
+	return seat{
+		state: helps, worth: worthOf(s.Violations, s.Highest), sum: s.Sum, pods: int32(s.Pods), started: s.Started, exact: true,
+	}
+}
+
+// score is what exactly was given.
+func (x *seat) score() victims.Score {
+	return victims.Score{
+		Violations: int(x.worth>>32) - 1, Highest: int32(uint32(x.worth) ^ 1<<31),
+		Sum: x.sum, Pods: int(x.pods), Started: x.started,
+	}
+}
+
+// before reports whether x disrupts less than y, as far as that is known.
+func (x *seat) before(y *seat) bool {
+	switch {
+	case x.worth != y.worth:
+		return x.worth < y.worth
+	case x.sum != y.sum:
+		return x.sum < y.sum
+	case x.pods != y.pods:
+		return x.pods < y.pods
+	}
+	return x.started > y.started
+}
+
+// seatBlock is the seats of a block of nodes, and their tournament: 1 is the root, the
+// matches of pairs of nodes are the second half. The first of equal ones wins.
+type seatBlock struct {
+	owner  *owner
+	seat   [BlockSize]seat
+	winner [BlockSize]uint8
+}
+
+// clear lets nothing be known of b, which belongs to o.
+func (b *seatBlock) clear(o *owner) {
+	b.owner = o
+	for i := range b.seat {
+		b.seat[i].worth = worthless
+	}
+}
+
+// best is the seat at the root.
+func (b *seatBlock) best() *seat { return &b.seat[b.winner[1]] }
+
+// play settles the matches of the i-th node.
+func (b *seatBlock) play(i int) {
+	b.match((BlockSize+i)/2, uint8(i&^1), uint8(i|1))
+	for m := (BlockSize + i) / 4; m > 0; m /= 2 {
+		b.match(m, b.winner[2*m], b.winner[2*m+1])
+	}
+}
+
+func (b *seatBlock) match(m int, x, y uint8) {
+	if b.seat[y].before(&b.seat[x]) {
+		x = y
+	}
+	b.winner[m] = x
+}
+
+// playAll settles all matches.
+func (b *seatBlock) playAll() {
+	for m := BlockSize - 1; m >= BlockSize/2; m-- {
+		b.match(m, uint8(2*m-BlockSize), uint8(2*m+1-BlockSize))
+	}
+	for m := BlockSize/2 - 1; m > 0; m-- {
+		b.match(m, b.winner[2*m], b.winner[2*m+1])
+	}
+}

@@ -1,0 +1,131 @@
+package columns
+
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Seats tells who has to go on a node so that several equal members of a gang find
+// a seat there, over the packed columns of a [victims.Ladder], where nothing but
+// resources and budgets decides. It comes to what a [Runner] comes to on that node
+// over a [domain.GangTrial] on which they are placed. Only for nodes that are
+// simple, see [victims.Ladder.NumBelow]. Not safe for concurrent use.
+type Seats struct {
+	ladder *Ladder
+	below  int32
+	held   func(cluster.NodeID) []int64
+
+	request []int64
+	slots   Slots
+	asks    [keptAsks]Ask  // by number of members
+	known   [keptAsks]bool // asks says so
+	one     Ask
+	two     Ask
+	narrow  bool // all that a member asks for is in one word
+	wide    int  // then which; below zero: asks are of more than two words
+	other   Ask
+	at      NodeRungs // of node, which is looked at, with its potential victims
+	node    cluster.NodeID
+	first   victims.Rung
+	end     victims.Rung
+	now     *Ask     // what the members on the node that is looked at ask for together
+	free    []uint64 // what they leave, with guards
+	out     []victims.Rung
+	row     []int64
+	room    []uint64
+
+	harm func(cluster.NodeID) *RungSet // nil: nobody's loss does
+	lost []victims.Rung
+}
+
+// keptAsks is up to how many members, not included, asks are packed once.
+const keptAsks = 16
+
+// NewSeats returns Seats over the units laid out in l, which has plain nodes.
+func NewSeats(l *Ladder) *Seats { return &Seats{ladder: l} }
+
+// Over reports whether s is about the units laid out in l.
+func (s *Seats) Over(l *Ladder) bool { return s.ladder == l }
+
+// Ask sets what each member asks for, the priority below which units may be evicted,
+// and the row of what else is held on a node, nil for nothing. False if the columns
+// cannot tell how often that fits.
+func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []int64) bool {
+	s.request, s.below, s.held, s.harm, s.node = m.Request(), below, held, nil, cluster.NoNode
+	s.known = [keptAsks]bool{}
+	s.pack(&s.one, 1, nil)
+	s.pack(&s.two, 2, nil)
+	s.narrow, s.wide = wordOf(&s.one)
+	return s.slots.Set(s.ladder.Lanes(), s.request)
+}
+
+// wordOf says whether a asks for lanes of one word only, and of which; -1 if not, and if
+// there are more than two words.
+func wordOf(a *Ask) (narrow bool, word int) {
+	for w, guards := range a.Guards {
+		switch {
+		case guards == 0:
+		case narrow:
+			narrow, word = false, 0
+			if len(a.Guards) > 2 {
+				word = -1
+			}
+			return narrow, word
+		default:
+			narrow, word = true, w
+		}
+	}
+	return narrow, word
+}
+
+// One is what a member asks for, Two is what two do. They belong to s.
+func (s *Seats) One() *Ask { return &s.one }
+
+// Two is what two members ask for.
+func (s *Seats) Two() *Ask { return &s.two }
+
+// look turns to node n.
+func (s *Seats) look(n cluster.NodeID) {
+	if s.node != n {
+		s.node, s.at = n, s.ladder.At(n)
+		s.first, s.end = s.at.Below(s.below)
+	}
+}
+
+// Rungs are those of the potential victims on node n, most important first.
+func (s *Seats) Rungs(n cluster.NodeID) (first, end victims.Rung) {
+	s.look(n)
+	return s.first, s.end
+}
+
+// ask turns to node n, and sets what k members there ask for; k is at most Slots.
+func (s *Seats) ask(n cluster.NodeID, k int64) {
+	s.look(n)
+	s.now = s.asking(k, s.held(n))
+}
+
+// asking is what k members ask for beside what is held.
+func (s *Seats) asking(k int64, held []int64) *Ask {
+	if held != nil || k >= keptAsks {
+		s.pack(&s.other, k, held)
+		return &s.other
+	}
+	if !s.known[k] {
+		s.known[k] = true
+		s.pack(&s.asks[k], k, nil)
+	}
+	return &s.asks[k]
+}
+
+func (s *Seats) pack(a *Ask, k int64, held []int64) {
+	s.row = s.row[:0]
+	for r, v := range s.request {
+		sum := v * k
+		if held != nil && v > 0 { // nobody looks at the others
+			sum += held[r]
+		}
+		s.row = append(s.row, sum)
+	}
+	s.ladder.Lanes().Pack(a, s.row)
+}

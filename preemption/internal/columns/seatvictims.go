@@ -1,0 +1,177 @@
+package columns
+
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Victims are the rungs of those who have to go on node n for k members, in
+// ascending order. The slice is good until the next call.
+func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Rung {
+	s.ask(n, k)
+	s.out = s.out[:0]
+	switch {
+	case s.first == s.end:
+	case !s.harmed(n) || s.harm(n).Covers(s.first, s.end): // then the order is that of importance
+		from, room := s.reach()
+		s.inOrder(room, from)
+	default:
+		s.harmfulFirst(s.harm(n))
+	}
+	return s.out
+}
+
+// Started is the earliest start among the most important of the Victims.
+func (s *Seats) Started(n cluster.NodeID, k int64) int64 {
+	out := s.Victims(n, k)
+	return s.at.EarliestStart(out)
+}
+
+// inOrder finds who stays out of the units from a rung on, with room free.
+func (s *Seats) inOrder(room []uint64, from victims.Rung) {
+	s.take(room)
+	if len(room) != 2 {
+		for g := from; g < s.end; g++ {
+			if !s.returns(g) {
+				s.out = append(s.out, g)
+			}
+		}
+		return
+	}
+	a, out := s.now, s.out
+	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
+	free0, free1 := s.free[0], s.free[1]
+	asks := s.at.Asks[:2*s.end]
+	for g := from; g < s.end; g++ {
+		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
+		if left0&guards0 == guards0 && left1&guards1 == guards1 {
+			free0, free1 = left0, left1
+		} else {
+			out = append(out, g)
+		}
+	}
+	s.free[0], s.free[1], s.out = free0, free1, out
+}
+
+// harmfulFirst tries the units of set before the others.
+func (s *Seats) harmfulFirst(set *RungSet) {
+	s.start()
+	var out RungSet
+	for _, harmful := range []bool{true, false} {
+		for g := s.first; g < s.end; g++ {
+			if set.Has(g) == harmful && !s.returns(g) {
+				out.Add(g)
+			}
+		}
+	}
+	for g := s.first; g < s.end; g++ {
+		if out.Has(g) {
+			s.out = append(s.out, g)
+		}
+	}
+}
+
+// Stops is the first rung on node n whose unit does not return beside k members, or the
+// end where all do, if they are tried in order of importance.
+func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Rung {
+	s.ask(n, k)
+	if s.first == s.end {
+		return s.end
+	}
+	g, room := s.reach()
+	for s.take(room); g < s.end && s.returns(g); g++ {
+	}
+	return g
+}
+
+// reach returns a rung up to which everybody returns, and what is free with those in
+// place.
+func (s *Seats) reach() (from victims.Rung, room []uint64) {
+	words := len(s.now.Words)
+	at := (int(s.end) - 1) / Stride
+	for ; at > int(s.first)/Stride && !s.now.Fits(s.at.Rooms[at*words:][:words]); at-- {
+	}
+	return victims.Rung(at * Stride), s.at.Rooms[at*words:][:words]
+}
+
+// start leaves what is free with nobody of the potential victims in place, beside the
+// members, who fit.
+func (s *Seats) start() {
+	words, from := len(s.now.Words), s.first/Stride
+	s.take(s.at.Rooms[int(from)*words:][:words])
+	for g := from * Stride; g < s.first; g++ {
+		s.returns(g)
+	}
+}
+
+// take leaves what room has beside the members, who fit.
+func (s *Seats) take(room []uint64) {
+	s.free = s.free[:0]
+	for w, v := range room {
+		s.free = append(s.free, v-s.now.Words[w]|s.now.Rest[w])
+	}
+}
+
+// returns takes the room of the unit on rung g if it is there.
+func (s *Seats) returns(g victims.Rung) bool {
+	words := len(s.free)
+	ask := s.at.Asks[int(g)*words:][:words]
+	for w, guards := range s.now.Guards {
+		if (s.free[w]-ask[w]&s.now.Masks[w])&guards != guards {
+			return false
+		}
+	}
+	for w, v := range ask {
+		s.free[w] -= v & s.now.Masks[w]
+	}
+	return true
+}
+
+// More is what has to go on node n for the k-th member beyond those who go for k-1,
+// none of whom comes back. O(units).
+func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
+	s.lost = append(s.lost[:0], s.Victims(n, k-1)...)
+	s.ask(n, k)
+	s.start()
+	price := domain.Free
+	walk := func(harmful bool) {
+		lost := s.lost
+		for g := s.first; g < s.end; g++ {
+			if len(lost) > 0 && lost[0] == g {
+				lost = lost[1:]
+				continue
+			}
+			if s.Harms(n, g) == harmful && !s.returns(g) {
+				s.charge(&price, g)
+			}
+		}
+	}
+	if s.harmed(n) {
+		walk(true)
+	}
+	walk(false)
+	return price
+}
+
+// harmed reports whether the loss of some unit on node n violates a budget.
+func (s *Seats) harmed(n cluster.NodeID) bool { return s.harm != nil && !s.harm(n).Empty() }
+
+// Harms reports whether the loss of the unit on rung g of node n violates a budget.
+func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
+	return s.harm != nil && s.harm(n).Has(g)
+}
+
+// charge adds what the loss of the unit on rung g costs.
+func (s *Seats) charge(price *domain.Price, g victims.Rung) {
+	own := int64(s.at.Owns[g])
+	price.Highest = max(price.Highest, own)
+	price.Sum += own + 1<<31
+	price.Pods++
+	if s.Harms(s.node, g) {
+		price.Violations++
+	}
+}
+
+// Charge says for each node whose loss violates a budget; nil: nobody's.
+func (s *Seats) Charge(harm func(cluster.NodeID) *RungSet) { s.harm = harm }

@@ -1,0 +1,105 @@
+package columns
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// laid is everything that a ladder keeps of a node.
+func (l *Ladder) laid(n cluster.NodeID) string {
+	b, i := l.levels.blocks[n/BlockSize], int(n%BlockSize)
+	s := fmt.Sprint(b.Plain>>i&1, b.Odd>>i&1, b.Open>>i&1, l.levels.odd)
+	if at := l.node(n); at.plain {
+		s += fmt.Sprint(at.level, at.data, at.several, at.uneven, at.budgeted, at.elastic)
+	}
+	if b.Plain>>i&1 == 0 {
+		return s
+	}
+	s += fmt.Sprint(" lowest ", b.lowest[i], b.latest[i])
+	for _, rows := range [][]row{b.columns, b.offers} {
+		for r := range rows {
+			s += fmt.Sprint(" ", rows[r][i])
+		}
+	}
+	return s
+}
+
+// anyPod runs on one of the nodes, of which some have more than fits.
+func anyPod(t *rapid.T, name string) *cluster.Pod {
+	n := func(n int) int64 { return int64(rapid.IntRange(0, n-1).Draw(t, "")) }
+	priority := int32(n(3) * 10)
+	p := &cluster.Pod{
+		Name: name, Node: fmt.Sprint("n", n(3)), Priority: &priority,
+		Requests: cluster.Resources{cluster.CPU: (1 + n(4)) * 100, cluster.Memory: n(3) << 20},
+	}
+	if n(20) == 0 {
+		p.Labels = map[string]string{"app": "kept"}
+	}
+	if n(30) == 0 {
+		p.Requests[cluster.CPU] = 12345 // in no grain, or more than a node offers
+	}
+	if n(30) == 0 {
+		priority = int32(n(50))
+	}
+	return p
+}
+
+// followIsRefresh: what a ladder keeps of a node after a shift is what laying it out
+// anew comes to, and a fork stays as it is.
+func followIsRefresh(t *rapid.T) {
+	s := &cluster.Snapshot{Budgets: []disruption.Budget{{Name: "b", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "kept"}}}}}
+	for n := range 3 {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", n), Allocatable: cluster.Resources{cluster.CPU: int64(n+1) * 2000, cluster.Memory: 1 << 30}})
+	}
+	for p := range rapid.IntRange(0, 50).Draw(t, "pods") {
+		s.Pods = append(s.Pods, *anyPod(t, fmt.Sprint("p", p)))
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	us, b := victims.NewUnits(ix, victims.UnitRule{}), victims.NewBudgets(ix, disruption.Rule{})
+	l := NewLadder(us, b)
+	for range rapid.IntRange(1, 20).Draw(t, "steps") {
+		p := anyPod(t, fmt.Sprint("p", rapid.IntRange(0, 55).Draw(t, "pod")))
+		old := ix.PodByName("", p.Name)
+		var shifts []victims.Shift
+		switch remove := rapid.IntRange(0, 3).Draw(t, "remove") == 0; {
+		case remove && old != cluster.NoPod && ix.MayRemovePod(old):
+			shifts = us.Remove(nil, old)
+			ix.RemovePod(old)
+		case remove || !ix.MaySetPod(p, old):
+			continue
+		case old != cluster.NoPod:
+			from := ix.NodeOf(old)
+			b.Set(ix, ix.SetPod(p, old))
+			shifts = us.Replace(nil, old, from)
+		default:
+			id := ix.SetPod(p, cluster.NoPod)
+			b.Set(ix, id)
+			shifts = us.Add(nil, id)
+		}
+		fork, before := l.Fork(us, b), []string{l.laid(0), l.laid(1), l.laid(2)}
+		anew := l.Fork(us, b)
+		could := !slices.ContainsFunc(shifts, func(s victims.Shift) bool { return !anew.Refresh(s.Node) })
+		require.Equal(t, could, l.Follow(shifts))
+		if !could {
+			l = NewLadder(us, b)
+			continue
+		}
+		for n := range cluster.NodeID(3) {
+			require.Equal(t, anew.laid(n), l.laid(n))
+			require.Equal(t, before[n], fork.laid(n), "the fork is left alone")
+		}
+	}
+}
+
+func TestFollowIsRefresh(t *testing.T) { rapid.Check(t, followIsRefresh) }
+
+func FuzzFollowIsRefresh(f *testing.F) { f.Fuzz(rapid.MakeFuzz(followIsRefresh)) }

@@ -1,0 +1,118 @@
+package columns
+
+import (
+	"sort"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Slots counts how often one ask fits into packed room.
+type Slots struct {
+	lanes []slotLane
+	room  []uint64 // buffer of InColumn
+}
+
+type slotLane struct {
+	word             int
+	shift            uint
+	mask, guard, ask uint64
+}
+
+// Set makes s count row, a row of the index; false if the lanes do not hold it
+// exactly. The buffers of s are used again.
+func (s *Slots) Set(l *Lanes, row []int64) bool {
+	s.lanes = s.lanes[:0]
+	for r, v := range row {
+		if v <= 0 {
+			continue
+		}
+		at := &l.lane[r]
+		if v%at.grain != 0 || v/at.grain > at.most {
+			return false
+		}
+		s.lanes = append(s.lanes, slotLane{
+			word: at.word, shift: at.shift, mask: uint64(at.most), guard: uint64(at.most+1) << at.shift, ask: uint64(v / at.grain),
+		})
+	}
+	return true
+}
+
+// In is how often what was set fits into room, packed with guards; at most MostSlots.
+func (s *Slots) In(room []uint64) int64 {
+	most := uint64(MostSlots)
+	for i := range s.lanes {
+		at := &s.lanes[i]
+		word := room[at.word]
+		if word&at.guard == 0 {
+			return 0
+		}
+		switch free := word >> at.shift & at.mask; {
+		case free < at.ask:
+			return 0
+		case free < 2*at.ask:
+			most = 1
+		case most > 1:
+			most = min(most, free/at.ask)
+		}
+	}
+	return int64(most)
+}
+
+// MostSlots is the largest number that [Slots.In] tells; it stands for more, too.
+const MostSlots = 1 << 30
+
+// InColumn is In for what node i of b has in column c.
+func (s *Slots) InColumn(b *Block, c, i, words int) int64 {
+	s.room = s.room[:0]
+	for w := range words {
+		s.room = append(s.room, b.columns[c*words+w][i])
+	}
+	return s.In(s.room)
+}
+
+// SimpleRungs are the units of a node that is simple, see [Ladder.NumBelow], most
+// important first; see [NodeRungs].
+type SimpleRungs struct {
+	Rooms, Asks, Started []uint64
+	Owns                 []int32 // what a unit is eligible by, too
+}
+
+// AtSimple is At for a node that is simple.
+func (l *Ladder) AtSimple(n cluster.NodeID) SimpleRungs {
+	at := l.node(n)
+	k, words := len(at.level), l.lanes.words
+	r := (k/Stride + 1) * words
+	a := r + k*words
+	return SimpleRungs{at.data[:r], at.data[r:a], at.data[a:], at.level}
+}
+
+// Below returns the first rung whose level is below that given; len(Owns) if there is
+// none.
+func (r *SimpleRungs) Below(level int32) victims.Rung {
+	if len(r.Owns) == 0 || r.Owns[0] < level {
+		return 0
+	}
+	return victims.Rung(sort.Search(len(r.Owns), func(i int) bool { return r.Owns[i] < level }))
+}
+
+// Joint reports whether node n is laid out, and its units are like those of a simple node
+// but for having several pods, which may differ in priority.
+func (l *Ladder) Joint(n cluster.NodeID) bool {
+	at := l.node(n)
+	return at.laid && !at.uneven && !at.elastic
+}
+
+// NumBelow is how many units on node n are of a level below that given, if it is
+// simple: if it is plain, and its units are pods like any other, each of one priority,
+// by which it is eligible, ordered and scored.
+func (l *Ladder) NumBelow(n cluster.NodeID, level int32) (units int, simple bool) {
+	at := l.node(n)
+	if !at.plain || at.several || at.uneven || at.elastic {
+		return 0, false
+	}
+	if levels := at.level; len(levels) > 0 && levels[0] >= level {
+		return len(levels) - sort.Search(len(levels), func(i int) bool { return levels[i] < level }), true
+	}
+	return len(at.level), true
+}

@@ -1,0 +1,239 @@
+package columns
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Standing remembers, for one shape of pod, how every plain node stands: whether
+// preemption helps there and what it costs. The best is at the root of a tournament:
+// nodes compete within their block, the first of the blocks against each other. After a
+// change only the nodes that changed are looked at again, and of those only the ones
+// that get to the root are evaluated. Not safe for concurrent use; it comes to what a
+// [Scan] comes to.
+type Standing struct {
+	below int32
+	ask   *domain.Member
+	seen  int // of the journal of the ladder
+
+	owner  *owner
+	blocks []*seatBlock
+	winner []int32 // a tournament: 1 is the root, leaves+i is block i; noBlock where there is none
+	leaves int
+
+	counts []int // by state and resource
+}
+
+const noBlock = -1
+
+// NewStanding returns the standing of pod m below a priority; nothing is known yet.
+func NewStanding(m *domain.Member, below int32) *Standing {
+	return &Standing{below: below, ask: m, seen: -1, owner: new(owner)}
+}
+
+// Member is the pod, or another of its shape, and Below the priority below which units
+// may go.
+func (t *Standing) Member() *domain.Member { return t.ask }
+
+// Below is explained at Member.
+func (t *Standing) Below() int32 { return t.below }
+
+// Behind reports whether there is something for Update to look at.
+func (t *Standing) Behind(l *Ladder) bool { return t.seen != l.Changes() }
+
+// Update looks at what has changed since it was last called. s is a sweep of the
+// ladder that was asked about the pod. O(log n) for each changed node of n.
+func (t *Standing) Update(s *Sweep, ix *cluster.Index) {
+	if s.ladder.Forgot(t.seen) {
+		t.lookAtAll(s, ix)
+	}
+	s.ladder.Since(&t.seen, func(n cluster.NodeID) {
+		t.look(t.own(n), s, ix, n)
+		t.replay(n)
+	})
+	for {
+		n, at := t.root()
+		if at == nil || at.exact {
+			return
+		}
+		t.evaluate(&t.own(n).seat[n%BlockSize], s, n)
+		t.replay(n)
+	}
+}
+
+// lookAtAll begins anew.
+func (t *Standing) lookAtAll(s *Sweep, ix *cluster.Index) {
+	t.grow(ix.NumNodes(), ix.NumResources())
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		t.look(t.blocks[n/BlockSize], s, ix, n)
+	}
+	for _, b := range t.blocks {
+		b.playAll()
+	}
+	for i := t.leaves - 1; i > 0; i-- {
+		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
+	}
+	t.seen = s.ladder.Changes()
+}
+
+// Clone returns an independent copy. Both share the blocks that neither changes, if t
+// is not changed any more itself.
+func (t *Standing) Clone() *Standing {
+	c := *t
+	c.owner = new(owner)
+	c.blocks, c.winner, c.counts = slices.Clone(t.blocks), slices.Clone(t.winner), slices.Clone(t.counts)
+	return &c
+}
+
+func (t *Standing) grow(nodes, resources int) {
+	all := make([]seatBlock, (nodes+BlockSize-1)/BlockSize)
+	t.blocks = make([]*seatBlock, len(all))
+	for t.leaves = 1; t.leaves < len(all); t.leaves *= 2 {
+	}
+	t.winner = slices.Repeat([]int32{noBlock}, 2*t.leaves)
+	for i := range all {
+		t.blocks[i], t.winner[t.leaves+i] = &all[i], int32(i)
+		all[i].clear(t.owner)
+	}
+	t.counts = make([]int, int(numStates)*max(resources, len(domain.StaticChecks)))
+}
+
+// own returns the block of node n for a change.
+func (t *Standing) own(n cluster.NodeID) *seatBlock {
+	b := t.blocks[n/BlockSize]
+	if b.owner != t.owner {
+		mine := *b
+		mine.owner = t.owner
+		b = &mine
+		t.blocks[n/BlockSize] = b
+	}
+	return b
+}
+
+// look finds out how node n of block b stands, without evaluating it.
+func (t *Standing) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
+	at := &b.seat[n%BlockSize]
+	if at.state != unknown {
+		t.counts[t.slot(at.state, int(at.resource))]--
+	}
+	*at = t.seat(s, ix, n)
+	t.counts[t.slot(at.state, int(at.resource))]++
+}
+
+func (t *Standing) slot(s state, resource int) int {
+	return resource*int(numStates) + int(s)
+}
+
+func (t *Standing) seat(s *Sweep, ix *cluster.Index, n cluster.NodeID) seat {
+	levels := s.ladder.Levels()
+	b, i := levels.Blocks()[n/BlockSize], int(n)%BlockSize
+	if b.Plain>>i&1 == 0 {
+		return seat{state: outside, worth: worthless}
+	}
+	if b.Open>>i&1 == 0 || !t.ask.Anywhere() {
+		if why := t.ask.Static(ix.Node(n)); !why.OK() {
+			return seat{state: barred, worth: worthless, resource: int16(domain.StaticCheck(why.Check))}
+		}
+	}
+	c, exact := levels.Column(t.below)
+	low := b.Lowest(&s.ask, c, i)
+	if low == 0 {
+		return seat{state: fitsNow, exact: true}
+	}
+	if low > c || !exact && low == c && !t.fits(s, n) {
+		return t.failed(s, b, i, n, c, exact)
+	}
+	return atLeast(levels.Above(low))
+}
+
+// fits reports whether the pod fits on node n with everybody gone who may go.
+func (t *Standing) fits(s *Sweep, n cluster.NodeID) bool {
+	first, _ := s.ladder.Rungs(n, t.below)
+	return s.Fits(n, first)
+}
+
+// failed is how node n stands, where preemption does not help.
+func (t *Standing) failed(s *Sweep, b *Block, i int, n cluster.NodeID, c int, exact bool) seat {
+	lanes := s.ladder.Lanes()
+	first, end := s.ladder.Rungs(n, t.below)
+	at := seat{state: short, worth: worthless}
+	switch {
+	case b.TooSmall(&s.ask, i):
+		at.state, at.resource = tooSmall, int16(b.Short(&s.ask, lanes, 0, i))
+	case first == end:
+		at.state = nobody
+	case exact:
+		at.resource = int16(b.Short(&s.ask, lanes, c, i))
+	default:
+		at.resource = int16(s.short(n, first))
+	}
+	return at
+}
+
+// evaluate finds the score of node n, where preemption helps.
+func (t *Standing) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
+	first, end := s.ladder.Rungs(n, t.below)
+	score, _ := s.Node(n, first, end, nil, nil)
+	*at = exactly(score)
+}
+
+// replay settles the matches of node n.
+func (t *Standing) replay(n cluster.NodeID) {
+	block := int(n / BlockSize)
+	t.blocks[block].play(int(n % BlockSize))
+	for i := (t.leaves + block) / 2; i > 0; i /= 2 {
+		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
+	}
+}
+
+// better is the block of a and b in which the best node is; a, the first in order, if
+// they tie.
+func (t *Standing) better(a, b int32) int32 {
+	if b == noBlock || !t.blocks[b].best().before(t.blocks[a].best()) {
+		return a
+	}
+	return b
+}
+
+// root is the best node as far as that is known, nil if the pod can go nowhere.
+func (t *Standing) root() (cluster.NodeID, *seat) {
+	if len(t.blocks) == 0 {
+		return cluster.NoNode, nil
+	}
+	i := t.winner[1]
+	b := t.blocks[i]
+	if at := b.best(); at.worth != worthless {
+		return cluster.NodeID(int(i)*BlockSize + int(b.winner[1])), at
+	}
+	return cluster.NoNode, nil
+}
+
+// Best returns the best plain node, and whether the pod fits there as things are;
+// NoNode if preemption helps nowhere. Update comes before it.
+func (t *Standing) Best() (n cluster.NodeID, fits bool) {
+	n, at := t.root()
+	return n, at != nil && at.state == fitsNow
+}
+
+// Score is that of the best node, on which preemption helps.
+func (t *Standing) Score() victims.Score {
+	_, at := t.root()
+	return at.score()
+}
+
+// Counts copies into s how many nodes stand how, as Run does.
+func (t *Standing) Counts(s *Scan) {
+	resources := s.sweep.ladder.NumResources()
+	s.Short = append(s.Short[:0], make([]int, resources)...)
+	s.TooSmall = append(s.TooSmall[:0], make([]int, resources)...)
+	for r := range resources {
+		s.Short[r], s.TooSmall[r] = t.counts[t.slot(short, r)], t.counts[t.slot(tooSmall, r)]
+	}
+	s.Helped, s.Nobody = t.counts[t.slot(helps, 0)], t.counts[t.slot(nobody, 0)]
+}
+
+// Barred is on how many nodes one of [domain.StaticChecks] bars the pod.
+func (t *Standing) Barred(check int) int { return t.counts[t.slot(barred, check)] }
