@@ -24,8 +24,15 @@ func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.preempt(p)
+	r, err := c.preempt(p)
+	if answered != nil && err == nil {
+		answered(s, o, p, r)
+	}
+	return r, err
 }
+
+// answered, if set, looks over every answer: a test's.
+var answered func(s *Snapshot, o Options, p Preemptor, r *Result)
 
 // Planner is a live model of a cluster: one preparation, many questions, and
 // changes in between. It is safe for concurrent use. NewPlanner makes one; the zero
@@ -93,7 +100,13 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 		return nil, err
 	}
 	defer pl.release(c)
-	return c.preemptOn(p, quota)
+	r, err := c.preemptOn(p, quota)
+	if answered != nil && err == nil && !pl.lone {
+		s := newModel(c.ix.Objects()).snapshot()
+		quota.addTo(s, pl.first)
+		answered(s, pl.options, p, r)
+	}
+	return r, err
 }
 
 // hold returns the compiled form of the cluster as it is, and its quota, for a

@@ -11,14 +11,15 @@
 //	                 ports, taints, node affinity, cordon, affinity, spread, tokens,
 //	                 devices, Hooks.Constraints; with the pods nominated there, and without;
 //	                 members each beside those before it in some order, enough of them, in
-//	                 the topology that is required, or as given; and it does not fit as is
+//	                 the topology that is required, or as given, and if they are not tied to
+//	                 other pods as many as there is room for; and it does not fit as it is
 //	the verdict      whether it may preempt, waits, or has too few members
 //	victims          run, are whole units or the most of an elastic one that nobody could
 //	                 add to, may be evicted (priority, preemption priority, every guard, to
 //	                 the second), are not the preemptor's own, and in order of importance
 //	nobody too many  no victim can come back alone, and its reason is one; a lone pod's, and
 //	                 those of a gang's placement without ties between pods, are those whom
-//	                 upstream's walk leaves out
+//	                 upstream's walk leaves out, unless that goes beyond a bound
 //	numbers          violations by generation of rules, overruns, each price and their sum,
 //	                 the score criterion by criterion, priorities and starts
 //	bounds           hard budgets, and limits with their window
@@ -46,12 +47,13 @@
 //     one after the other, on the first node that they fit on. An answer that is not Exact
 //     does not say that there is none;
 //   - infeasible under hard budgets, limits or a price as the objective, or where constraints
-//     are not monotone: Exact is wrong if the eviction of one unit does for a lone pod;
+//     are not monotone: a lone pod's is wrong if upstream's walk keeps within the bounds, and
+//     Exact if the eviction of one unit does;
 //   - the largest set of an elastic unit's pods: no pod could be added, or if it goes whole,
 //     those that fit one after the other are too few;
 //   - that no victim can come back alone, of constraints that are not monotone;
 //   - the least price, the lowest level, the placement of a gang that disrupts least, the
-//     most members, the round of topology keys, sampling: who was not chosen is not looked
+//     most members with others gone, the round of topology keys, sampling: who was not chosen is not looked
 //     at, nor is the reason of a gang's victim where several members are tied to other pods;
 //   - quota: which of several flavors, the order of shares, fewer pods than could be had, the
 //     level that is borrowed from where somebody goes, the node affinity of a flavor;

@@ -127,7 +127,21 @@ func (q *question) claim() {
 
 // queued: the preemptor needs quota too.
 func (q *question) queued() bool {
-	return q.members[0].Queue != "" || q.team != nil && q.team.group.queue != ""
+	if q.team != nil && q.team.group.queue != "" {
+		return true
+	}
+	if self := q.members[0].self; self != nil {
+		return self.queue() != ""
+	}
+	return q.members[0].Queue != ""
+}
+
+// queue is the one of which p holds or wants quota: its group's, or else its own.
+func (p *pod) queue() string {
+	if p.group != nil && p.group.queue != "" {
+		return p.group.queue
+	}
+	return p.Queue
 }
 
 // owns: u belongs to the preemptor itself.

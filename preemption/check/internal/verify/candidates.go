@@ -97,7 +97,7 @@ func (a *answer) readBest(c, chosen *preemption.Candidate) {
 // readMissing: every node on which preemption helps a lone pod is listed, unless a part
 // of them was to be looked at.
 func (a *answer) readMissing(list []preemption.Candidate) {
-	if a.team != nil || a.o.Sampling != nil || a.bounded() || !a.monotone() || a.o.Hooks != nil && a.o.Hooks.Eligible != nil {
+	if a.team != nil || a.o.Sampling != nil || a.ownEligible() {
 		return
 	}
 	listed := map[string]bool{}
@@ -110,7 +110,7 @@ func (a *answer) readMissing(list []preemption.Candidate) {
 		if listed[n.Name] || admits(n.Node, m.Pod) != "" || first(a.misfits(m, n)).never {
 			continue
 		}
-		if a.fitsWithout(n, a.potential([]*node{n})) {
+		if a.helps(n) {
 			a.About(found.Candidates, cluster.KindNode, "", n.Name, "preemption helps there, and it is not listed")
 		}
 	}

@@ -17,6 +17,7 @@ func (a *answer) readFeasible() {
 			a.readReason(&a.victims[i])
 			a.readElastic(&a.victims[i])
 		}
+		a.readMore()
 	}
 	for _, m := range a.order {
 		a.unplace(m)
@@ -59,6 +60,9 @@ func (a *answer) failures(pods []*pod) []misfit {
 
 // readReason: v can't come back alone, and the reason given is one.
 func (a *answer) readReason(v *victim) {
+	if at := a.meets(v); v.Reason.Node != at {
+		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, v.Reason.Node)
+	}
 	a.comeBackAll(v.pods)
 	list := a.failures(v.pods)
 	a.leaveAll(v.pods)
@@ -76,9 +80,6 @@ func (a *answer) readReason(v *victim) {
 		return x.check == why.Check && (x.resource == why.Resource && x.missing == why.Missing || x.resource == "")
 	}) {
 		a.wrong(found.Reason, v.Victim, "with it %s %s %d fails, not %s %s %d", list[0].check, list[0].resource, list[0].missing, why.Check, why.Resource, why.Missing)
-	}
-	if at := a.meets(v); why.Node != at {
-		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, why.Node)
 	}
 }
 

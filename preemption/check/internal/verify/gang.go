@@ -1,6 +1,11 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // gangFits is a region in which the members fit when they are placed one after the other,
 // each on the first node that it fits on, once leave of the region are gone; empty if
@@ -28,41 +33,119 @@ func (a *answer) gangFits(leave func(region) []*unit) string {
 	return ""
 }
 
-// fillUp places members in r one after the other, says whether those that found a place
-// will do, and takes them off.
+// fillUp says whether enough members fit in r when they are placed one after the other:
+// in their order or against it, from the first node on or the last. It takes them off.
 func (a *answer) fillUp(r region) bool {
-	from := map[string]int{}                   // by what members ask for: nodes before are full
-	steps := len(a.pods) + 4*len(r.nodes) + 64 // linear in the cluster
-	for _, m := range a.members {
-		if a.asked.Placement != nil {
-			n := a.byNode[a.asked.Placement[m.Namespace+"/"+m.Name]]
-			if n != nil && len(a.misfits(m, n)) == 0 {
-				a.place(m, n)
-			}
-			continue
+	for way := range 4 {
+		members, nodes := slices.Clone(a.members), slices.Clone(r.nodes)
+		if way%2 == 1 {
+			slices.Reverse(members)
 		}
-		shape := asText([]any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode})
-		for i := from[shape]; i < len(r.nodes) && steps > 0; i, steps = i+1, steps-1 {
-			if from[shape] = i; len(a.misfits(m, r.nodes[i])) == 0 {
-				a.place(m, r.nodes[i])
-				break
-			}
-			from[shape] = i + 1
+		if way/2 == 1 {
+			slices.Reverse(nodes)
+		}
+		if a.fill(members, nodes) {
+			return true
 		}
 	}
-	in := func(m *member) bool { return m.to != nil }
+	return false
+}
+
+// fill places members one after the other, then those who did not fit beside those who
+// came later, and says whether they will do.
+func (a *answer) fill(members []*member, nodes []*node) bool {
+	before := -1
+	for len(a.seatedNow()) > before {
+		before = len(a.seatedNow())
+		a.fillOnce(members, nodes)
+		if len(a.relations) == 0 {
+			break
+		}
+	}
+	for vain := a.team.inVain(isPlaced); vain != nil && vain != a.team; vain = a.team.inVain(isPlaced) {
+		for _, m := range vain.members() {
+			if m.to != nil {
+				a.unplace(m)
+			}
+		}
+	}
 	group, _ := a.team.strays()
-	ok := slices.ContainsFunc(a.members, in) && a.team.runs(in) && a.team.inVain(in) == nil && group == ""
+	ok := len(a.seatedNow()) > 0 && a.team.runs(isPlaced) && a.team.inVain(isPlaced) == nil && group == ""
 	if a.asked.Placement != nil {
 		for _, m := range a.members {
 			_, given := a.asked.Placement[m.Namespace+"/"+m.Name]
-			ok = ok && given == in(m)
+			ok = ok && given == isPlaced(m)
 		}
 	}
-	for _, m := range a.members {
-		if in(m) {
-			a.unplace(m)
-		}
+	for _, m := range a.seatedNow() {
+		a.unplace(m)
 	}
 	return ok
+}
+
+func isPlaced(m *member) bool { return m.to != nil }
+
+func (a *answer) seatedNow() []*member {
+	return slices.DeleteFunc(slices.Clone(a.members), func(m *member) bool { return m.to == nil })
+}
+
+// fillOnce places each member on the first of nodes that it fits on.
+func (a *answer) fillOnce(members []*member, nodes []*node) {
+	from := map[string]int{}                 // by what members ask for: nodes before are full
+	steps := len(a.pods) + 4*len(nodes) + 64 // linear in the cluster
+	for _, m := range members {
+		switch given := a.asked.Placement; {
+		case m.to != nil:
+		case given != nil:
+			n := a.byNode[given[m.Namespace+"/"+m.Name]]
+			if n != nil && len(a.misfits(m, n)) == 0 {
+				a.place(m, n)
+			}
+		default:
+			shape := m.shape()
+			for i := from[shape]; i < len(nodes) && steps > 0 && m.to == nil; i, steps = i+1, steps-1 {
+				if len(a.misfits(m, nodes[i])) == 0 {
+					a.place(m, nodes[i])
+					i--
+				}
+				from[shape] = i + 1
+			}
+		}
+	}
+}
+
+// shape is equal for members that ask for the same, other pods apart.
+func (m *member) shape() string {
+	return asText([]any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread})
+}
+
+// readMore: no further member could have a place at the cost of nobody. Where members are
+// tied to other pods, that is a search.
+func (a *answer) readMore() {
+	if a.team == nil || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil {
+		return
+	}
+	steps, looked := len(a.pods)+4*len(a.nodes)+64, map[string]bool{}
+	for _, m := range a.members {
+		if m.to != nil || looked[m.shape()] {
+			continue
+		}
+		looked[m.shape()] = true
+		for _, n := range a.nodes {
+			if steps--; steps < 0 {
+				return
+			}
+			if len(a.misfits(m, n)) > 0 {
+				continue
+			}
+			a.place(m, n)
+			group, _ := a.team.strays()
+			more := a.team.inVain(isPlaced) == nil && group == ""
+			a.unplace(m)
+			if more {
+				a.About(found.Fits, cluster.KindPod, m.Namespace, m.Name, "it would fit on %s, too, and is left out", n.Name)
+				break
+			}
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 // The rules that keep a unit, by the names that answers have.
 const (
+	keptQueue      = "queue"
 	keptPriority   = "priority"
 	keptEqual      = "equal"
 	keptStandby    = "standby"
@@ -30,7 +31,10 @@ func (q *question) mayEvict(u *unit) bool { return q.kept(u).rule == "" }
 
 // kept is the first rule, in the order of the page of guards, that keeps u.
 func (q *question) kept(u *unit) kept {
-	if q.o.Hooks == nil || q.o.Hooks.Eligible == nil {
+	if slices.ContainsFunc(u.pods, func(p *pod) bool { return p.queue() != "" }) {
+		return kept{rule: keptQueue} // its queue alone evicts it
+	}
+	if !q.ownEligible() {
 		if k := q.keptByPriority(u); k.rule != "" {
 			return k
 		}

@@ -26,30 +26,26 @@ func (a *answer) readInfeasible() {
 		n := &a.scene.nodes[i]
 		switch {
 		case admits(n.Node, m.Pod) != "":
-		case !a.bounded() && !first(a.misfits(m, n)).never && a.fitsWithout(n, a.potential([]*node{n})):
-			a.Add(found.Infeasible, "it fits on %s with everybody gone who may be evicted there", n.Name)
+		case !first(a.misfits(m, n)).never && a.helps(n):
+			a.Add(found.Infeasible, "it fits on %s once those are gone who may be evicted there", n.Name)
 		case a.r.Stats.Exact && (a.bounded() || !a.monotone()):
 			a.readExact(n)
 		}
 	}
 }
 
-// fitsWithout: the lone pod fits on n once units are gone, of which there is one.
-func (a *answer) fitsWithout(n *node, units []*unit) bool {
-	for _, u := range units {
-		a.leaveAll(u.pods)
-	}
-	fits := len(units) > 0 && len(a.misfits(a.members[0], n)) == 0
-	for _, u := range units {
-		a.comeBackAll(u.pods)
-	}
+// fitsWithout: the lone pod fits on n once u is gone.
+func (a *answer) fitsWithout(n *node, u *unit) bool {
+	a.leaveAll(u.pods)
+	fits := len(a.misfits(a.members[0], n)) == 0
+	a.comeBackAll(u.pods)
 	return fits
 }
 
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
 func (a *answer) readExact(n *node) {
 	for _, u := range a.potential([]*node{n}) {
-		if a.fitsWithout(n, []*unit{u}) && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
+		if a.fitsWithout(n, u) && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
 			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
 		}
 	}

@@ -59,7 +59,9 @@ func (a *answer) readVerdict() {
 		return
 	}
 	if a.r.Verdict == preemption.Fits {
-		a.placeMembers()
+		if a.placeMembers() {
+			a.readMore()
+		}
 		a.keepsOrder()
 		return
 	}
@@ -68,6 +70,12 @@ func (a *answer) readVerdict() {
 		return
 	}
 	verdict, why := a.refusal(func(n *node) misfit { return first(a.misfits(a.members[0], n)) })
+	if verdict == preemption.Waiting && a.ownEligible() {
+		if a.r.Verdict == preemption.Waiting || a.r.Verdict == preemption.NotEligible {
+			return // whether who is leaving may be evicted is the hook's to say
+		}
+		verdict = ""
+	}
 	switch {
 	case verdict != "":
 		a.expect(verdict, why)
@@ -88,3 +96,6 @@ func (a *answer) expect(want preemption.Verdict, why string) {
 		a.Add(found.Verdict, "%s, which is %q and not %q", why, want, a.r.Verdict)
 	}
 }
+
+// ownEligible: who may be evicted is the user's to say.
+func (q *question) ownEligible() bool { return q.o.Hooks != nil && q.o.Hooks.Eligible != nil }

@@ -39,7 +39,9 @@ func (a *answer) readVictims(list []preemption.Victim) {
 			}
 		}
 		if len(v.pods) == 0 {
-			a.wrong(found.Form, v.Victim, "no pod of it runs")
+			if v.Kind != cluster.KindWorkload { // one may hold quota without any
+				a.wrong(found.Form, v.Victim, "no pod of it runs")
+			}
 			continue
 		}
 		if v.unit = a.unitOf(v.pods[0]); !a.queued() {
@@ -122,7 +124,7 @@ func (a *answer) out() (pods []*pod) {
 // readKept: the units are listed that guards keep in the domain, or with candidates
 // everywhere.
 func (a *answer) readKept() {
-	if a.o.Hooks != nil && a.o.Hooks.Eligible != nil || a.r.Verdict == preemption.NotEligible || a.r.Verdict == preemption.Waiting {
+	if a.ownEligible() || a.r.Verdict == preemption.NotEligible || a.r.Verdict == preemption.Waiting {
 		return
 	}
 	nodes := a.nodes

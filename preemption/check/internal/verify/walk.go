@@ -18,7 +18,7 @@ func (a *answer) readWalk() {
 
 // walks: who has to go is a matter of one walk at a known place.
 func (a *answer) walks() bool {
-	if a.bounded() || a.rules.lowest || !a.ranks() {
+	if a.o.Cost.Objective || a.rules.lowest || !a.ranks() || a.bounded() && (a.team != nil || !a.priced()) {
 		return false
 	}
 	return a.team == nil || !a.rules.moves && !a.rules.fewest && len(a.relations) == 0
@@ -43,7 +43,11 @@ func (a *answer) compareWalk(nodes []*node, where string) {
 		a.order = a.placedMembers()
 		fits = func(back []*pod) bool { return len(a.failures(back)) == 0 }
 	}
-	for _, u := range a.walk(units, said, fits) {
+	out := a.walk(units, said, fits)
+	if a.bounded() && a.searched(out) {
+		out, said = nil, nil
+	}
+	for _, u := range out {
 		if said[u] == nil {
 			a.About(found.Minimal, u.kind, u.namespace, u.name, "%sit has to go before others: upstream's walk leaves it out", where)
 		}
@@ -60,6 +64,40 @@ func (a *answer) compareWalk(nodes []*node, where string) {
 	for _, u := range units {
 		a.comeBackAll(u.pods)
 	}
+}
+
+// searched: bounds let nobody go by the walk alone.
+func (a *answer) searched(out []*unit) bool {
+	var list []victim
+	for _, u := range out {
+		if u.elastic {
+			return true
+		}
+		list = append(list, victim{unit: u, pods: u.pods})
+	}
+	return len(a.beyond(list)) > 0
+}
+
+// helps: on node n the lone pod fits with everybody gone who may be evicted there, and
+// whom upstream's walk leaves out of them keeps within the bounds.
+func (a *answer) helps(n *node) bool {
+	units := a.potential([]*node{n})
+	if len(units) == 0 {
+		return false
+	}
+	for _, u := range units {
+		a.leaveAll(u.pods)
+	}
+	fits := func([]*pod) bool { return len(a.misfits(a.members[0], n)) == 0 }
+	helps := fits(nil)
+	if helps && a.bounded() {
+		a.charge(units)
+		helps = a.walks() && !a.searched(a.walk(units, nil, fits))
+	}
+	for _, u := range units {
+		a.comeBackAll(u.pods)
+	}
+	return helps
 }
 
 // walk gives units back while the preemptor fits, and returns those that stay out. Of an

@@ -1,0 +1,35 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+)
+
+// TestMain lets every answer that a test is given be verified, whatever else the test
+// looks at.
+func TestMain(m *testing.M) {
+	preemption.Answered(verified)
+	os.Exit(m.Run())
+}
+
+// verified panics, with the question, if something is not true of an answer.
+func verified(s *preemption.Snapshot, o preemption.Options, p preemption.Preemptor, r *preemption.Result) {
+	problems := check.Verify(s, o, p, r)
+	if len(problems) == 0 {
+		return
+	}
+	text := fmt.Sprintf("%s: %s\n", r.Verdict, r.Message)
+	for _, problem := range problems {
+		text += problem.String() + "\n"
+	}
+	if s == nil || len(s.Pods) < 1000 {
+		question, _ := json.Marshal(map[string]any{"snapshot": s, "options": o, "preemptor": p}) // plain structs
+		text += string(question)
+	}
+	panic(text)
+}
