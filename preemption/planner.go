@@ -31,7 +31,8 @@ func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
 	return r, err
 }
 
-// answered, if set, looks over every answer: a test's.
+// answered, if set, looks over every answer: a test's. Of a planner's it is told those
+// that are not about quota, as applied answers hold some that no snapshot tells.
 var answered func(s *Snapshot, o Options, p Preemptor, r *Result)
 
 // Planner is a live model of a cluster: one preparation, many questions, and
@@ -101,7 +102,7 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	}
 	defer pl.release(c)
 	r, err := c.preemptOn(p, quota)
-	if answered != nil && err == nil && !pl.lone {
+	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
 		s := newModel(c.ix.Objects()).snapshot()
 		quota.addTo(s, pl.first)
 		answered(s, pl.options, p, r)

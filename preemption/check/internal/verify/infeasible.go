@@ -16,7 +16,7 @@ func (a *answer) readInfeasible() {
 		if a.bounded() || !a.r.Stats.Exact {
 			return // what bounds forbid is searched for, and not every placement is
 		}
-		if at := a.gangFits(func(r region) []*unit { return a.potential(r.nodes) }); at != "" {
+		if at := a.gangFits(func(r region) []*unit { return a.potential(r.nodes...) }); at != "" {
 			a.Add(found.Infeasible, "it fits in %s with everybody gone who may be evicted there", at)
 		}
 		return
@@ -44,7 +44,7 @@ func (a *answer) fitsWithout(n *node, u *unit) bool {
 
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
 func (a *answer) readExact(n *node) {
-	for _, u := range a.potential([]*node{n}) {
+	for _, u := range a.potential(n) {
 		if a.fitsWithout(n, u) && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
 			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
 		}

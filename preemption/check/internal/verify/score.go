@@ -88,7 +88,7 @@ func (q *question) ranks() bool {
 // charging lists whom budgets are charged for in a domain: all who may be evicted, but
 // where a gang is bounded not those whose eviction alone goes beyond a bound.
 func (q *question) charging(nodes []*node) []*unit {
-	list := q.potential(nodes)
+	list := q.potential(nodes...)
 	if q.team == nil || !q.bounded() {
 		return list
 	}

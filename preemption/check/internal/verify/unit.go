@@ -16,6 +16,7 @@ type unit struct {
 	namespace, name string
 	group           *group // the group that goes as a whole; nil for a pod
 	pods            []*pod // by UID, then namespace and name
+	alone           [1]*pod
 	priority        int32
 	level           int32 // what it is eligible by
 	rank            int
@@ -32,14 +33,16 @@ func (w *world) unitOf(p *pod) *unit {
 	if p.unit != nil {
 		return p.unit
 	}
-	u := &unit{kind: cluster.KindPod, namespace: p.Namespace, name: p.Name}
+	u := w.newUnit()
+	u.kind, u.namespace, u.name = cluster.KindPod, p.Namespace, p.Name
 	for _, g := range p.chain() {
 		if w.rules.atomic() && g.mode.Whole() && (!w.rules.old || g == p.group) {
 			u.group = g // the highest one
 		}
 	}
 	if u.group == nil {
-		u.pods = []*pod{p}
+		u.alone[0] = p
+		u.pods = u.alone[:]
 	} else {
 		u.kind, u.namespace, u.name = u.group.kind, u.group.namespace, u.group.name
 		u.elastic = u.group.mode == disruption.SurplusFirst
@@ -54,6 +57,16 @@ func (w *world) unitOf(p *pod) *unit {
 	for _, q := range u.pods {
 		q.unit = u
 	}
+	return u
+}
+
+// newUnit makes units by the hundred: most are of one pod, and there are many.
+func (w *world) newUnit() *unit {
+	if len(w.room) == 0 {
+		w.room = make([]unit, 256)
+	}
+	u := &w.room[0]
+	w.room = w.room[1:]
 	return u
 }
 
@@ -142,10 +155,16 @@ func (w *world) pinned(u *unit) int {
 	return u.stuck
 }
 
-// potential lists the units with a pod on one of some nodes that may be evicted, most
-// important first. own says which belong to the preemptor.
-func (q *question) potential(nodes []*node) []*unit {
-	var list []*unit
+// potential lists the units that may be evicted for the preemptor and have a pod on one of
+// some nodes, most important first.
+func (q *question) potential(nodes ...*node) []*unit {
+	list := q.evictable(nodes...)
+	slices.SortFunc(list, q.moreImportant)
+	return list
+}
+
+// evictable lists them in no order.
+func (q *question) evictable(nodes ...*node) (list []*unit) {
 	seen := map[*unit]bool{}
 	for _, n := range nodes {
 		for _, p := range n.pods {
@@ -161,6 +180,5 @@ func (q *question) potential(nodes []*node) []*unit {
 			}
 		}
 	}
-	slices.SortFunc(list, q.moreImportant)
 	return list
 }

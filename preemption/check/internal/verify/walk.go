@@ -81,7 +81,7 @@ func (a *answer) searched(out []*unit) bool {
 // helps: on node n the lone pod fits with everybody gone who may be evicted there, and
 // whom upstream's walk leaves out of them keeps within the bounds.
 func (a *answer) helps(n *node) bool {
-	units := a.potential([]*node{n})
+	units := a.evictable(n)
 	if len(units) == 0 {
 		return false
 	}
@@ -91,6 +91,7 @@ func (a *answer) helps(n *node) bool {
 	fits := func([]*pod) bool { return len(a.misfits(a.members[0], n)) == 0 }
 	helps := fits(nil)
 	if helps && a.bounded() {
+		slices.SortFunc(units, a.moreImportant)
 		a.charge(units)
 		helps = a.walks() && !a.searched(a.walk(units, nil, fits))
 	}

@@ -23,6 +23,7 @@ type world struct {
 	pods    []pod
 	groups  map[groupKey]*group
 	budgets budgets
+	room    []unit                       // see newUnit
 	spaces  map[string]map[string]string // labels of the namespaces
 }
 
