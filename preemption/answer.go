@@ -67,7 +67,6 @@ func (s *podSearch) infeasible() *Result {
 	if s.brief {
 		return &Result{Verdict: Infeasible}
 	}
-	s.stats.Exact = s.stats.Exact && s.refuted()
 	r := s.result(Infeasible, helpless(s.stats.Exact))
 	if s.ix.NumNodes() == 0 {
 		r.Message = "the cluster has no nodes"

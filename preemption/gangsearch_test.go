@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -168,5 +169,32 @@ func TestASearchedPlacementAgreesWithTheTwin(t *testing.T) {
 				t.Log(rules, name, slices.Sorted(maps.Keys(seen)), seen)
 			})
 		}
+	}
+}
+
+// TestALargeMemberDoesNotStandInTheWay: four of nine members are enough, and four small ones
+// fit, with nobody there and where somebody has to go.
+func TestALargeMemberDoesNotStandInTheWay(t *testing.T) {
+	low, high, four := int32(1), int32(1000), int32(4)
+	s := preemption.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n0", Allocatable: preemption.Resources{"cpu": 2000}}},
+		PodGroups: []preemption.PodGroup{{Name: "gang", MinCount: &four, Priority: &high}},
+	}
+	for i := range 9 {
+		cpuMilli := int64(500)
+		if i == 8 {
+			cpuMilli = 1000
+		}
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Requests: preemption.Resources{"cpu": cpuMilli}})
+	}
+	for verdict, running := range map[preemption.Verdict]string{preemption.Fits: "", preemption.Feasible: "n0"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: "batch", Node: running, Priority: &low, Requests: preemption.Resources{"cpu": 1000}})
+		for _, o := range []preemption.Options{{}, {Members: preemption.MinCount}, {Rules: preemption.Kubernetes136}} {
+			r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}, &s)
+			require.NoError(t, err)
+			require.Equal(t, verdict, r.Verdict, "%v", o.Members)
+			require.Len(t, r.Nominations, 4)
+		}
+		s.Pods = s.Pods[:len(s.Pods)-1]
 	}
 }

@@ -25,9 +25,18 @@ func (s *podSearch) try(n cluster.NodeID) (candidate, domain.Reason) {
 		for _, u := range s.evictable(n) {
 			s.runner.Remove(s.trial, u)
 		}
-		s.stats.Exact = s.trial.Excluded()
+		s.stats.Exact = s.trial.Excluded() || s.hopeless(n)
 	}
 	return c, why
+}
+
+// hopeless reports whether a constraint says that the pod does not fit on node n,
+// whatever is evicted anywhere.
+func (s *podSearch) hopeless(n cluster.NodeID) bool {
+	return slices.ContainsFunc(s.states, func(state domain.State) bool {
+		b, ok := state.(domain.Bounder)
+		return ok && !b.Hopeless(0, n).OK()
+	})
 }
 
 // evaluate removes the potential victims of node n and gives back whom it can. The
