@@ -3,6 +3,7 @@ package preemption
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -35,7 +36,7 @@ func (pl *Planner) Evict(r *Result) error { return pl.apply(r, true) }
 func (pl *Planner) apply(r *Result, remove bool) error {
 	pl.gate.Lock()
 	defer pl.gate.Unlock()
-	v, taken, err := pl.review(r, true)
+	v, taken, err := pl.review(r)
 	switch {
 	case errors.Is(err, ErrNotApplicable):
 		return err
@@ -57,24 +58,41 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 			return nil
 		}
 		e.adopt(r)
+		for _, ref := range r.Cleared { // a pending pod of an inline preemptor's name, perhaps
+			e.withdraw(ref, r.Nominations)
+		}
 		for _, n := range r.Nominations {
 			e.nominate(n.Pod, n.Node)
-		}
-		for _, ref := range r.Cleared {
-			e.withdraw(ref, r.Nominations)
 		}
 		e.remember(taken, pl.options.Limits.Window)
 		return nil
 	})
 }
 
-// adopted reports whether the pods that r nominates are there, with pod to look them up,
-// and go or went where it says: what it holds inline has been added.
+// adopted reports whether what r holds inline has been added: its pods, which pod looks up,
+// wait as they were given, nominated where r says, or run there.
 func (r *Result) adopted(pod func(PodRef) *cluster.Pod) bool {
-	return !slices.ContainsFunc(r.Nominations, func(n Nomination) bool {
-		p := pod(n.Pod)
-		return p == nil || p.Node != n.Node && (p.Node != "" || p.NominatedNode != n.Node)
-	})
+	at := map[PodRef]string{}
+	for _, n := range r.Nominations {
+		at[n.Pod] = n.Node
+	}
+	inline := r.Preemptor.Inline
+	for i := range inline.Pods {
+		given := inline.Pods[i]
+		ref := PodRef{given.Namespace, given.Name}
+		p := pod(ref)
+		if node, nominated := at[ref]; p == nil || nominated && p.Node != node && (p.Node != "" || p.NominatedNode != node) {
+			return false
+		}
+		if inline.Group != nil {
+			given.Group = inline.Group.Name
+		}
+		given.NominatedNode = p.NominatedNode
+		if p.Node == "" && !reflect.DeepEqual(given, *p) {
+			return false
+		}
+	}
+	return true
 }
 
 // adopt adds what a preemptor holds inline, unless that has been done.

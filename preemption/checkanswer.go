@@ -8,16 +8,16 @@ import (
 )
 
 // checkAnswer complains of what no plan has, whatever the cluster: an answer may come from a
-// file or a network. With reserves, one that only reserves quota counts as a plan. The error
-// matches ErrNotApplicable, and joins a [*cluster.FieldError] for each problem.
-func checkAnswer(r *Result, reserves bool) error {
+// file or a network. The error matches ErrNotApplicable, and joins a [*cluster.FieldError]
+// for each problem.
+func checkAnswer(r *Result) error {
 	if r == nil {
 		return fmt.Errorf("%w: it is nil", ErrNotApplicable)
 	}
 	a := answerCheck{Result: r}
 	a.asked()
 	if r.Preemptor.Kind == cluster.KindWorkload {
-		a.workload(reserves)
+		a.workload()
 	} else {
 		a.pods()
 	}
@@ -123,12 +123,12 @@ func (a *answerCheck) pods() {
 }
 
 // workload checks what is only in answers about workloads, and the verdict.
-func (a *answerCheck) workload(reserves bool) {
+func (a *answerCheck) workload() {
 	q := a.Quota
 	switch a.Verdict {
 	case Feasible, Fits, Waiting:
 	case Infeasible, NotEligible:
-		a.wrongVerdict = !reserves || q == nil || len(q.Reserved) == 0
+		a.wrongVerdict = q == nil || len(q.Reserved) == 0
 	default:
 		a.wrongVerdict = true
 	}

@@ -188,6 +188,27 @@ func TestWhoWaitsAgainIsNotEvictedAgain(t *testing.T) {
 	t.Fatal("low waits, and was removed")
 }
 
+// TestAnInlinePreemptorTakesThePlaceOfItsName: a pending pod of the same name was nominated to
+// the same node, and its nomination is withdrawn.
+func TestAnInlinePreemptorTakesThePlaceOfItsName(t *testing.T) {
+	pl, _ := planned(t)
+	late := twoNodes().Pods[3]
+	late.NominatedNode = "n1"
+	require.NoError(t, pl.SetPod(late))
+	late.NominatedNode, late.Priority = "", prio(10)
+	r, err := pl.Preempt(preemption.Preemptor{Pods: []preemption.Pod{late}})
+	require.NoError(t, err)
+	require.Equal(t, "n1", r.Domain)
+	require.NotEmpty(t, r.Cleared)
+	require.NoError(t, pl.Apply(r))
+	for _, p := range pl.Snapshot().Pods {
+		if p.Name == "late" {
+			require.Equal(t, "n1", p.NominatedNode)
+			require.Equal(t, late.Priority, p.Priority)
+		}
+	}
+}
+
 // TestPoliciesAreLookedAtAgain: who may not evict any more evicts nobody.
 func TestPoliciesAreLookedAtAgain(t *testing.T) {
 	pl, r := planned(t)

@@ -32,20 +32,20 @@ type Validity struct {
 // and those who have not been told to go yet keep within hard budgets and limits. Cancel:
 // the preemptor, or the group or class by which it asks, is gone; it runs; or it fits
 // without evicting anybody, the pods of a [Gathering] one after the other. Otherwise
-// Replan. A result that is no plan is an error that matches ErrNotApplicable, as is one
-// that no question has: it may come from a file; a [*cluster.FieldError] says what is
-// wrong with it.
+// Replan. An answer that finds nobody to evict and reserves quota is kept if its queue
+// has as much. A result that is no plan is an error that matches ErrNotApplicable, as is
+// one that no question has: it may come from a file; a [*cluster.FieldError] says what
+// is wrong with it.
 func (pl *Planner) StillValid(r *Result) (Validity, error) {
-	v, _, err := pl.review(r, false)
+	v, _, err := pl.review(r)
 	return v, err
 }
 
-// review is StillValid, and what carrying r out takes of limits. With reserves it takes an
-// answer that only reserves quota for a plan.
-func (pl *Planner) review(r *Result, reserves bool) (_ Validity, _ cluster.Disruption, err error) {
+// review is StillValid, and what carrying r out takes of limits.
+func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err error) {
 	defer caught(&err)
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
-	if err := checkAnswer(r, reserves); err != nil {
+	if err := checkAnswer(r); err != nil {
 		return fail(err)
 	}
 	c, quota, err := pl.hold()
