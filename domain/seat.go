@@ -73,6 +73,9 @@ func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool
 		}
 		return s.seatPart(0), false
 	}
+	for i, p := range s.parts { // turns may have left something else there
+		s.in[i] = p.Need <= len(p.Members)
+	}
 	seated = s.seatPart(0)
 	return seated, seated || s.steps > 0
 }

@@ -69,6 +69,10 @@ func (a *answerCheck) asked() {
 		a.errs = append(a.errs, err)
 		return
 	}
+	if p.Inline.Name != "" {
+		a.bad("empty: what is inline is given, not named", quoted(p.Inline.Name), "Preemptor.Inline.Name")
+		return
+	}
 	var same Asked
 	if p.Inline.Kind == cluster.KindWorkload {
 		same = askedByWorkload(*p.Inline)
@@ -169,6 +173,10 @@ func (a *answerCheck) flavors(field string, list []FlavorChoice) {
 		switch {
 		case seen[at]:
 			a.bad("listed once", fmt.Sprintf("%q, %q", f.PodSet, f.Resource), "%s[%d]", field, i)
+		case f.Flavor == "":
+			a.bad("the name of a flavor", quoted(f.Flavor), "%s[%d].Flavor", field, i)
+		case field == "Quota.Reserved" && f.PodSet != "":
+			a.bad("empty: what is reserved is of the workload", quoted(f.PodSet), "%s[%d].PodSet", field, i)
 		case f.Amount < 0 || f.Amount > cluster.MaxUsage:
 			a.bad("from 0 to 2^62-1", fmt.Sprint(f.Amount), "%s[%d].Amount", field, i)
 		}

@@ -44,7 +44,7 @@ var forgettable = map[string]string{
 	"preemption.compiled.tools":     "tools that are out of use",
 	"preemption.compiled.slotTools": "likewise",
 	"cluster.Index.lazy":            "columns that are computed when a question first needs them",
-	"victims.Ladder.cuts":           "which units would violate a budget, for the priorities that were asked about",
+	"columns.Ladder.cuts":           "which units would violate a budget, for the priorities that were asked about",
 	"victims.Units.sorted":          "all units in order, once that was needed",
 }
 

@@ -32,7 +32,8 @@ var ErrGangFailed = errors.New("preemption: a pod of the gang has no place: nobo
 
 // Gather begins to plan a gang pod by pod, from the cluster as it is.
 func (pl *Planner) Gather() *Gathering {
-	fork := pl.Fork()
+	base := pl.Fork()
+	fork := base.Fork()
 	fork.lone = true
 	if fork.ready != nil && fork.ready.live {
 		fork.ready.rules.membersWait = false
@@ -40,7 +41,7 @@ func (pl *Planner) Gather() *Gathering {
 		fork.ready = nil
 		fork.show()
 	}
-	return &Gathering{base: pl.Fork(), fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
+	return &Gathering{base: base, fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
 }
 
 // Preempt plans the next pod, which must be named: a pending pod of the planner's
@@ -147,6 +148,7 @@ func (g *Gathering) wrong(plan, r *Result) string {
 // with returns the plan with the answer for one more pod.
 func (g *Gathering) with(r *Result) *Result {
 	p := g.plan
+	r = r.clone()
 	p.Preemptor.Kind = r.Preemptor.Kind
 	p.Preemptor.Gathered = append(slices.Clone(p.Preemptor.Gathered), PodRef{r.Preemptor.Namespace, r.Preemptor.Name})
 	p.Nominations = slices.Concat(p.Nominations, r.Nominations)
@@ -170,6 +172,19 @@ func (g *Gathering) with(r *Result) *Result {
 	return &p
 }
 
+// clone returns a copy of what a gathering makes of r: its lists are the caller's.
+func (r *Result) clone() *Result {
+	c := *r
+	c.Preemptor.Gathered = slices.Clone(r.Preemptor.Gathered)
+	c.Nominations, c.Budgets, c.Cleared = slices.Clone(r.Nominations), slices.Clone(r.Budgets), slices.Clone(r.Cleared)
+	c.Victims = slices.Clone(r.Victims)
+	for i := range c.Victims {
+		v := &c.Victims[i]
+		v.Pods, v.Budgets = slices.Clone(v.Pods), slices.Clone(v.Budgets)
+	}
+	return &c
+}
+
 // Plan returns what the pods planned so far need together, for Apply on the planner
 // that the gathering came from: every victim, every nomination. It fails with
 // ErrGangFailed if a pod has found no place; there is nothing to undo then.
@@ -179,6 +194,5 @@ func (g *Gathering) Plan() (*Result, error) {
 	if g.failed {
 		return nil, ErrGangFailed
 	}
-	plan := g.plan
-	return &plan, nil
+	return g.plan.clone(), nil
 }

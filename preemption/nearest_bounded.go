@@ -41,9 +41,6 @@ func (s *podSearch) nearestBounded() *Nearest {
 	return &Nearest{more.Domain, sortedRelaxations(append(near.Relaxations, more.Relaxations...))}
 }
 
-// bounds reports whether r is about what bounds the victims.
-func (r Relaxation) bounds() bool { return r.Kind == RelaxBudget || r.Kind == RelaxLimit }
-
 func sortedRelaxations(list []Relaxation) []Relaxation {
 	slices.SortFunc(list, func(a, b Relaxation) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))

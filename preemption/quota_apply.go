@@ -109,9 +109,10 @@ func (c *compiled) reviewWorkload(r *Result, m *quotaModel) (Validity, error) {
 	defer j.mu.RUnlock()
 	name := key(r.Preemptor.Namespace, r.Preemptor.Name)
 	w := j.workload(r.Preemptor.Namespace, r.Preemptor.Name)
-	switch {
-	case w == nil && r.Preemptor.Inline != nil:
+	if w == nil && r.Preemptor.Inline != nil {
 		w = r.Preemptor.Inline.Workload
+	}
+	switch {
 	case w == nil:
 		return Validity{Cancel, name + " is gone"}, nil
 	case w.Admission != nil:
@@ -265,8 +266,9 @@ func (a *assigner) mismatchOf(set int, count int32, given map[[2]string]FlavorCh
 			return fmt.Sprintf("pod set %q takes no flavor of %s", name, r)
 		case f.Amount != d[r]:
 			return fmt.Sprintf("pod set %q takes %d %s, and asks for %d", name, f.Amount, r, d[r])
-		case taken[group] != "" && taken[group] != f.Flavor:
-			return fmt.Sprintf("pod set %q takes flavor %s of %s beside %s", name, f.Flavor, r, taken[group])
+		}
+		if other, ok := taken[group]; ok && other != f.Flavor {
+			return fmt.Sprintf("pod set %q takes flavor %s of %s beside %s", name, f.Flavor, r, other)
 		}
 		taken[group] = f.Flavor
 	}

@@ -260,10 +260,10 @@ func (q *question) taken(l *leaving) cluster.Disruption {
 // reviewBudgets says which budget has less room than r counted on; empty if none.
 // Victims that have left used theirs up as planned.
 func (q *question) reviewBudgets(r *Result) string {
-	left := map[string]int32{}
+	left := map[string]int64{}
 	for _, v := range r.Victims {
 		for _, pod := range v.Pods {
-			if p := q.ix.PodByName(pod.Namespace, pod.Name); p == cluster.NoPod || q.ix.Pod(p).Terminating {
+			if p := q.ix.PodByName(pod.Namespace, pod.Name); p == cluster.NoPod || q.ix.Pod(p).Terminating || q.ix.Pod(p).Node == "" {
 				for _, name := range v.Budgets {
 					left[name]++
 				}
@@ -273,7 +273,7 @@ func (q *question) reviewBudgets(r *Result) string {
 	for _, room := range r.Budgets {
 		b, ok := q.budgetByName(room.Namespace, room.Name)
 		name := room.Namespace + "/" + room.Name
-		if ok && b.Allowed+left[name] < room.Allowed {
+		if ok && int64(b.Allowed)+left[name] < int64(room.Allowed) {
 			return fmt.Sprintf("budget %s allows %d, %d was counted on", name, b.Allowed, room.Allowed)
 		}
 	}

@@ -22,7 +22,10 @@ func drawOptions(s source) preemption.Options {
 	o := preemption.Options{
 		Rules:      pick(s, "", preemption.Kubernetes137, preemption.Kubernetes136, preemption.KEP5710Alpha),
 		Candidates: s(3) == 2, Explain: s(3) == 2,
-		Strict: some() && some(), LowestLevel: some(), BrokenGroupsFree: some(), NoCascade: some(), PreferMovable: some(),
+		LowestLevel: some(), BrokenGroupsFree: some(), NoCascade: some(), PreferMovable: some(),
+	}
+	if some() { // rarer than the others: most questions are refused
+		o.Strict = some()
 	}
 	if some() {
 		o.Sampling = &preemption.Sampling{Percent: pick(s, int32(10), 0, 50, 100), Minimum: int32(1 + s(4)), Offset: int32(s(7))}

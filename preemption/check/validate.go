@@ -34,7 +34,7 @@ func (m *Model) validate() error {
 		value int64
 	}{{"StepSeconds", m.StepSeconds}, {"HorizonSeconds", m.HorizonSeconds}, {"MaxStates", int64(m.MaxStates)}} {
 		if f.value < 0 || f.value > forever {
-			return bad(f.field, f.value, fmt.Sprintf(">= 0 and at most %d", forever))
+			return bad(f.field, f.value, fmt.Sprintf(">= 0 and at most %d", int64(forever)))
 		}
 	}
 	if m.StepSeconds == 0 && m.HorizonSeconds > 0 {

@@ -39,7 +39,6 @@ type group struct {
 	pods      []*pod // running and pending
 	effective priority.Effective
 	level     int32
-	unit      *unit
 }
 
 func podGroup(g *cluster.PodGroup) *group {
