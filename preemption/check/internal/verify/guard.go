@@ -58,6 +58,9 @@ func (q *question) keptByPriority(u *unit) kept {
 	if ago, known := q.elapsed(q.evicted); known && ago < after {
 		return kept{rule: keptEqual, seconds: after - ago}
 	}
+	if q.Time.IsZero() {
+		return kept{rule: keptEqual} // nobody knows how long it has run
+	}
 	runs, ran := int64(math.MaxInt64), int64(0)
 	if u.group != nil {
 		ran = u.group.ran

@@ -230,23 +230,68 @@ func first(list []misfit) misfit {
 	return list[0]
 }
 
-// seat places members where to says, in whatever order lets each of them fit beside
-// those before it. It returns those for whom there is none.
+// seat places members where to says, in an order that lets each of them fit beside those
+// before it. It returns those for whom there is none. Where taking them as they fit leads
+// nowhere and constraints are not monotone, it looks at other orders, for so many steps;
+// what it can't tell then it takes as it is said.
 func (s *scene) seat(list []*member, to map[*member]*node) (left []*member) {
 	left = slices.Clone(list)
-	for {
-		before := len(left)
-		left = slices.DeleteFunc(left, func(m *member) bool {
-			if len(s.misfits(m, to[m])) > 0 {
-				return false
-			}
-			s.place(m, to[m])
-			return true
-		})
-		if len(left) == 0 || len(left) == before {
-			return left
+	for before := -1; len(left) != before; {
+		before = len(left)
+		left = slices.DeleteFunc(left, func(m *member) bool { return s.sits(m, to[m]) })
+	}
+	if len(left) == 0 || s.monotone() {
+		return left
+	}
+	for _, m := range list {
+		if m.to != nil {
+			s.unplace(m)
 		}
 	}
+	steps := orders
+	if s.anyOrder(list, to, &steps) {
+		return nil
+	}
+	if steps > 0 {
+		return left
+	}
+	for _, m := range list {
+		s.place(m, to[m])
+	}
+	return nil
+}
+
+// orders is how many times a member is tried in other orders.
+const orders = 10_000
+
+// anyOrder places list in some order, or nobody.
+func (s *scene) anyOrder(list []*member, to map[*member]*node, steps *int) bool {
+	all := true
+	for _, m := range list {
+		if m.to != nil {
+			continue
+		}
+		all = false
+		if *steps--; *steps < 0 {
+			return false
+		}
+		if s.sits(m, to[m]) {
+			if s.anyOrder(list, to, steps) {
+				return true
+			}
+			s.unplace(m)
+		}
+	}
+	return all
+}
+
+// sits places m on n if it fits there.
+func (s *scene) sits(m *member, n *node) bool {
+	if len(s.misfits(m, n)) > 0 {
+		return false
+	}
+	s.place(m, n)
+	return true
 }
 
 // misfitsPlaced lists what of the members that are placed does not fit any more. What each

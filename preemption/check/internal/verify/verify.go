@@ -66,7 +66,9 @@ func (a *answer) readVerdict() {
 		return
 	}
 	if at := a.fitsNow(); at != "" {
-		a.Add(found.Verdict, "it fits in %s without preemption", at)
+		if a.team == nil || a.r.Verdict != preemption.Infeasible || a.r.Stats.Exact {
+			a.Add(found.Verdict, "it fits in %s without preemption", at)
+		}
 		return
 	}
 	verdict, why := a.refusal(func(n *node) misfit { return first(a.misfits(a.members[0], n)) })
