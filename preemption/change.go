@@ -60,8 +60,11 @@ func (pl *Planner) SetTime(now time.Time) error {
 	if err := cluster.ValidateTime(now); err != nil {
 		return err
 	}
-	_ = pl.changeQuota(func(m *quotaModel) error { m.setTime(cluster.Nanos(now)); return nil })
-	return pl.change(func(e edit) error { e.setTime(now); return nil })
+	return pl.change(func(e edit) error {
+		_ = pl.editQuota(func(m *quotaModel) error { m.setTime(cluster.Nanos(now)); return nil })
+		e.setTime(now)
+		return nil
+	})
 }
 
 // SetNode adds n or replaces the node of its name.

@@ -95,16 +95,17 @@ func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
 	defer pl.gate.RUnlock()
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	defer pl.show()
 	return pl.editQuota(f)
 }
 
-// editQuota is changeQuota for a caller that holds mu.
+// editQuota is changeQuota for a caller that holds mu, and shows what came of it together
+// with the rest of its change.
 func (pl *Planner) editQuota(f func(m *quotaModel) error) error {
 	if pl.quotaShared || !exclude(&pl.quota.mu) {
 		pl.quota, pl.quotaShared = pl.quota.clone(), false
 		pl.quota.mu.Lock()
 	}
-	defer pl.show()
 	m := pl.quota
 	defer m.mu.Unlock()
 	m.open(pl.first)

@@ -1,6 +1,7 @@
 package verifyquota
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -46,6 +47,11 @@ func (b *book) newAsk(p *preemption.Preemptor) *ask {
 	if len(a.pods) == 0 {
 		return nil
 	}
+	slices.SortFunc(a.pods, func(p, q *cluster.Pod) int { // as they are placed; the first names the queue
+		return cmp.Or(
+			cmp.Compare(b.podPriority(q), b.podPriority(p)), cmp.Compare(cluster.Nanos(p.Created), cluster.Nanos(q.Created)),
+			cmp.Compare(p.Namespace, q.Namespace), cmp.Compare(p.Name, q.Name))
+	})
 	first := a.pods[0]
 	if a.priority = b.podPriority(first); group != nil {
 		a.priority = b.groupPriority(group)
