@@ -202,3 +202,20 @@ func TestEveryPlanOfAGatheringIsApplied(t *testing.T) {
 	t.Log(applied, "applied,", broken, "broken off")
 	require.Positive(t, applied)
 }
+
+// TestPlansOfAGatheringShareNothing: whoever changes one finds the next as it was.
+func TestPlansOfAGatheringShareNothing(t *testing.T) {
+	pl, r := planned(t)
+	g := pl.Gather()
+	_, err := g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "web"})
+	require.NoError(t, err)
+	first, err := g.Plan()
+	require.NoError(t, err)
+	want := asJSON(t, first)
+	require.NotEmpty(t, first.Victims)
+	first.Victims[0].Pods[0].Name, first.Nominations[0].Node, first.Preemptor.Gathered[0].Name = "other", "other", "other"
+	again, err := g.Plan()
+	require.NoError(t, err)
+	require.Equal(t, want, asJSON(t, again))
+	require.NoError(t, pl.Apply(r))
+}

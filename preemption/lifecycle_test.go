@@ -276,6 +276,9 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 			r.Preemptor = preemption.Asked{Kind: cluster.KindPodGroup, Gathered: []preemption.PodRef{{Namespace: "ns", Name: "web"}}}
 		},
 		`cluster: Preemptor: Name: "" is not a name, or Pods given`: func(r *preemption.Result) { r.Preemptor.Inline = &preemption.Preemptor{} },
+		`Preemptor.Inline.Name: "web" is not empty`: func(r *preemption.Result) {
+			r.Preemptor.Inline = &preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "web"}
+		},
 		`Preemptor.Inline: Pod "ns/other" is not that of the Pod`: func(r *preemption.Result) {
 			r.Preemptor.Inline = &preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "other"}}}
 		},

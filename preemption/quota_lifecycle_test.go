@@ -164,6 +164,14 @@ func TestForgedAnswersAboutQuotaAreRefused(t *testing.T) {
 		`Quota.Flavors[1]: "a", "cpu" is not listed once`: func(r *preemption.Result) {
 			r.Quota.Flavors = append(r.Quota.Flavors, r.Quota.Flavors[0])
 		},
+		`Quota.Flavors[0].Flavor: "" is not the name of a flavor`: func(r *preemption.Result) { r.Quota.Flavors[0].Flavor = "" },
+		`Quota.Reserved[0].PodSet: "main" is not empty`: func(r *preemption.Result) {
+			r.Verdict, r.Victims = preemption.Infeasible, nil
+			r.Quota.Reserved = []preemption.FlavorChoice{{PodSet: "main", Resource: "cpu", Flavor: "default", Amount: 1}}
+		},
+		`Preemptor.Inline.Name: "two" is not empty`: func(r *preemption.Result) {
+			r.Preemptor.Inline = &preemption.Preemptor{Kind: cluster.KindWorkload, Name: "two"}
+		},
 		`its queue has no flavor nope any more`:       func(r *preemption.Result) { r.Quota.Flavors[0].Flavor = "nope" },
 		`it belongs to another queue by now`:          func(r *preemption.Result) { r.Quota.ClusterQueue = "other" },
 		`cancel: nobody is gone`:                      func(r *preemption.Result) { r.Preemptor.Name = "nobody" },

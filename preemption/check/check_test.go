@@ -180,6 +180,13 @@ func FuzzBuiltinRulesHaveNoCycle(f *testing.F) {
 	})
 }
 
+// silent is a policy that does not answer.
+type silent struct{}
+
+func (silent) Preempt(preemption.Preemptor, *preemption.Snapshot) (*preemption.Result, error) {
+	return nil, nil
+}
+
 func TestModelsOutOfBounds(t *testing.T) {
 	four := []check.Workload{pod("a", 1, 1), pod("b", 1, 1), pod("c", 1, 1), pod("d", 1, 1)}
 	for want, m := range map[string]check.Model{
@@ -198,8 +205,15 @@ func TestModelsOutOfBounds(t *testing.T) {
 		require.EqualError(t, err, want)
 		require.ErrorIs(t, err, cluster.ErrInvalid)
 	}
+	_, err := (*check.Model)(nil).Check()
+	require.EqualError(t, err, "cluster: Model: Model: nil is not a model")
+	_, err = (&check.Model{Nodes: nodes(1, 1, 1, 1), StepSeconds: -1}).Check()
+	require.ErrorContains(t, err, "Nodes: 4")
+	require.ErrorContains(t, err, "StepSeconds: -1")
+	_, err = (&check.Model{Nodes: nodes(1), Workloads: four[:1], Policy: silent{}}).Check()
+	require.ErrorContains(t, err, "neither a result nor an error")
 	bad := check.Model{Nodes: nodes(1), Workloads: four[:1], Policy: preemption.Options{Rules: "Kubernetes1"}}
-	_, err := bad.Check()
+	_, err = bad.Check()
 	var oe *preemption.OptionError
 	require.ErrorAs(t, err, &oe)
 }

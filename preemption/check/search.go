@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,7 +137,17 @@ type about struct {
 }
 
 func (a about) Preempt(p preemption.Preemptor) (*preemption.Result, error) {
-	return a.policy.Preempt(p, a.snapshot)
+	return answered(a.policy.Preempt(p, a.snapshot))
+}
+
+var errNoAnswer = errors.New("the policy answered with neither a result nor an error")
+
+// answered is what a policy answers, which may be a user's.
+func answered(r *preemption.Result, err error) (*preemption.Result, error) {
+	if r == nil && err == nil {
+		return nil, errNoAnswer
+	}
+	return r, err
 }
 
 // ask lets workload w be placed or evict, in situation i.
