@@ -205,8 +205,8 @@ func (pl *Planner) Fork() *Planner {
 	return fork
 }
 
-// open returns the model for a change or a look, which may go astray: it is not the
-// planner's yet if ready is live. The lock is held.
+// open returns the model. Where ready is live it is a copy, which counts only once it is
+// stored in pl.model. The lock is held.
 func (pl *Planner) open() *model {
 	switch {
 	case pl.ready != nil && pl.ready.live:
