@@ -50,11 +50,11 @@ func (s *gangSearch) fitsIn(domains []domain.Domain) *domain.Domain {
 
 // place seats the team on nodes of d as things stand, as many members as fit or
 // with fewest as few as are needed, and reports whether it could. Where placer does
-// not find a place for enough, small members go first, and then every placement is tried
-// if they are not too many.
+// not find a place for enough, others may, and then every placement is tried if they are
+// not too many.
 func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers *victims.Offers, fewest bool) bool {
 	w := &seating{s, placer, offers, fewest}
-	if !w.seat(s.team, d) && !w.seatSmallFirst(d) && !w.seatExactly(d) {
+	if !w.seat(s.team, d) && !w.seatOtherwise(d) && !w.seatExactly(d) {
 		return false
 	}
 	if !fewest {
@@ -74,15 +74,23 @@ func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers *victi
 	return true
 }
 
-// seatSmallFirst is seat where small members go first: a large one may stand in the way of
-// as many as are needed.
-func (w *seating) seatSmallFirst(d *domain.Domain) bool {
+// seatOtherwise is seat by other placers: with unlike members, a large one may stand in
+// the way of as many as are needed, or small ones may take the nodes that it needs.
+func (w *seating) seatOtherwise(d *domain.Domain) bool {
 	if h := w.options.Hooks; h != nil && h.Placer != nil || w.trial.Interchangeable() {
 		return false
 	}
-	small := *w
-	small.placer = domain.Pack{SmallFirst: true}
-	return small.seat(w.team, d)
+	other := *w
+	other.placer = domain.Pack{SmallFirst: true}
+	if other.seat(w.team, d) {
+		return true
+	}
+	for _, order := range domain.FirstFits {
+		if other.placer = order; other.seat(w.team, d) {
+			return true
+		}
+	}
+	return false
 }
 
 // seatedOf counts the pending members of a pod group that have a place.

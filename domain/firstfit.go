@@ -1,0 +1,58 @@
+package domain
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// FirstFit puts one member after the other on the first node that takes it: the members
+// in the order given or from the last on, the nodes in order of name or from the last
+// on. It asks for no price.
+type FirstFit struct{ LastMemberFirst, LastNodeFirst bool }
+
+// FirstFits are the four orders of [FirstFit].
+var FirstFits = [...]FirstFit{{}, {LastMemberFirst: true}, {LastNodeFirst: true}, {true, true}}
+
+// Place places as the type says. Where one member may make room for another, as
+// constraints can, those without a place are tried again. O(shapes·nodes + members) a
+// round.
+func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
+	nodes := d.Nodes
+	if f.LastMemberFirst {
+		members = reversed(members)
+	}
+	if f.LastNodeFirst {
+		nodes = reversed(nodes)
+	}
+	placed := 0
+	for {
+		before := placed
+		from := map[int]int{} // by shape: nodes before it take no more
+		for _, m := range members {
+			if placed == most {
+				return placed
+			}
+			if t.At(m) != cluster.NoNode {
+				continue
+			}
+			at, shape := from[t.shapes[m]], t.shapes[m]
+			for at < len(nodes) && !t.CanPlace(m, nodes[at]).OK() {
+				at++
+			}
+			if from[shape] = at; at < len(nodes) {
+				t.Place(m, nodes[at])
+				placed++
+			}
+		}
+		if placed == before || len(t.states) == 0 {
+			return placed
+		}
+	}
+}
+
+func reversed[E any](list []E) []E {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
+}

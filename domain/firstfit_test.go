@@ -1,0 +1,59 @@
+package domain_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// fourOrders are members and nodes of which each order of FirstFit makes something else.
+func fourOrders(t *testing.T) (*gangWorld, []domain.MemberID) {
+	return newGangWorld(t, []int64{5, 4}, nil, []int64{1, 4, 3}), []domain.MemberID{0, 1, 2}
+}
+
+func TestFirstFitInFourOrders(t *testing.T) {
+	const n0, n1 = 0, 1
+	for order, want := range map[domain.FirstFit][]cluster.NodeID{
+		{}:                      {n0, n0, n1},
+		{LastMemberFirst: true}: {n0, n1, n0},
+		{LastNodeFirst: true}:   {n1, n0, n1},
+		{true, true}:            {n1, n0, n1},
+	} {
+		w, members := fourOrders(t)
+		require.Equal(t, 3, order.Place(w.trial, &w.whole, nil, members, 3), "%+v", order)
+		require.Equal(t, want, []cluster.NodeID{w.trial.At(0), w.trial.At(1), w.trial.At(2)}, "%+v", order)
+
+		w, members = fourOrders(t)
+		require.Equal(t, 1, order.Place(w.trial, &w.whole, nil, members, 1), "no more than asked for")
+		require.Len(t, w.trial.Placed(), 1)
+		require.Equal(t, []domain.MemberID{0, 1, 2}, members, "the list is the caller's")
+	}
+}
+
+// Members whose order fills one node after the other to the brim all find a place, from
+// the first on and from the last on.
+func TestFirstFitFindsWhatItsOrderFills(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var nodes, members []int64
+		for range rapid.IntRange(1, 5).Draw(t, "nodes") {
+			list := rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 5).Draw(t, "on a node")
+			nodes, members = append(nodes, 0), append(members, list...)
+			for _, cpu := range list {
+				nodes[len(nodes)-1] += cpu
+			}
+		}
+		w := newGangWorld(t, nodes, nil, members)
+		var ids []domain.MemberID
+		for i := range members {
+			ids = append(ids, domain.MemberID(i))
+		}
+		for _, order := range []domain.FirstFit{{}, {true, true}} {
+			require.Equal(t, len(ids), order.Place(w.trial, &w.whole, nil, ids, len(ids)))
+			w.trial.UnplaceTo(0)
+		}
+	})
+}
