@@ -74,8 +74,18 @@ type term struct {
 	spaces     *disruption.Selector
 }
 
+// termOf leaves out the label keys for which the selector has a requirement of their
+// operator: those were written when the pod was created, whose labels may have changed.
 func termOf(t *cluster.AffinityTerm, owner *cluster.Pod) term {
-	out := term{t.TopologyKey, withKeys(t.Selector, owner, t.MatchLabelKeys, t.MismatchLabelKeys), t.Namespaces, t.NamespaceSelector}
+	unwritten := func(keys []string, op disruption.Operator) []string {
+		return slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+			return t.Selector != nil && slices.ContainsFunc(t.Selector.MatchExpressions, func(r disruption.Requirement) bool {
+				return r.Key == key && r.Operator == op
+			})
+		})
+	}
+	selector := withKeys(t.Selector, owner, unwritten(t.MatchLabelKeys, disruption.In), unwritten(t.MismatchLabelKeys, disruption.NotIn))
+	out := term{t.TopologyKey, selector, t.Namespaces, t.NamespaceSelector}
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		out.namespaces = []string{owner.Namespace}
 	}
