@@ -61,12 +61,29 @@ func (a *attemptAt) seatMore(out []victims.UnitID) {
 		}
 	}
 	w := &seating{gangSearch: a.gangSearch, placer: domain.Pack{}}
-	for _, leaf := range a.team.leaves(nil) {
-		if leaf.within != nil {
-			w.fill(leaf, leaf.within, len(leaf.members))
-		}
-	}
+	w.seatRest(a.team, a.domain)
 	for _, u := range back {
 		a.runner.Remove(a.trial, u)
+	}
+}
+
+// seatRest seats further members of t in d: beside the others of their group, and groups
+// that were left out wherever there is room for them.
+func (w *seating) seatRest(t *team, d *domain.Domain) {
+	leftOut := !slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool { return leaf.within != nil })
+	switch {
+	case leftOut:
+		if w.seat(t, d) {
+			w.fillUp(t)
+		}
+	case len(t.children) == 0:
+		w.fill(t, t.within, len(t.members))
+	default:
+		if d = w.regionOf(t, d); d == nil {
+			return
+		}
+		for _, c := range t.children {
+			w.seatRest(c, d)
+		}
 	}
 }

@@ -41,22 +41,9 @@ func (s *gangSearch) seatExactly(d *domain.Domain) (seated, proved bool) {
 // narrow keeps the members of t that get a place later in the region where the others
 // are, and if there are none in the first one.
 func (s *gangSearch) narrow(t *team, d *domain.Domain) {
-	if len(t.topology) > 0 {
-		rounds := s.regions(t, d)
-		required := rounds[len(rounds)-1]
-		at := slices.IndexFunc(required, func(region domain.Domain) bool {
-			return !slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool {
-				return slices.ContainsFunc(leaf.members, func(m domain.MemberID) bool {
-					n := s.trial.At(m)
-					return n != cluster.NoNode && !slices.Contains(region.Nodes, n)
-				})
-			})
-		})
-		if at < 0 {
-			t.leaveOut()
-			return
-		}
-		d = &required[at]
+	if d = s.regionOf(t, d); d == nil {
+		t.leaveOut()
+		return
 	}
 	if len(t.children) == 0 && t.within != nil {
 		t.within = d
@@ -64,6 +51,26 @@ func (s *gangSearch) narrow(t *team, d *domain.Domain) {
 	for _, c := range t.children {
 		s.narrow(c, d)
 	}
+}
+
+// regionOf is the region of d that t requires and that holds every member of it with a
+// place: d where it requires none, nil if there is no such region.
+func (s *gangSearch) regionOf(t *team, d *domain.Domain) *domain.Domain {
+	if len(t.topology) == 0 {
+		return d
+	}
+	rounds := s.regions(t, d)
+	required := rounds[len(rounds)-1]
+	for i := range required {
+		outside := func(m domain.MemberID) bool {
+			n := s.trial.At(m)
+			return n != cluster.NoNode && !slices.Contains(required[i].Nodes, n)
+		}
+		if !slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool { return slices.ContainsFunc(leaf.members, outside) }) {
+			return &required[i]
+		}
+	}
+	return nil
 }
 
 // seatParts looks for a placement of need members of each of leaves, or of none of a

@@ -37,3 +37,35 @@ func TestUnlikeMembersThatFillTheNodesFit(t *testing.T) {
 		require.Len(t, r.Nominations, int(least))
 	})
 }
+
+// A group that is left out, as enough others have a place, gets one all the same where
+// nobody more goes for it: beneath a tree, too, and within the region of the others.
+func TestGroupsLeftOutGetTheRoomThatIsLeft(t *testing.T) {
+	high, two, three := int32(100), int32(2), int32(3)
+	inRack := []preemption.TopologyConstraint{{Key: "rack"}}
+	s := &preemption.Snapshot{
+		CompositePodGroups: []preemption.CompositePodGroup{
+			{Name: "job", Priority: &high, MinGroupCount: &three},
+			{Name: "inner", Parent: "job", Priority: &high, MinGroupCount: &two, Topology: inRack},
+		},
+		PodGroups: []preemption.PodGroup{{Name: "a", Parent: "inner"}, {Name: "b", Parent: "inner"}, {Name: "c", Parent: "inner"}, {Name: "d", Parent: "job"}, {Name: "e", Parent: "job"}},
+		Nodes: []preemption.Node{
+			{Name: "n1", Labels: map[string]string{"rack": "r1"}, Allocatable: preemption.Resources{cluster.CPU: 2}},
+			{Name: "n2", Labels: map[string]string{"rack": "r1"}, Allocatable: preemption.Resources{cluster.CPU: 3}},
+			{Name: "n3", Labels: map[string]string{"rack": "r2"}},
+		},
+		Pods: []preemption.Pod{
+			{Name: "old1", Node: "n1", Requests: preemption.Resources{cluster.CPU: 2}},
+			{Name: "old2", Node: "n2", Requests: preemption.Resources{cluster.CPU: 3}},
+		},
+	}
+	for i := range s.PodGroups {
+		g := &s.PodGroups[i]
+		g.Priority = &high
+		s.Pods = append(s.Pods, preemption.Pod{Name: g.Name, Group: g.Name, Priority: &high, Requests: preemption.Resources{cluster.CPU: 1}})
+	}
+	r, err := preemption.Options{Members: preemption.MinCount}.Preempt(preemption.Preemptor{Kind: preemption.KindCompositePodGroup, Name: "job"}, s)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2, "four members are needed: two of a rack, and two more")
+	require.Len(t, r.Nominations, 5, "the third of the rack goes where room is left")
+}

@@ -28,6 +28,7 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	for _, p := range s.sort() {
 		t.Return(p)
 	}
+	s.steps = max(s.steps, len(s.members)+1) // one after the other, as they fit, in any case
 	s.next = s.alike()
 	s.skip = make([]bool, len(s.members))
 	s.decide(0, 0)

@@ -210,3 +210,26 @@ func fitsBeside(t *domain.NodeTrial, members, back []cluster.PodID) bool {
 	}
 	return ok
 }
+
+// However few steps a search has, each member is tried once: those that fit return.
+func TestMembersReturnOneByOneWithoutSteps(t *testing.T) {
+	one := int32(1)
+	s := cluster.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 6}}},
+		PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: &one}},
+	}
+	for i := range 3 {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Group: "g", Node: "n0", Requests: cluster.Resources{cluster.CPU: 2}})
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	units := victims.NewUnits(ix, victims.Units137)
+	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+	runner.Steps = 1
+	pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 2}}
+	trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})
+	trial.Reset(0)
+	_, why := runner.Run(trial, []victims.UnitID{0})
+	require.True(t, why.OK())
+	require.Len(t, runner.Parts().Of(units, 0), 1)
+}

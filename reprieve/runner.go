@@ -36,7 +36,8 @@ type Runner struct {
 	// Decided counts what the searches of Choose decided on since the Runner was made.
 	Decided int
 
-	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000.
+	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
+	// is tried once in any case, one after the other.
 	Steps int
 
 	parts     victims.Parts
