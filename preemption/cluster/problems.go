@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // maxProblems is how many complaints one error spells out; the rest is counted.
@@ -34,6 +36,30 @@ func (o object) wrap(err error, field, value, want string) {
 		Kind: string(o.kind), Namespace: o.namespace, Name: o.name,
 		Field: field, Value: value, Want: want, Err: err,
 	})
+}
+
+// named checks the name, and the namespace: "a/b" is b of namespace a.
+func (o object) named() {
+	switch {
+	case o.name == "":
+		o.bad("Name", quote(""), "a name")
+	case o.kind != KindNode && strings.Contains(o.name, "/"):
+		o.bad("Name", quote(o.name), "a name without '/'")
+	}
+	if strings.Contains(o.namespace, "/") {
+		o.bad("Namespace", quote(o.namespace), "a name without '/'")
+	}
+	o.text(place{field: "Name"}, o.name)
+	o.text(place{field: "Namespace"}, o.namespace)
+}
+
+// text checks that values can be told apart and written: in JSON, a string is UTF-8.
+func (o object) text(field place, values ...string) {
+	for _, s := range values {
+		if !utf8.ValidString(s) {
+			o.bad(field.String(), quote(s), "UTF-8")
+		}
+	}
 }
 
 // place is a field of an object, in a list perhaps, such as Tolerations[3].Key. It is

@@ -27,9 +27,7 @@ func validateQuota(s *QuotaObjects) problems {
 	seen := make(map[Kind]map[PodKey]int)
 	named := func(kind Kind, namespace, name string) object {
 		o := ps.object(kind, namespace, name)
-		if name == "" {
-			o.bad("Name", quote(""), "a name")
-		}
+		o.named()
 		if seen[kind] == nil {
 			seen[kind] = make(map[PodKey]int)
 		}
@@ -232,9 +230,7 @@ func (w *Workload) Validate() error {
 }
 
 func (w *Workload) validate(ps *problems) {
-	if w.Name == "" {
-		ps.object(KindWorkload, w.Namespace, w.Name).bad("Name", quote(""), "a name")
-	}
+	ps.object(KindWorkload, w.Namespace, w.Name).named()
 	validateWorkload(ps, w)
 }
 

@@ -42,9 +42,7 @@ func validate(s *Objects) problems {
 
 func validateBudget(ps *problems, b *disruption.Budget) {
 	o := ps.object(KindBudget, b.Namespace, b.Name)
-	if b.Name == "" {
-		o.bad("Name", quote(""), "a name")
-	}
+	o.named()
 	validateSelector(o, place{field: "Selector"}, b.Selector)
 }
 
@@ -89,9 +87,7 @@ func validateAllocatable(ps *problems, n *Node) {
 // validateNodeBesides checks everything but amounts.
 func validateNodeBesides(ps *problems, n *Node) {
 	o := ps.object(KindNode, "", n.Name)
-	if n.Name == "" {
-		o.bad("Name", quote(""), "a name")
-	}
+	o.named()
 	for i, t := range n.Taints {
 		field := place{list: "Taints", i: i}
 		if t.Key == "" {
@@ -135,8 +131,9 @@ func validateRequests(ps *problems, p *Pod) {
 // validateBesides checks everything but requests.
 func validateBesides(ps *problems, p *Pod) {
 	o := ps.object(KindPod, p.Namespace, p.Name)
-	if p.Name == "" {
-		o.bad("Name", quote(""), "a name")
+	o.named()
+	for key, value := range p.NodeSelector {
+		o.text(place{field: "NodeSelector"}, key, value)
 	}
 	validatePolicy(o, p.Policy)
 	validatePorts(o, p.Ports)
@@ -171,6 +168,8 @@ func validatePorts(o object, ports []HostPort) {
 func validateTolerations(o object, tolerations []Toleration) {
 	for i, t := range tolerations {
 		field := place{list: "Tolerations", i: i}
+		o.text(field.at(".Key"), t.Key)
+		o.text(field.at(".Value"), t.Value)
 		switch t.Operator {
 		case "", TolerationEqual:
 			if t.Key == "" {
@@ -217,6 +216,7 @@ func validateNodeAffinity(o object, a *NodeAffinity) {
 			if len(r.Values) != 1 {
 				o.bad(field.dot(".Values"), number(len(r.Values)), "one value")
 			}
+			o.text(field.at(".Values"), r.Values...)
 		}
 	}
 }
@@ -228,6 +228,8 @@ func validateNodeRequirement(o object, field place, r NodeRequirement) {
 	if r.Key == "" {
 		o.bad(field.dot(".Key"), quote(""), "a label")
 	}
+	o.text(field.at(".Key"), r.Key)
+	o.text(field.at(".Values"), r.Values...)
 	switch r.Operator {
 	case NodeIn, NodeNotIn:
 		if len(r.Values) == 0 {
@@ -250,9 +252,7 @@ func validateNodeRequirement(o object, field place, r NodeRequirement) {
 
 func validateGroup(ps *problems, g *PodGroup) {
 	o := ps.object(KindPodGroup, g.Namespace, g.Name)
-	if g.Name == "" {
-		o.bad("Name", quote(""), "a name")
-	}
+	o.named()
 	if g.Basic && g.MinCount != nil {
 		o.bad("Basic", "true", "false, as MinCount makes the group a gang")
 	}
@@ -270,9 +270,7 @@ func validateGroup(ps *problems, g *PodGroup) {
 
 func validateComposite(ps *problems, g *CompositePodGroup) {
 	o := ps.object(KindCompositePodGroup, g.Namespace, g.Name)
-	if g.Name == "" {
-		o.bad("Name", quote(""), "a name")
-	}
+	o.named()
 	if g.MinGroupCount != nil && *g.MinGroupCount < 1 {
 		o.bad("MinGroupCount", number(*g.MinGroupCount), ">= 1")
 	}

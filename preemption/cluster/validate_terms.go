@@ -40,6 +40,7 @@ func validateAffinityTerm(o object, field place, t *AffinityTerm, owner *Pod) {
 	validateTopologyKey(o, field, t.TopologyKey)
 	validateSelector(o, field.at(".Selector"), t.Selector)
 	validateSelector(o, field.at(".NamespaceSelector"), t.NamespaceSelector)
+	o.text(field.at(".Namespaces"), t.Namespaces...)
 	for i, ns := range t.Namespaces {
 		if ns == "" && owner.Namespace != "" {
 			o.bad(field.dot(fmt.Sprintf(".Namespaces[%d]", i)), quote(""), "a name")

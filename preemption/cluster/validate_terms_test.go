@@ -63,6 +63,21 @@ func TestBadTermsAreReportedByFieldAndValue(t *testing.T) {
 	}
 }
 
+func TestNamesAndTextsCanBeToldApart(t *testing.T) {
+	_, err := NewIndex(&Snapshot{
+		Nodes: []Node{{Name: "a/b"}, {Name: "\xff"}}, // a node has no namespace
+		Pods: []Pod{{
+			Namespace: "a/b", Name: "c/d", NodeSelector: map[string]string{"k": "\xfe"}, Tolerations: []Toleration{{Key: "\xfd", Value: "\xfc"}},
+			NodeAffinity: &NodeAffinity{Terms: []NodeTerm{{Labels: []NodeRequirement{{Key: "\xfb", Operator: NodeIn, Values: []string{"x", "\xfa"}}}}}},
+		}},
+	})
+	requireFields(t, err, []string{
+		`Name: "\xff" is not UTF-8`, `Name: "c/d" is not a name without '/'`, `Namespace: "a/b" is not a name without '/'`,
+		`NodeAffinity.Terms[0].Labels[0].Key: "\xfb" is not UTF-8`, `NodeAffinity.Terms[0].Labels[0].Values: "\xfa" is not UTF-8`,
+		`NodeSelector: "\xfe" is not UTF-8`, `Tolerations[0].Key: "\xfd" is not UTF-8`, `Tolerations[0].Value: "\xfc" is not UTF-8`,
+	})
+}
+
 func TestBadDevicePoolsAreReported(t *testing.T) {
 	_, err := NewIndex(&Snapshot{Nodes: []Node{{Name: "n", Devices: map[string]DevicePool{
 		"": {1, 1}, "a": {-1, 1}, "b": {1025, 1}, "c": {1, 0}, "d": {1, 1<<40 + 1}, "e": {0, 1},
