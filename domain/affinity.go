@@ -249,3 +249,7 @@ func (s *affinityState) Clone() State {
 }
 
 func (s *affinityState) Scope() Scope { return s.plan.scope }
+
+func (s *affinityState) fitsSame(a, b MemberID) bool {
+	return s.plan.profileOf[a] == s.plan.profileOf[b]
+}

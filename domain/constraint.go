@@ -55,6 +55,13 @@ type Scope struct {
 	Monotone bool
 }
 
+// sameFitter is an optional part of a State of ours.
+type sameFitter interface {
+	// fitsSame reports whether Fits says the same of members a and b wherever they are
+	// asked about as things stand.
+	fitsSame(a, b MemberID) bool
+}
+
 // Bounder is an optional part of a State: a cheap proof that evictions are useless.
 type Bounder interface {
 	// Hopeless returns a reason if member m does not fit on node n whatever is

@@ -193,3 +193,9 @@ func (s *deviceState) Clone() State {
 }
 
 func (s *deviceState) Scope() Scope { return s.plan.scope }
+
+func (s *deviceState) fitsSame(a, b MemberID) bool {
+	return slices.EqualFunc(s.plan.asks[a], s.plan.asks[b], func(a, b ask) bool {
+		return a.resource == b.resource && a.whole == b.whole && slices.Equal(a.fractions, b.fractions)
+	})
+}

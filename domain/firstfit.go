@@ -25,10 +25,14 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 	if f.LastNodeFirst {
 		nodes = reversed(nodes)
 	}
+	type place struct {
+		member MemberID
+		at     int // in nodes
+	}
 	placed := 0
 	for {
 		before := placed
-		from := map[int]int{} // by shape: nodes before it take no more
+		from := map[int]place{} // by shape: of its latest member
 		for _, m := range members {
 			if placed == most {
 				return placed
@@ -36,11 +40,14 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 			if t.At(m) != cluster.NoNode {
 				continue
 			}
-			at, shape := from[t.shapes[m]], t.shapes[m]
+			at := 0
+			if last, ok := from[t.shapes[m]]; ok && t.fitsSame(last.member, m) {
+				at = last.at // nodes before it take no more
+			}
 			for at < len(nodes) && !t.CanPlace(m, nodes[at]).OK() {
 				at++
 			}
-			if from[shape] = at; at < len(nodes) {
+			if from[t.shapes[m]] = (place{m, at}); at < len(nodes) {
 				t.Place(m, nodes[at])
 				placed++
 			}

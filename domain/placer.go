@@ -158,17 +158,22 @@ func (g *greedy) place(members []MemberID, most int) int {
 
 // placeShape places members that no built-in check can tell apart.
 func (g *greedy) placeShape(members []MemberID, most int) int {
-	g.fill(members[0])
-	placed := 0
+	queued := members[0] // whose nodes are in the queue
+	g.fill(queued)
+	placed, changed := 0, false
 	for _, m := range members {
 		if placed == most {
 			break
 		}
-		if len(g.t.states) > 0 && placed > 0 {
-			g.fill(m) // constraints: what is placed may have opened or closed nodes
+		// constraints: what is placed may have opened or closed nodes, and others may
+		// be open for m than for the member before
+		if len(g.t.states) > 0 && (changed || !g.t.fitsSame(queued, m)) {
+			g.fill(m)
+			queued, changed = m, false
 		}
 		if g.placeOne(m) {
 			placed++
+			changed = true
 		}
 	}
 	return placed

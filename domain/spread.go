@@ -154,3 +154,11 @@ func (s *spreadState) Clone() State {
 }
 
 func (s *spreadState) Scope() Scope { return Scope{} }
+
+func (s *spreadState) fitsSame(a, b MemberID) bool {
+	of := s.plan.of[a]
+	return slices.Equal(of, s.plan.of[b]) && !slices.ContainsFunc(of, func(c int) bool {
+		counted := s.plan.constraints[c].members
+		return counted[a] != counted[b]
+	})
+}

@@ -128,3 +128,5 @@ func (s *tokenState) Clone() State {
 }
 
 func (s *tokenState) Scope() Scope { return Scope{Monotone: true} }
+
+func (s *tokenState) fitsSame(a, b MemberID) bool { return slices.Equal(s.asks[a], s.asks[b]) }
