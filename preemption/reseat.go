@@ -67,9 +67,8 @@ func (a *attemptAt) seatMore(out []victims.UnitID) {
 	}
 }
 
-// seatRest seats further members of t in d: beside the others of their group, beyond the
-// levels that it merely prefers where these are full, and groups that were left out
-// wherever there is room for them.
+// seatRest seats further members of t in d: beside the others of their group, and groups
+// that were left out wherever there is room for them.
 func (w *seating) seatRest(t *team, d *domain.Domain) {
 	leftOut := !slices.ContainsFunc(t.leaves(nil), func(leaf *team) bool { return leaf.within != nil })
 	switch {
@@ -78,13 +77,7 @@ func (w *seating) seatRest(t *team, d *domain.Domain) {
 			w.fillUp(t)
 		}
 	case len(t.children) == 0:
-		seated := w.fill(t, t.within, len(t.members))
-		if seated == len(t.members) || len(t.topology) == 0 {
-			return
-		}
-		if d = w.regionOf(t, d); d != nil { // beyond what it prefers
-			w.fill(t, d, len(t.members))
-		}
+		w.fill(t, t.within, len(t.members))
 	default:
 		if d = w.regionOf(t, d); d == nil {
 			return

@@ -59,9 +59,6 @@ func (s *gangSearch) place(d *domain.Domain, placer domain.Placer, offers *victi
 	}
 	if !fewest {
 		w.fillUp(s.team)
-		if len(s.trial.Placed()) < len(s.members) {
-			w.seatRest(s.team, d)
-		}
 	}
 	for _, leaf := range s.team.leaves(nil) {
 		if len(s.trial.Placed()) == 0 && leaf.within != nil {

@@ -119,19 +119,19 @@ func (m *member) shape() string {
 	return asText([]any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread})
 }
 
-// readMore: no further member could have a place at the cost of nobody, in a pod group that
-// has one for somebody. Where members are tied to other pods, or a group is left out, that
-// is a search.
+// readMore: no further member could have a place at the cost of nobody. Members of a group
+// that prefers a level stay where most others of it went; where members are tied to other
+// pods, that is a search.
 func (a *answer) readMore() {
 	if a.team == nil || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil {
 		return
 	}
-	steps, looked, groups := len(a.pods)+4*len(a.nodes)+64, map[string]bool{}, map[string]bool{}
-	for _, m := range a.members {
-		groups[m.Group] = groups[m.Group] || m.to != nil
+	steps, looked, stays := len(a.pods)+4*len(a.nodes)+64, map[string]bool{}, map[*member]bool{}
+	for _, c := range a.team.children {
+		c.preferring(stays)
 	}
 	for _, m := range a.members {
-		if m.to != nil || !groups[m.Group] || looked[m.shape()] {
+		if m.to != nil || stays[m] || looked[m.shape()] {
 			continue
 		}
 		looked[m.shape()] = true

@@ -195,3 +195,15 @@ func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
 
 // clusterName is the name of the domain that has every node.
 const clusterName = "cluster"
+
+// preferring adds to set the members of groups of t that prefer a level.
+func (t *team) preferring(set map[*member]bool) {
+	if slices.ContainsFunc(t.group.topology, func(c cluster.TopologyConstraint) bool { return c.Preferred }) {
+		for _, m := range t.members() {
+			set[m] = true
+		}
+	}
+	for _, c := range t.children {
+		c.preferring(set)
+	}
+}
