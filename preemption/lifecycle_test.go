@@ -286,23 +286,30 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			pl, r := planned(t)
 			require.NoError(t, pl.SetPod(preemption.Pod{Namespace: "ns", Name: "vip", NominatedNode: "n1", Priority: prio(10)}))
-			var forged preemption.Result
-			require.NoError(t, json.Unmarshal([]byte(asJSON(t, r)), &forged))
-			require.NoError(t, pl.Fork().Apply(&forged), "after a trip through JSON")
-			forge(&forged)
-			for _, carryOut := range []func(*preemption.Result) error{pl.Apply, pl.Evict} {
-				err := refuses(t, pl, func() error { return carryOut(&forged) })
-				require.ErrorIs(t, err, preemption.ErrNotApplicable)
-				require.ErrorContains(t, err, want)
-			}
-			if v, err := pl.StillValid(&forged); err != nil {
-				require.ErrorIs(t, err, preemption.ErrNotApplicable)
-			} else {
-				require.NotEqual(t, preemption.Keep, v.Advice)
-			}
-			require.NoError(t, pl.Apply(r), "the planner is as it was")
+			refusesForged(t, pl, r, forge, want)
 		})
 	}
+}
+
+// refusesForged checks that pl carries r out as it is, after a trip through JSON too, and not
+// once forge has changed it; want is in the errors.
+func refusesForged(t *testing.T, pl *preemption.Planner, r *preemption.Result, forge func(*preemption.Result), want string) {
+	t.Helper()
+	var forged preemption.Result
+	require.NoError(t, json.Unmarshal([]byte(asJSON(t, r)), &forged))
+	require.NoError(t, pl.Fork().Apply(&forged), "after a trip through JSON")
+	forge(&forged)
+	for _, carryOut := range []func(*preemption.Result) error{pl.Apply, pl.Evict} {
+		err := refuses(t, pl, func() error { return carryOut(&forged) })
+		require.ErrorIs(t, err, preemption.ErrNotApplicable)
+		require.ErrorContains(t, err, want)
+	}
+	if v, err := pl.StillValid(&forged); err != nil {
+		require.ErrorIs(t, err, preemption.ErrNotApplicable)
+	} else {
+		require.NotEqual(t, preemption.Keep, v.Advice)
+	}
+	require.NoError(t, pl.Apply(r), "the planner is as it was")
 }
 
 // TestAnswersThatEvictPartOfAUnitAreRefused: a group of mode All goes whole, and an elastic

@@ -1,7 +1,6 @@
 package preemption_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -203,21 +202,7 @@ func TestForgedAnswersAboutQuotaAreRefused(t *testing.T) {
 			pl := quotaPlanner(t, "queue q cpu=4 own=LowerPriority other cpu=0\njobs low@q prio=-2 cpu=2 high@q prio=9 cpu=2", two)
 			r := askFor(t, pl, "two")
 			require.Equal(t, []string{"low"}, names(r))
-			var forged preemption.Result
-			require.NoError(t, json.Unmarshal([]byte(asJSON(t, r)), &forged))
-			require.NoError(t, pl.Fork().Apply(&forged), "after a trip through JSON")
-			forge(&forged)
-			for _, carryOut := range []func(*preemption.Result) error{pl.Apply, pl.Evict} {
-				err := refuses(t, pl, func() error { return carryOut(&forged) })
-				require.ErrorIs(t, err, preemption.ErrNotApplicable)
-				require.ErrorContains(t, err, want)
-			}
-			if v, err := pl.StillValid(&forged); err != nil {
-				require.ErrorIs(t, err, preemption.ErrNotApplicable)
-			} else {
-				require.NotEqual(t, preemption.Keep, v.Advice)
-			}
-			require.NoError(t, pl.Apply(r), "the planner is as it was")
+			refusesForged(t, pl, r, forge, want)
 		})
 	}
 }
