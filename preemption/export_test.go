@@ -141,3 +141,15 @@ func (pl *Planner) Anew() (*Planner, error) {
 
 // Answered lets look look over every answer from now on.
 func Answered(look func(s *Snapshot, o Options, p Preemptor, r *Result)) { answered = look }
+
+// Tune lets pl answer on at most so many goroutines, in chunks of so many nodes, with so
+// many checks for better placements of a gang, until it compiles its cluster anew.
+func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {
+	c, _, err := pl.hold()
+	if err != nil {
+		return err
+	}
+	c.goroutines, c.chunkSize, c.searchChecks = goroutines, chunkSize, searchChecks
+	pl.release(c)
+	return nil
+}

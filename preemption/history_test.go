@@ -22,6 +22,7 @@ import (
 type life struct {
 	*gen.Maker
 	options preemption.Options
+	checks  int // for better placements of a gang, which decide between ways to look for them
 	live    *preemption.Planner
 	fresh   *preemption.Planner // begins with what live is; nil: its snapshot is refused
 	now     *preemption.Snapshot
@@ -53,15 +54,15 @@ func (x told) String() string {
 }
 
 // begin starts a history; it is skipped where the cluster is refused.
-func begin(t *rapid.T, p gen.GangProfile) *life {
+func begin(t *rapid.T, p gen.GangProfile, o preemption.Options) *life {
 	m, q := gen.NewMaker(t, p)
-	h := &life{Maker: m, options: gen.Options().Draw(t, "options"), asked: []preemption.Preemptor{q.Preemptor}}
+	h := &life{Maker: m, options: o, asked: []preemption.Preemptor{q.Preemptor}}
 	live, err := preemption.NewPlanner(&q.Snapshot, h.options)
 	if err != nil {
 		t.SkipNow()
 	}
-	t.Logf("options %v\nsnapshot %v", told{h.options}, told{q.Snapshot})
-	h.live, h.news = live, []int{1, 2, 4, 8}[h.N(4)]
+	h.live, h.news, h.checks = live, []int{1, 2, 4, 8}[h.N(4)], []int{50_000, 50_000, 0, 100, 3000}[h.N(5)]
+	t.Logf("options %v, hooks %+v, %d checks\nsnapshot %v", told{h.options}, h.options.Hooks, h.checks, told{q.Snapshot})
 	h.look(t)
 	return h
 }
@@ -126,13 +127,15 @@ func (h *life) change(t *rapid.T, name string, what any, f func(pl *preemption.P
 	h.look(t)
 }
 
-// read asks both planners the same. Where they are hashed, the question must have left
-// no trace.
+// read asks both planners the same, one on several goroutines. Where they are hashed, the
+// question must have left no trace.
 func (h *life) read(t *rapid.T, name string, what any, f func(pl *preemption.Planner) any) any {
 	if h.fresh == nil {
 		return nil
 	}
 	t.Logf("%s %v", name, told{what})
+	require.NoError(t, h.live.Tune(3, 2, h.checks))
+	require.NoError(t, h.fresh.Tune(1, 2, h.checks))
 	hashed := h.N(8) == 7
 	before, err := h.fingerprint(hashed)
 	require.NoError(t, err)
@@ -423,7 +426,7 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 		},
 		"SetTime": func(t *rapid.T) {
 			v := h.Time()
-			h.change(t, "SetTime", v, func(p *pl) error { p.SetTime(v); return nil })
+			h.change(t, "SetTime", v, func(p *pl) error { return p.SetTime(v) })
 		},
 		"Bind": func(t *rapid.T) {
 			pod, node := h.podRef(), h.node()
@@ -532,16 +535,16 @@ var quotaActions = []string{
 }
 
 // live lets a planner live through random changes and questions.
-func live(t *rapid.T, p gen.GangProfile) {
-	h := begin(t, p)
+func live(t *rapid.T, p gen.GangProfile, o preemption.Options, often []string) {
+	h := begin(t, p, o)
 	actions := h.actions()
 	for name := range actions {
 		if !p.Queues && slices.Contains(quotaActions, name) {
 			delete(actions, name)
 		}
 	}
-	for _, name := range []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetBudget"} {
-		actions[name+" too"] = actions[name] // more often than others
+	for i, name := range often {
+		actions[fmt.Sprint(name, " too ", i)] = actions[name]
 	}
 	actions[""] = func(t *rapid.T) {
 		if h.N(2) == 0 {
@@ -551,7 +554,22 @@ func live(t *rapid.T, p gen.GangProfile) {
 	t.Repeat(actions)
 }
 
-func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t)) }
+var changes = []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetBudget"} // more often than others
+
+func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t), gen.Options().Draw(t, "options"), changes) }
+
+// warmLife is one of plain questions, which are asked again and again, in a cluster that
+// is large or small. Most are decided at once, and members of gangs are counted.
+func warmLife(t *rapid.T) {
+	p, o := gen.AnyProfile(t), gen.Options().Draw(t, "options")
+	p.Profile = gen.Profile{MaxNodes: p.MaxNodes, MaxPods: p.MaxPods, Budgets: p.Budgets, Groups: p.Groups, Even: true, Placement: p.Placement}
+	p.MaxMembers, p.Composite, p.Levels, p.Ties = 12, false, false, false
+	if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
+		p.MinNodes, p.MaxNodes, p.MaxPods, p.MaxMembers = 60, 160, 300, 30
+	}
+	o = preemption.Options{Rules: o.Rules, Members: o.Members, Placement: o.Placement}
+	live(t, p, o, append(slices.Repeat([]string{"Decide", "Decide", "Decide", "Preempt"}, 6), changes...))
+}
 
 // TestHistories: whatever happens to a planner, it answers as one that begins with what
 // there is. Some 12,000 steps; with -rapid.checks=9000 a million.
@@ -560,17 +578,17 @@ func TestHistories(t *testing.T) {
 		"some of everything": func(*gen.GangProfile) {},
 		"without quota":      func(p *gen.GangProfile) { p.Queues = false },
 		"with quota":         func(p *gen.GangProfile) { p.Queues = true },
-		"pods by themselves": func(p *gen.GangProfile) {
-			p.Queues, p.Groups, p.Composite, p.Ties, p.Guards, p.Devices, p.Tokens = false, false, false, false, false, false, false
-			p.Nominations, p.Costs, p.Levels = false, false, false
-		},
 	} {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
-			p := gen.AnyProfile(t)
+			p, often := gen.AnyProfile(t), changes
 			narrow(&p)
-			live(t, p)
+			if p.Queues {
+				often = slices.Concat(changes, []string{"WhyNot", "WhyNot", "StillValid", "Cycle"})
+			}
+			live(t, p, gen.Options().Draw(t, "options"), often)
 		}))
 	}
+	t.Run("warm", rapid.MakeCheck(warmLife))
 }
 
 func FuzzHistories(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anyLife)) }
@@ -580,7 +598,7 @@ func TestHistoriesHaveEveryMethod(t *testing.T) {
 	actions := (&life{}).actions()
 	planner := reflect.TypeFor[*preemption.Planner]()
 	for i := range planner.NumMethod() {
-		if name := planner.Method(i).Name; !slices.Contains([]string{"Anew", "Compiled", "Fingerprint"}, name) {
+		if name := planner.Method(i).Name; !slices.Contains([]string{"Anew", "Compiled", "Fingerprint", "Tune"}, name) {
 			require.Contains(t, actions, name)
 		}
 	}

@@ -22,7 +22,8 @@ func (s *sides) follow() bool { return s.units.Follows() && s.protections == nil
 func (c *compiled) fork() *compiled {
 	f := &compiled{
 		options: c.options, rules: c.rules, traits: c.traits, ix: c.ix.Fork(), live: true, ranking: c.ranking,
-		hard: c.hard, unknown: c.unknown, limits: c.limits, spent: c.spent, quota: c.quota, searchChecks: c.searchChecks,
+		hard: c.hard, unknown: c.unknown, limits: c.limits, spent: c.spent, quota: c.quota,
+		searchChecks: c.searchChecks, goroutines: c.goroutines, chunkSize: c.chunkSize,
 		tools: &sync.Pool{}, slotTools: &sync.Pool{},
 	}
 	f.pods.forkOf(&c.pods, f.ix)

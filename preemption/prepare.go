@@ -17,7 +17,7 @@ func (q *question) prepare() error {
 		pods = append(pods, m.Pod)
 	}
 	list := q.constraints(q.team != nil)
-	if q.ix.NumNodes() >= parallelChunks*chunkSize && q.options.Hooks == nil && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
+	if len(q.chunks()) >= parallelChunks && q.options.Hooks == nil && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
 		return q.prepareAtOnce(list, pods)
 	}
 	for _, c := range list {

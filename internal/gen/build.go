@@ -44,7 +44,13 @@ func surroundings(src source, p Profile) *builder {
 		b.s.Time = time.Time{}
 	}
 	alike := b.source(2) == 0
-	for i := range 1 + min(b.source(p.MaxNodes), b.source(p.MaxNodes)) {
+	for i := range p.MinNodes + 1 + min(b.source(p.MaxNodes-p.MinNodes), b.source(p.MaxNodes-p.MinNodes)) {
+		if p.MinNodes > 0 && i > 2 {
+			n := b.s.Nodes[b.source(3)]
+			n.Name, n.Labels, n.Allocatable = fmt.Sprintf("n%d", i), maps.Clone(n.Labels), maps.Clone(n.Allocatable)
+			b.s.Nodes = append(b.s.Nodes, n)
+			continue
+		}
 		b.s.Nodes = append(b.s.Nodes, b.node(i))
 		if alike {
 			b.s.Nodes[i].Allocatable = maps.Clone(b.s.Nodes[0].Allocatable)
@@ -141,6 +147,9 @@ func (b *builder) running(i int) cluster.Pod {
 		p.Node = "gone"
 	}
 	b.prioritize(&p, []int32{0, 10, 10, 100, 0, -10, 1000}[:b.levels]...)
+	if b.p.MinNodes > 0 && b.levels > 3 && p.Priority != nil {
+		*p.Priority += int32(b.source(40))
+	}
 	if b.source(5) > 0 {
 		p.Started = epoch.Add(time.Duration(b.source(b.starts)) * time.Hour)
 	}

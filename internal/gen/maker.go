@@ -64,6 +64,7 @@ func NewMaker(t *rapid.T, p GangProfile) (*Maker, Question) {
 	}
 	for i := range g.s.Pods {
 		m.dress(&g.s.Pods[i])
+		m.level(&g.s.Pods[i])
 	}
 	for i := range q.Preemptor.Pods {
 		m.dress(&q.Preemptor.Pods[i])
@@ -195,7 +196,18 @@ func (m *Maker) Pod() cluster.Pod {
 	}
 	p.PreemptionPriority = g.raised(p.Priority)
 	m.dress(&p)
-	return among(m, g.s.Pods, p)
+	p = among(m, g.s.Pods, p)
+	m.level(&p)
+	return p
+}
+
+// level gives p the priority of its group.
+func (m *Maker) level(p *cluster.Pod) {
+	for _, pg := range m.g.s.PodGroups {
+		if m.g.p.Even && pg.Namespace == p.Namespace && pg.Name == p.Group {
+			p.Priority = pg.Priority
+		}
+	}
 }
 
 func (m *Maker) podGroup() string { return One(m, m.g.s.PodGroups).Name }

@@ -10,8 +10,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Options are any options that can be followed, but for hooks; most of them are near
-// the default.
+// Options are any options that can be followed, hooks too; most of them are near the
+// default.
 func Options() *rapid.Generator[preemption.Options] {
 	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t)) })
 }
@@ -47,6 +47,9 @@ func drawOptions(s source) preemption.Options {
 	}
 	if some() {
 		o.WaitSeconds = pick(s, int64(1), 3600, 7200, 1<<63-1)
+	}
+	if some() {
+		o.Hooks = drawHooks(s)
 	}
 	if some() {
 		o.Cost = drawCost(s)

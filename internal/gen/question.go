@@ -15,6 +15,7 @@ type Question struct {
 // Profile says what occurs in small clusters. The zero Profile has resources and
 // priorities only, in clusters of at most 6 nodes and 20 pods.
 type Profile struct {
+	MinNodes int // above 0: so many nodes at least, of three shapes
 	MaxNodes int // 0: 6
 	MaxPods  int // 0: 20
 
@@ -35,6 +36,7 @@ type Profile struct {
 	Elastic  bool // groups of mode SurplusFirst
 	Queues   bool // quota, of workloads, pods and pod groups
 	Extremes bool // amounts, priorities and times at the ends of their types
+	Even     bool // pods have the priorities of their groups
 }
 
 // Everything is the Profile of a single pod in a cluster with all there is.

@@ -53,17 +53,13 @@ func (a *answer) findDomain() bool {
 	return true
 }
 
-// domainNamed returns the nodes of a domain; nil if there is none of that name. Those of
-// a splitter of the user's are not known: every node may be in them.
+// domainNamed returns the nodes of a domain; nil if there is none of that name.
 func (q *question) domainNamed(name string) []*node {
 	if n := q.byNode[name]; q.team == nil || q.queued() && n != nil {
 		if n == nil {
 			return nil
 		}
 		return []*node{n}
-	}
-	if q.o.Hooks != nil && q.o.Hooks.Splitter != nil {
-		return q.regions(nil)[0].nodes
 	}
 	for _, round := range q.rounds() {
 		for _, r := range round {

@@ -12,9 +12,6 @@ import (
 // there is none. It does not look at every placement: what it finds is one, what it does
 // not find there may be all the same.
 func (a *answer) gangFits(leave func(region) []*unit) string {
-	if a.o.Hooks != nil && a.o.Hooks.Splitter != nil {
-		return "" // its domains are not known
-	}
 	for _, round := range a.rounds() {
 		for _, r := range round {
 			out := leave(r)

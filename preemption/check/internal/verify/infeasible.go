@@ -9,7 +9,7 @@ import (
 // there, and what is called proved is so.
 func (a *answer) readInfeasible() {
 	a.readNearest()
-	if a.o.Hooks != nil && (a.o.Hooks.Eligible != nil || a.o.Hooks.Splitter != nil || a.o.Hooks.Placer != nil) {
+	if a.o.Hooks != nil && (a.o.Hooks.Eligible != nil || a.o.Hooks.Placer != nil) {
 		return // who may go, and where to, is the hook's to say
 	}
 	if a.team != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -142,6 +143,9 @@ func (q *question) rounds() (rounds [][]region) {
 	if q.asked.Placement != nil {
 		return [][]region{q.regions(nil)}
 	}
+	if h := q.o.Hooks; h != nil && h.Splitter != nil {
+		return [][]region{q.ownRegions(h.Splitter)}
+	}
 	keys := slices.Clone(q.team.group.topology)
 	for {
 		rounds = append(rounds, q.regions(keys))
@@ -156,6 +160,22 @@ func (q *question) rounds() (rounds [][]region) {
 		}
 		keys = slices.Delete(keys, last, last+1)
 	}
+}
+
+// ownRegions are the regions of a splitter of the user's.
+func (q *question) ownRegions(s domain.Splitter) (list []region) {
+	ix, err := cluster.NewIndex(q.Snapshot)
+	if err != nil {
+		return nil
+	}
+	for _, d := range s.Split(nil, ix) {
+		r := region{name: d.Name}
+		for _, n := range d.Nodes {
+			r.nodes = append(r.nodes, q.byNode[ix.Node(n).Name])
+		}
+		list = append(list, r)
+	}
+	return q.pinned(list)
 }
 
 func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
@@ -184,6 +204,11 @@ func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
 	if len(keys) == 0 && len(list) == 0 {
 		list = []region{{name: clusterName}}
 	}
+	return q.pinned(list)
+}
+
+// pinned are those of list that hold every member that runs already.
+func (q *question) pinned(list []region) []region {
 	return slices.DeleteFunc(list, func(r region) bool {
 		in := map[*node]bool{}
 		for _, n := range r.nodes {
