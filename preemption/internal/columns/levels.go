@@ -153,14 +153,6 @@ func (v *Levels) Blocks() []*Block { return v.blocks }
 // Last is the column with everybody gone.
 func (v *Levels) Last() int { return len(v.bounds) }
 
-// AtMost is the highest level that is gone in column c; math.MinInt64 where nobody is.
-func (v *Levels) AtMost(c int) int64 {
-	if c == 0 {
-		return math.MinInt64
-	}
-	return int64(v.bounds[c-1])
-}
-
 // Above is a bound from below for the highest level that has to go where column c is
 // the first with room: the level itself, as far as each has a column.
 func (v *Levels) Above(c int) int32 {

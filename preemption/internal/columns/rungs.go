@@ -59,21 +59,6 @@ func (l *Ladder) At(n cluster.NodeID) (r NodeRungs) {
 	return r
 }
 
-// Asks returns what the units of node n ask for, by rung, packed.
-func (l *Ladder) Asks(n cluster.NodeID) []uint64 { return l.At(n).Asks }
-
-// Rooms returns what is free on node n with the units before rungs 0, Stride and so
-// on in place, packed with guards.
-func (l *Ladder) Rooms(n cluster.NodeID) []uint64 { return l.At(n).Rooms }
-
-// Owns returns the priorities of the pods on node n themselves, by rung.
-func (l *Ladder) Owns(n cluster.NodeID) []int32 { return l.At(n).Owns }
-
-// Started returns when the unit on a rung of node n started, in nanoseconds.
-func (l *Ladder) Started(n cluster.NodeID, rung victims.Rung) int64 {
-	return int64(l.At(n).Started[rung])
-}
-
 // Below returns the rungs whose level is below that given: from first to end, not
 // included.
 func (r *NodeRungs) Below(level int32) (first, end victims.Rung) {
