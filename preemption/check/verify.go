@@ -71,10 +71,8 @@ func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor
 	switch {
 	case result == nil:
 		l.Add(found.Form, "there is no answer")
-	case preemptor.Kind == cluster.KindWorkload:
-		verifyquota.Answer(&l, snapshot, options, &preemptor, result)
-	default:
-		verify.Answer(&l, snapshot, options, &preemptor, result)
+	case len(result.Preemptor.Gathered) > 0: // the plan of a gathering is made of several answers
+	case preemptor.Kind == cluster.KindWorkload || verify.Answer(&l, snapshot, options, &preemptor, result):
 		verifyquota.Answer(&l, snapshot, options, &preemptor, result)
 	}
 	var problems []Problem

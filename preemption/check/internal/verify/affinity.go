@@ -37,8 +37,7 @@ type affinity struct {
 func newAffinity(q *question) relation {
 	a := &affinity{w: q.world, terms: map[*cluster.Pod][]term{}}
 	wanted := slices.ContainsFunc(q.members, func(m *member) bool { return len(m.Affinity)+len(m.AntiAffinity) > 0 })
-	running := slices.ContainsFunc(q.pods, func(p pod) bool { return p.at != nil && len(p.AntiAffinity) > 0 })
-	if !wanted && !running {
+	if !wanted && !q.repelling {
 		return nil
 	}
 	known := map[string]*profile{}
@@ -53,10 +52,8 @@ func newAffinity(q *question) relation {
 		}
 		a.of = append(a.of, known[key])
 	}
-	for i := range q.pods {
-		if p := &q.pods[i]; p.at != nil {
-			a.move(p, p.at, +1)
-		}
+	for p, n := range q.running() {
+		a.move(p, n, +1)
 	}
 	if !wanted && !slices.ContainsFunc(a.profiles, func(pr *profile) bool { return len(pr.others) > 0 }) {
 		return nil
@@ -118,17 +115,17 @@ func (a *affinity) against(pr *profile, terms []term, n *node, by int) {
 	}
 }
 
-func (a *affinity) move(p *pod, n *node, by int) {
+func (a *affinity) move(p *cluster.Pod, n *node, by int) {
 	for _, pr := range a.profiles {
-		a.counted(pr, p.Pod, n, by)
+		a.counted(pr, p, n, by)
 	}
 	if len(p.AntiAffinity) == 0 {
 		return
 	}
-	terms, known := a.terms[p.Pod]
+	terms, known := a.terms[p]
 	if !known {
-		terms = termsOf(p.AntiAffinity, p.Pod)
-		a.terms[p.Pod] = terms
+		terms = termsOf(p.AntiAffinity, p)
+		a.terms[p] = terms
 	}
 	for _, pr := range a.profiles {
 		a.against(pr, terms, n, by)

@@ -14,10 +14,10 @@ import (
 // question is a preemptor in a world.
 type question struct {
 	*world
-	asked    *preemption.Preemptor
-	members  []*member // pending pods, in the order in which they are placed
-	isMember map[*pod]bool
-	team     *team // nil for a lone pod
+	asked   *preemption.Preemptor
+	members []*member // pending pods, in the order in which they are placed
+	named   map[preemption.PodRef]*member
+	team    *team // nil for a lone pod
 
 	priority int32
 	policy   priority.Policy
@@ -28,16 +28,17 @@ type question struct {
 // newQuestion finds the preemptor. The error says that it is not there.
 func newQuestion(s *preemption.Snapshot, o *preemption.Options, p *preemption.Preemptor) (*question, error) {
 	lone := p.Group == nil && (p.Name == "" || p.Kind == cluster.KindPod)
-	q := &question{world: newWorld(s, o, !lone), asked: p, isMember: map[*pod]bool{}}
+	q := &question{world: newWorld(s, o, !lone), asked: p, named: map[preemption.PodRef]*member{}}
 	switch {
 	case p.Group != nil:
 		q.inlineGroup()
 	case p.Name == "" && len(p.Pods) == 1:
 		q.join(&p.Pods[0], nil)
 	case lone:
-		i := slices.IndexFunc(q.pods, func(x pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name && x.Node == "" })
-		if i >= 0 {
-			q.join(q.pods[i].Pod, &q.pods[i])
+		for _, i := range q.pending {
+			if x := &q.Pods[i]; x.Namespace == p.Namespace && x.Name == p.Name {
+				q.join(x, q.record(i))
+			}
 		}
 	default:
 		if g := q.groups[groupKey{p.Kind, p.Namespace, p.Name}]; g != nil {
@@ -67,8 +68,9 @@ func newQuestion(s *preemption.Snapshot, o *preemption.Options, p *preemption.Pr
 func (q *question) join(p *cluster.Pod, self *pod) *member {
 	m := &member{Pod: p, number: len(q.members), self: self, priority: q.priorityOf(p)}
 	q.members = append(q.members, m)
+	q.named[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] = m
 	if self != nil {
-		q.isMember[self] = true
+		self.member = true
 	}
 	return m
 }
@@ -86,7 +88,7 @@ func (q *question) inlineGroup() {
 	}
 	if known := q.groups[g.groupKey]; known != nil {
 		t.known = known
-		t.running = slices.DeleteFunc(slices.Clone(known.pods), func(p *pod) bool { return p.Node == "" })
+		t.running = slices.DeleteFunc(slices.Clone(known.pods()), func(p *pod) bool { return p.Node == "" })
 	}
 	var pods []*cluster.Pod
 	for i := range q.asked.Pods {

@@ -47,7 +47,14 @@ func compareBudgets(a, b *budget) int {
 }
 
 // covering are the budgets that the eviction of p charges, in order of name.
-func (b *budgets) covering(p *pod) (list []*budget) {
+func (b *budgets) covering(p *pod) []*budget {
+	if !p.sought {
+		p.sought, p.budgets = true, b.seek(p)
+	}
+	return p.budgets
+}
+
+func (b *budgets) seek(p *pod) (list []*budget) {
 	if len(b.all) == 0 || b.old && len(p.Labels) == 0 {
 		return nil
 	}

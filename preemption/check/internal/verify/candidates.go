@@ -40,13 +40,14 @@ func (a *answer) readCandidates() {
 			a.readCandidate(c)
 		}
 	}
-	a.nodes, a.victims = nodes, own
+	a.enter(nodes)
+	a.victims = own
 	a.readMissing(list)
 }
 
 // readCandidate reads one that was not chosen as if it were.
 func (a *answer) readCandidate(c *preemption.Candidate) {
-	if a.nodes = a.domainNamed(c.Domain); a.nodes == nil {
+	if !a.enter(a.domainNamed(c.Domain)) {
 		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "there is no such domain for the preemptor")
 		return
 	}

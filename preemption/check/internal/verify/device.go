@@ -55,17 +55,17 @@ func (d *devices) monotone() bool {
 			return false
 		}
 	}
-	for i := range d.q.pods {
-		if p := &d.q.pods[i]; p.at == nil && len(p.Devices) > 0 && !equal(p.Pod) {
+	for i, at := range d.q.at {
+		if at < 0 && !equal(&d.q.Pods[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (d *devices) move(p *pod, n *node, by int) {
-	if p.at != n { // nominated
-		d.guest(p.Pod, n, by)
+func (d *devices) move(p *cluster.Pod, n *node, by int) {
+	if p.Node != n.Name { // nominated
+		d.guest(p, n, by)
 	}
 }
 
@@ -189,7 +189,7 @@ func assign(n *node) map[*pod][]holding {
 		r     *cluster.DeviceRequest
 	}
 	var claims []claim
-	for _, p := range n.pods {
+	for _, p := range n.pods() {
 		for i := range p.Devices {
 			claims = append(claims, claim{p, len(claims), &p.Devices[i]})
 		}

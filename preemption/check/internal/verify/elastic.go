@@ -74,7 +74,7 @@ func staying(g *group, out map[*pod]bool) (all, some, ok bool) {
 	have, stay, intact, need := 0, 0, 0, 1
 	leaderless := false
 	if len(g.children) == 0 {
-		for _, p := range g.pods {
+		for _, p := range g.pods() {
 			if !counts(p) {
 				continue
 			}

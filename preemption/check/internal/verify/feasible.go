@@ -34,7 +34,7 @@ func (a *answer) readFeasible() {
 // placedMembers are the members that are placed, in the order of the gang.
 func (a *answer) placedMembers() (list []*member) {
 	for _, n := range a.r.Nominations {
-		if m := a.memberNamed(n.Pod); m != nil && m.to != nil {
+		if m := a.named[n.Pod]; m != nil && m.to != nil {
 			list = append(list, m)
 		}
 	}
@@ -47,11 +47,11 @@ func (a *answer) failures(pods []*pod) []misfit {
 	order := a.order
 	if len(a.relations) == 0 { // then only those whom they meet
 		order = nil
-		seen := map[*node]bool{}
+		var seen []*node
 		for _, p := range pods {
-			if p.at != nil && !seen[p.at] {
-				seen[p.at] = true
-				order = append(order, a.placed[p.at]...)
+			if p.at != nil && len(p.at.guests) > 0 && !slices.Contains(seen, p.at) {
+				seen = append(seen, p.at)
+				order = append(order, p.at.guests...)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (a *answer) meets(v *victim) (name string) {
 		return a.order[0].to.Name
 	}
 	for _, p := range v.unit.pods {
-		if p.at != nil && len(a.placed[p.at]) > 0 && (name == "" || p.at.Name < name) {
+		if p.at != nil && len(p.at.guests) > 0 && (name == "" || p.at.Name < name) {
 			name = p.at.Name
 		}
 	}
@@ -127,7 +127,7 @@ func (a *answer) readCleared() {
 	var want []string
 	if a.team == nil {
 		for _, p := range a.nodes[0].nominees {
-			if p.priority < a.priority && !a.isMember[p] {
+			if p.priority < a.priority && !p.member {
 				want = append(want, p.Namespace+"/"+p.Name)
 			}
 		}

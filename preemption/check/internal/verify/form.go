@@ -37,20 +37,42 @@ func (a *answer) wellFormed() bool {
 func (a *answer) findDomain() bool {
 	name := a.r.Domain
 	if name == "" {
-		for i := range a.scene.nodes {
-			a.nodes = append(a.nodes, &a.scene.nodes[i])
-		}
+		a.enter(a.all())
 		if len(a.r.Nominations) > 0 && a.r.Verdict != preemption.Waiting {
 			a.Add(found.Form, "it names no domain")
 			return false
 		}
 		return true
 	}
-	if a.nodes = a.domainNamed(name); a.nodes == nil {
+	if !a.enter(a.domainNamed(name)) {
 		a.About(found.Form, cluster.KindNode, "", name, "there is no such domain for the preemptor")
 		return false
 	}
 	return true
+}
+
+// enter makes list the domain that is read; false if there is none.
+func (a *answer) enter(list []*node) bool {
+	if a.inside == nil {
+		a.inside = make([]bool, len(a.scene.nodes))
+	}
+	for _, n := range a.nodes {
+		a.inside[n.number] = false
+	}
+	for _, n := range list {
+		a.inside[n.number] = true
+	}
+	a.nodes = list
+	return list != nil
+}
+
+// all are the nodes of the cluster.
+func (w *world) all() []*node {
+	list := make([]*node, len(w.nodes))
+	for i := range w.nodes {
+		list[i] = &w.nodes[i]
+	}
+	return list
 }
 
 // domainNamed returns the nodes of a domain; nil if there is none of that name.
@@ -71,27 +93,18 @@ func (q *question) domainNamed(name string) []*node {
 	return nil
 }
 
-// memberNamed returns the member of that name, or nil.
-func (q *question) memberNamed(ref preemption.PodRef) *member {
-	i := slices.IndexFunc(q.members, func(m *member) bool { return m.Namespace == ref.Namespace && m.Name == ref.Name })
-	if i < 0 {
-		return nil
-	}
-	return q.members[i]
-}
-
 // placeMembers places the members where they are nominated: each fits there, in some
 // order, beside those before it, they are enough, and together where they have to be.
 func (a *answer) placeMembers() bool {
 	at, ok := map[*member]*node{}, true
 	var list []*member
 	for _, n := range a.r.Nominations {
-		m, to := a.memberNamed(n.Pod), a.byNode[n.Node]
+		m, to := a.named[n.Pod], a.byNode[n.Node]
 		switch {
 		case m == nil || at[m] != nil:
 			a.About(found.Form, cluster.KindPod, n.Pod.Namespace, n.Pod.Name, "it is nominated, and is no pending pod of the preemptor, or twice")
 			return false
-		case to == nil || !slices.Contains(a.nodes, to):
+		case to == nil || !a.inside[to.number]:
 			a.About(found.Fits, cluster.KindPod, n.Pod.Namespace, n.Pod.Name, "it goes to %s, which is not in the domain", n.Node)
 			return false
 		}

@@ -89,7 +89,7 @@ func (a *answer) seatedNow() []*member {
 // fillOnce places each member on the first of nodes that it fits on.
 func (a *answer) fillOnce(members []*member, nodes []*node) {
 	from := map[string]int{}                 // by what members ask for: nodes before are full
-	steps := len(a.pods) + 4*len(nodes) + 64 // linear in the cluster
+	steps := len(a.Pods) + 4*len(nodes) + 64 // linear in the cluster
 	for _, m := range members {
 		switch given := a.asked.Placement; {
 		case m.to != nil:
@@ -113,7 +113,10 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 
 // shape is equal for members that ask for the same, other pods apart.
 func (m *member) shape() string {
-	return asText([]any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread})
+	if m.text == "" {
+		m.text = asText([]any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread})
+	}
+	return m.text
 }
 
 // readMore: no further member could have a place at the cost of nobody. Members of a group
@@ -123,7 +126,7 @@ func (a *answer) readMore() {
 	if a.team == nil || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil {
 		return
 	}
-	steps, looked, stays := len(a.pods)+4*len(a.nodes)+64, map[string]bool{}, map[*member]bool{}
+	steps, looked, stays := len(a.Pods)+4*len(a.nodes)+64, map[string]bool{}, map[*member]bool{}
 	for _, c := range a.team.children {
 		c.preferring(stays)
 	}

@@ -18,6 +18,7 @@ type groupKey struct {
 // group is a pod group or a composite one.
 type group struct {
 	groupKey
+	crowd    // running and pending
 	mode     disruption.Mode
 	up       string // the name of the composite group above
 	class    string
@@ -36,7 +37,6 @@ type group struct {
 
 	parent    *group // nil at a root, where it is missing, or stands on a cycle
 	children  []*group
-	pods      []*pod // running and pending
 	effective priority.Effective
 	level     int32
 }
@@ -67,7 +67,9 @@ func (w *world) readGroups() {
 		all = append(all, compositeGroup(&w.CompositePodGroups[i]))
 	}
 	for _, g := range all {
-		w.groups[g.groupKey] = g
+		g.w, w.groups[g.groupKey] = w, g
+		w.guarded = w.guarded || g.guard != nil
+		w.queueing = w.queueing || g.queue != ""
 	}
 	for _, g := range all {
 		if above := w.above(g); above != nil && !w.onCycle(above) {
@@ -110,7 +112,6 @@ func (w *world) onCycle(g *group) bool {
 // settleGroups does what needs the pods of the groups.
 func (w *world) settleGroups() {
 	for _, g := range w.groups {
-		sortByName(g.pods)
 		slices.SortFunc(g.children, func(a, b *group) int {
 			return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 		})
@@ -136,7 +137,7 @@ func (p *pod) chain() []*group {
 func (g *group) under() []*pod { return g.underTo(levels) }
 
 func (g *group) underTo(depth int) []*pod {
-	list := slices.Clone(g.pods)
+	list := slices.Clone(g.pods())
 	if depth > 1 {
 		for _, c := range g.children {
 			list = append(list, c.underTo(depth-1)...)

@@ -47,6 +47,14 @@ func (q *question) kept(u *unit) kept {
 	return kept{}
 }
 
+// guards: something may keep a unit beside its priority.
+func (q *question) guards() bool {
+	g := q.o.Guards
+	set := g.EqualAfterSeconds != 0 || g.Protect != nil || g.Toleration == priority.TolerationDesign || g.GuaranteedSeconds > 0 || g.Cooldown.Evictions > 0
+	return set || q.queueing || q.guarded || q.classes.AnyTolerations() ||
+		slices.ContainsFunc(q.PriorityClasses, func(c priority.Class) bool { return c.GuaranteedSeconds > 0 })
+}
+
 func (q *question) keptByPriority(u *unit) kept {
 	after := q.o.Guards.EqualAfterSeconds
 	switch {
@@ -121,7 +129,7 @@ func (q *question) tolerating(u *unit) kept {
 		return kept{}
 	}
 	for _, p := range u.pods {
-		if rule == priority.TolerationDesign && p.at != nil && slices.ContainsFunc(p.at.pods, q.classless) {
+		if rule == priority.TolerationDesign && p.at != nil && slices.ContainsFunc(p.at.pods(), q.classless) {
 			return kept{rule: keptToleration}
 		}
 		class, ok := q.classOf(p)

@@ -110,7 +110,7 @@ func (w *world) broken(u *unit) bool {
 			return true
 		}
 		running := 0
-		for _, q := range p.group.pods {
+		for _, q := range p.group.pods() {
 			if q.Node != "" {
 				running++
 			}

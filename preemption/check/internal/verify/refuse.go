@@ -80,7 +80,7 @@ func (q *question) differs(m *member) bool {
 
 // terminates: a pod is leaving n that was preempted and may be evicted for q.
 func (q *question) terminates(n *node) bool {
-	return slices.ContainsFunc(n.pods, func(p *pod) bool { return p.Terminating && p.Preempted && q.mayEvict(q.unitOf(p)) })
+	return slices.ContainsFunc(n.pods(), func(p *pod) bool { return p.Terminating && p.Preempted && q.mayEvict(q.unitOf(p)) })
 }
 
 // patience says why the preemptor evicts nobody yet; empty if it does.

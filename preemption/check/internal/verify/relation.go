@@ -49,7 +49,7 @@ func ownConstraints(q *question) (list []relation) {
 
 func (c *own) monotone() bool { return c.state.Scope().Monotone }
 
-func (c *own) move(p *pod, n *node, by int) {
+func (c *own) move(p *cluster.Pod, n *node, by int) {
 	id, at := c.ix.PodByName(p.Namespace, p.Name), c.ix.NodeByName(n.Name)
 	if by < 0 {
 		c.state.Remove(id, at)

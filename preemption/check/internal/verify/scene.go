@@ -14,13 +14,14 @@ type member struct {
 	number   int
 	self     *pod // in the snapshot; nil if it was given inline
 	priority int32
-	to       *node // where it is placed in the what-if; nil: nowhere
+	to       *node  // where it is placed in the what-if; nil: nowhere
+	text     string // see shape
 }
 
 // relation is a constraint that looks at other pods. It follows them as they come and
 // go; its answer depends on who is where alone.
 type relation interface {
-	move(p *pod, at *node, by int) // a pod of the snapshot comes (+1) or goes (-1)
+	move(p *cluster.Pod, at *node, by int) // a pod of the snapshot comes (+1) or goes (-1)
 	place(m *member, at *node, by int)
 	misfit(m *member, at *node) (check domain.Check, never bool) // the empty Check: it fits
 	monotone() bool                                              // whoever goes, a fit stays a fit
@@ -32,12 +33,11 @@ type scene struct {
 	asks      []string // resources that members ask for
 	ports     bool     // a member asks for host ports
 	relations []relation
-	used      [][]int64 // by node, once it was looked at: what pods and members there hold of asks; last the number of pods
-	placed    map[*node][]*member
+	used      []int64 // by node: what pods and members there hold of asks; last the number of pods
 }
 
 func newScene(q *question) *scene {
-	s := &scene{question: q, used: make([][]int64, len(q.nodes)), placed: map[*node][]*member{}}
+	s := &scene{question: q}
 	for _, m := range q.members {
 		for name, amount := range m.Requests {
 			if amount > 0 && !slices.Contains(s.asks, name) {
@@ -47,6 +47,10 @@ func newScene(q *question) *scene {
 		s.ports = s.ports || len(m.Ports) > 0
 	}
 	slices.Sort(s.asks)
+	s.used = make([]int64, len(q.nodes)*(len(s.asks)+1))
+	for p, n := range q.running() {
+		s.add(s.usedOn(n), p, 1)
+	}
 	s.relations = relationsOf(q)
 	return s
 }
@@ -58,41 +62,39 @@ func (s *scene) monotone() bool {
 
 // usedOn is what is in use on node n.
 func (s *scene) usedOn(n *node) []int64 {
-	if s.used[n.number] == nil {
-		s.used[n.number] = make([]int64, len(s.asks)+1)
-		for _, p := range n.pods {
-			if !p.gone {
-				s.book(n, p.Pod, 1)
-			}
-		}
-		for _, m := range s.placed[n] {
-			s.book(n, m.Pod, 1)
-		}
-	}
-	return s.used[n.number]
+	k := len(s.asks) + 1
+	return s.used[n.number*k:][:k]
 }
 
-func (s *scene) book(n *node, p *cluster.Pod, by int64) {
-	used := s.used[n.number]
-	if used == nil {
-		return
-	}
+// add adds what p holds to sums.
+func (s *scene) add(sums []int64, p *cluster.Pod, by int64) {
 	for i, name := range s.asks {
-		used[i] += by * p.Requests[name]
+		sums[i] += by * p.Requests[name]
 	}
-	used[len(s.asks)] += by
+	sums[len(s.asks)] += by
 }
 
 func (s *scene) leave(p *pod)    { s.shift(p, -1) }
 func (s *scene) comeBack(p *pod) { s.shift(p, +1) }
 
 func (s *scene) shift(p *pod, by int) {
-	if p.gone = by < 0; p.at == nil {
-		return
+	if p.gone = by < 0; p.at != nil {
+		s.arrive(p, p.at, by)
 	}
-	s.book(p.at, p.Pod, int64(by))
+}
+
+// arrive books a pod on n.
+func (s *scene) arrive(p *pod, n *node, by int) {
+	if p.holds == nil {
+		p.holds = make([]int64, len(s.asks)+1)
+		s.add(p.holds, p.Pod, 1)
+	}
+	used := s.usedOn(n)
+	for i, v := range p.holds {
+		used[i] += int64(by) * v
+	}
 	for _, r := range s.relations {
-		r.move(p, p.at, by)
+		r.move(p.Pod, n, by)
 	}
 }
 
@@ -113,22 +115,22 @@ func (s *scene) comeBackAll(pods []*pod) {
 }
 
 func (s *scene) place(m *member, n *node) {
-	s.usedOn(n)
 	m.to = n
-	s.placed[n] = append(s.placed[n], m)
-	s.book(n, m.Pod, 1)
-	for _, r := range s.relations {
-		r.place(m, n, +1)
-	}
+	n.guests = append(n.guests, m)
+	s.bookMember(m, n, +1)
 }
 
 func (s *scene) unplace(m *member) {
 	n := m.to
 	m.to = nil
-	s.placed[n] = slices.DeleteFunc(s.placed[n], func(o *member) bool { return o == m })
-	s.book(n, m.Pod, -1)
+	n.guests = slices.DeleteFunc(n.guests, func(o *member) bool { return o == m })
+	s.bookMember(m, n, -1)
+}
+
+func (s *scene) bookMember(m *member, n *node, by int) {
+	s.add(s.usedOn(n), m.Pod, int64(by))
 	for _, r := range s.relations {
-		r.place(m, n, -1)
+		r.place(m, n, by)
 	}
 }
 
@@ -137,7 +139,7 @@ func (s *scene) unplace(m *member) {
 func (s *scene) expected(n *node) []*pod {
 	var list []*pod
 	for _, p := range n.nominees {
-		if p.priority >= s.priority && !s.isMember[p] {
+		if p.priority >= s.priority && !p.member {
 			list = append(list, p)
 		}
 	}
@@ -152,7 +154,6 @@ func (s *scene) misfits(m *member, n *node) []misfit {
 		return []misfit{{check: check, never: true}}
 	}
 	if expected := s.expected(n); len(expected) > 0 {
-		s.usedOn(n)
 		for _, p := range expected {
 			s.arrive(p, n, +1)
 		}
@@ -167,20 +168,12 @@ func (s *scene) misfits(m *member, n *node) []misfit {
 	return s.beside(m, n, nil)
 }
 
-// arrive books a nominated pod.
-func (s *scene) arrive(p *pod, n *node, by int) {
-	s.book(n, p.Pod, int64(by))
-	for _, r := range s.relations {
-		r.move(p, n, by)
-	}
-}
-
 // beside makes the checks that look at others, expected among them.
 func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
 	if s.ports && len(m.Ports) > 0 {
 		taken := func(p *pod) bool { return !p.gone && clash(m.Pod, p.Pod) }
 		other := func(o *member) bool { return o != m && clash(m.Pod, o.Pod) }
-		if slices.ContainsFunc(n.pods, taken) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(s.placed[n], other) {
+		if slices.ContainsFunc(n.pods(), taken) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(n.guests, other) {
 			list = append(list, misfit{check: domain.CheckPorts})
 		}
 	}

@@ -85,14 +85,19 @@ func (q *question) ranks() bool {
 	return (q.o.Hooks == nil || q.o.Hooks.Order == nil && q.o.Hooks.Eligible == nil) && (q.priced() || !q.o.Cost.Importance)
 }
 
-// charging lists whom budgets are charged for in a domain: all who may be evicted, but
-// where a gang is bounded not those whose eviction alone goes beyond a bound.
+// charging lists whom budgets are charged for in a domain, most important first: all who
+// may be evicted and whom a budget covers, but where a gang is bounded not those whose
+// eviction alone goes beyond a bound.
 func (q *question) charging(nodes []*node) []*unit {
-	list := q.potential(nodes...)
-	if q.team == nil || !q.bounded() {
-		return list
+	if len(q.budgets.all) == 0 {
+		return nil
 	}
-	return slices.DeleteFunc(list, func(u *unit) bool { return !u.elastic && len(q.beyond([]victim{{unit: u, pods: u.pods}})) > 0 })
+	list := slices.DeleteFunc(q.evictable(nodes...), func(u *unit) bool {
+		return !slices.ContainsFunc(u.pods, func(p *pod) bool { return len(q.budgets.covering(p)) > 0 }) ||
+			q.team != nil && q.bounded() && !u.elastic && len(q.beyond([]victim{{unit: u, pods: u.pods}})) > 0
+	})
+	slices.SortFunc(list, q.moreImportant)
+	return list
 }
 
 // scoreOf scores victims, most important first. The rules read pods, not units.

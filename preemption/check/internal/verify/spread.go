@@ -45,12 +45,10 @@ func newSpread(q *question) relation {
 		}
 		s.of = append(s.of, known[key])
 	}
-	for i := range q.pods {
-		if p := &q.pods[i]; p.at != nil {
-			for _, r := range s.rules {
-				if r.selects(p.Pod) && r.counts(p.Pod) {
-					r.bump(p.at, +1)
-				}
+	for p, n := range q.running() {
+		for _, r := range s.rules {
+			if r.selects(p) && r.counts(p) {
+				r.bump(n, +1)
 			}
 		}
 	}
@@ -89,9 +87,9 @@ func (r *spreadRule) bump(n *node, by int) {
 
 func (s *spread) monotone() bool { return false }
 
-func (s *spread) move(p *pod, n *node, by int) {
+func (s *spread) move(p *cluster.Pod, n *node, by int) {
 	for _, r := range s.rules {
-		if r.selects(p.Pod) && (!s.q.rules.group || r.counts(p.Pod)) {
+		if r.selects(p) && (!s.q.rules.group || r.counts(p)) {
 			r.bump(n, by)
 		}
 	}

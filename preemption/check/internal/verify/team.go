@@ -23,7 +23,7 @@ type team struct {
 func (q *question) newTeam(g *group) *team {
 	t := &team{group: g, known: g, name: g.namespace + "/" + g.name, leaf: g.kind == cluster.KindPodGroup, least: 1}
 	if t.leaf {
-		pods := slices.Clone(g.pods)
+		pods := slices.Clone(g.pods())
 		slices.SortFunc(pods, func(a, b *pod) int { return q.placedFirst(a.Pod, b.Pod) })
 		for _, p := range pods {
 			if p.Node == "" {
@@ -209,12 +209,12 @@ func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
 
 // pinned are those of list that hold every member that runs already.
 func (q *question) pinned(list []region) []region {
+	if q.asked.Placement != nil || q.team.known == nil {
+		return list
+	}
+	pins := q.team.pins()
 	return slices.DeleteFunc(list, func(r region) bool {
-		in := map[*node]bool{}
-		for _, n := range r.nodes {
-			in[n] = true
-		}
-		return q.asked.Placement == nil && q.team.known != nil && slices.ContainsFunc(q.team.pins(), func(n *node) bool { return !in[n] })
+		return slices.ContainsFunc(pins, func(n *node) bool { return !slices.Contains(r.nodes, n) })
 	})
 }
 

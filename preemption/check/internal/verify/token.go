@@ -1,6 +1,9 @@
 package verify
 
-import "github.com/preempt-go/preempt/domain"
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // tokens are the exclusive things that one pod at a time holds, on whatever node.
 type tokens map[string]int // how many hold each that a member asks for
@@ -15,8 +18,8 @@ func newTokens(q *question) relation {
 	if len(t) == 0 {
 		return nil
 	}
-	for i := range q.pods {
-		if p := &q.pods[i]; p.at != nil && len(p.Tokens) > 0 {
+	for p := range q.running() {
+		if len(p.Tokens) > 0 {
 			t.bump(p.Tokens, +1)
 		}
 	}
@@ -40,9 +43,9 @@ func (t tokens) bump(names []string, by int) {
 	}
 }
 
-func (t tokens) monotone() bool                   { return true }
-func (t tokens) move(p *pod, _ *node, by int)     { t.bump(p.Tokens, by) }
-func (t tokens) place(m *member, _ *node, by int) { t.bump(m.Tokens, by) }
+func (t tokens) monotone() bool                       { return true }
+func (t tokens) move(p *cluster.Pod, _ *node, by int) { t.bump(p.Tokens, by) }
+func (t tokens) place(m *member, _ *node, by int)     { t.bump(m.Tokens, by) }
 
 func (t tokens) misfit(m *member, _ *node) (check domain.Check, never bool) {
 	for _, name := range m.Tokens {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -131,12 +132,13 @@ func (w *world) moreImportant(a, b *unit) int {
 			return c
 		}
 	}
-	return cmp.Or(
-		cmp.Compare(b.rank, a.rank),
-		cmp.Compare(len(b.pods), len(a.pods)),
-		cmp.Compare(a.start, b.start),
-		strings.Compare(a.pods[0].UID, b.pods[0].UID),
-		compareNames(a.pods[0], b.pods[0]))
+	if c := cmp.Or(b.rank-a.rank, len(b.pods)-len(a.pods), cmp.Compare(a.start, b.start)); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.pods[0].UID, b.pods[0].UID); c != 0 {
+		return c
+	}
+	return compareNames(a.pods[0], b.pods[0])
 }
 
 // pinned is 2 if a pod of u can run on no other node, else 1: what it selects and
@@ -167,7 +169,7 @@ func (q *question) potential(nodes ...*node) []*unit {
 func (q *question) evictable(nodes ...*node) (list []*unit) {
 	seen := map[*unit]bool{}
 	for _, n := range nodes {
-		for _, p := range n.pods {
+		for p := range q.below(n) {
 			u := q.unitOf(p)
 			if len(u.pods) > 1 {
 				if seen[u] {
@@ -181,4 +183,20 @@ func (q *question) evictable(nodes ...*node) (list []*unit) {
 		}
 	}
 	return list
+}
+
+// below are the pods on n but those that their own priority alone keeps.
+func (q *question) below(n *node) iter.Seq[*pod] {
+	return func(yield func(*pod) bool) {
+		for _, i := range n.who {
+			p := &q.Pods[i]
+			alone := p.Group == "" && p.Queue == "" && p.Guard == nil && p.PreemptionPriority == nil && q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible()
+			if alone && q.priorityOf(p) >= q.priority {
+				continue
+			}
+			if !yield(q.record(i)) {
+				return
+			}
+		}
+	}
 }

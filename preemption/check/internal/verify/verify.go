@@ -12,32 +12,34 @@ type answer struct {
 	*scene
 	r       *preemption.Result
 	nodes   []*node // of the domain; of all where none is said
+	inside  []bool  // by node: it is one of them
 	victims []victim
 	order   []*member // who is placed, each fitting beside those before it
 }
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
-// in s under o.
-func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *preemption.Preemptor, r *preemption.Result) {
-	if len(r.Preemptor.Gathered) > 0 {
-		return // the plan of a gathering is made of several answers
-	}
+// in s under o, and says whether p needs quota too, which is not read here.
+func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *preemption.Preemptor, r *preemption.Result) (queued bool) {
 	q, err := newQuestion(s, &o, p)
 	if err != nil {
 		l.Add(found.Question, "%s", err)
-		return
+		return false
+	}
+	queued = q.queued()
+	if !queued && r.Quota != nil {
+		l.Add(found.Quota, "it asks for no quota, and is told of some")
 	}
 	a := &answer{List: l, scene: newScene(q), r: r}
 	if !a.wellFormed() || !a.findDomain() {
-		return
+		return queued
 	}
 	a.readVictims(r.Victims)
-	switch {
-	case q.queued():
+	if queued {
 		a.readQueued()
-	default:
+	} else {
 		a.readVerdict()
 	}
+	return queued
 }
 
 // readQueued reads what an answer says about the places of a preemptor that needs quota

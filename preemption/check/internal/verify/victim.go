@@ -83,7 +83,7 @@ func (a *answer) readVictim(v *victim) {
 	if a.owns(u) {
 		a.wrong(found.Eligible, v.Victim, "it belongs to the preemptor")
 	}
-	if !slices.ContainsFunc(u.pods, func(p *pod) bool { return p.at != nil && slices.Contains(a.nodes, p.at) }) {
+	if !slices.ContainsFunc(u.pods, func(p *pod) bool { return p.at != nil && a.inside[p.at.number] }) {
 		a.wrong(found.Eligible, v.Victim, "none of its pods runs in the domain")
 	}
 	if cost := a.counted(u, v.pods); a.priced() && v.Cost != cost {
@@ -129,10 +129,7 @@ func (a *answer) readKept() {
 	}
 	nodes := a.nodes
 	if a.o.Candidates {
-		nodes = nil
-		for i := range a.scene.nodes {
-			nodes = append(nodes, &a.scene.nodes[i])
-		}
+		nodes = a.all()
 	} else if a.r.Verdict != preemption.Feasible {
 		nodes = nil
 	}
@@ -140,7 +137,7 @@ func (a *answer) readKept() {
 	for _, k := range a.r.Kept {
 		var u *unit
 		if n := a.byNode[k.Node]; n != nil {
-			for _, p := range n.pods {
+			for _, p := range n.pods() {
 				if x := a.unitOf(p); x.kind == k.Kind && x.namespace == k.Namespace && x.name == k.Name {
 					u = x
 				}
@@ -160,9 +157,17 @@ func (a *answer) readKept() {
 				want.rule, want.seconds, k.Rule, k.Seconds)
 		}
 	}
+	for u := range listed {
+		if !slices.ContainsFunc(u.pods, func(p *pod) bool { return p.at != nil && slices.Contains(nodes, p.at) }) {
+			a.About(found.Kept, u.kind, u.namespace, u.name, "it is listed, and not where it could be evicted")
+		}
+	}
+	if !a.guards() {
+		return
+	}
 	seen := map[*unit]bool{}
 	for _, n := range nodes {
-		for _, p := range n.pods {
+		for p := range a.below(n) {
 			u := a.unitOf(p)
 			if seen[u] {
 				continue
@@ -171,11 +176,6 @@ func (a *answer) readKept() {
 			if k := a.kept(u); k.rule != "" && k.rule != keptPriority && !listed[u] {
 				a.About(found.Kept, u.kind, u.namespace, u.name, "it is kept, and not listed: %s", k.rule)
 			}
-		}
-	}
-	for u := range listed {
-		if !seen[u] {
-			a.About(found.Kept, u.kind, u.namespace, u.name, "it is listed, and not where it could be evicted")
 		}
 	}
 }

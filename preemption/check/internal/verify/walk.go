@@ -25,23 +25,24 @@ func (a *answer) walks() bool {
 }
 
 // compareWalk walks with the members at their nominations, or the lone pod on nodes[0].
+// Budgets are charged. Who meets no member comes back whatever the order.
 func (a *answer) compareWalk(nodes []*node, where string) {
+	fits := func([]*pod) bool { return len(a.misfits(a.members[0], nodes[0])) == 0 }
+	if a.team != nil {
+		for _, n := range a.r.Nominations {
+			a.place(a.named[n.Pod], a.byNode[n.Node])
+		}
+		a.order = a.placedMembers()
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.guests) == 0 })
+		fits = func(back []*pod) bool { return len(a.failures(back)) == 0 }
+	}
 	said := map[*unit][]*pod{}
 	for _, v := range a.victims {
 		said[v.unit] = v.pods
 	}
-	units := a.charging(nodes)
-	a.charge(units)
+	units := a.potential(nodes...)
 	for _, u := range units {
 		a.leaveAll(u.pods)
-	}
-	fits := func([]*pod) bool { return len(a.misfits(a.members[0], nodes[0])) == 0 }
-	if a.team != nil {
-		for _, n := range a.r.Nominations {
-			a.place(a.memberNamed(n.Pod), a.byNode[n.Node])
-		}
-		a.order = a.placedMembers()
-		fits = func(back []*pod) bool { return len(a.failures(back)) == 0 }
 	}
 	out := a.walk(units, said, fits)
 	if a.bounded() && a.searched(out) {

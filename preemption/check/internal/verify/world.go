@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -11,42 +12,75 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// world is a snapshot by name, read once for one answer.
+// world is a snapshot by name, read once for one answer. Most pods are only counted: who
+// is looked at gets a record.
 type world struct {
 	*preemption.Snapshot
 	o       *preemption.Options
 	rules   rules
 	classes *priority.Classes
+	byClass map[string]int32 // the priorities that classes give
 
 	nodes   []node // in order of name
 	byNode  map[string]*node
-	pods    []pod
+	at      []int32 // by pod of the snapshot, the number of its node; -1: none, or none that is there
+	pending []int32 // pods without a node
+	records []*pod  // by pod of the snapshot; nil: not looked at yet
+	blank   []pod   // see record
 	groups  map[groupKey]*group
 	budgets budgets
 	room    []unit                       // see newUnit
 	spaces  map[string]map[string]string // labels of the namespaces
+
+	guarded   bool // a pod or a group has a guard
+	queueing  bool // a pod or a group has a queue
+	repelling bool // a running pod has anti-affinity
 }
 
-// node is a node with who is there.
+// crowd is who is on a node, or in a group.
+type crowd struct {
+	w    *world
+	who  []int32 // pods of the snapshot
+	list []*pod
+}
+
+// pods are the records of a crowd, in order of name.
+func (c *crowd) pods() []*pod {
+	if c.list == nil && len(c.who) > 0 {
+		c.list = make([]*pod, len(c.who))
+		for i, at := range c.who {
+			c.list[i] = c.w.record(at)
+		}
+		sortByName(c.list)
+	}
+	return c.list
+}
+
+// node is a node with who runs there.
 type node struct {
 	*cluster.Node
+	crowd
 	number   int
-	pods     []*pod // who runs there, in order of name
-	nominees []*pod // pending pods that are nominated to it
+	nominees []*pod    // pending pods that are nominated to it
+	guests   []*member // who is placed there in the what-if
 }
 
-// pod is a running or pending pod.
+// pod is a running or pending pod that is looked at.
 type pod struct {
 	*cluster.Pod
 	at       *node // nil where it runs nowhere, or on a node that is not there
 	priority int32
 	group    *group
-	unit     *unit // once it was asked for
-	gone     bool  // in the what-if that is looked at
+	unit     *unit     // once it was asked for
+	budgets  []*budget // that cover it, likewise
+	sought   bool      // they were
+	member   bool      // of the preemptor
+	gone     bool      // in the what-if that is looked at
+	holds    []int64   // of what members ask for, once it was booked
 }
 
 func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world {
-	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group)}
+	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group), byClass: map[string]int32{}}
 	w.classes, _ = priority.NewClasses(s.PriorityClasses)
 	w.nodes = make([]node, len(s.Nodes))
 	for i := range s.Nodes {
@@ -55,7 +89,7 @@ func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world 
 	slices.SortFunc(w.nodes, func(a, b node) int { return strings.Compare(a.Name, b.Name) })
 	w.byNode = make(map[string]*node, len(w.nodes))
 	for i := range w.nodes {
-		w.nodes[i].number = i
+		w.nodes[i].number, w.nodes[i].w = i, w
 		w.byNode[w.nodes[i].Name] = &w.nodes[i]
 	}
 	w.spaces = map[string]map[string]string{}
@@ -69,38 +103,83 @@ func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world 
 	return w
 }
 
+// readPods goes over all pods once, to note who is where.
 func (w *world) readPods() {
-	w.pods = make([]pod, len(w.Pods))
-	counts := make([]int, len(w.nodes))
+	w.at, w.records = make([]int32, len(w.Pods)), make([]*pod, len(w.Pods))
+	counts := make([]int32, len(w.nodes))
+	var n *node
 	for i := range w.Pods {
-		p := &w.pods[i]
-		p.Pod = &w.Pods[i]
-		p.priority = w.priorityOf(p.Pod)
-		if p.Group != "" {
-			if p.group = w.groups[groupKey{cluster.KindPodGroup, p.Namespace, p.Group}]; p.group != nil {
-				p.group.pods = append(p.group.pods, p)
+		p := &w.Pods[i]
+		if w.at[i] = -1; p.Node == "" {
+			w.pending = append(w.pending, int32(i))
+		} else {
+			if n == nil || n.Name != p.Node {
+				n = w.byNode[p.Node]
+			}
+			if n != nil {
+				w.at[i] = int32(n.number)
+				counts[n.number]++
+				w.repelling = w.repelling || len(p.AntiAffinity) > 0
 			}
 		}
-		if p.Node == "" {
-			if n := w.byNode[p.NominatedNode]; n != nil {
-				n.nominees = append(n.nominees, p)
-			}
-		} else if p.at = w.byNode[p.Node]; p.at != nil {
-			counts[p.at.number]++
+		if g := w.groupOf(p); g != nil {
+			g.who = append(g.who, int32(i))
+		}
+		w.guarded = w.guarded || p.Guard != nil
+		w.queueing = w.queueing || p.Queue != ""
+	}
+	room := make([]int32, len(w.Pods))
+	for i := range w.nodes {
+		w.nodes[i].who, room = room[:0:counts[i]], room[counts[i]:]
+	}
+	for i, at := range w.at {
+		if at >= 0 {
+			w.nodes[at].who = append(w.nodes[at].who, int32(i))
 		}
 	}
-	room := make([]*pod, len(w.pods))
-	for i := range w.nodes {
-		w.nodes[i].pods, room = room[:0:counts[i]], room[counts[i]:]
-	}
-	for i := range w.pods {
-		if p := &w.pods[i]; p.at != nil {
-			p.at.pods = append(p.at.pods, p)
+	for _, i := range w.pending {
+		if n := w.byNode[w.Pods[i].NominatedNode]; n != nil {
+			n.nominees = append(n.nominees, w.record(i))
 		}
 	}
 	for i := range w.nodes {
-		sortByName(w.nodes[i].pods)
 		sortByName(w.nodes[i].nominees)
+	}
+}
+
+// record is that of a pod of the snapshot, from now on. They are made by the hundred.
+func (w *world) record(i int32) *pod {
+	if w.records[i] == nil {
+		if len(w.blank) == 0 {
+			w.blank = make([]pod, 256)
+		}
+		p := &w.blank[0]
+		w.blank, w.records[i] = w.blank[1:], p
+		p.Pod = &w.Pods[i]
+		p.priority, p.group = w.priorityOf(p.Pod), w.groupOf(p.Pod)
+		if w.at[i] >= 0 {
+			p.at = &w.nodes[w.at[i]]
+		}
+	}
+	return w.records[i]
+}
+
+// groupOf is the pod group that p names, nil if there is none.
+func (w *world) groupOf(p *cluster.Pod) *group {
+	if p.Group == "" {
+		return nil
+	}
+	return w.groups[groupKey{cluster.KindPodGroup, p.Namespace, p.Group}]
+}
+
+// running are the pods that run on nodes that are there.
+func (w *world) running() iter.Seq2[*cluster.Pod, *node] {
+	return func(yield func(*cluster.Pod, *node) bool) {
+		for i, at := range w.at {
+			if at >= 0 && !yield(&w.Pods[i], &w.nodes[at]) {
+				return
+			}
+		}
 	}
 }
 
@@ -111,7 +190,10 @@ func sortByName(list []*pod) {
 }
 
 func compareNames(a, b *pod) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
 }
 
 // priorityOf is a pod's own.
@@ -119,7 +201,12 @@ func (w *world) priorityOf(p *cluster.Pod) int32 {
 	if p.Priority != nil {
 		return *p.Priority
 	}
-	return w.effective(p).Priority
+	value, known := w.byClass[p.Class]
+	if !known {
+		value = w.effective(p).Priority
+		w.byClass[p.Class] = value
+	}
+	return value
 }
 
 func (w *world) effective(p *cluster.Pod) priority.Effective {
@@ -151,15 +238,17 @@ func (w *world) started(p *pod) int64 {
 // podNamed returns the pod of that name on that node; nil if there is none.
 func (w *world) podNamed(namespace, name, at string) *pod {
 	if n := w.byNode[at]; n != nil {
-		i := slices.IndexFunc(n.pods, func(p *pod) bool { return p.Namespace == namespace && p.Name == name })
-		if i < 0 {
-			return nil
+		i, found := slices.BinarySearchFunc(n.pods(), name, func(p *pod, name string) int {
+			return cmp.Or(strings.Compare(p.Namespace, namespace), strings.Compare(p.Name, name))
+		})
+		if found {
+			return n.pods()[i]
 		}
-		return n.pods[i]
+		return nil
 	}
-	for i := range w.pods { // a node that is not there
-		if p := &w.pods[i]; p.Node == at && p.Namespace == namespace && p.Name == name {
-			return p
+	for i := range w.Pods { // a node that is not there
+		if p := &w.Pods[i]; p.Node == at && p.Namespace == namespace && p.Name == name {
+			return w.record(int32(i))
 		}
 	}
 	return nil

@@ -16,7 +16,6 @@ type ask struct {
 	priority int64
 	ordered  int64
 	queue    *holder
-	noQueue  bool // it asks for none
 }
 
 // newAsk finds the preemptor; nil if it can't be read, which the search complains about.
@@ -59,7 +58,6 @@ func (b *book) newAsk(p *preemption.Preemptor) *ask {
 		group = groups[cluster.PodKey{Namespace: first.Namespace, Name: first.Group}]
 	}
 	a.local = queueNamed(first, group)
-	a.noQueue = a.local == ""
 	a.queue = b.queueOf(first.Namespace, a.local)
 	a.ordered = cluster.Nanos(oldest(a.pods))
 	return a

@@ -24,21 +24,14 @@ type answer struct {
 }
 
 // Answer adds to l what is not true of the quota in r as the answer for p in s under o.
-// It is asked about every preemptor: workloads, and pods and groups, in a queue or not.
+// It is asked about who needs quota: workloads, and pods and groups of a queue.
 func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *preemption.Preemptor, r *preemption.Result) {
-	if len(r.Preemptor.Gathered) > 0 {
-		return // the plan of a gathering is made of several answers
-	}
 	b := newBook(s)
 	ask := b.newAsk(p)
 	if ask == nil {
 		return
 	}
 	a := &answer{List: l, book: b, ask: ask, o: &o, r: r, tenants: b.tenants()}
-	if a.noQueue {
-		a.readUnqueued()
-		return
-	}
 	if !a.readVerdict() {
 		return
 	}
@@ -48,26 +41,6 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 	}
 	a.readVictims()
 	a.readFit()
-}
-
-// readUnqueued: only the rules of its queue evict who holds quota.
-func (a *answer) readUnqueued() {
-	if a.r.Quota != nil {
-		a.Add(found.Quota, "it asks for no quota, and is told of some")
-	}
-	groups := a.groups()
-	names := map[cluster.PodKey]bool{}
-	for i := range a.snapshot.Pods {
-		p := &a.snapshot.Pods[i]
-		names[cluster.PodKey{Namespace: p.Namespace, Name: p.Name}] = queueNamed(p, groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]) != ""
-	}
-	for _, v := range a.r.Victims {
-		for _, p := range v.Pods {
-			if names[cluster.PodKey{Namespace: p.Namespace, Name: p.Name}] {
-				a.About(found.Quota, v.Kind, v.Namespace, v.Name, "%s/%s is a pod of a queue, and goes for one that has none", p.Namespace, p.Name)
-			}
-		}
-	}
 }
 
 // readVerdict reports whether there is a place in the quota to be read.
