@@ -78,15 +78,15 @@ func (q *question) join(p *cluster.Pod, self *pod) *member {
 // inlineGroup takes a group and its pods from the question; pods of the snapshot that
 // run in a group of that name are its own.
 func (q *question) inlineGroup() {
-	g := podGroup(q.asked.Group)
+	g := newGroup(cluster.KindPodGroup, *q.asked.Group)
 	g.parent = q.above(g)
 	q.resolve(g)
 	q.priority, q.policy = g.effective.Priority, g.effective.Policy
-	t := &team{group: g, leaf: true, least: 1, name: g.namespace + "/" + g.name}
-	if g.least != nil {
-		t.least = int(*g.least)
+	t := &team{group: g, leaf: true, least: 1, name: g.Namespace + "/" + g.Name}
+	if g.MinCount != nil {
+		t.least = int(*g.MinCount)
 	}
-	if known := q.groups[g.groupKey]; known != nil {
+	if known := q.groups[g.key()]; known != nil {
 		t.known = known
 		t.running = slices.DeleteFunc(slices.Clone(known.pods()), func(p *pod) bool { return p.Node == "" })
 	}
@@ -120,7 +120,7 @@ func (q *question) claim() {
 		}
 	}
 	if q.team != nil {
-		add(q.team.group.ran, q.team.group.evicted)
+		add(q.team.group.RanSeconds, q.team.group.Evictions)
 	}
 	for _, m := range q.members {
 		add(m.RanSeconds, m.Evictions)
@@ -129,7 +129,7 @@ func (q *question) claim() {
 
 // queued: the preemptor needs quota too.
 func (q *question) queued() bool {
-	if q.team != nil && q.team.group.queue != "" {
+	if q.team != nil && q.team.group.Queue != "" {
 		return true
 	}
 	if self := q.members[0].self; self != nil {
@@ -140,8 +140,8 @@ func (q *question) queued() bool {
 
 // queue is the one of which p holds or wants quota: its group's, or else its own.
 func (p *pod) queue() string {
-	if p.group != nil && p.group.queue != "" {
-		return p.group.queue
+	if p.group != nil && p.group.Queue != "" {
+		return p.group.Queue
 	}
 	return p.Queue
 }

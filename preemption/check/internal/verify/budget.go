@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -116,10 +117,7 @@ func (w *world) charge(units []*unit) {
 	l := left{}
 	for _, u := range units {
 		if u.elastic {
-			u.before = left{}
-			for b, n := range l {
-				u.before[b] = n
-			}
+			u.before = maps.Clone(l)
 		}
 		u.charge = w.violations(l, u.pods)
 	}
@@ -130,11 +128,9 @@ func (w *world) chargeOf(u *unit, pods []*pod) int {
 	if len(pods) == len(u.pods) || u.charge == 0 {
 		return u.charge
 	}
-	l := left{}
-	for b, n := range u.before {
-		l[b] = n
-	}
 	ordered := slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return !slices.Contains(pods, p) })
+	l := left{}
+	maps.Copy(l, u.before)
 	return w.violations(l, ordered)
 }
 

@@ -52,7 +52,8 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		return
 	}
 	a.readVictims(c.Victims)
-	a.readDisruption(told{at: c.Domain, nodes: a.nodes, violations: c.Violations, overruns: c.Overruns, score: c.Score})
+	where := "in candidate " + c.Domain + " "
+	a.readDisruption(c, where)
 	for _, text := range a.beyond(a.victims) {
 		a.Add(found.Bounds, "the victims in candidate %s go beyond %s", c.Domain, text)
 	}
@@ -60,7 +61,7 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		return // where its members would go is not said
 	}
 	m, n := a.members[0], a.nodes[0]
-	a.leaveVictims()
+	a.leaveAll(a.out())
 	if list := a.misfits(m, n); len(list) > 0 {
 		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "it does not fit there: %s", list[0].check)
 	} else {
@@ -72,9 +73,9 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		}
 		a.unplace(m)
 	}
-	a.victimsBack()
+	a.comeBackAll(a.out())
 	if a.walks() {
-		a.compareWalk(a.nodes, "in candidate "+c.Domain+" ")
+		a.compareWalk(where)
 	}
 }
 

@@ -80,7 +80,7 @@ func staying(g *group, out map[*pod]bool) (all, some, ok bool) {
 			}
 			if have++; !out[p] {
 				stay++
-			} else if p.Name == g.leader {
+			} else if p.Name == g.Leader {
 				leaderless = true
 			}
 		}
@@ -104,15 +104,15 @@ func staying(g *group, out map[*pod]bool) (all, some, ok bool) {
 		}
 		need = have
 	}
-	if g.least != nil {
-		need = int(*g.least)
+	if g.MinCount != nil {
+		need = int(*g.MinCount)
 	}
 	switch {
 	case have == 0 || stay == 0:
 		return false, false, true
 	case intact == have:
 		return true, true, true
-	case g.mode == disruption.All || leaderless:
+	case g.Mode == disruption.All || leaderless:
 		return false, false, false
 	}
 	return false, true, stay >= need

@@ -3,13 +3,14 @@ package verify
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 )
 
 // readFeasible: the preemptor fits once the victims are gone, none of them can stay, and
 // all that is said about them is so.
 func (a *answer) readFeasible() {
-	a.leaveVictims()
+	a.leaveAll(a.out())
 	fits := a.placeMembers()
 	a.order = a.placedMembers()
 	if fits {
@@ -22,11 +23,10 @@ func (a *answer) readFeasible() {
 	for _, m := range a.order {
 		a.unplace(m)
 	}
-	a.victimsBack()
-	total := a.readDisruption(toldBy(a.r))
-	a.readTotals(total)
-	if fits {
-		a.readWalk()
+	a.comeBackAll(a.out())
+	a.readTotals(a.readDisruption(&preemption.Candidate{Violations: a.r.Violations, Overruns: a.r.Overruns, Score: a.r.Score}, ""))
+	if fits && a.walks() {
+		a.compareWalk("")
 	}
 	a.readCandidates()
 }

@@ -74,13 +74,8 @@ func compareIntegers(a, b string) (less, more bool) {
 
 // selects: the node selector and the required node affinity of p hold for n.
 func selects(p *cluster.Pod, n *cluster.Node) bool {
-	for key, value := range p.NodeSelector {
-		if has, ok := n.Labels[key]; !ok || has != value {
-			return false
-		}
-	}
-	if p.NodeAffinity == nil {
-		return true
+	if !hasLabels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil {
+		return hasLabels(n.Labels, p.NodeSelector)
 	}
 	return slices.ContainsFunc(p.NodeAffinity.Terms, func(t cluster.NodeTerm) bool {
 		failsLabels := slices.ContainsFunc(t.Labels, func(r cluster.NodeRequirement) bool {

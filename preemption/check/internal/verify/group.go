@@ -17,23 +17,9 @@ type groupKey struct {
 
 // group is a pod group or a composite one.
 type group struct {
-	groupKey
-	crowd    // running and pending
-	mode     disruption.Mode
-	up       string // the name of the composite group above
-	class    string
-	own      *int32 // its priority and preemption priority, if it says so
-	ownLevel *int32
-	policy   priority.Policy
-	labels   map[string]string
-	guard    *cluster.Guard
-	cost     *cluster.Cost
-	evicted  []time.Time
-	ran      int64
-	least    *int32 // of a pod group pods, of a composite one groups
-	leader   string
-	queue    string
-	topology []cluster.TopologyConstraint
+	cluster.PodGroup // of a composite one, MinCount is of groups
+	crowd            // running and pending
+	kind             cluster.Kind
 
 	parent    *group // nil at a root, where it is missing, or stands on a cycle
 	children  []*group
@@ -41,35 +27,37 @@ type group struct {
 	level     int32
 }
 
-func podGroup(g *cluster.PodGroup) *group {
-	return &group{
-		groupKey: groupKey{cluster.KindPodGroup, g.Namespace, g.Name}, mode: cmp.Or(g.Mode, disruption.Single), up: g.Parent,
-		class: g.Class, own: g.Priority, ownLevel: g.PreemptionPriority, policy: g.Policy, labels: g.Labels, guard: g.Guard, cost: g.Cost,
-		evicted: g.Evictions, ran: g.RanSeconds, least: g.MinCount, leader: g.Leader, queue: g.Queue, topology: g.Topology,
-	}
+func newGroup(kind cluster.Kind, g cluster.PodGroup) *group {
+	g.Mode = cmp.Or(g.Mode, disruption.Single)
+	return &group{PodGroup: g, kind: kind}
 }
 
 func compositeGroup(g *cluster.CompositePodGroup) *group {
-	return &group{
-		groupKey: groupKey{cluster.KindCompositePodGroup, g.Namespace, g.Name}, mode: cmp.Or(g.Mode, disruption.Single), up: g.Parent,
-		class: g.Class, own: g.Priority, ownLevel: g.PreemptionPriority, policy: g.Policy, labels: g.Labels, guard: g.Guard, cost: g.Cost,
-		evicted: g.Evictions, ran: g.RanSeconds, least: g.MinGroupCount, topology: g.Topology,
-	}
+	return newGroup(cluster.KindCompositePodGroup, cluster.PodGroup{
+		Namespace: g.Namespace, Name: g.Name, Labels: g.Labels, Parent: g.Parent, Mode: g.Mode, MinCount: g.MinGroupCount,
+		Class: g.Class, Priority: g.Priority, PreemptionPriority: g.PreemptionPriority, Policy: g.Policy, Topology: g.Topology,
+		Guard: g.Guard, Cost: g.Cost, Evictions: g.Evictions, RanSeconds: g.RanSeconds,
+	})
 }
+
+func (g *group) key() groupKey { return groupKey{g.kind, g.Namespace, g.Name} }
 
 func (w *world) readGroups() {
 	w.groups = map[groupKey]*group{}
 	var all []*group
 	for i := range w.PodGroups {
-		all = append(all, podGroup(&w.PodGroups[i]))
+		all = append(all, newGroup(cluster.KindPodGroup, w.PodGroups[i]))
 	}
 	for i := range w.CompositePodGroups {
 		all = append(all, compositeGroup(&w.CompositePodGroups[i]))
 	}
+	slices.SortFunc(all, func(a, b *group) int { // children in the order in which they are placed
+		return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	for _, g := range all {
-		g.w, w.groups[g.groupKey] = w, g
-		w.guarded = w.guarded || g.guard != nil
-		w.queueing = w.queueing || g.queue != ""
+		g.w, w.groups[g.key()] = w, g
+		w.guarded = w.guarded || g.Guard != nil
+		w.queueing = w.queueing || g.Queue != ""
 	}
 	for _, g := range all {
 		if above := w.above(g); above != nil && !w.onCycle(above) {
@@ -82,7 +70,7 @@ func (w *world) readGroups() {
 
 // resolve settles priority and policy. The global default is for pods.
 func (w *world) resolve(g *group) {
-	spec := priority.Spec{Class: g.class, Priority: g.own, Policy: g.policy}
+	spec := priority.Spec{Class: g.Class, Priority: g.Priority, Policy: g.Policy}
 	if spec.Class == "" && spec.Priority == nil {
 		spec.Priority = new(int32)
 	}
@@ -91,10 +79,10 @@ func (w *world) resolve(g *group) {
 
 // above is the group that g names as its parent.
 func (w *world) above(g *group) *group {
-	if g.up == "" {
+	if g.Parent == "" {
 		return nil
 	}
-	return w.groups[groupKey{cluster.KindCompositePodGroup, g.namespace, g.up}]
+	return w.groups[groupKey{cluster.KindCompositePodGroup, g.Namespace, g.Parent}]
 }
 
 // onCycle: its chain of parents comes back to it.
@@ -107,18 +95,6 @@ func (w *world) onCycle(g *group) bool {
 		at = w.above(at)
 	}
 	return at == g
-}
-
-// settleGroups does what needs the pods of the groups.
-func (w *world) settleGroups() {
-	for _, g := range w.groups {
-		slices.SortFunc(g.children, func(a, b *group) int {
-			return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-		})
-	}
-	for _, g := range w.groups {
-		g.level = w.levelAt(g.effective.Priority, g.ownLevel, g.guard, func() time.Time { return w.groupCheckpoint(g) })
-	}
 }
 
 // levels is how many groups above a pod are read.
@@ -162,8 +138,8 @@ func (w *world) levelAt(prio int32, given *int32, guard *cluster.Guard, since fu
 
 // groupCheckpoint is when a group last saved its progress, or else began.
 func (w *world) groupCheckpoint(g *group) time.Time {
-	if g.cost != nil && !g.cost.Checkpoint.IsZero() {
-		return g.cost.Checkpoint
+	if g.Cost != nil && !g.Cost.Checkpoint.IsZero() {
+		return g.Cost.Checkpoint
 	}
 	var first time.Time
 	for _, p := range g.under() {
@@ -181,8 +157,8 @@ func (p *pod) checkpoint() time.Time {
 		return p.Cost.Checkpoint
 	}
 	for g := p.group; g != nil; g = g.parent {
-		if g.cost != nil && !g.cost.Checkpoint.IsZero() {
-			return g.cost.Checkpoint
+		if g.Cost != nil && !g.Cost.Checkpoint.IsZero() {
+			return g.Cost.Checkpoint
 		}
 	}
 	return p.Started

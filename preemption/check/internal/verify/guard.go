@@ -71,7 +71,7 @@ func (q *question) keptByPriority(u *unit) kept {
 	}
 	runs, ran := int64(math.MaxInt64), int64(0)
 	if u.group != nil {
-		ran = u.group.ran
+		ran = u.group.RanSeconds
 	}
 	for _, p := range u.pods {
 		s, _ := q.elapsed(p.Started)
@@ -92,7 +92,7 @@ func (q *question) standby(u *unit) kept {
 			return kept{rule: keptStandby}
 		}
 		for g := p.group; g != nil; g = g.parent {
-			if g.guard != nil && g.guard.Standby {
+			if g.Guard != nil && g.Guard.Standby {
 				return kept{rule: keptStandby}
 			}
 		}
@@ -102,7 +102,7 @@ func (q *question) standby(u *unit) kept {
 
 func (q *question) labelled(u *unit) kept {
 	protect := q.o.Guards.Protect
-	if protect != nil && (u.group != nil && matches(protect, u.group.labels) ||
+	if protect != nil && (u.group != nil && matches(protect, u.group.Labels) ||
 		slices.ContainsFunc(u.pods, func(p *pod) bool { return matches(protect, p.Labels) })) {
 		return kept{rule: keptLabel}
 	}
@@ -113,7 +113,7 @@ func (q *question) labelled(u *unit) kept {
 func (w *world) classOf(p *pod) (priority.Class, bool) {
 	name := p.Class
 	for g := p.group; g != nil && name == ""; g = g.parent {
-		name = g.class
+		name = g.Class
 	}
 	if name == "" {
 		return priority.Class{}, false
@@ -206,8 +206,8 @@ func (q *question) guaranteedSeconds(p *pod) int64 {
 		return *p.Guard.GuaranteedSeconds
 	}
 	for g := p.group; g != nil; g = g.parent {
-		if g.guard != nil && g.guard.GuaranteedSeconds != nil {
-			return *g.guard.GuaranteedSeconds
+		if g.Guard != nil && g.Guard.GuaranteedSeconds != nil {
+			return *g.Guard.GuaranteedSeconds
 		}
 	}
 	if class, ok := q.classOf(p); ok && class.GuaranteedSeconds > 0 {
@@ -222,7 +222,7 @@ func (q *question) cooling(u *unit) kept {
 	}
 	longest := int64(0)
 	if u.group != nil {
-		longest = q.cools(u.group.evicted)
+		longest = q.cools(u.group.Evictions)
 	}
 	for _, p := range u.pods {
 		longest = max(longest, q.cools(p.Evictions))

@@ -34,18 +34,13 @@ func (a *answer) readInfeasible() {
 	}
 }
 
-// fitsWithout: the lone pod fits on n once u is gone.
-func (a *answer) fitsWithout(n *node, u *unit) bool {
-	a.leaveAll(u.pods)
-	fits := len(a.misfits(a.members[0], n)) == 0
-	a.comeBackAll(u.pods)
-	return fits
-}
-
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
 func (a *answer) readExact(n *node) {
 	for _, u := range a.potential(n) {
-		if a.fitsWithout(n, u) && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
+		a.leaveAll(u.pods)
+		fits := len(a.misfits(a.members[0], n)) == 0
+		a.comeBackAll(u.pods)
+		if fits && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
 			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
 		}
 	}

@@ -69,9 +69,9 @@ func (w *world) addGroups(sum *big.Int, g *group, u *unit, out map[*pod]bool) {
 
 // addWhole adds what g and all groups beneath it cost.
 func (w *world) addWhole(sum *big.Int, g *group) {
-	if g.cost != nil {
+	if g.Cost != nil {
 		seconds, _ := w.elapsed(w.groupCheckpoint(g))
-		sum.Add(sum, w.loss(g.cost, seconds, 0))
+		sum.Add(sum, w.loss(g.Cost, seconds, 0))
 	}
 	for _, c := range g.children {
 		w.addWhole(sum, c)
@@ -106,7 +106,7 @@ func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.N
 // broken: u is all that is left of gangs that run below their minCount.
 func (w *world) broken(u *unit) bool {
 	return !slices.ContainsFunc(u.pods, func(p *pod) bool {
-		if p.group == nil || p.group.least == nil {
+		if p.group == nil || p.group.MinCount == nil {
 			return true
 		}
 		running := 0
@@ -115,7 +115,7 @@ func (w *world) broken(u *unit) bool {
 				running++
 			}
 		}
-		return running >= int(*p.group.least)
+		return running >= int(*p.group.MinCount)
 	})
 }
 

@@ -13,13 +13,15 @@ import (
 // reason; empty if it may. status is the first check that a lone pod fails on the node
 // that it is nominated to.
 func (q *question) refusal(status func(*node) misfit) (verdict preemption.Verdict, why string) {
-	if q.team != nil {
-		verdict, why = q.refuseGang()
-	} else {
-		verdict, why = q.refusePod()
-	}
-	if verdict != "" {
-		return verdict, why
+	switch {
+	case q.team != nil:
+		if verdict, why = q.refuseGang(); verdict != "" {
+			return verdict, why
+		}
+	case q.policy == priority.Never:
+		return preemption.NotEligible, "its preemption policy is Never"
+	case !q.rules.old && q.members[0].Group != "":
+		return preemption.NotEligible, "its group preempts"
 	}
 	if why := q.patience(); why != "" {
 		return preemption.NotEligible, why
@@ -29,16 +31,6 @@ func (q *question) refusal(status func(*node) misfit) (verdict preemption.Verdic
 	}
 	if n := q.byNode[q.members[0].NominatedNode]; n != nil && !status(n).never && q.terminates(n) {
 		return preemption.Waiting, "victims on its nominated node are still terminating"
-	}
-	return "", ""
-}
-
-func (q *question) refusePod() (preemption.Verdict, string) {
-	switch {
-	case q.policy == priority.Never:
-		return preemption.NotEligible, "its preemption policy is Never"
-	case !q.rules.old && q.members[0].Group != "":
-		return preemption.NotEligible, "its group preempts"
 	}
 	return "", ""
 }
@@ -67,7 +59,7 @@ func (q *question) refuseGang() (preemption.Verdict, string) {
 }
 
 func (t *team) wishes() bool {
-	return len(t.group.topology) > 0 || slices.ContainsFunc(t.children, (*team).wishes)
+	return len(t.group.Topology) > 0 || slices.ContainsFunc(t.children, (*team).wishes)
 }
 
 // differs: a member says another priority or policy than its group. One that says
@@ -107,7 +99,7 @@ func (q *question) waits() int64 {
 		if s, ok := saidAbove(q.team.group); ok {
 			return s
 		}
-		if c, _ := q.classes.Lookup(q.team.group.class); c.WaitSeconds > 0 {
+		if c, _ := q.classes.Lookup(q.team.group.Class); c.WaitSeconds > 0 {
 			return c.WaitSeconds
 		}
 	}
@@ -128,7 +120,7 @@ func (q *question) podWaits(p *cluster.Pod) int64 {
 		return s
 	}
 	for ; g != nil && class == ""; g = g.parent {
-		class = g.class
+		class = g.Class
 	}
 	if c, _ := q.classes.Lookup(class); c.WaitSeconds > 0 {
 		return c.WaitSeconds
@@ -139,8 +131,8 @@ func (q *question) podWaits(p *cluster.Pod) int64 {
 // saidAbove is what g, or the nearest group above, says about waiting.
 func saidAbove(g *group) (seconds int64, ok bool) {
 	for ; g != nil; g = g.parent {
-		if g.guard != nil && g.guard.WaitSeconds != nil {
-			return *g.guard.WaitSeconds, true
+		if g.Guard != nil && g.Guard.WaitSeconds != nil {
+			return *g.Guard.WaitSeconds, true
 		}
 	}
 	return 0, false

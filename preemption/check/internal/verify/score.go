@@ -1,25 +1,13 @@
 package verify
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 )
-
-// told is what an answer or a candidate says about its victims as a whole.
-type told struct {
-	at         string // a candidate's domain; empty: the answer's own
-	nodes      []*node
-	violations int
-	overruns   int64
-	score      []preemption.Criterion
-}
-
-func toldBy(r *preemption.Result) told {
-	return told{violations: r.Violations, overruns: r.Overruns, score: r.Score}
-}
 
 // score is what the criteria read of victims.
 type score struct {
@@ -31,33 +19,26 @@ type score struct {
 	cost       int64
 }
 
-// readDisruption recounts violations, overruns and score of the victims that were read
-// last, and returns the score.
-func (a *answer) readDisruption(d told) score {
-	if d.nodes == nil {
-		d.nodes = a.nodes
-	}
-	where := ""
-	if d.at != "" {
-		where = "in candidate " + d.at + " "
-	}
+// readDisruption recounts what is said of the victims that were read last, and returns
+// their score.
+func (a *answer) readDisruption(d *preemption.Candidate, where string) score {
 	for i := 1; i < len(a.victims) && a.ranks(); i++ {
 		if a.moreImportant(a.victims[i-1].unit, a.victims[i].unit) > 0 {
 			a.wrong(found.Form, a.victims[i].Victim, "%sit is more important than the victim before it", where)
 		}
 	}
 	if a.ranks() {
-		a.charge(a.charging(d.nodes))
+		a.charge(a.charging(a.nodes))
 	}
 	s := a.scoreOf(a.victims)
 	if !a.ranks() {
-		s.violations = d.violations // who uses a budget first is the hook's to say
+		s.violations = d.Violations // who uses a budget first is the hook's to say
 	}
-	if d.violations != s.violations {
-		a.Add(found.Violations, "%sthey are %d, not %d", where, s.violations, d.violations)
+	if d.Violations != s.violations {
+		a.Add(found.Violations, "%sthey are %d, not %d", where, s.violations, d.Violations)
 	}
-	if n := overruns(a.charged(a.out())); d.overruns != n {
-		a.Add(found.Overruns, "%sthey are %d, not %d", where, n, d.overruns)
+	if n := overruns(a.charged(a.out())); d.Overruns != n {
+		a.Add(found.Overruns, "%sthey are %d, not %d", where, n, d.Overruns)
 	}
 	for i := range a.victims {
 		v := &a.victims[i]
@@ -65,17 +46,17 @@ func (a *answer) readDisruption(d told) score {
 			a.wrong(found.Violations, v.Victim, "%swhether it violates a budget is %t", where, violates)
 		}
 	}
-	want := a.criteria(s, d.score)
+	want := a.criteria(s, d.Score)
 	for i, c := range want {
 		switch {
-		case i >= len(d.score) || d.score[i].Name != c.Name:
+		case i >= len(d.Score) || d.Score[i].Name != c.Name:
 			a.Add(found.Score, "%s%s does not stand at place %d", where, c.Name, i+1)
-		case d.score[i].Value != c.Value:
-			a.Add(found.Score, "%s%s is %d, not %d", where, c.Name, c.Value, d.score[i].Value)
+		case d.Score[i].Value != c.Value:
+			a.Add(found.Score, "%s%s is %d, not %d", where, c.Name, c.Value, d.Score[i].Value)
 		}
 	}
-	if len(d.score) > len(want) {
-		a.Add(found.Score, "%sit has %d criteria too many", where, len(d.score)-len(want))
+	if len(d.Score) > len(want) {
+		a.Add(found.Score, "%sit has %d criteria too many", where, len(d.Score)-len(want))
 	}
 	return s
 }
@@ -154,13 +135,5 @@ func (q *question) criteria(s score, said []preemption.Criterion) []preemption.C
 
 // compareScores is below zero if a disrupts less than b.
 func compareScores(a, b []preemption.Criterion) int {
-	for i := range min(len(a), len(b)) {
-		if a[i].Value != b[i].Value {
-			if a[i].Value < b[i].Value {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
+	return slices.CompareFunc(a, b, func(x, y preemption.Criterion) int { return cmp.Compare(x.Value, y.Value) })
 }

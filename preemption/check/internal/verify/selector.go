@@ -12,31 +12,31 @@ func matches(s *disruption.Selector, labels map[string]string) bool {
 	if s == nil {
 		return false
 	}
-	for key, value := range s.MatchLabels {
-		if has, ok := labels[key]; !ok || has != value {
-			return false
-		}
+	if !hasLabels(labels, s.MatchLabels) {
+		return false
 	}
 	for _, r := range s.MatchExpressions {
 		value, has := labels[r.Key]
-		listed := has && slices.Contains(r.Values, value)
+		holds := !has
 		switch r.Operator {
 		case disruption.In:
-			if !listed {
-				return false
-			}
+			holds = has && slices.Contains(r.Values, value)
 		case disruption.NotIn:
-			if listed {
-				return false
-			}
+			holds = !has || !slices.Contains(r.Values, value)
 		case disruption.Exists:
-			if !has {
-				return false
-			}
-		default:
-			if has {
-				return false
-			}
+			holds = has
+		}
+		if !holds {
+			return false
+		}
+	}
+	return true
+}
+
+func hasLabels(labels, want map[string]string) bool {
+	for key, value := range want {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
 		}
 	}
 	return true

@@ -21,7 +21,7 @@ type team struct {
 }
 
 func (q *question) newTeam(g *group) *team {
-	t := &team{group: g, known: g, name: g.namespace + "/" + g.name, leaf: g.kind == cluster.KindPodGroup, least: 1}
+	t := &team{group: g, known: g, name: g.Namespace + "/" + g.Name, leaf: g.kind == cluster.KindPodGroup, least: 1}
 	if t.leaf {
 		pods := slices.Clone(g.pods())
 		slices.SortFunc(pods, func(a, b *pod) int { return q.placedFirst(a.Pod, b.Pod) })
@@ -38,8 +38,8 @@ func (q *question) newTeam(g *group) *team {
 		}
 		t.least = len(t.children)
 	}
-	if g.least != nil {
-		t.least = int(*g.least)
+	if g.MinCount != nil {
+		t.least = int(*g.MinCount)
 	}
 	return t
 }
@@ -110,7 +110,7 @@ func (t *team) strays() (group, key string) {
 		return "", ""
 	}
 	nodes = append(nodes, t.pins()...)
-	for _, c := range t.group.topology {
+	for _, c := range t.group.Topology {
 		if !c.Preferred && !agree(nodes, c.Key) {
 			return t.name, c.Key
 		}
@@ -146,7 +146,7 @@ func (q *question) rounds() (rounds [][]region) {
 	if h := q.o.Hooks; h != nil && h.Splitter != nil {
 		return [][]region{q.ownRegions(h.Splitter)}
 	}
-	keys := slices.Clone(q.team.group.topology)
+	keys := slices.Clone(q.team.group.Topology)
 	for {
 		rounds = append(rounds, q.regions(keys))
 		last := -1
@@ -223,7 +223,7 @@ const clusterName = "cluster"
 
 // preferring adds to set the members of groups of t that prefer a level.
 func (t *team) preferring(set map[*member]bool) {
-	if slices.ContainsFunc(t.group.topology, func(c cluster.TopologyConstraint) bool { return c.Preferred }) {
+	if slices.ContainsFunc(t.group.Topology, func(c cluster.TopologyConstraint) bool { return c.Preferred }) {
 		for _, m := range t.members() {
 			set[m] = true
 		}

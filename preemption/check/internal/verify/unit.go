@@ -2,7 +2,6 @@ package verify
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -36,17 +35,12 @@ func (w *world) unitOf(p *pod) *unit {
 	}
 	u := w.newUnit()
 	u.kind, u.namespace, u.name = cluster.KindPod, p.Namespace, p.Name
-	for _, g := range p.chain() {
-		if w.rules.atomic() && g.mode.Whole() && (!w.rules.old || g == p.group) {
-			u.group = g // the highest one
-		}
-	}
-	if u.group == nil {
+	if u.group = w.atom(p); u.group == nil {
 		u.alone[0] = p
 		u.pods = u.alone[:]
 	} else {
-		u.kind, u.namespace, u.name = u.group.kind, u.group.namespace, u.group.name
-		u.elastic = u.group.mode == disruption.SurplusFirst
+		u.kind, u.namespace, u.name = u.group.kind, u.group.Namespace, u.group.Name
+		u.elastic = u.group.Mode == disruption.SurplusFirst
 		for _, q := range u.group.under() {
 			if q.Node != "" && w.atom(q) == u.group {
 				u.pods = append(u.pods, q)
@@ -71,10 +65,10 @@ func (w *world) newUnit() *unit {
 	return u
 }
 
-// atom is the group that a pod goes with as a whole.
+// atom is the group that a pod goes with as a whole, the highest one.
 func (w *world) atom(p *pod) (whole *group) {
 	for _, g := range p.chain() {
-		if g.mode.Whole() && (!w.rules.old || g == p.group) {
+		if w.rules.atomic() && g.Mode.Whole() && (!w.rules.old || g == p.group) {
 			whole = g
 		}
 	}
@@ -166,37 +160,30 @@ func (q *question) potential(nodes ...*node) []*unit {
 }
 
 // evictable lists them in no order.
-func (q *question) evictable(nodes ...*node) (list []*unit) {
+func (q *question) evictable(nodes ...*node) []*unit {
+	return slices.DeleteFunc(q.units(nodes), func(u *unit) bool { return !q.mayEvict(u) || q.owns(u) })
+}
+
+// units lists the units that have a pod on one of some nodes, each once, but pods that
+// their own priority alone keeps.
+func (q *question) units(nodes []*node) (list []*unit) {
+	ruled := q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible()
 	seen := map[*unit]bool{}
 	for _, n := range nodes {
-		for p := range q.below(n) {
-			u := q.unitOf(p)
-			if len(u.pods) > 1 {
-				if seen[u] {
-					continue
-				}
-				seen[u] = true
+		for _, i := range n.who {
+			p := &q.Pods[i]
+			alone := p.Group == "" && p.Queue == "" && p.Guard == nil && p.PreemptionPriority == nil
+			if ruled && alone && q.priorityOf(p) >= q.priority {
+				continue
 			}
-			if q.mayEvict(u) && !q.owns(u) {
+			u := q.unitOf(q.record(i))
+			if len(u.pods) == 1 || !seen[u] {
 				list = append(list, u)
+			}
+			if len(u.pods) > 1 {
+				seen[u] = true
 			}
 		}
 	}
 	return list
-}
-
-// below are the pods on n but those that their own priority alone keeps.
-func (q *question) below(n *node) iter.Seq[*pod] {
-	return func(yield func(*pod) bool) {
-		for _, i := range n.who {
-			p := &q.Pods[i]
-			alone := p.Group == "" && p.Queue == "" && p.Guard == nil && p.PreemptionPriority == nil && q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible()
-			if alone && q.priorityOf(p) >= q.priority {
-				continue
-			}
-			if !yield(q.record(i)) {
-				return
-			}
-		}
-	}
 }

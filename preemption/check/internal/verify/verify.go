@@ -34,21 +34,14 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 		return queued
 	}
 	a.readVictims(r.Victims)
-	if queued {
-		a.readQueued()
-	} else {
+	switch {
+	case !queued:
 		a.readVerdict()
-	}
-	return queued
-}
-
-// readQueued reads what an answer says about the places of a preemptor that needs quota
-// too: whom it evicts and whether it may is a matter of quota.
-func (a *answer) readQueued() {
-	if a.r.Verdict == preemption.Feasible || a.r.Verdict == preemption.Fits {
-		a.leaveVictims()
+	case r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits: // whom it evicts, and whether it may, is a matter of quota
+		a.leaveAll(a.out())
 		a.placeMembers()
 	}
+	return queued
 }
 
 func (a *answer) readVerdict() {

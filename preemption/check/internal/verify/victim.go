@@ -61,7 +61,7 @@ func (a *answer) readVictim(v *victim) {
 	u := v.unit
 	mode := disruption.Mode("")
 	if u.group != nil {
-		mode = u.group.mode
+		mode = u.group.Mode
 	}
 	if v.Kind != u.kind || v.Namespace != u.namespace || v.Name != u.name || v.Mode != mode {
 		a.wrong(found.Whole, v.Victim, "its pods go with %s %s/%s", u.kind, u.namespace, u.name)
@@ -98,18 +98,6 @@ func (a *answer) readVictim(v *victim) {
 	slices.Sort(names)
 	if !slices.Equal(slices.Compact(names), v.Budgets) {
 		a.wrong(found.Budgets, v.Victim, "the budgets that it charges are %q", slices.Compact(names))
-	}
-}
-
-func (a *answer) leaveVictims() {
-	for _, v := range a.victims {
-		a.leaveAll(v.pods)
-	}
-}
-
-func (a *answer) victimsBack() {
-	for _, v := range a.victims {
-		a.comeBackAll(v.pods)
 	}
 }
 
@@ -165,17 +153,9 @@ func (a *answer) readKept() {
 	if !a.guards() {
 		return
 	}
-	seen := map[*unit]bool{}
-	for _, n := range nodes {
-		for p := range a.below(n) {
-			u := a.unitOf(p)
-			if seen[u] {
-				continue
-			}
-			seen[u] = true
-			if k := a.kept(u); k.rule != "" && k.rule != keptPriority && !listed[u] {
-				a.About(found.Kept, u.kind, u.namespace, u.name, "it is kept, and not listed: %s", k.rule)
-			}
+	for _, u := range a.units(nodes) {
+		if k := a.kept(u); k.rule != "" && k.rule != keptPriority && !listed[u] {
+			a.About(found.Kept, u.kind, u.namespace, u.name, "it is kept, and not listed: %s", k.rule)
 		}
 	}
 }

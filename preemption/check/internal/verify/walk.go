@@ -6,17 +6,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 )
 
-// readWalk: the victims are those whom the walk leaves out that gives back units which
-// violate a budget first, and then the others, most important first. Where victims are
-// searched for, members move, or the order is not known in which they see each other,
-// there is no such walk to compare with.
-func (a *answer) readWalk() {
-	if a.walks() {
-		a.compareWalk(a.nodes, "")
-	}
-}
-
-// walks: who has to go is a matter of one walk at a known place.
+// walks: who has to go is a matter of one walk at a known place. Where victims are searched
+// for, members move, or the order is not known in which they see each other, it is not.
 func (a *answer) walks() bool {
 	if a.o.Cost.Objective || a.rules.lowest || !a.ranks() || a.bounded() && (a.team != nil || !a.priced()) {
 		return false
@@ -24,9 +15,12 @@ func (a *answer) walks() bool {
 	return a.team == nil || !a.rules.moves && !a.rules.fewest && len(a.relations) == 0
 }
 
-// compareWalk walks with the members at their nominations, or the lone pod on nodes[0].
-// Budgets are charged. Who meets no member comes back whatever the order.
-func (a *answer) compareWalk(nodes []*node, where string) {
+// compareWalk: the victims are those whom the walk leaves out that gives back units which
+// violate a budget first, and then the others, most important first, with the members at
+// their nominations or the lone pod on its node. Budgets are charged. Who meets no member
+// comes back whatever the order.
+func (a *answer) compareWalk(where string) {
+	nodes := a.nodes
 	fits := func([]*pod) bool { return len(a.misfits(a.members[0], nodes[0])) == 0 }
 	if a.team != nil {
 		for _, n := range a.r.Nominations {

@@ -98,7 +98,9 @@ func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world 
 	}
 	w.readGroups()
 	w.readPods()
-	w.settleGroups()
+	for _, g := range w.groups {
+		g.level = w.levelAt(g.effective.Priority, g.PreemptionPriority, g.Guard, func() time.Time { return w.groupCheckpoint(g) })
+	}
 	w.budgets = newBudgets(s.Budgets, w.rules)
 	return w
 }

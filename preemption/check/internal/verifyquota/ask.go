@@ -27,10 +27,9 @@ func (b *book) newAsk(p *preemption.Preemptor) *ask {
 		return nil
 	}
 	a := &ask{}
-	groups := b.groups()
 	group := p.Group
 	if p.Kind == cluster.KindPodGroup && group == nil {
-		group = groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Name}]
+		group = b.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Name}]
 	}
 	for i := range p.Pods {
 		a.pods = append(a.pods, &p.Pods[i])
@@ -55,7 +54,7 @@ func (b *book) newAsk(p *preemption.Preemptor) *ask {
 	if a.priority = b.podPriority(first); group != nil {
 		a.priority = b.groupPriority(group)
 	} else if p.Name != "" {
-		group = groups[cluster.PodKey{Namespace: first.Namespace, Name: first.Group}]
+		group = b.groups[cluster.PodKey{Namespace: first.Namespace, Name: first.Group}]
 	}
 	a.local = queueNamed(first, group)
 	a.queue = b.queueOf(first.Namespace, a.local)
@@ -73,11 +72,7 @@ func (b *book) workloadAsk(p *preemption.Preemptor) *ask {
 	if w == nil {
 		return nil
 	}
-	a := &ask{workload: w, local: w.Queue, priority: int64(w.Priority) + int64(w.Boost), ordered: cluster.Nanos(w.Created), queue: b.queueOf(w.Namespace, w.Queue)}
-	if !w.Requeued.IsZero() {
-		a.ordered = cluster.Nanos(w.Requeued)
-	}
-	return a
+	return &ask{workload: w, local: w.Queue, priority: int64(w.Priority) + int64(w.Boost), ordered: queuedSince(w), queue: b.queueOf(w.Namespace, w.Queue)}
 }
 
 // wants is what the preemptor asks for, by pod set and resource; pods are one set. A
@@ -112,9 +107,6 @@ func (a *ask) wants(counts []int32) []map[string]int64 {
 	}
 	return list
 }
-
-// hasAffinity: the i-th pod set has node affinity, which is not read.
-func (a *ask) hasAffinity(i int) bool { return a.workload.PodSets[i].NodeAffinity != nil }
 
 // groupOf is the group of the queue's quota with a resource, nil if there is none.
 func (a *ask) groupOf(resource string) *cluster.ResourceGroup {

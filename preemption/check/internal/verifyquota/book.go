@@ -29,6 +29,8 @@ type book struct {
 	locals   map[cluster.PodKey]*cluster.LocalQueue
 	cohorts  map[string]*holder
 	flavors  map[string]*cluster.ResourceFlavor
+	nodes    map[string]*cluster.Node
+	groups   map[cluster.PodKey]*cluster.PodGroup
 	known    map[key]bool // somebody has quota of it
 	classes  *priority.Classes
 }
@@ -37,6 +39,14 @@ func newBook(s *preemption.Snapshot) *book {
 	b := &book{
 		snapshot: s, queues: map[string]*holder{}, cohorts: map[string]*holder{},
 		flavors: map[string]*cluster.ResourceFlavor{}, known: map[key]bool{}, locals: map[cluster.PodKey]*cluster.LocalQueue{},
+		nodes: map[string]*cluster.Node{}, groups: map[cluster.PodKey]*cluster.PodGroup{},
+	}
+	for i := range s.Nodes {
+		b.nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for i := range s.PodGroups {
+		g := &s.PodGroups[i]
+		b.groups[cluster.PodKey{Namespace: g.Namespace, Name: g.Name}] = g
 	}
 	b.classes, _ = priority.NewClasses(s.PriorityClasses)
 	for i := range s.LocalQueues {

@@ -176,13 +176,9 @@ func (a *answer) readNodes(flavors []map[*cluster.ResourceGroup]string) {
 	if a.workload != nil {
 		return
 	}
-	labels := map[string]map[string]string{}
-	for i := range a.snapshot.Nodes {
-		labels[a.snapshot.Nodes[i].Name] = a.snapshot.Nodes[i].Labels
-	}
 	for _, n := range a.r.Nominations {
 		for _, f := range flavors[0] {
-			if known := a.flavors[f]; known != nil && !hasLabels(labels[n.Node], known.NodeLabels) {
+			if known := a.flavors[f]; known != nil && (a.nodes[n.Node] == nil || !hasLabels(a.nodes[n.Node].Labels, known.NodeLabels)) {
 				a.About(found.Quota, cluster.KindPod, n.Pod.Namespace, n.Pod.Name, "node %s is not of flavor %s", n.Node, f)
 			}
 		}

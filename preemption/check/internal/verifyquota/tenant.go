@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -20,6 +21,7 @@ type tenant struct {
 	evicted         bool
 	nominated       bool // it does not run yet, and is no victim
 	pods            []*cluster.Pod
+	reason          preemption.QuotaReason // of a victim, as told
 }
 
 // tenants lists who uses quota: workloads that are admitted, and pods that have a queue.
@@ -33,10 +35,7 @@ func (b *book) tenants() []*tenant {
 		}
 		t := &tenant{
 			kind: cluster.KindWorkload, namespace: w.Namespace, name: w.Name, queue: b.queues[w.Admission.ClusterQueue],
-			usage: map[key]int64{}, priority: int64(w.Priority) + int64(w.Boost), ordered: cluster.Nanos(w.Created), evicted: w.Evicted,
-		}
-		if !w.Requeued.IsZero() {
-			t.ordered = cluster.Nanos(w.Requeued)
+			usage: map[key]int64{}, priority: int64(w.Priority) + int64(w.Boost), ordered: queuedSince(w), evicted: w.Evicted,
 		}
 		for j := range w.PodSets {
 			set := &w.PodSets[j]
@@ -49,6 +48,14 @@ func (b *book) tenants() []*tenant {
 		list = append(list, t)
 	}
 	return append(list, b.podTenants()...)
+}
+
+// queuedSince is the age of a workload by which a queue orders.
+func queuedSince(w *cluster.Workload) int64 {
+	if !w.Requeued.IsZero() {
+		return cluster.Nanos(w.Requeued)
+	}
+	return cluster.Nanos(w.Created)
 }
 
 // amountOf is what an admitted pod set uses of a resource.
@@ -69,21 +76,16 @@ func (b *book) podTenants() []*tenant {
 		namespace, group, pod string
 		runs                  bool
 	}
-	nodes := map[string]*cluster.Node{}
-	for i := range b.snapshot.Nodes {
-		nodes[b.snapshot.Nodes[i].Name] = &b.snapshot.Nodes[i]
-	}
-	groups := b.groups()
 	all := map[whose]*tenant{}
 	for i := range b.snapshot.Pods {
 		p := &b.snapshot.Pods[i]
-		group := groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
+		group := b.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
 		at := p.Node
 		if at == "" {
 			at = p.NominatedNode
 		}
 		queue := b.queueOf(p.Namespace, queueNamed(p, group))
-		if queue == nil || p.Node == "" && nodes[at] == nil {
+		if queue == nil || p.Node == "" && b.nodes[at] == nil {
 			continue
 		}
 		w := whose{namespace: p.Namespace, pod: p.Name, runs: p.Node != ""}
@@ -101,7 +103,7 @@ func (b *book) podTenants() []*tenant {
 		t = all[w]
 		t.pods = append(t.pods, p)
 		t.evicted = t.evicted && p.Terminating && p.Preempted
-		b.charge(t, p, nodes[at])
+		b.charge(t, p, b.nodes[at])
 	}
 	list := slices.Collect(maps.Values(all))
 	for _, t := range list {
@@ -145,15 +147,6 @@ func (b *book) groupPriority(g *cluster.PodGroup) int64 {
 	}
 	e, _ := b.classes.Resolve(priority.Spec{Class: g.Class, Priority: g.Priority})
 	return int64(e.Priority)
-}
-
-func (b *book) groups() map[cluster.PodKey]*cluster.PodGroup {
-	groups := map[cluster.PodKey]*cluster.PodGroup{}
-	for i := range b.snapshot.PodGroups {
-		g := &b.snapshot.PodGroups[i]
-		groups[cluster.PodKey{Namespace: g.Namespace, Name: g.Name}] = g
-	}
-	return groups
 }
 
 // queueNamed is the LocalQueue that a pod names, or its group does.

@@ -192,7 +192,7 @@ func (a *answer) readInfeasible() {
 	}
 	every := func(flavor string) bool {
 		for i := range a.workload.PodSets {
-			if !a.suits(i, flavor) || a.hasAffinity(i) {
+			if !a.suits(i, flavor) || a.workload.PodSets[i].NodeAffinity != nil {
 				return false
 			}
 		}

@@ -37,6 +37,7 @@ func (a *answer) findVictims() bool {
 // readTold: what is told of a victim is so.
 func (a *answer) readTold(v *preemption.Victim, t *tenant) {
 	told := *v.Quota
+	t.reason = told.Reason
 	if told.ClusterQueue != t.queue.name || told.Priority != t.priority || told.Evicted != t.evicted {
 		a.About(found.Quota, v.Kind, v.Namespace, v.Name, "of %s, priority %d, evicted %t: told are %s, %d, %t",
 			t.queue.name, t.priority, t.evicted, told.ClusterQueue, told.Priority, told.Evicted)
@@ -53,7 +54,7 @@ func (a *answer) readTold(v *preemption.Victim, t *tenant) {
 // readVictims: the rules of the queue let each of them go.
 func (a *answer) readVictims() {
 	for i, t := range a.gone {
-		if why := a.spared(t, a.reasonOf(t)); why != "" {
+		if why := a.spared(t); why != "" {
 			a.About(found.Eligible, t.kind, t.namespace, t.name, "%s", why)
 		}
 		if t.queue != a.queue && a.borrowed(t.queue) && !slices.ContainsFunc(a.gone[:i], func(o *tenant) bool { return o.queue == t.queue }) {
@@ -62,15 +63,8 @@ func (a *answer) readVictims() {
 	}
 }
 
-func (a *answer) reasonOf(t *tenant) preemption.QuotaReason {
-	i := slices.IndexFunc(a.r.Victims, func(v preemption.Victim) bool {
-		return v.Quota != nil && v.Kind == t.kind && v.Namespace == t.namespace && v.Name == t.name
-	})
-	return a.r.Victims[i].Quota.Reason
-}
-
 // spared says why t may not go; empty if it may.
-func (a *answer) spared(t *tenant, reason preemption.QuotaReason) string {
+func (a *answer) spared(t *tenant) string {
 	rules := &a.queue.queue.Preemption
 	switch {
 	case t.queue.root() != a.queue.root():
@@ -89,7 +83,7 @@ func (a *answer) spared(t *tenant, reason preemption.QuotaReason) string {
 	case !a.borrowed(t.queue):
 		return "its queue is within its nominal quota of what is short"
 	}
-	if b := rules.BorrowWithinCohort; reason == preemption.InCohortReclaimWhileBorrowing {
+	if b := rules.BorrowWithinCohort; t.reason == preemption.InCohortReclaimWhileBorrowing {
 		if b == nil || t.priority >= a.ask.priority || b.MaxPriority != nil && t.priority > int64(*b.MaxPriority) {
 			return "borrowWithinCohort keeps it"
 		}
