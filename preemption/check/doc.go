@@ -5,7 +5,7 @@
 // [Verify] reads an answer beside its question and tells what is not true of it. It is
 // written in maps and strings, anew, and shares no code with what gave the answer, so
 // that a scheduler can let it look over each of them, or over some, before it evicts
-// anybody: that costs a pass over the cluster. What it reads of pods and groups of pods:
+// anybody: that costs two passes over the pods. What it reads of pods and groups of pods:
 //
 //	the preemptor    fits where it is nominated once the victims are gone: resources, host
 //	                 ports, taints, node affinity, cordon, affinity, spread, tokens,

@@ -61,7 +61,7 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		return // where its members would go is not said
 	}
 	m, n := a.members[0], a.nodes[0]
-	a.leaveAll(a.out())
+	a.leave(a.out()...)
 	if list := a.misfits(m, n); len(list) > 0 {
 		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "it does not fit there: %s", list[0].check)
 	} else {
@@ -73,7 +73,7 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		}
 		a.unplace(m)
 	}
-	a.comeBackAll(a.out())
+	a.comeBack(a.out()...)
 	if a.walks() {
 		a.compareWalk(where)
 	}

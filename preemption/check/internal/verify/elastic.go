@@ -55,7 +55,7 @@ func (a *answer) readRest(v *victim, out map[*pod]bool) {
 	if slices.ContainsFunc(back, counts) && goesOn(v.unit.group, out) {
 		a.wrong(found.Whole, v.Victim, "%d of its %d pods could stay, and it would go on", len(back), len(v.pods))
 	}
-	a.leaveAll(back)
+	a.leave(back...)
 }
 
 // counts: p is not on its way out, so that its group counts on it.

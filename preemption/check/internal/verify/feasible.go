@@ -10,9 +10,9 @@ import (
 // readFeasible: the preemptor fits once the victims are gone, none of them can stay, and
 // all that is said about them is so.
 func (a *answer) readFeasible() {
-	a.leaveAll(a.out())
+	a.leave(a.out()...)
 	fits := a.placeMembers()
-	a.order = a.placedMembers()
+	a.order = a.placedNow()
 	if fits {
 		for i := range a.victims {
 			a.readReason(&a.victims[i])
@@ -23,23 +23,12 @@ func (a *answer) readFeasible() {
 	for _, m := range a.order {
 		a.unplace(m)
 	}
-	a.comeBackAll(a.out())
+	a.comeBack(a.out()...)
 	a.readTotals(a.readDisruption(&preemption.Candidate{Violations: a.r.Violations, Overruns: a.r.Overruns, Score: a.r.Score}, ""))
 	if fits && a.walks() {
 		a.compareWalk("")
 	}
 	a.readCandidates()
-}
-
-// placedMembers are the members that are placed, in the order of the gang.
-func (a *answer) placedMembers() (list []*member) {
-	for _, n := range a.r.Nominations {
-		if m := a.named[n.Pod]; m != nil && m.to != nil {
-			list = append(list, m)
-		}
-	}
-	slices.SortFunc(list, func(x, y *member) int { return x.number - y.number })
-	return list
 }
 
 // failures lists what does not fit of the members that are placed once pods came back.
@@ -63,9 +52,9 @@ func (a *answer) readReason(v *victim) {
 	if at := a.meets(v); v.Reason.Node != at {
 		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, v.Reason.Node)
 	}
-	a.comeBackAll(v.pods)
+	a.comeBack(v.pods...)
 	list := a.failures(v.pods)
-	a.leaveAll(v.pods)
+	a.leave(v.pods...)
 	if len(list) == 0 {
 		if a.monotone() {
 			a.wrong(found.Minimal, v.Victim, "the preemptor fits with it")
@@ -85,16 +74,11 @@ func (a *answer) readReason(v *victim) {
 
 // meets is the node that the reason of v names: where the pod goes, or the first node on
 // which the unit meets a member of the gang.
-func (a *answer) meets(v *victim) (name string) {
+func (a *answer) meets(v *victim) string {
 	if a.team == nil {
 		return a.order[0].to.Name
 	}
-	for _, p := range v.unit.pods {
-		if p.at != nil && len(p.at.guests) > 0 && (name == "" || p.at.Name < name) {
-			name = p.at.Name
-		}
-	}
-	return name
+	return firstNode(v.unit, func(n *node) bool { return len(n.guests) > 0 })
 }
 
 // readTotals compares what an answer says beside its score.

@@ -16,11 +16,11 @@ func (a *answer) gangFits(leave func(region) []*unit) string {
 		for _, r := range round {
 			out := leave(r)
 			for _, u := range out {
-				a.leaveAll(u.pods)
+				a.leave(u.pods...)
 			}
 			fits := a.fillUp(r)
 			for _, u := range out {
-				a.comeBackAll(u.pods)
+				a.comeBack(u.pods...)
 			}
 			if fits {
 				return r.name
@@ -52,8 +52,8 @@ func (a *answer) fillUp(r region) bool {
 // came later, and says whether they will do.
 func (a *answer) fill(members []*member, nodes []*node) bool {
 	before := -1
-	for len(a.seatedNow()) > before {
-		before = len(a.seatedNow())
+	for len(a.placedNow()) > before {
+		before = len(a.placedNow())
 		a.fillOnce(members, nodes)
 		if len(a.relations) == 0 {
 			break
@@ -67,14 +67,14 @@ func (a *answer) fill(members []*member, nodes []*node) bool {
 		}
 	}
 	group, _ := a.team.strays()
-	ok := len(a.seatedNow()) > 0 && a.team.runs(isPlaced) && a.team.inVain(isPlaced) == nil && group == ""
+	ok := len(a.placedNow()) > 0 && a.team.runs(isPlaced) && a.team.inVain(isPlaced) == nil && group == ""
 	if a.asked.Placement != nil {
 		for _, m := range a.members {
 			_, given := a.asked.Placement[m.Namespace+"/"+m.Name]
 			ok = ok && given == isPlaced(m)
 		}
 	}
-	for _, m := range a.seatedNow() {
+	for _, m := range a.placedNow() {
 		a.unplace(m)
 	}
 	return ok
@@ -82,7 +82,8 @@ func (a *answer) fill(members []*member, nodes []*node) bool {
 
 func isPlaced(m *member) bool { return m.to != nil }
 
-func (a *answer) seatedNow() []*member {
+// placedNow are the members that have a place, in the order of the gang.
+func (a *answer) placedNow() []*member {
 	return slices.DeleteFunc(slices.Clone(a.members), func(m *member) bool { return m.to == nil })
 }
 

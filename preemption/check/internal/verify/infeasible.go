@@ -37,9 +37,9 @@ func (a *answer) readInfeasible() {
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
 func (a *answer) readExact(n *node) {
 	for _, u := range a.potential(n) {
-		a.leaveAll(u.pods)
+		a.leave(u.pods...)
 		fits := len(a.misfits(a.members[0], n)) == 0
-		a.comeBackAll(u.pods)
+		a.comeBack(u.pods...)
 		if fits && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
 			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
 		}

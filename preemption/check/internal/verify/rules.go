@@ -8,7 +8,6 @@ import (
 
 // rules are what a generation says, by what a lone pod meets or a group does.
 type rules struct {
-	early bool // KEP5710Alpha: preemption priorities, the lowest level
 	old   bool // Kubernetes136
 	group bool // the preemptor is a group
 
@@ -20,10 +19,11 @@ type rules struct {
 }
 
 func rulesOf(o *preemption.Options, group bool) rules {
-	r := rules{group: group, old: o.Rules == preemption.Kubernetes136, early: o.Rules == preemption.KEP5710Alpha}
-	r.apart = r.early || o.PreemptionPriority.Apart
+	r := rules{group: group, old: o.Rules == preemption.Kubernetes136}
+	early := o.Rules == preemption.KEP5710Alpha // preemption priorities, the lowest level
+	r.apart = early || o.PreemptionPriority.Apart
 	r.fewest = cmp.Or(o.Members, map[bool]preemption.Members{true: preemption.MinCount, false: preemption.AllThatFit}[r.old]) == preemption.MinCount
-	r.lowest = r.early || o.LowestLevel
+	r.lowest = early || o.LowestLevel
 	r.moves = group && r.old
 	r.repeated = o.RepeatReprieve == preemption.On || o.RepeatReprieve == "" && group && !r.old
 	return r

@@ -74,12 +74,18 @@ func (s *scene) add(sums []int64, p *cluster.Pod, by int64) {
 	sums[len(s.asks)] += by
 }
 
-func (s *scene) leave(p *pod)    { s.shift(p, -1) }
-func (s *scene) comeBack(p *pod) { s.shift(p, +1) }
+func (s *scene) leave(pods ...*pod)    { s.shift(pods, -1) }
+func (s *scene) comeBack(pods ...*pod) { s.shift(pods, +1) }
 
-func (s *scene) shift(p *pod, by int) {
-	if p.gone = by < 0; p.at != nil {
-		s.arrive(p, p.at, by)
+// shift takes away (-1) or brings back (+1) those of pods who are not yet.
+func (s *scene) shift(pods []*pod, by int) {
+	for _, p := range pods {
+		if p.gone == (by < 0) {
+			continue
+		}
+		if p.gone = by < 0; p.at != nil {
+			s.arrive(p, p.at, by)
+		}
 	}
 }
 
@@ -95,22 +101,6 @@ func (s *scene) arrive(p *pod, n *node, by int) {
 	}
 	for _, r := range s.relations {
 		r.move(p.Pod, n, by)
-	}
-}
-
-func (s *scene) leaveAll(pods []*pod) {
-	for _, p := range pods {
-		if !p.gone {
-			s.leave(p)
-		}
-	}
-}
-
-func (s *scene) comeBackAll(pods []*pod) {
-	for _, p := range pods {
-		if p.gone {
-			s.comeBack(p)
-		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (w *world) unitOf(p *pod) *unit {
 	if p.unit != nil {
 		return p.unit
 	}
-	u := w.newUnit()
+	u := w.units.next()
 	u.kind, u.namespace, u.name = cluster.KindPod, p.Namespace, p.Name
 	if u.group = w.atom(p); u.group == nil {
 		u.alone[0] = p
@@ -52,16 +52,6 @@ func (w *world) unitOf(p *pod) *unit {
 	for _, q := range u.pods {
 		q.unit = u
 	}
-	return u
-}
-
-// newUnit makes units by the hundred: most are of one pod, and there are many.
-func (w *world) newUnit() *unit {
-	if len(w.room) == 0 {
-		w.room = make([]unit, 256)
-	}
-	u := &w.room[0]
-	w.room = w.room[1:]
 	return u
 }
 
@@ -161,12 +151,12 @@ func (q *question) potential(nodes ...*node) []*unit {
 
 // evictable lists them in no order.
 func (q *question) evictable(nodes ...*node) []*unit {
-	return slices.DeleteFunc(q.units(nodes), func(u *unit) bool { return !q.mayEvict(u) || q.owns(u) })
+	return slices.DeleteFunc(q.unitsOn(nodes), func(u *unit) bool { return !q.mayEvict(u) || q.owns(u) })
 }
 
-// units lists the units that have a pod on one of some nodes, each once, but pods that
+// unitsOn lists the units that have a pod on one of some nodes, each once, but pods that
 // their own priority alone keeps.
-func (q *question) units(nodes []*node) (list []*unit) {
+func (q *question) unitsOn(nodes []*node) (list []*unit) {
 	ruled := q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible()
 	seen := map[*unit]bool{}
 	for _, n := range nodes {

@@ -38,7 +38,7 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 	case !queued:
 		a.readVerdict()
 	case r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits: // whom it evicts, and whether it may, is a matter of quota
-		a.leaveAll(a.out())
+		a.leave(a.out()...)
 		a.placeMembers()
 	}
 	return queued

@@ -140,7 +140,7 @@ func (a *answer) readKept() {
 		if k.Below != nil {
 			below = *k.Below
 		}
-		if want.rule != string(k.Rule) || want.seconds != k.Seconds || want.below != below || k.Priority != u.level || k.Node != firstNode(u) {
+		if want.rule != string(k.Rule) || want.seconds != k.Seconds || want.below != below || k.Priority != u.level || k.Node != firstNode(u, func(*node) bool { return true }) {
 			a.About(found.Kept, k.Kind, k.Namespace, k.Name, "what keeps it is %q for %d seconds, not %q for %d, or its priority or node is another",
 				want.rule, want.seconds, k.Rule, k.Seconds)
 		}
@@ -153,18 +153,17 @@ func (a *answer) readKept() {
 	if !a.guards() {
 		return
 	}
-	for _, u := range a.units(nodes) {
+	for _, u := range a.unitsOn(nodes) {
 		if k := a.kept(u); k.rule != "" && k.rule != keptPriority && !listed[u] {
 			a.About(found.Kept, u.kind, u.namespace, u.name, "it is kept, and not listed: %s", k.rule)
 		}
 	}
 }
 
-// firstNode is the first of a unit's nodes by name.
-func firstNode(u *unit) string {
-	name := ""
+// firstNode is the first by name of those nodes of a unit that count.
+func firstNode(u *unit, counts func(*node) bool) (name string) {
 	for _, p := range u.pods {
-		if p.at != nil && (name == "" || p.at.Name < name) {
+		if p.at != nil && counts(p.at) && (name == "" || p.at.Name < name) {
 			name = p.at.Name
 		}
 	}

@@ -26,7 +26,7 @@ func (a *answer) compareWalk(where string) {
 		for _, n := range a.r.Nominations {
 			a.place(a.named[n.Pod], a.byNode[n.Node])
 		}
-		a.order = a.placedMembers()
+		a.order = a.placedNow()
 		nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.guests) == 0 })
 		fits = func(back []*pod) bool { return len(a.failures(back)) == 0 }
 	}
@@ -36,7 +36,7 @@ func (a *answer) compareWalk(where string) {
 	}
 	units := a.potential(nodes...)
 	for _, u := range units {
-		a.leaveAll(u.pods)
+		a.leave(u.pods...)
 	}
 	out := a.walk(units, said, fits)
 	if a.bounded() && a.searched(out) {
@@ -57,7 +57,7 @@ func (a *answer) compareWalk(where string) {
 		}
 	}
 	for _, u := range units {
-		a.comeBackAll(u.pods)
+		a.comeBack(u.pods...)
 	}
 }
 
@@ -81,7 +81,7 @@ func (a *answer) helps(n *node) bool {
 		return false
 	}
 	for _, u := range units {
-		a.leaveAll(u.pods)
+		a.leave(u.pods...)
 	}
 	fits := func([]*pod) bool { return len(a.misfits(a.members[0], n)) == 0 }
 	helps := fits(nil)
@@ -91,7 +91,7 @@ func (a *answer) helps(n *node) bool {
 		helps = a.walks() && !a.searched(a.walk(units, nil, fits))
 	}
 	for _, u := range units {
-		a.comeBackAll(u.pods)
+		a.comeBack(u.pods...)
 	}
 	return helps
 }
@@ -112,14 +112,14 @@ func (a *answer) walk(units []*unit, said map[*unit][]*pod, fits func(back []*po
 	for {
 		out = nil
 		for _, u := range list {
-			a.comeBackAll(u.pods)
+			a.comeBack(u.pods...)
 			if fits(u.pods) {
 				continue
 			}
-			a.leaveAll(u.pods)
+			a.leave(u.pods...)
 			out = append(out, u)
 			if pods := said[u]; u.elastic && len(pods) < len(u.pods) {
-				a.comeBackAll(slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return slices.Contains(pods, p) }))
+				a.comeBack(slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return slices.Contains(pods, p) })...)
 			}
 		}
 		if !a.rules.repeated || a.monotone() || len(out) == len(list) {

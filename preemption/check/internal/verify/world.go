@@ -26,10 +26,10 @@ type world struct {
 	at      []int32 // by pod of the snapshot, the number of its node; -1: none, or none that is there
 	pending []int32 // pods without a node
 	records []*pod  // by pod of the snapshot; nil: not looked at yet
-	blank   []pod   // see record
+	blanks  supply[pod]
 	groups  map[groupKey]*group
 	budgets budgets
-	room    []unit                       // see newUnit
+	units   supply[unit]
 	spaces  map[string]map[string]string // labels of the namespaces
 
 	guarded   bool // a pod or a group has a guard
@@ -149,15 +149,23 @@ func (w *world) readPods() {
 	}
 }
 
-// record is that of a pod of the snapshot, from now on. They are made by the hundred.
+// supply makes values by the hundred.
+type supply[T any] []T
+
+func (s *supply[T]) next() *T {
+	if len(*s) == 0 {
+		*s = make([]T, 256)
+	}
+	v := &(*s)[0]
+	*s = (*s)[1:]
+	return v
+}
+
+// record is that of a pod of the snapshot, from now on.
 func (w *world) record(i int32) *pod {
 	if w.records[i] == nil {
-		if len(w.blank) == 0 {
-			w.blank = make([]pod, 256)
-		}
-		p := &w.blank[0]
-		w.blank, w.records[i] = w.blank[1:], p
-		p.Pod = &w.Pods[i]
+		p := w.blanks.next()
+		p.Pod, w.records[i] = &w.Pods[i], p
 		p.priority, p.group = w.priorityOf(p.Pod), w.groupOf(p.Pod)
 		if w.at[i] >= 0 {
 			p.at = &w.nodes[w.at[i]]
