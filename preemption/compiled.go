@@ -190,7 +190,7 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (_ *Result, err error) 
 		}
 		return newQueueSearch(q, jobs, queue).run()
 	}
-	if q.team != nil {
+	if q.tree != nil {
 		s := countGang(q)
 		defer s.putSlotsBack()
 		return s.run()

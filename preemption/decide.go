@@ -58,7 +58,7 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (_ Decision, err error
 		if err != nil {
 			return Decision{}, err
 		}
-		if q.team == nil && q.queue() == "" {
+		if q.tree == nil && q.queue() == "" {
 			s := newPodSearch(q)
 			s.brief = true
 			r := s.run()
@@ -69,7 +69,7 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (_ Decision, err error
 			q.putBack()
 			return decisionOf(r, score), nil
 		}
-		if q.team != nil && q.queue() == "" && !c.options.BrokenGroupsFree {
+		if q.tree != nil && q.queue() == "" && !c.options.BrokenGroupsFree {
 			return q.decideGang()
 		}
 	}

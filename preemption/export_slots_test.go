@@ -13,7 +13,7 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 		return nil, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.team == nil || q.queue() != "" {
+	if err != nil || q.tree == nil || q.queue() != "" {
 		return nil, err
 	}
 	return newGangSearch(q).run()
@@ -31,7 +31,7 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 		return nil, nil, false, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.team == nil || q.queue() != "" {
+	if err != nil || q.tree == nil || q.queue() != "" {
 		return nil, nil, false, err
 	}
 	if tried, err = newGangSearch(q).run(); err != nil {
@@ -70,7 +70,7 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 	}
 	t := &slotTry{slotSearch: search.slots, slotTools: search.slots.tools, domain: d}
 	room, ok := t.measure()
-	if k := min(room, int64(len(q.members))); ok && t.shared && k > 0 && int(k) >= q.team.need() {
+	if k := min(room, int64(len(q.members))); ok && t.shared && k > 0 && int(k) >= q.tree.Need() {
 		t.charge()
 		for _, at := range t.leastJoint(int(k)) {
 			counted = append(counted, t.node(at))
@@ -100,7 +100,7 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 		return false, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.team == nil {
+	if err != nil || q.tree == nil {
 		return false, err
 	}
 	return countGang(q).slots != nil, nil

@@ -26,7 +26,7 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 	}
 	for _, t := range []**domain.GangTrial{&after, &before} {
 		q, err := c.newQuestion(p)
-		if err != nil || q.team == nil {
+		if err != nil || q.tree == nil {
 			return nil, nil, err
 		}
 		search := newGangSearch(q)
@@ -90,7 +90,7 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 		return false, false, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.team != nil || len(q.members) != 1 || q.queue() != "" {
+	if err != nil || q.tree != nil || len(q.members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
 	if quick, err = q.fitsAsItIs(nil); err != nil {
@@ -111,7 +111,7 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 		return false, false, err
 	}
 	q, err := c.questionAgain(r)
-	if err != nil || q.team != nil || len(q.members) != 1 || q.queue() != "" {
+	if err != nil || q.tree != nil || len(q.members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
 	l, text := q.reviewVictims(r.Victims)

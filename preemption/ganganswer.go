@@ -67,13 +67,13 @@ func (s *gangSearch) seats(n int, domainName string) string {
 	of, fit := "of "+count(len(s.members), "pod"), "fit"
 	switch {
 	case n == len(s.members) && n == 1:
-		return fmt.Sprintf("the pod of %s fits in %s", s.team.name, domainName)
+		return fmt.Sprintf("the pod of %s fits in %s", s.tree.Name, domainName)
 	case n == len(s.members):
-		return fmt.Sprintf("all %d pods of %s fit in %s", n, s.team.name, domainName)
+		return fmt.Sprintf("all %d pods of %s fit in %s", n, s.tree.Name, domainName)
 	case n == 1:
 		fit = "fits"
 	}
-	return fmt.Sprintf("%d %s of %s %s in %s", n, of, s.team.name, fit, domainName)
+	return fmt.Sprintf("%d %s of %s %s in %s", n, of, s.tree.Name, fit, domainName)
 }
 
 func (s *gangSearch) candidate(p *plan) Candidate {
@@ -95,8 +95,8 @@ func (s *gangSearch) infeasible() *Result {
 	} else if s.stats.Domains == 0 {
 		message = "no domain holds all members that run already"
 	}
-	if need := s.team.need(); s.room > 0 && s.room < need {
-		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.room, need, s.team.name)
+	if need := s.tree.Need(); s.room > 0 && s.room < need {
+		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.room, need, s.tree.Name)
 	}
 	r := s.result(Infeasible, message)
 	r.Kept = s.keptBy(nil)

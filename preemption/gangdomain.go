@@ -106,8 +106,8 @@ func (s *gangSearch) bringBack(list []victims.UnitID) {
 // noteRoom remembers for how many members of a lone pod group there is room in d with
 // every potential victim gone, where that is not enough.
 func (s *gangSearch) noteRoom(d *domain.Domain) {
-	if len(s.team.children) == 0 {
-		n := domain.Pack{}.Place(s.trial, d, nil, s.team.members, len(s.team.members))
+	if len(s.tree.Children) == 0 {
+		n := domain.Pack{}.Place(s.trial, d, nil, s.tree.Members, len(s.tree.Members))
 		s.room = max(s.room, n)
 		s.trial.UnplaceTo(0)
 	}

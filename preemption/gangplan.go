@@ -38,7 +38,7 @@ type attemptAt struct {
 func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
 	switch placer.(type) {
 	case domain.Pack, domain.Spread:
-		if !a.plain && !slices.ContainsFunc(a.team.children, (*team).wishes) {
+		if !a.plain && !a.tree.PartsHaveTopology() {
 			return nil
 		}
 	}
@@ -192,8 +192,8 @@ func (a *attemptAt) counts() bool {
 // slotTrial takes the members off and counts room for as many.
 func (a *attemptAt) slotTrial() *domain.SlotTrial {
 	need := 0
-	for _, leaf := range a.team.leaves(nil) {
-		if leaf.within != nil {
+	for _, leaf := range a.tree.Leaves() {
+		if leaf.Within != nil {
 			need += a.wanted(leaf)
 		}
 	}

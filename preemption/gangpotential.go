@@ -20,7 +20,7 @@ func (s *gangSearch) potential(d *domain.Domain) []victims.UnitID {
 	for _, n := range d.Nodes {
 		list = s.addFrom(list, n)
 	}
-	if s.team.id == cluster.NoGroup {
+	if s.tree.ID == cluster.NoGroup {
 		return list
 	}
 	return slices.DeleteFunc(list, func(u victims.UnitID) bool { return s.ownUnit(s.units.Unit(u)) })
@@ -54,11 +54,11 @@ func (s *gangSearch) plain(list []victims.UnitID) bool {
 // ownUnit reports whether unit holds running pods of the gang.
 func (q *question) ownUnit(unit *victims.Unit) bool {
 	g := q.ix.GroupOf(unit.Pods[0])
-	if g == cluster.NoGroup || q.team.id == cluster.NoGroup {
+	if g == cluster.NoGroup || q.tree.ID == cluster.NoGroup {
 		return false
 	}
 	for ; g != cluster.NoGroup; g = q.ix.Group(g).Parent {
-		if g == q.team.id {
+		if g == q.tree.ID {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func (s *gangSearch) refuse() *Result {
 // barred says why the rules let a preemptor of its kind preempt for nobody; empty if they
 // do not.
 func (q *question) barred() string {
-	if q.team == nil {
+	if q.tree == nil {
 		if pod := q.members[0].Pod; q.gathered == nil && q.rules.membersWait && pod.Group != "" {
 			return "it belongs to pod group " + key(pod.Namespace, pod.Group) + ": its group preempts"
 		}
@@ -36,7 +36,7 @@ func (q *question) barred() string {
 		root := q.ix.Group(q.ix.Root(q.group.Parent))
 		return "its composite group " + key(root.Namespace, root.Name) + " preempts"
 	}
-	if !q.rules.topology && q.team.wishes() {
+	if !q.rules.topology && q.tree.HasTopology() {
 		return "these rules preempt for no group with topology constraints"
 	}
 	if q.rules.uniformMembers {
@@ -59,7 +59,7 @@ func (q *question) unwilling() string {
 
 // never says whose policy it is to evict nobody; empty if nobody's.
 func (q *question) never() string {
-	if q.team == nil || q.rules.groupPolicy {
+	if q.tree == nil || q.rules.groupPolicy {
 		if q.policy == priority.Never {
 			return "its preemption policy is Never"
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -15,6 +16,7 @@ import (
 type gangSearch struct {
 	*question
 	trial  *domain.GangTrial
+	seater *seating.Seating
 	runner *reprieve.Runner
 	tally  *disruption.Ledger
 	offers *victims.Offers
@@ -94,6 +96,7 @@ func (s *gangSearch) equip() {
 	}
 	q := s.question
 	s.trial = q.gangTrial()
+	s.seater = &seating.Seating{Trial: s.trial, Gang: q.tree, OwnPlacer: q.options.Hooks != nil && q.options.Hooks.Placer != nil}
 	s.runner = reprieve.NewRunner(q.units, q.budgets)
 	s.runner.Repeat = q.options.repeat(q.rules.repeatGroups) && (q.rules.mobile || !q.monotone())
 	s.runner.Doubtful, s.runner.Constrained, s.runner.Steps = !q.monotone(), len(q.states) > 0, q.options.SearchSteps
@@ -131,7 +134,7 @@ func (s *gangSearch) run() (*Result, error) {
 	if !s.rules.composites && s.group.Kind == cluster.KindCompositePodGroup {
 		return s.result(NotEligible, "these rules know no composite groups"), nil
 	}
-	if text := s.team.hopeless(); text != "" {
+	if text := s.hopeless(); text != "" {
 		r := s.result(Infeasible, text)
 		r.Rejected = []Rejection{{string(tooFewPods), 1}}
 		return r, nil

@@ -37,7 +37,7 @@ func (a *attemptAt) improve() {
 // searches reports whether placements beyond those of the placers are looked at.
 func (a *attemptAt) searches() bool {
 	switch {
-	case a.rules.mobile, a.rules.lowest, slices.ContainsFunc(a.team.children, (*team).wishes):
+	case a.rules.mobile, a.rules.lowest, a.tree.PartsHaveTopology():
 		return false
 	case a.options.Hooks != nil && a.options.Hooks.Placer != nil:
 		return false
@@ -60,9 +60,9 @@ func (a *attemptAt) newEvery() *every {
 		e.most = len(a.top.places)
 	}
 	e.optional = e.most < len(a.members) || a.rules.members == MinCount
-	for _, leaf := range a.team.leaves(nil) {
+	for _, leaf := range a.tree.Leaves() {
 		first := len(e.classes)
-		for _, m := range leaf.members {
+		for _, m := range leaf.Members {
 			i := slices.IndexFunc(e.classes[first:], func(class []domain.MemberID) bool { return a.trial.Alike(class[0], m) })
 			if i < 0 {
 				e.classes = append(e.classes, []domain.MemberID{m})
@@ -128,7 +128,7 @@ func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
 func (e *every) run() {
 	if e.optional && e.rules.members != MinCount {
 		e.walk(0, 0, 0, func() {
-			if n := len(e.trial.Placed()); n > e.most && e.suffices() {
+			if n := len(e.trial.Placed()); n > e.most && e.seater.Suffices() {
 				e.most = n
 			}
 		})
@@ -138,7 +138,7 @@ func (e *every) run() {
 			if !e.barelySuffices() {
 				return
 			}
-		} else if len(e.trial.Placed()) != e.most || !e.suffices() {
+		} else if len(e.trial.Placed()) != e.most || !e.seater.Suffices() {
 			return
 		}
 		if e.dearer() {
@@ -174,21 +174,14 @@ func (e *every) walk(i, k, from int, visit func()) {
 	}
 }
 
-// suffices reports whether the members that are placed are enough, none of them is
-// placed for a group that may not run with them, and none out of its group's region.
-func (a *attemptAt) suffices() bool {
-	return len(a.trial.Placed()) > 0 && a.runs(a.team) && !a.inVain(a.team) &&
-		(!slices.ContainsFunc(a.team.children, (*team).wishes) || a.strays(a.team, a.trial.At) == "")
-}
-
 // barelySuffices reports whether they are, and no pod group has more than it needs.
 func (a *attemptAt) barelySuffices() bool {
-	for _, leaf := range a.team.leaves(nil) {
-		if n := a.seatedOf(leaf); n != 0 && n > max(1, leaf.need()) {
+	for _, leaf := range a.tree.Leaves() {
+		if n := a.seater.SeatedOf(leaf); n != 0 && n > max(1, leaf.Need()) {
 			return false
 		}
 	}
-	return a.suffices()
+	return a.seater.Suffices()
 }
 
 // climb moves members of the best plan to other nodes, one of a node's or all that

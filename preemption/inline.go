@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -64,21 +65,21 @@ func (q *question) inlineGroup(p Preemptor) error {
 	e, _ := q.ix.Classes().Resolve(spec)
 	group.Priority, group.Policy = e.Priority, e.Policy
 	q.group, q.priority, q.policy = group, e.Priority, e.Policy
-	q.team = &team{id: cluster.NoGroup, name: key(g.Namespace, g.Name), min: 1, topology: g.Topology}
+	q.tree = &seating.Group{ID: cluster.NoGroup, Name: key(g.Namespace, g.Name), Min: 1, Topology: g.Topology}
 	if g.MinCount != nil {
-		q.team.min = int(*g.MinCount)
+		q.tree.Min = int(*g.MinCount)
 	}
 	if id := q.ix.GroupByName(cluster.KindPodGroup, g.Namespace, g.Name); id != cluster.NoGroup {
-		q.team.id = id
+		q.tree.ID = id
 		for _, pod := range q.ix.Group(id).Pods {
 			if q.ix.Pod(pod).Node != "" {
-				q.team.running++
+				q.tree.Running++
 			}
 		}
 	}
 	members := domain.NewMembers(q.ix, len(p.Pods))
 	for _, pod := range q.inlineOrder(p.Pods) {
-		q.team.members = append(q.team.members, domain.MemberID(len(q.members)))
+		q.tree.Members = append(q.tree.Members, domain.MemberID(len(q.members)))
 		q.members = append(q.members, members.Add(pod, cluster.NoPod))
 	}
 	if err := q.checkMembers(); err != nil {
@@ -87,6 +88,6 @@ func (q *question) inlineGroup(p Preemptor) error {
 	if len(q.members) == 0 {
 		return unknownPreemptor(p, "a group with a pending pod")
 	}
-	q.team.atLeastOne()
+	q.tree.AskForMore()
 	return nil
 }

@@ -162,14 +162,14 @@ func (q *question) relax(list []Relaxation) (*compiled, Preemptor, error) {
 		o.Limits = o.Limits.raised(r)
 	}
 	p.Placement = nil
-	if q.team != nil && q.given != nil {
+	if q.tree != nil && q.given != nil {
 		p.Placement = map[string]string{}
 		for _, a := range q.given {
 			pod := q.members[a.Member].Pod
 			p.Placement[key(pod.Namespace, pod.Name)] = q.ix.Node(a.Node).Name
 		}
 	}
-	if q.team == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed
+	if q.tree == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed
 		pod := *q.members[0].Pod
 		for _, r := range list {
 			relaxPod(&pod, r)

@@ -16,7 +16,7 @@ func (q *question) prepare() error {
 	for _, m := range q.members {
 		pods = append(pods, m.Pod)
 	}
-	list := q.constraints(q.team != nil)
+	list := q.constraints(q.tree != nil)
 	if len(q.chunks()) >= parallelChunks && q.options.Hooks == nil && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
 		return q.prepareAtOnce(list, pods)
 	}

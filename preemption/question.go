@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -20,7 +21,7 @@ type question struct {
 	mates    []*question // the same question, asked by the rest of a crew
 
 	members  []*domain.Member // one for a lone pod
-	team     *team            // nil for a lone pod
+	tree     *seating.Group   // nil for a lone pod
 	group    *cluster.Group   // nil for a lone pod
 	given    []domain.Assignment
 	priority int32
@@ -79,7 +80,7 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	if err := q.give(p.Placement); err != nil {
 		return nil, err
 	}
-	if q.team == nil && len(q.given) > 0 { // one pod: it may go nowhere else
+	if q.tree == nil && len(q.given) > 0 { // one pod: it may go nowhere else
 		pod := *q.members[0].Pod
 		pod.RequiredNode = q.ix.Node(q.given[0].Node).Name
 		q.members[0] = domain.NewMember(q.ix, &pod, q.members[0].ID)
@@ -130,14 +131,14 @@ func (q *question) namedGroup(p Preemptor) error {
 	q.priority, q.policy = q.group.Priority, q.group.Policy
 	class := q.checkClass(q.group)
 	members := domain.NewMembers(q.ix, len(q.group.Pods))
-	q.team = newTeam(q.ix, g, func(p cluster.PodID) domain.MemberID {
+	q.tree = seating.NewGroup(q.ix, g, func(p cluster.PodID) domain.MemberID {
 		q.members = append(q.members, members.Add(q.ix.Pod(p), p))
 		return domain.MemberID(len(q.members) - 1)
 	})
 	if len(q.members) == 0 {
 		return errors.Join(class, unknownPreemptor(p, "a group with a pending pod"))
 	}
-	q.team.atLeastOne()
+	q.tree.AskForMore()
 	return errors.Join(class, q.checkMembers())
 }
 

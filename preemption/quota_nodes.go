@@ -105,8 +105,8 @@ func (s *queueSearch) run() (*Result, error) {
 // enter finds the ClusterQueue of the preemptor. The result is not nil if it cannot
 // be admitted there.
 func (s *queueSearch) enter() (*Result, error) {
-	if s.team != nil {
-		if text := s.team.hopeless(); text != "" {
+	if s.tree != nil {
+		if text := s.hopeless(); text != "" {
 			return s.result(Infeasible, text), nil
 		}
 	}
@@ -140,7 +140,7 @@ func (s *queueSearch) result(v Verdict, message string) *Result {
 
 // domains lists the domains to try, in rounds; of one pod every node is a domain.
 func (s *queueSearch) domains() ([][]domain.Domain, error) {
-	if s.team != nil {
+	if s.tree != nil {
 		return s.levels()
 	}
 	var list []domain.Domain
@@ -164,7 +164,7 @@ func (s *queueSearch) search() *quotaSearch {
 		}
 	}
 	spare := func(job *podJob) bool { // members that run already, and what a guard keeps, are no victims
-		return s.team != nil && s.team.id != cluster.NoGroup && s.jobs.groupOf(job.pods[0]) == s.team.id ||
+		return s.tree != nil && s.tree.ID != cluster.NoGroup && s.jobs.groupOf(job.pods[0]) == s.tree.ID ||
 			slices.ContainsFunc(job.pods, s.guardsPod)
 	}
 	if s.own == nil {
@@ -202,7 +202,7 @@ func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
 	s.anyQuota = true
 	for _, domains := range levels {
 		for _, d := range domains {
-			p := &quotaPlace{queueSearch: s, domain: s.within(d, o), alone: s.team == nil}
+			p := &quotaPlace{queueSearch: s, domain: s.within(d, o), alone: s.tree == nil}
 			if !p.seat(domain.Pack{}) && !p.seat(domain.Spread{}) {
 				s.gang.trial.UnplaceTo(0)
 				continue
@@ -230,7 +230,7 @@ func (s *queueSearch) refuse() *Result {
 	if s.policy == priority.Never {
 		return s.result(NotEligible, "its preemption policy is Never")
 	}
-	if s.team != nil {
+	if s.tree != nil {
 		if r := s.gang.refuse(); r != nil {
 			return r
 		}

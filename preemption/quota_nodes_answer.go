@@ -64,7 +64,7 @@ func (s *queueSearch) settle(r *Result, p *queuePlan) {
 // workloads. Each has what the preemptor would lack if it alone came back.
 func (s *queueSearch) spell(p *queuePlan) []Victim {
 	qs := s.search()
-	place := &quotaPlace{queueSearch: s, domain: p.domain, alone: s.team == nil}
+	place := &quotaPlace{queueSearch: s, domain: p.domain, alone: s.tree == nil}
 	trial := s.gang.trial
 	for _, u := range p.loose {
 		s.gang.runner.Remove(trial, u)

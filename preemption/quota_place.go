@@ -23,7 +23,7 @@ type quotaPlace struct {
 
 // newPlace takes the loose pods of d out of the trial; close puts them back.
 func (s *queueSearch) newPlace(d domain.Domain) *quotaPlace {
-	p := &quotaPlace{queueSearch: s, domain: d, alone: s.team == nil, crossNode: s.gang.trial.CrossNode()}
+	p := &quotaPlace{queueSearch: s, domain: d, alone: s.tree == nil, crossNode: s.gang.trial.CrossNode()}
 	for _, n := range d.Nodes {
 		for _, u := range s.evictable(n) {
 			if !slices.Contains(p.loose, u) && (p.alone || !s.gang.ownUnit(s.units.Unit(u))) {

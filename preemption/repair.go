@@ -154,7 +154,7 @@ func (e *every) runBounded() {
 	e.optional = true
 	for e.most = len(e.members); e.most > 0 && e.top == nil; e.most-- {
 		e.walk(0, 0, 0, func() {
-			if len(e.trial.Placed()) != e.most || !e.suffices() {
+			if len(e.trial.Placed()) != e.most || !e.seater.Suffices() {
 				return
 			}
 			list := e.trial.Assignments()

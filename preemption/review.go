@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -69,7 +70,7 @@ const keeps = "every nominated place fits once the victims are gone"
 // fitsAlone reports whether a preemptor of one pod fits at its nominated node with those
 // of l away. It costs that node, not the cluster; what it denies may have other reasons.
 func (q *question) fitsAlone(r *Result, l *leaving) bool {
-	if q.team != nil || len(q.members) != 1 || len(r.Nominations) != 1 {
+	if q.tree != nil || len(q.members) != 1 || len(r.Nominations) != 1 {
 		return false
 	}
 	at := q.placeOf(r, 0)
@@ -97,7 +98,7 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 		return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
 			key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.ix, a.Node, why)))}
 	}
-	if q.team != nil {
+	if q.tree != nil {
 		if text := q.reviewTeam(trial); text != "" {
 			return Validity{Replan, text}
 		}
@@ -133,13 +134,13 @@ func (q *question) placesOf(r *Result) (places []domain.Assignment, text string)
 // placed; empty if they may.
 func (q *question) reviewTeam(trial *domain.GangTrial) string {
 	if h := q.options.Hooks; h == nil || h.Splitter == nil {
-		if text := q.strays(q.team, trial.At); text != "" {
+		if text := q.stray(trial.At); text != "" {
 			return text
 		}
 	}
 	seated := func(m domain.MemberID) bool { return trial.At(m) != cluster.NoNode }
-	if !q.team.satisfied(func(leaf *team) bool { return numOf(leaf.members, seated) >= leaf.need() }) {
-		return q.team.name + " does not run with so few members"
+	if !q.tree.Satisfied(func(leaf *seating.Group) bool { return numOf(leaf.Members, seated) >= leaf.Need() }) {
+		return q.tree.Name + " does not run with so few members"
 	}
 	return ""
 }
@@ -189,7 +190,7 @@ func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bo
 		return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d", q.unitName(u), k.Priority, q.priority)
 	case !k.OK():
 		return fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
-	case q.team != nil && q.ownUnit(unit):
+	case q.tree != nil && q.ownUnit(unit):
 		return q.unitName(u) + " belongs to the preemptor"
 	}
 	goes := func(p cluster.PodID) bool { return slices.Contains(pods, p) }

@@ -31,7 +31,7 @@ func (a *attemptAt) seatAll(placer domain.Placer) {
 		a.trial.UnplaceTo(0)
 		a.trial.PlaceAll(a.fullest)
 	}
-	a.noteSeats()
+	a.seater.Adopt(a.domain)
 }
 
 // findFullest looks for the placement of most members: at every one where they are few,
@@ -50,7 +50,7 @@ func (a *attemptAt) findFullest() []domain.Assignment {
 		return best
 	}
 	e.walk(0, 0, 0, func() {
-		if len(e.trial.Placed()) > len(best) && e.suffices() {
+		if len(e.trial.Placed()) > len(best) && e.seater.Suffices() {
 			best = e.trial.Assignments()
 		}
 	})
@@ -69,19 +69,5 @@ func (a *attemptAt) placeThese(placer domain.Placer) bool {
 		offers = prices
 	}
 	slices.Sort(members)
-	return placer.Place(a.trial, a.domain, offers, members, len(members)) == len(members) && a.suffices()
-}
-
-// noteSeats notes for each pod group how many of its members have a place, and where
-// others may get one.
-func (a *attemptAt) noteSeats() {
-	for _, leaf := range a.team.leaves(nil) {
-		leaf.seated = a.seatedOf(leaf)
-		if leaf.within = nil; leaf.seated > 0 || leaf.need() == 0 {
-			leaf.within = a.domain
-		}
-	}
-	for _, c := range a.team.children {
-		a.narrow(c, a.domain)
-	}
+	return placer.Place(a.trial, a.domain, offers, members, len(members)) == len(members) && a.seater.Suffices()
 }

@@ -47,7 +47,7 @@ type movingUnit struct {
 func (t *slotTry) moving(k int) {
 	m := &slotMoving{slotTry: t, movingTools: &t.slotTools.moving, need: int64(k)}
 	if t.rules.members == MinCount {
-		m.need = int64(t.leaf.need())
+		m.need = int64(t.leaf.Need())
 	}
 	t.checks += t.potential // each of them is tried
 	t.top = &slotPlan{price: domain.Free, start: math.MaxInt64, known: true}

@@ -13,7 +13,7 @@ func (f *slotSearch) fitsIn(domains []domain.Domain) *domain.Domain {
 	most, at := int64(0), (*domain.Domain)(nil)
 	all := int64(len(f.members))
 	for i := range domains {
-		if room := f.freeIn(domains[i].Nodes, all); room >= int64(f.leaf.need()) && room > most {
+		if room := f.freeIn(domains[i].Nodes, all); room >= int64(f.leaf.Need()) && room > most {
 			most, at = room, &domains[i]
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
@@ -20,7 +21,7 @@ import (
 // has a say.
 type slotSearch struct {
 	*gangSearch
-	leaf   *team
+	leaf   *seating.Group
 	member *domain.Member
 	held   map[cluster.NodeID][]int64 // what nominated pods hold; most nodes have none
 	tools  *slotTools
@@ -58,7 +59,7 @@ func (s *gangSearch) newSlotSearch() *slotSearch {
 	if !s.countable() {
 		return nil
 	}
-	f := &slotSearch{gangSearch: s, leaf: s.team, member: s.members[0], tools: s.borrowSlots()}
+	f := &slotSearch{gangSearch: s, leaf: s.tree, member: s.members[0], tools: s.borrowSlots()}
 	f.findHeld()
 	if !f.tools.seats.Ask(f.member, s.priority, f.heldOn) {
 		s.question.slotTools.Put(f.tools)
@@ -79,10 +80,10 @@ func (s *gangSearch) countable() bool {
 
 // ownVictims reports whether a running pod of the gang might be evicted for it.
 func (s *gangSearch) ownVictims() bool {
-	if s.team.id == cluster.NoGroup {
+	if s.tree.ID == cluster.NoGroup {
 		return false
 	}
-	return slices.ContainsFunc(s.ix.PodsUnder(nil, s.team.id), func(p cluster.PodID) bool {
+	return slices.ContainsFunc(s.ix.PodsUnder(nil, s.tree.ID), func(p cluster.PodID) bool {
 		u, runs := s.units.UnitOf(p)
 		return runs && s.units.Unit(u).Level < s.priority
 	})

@@ -50,7 +50,7 @@ func (t *slotTry) run() (out slotOutcome, ok bool) {
 	}
 	out.evaluated = true
 	k := int(min(room, int64(len(t.members))))
-	if k < t.leaf.need() {
+	if k < t.leaf.Need() {
 		out.room, out.why = k, domain.Reason{Check: noPlacement}
 		return out, true
 	}
@@ -192,7 +192,7 @@ func (t *slotTry) plan() *plan {
 	}
 	p.places = make([]domain.Assignment, len(top.seq))
 	for i, at := range top.seq {
-		p.places[i] = domain.Assignment{Member: t.leaf.members[i], Node: t.node(at)}
+		p.places[i] = domain.Assignment{Member: t.leaf.Members[i], Node: t.node(at)}
 	}
 	return p
 }

@@ -147,7 +147,7 @@ func (q *question) fitsAsItIs(r *Result) (bool, error) {
 	switch {
 	case q.gathered != nil:
 		return q.fitOneByOne(r), nil
-	case q.team == nil:
+	case q.tree == nil:
 		fits := newPodSearch(q).fitsSomewhere()
 		q.putBack()
 		return fits, nil

@@ -126,9 +126,9 @@ func (q *question) traits() traits {
 	t.set(traitUnknown, len(q.members[0].Unknown()) > 0)
 	t.set(traitPorts, len(q.members[0].Pod.Ports) > 0)
 	t.set(traitGiven, q.given != nil)
-	if q.team != nil {
-		t.set(traitTree, len(q.team.children) > 0)
-		t.set(traitSpare, q.rules.members == MinCount && q.team.need() < len(q.members))
+	if q.tree != nil {
+		t.set(traitTree, len(q.tree.Children) > 0)
+		t.set(traitSpare, q.rules.members == MinCount && q.tree.Need() < len(q.members))
 	}
 	return t
 }

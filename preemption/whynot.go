@@ -66,7 +66,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 		}
 		return newQueueSearch(q, jobs, queue).whyNot(target)
 	}
-	if q.team != nil {
+	if q.tree != nil {
 		return newGangSearch(q).whyNot(target)
 	}
 	why, err := newPodSearch(q).whyNot(target)

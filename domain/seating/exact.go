@@ -1,0 +1,182 @@
+package seating
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// seatExactly seats as many members as are needed if it finds any way to do so, and
+// notes if that they cannot be seated is not proved.
+func (w *placing) seatExactly(d *domain.Domain) bool {
+	seated, proved := w.Exactly(d)
+	w.Unproved = w.Unproved || !seated && !proved
+	if !seated {
+		return false
+	}
+	if w.prices != nil {
+		w.prices.Reset()
+	}
+	if !w.fewest {
+		w.fillUp(w.Gang)
+	}
+	return true
+}
+
+// Exactly looks at every placement in d of as many members as are needed where they
+// are few or alike. It says whether it seated them, and whether a no is proved.
+func (s *Seating) Exactly(d *domain.Domain) (seated, proved bool) {
+	leaves := s.Gang.Leaves()
+	if s.Trial.Interchangeable() && !s.Gang.PartsHaveTopology() { // who gets a place does not matter, only how many do
+		leaves, _, _ = s.Gang.cheapest(nil)
+	}
+	s.Gang.leaveOut()
+	seated, proved = s.dropVain(s.seatParts(d, leaves, (*Group).Need, s.Gang.Satisfied))
+	if seated && len(s.Trial.Placed()) == 0 { // what runs is enough: one more is what is asked for
+		seated, proved = s.dropVain(s.seatOneMore(d))
+	}
+	if seated {
+		for _, c := range s.Gang.Children {
+			s.narrow(c, d)
+		}
+	}
+	return seated, proved
+}
+
+// seatOneMore is Exactly where those that run are enough: of one group somebody gets a
+// place all the same.
+func (s *Seating) seatOneMore(d *domain.Domain) (seated, proved bool) {
+	proved = true
+	for _, more := range s.Gang.Leaves() {
+		need := func(leaf *Group) int {
+			if leaf == more {
+				return max(1, leaf.Need())
+			}
+			return leaf.Need()
+		}
+		seated, known := s.seatParts(d, s.Gang.Leaves(), need, func(ok func(*Group) bool) bool { return s.Gang.runsWith(more, ok) })
+		if seated {
+			return true, known
+		}
+		proved = proved && known
+	}
+	return false, proved
+}
+
+// narrow keeps the members of t that get a place later in the region where the others
+// are, and if there are none in the first one.
+func (s *Seating) narrow(t *Group, d *domain.Domain) {
+	if d = s.regionOf(t, d); d == nil {
+		t.leaveOut()
+		return
+	}
+	if len(t.Children) == 0 && t.Within != nil {
+		t.Within = d
+	}
+	for _, c := range t.Children {
+		s.narrow(c, d)
+	}
+}
+
+// regionOf is the region of d that t requires and that holds every member of it with a
+// place: d where it requires none, nil if there is no such region.
+func (s *Seating) regionOf(t *Group, d *domain.Domain) *domain.Domain {
+	if len(t.Topology) == 0 {
+		return d
+	}
+	regions := t.required(s.Trial.Index(), d)
+	for i := range regions {
+		outside := func(m domain.MemberID) bool {
+			n := s.Trial.At(m)
+			return n != cluster.NoNode && !slices.Contains(regions[i].Nodes, n)
+		}
+		if !slices.ContainsFunc(t.Leaves(), func(leaf *Group) bool { return slices.ContainsFunc(leaf.Members, outside) }) {
+			return &regions[i]
+		}
+	}
+	return nil
+}
+
+// seatParts looks for a placement of need members of each of leaves, or of none of a
+// leaf, that is enough.
+func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group) int, enough func(func(*Group) bool) bool) (seated, proved bool) {
+	groups := map[*Group][]*domain.Together{}
+	for _, c := range s.Gang.Children {
+		s.together(c, d, nil, groups)
+	}
+	parts := make([]domain.Part, len(leaves))
+	for i, leaf := range leaves {
+		parts[i] = domain.Part{Members: leaf.Members, Need: need(leaf), Groups: groups[leaf]}
+	}
+	return s.Trial.SeatExact(d, parts, func(in []bool) bool {
+		for i, leaf := range leaves {
+			leaf.Within = nil
+			if in[i] {
+				leaf.Within = d
+			}
+		}
+		return enough(func(leaf *Group) bool { return leaf.Within != nil })
+	})
+}
+
+// together notes for each pod group beneath t which groups, those above and t's own, keep
+// its members in one region of d.
+func (s *Seating) together(t *Group, d *domain.Domain, above []*domain.Together, groups map[*Group][]*domain.Together) {
+	if len(t.Topology) > 0 {
+		ix := s.Trial.Index()
+		g := &domain.Together{Region: slices.Repeat([]int32{-1}, ix.NumNodes())}
+		for i, region := range t.required(ix, d) {
+			for _, n := range region.Nodes {
+				g.Region[n] = int32(i)
+			}
+		}
+		for _, leaf := range t.Leaves() {
+			g.Members = append(g.Members, leaf.Members...)
+		}
+		above = append(slices.Clip(above), g)
+	}
+	if len(t.Children) == 0 {
+		groups[t] = above
+	}
+	for _, c := range t.Children {
+		s.together(c, d, above, groups)
+	}
+}
+
+// inVain reports whether a member beneath t has a place in a group that may not run.
+func (s *Seating) inVain(t *Group) bool {
+	if s.Runs(t) {
+		return slices.ContainsFunc(t.Children, s.inVain)
+	}
+	return slices.ContainsFunc(t.Leaves(), func(leaf *Group) bool { return s.SeatedOf(leaf) > 0 })
+}
+
+// dropVain takes members off again that are seated in a group that may not run. It is
+// given whether a search has seated the gang and whether a no is proved, and returns
+// the same of what is left: the others may not fit without them.
+func (s *Seating) dropVain(seated, proved bool) (bool, bool) {
+	if !seated || !s.inVain(s.Gang) {
+		return seated, proved
+	}
+	list := s.Trial.Assignments()
+	var drop func(t *Group)
+	drop = func(t *Group) {
+		if s.Runs(t) {
+			for _, c := range t.Children {
+				drop(c)
+			}
+			return
+		}
+		t.leaveOut()
+		for _, leaf := range t.Leaves() {
+			list = slices.DeleteFunc(list, func(a domain.Assignment) bool { return slices.Contains(leaf.Members, a.Member) })
+		}
+	}
+	drop(s.Gang)
+	s.Trial.UnplaceTo(0)
+	if _, why := s.Trial.PlaceInTurn(list); !why.OK() {
+		return false, false
+	}
+	return true, proved
+}

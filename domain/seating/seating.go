@@ -1,0 +1,338 @@
+package seating
+
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Seating seats the members of a gang on a trial.
+type Seating struct {
+	Trial *domain.GangTrial
+	Gang  *Group
+
+	// OwnPlacer: the placer is the user's, no other is asked.
+	OwnPlacer bool
+
+	// Unproved is set when somebody found no place although not every placement was
+	// looked at.
+	Unproved bool
+}
+
+// Prices are offers that follow a placement which is taken back.
+type Prices interface {
+	domain.Offers
+	Reset()              // the trial has changed otherwise than by what was Taken
+	Total() domain.Price // of everybody who has a place
+}
+
+// Fit seats the gang in the one of domains where most of it has a place as things stand,
+// by packing or by spreading it, and returns that domain; nil if enough of it fits in
+// none.
+func (s *Seating) Fit(domains []domain.Domain) *domain.Domain {
+	var best []domain.Assignment
+	var at *domain.Domain
+	for i := range domains {
+		for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+			if s.Place(&domains[i], placer, nil, false) && len(s.Trial.Placed()) > len(best) {
+				best, at = s.Trial.Assignments(), &domains[i]
+			}
+			s.Trial.UnplaceTo(0)
+			if len(best) == s.Trial.Members() {
+				break
+			}
+		}
+	}
+	s.Trial.PlaceAll(best)
+	return at
+}
+
+// Place seats the gang on nodes of d as things stand, as many members as fit or with
+// fewest as few as are needed, and reports whether it could. Prices are nil where room is
+// free. Where placer does not find a place for enough, others may, and then every
+// placement is tried if they are not too many.
+func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, fewest bool) bool {
+	w := &placing{s, placer, prices, fewest}
+	if !w.seatGang(d) && !w.seatOtherwise(d) && !w.seatExactly(d) {
+		return false
+	}
+	for _, leaf := range s.Gang.Leaves() {
+		leaf.Seated = s.SeatedOf(leaf)
+	}
+	return true
+}
+
+// Adopt takes the placement of the trial, which another search found in d, for the
+// gang's own.
+func (s *Seating) Adopt(d *domain.Domain) {
+	for _, leaf := range s.Gang.Leaves() {
+		leaf.Seated = s.SeatedOf(leaf)
+		if leaf.Within = nil; leaf.Seated > 0 || leaf.Need() == 0 {
+			leaf.Within = d
+		}
+	}
+	for _, c := range s.Gang.Children {
+		s.narrow(c, d)
+	}
+}
+
+// Again seats as many members of each group that has a place as wanted says, anywhere in
+// d as things stand, and reports whether it could: at any placement where they are few or
+// alike, beyond that at what Pack and Spread find. Nobody is placed.
+func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
+	var leaves []*Group
+	for _, leaf := range s.Gang.Leaves() {
+		if leaf.Within != nil {
+			leaves = append(leaves, leaf)
+		}
+	}
+	seated, proved := s.seatParts(d, leaves, wanted, func(ok func(*Group) bool) bool {
+		for _, leaf := range leaves {
+			if !ok(leaf) {
+				return false
+			}
+		}
+		return true
+	})
+	for _, leaf := range leaves {
+		leaf.Within = d
+	}
+	if seated || proved {
+		return seated
+	}
+	s.Unproved = true
+	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+		w := &placing{Seating: s, placer: placer}
+		all := true
+		for _, leaf := range leaves {
+			all = all && w.fill(leaf, d, wanted(leaf)) >= wanted(leaf)
+		}
+		if all {
+			return true
+		}
+		s.Trial.UnplaceTo(0)
+	}
+	return false
+}
+
+// Rest seats further members in d as things stand: beside the others of their group, and
+// groups that were left out wherever there is room for them.
+func (s *Seating) Rest(d *domain.Domain) {
+	w := &placing{Seating: s, placer: domain.Pack{}}
+	w.seatRest(s.Gang, d)
+}
+
+// SeatedOf counts the members of a pod group that have a place.
+func (s *Seating) SeatedOf(leaf *Group) int {
+	n := 0
+	for _, m := range leaf.Members {
+		if s.Trial.At(m) != cluster.NoNode {
+			n++
+		}
+	}
+	return n
+}
+
+// Runs reports whether t may run with the members that have a place.
+func (s *Seating) Runs(t *Group) bool {
+	return t.Satisfied(func(leaf *Group) bool { return s.SeatedOf(leaf) >= leaf.Need() })
+}
+
+// Suffices reports whether somebody has a place, enough for the gang, nobody in a group
+// that may not run, and every group where its topology wants it.
+func (s *Seating) Suffices() bool {
+	return len(s.Trial.Placed()) > 0 && s.Runs(s.Gang) && !s.inVain(s.Gang) &&
+		(!s.Gang.PartsHaveTopology() || s.Gang.Stray(s.Trial.Index(), s.Trial.At) == nil)
+}
+
+// placing seats by one placer.
+type placing struct {
+	*Seating
+	placer domain.Placer
+	prices Prices // nil: room is free
+	fewest bool   // groups and members beyond what is needed are left out
+}
+
+// seatOtherwise is seat by other placers: with unlike members, a large one may stand in
+// the way of as many as are needed, or small ones may take the nodes that it needs.
+func (w *placing) seatOtherwise(d *domain.Domain) bool {
+	if w.OwnPlacer || w.Trial.Interchangeable() {
+		return false
+	}
+	other := *w
+	other.placer = domain.Pack{SmallFirst: true}
+	if other.seatGang(d) {
+		return true
+	}
+	for _, order := range domain.FirstFits {
+		if other.placer = order; other.seatGang(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// seatGang seats enough of the gang in d and, unless there are to be as few as possible,
+// whoever else fits; or nobody, and reports whether it could. Where what runs is enough,
+// more is what is asked for.
+func (w *placing) seatGang(d *domain.Domain) bool {
+	if !w.seat(w.Gang, d) {
+		return false
+	}
+	if !w.fewest {
+		w.fillUp(w.Gang)
+	}
+	if len(w.Trial.Placed()) == 0 {
+		w.seatRest(w.Gang, d)
+	}
+	return len(w.Trial.Placed()) > 0
+}
+
+// seat seats as many members of t in d as t needs, or none, and reports whether it
+// could. A lone pod group gets all its members placed at once.
+func (w *placing) seat(t *Group, d *domain.Domain) bool {
+	if t == w.Gang || len(t.Topology) == 0 {
+		return w.seatIn(t, d)
+	}
+	rounds := t.regions(w.Trial.Index(), d)
+	for i, round := range rounds {
+		if w.seatBest(t, round, i == len(rounds)-1) {
+			return true
+		}
+	}
+	t.leaveOut()
+	return w.Runs(t) // with those that run already
+}
+
+// seatBest seats t in one of its regions: where most of it could go, then where that
+// costs least, then the first by name. Where nobody of it could go, although enough of
+// it runs, it does so only if this is the last resort.
+func (w *placing) seatBest(t *Group, regions []domain.Domain, last bool) bool {
+	before := len(w.Trial.Placed())
+	var best *domain.Domain
+	most, least := 0, domain.Free
+	for i := range regions {
+		if !w.seatIn(t, &regions[i]) {
+			continue
+		}
+		w.fillUp(t)
+		count, price := len(w.Trial.Placed())-before, domain.Free
+		if w.prices != nil {
+			price = w.prices.Total()
+		}
+		if best == nil || count > most || count == most && price.Compare(least) < 0 {
+			best, most, least = &regions[i], count, price
+		}
+		w.unseat(before)
+	}
+	return best != nil && (most > 0 || last) && w.seatIn(t, best)
+}
+
+func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
+	t.Within = nil
+	before := len(w.Trial.Placed())
+	if len(t.Children) == 0 {
+		most := t.Need()
+		if t == w.Gang && !w.fewest {
+			most = len(t.Members)
+		}
+		if !t.Enough() {
+			return false
+		}
+		if w.fill(t, d, most) < t.Need() {
+			w.unseat(before)
+			return false
+		}
+		t.Within = d
+		return true
+	}
+	for _, children := range [][]*Group{t.Children, t.hardestFirst()} {
+		seated := 0
+		for _, c := range children {
+			if w.fewest && seated == t.MinChildren {
+				c.leaveOut()
+			} else if w.seat(c, d) {
+				seated++
+			}
+		}
+		if seated >= t.MinChildren {
+			return true
+		}
+		w.unseat(before)
+		t.leaveOut()
+	}
+	return false
+}
+
+// seatRest seats further members of t, see Rest; with fewest, once nobody has a place,
+// as few as go on with those that run.
+func (w *placing) seatRest(t *Group, d *domain.Domain) {
+	leftOut := true
+	for _, leaf := range t.Leaves() {
+		leftOut = leftOut && leaf.Within == nil
+	}
+	further := w.fillUp
+	if w.fewest {
+		further = w.fillOne
+	}
+	switch {
+	case w.fewest && len(w.Trial.Placed()) > 0:
+	case leftOut:
+		if w.seat(t, d) {
+			further(t)
+		}
+	case len(t.Children) == 0:
+		further(t)
+	default:
+		if d = w.regionOf(t, d); d == nil {
+			return
+		}
+		for _, c := range t.Children {
+			w.seatRest(c, d)
+		}
+	}
+}
+
+// fillUp places what members of t are left, where it has its place.
+func (w *placing) fillUp(t *Group) {
+	for _, leaf := range t.Leaves() {
+		if leaf.Within != nil {
+			w.fill(leaf, leaf.Within, len(leaf.Members))
+		}
+	}
+}
+
+// fillOne places one member of t where it has its place, if nobody has one.
+func (w *placing) fillOne(t *Group) {
+	for _, leaf := range t.Leaves() {
+		if leaf.Within != nil && len(w.Trial.Placed()) == 0 {
+			w.fill(leaf, leaf.Within, 1)
+		}
+	}
+}
+
+// fill places members of a pod group that have no place yet until most of them have
+// one, and returns how many have.
+func (w *placing) fill(leaf *Group, d *domain.Domain, most int) int {
+	var left []domain.MemberID
+	for _, m := range leaf.Members {
+		if w.Trial.At(m) == cluster.NoNode {
+			left = append(left, m)
+		}
+	}
+	have := len(leaf.Members) - len(left)
+	if more := most - have; more > 0 {
+		have += w.placer.Place(w.Trial, d, w.prices, left, more)
+	}
+	return have
+}
+
+// unseat takes places back until so many are left.
+func (w *placing) unseat(to int) {
+	if len(w.Trial.Placed()) == to {
+		return
+	}
+	w.Trial.UnplaceTo(to)
+	if w.prices != nil {
+		w.prices.Reset()
+	}
+}

@@ -1,0 +1,155 @@
+package seating
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// rounds lists the topologies to try, one after the other: all keys, then again and again
+// without the last preferred one. Required keys are in every round.
+func rounds(constraints []cluster.TopologyConstraint) []domain.Topology {
+	var all []domain.Topology
+	for {
+		var keys domain.Topology
+		last := -1
+		for i, c := range constraints {
+			keys = append(keys, c.Key)
+			if c.Preferred {
+				last = i
+			}
+		}
+		all = append(all, keys)
+		if last < 0 {
+			return all
+		}
+		constraints = append(constraints[:last:last], constraints[last+1:]...)
+	}
+}
+
+// Levels lists the domains where t may go, in rounds: by all its keys, then without the
+// last preferred one, and so on. The first round that has a place decides. Members that
+// run already pin the domain.
+func (t *Group) Levels(ix *cluster.Index) [][]domain.Domain {
+	var levels [][]domain.Domain
+	for _, keys := range rounds(t.Topology) {
+		levels = append(levels, t.Pinned(ix, Split(ix, keys)))
+	}
+	return levels
+}
+
+// Split divides the cluster by node labels; without any it is one domain.
+func Split(ix *cluster.Index, keys domain.Topology) []domain.Domain {
+	if len(keys) == 0 {
+		return domain.WholeCluster{}.Split(nil, ix)
+	}
+	return keys.Split(nil, ix)
+}
+
+// Pinned keeps of domains the one that holds every running member of t; all of them if
+// none runs.
+func (t *Group) Pinned(ix *cluster.Index, domains []domain.Domain) []domain.Domain {
+	pins := t.pins(ix)
+	if len(pins) == 0 {
+		return domains
+	}
+	var kept []domain.Domain
+	for _, d := range domains {
+		in := 0
+		for _, n := range d.Nodes {
+			if pins[n] {
+				in++
+			}
+		}
+		if in == len(pins) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// pins are the nodes of the running members of t.
+func (t *Group) pins(ix *cluster.Index) map[cluster.NodeID]bool {
+	if t.ID == cluster.NoGroup {
+		return nil
+	}
+	pins := map[cluster.NodeID]bool{}
+	for _, p := range ix.PodsUnder(nil, t.ID) {
+		if n := ix.NodeOf(p); n != cluster.NoNode {
+			pins[n] = true
+		}
+	}
+	return pins
+}
+
+// regions lists where in d a child group may go, in rounds; see Levels.
+func (t *Group) regions(ix *cluster.Index, d *domain.Domain) [][]domain.Domain {
+	inside := make(map[cluster.NodeID]bool, len(d.Nodes))
+	for _, n := range d.Nodes {
+		inside[n] = true
+	}
+	levels := t.Levels(ix)
+	for i, level := range levels {
+		for j := range level {
+			level[j].Nodes = slices.DeleteFunc(level[j].Nodes, func(n cluster.NodeID) bool { return !inside[n] })
+		}
+		levels[i] = slices.DeleteFunc(level, func(region domain.Domain) bool { return len(region.Nodes) == 0 })
+	}
+	return levels
+}
+
+// required lists the regions of d that hold what t requires of a topology.
+func (t *Group) required(ix *cluster.Index, d *domain.Domain) []domain.Domain {
+	rounds := t.regions(ix, d)
+	return rounds[len(rounds)-1]
+}
+
+// Stray is how a placement leaves the one topology value that a group requires.
+type Stray struct {
+	Group  *Group
+	Key    string
+	Node   cluster.NodeID // without that label, or NoNode
+	Values int            // so many values
+}
+
+// Stray says where a placement leaves the one topology value that t, with its running
+// members, or a group beneath it requires; nil if it does not. Groups of which at places
+// nobody are nowhere.
+func (t *Group) Stray(ix *cluster.Index, at func(domain.MemberID) cluster.NodeID) *Stray {
+	nodes := map[cluster.NodeID]bool{}
+	for _, leaf := range t.Leaves() {
+		for _, m := range leaf.Members {
+			if n := at(m); n != cluster.NoNode {
+				nodes[n] = true
+			}
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	maps.Copy(nodes, t.pins(ix))
+	for _, c := range t.Topology {
+		if c.Preferred {
+			continue
+		}
+		values := map[string]bool{}
+		for _, n := range slices.Sorted(maps.Keys(nodes)) {
+			value, ok := ix.Node(n).Labels[c.Key]
+			if !ok {
+				return &Stray{t, c.Key, n, 0}
+			}
+			values[value] = true
+		}
+		if len(values) > 1 {
+			return &Stray{t, c.Key, cluster.NoNode, len(values)}
+		}
+	}
+	for _, c := range t.Children {
+		if s := c.Stray(ix, at); s != nil {
+			return s
+		}
+	}
+	return nil
+}
