@@ -95,3 +95,43 @@ func permutations[T any](list []T, k int, visit func()) {
 		list[k], list[i] = list[i], list[k]
 	}
 }
+
+// order is a constraint, and its state, that has nothing against anybody, and does not say
+// that it would be as well in another order.
+type order struct{}
+
+func (order) Name() domain.Check                                           { return "order" }
+func (order) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) { return order{}, nil }
+func (order) Remove(cluster.PodID, cluster.NodeID)                         {}
+func (order) Return(cluster.PodID, cluster.NodeID)                         {}
+func (order) Place(domain.MemberID, cluster.NodeID)                        {}
+func (order) Unplace(domain.MemberID, cluster.NodeID)                      {}
+func (order) Fits(domain.MemberID, cluster.NodeID) (ok domain.Reason)      { return ok }
+func (order) Clone() domain.State                                          { return order{} }
+func (order) Scope() domain.Scope                                          { return domain.Scope{} }
+
+// TestSeatExactGoesBackToTheGivenOrder once it has tried as many others as it may: the first
+// member takes the only node of the last one, which shows after all placements of the rest.
+func TestSeatExactGoesBackToTheGivenOrder(t *testing.T) {
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n0", Allocatable: cluster.Resources{cluster.Pods: 1}}}}
+	for _, name := range []string{"n1", "n2", "n3", "n4"} {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: name})
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	var members []*domain.Member
+	part := domain.Part{Need: domain.ExactMembers}
+	for i := range domain.ExactMembers {
+		pod := &cluster.Pod{Name: string(rune('a' + i))}
+		if i == domain.ExactMembers-1 {
+			pod.RequiredNode = "n0"
+		}
+		members, part.Members = append(members, domain.NewMember(ix, pod, cluster.NoPod)), append(part.Members, domain.MemberID(i))
+	}
+	trial := domain.NewGangTrial(ix, members, []domain.State{order{}}, func(cluster.PodID) bool { return false })
+	d := domain.WholeCluster{}.Split(nil, ix)[0]
+	seated, proved := trial.SeatExact(&d, []domain.Part{part}, func(in []bool) bool { return in[0] })
+	require.True(t, seated)
+	require.False(t, proved)
+	require.Len(t, trial.Placed(), domain.ExactMembers)
+}

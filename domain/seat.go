@@ -71,10 +71,10 @@ func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool
 		if seated = turns.seat(); seated || turns.steps > 0 {
 			return seated, true
 		}
+		for i, p := range s.parts { // turns has left something else there
+			s.in[i] = p.Need <= len(p.Members)
+		}
 		return s.seatPart(0), false
-	}
-	for i, p := range s.parts { // turns may have left something else there
-		s.in[i] = p.Need <= len(p.Members)
 	}
 	seated = s.seatPart(0)
 	return seated, seated || s.steps > 0
