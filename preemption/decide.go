@@ -43,7 +43,7 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	defer pl.release(c)
+	defer release(c, quota)
 	if d, ok := c.decideAtOnce(&p); ok {
 		return d, nil
 	}

@@ -72,11 +72,7 @@ func Begin(pl *Planner) (ask func(p Preemptor) (*Result, error), end func()) {
 	if err != nil {
 		panic(err)
 	}
-	quota.mu.RLock()
-	return func(p Preemptor) (*Result, error) { return c.preemptOn(p, quota) }, func() {
-		quota.mu.RUnlock()
-		pl.release(c)
-	}
+	return func(p Preemptor) (*Result, error) { return c.preemptOn(p, quota) }, func() { release(c, quota) }
 }
 
 // Compiled returns what tells whether the planner has compiled its cluster anew.
@@ -145,11 +141,11 @@ func Answered(look func(s *Snapshot, o Options, p Preemptor, r *Result)) { answe
 // Tune lets pl answer on at most so many goroutines, in chunks of so many nodes, with so
 // many checks for better placements of a gang, until it compiles its cluster anew.
 func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {
-	c, _, err := pl.hold()
+	c, quota, err := pl.hold()
 	if err != nil {
 		return err
 	}
 	c.goroutines, c.chunkSize, c.searchChecks = goroutines, chunkSize, searchChecks
-	pl.release(c)
+	release(c, quota)
 	return nil
 }

@@ -104,11 +104,11 @@ func (pl *Planner) carryOut(r *Result) error {
 
 // charged lists the budgets that cover victims of r as they are once these have left.
 func (pl *Planner) charged(r *Result) ([]Budget, error) {
-	c, _, err := pl.hold()
+	c, quota, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
-	defer pl.release(c)
+	defer release(c, quota)
 	left := map[cluster.BudgetID]int32{}
 	for _, v := range r.Victims {
 		for _, ref := range v.Pods {

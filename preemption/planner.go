@@ -57,6 +57,7 @@ type Planner struct {
 
 	quota       *quotaModel
 	quotaShared bool // with a fork: cloned before it is changed
+	quotaHeld   bool // its lock is held, until what it has become is shown
 }
 
 // moment is a cluster and its quota as questions find them. A live cluster that no
@@ -100,7 +101,7 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer pl.release(c)
+	defer release(c, quota)
 	r, err := c.preemptOn(p, quota)
 	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
 		s := newModel(c.ix.Objects()).snapshot()
@@ -123,17 +124,18 @@ func (pl *Planner) hold() (*compiled, *quotaModel, error) {
 		}
 		if now.ready.live {
 			now.ready.use.RLock()
-			if pl.shown.Load() != now {
-				now.ready.use.RUnlock()
-				continue
-			}
 		}
-		return now.ready, now.quota, nil
+		now.quota.mu.RLock()
+		if pl.shown.Load() == now {
+			return now.ready, now.quota, nil
+		}
+		release(now.ready, now.quota)
 	}
 }
 
 // release ends the use of what hold returned.
-func (pl *Planner) release(c *compiled) {
+func release(c *compiled, m *quotaModel) {
+	m.mu.RUnlock()
 	if c.live {
 		c.use.RUnlock()
 	}
@@ -143,6 +145,10 @@ func (pl *Planner) release(c *compiled) {
 func (pl *Planner) show() {
 	if now := pl.shown.Load(); now == nil || now.ready != pl.ready || now.quota != pl.quota {
 		pl.shown.Store(&moment{pl.ready, pl.quota})
+	}
+	if pl.quotaHeld {
+		pl.quotaHeld = false
+		pl.quota.mu.Unlock()
 	}
 }
 

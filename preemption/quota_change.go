@@ -100,14 +100,14 @@ func (pl *Planner) changeQuota(f func(m *quotaModel) error) error {
 }
 
 // editQuota is changeQuota for a caller that holds mu, and shows what came of it together
-// with the rest of its change.
+// with the rest of its change. No question reads it before that.
 func (pl *Planner) editQuota(f func(m *quotaModel) error) error {
 	if pl.quotaShared || !exclude(&pl.quota.mu) {
 		pl.quota, pl.quotaShared = pl.quota.clone(), false
 		pl.quota.mu.Lock()
 	}
+	pl.quotaHeld = true
 	m := pl.quota
-	defer m.mu.Unlock()
 	m.open(pl.first)
 	m.version++
 	err := f(m)

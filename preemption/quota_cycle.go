@@ -71,7 +71,7 @@ func (pl *Planner) jobs(f func(j *jobs) error) error {
 	if err != nil {
 		return err
 	}
-	defer pl.release(c)
+	defer release(c, quota)
 	j, err := c.queued.of(c, quota)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 	if err != nil {
 		return fail(err)
 	}
-	defer pl.release(c)
+	defer release(c, quota)
 	if r.Preemptor.Kind == cluster.KindWorkload {
 		v, err := c.reviewWorkload(r, quota)
 		return v, cluster.Disruption{}, err

@@ -47,7 +47,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer pl.release(c)
+	defer release(c, quota)
 	if p.Kind == cluster.KindWorkload {
 		jobs, err := c.queued.of(c, quota)
 		if err != nil {
