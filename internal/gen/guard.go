@@ -75,8 +75,9 @@ func (b *builder) guarded(guard **cluster.Guard, evictions *[]time.Time, ran *in
 }
 
 // Guards are guards by seed, for the questions of a Profile with Guards.
-func Guards(seed uint64) victims.Guards {
-	s := seeded(seed)
+func Guards(seed uint64) victims.Guards { return drawGuards(seeded(seed)) }
+
+func drawGuards(s source) victims.Guards {
 	g := victims.Guards{Toleration: pick(s, priority.TolerationCode, "", "", priority.TolerationOff)}
 	if s.chance(true, 30) {
 		g.GuaranteedSeconds = pick(s, int64(3600), 3599, 7200)

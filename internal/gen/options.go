@@ -40,7 +40,9 @@ func drawOptions(s source) preemption.Options {
 		o.RepeatReprieve = pick(s, preemption.On, preemption.Off)
 	}
 	if some() {
-		o.Guards = drawGuards(s)
+		if o.Guards = drawGuards(s); s(4) == 3 {
+			o.Guards.Toleration, o.Guards.GuaranteedSeconds = priority.TolerationDesign, pick(s, int64(0), 3600, 1<<63-1)
+		}
 	}
 	if some() {
 		o.PreemptionPriority = preemption.PreemptionPriority{Apart: s(2) == 0, MaxLead: pick(s, int32(0), 0, 1000, 1<<31-1)}
@@ -92,21 +94,4 @@ func drawLimits(s source, priced bool) preemption.Limits {
 		l.Cost = int64(s(9))
 	}
 	return l
-}
-
-func drawGuards(s source) victims.Guards {
-	g := victims.Guards{Toleration: pick(s, "", "", priority.TolerationCode, priority.TolerationOff, priority.TolerationDesign)}
-	if s(3) == 2 {
-		g.GuaranteedSeconds = pick(s, int64(3600), 3599, 7200, 1<<63-1)
-	}
-	if s(3) == 2 {
-		g.EqualAfterSeconds = pick(s, int64(3600), 1)
-	}
-	if s(3) == 2 {
-		g.Cooldown = victims.Cooldown{Evictions: pick(s, int32(1), 2), Seconds: pick(s, int64(3600), 7200, 7201)}
-	}
-	if s(3) == 2 {
-		g.Protect = &disruption.Selector{MatchLabels: map[string]string{"app": pick(s, "web", "db")}}
-	}
-	return g
 }
