@@ -198,3 +198,24 @@ func TestALargeMemberDoesNotStandInTheWay(t *testing.T) {
 		s.Pods = s.Pods[:len(s.Pods)-1]
 	}
 }
+
+// TestACompositeGroupWithoutGroupsHasEnough beside others, unless it asks for some itself.
+func TestACompositeGroupWithoutGroupsHasEnough(t *testing.T) {
+	for _, c := range []struct {
+		least *int32
+		want  preemption.Verdict
+	}{{nil, preemption.Fits}, {prio(1), preemption.Infeasible}} {
+		r := ask(t, preemption.Options{}, gen.Question{
+			Snapshot: preemption.Snapshot{
+				Nodes:     []cluster.Node{{Name: "n", Allocatable: preemption.Resources{cluster.CPU: 1}}},
+				Pods:      []preemption.Pod{{Name: "p", Group: "leaf", Requests: preemption.Resources{cluster.CPU: 1}}},
+				PodGroups: []preemption.PodGroup{{Name: "leaf", Parent: "tree", Basic: true}},
+				CompositePodGroups: []preemption.CompositePodGroup{
+					{Name: "tree"}, {Name: "empty", Parent: "tree", MinGroupCount: c.least},
+				},
+			},
+			Preemptor: preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Name: "tree"},
+		})
+		require.Equal(t, c.want, r.Verdict, r.Message)
+	}
+}

@@ -15,7 +15,7 @@ type Group struct {
 
 	Members []domain.MemberID // of a pod group: pending, in the order in which they are placed
 	Running int               // of a pod group: pods that run already
-	Min     int               // of a pod group: how many must run; at least 1
+	Min     int               // of a pod group: how many must run; at least 1. Of a composite group without any: MinChildren
 
 	Children    []*Group // of a composite group
 	MinChildren int      // of a composite group: how many of them must run
@@ -41,6 +41,7 @@ func NewGroup(ix *cluster.Index, g cluster.GroupID, add func(cluster.PodID) doma
 		if m := group.Composite.MinGroupCount; m != nil {
 			t.MinChildren = int(*m)
 		}
+		t.Min = t.MinChildren
 		return t
 	}
 	t.Topology = group.PodGroup.Topology
