@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Object is one Kubernetes object that has not been looked into yet.
@@ -126,7 +124,7 @@ func (s *splitter) readYAML(file string, text []byte) {
 	for document := range documents(text) {
 		n++
 		at := Origin{File: file, Document: n}
-		doc, err := yaml.YAMLToJSONStrict(document)
+		doc, err := yamlToJSON(document)
 		if err == nil {
 			err = endsWithItsText(document)
 		}

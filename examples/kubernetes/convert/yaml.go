@@ -2,9 +2,13 @@ package convert
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
 
 	goyaml "go.yaml.in/yaml/v2"
 )
@@ -75,6 +79,78 @@ func lineBreak(text []byte) int {
 		}
 	}
 	return 0
+}
+
+// yamlToJSON converts a document by Kubernetes' rules: keys become text, and those
+// that then stand twice in their mapping are an error.
+func yamlToJSON(document []byte) ([]byte, error) {
+	var value any
+	if err := goyaml.UnmarshalStrict(document, &value); err != nil {
+		return nil, err
+	}
+	value, err := textKeys(value, "")
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// textKeys makes the keys of all mappings in value text. path is where value stands.
+func textKeys(value any, path string) (any, error) {
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			var err error
+			if value[i], err = textKeys(value[i], fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return nil, err
+			}
+		}
+	case map[any]any:
+		out := make(map[string]any, len(value))
+		twice := map[string]any{}
+		for key, member := range value {
+			text, err := keyText(key)
+			if err != nil {
+				return nil, within(path, err)
+			}
+			if _, ok := out[text]; ok {
+				twice[text] = nil
+			}
+			out[text] = member
+		}
+		if len(twice) > 0 {
+			return nil, within(path, fmt.Errorf("the key %q stands twice, as text and as something else", sortedKeys(twice)[0]))
+		}
+		for _, text := range sortedKeys(out) {
+			var err error
+			if out[text], err = textKeys(out[text], strings.TrimPrefix(path+"."+text, ".")); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return value, nil
+}
+
+// within says where in a document err is; path may be empty.
+func within(path string, err error) error {
+	if path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// keyText is a key as JSON has it.
+func keyText(key any) (string, error) {
+	switch key := key.(type) {
+	case string:
+		return key, nil
+	case int, int64, bool:
+		return fmt.Sprint(key), nil
+	case float64:
+		return strconv.FormatFloat(key, 'g', -1, 32), nil
+	}
+	return "", fmt.Errorf("a key that is %v, not text", key)
 }
 
 var errMore = errors.New("something follows where the object ends; --- separates documents")
