@@ -12,9 +12,9 @@
 //	whatif -batch cases.jsonl                         one answer a line
 //
 // It exits with 0 if the question was answered, whatever the answer; with 1 if the
-// question could not be read or -verify found something wrong with an answer, and with
-// 2 for wrong usage. A batch is answered as a
-// whole: lines that cannot be read carry their error.
+// input could not be read or -verify found something wrong with an answer; with 2 for
+// wrong usage; and with 3 if -check is given and the preemptor gets no place. A batch is
+// answered as a whole: lines that cannot be read carry their error.
 //
 // Nothing reads a clock: the snapshot's time is that of -now or the newest that the
 // objects tell, so the same input gives the same output.

@@ -41,7 +41,7 @@ func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Optio
 type config struct {
 	files     list
 	batch     string
-	preemptor string // kind/namespace/name
+	preemptor *named // nil: none is named
 	node      string
 	placement map[string]string // of a group; nil: searched
 	made      *madeUp           // a pod made up on the command line; nil: none
@@ -54,6 +54,7 @@ type config struct {
 	lenient bool
 	strict  bool
 	verify  bool // each answer is read by the independent reader of answers
+	check   bool // the exit status tells whether the preemptor gets a place
 	now     time.Time
 
 	sample bool // nothing was given: the embedded cluster is asked about
@@ -81,7 +82,10 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 
 	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated;\notherwise from what is piped in, or else from a sample")
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
-	f.StringVar(&c.preemptor, "preemptor", "", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...")
+	f.Func("preemptor", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...", func(s string) (err error) {
+		c.preemptor, err = parseNamed(s)
+		return err
+	})
 	f.StringVar(&c.node, "node", "", "`NODE` that the pod of a workload, or made up, is pinned to")
 	var places list
 	f.Var(&places, "place", "give a member of the preemptor group its place, `POD=NODE`, instead of searching;\nmay be repeated; POD is namespace/name or name")
@@ -93,6 +97,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
 	f.BoolVar(&c.verify, "verify", false, "read the answer once more, independently, and tell what is not true of it")
+	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption")
 	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -162,7 +167,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 			return nil, err
 		}
 	}
-	return c, c.check(f)
+	return c, c.contradictions(f)
 }
 
 // ask adds to what the pod asks for; an empty amount adds nothing.
@@ -178,9 +183,9 @@ func (m *madeUp) ask(flag, name, amount string) error {
 	return nil
 }
 
-// check refuses flags that contradict each other, and drops made if nothing was
-// made up.
-func (c *config) check(f *flag.FlagSet) error {
+// contradictions refuses flags that contradict each other, and drops made if nothing
+// was made up.
+func (c *config) contradictions(f *flag.FlagSet) error {
 	made := ""
 	f.Visit(func(fl *flag.Flag) {
 		switch fl.Name {
@@ -192,15 +197,21 @@ func (c *config) check(f *flag.FlagSet) error {
 		c.made = nil
 	}
 	switch {
-	case c.batch != "" && (len(c.files) > 0 || c.preemptor != "" || made != "" || c.node != ""):
+	case c.batch != "" && (len(c.files) > 0 || c.preemptor != nil || made != "" || c.node != ""):
 		return errors.New("-batch: each line is a question of its own; -f, -preemptor, -node and a made-up pod do not go with it")
-	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0):
-		return errors.New("-batch: the answers have a form of their own; -explain, -why-not and -o do not go with it")
+	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0 || c.check):
+		return errors.New("-batch: the answers have a form of their own; -explain, -why-not, -check and -o do not go with it")
 	case c.made != nil && c.made.count < 1:
 		return fmt.Errorf("-count: %d is not at least 1", c.made.count)
 	case c.placement != nil && c.batch != "":
 		return errors.New("-place: a line of a batch has its own placement")
-	case c.preemptor != "" && made != "":
+	case c.node != "" && c.preemptor == nil && made == "":
+		return errors.New("-node: pins the pod of a workload or a made-up one; say which")
+	case c.node != "" && c.preemptor != nil && !c.preemptor.workload():
+		return fmt.Errorf("-node: pins the pod of a workload or a made-up one, not a %s of the input", c.preemptor.kind)
+	case c.preemptor != nil && c.preemptor.kind == "daemonset" && c.node == "":
+		return errors.New("-preemptor: a DaemonSet has a pod for each node; say which with -node")
+	case c.preemptor != nil && made != "":
 		return fmt.Errorf("-%s describes a made-up pod and does not go with -preemptor", made)
 	case c.made != nil && c.made.priority != nil && c.made.class != "":
 		return errors.New("-priority and -priority-class: one of them says how important the pod is")
@@ -278,6 +289,9 @@ func usage(f *flag.FlagSet, w io.Writer) {
 
 A dump is what "kubectl get nodes,pods,pdb,priorityclasses,namespaces,podgroups -A -o json" prints
 (or -o yaml; gzipped or not).
+
+The exit status is 0 if the question was answered, 1 if the input cannot be read or -verify found
+something wrong with an answer, 2 for wrong usage, 3 if -check is given and the preemptor gets no place.
 
 `)
 	f.SetOutput(w)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
@@ -26,26 +27,60 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// The exit statuses; usage has them in words.
+const (
+	statusAnswered   = 0
+	statusUnreadable = 1
+	statusUsage      = 2
+	statusNoPlace    = 3
+)
+
 // run is main without the process: it returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c, err := parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return 0
+		return statusAnswered
 	case err != nil:
 		fmt.Fprintln(stderr, "whatif:", err)
 		fmt.Fprintln(stderr, "Run with -h for usage.")
-		return 2
+		return statusUsage
 	}
 	answer := c.single
 	if c.batch != "" {
 		answer = c.answerBatch
 	}
-	if err := answer(stdin, stdout, stderr); err != nil {
+	switch err := answer(stdin, quiet{stdout}, stderr); {
+	case errors.Is(err, errNoPlace):
+		return statusNoPlace
+	case err != nil:
 		fmt.Fprintln(stderr, "whatif:", err)
-		return 1
+		return statusUnreadable
 	}
-	return 0
+	return statusAnswered
+}
+
+// quiet takes what nobody reads any more, as after head has seen enough, for written.
+type quiet struct{ io.Writer }
+
+// Write writes p.
+func (q quiet) Write(p []byte) (int, error) {
+	n, err := q.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		return len(p), nil
+	}
+	return n, err
+}
+
+// errNoPlace is, with -check, the answer that the preemptor gets no place.
+var errNoPlace = errors.New("no place")
+
+// checked is errNoPlace where -check asks for it.
+func (c *config) checked(r *preemption.Result) error {
+	if c.check && (r.Verdict == preemption.Infeasible || r.Verdict == preemption.NotEligible) {
+		return errNoPlace
+	}
+	return nil
 }
 
 // single answers one question about one cluster.
@@ -78,10 +113,13 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	problems := c.problems(o, q.preemptor, &dump.Snapshot, result)
 	if c.output == "json" {
 		err = writeJSON(stdout, q, result, whyNot, c.notes(dump), problems)
-		return errors.Join(err, untrue(problems))
+	} else {
+		err = writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot, problems: problems})
 	}
-	err = writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot, problems: problems})
-	return errors.Join(err, untrue(problems))
+	if err := errors.Join(err, untrue(problems)); err != nil {
+		return err
+	}
+	return c.checked(result)
 }
 
 // problems reads an answer independently, with -verify, and returns what is not true

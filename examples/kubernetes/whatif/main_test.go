@@ -157,13 +157,13 @@ func TestWhoIsMeant(t *testing.T) {
 		"a place on no node":                 {twoPending + group, []string{"-f", "-", "-place", "x/a=n7"}, `Placement: "n7" is not a node of the snapshot`, 1},
 		"a pod that is not there":            {twoPending, []string{"-f", "-", "-preemptor", "pod/x/c"}, "there is no pod x/c in the input; 2 pods are pending", 1},
 		"a pod that runs":                    {twoPending, []string{"-f", "-", "-preemptor", "pod/x/old"}, `-, document 4: cluster: Pod "x/old": Node: "n1" is not empty: the preemptor runs already`, 1},
-		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "deploy/x/c"}, `-preemptor: "deploy" is not a kind that can want to run: pod, podgroup, compositepodgroup or workload; or, for its next pod, daemonset, deployment`, 1},
+		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "deploy/x/c"}, `flag -preemptor: "deploy" is not a kind that can want to run: pod, podgroup, compositepodgroup or workload; or, for its next pod, daemonset, deployment`, 2},
 		"a workload that is not there":       {twoPending, []string{"-f", "-", "-preemptor", "deployment/x/c"}, "there is no deployment x/c in the input", 1},
 		"a group that is not there":          {twoPending, []string{"-f", "-", "-preemptor", "podgroup/x/nope"}, "x/nope", 1},
-		"half a name":                        {twoPending, []string{"-f", "-", "-preemptor", "b"}, `"b" is not KIND/NAMESPACE/NAME`, 1},
-		"an empty name":                      {twoPending, []string{"-f", "-", "-preemptor", "pod//b"}, `"pod//b" is not KIND/NAMESPACE/NAME`, 1},
-		"-node alone":                        {twoPending, []string{"-f", "-", "-node", "n1"}, "-node: pins the pod of a workload or a made-up one", 1},
-		"-node with a pod of the input":      {twoPending, []string{"-f", "-", "-node", "n1", "-preemptor", "pod/x/a"}, "-node: pins the pod of a workload or a made-up one, not a pod of the input", 1},
+		"half a name":                        {twoPending, []string{"-f", "-", "-preemptor", "b"}, `"b" is not KIND/NAMESPACE/NAME`, 2},
+		"an empty name":                      {twoPending, []string{"-f", "-", "-preemptor", "pod//b"}, `"pod//b" is not KIND/NAMESPACE/NAME`, 2},
+		"-node alone":                        {twoPending, []string{"-f", "-", "-node", "n1"}, "-node: pins the pod of a workload or a made-up one", 2},
+		"-node with a pod of the input":      {twoPending, []string{"-f", "-", "-node", "n1", "-preemptor", "pod/x/a"}, "-node: pins the pod of a workload or a made-up one, not a pod of the input", 2},
 		"made up":                            {twoPending, []string{"-f", "-", "-cpu", "2", "-priority", "9"}, "made-up pod default/preemptor fits on n1 once 1 pod is evicted.", 0},
 		"made up in full":                    {twoPending, []string{"-f", "-", "-gpu", "1", "-request", "example.com/x=2", "-name", "p", "-namespace", "q", "-labels", "a=b,c=d"}, "made-up pod q/p does not fit", 0},
 		"made up of an unknown class":        {twoPending, []string{"-f", "-", "-cpu", "1", "-priority-class", "gold"}, `"gold"`, 1},
@@ -205,7 +205,7 @@ func TestTheNextPodOfAWorkload(t *testing.T) {
 	require.Contains(t, stdout, "the next pod of daemonset default/agent fits on n1 once 1 pod is evicted.")
 
 	_, stderr, status := output(twoPending+workload, "-f", "-", "-preemptor", "daemonset/agent")
-	require.Equal(t, 1, status)
+	require.Equal(t, 2, status)
 	require.Contains(t, stderr, "a DaemonSet has a pod for each node; say which with -node")
 
 	stdout, _, status = output(twoPending+workload, "-f", "-", "-preemptor", "deployment/x/web")
@@ -215,6 +215,69 @@ func TestTheNextPodOfAWorkload(t *testing.T) {
 	_, stderr, status = output(workload, "-f", "-")
 	require.Equal(t, 1, status)
 	require.Contains(t, stderr, "or ask for the next pod of a workload:\n  -preemptor daemonset/default/agent\n  -preemptor deployment/x/web\n")
+}
+
+// -check tells by the exit status whether the preemptor gets a place; the answer
+// stays what it is.
+func TestCheck(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		status int
+	}{
+		"it fits":              {[]string{"-cpu", "1"}, 0},
+		"it fits after others": {[]string{"-cpu", "2", "-priority", "9"}, 0},
+		"nothing helps":        {[]string{"-cpu", "3", "-priority", "9"}, 3},
+		"it may not preempt":   {[]string{"-preemptor", "deployment/x/meek"}, 3},
+	}
+	dump := twoPending + `---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: meek, namespace: x}, spec: {template: {spec: {priority: 9, preemptionPolicy: Never, containers: [{name: m, resources: {requests: {cpu: "2"}}}]}}}}
+`
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, format := range []string{"table", "json"} {
+				want, _, status := output(dump, append(tt.args, "-o", format)...)
+				require.Equal(t, 0, status)
+				got, stderr, status := output(dump, append(tt.args, "-o", format, "-check")...)
+				require.Equal(t, tt.status, status)
+				require.Equal(t, want, got)
+				require.Empty(t, stderr)
+			}
+		})
+	}
+	_, stderr, status := output("", "-batch", "-", "-check")
+	require.Equal(t, 2, status)
+	require.Contains(t, stderr, "-batch: the answers have a form of their own")
+}
+
+// Each exit status is told in the usage and in the README.
+func TestStatusesAreDocumented(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, usage, _ := output("", "-h")
+	for name, text := range map[string]string{"README": string(readme), "usage": usage} {
+		text = strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{"exit status is 0", ", 1 if ", ", 2 for wrong usage", ", 3 if "} {
+			require.Contains(t, text, want, name)
+		}
+	}
+}
+
+// A reader that has seen enough, such as head, is no error.
+func TestBrokenPipe(t *testing.T) {
+	for name, ask := range map[string]struct {
+		stdin string
+		args  []string
+	}{"an answer": {twoPending, []string{"-cpu", "1"}}, "a batch": {small("x"), []string{"-batch", "-"}}} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			require.NoError(t, err)
+			defer w.Close()
+			require.NoError(t, r.Close())
+			var errs bytes.Buffer
+			require.Equal(t, 0, run(ask.args, strings.NewReader(ask.stdin), w, &errs))
+			require.Empty(t, errs.String())
+		})
+	}
 }
 
 // The README shows what the command prints.

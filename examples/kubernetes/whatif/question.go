@@ -37,12 +37,10 @@ func (c *config) question(dump *convert.Dump) (*question, error) {
 	switch {
 	case c.node != "" && !slices.ContainsFunc(dump.Snapshot.Nodes, isNode):
 		return nil, fmt.Errorf("-node: there is no node %s in the input", c.node)
-	case c.preemptor != "":
+	case c.preemptor != nil:
 		return c.named(dump)
 	case c.made != nil:
 		return c.madeUp()
-	case c.node != "":
-		return nil, fmt.Errorf("-node: pins the pod of a workload or a made-up one; say which")
 	}
 	pending := dump.PendingPods()
 	if g := commonGroup(dump, pending); g != nil && (len(pending) > 1 || c.rules != preemption.Kubernetes136) {
@@ -107,23 +105,38 @@ var workloadKinds = []string{"daemonset", "deployment", "replicaset", "statefuls
 
 var wantingKinds = "pod, podgroup, compositepodgroup or workload; or, for its next pod, " + strings.Join(workloadKinds, ", ")
 
-// named finds the object that -preemptor names.
-func (c *config) named(dump *convert.Dump) (*question, error) {
-	parts := strings.Split(c.preemptor, "/")
+// named is an object that -preemptor names; kind is in small letters.
+type named struct{ kind, namespace, name string }
+
+// parseNamed reads KIND/NAMESPACE/NAME, or KIND/NAME in the default namespace.
+func parseNamed(text string) (*named, error) {
+	parts := strings.Split(text, "/")
 	if len(parts) == 2 {
 		parts = []string{parts[0], metav1.NamespaceDefault, parts[1]}
 	}
 	if len(parts) != 3 || slices.Contains(parts, "") {
-		return nil, fmt.Errorf("-preemptor: %q is not KIND/NAMESPACE/NAME, such as pod/default/web", c.preemptor)
+		return nil, fmt.Errorf("%q is not KIND/NAMESPACE/NAME, such as pod/default/web", text)
 	}
-	kind, namespace, name := strings.ToLower(parts[0]), parts[1], parts[2]
-	if group, ok := groupKinds[kind]; ok && c.node == "" {
+	n := &named{strings.ToLower(parts[0]), parts[1], parts[2]}
+	if n.kind != "pod" && groupKinds[n.kind] == "" && !n.workload() {
+		return nil, fmt.Errorf("%q is not a kind that can want to run: %s", parts[0], wantingKinds)
+	}
+	return n, nil
+}
+
+// workload reports whether the next pod of n is meant.
+func (n *named) workload() bool { return slices.Contains(workloadKinds, n.kind) }
+
+// named finds the object that -preemptor names.
+func (c *config) named(dump *convert.Dump) (*question, error) {
+	kind, namespace, name := c.preemptor.kind, c.preemptor.namespace, c.preemptor.name
+	if group, ok := groupKinds[kind]; ok {
 		return &question{
 			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name, Placement: c.placement},
 			title:     fmt.Sprintf("%s %s/%s", kind, namespace, name),
 		}, nil
 	}
-	if kind == "pod" && c.node == "" {
+	if kind == "pod" {
 		for i := range dump.Snapshot.Pods {
 			if p := &dump.Snapshot.Pods[i]; p.Namespace == namespace && p.Name == name {
 				return ofPod(p), nil
@@ -132,15 +145,8 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 		return nil, fmt.Errorf("-preemptor: there is no pod %s/%s in the input; %w", namespace, name, whichPod(dump, dump.PendingPods()))
 	}
 	template, ok := dump.Template(kind, namespace, name)
-	switch {
-	case c.node != "" && (kind == "pod" || groupKinds[kind] != ""):
-		return nil, fmt.Errorf("-node: pins the pod of a workload or a made-up one, not a %s of the input", kind)
-	case !slices.Contains(workloadKinds, kind):
-		return nil, fmt.Errorf("-preemptor: %q is not a kind that can want to run: %s", parts[0], wantingKinds)
-	case !ok:
+	if !ok {
 		return nil, fmt.Errorf("-preemptor: there is no %s %s/%s in the input", kind, namespace, name)
-	case kind == "daemonset" && c.node == "":
-		return nil, fmt.Errorf("-preemptor: a DaemonSet has a pod for each node; say which with -node")
 	}
 	pod, err := template.Pod(c.node)
 	if err != nil {
