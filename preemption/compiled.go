@@ -42,8 +42,8 @@ type compiled struct {
 	chunkSize    int  // 0: see the constant
 	probe        bool // the answer does not tell what would help
 
-	tools     *sync.Pool // of *podTools, for the units, ladders and budgets as they are
-	slotTools *sync.Pool // of *slotTools, likewise
+	tools      *sync.Pool // of *podTools, for the units, ladders and budgets as they are
+	countTools *sync.Pool // of the buffers for counting, likewise
 }
 
 // podTools is what the search for a lone pod needs beyond its question; it is used
@@ -133,7 +133,7 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 	if wrong != nil {
 		return nil, wrong
 	}
-	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, slotTools: &sync.Pool{}}
+	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, countTools: &sync.Pool{}}
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
 		if err := strict(slices.Concat(c.warnings(), quota.allWarnings())); err != nil {
@@ -192,7 +192,7 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (_ *Result, err error) 
 	}
 	if q.tree != nil {
 		s := countGang(q)
-		defer s.putSlotsBack()
+		defer s.endCount()
 		return s.run()
 	}
 	r := newPodSearch(q).run()

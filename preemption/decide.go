@@ -90,7 +90,7 @@ func (c *compiled) decide(p Preemptor, quota *quotaModel) (_ Decision, err error
 
 func (q *question) decideGang() (Decision, error) {
 	s := countGang(q)
-	defer s.putSlotsBack()
+	defer s.endCount()
 	s.brief = true
 	r, err := s.run()
 	if err != nil {

@@ -150,8 +150,8 @@ func (s *gangSearch) clearedBy(*plan) []PodRef { return nil }
 
 // victims spells out the victims of p, each with the check that its return fails.
 func (s *gangSearch) victims(p *plan) []Victim {
-	if p.counted {
-		return s.slots.tell(p)
+	if p.counted != nil {
+		return s.tellCounted(p)
 	}
 	s.equip()
 	for _, u := range p.victims {

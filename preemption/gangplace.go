@@ -78,8 +78,8 @@ func (s *gangSearch) fitsIn(domains []domain.Domain) *domain.Domain {
 			return nil
 		}
 		return &domains[0]
-	case s.slots != nil:
-		d := s.slots.fitsIn(domains)
+	case s.counting != nil:
+		d := s.counting.Fit(domains)
 		if d != nil {
 			s.equip()
 			s.place(d, domain.Pack{}, nil, false)

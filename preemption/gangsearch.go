@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/counting"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -26,11 +27,11 @@ type gangSearch struct {
 	inside  []bool  // by unit: potential victim of the domain that is looked at
 	charged []int32 // by unit: what its loss adds to the violations
 
-	slots   *slotSearch // nil if members can't be counted
-	counted int         // checks that counting stands for
-	brief   bool        // only verdict, domain and score are asked for
-	shares  int         // among so many domains the checks for better placements are shared out
-	each    bool        // the plan of every domain is asked for
+	counting *counting.Search // nil if members can't be counted
+	counted  int              // checks that counting stands for
+	brief    bool             // only verdict, domain and score are asked for
+	shares   int              // among so many domains the checks for better placements are shared out
+	each     bool             // the plan of every domain is asked for
 
 	best     *plan
 	room     int // for so many members at most there would be room, where it is not enough
@@ -52,9 +53,7 @@ type plan struct {
 	score   victims.Score
 	steps   []Step // how it came about, for the trace
 
-	counted bool       // by a slotSearch
-	spots   []spot     // then: where the members go
-	losses  slotLosses // and the victims, once they are needed: see slotSearch.settle
+	counted *counting.Plan // that it was made of; nil if trials found it
 }
 
 type rejectedDomain struct {
@@ -78,8 +77,7 @@ func newGangSearch(q *question) *gangSearch {
 // countGang returns the search that counts members where that comes to the same.
 func countGang(q *question) *gangSearch {
 	s := bareGangSearch(q)
-	s.slots = s.newSlotSearch()
-	if s.slots == nil {
+	if s.counting = s.newCount(); s.counting == nil {
 		s.equip()
 	}
 	return s
@@ -155,9 +153,7 @@ func (s *gangSearch) run() (*Result, error) {
 		s.rejected, s.traces = nil, nil
 		s.stats.Domains, s.shares = len(domains), s.numUsable(domains)
 		s.evaluateAll(domains)
-		if s.slots != nil && !s.brief {
-			s.slots.settleAll()
-		}
+		s.settleAll()
 		if s.best != nil {
 			return s.feasible(), nil
 		}
@@ -172,13 +168,13 @@ func (s *gangSearch) numUsable(domains []domain.Domain) int {
 		return 1
 	}
 	usable := func(n cluster.NodeID) bool {
-		if s.slots == nil {
+		if s.counting == nil {
 			return s.trial.Usable(n)
 		}
 		offers := s.ix.Allocatable(n)
-		return s.slots.admits(n) && s.members[0].Resources(offers, offers).OK()
+		return s.counting.Admits(n) && s.members[0].Resources(offers, offers).OK()
 	}
-	if s.slots == nil {
+	if s.counting == nil {
 		s.equip()
 	}
 	num := 0
@@ -192,13 +188,14 @@ func (s *gangSearch) numUsable(domains []domain.Domain) int {
 
 // evaluateAll looks for the plan that disrupts least, in order of the domains.
 func (s *gangSearch) evaluateAll(domains []domain.Domain) {
-	var outs []slotOutcome
-	if s.slots != nil {
-		outs = s.slots.evaluate(domains)
+	var outs []counting.Outcome
+	if s.counting != nil {
+		s.counting.Brief = s.brief
+		outs = s.counting.Evaluate(domains, s.shares)
 	}
 	for i := range domains {
-		if outs != nil && outs[i].counted {
-			s.slots.adopt(&domains[i], outs[i])
+		if outs != nil && !outs[i].ByTrials {
+			s.adopt(&domains[i], &outs[i])
 		} else {
 			s.evaluate(&domains[i])
 		}

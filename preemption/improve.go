@@ -6,14 +6,12 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/counting"
 )
 
 // searchChecks is how many feasibility checks one question may spend on placements
 // beyond those that the placers find. Steps, not seconds: the same answer everywhere.
 const searchChecks = 50_000
-
-// climbNodes is how many nodes a member is tried on when it is moved.
-const climbNodes = 32
 
 // improve looks for placements that disrupt less than the best so far: at every
 // placement where they are few, otherwise at those that a few moves away from the
@@ -222,7 +220,7 @@ func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
 	}
 	slices.SortStableFunc(list, func(x, y offer) int { return x.price.Compare(y.price) })
 	var nodes []cluster.NodeID
-	for _, o := range list[:min(climbNodes, len(list))] {
+	for _, o := range list[:min(counting.ClimbNodes, len(list))] {
 		nodes = append(nodes, o.node)
 	}
 	return nodes

@@ -24,7 +24,7 @@ func (c *compiled) fork() *compiled {
 		options: c.options, rules: c.rules, traits: c.traits, ix: c.ix.Fork(), live: true, ranking: c.ranking,
 		hard: c.hard, unknown: c.unknown, limits: c.limits, spent: c.spent, quota: c.quota,
 		searchChecks: c.searchChecks, goroutines: c.goroutines, chunkSize: c.chunkSize,
-		tools: &sync.Pool{}, slotTools: &sync.Pool{},
+		tools: &sync.Pool{}, countTools: &sync.Pool{},
 	}
 	f.pods.forkOf(&c.pods, f.ix)
 	f.groups.forkOf(&c.groups, f.ix)
@@ -159,7 +159,7 @@ func (s *sides) dropLadder() {
 // anew forgets what was remembered of the ladder and the budgets of s.
 func (c *compiled) anew(s *sides) {
 	s.shapes.reset()
-	c.tools, c.slotTools = &sync.Pool{}, &sync.Pool{}
+	c.tools, c.countTools = &sync.Pool{}, &sync.Pool{}
 }
 
 // setNode puts n in place of the node of its name.

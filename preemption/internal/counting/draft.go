@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"math"
@@ -8,14 +8,14 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// slotPlan is a placement with what it costs.
-type slotPlan struct {
+// draft is a placement with what it costs.
+type draft struct {
 	seq    []int32 // where the members go, in order
 	spots  []spot
 	price  domain.Price
 	start  int64 // the earliest among the most important of those who go, once that was needed
 	known  bool  // start is
-	losses slotLosses
+	losses losses
 	tried  int // where units have several pods: how many units were looked at
 }
 
@@ -27,8 +27,8 @@ type spot struct {
 }
 
 // weigh prices a placement; nil if it costs more than the best so far.
-func (t *slotTry) weigh(seq []int32) *slotPlan {
-	p := &slotPlan{seq: seq, price: domain.Free, spots: t.spots(seq)}
+func (t *attempt) weigh(seq []int32) *draft {
+	p := &draft{seq: seq, price: domain.Free, spots: t.spots(seq)}
 	for i := range p.spots {
 		s := &p.spots[i]
 		s.cost = t.cost(s.at, s.k)
@@ -41,7 +41,7 @@ func (t *slotTry) weigh(seq []int32) *slotPlan {
 }
 
 // spots counts members by node, nodes in order of their first.
-func (t *slotTry) spots(seq []int32) []spot {
+func (t *attempt) spots(seq []int32) []spot {
 	t.touched = t.touched[:0]
 	for _, at := range seq {
 		if t.count[at]++; t.count[at] == 1 {
@@ -57,7 +57,7 @@ func (t *slotTry) spots(seq []int32) []spot {
 }
 
 // started is the start that the score of p tells.
-func (t *slotTry) started(p *slotPlan) int64 {
+func (t *attempt) started(p *draft) int64 {
 	if p.known {
 		return p.start
 	}
@@ -71,7 +71,7 @@ func (t *slotTry) started(p *slotPlan) int64 {
 }
 
 // score is what p costs as a score.
-func (p *slotPlan) score() victims.Score {
+func (p *draft) score() victims.Score {
 	s := victims.Score{Violations: int(p.price.Violations), Highest: math.MinInt32, Started: math.MaxInt64}
 	if p.price.Pods > 0 {
 		s.Highest, s.Sum, s.Pods, s.Started = int32(p.price.Highest), p.price.Sum, int(p.price.Pods), p.start

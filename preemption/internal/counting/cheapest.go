@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ func (c *nodeCost) offer() domain.SeatOffer {
 // findCheapest finds the nodes on which a first member costs least, at least so many
 // if there are. Without budgets the columns settle for most nodes that they are not
 // among them: somebody more important has to go there than on so many others.
-func (t *slotTry) findCheapest(wanted int) {
-	column, exact := t.ladder.Levels().Column(t.priority)
+func (t *attempt) findCheapest(wanted int) {
+	column, exact := t.Columns.Levels().Column(t.Priority)
 	if !t.harmful {
 		lowest := sort.Search(column, func(c int) bool { return t.roomsIn(c, wanted) })
 		column, exact = lowest, exact || lowest < column
@@ -60,28 +60,28 @@ func (t *slotTry) findCheapest(wanted int) {
 
 // priceFirsts prices the first member on every node of costs. Many in the only domain
 // are shared out among goroutines.
-func (t *slotTry) priceFirsts() {
+func (t *attempt) priceFirsts() {
 	t.firsts = zeroed(t.firsts, len(t.slots))
-	price := func(tools *slotTools, list []nodeCost) {
+	price := func(tools *tools, list []nodeCost) {
 		for i := range list {
 			c := &list[i]
 			c.cost = tools.seats.Cost(t.node(c.at), 1)
 			t.firsts[c.at] = c.cost
 		}
 	}
-	if len(t.costs) < parallelCosts || t.stats.Domains > 1 { // domains are shared out themselves
-		price(t.slotTools, t.costs)
+	if len(t.costs) < parallelCosts || t.domains > 1 { // domains are shared out themselves
+		price(t.tools, t.costs)
 		return
 	}
 	const parts = 8
-	t.share(parts, true, func(tools *slotTools, i int) {
+	t.share(parts, true, func(tools *tools, i int) {
 		tools.seats.Charge(t.harms)
 		price(tools, t.costs[len(t.costs)*i/parts:len(t.costs)*(i+1)/parts])
 	})
 }
 
 // cost is what has to go on a node for k members.
-func (t *slotTry) cost(at, k int32) columns.Cost {
+func (t *attempt) cost(at, k int32) columns.Cost {
 	if k == 1 && len(t.firsts) > 0 && t.firsts[at] != (columns.Cost{}) {
 		return t.firsts[at]
 	}
@@ -90,7 +90,7 @@ func (t *slotTry) cost(at, k int32) columns.Cost {
 
 // roomsIn reports whether on at least wanted nodes there is room for a member in a
 // column.
-func (t *slotTry) roomsIn(column, wanted int) bool {
+func (t *attempt) roomsIn(column, wanted int) bool {
 	for i := range t.parts {
 		s := &t.parts[i]
 		if wanted -= bits.OnesCount64(s.block.Fit(t.seats.One(), column, s.room)); wanted <= 0 {

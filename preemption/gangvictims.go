@@ -1,44 +1,53 @@
 package preemption
 
 import (
+	"cmp"
+	"runtime"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
-// telling spells out the victims of a plan, each with the check that its return
-// fails, which is a matter of its node.
+// parallelVictims is from how many victims on goroutines pay: below a tenth of a
+// millisecond there is nothing to share.
+const parallelVictims = 4000
+
+// telling spells out the victims of a plan that was counted, each with the check that its
+// return fails, which is a matter of its node.
 type telling struct {
-	*slotSearch
+	*question
 	list  []Victim
 	pods  []VictimPod
 	names []string // of budgets, of which victims have parts
 }
 
-func (f *slotSearch) tell(p *plan) []Victim {
-	t := &telling{slotSearch: f, list: make([]Victim, len(p.victims)), pods: make([]VictimPod, len(p.victims))}
-	f.counted += len(p.victims)
-	losses := p.losses.list
-	at := make([]int32, len(losses)) // by number of the loss: which victim it is
+func (s *gangSearch) tellCounted(p *plan) []Victim {
+	t := &telling{question: s.question, list: make([]Victim, len(p.victims)), pods: make([]VictimPod, len(p.victims))}
+	s.counted += len(p.victims)
+	at := p.counted.ByNode()
 	covers := 0
-	for i, loss := range losses {
-		at[loss.Mark>>1] = int32(i)
-		covers += len(f.budgets.Of(f.units.Unit(loss.Unit).Pods[0]))
+	for _, u := range p.victims {
+		covers += len(s.budgets.Of(s.units.Unit(u).Pods[0]))
 	}
 	if covers > 0 {
-		for b := range cluster.BudgetID(f.ix.NumBudgets()) {
-			f.budgetName(b) // known from now on, to whoever asks
+		for b := range cluster.BudgetID(s.ix.NumBudgets()) {
+			s.budgetName(b) // known from now on, to whoever asks
 		}
 	}
 	const parts = 16
-	f.share(parts, len(at) >= parallelVictims, func(_ *slotTools, i int) {
+	workers := min(cmp.Or(s.goroutines, runtime.GOMAXPROCS(0)), parts)
+	if len(at) < parallelVictims {
+		workers = 1
+	}
+	ranges.Take(parts, workers, func(_, i int) {
 		part := *t
 		part.names = make([]string, 0, covers/parts)
 		first, end := len(at)*i/parts, len(at)*(i+1)/parts
-		for loss, i := range at[first:end] { // node by node, as their pods lie in memory
-			part.victim(p, i, p.losses.short[first+loss])
+		for loss, i := range at[first:end] {
+			part.victim(p, i, p.counted.Short(first+loss))
 		}
 	})
 	return t.list

@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"cmp"
@@ -10,10 +10,10 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// slotTry is the work of a slotSearch on one domain. Nodes are positions in it.
-type slotTry struct {
-	*slotSearch
-	*slotTools
+// attempt is the work of a Search on one domain. Nodes are positions in it.
+type attempt struct {
+	*Search
+	*tools
 	domain *domain.Domain
 
 	potential int                                   // how many potential victims there are
@@ -23,48 +23,42 @@ type slotTry struct {
 	joint     bool                                  // some units have several pods
 	shared    bool                                  // some potential victims have
 	cheapest  []nodeCost                            // nodes in order of what the first member there costs; not all
-	top       *slotPlan                             // the best so far
+	top       *draft                                // the best so far
 	checks    int
 }
 
-func (t *slotTry) node(at int32) cluster.NodeID { return t.domain.Nodes[at] }
+func (t *attempt) node(at int32) cluster.NodeID { return t.domain.Nodes[at] }
 
 // numBelow is how many potential victims there are on a node.
-func (t *slotTry) numBelow(at int32) int {
-	units, _ := t.ladder.NumBelow(t.node(at), t.priority)
+func (t *attempt) numBelow(at int32) int {
+	units, _ := t.Columns.NumBelow(t.node(at), t.Priority)
 	return units
 }
 
-// run is tryDomain and evaluate of gangSearch.
-func (t *slotTry) run() (out slotOutcome, ok bool) {
-	defer func() { t.discharge(); out.checks = t.checks }()
+// run looks for the plan that disrupts least.
+func (t *attempt) run() (out Outcome) {
+	defer func() { t.discharge(); out.Checks = t.checks }()
 	room, ok := t.measure()
-	if !ok {
-		return slotOutcome{}, false
-	}
-	if t.joint && !t.countsJoint() {
-		return slotOutcome{}, false
+	if !ok || t.joint && !t.countsJoint() {
+		return Outcome{ByTrials: true}
 	}
 	if t.potential == 0 {
-		return slotOutcome{why: domain.Reason{Check: noVictims, Detail: t.whyNobodyIn(t.domain)}}, true
+		return Outcome{Refusal: NoVictims}
 	}
-	out.evaluated = true
-	k := int(min(room, int64(len(t.members))))
-	if k < t.leaf.Need() {
-		out.room, out.why = k, domain.Reason{Check: noPlacement}
-		return out, true
+	k := int(min(room, int64(len(t.Members))))
+	if k < t.Gang.Need() {
+		return Outcome{Refusal: NoPlacement, Room: k}
 	}
 	if t.fewWays(k) {
-		return out, false
+		return Outcome{ByTrials: true}
 	}
 	t.charge()
-	if t.rules.mobile {
+	if t.Mobile {
 		t.moving(k)
 	} else {
 		t.still(k)
 	}
-	out.plan = t.plan()
-	return out, true
+	return Outcome{Plan: t.plan()}
 }
 
 // grown returns list with room for n, all zero if it was.
@@ -76,13 +70,13 @@ func grown[T any](list []T, n int) []T {
 }
 
 // fewWays reports whether there are so few placements of k members that all of them
-// are looked at; see improve.
-func (t *slotTry) fewWays(k int) bool {
-	if !t.improves() {
+// are looked at, by trials.
+func (t *attempt) fewWays(k int) bool {
+	if !t.Improves {
 		return false
 	}
-	limit := t.searchChecks / t.shares / (1 + t.potential)
-	all := len(t.members)
+	limit := t.Checks / t.shares / (1 + t.potential)
+	all := len(t.Members)
 	ways := make([]int, all+1) // how many ways there are to place so many
 	ways[0] = 1
 	for _, slots := range t.slots {
@@ -94,7 +88,7 @@ func (t *slotTry) fewWays(k int) bool {
 			}
 		}
 	}
-	if k == all && t.rules.members != MinCount {
+	if k == all && !t.Fewest {
 		return ways[all] <= limit
 	}
 	sum := 0
@@ -104,16 +98,11 @@ func (t *slotTry) fewWays(k int) bool {
 	return sum <= limit
 }
 
-// improves reports whether placements beyond those of the placers are looked at.
-func (t *slotTry) improves() bool {
-	return !t.rules.mobile && (t.options.Placement == "" || t.options.Placement == PlaceLeastDisruption)
-}
-
 // still tries the placements of k members by each placer, and those around the best.
-func (t *slotTry) still(k int) {
+func (t *attempt) still(k int) {
 	var before []int32
 	checks := 0
-	for _, placer := range t.placers() {
+	for _, placer := range t.Placers {
 		var seq []int32
 		switch placer.(type) {
 		case domain.LeastDisruption:
@@ -139,14 +128,14 @@ func (t *slotTry) still(k int) {
 		}
 		checks += t.checks
 	}
-	if budget := t.searchChecks / t.shares; !t.joint && t.improves() && t.potential <= budget {
+	if budget := t.Checks / t.shares; !t.joint && t.Improves && t.potential <= budget {
 		t.climb(budget)
 	}
 }
 
 // consider keeps p, which is known not to cost more than the best so far, if it is
 // better.
-func (t *slotTry) consider(p *slotPlan) {
+func (t *attempt) consider(p *draft) {
 	if t.checks += p.tried; !t.joint {
 		for _, s := range p.spots {
 			t.checks += t.numBelow(s.at) // each of them is tried
@@ -157,42 +146,60 @@ func (t *slotTry) consider(p *slotPlan) {
 	}
 }
 
-// beats reports whether p is better than the best so far; see attemptAt.better.
-func (t *slotTry) beats(p *slotPlan) bool {
+// beats reports whether p is better than the best so far.
+func (t *attempt) beats(p *draft) bool {
 	if c := p.price.Compare(t.top.price); c != 0 {
 		return c < 0
 	}
 	if c := cmp.Compare(t.started(t.top), t.started(p)); c != 0 {
 		return c < 0
 	}
-	return slices.CompareFunc(t.sorted(p), t.sorted(t.top), func(a, b victims.Marked) int { return -t.units.Compare(a.Unit, b.Unit) }) < 0
+	return slices.CompareFunc(t.sorted(p), t.sorted(t.top), func(a, b victims.Marked) int { return -t.Units.Compare(a.Unit, b.Unit) }) < 0
 }
 
 // sorted are the losses of p, most important first.
-func (t *slotTry) sorted(p *slotPlan) []victims.Marked {
+func (t *attempt) sorted(p *draft) []victims.Marked {
 	if p.losses.list == nil {
-		p.losses = t.lossesOn(t.slotTools, t.domain, p.spots)
+		p.losses = t.lossesOn(t.tools, t.domain, p.spots)
 	}
-	p.losses.sort(t.units, &t.sorter)
+	p.losses.sort(t.Units, &t.sorter)
 	return p.losses.list
 }
 
 // plan spells out the best plan.
-func (t *slotTry) plan() *plan {
+func (t *attempt) plan() *Plan {
 	top := t.top
-	if !t.brief || t.stats.Domains > 1 { // else nobody looks at it
+	if !t.Brief || t.domains > 1 { // else nobody looks at it
 		t.started(top)
 	}
-	if t.harmful && !t.brief && top.losses.list == nil {
-		top.losses = t.lossesOn(t.slotTools, t.domain, top.spots) // as long as it is known who harms
+	if t.harmful && !t.Brief && top.losses.list == nil {
+		top.losses = t.lossesOn(t.tools, t.domain, top.spots) // as long as it is known who harms
 	}
-	p := &plan{domain: *t.domain, counted: !t.joint, score: top.score(), spots: top.spots, losses: top.losses}
-	if t.joint && !t.brief { // trials tell why they can't return
+	p := &Plan{Domain: *t.domain, Joint: t.joint, Score: top.score(), spots: top.spots, losses: top.losses}
+	if t.joint && !t.Brief { // trials tell why they can't return
 		p.setVictims(t.sorted(top))
 	}
-	p.places = make([]domain.Assignment, len(top.seq))
+	p.Places = make([]domain.Assignment, len(top.seq))
 	for i, at := range top.seq {
-		p.places[i] = domain.Assignment{Member: t.leaf.Members[i], Node: t.node(at)}
+		p.Places[i] = domain.Assignment{Member: t.Gang.Members[i], Node: t.node(at)}
 	}
 	return p
 }
+
+// LeastJoint places as many members as fit in d where least has to go for each of them,
+// as long as that is counted where units have several pods: for tests, which place them
+// by trials, too.
+func (f *Search) LeastJoint(d *domain.Domain) (nodes []cluster.NodeID) {
+	t := &attempt{Search: f, tools: f.tools, domain: d}
+	room, ok := t.measure()
+	if k := min(room, int64(len(t.Members))); ok && t.shared && k > 0 && int(k) >= t.Gang.Need() {
+		t.charge()
+		for _, at := range t.leastJoint(int(k)) {
+			nodes = append(nodes, t.node(at))
+		}
+	}
+	return nodes
+}
+
+// CountedJoint reports whether a plan was counted where units have several pods: for tests.
+func (f *Search) CountedJoint() bool { return f.tools.joint.giving != nil }

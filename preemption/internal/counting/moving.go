@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"math"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/heaps"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// slotMoving gives back while the members may move, so that slots are what counts.
+// moving gives back while the members may move, so that slots are what counts.
 // Who returns and takes no slot away returns whatever happens elsewhere; those who do
 // take some are looked at in order of importance.
-type slotMoving struct {
-	*slotTry
+type moving struct {
+	*attempt
 	*movingTools
 	need    int64 // slots that have to stay
 	total   int64 // and those there are
@@ -21,7 +22,7 @@ type slotMoving struct {
 	harmful bool // the pass over those whose loss violates a budget
 }
 
-// movingTools are the buffers of a slotMoving; they are used again.
+// movingTools are the buffers of a moving; they are used again.
 type movingTools struct {
 	nodes []movingNode
 	rooms []uint64 // by position: see movingNode.open
@@ -44,13 +45,13 @@ type movingUnit struct {
 }
 
 // moving is the reprieve of k members that may move.
-func (t *slotTry) moving(k int) {
-	m := &slotMoving{slotTry: t, movingTools: &t.slotTools.moving, need: int64(k)}
-	if t.rules.members == MinCount {
-		m.need = int64(t.leaf.Need())
+func (t *attempt) moving(k int) {
+	m := &moving{attempt: t, movingTools: &t.tools.moving, need: int64(k)}
+	if t.Fewest {
+		m.need = int64(t.Gang.Need())
 	}
 	t.checks += t.potential // each of them is tried
-	t.top = &slotPlan{price: domain.Free, start: math.MaxInt64, known: true}
+	t.top = &draft{price: domain.Free, start: math.MaxInt64, known: true}
 	m.nodes, m.rooms = zeroed(m.nodes, len(t.slots)), m.rooms[:0]
 	for at, slots := range t.slots {
 		n := &m.nodes[at]
@@ -68,14 +69,14 @@ func (t *slotTry) moving(k int) {
 			t.top.seq = append(t.top.seq, int32(at))
 		}
 	}
-	if !t.brief {
+	if !t.Brief {
 		t.top.spots = t.spots(t.top.seq)
 		t.top.losses = m.losses()
 	}
 }
 
 // pass decides on those whose loss violates a budget, or on the others.
-func (m *slotMoving) pass(harmful bool) {
+func (m *moving) pass(harmful bool) {
 	m.harmful, m.queue = harmful, m.queue[:0]
 	for at := range m.nodes {
 		n := &m.nodes[at]
@@ -87,7 +88,7 @@ func (m *slotMoving) pass(harmful bool) {
 			m.queue = append(m.queue, m.unit(int32(at)))
 		}
 	}
-	compare := func(a, b *movingUnit) int { return m.units.CompareImportance(&a.Importance, &b.Importance) }
+	compare := func(a, b *movingUnit) int { return m.Units.CompareImportance(&a.Importance, &b.Importance) }
 	if m.single() {
 		m.returnMost(compare)
 	} else {
@@ -111,13 +112,13 @@ func (m *slotMoving) pass(harmful bool) {
 }
 
 // single reports whether every node of the queue has one slot.
-func (m *slotMoving) single() bool {
+func (m *moving) single() bool {
 	return !slices.ContainsFunc(m.queue, func(u movingUnit) bool { return m.nodes[u.at].slots > 1 })
 }
 
 // returnMost lets as many units return as there are slots to spare, on nodes that have
 // one each: they need not be put in order for that.
-func (m *slotMoving) returnMost(compare func(a, b *movingUnit) int) {
+func (m *moving) returnMost(compare func(a, b *movingUnit) int) {
 	spare := int(min(m.total-m.need, int64(len(m.queue))))
 	selectLeast(m.queue, spare, compare)
 	for _, u := range m.queue[:spare] {
@@ -128,12 +129,12 @@ func (m *slotMoving) returnMost(compare func(a, b *movingUnit) int) {
 }
 
 // unit is the one at next.
-func (m *slotMoving) unit(at int32) movingUnit {
-	return movingUnit{m.units.Importance(m.ladder.Unit(m.node(at), m.nodes[at].next)), at}
+func (m *moving) unit(at int32) movingUnit {
+	return movingUnit{m.Units.Importance(m.Columns.Unit(m.node(at), m.nodes[at].next)), at}
 }
 
 // openUp notes what is free on a node before the unit at next.
-func (m *slotMoving) openUp(at int32) {
+func (m *moving) openUp(at int32) {
 	n, node := &m.nodes[at], m.node(at)
 	if n.open {
 		return
@@ -150,7 +151,7 @@ func (m *slotMoving) openUp(at int32) {
 
 // advance returns units on a node until one takes slots away, and reports whether
 // there is one.
-func (m *slotMoving) advance(at int32) bool {
+func (m *moving) advance(at int32) bool {
 	n, node := &m.nodes[at], m.node(at)
 	if !n.open {
 		n.next = m.seats.Stops(node, n.slots)
@@ -170,7 +171,7 @@ func (m *slotMoving) advance(at int32) bool {
 }
 
 // decide lets the unit at next stay if enough slots are left then.
-func (m *slotMoving) decide(at int32) {
+func (m *moving) decide(at int32) {
 	n, node, spare := &m.nodes[at], m.node(at), m.total-m.need
 	n.decided = true
 	if n.slots == 1 && spare > 0 {
@@ -190,7 +191,7 @@ func (m *slotMoving) decide(at int32) {
 }
 
 // finish decides on everybody who is left on a node, where no slot is to spare.
-func (m *slotMoving) finish(at int32) {
+func (m *moving) finish(at int32) {
 	n, node := &m.nodes[at], m.node(at)
 	if n.decided {
 		for more := true; more; more = m.advance(at) {
@@ -199,7 +200,7 @@ func (m *slotMoving) finish(at int32) {
 		return
 	}
 	n.over = true // its slots hold members; who returns beside these is a matter of the node
-	if m.brief && m.stats.Domains == 1 {
+	if m.Brief && m.domains == 1 {
 		m.top.price.Add(m.seats.Cost(node, n.slots).Price())
 		return
 	}
@@ -208,9 +209,64 @@ func (m *slotMoving) finish(at int32) {
 	}
 }
 
-func (m *slotMoving) words() int { return len(m.seats.One().Words) }
+func (m *moving) words() int { return len(m.seats.One().Words) }
 
-func (m *slotMoving) room(at int32) []uint64 {
+func (m *moving) room(at int32) []uint64 {
 	words := m.words()
 	return m.rooms[int(at)*words:][:words]
+}
+
+// lostRung is a unit that goes.
+type lostRung struct {
+	at    int32
+	rung  victims.Rung
+	harms bool
+}
+
+// lose notes that the unit on a rung goes.
+func (m *moving) lose(at int32, g victims.Rung, harms bool) {
+	rungs, p := m.Columns.AtSimple(m.node(at)), m.top
+	own := int64(rungs.Owns[g])
+	if own > p.price.Highest {
+		p.price.Highest, p.start = own, math.MaxInt64
+	}
+	if own == p.price.Highest {
+		p.start = min(p.start, int64(rungs.Started[g]))
+	}
+	p.price.Sum += own + 1<<31
+	p.price.Pods++
+	if harms {
+		p.price.Violations++
+	}
+	if !m.Brief {
+		m.lost = append(m.lost, lostRung{at, g, harms})
+	}
+}
+
+// losses are those who go; the members are seated.
+func (m *moving) losses() (l losses) {
+	for _, s := range m.top.spots {
+		m.count[s.at] = s.k
+	}
+	l.list, l.short = make([]victims.Marked, 0, len(m.lost)), make([]columns.Shortage, 0, len(m.lost))
+	last := int32(-1)
+	for _, x := range m.lost {
+		why := columns.Shortage{Alone: true}
+		if k := int64(m.count[x.at]); k > 0 {
+			switch n := m.node(x.at); {
+			case x.at == last:
+			case m.nodes[x.at].over:
+				m.seats.Victims(n, k)
+			default:
+				m.seats.Beside(n, k, m.room(x.at))
+			}
+			last = x.at
+			why = m.seats.Short(x.rung)
+		}
+		l.add(m.Columns.Unit(m.node(x.at), x.rung), x.harms, why)
+	}
+	for _, s := range m.top.spots {
+		m.count[s.at] = 0
+	}
+	return l
 }

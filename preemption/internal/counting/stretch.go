@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"math/bits"
@@ -27,8 +27,8 @@ func (s *stretch) position(i int) int32 {
 func (s *stretch) node(i int) cluster.NodeID { return s.base + cluster.NodeID(i) }
 
 // divide divides nodes into stretches and appends the parts to list.
-func (f *slotSearch) divide(list []stretch, nodes []cluster.NodeID) []stretch {
-	blocks := f.ladder.Levels().Blocks()
+func (f *Search) divide(list []stretch, nodes []cluster.NodeID) []stretch {
+	blocks := f.Columns.Levels().Blocks()
 	anywhere := f.member.Anywhere()
 	for at := 0; at < len(nodes); {
 		n := nodes[at]
@@ -44,7 +44,7 @@ func (f *slotSearch) divide(list []stretch, nodes []cluster.NodeID) []stretch {
 			look &^= s.block.Open
 		}
 		for ; look != 0; look &= look - 1 {
-			if i := bits.TrailingZeros64(look); !f.admits(s.node(i)) {
+			if i := bits.TrailingZeros64(look); !f.Admits(s.node(i)) {
 				s.plain &^= 1 << i
 			}
 		}

@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 
 // further offers one more member on the node of o, which is taken; see
 // [victims.Offers.Price].
-func (t *slotTry) further(o domain.SeatOffer) domain.SeatOffer {
+func (t *attempt) further(o domain.SeatOffer) domain.SeatOffer {
 	o.K++
 	o.Price = t.seats.More(t.node(o.At), int64(o.K))
 	return o
@@ -19,8 +19,8 @@ func (t *slotTry) further(o domain.SeatOffer) domain.SeatOffer {
 // priority of the plan is not above that of the next cheapest node, only nodes whose
 // first seat is among the k cheapest come into question. It gets above where a seat that
 // violates fewer budgets takes somebody more important; then all of them do.
-func (t *slotTry) least(k int) []int32 {
-	t.findCheapest(max(k, climbNodes))
+func (t *attempt) least(k int) []int32 {
+	t.findCheapest(max(k, ClimbNodes))
 	t.offers.Reset(domain.Free.Highest)
 	firsts := t.cheapest
 	seq := make([]int32, 0, k)
@@ -55,7 +55,7 @@ func (t *slotTry) least(k int) []int32 {
 }
 
 // roomiest orders the nodes that have slots: most of them first, then by number.
-func (t *slotTry) roomiest() []int32 {
+func (t *attempt) roomiest() []int32 {
 	t.order = t.order[:0]
 	even := true
 	for at, slots := range t.slots {
@@ -71,7 +71,7 @@ func (t *slotTry) roomiest() []int32 {
 }
 
 // pack places k members as [domain.Pack] does.
-func (t *slotTry) pack(k int) []int32 {
+func (t *attempt) pack(k int) []int32 {
 	seq := make([]int32, 0, k)
 	for _, at := range t.roomiest() {
 		for range min(t.slots[at], int64(k-len(seq))) {
@@ -82,7 +82,7 @@ func (t *slotTry) pack(k int) []int32 {
 }
 
 // spread places k members as [domain.Spread] does.
-func (t *slotTry) spread(k int) []int32 {
+func (t *attempt) spread(k int) []int32 {
 	seq := make([]int32, 0, k)
 	order := t.roomiest()
 	for round := int64(0); len(seq) < k; round++ {

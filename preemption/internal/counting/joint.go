@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"math/bits"
@@ -10,14 +10,14 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// slotJoint places members in a domain where units have pods on several nodes, so that
+// joint places members in a domain where units have pods on several nodes, so that
 // whoever goes for a member on one node is gone on the others, too.
-type slotJoint struct {
-	*slotTry
+type joint struct {
+	*attempt
 	*jointTools
 }
 
-// jointTools are the buffers of a slotJoint; they are used again.
+// jointTools are the buffers of a joint; they are used again.
 type jointTools struct {
 	seen    []int32 // by unit: the number of the count in which it was
 	counts  int32
@@ -40,29 +40,29 @@ type bookedNode struct {
 
 // countJoint counts the potential victims on node n that were not counted in this domain
 // before; ok is false if there is more to them than their numbers of pods.
-func (t *slotTry) countJoint(n cluster.NodeID) (units int, ok bool) {
-	if !t.ladder.Joint(n) {
+func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
+	if !t.Columns.Joint(n) {
 		return 0, false
 	}
-	j := &t.slotTools.joint
+	j := &t.tools.joint
 	if !t.joint {
 		t.joint = true
-		j.seen = grown(j.seen, t.units.Len())
+		j.seen = grown(j.seen, t.Units.Len())
 		j.counts++
 		if j.losses == nil {
-			j.losses = victims.NewLosses(t.units)
+			j.losses = victims.NewLosses(t.Units)
 		}
 		j.losses.Forget()
 	}
-	at := t.ladder.At(n)
-	first, end := at.Below(t.priority)
+	at := t.Columns.At(n)
+	first, end := at.Below(t.Priority)
 	for g := first; g < end; g++ {
 		if at.Pods == nil || at.Pods[g] < 2 {
 			units++
 			continue
 		}
 		t.shared = true
-		if u := t.ladder.Unit(n, g); j.seen[u] != j.counts {
+		if u := t.Columns.Unit(n, g); j.seen[u] != j.counts {
 			j.seen[u] = j.counts
 			units++
 		}
@@ -72,15 +72,15 @@ func (t *slotTry) countJoint(n cluster.NodeID) (units int, ok bool) {
 
 // countsJoint reports whether plans are found as trials find them where units have
 // several pods: those around the best are for trials.
-func (t *slotTry) countsJoint() bool {
-	return t.shared && !t.rules.mobile && !(t.improves() && t.potential <= t.searchChecks/t.shares)
+func (t *attempt) countsJoint() bool {
+	return t.shared && !t.Mobile && !(t.Improves && t.potential <= t.Checks/t.shares)
 }
 
 // leastJoint is least where units have several pods: nodes become cheaper when members
 // elsewhere have made units go that are here, too.
-func (t *slotTry) leastJoint(k int) []int32 {
-	j := &slotJoint{t, &t.slotTools.joint}
-	j.broken, j.nodes = grown(j.broken, t.units.Len()), j.nodes[:0]
+func (t *attempt) leastJoint(k int) []int32 {
+	j := &joint{t, &t.tools.joint}
+	j.broken, j.nodes = grown(j.broken, t.Units.Len()), j.nodes[:0]
 	j.queue.Reset(domain.Free.Highest)
 	j.booked, j.fresh = grown(j.booked, len(t.slots)), grown(j.fresh, len(t.slots))
 	for at, slots := range t.slots {
@@ -104,7 +104,7 @@ func (t *slotTry) leastJoint(k int) []int32 {
 }
 
 // next takes the node on which one more member costs least.
-func (j *slotJoint) next() int32 {
+func (j *joint) next() int32 {
 	for {
 		least, _ := j.queue.Least()
 		if int64(j.on(least.At)) == j.slots[least.At] {
@@ -124,7 +124,7 @@ func (j *slotJoint) next() int32 {
 }
 
 // on is how many members are on a node.
-func (j *slotJoint) on(at int32) int32 {
+func (j *joint) on(at int32) int32 {
 	if i := j.booked[at]; i > 0 {
 		return j.nodes[i-1].k
 	}
@@ -135,7 +135,7 @@ var nobody columns.RungSet
 
 // price is what has to go for one more member on a node beyond who has to go for those
 // who are there; see [victims.Offers.Price].
-func (j *slotJoint) price(at int32) domain.Price {
+func (j *joint) price(at int32) domain.Price {
 	k, out := int64(1), &nobody
 	if i := j.booked[at]; i > 0 {
 		k, out = int64(j.nodes[i-1].k)+1, &j.nodes[i-1].out
@@ -146,20 +146,20 @@ func (j *slotJoint) price(at int32) domain.Price {
 
 // take puts a member on a node, and the nodes that become cheaper by that into the queue
 // once more; see [victims.Offers.Taken].
-func (j *slotJoint) take(at int32) {
+func (j *joint) take(at int32) {
 	if j.booked[at] == 0 {
 		j.nodes = append(j.nodes, bookedNode{at: at})
 		j.booked[at] = int32(len(j.nodes))
 	}
 	b, n := &j.nodes[j.booked[at]-1], j.node(at)
-	pods := j.ladder.At(n).Pods
-	each(&b.out, pods, func(g victims.Rung) { j.broken[j.ladder.Unit(n, g)]-- })
+	pods := j.Columns.At(n).Pods
+	each(&b.out, pods, func(g victims.Rung) { j.broken[j.Columns.Unit(n, g)]-- })
 	b.k++
 	before := b.out
 	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
 	j.reached = j.reached[:0]
 	each(&b.out, pods, func(g victims.Rung) {
-		u := j.ladder.Unit(n, g)
+		u := j.Columns.Unit(n, g)
 		if j.broken[u]++; j.broken[u] > 1 {
 			return
 		}
@@ -188,9 +188,9 @@ func each(set *columns.RungSet, pods []int32, f func(victims.Rung)) {
 }
 
 // reachFrom notes the nodes of the domain, other than n, on which unit u has pods.
-func (j *slotJoint) reachFrom(u victims.UnitID, n cluster.NodeID) {
-	for _, p := range j.units.Unit(u).Pods {
-		on := j.ix.NodeOf(p)
+func (j *joint) reachFrom(u victims.UnitID, n cluster.NodeID) {
+	for _, p := range j.Units.Unit(u).Pods {
+		on := j.Index.NodeOf(p)
 		if on == n || on == cluster.NoNode {
 			continue
 		}
@@ -202,13 +202,13 @@ func (j *slotJoint) reachFrom(u victims.UnitID, n cluster.NodeID) {
 }
 
 // giveBack is weigh where units have several pods.
-func (t *slotTry) giveBack(seq []int32) *slotPlan {
-	j := &t.slotTools.joint
+func (t *attempt) giveBack(seq []int32) *draft {
+	j := &t.tools.joint
 	if j.giving == nil {
-		j.giving = columns.NewJoint(t.seats, t.units, j.losses)
+		j.giving = columns.NewJoint(t.seats, t.Units, j.losses)
 	}
 	j.giving.Reset()
-	p := &slotPlan{seq: seq, spots: t.spots(seq), known: true}
+	p := &draft{seq: seq, spots: t.spots(seq), known: true}
 	for _, s := range p.spots {
 		j.giving.Add(t.node(s.at), int64(s.k))
 	}
@@ -216,17 +216,17 @@ func (t *slotTry) giveBack(seq []int32) *slotPlan {
 	p.price, p.start, p.tried = j.giving.Price, j.giving.Started, j.giving.Tried
 	p.losses.list = append([]victims.Marked{}, j.giving.Lost...)
 	if len(p.losses.list) > 0 { // the score tells of the first of them, the price of all
-		first := t.units.Unit(t.mostImportant(p.losses.list)).Pods[0]
-		p.price.Highest = int64(t.ix.Priority(first))
+		first := t.Units.Unit(t.mostImportant(p.losses.list)).Pods[0]
+		p.price.Highest = int64(t.Index.Priority(first))
 	}
 	return p
 }
 
 // mostImportant is the first of list, which is not empty, in order of importance.
-func (t *slotTry) mostImportant(list []victims.Marked) victims.UnitID {
-	most := t.units.Importance(list[0].Unit)
+func (t *attempt) mostImportant(list []victims.Marked) victims.UnitID {
+	most := t.Units.Importance(list[0].Unit)
 	for _, m := range list[1:] {
-		if i := t.units.Importance(m.Unit); t.units.CompareImportance(&i, &most) < 0 {
+		if i := t.Units.Importance(m.Unit); t.Units.CompareImportance(&i, &most) < 0 {
 			most = i
 		}
 	}

@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"slices"
@@ -6,10 +6,13 @@ import (
 	"github.com/preempt-go/preempt/domain"
 )
 
+// ClimbNodes is how many nodes a member is tried on when it is moved.
+const ClimbNodes = 32
+
 // climb moves members of the best plan to other nodes, one of a node's or all of
-// them, as long as that helps and budget lasts; see attemptAt.climb.
-func (t *slotTry) climb(budget int) {
-	targets := t.cheapest[:min(climbNodes, len(t.cheapest))]
+// them, as long as that helps and budget lasts.
+func (t *attempt) climb(budget int) {
+	targets := t.cheapest[:min(ClimbNodes, len(t.cheapest))]
 	for {
 		from := t.top
 		if !t.moveOne(from, targets, &budget) {
@@ -19,7 +22,7 @@ func (t *slotTry) climb(budget int) {
 }
 
 // moveOne tries the moves away from plan from, and stops at the first that helps.
-func (t *slotTry) moveOne(from *slotPlan, targets []nodeCost, budget *int) bool {
+func (t *attempt) moveOne(from *draft, targets []nodeCost, budget *int) bool {
 	for i := range from.spots {
 		for _, to := range targets {
 			if to.at == from.spots[i].at {
@@ -41,7 +44,7 @@ func (t *slotTry) moveOne(from *slotPlan, targets []nodeCost, budget *int) bool 
 
 // tryMove evaluates the plan from with k of the members of its i-th node on another
 // one, and reports whether that is better.
-func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool {
+func (t *attempt) tryMove(from *draft, i int, k, to int32, budget *int) bool {
 	*budget -= len(from.seq) + t.potential/8
 	there := int32(0)
 	price := domain.Free
@@ -72,7 +75,7 @@ func (t *slotTry) tryMove(from *slotPlan, i int, k, to int32, budget *int) bool 
 			left--
 		}
 	}
-	p := &slotPlan{seq: seq, spots: t.spots(seq), price: price}
+	p := &draft{seq: seq, spots: t.spots(seq), price: price}
 	for j := range p.spots {
 		p.spots[j].cost = t.cost(p.spots[j].at, p.spots[j].k)
 	}

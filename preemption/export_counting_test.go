@@ -45,7 +45,7 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 	if _, err = search.run(); err != nil {
 		return nil, nil, false, err
 	}
-	return counted, tried, search.slots != nil && search.trial == nil && search.slots.tools.joint.giving != nil, nil
+	return counted, tried, search.counting != nil && search.trial == nil && search.counting.CountedJoint(), nil
 }
 
 // LeastBothWays places a gang in the first domain where least has to go for each member,
@@ -65,17 +65,10 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 		return nil, nil, false, err
 	}
 	d, search := &levels[0][0], countGang(q)
-	if search.slots == nil {
+	if search.counting == nil {
 		return nil, nil, false, nil
 	}
-	t := &slotTry{slotSearch: search.slots, slotTools: search.slots.tools, domain: d}
-	room, ok := t.measure()
-	if k := min(room, int64(len(q.members))); ok && t.shared && k > 0 && int(k) >= q.tree.Need() {
-		t.charge()
-		for _, at := range t.leastJoint(int(k)) {
-			counted = append(counted, t.node(at))
-		}
-	}
+	counted = search.counting.LeastJoint(d)
 	g := newGangSearch(q)
 	potential := g.potential(d)
 	for _, u := range potential {
@@ -103,7 +96,7 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	if err != nil || q.tree == nil {
 		return false, err
 	}
-	return countGang(q).slots != nil, nil
+	return countGang(q).counting != nil, nil
 }
 
 // PreemptInChunks is PreemptOn with the nodes in chunks of that size.

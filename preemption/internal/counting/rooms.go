@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"math/bits"
@@ -7,13 +7,13 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// fitsIn returns the first of domains where most members fit with everybody in
+// Fit returns the first of domains where most members fit with everybody in
 // place; nil if not enough of them do anywhere.
-func (f *slotSearch) fitsIn(domains []domain.Domain) *domain.Domain {
+func (f *Search) Fit(domains []domain.Domain) *domain.Domain {
 	most, at := int64(0), (*domain.Domain)(nil)
-	all := int64(len(f.members))
+	all := int64(len(f.Members))
 	for i := range domains {
-		if room := f.freeIn(domains[i].Nodes, all); room >= int64(f.leaf.Need()) && room > most {
+		if room := f.freeIn(domains[i].Nodes, all); room >= int64(f.Gang.Need()) && room > most {
 			most, at = room, &domains[i]
 		}
 	}
@@ -21,7 +21,7 @@ func (f *slotSearch) fitsIn(domains []domain.Domain) *domain.Domain {
 }
 
 // freeIn is how many members fit on nodes with everybody in place, at most most.
-func (f *slotSearch) freeIn(nodes []cluster.NodeID, most int64) (room int64) {
+func (f *Search) freeIn(nodes []cluster.NodeID, most int64) (room int64) {
 	f.tools.stretches = f.divide(f.tools.stretches[:0], nodes)
 	for i := range f.tools.stretches {
 		s := &f.tools.stretches[i]
@@ -29,7 +29,7 @@ func (f *slotSearch) freeIn(nodes []cluster.NodeID, most int64) (room int64) {
 			room += f.tools.seats.SlotsInColumn(s.block, 0, bits.TrailingZeros64(set))
 		}
 		for set := s.nodes & s.block.Odd; set != 0; set &= set - 1 {
-			if n := s.node(bits.TrailingZeros64(set)); f.admits(n) {
+			if n := s.node(bits.TrailingZeros64(set)); f.Admits(n) {
 				room += min(most, f.freeSlots(n))
 			}
 		}
@@ -41,8 +41,8 @@ func (f *slotSearch) freeIn(nodes []cluster.NodeID, most int64) (room int64) {
 }
 
 // freeSlots is how many members fit on node n with everybody in place.
-func (f *slotSearch) freeSlots(n cluster.NodeID) int64 {
-	f.tools.row = append(f.tools.row[:0], f.ix.Free(n)...)
+func (f *Search) freeSlots(n cluster.NodeID) int64 {
+	f.tools.row = append(f.tools.row[:0], f.Index.Free(n)...)
 	if held := f.heldOn(n); held != nil {
 		take(f.tools.row, held, 1)
 	}
@@ -58,9 +58,9 @@ func take(row, request []int64, sign int64) {
 
 // measure counts slots and potential victims, and returns the slots in all; ok is
 // false if trials have to tell.
-func (t *slotTry) measure() (room int64, ok bool) {
+func (t *attempt) measure() (room int64, ok bool) {
 	for _, n := range t.domain.Nodes {
-		units, simple := t.ladder.NumBelow(n, t.priority)
+		units, simple := t.Columns.NumBelow(n, t.Priority)
 		if !simple {
 			if units, ok = t.countJoint(n); !ok {
 				return 0, false
@@ -89,9 +89,9 @@ func zeroed[T any](list []T, n int) []T {
 
 // measurePart counts the slots of s. Most nodes have room for one or for none, which
 // the columns tell of many at once.
-func (t *slotTry) measurePart(s *stretch) (room int64) {
-	all := int64(len(t.members))
-	column, exact := t.ladder.Levels().Column(t.priority)
+func (t *attempt) measurePart(s *stretch) (room int64) {
+	all := int64(len(t.Members))
+	column, exact := t.Columns.Levels().Column(t.Priority)
 	alone := s.nodes & s.block.Odd // those to be looked at one by one
 	if exact {
 		s.room = s.block.Fit(t.seats.One(), column, s.plain)
@@ -110,7 +110,7 @@ func (t *slotTry) measurePart(s *stretch) (room int64) {
 	for ; alone != 0; alone &= alone - 1 {
 		i := bits.TrailingZeros64(alone)
 		n, bit := s.node(i), uint64(1)<<i
-		if s.plain&bit == 0 && !t.admits(n) {
+		if s.plain&bit == 0 && !t.Admits(n) {
 			continue
 		}
 		slots := t.seats.Slots(n)

@@ -1,4 +1,4 @@
-package preemption
+package counting
 
 import (
 	"github.com/preempt-go/preempt/internal/heaps"
@@ -10,20 +10,20 @@ import (
 // charge finds the potential victims whose loss violates a budget. Budgets that are
 // spent, or that allow the loss of all they cover, need no order; the rest is charged
 // by importance.
-func (t *slotTry) charge() {
-	if t.budgets.None() {
+func (t *attempt) charge() {
+	if t.Budgets.None() {
 		return
 	}
 	t.tally.Reset()
 	allowed := false
-	for b := range cluster.BudgetID(t.ix.NumBudgets()) {
+	for b := range cluster.BudgetID(t.Index.NumBudgets()) {
 		allowed = allowed || t.tally.Left(b) > 0
 	}
 	if !allowed && !t.joint { // what is known of a node is known of plain ones
 		t.chargeSpent()
 		return
 	}
-	t.charging, t.contests = zeroed(t.charging, t.ix.NumBudgets()), grown(t.contests, t.ix.NumBudgets())
+	t.charging, t.contests = zeroed(t.charging, t.Index.NumBudgets()), grown(t.contests, t.Index.NumBudgets())
 	for i := range t.contests {
 		t.contests[i] = contest{within: t.contests[i].within[:0]}
 	}
@@ -33,17 +33,17 @@ func (t *slotTry) charge() {
 			t.contests[b].tangled = t.contests[b].tangled || len(ids) > 1
 		}
 	})
-	t.harm = grown(t.harm, t.ix.NumNodes())
+	t.harm = grown(t.harm, t.Index.NumNodes())
 	t.contested, t.places = t.contested[:0], t.places[:0]
 	t.each(func(at place, u victims.UnitID, ids []cluster.BudgetID) {
 		for _, b := range ids {
 			switch left := t.tally.Left(b); {
 			case left <= 0:
-				if t.mark(at); t.budgets.Rule.StopAtFirst {
+				if t.mark(at); t.Budgets.Rule.StopAtFirst {
 					return
 				}
 			case left < t.charging[b] && !t.contests[b].tangled:
-				t.contend(&t.contests[b], int(left), contender{t.units.Importance(u), at})
+				t.contend(&t.contests[b], int(left), contender{t.Units.Importance(u), at})
 			case left < t.charging[b]:
 				t.contested = append(t.contested, victims.Marked{Unit: u, Mark: int32(len(t.places))})
 				t.places = append(t.places, at)
@@ -51,9 +51,9 @@ func (t *slotTry) charge() {
 			}
 		}
 	})
-	t.sorter.Sort(t.units, t.contested)
+	t.sorter.Sort(t.Units, t.contested)
 	for _, m := range t.contested {
-		if t.budgets.Charge(t.tally, t.units.Unit(m.Unit)) > 0 {
+		if t.Budgets.Charge(t.tally, t.Units.Unit(m.Unit)) > 0 {
 			t.mark(t.places[m.Mark])
 		}
 	}
@@ -76,8 +76,8 @@ type contender struct {
 }
 
 // contend lets c into a contest for so many; whom there is no room for does harm.
-func (t *slotTry) contend(in *contest, most int, c contender) {
-	compare := func(a, b *contender) int { return t.units.CompareImportance(&b.Importance, &a.Importance) }
+func (t *attempt) contend(in *contest, most int, c contender) {
+	compare := func(a, b *contender) int { return t.Units.CompareImportance(&b.Importance, &a.Importance) }
 	switch {
 	case len(in.within) < most:
 		in.within = append(in.within, c)
@@ -93,8 +93,8 @@ func (t *slotTry) contend(in *contest, most int, c contender) {
 
 // chargeSpent is charge where every budget is spent: then it does not matter who is
 // charged first, and what is known of a node alone holds.
-func (t *slotTry) chargeSpent() {
-	violating := t.ladder.Violating(t.priority)
+func (t *attempt) chargeSpent() {
+	violating := t.Columns.Violating(t.Priority)
 	for i := range t.parts {
 		s := &t.parts[i]
 		t.harmful = t.harmful || violating.Any(int(s.base/columns.BlockSize))&s.nodes != 0
@@ -111,21 +111,21 @@ type place struct {
 	rung victims.Rung
 }
 
-func (t *slotTry) mark(at place) {
+func (t *attempt) mark(at place) {
 	t.harm[at.node].Add(at.rung)
 	t.harmful = true
 }
 
 // each calls visit for the potential victims that a budget covers.
-func (t *slotTry) each(visit func(place, victims.UnitID, []cluster.BudgetID)) {
+func (t *attempt) each(visit func(place, victims.UnitID, []cluster.BudgetID)) {
 	for _, n := range t.domain.Nodes {
-		if !t.ladder.Budgeted(n) {
+		if !t.Columns.Budgeted(n) {
 			continue
 		}
 		first, end := t.seats.Rungs(n)
 		for g := first; g < end; g++ {
-			u := t.ladder.Unit(n, g)
-			if ids := t.budgets.Of(t.units.Unit(u).Pods[0]); len(ids) > 0 {
+			u := t.Columns.Unit(n, g)
+			if ids := t.Budgets.Of(t.Units.Unit(u).Pods[0]); len(ids) > 0 {
 				visit(place{n, g}, u, ids)
 			}
 		}
@@ -133,7 +133,7 @@ func (t *slotTry) each(visit func(place, victims.UnitID, []cluster.BudgetID)) {
 }
 
 // discharge forgets what charge found.
-func (t *slotTry) discharge() {
+func (t *attempt) discharge() {
 	if t.harmful {
 		t.seats.Charge(nil)
 	}
