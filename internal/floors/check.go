@@ -2,6 +2,7 @@ package floors
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,8 @@ func Check(t *Tree, r Rules) []string {
 	for _, p := range t.Packages {
 		c.floors(p)
 		c.apart(p)
+		c.wordless(p)
+		c.size(p)
 		c.documented(p)
 	}
 	c.signatures()
@@ -30,6 +33,40 @@ type checker struct {
 
 func (c *checker) breach(format string, args ...any) {
 	c.breaches = append(c.breaches, fmt.Sprintf(format, args...))
+}
+
+// wordless checks that a package which leaves words to others makes none.
+func (c *checker) wordless(p *Package) {
+	if !slices.ContainsFunc(c.rules.Wordless, func(root string) bool { return within(p.Dir, root) }) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+		for _, i := range p.Files[name].Imports {
+			if i.Path.Value == `"fmt"` {
+				c.breach("package %s: %s imports fmt, where words are left to others", p.Dir, name)
+			}
+		}
+	}
+}
+
+// size checks that a package has not too many files and lines.
+func (c *checker) size(p *Package) {
+	if c.rules.Files == 0 {
+		return
+	}
+	files, lines := len(p.Files), 0
+	for _, f := range p.Files {
+		lines += c.files.File(f.FileStart).LineCount()
+	}
+	fits := files <= c.rules.Files && lines <= c.rules.Lines
+	switch most, larger := c.rules.Larger[p.Dir]; {
+	case larger && fits:
+		c.breach("package %s: has %d files and %d lines, which need not be listed as larger", p.Dir, files, lines)
+	case larger && files != most:
+		c.breach("package %s: has %d files, listed as larger with %d", p.Dir, files, most)
+	case !larger && !fits:
+		c.breach("package %s: has %d files and %d lines, more than %d and %d", p.Dir, files, lines, c.rules.Files, c.rules.Lines)
+	}
 }
 
 // layout checks the folders: only the allowed ones at the top, nested modules only

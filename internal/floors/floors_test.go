@@ -34,6 +34,9 @@ var good = map[string]string{
 
 	"domain/doc.go":          "// Package domain is floor 2.\npackage domain\n",
 	"domain/trial.go":        "package domain\n\nimport \"github.com/preempt-go/preempt/priority\"\n\n// Best is the best of classes.\nfunc Best(cs []priority.Class) priority.Class { return cs[0] }\n",
+	"domain/third.go":        "package domain\n",
+	"domain/fourth.go":       "package domain\n",
+	"domain/fifth.go":        "package domain\n",
 	"domain/example_test.go": example("domain_test"),
 	"domain/quota/doc.go":    "// Package quota stands above domain.\npackage quota\n",
 	"domain/quota/tree.go":   "package quota\n\nimport _ \"github.com/preempt-go/preempt/domain\"\n",
@@ -73,7 +76,7 @@ func TestCheck(t *testing.T) {
 			want: "package priority: imports disruption, which is not on a lower floor",
 		},
 		"an import of a package that stands above its own folder": {
-			files: map[string]string{"domain/up.go": "package domain\n\nimport _ \"github.com/preempt-go/preempt/domain/quota\"\n"},
+			files: map[string]string{"domain/third.go": "package domain\n\nimport _ \"github.com/preempt-go/preempt/domain/quota\"\n"},
 			want:  "package domain: imports domain/quota, which is not on a lower floor",
 		},
 		"a higher floor through an internal package": {
@@ -97,6 +100,29 @@ func TestCheck(t *testing.T) {
 		"a package without a floor": {
 			files: map[string]string{"victims/doc.go": "// Package victims has its floor taken away.\npackage victims\n"},
 			want:  "package victims: has no floor",
+		},
+		"words where they are left to others": {
+			files: map[string]string{"domain/quota/words.go": "package quota\n\nimport _ \"fmt\"\n"},
+			want:  "package domain/quota: words.go imports fmt, where words are left to others",
+		},
+		"words in a test": {
+			files: map[string]string{"domain/quota/words_test.go": "package quota\n\nimport _ \"fmt\"\n"},
+		},
+		"too many files": {
+			files: map[string]string{"priority/a.go": "package priority\n", "priority/b.go": "package priority\n", "priority/c.go": "package priority\n"},
+			want:  "package priority: has 5 files and 9 lines, more than 4 and 100",
+		},
+		"too many lines": {
+			files: map[string]string{"priority/a.go": "package priority\n" + strings.Repeat("\n", 100)},
+			want:  "package priority: has 3 files and 107 lines, more than 4 and 100",
+		},
+		"a larger package that has grown": {
+			files: map[string]string{"domain/a.go": "package domain\n"},
+			want:  "package domain: has 6 files, listed as larger with 5",
+		},
+		"a larger package that is not any more": {
+			files: map[string]string{"domain/third.go": "", "domain/fourth.go": "", "domain/fifth.go": ""},
+			want:  "package domain: has 2 files and 8 lines, which need not be listed as larger",
 		},
 		"a folder too many": {
 			files: map[string]string{"pkg/readme.txt": "no Go here\n"},
@@ -200,6 +226,7 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			rules := floors.Module()
+			rules.Files, rules.Lines, rules.Larger = 4, 100, map[string]int{"domain": 5}
 			rules.Examples = true
 			if strings.HasPrefix(tc.want, "package victims") {
 				delete(rules.Floor, "victims")

@@ -25,6 +25,16 @@ type Rules struct {
 	// in a slash everything beneath it.
 	Apart map[string][]string
 
+	// Wordless are packages, and those beneath them, that return numbers and leave words
+	// to others: nothing in them imports fmt, tests aside.
+	Wordless []string
+
+	// Files and Lines are the most of a package of the module, tests aside. Larger says
+	// of packages that have outgrown them how many files they have; they may only
+	// shrink, and one that fits again is taken off the list.
+	Files, Lines int
+	Larger       map[string]int
+
 	// Examples asks every public package for a runnable Example.
 	Examples bool
 }
@@ -50,6 +60,9 @@ func Module() Rules {
 			// What checks the answers has nothing from those who gave them but their words.
 			"preemption/check/internal": {"preemption", "preemption/cluster", "domain", "disruption", "priority", "preemption/check/internal/"},
 		},
+		Wordless: []string{"domain/quota", "domain/seating", "preemption/internal", "reprieve"},
+		Files:    40, Lines: 5000,
+		Larger:   map[string]int{"preemption": 79, "preemption/cluster": 46},
 		Examples: true,
 	}
 }
