@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // Loss is what the loss of a unit costs.
@@ -17,14 +18,15 @@ func (us *Units) Loss(u UnitID) Loss {
 	pods := us.Unit(u).Pods
 	l := Loss{Price: domain.Free, Started: math.MaxInt64}
 	for _, p := range pods {
-		prio := int64(us.ix.Priority(p))
+		own := us.ix.Priority(p)
+		prio := int64(own)
 		if prio > l.Price.Highest {
 			l.Price.Highest, l.Started = prio, math.MaxInt64
 		}
 		if prio == l.Price.Highest {
 			l.Started = min(l.Started, us.ix.Started(p))
 		}
-		l.Price.Sum += prio + 1<<31
+		l.Price.Sum += priority.Raised(own)
 	}
 	l.Price.Pods = int64(len(pods))
 	return l

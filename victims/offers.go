@@ -6,6 +6,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // Offers prices room by the units that have to go for it; it implements
@@ -245,9 +246,9 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 		price.Lead = disruption.AddPrices(price.Lead, o.us.Cost(u))
 	}
 	for _, p := range o.us.Unit(u).Pods {
-		prio := int64(o.us.ix.Priority(p))
-		price.Highest = max(price.Highest, prio)
-		price.Sum += prio + 1<<31
+		prio := o.us.ix.Priority(p)
+		price.Highest = max(price.Highest, int64(prio))
+		price.Sum += priority.Raised(prio)
 		price.Pods++
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // Score holds the numbers by which domains are compared, in this order. The rules
@@ -68,7 +69,7 @@ func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
 		s.Cost = disruption.AddPrices(s.Cost, us.CostOf(u, pods))
 		for _, p := range pods {
 			prio := us.ix.Priority(p)
-			s.Sum += int64(prio) + 1<<31 // at most 2^32 a pod and 2^31 pods: no overflow
+			s.Sum += priority.Raised(prio)
 			s.Pods++
 			started := us.ix.Started(p)
 			if prio > highest {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -45,7 +46,7 @@ func (c Cost) Compare(o Cost) int {
 }
 
 // raised is what the loss of a pod of a priority adds to the sum of a Cost.
-func raised(own int32) uint64 { return uint64(int64(own)+1<<31)<<podBits + 1 }
+func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1 }
 
 // Cost is what has to go on node n for k members, at most as many as there is room
 // for with all potential victims gone. O(units).

@@ -3,6 +3,7 @@ package columns
 import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -61,7 +62,7 @@ func (s *Seats) numPods(g victims.Rung) int64 {
 
 // priceOf is what the loss of a pod costs.
 func priceOf(own int32, harms bool) domain.Price {
-	p := domain.Price{Highest: int64(own), Sum: int64(own) + 1<<31, Pods: 1}
+	p := domain.Price{Highest: int64(own), Sum: priority.Raised(own), Pods: 1}
 	if harms {
 		p.Violations = 1
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -200,7 +201,7 @@ nodes:
 				}
 			}
 			score.Pods++
-			if score.Sum += int64(own) + 1<<31; score.Sum > most {
+			if score.Sum += priority.Raised(own); score.Sum > most {
 				continue nodes
 			}
 			if own == score.Highest {

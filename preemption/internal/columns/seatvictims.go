@@ -3,6 +3,7 @@ package columns
 import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -166,7 +167,7 @@ func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
 func (s *Seats) charge(price *domain.Price, g victims.Rung) {
 	own := int64(s.at.Owns[g])
 	price.Highest = max(price.Highest, own)
-	price.Sum += own + 1<<31
+	price.Sum += priority.Raised(int32(own))
 	price.Pods++
 	if s.Harms(s.node, g) {
 		price.Violations++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -162,7 +163,7 @@ func (l *loss) add(g victims.Rung) bool {
 	}
 	l.out = append(l.out, g)
 	l.pods += pods
-	l.sum += uint64(int64(own)+1<<31) * uint64(pods)
+	l.sum += uint64(priority.Raised(own)) * uint64(pods)
 	return l.sum <= l.most && len(l.out) <= l.limit
 }
 

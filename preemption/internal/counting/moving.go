@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -233,7 +234,7 @@ func (m *moving) lose(at int32, g victims.Rung, harms bool) {
 	if own == p.price.Highest {
 		p.start = min(p.start, int64(rungs.Started[g]))
 	}
-	p.price.Sum += own + 1<<31
+	p.price.Sum += priority.Raised(int32(own))
 	p.price.Pods++
 	if harms {
 		p.price.Violations++
