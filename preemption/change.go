@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // The methods of this file change the live model. Setting and removing pods, setting a
@@ -61,7 +63,7 @@ func (pl *Planner) SetTime(now time.Time) error {
 		return err
 	}
 	return pl.change(func(e edit) error {
-		_ = pl.editQuota(func(m *quotaModel) error { m.setTime(cluster.Nanos(now)); return nil })
+		_ = pl.editQuota(func(m *workload.Model) error { m.SetTime(cluster.Nanos(now)); return nil })
 		e.setTime(now)
 		return nil
 	})
@@ -106,9 +108,9 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 		case p == nil:
 			return missing(false, cluster.KindPod, pod.Namespace, pod.Name)
 		case p.Node != "":
-			return fieldError(p, "Node", fmt.Sprintf("%q", p.Node), "empty: the pod runs already", nil)
+			return problems.Pod(p, "Node", fmt.Sprintf("%q", p.Node), "empty: the pod runs already", nil)
 		case !e.hasNode(node):
-			return fieldError(p, "Node", fmt.Sprintf("%q", node), "a node of the planner's cluster", nil)
+			return problems.Pod(p, "Node", fmt.Sprintf("%q", node), "a node of the planner's cluster", nil)
 		}
 		bound := *p
 		bound.Node, bound.NominatedNode = node, ""
@@ -198,7 +200,7 @@ func (pl *Planner) Snapshot() *Snapshot {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	s := pl.snapshot()
-	pl.quota.addTo(s, pl.first)
+	pl.quota.AddTo(s, pl.first)
 	return s
 }
 

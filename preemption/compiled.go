@@ -9,8 +9,10 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -34,8 +36,8 @@ type compiled struct {
 
 	pods   sides // what a lone pod meets
 	groups sides // what a group meets; the same where the rules are the same
-	quota  *quotaModel
-	queued podQuota // what pods hold of it
+	quota  *workload.Model
+	queued workload.Queued // the pods that hold of it
 
 	searchChecks int  // see the constant
 	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
@@ -107,7 +109,7 @@ func (o Options) compileSnapshot(s *Snapshot) (*compiled, error) {
 	if s == nil {
 		s = &Snapshot{}
 	}
-	quota, err := newQuotaModel(s, o.Quota)
+	quota, err := workload.New(s.QuotaObjects(), o.Quota.rules())
 	c, err2 := o.compile(s.Objects(), quota)
 	if err := errors.Join(err2, err); err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (o Options) compileSnapshot(s *Snapshot) (*compiled, error) {
 
 // compile checks objects and compiles them for questions under o. quota may be nil
 // if it could not be compiled.
-func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled, error) {
+func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compiled, error) {
 	wrong := o.validate()
 	ix, err := cluster.NewIndexOf(objects)
 	if err := errors.Join(wrong, err); err != nil {
@@ -136,19 +138,24 @@ func (o Options) compile(objects cluster.Objects, quota *quotaModel) (*compiled,
 	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, countTools: &sync.Pool{}}
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
-		if err := strict(slices.Concat(c.warnings(), quota.allWarnings())); err != nil {
+		quota.Mu.RLock()
+		ws := slices.Concat(c.warnings(), quota.Warnings())
+		quota.Mu.RUnlock()
+		if err := strict(ws); err != nil {
 			return nil, err
 		}
 	}
-	c.findQueued()
+	if quota != nil {
+		c.queued.Find(ix)
+	}
 	return c, nil
 }
 
 // prepare makes c ready for many questions, and for changes as far as it can follow
 // them. Without it units are formed for the kind of preemptor that is asked about.
 func (c *compiled) prepare() {
-	c.live = c.podUnits().follow() && c.options.PreemptionPriority.MaxLead == 0 && c.queued.queued == nil && !c.anyNominatedQueued()
-	c.traits.set(traitQueued, c.queued.queued != nil)
+	c.live = c.podUnits().follow() && c.options.PreemptionPriority.MaxLead == 0 && !c.queued.Any()
+	c.traits.set(traitQueued, c.queued.Running() != nil)
 	c.traits.set(traitWaits, c.ix.Classes().AnyWaits())
 }
 
@@ -171,14 +178,14 @@ func (c *compiled) preempt(p Preemptor) (*Result, error) {
 }
 
 // preemptOn is preempt with the quota as it is in m.
-func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (_ *Result, err error) {
+func (c *compiled) preemptOn(p Preemptor, m *workload.Model) (_ *Result, err error) {
 	defer caught(&err)
-	jobs, err := c.queued.of(c, m)
+	m, err = c.queued.On(c.ix, m)
 	if err != nil {
 		return nil, err
 	}
 	if p.Kind == cluster.KindWorkload {
-		return c.options.preemptWorkload(jobs.quotaModel, p)
+		return c.options.preemptWorkload(m, p)
 	}
 	q, err := c.newQuestion(p)
 	if err != nil {
@@ -188,7 +195,7 @@ func (c *compiled) preemptOn(p Preemptor, m *quotaModel) (_ *Result, err error) 
 		if q.options.Cost.Objective {
 			return nil, &OptionError{"Cost.Objective", "true", "false, as the preemptor needs quota: its rules choose the victims"}
 		}
-		return newQueueSearch(q, jobs, queue).run()
+		return newQueueSearch(q, m, queue).run()
 	}
 	if q.tree != nil {
 		s := countGang(q)
@@ -231,6 +238,18 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 	return s
 }
 
+// base is the rule of eligibility for preemptors without a queue.
+func (c *compiled) base() victims.Eligible {
+	base := c.options.eligible()
+	if c.queued.Running() == nil {
+		return base
+	}
+	if base == nil {
+		base = victims.LowerPriority{EqualAfterSeconds: c.options.Guards.EqualAfterSeconds}
+	}
+	return victims.Unqueued{Base: base, Queued: c.queued.Running()}
+}
+
 func (c *compiled) podUnits() *sides {
 	return c.pods.of(c, c.rules.podUnits, c.rules.podBudgets)
 }
@@ -255,7 +274,7 @@ func refuseBasicAll(ix *cluster.Index) error {
 			})
 		}
 	}
-	return join(errs)
+	return problems.Join(errs)
 }
 
 // strict turns warnings into errors.
@@ -267,7 +286,7 @@ func strict(ws []cluster.Warning) error {
 			Field: w.Field, Value: w.Value, Want: "accepted under Strict (" + w.Text + ")",
 		})
 	}
-	return join(errs)
+	return problems.Join(errs)
 }
 
 // constraints returns those that every question of a lone pod or of a gang checks:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -51,9 +52,9 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 }
 
 // decide is the way of every question that is not decided at once.
-func (c *compiled) decide(p Preemptor, quota *quotaModel) (_ Decision, err error) {
+func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err error) {
 	defer caught(&err)
-	if p.Kind != cluster.KindWorkload && c.queued.queued == nil {
+	if p.Kind != cluster.KindWorkload && c.queued.Running() == nil {
 		q, err := c.newBrief(p)
 		if err != nil {
 			return Decision{}, err

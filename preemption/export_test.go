@@ -4,6 +4,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // PreemptSearching is Preempt with a number of feasibility checks that the search
@@ -124,12 +125,12 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 // answers hold for workloads, which no snapshot tells.
 func (pl *Planner) Anew() (*Planner, error) {
 	fresh, err := NewPlanner(pl.Snapshot(), pl.options)
-	if err != nil || pl.quota.live == nil {
+	if err != nil {
 		return fresh, err
 	}
-	return fresh, fresh.changeQuota(func(m *quotaModel) error {
-		for _, h := range pl.quota.live.holds {
-			m.live.hold(m.ix, h)
+	return fresh, fresh.changeQuota(func(m *workload.Model) error {
+		for _, h := range pl.quota.Holds() {
+			m.Hold(h)
 		}
 		return nil
 	})

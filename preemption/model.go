@@ -1,12 +1,12 @@
 package preemption
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/google/btree"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/byname"
 )
 
 // model holds the objects of a cluster by name. Objects are immutable: a change
@@ -24,37 +24,21 @@ type model struct {
 	disruptions []cluster.Disruption // never changed in place
 }
 
-// degree is that of the trees.
-const degree = 32
-
 func newModel(o cluster.Objects) *model {
 	return &model{
-		time:       o.Time,
-		nodes:      tree(o.Nodes, func(a, b *cluster.Node) bool { return a.Name < b.Name }),
-		pods:       tree(o.Pods, func(a, b *cluster.Pod) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		groups:     tree(o.PodGroups, func(a, b *cluster.PodGroup) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		composites: tree(o.CompositePodGroups, func(a, b *cluster.CompositePodGroup) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		budgets:    tree(pointersTo(o.Budgets), func(a, b *Budget) bool { return before(a.Namespace, a.Name, b.Namespace, b.Name) }),
-		classes:    tree(pointersTo(o.PriorityClasses), func(a, b *PriorityClass) bool { return a.Name < b.Name }),
-		namespaces: tree(pointersTo(o.Namespaces), func(a, b *cluster.Namespace) bool { return a.Name < b.Name }),
+		time:   o.Time,
+		nodes:  byname.Tree(o.Nodes, func(a, b *cluster.Node) bool { return a.Name < b.Name }),
+		pods:   byname.Tree(o.Pods, func(a, b *cluster.Pod) bool { return byname.Before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		groups: byname.Tree(o.PodGroups, func(a, b *cluster.PodGroup) bool { return byname.Before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		composites: byname.Tree(o.CompositePodGroups, func(a, b *cluster.CompositePodGroup) bool {
+			return byname.Before(a.Namespace, a.Name, b.Namespace, b.Name)
+		}),
+		budgets:    byname.Tree(byname.Pointers(o.Budgets), func(a, b *Budget) bool { return byname.Before(a.Namespace, a.Name, b.Namespace, b.Name) }),
+		classes:    byname.Tree(byname.Pointers(o.PriorityClasses), func(a, b *PriorityClass) bool { return a.Name < b.Name }),
+		namespaces: byname.Tree(byname.Pointers(o.Namespaces), func(a, b *cluster.Namespace) bool { return a.Name < b.Name }),
 
 		disruptions: o.Disruptions,
 	}
-}
-
-func before(namespace1, name1, namespace2, name2 string) bool {
-	if c := cmp.Compare(namespace1, namespace2); c != 0 {
-		return c < 0
-	}
-	return name1 < name2
-}
-
-func tree[T any](list []*T, less func(a, b *T) bool) *btree.BTreeG[*T] {
-	t := btree.NewG(degree, less)
-	for _, item := range list {
-		t.ReplaceOrInsert(item)
-	}
-	return t
 }
 
 func (m *model) clone() *model {
@@ -67,30 +51,18 @@ func (m *model) clone() *model {
 // objects lists everything in order of name.
 func (m *model) objects() cluster.Objects {
 	return cluster.Objects{
-		Time: m.time, Nodes: all(m.nodes), Pods: all(m.pods),
-		PodGroups: all(m.groups), CompositePodGroups: all(m.composites),
-		Budgets: values(m.budgets), PriorityClasses: values(m.classes), Namespaces: values(m.namespaces), Disruptions: m.disruptions,
+		Time: m.time, Nodes: byname.All(m.nodes), Pods: byname.All(m.pods),
+		PodGroups: byname.All(m.groups), CompositePodGroups: byname.All(m.composites),
+		Budgets: byname.Values(m.budgets), PriorityClasses: byname.Values(m.classes), Namespaces: byname.Values(m.namespaces), Disruptions: m.disruptions,
 	}
-}
-
-func all[T any](t *btree.BTreeG[*T]) []*T {
-	list := make([]*T, 0, t.Len())
-	t.Ascend(func(item *T) bool { list = append(list, item); return true })
-	return list
-}
-
-func values[T any](t *btree.BTreeG[*T]) []T {
-	list := make([]T, 0, t.Len())
-	t.Ascend(func(item *T) bool { list = append(list, *item); return true })
-	return list
 }
 
 // snapshot returns a copy of everything.
 func (m *model) snapshot() *Snapshot {
 	return &Snapshot{
-		Time: m.time, Nodes: values(m.nodes), Pods: values(m.pods),
-		PodGroups: values(m.groups), CompositePodGroups: values(m.composites),
-		Budgets: values(m.budgets), PriorityClasses: values(m.classes), Namespaces: values(m.namespaces), Disruptions: m.disruptions,
+		Time: m.time, Nodes: byname.Values(m.nodes), Pods: byname.Values(m.pods),
+		PodGroups: byname.Values(m.groups), CompositePodGroups: byname.Values(m.composites),
+		Budgets: byname.Values(m.budgets), PriorityClasses: byname.Values(m.classes), Namespaces: byname.Values(m.namespaces), Disruptions: m.disruptions,
 	}
 }
 

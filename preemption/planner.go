@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // Preempt answers the question with the default options. See [Options.Preempt].
@@ -55,7 +56,7 @@ type Planner struct {
 	model *model    // the cluster, where ready is not live and something has changed; else nil
 	ready *compiled // of the cluster as it is; nil after a change that it could not follow
 
-	quota       *quotaModel
+	quota       *workload.Model
 	quotaShared bool // with a fork: cloned before it is changed
 	quotaHeld   bool // its lock is held, until what it has become is shown
 }
@@ -66,7 +67,7 @@ type Planner struct {
 // the other, and a reader that waits for the lock of a cluster waits for one change.
 type moment struct {
 	ready *compiled
-	quota *quotaModel
+	quota *workload.Model
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
@@ -105,7 +106,7 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	r, err := c.preemptOn(p, quota)
 	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
 		s := newModel(c.ix.Objects()).snapshot()
-		quota.addTo(s, pl.first)
+		quota.AddTo(s, pl.first)
 		answered(s, pl.options, p, r)
 	}
 	return r, err
@@ -113,7 +114,7 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 
 // hold returns the compiled form of the cluster as it is, and its quota, for a
 // question, which then calls release.
-func (pl *Planner) hold() (*compiled, *quotaModel, error) {
+func (pl *Planner) hold() (*compiled, *workload.Model, error) {
 	for {
 		now := pl.shown.Load()
 		if now.ready == nil {
@@ -125,7 +126,7 @@ func (pl *Planner) hold() (*compiled, *quotaModel, error) {
 		if now.ready.live {
 			now.ready.use.RLock()
 		}
-		now.quota.mu.RLock()
+		now.quota.Mu.RLock()
 		if pl.shown.Load() == now {
 			return now.ready, now.quota, nil
 		}
@@ -134,8 +135,8 @@ func (pl *Planner) hold() (*compiled, *quotaModel, error) {
 }
 
 // release ends the use of what hold returned.
-func release(c *compiled, m *quotaModel) {
-	m.mu.RUnlock()
+func release(c *compiled, m *workload.Model) {
+	m.Mu.RUnlock()
 	if c.live {
 		c.use.RUnlock()
 	}
@@ -148,7 +149,7 @@ func (pl *Planner) show() {
 	}
 	if pl.quotaHeld {
 		pl.quotaHeld = false
-		pl.quota.mu.Unlock()
+		pl.quota.Mu.Unlock()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -95,7 +96,7 @@ func (q *question) namedPod(p Preemptor) error {
 	}
 	pod := q.ix.Pod(id)
 	if pod.Node != "" {
-		return fieldError(pod, "Node", fmt.Sprintf("%q", pod.Node), "empty: the preemptor runs already", nil)
+		return problems.Pod(pod, "Node", fmt.Sprintf("%q", pod.Node), "empty: the preemptor runs already", nil)
 	}
 	return q.lonePod(pod, id)
 }
@@ -107,7 +108,7 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 	q.priority, q.policy = e.Priority, e.Policy
 	if q.rules.membersWait && pod.Group != "" &&
 		q.ix.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
-		err = errors.Join(err, fieldError(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil))
+		err = errors.Join(err, problems.Pod(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil))
 	}
 	return err
 }
@@ -116,7 +117,7 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
 	e, err := q.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
 	if err != nil {
-		return e, fieldError(pod, "Class", fmt.Sprintf("%q", pod.Class), "a priority class of the snapshot", err)
+		return e, problems.Pod(pod, "Class", fmt.Sprintf("%q", pod.Class), "a priority class of the snapshot", err)
 	}
 	return e, nil
 }
@@ -150,7 +151,7 @@ func (q *question) checkMembers() error {
 			errs = append(errs, err)
 		}
 	}
-	return join(errs)
+	return problems.Join(errs)
 }
 
 // checkClass complains if the group's class is not in the snapshot.
@@ -187,7 +188,7 @@ func (q *question) give(placement map[string]string) error {
 		delete(left, name)
 		n := q.ix.NodeByName(node)
 		if n == cluster.NoNode {
-			errs = append(errs, fieldError(m.Pod, "Placement", fmt.Sprintf("%q", node), "a node of the snapshot", nil))
+			errs = append(errs, problems.Pod(m.Pod, "Placement", fmt.Sprintf("%q", node), "a node of the snapshot", nil))
 			continue
 		}
 		q.given = append(q.given, domain.Assignment{Member: domain.MemberID(i), Node: n})
@@ -198,19 +199,12 @@ func (q *question) give(placement map[string]string) error {
 			Want: "a pending pod of the preemptor, as namespace/name",
 		})
 	}
-	return join(errs)
+	return problems.Join(errs)
 }
 
 func unknownPreemptor(p Preemptor, want string) error {
 	return &cluster.FieldError{
 		Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
 		Field: "Name", Value: fmt.Sprintf("%q", p.Name), Want: want,
-	}
-}
-
-func fieldError(pod *cluster.Pod, field, value, want string, err error) error {
-	return &cluster.FieldError{
-		Kind: string(cluster.KindPod), Namespace: pod.Namespace, Name: pod.Name,
-		Field: field, Value: value, Want: want, Err: err,
 	}
 }

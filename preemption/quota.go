@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -38,6 +40,18 @@ const (
 	LessThanOrEqualToFinalShare = reprieve.LessThanOrEqualToFinalShare
 	LessThanInitialShare        = reprieve.LessThanInitialShare
 )
+
+// rules are the options as the room of workloads heeds them.
+func (o QuotaOptions) rules() workload.Rules {
+	r := workload.Rules{Precision: quota.Exact}
+	if o.KueueFloat {
+		r.Precision = quota.KueueFloat
+	}
+	if o.FairSharing != nil {
+		r.Fair, r.Strategies = true, o.FairSharing.Strategies
+	}
+	return r
+}
 
 func (o QuotaOptions) validate(ps *optionProblems) {
 	if o.FairSharing == nil {

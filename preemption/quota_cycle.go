@@ -1,13 +1,10 @@
 package preemption
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
-	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // Cycle answers for several workloads at once, such as the heads of all queues,
@@ -30,17 +27,22 @@ import (
 // planned with what the earlier ones leave.
 func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 	fork := pl.Fork()
-	line, err := fork.lineUp(heads)
+	var line []workload.Head
+	err := fork.withQuota(func(m *workload.Model) (err error) {
+		line, err = m.LineUp(heads)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	results := make([]*Result, 0, len(heads))
 	for len(line) > 0 {
-		i, err := fork.nextHead(line)
+		next := 0
+		err := fork.withQuota(func(m *workload.Model) error { next = m.Next(line); return nil })
 		if err != nil {
 			return nil, err
 		}
-		r, err := fork.Preempt(line[i].preemptor)
+		r, err := fork.Preempt(line[next].Preemptor)
 		if err != nil {
 			return nil, err
 		}
@@ -51,190 +53,23 @@ func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 				return nil, fmt.Errorf("preemption: cycle: %w", err)
 			}
 		}
-		line = slices.Delete(line, i, i+1)
+		line = slices.Delete(line, next, next+1)
 	}
 	return results, nil
 }
 
-// head is a workload that takes part in a cycle, with what it takes if it is alone.
-type head struct {
-	preemptor Preemptor
-	w         *Workload
-	queue     cluster.QuotaID // NoQuota: of none that admits
-	request   []cluster.ColumnAmount
-	level     int
-}
-
-// jobs calls f with everybody who holds quota, workloads and pods, as things are.
-func (pl *Planner) jobs(f func(j *jobs) error) error {
+// withQuota calls f with everybody who holds quota, workloads and pods, as things are.
+func (pl *Planner) withQuota(f func(m *workload.Model) error) error {
 	c, quota, err := pl.hold()
 	if err != nil {
 		return err
 	}
 	defer release(c, quota)
-	j, err := c.queued.of(c, quota)
+	m, err := c.queued.On(c.ix, quota)
 	if err != nil {
 		return err
 	}
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	return f(j)
-}
-
-// lineUp finds the heads and sorts them as if there were no shares. The error joins what is
-// wrong with each of them, in an order that does not depend on theirs.
-func (pl *Planner) lineUp(heads []Preemptor) (line []head, err error) {
-	err = pl.jobs(func(j *jobs) error {
-		var errs []error
-		seen := map[PodRef]bool{}
-		for _, p := range heads {
-			h, err := j.headOf(p, seen)
-			line, errs = append(line, h), append(errs, err)
-		}
-		return inOrder(errs)
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(line, func(a, b head) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), a.compare(&b))
-	})
-	return line, nil
-}
-
-// inOrder joins errors, in order of their texts; nil if there is none.
-func inOrder(errs []error) error {
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
-}
-
-// headOf finds a head, which is not one of those seen.
-func (m *quotaModel) headOf(p Preemptor, seen map[PodRef]bool) (head, error) {
-	if p.Kind != cluster.KindWorkload {
-		return head{}, &cluster.FieldError{
-			Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
-			Field: "Kind", Value: fmt.Sprintf("%q", p.Kind), Want: "Workload",
-		}
-	}
-	w, err := m.findWorkload(p)
-	if err != nil {
-		return head{}, err
-	}
-	ref := PodRef{w.Namespace, w.Name}
-	if seen[ref] {
-		return head{}, workloadError(w, "Name", fmt.Sprintf("%q", w.Name), "a head once only")
-	}
-	seen[ref] = true
-	return m.head(p, w)
-}
-
-// head looks what w takes if it is alone.
-func (m *quotaModel) head(p Preemptor, w *Workload) (head, error) {
-	h := head{preemptor: p, w: w, queue: cluster.NoQuota}
-	q, refused, err := m.queueOf(w)
-	if err != nil || refused != "" {
-		return h, err
-	}
-	h.queue = q
-	a := m.assigner(w, q)
-	out := a.assign(a.full())
-	h.request, _ = out.question()
-	h.level = out.level
-	return h, nil
-}
-
-// compare puts higher priority first, then age, then the name.
-func (h *head) compare(o *head) int {
-	return cmp.Or(
-		cmp.Compare(int64(o.w.Priority)+int64(o.w.Boost), int64(h.w.Priority)+int64(h.w.Boost)),
-		cmp.Compare(cluster.Ordered(h.w), cluster.Ordered(o.w)),
-		cmp.Compare(h.w.Namespace, o.w.Namespace), cmp.Compare(h.w.Name, o.w.Name))
-}
-
-// nextHead is the position of the head that is next, as things stand.
-func (pl *Planner) nextHead(line []head) (next int, err error) {
-	if pl.options.Quota.FairSharing == nil {
-		return 0, nil
-	}
-	err = pl.jobs(func(j *jobs) error {
-		usage := j.usage.Clone()
-		if j.live != nil {
-			j.account(usage, &Workload{})
-		}
-		t := &headTournament{m: j.quotaModel, usage: usage, line: line, best: make([]int, j.tree.NumHolders())}
-		next = t.winner()
-		return nil
-	})
-	return next, err
-}
-
-// headTournament finds the head whose side would have the lowest share, cohort by
-// cohort.
-type headTournament struct {
-	m     *quotaModel
-	usage *quota.Usage
-	line  []head
-	best  []int // by holder: the head that wins there; -1: none
-}
-
-// winner is that of the first tree, in order of the names of the roots; heads of no
-// queue come first.
-func (t *headTournament) winner() int {
-	for h := range t.best {
-		t.best[h] = -1
-	}
-	for i := range t.line {
-		h := &t.line[i]
-		if h.queue == cluster.NoQuota {
-			return i
-		}
-		if b := t.best[h.queue]; b < 0 || h.compare(&t.line[b]) < 0 {
-			t.best[h.queue] = i
-		}
-	}
-	first, name := -1, ""
-	for h := range cluster.QuotaID(t.m.tree.NumHolders()) {
-		if t.m.tree.Parent(h) != cluster.NoQuota {
-			continue
-		}
-		if i := t.winnerOf(h); i >= 0 && (first < 0 || t.m.ix.Name(h) < name) {
-			first, name = i, t.m.ix.Name(h)
-		}
-	}
-	return first
-}
-
-// winnerOf is the head that wins below holder h, -1 if there is none.
-func (t *headTournament) winnerOf(h cluster.QuotaID) int {
-	for _, below := range [2][]cluster.QuotaID{t.m.tree.Cohorts(h), t.m.tree.Queues(h)} {
-		for _, child := range below {
-			i := t.winnerOf(child)
-			if i >= 0 && (t.best[h] < 0 || t.beats(h, i, t.best[h])) {
-				t.best[h] = i
-			}
-		}
-	}
-	return t.best[h]
-}
-
-// beats reports whether head a goes before head b among those below cohort h.
-func (t *headTournament) beats(h cluster.QuotaID, a, b int) bool {
-	x, y := &t.line[a], &t.line[b]
-	if p, q := t.borrows(x), t.borrows(y); p != q {
-		return q
-	}
-	s, o := t.shareWith(h, x), t.shareWith(h, y)
-	return cmp.Or(s.Compare(&o), x.compare(y)) < 0
-}
-
-func (t *headTournament) borrows(h *head) bool {
-	return slices.ContainsFunc(h.request, func(c cluster.ColumnAmount) bool { return t.usage.Borrows(h.queue, c.Column, c.Amount) })
-}
-
-// shareWith is the share of h's side of a cohort with h running.
-func (t *headTournament) shareWith(cohort cluster.QuotaID, h *head) quota.Share {
-	t.usage.Add(h.queue, h.request)
-	defer t.usage.Remove(h.queue, h.request)
-	return t.usage.Share(t.m.tree.Below(cohort, h.queue), t.m.precision())
+	m.Mu.RLock()
+	defer m.Mu.RUnlock()
+	return f(m)
 }

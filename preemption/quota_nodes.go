@@ -1,12 +1,12 @@
 package preemption
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -26,7 +26,7 @@ const (
 // flavors of its queue, and for each over the domains among the flavor's nodes.
 type queueSearch struct {
 	*question
-	jobs  *jobs
+	model *workload.Model
 	local string
 	w     *Workload // the preemptor as a workload
 	queue cluster.QuotaID
@@ -67,8 +67,8 @@ func (q *question) queue() string {
 	return pod.Queue
 }
 
-func newQueueSearch(q *question, j *jobs, local string) *queueSearch {
-	s := &queueSearch{question: q, jobs: j, local: local, gang: newGangSearch(q), counts: map[string]int{}}
+func newQueueSearch(q *question, m *workload.Model, local string) *queueSearch {
+	s := &queueSearch{question: q, model: m, local: local, gang: newGangSearch(q), counts: map[string]int{}}
 	s.gang.runner.Whole = true // a workload goes whole
 	return s
 }
@@ -113,14 +113,14 @@ func (s *queueSearch) enter() (*Result, error) {
 	first := s.members[0].Pod
 	s.w = &Workload{Namespace: first.Namespace, Name: first.Name, Queue: s.local, Priority: s.priority}
 	for _, m := range s.members {
-		s.w.Created = earliest(s.w.Created, m.Pod.Created)
+		s.w.Created = workload.Earliest(s.w.Created, m.Pod.Created)
 	}
-	q, refused, err := s.jobs.queueOf(s.w)
+	q, refused, err := s.model.QueueOf(s.w)
 	if err != nil {
 		return nil, err
 	}
-	if refused != "" {
-		return s.result(NotEligible, refused), nil
+	if refused != workload.NotRefused {
+		return s.result(NotEligible, refusal(s.model, s.w, refused)), nil
 	}
 	s.queue = q
 	return nil, nil
@@ -129,11 +129,11 @@ func (s *queueSearch) enter() (*Result, error) {
 func (s *queueSearch) result(v Verdict, message string) *Result {
 	r := &Result{
 		Verdict: v, Message: message, Preemptor: s.asked,
-		Warnings: slices.Concat(s.ix.Warnings(), s.jobs.warnings(), s.jobs.odd), Stats: s.gang.stats,
+		Warnings: slices.Concat(s.ix.Warnings(), s.model.Warnings(), s.model.Pods.Odd), Stats: s.gang.stats,
 	}
 	r.Stats.Exact, r.Stats.Trials = false, s.gang.trial.Checks
 	if s.w != nil && s.queue != cluster.NoQuota && v != NotEligible {
-		r.Quota = &QuotaResult{ClusterQueue: s.jobs.ix.Name(s.queue)}
+		r.Quota = &QuotaResult{ClusterQueue: s.model.Index.Name(s.queue)}
 	}
 	return r
 }
@@ -152,33 +152,33 @@ func (s *queueSearch) domains() ([][]domain.Domain, error) {
 
 // search returns a search over usage of its own; what the preemptor's own pods
 // expect does not count.
-func (s *queueSearch) search() *quotaSearch {
-	qs := s.jobs.search(s.w, s.queue)
+func (s *queueSearch) search() *workload.Search {
+	qs := s.model.Search(s.w, s.queue)
 	own := map[cluster.PodID]bool{}
 	for _, m := range s.members {
 		own[m.ID] = true
 	}
-	for _, job := range s.jobs.expected {
-		if own[job.pods[0]] {
-			qs.usage.Remove(job.r.Queue, job.r.Usage)
+	for _, e := range s.model.Pods.Expected {
+		if own[e.Pods[0]] {
+			qs.Usage.Remove(e.Queue, e.Usage)
 		}
 	}
-	spare := func(job *podJob) bool { // members that run already, and what a guard keeps, are no victims
-		return s.tree != nil && s.tree.ID != cluster.NoGroup && s.jobs.groupOf(job.pods[0]) == s.tree.ID ||
-			slices.ContainsFunc(job.pods, s.guardsPod)
+	spare := func(pods []cluster.PodID) bool { // members that run already, and what a guard keeps, are no victims
+		return s.tree != nil && s.tree.ID != cluster.NoGroup && s.model.Pods.GroupOf(pods[0]) == s.tree.ID ||
+			slices.ContainsFunc(pods, s.guardsPod)
 	}
 	if s.own == nil {
 		s.own = map[*cluster.Reservation]bool{}
-		for r, job := range s.jobs.of {
-			if spare(job) {
+		for r, pods := range s.model.Pods.Of {
+			if spare(pods) {
 				s.own[r] = true
 			}
 		}
 	}
-	if qs.search.Gone == nil {
-		qs.search.Gone = s.own
+	if qs.Gone == nil {
+		qs.Gone = s.own
 	} else {
-		maps.Copy(qs.search.Gone, s.own)
+		maps.Copy(qs.Gone, s.own)
 	}
 	return qs
 }
@@ -195,8 +195,8 @@ func (s *queueSearch) guardsPod(p cluster.PodID) bool {
 // fits answers if the preemptor has quota and a place as things are; else nil.
 func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
 	qs := s.search()
-	defer s.jobs.keep(qs)
-	if !qs.usage.Fits(s.queue, o.request, true) {
+	defer s.model.Keep(qs)
+	if !qs.Usage.Fits(s.queue, o.request, true) {
 		return nil
 	}
 	s.anyQuota = true
@@ -207,7 +207,7 @@ func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
 				s.gang.trial.UnplaceTo(0)
 				continue
 			}
-			r := s.result(Fits, "fits in "+d.Name+" and in the quota of "+s.jobs.ix.Name(s.queue)+" without preemption")
+			r := s.result(Fits, "fits in "+d.Name+" and in the quota of "+s.model.Index.Name(s.queue)+" without preemption")
 			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: s.level(qs, o)})
 			return r
 		}
@@ -216,10 +216,10 @@ func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
 }
 
 // level is how far up the quota of an offer comes from, as usage stands.
-func (s *queueSearch) level(qs *quotaSearch, o *quotaOffer) int {
+func (s *queueSearch) level(qs *workload.Search, o *quotaOffer) int {
 	level := 0
 	for _, c := range o.request {
-		h, _ := qs.usage.BorrowHeight(s.queue, c.Column, c.Amount)
+		h, _ := qs.Usage.BorrowHeight(s.queue, c.Column, c.Amount)
 		level = max(level, h)
 	}
 	return level
@@ -237,31 +237,25 @@ func (s *queueSearch) refuse() *Result {
 	} else if text := s.patience(); text != "" {
 		return s.result(NotEligible, text)
 	}
-	if wait := s.waits(); wait > 0 {
-		return s.result(NotEligible, fmt.Sprintf("it waits %d more seconds before it may evict others", wait))
+	if wait := s.model.Waits(s.w, s.queue); wait > 0 {
+		return s.result(NotEligible, waiting(wait))
 	}
 	return nil
-}
-
-func (s *queueSearch) waits() int64 {
-	return (&assigner{quotaSearch: &quotaSearch{quotaModel: s.jobs.quotaModel}, w: s.w, queue: s.queue}).waits()
 }
 
 // question is what is asked of the quota: every resource is contested, since room
 // may be short where quota is not.
 func (s *queueSearch) quotaQuestion(o *quotaOffer) *reprieve.QuotaQuestion {
-	return &reprieve.QuotaQuestion{
-		Queue: s.queue, Request: o.request, Contested: o.columns,
-		Priority: int64(s.w.Priority), Ordered: cluster.Ordered(s.w),
-	}
+	q := workload.Question(s.w, s.queue, o.request, o.columns)
+	return &q
 }
 
 // tryOffer looks for the plan that disrupts least among the domains of the first
 // round that has one.
 func (s *queueSearch) tryOffer(o *quotaOffer, levels [][]domain.Domain) {
 	qs := s.search()
-	defer s.jobs.keep(qs)
-	if !qs.usage.Fits(s.queue, o.request, true) && len(qs.victims(s.quotaQuestion(o))) == 0 {
+	defer s.model.Keep(qs)
+	if !qs.Usage.Fits(s.queue, o.request, true) && len(qs.Victims(s.quotaQuestion(o))) == 0 {
 		s.counts["no quota in "+s.flavorNames(o)]++
 		return
 	}
@@ -291,18 +285,18 @@ func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
 		return false
 	}
 	qs := s.search()
-	defer s.jobs.keep(qs)
-	qs.search.Place = p
+	defer s.model.Keep(qs)
+	qs.Place = p
 	var list []reprieve.QuotaVictim
-	if !qs.usage.Fits(s.queue, o.request, true) || !p.Fits() {
-		if list = slices.Clone(qs.victims(s.quotaQuestion(o))); len(list) == 0 {
+	if !qs.Usage.Fits(s.queue, o.request, true) || !p.Fits() {
+		if list = slices.Clone(qs.Victims(s.quotaQuestion(o))); len(list) == 0 {
 			s.reject(o, p, "nobody that the queue may evict")
 			s.noteProtected(o, p)
 			return false
 		}
 	}
 	for _, v := range list {
-		qs.usage.Remove(v.Queue, v.Usage)
+		qs.Usage.Remove(v.Queue, v.Usage)
 		p.Remove(v.Reservation)
 	}
 	found := false

@@ -34,12 +34,12 @@ func (s *queueSearch) feasible() *Result {
 	p := s.best
 	list := s.spell(p)
 	if len(list) == 0 {
-		r := s.result(Fits, "fits in "+p.domain.Name+" and in the quota of "+s.jobs.ix.Name(s.queue)+" without preemption")
+		r := s.result(Fits, "fits in "+p.domain.Name+" and in the quota of "+s.model.Index.Name(s.queue)+" without preemption")
 		s.settle(r, p)
 		return r
 	}
 	r := s.result(Feasible, fmt.Sprintf("fits in %s and in the quota of %s once %s evicted",
-		p.domain.Name, s.jobs.ix.Name(s.queue), are(len(list), "unit")))
+		p.domain.Name, s.model.Index.Name(s.queue), are(len(list), "unit")))
 	s.settle(r, p)
 	r.Victims = list
 	r.Score = s.criteria(p.score)
@@ -53,9 +53,9 @@ func (s *queueSearch) feasible() *Result {
 func (s *queueSearch) settle(r *Result, p *queuePlan) {
 	r.Domain, r.Nominations = p.domain.Name, s.gang.nominate(p.places)
 	r.Quota.Borrowing = p.level
-	usage := s.search().usage
+	usage := s.search().Usage
 	for _, f := range p.offer.flavors {
-		f.Contested = f.Amount > usage.Available(s.queue, s.jobs.ix.Column(f.Flavor, f.Resource))
+		f.Contested = f.Amount > usage.Available(s.queue, s.model.Index.Column(f.Flavor, f.Resource))
 		r.Quota.Flavors = append(r.Quota.Flavors, f)
 	}
 }
@@ -70,7 +70,7 @@ func (s *queueSearch) spell(p *queuePlan) []Victim {
 		s.gang.runner.Remove(trial, u)
 	}
 	for _, v := range p.quota {
-		qs.usage.Remove(v.Queue, v.Usage)
+		qs.Usage.Remove(v.Queue, v.Usage)
 		place.Remove(v.Reservation)
 	}
 	trial.PlaceAll(p.places)
@@ -89,42 +89,41 @@ func (s *queueSearch) spell(p *queuePlan) []Victim {
 		v.Reason.Node = s.gang.where(u)
 		list = append(list, v)
 	}
-	a := &assigner{quotaSearch: qs, w: s.w, queue: s.queue}
-	order := s.jobs.sorted[s.jobs.orderOf[s.queue]].Order()
+	order := s.model.Order(s.queue)
+	lack := func() Reason { return lacking(s.model, qs.Lack(s.queue, p.offer.request)) }
 	workloads := slices.Clone(p.quota)
 	slices.SortFunc(workloads, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
 	for _, v := range workloads {
 		var victim Victim
-		a.victimOf(&victim, new(QuotaVictim), v)
-		if job := s.jobs.of[v.Reservation]; job != nil {
-			for _, pod := range job.pods {
-				if u, ok := s.units.UnitOf(pod); ok {
-					victim.Violates = victim.Violates || violating[u]
-				}
-				for _, b := range s.budgets.Of(pod) {
-					victim.Budgets = append(victim.Budgets, s.budgetName(b))
-				}
+		victimOf(s.model, &victim, new(QuotaVictim), &v)
+		pods := s.model.Pods.Of[v.Reservation]
+		for _, pod := range pods {
+			if u, ok := s.units.UnitOf(pod); ok {
+				victim.Violates = victim.Violates || violating[u]
 			}
-			slices.Sort(victim.Budgets)
-			victim.Budgets = slices.Compact(victim.Budgets)
+			for _, b := range s.budgets.Of(pod) {
+				victim.Budgets = append(victim.Budgets, s.budgetName(b))
+			}
 		}
-		qs.usage.Add(v.Queue, v.Usage)
-		if !qs.usage.Fits(s.queue, p.offer.request, true) {
-			victim.Reason = a.lack(p.offer.request)
-		} else if job := s.jobs.of[v.Reservation]; job != nil {
-			for _, pod := range job.pods {
+		slices.Sort(victim.Budgets)
+		victim.Budgets = slices.Compact(victim.Budgets)
+		qs.Usage.Add(v.Queue, v.Usage)
+		if !qs.Usage.Fits(s.queue, p.offer.request, true) {
+			victim.Reason = lack()
+		} else if len(pods) > 0 {
+			for _, pod := range pods {
 				trial.Return(pod)
 			}
 			victim.Reason = s.reason(cluster.NoNode, trial.Fits())
-			for _, pod := range job.pods {
+			for _, pod := range pods {
 				trial.Remove(pod)
 			}
 			trial.Settle()
 		}
 		if victim.Reason.Check == "" {
-			victim.Reason = a.lack(p.offer.request)
+			victim.Reason = lack()
 		}
-		qs.usage.Remove(v.Queue, v.Usage)
+		qs.Usage.Remove(v.Queue, v.Usage)
 		list = append(list, victim)
 	}
 	trial.UnplaceTo(0)

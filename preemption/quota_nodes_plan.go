@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -15,7 +16,7 @@ import (
 // it disrupts least: by the score of all victims, then by how far up it borrows, then
 // the earlier flavors, then the earlier domain. It reports whether there is a plan
 // that keeps within hard budgets and limits; another set of victims is not looked for.
-func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *quotaSearch) bool {
+func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) bool {
 	loose, ok := p.giveBackLoose(placer)
 	if !ok {
 		return false
@@ -25,11 +26,9 @@ func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Place
 	}
 	plan.units = slices.Clone(loose)
 	for _, v := range list {
-		if job := s.jobs.of[v.Reservation]; job != nil {
-			for _, pod := range job.pods {
-				if u, ok := s.units.UnitOf(pod); ok && !slices.Contains(plan.units, u) {
-					plan.units = append(plan.units, u)
-				}
+		for _, pod := range s.model.Pods.Of[v.Reservation] {
+			if u, ok := s.units.UnitOf(pod); ok && !slices.Contains(plan.units, u) {
+				plan.units = append(plan.units, u)
 			}
 		}
 	}
@@ -66,7 +65,7 @@ func (s *queueSearch) overBound(p *queuePlan) string {
 		}
 		if b.kind == RelaxLimit && strings.HasPrefix(b.name, "victims") {
 			for _, v := range p.quota {
-				if s.jobs.of[v.Reservation] == nil {
+				if s.model.Pods.Of[v.Reservation] == nil {
 					sum++
 				}
 			}
@@ -86,7 +85,7 @@ func (s *queueSearch) score(p *queuePlan) victims.Score {
 	}
 	score := s.units.Score(p.units, violations)
 	for _, v := range p.quota {
-		if s.jobs.of[v.Reservation] != nil {
+		if s.model.Pods.Of[v.Reservation] != nil {
 			continue
 		}
 		prio := v.Workload.Priority
@@ -122,7 +121,7 @@ func (s *queueSearch) hopeful(o *quotaOffer, p *quotaPlace) bool {
 
 // evictableJobs lists the jobs with a pod in p that a policy of the queue lets go.
 func (s *queueSearch) evictableJobs(o *quotaOffer, p *quotaPlace) []*cluster.Reservation {
-	policy := s.jobs.ix.Queue(s.queue).Preemption
+	policy := s.model.Index.Queue(s.queue).Preemption
 	within := victims.NewQuotaRule(policy.WithinClusterQueue, int64(s.w.Priority), cluster.Ordered(s.w))
 	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, int64(s.w.Priority), cluster.Ordered(s.w))
 	var list []*cluster.Reservation
@@ -143,7 +142,7 @@ func (s *queueSearch) jobsIn(p *quotaPlace) []*cluster.Reservation {
 	var list []*cluster.Reservation
 	seen := map[*cluster.Reservation]bool{}
 	for _, n := range p.domain.Nodes {
-		for _, r := range s.jobs.on[n] {
+		for _, r := range s.model.Pods.On[n] {
 			if !seen[r] {
 				seen[r] = true
 				list = append(list, r)

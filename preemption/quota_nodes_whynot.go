@@ -92,7 +92,7 @@ func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 	switch {
 	case held == nil && !s.may(u, s.claim):
 		return s.whyKept(u, s.kept(u, s.claim))
-	case held != nil && slices.ContainsFunc(s.jobs.of[held].pods, s.guardsPod):
+	case held != nil && slices.ContainsFunc(s.model.Pods.Of[held], s.guardsPod):
 		return &Why{Text: name + " may not go: a guard keeps it"}
 	case held != nil:
 		if text := s.quotaKeeps(held); text != "" {
@@ -108,12 +108,8 @@ func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 // reservationOf returns the quota that a pod of unit u holds; nil if none does.
 func (s *queueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
 	for _, p := range s.units.Unit(u).Pods {
-		if n := s.ix.NodeOf(p); n != cluster.NoNode {
-			for _, r := range s.jobs.on[n] {
-				if slices.Contains(s.jobs.of[r].pods, p) {
-					return r
-				}
-			}
+		if r := s.model.Pods.Holds[p]; r != nil && s.ix.NodeOf(p) != cluster.NoNode {
+			return r
 		}
 	}
 	return nil
@@ -130,8 +126,6 @@ func (s *queueSearch) quotaKeeps(r *cluster.Reservation) string {
 		o = s.best.offer
 	}
 	qs := s.search()
-	defer s.jobs.keep(qs)
-	q := s.quotaQuestion(o)
-	a := &assigner{quotaSearch: qs, w: s.w, queue: s.queue}
-	return a.keptText(qs.search.Keeps(q, r), r, q)
+	defer s.model.Keep(qs)
+	return keptText(s.model, s.w, s.queue, qs.Keeps(s.quotaQuestion(o), r), r)
 }

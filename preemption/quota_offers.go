@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -28,7 +29,7 @@ func (s *queueSearch) choose() error {
 		return err
 	}
 	total[cluster.Pods] = int64(len(s.members))
-	groups := s.jobs.ix.Groups(s.queue)
+	groups := s.model.Index.Groups(s.queue)
 	covered := map[string]bool{}
 	var asked []*cluster.QuotaGroup
 	for i := range groups {
@@ -62,11 +63,11 @@ func (s *queueSearch) totals() (map[string]int64, error) {
 			before, v := total[r], m.Pod.Requests[r]
 			total[r] = quota.Add(before, v)
 			if before <= cluster.MaxUsage && total[r] > cluster.MaxUsage {
-				errs = append(errs, fieldError(m.Pod, "Requests["+r+"]", fmt.Sprint(v), "at most 2^62-1 in all", nil))
+				errs = append(errs, problems.Pod(m.Pod, "Requests["+r+"]", fmt.Sprint(v), "at most 2^62-1 in all", nil))
 			}
 		}
 	}
-	return total, join(errs)
+	return total, problems.Join(errs)
 }
 
 // combine extends offer by a flavor of each of groups.
@@ -77,7 +78,7 @@ func (s *queueSearch) combine(groups []*cluster.QuotaGroup, total map[string]int
 		s.offers = append(s.offers, offer)
 		return
 	}
-	g, m := groups[0], s.jobs
+	g, m := groups[0], s.model
 	for f, id := range g.Flavors {
 		next := quotaOffer{
 			slices.Clone(offer.flavors), slices.Clone(offer.request), slices.Clone(offer.columns),
@@ -90,8 +91,8 @@ func (s *queueSearch) combine(groups []*cluster.QuotaGroup, total map[string]int
 				continue
 			}
 			c := g.Column(f, k)
-			if most := m.tree.Potential(s.queue, c); v > most {
-				s.counts[fmt.Sprintf("flavor %s: %d %s asked, at most %d to be had", m.ix.FlavorName(id), v, r, most)]++
+			if most := m.Tree.Potential(s.queue, c); v > most {
+				s.counts[fmt.Sprintf("flavor %s: %d %s asked, at most %d to be had", m.Index.FlavorName(id), v, r, most)]++
 				possible = false
 				break
 			}
@@ -99,7 +100,7 @@ func (s *queueSearch) combine(groups []*cluster.QuotaGroup, total map[string]int
 			if v > 0 {
 				next.request = append(next.request, cluster.ColumnAmount{Column: c, Amount: v})
 			}
-			next.flavors = append(next.flavors, FlavorChoice{Resource: r, Flavor: m.ix.FlavorName(id), Amount: v})
+			next.flavors = append(next.flavors, FlavorChoice{Resource: r, Flavor: m.Index.FlavorName(id), Amount: v})
 		}
 		if possible {
 			s.combine(groups[1:], total, next)
@@ -117,7 +118,7 @@ func (s *queueSearch) within(d domain.Domain, o *quotaOffer) domain.Domain {
 // suits reports whether node n is of the flavors of an offer.
 func (s *queueSearch) suits(n cluster.NodeID, o *quotaOffer) bool {
 	return !slices.ContainsFunc(o.names, func(f cluster.FlavorID) bool {
-		return !cluster.HasLabels(s.ix.Node(n), s.jobs.ix.Flavor(f).NodeLabels)
+		return !cluster.HasLabels(s.ix.Node(n), s.model.Index.Flavor(f).NodeLabels)
 	})
 }
 
@@ -127,7 +128,7 @@ func (s *queueSearch) flavorNames(o *quotaOffer) string {
 		if i > 0 {
 			text += ", "
 		}
-		text += s.jobs.ix.FlavorName(f)
+		text += s.model.Index.FlavorName(f)
 	}
 	return text
 }

@@ -54,27 +54,23 @@ func (p *quotaPlace) close() {
 
 // Remove takes the pods of a workload away; one that has none frees quota only.
 func (p *quotaPlace) Remove(r *cluster.Reservation) {
-	if job := p.jobs.of[r]; job != nil {
-		for _, pod := range job.pods {
-			p.gang.trial.Remove(pod)
-		}
+	for _, pod := range p.model.Pods.Of[r] {
+		p.gang.trial.Remove(pod)
 	}
 }
 
 // Return puts them back.
 func (p *quotaPlace) Return(r *cluster.Reservation) {
-	if job := p.jobs.of[r]; job != nil {
-		for _, pod := range job.pods {
-			p.gang.trial.Return(pod)
-		}
+	for _, pod := range p.model.Pods.Of[r] {
+		p.gang.trial.Return(pod)
 	}
 	p.gang.trial.Settle()
 }
 
 // Helps reports whether a pod of r is in the domain, or might matter from outside.
 func (p *quotaPlace) Helps(r *cluster.Reservation) bool {
-	job := p.jobs.of[r]
-	return job != nil && (p.crossNode || slices.ContainsFunc(job.pods, p.holds))
+	pods := p.model.Pods.Of[r]
+	return len(pods) > 0 && (p.crossNode || slices.ContainsFunc(pods, p.holds))
 }
 
 // Jobs lists the jobs with a pod in the domain, unless others might matter too.

@@ -5,27 +5,28 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // reviewQueued is review for an answer about pods that need quota too.
-func reviewQueued(q *question, m *quotaModel, local string, r *Result) (Validity, cluster.Disruption, error) {
+func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Validity, cluster.Disruption, error) {
 	replan := func(text string) (Validity, cluster.Disruption, error) {
 		return Validity{Replan, text}, cluster.Disruption{}, nil
 	}
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
-	j, err := q.compiled.queued.of(q.compiled, m)
+	m, err := q.queued.On(q.ix, m)
 	if err != nil {
 		return fail(err)
 	}
-	s := newQueueSearch(q, j, local)
+	s := newQueueSearch(q, m, local)
 	refused, err := s.enter()
 	switch {
 	case err != nil:
 		return fail(err)
 	case refused != nil:
 		return replan(refused.Message)
-	case r.Quota == nil || s.jobs.ix.Name(s.queue) != r.Quota.ClusterQueue:
+	case r.Quota == nil || s.model.Index.Name(s.queue) != r.Quota.ClusterQueue:
 		return replan("it belongs to another queue by now")
 	}
 	if err := s.choose(); err != nil {
@@ -53,20 +54,20 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 		return replan("it cannot take these flavors any more")
 	}
 	qs := s.search()
-	defer s.jobs.keep(qs)
+	defer s.model.Keep(qs)
 	l, text := s.reviewQueuedVictims(qs, r, offer)
 	if text == "" {
 		text = s.reviewBounds(r, l)
 	}
 	if text == "" && len(l.fresh)+int(l.lone) > 0 {
-		if wait := s.waits(); wait > 0 {
-			text = fmt.Sprintf("it waits %d more seconds before it may evict others", wait)
+		if wait := s.model.Waits(s.w, s.queue); wait > 0 {
+			text = waiting(wait)
 		}
 	}
 	if text != "" {
 		return replan(text)
 	}
-	if !qs.usage.Fits(s.queue, offer.request, true) {
+	if !qs.Usage.Fits(s.queue, offer.request, true) {
 		return replan("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {
@@ -99,7 +100,7 @@ func (s *queueSearch) offerOf(flavors []FlavorChoice) *quotaOffer {
 
 // reviewQueuedVictims is reviewVictims for victims that hold quota too, whose usage it
 // takes away from qs.
-func (s *queueSearch) reviewQueuedVictims(qs *quotaSearch, r *Result, o *quotaOffer) (*leaving, string) {
+func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *quotaOffer) (*leaving, string) {
 	var loose, holders []Victim
 	for _, v := range r.Victims {
 		if v.Quota == nil {
@@ -113,24 +114,24 @@ func (s *queueSearch) reviewQueuedVictims(qs *quotaSearch, r *Result, o *quotaOf
 		return nil, text
 	}
 	for i := range holders {
-		held, text := s.jobs.holder(&holders[i])
+		held, text := holder(s.ix, s.model, &holders[i])
 		if text == "" && s.own[held] {
-			text = s.spared(s.jobs.of[held])
+			text = s.spared(s.model.Pods.Of[held])
 		}
 		if text != "" {
 			return nil, text
 		}
 	}
-	held, text := s.jobs.reviewHolders(qs, holders, s.w, s.queue, o.columns)
+	held, text := reviewHolders(s.ix, qs, holders, s.w, s.queue, o.columns)
 	if text != "" {
 		return nil, text
 	}
 	for _, r := range held {
-		if job := s.jobs.of[r]; job != nil {
-			for _, p := range job.pods {
-				l.add(s.question, p)
-			}
-		} else if !r.Evicted {
+		pods := s.model.Pods.Of[r]
+		for _, p := range pods {
+			l.add(s.question, p)
+		}
+		if len(pods) == 0 && !r.Evicted {
 			l.lone++
 		}
 	}
@@ -138,26 +139,26 @@ func (s *queueSearch) reviewQueuedVictims(qs *quotaSearch, r *Result, o *quotaOf
 }
 
 // spared says why a job is no victim of the preemptor, whatever the queues say.
-func (s *queueSearch) spared(job *podJob) string {
-	for _, p := range job.pods {
+func (s *queueSearch) spared(pods []cluster.PodID) string {
+	for _, p := range pods {
 		if s.guardsPod(p) {
 			u, _ := s.units.UnitOf(p)
 			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.kept(u, s.claim))
 		}
 	}
-	ref := s.ref(job.pods[0])
+	ref := s.ref(pods[0])
 	return key(ref.Namespace, ref.Name) + " belongs to the preemptor"
 }
 
 // reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
 // they hold from qs, and lists it. The text says who may not go; it is empty if all may.
-func (j *jobs) reviewHolders(qs *quotaSearch, list []Victim, w *Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
-	policy, priority, ordered := j.ix.Queue(q).Preemption, int64(w.Priority)+int64(w.Boost), cluster.Ordered(w)
+func reviewHolders(ix *cluster.Index, qs *workload.Search, list []Victim, w *Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
+	policy, priority, ordered := qs.Index.Queue(q).Preemption, int64(w.Priority)+int64(w.Boost), cluster.Ordered(w)
 	within := victims.NewQuotaRule(policy.WithinClusterQueue, priority, ordered)
 	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, priority, ordered)
 	for _, v := range list {
 		name := key(v.Namespace, v.Name)
-		r, text := j.holder(&v)
+		r, text := holder(ix, qs.Model, &v)
 		if text != "" {
 			return nil, text
 		}
@@ -167,35 +168,35 @@ func (j *jobs) reviewHolders(qs *quotaSearch, list []Victim, w *Workload, q clus
 		rule := within
 		if r.Queue != q {
 			rule = across
-			if qs.usage.WithinNominal(r.Queue, contested) {
+			if qs.Usage.WithinNominal(r.Queue, contested) {
 				return nil, name + " does not borrow any more"
 			}
 		}
 		switch {
 		case slices.Contains(held, r):
 			return nil, name + " goes with another victim by now"
-		case qs.search.Gone[r]:
+		case qs.Gone[r]:
 			return nil, name + " leaves for somebody else"
-		case !rule.Allows(r) || j.ix.Inactive(r.Queue) != "" || j.tree.Root(r.Queue) != j.tree.Root(q):
+		case !rule.Allows(r) || qs.Index.Inactive(r.Queue) != "" || qs.Tree.Root(r.Queue) != qs.Tree.Root(q):
 			return nil, name + " may not be evicted any more"
 		}
 		held = append(held, r)
 	}
 	for _, r := range held {
-		qs.usage.Remove(r.Queue, r.Usage)
+		qs.Usage.Remove(r.Queue, r.Usage)
 	}
-	if j.options.FairSharing != nil { // a queue gives as long as it has a share, of whatever
+	if qs.Rules.Fair { // a queue gives as long as it has a share, of whatever
 		contested = contested[:0:0]
-		for c := range cluster.ColumnID(j.ix.NumColumns()) {
+		for c := range cluster.ColumnID(qs.Index.NumColumns()) {
 			contested = append(contested, c)
 		}
 	}
 	borrows := map[cluster.QuotaID]bool{q: true} // until somebody of theirs, the last to go, has gone
 	for _, r := range held {
 		if !borrows[r.Queue] {
-			qs.usage.Add(r.Queue, r.Usage)
-			borrows[r.Queue] = !qs.usage.WithinNominal(r.Queue, contested)
-			qs.usage.Remove(r.Queue, r.Usage)
+			qs.Usage.Add(r.Queue, r.Usage)
+			borrows[r.Queue] = !qs.Usage.WithinNominal(r.Queue, contested)
+			qs.Usage.Remove(r.Queue, r.Usage)
 		}
 	}
 	for _, r := range held {
@@ -208,19 +209,19 @@ func (j *jobs) reviewHolders(qs *quotaSearch, list []Victim, w *Workload, q clus
 
 // holder is what victim v still holds, nil if it has left. The text says how it is not what
 // it was.
-func (j *jobs) holder(v *Victim) (held *cluster.Reservation, text string) {
+func holder(ix *cluster.Index, m *workload.Model, v *Victim) (held *cluster.Reservation, text string) {
 	if v.Kind == cluster.KindWorkload {
-		return j.reservationOf(v.Namespace, v.Name), ""
+		return m.Held(v.Namespace, v.Name), ""
 	}
 	in := map[cluster.PodID]bool{}
 	for _, ref := range v.Pods {
-		p, name := j.c.ix.PodByName(ref.Namespace, ref.Name), key(ref.Namespace, ref.Name)
-		if p == cluster.NoPod || j.c.ix.Pod(p).Node == "" {
+		p, name := ix.PodByName(ref.Namespace, ref.Name), key(ref.Namespace, ref.Name)
+		if p == cluster.NoPod || ix.Pod(p).Node == "" {
 			continue
 		}
-		r := j.holds[p]
+		r := m.Pods.Holds[p]
 		switch {
-		case j.c.ix.Pod(p).Node != ref.Node:
+		case ix.Pod(p).Node != ref.Node:
 			return nil, name + " runs elsewhere by now"
 		case r == nil:
 			return nil, name + " holds no quota any more"
@@ -232,9 +233,9 @@ func (j *jobs) holder(v *Victim) (held *cluster.Reservation, text string) {
 	if held == nil {
 		return nil, ""
 	}
-	for _, p := range j.of[held].pods {
+	for _, p := range m.Pods.Of[held] {
 		if !in[p] {
-			pod := j.c.ix.Pod(p)
+			pod := ix.Pod(p)
 			return nil, key(pod.Namespace, pod.Name) + " goes with " + key(v.Namespace, v.Name) + " by now"
 		}
 	}

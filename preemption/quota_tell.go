@@ -4,48 +4,83 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
-// result puts the outcome into words and names.
-func (a *assigner) result(out *assignment, list []reprieve.QuotaVictim, full []int32) *Result {
-	r := &Result{Warnings: a.warnings(), Stats: Stats{Trials: a.search.Trials}}
-	queue := a.ix.Name(a.queue)
+// refusal says why w cannot be admitted to its queue.
+func refusal(m *workload.Model, w *Workload, refused workload.Refused) string {
+	queue := m.Index.LocalQueue(w.Namespace, w.Queue).ClusterQueue
+	switch refused {
+	case workload.Cyclic:
+		return "the cohort of ClusterQueue " + queue + " is part of a cycle"
+	case workload.Stopped:
+		return "its LocalQueue is stopped"
+	}
+	return "its ClusterQueue is inactive: " + m.Index.Inactive(m.Index.QueueByName(queue))
+}
+
+// objection says why a flavor is not taken, or not as it is.
+func objection(m *workload.Model, o workload.Objection) string {
+	switch o.Kind {
+	case workload.NoQuota:
+		return "the queue has no quota of " + o.Resource
+	case workload.Tainted:
+		return fmt.Sprintf("flavor %s: taint %s is not tolerated", m.Index.FlavorName(o.Flavor), o.Taint)
+	case workload.Unmatched:
+		return fmt.Sprintf("flavor %s: node affinity does not hold", m.Index.FlavorName(o.Flavor))
+	case workload.TooMuch:
+		return fmt.Sprintf("flavor %s: %d %s asked, at most %d to be had", flavorOf(m, o.Column), o.Amount, m.Index.ResourceName(o.Column), o.Most)
+	}
+	return fmt.Sprintf("flavor %s: %d more %s needed", flavorOf(m, o.Column), o.Amount, m.Index.ResourceName(o.Column))
+}
+
+func flavorOf(m *workload.Model, c cluster.ColumnID) string {
+	return m.Index.FlavorName(m.Index.FlavorOf(c))
+}
+
+// waiting says of a workload that it has not waited long enough.
+func waiting(seconds int64) string {
+	return fmt.Sprintf("it waits %d more seconds before it may evict others", seconds)
+}
+
+// tellPlan puts a plan for workload w of queue q into words and names.
+func tellPlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Plan) *Result {
+	r := &Result{Warnings: m.Warnings(), Stats: Stats{Trials: p.Trials}}
+	queue := m.Index.Name(q)
 	r.Quota = &QuotaResult{ClusterQueue: queue}
-	if !out.admits(list) {
+	if !p.Helps() {
 		r.Verdict, r.Message = Infeasible, "no evictions help: "+queue+" has no quota for it"
-		if wait := a.waits(); wait > 0 && out.possible {
-			r.Verdict, r.Message = NotEligible, fmt.Sprintf("it waits %d more seconds before it may evict others", wait)
+		if p.Waits > 0 && p.Possible {
+			r.Verdict, r.Message = NotEligible, waiting(p.Waits)
 		}
-		r.Rejected = countReasons(slices.Clone(out.why))
-		if out.possible {
-			r.Quota.Reserved = a.reserve(out)
+		var why []string
+		for _, o := range p.Objections {
+			why = append(why, objection(m, o))
+		}
+		r.Rejected = countReasons(why)
+		for _, c := range p.Reserved {
+			r.Quota.Reserved = append(r.Quota.Reserved, FlavorChoice{Resource: m.Index.ResourceName(c.Column), Flavor: flavorOf(m, c.Column), Amount: c.Amount})
 		}
 		return r
 	}
-	r.Quota.Borrowing = out.level
-	for _, as := range out.list {
+	r.Quota.Borrowing, r.Quota.Counts = p.Level, p.Counts
+	for _, t := range p.Taken {
 		r.Quota.Flavors = append(r.Quota.Flavors, FlavorChoice{
-			PodSet: a.w.PodSets[as.set].Name, Resource: as.resource, Flavor: a.ix.FlavorName(a.ix.FlavorOf(as.column)),
-			Amount: as.amount, Contested: as.mode != fitsNow,
+			PodSet: w.PodSets[t.Set].Name, Resource: t.Resource, Flavor: flavorOf(m, t.Column), Amount: t.Amount, Contested: t.Contested,
 		})
 	}
-	if !slices.Equal(out.counts, full) {
-		r.Quota.Counts = slices.Clone(out.counts)
-	}
-	if out.fits && a.fitsAsItIs(out) {
+	switch {
+	case p.FitsNow:
 		r.Verdict, r.Message = Fits, "fits the quota of "+queue+" without preemption"
-		return r
-	}
-	if out.fits {
+	case p.Fits:
 		r.Verdict, r.Message = Waiting, "fits the quota of "+queue+" once the victims of others have left"
-		return r
+	default:
+		r.Verdict = Feasible
+		r.Message = fmt.Sprintf("fits the quota of %s once %s evicted", queue, are(len(p.Victims), "workload"))
+		r.Victims = tellVictims(m, p.Victims)
 	}
-	r.Verdict = Feasible
-	r.Message = fmt.Sprintf("fits the quota of %s once %s evicted", queue, are(len(list), "workload"))
-	r.Victims = a.spell(out, list)
 	return r
 }
 
@@ -54,42 +89,6 @@ func are(n int, what string) string {
 		return "1 " + what + " is"
 	}
 	return fmt.Sprintf("%d %ss are", n, what)
-}
-
-// fitsAsItIs reports whether the assignment fits beside everybody who holds quota,
-// victims of earlier answers included.
-func (a *assigner) fitsAsItIs(out *assignment) bool {
-	if a.live == nil {
-		return true
-	}
-	request, _ := out.question()
-	return a.quotaModel.usage.Fits(a.queue, request, true)
-}
-
-// reserve is what a preemptor without victims keeps from the preemptors after it in
-// a cycle: what its queue has left of its nominal quota, or of what it may borrow.
-// Nothing where its queue may reclaim from anybody: it will get its quota back.
-//
-// Source: Kueue v0.20, capacity of heads that wait.
-func (a *assigner) reserve(out *assignment) []FlavorChoice {
-	if a.ix.Queue(a.queue).Preemption.ReclaimWithinCohort == cluster.AnyPriority {
-		return nil
-	}
-	var list []FlavorChoice
-	request, _ := out.question()
-	for _, c := range request {
-		most := a.tree.Nominal(a.queue, c.Column)
-		if out.level > 0 {
-			most = quota.Add(most, a.ix.Limits(a.queue, c.Column).Borrowing)
-		}
-		v := min(c.Amount, quota.Above(most, a.usage.Used(a.queue, c.Column)))
-		if v > 0 {
-			list = append(list, FlavorChoice{
-				Resource: a.ix.ResourceName(c.Column), Flavor: a.ix.FlavorName(a.ix.FlavorOf(c.Column)), Amount: v,
-			})
-		}
-	}
-	return list
 }
 
 // countReasons counts equal sentences, the most frequent first.
@@ -107,66 +106,54 @@ func countReasons(why []string) []Rejection {
 	return list
 }
 
-// spell lists the victims, most important first: the one that would be evicted
-// last. Each has what the preemptor would lack if it alone came back, which is the
-// same for victims of one queue that use the same.
-func (a *assigner) spell(out *assignment, list []reprieve.QuotaVictim) []Victim {
-	order := a.sorted[a.orderOf[a.queue]].Order()
-	a.usage.RemoveSum(a.search.Sum(list))
-	request, _ := out.question()
+// tellVictims describes victims.
+func tellVictims(m *workload.Model, list []workload.Victim) []Victim {
 	victims, told := make([]Victim, len(list)), make([]QuotaVictim, len(list))
-	like := make([]int32, a.ix.NumQueues()) // by queue: the position of its last victim, plus 1
-	backward := order.Backward(len(list), func(i int) *cluster.Reservation { return list[i].Reservation })
-	for i, at := range backward {
-		v := list[at]
-		a.victimOf(&victims[i], &told[i], v)
-		if k := like[v.Queue]; k > 0 && slices.Equal(v.Usage, list[backward[k-1]].Usage) {
-			victims[i].Reason = victims[k-1].Reason
-		} else {
-			a.usage.Add(v.Queue, v.Usage)
-			victims[i].Reason = a.lack(request)
-			a.usage.Remove(v.Queue, v.Usage)
+	reasons := map[workload.Lack]Reason{} // few
+	for i := range list {
+		victimOf(m, &victims[i], &told[i], &list[i].QuotaVictim)
+		lack := list[i].Lack
+		if _, ok := reasons[lack]; !ok {
+			reasons[lack] = lacking(m, lack)
 		}
-		like[v.Queue] = int32(i) + 1
+		victims[i].Reason = reasons[lack]
 	}
-	a.usage.AddSum(a.search.Sum(list))
 	return victims
 }
 
 // victimOf describes a victim, without why it cannot stay.
-func (a *assigner) victimOf(victim *Victim, told *QuotaVictim, v reprieve.QuotaVictim) {
+func victimOf(m *workload.Model, victim *Victim, told *QuotaVictim, v *reprieve.QuotaVictim) {
 	w := v.Workload
 	victim.Kind, victim.Namespace, victim.Name, victim.Priority = cluster.KindWorkload, w.Namespace, w.Name, w.Priority
 	*told = QuotaVictim{
-		ClusterQueue: a.ix.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
+		ClusterQueue: m.Index.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
 		Evicted: v.Evicted, OnPreemption: w.OnPreemption,
 	}
 	victim.Quota = told
-	if a.pods != nil {
-		a.pods.describe(victim, v.Reservation)
+	pods, ix := m.Pods.Of[v.Reservation], m.Pods.Cluster
+	if pods == nil {
+		return
+	}
+	victim.Kind = cluster.KindPod
+	if g := m.Pods.GroupOf(pods[0]); g != cluster.NoGroup {
+		victim.Kind, victim.Mode = cluster.KindPodGroup, ix.Group(g).Mode
+	}
+	for _, p := range pods {
+		pod := ix.Pod(p)
+		victim.Pods = append(victim.Pods, VictimPod{PodRef{pod.Namespace, pod.Name}, pod.Node, ix.Priority(p), pod.Started})
 	}
 }
 
-// lack is the first thing that the preemptor lacks as things stand: what there is
-// not, or what it would have to borrow and may not.
-func (a *assigner) lack(request []cluster.ColumnAmount) Reason {
-	for _, c := range request {
-		if available := a.usage.Available(a.queue, c.Column); c.Amount > available {
-			return a.lackOf(c.Column, quota.Sub(c.Amount, available), "")
-		}
+// lacking is what a preemptor lacks.
+func lacking(m *workload.Model, l workload.Lack) Reason {
+	if l.Column == cluster.NoColumn {
+		return Reason{Check: CheckQuota}
 	}
-	for _, c := range request {
-		if a.usage.Borrows(a.queue, c.Column, c.Amount) {
-			nominal := quota.Sub(a.tree.Nominal(a.queue, c.Column), a.usage.Used(a.queue, c.Column))
-			return a.lackOf(c.Column, quota.Sub(c.Amount, nominal), ", without borrowing")
-		}
+	how := ""
+	if l.Borrows {
+		how = ", without borrowing"
 	}
-	return Reason{Check: CheckQuota}
-}
-
-func (a *assigner) lackOf(c cluster.ColumnID, missing int64, how string) Reason {
 	return Reason{
-		Check: CheckQuota, Resource: a.ix.ResourceName(c), Missing: missing,
-		Detail: "flavor " + a.ix.FlavorName(a.ix.FlavorOf(c)) + how,
+		Check: CheckQuota, Resource: m.Index.ResourceName(l.Column), Missing: l.Missing, Detail: "flavor " + flavorOf(m, l.Column) + how,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
@@ -14,59 +15,48 @@ const (
 	ActionAttempt = "attempt"
 )
 
-// trace tells how flavors were chosen, who was taken out for them, who came back and
-// why not the others. The search is made once more, to be watched.
-func (a *assigner) trace(out *assignment, list []reprieve.QuotaVictim) []DomainTrace {
+// tracePlan tells how flavors were chosen for workload w of queue q, who was taken out for
+// them, who came back and why not the others.
+func tracePlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Plan) []DomainTrace {
 	var steps []Step
-	for _, why := range out.why {
-		steps = append(steps, Step{Action: ActionReject, Text: why})
+	for _, o := range p.Objections {
+		steps = append(steps, Step{Action: ActionReject, Text: objection(m, o)})
 	}
-	for _, as := range out.list {
-		text := fmt.Sprintf("pod set %s takes %d %s of flavor %s", a.w.PodSets[as.set].Name, as.amount, as.resource,
-			a.ix.FlavorName(a.ix.FlavorOf(as.column)))
-		if as.mode != fitsNow {
+	for _, t := range p.Taken {
+		text := fmt.Sprintf("pod set %s takes %d %s of flavor %s", w.PodSets[t.Set].Name, t.Amount, t.Resource, flavorOf(m, t.Column))
+		if t.Contested {
 			text += ", which others have to leave"
 		}
 		steps = append(steps, Step{Action: ActionFlavor, Text: text})
 	}
-	if out.possible && !out.fits && !a.patient {
-		a.watch(out, func(step Step, _ *cluster.Reservation) { steps = append(steps, step) })
+	for _, s := range p.Steps {
+		steps = append(steps, quotaStep(m, s))
 	}
 	switch {
-	case len(list) > 0:
-		steps = append(steps, Step{Action: ActionChoose, Text: are(len(list), "workload") + " evicted"})
-	case out.fits:
+	case len(p.Victims) > 0:
+		steps = append(steps, Step{Action: ActionChoose, Text: are(len(p.Victims), "workload") + " evicted"})
+	case p.Fits:
 		steps = append(steps, Step{Action: ActionChoose, Text: "nobody has to go"})
 	}
-	return []DomainTrace{{Domain: a.ix.Name(a.queue), Steps: steps}}
+	return []DomainTrace{{Domain: m.Index.Name(q), Steps: steps}}
 }
 
-// watch looks for the victims of an assignment again, and tells each decision.
-func (a *assigner) watch(out *assignment, tell func(step Step, r *cluster.Reservation)) {
-	request, contested := out.question()
-	a.search.Attempt = func(borrow bool) {
-		text := "its queue may borrow"
-		if !borrow {
-			text = "its queue must not borrow"
+// quotaStep puts a decision into words.
+func quotaStep(m *workload.Model, s workload.Step) Step {
+	r := s.Reservation
+	if r == nil {
+		if s.Borrow {
+			return Step{Action: ActionAttempt, Text: "its queue may borrow"}
 		}
-		tell(Step{Action: ActionAttempt, Text: text}, nil)
+		return Step{Action: ActionAttempt, Text: "its queue must not borrow"}
 	}
-	a.search.Observe = func(r *cluster.Reservation, step reprieve.QuotaStep) { tell(a.step(r, step, request), r) }
-	trials := a.search.Trials
-	a.asked = false
-	a.evict(request, contested)
-	a.search.Attempt, a.search.Observe, a.search.Trials = nil, nil, trials
-}
-
-// step puts a decision about r into words.
-func (a *assigner) step(r *cluster.Reservation, step reprieve.QuotaStep, request []cluster.ColumnAmount) Step {
 	name := key(r.Workload.Namespace, r.Workload.Name)
-	switch step {
+	switch s.Decision {
 	case reprieve.QuotaTaken:
-		return Step{Action: ActionPotential, Unit: name, Text: fmt.Sprintf("%s of queue %s goes", name, a.ix.Name(r.Queue))}
+		return Step{Action: ActionPotential, Unit: name, Text: fmt.Sprintf("%s of queue %s goes", name, m.Index.Name(r.Queue))}
 	case reprieve.QuotaReturned:
 		return Step{Action: ActionReturn, Unit: name, Text: name + " comes back"}
 	}
-	why := a.lack(request)
+	why := lacking(m, s.Lack)
 	return Step{Action: ActionKeepOut, Unit: name, Reason: &why, Text: fmt.Sprintf("%s stays out: %s", name, why)}
 }

@@ -3,96 +3,80 @@ package preemption
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
 // whyNotWorkload tells why a workload that holds quota is not a victim of p.
-func (m *quotaModel) whyNotWorkload(p Preemptor, target Target) (*Why, error) {
+func whyNotWorkload(m *workload.Model, p Preemptor, target Target) (*Why, error) {
 	if target.Unit == "" {
 		return nil, unknownTarget("Node", target.Node, "empty: a workload asks for quota, not for a node")
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	w, err := m.findWorkload(p)
+	m.Mu.RLock()
+	defer m.Mu.RUnlock()
+	w, err := m.Find(p)
 	if err != nil {
 		return nil, err
 	}
-	r := m.reservation(target.Unit)
-	if r == nil {
+	namespace, name, found := strings.Cut(target.Unit, "/")
+	if !found {
+		namespace, name = "", target.Unit
+	}
+	r := m.Held(namespace, name)
+	if r == nil || key(namespace, name) != target.Unit {
 		return nil, unknownTarget("Unit", target.Unit, "a workload that holds quota, as namespace/name")
 	}
-	q, refused, err := m.queueOf(w)
+	q, refused, err := m.QueueOf(w)
 	if err != nil {
 		return nil, err
 	}
-	if refused != "" {
-		return &Why{Text: "nobody is evicted: " + refused}, nil
+	if refused != workload.NotRefused {
+		return &Why{Text: "nobody is evicted: " + refusal(m, w, refused)}, nil
 	}
-	a := m.assigner(w, q)
-	defer m.keep(a.quotaSearch)
-	out, list := a.decide()
-	return a.whyNot(out, list, r), nil
+	return whyNotHolder(m, w, q, r), nil
 }
 
-// reservation returns what the workload of that namespace/name holds, nil if nothing.
-func (m *quotaModel) reservation(name string) *cluster.Reservation {
-	is := func(r *cluster.Reservation) bool { return key(r.Workload.Namespace, r.Workload.Name) == name }
-	if m.live == nil {
-		if i := slices.IndexFunc(m.ix.Reservations(), is); i >= 0 {
-			return m.ix.Reservations()[i]
-		}
-		return nil
-	}
-	var found *cluster.Reservation
-	m.live.jobs.Ascend(func(j *quotaJob) bool {
-		if j.r != nil && is(j.r) {
-			found = j.r
-		}
-		return found == nil
-	})
-	return found
-}
-
-// whyNot tells why r is not among list.
-func (a *assigner) whyNot(out *assignment, list []reprieve.QuotaVictim, r *cluster.Reservation) *Why {
+// whyNotHolder tells why r is not among the victims of workload w of queue q.
+func whyNotHolder(m *workload.Model, w *Workload, q cluster.QuotaID, r *cluster.Reservation) *Why {
+	p := m.Plan(w, q, true)
 	name := key(r.Workload.Namespace, r.Workload.Name)
-	if slices.ContainsFunc(list, func(v reprieve.QuotaVictim) bool { return v.Reservation == r }) {
+	if slices.ContainsFunc(p.Victims, func(v workload.Victim) bool { return v.Reservation == r }) {
 		return &Why{Chosen: true, Text: name + " is a victim"}
 	}
-	if answer := a.result(out, list, a.full()); answer.Verdict != Feasible && !(answer.Verdict == Infeasible && out.possible) {
+	if answer := tellPlan(m, w, q, p); answer.Verdict != Feasible && !(answer.Verdict == Infeasible && p.Possible) {
 		return &Why{Text: "nobody is a victim: " + answer.Message}
 	}
-	question := a.question(out.question())
-	if text := a.keptText(a.search.Keeps(&question, r), r, &question); text != "" {
+	if text := keptText(m, w, q, m.Kept(w, q, p, r), r); text != "" {
 		return &Why{Text: name + " may not go: " + text}
 	}
-	var last *Step
-	a.watch(out, func(step Step, at *cluster.Reservation) {
-		if at == r {
-			last = &step
+	var last *workload.Step
+	for i := range p.Steps {
+		if p.Steps[i].Reservation == r {
+			last = &p.Steps[i]
 		}
-	})
+	}
 	switch {
-	case last != nil && last.Action == ActionReturn:
+	case last != nil && last.Decision == reprieve.QuotaReturned:
 		return &Why{Text: name + " may stay: the preemptor fits with it"}
 	case last != nil:
 		return &Why{Text: name + " may go, but that does not help: even with all who may gone the preemptor does not fit"}
-	case len(list) > 0:
+	case len(p.Victims) > 0:
 		return &Why{Text: name + " may stay: others go before it, and that is enough"}
 	}
 	return &Why{Text: name + " may not go any more once others have: its queue, or a cohort around it, is back within its quota or share"}
 }
 
 // keptText says what keeps r from going, in words; empty if nothing does.
-func (a *assigner) keptText(kept reprieve.QuotaKept, r *cluster.Reservation, q *reprieve.QuotaQuestion) string {
-	queue, own := a.ix.Name(r.Queue), &a.ix.Queue(a.queue).Preemption
+func keptText(m *workload.Model, w *Workload, q cluster.QuotaID, kept reprieve.QuotaKept, r *cluster.Reservation) string {
+	queue, own := m.Index.Name(r.Queue), &m.Index.Queue(q).Preemption
 	policy := func(field string, p cluster.QueuePolicy) string {
 		if p == "" {
 			p = cluster.QueueNever
 		}
-		return fmt.Sprintf("%s of queue %s is %s, its priority is %d and the preemptor's %d", field, a.ix.Name(a.queue), p, r.Priority, q.Priority)
+		return fmt.Sprintf("%s of queue %s is %s, its priority is %d and the preemptor's %d", field, m.Index.Name(q), p, r.Priority, int64(w.Priority)+int64(w.Boost))
 	}
 	switch kept {
 	case reprieve.QuotaUnused:
@@ -100,9 +84,9 @@ func (a *assigner) keptText(kept reprieve.QuotaKept, r *cluster.Reservation, q *
 	case reprieve.QuotaGone:
 		return "it leaves for another preemptor already"
 	case reprieve.QuotaInactive:
-		return "its queue " + queue + " is inactive: " + a.ix.Inactive(r.Queue)
+		return "its queue " + queue + " is inactive: " + m.Index.Inactive(r.Queue)
 	case reprieve.QuotaApart:
-		return "its queue " + queue + " has no cohort in common with " + a.ix.Name(a.queue)
+		return "its queue " + queue + " has no cohort in common with " + m.Index.Name(q)
 	case reprieve.QuotaOwnPolicy:
 		return policy("withinClusterQueue", own.WithinClusterQueue)
 	case reprieve.QuotaOtherPolicy:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -162,16 +162,5 @@ func (o Options) validate() error {
 		errs[i] = p
 	}
 	_, err := o.Guards.Protect.Compile()
-	return errors.Join(join(errs), err)
-}
-
-// mostProblems is how many complaints one error spells out; the rest is counted.
-const mostProblems = 1000
-
-// join joins complaints, whose order is fixed.
-func join(errs []error) error {
-	if rest := len(errs) - mostProblems; rest > 0 {
-		errs = append(errs[:mostProblems:mostProblems], fmt.Errorf("%w: %d more problems", cluster.ErrInvalid, rest))
-	}
-	return errors.Join(errs...)
+	return errors.Join(problems.Join(errs), err)
 }

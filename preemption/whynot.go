@@ -49,22 +49,22 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 	}
 	defer release(c, quota)
 	if p.Kind == cluster.KindWorkload {
-		jobs, err := c.queued.of(c, quota)
+		quota, err := c.queued.On(c.ix, quota)
 		if err != nil {
 			return nil, err
 		}
-		return jobs.whyNotWorkload(p, target)
+		return whyNotWorkload(quota, p, target)
 	}
 	q, err := c.newQuestion(p)
 	if err != nil {
 		return nil, err
 	}
 	if queue := q.queue(); queue != "" {
-		jobs, err := c.queued.of(c, quota)
+		quota, err := c.queued.On(c.ix, quota)
 		if err != nil {
 			return nil, err
 		}
-		return newQueueSearch(q, jobs, queue).whyNot(target)
+		return newQueueSearch(q, quota, queue).whyNot(target)
 	}
 	if q.tree != nil {
 		return newGangSearch(q).whyNot(target)

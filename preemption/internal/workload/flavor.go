@@ -1,13 +1,36 @@
-package preemption
+package workload
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Objection is why a flavor is not taken, or not as it is.
+type Objection struct {
+	Kind     ObjectionKind
+	Resource string           // NoQuota
+	Flavor   cluster.FlavorID // Tainted, Unmatched
+	Taint    *cluster.Taint   // Tainted
+	Column   cluster.ColumnID // TooMuch, Short
+	Amount   int64            // TooMuch: what is asked; Short: what is missing
+	Most     int64            // TooMuch
+}
+
+// ObjectionKind is what an [Objection] is about.
+type ObjectionKind int
+
+// The kinds.
+const (
+	NoObjection ObjectionKind = iota
+	NoQuota                   // the queue has no quota of the resource
+	Tainted                   // the flavor has a taint that is not tolerated
+	Unmatched                 // node affinity does not hold for the flavor
+	TooMuch                   // more is asked than can ever be had
+	Short                     // more is asked than there is
 )
 
 // choice is the flavor-resource chosen for a resource, and its price.
@@ -23,12 +46,12 @@ func (a *assigner) choose(sets []int, total demand) (map[string]choice, bool) {
 		if _, ok := chosen[r]; ok {
 			continue
 		}
-		group := a.groupOf(r)
+		group := a.groupOf(a.queue, r)
 		if group == nil {
 			if total[r] == 0 {
 				continue
 			}
-			a.why = append(a.why, "the queue has no quota of "+r)
+			a.why = append(a.why, Objection{Kind: NoQuota, Resource: r})
 			return nil, false
 		}
 		best := a.chooseFlavor(sets, total, group)
@@ -43,11 +66,11 @@ func (a *assigner) choose(sets []int, total demand) (map[string]choice, bool) {
 // chooseFlavor finds the flavor of group that suits best: the first at a price
 // that is low enough, else the best.
 func (a *assigner) chooseFlavor(sets []int, total demand, group *cluster.QuotaGroup) map[string]choice {
-	fungibility := a.ix.Queue(a.queue).Fungibility
+	fungibility := a.Index.Queue(a.queue).Fungibility
 	var best map[string]choice
 	bestPrice := price{mode: noFit}
 	for f, flavor := range group.Flavors {
-		if why := a.unsuited(sets, a.ix.Flavor(flavor)); why != "" {
+		if why := a.unsuited(a.w, sets, flavor); why.Kind != NoObjection {
 			a.why = append(a.why, why)
 			continue
 		}
@@ -89,11 +112,12 @@ func lookFurther(p price, f cluster.Fungibility) bool {
 	return p.level > 0 && f.WhenCanBorrow == cluster.TryNextFlavor
 }
 
-// unsuited says why pod sets cannot take a flavor whatever the quota.
-func (a *assigner) unsuited(sets []int, f *ResourceFlavor) string {
+// unsuited is why pod sets cannot take a flavor whatever the quota.
+func (m *Model) unsuited(w *cluster.Workload, sets []int, id cluster.FlavorID) Objection {
+	f := m.Index.Flavor(id)
 	node := &cluster.Node{Labels: f.NodeLabels, Taints: f.NodeTaints}
 	for _, i := range sets {
-		set := &a.w.PodSets[i]
+		set := &w.PodSets[i]
 		pod := &cluster.Pod{
 			Tolerations:  slices.Concat(set.Tolerations, f.Tolerations),
 			NodeSelector: map[string]string{},
@@ -105,13 +129,13 @@ func (a *assigner) unsuited(sets []int, f *ResourceFlavor) string {
 			}
 		}
 		if t := domain.Untolerated(pod, node); t != nil {
-			return fmt.Sprintf("flavor %s: taint %s is not tolerated", f.Name, t)
+			return Objection{Kind: Tainted, Flavor: id, Taint: t}
 		}
 		if !domain.MatchesNode(pod, node) {
-			return fmt.Sprintf("flavor %s: node affinity does not hold", f.Name)
+			return Objection{Kind: Unmatched, Flavor: id}
 		}
 	}
-	return ""
+	return Objection{}
 }
 
 // narrowAffinity keeps what a is about labels of a flavor: nil if a term says
@@ -142,20 +166,16 @@ func narrowAffinity(a *cluster.NodeAffinity, labels map[string]string) *cluster.
 // priceOf is what v of column c costs, on top of what earlier pod sets take.
 func (a *assigner) priceOf(c cluster.ColumnID, v int64) price {
 	v = quota.Add(v, a.used[c])
-	short := func(format string, args ...any) {
-		a.why = append(a.why, fmt.Sprintf("flavor %s: ", a.ix.FlavorName(a.ix.FlavorOf(c)))+fmt.Sprintf(format, args...))
-	}
-	resource := a.ix.ResourceName(c)
-	if most := a.tree.Potential(a.queue, c); v > most {
-		short("%d %s asked, at most %d to be had", v, resource, most)
+	if most := a.Tree.Potential(a.queue, c); v > most {
+		a.why = append(a.why, Objection{Kind: TooMuch, Column: c, Amount: v, Most: most})
 		return price{mode: noFit}
 	}
-	level, inner := a.usage.BorrowHeight(a.queue, c, v)
-	available := a.usage.Available(a.queue, c)
+	level, inner := a.Usage.BorrowHeight(a.queue, c, v)
+	available := a.Usage.Available(a.queue, c)
 	if v <= available {
 		return price{fitsNow, level}
 	}
-	short("%d more %s needed", quota.Sub(v, available), resource)
+	a.why = append(a.why, Objection{Kind: Short, Column: c, Amount: quota.Sub(v, available)})
 	if !a.mayHelp(c, v, inner) {
 		return price{noFit, level}
 	}
@@ -165,15 +185,15 @@ func (a *assigner) priceOf(c cluster.ColumnID, v int64) price {
 // mayHelp reports whether evictions are worth a look for v of column c: the queue
 // owns as much, or somebody borrows from its side, or it may evict while it borrows.
 func (a *assigner) mayHelp(c cluster.ColumnID, v int64, inner bool) bool {
-	p := &a.ix.Queue(a.queue).Preemption
+	p := &a.Index.Queue(a.queue).Preemption
 	switch {
-	case a.tree.Nominal(a.queue, c) >= v:
+	case a.Tree.Nominal(a.queue, c) >= v:
 		return true
 	case p.ReclaimWithinCohort == cluster.ReclaimFromLowerPriority || p.ReclaimWithinCohort == cluster.ReclaimFromAny:
 		return false // under KEP-83 no preemptor borrows
 	}
 	return inner || p.BorrowWithinCohort != nil ||
-		a.options.FairSharing != nil && p.ReclaimWithinCohort != "" && p.ReclaimWithinCohort != cluster.QueueNever
+		a.Rules.Fair && p.ReclaimWithinCohort != "" && p.ReclaimWithinCohort != cluster.QueueNever
 }
 
 // foresee looks whom v of column c alone would cost.
@@ -185,10 +205,10 @@ func (a *assigner) foresee(c cluster.ColumnID, v int64) price {
 			p.mode = preemptOwn
 		}
 	}
-	gone := a.search.Sum(list)
-	a.usage.RemoveSum(gone)
-	p.level, _ = a.usage.BorrowHeight(a.queue, c, v)
-	a.usage.AddSum(gone)
+	gone := a.Sum(list)
+	a.Usage.RemoveSum(gone)
+	p.level, _ = a.Usage.BorrowHeight(a.queue, c, v)
+	a.Usage.AddSum(gone)
 	if len(list) == 0 {
 		p.mode = noCandidates
 	}

@@ -1,11 +1,12 @@
-package preemption
+package workload
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 )
@@ -46,34 +47,14 @@ func (a price) preferred(b price, p cluster.FlavorPreference) bool {
 	return a.level < b.level
 }
 
-// assigned is one flavor-resource that a pod set takes.
-type assigned struct {
-	set      int // position among the pod sets
-	resource string
-	column   cluster.ColumnID
-	amount   int64
-	price
-}
-
-// assignment is the flavors for every pod set of a workload.
-type assignment struct {
-	possible bool // every resource has a flavor
-	fits     bool // as things are
-	list     []assigned
-	level    int
-	counts   []int32
-
-	why []string // why flavors were not taken as they are
-}
-
 // assigner chooses flavors for one workload.
 type assigner struct {
-	*quotaSearch
-	w       *Workload
+	*Search
+	w       *cluster.Workload
 	queue   cluster.QuotaID
 	patient bool    // it has not waited long enough to evict others
 	used    []int64 // by column: what its earlier pod sets take
-	why     []string
+	why     []Objection
 
 	// The last search: what a lone resource costs is asked twice, once to choose a
 	// flavor and once in earnest.
@@ -82,47 +63,53 @@ type assigner struct {
 	lastVictims []reprieve.QuotaVictim
 }
 
+func (m *Model) assigner(w *cluster.Workload, q cluster.QuotaID) *assigner {
+	return &assigner{
+		Search: m.Search(w, q), w: w, queue: q, patient: m.Waits(w, q) > 0, used: make([]int64, m.Index.NumColumns()),
+	}
+}
+
 // demand is what pod sets that go together ask of each resource.
 type demand map[string]int64
 
 // assign chooses flavors for counts pods of each pod set.
 //
 // Source: Kueue v0.20, flavor assignment.
-func (a *assigner) assign(counts []int32) *assignment {
+func (a *assigner) assign(counts []int32) *Plan {
 	clear(a.used)
 	a.why = nil
-	out := &assignment{fits: true, possible: true, counts: counts}
+	out := &Plan{Fits: true, Possible: true, Counts: counts}
 	done := make([]bool, len(a.w.PodSets))
 	for i := range a.w.PodSets {
 		if done[i] {
 			continue
 		}
-		sets := a.together(i)
+		sets := together(a.w, i)
 		total := demand{}
 		demands := make([]demand, len(sets))
 		for k, set := range sets {
 			done[set] = true
-			demands[k] = a.demand(set, counts[set])
+			demands[k] = a.demand(a.w, a.queue, set, counts[set])
 			for r, v := range demands[k] {
 				total[r] += v
 			}
 		}
 		chosen, ok := a.choose(sets, total)
 		if !ok {
-			return &assignment{counts: counts, why: a.why}
+			return &Plan{Counts: counts, Objections: a.why}
 		}
 		a.note(out, sets, demands, chosen)
 	}
-	out.why = a.why
+	out.Objections = a.why
 	return out
 }
 
 // together lists the pod sets that take the same flavors as pod set i.
-func (a *assigner) together(i int) []int {
+func together(w *cluster.Workload, i int) []int {
 	sets := []int{i}
-	if group := a.w.PodSets[i].Group; group != "" {
-		for k := i + 1; k < len(a.w.PodSets); k++ {
-			if a.w.PodSets[k].Group == group {
+	if group := w.PodSets[i].Group; group != "" {
+		for k := i + 1; k < len(w.PodSets); k++ {
+			if w.PodSets[k].Group == group {
 				sets = append(sets, k)
 			}
 		}
@@ -130,23 +117,23 @@ func (a *assigner) together(i int) []int {
 	return sets
 }
 
-// demand is what count pods of a pod set ask for, which [checkAmounts] let pass. Pods
-// are counted where the queue has quota of them.
-func (a *assigner) demand(set int, count int32) demand {
-	s := &a.w.PodSets[set]
+// demand is what count pods of a pod set ask for, which [CheckAmounts] let pass. Pods are
+// counted where the queue has quota of them.
+func (m *Model) demand(w *cluster.Workload, q cluster.QuotaID, set int, count int32) demand {
+	s := &w.PodSets[set]
 	d := demand{}
 	for r := range s.Requests {
 		d[r], _ = s.Total(r, count)
 	}
-	if a.groupOf(cluster.Pods) != nil {
+	if m.groupOf(q, cluster.Pods) != nil {
 		d[cluster.Pods] = int64(count)
 	}
 	return d
 }
 
-// checkAmounts complains about every resource of which w asks for more than can be
+// CheckAmounts complains about every resource of which w asks for more than can be
 // counted, in a pod set or in all of them together.
-func checkAmounts(w *Workload) error {
+func CheckAmounts(w *cluster.Workload) error {
 	if countable(w) {
 		return nil
 	}
@@ -157,7 +144,7 @@ func checkAmounts(w *Workload) error {
 		for _, r := range slices.Sorted(maps.Keys(set.Requests)) {
 			v, ok := set.Total(r, set.Count)
 			if !ok {
-				errs = append(errs, workloadError(w, fmt.Sprintf("PodSets[%d].Requests[%s]", i, r), fmt.Sprint(set.Requests[r]),
+				errs = append(errs, problems.Workload(w, "PodSets["+strconv.Itoa(i)+"].Requests["+r+"]", strconv.FormatInt(set.Requests[r], 10),
 					"at most 2^62-1 in all"))
 				v = 0
 			}
@@ -166,15 +153,15 @@ func checkAmounts(w *Workload) error {
 	}
 	for _, r := range slices.Sorted(maps.Keys(totals)) {
 		if totals[r] > cluster.MaxUsage {
-			errs = append(errs, workloadError(w, "PodSets", "too much "+r, "at most 2^62-1 in all"))
+			errs = append(errs, problems.Workload(w, "PodSets", "too much "+r, "at most 2^62-1 in all"))
 		}
 	}
-	return join(errs)
+	return problems.Join(errs)
 }
 
 // countable reports whether w is far from asking for too much: everything that it asks
 // for, added up, could be counted.
-func countable(w *Workload) bool {
+func countable(w *cluster.Workload) bool {
 	sum := int64(0)
 	for i := range w.PodSets {
 		set := &w.PodSets[i]
@@ -189,8 +176,8 @@ func countable(w *Workload) bool {
 	return true
 }
 
-func (a *assigner) groupOf(resource string) *cluster.QuotaGroup {
-	groups := a.ix.Groups(a.queue)
+func (m *Model) groupOf(q cluster.QuotaID, resource string) *cluster.QuotaGroup {
+	groups := m.Index.Groups(q)
 	for i := range groups {
 		if slices.Contains(groups[i].Resources, resource) {
 			return &groups[i]
@@ -207,21 +194,13 @@ func (a *assigner) evict(request []cluster.ColumnAmount, contested []cluster.Col
 	if a.asked && slices.Equal(request, a.last.Request) && slices.Equal(contested, a.last.Contested) {
 		return a.lastVictims
 	}
-	a.asked, a.last = true, a.question(request, contested)
-	a.lastVictims = slices.Clone(a.victims(&a.last))
+	a.asked, a.last = true, Question(a.w, a.queue, request, contested)
+	a.lastVictims = slices.Clone(a.Victims(&a.last))
 	return a.lastVictims
 }
 
-// question is what the search for victims is asked.
-func (a *assigner) question(request []cluster.ColumnAmount, contested []cluster.ColumnID) reprieve.QuotaQuestion {
-	return reprieve.QuotaQuestion{
-		Queue: a.queue, Request: request, Contested: contested,
-		Priority: int64(a.w.Priority) + int64(a.w.Boost), Ordered: cluster.Ordered(a.w),
-	}
-}
-
-// note adds what sets take to the assignment.
-func (a *assigner) note(out *assignment, sets []int, demands []demand, chosen map[string]choice) {
+// note adds what sets take to a plan.
+func (a *assigner) note(out *Plan, sets []int, demands []demand, chosen map[string]choice) {
 	for k, set := range sets {
 		for _, r := range slices.Sorted(maps.Keys(demands[k])) {
 			c, ok := chosen[r]
@@ -230,27 +209,9 @@ func (a *assigner) note(out *assignment, sets []int, demands []demand, chosen ma
 			}
 			v := demands[k][r]
 			a.used[c.column] += v
-			out.list = append(out.list, assigned{set, r, c.column, v, c.price})
-			out.level = max(out.level, c.level)
-			out.fits = out.fits && c.mode == fitsNow
+			out.Taken = append(out.Taken, Taken{set, r, c.column, v, c.mode != fitsNow})
+			out.Level = max(out.Level, c.level)
+			out.Fits = out.Fits && c.mode == fitsNow
 		}
 	}
-}
-
-// question is the search for all that the assignment asks at once.
-func (out *assignment) question() (request []cluster.ColumnAmount, contested []cluster.ColumnID) {
-	sums := map[cluster.ColumnID]int64{}
-	for _, as := range out.list {
-		sums[as.column] += as.amount
-		if as.mode != fitsNow {
-			contested = append(contested, as.column)
-		}
-	}
-	for _, c := range slices.Sorted(maps.Keys(sums)) {
-		if sums[c] > 0 {
-			request = append(request, cluster.ColumnAmount{Column: c, Amount: sums[c]})
-		}
-	}
-	slices.Sort(contested)
-	return request, slices.Compact(contested)
 }

@@ -1,0 +1,230 @@
+package workload
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Rules say how workloads preempt each other. The zero value is Kueue's classical
+// preemption.
+type Rules struct {
+	Fair       bool                    // shares decide whose workloads go; else priorities and nominal quota do
+	Strategies []reprieve.FairStrategy // how shares are compared; none: the default of [reprieve.QuotaSearch.Fair]
+	Precision  quota.Precision         // of shares
+}
+
+// Model is the compiled quota part of a snapshot, and in a planner the live one.
+type Model struct {
+	Mu      sync.RWMutex // held by questions for reading, by changes for writing
+	cloning sync.Mutex   // held by Clone beside Mu for reading: it writes what changes alone look at
+
+	Rules Rules
+	Index *cluster.QuotaIndex
+	Tree  *quota.Tree
+	Pods  Pods // the pods that hold quota; none in a model that [Queued.On] has not made
+
+	now   int64        // as [cluster.Nanos]
+	usage *quota.Usage // of those that hold quota
+
+	sorted  []*victims.Reservations // one for each order that a queue asks for
+	orderOf []int                   // by queue
+	idle    []sync.Pool             // by order: *Search, out of use
+
+	over map[rootColumn]bool // where more is used than there is
+
+	live    *Objects // nil as long as nothing has changed
+	version int      // counts the changes
+}
+
+// New compiles objects. What cannot be read is a [*cluster.FieldError] each.
+func New(objects cluster.QuotaObjects, rules Rules) (*Model, error) {
+	ix, err := cluster.NewQuotaIndexOf(objects)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Rules: rules, Index: ix, Tree: quota.NewTree(ix), now: ix.Now()}
+	m.usage = m.Tree.NewUsage()
+	m.over = map[rootColumn]bool{}
+	for _, r := range ix.Reservations() {
+		m.usage.Add(r.Queue, r.Usage)
+	}
+	for h := range cluster.QuotaID(m.Tree.NumHolders()) {
+		if m.Tree.Parent(h) == cluster.NoQuota {
+			for c := range cluster.ColumnID(m.Tree.NumColumns()) {
+				m.noteOveruse(h, c)
+			}
+		}
+	}
+	m.orderOf = make([]int, ix.NumQueues())
+	for q := range m.orderOf {
+		order := victims.NewQuotaOrder(ix.Queue(cluster.QuotaID(q)).Preemption.Order)
+		i := slices.IndexFunc(m.sorted, func(rs *victims.Reservations) bool { return rs.Order().Equal(order) })
+		if i < 0 {
+			i = len(m.sorted)
+			m.sorted = append(m.sorted, victims.NewReservations(ix, order))
+		}
+		m.orderOf[q] = i
+	}
+	m.idle = make([]sync.Pool, len(m.sorted))
+	return m, nil
+}
+
+// rootColumn is a flavor-resource of one tree.
+type rootColumn struct {
+	root   cluster.QuotaID
+	column cluster.ColumnID
+}
+
+// noteOveruse notes whether more of column c is used in the tree of h than there is.
+func (m *Model) noteOveruse(h cluster.QuotaID, c cluster.ColumnID) {
+	at := rootColumn{m.Tree.Root(h), c}
+	if m.usage.Balance(at.root, c) < 0 {
+		m.over[at] = true
+	} else {
+		delete(m.over, at)
+	}
+}
+
+// overuse says where more is used than there is, in order of the trees.
+func (m *Model) overuse() []cluster.Warning {
+	var list []cluster.Warning
+	for at := range m.over {
+		kind := cluster.KindCohort
+		if int(at.root) < m.Index.NumQueues() {
+			kind = cluster.KindClusterQueue
+		}
+		list = append(list, cluster.Warning{
+			Kind: kind, Name: m.Index.Name(at.root), Field: "usage",
+			Value: m.Index.ResourceName(at.column) + " in flavor " + m.Index.FlavorName(m.Index.FlavorOf(at.column)),
+			Text:  "more is used than there is: answered as it is",
+		})
+	}
+	slices.SortFunc(list, func(a, b cluster.Warning) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+	return list
+}
+
+// Held is what the workload of that name holds, nil if nothing.
+func (m *Model) Held(namespace, name string) *cluster.Reservation {
+	if m.live != nil {
+		if j := m.live.job(namespace, name); j != nil {
+			return j.r
+		}
+		return nil
+	}
+	w := m.Index.Workload(namespace, name)
+	i := slices.IndexFunc(m.Index.Reservations(), func(r *cluster.Reservation) bool { return r.Workload == w })
+	if i < 0 {
+		return nil
+	}
+	return m.Index.Reservations()[i]
+}
+
+// Workload returns the workload of that name, nil if there is none.
+func (m *Model) Workload(namespace, name string) *cluster.Workload {
+	if m.live == nil {
+		return m.Index.Workload(namespace, name)
+	}
+	if j := m.live.job(namespace, name); j != nil {
+		return j.w
+	}
+	return nil
+}
+
+// Warnings lists what is odd.
+func (m *Model) Warnings() []cluster.Warning {
+	if m.live == nil {
+		return slices.Concat(m.Index.Warnings(), m.overuse())
+	}
+	return append(m.live.warnings(m.Index), m.overuse()...)
+}
+
+// Find returns the pending workload that p names or holds.
+func (m *Model) Find(p cluster.Preemptor) (*cluster.Workload, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	w := p.Workload
+	if w == nil {
+		if w = m.Workload(p.Namespace, p.Name); w == nil {
+			return nil, problems.Preemptor(p, "Name", strconv.Quote(p.Name), "a workload of the snapshot")
+		}
+	}
+	if w.Admission != nil {
+		return nil, problems.Workload(w, "Admission", "set", "absent: the preemptor holds quota already")
+	}
+	return w, CheckAmounts(w)
+}
+
+// Refused is why a workload cannot be admitted to its queue.
+type Refused int
+
+// The reasons.
+const (
+	NotRefused Refused = iota
+	Cyclic             // the cohort of its ClusterQueue is part of a cycle
+	Stopped            // its LocalQueue is stopped
+	Inactive           // its ClusterQueue is; [cluster.QuotaIndex.Inactive] tells why
+)
+
+// QueueOf returns the ClusterQueue of a pending workload, NoQuota if that is Cyclic, or why
+// it cannot be admitted there.
+func (m *Model) QueueOf(w *cluster.Workload) (cluster.QuotaID, Refused, error) {
+	local := m.Index.LocalQueue(w.Namespace, w.Queue)
+	if local == nil {
+		return 0, NotRefused, problems.Workload(w, "Queue", strconv.Quote(w.Queue), "a LocalQueue of its namespace")
+	}
+	if m.Index.Cyclic(local.ClusterQueue) {
+		return cluster.NoQuota, Cyclic, nil
+	}
+	q := m.Index.QueueByName(local.ClusterQueue)
+	if q == cluster.NoQuota {
+		return 0, NotRefused, &cluster.FieldError{
+			Kind: string(cluster.KindLocalQueue), Namespace: local.Namespace, Name: local.Name,
+			Field: "ClusterQueue", Value: strconv.Quote(local.ClusterQueue), Want: "a ClusterQueue of the snapshot",
+		}
+	}
+	if f := m.Index.MissingFlavor(q); f != "" {
+		return 0, NotRefused, &cluster.FieldError{
+			Kind: string(cluster.KindClusterQueue), Name: local.ClusterQueue,
+			Field: "Groups", Value: strconv.Quote(f), Want: "a ResourceFlavor of the snapshot",
+		}
+	}
+	switch {
+	case local.Stopped:
+		return q, Stopped, nil
+	case m.Index.Inactive(q) != "":
+		return q, Inactive, nil
+	}
+	return q, NotRefused, nil
+}
+
+// Waits is how many more seconds workload w of queue q waits before it may evict others.
+func (m *Model) Waits(w *cluster.Workload, q cluster.QuotaID) int64 {
+	wait := m.Index.Queue(q).Preemption.WaitSeconds
+	if wait == 0 || w.Created.IsZero() || m.now == math.MaxInt64 {
+		return 0
+	}
+	waited := quota.Sub(m.now, cluster.Nanos(w.Created)) / int64(time.Second)
+	return max(0, wait-waited)
+}
+
+// Order is the order in which workloads leave their quota to queue q.
+func (m *Model) Order(q cluster.QuotaID) victims.QuotaOrder { return m.sorted[m.orderOf[q]].Order() }
+
+// FitsNow reports whether queue q has request beside everybody who holds quota, victims of
+// earlier answers included.
+func (m *Model) FitsNow(q cluster.QuotaID, request []cluster.ColumnAmount) bool {
+	return m.usage.Fits(q, request, true)
+}

@@ -1,0 +1,269 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Pods are the pods that hold quota, as workloads: each by itself, or all of a group that
+// names a queue.
+type Pods struct {
+	Of       map[*cluster.Reservation][]cluster.PodID  // the pods of each
+	Holds    map[cluster.PodID]*cluster.Reservation    // the other way round
+	On       map[cluster.NodeID][]*cluster.Reservation // those with pods there
+	Expected []Expected
+	Odd      []cluster.Warning
+
+	Cluster *cluster.Index // theirs; nil: there are none, or they are not known
+}
+
+// Expected is what pending pods that are nominated hold: it counts, and cannot be taken
+// from them.
+type Expected struct {
+	*cluster.Reservation
+	Pods []cluster.PodID
+}
+
+// Queued adds the pods of one compiled cluster that hold quota to a model: when first asked,
+// and again when that has changed.
+type Queued struct {
+	running   []bool // by pod: its queue is there, and it runs; nil: there is none
+	nominated bool   // there are pending ones that are nominated
+
+	mu      sync.Mutex
+	base    *Model
+	version int
+	model   *Model // base with the pods
+}
+
+// Find notes which pods of ix may hold quota.
+func (q *Queued) Find(ix *cluster.Index) {
+	for _, p := range ix.Queued() {
+		if !ix.Runs(p) {
+			continue
+		}
+		if q.running == nil {
+			q.running = make([]bool, ix.NumPods())
+		}
+		q.running[p] = true
+	}
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		for _, p := range ix.Nominees(n) {
+			q.nominated = q.nominated || ix.QueueOf(p) != ""
+		}
+	}
+}
+
+// Running says by pod whether it runs and has a queue; nil: none does.
+func (q *Queued) Running() []bool { return q.running }
+
+// Any reports whether there is a pod that runs, or is nominated, and has a queue.
+func (q *Queued) Any() bool { return q.running != nil || q.nominated }
+
+// On returns m with the pods of ix, which Find has seen.
+func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
+	if !q.Any() {
+		return m, nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	m.Mu.RLock()
+	version := m.version
+	m.Mu.RUnlock()
+	if q.model == nil || q.base != m || q.version != version {
+		with, err := m.with(ix)
+		if err != nil {
+			return nil, err
+		}
+		q.base, q.version, q.model = m, version, with
+	}
+	return q.model, nil
+}
+
+// with is a copy of base with the pods of ix that hold quota, or are nominated to.
+func (base *Model) with(ix *cluster.Index) (*Model, error) {
+	m := base.Clone()
+	m.Pods = Pods{
+		Of: map[*cluster.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*cluster.Reservation{},
+		On: map[cluster.NodeID][]*cluster.Reservation{}, Cluster: ix,
+	}
+	byKey := map[uint64][]cluster.PodID{}
+	for p := range ix.Pods() {
+		pod := ix.Pod(p)
+		if ix.QueueOf(p) == "" || pod.Node == "" && ix.NodeByName(pod.NominatedNode) == cluster.NoNode {
+			continue
+		}
+		k := m.Pods.keyOf(p)
+		byKey[k] = append(byKey[k], p)
+	}
+	total := make([]int64, m.Index.NumColumns())
+	for _, r := range m.reservations() {
+		for _, u := range r.Usage {
+			total[u.Column] += u.Amount
+		}
+	}
+	var errs []error
+	for _, k := range slices.Sorted(maps.Keys(byKey)) {
+		r, err := m.reserve(byKey[k])
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if r == nil {
+			continue
+		}
+		for _, u := range r.Usage {
+			if u.Amount > cluster.MaxUsage-total[u.Column] {
+				errs = append(errs, problems.Pod(ix.Pod(byKey[k][0]), "Requests", strconv.FormatInt(u.Amount, 10)+" "+m.Index.ResourceName(u.Column),
+					"so little that everybody together uses at most 2^62-1", nil))
+				continue
+			}
+			total[u.Column] += u.Amount
+		}
+		m.add(r, byKey[k])
+	}
+	if err := problems.Join(errs); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// add lets pods hold r.
+func (m *Model) add(r *cluster.Reservation, pods []cluster.PodID) {
+	ps := &m.Pods
+	m.usage.Add(r.Queue, r.Usage)
+	m.noteUsage(r)
+	if ps.Cluster.Pod(pods[0]).Node == "" {
+		ps.Expected = append(ps.Expected, Expected{r, pods})
+		return
+	}
+	ps.Of[r] = pods
+	for _, p := range pods {
+		ps.Holds[p] = r
+		if n := ps.Cluster.NodeOf(p); !slices.Contains(ps.On[n], r) {
+			ps.On[n] = append(ps.On[n], r)
+		}
+	}
+	for _, rs := range m.sorted {
+		rs.Insert(r)
+	}
+}
+
+// keyOf is equal for pods that hold quota together. Nominated pods of a group do so apart
+// from those that run.
+func (ps *Pods) keyOf(p cluster.PodID) uint64 {
+	key := 1<<40 | uint64(p)<<1
+	if g := ps.GroupOf(p); g != cluster.NoGroup {
+		key = uint64(g) << 1
+	}
+	if ps.Cluster.Pod(p).Node != "" {
+		key++
+	}
+	return key
+}
+
+// GroupOf is the pod group whose pods are one job with p, or NoGroup.
+func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
+	g := ps.Cluster.GroupOf(p)
+	if g != cluster.NoGroup && ps.Cluster.Group(g).PodGroup != nil && ps.Cluster.Group(g).PodGroup.Queue != "" {
+		return g
+	}
+	return cluster.NoGroup
+}
+
+// reservations lists everybody who holds quota in the model.
+func (m *Model) reservations() []*cluster.Reservation {
+	if m.live == nil {
+		return m.Index.Reservations()
+	}
+	var list []*cluster.Reservation
+	m.live.jobs.Ascend(func(j *job) bool {
+		if j.r != nil {
+			list = append(list, j.r)
+		}
+		return true
+	})
+	return list
+}
+
+// reserve describes pods as a workload that holds quota in the flavors of their
+// nodes; nil if their queue is not there.
+func (m *Model) reserve(pods []cluster.PodID) (*cluster.Reservation, error) {
+	ix := m.Pods.Cluster
+	first := ix.Pod(pods[0])
+	local := m.Index.LocalQueue(first.Namespace, ix.QueueOf(pods[0]))
+	q := cluster.NoQuota
+	if local != nil {
+		q = m.Index.QueueByName(local.ClusterQueue)
+	}
+	if q == cluster.NoQuota {
+		m.Pods.Odd = append(m.Pods.Odd, cluster.Warning{
+			Kind: cluster.KindPod, Namespace: first.Namespace, Name: first.Name, Field: "Queue", Value: ix.QueueOf(pods[0]),
+			Text: "there is no such active queue: what the pod uses is not counted",
+		})
+		return nil, nil
+	}
+	w := &cluster.Workload{
+		Namespace: first.Namespace, Name: first.Name, UID: first.UID, Priority: ix.Priority(pods[0]), Evicted: true,
+		Queue: local.Name, Admission: &cluster.Admission{ClusterQueue: local.ClusterQueue},
+	}
+	if g := m.Pods.GroupOf(pods[0]); g != cluster.NoGroup {
+		group := ix.Group(g)
+		w.Name, w.UID, w.Priority = group.Name, group.PodGroup.UID, group.Priority
+	}
+	for _, p := range pods {
+		pod := ix.Pod(p)
+		w.Evicted = w.Evicted && pod.Terminating && pod.Preempted
+		w.Created = Earliest(w.Created, pod.Created)
+		w.Admission.Reserved = Earliest(w.Admission.Reserved, pod.Started)
+		w.PodSets = append(w.PodSets, m.podSet(pod, q))
+	}
+	r, warnings, err := m.Index.Reserve(w, m.now)
+	m.Pods.Odd = append(m.Pods.Odd, warnings...)
+	return r, err
+}
+
+// podSet is a pod as a pod set of its own.
+func (m *Model) podSet(pod *cluster.Pod, q cluster.QuotaID) cluster.PodSet {
+	set := cluster.PodSet{Name: pod.Name, Count: 1, Requests: pod.Requests, Flavors: map[string]string{}}
+	node := pod.Node
+	if node == "" {
+		node = pod.NominatedNode
+	}
+	n := m.Pods.Cluster.NodeByName(node)
+	groups := m.Index.Groups(q)
+	for i := range groups {
+		g := &groups[i]
+		f := 0
+		if n != cluster.NoNode {
+			f = max(0, m.flavorOn(g, m.Pods.Cluster.Node(n)))
+		}
+		for _, r := range g.Resources {
+			if _, asks := pod.Requests[r]; asks || r == cluster.Pods {
+				set.Flavors[r] = m.Index.FlavorName(g.Flavors[f])
+			}
+		}
+	}
+	return set
+}
+
+// flavorOn is the first flavor of g whose labels node has, -1 if there is none.
+func (m *Model) flavorOn(g *cluster.QuotaGroup, node *cluster.Node) int {
+	return slices.IndexFunc(g.Flavors, func(f cluster.FlavorID) bool {
+		flavor := m.Index.Flavor(f)
+		return flavor != nil && cluster.HasLabels(node, flavor.NodeLabels)
+	})
+}
+
+// Earliest is the earlier of two times, of which the zero Time is none.
+func Earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

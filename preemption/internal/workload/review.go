@@ -1,0 +1,184 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Misfit is how what an answer gives a workload is not what it may take, as things stand.
+type Misfit struct {
+	Kind        MisfitKind
+	Choice      Choice // what is wrong; with the names that it is about
+	Other       string // TwoFlavors: that of another resource
+	Least, Most int64
+	Objection   Objection // Unsuited
+}
+
+// MisfitKind is what a [Misfit] is about.
+type MisfitKind int
+
+// The kinds.
+const (
+	NoMisfit        MisfitKind = iota
+	CountsMissing              // Amount counts for Most pod sets
+	CountBeyond                // Amount pods of a set that starts with Least to Most
+	FlavorGone                 // the queue has no such flavor any more
+	Unsuited                   // the flavor does not suit
+	NothingAsked               // the set asks for none of the resource
+	ResourceGone               // the queue has no quota of the resource
+	NothingTaken               // the set takes no flavor of the resource
+	AmountDiffers              // it takes Amount and asks for Most
+	TwoFlavors                 // resources that share a flavor have two
+	Reclaims                   // the queue gets its quota back from anybody, and reserves none
+	NotOfQueue                 // the queue has none of the resource in this flavor
+	ReservesTooMuch            // it may not keep as much
+)
+
+// ReviewReserved looks whether what an answer without victims keeps back is what workload
+// w of queue q may keep: of a resource no more than it asks for, and than its queue has.
+func (s *Search) ReviewReserved(w *cluster.Workload, q cluster.QuotaID, list []Choice) Misfit {
+	left := demand{}
+	for i, count := range full(w) {
+		for r, v := range s.demand(w, q, i, count) {
+			left[r] = quota.Add(left[r], v)
+		}
+	}
+	if s.Index.Queue(q).Preemption.ReclaimWithinCohort == cluster.AnyPriority {
+		return Misfit{Kind: Reclaims}
+	}
+	for _, c := range list {
+		column, group := s.Index.Column(c.Flavor, c.Resource), s.groupOf(q, c.Resource)
+		if group == nil || s.flavorNamed(group, c.Flavor) < 0 {
+			return Misfit{Kind: NotOfQueue, Choice: c}
+		}
+		most := quota.Add(s.Tree.Nominal(q, column), s.Index.Limits(q, column).Borrowing)
+		left[c.Resource] -= c.Amount
+		if c.Amount > quota.Above(most, s.Usage.Used(q, column)) || left[c.Resource] < 0 {
+			return Misfit{Kind: ReservesTooMuch, Choice: c}
+		}
+	}
+	return Misfit{}
+}
+
+// flavorNamed is the position of a flavor in g, -1 if it is not there.
+func (m *Model) flavorNamed(g *cluster.QuotaGroup, name string) int {
+	return slices.IndexFunc(g.Flavors, func(f cluster.FlavorID) bool { return m.Index.FlavorName(f) == name })
+}
+
+// Review looks whether choices, for counts pods of each set, nil for all, are those of
+// workload w of queue q as it is.
+func (m *Model) Review(w *cluster.Workload, q cluster.QuotaID, choices []Choice, counts []int32) Misfit {
+	if counts == nil {
+		counts = full(w)
+	} else if misfit := reviewCounts(w, counts); misfit.Kind != NoMisfit {
+		return misfit
+	}
+	given := map[[2]string]Choice{} // by pod set and resource
+	for _, c := range choices {
+		given[[2]string{c.Set, c.Resource}] = c
+	}
+	done := make([]bool, len(w.PodSets))
+	for i := range w.PodSets {
+		if done[i] {
+			continue
+		}
+		sets := together(w, i)
+		taken := map[*cluster.QuotaGroup]string{} // the flavor, which they share
+		for _, set := range sets {
+			done[set] = true
+			if misfit := m.reviewSet(w, q, set, counts[set], given, taken); misfit.Kind != NoMisfit {
+				return misfit
+			}
+		}
+		groups := m.Index.Groups(q)
+		for g := range groups {
+			group := &groups[g]
+			name, ok := taken[group]
+			if !ok {
+				continue
+			}
+			f := m.flavorNamed(group, name)
+			if f < 0 {
+				return Misfit{Kind: FlavorGone, Choice: Choice{Flavor: name}}
+			}
+			if why := m.unsuited(w, sets, group.Flavors[f]); why.Kind != NoObjection {
+				return Misfit{Kind: Unsuited, Objection: why}
+			}
+		}
+	}
+	for _, c := range choices {
+		if _, left := given[[2]string{c.Set, c.Resource}]; left {
+			return Misfit{Kind: NothingAsked, Choice: c}
+		}
+	}
+	return Misfit{}
+}
+
+// reviewSet is Review for one pod set, of which it takes the choices out of given.
+func (m *Model) reviewSet(w *cluster.Workload, q cluster.QuotaID, set int, count int32, given map[[2]string]Choice, taken map[*cluster.QuotaGroup]string) Misfit {
+	d := m.demand(w, q, set, count)
+	for _, r := range slices.Sorted(maps.Keys(d)) {
+		group, at := m.groupOf(q, r), [2]string{w.PodSets[set].Name, r}
+		c, ok := given[at]
+		delete(given, at)
+		other, shared := taken[group]
+		misfit := Misfit{Choice: Choice{at[0], r, c.Flavor, c.Amount}, Other: other, Most: d[r]}
+		switch {
+		case group == nil && d[r] == 0 && !ok:
+			continue
+		case group == nil:
+			misfit.Kind = ResourceGone
+		case !ok:
+			misfit.Kind = NothingTaken
+		case c.Amount != d[r]:
+			misfit.Kind = AmountDiffers
+		case shared && other != c.Flavor:
+			misfit.Kind = TwoFlavors
+		default:
+			taken[group] = c.Flavor
+			continue
+		}
+		return misfit
+	}
+	return Misfit{}
+}
+
+// reviewCounts looks whether counts are what the workload may start with.
+func reviewCounts(w *cluster.Workload, counts []int32) Misfit {
+	if len(counts) != len(w.PodSets) {
+		return Misfit{Kind: CountsMissing, Choice: Choice{Amount: int64(len(counts))}, Most: int64(len(w.PodSets))}
+	}
+	for i, set := range w.PodSets {
+		least := set.Count
+		if set.MinCount != nil {
+			least = *set.MinCount
+		}
+		if n := counts[i]; n < least || n > set.Count {
+			return Misfit{Kind: CountBeyond, Choice: Choice{Set: set.Name, Amount: int64(n)}, Least: int64(least), Most: int64(set.Count)}
+		}
+	}
+	return Misfit{}
+}
+
+// Request adds up choices for queue q, and lists the columns of which there is not enough
+// as things stand.
+func (s *Search) Request(q cluster.QuotaID, choices []Choice) (request []cluster.ColumnAmount, contested []cluster.ColumnID) {
+	sums := make([]int64, s.Index.NumColumns())
+	for _, c := range choices {
+		column := s.Index.Column(c.Flavor, c.Resource)
+		sums[column] = quota.Add(sums[column], c.Amount)
+	}
+	for i, v := range sums {
+		c := cluster.ColumnID(i)
+		if v > 0 {
+			request = append(request, cluster.ColumnAmount{Column: c, Amount: v})
+		}
+		if v > s.Usage.Available(q, c) {
+			contested = append(contested, c)
+		}
+	}
+	return request, contested
+}

@@ -1,0 +1,78 @@
+package workload
+
+import (
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+)
+
+// Search is the search for victims of one preemptor, over usage that is its own: what the
+// workloads use, and what earlier answers hold back for others and take from their victims.
+type Search struct {
+	*Model
+	*reprieve.QuotaSearch
+	Usage *quota.Usage
+	order int // of sorted
+}
+
+// Search returns a search for workload w of queue q; see Keep.
+func (m *Model) Search(w *cluster.Workload, q cluster.QuotaID) *Search {
+	s, _ := m.idle[m.orderOf[q]].Get().(*Search)
+	if s != nil {
+		s.Usage.CopyFrom(m.usage)
+		s.Reset()
+	} else {
+		usage := m.usage.Clone()
+		s = &Search{
+			Model: m, Usage: usage, order: m.orderOf[q],
+			QuotaSearch: reprieve.NewQuotaSearch(m.Index, usage, m.sorted[m.orderOf[q]]),
+		}
+	}
+	if m.live != nil {
+		s.Gone = m.account(s.Usage, w)
+	}
+	return s
+}
+
+// Keep lets a later question use s, which is out of use.
+func (m *Model) Keep(s *Search) { m.idle[s.order].Put(s) }
+
+// Victims looks for workloads that have to leave their quota to q. The list is good until
+// the next search.
+func (s *Search) Victims(q *reprieve.QuotaQuestion) []reprieve.QuotaVictim {
+	if !s.Rules.Fair {
+		return s.Classical(q)
+	}
+	return s.Fair(q, s.Rules.Strategies, s.Rules.Precision)
+}
+
+// Question is what the search is asked for workload w of queue q.
+func Question(w *cluster.Workload, q cluster.QuotaID, request []cluster.ColumnAmount, contested []cluster.ColumnID) reprieve.QuotaQuestion {
+	return reprieve.QuotaQuestion{
+		Queue: q, Request: request, Contested: contested, Priority: int64(w.Priority) + int64(w.Boost), Ordered: cluster.Ordered(w),
+	}
+}
+
+// Lack is the first amount that is lacking, as things stand.
+type Lack struct {
+	Column  cluster.ColumnID // NoColumn: nothing is
+	Missing int64
+	Borrows bool // there is enough, but it would have to be borrowed
+}
+
+// Lack is what queue q lacks of request: what there is not, or else what it would have to
+// borrow and may not.
+func (s *Search) Lack(q cluster.QuotaID, request []cluster.ColumnAmount) Lack {
+	for _, c := range request {
+		if available := s.Usage.Available(q, c.Column); c.Amount > available {
+			return Lack{Column: c.Column, Missing: quota.Sub(c.Amount, available)}
+		}
+	}
+	for _, c := range request {
+		if s.Usage.Borrows(q, c.Column, c.Amount) {
+			nominal := quota.Sub(s.Tree.Nominal(q, c.Column), s.Usage.Used(q, c.Column))
+			return Lack{c.Column, quota.Sub(c.Amount, nominal), true}
+		}
+	}
+	return Lack{Column: cluster.NoColumn}
+}
