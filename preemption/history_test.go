@@ -428,6 +428,16 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 			v := h.Time()
 			h.change(t, "SetTime", v, func(p *pl) error { return p.SetTime(v) })
 		},
+		"View": func(t *rapid.T) {
+			s := h.live.Snapshot()
+			got := h.read(t, "View", nil, func(p *pl) any {
+				v, err := look(p, s)
+				return []any{v, fmt.Sprint(err)}
+			})
+			if list, ok := got.([]any); ok && list[1] == "<nil>" {
+				same(t, "what is seen", read(s), list[0])
+			}
+		},
 		"Bind": func(t *rapid.T) {
 			pod, node := h.podRef(), h.node()
 			h.change(t, "Bind", []any{pod, node}, func(p *pl) error { return p.Bind(pod, node) })

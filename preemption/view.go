@@ -1,0 +1,139 @@
+package preemption
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// View reads the cluster of a planner as it is at one moment. It is good until the
+// function that was given to [Planner.View] returns. What it returns belongs to the planner
+// and must not be changed; lists are in order of name.
+type View struct{ ix *cluster.Index }
+
+// View lets read look at the cluster as it is. Changes that come meanwhile are not seen,
+// and neither wait for read nor it for them; read may ask and change the planner itself.
+// An error says that the cluster has problems, as a question would.
+//
+// It costs what is read: nothing is copied.
+func (pl *Planner) View(read func(v View)) error {
+	c, quota, err := pl.hold()
+	if err != nil {
+		return err
+	}
+	defer release(c, quota)
+	read(View{c.ix})
+	return nil
+}
+
+// Time is the time of the model; see [Planner.SetTime].
+func (v View) Time() time.Time { return v.ix.Time() }
+
+// Pod returns a pod; nil if there is none of that name.
+func (v View) Pod(pod PodRef) *Pod {
+	if p := v.ix.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod {
+		return v.ix.Pod(p)
+	}
+	return nil
+}
+
+// Node returns a node; nil if there is none of that name.
+func (v View) Node(name string) *Node {
+	if n := v.ix.NodeByName(name); n != cluster.NoNode {
+		return v.ix.Node(n)
+	}
+	return nil
+}
+
+// PodGroup returns a pod group; nil if there is none of that name.
+func (v View) PodGroup(namespace, name string) *PodGroup {
+	if g := v.ix.GroupByName(cluster.KindPodGroup, namespace, name); g != cluster.NoGroup {
+		return v.ix.Group(g).PodGroup
+	}
+	return nil
+}
+
+// Nodes are all nodes.
+func (v View) Nodes() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for n := range cluster.NodeID(v.ix.NumNodes()) {
+			if !yield(v.ix.Node(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Pods are all pods.
+func (v View) Pods() iter.Seq[*Pod] {
+	return v.those(func(*Pod) bool { return true })
+}
+
+// Pending are the pods that run nowhere. It looks at every pod.
+func (v View) Pending() iter.Seq[*Pod] {
+	return v.those(func(p *Pod) bool { return p.Node == "" })
+}
+
+// Terminating are the pods that have to leave and still run: victims of answers that were
+// applied among them, with Preempted set. It looks at every pod.
+func (v View) Terminating() iter.Seq[*Pod] {
+	return v.those(func(p *Pod) bool { return p.Terminating })
+}
+
+func (v View) those(is func(*Pod) bool) iter.Seq[*Pod] {
+	return func(yield func(*Pod) bool) {
+		for p := range v.ix.Pods() {
+			if pod := v.ix.Pod(p); is(pod) && !yield(pod) {
+				return
+			}
+		}
+	}
+}
+
+// PodsOn are the pods that run on a node.
+func (v View) PodsOn(node string) iter.Seq[*Pod] {
+	n := v.ix.NodeByName(node)
+	if n == cluster.NoNode {
+		return v.list(nil)
+	}
+	return v.list(v.ix.PodsOn(n))
+}
+
+// NominatedTo are the pending pods that are nominated to a node.
+func (v View) NominatedTo(node string) iter.Seq[*Pod] {
+	n := v.ix.NodeByName(node)
+	if n == cluster.NoNode {
+		return v.list(nil)
+	}
+	return v.list(v.ix.Nominees(n))
+}
+
+func (v View) list(pods []cluster.PodID) iter.Seq[*Pod] {
+	return func(yield func(*Pod) bool) {
+		for _, p := range slices.SortedFunc(slices.Values(pods), v.ix.ComparePods) {
+			if !yield(v.ix.Pod(p)) {
+				return
+			}
+		}
+	}
+}
+
+// Free is what a node offers beyond what the pods that run there ask for, by resource, with
+// [Pods] for how many more pods; what is overcommitted is below zero. Room that is held for
+// nominated pods is free. Nil if there is no such node.
+func (v View) Free(node string) Resources {
+	n := v.ix.NodeByName(node)
+	if n == cluster.NoNode {
+		return nil
+	}
+	free := Resources{}
+	for r, amount := range v.ix.Free(n) {
+		name := v.ix.Resource(cluster.ResourceID(r))
+		if _, offered := v.ix.Node(n).Allocatable[name]; offered || amount != 0 && name != cluster.Pods {
+			free[name] = amount
+		}
+	}
+	return free
+}
