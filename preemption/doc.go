@@ -17,6 +17,18 @@
 // in order of precedence. A [Planner] compiles a
 // snapshot once for many questions.
 //
+// # The loop
+//
+// A scheduler keeps a [Planner] in step with its cluster: [Planner.SetPod], Remove, SetNode
+// and the others for what happens, [Planner.SetTime] for the clock. For each pending pod or
+// group it asks [Planner.Decide]: *fits* is a node to [Planner.Bind] it to; *feasible* asks
+// for [Planner.Preempt], whose result names the victims, and [Planner.Apply] marks these as
+// terminating and nominates the preemptor. They hold their room until they are removed, and
+// the preemptor is *waiting* meanwhile; then it fits. An answer that has waited for its turn is
+// asked about with [Planner.StillValid]; Apply refuses one that no longer holds, and changes
+// nothing then. A simulator takes [Planner.Evict] on a [Planner.Fork]; [Planner.View] reads
+// the cluster. The example of Planner is the loop as a program.
+//
 // # What it costs
 //
 // With n nodes and k pods on each: compiling a snapshot is O(n k log k). A question

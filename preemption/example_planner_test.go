@@ -1,0 +1,236 @@
+package preemption_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// cpus asks for, or offers, so many milli-CPU.
+func cpus(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: n} }
+
+// farm is a planner of two full nodes: batch jobs of priority 0 on the first, a service of
+// priority 50 on the second.
+func farm(pending ...preemption.Pod) *preemption.Planner {
+	fifty := int32(50)
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Time:  time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC),
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(4000)}, {Name: "n2", Allocatable: cpus(4000)}},
+		Pods: append([]preemption.Pod{
+			{Name: "batch-1", Node: "n1", Requests: cpus(2000)},
+			{Name: "batch-2", Node: "n1", Requests: cpus(2000)},
+			{Name: "service", Node: "n2", Priority: &fifty, Requests: cpus(4000)},
+		}, pending...),
+	}, preemption.Options{})
+	if err != nil {
+		panic(err) // the examples' own input
+	}
+	return planner
+}
+
+// frontend is a pending pod "web" of priority 100 that asks for so much.
+func frontend(milli int64) preemption.Pod {
+	hundred := int32(100)
+	return preemption.Pod{Name: "web", Priority: &hundred, Requests: cpus(milli)}
+}
+
+// The whole loop of a scheduler, for one pod: decide, plan, tell the victims to go, wait
+// until they have gone, bind.
+func ExamplePlanner() {
+	planner := farm()
+	if err := planner.SetPod(frontend(3000)); err != nil { // it arrives
+		fmt.Println(err)
+		return
+	}
+	ask := preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}
+	for turn := 1; ; turn++ {
+		decision, err := planner.Decide(ask) // cheap: for every pod of the queue
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("turn %d: %s\n", turn, decision.Verdict)
+		switch decision.Verdict {
+		case preemption.Fits:
+			if err := planner.Bind(preemption.PodRef{Name: "web"}, decision.Domain); err != nil {
+				fmt.Println(err)
+			}
+			fmt.Println("web runs on", decision.Domain)
+			return
+		case preemption.Feasible:
+			plan, err := planner.Preempt(ask) // whom, and where
+			if err == nil {
+				err = planner.Apply(plan) // the victims terminate, web is nominated
+			}
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Println(plan.Message)
+		case preemption.Waiting: // a real scheduler would hear of the pods that are gone
+			for _, name := range []string{"batch-1", "batch-2"} {
+				if err := planner.Remove(preemption.PodRef{Name: name}); err != nil {
+					fmt.Println(err)
+				}
+			}
+		default:
+			return // for another time
+		}
+	}
+	// Output:
+	// turn 1: feasible
+	// fits on n1 once 2 pods are evicted
+	// turn 2: waiting
+	// turn 3: fits without preemption
+	// web runs on n1
+}
+
+// Applied answers leave their victims terminating, where they are, until they are removed.
+func ExamplePlanner_Apply() {
+	planner := farm(frontend(2000))
+	plan, err := planner.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "web"})
+	if err == nil {
+		err = planner.Apply(plan)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = planner.View(func(v preemption.View) {
+		for pod := range v.Terminating() {
+			fmt.Println(pod.Name, "terminates on", pod.Node)
+		}
+		for pod := range v.NominatedTo("n1") {
+			fmt.Println(pod.Name, "is nominated to n1, of which", v.Free("n1")[cluster.CPU], "are free")
+		}
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// batch-2 terminates on n1
+	// web is nominated to n1, of which 0 are free
+}
+
+// A simulator lets victims leave at once, on a fork that nobody else sees.
+func ExamplePlanner_Evict() {
+	planner := farm(frontend(2000))
+	what := planner.Fork()
+	plan, err := what.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "web"})
+	if err == nil {
+		err = what.Evict(plan)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("the fork has", len(what.Snapshot().Pods), "pods")
+	fmt.Println("the planner has", len(planner.Snapshot().Pods), "pods")
+	// Output:
+	// the fork has 3 pods
+	// the planner has 4 pods
+}
+
+// An answer that waits for its turn may be overtaken.
+func ExamplePlanner_StillValid() {
+	planner := farm(frontend(2000))
+	plan, err := planner.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "web"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tell := func(when string) {
+		v, err := planner.StillValid(plan)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %s %s\n", when, v.Advice, v.Reason)
+	}
+	tell("at once")
+	if err := planner.Remove(preemption.PodRef{Name: "batch-1"}); err != nil {
+		fmt.Println(err)
+	}
+	tell("a pod has finished")
+	if err := planner.RemoveNode("n1"); err != nil {
+		fmt.Println(err)
+	}
+	tell("its node is gone")
+	// Output:
+	// at once: keep every nominated place fits once the victims are gone
+	// a pod has finished: cancel it fits without evicting anybody
+	// its node is gone: replan node n1 is gone
+}
+
+// What does not exist, or runs already, is not bound: the error names it.
+func ExamplePlanner_Bind() {
+	planner := farm(frontend(2000))
+	for _, err := range []error{
+		planner.Bind(preemption.PodRef{Name: "web"}, "n9"),
+		planner.Bind(preemption.PodRef{Name: "batch-1"}, "n1"),
+		planner.Bind(preemption.PodRef{Name: "nobody"}, "n1"),
+	} {
+		var wrong *cluster.FieldError
+		fmt.Println(errors.As(err, &wrong), err)
+	}
+	// Output:
+	// true cluster: Pod "web": Node: "n9" is not a node of the planner's cluster
+	// true cluster: Pod "batch-1": Node: "n1" is not empty: the pod runs already
+	// true cluster: Pod "nobody": Name: "nobody" is not in the planner's cluster
+}
+
+// A cluster that grows, and a clock that guards are measured by.
+func ExamplePlanner_SetNode() {
+	planner := farm(frontend(8000))
+	ask := preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}
+	before, err := planner.Decide(ask)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = errors.Join(
+		planner.SetNode(preemption.Node{Name: "n3", Allocatable: cpus(8000)}),
+		planner.SetTime(time.Date(2026, 1, 1, 12, 5, 0, 0, time.UTC)),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	after, err := planner.Decide(ask)
+	fmt.Println(before.Verdict, "before;", after.Verdict, "on", after.Domain, err)
+	// Output:
+	// infeasible before; fits without preemption on n3 <nil>
+}
+
+// A gang pod by pod, for schedulers that ask so: each sees the earlier ones in place, and
+// all go or none.
+func ExamplePlanner_Gather() {
+	first, second := frontend(2000), frontend(2000)
+	second.Name = "web-2"
+	planner := farm(first, second)
+	gang := planner.Gather()
+	for _, name := range []string{"web", "web-2"} {
+		r, err := gang.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: name})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(name+":", r.Message)
+	}
+	plan, err := gang.Plan()
+	if err == nil {
+		err = planner.Apply(plan)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("together:", len(plan.Nominations), "nominations,", len(plan.Victims), "victims")
+	// Output:
+	// web: fits on n1 once 1 pod is evicted
+	// web-2: fits on n1 once 1 pod is evicted
+	// together: 2 nominations, 2 victims
+}
