@@ -32,7 +32,7 @@ type queueSearch struct {
 	queue cluster.QuotaID
 	gang  *gangSearch // its trial and placement
 
-	offers []quotaOffer
+	offers []workload.Offer
 	best   *queuePlan
 	counts map[string]int // why a flavor or domain was rejected
 	tried  *[]queueTry    // told of every domain that was tried, for WhyNot; nil: nobody asks
@@ -45,7 +45,7 @@ type queueSearch struct {
 
 // queuePlan is a domain in which preemption helps, with its victims.
 type queuePlan struct {
-	offer  *quotaOffer
+	offer  *workload.Offer
 	domain domain.Domain
 	places []domain.Assignment
 	quota  []reprieve.QuotaVictim
@@ -193,10 +193,10 @@ func (s *queueSearch) guardsPod(p cluster.PodID) bool {
 }
 
 // fits answers if the preemptor has quota and a place as things are; else nil.
-func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
+func (s *queueSearch) fits(o *workload.Offer, levels [][]domain.Domain) *Result {
 	qs := s.search()
 	defer s.model.Keep(qs)
-	if !qs.Usage.Fits(s.queue, o.request, true) {
+	if !qs.Usage.Fits(s.queue, o.Request, true) {
 		return nil
 	}
 	s.anyQuota = true
@@ -208,21 +208,11 @@ func (s *queueSearch) fits(o *quotaOffer, levels [][]domain.Domain) *Result {
 				continue
 			}
 			r := s.result(Fits, "fits in "+d.Name+" and in the quota of "+s.model.Index.Name(s.queue)+" without preemption")
-			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: s.level(qs, o)})
+			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: qs.Level(s.queue, o.Request)})
 			return r
 		}
 	}
 	return nil
-}
-
-// level is how far up the quota of an offer comes from, as usage stands.
-func (s *queueSearch) level(qs *workload.Search, o *quotaOffer) int {
-	level := 0
-	for _, c := range o.request {
-		h, _ := qs.Usage.BorrowHeight(s.queue, c.Column, c.Amount)
-		level = max(level, h)
-	}
-	return level
 }
 
 // refuse answers for a preemptor that may not preempt; nil if it may.
@@ -245,17 +235,17 @@ func (s *queueSearch) refuse() *Result {
 
 // question is what is asked of the quota: every resource is contested, since room
 // may be short where quota is not.
-func (s *queueSearch) quotaQuestion(o *quotaOffer) *reprieve.QuotaQuestion {
-	q := workload.Question(s.w, s.queue, o.request, o.columns)
+func (s *queueSearch) quotaQuestion(o *workload.Offer) *reprieve.QuotaQuestion {
+	q := workload.Question(s.w, s.queue, o.Request, o.Columns)
 	return &q
 }
 
 // tryOffer looks for the plan that disrupts least among the domains of the first
 // round that has one.
-func (s *queueSearch) tryOffer(o *quotaOffer, levels [][]domain.Domain) {
+func (s *queueSearch) tryOffer(o *workload.Offer, levels [][]domain.Domain) {
 	qs := s.search()
 	defer s.model.Keep(qs)
-	if !qs.Usage.Fits(s.queue, o.request, true) && len(qs.Victims(s.quotaQuestion(o))) == 0 {
+	if !qs.Usage.Fits(s.queue, o.Request, true) && len(qs.Victims(s.quotaQuestion(o))) == 0 {
 		s.counts["no quota in "+s.flavorNames(o)]++
 		return
 	}
@@ -276,7 +266,7 @@ func (s *queueSearch) tryOffer(o *quotaOffer, levels [][]domain.Domain) {
 }
 
 // tryDomain looks for a plan in d, and keeps it if it is the best so far.
-func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
+func (s *queueSearch) tryDomain(o *workload.Offer, d domain.Domain) bool {
 	p := s.newPlace(d)
 	defer p.close()
 	s.gang.stats.Domains++
@@ -288,7 +278,7 @@ func (s *queueSearch) tryDomain(o *quotaOffer, d domain.Domain) bool {
 	defer s.model.Keep(qs)
 	qs.Place = p
 	var list []reprieve.QuotaVictim
-	if !qs.Usage.Fits(s.queue, o.request, true) || !p.Fits() {
+	if !qs.Usage.Fits(s.queue, o.Request, true) || !p.Fits() {
 		if list = slices.Clone(qs.Victims(s.quotaQuestion(o))); len(list) == 0 {
 			s.reject(o, p, "nobody that the queue may evict")
 			s.noteProtected(o, p)

@@ -54,9 +54,10 @@ func (s *queueSearch) settle(r *Result, p *queuePlan) {
 	r.Domain, r.Nominations = p.domain.Name, s.gang.nominate(p.places)
 	r.Quota.Borrowing = p.level
 	usage := s.search().Usage
-	for _, f := range p.offer.flavors {
-		f.Contested = f.Amount > usage.Available(s.queue, s.model.Index.Column(f.Flavor, f.Resource))
-		r.Quota.Flavors = append(r.Quota.Flavors, f)
+	for _, t := range p.offer.Taken {
+		r.Quota.Flavors = append(r.Quota.Flavors, FlavorChoice{
+			Resource: t.Resource, Flavor: flavorOf(s.model, t.Column), Amount: t.Amount, Contested: t.Amount > usage.Available(s.queue, t.Column),
+		})
 	}
 }
 
@@ -90,7 +91,7 @@ func (s *queueSearch) spell(p *queuePlan) []Victim {
 		list = append(list, v)
 	}
 	order := s.model.Order(s.queue)
-	lack := func() Reason { return lacking(s.model, qs.Lack(s.queue, p.offer.request)) }
+	lack := func() Reason { return lacking(s.model, qs.Lack(s.queue, p.offer.Request)) }
 	workloads := slices.Clone(p.quota)
 	slices.SortFunc(workloads, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
 	for _, v := range workloads {
@@ -108,7 +109,7 @@ func (s *queueSearch) spell(p *queuePlan) []Victim {
 		slices.Sort(victim.Budgets)
 		victim.Budgets = slices.Compact(victim.Budgets)
 		qs.Usage.Add(v.Queue, v.Usage)
-		if !qs.Usage.Fits(s.queue, p.offer.request, true) {
+		if !qs.Usage.Fits(s.queue, p.offer.Request, true) {
 			victim.Reason = lack()
 		} else if len(pods) > 0 {
 			for _, pod := range pods {

@@ -16,13 +16,13 @@ import (
 // it disrupts least: by the score of all victims, then by how far up it borrows, then
 // the earlier flavors, then the earlier domain. It reports whether there is a plan
 // that keeps within hard budgets and limits; another set of victims is not looked for.
-func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) bool {
+func (s *queueSearch) consider(o *workload.Offer, p *quotaPlace, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) bool {
 	loose, ok := p.giveBackLoose(placer)
 	if !ok {
 		return false
 	}
 	plan := &queuePlan{
-		offer: o, domain: p.domain, places: s.gang.trial.Assignments(), quota: list, loose: loose, level: s.level(qs, o),
+		offer: o, domain: p.domain, places: s.gang.trial.Assignments(), quota: list, loose: loose, level: qs.Level(s.queue, o.Request),
 	}
 	plan.units = slices.Clone(loose)
 	for _, v := range list {
@@ -48,7 +48,7 @@ func (s *queueSearch) consider(o *quotaOffer, p *quotaPlace, placer domain.Place
 }
 
 // reject notes why there is no plan for p.
-func (s *queueSearch) reject(o *quotaOffer, p *quotaPlace, why string) {
+func (s *queueSearch) reject(o *workload.Offer, p *quotaPlace, why string) {
 	s.counts[why]++
 	if s.tried != nil {
 		*s.tried = append(*s.tried, queueTry{p.domain, o, why, nil})
@@ -103,7 +103,7 @@ func (s *queueSearch) score(p *queuePlan) victims.Score {
 
 // hopeful looks whether the preemptor has a place in p if everybody goes whom its
 // queue may evict, and notes if it has none even without all less important pods.
-func (s *queueSearch) hopeful(o *quotaOffer, p *quotaPlace) bool {
+func (s *queueSearch) hopeful(o *workload.Offer, p *quotaPlace) bool {
 	gone := s.evictableJobs(o, p)
 	for _, r := range gone {
 		p.Remove(r)
@@ -120,17 +120,10 @@ func (s *queueSearch) hopeful(o *quotaOffer, p *quotaPlace) bool {
 }
 
 // evictableJobs lists the jobs with a pod in p that a policy of the queue lets go.
-func (s *queueSearch) evictableJobs(o *quotaOffer, p *quotaPlace) []*cluster.Reservation {
-	policy := s.model.Index.Queue(s.queue).Preemption
-	within := victims.NewQuotaRule(policy.WithinClusterQueue, int64(s.w.Priority), cluster.Ordered(s.w))
-	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, int64(s.w.Priority), cluster.Ordered(s.w))
+func (s *queueSearch) evictableJobs(o *workload.Offer, p *quotaPlace) []*cluster.Reservation {
 	var list []*cluster.Reservation
 	for _, r := range p.inside {
-		rule := across
-		if r.Queue == s.queue {
-			rule = within
-		}
-		if rule.Allows(r) && slices.ContainsFunc(o.columns, r.Uses) {
+		if s.model.Rule(s.w, s.queue, r.Queue).Allows(r) && slices.ContainsFunc(o.Columns, r.Uses) {
 			list = append(list, r)
 		}
 	}
@@ -157,7 +150,7 @@ func (s *queueSearch) jobsIn(p *quotaPlace) []*cluster.Reservation {
 
 // noteProtected looks whether the preemptor had a place in p if queued pods of lower
 // priority went, whatever their queues say.
-func (s *queueSearch) noteProtected(o *quotaOffer, p *quotaPlace) {
+func (s *queueSearch) noteProtected(o *workload.Offer, p *quotaPlace) {
 	if s.anyProtected {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -13,7 +14,7 @@ import (
 // is none.
 type queueTry struct {
 	domain domain.Domain
-	offer  *quotaOffer
+	offer  *workload.Offer
 	why    string
 	plan   *queuePlan
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // reviewQueued is review for an answer about pods that need quota too.
@@ -67,11 +66,11 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 	if text != "" {
 		return replan(text)
 	}
-	if !qs.Usage.Fits(s.queue, offer.request, true) {
+	if !qs.Usage.Fits(s.queue, offer.Request, true) {
 		return replan("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {
-		if at := s.ix.NodeByName(n.Node); at != cluster.NoNode && !s.suits(at, offer) {
+		if at := s.ix.NodeByName(n.Node); at != cluster.NoNode && !s.model.Suits(s.ix.Node(at), offer) {
 			return replan("node " + n.Node + " is not of the flavors that it takes")
 		}
 	}
@@ -84,14 +83,14 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 }
 
 // offerOf is the choice of the same flavors, nil if there is none.
-func (s *queueSearch) offerOf(flavors []FlavorChoice) *quotaOffer {
+func (s *queueSearch) offerOf(flavors []FlavorChoice) *workload.Offer {
 	of := map[string]string{}
 	for _, f := range flavors {
 		of[f.Resource] = f.Flavor
 	}
 	for i := range s.offers {
 		o := &s.offers[i]
-		if len(o.flavors) == len(of) && !slices.ContainsFunc(o.flavors, func(f FlavorChoice) bool { return of[f.Resource] != f.Flavor }) {
+		if len(o.Taken) == len(of) && !slices.ContainsFunc(o.Taken, func(t workload.Taken) bool { return of[t.Resource] != flavorOf(s.model, t.Column) }) {
 			return o
 		}
 	}
@@ -100,7 +99,7 @@ func (s *queueSearch) offerOf(flavors []FlavorChoice) *quotaOffer {
 
 // reviewQueuedVictims is reviewVictims for victims that hold quota too, whose usage it
 // takes away from qs.
-func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *quotaOffer) (*leaving, string) {
+func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *workload.Offer) (*leaving, string) {
 	var loose, holders []Victim
 	for _, v := range r.Victims {
 		if v.Quota == nil {
@@ -122,7 +121,7 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *quo
 			return nil, text
 		}
 	}
-	held, text := reviewHolders(s.ix, qs, holders, s.w, s.queue, o.columns)
+	held, text := reviewHolders(s.ix, qs, holders, s.w, s.queue, o.Columns)
 	if text != "" {
 		return nil, text
 	}
@@ -153,11 +152,8 @@ func (s *queueSearch) spared(pods []cluster.PodID) string {
 // reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
 // they hold from qs, and lists it. The text says who may not go; it is empty if all may.
 func reviewHolders(ix *cluster.Index, qs *workload.Search, list []Victim, w *Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
-	policy, priority, ordered := qs.Index.Queue(q).Preemption, int64(w.Priority)+int64(w.Boost), cluster.Ordered(w)
-	within := victims.NewQuotaRule(policy.WithinClusterQueue, priority, ordered)
-	across := victims.NewQuotaRule(policy.ReclaimWithinCohort, priority, ordered)
+	l := qs.Leaving(w, q, contested)
 	for _, v := range list {
-		name := key(v.Namespace, v.Name)
 		r, text := holder(ix, qs.Model, &v)
 		if text != "" {
 			return nil, text
@@ -165,46 +161,21 @@ func reviewHolders(ix *cluster.Index, qs *workload.Search, list []Victim, w *Wor
 		if r == nil {
 			continue // has left
 		}
-		rule := within
-		if r.Queue != q {
-			rule = across
-			if qs.Usage.WithinNominal(r.Queue, contested) {
-				return nil, name + " does not borrow any more"
-			}
-		}
-		switch {
-		case slices.Contains(held, r):
-			return nil, name + " goes with another victim by now"
-		case qs.Gone[r]:
-			return nil, name + " leaves for somebody else"
-		case !rule.Allows(r) || qs.Index.Inactive(r.Queue) != "" || qs.Tree.Root(r.Queue) != qs.Tree.Root(q):
-			return nil, name + " may not be evicted any more"
-		}
-		held = append(held, r)
-	}
-	for _, r := range held {
-		qs.Usage.Remove(r.Queue, r.Usage)
-	}
-	if qs.Rules.Fair { // a queue gives as long as it has a share, of whatever
-		contested = contested[:0:0]
-		for c := range cluster.ColumnID(qs.Index.NumColumns()) {
-			contested = append(contested, c)
+		if stays := l.Add(r); stays != workload.Leaves {
+			return nil, key(v.Namespace, v.Name) + stayTexts[stays]
 		}
 	}
-	borrows := map[cluster.QuotaID]bool{q: true} // until somebody of theirs, the last to go, has gone
-	for _, r := range held {
-		if !borrows[r.Queue] {
-			qs.Usage.Add(r.Queue, r.Usage)
-			borrows[r.Queue] = !qs.Usage.WithinNominal(r.Queue, contested)
-			qs.Usage.Remove(r.Queue, r.Usage)
-		}
+	if r := l.Settle(); r != nil {
+		return nil, key(r.Workload.Namespace, r.Workload.Name) + stayTexts[workload.Entitled]
 	}
-	for _, r := range held {
-		if !borrows[r.Queue] {
-			return nil, key(r.Workload.Namespace, r.Workload.Name) + " does not borrow any more"
-		}
-	}
-	return held, ""
+	return l.Held, ""
+}
+
+var stayTexts = map[workload.Stays]string{
+	workload.Entitled: " does not borrow any more",
+	workload.Twice:    " goes with another victim by now",
+	workload.Going:    " leaves for somebody else",
+	workload.Spared:   " may not be evicted any more",
 }
 
 // holder is what victim v still holds, nil if it has left. The text says how it is not what

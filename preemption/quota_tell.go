@@ -113,6 +113,10 @@ func tellVictims(m *workload.Model, list []workload.Victim) []Victim {
 	for i := range list {
 		victimOf(m, &victims[i], &told[i], &list[i].QuotaVictim)
 		lack := list[i].Lack
+		if i > 0 && lack == list[i-1].Lack {
+			victims[i].Reason = victims[i-1].Reason
+			continue
+		}
 		if _, ok := reasons[lack]; !ok {
 			reasons[lack] = lacking(m, lack)
 		}

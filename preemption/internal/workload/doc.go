@@ -6,8 +6,9 @@
 // yet. It follows changes of workloads at the cost of what changes; [Queued] adds the pods
 // that hold quota. [Model.Plan] answers for one workload, in ids and amounts that package
 // preemption puts into words; [Model.LineUp] and [Model.Next] order those that ask in the
-// same cycle; a [Search] is for who looks for victims himself, as where a place is needed
-// beside the quota.
+// same cycle; [Model.Review] and [Leaving] look whether an answer still holds. Where pods need
+// a place beside the quota, [Model.Offers] lists the flavors, and a [Search] finds victims for
+// each.
 //
 // Questions hold [Model.Mu] for reading, changes for writing.
 //

@@ -1,0 +1,98 @@
+package workload
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Offer is one choice of flavors: one for each resource group of which something is asked.
+type Offer struct {
+	Flavors []cluster.FlavorID
+	Taken   []Taken // of no set in particular
+	Request []cluster.ColumnAmount
+	Columns []cluster.ColumnID // of all that is asked, in order
+}
+
+// Offers lists the choices of flavors that queue q has for total, by resource, in its order
+// and without those that can never be had, and the objections to these.
+func (m *Model) Offers(q cluster.QuotaID, total map[string]int64) ([]Offer, []Objection) {
+	groups := m.Index.Groups(q)
+	var asked []*cluster.QuotaGroup
+	for i := range groups {
+		if slices.ContainsFunc(groups[i].Resources, func(r string) bool { _, named := total[r]; return named }) {
+			asked = append(asked, &groups[i])
+		}
+	}
+	for _, r := range slices.Sorted(maps.Keys(total)) {
+		if r != cluster.Pods && total[r] > 0 && m.groupOf(q, r) == nil {
+			return nil, []Objection{{Kind: NoQuota, Resource: r}}
+		}
+	}
+	c := combiner{m: m, queue: q, total: total}
+	c.combine(asked, Offer{})
+	return c.offers, c.objections
+}
+
+// combiner combines the flavors of resource groups.
+type combiner struct {
+	m          *Model
+	queue      cluster.QuotaID
+	total      map[string]int64
+	offers     []Offer
+	objections []Objection
+}
+
+// combine extends offer by a flavor of each of groups.
+func (c *combiner) combine(groups []*cluster.QuotaGroup, offer Offer) {
+	if len(groups) == 0 {
+		slices.SortFunc(offer.Request, func(a, b cluster.ColumnAmount) int { return cmp.Compare(a.Column, b.Column) })
+		slices.Sort(offer.Columns)
+		c.offers = append(c.offers, offer)
+		return
+	}
+	for f, id := range groups[0].Flavors {
+		next := Offer{append(slices.Clone(offer.Flavors), id), slices.Clone(offer.Taken), slices.Clone(offer.Request), slices.Clone(offer.Columns)}
+		if c.take(&next, groups[0], f) {
+			c.combine(groups[1:], next)
+		}
+	}
+}
+
+// take lets o take flavor f of g, and reports whether it can be had.
+func (c *combiner) take(o *Offer, g *cluster.QuotaGroup, f int) bool {
+	for k, r := range g.Resources {
+		v, named := c.total[r]
+		if !named {
+			continue
+		}
+		column := g.Column(f, k)
+		if most := c.m.Tree.Potential(c.queue, column); v > most {
+			c.objections = append(c.objections, Objection{Kind: TooMuch, Column: column, Amount: v, Most: most})
+			return false
+		}
+		o.Columns = append(o.Columns, column)
+		if v > 0 {
+			o.Request = append(o.Request, cluster.ColumnAmount{Column: column, Amount: v})
+		}
+		o.Taken = append(o.Taken, Taken{Resource: r, Column: column, Amount: v})
+	}
+	return true
+}
+
+// Suits reports whether node n is of the flavors of an offer.
+func (m *Model) Suits(n *cluster.Node, o *Offer) bool {
+	return !slices.ContainsFunc(o.Flavors, func(f cluster.FlavorID) bool { return !cluster.HasLabels(n, m.Index.Flavor(f).NodeLabels) })
+}
+
+// Level is how far up the quota of request comes from, as usage stands.
+func (s *Search) Level(q cluster.QuotaID, request []cluster.ColumnAmount) int {
+	level := 0
+	for _, c := range request {
+		h, _ := s.Usage.BorrowHeight(q, c.Column, c.Amount)
+		level = max(level, h)
+	}
+	return level
+}
