@@ -1,14 +1,18 @@
 package preemption
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -22,37 +26,16 @@ const (
 	LackProtected QuotaLack = "place only at the cost of a protected queue" // the pods in the way are not its queue's to evict
 )
 
-// queueSearch is the search for a preemptor that needs quota and a place: over the
-// flavors of its queue, and for each over the domains among the flavor's nodes.
+// queueSearch is the search for a preemptor that needs quota and a place.
 type queueSearch struct {
 	*question
-	model *workload.Model
-	local string
-	w     *Workload // the preemptor as a workload
-	queue cluster.QuotaID
-	gang  *gangSearch // its trial and placement
+	*queued.Search // of nothing until its queue is known
+	model          *workload.Model
+	local          string
+	gang           *gangSearch // its trial and placement
 
-	offers []workload.Offer
-	best   *queuePlan
-	counts map[string]int // why a flavor or domain was rejected
-	tried  *[]queueTry    // told of every domain that was tried, for WhyNot; nil: nobody asks
-
-	own map[*cluster.Reservation]bool // members that run already, and what a guard keeps: no victims
-
-	anyQuota     bool // some flavor has enough quota, by evictions if need be
-	anyProtected bool // some domain has a place if queued pods of lower priority went too
-}
-
-// queuePlan is a domain in which preemption helps, with its victims.
-type queuePlan struct {
-	offer  *workload.Offer
-	domain domain.Domain
-	places []domain.Assignment
-	quota  []reprieve.QuotaVictim
-	loose  []victims.UnitID
-	units  []victims.UnitID // of all victims that are pods, most important first
-	score  victims.Score
-	level  int
+	counts map[string]int // why a flavor was rejected
+	note   bool           // every domain that is tried is asked for
 }
 
 // queue returns the LocalQueue of the preemptor; empty: it needs no quota.
@@ -68,7 +51,7 @@ func (q *question) queue() string {
 }
 
 func newQueueSearch(q *question, m *workload.Model, local string) *queueSearch {
-	s := &queueSearch{question: q, model: m, local: local, gang: newGangSearch(q), counts: map[string]int{}}
+	s := &queueSearch{question: q, Search: &queued.Search{}, model: m, local: local, gang: newGangSearch(q), counts: map[string]int{}}
 	s.gang.runner.Whole = true // a workload goes whole
 	return s
 }
@@ -85,18 +68,16 @@ func (s *queueSearch) run() (*Result, error) {
 	if err := s.choose(); err != nil {
 		return nil, err
 	}
-	for i := range s.offers {
-		if r := s.fits(&s.offers[i], levels); r != nil {
-			return r, nil
-		}
+	if p := s.Fits(levels); p != nil {
+		r := s.result(Fits, s.fitsIn(p))
+		s.settle(r, p)
+		return r, nil
 	}
 	if r := s.refuse(); r != nil {
 		return r, nil
 	}
-	for i := range s.offers {
-		s.tryOffer(&s.offers[i], levels)
-	}
-	if s.best == nil {
+	s.Run(levels)
+	if s.Best == nil {
 		return s.infeasible(), nil
 	}
 	return s.feasible(), nil
@@ -111,19 +92,74 @@ func (s *queueSearch) enter() (*Result, error) {
 		}
 	}
 	first := s.members[0].Pod
-	s.w = &Workload{Namespace: first.Namespace, Name: first.Name, Queue: s.local, Priority: s.priority}
+	w := &Workload{Namespace: first.Namespace, Name: first.Name, Queue: s.local, Priority: s.priority}
 	for _, m := range s.members {
-		s.w.Created = workload.Earliest(s.w.Created, m.Pod.Created)
+		w.Created = workload.Earliest(w.Created, m.Pod.Created)
 	}
-	q, refused, err := s.model.QueueOf(s.w)
+	q, refused, err := s.model.QueueOf(w)
 	if err != nil {
 		return nil, err
 	}
 	if refused != workload.NotRefused {
-		return s.result(NotEligible, refusal(s.model, s.w, refused)), nil
+		return s.result(NotEligible, refusal(s.model, w, refused)), nil
 	}
-	s.queue = q
+	s.Search = queued.New(s.ask(w, q))
+	s.Note = s.note
 	return nil, nil
+}
+
+// ask is what the search is asked for the preemptor, which is workload w of queue q.
+func (s *queueSearch) ask(w *Workload, q cluster.QuotaID) queued.Question {
+	gang := s.gang
+	ask := queued.Question{
+		Model: s.model, Workload: w, Queue: q, Group: cluster.NoGroup, Alone: s.tree == nil,
+		Index: s.ix, Units: s.units, Trial: gang.trial, Runner: gang.runner,
+		Evictable: s.evictable, Guarded: s.guardsPod, Beyond: s.overBound, Compare: s.compareScores,
+	}
+	for _, m := range s.members {
+		ask.Members = append(ask.Members, m.ID)
+	}
+	if s.tree == nil {
+		return ask
+	}
+	ask.Group = s.tree.ID
+	ask.Evictable = func(n cluster.NodeID) []victims.UnitID {
+		return slices.DeleteFunc(slices.Clone(s.evictable(n)), func(u victims.UnitID) bool { return s.ownUnit(s.units.Unit(u)) })
+	}
+	ask.Seat = func(d *domain.Domain, placer domain.Placer) bool {
+		if s.given != nil {
+			return gang.placeGiven().OK()
+		}
+		if gang.place(d, placer, nil, false) {
+			return true
+		}
+		gang.trial.UnplaceTo(0)
+		return false
+	}
+	return ask
+}
+
+// overBound names a hard budget or limit that units, and lone workloads without pods, go
+// beyond; empty: none. A workload without pods counts as a victim.
+func (s *queueSearch) overBound(units []victims.UnitID, lone int) string {
+	for _, b := range s.bounds(units) {
+		sum := int64(0)
+		for _, u := range units {
+			sum = add(sum, s.weight(b, u))
+		}
+		if b.kind == RelaxLimit && strings.HasPrefix(b.name, "victims") {
+			sum += int64(lone)
+		}
+		if sum > b.room() {
+			return b.name
+		}
+	}
+	return ""
+}
+
+// fitsIn says of a plan without victims where it is.
+func (s *queueSearch) fitsIn(p *queued.Plan) string {
+	return "fits in " + p.Domain.Name + " and in the quota of " + s.model.Index.Name(s.Queue) + " without preemption"
 }
 
 func (s *queueSearch) result(v Verdict, message string) *Result {
@@ -132,8 +168,13 @@ func (s *queueSearch) result(v Verdict, message string) *Result {
 		Warnings: slices.Concat(s.ix.Warnings(), s.model.Warnings(), s.model.Pods.Odd), Stats: s.gang.stats,
 	}
 	r.Stats.Exact, r.Stats.Trials = false, s.gang.trial.Checks
-	if s.w != nil && s.queue != cluster.NoQuota && v != NotEligible {
-		r.Quota = &QuotaResult{ClusterQueue: s.model.Index.Name(s.queue)}
+	if s.Workload == nil {
+		return r
+	}
+	r.Stats.Domains += s.Tried
+	r.Stats.Evaluated += s.Tried
+	if v != NotEligible {
+		r.Quota = &QuotaResult{ClusterQueue: s.model.Index.Name(s.Queue)}
 	}
 	return r
 }
@@ -150,37 +191,45 @@ func (s *queueSearch) domains() ([][]domain.Domain, error) {
 	return [][]domain.Domain{list}, nil
 }
 
-// search returns a search over usage of its own; what the preemptor's own pods
-// expect does not count.
-func (s *queueSearch) search() *workload.Search {
-	qs := s.model.Search(s.w, s.queue)
-	own := map[cluster.PodID]bool{}
+// choose lists the choices of flavors, in the queue's order, without those that can
+// never be had.
+func (s *queueSearch) choose() error {
+	total, err := s.totals()
+	if err != nil {
+		return err
+	}
+	total[cluster.Pods] = int64(len(s.members))
+	var objections []workload.Objection
+	s.Offers, objections = s.model.Offers(s.Queue, total)
+	for _, o := range objections {
+		s.counts[objection(s.model, o)]++
+	}
+	return nil
+}
+
+// totals is what the members ask for together. It complains about every resource of
+// which that cannot be counted, at the member that is too much.
+func (s *queueSearch) totals() (map[string]int64, error) {
+	total := map[string]int64{}
+	var errs []error
 	for _, m := range s.members {
-		own[m.ID] = true
-	}
-	for _, e := range s.model.Pods.Expected {
-		if own[e.Pods[0]] {
-			qs.Usage.Remove(e.Queue, e.Usage)
-		}
-	}
-	spare := func(pods []cluster.PodID) bool { // members that run already, and what a guard keeps, are no victims
-		return s.tree != nil && s.tree.ID != cluster.NoGroup && s.model.Pods.GroupOf(pods[0]) == s.tree.ID ||
-			slices.ContainsFunc(pods, s.guardsPod)
-	}
-	if s.own == nil {
-		s.own = map[*cluster.Reservation]bool{}
-		for r, pods := range s.model.Pods.Of {
-			if spare(pods) {
-				s.own[r] = true
+		for _, r := range slices.Sorted(maps.Keys(m.Pod.Requests)) {
+			before, v := total[r], m.Pod.Requests[r]
+			total[r] = quota.Add(before, v)
+			if before <= cluster.MaxUsage && total[r] > cluster.MaxUsage {
+				errs = append(errs, problems.Pod(m.Pod, "Requests["+r+"]", fmt.Sprint(v), "at most 2^62-1 in all", nil))
 			}
 		}
 	}
-	if qs.Gone == nil {
-		qs.Gone = s.own
-	} else {
-		maps.Copy(qs.Gone, s.own)
+	return total, problems.Join(errs)
+}
+
+func (s *queueSearch) flavorNames(o *workload.Offer) string {
+	var names []string
+	for _, f := range o.Flavors {
+		names = append(names, s.model.Index.FlavorName(f))
 	}
-	return qs
+	return strings.Join(names, ", ")
 }
 
 // guardsPod reports whether a guard keeps the unit of pod p.
@@ -190,29 +239,6 @@ func (s *queueSearch) guardsPod(p cluster.PodID) bool {
 	}
 	u, runs := s.units.UnitOf(p)
 	return runs && s.protections.Guarded(u, s.claim)
-}
-
-// fits answers if the preemptor has quota and a place as things are; else nil.
-func (s *queueSearch) fits(o *workload.Offer, levels [][]domain.Domain) *Result {
-	qs := s.search()
-	defer s.model.Keep(qs)
-	if !qs.Usage.Fits(s.queue, o.Request, true) {
-		return nil
-	}
-	s.anyQuota = true
-	for _, domains := range levels {
-		for _, d := range domains {
-			p := &quotaPlace{queueSearch: s, domain: s.within(d, o), alone: s.tree == nil}
-			if !p.seat(domain.Pack{}) && !p.seat(domain.Spread{}) {
-				s.gang.trial.UnplaceTo(0)
-				continue
-			}
-			r := s.result(Fits, "fits in "+d.Name+" and in the quota of "+s.model.Index.Name(s.queue)+" without preemption")
-			s.settle(r, &queuePlan{offer: o, domain: d, places: s.gang.trial.Assignments(), level: qs.Level(s.queue, o.Request)})
-			return r
-		}
-	}
-	return nil
 }
 
 // refuse answers for a preemptor that may not preempt; nil if it may.
@@ -227,80 +253,8 @@ func (s *queueSearch) refuse() *Result {
 	} else if text := s.patience(); text != "" {
 		return s.result(NotEligible, text)
 	}
-	if wait := s.model.Waits(s.w, s.queue); wait > 0 {
+	if wait := s.model.Waits(s.Workload, s.Queue); wait > 0 {
 		return s.result(NotEligible, waiting(wait))
 	}
 	return nil
-}
-
-// question is what is asked of the quota: every resource is contested, since room
-// may be short where quota is not.
-func (s *queueSearch) quotaQuestion(o *workload.Offer) *reprieve.QuotaQuestion {
-	q := workload.Question(s.w, s.queue, o.Request, o.Columns)
-	return &q
-}
-
-// tryOffer looks for the plan that disrupts least among the domains of the first
-// round that has one.
-func (s *queueSearch) tryOffer(o *workload.Offer, levels [][]domain.Domain) {
-	qs := s.search()
-	defer s.model.Keep(qs)
-	if !qs.Usage.Fits(s.queue, o.Request, true) && len(qs.Victims(s.quotaQuestion(o))) == 0 {
-		s.counts["no quota in "+s.flavorNames(o)]++
-		return
-	}
-	s.anyQuota = true
-	for _, domains := range levels {
-		found := false
-		for _, d := range domains {
-			d = s.within(d, o)
-			if len(d.Nodes) == 0 {
-				continue
-			}
-			found = s.tryDomain(o, d) || found
-		}
-		if found {
-			return
-		}
-	}
-}
-
-// tryDomain looks for a plan in d, and keeps it if it is the best so far.
-func (s *queueSearch) tryDomain(o *workload.Offer, d domain.Domain) bool {
-	p := s.newPlace(d)
-	defer p.close()
-	s.gang.stats.Domains++
-	s.gang.stats.Evaluated++
-	if !s.hopeful(o, p) {
-		return false
-	}
-	qs := s.search()
-	defer s.model.Keep(qs)
-	qs.Place = p
-	var list []reprieve.QuotaVictim
-	if !qs.Usage.Fits(s.queue, o.Request, true) || !p.Fits() {
-		if list = slices.Clone(qs.Victims(s.quotaQuestion(o))); len(list) == 0 {
-			s.reject(o, p, "nobody that the queue may evict")
-			s.noteProtected(o, p)
-			return false
-		}
-	}
-	for _, v := range list {
-		qs.Usage.Remove(v.Queue, v.Usage)
-		p.Remove(v.Reservation)
-	}
-	found := false
-	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
-		found = s.consider(o, p, placer, list, qs) || found
-		s.gang.trial.UnplaceTo(0)
-		for _, u := range p.loose {
-			if !s.gang.trial.Gone(s.units.Unit(u).Pods[0]) {
-				s.gang.runner.Remove(s.gang.trial, u)
-			}
-		}
-	}
-	for _, v := range list {
-		p.Return(v.Reservation)
-	}
-	return found
 }

@@ -4,24 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/workload"
+	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// queueTry is what came of a domain with the flavors of an offer: a plan, or why there
-// is none.
-type queueTry struct {
-	domain domain.Domain
-	offer  *workload.Offer
-	why    string
-	plan   *queuePlan
-}
-
 // whyNot answers about a node or a unit for a preemptor that needs quota and a place.
 func (s *queueSearch) whyNot(target Target) (*Why, error) {
-	s.tried = &[]queueTry{}
+	s.note = true
 	return s.whyNotOf(s, target)
 }
 
@@ -41,21 +31,21 @@ func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 			return &Why{Text: fmt.Sprintf("%s does not fit: %s", m.Pod.Name, reason), Reason: &reason}
 		}
 	}
-	var ruled *queueTry
-	for i := range *s.tried {
-		t := &(*s.tried)[i]
-		if !slices.Contains(t.domain.Nodes, n) {
+	var ruled *queued.Try
+	for i := range s.Tries {
+		t := &s.Tries[i]
+		if !slices.Contains(t.Domain.Nodes, n) {
 			continue
 		}
-		if t.plan != nil {
+		if t.Plan != nil {
 			return s.whyNotPlan(r, t, name)
 		}
 		ruled = t
 	}
 	if ruled != nil {
-		return &Why{Text: fmt.Sprintf("in %s with flavor %s preemption does not help: %s", ruled.domain.Name, s.flavorNames(ruled.offer), ruled.why)}
+		return &Why{Text: fmt.Sprintf("in %s with flavor %s preemption does not help: %s", ruled.Domain.Name, s.flavorNames(ruled.Offer), s.rejection(ruled.Rejection))}
 	}
-	if !s.anyQuota {
+	if !s.Quota {
 		return &Why{Text: "nothing goes anywhere: " + r.Message}
 	}
 	return &Why{Text: fmt.Sprintf("%s was not tried: no flavor that the queue has enough quota of is for it, or an earlier one helps elsewhere", name)}
@@ -63,22 +53,22 @@ func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 
 // whyNotPlan tells why the plan of t, whose domain has the node of that name, is not
 // the answer.
-func (s *queueSearch) whyNotPlan(r *Result, t *queueTry, name string) *Why {
-	if t.domain.Name == r.Domain {
+func (s *queueSearch) whyNotPlan(r *Result, t *queued.Try, name string) *Why {
+	if t.Domain.Name == r.Domain {
 		return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
 	}
-	mine, best := s.criteria(t.plan.score), s.criteria(s.best.score)
+	mine, best := s.criteria(t.Plan.Score), s.criteria(s.Best.Score)
 	for i := range mine {
 		if mine[i].Value != best[i].Value {
 			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in %s help, but %s: %d against %d in %s",
-				t.domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
+				t.Domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
 		}
 	}
-	if t.plan.level != s.best.level {
+	if t.Plan.Level != s.Best.Level {
 		return &Why{Criterion: "borrowing", Text: fmt.Sprintf("evictions in %s help, but it borrows from %d levels up, %d in %s",
-			t.domain.Name, t.plan.level, s.best.level, r.Domain)}
+			t.Domain.Name, t.Plan.Level, s.Best.Level, r.Domain)}
 	}
-	return &Why{Text: fmt.Sprintf("%s is as good as %s, which comes first", t.domain.Name, r.Domain)}
+	return &Why{Text: fmt.Sprintf("%s is as good as %s, which comes first", t.Domain.Name, r.Domain)}
 }
 
 func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
@@ -86,7 +76,7 @@ func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 	switch {
 	case r.Verdict != Feasible && r.Verdict != Infeasible:
 		return &Why{Text: "nobody is a victim: " + r.Message}
-	case s.best != nil && slices.Contains(s.best.units, u):
+	case s.Best != nil && slices.Contains(s.Best.Units, u):
 		return &Why{Chosen: true, Text: name + " is a victim"}
 	}
 	held := s.reservationOf(u)
@@ -119,14 +109,14 @@ func (s *queueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
 // quotaKeeps says what keeps r from going, for the flavors of the answer or else for
 // the first that could be had; empty if nothing does.
 func (s *queueSearch) quotaKeeps(r *cluster.Reservation) string {
-	if len(s.offers) == 0 {
+	if len(s.Offers) == 0 {
 		return ""
 	}
-	o := &s.offers[0]
-	if s.best != nil {
-		o = s.best.offer
+	o := &s.Offers[0]
+	if s.Best != nil {
+		o = s.Best.Offer
 	}
-	qs := s.search()
+	qs := s.Usage()
 	defer s.model.Keep(qs)
-	return keptText(s.model, s.w, s.queue, qs.Keeps(s.quotaQuestion(o), r), r)
+	return keptText(s.model, s.Workload, s.Queue, qs.Keeps(s.Ask(o), r), r)
 }

@@ -49,6 +49,29 @@ func TestWhyNotOfQueuedPreemptors(t *testing.T) {
 	}
 }
 
+// TestWhyNotOfAGangThatCannotBe: a gang of a queue with fewer pods than it needs is told so,
+// whatever is asked about.
+func TestWhyNotOfAGangThatCannotBe(t *testing.T) {
+	two := int32(2)
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		ClusterQueues: []preemption.ClusterQueue{{Name: "all"}},
+		LocalQueues:   []preemption.LocalQueue{{Name: "team", ClusterQueue: "all"}},
+		Nodes:         []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 1}}},
+		PodGroups:     []preemption.PodGroup{{Name: "gang", MinCount: &two, Queue: "team"}},
+		Pods: []preemption.Pod{
+			{Name: "old", Node: "n1", Queue: "team", Requests: preemption.Resources{"cpu": 1}},
+			{Name: "m1", Group: "gang", Requests: preemption.Resources{"cpu": 1}},
+		},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	for _, target := range []preemption.Target{preemption.NodeTarget("n1"), preemption.UnitTarget("old")} {
+		why, err := planner.WhyNot(preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "gang"}, target)
+		require.NoError(t, err)
+		require.False(t, why.Chosen)
+		require.Contains(t, why.Text, "pod group gang has 1 pod, fewer than its minCount")
+	}
+}
+
 // grounds are parts of the sentences that WhyNot has.
 var grounds = []string{
 	"is chosen", "preemption does not help: no place", "preemption does not help: nobody that the queue may evict",

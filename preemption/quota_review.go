@@ -25,7 +25,7 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 		return fail(err)
 	case refused != nil:
 		return replan(refused.Message)
-	case r.Quota == nil || s.model.Index.Name(s.queue) != r.Quota.ClusterQueue:
+	case r.Quota == nil || s.model.Index.Name(s.Queue) != r.Quota.ClusterQueue:
 		return replan("it belongs to another queue by now")
 	}
 	if err := s.choose(); err != nil {
@@ -35,10 +35,8 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 	if err != nil {
 		return fail(err)
 	}
-	for i := range s.offers {
-		if r.Verdict == Feasible && s.fits(&s.offers[i], levels) != nil {
-			return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
-		}
+	if r.Verdict == Feasible && s.Fits(levels) != nil {
+		return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
 	}
 	s.gang.trial.UnplaceTo(0)
 	v, taken := s.review(r)
@@ -52,21 +50,21 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 	if offer == nil {
 		return replan("it cannot take these flavors any more")
 	}
-	qs := s.search()
+	qs := s.Usage()
 	defer s.model.Keep(qs)
 	l, text := s.reviewQueuedVictims(qs, r, offer)
 	if text == "" {
 		text = s.reviewBounds(r, l)
 	}
 	if text == "" && len(l.fresh)+int(l.lone) > 0 {
-		if wait := s.model.Waits(s.w, s.queue); wait > 0 {
+		if wait := s.model.Waits(s.Workload, s.Queue); wait > 0 {
 			text = waiting(wait)
 		}
 	}
 	if text != "" {
 		return replan(text)
 	}
-	if !qs.Usage.Fits(s.queue, offer.Request, true) {
+	if !qs.Usage.Fits(s.Queue, offer.Request, true) {
 		return replan("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {
@@ -88,8 +86,8 @@ func (s *queueSearch) offerOf(flavors []FlavorChoice) *workload.Offer {
 	for _, f := range flavors {
 		of[f.Resource] = f.Flavor
 	}
-	for i := range s.offers {
-		o := &s.offers[i]
+	for i := range s.Offers {
+		o := &s.Offers[i]
 		if len(o.Taken) == len(of) && !slices.ContainsFunc(o.Taken, func(t workload.Taken) bool { return of[t.Resource] != flavorOf(s.model, t.Column) }) {
 			return o
 		}
@@ -114,14 +112,14 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *wor
 	}
 	for i := range holders {
 		held, text := holder(s.ix, s.model, &holders[i])
-		if text == "" && s.own[held] {
+		if text == "" && s.Spares(held) {
 			text = s.spared(s.model.Pods.Of[held])
 		}
 		if text != "" {
 			return nil, text
 		}
 	}
-	held, text := reviewHolders(s.ix, qs, holders, s.w, s.queue, o.Columns)
+	held, text := reviewHolders(s.ix, qs, holders, s.Workload, s.Queue, o.Columns)
 	if text != "" {
 		return nil, text
 	}

@@ -1,0 +1,100 @@
+package queued_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/queued"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// search is the search for pod in, of a queue with quota of six cpu, five of which the pods
+// of two nodes hold.
+func search() *queued.Search {
+	prio := func(p int32) *int32 { return &p }
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	s := &cluster.Snapshot{
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "any"}},
+		ClusterQueues: []cluster.ClusterQueue{{
+			Name: "all", Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+				Flavor: "any", Resources: []cluster.ResourceQuota{{Resource: cluster.CPU, Nominal: 6}},
+			}}}},
+		}},
+		LocalQueues: []cluster.LocalQueue{{Name: "team", ClusterQueue: "all"}},
+		Nodes:       []cluster.Node{{Name: "n1", Allocatable: cpu(4)}, {Name: "n2", Allocatable: cpu(4)}},
+		Pods: []cluster.Pod{
+			{Name: "web", Node: "n1", Queue: "team", Priority: prio(2), Requests: cpu(3)},
+			{Name: "batch", Node: "n2", Queue: "team", Priority: prio(1), Requests: cpu(2)},
+			{Name: "free", Node: "n2", Priority: prio(0), Requests: cpu(2)},
+			{Name: "in", Queue: "team", Priority: prio(9), Requests: cpu(3)},
+		},
+	}
+	ix, err := cluster.NewIndex(s)
+	if err != nil {
+		panic(err)
+	}
+	base, err := workload.New(s.QuotaObjects(), workload.Rules{})
+	if err != nil {
+		panic(err)
+	}
+	var pods workload.Queued
+	pods.Find(ix)
+	m, err := pods.On(ix, base)
+	if err != nil {
+		panic(err)
+	}
+	in := ix.PodByName("", "in")
+	units := victims.NewUnits(ix, victims.Units137)
+	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+	runner.Whole = true
+	q := m.Index.QueueByName("all")
+	search := queued.New(queued.Question{
+		Model: m, Workload: &cluster.Workload{Name: "in", Queue: "team", Priority: 9}, Queue: q,
+		Members: []cluster.PodID{in}, Group: cluster.NoGroup, Alone: true,
+		Index: ix, Units: units, Runner: runner,
+		Trial: domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, ix.Pod(in), in)}, nil, func(cluster.PodID) bool { return false }),
+		Evictable: func(n cluster.NodeID) []victims.UnitID {
+			return slices.DeleteFunc(slices.Clone(units.Potential(n, 9)), func(u victims.UnitID) bool { return pods.Running()[units.Unit(u).Pods[0]] })
+		},
+		Guarded: func(p cluster.PodID) bool { return false },
+		Beyond:  func([]victims.UnitID, int) string { return "" },
+		Compare: func(a, b *victims.Score) int { return a.Compare(*b) },
+	})
+	search.Offers, _ = m.Offers(q, map[string]int64{cluster.CPU: 3})
+	return search
+}
+
+// each is every node as a domain.
+func each(ix *cluster.Index) [][]domain.Domain {
+	var list []domain.Domain
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		list = append(list, domain.Domain{Name: ix.Node(n).Name, Nodes: []cluster.NodeID{n}})
+	}
+	return [][]domain.Domain{list}
+}
+
+// Three cpu of quota are needed, and of one node: the pods of n2 are less important.
+func Example() {
+	s := search()
+	fmt.Println("fits:", s.Fits(each(s.Index)) != nil)
+	s.Run(each(s.Index))
+	fmt.Println("in", s.Best.Domain.Name)
+	for _, v := range s.Spell(s.Best) {
+		if v.Reservation == nil {
+			fmt.Println(s.Index.Pod(s.Units.Unit(v.Unit).Pods[0]).Name, "goes, or", v.Why.Missing, "are missing on", s.Index.Node(v.Node).Name)
+		} else {
+			fmt.Println(v.Workload.Name, "goes:", v.Reason, "or", v.Lack.Missing, "are missing of its quota")
+		}
+	}
+	// Output:
+	// fits: false
+	// in n2
+	// free goes, or 1 are missing on n2
+	// batch goes: InClusterQueue or 2 are missing of its quota
+}

@@ -1,0 +1,242 @@
+package queued
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Question is which pods ask, of which cluster.
+type Question struct {
+	Model    *workload.Model
+	Workload *cluster.Workload // the pods as a workload
+	Queue    cluster.QuotaID
+	Members  []cluster.PodID // the pods; NoPod for one that is not in the cluster
+	Group    cluster.GroupID // theirs; NoGroup: there is none
+	Alone    bool            // one pod, by itself
+
+	Index  *cluster.Index
+	Units  *victims.Units
+	Trial  *domain.GangTrial
+	Runner *reprieve.Runner
+
+	// Seat places a group in d, in the trial, by placer if its places are not given; a lone
+	// pod is placed by the search.
+	Seat func(d *domain.Domain, placer domain.Placer) bool
+
+	Evictable func(n cluster.NodeID) []victims.UnitID       // whom the node rule lets go, its own units aside
+	Guarded   func(p cluster.PodID) bool                    // whether a guard keeps the unit of p
+	Beyond    func(units []victims.UnitID, lone int) string // names a bound that these, and lone workloads without pods, go beyond; empty: none
+	Compare   func(a, b *victims.Score) int                 // which disrupts less
+}
+
+// Search is the search for one question.
+type Search struct {
+	Question
+	Offers []workload.Offer // the choices of flavors, to be set
+
+	Best      *Plan             // so far; nil: none
+	Quota     bool              // some flavor has enough quota, by evictions if need be
+	Protected bool              // some domain has a place if queued pods of lower priority went too
+	Tried     int               // domains
+	Rejected  map[Rejection]int // flavors and domains without a plan, by why
+	Note      bool              // Tries are asked for
+	Tries     []Try
+
+	spared map[*cluster.Reservation]bool // what is the preemptor's own, or kept by a guard: no victims
+}
+
+// Plan is a domain in which preemption helps, with its victims.
+type Plan struct {
+	Offer  *workload.Offer
+	Domain domain.Domain
+	Places []domain.Assignment
+	Quota  []reprieve.QuotaVictim
+	Loose  []victims.UnitID // victims that hold no quota
+	Units  []victims.UnitID // of all victims that are pods, most important first
+	Score  victims.Score
+	Level  int // how far up the tree the quota comes from
+}
+
+// Rejection is why there is no plan.
+type Rejection struct {
+	Why   Why
+	Offer *workload.Offer // NoQuota: in these flavors
+	Bound string          // BeyondBound: its name
+}
+
+// Why is what a [Rejection] is about.
+type Why int
+
+// The reasons.
+const (
+	NoQuota     Why = iota // in the flavors of an offer, not even by evictions
+	NoPlace                // not even if everybody went whom the queue may evict
+	Nobody                 // nobody goes that the queue may evict
+	BeyondBound            // the victims go beyond a hard budget or limit
+)
+
+// Try is what came of a domain with the flavors of an offer: a plan, or why there is none.
+type Try struct {
+	Domain    domain.Domain
+	Offer     *workload.Offer
+	Plan      *Plan
+	Rejection Rejection
+}
+
+// New returns a search that has tried nothing.
+func New(q Question) *Search { return &Search{Question: q, Rejected: map[Rejection]int{}} }
+
+// Usage returns a search for workloads over usage of its own; what the pods themselves
+// expect does not count.
+func (s *Search) Usage() *workload.Search {
+	qs := s.Model.Search(s.Workload, s.Queue)
+	for _, e := range s.Model.Pods.Expected {
+		if slices.Contains(s.Members, e.Pods[0]) {
+			qs.Usage.Remove(e.Queue, e.Usage)
+		}
+	}
+	if s.spared == nil {
+		s.spared = map[*cluster.Reservation]bool{}
+		for r, pods := range s.Model.Pods.Of {
+			if s.Group != cluster.NoGroup && s.Model.Pods.GroupOf(pods[0]) == s.Group || slices.ContainsFunc(pods, s.Guarded) {
+				s.spared[r] = true
+			}
+		}
+	}
+	if qs.Gone == nil {
+		qs.Gone = s.spared
+	} else {
+		maps.Copy(qs.Gone, s.spared)
+	}
+	return qs
+}
+
+// Spares reports whether r is held by members that run already, or kept by a guard.
+func (s *Search) Spares(r *cluster.Reservation) bool { return s.spared[r] }
+
+// Ask is what is asked of the quota: every resource is contested, since room may be
+// short where quota is not.
+func (s *Search) Ask(o *workload.Offer) *reprieve.QuotaQuestion {
+	q := workload.Question(s.Workload, s.Queue, o.Request, o.Columns)
+	return &q
+}
+
+// within is d without the nodes that are not of the flavors of an offer.
+func (s *Search) within(d domain.Domain, o *workload.Offer) domain.Domain {
+	return domain.Domain{Name: d.Name, Nodes: slices.DeleteFunc(slices.Clone(d.Nodes), func(n cluster.NodeID) bool {
+		return !s.Model.Suits(s.Index.Node(n), o)
+	})}
+}
+
+// Fits is a plan without victims, in one of the domains of rounds: the pods have quota and
+// a place as things are. nil if they have not.
+func (s *Search) Fits(rounds [][]domain.Domain) *Plan {
+	for i := range s.Offers {
+		if p := s.fits(&s.Offers[i], rounds); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *Search) fits(o *workload.Offer, rounds [][]domain.Domain) *Plan {
+	qs := s.Usage()
+	defer s.Model.Keep(qs)
+	if !qs.Usage.Fits(s.Queue, o.Request, true) {
+		return nil
+	}
+	s.Quota = true
+	for _, domains := range rounds {
+		for _, d := range domains {
+			p := &place{Search: s, domain: s.within(d, o)}
+			if p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
+				return &Plan{Offer: o, Domain: d, Places: s.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
+			}
+			s.Trial.UnplaceTo(0)
+		}
+	}
+	return nil
+}
+
+// Run looks for the plan that disrupts least, for each offer among the domains of the
+// first of rounds that has one.
+func (s *Search) Run(rounds [][]domain.Domain) {
+	for i := range s.Offers {
+		s.try(&s.Offers[i], rounds)
+	}
+}
+
+func (s *Search) try(o *workload.Offer, rounds [][]domain.Domain) {
+	qs := s.Usage()
+	defer s.Model.Keep(qs)
+	if !qs.Usage.Fits(s.Queue, o.Request, true) && len(qs.Victims(s.Ask(o))) == 0 {
+		s.Rejected[Rejection{Why: NoQuota, Offer: o}]++
+		return
+	}
+	s.Quota = true
+	for _, domains := range rounds {
+		found := false
+		for _, d := range domains {
+			d = s.within(d, o)
+			if len(d.Nodes) > 0 {
+				found = s.tryDomain(o, d) || found
+			}
+		}
+		if found {
+			return
+		}
+	}
+}
+
+// tryDomain looks for a plan in d, and keeps it if it is the best so far.
+func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
+	p := s.newPlace(d)
+	defer p.close()
+	s.Tried++
+	if !s.hopeful(o, p) {
+		return false
+	}
+	qs := s.Usage()
+	defer s.Model.Keep(qs)
+	qs.Place = p
+	var list []reprieve.QuotaVictim
+	if !qs.Usage.Fits(s.Queue, o.Request, true) || !p.Fits() {
+		if list = slices.Clone(qs.Victims(s.Ask(o))); len(list) == 0 {
+			s.reject(o, p, Rejection{Why: Nobody})
+			s.noteProtected(o, p)
+			return false
+		}
+	}
+	for _, v := range list {
+		qs.Usage.Remove(v.Queue, v.Usage)
+		p.Remove(v.Reservation)
+	}
+	found := false
+	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
+		found = s.consider(o, p, placer, list, qs) || found
+		s.Trial.UnplaceTo(0)
+		for _, u := range p.loose {
+			if !s.Trial.Gone(s.Units.Unit(u).Pods[0]) {
+				s.Runner.Remove(s.Trial, u)
+			}
+		}
+	}
+	for _, v := range list {
+		p.Return(v.Reservation)
+	}
+	return found
+}
+
+// reject notes why there is no plan for p.
+func (s *Search) reject(o *workload.Offer, p *place, why Rejection) {
+	s.Rejected[why]++
+	if s.Note {
+		s.Tries = append(s.Tries, Try{Domain: p.domain, Offer: o, Rejection: why})
+	}
+}

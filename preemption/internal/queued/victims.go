@@ -1,0 +1,92 @@
+package queued
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Victim is one that a plan evicts, and what the preemptor would lack if it alone came back.
+type Victim struct {
+	reprieve.QuotaVictim                // its Reservation is nil: a unit without a queue
+	Unit                 victims.UnitID // that unit
+	Node                 cluster.NodeID // where it would be in the way of a member; NoNode: nowhere
+	Violates             bool           // a budget
+	Why                  domain.Reason  // what is missing of a place; OK: quota is
+	Lack                 workload.Lack  // of quota
+}
+
+// Spell lists the victims of p, most important first: units without a queue, then those
+// that hold quota.
+func (s *Search) Spell(p *Plan) []Victim {
+	qs := s.Usage()
+	defer s.Model.Keep(qs)
+	out := &place{Search: s, domain: p.Domain}
+	for _, u := range p.Loose {
+		s.Runner.Remove(s.Trial, u)
+	}
+	for _, v := range p.Quota {
+		qs.Usage.Remove(v.Queue, v.Usage)
+		out.Remove(v.Reservation)
+	}
+	s.Trial.PlaceAll(p.Places)
+	s.Trial.Settle()
+	violating := map[victims.UnitID]bool{}
+	for _, c := range s.Runner.Charge(p.Units) {
+		violating[c.Unit] = true
+	}
+	var list []Victim
+	for _, u := range p.Loose {
+		s.Runner.Return(s.Trial, u)
+		why := s.Trial.Fits()
+		s.Runner.Remove(s.Trial, u)
+		s.Trial.Settle()
+		list = append(list, Victim{Unit: u, Node: s.inTheWay(u), Violates: violating[u], Why: why})
+	}
+	order := s.Model.Order(s.Queue)
+	holders := slices.Clone(p.Quota)
+	slices.SortFunc(holders, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
+	for _, v := range holders {
+		victim := Victim{QuotaVictim: v, Node: cluster.NoNode}
+		pods := s.Model.Pods.Of[v.Reservation]
+		for _, pod := range pods {
+			if u, ok := s.Units.UnitOf(pod); ok {
+				victim.Violates = victim.Violates || violating[u]
+			}
+		}
+		qs.Usage.Add(v.Queue, v.Usage)
+		victim.Lack = qs.Lack(s.Queue, p.Offer.Request)
+		if len(pods) > 0 && qs.Usage.Fits(s.Queue, p.Offer.Request, true) {
+			out.back(v.Reservation)
+			victim.Why = s.Trial.Fits()
+			out.Remove(v.Reservation)
+			s.Trial.Settle()
+		}
+		qs.Usage.Remove(v.Queue, v.Usage)
+		list = append(list, victim)
+	}
+	s.Trial.UnplaceTo(0)
+	for _, v := range p.Quota {
+		out.back(v.Reservation)
+	}
+	for _, u := range p.Loose {
+		s.Runner.Return(s.Trial, u)
+	}
+	s.Trial.Settle()
+	return list
+}
+
+// inTheWay is the first node of unit u on which a member is seated, or NoNode.
+func (s *Search) inTheWay(u victims.UnitID) cluster.NodeID {
+	first := cluster.NoNode
+	for _, p := range s.Units.Unit(u).Pods {
+		if n := s.Index.NodeOf(p); n != cluster.NoNode && len(s.Trial.On(n)) > 0 && (first == cluster.NoNode || n < first) {
+			first = n
+		}
+	}
+	return first
+}
