@@ -40,15 +40,15 @@ type Decision struct {
 // then the nodes that have changed since; it allocates nothing. Everything else is
 // searched for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return Decision{}, err
 	}
-	defer release(c, quota)
-	if d, ok := c.decideAtOnce(&p); ok {
+	defer now.release()
+	if d, ok := now.ready.decideAtOnce(&p); ok {
 		return d, nil
 	}
-	return c.decide(p, quota)
+	return now.ready.decide(p, now.quota)
 }
 
 // decide is the way of every question that is not decided at once.

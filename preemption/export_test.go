@@ -69,11 +69,11 @@ func (o Options) PreemptWarm(p Preemptor, s *Snapshot) (*Result, error) {
 
 // Begin begins a question, about quota too, which is in progress until end is called.
 func Begin(pl *Planner) (ask func(p Preemptor) (*Result, error), end func()) {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		panic(err)
 	}
-	return func(p Preemptor) (*Result, error) { return c.preemptOn(p, quota) }, func() { release(c, quota) }
+	return func(p Preemptor) (*Result, error) { return now.ready.preemptOn(p, now.quota) }, now.release
 }
 
 // Compiled returns what tells whether the planner has compiled its cluster anew.
@@ -142,11 +142,12 @@ func Answered(look func(s *Snapshot, o Options, p Preemptor, r *Result)) { answe
 // Tune lets pl answer on at most so many goroutines, in chunks of so many nodes, with so
 // many checks for better placements of a gang, until it compiles its cluster anew.
 func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return err
 	}
+	c := now.ready
 	c.goroutines, c.chunkSize, c.searchChecks = goroutines, chunkSize, searchChecks
-	release(c, quota)
+	now.release()
 	return nil
 }

@@ -19,13 +19,13 @@ import (
 // is what remembers answers or parts of them, so that questions are meant to write it:
 // see remembered.
 func (pl *Planner) Fingerprint() (map[string]uint64, error) {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
-	c.podUnits()
-	c.groupUnits()
-	release(c, quota)
+	now.ready.podUnits()
+	now.ready.groupUnits()
+	now.release()
 	f := fingerprint{memo: map[address]uint64{}, fields: map[string]uint64{}}
 	f.of(reflect.ValueOf(pl))
 	return f.fields, nil

@@ -104,11 +104,12 @@ func (pl *Planner) carryOut(r *Result) error {
 
 // charged lists the budgets that cover victims of r as they are once these have left.
 func (pl *Planner) charged(r *Result) ([]Budget, error) {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
-	defer release(c, quota)
+	defer now.release()
+	c := now.ready
 	left := map[cluster.BudgetID]int32{}
 	for _, v := range r.Victims {
 		for _, ref := range v.Pods {

@@ -73,15 +73,15 @@ func TestQuestionsFindAChangeWholeOrNotAtAll(t *testing.T) {
 					defer close(found)
 					for last := false; !last; {
 						last = done.Load()
-						c, m, err := pl.hold()
+						now, err := pl.hold()
 						if err != nil {
 							found <- err.Error()
 							return
 						}
-						first := x.look(c, m)
+						first := x.look(now.ready, now.quota)
 						runtime.Gosched()
-						then := x.look(c, m)
-						release(c, m)
+						then := x.look(now.ready, now.quota)
+						now.release()
 						if first[0] != first[1] || then != first || last && first[0] {
 							found <- fmt.Sprint("pods and quota are as they were: ", first, ", then ", then)
 							return

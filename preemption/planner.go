@@ -68,6 +68,26 @@ type Planner struct {
 type moment struct {
 	ready *compiled
 	quota *workload.Model
+	idle  bool // quota is
+}
+
+// take begins the use of a moment by a question, release ends it.
+func (now *moment) take() {
+	if now.ready.live {
+		now.ready.use.RLock()
+	}
+	if !now.idle {
+		now.quota.Mu.RLock()
+	}
+}
+
+func (now *moment) release() {
+	if !now.idle {
+		now.quota.Mu.RUnlock()
+	}
+	if now.ready.live {
+		now.ready.use.RUnlock()
+	}
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
@@ -95,14 +115,15 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 //
 // The question is about the cluster as it is when it begins: neither does it wait for
 // changes, but for the one that is being made, nor they for it. A change that finds a
-// question in progress copies the pages that it changes, as after a Fork. Hooks must
-// not call the planner.
+// question in progress copies the pages that it changes, as after a Fork. Hooks may call
+// the planner, but must not change it while an answer is applied.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
-	defer release(c, quota)
+	defer now.release()
+	c, quota := now.ready, now.quota
 	r, err := c.preemptOn(p, quota)
 	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
 		s := newModel(c.ix.Objects()).snapshot()
@@ -112,40 +133,27 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	return r, err
 }
 
-// hold returns the compiled form of the cluster as it is, and its quota, for a
-// question, which then calls release.
-func (pl *Planner) hold() (*compiled, *workload.Model, error) {
+// hold returns the cluster as it is for a question, which then calls its release.
+func (pl *Planner) hold() (*moment, error) {
 	for {
 		now := pl.shown.Load()
 		if now.ready == nil {
 			if err := pl.compile(); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			continue
 		}
-		if now.ready.live {
-			now.ready.use.RLock()
+		if now.take(); pl.shown.Load() == now {
+			return now, nil
 		}
-		now.quota.Mu.RLock()
-		if pl.shown.Load() == now {
-			return now.ready, now.quota, nil
-		}
-		release(now.ready, now.quota)
-	}
-}
-
-// release ends the use of what hold returned.
-func release(c *compiled, m *workload.Model) {
-	m.Mu.RUnlock()
-	if c.live {
-		c.use.RUnlock()
+		now.release()
 	}
 }
 
 // show lets questions see the cluster as it is. The lock is held.
 func (pl *Planner) show() {
 	if now := pl.shown.Load(); now == nil || now.ready != pl.ready || now.quota != pl.quota {
-		pl.shown.Store(&moment{pl.ready, pl.quota})
+		pl.shown.Store(&moment{pl.ready, pl.quota, pl.quota.Idle()})
 	}
 	if pl.quotaHeld {
 		pl.quotaHeld = false

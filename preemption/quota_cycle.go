@@ -60,11 +60,12 @@ func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 
 // withQuota calls f with everybody who holds quota, workloads and pods, as things are.
 func (pl *Planner) withQuota(f func(m *workload.Model) error) error {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return err
 	}
-	defer release(c, quota)
+	defer now.release()
+	c, quota := now.ready, now.quota
 	m, err := c.queued.On(c.ix, quota)
 	if err != nil {
 		return err

@@ -48,11 +48,12 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 	if err := checkAnswer(r); err != nil {
 		return fail(err)
 	}
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return fail(err)
 	}
-	defer release(c, quota)
+	defer now.release()
+	c, quota := now.ready, now.quota
 	if r.Preemptor.Kind == cluster.KindWorkload {
 		v, err := c.reviewWorkload(r, quota)
 		return v, cluster.Disruption{}, err

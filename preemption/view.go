@@ -19,12 +19,12 @@ type View struct{ ix *cluster.Index }
 //
 // It costs what is read: nothing is copied.
 func (pl *Planner) View(read func(v View)) error {
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return err
 	}
-	defer release(c, quota)
-	read(View{c.ix})
+	defer now.release()
+	read(View{now.ready.ix})
 	return nil
 }
 

@@ -43,11 +43,12 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 			Kind: "Target", Field: "Unit", Value: fmt.Sprintf("%q", target.Unit), Want: "set where Node is not, and only there",
 		}
 	}
-	c, quota, err := pl.hold()
+	now, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
-	defer release(c, quota)
+	defer now.release()
+	c, quota := now.ready, now.quota
 	if p.Kind == cluster.KindWorkload {
 		quota, err := c.queued.On(c.ix, quota)
 		if err != nil {

@@ -105,6 +105,12 @@ func (l *Objects) count(r *cluster.Reservation, sign int64) {
 	}
 }
 
+// Idle reports whether there is no quota to speak of. An idle model is not changed in
+// place, but cloned for it: questions read it without its lock.
+func (m *Model) Idle() bool {
+	return m.Index.NumQueues() == 0 && (m.live == nil || m.live.jobs.Len() == 0 && len(m.live.holds) == 0)
+}
+
 // Clone returns an independent copy without pods. It may run beside questions.
 func (m *Model) Clone() *Model {
 	m.Mu.RLock()
