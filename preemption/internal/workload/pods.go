@@ -77,7 +77,7 @@ func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
 	version := m.version
 	m.Mu.RUnlock()
 	if q.model == nil || q.base != m || q.version != version {
-		with, err := m.with(ix)
+		with, err := withPods(m, ix)
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +86,8 @@ func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
 	return q.model, nil
 }
 
-// with is a copy of base with the pods of ix that hold quota, or are nominated to.
-func (base *Model) with(ix *cluster.Index) (*Model, error) {
+// withPods is a copy of base with the pods of ix that hold quota, or are nominated to.
+func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	m := base.Clone()
 	m.Pods = Pods{
 		Of: map[*cluster.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*cluster.Reservation{},
