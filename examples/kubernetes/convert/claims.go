@@ -25,19 +25,19 @@ func (b *builder) addClaim(o *Object) error {
 	return nil
 }
 
-// uses notes the claims of the pod at position at of the snapshot: those it names,
-// and those that are made for it.
-func (b *builder) uses(pod *corev1.Pod, at int) {
+// claims lists the claims of pod: those it names, and those that are made for it.
+func claims(pod *corev1.Pod) (list []string) {
 	namespace := namespaceOf(&pod.ObjectMeta)
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		switch {
 		case v.PersistentVolumeClaim != nil:
-			b.claims = append(b.claims, claimUse{at, joinName(namespace, v.PersistentVolumeClaim.ClaimName)})
+			list = append(list, joinName(namespace, v.PersistentVolumeClaim.ClaimName))
 		case v.Ephemeral != nil:
-			b.claims = append(b.claims, claimUse{at, joinName(namespace, pod.Name+"-"+v.Name)})
+			list = append(list, joinName(namespace, pod.Name+"-"+v.Name))
 		}
 	}
+	return list
 }
 
 // resolveClaims turns the claims that one pod at a time may use into tokens.

@@ -1,7 +1,8 @@
 // Package convert turns Kubernetes objects, as kubectl prints them, into the plain
 // structs of a [cluster.Snapshot].
 //
-// [Read] takes a dump apart into objects (JSON, YAML, lists, several documents,
+// [Options.Loader] reads dumps of any size. Its two halves can be had alone: [Read]
+// takes a dump apart into objects (JSON, YAML, lists, several documents,
 // gzip); [Options.Dump] converts those that decide about preemption (nodes, pods,
 // budgets, priority classes, pod groups, namespaces), keeps the pod templates of
 // workloads for questions about pods that do not exist yet, and counts the rest.

@@ -32,6 +32,7 @@ type Dump struct {
 	Snapshot  cluster.Snapshot
 	Templates []Template // pods of workloads, in order of the input
 
+	Objects  int            // all that were given
 	Finished int            // pods that have run to their end, left out
 	Ignored  map[string]int // objects of kinds that play no part, by kind and group
 	Unread   map[string]int // pods with a field that may decide but is not read, by field
@@ -54,18 +55,24 @@ type objectKey struct{ kind, namespace, name string }
 // The error joins an [*Error] for each problem, in order of the input. Nothing of
 // objects is changed; the dump shares nothing with them.
 func (o Options) Dump(objects []Object) (*Dump, error) {
-	b := builder{
-		dump: &Dump{
-			Ignored: map[string]int{}, Unread: map[string]int{},
-			origins: make(map[objectKey]Origin, len(objects)),
-		},
+	b := o.builder()
+	for i := range objects {
+		b.add(&objects[i])
+	}
+	return b.finish(o)
+}
+
+func (o Options) builder() *builder {
+	return &builder{
+		dump:      &Dump{Ignored: map[string]int{}, Unread: map[string]int{}, origins: map[objectKey]Origin{}},
 		exclusive: map[string]bool{},
 		strict:    o.Strict,
 		unknown:   map[string]*Object{},
 	}
-	for i := range objects {
-		b.add(&objects[i])
-	}
+}
+
+// finish resolves what objects say about others.
+func (b *builder) finish(o Options) (*Dump, error) {
 	b.warnOfKinds()
 	b.resolveAnnotations()
 	b.resolveClaims()
@@ -127,6 +134,7 @@ type builder struct {
 
 // add converts one object, or counts it.
 func (b *builder) add(o *Object) {
+	b.dump.Objects++
 	kind := kindOf(o)
 	if add, ok := readers[kind]; ok {
 		if known := versionsOf(kind); !slices.Contains(known, o.APIVersion) {
@@ -180,19 +188,23 @@ func (b *builder) claim(o *Object, kind cluster.Kind, namespace, name string) er
 }
 
 // saw notes moments at which something happened.
-func (b *builder) saw(times ...time.Time) {
-	for _, t := range times {
-		if t.After(b.newest) {
-			b.newest = t
+func (b *builder) saw(times ...time.Time) { b.newest = later(b.newest, times...) }
+
+// later is the latest of moments.
+func later(t time.Time, more ...time.Time) time.Time {
+	for _, other := range more {
+		if other.After(t) {
+			t = other
 		}
 	}
+	return t
 }
 
-// unread counts fields of pod that may decide but are not read.
-func (b *builder) unread(pod *corev1.Pod) {
+// unread lists the fields of pod that may decide but are not read.
+func unread(pod *corev1.Pod) (list []string) {
 	count := func(field string, set bool) {
 		if set {
-			b.dump.Unread[field]++
+			list = append(list, field)
 		}
 	}
 	count("spec.resourceClaims", len(pod.Spec.ResourceClaims) > 0)
@@ -200,6 +212,7 @@ func (b *builder) unread(pod *corev1.Pod) {
 	count("spec.volumes[].persistentVolumeClaim", slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
 	}))
+	return list
 }
 
 // resolveAnnotations reads the annotations that name priority classes, now that

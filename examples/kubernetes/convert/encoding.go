@@ -16,26 +16,44 @@ const mark = "\ufeff"
 // Unzip takes off gzip, if there is any, and a byte order mark; UTF-16 with such a
 // mark, as shells of Windows write it, becomes UTF-8.
 func Unzip(r io.Reader) (*bufio.Reader, error) {
-	in := bufio.NewReader(r)
+	in := buffered(r)
 	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, cutOff(err)
 		}
-		in = bufio.NewReader(zipped{z})
+		in = buffered(zipped{z})
 	}
 	if start, err := in.Peek(2); err == nil {
 		switch [2]byte(start) {
 		case [2]byte{0xff, 0xfe}:
-			in = bufio.NewReader(&wide{in: in, order: binary.LittleEndian})
+			in = buffered(&wide{in: in, order: binary.LittleEndian})
 		case [2]byte{0xfe, 0xff}:
-			in = bufio.NewReader(&wide{in: in, order: binary.BigEndian})
+			in = buffered(&wide{in: in, order: binary.BigEndian})
 		}
 	}
 	if start, err := in.Peek(len(mark)); err == nil && string(start) == mark {
 		_, _ = in.Discard(len(mark))
 	}
 	return in, nil
+}
+
+// buffered reads r through a buffer, which may be looked into: an error that is met
+// then comes again when the text before it was read.
+func buffered(r io.Reader) *bufio.Reader { return bufio.NewReader(&sticky{r: r}) }
+
+// sticky goes on to fail once it failed.
+type sticky struct {
+	r   io.Reader
+	err error
+}
+
+// Read reads from the reader underneath.
+func (s *sticky) Read(p []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = s.r.Read(p)
+	}
+	return n, s.err
 }
 
 // zipped reads gzip; a text that ends too soon is said to be cut off.

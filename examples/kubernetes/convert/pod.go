@@ -35,7 +35,7 @@ func Pod(pod *corev1.Pod) (cluster.Pod, error) {
 		Priority:     pod.Spec.Priority,
 		Policy:       policy(pod.Spec.PreemptionPolicy),
 		Group:        groupOf(pod),
-		Owner:        ownerOf(pod),
+		Owner:        ownerOf(&pod.ObjectMeta),
 		Created:      pod.CreationTimestamp.UTC(),
 		Scheduled:    scheduledAt(pod),
 		Started:      startedAt(pod),
@@ -91,8 +91,8 @@ func groupOf(pod *corev1.Pod) string {
 	return ""
 }
 
-func ownerOf(pod *corev1.Pod) *cluster.Owner {
-	owner := metav1.GetControllerOf(pod)
+func ownerOf(m *metav1.ObjectMeta) *cluster.Owner {
+	owner := metav1.GetControllerOfNoCopy(m)
 	if owner == nil {
 		return nil
 	}

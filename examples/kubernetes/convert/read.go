@@ -33,8 +33,13 @@ type Object struct {
 // list, unless what tells the kind comes last, as in the lists of kubectl. The
 // objects beside a bad one are returned all the same.
 func Read(name string, r io.Reader) ([]Object, error) {
-	var s splitter
 	in, err := Unzip(r)
+	return read(name, in, err)
+}
+
+// read is Read for what is unzipped already, unless err says that it can't be.
+func read(name string, in io.Reader, err error) ([]Object, error) {
+	var s splitter
 	var text []byte
 	if err == nil {
 		text, err = io.ReadAll(in)
@@ -84,7 +89,14 @@ type splitter struct {
 	objects []Object
 	bad     complaints
 
-	continued map[string]Origin // lists of which the input has no further page so far, by version and kind
+	pages []page
+}
+
+// page is a page of a list.
+type page struct {
+	at   Origin
+	key  string // version and kind
+	more bool   // it is not the last
 }
 
 // readJSON reads documents one after another; whole is false if text is known to be
@@ -102,11 +114,11 @@ func (s *splitter) readJSON(file string, text []byte, whole bool) {
 			return
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			if whole {
-				s.bad.add(&Error{Origin: at, Err: fmt.Errorf("the input is cut off: the JSON that begins after byte %d has no end", begin)})
+				s.bad.add(cutOffAfter(at, begin))
 			}
 			return
 		case errors.As(err, &syntax):
-			s.bad.add(&Error{Origin: at, Want: "JSON", Err: fmt.Errorf("near byte %d: %w", syntax.Offset, err)})
+			s.bad.add(notJSON(at, syntax.Offset, err))
 			return
 		case err != nil:
 			s.bad.add(&Error{Origin: at, Want: "JSON", Err: err})
@@ -117,6 +129,15 @@ func (s *splitter) readJSON(file string, text []byte, whole bool) {
 		}
 		s.split(at, doc, "", 0)
 	}
+}
+
+// cutOffAfter complains about JSON that begins after a byte and has no end.
+func cutOffAfter(at Origin, begin int64) error {
+	return &Error{Origin: at, Err: fmt.Errorf("the input is cut off: the JSON that begins after byte %d has no end", begin)}
+}
+
+func notJSON(at Origin, near int64, err error) error {
+	return &Error{Origin: at, Want: "JSON", Err: fmt.Errorf("near byte %d: %w", near, err)}
 }
 
 func (s *splitter) readYAML(file string, text []byte) {
@@ -158,6 +179,20 @@ type header struct {
 	} `json:"metadata"`
 }
 
+// isList reports whether what h begins is a list, or a page of one.
+func (h *header) isList() bool {
+	return strings.HasSuffix(h.Kind, "List") && (h.Items != nil || h.Metadata.Name == "")
+}
+
+// listKind is the version and kind of the items of a list; empty if they say it themselves.
+func (h *header) listKind() string {
+	item := strings.TrimSuffix(h.Kind, "List")
+	if item == "" {
+		return ""
+	}
+	return h.APIVersion + " " + item
+}
+
 // split appends the object in doc, or those of the list in doc. listKind is
 // "v1 Pod" for the items of a PodList, which need not repeat it.
 func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
@@ -183,12 +218,9 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 		s.bad.add(&Error{Origin: at, Field: "kind", Value: clip(doc), Want: "a Kubernetes object, which has a kind"})
 		return
 	}
-	if item, ok := strings.CutSuffix(h.Kind, "List"); ok && (h.Items != nil || h.Metadata.Name == "") {
-		if item != "" {
-			item = h.APIVersion + " " + item
-		}
-		s.page(at, &h)
-		s.splitItems(at, h.Items, item, depth)
+	if h.isList() {
+		s.pages = append(s.pages, page{at, h.APIVersion + " " + h.Kind, h.Metadata.Continue != ""})
+		s.splitItems(at, h.Items, h.listKind(), depth)
 		return
 	}
 	o := Object{
@@ -202,23 +234,18 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 	s.objects = append(s.objects, o)
 }
 
-// page notes whether h, a page of a list, is the last.
-func (s *splitter) page(at Origin, h *header) {
-	key := h.APIVersion + " " + h.Kind
-	delete(s.continued, key)
-	if h.Metadata.Continue != "" {
-		if s.continued == nil {
-			s.continued = map[string]Origin{}
-		}
-		s.continued[key] = at
-	}
-}
-
 // checkContinued complains about lists whose last page is missing.
 func (s *splitter) checkContinued() {
-	for _, key := range sortedKeys(s.continued) {
+	continued := map[string]Origin{}
+	for _, p := range s.pages {
+		delete(continued, p.key)
+		if p.more {
+			continued[p.key] = p.at
+		}
+	}
+	for _, key := range sortedKeys(continued) {
 		_, kind, _ := strings.Cut(key, " ")
-		s.bad.add(&Error{Origin: s.continued[key], Kind: kind, Field: "metadata.continue", Want: "empty: the rest of the list is not in the input"})
+		s.bad.add(&Error{Origin: continued[key], Kind: kind, Field: "metadata.continue", Want: "empty: the rest of the list is not in the input"})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -61,19 +62,36 @@ func (b *builder) addNode(o *Object) error {
 	if err := decode(o, &node); err != nil {
 		return err
 	}
-	if err := b.claim(o, cluster.KindNode, "", node.Name); err != nil {
-		return err
-	}
-	b.saw(node.CreationTimestamp.UTC())
+	r := readNode(&node)
+	return b.takeNode(o, &r)
+}
+
+// nodeRead is what a node says.
+type nodeRead struct {
+	node   cluster.Node
+	err    error
+	newest time.Time // at which something happened
+}
+
+func readNode(node *corev1.Node) (r nodeRead) {
+	r.newest = node.CreationTimestamp.UTC()
 	for i := range node.Status.Conditions {
 		c := &node.Status.Conditions[i]
-		b.saw(c.LastHeartbeatTime.UTC(), c.LastTransitionTime.UTC())
+		r.newest = later(r.newest, c.LastHeartbeatTime.UTC(), c.LastTransitionTime.UTC())
 	}
-	n, err := Node(&node)
-	if err == nil {
-		b.dump.Snapshot.Nodes = append(b.dump.Snapshot.Nodes, n)
+	r.node, r.err = Node(node)
+	return r
+}
+
+func (b *builder) takeNode(o *Object, r *nodeRead) error {
+	if err := b.claim(o, cluster.KindNode, "", r.node.Name); err != nil {
+		return err
 	}
-	return err
+	b.saw(r.newest)
+	if r.err == nil {
+		b.dump.Snapshot.Nodes = append(b.dump.Snapshot.Nodes, r.node)
+	}
+	return r.err
 }
 
 func (b *builder) addPod(o *Object) error {
@@ -81,33 +99,61 @@ func (b *builder) addPod(o *Object) error {
 	if err := decode(o, &pod); err != nil {
 		return err
 	}
-	if err := b.claim(o, cluster.KindPod, namespaceOf(&pod.ObjectMeta), pod.Name); err != nil {
+	var r podRead
+	readPod(&pod, &r)
+	r.pod, r.err = Pod(&pod)
+	return b.takePod(o, &r)
+}
+
+// podRead is what a pod says.
+type podRead struct {
+	pod      cluster.Pod
+	err      error
+	newest   time.Time // at which something happened
+	finished bool
+	unread   []string // fields that may decide but are not read
+	claims   []string // that it uses
+}
+
+// readPod reads what is beside the pod of the snapshot.
+func readPod(pod *corev1.Pod, r *podRead) {
+	r.newest = later(pod.CreationTimestamp.UTC(), startedAt(pod))
+	for i := range pod.Status.Conditions {
+		r.newest = later(r.newest, pod.Status.Conditions[i].LastTransitionTime.UTC())
+	}
+	r.finished = Finished(pod)
+	r.unread, r.claims = unread(pod), claims(pod)
+}
+
+func (b *builder) takePod(o *Object, r *podRead) error {
+	p := &r.pod
+	if err := b.claim(o, cluster.KindPod, p.Namespace, p.Name); err != nil {
 		return err
 	}
-	b.saw(pod.CreationTimestamp.UTC(), startedAt(&pod))
-	for i := range pod.Status.Conditions {
-		b.saw(pod.Status.Conditions[i].LastTransitionTime.UTC())
-	}
-	if Finished(&pod) {
+	b.saw(r.newest)
+	if r.finished {
 		b.dump.Finished++
 		return nil
 	}
-	p, err := Pod(&pod)
-	if err != nil {
-		return err
+	if r.err != nil {
+		return r.err
 	}
-	b.unread(&pod)
+	for _, field := range r.unread {
+		b.dump.Unread[field]++
+	}
 	pods := &b.dump.Snapshot.Pods
-	*pods = append(*pods, p)
-	b.uses(&pod, len(*pods)-1)
-	b.annotate(o, cluster.KindPod, &pod.ObjectMeta, len(*pods)-1, -1)
+	*pods = append(*pods, *p)
+	for _, claim := range r.claims {
+		b.claims = append(b.claims, claimUse{len(*pods) - 1, claim})
+	}
+	b.annotate(o, cluster.KindPod, p.Annotations, len(*pods)-1, -1)
 	return nil
 }
 
 // annotate remembers an object whose annotation names a priority class.
-func (b *builder) annotate(o *Object, kind cluster.Kind, m *metav1.ObjectMeta, pod, group int) {
-	if _, ok := m.Annotations[PreemptionPriorityAnnotation]; ok {
-		b.annotated = append(b.annotated, annotated{kind: kind, origin: o.Origin, annotations: m.Annotations, pod: pod, group: group})
+func (b *builder) annotate(o *Object, kind cluster.Kind, annotations map[string]string, pod, group int) {
+	if _, ok := annotations[PreemptionPriorityAnnotation]; ok {
+		b.annotated = append(b.annotated, annotated{kind: kind, origin: o.Origin, annotations: annotations, pod: pod, group: group})
 	}
 }
 
@@ -203,7 +249,7 @@ func (b *builder) takeGroup(o *Object, m *metav1.ObjectMeta, g cluster.PodGroup,
 	}
 	groups := &b.dump.Snapshot.PodGroups
 	*groups = append(*groups, g)
-	b.annotate(o, cluster.KindPodGroup, m, -1, len(*groups)-1)
+	b.annotate(o, cluster.KindPodGroup, m.Annotations, -1, len(*groups)-1)
 	return nil
 }
 

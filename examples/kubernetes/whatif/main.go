@@ -190,20 +190,17 @@ func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
 		}
 		stdin, files = piped, list{"-"}
 	}
-	var objects []convert.Object
+	loader := c.reading(c.now).Loader()
 	var unreadable []error
 	for _, name := range files {
-		more, err := readFile(name, stdin, p)
-		objects = append(objects, more...)
-		unreadable = append(unreadable, err)
+		unreadable = append(unreadable, readFile(loader, name, stdin, p))
 	}
 	if err := errors.Join(unreadable...); err != nil && !c.lenient {
 		return nil, err
 	}
-	p.doing(func() string { return fmt.Sprintf("converting %d objects", len(objects)) })
-	dump, err := c.reading(c.now).Dump(objects)
+	dump, err := loader.Dump()
 	if err == nil {
-		err = recognized(objects, dump)
+		err = recognized(dump)
 	}
 	if err == nil && c.lenient {
 		for _, err := range unreadable {
@@ -222,15 +219,15 @@ func (c *config) reading(now time.Time) convert.Options {
 
 // recognized complains about an input without anything that plays a part: it is
 // hardly the dump that was meant.
-func recognized(objects []convert.Object, dump *convert.Dump) error {
+func recognized(dump *convert.Dump) error {
 	left := 0
 	for _, n := range dump.Ignored {
 		left += n
 	}
 	switch {
-	case len(objects) == 0:
+	case dump.Objects == 0:
 		return errors.New("the input has no Kubernetes object")
-	case left == len(objects):
+	case left == dump.Objects:
 		return errors.New("the input has no object of a kind that plays a part: " + ignored(dump))
 	}
 	return nil
@@ -254,15 +251,15 @@ func empty(r *bufio.Reader) bool {
 }
 
 // readFile reads one file; "-" is standard input.
-func readFile(name string, stdin io.Reader, p *progress) ([]convert.Object, error) {
+func readFile(loader *convert.Loader, name string, stdin io.Reader, p *progress) error {
 	in, err := open(name, stdin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close()
 	counted := &counter{r: in}
 	p.doing(func() string { return fmt.Sprintf("reading %s: %d MB", name, counted.megabytes()) })
-	return convert.Read(name, counted)
+	return loader.Read(name, counted)
 }
 
 func open(name string, stdin io.Reader) (io.ReadCloser, error) {
