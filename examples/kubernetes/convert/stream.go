@@ -142,7 +142,7 @@ func stringLength(text []byte) int {
 	return -1
 }
 
-// frame is a large document without the items of its list: one 0 stands for all.
+// frame is a large document without the items of its list: one empty text stands for all.
 type frame struct {
 	text  []byte
 	marks []place // where parts of it stand in the input
@@ -237,7 +237,9 @@ func (s *stream) part(f *frame) []byte {
 	}
 	text := s.block.text[s.at:end]
 	f.add(text, s.block.base+int64(s.at))
-	s.at = end
+	if s.at = end; end < len(s.block.text) && s.block.text[end] <= ' ' {
+		f.text = append(f.text, ' ') // which may be what is wrong
+	}
 	return bytes.Clone(text)
 }
 
@@ -273,7 +275,7 @@ func (s *stream) items(at Origin, f *frame, listKind string, guess bool) bool {
 			return false
 		}
 		if n == 1 {
-			f.add([]byte{'0'}, s.block.base+int64(s.at))
+			f.add([]byte(`""`), s.block.base+int64(s.at))
 		}
 		at.Item = n
 		s.block.units = append(s.block.units, unit{at, s.at, end, listKind, guess})
