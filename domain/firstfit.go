@@ -11,11 +11,9 @@ import (
 // on. It asks for no price.
 type FirstFit struct{ LastMemberFirst, LastNodeFirst bool }
 
-// FirstFits are the four orders of [FirstFit].
-var FirstFits = [...]FirstFit{{}, {LastMemberFirst: true}, {LastNodeFirst: true}, {true, true}}
-
 // Place places as the type says. Where one member may make room for another, as
-// constraints can, those without a place are tried again. O(shapes·nodes + members) a
+// constraints can, a member begins where the one like it before it went, and those
+// without a place are tried again from the first node on. O(shapes·nodes + members) a
 // round.
 func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
 	nodes := d.Nodes

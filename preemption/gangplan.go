@@ -84,9 +84,12 @@ func priceOf(s victims.Score) domain.Price {
 	return p
 }
 
-// giveBack returns whom it can beside the members that are placed, keeps the plan if
-// it is the best so far, and takes everybody out again.
+// giveBack returns whom it can beside the members that are placed, by placer if one
+// placed them, keeps the plan if it is the best so far, and takes everybody out again.
 func (a *attemptAt) giveBack(placer domain.Placer) {
+	if placer == nil && a.given == nil {
+		a.seater.Adopt(a.domain)
+	}
 	violating, rest := a.concerned()
 	moves := a.rules.mobile && a.given == nil
 	if a.options.Explain {

@@ -69,3 +69,68 @@ func TestGroupsLeftOutGetTheRoomThatIsLeft(t *testing.T) {
 	require.Len(t, r.Victims, 2, "four members are needed: two of a rack, and two more")
 	require.Len(t, r.Nominations, 5, "the third of the rack goes where room is left")
 }
+
+// A placement that no placer found has its own groups in place: those that were left out
+// there, or lie elsewhere, get nobody more on account of an earlier placement. What is
+// wrong with an answer the verifier tells.
+func TestFurtherMembersGoWhereTheirGroupRuns(t *testing.T) {
+	high, low, lowest, one, two := int32(100), int32(5), int32(1), int32(1), int32(2)
+	pod := func(name, group, node string, cpu int64, priority *int32) preemption.Pod {
+		return preemption.Pod{Name: name, Group: group, Node: node, Priority: priority, Requests: preemption.Resources{cluster.CPU: cpu}}
+	}
+	chosen := func(p preemption.Pod) preemption.Pod {
+		p.NodeSelector = map[string]string{"role": "h"}
+		return p
+	}
+	node := func(name string, cpu int64, labels ...string) preemption.Node {
+		n := preemption.Node{Name: name, Labels: map[string]string{}, Allocatable: preemption.Resources{cluster.CPU: cpu}}
+		for i := 0; i < len(labels); i += 2 {
+			n.Labels[labels[i]] = labels[i+1]
+		}
+		return n
+	}
+	for name, c := range map[string]struct {
+		s       preemption.Snapshot
+		limits  preemption.Limits
+		victims []string
+	}{
+		"in a group that may not run": {
+			s: preemption.Snapshot{
+				CompositePodGroups: []preemption.CompositePodGroup{{Name: "job", Priority: &high, MinGroupCount: &one}},
+				PodGroups: []preemption.PodGroup{
+					{Name: "g", Parent: "job", Priority: &high, MinCount: &two}, {Name: "k", Parent: "job", Priority: &high, MinCount: &one},
+				},
+				Nodes: []preemption.Node{node("a1", 4), node("c1", 1, "role", "h")},
+				Pods: []preemption.Pod{
+					pod("v", "", "a1", 2, &low), pod("x", "", "c1", 1, &lowest),
+					pod("p1", "g", "", 2, &high), pod("p2", "g", "", 2, &high), chosen(pod("q", "k", "", 1, &high)),
+				},
+			},
+			victims: []string{"x"},
+		},
+		"in another rack": {
+			s: preemption.Snapshot{
+				CompositePodGroups: []preemption.CompositePodGroup{{Name: "job", Priority: &high}},
+				PodGroups: []preemption.PodGroup{
+					{Name: "g", Parent: "job", Priority: &high, MinCount: &one, Topology: []preemption.TopologyConstraint{{Key: "rack"}}},
+					{Name: "h", Parent: "job", Priority: &high, MinCount: &one},
+				},
+				Nodes: []preemption.Node{node("a1", 4, "rack", "A"), node("b1", 2, "rack", "B"), node("c1", 2, "role", "h"), node("d1", 2, "role", "h")},
+				Pods: []preemption.Pod{
+					pod("v", "", "a1", 2, &low), pod("x1", "", "c1", 1, &lowest), pod("x2", "", "c1", 1, &lowest), pod("y", "", "d1", 2, &low),
+					pod("p1", "g", "", 2, &high), pod("p2", "g", "", 2, &high), chosen(pod("q", "h", "", 2, &high)),
+				},
+			},
+			limits:  preemption.Limits{Victims: 1},
+			victims: []string{"y"},
+		},
+	} {
+		r, err := preemption.Options{Members: preemption.MinCount, Limits: c.limits}.Preempt(preemption.Preemptor{Kind: preemption.KindCompositePodGroup, Name: "job"}, &c.s)
+		require.NoError(t, err, name)
+		var victims []string
+		for _, v := range r.Victims {
+			victims = append(victims, v.Name)
+		}
+		require.Equal(t, c.victims, victims, name)
+	}
+}

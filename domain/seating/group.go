@@ -2,6 +2,7 @@ package seating
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -15,7 +16,7 @@ type Group struct {
 
 	Members []domain.MemberID // of a pod group: pending, in the order in which they are placed
 	Running int               // of a pod group: pods that run already
-	Min     int               // of a pod group: how many must run; at least 1. Of a composite group without any: MinChildren
+	Min     int               // of a pod group: how many must run; at least 1; of a composite group without child groups MinChildren
 
 	Children    []*Group // of a composite group
 	MinChildren int      // of a composite group: how many of them must run
@@ -26,9 +27,8 @@ type Group struct {
 	Seated int            // of a pod group: how many of its members had a place at first
 }
 
-// NewGroup builds the tree of groups beneath g;
-// add is called for every pending pod, in the order in which they are placed, and
-// returns its member.
+// NewGroup builds the tree of groups beneath g; add is called for every pending pod, in
+// the order in which they are placed, and returns its member.
 func NewGroup(ix *cluster.Index, g cluster.GroupID, add func(cluster.PodID) domain.MemberID) *Group {
 	group := ix.Group(g)
 	t := &Group{ID: g, Name: nameOf(group), Min: 1}
@@ -177,6 +177,24 @@ func (t *Group) hardestFirst() []*Group {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.leastNeed(), a.leastNeed()))
 	})
 	return list
+}
+
+// fewChildren is up to how many child groups each is left out in turn.
+const fewChildren = 8
+
+// choices are the child groups in the orders in which they are seated: as they are, the
+// hardest first, and then without one of them that may stay out, where they are few.
+func (t *Group) choices() iter.Seq[[]*Group] {
+	return func(yield func([]*Group) bool) {
+		if !yield(t.Children) || !yield(t.hardestFirst()) || len(t.Children) > fewChildren || len(t.Children) <= t.MinChildren {
+			return
+		}
+		for i := range t.Children {
+			if !yield(slices.Concat(t.Children[:i], t.Children[i+1:])) {
+				return
+			}
+		}
+	}
 }
 
 // leastNeed is how many pending members t needs at least.

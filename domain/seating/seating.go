@@ -10,7 +10,7 @@ type Seating struct {
 	Trial *domain.GangTrial
 	Gang  *Group
 
-	// OwnPlacer: the placer is the user's, no other is asked.
+	// OwnPlacer: the placer is the user's, and Place asks no other.
 	OwnPlacer bool
 
 	// Unproved is set when somebody found no place although not every placement was
@@ -72,6 +72,18 @@ func (s *Seating) Adopt(d *domain.Domain) {
 	}
 	for _, c := range s.Gang.Children {
 		s.narrow(c, d)
+	}
+	s.leaveOutVain(s.Gang)
+}
+
+// leaveOutVain leaves out the groups of t that do not run with those who have a place.
+func (s *Seating) leaveOutVain(t *Group) {
+	if !s.Runs(t) {
+		t.leaveOut()
+		return
+	}
+	for _, c := range t.Children {
+		s.leaveOutVain(c)
 	}
 }
 
@@ -144,6 +156,9 @@ func (s *Seating) Suffices() bool {
 		(!s.Gang.PartsHaveTopology() || s.Gang.Stray(s.Trial.Index(), s.Trial.At) == nil)
 }
 
+// firstFits are the four orders of [domain.FirstFit].
+var firstFits = [...]domain.FirstFit{{}, {LastMemberFirst: true}, {LastNodeFirst: true}, {LastMemberFirst: true, LastNodeFirst: true}}
+
 // placing seats by one placer.
 type placing struct {
 	*Seating
@@ -163,7 +178,7 @@ func (w *placing) seatOtherwise(d *domain.Domain) bool {
 	if other.seatGang(d) {
 		return true
 	}
-	for _, order := range domain.FirstFits {
+	for _, order := range firstFits {
 		if other.placer = order; other.seatGang(d) {
 			return true
 		}
@@ -245,7 +260,8 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 		t.Within = d
 		return true
 	}
-	for _, children := range [][]*Group{t.Children, t.hardestFirst()} {
+	for children := range t.choices() {
+		t.leaveOut()
 		seated := 0
 		for _, c := range children {
 			if w.fewest && seated == t.MinChildren {
@@ -258,8 +274,8 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 			return true
 		}
 		w.unseat(before)
-		t.leaveOut()
 	}
+	t.leaveOut()
 	return false
 }
 
@@ -283,8 +299,10 @@ func (w *placing) seatRest(t *Group, d *domain.Domain) {
 	case len(t.Children) == 0:
 		further(t)
 	default:
-		if d = w.regionOf(t, d); d == nil {
-			return
+		if t != w.Gang { // d is the gang's
+			if d = w.regionOf(t, d); d == nil {
+				return
+			}
 		}
 		for _, c := range t.Children {
 			w.seatRest(c, d)

@@ -166,6 +166,34 @@ func TestAgain(t *testing.T) {
 	})
 }
 
+// After a placement that another search found, Adopt knows whose places they are: Rest adds
+// nobody in vain, and leaves everybody where he is.
+func TestRestBesideAnAdoptedPlacement(t *testing.T) {
+	adopted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t, true)
+		s, trial := w.seating, w.seating.Trial
+		s.Place(&w.whole, domain.Spread{}, nil, rapid.Bool().Draw(t, "fewest")) // what an earlier placer noted
+		trial.UnplaceTo(0)
+		for m := range domain.MemberID(trial.Members()) {
+			n := rapid.SampledFrom(w.whole.Nodes).Draw(t, "node")
+			if rapid.IntRange(0, 2).Draw(t, "placed") > 0 && trial.CanPlace(m, n).OK() {
+				trial.Place(m, n)
+			}
+		}
+		if !s.Suffices() {
+			return
+		}
+		adopted++
+		before := trial.Assignments()
+		s.Adopt(&w.whole)
+		s.Rest(&w.whole)
+		require.Equal(t, before, trial.Assignments()[:len(before)])
+		require.True(t, s.Suffices())
+	})
+	require.Positive(t, adopted)
+}
+
 // A preferred level is given up before the place, and a required one never.
 func TestLevels(t *testing.T) {
 	node := func(name, zone, rack string) cluster.Node {

@@ -29,7 +29,6 @@ type Question struct {
 	Improves bool            // placements beyond those of the placers are looked at
 	Mobile   bool            // members may move while victims come back
 	Fewest   bool            // as few members as are needed, not as many as fit
-	Brief    bool            // only verdict, domain and score are asked for
 
 	Checks     int        // for better placements, as trials would count them
 	Goroutines int        // at most so many; 0: GOMAXPROCS
@@ -42,7 +41,7 @@ type Question struct {
 // pods of who goes elsewhere: members are counted and nobody leaves a trial.
 type Search struct {
 	Question
-	Counted int // checks that counting stands for, of plans that are told
+	Brief bool // only verdict, domain and score are asked for
 
 	member  *domain.Member
 	held    map[cluster.NodeID][]int64 // what nominated pods hold; most nodes have none

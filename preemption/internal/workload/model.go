@@ -25,7 +25,7 @@ type Rules struct {
 
 // Model is the compiled quota part of a snapshot, and in a planner the live one.
 type Model struct {
-	Mu      sync.RWMutex // held by questions for reading, by changes for writing
+	Mu      sync.RWMutex // held by questions for reading, also twice; by changes for writing, which take it by TryLock only
 	cloning sync.Mutex   // held by Clone beside Mu for reading: it writes what changes alone look at
 
 	Rules Rules
