@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,19 +108,19 @@ func textKeys(value any, path string) (any, error) {
 		}
 	case map[any]any:
 		out := make(map[string]any, len(value))
-		twice := map[string]any{}
+		wrong := map[string]any{} // what is wrong with keys
 		for key, member := range value {
 			text, err := keyText(key)
-			if err != nil {
-				return nil, within(path, err)
+			if _, ok := out[text]; ok && err == nil {
+				err = fmt.Errorf("the key %q stands twice, as text and as something else", text)
 			}
-			if _, ok := out[text]; ok {
-				twice[text] = nil
+			if err != nil {
+				wrong[err.Error()] = nil
 			}
 			out[text] = member
 		}
-		if len(twice) > 0 {
-			return nil, within(path, fmt.Errorf("the key %q stands twice, as text and as something else", sortedKeys(twice)[0]))
+		if len(wrong) > 0 {
+			return nil, within(path, errors.New(sortedKeys(wrong)[0]))
 		}
 		for _, text := range sortedKeys(out) {
 			var err error
@@ -148,7 +149,8 @@ func keyText(key any) (string, error) {
 	case int, int64, bool:
 		return fmt.Sprint(key), nil
 	case float64:
-		return strconv.FormatFloat(key, 'g', -1, 32), nil
+		text := strconv.FormatFloat(key, 'g', -1, 32)
+		return cmp.Or(map[string]string{"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}[text], text), nil
 	}
 	return "", fmt.Errorf("a key that is %v, not text", key)
 }

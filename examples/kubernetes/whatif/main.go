@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ import (
 var sample []byte
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // see quiet
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
