@@ -35,17 +35,17 @@ func (pl *Planner) Fingerprint() (map[string]uint64, error) {
 // up to date, and a new planner does not have. A field that is not listed is part of the
 // fingerprint.
 var forgettable = map[string]string{
-	"preemption.sides.shapes":       "how nodes stand for the shapes of pods that were asked about",
-	"preemption.sides.formed":       "set when a question has formed the sides, which Fingerprint does before",
-	"workload.Queued.base":          "of which model the jobs were formed",
-	"workload.Queued.version":       "likewise",
-	"workload.Queued.model":         "the pods that hold quota as workloads, formed by the first question after a change",
-	"workload.Model.idle":           "searches that are out of use",
-	"preemption.compiled.tools":     "tools that are out of use",
-	"preemption.compiled.slotTools": "likewise",
-	"cluster.Index.lazy":            "columns that are computed when a question first needs them",
-	"columns.Ladder.cuts":           "which units would violate a budget, for the priorities that were asked about",
-	"victims.Units.sorted":          "all units in order, once that was needed",
+	"preemption.sides.shapes":        "how nodes stand for the shapes of pods that were asked about",
+	"preemption.sides.formed":        "set when a question has formed the sides, which Fingerprint does before",
+	"workload.Queued.base":           "of which model the jobs were formed",
+	"workload.Queued.version":        "likewise",
+	"workload.Queued.model":          "the pods that hold quota as workloads, formed by the first question after a change",
+	"workload.Model.idle":            "searches that are out of use",
+	"preemption.compiled.tools":      "tools that are out of use",
+	"preemption.compiled.countTools": "likewise",
+	"cluster.Index.lazy":             "columns that are computed when a question first needs them",
+	"columns.Ladder.cuts":            "which units would violate a budget, for the priorities that were asked about",
+	"victims.Units.sorted":           "all units in order, once that was needed",
 }
 
 // tokens are fields that tell who may change a part in place. Forks, which some questions

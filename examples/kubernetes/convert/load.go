@@ -242,7 +242,7 @@ func (r *reading) large(s *stream, at Origin, begin int64) {
 	s.block, s.at = tail, 0
 	tasks := r.order
 	r.order = nil
-	wrong, input := f.check()
+	input, wrong := f.check()
 	valid := utf8.Valid(f.text)
 	for _, t := range tasks {
 		<-t.done
@@ -374,7 +374,7 @@ func (l *lean) object(t *task, at Origin, text []byte, listKind string) bool {
 }
 
 // wrong is what is wrong with u, which is no JSON, in its place in text; and where.
-func (u *unit) wrong(text []byte) (err error, at int64) {
+func (u *unit) wrong(text []byte) (at int64, err error) {
 	before := ""
 	if u.at.Item > 0 {
 		before = "[0,"
@@ -385,13 +385,13 @@ func (u *unit) wrong(text []byte) (err error, at int64) {
 	if errors.As(err, &syntax) {
 		at = int64(u.start-len(before)) + syntax.Offset
 	}
-	return err, at
+	return at, err
 }
 
 // split takes a unit apart into objects.
 func (l *lean) split(t *task, u *unit, text []byte) {
 	if !json.Valid(text) {
-		err, at := u.wrong(t.block.text)
+		at, err := u.wrong(t.block.text)
 		t.found = append(t.found, found{kind: foundNoJSON, at: u.at, err: err, input: t.block.base + at})
 		return
 	}

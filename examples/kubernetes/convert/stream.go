@@ -159,7 +159,7 @@ func (f *frame) add(text []byte, input int64) {
 }
 
 // check is what is wrong with the frame, and where in the input.
-func (f *frame) check() (err error, at int64) {
+func (f *frame) check() (at int64, err error) {
 	var value json.RawMessage
 	err = json.NewDecoder(bytes.NewReader(f.text)).Decode(&value)
 	var syntax *json.SyntaxError
@@ -170,7 +170,7 @@ func (f *frame) check() (err error, at int64) {
 			}
 		}
 	}
-	return err, at
+	return at, err
 }
 
 // take moves the next byte, whatever it is, to f.
