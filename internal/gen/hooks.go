@@ -27,7 +27,7 @@ func drawHooks(s source) *preemption.Hooks {
 		case 3:
 			h.Cost = byLength{}
 		case 4:
-			h.Placer = pick[domain.Placer](s, domain.Pack{}, domain.Spread{}, domain.LeastDisruption{}, backwards{})
+			h.Placer = pick[domain.Placer](s, domain.Pack{}, domain.Spread{}, domain.LeastDisruption{}, domain.FirstFit{LastNodeFirst: true})
 		case 5:
 			h.Splitter = pick[domain.Splitter](s, domain.WholeCluster{}, domain.Topology{"zone"}, byName(1+s(3)))
 		case 6:
@@ -138,23 +138,6 @@ func (byLength) Price(ix *cluster.Index, _ cluster.GroupID, pods []cluster.PodID
 		sum += int64(len(ix.Pod(p).Name))
 	}
 	return sum
-}
-
-// backwards fills the last node first.
-type backwards struct{}
-
-func (backwards) Place(t *domain.GangTrial, d *domain.Domain, _ domain.Offers, members []domain.MemberID, most int) int {
-	placed := 0
-	for _, m := range members {
-		for _, n := range slices.Backward(d.Nodes) {
-			if placed < most && t.CanPlace(m, n).OK() {
-				t.Place(m, n)
-				placed++
-				break
-			}
-		}
-	}
-	return placed
 }
 
 // byName is a splitter into as many domains at most, by the ends of the nodes' names.
