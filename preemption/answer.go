@@ -7,83 +7,91 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// result starts an answer.
-func (s *podSearch) result(v Verdict, message string) *Result {
-	s.stats.Trials = s.checks()
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.warnings(), Stats: s.stats}
+// podAnswer tells what the search for a lone pod comes to.
+type podAnswer struct {
+	*question
+	*onepod.Search
+
+	cuts []int32 // buffer of cutoffs
+	room []int64 // buffer of fillRoom
 }
 
-// checks counts the feasibility checks so far.
-func (s *podSearch) checks() int {
-	return s.trial.Checks + s.looks
-}
-
-// fits answers that the pod goes to node n as things are.
-func (s *podSearch) fits(n cluster.NodeID) *Result {
-	if s.brief {
-		return &Result{Verdict: Fits, Domain: s.ix.Node(n).Name}
+// tell puts plan p into words.
+func (s *podAnswer) tell(p onepod.Plan) *Result {
+	switch p.Verdict {
+	case ask.Feasible:
+		return s.feasible()
+	case ask.Infeasible:
+		return s.infeasible()
+	case ask.NotEligible:
+		return s.result(NotEligible, s.refusal(p.Refusal))
 	}
-	r := s.result(Fits, "fits on "+s.ix.Node(n).Name+" without preemption")
-	r.Domain = s.ix.Node(n).Name
-	r.Nominations = s.nominations(n)
+	text := "fits on " + s.Index.Node(p.Node).Name + " without preemption"
+	if p.Verdict == ask.Waiting {
+		text = s.stillTerminating(p.Node)
+	}
+	r := s.result(verdicts[p.Verdict], text)
+	r.Domain, r.Nominations = s.Index.Node(p.Node).Name, s.nominations(p.Node)
 	return r
 }
 
+// result starts an answer.
+func (s *podAnswer) result(v Verdict, message string) *Result {
+	s.Stats.Trials = s.Search.Checks()
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.c.warnings(), Stats: Stats(s.Stats)}
+}
+
 // feasible answers with the best candidate.
-func (s *podSearch) feasible() *Result {
-	name := s.ix.Node(s.best.node).Name
-	if s.brief {
-		return &Result{Verdict: Feasible, Domain: name}
-	}
-	list := s.victims(s.best)
+func (s *podAnswer) feasible() *Result {
+	name := s.Index.Node(s.Best.Node).Name
+	list := s.victims(s.Best)
 	r := s.result(Feasible, fmt.Sprintf("fits on %s once %s", name, areEvicted(list)))
-	r.Domain, r.Nominations = name, s.nominations(s.best.node)
+	r.Domain, r.Nominations = name, s.nominations(s.Best.Node)
 	r.Victims = list
-	r.Score = s.criteria(s.best.score)
-	r.Violations = s.best.score.Violations
-	r.Overruns = s.budgets.Overruns(s.units, s.best.victims, s.best.parts, s.tally)
-	r.Cost = s.best.score.Cost
-	r.Budgets = s.roomOf(s.best.victims, s.best.parts)
-	r.Cleared = s.cleared(s.best.node)
+	r.Score = s.criteria(s.Best.Score)
+	r.Violations = s.Best.Score.Violations
+	r.Overruns = s.Budgets.Overruns(s.Units, s.Best.Victims, s.Best.Parts, s.Tally)
+	r.Cost = s.Best.Score.Cost
+	r.Budgets = s.roomOf(s.Best.Victims, s.Best.Parts)
+	r.Cleared = s.cleared(s.Best.Node)
 	r.Rejected = s.rejections()
-	r.Kept = s.keptBy([]cluster.NodeID{s.best.node})
+	r.Kept = s.keptBy([]cluster.NodeID{s.Best.Node})
 	r.Warnings = append(r.Warnings, s.classless(list)...)
-	if s.options.Candidates {
+	if s.Candidates {
 		r.Candidates = s.candidates()
 	}
-	if s.options.Explain {
+	if s.Trace {
 		r.Trace = s.trace()
 	}
-	r.Stats.Trials = s.checks()
+	r.Stats.Trials = s.Search.Checks()
 	return r
 }
 
 // infeasible answers that no evictions help, and what would.
-func (s *podSearch) infeasible() *Result {
-	if s.brief {
-		return &Result{Verdict: Infeasible}
-	}
-	r := s.result(Infeasible, helpless(s.stats.Exact))
-	if s.ix.NumNodes() == 0 {
+func (s *podAnswer) infeasible() *Result {
+	r := s.result(Infeasible, helpless(s.Stats.Exact))
+	if s.Index.NumNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
 	switch {
-	case s.probe:
-	case s.hard != nil || s.limits != nil:
+	case s.c.probe:
+	case s.Hard != nil || s.Limits != nil:
 		r.Nearest = s.nearestBounded()
 	default:
 		r.Nearest = s.nearest()
 	}
-	if s.options.Explain {
+	if s.Trace {
 		r.Trace = s.trace()
 	}
-	r.Stats.Trials = s.checks()
+	r.Stats.Trials = s.Search.Checks()
 	return r
 }
 
@@ -95,18 +103,18 @@ func helpless(proved bool) string {
 	return "no evictions were found that help; that none do is not proved"
 }
 
-func (s *podSearch) nominations(n cluster.NodeID) []Nomination {
-	pod := s.member.Pod
-	return []Nomination{{PodRef{pod.Namespace, pod.Name}, s.ix.Node(n).Name}}
+func (s *podAnswer) nominations(n cluster.NodeID) []Nomination {
+	pod := s.Member.Pod
+	return []Nomination{{PodRef{pod.Namespace, pod.Name}, s.Index.Node(n).Name}}
 }
 
 // cleared lists the pods of lower priority that are nominated to node n.
 //
 // Source: kube-scheduler v1.36, lower nominated pods.
-func (s *podSearch) cleared(n cluster.NodeID) []PodRef {
+func (s *podAnswer) cleared(n cluster.NodeID) []PodRef {
 	var list []PodRef
-	for _, p := range s.ix.Nominees(n) {
-		if s.ix.Priority(p) < s.priority {
+	for _, p := range s.Index.Nominees(n) {
+		if s.Index.Priority(p) < s.Priority {
 			list = append(list, s.ref(p))
 		}
 	}
@@ -114,28 +122,28 @@ func (s *podSearch) cleared(n cluster.NodeID) []PodRef {
 }
 
 // candidates spells out every candidate, by name of the node.
-func (s *podSearch) candidates() []Candidate {
-	slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.node, b.node) })
-	list := make([]Candidate, len(s.found))
-	for i, c := range s.found {
+func (s *podAnswer) candidates() []Candidate {
+	slices.SortFunc(s.Found, func(a, b onepod.Candidate) int { return cmp.Compare(a.Node, b.Node) })
+	list := make([]Candidate, len(s.Found))
+	for i, c := range s.Found {
 		list[i] = Candidate{
-			Domain:     s.ix.Node(c.node).Name,
+			Domain:     s.Index.Node(c.Node).Name,
 			Victims:    s.victims(c),
-			Violations: c.score.Violations,
-			Overruns:   s.budgets.Overruns(s.units, c.victims, c.parts, s.tally),
-			Score:      s.criteria(c.score),
-			Best:       s.compareScores(&c.score, &s.best.score) == 0,
+			Violations: c.Score.Violations,
+			Overruns:   s.Budgets.Overruns(s.Units, c.Victims, c.Parts, s.Tally),
+			Score:      s.criteria(c.Score),
+			Best:       s.CompareScores(&c.Score, &s.Best.Score) == 0,
 		}
 	}
 	return list
 }
 
 // victims spells out the victims of c, each with the check that its return fails.
-func (s *podSearch) victims(c candidate) []Victim {
-	attempts := s.attempts(c.node)
-	list := make([]Victim, len(c.victims))
-	for i, u := range c.victims {
-		list[i] = s.victim(u, c.parts.Of(s.units, u), attempts[u], c.node, nil)
+func (s *podAnswer) victims(c onepod.Candidate) []Victim {
+	attempts := s.attempts(c.Node)
+	list := make([]Victim, len(c.Victims))
+	for i, u := range c.Victims {
+		list[i] = s.victim(u, c.Parts.Of(s.Units, u), attempts[u], c.Node, nil)
 	}
 	return list
 }
@@ -143,30 +151,39 @@ func (s *podSearch) victims(c candidate) []Victim {
 // attempts repeats the evaluation of node n, which helps, and notes why each unit
 // that stayed out could not return: with the final set of victims gone, or, where
 // constraints are not monotone and it could by now, when it was tried.
-func (s *podSearch) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
+func (s *podAnswer) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 	tried := map[victims.UnitID]attempt{}
-	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
-		if !why.OK() || s.units.Unit(u).Elastic { // the others came back whole
+	s.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
+		if !why.OK() || s.Units.Unit(u).Elastic { // the others came back whole
 			tried[u] = attempt{violates || tried[u].violates, why} // it may be tried again, below the lowest level
 		}
 	}
-	defer func() { s.runner.Observe = nil }()
-	s.trial.Reset(n)
-	out, _ := s.strategy()(s.evictable(n))
+	defer func() { s.Runner.Observe = nil }()
+	s.Trial.Reset(n)
+	out, _ := s.Strategy()(s.Evictable(n))
 	for _, u := range out.Victims {
-		pods := s.runner.Parts().Of(s.units, u)
-		if a := tried[u]; a.violates && s.runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: 1}) == 0 {
+		pods := s.Runner.Parts().Of(s.Units, u)
+		if a := tried[u]; a.violates && s.Runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: 1}) == 0 {
 			tried[u] = attempt{false, a.why}
 		}
 		for _, p := range pods {
-			s.trial.Return(p)
+			s.Trial.Return(p)
 		}
-		if why := s.trial.Fits(); !why.OK() {
+		if why := s.Trial.Fits(); !why.OK() {
 			tried[u] = attempt{tried[u].violates, why}
 		}
 		for _, p := range pods {
-			s.trial.Remove(p)
+			s.Trial.Remove(p)
 		}
 	}
 	return tried
+}
+
+// rejections says why preemption does not help where it does not.
+func (s *podAnswer) rejections() []Rejection {
+	alike := map[domain.Reason]int{}
+	for _, r := range s.Rejected() {
+		alike[r.Why] += r.Nodes
+	}
+	return s.sayRejections(alike)
 }

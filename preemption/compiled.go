@@ -11,9 +11,10 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -21,17 +22,17 @@ import (
 // concurrent use; if it is live, changes need exclusive use of it (see live.go), else
 // it never changes.
 type compiled struct {
-	options Options
-	rules   generation
-	traits  traits // of the rules and options, and of what the units do not tell
-	ix      *cluster.Index
+	options  Options
+	rules    generation
+	settings ask.Settings
+	traits   ask.Traits // of the options, and of what the units do not tell
+	ix       *cluster.Index
 
 	live    bool         // it can follow changes
 	use     sync.RWMutex // of a live one: held for reading by questions, for writing by the change that is made
-	ranking victims.Ranking
-	hard    []bool   // by budget; nil: none is hard
-	unknown []string // hard budgets that are not there
-	limits  []bound
+	hard    []bool       // by budget; nil: none is hard
+	unknown []string     // hard budgets that are not there
+	limits  []ask.Bound
 	spent   cluster.Disruption // of what limits bound for one preemption, by the earlier steps of this one
 
 	pods   sides // what a lone pod meets
@@ -39,69 +40,10 @@ type compiled struct {
 	quota  *workload.Model
 	queued workload.Queued // the pods that hold of it
 
-	searchChecks int  // see the constant
-	goroutines   int  // at most so many work on one question; 0: GOMAXPROCS
-	chunkSize    int  // 0: see the constant
-	probe        bool // the answer does not tell what would help
+	probe bool // the answer does not tell what would help
 
-	tools      *sync.Pool // of *podTools, for the units, ladders and budgets as they are
+	tools      *sync.Pool // of *onepod.Tools, for the units, ladders and budgets as they are
 	countTools *sync.Pool // of the buffers for counting, likewise
-}
-
-// podTools is what the search for a lone pod needs beyond its question; it is used
-// again, since making it costs as much as a search.
-type podTools struct {
-	status *[]domain.Reason // by node; nil until somebody needed it
-	runner *reprieve.Runner
-	sweep  *columns.Sweep // nil if the ladder has no plain nodes
-	scan   *columns.Scan  // likewise
-	barred []uint64       // by block of nodes
-	key    []byte         // buffer of shapeKey
-	tally  *disruption.Ledger
-	trial  domain.NodeTrial
-	search podSearch
-}
-
-// borrow returns tools that nobody else uses; see putBack.
-func (q *question) borrow() *podTools {
-	q.borrowed = q.takeTools(q.sides)
-	return q.borrowed
-}
-
-// takeTools returns tools for the units of a lone pod that nobody else uses; they are
-// to be put back.
-func (c *compiled) takeTools(s *sides) *podTools {
-	if t, ok := c.tools.Get().(*podTools); ok {
-		return t
-	}
-	t := &podTools{
-		runner: reprieve.NewRunner(s.units, s.budgets),
-		tally:  s.budgets.NewLedger(),
-	}
-	if levels := s.ladder.Levels(); levels != nil {
-		t.sweep = columns.NewSweep(s.ladder)
-		t.scan = columns.NewScan(t.sweep)
-		t.barred = make([]uint64, len(levels.Blocks()))
-	}
-	return t
-}
-
-// putBack ends the use of what borrow returned. The question is over.
-func (q *question) putBack() {
-	t := q.borrowed
-	if t == nil {
-		return
-	}
-	if t.status != nil { // forks, which have tools of their own, share these
-		statuses.Put(t.status)
-		t.status = nil
-	}
-	t.search.end()
-	q.tools.Put(t)
-	q.borrowed = nil
-	for _, m := range q.mates {
-		m.putBack()
-	}
 }
 
 // compileSnapshot checks s and compiles it for questions under o.
@@ -135,7 +77,8 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 	if wrong != nil {
 		return nil, wrong
 	}
-	c := &compiled{options: o, rules: rules, traits: o.traits(&rules), ix: ix, quota: quota, searchChecks: searchChecks, ranking: o.ranking(), limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, countTools: &sync.Pool{}}
+	c := &compiled{options: o, rules: rules, settings: o.settings(&rules), ix: ix, quota: quota, limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, countTools: &sync.Pool{}}
+	c.traits = o.traits(&c.settings)
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
 		quota.Mu.RLock()
@@ -155,8 +98,8 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 // them. Without it units are formed for the kind of preemptor that is asked about.
 func (c *compiled) prepare() {
 	c.live = c.podUnits().follow() && c.options.PreemptionPriority.MaxLead == 0 && !c.queued.Any()
-	c.traits.set(traitQueued, c.queued.Running() != nil)
-	c.traits.set(traitWaits, c.ix.Classes().AnyWaits())
+	c.traits.Set(ask.TraitQueued, c.queued.Running() != nil)
+	c.traits.Set(ask.TraitWaits, c.ix.Classes().AnyWaits())
 }
 
 // warnings lists what is odd in the snapshot, and in the options beside it.
@@ -192,18 +135,19 @@ func (c *compiled) preemptOn(p Preemptor, m *workload.Model) (_ *Result, err err
 		return nil, err
 	}
 	if queue := q.queue(); queue != "" {
-		if q.options.Cost.Objective {
+		if q.Cheapest {
 			return nil, &OptionError{"Cost.Objective", "true", "false, as the preemptor needs quota: its rules choose the victims"}
 		}
 		return newQueueSearch(q, m, queue).run()
 	}
-	if q.tree != nil {
-		s := countGang(q)
-		defer s.endCount()
+	if q.Tree != nil {
+		s := q.countGang()
+		defer s.Close()
 		return s.run()
 	}
-	r := newPodSearch(q).run()
-	q.putBack() // not where a hook panics: what it left half done is not used again
+	s := q.searchPod()
+	r := s.tell(s.Run())
+	s.Close()
 	return r, nil
 }
 
@@ -214,7 +158,7 @@ type sides struct {
 	units   *victims.Units
 	budgets *victims.Budgets
 	ladder  *columns.Ladder // nil: to be formed anew
-	shapes  shapes
+	shapes  onepod.Shapes
 
 	protections *victims.Protections // nil if nobody is kept beyond what priorities say
 
@@ -237,6 +181,9 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 	s.formed.Store(true)
 	return s
 }
+
+// traits are those of the units.
+func (s *sides) traits() ask.Traits { return ask.TraitsOfUnits(s.units, s.ladder, s.protections) }
 
 // base is the rule of eligibility for preemptors without a queue.
 func (c *compiled) base() victims.Eligible {

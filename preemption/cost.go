@@ -51,20 +51,9 @@ func (o Options) ranking() victims.Ranking {
 	return victims.Ranking{CostAt: o.Cost.Criterion}
 }
 
-// compareScores is below zero if a disrupts less than b.
-func (q *question) compareScores(a, b *victims.Score) int {
-	switch h := q.options.Hooks; {
-	case h != nil && h.Compare != nil:
-		return h.Compare.Compare(*a, *b)
-	case q.ranking.CostAt == 0:
-		return a.Compare(*b)
-	}
-	return q.ranking.Compare(*a, *b)
-}
-
 // criteria spells out a score.
 func (q *question) criteria(score victims.Score) []Criterion {
-	names, values := q.ranking.Criteria(), q.ranking.Values(score)
+	names, values := q.Ranking.Criteria(), q.Ranking.Values(score)
 	list := make([]Criterion, len(names))
 	for i, name := range names {
 		list[i] = Criterion{name, values[i]}

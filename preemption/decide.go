@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -59,18 +61,17 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 		if err != nil {
 			return Decision{}, err
 		}
-		if q.tree == nil && q.queue() == "" {
-			s := newPodSearch(q)
-			s.brief = true
-			r := s.run()
-			score := s.best.score
-			if c.options.BrokenGroupsFree && r.Verdict == Feasible { // who costs nothing is in no score
-				score = s.units.ScoreParts(s.best.victims, s.best.parts, score.Violations)
+		if q.Tree == nil && q.queue() == "" {
+			s := q.searchPod()
+			p := s.Run()
+			score := s.Best.Score
+			if q.BrokenFree && p.Verdict == ask.Feasible { // who costs nothing is in no score
+				score = q.Units.ScoreParts(s.Best.Victims, s.Best.Parts, score.Violations)
 			}
-			q.putBack()
-			return decisionOf(r, score), nil
+			s.Close()
+			return c.decision(p, score), nil
 		}
-		if q.tree != nil && q.queue() == "" && !c.options.BrokenGroupsFree {
+		if q.Tree != nil && q.queue() == "" && !q.BrokenFree {
 			return q.decideGang()
 		}
 	}
@@ -90,16 +91,16 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 }
 
 func (q *question) decideGang() (Decision, error) {
-	s := countGang(q)
-	defer s.endCount()
-	s.brief = true
+	s := q.countGang()
+	defer s.Close()
+	s.Brief = true
 	r, err := s.run()
 	if err != nil {
 		return Decision{}, err
 	}
 	var score victims.Score
-	if s.best != nil {
-		score = s.best.score
+	if s.Best != nil {
+		score = s.Best.Score
 	}
 	return decisionOf(r, score), nil
 }
@@ -112,14 +113,26 @@ func decisionOf(r *Result, score victims.Score) Decision {
 	return d
 }
 
+// decision is plan p for a lone pod, in short.
+func (c *compiled) decision(p onepod.Plan, score victims.Score) Decision {
+	d := Decision{Verdict: verdicts[p.Verdict]}
+	if p.Node != cluster.NoNode {
+		d.Domain = c.ix.Node(p.Node).Name
+	}
+	if p.Verdict == ask.Feasible {
+		d.Violations, d.Highest, d.Pods = score.Violations, score.Highest, score.Pods
+	}
+	return d
+}
+
 // decideAtOnce answers where the standing of the pod's shape tells everything; ok is
 // false where it does not.
 func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
-	if !atOnce.leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
+	if !ask.AtOnce.Leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
 		return d, false
 	}
 	pod := c.lone(p)
-	if pod == nil || !atOnce.leads(traitsOf(pod)|c.podUnits().traits()) || c.podUnits().ladder.Levels().NumOdd() > 0 {
+	if pod == nil || !ask.AtOnce.Leads(ask.TraitsOfPod(pod)|c.podUnits().traits()) || c.podUnits().ladder.Levels().NumOdd() > 0 {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
@@ -131,30 +144,12 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if !c.ix.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
 		return d, false
 	}
-	var text [128]byte
-	key, ok := shapeKey(text[:0], pod, request, e.Priority)
+	s := &c.pods
+	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.ladder, c.tools, &s.shapes, pod, request, e.Priority)
 	if !ok {
 		return d, false
 	}
-	known, warm := c.pods.shapes.of(key, c.ix.NumNodes())
-	if !warm {
-		return d, false
-	}
-	known.mu.Lock()
-	defer known.mu.Unlock()
-	if known.standing == nil {
-		return d, false
-	}
-	c.bringUpToDate(known)
-	n, fits := known.standing.Best()
-	switch {
-	case n == cluster.NoNode:
-		return Decision{Verdict: Infeasible}, true
-	case fits:
-		return Decision{Verdict: Fits, Domain: c.ix.Node(n).Name}, true
-	}
-	score := known.standing.Score()
-	return Decision{Feasible, c.ix.Node(n).Name, score.Violations, score.Highest, score.Pods}, true
+	return c.decision(plan, score), true
 }
 
 // lone returns the pending pod that p names or holds, nil if it can't be found or read.
@@ -182,16 +177,4 @@ func (c *compiled) lone(p *Preemptor) *cluster.Pod {
 // requests.
 func sound(pod *cluster.Pod) bool {
 	return pod.Name != "" && pod.Policy == "" && len(pod.Tolerations) == 0 && pod.NodeAffinity == nil && pod.Cost == nil && pod.RanSeconds == 0
-}
-
-// bringUpToDate is Update with tools that are borrowed when something has changed.
-func (c *compiled) bringUpToDate(s *shape) {
-	if !s.standing.Behind(c.pods.ladder) {
-		return
-	}
-	t := s.own()
-	tools := c.takeTools(&c.pods)
-	defer c.tools.Put(tools)
-	tools.sweep.Ask(t.Member(), t.Below())
-	t.Update(tools.sweep, c.ix)
 }

@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -13,10 +12,10 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 		return nil, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.tree == nil || q.queue() != "" {
+	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, err
 	}
-	return newGangSearch(q).run()
+	return q.searchGang().run()
 }
 
 // BothWays is Preempt and PreemptByTrials, with so many checks for better placements;
@@ -26,26 +25,26 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 	if err != nil {
 		return nil, nil, false, err
 	}
-	c.searchChecks = checks
+	c.settings.Checks = checks
 	if counted, err = c.preempt(p); err != nil {
 		return nil, nil, false, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.tree == nil || q.queue() != "" {
+	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, nil, false, err
 	}
-	if tried, err = newGangSearch(q).run(); err != nil {
+	if tried, err = q.searchGang().run(); err != nil {
 		return nil, nil, false, err
 	}
 	if q, err = c.newBrief(p); err != nil {
 		return nil, nil, false, err
 	}
-	search := countGang(q)
-	search.brief = true
+	search := q.countGang()
+	search.Brief = true
 	if _, err = search.run(); err != nil {
 		return nil, nil, false, err
 	}
-	return counted, tried, search.counting != nil && search.trial == nil && search.counting.CountedJoint(), nil
+	return counted, tried, search.Counting != nil && search.Trial == nil && search.Counting.CountedJoint(), nil
 }
 
 // LeastBothWays places a gang in the first domain where least has to go for each member,
@@ -64,23 +63,12 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 	if err != nil || len(levels) == 0 || len(levels[0]) == 0 {
 		return nil, nil, false, err
 	}
-	d, search := &levels[0][0], countGang(q)
-	if search.counting == nil {
+	d, search := &levels[0][0], q.countGang()
+	if search.Counting == nil {
 		return nil, nil, false, nil
 	}
-	counted = search.counting.LeastJoint(d)
-	g := newGangSearch(q)
-	potential := g.potential(d)
-	for _, u := range potential {
-		g.inside[u] = true
-		g.runner.Remove(g.trial, u)
-	}
-	for _, c := range g.runner.Charge(g.budgeted(potential)) {
-		g.charged[c.Unit] = int32(c.Violations)
-	}
-	a := &attemptAt{gangSearch: g, domain: d, potential: potential}
-	g.place(d, domain.LeastDisruption{}, a.prices(domain.LeastDisruption{}), g.rules.members == MinCount)
-	for _, x := range g.trial.Assignments() {
+	counted = search.Counting.LeastJoint(d)
+	for _, x := range q.searchGang().PlaceCheapest(d) {
 		tried = append(tried, x.Node)
 	}
 	return counted, tried, counted != nil, nil
@@ -93,10 +81,10 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 		return false, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.tree == nil {
+	if err != nil || q.Tree == nil {
 		return false, err
 	}
-	return countGang(q).counting != nil, nil
+	return q.countGang().Counting != nil, nil
 }
 
 // PreemptInChunks is PreemptOn with the nodes in chunks of that size.
@@ -105,7 +93,7 @@ func (o Options) PreemptInChunks(p Preemptor, s *Snapshot, goroutines, size int)
 	if err != nil {
 		return nil, err
 	}
-	c.goroutines, c.chunkSize = goroutines, size
+	c.settings.Goroutines, c.settings.ChunkSize = goroutines, size
 	return c.preempt(p)
 }
 
@@ -115,6 +103,6 @@ func (o Options) PreemptOn(p Preemptor, s *Snapshot, goroutines int) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	c.goroutines = goroutines
+	c.settings.Goroutines = goroutines
 	return c.preempt(p)
 }

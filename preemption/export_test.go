@@ -14,7 +14,7 @@ func (o Options) PreemptSearching(p Preemptor, s *Snapshot, checks int) (*Result
 	if err != nil {
 		return nil, err
 	}
-	c.searchChecks = checks
+	c.settings.Checks = checks
 	return c.preempt(p)
 }
 
@@ -27,17 +27,17 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 	}
 	for _, t := range []**domain.GangTrial{&after, &before} {
 		q, err := c.newQuestion(p)
-		if err != nil || q.tree == nil {
+		if err != nil || q.Tree == nil {
 			return nil, nil, err
 		}
-		search := newGangSearch(q)
+		search := q.searchGang()
 		if t == &after {
 			if _, err := search.run(); err != nil {
 				return nil, nil, err
 			}
-			search.trial.UnplaceTo(0) // where it fits as things are, the members stay placed
+			search.Trial.UnplaceTo(0) // where it fits as things are, the members stay placed
 		}
-		*t = search.trial
+		*t = search.Trial
 	}
 	return after, before, nil
 }
@@ -87,7 +87,7 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 		return false, false, err
 	}
 	q, err := c.newQuestion(p)
-	if err != nil || q.tree != nil || len(q.members) != 1 || q.queue() != "" {
+	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
 	if quick, err = q.fitsAsItIs(nil); err != nil {
@@ -96,8 +96,9 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 	if q, err = c.newQuestion(p); err != nil {
 		return false, false, err
 	}
-	defer q.putBack()
-	return quick, newPodSearch(q).filter() != cluster.NoNode, nil
+	search := q.searchPod()
+	defer search.Close()
+	return quick, search.Filter() != cluster.NoNode, nil
 }
 
 // ReviewBothWays says whether the nominated place of a single pod fits once gone have
@@ -108,7 +109,7 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 		return false, false, err
 	}
 	q, err := c.questionAgain(r)
-	if err != nil || q.tree != nil || len(q.members) != 1 || q.queue() != "" {
+	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
 	l, text := q.reviewVictims(r.Victims)
@@ -116,7 +117,7 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 		return false, false, nil
 	}
 	alone = q.fitsAlone(r, l)
-	trial := q.gangTrial()
+	trial := q.GangTrial()
 	l.pods(trial.Remove)
 	return alone, q.reviewNominations(r, trial).Advice == Keep, nil
 }
@@ -147,7 +148,7 @@ func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {
 		return err
 	}
 	c := now.ready
-	c.goroutines, c.chunkSize, c.searchChecks = goroutines, chunkSize, searchChecks
+	c.settings.Goroutines, c.settings.ChunkSize, c.settings.Checks = goroutines, chunkSize, searchChecks
 	now.release()
 	return nil
 }

@@ -7,96 +7,137 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// result starts an answer.
-func (s *gangSearch) result(v Verdict, message string) *Result {
-	s.stats.Trials, s.stats.Exact = s.checks(), s.proved
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.warnings(), Stats: s.stats}
+// gangAnswer tells what the search for a gang comes to.
+type gangAnswer struct {
+	*question
+	*gang.Search
 }
 
-// fits answers that what is placed in d can go there as things are.
-func (s *gangSearch) fits(d *domain.Domain) *Result {
-	places := s.trial.Assignments()
-	r := s.result(Fits, s.seats(len(places), d.Name)+" without preemption")
-	r.Domain, r.Nominations = d.Name, s.nominate(places)
+// run asks, unless what is asked can be answered without a search, and tells the answer.
+func (s *gangAnswer) run() (*Result, error) {
+	if !s.Composites && s.Group.Kind == cluster.KindCompositePodGroup {
+		return s.result(NotEligible, s.refusal(ask.Refusal{Why: ask.NoComposites})), nil
+	}
+	if text := s.hopeless(); text != "" {
+		r := s.result(Infeasible, text)
+		r.Rejected = []Rejection{{"too few pods", 1}}
+		return r, nil
+	}
+	rounds, err := s.levels()
+	if err != nil {
+		return nil, err
+	}
+	return s.tell(s.Run(rounds)), nil
+}
+
+// tell puts an answer into words.
+func (s *gangAnswer) tell(a gang.Answer) *Result {
+	switch {
+	case s.Brief && a.Plan != nil:
+		return &Result{Verdict: verdicts[a.Verdict], Domain: a.Plan.Domain.Name}
+	case a.Verdict == ask.Feasible:
+		return s.feasible(a.Plan)
+	case a.Verdict == ask.Fits:
+		r := s.result(Fits, s.seats(len(a.Plan.Places), a.Plan.Domain.Name)+" without preemption")
+		r.Domain, r.Nominations = a.Plan.Domain.Name, s.nominate(a.Plan.Places)
+		return r
+	case a.Verdict == ask.Infeasible:
+		return s.infeasible()
+	}
+	return s.refused(a)
+}
+
+// refused answers for a gang that evicts nobody, as it is or as yet: where it waits for
+// victims, the nominations of the members stand.
+func (s *gangAnswer) refused(a gang.Answer) *Result {
+	if a.Verdict == ask.NotEligible {
+		return s.result(NotEligible, s.refusal(a.Refusal))
+	}
+	r := s.result(Waiting, s.stillTerminating(a.Node))
+	for _, m := range s.Members {
+		if s.Index.NodeByName(m.Pod.NominatedNode) != cluster.NoNode {
+			r.Nominations = append(r.Nominations, Nomination{PodRef{m.Pod.Namespace, m.Pod.Name}, m.Pod.NominatedNode})
+		}
+	}
+	sortNominations(r.Nominations)
 	return r
 }
 
+// result starts an answer.
+func (s *gangAnswer) result(v Verdict, message string) *Result {
+	s.Stats.Trials, s.Stats.Exact = s.Search.Checks(), s.Proved
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.c.warnings(), Stats: Stats(s.Stats)}
+}
+
 // feasible answers with the best plan.
-func (s *gangSearch) feasible() *Result {
-	p := s.best
-	if s.brief && p.score.Pods > 0 {
-		return &Result{Verdict: Feasible, Domain: p.domain.Name}
-	}
-	if len(p.victims) == 0 {
-		r := s.result(Fits, s.seats(len(p.places), p.domain.Name)+" without preemption")
-		r.Domain, r.Nominations = p.domain.Name, s.nominate(p.places)
-		return r
-	}
+func (s *gangAnswer) feasible(p *gang.Plan) *Result {
 	list := s.victims(p)
-	r := s.result(Feasible, s.seats(len(p.places), p.domain.Name)+" once "+areEvicted(list))
-	r.Domain, r.Nominations = p.domain.Name, s.nominate(p.places)
+	r := s.result(Feasible, s.seats(len(p.Places), p.Domain.Name)+" once "+areEvicted(list))
+	r.Domain, r.Nominations = p.Domain.Name, s.nominate(p.Places)
 	r.Victims = list
-	r.Score = s.criteria(p.score)
-	r.Violations = p.score.Violations
-	r.Overruns = s.budgets.Overruns(s.units, p.victims, p.parts, s.tally)
-	r.Cost = p.score.Cost
-	r.Budgets = s.roomOf(p.victims, p.parts)
+	r.Score = s.criteria(p.Score)
+	r.Violations = p.Score.Violations
+	r.Overruns = s.Budgets.Overruns(s.Units, p.Victims, p.Parts, s.Tally)
+	r.Cost = p.Score.Cost
+	r.Budgets = s.roomOf(p.Victims, p.Parts)
 	r.Cleared = s.clearedBy(p)
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
-	r.Kept = s.keptBy(p.domain.Nodes)
+	r.Kept = s.keptBy(p.Domain.Nodes)
 	r.Warnings = append(r.Warnings, s.classless(list)...)
-	if s.options.Candidates {
-		for i := range s.found {
-			r.Candidates = append(r.Candidates, s.candidate(&s.found[i]))
+	if s.Candidates {
+		for i := range s.Found {
+			r.Candidates = append(r.Candidates, s.candidate(&s.Found[i]))
 		}
 	}
-	r.Stats.Trials = s.checks()
+	r.Stats.Trials = s.Search.Checks()
 	return r
 }
 
 // seats says that n members fit in a domain: all that are pending, or how many of
 // them.
-func (s *gangSearch) seats(n int, domainName string) string {
+func (s *gangAnswer) seats(n int, domainName string) string {
 	if domainName == domain.ClusterName {
 		domainName = "the cluster"
 	}
-	of, fit := "of "+count(len(s.members), "pod"), "fit"
+	of, fit := "of "+count(len(s.Members), "pod"), "fit"
 	switch {
-	case n == len(s.members) && n == 1:
-		return fmt.Sprintf("the pod of %s fits in %s", s.tree.Name, domainName)
-	case n == len(s.members):
-		return fmt.Sprintf("all %d pods of %s fit in %s", n, s.tree.Name, domainName)
+	case n == len(s.Members) && n == 1:
+		return fmt.Sprintf("the pod of %s fits in %s", s.Tree.Name, domainName)
+	case n == len(s.Members):
+		return fmt.Sprintf("all %d pods of %s fit in %s", n, s.Tree.Name, domainName)
 	case n == 1:
 		fit = "fits"
 	}
-	return fmt.Sprintf("%d %s of %s %s in %s", n, of, s.tree.Name, fit, domainName)
+	return fmt.Sprintf("%d %s of %s %s in %s", n, of, s.Tree.Name, fit, domainName)
 }
 
-func (s *gangSearch) candidate(p *plan) Candidate {
+func (s *gangAnswer) candidate(p *gang.Plan) Candidate {
 	return Candidate{
-		Domain:     p.domain.Name,
+		Domain:     p.Domain.Name,
 		Victims:    s.victims(p),
-		Violations: p.score.Violations,
-		Overruns:   s.budgets.Overruns(s.units, p.victims, p.parts, s.tally),
-		Score:      s.criteria(p.score),
-		Best:       s.compare(p, s.best) == 0,
+		Violations: p.Score.Violations,
+		Overruns:   s.Budgets.Overruns(s.Units, p.Victims, p.Parts, s.Tally),
+		Score:      s.criteria(p.Score),
+		Best:       s.Compare(p, s.Best) == 0,
 	}
 }
 
 // infeasible answers that no evictions help.
-func (s *gangSearch) infeasible() *Result {
-	message := helpless(s.proved)
-	if s.ix.NumNodes() == 0 {
+func (s *gangAnswer) infeasible() *Result {
+	message := helpless(s.Proved)
+	if s.Index.NumNodes() == 0 {
 		message = "the cluster has no nodes"
-	} else if s.stats.Domains == 0 {
+	} else if s.Stats.Domains == 0 {
 		message = "no domain holds all members that run already"
 	}
-	if need := s.tree.Need(); s.room > 0 && s.room < need {
-		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.room, need, s.tree.Name)
+	if need := s.Tree.Need(); s.Room > 0 && s.Room < need {
+		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.Room, need, s.Tree.Name)
 	}
 	r := s.result(Infeasible, message)
 	r.Kept = s.keptBy(nil)
@@ -106,31 +147,39 @@ func (s *gangSearch) infeasible() *Result {
 	return r
 }
 
-func (s *gangSearch) trace() []DomainTrace {
-	if s.best != nil {
-		for i := range s.traces {
-			if t := &s.traces[i]; t.Domain == s.best.domain.Name {
-				t.Steps = append(t.Steps, Step{Action: ActionChoose, Text: "chosen"})
+// trace tells what happened in each domain.
+func (s *gangAnswer) trace() []DomainTrace {
+	var list []DomainTrace
+	for _, t := range s.Traces {
+		steps := s.keepSteps(t.Domain.Nodes)
+		for _, step := range t.Steps {
+			steps = append(steps, s.stepOf(cluster.NoNode, step))
+			if step.Action == ask.TakesOut {
+				steps = append(steps, s.freeSteps(step.Units)...)
 			}
 		}
+		if s.Best != nil && t.Domain.Name == s.Best.Domain.Name {
+			steps = append(steps, Step{Action: ActionChoose, Text: "chosen"})
+		}
+		list = append(list, DomainTrace{t.Domain.Name, steps})
 	}
-	return s.traces
+	return list
 }
 
-func (s *gangSearch) rejections() []Rejection {
-	whys := make([]domain.Reason, len(s.rejected))
-	for i, r := range s.rejected {
-		whys[i] = r.why
+func (s *gangAnswer) rejections() []Rejection {
+	alike := map[domain.Reason]int{}
+	for _, r := range s.Rejected {
+		alike[ask.Alike(r.Why)]++
 	}
-	return s.countRejections(whys)
+	return s.sayRejections(alike)
 }
 
 // nominate lists where the placed members go, in order of their names.
-func (s *gangSearch) nominate(places []domain.Assignment) []Nomination {
+func (s *gangAnswer) nominate(places []domain.Assignment) []Nomination {
 	list := make([]Nomination, len(places))
 	for i, a := range places {
-		pod := s.members[a.Member].Pod
-		list[i] = Nomination{PodRef{pod.Namespace, pod.Name}, s.ix.Node(a.Node).Name}
+		pod := s.Members[a.Member].Pod
+		list[i] = Nomination{PodRef{pod.Namespace, pod.Name}, s.Index.Node(a.Node).Name}
 	}
 	sortNominations(list)
 	return list
@@ -146,84 +195,78 @@ func sortNominations(list []Nomination) {
 // a domain of several nodes has none.
 //
 // Source: kube-scheduler v1.36, preparation of a candidate; E14.
-func (s *gangSearch) clearedBy(*plan) []PodRef { return nil }
+func (s *gangAnswer) clearedBy(*gang.Plan) []PodRef { return nil }
 
 // victims spells out the victims of p, each with the check that its return fails.
-func (s *gangSearch) victims(p *plan) []Victim {
-	if p.counted != nil {
+func (s *gangAnswer) victims(p *gang.Plan) []Victim {
+	if p.Counted != nil {
 		return s.tellCounted(p)
 	}
-	s.equip()
-	for _, u := range p.victims {
+	s.Equip()
+	for _, u := range p.Victims {
 		s.takeOut(p, u)
 	}
-	s.trial.PlaceAll(p.places)
-	s.trial.Settle()
-	list := make([]Victim, len(p.victims))
+	s.Trial.PlaceAll(p.Places)
+	s.Trial.Settle()
+	list := make([]Victim, len(p.Victims))
 	pods := 0
-	for _, u := range p.victims {
-		pods += len(p.parts.Of(s.units, u))
+	for _, u := range p.Victims {
+		pods += len(p.Parts.Of(s.Units, u))
 	}
 	room := make([]VictimPod, pods)
-	for i, u := range p.victims {
+	for i, u := range p.Victims {
 		s.putBack(p, u)
-		why := s.trial.Fits()
+		why := s.Trial.Fits()
 		s.takeOut(p, u)
-		s.trial.Settle()
-		list[i] = s.victim(u, p.parts.Of(s.units, u), attempt{p.charged[i] > 0, why}, cluster.NoNode, room)
+		s.Trial.Settle()
+		list[i] = s.victim(u, p.Parts.Of(s.Units, u), attempt{p.Charged[i] > 0, why}, cluster.NoNode, room)
 		room = room[len(list[i].Pods):]
 		list[i].Reason.Node = s.where(u)
 	}
-	s.trial.UnplaceTo(0)
-	for _, u := range p.victims {
+	s.Trial.UnplaceTo(0)
+	for _, u := range p.Victims {
 		s.putBack(p, u)
 	}
-	s.trial.Settle()
+	s.Trial.Settle()
 	return list
 }
 
 // takeOut takes the pods of unit u out of the trial that plan p evicts.
-func (s *gangSearch) takeOut(p *plan, u victims.UnitID) {
-	for _, pod := range p.parts.Of(s.units, u) {
-		s.trial.Remove(pod)
+func (s *gangAnswer) takeOut(p *gang.Plan, u victims.UnitID) {
+	for _, pod := range p.Parts.Of(s.Units, u) {
+		s.Trial.Remove(pod)
 	}
 }
 
 // putBack returns them.
-func (s *gangSearch) putBack(p *plan, u victims.UnitID) {
-	for _, pod := range p.parts.Of(s.units, u) {
-		s.trial.Return(pod)
+func (s *gangAnswer) putBack(p *gang.Plan, u victims.UnitID) {
+	for _, pod := range p.Parts.Of(s.Units, u) {
+		s.Trial.Return(pod)
 	}
 }
 
 // where is the first node on which the return of unit u meets a member.
-func (s *gangSearch) where(u victims.UnitID) string {
+func (s *gangAnswer) where(u victims.UnitID) string {
 	best := cluster.NoNode
-	for _, p := range s.units.Unit(u).Pods {
-		if n := s.ix.NodeOf(p); n != cluster.NoNode && len(s.trial.On(n)) > 0 && (best == cluster.NoNode || n < best) {
+	for _, p := range s.Units.Unit(u).Pods {
+		if n := s.Index.NodeOf(p); n != cluster.NoNode && len(s.Trial.On(n)) > 0 && (best == cluster.NoNode || n < best) {
 			best = n
 		}
 	}
 	if best == cluster.NoNode {
 		return ""
 	}
-	return s.ix.Node(best).Name
-}
-
-// score is the score of a list of victims; what is left of a broken gang costs
-// nothing where the options say so.
-func (s *gangSearch) score(list []victims.UnitID, parts victims.Parts, violations int) victims.Score {
-	return s.units.ScoreParts(s.priced(list), parts, violations)
+	return s.Index.Node(best).Name
 }
 
 // whyNot answers about a domain that holds a node, or about a unit.
-func (s *gangSearch) whyNot(target Target) (*Why, error) {
-	s.each = true
+func (s *gangAnswer) whyNot(target Target) (*Why, error) {
+	s.Each = true
 	return s.whyNotOf(s, target)
 }
 
-func (s *gangSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
-	name := s.ix.Node(n).Name
+func (s *gangAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
+	name := s.Index.Node(n).Name
 	for _, nomination := range r.Nominations {
 		if nomination.Node == name {
 			return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
@@ -232,46 +275,46 @@ func (s *gangSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if r.Verdict != Feasible {
 		return &Why{Text: otherwise(r)}
 	}
-	for i := range s.members {
-		if why := s.members[i].Static(s.ix.Node(n)); !why.OK() {
-			reason := s.reason(n, s.members[i].Describe(s.ix, n, why))
-			return &Why{Text: fmt.Sprintf("%s does not fit: %s", s.members[i].Pod.Name, reason), Reason: &reason}
+	for i := range s.Members {
+		if why := s.Members[i].Static(s.Index.Node(n)); !why.OK() {
+			reason := s.reason(n, s.Members[i].Describe(s.Index, n, why))
+			return &Why{Text: fmt.Sprintf("%s does not fit: %s", s.Members[i].Pod.Name, reason), Reason: &reason}
 		}
 	}
-	for _, rejected := range s.rejected {
-		if slices.Contains(rejected.domain.Nodes, n) {
-			return &Why{Text: fmt.Sprintf("its domain %s is ruled out: %s", rejected.domain.Name, s.rejection(rejected.why))}
+	for _, rejected := range s.Rejected {
+		if slices.Contains(rejected.Domain.Nodes, n) {
+			return &Why{Text: fmt.Sprintf("its domain %s is ruled out: %s", rejected.Domain.Name, s.rejection(rejected.Why))}
 		}
 	}
-	for _, p := range s.found {
-		if p.domain.Name == r.Domain || !slices.Contains(p.domain.Nodes, n) {
+	for _, p := range s.Found {
+		if p.Domain.Name == r.Domain || !slices.Contains(p.Domain.Nodes, n) {
 			continue
 		}
-		if a, b := len(p.places), len(s.best.places); a != b {
-			return &Why{Criterion: "seated", Text: fmt.Sprintf("its domain %s seats %d against %d in %s", p.domain.Name, a, b, r.Domain)}
+		if a, b := len(p.Places), len(s.Best.Places); a != b {
+			return &Why{Criterion: "seated", Text: fmt.Sprintf("its domain %s seats %d against %d in %s", p.Domain.Name, a, b, r.Domain)}
 		}
-		mine, best := s.criteria(p.score), s.criteria(s.best.score)
+		mine, best := s.criteria(p.Score), s.criteria(s.Best.Score)
 		for i := range mine {
 			if mine[i].Value != best[i].Value {
 				return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in its domain %s help, but %s: %d against %d in %s",
-					p.domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
+					p.Domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
 			}
 		}
-		return &Why{Text: fmt.Sprintf("its domain %s is as good as %s, whose name comes first", p.domain.Name, r.Domain)}
+		return &Why{Text: fmt.Sprintf("its domain %s is as good as %s, whose name comes first", p.Domain.Name, r.Domain)}
 	}
 	return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
 }
 
-func (s *gangSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
-	name, unit := s.unitName(u), s.units.Unit(u)
+func (s *gangAnswer) whyNotUnit(r *Result, u victims.UnitID) *Why {
+	name, unit := s.unitName(u), s.Units.Unit(u)
 	switch {
 	case r.Verdict != Feasible:
 		return &Why{Text: "nobody is a victim: " + r.Message}
-	case !s.may(u, s.claim):
-		return s.whyKept(u, s.kept(u, s.claim))
-	case s.ownUnit(unit):
+	case !s.May(u, s.Claim):
+		return s.whyKept(u, s.Kept(u, s.Claim))
+	case s.Own(unit):
 		return &Why{Text: name + " belongs to the preemptor"}
-	case slices.Contains(s.best.victims, u):
+	case slices.Contains(s.Best.Victims, u):
 		return &Why{Chosen: true, Text: name + " is a victim"}
 	}
 	return &Why{Text: fmt.Sprintf("%s may stay: the preemptor fits in %s with it", name, r.Domain)}

@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 )
 
 // parallelVictims is from how many victims on goroutines pay: below a tenth of a
@@ -24,21 +25,21 @@ type telling struct {
 	names []string // of budgets, of which victims have parts
 }
 
-func (s *gangSearch) tellCounted(p *plan) []Victim {
-	t := &telling{question: s.question, list: make([]Victim, len(p.victims)), pods: make([]VictimPod, len(p.victims))}
-	s.counted += len(p.victims)
-	at := p.counted.ByNode()
+func (s *gangAnswer) tellCounted(p *gang.Plan) []Victim {
+	t := &telling{question: s.question, list: make([]Victim, len(p.Victims)), pods: make([]VictimPod, len(p.Victims))}
+	s.Count(len(p.Victims))
+	at := p.Counted.ByNode()
 	covers := 0
-	for _, u := range p.victims {
-		covers += len(s.budgets.Of(s.units.Unit(u).Pods[0]))
+	for _, u := range p.Victims {
+		covers += len(s.Budgets.Of(s.Units.Unit(u).Pods[0]))
 	}
 	if covers > 0 {
-		for b := range cluster.BudgetID(s.ix.NumBudgets()) {
+		for b := range cluster.BudgetID(s.Index.NumBudgets()) {
 			s.budgetName(b) // known from now on, to whoever asks
 		}
 	}
 	const parts = 16
-	workers := min(cmp.Or(s.goroutines, runtime.GOMAXPROCS(0)), parts)
+	workers := min(cmp.Or(s.Goroutines, runtime.GOMAXPROCS(0)), parts)
 	if len(at) < parallelVictims {
 		workers = 1
 	}
@@ -47,23 +48,23 @@ func (s *gangSearch) tellCounted(p *plan) []Victim {
 		part.names = make([]string, 0, covers/parts)
 		first, end := len(at)*i/parts, len(at)*(i+1)/parts
 		for loss, i := range at[first:end] {
-			part.victim(p, i, p.counted.Short(first+loss))
+			part.victim(p, i, p.Counted.Short(first+loss))
 		}
 	})
 	return t.list
 }
 
 // victim spells out the i-th victim of p.
-func (t *telling) victim(p *plan, i int32, why columns.Shortage) {
-	u := p.victims[i]
-	unit, v := t.units.Unit(u), &t.list[i]
+func (t *telling) victim(p *gang.Plan, i int32, why columns.Shortage) {
+	u := p.Victims[i]
+	unit, v := t.Units.Unit(u), &t.list[i]
 	id := unit.Pods[0]
-	pod := t.ix.Pod(id)
-	v.Priority, v.Violates = unit.Priority, p.charged[i] > 0
+	pod := t.Index.Pod(id)
+	v.Priority, v.Violates = unit.Priority, p.Charged[i] > 0
 	if unit.Group == cluster.NoGroup {
 		v.Kind, v.Namespace, v.Name = cluster.KindPod, pod.Namespace, pod.Name
 	} else {
-		g := t.ix.Group(unit.Group)
+		g := t.Index.Group(unit.Group)
 		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
 	}
 	v.Pods = t.pods[i : i+1 : i+1]
@@ -73,7 +74,7 @@ func (t *telling) victim(p *plan, i int32, why columns.Shortage) {
 	if !why.Alone {
 		v.Reason.Node = pod.Node
 		if why.Resource != domain.NoResource {
-			v.Reason.Check, v.Reason.Resource, v.Reason.Missing = domain.CheckResource, t.ix.Resource(why.Resource), why.Missing
+			v.Reason.Check, v.Reason.Resource, v.Reason.Missing = domain.CheckResource, t.Index.Resource(why.Resource), why.Missing
 		}
 	}
 	if ids := t.budgetNamesOf(id); len(ids) > 0 {
@@ -84,7 +85,7 @@ func (t *telling) victim(p *plan, i int32, why columns.Shortage) {
 // budgetNamesOf names the budgets that cover a pod, in order.
 func (t *telling) budgetNamesOf(p cluster.PodID) []string {
 	from := len(t.names)
-	for _, b := range t.budgets.Of(p) {
+	for _, b := range t.Budgets.Of(p) {
 		t.names = append(t.names, t.budgetName(b))
 	}
 	names := t.names[from:len(t.names):len(t.names)]

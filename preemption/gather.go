@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // Gathering plans the pods of a gang one by one, for a scheduler that asks so: each
@@ -36,7 +37,7 @@ func (pl *Planner) Gather() *Gathering {
 	fork := base.Fork()
 	fork.lone = true
 	if fork.ready != nil && fork.ready.live {
-		fork.ready.rules.membersWait = false
+		fork.ready.settings.MembersWait = false
 	} else {
 		fork.ready = nil
 		fork.show()
@@ -157,7 +158,7 @@ func (g *Gathering) with(r *Result) *Result {
 	p.Victims = slices.Concat(p.Victims, r.Victims)
 	slices.SortStableFunc(p.Victims, func(a, b Victim) int { return cmp.Compare(b.Priority, a.Priority) })
 	p.Violations += r.Violations
-	p.Overruns, p.Cost = add(p.Overruns, r.Overruns), add(p.Cost, r.Cost)
+	p.Overruns, p.Cost = ask.Add(p.Overruns, r.Overruns), ask.Add(p.Cost, r.Cost)
 	p.Cleared = slices.Concat(p.Cleared, r.Cleared)
 	p.Budgets = slices.Clone(p.Budgets)
 	for _, room := range r.Budgets {

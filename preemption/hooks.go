@@ -34,10 +34,12 @@ func caught(err *error) {
 	}
 }
 
-// splitBy asks the user's splitter.
-func (q *question) splitBy(s domain.Splitter) []domain.Domain {
-	list := s.Split(nil, q.ix)
-	in := make([]bool, q.ix.NumNodes())
+// checkedSplitter is the user's splitter; what it returns is checked.
+type checkedSplitter struct{ domain.Splitter }
+
+func (s checkedSplitter) Split(dst []domain.Domain, ix *cluster.Index) []domain.Domain {
+	list := s.Splitter.Split(nil, ix)
+	in := make([]bool, ix.NumNodes())
 	for _, d := range list {
 		bad := func(n cluster.NodeID, want string) {
 			panic(&HookError{"Splitter", fmt.Sprintf("node %d in domain %q", n, d.Name), want})
@@ -54,7 +56,7 @@ func (q *question) splitBy(s domain.Splitter) []domain.Domain {
 			in[n] = true
 		}
 	}
-	return list
+	return append(dst, list...)
 }
 
 // checkedPlacer is the user's placer; what it does is checked.

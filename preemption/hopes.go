@@ -12,7 +12,7 @@ import (
 // hopes rules nodes out, by the columns of the ladder, that cannot be nearer than the
 // nearest so far. It knows nodes that ask nothing of the pod, and resources alone.
 type hopes struct {
-	*podSearch
+	*podAnswer
 	ask   columns.Ask
 	top   int // the column of the pod's priority
 	last  int // with everybody gone
@@ -35,14 +35,14 @@ type asked struct {
 
 // newHopes returns hopes without a nearest; nil, which rules nothing out, if the
 // columns do not do.
-func (s *podSearch) newHopes() *hopes {
-	if s.sweep == nil || s.nominated() != cluster.NoNode || !s.member.Anywhere() {
+func (s *podAnswer) newHopes() *hopes {
+	if !s.Sweeps() || s.Nominated() != cluster.NoNode || !s.Member.Anywhere() {
 		return nil
 	}
-	h := &hopes{podSearch: s, last: s.ladder.Levels().Last()}
-	h.top, _ = s.ladder.Levels().Column(s.priority)
-	s.ladder.Lanes().Pack(&h.ask, s.member.Request())
-	for r, amount := range s.member.Request() {
+	h := &hopes{podAnswer: s, last: s.Columns.Levels().Last()}
+	h.top, _ = s.Columns.Levels().Column(s.Priority)
+	s.Columns.Lanes().Pack(&h.ask, s.Member.Request())
+	for r, amount := range s.Member.Request() {
 		if amount > 0 {
 			h.asked = append(h.asked, asked{id: cluster.ResourceID(r), amount: amount})
 		}
@@ -71,9 +71,9 @@ func (h *hopes) beat(best *relaxed) {
 	h.known, h.count = true, len(best.relaxations)
 	h.above = h.count > 1 || best.size > million
 	h.lower = 0
-	raised := best.below > h.priority
-	if raised && h.count == 1 && best.below-1 > h.priority {
-		h.lower, _ = h.ladder.Levels().Column(best.below - 1)
+	raised := best.below > h.Priority
+	if raised && h.count == 1 && best.below-1 > h.Priority {
+		h.lower, _ = h.Columns.Levels().Column(best.below - 1)
 	}
 	beside := best.size - million
 	if raised && best.size < math.MaxInt64 {
@@ -84,11 +84,11 @@ func (h *hopes) beat(best *relaxed) {
 		a.most, a.beside = below(a.amount, best.size), below(a.amount, beside)
 	}
 	if h.single() {
-		row := slices.Clone(h.member.Request())
+		row := slices.Clone(h.Member.Request())
 		for _, a := range h.asked {
 			row[a.id] = max(0, a.amount-max(0, a.most))
 		}
-		h.ladder.Lanes().Pack(&h.near, row)
+		h.Columns.Lanes().Pack(&h.near, row)
 	}
 }
 
@@ -98,14 +98,14 @@ func (h *hopes) single() bool { return h.known && h.count == 1 && !h.above }
 
 // next returns the first node from n on that may be nearer.
 func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
-	for ; h != nil && h.known && int(n) < h.ix.NumNodes(); n++ {
+	for ; h != nil && h.known && int(n) < h.Index.NumNodes(); n++ {
 		if !h.single() {
 			if !h.none(n) {
 				break
 			}
 			continue
 		}
-		b, i := h.ladder.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
+		b, i := h.Columns.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
 		known := b.Plain & b.Open
 		maybe := ^known | b.Fit(&h.near, h.top, known)
 		if h.lower > 0 {
@@ -122,7 +122,7 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 
 // none reports that node n cannot be nearer.
 func (h *hopes) none(n cluster.NodeID) bool {
-	b, i := h.ladder.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
+	b, i := h.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain&b.Open>>i&1 == 0 {
 		return false
 	}
@@ -148,7 +148,7 @@ func (h *hopes) within(b *columns.Block, c, i int, beside bool) bool {
 		if beside {
 			most = a.beside
 		}
-		if free := b.FreeAtMost(h.ladder.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
+		if free := b.FreeAtMost(h.Columns.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
 			return false
 		}
 	}

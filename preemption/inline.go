@@ -16,7 +16,7 @@ import (
 func (q *question) inlineRuns(pods []cluster.Pod) error {
 	for i := range pods {
 		pod := &pods[i]
-		if p := q.ix.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && q.ix.Pod(p).Node != "" {
+		if p := q.Index.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && q.Index.Pod(p).Node != "" {
 			return &cluster.FieldError{
 				Kind: string(cluster.KindPod), Namespace: pod.Namespace, Name: pod.Name,
 				Field: "Name", Value: fmt.Sprintf("%q", pod.Name), Want: "a name that no running pod has",
@@ -33,7 +33,7 @@ func (q *question) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
 		list[i] = &pods[i]
 	}
 	priorityOf := func(p *cluster.Pod) int32 {
-		e, _ := q.resolve(p)
+		e, _ := q.Effective(p)
 		return e.Priority
 	}
 	slices.SortStableFunc(list, func(a, b *cluster.Pod) int {
@@ -48,7 +48,7 @@ func (q *question) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
 // inlineGroup takes a group and its pods from p. Pods of the snapshot that run and
 // name the same group count as running.
 func (q *question) inlineGroup(p Preemptor) error {
-	q.sides = q.groupUnits()
+	q.of(q.c.groupUnits())
 	g := p.Group
 	group := &cluster.Group{
 		Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
@@ -57,37 +57,37 @@ func (q *question) inlineGroup(p Preemptor) error {
 	if err := q.checkClass(group); err != nil {
 		return err
 	}
-	group.Parent = q.ix.GroupByName(cluster.KindCompositePodGroup, g.Namespace, g.Parent)
+	group.Parent = q.Index.GroupByName(cluster.KindCompositePodGroup, g.Namespace, g.Parent)
 	spec := priority.Spec{Class: g.Class, Priority: g.Priority, Policy: g.Policy}
 	if g.Class == "" && g.Priority == nil {
 		spec.Priority = new(int32) // the global default is for pods
 	}
-	e, _ := q.ix.Classes().Resolve(spec)
+	e, _ := q.Index.Classes().Resolve(spec)
 	group.Priority, group.Policy = e.Priority, e.Policy
-	q.group, q.priority, q.policy = group, e.Priority, e.Policy
-	q.tree = &seating.Group{ID: cluster.NoGroup, Name: key(g.Namespace, g.Name), Min: 1, Topology: g.Topology}
+	q.Group, q.Priority, q.Policy = group, e.Priority, e.Policy
+	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: key(g.Namespace, g.Name), Min: 1, Topology: g.Topology}
 	if g.MinCount != nil {
-		q.tree.Min = int(*g.MinCount)
+		q.Tree.Min = int(*g.MinCount)
 	}
-	if id := q.ix.GroupByName(cluster.KindPodGroup, g.Namespace, g.Name); id != cluster.NoGroup {
-		q.tree.ID = id
-		for _, pod := range q.ix.Group(id).Pods {
-			if q.ix.Pod(pod).Node != "" {
-				q.tree.Running++
+	if id := q.Index.GroupByName(cluster.KindPodGroup, g.Namespace, g.Name); id != cluster.NoGroup {
+		q.Tree.ID = id
+		for _, pod := range q.Index.Group(id).Pods {
+			if q.Index.Pod(pod).Node != "" {
+				q.Tree.Running++
 			}
 		}
 	}
-	members := domain.NewMembers(q.ix, len(p.Pods))
+	members := domain.NewMembers(q.Index, len(p.Pods))
 	for _, pod := range q.inlineOrder(p.Pods) {
-		q.tree.Members = append(q.tree.Members, domain.MemberID(len(q.members)))
-		q.members = append(q.members, members.Add(pod, cluster.NoPod))
+		q.Tree.Members = append(q.Tree.Members, domain.MemberID(len(q.Members)))
+		q.Members = append(q.Members, members.Add(pod, cluster.NoPod))
 	}
 	if err := q.checkMembers(); err != nil {
 		return err
 	}
-	if len(q.members) == 0 {
+	if len(q.Members) == 0 {
 		return unknownPreemptor(p, "a group with a pending pod")
 	}
-	q.tree.AskForMore()
+	q.Tree.AskForMore()
 	return nil
 }

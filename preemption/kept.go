@@ -28,43 +28,16 @@ type KeptUnit struct {
 	Text string `json:"text"` // the reason, in words
 }
 
-// allKept is the detail of noVictims where guards keep everybody.
-const allKept = "everybody is kept"
-
-// whyNobody is what there is to say where nobody on node n may be evicted.
-func (q *question) whyNobody(n cluster.NodeID) string {
-	if q.protections != nil && slices.ContainsFunc(q.units.On(n), q.guarded) {
-		return allKept
-	}
-	return ""
-}
-
-// whyNobodyIn is whyNobody for a domain.
-func (q *question) whyNobodyIn(d *domain.Domain) string {
-	for _, n := range d.Nodes {
-		if text := q.whyNobody(n); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// guarded reports whether a guard, and not its priority, keeps unit u.
-func (q *question) guarded(u victims.UnitID) bool {
-	k := q.kept(u, q.claim)
-	return !k.OK() && k.Rule != victims.KeptPriority
-}
-
 // keptOn lists the units that guards keep on some nodes, in order of name.
 func (q *question) keptOn(nodes []cluster.NodeID) []KeptUnit {
-	if q.protections == nil {
+	if q.Protections == nil {
 		return nil
 	}
 	seen := map[victims.UnitID]bool{}
 	var list []KeptUnit
 	for _, n := range nodes {
-		for _, u := range q.units.On(n) {
-			if !seen[u] && q.guarded(u) {
+		for _, u := range q.Units.On(n) {
+			if !seen[u] && q.Guarded(u) {
 				seen[u] = true
 				list = append(list, q.keptUnit(u))
 			}
@@ -77,13 +50,13 @@ func (q *question) keptOn(nodes []cluster.NodeID) []KeptUnit {
 }
 
 func (q *question) keptUnit(u victims.UnitID) KeptUnit {
-	unit, k := q.units.Unit(u), q.kept(u, q.claim)
+	unit, k := q.Units.Unit(u), q.Kept(u, q.Claim)
 	out := KeptUnit{Kind: cluster.KindPod, Priority: unit.Level, Rule: k.Rule, Seconds: k.Seconds, Text: k.String()}
 	if unit.Group != cluster.NoGroup {
-		g := q.ix.Group(unit.Group)
+		g := q.Index.Group(unit.Group)
 		out.Kind, out.Namespace, out.Name = g.Kind, g.Namespace, g.Name
 	} else {
-		pod := q.ix.Pod(unit.Pods[0])
+		pod := q.Index.Pod(unit.Pods[0])
 		out.Namespace, out.Name = pod.Namespace, pod.Name
 	}
 	if k.Below != 0 {
@@ -91,12 +64,12 @@ func (q *question) keptUnit(u victims.UnitID) KeptUnit {
 	}
 	first := cluster.NoNode
 	for _, p := range unit.Pods {
-		if n := q.ix.NodeOf(p); n != cluster.NoNode && (first == cluster.NoNode || n < first) {
+		if n := q.Index.NodeOf(p); n != cluster.NoNode && (first == cluster.NoNode || n < first) {
 			first = n
 		}
 	}
 	if first != cluster.NoNode {
-		out.Node = q.ix.Node(first).Name
+		out.Node = q.Index.Node(first).Name
 	}
 	return out
 }
@@ -104,8 +77,8 @@ func (q *question) keptUnit(u victims.UnitID) KeptUnit {
 // keptBy lists the units that guards keep in the chosen domain, or everywhere if
 // that was asked for.
 func (q *question) keptBy(chosen []cluster.NodeID) []KeptUnit {
-	if q.protections != nil && q.options.Candidates {
-		chosen = domain.WholeCluster{}.Split(nil, q.ix)[0].Nodes
+	if q.Protections != nil && q.Candidates {
+		chosen = domain.WholeCluster{}.Split(nil, q.Index)[0].Nodes
 	}
 	return q.keptOn(chosen)
 }
@@ -127,7 +100,7 @@ func (q *question) keepSteps(nodes []cluster.NodeID) []Step {
 func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
 	name := q.unitName(u)
 	if k.Rule == victims.KeptPriority {
-		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, k.Priority, q.priority)}
+		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, k.Priority, q.Priority)}
 	}
 	return &Why{
 		Text:   fmt.Sprintf("%s is kept: %s", name, k),
@@ -138,14 +111,14 @@ func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
 // classless warns of victims that name no class, where classes say what they
 // tolerate: these tolerate nothing.
 func (q *question) classless(list []Victim) []cluster.Warning {
-	if q.options.Guards.Toleration == "Off" || !q.ix.Classes().AnyTolerations() {
+	if q.c.options.Guards.Toleration == "Off" || !q.Index.Classes().AnyTolerations() {
 		return nil
 	}
 	var ws []cluster.Warning
 	for _, v := range list {
 		for _, pod := range v.Pods {
-			p := q.ix.PodByName(pod.Namespace, pod.Name)
-			if _, ok := q.ix.ClassOf(p); ok || q.ix.Pod(p).Class != "" {
+			p := q.Index.PodByName(pod.Namespace, pod.Name)
+			if _, ok := q.Index.ClassOf(p); ok || q.Index.Pod(p).Class != "" {
 				continue // a class that is not there is warned of in any case
 			}
 			ws = append(ws, cluster.Warning{

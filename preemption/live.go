@@ -21,9 +21,8 @@ func (s *sides) follow() bool { return s.units.Follows() && s.protections == nil
 // fork returns an independent copy of a live c. It may run beside questions.
 func (c *compiled) fork() *compiled {
 	f := &compiled{
-		options: c.options, rules: c.rules, traits: c.traits, ix: c.ix.Fork(), live: true, ranking: c.ranking,
+		options: c.options, rules: c.rules, settings: c.settings, traits: c.traits, ix: c.ix.Fork(), live: true,
 		hard: c.hard, unknown: c.unknown, limits: c.limits, spent: c.spent, quota: c.quota,
-		searchChecks: c.searchChecks, goroutines: c.goroutines, chunkSize: c.chunkSize,
 		tools: &sync.Pool{}, countTools: &sync.Pool{},
 	}
 	f.pods.forkOf(&c.pods, f.ix)
@@ -39,7 +38,7 @@ func (s *sides) forkOf(of *sides, ix *cluster.Index) {
 	}
 	if of.ladder != nil {
 		s.ladder = of.ladder.Fork(s.units, s.budgets)
-		s.shapes.inherit(&of.shapes)
+		s.shapes.Inherit(&of.shapes)
 	}
 }
 
@@ -158,7 +157,7 @@ func (s *sides) dropLadder() {
 
 // anew forgets what was remembered of the ladder and the budgets of s.
 func (c *compiled) anew(s *sides) {
-	s.shapes.reset()
+	s.shapes.Reset()
 	c.tools, c.countTools = &sync.Pool{}, &sync.Pool{}
 }
 

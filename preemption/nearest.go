@@ -29,14 +29,14 @@ type relaxed struct {
 // Where constraints count nodes by what the preemptor asks of them, a relaxation may
 // change what they say: the nearest ways are tried, and the first that does is taken,
 // without what of it is not needed.
-func (s *podSearch) nearest() *Nearest {
+func (s *podAnswer) nearest() *Nearest {
 	for _, way := range s.ways() {
 		list := sortedRelaxations(way.relaxations)
 		if !s.changesConstraints(list) {
-			return &Nearest{Domain: s.ix.Node(way.node).Name, Relaxations: list}
+			return &Nearest{Domain: s.Index.Node(way.node).Name, Relaxations: list}
 		}
 		at := ""
-		l := least{left: mostAsks, present: s.priority, ask: s.asking(&at)}
+		l := least{left: mostAsks, present: s.Priority, ask: s.asking(&at)}
 		if list, ok := l.smallest(list); ok {
 			return &Nearest{at, sortedRelaxations(list)}
 		}
@@ -46,11 +46,11 @@ func (s *podSearch) nearest() *Nearest {
 
 // changesConstraints reports whether a constraint may answer otherwise once these
 // relaxations are made.
-func (s *podSearch) changesConstraints(list []Relaxation) bool {
-	if len(s.states) == 0 {
+func (s *podAnswer) changesConstraints(list []Relaxation) bool {
+	if len(s.States) == 0 {
 		return false
 	}
-	if h := s.options.Hooks; h != nil && len(h.Constraints) > 0 {
+	if s.OwnConstraints {
 		return true
 	}
 	return slices.ContainsFunc(list, func(r Relaxation) bool {
@@ -67,9 +67,9 @@ const mostWays = 16
 
 // ways lists the nearest ways, the nearest first: where constraints decide the first
 // few, those last at which they stand in the way as things are.
-func (s *podSearch) ways() []relaxed {
+func (s *podAnswer) ways() []relaxed {
 	var list []relaxed
-	most, constrained := 1, len(s.states) > 0
+	most, constrained := 1, len(s.States) > 0
 	if constrained {
 		most = mostWays
 	}
@@ -79,9 +79,9 @@ func (s *podSearch) ways() []relaxed {
 	if constrained {
 		hopes = nil
 	}
-	for n := hopes.next(0); int(n) < s.ix.NumNodes(); n = hopes.next(n + 1) {
+	for n := hopes.next(0); int(n) < s.Index.NumNodes(); n = hopes.next(n + 1) {
 		fixed = s.relaxNode(n)
-		if !s.promises(n, &fixed, s.priority, true, worst) {
+		if !s.promises(n, &fixed, s.Priority, true, worst) {
 			continue
 		}
 		for _, below := range s.cutoffs(n) {
@@ -109,12 +109,12 @@ func (s *podSearch) ways() []relaxed {
 // promises reports whether the way into node n that needs fixed, and everybody below
 // a priority gone, may be better than best; with anyPriority, whether one of any
 // priority may. It looks at resources alone, and says yes where it can't tell.
-func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriority bool, best *relaxed) bool {
-	if best == nil || best.misfit || s.sweep == nil || !s.ladder.Plain(n) || len(s.ix.Nominees(n)) > 0 || s.nominated() != cluster.NoNode {
+func (s *podAnswer) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriority bool, best *relaxed) bool {
+	if best == nil || best.misfit || !s.Sweeps() || !s.Columns.Plain(n) || len(s.Index.Nominees(n)) > 0 || s.Nominated() != cluster.NoNode {
 		return true
 	}
 	count, size := len(fixed.relaxations), fixed.size
-	if !anyPriority && below > s.priority {
+	if !anyPriority && below > s.Priority {
 		count, size = count+1, size+million
 	}
 	most := below
@@ -122,7 +122,7 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 		most = math.MaxInt32 // nobody in place is the most that any priority gives
 	}
 	s.fillRoom(n, most)
-	for r, asked := range s.member.Request() {
+	for r, asked := range s.Member.Request() {
 		if asked > 0 && asked > s.room[r] {
 			count++
 			size += millionths(asked-max(s.room[r], asked-math.MaxInt64), asked)
@@ -137,49 +137,49 @@ func (s *podSearch) promises(n cluster.NodeID, fixed *relaxed, below int32, anyP
 
 // fillRoom sets room to what is free on node n, which is plain, with everybody below a
 // priority gone, of each resource that the pod asks for; or to a little more.
-func (s *podSearch) fillRoom(n cluster.NodeID, below int32) {
-	b, i := s.ladder.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
+func (s *podAnswer) fillRoom(n cluster.NodeID, below int32) {
+	b, i := s.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain>>i&1 == 0 {
-		first, _ := s.ladder.Rungs(n, below)
-		s.room = s.ladder.Room(s.room[:0], n, first)
+		first, _ := s.Columns.Rungs(n, below)
+		s.room = s.Columns.Room(s.room[:0], n, first)
 		return
 	}
-	s.room = slices.Grow(s.room[:0], s.ix.NumResources())[:s.ix.NumResources()]
-	c, _ := s.ladder.Levels().Column(below)
-	for r, asked := range s.member.Request() {
+	s.room = slices.Grow(s.room[:0], s.Index.NumResources())[:s.Index.NumResources()]
+	c, _ := s.Columns.Levels().Column(below)
+	for r, asked := range s.Member.Request() {
 		if asked > 0 {
-			s.room[r] = b.FreeAtMost(s.ladder.Lanes(), c, i, cluster.ResourceID(r))
+			s.room[r] = b.FreeAtMost(s.Columns.Lanes(), c, i, cluster.ResourceID(r))
 		}
 	}
 }
 
 // waits reports whether the preemptor, with r made, would wait for victims that
 // are terminating on its nominated node: it evicts nobody then.
-func (s *podSearch) waits(r *relaxed, below int32) bool {
-	n := s.nominated()
-	if n == cluster.NoNode || !s.terminating(n, s.at(below)) {
+func (s *podAnswer) waits(r *relaxed, below int32) bool {
+	n := s.Nominated()
+	if n == cluster.NoNode || !s.Terminating(n, s.at(below)) {
 		return false
 	}
 	if n == r.node {
 		return true
 	}
-	pod, node := s.member.Pod, s.ix.Node(n)
+	pod, node := s.Member.Pod, s.Index.Node(n)
 	switch {
-	case s.member.Cordoned(node), domain.Untolerated(pod, node) != nil:
+	case s.Member.Cordoned(node), domain.Untolerated(pod, node) != nil:
 		return false
 	case pod.RequiredNode != "" && pod.RequiredNode != node.Name && !r.has(RelaxNodeName, pod.RequiredNode):
 		return false
 	case !domain.MatchesNode(pod, node) && !r.has(RelaxSelector, ""):
 		return false
 	}
-	trial := domain.NewNodeTrial(s.ix, s.member, s.states, domain.Nominees{Self: s.member.ID, Priority: below})
+	trial := domain.NewNodeTrial(s.Index, s.Member, s.States, domain.Nominees{Self: s.Member.ID, Priority: below})
 	trial.Reset(n)
 	for _, port := range trial.PortsTaken(func(cluster.PodID) bool { return false }) {
 		if !r.has(RelaxPort, domain.PortName(port)) {
 			return true
 		}
 	}
-	return !s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n)).Unresolvable
+	return !s.Member.Resources(s.Index.Free(n), s.Index.Allocatable(n)).Unresolvable
 }
 
 func (r *relaxed) has(kind RelaxationKind, name string) bool {
@@ -209,16 +209,16 @@ func (r *relaxed) add(x Relaxation, size int64) {
 const million = 1_000_000
 
 // relaxNode lists what about node n alone keeps the preemptor away.
-func (s *podSearch) relaxNode(n cluster.NodeID) relaxed {
+func (s *podAnswer) relaxNode(n cluster.NodeID) relaxed {
 	r := relaxed{node: n}
-	pod, node := s.member.Pod, s.ix.Node(n)
+	pod, node := s.Member.Pod, s.Index.Node(n)
 	for _, t := range domain.AllUntolerated(pod, node) {
 		if t.Key == cluster.TaintUnschedulable && node.Unschedulable {
 			continue // goes with the cordon
 		}
 		r.add(Relaxation{Kind: RelaxTaint, Node: node.Name, Name: t.String()}, million)
 	}
-	if s.member.Cordoned(node) {
+	if s.Member.Cordoned(node) {
 		r.add(Relaxation{Kind: RelaxCordon, Node: node.Name}, million)
 	}
 	if pod.RequiredNode != "" && pod.RequiredNode != node.Name {
@@ -227,7 +227,7 @@ func (s *podSearch) relaxNode(n cluster.NodeID) relaxed {
 	if !domain.MatchesNode(pod, node) {
 		r.add(Relaxation{Kind: RelaxSelector}, million)
 	}
-	for _, name := range s.member.Unknown() {
+	for _, name := range s.Member.Unknown() {
 		r.add(Relaxation{Kind: RelaxResource, Node: node.Name, Name: name, Amount: pod.Requests[name]}, million)
 	}
 	return r
@@ -235,25 +235,25 @@ func (s *podSearch) relaxNode(n cluster.NodeID) relaxed {
 
 // cutoffs lists the priorities worth trying on node n: the preemptor's, and just
 // above each unit and each nominated pod that stands in its way, ascending.
-func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
-	list := append(s.cuts[:0], s.priority)
+func (s *podAnswer) cutoffs(n cluster.NodeID) []int32 {
+	list := append(s.cuts[:0], s.Priority)
 	defer func() { s.cuts = list }()
 	above := func(p int32) {
-		if p >= s.priority && p < math.MaxInt32 {
+		if p >= s.Priority && p < math.MaxInt32 {
 			list = append(list, p+1)
 		}
 	}
-	for _, u := range s.units.On(n) {
-		above(s.units.Unit(u).Level)
-		if s.protections != nil {
-			if at, ok := s.protections.Opens(u, s.priority); ok {
+	for _, u := range s.Units.On(n) {
+		above(s.Units.Unit(u).Level)
+		if s.Protections != nil {
+			if at, ok := s.Protections.Opens(u, s.Priority); ok {
 				list = append(list, at)
 			}
 		}
 	}
-	for _, p := range s.ix.Nominees(n) {
-		if p != s.member.ID {
-			above(s.ix.Priority(p))
+	for _, p := range s.Index.Nominees(n) {
+		if p != s.Member.ID {
+			above(s.Index.Priority(p))
 		}
 	}
 	slices.Sort(list)
@@ -261,40 +261,40 @@ func (s *podSearch) cutoffs(n cluster.NodeID) []int32 {
 }
 
 // at is the preemptor's claim if it had that priority.
-func (s *podSearch) at(priority int32) victims.Claim {
-	c := s.claim
+func (s *podAnswer) at(priority int32) victims.Claim {
+	c := s.Claim
 	c.Priority = priority
 	return c
 }
 
 // way adds to fixed what is still missing on node n with everybody below a
 // priority gone or, without evict, in place.
-func (s *podSearch) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) relaxed {
+func (s *podAnswer) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) relaxed {
 	r := relaxed{node: n, below: below, relaxations: slices.Clone(fixed.relaxations), size: fixed.size}
-	if below > s.priority {
+	if below > s.Priority {
 		r.add(Relaxation{Kind: RelaxPriority, Amount: int64(below)}, million)
 	}
-	nominees := domain.Nominees{Self: s.member.ID, Priority: below}
-	trial := domain.NewNodeTrial(s.ix, s.member, s.states, nominees)
+	nominees := domain.Nominees{Self: s.Member.ID, Priority: below}
+	trial := domain.NewNodeTrial(s.Index, s.Member, s.States, nominees)
 	trial.Reset(n)
-	potential := s.evictableFor(n, s.at(below))
+	potential := s.EvictableFor(n, s.at(below))
 	if !evict {
 		potential = nil
 	}
 	for _, u := range potential {
-		for _, p := range s.units.Unit(u).Pods {
+		for _, p := range s.Units.Unit(u).Pods {
 			trial.Remove(p)
 		}
 	}
 	for _, short := range trial.Shortages() {
-		asked := s.member.Request()[short.Resource]
+		asked := s.Member.Request()[short.Resource]
 		r.add(Relaxation{
-			Kind: RelaxResource, Node: s.ix.Node(n).Name, Name: s.ix.Resource(short.Resource), Amount: short.Missing,
+			Kind: RelaxResource, Node: s.Index.Node(n).Name, Name: s.Index.Resource(short.Resource), Amount: short.Missing,
 		}, millionths(short.Missing, asked))
 	}
 	gone := func(p cluster.PodID) bool {
-		u, runs := s.units.UnitOf(p)
-		return evict && runs && s.may(u, s.at(below))
+		u, runs := s.Units.UnitOf(p)
+		return evict && runs && s.May(u, s.at(below))
 	}
 	for _, port := range trial.PortsTaken(gone) {
 		r.add(Relaxation{Kind: RelaxPort, Name: domain.PortName(port)}, million)

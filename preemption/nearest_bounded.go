@@ -6,14 +6,15 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/reprieve"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // nearestBounded is nearest where hard budgets and limits bound the victims. A node
 // on which the preemptor would fit without these comes first, with those of them
 // that stand in its way; else what nearest finds, and then what still does.
-func (s *podSearch) nearestBounded() *Nearest {
+func (s *podAnswer) nearestBounded() *Nearest {
 	if near := s.nearestBounds(); near != nil {
 		return near
 	}
@@ -29,9 +30,9 @@ func (s *podSearch) nearestBounded() *Nearest {
 	if err != nil {
 		return nil
 	}
-	defer q.putBack()
-	again := newPodSearch(q)
-	if again.run().in() {
+	again := q.searchPod()
+	defer again.Close()
+	if v := again.Run().Verdict; v == ask.Feasible || v == ask.Fits {
 		return near
 	}
 	more := again.nearestBounds()
@@ -51,22 +52,22 @@ func sortedRelaxations(list []Relaxation) []Relaxation {
 // nearestBounds tells which bounds would have to be wider, and where: it begins with
 // what the victims of giving back go beyond, where these are fewest bounds, by the
 // least in sum among equals. nil if the preemptor fits nowhere even without bounds.
-func (s *podSearch) nearestBounds() *Nearest {
-	stats := s.stats // what is tried here is no part of the search
-	s.probing, s.decided = true, s.runner.Decided
-	defer func() { s.stats, s.probing, s.relaxed = stats, false, nil }()
+func (s *podAnswer) nearestBounds() *Nearest {
+	stats := s.Stats // what is tried here is no part of the search
+	s.Probing, s.Decided = true, s.Runner.Decided
+	defer func() { s.Stats, s.Probing, s.Relaxed = stats, false, nil }()
 	var nodes []cluster.NodeID
-	var list []Relaxation
-	for n := range cluster.NodeID(s.ix.NumNodes()) {
-		if s.status[n].Unresolvable {
+	var list []ask.Excess
+	for n := range cluster.NodeID(s.Index.NumNodes()) {
+		if s.Status[n].Unresolvable {
 			continue
 		}
-		s.trial.Reset(n)
-		out, why := s.reprieve(s.evictable(n))
+		s.Trial.Reset(n)
+		out, why := s.Reprieve(s.Evictable(n))
 		if !why.OK() || len(out.Victims) == 0 {
 			continue
 		}
-		over := s.overruns(out.Victims, s.runner.Parts())
+		over := s.Overruns(out.Victims, s.Runner.Parts())
 		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
 			list = over
 		}
@@ -77,30 +78,30 @@ func (s *podSearch) nearestBounds() *Nearest {
 	}
 	at := nodes[0]
 	l := least{ask: func(list []Relaxation) ([]Relaxation, bool) {
-		s.relaxed = list
-		defer func() { s.relaxed = nil }()
+		s.Relaxed = s.excessOf(list)
+		defer func() { s.Relaxed = nil }()
 		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
-			s.trial.Reset(n)
-			potential := s.evictable(n)
-			out, proof, _ := s.runner.RunWithin(s.trial, potential, s.within(potential, s.runner))
+			s.Trial.Reset(n)
+			potential := s.Evictable(n)
+			out, proof, _ := s.Runner.RunWithin(s.Trial, potential, s.Within(potential, s.Runner))
 			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
-				at, s.relaxed = n, nil
-				return s.overruns(out.Victims, s.runner.Parts()), true
+				at, s.Relaxed = n, nil
+				return s.relaxationsOf(s.Overruns(out.Victims, s.Runner.Parts())), true
 			}
 		}
 		return nil, false
 	}}
-	list, ok := l.find(list)
+	need, ok := l.find(s.relaxationsOf(list))
 	if !ok {
 		return nil
 	}
-	return &Nearest{s.ix.Node(at).Name, sortedRelaxations(list)}
+	return &Nearest{s.Index.Node(at).Name, sortedRelaxations(need)}
 }
 
-func total(list []Relaxation) int64 {
+func total(list []ask.Excess) int64 {
 	sum := int64(0)
 	for _, r := range list {
-		sum = add(sum, r.Amount)
+		sum = ask.Add(sum, r.Amount)
 	}
 	return sum
 }
@@ -129,7 +130,7 @@ func relaxedNode(node *cluster.Node, r Relaxation) *cluster.Node {
 		for name, v := range node.Allocatable {
 			n.Allocatable[name] = v
 		}
-		n.Allocatable[r.Name] = add(n.Allocatable[r.Name], r.Amount)
+		n.Allocatable[r.Name] = ask.Add(n.Allocatable[r.Name], r.Amount)
 	case RelaxTaint:
 		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.String() == r.Name })
 	case RelaxCordon:
@@ -142,27 +143,26 @@ func relaxedNode(node *cluster.Node, r Relaxation) *cluster.Node {
 // nearestBounded tells which bounds would have to be wider, and where: it begins with
 // what the plan that disrupts least without bounds goes beyond, else with what evicting
 // everybody there would.
-func (s *gangSearch) nearestBounded() *Nearest {
-	if s.hard == nil && s.limits == nil || s.probe || s.loose {
+func (s *gangAnswer) nearestBounded() *Nearest {
+	if s.Hard == nil && s.Limits == nil || s.c.probe || s.Loose {
 		return nil
 	}
-	s.loose = true
-	search := newGangSearch(s.question)
-	_, err := search.run()
-	s.loose = false
-	if err != nil || search.best == nil {
+	rounds, err := s.levels()
+	if err != nil {
+		return nil
+	}
+	s.Loose = true
+	search := gang.New(s.Question)
+	search.Run(rounds)
+	s.Loose = false
+	if search.Best == nil {
 		return nil
 	}
 	at := ""
 	l := least{left: mostAsks, ask: s.asking(&at)}
-	list, ok := l.find(s.overruns(search.best.victims, search.best.parts))
+	list, ok := l.find(s.relaxationsOf(s.Overruns(search.Best.Victims, search.Best.Parts)))
 	if !ok {
-		search.lists++
-		var everybody []victims.UnitID
-		for _, n := range search.best.domain.Nodes {
-			everybody = search.addFrom(everybody, n)
-		}
-		list, ok = l.find(s.overruns(everybody, nil))
+		list, ok = l.find(s.relaxationsOf(s.Overruns(search.Potential(&search.Best.Domain), nil)))
 	}
 	if !ok {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // least looks for relaxations of which no part helps, and none helps with less.
@@ -145,7 +147,7 @@ func (r *Result) in() bool { return r.Verdict == Feasible || r.Verdict == Fits }
 // relax compiles the question with relaxations made. Its answer does not tell what
 // would help.
 func (q *question) relax(list []Relaxation) (*compiled, Preemptor, error) {
-	objects, p, o := q.ix.Objects(), q.asked.preemptor(), q.options
+	objects, p, o := q.Index.Objects(), q.asked.preemptor(), q.c.options
 	o.Explain, o.Candidates = false, false
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
 	for _, r := range list {
@@ -156,21 +158,21 @@ func (q *question) relax(list []Relaxation) (*compiled, Preemptor, error) {
 		}
 		for i := range objects.Budgets {
 			if b := &objects.Budgets[i]; r.Kind == RelaxBudget && b.Namespace+"/"+b.Name == r.Name {
-				b.Allowed = int32(min(raise(int64(b.Allowed), r.Amount), math.MaxInt32))
+				b.Allowed = int32(min(ask.Raise(int64(b.Allowed), r.Amount), math.MaxInt32))
 			}
 		}
 		o.Limits = o.Limits.raised(r)
 	}
 	p.Placement = nil
-	if q.tree != nil && q.given != nil {
+	if q.Tree != nil && q.Given != nil {
 		p.Placement = map[string]string{}
-		for _, a := range q.given {
-			pod := q.members[a.Member].Pod
-			p.Placement[key(pod.Namespace, pod.Name)] = q.ix.Node(a.Node).Name
+		for _, a := range q.Given {
+			pod := q.Members[a.Member].Pod
+			p.Placement[key(pod.Namespace, pod.Name)] = q.Index.Node(a.Node).Name
 		}
 	}
-	if q.tree == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed
-		pod := *q.members[0].Pod
+	if q.Tree == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed
+		pod := *q.Members[0].Pod
 		for _, r := range list {
 			relaxPod(&pod, r)
 		}
@@ -184,11 +186,12 @@ func (q *question) relax(list []Relaxation) (*compiled, Preemptor, error) {
 			}
 		}
 	}
-	c, err := o.compile(objects, q.quota)
+	c, err := o.compile(objects, q.c.quota)
 	if err != nil {
 		return nil, p, err
 	}
-	c.rules, c.probe, c.searchChecks, c.spent = q.rules, true, q.compiled.searchChecks, q.compiled.spent
+	c.rules, c.probe, c.spent = q.c.rules, true, q.c.spent
+	c.settings.Checks, c.settings.MembersWait = q.Checks, q.MembersWait
 	c.limits = o.limits(c.ix, c.spent)
 	return c, p, nil
 }
@@ -204,7 +207,7 @@ func (l Limits) raised(r Relaxation) Limits {
 		"cost": &l.Cost, "cost in the window": &l.Window.Cost,
 	} {
 		if name == r.Name {
-			*limit = add(*limit, r.Amount)
+			*limit = ask.Add(*limit, r.Amount)
 		}
 	}
 	return l

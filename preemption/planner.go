@@ -190,7 +190,7 @@ func (pl *Planner) compile() error {
 	}
 	c.prepare()
 	if pl.lone {
-		c.rules.membersWait, c.spent = false, pl.spent
+		c.settings.MembersWait, c.spent = false, pl.spent
 		c.limits = c.options.limits(c.ix, c.spent)
 	}
 	if pl.ready = c; c.live {

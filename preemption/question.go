@@ -10,38 +10,54 @@ import (
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/priority"
-	"github.com/preempt-go/preempt/victims"
 )
 
-// question is a preemptor that was found and checked.
+// question is a question of the searches, with what it takes to read and to tell it.
 type question struct {
-	*compiled
-	*sides
-	borrowed *podTools
-	mates    []*question // the same question, asked by the rest of a crew
-
-	members  []*domain.Member // one for a lone pod
-	tree     *seating.Group   // nil for a lone pod
-	group    *cluster.Group   // nil for a lone pod
-	given    []domain.Assignment
-	priority int32
-	claim    victims.Claim // what eligibility reads of the preemptor
-	policy   priority.Policy
-	relaxed  []Relaxation // bounds that are taken as wider, to see what would help
-	loose    bool         // or not at all
-	probing  bool         // it is looked for what would help: the price is no matter
-	decided  int          // what searches had decided on before
-	states   []domain.State
+	*ask.Question
+	c        *compiled
+	sides    *sides
 	asked    Asked
 	gathered []*question // what each member asked by itself, of a gathering's plan; else nil
 
 	one struct { // room for what is a list, where a lone pod asks
-		members [1]*domain.Member
-		pods    [1]*cluster.Pod
+		question ask.Question
+		members  [1]*domain.Member
+		pods     [1]*cluster.Pod
 	}
 	budgetNames []string // by budget, once it was needed
-	brokenGangs []int8   // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
+}
+
+// blank is a question that nobody asks yet.
+func (c *compiled) blank() *question {
+	q := &question{c: c}
+	q.one.question = ask.Question{Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits}
+	q.Question = &q.one.question
+	return q
+}
+
+// of lets the preemptor meet the units of s.
+func (q *question) of(s *sides) {
+	q.sides, q.Units, q.Budgets, q.Columns, q.Protections = s, s.units, s.budgets, s.ladder, s.protections
+}
+
+// searchPod returns the search for a lone pod, which is to be closed.
+func (q *question) searchPod() *podAnswer {
+	return &podAnswer{question: q, Search: onepod.New(q.Question, q.c.tools, &q.sides.shapes)}
+}
+
+// searchGang returns the search for a gang by trials.
+func (q *question) searchGang() *gangAnswer {
+	return &gangAnswer{question: q, Search: gang.New(q.Question)}
+}
+
+// countGang returns the search that counts members where it can, which is to be closed.
+func (q *question) countGang() *gangAnswer {
+	return &gangAnswer{question: q, Search: gang.NewCounting(q.Question, q.c.countTools)}
 }
 
 // newQuestion finds the preemptor, settles its priority and prepares the
@@ -60,7 +76,8 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	q := &question{compiled: c, asked: askedBy(&p)}
+	q := c.blank()
+	q.asked = askedBy(&p)
 	if err := q.inlineRuns(p.Pods); err != nil {
 		return nil, err
 	}
@@ -81,20 +98,20 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	if err := q.give(p.Placement); err != nil {
 		return nil, err
 	}
-	if q.tree == nil && len(q.given) > 0 { // one pod: it may go nowhere else
-		pod := *q.members[0].Pod
-		pod.RequiredNode = q.ix.Node(q.given[0].Node).Name
-		q.members[0] = domain.NewMember(q.ix, &pod, q.members[0].ID)
+	if q.Tree == nil && len(q.Given) > 0 { // one pod: it may go nowhere else
+		pod := *q.Members[0].Pod
+		pod.RequiredNode = q.Index.Node(q.Given[0].Node).Name
+		q.Members[0] = domain.NewMember(q.Index, &pod, q.Members[0].ID)
 	}
 	return q, q.prepare()
 }
 
 func (q *question) namedPod(p Preemptor) error {
-	id := q.ix.PodByName(p.Namespace, p.Name)
+	id := q.Index.PodByName(p.Namespace, p.Name)
 	if id == cluster.NoPod {
 		return unknownPreemptor(p, "a pod of the snapshot")
 	}
-	pod := q.ix.Pod(id)
+	pod := q.Index.Pod(id)
 	if pod.Node != "" {
 		return problems.Pod(pod, "Node", fmt.Sprintf("%q", pod.Node), "empty: the preemptor runs already", nil)
 	}
@@ -102,12 +119,12 @@ func (q *question) namedPod(p Preemptor) error {
 }
 
 func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
-	q.sides = q.podUnits()
+	q.of(q.c.podUnits())
 	e, err := q.resolve(pod)
-	q.members = append(q.one.members[:0], domain.NewMember(q.ix, pod, id))
-	q.priority, q.policy = e.Priority, e.Policy
-	if q.rules.membersWait && pod.Group != "" &&
-		q.ix.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
+	q.Members = append(q.one.members[:0], domain.NewMember(q.Index, pod, id))
+	q.Priority, q.Policy = e.Priority, e.Policy
+	if q.MembersWait && pod.Group != "" &&
+		q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
 		err = errors.Join(err, problems.Pod(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil))
 	}
 	return err
@@ -115,7 +132,7 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 
 // resolve settles what is in force for a pod of the preemptor.
 func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
-	e, err := q.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
+	e, err := q.Index.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
 	if err != nil {
 		return e, problems.Pod(pod, "Class", fmt.Sprintf("%q", pod.Class), "a priority class of the snapshot", err)
 	}
@@ -123,30 +140,30 @@ func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
 }
 
 func (q *question) namedGroup(p Preemptor) error {
-	q.sides = q.groupUnits()
-	g := q.ix.GroupByName(p.Kind, p.Namespace, p.Name)
+	q.of(q.c.groupUnits())
+	g := q.Index.GroupByName(p.Kind, p.Namespace, p.Name)
 	if g == cluster.NoGroup {
 		return unknownPreemptor(p, "a "+string(p.Kind)+" of the snapshot")
 	}
-	q.group = q.ix.Group(g)
-	q.priority, q.policy = q.group.Priority, q.group.Policy
-	class := q.checkClass(q.group)
-	members := domain.NewMembers(q.ix, len(q.group.Pods))
-	q.tree = seating.NewGroup(q.ix, g, func(p cluster.PodID) domain.MemberID {
-		q.members = append(q.members, members.Add(q.ix.Pod(p), p))
-		return domain.MemberID(len(q.members) - 1)
+	q.Group = q.Index.Group(g)
+	q.Priority, q.Policy = q.Group.Priority, q.Group.Policy
+	class := q.checkClass(q.Group)
+	members := domain.NewMembers(q.Index, len(q.Group.Pods))
+	q.Tree = seating.NewGroup(q.Index, g, func(p cluster.PodID) domain.MemberID {
+		q.Members = append(q.Members, members.Add(q.Index.Pod(p), p))
+		return domain.MemberID(len(q.Members) - 1)
 	})
-	if len(q.members) == 0 {
+	if len(q.Members) == 0 {
 		return errors.Join(class, unknownPreemptor(p, "a group with a pending pod"))
 	}
-	q.tree.AskForMore()
+	q.Tree.AskForMore()
 	return errors.Join(class, q.checkMembers())
 }
 
 // checkMembers complains about every member whose class is not in the snapshot.
 func (q *question) checkMembers() error {
 	var errs []error
-	for _, m := range q.members {
+	for _, m := range q.Members {
 		if _, err := q.resolve(m.Pod); err != nil {
 			errs = append(errs, err)
 		}
@@ -162,7 +179,7 @@ func (q *question) checkClass(g *cluster.Group) error {
 	} else {
 		class = g.Composite.Class
 	}
-	if _, err := q.ix.Classes().Resolve(priority.Spec{Class: class}); err != nil {
+	if _, err := q.Index.Classes().Resolve(priority.Spec{Class: class}); err != nil {
 		return &cluster.FieldError{
 			Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
 			Field: "Class", Value: fmt.Sprintf("%q", class), Want: "a priority class of the snapshot", Err: err,
@@ -176,22 +193,22 @@ func (q *question) give(placement map[string]string) error {
 	if placement == nil {
 		return nil
 	}
-	q.given = []domain.Assignment{}
+	q.Given = []domain.Assignment{}
 	var errs []error
 	left := maps.Clone(placement)
-	for i, m := range q.members {
+	for i, m := range q.Members {
 		name := key(m.Pod.Namespace, m.Pod.Name)
 		node, ok := placement[name]
 		if !ok {
 			continue
 		}
 		delete(left, name)
-		n := q.ix.NodeByName(node)
+		n := q.Index.NodeByName(node)
 		if n == cluster.NoNode {
 			errs = append(errs, problems.Pod(m.Pod, "Placement", fmt.Sprintf("%q", node), "a node of the snapshot", nil))
 			continue
 		}
-		q.given = append(q.given, domain.Assignment{Member: domain.MemberID(i), Node: n})
+		q.Given = append(q.Given, domain.Assignment{Member: domain.MemberID(i), Node: n})
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		errs = append(errs, &cluster.FieldError{

@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
@@ -29,10 +30,10 @@ const (
 // queueSearch is the search for a preemptor that needs quota and a place.
 type queueSearch struct {
 	*question
-	*queued.Search // of nothing until its queue is known
-	model          *workload.Model
-	local          string
-	gang           *gangSearch // its trial and placement
+	search *queued.Search // of nothing until its queue is known
+	model  *workload.Model
+	local  string
+	gang   *gangAnswer // its trial and placement
 
 	counts map[string]int // why a flavor was rejected
 	note   bool           // every domain that is tried is asked for
@@ -40,19 +41,19 @@ type queueSearch struct {
 
 // queue returns the LocalQueue of the preemptor; empty: it needs no quota.
 func (q *question) queue() string {
-	pod := q.members[0].Pod
-	if q.group != nil && q.group.PodGroup != nil && q.group.PodGroup.Queue != "" {
-		return q.group.PodGroup.Queue
+	pod := q.Members[0].Pod
+	if q.Group != nil && q.Group.PodGroup != nil && q.Group.PodGroup.Queue != "" {
+		return q.Group.PodGroup.Queue
 	}
-	if id := q.members[0].ID; id != cluster.NoPod {
-		return q.ix.QueueOf(id)
+	if id := q.Members[0].ID; id != cluster.NoPod {
+		return q.Index.QueueOf(id)
 	}
 	return pod.Queue
 }
 
 func newQueueSearch(q *question, m *workload.Model, local string) *queueSearch {
-	s := &queueSearch{question: q, Search: &queued.Search{}, model: m, local: local, gang: newGangSearch(q), counts: map[string]int{}}
-	s.gang.runner.Whole = true // a workload goes whole
+	s := &queueSearch{question: q, search: &queued.Search{}, model: m, local: local, gang: q.searchGang(), counts: map[string]int{}}
+	s.gang.Runner.Whole = true // a workload goes whole
 	return s
 }
 
@@ -68,7 +69,7 @@ func (s *queueSearch) run() (*Result, error) {
 	if err := s.choose(); err != nil {
 		return nil, err
 	}
-	if p := s.Fits(levels); p != nil {
+	if p := s.search.Fits(levels); p != nil {
 		r := s.result(Fits, s.fitsIn(p))
 		s.settle(r, p)
 		return r, nil
@@ -76,8 +77,8 @@ func (s *queueSearch) run() (*Result, error) {
 	if r := s.refuse(); r != nil {
 		return r, nil
 	}
-	s.Run(levels)
-	if s.Best == nil {
+	s.search.Run(levels)
+	if s.search.Best == nil {
 		return s.infeasible(), nil
 	}
 	return s.feasible(), nil
@@ -86,14 +87,14 @@ func (s *queueSearch) run() (*Result, error) {
 // enter finds the ClusterQueue of the preemptor. The result is not nil if it cannot
 // be admitted there.
 func (s *queueSearch) enter() (*Result, error) {
-	if s.tree != nil {
+	if s.Tree != nil {
 		if text := s.hopeless(); text != "" {
 			return s.result(Infeasible, text), nil
 		}
 	}
-	first := s.members[0].Pod
-	w := &Workload{Namespace: first.Namespace, Name: first.Name, Queue: s.local, Priority: s.priority}
-	for _, m := range s.members {
+	first := s.Members[0].Pod
+	w := &Workload{Namespace: first.Namespace, Name: first.Name, Queue: s.local, Priority: s.Priority}
+	for _, m := range s.Members {
 		w.Created = workload.Earliest(w.Created, m.Pod.Created)
 	}
 	q, refused, err := s.model.QueueOf(w)
@@ -103,8 +104,8 @@ func (s *queueSearch) enter() (*Result, error) {
 	if refused != workload.NotRefused {
 		return s.result(NotEligible, refusal(s.model, w, refused)), nil
 	}
-	s.Search = queued.New(s.ask(w, q))
-	s.Note = s.note
+	s.search = queued.New(s.ask(w, q))
+	s.search.Note = s.note
 	return nil, nil
 }
 
@@ -112,28 +113,28 @@ func (s *queueSearch) enter() (*Result, error) {
 func (s *queueSearch) ask(w *Workload, q cluster.QuotaID) queued.Question {
 	gang := s.gang
 	ask := queued.Question{
-		Model: s.model, Workload: w, Queue: q, Group: cluster.NoGroup, Alone: s.tree == nil,
-		Index: s.ix, Units: s.units, Trial: gang.trial, Runner: gang.runner,
-		Evictable: s.evictable, Guarded: s.guardsPod, Beyond: s.overBound, Compare: s.compareScores,
+		Model: s.model, Workload: w, Queue: q, Group: cluster.NoGroup, Alone: s.Tree == nil,
+		Index: s.Index, Units: s.Units, Trial: gang.Trial, Runner: gang.Runner,
+		Evictable: s.Evictable, Guarded: s.guardsPod, Beyond: s.overBound, Compare: s.CompareScores,
 	}
-	for _, m := range s.members {
+	for _, m := range s.Members {
 		ask.Members = append(ask.Members, m.ID)
 	}
-	if s.tree == nil {
+	if s.Tree == nil {
 		return ask
 	}
-	ask.Group = s.tree.ID
+	ask.Group = s.Tree.ID
 	ask.Evictable = func(n cluster.NodeID) []victims.UnitID {
-		return slices.DeleteFunc(slices.Clone(s.evictable(n)), func(u victims.UnitID) bool { return s.ownUnit(s.units.Unit(u)) })
+		return slices.DeleteFunc(slices.Clone(s.Evictable(n)), func(u victims.UnitID) bool { return s.Own(s.Units.Unit(u)) })
 	}
 	ask.Seat = func(d *domain.Domain, placer domain.Placer) bool {
-		if s.given != nil {
-			return gang.placeGiven().OK()
+		if s.Given != nil {
+			return gang.PlaceGiven().OK()
 		}
-		if gang.place(d, placer, nil, false) {
+		if gang.Place(d, placer, nil, false) {
 			return true
 		}
-		gang.trial.UnplaceTo(0)
+		gang.Trial.UnplaceTo(0)
 		return false
 	}
 	return ask
@@ -142,16 +143,16 @@ func (s *queueSearch) ask(w *Workload, q cluster.QuotaID) queued.Question {
 // overBound names a hard budget or limit that units, and lone workloads without pods, go
 // beyond; empty: none. A workload without pods counts as a victim.
 func (s *queueSearch) overBound(units []victims.UnitID, lone int) string {
-	for _, b := range s.bounds(units) {
+	for _, b := range s.Bounds(units) {
 		sum := int64(0)
 		for _, u := range units {
-			sum = add(sum, s.weight(b, u))
+			sum = ask.Add(sum, s.Weight(b, u))
 		}
-		if b.kind == RelaxLimit && strings.HasPrefix(b.name, "victims") {
+		if b.Of == ask.NumUnits {
 			sum += int64(lone)
 		}
-		if sum > b.room() {
-			return b.name
+		if sum > b.Room() {
+			return s.boundName(b)
 		}
 	}
 	return ""
@@ -159,34 +160,34 @@ func (s *queueSearch) overBound(units []victims.UnitID, lone int) string {
 
 // fitsIn says of a plan without victims where it is.
 func (s *queueSearch) fitsIn(p *queued.Plan) string {
-	return "fits in " + p.Domain.Name + " and in the quota of " + s.model.Index.Name(s.Queue) + " without preemption"
+	return "fits in " + p.Domain.Name + " and in the quota of " + s.model.Index.Name(s.search.Queue) + " without preemption"
 }
 
 func (s *queueSearch) result(v Verdict, message string) *Result {
 	r := &Result{
 		Verdict: v, Message: message, Preemptor: s.asked,
-		Warnings: slices.Concat(s.ix.Warnings(), s.model.Warnings(), s.model.Pods.Odd), Stats: s.gang.stats,
+		Warnings: slices.Concat(s.Index.Warnings(), s.model.Warnings(), s.model.Pods.Odd), Stats: Stats(s.gang.Stats),
 	}
-	r.Stats.Exact, r.Stats.Trials = false, s.gang.trial.Checks
-	if s.Workload == nil {
+	r.Stats.Exact, r.Stats.Trials = false, s.gang.Trial.Checks
+	if s.search.Workload == nil {
 		return r
 	}
-	r.Stats.Domains += s.Tried
-	r.Stats.Evaluated += s.Tried
+	r.Stats.Domains += s.search.Tried
+	r.Stats.Evaluated += s.search.Tried
 	if v != NotEligible {
-		r.Quota = &QuotaResult{ClusterQueue: s.model.Index.Name(s.Queue)}
+		r.Quota = &QuotaResult{ClusterQueue: s.model.Index.Name(s.search.Queue)}
 	}
 	return r
 }
 
 // domains lists the domains to try, in rounds; of one pod every node is a domain.
 func (s *queueSearch) domains() ([][]domain.Domain, error) {
-	if s.tree != nil {
+	if s.Tree != nil {
 		return s.levels()
 	}
 	var list []domain.Domain
-	for n := range cluster.NodeID(s.ix.NumNodes()) {
-		list = append(list, domain.Domain{Name: s.ix.Node(n).Name, Nodes: []cluster.NodeID{n}})
+	for n := range cluster.NodeID(s.Index.NumNodes()) {
+		list = append(list, domain.Domain{Name: s.Index.Node(n).Name, Nodes: []cluster.NodeID{n}})
 	}
 	return [][]domain.Domain{list}, nil
 }
@@ -198,9 +199,9 @@ func (s *queueSearch) choose() error {
 	if err != nil {
 		return err
 	}
-	total[cluster.Pods] = int64(len(s.members))
+	total[cluster.Pods] = int64(len(s.Members))
 	var objections []workload.Objection
-	s.Offers, objections = s.model.Offers(s.Queue, total)
+	s.search.Offers, objections = s.model.Offers(s.search.Queue, total)
 	for _, o := range objections {
 		s.counts[objection(s.model, o)]++
 	}
@@ -212,7 +213,7 @@ func (s *queueSearch) choose() error {
 func (s *queueSearch) totals() (map[string]int64, error) {
 	total := map[string]int64{}
 	var errs []error
-	for _, m := range s.members {
+	for _, m := range s.Members {
 		for _, r := range slices.Sorted(maps.Keys(m.Pod.Requests)) {
 			before, v := total[r], m.Pod.Requests[r]
 			total[r] = quota.Add(before, v)
@@ -234,26 +235,26 @@ func (s *queueSearch) flavorNames(o *workload.Offer) string {
 
 // guardsPod reports whether a guard keeps the unit of pod p.
 func (s *queueSearch) guardsPod(p cluster.PodID) bool {
-	if s.protections == nil {
+	if s.Protections == nil {
 		return false
 	}
-	u, runs := s.units.UnitOf(p)
-	return runs && s.protections.Guarded(u, s.claim)
+	u, runs := s.Units.UnitOf(p)
+	return runs && s.Protections.Guarded(u, s.Claim)
 }
 
 // refuse answers for a preemptor that may not preempt; nil if it may.
 func (s *queueSearch) refuse() *Result {
-	if s.policy == priority.Never {
+	if s.Policy == priority.Never {
 		return s.result(NotEligible, "its preemption policy is Never")
 	}
-	if s.tree != nil {
-		if r := s.gang.refuse(); r != nil {
-			return r
+	if s.Tree != nil {
+		if a := s.gang.Refuse(); a.Verdict != ask.Feasible {
+			return s.gang.refused(a)
 		}
-	} else if text := s.patience(); text != "" {
+	} else if text := s.refusal(s.Impatient()); text != "" {
 		return s.result(NotEligible, text)
 	}
-	if wait := s.model.Waits(s.Workload, s.Queue); wait > 0 {
+	if wait := s.model.Waits(s.search.Workload, s.search.Queue); wait > 0 {
 		return s.result(NotEligible, waiting(wait))
 	}
 	return nil

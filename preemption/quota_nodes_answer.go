@@ -12,14 +12,14 @@ import (
 // infeasible answers that no evictions help, and what it is that cannot be had.
 func (s *queueSearch) infeasible() *Result {
 	lack := LackQuota
-	if s.Quota {
-		if lack = LackPlace; s.Protected {
+	if s.search.Quota {
+		if lack = LackPlace; s.search.Protected {
 			lack = LackProtected
 		}
 	}
 	r := s.result(Infeasible, string(lack))
 	r.Quota.Lack = lack
-	for why, n := range s.Rejected {
+	for why, n := range s.search.Rejected {
 		s.counts[s.rejection(why)] += n
 	}
 	for reason, n := range s.counts {
@@ -46,7 +46,7 @@ func (s *queueSearch) rejection(r queued.Rejection) string {
 
 // feasible answers with the best plan.
 func (s *queueSearch) feasible() *Result {
-	p := s.Best
+	p := s.search.Best
 	list := s.spell(p)
 	if len(list) == 0 {
 		r := s.result(Fits, s.fitsIn(p))
@@ -54,12 +54,12 @@ func (s *queueSearch) feasible() *Result {
 		return r
 	}
 	r := s.result(Feasible, fmt.Sprintf("fits in %s and in the quota of %s once %s evicted",
-		p.Domain.Name, s.model.Index.Name(s.Queue), are(len(list), "unit")))
+		p.Domain.Name, s.model.Index.Name(s.search.Queue), are(len(list), "unit")))
 	s.settle(r, p)
 	r.Victims = list
 	r.Score = s.criteria(p.Score)
 	r.Violations = p.Score.Violations
-	r.Overruns = s.budgets.Overruns(s.units, p.Units, nil, s.gang.tally)
+	r.Overruns = s.Budgets.Overruns(s.Units, p.Units, nil, s.gang.Tally)
 	r.Budgets = s.roomOf(p.Units, nil)
 	return r
 }
@@ -68,11 +68,11 @@ func (s *queueSearch) feasible() *Result {
 func (s *queueSearch) settle(r *Result, p *queued.Plan) {
 	r.Domain, r.Nominations = p.Domain.Name, s.gang.nominate(p.Places)
 	r.Quota.Borrowing = p.Level
-	qs := s.Usage()
+	qs := s.search.Usage()
 	defer s.model.Keep(qs)
 	for _, t := range p.Offer.Taken {
 		r.Quota.Flavors = append(r.Quota.Flavors, FlavorChoice{
-			Resource: t.Resource, Flavor: flavorOf(s.model, t.Column), Amount: t.Amount, Contested: t.Amount > qs.Usage.Available(s.Queue, t.Column),
+			Resource: t.Resource, Flavor: flavorOf(s.model, t.Column), Amount: t.Amount, Contested: t.Amount > qs.Usage.Available(s.search.Queue, t.Column),
 		})
 	}
 }
@@ -81,11 +81,11 @@ func (s *queueSearch) settle(r *Result, p *queued.Plan) {
 // workloads. Each has what the preemptor would lack if it alone came back.
 func (s *queueSearch) spell(p *queued.Plan) []Victim {
 	var list []Victim
-	for _, v := range s.Spell(p) {
+	for _, v := range s.search.Spell(p) {
 		if v.Reservation == nil {
-			told := s.victim(v.Unit, s.units.Unit(v.Unit).Pods, attempt{v.Violates, v.Why}, cluster.NoNode, nil)
+			told := s.victim(v.Unit, s.Units.Unit(v.Unit).Pods, attempt{v.Violates, v.Why}, cluster.NoNode, nil)
 			if v.Node != cluster.NoNode {
-				told.Reason.Node = s.ix.Node(v.Node).Name
+				told.Reason.Node = s.Index.Node(v.Node).Name
 			}
 			list = append(list, told)
 			continue
@@ -93,7 +93,7 @@ func (s *queueSearch) spell(p *queued.Plan) []Victim {
 		told := Victim{Violates: v.Violates, Reason: s.reason(cluster.NoNode, v.Why)}
 		victimOf(s.model, &told, new(QuotaVictim), &v.QuotaVictim)
 		for _, pod := range s.model.Pods.Of[v.Reservation] {
-			for _, b := range s.budgets.Of(pod) {
+			for _, b := range s.Budgets.Of(pod) {
 				told.Budgets = append(told.Budgets, s.budgetName(b))
 			}
 		}

@@ -16,7 +16,7 @@ func (s *queueSearch) whyNot(target Target) (*Why, error) {
 }
 
 func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
-	name := s.ix.Node(n).Name
+	name := s.Index.Node(n).Name
 	for _, nomination := range r.Nominations {
 		if nomination.Node == name {
 			return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
@@ -25,15 +25,15 @@ func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if r.Verdict != Feasible && r.Verdict != Infeasible {
 		return &Why{Text: otherwise(r)}
 	}
-	for _, m := range s.members {
-		if why := m.Static(s.ix.Node(n)); !why.OK() {
-			reason := s.reason(n, m.Describe(s.ix, n, why))
+	for _, m := range s.Members {
+		if why := m.Static(s.Index.Node(n)); !why.OK() {
+			reason := s.reason(n, m.Describe(s.Index, n, why))
 			return &Why{Text: fmt.Sprintf("%s does not fit: %s", m.Pod.Name, reason), Reason: &reason}
 		}
 	}
 	var ruled *queued.Try
-	for i := range s.Tries {
-		t := &s.Tries[i]
+	for i := range s.search.Tries {
+		t := &s.search.Tries[i]
 		if !slices.Contains(t.Domain.Nodes, n) {
 			continue
 		}
@@ -45,7 +45,7 @@ func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if ruled != nil {
 		return &Why{Text: fmt.Sprintf("in %s with flavor %s preemption does not help: %s", ruled.Domain.Name, s.flavorNames(ruled.Offer), s.rejection(ruled.Rejection))}
 	}
-	if !s.Quota {
+	if !s.search.Quota {
 		return &Why{Text: "nothing goes anywhere: " + r.Message}
 	}
 	return &Why{Text: fmt.Sprintf("%s was not tried: no flavor that the queue has enough quota of is for it, or an earlier one helps elsewhere", name)}
@@ -57,16 +57,16 @@ func (s *queueSearch) whyNotPlan(r *Result, t *queued.Try, name string) *Why {
 	if t.Domain.Name == r.Domain {
 		return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
 	}
-	mine, best := s.criteria(t.Plan.Score), s.criteria(s.Best.Score)
+	mine, best := s.criteria(t.Plan.Score), s.criteria(s.search.Best.Score)
 	for i := range mine {
 		if mine[i].Value != best[i].Value {
 			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in %s help, but %s: %d against %d in %s",
 				t.Domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
 		}
 	}
-	if t.Plan.Level != s.Best.Level {
+	if t.Plan.Level != s.search.Best.Level {
 		return &Why{Criterion: "borrowing", Text: fmt.Sprintf("evictions in %s help, but it borrows from %d levels up, %d in %s",
-			t.Domain.Name, t.Plan.Level, s.Best.Level, r.Domain)}
+			t.Domain.Name, t.Plan.Level, s.search.Best.Level, r.Domain)}
 	}
 	return &Why{Text: fmt.Sprintf("%s is as good as %s, which comes first", t.Domain.Name, r.Domain)}
 }
@@ -76,13 +76,13 @@ func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 	switch {
 	case r.Verdict != Feasible && r.Verdict != Infeasible:
 		return &Why{Text: "nobody is a victim: " + r.Message}
-	case s.Best != nil && slices.Contains(s.Best.Units, u):
+	case s.search.Best != nil && slices.Contains(s.search.Best.Units, u):
 		return &Why{Chosen: true, Text: name + " is a victim"}
 	}
 	held := s.reservationOf(u)
 	switch {
-	case held == nil && !s.may(u, s.claim):
-		return s.whyKept(u, s.kept(u, s.claim))
+	case held == nil && !s.May(u, s.Claim):
+		return s.whyKept(u, s.Kept(u, s.Claim))
 	case held != nil && slices.ContainsFunc(s.model.Pods.Of[held], s.guardsPod):
 		return &Why{Text: name + " may not go: a guard keeps it"}
 	case held != nil:
@@ -98,8 +98,8 @@ func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 
 // reservationOf returns the quota that a pod of unit u holds; nil if none does.
 func (s *queueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
-	for _, p := range s.units.Unit(u).Pods {
-		if r := s.model.Pods.Holds[p]; r != nil && s.ix.NodeOf(p) != cluster.NoNode {
+	for _, p := range s.Units.Unit(u).Pods {
+		if r := s.model.Pods.Holds[p]; r != nil && s.Index.NodeOf(p) != cluster.NoNode {
 			return r
 		}
 	}
@@ -109,14 +109,14 @@ func (s *queueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
 // quotaKeeps says what keeps r from going, for the flavors of the answer or else for
 // the first that could be had; empty if nothing does.
 func (s *queueSearch) quotaKeeps(r *cluster.Reservation) string {
-	if len(s.Offers) == 0 {
+	if len(s.search.Offers) == 0 {
 		return ""
 	}
-	o := &s.Offers[0]
-	if s.Best != nil {
-		o = s.Best.Offer
+	o := &s.search.Offers[0]
+	if s.search.Best != nil {
+		o = s.search.Best.Offer
 	}
-	qs := s.Usage()
+	qs := s.search.Usage()
 	defer s.model.Keep(qs)
-	return keptText(s.model, s.Workload, s.Queue, qs.Keeps(s.Ask(o), r), r)
+	return keptText(s.model, s.search.Workload, s.search.Queue, qs.Keeps(s.search.Ask(o), r), r)
 }

@@ -14,7 +14,7 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 		return Validity{Replan, text}, cluster.Disruption{}, nil
 	}
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
-	m, err := q.queued.On(q.ix, m)
+	m, err := q.c.queued.On(q.Index, m)
 	if err != nil {
 		return fail(err)
 	}
@@ -25,7 +25,7 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 		return fail(err)
 	case refused != nil:
 		return replan(refused.Message)
-	case r.Quota == nil || s.model.Index.Name(s.Queue) != r.Quota.ClusterQueue:
+	case r.Quota == nil || s.model.Index.Name(s.search.Queue) != r.Quota.ClusterQueue:
 		return replan("it belongs to another queue by now")
 	}
 	if err := s.choose(); err != nil {
@@ -35,10 +35,10 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 	if err != nil {
 		return fail(err)
 	}
-	if r.Verdict == Feasible && s.Fits(levels) != nil {
+	if r.Verdict == Feasible && s.search.Fits(levels) != nil {
 		return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
 	}
-	s.gang.trial.UnplaceTo(0)
+	s.gang.Trial.UnplaceTo(0)
 	v, taken := s.review(r)
 	return v, taken, nil
 }
@@ -50,29 +50,29 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 	if offer == nil {
 		return replan("it cannot take these flavors any more")
 	}
-	qs := s.Usage()
+	qs := s.search.Usage()
 	defer s.model.Keep(qs)
 	l, text := s.reviewQueuedVictims(qs, r, offer)
 	if text == "" {
 		text = s.reviewBounds(r, l)
 	}
 	if text == "" && len(l.fresh)+int(l.lone) > 0 {
-		if wait := s.model.Waits(s.Workload, s.Queue); wait > 0 {
+		if wait := s.model.Waits(s.search.Workload, s.search.Queue); wait > 0 {
 			text = waiting(wait)
 		}
 	}
 	if text != "" {
 		return replan(text)
 	}
-	if !qs.Usage.Fits(s.Queue, offer.Request, true) {
+	if !qs.Usage.Fits(s.search.Queue, offer.Request, true) {
 		return replan("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {
-		if at := s.ix.NodeByName(n.Node); at != cluster.NoNode && !s.model.Suits(s.ix.Node(at), offer) {
+		if at := s.Index.NodeByName(n.Node); at != cluster.NoNode && !s.model.Suits(s.Index.Node(at), offer) {
 			return replan("node " + n.Node + " is not of the flavors that it takes")
 		}
 	}
-	trial := s.gang.trial
+	trial := s.gang.Trial
 	l.pods(trial.Remove)
 	if v := s.reviewNominations(r, trial); v.Advice != Keep {
 		return v, cluster.Disruption{}
@@ -86,8 +86,8 @@ func (s *queueSearch) offerOf(flavors []FlavorChoice) *workload.Offer {
 	for _, f := range flavors {
 		of[f.Resource] = f.Flavor
 	}
-	for i := range s.Offers {
-		o := &s.Offers[i]
+	for i := range s.search.Offers {
+		o := &s.search.Offers[i]
 		if len(o.Taken) == len(of) && !slices.ContainsFunc(o.Taken, func(t workload.Taken) bool { return of[t.Resource] != flavorOf(s.model, t.Column) }) {
 			return o
 		}
@@ -111,15 +111,15 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *wor
 		return nil, text
 	}
 	for i := range holders {
-		held, text := holder(s.ix, s.model, &holders[i])
-		if text == "" && s.Spares(held) {
+		held, text := holder(s.Index, s.model, &holders[i])
+		if text == "" && s.search.Spares(held) {
 			text = s.spared(s.model.Pods.Of[held])
 		}
 		if text != "" {
 			return nil, text
 		}
 	}
-	held, text := reviewHolders(s.ix, qs, holders, s.Workload, s.Queue, o.Columns)
+	held, text := reviewHolders(s.Index, qs, holders, s.search.Workload, s.search.Queue, o.Columns)
 	if text != "" {
 		return nil, text
 	}
@@ -139,8 +139,8 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *wor
 func (s *queueSearch) spared(pods []cluster.PodID) string {
 	for _, p := range pods {
 		if s.guardsPod(p) {
-			u, _ := s.units.UnitOf(p)
-			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.kept(u, s.claim))
+			u, _ := s.Units.UnitOf(p)
+			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.Kept(u, s.Claim))
 		}
 	}
 	ref := s.ref(pods[0])

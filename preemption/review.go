@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -23,12 +23,12 @@ type leaving struct {
 
 // add adds a pod that still runs.
 func (l *leaving) add(q *question, p cluster.PodID) {
-	u, _ := q.units.UnitOf(p)
+	u, _ := q.Units.UnitOf(p)
 	if l.all[u] == nil {
 		l.units = append(l.units, u)
 	}
 	l.all[u] = append(l.all[u], p)
-	if !isLeaving(q.ix.Pod(p)) {
+	if !isLeaving(q.Index.Pod(p)) {
 		l.fresh[u] = append(l.fresh[u], p)
 	}
 }
@@ -70,14 +70,14 @@ const keeps = "every nominated place fits once the victims are gone"
 // fitsAlone reports whether a preemptor of one pod fits at its nominated node with those
 // of l away. It costs that node, not the cluster; what it denies may have other reasons.
 func (q *question) fitsAlone(r *Result, l *leaving) bool {
-	if q.tree != nil || len(q.members) != 1 || len(r.Nominations) != 1 {
+	if q.Tree != nil || len(q.Members) != 1 || len(r.Nominations) != 1 {
 		return false
 	}
 	at := q.placeOf(r, 0)
 	if at == cluster.NoNode {
 		return false
 	}
-	trial := domain.NewNodeTrial(q.ix, q.members[0], q.states, domain.Nominees{Self: q.members[0].ID, Priority: q.priority})
+	trial := domain.NewNodeTrial(q.Index, q.Members[0], q.States, domain.Nominees{Self: q.Members[0].ID, Priority: q.Priority})
 	trial.Reset(at)
 	l.pods(trial.Remove)
 	fits := trial.Fits().OK()
@@ -94,11 +94,11 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 		return Validity{Replan, text}
 	}
 	if a, why := trial.PlaceInTurn(places); !why.OK() {
-		m := q.members[a.Member]
+		m := q.Members[a.Member]
 		return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
-			key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.ix, a.Node, why)))}
+			key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.Index, a.Node, why)))}
 	}
-	if q.tree != nil {
+	if q.Tree != nil {
 		if text := q.reviewTeam(trial); text != "" {
 			return Validity{Replan, text}
 		}
@@ -111,12 +111,12 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 func (q *question) placesOf(r *Result) (places []domain.Assignment, text string) {
 	for _, n := range r.Nominations {
 		name := key(n.Pod.Namespace, n.Pod.Name)
-		p, at := q.ix.PodByName(n.Pod.Namespace, n.Pod.Name), q.ix.NodeByName(n.Node)
+		p, at := q.Index.PodByName(n.Pod.Namespace, n.Pod.Name), q.Index.NodeByName(n.Node)
 		m, ok := q.memberOf(n.Pod)
 		switch {
-		case p != cluster.NoPod && q.ix.Pod(p).Node == n.Node:
+		case p != cluster.NoPod && q.Index.Pod(p).Node == n.Node:
 			// carried out
-		case p != cluster.NoPod && q.ix.Pod(p).Node != "":
+		case p != cluster.NoPod && q.Index.Pod(p).Node != "":
 			return nil, name + " runs elsewhere by now"
 		case !ok:
 			return nil, name + " is gone, or not the preemptor's any more"
@@ -133,14 +133,14 @@ func (q *question) placesOf(r *Result) (places []domain.Assignment, text string)
 // reviewTeam says why the groups of the preemptor may not run with the members that are
 // placed; empty if they may.
 func (q *question) reviewTeam(trial *domain.GangTrial) string {
-	if h := q.options.Hooks; h == nil || h.Splitter == nil {
+	if q.Splitter == nil {
 		if text := q.stray(trial.At); text != "" {
 			return text
 		}
 	}
 	seated := func(m domain.MemberID) bool { return trial.At(m) != cluster.NoNode }
-	if !q.tree.Satisfied(func(leaf *seating.Group) bool { return numOf(leaf.Members, seated) >= leaf.Need() }) {
-		return q.tree.Name + " does not run with so few members"
+	if !q.Tree.Satisfied(func(leaf *seating.Group) bool { return numOf(leaf.Members, seated) >= leaf.Need() }) {
+		return q.Tree.Name + " does not run with so few members"
 	}
 	return ""
 }
@@ -162,14 +162,14 @@ func (q *question) reviewVictims(list []Victim) (l *leaving, text string) {
 	surplus := map[victims.UnitID]bool{}
 	for _, v := range list {
 		for _, ref := range v.Pods {
-			p := q.ix.PodByName(ref.Namespace, ref.Name)
-			if p == cluster.NoPod || q.ix.Pod(p).Node == "" {
+			p := q.Index.PodByName(ref.Namespace, ref.Name)
+			if p == cluster.NoPod || q.Index.Pod(p).Node == "" {
 				continue // has left
 			}
-			if q.ix.Pod(p).Node != ref.Node {
+			if q.Index.Pod(p).Node != ref.Node {
 				return nil, key(ref.Namespace, ref.Name) + " runs elsewhere by now"
 			}
-			u, _ := q.units.UnitOf(p)
+			u, _ := q.Units.UnitOf(p)
 			surplus[u] = v.Surplus
 			l.add(q, p)
 		}
@@ -184,17 +184,17 @@ func (q *question) reviewVictims(list []Victim) (l *leaving, text string) {
 
 // reviewUnit says why those pods of unit u may not go; empty if they may.
 func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bool) string {
-	unit := q.units.Unit(u)
+	unit := q.Units.Unit(u)
 	switch k := q.keptFromAll(u); {
 	case k.Rule == victims.KeptPriority:
-		return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d", q.unitName(u), k.Priority, q.priority)
+		return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d", q.unitName(u), k.Priority, q.Priority)
 	case !k.OK():
 		return fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
-	case q.tree != nil && q.ownUnit(unit):
+	case q.Tree != nil && q.Own(unit):
 		return q.unitName(u) + " belongs to the preemptor"
 	}
 	goes := func(p cluster.PodID) bool { return slices.Contains(pods, p) }
-	if surplus && unit.Elastic && q.units.GoesOn(u, func(p cluster.PodID) bool { return !goes(p) }) {
+	if surplus && unit.Elastic && q.Units.GoesOn(u, func(p cluster.PodID) bool { return !goes(p) }) {
 		return ""
 	}
 	for _, other := range unit.Pods {
@@ -219,20 +219,20 @@ func (q *question) reviewBounds(r *Result, l *leaving) string {
 	if text := q.evictsNobody(); text != "" {
 		return text
 	}
-	for _, b := range q.bounds(l.units) {
+	for _, b := range q.Bounds(l.units) {
 		parts := l.all
-		if b.kind == RelaxBudget || b.window {
+		if b.Of == ask.Charges || b.Window {
 			parts = l.fresh
 		}
 		sum := int64(0)
 		for u, pods := range parts {
-			sum = add(sum, q.weightOf(b, u, pods))
+			sum = ask.Add(sum, q.WeightOf(b, u, pods))
 		}
-		if b.kind == RelaxLimit && strings.HasPrefix(b.name, "victims") {
-			sum = add(sum, l.lone)
+		if b.Of == ask.NumUnits {
+			sum = ask.Add(sum, l.lone)
 		}
-		if sum > b.room() {
-			return fmt.Sprintf("it evicts more than %s allows: %d of %d", b.name, sum, b.room())
+		if sum > b.Room() {
+			return fmt.Sprintf("it evicts more than %s allows: %d of %d", q.boundName(b), sum, b.Room())
 		}
 	}
 	return ""
@@ -241,8 +241,8 @@ func (q *question) reviewBounds(r *Result, l *leaving) string {
 // reviewCleared says whose nomination r may not withdraw; empty if it may all.
 func (q *question) reviewCleared(r *Result) string {
 	for _, ref := range r.Cleared {
-		p := q.ix.PodByName(ref.Namespace, ref.Name)
-		if p != cluster.NoPod && q.ix.NominatedTo(p) != cluster.NoNode && q.ix.Priority(p) >= q.priority {
+		p := q.Index.PodByName(ref.Namespace, ref.Name)
+		if p != cluster.NoPod && q.Index.NominatedTo(p) != cluster.NoNode && q.Index.Priority(p) >= q.Priority {
 			return "the nomination of " + key(ref.Namespace, ref.Name) + " may not be withdrawn: it is not less important"
 		}
 	}
@@ -253,7 +253,7 @@ func (q *question) reviewCleared(r *Result) string {
 func (q *question) taken(l *leaving) cluster.Disruption {
 	d := cluster.Disruption{Victims: int64(len(l.fresh)) + l.lone}
 	for u, pods := range l.fresh {
-		d.Pods, d.Cost = d.Pods+int64(len(pods)), add(d.Cost, q.priceOf(u, pods))
+		d.Pods, d.Cost = d.Pods+int64(len(pods)), ask.Add(d.Cost, q.PriceOf(u, pods))
 	}
 	return d
 }
@@ -264,7 +264,7 @@ func (q *question) reviewBudgets(r *Result) string {
 	left := map[string]int64{}
 	for _, v := range r.Victims {
 		for _, pod := range v.Pods {
-			if p := q.ix.PodByName(pod.Namespace, pod.Name); p == cluster.NoPod || q.ix.Pod(p).Terminating || q.ix.Pod(p).Node == "" {
+			if p := q.Index.PodByName(pod.Namespace, pod.Name); p == cluster.NoPod || q.Index.Pod(p).Terminating || q.Index.Pod(p).Node == "" {
 				for _, name := range v.Budgets {
 					left[name]++
 				}
@@ -282,8 +282,8 @@ func (q *question) reviewBudgets(r *Result) string {
 }
 
 func (q *question) budgetByName(namespace, name string) (*disruption.Budget, bool) {
-	for i := range q.ix.NumBudgets() {
-		if b := q.ix.Budget(cluster.BudgetID(i)); b.Namespace == namespace && b.Name == name {
+	for i := range q.Index.NumBudgets() {
+		if b := q.Index.Budget(cluster.BudgetID(i)); b.Namespace == namespace && b.Name == name {
 			return b, true
 		}
 	}
@@ -291,7 +291,7 @@ func (q *question) budgetByName(namespace, name string) (*disruption.Budget, boo
 }
 
 func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
-	for i, m := range q.members {
+	for i, m := range q.Members {
 		if m.Pod.Namespace == ref.Namespace && m.Pod.Name == ref.Name {
 			return domain.MemberID(i), true
 		}
@@ -301,21 +301,21 @@ func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
 
 // roomOf lists the budgets that cover victims, with what they allow.
 func (q *question) roomOf(list []victims.UnitID, parts victims.Parts) []BudgetRoom {
-	if q.budgets.None() {
+	if q.Budgets.None() {
 		return nil
 	}
 	covered := map[cluster.BudgetID]bool{}
 	for _, u := range list {
-		for _, p := range parts.Of(q.units, u) {
-			for _, b := range q.budgets.Of(p) {
+		for _, p := range parts.Of(q.Units, u) {
+			for _, b := range q.Budgets.Of(p) {
 				covered[b] = true
 			}
 		}
 	}
 	var rooms []BudgetRoom
-	for b := range cluster.BudgetID(q.ix.NumBudgets()) {
+	for b := range cluster.BudgetID(q.Index.NumBudgets()) {
 		if covered[b] {
-			budget := q.ix.Budget(b)
+			budget := q.Index.Budget(b)
 			rooms = append(rooms, BudgetRoom{budget.Namespace, budget.Name, budget.Allowed})
 		}
 	}

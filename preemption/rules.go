@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -24,17 +26,10 @@ type generation struct {
 	ofPod    []domain.Constraint // made of it, for a lone pod
 	ofGang   []domain.Constraint
 
-	membersWait     bool    // a pod that belongs to a group does not preempt by itself
-	groupPolicy     bool    // the group's own policy decides; otherwise Never of any pending member
-	uniformMembers  bool    // members that differ from the group in priority or policy make it not eligible
-	composites      bool    // composite groups may preempt, and do so for their child groups
-	topology        bool    // groups with topology constraints may preempt
-	waitsForVictims bool    // a group waits while victims on its nominated nodes terminate
-	members         Members // how many members get room
-	mobile          bool    // the gang may move while victims are given back
-	repeatGroups    bool    // further passes of the reprieve for groups
-	lowest          bool    // look for the lowest sufficient level of victims
-	refuseBasicAll  bool    // mode All on a basic group is an error
+	says           ask.Settings // what they say to the searches
+	members        Members      // how many members get room
+	repeatGroups   bool         // further passes of the reprieve for groups
+	refuseBasicAll bool         // mode All on a basic group is an error
 }
 
 var generations = map[Rules]generation{
@@ -42,25 +37,24 @@ var generations = map[Rules]generation{
 		podUnits: victims.Pods136, podBudgets: disruption.PodRule136,
 		groupUnits: victims.Groups136, groupBudgets: disruption.GroupRule136,
 		affinity: domain.InterPodAffinity136,
+		says:     ask.Settings{Mobile: true},
 		members:  MinCount,
-		mobile:   true,
 	},
 	Kubernetes137: {
 		podUnits: victims.Units137, podBudgets: disruption.Rule137,
 		groupUnits: victims.Units137, groupBudgets: disruption.Rule137,
-		affinity:    domain.InterPodAffinity,
-		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, topology: true, waitsForVictims: true,
+		affinity:     domain.InterPodAffinity,
+		says:         ask.Settings{MembersWait: true, GroupPolicy: true, UniformMembers: true, Composites: true, Topology: true, WaitsForVictims: true},
 		members:      AllThatFit,
 		repeatGroups: true,
 	},
 	KEP5710Alpha: {
 		podUnits: victims.UnitsKEP, podBudgets: disruption.Rule137,
 		groupUnits: victims.UnitsKEP, groupBudgets: disruption.Rule137,
-		affinity:    domain.InterPodAffinity,
-		membersWait: true, groupPolicy: true, uniformMembers: true, composites: true, topology: true, waitsForVictims: true,
+		affinity:       domain.InterPodAffinity,
+		says:           ask.Settings{MembersWait: true, GroupPolicy: true, UniformMembers: true, Composites: true, Topology: true, WaitsForVictims: true, Lowest: true},
 		members:        AllThatFit,
 		repeatGroups:   true,
-		lowest:         true,
 		refuseBasicAll: true,
 	},
 }
@@ -72,11 +66,54 @@ func (o Options) generation() generation {
 		g.members = o.Members
 	}
 	g.ofPod, g.ofGang = g.constraints(false), g.constraints(true)
-	g.lowest = g.lowest || o.LowestLevel
 	if o.PreemptionPriority.Apart {
 		g.podUnits.PreemptionPriority, g.groupUnits.PreemptionPriority = true, true
 	}
 	return g
+}
+
+// searchChecks is how many feasibility checks one question may spend on placements
+// beyond those that the placers find. Steps, not seconds: the same answer everywhere.
+const searchChecks = 50_000
+
+// settings are what rules and o say to the searches.
+func (o Options) settings(rules *generation) ask.Settings {
+	s := rules.says
+	s.Fewest, s.Lowest = rules.members == MinCount, s.Lowest || o.LowestLevel
+	s.RepeatOfPod, s.RepeatOfGang = o.repeat(false), o.repeat(rules.repeatGroups)
+	if o.Sampling != nil {
+		s.Sampling = (*ask.Sampling)(o.Sampling)
+	}
+	s.Candidates, s.Trace, s.BrokenFree, s.NoCascade = o.Candidates, o.Explain, o.BrokenGroupsFree, o.NoCascade
+	s.Cheapest, s.Steps, s.WaitSeconds, s.Ranking = o.Cost.Objective, o.SearchSteps, o.WaitSeconds, o.ranking()
+	s.Improves, s.Checks = o.Placement == "" || o.Placement == PlaceLeastDisruption, searchChecks
+	switch o.Placement {
+	case PlacePack:
+		s.Placers = []domain.Placer{domain.Pack{}}
+	case PlaceSpread:
+		s.Placers = []domain.Placer{domain.Spread{}}
+	default:
+		s.Placers = []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}
+	}
+	h := o.Hooks
+	if h == nil {
+		return s
+	}
+	s.Hooks, s.OwnConstraints, s.OwnPrices, s.Compare = true, len(h.Constraints) > 0, h.Cost != nil, h.Compare
+	if h.Placer != nil {
+		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false
+	}
+	if h.Splitter != nil {
+		s.Splitter = checkedSplitter{h.Splitter}
+	}
+	return s
+}
+
+// traits are those of rules and options.
+func (o *Options) traits(s *ask.Settings) ask.Traits {
+	t := s.Traits()
+	t.Set(ask.TraitTuned, !reflect.DeepEqual(*o, Options{Rules: o.Rules}))
+	return t
 }
 
 // repeat says whether reprieves make further passes.

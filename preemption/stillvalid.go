@@ -1,7 +1,6 @@
 package preemption
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/preempt-go/preempt/domain"
@@ -125,20 +124,22 @@ func (c *compiled) questionAgain(r *Result) (*question, error) {
 
 // gatheredAgain is the question of the pods of a gathering that do not run yet.
 func (c *compiled) gatheredAgain(a Asked) (*question, error) {
-	q := &question{compiled: c, asked: a}
+	q := c.blank()
+	q.asked, q.Gathered = a, true
 	for _, ref := range a.Gathered {
 		if p := c.pod(ref); p != nil && p.Node != "" {
 			continue
 		}
-		one := &question{compiled: c}
+		one := c.blank()
 		if err := one.namedPod(Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}); err != nil {
 			return nil, err
 		}
-		one.claim = one.newClaim()
-		if len(q.gathered) == 0 || one.priority > q.priority {
-			q.priority = one.priority
+		one.SettleClaim()
+		if len(q.gathered) == 0 || one.Priority > q.Priority {
+			q.Priority = one.Priority
 		}
-		q.sides, q.members, q.gathered = one.sides, append(q.members, one.members[0]), append(q.gathered, one)
+		q.of(one.sides)
+		q.Members, q.gathered = append(q.Members, one.Members[0]), append(q.gathered, one)
 	}
 	return q, q.prepare()
 }
@@ -148,18 +149,18 @@ func (q *question) fitsAsItIs(r *Result) (bool, error) {
 	switch {
 	case q.gathered != nil:
 		return q.fitOneByOne(r), nil
-	case q.tree == nil:
-		fits := newPodSearch(q).fitsSomewhere()
-		q.putBack()
-		return fits, nil
+	case q.Tree == nil:
+		s := q.searchPod()
+		defer s.Close()
+		return s.FitsSomewhere(), nil
 	}
 	levels, err := q.levels()
 	if err != nil {
 		return false, err
 	}
-	s := newGangSearch(q)
+	s := q.searchGang()
 	for _, domains := range levels {
-		if s.fitsIn(domains) != nil {
+		if s.FitsIn(domains) != nil {
 			return true, nil
 		}
 	}
@@ -171,7 +172,7 @@ func (q *question) fitsAsItIs(r *Result) (bool, error) {
 func (q *question) fitOneByOne(r *Result) bool {
 	trial := q.fitTrial()
 	defer trial.UnplaceTo(0)
-	for i := range q.members {
+	for i := range q.Members {
 		m := domain.MemberID(i)
 		at := q.placeOf(r, m)
 		if at == cluster.NoNode || !trial.CanPlace(m, at).OK() {
@@ -196,10 +197,10 @@ func anyPlace(trial *domain.GangTrial, m domain.MemberID) cluster.NodeID {
 
 // placeOf is the node to which r nominates member m, or NoNode.
 func (q *question) placeOf(r *Result, m domain.MemberID) cluster.NodeID {
-	pod := q.members[m].Pod
+	pod := q.Members[m].Pod
 	for _, n := range r.Nominations {
 		if n.Pod == (PodRef{pod.Namespace, pod.Name}) {
-			return q.ix.NodeByName(n.Node)
+			return q.Index.NodeByName(n.Node)
 		}
 	}
 	return cluster.NoNode
@@ -209,54 +210,43 @@ func (q *question) placeOf(r *Result, m domain.MemberID) cluster.NodeID {
 // nominated to their node count if they are as important as all of them there.
 func (q *question) reviewTrial(r *Result) *domain.GangTrial {
 	if q.gathered == nil {
-		return q.gangTrial()
+		return q.GangTrial()
 	}
 	most := map[cluster.NodeID]int32{}
 	for m, one := range q.gathered {
 		at := q.placeOf(r, domain.MemberID(m))
-		if known, ok := most[at]; !ok || one.priority > known {
-			most[at] = one.priority
+		if known, ok := most[at]; !ok || one.Priority > known {
+			most[at] = one.Priority
 		}
 	}
-	return q.trialWith(func(p cluster.PodID) bool {
-		least, ok := most[q.ix.NominatedTo(p)]
-		return !ok || q.ix.Priority(p) >= least
+	return q.TrialWith(func(p cluster.PodID) bool {
+		least, ok := most[q.Index.NominatedTo(p)]
+		return !ok || q.Index.Priority(p) >= least
 	})
 }
 
 // fitTrial is a trial for whether the pods of a gathering fit as things are: whoever is as
 // important as one of them counts where he is nominated.
 func (q *question) fitTrial() *domain.GangTrial {
-	least := q.priority
+	least := q.Priority
 	for _, one := range q.gathered {
-		least = min(least, one.priority)
+		least = min(least, one.Priority)
 	}
-	return q.trialWith(func(p cluster.PodID) bool { return q.ix.Priority(p) >= least })
+	return q.TrialWith(func(p cluster.PodID) bool { return q.Index.Priority(p) >= least })
 }
 
 // keptFromAll says why unit u may not be evicted for whoever asks; the zero Kept: it may.
 func (q *question) keptFromAll(u victims.UnitID) victims.Kept {
 	if q.gathered == nil {
-		return q.kept(u, q.claim)
+		return q.Kept(u, q.Claim)
 	}
 	var why victims.Kept
 	for _, one := range q.gathered {
-		if why = q.kept(u, one.claim); why.OK() {
+		if why = q.Kept(u, one.Claim); why.OK() {
 			break
 		}
 	}
 	return why
-}
-
-// evictsNobody says why the preemptor may not evict anybody; empty if it may, or one of the
-// pods of a gathering.
-func (q *question) evictsNobody() (text string) {
-	for _, one := range q.gathered {
-		if text = one.unwilling(); text == "" {
-			return ""
-		}
-	}
-	return cmp.Or(text, q.barred(), q.unwilling())
 }
 
 // reviewPlain looks whether answer r of a preemptor without a queue can be carried out.

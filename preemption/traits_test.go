@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // What a road looks at is known for every field of the objects that it reads: columns
@@ -23,8 +24,8 @@ import (
 // Whoever adds a field says here which of these it is.
 const (
 	inColumns = "columns and keys"            // rooms, priorities, starts, static checks
-	isTrait   = "trait of the pod"            // traitsOf tells
-	ofUnits   = "trait of units or question"  // sides.traits or question.traits tells
+	isTrait   = "trait of the pod"            // ask.TraitsOfPod tells
+	ofUnits   = "trait of units or question"  // ask.TraitsOfUnits or Question.AllTraits tells
 	noSay     = "has no say in a lone answer" // names, and what only others read
 )
 
@@ -67,7 +68,7 @@ func TestTraitsOfAPodAreToldByItsFields(t *testing.T) {
 	for i := range typ.NumField() {
 		var pod cluster.Pod
 		fill(t, reflect.ValueOf(&pod).Elem().Field(i))
-		require.Equal(t, classified[typ][typ.Field(i).Name] == isTrait, traitsOf(&pod) != 0, "Pod.%s", typ.Field(i).Name)
+		require.Equal(t, classified[typ][typ.Field(i).Name] == isTrait, ask.TraitsOfPod(&pod) != 0, "Pod.%s", typ.Field(i).Name)
 	}
 }
 
@@ -110,12 +111,17 @@ func TestEveryOptionIsATrait(t *testing.T) {
 	for i := range typ.NumField() {
 		o := Options{Rules: Kubernetes137}
 		if typ.Field(i).Name == "Rules" {
-			require.True(t, atOnce.leads(o.traits(&generation{})))
+			require.True(t, ask.AtOnce.Leads(traitsOf(o)))
 			continue
 		}
 		fill(t, reflect.ValueOf(&o).Elem().Field(i))
-		require.False(t, atOnce.leads(o.traits(&generation{})), "Options.%s", typ.Field(i).Name)
+		require.False(t, ask.AtOnce.Leads(traitsOf(o)), "Options.%s", typ.Field(i).Name)
 	}
+}
+
+func traitsOf(o Options) ask.Traits {
+	s := o.settings(&generation{})
+	return o.traits(&s)
 }
 
 // TestRoadsNameBenchmarks: what a road is there for can be run.
@@ -135,7 +141,7 @@ func TestRoadsNameBenchmarks(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range roads {
-		require.True(t, known[r.benchmark], "%s: %s", r.name, r.benchmark)
+	for _, r := range ask.Roads {
+		require.True(t, known[r.Benchmark], "%s: %s", r.Name, r.Benchmark)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -67,25 +68,26 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 		}
 		return newQueueSearch(q, quota, queue).whyNot(target)
 	}
-	if q.tree != nil {
-		return newGangSearch(q).whyNot(target)
+	if q.Tree != nil {
+		return q.searchGang().whyNot(target)
 	}
-	why, err := newPodSearch(q).whyNot(target)
-	q.putBack()
+	s := q.searchPod()
+	why, err := s.whyNot(target)
+	s.Close()
 	return why, err
 }
 
 // whyNot answers about a node or a unit.
-func (s *podSearch) whyNot(target Target) (*Why, error) {
+func (s *podAnswer) whyNot(target Target) (*Why, error) {
 	n, u, err := s.find(target)
 	if err != nil {
 		return nil, err
 	}
-	s.each = true
+	s.Each = true
 	if n != cluster.NoNode {
-		return s.whyNotNode(s.run(), n), nil
+		return s.whyNotNode(s.tell(s.Run()), n), nil
 	}
-	return s.whyNotUnit(s.run(), u), nil
+	return s.whyNotUnit(s.tell(s.Run()), u), nil
 }
 
 // searching is a search for a gang, or for quota and a place.
@@ -114,7 +116,7 @@ func (q *question) whyNotOf(s searching, target Target) (*Why, error) {
 // find returns the node of target, or NoNode and its unit.
 func (q *question) find(target Target) (cluster.NodeID, victims.UnitID, error) {
 	if target.Node != "" {
-		n := q.ix.NodeByName(target.Node)
+		n := q.Index.NodeByName(target.Node)
 		if n == cluster.NoNode {
 			return n, 0, unknownTarget("Node", target.Node, "a node of the snapshot")
 		}
@@ -141,22 +143,22 @@ func unknownTarget(field, value, want string) error {
 
 // findUnit returns the unit of that namespace/name.
 func (q *question) findUnit(name string) (victims.UnitID, bool) {
-	for p := range q.ix.Pods() {
-		if u, ok := q.units.UnitOf(p); ok && q.unitName(u) == name {
+	for p := range q.Index.Pods() {
+		if u, ok := q.Units.UnitOf(p); ok && q.unitName(u) == name {
 			return u, true
 		}
 	}
-	for p := range q.ix.Pods() { // a pod of a unit of several
-		if pod := q.ix.Pod(p); key(pod.Namespace, pod.Name) == name {
-			return q.units.UnitOf(p)
+	for p := range q.Index.Pods() { // a pod of a unit of several
+		if pod := q.Index.Pod(p); key(pod.Namespace, pod.Name) == name {
+			return q.Units.UnitOf(p)
 		}
 	}
 	return 0, false
 }
 
 // whyNotNode tells why the answer r is not node n.
-func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
-	name := s.ix.Node(n).Name
+func (s *podAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
+	name := s.Index.Node(n).Name
 	switch {
 	case r.Domain == name:
 		return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
@@ -164,26 +166,26 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 		return &Why{Text: "nothing is evicted anywhere: " + r.Message}
 	}
 	const left = "it is not among the candidates that sampling left"
-	if r.Verdict != Fits && s.status[n].Check == notSampled { // where it fits, not all were looked at
+	if r.Verdict != Fits && s.Status[n].Check == ask.NotSampled { // where it fits, not all were looked at
 		return &Why{Text: left}
 	}
-	s.trial.Reset(n)
-	why := s.trial.Fits()
+	s.Trial.Reset(n)
+	why := s.Trial.Fits()
 	switch {
 	case r.Verdict == Fits && why.OK():
 		return &Why{Text: fmt.Sprintf("it fits on %s too, but %s comes first", name, r.Domain)}
 	case r.Verdict == Fits || why.Unresolvable:
 		return s.fails(n, why, "as things are")
 	}
-	s.unbounded = true
-	c, why := s.evaluate(n)
+	s.Unbounded = true
+	c, why := s.Evaluate(n)
 	if !why.OK() {
 		return s.fails(n, why, "even with every potential victim gone")
 	}
-	if order := s.compareScores(&c.score, &s.best.score); s.best.node == cluster.NoNode || order < 0 || order == 0 && n < s.best.node {
+	if order := s.CompareScores(&c.Score, &s.Best.Score); s.Best.Node == cluster.NoNode || order < 0 || order == 0 && n < s.Best.Node {
 		return &Why{Text: left}
 	}
-	mine, best := s.criteria(c.score), s.criteria(s.best.score)
+	mine, best := s.criteria(c.Score), s.criteria(s.Best.Score)
 	for i := range mine {
 		if mine[i].Value != best[i].Value {
 			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions on %s help, but %s: %d against %d on %s",
@@ -193,36 +195,36 @@ func (s *podSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	return &Why{Text: fmt.Sprintf("%s is as good as %s, whose name comes first", name, r.Domain)}
 }
 
-func (s *podSearch) fails(n cluster.NodeID, why domain.Reason, when string) *Why {
+func (s *podAnswer) fails(n cluster.NodeID, why domain.Reason, when string) *Why {
 	reason := s.reason(n, why)
 	text := fmt.Sprintf("it does not fit %s: %s", when, reason)
-	if why.Check == noVictims {
-		text = fmt.Sprintf("%s: %s", s.ix.Node(n).Name, s.rejection(why))
+	if why.Check == ask.NoVictims {
+		text = fmt.Sprintf("%s: %s", s.Index.Node(n).Name, s.rejection(why))
 	}
 	return &Why{Text: text, Reason: &reason}
 }
 
 // whyNotUnit tells why unit u is not among the victims of answer r.
-func (s *podSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
-	name, unit := s.unitName(u), s.units.Unit(u)
+func (s *podAnswer) whyNotUnit(r *Result, u victims.UnitID) *Why {
+	name, unit := s.unitName(u), s.Units.Unit(u)
 	if r.Verdict != Feasible && r.Verdict != Infeasible {
 		return &Why{Text: "nobody is a victim: " + r.Message}
 	}
-	if !s.may(u, s.claim) {
-		return s.whyKept(u, s.kept(u, s.claim))
+	if !s.May(u, s.Claim) {
+		return s.whyKept(u, s.Kept(u, s.Claim))
 	}
-	for _, v := range s.best.victims {
+	for _, v := range s.Best.Victims {
 		if v == u {
 			return &Why{Chosen: true, Text: name + " is a victim"}
 		}
 	}
 	for _, p := range unit.Pods {
-		n := s.ix.NodeOf(p)
+		n := s.Index.NodeOf(p)
 		if n == cluster.NoNode {
 			continue
 		}
-		if n == s.best.node {
-			return &Why{Text: fmt.Sprintf("%s may stay: the preemptor fits on %s with it", name, s.ix.Node(n).Name)}
+		if n == s.Best.Node {
+			return &Why{Text: fmt.Sprintf("%s may stay: the preemptor fits on %s with it", name, s.Index.Node(n).Name)}
 		}
 		return s.whyNotNode(r, n)
 	}

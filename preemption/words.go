@@ -10,61 +10,24 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/victims"
 )
 
 func (q *question) ref(p cluster.PodID) PodRef {
-	pod := q.ix.Pod(p)
+	pod := q.Index.Pod(p)
 	return PodRef{pod.Namespace, pod.Name}
-}
-
-// priced returns the units of list that cost something: what is left of a broken
-// gang does not where the options say so.
-func (q *question) priced(list []victims.UnitID) []victims.UnitID {
-	if !q.options.BrokenGroupsFree {
-		return list
-	}
-	return slices.DeleteFunc(slices.Clone(list), q.broken)
-}
-
-// broken reports whether unit u is of gangs that run below their minCount.
-func (q *question) broken(u victims.UnitID) bool {
-	for _, p := range q.units.Unit(u).Pods {
-		if g := q.ix.GroupOf(p); g == cluster.NoGroup || !q.brokenGang(g) {
-			return false
-		}
-	}
-	return true
-}
-
-// brokenGang reports whether pod group g runs below its minCount.
-func (q *question) brokenGang(g cluster.GroupID) bool {
-	if q.brokenGangs == nil {
-		q.brokenGangs = make([]int8, q.ix.NumGroups())
-	}
-	if q.brokenGangs[g] == 0 {
-		group, running := q.ix.Group(g), 0
-		for _, member := range group.Pods {
-			if q.ix.Pod(member).Node != "" {
-				running++
-			}
-		}
-		q.brokenGangs[g] = -1
-		if group.PodGroup.MinCount != nil && running < int(*group.PodGroup.MinCount) {
-			q.brokenGangs[g] = 1
-		}
-	}
-	return q.brokenGangs[g] > 0
 }
 
 // freeSteps tells which units of list cost nothing, as their gangs are broken.
 func (q *question) freeSteps(list []victims.UnitID) []Step {
 	var steps []Step
-	if !q.options.BrokenGroupsFree {
+	if !q.BrokenFree {
 		return nil
 	}
-	for _, u := range q.units.Sorted(list) {
-		if q.broken(u) {
+	for _, u := range q.Units.Sorted(list) {
+		if q.Broken(u) {
 			name := q.unitName(u)
 			steps = append(steps, Step{Action: ActionFree, Unit: name, Text: "free " + name + ": its gang runs below its minCount"})
 		}
@@ -81,21 +44,21 @@ type attempt struct {
 // victim spells out unit u, of which those pods go. They are written to the start of room if that is
 // large enough.
 func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n cluster.NodeID, room []VictimPod) Victim {
-	unit := q.units.Unit(u)
-	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.priceOf(u, pods), Violates: a.violates, Reason: q.reason(n, a.why)}
+	unit := q.Units.Unit(u)
+	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.PriceOf(u, pods), Violates: a.violates, Reason: q.reason(n, a.why)}
 	if unit.Group != cluster.NoGroup {
-		g := q.ix.Group(unit.Group)
+		g := q.Index.Group(unit.Group)
 		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
 	} else {
-		pod := q.ix.Pod(unit.Pods[0])
+		pod := q.Index.Pod(unit.Pods[0])
 		v.Namespace, v.Name = pod.Namespace, pod.Name
 	}
 	v.Surplus = len(pods) < len(unit.Pods)
 	v.Pods = slices.Grow(room[:0:len(room)], len(pods))
 	for _, p := range pods {
-		pod := q.ix.Pod(p)
-		v.Pods = append(v.Pods, VictimPod{q.ref(p), pod.Node, q.ix.Priority(p), pod.Started})
-		for _, b := range q.budgets.Of(p) {
+		pod := q.Index.Pod(p)
+		v.Pods = append(v.Pods, VictimPod{q.ref(p), pod.Node, q.Index.Priority(p), pod.Started})
+		for _, b := range q.Budgets.Of(p) {
 			v.Budgets = append(v.Budgets, q.budgetName(b))
 		}
 	}
@@ -108,10 +71,10 @@ func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n c
 // budgetName is the namespace and name of budget b.
 func (q *question) budgetName(b cluster.BudgetID) string {
 	if q.budgetNames == nil {
-		q.budgetNames = make([]string, q.ix.NumBudgets())
+		q.budgetNames = make([]string, q.Index.NumBudgets())
 	}
 	if q.budgetNames[b] == "" {
-		q.budgetNames[b] = q.ix.Budget(b).Namespace + "/" + q.ix.Budget(b).Name
+		q.budgetNames[b] = q.Index.Budget(b).Namespace + "/" + q.Index.Budget(b).Name
 	}
 	return q.budgetNames[b]
 }
@@ -119,33 +82,48 @@ func (q *question) budgetName(b cluster.BudgetID) string {
 // reason puts into words why the preemptor does not fit on node n, or with NoNode
 // in a domain of several.
 func (q *question) reason(n cluster.NodeID, why domain.Reason) Reason {
-	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail, Unresolvable: why.Unresolvable}
-	if n != cluster.NoNode {
-		r.Node = q.ix.Node(n).Name
-		r.Detail = q.members[0].Describe(q.ix, n, why).Detail
-	}
-	if why.Check == domain.CheckResource {
+	r := Reason{Check: why.Check, Missing: why.Missing, Detail: q.detail(why), Unresolvable: why.Unresolvable}
+	switch why.Check {
+	case domain.CheckResource:
 		r.Resource = q.resourceName(why)
+	case ask.OverBudget, ask.OverLimit:
+		r.Missing = 0
+	}
+	if n != cluster.NoNode {
+		why.Detail = r.Detail
+		r.Node, r.Detail = q.Index.Node(n).Name, q.Members[0].Describe(q.Index, n, why).Detail
 	}
 	return r
+}
+
+// detail is the detail of a reason in words.
+func (q *question) detail(why domain.Reason) string {
+	switch why.Check {
+	case ask.OverBudget, ask.OverLimit:
+		text := ""
+		if b, ok := ask.BoundOf(why); ok {
+			text = q.boundName(b)
+		}
+		if why.Detail == ask.NotProved {
+			text += " (not found, not proved)"
+		}
+		return text
+	case ask.NoPlacement:
+		switch why.Detail {
+		case gang.Strays:
+			return q.stray(q.givenAt)
+		case gang.TooFew:
+			return "the placement given has too few members"
+		}
+	}
+	return why.Detail
 }
 
 func (q *question) resourceName(why domain.Reason) string {
 	if why.Resource == domain.NoResource {
 		return why.Detail
 	}
-	return q.ix.Resource(why.Resource)
-}
-
-// countRejections counts domains by why preemption does not help there.
-func (q *question) countRejections(whys []domain.Reason) []Rejection {
-	alike := map[domain.Reason]int{} // put into words once, however many nodes
-	for _, why := range whys {
-		if !why.OK() {
-			alike[domain.Reason{Check: why.Check, Resource: why.Resource, Detail: why.Detail}]++
-		}
-	}
-	return q.sayRejections(alike)
+	return q.Index.Resource(why.Resource)
 }
 
 // sayRejections puts rejections, counted by what is alike, into words.
@@ -169,14 +147,14 @@ func (q *question) rejection(why domain.Reason) string {
 	switch {
 	case why.Check == domain.CheckResource:
 		return "not enough " + q.resourceName(why)
-	case why.Check == noPlacement && why.Detail != "":
-		return why.Detail
-	case why.Check == overBudget || why.Check == overLimit:
-		return fmt.Sprintf("%s %s stands in the way", why.Check, why.Detail)
-	case why.Check == noVictims && why.Detail == allKept:
+	case why.Check == ask.NoPlacement && why.Detail != "":
+		return q.detail(why)
+	case why.Check == ask.OverBudget || why.Check == ask.OverLimit:
+		return fmt.Sprintf("%s %s stands in the way", why.Check, q.detail(why))
+	case why.Check == ask.NoVictims && why.Detail == ask.AllKept:
 		return "guards keep everybody who could be evicted"
-	case why.Check == noVictims:
-		return fmt.Sprintf("nobody below priority %d to evict", q.priority)
+	case why.Check == ask.NoVictims:
+		return fmt.Sprintf("nobody below priority %d to evict", q.Priority)
 	}
 	return string(why.Check)
 }
@@ -269,12 +247,12 @@ func (q *question) scoreText(score victims.Score) string {
 
 // unitName is the namespace and name of the pod or group that goes as a whole.
 func (q *question) unitName(u victims.UnitID) string {
-	unit := q.units.Unit(u)
+	unit := q.Units.Unit(u)
 	if unit.Group != cluster.NoGroup {
-		g := q.ix.Group(unit.Group)
+		g := q.Index.Group(unit.Group)
 		return key(g.Namespace, g.Name)
 	}
-	pod := q.ix.Pod(unit.Pods[0])
+	pod := q.Index.Pod(unit.Pods[0])
 	return key(pod.Namespace, pod.Name)
 }
 

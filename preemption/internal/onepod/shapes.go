@@ -1,4 +1,4 @@
-package preemption
+package onepod
 
 import (
 	"encoding/binary"
@@ -10,10 +10,10 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
-// shapes remembers how the nodes stand for the shapes of pods that are asked about
+// Shapes remembers how the nodes stand for the shapes of pods that are asked about
 // again and again: what a question reads of a pod where nothing but resources and
-// budgets decides.
-type shapes struct {
+// budgets decides. The zero value knows none. Safe for concurrent use, but for Reset.
+type Shapes struct {
 	mu    sync.Mutex
 	shape map[string]*shape
 	order []string // the keys, the longest known first
@@ -47,7 +47,7 @@ const (
 
 // of returns a shape, and whether it is warm and may have a standing: once questions have
 // looked at as many nodes as there are, since a standing costs more than that.
-func (s *shapes) of(key []byte, nodes int) (known *shape, warm bool) {
+func (s *Shapes) of(key []byte, nodes int) (known *shape, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known = s.shape[string(key)]
@@ -65,13 +65,13 @@ func (s *shapes) of(key []byte, nodes int) (known *shape, warm bool) {
 }
 
 // looked notes that a question has looked at some nodes.
-func (s *shapes) looked(known *shape, nodes int) {
+func (s *Shapes) looked(known *shape, nodes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known.looked += nodes
 }
 
-func (s *shapes) add(key string) *shape {
+func (s *Shapes) add(key string) *shape {
 	if s.shape == nil {
 		s.shape = map[string]*shape{}
 	}
@@ -87,9 +87,9 @@ func (s *shapes) add(key string) *shape {
 // mostInherited is how many shapes a fork begins with.
 const mostInherited = 16
 
-// inherit takes the youngest shapes of of, which is forked. Questions may ask it
+// Inherit takes the youngest shapes of of, which is forked. Questions may ask it
 // meanwhile.
-func (s *shapes) inherit(of *shapes) {
+func (s *Shapes) Inherit(of *Shapes) {
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	var list []string // the youngest first
@@ -112,7 +112,7 @@ func (s *shapes) inherit(of *shapes) {
 }
 
 // forget forgets the i-th shape in order.
-func (s *shapes) forget(i int) {
+func (s *Shapes) forget(i int) {
 	key := s.order[i]
 	if s.shape[key].warm {
 		s.warm--
@@ -121,8 +121,8 @@ func (s *shapes) forget(i int) {
 	s.order = slices.Delete(s.order, i, i+1)
 }
 
-// reset forgets everything.
-func (s *shapes) reset() { s.shape, s.order, s.warm = nil, nil, 0 }
+// Reset forgets everything.
+func (s *Shapes) Reset() { s.shape, s.order, s.warm = nil, nil, 0 }
 
 // shapeKey appends to dst what a search by columns reads of a pod; ok is false if it
 // reads more than fits a key.

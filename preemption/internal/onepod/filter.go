@@ -1,4 +1,4 @@
-package preemption
+package onepod
 
 import (
 	"sync"
@@ -9,49 +9,49 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// filter looks for a node where the pod fits as things are: the nominated one
+// Filter looks for a node where the pod fits as things are: the nominated one
 // first, then in order of name. It notes why the others do not fit.
-func (s *podSearch) filter() cluster.NodeID {
+func (s *Search) Filter() cluster.NodeID {
 	s.needStatus()
-	if n := s.nominated(); n != cluster.NoNode {
-		s.trial.Reset(n)
-		if s.trial.Fits().OK() {
+	if n := s.Nominated(); n != cluster.NoNode {
+		s.Trial.Reset(n)
+		if s.Trial.Fits().OK() {
 			return n
 		}
 	}
-	if s.sweep != nil && len(s.states) == 0 { // too cheap to share
-		return s.fitting(chunk{0, cluster.NodeID(s.ix.NumNodes())})
+	if s.Sweeps() && len(s.q.States) == 0 { // too cheap to share
+		return s.fitting(chunk{0, cluster.NodeID(s.q.Index.NumNodes())})
 	}
 	return s.filterAll()
 }
 
 // filterAll is fitting for all nodes, by a crew. Nodes after the first where the pod
 // fits are not counted, whoever has looked at them.
-func (s *podSearch) filterAll() cluster.NodeID {
+func (s *Search) filterAll() cluster.NodeID {
 	type part struct {
 		fits   cluster.NodeID
 		checks int
 	}
-	crew, chunks := s.recruit(), s.chunks()
+	crew, chunks := s.recruit(), chunks(s.q)
 	parts := make([]part, len(chunks))
 	var end atomic.Int64 // the first chunk that need not be looked at
 	end.Store(int64(len(parts)))
-	looks := s.checks()
+	looks := s.Checks()
 	ranges.Take(len(chunks), len(crew), func(i, k int) {
 		if int64(k) >= end.Load() {
 			return
 		}
 		w := crew[i]
-		before := w.checks()
+		before := w.Checks()
 		parts[k].fits = w.fitting(chunks[k])
-		if parts[k].checks = w.checks() - before; parts[k].fits == cluster.NoNode {
+		if parts[k].checks = w.Checks() - before; parts[k].fits == cluster.NoNode {
 			return
 		}
 		for old := end.Load(); int64(k) < old && !end.CompareAndSwap(old, int64(k)+1); old = end.Load() {
 		}
 	})
 	for _, w := range crew {
-		w.looks, w.trial.Checks = 0, 0
+		w.looks, w.Trial.Checks = 0, 0
 	}
 	s.looks = looks
 	for _, p := range parts[:end.Load()] {
@@ -63,9 +63,9 @@ func (s *podSearch) filterAll() cluster.NodeID {
 }
 
 // fitting returns the first of some nodes where the pod fits as things are, or NoNode.
-func (s *podSearch) fitting(nodes chunk) cluster.NodeID {
+func (s *Search) fitting(nodes chunk) cluster.NodeID {
 	for n := nodes.from; n < nodes.to; n++ {
-		if s.status[n] = s.look(n); s.status[n].OK() {
+		if s.Status[n] = s.look(n); s.Status[n].OK() {
 			return n
 		}
 	}
@@ -76,33 +76,33 @@ func (s *podSearch) fitting(nodes chunk) cluster.NodeID {
 var statuses sync.Pool
 
 // needStatus makes room for the status of each node.
-func (s *podSearch) needStatus() {
-	t := s.borrowed
+func (s *Search) needStatus() {
+	t := s.Tools
 	if t.status == nil {
 		t.status, _ = statuses.Get().(*[]domain.Reason)
 	}
-	if nodes := s.ix.NumNodes(); t.status == nil || cap(*t.status) < nodes {
+	if nodes := s.q.Index.NumNodes(); t.status == nil || cap(*t.status) < nodes {
 		column := make([]domain.Reason, nodes)
 		t.status = &column
 	}
-	s.status = (*t.status)[:s.ix.NumNodes()]
+	s.Status = (*t.status)[:s.q.Index.NumNodes()]
 }
 
 // look says whether the pod fits on node n as things are.
-func (s *podSearch) look(n cluster.NodeID) domain.Reason {
-	if s.sweep == nil || len(s.ix.Nominees(n)) > 0 {
-		s.trial.Reset(n)
-		return s.trial.Fits()
+func (s *Search) look(n cluster.NodeID) domain.Reason {
+	if !s.Sweeps() || len(s.q.Index.Nominees(n)) > 0 {
+		s.Trial.Reset(n)
+		return s.Trial.Fits()
 	}
-	if !s.ix.Open(n) || !s.member.Anywhere() {
-		if why := s.member.Static(s.ix.Node(n)); !why.OK() {
+	if !s.q.Index.Open(n) || !s.Member.Anywhere() {
+		if why := s.Member.Static(s.q.Index.Node(n)); !why.OK() {
 			return why
 		}
 	}
 	s.looks++
-	if why := s.member.Resources(s.ix.Free(n), s.ix.Allocatable(n)); !why.OK() || len(s.states) == 0 {
+	if why := s.Member.Resources(s.q.Index.Free(n), s.q.Index.Allocatable(n)); !why.OK() || len(s.q.States) == 0 {
 		return why
 	}
-	s.trial.Settle(n)
-	return s.trial.Constrained()
+	s.Trial.Settle(n)
+	return s.Trial.Constrained()
 }

@@ -1,4 +1,4 @@
-package preemption
+package gang
 
 import (
 	"slices"
@@ -14,22 +14,22 @@ const seatAllWays = 10_000
 // some of these may stand in the way of more.
 func (a *attemptAt) seatAll(placer domain.Placer) {
 	switch {
-	case a.rules.members == MinCount, a.options.Hooks != nil && a.options.Hooks.Placer != nil:
+	case a.q.Fewest, a.q.OwnPlacer:
 		return
-	case len(a.trial.Placed()) == len(a.members), a.trial.Interchangeable():
+	case len(a.Trial.Placed()) == len(a.q.Members), a.Trial.Interchangeable():
 		return
 	}
-	first := a.trial.Assignments()
+	first := a.Trial.Assignments()
 	if a.fullest == nil {
-		a.trial.UnplaceTo(0)
+		a.Trial.UnplaceTo(0)
 		a.fullest = a.findFullest()
 	}
-	a.trial.UnplaceTo(0)
+	a.Trial.UnplaceTo(0)
 	if len(a.fullest) <= len(first) {
-		a.trial.PlaceAll(first)
+		a.Trial.PlaceAll(first)
 	} else if !a.placeThese(placer) {
-		a.trial.UnplaceTo(0)
-		a.trial.PlaceAll(a.fullest)
+		a.Trial.UnplaceTo(0)
+		a.Trial.PlaceAll(a.fullest)
 	}
 	a.seater.Adopt(a.domain)
 }
@@ -38,11 +38,11 @@ func (a *attemptAt) seatAll(placer domain.Placer) {
 // otherwise at the one that takes small members first. Nobody is placed.
 func (a *attemptAt) findFullest() []domain.Assignment {
 	best := []domain.Assignment{}
-	if a.place(a.domain, domain.Pack{SmallFirst: true}, nil, false) {
-		best = a.trial.Assignments()
+	if a.Place(a.domain, domain.Pack{SmallFirst: true}, nil, false) {
+		best = a.Trial.Assignments()
 	}
-	a.trial.UnplaceTo(0)
-	if len(best) == len(a.members) {
+	a.Trial.UnplaceTo(0)
+	if len(best) == len(a.q.Members) {
 		return best
 	}
 	e := a.newEvery()
@@ -50,8 +50,8 @@ func (a *attemptAt) findFullest() []domain.Assignment {
 		return best
 	}
 	e.walk(0, 0, 0, func() {
-		if len(e.trial.Placed()) > len(best) && e.seater.Suffices() {
-			best = e.trial.Assignments()
+		if len(e.Trial.Placed()) > len(best) && e.seater.Suffices() {
+			best = e.Trial.Assignments()
 		}
 	})
 	return best
@@ -69,5 +69,5 @@ func (a *attemptAt) placeThese(placer domain.Placer) bool {
 		offers = prices
 	}
 	slices.Sort(members)
-	return placer.Place(a.trial, a.domain, offers, members, len(members)) == len(members) && a.seater.Suffices()
+	return placer.Place(a.Trial, a.domain, offers, members, len(members)) == len(members) && a.seater.Suffices()
 }

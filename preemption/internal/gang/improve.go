@@ -1,4 +1,4 @@
-package preemption
+package gang
 
 import (
 	"math"
@@ -8,10 +8,6 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/counting"
 )
-
-// searchChecks is how many feasibility checks one question may spend on placements
-// beyond those that the placers find. Steps, not seconds: the same answer everywhere.
-const searchChecks = 50_000
 
 // improve looks for placements that disrupt less than the best so far: at every
 // placement where they are few, otherwise at those that a few moves away from the
@@ -23,7 +19,7 @@ func (a *attemptAt) improve() {
 	if !a.searches() {
 		return
 	}
-	budget := a.compiled.searchChecks / a.shares
+	budget := a.q.Checks / a.shares
 	e := a.newEvery()
 	if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
 		e.run()
@@ -34,13 +30,7 @@ func (a *attemptAt) improve() {
 
 // searches reports whether placements beyond those of the placers are looked at.
 func (a *attemptAt) searches() bool {
-	switch {
-	case a.rules.mobile, a.rules.lowest, a.tree.PartsHaveTopology():
-		return false
-	case a.options.Hooks != nil && a.options.Hooks.Placer != nil:
-		return false
-	}
-	return a.options.Placement == "" || a.options.Placement == PlaceLeastDisruption
+	return a.q.Improves && !a.q.Mobile && !a.q.Lowest && !a.q.Tree.PartsHaveTopology()
 }
 
 // every is the walk over all placements in a domain. Members that nothing tells
@@ -55,13 +45,13 @@ type every struct {
 func (a *attemptAt) newEvery() *every {
 	e := &every{attemptAt: a}
 	if a.top != nil {
-		e.most = len(a.top.places)
+		e.most = len(a.top.Places)
 	}
-	e.optional = e.most < len(a.members) || a.rules.members == MinCount
-	for _, leaf := range a.tree.Leaves() {
+	e.optional = e.most < len(a.q.Members) || a.q.Fewest
+	for _, leaf := range a.q.Tree.Leaves() {
 		first := len(e.classes)
 		for _, m := range leaf.Members {
-			i := slices.IndexFunc(e.classes[first:], func(class []domain.MemberID) bool { return a.trial.Alike(class[0], m) })
+			i := slices.IndexFunc(e.classes[first:], func(class []domain.MemberID) bool { return a.Trial.Alike(class[0], m) })
 			if i < 0 {
 				e.classes = append(e.classes, []domain.MemberID{m})
 			} else {
@@ -110,11 +100,11 @@ func (e *every) waysOf(class []domain.MemberID, limit int) int {
 
 // room is how many members like m could go to node n, at most most.
 func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
-	if !e.trial.CanPlace(m, n).OK() {
+	if !e.Trial.CanPlace(m, n).OK() {
 		return 0
 	}
-	free, room := e.trial.Free(n), most
-	for r, v := range e.trial.Member(m).Request() {
+	free, room := e.Trial.Free(n), most
+	for r, v := range e.Trial.Member(m).Request() {
 		if v > 0 {
 			room = int(min(int64(room), max(free[r], 0)/v))
 		}
@@ -124,29 +114,29 @@ func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
 
 // run evaluates every placement that seats most.
 func (e *every) run() {
-	if e.optional && e.rules.members != MinCount {
+	if e.optional && !e.q.Fewest {
 		e.walk(0, 0, 0, func() {
-			if n := len(e.trial.Placed()); n > e.most && e.seater.Suffices() {
+			if n := len(e.Trial.Placed()); n > e.most && e.seater.Suffices() {
 				e.most = n
 			}
 		})
 	}
 	e.walk(0, 0, 0, func() {
-		if e.rules.members == MinCount {
+		if e.q.Fewest {
 			if !e.barelySuffices() {
 				return
 			}
-		} else if len(e.trial.Placed()) != e.most || !e.seater.Suffices() {
+		} else if len(e.Trial.Placed()) != e.most || !e.seater.Suffices() {
 			return
 		}
 		if e.dearer() {
 			return
 		}
-		list := e.trial.Assignments()
+		list := e.Trial.Assignments()
 		e.giveBack(nil)
-		e.trial.PlaceAll(list)
+		e.Trial.PlaceAll(list)
 	})
-	e.trial.UnplaceTo(0)
+	e.Trial.UnplaceTo(0)
 }
 
 // walk places the members from number k of class i on in every way and calls visit
@@ -161,10 +151,10 @@ func (e *every) walk(i, k, from int, visit func()) {
 	}
 	m := e.classes[i][k]
 	for at := from; at < len(e.domain.Nodes); at++ {
-		if n := e.domain.Nodes[at]; e.trial.CanPlace(m, n).OK() {
-			e.trial.Place(m, n)
+		if n := e.domain.Nodes[at]; e.Trial.CanPlace(m, n).OK() {
+			e.Trial.Place(m, n)
 			e.walk(i, k+1, at, visit)
-			e.trial.Unplace()
+			e.Trial.Unplace()
 		}
 	}
 	if e.optional {
@@ -174,7 +164,7 @@ func (e *every) walk(i, k, from int, visit func()) {
 
 // barelySuffices reports whether they are, and no pod group has more than it needs.
 func (a *attemptAt) barelySuffices() bool {
-	for _, leaf := range a.tree.Leaves() {
+	for _, leaf := range a.q.Tree.Leaves() {
 		if n := a.seater.SeatedOf(leaf); n != 0 && n > max(1, leaf.Need()) {
 			return false
 		}
@@ -214,7 +204,7 @@ func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
 	}
 	var list []offer
 	for _, n := range a.domain.Nodes {
-		if a.trial.CanPlace(m, n).OK() {
+		if a.Trial.CanPlace(m, n).OK() {
 			list = append(list, offer{offers.Price(m, n), n})
 		}
 	}
@@ -228,10 +218,10 @@ func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
 
 // moveClass tries the moves of members that are alike, and stops at the first that
 // helps.
-func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *plan) bool {
-	on := map[cluster.NodeID][]int{} // positions in from.places
+func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *Plan) bool {
+	on := map[cluster.NodeID][]int{} // positions in from.Places
 	var order []cluster.NodeID
-	for i, p := range from.places {
+	for i, p := range from.Places {
 		if slices.Contains(class, p.Member) {
 			if on[p.Node] == nil {
 				order = append(order, p.Node)
@@ -259,8 +249,8 @@ func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, f
 
 // tryMove evaluates the plan from with some of its members on another node, and
 // reports whether that is better.
-func (a *attemptAt) tryMove(from *plan, moved []int, to cluster.NodeID) bool {
-	list := slices.Clone(from.places)
+func (a *attemptAt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
+	list := slices.Clone(from.Places)
 	for _, i := range moved {
 		list[i].Node = to
 	}
@@ -269,11 +259,11 @@ func (a *attemptAt) tryMove(from *plan, moved []int, to cluster.NodeID) bool {
 		return false
 	}
 	if a.dearer() {
-		a.trial.UnplaceTo(0)
+		a.Trial.UnplaceTo(0)
 		return false
 	}
-	before := a.trial.Checks
+	before := a.Trial.Checks
 	a.giveBack(nil)
-	a.effort -= a.trial.Checks - before
+	a.effort -= a.Trial.Checks - before
 	return a.top != from
 }

@@ -1,10 +1,10 @@
-package preemption
+package gang
 
 import (
-	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -13,78 +13,65 @@ import (
 // members were placed first: out, the greedy ones, do not or may not be. Without
 // any, everybody may be in any place.
 func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
-	a.over = a.overruns(out.Victims, a.runner.Parts())
-	if len(a.over) == 0 && !a.options.Cost.Objective {
+	a.over = a.q.Overruns(out.Victims, a.Runner.Parts())
+	if len(a.over) == 0 && !a.q.Cheapest {
 		return out, domain.Reason{}
 	}
 	a.greedy = slices.Clone(out.Victims)
-	a.trial.Mobile = false
-	a.trial.UnplaceTo(0)
+	a.Trial.Mobile = false
+	a.Trial.UnplaceTo(0)
 	all := append(units(violating), rest...)
 	for _, u := range all {
 		if !a.out(u) {
-			a.runner.Remove(a.trial, u)
+			a.Runner.Remove(a.Trial, u)
 		}
 	}
-	a.trial.PlaceAll(first)
-	a.trial.Settle()
-	if a.options.Explain {
+	a.Trial.PlaceAll(first)
+	a.Trial.Settle()
+	if a.q.Trace {
 		a.steps = nil
-		if !a.rules.mobile || a.given != nil {
+		if !a.q.Mobile || a.q.Given != nil {
 			a.notePlaces()
 		}
 	}
-	a.stats.Searched++
-	w := a.within(all, a.runner)
-	w.Steps = min(w.Steps, stepsLeft(w.Steps, a.runner.Decided-a.decided))
-	out, proof := a.runner.GiveBackWithin(a.trial, violating, rest, w)
+	a.Stats.Searched++
+	w := a.q.Within(all, a.Runner)
+	w.Steps = min(w.Steps, ask.StepsLeft(w.Steps, a.Runner.Decided-a.decided))
+	out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
 	switch proof {
 	case reprieve.Found:
 		return out, domain.Reason{}
 	case reprieve.FoundSome:
-		a.proved = false
+		a.Proved = false
 		return out, domain.Reason{}
 	}
-	return out, beyond(a.over, proof)
-}
-
-// domainSearches is for how many whole searches there are steps in one domain, however
-// many placements are tried there; and to find out what would help.
-const domainSearches = 5
-
-// stepsLeft is how many steps are left of domainSearches searches, where one may take
-// most and so many were taken.
-func stepsLeft(most, taken int) int {
-	if most > math.MaxInt/domainSearches {
-		return most
-	}
-	return max(domainSearches*most-taken, 0)
+	return out, ask.Beyond(a.over, proof)
 }
 
 // leaveStuck puts units back whose eviction alone would go beyond a bound: they are
 // no potential victims. It returns what they go beyond.
-func (a *attemptAt) leaveStuck() []Relaxation {
-	if a.hard == nil && a.limits == nil {
+func (a *attemptAt) leaveStuck() []ask.Excess {
+	if a.q.Hard == nil && a.q.Limits == nil {
 		return nil
 	}
-	var over []Relaxation
+	var over []ask.Excess
 	a.potential = slices.DeleteFunc(slices.Clone(a.potential), func(u victims.UnitID) bool {
-		list := a.overruns([]victims.UnitID{u}, nil)
-		if len(list) == 0 || a.units.Unit(u).Elastic {
+		list := a.q.Overruns([]victims.UnitID{u}, nil)
+		if len(list) == 0 || a.q.Units.Unit(u).Elastic {
 			return false
 		}
 		over = append(over, list...)
 		a.keep(u)
 		return true
 	})
-	a.trial.Settle()
+	a.Trial.Settle()
 	return over
 }
 
 // keep puts unit u back for good.
 func (a *attemptAt) keep(u victims.UnitID) {
 	a.inside[u] = false
-	a.runner.Return(a.trial, u)
+	a.Runner.Return(a.Trial, u)
 }
 
 // repairs is how often other places are looked for.
@@ -95,18 +82,18 @@ const repairs = 16
 // otherwise again and again without the units that went too far, and with fewer
 // members.
 func (a *attemptAt) repair() {
-	budget := a.compiled.searchChecks / a.shares
-	if placed := !a.rules.mobile && !a.rules.lowest; placed { // and stays where it is
+	budget := a.q.Checks / a.shares
+	if placed := !a.q.Mobile && !a.q.Lowest; placed { // and stays where it is
 		e := a.newEvery()
 		if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
-			a.proved = a.proved && a.monotone()
+			a.Proved = a.Proved && a.q.Monotone()
 			e.runBounded()
 			return
 		}
 	}
-	a.proved = false
+	a.Proved = false
 	for range repairs {
-		if !a.keepGreedy() || !a.placeAgain(a.rules.members == MinCount) && !a.placeAgain(true) {
+		if !a.keepGreedy() || !a.placeAgain(a.q.Fewest) && !a.placeAgain(true) {
 			return
 		}
 		if a.top != nil {
@@ -119,12 +106,12 @@ func (a *attemptAt) repair() {
 // a placement.
 func (a *attemptAt) placeAgain(fewest bool) bool {
 	placed := false
-	for _, placer := range a.placers() {
-		if a.place(a.domain, placer, a.prices(placer), fewest) {
+	for _, placer := range a.q.Placers {
+		if a.Place(a.domain, placer, a.prices(placer), fewest) {
 			placed = true
 			a.giveBack(placer)
 		}
-		a.trial.UnplaceTo(0)
+		a.Trial.UnplaceTo(0)
 	}
 	return placed
 }
@@ -132,14 +119,14 @@ func (a *attemptAt) placeAgain(fewest bool) bool {
 // keepGreedy keeps the most important of the units that the latest placement would
 // evict and that go beyond a bound. It reports whether there is one.
 func (a *attemptAt) keepGreedy() bool {
-	for _, b := range a.bounds(a.greedy) {
-		if !slices.ContainsFunc(a.over, func(r Relaxation) bool { return r.Kind == b.kind && r.Name == b.name }) {
+	for _, b := range a.q.Bounds(a.greedy) {
+		if !slices.ContainsFunc(a.over, func(r ask.Excess) bool { return r.Same(b) }) {
 			continue
 		}
-		for _, u := range a.units.Sorted(a.greedy) {
-			if a.weight(b, u) > 0 && a.inside[u] {
+		for _, u := range a.q.Units.Sorted(a.greedy) {
+			if a.q.Weight(b, u) > 0 && a.inside[u] {
 				a.keep(u)
-				a.trial.Settle()
+				a.Trial.Settle()
 				a.potential = slices.DeleteFunc(a.potential, func(v victims.UnitID) bool { return v == u })
 				return true
 			}
@@ -152,24 +139,23 @@ func (a *attemptAt) keepGreedy() bool {
 // have victims within the bounds.
 func (e *every) runBounded() {
 	e.optional = true
-	for e.most = len(e.members); e.most > 0 && e.top == nil; e.most-- {
+	for e.most = len(e.q.Members); e.most > 0 && e.top == nil; e.most-- {
 		e.walk(0, 0, 0, func() {
-			if len(e.trial.Placed()) != e.most || !e.seater.Suffices() {
+			if len(e.Trial.Placed()) != e.most || !e.seater.Suffices() {
 				return
 			}
-			list := e.trial.Assignments()
+			list := e.Trial.Assignments()
 			e.giveBack(nil)
 			if !e.refuse.OK() && e.exhausted() {
-				e.proved = false
+				e.Proved = false
 			}
-			e.trial.PlaceAll(list)
+			e.Trial.PlaceAll(list)
 		})
 	}
-	e.trial.UnplaceTo(0)
+	e.Trial.UnplaceTo(0)
 }
 
 // exhausted reports whether the latest refusal is not proved.
 func (a *attemptAt) exhausted() bool {
-	text := a.refuse.Detail
-	return len(text) >= len(notProved) && text[len(text)-len(notProved):] == notProved
+	return a.refuse.Detail == ask.NotProved
 }

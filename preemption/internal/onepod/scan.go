@@ -1,4 +1,4 @@
-package preemption
+package onepod
 
 import (
 	"maps"
@@ -7,46 +7,43 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // scans reports whether all nodes are looked at at once, by columns.
-func (s *podSearch) scans() bool { return byScan.leads(s.traits) && !s.each && !s.unbounded }
+func (s *Search) scans() bool { return ask.ByScan.Leads(s.traits) && !s.Each && !s.Unbounded }
 
 // scanAll is the whole road by columns. Nodes of which these don't tell everything
 // are looked at one by one, as in exhaust.
-func (s *podSearch) scanAll() *Result {
+func (s *Search) scanAll() Plan {
 	n, warm := s.scanFits()
 	if n != cluster.NoNode {
-		return s.fits(n)
+		return Plan{Verdict: ask.Fits, Node: n}
 	}
-	nominated := s.nominated()
+	nominated := s.Nominated()
 	if nominated != cluster.NoNode {
-		s.status[nominated] = s.look(nominated)
+		s.Status[nominated] = s.look(nominated)
 	}
-	if r := s.refuse(); r != nil {
-		return r
+	if p, refused := s.refuse(); refused {
+		return p
 	}
 	if !warm {
-		s.stood, _ = s.scan.Pick(s.priority)
+		s.stood, _ = s.scan.Pick(s.q.Priority)
 	}
 	s.pick()
-	s.trial.Restore()
-	if s.best.node == cluster.NoNode {
-		return s.infeasible()
-	}
-	return s.feasible()
+	return s.end()
 }
 
 // scanFits is filter by columns; warm says that the standing of the pod's shape told.
-func (s *podSearch) scanFits() (n cluster.NodeID, warm bool) {
-	nominated := s.nominated()
-	if nominated != cluster.NoNode || s.ladder.Levels().NumOdd() > 0 {
+func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
+	nominated := s.Nominated()
+	if nominated != cluster.NoNode || s.q.Columns.Levels().NumOdd() > 0 {
 		s.needStatus()
 	}
 	if n := nominated; n != cluster.NoNode {
-		s.trial.Reset(n)
-		if s.status[n] = s.trial.Fits(); s.status[n].OK() {
+		s.Trial.Reset(n)
+		if s.Status[n] = s.Trial.Fits(); s.Status[n].OK() {
 			return n, false
 		}
 	}
@@ -54,34 +51,34 @@ func (s *podSearch) scanFits() (n cluster.NodeID, warm bool) {
 	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
 	if warm = s.remember(); !warm {
 		s.bar()
-		s.scan.Run(s.priority, s.borrowed.barred)
+		s.scan.Run(s.q.Priority, s.barred)
 		s.noteLooks()
 	}
-	s.looks += 2*s.ix.NumNodes() - len(s.odd) // once as things are, once with everybody gone
+	s.looks += 2*s.q.Index.NumNodes() - len(s.odd) // once as things are, once with everybody gone
 	for _, n := range s.odd {
 		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
 			break
 		}
-		if s.status[n] = s.look(n); s.status[n].OK() {
+		if s.Status[n] = s.look(n); s.Status[n].OK() {
 			return n, warm
 		}
 	}
 	return s.scan.Fits, warm
 }
 
-// fitsSomewhere reports whether the pod fits as things are.
-func (s *podSearch) fitsSomewhere() bool {
+// FitsSomewhere reports whether the pod fits as things are.
+func (s *Search) FitsSomewhere() bool {
 	if !s.scans() {
-		return s.filter() != cluster.NoNode
+		return s.Filter() != cluster.NoNode
 	}
 	n, _ := s.scanFits()
 	return n != cluster.NoNode
 }
 
 // bar finds the plain nodes where the pod must not go, whoever is evicted.
-func (s *podSearch) bar() {
-	anywhere := s.member.Anywhere()
-	for i, b := range s.ladder.Levels().Blocks() {
+func (s *Search) bar() {
+	anywhere := s.Member.Anywhere()
+	for i, b := range s.q.Columns.Levels().Blocks() {
 		var barred uint64
 		look := b.Plain
 		if anywhere {
@@ -89,18 +86,18 @@ func (s *podSearch) bar() {
 		}
 		for ; look != 0; look &= look - 1 {
 			bit := bits.TrailingZeros64(look)
-			if why := s.member.Static(s.ix.Node(nodeAt(i, bit))); !why.OK() {
+			if why := s.Member.Static(s.q.Index.Node(nodeAt(i, bit))); !why.OK() {
 				barred |= 1 << bit
 				s.count(why, 1)
 			}
 		}
-		s.borrowed.barred[i] = barred
+		s.barred[i] = barred
 	}
 }
 
 // listOdd lists the nodes of which the columns don't tell everything.
-func (s *podSearch) listOdd() {
-	for i, b := range s.ladder.Levels().Blocks() {
+func (s *Search) listOdd() {
+	for i, b := range s.q.Columns.Levels().Blocks() {
 		for odd := b.Odd; odd != 0; odd &= odd - 1 {
 			s.odd = append(s.odd, nodeAt(i, bits.TrailingZeros64(odd)))
 		}
@@ -109,13 +106,13 @@ func (s *podSearch) listOdd() {
 
 // remember answers for the plain nodes from what is known of the pod's shape; false
 // if it is new, or too much to be a key.
-func (s *podSearch) remember() bool {
-	key, ok := shapeKey(s.borrowed.key[:0], s.member.Pod, s.member.Request(), s.priority)
-	s.borrowed.key = key
+func (s *Search) remember() bool {
+	key, ok := shapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority)
+	s.key = key
 	if !ok {
 		return false
 	}
-	known, warm := s.shapes.of(key, s.ix.NumNodes())
+	known, warm := s.shapes.of(key, s.q.Index.NumNodes())
 	if !warm {
 		s.cold = known
 		return false
@@ -123,10 +120,10 @@ func (s *podSearch) remember() bool {
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if known.standing == nil {
-		known.standing = columns.NewStanding(s.lasting(), s.priority)
+		known.standing = columns.NewStanding(s.lasting(), s.q.Priority)
 	}
-	if known.standing.Behind(s.ladder) {
-		known.own().Update(s.sweep, s.ix)
+	if known.standing.Behind(s.q.Columns) {
+		known.own().Update(s.Sweep, s.q.Index)
 	}
 	n, fits := known.standing.Best()
 	if fits {
@@ -143,21 +140,21 @@ func (s *podSearch) remember() bool {
 
 // lasting is the pod for a standing, which outlives the question: what was given inline
 // is the caller's, who may change it by then.
-func (s *podSearch) lasting() *domain.Member {
-	if s.member.ID != cluster.NoPod {
-		return s.member
+func (s *Search) lasting() *domain.Member {
+	if s.Member.ID != cluster.NoPod {
+		return s.Member
 	}
-	pod := *s.member.Pod
+	pod := *s.Member.Pod
 	pod.NodeSelector, pod.Tolerations = maps.Clone(pod.NodeSelector), slices.Clone(pod.Tolerations)
-	return domain.NewMember(s.ix, &pod, cluster.NoPod)
+	return domain.NewMember(s.q.Index, &pod, cluster.NoPod)
 }
 
 // noteLooks notes at how many nodes the scan has looked.
-func (s *podSearch) noteLooks() {
+func (s *Search) noteLooks() {
 	switch {
 	case s.cold == nil:
-	case s.scan.Fits == cluster.NoNode || !s.member.Anywhere():
-		s.shapes.looked(s.cold, s.ix.NumNodes())
+	case s.scan.Fits == cluster.NoNode || !s.Member.Anywhere():
+		s.shapes.looked(s.cold, s.q.Index.NumNodes())
 	default:
 		s.shapes.looked(s.cold, int(s.scan.Fits)+1)
 	}
@@ -167,60 +164,60 @@ func (s *podSearch) noteLooks() {
 func nodeAt(block, bit int) cluster.NodeID { return cluster.NodeID(block*columns.BlockSize + bit) }
 
 // pick takes the best of the plain nodes, and evaluates the odd ones.
-func (s *podSearch) pick() {
-	s.stats.Evaluated = s.scan.Helped
+func (s *Search) pick() {
+	s.Stats.Evaluated = s.scan.Helped
 	for _, r := range s.rejected { // so far those where it must not go
-		s.stats.Pruned += r.nodes
+		s.Stats.Pruned += r.Nodes
 	}
 	if n := s.stood; n != cluster.NoNode {
-		first, end := s.ladder.Rungs(n, s.priority)
+		first, end := s.q.Columns.Rungs(n, s.q.Priority)
 		s.consider(s.sweepRungs(n, first, end, nil))
 	}
-	for r := range cluster.ResourceID(s.ix.NumResources()) {
+	for r := range cluster.ResourceID(s.q.Index.NumResources()) {
 		s.count(domain.Reason{Check: domain.CheckResource, Resource: r}, s.scan.Short[r]+s.scan.TooSmall[r])
-		s.stats.Pruned += s.scan.TooSmall[r]
+		s.Stats.Pruned += s.scan.TooSmall[r]
 	}
-	s.count(domain.Reason{Check: noVictims}, s.scan.Nobody)
+	s.count(domain.Reason{Check: ask.NoVictims}, s.scan.Nobody)
 	for _, n := range s.odd {
-		if s.status[n].Unresolvable {
-			s.stats.Pruned++
+		if s.Status[n].Unresolvable {
+			s.Stats.Pruned++
 		} else {
-			c, why := s.evaluate(n)
-			if s.status[n] = why; why.OK() && c.victims != nil {
+			c, why := s.Evaluate(n)
+			if s.Status[n] = why; why.OK() && c.Victims != nil {
 				s.consider(c)
 			}
 		}
-		s.count(s.status[n], 1)
+		s.count(s.Status[n], 1)
 	}
 }
 
 // count counts nodes that are rejected for a reason.
-func (s *podSearch) count(why domain.Reason, nodes int) {
+func (s *Search) count(why domain.Reason, nodes int) {
 	if nodes == 0 || why.OK() {
 		return
 	}
-	alike := domain.Reason{Check: why.Check, Resource: why.Resource, Detail: why.Detail}
-	if i := slices.IndexFunc(s.rejected, func(r rejected) bool { return r.why == alike }); i >= 0 {
-		s.rejected[i].nodes += nodes
+	alike := ask.Alike(why)
+	if i := slices.IndexFunc(s.rejected, func(r Rejected) bool { return r.Why == alike }); i >= 0 {
+		s.rejected[i].Nodes += nodes
 		return
 	}
-	s.rejected = append(s.rejected, rejected{alike, nodes})
+	s.rejected = append(s.rejected, Rejected{alike, nodes})
 }
 
-// rejected counts nodes by why preemption does not help there.
-type rejected struct {
-	why   domain.Reason
-	nodes int
+// Rejected counts nodes by why preemption does not help there.
+type Rejected struct {
+	Why   domain.Reason // without what differs from node to node
+	Nodes int
 }
 
-// rejections says why preemption does not help where it does not.
-func (s *podSearch) rejections() []Rejection {
-	if !s.scans() {
-		return s.countRejections(s.status)
+// Rejected lists why preemption does not help where it does not.
+func (s *Search) Rejected() []Rejected {
+	if s.scans() {
+		return s.rejected
 	}
-	alike := map[domain.Reason]int{}
-	for _, r := range s.rejected {
-		alike[r.why] += r.nodes
+	s.rejected = s.rejected[:0]
+	for _, why := range s.Status {
+		s.count(why, 1)
 	}
-	return s.sayRejections(alike)
+	return s.rejected
 }

@@ -1,0 +1,300 @@
+package ask
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// DefaultSteps is how many units one search for victims may decide on where nobody says.
+const DefaultSteps = 20_000
+
+// The checks that say that no set of victims keeps within the bounds; see
+// [BoundOf]. Detail may be NotProved.
+const (
+	OverBudget domain.Check = "hard budget"
+	OverLimit  domain.Check = "limit"
+)
+
+// Bound is a cap on what a set of victims adds up to.
+type Bound struct {
+	Of     Measure
+	Budget cluster.BudgetID // of Charges
+	Window bool             // it counts earlier preemptions too
+	Left   int64            // what may still be used up, below zero where more has been than was allowed
+}
+
+// Measure is what a bound adds up.
+type Measure int
+
+// The measures.
+const (
+	Charges Measure = iota // of a hard budget: the pods that it covers
+	NumUnits
+	NumPods
+	Price
+)
+
+// Room is the most that victims may add up to.
+func (b Bound) Room() int64 { return max(b.Left, 0) }
+
+// Same reports whether a and b bound the same, by whatever they leave.
+func (b Bound) Same(o Bound) bool {
+	return b.Of == o.Of && b.Budget == o.Budget && b.Window == o.Window
+}
+
+// Excess is how far some victims go beyond a bound, or how much wider it is taken.
+type Excess struct {
+	Bound
+	Amount int64
+}
+
+// Bounded reports whether the final set of victims is bounded or priced.
+func (q *Question) Bounded() bool { return q.Hard != nil || q.Limits != nil || q.Cheapest }
+
+// Weight is what unit u adds to bound b, WeightOf what those of its pods do.
+func (q *Question) Weight(b Bound, u victims.UnitID) int64 {
+	return q.WeightOf(b, u, q.Units.Unit(u).Pods)
+}
+
+// WeightOf is Weight for some of the unit's pods.
+func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int64 {
+	switch b.Of {
+	case Charges:
+		sum := int64(0)
+		for _, p := range pods {
+			if slices.Contains(q.Budgets.Of(p), b.Budget) {
+				sum++
+			}
+		}
+		return sum
+	case NumUnits:
+		return 1
+	case NumPods:
+		return int64(len(pods))
+	}
+	return q.PriceOf(u, pods)
+}
+
+// price is what the eviction of unit u costs as the score counts it.
+func (q *Question) price(u victims.UnitID) int64 { return q.PriceOf(u, q.Units.Unit(u).Pods) }
+
+// PriceOf is what the eviction of some pods of unit u costs as the score counts it.
+func (q *Question) PriceOf(u victims.UnitID, pods []cluster.PodID) int64 {
+	if q.BrokenFree && q.Broken(u) {
+		return 0
+	}
+	return q.Units.CostOf(u, pods)
+}
+
+// Bounds lists what bounds sets of these units, hard budgets first.
+func (q *Question) Bounds(units []victims.UnitID) []Bound {
+	if q.Loose {
+		return nil
+	}
+	var list []Bound
+	if q.Hard != nil {
+		var of []cluster.BudgetID
+		for _, u := range units {
+			for _, p := range q.Units.Unit(u).Pods {
+				of = append(of, q.Budgets.Of(p)...)
+			}
+		}
+		slices.Sort(of)
+		for _, b := range slices.Compact(of) {
+			if q.Hard[b] {
+				list = append(list, Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)})
+			}
+		}
+	}
+	list = append(list, q.Limits...)
+	for i, b := range list {
+		for _, r := range q.Relaxed {
+			if r.Same(b) {
+				list[i].Left = Raise(b.Left, r.Amount)
+			}
+		}
+	}
+	return list
+}
+
+// Overruns lists what the victims of out go beyond, and by how much.
+func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess {
+	bounds := q.Bounds(out)
+	sums := make([]int64, len(bounds))
+	budgets := bounds[:len(bounds)-q.numLimits()] // in order
+	for _, u := range out {
+		pods := parts.Of(q.Units, u)
+		for i := len(budgets); i < len(bounds); i++ {
+			sums[i] = Add(sums[i], q.WeightOf(bounds[i], u, pods))
+		}
+		if len(budgets) == 0 {
+			continue
+		}
+		for _, p := range pods {
+			for _, b := range q.Budgets.Of(p) {
+				if i, hard := slices.BinarySearchFunc(budgets, b, func(x Bound, b cluster.BudgetID) int { return cmp.Compare(x.Budget, b) }); hard {
+					sums[i]++
+				}
+			}
+		}
+	}
+	var list []Excess
+	for i, b := range bounds {
+		if sums[i] > b.Room() {
+			list = append(list, Excess{b, lack(sums[i], b.Left)})
+		}
+	}
+	return list
+}
+
+// numLimits is how many of the bounds are limits; they are the last.
+func (q *Question) numLimits() int {
+	if q.Loose {
+		return 0
+	}
+	return len(q.Limits)
+}
+
+// key is a number for what b bounds, by itself where b is a hard budget, among limits
+// where it is none.
+func (b Bound) key() int64 {
+	if b.Of == Charges {
+		return int64(b.Budget)
+	}
+	key := int64(b.Of) << 1
+	if b.Window {
+		key++
+	}
+	return key
+}
+
+// noBound is the key of no limit.
+const noBound = 0
+
+// BoundOf is the bound that a reason is about; false: it is about none.
+func BoundOf(why domain.Reason) (Bound, bool) {
+	switch {
+	case why.Check == OverBudget:
+		return Bound{Of: Charges, Budget: cluster.BudgetID(why.Missing)}, true
+	case why.Check == OverLimit && why.Missing != noBound:
+		return Bound{Of: Measure(why.Missing >> 1), Window: why.Missing&1 == 1}, true
+	}
+	return Bound{}, false
+}
+
+// NotProved is the detail of a refusal that was not looked into to the end.
+const NotProved = "not proved"
+
+// Beyond is why no set of victims will do although the preemptor fits with all of them
+// gone; the greedy one overruns list.
+func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
+	why := domain.Reason{Check: OverLimit, Missing: noBound}
+	if len(list) > 0 {
+		if why.Missing = list[0].key(); list[0].Of == Charges {
+			why.Check = OverBudget
+		}
+	}
+	if proof == reprieve.Exhausted {
+		why.Detail = NotProved
+	}
+	return why
+}
+
+// Within is the choice among sets of these units.
+func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.Within {
+	w := reprieve.Within{
+		Choice: reprieve.Choice{Monotone: q.Monotone(), Steps: cmp.Or(q.Steps, DefaultSteps)},
+		Keeps:  func(out []victims.UnitID) bool { return len(q.Overruns(out, r.Parts())) == 0 },
+	}
+	if q.Probing {
+		w.Steps = min(w.Steps, StepsLeft(w.Steps, r.Decided-q.Decided))
+	}
+	for _, b := range q.Bounds(units) {
+		w.Caps = append(w.Caps, reprieve.Cap{
+			Room:   b.Room(),
+			Weight: func(u victims.UnitID) int64 { return q.Weight(b, u) },
+			Part:   func(u victims.UnitID, pods []cluster.PodID) int64 { return q.WeightOf(b, u, pods) },
+			Once:   b.Of == NumUnits || b.Of == Price && q.OwnPrices, // what a part adds may be less than the sum of what its pods do
+		})
+	}
+	if q.Cheapest && !q.Probing {
+		w.Price, w.PricePart, w.PriceFree = q.price, q.PriceOf, q.OwnPrices
+	}
+	if len(q.States) == 0 {
+		w.Instead, w.AlikePods = q.instead(), q.alikePods
+	}
+	return w
+}
+
+// domainSearches is for how many whole searches there are steps in one domain, however
+// many placements are tried there; and to find out what would help.
+const domainSearches = 5
+
+// StepsLeft is how many steps are left of domainSearches searches, where one may take
+// most and so many were taken.
+func StepsLeft(most, taken int) int {
+	if most > math.MaxInt/domainSearches {
+		return most
+	}
+	return max(domainSearches*most-taken, 0)
+}
+
+// instead returns what reports whether units a and b are single pods of one node, and
+// b frees at least what a does, of what the preemptor asks for.
+func (q *Question) instead() func(a, b victims.UnitID) bool {
+	var asked []int
+	for _, m := range q.Members {
+		for r, v := range m.Request() {
+			if v > 0 && !slices.Contains(asked, r) {
+				asked = append(asked, r)
+			}
+		}
+	}
+	return func(a, b victims.UnitID) bool {
+		x, y := q.Units.Unit(a), q.Units.Unit(b)
+		if len(x.Pods) != 1 || len(y.Pods) != 1 || q.Index.NodeOf(x.Pods[0]) != q.Index.NodeOf(y.Pods[0]) {
+			return false
+		}
+		frees, instead := q.Index.Request(x.Pods[0]), q.Index.Request(y.Pods[0])
+		for _, r := range asked {
+			if instead[r] < frees[r] {
+				return false
+			}
+		}
+		return slices.Equal(q.Index.Pod(x.Pods[0]).Ports, q.Index.Pod(y.Pods[0]).Ports)
+	}
+}
+
+// alikePods reports whether nothing tells two pods of one unit apart that decides
+// whether the preemptor fits, nor budgets and price.
+func (q *Question) alikePods(p, o cluster.PodID) bool {
+	u, _ := q.Units.UnitOf(p)
+	return q.PriceOf(u, []cluster.PodID{p}) == q.PriceOf(u, []cluster.PodID{o}) && !q.OwnPrices &&
+		q.Index.NodeOf(p) == q.Index.NodeOf(o) && slices.Equal(q.Index.Request(p), q.Index.Request(o)) &&
+		slices.Equal(q.Index.Pod(p).Ports, q.Index.Pod(o).Ports) && slices.Equal(q.Budgets.Of(p), q.Budgets.Of(o))
+}
+
+// lack is how much more than left has to be for a sum, at most the largest int64.
+func lack(sum, left int64) int64 {
+	if left < 0 {
+		return Add(sum, -max(left, -math.MaxInt64))
+	}
+	return sum - left
+}
+
+// Raise is a+b for b that is not below zero, at most the largest int64.
+func Raise(a, b int64) int64 {
+	if a > 0 {
+		return Add(a, b)
+	}
+	return a + b
+}
+
+// Add is a+b, at most the largest int64. Neither is below zero.
+func Add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }

@@ -1,0 +1,177 @@
+package ask
+
+import (
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Question is a preemptor that was found and checked, and what is known where it asks.
+// Not safe for concurrent use: see [Question.Clone].
+type Question struct {
+	*Settings
+	Index       *cluster.Index
+	Units       *victims.Units
+	Budgets     *victims.Budgets
+	Columns     *columns.Ladder
+	Protections *victims.Protections // nil if nobody is kept beyond what priorities say
+	Hard        []bool               // by budget; nil: none is hard
+	Limits      []Bound
+	Traits      Traits // of settings and cluster
+
+	Members  []*domain.Member // one for a lone pod
+	Tree     *seating.Group   // nil for a lone pod
+	Group    *cluster.Group   // nil for a lone pod
+	Given    []domain.Assignment
+	Priority int32
+	Claim    victims.Claim // what eligibility reads of the preemptor
+	Policy   priority.Policy
+	States   []domain.State // of the constraints that have a say
+	Gathered bool           // the pods ask one by one, for a plan of all of them
+
+	Relaxed []Excess // bounds that are taken as wider, to see what would help
+	Loose   bool     // or not at all
+	Probing bool     // it is looked for what would help: the price is no matter
+	Decided int      // what searches had decided on before that
+
+	broken []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
+}
+
+// Clone returns a copy for another goroutine. O(constraints).
+func (q *Question) Clone() *Question {
+	c := *q
+	c.broken = nil
+	c.States = make([]domain.State, len(q.States))
+	for i, state := range q.States {
+		c.States[i] = state.Clone()
+	}
+	return &c
+}
+
+// Monotone reports whether removing a pod never turns a fit into a misfit.
+func (q *Question) Monotone() bool {
+	return !slices.ContainsFunc(q.States, func(s domain.State) bool { return !s.Scope().Monotone })
+}
+
+// Bounding is the strategy that bounds how important victims may be; place finds the
+// preemptor a place anew.
+func (q *Question) Bounding(place func() domain.Reason) reprieve.Lowest {
+	return reprieve.Lowest{
+		Level:    func(u victims.UnitID) int32 { return q.Units.Unit(u).Level },
+		Place:    place,
+		Monotone: q.Monotone(),
+	}
+}
+
+// CompareScores is below zero if a disrupts less than b.
+func (q *Question) CompareScores(a, b *victims.Score) int {
+	switch {
+	case q.Compare != nil:
+		return q.Compare.Compare(*a, *b)
+	case q.Ranking.CostAt == 0:
+		return a.Compare(*b)
+	}
+	return q.Ranking.Compare(*a, *b)
+}
+
+// Score is the score of some victims; what is left of a broken gang costs nothing where
+// the options say so.
+func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations int) victims.Score {
+	if q.BrokenFree {
+		list = slices.DeleteFunc(slices.Clone(list), q.Broken)
+	}
+	return q.Units.ScoreParts(list, parts, violations)
+}
+
+// Broken reports whether unit u is of gangs that run below their minCount.
+func (q *Question) Broken(u victims.UnitID) bool {
+	for _, p := range q.Units.Unit(u).Pods {
+		if g := q.Index.GroupOf(p); g == cluster.NoGroup || !q.brokenGang(g) {
+			return false
+		}
+	}
+	return true
+}
+
+// brokenGang reports whether pod group g runs below its minCount.
+func (q *Question) brokenGang(g cluster.GroupID) bool {
+	if q.broken == nil {
+		q.broken = make([]int8, q.Index.NumGroups())
+	}
+	if q.broken[g] == 0 {
+		group, running := q.Index.Group(g), 0
+		for _, member := range group.Pods {
+			if q.Index.Pod(member).Node != "" {
+				running++
+			}
+		}
+		q.broken[g] = -1
+		if group.PodGroup.MinCount != nil && running < int(*group.PodGroup.MinCount) {
+			q.broken[g] = 1
+		}
+	}
+	return q.broken[g] > 0
+}
+
+// Own reports whether unit holds running pods of the gang that asks.
+func (q *Question) Own(unit *victims.Unit) bool {
+	g := q.Index.GroupOf(unit.Pods[0])
+	if g == cluster.NoGroup || q.Tree.ID == cluster.NoGroup {
+		return false
+	}
+	for ; g != cluster.NoGroup; g = q.Index.Group(g).Parent {
+		if g == q.Tree.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// GangTrial returns a trial of the members. Pods that are nominated to a node, other than
+// the members themselves, count there if they are as important.
+func (q *Question) GangTrial() *domain.GangTrial {
+	return q.TrialWith(func(p cluster.PodID) bool { return q.Index.Priority(p) >= q.Priority })
+}
+
+// TrialWith is a trial of the members to which those whom counts names count where they
+// are nominated.
+func (q *Question) TrialWith(counts func(cluster.PodID) bool) *domain.GangTrial {
+	own := map[cluster.PodID]bool{}
+	for _, m := range q.Members {
+		own[m.ID] = true
+	}
+	return domain.NewGangTrial(q.Index, q.Members, q.States, func(p cluster.PodID) bool { return !own[p] && counts(p) })
+}
+
+// Effective is what is in force for a pod of the preemptor.
+func (q *Question) Effective(pod *cluster.Pod) (priority.Effective, error) {
+	return q.Index.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
+}
+
+// SettleClaim settles what eligibility reads of the preemptor: a gang counts as having
+// run as long as the member that ran longest, and evicted when the last of them was.
+func (q *Question) SettleClaim() {
+	c := victims.Claim{Priority: q.Priority}
+	add := func(ran int64, evictions []time.Time) {
+		c.RanSeconds = max(c.RanSeconds, ran)
+		for _, t := range evictions {
+			if t.After(c.Evicted) {
+				c.Evicted = t
+			}
+		}
+	}
+	if q.Group != nil {
+		add(q.Group.RanSeconds(), q.Group.Evictions())
+	}
+	for _, m := range q.Members {
+		add(m.Pod.RanSeconds, m.Pod.Evictions)
+	}
+	q.Claim = c
+}

@@ -1,0 +1,57 @@
+package ask
+
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Settings are what rules and options say to the searches.
+type Settings struct {
+	// Of the rules, each as the options override it.
+	MembersWait     bool // a pod that belongs to a group does not preempt by itself
+	GroupPolicy     bool // the group's own policy decides; otherwise Never of any pending member
+	UniformMembers  bool // members that differ from the group in priority or policy make it not eligible
+	Composites      bool // composite groups may preempt, and do so for their child groups
+	Topology        bool // groups with topology constraints may preempt
+	WaitsForVictims bool // a group waits while victims on its nominated nodes terminate
+	Fewest          bool // room is made for as few members as a gang needs
+	Mobile          bool // the gang may move while victims are given back
+	Lowest          bool // the lowest sufficient level of victims is looked for
+	RepeatOfPod     bool // further passes of the reprieve, for a lone pod
+	RepeatOfGang    bool // and for a gang
+
+	// Of the options.
+	Sampling    *Sampling // nil: every node is examined
+	Candidates  bool      // every domain on which preemption helps is asked for
+	Trace       bool      // every step is asked for
+	BrokenFree  bool      // what is left of a broken gang costs nothing
+	NoCascade   bool      // who was evicted evicts nobody
+	Cheapest    bool      // the cheapest victims are looked for
+	OwnPrices   bool      // the user's, who may price several pods below what each of them costs
+	Steps       int       // of one search for victims; 0: the default
+	WaitSeconds int64     // before a preemptor evicts anybody, unless it says otherwise
+	Ranking     victims.Ranking
+
+	// Of the hooks.
+	Hooks          bool               // one is set
+	OwnConstraints bool               // constraints are among them
+	Compare        victims.Comparison // nil: Ranking
+
+	// Where a gang goes.
+	Placers   []domain.Placer // tried one after the other; the first wins ties
+	OwnPlacer bool            // the user's
+	Improves  bool            // placements beyond those of the placers are looked at
+	Splitter  domain.Splitter // nil: its topology decides
+	Checks    int             // that placements beyond those of the placers may cost
+
+	Goroutines int // at most so many work on one question; 0: GOMAXPROCS
+	ChunkSize  int // nodes that one of them looks at in a go; 0: the default
+}
+
+// Sampling limits how many candidates are looked for.
+type Sampling struct{ Percent, Minimum, Offset int32 }
+
+// Wanted is how many candidates are wanted among n potential nodes.
+func (s *Sampling) Wanted(n int) int {
+	return min(max(n*int(s.Percent)/100, int(s.Minimum)), n)
+}

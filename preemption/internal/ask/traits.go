@@ -1,0 +1,137 @@
+package ask
+
+import (
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Traits are what has a say in an answer beside room, static checks, priorities and
+// budgets, which the packed columns tell everything about. A road that does not read one
+// of them is closed to questions that have it.
+type Traits uint32
+
+// The traits.
+const (
+	// Of rules and options.
+	TraitLowest     Traits = 1 << iota // the lowest sufficient level is looked for
+	TraitBrokenFree                    // what is left of a broken gang costs nothing
+	TraitBounds                        // hard budgets, limits or the price bound the final set of victims
+	TraitRanking                       // a price or a hook has a say among domains
+	TraitHooks                         // a hook is set
+	TraitSampling                      // only a part of the nodes is examined
+	TraitCandidates                    // every candidate is asked for
+	TraitTrace                         // each step is asked for
+	TraitMoving                        // the gang may move while victims are given back
+	TraitRepeat                        // and they are given back in several passes
+	TraitTuned                         // an option but Rules is set, whichever
+
+	// Of the cluster.
+	TraitGuards  // guards keep units
+	TraitPrices  // units are priced, or ordered by more than priority and start
+	TraitColumns // the columns do not hold what is needed
+	TraitWaits   // a class says how long its pods wait
+	TraitQueued  // pods hold quota
+
+	// Of the preemptor.
+	TraitConstraints // constraints look at other pods
+	TraitPorts       // host ports
+	TraitUnknown     // a resource that no node has
+	TraitPersonal    // the pod itself: nominated, queued, grouped, guarded, evicted before
+	TraitGiven       // the placement is given
+	TraitTree        // a group of groups
+	TraitSpare       // room is made for fewer members than are pending
+	TraitUnequal     // members differ
+	TraitOwn         // a running pod of the gang may be a victim
+)
+
+// Road is a way to an answer that is faster than the plain one, and comes to the same.
+type Road struct {
+	Name      string
+	closedBy  Traits
+	Benchmark string // what it is there for, in package bench
+}
+
+// Leads reports whether the road answers a question with those traits.
+func (r *Road) Leads(t Traits) bool { return t&r.closedBy == 0 }
+
+// The roads of a lone pod, each faster than the one before, and of a gang. Without any
+// of them nodes are tried one by one, and so are placements.
+var (
+	// BySweep gives the pods of one node back by its columns.
+	BySweep = &Road{"sweep", TraitLowest | TraitBrokenFree | TraitBounds | TraitRanking |
+		TraitGuards | TraitPrices | TraitColumns | TraitPorts | TraitUnknown, "BenchmarkConstraints"}
+
+	// ByScan looks at all nodes at once.
+	ByScan = &Road{"scan", BySweep.closedBy | TraitConstraints | TraitSampling | TraitCandidates | TraitTrace, "BenchmarkPreempt"}
+
+	// AtOnce is a lookup of what is known of the pod's shape.
+	AtOnce = &Road{"at once", ByScan.closedBy | TraitHooks | TraitTuned | TraitWaits | TraitQueued | TraitPersonal, "BenchmarkDecide"}
+
+	// ByCounting counts the members of a gang instead of placing them.
+	ByCounting = &Road{"counting", TraitLowest | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
+		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitUnknown |
+		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, "BenchmarkGang512"}
+
+	// ByPriceFirst leaves a placement out, on the way of trials, that costs more than
+	// the best one before anybody is given back.
+	ByPriceFirst = &Road{"price first", TraitLowest | TraitBounds | TraitRanking | TraitMoving, "BenchmarkGang"}
+)
+
+// Roads lists them.
+var Roads = []*Road{BySweep, ByScan, AtOnce, ByCounting, ByPriceFirst}
+
+// Set adds trait if it is there.
+func (t *Traits) Set(trait Traits, has bool) {
+	if has {
+		*t |= trait
+	}
+}
+
+// Traits are those of rules and options, but for what only the whole of the options
+// tells.
+func (s *Settings) Traits() (t Traits) {
+	t.Set(TraitLowest, s.Lowest)
+	t.Set(TraitBrokenFree, s.BrokenFree)
+	t.Set(TraitRanking, s.Ranking.CostAt != 0 || s.Compare != nil)
+	t.Set(TraitHooks, s.Hooks)
+	t.Set(TraitSampling, s.Sampling != nil)
+	t.Set(TraitCandidates, s.Candidates)
+	t.Set(TraitTrace, s.Trace)
+	t.Set(TraitMoving, s.Mobile)
+	t.Set(TraitRepeat, s.Mobile && s.RepeatOfGang)
+	return t
+}
+
+// TraitsOfUnits are those of units, as they are packed and protected.
+func TraitsOfUnits(units *victims.Units, packed *columns.Ladder, protections *victims.Protections) (t Traits) {
+	t.Set(TraitGuards, protections != nil)
+	t.Set(TraitPrices, units.Priced())
+	t.Set(TraitColumns, packed.Levels() == nil)
+	return t
+}
+
+// TraitsOfPod are those of a pod by itself.
+func TraitsOfPod(pod *cluster.Pod) (t Traits) {
+	t.Set(TraitPorts, len(pod.Ports) > 0)
+	t.Set(TraitConstraints, len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0)
+	t.Set(TraitPersonal, pod.Node != "" || pod.NominatedNode != "" || pod.Group != "" || pod.Queue != "" ||
+		pod.Guard != nil || len(pod.Evictions) > 0)
+	return t
+}
+
+// AllTraits are those of the question, but for what it takes a look at every member to
+// tell.
+func (q *Question) AllTraits() Traits {
+	t := q.Traits | TraitsOfUnits(q.Units, q.Columns, q.Protections)
+	t.Set(TraitBounds, q.Bounded())
+	t.Set(TraitConstraints, len(q.States) > 0)
+	t.Set(TraitUnknown, len(q.Members[0].Unknown()) > 0)
+	t.Set(TraitPorts, len(q.Members[0].Pod.Ports) > 0)
+	t.Set(TraitGiven, q.Given != nil)
+	if q.Tree != nil {
+		t.Set(TraitTree, len(q.Tree.Children) > 0)
+		t.Set(TraitSpare, q.Fewest && q.Tree.Need() < len(q.Members))
+	}
+	return t
+}

@@ -1,0 +1,88 @@
+package gang
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/counting"
+)
+
+// newCount returns the search that counts members, nil if they can't be counted.
+func (s *Search) newCount(tools *sync.Pool) *counting.Search {
+	if !s.countable() {
+		return nil
+	}
+	return counting.New(counting.Question{
+		Index: s.q.Index, Units: s.q.Units, Budgets: s.q.Budgets, Columns: s.q.Columns,
+		Gang: s.q.Tree, Members: s.q.Members, Priority: s.q.Priority,
+		Placers: s.q.Placers, Improves: !s.q.Mobile && s.q.Improves,
+		Mobile: s.q.Mobile, Fewest: s.q.Fewest,
+		Checks: s.q.Checks, Goroutines: s.q.Goroutines, Tools: tools,
+	})
+}
+
+// countable reports whether members can be counted.
+func (s *Search) countable() bool {
+	t := s.q.AllTraits()
+	if ask.ByCounting.Leads(t) {
+		t.Set(ask.TraitUnequal, !domain.Equal(s.q.Members))
+		t.Set(ask.TraitOwn, s.ownVictims())
+	}
+	return ask.ByCounting.Leads(t)
+}
+
+// ownVictims reports whether a running pod of the gang might be evicted for it.
+func (s *Search) ownVictims() bool {
+	if s.q.Tree.ID == cluster.NoGroup {
+		return false
+	}
+	return slices.ContainsFunc(s.q.Index.PodsUnder(nil, s.q.Tree.ID), func(p cluster.PodID) bool {
+		u, runs := s.q.Units.UnitOf(p)
+		return runs && s.q.Units.Unit(u).Level < s.q.Priority
+	})
+}
+
+// adopt notes what counting made of domain d.
+func (s *Search) adopt(d *domain.Domain, out *counting.Outcome) {
+	s.counted += out.Checks
+	s.Room = max(s.Room, out.Room)
+	if out.Refusal != counting.NoVictims {
+		s.Stats.Evaluated++
+	}
+	switch out.Refusal {
+	case counting.NoVictims:
+		s.Rejected = append(s.Rejected, Rejected{*d, s.q.Nobody(d.Nodes...)})
+	case counting.NoPlacement:
+		s.Rejected = append(s.Rejected, Rejected{*d, domain.Reason{Check: ask.NoPlacement}})
+	default:
+		p := out.Plan
+		kept := &Plan{Domain: p.Domain, Places: p.Places, Score: p.Score, Victims: p.Victims, Charged: p.Charged}
+		if !p.Joint { // else trials tell of it
+			kept.Counted = p
+		}
+		s.keepPlan(kept)
+	}
+}
+
+// settleAll finds the victims of the plans that are told.
+func (s *Search) settleAll() {
+	if s.Brief {
+		return
+	}
+	for i := range s.Found {
+		s.settle(&s.Found[i])
+	}
+	if s.Best != nil {
+		s.settle(s.Best)
+	}
+}
+
+func (s *Search) settle(p *Plan) {
+	if p.Counted != nil {
+		s.Counting.Settle(p.Counted)
+		p.Victims, p.Charged = p.Counted.Victims, p.Counted.Charged
+	}
+}

@@ -1,0 +1,140 @@
+package gang
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// tryDomain evaluates the placements in d and keeps the best plan. The trial is
+// left as it was.
+func (s *Search) tryDomain(d *domain.Domain) domain.Reason {
+	potential := s.Potential(d)
+	if len(potential) == 0 {
+		return s.q.Nobody(d.Nodes...)
+	}
+	s.Stats.Evaluated++
+	if s.q.Trace {
+		s.note(ask.Step{Action: ask.TakesOut, Units: slices.Clone(potential)})
+	}
+	for _, u := range potential {
+		s.inside[u] = true
+		s.Runner.Remove(s.Trial, u)
+	}
+	defer func() {
+		s.Trial.UnplaceTo(0)
+		for _, u := range potential {
+			s.inside[u], s.charged[u] = false, 0
+		}
+		s.bringBack(potential)
+	}()
+	a := &attemptAt{Search: s, domain: d, potential: potential, plain: s.plain(potential), decided: s.Runner.Decided}
+	stuck := a.leaveStuck()
+	for _, c := range s.Runner.Charge(s.budgeted(a.potential)) {
+		s.charged[c.Unit] = int32(c.Violations)
+	}
+	if s.q.Given != nil {
+		if why := s.PlaceGiven(); !why.OK() {
+			s.Proved = s.Proved && s.excluded(d)
+			return why
+		}
+		a.giveBack(nil)
+		if a.top == nil {
+			s.Proved = s.Proved && !a.exhausted()
+			return a.refuse
+		}
+		a.finish()
+		return domain.Reason{}
+	}
+	for _, placer := range s.q.Placers {
+		if s.Place(d, placer, a.prices(placer), s.q.Fewest) {
+			if a.seatAll(placer); !a.dearer() {
+				a.giveBack(placer)
+			}
+		}
+		s.Trial.UnplaceTo(0)
+		if a.top != nil && a.counts() {
+			break // the others have the same victims
+		}
+	}
+	if a.top == nil && !a.refuse.OK() {
+		a.repair()
+	}
+	if a.top == nil {
+		s.Proved = s.Proved && s.excluded(d)
+		switch {
+		case !a.refuse.OK():
+			return a.refuse
+		case len(stuck) > 0:
+			return ask.Beyond(stuck, reprieve.Refuted)
+		}
+		s.noteRoom(d)
+		return domain.Reason{Check: ask.NoPlacement}
+	}
+	a.improve()
+	a.finish()
+	return domain.Reason{}
+}
+
+// bringBack returns those of list that are out.
+func (s *Search) bringBack(list []victims.UnitID) {
+	if len(s.q.States) == 0 && len(list) > s.q.Units.Len()/4 {
+		s.Trial.Home()
+		s.Runner.Forget()
+		return
+	}
+	for _, u := range list {
+		if s.outInPart(u) {
+			s.Runner.Return(s.Trial, u)
+		}
+	}
+	s.Runner.Forget()
+	s.Trial.Settle()
+}
+
+// noteRoom remembers for how many members of a lone pod group there is room in d with
+// every potential victim gone, where that is not enough.
+func (s *Search) noteRoom(d *domain.Domain) {
+	if len(s.q.Tree.Children) == 0 {
+		n := domain.Pack{}.Place(s.Trial, d, nil, s.q.Tree.Members, len(s.q.Tree.Members))
+		s.Room = max(s.Room, n)
+		s.Trial.UnplaceTo(0)
+	}
+}
+
+// out reports whether every pod of unit u is out, outInPart whether one is.
+func (s *Search) out(u victims.UnitID) bool {
+	unit := s.q.Units.Unit(u)
+	if !unit.Elastic {
+		return s.Trial.Gone(unit.Pods[0])
+	}
+	return !slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
+}
+
+func (s *Search) outInPart(u victims.UnitID) bool {
+	unit := s.q.Units.Unit(u)
+	if !unit.Elastic {
+		return s.Trial.Gone(unit.Pods[0])
+	}
+	return slices.ContainsFunc(unit.Pods, s.Trial.Gone)
+}
+
+// PlaceCheapest places the gang on nodes of d as [domain.LeastDisruption] does, with every
+// potential victim gone, and leaves it so: what counting comes to can be compared with it.
+func (s *Search) PlaceCheapest(d *domain.Domain) []domain.Assignment {
+	potential := s.Potential(d)
+	for _, u := range potential {
+		s.inside[u] = true
+		s.Runner.Remove(s.Trial, u)
+	}
+	for _, c := range s.Runner.Charge(s.budgeted(potential)) {
+		s.charged[c.Unit] = int32(c.Violations)
+	}
+	a := &attemptAt{Search: s, domain: d, potential: potential}
+	s.Place(d, domain.LeastDisruption{}, a.prices(domain.LeastDisruption{}), s.q.Fewest)
+	return s.Trial.Assignments()
+}

@@ -1,0 +1,123 @@
+package gang
+
+import (
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// The details of NoPlacement where the placement is given.
+const (
+	Strays = "strays"  // it leaves the one topology value that a group requires
+	TooFew = "too few" // it has too few members
+)
+
+// FitsIn places the gang in one of domains with everybody in place, where it can
+// seat most members, and returns that domain; nil if it fits in none.
+func (s *Search) FitsIn(domains []domain.Domain) *domain.Domain {
+	switch {
+	case s.q.Given != nil:
+		if !s.PlaceGiven().OK() {
+			return nil
+		}
+		return &domains[0]
+	case s.Counting != nil:
+		d := s.Counting.Fit(domains)
+		if d != nil {
+			s.Equip()
+			s.Place(d, domain.Pack{}, nil, false)
+		}
+		return d
+	}
+	d := s.seater.Fit(domains)
+	s.Proved = s.Proved && !s.seater.Unproved
+	return d
+}
+
+// Place seats the gang on nodes of d; see [seating.Seating.Place].
+func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *victims.Offers, fewest bool) bool {
+	var prices seating.Prices
+	if offers != nil {
+		prices = offers
+	}
+	ok := s.seater.Place(d, placer, prices, fewest)
+	s.Proved = s.Proved && !s.seater.Unproved
+	return ok
+}
+
+// PlaceGiven puts the members where the caller wants them, in whatever order they fit
+// one after the other.
+func (s *Search) PlaceGiven() domain.Reason {
+	if a, why := s.Trial.PlaceInTurn(s.q.Given); !why.OK() {
+		return s.q.Members[a.Member].Describe(s.q.Index, a.Node, why)
+	}
+	detail := ""
+	switch {
+	case s.q.Tree.Stray(s.q.Index, s.Trial.At) != nil:
+		detail = Strays
+	case len(s.q.Given) == 0 || !s.seater.Runs(s.q.Tree):
+		detail = TooFew
+	}
+	if detail != "" {
+		s.Trial.UnplaceTo(0)
+		return domain.Reason{Check: ask.NoPlacement, Detail: detail}
+	}
+	return domain.Reason{}
+}
+
+// excluded reports whether it is proved that with fewer of the potential victims gone,
+// too, the members find no place in d, after they found none with all of them gone: where
+// constraints are not monotone, somebody who stays may open one.
+func (s *Search) excluded(d *domain.Domain) (proved bool) {
+	if s.q.Monotone() {
+		return true
+	}
+	s.Trial.Untied(func() {
+		if s.q.Given != nil {
+			_, why := s.Trial.PlaceInTurn(s.q.Given)
+			proved = !why.OK()
+		} else {
+			seated, known := s.seater.Exactly(d)
+			proved = !seated && known
+		}
+		s.Trial.UnplaceTo(0)
+	})
+	return proved
+}
+
+// reseat finds the members another placement, as things stand: as many as have to
+// stay seated.
+func (a *attemptAt) reseat() bool {
+	ok := a.seater.Again(a.domain, a.wanted)
+	a.Proved = a.Proved && !a.seater.Unproved
+	return ok
+}
+
+// wanted is how many members of a pod group have to stay seated.
+func (a *attemptAt) wanted(leaf *seating.Group) int {
+	if a.q.Fewest {
+		return leaf.Need()
+	}
+	return leaf.Seated
+}
+
+// seatMore gives further members a place where nobody more has to go for it. The
+// units that stay, but were never tried, are back while it looks.
+func (a *attemptAt) seatMore(out []victims.UnitID) {
+	var back []victims.UnitID
+	a.lists++
+	for _, u := range out {
+		a.seen[u] = a.lists
+	}
+	for _, u := range a.potential {
+		if a.seen[u] != a.lists && a.out(u) {
+			a.Runner.Return(a.Trial, u)
+			back = append(back, u)
+		}
+	}
+	a.seater.Rest(a.domain)
+	for _, u := range back {
+		a.Runner.Remove(a.Trial, u)
+	}
+}

@@ -1,0 +1,266 @@
+package gang
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/counting"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Search is the search for a group: a domain is the whole cluster or a region
+// of it, and in each several placements are tried.
+type Search struct {
+	q      *ask.Question
+	Trial  *domain.GangTrial // nil as long as members are counted
+	Runner *reprieve.Runner  // likewise
+	Tally  *disruption.Ledger
+	seater *seating.Seating
+	offers *victims.Offers
+
+	seen    []int32 // by unit: the number of the list in which it stands
+	lists   int32   // how many lists of units were made
+	inside  []bool  // by unit: potential victim of the domain that is looked at
+	charged []int32 // by unit: what its loss adds to the violations
+
+	Counting *counting.Search // nil if members can't be counted
+	counted  int              // checks that counting stands for
+	shares   int              // among so many domains the checks for better placements are shared out
+
+	Brief bool // only verdict, domain and score are asked for
+	Each  bool // the plan of every domain is asked for
+
+	Best     *Plan
+	Room     int // for so many members at most there would be room, where it is not enough
+	Rejected []Rejected
+	Found    []Plan  // of each domain, where these are asked for
+	Proved   bool    // every "no" so far is proved
+	Traces   []Trace // where these are asked for
+	Stats    ask.Stats
+
+	steps *[]ask.Step // of the domain that is looked at; nil: not asked for
+}
+
+// Plan is a domain in which preemption helps, with a placement and its victims.
+type Plan struct {
+	Domain  domain.Domain
+	Places  []domain.Assignment
+	Victims []victims.UnitID
+	Parts   victims.Parts // of those that go in part; may be nil
+	Charged []int32       // by victim: what its loss adds to the violations
+	Score   victims.Score
+
+	Counted *counting.Plan // that it was made of; nil if trials found it
+
+	steps []ask.Step // how it came about, for the trace
+}
+
+// Rejected is a domain in which preemption does not help.
+type Rejected struct {
+	Domain domain.Domain
+	Why    domain.Reason
+}
+
+// Trace is what happened in one domain.
+type Trace struct {
+	Domain *domain.Domain
+	Steps  []ask.Step
+}
+
+// Answer is what a search comes to.
+type Answer struct {
+	Verdict ask.Verdict
+	Refusal ask.Refusal    // of NotEligible
+	Node    cluster.NodeID // of Waiting: where victims terminate
+	Plan    *Plan          // of Feasible and Fits
+}
+
+// New returns the search by trials.
+func New(q *ask.Question) *Search {
+	s := bare(q)
+	s.Equip()
+	return s
+}
+
+// NewCounting returns the search that counts members where that comes to the same. Its
+// buffers come from tools, which is of the units as they are: see Close.
+func NewCounting(q *ask.Question, tools *sync.Pool) *Search {
+	s := bare(q)
+	if s.Counting = s.newCount(tools); s.Counting == nil {
+		s.Equip()
+	}
+	return s
+}
+
+func bare(q *ask.Question) *Search {
+	return &Search{q: q, Tally: q.Budgets.NewLedger(), Proved: true, shares: 1, Stats: ask.Stats{Hooks: q.Hooks}}
+}
+
+// Equip makes what trials need, once.
+func (s *Search) Equip() {
+	if s.Trial != nil {
+		return
+	}
+	q := s.q
+	s.Trial = q.GangTrial()
+	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer}
+	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
+	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
+	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
+	s.seen = make([]int32, q.Units.Len())
+	s.inside = make([]bool, q.Units.Len())
+	s.charged = make([]int32, q.Units.Len())
+}
+
+// Close ends the use of the buffers for counting. The question is over.
+func (s *Search) Close() {
+	if s.Counting != nil {
+		s.Counting.Close()
+	}
+}
+
+// Count adds so many feasibility checks that somebody counted otherwise.
+func (s *Search) Count(checks int) { s.counted += checks }
+
+// Checks counts the feasibility checks so far.
+func (s *Search) Checks() int {
+	if s.Trial == nil {
+		return s.counted
+	}
+	return s.counted + s.Trial.Checks
+}
+
+// Run is the whole road: does it fit, may it preempt, whom, and where. The domains come
+// in rounds: the first round that has a plan decides.
+func (s *Search) Run(rounds [][]domain.Domain) Answer {
+	for _, domains := range rounds {
+		if d := s.FitsIn(domains); d != nil {
+			return Answer{Verdict: ask.Fits, Plan: &Plan{Domain: *d, Places: s.Trial.Assignments()}}
+		}
+	}
+	if a := s.Refuse(); a.Verdict != ask.Feasible {
+		return a
+	}
+	for _, domains := range rounds {
+		s.Rejected, s.Traces = nil, nil
+		s.Stats.Domains, s.shares = len(domains), s.numUsable(domains)
+		s.evaluateAll(domains)
+		s.settleAll()
+		switch {
+		case s.Best == nil:
+		case len(s.Best.Victims) == 0 && (!s.Brief || s.Best.Score.Pods == 0):
+			return Answer{Verdict: ask.Fits, Plan: s.Best}
+		default:
+			return Answer{Verdict: ask.Feasible, Plan: s.Best}
+		}
+	}
+	return Answer{Verdict: ask.Infeasible}
+}
+
+// Refuse answers for a gang that may not preempt; its verdict is Feasible if it may.
+//
+// Source: kube-scheduler v1.36 and v1.37, pod group preemption.
+func (s *Search) Refuse() Answer {
+	if why := s.q.Barred(); why.Why != ask.Willing {
+		return Answer{Verdict: ask.NotEligible, Refusal: why}
+	}
+	if s.q.WaitsForVictims {
+		if n := s.waitsFor(); n != cluster.NoNode {
+			return Answer{Verdict: ask.Waiting, Node: n}
+		}
+	}
+	if why := s.q.Unwilling(); why.Why != ask.Willing {
+		return Answer{Verdict: ask.NotEligible, Refusal: why}
+	}
+	return Answer{}
+}
+
+// waitsFor returns a node to which a member is nominated and on which a pod below
+// the gang's priority is terminating by preemption, or NoNode.
+func (s *Search) waitsFor() cluster.NodeID {
+	for _, m := range s.q.Members {
+		n := s.q.Index.NodeByName(m.Pod.NominatedNode)
+		if n == cluster.NoNode {
+			continue
+		}
+		for _, p := range s.q.Index.PodsOn(n) {
+			u, _ := s.q.Units.UnitOf(p)
+			if pod := s.q.Index.Pod(p); pod.Terminating && pod.Preempted && s.q.May(u, s.q.Claim) {
+				return n
+			}
+		}
+	}
+	return cluster.NoNode
+}
+
+// numUsable is how many of domains have a node that some member could be on if it were
+// empty; at least 1.
+func (s *Search) numUsable(domains []domain.Domain) int {
+	if len(domains) == 1 {
+		return 1
+	}
+	usable := func(n cluster.NodeID) bool {
+		if s.Counting == nil {
+			return s.Trial.Usable(n)
+		}
+		offers := s.q.Index.Allocatable(n)
+		return s.Counting.Admits(n) && s.q.Members[0].Resources(offers, offers).OK()
+	}
+	if s.Counting == nil {
+		s.Equip()
+	}
+	num := 0
+	for i := range domains {
+		if slices.ContainsFunc(domains[i].Nodes, usable) {
+			num++
+		}
+	}
+	return max(num, 1)
+}
+
+// evaluateAll looks for the plan that disrupts least, in order of the domains.
+func (s *Search) evaluateAll(domains []domain.Domain) {
+	var outs []counting.Outcome
+	if s.Counting != nil {
+		s.Counting.Brief = s.Brief
+		outs = s.Counting.Evaluate(domains, s.shares)
+	}
+	for i := range domains {
+		if outs != nil && !outs[i].ByTrials {
+			s.adopt(&domains[i], &outs[i])
+		} else {
+			s.evaluate(&domains[i])
+		}
+	}
+}
+
+// evaluate looks by trials for the plan in domain d that disrupts least.
+func (s *Search) evaluate(d *domain.Domain) {
+	s.Equip()
+	var steps []ask.Step
+	if s.q.Trace {
+		s.steps = &steps
+	}
+	why := s.tryDomain(d)
+	if !why.OK() {
+		s.Rejected = append(s.Rejected, Rejected{*d, why})
+		s.note(ask.Step{Action: ask.Rejects, Why: why})
+	}
+	if s.q.Trace {
+		s.Traces = append(s.Traces, Trace{d, steps})
+		s.steps = nil
+	}
+}
+
+// note notes a step, if they are asked for.
+func (s *Search) note(steps ...ask.Step) {
+	if s.steps != nil {
+		*s.steps = append(*s.steps, steps...)
+	}
+}

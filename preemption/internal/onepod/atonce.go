@@ -1,0 +1,46 @@
+package onepod
+
+import (
+	"sync"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// AtOnce is where the standing of a pod's shape says that the pod goes; ok is false
+// where it does not say. It allocates nothing, unless something has changed.
+func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, packed *columns.Ladder,
+	pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, below int32,
+) (p Plan, score victims.Score, ok bool) {
+	var text [128]byte
+	key, ok := shapeKey(text[:0], pod, request, below)
+	if !ok {
+		return p, score, false
+	}
+	known, warm := shapes.of(key, ix.NumNodes())
+	if !warm {
+		return p, score, false
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.standing == nil {
+		return p, score, false
+	}
+	if known.standing.Behind(packed) {
+		t := known.own()
+		tools := Borrow(pool, units, budgets, packed)
+		defer pool.Put(tools)
+		tools.Sweep.Ask(t.Member(), t.Below())
+		t.Update(tools.Sweep, ix)
+	}
+	n, fits := known.standing.Best()
+	switch {
+	case n == cluster.NoNode:
+		return Plan{Verdict: ask.Infeasible, Node: n}, score, true
+	case fits:
+		return Plan{Verdict: ask.Fits, Node: n}, score, true
+	}
+	return Plan{Verdict: ask.Feasible, Node: n}, known.standing.Score(), true
+}

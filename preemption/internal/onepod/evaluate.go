@@ -1,0 +1,185 @@
+package onepod
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// try is Evaluate, and notes if the node is not proved to be of no use: with all potential
+// victims gone a constraint that is not monotone keeps the pod away, which might fit
+// beside some of them.
+func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
+	c, why := s.Evaluate(n)
+	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() {
+		s.Trial.Reset(n)
+		s.Runner.Forget()
+		for _, u := range s.q.Evictable(n) {
+			s.Runner.Remove(s.Trial, u)
+		}
+		s.Stats.Exact = s.Trial.Excluded() || s.hopeless(n)
+	}
+	return c, why
+}
+
+// hopeless reports whether a constraint says that the pod does not fit on node n,
+// whatever is evicted anywhere.
+func (s *Search) hopeless(n cluster.NodeID) bool {
+	return slices.ContainsFunc(s.q.States, func(state domain.State) bool {
+		b, ok := state.(domain.Bounder)
+		return ok && !b.Hopeless(0, n).OK()
+	})
+}
+
+// Evaluate removes the potential victims of node n and gives back whom it can. The
+// candidate's victims belong to the search and are good until the next evaluation.
+// They are nil for a node that helps but cannot be the answer, since another one is
+// known that disrupts less.
+func (s *Search) Evaluate(n cluster.NodeID) (Candidate, domain.Reason) {
+	if s.Sweeps() && s.Runner.Observe == nil && len(s.q.Index.Nominees(n)) == 0 &&
+		(s.q.Columns.Plain(n) || s.q.Columns.Laid(n) && len(s.q.States) == 0) {
+		switch touch := s.Trial.Touched(n); {
+		case touch == domain.Untouched:
+			return s.sweepNode(n, nil)
+		case touch == domain.TouchedInPart && !s.Runner.Repeat: // who stays out may come back later
+			return s.sweepNode(n, s.gate())
+		}
+	}
+	potential := s.q.Evictable(n)
+	if len(potential) == 0 {
+		return Candidate{}, s.q.Nobody(n)
+	}
+	s.Trial.Reset(n)
+	out, why := s.Strategy()(potential)
+	if !why.OK() {
+		return Candidate{}, why
+	}
+	s.Stats.Evaluated++
+	if len(out.Victims) == 0 {
+		return Candidate{}, domain.Reason{Check: ask.NoVictims, Detail: "it fits with everybody back"}
+	}
+	parts := maps.Clone(s.Runner.Parts())
+	return Candidate{n, out.Victims, parts, s.q.Score(out.Victims, parts, out.Violations)}, domain.Reason{}
+}
+
+// sweepNode is Evaluate over the columns of the ladder. through is nil where no
+// constraint looks at the node's pods: what they say with everybody in place holds
+// with anybody gone. Otherwise it asks them about the pods that they look at.
+func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, domain.Reason) {
+	first, end := s.q.Columns.Rungs(n, s.q.Priority)
+	if first == end {
+		return Candidate{}, domain.Reason{Check: ask.NoVictims}
+	}
+	if s.looks++; !s.Sweep.Fits(n, first) {
+		s.room = s.q.Columns.Room(s.room[:0], n, first)
+		return Candidate{}, s.Member.Resources(s.room, s.q.Index.Allocatable(n))
+	}
+	s.Stats.Evaluated++
+	if len(s.q.States) > 0 {
+		s.Trial.Settle(n)
+		if through != nil {
+			for _, p := range s.Trial.LeaveAll(s.goes) {
+				u, _ := s.q.Units.UnitOf(p)
+				through.Minds.Add(first + victims.Rung(slices.Index(s.q.Units.On(n)[first:], u)))
+			}
+		}
+		if why := s.Trial.Constrained(); !why.OK() {
+			return Candidate{}, why
+		}
+		if through != nil && s.hopelesslyWorse(n, first) {
+			return Candidate{}, domain.Reason{}
+		}
+	}
+	if !s.mayBeat(n) {
+		return Candidate{}, domain.Reason{}
+	}
+	return s.sweepRungs(n, first, end, through), domain.Reason{}
+}
+
+// mayBeat reports whether node n may be better than the best so far, if that is one
+// before n where a single pod goes. It says yes where it can't tell.
+func (s *Search) mayBeat(n cluster.NodeID) bool {
+	b := s.bound()
+	if b == nil || b.Violations > 0 || b.Pods != 1 {
+		return true
+	}
+	block, i := s.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
+	return block.Plain>>i&1 == 0 || block.Beats(b, i)
+}
+
+// goes reports whether pod p is among the potential victims of its node, which is
+// plain.
+func (s *Search) goes(p cluster.PodID) bool {
+	u, runs := s.q.Units.UnitOf(p)
+	return runs && s.q.Units.Unit(u).Level < s.q.Priority
+}
+
+// hopelesslyWorse reports whether, for lack of room alone, somebody more important has
+// to go from node n than anybody who goes for the best so far. first is the rung of
+// the most important potential victim.
+func (s *Search) hopelesslyWorse(n cluster.NodeID, first victims.Rung) bool {
+	b := s.bound()
+	if b == nil || b.Violations > 0 || !s.q.Columns.Even(n) {
+		return false
+	}
+	at, _ := s.q.Columns.Rungs(n, b.Highest+1)
+	return at > first && !s.Sweep.Fits(n, at)
+}
+
+// sweepRungs gives back whom it can on the rungs first to end of node n. The
+// Candidate has no victims if it is worse than the best so far.
+func (s *Search) sweepRungs(n cluster.NodeID, first, end victims.Rung, through *columns.Gate) Candidate {
+	score, ok := s.Sweep.Node(n, first, end, s.bound(), through)
+	if !ok {
+		return Candidate{}
+	}
+	s.swept = s.swept[:0]
+	for _, rung := range s.Sweep.Victims() {
+		s.swept = append(s.swept, s.q.Columns.Unit(n, rung))
+	}
+	return Candidate{n, s.swept, nil, score}
+}
+
+// gate asks the constraints who may return. It minds nobody yet.
+func (s *Search) gate() *columns.Gate {
+	if s.through == nil {
+		s.through = &columns.Gate{Admit: func(u victims.UnitID) bool { // units that are swept have one pod
+			return s.Trial.Admit(s.q.Units.Unit(u).Pods[0])
+		}}
+	}
+	s.through.Minds = columns.RungSet{}
+	return s.through
+}
+
+// bound is the score to beat; nil if every node is Evaluated to the end.
+func (s *Search) bound() *victims.Score {
+	if s.Best.Node == cluster.NoNode || s.q.Sampling != nil || s.q.Candidates || s.Unbounded {
+		return nil
+	}
+	return &s.Best.Score
+}
+
+// Strategy is how victims are found: given back who can, or searched for.
+func (s *Search) Strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	if s.q.Bounded() {
+		return s.choose
+	}
+	return s.Reprieve
+}
+
+// Reprieve takes the potential victims out of the trial and gives back whom it can,
+// by the strategy of the rules.
+func (s *Search) Reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	if !s.q.Lowest {
+		return s.Runner.Run(s.Trial, potential)
+	}
+	l := s.q.Bounding(s.Trial.Fits)
+	l.Bounded = s.ObserveLevel
+	return s.Runner.RunLowest(s.Trial, l, potential)
+}

@@ -1,0 +1,56 @@
+package onepod
+
+import (
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// exhaust evaluates every node that eviction might help on.
+func (s *Search) exhaust() {
+	crew, chunks := s.recruit(), chunks(s.q)
+	best := make([]Candidate, len(crew))
+	for i := range best {
+		best[i].Node = cluster.NoNode
+	}
+	ranges.Take(len(chunks), len(crew), func(i, k int) {
+		w := crew[i]
+		w.Best.Node = cluster.NoNode
+		w.evaluateAll(chunks[k])
+		if c := w.Best; c.Node != cluster.NoNode && w.better(&c, &best[i]) {
+			w.Best, best[i] = best[i], c
+		}
+	})
+	s.Best.Node = cluster.NoNode
+	for i, w := range crew {
+		if c := &best[i]; c.Node != cluster.NoNode && s.better(c, &s.Best) {
+			s.Best = *c
+		}
+		if w != s {
+			s.adopt(w)
+		}
+	}
+}
+
+// evaluateAll evaluates the nodes of a chunk that eviction might help on.
+func (s *Search) evaluateAll(nodes chunk) {
+	for n := nodes.from; n < nodes.to; n++ {
+		if s.Status[n].Unresolvable {
+			s.Stats.Pruned++
+			continue
+		}
+		c, why := s.try(n)
+		if s.Status[n] = why; why.OK() && c.Victims != nil {
+			s.consider(c)
+		}
+	}
+}
+
+// adopt adds up what w, of the crew of s, came to.
+func (s *Search) adopt(w *Search) {
+	s.Found = append(s.Found, w.Found...)
+	s.looks += w.Checks()
+	s.Stats.Evaluated += w.Stats.Evaluated
+	s.Stats.Pruned += w.Stats.Pruned
+	s.Stats.Searched += w.Stats.Searched
+	s.Stats.Exact = s.Stats.Exact && w.Stats.Exact
+}

@@ -1,0 +1,185 @@
+package onepod
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Search is the search for one pod: every node is a domain. Of a question it is good for
+// one answer.
+type Search struct {
+	*Tools
+	q      *ask.Question
+	pool   *sync.Pool // where the tools go back to
+	shapes *Shapes
+	traits ask.Traits
+	Member *domain.Member
+	looks  int // feasibility checks outside the trial
+
+	through *columns.Gate // see gate
+
+	Status []domain.Reason // by node, once it was looked at by itself: why preemption does not help there, or the pod does not fit as things are
+	Found  []Candidate     // every candidate, where these are asked for
+	Best   Candidate       // its Node is NoNode if there is none
+	Stats  ask.Stats
+
+	// ObserveLevel, if set, is told of the lowest sufficient level of victims; see
+	// [reprieve.Lowest].
+	ObserveLevel func(level, next int32, lower bool, why domain.Reason)
+
+	Unbounded bool // every node is Evaluated to the end
+	Each      bool // every node is looked at by itself
+
+	swept    []victims.UnitID // buffer of sweepRungs
+	room     []int64          // buffer of sweepNode
+	stood    cluster.NodeID   // the best plain node of a scan, or NoNode
+	cold     *shape           // that of the pod, if a scan has to tell
+	odd      []cluster.NodeID // nodes of which the columns do not tell everything
+	rejected []Rejected       // of a scan
+	crew     crew             // see recruit
+}
+
+// Candidate is a node on which preemption helps.
+type Candidate struct {
+	Node    cluster.NodeID
+	Victims []victims.UnitID
+	Parts   victims.Parts // of those that go in part; may be nil
+	Score   victims.Score
+}
+
+// Plan is what a search comes to.
+type Plan struct {
+	Verdict ask.Verdict
+	Node    cluster.NodeID // where it fits, goes or waits; else NoNode
+	Refusal ask.Refusal    // of NotEligible
+}
+
+// New returns a search for a lone pod that remembers in shapes, and borrows its tools.
+func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
+	tools := Borrow(pool, q.Units, q.Budgets, q.Columns)
+	s := &tools.search
+	s.Tools, s.q, s.pool, s.shapes, s.Member = tools, q, pool, shapes, q.Members[0]
+	s.Trial.Ask(q.Index, s.Member, q.States, domain.Nominees{Self: s.Member.ID, Priority: q.Priority})
+	s.Best.Node = cluster.NoNode
+	s.Stats = ask.Stats{Domains: q.Index.NumNodes(), Exact: true, Hooks: q.Hooks}
+	s.Runner.Repeat = q.RepeatOfPod
+	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
+	if s.traits = q.AllTraits(); s.Sweeps() {
+		s.Sweep.Ask(s.Member, q.Priority)
+	}
+	return s
+}
+
+// Sweeps reports whether resources, budgets and constraints alone decide.
+func (s *Search) Sweeps() bool { return ask.BySweep.Leads(s.traits) }
+
+// Close ends the use of the search and of what it has found. It is not called where a
+// hook panics: what that left half done is not used again.
+func (s *Search) Close() {
+	tools, pool, crew := s.Tools, s.pool, s.crew
+	if tools.status != nil { // forks, which have tools of their own, share these
+		statuses.Put(tools.status)
+		tools.status = nil
+	}
+	*s = Search{ // and keeps the memory for another one
+		Best:  Candidate{Victims: s.Best.Victims[:0]},
+		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
+	}
+	pool.Put(tools)
+	for _, w := range crew {
+		if w != s {
+			w.Close()
+		}
+	}
+}
+
+// Run is the whole road: does it fit, may it preempt, whom, and where.
+func (s *Search) Run() Plan {
+	if s.scans() {
+		return s.scanAll()
+	}
+	if n := s.Filter(); n != cluster.NoNode {
+		return Plan{Verdict: ask.Fits, Node: n}
+	}
+	if p, refused := s.refuse(); refused {
+		return p
+	}
+	if s.q.Sampling != nil {
+		s.sample()
+	} else {
+		s.exhaust()
+	}
+	return s.end()
+}
+
+// end is the plan of a search that has looked everywhere.
+func (s *Search) end() Plan {
+	s.Trial.Restore() // others will ask the constraints
+	if s.Best.Node == cluster.NoNode {
+		return Plan{Verdict: ask.Infeasible, Node: cluster.NoNode}
+	}
+	return Plan{Verdict: ask.Feasible, Node: s.Best.Node}
+}
+
+// Checks counts the feasibility checks so far.
+func (s *Search) Checks() int { return s.Trial.Checks + s.looks }
+
+// Nominated is the node to which the pod is nominated, or NoNode.
+func (s *Search) Nominated() cluster.NodeID {
+	return s.q.Index.NodeByName(s.Member.Pod.NominatedNode)
+}
+
+// refuse is the plan for a preemptor that may not preempt, if so.
+//
+// Source: kube-scheduler v1.36, pod eligible to preempt others.
+func (s *Search) refuse() (p Plan, refused bool) {
+	if why := s.q.RefusalOfPod(); why.Why != ask.Willing {
+		return Plan{ask.NotEligible, cluster.NoNode, why}, true
+	}
+	n := s.Nominated()
+	if n == cluster.NoNode || s.Status[n].Unresolvable || !s.Terminating(n, s.q.Claim) {
+		return Plan{}, false
+	}
+	return Plan{Verdict: ask.Waiting, Node: n}, true
+}
+
+// Terminating reports whether node n has a pod that is terminating by preemption
+// and whose unit may be evicted for c.
+func (s *Search) Terminating(n cluster.NodeID, c victims.Claim) bool {
+	for _, u := range s.q.EvictableFor(n, c) {
+		for _, p := range s.q.Units.Unit(u).Pods {
+			if pod := s.q.Index.Pod(p); s.q.Index.NodeOf(p) == n && pod.Terminating && pod.Preempted {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// consider keeps c if it is the best so far.
+func (s *Search) consider(c Candidate) {
+	if s.q.Candidates {
+		c.Victims = slices.Clone(c.Victims)
+		s.Found = append(s.Found, c)
+	}
+	if s.better(&c, &s.Best) {
+		c.Victims = append(s.Best.Victims[:0], c.Victims...)
+		s.Best = c
+	}
+}
+
+// better reports whether c is better than best, which may be none; among equals the
+// first node by name.
+func (s *Search) better(c, best *Candidate) bool {
+	if best.Node == cluster.NoNode {
+		return true
+	}
+	order := s.q.CompareScores(&c.Score, &best.Score)
+	return order < 0 || order == 0 && c.Node < best.Node
+}
