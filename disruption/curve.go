@@ -3,6 +3,7 @@ package disruption
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -60,6 +61,23 @@ func (c Curve) At(seconds int64) int64 {
 		last = p
 	}
 	return last.Value
+}
+
+// Until is after how many seconds the curve may have another value than after those
+// given; math.MaxInt64: it has that for ever.
+//
+// O(k) for k milestones.
+func (c Curve) Until(seconds int64) int64 {
+	for i, p := range c.points {
+		switch {
+		case i == 0 || seconds >= p.Seconds:
+		case p.Value == c.points[i-1].Value:
+			return p.Seconds
+		default:
+			return max(seconds, c.points[i-1].Seconds) + 1
+		}
+	}
+	return math.MaxInt64
 }
 
 // between is the value on the straight line from a to b; the product needs 128 bits.

@@ -79,7 +79,15 @@ func curveIsExact(t *rapid.T) {
 		}
 		last = p
 	}
-	require.Equal(t, want, curve(t, first, points...).At(at))
+	c := curve(t, first, points...)
+	require.Equal(t, want, c.At(at))
+	until := c.Until(at)
+	if until == math.MaxInt64 {
+		require.Equal(t, want, c.At(until))
+		return
+	}
+	require.Greater(t, until, at)
+	require.Equal(t, want, c.At(rapid.Int64Range(at, until-1).Draw(t, "before")), "until %d", until)
 }
 func TestCurveIsExact(t *testing.T) { rapid.Check(t, curveIsExact) }
 func FuzzCurveIsExact(f *testing.F) { f.Fuzz(rapid.MakeFuzz(curveIsExact)) }
