@@ -11,11 +11,16 @@ import (
 
 // The methods of this file change the live model. Setting and removing pods, setting a
 // node that is there, budgets, and pod groups that stand by themselves cost what
-// changes; a group, its pods. Other changes let the next question compile the cluster
-// anew: of nodes that come and go, composite groups, classes and namespaces, of the resources and
-// devices that a node names, of pods and groups with guards or earlier evictions, of
-// groups with a parent, quota, a price or a preemption priority, and every change where
-// prices, guards or queues of pods have a say.
+// changes; a group, its pods; the time, those of which something holds no longer: a guard
+// has ended, a price or a preemption priority is another one, or they have not started and
+// count as started now. Where time goes back, or nobody knew it, that is everybody about
+// whom it has a say, as it is with an order or prices of the user's own: nobody knows when
+// these change.
+//
+// Other changes let the next question compile the cluster anew: of nodes that come and
+// go, composite groups, classes and namespaces, of the resources and devices that a node
+// names, of groups with a parent, quota, a price, a guard or a preemption priority, and
+// every change where queues of pods have a say, or Options.PreemptionPriority a MaxLead.
 //
 // What is set is copied one level deep: its slices and maps must not be changed
 // afterwards. A malformed object is refused with a [*cluster.FieldError] and changes
@@ -100,7 +105,8 @@ func (pl *Planner) Remove(pod PodRef) error {
 }
 
 // Bind lets a pending pod run on a node of the cluster: it holds its room there, and is
-// nominated to no node any more. Whether it fits there is not asked.
+// nominated to no node any more. One of which nobody has said when it started does so at the
+// model's time, if that is known. Whether it fits there is not asked.
 func (pl *Planner) Bind(pod PodRef, node string) error {
 	return pl.change(func(e edit) error {
 		p := e.pod(pod)
@@ -114,6 +120,9 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 		}
 		bound := *p
 		bound.Node, bound.NominatedNode = node, ""
+		if bound.Started.IsZero() {
+			bound.Started = e.time()
+		}
 		e.setPod(&bound)
 		return nil
 	})

@@ -97,7 +97,8 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 // prepare makes c ready for many questions, and for changes as far as it can follow
 // them. Without it units are formed for the kind of preemptor that is asked about.
 func (c *compiled) prepare() {
-	c.live = c.podUnits().follow() && c.options.PreemptionPriority.MaxLead == 0 && !c.queued.Any()
+	c.live = c.options.PreemptionPriority.MaxLead == 0 && !c.queued.Any()
+	c.podUnits()
 	c.traits.Set(ask.TraitQueued, c.queued.Running() != nil)
 	c.traits.Set(ask.TraitWaits, c.ix.Classes().AnyWaits())
 }
@@ -160,7 +161,8 @@ type sides struct {
 	ladder  *columns.Ladder // nil: to be formed anew
 	shapes  onepod.Shapes
 
-	protections *victims.Protections // nil if nobody is kept beyond what priorities say
+	guards      *victims.Protections
+	protections *victims.Protections // guards; nil as long as nobody is kept beyond what priorities say
 
 	changed []victims.Shift // buffer of changes
 }
@@ -173,7 +175,11 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 	defer s.mu.Unlock()
 	if s.units == nil {
 		s.units, s.budgets = victims.NewPricedUnits(c.ix, units, c.options.worth()), victims.NewBudgets(c.ix, budgets)
-		s.protections = victims.NewProtections(s.units, c.options.Guards, c.base())
+		s.guards = victims.NewProtections(s.units, c.options.Guards, c.base())
+		if c.live {
+			s.units.Follow(s.guards)
+		}
+		s.protect()
 	}
 	if s.ladder == nil {
 		s.ladder = columns.NewLadder(s.units, s.budgets)
@@ -184,6 +190,13 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 
 // traits are those of the units.
 func (s *sides) traits() ask.Traits { return ask.TraitsOfUnits(s.units, s.ladder, s.protections) }
+
+// protect lets questions heed guards as long as there are any.
+func (s *sides) protect() {
+	if s.protections = nil; s.guards.Any() {
+		s.protections = s.guards
+	}
+}
 
 // base is the rule of eligibility for preemptors without a queue.
 func (c *compiled) base() victims.Eligible {

@@ -84,6 +84,14 @@ func (e edit) setNode(n *cluster.Node) {
 	e.model().nodes.ReplaceOrInsert(n)
 }
 
+// time is the model's.
+func (e edit) time() time.Time {
+	if c := e.live(); c != nil {
+		return c.ix.Time()
+	}
+	return e.pl.open().time
+}
+
 func (e edit) setTime(now time.Time) {
 	if c := e.live(); c != nil && c.setTime(now) {
 		e.done(c)

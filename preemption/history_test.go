@@ -581,6 +581,13 @@ func warmLife(t *rapid.T) {
 	live(t, p, o, append(slices.Repeat([]string{"Decide", "Decide", "Decide", "Preempt"}, 6), changes...))
 }
 
+// datedLife is one in which guards end, prices grow and priorities climb.
+func datedLife(t *rapid.T) {
+	p, o := gen.AnyProfile(t), gen.Dated().Draw(t, "options")
+	p.Guards, p.Queues = true, false
+	live(t, p, o, append(slices.Repeat([]string{"SetTime", "Bind", "Preempt"}, 5), changes...))
+}
+
 // TestHistories: whatever happens to a planner, it answers as one that begins with what
 // there is. Some 12,000 steps; with -rapid.checks=9000 a million.
 func TestHistories(t *testing.T) {
@@ -602,6 +609,7 @@ func TestHistories(t *testing.T) {
 		}))
 	}
 	t.Run("warm", rapid.MakeCheck(warmLife))
+	t.Run("by the clock", rapid.MakeCheck(datedLife))
 }
 
 func FuzzHistories(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anyLife)) }

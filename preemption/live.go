@@ -14,10 +14,6 @@ import (
 // changes. They need exclusive use of it. What they cannot follow they refuse, and
 // then nothing has changed: the cluster is compiled anew.
 
-// follow reports whether the sides can follow changes: prices, orders and guards are
-// settled once.
-func (s *sides) follow() bool { return s.units.Follows() && s.protections == nil }
-
 // fork returns an independent copy of a live c. It may run beside questions.
 func (c *compiled) fork() *compiled {
 	f := &compiled{
@@ -35,6 +31,8 @@ func (s *sides) forkOf(of *sides, ix *cluster.Index) {
 	defer of.mu.Unlock()
 	if of.units != nil {
 		s.units, s.budgets = of.units.Fork(ix), of.budgets.Fork()
+		s.guards = s.units.Protections()
+		s.protect()
 	}
 	if of.ladder != nil {
 		s.ladder = of.ladder.Fork(s.units, s.budgets)
@@ -138,8 +136,10 @@ func (c *compiled) remove(p cluster.PodID) {
 	c.each(c.refresh)
 }
 
-// refresh lets the ladder of s follow what has changed.
+// refresh settles what has changed, and lets the ladder of s follow.
 func (c *compiled) refresh(s *sides) {
+	s.changed = s.units.Settle(s.changed)
+	s.protect()
 	if s.ladder == nil {
 		return
 	}
@@ -170,6 +170,7 @@ func (c *compiled) setNode(n *cluster.Node) bool {
 	c.each(func(s *sides) {
 		s.changed = s.changed[:0]
 		s.touch(id)
+		s.units.SetNode(id)
 		c.refresh(s)
 	})
 	return true
@@ -180,8 +181,14 @@ func (c *compiled) setTime(now time.Time) bool {
 	if !c.ix.MaySetTime(now) {
 		return false
 	}
+	before := c.ix.Time()
 	c.ix.SetTime(now)
 	c.limits = c.options.limits(c.ix, c.spent)
+	c.each(func(s *sides) {
+		s.changed = s.changed[:0]
+		s.units.SetTime(before)
+		c.refresh(s)
+	})
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -15,12 +16,15 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // history is a planner that changes.
 type history struct {
 	*preemption.Planner
-	last *preemption.Result
+	options preemption.Options // its own
+	last    *preemption.Result
 }
 
 func asJSON(t require.TestingT, v any) string {
@@ -31,7 +35,7 @@ func asJSON(t require.TestingT, v any) string {
 
 // ask compares the answer of the planner with that of a fresh compile of its snapshot.
 func (h *history) ask(t require.TestingT, p preemption.Preemptor) {
-	want, wantErr := preemption.Preempt(p, h.Snapshot())
+	want, wantErr := h.options.Preempt(p, h.Snapshot())
 	got, err := h.Planner.Preempt(p)
 	require.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err))
 	require.Empty(t, cmp.Diff(want, got)) // to the last empty list
@@ -227,4 +231,57 @@ func TestWhatIsRememberedFollowsBudgets(t *testing.T) {
 		}
 	}
 	require.Same(t, compiled, pl.Compiled())
+}
+
+// TestChangesAreFollowedUnderEveryOption: nor does a question compile anew where units are
+// kept, ordered or priced, and time moves on.
+func TestChangesAreFollowedUnderEveryOption(t *testing.T) {
+	long := int64(3600)
+	for name, o := range map[string]preemption.Options{
+		"guards":     {Guards: victims.Guards{GuaranteedSeconds: 3600 * 900, Cooldown: victims.Cooldown{Evictions: 1, Seconds: 7200}}},
+		"toleration": {Guards: victims.Guards{Toleration: priority.TolerationDesign}},
+		"movable":    {PreferMovable: true},
+		"prices":     {Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1, Work: map[string]disruption.Rate{cluster.CPU: {Price: 1}}}, Importance: true}},
+		"apart":      {PreemptionPriority: preemption.PreemptionPriority{Apart: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := gen.Fleet(20, 6, 1, gen.Uniform)
+			pl, err := preemption.NewPlanner(&s, o)
+			require.NoError(t, err)
+			h, compiled, p := &history{Planner: pl, options: o}, pl.Compiled(), gen.FleetPod(1)
+			for i, pod := range s.Pods[:12] {
+				ref := preemption.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+				require.NoError(t, pl.Remove(ref))
+				pod.Class, pod.Started, pod.Node = []string{"", "gone"}[i%2], time.Time{}, ""
+				pod.Guard = &cluster.Guard{GuaranteedSeconds: &long, Milestones: []cluster.Milestone{{Seconds: 10, Value: 50}}}
+				pod.Evictions = []time.Time{s.Time}
+				require.NoError(t, pl.SetPod(pod))
+				require.NoError(t, pl.Bind(ref, s.Nodes[i].Name))
+				h.ask(t, p)
+				require.NoError(t, pl.SetTime(s.Time.Add(time.Duration(i*i)*time.Minute)))
+				h.ask(t, p)
+			}
+			node := s.Nodes[3]
+			node.Taints = []cluster.Taint{{Key: "full", Effect: cluster.NoSchedule}}
+			require.NoError(t, pl.SetNode(node))
+			h.ask(t, p)
+			require.Same(t, compiled, pl.Compiled())
+		})
+	}
+}
+
+// TestBindBeginsNow: a pod starts when it is bound, unless somebody has said otherwise.
+func TestBindBeginsNow(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, model := range []time.Time{{}, now} {
+		pl, err := preemption.NewPlanner(&preemption.Snapshot{
+			Time: model, Nodes: []cluster.Node{{Name: "n1"}}, Pods: []preemption.Pod{{Name: "a"}, {Name: "b", Started: now.Add(-time.Hour)}},
+		}, preemption.Options{})
+		require.NoError(t, err)
+		require.NoError(t, pl.Bind(preemption.PodRef{Name: "a"}, "n1"))
+		require.NoError(t, pl.Bind(preemption.PodRef{Name: "b"}, "n1"))
+		got := pl.Snapshot().Pods
+		require.Equal(t, model, got[0].Started)
+		require.Equal(t, now.Add(-time.Hour), got[1].Started)
+	}
 }

@@ -1,8 +1,7 @@
 package victims
 
 import (
-	"maps"
-	"slices"
+	"math"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -12,7 +11,8 @@ import (
 type Cost interface {
 	// Price is what it costs to evict pods, all of them of one unit. group is the
 	// group that is lost with them as a whole, NoGroup if there is none. It is not
-	// below zero. Equal arguments give equal prices.
+	// below zero. Nothing is read but these, the groups above and beneath, and the time:
+	// as long as they are the same, so is the price.
 	Price(ix *cluster.Index, group cluster.GroupID, pods []cluster.PodID) int64
 }
 
@@ -24,45 +24,70 @@ type Tariff struct{ disruption.Tariff }
 // Price prices pods and group at the snapshot's time. What began at an unknown time
 // has done no work yet, and its curve stands at its beginning.
 func (t Tariff) Price(ix *cluster.Index, group cluster.GroupID, pods []cluster.PodID) int64 {
-	sum := t.group(ix, group)
+	sum, _ := t.price(ix, group, pods)
+	return sum
+}
+
+// priceOf is Price by c. From the second due on, since 1970, it may be something else:
+// nobody knows that of other Costs than a Tariff.
+func priceOf(c Cost, ix *cluster.Index, group cluster.GroupID, pods []cluster.PodID) (sum, due int64) {
+	if t, ok := c.(Tariff); ok {
+		return t.price(ix, group, pods)
+	}
+	return c.Price(ix, group, pods), math.MinInt64
+}
+
+func (t Tariff) price(ix *cluster.Index, group cluster.GroupID, pods []cluster.PodID) (sum, due int64) {
+	sum, due = t.group(ix, group)
 	for _, p := range pods {
-		seconds, _ := ix.Elapsed(ix.Checkpoint(p))
-		loss := loss(ix.Pod(p).Cost, seconds)
+		since := ix.Checkpoint(p)
+		seconds, _ := ix.Elapsed(since)
+		loss, until := t.loss(ix.Pod(p).Cost, seconds)
 		loss.Pods = 1
 		sum = disruption.AddPrices(sum, t.Tariff.Price(loss))
-		for _, name := range slices.Sorted(maps.Keys(t.Work)) {
-			if r, ok := ix.Column(name); ok {
-				sum = disruption.AddPrices(sum, t.Work[name].Of(ix.Request(p)[r], seconds))
+		for name, rate := range t.Work {
+			if r, ok := ix.Column(name); ok && ix.Request(p)[r] > 0 && rate.Price > 0 {
+				sum = disruption.AddPrices(sum, rate.Of(ix.Request(p)[r], seconds))
+				until = min(until, seconds+1)
 			}
 		}
+		due = min(due, ix.Due(since, until))
 	}
-	return sum
+	return sum, due
 }
 
-func (t Tariff) group(ix *cluster.Index, g cluster.GroupID) int64 {
+func (t Tariff) group(ix *cluster.Index, g cluster.GroupID) (sum, due int64) {
 	if g == cluster.NoGroup {
-		return 0
+		return 0, math.MaxInt64
 	}
 	group := ix.Group(g)
-	sum := int64(0)
+	due = math.MaxInt64
 	if c := group.Cost(); c != nil {
-		seconds, _ := ix.Elapsed(ix.GroupCheckpoint(g))
-		sum = t.Tariff.Price(loss(c, seconds))
+		since := ix.GroupCheckpoint(g)
+		seconds, _ := ix.Elapsed(since)
+		loss, until := t.loss(c, seconds)
+		sum, due = t.Tariff.Price(loss), ix.Due(since, until)
 	}
 	for _, child := range group.Children {
-		sum = disruption.AddPrices(sum, t.group(ix, child))
+		price, at := t.group(ix, child)
+		sum, due = disruption.AddPrices(sum, price), min(due, at)
 	}
-	return sum
+	return sum, due
 }
 
-// loss is what is lost by c so many seconds after checkpoint or start.
-func loss(c *cluster.Cost, seconds int64) disruption.Loss {
+// loss is what is lost by c so many seconds after checkpoint or start; until says after
+// how many that may be something else.
+func (t Tariff) loss(c *cluster.Cost, seconds int64) (loss disruption.Loss, until int64) {
 	if c == nil {
-		return disruption.Loss{}
+		return disruption.Loss{}, math.MaxInt64
 	}
-	curve, err := disruption.NewCurve(0, c.Milestones)
-	if err != nil {
-		panic("victims: milestones passed validation: " + err.Error())
+	loss, until = disruption.Loss{Fixed: c.Fixed, RestartSeconds: c.RestartSeconds}, math.MaxInt64
+	if t.Milestones > 0 && len(c.Milestones) > 0 {
+		curve, err := disruption.NewCurve(0, c.Milestones)
+		if err != nil {
+			panic("victims: milestones passed validation: " + err.Error())
+		}
+		loss.Curve, until = curve.At(seconds), curve.Until(seconds)
 	}
-	return disruption.Loss{Fixed: c.Fixed, Curve: curve.At(seconds), RestartSeconds: c.RestartSeconds}
+	return loss, until
 }

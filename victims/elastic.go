@@ -175,7 +175,7 @@ func (parts Parts) Of(us *Units, u UnitID) []cluster.PodID {
 // CostOf is the price of those pods of unit u: of the whole unit with what its group
 // costs, of a part with what those groups beneath cost that are out whole.
 func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
-	if us.cost == nil || len(pods) == len(us.Unit(u).Pods) {
+	if !us.Priced() || len(pods) == len(us.Unit(u).Pods) {
 		return us.Cost(u)
 	}
 	in := make(map[cluster.PodID]bool, len(pods))

@@ -40,7 +40,7 @@ func formUnits(ix *cluster.Index, rule UnitRule) *Units {
 			}
 			pods[u] = cluster.PodID(p)
 			*us.unitOf.Edit(p) = UnitID(u)
-			*us.units.Edit(u) = us.describe(cluster.NoGroup, pods[u:u+1:u+1])
+			*us.units.Edit(u), _ = us.describe(cluster.NoGroup, pods[u:u+1:u+1])
 			u++
 		}
 	})
@@ -75,7 +75,10 @@ func (us *Units) formGroups(pods []int) {
 				all = append(all, q)
 			}
 		}
-		us.assign(UnitID(us.units.Append(us.describe(group, all[start:len(all):len(all)]))))
+		pods := all[start:len(all):len(all)]
+		us.order(pods)
+		unit, _ := us.describe(group, pods)
+		us.assign(UnitID(us.units.Append(unit)))
 	}
 }
 
@@ -106,25 +109,31 @@ func (us *Units) atom(p cluster.PodID) cluster.GroupID {
 	return cluster.NoGroup
 }
 
-// describe returns the unit of pods, which it keeps and brings into order.
-func (us *Units) describe(group cluster.GroupID, pods []cluster.PodID) Unit {
+// order brings the pods of a unit into order.
+func (us *Units) order(pods []cluster.PodID) {
+	slices.SortFunc(pods, func(a, b cluster.PodID) int {
+		return cmp.Or(cmp.Compare(us.ix.Pod(a).UID, us.ix.Pod(b).UID), us.ix.ComparePods(a, b))
+	})
+}
+
+// describe returns the unit of pods, which it keeps and which are in order. Without other
+// changes the unit is like that until the second due, since 1970.
+func (us *Units) describe(group cluster.GroupID, pods []cluster.PodID) (u Unit, due int64) {
 	ix := us.ix
-	if len(pods) > 1 {
-		slices.SortFunc(pods, func(a, b cluster.PodID) int {
-			return cmp.Or(cmp.Compare(ix.Pod(a).UID, ix.Pod(b).UID), ix.ComparePods(a, b))
-		})
-	}
-	u := Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, rank: us.rank(group, pods[0])}
+	u = Unit{Group: group, Priority: us.priority(group, pods[0]), Pods: pods, rank: us.rank(group, pods[0])}
 	u.Elastic = group != cluster.NoGroup && ix.Group(group).Mode == disruption.SurplusFirst
-	u.Level = u.Priority
+	u.Level, due = u.Priority, paged.Never
 	if us.rule.PreemptionPriority {
-		u.Level = us.level(group, pods[0])
+		u.Level, due = us.level(group, pods[0])
 	}
 	u.Started = ix.Started(pods[0])
 	for _, p := range pods[1:] {
 		u.Started = min(u.Started, ix.Started(p))
 	}
-	return u
+	if u.Started == ix.Now() && slices.ContainsFunc(pods, ix.Unstarted) {
+		due = ix.Time().Unix()
+	}
+	return u, due
 }
 
 // assign notes that the pods of unit u belong to it.
@@ -135,9 +144,9 @@ func (us *Units) assign(u UnitID) {
 }
 
 // level is priority for preemption priorities.
-func (us *Units) level(group cluster.GroupID, first cluster.PodID) int32 {
+func (us *Units) level(group cluster.GroupID, first cluster.PodID) (level int32, due int64) {
 	if g := us.decider(group, first); g != cluster.NoGroup {
-		return us.ix.Group(g).Level
+		return us.ix.GroupPreemptionPriority(g)
 	}
 	return us.ix.PreemptionPriority(first)
 }

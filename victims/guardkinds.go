@@ -11,9 +11,12 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// yieldTo is told of a guard that keeps a unit from preemptors below a priority, and
-// says whether it wants to know more.
-type yieldTo func(below int64, k Kept) bool
+// yieldTo is told of a guard that keeps a unit from preemptors below a priority, for how
+// many seconds, rounded up, and says whether it wants to know more.
+type yieldTo func(below, left int64, k Kept) bool
+
+// endless is the time of a guard that does not end by itself.
+const endless = -1
 
 // everybody is the priority that no preemptor reaches.
 const everybody = math.MaxInt64
@@ -34,7 +37,7 @@ func (ps *Protections) standby(u UnitID, yield yieldTo) bool {
 		on := false
 		ps.guardsOf(p, func(g *cluster.Guard) bool { on = g.Standby; return !on })
 		if on {
-			return yield(everybody, Kept{Rule: KeptStandby})
+			return yield(everybody, endless, Kept{Rule: KeptStandby})
 		}
 	}
 	return true
@@ -63,7 +66,7 @@ func (ps *Protections) labelled(u UnitID, yield yieldTo) bool {
 	for _, p := range unit.Pods {
 		protected = protected || ps.label.Matches(ix.Pod(p).Labels)
 	}
-	return !protected || yield(everybody, Kept{Rule: KeptLabel})
+	return !protected || yield(everybody, endless, Kept{Rule: KeptLabel})
 }
 
 func (ps *Protections) tolerating(u UnitID, yield yieldTo) bool {
@@ -72,8 +75,8 @@ func (ps *Protections) tolerating(u UnitID, yield yieldTo) bool {
 		return true
 	}
 	for _, p := range ps.us.Unit(u).Pods {
-		if lost, ok := ps.lostNodes[ix.NodeOf(p)]; ok {
-			if !yield(everybody, Kept{Rule: KeptToleration, Detail: "its node is left alone, as the class " + ix.Pod(lost).Class + " is not there"}) {
+		if lost, ok := ps.lostOn(ix.NodeOf(p)); ok {
+			if !yield(everybody, endless, Kept{Rule: KeptToleration, Detail: "its node is left alone, as the class " + ix.Pod(lost).Class + " is not there"}) {
 				return false
 			}
 		}
@@ -85,8 +88,12 @@ func (ps *Protections) tolerating(u UnitID, yield yieldTo) bool {
 		if !ok || !t.Tolerates(rule, math.MinInt32, ix.Pod(p).Scheduled, ix.Time()) {
 			continue
 		}
-		left, _ := t.Left(rule, ix.Pod(p).Scheduled, ix.Time())
-		if !yield(int64(t.Minimum), Kept{Rule: KeptToleration, Below: t.Minimum, Seconds: left}) {
+		left, ends := t.Left(rule, ix.Pod(p).Scheduled, ix.Time())
+		until := left
+		if !ends {
+			until = endless
+		}
+		if !yield(int64(t.Minimum), until, Kept{Rule: KeptToleration, Below: t.Minimum, Seconds: left}) {
 			return false
 		}
 	}
@@ -98,7 +105,7 @@ func (ps *Protections) guaranteed(u UnitID, yield yieldTo) bool {
 	for _, p := range ps.us.Unit(u).Pods {
 		longest = max(longest, left(ps.us.ix, ps.GuaranteedSeconds(p), ps.us.ix.Pod(p).Started))
 	}
-	return longest == 0 || yield(everybody, Kept{Rule: KeptRunning, Seconds: longest})
+	return longest == 0 || yield(everybody, longest, Kept{Rule: KeptRunning, Seconds: longest})
 }
 
 // GuaranteedSeconds is how long pod p runs before it may be evicted: what it says
@@ -149,7 +156,7 @@ func (ps *Protections) cooling(u UnitID, yield yieldTo) bool {
 			seconds, most = s, n
 		}
 	}
-	return seconds == 0 || yield(everybody, Kept{
+	return seconds == 0 || yield(everybody, seconds, Kept{
 		Rule: KeptCooldown, Seconds: seconds,
 		Detail: fmt.Sprintf("was evicted %s in the last %s, kept", times(most), words.Seconds(c.Seconds)),
 	})

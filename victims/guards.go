@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -37,7 +38,7 @@ type Cooldown struct {
 }
 
 // Protections are the guards of one set of units, evaluated: who is kept, from whom.
-// Immutable, safe for concurrent use.
+// Safe for concurrent use, but where they follow changes: see [Units.Follow].
 //
 // All of them only narrow what a base Eligible allows. A unit is kept if any of its
 // pods is, since it goes whole.
@@ -47,14 +48,15 @@ type Protections struct {
 	base   Eligible
 	label  *disruption.Matcher
 
-	keptBelow []int64 // by unit: preemptors below this priority may not evict it; math.MinInt64: nobody keeps it
-	lostNodes map[cluster.NodeID]cluster.PodID
+	below paged.Column[uint64] // by unit: see keptBelow; its highest bit turned
+	lost  paged.Column[int32]  // by node: the first pod whose class is not there, and 1; 0: there is none
 }
 
+// nobody is a priority that every preemptor reaches.
+const nobody = math.MinInt64
+
 // NewProtections evaluates g, and what classes, groups and pods say, for the units
-// us on top of base; nil means [LowerPriority] with g.EqualAfterSeconds. It returns
-// nil if nobody is kept beyond what LowerPriority{} says: then potential victims are
-// the end of every node's list, which [Units.Potential] finds faster.
+// us on top of base; nil means [LowerPriority] with g.EqualAfterSeconds.
 //
 // g must be valid. O(k) for k pods if a rule reads every pod, otherwise for those
 // that say something.
@@ -63,25 +65,30 @@ func NewProtections(us *Units, g Guards, base Eligible) *Protections {
 	if base == nil {
 		ps.base = LowerPriority{g.EqualAfterSeconds}
 	}
-	every := ps.readsEveryPod()
-	if !every && base == nil && g.EqualAfterSeconds == 0 && len(us.ix.Guarded()) == 0 && !us.ix.GuardedGroups() {
-		return nil
-	}
 	if g.Protect != nil {
 		ps.label, _ = g.Protect.Compile() // an invalid one was refused before
 	}
-	if g.Toleration == priority.TolerationDesign {
-		ps.loseNodes()
+	if !ps.guarding() {
+		return ps
 	}
-	ps.keptBelow = make([]int64, us.Len())
-	for u := range ps.keptBelow {
-		ps.keptBelow[u] = math.MinInt64
+	for n := range cluster.NodeID(us.ix.NumNodes()) {
+		ps.find(n)
 	}
-	for u := range us.Len() {
-		ps.keptBelow[u] = ps.evaluate(UnitID(u))
+	for u := range UnitID(us.Len()) {
+		ps.assess(u)
 	}
 	return ps
 }
+
+// Any reports whether anybody may be kept beyond what LowerPriority{} says: else potential
+// victims are the end of every node's list, which [Units.Potential] finds faster.
+func (ps *Protections) Any() bool {
+	base, own := ps.base.(LowerPriority)
+	return !own || base.EqualAfterSeconds != 0 || ps.guarding()
+}
+
+// guarding reports whether there is any guard.
+func (ps *Protections) guarding() bool { return ps.us.ix.Guarded() || ps.readsEveryPod() }
 
 // readsEveryPod reports whether a rule may keep pods that say nothing themselves.
 func (ps *Protections) readsEveryPod() bool {
@@ -90,32 +97,73 @@ func (ps *Protections) readsEveryPod() bool {
 		g.Toleration != priority.TolerationOff && classes.AnyTolerations()
 }
 
-// loseNodes notes the nodes with a pod whose class is not there.
-func (ps *Protections) loseNodes() {
-	ix := ps.us.ix
-	ps.lostNodes = map[cluster.NodeID]cluster.PodID{}
-	for p := range ix.Pods() {
-		n, class := ix.NodeOf(p), ix.Pod(p).Class
-		if n == cluster.NoNode || class == "" {
-			continue
+// find looks for a pod on node n whose class is not there, and reports whether it finds
+// another one than before. Only TolerationDesign asks for it.
+func (ps *Protections) find(n cluster.NodeID) bool {
+	if ps.guards.Toleration != priority.TolerationDesign || n == cluster.NoNode {
+		return false
+	}
+	ix, found := ps.us.ix, int32(0)
+	for _, p := range ix.PodsOn(n) {
+		if class := ix.Pod(p).Class; class != "" {
+			if _, ok := ix.Classes().Lookup(class); !ok {
+				found = int32(p) + 1
+				break
+			}
 		}
-		if _, ok := ix.Classes().Lookup(class); ok {
-			continue
-		}
-		if _, ok := ps.lostNodes[n]; !ok {
-			ps.lostNodes[n] = p
+	}
+	if found == get(&ps.lost, int(n)) {
+		return false
+	}
+	put(&ps.lost, int(n), found)
+	return true
+}
+
+// lostOn returns what find has found on node n.
+func (ps *Protections) lostOn(n cluster.NodeID) (p cluster.PodID, ok bool) {
+	if n == cluster.NoNode {
+		return 0, false
+	}
+	found := get(&ps.lost, int(n))
+	return cluster.PodID(found - 1), found > 0
+}
+
+// findLost calls find for nodes that have changed, whose units may be kept from others
+// from then on.
+func (ps *Protections) findLost(list []Shift) {
+	for _, s := range list {
+		if ps.find(s.Node) {
+			ps.us.stale = append(ps.us.stale, ps.us.On(s.Node)...)
 		}
 	}
 }
 
-// evaluate is the priority below which no preemptor may evict unit u.
-func (ps *Protections) evaluate(u UnitID) int64 {
-	below := int64(math.MinInt64)
-	ps.each(u, func(from int64, _ Kept) bool {
-		below = max(below, from)
-		return below < math.MaxInt64
-	})
-	return below
+// assess finds out from whom unit u is kept, which holds until the second due, since 1970.
+func (ps *Protections) assess(u UnitID) (due int64) {
+	below := int64(nobody)
+	due = paged.Never
+	if ps.guarding() && ps.us.Exists(u) {
+		now := ps.us.ix.Time().Unix()
+		ps.each(u, func(from, left int64, _ Kept) bool {
+			below = max(below, from)
+			if left >= 0 && left <= math.MaxInt64-max(now, 0) {
+				due = min(due, now+max(left-1, 0)) // it ends in its last second
+			}
+			return below < everybody
+		})
+	}
+	put(&ps.below, int(u), uint64(below)^1<<63)
+	return due
+}
+
+// keptBelow is the priority below which no preemptor may evict unit u.
+func (ps *Protections) keptBelow(u UnitID) int64 { return int64(get(&ps.below, int(u)) ^ 1<<63) }
+
+// fork returns a copy for us, a fork of the units.
+func (ps *Protections) fork(us *Units) *Protections {
+	f := *ps
+	f.us, f.below, f.lost = us, ps.below.Fork(), ps.lost.Fork()
+	return &f
 }
 
 // Kept says why unit u may not be evicted for p; the zero Kept: it may.
@@ -124,8 +172,8 @@ func (ps *Protections) Kept(u UnitID, p Claim) Kept {
 		return k
 	}
 	var why Kept
-	if int64(p.Priority) < ps.keptBelow[u] {
-		ps.each(u, func(below int64, k Kept) bool {
+	if int64(p.Priority) < ps.keptBelow(u) {
+		ps.each(u, func(below, _ int64, k Kept) bool {
 			if int64(p.Priority) < below {
 				why = k
 			}
@@ -148,16 +196,16 @@ func (ps *Protections) Potential(dst []UnitID, n cluster.NodeID, p Claim) []Unit
 
 // May reports whether unit u may be evicted for p. O(1) but for a base of one's own.
 func (ps *Protections) May(u UnitID, p Claim) bool {
-	return int64(p.Priority) >= ps.keptBelow[u] && ps.base.Kept(ps.us, u, p).OK()
+	return int64(p.Priority) >= ps.keptBelow(u) && ps.base.Kept(ps.us, u, p).OK()
 }
 
 // Guarded reports whether a guard keeps unit u from p, whatever the base says.
-func (ps *Protections) Guarded(u UnitID, p Claim) bool { return int64(p.Priority) < ps.keptBelow[u] }
+func (ps *Protections) Guarded(u UnitID, p Claim) bool { return int64(p.Priority) < ps.keptBelow(u) }
 
 // Opens is the least priority above that given at which the guards keep unit u off
 // fewer preemptors; ok is false if they keep it from nobody there, or from everybody.
 func (ps *Protections) Opens(u UnitID, above int32) (at int32, ok bool) {
-	if below := ps.keptBelow[u]; below > int64(above) && below <= math.MaxInt32 {
+	if below := ps.keptBelow(u); below > int64(above) && below <= math.MaxInt32 {
 		return int32(below), true
 	}
 	return 0, false

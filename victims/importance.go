@@ -15,7 +15,7 @@ func (us *Units) Importance(u UnitID) Importance {
 	i, unit := Importance{Unit: u}, us.Unit(u)
 	switch {
 	case us.by.Order != nil:
-	case us.inside != nil:
+	case us.ranked():
 		i.worth = unit.worth() >> 32
 	default:
 		i.worth, i.started = unit.worth(), unit.Started

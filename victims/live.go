@@ -3,12 +3,13 @@ package victims
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // The methods of this file let units follow their index as it changes. They need
-// exclusive use of the units, and leave their forks alone. Units that have prices, or
-// an order of their own, do not follow: see [Units.Follows].
+// exclusive use of the units, and leave their forks alone. After all of a change Settle
+// has to be called.
 
 // Rung is the position of a unit among those of its node, most important first.
 type Rung int32
@@ -24,9 +25,6 @@ type Shift struct {
 // NoRung stands for no rung.
 const NoRung Rung = -1
 
-// Follows reports whether the units can follow changes of their index.
-func (us *Units) Follows() bool { return us.cost == nil && us.inside == nil && us.by.Order == nil }
-
 // Fork returns an independent copy, for ix, a fork of the index.
 func (us *Units) Fork(ix *cluster.Index) *Units {
 	f := *us
@@ -34,7 +32,12 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 	if !us.sorted.formed.Load() {
 		f.sorted = &sortedUnits{}
 	}
-	f.units, f.unitOf, f.on, f.places = us.units.Fork(), us.unitOf.Fork(), us.on.Fork(), nil
+	f.units, f.unitOf, f.on = us.units.Fork(), us.unitOf.Fork(), us.on.Fork()
+	f.inside, f.cost, f.agenda, f.places = us.inside.Fork(), us.cost.Fork(), us.agenda.Fork(), us.places.fork(ix)
+	f.kept, f.stale, f.sorter, f.nodes, f.spare = nil, nil, Sorter{}, nil, nil
+	if us.kept != nil {
+		f.kept = us.kept.fork(&f)
+	}
 	return &f
 }
 
@@ -48,6 +51,7 @@ func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 		return dst
 	}
 	us.unsort()
+	us.stir(p)
 	group := us.atom(p)
 	if group != cluster.NoGroup {
 		for _, q := range us.ix.PodsUnder(nil, group) {
@@ -57,13 +61,12 @@ func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 		}
 	}
 	u := us.hole
-	if unit := us.describe(group, []cluster.PodID{p}); u == noUnit {
-		u = UnitID(us.units.Append(unit))
+	if u == noUnit {
+		u = UnitID(us.units.Append(Unit{}))
 	} else {
 		us.hole = UnitID(us.Unit(u).Started)
-		*us.units.Edit(int(u)) = unit
 	}
-	us.assign(u)
+	us.form(u, group, []cluster.PodID{p})
 	return us.list(dst, u)
 }
 
@@ -76,11 +79,14 @@ func (us *Units) Remove(dst []Shift, p cluster.PodID) []Shift {
 	}
 	us.unsort()
 	*us.unitOf.Edit(int(p)) = noUnit
+	us.stir(p)
 	if pods := us.Unit(u).Pods; len(pods) > 1 {
+		us.stale = append(us.stale, u) // prices and checkpoints of groups look at the pods that the index still has
 		return us.regroup(dst, u, slices.DeleteFunc(slices.Clone(pods), func(q cluster.PodID) bool { return p == q }))
 	}
 	dst = us.unlist(dst, u)
 	*us.units.Edit(int(u)) = Unit{Started: int64(us.hole)}
+	us.agenda.Set(int(u), paged.Never)
 	us.hole = u
 	return dst
 }
@@ -90,8 +96,7 @@ func (us *Units) Remove(dst []Shift, p cluster.PodID) []Shift {
 func (us *Units) Replace(dst []Shift, p cluster.PodID, from cluster.NodeID) []Shift {
 	us.unsort()
 	u, _ := us.UnitOf(p)
-	unit := us.units.Edit(int(u))
-	*unit = us.describe(cluster.NoGroup, unit.Pods)
+	us.form(u, cluster.NoGroup, us.Unit(u).Pods)
 	to := us.ix.NodeOf(p)
 	if from != to {
 		return us.onto(us.off(dst, from, u), to, u)
@@ -120,14 +125,14 @@ func (us *Units) unsort() {
 // regroup lets unit u consist of pods, which it keeps.
 func (us *Units) regroup(dst []Shift, u UnitID, pods []cluster.PodID) []Shift {
 	dst = us.unlist(dst, u)
-	*us.units.Edit(int(u)) = us.describe(us.Unit(u).Group, pods)
-	us.assign(u)
+	us.order(pods)
+	us.form(u, us.Unit(u).Group, pods)
 	return us.list(dst, u)
 }
 
 // list adds unit u on each of its nodes, and appends to dst how they change.
 func (us *Units) list(dst []Shift, u UnitID) []Shift {
-	for _, n := range us.nodes(u) {
+	for _, n := range us.nodesOf(u) {
 		dst = us.onto(dst, n, u)
 	}
 	return dst
@@ -135,21 +140,21 @@ func (us *Units) list(dst []Shift, u UnitID) []Shift {
 
 // unlist takes unit u off each of its nodes, and appends to dst how they change.
 func (us *Units) unlist(dst []Shift, u UnitID) []Shift {
-	for _, n := range us.nodes(u) {
+	for _, n := range us.nodesOf(u) {
 		dst = us.off(dst, n, u)
 	}
 	return dst
 }
 
-// nodes returns the nodes of unit u, each once. They are good until the next.
-func (us *Units) nodes(u UnitID) []cluster.NodeID {
-	list := us.places[:0]
+// nodesOf returns the nodes of unit u, each once. They are good until the next.
+func (us *Units) nodesOf(u UnitID) []cluster.NodeID {
+	list := us.nodes[:0]
 	for _, p := range us.Unit(u).Pods {
 		if n := us.ix.NodeOf(p); n != cluster.NoNode && !slices.Contains(list, n) {
 			list = append(list, n)
 		}
 	}
-	us.places = list
+	us.nodes = list
 	return list
 }
 

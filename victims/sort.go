@@ -48,7 +48,7 @@ func (s *Sorter) Sort(us *Units, list []Marked) {
 		return
 	}
 	width := keyBits + 1
-	if us.by.Order == nil && us.inside == nil {
+	if us.by.Order == nil && !us.ranked() {
 		width = s.pack(us, list)
 	}
 	switch {

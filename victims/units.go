@@ -42,11 +42,17 @@ type Units struct {
 	hole   UnitID                 // the last one of the units that are gone; noUnit
 
 	by     Worth
-	inside []uint64 // by unit: tells those of equal priority apart, before anything else; may be nil
-	cost   []int64  // by unit; nil: they are free
+	inside paged.Column[uint64] // by unit: tells those of equal priority apart, before anything else; see ranked
+	cost   paged.Column[int64]  // by unit; see Priced
+	places *places              // nil unless by.ByPlace
+	kept   *Protections         // they follow the units; may be nil
 
 	sorted *sortedUnits
-	places []cluster.NodeID // buffer of nodes
+	agenda paged.Agenda // by unit: the second, since 1970, from which on what is known of it may not hold
+	stale  []UnitID     // those about which something may have changed; see Settle
+	sorter Sorter
+	nodes  []cluster.NodeID // buffer
+	spare  []cluster.NodeID // likewise
 }
 
 // sortedUnits are all units, most important first, once that was needed.
@@ -113,8 +119,8 @@ func (us *Units) compare(a, b UnitID) int {
 	switch {
 	case x.Priority != y.Priority:
 		return cmp.Compare(y.Priority, x.Priority)
-	case us.inside != nil && us.inside[a] != us.inside[b]:
-		return cmp.Compare(us.inside[b], us.inside[a])
+	case us.ranked() && us.insideOf(a) != us.insideOf(b):
+		return cmp.Compare(us.insideOf(b), us.insideOf(a))
 	case x.rank != y.rank:
 		return cmp.Compare(y.rank, x.rank)
 	case len(x.Pods) != len(y.Pods):

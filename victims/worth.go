@@ -3,8 +3,11 @@ package victims
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -28,7 +31,8 @@ type Worth struct {
 // Order is a part of the order of importance.
 type Order interface {
 	// Compare is below zero if a is more worth keeping than b, and zero where it
-	// leaves the decision to the rules. It must be a strict weak order.
+	// leaves the decision to the rules. It must be a strict weak order, and read nothing
+	// but the two units, their pods and groups, and the time.
 	Compare(us *Units, a, b UnitID) int
 }
 
@@ -43,39 +47,47 @@ func (Upstream) Compare(us *Units, a, b UnitID) int { return us.compare(a, b) }
 func NewPricedUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 	us := formUnits(ix, rule)
 	us.by = w
-	if w.Cost != nil {
-		us.cost = make([]int64, us.Len())
-		for u := range us.cost {
-			unit := us.Unit(UnitID(u))
-			us.cost[u] = w.Cost.Price(ix, unit.Group, unit.Pods)
-		}
+	if w.ByPlace {
+		us.places = &places{ix: ix, of: map[string]twoPlaces{}}
 	}
-	if w.ByPlace || w.ByCost {
-		us.inside = make([]uint64, us.Len())
-		places := places{ix: ix, of: map[string][]cluster.NodeID{}}
-		for u := range us.inside {
-			if w.ByPlace && !places.movable(us.Unit(UnitID(u))) {
-				us.inside[u] |= 1 << 63
-			}
-			if w.ByCost && us.cost != nil {
-				us.inside[u] |= uint64(us.cost[u])
-			}
+	if us.Priced() || us.ranked() {
+		for u := range UnitID(us.Len()) {
+			us.agenda.Set(int(u), us.appraise(u))
 		}
 	}
 	us.listByNode()
 	return us
 }
 
-// Cost is the price of unit u, 0 if units have none.
-func (us *Units) Cost(u UnitID) int64 {
-	if us.cost == nil {
-		return 0
+// appraise finds out what unit u costs and is worth beyond what the rules look at. From
+// the second due on, since 1970, that may be something else.
+func (us *Units) appraise(u UnitID) (due int64) {
+	unit, inside, price := us.Unit(u), uint64(0), int64(0)
+	due = paged.Never
+	if us.Priced() {
+		price, due = priceOf(us.by.Cost, us.ix, unit.Group, unit.Pods)
+		put(&us.cost, int(u), price)
 	}
-	return us.cost[u]
+	if us.by.ByPlace && !us.places.movable(unit) {
+		inside |= 1 << 63
+	}
+	if us.by.ByCost {
+		inside |= uint64(price)
+	}
+	put(&us.inside, int(u), inside)
+	return due
 }
 
+// ranked reports whether something tells units of equal priority apart before the rules.
+func (us *Units) ranked() bool { return us.by.ByPlace || us.by.ByCost }
+
+func (us *Units) insideOf(u UnitID) uint64 { return get(&us.inside, int(u)) }
+
+// Cost is the price of unit u, 0 if units have none.
+func (us *Units) Cost(u UnitID) int64 { return get(&us.cost, int(u)) }
+
 // Priced reports whether units have prices.
-func (us *Units) Priced() bool { return us.cost != nil }
+func (us *Units) Priced() bool { return us.by.Cost != nil }
 
 // Ranking is the default [Comparison].
 type Ranking struct {
@@ -136,8 +148,59 @@ func (r Ranking) Values(s Score) []int64 {
 
 // places finds out where pods can run, once for those that ask for the same.
 type places struct {
-	ix *cluster.Index
-	of map[string][]cluster.NodeID // the first two nodes
+	ix     *cluster.Index
+	of     map[string]twoPlaces
+	shared bool // of is a fork's, too: copied before it is changed
+}
+
+// twoPlaces are two nodes that pods can run on, or all if they are fewer.
+type twoPlaces struct {
+	pod   *cluster.Pod // one of them
+	nodes []cluster.NodeID
+}
+
+func (pl *places) fork(ix *cluster.Index) *places {
+	if pl == nil {
+		return nil
+	}
+	pl.shared = true
+	return &places{ix, pl.of, true}
+}
+
+func (pl *places) set(key string, two twoPlaces) {
+	if pl.shared {
+		pl.of, pl.shared = maps.Clone(pl.of), false
+	}
+	pl.of[key] = two
+}
+
+// find returns two nodes that pod can run on.
+func (pl *places) find(pod *cluster.Pod) (nodes []cluster.NodeID) {
+	for n := cluster.NodeID(0); int(n) < pl.ix.NumNodes() && len(nodes) < 2; n++ {
+		if pl.suits(pod, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+func (pl *places) suits(pod *cluster.Pod, n cluster.NodeID) bool {
+	node := pl.ix.Node(n)
+	return domain.MatchesNode(pod, node) && domain.Untolerated(pod, node) == nil
+}
+
+// follow follows a change of node n, and reports whether some pods may have become
+// movable, or are not so any more.
+func (pl *places) follow(n cluster.NodeID) (changed bool) {
+	for key, two := range maps.Clone(pl.of) {
+		known := slices.Contains(two.nodes, n)
+		if known == pl.suits(two.pod, n) || !known && len(two.nodes) == 2 {
+			continue
+		}
+		pl.set(key, twoPlaces{two.pod, pl.find(two.pod)})
+		changed = true
+	}
+	return changed
 }
 
 // movable reports whether every pod of a unit can run on another node: one that its
@@ -166,15 +229,10 @@ func (pl *places) hasOther(pod *cluster.Pod, at cluster.NodeID) bool {
 		}
 		key = string(text)
 	}
-	nodes, known := pl.of[key]
+	two, known := pl.of[key]
 	if !known {
-		for n := range cluster.NodeID(pl.ix.NumNodes()) {
-			node := pl.ix.Node(n)
-			if len(nodes) < 2 && domain.MatchesNode(pod, node) && domain.Untolerated(pod, node) == nil {
-				nodes = append(nodes, n)
-			}
-		}
-		pl.of[key] = nodes
+		two = twoPlaces{pod, pl.find(pod)}
+		pl.set(key, two)
 	}
-	return len(nodes) > 1 || len(nodes) == 1 && nodes[0] != at
+	return len(two.nodes) > 1 || len(two.nodes) == 1 && two.nodes[0] != at
 }

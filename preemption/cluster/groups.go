@@ -25,13 +25,14 @@ type Group struct {
 	UID             string
 	Mode            disruption.Mode // never empty
 	Priority        int32
-	Level           int32           // preemption priority: Priority if nothing else is said
 	Policy          priority.Policy // never empty
 	Parent          GroupID         // NoGroup at a root, where the parent is missing or on a cycle
 	PodGroup        *PodGroup       // nil for a composite
 	Composite       *CompositePodGroup
 	Pods            []PodID   // of a pod group: running and pending, in order of name
 	Children        []GroupID // of a composite
+
+	level int32 // preemption priority without milestones: Priority if nothing else is said
 }
 
 // NumGroups is the number of groups and composite groups.
@@ -199,7 +200,7 @@ func (ix *Index) warnDepth(leaf GroupID) {
 		return
 	}
 	if top := ix.Group(ix.Root(leaf)); top.Parent != NoGroup {
-		ix.stiff = true
+		ix.deep = true
 		ix.warnGroup(ix.Group(leaf), "Parent", ix.Group(leaf).parentName(),
 			fmt.Sprintf("more than %d levels: its chain of groups ends at %q", MaxTreeDepth, top.Name))
 	}
@@ -217,13 +218,9 @@ func (ix *Index) finishGroups(ps *problems) {
 	for i := range ix.NumGroups() {
 		g := ix.groups.Edit(i)
 		ix.warnings = append(ix.warnings, ix.oddGroup(g)...)
-		if g.Guard() != nil || len(g.Evictions()) > 0 {
-			ix.stiff = true
-		}
-		if g.Cost() != nil || len(g.Evictions()) > 0 {
-			ix.dated++
-		}
-		g.Level = ix.levelAt(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard(), func() time.Time { return ix.GroupCheckpoint(GroupID(i)) })
+		ix.guarded += numGuarded(g.Guard(), g.Evictions())
+		ix.latest = latest(ix.latest, g.Cost(), g.Evictions())
+		g.level = level(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
 	}
 }
 
@@ -254,8 +251,17 @@ func (ix *Index) missing(g *Group) []Warning {
 	return list
 }
 
-// level is the preemption priority that is given, or else the priority.
-func level(o object, prio int32, given *int32) int32 {
+// level is the preemption priority that is given, or else the priority. It complains
+// where that, or a milestone of guard, lies below.
+func level(o object, prio int32, given *int32, guard *Guard) int32 {
+	if guard != nil {
+		for i, m := range guard.Milestones {
+			if m.Value < int64(prio) {
+				err := priority.CheckPreemptionPriority(prio, int32(max(m.Value, math.MinInt32)))
+				o.wrap(err, fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), fmt.Sprintf(">= the priority %d", prio))
+			}
+		}
+	}
 	if given == nil {
 		return prio
 	}
@@ -265,24 +271,19 @@ func level(o object, prio int32, given *int32) int32 {
 	return *given
 }
 
-// levelAt is level, or what the milestones of guard make of it so long after since.
-func (ix *Index) levelAt(o object, prio int32, given *int32, guard *Guard, since func() time.Time) int32 {
-	first := level(o, prio, given)
+// levelAt is what the milestones of guard make of first so long after since, and from
+// which second on they may make something else of it.
+func (ix *Index) levelAt(first int32, guard *Guard, since func() time.Time) (level int32, due int64) {
 	if guard == nil || len(guard.Milestones) == 0 {
-		return first
-	}
-	for i, m := range guard.Milestones {
-		if m.Value < int64(prio) {
-			err := priority.CheckPreemptionPriority(prio, int32(max(m.Value, math.MinInt32)))
-			o.wrap(err, fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), fmt.Sprintf(">= the priority %d", prio))
-		}
+		return first, math.MaxInt64
 	}
 	curve, err := disruption.NewCurve(int64(first), guard.Milestones)
 	if err != nil {
-		return first // complained about before
+		panic("cluster: milestones passed validation: " + err.Error())
 	}
-	seconds, _ := ix.Elapsed(since())
-	return int32(curve.At(seconds))
+	begin := since()
+	seconds, _ := ix.Elapsed(begin)
+	return int32(curve.At(seconds)), ix.Due(begin, curve.Until(seconds))
 }
 
 func (g *Group) preemptionPriority() *int32 {

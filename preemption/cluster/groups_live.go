@@ -20,7 +20,7 @@ var removedGroup PodGroup
 // when an index is made. pods are those that name it.
 func (ix *Index) MaySetGroup(namespace, name string, g *PodGroup) (pods []PodID, ok bool) {
 	id := ix.GroupByName(KindPodGroup, namespace, name)
-	if ix.stiff || g != nil && !ix.ordinary(g) || id != NoGroup && !ix.ordinary(ix.Group(id).PodGroup) {
+	if ix.deep || g != nil && !ix.ordinary(g) || id != NoGroup && !ix.ordinary(ix.Group(id).PodGroup) {
 		return nil, false
 	}
 	if id != NoGroup {
@@ -74,7 +74,7 @@ func (ix *Index) SetGroup(g *PodGroup) {
 		Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
 	}
 	e, _ := ix.classes.Resolve(row.spec())
-	row.Priority, row.Level, row.Policy = e.Priority, e.Priority, e.Policy
+	row.Priority, row.level, row.Policy = e.Priority, e.Priority, e.Policy
 	*ix.groups.Edit(int(id)) = row
 	ix.ownGroupNames()[groupKey{KindPodGroup, g.Namespace, g.Name}] = id
 	ix.rewarn(out, ix.oddGroup(&row))

@@ -68,19 +68,17 @@ func (ix *Index) Elapsed(since time.Time) (seconds int64, known bool) {
 	return max(seconds, 0), true
 }
 
-// Guarded returns the pods that have a guard or earlier evictions of their own,
-// running and pending, in ascending order. The slice belongs to the index.
-func (ix *Index) Guarded() []PodID { return ix.carriers.guarded }
-
-// GuardedGroups reports whether any group has a guard or earlier evictions.
-func (ix *Index) GuardedGroups() bool {
-	for i := range ix.NumGroups() {
-		if g := ix.groups.At(i); g.Guard() != nil || len(g.Evictions()) > 0 {
-			return true
-		}
+// Due is the second, since 1970, in which so many seconds have passed since a time;
+// math.MaxInt64 if that is unknown, or nobody knows what time it is.
+func (ix *Index) Due(since time.Time, seconds int64) int64 {
+	if since.IsZero() || ix.time.IsZero() || seconds > math.MaxInt64-max(since.Unix(), 0) {
+		return math.MaxInt64
 	}
-	return false
+	return since.Unix() + seconds
 }
+
+// Guarded reports whether any pod or group has a guard or earlier evictions.
+func (ix *Index) Guarded() bool { return ix.guarded > 0 }
 
 // ClassOf returns the priority class that pod p names, or else that of the nearest
 // group above it that names one; ok is false if none of them does or the class is

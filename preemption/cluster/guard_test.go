@@ -101,9 +101,19 @@ func TestPreemptionPriorityOverTime(t *testing.T) {
 			s := cluster.Snapshot{Time: tt.now, Pods: []cluster.Pod{tt.pod}, PodGroups: []cluster.PodGroup{{Name: "g", Priority: ptr(int32(10)), Guard: climbing, Cost: tt.group}}}
 			ix, err := cluster.NewIndex(&s)
 			require.NoError(t, err)
-			require.Equal(t, tt.want, ix.PreemptionPriority(0))
+			level, due := ix.PreemptionPriority(0)
+			require.Equal(t, tt.want, level)
+			if due < math.MaxInt64 {
+				s.Time = time.Unix(due-1, 0)
+				early, err := cluster.NewIndex(&s)
+				require.NoError(t, err)
+				level, _ = early.PreemptionPriority(0)
+				require.Equal(t, tt.want, level, "before %d", due)
+			}
 			if tt.pod.Group != "" {
-				require.Equal(t, tt.want, ix.Group(0).Level)
+				level, at := ix.GroupPreemptionPriority(0)
+				require.Equal(t, tt.want, level)
+				require.Equal(t, due, at)
 			}
 		})
 	}

@@ -31,14 +31,15 @@ type Index struct {
 	hole      PodID   // the last one of the pods that were removed; NoPod
 	late      int     // how many pods are out of order
 	waiting   int     // how many running pods have no start
-	dated     int     // how many pods and groups have checkpoints or evictions
+	guarded   int     // how many pods and groups have a guard or earlier evictions
 	fresh     []int64 // the row of the pod that is about to come
 
 	groups       paged.Column[Group]
 	groupByName  map[groupKey]GroupID
 	groupsShared bool      // groupByName is a fork's, too: copied before it is changed
 	groupHoles   []GroupID // numbers of groups that were removed; never changed in place
-	stiff        bool      // pods of groups are settled when the index is made: see live.go
+	deep         bool      // some chain of groups has more than MaxTreeDepth levels
+	latest       time.Time // no checkpoint or eviction is later; it may be that of an object that is gone
 	budgets      []disruption.Budget
 	budgetSet    *disruption.Set
 
@@ -67,7 +68,7 @@ type podRow struct {
 	started  int64 // nanoseconds, if begun
 	node     NodeID
 	priority int32
-	level    int32 // preemption priority; in a hole, the one that was made before it
+	level    int32 // preemption priority without milestones; in a hole, the one that was made before it
 	group    GroupID
 	policy   policyID
 	runs     bool // on whatever node
@@ -164,9 +165,26 @@ func (ix *Index) Started(p PodID) int64 {
 // Priority returns the effective priority of pod p itself, whatever its group's.
 func (ix *Index) Priority(p PodID) int32 { return ix.pods.At(int(p)).priority }
 
+// Unstarted reports whether pod p runs, but nobody knows since when.
+func (ix *Index) Unstarted(p PodID) bool { return ix.pods.At(int(p)).numUnstarted() > 0 }
+
+// AnyUnstarted reports whether that holds for any pod.
+func (ix *Index) AnyUnstarted() bool { return ix.waiting > 0 }
+
 // PreemptionPriority returns the priority of pod p itself as a victim under the
-// early text of KEP-5710; its Priority if nothing else is said.
-func (ix *Index) PreemptionPriority(p PodID) int32 { return ix.pods.At(int(p)).level }
+// early text of KEP-5710; its Priority if nothing else is said. From the second due on,
+// since 1970, it may be another one; math.MaxInt64: as long as nothing else changes, it
+// stays.
+func (ix *Index) PreemptionPriority(p PodID) (level int32, due int64) {
+	row := ix.pods.At(int(p))
+	return ix.levelAt(row.level, row.pod.Guard, func() time.Time { return ix.Checkpoint(p) })
+}
+
+// GroupPreemptionPriority is [Index.PreemptionPriority] of group g itself.
+func (ix *Index) GroupPreemptionPriority(g GroupID) (level int32, due int64) {
+	group := ix.Group(g)
+	return ix.levelAt(group.level, group.Guard(), func() time.Time { return ix.GroupCheckpoint(g) })
+}
 
 // Policy returns the effective preemption policy of pod p itself.
 func (ix *Index) Policy(p PodID) priority.Policy { return policies[ix.pods.At(int(p)).policy] }

@@ -8,10 +8,10 @@ import (
 )
 
 // carriers lists, in ascending order, the pods that have what few pods have, so
-// that a question need not look at all others. Of those with devices and guards only a
-// new index has others.
+// that a question need not look at all others. Of those with devices only a new index
+// has others.
 type carriers struct {
-	tokens, devices, guarded, queued []PodID
+	tokens, devices, queued []PodID
 }
 
 // find lists pod p where it belongs.
@@ -22,27 +22,20 @@ func (c *carriers) find(id PodID, p *Pod) {
 	if len(p.Devices) > 0 {
 		c.devices = append(c.devices, id)
 	}
-	if guarded(p) {
-		c.guarded = append(c.guarded, id)
-	}
 }
 
 // add adds the lists of more, which belong behind those of c.
 func (c *carriers) add(more *carriers) {
 	c.tokens = append(c.tokens, more.tokens...)
 	c.devices = append(c.devices, more.devices...)
-	c.guarded = append(c.guarded, more.guarded...)
 	c.queued = append(c.queued, more.queued...)
 }
 
 func (c *carriers) sort() {
 	slices.Sort(c.tokens)
 	slices.Sort(c.devices)
-	slices.Sort(c.guarded)
 	slices.Sort(c.queued)
 }
-
-func guarded(p *Pod) bool { return p.Guard != nil || len(p.Evictions) > 0 }
 
 // lazy holds columns that are computed when a question first needs them. They follow
 // the changes of the index from then on.

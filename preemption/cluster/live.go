@@ -27,22 +27,18 @@ func (ix *Index) Fork() *Index {
 	return &f
 }
 
-// plain reports whether p may come and go: pods with a guard or earlier evictions are
-// settled when an index is made.
-func plain(p *Pod) bool { return !guarded(p) }
-
 // MaySetPod reports whether [Index.SetPod] can put p, which is valid by itself, in place
 // of pod old, which has its name, or with NoPod add it.
 func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 	ix.fresh = slices.Grow(ix.fresh[:0], len(ix.resources))[:len(ix.resources)]
 	clear(ix.fresh)
-	if !plain(p) || !ix.request(ix.fresh, p.Requests) || ix.stiff && p.Group != "" {
+	if !ix.request(ix.fresh, p.Requests) || ix.deep && p.Group != "" {
 		return false
 	}
 	if old != NoPod && !ix.mayLose(ix.Pod(old), p.Requests) {
 		return false
 	}
-	if (p.Cost != nil || p.PreemptionPriority != nil) && !ix.sound(p) {
+	if (p.Cost != nil || p.PreemptionPriority != nil || numGuarded(p.Guard, p.Evictions) > 0) && !ix.sound(p) {
 		return false
 	}
 	_, over := ix.overflow(ix.claimedBy(p), ix.fresh, old)
@@ -53,10 +49,8 @@ func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 func (ix *Index) sound(p *Pod) bool {
 	var ps problems
 	validatePodTimes(&ps, ix.time, p)
-	if given := p.PreemptionPriority; given != nil {
-		e, _ := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority})
-		level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, given)
-	}
+	e, _ := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority})
+	level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, p.PreemptionPriority, p.Guard)
 	return len(ps) == 0
 }
 
@@ -66,7 +60,7 @@ func (ix *Index) MayRemovePod(p PodID) bool { return ix.mayLose(ix.Pod(p), nil) 
 // mayLose reports whether pod p may go, or ask for what next names from now on:
 // nobody else may depend on it, and each of its resources has to keep its column.
 func (ix *Index) mayLose(p *Pod, next Resources) bool {
-	if !plain(p) || ix.stiff && p.Group != "" {
+	if ix.deep && p.Group != "" {
 		return false
 	}
 	for c, name := range ix.resources[1:] {
@@ -149,7 +143,8 @@ func (ix *Index) replace(id PodID, p *Pod) {
 		ix.rewarn(out, in)
 	}
 	ix.waiting += row.numUnstarted() - old.numUnstarted()
-	ix.dated += p.numDated() - old.pod.numDated()
+	ix.guarded += numGuarded(p.Guard, p.Evictions) - numGuarded(old.pod.Guard, old.pod.Evictions)
+	ix.latest = latest(ix.latest, p.Cost, p.Evictions)
 	ix.replaceTokens(id, old.pod, p)
 	ix.lazy.replace(id, old.pod, p)
 }
@@ -283,11 +278,11 @@ func (ix *Index) SetNode(n *Node) NodeID {
 	return id
 }
 
-// MaySetTime reports whether [Index.SetTime] can set the time: nothing that was
-// settled when the index was made depends on it.
+// MaySetTime reports whether [Index.SetTime] can set the time: nothing that has happened
+// may have done so later.
 func (ix *Index) MaySetTime(now time.Time) bool {
-	return ix.waiting == 0 && ix.dated == 0 &&
-		!slices.ContainsFunc(ix.disruptions, func(d Disruption) bool { return !now.IsZero() && d.Time.After(now) })
+	return now.IsZero() || !ix.latest.After(now) &&
+		!slices.ContainsFunc(ix.disruptions, func(d Disruption) bool { return d.Time.After(now) })
 }
 
 // SetTime sets the time. [Index.MaySetTime] has just said that it can.

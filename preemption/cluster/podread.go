@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/internal/ranges"
@@ -20,13 +21,14 @@ type podReader struct {
 	amiss    problems // what does not go together, if everything can be read
 	warnings []Warning
 
-	carriers       carriers
-	nominees       []PodID
-	waiting, dated int
-	named          []int32         // see Index
-	unknown        map[string]bool // resources without a column; nil: none
-	onNode         []int32         // how many pods run there
-	hashes         []uint32        // of names, by pod; shared by all readers
+	carriers         carriers
+	nominees         []PodID
+	waiting, guarded int
+	latest           time.Time
+	named            []int32         // see Index
+	unknown          map[string]bool // resources without a column; nil: none
+	onNode           []int32         // how many pods run there
+	hashes           []uint32        // of names, by pod; shared by all readers
 
 	columns       []ResourceID // all but Pods, those first that the last pod has named
 	node          string       // the last one, and its number
@@ -146,7 +148,8 @@ func (r *podReader) read(id PodID, p *Pod) {
 		r.warnings = append(r.warnings, ix.oddities(row)...)
 	}
 	r.waiting += row.numUnstarted()
-	r.dated += p.numDated()
+	r.guarded += numGuarded(p.Guard, p.Evictions)
+	r.latest = latest(r.latest, p.Cost, p.Evictions)
 	r.hashes[id] = r.hash(p)
 }
 
@@ -227,7 +230,10 @@ func (ix *Index) gather(ps *problems, readers []*podReader) (nominees []PodID, o
 		ix.carriers.add(&r.carriers)
 		nominees = append(nominees, r.nominees...)
 		ix.waiting += r.waiting
-		ix.dated += r.dated
+		ix.guarded += r.guarded
+		if r.latest.After(ix.latest) {
+			ix.latest = r.latest
+		}
 		for c, n := range r.named {
 			ix.named[c] += n
 		}

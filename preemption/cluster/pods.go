@@ -107,13 +107,25 @@ func (row *podRow) numUnstarted() int {
 	return 0
 }
 
-// numDated is 1 if something about the pod must not lie in the future, or depends on
-// how long ago it was.
-func (p *Pod) numDated() int {
-	if p.Cost != nil || guarded(p) {
+// numGuarded is 1 if a pod or group has a guard or earlier evictions.
+func numGuarded(guard *Guard, evictions []time.Time) int {
+	if guard != nil || len(evictions) > 0 {
 		return 1
 	}
 	return 0
+}
+
+// latest is the later of a time, and of the latest of some checkpoint and evictions.
+func latest(t time.Time, cost *Cost, evictions []time.Time) time.Time {
+	if cost != nil && cost.Checkpoint.After(t) {
+		t = cost.Checkpoint
+	}
+	for _, e := range evictions {
+		if e.After(t) {
+			t = e
+		}
+	}
+	return t
 }
 
 // nominated is the node that a pending pod is nominated to, or NoNode.
@@ -147,7 +159,7 @@ func (ix *Index) resolve(ps *problems, p PodID) {
 	e, _ := ix.classes.Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
 	row.priority, row.level, row.policy = e.Priority, e.Priority, idOf(e.Policy)
 	if pod.PreemptionPriority != nil || pod.Guard != nil {
-		row.level = ix.levelAt(ps.object(KindPod, pod.Namespace, pod.Name), e.Priority, pod.PreemptionPriority, pod.Guard, func() time.Time { return ix.Checkpoint(p) })
+		row.level = level(ps.object(KindPod, pod.Namespace, pod.Name), e.Priority, pod.PreemptionPriority, pod.Guard)
 	}
 }
 

@@ -1,14 +1,27 @@
 package columns
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/victims"
 )
 
+// fewShifts are compared with each other.
+const fewShifts = 32
+
 // Follow lets the ladder follow some shifts, which have all been made. It reports
-// whether that could be done, as Refresh does.
+// whether that could be done, as Refresh does. It may reorder list.
 func (l *Ladder) Follow(list []victims.Shift) bool {
+	if len(list) > fewShifts {
+		slices.SortFunc(list, func(a, b victims.Shift) int { return cmp.Compare(a.Node, b.Node) })
+		for i, s := range list {
+			if (i == 0 || s.Node != list[i-1].Node) && !l.Refresh(s.Node) {
+				return false
+			}
+		}
+		return true
+	}
 	for i, s := range list {
 		same := func(o victims.Shift) bool { return o.Node == s.Node }
 		switch {

@@ -1,0 +1,176 @@
+package victims
+
+import (
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Everything that is known of a unit beside its pods (where it stands in the order, what
+// it costs, from whom it is kept) is found out by form and assess, when units are made and
+// whenever something changes that they read: a pod of the unit, a group above it, a class,
+// or the time. Assess also says when time alone may change it, which agenda keeps. So a
+// change has to know only whom it concerns; Settle does the rest.
+
+// form lets unit u consist of pods, which are in order and which it keeps.
+func (us *Units) form(u UnitID, group cluster.GroupID, pods []cluster.PodID) {
+	unit, due := us.describe(group, pods)
+	*us.units.Edit(int(u)) = unit
+	us.assign(u)
+	us.assess(u, due)
+}
+
+// assess finds out what unit u, which is described until due, costs and from whom it is
+// kept, and until when that holds.
+func (us *Units) assess(u UnitID, due int64) {
+	due = min(due, us.appraise(u))
+	if us.kept != nil {
+		due = min(due, us.kept.assess(u))
+	}
+	us.agenda.Set(int(u), due)
+}
+
+// Follow prepares us for changes of the index's time, and lets ps, which is about us and
+// may be nil, follow all changes too.
+func (us *Units) Follow(ps *Protections) {
+	us.kept = ps
+	guarded, described := ps != nil && ps.Any(), us.ix.AnyUnstarted() || us.rule.PreemptionPriority && us.ix.Guarded()
+	if !guarded && !described {
+		return
+	}
+	for u := range UnitID(us.Len()) {
+		if unit := us.Unit(u); described {
+			_, due := us.describe(unit.Group, unit.Pods)
+			us.agenda.Advance(int(u), due)
+		}
+		if guarded && ps.keptBelow(u) > nobody {
+			us.agenda.Advance(int(u), ps.assess(u))
+		}
+	}
+}
+
+// Protections returns those that follow us; may be nil.
+func (us *Units) Protections() *Protections { return us.kept }
+
+// SetTime follows a change of the index's time, which was before: whatever is due by now
+// may have changed, and everything where time goes back or nobody knew it.
+func (us *Units) SetTime(before time.Time) {
+	switch now := us.ix.Time(); {
+	case us.timeless():
+	case us.by.Order != nil || now.Before(before) || before.IsZero() || now.IsZero():
+		us.staleAll()
+	default:
+		for _, u := range us.agenda.Due(nil, now.Unix()) {
+			us.stale = append(us.stale, UnitID(u))
+		}
+	}
+}
+
+// timeless reports whether time has no part in anything about units.
+func (us *Units) timeless() bool {
+	return us.by.Cost == nil && us.by.Order == nil && !us.ix.AnyUnstarted() && !us.ix.Guarded() && (us.kept == nil || !us.kept.Any())
+}
+
+// SetNode follows a change of node n, which may be a new one, or none any more.
+func (us *Units) SetNode(n cluster.NodeID) {
+	if us.places != nil && us.places.follow(n) {
+		us.staleAll()
+	}
+}
+
+func (us *Units) staleAll() {
+	for u := range UnitID(us.Len()) {
+		us.stale = append(us.stale, u)
+	}
+}
+
+// stir notes what may change about other units with pod p, which has come or is about to
+// go: the milestones of a group begin with the first of its pods.
+func (us *Units) stir(p cluster.PodID) {
+	if !us.rule.PreemptionPriority {
+		return
+	}
+	g := us.decider(us.atom(p), p)
+	if g == cluster.NoGroup {
+		return
+	}
+	if guard := us.ix.Group(g).Guard(); guard == nil || len(guard.Milestones) == 0 {
+		return
+	}
+	for _, q := range us.ix.PodsUnder(nil, g) {
+		if u, ok := us.UnitOf(q); ok {
+			us.stale = append(us.stale, u)
+		}
+	}
+}
+
+// Settle finds out anew what may have changed about units, and lets those stand on their
+// nodes where they belong now. It appends to dst, which has what else has changed, how
+// nodes have. O(k log k) for the k units of the nodes concerned.
+func (us *Units) Settle(dst []Shift) []Shift {
+	if us.kept != nil {
+		us.kept.findLost(dst)
+	}
+	if len(us.stale) == 0 {
+		return dst
+	}
+	us.unsort()
+	list := us.spare[:0]
+	for _, u := range us.stale {
+		if us.Exists(u) && us.resettle(u) {
+			list = append(list, us.nodesOf(u)...)
+		}
+	}
+	us.stale = us.stale[:0]
+	slices.Sort(list)
+	list = slices.Compact(list)
+	for _, n := range list {
+		on := slices.Clone(us.On(n))
+		us.sorter.sort(us, on)
+		*us.on.Edit(int(n)) = on
+		dst = append(dst, Shift{Node: n, Anew: true})
+	}
+	us.spare = list
+	return dst
+}
+
+// resettle finds out anew what is known of unit u, and reports whether anything may have
+// changed that others read of a node's units.
+func (us *Units) resettle(u UnitID) bool {
+	before, inside := us.Unit(u), us.insideOf(u)
+	unit, due := us.describe(before.Group, before.Pods)
+	moved := us.by.Order != nil || unit.worth() != before.worth() || unit.Level != before.Level || unit.Started != before.Started
+	if moved {
+		*us.units.Edit(int(u)) = unit
+	}
+	us.assess(u, due)
+	return moved || us.insideOf(u) != inside
+}
+
+// put writes element i of c, which is zero beyond its end.
+func put[T comparable](c *paged.Column[T], i int, v T) {
+	var zero T
+	switch {
+	case i < c.Len():
+		if *c.At(i) == v {
+			return
+		}
+	case v == zero:
+		return
+	}
+	c.Reserve(i + 1)
+	for c.Len() <= i {
+		c.Append(zero)
+	}
+	*c.Edit(i) = v
+}
+
+// get reads element i of c, which is zero beyond its end.
+func get[T any](c *paged.Column[T], i int) (v T) {
+	if i < c.Len() {
+		v = *c.At(i)
+	}
+	return v
+}
