@@ -222,6 +222,7 @@ func (m *Maker) dress(p *cluster.Pod) {
 		p.Devices = m.devices()
 	}
 	p.Cost = m.cost()
+	m.watch(&p.Guard)
 	if g.chance(g.p.Queues, 60) && len(g.s.LocalQueues) > 0 {
 		p.Namespace, p.Queue = "default", One(m, g.s.LocalQueues).Name
 	}
@@ -322,6 +323,24 @@ func (m *Maker) cost() *cluster.Cost {
 	return c
 }
 
+// watch lets a guard say how long its pod waits, and when its preemption priority changes.
+func (m *Maker) watch(guard **cluster.Guard) {
+	g, more := m.g, cluster.Guard{}
+	if *guard != nil {
+		more = **guard
+	}
+	if g.chance(g.p.Guards, 10) {
+		seconds := pick(g.source, int64(0), 3600, 7200)
+		more.WaitSeconds = &seconds
+	}
+	if g.chance(g.p.Guards && g.p.Levels, 30) {
+		more.Milestones = []cluster.Milestone{{Seconds: pick(g.source, int64(0), 1, 3600), Value: 1010}, {Seconds: 7200, Value: pick(g.source, int64(1010), 2000, 1100)}}
+	}
+	if !reflect.DeepEqual(more, cluster.Guard{}) {
+		*guard = &more
+	}
+}
+
 // PodGroup is a group that pods name, or may.
 func (m *Maker) PodGroup() cluster.PodGroup {
 	g := m.g
@@ -341,6 +360,7 @@ func (m *Maker) PodGroup() cluster.PodGroup {
 func (m *Maker) dressGroup(pg *cluster.PodGroup) {
 	g := m.g
 	pg.Cost = m.cost()
+	m.watch(&pg.Guard)
 	if g.chance(g.p.Elastic, 80) {
 		least := int32(1 + g.source(3))
 		pg.Mode, pg.Basic, pg.MinCount = disruption.SurplusFirst, false, &least
@@ -375,6 +395,7 @@ func (m *Maker) CompositePodGroup() cluster.CompositePodGroup {
 		g.guarded(&c.Guard, &c.Evictions, &c.RanSeconds)
 	}
 	c.PreemptionPriority, c.Cost = g.raised(c.Priority), m.cost()
+	m.watch(&c.Guard)
 	if g.chance(g.p.Elastic, 30) {
 		c.Mode = disruption.SurplusFirst
 	}
@@ -397,6 +418,7 @@ func (m *Maker) PriorityClass() priority.Class {
 	c.GlobalDefault = g.source(6) == 5
 	if g.p.Guards {
 		g.guardClass(&c)
+		c.WaitSeconds = pick(g.source, int64(0), 0, 3600, 7200)
 	}
 	if g.source(4) == 3 {
 		c.Value += 5

@@ -16,6 +16,29 @@ func Options() *rapid.Generator[preemption.Options] {
 	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t)) })
 }
 
+// Dated are options under which the time has a say in who is a victim.
+func Dated() *rapid.Generator[preemption.Options] {
+	return rapid.Custom(func(t *rapid.T) preemption.Options {
+		s := drawn(t)
+		o := drawOptions(s)
+		for range 1 + s(3) {
+			switch s(5) {
+			case 0:
+				o.Guards = drawGuards(s)
+			case 1:
+				o.Guards.Toleration, o.Guards.GuaranteedSeconds = priority.TolerationDesign, pick(s, int64(0), 3600, 7199)
+			case 2:
+				o.Cost = drawCost(s)
+			case 3:
+				o.PreferMovable = true
+			case 4:
+				o.PreemptionPriority.Apart = true
+			}
+		}
+		return o
+	})
+}
+
 func drawOptions(s source) preemption.Options {
 	rare := pick(s, 16, 16, 8, 4, 3) // one choice of so many is not the default
 	some := func() bool { return s(rare) == rare-1 }

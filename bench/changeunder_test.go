@@ -1,0 +1,136 @@
+package bench_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// under are options by which units are kept, ordered or priced.
+var under = []struct {
+	name    string
+	options preemption.Options
+}{
+	{"default", preemption.Options{}},
+	{"guaranteed", preemption.Options{Guards: victims.Guards{GuaranteedSeconds: 1000 * 3600}}},
+	{"movable", preemption.Options{PreferMovable: true}},
+	{"criterion", preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1}, Criterion: 1}}},
+	{"importance", preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}, Importance: true}}},
+	{"apart", preemption.Options{PreemptionPriority: preemption.PreemptionPriority{Apart: true}}},
+}
+
+// changed is a cluster that changes.
+type changed struct {
+	*preemption.Planner
+	b    *testing.B
+	snap preemption.Snapshot
+	now  time.Time
+}
+
+func (c *changed) must(err error) {
+	if err != nil {
+		c.b.Fatal(err)
+	}
+}
+
+// pod is the pod that changes in turn i, another one every time.
+func (c *changed) pod(i int) preemption.Pod { return c.snap.Pods[i*7919%len(c.snap.Pods)] }
+
+func refOf(p preemption.Pod) preemption.PodRef {
+	return preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+}
+
+// kinds are changes, each of which leaves the cluster much as it was.
+var kinds = []struct {
+	name   string
+	change func(c *changed, i int)
+}{
+	{"pod", func(c *changed, i int) {
+		p := c.pod(i)
+		p.Requests = preemption.Resources{cluster.CPU: 1000 + int64(i%7)*10}
+		c.must(c.SetPod(p))
+	}},
+	{"remove-add", func(c *changed, i int) {
+		p := c.pod(i)
+		c.must(c.Remove(refOf(p)))
+		c.must(c.SetPod(p))
+	}},
+	{"guarded-pod", func(c *changed, i int) {
+		p, seconds := c.pod(i), int64(i%3600)
+		p.Guard = &cluster.Guard{GuaranteedSeconds: &seconds}
+		p.Evictions = []time.Time{c.snap.Time}
+		c.must(c.SetPod(p))
+		c.must(c.SetPod(c.pod(i)))
+	}},
+	{"bind", func(c *changed, i int) {
+		p := c.pod(i)
+		p.Node, p.Started = "", time.Time{}
+		c.must(c.SetPod(p))
+		c.must(c.Bind(refOf(p), c.pod(i).Node))
+		c.must(c.SetPod(c.pod(i)))
+	}},
+	{"tick", func(c *changed, _ int) {
+		c.now = c.now.Add(time.Second)
+		c.must(c.SetTime(c.now))
+	}},
+	{"tick-unstarted", func(c *changed, i int) {
+		p := c.pod(i)
+		p.Started = time.Time{}
+		c.must(c.SetPod(p))
+		c.now = c.now.Add(time.Second)
+		c.must(c.SetTime(c.now))
+		c.must(c.SetPod(c.pod(i)))
+	}},
+	{"node-labels", func(c *changed, i int) {
+		n := c.snap.Nodes[i%len(c.snap.Nodes)]
+		n.Labels = map[string]string{"turn": fmt.Sprint(i % 2)}
+		c.must(c.SetNode(n))
+	}},
+	{"group", func(c *changed, i int) {
+		seconds := int64(i % 3600)
+		c.must(c.SetPodGroup(preemption.PodGroup{Namespace: "default", Name: "group", Guard: &cluster.Guard{GuaranteedSeconds: &seconds}}))
+		p := c.pod(i)
+		p.Group = "group"
+		c.must(c.SetPod(p))
+		c.must(c.SetPod(c.pod(i)))
+	}},
+	{"composite", func(c *changed, i int) {
+		c.must(c.SetCompositePodGroup(cluster.CompositePodGroup{Namespace: "default", Name: "tree", UID: fmt.Sprint(i)}))
+	}},
+	{"class", func(c *changed, i int) {
+		c.must(c.SetPriorityClass(preemption.PriorityClass{Name: "batch", Value: int32(i % 2)}))
+	}},
+	{"namespace", func(c *changed, i int) {
+		c.must(c.SetNamespace(cluster.Namespace{Name: "default", Labels: map[string]string{"turn": fmt.Sprint(i % 2)}}))
+	}},
+}
+
+// BenchmarkChangeUnder is a change, and what the next look at the cluster waits for it:
+// nothing, where the planner follows; where it compiles the cluster anew, for that.
+func BenchmarkChangeUnder(b *testing.B) {
+	for _, s := range sizes() {
+		for _, u := range under {
+			for _, k := range kinds {
+				b.Run(fmt.Sprintf("kind=%s/option=%s/%s", k.name, u.name, s), func(b *testing.B) {
+					snap, _ := questions[0].ask(s)
+					planner, err := preemption.NewPlanner(&snap, u.options)
+					c := &changed{planner, b, snap, snap.Time}
+					c.must(err)
+					look := func() { c.must(c.View(func(preemption.View) {})) }
+					k.change(c, 0)
+					look()
+					b.ReportAllocs()
+					for i := 1; b.Loop(); i++ {
+						k.change(c, i)
+						look()
+					}
+				})
+			}
+		}
+	}
+}
