@@ -17,9 +17,6 @@ import (
 type podAnswer struct {
 	*question
 	*onepod.Search
-
-	cuts []int32 // buffer of cutoffs
-	room []int64 // buffer of fillRoom
 }
 
 // tell puts plan p into words.
@@ -81,11 +78,7 @@ func (s *podAnswer) infeasible() *Result {
 	}
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
-	switch {
-	case s.c.probe:
-	case s.Hard != nil || s.Limits != nil:
-		r.Nearest = s.nearestBounded()
-	default:
+	if !s.c.probe {
 		r.Nearest = s.nearest()
 	}
 	if s.Trace {

@@ -141,7 +141,7 @@ func (s *gangAnswer) infeasible() *Result {
 	}
 	r := s.result(Infeasible, message)
 	r.Kept = s.keptBy(nil)
-	r.Nearest = s.nearestBounded()
+	r.Nearest = s.nearest()
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
 	return r

@@ -3,316 +3,194 @@ package preemption
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/columns"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/nearest"
 )
 
-// relaxed is one way to let the preemptor in on one node.
-type relaxed struct {
-	node        cluster.NodeID
-	relaxations []Relaxation
-	below       int32 // who is below that priority may go
-	misfit      bool  // constraints stand in the way even so, as far as they are known
-	size        int64 // sum of what each asks for, in millionths of the preemptor's request; a yes-or-no counts as 1
+// kindsOfChanges are the kinds of changes as relaxations have them.
+var kindsOfChanges = [...]RelaxationKind{
+	nearest.Resource: RelaxResource, nearest.Taint: RelaxTaint, nearest.Cordon: RelaxCordon, nearest.Selector: RelaxSelector,
+	nearest.NodeName: RelaxNodeName, nearest.Port: RelaxPort, nearest.Priority: RelaxPriority, nearest.Budget: RelaxBudget, nearest.Limit: RelaxLimit,
 }
 
-// nearest returns the node where the fewest things would have to change, the smallest
-// in sum among equals, then the least raise of the priority, then the first by name;
-// nil if nothing of what can be relaxed would do anywhere. All relaxations together let the preemptor in, and
-// since no other way has fewer, no part of them does.
-//
-// Where constraints count nodes by what the preemptor asks of them, a relaxation may
-// change what they say: the nearest ways are tried, and the first that does is taken,
-// without what of it is not needed.
-func (s *podAnswer) nearest() *Nearest {
-	for _, way := range s.ways() {
-		list := sortedRelaxations(way.relaxations)
-		if !s.changesConstraints(list) {
-			return &Nearest{Domain: s.Index.Node(way.node).Name, Relaxations: list}
+// relaxations is list in words.
+func (q *question) relaxations(list []nearest.Change) []Relaxation {
+	words := make([]Relaxation, len(list))
+	for i, c := range list {
+		r := Relaxation{Kind: kindsOfChanges[c.Kind], Name: c.Name, Amount: c.Amount}
+		if c.Node != cluster.NoNode {
+			r.Node = q.Index.Node(c.Node).Name
 		}
-		at := ""
-		l := least{left: mostAsks, present: s.Priority, ask: s.asking(&at)}
-		if list, ok := l.smallest(list); ok {
-			return &Nearest{at, sortedRelaxations(list)}
+		if c.Kind == nearest.Budget || c.Kind == nearest.Limit {
+			r.Name = q.boundName(c.Bound)
 		}
+		words[i] = r
 	}
-	return nil
-}
-
-// changesConstraints reports whether a constraint may answer otherwise once these
-// relaxations are made.
-func (s *podAnswer) changesConstraints(list []Relaxation) bool {
-	if len(s.States) == 0 {
-		return false
-	}
-	if s.OwnConstraints {
-		return true
-	}
-	return slices.ContainsFunc(list, func(r Relaxation) bool {
-		switch r.Kind {
-		case RelaxTaint, RelaxCordon, RelaxSelector, RelaxNodeName:
-			return true
-		}
-		return false
+	slices.SortStableFunc(words, func(a, b Relaxation) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
+	return words
 }
 
-// mostWays is how many ways are tried where constraints decide.
-const mostWays = 16
-
-// ways lists the nearest ways, the nearest first: where constraints decide the first
-// few, those last at which they stand in the way as things are.
-func (s *podAnswer) ways() []relaxed {
-	var list []relaxed
-	most, constrained := 1, len(s.States) > 0
-	if constrained {
-		most = mostWays
+// nearest tells what would have to change; nil if that is not known.
+func (q *question) nearest(at string, list []nearest.Change) *Nearest {
+	if list == nil {
+		return nil
 	}
-	var worst *relaxed // of the list, once it is full
-	var fixed relaxed
-	hopes := s.newHopes()
-	if constrained {
-		hopes = nil
-	}
-	for n := hopes.next(0); int(n) < s.Index.NumNodes(); n = hopes.next(n + 1) {
-		fixed = s.relaxNode(n)
-		if !s.promises(n, &fixed, s.Priority, true, worst) {
-			continue
-		}
-		for _, below := range s.cutoffs(n) {
-			if !s.promises(n, &fixed, below, false, worst) {
-				continue
-			}
-			r := s.way(n, fixed, below, true)
-			if !r.misfit && s.waits(&r, below) {
-				r = s.way(n, fixed, below, false)
-			}
-			if r.misfit && !s.changesConstraints(r.relaxations) || worst != nil && r.compare(worst) >= 0 {
-				continue
-			}
-			i, _ := slices.BinarySearchFunc(list, &r, func(x relaxed, r *relaxed) int { return cmp.Or(x.compare(r), -1) })
-			if list = slices.Insert(list, i, r); len(list) >= most {
-				list = list[:most]
-				worst = &list[most-1]
-				hopes.beat(worst)
-			}
-		}
-	}
-	return list
+	return &Nearest{at, q.relaxations(list)}
 }
 
-// promises reports whether the way into node n that needs fixed, and everybody below
-// a priority gone, may be better than best; with anyPriority, whether one of any
-// priority may. It looks at resources alone, and says yes where it can't tell.
-func (s *podAnswer) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriority bool, best *relaxed) bool {
-	if best == nil || best.misfit || !s.Sweeps() || !s.Columns.Plain(n) || len(s.Index.Nominees(n)) > 0 || s.Nominated() != cluster.NoNode {
+// nearest is what would have to change for a lone pod to get in.
+func (s *podAnswer) nearest() *Nearest {
+	again := func(list []nearest.Change) (*nearest.Pod, func()) {
+		c, p, err := s.relax(list)
+		if err != nil {
+			return nil, nil
+		}
+		q, err := c.newQuestion(p)
+		if err != nil {
+			return nil, nil
+		}
+		search := q.searchPod()
+		return nearest.NewPod(q.Question, search.Search, nil), search.Close
+	}
+	at, list := nearest.NewPod(s.Question, s.Search, again).Nearest()
+	if list == nil {
+		return nil
+	}
+	return s.question.nearest(s.Index.Node(at).Name, list)
+}
+
+// nearest is what would have to change for a gang to get in: it knows hard budgets and
+// limits.
+func (s *gangAnswer) nearest() *Nearest {
+	if s.Hard == nil && s.Limits == nil || s.c.probe || s.Loose {
+		return nil
+	}
+	rounds, err := s.levels()
+	if err != nil {
+		return nil
+	}
+	at := ""
+	list := nearest.OfGang(s.Question, rounds, func(list []nearest.Change) bool {
+		c, p, err := s.relax(list)
+		if err != nil {
+			return false
+		}
+		r, err := c.preempt(p)
+		if err != nil || r.Verdict != Feasible && r.Verdict != Fits {
+			return false
+		}
+		at = r.Domain
 		return true
+	})
+	return s.question.nearest(at, list)
+}
+
+// relax compiles the question with relaxations made. Its answer does not tell what
+// would help.
+func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error) {
+	objects, p, o := q.Index.Objects(), q.asked.preemptor(), q.c.options
+	o.Explain, o.Candidates = false, false
+	list := q.relaxations(changes)
+	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
+	for _, r := range list {
+		for i, node := range objects.Nodes {
+			if node.Name == r.Node {
+				objects.Nodes[i] = relaxedNode(node, r)
+			}
+		}
+		for i := range objects.Budgets {
+			if b := &objects.Budgets[i]; r.Kind == RelaxBudget && b.Namespace+"/"+b.Name == r.Name {
+				b.Allowed = int32(min(ask.Raise(int64(b.Allowed), r.Amount), math.MaxInt32))
+			}
+		}
+		o.Limits = o.Limits.raised(r)
 	}
-	count, size := len(fixed.relaxations), fixed.size
-	if !anyPriority && below > s.Priority {
-		count, size = count+1, size+million
-	}
-	most := below
-	if anyPriority {
-		most = math.MaxInt32 // nobody in place is the most that any priority gives
-	}
-	s.fillRoom(n, most)
-	for r, asked := range s.Member.Request() {
-		if asked > 0 && asked > s.room[r] {
-			count++
-			size += millionths(asked-max(s.room[r], asked-math.MaxInt64), asked)
+	p.Placement = nil
+	if q.Tree != nil && q.Given != nil {
+		p.Placement = map[string]string{}
+		for _, a := range q.Given {
+			pod := q.Members[a.Member].Pod
+			p.Placement[key(pod.Namespace, pod.Name)] = q.Index.Node(a.Node).Name
 		}
 	}
-	switch {
-	case anyPriority, count != len(best.relaxations):
-		return count <= len(best.relaxations)
-	}
-	return size < best.size || size < 0 || size == best.size && below < best.below
-}
-
-// fillRoom sets room to what is free on node n, which is plain, with everybody below a
-// priority gone, of each resource that the pod asks for; or to a little more.
-func (s *podAnswer) fillRoom(n cluster.NodeID, below int32) {
-	b, i := s.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
-	if b.Plain>>i&1 == 0 {
-		first, _ := s.Columns.Rungs(n, below)
-		s.room = s.Columns.Room(s.room[:0], n, first)
-		return
-	}
-	s.room = slices.Grow(s.room[:0], s.Index.NumResources())[:s.Index.NumResources()]
-	c, _ := s.Columns.Levels().Column(below)
-	for r, asked := range s.Member.Request() {
-		if asked > 0 {
-			s.room[r] = b.FreeAtMost(s.Columns.Lanes(), c, i, cluster.ResourceID(r))
+	if q.Tree == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed
+		pod := *q.Members[0].Pod
+		for _, r := range list {
+			relaxPod(&pod, r)
 		}
-	}
-}
-
-// waits reports whether the preemptor, with r made, would wait for victims that
-// are terminating on its nominated node: it evicts nobody then.
-func (s *podAnswer) waits(r *relaxed, below int32) bool {
-	n := s.Nominated()
-	if n == cluster.NoNode || !s.Terminating(n, s.at(below)) {
-		return false
-	}
-	if n == r.node {
-		return true
-	}
-	pod, node := s.Member.Pod, s.Index.Node(n)
-	switch {
-	case s.Member.Cordoned(node), domain.Untolerated(pod, node) != nil:
-		return false
-	case pod.RequiredNode != "" && pod.RequiredNode != node.Name && !r.has(RelaxNodeName, pod.RequiredNode):
-		return false
-	case !domain.MatchesNode(pod, node) && !r.has(RelaxSelector, ""):
-		return false
-	}
-	trial := domain.NewNodeTrial(s.Index, s.Member, s.States, domain.Nominees{Self: s.Member.ID, Priority: below})
-	trial.Reset(n)
-	for _, port := range trial.PortsTaken(func(cluster.PodID) bool { return false }) {
-		if !r.has(RelaxPort, domain.PortName(port)) {
-			return true
+		if q.asked.Inline != nil {
+			p.Pods = []Pod{pod}
 		}
-	}
-	return !s.Member.Resources(s.Index.Free(n), s.Index.Allocatable(n)).Unresolvable
-}
-
-func (r *relaxed) has(kind RelaxationKind, name string) bool {
-	return slices.ContainsFunc(r.relaxations, func(x Relaxation) bool { return x.Kind == kind && x.Name == name })
-}
-
-func (r *relaxed) compare(o *relaxed) int {
-	if r.misfit != o.misfit {
-		if o.misfit {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(len(r.relaxations), len(o.relaxations)), cmp.Compare(r.size, o.size), cmp.Compare(r.below, o.below))
-}
-
-func (r *relaxed) add(x Relaxation, size int64) {
-	if slices.Contains(r.relaxations, x) {
-		return // a taint or port that stands twice
-	}
-	r.relaxations = append(r.relaxations, x)
-	if r.size += size; r.size < 0 {
-		r.size = math.MaxInt64
-	}
-}
-
-const million = 1_000_000
-
-// relaxNode lists what about node n alone keeps the preemptor away.
-func (s *podAnswer) relaxNode(n cluster.NodeID) relaxed {
-	r := relaxed{node: n}
-	pod, node := s.Member.Pod, s.Index.Node(n)
-	for _, t := range domain.AllUntolerated(pod, node) {
-		if t.Key == cluster.TaintUnschedulable && node.Unschedulable {
-			continue // goes with the cordon
-		}
-		r.add(Relaxation{Kind: RelaxTaint, Node: node.Name, Name: t.String()}, million)
-	}
-	if s.Member.Cordoned(node) {
-		r.add(Relaxation{Kind: RelaxCordon, Node: node.Name}, million)
-	}
-	if pod.RequiredNode != "" && pod.RequiredNode != node.Name {
-		r.add(Relaxation{Kind: RelaxNodeName, Name: pod.RequiredNode}, million)
-	}
-	if !domain.MatchesNode(pod, node) {
-		r.add(Relaxation{Kind: RelaxSelector}, million)
-	}
-	for _, name := range s.Member.Unknown() {
-		r.add(Relaxation{Kind: RelaxResource, Node: node.Name, Name: name, Amount: pod.Requests[name]}, million)
-	}
-	return r
-}
-
-// cutoffs lists the priorities worth trying on node n: the preemptor's, and just
-// above each unit and each nominated pod that stands in its way, ascending.
-func (s *podAnswer) cutoffs(n cluster.NodeID) []int32 {
-	list := append(s.cuts[:0], s.Priority)
-	defer func() { s.cuts = list }()
-	above := func(p int32) {
-		if p >= s.Priority && p < math.MaxInt32 {
-			list = append(list, p+1)
-		}
-	}
-	for _, u := range s.Units.On(n) {
-		above(s.Units.Unit(u).Level)
-		if s.Protections != nil {
-			if at, ok := s.Protections.Opens(u, s.Priority); ok {
-				list = append(list, at)
+		objects.Pods = slices.Clone(objects.Pods)
+		for i, other := range objects.Pods {
+			if q.asked.Inline == nil && other.Namespace == pod.Namespace && other.Name == pod.Name {
+				objects.Pods[i] = &pod
 			}
 		}
 	}
-	for _, p := range s.Index.Nominees(n) {
-		if p != s.Member.ID {
-			above(s.Index.Priority(p))
+	c, err := o.compile(objects, q.c.quota)
+	if err != nil {
+		return nil, p, err
+	}
+	c.rules, c.probe, c.spent = q.c.rules, true, q.c.spent
+	c.settings.Checks, c.settings.MembersWait = q.Checks, q.MembersWait
+	c.limits = o.limits(c.ix, c.spent)
+	return c, p, nil
+}
+
+// raised is l with a limit raised as r says, if it is about one.
+func (l Limits) raised(r Relaxation) Limits {
+	if r.Kind != RelaxLimit {
+		return l
+	}
+	for name, limit := range map[string]*int64{
+		"victims": &l.Victims, "victims in the window": &l.Window.Victims,
+		"pods": &l.Pods, "pods in the window": &l.Window.Pods,
+		"cost": &l.Cost, "cost in the window": &l.Window.Cost,
+	} {
+		if name == r.Name {
+			*limit = ask.Add(*limit, r.Amount)
 		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return l
 }
 
-// at is the preemptor's claim if it had that priority.
-func (s *podAnswer) at(priority int32) victims.Claim {
-	c := s.Claim
-	c.Priority = priority
-	return c
+// relaxPod makes a relaxation that is about the preemptor.
+func relaxPod(pod *Pod, r Relaxation) {
+	switch r.Kind {
+	case RelaxSelector:
+		pod.NodeSelector, pod.NodeAffinity = nil, nil
+	case RelaxNodeName:
+		pod.RequiredNode = ""
+	case RelaxPort:
+		pod.Ports = slices.DeleteFunc(slices.Clone(pod.Ports), func(p cluster.HostPort) bool { return domain.PortName(p) == r.Name })
+	case RelaxPriority:
+		raised := int32(r.Amount)
+		pod.Priority = &raised
+	}
 }
 
-// way adds to fixed what is still missing on node n with everybody below a
-// priority gone or, without evict, in place.
-func (s *podAnswer) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) relaxed {
-	r := relaxed{node: n, below: below, relaxations: slices.Clone(fixed.relaxations), size: fixed.size}
-	if below > s.Priority {
-		r.add(Relaxation{Kind: RelaxPriority, Amount: int64(below)}, million)
-	}
-	nominees := domain.Nominees{Self: s.Member.ID, Priority: below}
-	trial := domain.NewNodeTrial(s.Index, s.Member, s.States, nominees)
-	trial.Reset(n)
-	potential := s.EvictableFor(n, s.at(below))
-	if !evict {
-		potential = nil
-	}
-	for _, u := range potential {
-		for _, p := range s.Units.Unit(u).Pods {
-			trial.Remove(p)
+// relaxedNode is a copy of a node with a relaxation made that is about it.
+func relaxedNode(node *cluster.Node, r Relaxation) *cluster.Node {
+	n := *node
+	switch r.Kind {
+	case RelaxResource:
+		n.Allocatable = cluster.Resources{}
+		for name, v := range node.Allocatable {
+			n.Allocatable[name] = v
 		}
+		n.Allocatable[r.Name] = ask.Add(n.Allocatable[r.Name], r.Amount)
+	case RelaxTaint:
+		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.String() == r.Name })
+	case RelaxCordon:
+		n.Unschedulable = false
+		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.Key == cluster.TaintUnschedulable })
 	}
-	for _, short := range trial.Shortages() {
-		asked := s.Member.Request()[short.Resource]
-		r.add(Relaxation{
-			Kind: RelaxResource, Node: s.Index.Node(n).Name, Name: s.Index.Resource(short.Resource), Amount: short.Missing,
-		}, millionths(short.Missing, asked))
-	}
-	gone := func(p cluster.PodID) bool {
-		u, runs := s.Units.UnitOf(p)
-		return evict && runs && s.May(u, s.at(below))
-	}
-	for _, port := range trial.PortsTaken(gone) {
-		r.add(Relaxation{Kind: RelaxPort, Name: domain.PortName(port)}, million)
-	}
-	r.misfit = !trial.Constraints().OK()
-	trial.Reset(n)
-	return r
-}
-
-// millionths is a/b in millionths, rounded up, saturating. b is positive.
-func millionths(a, b int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), million)
-	if hi >= uint64(b) {
-		return math.MaxInt64
-	}
-	q, rest := bits.Div64(hi, lo, uint64(b))
-	if rest > 0 {
-		q++
-	}
-	return int64(min(q, math.MaxInt64))
+	return &n
 }

@@ -100,43 +100,6 @@ func (q *question) boundName(b ask.Bound) string {
 	return limitNames[b.Of]
 }
 
-// relaxationsOf is what list says, in words.
-func (q *question) relaxationsOf(list []ask.Excess) []Relaxation {
-	var words []Relaxation
-	for _, x := range list {
-		r := Relaxation{Kind: RelaxLimit, Name: q.boundName(x.Bound), Amount: x.Amount}
-		if x.Of == ask.Charges {
-			r.Kind = RelaxBudget
-		}
-		words = append(words, r)
-	}
-	return words
-}
-
-// excessOf is what relaxations of bounds say to a search.
-func (q *question) excessOf(list []Relaxation) []ask.Excess {
-	var wider []ask.Excess
-	for _, r := range list {
-		for _, b := range q.bounds() {
-			if r.Name == q.boundName(b) && (r.Kind == RelaxBudget) == (b.Of == ask.Charges) {
-				wider = append(wider, ask.Excess{Bound: b, Amount: r.Amount})
-			}
-		}
-	}
-	return wider
-}
-
-// bounds lists all hard budgets and limits.
-func (q *question) bounds() []ask.Bound {
-	var list []ask.Bound
-	for b, hard := range q.Hard {
-		if hard {
-			list = append(list, ask.Bound{Of: ask.Charges, Budget: cluster.BudgetID(b)})
-		}
-	}
-	return append(list, q.Limits...)
-}
-
 // sum adds up what two preemptions took.
 func sum(a, b cluster.Disruption) cluster.Disruption {
 	return cluster.Disruption{Victims: ask.Add(a.Victims, b.Victims), Pods: ask.Add(a.Pods, b.Pods), Cost: ask.Add(a.Cost, b.Cost)}

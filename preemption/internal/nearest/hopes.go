@@ -1,4 +1,4 @@
-package preemption
+package nearest
 
 import (
 	"math"
@@ -6,17 +6,20 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
 )
 
 // hopes rules nodes out, by the columns of the ladder, that cannot be nearer than the
 // nearest so far. It knows nodes that ask nothing of the pod, and resources alone.
 type hopes struct {
-	*podAnswer
-	ask   columns.Ask
-	top   int // the column of the pod's priority
-	last  int // with everybody gone
-	asked []asked
+	q      *ask.Question
+	search *onepod.Search
+	ask    columns.Ask
+	top    int // the column of the pod's priority
+	last   int // with everybody gone
+	asked  []asked
 
 	known bool
 	count int         // of the nearest so far
@@ -35,14 +38,14 @@ type asked struct {
 
 // newHopes returns hopes without a nearest; nil, which rules nothing out, if the
 // columns do not do.
-func (s *podAnswer) newHopes() *hopes {
-	if !s.Sweeps() || s.Nominated() != cluster.NoNode || !s.Member.Anywhere() {
+func (s *Pod) newHopes() *hopes {
+	if !s.search.Sweeps() || s.search.Nominated() != cluster.NoNode || !s.search.Member.Anywhere() {
 		return nil
 	}
-	h := &hopes{podAnswer: s, last: s.Columns.Levels().Last()}
-	h.top, _ = s.Columns.Levels().Column(s.Priority)
-	s.Columns.Lanes().Pack(&h.ask, s.Member.Request())
-	for r, amount := range s.Member.Request() {
+	h := &hopes{q: s.q, search: s.search, last: s.q.Columns.Levels().Last()}
+	h.top, _ = s.q.Columns.Levels().Column(s.q.Priority)
+	s.q.Columns.Lanes().Pack(&h.ask, s.search.Member.Request())
+	for r, amount := range s.search.Member.Request() {
 		if amount > 0 {
 			h.asked = append(h.asked, asked{id: cluster.ResourceID(r), amount: amount})
 		}
@@ -68,12 +71,12 @@ func (h *hopes) beat(best *relaxed) {
 	if h == nil {
 		return
 	}
-	h.known, h.count = true, len(best.relaxations)
+	h.known, h.count = true, len(best.changes)
 	h.above = h.count > 1 || best.size > million
 	h.lower = 0
-	raised := best.below > h.Priority
-	if raised && h.count == 1 && best.below-1 > h.Priority {
-		h.lower, _ = h.Columns.Levels().Column(best.below - 1)
+	raised := best.below > h.q.Priority
+	if raised && h.count == 1 && best.below-1 > h.q.Priority {
+		h.lower, _ = h.q.Columns.Levels().Column(best.below - 1)
 	}
 	beside := best.size - million
 	if raised && best.size < math.MaxInt64 {
@@ -84,11 +87,11 @@ func (h *hopes) beat(best *relaxed) {
 		a.most, a.beside = below(a.amount, best.size), below(a.amount, beside)
 	}
 	if h.single() {
-		row := slices.Clone(h.Member.Request())
+		row := slices.Clone(h.search.Member.Request())
 		for _, a := range h.asked {
 			row[a.id] = max(0, a.amount-max(0, a.most))
 		}
-		h.Columns.Lanes().Pack(&h.near, row)
+		h.q.Columns.Lanes().Pack(&h.near, row)
 	}
 }
 
@@ -98,14 +101,14 @@ func (h *hopes) single() bool { return h.known && h.count == 1 && !h.above }
 
 // next returns the first node from n on that may be nearer.
 func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
-	for ; h != nil && h.known && int(n) < h.Index.NumNodes(); n++ {
+	for ; h != nil && h.known && int(n) < h.q.Index.NumNodes(); n++ {
 		if !h.single() {
 			if !h.none(n) {
 				break
 			}
 			continue
 		}
-		b, i := h.Columns.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
+		b, i := h.q.Columns.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
 		known := b.Plain & b.Open
 		maybe := ^known | b.Fit(&h.near, h.top, known)
 		if h.lower > 0 {
@@ -122,7 +125,7 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 
 // none reports that node n cannot be nearer.
 func (h *hopes) none(n cluster.NodeID) bool {
-	b, i := h.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
+	b, i := h.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain&b.Open>>i&1 == 0 {
 		return false
 	}
@@ -148,7 +151,7 @@ func (h *hopes) within(b *columns.Block, c, i int, beside bool) bool {
 		if beside {
 			most = a.beside
 		}
-		if free := b.FreeAtMost(h.Columns.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
+		if free := b.FreeAtMost(h.q.Columns.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
 			return false
 		}
 	}

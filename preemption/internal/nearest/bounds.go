@@ -1,0 +1,117 @@
+package nearest
+
+import (
+	"cmp"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
+	"github.com/preempt-go/preempt/reprieve"
+)
+
+// bounded is nearest where hard budgets and limits bound the victims. A node on which
+// the preemptor would fit without these comes first, with those of them that stand in its
+// way; else what nearest finds, and then what still does.
+func (s *Pod) bounded() (cluster.NodeID, []Change) {
+	if n, list := s.bounds(); list != nil {
+		return n, list
+	}
+	n, list := s.nearest()
+	if len(list) == 0 {
+		return cluster.NoNode, nil // nothing to ask again about
+	}
+	again, end := s.again(list)
+	if again == nil {
+		return cluster.NoNode, nil
+	}
+	defer end()
+	if v := again.search.Run().Verdict; v == ask.Feasible || v == ask.Fits {
+		return n, list
+	}
+	n, more := again.bounds()
+	if more == nil {
+		return cluster.NoNode, nil
+	}
+	return s.here(again, n), sorted(append(list, more...))
+}
+
+// bounds tells which bounds would have to be wider, and where: it begins with
+// what the victims of giving back go beyond, where these are fewest bounds, by the
+// least in sum among equals. nil if the preemptor fits nowhere even without bounds.
+func (s *Pod) bounds() (cluster.NodeID, []Change) {
+	stats := s.search.Stats // what is tried here is no part of the search
+	s.q.Probing, s.q.Decided = true, s.search.Runner.Decided
+	defer func() { s.search.Stats, s.q.Probing, s.q.Relaxed = stats, false, nil }()
+	var nodes []cluster.NodeID
+	var list []ask.Excess
+	for n := range cluster.NodeID(s.q.Index.NumNodes()) {
+		if s.search.Status[n].Unresolvable {
+			continue
+		}
+		s.search.Trial.Reset(n)
+		out, why := s.search.Reprieve(s.q.Evictable(n))
+		if !why.OK() || len(out.Victims) == 0 {
+			continue
+		}
+		over := s.q.Overruns(out.Victims, s.search.Runner.Parts())
+		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
+			list = over
+		}
+		nodes = append(nodes, n)
+	}
+	if nodes == nil {
+		return cluster.NoNode, nil
+	}
+	at := nodes[0]
+	l := least{ask: func(list []Change) ([]Change, bool) {
+		s.q.Relaxed = excessOf(list)
+		defer func() { s.q.Relaxed = nil }()
+		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
+			s.search.Trial.Reset(n)
+			potential := s.q.Evictable(n)
+			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.q.Within(potential, s.search.Runner))
+			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
+				at, s.q.Relaxed = n, nil
+				return changesOf(s.q.Overruns(out.Victims, s.search.Runner.Parts())), true
+			}
+		}
+		return nil, false
+	}}
+	need, ok := l.find(changesOf(list))
+	if !ok {
+		return cluster.NoNode, nil
+	}
+	return at, sorted(need)
+}
+
+func total(list []ask.Excess) int64 {
+	sum := int64(0)
+	for _, r := range list {
+		sum = ask.Add(sum, r.Amount)
+	}
+	return sum
+}
+
+// OfGang tells which hard budgets and limits would have to be wider for a gang, which found
+// nothing in rounds of domains: it begins with what the plan that disrupts least without
+// bounds goes beyond, else with what evicting everybody there would. in says whether the
+// gang gets in with changes made. nil if that is not known.
+func OfGang(q *ask.Question, rounds [][]domain.Domain, in func([]Change) bool) []Change {
+	q.Loose = true
+	search := gang.New(q)
+	search.Run(rounds)
+	q.Loose = false
+	if search.Best == nil {
+		return nil
+	}
+	l := least{left: mostAsks, ask: func(list []Change) ([]Change, bool) { return list, in(list) }}
+	list, ok := l.find(changesOf(q.Overruns(search.Best.Victims, search.Best.Parts)))
+	if !ok {
+		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))
+	}
+	if !ok {
+		return nil
+	}
+	return sorted(list)
+}

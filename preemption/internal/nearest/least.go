@@ -1,0 +1,118 @@
+package nearest
+
+import (
+	"math"
+	"slices"
+)
+
+// least looks for changes of which no part helps, and none helps with less.
+type least struct {
+	// ask reports whether the preemptor gets in with a list of changes, and what of
+	// them it needs then, at most what was given.
+	ask func([]Change) ([]Change, bool)
+
+	present int32 // the preemptor's priority
+	left    int   // how often ask may be asked; 0: as often as it takes
+	known   []answer
+}
+
+// answer is what ask said about a list.
+type answer struct {
+	list, need []Change
+	in         bool
+}
+
+// mostAsks is how often the whole question is asked again to find out what would help.
+const mostAsks = 100
+
+// find returns the least of list that does; ok is false if not even all of it does, or
+// that can't be told within the asks that are left.
+func (l *least) find(list []Change) (need []Change, ok bool) {
+	if len(list) == 0 {
+		return nil, false // it was refused as things are
+	}
+	if need, ok = l.in(list); !ok {
+		return nil, false
+	}
+	for {
+		before := slices.Clone(need)
+		need = l.lower(l.drop(need))
+		if slices.Equal(need, before) {
+			return need, l.left >= 0
+		}
+	}
+}
+
+// mostParts is how many changes are looked at in every combination.
+const mostParts = 4
+
+// smallest is find for what need not help more the more there is of it: the fewest of
+// list that help come first.
+func (l *least) smallest(list []Change) (need []Change, ok bool) {
+	for size := 1; size < len(list) && len(list) <= mostParts; size++ {
+		for set := range uint(1) << len(list) {
+			var part []Change
+			for i, r := range list {
+				if set>>i&1 == 1 {
+					part = append(part, r)
+				}
+			}
+			if len(part) != size {
+				continue
+			}
+			if _, in := l.in(part); in {
+				return l.find(part)
+			}
+		}
+	}
+	return l.find(list)
+}
+
+// in is ask, about what was not asked before.
+func (l *least) in(list []Change) ([]Change, bool) {
+	if l.known == nil && l.left == 0 {
+		l.left = math.MaxInt
+	}
+	if i := slices.IndexFunc(l.known, func(a answer) bool { return slices.Equal(a.list, list) }); i >= 0 {
+		return l.known[i].need, l.known[i].in
+	}
+	a := answer{list: slices.Clone(list)}
+	if l.left--; l.left >= 0 {
+		a.need, a.in = l.ask(list)
+	}
+	l.known = append(l.known, a)
+	return a.need, a.in
+}
+
+// drop leaves out what is not needed.
+func (l *least) drop(list []Change) []Change {
+	for i := 0; i < len(list) && len(list) > 1; { // without the last one it is the question that was refused
+		if fewer, in := l.in(slices.Delete(slices.Clone(list), i, i+1)); in && len(fewer) > 0 {
+			list = fewer
+		} else {
+			i++
+		}
+	}
+	return list
+}
+
+// lower makes each amount as small as it may be.
+func (l *least) lower(list []Change) []Change {
+	for i := 0; i < len(list); i++ {
+		low := int64(0) // it does not do with so much
+		if list[i].Kind == Priority {
+			low = int64(l.present)
+		}
+		for try := list[i].Amount - 1; i < len(list) && try > low; {
+			less := slices.Clone(list)
+			less[i].Amount = try
+			if need, in := l.in(less); in && len(need) == len(list) {
+				list = need
+			} else {
+				low = try
+			}
+			try = low + (list[i].Amount-low)/2
+		}
+	}
+	return list
+}
