@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/preempt-go/preempt/internal/checked"
 )
 
 // Tariff says what an eviction costs: a price for each thing that is lost. Prices
@@ -69,9 +71,9 @@ func (t Tariff) Validate() error {
 
 // Price is what l costs, without lost work. Nothing in l is below zero.
 func (t Tariff) Price(l Loss) int64 {
-	sum := AddPrices(MultiplyPrice(t.Fixed, l.Fixed), MultiplyPrice(t.Milestones, l.Curve))
-	sum = AddPrices(sum, MultiplyPrice(t.Restart, l.RestartSeconds))
-	return AddPrices(sum, MultiplyPrice(t.Pods, l.Pods))
+	sum := checked.Add(checked.Mul(t.Fixed, l.Fixed), checked.Mul(t.Milestones, l.Curve))
+	sum = checked.Add(sum, checked.Mul(t.Restart, l.RestartSeconds))
+	return checked.Add(sum, checked.Mul(t.Pods, l.Pods))
 }
 
 // Of is the price of amount units for that many seconds, rounded down. Neither is
@@ -88,23 +90,6 @@ func (r Rate) Of(amount, seconds int64) int64 {
 	}
 	q, _ := bits.Div64(hi, low, per)
 	return int64(min(q, math.MaxInt64))
-}
-
-// AddPrices is a+b, at most the largest int64. Neither is below zero.
-func AddPrices(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
-// MultiplyPrice is a*b, at most the largest int64. Neither is below zero.
-func MultiplyPrice(a, b int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	if hi > 0 || lo > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(lo)
 }
 
 // TariffError is a price below zero.

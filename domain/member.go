@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -231,7 +232,7 @@ func (m *Member) Resources(free, allocatable []int64) Reason {
 	for _, r := range m.asks {
 		if want := m.request[r]; want > free[r] {
 			if first.OK() {
-				first = Reason{Check: CheckResource, Resource: r, Missing: sub(want, free[r])}
+				first = Reason{Check: CheckResource, Resource: r, Missing: checked.Sub(want, free[r])}
 			}
 			unresolvable = unresolvable || want > allocatable[r] && r != cluster.PodsColumn
 		}
@@ -250,14 +251,6 @@ func (m *Member) Resources(free, allocatable []int64) Reason {
 // NoResource stands in a Reason for a resource that no node of the snapshot
 // offers; Detail has its name.
 const NoResource cluster.ResourceID = -1
-
-// sub is a-b for a > b, saturating at the end of int64.
-func sub(a, b int64) int64 {
-	if d := a - b; d > 0 {
-		return d
-	}
-	return 1<<63 - 1
-}
 
 // alike reports whether no built-in check can tell m from o, whatever the order of
 // what they list.

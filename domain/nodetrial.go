@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -248,7 +249,7 @@ func (t *NodeTrial) Shortages() []Reason {
 	var list []Reason
 	for _, r := range t.member.asks {
 		if want := t.member.request[r]; want > t.free[r] {
-			list = append(list, Reason{Check: CheckResource, Resource: r, Missing: sub(want, t.free[r])})
+			list = append(list, Reason{Check: CheckResource, Resource: r, Missing: checked.Sub(want, t.free[r])})
 		}
 	}
 	return list

@@ -3,9 +3,9 @@ package domain
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -63,13 +63,9 @@ func (p Price) Compare(q Price) int {
 	return cmp.Compare(p.Pods, q.Pods)
 }
 
-// Add adds q, of what else has to go, to p. A Lead that would overflow is MaxInt64.
+// Add adds q, of what else has to go, to p. A Lead stays at the ends of int64.
 func (p *Price) Add(q Price) {
-	if q.Lead > 0 && p.Lead > math.MaxInt64-q.Lead {
-		p.Lead = math.MaxInt64
-	} else {
-		p.Lead += q.Lead
-	}
+	p.Lead = checked.Add(p.Lead, q.Lead)
 	p.Violations += q.Violations
 	p.Highest = max(p.Highest, q.Highest)
 	p.Sum += q.Sum
@@ -251,12 +247,8 @@ func (t *GangTrial) largeness(m MemberID) int64 {
 	var largest int64
 	for _, r := range t.members[m].asks {
 		if r != cluster.PodsColumn && most[r] > 0 {
-			hi, lo := bits.Mul64(uint64(t.members[m].request[r]), 1_000_000)
-			if hi >= uint64(most[r]) {
-				return math.MaxInt64
-			}
-			part, _ := bits.Div64(hi, lo, uint64(most[r]))
-			largest = max(largest, int64(min(part, math.MaxInt64)))
+			part, _ := checked.MulDiv(t.members[m].request[r], 1_000_000, most[r])
+			largest = max(largest, part)
 		}
 	}
 	return largest

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // Gathering plans the pods of a gang one by one, for a scheduler that asks so: each
@@ -158,7 +158,7 @@ func (g *Gathering) with(r *Result) *Result {
 	p.Victims = slices.Concat(p.Victims, r.Victims)
 	slices.SortStableFunc(p.Victims, func(a, b Victim) int { return cmp.Compare(b.Priority, a.Priority) })
 	p.Violations += r.Violations
-	p.Overruns, p.Cost = ask.Add(p.Overruns, r.Overruns), ask.Add(p.Cost, r.Cost)
+	p.Overruns, p.Cost = checked.Add(p.Overruns, r.Overruns), checked.Add(p.Cost, r.Cost)
 	p.Cleared = slices.Concat(p.Cleared, r.Cleared)
 	p.Budgets = slices.Clone(p.Budgets)
 	for _, room := range r.Budgets {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 )
@@ -41,7 +42,7 @@ func TestToBeDearerIsNoReasonToGo(t *testing.T) {
 			require.True(t, isVictim(ask(&named{t, seed}, o, q), p), "seed %d: %s is cheaper and stays", seed, p.Name)
 			lowered++
 		} else {
-			p.Cost.Fixed = disruption.AddPrices(p.Cost.Fixed, r.Int64N(10))
+			p.Cost.Fixed = checked.Add(p.Cost.Fixed, r.Int64N(10))
 			require.False(t, isVictim(ask(&named{t, seed}, o, q), p), "seed %d: %s is dearer and goes", seed, p.Name)
 			raised++
 		}

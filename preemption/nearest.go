@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/nearest"
 )
 
@@ -106,7 +106,7 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 		}
 		for i := range objects.Budgets {
 			if b := &objects.Budgets[i]; r.Kind == RelaxBudget && b.Namespace+"/"+b.Name == r.Name {
-				b.Allowed = int32(min(ask.Raise(int64(b.Allowed), r.Amount), math.MaxInt32))
+				b.Allowed = int32(min(checked.Add(int64(b.Allowed), r.Amount), math.MaxInt32))
 			}
 		}
 		o.Limits = o.Limits.raised(r)
@@ -155,7 +155,7 @@ func (l Limits) raised(r Relaxation) Limits {
 		"cost": &l.Cost, "cost in the window": &l.Window.Cost,
 	} {
 		if name == r.Name {
-			*limit = ask.Add(*limit, r.Amount)
+			*limit = checked.Add(*limit, r.Amount)
 		}
 	}
 	return l
@@ -185,7 +185,7 @@ func relaxedNode(node *cluster.Node, r Relaxation) *cluster.Node {
 		for name, v := range node.Allocatable {
 			n.Allocatable[name] = v
 		}
-		n.Allocatable[r.Name] = ask.Add(n.Allocatable[r.Name], r.Amount)
+		n.Allocatable[r.Name] = checked.Add(n.Allocatable[r.Name], r.Amount)
 	case RelaxTaint:
 		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.String() == r.Name })
 	case RelaxCordon:

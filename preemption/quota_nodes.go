@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -146,7 +147,7 @@ func (s *queueSearch) overBound(units []victims.UnitID, lone int) string {
 	for _, b := range s.Bounds(units) {
 		sum := int64(0)
 		for _, u := range units {
-			sum = ask.Add(sum, s.Weight(b, u))
+			sum = checked.Add(sum, s.Weight(b, u))
 		}
 		if b.Of == ask.NumUnits {
 			sum += int64(lone)

@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
@@ -226,10 +227,10 @@ func (q *question) reviewBounds(r *Result, l *leaving) string {
 		}
 		sum := int64(0)
 		for u, pods := range parts {
-			sum = ask.Add(sum, q.WeightOf(b, u, pods))
+			sum = checked.Add(sum, q.WeightOf(b, u, pods))
 		}
 		if b.Of == ask.NumUnits {
-			sum = ask.Add(sum, l.lone)
+			sum = checked.Add(sum, l.lone)
 		}
 		if sum > b.Room() {
 			return fmt.Sprintf("it evicts more than %s allows: %d of %d", q.boundName(b), sum, b.Room())
@@ -253,7 +254,7 @@ func (q *question) reviewCleared(r *Result) string {
 func (q *question) taken(l *leaving) cluster.Disruption {
 	d := cluster.Disruption{Victims: int64(len(l.fresh)) + l.lone}
 	for u, pods := range l.fresh {
-		d.Pods, d.Cost = d.Pods+int64(len(pods)), ask.Add(d.Cost, q.PriceOf(u, pods))
+		d.Pods, d.Cost = d.Pods+int64(len(pods)), checked.Add(d.Cost, q.PriceOf(u, pods))
 	}
 	return d
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
@@ -102,7 +103,7 @@ func (q *question) boundName(b ask.Bound) string {
 
 // sum adds up what two preemptions took.
 func sum(a, b cluster.Disruption) cluster.Disruption {
-	return cluster.Disruption{Victims: ask.Add(a.Victims, b.Victims), Pods: ask.Add(a.Pods, b.Pods), Cost: ask.Add(a.Cost, b.Cost)}
+	return cluster.Disruption{Victims: checked.Add(a.Victims, b.Victims), Pods: checked.Add(a.Pods, b.Pods), Cost: checked.Add(a.Cost, b.Cost)}
 }
 
 // validateBounds checks the options that bound and price the final set of victims.

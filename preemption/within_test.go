@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
@@ -237,7 +238,7 @@ func priceOf(units []naive.Unit) int64 {
 	sum := int64(0)
 	for _, u := range units {
 		for _, p := range u.Pods {
-			sum = disruption.AddPrices(sum, p.Cost.Fixed)
+			sum = checked.Add(sum, p.Cost.Fixed)
 		}
 	}
 	return sum

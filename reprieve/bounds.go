@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 )
 
 // bounds tells how much the units that are not decided on can free at most within the
@@ -165,11 +166,11 @@ func (b *bounds) bound(row *row, i int) int64 {
 	sum := int64(0)
 	for m, price := range row.price {
 		if price > 0 {
-			sum = plus(sum, times(price, b.left[m]))
+			sum = checked.Add(sum, checked.Mul(price, b.left[m]))
 		}
 	}
 	for j := i; j < len(b.frees); j++ {
-		sum = plus(sum, max(b.beyond(row, j, -1), 0))
+		sum = checked.Add(sum, max(b.beyond(row, j, -1), 0))
 	}
 	return sum
 }
@@ -183,7 +184,7 @@ func (b *bounds) beyond(row *row, j, except int) int64 {
 			return 0
 		}
 		if price := row.price[u.measure]; price > 0 && u.measure != except {
-			worth -= min(times(price, u.weight), worth)
+			worth -= min(checked.Mul(price, u.weight), worth)
 		}
 	}
 	return worth
@@ -204,7 +205,7 @@ func (b *bounds) adjust(row *row, m, i int) {
 		}
 	}
 	left := b.left[m]
-	if times(int64(len(b.bidders)), b.most[m]) <= left {
+	if checked.Mul(int64(len(b.bidders)), b.most[m]) <= left {
 		return
 	}
 	slices.SortFunc(b.bidders, func(x, y bidder) int { return compareRatios(y.worth, y.weight, x.worth, x.weight) })
@@ -215,16 +216,6 @@ func (b *bounds) adjust(row *row, m, i int) {
 		}
 		left -= x.weight
 	}
-}
-
-// plus is a+b, times a*b, at most the largest int64. Neither is below zero.
-func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
-
-func times(a, b int64) int64 {
-	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
-		return int64(lo)
-	}
-	return math.MaxInt64
 }
 
 // compareRatios compares a/b and c/d, which are not below zero.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -195,7 +195,7 @@ func (s *chooser) fits() bool {
 
 // evict books the eviction of unit i, if it keeps within the caps and is not too dear.
 func (s *chooser) evict(i int) bool {
-	cost := disruption.AddPrices(s.cost, s.price[i])
+	cost := checked.Add(s.cost, s.price[i])
 	if cost > s.atMost {
 		return false
 	}

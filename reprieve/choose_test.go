@@ -11,6 +11,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
@@ -125,7 +126,7 @@ func (g *ground) bruteForce() (best []victims.UnitID, found bool) {
 			if set>>(len(g.order)-1-i)&1 == 1 {
 				out = append(out, u)
 				if g.choice.Price != nil {
-					price = disruption.AddPrices(price, g.choice.Price(u))
+					price = checked.Add(price, g.choice.Price(u))
 				}
 			}
 		}

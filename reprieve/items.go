@@ -3,8 +3,8 @@ package reprieve
 import (
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -140,11 +140,11 @@ func (s *chooser) whole() (cost int64, ok bool) {
 			return 0, false
 		}
 		for c, bound := range s.Caps {
-			if used[c] = disruption.AddPrices(used[c], bound.of(u, part)); used[c] > bound.Room {
+			if used[c] = checked.Add(used[c], bound.of(u, part)); used[c] > bound.Room {
 				return 0, false
 			}
 		}
-		cost = disruption.AddPrices(cost, s.pricePart(u, part))
+		cost = checked.Add(cost, s.pricePart(u, part))
 	}
 	return cost, true
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -96,7 +96,7 @@ func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, 
 func (c *Choice) priceOf(list []victims.UnitID, parts victims.Parts) int64 {
 	sum := int64(0)
 	for _, u := range list {
-		sum = disruption.AddPrices(sum, c.pricePart(u, parts[u]))
+		sum = checked.Add(sum, c.pricePart(u, parts[u]))
 	}
 	return sum
 }

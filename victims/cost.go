@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -44,10 +45,10 @@ func (t Tariff) price(ix *cluster.Index, group cluster.GroupID, pods []cluster.P
 		seconds, _ := ix.Elapsed(since)
 		loss, until := t.loss(ix.Pod(p).Cost, seconds)
 		loss.Pods = 1
-		sum = disruption.AddPrices(sum, t.Tariff.Price(loss))
+		sum = checked.Add(sum, t.Tariff.Price(loss))
 		for name, rate := range t.Work {
 			if r, ok := ix.Column(name); ok && ix.Request(p)[r] > 0 && rate.Price > 0 {
-				sum = disruption.AddPrices(sum, rate.Of(ix.Request(p)[r], seconds))
+				sum = checked.Add(sum, rate.Of(ix.Request(p)[r], seconds))
 				until = min(until, seconds+1)
 			}
 		}
@@ -70,7 +71,7 @@ func (t Tariff) group(ix *cluster.Index, g cluster.GroupID) (sum, due int64) {
 	}
 	for _, child := range group.Children {
 		price, at := t.group(ix, child)
-		sum, due = disruption.AddPrices(sum, price), min(due, at)
+		sum, due = checked.Add(sum, price), min(due, at)
 	}
 	return sum, due
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -184,7 +185,7 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 	}
 	sum, rest := us.lost(us.Unit(u).Group, in)
 	if len(rest) > 0 {
-		sum = disruption.AddPrices(sum, us.by.Cost.Price(us.ix, cluster.NoGroup, rest))
+		sum = checked.Add(sum, us.by.Cost.Price(us.ix, cluster.NoGroup, rest))
 	}
 	return sum
 }
@@ -212,7 +213,7 @@ func (us *Units) lost(g cluster.GroupID, out map[cluster.PodID]bool) (sum int64,
 		rest = nil
 		for _, child := range children {
 			price, more := us.lost(child, out)
-			sum, rest = disruption.AddPrices(sum, price), append(rest, more...)
+			sum, rest = checked.Add(sum, price), append(rest, more...)
 		}
 	}
 	return sum, rest

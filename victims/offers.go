@@ -3,8 +3,8 @@ package victims
 import (
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -243,7 +243,7 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 		return
 	}
 	if o.CostLeads {
-		price.Lead = disruption.AddPrices(price.Lead, o.us.Cost(u))
+		price.Lead = checked.Add(price.Lead, o.us.Cost(u))
 	}
 	for _, p := range o.us.Unit(u).Pods {
 		prio := o.us.ix.Priority(p)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/priority"
 )
 
@@ -66,7 +67,7 @@ func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
 	highest := int32(math.MinInt32)
 	for _, u := range list {
 		pods := parts.Of(us, u)
-		s.Cost = disruption.AddPrices(s.Cost, us.CostOf(u, pods))
+		s.Cost = checked.Add(s.Cost, us.CostOf(u, pods))
 		for _, p := range pods {
 			prio := us.ix.Priority(p)
 			s.Sum += priority.Raised(prio)

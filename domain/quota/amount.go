@@ -3,6 +3,7 @@ package quota
 import (
 	"math"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -14,14 +15,7 @@ func Add(a, b int64) int64 {
 	if a == unlimited || b == unlimited {
 		return unlimited
 	}
-	sum := a + b
-	if (sum < a) != (b < 0) { // overflow
-		if b < 0 {
-			return math.MinInt64
-		}
-		return unlimited
-	}
-	return sum
+	return checked.Add(a, b)
 }
 
 // Sub is a minus b. Unlimited minus a bounded amount is Unlimited, a bounded
@@ -35,14 +29,7 @@ func Sub(a, b int64) int64 {
 	case b == unlimited:
 		return math.MinInt64
 	}
-	diff := a - b
-	if (diff > a) != (b < 0) { // overflow
-		if b < 0 {
-			return unlimited
-		}
-		return math.MinInt64
-	}
-	return diff
+	return checked.Sub(a, b)
 }
 
 // Above is how far a is above b; 0 if it is not.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -116,7 +117,7 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 	for i, b := range list {
 		for _, r := range q.Relaxed {
 			if r.Same(b) {
-				list[i].Left = Raise(b.Left, r.Amount)
+				list[i].Left = checked.Add(b.Left, r.Amount)
 			}
 		}
 	}
@@ -131,7 +132,7 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 	for _, u := range out {
 		pods := parts.Of(q.Units, u)
 		for i := len(budgets); i < len(bounds); i++ {
-			sums[i] = Add(sums[i], q.WeightOf(bounds[i], u, pods))
+			sums[i] = checked.Add(sums[i], q.WeightOf(bounds[i], u, pods))
 		}
 		if len(budgets) == 0 {
 			continue
@@ -147,7 +148,7 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 	var list []Excess
 	for i, b := range bounds {
 		if sums[i] > b.Room() {
-			list = append(list, Excess{b, lack(sums[i], b.Left)})
+			list = append(list, Excess{b, checked.Sub(sums[i], b.Left)})
 		}
 	}
 	return list
@@ -279,22 +280,3 @@ func (q *Question) alikePods(p, o cluster.PodID) bool {
 		q.Index.NodeOf(p) == q.Index.NodeOf(o) && slices.Equal(q.Index.Request(p), q.Index.Request(o)) &&
 		slices.Equal(q.Index.Pod(p).Ports, q.Index.Pod(o).Ports) && slices.Equal(q.Budgets.Of(p), q.Budgets.Of(o))
 }
-
-// lack is how much more than left has to be for a sum, at most the largest int64.
-func lack(sum, left int64) int64 {
-	if left < 0 {
-		return Add(sum, -max(left, -math.MaxInt64))
-	}
-	return sum - left
-}
-
-// Raise is a+b for b that is not below zero, at most the largest int64.
-func Raise(a, b int64) int64 {
-	if a > 0 {
-		return Add(a, b)
-	}
-	return a + b
-}
-
-// Add is a+b, at most the largest int64. Neither is below zero.
-func Add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -88,7 +89,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 func total(list []ask.Excess) int64 {
 	sum := int64(0)
 	for _, r := range list {
-		sum = ask.Add(sum, r.Amount)
+		sum = checked.Add(sum, r.Amount)
 	}
 	return sum
 }

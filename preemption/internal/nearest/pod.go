@@ -3,10 +3,10 @@ package nearest
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
@@ -360,13 +360,9 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 
 // millionths is a/b in millionths, rounded up, saturating. b is positive.
 func millionths(a, b int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), million)
-	if hi >= uint64(b) {
-		return math.MaxInt64
+	q, rest := checked.MulDiv(a, million, b)
+	if rest {
+		q = checked.Add(q, 1)
 	}
-	q, rest := bits.Div64(hi, lo, uint64(b))
-	if rest > 0 {
-		q++
-	}
-	return int64(min(q, math.MaxInt64))
+	return q
 }

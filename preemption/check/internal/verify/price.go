@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -130,4 +129,4 @@ func (w *world) counted(u *unit, pods []*pod) int64 {
 	return w.price(u, pods)
 }
 
-func addPrices(a, b int64) int64 { return disruption.AddPrices(a, b) }
+func addPrices(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }

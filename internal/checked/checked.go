@@ -1,0 +1,52 @@
+package checked
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Add is a+b.
+func Add(a, b int64) int64 {
+	sum := a + b
+	if (sum < a) != (b < 0) {
+		return end(b < 0)
+	}
+	return sum
+}
+
+// Sub is a-b.
+func Sub(a, b int64) int64 {
+	diff := a - b
+	if (diff > a) != (b < 0) {
+		return end(b > 0)
+	}
+	return diff
+}
+
+// end is the end of int64 below zero, or above.
+func end(below bool) int64 {
+	if below {
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// Mul is a*b. Neither is below zero.
+func Mul(a, b int64) int64 {
+	product, _ := MulDiv(a, b, 1)
+	return product
+}
+
+// MulDiv is a*b/c, rounded down, and whether that leaves a rest. a and b are not below
+// zero, c is above.
+func MulDiv(a, b, c int64) (quotient int64, rest bool) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c) {
+		return math.MaxInt64, false
+	}
+	q, r := bits.Div64(hi, lo, uint64(c))
+	if q > math.MaxInt64 {
+		return math.MaxInt64, false
+	}
+	return int64(q), r > 0
+}
