@@ -76,6 +76,20 @@ func nearestQuestion(seed uint64) (preemption.Options, gen.Question) {
 			tieBySeed(seed, &q)
 		}
 	}
+	if !gang && r.IntN(3) == 0 { // some are so high that other changes count as less
+		pod, ports := preemptorOf(&q), []cluster.HostPort{{Port: 80}}
+		if r.IntN(4) == 0 {
+			pod.RequiredNode = "elsewhere"
+		} else if r.IntN(3) == 0 {
+			pod.Ports = ports
+		}
+		for i := range q.Snapshot.Pods {
+			if p := &q.Snapshot.Pods[i]; p.Node != "" && p.Group == "" && r.IntN(2) == 0 {
+				p.Priority = prio(2_000_000_000)
+				p.Ports = ports
+			}
+		}
+	}
 	if gang || r.IntN(2) == 0 {
 		o = randomBounds(seed, o, q)
 		if r.IntN(2) == 0 {

@@ -141,3 +141,31 @@ func TestNearestRaisesThePriorityLeast(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxPriority, Amount: 21}}}, r.Nearest)
 }
+
+// TestNearestTakesTheCheaperOfRoomAndPriority: a step of the priority is a millionth of the
+// request, and the whole of it at most.
+func TestNearestTakesTheCheaperOfRoomAndPriority(t *testing.T) {
+	for _, c := range []struct {
+		runs   int32 // who is in the way
+		missed int64 // of four cores, where nobody is
+		want   preemption.Relaxation
+	}{
+		{5, 3000, preemption.Relaxation{Kind: preemption.RelaxPriority, Amount: 6}},
+		{700_000, 3000, preemption.Relaxation{Kind: preemption.RelaxPriority, Amount: 700_001}},
+		{2_000_000, 3000, preemption.Relaxation{Kind: preemption.RelaxResource, Node: "small", Name: cluster.CPU, Amount: 3000}},
+		{2_000_000, 4000, preemption.Relaxation{Kind: preemption.RelaxResource, Node: "small", Name: cluster.CPU, Amount: 4000}}, // as much, at a lower priority
+		{5, 1, preemption.Relaxation{Kind: preemption.RelaxPriority, Amount: 6}},
+		{300, 1, preemption.Relaxation{Kind: preemption.RelaxResource, Node: "small", Name: cluster.CPU, Amount: 1}},
+	} {
+		request := preemption.Resources{cluster.CPU: 4000}
+		for _, names := range [][2]string{{"busy", "small"}, {"wide", "small"}} { // whichever is looked at first
+			s := preemption.Snapshot{
+				Nodes: []cluster.Node{{Name: names[0], Allocatable: request}, {Name: names[1], Allocatable: preemption.Resources{cluster.CPU: 4000 - c.missed}}},
+				Pods:  []preemption.Pod{{Name: "runs", Node: names[0], Priority: prio(c.runs), Requests: request}},
+			}
+			r, err := preemption.Options{}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: prio(5), Requests: request}}}, &s)
+			require.NoError(t, err)
+			require.Equal(t, []preemption.Relaxation{c.want}, r.Nearest.Relaxations)
+		}
+	}
+}

@@ -189,9 +189,11 @@ type Candidate struct {
 // with one amount smaller by one.
 //
 // For a pod without hard budgets and limits it is, over all nodes, the fewest changes;
-// then the least sum of what they ask for, a resource in millionths of the request,
-// anything else as one request; then the lowest priority; then the first node. So three
-// quarters of a request more room come before a higher priority.
+// then the least sum of what they ask for, a resource in millionths of the request, a
+// priority in millionths too, one for each step that it is raised and at most a whole
+// request, anything else as one request; then the lowest priority; then the first node. So
+// a priority higher by 100 comes before a core more for a pod of four, and room for the
+// last hundredth of the request before a priority higher by a million.
 //
 // Hard budgets and limits come first: where the preemptor would fit without them, only
 // these are named, as many as stand in its way, none needlessly; fewer that would have

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
@@ -23,8 +24,7 @@ type hopes struct {
 
 	known bool
 	count int         // of the nearest so far
-	lower int         // the column of the highest priority that is lower than the nearest needs, where it needs a higher one alone; 0: none
-	above bool        // a higher priority, and nothing else, is nearer
+	lower int         // the column of the highest priority that is nearer by itself, where the nearest needs one thing; 0: none
 	near  columns.Ask // where the nearest needs one thing: what a nearer node has room for
 }
 
@@ -72,19 +72,26 @@ func (h *hopes) beat(best *relaxed) {
 		return
 	}
 	h.known, h.count = true, len(best.changes)
-	h.above = h.count > 1 || best.size > million
-	h.lower = 0
 	raised := best.below > h.q.Priority
-	if raised && h.count == 1 && best.below-1 > h.q.Priority {
-		h.lower, _ = h.q.Columns.Levels().Column(best.below - 1)
+	if h.lower = 0; h.count == 1 {
+		to := int64(best.below) - 1
+		if !raised {
+			to = checked.Add(int64(h.q.Priority), best.size-1)
+			if best.size > million { // more than any priority counts as
+				to = math.MaxInt32
+			}
+		}
+		if to > int64(h.q.Priority) {
+			h.lower, _ = h.q.Columns.Levels().Column(int32(min(to, math.MaxInt32)))
+		}
 	}
-	beside := best.size - million
-	if raised && best.size < math.MaxInt64 {
-		beside++ // as much will do, with a lower priority
+	size := best.size
+	if raised {
+		size = checked.Add(size, 1) // as much will do, with a lower priority
 	}
 	for i := range h.asked {
 		a := &h.asked[i]
-		a.most, a.beside = below(a.amount, best.size), below(a.amount, beside)
+		a.most, a.beside = below(a.amount, size), below(a.amount, size-1)
 	}
 	if h.single() {
 		row := slices.Clone(h.search.Member.Request())
@@ -96,8 +103,8 @@ func (h *hopes) beat(best *relaxed) {
 }
 
 // single reports that a nearer node lacks one resource, and less of it than the
-// nearest so far.
-func (h *hopes) single() bool { return h.known && h.count == 1 && !h.above }
+// nearest so far, or needs a higher priority alone.
+func (h *hopes) single() bool { return h.known && h.count == 1 }
 
 // next returns the first node from n on that may be nearer.
 func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
@@ -143,9 +150,6 @@ func (h *hopes) none(n cluster.NodeID) bool {
 // within reports whether each resource by itself lacks little enough in column c for
 // the node to be nearer, beside a higher priority or not.
 func (h *hopes) within(b *columns.Block, c, i int, beside bool) bool {
-	if beside && !h.above {
-		return false
-	}
 	for _, a := range h.asked {
 		most := a.most
 		if beside {

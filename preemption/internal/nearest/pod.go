@@ -169,7 +169,7 @@ func (s *Pod) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriorit
 	}
 	count, size := len(fixed.changes), fixed.size
 	if !anyPriority && below > s.q.Priority {
-		count, size = count+1, size+million
+		count, size = count+1, size+s.raise(below)
 	}
 	most := below
 	if anyPriority {
@@ -262,6 +262,10 @@ func (r *relaxed) add(x Change, size int64) {
 
 const million = 1_000_000
 
+// raise is the size of a higher priority: a millionth for each step, at most as much as
+// the whole request.
+func (s *Pod) raise(to int32) int64 { return min(int64(to)-int64(s.q.Priority), million) }
+
 // relaxNode lists what about node n alone keeps the preemptor away.
 func (s *Pod) relaxNode(n cluster.NodeID) relaxed {
 	r := relaxed{node: n}
@@ -326,7 +330,7 @@ func (s *Pod) at(priority int32) victims.Claim {
 func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) relaxed {
 	r := relaxed{node: n, below: below, changes: slices.Clone(fixed.changes), size: fixed.size}
 	if below > s.q.Priority {
-		r.add(Change{Kind: Priority, Node: cluster.NoNode, Amount: int64(below)}, million)
+		r.add(Change{Kind: Priority, Node: cluster.NoNode, Amount: int64(below)}, s.raise(below))
 	}
 	nominees := domain.Nominees{Self: s.search.Member.ID, Priority: below}
 	trial := domain.NewNodeTrial(s.q.Index, s.search.Member, s.q.States, nominees)
