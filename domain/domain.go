@@ -27,10 +27,7 @@ const ClusterName = "cluster"
 
 // Split appends the one domain.
 func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
-	d := Domain{Name: ClusterName, Nodes: make([]cluster.NodeID, 0, ix.NumNodes())}
-	for n := range cluster.NodeID(ix.NumNodes()) {
-		d.Nodes = append(d.Nodes, n)
-	}
+	d := Domain{Name: ClusterName, Nodes: slices.AppendSeq(make([]cluster.NodeID, 0, ix.CountNodes()), ix.Nodes())}
 	return append(dst, d)
 }
 
@@ -84,9 +81,11 @@ func (keys Topology) divide(ix *cluster.Index) (parts []int32, sample []cluster.
 		part  int32
 		value cluster.ValueID
 	}
-	parts = make([]int32, ix.NumNodes())
-	if len(parts) > 0 {
-		sample = []cluster.NodeID{0}
+	parts = slices.Repeat([]int32{-1}, ix.NumNodes())
+	for n := range ix.Nodes() {
+		if parts[n] = 0; sample == nil {
+			sample = append(sample, n)
+		}
 	}
 	for _, key := range keys {
 		sample = sample[:0]

@@ -259,7 +259,7 @@ func (t *GangTrial) largeness(m MemberID) int64 {
 func (t *GangTrial) offered() []int64 {
 	if t.most == nil {
 		t.most = make([]int64, t.ix.NumResources())
-		for n := range cluster.NodeID(t.ix.NumNodes()) {
+		for n := range t.ix.Nodes() {
 			if !t.Usable(n) {
 				continue
 			}

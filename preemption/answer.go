@@ -73,7 +73,7 @@ func (s *podAnswer) feasible() *Result {
 // infeasible answers that no evictions help, and what would.
 func (s *podAnswer) infeasible() *Result {
 	r := s.result(Infeasible, helpless(s.Stats.Exact))
-	if s.Index.NumNodes() == 0 {
+	if s.Index.CountNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
 	r.Rejected = s.rejections()

@@ -9,18 +9,19 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
-// The methods of this file change the live model. Setting and removing pods, setting a
-// node that is there, budgets, and pod groups that stand by themselves cost what
-// changes; a group, its pods; the time, those of which something holds no longer: a guard
-// has ended, a price or a preemption priority is another one, or they have not started and
-// count as started now. Where time goes back, or nobody knew it, that is everybody about
-// whom it has a say, as it is with an order or prices of the user's own: nobody knows when
-// these change.
+// The methods of this file change the live model. Setting and removing pods and nodes,
+// budgets, and pod groups that stand by themselves cost what changes; a node or a group,
+// its pods; the time, those of which something holds no longer: a guard has ended, a price
+// or a preemption priority is another one, or they have not started and count as started
+// now. Where time goes back, or nobody knew it, that is everybody about whom it has a say,
+// as it is with an order or prices of the user's own: nobody knows when these change. A
+// node that comes also moves some of its neighbours by name, and where that makes no room
+// all nodes: the first one, and a few later.
 //
-// Other changes let the next question compile the cluster anew: of nodes that come and
-// go, composite groups, classes and namespaces, of the resources and devices that a node
-// names, of groups with a parent, quota, a price, a guard or a preemption priority, and
-// every change where queues of pods have a say, or Options.PreemptionPriority a MaxLead.
+// Other changes let the next question compile the cluster anew: of composite groups,
+// classes and namespaces, of resources that nobody has named before or names any more, of
+// groups with a parent, quota, a price, a guard or a preemption priority, and every change
+// where queues of pods have a say, or Options.PreemptionPriority a MaxLead.
 //
 // What is set is copied one level deep: its slices and maps must not be changed
 // afterwards. A malformed object is refused with a [*cluster.FieldError] and changes
@@ -84,10 +85,7 @@ func (pl *Planner) SetNode(n cluster.Node) error {
 
 // RemoveNode takes a node away; its pods stay, on a node that is unknown.
 func (pl *Planner) RemoveNode(name string) error {
-	return pl.remodel(func(m *model) error {
-		_, ok := m.nodes.Delete(&cluster.Node{Name: name})
-		return missing(ok, cluster.KindNode, "", name)
-	})
+	return pl.change(func(e edit) error { return missing(e.removeNode(name), cluster.KindNode, "", name) })
 }
 
 // SetPod adds p or replaces the pod of its namespace and name; binding a pending

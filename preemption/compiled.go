@@ -42,6 +42,8 @@ type compiled struct {
 
 	probe bool // the answer does not tell what would help
 
+	moved []cluster.NodeID // buffer of changes
+
 	tools      *sync.Pool // of *onepod.Tools, for the units, ladders and budgets as they are
 	countTools *sync.Pool // of the buffers for counting, likewise
 }

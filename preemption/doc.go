@@ -34,17 +34,18 @@
 // With n nodes and k pods on each: compiling a snapshot is O(n k log k). A question
 // about a lone pod reads a few words of every node and gives units back on those that
 // tie on the lowest priority that has to go: O(n + t k) for t such nodes, whatever is
-// evicted. Asked again about a pod of the same shape it is O(c (k + log n)) for c
-// nodes that have changed since, and [Planner.Decide] allocates nothing for it. A
-// change to a pod or a node is O(k); [Planner.Fork] copies a pointer for each 64
-// nodes, and either side the pages that it changes. Constraints (affinity, spread,
-// tokens, devices), host ports, guards and prices are looked at node by node: O(n k)
-// with what the constraint costs. Large clusters and gangs are shared out among as
-// many goroutines as GOMAXPROCS allows, none of which outlives the question; answers
-// do not depend on how many there are. The package bench measures all of it: from
-// 1,000 to 100,000 nodes the cost of a new shape grows with the number of nodes to the
-// power of 0.93 where every node ties and several pods have to go, 0.79 with ten
-// priorities, 0.60 where the pod fits nowhere.
+// evicted. Asked again about a pod of the same shape it is O(c (k + log n)) for c nodes
+// that have changed since, and [Planner.Decide] allocates nothing for it. A change to a
+// pod or a node is O(k), also of one that comes or goes: a new node costs that for some
+// neighbours, too. [Planner.Fork] copies a pointer for each 64 nodes, and either side
+// the pages that it changes. Constraints (affinity, spread, tokens, devices), host
+// ports, guards and prices are looked at node by node: O(n k) with what the constraint
+// costs. Large clusters and gangs are shared out among as many goroutines as GOMAXPROCS
+// allows, none of which outlives the question; answers do not depend on how many there
+// are. The package bench measures all of it: from 1,000 to 100,000 nodes the cost of a
+// new shape grows with the number of nodes to the power of 0.93 where every node ties
+// and several pods have to go, 0.79 with ten priorities, 0.60 where the pod fits
+// nowhere.
 //
 // Source: kube-scheduler v1.36 and v1.37 default preemption; KEP-5710; KEP-83 and
 // Kueue v0.20 for quota.

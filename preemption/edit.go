@@ -84,6 +84,25 @@ func (e edit) setNode(n *cluster.Node) {
 	e.model().nodes.ReplaceOrInsert(n)
 }
 
+// removeNode removes a node, and reports whether it was there.
+func (e edit) removeNode(name string) bool {
+	if c := e.live(); c != nil {
+		n := c.ix.NodeByName(name)
+		if n == cluster.NoNode {
+			return false
+		}
+		if c.removeNode(n) {
+			e.done(c)
+			return true
+		}
+	}
+	if !e.hasNode(name) {
+		return false
+	}
+	e.model().nodes.Delete(&cluster.Node{Name: name})
+	return true
+}
+
 // time is the model's.
 func (e edit) time() time.Time {
 	if c := e.live(); c != nil {

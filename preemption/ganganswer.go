@@ -131,7 +131,7 @@ func (s *gangAnswer) candidate(p *gang.Plan) Candidate {
 // infeasible answers that no evictions help.
 func (s *gangAnswer) infeasible() *Result {
 	message := helpless(s.Proved)
-	if s.Index.NumNodes() == 0 {
+	if s.Index.CountNodes() == 0 {
 		message = "the cluster has no nodes"
 	} else if s.Stats.Domains == 0 {
 		message = "no domain holds all members that run already"

@@ -48,6 +48,8 @@ func (s checkedSplitter) Split(dst []domain.Domain, ix *cluster.Index) []domain.
 			switch {
 			case n < 0 || int(n) >= len(in):
 				bad(n, fmt.Sprintf("from 0 to %d", len(in)-1))
+			case !ix.IsNode(n):
+				bad(n, "a node; see cluster.Index.IsNode")
 			case i > 0 && d.Nodes[i-1] >= n:
 				bad(n, fmt.Sprintf("above %d, the node before it", d.Nodes[i-1]))
 			case in[n]:

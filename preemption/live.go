@@ -161,19 +161,51 @@ func (c *compiled) anew(s *sides) {
 	c.tools, c.countTools = &sync.Pool{}, &sync.Pool{}
 }
 
-// setNode puts n in place of the node of its name.
+// setNode adds n or puts it in place of the node of its name.
 func (c *compiled) setNode(n *cluster.Node) bool {
 	if !c.ix.MaySetNode(n) {
 		return false
 	}
-	id := c.ix.SetNode(n)
+	there := c.ix.NodeByName(n.Name) != cluster.NoNode
+	if c.moved = c.ix.SetNode(c.moved[:0], n); !there {
+		c.renumber(c.ix.PodsOn(c.ix.NodeByName(n.Name)))
+		return true
+	}
 	c.each(func(s *sides) {
 		s.changed = s.changed[:0]
-		s.touch(id)
-		s.units.SetNode(id)
+		s.touch(c.moved[0])
+		s.units.SetNode(c.moved[0])
 		c.refresh(s)
 	})
 	return true
+}
+
+// removeNode removes node n.
+func (c *compiled) removeNode(n cluster.NodeID) bool {
+	if !c.ix.MayRemoveNode(n) {
+		return false
+	}
+	pods := c.ix.PodsOn(n)
+	c.ix.RemoveNode(n)
+	c.moved = append(c.moved[:0], n)
+	c.renumber(pods)
+	return true
+}
+
+// renumber follows nodes that have come, gone or moved, and pods that were on none, or are
+// now.
+func (c *compiled) renumber(pods []cluster.PodID) {
+	c.each(func(s *sides) {
+		s.changed = s.changed[:0]
+		for _, n := range c.moved {
+			s.touch(n)
+		}
+		s.units.Renumber(c.moved, pods)
+		if s.ladder != nil && s.ladder.Grow() {
+			c.anew(s)
+		}
+		c.refresh(s)
+	})
 }
 
 // setTime moves the time.

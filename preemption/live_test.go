@@ -119,6 +119,31 @@ func TestChangesOfPodsAreFollowed(t *testing.T) {
 	require.Same(t, compiled, pl.Compiled())
 }
 
+// TestChangesOfNodesAreFollowed: no question compiles the cluster anew.
+func TestChangesOfNodesAreFollowed(t *testing.T) {
+	s := gen.Fleet(100, 10, 1, gen.Uniform)
+	gpu := cluster.Node{Name: "node-000001-gpu", Allocatable: preemption.Resources{"gpu": 8}, Devices: map[string]cluster.DevicePool{"device": {Count: 4, Capacity: 1}}}
+	s.Nodes = append(s.Nodes, gpu)
+	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	h, compiled := &history{Planner: pl}, pl.Compiled()
+	p := gen.FleetPod(1)
+	h.ask(t, p)
+	for i, n := range slices.Clone(s.Nodes[:80]) {
+		require.NoError(t, pl.RemoveNode(n.Name))
+		h.ask(t, p)
+		n.Name = []string{"a", "node-000050-", "z"}[i%3] + n.Name
+		require.NoError(t, pl.SetNode(n))
+		h.ask(t, p)
+		if n.Name = s.Nodes[i].Name; i%2 == 0 { // and its pods are there
+			n.Allocatable, n.Devices = preemption.Resources{cluster.CPU: 64_000, "gpu": 1}, gpu.Devices
+			require.NoError(t, pl.SetNode(n))
+			h.ask(t, p)
+		}
+	}
+	require.Same(t, compiled, pl.Compiled())
+}
+
 // TestGroupsThatGoWholeAreFollowed: their pods come and go on several nodes.
 func TestGroupsThatGoWholeAreFollowed(t *testing.T) {
 	member := func(name, node string) preemption.Pod {

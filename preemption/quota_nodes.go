@@ -187,7 +187,7 @@ func (s *queueSearch) domains() ([][]domain.Domain, error) {
 		return s.levels()
 	}
 	var list []domain.Domain
-	for n := range cluster.NodeID(s.Index.NumNodes()) {
+	for n := range s.Index.Nodes() {
 		list = append(list, domain.Domain{Name: s.Index.Node(n).Name, Nodes: []cluster.NodeID{n}})
 	}
 	return [][]domain.Domain{list}, nil

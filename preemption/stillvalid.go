@@ -187,7 +187,7 @@ func (q *question) fitOneByOne(r *Result) bool {
 
 // anyPlace is the first node that takes member m as the trial stands, or NoNode.
 func anyPlace(trial *domain.GangTrial, m domain.MemberID) cluster.NodeID {
-	for n := range cluster.NodeID(trial.Index().NumNodes()) {
+	for n := range trial.Index().Nodes() {
 		if trial.CanPlace(m, n).OK() {
 			return n
 		}

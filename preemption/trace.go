@@ -30,9 +30,9 @@ const (
 // trace tells, node by node, who was taken out, who came back and why not the
 // others.
 func (s *podAnswer) trace() []DomainTrace {
-	list := make([]DomainTrace, s.Index.NumNodes())
-	for n := range cluster.NodeID(s.Index.NumNodes()) {
-		list[n] = DomainTrace{Domain: s.Index.Node(n).Name, Steps: s.traceNode(n)}
+	list := make([]DomainTrace, 0, s.Index.CountNodes())
+	for n := range s.Index.Nodes() {
+		list = append(list, DomainTrace{Domain: s.Index.Node(n).Name, Steps: s.traceNode(n)})
 	}
 	return list
 }

@@ -58,7 +58,7 @@ func (v View) PodGroup(namespace, name string) *PodGroup {
 // Nodes are all nodes.
 func (v View) Nodes() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
-		for n := range cluster.NodeID(v.ix.NumNodes()) {
+		for n := range v.ix.Nodes() {
 			if !yield(v.ix.Node(n)) {
 				return
 			}

@@ -198,15 +198,20 @@ func (us *Units) listByNode() {
 	ranges.Each(us.on.Len(), us.parts(), func(_, first, end int) {
 		var sorter Sorter
 		for n := first; n < end; n++ {
-			on := us.on.Edit(n)
-			for _, p := range ix.PodsOn(cluster.NodeID(n)) {
-				u := *us.unitOf.At(int(p))
-				if len(us.Unit(u).Pods) == 1 || !slices.Contains(*on, u) {
-					*on = append(*on, u)
-				}
-			}
-			sorter.sort(us, *on)
-			*on = slices.Clip(*on)
+			us.listOn(cluster.NodeID(n), &sorter)
 		}
 	})
+}
+
+// listOn fills the list of node n, which is empty, with the units there.
+func (us *Units) listOn(n cluster.NodeID, sorter *Sorter) {
+	on := us.on.Edit(int(n))
+	for _, p := range us.ix.PodsOn(n) {
+		u := *us.unitOf.At(int(p))
+		if len(us.Unit(u).Pods) == 1 || !slices.Contains(*on, u) {
+			*on = append(*on, u)
+		}
+	}
+	sorter.sort(us, *on)
+	*on = slices.Clip(*on)
 }

@@ -71,7 +71,7 @@ func NewProtections(us *Units, g Guards, base Eligible) *Protections {
 	if !ps.guarding() {
 		return ps
 	}
-	for n := range cluster.NodeID(us.ix.NumNodes()) {
+	for n := range us.ix.Nodes() {
 		ps.find(n)
 	}
 	for u := range UnitID(us.Len()) {

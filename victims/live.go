@@ -115,6 +115,29 @@ func (us *Units) Replace(dst []Shift, p cluster.PodID, from cluster.NodeID) []Sh
 	return dst[:last+1]
 }
 
+// Renumber follows nodes of the index that have come or gone, or have other numbers: nodes
+// are the numbers that stand for another one than before, pods those whose node is known
+// now and was not, or the other way round.
+func (us *Units) Renumber(nodes []cluster.NodeID, pods []cluster.PodID) {
+	for us.on.Len() < us.ix.NumNodes() {
+		us.on.Append(nil)
+	}
+	for _, n := range nodes {
+		*us.on.Edit(int(n)) = make([]UnitID, 0, len(us.ix.PodsOn(n)))
+		us.listOn(n, &us.sorter)
+	}
+	if us.places != nil && us.places.renumber(nodes) {
+		us.staleAll()
+		return
+	}
+	if us.places == nil && us.kept == nil {
+		return
+	}
+	for _, p := range pods {
+		us.stale = append(us.stale, *us.unitOf.At(int(p)))
+	}
+}
+
 // unsort forgets the order of all units.
 func (us *Units) unsort() {
 	if us.sorted.formed.Load() {

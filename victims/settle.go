@@ -73,7 +73,7 @@ func (us *Units) timeless() bool {
 	return us.by.Cost == nil && us.by.Order == nil && !us.ix.AnyUnstarted() && !us.ix.Guarded() && (us.kept == nil || !us.kept.Any())
 }
 
-// SetNode follows a change of node n, which may be a new one, or none any more.
+// SetNode follows a change of node n.
 func (us *Units) SetNode(n cluster.NodeID) {
 	if us.places != nil && us.places.follow(n) {
 		us.staleAll()

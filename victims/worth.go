@@ -176,7 +176,10 @@ func (pl *places) set(key string, two twoPlaces) {
 
 // find returns two nodes that pod can run on.
 func (pl *places) find(pod *cluster.Pod) (nodes []cluster.NodeID) {
-	for n := cluster.NodeID(0); int(n) < pl.ix.NumNodes() && len(nodes) < 2; n++ {
+	for n := range pl.ix.Nodes() {
+		if len(nodes) == 2 {
+			break
+		}
 		if pl.suits(pod, n) {
 			nodes = append(nodes, n)
 		}
@@ -199,6 +202,22 @@ func (pl *places) follow(n cluster.NodeID) (changed bool) {
 		}
 		pl.set(key, twoPlaces{two.pod, pl.find(two.pod)})
 		changed = true
+	}
+	return changed
+}
+
+// renumber is follow for numbers that stand for another node than before.
+func (pl *places) renumber(nodes []cluster.NodeID) (changed bool) {
+	for key, two := range maps.Clone(pl.of) {
+		few := len(two.nodes) < 2
+		if !slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
+			return slices.Contains(two.nodes, n) || few && pl.ix.IsNode(n) && pl.suits(two.pod, n)
+		}) {
+			continue
+		}
+		found := pl.find(two.pod)
+		pl.set(key, twoPlaces{two.pod, found})
+		changed = changed || few || len(found) < 2
 	}
 	return changed
 }

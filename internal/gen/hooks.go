@@ -146,7 +146,7 @@ type byName int
 func (k byName) Split(dst []domain.Domain, ix *cluster.Index) []domain.Domain {
 	for end := range int(k) {
 		d := domain.Domain{Name: strings.Repeat("i", 1+end)}
-		for n := range cluster.NodeID(ix.NumNodes()) {
+		for n := range ix.Nodes() {
 			if name := ix.Node(n).Name; int(name[len(name)-1])%int(k) == end {
 				d.Nodes = append(d.Nodes, n)
 			}

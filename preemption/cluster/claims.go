@@ -31,8 +31,14 @@ func (ix *Index) checkClaims(ps *problems) {
 	}
 }
 
-// claimedBy is the node that p runs on or, pending, is nominated to, or NoNode.
-func (ix *Index) claimedBy(p *Pod) NodeID { return ix.nodeNamed(cmp.Or(p.Node, p.NominatedNode)) }
+// claimedBy is the node that p, which comes in place of old, runs on or, pending, is
+// nominated to, or NoNode.
+func (ix *Index) claimedBy(p *Pod, old PodID) NodeID {
+	if p.Node != "" && old != NoPod && ix.Pod(old).Node == p.Node {
+		return ix.NodeOf(old)
+	}
+	return ix.nodeNamed(cmp.Or(p.Node, p.NominatedNode))
+}
 
 // overflow returns the first resource of which the pods on node n, those nominated to
 // it and more together ask for more than an int64 holds, pod but apart. more may be nil.

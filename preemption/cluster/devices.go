@@ -52,6 +52,9 @@ type Devices struct {
 	odd     map[NodeID][]Warning    // what is odd about the requests of a node's pods
 	pending []PodID                 // never changed in place
 	shared  bool                    // free and odd are those of a fork, too: copied before they are changed
+
+	poolsShared bool // likewise for pools and byName
+	lost        int  // how many devices were those of nodes that are gone
 }
 
 // Devices returns the devices of ix.

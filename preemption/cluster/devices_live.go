@@ -10,7 +10,7 @@ import (
 
 // fork returns an independent copy.
 func (d *Devices) fork() *Devices {
-	d.shared = true
+	d.shared, d.poolsShared = true, true
 	f := *d
 	f.held = d.held.Fork()
 	return &f
@@ -48,5 +48,117 @@ func (d *Devices) replace(ix *Index, p PodID, old *Pod, from NodeID) (out, in []
 func (d *Devices) unshare() {
 	if d.shared {
 		d.free, d.odd, d.shared = slices.Clone(d.free), maps.Clone(d.odd), false
+	}
+}
+
+// grow lets there be so many numbers of nodes.
+func (d *Devices) grow(nodes int) {
+	d.ownPools()
+	for name, column := range d.byName {
+		d.byName[name] = append(column, slices.Repeat([]PoolID{NoPool}, nodes-len(column))...)
+	}
+}
+
+// mayAdd reports whether most devices still belong to a node.
+func (d *Devices) mayAdd() bool { return d.lost <= len(d.free)/2 }
+
+// addNode lays out the devices of node n, which has come, and returns what is odd there.
+func (d *Devices) addNode(ix *Index, n NodeID) []Warning {
+	d.addPools(ix, n)
+	if !ix.claimsOn(n) {
+		return nil
+	}
+	d.unshare()
+	d.pending = slices.DeleteFunc(slices.Clone(d.pending), func(p PodID) bool { return ix.NodeOf(p) == n })
+	d.settle(ix, n)
+	return slices.Clone(d.odd[n])
+}
+
+// replaceNode lets the devices of node n be those that it has now, and returns what was odd
+// there, and what is.
+func (d *Devices) replaceNode(ix *Index, n NodeID) (out, in []Warning) {
+	d.removePools(n)
+	d.addPools(ix, n)
+	if !ix.claimsOn(n) {
+		return nil, nil
+	}
+	out = slices.Clone(d.odd[n])
+	d.unshare()
+	d.settle(ix, n)
+	return out, slices.Clone(d.odd[n])
+}
+
+func (d *Devices) addPools(ix *Index, n NodeID) {
+	if node := ix.Node(n); len(node.Devices) > 0 {
+		d.unshare()
+		d.ownPools()
+		for _, name := range sortedNames(node.Devices) {
+			d.addPool(name, n, ix.NumNodes(), node.Devices[name])
+		}
+	}
+}
+
+func (d *Devices) removePools(n NodeID) {
+	d.ownPools()
+	for name, column := range d.byName {
+		if column[n] == NoPool {
+			continue
+		}
+		d.lost += int(d.pools[column[n]].Count)
+		column[n] = NoPool
+		if !slices.ContainsFunc(column, func(p PoolID) bool { return p != NoPool }) {
+			delete(d.byName, name)
+		}
+	}
+}
+
+// claimsOn reports whether a pod on node n asks for devices.
+func (ix *Index) claimsOn(n NodeID) bool {
+	return slices.ContainsFunc(ix.PodsOn(n), func(p PodID) bool { return len(ix.Pod(p).Devices) > 0 })
+}
+
+// removeNode takes the devices of node n, which is about to go, away, and returns what was
+// odd there.
+func (d *Devices) removeNode(ix *Index, n NodeID) []Warning {
+	d.removePools(n)
+	if !ix.claimsOn(n) {
+		return nil
+	}
+	d.unshare()
+	d.pending = slices.Clone(d.pending)
+	for _, p := range ix.PodsOn(n) {
+		if len(ix.Pod(p).Devices) > 0 {
+			*d.held.Edit(int(p)) = nil
+			d.pending = append(d.pending, p)
+		}
+	}
+	odd := d.odd[n]
+	delete(d.odd, n)
+	return slices.Clone(odd)
+}
+
+// moveNode notes that a node has another number.
+func (d *Devices) moveNode(from, to NodeID) {
+	d.ownPools()
+	for _, column := range d.byName {
+		column[from], column[to] = column[to], column[from]
+		if p := column[to]; p != NoPool {
+			d.pools[p].Node = to
+		}
+	}
+	if odd := d.odd[from]; odd != nil {
+		d.unshare()
+		d.odd[to] = odd
+		delete(d.odd, from)
+	}
+}
+
+func (d *Devices) ownPools() {
+	if !d.poolsShared {
+		return
+	}
+	d.poolsShared, d.pools, d.byName = false, slices.Clone(d.pools), maps.Clone(d.byName)
+	for name, column := range d.byName {
+		d.byName[name] = slices.Clone(column)
 	}
 }

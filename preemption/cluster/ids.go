@@ -2,7 +2,8 @@ package cluster
 
 import "github.com/preempt-go/preempt/disruption"
 
-// NodeID is a position in an Index. Nodes are numbered in order of their names.
+// NodeID is a position in an Index. Nodes are numbered in order of their names; that of
+// a planner may be a hole, see [Index.IsNode].
 type NodeID int32
 
 // PodID is a position in an Index. A new index numbers pods in order of namespace and

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"iter"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -8,7 +9,7 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// Index is a compiled snapshot: objects numbered densely, with requests and
+// Index is a compiled snapshot: objects numbered one after the other, with requests and
 // capacities in columns. Safe for concurrent use, but for the methods that change it
 // (see live.go), which need exclusive use: the index of a planner changes between
 // questions, so that what a question reads from it is good until its end.
@@ -23,11 +24,13 @@ type Index struct {
 	nodes       paged.Column[nodeRow]
 	allocatable paged.Matrix
 	free        paged.Matrix
-	nodeByName  map[string]NodeID
+	nodeByName  nameTable
+	nodeHoles   int // how many of the nodes are holes
+	strays      strays
 
 	pods      paged.Column[podRow]
 	requests  paged.Matrix
-	podByName podNames
+	podByName nameTable
 	hole      PodID   // the last one of the pods that were removed; NoPod
 	late      int     // how many pods are out of order
 	waiting   int     // how many running pods have no start
@@ -102,8 +105,33 @@ func (ix *Index) Now() int64 { return ix.now }
 // Classes resolves priorities by the snapshot's classes.
 func (ix *Index) Classes() *priority.Classes { return ix.classes }
 
-// NumNodes is the number of nodes; NodeID runs from 0 to NumNodes-1.
+// NumNodes is how many numbers nodes have: NodeID runs from 0 to NumNodes-1, in order of
+// name. Where nodes of a planner have come or gone, some of these are holes: see
+// [Index.IsNode].
 func (ix *Index) NumNodes() int { return ix.nodes.Len() }
+
+// CountNodes is how many nodes there are, without holes.
+func (ix *Index) CountNodes() int { return ix.nodes.Len() - ix.nodeHoles }
+
+// IsNode reports whether n is a node, and not a hole.
+func (ix *Index) IsNode(n NodeID) bool { return ix.nodes.At(int(n)).node != &removedNode }
+
+// Nodes yields the nodes in order of name, which is that of their numbers.
+func (ix *Index) Nodes() iter.Seq[NodeID] { return ix.NodesBetween(0, NodeID(ix.NumNodes())) }
+
+// NodesBetween yields the nodes from first to end, not included, in order.
+func (ix *Index) NodesBetween(first, end NodeID) iter.Seq[NodeID] {
+	return func(yield func(NodeID) bool) {
+		for n := first; n < end; n++ {
+			if ix.IsNode(n) && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// removedNode is what a hole among the nodes reads as.
+var removedNode Node
 
 // NumPods is the number of pods; PodID runs from 0 to NumPods-1. Where a planner has
 // removed pods, some of these are holes: see [Index.Exists].
@@ -112,7 +140,8 @@ func (ix *Index) NumPods() int { return ix.pods.Len() }
 // NumResources is the number of columns of a row.
 func (ix *Index) NumResources() int { return len(ix.resources) }
 
-// Node returns node n. It must not be changed.
+// Node returns node n. It must not be changed. Of a hole it is a node without a name,
+// which offers nothing and has no pods.
 func (ix *Index) Node(n NodeID) *Node { return ix.nodes.At(int(n)).node }
 
 // Pod returns pod p. It must not be changed. Of a hole it is a pending pod without a
@@ -218,15 +247,15 @@ func (ix *Index) Free(n NodeID) []int64 { return ix.free.Row(int(n)) }
 
 // NodeByName returns the node of that name, or NoNode.
 func (ix *Index) NodeByName(name string) NodeID {
-	if n, ok := ix.nodeByName[name]; ok {
-		return n
-	}
-	return NoNode
+	return NodeID(ix.nodeByName.find(hashNode(name), func(n int) bool { return ix.nodes.At(n).node.Name == name }))
 }
 
 // PodByName returns the pod of that namespace and name, or NoPod.
 func (ix *Index) PodByName(namespace, name string) PodID {
-	return ix.podByName.find(&ix.pods, namespace, name)
+	return PodID(ix.podByName.find(hashName(namespace, name), func(p int) bool {
+		pod := ix.pods.At(p).pod
+		return pod.Name == name && pod.Namespace == namespace
+	}))
 }
 
 // NamespaceLabels returns the labels of a namespace; nil if it has none or is not

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 // The methods of this file change an index in place, at the cost of what changes.
 // They need exclusive use of it, and leave its forks alone. What they cannot do they
 // refuse, and then nothing has changed: the caller compiles anew. An index that was
-// changed answers as a new one of the same objects would, but for the numbering of
-// pods.
+// changed answers as a new one of the same objects would, but for the numbers of pods
+// and of nodes, some of which are holes.
 
 // Fork returns an independent copy of ix, which shares with it whatever neither
 // changes. O(1).
@@ -21,7 +20,8 @@ func (ix *Index) Fork() *Index {
 	ix.groupsShared, ix.groupHoles = true, slices.Clip(ix.groupHoles)
 	f := *ix
 	f.named = slices.Clone(ix.named)
-	f.nodes, f.allocatable, f.free = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork()
+	f.nodes, f.allocatable, f.free, f.nodeByName = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork(), ix.nodeByName.fork()
+	f.strays = ix.strays.fork()
 	f.pods, f.requests, f.podByName = ix.pods.Fork(), ix.requests.Fork(), ix.podByName.fork()
 	f.groups, f.devices, f.lazy, f.fresh = ix.groups.Fork(), ix.devices.fork(), ix.lazy.fork(), nil
 	return &f
@@ -41,7 +41,7 @@ func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 	if (p.Cost != nil || p.PreemptionPriority != nil || numGuarded(p.Guard, p.Evictions) > 0) && !ix.sound(p) {
 		return false
 	}
-	_, over := ix.overflow(ix.claimedBy(p), ix.fresh, old)
+	_, over := ix.overflow(ix.claimedBy(p, old), ix.fresh, old)
 	return !over
 }
 
@@ -81,7 +81,7 @@ func (ix *Index) mayLose(p *Pod, next Resources) bool {
 func (ix *Index) SetPod(p *Pod, id PodID) PodID {
 	if id == NoPod {
 		id = ix.number()
-		ix.podByName.add(id, p.Namespace, p.Name)
+		ix.podByName.add(int(id), hashName(p.Namespace, p.Name))
 	}
 	ix.replace(id, p)
 	return id
@@ -106,7 +106,7 @@ func (ix *Index) number() PodID {
 // has just said that it can.
 func (ix *Index) RemovePod(p PodID) {
 	pod := ix.Pod(p)
-	ix.podByName.drop(p, pod.Namespace, pod.Name)
+	ix.podByName.drop(int(p), hashName(pod.Namespace, pod.Name))
 	ix.fresh = append(ix.fresh[:0], make([]int64, len(ix.resources))...)
 	ix.replace(p, &removed)
 	row := ix.pods.Edit(int(p))
@@ -122,7 +122,9 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	row := ix.pods.Edit(int(id))
 	old, group := *row, ix.groupNamed(p)
 	odd := ix.oddAround(&old, old.group, group)
-	row.pod, row.node, row.group = p, ix.nodeNamed(p.Node), group
+	if row.pod, row.group = p, group; p.Node != old.pod.Node {
+		row.node = ix.nodeNamed(p.Node)
+	}
 	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
 	row.runs, row.repels = p.Node != "", len(p.AntiAffinity) > 0
 	ix.resolve(nil, id)
@@ -133,6 +135,7 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	if from, to := old.nominated(ix), row.nominated(ix); from != to {
 		ix.move(id, from, to, nominees)
 	}
+	ix.restray(id, &old, row)
 	out, in := ix.devices.replace(ix, id, old.pod, old.node)
 	if old.group != group {
 		ix.leaveGroup(old.group, id)
@@ -225,57 +228,32 @@ func (ix *Index) oddAround(row *podRow, from, to GroupID) []Warning {
 	return list
 }
 
-// rewarn replaces warnings, each once.
+// rewarn replaces warnings, each once. It may reorder out and in.
 func (ix *Index) rewarn(out, in []Warning) {
 	if slices.Equal(out, in) {
 		return
 	}
-	list := slices.Clone(ix.warnings)
-	for _, w := range out {
-		if i := slices.Index(list, w); i >= 0 {
-			list = slices.Delete(list, i, i+1)
+	sortWarnings(out)
+	sortWarnings(in)
+	var list []Warning // stays nil where there is none
+	rest := ix.warnings
+	upTo := func(w Warning) (found bool) {
+		i, found := slices.BinarySearchFunc(rest, w, compareWarnings)
+		list, rest = append(list, rest[:i]...), rest[i:]
+		return found
+	}
+	for len(out)+len(in) > 0 {
+		if len(in) == 0 || len(out) > 0 && compareWarnings(out[0], in[0]) <= 0 {
+			if upTo(out[0]) {
+				rest = rest[1:]
+			}
+			out = out[1:]
+			continue
 		}
+		upTo(in[0])
+		list, in = append(list, in[0]), in[1:]
 	}
-	if list = append(list, in...); len(list) == 0 {
-		list = nil // as where there never was one
-	}
-	sortWarnings(list)
-	ix.warnings = list
-}
-
-// MaySetNode reports whether [Index.SetNode] can put n, which is valid by itself, in
-// place of the node of its name: it names the same resources, and has the same devices.
-func (ix *Index) MaySetNode(n *Node) bool {
-	id := ix.NodeByName(n.Name)
-	if id == NoNode {
-		return false
-	}
-	old := ix.Node(id)
-	return maps.Equal(old.Devices, n.Devices) && sameNames(old.Allocatable, n.Allocatable)
-}
-
-// SetNode puts n in place of the node of its name, and returns its number.
-// [Index.MaySetNode] has just said that it can.
-func (ix *Index) SetNode(n *Node) NodeID {
-	id := ix.NodeByName(n.Name)
-	row := ix.nodes.Edit(int(id))
-	old := row.node
-	row.node, row.open = n, isOpen(n)
-	free, allocatable := ix.free.Edit(int(id)), ix.allocatable.Edit(int(id))
-	for c := range free {
-		free[c] -= allocatable[c] // what is used, below zero
-	}
-	ix.offer(allocatable, n)
-	for c := range free {
-		free[c] += allocatable[c]
-	}
-	for key := range ix.lazy.topologies {
-		before, had := old.Labels[key]
-		if now, has := n.Labels[key]; now != before || has != had {
-			delete(ix.lazy.topologies, key)
-		}
-	}
-	return id
+	ix.warnings = append(list, rest...)
 }
 
 // MaySetTime reports whether [Index.SetTime] can set the time: nothing that has happened
@@ -310,9 +288,9 @@ func (ix *Index) Budgets() []disruption.Budget { return slices.Clone(ix.budgets)
 func (ix *Index) Objects() Objects {
 	o := ix.source
 	o.Time, o.Disruptions, o.Budgets, o.PodGroups = ix.time, ix.disruptions, ix.Budgets(), ix.podGroups()
-	o.Nodes, o.Pods = make([]*Node, ix.NumNodes()), make([]*Pod, 0, ix.NumPods())
-	for n := range o.Nodes {
-		o.Nodes[n] = ix.Node(NodeID(n))
+	o.Nodes, o.Pods = make([]*Node, 0, ix.CountNodes()), make([]*Pod, 0, ix.NumPods())
+	for n := range ix.Nodes() {
+		o.Nodes = append(o.Nodes, ix.Node(n))
 	}
 	for p := range ix.Pods() {
 		o.Pods = append(o.Pods, ix.Pod(p))

@@ -15,15 +15,16 @@ func (ix *Index) orderNodes(ps *problems, nodes []*Node) {
 	if !slices.IsSortedFunc(nodes, byName) {
 		slices.SortFunc(nodes, byName)
 	}
-	ix.nodeByName = make(map[string]NodeID, len(nodes))
+	hashes := make([]uint32, len(nodes))
 	ix.nodes = paged.Make[nodeRow](len(nodes))
 	for i, n := range nodes {
 		*ix.nodes.Edit(i) = nodeRow{node: n, open: isOpen(n)}
-		ix.nodeByName[n.Name] = NodeID(i)
+		hashes[i] = hashNode(n.Name)
 		if i > 0 && nodes[i-1].Name == n.Name && (i < 2 || nodes[i-2].Name != n.Name) {
 			ps.object(KindNode, "", n.Name).bad("Name", quote(n.Name), "unique")
 		}
 	}
+	ix.nodeByName = newNameTable(hashes, 1)
 }
 
 // isOpen reports whether every pod may go to node n.

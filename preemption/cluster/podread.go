@@ -23,6 +23,7 @@ type podReader struct {
 
 	carriers         carriers
 	nominees         []PodID
+	strays           []PodID // on a node that is unknown
 	waiting, guarded int
 	latest           time.Time
 	named            []int32         // see Index
@@ -55,7 +56,7 @@ func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, pa
 		readers = ix.readAll(order, parts)
 		order.complain(ps, nil)
 	}
-	ix.podByName = newPodNames(readers[0].hashes, parts)
+	ix.podByName = newNameTable(readers[0].hashes, parts)
 	for _, r := range readers {
 		*ps = append(*ps, r.wrong...)
 	}
@@ -137,7 +138,9 @@ func (r *podReader) read(id PodID, p *Pod) {
 	switch {
 	case row.node != NoNode:
 		r.onNode[row.node]++
-	case !row.runs && p.NominatedNode != "":
+	case row.runs:
+		r.strays = append(r.strays, id)
+	case p.NominatedNode != "":
 		r.nominees = append(r.nominees, id)
 	}
 	if (p.Queue != "" || row.group != NoGroup) && ix.QueueOf(id) != "" {
@@ -229,6 +232,7 @@ func (ix *Index) gather(ps *problems, readers []*podReader) (nominees []PodID, o
 		ix.warnings = append(ix.warnings, r.warnings...)
 		ix.carriers.add(&r.carriers)
 		nominees = append(nominees, r.nominees...)
+		ix.strays.found = append(ix.strays.found, r.strays...)
 		ix.waiting += r.waiting
 		ix.guarded += r.guarded
 		if r.latest.After(ix.latest) {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -87,6 +86,8 @@ func (ix *Index) placePods(ps *problems, nominees []PodID, onNode []int32, parts
 		if n := ix.NominatedTo(p); n != NoNode {
 			at := ix.nodes.Edit(int(n))
 			at.nominees = append(at.nominees, p)
+		} else {
+			ix.strays.found = append(ix.strays.found, p)
 		}
 	}
 	ix.checkClaims(ps)
@@ -192,9 +193,4 @@ func (ix *Index) sortedPods() []PodID {
 	}
 	slices.SortFunc(list, ix.ComparePods)
 	return list
-}
-
-// sameNames reports whether a and b name the same resources.
-func sameNames(a, b Resources) bool {
-	return maps.EqualFunc(a, b, func(int64, int64) bool { return true })
 }

@@ -35,7 +35,7 @@ func (ix *Index) oddities(row *podRow) []Warning {
 		list = append(list, Warning{KindPod, p.Namespace, p.Name, field, value, text})
 	}
 	if row.runs && row.node == NoNode {
-		warn("Node", p.Node, "no such node: the pod counts for budgets and groups only")
+		list = append(list, nodeless(p))
 	}
 	if p.Group != "" && row.group == NoGroup {
 		warn("Group", p.Group, "no such group: the pod is taken by itself")
@@ -55,10 +55,15 @@ func (ix *Index) oddities(row *podRow) []Warning {
 	return list
 }
 
-func sortWarnings(ws []Warning) {
-	slices.SortFunc(ws, func(a, b Warning) int {
-		return cmp.Or(
-			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Text, b.Text))
-	})
+// nodeless is the warning of a pod on a node that is unknown.
+func nodeless(p *Pod) Warning {
+	return Warning{KindPod, p.Namespace, p.Name, "Node", p.Node, "no such node: the pod counts for budgets and groups only"}
+}
+
+func sortWarnings(ws []Warning) { slices.SortFunc(ws, compareWarnings) }
+
+func compareWarnings(a, b Warning) int {
+	return cmp.Or(
+		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Field, b.Field), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Text, b.Text))
 }

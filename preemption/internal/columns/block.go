@@ -16,7 +16,7 @@ type Block struct {
 	owner *owner
 
 	// Plain and Odd say which nodes the columns hold for and which are odd, Open which
-	// admit every pod: bit i is for the i-th node of the block.
+	// admit every pod: bit i is for the i-th node of the block. A hole is neither.
 	Plain, Odd, Open uint64
 
 	columns []row            // by column and word: free room
@@ -29,7 +29,7 @@ type Block struct {
 	rungs   [BlockSize]rungs // by node
 }
 
-// newBlock returns a block without plain nodes.
+// newBlock returns a block of holes.
 func newBlock(o *owner, columns int, guards []uint64) *Block {
 	words := len(guards)
 	b := &Block{
@@ -46,14 +46,21 @@ func newBlock(o *owner, columns int, guards []uint64) *Block {
 	return b
 }
 
-// close makes node i of the block odd, and returns 1 if it was plain.
+// close makes node i of the block odd, and returns 1 if it was not.
 func (b *Block) close(i int, open bool) int {
-	bit := uint64(1) << i
-	was := int(b.Plain >> i & 1)
-	b.Plain, b.Odd, b.Open = b.Plain&^bit, b.Odd|bit, b.Open&^bit
+	more := 1 - b.vacate(i)
+	b.Odd |= 1 << i
 	if open {
-		b.Open |= bit
+		b.Open |= 1 << i
 	}
+	return more
+}
+
+// vacate makes node i of the block a hole, and returns 1 if it was odd.
+func (b *Block) vacate(i int) int {
+	bit := uint64(1) << i
+	was := int(b.Odd >> i & 1)
+	b.Plain, b.Odd, b.Open = b.Plain&^bit, b.Odd&^bit, b.Open&^bit
 	return was
 }
 

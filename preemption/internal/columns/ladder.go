@@ -12,7 +12,7 @@ import (
 // among the units of a node.
 //
 // Beside it stand the levels of all nodes, see [Levels]. A Ladder is safe for
-// concurrent use, but for Refresh, Follow and Reconsider, which need exclusive use.
+// concurrent use, but for Refresh, Follow, Grow and Reconsider, which need exclusive use.
 type Ladder struct {
 	us      *victims.Units
 	budgets *victims.Budgets
@@ -85,6 +85,10 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 	}
 	l.note(n)
 	at.plain, at.laid = false, false
+	if !l.us.Index().IsNode(n) {
+		l.levels.odd -= b.vacate(i)
+		return true
+	}
 	l.levels.odd += b.close(i, l.us.Index().Open(n))
 	if len(l.us.On(n)) > MostRungs {
 		return true

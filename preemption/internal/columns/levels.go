@@ -28,12 +28,9 @@ type Levels struct {
 const mostBounds = 16
 
 func newLevels(l *Ladder) *Levels {
-	nodes := l.us.Index().NumNodes()
-	v := &Levels{odd: nodes, lanes: l.lanes, blocks: make([]*Block, (nodes+BlockSize-1)/BlockSize), owner: l.owner}
+	v := &Levels{lanes: l.lanes, owner: l.owner}
 	v.setBounds(l.us)
-	for i := range v.blocks {
-		v.blocks[i] = newBlock(v.owner, len(v.bounds)+1, v.lanes.guards)
-	}
+	v.grow(l.us.Index().NumNodes())
 	return v
 }
 
@@ -142,6 +139,14 @@ func (v *Levels) Column(below int32) (c int, exact bool) {
 		return c, true
 	}
 	return c + 1, false
+}
+
+// grow adds blocks of holes, for so many numbers of nodes in all.
+func (v *Levels) grow(nodes int) (grown bool) {
+	for ; len(v.blocks)*BlockSize < nodes; grown = true {
+		v.blocks = append(v.blocks, newBlock(v.owner, len(v.bounds)+1, v.lanes.guards))
+	}
+	return grown
 }
 
 // NumOdd is how many nodes are odd.

@@ -37,6 +37,16 @@ func (l *Ladder) Follow(list []victims.Shift) bool {
 	return true
 }
 
+// Grow lets the ladder have as many numbers of nodes as the index has by now. It reports
+// whether they are more, so that what was made for it before is of no use.
+func (l *Ladder) Grow() bool {
+	if l.levels == nil || !l.levels.grow(l.us.Index().NumNodes()) {
+		return false
+	}
+	l.Reconsider()
+	return true
+}
+
 // shift lets node s.Node follow s at the cost of its rooms: what the other units ask
 // for stays as it is laid out. False if it has to be refreshed.
 func (l *Ladder) shift(s victims.Shift) bool {

@@ -108,7 +108,7 @@ func (f *Search) findHeld() {
 	if f.Columns.Levels().NumOdd() == 0 { // nobody is nominated
 		return
 	}
-	for n := range cluster.NodeID(f.Index.NumNodes()) {
+	for n := range f.Index.Nodes() {
 		for _, p := range f.Index.Nominees(n) {
 			if f.Index.Priority(p) < f.Priority || own(p) {
 				continue

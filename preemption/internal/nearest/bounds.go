@@ -46,7 +46,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	defer func() { s.search.Stats, s.q.Probing, s.q.Relaxed = stats, false, nil }()
 	var nodes []cluster.NodeID
 	var list []ask.Excess
-	for n := range cluster.NodeID(s.q.Index.NumNodes()) {
+	for n := range s.q.Index.Nodes() {
 		if s.search.Status[n].Unresolvable {
 			continue
 		}

@@ -117,7 +117,7 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 		}
 		b, i := h.q.Columns.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
 		known := b.Plain & b.Open
-		maybe := ^known | b.Fit(&h.near, h.top, known)
+		maybe := (b.Plain|b.Odd)&^known | b.Fit(&h.near, h.top, known)
 		if h.lower > 0 {
 			maybe |= b.Fit(&h.ask, h.lower, known)
 		}

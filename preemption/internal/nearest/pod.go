@@ -134,6 +134,9 @@ func (s *Pod) ways() []relaxed {
 		hopes = nil
 	}
 	for n := hopes.next(0); int(n) < s.q.Index.NumNodes(); n = hopes.next(n + 1) {
+		if !s.q.Index.IsNode(n) {
+			continue
+		}
 		fixed = s.relaxNode(n)
 		if !s.promises(n, &fixed, s.q.Priority, true, worst) {
 			continue

@@ -20,16 +20,33 @@ type chunk struct{ from, to cluster.NodeID }
 const chunkSize = 512
 
 // Shares reports whether there are enough nodes for several goroutines.
-func Shares(q *ask.Question) bool { return len(chunks(q)) >= parallelChunks }
+func Shares(q *ask.Question) bool { return numChunks(q) >= parallelChunks }
 
-// chunks divides the nodes.
+// nodesPerChunk is how many nodes a chunk has, but for the last one.
+func nodesPerChunk(q *ask.Question) int { return cmp.Or(q.ChunkSize, chunkSize) }
+
+func numChunks(q *ask.Question) int {
+	return (q.Index.CountNodes() + nodesPerChunk(q) - 1) / nodesPerChunk(q)
+}
+
+// chunks divides the nodes. Holes count for nothing.
 func chunks(q *ask.Question) []chunk {
-	size, n := cluster.NodeID(cmp.Or(q.ChunkSize, chunkSize)), cluster.NodeID(q.Index.NumNodes())
-	var list []chunk
-	for from := cluster.NodeID(0); from < n; from += size {
-		list = append(list, chunk{from, min(n, from+size)})
+	list, size, end := make([]chunk, 0, numChunks(q)), nodesPerChunk(q), cluster.NodeID(q.Index.NumNodes())
+	if q.Index.CountNodes() == q.Index.NumNodes() {
+		for from := cluster.NodeID(0); from < end; from += cluster.NodeID(size) {
+			list = append(list, chunk{from, min(end, from+cluster.NodeID(size))})
+		}
+		return list
 	}
-	return list
+	from, count := cluster.NodeID(0), 0
+	for n := range q.Index.Nodes() {
+		if count == size {
+			list = append(list, chunk{from, n})
+			from, count = n, 0
+		}
+		count++
+	}
+	return append(list, chunk{from, end})
 }
 
 // parallelChunks is from how many chunks on a crew pays: below a millisecond there is
@@ -42,7 +59,7 @@ func (s *Search) recruit() crew {
 	if s.crew != nil {
 		return s.crew
 	}
-	chunks := len(chunks(s.q))
+	chunks := numChunks(s.q)
 	workers := s.q.Goroutines
 	if workers == 0 && chunks >= parallelChunks {
 		workers = runtime.GOMAXPROCS(0)

@@ -33,7 +33,7 @@ func (s *Search) exhaust() {
 
 // evaluateAll evaluates the nodes of a chunk that eviction might help on.
 func (s *Search) evaluateAll(nodes chunk) {
-	for n := nodes.from; n < nodes.to; n++ {
+	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++
 			continue

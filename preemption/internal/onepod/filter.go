@@ -64,7 +64,7 @@ func (s *Search) filterAll() cluster.NodeID {
 
 // fitting returns the first of some nodes where the pod fits as things are, or NoNode.
 func (s *Search) fitting(nodes chunk) cluster.NodeID {
-	for n := nodes.from; n < nodes.to; n++ {
+	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
 		if s.Status[n] = s.look(n); s.Status[n].OK() {
 			return n
 		}
@@ -86,6 +86,9 @@ func (s *Search) needStatus() {
 		t.status = &column
 	}
 	s.Status = (*t.status)[:s.q.Index.NumNodes()]
+	if s.q.Index.CountNodes() < len(s.Status) {
+		clear(s.Status) // nobody looks at holes
+	}
 }
 
 // look says whether the pod fits on node n as things are.

@@ -14,12 +14,12 @@ import (
 // Source: kube-scheduler v1.36, dry run of preemption.
 func (s *Search) sample() {
 	var potential []cluster.NodeID
-	for n := range cluster.NodeID(s.q.Index.NumNodes()) {
+	for n := range s.q.Index.Nodes() {
 		if !s.Status[n].Unresolvable {
 			potential = append(potential, n)
 		}
 	}
-	s.Stats.Pruned = s.q.Index.NumNodes() - len(potential)
+	s.Stats.Pruned = s.q.Index.CountNodes() - len(potential)
 	wanted := s.q.Sampling.Wanted(len(potential))
 	var harmless, violating []Candidate
 	for i := range potential {

@@ -54,7 +54,7 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 		s.scan.Run(s.q.Priority, s.barred)
 		s.noteLooks()
 	}
-	s.looks += 2*s.q.Index.NumNodes() - len(s.odd) // once as things are, once with everybody gone
+	s.looks += 2*s.q.Index.CountNodes() - len(s.odd) // once as things are, once with everybody gone
 	for _, n := range s.odd {
 		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
 			break

@@ -53,7 +53,7 @@ func (q *Queued) Find(ix *cluster.Index) {
 		}
 		q.running[p] = true
 	}
-	for n := range cluster.NodeID(ix.NumNodes()) {
+	for n := range ix.Nodes() {
 		for _, p := range ix.Nominees(n) {
 			q.nominated = q.nominated || ix.QueueOf(p) != ""
 		}

@@ -1,0 +1,175 @@
+package cluster_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// toldNode is what an index tells of a node, without numbers.
+type toldNode struct {
+	Node            *cluster.Node
+	Open            bool
+	Pods, Nominees  []string
+	Allocatable     []int64
+	Free            []int64
+	Devices, Zone   string
+	ByName, InOrder bool
+}
+
+// tell says what ix holds of every node, and of the pods that are on none.
+func tell(ix *cluster.Index) (nodes []toldNode, strays []string, warnings []cluster.Warning) {
+	names := func(pods []cluster.PodID) (list []string) {
+		for _, p := range pods {
+			list = append(list, ix.Pod(p).Name)
+		}
+		return list
+	}
+	zones, last := ix.Topology("zone"), ""
+	for n := range ix.Nodes() {
+		told := toldNode{
+			Node: ix.Node(n), Open: ix.Open(n), Pods: names(ix.PodsOn(n)), Nominees: names(ix.Nominees(n)),
+			Allocatable: ix.Allocatable(n), Free: ix.Free(n), ByName: ix.NodeByName(ix.Node(n).Name) == n, InOrder: last < ix.Node(n).Name,
+		}
+		if v := zones.Of(n); v != cluster.NoValue {
+			told.Zone = zones.Value(v)
+		}
+		if pools := ix.Devices().Pools("gpu"); pools != nil && pools[n] != cluster.NoPool {
+			pool := ix.Devices().Pool(pools[n])
+			told.Devices = fmt.Sprint(pool.Node == n, pool.Capacity, ix.Devices().Free()[pool.First:][:pool.Count])
+		}
+		nodes, last = append(nodes, told), told.Node.Name
+	}
+	for p := range ix.Pods() {
+		if ix.NodeOf(p) == cluster.NoNode {
+			strays = append(strays, ix.Pod(p).Name)
+		}
+	}
+	return nodes, strays, ix.Warnings()
+}
+
+// agrees: ix tells what a new index of the same objects does.
+func agrees(t require.TestingT, ix *cluster.Index) {
+	fresh, err := cluster.NewIndexOf(ix.Objects())
+	require.NoError(t, err)
+	nodes, strays, warnings := tell(ix)
+	wantNodes, wantStrays, wantWarnings := tell(fresh)
+	require.Equal(t, wantNodes, nodes)
+	require.Equal(t, wantStrays, strays)
+	require.Equal(t, wantWarnings, warnings)
+	require.Equal(t, len(nodes), ix.CountNodes())
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		if !ix.IsNode(n) {
+			require.Empty(t, ix.PodsOn(n))
+			require.Zero(t, slices.Max(append(slices.Clone(ix.Free(n)), ix.Allocatable(n)...)))
+		}
+	}
+}
+
+func someNode(t *rapid.T) *cluster.Node {
+	n := &cluster.Node{
+		Name:        fmt.Sprintf("n%02d", rapid.IntRange(0, 40).Draw(t, "node")),
+		Allocatable: cluster.Resources{"cpu": rapid.Int64Range(0, 9).Draw(t, "cpu")},
+		Labels:      map[string]string{"zone": rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone")},
+	}
+	if rapid.Bool().Draw(t, "devices") {
+		n.Devices = map[string]cluster.DevicePool{"gpu": {Count: 2, Capacity: 4}}
+	}
+	return n
+}
+
+func somePod(t *rapid.T) *cluster.Pod {
+	p := &cluster.Pod{Namespace: "ns", Name: fmt.Sprintf("p%02d", rapid.IntRange(0, 20).Draw(t, "pod")), Requests: cluster.Resources{"cpu": 1}}
+	place := rapid.SampledFrom([]*string{&p.Node, &p.NominatedNode}).Draw(t, "place")
+	*place = fmt.Sprintf("n%02d", rapid.IntRange(0, 40).Draw(t, "on"))
+	if rapid.Bool().Draw(t, "asks for devices") {
+		p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Fraction: 3}}
+	}
+	return p
+}
+
+// nodesComeAndGo: an index whose nodes and pods come and go tells what a new one does,
+// and so does its fork.
+func nodesComeAndGo(t *rapid.T) {
+	keeper := cluster.Node{Name: "keeper", Allocatable: cluster.Resources{"cpu": 1}}
+	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{keeper}, Pods: []cluster.Pod{*somePod(t)}})
+	require.NoError(t, err)
+	var forks []*cluster.Index
+	t.Repeat(map[string]func(t *rapid.T){
+		"": func(t *rapid.T) { agrees(t, ix) },
+		"node": func(t *rapid.T) {
+			if n := someNode(t); ix.MaySetNode(n) {
+				ix.SetNode(nil, n)
+			}
+		},
+		"pod": func(t *rapid.T) {
+			p := somePod(t)
+			if old := ix.PodByName(p.Namespace, p.Name); ix.MaySetPod(p, old) {
+				ix.SetPod(p, old)
+			}
+		},
+		"no node": func(t *rapid.T) {
+			if n := ix.NodeByName(someNode(t).Name); n != cluster.NoNode && ix.MayRemoveNode(n) {
+				ix.RemoveNode(n)
+			}
+		},
+		"no pod": func(t *rapid.T) {
+			if p := ix.PodByName("ns", somePod(t).Name); p != cluster.NoPod && ix.MayRemovePod(p) {
+				ix.RemovePod(p)
+			}
+		},
+		"fork": func(t *rapid.T) {
+			forks = append(forks, ix)
+			ix = ix.Fork()
+		},
+		"back": func(t *rapid.T) {
+			if len(forks) > 0 {
+				i := rapid.IntRange(0, len(forks)-1).Draw(t, "fork")
+				ix, forks[i] = forks[i], ix
+			}
+		},
+	})
+}
+
+func TestNodesComeAndGo(t *testing.T) { rapid.Check(t, nodesComeAndGo) }
+
+// TestFewNodesMove: wherever nodes come, few others get another number for each.
+func TestFewNodesMove(t *testing.T) {
+	const nodes, come = 3000, 500
+	for place, name := range map[string]func(i int) string{
+		"anywhere":        func(i int) string { return fmt.Sprintf("n%04d-%d", i*7919%nodes, i) },
+		"one place, up":   func(i int) string { return fmt.Sprintf("n1000-%04d", i) },
+		"one place, down": func(i int) string { return fmt.Sprintf("n1000-%04d", come-i) },
+		"before all":      func(i int) string { return fmt.Sprintf("m%04d", come-i) },
+		"behind all":      func(i int) string { return fmt.Sprintf("o%04d", i) },
+	} {
+		t.Run(place, func(t *testing.T) {
+			var s cluster.Snapshot
+			for i := range nodes {
+				s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%04d", i)})
+			}
+			ix, err := cluster.NewIndex(&s)
+			require.NoError(t, err)
+			var moved []int
+			for i := range come {
+				n := &cluster.Node{Name: name(i)}
+				require.True(t, ix.MaySetNode(n))
+				moved = append(moved, len(ix.SetNode(nil, n)))
+			}
+			agrees(t, ix)
+			slices.Sort(moved)
+			sum := 0
+			for _, k := range moved {
+				sum += k
+			}
+			t.Logf("median %d, 99th %d, most %d, mean %d", moved[come/2], moved[come*99/100], moved[come-1], sum/come)
+			require.LessOrEqual(t, moved[come/2], 24)
+			require.LessOrEqual(t, sum/come, 100) // with the times when all move apart
+		})
+	}
+}
