@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,10 @@ func (c *changed) must(err error) {
 
 // pod is the pod that changes in turn i, another one every time.
 func (c *changed) pod(i int) preemption.Pod { return c.snap.Pods[i*7919%len(c.snap.Pods)] }
+
+func (c *changed) node(i int) cluster.Node { return c.snap.Nodes[i*7919%len(c.snap.Nodes)] }
+
+func (c *changed) between(i int) string { return fmt.Sprint(c.node(i).Name, "-", i) }
 
 func refOf(p preemption.Pod) preemption.PodRef {
 	return preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
@@ -86,6 +91,24 @@ var kinds = []struct {
 		c.must(c.SetTime(c.now))
 		c.must(c.SetPod(c.pod(i)))
 	}},
+	{"node", func(c *changed, i int) {
+		n := c.node(i)
+		n.Unschedulable = i/len(c.snap.Nodes)%2 == 0
+		c.must(c.SetNode(n))
+	}},
+	{"node-new", func(c *changed, i int) { // between two others; the hundredth before goes
+		n := c.node(i)
+		n.Name = c.between(i)
+		c.must(c.SetNode(n))
+		if i > 100 {
+			c.must(c.RemoveNode(c.between(i - 100)))
+		}
+	}},
+	{"node-back", func(c *changed, i int) { // from under its pods
+		n := c.node(i)
+		c.must(c.RemoveNode(n.Name))
+		c.must(c.SetNode(n))
+	}},
 	{"node-labels", func(c *changed, i int) {
 		n := c.snap.Nodes[i%len(c.snap.Nodes)]
 		n.Labels = map[string]string{"turn": fmt.Sprint(i % 2)}
@@ -98,6 +121,12 @@ var kinds = []struct {
 		p.Group = "group"
 		c.must(c.SetPod(p))
 		c.must(c.SetPod(c.pod(i)))
+	}},
+	{"budget", func(c *changed, i int) {
+		c.must(c.SetBudget(preemption.Budget{
+			Namespace: "default", Name: "app", Allowed: int32(i % 7),
+			Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "app-00"}},
+		}))
 	}},
 	{"composite", func(c *changed, i int) {
 		c.must(c.SetCompositePodGroup(cluster.CompositePodGroup{Namespace: "default", Name: "tree", UID: fmt.Sprint(i)}))
@@ -131,6 +160,40 @@ func BenchmarkChangeUnder(b *testing.B) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// BenchmarkChange is a change and the decision after it, about a shape of pod that is
+// known. With -maxnodes 100000 there is a large cluster, too.
+func BenchmarkChange(b *testing.B) {
+	list := []size{{1000, 30_000}}
+	if !testing.Short() {
+		list = append(list, size{5000, 150_000})
+		if large := 100_000; *maxNodes >= large {
+			list = append(list, size{large, large * 30})
+		}
+	}
+	for _, s := range list {
+		l := &living{s, sync.OnceValues(func() (preemption.Snapshot, preemption.Preemptor) { return questions[0].ask(s) })}
+		for _, k := range kinds {
+			b.Run(fmt.Sprintf("kind=%s/%s", k.name, s), func(b *testing.B) {
+				planner, snap, p := l.planner(b, 3)
+				c := &changed{planner, b, snap, snap.Time}
+				decide := func() {
+					_, err := c.Decide(p)
+					c.must(err)
+				}
+				for i := range 3 { // the first may compile the cluster anew, or move all nodes
+					k.change(c, i)
+					decide()
+				}
+				b.ReportAllocs()
+				for i := 3; b.Loop(); i++ {
+					k.change(c, i)
+					decide()
+				}
+			})
 		}
 	}
 }
