@@ -564,7 +564,7 @@ func live(t *rapid.T, p gen.GangProfile, o preemption.Options, often []string) {
 	t.Repeat(actions)
 }
 
-var changes = []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetBudget"} // more often than others
+var changes = []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetNode", "RemoveNode", "SetBudget"} // more often than others
 
 func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t), gen.Options().Draw(t, "options"), changes) }
 

@@ -116,13 +116,21 @@ func among[T any](m *Maker, list []T, fresh T) T {
 	return v
 }
 
-// Node is a node, perhaps one that grows or shrinks.
+// Node is a node, perhaps one that grows or shrinks, perhaps one that comes before,
+// between or after the others.
 func (m *Maker) Node() cluster.Node {
 	n := m.g.node(m.N(m.g.p.MaxNodes))
+	fresh := m.N(3) == 0
+	if fresh {
+		n.Name = pick(m.g.source, n.Name, n.Name+"-a", n.Name+"-b", "a"+n.Name, "z"+n.Name)
+	}
 	if labels := m.g.zone(n.Labels); m.g.p.Topology {
 		n.Labels = labels
 	}
 	m.equip(&n)
+	if fresh {
+		return n
+	}
 	if old := One(m, m.g.s.Nodes); m.N(3) == 0 && old.Name != "" { // as it was, but for some amounts
 		amounts := cluster.Resources{}
 		for name, v := range old.Allocatable {
