@@ -3,6 +3,7 @@ package preemption
 import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -151,4 +152,15 @@ func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {
 	c.settings.Goroutines, c.settings.ChunkSize, c.settings.Checks = goroutines, chunkSize, searchChecks
 	now.release()
 	return nil
+}
+
+// CloseRoad closes the road of that name to every question until open is called. No
+// question may be in progress.
+func CloseRoad(name string) (open func()) {
+	for _, r := range ask.Roads {
+		if r.Name == name {
+			return r.Close()
+		}
+	}
+	panic("no such road: " + name)
 }

@@ -50,32 +50,40 @@ type Road struct {
 	Name      string
 	closedBy  Traits
 	Benchmark string // what it is there for, in package bench
+	closed    bool
 }
 
 // Leads reports whether the road answers a question with those traits.
-func (r *Road) Leads(t Traits) bool { return t&r.closedBy == 0 }
+func (r *Road) Leads(t Traits) bool { return t&r.closedBy == 0 && !r.closed }
+
+// Close closes the road to every question until open is called, so that it can be
+// compared with the next plainer one. No question may be in progress.
+func (r *Road) Close() (open func()) {
+	r.closed = true
+	return func() { r.closed = false }
+}
 
 // The roads of a lone pod, each faster than the one before, and of a gang. Without any
 // of them nodes are tried one by one, and so are placements.
 var (
 	// BySweep gives the pods of one node back by its columns.
-	BySweep = &Road{"sweep", TraitLowest | TraitBrokenFree | TraitBounds | TraitRanking |
-		TraitGuards | TraitPrices | TraitColumns | TraitPorts | TraitUnknown, "BenchmarkConstraints"}
+	BySweep = &Road{Name: "sweep", closedBy: TraitLowest | TraitBrokenFree | TraitBounds | TraitRanking |
+		TraitGuards | TraitPrices | TraitColumns | TraitPorts | TraitUnknown, Benchmark: "BenchmarkConstraints"}
 
 	// ByScan looks at all nodes at once.
-	ByScan = &Road{"scan", BySweep.closedBy | TraitConstraints | TraitSampling | TraitCandidates | TraitTrace, "BenchmarkPreempt"}
+	ByScan = &Road{Name: "scan", closedBy: BySweep.closedBy | TraitConstraints | TraitSampling | TraitCandidates | TraitTrace, Benchmark: "BenchmarkPreempt"}
 
 	// AtOnce is a lookup of what is known of the pod's shape.
-	AtOnce = &Road{"at once", ByScan.closedBy | TraitHooks | TraitTuned | TraitWaits | TraitQueued | TraitPersonal, "BenchmarkDecide"}
+	AtOnce = &Road{Name: "at once", closedBy: ByScan.closedBy | TraitHooks | TraitTuned | TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkDecide"}
 
 	// ByCounting counts the members of a gang instead of placing them.
-	ByCounting = &Road{"counting", TraitLowest | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
+	ByCounting = &Road{Name: "counting", closedBy: TraitLowest | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
 		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitUnknown |
-		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, "BenchmarkGang512"}
+		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, Benchmark: "BenchmarkGang512"}
 
 	// ByPriceFirst leaves a placement out, on the way of trials, that costs more than
 	// the best one before anybody is given back.
-	ByPriceFirst = &Road{"price first", TraitLowest | TraitBounds | TraitRanking | TraitMoving, "BenchmarkGang"}
+	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitRanking | TraitMoving, Benchmark: "BenchmarkGang"}
 )
 
 // Roads lists them.
