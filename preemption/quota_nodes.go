@@ -8,14 +8,12 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/quota"
-	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // QuotaLack is what a preemptor that needs quota and a place cannot have.
@@ -105,58 +103,9 @@ func (s *queueSearch) enter() (*Result, error) {
 	if refused != workload.NotRefused {
 		return s.result(NotEligible, refusal(s.model, w, refused)), nil
 	}
-	s.search = queued.New(s.ask(w, q))
+	s.search = queued.New(queued.Question{Model: s.model, Workload: w, Queue: q, Pods: s.Question, Gang: s.gang.Search})
 	s.search.Note = s.note
 	return nil, nil
-}
-
-// ask is what the search is asked for the preemptor, which is workload w of queue q.
-func (s *queueSearch) ask(w *Workload, q cluster.QuotaID) queued.Question {
-	gang := s.gang
-	ask := queued.Question{
-		Model: s.model, Workload: w, Queue: q, Group: cluster.NoGroup, Alone: s.Tree == nil,
-		Index: s.Index, Units: s.Units, Trial: gang.Trial, Runner: gang.Runner,
-		Evictable: s.Evictable, Guarded: s.guardsPod, Beyond: s.overBound, Compare: s.CompareScores,
-	}
-	for _, m := range s.Members {
-		ask.Members = append(ask.Members, m.ID)
-	}
-	if s.Tree == nil {
-		return ask
-	}
-	ask.Group = s.Tree.ID
-	ask.Evictable = func(n cluster.NodeID) []victims.UnitID {
-		return slices.DeleteFunc(slices.Clone(s.Evictable(n)), func(u victims.UnitID) bool { return s.Own(s.Units.Unit(u)) })
-	}
-	ask.Seat = func(d *domain.Domain, placer domain.Placer) bool {
-		if s.Given != nil {
-			return gang.PlaceGiven().OK()
-		}
-		if gang.Place(d, placer, nil, false) {
-			return true
-		}
-		gang.Trial.UnplaceTo(0)
-		return false
-	}
-	return ask
-}
-
-// overBound names a hard budget or limit that units, and lone workloads without pods, go
-// beyond; empty: none. A workload without pods counts as a victim.
-func (s *queueSearch) overBound(units []victims.UnitID, lone int) string {
-	for _, b := range s.Bounds(units) {
-		sum := int64(0)
-		for _, u := range units {
-			sum = checked.Add(sum, s.Weight(b, u))
-		}
-		if b.Of == ask.NumUnits {
-			sum += int64(lone)
-		}
-		if sum > b.Room() {
-			return s.boundName(b)
-		}
-	}
-	return ""
 }
 
 // fitsIn says of a plan without victims where it is.
@@ -232,15 +181,6 @@ func (s *queueSearch) flavorNames(o *workload.Offer) string {
 		names = append(names, s.model.Index.FlavorName(f))
 	}
 	return strings.Join(names, ", ")
-}
-
-// guardsPod reports whether a guard keeps the unit of pod p.
-func (s *queueSearch) guardsPod(p cluster.PodID) bool {
-	if s.Protections == nil {
-		return false
-	}
-	u, runs := s.Units.UnitOf(p)
-	return runs && s.Protections.Guarded(u, s.Claim)
 }
 
 // refuse answers for a preemptor that may not preempt; nil if it may.

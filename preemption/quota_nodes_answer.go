@@ -41,7 +41,7 @@ func (s *queueSearch) rejection(r queued.Rejection) string {
 	case queued.Nobody:
 		return "nobody that the queue may evict"
 	}
-	return "more than " + r.Bound + " allows"
+	return "more than " + s.boundName(r.Bound) + " allows"
 }
 
 // feasible answers with the best plan.

@@ -83,7 +83,7 @@ func (s *queueSearch) whyNotUnit(r *Result, u victims.UnitID) *Why {
 	switch {
 	case held == nil && !s.May(u, s.Claim):
 		return s.whyKept(u, s.Kept(u, s.Claim))
-	case held != nil && slices.ContainsFunc(s.model.Pods.Of[held], s.guardsPod):
+	case held != nil && slices.ContainsFunc(s.model.Pods.Of[held], s.search.Guards):
 		return &Why{Text: name + " may not go: a guard keeps it"}
 	case held != nil:
 		if text := s.quotaKeeps(held); text != "" {

@@ -138,7 +138,7 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *wor
 // spared says why a job is no victim of the preemptor, whatever the queues say.
 func (s *queueSearch) spared(pods []cluster.PodID) string {
 	for _, p := range pods {
-		if s.guardsPod(p) {
+		if s.search.Guards(p) {
 			u, _ := s.Units.UnitOf(p)
 			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.Kept(u, s.Claim))
 		}

@@ -2,20 +2,20 @@ package queued_test
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // search is the search for pod in, of a queue with quota of six cpu, five of which the pods
-// of two nodes hold.
-func search() *queued.Search {
+// of two nodes hold. Pods of these names are kept.
+func search(kept ...string) *queued.Search {
 	prio := func(p int32) *int32 { return &p }
 	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
 	s := &cluster.Snapshot{
@@ -29,9 +29,9 @@ func search() *queued.Search {
 		LocalQueues: []cluster.LocalQueue{{Name: "team", ClusterQueue: "all"}},
 		Nodes:       []cluster.Node{{Name: "n1", Allocatable: cpu(4)}, {Name: "n2", Allocatable: cpu(4)}},
 		Pods: []cluster.Pod{
-			{Name: "web", Node: "n1", Queue: "team", Priority: prio(2), Requests: cpu(3)},
-			{Name: "batch", Node: "n2", Queue: "team", Priority: prio(1), Requests: cpu(2)},
-			{Name: "free", Node: "n2", Priority: prio(0), Requests: cpu(2)},
+			{Name: "web", Labels: map[string]string{"name": "web"}, Node: "n1", Queue: "team", Priority: prio(2), Requests: cpu(3)},
+			{Name: "batch", Labels: map[string]string{"name": "batch"}, Node: "n2", Queue: "team", Priority: prio(1), Requests: cpu(2)},
+			{Name: "free", Labels: map[string]string{"name": "free"}, Node: "n2", Priority: prio(0), Requests: cpu(2)},
 			{Name: "in", Queue: "team", Priority: prio(9), Requests: cpu(3)},
 		},
 	}
@@ -50,24 +50,27 @@ func search() *queued.Search {
 		panic(err)
 	}
 	in := ix.PodByName("", "in")
-	units := victims.NewUnits(ix, victims.Units137)
-	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
-	runner.Whole = true
-	q := m.Index.QueueByName("all")
+	units, queue := victims.NewUnits(ix, victims.Units137), m.Index.QueueByName("all")
+	pod := &ask.Question{
+		Settings: &ask.Settings{}, Index: ix, Units: units, Budgets: victims.NewBudgets(ix, disruption.Rule137),
+		Members: []*domain.Member{domain.NewMember(ix, ix.Pod(in), in)}, Priority: 9,
+		Protections: victims.NewProtections(units, victims.Guards{Protect: names(kept)}, victims.Unqueued{Base: victims.LowerPriority{}, Queued: pods.Running()}),
+	}
+	pod.SettleClaim()
 	search := queued.New(queued.Question{
-		Model: m, Workload: &cluster.Workload{Name: "in", Queue: "team", Priority: 9}, Queue: q,
-		Members: []cluster.PodID{in}, Group: cluster.NoGroup, Alone: true,
-		Index: ix, Units: units, Runner: runner,
-		Trial: domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, ix.Pod(in), in)}, nil, func(cluster.PodID) bool { return false }),
-		Evictable: func(n cluster.NodeID) []victims.UnitID {
-			return slices.DeleteFunc(slices.Clone(units.Potential(n, 9)), func(u victims.UnitID) bool { return pods.Running()[units.Unit(u).Pods[0]] })
-		},
-		Guarded: func(p cluster.PodID) bool { return false },
-		Beyond:  func([]victims.UnitID, int) string { return "" },
-		Compare: func(a, b *victims.Score) int { return a.Compare(*b) },
+		Model: m, Workload: &cluster.Workload{Name: "in", Queue: "team", Priority: 9}, Queue: queue, Pods: pod, Gang: gang.New(pod),
 	})
-	search.Offers, _ = m.Offers(q, map[string]int64{cluster.CPU: 3})
+	search.Gang.Runner.Whole = true
+	search.Offers, _ = m.Offers(queue, map[string]int64{cluster.CPU: 3})
 	return search
+}
+
+// names selects pods by name; nil selects none.
+func names(list []string) *disruption.Selector {
+	if list == nil {
+		return nil
+	}
+	return &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "name", Operator: disruption.In, Values: list}}}
 }
 
 // each is every node as a domain.
@@ -82,12 +85,12 @@ func each(ix *cluster.Index) [][]domain.Domain {
 // Three cpu of quota are needed, and of one node: the pods of n2 are less important.
 func Example() {
 	s := search()
-	fmt.Println("fits:", s.Fits(each(s.Index)) != nil)
-	s.Run(each(s.Index))
+	fmt.Println("fits:", s.Fits(each(s.Pods.Index)) != nil)
+	s.Run(each(s.Pods.Index))
 	fmt.Println("in", s.Best.Domain.Name)
 	for _, v := range s.Spell(s.Best) {
 		if v.Reservation == nil {
-			fmt.Println(s.Index.Pod(s.Units.Unit(v.Unit).Pods[0]).Name, "goes, or", v.Why.Missing, "are missing on", s.Index.Node(v.Node).Name)
+			fmt.Println(s.Pods.Index.Pod(s.Pods.Units.Unit(v.Unit).Pods[0]).Name, "goes, or", v.Why.Missing, "are missing on", s.Pods.Index.Node(v.Node).Name)
 		} else {
 			fmt.Println(v.Workload.Name, "goes:", v.Reason, "or", v.Lack.Missing, "are missing of its quota")
 		}

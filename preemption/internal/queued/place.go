@@ -22,51 +22,51 @@ type place struct {
 
 // newPlace takes the loose pods of d out of the trial; close puts them back.
 func (s *Search) newPlace(d domain.Domain) *place {
-	p := &place{Search: s, domain: d, crossNode: s.Trial.CrossNode()}
+	p := &place{Search: s, domain: d, crossNode: s.Gang.Trial.CrossNode()}
 	for _, n := range d.Nodes {
-		for _, u := range s.Evictable(n) {
+		for _, u := range s.evictable(n) {
 			if !slices.Contains(p.loose, u) {
 				p.loose = append(p.loose, u)
 			}
 		}
 	}
-	slices.SortFunc(p.loose, s.Units.Compare)
+	slices.SortFunc(p.loose, s.Pods.Units.Compare)
 	p.inside = s.jobsIn(p)
 	if p.inside == nil {
 		p.inside = []*cluster.Reservation{} // known: none
 	}
 	for _, u := range p.loose {
-		s.Runner.Remove(s.Trial, u)
+		s.Gang.Runner.Remove(s.Gang.Trial, u)
 	}
 	return p
 }
 
 func (p *place) close() {
-	p.Trial.UnplaceTo(0)
+	p.Gang.Trial.UnplaceTo(0)
 	for _, u := range p.loose {
-		if p.Trial.Gone(p.Units.Unit(u).Pods[0]) {
-			p.Runner.Return(p.Trial, u)
+		if p.Gang.Trial.Gone(p.Pods.Units.Unit(u).Pods[0]) {
+			p.Gang.Runner.Return(p.Gang.Trial, u)
 		}
 	}
-	p.Trial.Settle()
+	p.Gang.Trial.Settle()
 }
 
 // Remove takes the pods of a workload away; one that has none frees quota only.
 func (p *place) Remove(r *cluster.Reservation) {
 	for _, pod := range p.Model.Pods.Of[r] {
-		p.Trial.Remove(pod)
+		p.Gang.Trial.Remove(pod)
 	}
 }
 
 // Return puts them back.
 func (p *place) Return(r *cluster.Reservation) {
 	p.back(r)
-	p.Trial.Settle()
+	p.Gang.Trial.Settle()
 }
 
 func (p *place) back(r *cluster.Reservation) {
 	for _, pod := range p.Model.Pods.Of[r] {
-		p.Trial.Return(pod)
+		p.Gang.Trial.Return(pod)
 	}
 }
 
@@ -86,25 +86,32 @@ func (p *place) Jobs() []*cluster.Reservation {
 
 // holds reports whether pod is in the domain.
 func (p *place) holds(pod cluster.PodID) bool {
-	_, in := slices.BinarySearch(p.domain.Nodes, p.Index.NodeOf(pod))
+	_, in := slices.BinarySearch(p.domain.Nodes, p.Pods.Index.NodeOf(pod))
 	return in
 }
 
 // Fits reports whether the preemptor has a place as things stand.
 func (p *place) Fits() bool {
-	ok := p.seat(domain.Pack{}) || !p.Alone && p.seat(domain.Spread{})
-	p.Trial.UnplaceTo(0)
+	ok := p.seat(domain.Pack{}) || p.Pods.Tree != nil && p.seat(domain.Spread{})
+	p.Gang.Trial.UnplaceTo(0)
 	return ok
 }
 
 // seat places the preemptor.
 func (p *place) seat(placer domain.Placer) bool {
-	if !p.Alone {
-		return p.Seat(&p.domain, placer)
+	switch {
+	case p.Pods.Tree == nil:
+	case p.Pods.Given != nil:
+		return p.Gang.PlaceGiven().OK()
+	case p.Gang.Place(&p.domain, placer, nil, false):
+		return true
+	default:
+		p.Gang.Trial.UnplaceTo(0)
+		return false
 	}
 	for _, n := range p.domain.Nodes {
-		if p.Trial.CanPlace(0, n).OK() {
-			p.Trial.Place(0, n)
+		if p.Gang.Trial.CanPlace(0, n).OK() {
+			p.Gang.Trial.Place(0, n)
 			return true
 		}
 	}
@@ -115,7 +122,7 @@ func (p *place) seat(placer domain.Placer) bool {
 // by that placer, and gives back whom it can of the loose ones, most important
 // first. It returns those that stay out, and leaves the preemptor seated.
 func (p *place) giveBackLoose(placer domain.Placer) (out []victims.UnitID, ok bool) {
-	trial, runner := p.Trial, p.Runner
+	trial, runner := p.Gang.Trial, p.Gang.Runner
 	for _, u := range p.loose { // all back, if that will do
 		runner.Return(trial, u)
 	}

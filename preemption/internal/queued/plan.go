@@ -21,18 +21,18 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 		return false
 	}
 	plan := &Plan{
-		Offer: o, Domain: p.domain, Places: s.Trial.Assignments(), Quota: list, Loose: loose, Level: qs.Level(s.Queue, o.Request),
+		Offer: o, Domain: p.domain, Places: s.Gang.Trial.Assignments(), Quota: list, Loose: loose, Level: qs.Level(s.Queue, o.Request),
 	}
 	plan.Units = slices.Clone(loose)
 	for _, v := range list {
 		for _, pod := range s.Model.Pods.Of[v.Reservation] {
-			if u, ok := s.Units.UnitOf(pod); ok && !slices.Contains(plan.Units, u) {
+			if u, ok := s.Pods.Units.UnitOf(pod); ok && !slices.Contains(plan.Units, u) {
 				plan.Units = append(plan.Units, u)
 			}
 		}
 	}
-	slices.SortFunc(plan.Units, s.Units.Compare)
-	if over := s.Beyond(plan.Units, len(s.lone(plan))); over != "" {
+	slices.SortFunc(plan.Units, s.Pods.Units.Compare)
+	if over, ok := s.beyond(plan.Units, len(s.lone(plan))); ok {
 		s.reject(o, p, Rejection{Why: BeyondBound, Bound: over})
 		return false
 	}
@@ -40,7 +40,7 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 	if s.Note {
 		s.Tries = append(s.Tries, Try{Domain: p.domain, Offer: o, Plan: plan})
 	}
-	if s.Best == nil || cmp.Or(s.Compare(&plan.Score, &s.Best.Score), cmp.Compare(plan.Level, s.Best.Level)) < 0 {
+	if s.Best == nil || cmp.Or(s.Pods.CompareScores(&plan.Score, &s.Best.Score), cmp.Compare(plan.Level, s.Best.Level)) < 0 {
 		s.Best = plan
 	}
 	return true
@@ -60,10 +60,10 @@ func (s *Search) lone(p *Plan) []reprieve.QuotaVictim {
 // score is that of the victims; a workload without pods counts as one pod.
 func (s *Search) score(p *Plan) victims.Score {
 	violations := 0
-	for _, c := range s.Runner.Charge(p.Units) {
+	for _, c := range s.Gang.Runner.Charge(p.Units) {
 		violations += c.Violations
 	}
-	score := s.Units.Score(p.Units, violations)
+	score := s.Pods.Units.Score(p.Units, violations)
 	for _, v := range s.lone(p) {
 		prio := v.Workload.Priority
 		score.Sum += int64(prio) + 1<<31

@@ -5,34 +5,22 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Question is which pods ask, of which cluster.
+// Question is which pods ask, for which quota.
 type Question struct {
 	Model    *workload.Model
 	Workload *cluster.Workload // the pods as a workload
 	Queue    cluster.QuotaID
-	Members  []cluster.PodID // the pods; NoPod for one that is not in the cluster
-	Group    cluster.GroupID // theirs; NoGroup: there is none
-	Alone    bool            // one pod, by itself
-
-	Index  *cluster.Index
-	Units  *victims.Units
-	Trial  *domain.GangTrial
-	Runner *reprieve.Runner
-
-	// Seat places a group in d, in the trial, by placer if its places are not given; a lone
-	// pod is placed by the search.
-	Seat func(d *domain.Domain, placer domain.Placer) bool
-
-	Evictable func(n cluster.NodeID) []victims.UnitID       // whom the node rule lets go, its own units aside
-	Guarded   func(p cluster.PodID) bool                    // whether a guard keeps the unit of p
-	Beyond    func(units []victims.UnitID, lone int) string // names a bound that these, and lone workloads without pods, go beyond; empty: none
-	Compare   func(a, b *victims.Score) int                 // which disrupts less
+	Pods     *ask.Question
+	Gang     *gang.Search // of the same pods: its trial and its ways to seat them
 }
 
 // Search is the search for one question.
@@ -67,7 +55,7 @@ type Plan struct {
 type Rejection struct {
 	Why   Why
 	Offer *workload.Offer // NoQuota: in these flavors
-	Bound string          // BeyondBound: its name
+	Bound ask.Bound       // BeyondBound: this one; its Left does not count
 }
 
 // Why is what a [Rejection] is about.
@@ -97,14 +85,14 @@ func New(q Question) *Search { return &Search{Question: q, Rejected: map[Rejecti
 func (s *Search) Usage() *workload.Search {
 	qs := s.Model.Search(s.Workload, s.Queue)
 	for _, e := range s.Model.Pods.Expected {
-		if slices.Contains(s.Members, e.Pods[0]) {
+		if slices.ContainsFunc(s.Pods.Members, func(m *domain.Member) bool { return m.ID == e.Pods[0] }) {
 			qs.Usage.Remove(e.Queue, e.Usage)
 		}
 	}
 	if s.spared == nil {
 		s.spared = map[*cluster.Reservation]bool{}
 		for r, pods := range s.Model.Pods.Of {
-			if s.Group != cluster.NoGroup && s.Model.Pods.GroupOf(pods[0]) == s.Group || slices.ContainsFunc(pods, s.Guarded) {
+			if s.own(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
 				s.spared[r] = true
 			}
 		}
@@ -115,6 +103,49 @@ func (s *Search) Usage() *workload.Search {
 		maps.Copy(qs.Gone, s.spared)
 	}
 	return qs
+}
+
+// own reports whether pod p counts for the group that asks.
+func (s *Search) own(p cluster.PodID) bool {
+	t := s.Pods.Tree
+	return t != nil && t.ID != cluster.NoGroup && s.Model.Pods.GroupOf(p) == t.ID
+}
+
+// Guards reports whether a guard keeps the unit of pod p.
+func (s *Search) Guards(p cluster.PodID) bool {
+	if s.Pods.Protections == nil {
+		return false
+	}
+	u, runs := s.Pods.Units.UnitOf(p)
+	return runs && s.Pods.Protections.Guarded(u, s.Pods.Claim)
+}
+
+// evictable lists whom the node rule lets go from node n, the pods' own units aside.
+func (s *Search) evictable(n cluster.NodeID) []victims.UnitID {
+	list := s.Pods.Evictable(n)
+	if s.Pods.Tree == nil {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(u victims.UnitID) bool { return s.Pods.Own(s.Pods.Units.Unit(u)) })
+}
+
+// beyond returns a bound that units, and lone workloads without pods, go beyond. A
+// workload without pods counts as a victim.
+func (s *Search) beyond(units []victims.UnitID, lone int) (b ask.Bound, over bool) {
+	for _, b := range s.Pods.Bounds(units) {
+		sum := int64(0)
+		for _, u := range units {
+			sum = checked.Add(sum, s.Pods.Weight(b, u))
+		}
+		if b.Of == ask.NumUnits {
+			sum += int64(lone)
+		}
+		if sum > b.Room() {
+			b.Left = 0
+			return b, true
+		}
+	}
+	return ask.Bound{}, false
 }
 
 // Spares reports whether r is held by members that run already, or kept by a guard.
@@ -130,7 +161,7 @@ func (s *Search) Ask(o *workload.Offer) *reprieve.QuotaQuestion {
 // within is d without the nodes that are not of the flavors of an offer.
 func (s *Search) within(d domain.Domain, o *workload.Offer) domain.Domain {
 	return domain.Domain{Name: d.Name, Nodes: slices.DeleteFunc(slices.Clone(d.Nodes), func(n cluster.NodeID) bool {
-		return !s.Model.Suits(s.Index.Node(n), o)
+		return !s.Model.Suits(s.Pods.Index.Node(n), o)
 	})}
 }
 
@@ -156,9 +187,9 @@ func (s *Search) fits(o *workload.Offer, rounds [][]domain.Domain) *Plan {
 		for _, d := range domains {
 			p := &place{Search: s, domain: s.within(d, o)}
 			if p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
-				return &Plan{Offer: o, Domain: d, Places: s.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
+				return &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
 			}
-			s.Trial.UnplaceTo(0)
+			s.Gang.Trial.UnplaceTo(0)
 		}
 	}
 	return nil
@@ -220,10 +251,10 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 	found := false
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
 		found = s.consider(o, p, placer, list, qs) || found
-		s.Trial.UnplaceTo(0)
+		s.Gang.Trial.UnplaceTo(0)
 		for _, u := range p.loose {
-			if !s.Trial.Gone(s.Units.Unit(u).Pods[0]) {
-				s.Runner.Remove(s.Trial, u)
+			if !s.Gang.Trial.Gone(s.Pods.Units.Unit(u).Pods[0]) {
+				s.Gang.Runner.Remove(s.Gang.Trial, u)
 			}
 		}
 	}

@@ -27,24 +27,24 @@ func (s *Search) Spell(p *Plan) []Victim {
 	defer s.Model.Keep(qs)
 	out := &place{Search: s, domain: p.Domain}
 	for _, u := range p.Loose {
-		s.Runner.Remove(s.Trial, u)
+		s.Gang.Runner.Remove(s.Gang.Trial, u)
 	}
 	for _, v := range p.Quota {
 		qs.Usage.Remove(v.Queue, v.Usage)
 		out.Remove(v.Reservation)
 	}
-	s.Trial.PlaceAll(p.Places)
-	s.Trial.Settle()
+	s.Gang.Trial.PlaceAll(p.Places)
+	s.Gang.Trial.Settle()
 	violating := map[victims.UnitID]bool{}
-	for _, c := range s.Runner.Charge(p.Units) {
+	for _, c := range s.Gang.Runner.Charge(p.Units) {
 		violating[c.Unit] = true
 	}
 	var list []Victim
 	for _, u := range p.Loose {
-		s.Runner.Return(s.Trial, u)
-		why := s.Trial.Fits()
-		s.Runner.Remove(s.Trial, u)
-		s.Trial.Settle()
+		s.Gang.Runner.Return(s.Gang.Trial, u)
+		why := s.Gang.Trial.Fits()
+		s.Gang.Runner.Remove(s.Gang.Trial, u)
+		s.Gang.Trial.Settle()
 		list = append(list, Victim{Unit: u, Node: s.inTheWay(u), Violates: violating[u], Why: why})
 	}
 	order := s.Model.Order(s.Queue)
@@ -54,7 +54,7 @@ func (s *Search) Spell(p *Plan) []Victim {
 		victim := Victim{QuotaVictim: v, Node: cluster.NoNode}
 		pods := s.Model.Pods.Of[v.Reservation]
 		for _, pod := range pods {
-			if u, ok := s.Units.UnitOf(pod); ok {
+			if u, ok := s.Pods.Units.UnitOf(pod); ok {
 				victim.Violates = victim.Violates || violating[u]
 			}
 		}
@@ -62,29 +62,29 @@ func (s *Search) Spell(p *Plan) []Victim {
 		victim.Lack = qs.Lack(s.Queue, p.Offer.Request)
 		if len(pods) > 0 && qs.Usage.Fits(s.Queue, p.Offer.Request, true) {
 			out.back(v.Reservation)
-			victim.Why = s.Trial.Fits()
+			victim.Why = s.Gang.Trial.Fits()
 			out.Remove(v.Reservation)
-			s.Trial.Settle()
+			s.Gang.Trial.Settle()
 		}
 		qs.Usage.Remove(v.Queue, v.Usage)
 		list = append(list, victim)
 	}
-	s.Trial.UnplaceTo(0)
+	s.Gang.Trial.UnplaceTo(0)
 	for _, v := range p.Quota {
 		out.back(v.Reservation)
 	}
 	for _, u := range p.Loose {
-		s.Runner.Return(s.Trial, u)
+		s.Gang.Runner.Return(s.Gang.Trial, u)
 	}
-	s.Trial.Settle()
+	s.Gang.Trial.Settle()
 	return list
 }
 
 // inTheWay is the first node of unit u on which a member is seated, or NoNode.
 func (s *Search) inTheWay(u victims.UnitID) cluster.NodeID {
 	first := cluster.NoNode
-	for _, p := range s.Units.Unit(u).Pods {
-		if n := s.Index.NodeOf(p); n != cluster.NoNode && len(s.Trial.On(n)) > 0 && (first == cluster.NoNode || n < first) {
+	for _, p := range s.Pods.Units.Unit(u).Pods {
+		if n := s.Pods.Index.NodeOf(p); n != cluster.NoNode && len(s.Gang.Trial.On(n)) > 0 && (first == cluster.NoNode || n < first) {
 			first = n
 		}
 	}
