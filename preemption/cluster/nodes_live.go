@@ -15,17 +15,24 @@ import (
 // place of the node of its name, or add it: it names known resources, and each of them has
 // to keep its column.
 func (ix *Index) MaySetNode(n *Node) bool {
+	id := ix.NodeByName(n.Name)
+	if id != NoNode && maps.Equal(ix.Node(id).Devices, n.Devices) && n.Allocatable.namesAs(ix.Node(id).Allocatable) {
+		return true
+	}
 	for name := range n.Allocatable {
 		if _, known := ix.column[name]; !known {
 			return false
 		}
 	}
-	id := ix.NodeByName(n.Name)
 	if id == NoNode {
 		return ix.devices.mayAdd() && !ix.strain(n)
 	}
-	old := ix.Node(id)
-	return ix.keepsColumns(old, n.Allocatable) && (maps.Equal(old.Devices, n.Devices) || ix.devices.mayAdd())
+	return ix.keepsColumns(ix.Node(id), n.Allocatable) && ix.devices.mayAdd()
+}
+
+// namesAs reports whether r names the same resources as o.
+func (r Resources) namesAs(o Resources) bool {
+	return maps.EqualFunc(r, o, func(int64, int64) bool { return true })
 }
 
 // keepsColumns reports whether each resource that n names keeps its column, where next is
