@@ -2,14 +2,10 @@ package preemption
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -127,77 +123,20 @@ func (o Options) repeat(byRules bool) bool {
 	return byRules
 }
 
-// OptionError says which option cannot be followed.
-type OptionError struct {
-	Field, Value, Want string
+// constraints returns the built-in constraints that look at other pods, in the order
+// in which upstream evaluates them.
+func (g *generation) constraints(gang bool) []domain.Constraint {
+	spread := domain.TopologySpread
+	if gang {
+		spread = domain.TopologySpreadAnew
+	}
+	return []domain.Constraint{domain.ExclusiveTokens(), domain.Devices(), spread(), g.affinity()}
 }
 
-// Error names the option, its value and what was expected.
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("preemption: Options.%s: %s is not %s", e.Field, e.Value, e.Want)
-}
-
-// optionProblems collects what cannot be followed.
-type optionProblems []*OptionError
-
-func (ps *optionProblems) bad(field, value, want string) {
-	*ps = append(*ps, &OptionError{field, value, want})
-}
-
-// name complains about a value that is none of those that there are.
-func (ps *optionProblems) name(field, value, want string) {
-	ps.bad(field, fmt.Sprintf("%q", value), want)
-}
-
-// notNegative complains about a number below zero.
-func (ps *optionProblems) notNegative(field string, value int64) {
-	if value < 0 {
-		ps.bad(field, fmt.Sprint(value), ">= 0")
+// eligible is the user's own rule, nil for the default.
+func (o Options) eligible() victims.Eligible {
+	if o.Hooks == nil {
+		return nil
 	}
-}
-
-// validate checks o. The error joins an [*OptionError] for each problem, in order of
-// the fields' names, and what is wrong with a selector.
-func (o Options) validate() error {
-	var ps optionProblems
-	if _, ok := generations[o.Rules]; !ok && o.Rules != "" {
-		ps.name("Rules", string(o.Rules), "Kubernetes137, Kubernetes136 or KEP5710Alpha")
-	}
-	switch o.Members {
-	case RulesDefault, MinCount, AllThatFit:
-	default:
-		ps.name("Members", string(o.Members), "MinCount, AllThatFit or empty")
-	}
-	switch o.RepeatReprieve {
-	case "", On, Off:
-	default:
-		ps.name("RepeatReprieve", string(o.RepeatReprieve), "on, off or empty")
-	}
-	switch o.Placement {
-	case "", PlaceLeastDisruption, PlacePack, PlaceSpread:
-	default:
-		ps.name("Placement", string(o.Placement), "LeastDisruption, Pack, Spread or empty")
-	}
-	o.validateGuards(&ps)
-	o.validateBounds(&ps)
-	o.validateCost(&ps)
-	if s := o.Sampling; s != nil {
-		if s.Percent < 0 || s.Percent > 100 {
-			ps.bad("Sampling.Percent", fmt.Sprint(s.Percent), "from 0 to 100")
-		}
-		ps.notNegative("Sampling.Minimum", int64(s.Minimum))
-		if s.Percent == 0 && s.Minimum == 0 {
-			ps.bad("Sampling.Minimum", "0", "> 0, as Sampling.Percent is 0")
-		}
-		ps.notNegative("Sampling.Offset", int64(s.Offset))
-	}
-	o.Quota.validate(&ps)
-	o.Hooks.validate(&ps)
-	slices.SortStableFunc(ps, func(a, b *OptionError) int { return cmp.Compare(a.Field, b.Field) })
-	errs := make([]error, len(ps))
-	for i, p := range ps {
-		errs[i] = p
-	}
-	_, err := o.Guards.Protect.Compile()
-	return errors.Join(problems.Join(errs), err)
+	return o.Hooks.Eligible
 }

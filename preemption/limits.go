@@ -1,14 +1,11 @@
 package preemption
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // HardBudgets names the disruption budgets that a preemption must not overrun, be it
@@ -104,42 +101,4 @@ func (q *question) boundName(b ask.Bound) string {
 // sum adds up what two preemptions took.
 func sum(a, b cluster.Disruption) cluster.Disruption {
 	return cluster.Disruption{Victims: checked.Add(a.Victims, b.Victims), Pods: checked.Add(a.Pods, b.Pods), Cost: checked.Add(a.Cost, b.Cost)}
-}
-
-// validateBounds checks the options that bound and price the final set of victims.
-func (o Options) validateBounds(ps *optionProblems) {
-	l, w := o.Limits, o.Limits.Window
-	ps.notNegative("Limits.Victims", l.Victims)
-	ps.notNegative("Limits.Pods", l.Pods)
-	ps.notNegative("Limits.Cost", l.Cost)
-	ps.notNegative("Limits.Window.Seconds", w.Seconds)
-	ps.notNegative("Limits.Window.Victims", w.Victims)
-	ps.notNegative("Limits.Window.Pods", w.Pods)
-	ps.notNegative("Limits.Window.Cost", w.Cost)
-	ps.notNegative("SearchSteps", int64(o.SearchSteps))
-	if w.Seconds == 0 && w != (Window{}) {
-		ps.bad("Limits.Window.Seconds", "0", ">= 1, as the window has limits")
-	}
-	for i, name := range o.HardBudgets.Names {
-		if _, rest, ok := strings.Cut(name, "/"); !ok || rest == "" {
-			ps.name(fmt.Sprintf("HardBudgets.Names[%d]", i), name, "namespace/name")
-		}
-	}
-}
-
-func (o Options) validateCost(ps *optionProblems) {
-	c := o.Cost
-	if err := c.Tariff.Validate(); err != nil {
-		ps.bad("Cost.Tariff", err.Error(), "prices >= 0")
-	}
-	ps.notNegative("Cost.Criterion", int64(c.Criterion))
-	if most := len(victims.Criteria) + 1; c.Criterion > most {
-		ps.bad("Cost.Criterion", fmt.Sprint(c.Criterion), fmt.Sprintf("at most %d", most))
-	}
-	if c.Objective && c.Criterion > 1 {
-		ps.bad("Cost.Criterion", fmt.Sprint(c.Criterion), "0 or 1, as the cost is the objective")
-	}
-	if !o.priced() && (c.Criterion > 0 || c.Importance || c.Objective || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
-		ps.bad("Cost.Tariff", "empty", "set, as the cost is asked for")
-	}
 }
