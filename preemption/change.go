@@ -9,19 +9,19 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
-// The methods of this file change the live model. Setting and removing pods and nodes,
-// budgets, and pod groups that stand by themselves cost what changes; a node or a group,
-// its pods; the time, those of which something holds no longer: a guard has ended, a price
-// or a preemption priority is another one, or they have not started and count as started
-// now. Where time goes back, or nobody knew it, that is everybody about whom it has a say,
-// as it is with an order or prices of the user's own: nobody knows when these change. A
-// node that comes also moves some of its neighbours by name, and where that makes no room
-// all nodes: the first one, and a few later.
+// The methods of this file change the live model. Setting and removing pods and nodes, and
+// budgets cost what changes; a node, its pods; a group, the pods of its tree; a namespace,
+// all namespaces; a class, the pods that it concerns, and a look at the others; the time,
+// those of which something holds no longer: a guard has ended, a price or a preemption
+// priority is another one, or they have not started and count as started now. Where time
+// goes back, or nobody knew it, that is everybody about whom it has a say, as it is with an
+// order or prices of the user's own: nobody knows when these change. A pod that has a queue
+// lets the next question look at all that have one. A node that comes also moves some of its
+// neighbours by name, and where that makes no room all nodes: the first one, and a few later.
 //
-// Other changes let the next question compile the cluster anew: of composite groups,
-// classes and namespaces, of resources that nobody has named before or names any more, of
-// groups with a parent, quota, a price, a guard or a preemption priority, and every change
-// where queues of pods have a say, or Options.PreemptionPriority a MaxLead.
+// Other changes let the next question compile the cluster anew: of resources that nobody
+// has named before or names any more, of groups and their pods where a chain of groups is too
+// long, and of groups where one is a cycle, or would be.
 //
 // What is set is copied one level deep: its slices and maps must not be changed
 // afterwards. A malformed object is refused with a [*cluster.FieldError] and changes
@@ -48,18 +48,6 @@ func (pl *Planner) changeHeld(f func(e edit) error) error {
 	}
 	defer pl.show()
 	return f(edit{pl})
-}
-
-// remodel is change for what no compiled cluster can follow.
-func (pl *Planner) remodel(f func(m *model) error) error {
-	return pl.change(func(e edit) error {
-		m := pl.open()
-		if err := f(m); err != nil {
-			return err
-		}
-		pl.model, pl.ready = m, nil
-		return nil
-	})
 }
 
 // SetTime moves the model's time; see [cluster.Snapshot]. A time that JSON cannot hold
@@ -137,7 +125,7 @@ func (pl *Planner) SetPodGroup(g PodGroup) error {
 // RemovePodGroup takes a group away; its pods stay by themselves.
 func (pl *Planner) RemovePodGroup(namespace, name string) error {
 	return pl.change(func(e edit) error {
-		return missing(e.removeGroup(namespace, name), cluster.KindPodGroup, namespace, name)
+		return missing(e.removeGroup(cluster.KindPodGroup, namespace, name), cluster.KindPodGroup, namespace, name)
 	})
 }
 
@@ -146,14 +134,13 @@ func (pl *Planner) SetCompositePodGroup(g cluster.CompositePodGroup) error {
 	if err := g.Validate(); err != nil {
 		return err
 	}
-	return pl.remodel(func(m *model) error { m.composites.ReplaceOrInsert(&g); return nil })
+	return pl.change(func(e edit) error { e.setComposite(&g); return nil })
 }
 
 // RemoveCompositePodGroup takes a group away; its children become roots.
 func (pl *Planner) RemoveCompositePodGroup(namespace, name string) error {
-	return pl.remodel(func(m *model) error {
-		_, ok := m.composites.Delete(&cluster.CompositePodGroup{Namespace: namespace, Name: name})
-		return missing(ok, cluster.KindCompositePodGroup, namespace, name)
+	return pl.change(func(e edit) error {
+		return missing(e.removeGroup(cluster.KindCompositePodGroup, namespace, name), cluster.KindCompositePodGroup, namespace, name)
 	})
 }
 
@@ -174,15 +161,12 @@ func (pl *Planner) RemoveBudget(namespace, name string) error {
 
 // SetPriorityClass adds c or replaces the class of its name.
 func (pl *Planner) SetPriorityClass(c PriorityClass) error {
-	return pl.remodel(func(m *model) error { m.classes.ReplaceOrInsert(&c); return nil })
+	return pl.change(func(e edit) error { e.setClass(&c); return nil })
 }
 
 // RemovePriorityClass takes a class away.
 func (pl *Planner) RemovePriorityClass(name string) error {
-	return pl.remodel(func(m *model) error {
-		_, ok := m.classes.Delete(&PriorityClass{Name: name})
-		return missing(ok, cluster.KindPriorityClass, "", name)
-	})
+	return pl.change(func(e edit) error { return missing(e.removeClass(name), cluster.KindPriorityClass, "", name) })
 }
 
 // SetNamespace adds n or replaces the namespace of its name, whose labels the namespace
@@ -191,14 +175,13 @@ func (pl *Planner) SetNamespace(n cluster.Namespace) error {
 	if n.Name == "" {
 		return &cluster.FieldError{Kind: string(cluster.KindNamespace), Field: "Name", Value: `""`, Want: "a name"}
 	}
-	return pl.remodel(func(m *model) error { m.namespaces.ReplaceOrInsert(&n); return nil })
+	return pl.change(func(e edit) error { e.setNamespace(&n); return nil })
 }
 
 // RemoveNamespace takes a namespace away; its pods stay, in a namespace without labels.
 func (pl *Planner) RemoveNamespace(name string) error {
-	return pl.remodel(func(m *model) error {
-		_, ok := m.namespaces.Delete(&cluster.Namespace{Name: name})
-		return missing(ok, cluster.KindNamespace, "", name)
+	return pl.change(func(e edit) error {
+		return missing(e.removeNamespace(name), cluster.KindNamespace, "", name)
 	})
 }
 

@@ -99,9 +99,16 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 // prepare makes c ready for many questions, and for changes as far as it can follow
 // them. Without it units are formed for the kind of preemptor that is asked about.
 func (c *compiled) prepare() {
-	c.live = c.options.PreemptionPriority.MaxLead == 0 && !c.queued.Any()
+	c.live = true
 	c.podUnits()
-	c.traits.Set(ask.TraitQueued, c.queued.Running() != nil)
+	c.look()
+}
+
+// look notes what questions read of the cluster as a whole.
+func (c *compiled) look() {
+	c.queued.Find(c.ix)
+	c.traits &^= ask.TraitQueued | ask.TraitWaits
+	c.traits.Set(ask.TraitQueued, c.ix.AnyQueued())
 	c.traits.Set(ask.TraitWaits, c.ix.Classes().AnyWaits())
 }
 
@@ -203,13 +210,10 @@ func (s *sides) protect() {
 // base is the rule of eligibility for preemptors without a queue.
 func (c *compiled) base() victims.Eligible {
 	base := c.options.eligible()
-	if c.queued.Running() == nil {
-		return base
-	}
 	if base == nil {
 		base = victims.LowerPriority{EqualAfterSeconds: c.options.Guards.EqualAfterSeconds}
 	}
-	return victims.Unqueued{Base: base, Queued: c.queued.Running()}
+	return victims.Unqueued{Base: base}
 }
 
 func (c *compiled) podUnits() *sides {
@@ -229,7 +233,7 @@ func refuseBasicAll(ix *cluster.Index) error {
 	var errs []error
 	for i := range ix.NumGroups() {
 		g := ix.Group(cluster.GroupID(i))
-		if g.PodGroup != nil && g.PodGroup.MinCount == nil && g.Mode == disruption.All {
+		if basicAll(g) {
 			errs = append(errs, &cluster.FieldError{
 				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
 				Field: "Mode", Value: string(g.Mode), Want: "Single: the group is basic",

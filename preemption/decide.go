@@ -56,7 +56,7 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 // decide is the way of every question that is not decided at once.
 func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err error) {
 	defer caught(&err)
-	if p.Kind != cluster.KindWorkload && c.queued.Running() == nil {
+	if p.Kind != cluster.KindWorkload && !c.ix.AnyQueued() {
 		q, err := c.newBrief(p)
 		if err != nil {
 			return Decision{}, err

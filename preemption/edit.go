@@ -145,30 +145,90 @@ func (e edit) removeBudget(b *Budget) bool {
 
 // setGroup adds a group or replaces the one of its name.
 func (e edit) setGroup(g *PodGroup) {
-	if c := e.live(); c != nil && c.setGroup(g.Namespace, g.Name, g) {
+	of := cluster.GroupOfPods(g)
+	if c := e.live(); c != nil && c.setGroup(of.Kind, g.Namespace, g.Name, &of) {
 		e.done(c)
 		return
 	}
 	e.model().groups.ReplaceOrInsert(g)
 }
 
-// removeGroup removes a pod group, and reports whether it was there.
-func (e edit) removeGroup(namespace, name string) bool {
+// setComposite adds a composite group or replaces the one of its name.
+func (e edit) setComposite(g *cluster.CompositePodGroup) {
+	of := cluster.GroupOfGroups(g)
+	if c := e.live(); c != nil && c.setGroup(of.Kind, g.Namespace, g.Name, &of) {
+		e.done(c)
+		return
+	}
+	e.model().composites.ReplaceOrInsert(g)
+}
+
+// removeGroup removes a group of that kind, and reports whether it was there.
+func (e edit) removeGroup(kind cluster.Kind, namespace, name string) bool {
 	if c := e.live(); c != nil {
-		if c.ix.GroupByName(cluster.KindPodGroup, namespace, name) == cluster.NoGroup {
+		if c.ix.GroupByName(kind, namespace, name) == cluster.NoGroup {
 			return false
 		}
-		if c.setGroup(namespace, name, nil) {
+		if c.setGroup(kind, namespace, name, nil) {
 			e.done(c)
 			return true
 		}
 	}
-	g := &PodGroup{Namespace: namespace, Name: name}
-	if !e.pl.open().groups.Has(g) {
+	m := e.pl.open()
+	if kind == cluster.KindPodGroup {
+		if _, ok := m.groups.Delete(&PodGroup{Namespace: namespace, Name: name}); !ok {
+			return false
+		}
+	} else if _, ok := m.composites.Delete(&cluster.CompositePodGroup{Namespace: namespace, Name: name}); !ok {
 		return false
 	}
-	e.model().groups.Delete(g)
+	e.pl.model, e.pl.ready = m, nil
 	return true
+}
+
+// setClass adds a class or replaces the one of its name.
+func (e edit) setClass(k *PriorityClass) {
+	if c := e.live(); c != nil && c.setClass(k.Name, k) {
+		e.done(c)
+		return
+	}
+	e.model().classes.ReplaceOrInsert(k)
+}
+
+// removeClass removes a class, and reports whether it was there.
+func (e edit) removeClass(name string) bool {
+	if c := e.live(); c != nil {
+		if !c.ix.HasClass(name) {
+			return false
+		}
+		if c.setClass(name, nil) {
+			e.done(c)
+			return true
+		}
+	}
+	if !e.pl.open().classes.Has(&PriorityClass{Name: name}) {
+		return false
+	}
+	e.model().classes.Delete(&PriorityClass{Name: name})
+	return true
+}
+
+// setNamespace adds a namespace or replaces the one of its name.
+func (e edit) setNamespace(n *cluster.Namespace) {
+	if c := e.live(); c != nil {
+		c.ix.SetNamespace(n)
+		return
+	}
+	e.model().namespaces.ReplaceOrInsert(n)
+}
+
+// removeNamespace removes a namespace, and reports whether it was there.
+func (e edit) removeNamespace(name string) bool {
+	if c := e.live(); c != nil {
+		return c.ix.RemoveNamespace(name)
+	}
+	_, ok := e.model().namespaces.Delete(&cluster.Namespace{Name: name})
+	return ok
 }
 
 // remember notes what a preemption takes, for limits over a window, and forgets those that

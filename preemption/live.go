@@ -21,6 +21,7 @@ func (c *compiled) fork() *compiled {
 		hard: c.hard, unknown: c.unknown, limits: c.limits, spent: c.spent, quota: c.quota,
 		tools: &sync.Pool{}, countTools: &sync.Pool{},
 	}
+	f.queued.ForkOf(&c.queued)
 	f.pods.forkOf(&c.pods, f.ix)
 	f.groups.forkOf(&c.groups, f.ix)
 	return f
@@ -53,19 +54,23 @@ func (c *compiled) each(f func(s *sides)) {
 func (c *compiled) setPod(p *cluster.Pod) bool {
 	ix := c.ix
 	before := ix.PodByName(p.Namespace, p.Name)
-	if !ix.MaySetPod(p, before) || c.holdsQuota(p) {
+	if !ix.MaySetPod(p, before) {
 		return false
 	}
+	queued := before != cluster.NoPod && ix.QueueOf(before) != ""
 	if before != cluster.NoPod && alone(ix.Pod(before)) && alone(p) {
 		c.replace(p, before)
-		return true
+	} else {
+		before = c.add(p, before)
 	}
-	c.add(p, before)
+	if queued || ix.QueueOf(before) != "" {
+		c.look()
+	}
 	return true
 }
 
 // add lets p come in place of pod before, or with NoPod adds it.
-func (c *compiled) add(p *cluster.Pod, before cluster.PodID) {
+func (c *compiled) add(p *cluster.Pod, before cluster.PodID) cluster.PodID {
 	c.leave(before)
 	id := c.ix.SetPod(p, before)
 	c.each(func(s *sides) {
@@ -74,6 +79,7 @@ func (c *compiled) add(p *cluster.Pod, before cluster.PodID) {
 		s.touch(c.ix.NominatedTo(id))
 		c.refresh(s)
 	})
+	return id
 }
 
 // alone reports whether p runs, and is of no group.
@@ -108,25 +114,15 @@ func (s *sides) touch(n cluster.NodeID) {
 	}
 }
 
-// holdsQuota reports whether p holds quota, or would once it is bound where it is
-// nominated: that is settled once.
-func (c *compiled) holdsQuota(p *cluster.Pod) bool {
-	if p.Node == "" && p.NominatedNode == "" {
-		return false
-	}
-	if p.Queue != "" || p.Group == "" {
-		return p.Queue != ""
-	}
-	g := c.ix.GroupByName(cluster.KindPodGroup, p.Namespace, p.Group)
-	return g != cluster.NoGroup && c.ix.Group(g).PodGroup.Queue != ""
-}
-
 // removePod removes pod p.
 func (c *compiled) removePod(p cluster.PodID) bool {
 	if !c.ix.MayRemovePod(p) {
 		return false
 	}
-	c.remove(p)
+	queued := c.ix.QueueOf(p) != ""
+	if c.remove(p); queued {
+		c.look()
+	}
 	return true
 }
 
@@ -177,6 +173,33 @@ func (c *compiled) setNode(n *cluster.Node) bool {
 		s.units.SetNode(c.moved[0])
 		c.refresh(s)
 	})
+	c.lookAtQueues()
+	return true
+}
+
+// lookAtQueues follows a change of nodes: they say which flavors pods hold.
+func (c *compiled) lookAtQueues() {
+	if len(c.ix.Queued()) > 0 {
+		c.look()
+	}
+}
+
+// setClass puts k in place of the class of that name, adds it, or with nil removes it.
+func (c *compiled) setClass(name string, k *PriorityClass) bool {
+	pods, ok := c.ix.SetClass(name, k)
+	if !ok {
+		return false
+	}
+	c.each(func(s *sides) {
+		s.changed = s.changed[:0]
+		for _, p := range pods {
+			s.touch(c.ix.NodeOf(p))
+			s.touch(c.ix.NominatedTo(p))
+		}
+		s.units.Reconsider(pods)
+		c.refresh(s)
+	})
+	c.look()
 	return true
 }
 
@@ -206,6 +229,7 @@ func (c *compiled) renumber(pods []cluster.PodID) {
 		}
 		c.refresh(s)
 	})
+	c.lookAtQueues()
 }
 
 // setTime moves the time.

@@ -83,8 +83,15 @@ func NewProtections(us *Units, g Guards, base Eligible) *Protections {
 // Any reports whether anybody may be kept beyond what LowerPriority{} says: else potential
 // victims are the end of every node's list, which [Units.Potential] finds faster.
 func (ps *Protections) Any() bool {
-	base, own := ps.base.(LowerPriority)
-	return !own || base.EqualAfterSeconds != 0 || ps.guarding()
+	base := ps.base
+	if queues, ok := base.(Unqueued); ok {
+		if ps.us.ix.AnyQueued() {
+			return true
+		}
+		base = queues.Base
+	}
+	lower, own := base.(LowerPriority)
+	return !own || lower.EqualAfterSeconds != 0 || ps.guarding()
 }
 
 // guarding reports whether there is any guard.

@@ -80,6 +80,15 @@ func (us *Units) SetNode(n cluster.NodeID) {
 	}
 }
 
+// Reconsider follows a change of what pods are to units, beside who runs where.
+func (us *Units) Reconsider(pods []cluster.PodID) {
+	for _, p := range pods {
+		if u, ok := us.UnitOf(p); ok {
+			us.stale = append(us.stale, u)
+		}
+	}
+}
+
 func (us *Units) staleAll() {
 	for u := range UnitID(us.Len()) {
 		us.stale = append(us.stale, u)
@@ -117,6 +126,8 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		return dst
 	}
 	us.unsort()
+	slices.Sort(us.stale)
+	us.stale = slices.Compact(us.stale)
 	list := us.spare[:0]
 	for _, u := range us.stale {
 		if us.Exists(u) && us.resettle(u) {

@@ -58,10 +58,7 @@ func compile(s Objects, parts int) (*Index, error) {
 	ix.layOutDevices()
 	ix.finishGroups(&ps)
 	ix.compileBudgets(s.Budgets)
-	ix.namespaces = make(map[string]map[string]string, len(s.Namespaces))
-	for i := range s.Namespaces {
-		ix.namespaces[s.Namespaces[i].Name] = s.Namespaces[i].Labels
-	}
+	ix.setNamespaces(s.Namespaces)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}

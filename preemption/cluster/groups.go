@@ -103,21 +103,12 @@ type groupKey struct {
 func (ix *Index) compileGroups(s *Objects) {
 	groups := make([]Group, 0, len(s.PodGroups)+len(s.CompositePodGroups))
 	for _, g := range s.PodGroups {
-		groups = append(groups, Group{
-			Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
-			Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
-		})
+		groups = append(groups, GroupOfPods(g))
 	}
 	for _, g := range s.CompositePodGroups {
-		groups = append(groups, Group{
-			Kind: KindCompositePodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
-			Mode: cmp.Or(g.Mode, disruption.Single), Composite: g, Parent: NoGroup,
-		})
+		groups = append(groups, GroupOfGroups(g))
 	}
-	slices.SortFunc(groups, func(a, b Group) int {
-		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), // PodGroup before CompositePodGroup
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(groups, func(a, b Group) int { return compareGroups(&a, &b) })
 	ix.groups = paged.Make[Group](len(groups))
 	ix.groupByName = make(map[groupKey]GroupID, len(groups))
 	for i := range groups {
@@ -128,13 +119,30 @@ func (ix *Index) compileGroups(s *Objects) {
 	ix.linkParents()
 	for i := range ix.NumGroups() {
 		g := ix.groups.Edit(i)
-		spec := g.spec()
-		e, err := ix.classes.Resolve(spec)
-		if err != nil {
-			ix.warnGroup(g, "Class", spec.Class, "no such priority class")
-		}
+		e, _ := ix.classes.Resolve(g.spec())
 		g.Priority, g.Policy = e.Priority, e.Policy
 	}
+}
+
+// GroupOfPods is g as a group of its own, without parent, pods and priority.
+func GroupOfPods(g *PodGroup) Group {
+	return Group{
+		Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
+		Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
+	}
+}
+
+// GroupOfGroups is likewise for a composite group.
+func GroupOfGroups(g *CompositePodGroup) Group {
+	return Group{
+		Kind: KindCompositePodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
+		Mode: cmp.Or(g.Mode, disruption.Single), Composite: g, Parent: NoGroup,
+	}
+}
+
+// compareGroups orders groups by kind, pod groups first, namespace and name.
+func compareGroups(a, b *Group) int {
+	return cmp.Or(-cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // linkParents follows the names of parents. Groups on a cycle have no parent and
@@ -147,9 +155,6 @@ func (ix *Index) linkParents() {
 			continue
 		}
 		g.Parent = ix.GroupByName(KindCompositePodGroup, g.Namespace, name)
-		if g.Parent == NoGroup {
-			ix.warnGroup(g, "Parent", name, "no such group: the chain of groups ends here")
-		}
 	}
 	onCycle := make([]bool, ix.NumGroups())
 	for i := range onCycle {
@@ -161,7 +166,7 @@ func (ix *Index) linkParents() {
 			continue
 		}
 		ix.warnGroup(g, "Parent", g.parentName(), "the parent is on a cycle: the chain of groups ends here")
-		g.Parent = NoGroup
+		g.Parent, ix.cyclic = NoGroup, true
 	}
 	for i := range ix.NumGroups() {
 		ix.warnDepth(GroupID(i))
@@ -224,9 +229,18 @@ func (ix *Index) finishGroups(ps *problems) {
 	}
 }
 
-// oddGroup lists what is odd about a group by itself and because of the pods that it has.
+// oddGroup lists what is odd about a group by itself and because of the pods that it has,
+// but for its place in a tree.
 func (ix *Index) oddGroup(g *Group) []Warning {
 	list := ix.missing(g)
+	if spec := g.spec(); spec.Class != "" {
+		if _, err := ix.classes.Resolve(spec); err != nil {
+			list = append(list, Warning{g.Kind, g.Namespace, g.Name, "Class", spec.Class, "no such priority class"})
+		}
+	}
+	if name := g.parentName(); name != "" && ix.GroupByName(KindCompositePodGroup, g.Namespace, name) == NoGroup {
+		list = append(list, Warning{g.Kind, g.Namespace, g.Name, "Parent", name, "no such group: the chain of groups ends here"})
+	}
 	if g.Mode == disruption.All && g.PodGroup != nil && g.PodGroup.MinCount == nil {
 		list = append(list, Warning{g.Kind, g.Namespace, g.Name, "Mode", string(g.Mode), "All on a basic group: executed all the same"})
 	}

@@ -1,32 +1,54 @@
 package cluster
 
 import (
-	"cmp"
 	"maps"
 	"slices"
-
-	"github.com/preempt-go/preempt/disruption"
 )
 
-// The methods of this file let pod groups come, change and go while nobody is in them:
-// the caller takes the pods that name a group out before, and brings them back.
+// The methods of this file let groups come, change and go while nobody is in their trees:
+// the caller takes the pods out before, and brings them back. What a group is to a pod
+// (its priority, its guard, who goes with it) is found out anew when that comes back.
 
 // removedGroup is what a hole among the groups reads as.
 var removedGroup PodGroup
 
-// MaySetGroup reports whether the pod group of that name can be set to g, which is valid
-// by itself, or with nil removed: groups in trees, with quota, prices or guards, and
-// those that are given a preemption priority or a class that nobody knows, are settled
-// when an index is made. pods are those that name it.
-func (ix *Index) MaySetGroup(namespace, name string, g *PodGroup) (pods []PodID, ok bool) {
-	id := ix.GroupByName(KindPodGroup, namespace, name)
-	if ix.deep || g != nil && !ix.ordinary(g) || id != NoGroup && !ix.ordinary(ix.Group(id).PodGroup) {
+// MaySetGroup reports whether the group of that kind and name can be set to g, which is
+// valid by itself, or with nil removed. pods are those that have to be out: of the tree that
+// it is in, of the one that it will be in, and of those that it brings together. Trees that
+// are too deep, and cycles, are settled when an index is made.
+func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods []PodID, ok bool) {
+	if ix.deep || ix.cyclic || g != nil && !ix.soundGroup(g) {
 		return nil, false
 	}
-	if id != NoGroup {
-		pods = slices.Clone(ix.Group(id).Pods)
-	} else {
+	id, children := ix.GroupByName(kind, namespace, name), ix.childrenOf(kind, namespace, name)
+	var roots []GroupID
+	switch {
+	case id != NoGroup:
+		roots = append(roots, ix.Root(id))
+	case kind == KindPodGroup:
 		pods = ix.orphans(namespace, name)
+	default:
+		roots = slices.Clone(children)
+	}
+	if g != nil {
+		levels := 1 + ix.height(children)
+		if kind == KindCompositePodGroup && g.parentName() == name {
+			return nil, false
+		}
+		for at := ix.parentOf(g); at != NoGroup; at = ix.Group(at).Parent {
+			if levels++; at == id || slices.Contains(children, at) {
+				return nil, false
+			}
+			if ix.Group(at).Parent == NoGroup && !slices.Contains(roots, at) {
+				roots = append(roots, at)
+			}
+		}
+		if levels > MaxTreeDepth {
+			return nil, false
+		}
+	}
+	for _, root := range roots {
+		pods = ix.PodsUnder(pods, root)
 	}
 	for _, p := range pods {
 		if !ix.MaySetPod(ix.Pod(p), p) {
@@ -36,13 +58,49 @@ func (ix *Index) MaySetGroup(namespace, name string, g *PodGroup) (pods []PodID,
 	return pods, true
 }
 
-// ordinary reports whether g stands by itself.
-func (ix *Index) ordinary(g *PodGroup) bool {
-	if g.Parent != "" || g.Queue != "" || g.PreemptionPriority != nil || g.Guard != nil || g.Cost != nil || len(g.Evictions) > 0 {
-		return false
+// soundGroup reports whether g would pass the checks that need its class and the time.
+func (ix *Index) soundGroup(g *Group) bool {
+	var ps problems
+	o := ps.object(g.Kind, g.Namespace, g.Name)
+	validatePast(o, ix.time, g.Cost(), g.Evictions())
+	e, _ := ix.classes.Resolve(g.spec())
+	level(o, e.Priority, g.preemptionPriority(), g.Guard())
+	ix.checkLead(o, e.Priority, g.preemptionPriority(), g.Guard())
+	return len(ps) == 0
+}
+
+// parentOf is the group that g names as its parent, or NoGroup.
+func (ix *Index) parentOf(g *Group) GroupID {
+	if g.parentName() == "" {
+		return NoGroup
 	}
-	_, known := ix.classes.Lookup(g.Class)
-	return known || g.Class == ""
+	return ix.GroupByName(KindCompositePodGroup, g.Namespace, g.parentName())
+}
+
+// childrenOf returns a new slice of those that name the group of that kind and name as
+// their parent, in order.
+func (ix *Index) childrenOf(kind Kind, namespace, name string) (list []GroupID) {
+	if kind == KindPodGroup {
+		return nil
+	}
+	if id := ix.GroupByName(kind, namespace, name); id != NoGroup {
+		return slices.Clone(ix.Group(id).Children)
+	}
+	for i := range ix.NumGroups() {
+		if g := ix.groups.At(i); g.Namespace == namespace && g.parentName() == name && name != "" {
+			list = append(list, GroupID(i))
+		}
+	}
+	slices.SortFunc(list, func(a, b GroupID) int { return compareGroups(ix.Group(a), ix.Group(b)) })
+	return list
+}
+
+// height is of how many levels the trees of some groups are.
+func (ix *Index) height(list []GroupID) (levels int) {
+	for _, g := range list {
+		levels = max(levels, 1+ix.height(ix.Group(g).Children))
+	}
+	return levels
 }
 
 // orphans returns the pods that name a group that is not there: they are warned of.
@@ -55,39 +113,75 @@ func (ix *Index) orphans(namespace, name string) (pods []PodID) {
 	return pods
 }
 
-// SetGroup adds g or puts it in place of the pod group of its name, which has no pods.
-// [Index.MaySetGroup] has said that it can.
-func (ix *Index) SetGroup(g *PodGroup) {
-	id := ix.GroupByName(KindPodGroup, g.Namespace, g.Name)
-	var out []Warning
+// SetGroup adds g or puts it in place of the group of its kind and name, whose tree has
+// no pods. [Index.MaySetGroup] has said that it can.
+func (ix *Index) SetGroup(g *Group) {
+	children := ix.childrenOf(g.Kind, g.Namespace, g.Name)
+	id := ix.GroupByName(g.Kind, g.Namespace, g.Name)
+	out := ix.oddGroups(id, children)
 	switch {
 	case id != NoGroup:
-		out = ix.oddGroup(ix.Group(id))
+		ix.unlink(id)
 	case len(ix.groupHoles) > 0:
 		last := len(ix.groupHoles) - 1
 		id, ix.groupHoles = ix.groupHoles[last], ix.groupHoles[:last:last]
 	default:
 		id = GroupID(ix.groups.Append(Group{}))
 	}
-	row := Group{
-		Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
-		Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
-	}
+	row := *g
 	e, _ := ix.classes.Resolve(row.spec())
-	row.Priority, row.level, row.Policy = e.Priority, e.Priority, e.Policy
+	row.Priority, row.Policy = e.Priority, e.Policy
+	row.level = level(new(problems).object("", "", ""), e.Priority, row.preemptionPriority(), row.Guard())
+	row.Parent, row.Children = ix.parentOf(g), children
 	*ix.groups.Edit(int(id)) = row
-	ix.ownGroupNames()[groupKey{KindPodGroup, g.Namespace, g.Name}] = id
-	ix.rewarn(out, ix.oddGroup(&row))
+	ix.ownGroupNames()[groupKey{g.Kind, g.Namespace, g.Name}] = id
+	for _, child := range children {
+		ix.groups.Edit(int(child)).Parent = id
+	}
+	if row.Parent != NoGroup {
+		siblings := &ix.groups.Edit(int(row.Parent)).Children
+		i, _ := slices.BinarySearchFunc(*siblings, id, func(a, b GroupID) int { return compareGroups(ix.Group(a), ix.Group(b)) })
+		*siblings = slices.Insert(slices.Clip(slices.Clone(*siblings)), i, id)
+	}
+	ix.guarded += numGuarded(row.Guard(), row.Evictions())
+	ix.latest = latest(ix.latest, row.Cost(), row.Evictions())
+	ix.rewarn(out, ix.oddGroups(id, children))
 }
 
-// RemoveGroup removes the pod group of that name, which has no pods. Its number is a
-// hole from then on. [Index.MaySetGroup] has said that it can.
-func (ix *Index) RemoveGroup(namespace, name string) {
-	id := ix.GroupByName(KindPodGroup, namespace, name)
-	ix.rewarn(ix.oddGroup(ix.Group(id)), nil)
+// RemoveGroup removes the group of that kind and name, whose tree has no pods. Its number
+// is a hole from then on. [Index.MaySetGroup] has said that it can.
+func (ix *Index) RemoveGroup(kind Kind, namespace, name string) {
+	id, children := ix.GroupByName(kind, namespace, name), ix.childrenOf(kind, namespace, name)
+	out := ix.oddGroups(id, children)
+	ix.unlink(id)
+	for _, child := range children {
+		ix.groups.Edit(int(child)).Parent = NoGroup
+	}
 	*ix.groups.Edit(int(id)) = Group{PodGroup: &removedGroup, Parent: NoGroup}
-	delete(ix.ownGroupNames(), groupKey{KindPodGroup, namespace, name})
+	delete(ix.ownGroupNames(), groupKey{kind, namespace, name})
 	ix.groupHoles = append(ix.groupHoles, id)
+	ix.rewarn(out, ix.oddGroups(NoGroup, children))
+}
+
+// unlink takes group id, which is about to be another one or none, from its parent.
+func (ix *Index) unlink(id GroupID) {
+	g := ix.Group(id)
+	ix.guarded -= numGuarded(g.Guard(), g.Evictions())
+	if g.Parent != NoGroup {
+		parent := ix.groups.Edit(int(g.Parent))
+		parent.Children = slices.DeleteFunc(slices.Clone(parent.Children), func(c GroupID) bool { return c == id })
+	}
+}
+
+// oddGroups lists what is odd about a group, unless it is NoGroup, and its children.
+func (ix *Index) oddGroups(id GroupID, children []GroupID) (list []Warning) {
+	if id != NoGroup {
+		list = ix.oddGroup(ix.Group(id))
+	}
+	for _, child := range children {
+		list = append(list, ix.oddGroup(ix.Group(child))...)
+	}
+	return list
 }
 
 // ownGroupNames returns the names of groups for a change.
@@ -98,13 +192,15 @@ func (ix *Index) ownGroupNames() map[groupKey]GroupID {
 	return ix.groupByName
 }
 
-// podGroups returns a new slice of the pod groups.
-func (ix *Index) podGroups() []*PodGroup {
-	var list []*PodGroup
+// listGroups returns new slices of the groups.
+func (ix *Index) listGroups() (pods []*PodGroup, composites []*CompositePodGroup) {
 	for i := range ix.NumGroups() {
-		if g := ix.groups.At(i).PodGroup; g != nil && g != &removedGroup {
-			list = append(list, g)
+		switch g := ix.groups.At(i); {
+		case g.Composite != nil:
+			composites = append(composites, g.Composite)
+		case g.PodGroup != &removedGroup:
+			pods = append(pods, g.PodGroup)
 		}
 	}
-	return list
+	return pods, composites
 }

@@ -35,6 +35,7 @@ type Index struct {
 	late      int     // how many pods are out of order
 	waiting   int     // how many running pods have no start
 	guarded   int     // how many pods and groups have a guard or earlier evictions
+	queued    int     // how many running pods have a queue
 	fresh     []int64 // the row of the pod that is about to come
 
 	groups       paged.Column[Group]
@@ -42,6 +43,7 @@ type Index struct {
 	groupsShared bool      // groupByName is a fork's, too: copied before it is changed
 	groupHoles   []GroupID // numbers of groups that were removed; never changed in place
 	deep         bool      // some chain of groups has more than MaxTreeDepth levels
+	cyclic       bool      // some chain of groups is a cycle
 	latest       time.Time // no checkpoint or eviction is later; it may be that of an object that is gone
 	budgets      []disruption.Budget
 	budgetSet    *disruption.Set
@@ -50,6 +52,7 @@ type Index struct {
 	warnings   []Warning
 
 	disruptions []Disruption
+	lead        int32   // see CheckLead; 0: it was not called
 	source      Objects // but for nodes, pods and budgets
 
 	carriers carriers

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/priority"
 )
 
 // The methods of this file change an index in place, at the cost of what changes.
@@ -49,8 +48,10 @@ func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 func (ix *Index) sound(p *Pod) bool {
 	var ps problems
 	validatePodTimes(&ps, ix.time, p)
-	e, _ := ix.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority})
-	level(ps.object(KindPod, p.Namespace, p.Name), e.Priority, p.PreemptionPriority, p.Guard)
+	e, _ := ix.classes.Resolve(p.spec())
+	o := ps.object(KindPod, p.Namespace, p.Name)
+	level(o, e.Priority, p.PreemptionPriority, p.Guard)
+	ix.checkLead(o, e.Priority, p.PreemptionPriority, p.Guard)
 	return len(ps) == 0
 }
 
@@ -121,6 +122,7 @@ func (ix *Index) RemovePod(p PodID) {
 func (ix *Index) replace(id PodID, p *Pod) {
 	row := ix.pods.Edit(int(id))
 	old, group := *row, ix.groupNamed(p)
+	had, running := ix.QueueOf(id) != "", ix.numQueued(id)
 	odd := ix.oddAround(&old, old.group, group)
 	if row.pod, row.group = p, group; p.Node != old.pod.Node {
 		row.node = ix.nodeNamed(p.Node)
@@ -148,6 +150,9 @@ func (ix *Index) replace(id PodID, p *Pod) {
 	ix.waiting += row.numUnstarted() - old.numUnstarted()
 	ix.guarded += numGuarded(p.Guard, p.Evictions) - numGuarded(old.pod.Guard, old.pod.Evictions)
 	ix.latest = latest(ix.latest, p.Cost, p.Evictions)
+	if ix.queued += ix.numQueued(id) - running; had || p.Queue != "" || group != NoGroup {
+		ix.requeue(id, had)
+	}
 	ix.replaceTokens(id, old.pod, p)
 	ix.lazy.replace(id, old.pod, p)
 }
@@ -283,11 +288,37 @@ func (ix *Index) SetAllowed(b BudgetID, next *disruption.Budget) {
 // Budgets returns a new slice of the budgets, in order of BudgetID.
 func (ix *Index) Budgets() []disruption.Budget { return slices.Clone(ix.budgets) }
 
+// SetNamespace adds n or replaces the namespace of its name. O(k) for k namespaces.
+func (ix *Index) SetNamespace(n *Namespace) {
+	ix.RemoveNamespace(n.Name)
+	ix.setNamespaces(append(slices.Clip(ix.source.Namespaces), *n))
+}
+
+// RemoveNamespace removes a namespace, and reports whether it was there. O(k) for k
+// namespaces.
+func (ix *Index) RemoveNamespace(name string) bool {
+	other := func(n Namespace) bool { return n.Name == name }
+	if !slices.ContainsFunc(ix.source.Namespaces, other) {
+		return false
+	}
+	ix.setNamespaces(slices.DeleteFunc(slices.Clone(ix.source.Namespaces), other))
+	return true
+}
+
+// setNamespaces sets the namespaces. Terms look at their labels when they are asked about.
+func (ix *Index) setNamespaces(list []Namespace) {
+	ix.source.Namespaces, ix.namespaces = list, make(map[string]map[string]string, len(list))
+	for i := range list {
+		ix.namespaces[list[i].Name] = list[i].Labels
+	}
+}
+
 // Objects returns everything that the index stands for, in order of name where it
-// is in order of anything. The slices of nodes, pods, pod groups and budgets are new ones.
+// is in order of anything. The slices of nodes, pods, groups and budgets are new ones.
 func (ix *Index) Objects() Objects {
 	o := ix.source
-	o.Time, o.Disruptions, o.Budgets, o.PodGroups = ix.time, ix.disruptions, ix.Budgets(), ix.podGroups()
+	o.Time, o.Disruptions, o.Budgets = ix.time, ix.disruptions, ix.Budgets()
+	o.PodGroups, o.CompositePodGroups = ix.listGroups()
 	o.Nodes, o.Pods = make([]*Node, 0, ix.CountNodes()), make([]*Pod, 0, ix.NumPods())
 	for n := range ix.Nodes() {
 		o.Nodes = append(o.Nodes, ix.Node(n))

@@ -235,6 +235,9 @@ func (ix *Index) gather(ps *problems, readers []*podReader) (nominees []PodID, o
 		ix.strays.found = append(ix.strays.found, r.strays...)
 		ix.waiting += r.waiting
 		ix.guarded += r.guarded
+		for _, p := range r.carriers.queued {
+			ix.queued += ix.numQueued(p)
+		}
 		if r.latest.After(ix.latest) {
 			ix.latest = r.latest
 		}

@@ -157,11 +157,16 @@ func (ix *Index) groupNamed(p *Pod) GroupID {
 func (ix *Index) resolve(ps *problems, p PodID) {
 	row := ix.pods.Edit(int(p))
 	pod := row.pod
-	e, _ := ix.classes.Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
+	e, _ := ix.classes.Resolve(pod.spec())
 	row.priority, row.level, row.policy = e.Priority, e.Priority, idOf(e.Policy)
 	if pod.PreemptionPriority != nil || pod.Guard != nil {
 		row.level = level(ps.object(KindPod, pod.Namespace, pod.Name), e.Priority, pod.PreemptionPriority, pod.Guard)
 	}
+}
+
+// spec is what p says about its priority.
+func (p *Pod) spec() priority.Spec {
+	return priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy}
 }
 
 // Pods yields the pods in order of namespace and name.

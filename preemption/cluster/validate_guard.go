@@ -143,34 +143,41 @@ func ValidateTime(t time.Time) error {
 
 // CheckLead checks that no preemption priority lies more than that far above the
 // priority of its pod or group, at any time. The error joins a [*FieldError] for
-// each value that does, in a fixed order.
+// each value that does, in a fixed order. Changes of the index heed it from then on. most
+// is above zero.
 //
 // The reason: a unit far above its own priority blocks preemptors that it could
 // never outrank. Source: KEP-5710 (early text), risks, "Blocking preemptions".
 func (ix *Index) CheckLead(most int32) error {
 	var ps problems
-	check := func(o object, prio int32, given *int32, guard *Guard) {
-		limit := int64(prio) + int64(most)
-		want := fmt.Sprintf("at most %d above the priority %d", most, prio)
-		if given != nil && int64(*given) > limit {
-			o.bad("PreemptionPriority", number(*given), want)
-		}
-		if guard == nil {
-			return
-		}
-		for i, m := range guard.Milestones {
-			if m.Value > limit {
-				o.bad(fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), want)
-			}
-		}
-	}
+	ix.lead = most
 	for i := range ix.NumGroups() {
 		g := ix.Group(GroupID(i))
-		check(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
+		ix.checkLead(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
 	}
 	for i := range PodID(ix.NumPods()) {
 		p := ix.Pod(i)
-		check(ps.object(KindPod, p.Namespace, p.Name), ix.Priority(i), p.PreemptionPriority, p.Guard)
+		ix.checkLead(ps.object(KindPod, p.Namespace, p.Name), ix.Priority(i), p.PreemptionPriority, p.Guard)
 	}
 	return ps.err()
+}
+
+// checkLead is CheckLead of one object, if it was called.
+func (ix *Index) checkLead(o object, prio int32, given *int32, guard *Guard) {
+	if ix.lead == 0 {
+		return
+	}
+	limit := int64(prio) + int64(ix.lead)
+	want := fmt.Sprintf("at most %d above the priority %d", ix.lead, prio)
+	if given != nil && int64(*given) > limit {
+		o.bad("PreemptionPriority", number(*given), want)
+	}
+	if guard == nil {
+		return
+	}
+	for i, m := range guard.Milestones {
+		if m.Value > limit {
+			o.bad(fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), want)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -31,10 +32,9 @@ type Expected struct {
 }
 
 // Queued adds the pods of one compiled cluster that hold quota to a model: when first asked,
-// and again when that has changed.
+// and again when that, or they, have changed.
 type Queued struct {
-	running   []bool // by pod: its queue is there, and it runs; nil: there is none
-	nominated bool   // there are pending ones that are nominated
+	any bool // some pod runs, or is nominated, and has a queue
 
 	mu      sync.Mutex
 	base    *Model
@@ -42,29 +42,18 @@ type Queued struct {
 	model   *Model // base with the pods
 }
 
-// Find notes which pods of ix may hold quota.
+// Find notes whether pods of ix, or of what has become of it, may hold quota. It needs
+// exclusive use.
 func (q *Queued) Find(ix *cluster.Index) {
-	for _, p := range ix.Queued() {
-		if !ix.Runs(p) {
-			continue
-		}
-		if q.running == nil {
-			q.running = make([]bool, ix.NumPods())
-		}
-		q.running[p] = true
-	}
-	for n := range ix.Nodes() {
-		for _, p := range ix.Nominees(n) {
-			q.nominated = q.nominated || ix.QueueOf(p) != ""
-		}
-	}
+	q.base, q.model = nil, nil
+	q.any = ix.AnyQueued() || slices.ContainsFunc(ix.Queued(), func(p cluster.PodID) bool { return ix.NominatedTo(p) != cluster.NoNode })
 }
 
-// Running says by pod whether it runs and has a queue; nil: none does.
-func (q *Queued) Running() []bool { return q.running }
+// ForkOf lets q be of a fork of the cluster that of is of.
+func (q *Queued) ForkOf(of *Queued) { q.any = of.any }
 
 // Any reports whether there is a pod that runs, or is nominated, and has a queue.
-func (q *Queued) Any() bool { return q.running != nil || q.nominated }
+func (q *Queued) Any() bool { return q.any }
 
 // On returns m with the pods of ix, which Find has seen.
 func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
@@ -94,14 +83,13 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 		On: map[cluster.NodeID][]*cluster.Reservation{}, Cluster: ix,
 	}
 	byKey := map[uint64][]cluster.PodID{}
-	for p := range ix.Pods() {
-		pod := ix.Pod(p)
-		if ix.QueueOf(p) == "" || pod.Node == "" && ix.NodeByName(pod.NominatedNode) == cluster.NoNode {
-			continue
+	for _, p := range slices.SortedFunc(slices.Values(ix.Queued()), ix.ComparePods) {
+		if ix.Runs(p) || ix.NominatedTo(p) != cluster.NoNode {
+			k := m.Pods.keyOf(p)
+			byKey[k] = append(byKey[k], p)
 		}
-		k := m.Pods.keyOf(p)
-		byKey[k] = append(byKey[k], p)
 	}
+	inOrder := func(a, b uint64) int { return m.Pods.compare(byKey[a][0], byKey[b][0]) }
 	total := make([]int64, m.Index.NumColumns())
 	for _, r := range m.reservations() {
 		for _, u := range r.Usage {
@@ -109,7 +97,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 		}
 	}
 	var errs []error
-	for _, k := range slices.Sorted(maps.Keys(byKey)) {
+	for _, k := range slices.SortedFunc(maps.Keys(byKey), inOrder) {
 		r, err := m.reserve(byKey[k])
 		if err != nil {
 			errs = append(errs, err)
@@ -165,6 +153,25 @@ func (ps *Pods) keyOf(p cluster.PodID) uint64 {
 		key++
 	}
 	return key
+}
+
+// compare orders pods that do not hold quota together: those of groups first, by name.
+func (ps *Pods) compare(a, b cluster.PodID) int {
+	g, h := ps.GroupOf(a), ps.GroupOf(b)
+	switch {
+	case g == h && g != cluster.NoGroup && ps.Cluster.Runs(b):
+		return -1
+	case g == h && g != cluster.NoGroup:
+		return 1
+	case g == h:
+		return ps.Cluster.ComparePods(a, b)
+	case g == cluster.NoGroup:
+		return 1
+	case h == cluster.NoGroup:
+		return -1
+	}
+	x, y := ps.Cluster.Group(g), ps.Cluster.Group(h)
+	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 }
 
 // GroupOf is the pod group whose pods are one job with p, or NoGroup.
