@@ -68,7 +68,7 @@ func (s *podAnswer) nearest() *Nearest {
 // nearest is what would have to change for a gang to get in: it knows hard budgets and
 // limits.
 func (s *gangAnswer) nearest() *Nearest {
-	if s.Hard == nil && s.Limits == nil || s.c.probe || s.Loose {
+	if s.Hard == nil && s.Limits == nil || s.c.probe || s.NoBounds {
 		return nil
 	}
 	rounds, err := s.levels()

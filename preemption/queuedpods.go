@@ -52,7 +52,7 @@ func (q *question) queue() string {
 }
 
 func newQueueSearch(q *question, m *workload.Model, local string) *queueSearch {
-	s := &queueSearch{question: q, search: &queued.Search{}, model: m, local: local, gang: q.searchGang(), counts: map[string]int{}}
+	s := &queueSearch{question: q, search: &queued.Search{Question: queued.Question{Model: m, Pods: q.Question}}, model: m, local: local, gang: q.searchGang(), counts: map[string]int{}}
 	s.gang.Runner.Whole = true // a workload goes whole
 	return s
 }

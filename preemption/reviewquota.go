@@ -98,15 +98,15 @@ func (s *queueSearch) offerOf(flavors []FlavorChoice) *workload.Offer {
 // reviewQueuedVictims is reviewVictims for victims that hold quota too, whose usage it
 // takes away from qs.
 func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *workload.Offer) (*leaving, string) {
-	var loose, holders []Victim
+	var unqueued, holders []Victim
 	for _, v := range r.Victims {
 		if v.Quota == nil {
-			loose = append(loose, v)
+			unqueued = append(unqueued, v)
 		} else {
 			holders = append(holders, v)
 		}
 	}
-	l, text := s.reviewVictims(loose)
+	l, text := s.reviewVictims(unqueued)
 	if text != "" {
 		return nil, text
 	}

@@ -95,7 +95,7 @@ func (q *Question) PriceOf(u victims.UnitID, pods []cluster.PodID) int64 {
 
 // Bounds lists what bounds sets of these units, hard budgets first.
 func (q *Question) Bounds(units []victims.UnitID) []Bound {
-	if q.Loose {
+	if q.NoBounds {
 		return nil
 	}
 	var list []Bound
@@ -156,7 +156,7 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 
 // numLimits is how many of the bounds are limits; they are the last.
 func (q *Question) numLimits() int {
-	if q.Loose {
+	if q.NoBounds {
 		return 0
 	}
 	return len(q.Limits)

@@ -36,10 +36,10 @@ type Question struct {
 	States   []domain.State // of the constraints that have a say
 	Gathered bool           // the pods ask one by one, for a plan of all of them
 
-	Relaxed []Excess // bounds that are taken as wider, to see what would help
-	Loose   bool     // or not at all
-	Probing bool     // it is looked for what would help: the price is no matter
-	Decided int      // what searches had decided on before that
+	Relaxed  []Excess // bounds that are taken as wider, to see what would help
+	NoBounds bool     // or not at all
+	Probing  bool     // it is looked for what would help: the price is no matter
+	Decided  int      // what searches had decided on before that
 
 	broken []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// attemptAt is the work on one domain: every potential victim is out of the trial,
+// attempt is the work on one domain: every potential victim is out of the trial,
 // and one placement after the other is tried.
-type attemptAt struct {
+type attempt struct {
 	*Search
 	domain    *domain.Domain
 	potential []victims.UnitID
@@ -35,7 +35,7 @@ type attemptAt struct {
 
 // prices are what room costs that the potential victims of the domain who are out
 // would have to make, where placer or the choice of a child's region asks for it.
-func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
+func (a *attempt) prices(placer domain.Placer) *victims.Offers {
 	switch placer.(type) {
 	case domain.Pack, domain.Spread:
 		if !a.plain && !a.q.Tree.PartsHaveTopology() {
@@ -62,7 +62,7 @@ func (a *attemptAt) prices(placer domain.Placer) *victims.Offers {
 
 // dearer reports whether the members that are placed cost more than the best plan so
 // far, as far as that can be told without giving anybody back.
-func (a *attemptAt) dearer() bool {
+func (a *attempt) dearer() bool {
 	if a.top == nil || !a.plain || !ask.ByPriceFirst.Leads(a.q.AllTraits()) {
 		return false
 	}
@@ -86,7 +86,7 @@ func priceOf(s victims.Score) domain.Price {
 
 // giveBack returns whom it can beside the members that are placed, by placer if one
 // placed them, keeps the plan if it is the best so far, and takes everybody out again.
-func (a *attemptAt) giveBack(placer domain.Placer) {
+func (a *attempt) giveBack(placer domain.Placer) {
 	if placer == nil && a.q.Given == nil {
 		a.seater.Adopt(a.domain)
 	}
@@ -123,7 +123,7 @@ func (a *attemptAt) giveBack(placer domain.Placer) {
 }
 
 // propose keeps the plan that out and the placement make if it is the best so far.
-func (a *attemptAt) propose(out reprieve.Outcome) {
+func (a *attempt) propose(out reprieve.Outcome) {
 	if a.q.Fewest && a.q.Given == nil {
 		a.seatMore(out.Victims)
 	}
@@ -140,7 +140,7 @@ func (a *attemptAt) propose(out reprieve.Outcome) {
 }
 
 // reprieve gives back by the strategy of the rules.
-func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged, rest []victims.UnitID) reprieve.Outcome {
+func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, rest []victims.UnitID) reprieve.Outcome {
 	switch {
 	case a.counts():
 		trial := a.slotTrial()
@@ -179,7 +179,7 @@ func (a *attemptAt) reprieve(placer domain.Placer, violating []reprieve.Charged,
 }
 
 // mobileTrial is the trial, in which the gang moves where the rules let it.
-func (a *attemptAt) mobileTrial() *domain.GangTrial {
+func (a *attempt) mobileTrial() *domain.GangTrial {
 	a.Trial.Mobile = a.q.Mobile && a.q.Given == nil
 	a.Trial.Need = func(*domain.GangTrial) bool { return a.reseat() }
 	return a.Trial
@@ -187,12 +187,12 @@ func (a *attemptAt) mobileTrial() *domain.GangTrial {
 
 // counts reports whether the gang moves and its members are alike, so that counting
 // rooms takes the place of placing them: then every placement has the same victims.
-func (a *attemptAt) counts() bool {
+func (a *attempt) counts() bool {
 	return a.q.Mobile && a.q.Given == nil && !a.q.Lowest && a.Trial.Interchangeable()
 }
 
 // slotTrial takes the members off and counts room for as many.
-func (a *attemptAt) slotTrial() *domain.SlotTrial {
+func (a *attempt) slotTrial() *domain.SlotTrial {
 	need := 0
 	for _, leaf := range a.q.Tree.Leaves() {
 		if leaf.Within != nil {
@@ -204,7 +204,7 @@ func (a *attemptAt) slotTrial() *domain.SlotTrial {
 }
 
 // placeAsBefore places what list says, if it fits as things stand.
-func (a *attemptAt) placeAsBefore(list []domain.Assignment) bool {
+func (a *attempt) placeAsBefore(list []domain.Assignment) bool {
 	a.Trial.UnplaceTo(0)
 	for _, x := range list {
 		if !a.Trial.CanPlace(x.Member, x.Node).OK() {
@@ -227,7 +227,7 @@ func units(list []reprieve.Charged) []victims.UnitID {
 // concerned lists the units whose return has to be tried, most important first:
 // those on nodes with members, or all where members may move or a constraint looks
 // across nodes. The others come back without a check.
-func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.UnitID) {
+func (a *attempt) concerned() (violating []reprieve.Charged, rest []victims.UnitID) {
 	list := a.potential
 	if !a.q.Mobile && !a.q.Lowest && !a.Trial.CrossNode() {
 		list = nil
@@ -250,7 +250,7 @@ func (a *attemptAt) concerned() (violating []reprieve.Charged, rest []victims.Un
 
 // finish notes what was found in the domain, and keeps the best plan if it is the
 // best of all domains.
-func (a *attemptAt) finish() {
+func (a *attempt) finish() {
 	a.note(a.top.steps...)
 	if a.tried > 1 {
 		a.note(ask.Step{Action: ask.Compares, Count: a.tried})
@@ -273,7 +273,7 @@ func (s *Search) keepPlan(p *Plan) {
 // by Compare, and among equals if the most important victim in which they differ is
 // less important. That is how the units of one domain are told apart where the score
 // reads pods alone.
-func (a *attemptAt) better(p *Plan, out []victims.UnitID) bool {
+func (a *attempt) better(p *Plan, out []victims.UnitID) bool {
 	if c := a.Compare(p, a.top); c != 0 {
 		return c < 0
 	}
@@ -292,15 +292,15 @@ func (s *Search) Compare(p, o *Plan) int {
 	return cmp.Or(seats, score)
 }
 
-func (a *attemptAt) observe(u victims.UnitID, violates bool, why domain.Reason) {
+func (a *attempt) observe(u victims.UnitID, violates bool, why domain.Reason) {
 	a.steps = append(a.steps, ask.Returning(u, violates, why))
 }
 
-func (a *attemptAt) observePart(u victims.UnitID, out []cluster.PodID) {
+func (a *attempt) observePart(u victims.UnitID, out []cluster.PodID) {
 	a.steps = append(a.steps, ask.Step{Action: ask.ReturnsInPart, Unit: u, Pods: slices.Clone(out)})
 }
 
-func (a *attemptAt) notePlaces() {
+func (a *attempt) notePlaces() {
 	for _, m := range a.Trial.Placed() {
 		a.steps = append(a.steps, ask.Step{Action: ask.Places, Member: m, Node: a.Trial.At(m)})
 	}

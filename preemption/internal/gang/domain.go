@@ -32,8 +32,8 @@ func (s *Search) tryDomain(d *domain.Domain) domain.Reason {
 		}
 		s.bringBack(potential)
 	}()
-	a := &attemptAt{Search: s, domain: d, potential: potential, plain: s.plain(potential), decided: s.Runner.Decided}
-	stuck := a.leaveStuck()
+	a := &attempt{Search: s, domain: d, potential: potential, plain: s.plain(potential), decided: s.Runner.Decided}
+	stuck := a.excludeOverBound()
 	for _, c := range s.Runner.Charge(s.budgeted(a.potential)) {
 		s.charged[c.Unit] = int32(c.Violations)
 	}
@@ -134,7 +134,7 @@ func (s *Search) PlaceCheapest(d *domain.Domain) []domain.Assignment {
 	for _, c := range s.Runner.Charge(s.budgeted(potential)) {
 		s.charged[c.Unit] = int32(c.Violations)
 	}
-	a := &attemptAt{Search: s, domain: d, potential: potential}
+	a := &attempt{Search: s, domain: d, potential: potential}
 	s.Place(d, domain.LeastDisruption{}, a.prices(domain.LeastDisruption{}), s.q.Fewest)
 	return s.Trial.Assignments()
 }

@@ -15,7 +15,7 @@ import (
 //
 // Where the gang may move while victims come back, and where it is placed anew in
 // between, the first placement does not decide, and nothing is done.
-func (a *attemptAt) improve() {
+func (a *attempt) improve() {
 	if !a.searches() {
 		return
 	}
@@ -29,21 +29,21 @@ func (a *attemptAt) improve() {
 }
 
 // searches reports whether placements beyond those of the placers are looked at.
-func (a *attemptAt) searches() bool {
+func (a *attempt) searches() bool {
 	return a.q.Improves && !a.q.Mobile && !a.q.Lowest && !a.q.Tree.PartsHaveTopology()
 }
 
 // every is the walk over all placements in a domain. Members that nothing tells
 // apart are placed in one order only.
 type every struct {
-	*attemptAt
+	*attempt
 	classes  [][]domain.MemberID // by pod group and shape
 	optional bool                // a member may be left out
 	most     int                 // how many members have to have a place
 }
 
-func (a *attemptAt) newEvery() *every {
-	e := &every{attemptAt: a}
+func (a *attempt) newEvery() *every {
+	e := &every{attempt: a}
 	if a.top != nil {
 		e.most = len(a.top.Places)
 	}
@@ -163,7 +163,7 @@ func (e *every) walk(i, k, from int, visit func()) {
 }
 
 // barelySuffices reports whether they are, and no pod group has more than it needs.
-func (a *attemptAt) barelySuffices() bool {
+func (a *attempt) barelySuffices() bool {
 	for _, leaf := range a.q.Tree.Leaves() {
 		if n := a.seater.SeatedOf(leaf); n != 0 && n > max(1, leaf.Need()) {
 			return false
@@ -174,7 +174,7 @@ func (a *attemptAt) barelySuffices() bool {
 
 // climb moves members of the best plan to other nodes, one of a node's or all that
 // are alike, as long as that helps and budget lasts.
-func (a *attemptAt) climb(e *every, budget int) {
+func (a *attempt) climb(e *every, budget int) {
 	if len(a.potential) > budget {
 		return
 	}
@@ -196,7 +196,7 @@ func (a *attemptAt) climb(e *every, budget int) {
 }
 
 // cheapest lists nodes for member m, where least has to go for it first.
-func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
+func (a *attempt) cheapest(m domain.MemberID) []cluster.NodeID {
 	offers := a.prices(domain.LeastDisruption{})
 	type offer struct {
 		price domain.Price
@@ -218,7 +218,7 @@ func (a *attemptAt) cheapest(m domain.MemberID) []cluster.NodeID {
 
 // moveClass tries the moves of members that are alike, and stops at the first that
 // helps.
-func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *Plan) bool {
+func (a *attempt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *Plan) bool {
 	on := map[cluster.NodeID][]int{} // positions in from.Places
 	var order []cluster.NodeID
 	for i, p := range from.Places {
@@ -249,7 +249,7 @@ func (a *attemptAt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, f
 
 // tryMove evaluates the plan from with some of its members on another node, and
 // reports whether that is better.
-func (a *attemptAt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
+func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	list := slices.Clone(from.Places)
 	for _, i := range moved {
 		list[i].Node = to

@@ -88,14 +88,14 @@ func (s *Search) excluded(d *domain.Domain) (proved bool) {
 
 // reseat finds the members another placement, as things stand: as many as have to
 // stay seated.
-func (a *attemptAt) reseat() bool {
+func (a *attempt) reseat() bool {
 	ok := a.seater.Again(a.domain, a.wanted)
 	a.Proved = a.Proved && !a.seater.Unproved
 	return ok
 }
 
 // wanted is how many members of a pod group have to stay seated.
-func (a *attemptAt) wanted(leaf *seating.Group) int {
+func (a *attempt) wanted(leaf *seating.Group) int {
 	if a.q.Fewest {
 		return leaf.Need()
 	}
@@ -104,7 +104,7 @@ func (a *attemptAt) wanted(leaf *seating.Group) int {
 
 // seatMore gives further members a place where nobody more has to go for it. The
 // units that stay, but were never tried, are back while it looks.
-func (a *attemptAt) seatMore(out []victims.UnitID) {
+func (a *attempt) seatMore(out []victims.UnitID) {
 	var back []victims.UnitID
 	a.lists++
 	for _, u := range out {

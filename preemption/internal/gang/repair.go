@@ -12,7 +12,7 @@ import (
 // choose looks for victims that keep within the bounds, or are cheapest, where the
 // members were placed first: out, the greedy ones, do not or may not be. Without
 // any, everybody may be in any place.
-func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
+func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
 	a.over = a.q.Overruns(out.Victims, a.Runner.Parts())
 	if len(a.over) == 0 && !a.q.Cheapest {
 		return out, domain.Reason{}
@@ -48,9 +48,9 @@ func (a *attemptAt) choose(first []domain.Assignment, violating []reprieve.Charg
 	return out, ask.Beyond(a.over, proof)
 }
 
-// leaveStuck puts units back whose eviction alone would go beyond a bound: they are
+// excludeOverBound puts units back whose eviction alone would go beyond a bound: they are
 // no potential victims. It returns what they go beyond.
-func (a *attemptAt) leaveStuck() []ask.Excess {
+func (a *attempt) excludeOverBound() []ask.Excess {
 	if a.q.Hard == nil && a.q.Limits == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (a *attemptAt) leaveStuck() []ask.Excess {
 }
 
 // keep puts unit u back for good.
-func (a *attemptAt) keep(u victims.UnitID) {
+func (a *attempt) keep(u victims.UnitID) {
 	a.inside[u] = false
 	a.Runner.Return(a.Trial, u)
 }
@@ -81,7 +81,7 @@ const repairs = 16
 // the placers have none: among all placements where they are few, which proves a no;
 // otherwise again and again without the units that went too far, and with fewer
 // members.
-func (a *attemptAt) repair() {
+func (a *attempt) repair() {
 	budget := a.q.Checks / a.shares
 	if placed := !a.q.Mobile && !a.q.Lowest; placed { // and stays where it is
 		e := a.newEvery()
@@ -104,7 +104,7 @@ func (a *attemptAt) repair() {
 
 // placeAgain tries the placers as things stand and reports whether one of them found
 // a placement.
-func (a *attemptAt) placeAgain(fewest bool) bool {
+func (a *attempt) placeAgain(fewest bool) bool {
 	placed := false
 	for _, placer := range a.q.Placers {
 		if a.Place(a.domain, placer, a.prices(placer), fewest) {
@@ -118,7 +118,7 @@ func (a *attemptAt) placeAgain(fewest bool) bool {
 
 // keepGreedy keeps the most important of the units that the latest placement would
 // evict and that go beyond a bound. It reports whether there is one.
-func (a *attemptAt) keepGreedy() bool {
+func (a *attempt) keepGreedy() bool {
 	for _, b := range a.q.Bounds(a.greedy) {
 		if !slices.ContainsFunc(a.over, func(r ask.Excess) bool { return r.Same(b) }) {
 			continue
@@ -156,6 +156,6 @@ func (e *every) runBounded() {
 }
 
 // exhausted reports whether the latest refusal is not proved.
-func (a *attemptAt) exhausted() bool {
+func (a *attempt) exhausted() bool {
 	return a.refuse.Detail == ask.NotProved
 }

@@ -12,7 +12,7 @@ const seatAllWays = 10_000
 // seatAll makes the placement, which placer has found, one of as many members as fit in
 // the domain with every potential victim gone: placers take large members first, and
 // some of these may stand in the way of more.
-func (a *attemptAt) seatAll(placer domain.Placer) {
+func (a *attempt) seatAll(placer domain.Placer) {
 	switch {
 	case a.q.Fewest, a.q.OwnPlacer:
 		return
@@ -36,7 +36,7 @@ func (a *attemptAt) seatAll(placer domain.Placer) {
 
 // findFullest looks for the placement of most members: at every one where they are few,
 // otherwise at the one that takes small members first. Nobody is placed.
-func (a *attemptAt) findFullest() []domain.Assignment {
+func (a *attempt) findFullest() []domain.Assignment {
 	best := []domain.Assignment{}
 	if a.Place(a.domain, domain.Pack{SmallFirst: true}, nil, false) {
 		best = a.Trial.Assignments()
@@ -59,7 +59,7 @@ func (a *attemptAt) findFullest() []domain.Assignment {
 
 // placeThese places the members of the fullest placement by placer, and reports whether
 // all of them found a place.
-func (a *attemptAt) placeThese(placer domain.Placer) bool {
+func (a *attempt) placeThese(placer domain.Placer) bool {
 	var members []domain.MemberID
 	for _, x := range a.fullest {
 		members = append(members, x.Member)

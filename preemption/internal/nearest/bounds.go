@@ -99,10 +99,10 @@ func total(list []ask.Excess) int64 {
 // bounds goes beyond, else with what evicting everybody there would. in says whether the
 // gang gets in with changes made. nil if that is not known.
 func OfGang(q *ask.Question, rounds [][]domain.Domain, in func([]Change) bool) []Change {
-	q.Loose = true
+	q.NoBounds = true
 	search := gang.New(q)
 	search.Run(rounds)
-	q.Loose = false
+	q.NoBounds = false
 	if search.Best == nil {
 		return nil
 	}

@@ -129,11 +129,11 @@ func (s *Pod) ways() []relaxed {
 	}
 	var worst *relaxed // of the list, once it is full
 	var fixed relaxed
-	hopes := s.newHopes()
+	pruner := s.newPruner()
 	if constrained {
-		hopes = nil
+		pruner = nil
 	}
-	for n := hopes.next(0); int(n) < s.q.Index.NumNodes(); n = hopes.next(n + 1) {
+	for n := pruner.next(0); int(n) < s.q.Index.NumNodes(); n = pruner.next(n + 1) {
 		if !s.q.Index.IsNode(n) {
 			continue
 		}
@@ -156,7 +156,7 @@ func (s *Pod) ways() []relaxed {
 			if list = slices.Insert(list, i, r); len(list) >= most {
 				list = list[:most]
 				worst = &list[most-1]
-				hopes.beat(worst)
+				pruner.beat(worst)
 			}
 		}
 	}

@@ -7,13 +7,13 @@ import (
 
 // exhaust evaluates every node that eviction might help on.
 func (s *Search) exhaust() {
-	crew, chunks := s.recruit(), chunks(s.q)
-	best := make([]Candidate, len(crew))
+	all, chunks := s.share(), chunks(s.q)
+	best := make([]Candidate, len(all))
 	for i := range best {
 		best[i].Node = cluster.NoNode
 	}
-	ranges.Take(len(chunks), len(crew), func(i, k int) {
-		w := crew[i]
+	ranges.Take(len(chunks), len(all), func(i, k int) {
+		w := all[i]
 		w.Best.Node = cluster.NoNode
 		w.evaluateAll(chunks[k])
 		if c := w.Best; c.Node != cluster.NoNode && w.better(&c, &best[i]) {
@@ -21,12 +21,12 @@ func (s *Search) exhaust() {
 		}
 	})
 	s.Best.Node = cluster.NoNode
-	for i, w := range crew {
+	for i, w := range all {
 		if c := &best[i]; c.Node != cluster.NoNode && s.better(c, &s.Best) {
 			s.Best = *c
 		}
 		if w != s {
-			s.adopt(w)
+			s.addUp(w)
 		}
 	}
 }
@@ -45,8 +45,8 @@ func (s *Search) evaluateAll(nodes chunk) {
 	}
 }
 
-// adopt adds up what w, of the crew of s, came to.
-func (s *Search) adopt(w *Search) {
+// addUp adds up what w, a worker of s, came to.
+func (s *Search) addUp(w *Search) {
 	s.Found = append(s.Found, w.Found...)
 	s.looks += w.Checks()
 	s.Stats.Evaluated += w.Stats.Evaluated

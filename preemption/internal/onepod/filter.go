@@ -25,23 +25,23 @@ func (s *Search) Filter() cluster.NodeID {
 	return s.filterAll()
 }
 
-// filterAll is fitting for all nodes, by a crew. Nodes after the first where the pod
+// filterAll is fitting for all nodes, by several workers. Nodes after the first where the pod
 // fits are not counted, whoever has looked at them.
 func (s *Search) filterAll() cluster.NodeID {
 	type part struct {
 		fits   cluster.NodeID
 		checks int
 	}
-	crew, chunks := s.recruit(), chunks(s.q)
+	all, chunks := s.share(), chunks(s.q)
 	parts := make([]part, len(chunks))
 	var end atomic.Int64 // the first chunk that need not be looked at
 	end.Store(int64(len(parts)))
 	looks := s.Checks()
-	ranges.Take(len(chunks), len(crew), func(i, k int) {
+	ranges.Take(len(chunks), len(all), func(i, k int) {
 		if int64(k) >= end.Load() {
 			return
 		}
-		w := crew[i]
+		w := all[i]
 		before := w.Checks()
 		parts[k].fits = w.fitting(chunks[k])
 		if parts[k].checks = w.Checks() - before; parts[k].fits == cluster.NoNode {
@@ -50,7 +50,7 @@ func (s *Search) filterAll() cluster.NodeID {
 		for old := end.Load(); int64(k) < old && !end.CompareAndSwap(old, int64(k)+1); old = end.Load() {
 		}
 	})
-	for _, w := range crew {
+	for _, w := range all {
 		w.looks, w.Trial.Checks = 0, 0
 	}
 	s.looks = looks

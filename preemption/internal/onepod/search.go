@@ -42,7 +42,7 @@ type Search struct {
 	cold     *shape           // that of the pod, if a scan has to tell
 	odd      []cluster.NodeID // nodes of which the columns do not tell everything
 	rejected []Rejected       // of a scan
-	crew     crew             // see recruit
+	workers  workers          // see share
 }
 
 // Candidate is a node on which preemption helps.
@@ -82,7 +82,7 @@ func (s *Search) Sweeps() bool { return ask.BySweep.Leads(s.traits) }
 // Close ends the use of the search and of what it has found. It is not called where a
 // hook panics: what that left half done is not used again.
 func (s *Search) Close() {
-	tools, pool, crew := s.Tools, s.pool, s.crew
+	tools, pool, all := s.Tools, s.pool, s.workers
 	if tools.status != nil { // forks, which have tools of their own, share these
 		statuses.Put(tools.status)
 		tools.status = nil
@@ -92,7 +92,7 @@ func (s *Search) Close() {
 		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
 	}
 	pool.Put(tools)
-	for _, w := range crew {
+	for _, w := range all {
 		if w != s {
 			w.Close()
 		}

@@ -13,29 +13,29 @@ import (
 // hold no quota, and that the node rule lets go, are out of the way.
 type place struct {
 	*Search
-	domain domain.Domain
-	loose  []victims.UnitID // those pods, most important first
+	domain   domain.Domain
+	unqueued []victims.UnitID // those pods, most important first
 
 	crossNode bool // pods outside the domain may matter
 	inside    []*cluster.Reservation
 }
 
-// newPlace takes the loose pods of d out of the trial; close puts them back.
+// newPlace takes the pods of d without a queue out of the trial; close puts them back.
 func (s *Search) newPlace(d domain.Domain) *place {
 	p := &place{Search: s, domain: d, crossNode: s.Gang.Trial.CrossNode()}
 	for _, n := range d.Nodes {
 		for _, u := range s.evictable(n) {
-			if !slices.Contains(p.loose, u) {
-				p.loose = append(p.loose, u)
+			if !slices.Contains(p.unqueued, u) {
+				p.unqueued = append(p.unqueued, u)
 			}
 		}
 	}
-	slices.SortFunc(p.loose, s.Pods.Units.Compare)
+	slices.SortFunc(p.unqueued, s.Pods.Units.Compare)
 	p.inside = s.jobsIn(p)
 	if p.inside == nil {
 		p.inside = []*cluster.Reservation{} // known: none
 	}
-	for _, u := range p.loose {
+	for _, u := range p.unqueued {
 		s.Gang.Runner.Remove(s.Gang.Trial, u)
 	}
 	return p
@@ -43,7 +43,7 @@ func (s *Search) newPlace(d domain.Domain) *place {
 
 func (p *place) close() {
 	p.Gang.Trial.UnplaceTo(0)
-	for _, u := range p.loose {
+	for _, u := range p.unqueued {
 		if p.Gang.Trial.Gone(p.Pods.Units.Unit(u).Pods[0]) {
 			p.Gang.Runner.Return(p.Gang.Trial, u)
 		}
@@ -118,25 +118,25 @@ func (p *place) seat(placer domain.Placer) bool {
 	return false
 }
 
-// giveBackLoose seats the preemptor with everybody in out and every loose pod gone,
-// by that placer, and gives back whom it can of the loose ones, most important
+// giveBackUnqueued seats the preemptor with everybody in out and every pod without a queue gone,
+// by that placer, and gives back whom it can of these, most important
 // first. It returns those that stay out, and leaves the preemptor seated.
-func (p *place) giveBackLoose(placer domain.Placer) (out []victims.UnitID, ok bool) {
+func (p *place) giveBackUnqueued(placer domain.Placer) (out []victims.UnitID, ok bool) {
 	trial, runner := p.Gang.Trial, p.Gang.Runner
-	for _, u := range p.loose { // all back, if that will do
+	for _, u := range p.unqueued { // all back, if that will do
 		runner.Return(trial, u)
 	}
 	trial.Settle()
 	if p.seat(placer) {
 		return nil, true
 	}
-	for _, u := range p.loose {
+	for _, u := range p.unqueued {
 		runner.Remove(trial, u)
 	}
 	if !p.seat(placer) {
 		return nil, false
 	}
-	for _, u := range p.loose {
+	for _, u := range p.unqueued {
 		runner.Return(trial, u)
 		if !trial.Fits().OK() {
 			runner.Remove(trial, u)

@@ -16,14 +16,14 @@ import (
 // the earlier flavors, then the earlier domain. It reports whether there is a plan
 // that keeps within hard budgets and limits; another set of victims is not looked for.
 func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) bool {
-	loose, ok := p.giveBackLoose(placer)
+	unqueued, ok := p.giveBackUnqueued(placer)
 	if !ok {
 		return false
 	}
 	plan := &Plan{
-		Offer: o, Domain: p.domain, Places: s.Gang.Trial.Assignments(), Quota: list, Loose: loose, Level: qs.Level(s.Queue, o.Request),
+		Offer: o, Domain: p.domain, Places: s.Gang.Trial.Assignments(), Quota: list, Unqueued: unqueued, Level: qs.Level(s.Queue, o.Request),
 	}
-	plan.Units = slices.Clone(loose)
+	plan.Units = slices.Clone(unqueued)
 	for _, v := range list {
 		for _, pod := range s.Model.Pods.Of[v.Reservation] {
 			if u, ok := s.Pods.Units.UnitOf(pod); ok && !slices.Contains(plan.Units, u) {

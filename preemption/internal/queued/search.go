@@ -41,14 +41,14 @@ type Search struct {
 
 // Plan is a domain in which preemption helps, with its victims.
 type Plan struct {
-	Offer  *workload.Offer
-	Domain domain.Domain
-	Places []domain.Assignment
-	Quota  []reprieve.QuotaVictim
-	Loose  []victims.UnitID // victims that hold no quota
-	Units  []victims.UnitID // of all victims that are pods, most important first
-	Score  victims.Score
-	Level  int // how far up the tree the quota comes from
+	Offer    *workload.Offer
+	Domain   domain.Domain
+	Places   []domain.Assignment
+	Quota    []reprieve.QuotaVictim
+	Unqueued []victims.UnitID // victims that hold no quota
+	Units    []victims.UnitID // of all victims that are pods, most important first
+	Score    victims.Score
+	Level    int // how far up the tree the quota comes from
 }
 
 // Rejection is why there is no plan.
@@ -252,7 +252,7 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
 		found = s.consider(o, p, placer, list, qs) || found
 		s.Gang.Trial.UnplaceTo(0)
-		for _, u := range p.loose {
+		for _, u := range p.unqueued {
 			if !s.Gang.Trial.Gone(s.Pods.Units.Unit(u).Pods[0]) {
 				s.Gang.Runner.Remove(s.Gang.Trial, u)
 			}

@@ -26,7 +26,7 @@ func (s *Search) Spell(p *Plan) []Victim {
 	qs := s.Usage()
 	defer s.Model.Keep(qs)
 	out := &place{Search: s, domain: p.Domain}
-	for _, u := range p.Loose {
+	for _, u := range p.Unqueued {
 		s.Gang.Runner.Remove(s.Gang.Trial, u)
 	}
 	for _, v := range p.Quota {
@@ -40,7 +40,7 @@ func (s *Search) Spell(p *Plan) []Victim {
 		violating[c.Unit] = true
 	}
 	var list []Victim
-	for _, u := range p.Loose {
+	for _, u := range p.Unqueued {
 		s.Gang.Runner.Return(s.Gang.Trial, u)
 		why := s.Gang.Trial.Fits()
 		s.Gang.Runner.Remove(s.Gang.Trial, u)
@@ -73,7 +73,7 @@ func (s *Search) Spell(p *Plan) []Victim {
 	for _, v := range p.Quota {
 		out.back(v.Reservation)
 	}
-	for _, u := range p.Loose {
+	for _, u := range p.Unqueued {
 		s.Gang.Runner.Return(s.Gang.Trial, u)
 	}
 	s.Gang.Trial.Settle()

@@ -8,9 +8,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
-// crew are searches for the same pod, which share out the nodes: the first is the
+// workers are searches for the same pod, which share out the nodes: the first is the
 // search that they are for, and each has tools and constraints of its own.
-type crew []*Search
+type workers []*Search
 
 // chunk are some nodes in a row, which one search looks at in a go. What is found, and
 // what is counted on the way, must not depend on how many searches there are: so a
@@ -49,33 +49,32 @@ func chunks(q *ask.Question) []chunk {
 	return append(list, chunk{from, end})
 }
 
-// parallelChunks is from how many chunks on a crew pays: below a millisecond there is
+// parallelChunks is from how many chunks on several workers pay: below a millisecond there is
 // little to share.
 const parallelChunks = 4
 
-// recruit returns the crew of s, as many searches as pay. Hooks are the caller's, who
+// share returns the workers of s, as many as pay. Hooks are the caller's, who
 // need not expect several calls at once from one question.
-func (s *Search) recruit() crew {
-	if s.crew != nil {
-		return s.crew
+func (s *Search) share() workers {
+	if s.workers != nil {
+		return s.workers
 	}
-	chunks := numChunks(s.q)
-	workers := s.q.Goroutines
-	if workers == 0 && chunks >= parallelChunks {
-		workers = runtime.GOMAXPROCS(0)
+	parts, most := numChunks(s.q), s.q.Goroutines
+	if most == 0 && parts >= parallelChunks {
+		most = runtime.GOMAXPROCS(0)
 	}
 	if s.q.Hooks || s.Runner.Observe != nil || s.ObserveLevel != nil {
-		workers = 1
+		most = 1
 	}
-	s.crew = crew{s}
-	for len(s.crew) < min(workers, chunks) {
-		s.crew = append(s.crew, s.mate())
+	s.workers = workers{s}
+	for len(s.workers) < min(most, parts) {
+		s.workers = append(s.workers, s.another())
 	}
-	return s.crew
+	return s.workers
 }
 
-// mate returns another search for the same pod, over the same nodes.
-func (s *Search) mate() *Search {
+// another returns another search for the same pod, over the same nodes.
+func (s *Search) another() *Search {
 	m := New(s.q.Clone(), s.pool, s.shapes)
 	m.Status = s.Status
 	return m

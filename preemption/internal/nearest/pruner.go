@@ -12,9 +12,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
 )
 
-// hopes rules nodes out, by the columns of the ladder, that cannot be nearer than the
+// pruner rules nodes out, by their columns, that cannot be nearer than the
 // nearest so far. It knows nodes that ask nothing of the pod, and resources alone.
-type hopes struct {
+type pruner struct {
 	q      *ask.Question
 	search *onepod.Search
 	ask    columns.Ask
@@ -36,21 +36,21 @@ type asked struct {
 	beside int64 // likewise, beside a higher priority
 }
 
-// newHopes returns hopes without a nearest; nil, which rules nothing out, if the
+// newPruner returns one without a nearest; nil, which rules nothing out, if the
 // columns do not do.
-func (s *Pod) newHopes() *hopes {
+func (s *Pod) newPruner() *pruner {
 	if !s.search.Sweeps() || s.search.Nominated() != cluster.NoNode || !s.search.Member.Anywhere() {
 		return nil
 	}
-	h := &hopes{q: s.q, search: s.search, last: s.q.Columns.Levels().Last()}
-	h.top, _ = s.q.Columns.Levels().Column(s.q.Priority)
-	s.q.Columns.Lanes().Pack(&h.ask, s.search.Member.Request())
+	p := &pruner{q: s.q, search: s.search, last: s.q.Columns.Levels().Last()}
+	p.top, _ = s.q.Columns.Levels().Column(s.q.Priority)
+	s.q.Columns.Lanes().Pack(&p.ask, s.search.Member.Request())
 	for r, amount := range s.search.Member.Request() {
 		if amount > 0 {
-			h.asked = append(h.asked, asked{id: cluster.ResourceID(r), amount: amount})
+			p.asked = append(p.asked, asked{id: cluster.ResourceID(r), amount: amount})
 		}
 	}
-	return h
+	return p
 }
 
 // below is the most of amount that is less than that many millionths of it.
@@ -67,59 +67,59 @@ func below(amount, millionths int64) int64 {
 }
 
 // beat takes best as the nearest so far.
-func (h *hopes) beat(best *relaxed) {
-	if h == nil {
+func (p *pruner) beat(best *relaxed) {
+	if p == nil {
 		return
 	}
-	h.known, h.count = true, len(best.changes)
-	raised := best.below > h.q.Priority
-	if h.lower = 0; h.count == 1 {
+	p.known, p.count = true, len(best.changes)
+	raised := best.below > p.q.Priority
+	if p.lower = 0; p.count == 1 {
 		to := int64(best.below) - 1
 		if !raised {
-			to = checked.Add(int64(h.q.Priority), best.size-1)
+			to = checked.Add(int64(p.q.Priority), best.size-1)
 			if best.size > million { // more than any priority counts as
 				to = math.MaxInt32
 			}
 		}
-		if to > int64(h.q.Priority) {
-			h.lower, _ = h.q.Columns.Levels().Column(int32(min(to, math.MaxInt32)))
+		if to > int64(p.q.Priority) {
+			p.lower, _ = p.q.Columns.Levels().Column(int32(min(to, math.MaxInt32)))
 		}
 	}
 	size := best.size
 	if raised {
 		size = checked.Add(size, 1) // as much will do, with a lower priority
 	}
-	for i := range h.asked {
-		a := &h.asked[i]
+	for i := range p.asked {
+		a := &p.asked[i]
 		a.most, a.beside = below(a.amount, size), below(a.amount, size-1)
 	}
-	if h.single() {
-		row := slices.Clone(h.search.Member.Request())
-		for _, a := range h.asked {
+	if p.single() {
+		row := slices.Clone(p.search.Member.Request())
+		for _, a := range p.asked {
 			row[a.id] = max(0, a.amount-max(0, a.most))
 		}
-		h.q.Columns.Lanes().Pack(&h.near, row)
+		p.q.Columns.Lanes().Pack(&p.near, row)
 	}
 }
 
 // single reports that a nearer node lacks one resource, and less of it than the
 // nearest so far, or needs a higher priority alone.
-func (h *hopes) single() bool { return h.known && h.count == 1 }
+func (p *pruner) single() bool { return p.known && p.count == 1 }
 
 // next returns the first node from n on that may be nearer.
-func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
-	for ; h != nil && h.known && int(n) < h.q.Index.NumNodes(); n++ {
-		if !h.single() {
-			if !h.none(n) {
+func (p *pruner) next(n cluster.NodeID) cluster.NodeID {
+	for ; p != nil && p.known && int(n) < p.q.Index.NumNodes(); n++ {
+		if !p.single() {
+			if !p.none(n) {
 				break
 			}
 			continue
 		}
-		b, i := h.q.Columns.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
+		b, i := p.q.Columns.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
 		known := b.Plain & b.Open
-		maybe := (b.Plain|b.Odd)&^known | b.Fit(&h.near, h.top, known)
-		if h.lower > 0 {
-			maybe |= b.Fit(&h.ask, h.lower, known)
+		maybe := (b.Plain|b.Odd)&^known | b.Fit(&p.near, p.top, known)
+		if p.lower > 0 {
+			maybe |= b.Fit(&p.ask, p.lower, known)
 		}
 		maybe = maybe >> i << i
 		if maybe != 0 {
@@ -131,17 +131,17 @@ func (h *hopes) next(n cluster.NodeID) cluster.NodeID {
 }
 
 // none reports that node n cannot be nearer.
-func (h *hopes) none(n cluster.NodeID) bool {
-	b, i := h.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
+func (p *pruner) none(n cluster.NodeID) bool {
+	b, i := p.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain&b.Open>>i&1 == 0 {
 		return false
 	}
-	switch shorts := b.Shorts(&h.ask, h.top, i); {
-	case shorts < h.count, shorts == h.count && h.within(b, h.top, i, false):
+	switch shorts := b.Shorts(&p.ask, p.top, i); {
+	case shorts < p.count, shorts == p.count && p.within(b, p.top, i, false):
 		return false
 	}
-	switch shorts := b.Shorts(&h.ask, h.last, i); {
-	case shorts+1 < h.count, shorts+1 == h.count && h.within(b, h.last, i, true):
+	switch shorts := b.Shorts(&p.ask, p.last, i); {
+	case shorts+1 < p.count, shorts+1 == p.count && p.within(b, p.last, i, true):
 		return false
 	}
 	return true
@@ -149,13 +149,13 @@ func (h *hopes) none(n cluster.NodeID) bool {
 
 // within reports whether each resource by itself lacks little enough in column c for
 // the node to be nearer, beside a higher priority or not.
-func (h *hopes) within(b *columns.Block, c, i int, beside bool) bool {
-	for _, a := range h.asked {
+func (p *pruner) within(b *columns.Block, c, i int, beside bool) bool {
+	for _, a := range p.asked {
 		most := a.most
 		if beside {
 			most = a.beside
 		}
-		if free := b.FreeAtMost(h.q.Columns.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
+		if free := b.FreeAtMost(p.q.Columns.Lanes(), c, i, a.id); free < a.amount && a.amount-free > most {
 			return false
 		}
 	}
