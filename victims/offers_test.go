@@ -2,11 +2,13 @@ package victims_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -83,4 +85,96 @@ func TestNoSeatIsPaidTwice(t *testing.T) {
 		trial, offers = fullNodes(t, func() int64 { return size.Draw(t, "cpu") })
 		seat(t, trial, offers)
 	})
+}
+
+// Who has to go for one member on n1, and what else that costs: found as the reprieve finds
+// it, those that violate a budget back first, then the most important.
+func TestWhatAPlaceCosts(t *testing.T) {
+	for _, c := range []struct {
+		name, cluster string
+		member        cluster.Pod
+		protected     string // the unit of this pod violates a budget
+		want          string // who goes
+	}{
+		{"nobody, there is room", "pods a@n1 cpu=1", asks(2000), "", ""},
+		{"the least important", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", asks(2000), "", "b"},
+		{"a small one is not enough", "pods big@n1 prio=50 cpu=3 small@n1 prio=10 cpu=1", asks(2000), "", "big"},
+		{"both", "pods big@n1 prio=50 cpu=3 small@n1 prio=10 cpu=1", asks(4000), "", "big small"},
+		{"not whom a budget protects", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", asks(2000), "b", "a"},
+		{"unless it must be", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", asks(3000), "b", "a b"},
+		{"a unit as a whole, elsewhere too", "group w mode=All w0@n1 cpu=2 w1@n2 cpu=3 w2@n1 cpu=2", asks(1000), "", "w0 w1 w2"},
+		{"what it frees elsewhere is of no use here", "group w mode=All w0@n1 cpu=1 w1@n2 cpu=3\npods a@n1 cpu=3", asks(2000), "", "a"},
+		{"who holds the port", "pods a@n1 prio=9 ports=80 b@n1 prio=1", cluster.Pod{Ports: []cluster.HostPort{{Port: 80}}}, "", "a"},
+		{"who holds it elsewhere is not in the way", "group w mode=All w0@n1 w1@n2 ports=80", cluster.Pod{Ports: []cluster.HostPort{{Port: 80}}}, "", ""},
+		{"what nobody asks for is not missing", "pods a@n1 cpu=1 memory=99Gi", asks(1000), "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			us := small(t, "nodes n1 cpu=4 memory=1Gi n2 cpu=8\n"+c.cluster)
+			ix := us.Index()
+			violations := func(u victims.UnitID) int {
+				if c.protected != "" && u == unit(t, us, c.protected) {
+					return 1
+				}
+				return 0
+			}
+			trial := domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, &c.member, cluster.NoPod)}, nil, func(cluster.PodID) bool { return false })
+			for p := range cluster.PodID(ix.NumPods()) {
+				trial.Remove(p)
+			}
+			want := domain.Free
+			seen := map[victims.UnitID]bool{}
+			for _, name := range strings.Fields(c.want) {
+				if u := unit(t, us, name); !seen[u] {
+					seen[u] = true
+					price := us.Loss(u).Price
+					price.Violations = int64(violations(u))
+					want.Add(price)
+				}
+			}
+			offers := victims.NewOffers(us, trial, func(victims.UnitID) bool { return true }, violations, nil)
+			require.Equal(t, want, offers.Price(0, 0))
+			trial.Place(0, 0)
+			offers.Taken(0, 0)
+			require.Equal(t, want, offers.Total())
+			require.Equal(t, want.Highest, offers.Highest())
+		})
+	}
+}
+
+func asks(milli int64) cluster.Pod {
+	return cluster.Pod{Requests: cluster.Resources{cluster.CPU: milli}}
+}
+
+// A unit that has to go for a member on one node costs nothing more on another.
+func TestAUnitIsPaidOnce(t *testing.T) {
+	tariff := victims.Tariff{Tariff: disruption.Tariff{Pods: 10}}
+	ix := index(t, "nodes n1 cpu=4 n2 cpu=4 n3 cpu=4\ngroup w mode=All w0@n1 cpu=4 w1@n2 cpu=4\npods a@n3 prio=-5 cpu=4 free@n3")
+	us := victims.NewPricedUnits(ix, victims.Units137, victims.Worth{Cost: tariff})
+	member := asks(2000)
+	var members []*domain.Member
+	for range 3 {
+		members = append(members, domain.NewMember(ix, &member, cluster.NoPod))
+	}
+	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+	for p := range cluster.PodID(ix.NumPods()) {
+		trial.Remove(p)
+	}
+	a, w := unit(t, us, "a"), unit(t, us, "w0")
+	offers := victims.NewOffers(us, trial, func(u victims.UnitID) bool { return u != unit(t, us, "free") }, nil, func(u victims.UnitID) bool { return u == a })
+	offers.CostLeads = true
+	whole := us.Loss(w).Price
+	whole.Lead = 20
+	require.Equal(t, whole, offers.Price(0, 1))
+	require.Equal(t, domain.Free, offers.Price(0, 2), "some are priced at nothing")
+	trial.Place(0, 1)
+	require.Equal(t, []cluster.NodeID{0}, offers.Taken(0, 1), "n1 has become cheaper")
+	require.Equal(t, domain.Free, offers.Price(1, 0))
+	require.Equal(t, domain.Free, offers.Price(1, 1), "there is room for one more")
+	trial.Place(1, 0)
+	require.Empty(t, offers.Taken(1, 0))
+	require.Equal(t, whole, offers.Total())
+	trial.UnplaceTo(0)
+	offers.Reset()
+	require.Equal(t, domain.Free, offers.Total())
+	require.Equal(t, whole, offers.Price(0, 0), "nobody goes any more")
 }

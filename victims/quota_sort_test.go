@@ -45,3 +45,66 @@ func TestBackwardIsASort(t *testing.T) {
 		}
 	}
 }
+
+// Who goes first of two workloads that hold quota. Source: KEP-83, order of candidates;
+// Kueue's own test of it. What eviction and the queues decide is not the order's.
+func TestWhichWorkloadGoesFirst(t *testing.T) {
+	type r = cluster.Reservation
+	youngest := []cluster.VictimOrder{cluster.ByLowestRuntime, cluster.ByLowestPriority}
+	longest := []cluster.VictimOrder{cluster.ByLongestRuntime}
+	for _, c := range []struct {
+		name         string
+		by           []cluster.VictimOrder
+		first, other r
+	}{
+		{"lower priority", nil, r{Priority: 1, Reserved: 1}, r{Priority: 2, Reserved: 9}},
+		{"beyond what an int32 holds", nil, r{Priority: -1 << 40}, r{Priority: -1 << 31}},
+		{"then who began later", nil, r{Reserved: 9}, r{Reserved: 1}},
+		{"then the smaller UID", nil, r{Workload: &cluster.Workload{UID: "1", Name: "z"}}, r{Workload: &cluster.Workload{UID: "2", Name: "a"}}},
+		{"then the namespace", nil, r{Workload: &cluster.Workload{Namespace: "a", Name: "z"}}, r{Workload: &cluster.Workload{Namespace: "b", Name: "a"}}},
+		{"then the name", nil, r{Workload: &cluster.Workload{Name: "a"}}, r{Workload: &cluster.Workload{Name: "b"}}},
+		{"age is not looked at", nil, r{Ordered: 1, Workload: &cluster.Workload{UID: "1"}}, r{Ordered: 9, Workload: &cluster.Workload{UID: "2"}}},
+		{"whom the queue wants: who ran least", youngest, r{Priority: 9, Reserved: 9}, r{Priority: 1, Reserved: 1}},
+		{"then its next criterion", youngest, r{Priority: 1, Reserved: 9}, r{Priority: 9, Reserved: 9}},
+		{"or who ran longest, and priority not at all", longest, r{Priority: 9, Reserved: 1}, r{Priority: 1, Reserved: 9}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, w := range []*r{&c.first, &c.other} {
+				if w.Workload == nil {
+					w.Workload = &cluster.Workload{}
+				}
+			}
+			order := victims.NewQuotaOrder(c.by)
+			require.Negative(t, order.Compare(&c.first, &c.other))
+			require.Positive(t, order.Compare(&c.other, &c.first))
+		})
+	}
+	require.True(t, victims.NewQuotaOrder(nil).Equal(victims.NewQuotaOrder([]cluster.VictimOrder{cluster.ByLowestPriority, cluster.ByLowestRuntime})))
+	require.False(t, victims.NewQuotaOrder(nil).Equal(victims.NewQuotaOrder(longest)))
+}
+
+// Of one queue, those told to stop go first, then who uses most through its LocalQueue,
+// whatever the priority; the walk over two queues compares without either.
+func TestWithinAQueueTheHeaviestUserGoesFirst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	ix := reservations(t, rng, 60, cluster.QueuePreemption{}, true)
+	order := victims.NewQuotaOrder(nil)
+	rs := victims.NewReservations(ix, order)
+	require.True(t, rs.Order().Equal(order))
+	anybody := victims.NewQuotaRule(cluster.AnyPriority, 0, 0)
+	w := rs.Walk(0, []cluster.ColumnID{0, 1}, false, anybody, nil)
+	local := w.Peek().LocalUsage
+	require.Negative(t, local)
+	raised := false
+	for before := w.Peek(); w.Peek() != nil; w.Next() {
+		require.GreaterOrEqual(t, w.Peek().LocalUsage, local)
+		raised = raised || w.Peek().LocalUsage > before.LocalUsage && w.Peek().Priority < before.Priority
+		before, local = w.Peek(), w.Peek().LocalUsage
+	}
+	require.True(t, raised, "a lower priority came later")
+	a, b := rs.Walk(0, []cluster.ColumnID{0, 1}, false, anybody, nil), rs.Walk(0, []cluster.ColumnID{0, 1}, true, anybody, nil)
+	require.Equal(t, order.Compare(a.Peek(), b.Peek()) < 0, a.Before(&b))
+	require.Equal(t, order.Compare(b.Peek(), a.Peek()) < 0, b.Before(&a))
+	a.Stop()
+	require.Nil(t, a.Peek())
+}

@@ -1,0 +1,91 @@
+package victims_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/victims"
+)
+
+// noon is the time of a small cluster.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// Upstream's rule: strictly lower priority. Where equals may go, they need to have run for
+// ten minutes here, and not less than the preemptor did.
+func TestLowerPriority(t *testing.T) {
+	const equals = 600
+	for _, c := range []struct {
+		name, cluster string // about the unit of pod a
+		after         int64
+		claim         victims.Claim
+		want          string
+	}{
+		{"lower", "pods a@n1 prio=9", 0, victims.Claim{Priority: 10}, "may be evicted"},
+		{"equal", "pods a@n1 prio=10", 0, victims.Claim{Priority: 10}, "its priority 10 is not below the preemptor's"},
+		{"higher", "pods a@n1 prio=11", equals, victims.Claim{Priority: 10}, "its priority 11 is not below the preemptor's"},
+		{"a group's counts, not the pod's", "group g prio=11 a@n1 prio=1", 0, victims.Claim{Priority: 10}, "its priority 11 is not below the preemptor's"},
+		{"exposed by its group", "group g prio=1 a@n1 prio=11", 0, victims.Claim{Priority: 10}, "may be evicted"},
+		{"an equal that ran for long", "pods a@n1 prio=10 start=11:50", equals, victims.Claim{Priority: 10}, "may be evicted"},
+		{
+			"an equal, a second too early", "pods a@n1 prio=10 start=11:50:01", equals, victims.Claim{Priority: 10},
+			"as important as the preemptor, safe from its equals for another 1s",
+		},
+		{
+			"all of its pods have to have run", "group g mode=All prio=10 a@n1 start=11:00 b@n1 start=11:55", equals, victims.Claim{Priority: 10},
+			"as important as the preemptor, safe from its equals for another 5m0s",
+		},
+		{
+			"one that has not started", "pods a@n1 prio=10", equals, victims.Claim{Priority: 10},
+			"as important as the preemptor, safe from its equals for another 10m0s",
+		},
+		{"a lower one never waits", "pods a@n1 prio=9", equals, victims.Claim{Priority: 10}, "may be evicted"},
+		{
+			"the preemptor was evicted a moment ago", "pods a@n1 prio=10 start=10:00", equals, victims.Claim{Priority: 10, Evicted: noon.Add(-time.Minute)},
+			"as important as the preemptor, which was evicted lately: safe for another 9m0s",
+		},
+		{"that was long ago", "pods a@n1 prio=10 start=10:00", equals, victims.Claim{Priority: 10, Evicted: noon.Add(-10 * time.Minute)}, "may be evicted"},
+		{
+			"the preemptor ran longer", "pods a@n1 prio=10 start=11:00", equals, victims.Claim{Priority: 10, RanSeconds: 3601},
+			"as important as the preemptor, which ran longer",
+		},
+		{"it ran as long", "pods a@n1 prio=10 start=11:00", equals, victims.Claim{Priority: 10, RanSeconds: 3600}, "may be evicted"},
+		{"earlier runs count, a pod's", "pods a@n1 prio=10 start=11:00 ran=1m", equals, victims.Claim{Priority: 10, RanSeconds: 3660}, "may be evicted"},
+		{"and a group's", "group g mode=All prio=10 ran=1m a@n1 start=11:00", equals, victims.Claim{Priority: 10, RanSeconds: 3660}, "may be evicted"},
+		{
+			"but no more than they were", "group g mode=All prio=10 ran=1m a@n1 start=11:00", equals, victims.Claim{Priority: 10, RanSeconds: 3661},
+			"as important as the preemptor, which ran longer",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			us := small(t, "nodes n1\n"+c.cluster)
+			kept := victims.LowerPriority{EqualAfterSeconds: c.after}.Kept(us, unit(t, us, "a"), c.claim)
+			require.Equal(t, c.want, kept.String())
+			require.Equal(t, c.want == "may be evicted", kept.OK())
+		})
+	}
+}
+
+func TestEqualsAreSafeWhereNobodyKnowsTheTime(t *testing.T) {
+	s := snapshot(t, "nodes n1\npods a@n1 prio=10 start=t0")
+	s.Time = time.Time{}
+	us := unitsOf(t, s)
+	kept := victims.LowerPriority{EqualAfterSeconds: 1}.Kept(us, 0, victims.Claim{Priority: 10})
+	require.Equal(t, "as important as the preemptor, and nobody knows the time: safe from its equals", kept.String())
+}
+
+// Pods that hold quota of a queue are the queue's alone; of a unit one is enough.
+func TestUnqueuedPreemptorsLeaveQuotaAlone(t *testing.T) {
+	us := small(t, "nodes n1\npods a@n1 b@n1 prio=50 c@n1 queue=q\ncomposite job mode=All\ngroup g parent=job g0@n1\ngroup h parent=job queue=q h0@n1")
+	rule := victims.Unqueued{Base: victims.LowerPriority{}}
+	const queued = "holds quota of a queue, whose rules alone evict it"
+	for name, want := range map[string]string{"a": "may be evicted", "b": "its priority 50 is not below the preemptor's", "c": queued, "g0": queued} {
+		require.Equal(t, want, rule.Kept(us, unit(t, us, name), victims.Claim{Priority: 10}).String(), name)
+	}
+}
+
+// The words of a rule that the library does not know: a user's own.
+func TestKeptByARuleOfTheUsers(t *testing.T) {
+	require.Equal(t, "lunch break for another 30m0s", victims.Kept{Rule: "lunch", Detail: "break", Seconds: 1800}.String())
+}

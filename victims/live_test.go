@@ -1,0 +1,189 @@
+package victims_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// followed are units that follow their index, with all that is known of them.
+type followed struct {
+	ix *cluster.Index
+	us *victims.Units
+	ps *victims.Protections
+}
+
+func follow(ix *cluster.Index, rule victims.UnitRule, w victims.Worth) *followed {
+	f := &followed{ix: ix, us: victims.NewPricedUnits(ix, rule, w)}
+	f.ps = victims.NewProtections(f.us, victims.Guards{GuaranteedSeconds: 300, Cooldown: victims.Cooldown{Evictions: 1, Seconds: 900}}, nil)
+	f.us.Follow(f.ps)
+	return f
+}
+
+func (f *followed) fork() *followed {
+	ix := f.ix.Fork()
+	us := f.us.Fork(ix)
+	return &followed{ix, us, us.Protections()}
+}
+
+// set puts p in place of the pod of its name, or adds it.
+func (f *followed) set(p *cluster.Pod) {
+	old := f.ix.PodByName(p.Namespace, p.Name)
+	if !f.ix.MaySetPod(p, old) {
+		return
+	}
+	if alone := func(p *cluster.Pod) bool { return p.Node != "" && p.Group == "" }; old != cluster.NoPod && alone(p) && alone(f.ix.Pod(old)) {
+		from := f.ix.NodeOf(old)
+		f.ix.SetPod(p, old)
+		f.us.Settle(f.us.Replace(nil, old, from))
+		return
+	}
+	var moved []victims.Shift
+	if old != cluster.NoPod {
+		moved = f.us.Remove(moved, old)
+	}
+	f.us.Settle(f.us.Add(moved, f.ix.SetPod(p, old)))
+}
+
+func (f *followed) remove(p cluster.PodID) {
+	if f.ix.MayRemovePod(p) {
+		moved := f.us.Remove(nil, p)
+		f.ix.RemovePod(p)
+		f.us.Settle(moved)
+	}
+}
+
+func (f *followed) setTime(now time.Time) {
+	if before := f.ix.Time(); f.ix.MaySetTime(now) {
+		f.ix.SetTime(now)
+		f.us.SetTime(before)
+		f.us.Settle(nil)
+	}
+}
+
+// tell is all that is known of the units of each node, in order.
+func (f *followed) tell() string {
+	var b strings.Builder
+	for n := range f.ix.Nodes() {
+		fmt.Fprintf(&b, "%s:\n", f.ix.Node(n).Name)
+		for _, u := range f.us.On(n) {
+			unit := f.us.Unit(u)
+			fmt.Fprintf(&b, "  %s priority %d level %d started %d cost %d elastic %v; %s\n", spell(f.us, []victims.UnitID{u}),
+				unit.Priority, unit.Level, unit.Started, f.us.Cost(u), unit.Elastic, f.ps.Kept(u, victims.Claim{Priority: 100}))
+		}
+		fmt.Fprintf(&b, "  all in order: %s\n", spell(f.us, f.us.Sorted(f.us.On(n))))
+	}
+	return b.String()
+}
+
+// randomPod is one of a few pods, with whatever may make a difference.
+func randomPod(r *rand.Rand) *cluster.Pod {
+	prio := int32(r.IntN(3))
+	p := &cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", r.IntN(9)), UID: fmt.Sprint(r.IntN(3)), Priority: &prio}
+	p.Node = []string{"n1", "n1", "n2", "gone", ""}[r.IntN(5)]
+	p.Group = []string{"", "", "whole", "elastic", "single", "child", "sibling"}[r.IntN(7)]
+	if r.IntN(3) > 0 {
+		p.Started = noon.Add(-time.Duration(r.IntN(4)) * 4 * time.Minute)
+	}
+	switch r.IntN(6) {
+	case 0:
+		p.Cost = &cluster.Cost{Fixed: int64(r.IntN(9))}
+	case 1:
+		p.Guard = &cluster.Guard{Standby: r.IntN(2) == 0}
+	case 2:
+		p.Evictions = []time.Time{noon.Add(-time.Duration(r.IntN(20)) * time.Minute)}
+	case 3:
+		p.Guard = &cluster.Guard{Milestones: []cluster.Milestone{{Seconds: 60, Value: 50}, {Seconds: 600, Value: 2}}}
+	case 4:
+		p.Cost = &cluster.Cost{Milestones: []cluster.Milestone{{Seconds: 60, Value: 50}, {Seconds: 600, Value: 0}}}
+	}
+	return p
+}
+
+// Whatever comes, goes and changes: units that follow are those that would be formed anew,
+// and a fork keeps what was.
+func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
+	tariff := victims.Tariff{Tariff: disruption.Tariff{Fixed: 1, Milestones: 1, Pods: 1}}
+	worths := []victims.Worth{{}, {Cost: tariff, ByCost: true}, {ByPlace: true}, {Cost: tariff, Order: byName{}}}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		ix := index(t, "nodes n1 n2\ncomposite job mode=All prio=1 levels=60:50,600:2\ngroup whole mode=All prio=1 levels=60:50,600:2\n"+
+			"group elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2\ngroup child parent=job\ngroup sibling parent=job cost=3")
+		rule := []victims.UnitRule{victims.Pods136, victims.Groups136, victims.Units137, victims.UnitsKEP}[r.IntN(4)]
+		w := worths[r.IntN(len(worths))]
+		f := follow(ix, rule, w)
+		for step := range 30 {
+			var fork *followed
+			before := ""
+			if step%10 == 5 {
+				fork, before = f.fork(), f.tell()
+			}
+			switch r.IntN(6) {
+			case 0:
+				if p := ix.PodByName("default", fmt.Sprint("p", r.IntN(9))); p != cluster.NoPod {
+					f.remove(p)
+				}
+			case 1:
+				f.setTime(noon.Add(time.Duration(r.IntN(30)-10) * time.Minute))
+			default:
+				f.set(randomPod(r))
+			}
+			objects := f.ix.Objects()
+			fresh, err := cluster.NewIndexOf(objects)
+			require.NoError(t, err)
+			require.Equal(t, follow(fresh, rule, w).tell(), f.tell(), "seed %d, step %d", seed, step)
+			if fork != nil {
+				require.Equal(t, before, fork.tell(), "seed %d, step %d: the fork", seed, step)
+			}
+		}
+	}
+}
+
+// What a change moves, in rungs: from the most important, which is 0.
+func TestShiftsTellWhoMoved(t *testing.T) {
+	f := follow(index(t, "nodes n1 n2\ngroup w mode=All prio=5 w0@n1 w1@n2\npods a@n1 prio=9 b@n1 prio=1"), victims.Units137, victims.Worth{})
+	pod := func(node string, prio int32) *cluster.Pod {
+		return &cluster.Pod{Namespace: "default", Name: "c", Node: node, Priority: &prio}
+	}
+	f.ix.SetPod(pod("n1", 3), cluster.NoPod)
+	c := f.ix.PodByName("default", "c")
+	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoRung, In: 2}}, f.us.Add(nil, c))
+	require.Equal(t, "a w0+w1 c b", on(f.us))
+	for _, step := range []struct {
+		node string
+		prio int32
+		want []victims.Shift
+	}{
+		{"n1", 2, []victims.Shift{{Node: 0, Out: 2, In: 2}}},
+		{"n1", 9, []victims.Shift{{Node: 0, Out: 2, In: 1}}},
+		{"n2", 9, []victims.Shift{{Node: 0, Out: 1, In: victims.NoRung}, {Node: 1, Out: victims.NoRung, In: 0}}},
+		{"gone", 9, []victims.Shift{{Node: 1, Out: 0, In: victims.NoRung}}},
+		{"gone", 8, nil},
+		{"n1", 0, []victims.Shift{{Node: 0, Out: victims.NoRung, In: 3}}},
+	} {
+		from := f.ix.NodeOf(c)
+		f.ix.SetPod(pod(step.node, step.prio), c)
+		require.Equal(t, step.want, f.us.Replace(nil, c, from), "to %s, priority %d", step.node, step.prio)
+	}
+	w1 := f.ix.PodByName("default", "w1")
+	require.Equal(t, []victims.Shift{ // the whole unit is taken off, and what is left of it put on
+		{Node: 0, Out: 1, In: victims.NoRung}, {Node: 1, Out: 0, In: victims.NoRung}, {Node: 0, Out: victims.NoRung, In: 1},
+	}, f.us.Remove(nil, w1))
+	require.Equal(t, "a w0 b c", on(f.us))
+	gone := unit(t, f.us, "c")
+	f.us.Remove(nil, c)
+	f.ix.RemovePod(c)
+	require.False(t, f.us.Exists(gone))
+	f.us.Add(nil, f.ix.SetPod(pod("n1", 7), cluster.NoPod))
+	require.Equal(t, gone, unit(t, f.us, "c"), "a hole is filled first")
+	require.True(t, slices.Contains(f.us.On(0), gone))
+}

@@ -1,0 +1,142 @@
+package victims_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// scoreOf is the score of the units of these pods, most important first.
+func scoreOf(t *testing.T, us *victims.Units, violations int, pods ...string) victims.Score {
+	t.Helper()
+	var list []victims.UnitID
+	for _, name := range pods {
+		list = append(list, unit(t, us, name))
+	}
+	return us.Score(us.Sorted(list), violations)
+}
+
+// Which of two lists of victims disrupts less: the criteria in turn, each read from pods.
+// Source: kube-scheduler v1.36, choice among candidates, and its own test of that.
+func TestTheLesserDisruption(t *testing.T) {
+	const text = "nodes n1\n" +
+		"pods veryhigh@n1 prio=10000 start=t0 high@n1 prio=1000 start=t1 high2@n1 prio=1000 start=t2 mid@n1 prio=100 start=t3 mid2@n1 prio=100 start=t4" +
+		" mid3@n1 prio=100 start=t6 ninetynine@n1 prio=99 start=t9 low@n1 start=t5 low2@n1 start=t5 neg@n1 prio=-100 start=t7 neg2@n1 prio=-100 start=t7 new@n1 prio=100\n" +
+		"group above prio=50 above0@n1 prio=1000 start=t1\ngroup whole mode=All prio=50 w0@n1 prio=100 start=t5 w1@n2 prio=7 start=t1"
+	us := small(t, text)
+	for _, c := range []struct {
+		name               string
+		better, worse      []string
+		violations, theirs int
+		differ             string // the criterion that decides; empty: they tie
+	}{
+		{name: "fewer violations come first", better: []string{"veryhigh", "high"}, worse: []string{"neg"}, theirs: 1, differ: "violations"},
+		{name: "the most important victim", better: []string{"mid", "mid2", "mid3", "low"}, worse: []string{"high"}, differ: "highest priority"},
+		{name: "the most important again, whatever the sum", better: []string{"low", "low2"}, worse: []string{"mid", "low"}, differ: "highest priority"},
+		{name: "the sum where the highest is equal", better: []string{"mid", "low"}, worse: []string{"mid2", "ninetynine"}, differ: "sum of priorities"},
+		{name: "each is raised by 2^31: negative ones make it larger", better: []string{"mid", "ninetynine"}, worse: []string{"mid2", "neg", "neg2"}, differ: "sum of priorities"},
+		{name: "one zero beats two", better: []string{"low"}, worse: []string{"low", "low2"}, differ: "sum of priorities"},
+		{name: "the later of the earliest starts", better: []string{"mid2"}, worse: []string{"mid"}, differ: "earliest start"},
+		{name: "among the most important alone", better: []string{"mid2", "veryhigh"}, worse: []string{"mid2", "veryhigh"}},
+		{name: "of those that began together at t3 and t6, t3 counts", better: []string{"mid2", "mid3"}, worse: []string{"mid", "mid3"}, differ: "earliest start"},
+		{name: "what has not started counts as started now", better: []string{"new"}, worse: []string{"mid3"}, differ: "earliest start"},
+		{name: "nobody beats somebody", better: nil, worse: []string{"neg"}, differ: "highest priority"},
+		{name: "a pod's own priority counts, not its group's", better: []string{"mid"}, worse: []string{"above0"}, differ: "highest priority"},
+		{name: "a unit counts once for each of its pods, elsewhere too", better: []string{"mid"}, worse: []string{"w0"}, differ: "sum of priorities"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := scoreOf(t, us, c.violations, c.better...), scoreOf(t, us, c.theirs, c.worse...)
+			if c.differ == "" {
+				require.Zero(t, a.Compare(b))
+				return
+			}
+			require.Negative(t, a.Compare(b))
+			require.Positive(t, b.Compare(a))
+			x, y := a.Values(), b.Values()
+			at := slices.Index(victims.Criteria[:], c.differ)
+			require.Equal(t, x[:at], y[:at], "what comes before %s ties", c.differ)
+			require.Less(t, x[at], y[at])
+		})
+	}
+}
+
+func TestScoreOfAUnitOnTwoNodes(t *testing.T) {
+	us := small(t, "nodes n1\ngroup w mode=All prio=50 w0@n1 prio=7 start=t5 w1@n2 prio=7 start=t1\npods a@n1 prio=-2147483648 start=t0")
+	s := scoreOf(t, us, 3, "a", "w0")
+	require.Equal(t, victims.Score{Violations: 3, Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 3, Started: us.Unit(unit(t, us, "w1")).Started}, s)
+	require.Equal(t, victims.Score{Highest: math.MinInt32, Started: math.MaxInt64}, us.Score(nil, 0))
+	earliest := victims.Score{Started: math.MinInt64}
+	require.Equal(t, int64(math.MaxInt64), earliest.Values()[4], "the earliest of all is turned around, too")
+
+	loss := us.Loss(unit(t, us, "w0"))
+	require.Equal(t, victims.Loss{Price: domain.Price{Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 2}, Started: s.Started}, loss, "the same of one unit")
+	ls := victims.NewLosses(us)
+	ls.Forget()
+	for range 2 { // found out, then remembered
+		require.Equal(t, loss, *ls.Of(unit(t, us, "w1")))
+		require.Equal(t, int64(1), ls.Of(unit(t, us, "a")).Price.Pods)
+	}
+}
+
+// The loss of a unit is dated by its most important pods.
+func TestLossIsDatedByTheMostImportant(t *testing.T) {
+	us := small(t, "nodes n1\ngroup w mode=All w0@n1 prio=7 start=t5 w1@n1 prio=3 start=t1 w2@n1 prio=7 start=t4 w3@n1 prio=7 start=t6")
+	ix := us.Index()
+	require.Equal(t, ix.Started(ix.PodByName("default", "w2")), us.Loss(0).Started)
+	require.Equal(t, us.Loss(0).Started, us.Score([]victims.UnitID{0}, 0).Started)
+}
+
+// A cost may be a criterion at any place.
+func TestTheCostAmongTheCriteria(t *testing.T) {
+	a, b := victims.Score{Violations: 1, Highest: 5, Sum: 9, Pods: 2, Started: 4, Cost: 3}, victims.Score{Violations: 1, Highest: 5, Sum: 9, Pods: 2, Started: 4, Cost: 4}
+	require.Zero(t, victims.Ranking{}.Compare(a, b), "unless asked for, it does not count")
+	for at := 1; at <= 6; at++ {
+		r := victims.Ranking{CostAt: at}
+		require.Negative(t, r.Compare(a, b), "at %d", at)
+		require.Positive(t, r.Compare(b, a), "at %d", at)
+		require.Equal(t, victims.CriterionCost, r.Criteria()[at-1])
+		require.Equal(t, a.Cost, r.Values(a)[at-1])
+		require.Len(t, r.Criteria(), 6)
+		for i, worsen := range []func(*victims.Score){
+			func(s *victims.Score) { s.Violations++ }, func(s *victims.Score) { s.Highest++ }, func(s *victims.Score) { s.Sum++ },
+			func(s *victims.Score) { s.Pods++ }, func(s *victims.Score) { s.Started-- },
+		} {
+			c := a
+			worsen(&c)
+			want := -1 // a worse criterion before the cost decides against c, though b costs more
+			if i+1 < at {
+				want = 1
+			}
+			require.Equal(t, want, r.Compare(c, b), "cost at %d, against %s", at, victims.Criteria[i])
+			require.Equal(t, want, slices.Compare(r.Values(c), r.Values(b)), "its numbers say the same")
+		}
+	}
+	require.Equal(t, victims.Criteria[:], victims.Ranking{}.Criteria())
+	require.Len(t, victims.Ranking{}.Values(a), 5)
+}
+
+// Overruns are a function of the victims alone: every budget is charged for every pod.
+func TestOverruns(t *testing.T) {
+	us := small(t, "nodes n1\nbudget one allowed=1 select=app=web\nbudget debt allowed=-5 select=tier=db\n"+
+		"pods a@n1 labels=app=web b@n1 labels=app=web,tier=db c@n1 labels=app=web d@n1")
+	budgets := victims.NewBudgets(us.Index(), disruption.Rule137)
+	l := budgets.NewLedger()
+	for _, c := range []struct {
+		pods []string
+		want int64
+	}{{nil, 0}, {[]string{"a"}, 0}, {[]string{"a", "c"}, 1}, {[]string{"b"}, 1}, {[]string{"c", "b", "a", "d"}, 3}} {
+		var list []victims.UnitID
+		for _, name := range c.pods {
+			list = append(list, unit(t, us, name))
+		}
+		require.Equal(t, c.want, budgets.Overruns(us, list, nil, l), "%v", c.pods)
+	}
+	none := small(t, "nodes n1\npods a@n1")
+	require.Zero(t, victims.NewBudgets(none.Index(), disruption.Rule137).Overruns(none, []victims.UnitID{0}, nil, nil))
+}

@@ -1,0 +1,80 @@
+package victims_test
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// byName is a user's order: whoever is called keep is kept, all else is left to the rules.
+type byName struct{}
+
+func (byName) Compare(us *victims.Units, a, b victims.UnitID) int {
+	name := func(u victims.UnitID) int {
+		if us.Index().Pod(us.Unit(u).Pods[0]).Name == "keep" {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Compare(name(a), name(b))
+}
+
+// What a user may add to the order of importance, and where it comes.
+func TestWorth(t *testing.T) {
+	fixed := victims.Tariff{Tariff: disruption.Tariff{Fixed: 1}}
+	for _, c := range []struct {
+		name, cluster string
+		worth         victims.Worth
+		want          string
+	}{
+		{"the dearer of equals stays", "pods cheap@n1 start=t0 cost=1 dear@n1 start=t9 cost=2", victims.Worth{Cost: fixed, ByCost: true}, "dear cheap"},
+		{"prices alone change nothing", "pods cheap@n1 start=t0 cost=1 dear@n1 start=t9 cost=2", victims.Worth{Cost: fixed}, "cheap dear"},
+		{"priority comes first", "pods cheap@n1 prio=2 dear@n1 prio=1 cost=2", victims.Worth{Cost: fixed, ByCost: true}, "cheap dear"},
+		{"a price before the kind of unit", "pods dear@n1 cost=1\ngroup g mode=All g0@n1 g1@n1", victims.Worth{Cost: fixed, ByCost: true}, "dear g0+g1"},
+
+		// Kubernetes #141227: whoever can go nowhere else is kept before one who can.
+		{"pinned by its selector", "pods free@n1 start=t0 pinned@n1 start=t9 select=zone=a", victims.Worth{ByPlace: true}, "pinned free"},
+		{"by affinity to the node's name", "pods free@n1 start=t0 pinned@n1 start=t9 affinity=@metadata.name:In:n1", victims.Worth{ByPlace: true}, "pinned free"},
+		{"by a taint elsewhere", "nodes n3 taints=gpu=yes:NoSchedule labels=kind=gpu\npods free@n1 start=t0 pinned@n1 start=t9 select=kind=gpu", victims.Worth{ByPlace: true}, "pinned free"},
+		{"not if it is tolerated", "nodes n3 taints=gpu=yes:NoSchedule labels=kind=gpu\npods a@n1 start=t0 b@n1 start=t9 select=kind=gpu tolerate=gpu=yes:NoSchedule", victims.Worth{ByPlace: true}, "a b"},
+		{"cordons and room do not matter", "nodes n3 cordoned=yes labels=kind=x pods=0\npods a@n1 start=t0 b@n1 start=t9 select=kind=x", victims.Worth{ByPlace: true}, "a b"},
+		{"one pinned pod pins its unit", "group g mode=All start0@n1 start=t9 pinned@n1 select=zone=a start=t9\ngroup h mode=All h0@n1 start=t0 h1@n1 start=t0 ", victims.Worth{ByPlace: true}, "pinned+start0 h0+h1"},
+		{"priority comes first again", "pods free@n1 prio=2 pinned@n1 prio=1 select=zone=a", victims.Worth{ByPlace: true}, "free pinned"},
+		{"the place before the price", "pods dear@n1 cost=9 pinned@n1 cost=1 select=zone=a", victims.Worth{Cost: fixed, ByCost: true, ByPlace: true}, "pinned dear"},
+		{"among the pinned, the price", "pods a@n1 cost=1 select=zone=a b@n1 cost=9 select=zone=a", victims.Worth{Cost: fixed, ByCost: true, ByPlace: true}, "b a"},
+
+		{"an order of the user's before all else", "pods high@n1 prio=9 keep@n1 prio=1 mid@n1 prio=5", victims.Worth{Order: byName{}}, "keep high mid"},
+		{"which may be upstream's", "pods high@n1 prio=9 keep@n1 prio=1 mid@n1 prio=5", victims.Worth{Order: victims.Upstream{}}, "high mid keep"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			us := victims.NewPricedUnits(index(t, "nodes n1 labels=zone=a n2\n"+c.cluster), victims.Units137, c.worth)
+			require.Equal(t, c.want, on(us))
+			require.Equal(t, c.worth.Order == nil, us.ByLevel())
+			if c.worth.Order != nil {
+				require.ElementsMatch(t, []string{"keep", "mid"}, strings.Fields(spell(us, us.Potential(0, 9))), "by level, whatever the order")
+			}
+		})
+	}
+}
+
+// A pod is movable as long as there is another node for it: nodes come, change and go.
+func TestPlacesFollowNodes(t *testing.T) {
+	ix := index(t, "nodes n1 labels=zone=a n2\npods free@n1 start=t0 bound@n1 start=t9 select=zone=a")
+	us := victims.NewPricedUnits(ix, victims.Units137, victims.Worth{ByPlace: true})
+	require.Equal(t, "bound free", on(us))
+	fork := us.Fork(ix.Fork())
+	for _, c := range []struct{ zone, want string }{{"a", "free bound"}, {"b", "bound free"}, {"a", "free bound"}} {
+		ix.SetNode(nil, &cluster.Node{Name: "n2", Labels: map[string]string{"zone": c.zone}})
+		us.SetNode(ix.NodeByName("n2"))
+		us.Settle(nil)
+		require.Equal(t, c.want, on(us), "n2 is in zone %s", c.zone)
+	}
+	fork.Settle(nil)
+	require.Equal(t, "bound free", on(fork), "the fork's n2 is not")
+}
