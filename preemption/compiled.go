@@ -44,7 +44,7 @@ type compiled struct {
 
 	moved []cluster.NodeID // buffer of changes
 
-	tools      *sync.Pool // of *onepod.Tools, for the units, ladders and budgets as they are
+	tools      *sync.Pool // of *onepod.Tools, for the units, columns and budgets as they are
 	countTools *sync.Pool // of the buffers for counting, likewise
 }
 
@@ -161,13 +161,13 @@ func (c *compiled) preemptOn(p Preemptor, m *workload.Model) (_ *Result, err err
 	return r, nil
 }
 
-// sides are the units, their ladder and the budgets of one kind of preemptor, formed when first asked.
+// sides are the units, their columns and the budgets of one kind of preemptor, formed when first asked.
 type sides struct {
 	formed  atomic.Bool // everything is there
 	mu      sync.Mutex  // held while something is formed
 	units   *victims.Units
 	budgets *victims.Budgets
-	ladder  *columns.Ladder // nil: to be formed anew
+	columns *columns.NodeColumns // nil: to be formed anew
 	shapes  onepod.Shapes
 
 	guards      *victims.Protections
@@ -190,15 +190,15 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 		}
 		s.protect()
 	}
-	if s.ladder == nil {
-		s.ladder = columns.NewLadder(s.units, s.budgets)
+	if s.columns == nil {
+		s.columns = columns.NewNodeColumns(s.units, s.budgets)
 	}
 	s.formed.Store(true)
 	return s
 }
 
 // traits are those of the units.
-func (s *sides) traits() ask.Traits { return ask.TraitsOfUnits(s.units, s.ladder, s.protections) }
+func (s *sides) traits() ask.Traits { return ask.TraitsOfUnits(s.units, s.columns, s.protections) }
 
 // protect lets questions heed guards as long as there are any.
 func (s *sides) protect() {

@@ -125,14 +125,14 @@ func (c *compiled) decision(p onepod.Plan, score victims.Score) Decision {
 	return d
 }
 
-// decideAtOnce answers where the standing of the pod's shape tells everything; ok is
+// decideAtOnce answers where the ranking of the pod's shape tells everything; ok is
 // false where it does not.
 func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if !ask.AtOnce.Leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
 		return d, false
 	}
 	pod := c.lone(p)
-	if pod == nil || !ask.AtOnce.Leads(ask.TraitsOfPod(pod)|c.podUnits().traits()) || c.podUnits().ladder.Levels().NumOdd() > 0 {
+	if pod == nil || !ask.AtOnce.Leads(ask.TraitsOfPod(pod)|c.podUnits().traits()) || c.podUnits().columns.Levels().NumOdd() > 0 {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
@@ -145,7 +145,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 		return d, false
 	}
 	s := &c.pods
-	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.ladder, c.tools, &s.shapes, pod, request, e.Priority)
+	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.columns, c.tools, &s.shapes, pod, request, e.Priority)
 	if !ok {
 		return d, false
 	}

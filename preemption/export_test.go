@@ -43,14 +43,14 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 	return after, before, nil
 }
 
-// PreemptPlainly is Preempt without the columns of a ladder: every node is looked at
+// PreemptPlainly is Preempt without columns: every node is looked at
 // by itself, over a trial.
 func (o Options) PreemptPlainly(p Preemptor, s *Snapshot) (*Result, error) {
 	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err
 	}
-	c.podUnits().ladder = new(columns.Ladder)
+	c.podUnits().columns = new(columns.NodeColumns)
 	return c.preempt(p)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Fingerprint has a number for every field of every struct that can be reached from pl:
-// options, objects, index, units, ladders, budgets, quota. A question must leave all of
+// options, objects, index, units, columns, budgets, quota. A question must leave all of
 // them as they are.
 //
 // What every question may form if it is the first to need it is formed before. Left out
@@ -44,7 +44,7 @@ var forgettable = map[string]string{
 	"preemption.compiled.tools":      "tools that are out of use",
 	"preemption.compiled.countTools": "likewise",
 	"cluster.Index.lazy":             "columns that are computed when a question first needs them",
-	"columns.Ladder.cuts":            "which units would violate a budget, for the priorities that were asked about",
+	"columns.NodeColumns.cuts":       "which units would violate a budget, for the priorities that were asked about",
 	"victims.Units.sorted":           "all units in order, once that was needed",
 }
 
@@ -203,13 +203,13 @@ func TestAnyChangeShowsInTheFingerprint(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, print())
 	for what, change := range map[string]func(){
-		"an option":             func() { pl.ready.options.Candidates = !pl.ready.options.Candidates },
-		"an object":             func() { s.Pods[1].Tokens[0] += "x" },
-		"a map of an object":    func() { s.Nodes[0].Allocatable[cluster.CPU]++ },
-		"a row of the index":    func() { pl.ready.ix.Free(0)[1]++ },
-		"a unit":                func() { pl.ready.pods.units.Unit(0).Pods[0]++ },
-		"a block of the ladder": func() { pl.ready.pods.ladder.Levels().Blocks()[0].Plain ^= 1 },
-		"the units of a group":  func() { pl.ready.groups.units = nil },
+		"an option":              func() { pl.ready.options.Candidates = !pl.ready.options.Candidates },
+		"an object":              func() { s.Pods[1].Tokens[0] += "x" },
+		"a map of an object":     func() { s.Nodes[0].Allocatable[cluster.CPU]++ },
+		"a row of the index":     func() { pl.ready.ix.Free(0)[1]++ },
+		"a unit":                 func() { pl.ready.pods.units.Unit(0).Pods[0]++ },
+		"a block of the columns": func() { pl.ready.pods.columns.Levels().Blocks()[0].Plain ^= 1 },
+		"the units of a group":   func() { pl.ready.groups.units = nil },
 	} {
 		before := print()
 		change()

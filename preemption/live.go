@@ -35,8 +35,8 @@ func (s *sides) forkOf(of *sides, ix *cluster.Index) {
 		s.guards = s.units.Protections()
 		s.protect()
 	}
-	if of.ladder != nil {
-		s.ladder = of.ladder.Fork(s.units, s.budgets)
+	if of.columns != nil {
+		s.columns = of.columns.Fork(s.units, s.budgets)
 		s.shapes.Inherit(&of.shapes)
 	}
 }
@@ -132,26 +132,26 @@ func (c *compiled) remove(p cluster.PodID) {
 	c.each(c.refresh)
 }
 
-// refresh settles what has changed, and lets the ladder of s follow.
+// refresh settles what has changed, and lets the columns of s follow.
 func (c *compiled) refresh(s *sides) {
 	s.changed = s.units.Settle(s.changed)
 	s.protect()
-	if s.ladder == nil {
+	if s.columns == nil {
 		return
 	}
-	if !s.ladder.Follow(s.changed) {
-		s.dropLadder()
+	if !s.columns.Follow(s.changed) {
+		s.dropColumns()
 		c.anew(s)
 	}
 }
 
-// dropLadder lets the next question make the ladder anew.
-func (s *sides) dropLadder() {
-	s.ladder = nil
+// dropColumns lets the next question make the columns anew.
+func (s *sides) dropColumns() {
+	s.columns = nil
 	s.formed.Store(false)
 }
 
-// anew forgets what was remembered of the ladder and the budgets of s.
+// anew forgets what was remembered of the columns and the budgets of s.
 func (c *compiled) anew(s *sides) {
 	s.shapes.Reset()
 	c.tools, c.countTools = &sync.Pool{}, &sync.Pool{}
@@ -224,7 +224,7 @@ func (c *compiled) renumber(pods []cluster.PodID) {
 			s.touch(n)
 		}
 		s.units.Renumber(c.moved, pods)
-		if s.ladder != nil && s.ladder.Grow() {
+		if s.columns != nil && s.columns.Grow() {
 			c.anew(s)
 		}
 		c.refresh(s)
@@ -267,8 +267,8 @@ func (c *compiled) setBudget(b *Budget) {
 		c.ix.SetAllowed(cluster.BudgetID(i), b)
 		c.each(func(s *sides) {
 			s.budgets.Follow(c.ix)
-			if s.ladder != nil {
-				s.ladder.Reconsider()
+			if s.columns != nil {
+				s.columns.Reconsider()
 			}
 			c.anew(s)
 		})
@@ -294,7 +294,7 @@ func (c *compiled) setBudgets(list []Budget) {
 	c.hard, c.unknown = c.options.hardBudgets(c.ix)
 	c.each(func(s *sides) {
 		s.budgets = victims.NewBudgets(c.ix, s.budgets.Rule)
-		s.dropLadder()
+		s.dropColumns()
 		c.anew(s)
 	})
 }

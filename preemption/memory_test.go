@@ -23,8 +23,8 @@ func heap() uint64 {
 
 // TestMemoryOfAPod bounds what an index holds for each pod beyond the snapshot, 102
 // bytes with 4 columns when this was written, and a planner, which has units and their
-// ladder beside it: 191. A further column takes 8 bytes of the index and up to 8 of the
-// ladder. The bounds leave a third of room.
+// columns beside it: 191. A further column takes 8 bytes of the index and up to 8 of the
+// columns. The bounds leave a third of room.
 func TestMemoryOfAPod(t *testing.T) {
 	s := gen.Fleet(1000, 30, 1, gen.Uniform)
 	pods := uint64(len(s.Pods))

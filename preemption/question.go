@@ -45,7 +45,7 @@ func (c *compiled) blank() *question {
 
 // of lets the preemptor meet the units of s.
 func (q *question) of(s *sides) {
-	q.sides, q.Units, q.Budgets, q.Columns, q.Protections = s, s.units, s.budgets, s.ladder, s.protections
+	q.sides, q.Units, q.Budgets, q.Columns, q.Protections = s, s.units, s.budgets, s.columns, s.protections
 }
 
 // searchPod returns the search for a lone pod, which is to be closed.

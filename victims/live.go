@@ -11,19 +11,19 @@ import (
 // exclusive use of the units, and leave their forks alone. After all of a change Settle
 // has to be called.
 
-// Rung is the position of a unit among those of its node, most important first.
-type Rung int32
+// Position is the position of a unit among those of its node, most important first.
+type Position int32
 
-// Shift is a change of the units of a node: the one on rung Out was taken away, and
-// then one was put on rung In.
+// Shift is a change of the units of a node: the one on position Out was taken away, and
+// then one was put on position In.
 type Shift struct {
 	Node    cluster.NodeID
-	Out, In Rung // NoRung: nobody
-	Anew    bool // more than that may have changed
+	Out, In Position // NoRung: nobody
+	Anew    bool     // more than that may have changed
 }
 
-// NoRung stands for no rung.
-const NoRung Rung = -1
+// NoRung stands for no position.
+const NoRung Position = -1
 
 // Fork returns an independent copy, for ix, a fork of the index.
 func (us *Units) Fork(ix *cluster.Index) *Units {
@@ -105,7 +105,7 @@ func (us *Units) Replace(dst []Shift, p cluster.PodID, from cluster.NodeID) []Sh
 		return dst
 	}
 	on := us.On(from)
-	i := Rung(slices.Index(on, u))
+	i := Position(slices.Index(on, u))
 	if (i == 0 || us.Compare(on[i-1], u) < 0) && (int(i)+1 == len(on) || us.Compare(u, on[i+1]) < 0) {
 		return append(dst, Shift{Node: from, Out: i, In: i})
 	}
@@ -189,7 +189,7 @@ func (us *Units) onto(dst []Shift, n cluster.NodeID, u UnitID) []Shift {
 	on := us.On(n)
 	i, _ := slices.BinarySearchFunc(on, u, us.Compare)
 	*us.on.Edit(int(n)) = append(append(append(make([]UnitID, 0, len(on)+1), on[:i]...), u), on[i:]...)
-	return append(dst, Shift{Node: n, Out: NoRung, In: Rung(i)})
+	return append(dst, Shift{Node: n, Out: NoRung, In: Position(i)})
 }
 
 // off takes unit u off the list of node n, unless that is NoNode. The list is a new one.
@@ -200,7 +200,7 @@ func (us *Units) off(dst []Shift, n cluster.NodeID, u UnitID) []Shift {
 	on := us.On(n)
 	i := slices.Index(on, u)
 	*us.on.Edit(int(n)) = append(append(make([]UnitID, 0, len(on)-1), on[:i]...), on[i+1:]...)
-	return append(dst, Shift{Node: n, Out: Rung(i), In: NoRung})
+	return append(dst, Shift{Node: n, Out: Position(i), In: NoRung})
 }
 
 // Fork returns an independent copy.

@@ -20,7 +20,7 @@ type Question struct {
 	Index       *cluster.Index
 	Units       *victims.Units
 	Budgets     *victims.Budgets
-	Columns     *columns.Ladder
+	Columns     *columns.NodeColumns
 	Protections *victims.Protections // nil if nobody is kept beyond what priorities say
 	Hard        []bool               // by budget; nil: none is hard
 	Limits      []Bound

@@ -112,7 +112,7 @@ func (s *Settings) Traits() (t Traits) {
 }
 
 // TraitsOfUnits are those of units, as they are packed and protected.
-func TraitsOfUnits(units *victims.Units, packed *columns.Ladder, protections *victims.Protections) (t Traits) {
+func TraitsOfUnits(units *victims.Units, packed *columns.NodeColumns, protections *victims.Protections) (t Traits) {
 	t.Set(TraitGuards, protections != nil)
 	t.Set(TraitPrices, units.Priced())
 	t.Set(TraitColumns, packed.Levels() == nil)

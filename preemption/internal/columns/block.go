@@ -19,14 +19,14 @@ type Block struct {
 	// admit every pod: bit i is for the i-th node of the block. A hole is neither.
 	Plain, Odd, Open uint64
 
-	columns []row            // by column and word: free room
-	spans   []span           // of the columns
-	offers  []row            // by word: what the nodes offer in all
-	offered []span           // of the offers
-	changes int              // since the spans were as narrow as can be
-	lowest  [BlockSize]int32 // by node: the lowest level of a unit
-	latest  [BlockSize]int64 // by node: the latest start of a unit of that level
-	rungs   [BlockSize]rungs // by node
+	columns   []row                // by column and word: free room
+	spans     []span               // of the columns
+	offers    []row                // by word: what the nodes offer in all
+	offered   []span               // of the offers
+	changes   int                  // since the spans were as narrow as can be
+	lowest    [BlockSize]int32     // by node: the lowest level of a unit
+	latest    [BlockSize]int64     // by node: the latest start of a unit of that level
+	positions [BlockSize]positions // by node
 }
 
 // newBlock returns a block of holes.

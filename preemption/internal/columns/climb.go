@@ -15,7 +15,7 @@ const (
 )
 
 // climb lays out the units of node n, but for the rooms.
-func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
+func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 	ix, units := l.us.Index(), l.us.On(n)
 	l.resize(at, len(units))
 	at.level, at.uneven, at.several, at.mixed, at.budgeted, at.elastic = at.level[:0], false, false, false, false, false
@@ -60,7 +60,7 @@ func (l *Ladder) climb(n cluster.NodeID, at *rungs) climbed {
 // uniform reports whether nothing tells the pods of u apart when they are scored: even
 // if all have its priority; known if besides that no budget covers one, and it goes
 // whole.
-func (l *Ladder) uniform(u *victims.Unit) (even, known bool) {
+func (l *NodeColumns) uniform(u *victims.Unit) (even, known bool) {
 	even, known = true, !u.Elastic
 	for _, p := range u.Pods {
 		even = even && l.us.Index().Priority(p) == u.Level
@@ -71,7 +71,7 @@ func (l *Ladder) uniform(u *victims.Unit) (even, known bool) {
 
 // requestOn returns the row of what the pods of u on node n ask for together; it is
 // good until the next.
-func (l *Ladder) requestOn(n cluster.NodeID, u *victims.Unit) []int64 {
+func (l *NodeColumns) requestOn(n cluster.NodeID, u *victims.Unit) []int64 {
 	clear(l.asked)
 	addRequests(l.asked, l.us, n, u)
 	return l.asked

@@ -11,7 +11,7 @@ import (
 )
 
 // Cost is the [domain.Price] of units of one node in two words: a node has at most
-// [victims.MostRungs] units, so that everything finds a place. The zero Cost is that
+// [victims.MostPositions] units, so that everything finds a place. The zero Cost is that
 // of nobody.
 type Cost struct {
 	worst uint64 // the violations, then the highest priority, from 1 on; 0 for nobody
@@ -51,15 +51,15 @@ func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1
 // Cost is what has to go on node n for k members, at most as many as there is room
 // for with all potential victims gone. O(units).
 func (s *Seats) Cost(n cluster.NodeID, k int64) Cost {
-	var harm *RungSet
+	var harm *PositionSet
 	if s.harmed(n) {
 		harm = s.harm(n)
 	}
-	if s.wide < 0 || harm != nil && !harm.Covers(s.Rungs(n)) {
+	if s.wide < 0 || harm != nil && !harm.Covers(s.Positions(n)) {
 		return s.walk(n, k, harm)
 	}
-	a, at := s.asking(k, s.held(n)), s.ladder.AtSimple(n)
-	first, end := at.Below(s.below), victims.Rung(len(at.Owns))
+	a, at := s.asking(k, s.held(n)), s.columns.AtSimple(n)
+	first, end := at.Below(s.below), victims.Position(len(at.Owns))
 	if first == end {
 		return Cost{}
 	}
@@ -81,7 +81,7 @@ func (s *Seats) Cost(n cluster.NodeID, k int64) Cost {
 }
 
 // walk is Cost, unit by unit: first those of harm, which may be nil.
-func (s *Seats) walk(n cluster.NodeID, k int64, harm *RungSet) (c Cost) {
+func (s *Seats) walk(n cluster.NodeID, k int64, harm *PositionSet) (c Cost) {
 	s.ask(n, k)
 	s.start()
 	violations, highest := uint64(0), int64(lowest)
@@ -97,7 +97,7 @@ func (s *Seats) walk(n cluster.NodeID, k int64, harm *RungSet) (c Cost) {
 				set = 0
 			}
 			for ; set != 0; set &= set - 1 {
-				g := w*64 + victims.Rung(bits.TrailingZeros64(set))
+				g := w*64 + victims.Position(bits.TrailingZeros64(set))
 				if s.returns(g) {
 					continue
 				}

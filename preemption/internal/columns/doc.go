@@ -1,14 +1,14 @@
 // Package columns looks at all nodes of a cluster at once, by packed columns.
 //
-// A [Ladder] has for every node its units in order of importance, each on a [Rung], and
-// what is free there once everybody from a rung on is gone. Resources are packed into
+// A [NodeColumns] has for every node its units in order of importance, each on a [Position], and
+// what is free there once everybody from a position on is gone. Resources are packed into
 // lanes of words, in grains ([Lanes]), so that one subtraction tells of several of them
 // whether an ask fits; blocks of 64 nodes keep these words by level of priority, with the
 // least and the most of each ([Levels], [Block]). Where the columns can't tell, they say
 // so, and the node is for a trial.
 //
 // On top of them: [Scan] finds the best node for a pod, [Sweep] gives back the units of one
-// node, [Standing] remembers how the nodes stand for a shape of pod, and [Seats] counts the
+// node, [ShapeRanking] remembers how the nodes stand for a shape of pod, and [Seats] counts the
 // members of a gang that find room on a node, and at what price; [Joint] does so where
 // units have pods on several nodes.
 //

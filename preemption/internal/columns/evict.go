@@ -13,7 +13,7 @@ import (
 // nothing. broken is by unit; nil: nobody is gone.
 //
 // It is to [victims.Offers] what Cost is. O(units).
-func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken []int32, gone *RungSet) (price domain.Price, out RungSet) {
+func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken []int32, gone *PositionSet) (price domain.Price, out PositionSet) {
 	s.ask(n, k)
 	price = domain.Free
 	from, harmed := s.first, s.harmed(n)
@@ -35,7 +35,7 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken 
 			if harmed && s.Harms(n, g) != harmful {
 				continue
 			}
-			paid := broken != nil && (s.numPods(g) > 1 && broken[s.ladder.Unit(n, g)] > 0 || gone.Has(g))
+			paid := broken != nil && (s.numPods(g) > 1 && broken[s.columns.Unit(n, g)] > 0 || gone.Has(g))
 			if !paid && s.returns(g) {
 				continue
 			}
@@ -43,7 +43,7 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken 
 			switch {
 			case paid:
 			case s.numPods(g) > 1:
-				price.Add(losses.Of(s.ladder.Unit(n, g)).Price)
+				price.Add(losses.Of(s.columns.Unit(n, g)).Price)
 			default:
 				price.Add(priceOf(s.at.Owns[g], harmful))
 			}
@@ -52,8 +52,8 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken 
 	return price, out
 }
 
-// numPods is how many pods the unit on a rung has, here and elsewhere.
-func (s *Seats) numPods(g victims.Rung) int64 {
+// numPods is how many pods the unit on a position has, here and elsewhere.
+func (s *Seats) numPods(g victims.Position) int64 {
 	if s.at.Pods == nil {
 		return 1
 	}

@@ -18,13 +18,13 @@ type Joint struct {
 	losses *victims.Losses
 	sorter victims.Sorter
 
-	nodes  []jointNode
-	free   []uint64         // by node: what is free beside the members, with guards
-	shared []victims.Marked // units of several pods on nodes, marked with their number
-	rungs  []sharedRung     // where these are
-	parts  []sharedRung     // likewise, by number
-	from   []int32          // by number: where in parts they begin
-	number []int32          // by unit: its number and 1; zero for all others
+	nodes     []jointNode
+	free      []uint64         // by node: what is free beside the members, with guards
+	shared    []victims.Marked // units of several pods on nodes, marked with their number
+	positions []sharedPosition // where these are
+	parts     []sharedPosition // likewise, by number
+	from      []int32          // by number: where in parts they begin
+	number    []int32          // by unit: its number and 1; zero for all others
 
 	// What GiveBack came to: who goes, in no order, with an odd mark for those whose loss
 	// violates a budget, what that costs, and the earliest start among the most important
@@ -39,17 +39,17 @@ type Joint struct {
 // but for units of several pods.
 type jointNode struct {
 	node  cluster.NodeID
-	at    NodeRungs
-	first victims.Rung
-	next  victims.Rung
-	end   victims.Rung
+	at    NodePositions
+	first victims.Position
+	next  victims.Position
+	end   victims.Position
 }
 
-// sharedRung is the part of a unit of several pods on one of the nodes.
-type sharedRung struct {
-	number int32
-	node   int32
-	rung   victims.Rung
+// sharedPosition is the part of a unit of several pods on one of the nodes.
+type sharedPosition struct {
+	number   int32
+	node     int32
+	position victims.Position
 }
 
 // NewJoint returns a Joint for the members that s was asked about, over units us,
@@ -60,7 +60,7 @@ func NewJoint(s *Seats, us *victims.Units, losses *victims.Losses) *Joint {
 
 // Reset takes all members off.
 func (j *Joint) Reset() {
-	j.nodes, j.free, j.rungs, j.shared = j.nodes[:0], j.free[:0], j.rungs[:0], j.shared[:0]
+	j.nodes, j.free, j.positions, j.shared = j.nodes[:0], j.free[:0], j.positions[:0], j.shared[:0]
 	if len(j.number) < j.units.Len() {
 		j.number = make([]int32, j.units.Len())
 	}
@@ -82,12 +82,12 @@ func (j *Joint) Add(n cluster.NodeID, k int64) {
 		if s.at.Pods[g] < 2 {
 			continue
 		}
-		u := s.ladder.Unit(n, g)
+		u := s.columns.Unit(n, g)
 		if j.number[u] == 0 {
 			j.shared = append(j.shared, victims.Marked{Unit: u, Mark: int32(len(j.shared))})
 			j.number[u] = int32(len(j.shared))
 		}
-		j.rungs = append(j.rungs, sharedRung{j.number[u] - 1, at, g})
+		j.positions = append(j.positions, sharedPosition{j.number[u] - 1, at, g})
 	}
 }
 
@@ -98,7 +98,7 @@ func (j *Joint) GiveBack() {
 	for i := range j.nodes {
 		j.Tried += int(j.nodes[i].end - j.nodes[i].first)
 	}
-	j.Tried -= len(j.rungs)
+	j.Tried -= len(j.positions)
 	for i := range j.nodes {
 		if n := &j.nodes[i]; j.seats.harmed(n.node) {
 			j.upTo(int32(i), n.end, true)
@@ -116,10 +116,10 @@ func (j *Joint) GiveBack() {
 	}
 }
 
-// divide puts rungs in order of their numbers.
+// divide puts positions in order of their numbers.
 func (j *Joint) divide() {
 	j.from = append(j.from[:0], make([]int32, len(j.shared)+1)...)
-	for _, r := range j.rungs {
+	for _, r := range j.positions {
 		j.from[r.number]++
 	}
 	sum := int32(0)
@@ -127,8 +127,8 @@ func (j *Joint) divide() {
 		sum += count
 		j.from[i] = sum
 	}
-	j.parts = append(j.parts[:0], j.rungs...)
-	for _, r := range j.rungs {
+	j.parts = append(j.parts[:0], j.positions...)
+	for _, r := range j.positions {
 		j.from[r.number]--
 		j.parts[j.from[r.number]] = r
 	}
@@ -136,27 +136,27 @@ func (j *Joint) divide() {
 
 // decide returns a unit of several pods if there is room for all its parts. Everybody
 // more important has been decided on by then.
-func (j *Joint) decide(parts []sharedRung) {
+func (j *Joint) decide(parts []sharedPosition) {
 	fits := true
 	for _, r := range parts {
-		j.upTo(r.node, r.rung, false)
-		fits = fits && j.fits(r.node, r.rung)
+		j.upTo(r.node, r.position, false)
+		fits = fits && j.fits(r.node, r.position)
 	}
 	if !fits {
-		j.lose(parts[0].node, parts[0].rung, false)
+		j.lose(parts[0].node, parts[0].position, false)
 		return
 	}
 	for _, r := range parts {
-		j.book(r.node, r.rung)
+		j.book(r.node, r.position)
 	}
 }
 
-// upTo decides on the pods before a rung that go by themselves: those whose loss violates
+// upTo decides on the pods before a position that go by themselves: those whose loss violates
 // a budget, or the others.
-func (j *Joint) upTo(at int32, rung victims.Rung, harmful bool) {
+func (j *Joint) upTo(at int32, position victims.Position, harmful bool) {
 	n := &j.nodes[at]
 	harmed := j.seats.harmed(n.node)
-	for ; n.next < rung; n.next++ {
+	for ; n.next < position; n.next++ {
 		switch {
 		case n.at.Pods != nil && n.at.Pods[n.next] > 1, harmed && j.seats.Harms(n.node, n.next) != harmful:
 		case j.fits(at, n.next):
@@ -167,8 +167,8 @@ func (j *Joint) upTo(at int32, rung victims.Rung, harmful bool) {
 	}
 }
 
-// fits reports whether there is room for the part on a rung.
-func (j *Joint) fits(at int32, g victims.Rung) bool {
+// fits reports whether there is room for the part on a position.
+func (j *Joint) fits(at int32, g victims.Position) bool {
 	a := &j.seats.one
 	words := len(a.Words)
 	free, ask := j.free[int(at)*words:][:words], j.nodes[at].at.Asks[int(g)*words:][:words]
@@ -180,8 +180,8 @@ func (j *Joint) fits(at int32, g victims.Rung) bool {
 	return true
 }
 
-// book takes the room of the part on a rung.
-func (j *Joint) book(at int32, g victims.Rung) {
+// book takes the room of the part on a position.
+func (j *Joint) book(at int32, g victims.Position) {
 	a := &j.seats.one
 	words := len(a.Words)
 	free, ask := j.free[int(at)*words:][:words], j.nodes[at].at.Asks[int(g)*words:][:words]
@@ -190,10 +190,10 @@ func (j *Joint) book(at int32, g victims.Rung) {
 	}
 }
 
-// lose notes that the unit of a rung goes.
-func (j *Joint) lose(at int32, g victims.Rung, harms bool) {
+// lose notes that the unit of a position goes.
+func (j *Joint) lose(at int32, g victims.Position, harms bool) {
 	n := &j.nodes[at]
-	m := victims.Marked{Unit: j.seats.ladder.Unit(n.node, g)}
+	m := victims.Marked{Unit: j.seats.columns.Unit(n.node, g)}
 	if harms {
 		m.Mark = 1
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// journal tells which nodes of a ladder were refreshed, in turn. What is read of it is
+// journal tells which nodes of the columns were refreshed, in turn. What is read of it is
 // how far it was read before.
 type journal struct {
 	forgotten   int              // how many it does not have any more
@@ -41,11 +41,11 @@ func (j *journal) fork() journal {
 }
 
 // Changes is how long the journal of refreshed nodes is by now.
-func (l *Ladder) Changes() int { return l.journal.len() }
+func (l *NodeColumns) Changes() int { return l.journal.len() }
 
 // Since calls f for each node that was refreshed since the journal was as long as seen,
 // and moves seen on; for every node if seen is below zero or too long ago.
-func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
+func (l *NodeColumns) Since(seen *int, f func(cluster.NodeID)) {
 	at := *seen - l.journal.forgotten
 	switch before := l.journal.before; {
 	case l.Forgot(*seen):
@@ -65,7 +65,7 @@ func (l *Ladder) Since(seen *int, f func(cluster.NodeID)) {
 
 // Forgot reports whether the journal does not tell any more what was refreshed since it
 // was as long as seen.
-func (l *Ladder) Forgot(seen int) bool { return seen < l.journal.forgotten }
+func (l *NodeColumns) Forgot(seen int) bool { return seen < l.journal.forgotten }
 
 // note puts node n into the journal.
-func (l *Ladder) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()/2) }
+func (l *NodeColumns) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()/2) }

@@ -24,7 +24,7 @@ func journalsTell(t *rapid.T) {
 		case 0:
 			list = append(list, &reader{r.journal.fork(), append([]cluster.NodeID(nil), r.all...), r.seen})
 		case 1:
-			l := &Ladder{journal: r.journal}
+			l := &NodeColumns{journal: r.journal}
 			if l.Forgot(r.seen) {
 				require.Greater(t, len(r.all)-r.seen, 4, "at least half of what it is long")
 				r.seen = l.Changes()

@@ -12,8 +12,8 @@ const fewPods = 4096
 func parts(ix *cluster.Index) int { return ranges.Parts(ix.NumPods(), fewPods) }
 
 // layOut lays out all nodes, block by block, on as many goroutines as pay.
-func (l *Ladder) layOut() {
-	parts := make([]*Ladder, parts(l.us.Index()))
+func (l *NodeColumns) layOut() {
+	parts := make([]*NodeColumns, parts(l.us.Index()))
 	ranges.Each(len(l.levels.blocks), len(parts), func(part, first, end int) {
 		p := l.part()
 		for n := first * BlockSize; n < min(end*BlockSize, l.us.Index().NumNodes()); n++ {
@@ -27,8 +27,8 @@ func (l *Ladder) layOut() {
 }
 
 // part is l with buffers, a journal and a count of its own, to lay out some of the blocks.
-func (l *Ladder) part() *Ladder {
-	p := &Ladder{us: l.us, budgets: l.budgets, lanes: l.lanes, owner: l.owner}
+func (l *NodeColumns) part() *NodeColumns {
+	p := &NodeColumns{us: l.us, budgets: l.budgets, lanes: l.lanes, owner: l.owner}
 	levels := *l.levels
 	levels.odd = 0
 	p.levels = &levels
@@ -37,13 +37,13 @@ func (l *Ladder) part() *Ladder {
 }
 
 // buffer makes the buffers of Refresh.
-func (l *Ladder) buffer() {
+func (l *NodeColumns) buffer() {
 	l.row, l.asked = make([]int64, l.us.Index().NumResources()), make([]int64, l.us.Index().NumResources())
 	l.packed = make([]uint64, l.lanes.words)
 }
 
 // reserve gives every node its part of two large columns.
-func (l *Ladder) reserve() {
+func (l *NodeColumns) reserve() {
 	units, words := 0, 0
 	for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 		k := len(l.us.On(n))
@@ -59,4 +59,4 @@ func (l *Ladder) reserve() {
 }
 
 // numWords is how many words the data of a node with k units take.
-func (l *Ladder) numWords(k int) int { return (k/Stride+1+k)*l.lanes.words + k }
+func (l *NodeColumns) numWords(k int) int { return (k/Stride+1+k)*l.lanes.words + k }

@@ -27,7 +27,7 @@ type Levels struct {
 // bounds divide the units into parts of the same size.
 const mostBounds = 16
 
-func newLevels(l *Ladder) *Levels {
+func newLevels(l *NodeColumns) *Levels {
 	v := &Levels{lanes: l.lanes, owner: l.owner}
 	v.setBounds(l.us)
 	v.grow(l.us.Index().NumNodes())

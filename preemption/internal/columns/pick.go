@@ -21,24 +21,24 @@ const (
 // are divided among as many goroutines as there are processors; the answer is the
 // same.
 func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
-	return s.pick(below, ranges.Parts(len(s.Tied)+len(s.Touchy), nodesPerPicker))
+	return s.pick(below, ranges.Parts(len(s.Tied)+len(s.Budgeted), nodesPerPicker))
 }
 
 // pick is Pick by a number of goroutines. Where the best of the first nodes loses a
 // single pod, most of the others are left out unread, and one goroutine is enough.
 func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 	for len(s.pickers) < workers {
-		s.pickers = append(s.pickers, picker{out: make([]victims.Rung, 0, MostRungs)})
+		s.pickers = append(s.pickers, picker{out: make([]victims.Position, 0, MostPositions)})
 	}
-	tied, touchy, best := s.Tied, s.Touchy, &s.pickers[0]
+	tied, budgeted, best := s.Tied, s.Budgeted, &s.pickers[0]
 	best.reset(s, below)
 	if workers > 1 {
-		best.tied, best.touchy = nil, nil
+		best.tied, best.budgeted = nil, nil
 		if head := min(len(tied)/8, headSize); head > 0 {
 			best.tied, tied = tied[:head], tied[head:]
 		} else {
-			head = min(len(touchy)/8, headSize)
-			best.touchy, touchy = touchy[:head], touchy[head:]
+			head = min(len(budgeted)/8, headSize)
+			best.budgeted, budgeted = budgeted[:head], budgeted[head:]
 		}
 		if best.run(); best.best != cluster.NoNode && best.score.Pods == 1 {
 			workers = 1
@@ -50,7 +50,7 @@ func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 			p.reset(s, below)
 			p.best, p.score = best.best, best.score
 		}
-		p.tied, p.touchy = part(tied, i, workers), part(touchy, i, workers)
+		p.tied, p.budgeted = part(tied, i, workers), part(budgeted, i, workers)
 	}
 	if workers > 1 {
 		ranges.Each(workers, workers, func(i, _, _ int) { s.pickers[i].run() })
@@ -72,26 +72,26 @@ func part(list []cluster.NodeID, i, parts int) []cluster.NodeID {
 
 // picker picks the best of some nodes.
 type picker struct {
-	sweep        Sweep
-	scan         *Scan
-	blocks       []*Block
-	below        int32
-	tied, touchy []cluster.NodeID
+	sweep          Sweep
+	scan           *Scan
+	blocks         []*Block
+	below          int32
+	tied, budgeted []cluster.NodeID
 
 	best  cluster.NodeID
 	score victims.Score
 
-	out  []victims.Rung // buffers of sweep
+	out  []victims.Position // buffers of sweep
 	free []uint64
 }
 
 // reset makes p ready for the question of s, and no node is picked.
 func (p *picker) reset(s *Scan, below int32) {
 	p.sweep = Sweep{
-		ladder: s.sweep.ladder, violating: s.sweep.violating, request: s.sweep.request, ask: s.sweep.ask,
+		columns: s.sweep.columns, violating: s.sweep.violating, request: s.sweep.request, ask: s.sweep.ask,
 		out: p.out, free: p.free,
 	}
-	p.scan, p.blocks, p.below, p.best = s, s.sweep.ladder.Levels().Blocks(), below, cluster.NoNode
+	p.scan, p.blocks, p.below, p.best = s, s.sweep.columns.Levels().Blocks(), below, cluster.NoNode
 }
 
 // loses reports whether node n with that score is better than what p has picked.
@@ -113,7 +113,7 @@ func (p *picker) run() {
 			}
 		}
 	}
-	for _, n := range p.touchy {
+	for _, n := range p.budgeted {
 		if p.best == cluster.NoNode || p.promises(n) {
 			p.try(n)
 		}
@@ -123,7 +123,7 @@ func (p *picker) run() {
 
 // try picks node n if it is better.
 func (p *picker) try(n cluster.NodeID) {
-	first, end := p.sweep.ladder.Rungs(n, p.below)
+	first, end := p.sweep.columns.Positions(n, p.below)
 	var bound *victims.Score
 	if p.best != cluster.NoNode {
 		bound = &p.score
@@ -133,7 +133,7 @@ func (p *picker) try(n cluster.NodeID) {
 	}
 }
 
-// promises reports whether touchy node n may be better than what is picked. It says yes
+// promises reports whether budgeted node n may be better than what is picked. It says yes
 // where it can't tell.
 func (p *picker) promises(n cluster.NodeID) bool {
 	at, i := int(n)/BlockSize, int(n)%BlockSize
@@ -159,7 +159,7 @@ func (p *picker) mayBeat(best *victims.Score, n cluster.NodeID) bool {
 func (p *picker) pick1() {
 	ask, mask := p.sweep.ask.Words[0], p.sweep.ask.Masks[0]
 	guards, rest := p.sweep.ask.Guards[0], p.sweep.ask.Rest[0]
-	ladder := p.sweep.ladder
+	columns := p.sweep.columns
 	best := victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
 	if p.best != cluster.NoNode {
 		best = p.score
@@ -169,7 +169,7 @@ nodes:
 		if !p.mayBeat(&best, n) {
 			continue
 		}
-		at := ladder.At(n)
+		at := columns.At(n)
 		if at.Pods != nil {
 			p.score = best
 			p.try(n)

@@ -15,21 +15,21 @@ import (
 
 // TestSeveralPickersPickTheSame: however many goroutines share the nodes.
 func TestSeveralPickersPickTheSame(t *testing.T) {
-	picked, touchy := 0, 0
+	picked, budgeted := 0, 0
 	for seed := range uint64(300) {
 		q := gen.Crowd(seed)
 		ix, err := cluster.NewIndex(&q.Snapshot)
 		require.NoError(t, err)
 		units := victims.NewUnits(ix, victims.Units137)
-		ladder := columns.NewLadder(units, victims.NewBudgets(ix, disruption.Rule137))
-		if ladder.Levels() == nil {
+		packed := columns.NewNodeColumns(units, victims.NewBudgets(ix, disruption.Rule137))
+		if packed.Levels() == nil {
 			continue
 		}
-		sweep := columns.NewSweep(ladder)
+		sweep := columns.NewSweep(packed)
 		scan := columns.NewScan(sweep)
 		pod := &q.Preemptor.Pods[0]
 		sweep.Ask(domain.NewMember(ix, pod, cluster.NoPod), *pod.Priority)
-		scan.Run(*pod.Priority, make([]uint64, len(ladder.Levels().Blocks())))
+		scan.Run(*pod.Priority, make([]uint64, len(packed.Levels().Blocks())))
 		if scan.Fits != cluster.NoNode {
 			continue
 		}
@@ -37,7 +37,7 @@ func TestSeveralPickersPickTheSame(t *testing.T) {
 		if want != cluster.NoNode {
 			picked++
 		}
-		touchy += len(scan.Touchy)
+		budgeted += len(scan.Budgeted)
 		for _, workers := range []int{2, 3, 8} {
 			have, same := scan.PickSharing(*pod.Priority, workers)
 			require.Equal(t, want, have, "seed %d, %d goroutines", seed, workers)
@@ -47,5 +47,5 @@ func TestSeveralPickersPickTheSame(t *testing.T) {
 		}
 	}
 	require.Greater(t, picked, 50)
-	require.Greater(t, touchy, 50)
+	require.Greater(t, budgeted, 50)
 }

@@ -36,14 +36,14 @@ func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
 		s.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "everywhere", Mode: "All", MinCount: &three}}
 		ix, err := cluster.NewIndex(&s)
 		require.NoError(t, err)
-		var ladders []*columns.Ladder
+		var packed []*columns.NodeColumns
 		var units []*victims.Units
 		var covered []*victims.Budgets
 		for _, processors := range []int{1, 3} {
 			runtime.GOMAXPROCS(processors)
 			us := victims.NewUnits(ix, victims.Units137)
 			budgets := victims.NewBudgets(ix, disruption.Rule137)
-			ladders, units, covered = append(ladders, columns.NewLadder(us, budgets)), append(units, us), append(covered, budgets)
+			packed, units, covered = append(packed, columns.NewNodeColumns(us, budgets)), append(units, us), append(covered, budgets)
 			for n := range cluster.NodeID(ix.NumNodes()) {
 				require.True(t, slices.IsSortedFunc(us.On(n), us.Compare))
 				want := map[victims.UnitID]bool{}
@@ -54,7 +54,7 @@ func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
 				require.Len(t, us.On(n), len(want))
 			}
 		}
-		require.True(t, columns.Alike(ladders[0], ladders[1]), shape)
+		require.True(t, columns.Alike(packed[0], packed[1]), shape)
 		require.Equal(t, units[0].Len(), units[1].Len())
 		for u := range victims.UnitID(units[0].Len()) {
 			require.Equal(t, units[0].Unit(u), units[1].Unit(u))
@@ -62,6 +62,6 @@ func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
 		for p := range ix.Pods() {
 			require.Equal(t, covered[0].Of(p), covered[1].Of(p))
 		}
-		require.Positive(t, ladders[0].Levels().NumOdd())
+		require.Positive(t, packed[0].Levels().NumOdd())
 	}
 }

@@ -24,8 +24,8 @@ type Scan struct {
 	// best of those.
 	Tied []cluster.NodeID
 
-	// Touchy are the nodes on which preemption helps and may violate a budget.
-	Touchy []cluster.NodeID
+	// Budgeted are the nodes on which preemption helps and may violate a budget.
+	Budgeted []cluster.NodeID
 
 	Helped   int   // on how many nodes preemption helps
 	Nobody   int   // on how many it does not, as nobody may go
@@ -42,12 +42,12 @@ func NewScan(s *Sweep) *Scan { return &Scan{sweep: s} }
 // Run scans for units below a priority, which the sweep was asked about. barred has,
 // for each block, the nodes where the pod must not go. O(n) for n nodes.
 func (s *Scan) Run(below int32, barred []uint64) {
-	levels := s.sweep.ladder.Levels()
+	levels := s.sweep.columns.Levels()
 	s.top, s.exact = levels.Column(below)
-	s.Fits, s.Tied, s.Touchy = cluster.NoNode, s.Tied[:0], s.Touchy[:0]
+	s.Fits, s.Tied, s.Budgeted = cluster.NoNode, s.Tied[:0], s.Budgeted[:0]
 	s.Helped, s.Nobody = 0, 0
-	s.Short = append(s.Short[:0], make([]int, s.sweep.ladder.NumResources())...)
-	s.TooSmall = append(s.TooSmall[:0], make([]int, s.sweep.ladder.NumResources())...)
+	s.Short = append(s.Short[:0], make([]int, s.sweep.columns.NumResources())...)
+	s.TooSmall = append(s.TooSmall[:0], make([]int, s.sweep.columns.NumResources())...)
 	s.low = s.top
 	for i, b := range levels.Blocks() {
 		may := b.Plain &^ barred[i]
@@ -56,12 +56,12 @@ func (s *Scan) Run(below int32, barred []uint64) {
 		s.Helped += bits.OnesCount64(helps)
 		clear := helps
 		if s.sweep.violating != nil {
-			touchy := helps & s.sweep.violating.Any(i)
-			clear &^= touchy
-			if fits := b.Fit(&s.sweep.ask, 0, touchy); fits != 0 {
+			budgeted := helps & s.sweep.violating.Any(i)
+			clear &^= budgeted
+			if fits := b.Fit(&s.sweep.ask, 0, budgeted); fits != 0 {
 				clear |= fits // the scan ends here
 			}
-			s.Touchy = appendNodes(s.Touchy, i, touchy)
+			s.Budgeted = appendNodes(s.Budgeted, i, budgeted)
 		}
 		if s.low < s.top {
 			clear = b.Fit(&s.sweep.ask, s.low, clear)
@@ -96,18 +96,18 @@ func appendNodes(list []cluster.NodeID, block int, set uint64) []cluster.NodeID 
 // help after all.
 func (s *Scan) explain(b *Block, i int, may, helps uint64, below int32) (not uint64) {
 	if s.exact {
-		s.Nobody += b.Explain(&s.sweep.ask, s.sweep.ladder.Lanes(), s.top, may&^helps, below, s.Short, s.TooSmall)
+		s.Nobody += b.Explain(&s.sweep.ask, s.sweep.columns.Lanes(), s.top, may&^helps, below, s.Short, s.TooSmall)
 		return 0
 	}
 	for set := may; set != 0; set &= set - 1 {
 		at := bits.TrailingZeros64(set)
 		n := cluster.NodeID(i*BlockSize + at)
-		first, end := s.sweep.ladder.Rungs(n, below)
+		first, end := s.sweep.columns.Positions(n, below)
 		switch {
 		case helps>>at&1 != 0 && (s.sweep.Fits(n, first) || b.FitOne(&s.sweep.ask, 0, at)):
 			continue
 		case first == end || b.TooSmall(&s.sweep.ask, at):
-			s.Nobody += b.Explain(&s.sweep.ask, s.sweep.ladder.Lanes(), 0, 1<<at, math.MinInt32, s.Short, s.TooSmall)
+			s.Nobody += b.Explain(&s.sweep.ask, s.sweep.columns.Lanes(), 0, 1<<at, math.MinInt32, s.Short, s.TooSmall)
 		default:
 			s.Short[s.sweep.short(n, first)]++
 		}

@@ -16,7 +16,7 @@ type seat struct {
 	exact        bool // the numbers are the score; otherwise bounds from below
 }
 
-// state is a kind of standing.
+// state is how a node stands.
 type state uint8
 
 const (

@@ -19,7 +19,7 @@ func (s *Seats) Slots(n cluster.NodeID) int64 {
 			return slots
 		}
 	}
-	s.row = s.ladder.Room(s.row[:0], n, s.first)
+	s.row = s.columns.Room(s.row[:0], n, s.first)
 	if held := s.held(n); held != nil {
 		for r, v := range held {
 			s.row[r] -= v
@@ -52,20 +52,20 @@ func (s *Seats) SlotsInColumn(b *Block, c, i int) int64 {
 	return s.slots.InColumn(b, c, i, len(s.one.Words))
 }
 
-// Room returns what is free on node n with the units before rung in place and the
+// Room returns what is free on node n with the units before position in place and the
 // other potential victims gone, packed with guards, as far as members ask for it; nil
 // if something is short of that. The slice is good until the next call.
-func (s *Seats) Room(n cluster.NodeID, rung victims.Rung) []uint64 {
+func (s *Seats) Room(n cluster.NodeID, position victims.Position) []uint64 {
 	words := len(s.one.Words)
 	s.look(n)
-	s.room = append(s.room[:0], s.at.Rooms[int(rung)/Stride*words:][:words]...)
+	s.room = append(s.room[:0], s.at.Rooms[int(position)/Stride*words:][:words]...)
 	if held := s.held(n); held != nil {
 		s.pack(&s.other, 0, held)
 		for w, v := range s.other.Words {
 			s.room[w] -= v
 		}
 	}
-	for g := rung / Stride * Stride; g < rung; g++ {
+	for g := position / Stride * Stride; g < position; g++ {
 		s.Take(s.room, n, g)
 		for w, guards := range s.one.Guards {
 			if s.room[w]&guards != guards {
@@ -76,8 +76,8 @@ func (s *Seats) Room(n cluster.NodeID, rung victims.Rung) []uint64 {
 	return s.room
 }
 
-// Take puts the unit on rung g of node n back into room; Leave takes it out again.
-func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Rung) {
+// Take puts the unit on position g of node n back into room; Leave takes it out again.
+func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Position) {
 	words := len(room)
 	s.look(n)
 	for w, ask := range s.at.Asks[int(g)*words:][:words] {
@@ -86,7 +86,7 @@ func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Rung) {
 }
 
 // Leave is the inverse of Take.
-func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Rung) {
+func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Position) {
 	words := len(room)
 	s.look(n)
 	for w, ask := range s.at.Asks[int(g)*words:][:words] {

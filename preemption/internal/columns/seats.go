@@ -7,14 +7,14 @@ import (
 )
 
 // Seats tells who has to go on a node so that several equal members of a gang find
-// a seat there, over the packed columns of a [victims.Ladder], where nothing but
+// a seat there, over the packed columns of a [NodeColumns], where nothing but
 // resources and budgets decides. It comes to what a [Runner] comes to on that node
 // over a [domain.GangTrial] on which they are placed. Only for nodes that are
-// simple, see [victims.Ladder.NumBelow]. Not safe for concurrent use.
+// simple, see [victims.NodeColumns.NumBelow]. Not safe for concurrent use.
 type Seats struct {
-	ladder *Ladder
-	below  int32
-	held   func(cluster.NodeID) []int64
+	columns *NodeColumns
+	below   int32
+	held    func(cluster.NodeID) []int64
 
 	request []int64
 	slots   Slots
@@ -25,28 +25,28 @@ type Seats struct {
 	narrow  bool // all that a member asks for is in one word
 	wide    int  // then which; below zero: asks are of more than two words
 	other   Ask
-	at      NodeRungs // of node, which is looked at, with its potential victims
+	at      NodePositions // of node, which is looked at, with its potential victims
 	node    cluster.NodeID
-	first   victims.Rung
-	end     victims.Rung
+	first   victims.Position
+	end     victims.Position
 	now     *Ask     // what the members on the node that is looked at ask for together
 	free    []uint64 // what they leave, with guards
-	out     []victims.Rung
+	out     []victims.Position
 	row     []int64
 	room    []uint64
 
-	harm func(cluster.NodeID) *RungSet // nil: nobody's loss does
-	lost []victims.Rung
+	harm func(cluster.NodeID) *PositionSet // nil: nobody's loss does
+	lost []victims.Position
 }
 
 // keptAsks is up to how many members, not included, asks are packed once.
 const keptAsks = 16
 
 // NewSeats returns Seats over the units laid out in l, which has plain nodes.
-func NewSeats(l *Ladder) *Seats { return &Seats{ladder: l} }
+func NewSeats(l *NodeColumns) *Seats { return &Seats{columns: l} }
 
 // Over reports whether s is about the units laid out in l.
-func (s *Seats) Over(l *Ladder) bool { return s.ladder == l }
+func (s *Seats) Over(l *NodeColumns) bool { return s.columns == l }
 
 // Ask sets what each member asks for, the priority below which units may be evicted,
 // and the row of what else is held on a node, nil for nothing. False if the columns
@@ -57,7 +57,7 @@ func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []i
 	s.pack(&s.one, 1, nil)
 	s.pack(&s.two, 2, nil)
 	s.narrow, s.wide = wordOf(&s.one)
-	return s.slots.Set(s.ladder.Lanes(), s.request)
+	return s.slots.Set(s.columns.Lanes(), s.request)
 }
 
 // wordOf says whether a asks for lanes of one word only, and of which; -1 if not, and if
@@ -88,13 +88,13 @@ func (s *Seats) Two() *Ask { return &s.two }
 // look turns to node n.
 func (s *Seats) look(n cluster.NodeID) {
 	if s.node != n {
-		s.node, s.at = n, s.ladder.At(n)
+		s.node, s.at = n, s.columns.At(n)
 		s.first, s.end = s.at.Below(s.below)
 	}
 }
 
-// Rungs are those of the potential victims on node n, most important first.
-func (s *Seats) Rungs(n cluster.NodeID) (first, end victims.Rung) {
+// Positions are those of the potential victims on node n, most important first.
+func (s *Seats) Positions(n cluster.NodeID) (first, end victims.Position) {
 	s.look(n)
 	return s.first, s.end
 }
@@ -127,5 +127,5 @@ func (s *Seats) pack(a *Ask, k int64, held []int64) {
 		}
 		s.row = append(s.row, sum)
 	}
-	s.ladder.Lanes().Pack(a, s.row)
+	s.columns.Lanes().Pack(a, s.row)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Victims are the rungs of those who have to go on node n for k members, in
+// Victims are the positions of those who have to go on node n for k members, in
 // ascending order. The slice is good until the next call.
-func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Rung {
+func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Position {
 	s.ask(n, k)
 	s.out = s.out[:0]
 	switch {
@@ -29,8 +29,8 @@ func (s *Seats) Started(n cluster.NodeID, k int64) int64 {
 	return s.at.EarliestStart(out)
 }
 
-// inOrder finds who stays out of the units from a rung on, with room free.
-func (s *Seats) inOrder(room []uint64, from victims.Rung) {
+// inOrder finds who stays out of the units from a position on, with room free.
+func (s *Seats) inOrder(room []uint64, from victims.Position) {
 	s.take(room)
 	if len(room) != 2 {
 		for g := from; g < s.end; g++ {
@@ -56,9 +56,9 @@ func (s *Seats) inOrder(room []uint64, from victims.Rung) {
 }
 
 // harmfulFirst tries the units of set before the others.
-func (s *Seats) harmfulFirst(set *RungSet) {
+func (s *Seats) harmfulFirst(set *PositionSet) {
 	s.start()
-	var out RungSet
+	var out PositionSet
 	for _, harmful := range []bool{true, false} {
 		for g := s.first; g < s.end; g++ {
 			if set.Has(g) == harmful && !s.returns(g) {
@@ -73,9 +73,9 @@ func (s *Seats) harmfulFirst(set *RungSet) {
 	}
 }
 
-// Stops is the first rung on node n whose unit does not return beside k members, or the
+// Stops is the first position on node n whose unit does not return beside k members, or the
 // end where all do, if they are tried in order of importance.
-func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Rung {
+func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Position {
 	s.ask(n, k)
 	if s.first == s.end {
 		return s.end
@@ -86,14 +86,14 @@ func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Rung {
 	return g
 }
 
-// reach returns a rung up to which everybody returns, and what is free with those in
+// reach returns a position up to which everybody returns, and what is free with those in
 // place.
-func (s *Seats) reach() (from victims.Rung, room []uint64) {
+func (s *Seats) reach() (from victims.Position, room []uint64) {
 	words := len(s.now.Words)
 	at := (int(s.end) - 1) / Stride
 	for ; at > int(s.first)/Stride && !s.now.Fits(s.at.Rooms[at*words:][:words]); at-- {
 	}
-	return victims.Rung(at * Stride), s.at.Rooms[at*words:][:words]
+	return victims.Position(at * Stride), s.at.Rooms[at*words:][:words]
 }
 
 // start leaves what is free with nobody of the potential victims in place, beside the
@@ -114,8 +114,8 @@ func (s *Seats) take(room []uint64) {
 	}
 }
 
-// returns takes the room of the unit on rung g if it is there.
-func (s *Seats) returns(g victims.Rung) bool {
+// returns takes the room of the unit on position g if it is there.
+func (s *Seats) returns(g victims.Position) bool {
 	words := len(s.free)
 	ask := s.at.Asks[int(g)*words:][:words]
 	for w, guards := range s.now.Guards {
@@ -158,13 +158,13 @@ func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
 // harmed reports whether the loss of some unit on node n violates a budget.
 func (s *Seats) harmed(n cluster.NodeID) bool { return s.harm != nil && !s.harm(n).Empty() }
 
-// Harms reports whether the loss of the unit on rung g of node n violates a budget.
-func (s *Seats) Harms(n cluster.NodeID, g victims.Rung) bool {
+// Harms reports whether the loss of the unit on position g of node n violates a budget.
+func (s *Seats) Harms(n cluster.NodeID, g victims.Position) bool {
 	return s.harm != nil && s.harm(n).Has(g)
 }
 
-// charge adds what the loss of the unit on rung g costs.
-func (s *Seats) charge(price *domain.Price, g victims.Rung) {
+// charge adds what the loss of the unit on position g costs.
+func (s *Seats) charge(price *domain.Price, g victims.Position) {
 	own := int64(s.at.Owns[g])
 	price.Highest = max(price.Highest, own)
 	price.Sum += priority.Raised(int32(own))
@@ -175,4 +175,4 @@ func (s *Seats) charge(price *domain.Price, g victims.Rung) {
 }
 
 // Charge says for each node whose loss violates a budget; nil: nobody's.
-func (s *Seats) Charge(harm func(cluster.NodeID) *RungSet) { s.harm = harm }
+func (s *Seats) Charge(harm func(cluster.NodeID) *PositionSet) { s.harm = harm }

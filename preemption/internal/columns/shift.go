@@ -10,9 +10,9 @@ import (
 // fewShifts are compared with each other.
 const fewShifts = 32
 
-// Follow lets the ladder follow some shifts, which have all been made. It reports
+// Follow lets the columns follow some shifts, which have all been made. It reports
 // whether that could be done, as Refresh does. It may reorder list.
-func (l *Ladder) Follow(list []victims.Shift) bool {
+func (l *NodeColumns) Follow(list []victims.Shift) bool {
 	if len(list) > fewShifts {
 		slices.SortFunc(list, func(a, b victims.Shift) int { return cmp.Compare(a.Node, b.Node) })
 		for i, s := range list {
@@ -37,9 +37,9 @@ func (l *Ladder) Follow(list []victims.Shift) bool {
 	return true
 }
 
-// Grow lets the ladder have as many numbers of nodes as the index has by now. It reports
+// Grow lets the columns have as many numbers of nodes as the index has by now. It reports
 // whether they are more, so that what was made for it before is of no use.
-func (l *Ladder) Grow() bool {
+func (l *NodeColumns) Grow() bool {
 	if l.levels == nil || !l.levels.grow(l.us.Index().NumNodes()) {
 		return false
 	}
@@ -49,13 +49,13 @@ func (l *Ladder) Grow() bool {
 
 // shift lets node s.Node follow s at the cost of its rooms: what the other units ask
 // for stays as it is laid out. False if it has to be refreshed.
-func (l *Ladder) shift(s victims.Shift) bool {
+func (l *NodeColumns) shift(s victims.Shift) bool {
 	if l.levels == nil {
 		return true
 	}
 	n := s.Node
 	at, units := l.node(n), l.us.On(n)
-	if !at.plain || at.uneven || at.several || at.budgeted || at.elastic || len(units) > MostRungs {
+	if !at.plain || at.uneven || at.several || at.budgeted || at.elastic || len(units) > MostPositions {
 		return false
 	}
 	var level int32
@@ -69,7 +69,7 @@ func (l *Ladder) shift(s victims.Shift) bool {
 		}
 	}
 	b, i := l.levels.own(n)
-	at = &b.rungs[i]
+	at = &b.positions[i]
 	if at.owner != l.owner {
 		at.owner, at.data, at.level = l.owner, slices.Clone(at.data), slices.Clone(at.level)
 	}
@@ -88,7 +88,7 @@ func (l *Ladder) shift(s victims.Shift) bool {
 
 // replace moves what is laid out of the units of a node. Of the rooms it keeps what
 // stays.
-func (l *Ladder) replace(at *rungs, s victims.Shift, ask []uint64, level int32, started uint64) {
+func (l *NodeColumns) replace(at *positions, s victims.Shift, ask []uint64, level int32, started uint64) {
 	k, words := len(at.level), l.lanes.words
 	rooms, asks, starts := l.parts(at.data, k)
 	if s.In == s.Out {

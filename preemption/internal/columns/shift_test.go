@@ -13,8 +13,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// laid is everything that a ladder keeps of a node.
-func (l *Ladder) laid(n cluster.NodeID) string {
+// laid is everything that the columns keep of a node.
+func (l *NodeColumns) laid(n cluster.NodeID) string {
 	b, i := l.levels.blocks[n/BlockSize], int(n%BlockSize)
 	s := fmt.Sprint(b.Plain>>i&1, b.Odd>>i&1, b.Open>>i&1, l.levels.odd)
 	if at := l.node(n); at.plain {
@@ -52,7 +52,7 @@ func anyPod(t *rapid.T, name string) *cluster.Pod {
 	return p
 }
 
-// followIsRefresh: what a ladder keeps of a node after a shift is what laying it out
+// followIsRefresh: what the columns keep of a node after a shift is what laying it out
 // anew comes to, and a fork stays as it is.
 func followIsRefresh(t *rapid.T) {
 	s := &cluster.Snapshot{Budgets: []disruption.Budget{{Name: "b", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "kept"}}}}}
@@ -65,7 +65,7 @@ func followIsRefresh(t *rapid.T) {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
 	us, b := victims.NewUnits(ix, victims.UnitRule{}), victims.NewBudgets(ix, disruption.Rule{})
-	l := NewLadder(us, b)
+	l := NewNodeColumns(us, b)
 	for range rapid.IntRange(1, 20).Draw(t, "steps") {
 		p := anyPod(t, fmt.Sprint("p", rapid.IntRange(0, 55).Draw(t, "pod")))
 		old := ix.PodByName("", p.Name)
@@ -90,7 +90,7 @@ func followIsRefresh(t *rapid.T) {
 		could := !slices.ContainsFunc(shifts, func(s victims.Shift) bool { return !anew.Refresh(s.Node) })
 		require.Equal(t, could, l.Follow(shifts))
 		if !could {
-			l = NewLadder(us, b)
+			l = NewNodeColumns(us, b)
 			continue
 		}
 		for n := range cluster.NodeID(3) {

@@ -22,13 +22,13 @@ func (s *Seats) Beside(n cluster.NodeID, k int64, room []uint64) {
 	s.take(room)
 }
 
-// Short is the shortage if the unit on rung g came back, after Victims or Beside.
-func (s *Seats) Short(g victims.Rung) Shortage {
+// Short is the shortage if the unit on position g came back, after Victims or Beside.
+func (s *Seats) Short(g victims.Position) Shortage {
 	words := len(s.free)
 	for w, guards := range s.now.Guards {
 		ask := s.at.Asks[int(g)*words+w] & s.now.Masks[w]
 		if lack := guards &^ (s.free[w] - ask); lack != 0 {
-			r, amount := s.ladder.Lanes().Lack(w, lack, s.free[w], ask)
+			r, amount := s.columns.Lanes().Lack(w, lack, s.free[w], ask)
 			return Shortage{Resource: r, Missing: amount}
 		}
 	}

@@ -71,34 +71,34 @@ func (s *Slots) InColumn(b *Block, c, i, words int) int64 {
 	return s.In(s.room)
 }
 
-// SimpleRungs are the units of a node that is simple, see [Ladder.NumBelow], most
-// important first; see [NodeRungs].
-type SimpleRungs struct {
+// SimplePositions are the units of a node that is simple, see [NodeColumns.NumBelow], most
+// important first; see [NodePositions].
+type SimplePositions struct {
 	Rooms, Asks, Started []uint64
 	Owns                 []int32 // what a unit is eligible by, too
 }
 
 // AtSimple is At for a node that is simple.
-func (l *Ladder) AtSimple(n cluster.NodeID) SimpleRungs {
+func (l *NodeColumns) AtSimple(n cluster.NodeID) SimplePositions {
 	at := l.node(n)
 	k, words := len(at.level), l.lanes.words
 	r := (k/Stride + 1) * words
 	a := r + k*words
-	return SimpleRungs{at.data[:r], at.data[r:a], at.data[a:], at.level}
+	return SimplePositions{at.data[:r], at.data[r:a], at.data[a:], at.level}
 }
 
-// Below returns the first rung whose level is below that given; len(Owns) if there is
+// Below returns the first position whose level is below that given; len(Owns) if there is
 // none.
-func (r *SimpleRungs) Below(level int32) victims.Rung {
+func (r *SimplePositions) Below(level int32) victims.Position {
 	if len(r.Owns) == 0 || r.Owns[0] < level {
 		return 0
 	}
-	return victims.Rung(sort.Search(len(r.Owns), func(i int) bool { return r.Owns[i] < level }))
+	return victims.Position(sort.Search(len(r.Owns), func(i int) bool { return r.Owns[i] < level }))
 }
 
 // Joint reports whether node n is laid out, and its units are like those of a simple node
 // but for having several pods, which may differ in priority.
-func (l *Ladder) Joint(n cluster.NodeID) bool {
+func (l *NodeColumns) Joint(n cluster.NodeID) bool {
 	at := l.node(n)
 	return at.laid && !at.uneven && !at.elastic
 }
@@ -106,7 +106,7 @@ func (l *Ladder) Joint(n cluster.NodeID) bool {
 // NumBelow is how many units on node n are of a level below that given, if it is
 // simple: if it is plain, and its units are pods like any other, each of one priority,
 // by which it is eligible, ordered and scored.
-func (l *Ladder) NumBelow(n cluster.NodeID, level int32) (units int, simple bool) {
+func (l *NodeColumns) NumBelow(n cluster.NodeID, level int32) (units int, simple bool) {
 	at := l.node(n)
 	if !at.plain || at.several || at.uneven || at.elastic {
 		return 0, false

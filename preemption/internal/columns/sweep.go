@@ -10,62 +10,62 @@ import (
 )
 
 // Sweep is the reprieve of one pod on one node after the other, over the packed
-// columns of a [victims.Ladder], where nothing but resources and budgets decides. It
+// columns of a [NodeColumns], where nothing but resources and budgets decides. It
 // comes to what a [Runner] comes to over a [domain.NodeTrial]; nodes that cannot beat
 // a score are left early. Not safe for concurrent use.
 type Sweep struct {
-	ladder    *Ladder
+	columns   *NodeColumns
 	violating *Violating // nil where there are no budgets
 	request   []int64
 	ask       Ask
 	free      []uint64 // what is free with everybody who stays, with guards
 	node      cluster.NodeID
-	at        NodeRungs // of node
+	at        NodePositions // of node
 	gate      *Gate
 
-	out []victims.Rung
+	out []victims.Position
 	row []int64 // buffer of short
 }
 
 // NewSweep returns a Sweep over the units laid out in l.
-func NewSweep(l *Ladder) *Sweep {
-	return &Sweep{ladder: l, out: make([]victims.Rung, 0, MostRungs)}
+func NewSweep(l *NodeColumns) *Sweep {
+	return &Sweep{columns: l, out: make([]victims.Position, 0, MostPositions)}
 }
 
 // Ask sets the pod that is to be placed, and the priority below which units may go.
 func (s *Sweep) Ask(m *domain.Member, below int32) {
 	s.request = m.Request()
-	s.ladder.Lanes().Pack(&s.ask, s.request)
+	s.columns.Lanes().Pack(&s.ask, s.request)
 	s.violating = nil
-	if !s.ladder.Budgets().None() {
-		s.violating = s.ladder.Violating(below)
+	if !s.columns.Budgets().None() {
+		s.violating = s.columns.Violating(below)
 	}
 }
 
 // Gate decides beside resources and budgets who returns.
 type Gate struct {
-	Minds RungSet // the units that it has a say about
+	Minds PositionSet // the units that it has a say about
 	// Admit returns such a unit as far as the gate is concerned, or reports that it must
 	// stay out.
 	Admit func(u victims.UnitID) bool
 }
 
-// Fits reports whether the pod fits on node n with the units before rung in place and
+// Fits reports whether the pod fits on node n with the units before position in place and
 // the others gone. O(1).
-func (s *Sweep) Fits(n cluster.NodeID, rung victims.Rung) bool {
-	s.node, s.at = n, s.ladder.At(n)
-	return s.fitsAt(rung)
+func (s *Sweep) Fits(n cluster.NodeID, position victims.Position) bool {
+	s.node, s.at = n, s.columns.At(n)
+	return s.fitsAt(position)
 }
 
 // fitsAt is Fits on the current node; it takes the pod's room.
-func (s *Sweep) fitsAt(rung victims.Rung) bool {
-	words, at := len(s.ask.Words), rung/Stride
+func (s *Sweep) fitsAt(position victims.Position) bool {
+	words, at := len(s.ask.Words), position/Stride
 	room := s.at.Rooms[int(at)*words:][:words]
 	if !s.ask.Fits(room) {
 		return false
 	}
 	s.take(room)
-	for g := at * Stride; g < rung; g++ {
+	for g := at * Stride; g < position; g++ {
 		if !s.returns(g) {
 			return false
 		}
@@ -73,13 +73,13 @@ func (s *Sweep) fitsAt(rung victims.Rung) bool {
 	return true
 }
 
-// Node gives back whom it can of the units on rungs first to end of node n, with
+// Node gives back whom it can of the units on positions first to end of node n, with
 // which gone the pod is known to fit; if gate is not nil, those that it minds and that
 // have room have to pass it, in the order in which they are tried. ok is false if the
 // outcome is worse than bound, which may be nil; the score is then not complete, and
 // the gate not asked about everybody. O(k) for k units.
-func (s *Sweep) Node(n cluster.NodeID, first, end victims.Rung, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
-	s.node, s.at, s.gate = n, s.ladder.At(n), gate
+func (s *Sweep) Node(n cluster.NodeID, first, end victims.Position, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
+	s.node, s.at, s.gate = n, s.columns.At(n), gate
 	l := loss{owns: s.at.Owns, counts: s.at.Pods, out: s.out[:0], bound: bound, most: math.MaxUint64, limit: math.MaxInt}
 	if s.violating != nil && !s.violating.Of(n).Empty() {
 		if bound != nil {
@@ -127,15 +127,15 @@ func (s *Sweep) score(l *loss, bound *victims.Score) (score victims.Score, ok bo
 	return score, score.Compare(*bound) <= 0
 }
 
-// Victims returns the rungs of the units that stay out after the latest Node, most
+// Victims returns the positions of the units that stay out after the latest Node, most
 // important first. The slice is good until the next.
-func (s *Sweep) Victims() []victims.Rung { return s.out }
+func (s *Sweep) Victims() []victims.Position { return s.out }
 
 // loss is what stays out, and what it must not be worse than.
 type loss struct {
 	owns       []int32
 	counts     []int32 // of pods; nil: one each
-	out        []victims.Rung
+	out        []victims.Position
 	pods       int
 	sum        uint64
 	violations int
@@ -145,9 +145,9 @@ type loss struct {
 	limit int            // of units
 }
 
-// add notes that rung g stays out, the most important first; false if that is worse
+// add notes that position g stays out, the most important first; false if that is worse
 // than the bound.
-func (l *loss) add(g victims.Rung) bool {
+func (l *loss) add(g victims.Position) bool {
 	own := l.owns[g]
 	if len(l.out) == 0 && l.bound != nil {
 		if own > l.bound.Highest {
@@ -169,7 +169,7 @@ func (l *loss) add(g victims.Rung) bool {
 
 // inOrder gives back whom it can, most important first; false if the outcome is worse
 // than the bound.
-func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
+func (s *Sweep) inOrder(first, end victims.Position, l *loss) bool {
 	rooms, words := s.at.Rooms, len(s.ask.Words)
 	last := end - 1
 	if s.gate != nil {
@@ -178,7 +178,7 @@ func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
 	at := int(last) / Stride // all before the last point with room return
 	for ; at > int(first)/Stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
 	}
-	from, room, asks := victims.Rung(at*Stride), rooms[at*words:][:words], s.at.Asks
+	from, room, asks := victims.Position(at*Stride), rooms[at*words:][:words], s.at.Asks
 	switch {
 	case s.gate != nil || words > 2:
 		s.take(room)
@@ -197,14 +197,14 @@ func (s *Sweep) inOrder(first, end victims.Rung, l *loss) bool {
 	return s.back1(asks, room[0], from, end, l)
 }
 
-// back1 gives back the units on rungs from to end with room free, one word wide.
-func (s *Sweep) back1(asks []uint64, room uint64, from, end victims.Rung, l *loss) bool {
+// back1 gives back the units on positions from to end with room free, one word wide.
+func (s *Sweep) back1(asks []uint64, room uint64, from, end victims.Position, l *loss) bool {
 	mask, guards := s.ask.Masks[0], s.ask.Guards[0]
 	free := room - s.ask.Words[0] | s.ask.Rest[0]
 	for g, ask := range asks[from:end] {
 		if left := free - ask&mask; left&guards == guards {
 			free = left
-		} else if !l.add(from + victims.Rung(g)) {
+		} else if !l.add(from + victims.Position(g)) {
 			return false
 		}
 	}
@@ -212,7 +212,7 @@ func (s *Sweep) back1(asks []uint64, room uint64, from, end victims.Rung, l *los
 }
 
 // back2 is back1 with two words.
-func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Rung, l *loss) bool {
+func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Position, l *loss) bool {
 	mask0, guards0, mask1, guards1 := s.ask.Masks[0], s.ask.Guards[0], s.ask.Masks[1], s.ask.Guards[1]
 	free0, free1 := room0-s.ask.Words[0]|s.ask.Rest[0], room1-s.ask.Words[1]|s.ask.Rest[1]
 	asks = asks[:2*end]
@@ -227,16 +227,16 @@ func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Rung
 	return true
 }
 
-// admits returns the unit on rung g if there is room and the gate is open.
-func (s *Sweep) admits(g victims.Rung) bool {
-	if s.gate != nil && s.gate.Minds.Has(g) && !(s.hasRoom(g) && s.gate.Admit(s.ladder.Unit(s.node, g))) {
+// admits returns the unit on position g if there is room and the gate is open.
+func (s *Sweep) admits(g victims.Position) bool {
+	if s.gate != nil && s.gate.Minds.Has(g) && !(s.hasRoom(g) && s.gate.Admit(s.columns.Unit(s.node, g))) {
 		return false
 	}
 	return s.returns(g)
 }
 
-// hasRoom reports whether the unit on rung g finds room.
-func (s *Sweep) hasRoom(g victims.Rung) bool {
+// hasRoom reports whether the unit on position g finds room.
+func (s *Sweep) hasRoom(g victims.Position) bool {
 	words := len(s.ask.Words)
 	for w, ask := range s.at.Asks[int(g)*words : (int(g)+1)*words] {
 		if guards := s.ask.Guards[w]; (s.free[w]-ask&s.ask.Masks[w])&guards != guards {
@@ -246,8 +246,8 @@ func (s *Sweep) hasRoom(g victims.Rung) bool {
 	return true
 }
 
-// returns takes the room of the unit on rung g if it is there.
-func (s *Sweep) returns(g victims.Rung) bool {
+// returns takes the room of the unit on position g if it is there.
+func (s *Sweep) returns(g victims.Position) bool {
 	if !s.hasRoom(g) {
 		return false
 	}
@@ -267,9 +267,9 @@ func (s *Sweep) take(room []uint64) {
 }
 
 // short returns the first resource that the pod lacks on node n with the units before
-// rung in place and the others gone. It does not fit there.
-func (s *Sweep) short(n cluster.NodeID, rung victims.Rung) cluster.ResourceID {
-	s.row = s.ladder.Room(s.row[:0], n, rung)
+// position in place and the others gone. It does not fit there.
+func (s *Sweep) short(n cluster.NodeID, position victims.Position) cluster.ResourceID {
+	s.row = s.columns.Room(s.row[:0], n, position)
 	for r, v := range s.request {
 		if v > 0 && v > s.row[r] {
 			return cluster.ResourceID(r)

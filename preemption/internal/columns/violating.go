@@ -17,38 +17,38 @@ import (
 type Violating struct {
 	below  int32
 	mu     sync.Mutex
-	seen   int // how much of the ladder's journal is in
+	seen   int // how much of their journal is in
 	ledger *disruption.Ledger
-	of     paged.Column[RungSet] // by node
-	any    []uint64              // by block: the nodes for which of is not empty
-	all    []uint64              // by block: the nodes where of has everybody who may go
-	shared bool                  // any and all are those of a fork, too: cloned before they are changed
+	of     paged.Column[PositionSet] // by node
+	any    []uint64                  // by block: the nodes for which of is not empty
+	all    []uint64                  // by block: the nodes where of has everybody who may go
+	shared bool                      // any and all are those of a fork, too: cloned before they are changed
 }
 
-// RungSet has a bit for every rung of a node.
-type RungSet [MostRungs / 64]uint64
+// PositionSet has a bit for every position of a node.
+type PositionSet [MostPositions / 64]uint64
 
-// Empty reports whether no rung is in s.
-func (s *RungSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
+// Empty reports whether no position is in s.
+func (s *PositionSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
 
-// Add puts rung g into s.
-func (s *RungSet) Add(g victims.Rung) { s[g/64] |= 1 << (g % 64) }
+// Add puts position g into s.
+func (s *PositionSet) Add(g victims.Position) { s[g/64] |= 1 << (g % 64) }
 
-// First returns the first rung in s, MostRungs if there is none.
-func (s *RungSet) First() victims.Rung {
+// First returns the first position in s, MostPositions if there is none.
+func (s *PositionSet) First() victims.Position {
 	for i, word := range s {
 		if word != 0 {
-			return victims.Rung(i*64 + bits.TrailingZeros64(word))
+			return victims.Position(i*64 + bits.TrailingZeros64(word))
 		}
 	}
-	return MostRungs
+	return MostPositions
 }
 
-// Has reports whether rung g is in s.
-func (s *RungSet) Has(g victims.Rung) bool { return s[g/64]>>(g%64)&1 != 0 }
+// Has reports whether position g is in s.
+func (s *PositionSet) Has(g victims.Position) bool { return s[g/64]>>(g%64)&1 != 0 }
 
-// Covers reports whether all rungs from first to end are in s.
-func (s *RungSet) Covers(first, end victims.Rung) bool {
+// Covers reports whether all positions from first to end are in s.
+func (s *PositionSet) Covers(first, end victims.Position) bool {
 	for w := first / 64; w*64 < end; w++ {
 		if Between(w, first, end)&^s[w] != 0 {
 			return false
@@ -57,9 +57,9 @@ func (s *RungSet) Covers(first, end victims.Rung) bool {
 	return true
 }
 
-// Between has the bits of word w of a RungSet for the rungs from first to end, not
+// Between has the bits of word w of a PositionSet for the positions from first to end, not
 // included.
-func Between(w, first, end victims.Rung) uint64 {
+func Between(w, first, end victims.Position) uint64 {
 	set := ^uint64(0)
 	if first > w*64 {
 		set <<= first - w*64
@@ -78,7 +78,7 @@ type cuts struct {
 
 const mostCuts = 16
 
-// inherit takes what of, the cuts of a ladder that is forked, knows. Questions may ask
+// inherit takes what of, the cuts of the columns that is forked, knows. Questions may ask
 // it meanwhile.
 func (c *cuts) inherit(of *cuts) {
 	of.mu.Lock()
@@ -93,7 +93,7 @@ func (c *cuts) inherit(of *cuts) {
 
 // Violating returns what holds for a preemptor of that priority. The first question
 // costs a pass over all units, the next what has changed since.
-func (l *Ladder) Violating(below int32) *Violating {
+func (l *NodeColumns) Violating(below int32) *Violating {
 	l.cuts.mu.Lock()
 	i := slices.IndexFunc(l.cuts.list, func(v *Violating) bool { return v.below == below })
 	if i < 0 {
@@ -102,7 +102,7 @@ func (l *Ladder) Violating(below int32) *Violating {
 		}
 		i = len(l.cuts.list)
 		l.cuts.list = append(l.cuts.list, &Violating{
-			below: below, seen: -1, of: paged.Make[RungSet](l.us.Index().NumNodes()),
+			below: below, seen: -1, of: paged.Make[PositionSet](l.us.Index().NumNodes()),
 			any: make([]uint64, len(l.levels.blocks)), all: make([]uint64, len(l.levels.blocks)),
 		})
 	}
@@ -124,10 +124,10 @@ func (l *Ladder) Violating(below int32) *Violating {
 }
 
 // Reconsider is called when what budgets allow has changed, and nothing else.
-func (l *Ladder) Reconsider() { l.cuts.list = nil }
+func (l *NodeColumns) Reconsider() { l.cuts.list = nil }
 
-// Of returns the rungs of node n that would violate a budget.
-func (v *Violating) Of(n cluster.NodeID) *RungSet { return v.of.At(int(n)) }
+// Of returns the positions of node n that would violate a budget.
+func (v *Violating) Of(n cluster.NodeID) *PositionSet { return v.of.At(int(n)) }
 
 // Any returns the nodes of a block for which Of is not empty.
 func (v *Violating) Any(block int) uint64 { return v.any[block] }
@@ -136,18 +136,18 @@ func (v *Violating) Any(block int) uint64 { return v.any[block] }
 func (v *Violating) All(block int) uint64 { return v.all[block] }
 
 // find settles node n.
-func (v *Violating) find(l *Ladder, n cluster.NodeID) {
+func (v *Violating) find(l *NodeColumns, n cluster.NodeID) {
 	bit := uint64(1) << (n % BlockSize)
 	if v.any[n/BlockSize]&bit != 0 {
 		v.any[n/BlockSize] &^= bit
-		*v.of.Edit(int(n)) = RungSet{}
+		*v.of.Edit(int(n)) = PositionSet{}
 	}
 	v.all[n/BlockSize] &^= bit
 	if at := l.node(n); !at.plain || !at.budgeted {
 		return
 	}
 	v.ledger.Reset()
-	first, end := l.Rungs(n, v.below)
+	first, end := l.Positions(n, v.below)
 	for g := first; g < end; g++ {
 		if l.budgets.Charge(v.ledger, l.us.Unit(l.us.On(n)[g])) > 0 {
 			v.of.Edit(int(n)).Add(g)

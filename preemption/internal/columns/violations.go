@@ -9,11 +9,11 @@ import (
 
 // violatingFirst tries the units that violate a budget first; false if more of them
 // stay out than the bound has.
-func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
+func (s *Sweep) violatingFirst(first, end victims.Position, l *loss) bool {
 	s.fitsAt(first)
 	limit := l.limit
 	l.limit = math.MaxInt // of those that violate; others may stay out too
-	var out RungSet
+	var out PositionSet
 	if len(s.free) == 1 && s.gate == nil {
 		l.violations = s.violatingFirst1(first, end, limit, &out)
 	} else {
@@ -27,7 +27,7 @@ func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
 	}
 	for w, word := range out {
 		for ; word != 0; word &= word - 1 {
-			if !l.add(victims.Rung(w*64 + bits.TrailingZeros64(word))) {
+			if !l.add(victims.Position(w*64 + bits.TrailingZeros64(word))) {
 				return false
 			}
 		}
@@ -37,13 +37,13 @@ func (s *Sweep) violatingFirst(first, end victims.Rung, l *loss) bool {
 
 // violatingFirst1 sets out to those who stay out where free room is one word wide,
 // and returns how many of them violate a budget: if more than limit, those alone.
-func (s *Sweep) violatingFirst1(first, end victims.Rung, limit int, out *RungSet) int {
+func (s *Sweep) violatingFirst1(first, end victims.Position, limit int, out *PositionSet) int {
 	mask, guards, free := s.ask.Masks[0], s.ask.Guards[0], s.free[0]
 	asks, set := s.at.Asks, s.violating.Of(s.node)
 	violations := 0
 	for w := first / 64; w <= (end-1)/64; w++ {
 		for word := set[w]; word != 0; word &= word - 1 {
-			g := w*64 + victims.Rung(bits.TrailingZeros64(word))
+			g := w*64 + victims.Position(bits.TrailingZeros64(word))
 			if left := free - asks[g]&mask; left&guards == guards {
 				free = left
 				continue
@@ -56,7 +56,7 @@ func (s *Sweep) violatingFirst1(first, end victims.Rung, limit int, out *RungSet
 	}
 	for w := first / 64; w <= (end-1)/64; w++ {
 		for word := Between(w, first, end) &^ set[w]; word != 0; word &= word - 1 {
-			g := w*64 + victims.Rung(bits.TrailingZeros64(word))
+			g := w*64 + victims.Position(bits.TrailingZeros64(word))
 			if left := free - asks[g]&mask; left&guards == guards {
 				free = left
 				continue
@@ -68,7 +68,7 @@ func (s *Sweep) violatingFirst1(first, end victims.Rung, limit int, out *RungSet
 }
 
 // violatingFirstN is violatingFirst1 for any number of words, through the gate.
-func (s *Sweep) violatingFirstN(first, end victims.Rung, limit int, out *RungSet) int {
+func (s *Sweep) violatingFirstN(first, end victims.Position, limit int, out *PositionSet) int {
 	set := s.violating.Of(s.node)
 	violations := 0
 	for g := first; g < end && violations <= limit; g++ {

@@ -16,14 +16,14 @@ type attempt struct {
 	*tools
 	domain *domain.Domain
 
-	potential int                                   // how many potential victims there are
-	harmful   bool                                  // the loss of some violates a budget
-	marked    bool                                  // harm says whose
-	harms     func(cluster.NodeID) *columns.RungSet // whose does, by node; nil: nobody's
-	joint     bool                                  // some units have several pods
-	shared    bool                                  // some potential victims have
-	cheapest  []nodeCost                            // nodes in order of what the first member there costs; not all
-	top       *draft                                // the best so far
+	potential int                                       // how many potential victims there are
+	harmful   bool                                      // the loss of some violates a budget
+	marked    bool                                      // harm says whose
+	harms     func(cluster.NodeID) *columns.PositionSet // whose does, by node; nil: nobody's
+	joint     bool                                      // some units have several pods
+	shared    bool                                      // some potential victims have
+	cheapest  []nodeCost                                // nodes in order of what the first member there costs; not all
+	top       *draft                                    // the best so far
 	checks    int
 }
 

@@ -59,7 +59,7 @@ func (t *attempt) charge() {
 	}
 	t.tally.Reset()
 	if t.marked = t.harmful; t.marked {
-		t.harms = func(n cluster.NodeID) *columns.RungSet { return &t.harm[n] }
+		t.harms = func(n cluster.NodeID) *columns.PositionSet { return &t.harm[n] }
 		t.seats.Charge(t.harms)
 	}
 }
@@ -105,14 +105,14 @@ func (t *attempt) chargeSpent() {
 	}
 }
 
-// place is the place of a unit in the ladder.
+// place is the place of a unit in the columns.
 type place struct {
-	node cluster.NodeID
-	rung victims.Rung
+	node     cluster.NodeID
+	position victims.Position
 }
 
 func (t *attempt) mark(at place) {
-	t.harm[at.node].Add(at.rung)
+	t.harm[at.node].Add(at.position)
 	t.harmful = true
 }
 
@@ -122,7 +122,7 @@ func (t *attempt) each(visit func(place, victims.UnitID, []cluster.BudgetID)) {
 		if !t.Columns.Budgeted(n) {
 			continue
 		}
-		first, end := t.seats.Rungs(n)
+		first, end := t.seats.Positions(n)
 		for g := first; g < end; g++ {
 			u := t.Columns.Unit(n, g)
 			if ids := t.Budgets.Of(t.Units.Unit(u).Pods[0]); len(ids) > 0 {
@@ -141,6 +141,6 @@ func (t *attempt) discharge() {
 		return
 	}
 	for _, n := range t.domain.Nodes {
-		t.harm[n] = columns.RungSet{}
+		t.harm[n] = columns.PositionSet{}
 	}
 }

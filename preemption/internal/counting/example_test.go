@@ -36,7 +36,7 @@ func Example() {
 	units := victims.NewUnits(ix, victims.Units137)
 	budgets := victims.NewBudgets(ix, disruption.Rule137)
 	q := counting.Question{
-		Index: ix, Units: units, Budgets: budgets, Columns: columns.NewLadder(units, budgets),
+		Index: ix, Units: units, Budgets: budgets, Columns: columns.NewNodeColumns(units, budgets),
 		Priority: 9, Placers: []domain.Placer{domain.LeastDisruption{}}, Tools: &sync.Pool{},
 	}
 	q.Gang = seating.NewGroup(ix, ix.GroupByName(cluster.KindPodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {

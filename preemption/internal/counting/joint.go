@@ -35,7 +35,7 @@ type jointTools struct {
 // bookedNode is a node with members on it.
 type bookedNode struct {
 	at, k int32
-	out   columns.RungSet // who has to go for them
+	out   columns.PositionSet // who has to go for them
 }
 
 // countJoint counts the potential victims on node n that were not counted in this domain
@@ -131,7 +131,7 @@ func (j *joint) on(at int32) int32 {
 	return 0
 }
 
-var nobody columns.RungSet
+var nobody columns.PositionSet
 
 // price is what has to go for one more member on a node beyond who has to go for those
 // who are there; see [victims.Offers.Price].
@@ -153,12 +153,12 @@ func (j *joint) take(at int32) {
 	}
 	b, n := &j.nodes[j.booked[at]-1], j.node(at)
 	pods := j.Columns.At(n).Pods
-	each(&b.out, pods, func(g victims.Rung) { j.broken[j.Columns.Unit(n, g)]-- })
+	each(&b.out, pods, func(g victims.Position) { j.broken[j.Columns.Unit(n, g)]-- })
 	b.k++
 	before := b.out
 	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
 	j.reached = j.reached[:0]
-	each(&b.out, pods, func(g victims.Rung) {
+	each(&b.out, pods, func(g victims.Position) {
 		u := j.Columns.Unit(n, g)
 		if j.broken[u]++; j.broken[u] > 1 {
 			return
@@ -176,12 +176,12 @@ func (j *joint) take(at int32) {
 	}
 }
 
-// each calls f for the rungs of set whose units have several pods.
-func each(set *columns.RungSet, pods []int32, f func(victims.Rung)) {
+// each calls f for the positions of set whose units have several pods.
+func each(set *columns.PositionSet, pods []int32, f func(victims.Position)) {
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			if g := w*64 + bits.TrailingZeros64(word); pods != nil && pods[g] > 1 {
-				f(victims.Rung(g))
+				f(victims.Position(g))
 			}
 		}
 	}

@@ -33,7 +33,7 @@ type movingTools struct {
 // movingNode is a node on which everybody before next has been decided on.
 type movingNode struct {
 	slots     int64
-	next, end victims.Rung
+	next, end victims.Position
 	open      bool // rooms has what is free there, packed; otherwise everybody before next is in place
 	decided   bool // somebody who takes a slot has returned, or stays out
 	over      bool // everybody has been decided on
@@ -84,7 +84,7 @@ func (m *moving) pass(harmful bool) {
 		if n.slots == 0 || n.over {
 			continue
 		}
-		n.next, n.end = m.seats.Rungs(m.node(int32(at)))
+		n.next, n.end = m.seats.Positions(m.node(int32(at)))
 		if m.advance(int32(at)) {
 			m.queue = append(m.queue, m.unit(int32(at)))
 		}
@@ -144,7 +144,7 @@ func (m *moving) openUp(at int32) {
 		m.rooms = slices.Grow(m.rooms[:0], size)[:size]
 	}
 	if n.end == 0 {
-		n.next, n.end = m.seats.Rungs(node)
+		n.next, n.end = m.seats.Positions(node)
 	}
 	copy(m.room(at), m.seats.Room(node, n.next))
 	n.open = true
@@ -219,20 +219,20 @@ func (m *moving) room(at int32) []uint64 {
 
 // lostRung is a unit that goes.
 type lostRung struct {
-	at    int32
-	rung  victims.Rung
-	harms bool
+	at       int32
+	position victims.Position
+	harms    bool
 }
 
-// lose notes that the unit on a rung goes.
-func (m *moving) lose(at int32, g victims.Rung, harms bool) {
-	rungs, p := m.Columns.AtSimple(m.node(at)), m.top
-	own := int64(rungs.Owns[g])
+// lose notes that the unit on a position goes.
+func (m *moving) lose(at int32, g victims.Position, harms bool) {
+	positions, p := m.Columns.AtSimple(m.node(at)), m.top
+	own := int64(positions.Owns[g])
 	if own > p.price.Highest {
 		p.price.Highest, p.start = own, math.MaxInt64
 	}
 	if own == p.price.Highest {
-		p.start = min(p.start, int64(rungs.Started[g]))
+		p.start = min(p.start, int64(positions.Started[g]))
 	}
 	p.price.Sum += priority.Raised(int32(own))
 	p.price.Pods++
@@ -262,9 +262,9 @@ func (m *moving) losses() (l losses) {
 				m.seats.Beside(n, k, m.room(x.at))
 			}
 			last = x.at
-			why = m.seats.Short(x.rung)
+			why = m.seats.Short(x.position)
 		}
-		l.add(m.Columns.Unit(m.node(x.at), x.rung), x.harms, why)
+		l.add(m.Columns.Unit(m.node(x.at), x.position), x.harms, why)
 	}
 	for _, s := range m.top.spots {
 		m.count[s.at] = 0

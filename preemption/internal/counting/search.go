@@ -19,7 +19,7 @@ type Question struct {
 	Index   *cluster.Index
 	Units   *victims.Units
 	Budgets *victims.Budgets
-	Columns *columns.Ladder
+	Columns *columns.NodeColumns
 
 	Gang     *seating.Group   // a lone pod group
 	Members  []*domain.Member // equal ones
@@ -64,12 +64,12 @@ type tools struct {
 	costs     []nodeCost
 	firsts    []columns.Cost // by position, where it is known: what the first member there costs
 	row       []int64
-	harm      []columns.RungSet // by node: the loss violates a budget
-	charging  []int64           // by budget: potential victims that it covers
-	contests  []contest         // by budget
-	contested []victims.Marked  // by budgets that not all of them can have, marked with
-	places    []place           // where they are
-	offers    domain.SeatQueue  // to the members
+	harm      []columns.PositionSet // by node: the loss violates a budget
+	charging  []int64               // by budget: potential victims that it covers
+	contests  []contest             // by budget
+	contested []victims.Marked      // by budgets that not all of them can have, marked with
+	places    []place               // where they are
+	offers    domain.SeatQueue      // to the members
 	order     []int32
 	touched   []int32
 	moving    movingTools

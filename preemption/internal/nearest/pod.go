@@ -197,7 +197,7 @@ func (s *Pod) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriorit
 func (s *Pod) fillRoom(n cluster.NodeID, below int32) {
 	b, i := s.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
 	if b.Plain>>i&1 == 0 {
-		first, _ := s.q.Columns.Rungs(n, below)
+		first, _ := s.q.Columns.Positions(n, below)
 		s.room = s.q.Columns.Room(s.room[:0], n, first)
 		return
 	}

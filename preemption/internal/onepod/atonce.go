@@ -9,9 +9,9 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// AtOnce is where the standing of a pod's shape says that the pod goes; ok is false
+// AtOnce is where the ranking of a pod's shape says that the pod goes; ok is false
 // where it does not say. It allocates nothing, unless something has changed.
-func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, packed *columns.Ladder,
+func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, packed *columns.NodeColumns,
 	pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, below int32,
 ) (p Plan, score victims.Score, ok bool) {
 	var text [128]byte
@@ -25,22 +25,22 @@ func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, p
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	if known.standing == nil {
+	if known.ranking == nil {
 		return p, score, false
 	}
-	if known.standing.Behind(packed) {
+	if known.ranking.Behind(packed) {
 		t := known.own()
 		tools := Borrow(pool, units, budgets, packed)
 		defer pool.Put(tools)
 		tools.Sweep.Ask(t.Member(), t.Below())
 		t.Update(tools.Sweep, ix)
 	}
-	n, fits := known.standing.Best()
+	n, fits := known.ranking.Best()
 	switch {
 	case n == cluster.NoNode:
 		return Plan{Verdict: ask.Infeasible, Node: n}, score, true
 	case fits:
 		return Plan{Verdict: ask.Fits, Node: n}, score, true
 	}
-	return Plan{Verdict: ask.Feasible, Node: n}, known.standing.Score(), true
+	return Plan{Verdict: ask.Feasible, Node: n}, known.ranking.Score(), true
 }

@@ -68,11 +68,11 @@ func (s *Search) Evaluate(n cluster.NodeID) (Candidate, domain.Reason) {
 	return Candidate{n, out.Victims, parts, s.q.Score(out.Victims, parts, out.Violations)}, domain.Reason{}
 }
 
-// sweepNode is Evaluate over the columns of the ladder. through is nil where no
+// sweepNode is Evaluate over its columns. through is nil where no
 // constraint looks at the node's pods: what they say with everybody in place holds
 // with anybody gone. Otherwise it asks them about the pods that they look at.
 func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, domain.Reason) {
-	first, end := s.q.Columns.Rungs(n, s.q.Priority)
+	first, end := s.q.Columns.Positions(n, s.q.Priority)
 	if first == end {
 		return Candidate{}, domain.Reason{Check: ask.NoVictims}
 	}
@@ -86,7 +86,7 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 		if through != nil {
 			for _, p := range s.Trial.LeaveAll(s.goes) {
 				u, _ := s.q.Units.UnitOf(p)
-				through.Minds.Add(first + victims.Rung(slices.Index(s.q.Units.On(n)[first:], u)))
+				through.Minds.Add(first + victims.Position(slices.Index(s.q.Units.On(n)[first:], u)))
 			}
 		}
 		if why := s.Trial.Constrained(); !why.OK() {
@@ -99,7 +99,7 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 	if !s.mayBeat(n) {
 		return Candidate{}, domain.Reason{}
 	}
-	return s.sweepRungs(n, first, end, through), domain.Reason{}
+	return s.sweepPositions(n, first, end, through), domain.Reason{}
 }
 
 // mayBeat reports whether node n may be better than the best so far, if that is one
@@ -121,27 +121,27 @@ func (s *Search) goes(p cluster.PodID) bool {
 }
 
 // hopelesslyWorse reports whether, for lack of room alone, somebody more important has
-// to go from node n than anybody who goes for the best so far. first is the rung of
+// to go from node n than anybody who goes for the best so far. first is the position of
 // the most important potential victim.
-func (s *Search) hopelesslyWorse(n cluster.NodeID, first victims.Rung) bool {
+func (s *Search) hopelesslyWorse(n cluster.NodeID, first victims.Position) bool {
 	b := s.bound()
 	if b == nil || b.Violations > 0 || !s.q.Columns.Even(n) {
 		return false
 	}
-	at, _ := s.q.Columns.Rungs(n, b.Highest+1)
+	at, _ := s.q.Columns.Positions(n, b.Highest+1)
 	return at > first && !s.Sweep.Fits(n, at)
 }
 
-// sweepRungs gives back whom it can on the rungs first to end of node n. The
+// sweepPositions gives back whom it can on the positions first to end of node n. The
 // Candidate has no victims if it is worse than the best so far.
-func (s *Search) sweepRungs(n cluster.NodeID, first, end victims.Rung, through *columns.Gate) Candidate {
+func (s *Search) sweepPositions(n cluster.NodeID, first, end victims.Position, through *columns.Gate) Candidate {
 	score, ok := s.Sweep.Node(n, first, end, s.bound(), through)
 	if !ok {
 		return Candidate{}
 	}
 	s.swept = s.swept[:0]
-	for _, rung := range s.Sweep.Victims() {
-		s.swept = append(s.swept, s.q.Columns.Unit(n, rung))
+	for _, position := range s.Sweep.Victims() {
+		s.swept = append(s.swept, s.q.Columns.Unit(n, position))
 	}
 	return Candidate{n, s.swept, nil, score}
 }
@@ -153,7 +153,7 @@ func (s *Search) gate() *columns.Gate {
 			return s.Trial.Admit(s.q.Units.Unit(u).Pods[0])
 		}}
 	}
-	s.through.Minds = columns.RungSet{}
+	s.through.Minds = columns.PositionSet{}
 	return s.through
 }
 

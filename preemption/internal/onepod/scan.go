@@ -35,7 +35,7 @@ func (s *Search) scanAll() Plan {
 	return s.end()
 }
 
-// scanFits is filter by columns; warm says that the standing of the pod's shape told.
+// scanFits is filter by columns; warm says that the ranking of the pod's shape told.
 func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 	nominated := s.Nominated()
 	if nominated != cluster.NoNode || s.q.Columns.Levels().NumOdd() > 0 {
@@ -119,26 +119,26 @@ func (s *Search) remember() bool {
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	if known.standing == nil {
-		known.standing = columns.NewStanding(s.lasting(), s.q.Priority)
+	if known.ranking == nil {
+		known.ranking = columns.NewShapeRanking(s.lasting(), s.q.Priority)
 	}
-	if known.standing.Behind(s.q.Columns) {
+	if known.ranking.Behind(s.q.Columns) {
 		known.own().Update(s.Sweep, s.q.Index)
 	}
-	n, fits := known.standing.Best()
+	n, fits := known.ranking.Best()
 	if fits {
 		s.scan.Fits = n
 	} else {
 		s.stood = n
 	}
-	known.standing.Counts(s.scan)
+	known.ranking.Counts(s.scan)
 	for i, check := range domain.StaticChecks {
-		s.count(domain.Reason{Check: check, Unresolvable: true}, known.standing.Barred(i))
+		s.count(domain.Reason{Check: check, Unresolvable: true}, known.ranking.Barred(i))
 	}
 	return true
 }
 
-// lasting is the pod for a standing, which outlives the question: what was given inline
+// lasting is the pod for a ranking, which outlives the question: what was given inline
 // is the caller's, who may change it by then.
 func (s *Search) lasting() *domain.Member {
 	if s.Member.ID != cluster.NoPod {
@@ -170,8 +170,8 @@ func (s *Search) pick() {
 		s.Stats.Pruned += r.Nodes
 	}
 	if n := s.stood; n != cluster.NoNode {
-		first, end := s.q.Columns.Rungs(n, s.q.Priority)
-		s.consider(s.sweepRungs(n, first, end, nil))
+		first, end := s.q.Columns.Positions(n, s.q.Priority)
+		s.consider(s.sweepPositions(n, first, end, nil))
 	}
 	for r := range cluster.ResourceID(s.q.Index.NumResources()) {
 		s.count(domain.Reason{Check: domain.CheckResource, Resource: r}, s.scan.Short[r]+s.scan.TooSmall[r])

@@ -36,7 +36,7 @@ type Search struct {
 	Unbounded bool // every node is Evaluated to the end
 	Each      bool // every node is looked at by itself
 
-	swept    []victims.UnitID // buffer of sweepRungs
+	swept    []victims.UnitID // buffer of sweepPositions
 	room     []int64          // buffer of sweepNode
 	stood    cluster.NodeID   // the best plain node of a scan, or NoNode
 	cold     *shape           // that of the pod, if a scan has to tell

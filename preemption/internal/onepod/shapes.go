@@ -17,36 +17,36 @@ type Shapes struct {
 	mu    sync.Mutex
 	shape map[string]*shape
 	order []string // the keys, the longest known first
-	warm  int      // how many have a standing
+	warm  int      // how many have a ranking
 }
 
 // shape is one shape of pod.
 type shape struct {
-	looked int // how many nodes questions have looked at without a standing
+	looked int // how many nodes questions have looked at without a ranking
 	warm   bool
 
-	mu       sync.Mutex
-	standing *columns.Standing // nil as long as nobody needed it
-	shared   bool              // with a fork: cloned before it is changed
+	mu      sync.Mutex
+	ranking *columns.ShapeRanking // nil as long as nobody needed it
+	shared  bool                  // with a fork: cloned before it is changed
 }
 
-// own returns the standing for a change.
-func (s *shape) own() *columns.Standing {
+// own returns the ranking for a change.
+func (s *shape) own() *columns.ShapeRanking {
 	if s.shared {
-		s.standing, s.shared = s.standing.Clone(), false
+		s.ranking, s.shared = s.ranking.Clone(), false
 	}
-	return s.standing
+	return s.ranking
 }
 
 // mostShapes bounds how many shapes are known, mostSeats how many nodes there are in
-// the standings of all of them, at some 36 bytes each.
+// the rankings of all of them, at some 36 bytes each.
 const (
 	mostShapes = 1024
 	mostSeats  = 1 << 20
 )
 
-// of returns a shape, and whether it is warm and may have a standing: once questions have
-// looked at as many nodes as there are, since a standing costs more than that.
+// of returns a shape, and whether it is warm and may have a ranking: once questions have
+// looked at as many nodes as there are, since a ranking costs more than that.
 func (s *Shapes) of(key []byte, nodes int) (known *shape, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,10 +101,10 @@ func (s *Shapes) Inherit(of *Shapes) {
 	for _, key := range slices.Backward(list) {
 		known := of.shape[key]
 		known.mu.Lock()
-		if known.standing != nil {
+		if known.ranking != nil {
 			known.shared = true
 			s.add(key)
-			s.shape[key] = &shape{warm: true, standing: known.standing, shared: true}
+			s.shape[key] = &shape{warm: true, ranking: known.ranking, shared: true}
 			s.warm++
 		}
 		known.mu.Unlock()

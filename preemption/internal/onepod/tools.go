@@ -26,7 +26,7 @@ type Tools struct {
 
 // Borrow returns tools that nobody else uses, for units as they are. They are to be put
 // back into pool.
-func Borrow(pool *sync.Pool, units *victims.Units, budgets *victims.Budgets, packed *columns.Ladder) *Tools {
+func Borrow(pool *sync.Pool, units *victims.Units, budgets *victims.Budgets, packed *columns.NodeColumns) *Tools {
 	if t, ok := pool.Get().(*Tools); ok {
 		return t
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Ladder lays the units of each node out, most important first: what each asks for,
-// packed, and what is free with the first of them in place. A Rung is a position
+// NodeColumns lays the units of each node out, most important first: what each asks for,
+// packed, and what is free with the first of them in place. A Position is a position
 // among the units of a node.
 //
-// Beside it stand the levels of all nodes, see [Levels]. A Ladder is safe for
+// Beside it stand the levels of all nodes, see [Levels]. A NodeColumns is safe for
 // concurrent use, but for Refresh, Follow, Grow and Reconsider, which need exclusive use.
-type Ladder struct {
+type NodeColumns struct {
 	us      *victims.Units
 	budgets *victims.Budgets
 	lanes   *Lanes
@@ -33,18 +33,18 @@ type Ladder struct {
 // owner tells who may change a part in place: after a fork nobody may who shares it.
 type owner struct{ _ byte }
 
-// Stride is how many rungs lie between two points at which a node's free room is kept.
+// Stride is how many positions lie between two points at which a node's free room is kept.
 const Stride = 8
 
-// MostRungs is how many units a node may have to be laid out.
-const MostRungs = 256
+// MostPositions is how many units a node may have to be laid out.
+const MostPositions = 256
 
-// rungs are the units of one node. Where laid is false nothing else is set. It is
+// positions are the units of one node. Where laid is false nothing else is set. It is
 // small, and what a sweep reads stands together: that is what a sweep costs.
-type rungs struct {
+type positions struct {
 	owner    *owner
-	data     []uint64 // rooms: what is free with the rungs before every Stride-th in place; asks, packed; starts
-	level    []int32  // by rung: what the unit is eligible by; then, where uneven, the priorities of their pods, where several, their numbers
+	data     []uint64 // rooms: what is free with the positions before every Stride-th in place; asks, packed; starts
+	level    []int32  // by position: what the unit is eligible by; then, where uneven, the priorities of their pods, where several, their numbers
 	plain    bool
 	several  bool // some unit has several pods; then none is uneven
 	mixed    bool // and the pods of one differ in priority
@@ -54,10 +54,10 @@ type rungs struct {
 	elastic  bool // the group of some unit may go in part
 }
 
-// NewLadder lays out us; b says which pods budgets cover. O(k) for k units, on as many
+// NewNodeColumns lays out us; b says which pods budgets cover. O(k) for k units, on as many
 // goroutines as GOMAXPROCS allows where there are many, none of which outlives the call.
-func NewLadder(us *victims.Units, b *victims.Budgets) *Ladder {
-	l := &Ladder{us: us, budgets: b, owner: new(owner)}
+func NewNodeColumns(us *victims.Units, b *victims.Budgets) *NodeColumns {
+	l := &NodeColumns{us: us, budgets: b, owner: new(owner)}
 	if !us.ByLevel() {
 		return l
 	}
@@ -72,16 +72,16 @@ func NewLadder(us *victims.Units, b *victims.Budgets) *Ladder {
 }
 
 // Refresh lays node n out anew after its units, or what it offers, changed. It
-// reports whether that could be done; otherwise the whole ladder has to be made
+// reports whether that could be done; otherwise all columns have to be made
 // anew. O(k) for k units on the node.
-func (l *Ladder) Refresh(n cluster.NodeID) bool {
+func (l *NodeColumns) Refresh(n cluster.NodeID) bool {
 	if l.levels == nil {
 		return true
 	}
 	b, i := l.levels.own(n)
-	at := &b.rungs[i]
+	at := &b.positions[i]
 	if at.owner != l.owner {
-		*at = rungs{owner: l.owner}
+		*at = positions{owner: l.owner}
 	}
 	l.note(n)
 	at.plain, at.laid = false, false
@@ -90,7 +90,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 		return true
 	}
 	l.levels.odd += b.close(i, l.us.Index().Open(n))
-	if len(l.us.On(n)) > MostRungs {
+	if len(l.us.On(n)) > MostPositions {
 		return true
 	}
 	switch l.climb(n, at) {
@@ -103,7 +103,7 @@ func (l *Ladder) Refresh(n cluster.NodeID) bool {
 }
 
 // finish completes node n, whose units are laid out, and reports whether it could.
-func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int, what changed) bool {
+func (l *NodeColumns) finish(n cluster.NodeID, at *positions, b *Block, i int, what changed) bool {
 	at.plain, at.laid = !at.mixed, true
 	if !l.fillRooms(n, at, b, i, what) {
 		return false
@@ -118,7 +118,7 @@ func (l *Ladder) finish(n cluster.NodeID, at *rungs, b *Block, i int, what chang
 }
 
 // resize gives the data of a node the size that k units take. What they are is lost.
-func (l *Ladder) resize(at *rungs, k int) {
+func (l *NodeColumns) resize(at *positions, k int) {
 	if size := l.numWords(k); size <= cap(at.data) {
 		at.data = at.data[:size]
 	} else {
@@ -127,13 +127,13 @@ func (l *Ladder) resize(at *rungs, k int) {
 }
 
 // parts divides the data of a node with k units.
-func (l *Ladder) parts(data []uint64, k int) (rooms, asks, started []uint64) {
+func (l *NodeColumns) parts(data []uint64, k int) (rooms, asks, started []uint64) {
 	r, a := (k/Stride+1)*l.lanes.words, k*l.lanes.words
 	return data[:r], data[r : r+a], data[r+a:]
 }
 
 // fillOffer keeps what node n offers in all. False if a lane cannot hold it.
-func (l *Ladder) fillOffer(n cluster.NodeID, b *Block, i int) bool {
+func (l *NodeColumns) fillOffer(n cluster.NodeID, b *Block, i int) bool {
 	copy(l.row, l.us.Index().Allocatable(n))
 	if l.row[cluster.PodsColumn] = min(l.row[cluster.PodsColumn], openEnded); !l.lanes.packRoom(l.packed, l.row) {
 		return false
@@ -142,17 +142,17 @@ func (l *Ladder) fillOffer(n cluster.NodeID, b *Block, i int) bool {
 	return true
 }
 
-// changed bounds what is new about the units of a node: with all of them from a rung on
+// changed bounds what is new about the units of a node: with all of them from a position on
 // gone, that was of level below, or lower, everything is as it was. Zero: all is new.
 type changed struct {
-	from  victims.Rung
+	from  victims.Position
 	below int32
 }
 
 // fillRooms sums up what is free on node n with nobody gone, the last unit, the last
-// two and so on, and keeps what the rungs and the columns want. False if a lane
+// two and so on, and keeps what the positions and the columns want. False if a lane
 // cannot hold it.
-func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int, what changed) bool {
+func (l *NodeColumns) fillRooms(n cluster.NodeID, at *positions, b *Block, i int, what changed) bool {
 	ix, words, bounds := l.us.Index(), l.lanes.words, l.levels.bounds
 	copy(l.row, ix.Free(n))
 	l.row[cluster.PodsColumn] -= max(ix.Allocatable(n)[cluster.PodsColumn]-openEnded, 0)
@@ -192,42 +192,42 @@ func (l *Ladder) fillRooms(n cluster.NodeID, at *rungs, b *Block, i int, what ch
 	return true
 }
 
-// node returns the rungs of node n. There are levels.
-func (l *Ladder) node(n cluster.NodeID) *rungs {
-	return &l.levels.blocks[uint32(n)/BlockSize].rungs[uint32(n)%BlockSize]
+// node returns the positions of node n. There are levels.
+func (l *NodeColumns) node(n cluster.NodeID) *positions {
+	return &l.levels.blocks[uint32(n)/BlockSize].positions[uint32(n)%BlockSize]
 }
 
 // Plain reports whether every unit on node n is a single pod, and levels order as
-// importance does: only then do the rungs of n say everything.
-func (l *Ladder) Plain(n cluster.NodeID) bool { return l.Laid(n) && !l.node(n).several }
+// importance does: only then do the positions of n say everything.
+func (l *NodeColumns) Plain(n cluster.NodeID) bool { return l.Laid(n) && !l.node(n).several }
 
-// Laid reports whether the rungs of node n say everything that resources, budgets and
+// Laid reports whether the positions of node n say everything that resources, budgets and
 // scores read of its units; some may have several pods.
-func (l *Ladder) Laid(n cluster.NodeID) bool { return l.levels != nil && l.node(n).plain }
+func (l *NodeColumns) Laid(n cluster.NodeID) bool { return l.levels != nil && l.node(n).plain }
 
 // Even reports whether the units of node n, which is plain, are eligible by the
 // priority that they score with.
-func (l *Ladder) Even(n cluster.NodeID) bool { return !l.node(n).uneven }
+func (l *NodeColumns) Even(n cluster.NodeID) bool { return !l.node(n).uneven }
 
 // Budgeted reports whether a budget covers a pod on node n, which is plain.
-func (l *Ladder) Budgeted(n cluster.NodeID) bool { return l.node(n).budgeted }
+func (l *NodeColumns) Budgeted(n cluster.NodeID) bool { return l.node(n).budgeted }
 
-// Budgets returns the budgets that were given to NewLadder.
-func (l *Ladder) Budgets() *victims.Budgets { return l.budgets }
+// Budgets returns the budgets that were given to NewNodeColumns.
+func (l *NodeColumns) Budgets() *victims.Budgets { return l.budgets }
 
 // NumResources is the number of columns of a row.
-func (l *Ladder) NumResources() int { return l.us.Index().NumResources() }
+func (l *NodeColumns) NumResources() int { return l.us.Index().NumResources() }
 
 // Levels returns the levels of all nodes; nil if no node is plain.
-func (l *Ladder) Levels() *Levels { return l.levels }
+func (l *NodeColumns) Levels() *Levels { return l.levels }
 
 // Lanes returns how asks and rooms are packed; nil if no node is plain.
-func (l *Ladder) Lanes() *Lanes { return l.lanes }
+func (l *NodeColumns) Lanes() *Lanes { return l.lanes }
 
 // Fork returns an independent copy for units and budgets that are copies of l's:
 // the two share what neither refreshes. A pointer for each BlockSize nodes.
-func (l *Ladder) Fork(us *victims.Units, b *victims.Budgets) *Ladder {
-	fork := &Ladder{
+func (l *NodeColumns) Fork(us *victims.Units, b *victims.Budgets) *NodeColumns {
+	fork := &NodeColumns{
 		us: us, budgets: b, lanes: l.lanes, owner: new(owner), journal: l.journal.fork(),
 	}
 	fork.cuts.inherit(&l.cuts)

@@ -8,16 +8,16 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Standing remembers, for one shape of pod, how every plain node stands: whether
+// ShapeRanking remembers, for one shape of pod, how every plain node stands: whether
 // preemption helps there and what it costs. The best is at the root of a tournament:
 // nodes compete within their block, the first of the blocks against each other. After a
 // change only the nodes that changed are looked at again, and of those only the ones
 // that get to the root are evaluated. Not safe for concurrent use; it comes to what a
 // [Scan] comes to.
-type Standing struct {
+type ShapeRanking struct {
 	below int32
 	ask   *domain.Member
-	seen  int // of the journal of the ladder
+	seen  int // of the journal of the columns
 
 	owner  *owner
 	blocks []*seatBlock
@@ -29,28 +29,28 @@ type Standing struct {
 
 const noBlock = -1
 
-// NewStanding returns the standing of pod m below a priority; nothing is known yet.
-func NewStanding(m *domain.Member, below int32) *Standing {
-	return &Standing{below: below, ask: m, seen: -1, owner: new(owner)}
+// NewShapeRanking returns the ranking of pod m below a priority; nothing is known yet.
+func NewShapeRanking(m *domain.Member, below int32) *ShapeRanking {
+	return &ShapeRanking{below: below, ask: m, seen: -1, owner: new(owner)}
 }
 
 // Member is the pod, or another of its shape, and Below the priority below which units
 // may go.
-func (t *Standing) Member() *domain.Member { return t.ask }
+func (t *ShapeRanking) Member() *domain.Member { return t.ask }
 
 // Below is explained at Member.
-func (t *Standing) Below() int32 { return t.below }
+func (t *ShapeRanking) Below() int32 { return t.below }
 
 // Behind reports whether there is something for Update to look at.
-func (t *Standing) Behind(l *Ladder) bool { return t.seen != l.Changes() }
+func (t *ShapeRanking) Behind(l *NodeColumns) bool { return t.seen != l.Changes() }
 
 // Update looks at what has changed since it was last called. s is a sweep of the
-// ladder that was asked about the pod. O(log n) for each changed node of n.
-func (t *Standing) Update(s *Sweep, ix *cluster.Index) {
-	if s.ladder.Forgot(t.seen) {
+// columns that was asked about the pod. O(log n) for each changed node of n.
+func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
+	if s.columns.Forgot(t.seen) {
 		t.lookAtAll(s, ix)
 	}
-	s.ladder.Since(&t.seen, func(n cluster.NodeID) {
+	s.columns.Since(&t.seen, func(n cluster.NodeID) {
 		t.look(t.own(n), s, ix, n)
 		t.replay(n)
 	})
@@ -65,7 +65,7 @@ func (t *Standing) Update(s *Sweep, ix *cluster.Index) {
 }
 
 // lookAtAll begins anew.
-func (t *Standing) lookAtAll(s *Sweep, ix *cluster.Index) {
+func (t *ShapeRanking) lookAtAll(s *Sweep, ix *cluster.Index) {
 	t.grow(ix.NumNodes(), ix.NumResources())
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		t.look(t.blocks[n/BlockSize], s, ix, n)
@@ -76,19 +76,19 @@ func (t *Standing) lookAtAll(s *Sweep, ix *cluster.Index) {
 	for i := t.leaves - 1; i > 0; i-- {
 		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
 	}
-	t.seen = s.ladder.Changes()
+	t.seen = s.columns.Changes()
 }
 
 // Clone returns an independent copy. Both share the blocks that neither changes, if t
 // is not changed any more itself.
-func (t *Standing) Clone() *Standing {
+func (t *ShapeRanking) Clone() *ShapeRanking {
 	c := *t
 	c.owner = new(owner)
 	c.blocks, c.winner, c.counts = slices.Clone(t.blocks), slices.Clone(t.winner), slices.Clone(t.counts)
 	return &c
 }
 
-func (t *Standing) grow(nodes, resources int) {
+func (t *ShapeRanking) grow(nodes, resources int) {
 	all := make([]seatBlock, (nodes+BlockSize-1)/BlockSize)
 	t.blocks = make([]*seatBlock, len(all))
 	for t.leaves = 1; t.leaves < len(all); t.leaves *= 2 {
@@ -102,7 +102,7 @@ func (t *Standing) grow(nodes, resources int) {
 }
 
 // own returns the block of node n for a change.
-func (t *Standing) own(n cluster.NodeID) *seatBlock {
+func (t *ShapeRanking) own(n cluster.NodeID) *seatBlock {
 	b := t.blocks[n/BlockSize]
 	if b.owner != t.owner {
 		mine := *b
@@ -114,7 +114,7 @@ func (t *Standing) own(n cluster.NodeID) *seatBlock {
 }
 
 // look finds out how node n of block b stands, without evaluating it.
-func (t *Standing) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
+func (t *ShapeRanking) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
 	at := &b.seat[n%BlockSize]
 	if at.state != unknown {
 		t.counts[t.slot(at.state, int(at.resource))]--
@@ -123,12 +123,12 @@ func (t *Standing) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster.Nod
 	t.counts[t.slot(at.state, int(at.resource))]++
 }
 
-func (t *Standing) slot(s state, resource int) int {
+func (t *ShapeRanking) slot(s state, resource int) int {
 	return resource*int(numStates) + int(s)
 }
 
-func (t *Standing) seat(s *Sweep, ix *cluster.Index, n cluster.NodeID) seat {
-	levels := s.ladder.Levels()
+func (t *ShapeRanking) seat(s *Sweep, ix *cluster.Index, n cluster.NodeID) seat {
+	levels := s.columns.Levels()
 	b, i := levels.Blocks()[n/BlockSize], int(n)%BlockSize
 	if b.Plain>>i&1 == 0 {
 		return seat{state: outside, worth: worthless}
@@ -150,15 +150,15 @@ func (t *Standing) seat(s *Sweep, ix *cluster.Index, n cluster.NodeID) seat {
 }
 
 // fits reports whether the pod fits on node n with everybody gone who may go.
-func (t *Standing) fits(s *Sweep, n cluster.NodeID) bool {
-	first, _ := s.ladder.Rungs(n, t.below)
+func (t *ShapeRanking) fits(s *Sweep, n cluster.NodeID) bool {
+	first, _ := s.columns.Positions(n, t.below)
 	return s.Fits(n, first)
 }
 
 // failed is how node n stands, where preemption does not help.
-func (t *Standing) failed(s *Sweep, b *Block, i int, n cluster.NodeID, c int, exact bool) seat {
-	lanes := s.ladder.Lanes()
-	first, end := s.ladder.Rungs(n, t.below)
+func (t *ShapeRanking) failed(s *Sweep, b *Block, i int, n cluster.NodeID, c int, exact bool) seat {
+	lanes := s.columns.Lanes()
+	first, end := s.columns.Positions(n, t.below)
 	at := seat{state: short, worth: worthless}
 	switch {
 	case b.TooSmall(&s.ask, i):
@@ -174,14 +174,14 @@ func (t *Standing) failed(s *Sweep, b *Block, i int, n cluster.NodeID, c int, ex
 }
 
 // evaluate finds the score of node n, where preemption helps.
-func (t *Standing) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
-	first, end := s.ladder.Rungs(n, t.below)
+func (t *ShapeRanking) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
+	first, end := s.columns.Positions(n, t.below)
 	score, _ := s.Node(n, first, end, nil, nil)
 	*at = exactly(score)
 }
 
 // replay settles the matches of node n.
-func (t *Standing) replay(n cluster.NodeID) {
+func (t *ShapeRanking) replay(n cluster.NodeID) {
 	block := int(n / BlockSize)
 	t.blocks[block].play(int(n % BlockSize))
 	for i := (t.leaves + block) / 2; i > 0; i /= 2 {
@@ -191,7 +191,7 @@ func (t *Standing) replay(n cluster.NodeID) {
 
 // better is the block of a and b in which the best node is; a, the first in order, if
 // they tie.
-func (t *Standing) better(a, b int32) int32 {
+func (t *ShapeRanking) better(a, b int32) int32 {
 	if b == noBlock || !t.blocks[b].best().before(t.blocks[a].best()) {
 		return a
 	}
@@ -199,7 +199,7 @@ func (t *Standing) better(a, b int32) int32 {
 }
 
 // root is the best node as far as that is known, nil if the pod can go nowhere.
-func (t *Standing) root() (cluster.NodeID, *seat) {
+func (t *ShapeRanking) root() (cluster.NodeID, *seat) {
 	if len(t.blocks) == 0 {
 		return cluster.NoNode, nil
 	}
@@ -213,20 +213,20 @@ func (t *Standing) root() (cluster.NodeID, *seat) {
 
 // Best returns the best plain node, and whether the pod fits there as things are;
 // NoNode if preemption helps nowhere. Update comes before it.
-func (t *Standing) Best() (n cluster.NodeID, fits bool) {
+func (t *ShapeRanking) Best() (n cluster.NodeID, fits bool) {
 	n, at := t.root()
 	return n, at != nil && at.state == fitsNow
 }
 
 // Score is that of the best node, on which preemption helps.
-func (t *Standing) Score() victims.Score {
+func (t *ShapeRanking) Score() victims.Score {
 	_, at := t.root()
 	return at.score()
 }
 
 // Counts copies into s how many nodes stand how, as Run does.
-func (t *Standing) Counts(s *Scan) {
-	resources := s.sweep.ladder.NumResources()
+func (t *ShapeRanking) Counts(s *Scan) {
+	resources := s.sweep.columns.NumResources()
 	s.Short = append(s.Short[:0], make([]int, resources)...)
 	s.TooSmall = append(s.TooSmall[:0], make([]int, resources)...)
 	for r := range resources {
@@ -236,4 +236,4 @@ func (t *Standing) Counts(s *Scan) {
 }
 
 // Barred is on how many nodes one of [domain.StaticChecks] bars the pod.
-func (t *Standing) Barred(check int) int { return t.counts[t.slot(barred, check)] }
+func (t *ShapeRanking) Barred(check int) int { return t.counts[t.slot(barred, check)] }

@@ -1,0 +1,85 @@
+package columns
+
+import (
+	"math"
+	"sort"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Positions returns the positions of the units on node n whose level is below that given:
+// from first to end, not included, most important first.
+func (l *NodeColumns) Positions(n cluster.NodeID, below int32) (first, end victims.Position) {
+	at := l.At(n)
+	return at.Below(below)
+}
+
+// Unit returns the unit on a position of node n.
+func (l *NodeColumns) Unit(n cluster.NodeID, position victims.Position) victims.UnitID {
+	return l.us.On(n)[position]
+}
+
+// Room appends to dst the row of what is free on node n with the units before position
+// in place and the others gone. O(k) for k units on the node.
+func (l *NodeColumns) Room(dst []int64, n cluster.NodeID, position victims.Position) []int64 {
+	at := len(dst)
+	dst = append(dst, l.us.Index().Free(n)...)
+	for _, u := range l.us.On(n)[position:] {
+		addRequests(dst[at:], l.us, n, l.us.Unit(u))
+	}
+	return dst
+}
+
+// NodePositions are the units of a node that is plain, or of which [NodeColumns.Joint] holds, most
+// important first. It belongs to the NodeColumns.
+type NodePositions struct {
+	Rooms   []uint64 // what is free with the units before positions 0, Stride and so on in place, packed with guards
+	Asks    []uint64 // by position: what the unit asks for, packed
+	Started []uint64 // by position: nanoseconds, an int64
+	Levels  []int32  // by position: what the unit is eligible by, descending
+	Owns    []int32  // by position: the priority of the pod itself
+	Pods    []int32  // by position: the number of pods, here and elsewhere; nil: one each
+}
+
+// At returns the positions of node n, which is plain, or of which [NodeColumns.Joint] holds.
+func (l *NodeColumns) At(n cluster.NodeID) (r NodePositions) {
+	at := l.node(n)
+	k := len(at.level)
+	switch {
+	case at.uneven:
+		k /= 2
+		r.Owns = at.level[k:]
+	case at.several:
+		k /= 2
+		r.Owns, r.Pods = at.level[:k], at.level[k:]
+	default:
+		r.Owns = at.level
+	}
+	r.Levels = at.level[:k]
+	r.Rooms, r.Asks, r.Started = l.parts(at.data, k)
+	return r
+}
+
+// Below returns the positions whose level is below that given: from first to end, not
+// included.
+func (r *NodePositions) Below(level int32) (first, end victims.Position) {
+	if len(r.Levels) > 0 && r.Levels[0] < level {
+		return 0, victims.Position(len(r.Levels))
+	}
+	return victims.Position(sort.Search(len(r.Levels), func(i int) bool { return r.Levels[i] < level })), victims.Position(len(r.Levels))
+}
+
+// EarliestStart is the earliest start among those on positions whose pods have the highest
+// priority; see [Score].
+func (r *NodePositions) EarliestStart(positions []victims.Position) int64 {
+	highest, started := int32(math.MinInt32), int64(math.MaxInt64)
+	for _, g := range positions {
+		if own := r.Owns[g]; own > highest {
+			highest, started = own, int64(r.Started[g])
+		} else if own == highest {
+			started = min(started, int64(r.Started[g]))
+		}
+	}
+	return started
+}
