@@ -12,6 +12,9 @@ func (a *answer) readInfeasible() {
 	if a.o.Hooks != nil && (a.o.Hooks.Eligible != nil || a.o.Hooks.Placer != nil) {
 		return // who may go, and where to, is the hook's to say
 	}
+	if l := a.o.Limits; !a.priced() && (l.Cost > 0 || l.Window.Cost > 0) {
+		return // and what a limit of cost forbids, where the price is
+	}
 	if a.team != nil {
 		if a.bounded() || !a.r.Stats.Exact {
 			return // what bounds forbid is searched for, and not every placement is
