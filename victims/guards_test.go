@@ -82,6 +82,9 @@ func TestGuards(t *testing.T) {
 		{"or those of one of its pods, if they last longer", "group g mode=All evicted=11:10,11:30 a@n1 b@n1 evicted=11:40,11:41", twice, "was evicted 2 times in the last 1h0m0s, kept for another 40m0s"},
 		{"a Single group's do not count for a pod", "group g evicted=11:10,11:30 a@n1", twice, may},
 
+		{"an hour ago is too long ago to be counted", "pods a@n1 evicted=11:00,11:30,11:50", twice, "was evicted 2 times in the last 1h0m0s, kept for another 30m0s"},
+
+		{"standby before labels", "pods a@n1 standby=yes labels=app=db", protect, "on standby, it never goes"},
 		{"of several, the first is named", "class c value=1 minimum-preemptable=200 toleration-seconds=-1\npods a@n1 class=c guaranteed=3h labels=app=db evicted=11:59,11:58",
 			victims.Guards{Protect: protect.Protect, Cooldown: twice.Cooldown}, "its labels protect it"},
 		{"then the next", "class c value=1 minimum-preemptable=200 toleration-seconds=-1\npods a@n1 class=c guaranteed=3h start=10:00 evicted=11:59,11:58", twice, "tolerates preemption below 200"},
