@@ -128,6 +128,7 @@ func TestFairWalk(t *testing.T) {
 	for _, c := range []struct{ name, text, walk, want string }{
 		{"within its nominal quota it reclaims", three + "fair\njobs a@a cpu=1 n=3 b@b cpu=1 n=5 c1@c cpu=1\nevict in@c cpu=1", "-b1", "b1 reclaimed"},
 		{"beyond it, a fair share is transferred", three + "fair\njobs a@a cpu=1 n=3 b@b cpu=1 n=5 c1@c cpu=1\nevict in@a cpu=1", "-b1", "b1 fair"},
+		{"an exactly equal split is fair", three + "fair LessThanOrEqualToFinalShare\njobs a@a cpu=1 n=3 b@b cpu=1 n=5 c1@c cpu=1\nevict in@a cpu=1", "-b1", "b1 fair"},
 		{"not the imbalance", three + "fair\njobs a@a cpu=1 n=3 b@b cpu=1 n=5\nevict in@a cpu=2", "", ""},
 		{"nobody under nominal quota", three + "fair\njobs a@a cpu=1 n=3 b@b cpu=1 n=3 c@c cpu=1 n=3\nevict in@c cpu=1", "", ""},
 		{"its own without further ado", three + "fair\njobs a1@a prio=-1 cpu=1 a2@a prio=-1 cpu=1 a3@a cpu=1 a4@a cpu=1 b@b cpu=1 n=5\nevict in@a cpu=2", "-a1 -a2 ?a1", "a1 own, a2 own"},
