@@ -63,13 +63,13 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 		}
 		if q.Tree == nil && q.queue() == "" {
 			s := q.searchPod()
-			p := s.Run()
+			plan := s.Run()
 			score := s.Best.Score
-			if q.BrokenFree && p.Verdict == ask.Feasible { // who costs nothing is in no score
+			if q.BrokenFree && plan.Verdict == ask.Feasible { // who costs nothing is in no score
 				score = q.Units.ScoreParts(s.Best.Victims, s.Best.Parts, score.Violations)
 			}
 			s.Close()
-			return c.decision(p, score), nil
+			return c.decision(plan, score), nil
 		}
 		if q.Tree != nil && q.queue() == "" && !q.BrokenFree {
 			return q.decideGang()

@@ -227,8 +227,11 @@ func (e edit) removeNamespace(name string) bool {
 	if c := e.live(); c != nil {
 		return c.ix.RemoveNamespace(name)
 	}
-	_, ok := e.model().namespaces.Delete(&cluster.Namespace{Name: name})
-	return ok
+	if !e.pl.open().namespaces.Has(&cluster.Namespace{Name: name}) {
+		return false
+	}
+	e.model().namespaces.Delete(&cluster.Namespace{Name: name})
+	return true
 }
 
 // remember notes what a preemption takes, for limits over a window, and forgets those that

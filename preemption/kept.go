@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -111,7 +112,7 @@ func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
 // classless warns of victims that name no class, where classes say what they
 // tolerate: these tolerate nothing.
 func (q *question) classless(list []Victim) []cluster.Warning {
-	if q.c.options.Guards.Toleration == "Off" || !q.Index.Classes().AnyTolerations() {
+	if q.c.options.Guards.Toleration == priority.TolerationOff || !q.Index.Classes().AnyTolerations() {
 		return nil
 	}
 	var ws []cluster.Warning

@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/nearest"
 )
 
@@ -96,20 +97,24 @@ func (s *gangAnswer) nearest() *Nearest {
 func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error) {
 	objects, p, o := q.Index.Objects(), q.asked.preemptor(), q.c.options
 	o.Explain, o.Candidates = false, false
-	list := q.relaxations(changes)
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
-	for _, r := range list {
-		for i, node := range objects.Nodes {
-			if node.Name == r.Node {
-				objects.Nodes[i] = relaxedNode(node, r)
+	for _, c := range changes {
+		switch {
+		case c.Kind == nearest.Budget:
+			of := q.Index.Budget(c.Bound.Budget)
+			for i := range objects.Budgets {
+				if b := &objects.Budgets[i]; b.Namespace == of.Namespace && b.Name == of.Name {
+					b.Allowed = int32(min(checked.Add(int64(b.Allowed), c.Amount), math.MaxInt32))
+				}
 			}
+		case c.Kind == nearest.Limit:
+			limit := o.Limits.of(c.Bound)
+			*limit = checked.Add(*limit, c.Amount)
+		case c.Node != cluster.NoNode:
+			at := q.Index.Node(c.Node).Name
+			i := slices.IndexFunc(objects.Nodes, func(n *cluster.Node) bool { return n.Name == at })
+			objects.Nodes[i] = relaxedNode(objects.Nodes[i], c)
 		}
-		for i := range objects.Budgets {
-			if b := &objects.Budgets[i]; r.Kind == RelaxBudget && b.Namespace+"/"+b.Name == r.Name {
-				b.Allowed = int32(min(checked.Add(int64(b.Allowed), r.Amount), math.MaxInt32))
-			}
-		}
-		o.Limits = o.Limits.raised(r)
 	}
 	p.Placement = nil
 	if q.Tree != nil && q.Given != nil {
@@ -121,8 +126,8 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 	}
 	if q.Tree == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed
 		pod := *q.Members[0].Pod
-		for _, r := range list {
-			relaxPod(&pod, r)
+		for _, c := range changes {
+			relaxPod(&pod, c)
 		}
 		if q.asked.Inline != nil {
 			p.Pods = []Pod{pod}
@@ -144,51 +149,45 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 	return c, p, nil
 }
 
-// raised is l with a limit raised as r says, if it is about one.
-func (l Limits) raised(r Relaxation) Limits {
-	if r.Kind != RelaxLimit {
-		return l
+// of is the limit that a bound is about.
+func (l *Limits) of(b ask.Bound) *int64 {
+	of := [...][2]*int64{
+		ask.NumUnits: {&l.Victims, &l.Window.Victims}, ask.NumPods: {&l.Pods, &l.Window.Pods}, ask.Price: {&l.Cost, &l.Window.Cost},
+	}[b.Of]
+	if b.Window {
+		return of[1]
 	}
-	for name, limit := range map[string]*int64{
-		"victims": &l.Victims, "victims in the window": &l.Window.Victims,
-		"pods": &l.Pods, "pods in the window": &l.Window.Pods,
-		"cost": &l.Cost, "cost in the window": &l.Window.Cost,
-	} {
-		if name == r.Name {
-			*limit = checked.Add(*limit, r.Amount)
-		}
-	}
-	return l
+	return of[0]
 }
 
-// relaxPod makes a relaxation that is about the preemptor.
-func relaxPod(pod *Pod, r Relaxation) {
-	switch r.Kind {
-	case RelaxSelector:
+// relaxPod makes a change that is about the preemptor.
+func relaxPod(pod *Pod, c nearest.Change) {
+	switch c.Kind {
+	case nearest.Selector:
 		pod.NodeSelector, pod.NodeAffinity = nil, nil
-	case RelaxNodeName:
+	case nearest.NodeName:
 		pod.RequiredNode = ""
-	case RelaxPort:
-		pod.Ports = slices.DeleteFunc(slices.Clone(pod.Ports), func(p cluster.HostPort) bool { return domain.PortName(p) == r.Name })
-	case RelaxPriority:
-		raised := int32(r.Amount)
+	case nearest.Port:
+		pod.Ports = slices.DeleteFunc(slices.Clone(pod.Ports), func(p cluster.HostPort) bool { return domain.PortName(p) == c.Name })
+	case nearest.Priority:
+		raised := int32(c.Amount)
 		pod.Priority = &raised
 	}
 }
 
-// relaxedNode is a copy of a node with a relaxation made that is about it.
-func relaxedNode(node *cluster.Node, r Relaxation) *cluster.Node {
+// relaxedNode is a copy of a node with a change made that is about it.
+func relaxedNode(node *cluster.Node, c nearest.Change) *cluster.Node {
 	n := *node
-	switch r.Kind {
-	case RelaxResource:
+	switch c.Kind {
+	case nearest.Resource:
 		n.Allocatable = cluster.Resources{}
 		for name, v := range node.Allocatable {
 			n.Allocatable[name] = v
 		}
-		n.Allocatable[r.Name] = checked.Add(n.Allocatable[r.Name], r.Amount)
-	case RelaxTaint:
-		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.String() == r.Name })
-	case RelaxCordon:
+		n.Allocatable[c.Name] = checked.Add(n.Allocatable[c.Name], c.Amount)
+	case nearest.Taint:
+		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.String() == c.Name })
+	case nearest.Cordon:
 		n.Unschedulable = false
 		n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t cluster.Taint) bool { return t.Key == cluster.TaintUnschedulable })
 	}

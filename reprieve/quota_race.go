@@ -11,7 +11,7 @@ type runner struct {
 // race merges the walks over several queues: a heap by the workloads they are at.
 type race struct {
 	heap []*runner
-	all  []*runner // used again from race to race; in this one those up to used
+	all  []*runner // reused from race to race; in this one those up to used
 	used int
 }
 

@@ -18,12 +18,12 @@ type Position int32
 // then one was put on position In.
 type Shift struct {
 	Node    cluster.NodeID
-	Out, In Position // NoRung: nobody
+	Out, In Position // NoPosition: nobody
 	Anew    bool     // more than that may have changed
 }
 
-// NoRung stands for no position.
-const NoRung Position = -1
+// NoPosition stands for no position.
+const NoPosition Position = -1
 
 // Fork returns an independent copy, for ix, a fork of the index.
 func (us *Units) Fork(ix *cluster.Index) *Units {
@@ -134,7 +134,9 @@ func (us *Units) Renumber(nodes []cluster.NodeID, pods []cluster.PodID) {
 		return
 	}
 	for _, p := range pods {
-		us.stale = append(us.stale, *us.unitOf.At(int(p)))
+		if u, ok := us.UnitOf(p); ok {
+			us.stale = append(us.stale, u)
+		}
 	}
 }
 
@@ -189,7 +191,7 @@ func (us *Units) onto(dst []Shift, n cluster.NodeID, u UnitID) []Shift {
 	on := us.On(n)
 	i, _ := slices.BinarySearchFunc(on, u, us.Compare)
 	*us.on.Edit(int(n)) = append(append(append(make([]UnitID, 0, len(on)+1), on[:i]...), u), on[i:]...)
-	return append(dst, Shift{Node: n, Out: NoRung, In: Position(i)})
+	return append(dst, Shift{Node: n, Out: NoPosition, In: Position(i)})
 }
 
 // off takes unit u off the list of node n, unless that is NoNode. The list is a new one.
@@ -200,7 +202,7 @@ func (us *Units) off(dst []Shift, n cluster.NodeID, u UnitID) []Shift {
 	on := us.On(n)
 	i := slices.Index(on, u)
 	*us.on.Edit(int(n)) = append(append(make([]UnitID, 0, len(on)-1), on[:i]...), on[i+1:]...)
-	return append(dst, Shift{Node: n, Out: Position(i), In: NoRung})
+	return append(dst, Shift{Node: n, Out: Position(i), In: NoPosition})
 }
 
 // Fork returns an independent copy.

@@ -148,7 +148,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	}
 }
 
-// What a change moves, in rungs: from the most important, which is 0.
+// What a change moves, in positions: from the most important, which is 0.
 func TestShiftsTellWhoMoved(t *testing.T) {
 	f := follow(index(t, "nodes n1 n2\ngroup w mode=All prio=5 w0@n1 w1@n2\npods a@n1 prio=9 b@n1 prio=1"), victims.Units137, victims.Worth{})
 	pod := func(node string, prio int32) *cluster.Pod {
@@ -156,7 +156,7 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	}
 	f.ix.SetPod(pod("n1", 3), cluster.NoPod)
 	c := f.ix.PodByName("default", "c")
-	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoRung, In: 2}}, f.us.Add(nil, c))
+	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 2}}, f.us.Add(nil, c))
 	require.Equal(t, "a w0+w1 c b", on(f.us))
 	for _, step := range []struct {
 		node string
@@ -165,10 +165,10 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	}{
 		{"n1", 2, []victims.Shift{{Node: 0, Out: 2, In: 2}}},
 		{"n1", 9, []victims.Shift{{Node: 0, Out: 2, In: 1}}},
-		{"n2", 9, []victims.Shift{{Node: 0, Out: 1, In: victims.NoRung}, {Node: 1, Out: victims.NoRung, In: 0}}},
-		{"gone", 9, []victims.Shift{{Node: 1, Out: 0, In: victims.NoRung}}},
+		{"n2", 9, []victims.Shift{{Node: 0, Out: 1, In: victims.NoPosition}, {Node: 1, Out: victims.NoPosition, In: 0}}},
+		{"gone", 9, []victims.Shift{{Node: 1, Out: 0, In: victims.NoPosition}}},
 		{"gone", 8, nil},
-		{"n1", 0, []victims.Shift{{Node: 0, Out: victims.NoRung, In: 3}}},
+		{"n1", 0, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 3}}},
 	} {
 		from := f.ix.NodeOf(c)
 		f.ix.SetPod(pod(step.node, step.prio), c)
@@ -176,7 +176,7 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	}
 	w1 := f.ix.PodByName("default", "w1")
 	require.Equal(t, []victims.Shift{ // the whole unit is taken off, and what is left of it put on
-		{Node: 0, Out: 1, In: victims.NoRung}, {Node: 1, Out: 0, In: victims.NoRung}, {Node: 0, Out: victims.NoRung, In: 1},
+		{Node: 0, Out: 1, In: victims.NoPosition}, {Node: 1, Out: 0, In: victims.NoPosition}, {Node: 0, Out: victims.NoPosition, In: 1},
 	}, f.us.Remove(nil, w1))
 	require.Equal(t, "a w0 b c", on(f.us))
 	gone := unit(t, f.us, "c")

@@ -12,7 +12,7 @@ type Marked struct {
 	Mark int32
 }
 
-// Sorter sorts lists of units. Its buffers are used again. Not safe for concurrent
+// Sorter sorts lists of units. Its buffers are reused. Not safe for concurrent
 // use.
 type Sorter struct {
 	list, spare []sortKey

@@ -99,6 +99,13 @@ func (d *Devices) addPools(ix *Index, n NodeID) {
 }
 
 func (d *Devices) removePools(n NodeID) {
+	has := false
+	for _, column := range d.byName {
+		has = has || column[n] != NoPool
+	}
+	if !has {
+		return
+	}
 	d.ownPools()
 	for name, column := range d.byName {
 		if column[n] == NoPool {

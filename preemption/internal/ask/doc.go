@@ -2,6 +2,6 @@
 // checked, the cluster, rules and options as plain values, and what follows from these
 // alone: who may be evicted, which bounds hold, what a victim costs, which road is open.
 //
-// Nothing in it can be changed through a question, and it makes no words: package
+// A search changes nothing of the cluster through its question, and makes no words: package
 // preemption reads a question, and tells what was found.
 package ask

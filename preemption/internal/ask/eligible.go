@@ -19,7 +19,7 @@ const (
 const AllKept = "everybody is kept"
 
 // Evictable returns the units on node n that the preemptor may evict, most important
-// first. The slice is good until the index is not.
+// first. The slice is the units' own: it holds until the index changes.
 func (q *Question) Evictable(n cluster.NodeID) []victims.UnitID { return q.EvictableFor(n, q.Claim) }
 
 // EvictableFor is Evictable for another claim.

@@ -1,6 +1,6 @@
 // Package columns looks at all nodes of a cluster at once, by packed columns.
 //
-// A [NodeColumns] has for every node its units in order of importance, each on a [Position], and
+// A [NodeColumns] has for every node its units in order of importance, each on a [victims.Position], and
 // what is free there once everybody from a position on is gone. Resources are packed into
 // lanes of words, in grains ([Lanes]), so that one subtraction tells of several of them
 // whether an ask fits; blocks of 64 nodes keep these words by level of priority, with the

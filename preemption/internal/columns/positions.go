@@ -71,7 +71,7 @@ func (r *NodePositions) Below(level int32) (first, end victims.Position) {
 }
 
 // EarliestStart is the earliest start among those on positions whose pods have the highest
-// priority; see [Score].
+// priority; see [victims.Score].
 func (r *NodePositions) EarliestStart(positions []victims.Position) int64 {
 	highest, started := int32(math.MinInt32), int64(math.MaxInt64)
 	for _, g := range positions {

@@ -9,7 +9,7 @@ import (
 
 // Scan looks at all plain nodes at once, column by column: where the pod that the
 // Sweep was asked about fits, where preemption helps, and what is short elsewhere.
-// Nodes that [victims.Levels] calls odd are left out. It is used again from question
+// Nodes that [Levels] calls odd are left out. It is reused from question
 // to question. Not safe for concurrent use.
 type Scan struct {
 	sweep   *Sweep

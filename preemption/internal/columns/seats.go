@@ -8,7 +8,7 @@ import (
 
 // Seats tells who has to go on a node so that several equal members of a gang find
 // a seat there, over the packed columns of a [NodeColumns], where nothing but
-// resources and budgets decides. It comes to what a [Runner] comes to on that node
+// resources and budgets decides. It comes to what a [reprieve.Runner] comes to on that node
 // over a [domain.GangTrial] on which they are placed. Only for nodes that are
 // simple, see [victims.NodeColumns.NumBelow]. Not safe for concurrent use.
 type Seats struct {

@@ -60,7 +60,7 @@ func (l *NodeColumns) shift(s victims.Shift) bool {
 	}
 	var level int32
 	var started int64
-	if s.In != victims.NoRung {
+	if s.In != victims.NoPosition {
 		unit := l.us.Unit(units[s.In])
 		p := unit.Pods[0]
 		if level, started = unit.Level, unit.Started; len(unit.Pods) > 1 || unit.Elastic || level != l.us.Index().Priority(p) ||
@@ -76,10 +76,10 @@ func (l *NodeColumns) shift(s victims.Shift) bool {
 	l.note(n)
 	l.levels.odd += b.close(i, l.us.Index().Open(n))
 	what := changed{from: s.In, below: level}
-	if s.Out != victims.NoRung && (s.In == victims.NoRung || s.Out < s.In) {
+	if s.Out != victims.NoPosition && (s.In == victims.NoPosition || s.Out < s.In) {
 		what.from = s.Out
 	}
-	if s.Out != victims.NoRung && (s.In == victims.NoRung || at.level[s.Out] > level) {
+	if s.Out != victims.NoPosition && (s.In == victims.NoPosition || at.level[s.Out] > level) {
 		what.below = at.level[s.Out]
 	}
 	l.replace(at, s, l.packed, level, uint64(started))
@@ -97,11 +97,11 @@ func (l *NodeColumns) replace(at *positions, s victims.Shift, ask []uint64, leve
 		return
 	}
 	asks, starts = append(l.asks[:0], asks...), append(l.starts[:0], starts...)
-	if g := int(s.Out); s.Out != victims.NoRung {
+	if g := int(s.Out); s.Out != victims.NoPosition {
 		asks, starts = slices.Delete(asks, g*words, (g+1)*words), slices.Delete(starts, g, g+1)
 		at.level = slices.Delete(at.level, g, g+1)
 	}
-	if g := int(s.In); s.In != victims.NoRung {
+	if g := int(s.In); s.In != victims.NoPosition {
 		asks, starts = slices.Insert(asks, g*words, ask...), slices.Insert(starts, g, started)
 		at.level = slices.Insert(at.level, g, level)
 	}

@@ -20,7 +20,7 @@ type slotLane struct {
 }
 
 // Set makes s count row, a row of the index; false if the lanes do not hold it
-// exactly. The buffers of s are used again.
+// exactly. The buffers of s are reused.
 func (s *Slots) Set(l *Lanes, row []int64) bool {
 	s.lanes = s.lanes[:0]
 	for r, v := range row {

@@ -11,7 +11,7 @@ import (
 
 // Sweep is the reprieve of one pod on one node after the other, over the packed
 // columns of a [NodeColumns], where nothing but resources and budgets decides. It
-// comes to what a [Runner] comes to over a [domain.NodeTrial]; nodes that cannot beat
+// comes to what a [reprieve.Runner] comes to over a [domain.NodeTrial]; nodes that cannot beat
 // a score are left early. Not safe for concurrent use.
 type Sweep struct {
 	columns   *NodeColumns

@@ -17,7 +17,7 @@ type joint struct {
 	*jointTools
 }
 
-// jointTools are the buffers of a joint; they are used again.
+// jointTools are the buffers of a joint; they are reused.
 type jointTools struct {
 	seen    []int32 // by unit: the number of the count in which it was
 	counts  int32

@@ -23,7 +23,7 @@ type moving struct {
 	harmful bool // the pass over those whose loss violates a budget
 }
 
-// movingTools are the buffers of a moving; they are used again.
+// movingTools are the buffers of a moving; they are reused.
 type movingTools struct {
 	nodes []movingNode
 	rooms []uint64 // by position: see movingNode.open

@@ -50,7 +50,7 @@ type Search struct {
 	shares  int // so many of them, those where a member could be at all
 }
 
-// tools are the buffers of a search; they are used again.
+// tools are the buffers of a search; they are reused.
 type tools struct {
 	seats  *columns.Seats
 	sorter victims.Sorter

@@ -20,7 +20,7 @@ type relaxed struct {
 	changes []Change
 	below   int32 // who is below that priority may go
 	misfit  bool  // constraints stand in the way even so, as far as they are known
-	size    int64 // sum of what each asks for, in millionths of the preemptor's request; a yes-or-no counts as 1
+	size    int64 // sum of what each asks for, in millionths of the preemptor's request; a step of the priority is one, at most a million, a yes-or-no a million
 }
 
 // Pod finds out what would have to change for a lone pod, of which a search has found that
@@ -172,7 +172,7 @@ func (s *Pod) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriorit
 	}
 	count, size := len(fixed.changes), fixed.size
 	if !anyPriority && below > s.q.Priority {
-		count, size = count+1, size+s.raise(below)
+		count, size = count+1, checked.Add(size, s.raise(below))
 	}
 	most := below
 	if anyPriority {
@@ -182,14 +182,14 @@ func (s *Pod) promises(n cluster.NodeID, fixed *relaxed, below int32, anyPriorit
 	for r, asked := range s.search.Member.Request() {
 		if asked > 0 && asked > s.room[r] {
 			count++
-			size += millionths(asked-max(s.room[r], asked-math.MaxInt64), asked)
+			size = checked.Add(size, millionths(asked-max(s.room[r], asked-math.MaxInt64), asked))
 		}
 	}
 	switch {
 	case anyPriority, count != len(best.changes):
 		return count <= len(best.changes)
 	}
-	return size < best.size || size < 0 || size == best.size && below < best.below
+	return size < best.size || size == best.size && below < best.below
 }
 
 // fillRoom sets room to what is free on node n, which is plain, with everybody below a
@@ -258,9 +258,7 @@ func (r *relaxed) add(x Change, size int64) {
 		return // a taint or port that stands twice
 	}
 	r.changes = append(r.changes, x)
-	if r.size += size; r.size < 0 {
-		r.size = math.MaxInt64
-	}
+	r.size = checked.Add(r.size, size)
 }
 
 const million = 1_000_000

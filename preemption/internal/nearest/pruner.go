@@ -58,12 +58,8 @@ func below(amount, millionths int64) int64 {
 	if millionths <= 0 {
 		return -1
 	}
-	hi, lo := bits.Mul64(uint64(amount), uint64(millionths-1))
-	if hi >= million {
-		return 1<<63 - 1
-	}
-	most, _ := bits.Div64(hi, lo, million)
-	return int64(min(most, 1<<63-1))
+	most, _ := checked.MulDiv(amount, millionths-1, million)
+	return most
 }
 
 // beat takes best as the nearest so far.

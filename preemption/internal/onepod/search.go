@@ -80,10 +80,10 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 func (s *Search) Sweeps() bool { return ask.BySweep.Leads(s.traits) }
 
 // Close ends the use of the search and of what it has found. It is not called where a
-// hook panics: what that left half done is not used again.
+// hook panics: what that left half done is not reused.
 func (s *Search) Close() {
 	tools, pool, all := s.Tools, s.pool, s.workers
-	if tools.status != nil { // forks, which have tools of their own, share these
+	if tools.status != nil { // workers, which have tools of their own, share these
 		statuses.Put(tools.status)
 		tools.status = nil
 	}

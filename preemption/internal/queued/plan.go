@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -66,7 +67,7 @@ func (s *Search) score(p *Plan) victims.Score {
 	score := s.Pods.Units.Score(p.Units, violations)
 	for _, v := range s.lone(p) {
 		prio := v.Workload.Priority
-		score.Sum += int64(prio) + 1<<31
+		score.Sum += priority.Raised(prio)
 		score.Pods++
 		switch {
 		case prio > score.Highest:

@@ -138,7 +138,7 @@ func (s *Search) beyond(units []victims.UnitID, lone int) (b ask.Bound, over boo
 			sum = checked.Add(sum, s.Pods.Weight(b, u))
 		}
 		if b.Of == ask.NumUnits {
-			sum += int64(lone)
+			sum = checked.Add(sum, int64(lone))
 		}
 		if sum > b.Room() {
 			b.Left = 0

@@ -12,10 +12,10 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// crewsDoNotMatter: nodes that are shared out among several searches give what one
+// workersDoNotMatter: nodes that are shared out among several searches give what one
 // search gives, to the last count; in chunks of another size, all but the count of
 // checks. It returns the answer, nil if the question can't be asked.
-func crewsDoNotMatter(t fatal, o preemption.Options, q gen.Question) *preemption.Result {
+func workersDoNotMatter(t fatal, o preemption.Options, q gen.Question) *preemption.Result {
 	t.Helper()
 	whole, err := o.Preempt(q.Preemptor, &q.Snapshot)
 	if err != nil {
@@ -41,14 +41,14 @@ func crewsDoNotMatter(t fatal, o preemption.Options, q gen.Question) *preemption
 	return one
 }
 
-func TestCrewsDoNotMatter(t *testing.T) {
+func TestWorkersDoNotMatter(t *testing.T) {
 	profile := gen.Everything()
 	profile.Guards, profile.MaxNodes, profile.MaxPods = true, 12, 60
 	seen, refused := map[preemption.Verdict]int{}, 0
 	for seed := range uint64(300) {
 		o := seededOptions(seed)
 		o.Cost.Objective = seed%4 == 0
-		if r := crewsDoNotMatter(&named{t, seed}, o, gen.Random(seed, profile)); r != nil {
+		if r := workersDoNotMatter(&named{t, seed}, o, gen.Random(seed, profile)); r != nil {
 			seen[r.Verdict]++
 		} else {
 			refused++
@@ -60,23 +60,25 @@ func TestCrewsDoNotMatter(t *testing.T) {
 	require.Less(t, refused, 100, "questions that can't be asked")
 }
 
-// crewsWithConstraints is the same where pods have terms about each other.
-func crewsWithConstraints(t *rapid.T) {
+// workersWithConstraints is the same where pods have terms about each other.
+func workersWithConstraints(t *rapid.T) {
 	q := gen.Draw(gen.Profile{MaxNodes: 9, MaxPods: 30, Budgets: true, Nominations: true}).Draw(t, "question")
 	tie(t, &q)
 	o := preemption.Options{
 		Rules:      rapid.SampledFrom([]preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}).Draw(t, "rules"),
 		Candidates: rapid.Bool().Draw(t, "candidates"),
 	}
-	if crewsDoNotMatter(t, o, q) == nil {
+	if workersDoNotMatter(t, o, q) == nil {
 		t.Fatalf("the question can't be asked")
 	}
 }
 
-func TestCrewsDoNotMatterToConstraints(t *testing.T) { rapid.Check(t, crewsWithConstraints) }
-func FuzzCrewsDoNotMatterToConstraints(f *testing.F) { f.Fuzz(rapid.MakeFuzz(crewsWithConstraints)) }
+func TestWorkersDoNotMatterToConstraints(t *testing.T) { rapid.Check(t, workersWithConstraints) }
+func FuzzWorkersDoNotMatterToConstraints(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(workersWithConstraints))
+}
 
-// TestALargeClusterByManyIsByOne: constraints that prepare at once, and a crew of its
+// TestALargeClusterByManyIsByOne: constraints that prepare at once, and workers of their
 // own accord, give what one goroutine gives.
 func TestALargeClusterByManyIsByOne(t *testing.T) {
 	snap := gen.Fleet(2100, 3, 1, gen.Uniform)
