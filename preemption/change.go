@@ -9,19 +9,22 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
-// The methods of this file change the live model. Setting and removing pods and nodes, and
-// budgets cost what changes; a node, its pods; a group, the pods of its tree; a namespace,
-// all namespaces; a class, the pods that it concerns, and a look at the others; the time,
-// those of which something holds no longer: a guard has ended, a price or a preemption
-// priority is another one, or they have not started and count as started now. Where time
-// goes back, or nobody knew it, that is everybody about whom it has a say, as it is with an
-// order or prices of the user's own: nobody knows when these change. A pod that has a queue
-// lets the next question look at all that have one. A node that comes also moves some of its
-// neighbours by name, and where that makes no room all nodes: the first one, and a few later.
+// The methods of this file change the planner's cluster. What a change costs:
 //
-// Other changes let the next question compile the cluster anew: of resources that nobody
-// has named before or names any more, of groups and their pods where a chain of groups is too
-// long, and of groups where one is a cycle, or would be.
+//	a pod                what changes; with a queue, a look at all that have one
+//	a node               its pods; one that comes moves some of its neighbours by name, too
+//	a budget             what it allows, all budgets; whom it covers, a look at all pods
+//	a group              the pods of its tree
+//	a class              the pods and groups that name it, and a look at the others
+//	a namespace          all namespaces
+//	the time             the units for which a guard ends, a price or a preemption priority
+//	                     changes, or which have not started and count as started now
+//
+// All units are looked at again where the time goes back or was not known, and where it
+// moves under an order or prices of the user's own. All nodes move where no number is free
+// near a node that comes: once, and seldom afterwards. The next question compiles the
+// cluster anew where a resource is named for the first time or by nobody any more, and after
+// changes of groups in a chain that is too long or a cycle.
 //
 // What is set is copied one level deep: its slices and maps must not be changed
 // afterwards. A malformed object is refused with a [*cluster.FieldError] and changes

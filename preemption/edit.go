@@ -6,8 +6,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// edit is a change of a planner's cluster, whose lock is held: of the live form if
-// that can follow, else of the model.
+// edit is a change of a planner's cluster, whose lock is held: of the compiled cluster if
+// that can follow. Else it is one of the model, which holds what cannot be compiled, or
+// not as it is: the next question compiles it, or says why it cannot.
 type edit struct{ pl *Planner }
 
 // live returns the live form, nil if the cluster is a model.

@@ -2,7 +2,7 @@ package paged
 
 import "math"
 
-// Never is when what is not due is due.
+// Never is the time of an element that is not due at all.
 const Never = math.MaxInt64
 
 // Agenda tells which elements of a growing list are due by a time, in whatever unit.

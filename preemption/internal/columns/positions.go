@@ -8,8 +8,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Positions returns the positions of the units on node n whose level is below that given:
-// from first to end, not included, most important first.
+// Positions returns the range of positions, from first to end, not included, of the units
+// on node n whose level is below that given, most important first.
 func (l *NodeColumns) Positions(n cluster.NodeID, below int32) (first, end victims.Position) {
 	at := l.At(n)
 	return at.Below(below)

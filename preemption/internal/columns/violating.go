@@ -78,8 +78,8 @@ type cuts struct {
 
 const mostCuts = 16
 
-// inherit takes what of, the cuts of the columns that is forked, knows. Questions may ask
-// it meanwhile.
+// inherit takes what of knows, the cuts of columns that are forked. Questions may ask it
+// meanwhile.
 func (c *cuts) inherit(of *cuts) {
 	of.mu.Lock()
 	defer of.mu.Unlock()

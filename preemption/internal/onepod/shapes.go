@@ -87,19 +87,19 @@ func (s *Shapes) add(key string) *shape {
 // mostInherited is how many shapes a fork begins with.
 const mostInherited = 16
 
-// Inherit takes the youngest shapes of of, which is forked. Questions may ask it
+// Inherit takes the youngest shapes of parent, which is forked. Questions may ask parent
 // meanwhile.
-func (s *Shapes) Inherit(of *Shapes) {
-	of.mu.Lock()
-	defer of.mu.Unlock()
+func (s *Shapes) Inherit(parent *Shapes) {
+	parent.mu.Lock()
+	defer parent.mu.Unlock()
 	var list []string // the youngest first
-	for i := len(of.order) - 1; i >= 0 && len(list) < mostInherited; i-- {
-		if of.shape[of.order[i]].warm {
-			list = append(list, of.order[i])
+	for i := len(parent.order) - 1; i >= 0 && len(list) < mostInherited; i-- {
+		if parent.shape[parent.order[i]].warm {
+			list = append(list, parent.order[i])
 		}
 	}
 	for _, key := range slices.Backward(list) {
-		known := of.shape[key]
+		known := parent.shape[key]
 		known.mu.Lock()
 		if known.ranking != nil {
 			known.shared = true
