@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +15,16 @@ import (
 // TestMain lets every answer that a test is given be verified, whatever else the test
 // looks at.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() { // as the seeds: fewer of the same
+		asked := false
+		flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
+		if checks := flag.Lookup("rapid.checks"); !asked {
+			if err := checks.Value.Set("30"); err != nil {
+				panic(err)
+			}
+		}
+	}
 	preemption.Answered(verified)
 	os.Exit(m.Run())
 }
