@@ -131,8 +131,8 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if !ask.AtOnce.Leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
 		return d, false
 	}
-	pod := c.lone(p)
-	if pod == nil || !ask.AtOnce.Leads(ask.TraitsOfPod(pod)|c.podUnits().traits()) || c.podUnits().columns.Levels().NumOdd() > 0 {
+	pod, s := c.lone(p), c.podUnits()
+	if pod == nil || !ask.AtOnce.Leads(ask.TraitsOfPod(pod)|s.traits()) || s.columns.Levels().NumOdd() > 0 {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
@@ -144,7 +144,6 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if !c.ix.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
 		return d, false
 	}
-	s := &c.pods
 	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.columns, c.tools, &s.shapes, pod, request, e.Priority)
 	if !ok {
 		return d, false

@@ -37,7 +37,8 @@
 // evicted. Asked again about a pod of the same shape it is O(c (k + log n)) for c nodes
 // that have changed since, and [Planner.Decide] allocates nothing for it. A change to a
 // pod or a node is O(k), also of one that comes or goes: a new node costs that for some
-// neighbours, too. [Planner.Fork] copies a pointer for each 64 nodes, and either side
+// neighbours, too, and the next question about a topology numbers its values anew, O(n).
+// [Planner.Fork] copies a pointer for each 64 nodes, and either side
 // the pages that it changes. Constraints (affinity, spread, tokens, devices), host
 // ports, guards and prices are looked at node by node: O(n k) with what the constraint
 // costs. Large clusters and gangs are shared out among as many goroutines as GOMAXPROCS

@@ -259,9 +259,9 @@ func (e edit) remember(taken cluster.Disruption, w Window) {
 		}
 		return
 	}
-	m := e.model()
-	if list, ok := remembered(m.time, m.disruptions, taken, w); ok {
-		m.disruptions = list
+	now := e.pl.open()
+	if list, ok := remembered(now.time, now.disruptions, taken, w); ok {
+		e.model().disruptions = list
 	}
 }
 

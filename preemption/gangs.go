@@ -267,20 +267,8 @@ func (s *gangAnswer) whyNot(target Target) (*Why, error) {
 }
 
 func (s *gangAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
-	name := s.Index.Node(n).Name
-	for _, nomination := range r.Nominations {
-		if nomination.Node == name {
-			return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
-		}
-	}
-	if r.Verdict != Feasible {
-		return &Why{Text: otherwise(r)}
-	}
-	for i := range s.Members {
-		if why := s.Members[i].Static(s.Index.Node(n)); !why.OK() {
-			reason := s.reason(n, s.Members[i].Describe(s.Index, n, why))
-			return &Why{Text: fmt.Sprintf("%s does not fit: %s", s.Members[i].Pod.Name, reason), Reason: &reason}
-		}
+	if why := s.whyNotAt(r, n, r.Verdict == Feasible); why != nil {
+		return why
 	}
 	for _, rejected := range s.Rejected {
 		if slices.Contains(rejected.Domain.Nodes, n) {
@@ -294,16 +282,12 @@ func (s *gangAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
 		if a, b := len(p.Places), len(s.Best.Places); a != b {
 			return &Why{Criterion: "seated", Text: fmt.Sprintf("its domain %s seats %d against %d in %s", p.Domain.Name, a, b, r.Domain)}
 		}
-		mine, best := s.criteria(p.Score), s.criteria(s.Best.Score)
-		for i := range mine {
-			if mine[i].Value != best[i].Value {
-				return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in its domain %s help, but %s: %d against %d in %s",
-					p.Domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
-			}
+		if why := s.disruptsMore(p.Score, s.Best.Score, "in its domain "+p.Domain.Name, "in "+r.Domain); why != nil {
+			return why
 		}
 		return &Why{Text: fmt.Sprintf("its domain %s is as good as %s, whose name comes first", p.Domain.Name, r.Domain)}
 	}
-	return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
+	return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, s.Index.Node(n).Name)}
 }
 
 func (s *gangAnswer) whyNotUnit(r *Result, u victims.UnitID) *Why {

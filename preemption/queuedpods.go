@@ -30,13 +30,12 @@ const (
 // queueSearch is the search for a preemptor that needs quota and a place.
 type queueSearch struct {
 	*question
-	search *queued.Search // of nothing until its queue is known
+	search *queued.Search // its workload is nil until its queue is known
 	model  *workload.Model
 	local  string
 	gang   *gangAnswer // its trial and placement
 
 	counts map[string]int // why a flavor was rejected
-	note   bool           // every domain that is tried is asked for
 }
 
 // queue returns the LocalQueue of the preemptor; empty: it needs no quota.
@@ -52,8 +51,9 @@ func (q *question) queue() string {
 }
 
 func newQueueSearch(q *question, m *workload.Model, local string) *queueSearch {
-	s := &queueSearch{question: q, search: &queued.Search{Question: queued.Question{Model: m, Pods: q.Question}}, model: m, local: local, gang: q.searchGang(), counts: map[string]int{}}
+	s := &queueSearch{question: q, model: m, local: local, gang: q.searchGang(), counts: map[string]int{}}
 	s.gang.Runner.Whole = true // a workload goes whole
+	s.search = queued.New(queued.Question{Model: m, Pods: q.Question, Gang: s.gang.Search})
 	return s
 }
 
@@ -104,8 +104,7 @@ func (s *queueSearch) enter() (*Result, error) {
 	if refused != workload.NotRefused {
 		return s.result(NotEligible, refusal(s.model, w, refused)), nil
 	}
-	s.search = queued.New(queued.Question{Model: s.model, Workload: w, Queue: q, Pods: s.Question, Gang: s.gang.Search})
-	s.search.Note = s.note
+	s.search.Workload, s.search.Queue = w, q
 	return nil, nil
 }
 

@@ -44,6 +44,8 @@ func BenchmarkRoads(b *testing.B) {
 		{"at once", 5_000, preemption.Options{}, pod, false, true},
 		{"counting", 1_000, preemption.Options{}, unlikeGang(64, 16_000, 0), false, false},
 		{"price first", 10, preemption.Options{}, unlikeGang(3, 16_000, 10), false, false},
+		{"price first", 100, preemption.Options{}, unlikeGang(4, 16_000, 10), false, false},
+		{"price first", 1_000, preemption.Options{}, unlikeGang(16, 16_000, 10), false, false},
 	} {
 		snap := gen.Fleet(c.nodes, 30, 1, gen.Uniform)
 		for _, open := range []bool{true, false} {

@@ -127,9 +127,13 @@ func traitsOf(o Options) ask.Traits {
 // TestRoadsNameBenchmarks: what a road is there for can be run.
 func TestRoadsNameBenchmarks(t *testing.T) {
 	known := map[string]bool{}
-	files, err := filepath.Glob("../bench/*_test.go")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	var files []string
+	for _, dir := range []string{".", "../bench"} {
+		list, err := filepath.Glob(dir + "/*_test.go")
+		require.NoError(t, err)
+		require.NotEmpty(t, list)
+		files = append(files, list...)
+	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)

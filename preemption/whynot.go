@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -129,6 +130,38 @@ func (q *question) find(target Target) (cluster.NodeID, victims.UnitID, error) {
 	return cluster.NoNode, u, nil
 }
 
+// whyNotAt tells why node n is not where answer r lets several members go, as far as that
+// is no matter of the domain: it is, nobody was looked for, or it is not for a member. nil
+// if it is a matter of the domain.
+func (q *question) whyNotAt(r *Result, n cluster.NodeID, searched bool) *Why {
+	name := q.Index.Node(n).Name
+	if slices.ContainsFunc(r.Nominations, func(x Nomination) bool { return x.Node == name }) {
+		return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
+	}
+	if !searched {
+		return &Why{Text: otherwise(r)}
+	}
+	for _, m := range q.Members {
+		if why := m.Static(q.Index.Node(n)); !why.OK() {
+			reason := q.reason(n, m.Describe(q.Index, n, why))
+			return &Why{Text: fmt.Sprintf("%s does not fit: %s", m.Pod.Name, reason), Reason: &reason}
+		}
+	}
+	return nil
+}
+
+// disruptsMore tells by which criterion evictions here, of score mine, disrupt more than
+// those there, of the answer; nil if by none.
+func (q *question) disruptsMore(mine, best victims.Score, here, there string) *Why {
+	b := q.criteria(best)
+	for i, m := range q.criteria(mine) {
+		if m.Value != b[i].Value {
+			return &Why{Criterion: m.Name, Text: fmt.Sprintf("evictions %s help, but %s: %d against %d %s", here, m.Name, m.Value, b[i].Value, there)}
+		}
+	}
+	return nil
+}
+
 // otherwise says of a node that is not in answer r, without victims, what is the case.
 func otherwise(r *Result) string {
 	if r.Verdict == Fits {
@@ -185,12 +218,8 @@ func (s *podAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if order := s.CompareScores(&c.Score, &s.Best.Score); s.Best.Node == cluster.NoNode || order < 0 || order == 0 && n < s.Best.Node {
 		return &Why{Text: left}
 	}
-	mine, best := s.criteria(c.Score), s.criteria(s.Best.Score)
-	for i := range mine {
-		if mine[i].Value != best[i].Value {
-			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions on %s help, but %s: %d against %d on %s",
-				name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
-		}
+	if why := s.disruptsMore(c.Score, s.Best.Score, "on "+name, "on "+r.Domain); why != nil {
+		return why
 	}
 	return &Why{Text: fmt.Sprintf("%s is as good as %s, whose name comes first", name, r.Domain)}
 }

@@ -11,26 +11,15 @@ import (
 
 // whyNot answers about a node or a unit for a preemptor that needs quota and a place.
 func (s *queueSearch) whyNot(target Target) (*Why, error) {
-	s.note = true
+	s.search.Note = true
 	return s.whyNotOf(s, target)
 }
 
 func (s *queueSearch) whyNotNode(r *Result, n cluster.NodeID) *Why {
+	if why := s.whyNotAt(r, n, r.Verdict == Feasible || r.Verdict == Infeasible); why != nil {
+		return why
+	}
 	name := s.Index.Node(n).Name
-	for _, nomination := range r.Nominations {
-		if nomination.Node == name {
-			return &Why{Chosen: true, Text: name + " is chosen: " + r.Message}
-		}
-	}
-	if r.Verdict != Feasible && r.Verdict != Infeasible {
-		return &Why{Text: otherwise(r)}
-	}
-	for _, m := range s.Members {
-		if why := m.Static(s.Index.Node(n)); !why.OK() {
-			reason := s.reason(n, m.Describe(s.Index, n, why))
-			return &Why{Text: fmt.Sprintf("%s does not fit: %s", m.Pod.Name, reason), Reason: &reason}
-		}
-	}
 	var ruled *queued.Try
 	for i := range s.search.Tries {
 		t := &s.search.Tries[i]
@@ -57,12 +46,8 @@ func (s *queueSearch) whyNotPlan(r *Result, t *queued.Try, name string) *Why {
 	if t.Domain.Name == r.Domain {
 		return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
 	}
-	mine, best := s.criteria(t.Plan.Score), s.criteria(s.search.Best.Score)
-	for i := range mine {
-		if mine[i].Value != best[i].Value {
-			return &Why{Criterion: mine[i].Name, Text: fmt.Sprintf("evictions in %s help, but %s: %d against %d in %s",
-				t.Domain.Name, mine[i].Name, mine[i].Value, best[i].Value, r.Domain)}
-		}
+	if why := s.disruptsMore(t.Plan.Score, s.search.Best.Score, "in "+t.Domain.Name, "in "+r.Domain); why != nil {
+		return why
 	}
 	if t.Plan.Level != s.search.Best.Level {
 		return &Why{Criterion: "borrowing", Text: fmt.Sprintf("evictions in %s help, but it borrows from %d levels up, %d in %s",

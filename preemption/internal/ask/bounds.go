@@ -12,8 +12,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// DefaultSteps is how many units one search for victims may decide on where nobody says.
-const DefaultSteps = 20_000
+// defaultSteps is how many units one search for victims may decide on where nobody says.
+const defaultSteps = 20_000
 
 // The checks that say that no set of victims keeps within the bounds; see
 // [BoundOf]. Detail may be NotProved.
@@ -210,7 +210,7 @@ func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
 // Within is the choice among sets of these units.
 func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.Within {
 	w := reprieve.Within{
-		Choice: reprieve.Choice{Monotone: q.Monotone(), Steps: cmp.Or(q.Steps, DefaultSteps)},
+		Choice: reprieve.Choice{Monotone: q.Monotone(), Steps: cmp.Or(q.Steps, defaultSteps)},
 		Keeps:  func(out []victims.UnitID) bool { return len(q.Overruns(out, r.Parts())) == 0 },
 	}
 	if q.Probing {

@@ -49,7 +49,7 @@ const (
 type Road struct {
 	Name      string
 	closedBy  Traits
-	Benchmark string // what it is there for, in package bench
+	Benchmark string // what it is there for, in package bench or preemption
 	closed    bool
 }
 
@@ -83,7 +83,7 @@ var (
 
 	// ByPriceFirst leaves a placement out, on the way of trials, that costs more than
 	// the best one before anybody is given back.
-	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitRanking | TraitMoving, Benchmark: "BenchmarkGang"}
+	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitRanking | TraitMoving, Benchmark: "BenchmarkRoads"}
 )
 
 // Roads lists them.

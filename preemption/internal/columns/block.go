@@ -137,8 +137,8 @@ func (b *Block) Fit(a *Ask, c int, within uint64) uint64 {
 	return within
 }
 
-// FitOne reports whether a fits into column c of node i.
-func (b *Block) FitOne(a *Ask, c, i int) bool {
+// fitOne reports whether a fits into column c of node i.
+func (b *Block) fitOne(a *Ask, c, i int) bool {
 	at := c * len(a.Words)
 	for w, ask := range a.Words {
 		if (b.columns[at+w][i]-ask)&a.Guards[w] != a.Guards[w] {
@@ -228,12 +228,12 @@ func (b *Block) FreeAtMost(l *Lanes, c, i int, r cluster.ResourceID) int64 {
 // Lowest is the first column that a fits into on node i, of those up to c; c+1 if it
 // fits into none of them. Higher columns have no less room.
 func (b *Block) Lowest(a *Ask, c, i int) int {
-	if !b.FitOne(a, c, i) {
+	if !b.fitOne(a, c, i) {
 		return c + 1
 	}
 	lo, hi := -1, c // it fits into hi, and not into lo
 	for lo+1 < hi {
-		if mid := (lo + hi) / 2; b.FitOne(a, mid, i) {
+		if mid := (lo + hi) / 2; b.fitOne(a, mid, i) {
 			hi = mid
 		} else {
 			lo = mid

@@ -11,7 +11,7 @@ import (
 )
 
 // Cost is the [domain.Price] of units of one node in two words: a node has at most
-// [victims.MostPositions] units, so that everything finds a place. The zero Cost is that
+// mostPositions units, so that everything finds a place. The zero Cost is that
 // of nobody.
 type Cost struct {
 	worst uint64 // the violations, then the highest priority, from 1 on; 0 for nobody
@@ -64,10 +64,10 @@ func (s *Seats) Cost(n cluster.NodeID, k int64) Cost {
 		return Cost{}
 	}
 	words := len(a.Words)
-	from := (end - 1) / Stride
-	for ; from > first/Stride && !a.Fits(at.Rooms[int(from)*words:][:words]); from-- {
+	from := (end - 1) / stride
+	for ; from > first/stride && !a.Fits(at.rooms[int(from)*words:][:words]); from-- {
 	}
-	room, asks, owns := at.Rooms[int(from)*words:][:words], at.Asks[int(from)*words*Stride:], at.Owns[from*Stride:]
+	room, asks, owns := at.rooms[int(from)*words:][:words], at.asks[int(from)*words*stride:], at.Owns[from*stride:]
 	var c Cost
 	if w := s.wide; s.narrow {
 		c = back1(a, w, room[w], asks[w:], owns)
@@ -87,7 +87,7 @@ func (s *Seats) walk(n cluster.NodeID, k int64, harm *PositionSet) (c Cost) {
 	violations, highest := uint64(0), int64(lowest)
 	for _, first := range []bool{true, false} {
 		for w := s.first / 64; w*64 < s.end; w++ {
-			set := Between(w, s.first, s.end)
+			set := between(w, s.first, s.end)
 			switch {
 			case harm != nil && first:
 				set &= harm[w]
@@ -116,7 +116,7 @@ func (s *Seats) walk(n cluster.NodeID, k int64, harm *PositionSet) (c Cost) {
 // back1 gives units back where word w of a is all that members ask for: asks begins with
 // that word of the first unit's.
 func back1(a *Ask, w int, room uint64, asks []uint64, owns []int32) (c Cost) {
-	mask, guards, words := a.Masks[w], a.Guards[w], len(a.Words)
+	mask, guards, words := a.masks[w], a.Guards[w], len(a.Words)
 	free := room - a.Words[w] | a.Rest[w]
 	for g, i := 0, 0; g < len(owns); g, i = g+1, i+words {
 		left := free - asks[i]&mask
@@ -149,7 +149,7 @@ func lost1(free, mask, guards uint64, asks []uint64, owns []int32, words int) (s
 
 // back2 gives units back where asks are two words wide.
 func back2(a *Ask, room, asks []uint64, owns []int32) Cost {
-	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
+	mask0, guards0, mask1, guards1 := a.masks[0], a.Guards[0], a.masks[1], a.Guards[1]
 	free0, free1 := room[0]-a.Words[0]|a.Rest[0], room[1]-a.Words[1]|a.Rest[1]
 	asks = asks[:2*len(owns)]
 	g := 0

@@ -39,7 +39,7 @@ type Joint struct {
 // but for units of several pods.
 type jointNode struct {
 	node  cluster.NodeID
-	at    NodePositions
+	at    nodePositions
 	first victims.Position
 	next  victims.Position
 	end   victims.Position
@@ -171,9 +171,9 @@ func (j *Joint) upTo(at int32, position victims.Position, harmful bool) {
 func (j *Joint) fits(at int32, g victims.Position) bool {
 	a := &j.seats.one
 	words := len(a.Words)
-	free, ask := j.free[int(at)*words:][:words], j.nodes[at].at.Asks[int(g)*words:][:words]
+	free, ask := j.free[int(at)*words:][:words], j.nodes[at].at.asks[int(g)*words:][:words]
 	for w, guards := range a.Guards {
-		if (free[w]-ask[w]&a.Masks[w])&guards != guards {
+		if (free[w]-ask[w]&a.masks[w])&guards != guards {
 			return false
 		}
 	}
@@ -184,8 +184,8 @@ func (j *Joint) fits(at int32, g victims.Position) bool {
 func (j *Joint) book(at int32, g victims.Position) {
 	a := &j.seats.one
 	words := len(a.Words)
-	free, ask := j.free[int(at)*words:][:words], j.nodes[at].at.Asks[int(g)*words:][:words]
-	for w, mask := range a.Masks {
+	free, ask := j.free[int(at)*words:][:words], j.nodes[at].at.asks[int(g)*words:][:words]
+	for w, mask := range a.masks {
 		free[w] -= ask[w] & mask
 	}
 }

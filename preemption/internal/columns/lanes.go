@@ -203,7 +203,7 @@ func (l *Lanes) packRoom(dst []uint64, row []int64) bool {
 // Ask is what a pod that wants in asks for, packed.
 type Ask struct {
 	Words  []uint64 // what it asks for
-	Masks  []uint64 // the lanes of what it asks for, without guards
+	masks  []uint64 // the lanes of what it asks for, without guards
 	Guards []uint64 // the guards of what it asks for
 	Rest   []uint64 // everything else
 	need   []uint64 // guards of what a node has to offer in all: pods apart
@@ -212,7 +212,7 @@ type Ask struct {
 // Pack packs row, a row of the index, into a. Amounts beyond what a lane can hold
 // become the most that it holds, which no node offers either: see packRoom.
 func (l *Lanes) Pack(a *Ask, row []int64) {
-	for _, s := range []*[]uint64{&a.Words, &a.Masks, &a.Guards, &a.Rest, &a.need} {
+	for _, s := range []*[]uint64{&a.Words, &a.masks, &a.Guards, &a.Rest, &a.need} {
 		*s = slices.Grow((*s)[:0], l.words)[:l.words]
 		clear(*s)
 	}
@@ -226,7 +226,7 @@ func (l *Lanes) Pack(a *Ask, row []int64) {
 			grains++
 		}
 		a.Words[at.word] |= uint64(min(grains, at.most)) << at.shift
-		a.Masks[at.word] |= uint64(at.most) << at.shift
+		a.masks[at.word] |= uint64(at.most) << at.shift
 		guard := uint64(at.most+1) << at.shift
 		a.Guards[at.word] |= guard
 		if r != int(cluster.PodsColumn) {
@@ -234,7 +234,7 @@ func (l *Lanes) Pack(a *Ask, row []int64) {
 		}
 	}
 	for w := range a.Rest {
-		a.Rest[w] = ^(a.Masks[w] | a.Guards[w])
+		a.Rest[w] = ^(a.masks[w] | a.Guards[w])
 	}
 }
 

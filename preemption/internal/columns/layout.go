@@ -17,7 +17,7 @@ func (l *NodeColumns) layOut() {
 	ranges.Each(len(l.levels.blocks), len(parts), func(part, first, end int) {
 		p := l.part()
 		for n := first * BlockSize; n < min(end*BlockSize, l.us.Index().NumNodes()); n++ {
-			p.Refresh(cluster.NodeID(n))
+			p.refresh(cluster.NodeID(n))
 		}
 		parts[part] = p
 	})
@@ -59,4 +59,4 @@ func (l *NodeColumns) reserve() {
 }
 
 // numWords is how many words the data of a node with k units take.
-func (l *NodeColumns) numWords(k int) int { return (k/Stride+1+k)*l.lanes.words + k }
+func (l *NodeColumns) numWords(k int) int { return (k/stride+1+k)*l.lanes.words + k }

@@ -33,11 +33,11 @@ type NodeColumns struct {
 // owner tells who may change a part in place: after a fork nobody may who shares it.
 type owner struct{ _ byte }
 
-// Stride is how many positions lie between two points at which a node's free room is kept.
-const Stride = 8
+// stride is how many positions lie between two points at which a node's free room is kept.
+const stride = 8
 
-// MostPositions is how many units a node may have to be laid out.
-const MostPositions = 256
+// mostPositions is how many units a node may have to be laid out.
+const mostPositions = 256
 
 // positions are the units of one node. Where laid is false nothing else is set. It is
 // small, and what a sweep reads stands together: that is what a sweep costs.
@@ -71,10 +71,10 @@ func NewNodeColumns(us *victims.Units, b *victims.Budgets) *NodeColumns {
 	return l
 }
 
-// Refresh lays node n out anew after its units, or what it offers, changed. It
+// refresh lays node n out anew after its units, or what it offers, changed. It
 // reports whether that could be done; otherwise all columns have to be made
 // anew. O(k) for k units on the node.
-func (l *NodeColumns) Refresh(n cluster.NodeID) bool {
+func (l *NodeColumns) refresh(n cluster.NodeID) bool {
 	if l.levels == nil {
 		return true
 	}
@@ -90,7 +90,7 @@ func (l *NodeColumns) Refresh(n cluster.NodeID) bool {
 		return true
 	}
 	l.levels.odd += b.close(i, l.us.Index().Open(n))
-	if len(l.us.On(n)) > MostPositions {
+	if len(l.us.On(n)) > mostPositions {
 		return true
 	}
 	switch l.climb(n, at) {
@@ -128,7 +128,7 @@ func (l *NodeColumns) resize(at *positions, k int) {
 
 // parts divides the data of a node with k units.
 func (l *NodeColumns) parts(data []uint64, k int) (rooms, asks, started []uint64) {
-	r, a := (k/Stride+1)*l.lanes.words, k*l.lanes.words
+	r, a := (k/stride+1)*l.lanes.words, k*l.lanes.words
 	return data[:r], data[r : r+a], data[r+a:]
 }
 
@@ -165,8 +165,8 @@ func (l *NodeColumns) fillRooms(n cluster.NodeID, at *positions, b *Block, i int
 	}
 	k := len(l.us.On(cluster.NodeID(n)))
 	rooms, asks, _ := l.parts(at.data, k)
-	if k%Stride == 0 {
-		copy(rooms[k/Stride*words:], l.packed)
+	if k%stride == 0 {
+		copy(rooms[k/stride*words:], l.packed)
 	}
 	b.put(0, i, l.packed, l.lanes.guards)
 	c := 0
@@ -182,8 +182,8 @@ func (l *NodeColumns) fillRooms(n cluster.NodeID, at *positions, b *Block, i int
 				l.packed[w] += ask
 			}
 		}
-		if g%Stride == 0 {
-			copy(rooms[g/Stride*words:], l.packed)
+		if g%stride == 0 {
+			copy(rooms[g/stride*words:], l.packed)
 		}
 	}
 	for ; c < len(bounds) && (what.from == 0 || bounds[c] < what.below); c++ {

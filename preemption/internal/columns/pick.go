@@ -28,7 +28,7 @@ func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
 // single pod, most of the others are left out unread, and one goroutine is enough.
 func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 	for len(s.pickers) < workers {
-		s.pickers = append(s.pickers, picker{out: make([]victims.Position, 0, MostPositions)})
+		s.pickers = append(s.pickers, picker{out: make([]victims.Position, 0, mostPositions)})
 	}
 	tied, budgeted, best := s.Tied, s.Budgeted, &s.pickers[0]
 	best.reset(s, below)
@@ -144,7 +144,7 @@ func (p *picker) promises(n cluster.NodeID) bool {
 		return b.Beats(&p.score, i)
 	}
 	// Where a tied node is picked, nobody of a higher priority than there may have to go.
-	return len(p.tied) == 0 || p.score.Violations > 0 || b.FitOne(&p.sweep.ask, p.scan.low, i)
+	return len(p.tied) == 0 || p.score.Violations > 0 || b.fitOne(&p.sweep.ask, p.scan.low, i)
 }
 
 // mayBeat reports whether tied node n may be better than one with the score best. It
@@ -157,7 +157,7 @@ func (p *picker) mayBeat(best *victims.Score, n cluster.NodeID) bool {
 // these nodes levels are the pods' own priorities, so that the first unit that stays
 // out has the highest.
 func (p *picker) pick1() {
-	ask, mask := p.sweep.ask.Words[0], p.sweep.ask.Masks[0]
+	ask, mask := p.sweep.ask.Words[0], p.sweep.ask.masks[0]
 	guards, rest := p.sweep.ask.Guards[0], p.sweep.ask.Rest[0]
 	columns := p.sweep.columns
 	best := victims.Score{Highest: math.MaxInt32, Sum: math.MaxInt64}
@@ -179,14 +179,14 @@ nodes:
 			continue
 		}
 		first, end := at.Below(p.below)
-		sample := int(end-1) / Stride
-		for ; sample > int(first)/Stride && (at.Rooms[sample]-ask)&guards != guards; sample-- {
+		sample := int(end-1) / stride
+		for ; sample > int(first)/stride && (at.rooms[sample]-ask)&guards != guards; sample-- {
 		}
-		free := at.Rooms[sample] - ask | rest
+		free := at.rooms[sample] - ask | rest
 		score := victims.Score{Started: math.MaxInt64}
 		most := best.Sum
-		for g := sample * Stride; g < int(end); g++ {
-			left := free - at.Asks[g]&mask
+		for g := sample * stride; g < int(end); g++ {
+			left := free - at.asks[g]&mask
 			if left&guards == guards {
 				free = left
 				continue

@@ -31,11 +31,11 @@ func (l *NodeColumns) Room(dst []int64, n cluster.NodeID, position victims.Posit
 	return dst
 }
 
-// NodePositions are the units of a node that is plain, or of which [NodeColumns.Joint] holds, most
+// nodePositions are the units of a node that is plain, or of which [NodeColumns.Joint] holds, most
 // important first. It belongs to the NodeColumns.
-type NodePositions struct {
-	Rooms   []uint64 // what is free with the units before positions 0, Stride and so on in place, packed with guards
-	Asks    []uint64 // by position: what the unit asks for, packed
+type nodePositions struct {
+	rooms   []uint64 // what is free with the units before positions 0, Stride and so on in place, packed with guards
+	asks    []uint64 // by position: what the unit asks for, packed
 	Started []uint64 // by position: nanoseconds, an int64
 	Levels  []int32  // by position: what the unit is eligible by, descending
 	Owns    []int32  // by position: the priority of the pod itself
@@ -43,7 +43,7 @@ type NodePositions struct {
 }
 
 // At returns the positions of node n, which is plain, or of which [NodeColumns.Joint] holds.
-func (l *NodeColumns) At(n cluster.NodeID) (r NodePositions) {
+func (l *NodeColumns) At(n cluster.NodeID) (r nodePositions) {
 	at := l.node(n)
 	k := len(at.level)
 	switch {
@@ -57,22 +57,22 @@ func (l *NodeColumns) At(n cluster.NodeID) (r NodePositions) {
 		r.Owns = at.level
 	}
 	r.Levels = at.level[:k]
-	r.Rooms, r.Asks, r.Started = l.parts(at.data, k)
+	r.rooms, r.asks, r.Started = l.parts(at.data, k)
 	return r
 }
 
 // Below returns the positions whose level is below that given: from first to end, not
 // included.
-func (r *NodePositions) Below(level int32) (first, end victims.Position) {
+func (r *nodePositions) Below(level int32) (first, end victims.Position) {
 	if len(r.Levels) > 0 && r.Levels[0] < level {
 		return 0, victims.Position(len(r.Levels))
 	}
 	return victims.Position(sort.Search(len(r.Levels), func(i int) bool { return r.Levels[i] < level })), victims.Position(len(r.Levels))
 }
 
-// EarliestStart is the earliest start among those on positions whose pods have the highest
+// earliestStart is the earliest start among those on positions whose pods have the highest
 // priority; see [victims.Score].
-func (r *NodePositions) EarliestStart(positions []victims.Position) int64 {
+func (r *nodePositions) earliestStart(positions []victims.Position) int64 {
 	highest, started := int32(math.MinInt32), int64(math.MaxInt64)
 	for _, g := range positions {
 		if own := r.Owns[g]; own > highest {

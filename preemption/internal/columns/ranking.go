@@ -47,10 +47,10 @@ func (t *ShapeRanking) Behind(l *NodeColumns) bool { return t.seen != l.Changes(
 // Update looks at what has changed since it was last called. s is a sweep of the
 // columns that was asked about the pod. O(log n) for each changed node of n.
 func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
-	if s.columns.Forgot(t.seen) {
+	if s.columns.forgot(t.seen) {
 		t.lookAtAll(s, ix)
 	}
-	s.columns.Since(&t.seen, func(n cluster.NodeID) {
+	s.columns.since(&t.seen, func(n cluster.NodeID) {
 		t.look(t.own(n), s, ix, n)
 		t.replay(n)
 	})

@@ -104,7 +104,7 @@ func (s *Scan) explain(b *Block, i int, may, helps uint64, below int32) (not uin
 		n := cluster.NodeID(i*BlockSize + at)
 		first, end := s.sweep.columns.Positions(n, below)
 		switch {
-		case helps>>at&1 != 0 && (s.sweep.Fits(n, first) || b.FitOne(&s.sweep.ask, 0, at)):
+		case helps>>at&1 != 0 && (s.sweep.Fits(n, first) || b.fitOne(&s.sweep.ask, 0, at)):
 			continue
 		case first == end || b.TooSmall(&s.sweep.ask, at):
 			s.Nobody += b.Explain(&s.sweep.ask, s.sweep.columns.Lanes(), 0, 1<<at, math.MinInt32, s.Short, s.TooSmall)

@@ -9,13 +9,13 @@ import (
 func (s *Seats) Slots(n cluster.NodeID) int64 {
 	s.look(n)
 	if s.held(n) == nil {
-		room := s.at.Rooms
+		room := s.at.rooms
 		if s.first > 0 {
 			if room = s.Room(n, s.first); room == nil {
 				return 0
 			}
 		}
-		if slots := s.slots.In(room); slots < MostSlots {
+		if slots := s.slots.In(room); slots < mostSlots {
 			return slots
 		}
 	}
@@ -29,7 +29,7 @@ func (s *Seats) Slots(n cluster.NodeID) int64 {
 }
 
 // SlotsOf is how many members fit into room, packed with guards; see
-// [victims.MostSlots].
+// victims.mostSlots.
 func (s *Seats) SlotsOf(room []uint64) int64 { return s.slots.In(room) }
 
 // SlotsIn is how many members fit into row.
@@ -49,7 +49,7 @@ func (s *Seats) SlotsIn(row []int64) int64 {
 
 // SlotsInColumn is how many members fit into column c of node i of b.
 func (s *Seats) SlotsInColumn(b *Block, c, i int) int64 {
-	return s.slots.InColumn(b, c, i, len(s.one.Words))
+	return s.slots.inColumn(b, c, i, len(s.one.Words))
 }
 
 // Room returns what is free on node n with the units before position in place and the
@@ -58,14 +58,14 @@ func (s *Seats) SlotsInColumn(b *Block, c, i int) int64 {
 func (s *Seats) Room(n cluster.NodeID, position victims.Position) []uint64 {
 	words := len(s.one.Words)
 	s.look(n)
-	s.room = append(s.room[:0], s.at.Rooms[int(position)/Stride*words:][:words]...)
+	s.room = append(s.room[:0], s.at.rooms[int(position)/stride*words:][:words]...)
 	if held := s.held(n); held != nil {
 		s.pack(&s.other, 0, held)
 		for w, v := range s.other.Words {
 			s.room[w] -= v
 		}
 	}
-	for g := position / Stride * Stride; g < position; g++ {
+	for g := position / stride * stride; g < position; g++ {
 		s.Take(s.room, n, g)
 		for w, guards := range s.one.Guards {
 			if s.room[w]&guards != guards {
@@ -80,8 +80,8 @@ func (s *Seats) Room(n cluster.NodeID, position victims.Position) []uint64 {
 func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Position) {
 	words := len(room)
 	s.look(n)
-	for w, ask := range s.at.Asks[int(g)*words:][:words] {
-		room[w] -= ask & s.one.Masks[w]
+	for w, ask := range s.at.asks[int(g)*words:][:words] {
+		room[w] -= ask & s.one.masks[w]
 	}
 }
 
@@ -89,7 +89,7 @@ func (s *Seats) Take(room []uint64, n cluster.NodeID, g victims.Position) {
 func (s *Seats) Leave(room []uint64, n cluster.NodeID, g victims.Position) {
 	words := len(room)
 	s.look(n)
-	for w, ask := range s.at.Asks[int(g)*words:][:words] {
-		room[w] += ask & s.one.Masks[w]
+	for w, ask := range s.at.asks[int(g)*words:][:words] {
+		room[w] += ask & s.one.masks[w]
 	}
 }

@@ -25,7 +25,7 @@ type Seats struct {
 	narrow  bool // all that a member asks for is in one word
 	wide    int  // then which; below zero: asks are of more than two words
 	other   Ask
-	at      NodePositions // of node, which is looked at, with its potential victims
+	at      nodePositions // of node, which is looked at, with its potential victims
 	node    cluster.NodeID
 	first   victims.Position
 	end     victims.Position

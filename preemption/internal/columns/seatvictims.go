@@ -26,7 +26,7 @@ func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Position {
 // Started is the earliest start among the most important of the Victims.
 func (s *Seats) Started(n cluster.NodeID, k int64) int64 {
 	out := s.Victims(n, k)
-	return s.at.EarliestStart(out)
+	return s.at.earliestStart(out)
 }
 
 // inOrder finds who stays out of the units from a position on, with room free.
@@ -41,9 +41,9 @@ func (s *Seats) inOrder(room []uint64, from victims.Position) {
 		return
 	}
 	a, out := s.now, s.out
-	mask0, guards0, mask1, guards1 := a.Masks[0], a.Guards[0], a.Masks[1], a.Guards[1]
+	mask0, guards0, mask1, guards1 := a.masks[0], a.Guards[0], a.masks[1], a.Guards[1]
 	free0, free1 := s.free[0], s.free[1]
-	asks := s.at.Asks[:2*s.end]
+	asks := s.at.asks[:2*s.end]
 	for g := from; g < s.end; g++ {
 		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
 		if left0&guards0 == guards0 && left1&guards1 == guards1 {
@@ -90,18 +90,18 @@ func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Position {
 // place.
 func (s *Seats) reach() (from victims.Position, room []uint64) {
 	words := len(s.now.Words)
-	at := (int(s.end) - 1) / Stride
-	for ; at > int(s.first)/Stride && !s.now.Fits(s.at.Rooms[at*words:][:words]); at-- {
+	at := (int(s.end) - 1) / stride
+	for ; at > int(s.first)/stride && !s.now.Fits(s.at.rooms[at*words:][:words]); at-- {
 	}
-	return victims.Position(at * Stride), s.at.Rooms[at*words:][:words]
+	return victims.Position(at * stride), s.at.rooms[at*words:][:words]
 }
 
 // start leaves what is free with nobody of the potential victims in place, beside the
 // members, who fit.
 func (s *Seats) start() {
-	words, from := len(s.now.Words), s.first/Stride
-	s.take(s.at.Rooms[int(from)*words:][:words])
-	for g := from * Stride; g < s.first; g++ {
+	words, from := len(s.now.Words), s.first/stride
+	s.take(s.at.rooms[int(from)*words:][:words])
+	for g := from * stride; g < s.first; g++ {
 		s.returns(g)
 	}
 }
@@ -117,14 +117,14 @@ func (s *Seats) take(room []uint64) {
 // returns takes the room of the unit on position g if it is there.
 func (s *Seats) returns(g victims.Position) bool {
 	words := len(s.free)
-	ask := s.at.Asks[int(g)*words:][:words]
+	ask := s.at.asks[int(g)*words:][:words]
 	for w, guards := range s.now.Guards {
-		if (s.free[w]-ask[w]&s.now.Masks[w])&guards != guards {
+		if (s.free[w]-ask[w]&s.now.masks[w])&guards != guards {
 			return false
 		}
 	}
 	for w, v := range ask {
-		s.free[w] -= v & s.now.Masks[w]
+		s.free[w] -= v & s.now.masks[w]
 	}
 	return true
 }

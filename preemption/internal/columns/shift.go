@@ -16,7 +16,7 @@ func (l *NodeColumns) Follow(list []victims.Shift) bool {
 	if len(list) > fewShifts {
 		slices.SortFunc(list, func(a, b victims.Shift) int { return cmp.Compare(a.Node, b.Node) })
 		for i, s := range list {
-			if (i == 0 || s.Node != list[i-1].Node) && !l.Refresh(s.Node) {
+			if (i == 0 || s.Node != list[i-1].Node) && !l.refresh(s.Node) {
 				return false
 			}
 		}
@@ -30,7 +30,7 @@ func (l *NodeColumns) Follow(list []victims.Shift) bool {
 		case !s.Anew && !slices.ContainsFunc(list[i+1:], same) && l.shift(s):
 			continue
 		}
-		if !l.Refresh(s.Node) {
+		if !l.refresh(s.Node) {
 			return false
 		}
 	}
@@ -55,7 +55,7 @@ func (l *NodeColumns) shift(s victims.Shift) bool {
 	}
 	n := s.Node
 	at, units := l.node(n), l.us.On(n)
-	if !at.plain || at.uneven || at.several || at.budgeted || at.elastic || len(units) > MostPositions {
+	if !at.plain || at.uneven || at.several || at.budgeted || at.elastic || len(units) > mostPositions {
 		return false
 	}
 	var level int32

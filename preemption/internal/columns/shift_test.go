@@ -87,7 +87,7 @@ func followIsRefresh(t *rapid.T) {
 		}
 		fork, before := l.Fork(us, b), []string{l.laid(0), l.laid(1), l.laid(2)}
 		anew := l.Fork(us, b)
-		could := !slices.ContainsFunc(shifts, func(s victims.Shift) bool { return !anew.Refresh(s.Node) })
+		could := !slices.ContainsFunc(shifts, func(s victims.Shift) bool { return !anew.refresh(s.Node) })
 		require.Equal(t, could, l.Follow(shifts))
 		if !could {
 			l = NewNodeColumns(us, b)

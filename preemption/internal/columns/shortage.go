@@ -26,7 +26,7 @@ func (s *Seats) Beside(n cluster.NodeID, k int64, room []uint64) {
 func (s *Seats) Short(g victims.Position) Shortage {
 	words := len(s.free)
 	for w, guards := range s.now.Guards {
-		ask := s.at.Asks[int(g)*words+w] & s.now.Masks[w]
+		ask := s.at.asks[int(g)*words+w] & s.now.masks[w]
 		if lack := guards &^ (s.free[w] - ask); lack != 0 {
 			r, amount := s.columns.Lanes().Lack(w, lack, s.free[w], ask)
 			return Shortage{Resource: r, Missing: amount}

@@ -10,7 +10,7 @@ import (
 // Slots counts how often one ask fits into packed room.
 type Slots struct {
 	lanes []slotLane
-	room  []uint64 // buffer of InColumn
+	room  []uint64 // buffer of inColumn
 }
 
 type slotLane struct {
@@ -38,9 +38,9 @@ func (s *Slots) Set(l *Lanes, row []int64) bool {
 	return true
 }
 
-// In is how often what was set fits into room, packed with guards; at most MostSlots.
+// In is how often what was set fits into room, packed with guards; at most mostSlots.
 func (s *Slots) In(room []uint64) int64 {
-	most := uint64(MostSlots)
+	most := uint64(mostSlots)
 	for i := range s.lanes {
 		at := &s.lanes[i]
 		word := room[at.word]
@@ -59,11 +59,11 @@ func (s *Slots) In(room []uint64) int64 {
 	return int64(most)
 }
 
-// MostSlots is the largest number that [Slots.In] tells; it stands for more, too.
-const MostSlots = 1 << 30
+// mostSlots is the largest number that [Slots.In] tells; it stands for more, too.
+const mostSlots = 1 << 30
 
-// InColumn is In for what node i of b has in column c.
-func (s *Slots) InColumn(b *Block, c, i, words int) int64 {
+// inColumn is In for what node i of b has in column c.
+func (s *Slots) inColumn(b *Block, c, i, words int) int64 {
 	s.room = s.room[:0]
 	for w := range words {
 		s.room = append(s.room, b.columns[c*words+w][i])
@@ -71,25 +71,25 @@ func (s *Slots) InColumn(b *Block, c, i, words int) int64 {
 	return s.In(s.room)
 }
 
-// SimplePositions are the units of a node that is simple, see [NodeColumns.NumBelow], most
-// important first; see [NodePositions].
-type SimplePositions struct {
-	Rooms, Asks, Started []uint64
+// simplePositions are the units of a node that is simple, see [NodeColumns.NumBelow], most
+// important first; see nodePositions.
+type simplePositions struct {
+	rooms, asks, Started []uint64
 	Owns                 []int32 // what a unit is eligible by, too
 }
 
 // AtSimple is At for a node that is simple.
-func (l *NodeColumns) AtSimple(n cluster.NodeID) SimplePositions {
+func (l *NodeColumns) AtSimple(n cluster.NodeID) simplePositions {
 	at := l.node(n)
 	k, words := len(at.level), l.lanes.words
-	r := (k/Stride + 1) * words
+	r := (k/stride + 1) * words
 	a := r + k*words
-	return SimplePositions{at.data[:r], at.data[r:a], at.data[a:], at.level}
+	return simplePositions{at.data[:r], at.data[r:a], at.data[a:], at.level}
 }
 
 // Below returns the first position whose level is below that given; len(Owns) if there is
 // none.
-func (r *SimplePositions) Below(level int32) victims.Position {
+func (r *simplePositions) Below(level int32) victims.Position {
 	if len(r.Owns) == 0 || r.Owns[0] < level {
 		return 0
 	}

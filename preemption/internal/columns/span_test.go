@@ -80,9 +80,9 @@ func sameByNode(t *testing.T, rng *rand.Rand, l *Lanes, b *Block, columns int) {
 	for set := within; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
 		switch {
-		case b.FitOne(&ask, c, i):
+		case b.fitOne(&ask, c, i):
 			fits |= 1 << i
-		case b.TooSmall(&ask, i) && !b.FitOne(&ask, 0, i):
+		case b.TooSmall(&ask, i) && !b.fitOne(&ask, 0, i):
 			tooSmall[b.Short(&ask, l, 0, i)]++
 		case b.TooSmall(&ask, i): // only in this test is less free than there is
 			within &^= 1 << i

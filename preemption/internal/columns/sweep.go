@@ -20,7 +20,7 @@ type Sweep struct {
 	ask       Ask
 	free      []uint64 // what is free with everybody who stays, with guards
 	node      cluster.NodeID
-	at        NodePositions // of node
+	at        nodePositions // of node
 	gate      *Gate
 
 	out []victims.Position
@@ -29,7 +29,7 @@ type Sweep struct {
 
 // NewSweep returns a Sweep over the units laid out in l.
 func NewSweep(l *NodeColumns) *Sweep {
-	return &Sweep{columns: l, out: make([]victims.Position, 0, MostPositions)}
+	return &Sweep{columns: l, out: make([]victims.Position, 0, mostPositions)}
 }
 
 // Ask sets the pod that is to be placed, and the priority below which units may go.
@@ -59,13 +59,13 @@ func (s *Sweep) Fits(n cluster.NodeID, position victims.Position) bool {
 
 // fitsAt is Fits on the current node; it takes the pod's room.
 func (s *Sweep) fitsAt(position victims.Position) bool {
-	words, at := len(s.ask.Words), position/Stride
-	room := s.at.Rooms[int(at)*words:][:words]
+	words, at := len(s.ask.Words), position/stride
+	room := s.at.rooms[int(at)*words:][:words]
 	if !s.ask.Fits(room) {
 		return false
 	}
 	s.take(room)
-	for g := at * Stride; g < position; g++ {
+	for g := at * stride; g < position; g++ {
 		if !s.returns(g) {
 			return false
 		}
@@ -111,19 +111,19 @@ func (s *Sweep) score(l *loss, bound *victims.Score) (score victims.Score, ok bo
 		score.Highest = l.owns[l.out[0]]
 	}
 	if bound == nil {
-		score.Started = s.at.EarliestStart(l.out)
+		score.Started = s.at.earliestStart(l.out)
 		return score, true
 	}
 	if at := *bound; at.Started != math.MaxInt64 { // the start matters where all else ties
 		at.Started = math.MaxInt64
 		if c := score.Compare(at); c != 0 {
 			if c < 0 {
-				score.Started = s.at.EarliestStart(l.out)
+				score.Started = s.at.earliestStart(l.out)
 			}
 			return score, c < 0
 		}
 	}
-	score.Started = s.at.EarliestStart(l.out)
+	score.Started = s.at.earliestStart(l.out)
 	return score, score.Compare(*bound) <= 0
 }
 
@@ -170,15 +170,15 @@ func (l *loss) add(g victims.Position) bool {
 // inOrder gives back whom it can, most important first; false if the outcome is worse
 // than the bound.
 func (s *Sweep) inOrder(first, end victims.Position, l *loss) bool {
-	rooms, words := s.at.Rooms, len(s.ask.Words)
+	rooms, words := s.at.rooms, len(s.ask.Words)
 	last := end - 1
 	if s.gate != nil {
 		last = min(last, s.gate.Minds.First())
 	}
-	at := int(last) / Stride // all before the last point with room return
-	for ; at > int(first)/Stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
+	at := int(last) / stride // all before the last point with room return
+	for ; at > int(first)/stride && !s.ask.Fits(rooms[at*words:][:words]); at-- {
 	}
-	from, room, asks := victims.Position(at*Stride), rooms[at*words:][:words], s.at.Asks
+	from, room, asks := victims.Position(at*stride), rooms[at*words:][:words], s.at.asks
 	switch {
 	case s.gate != nil || words > 2:
 		s.take(room)
@@ -199,7 +199,7 @@ func (s *Sweep) inOrder(first, end victims.Position, l *loss) bool {
 
 // back1 gives back the units on positions from to end with room free, one word wide.
 func (s *Sweep) back1(asks []uint64, room uint64, from, end victims.Position, l *loss) bool {
-	mask, guards := s.ask.Masks[0], s.ask.Guards[0]
+	mask, guards := s.ask.masks[0], s.ask.Guards[0]
 	free := room - s.ask.Words[0] | s.ask.Rest[0]
 	for g, ask := range asks[from:end] {
 		if left := free - ask&mask; left&guards == guards {
@@ -213,7 +213,7 @@ func (s *Sweep) back1(asks []uint64, room uint64, from, end victims.Position, l 
 
 // back2 is back1 with two words.
 func (s *Sweep) back2(asks []uint64, room0, room1 uint64, from, end victims.Position, l *loss) bool {
-	mask0, guards0, mask1, guards1 := s.ask.Masks[0], s.ask.Guards[0], s.ask.Masks[1], s.ask.Guards[1]
+	mask0, guards0, mask1, guards1 := s.ask.masks[0], s.ask.Guards[0], s.ask.masks[1], s.ask.Guards[1]
 	free0, free1 := room0-s.ask.Words[0]|s.ask.Rest[0], room1-s.ask.Words[1]|s.ask.Rest[1]
 	asks = asks[:2*end]
 	for g := from; g < end; g++ {
@@ -238,8 +238,8 @@ func (s *Sweep) admits(g victims.Position) bool {
 // hasRoom reports whether the unit on position g finds room.
 func (s *Sweep) hasRoom(g victims.Position) bool {
 	words := len(s.ask.Words)
-	for w, ask := range s.at.Asks[int(g)*words : (int(g)+1)*words] {
-		if guards := s.ask.Guards[w]; (s.free[w]-ask&s.ask.Masks[w])&guards != guards {
+	for w, ask := range s.at.asks[int(g)*words : (int(g)+1)*words] {
+		if guards := s.ask.Guards[w]; (s.free[w]-ask&s.ask.masks[w])&guards != guards {
 			return false
 		}
 	}
@@ -252,8 +252,8 @@ func (s *Sweep) returns(g victims.Position) bool {
 		return false
 	}
 	words := len(s.ask.Words)
-	for w, ask := range s.at.Asks[int(g)*words : (int(g)+1)*words] {
-		s.free[w] -= ask & s.ask.Masks[w]
+	for w, ask := range s.at.asks[int(g)*words : (int(g)+1)*words] {
+		s.free[w] -= ask & s.ask.masks[w]
 	}
 	return true
 }

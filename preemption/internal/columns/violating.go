@@ -26,7 +26,7 @@ type Violating struct {
 }
 
 // PositionSet has a bit for every position of a node.
-type PositionSet [MostPositions / 64]uint64
+type PositionSet [mostPositions / 64]uint64
 
 // Empty reports whether no position is in s.
 func (s *PositionSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
@@ -34,14 +34,14 @@ func (s *PositionSet) Empty() bool { return s[0]|s[1]|s[2]|s[3] == 0 }
 // Add puts position g into s.
 func (s *PositionSet) Add(g victims.Position) { s[g/64] |= 1 << (g % 64) }
 
-// First returns the first position in s, MostPositions if there is none.
+// First returns the first position in s, mostPositions if there is none.
 func (s *PositionSet) First() victims.Position {
 	for i, word := range s {
 		if word != 0 {
 			return victims.Position(i*64 + bits.TrailingZeros64(word))
 		}
 	}
-	return MostPositions
+	return mostPositions
 }
 
 // Has reports whether position g is in s.
@@ -50,16 +50,16 @@ func (s *PositionSet) Has(g victims.Position) bool { return s[g/64]>>(g%64)&1 !=
 // Covers reports whether all positions from first to end are in s.
 func (s *PositionSet) Covers(first, end victims.Position) bool {
 	for w := first / 64; w*64 < end; w++ {
-		if Between(w, first, end)&^s[w] != 0 {
+		if between(w, first, end)&^s[w] != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// Between has the bits of word w of a PositionSet for the positions from first to end, not
+// between has the bits of word w of a PositionSet for the positions from first to end, not
 // included.
-func Between(w, first, end victims.Position) uint64 {
+func between(w, first, end victims.Position) uint64 {
 	set := ^uint64(0)
 	if first > w*64 {
 		set <<= first - w*64
@@ -119,7 +119,7 @@ func (l *NodeColumns) Violating(below int32) *Violating {
 	if v.ledger == nil {
 		v.ledger = l.budgets.NewLedger()
 	}
-	l.Since(&v.seen, func(n cluster.NodeID) { v.find(l, n) })
+	l.since(&v.seen, func(n cluster.NodeID) { v.find(l, n) })
 	return v
 }
 

@@ -38,8 +38,8 @@ func (s *Sweep) violatingFirst(first, end victims.Position, l *loss) bool {
 // violatingFirst1 sets out to those who stay out where free room is one word wide,
 // and returns how many of them violate a budget: if more than limit, those alone.
 func (s *Sweep) violatingFirst1(first, end victims.Position, limit int, out *PositionSet) int {
-	mask, guards, free := s.ask.Masks[0], s.ask.Guards[0], s.free[0]
-	asks, set := s.at.Asks, s.violating.Of(s.node)
+	mask, guards, free := s.ask.masks[0], s.ask.Guards[0], s.free[0]
+	asks, set := s.at.asks, s.violating.Of(s.node)
 	violations := 0
 	for w := first / 64; w <= (end-1)/64; w++ {
 		for word := set[w]; word != 0; word &= word - 1 {
@@ -55,7 +55,7 @@ func (s *Sweep) violatingFirst1(first, end victims.Position, limit int, out *Pos
 		}
 	}
 	for w := first / 64; w <= (end-1)/64; w++ {
-		for word := Between(w, first, end) &^ set[w]; word != 0; word &= word - 1 {
+		for word := between(w, first, end) &^ set[w]; word != 0; word &= word - 1 {
 			g := w*64 + victims.Position(bits.TrailingZeros64(word))
 			if left := free - asks[g]&mask; left&guards == guards {
 				free = left
