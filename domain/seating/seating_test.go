@@ -10,6 +10,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -96,7 +97,7 @@ func (w *world) possible(m domain.MemberID) bool {
 // added any more.
 func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 	seated, not := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	gen.CheckUntil(t, func(t *rapid.T) {
 		w := drawWorld(t, false)
 		s, trial := w.seating, w.seating.Trial
 		possible := w.possible(0)
@@ -138,9 +139,7 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 				trial.Unplace()
 			}
 		}
-	})
-	require.Positive(t, seated)
-	require.Positive(t, not)
+	}, &seated, &not)
 }
 
 // Again seats as many of each group as had a place, whatever has become of the room, if
@@ -170,7 +169,7 @@ func TestAgain(t *testing.T) {
 // nobody in vain, and leaves everybody where he is.
 func TestRestBesideAnAdoptedPlacement(t *testing.T) {
 	adopted := 0
-	rapid.Check(t, func(t *rapid.T) {
+	gen.CheckUntil(t, func(t *rapid.T) {
 		w := drawWorld(t, true)
 		s, trial := w.seating, w.seating.Trial
 		s.Place(&w.whole, domain.Spread{}, nil, rapid.Bool().Draw(t, "fewest")) // what an earlier placer noted
@@ -190,8 +189,7 @@ func TestRestBesideAnAdoptedPlacement(t *testing.T) {
 		s.Rest(&w.whole)
 		require.Equal(t, before, trial.Assignments()[:len(before)])
 		require.True(t, s.Suffices())
-	})
-	require.Positive(t, adopted)
+	}, &adopted)
 }
 
 // A preferred level is given up before the place, and a required one never.

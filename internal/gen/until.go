@@ -1,0 +1,33 @@
+package gen
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// CheckUntil is [rapid.Check], repeated until the property has met each case that it
+// counts in met: a short run draws too little to be sure of that at once. It fails if a
+// hundred rounds have not met one of them.
+func CheckUntil(t *testing.T, property func(*rapid.T), met ...*int) {
+	t.Helper()
+	for range 100 {
+		rapid.Check(t, property)
+		if all(met) {
+			return
+		}
+	}
+	for i, count := range met {
+		require.Positive(t, *count, "case %d that the property is about was never met", i)
+	}
+}
+
+func all(met []*int) bool {
+	for _, count := range met {
+		if *count == 0 {
+			return false
+		}
+	}
+	return true
+}
