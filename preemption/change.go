@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -74,7 +73,8 @@ func (pl *Planner) SetNode(n cluster.Node) error {
 	return pl.change(func(e edit) error { e.setNode(&n); return nil })
 }
 
-// RemoveNode takes a node away; its pods stay, on a node that is unknown.
+// RemoveNode takes a node away; its pods stay, on a node that is unknown, and count for budgets
+// and groups only. [Planner.RemoveNodeAndPods] takes them away, too.
 func (pl *Planner) RemoveNode(name string) error {
 	return pl.change(func(e edit) error { return missing(e.removeNode(name), cluster.KindNode, "", name) })
 }
@@ -91,30 +91,6 @@ func (pl *Planner) SetPod(p Pod) error {
 // Remove takes a pod away and frees its room.
 func (pl *Planner) Remove(pod PodRef) error {
 	return pl.change(func(e edit) error { return missing(e.removePod(pod), cluster.KindPod, pod.Namespace, pod.Name) })
-}
-
-// Bind lets a pending pod run on a node of the cluster: it holds its room there, and is
-// nominated to no node any more. One of which nobody has said when it started does so at the
-// model's time, if that is known. Whether it fits there is not asked.
-func (pl *Planner) Bind(pod PodRef, node string) error {
-	return pl.change(func(e edit) error {
-		p := e.pod(pod)
-		switch {
-		case p == nil:
-			return missing(false, cluster.KindPod, pod.Namespace, pod.Name)
-		case p.Node != "":
-			return problems.Pod(p, "Node", fmt.Sprintf("%q", p.Node), "empty: the pod runs already", nil)
-		case !e.hasNode(node):
-			return problems.Pod(p, "Node", fmt.Sprintf("%q", node), "a node of the planner's cluster", nil)
-		}
-		bound := *p
-		bound.Node, bound.NominatedNode = node, ""
-		if bound.Started.IsZero() {
-			bound.Started = e.time()
-		}
-		e.setPod(&bound)
-		return nil
-	})
 }
 
 // SetPodGroup adds g or replaces the group of its namespace and name.

@@ -1,7 +1,11 @@
 package preemption
 
 import (
+	"fmt"
+	"slices"
 	"time"
+
+	"github.com/preempt-go/preempt/internal/problems"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -40,6 +44,50 @@ func (e edit) pod(ref PodRef) *cluster.Pod {
 		return c.pod(ref)
 	}
 	return e.pl.open().pod(ref)
+}
+
+// pending returns a pod that runs nowhere, or an error.
+func (e edit) pending(ref PodRef) (*cluster.Pod, error) {
+	p := e.pod(ref)
+	switch {
+	case p == nil:
+		return nil, missing(false, cluster.KindPod, ref.Namespace, ref.Name)
+	case p.Node != "":
+		return nil, problems.Pod(p, "Node", fmt.Sprintf("%q", p.Node), "empty: the pod runs already", nil)
+	}
+	return p, nil
+}
+
+// running returns a pod that runs, or an error.
+func (e edit) running(ref PodRef) (*cluster.Pod, error) {
+	p := e.pod(ref)
+	switch {
+	case p == nil:
+		return nil, missing(false, cluster.KindPod, ref.Namespace, ref.Name)
+	case p.Node == "":
+		return nil, problems.Pod(p, "Node", `""`, "a node: the pod is pending", nil)
+	}
+	return p, nil
+}
+
+// podsOn lists the pods that run on a node, in order of name.
+func (e edit) podsOn(node string) (list []*cluster.Pod) {
+	if c := e.live(); c != nil {
+		return slices.Collect(View{c.ix}.PodsOn(node))
+	}
+	e.pl.open().pods.Ascend(func(p *cluster.Pod) bool {
+		if p.Node == node {
+			list = append(list, p)
+		}
+		return true
+	})
+	return list
+}
+
+// compiled returns the live form, compiled anew if it has to be.
+func (e edit) compiled() (*compiled, error) {
+	err := e.pl.compileHeld()
+	return e.pl.ready, err
 }
 
 // hasNode reports whether there is a node of that name.

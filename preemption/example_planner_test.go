@@ -165,13 +165,14 @@ func ExamplePlanner_StillValid() {
 	// its node is gone: replan node n1 is gone
 }
 
-// What does not exist, or runs already, is not bound: the error names it.
+// What does not exist, runs already or has no room is not bound: the error names it.
 func ExamplePlanner_Bind() {
 	planner := farm(frontend(2000))
 	for _, err := range []error{
 		planner.Bind(preemption.PodRef{Name: "web"}, "n9"),
 		planner.Bind(preemption.PodRef{Name: "batch-1"}, "n1"),
 		planner.Bind(preemption.PodRef{Name: "nobody"}, "n1"),
+		planner.Bind(preemption.PodRef{Name: "web"}, "n1"),
 	} {
 		var wrong *cluster.FieldError
 		fmt.Println(errors.As(err, &wrong), err)
@@ -180,6 +181,72 @@ func ExamplePlanner_Bind() {
 	// true cluster: Pod "web": Node: "n9" is not a node of the planner's cluster
 	// true cluster: Pod "batch-1": Node: "n1" is not empty: the pod runs already
 	// true cluster: Pod "nobody": Name: "nobody" is not in the planner's cluster
+	// true cluster: Pod "web": Node: "n1" is not a node with room for it (cpu short by 2000)
+}
+
+// A victim cannot be evicted, as its kubelet is out of reach, say: it stays, and others are
+// looked for.
+func ExamplePlanner_Spare() {
+	planner := farm(frontend(2000))
+	ask := preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}
+	plan, err := planner.Preempt(ask)
+	if err == nil {
+		err = planner.Apply(plan)
+	}
+	stays := plan.Victims[0].Pods[0].PodRef
+	err = errors.Join(err, planner.Spare(stays), planner.View(func(v preemption.View) {
+		pod := *v.Pod(stays)
+		pod.Guard = &cluster.Guard{Standby: true}
+		fmt.Println(stays.Name, "stays:", planner.SetPod(pod))
+	}))
+	valid, err2 := planner.StillValid(plan)
+	fmt.Println(valid.Advice, errors.Join(err, err2))
+	plan, err = planner.Preempt(ask)
+	fmt.Println("evict", plan.Victims[0].Name, err)
+	// Output:
+	// batch-2 stays: <nil>
+	// replan <nil>
+	// evict batch-1 <nil>
+}
+
+// A victim that leaves waits again, with a higher price or a cooldown if options say so.
+func ExamplePlanner_Requeue() {
+	planner := farm(frontend(2000))
+	plan, err := planner.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "web"})
+	if err == nil {
+		err = planner.Apply(plan)
+	}
+	for _, victim := range plan.Victims {
+		for _, pod := range victim.Pods {
+			err = errors.Join(err, planner.Requeue(pod.PodRef))
+		}
+	}
+	err = errors.Join(err, planner.View(func(v preemption.View) {
+		for pod := range v.Pending() {
+			fmt.Printf("%s waits, evicted %d times, nominated to %q\n", pod.Name, len(pod.Evictions), pod.NominatedNode)
+		}
+	}))
+	fmt.Println(err)
+	// Output:
+	// batch-2 waits, evicted 1 times, nominated to ""
+	// web waits, evicted 0 times, nominated to "n1"
+	// <nil>
+}
+
+// A node fails, and its pods with it: whoever made them makes them anew.
+func ExamplePlanner_RemoveNodeAndPods() {
+	planner := farm()
+	gone, err := planner.RemoveNodeAndPods("n1")
+	for _, pod := range gone {
+		fmt.Println(pod.Name, "ran on", pod.Node)
+		pod.Node, pod.Started = "", time.Time{}
+		err = errors.Join(err, planner.SetPod(pod))
+	}
+	fmt.Println(err)
+	// Output:
+	// batch-1 ran on n1
+	// batch-2 ran on n1
+	// <nil>
 }
 
 // A cluster that grows, and a clock that guards are measured by.

@@ -446,6 +446,28 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 			pod := h.podRef()
 			h.change(t, "Remove", pod, func(p *pl) error { return p.Remove(pod) })
 		},
+		"Requeue": func(t *rapid.T) {
+			pod := h.podRef()
+			h.change(t, "Requeue", pod, func(p *pl) error { return p.Requeue(pod) })
+		},
+		"Spare": func(t *rapid.T) {
+			pod := h.podRef()
+			h.change(t, "Spare", pod, func(p *pl) error { return p.Spare(pod) })
+		},
+		"Withdraw": func(t *rapid.T) {
+			pod := h.podRef()
+			h.change(t, "Withdraw", pod, func(p *pl) error { return p.Withdraw(pod) })
+		},
+		"RemoveNodeAndPods": func(t *rapid.T) {
+			node := h.node()
+			h.change(t, "RemoveNodeAndPods", node, func(p *pl) error {
+				pods, err := p.RemoveNodeAndPods(node)
+				if err != nil {
+					return err
+				}
+				return fmt.Errorf("gone: %v", told{pods}) // compared as an error is
+			})
+		},
 		"RemoveNode": remove("RemoveNode", func() [2]string { return [2]string{"", gen.One(h.Maker, h.now.Nodes).Name} },
 			func(p *pl, _, name string) error { return p.RemoveNode(name) }),
 		"RemovePodGroup": remove("RemovePodGroup", func() [2]string {

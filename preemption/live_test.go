@@ -274,14 +274,16 @@ func TestChangesAreFollowedUnderEveryOption(t *testing.T) {
 			pl, err := preemption.NewPlanner(&s, o)
 			require.NoError(t, err)
 			h, compiled, p := &history{Planner: pl, options: o}, pl.Compiled(), gen.FleetPod(1)
-			for i, pod := range s.Pods[:12] {
+			for i := range 12 {
+				pod := s.Pods[6*i] // one of each node
+				node := pod.Node
 				ref := preemption.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 				require.NoError(t, pl.Remove(ref))
 				pod.Class, pod.Started, pod.Node = []string{"", "gone"}[i%2], time.Time{}, ""
 				pod.Guard = &cluster.Guard{GuaranteedSeconds: &long, Milestones: []cluster.Milestone{{Seconds: 10, Value: 50}}}
 				pod.Evictions = []time.Time{s.Time}
 				require.NoError(t, pl.SetPod(pod))
-				require.NoError(t, pl.Bind(ref, s.Nodes[i].Name))
+				require.NoError(t, pl.Bind(ref, node))
 				h.ask(t, p)
 				require.NoError(t, pl.SetTime(s.Time.Add(time.Duration(i*i)*time.Minute)))
 				h.ask(t, p)

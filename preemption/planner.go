@@ -177,10 +177,17 @@ func exclude(mu *sync.RWMutex) bool {
 	return false
 }
 
-// compile compiles the cluster, unless it is.
+// compile compiles the cluster, unless it is, and shows it.
 func (pl *Planner) compile() error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	err := pl.compileHeld()
+	pl.show()
+	return err
+}
+
+// compileHeld compiles the cluster, unless it is. The lock is held.
+func (pl *Planner) compileHeld() error {
 	if pl.ready != nil {
 		return nil
 	}
@@ -196,7 +203,6 @@ func (pl *Planner) compile() error {
 	if pl.ready = c; c.live {
 		pl.model = nil // c is the cluster from now on
 	}
-	pl.show()
 	return nil
 }
 

@@ -130,8 +130,10 @@ func TestAnswersAreAppliedOneAfterTheOther(t *testing.T) {
 func TestChangesAndQuestionsDoNotWaitForEachOther(t *testing.T) {
 	ref := func(name string) preemption.PodRef { return preemption.PodRef{Namespace: "ns", Name: name} }
 	changes := map[string]func(pl *preemption.Planner, r *preemption.Result) error{
-		"pod":    func(pl *preemption.Planner, _ *preemption.Result) error { return pl.Remove(ref("low")) },
-		"bind":   func(pl *preemption.Planner, _ *preemption.Result) error { return pl.Bind(ref("late"), "n1") },
+		"pod": func(pl *preemption.Planner, _ *preemption.Result) error { return pl.Remove(ref("low")) },
+		"bind": func(pl *preemption.Planner, _ *preemption.Result) error {
+			return errors.Join(pl.Remove(ref("low")), pl.Bind(ref("late"), "n1"))
+		},
 		"apply":  func(pl *preemption.Planner, r *preemption.Result) error { return pl.Apply(r) },
 		"evict":  func(pl *preemption.Planner, r *preemption.Result) error { return pl.Evict(r) },
 		"budget": func(pl *preemption.Planner, _ *preemption.Result) error { return pl.RemoveBudget("ns", "low-budget") },
@@ -212,10 +214,8 @@ func TestStillValidTellsWhatChanged(t *testing.T) {
 		"the victim became too important": {pod("low", func(p *preemption.Pod) { p.Priority = prio(50) }), preemption.Replan},
 		"the victim moved":                {pod("low", func(p *preemption.Pod) { p.Node = "n2" }), preemption.Cancel},
 		"the preemptor is gone":           {func(pl *preemption.Planner) error { return pl.Remove(preemption.PodRef{Namespace: "ns", Name: "web"}) }, preemption.Cancel},
-		"the preemptor runs": {func(pl *preemption.Planner) error {
-			return pl.Bind(preemption.PodRef{Namespace: "ns", Name: "web"}, "n2")
-		}, preemption.Cancel},
-		"the node is gone": {func(pl *preemption.Planner) error { return pl.RemoveNode("n1") }, preemption.Replan},
+		"the preemptor runs":              {pod("web", func(p *preemption.Pod) { p.Node = "n2" }), preemption.Cancel},
+		"the node is gone":                {func(pl *preemption.Planner) error { return pl.RemoveNode("n1") }, preemption.Replan},
 		"the node is cordoned": {func(pl *preemption.Planner) error {
 			return pl.SetNode(cluster.Node{Name: "n1", Unschedulable: true, Allocatable: preemption.Resources{cluster.CPU: 4000}})
 		}, preemption.Replan},

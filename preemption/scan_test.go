@@ -37,20 +37,24 @@ func columnsSayTheSame(t fatal, o preemption.Options, seed uint64) *preemption.R
 
 func TestColumnsSayTheSame(t *testing.T) {
 	seen := map[preemption.Verdict]int{}
-	violating := 0
-	for seed := range uint64(250) {
+	asked, violating, step := 0, 0, uint64(1)
+	if testing.Short() {
+		step = 5
+	}
+	for seed := uint64(0); seed < 250; seed += step {
 		for _, rules := range []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136} {
 			r := columnsSayTheSame(t, preemption.Options{Rules: rules}, seed)
+			asked++
 			seen[r.Verdict]++
 			if r.Violations > 0 {
 				violating++
 			}
 		}
 	}
-	require.Greater(t, seen[preemption.Feasible], 100)
-	require.Greater(t, seen[preemption.Infeasible], 30)
-	require.Greater(t, seen[preemption.Fits], 30)
-	require.Greater(t, violating, 5)
+	require.Greater(t, seen[preemption.Feasible], asked/5)
+	require.Greater(t, seen[preemption.Infeasible], asked*6/100)
+	require.Greater(t, seen[preemption.Fits], asked*6/100)
+	require.Greater(t, violating, asked/100)
 }
 
 func FuzzColumnsSayTheSame(f *testing.F) {

@@ -85,7 +85,7 @@ func (q *question) reason(n cluster.NodeID, why domain.Reason) Reason {
 	r := Reason{Check: why.Check, Missing: why.Missing, Detail: q.detail(why), Unresolvable: why.Unresolvable}
 	switch why.Check {
 	case domain.CheckResource:
-		r.Resource = q.resourceName(why)
+		r.Resource = resourceName(q.Index, why)
 	case ask.OverBudget, ask.OverLimit:
 		r.Missing = 0
 	}
@@ -119,11 +119,11 @@ func (q *question) detail(why domain.Reason) string {
 	return why.Detail
 }
 
-func (q *question) resourceName(why domain.Reason) string {
+func resourceName(ix *cluster.Index, why domain.Reason) string {
 	if why.Resource == domain.NoResource {
 		return why.Detail
 	}
-	return q.Index.Resource(why.Resource)
+	return ix.Resource(why.Resource)
 }
 
 // sayRejections puts rejections, counted by what is alike, into words.
@@ -146,7 +146,7 @@ func (q *question) sayRejections(alike map[domain.Reason]int) []Rejection {
 func (q *question) rejection(why domain.Reason) string {
 	switch {
 	case why.Check == domain.CheckResource:
-		return "not enough " + q.resourceName(why)
+		return "not enough " + resourceName(q.Index, why)
 	case why.Check == ask.NoPlacement && why.Detail != "":
 		return q.detail(why)
 	case why.Check == ask.OverBudget || why.Check == ask.OverLimit:

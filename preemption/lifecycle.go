@@ -1,0 +1,178 @@
+package preemption
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// The life of a pod in a planner:
+//
+//	pending      runs nowhere and holds no room
+//	nominated    pending, and an answer that was applied makes room for it on a node
+//	bound        runs on a node and holds its room
+//	terminating  bound, and told to go by an answer; it holds its room until it is gone
+//	gone         not in the planner
+//
+// What each call makes of a pod; «-» is an error, after which nothing has changed:
+//
+//	                                        pending    nominated  bound        terminating  gone
+//	Apply, Evict: the result nominates it   nominated  nominated  -            -            - (inline: nominated)
+//	Apply: the result evicts it             pending    nominated  terminating  terminating  gone
+//	Evict: the result evicts it             pending    nominated  gone         gone         gone
+//	Bind                                    bound      bound      -            -            -
+//	Withdraw                                -          pending    -            -            -
+//	Spare                                   -          -          -            bound        -
+//	Requeue                                 -          -          pending      pending      -
+//	Remove                                  gone       gone       gone         gone         -
+//	RemoveNode                              pending    nominated  bound        terminating  gone
+//	RemoveNodeAndPods                       pending    nominated  gone         gone         gone
+//	SetPod                                  as it is given, whatever was before
+//
+// A victim that has left since is no hindrance to Apply, nor is a result that was applied
+// before: what is done already is not done, nor counted, again. Where a victim cannot be
+// evicted, Spare it: [Planner.StillValid] then says what becomes of the plan, and Withdraw
+// takes back its nominations, if it is given up.
+
+// Bind lets a pending pod run on a node of the cluster: it holds its room there, and is
+// nominated to no node any more. One of which nobody has said when it started does so at the
+// model's time, if that is known. The node must have room for it: what it requests, its host
+// ports and its devices must be free; room that is held for nominated pods is. [Planner.SetPod]
+// binds whatever the room, for a pod of which somebody else says where it runs.
+//
+// Where the cluster has problems that every question would be refused for, so is Bind.
+func (pl *Planner) Bind(pod PodRef, node string) error {
+	return pl.change(func(e edit) error {
+		p, err := e.pending(pod)
+		if err != nil {
+			return err
+		}
+		c, err := e.compiled()
+		if err != nil {
+			return err
+		}
+		n := c.ix.NodeByName(node)
+		if n == cluster.NoNode {
+			return problems.Pod(p, "Node", fmt.Sprintf("%q", node), "a node of the planner's cluster", nil)
+		}
+		if short := c.short(p, n); short.Check != "" {
+			return problems.Pod(p, "Node", fmt.Sprintf("%q", node), "a node with room for it ("+short.String()+")", nil)
+		}
+		bound := *p
+		bound.Node, bound.NominatedNode = node, ""
+		if bound.Started.IsZero() {
+			bound.Started = e.time()
+		}
+		e.setPod(&bound)
+		return nil
+	})
+}
+
+// short says what pending pod p lacks on node n beside those who run there; the zero Reason:
+// nothing.
+func (c *compiled) short(p *cluster.Pod, n cluster.NodeID) Reason {
+	m := domain.NewMember(c.ix, p, c.ix.PodByName(p.Namespace, p.Name))
+	why := m.Resources(c.ix.Free(n), c.ix.Allocatable(n))
+	for _, other := range c.ix.PodsOn(n) {
+		if port, taken := domain.PortsConflict(p.Ports, c.ix.Pod(other).Ports); taken && why.OK() {
+			why = m.Describe(c.ix, n, domain.Reason{Check: domain.CheckPorts, Port: port})
+		}
+	}
+	if len(p.Devices) > 0 && why.OK() {
+		if devices, err := domain.Devices().Prepare(c.ix, []*cluster.Pod{p}); err == nil {
+			why = devices.Fits(0, n)
+		}
+	}
+	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail}
+	if why.Check == domain.CheckResource {
+		r.Resource = resourceName(c.ix, why)
+	}
+	return r
+}
+
+// Withdraw takes back the nomination of a pending pod: no room is held for it any more.
+func (pl *Planner) Withdraw(pod PodRef) error {
+	return pl.change(func(e edit) error {
+		p, err := e.pending(pod)
+		switch {
+		case err != nil:
+			return err
+		case p.NominatedNode == "":
+			return problems.Pod(p, "NominatedNode", `""`, "a node: the pod is not nominated", nil)
+		}
+		e.nominate(pod, "")
+		return nil
+	})
+}
+
+// Spare lets a victim run on that could not be evicted: it is not told to go any more.
+// What its eviction counted for a window of limits stays counted. The next plan may choose
+// it again; set it with a [cluster.Guard] that says Standby to keep it out of them.
+func (pl *Planner) Spare(pod PodRef) error {
+	return pl.change(func(e edit) error {
+		p, err := e.running(pod)
+		switch {
+		case err != nil:
+			return err
+		case !isLeaving(p):
+			return problems.Pod(p, "Preempted", "false", "true: the pod is not told to go", nil)
+		}
+		spared := *p
+		spared.Terminating, spared.Preempted = false, false
+		e.setPod(&spared)
+		return nil
+	})
+}
+
+// Requeue lets a pod that runs be pending again: its room is free, and it waits as it was
+// created. If an answer told it to go, that eviction is noted in its Evictions at the model's
+// time, if that is known, and in its RanSeconds.
+func (pl *Planner) Requeue(pod PodRef) error {
+	return pl.change(func(e edit) error {
+		p, err := e.running(pod)
+		if err != nil {
+			return err
+		}
+		e.setPod(requeued(p, e.time()))
+		return nil
+	})
+}
+
+// requeued is p, which runs, as it waits again.
+func requeued(p *cluster.Pod, now time.Time) *cluster.Pod {
+	waits := *p
+	waits.Node, waits.NominatedNode = "", ""
+	waits.Scheduled, waits.Started = time.Time{}, time.Time{}
+	waits.Terminating, waits.Preempted = false, false
+	if isLeaving(p) && !now.IsZero() {
+		waits.Evictions = append(slices.Clone(p.Evictions), now)
+		waits.RanSeconds = 0
+		if !p.Started.IsZero() {
+			waits.RanSeconds = max(0, now.Unix()-p.Started.Unix())
+		}
+	}
+	return &waits
+}
+
+// RemoveNodeAndPods takes a node away with the pods that run there, and returns these as they
+// were, in order of name: whoever makes pods sets them anew. Pods that are nominated to
+// the node stay so; they hold no room as long as there is no node of that name.
+func (pl *Planner) RemoveNodeAndPods(name string) ([]Pod, error) {
+	var gone []Pod
+	err := pl.change(func(e edit) error {
+		if !e.hasNode(name) {
+			return missing(false, cluster.KindNode, "", name)
+		}
+		for _, p := range e.podsOn(name) {
+			gone = append(gone, *p)
+			e.removePod(PodRef{p.Namespace, p.Name})
+		}
+		e.removeNode(name)
+		return nil
+	})
+	return gone, err
+}
