@@ -12,6 +12,7 @@ require (
 	github.com/google/btree v1.1.3 // indirect
 	github.com/opencontainers/go-digest v1.0.0 // indirect
 	github.com/robfig/cron/v3 v3.0.1 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
 	k8s.io/kubelet v0.36.3 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )

@@ -6,7 +6,7 @@ replace github.com/preempt-go/preempt => ../..
 
 require (
 	github.com/google/go-cmp v0.7.0
-	github.com/preempt-go/preempt v0.0.0-00010101000000-000000000000
+	github.com/preempt-go/preempt v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v2 v2.4.4
 	k8s.io/api v0.37.2

@@ -10,6 +10,7 @@
 //	whatif -f dump.json -preemptor daemonset/ns/name -node n1
 //	whatif -f dump.json -preemptor workload/ns/name   a Workload of Kueue, for quota
 //	whatif -batch cases.jsonl                         one answer a line
+//	whatif -version                                   of which release it is
 //
 // It exits with 0 if the question was answered, whatever the answer; with 1 if the
 // input could not be read or -verify found something wrong with an answer; with 2 for

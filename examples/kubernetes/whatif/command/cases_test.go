@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ func shared(t *testing.T, path string) string {
 	t.Helper()
 	root := os.Getenv("PREEMPT_SHARED")
 	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared")
+		root = filepath.Join("..", "..", "..", "..", "..", "shared")
 	}
 	name := filepath.Join(root, filepath.FromSlash(path))
 	if _, err := os.Stat(name); err != nil {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -251,7 +251,7 @@ func TestCheck(t *testing.T) {
 
 // Each exit status is told in the usage and in the README.
 func TestStatusesAreDocumented(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	_, usage, _ := output("", "-h")
 	for name, text := range map[string]string{"README": string(readme), "usage": usage} {
@@ -282,7 +282,7 @@ func TestBrokenPipe(t *testing.T) {
 
 // The README shows what the command prints.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	stdout, _, status := output("")
 	require.Equal(t, 0, status)

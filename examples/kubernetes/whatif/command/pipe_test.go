@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 // TestMain is the command itself where TestNobodyReads runs it.
 func TestMain(m *testing.M) {
 	if os.Getenv("WHATIF_TEST_MAIN") != "" {
-		main()
+		Main()
 	}
 	os.Exit(m.Run())
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -56,6 +56,7 @@ type config struct {
 	verify  bool // each answer is read by the independent reader of answers
 	check   bool // the exit status tells whether the preemptor gets a place
 	now     time.Time
+	version bool // only the version is asked for
 
 	sample bool // nothing was given: the embedded cluster is asked about
 
@@ -107,6 +108,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		d.DisallowUnknownFields()
 		return d.Decode(&c.options)
 	})
+	f.BoolVar(&c.version, "version", false, "print the versions of the command and of the library, and exit")
 	now := f.String("now", "", "the moment of the dump, `RFC3339`; otherwise the newest that the objects tell")
 
 	m := c.made

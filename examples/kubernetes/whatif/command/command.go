@@ -1,0 +1,278 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+)
+
+// sample is the cluster that is asked about when nothing else is named.
+//
+//go:embed sample.yaml
+var sample []byte
+
+// Main is the process: it reads the command line and exits with a status.
+func Main() {
+	signal.Ignore(syscall.SIGPIPE) // see quiet
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// The exit statuses; usage has them in words.
+const (
+	statusAnswered   = 0
+	statusUnreadable = 1
+	statusUsage      = 2
+	statusNoPlace    = 3
+)
+
+// run is Main without the process: it returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c, err := parse(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return statusAnswered
+	case err != nil:
+		fmt.Fprintln(stderr, "whatif:", err)
+		fmt.Fprintln(stderr, "Run with -h for usage.")
+		return statusUsage
+	}
+	if c.version {
+		fmt.Fprintln(stdout, version(debug.ReadBuildInfo()))
+		return statusAnswered
+	}
+	answer := c.single
+	if c.batch != "" {
+		answer = c.answerBatch
+	}
+	switch err := answer(stdin, quiet{stdout}, stderr); {
+	case errors.Is(err, errNoPlace):
+		return statusNoPlace
+	case err != nil:
+		fmt.Fprintln(stderr, "whatif:", err)
+		return statusUnreadable
+	}
+	return statusAnswered
+}
+
+// quiet takes what nobody reads any more, as after head has seen enough, for written.
+type quiet struct{ io.Writer }
+
+// Write writes p.
+func (q quiet) Write(p []byte) (int, error) {
+	n, err := q.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		return len(p), nil
+	}
+	return n, err
+}
+
+// errNoPlace is, with -check, the answer that the preemptor gets no place.
+var errNoPlace = errors.New("no place")
+
+// checked is errNoPlace where -check asks for it.
+func (c *config) checked(r *preemption.Result) error {
+	if c.check && (r.Verdict == preemption.Infeasible || r.Verdict == preemption.NotEligible) {
+		return errNoPlace
+	}
+	return nil
+}
+
+// single answers one question about one cluster.
+func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
+	p := startProgress(stderr)
+	defer p.stop()
+	dump, err := c.load(stdin, p)
+	if err != nil {
+		return err
+	}
+	for _, problem := range dump.Problems {
+		fmt.Fprintln(stderr, "whatif: left out:", problem)
+	}
+	q, err := c.question(dump)
+	if err != nil {
+		return err
+	}
+	p.doing(func() string {
+		return fmt.Sprintf("searching %d nodes with %d pods", len(dump.Snapshot.Nodes), len(dump.Snapshot.Pods))
+	})
+	o := c.asked(c.rules, nil)
+	result, err := ask(o, q.preemptor, &dump.Snapshot)
+	if err != nil {
+		return dump.Locate(err)
+	}
+	whyNot, err := c.askWhyNot(o, q.preemptor, &dump.Snapshot)
+	if err != nil {
+		return fmt.Errorf("-why-not: %w", dump.Locate(err))
+	}
+	problems := c.problems(o, q.preemptor, &dump.Snapshot, result)
+	if c.output == "json" {
+		err = writeJSON(stdout, q, result, whyNot, c.notes(dump), problems)
+	} else {
+		err = writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot, problems: problems})
+	}
+	if err := errors.Join(err, untrue(problems)); err != nil {
+		return err
+	}
+	return c.checked(result)
+}
+
+// problems reads an answer independently, with -verify, and returns what is not true
+// of it.
+func (c *config) problems(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot, r *preemption.Result) []string {
+	if !c.verify {
+		return nil
+	}
+	list := []string{}
+	for _, problem := range check.Verify(s, o, p, r) {
+		list = append(list, problem.String())
+	}
+	return list
+}
+
+// untrue is the error that answers have problems; nil if it has none.
+func untrue(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("-verify: %d of what is told is not true", len(problems))
+}
+
+// ask is the one place that calls the library.
+func ask(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) (*preemption.Result, error) {
+	return o.Preempt(p, s)
+}
+
+// whyNot is the answer about one node or unit that the user has in mind.
+type whyNot struct {
+	Target string          `json:"target"`
+	Why    *preemption.Why `json:"why"`
+}
+
+// askWhyNot asks about each target of -why-not.
+func (c *config) askWhyNot(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) ([]whyNot, error) {
+	if len(c.whyNot) == 0 {
+		return nil, nil
+	}
+	planner, err := preemption.NewPlanner(s, o)
+	if err != nil {
+		return nil, err
+	}
+	var answers []whyNot
+	for _, name := range c.whyNot {
+		target := preemption.NodeTarget(name)
+		if strings.Contains(name, "/") {
+			target = preemption.UnitTarget(name)
+		}
+		why, err := planner.WhyNot(p, target)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, whyNot{name, why})
+	}
+	return answers, nil
+}
+
+// load reads the files, or what is piped in, or the sample if there is no input at
+// all, and converts it.
+func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
+	files := c.files
+	if len(files) == 0 {
+		p.doing(func() string { return "waiting for standard input; -f names a file" })
+		piped := bufio.NewReader(stdin)
+		if c.sample = terminal(stdin) || empty(piped); c.sample {
+			piped = bufio.NewReader(bytes.NewReader(sample))
+		}
+		stdin, files = piped, list{"-"}
+	}
+	loader := c.reading(c.now).Loader()
+	var unreadable []error
+	for _, name := range files {
+		unreadable = append(unreadable, readFile(loader, name, stdin, p))
+	}
+	if err := errors.Join(unreadable...); err != nil && !c.lenient {
+		return nil, err
+	}
+	dump, err := loader.Dump()
+	if err == nil {
+		err = recognized(dump)
+	}
+	if err == nil && c.lenient {
+		for _, err := range unreadable {
+			if err != nil {
+				dump.Problems = append(dump.Problems, err)
+			}
+		}
+	}
+	return dump, err
+}
+
+// reading is how objects are converted.
+func (c *config) reading(now time.Time) convert.Options {
+	return convert.Options{Now: now, Lenient: c.lenient, Strict: c.strict || c.options.Strict}
+}
+
+// recognized complains about an input without anything that plays a part: it is
+// hardly the dump that was meant.
+func recognized(dump *convert.Dump) error {
+	left := 0
+	for _, n := range dump.Ignored {
+		left += n
+	}
+	switch {
+	case dump.Objects == 0:
+		return errors.New("the input has no Kubernetes object")
+	case left == dump.Objects:
+		return errors.New("the input has no object of a kind that plays a part: " + ignored(dump))
+	}
+	return nil
+}
+
+// terminal reports whether nobody pipes anything in: r is a terminal or a device
+// such as /dev/null, or is closed.
+func terminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err != nil || info.Mode()&os.ModeCharDevice != 0
+}
+
+// empty reports whether r ends before anything came.
+func empty(r *bufio.Reader) bool {
+	_, err := r.Peek(1)
+	return errors.Is(err, io.EOF)
+}
+
+// readFile reads one file; "-" is standard input.
+func readFile(loader *convert.Loader, name string, stdin io.Reader, p *progress) error {
+	in, err := open(name, stdin)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	counted := &counter{r: in}
+	p.doing(func() string { return fmt.Sprintf("reading %s: %d MB", name, counted.megabytes()) })
+	return loader.Read(name, counted)
+}
+
+func open(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(name)
+}
