@@ -1,0 +1,61 @@
+package preemption_test
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"testing"
+
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// TestMigratingNamesFields: the page for those who come from elsewhere names fields that
+// there are, and every field of the structs that one has to fill.
+func TestMigratingNamesFields(t *testing.T) {
+	text, err := os.ReadFile("MIGRATING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`([A-Z]\\w+\\.[A-Z]\\w+)`").FindAllStringSubmatch(string(text), -1) {
+		named[m[1]] = true
+	}
+	known := map[string]bool{}
+	add := func(v any, whole bool) {
+		typ := reflect.TypeOf(v)
+		name := typ.Name()
+		switch name {
+		case "Class":
+			name = "PriorityClass"
+		case "":
+			name = typ.Elem().Name()
+		}
+		for i := range typ.NumMethod() {
+			known[name+"."+typ.Method(i).Name] = true
+		}
+		if typ.Kind() != reflect.Struct {
+			return
+		}
+		for _, f := range reflect.VisibleFields(typ) {
+			known[name+"."+f.Name] = true
+			if whole && !named[name+"."+f.Name] {
+				t.Errorf("MIGRATING.md does not name %s.%s", name, f.Name)
+			}
+		}
+	}
+	for _, v := range []any{
+		preemption.Node{}, preemption.Pod{}, preemption.PodGroup{}, preemption.Budget{}, preemption.PriorityClass{},
+		preemption.ResourceFlavor{}, preemption.ClusterQueue{}, preemption.ResourceQuota{}, preemption.Cohort{}, preemption.LocalQueue{},
+		preemption.Workload{}, preemption.PodSet{},
+	} {
+		add(v, true)
+	}
+	for _, v := range []any{preemption.Options{}, preemption.Result{}, &preemption.Planner{}} {
+		add(v, false)
+	}
+	for name := range named {
+		if !known[name] {
+			t.Errorf("MIGRATING.md names %s, which is not there", name)
+		}
+	}
+}
