@@ -14,8 +14,8 @@
 // [Options] choose the generation of upstream rules and everything else that may
 // differ; their zero value is the documented default. GUARDS.md, beside this package,
 // has one table of what protects units, delays preemptors, bounds and prices evictions,
-// in order of precedence. A [Planner] compiles a
-// snapshot once for many questions.
+// in order of precedence; CONCEPTS.md, MIGRATING.md, OPTIONS.md, EXTENDING.md and
+// QUESTIONS.md explain the rest. A [Planner] compiles a snapshot once for many questions.
 //
 // # The loop
 //

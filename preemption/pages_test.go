@@ -59,3 +59,24 @@ func TestMigratingNamesFields(t *testing.T) {
 		}
 	}
 }
+
+// TestOptionsNamesFields: the page of options names each of them, and no other.
+func TestOptionsNamesFields(t *testing.T) {
+	text, err := os.ReadFile("OPTIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`Options\\.(\\w+)`").FindAllStringSubmatch(string(text), -1) {
+		named[m[1]] = true
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[preemption.Options]()) {
+		if !named[f.Name] {
+			t.Errorf("OPTIONS.md does not name %s", f.Name)
+		}
+		delete(named, f.Name)
+	}
+	for name := range named {
+		t.Errorf("OPTIONS.md names %s, which is not there", name)
+	}
+}
