@@ -57,27 +57,59 @@ func TestInstall(t *testing.T) {
 	proxy, version, _ := proxied(t, func([]string) {})
 	var installed [2][]byte
 	for i := range installed {
-		home := t.TempDir()
-		env := append(os.Environ(),
-			"GOPATH="+home, "GOBIN="+filepath.Join(home, "bin"), "GOMODCACHE="+filepath.Join(home, "mod"),
-			"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(modCache(t))+"/cache/download",
-			"GOSUMDB=off", "GOWORK=", "GOFLAGS=-modcacherw -trimpath",
-		)
+		home, env := stranger(t, proxy)
 		shell(t, home, env, "go", "install", library+"/examples/whatif@"+version)
 		command := filepath.Join(home, "bin", "whatif")
 		installed[i] = must[[]byte](t)(os.ReadFile(command))
 		if want, got := "whatif "+version+" (library "+version+", go", shell(t, home, env, command, "-version"); !strings.HasPrefix(got, want) {
 			t.Errorf("-version prints %q, not %q...", got, want)
 		}
-		page := string(must[[]byte](t)(os.ReadFile(filepath.Join(checkout, "examples", "kubernetes", "README.md"))))
-		_, page, _ = strings.Cut(page, "```text\n")
-		want, _, _ := strings.Cut(page, "```")
-		if got := shell(t, home, env, command); got != want || want == "" {
+		want := shown(t, "examples/kubernetes/README.md", "text")
+		if got := shell(t, home, env, command); got != want {
 			t.Errorf("about the sample, whatif prints\n%s\nREADME.md of examples/kubernetes says\n%s", got, want)
 		}
 	}
 	if !bytes.Equal(installed[0], installed[1]) {
 		t.Error("two installations give different bytes")
+	}
+}
+
+// stranger is a home without anything, and an environment in which the modules of a proxy
+// and those that this build has are all that there are.
+func stranger(t *testing.T, proxy string) (home string, env []string) {
+	home = t.TempDir()
+	return home, append(os.Environ(),
+		"GOPATH="+home, "GOBIN="+filepath.Join(home, "bin"), "GOMODCACHE="+filepath.Join(home, "mod"),
+		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(modCache(t))+"/cache/download",
+		"GOSUMDB=off", "GOWORK=", "GOFLAGS=-modcacherw -trimpath",
+	)
+}
+
+// shown is the first block of a language that a page shows.
+func shown(t *testing.T, page, language string) string {
+	t.Helper()
+	text := string(must[[]byte](t)(os.ReadFile(filepath.Join(checkout, page))))
+	_, text, _ = strings.Cut(text, "```"+language+"\n")
+	block, _, ok := strings.Cut(text, "```")
+	if !ok || block == "" {
+		t.Fatalf("%s shows no %s", page, language)
+	}
+	return block
+}
+
+// TestGet: go get, as README.md has it, and its program are all that it takes.
+func TestGet(t *testing.T) {
+	proxy, version, _ := proxied(t, func([]string) {})
+	_, env := stranger(t, proxy)
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(shown(t, "README.md", "go")), 0o644))
+	page := string(must[[]byte](t)(os.ReadFile(filepath.Join(checkout, "README.md"))))
+	_, get, _ := strings.Cut(page, "\n    go get ")
+	get, _, _ = strings.Cut(get, " ")
+	shell(t, dir, env, "go", "mod", "init", "example.com/mine")
+	shell(t, dir, env, "go", "get", get+"@"+version)
+	if got, want := shell(t, dir, env, "go", "run", "."), shown(t, "README.md", "text"); got != want {
+		t.Errorf("the program of README.md prints\n%s\nnot\n%s", got, want)
 	}
 }
 
