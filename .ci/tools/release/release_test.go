@@ -116,6 +116,7 @@ func TestGet(t *testing.T) {
 // TestClone: the commands of a clone need no module of the library from elsewhere,
 // whatever the environment (-trimpath only for the sake of the build cache).
 func TestClone(t *testing.T) {
+	modCache(t)
 	root := t.TempDir()
 	check(t, copyFiles(root, checkout, must[[]string](t)(tracked(checkout))))
 	for _, env := range [][]string{{"GOFLAGS=-trimpath"}, {"GOFLAGS=-trimpath -mod=mod"}, {"GOFLAGS=-trimpath -mod=readonly", "GOWORK=off"}} {
@@ -131,9 +132,12 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// modCache is the module cache of this build, where the modules of others are.
+// modCache is the module cache of this build, in which the modules of others are, at the
+// latest after this.
 func modCache(t *testing.T) string {
-	return strings.TrimSpace(shell(t, ".", os.Environ(), "go", "env", "GOMODCACHE"))
+	env := append(os.Environ(), "GOWORK=off")
+	shell(t, filepath.Join(checkout, "examples", "kubernetes"), env, "go", "list", "-deps", "./whatif")
+	return strings.TrimSpace(shell(t, ".", env, "go", "env", "GOMODCACHE"))
 }
 
 // shell runs a command and returns what it prints; without input.
