@@ -4,8 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
+	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -190,12 +192,26 @@ func contents(t *testing.T, archive []byte, m mod, version string) []string {
 			t.Errorf("%s: %s has %d bytes", m.path, name, f.UncompressedSize64)
 		case inTestdata && !tested(r, f.Name):
 			t.Errorf("%s: %s is data of tests that are not there", m.path, name)
-		case inTestdata, slices.Contains([]string{".go", ".mod", ".sum", ".work", ".md", ".json", ".yaml", ".svg"}, ext):
+		case inTestdata, slices.Contains([]string{".go", ".mod", ".sum", ".work", ".md", ".svg"}, ext):
+		case embedded(t, r, f.Name):
 		case name != "LICENSE" && name != ".gitignore" && name != ".ci/run":
 			t.Errorf("%s: what is %s for?", m.path, name)
 		}
 	}
 	return names
+}
+
+// embedded reports whether a Go file beside a file names it: programs have such files in
+// them.
+func embedded(t *testing.T, r *zip.Reader, name string) bool {
+	return slices.ContainsFunc(r.File, func(f *zip.File) bool {
+		if path.Dir(f.Name) != path.Dir(name) || path.Ext(f.Name) != ".go" {
+			return false
+		}
+		source := must[io.ReadCloser](t)(f.Open())
+		defer source.Close()
+		return bytes.Contains(must[[]byte](t)(io.ReadAll(source)), []byte(path.Base(name)))
+	})
 }
 
 // tested reports whether a test lies beside the folder testdata that has a file.
