@@ -55,6 +55,25 @@ func Example_questionsFits() {
 	// fits on n2 without preemption
 }
 
+func Example_questionsFitsGang() {
+	planner := shop(task("big", "n1", 0, 2))
+	two, ten := int32(2), int32(10)
+	gang := preemption.Preemptor{Kind: preemption.KindPodGroup, Group: &preemption.PodGroup{Name: "train", MinCount: &two, Priority: &ten}}
+	for _, name := range []string{"t0", "t1"} {
+		pod := task(name, "", 10, 1)
+		pod.Group = "train"
+		gang.Pods = append(gang.Pods, pod)
+	}
+	answer, err := planner.Preempt(gang)
+	must(err)
+	for _, n := range answer.Nominations {
+		fmt.Println(n.Pod.Name, n.Node)
+	}
+	// Output:
+	// t0 n2
+	// t1 n2
+}
+
 func Example_questionsHeld() {
 	planner := shop(task("big", "n1", 0, 4), task("small", "n2", 0, 3), task("web-1", "", 10, 1), task("web-2", "", 10, 1))
 	first, err := planner.Preempt(askAbout("web-1"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/xml"
 	"fmt"
 	"io"
 	"os"
@@ -84,6 +85,31 @@ func TestReadmeNumbers(t *testing.T) {
 		if !strings.Contains(string(results), "| "+strings.ReplaceAll(m[1], ",", "")+" |") {
 			t.Errorf("README.md: %s are not in bench/RESULTS.md", m[0])
 		}
+	}
+}
+
+// TestReadmePicture: the picture is XML, has a title and words for those who do not see
+// it, and colors for dark pages.
+func TestReadmePicture(t *testing.T) {
+	name := regexp.MustCompile(`\]\(([^)]*\.svg)\)`).FindStringSubmatch(readme(t))
+	if name == nil {
+		t.Fatal("README.md shows no picture")
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var picture struct {
+		XMLName xml.Name
+		Title   string `xml:"title"`
+		Desc    string `xml:"desc"`
+		Style   string `xml:"style"`
+	}
+	if err := xml.Unmarshal(text, &picture); err != nil {
+		t.Fatal(err)
+	}
+	if picture.XMLName.Local != "svg" || picture.Title == "" || picture.Desc == "" || !strings.Contains(picture.Style, "prefers-color-scheme: dark") {
+		t.Errorf("%s lacks something: %+v", name[1], picture)
 	}
 }
 
