@@ -40,6 +40,7 @@ func (pl *Planner) change(f func(e edit) error) error {
 func (pl *Planner) changeHeld(f func(e edit) error) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	notes := pl.changed()
 	if c := (edit{pl}).live(); c != nil {
 		if !exclude(&c.use) {
 			c = c.fork()
@@ -47,6 +48,7 @@ func (pl *Planner) changeHeld(f func(e edit) error) error {
 			pl.ready = c
 		}
 		defer c.use.Unlock()
+		c.notes = notes
 	}
 	defer pl.show()
 	return f(edit{pl})

@@ -98,6 +98,7 @@ func (pl *Planner) changeQuota(f func(m *workload.Model) error) error {
 // editQuota is changeQuota for a caller that holds mu, and shows what came of it together
 // with the rest of its change. No question reads it before that.
 func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
+	pl.changed()
 	if !pl.quotaHeld && (pl.quotaShared || pl.quota.Idle() || !exclude(&pl.quota.Mu)) {
 		pl.quota, pl.quotaShared = pl.quota.Clone(), false
 		pl.quota.Mu.Lock()
@@ -129,6 +130,7 @@ func (pl *Planner) rebuildQuota(f func(o *workload.Objects) error) error {
 	if err != nil {
 		return err
 	}
+	pl.changed()
 	pl.quota, pl.quotaShared = m, false
 	pl.heed(m)
 	pl.show()

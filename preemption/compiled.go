@@ -14,6 +14,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
+	"github.com/preempt-go/preempt/preemption/internal/parked"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -43,6 +44,7 @@ type compiled struct {
 	probe bool // the answer does not tell what would help
 
 	moved []cluster.NodeID // buffer of changes
+	notes *parked.Changes  // of what changes, for questions that are parked; nil: there are none
 
 	tools      *sync.Pool // of *onepod.Tools, for the units, columns and budgets as they are
 	countTools *sync.Pool // of the buffers for counting, likewise

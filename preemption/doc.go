@@ -21,10 +21,12 @@
 //
 // A scheduler keeps a [Planner] in step with its cluster: [Planner.SetPod], Remove, SetNode
 // and the others for what happens, [Planner.SetTime] for the clock. For each pending pod or
-// group it asks [Planner.Decide]: *fits* is a node to [Planner.Bind] it to; *feasible* asks
+// group it asks [Planner.Park], or [Planner.Decide]: *fits* is a node to [Planner.Bind] it to; *feasible* asks
 // for [Planner.Preempt], whose result names the victims, and [Planner.Apply] marks these as
-// terminating and nominates the preemptor. They hold their room until they are removed, and
-// the preemptor is *waiting* meanwhile; then it fits. An answer that has waited for its turn is
+// terminating and nominates the preemptor. They hold their room until they are removed, or wait
+// again by [Planner.Requeue], and the preemptor is *waiting* meanwhile; then it fits. Whoever is
+// parked and has to wait, [Planner.Wake] returns once a change may have brought another verdict:
+// nobody else has to be asked again. An answer that has waited for its turn is
 // asked about with [Planner.StillValid]; Apply refuses one that no longer holds, and changes
 // nothing then. A simulator takes [Planner.Evict] on a [Planner.Fork]; [Planner.View] reads
 // the cluster. The example of Planner is the loop as a program.

@@ -25,6 +25,7 @@ func (e edit) live() *compiled {
 
 // model returns the model, which is the cluster from now on.
 func (e edit) model() *model {
+	e.pl.notes().All()
 	e.pl.model = e.pl.open()
 	e.pl.ready = nil
 	return e.pl.model
@@ -231,6 +232,7 @@ func (e edit) removeGroup(kind cluster.Kind, namespace, name string) bool {
 	} else if _, ok := m.composites.Delete(&cluster.CompositePodGroup{Namespace: namespace, Name: name}); !ok {
 		return false
 	}
+	e.pl.notes().All()
 	e.pl.model, e.pl.ready = m, nil
 	return true
 }

@@ -233,6 +233,31 @@ func ExamplePlanner_Requeue() {
 	// <nil>
 }
 
+// Who waits is asked again only when a change may have brought him an answer.
+func ExamplePlanner_Park() {
+	large, small := frontend(4000), frontend(1000)
+	large.Name, small.Name = "large", "small"
+	large.Priority, small.Priority = nil, nil // no more important than the batch jobs
+	planner := farm(large, small)
+	for _, name := range []string{"large", "small"} {
+		decision, err := planner.Park(preemption.Preemptor{Kind: preemption.KindPod, Name: name})
+		fmt.Println(name, "is", decision.Verdict, err)
+	}
+	fmt.Println(len(planner.Wake()), "have to be asked again: nothing has changed")
+	if err := planner.Remove(preemption.PodRef{Name: "batch-1"}); err != nil { // a job of 2000 ends
+		fmt.Println(err)
+	}
+	for _, p := range planner.Wake() {
+		decision, err := planner.Park(p)
+		fmt.Println(p.Name, decision.Verdict, "on", decision.Domain, err)
+	}
+	// Output:
+	// large is infeasible <nil>
+	// small is infeasible <nil>
+	// 0 have to be asked again: nothing has changed
+	// small fits without preemption on n1 <nil>
+}
+
 // A node fails, and its pods with it: whoever made them makes them anew.
 func ExamplePlanner_RemoveNodeAndPods() {
 	planner := farm()

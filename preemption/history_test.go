@@ -33,6 +33,14 @@ type life struct {
 	asked   []preemption.Preemptor
 	answers []*preemption.Result
 	forks   []aside
+
+	parked map[*preemption.Planner][]parkedAsk
+}
+
+// parkedAsk is a preemptor that is parked, and the verdict on it then.
+type parkedAsk struct {
+	preemptor preemption.Preemptor
+	verdict   preemption.Verdict
 }
 
 // aside is a fork that is put aside, and what it was then.
@@ -56,7 +64,7 @@ func (x told) String() string {
 // begin starts a history; it is skipped where the cluster is refused.
 func begin(t *rapid.T, p gen.GangProfile, o preemption.Options) *life {
 	m, q := gen.NewMaker(t, p)
-	h := &life{Maker: m, options: o, asked: []preemption.Preemptor{q.Preemptor}}
+	h := &life{Maker: m, options: o, asked: []preemption.Preemptor{q.Preemptor}, parked: map[*preemption.Planner][]parkedAsk{}}
 	live, err := preemption.NewPlanner(&q.Snapshot, h.options)
 	if err != nil {
 		t.SkipNow()
@@ -554,10 +562,78 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 				}
 			}
 		},
+		"Park": h.park,
+		"Wake": h.wake,
+		"WakeAt": func(t *rapid.T) { // who is still parked waits for a time to come
+			h.wake(t)
+			if at := h.live.WakeAt(); !at.IsZero() {
+				require.True(t, at.After(h.live.Snapshot().Time), "%v", at)
+			}
+		},
 		"Gather":   h.gather,
 		"Snapshot": func(t *rapid.T) { h.look(t) },
 		"Fork":     h.fork,
 	}
+}
+
+// park parks a preemptor; the answer is that of a planner that begins with the cluster.
+func (h *life) park(t *rapid.T) {
+	q := h.preemptor()
+	if h.fresh != nil { // else there is nothing to tune
+		require.NoError(t, h.live.Tune(3, 2, h.checks))
+		require.NoError(t, h.fresh.Tune(1, 2, h.checks))
+	}
+	d, err := h.live.Park(q)
+	t.Logf("Park %v: %v %v", told{q}, d, err)
+	if h.fresh != nil {
+		want, err2 := h.fresh.Decide(q)
+		same(t, "the answer of Park", []any{want, fmt.Sprint(err2)}, []any{d, fmt.Sprint(err)})
+	}
+	if err != nil {
+		return
+	}
+	list := slices.DeleteFunc(h.parked[h.live], func(p parkedAsk) bool { return sameAsk(p.preemptor, q) })
+	if d.Verdict != preemption.Fits && d.Verdict != preemption.Feasible {
+		list = append(list, parkedAsk{q, d.Verdict})
+	}
+	h.parked[h.live] = list
+}
+
+// sameAsk reports whether two preemptors have a name in common.
+func sameAsk(a, b preemption.Preemptor) bool {
+	name := func(p preemption.Preemptor) [3]string {
+		switch {
+		case p.Name != "":
+			return [3]string{string(p.Kind), p.Namespace, p.Name}
+		case p.Group != nil:
+			return [3]string{string(cluster.KindPodGroup), p.Group.Namespace, p.Group.Name}
+		case p.Workload != nil:
+			return [3]string{string(cluster.KindWorkload), p.Workload.Namespace, p.Workload.Name}
+		}
+		return [3]string{string(cluster.KindPod), p.Pods[0].Namespace, p.Pods[0].Name}
+	}
+	return name(a) == name(b)
+}
+
+// wake wakes whoever is parked: the verdict on the others is what it was.
+func (h *life) wake(t *rapid.T) {
+	list, woken := h.parked[h.live], h.live.Wake()
+	t.Logf("Wake: %v", told{woken})
+	for _, q := range woken {
+		before := len(list)
+		list = slices.DeleteFunc(list, func(p parkedAsk) bool { return sameAsk(p.preemptor, q) })
+		require.Equal(t, before-1, len(list), "%v was not parked", told{q})
+	}
+	h.parked[h.live] = slices.DeleteFunc(list, func(p parkedAsk) bool {
+		if h.fresh == nil {
+			return false
+		}
+		d, err := h.fresh.Decide(p.preemptor)
+		if err == nil {
+			require.Equal(t, p.verdict, d.Verdict, "%v sleeps", told{p.preemptor})
+		}
+		return err != nil // it runs, or is gone, and is forgotten
+	})
 }
 
 // quotaActions say nothing where there is no quota.
@@ -587,6 +663,13 @@ func live(t *rapid.T, p gen.GangProfile, o preemption.Options, often []string) {
 }
 
 var changes = []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetNode", "RemoveNode", "SetBudget"} // more often than others
+
+// parkedLife is one in which many wait.
+func parkedLife(t *rapid.T) {
+	p, o := gen.AnyProfile(t), gen.Options().Draw(t, "options")
+	o.Hooks, o.Sampling = nil, nil
+	live(t, p, o, append(slices.Repeat([]string{"Park", "Park", "Wake"}, 8), changes...))
+}
 
 func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t), gen.Options().Draw(t, "options"), changes) }
 
@@ -632,6 +715,7 @@ func TestHistories(t *testing.T) {
 	}
 	t.Run("warm", rapid.MakeCheck(warmLife))
 	t.Run("by the clock", rapid.MakeCheck(datedLife))
+	t.Run("parked", rapid.MakeCheck(parkedLife))
 }
 
 func FuzzHistories(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anyLife)) }

@@ -58,6 +58,7 @@ func (c *compiled) setPod(p *cluster.Pod) bool {
 		return false
 	}
 	queued := before != cluster.NoPod && ix.QueueOf(before) != ""
+	c.notes.Pod(p)
 	if before != cluster.NoPod && alone(ix.Pod(before)) && alone(p) {
 		c.replace(p, before)
 	} else {
@@ -98,6 +99,9 @@ func (c *compiled) replace(p *cluster.Pod, id cluster.PodID) {
 
 // leave takes pod p, if it is there, out of its unit, and notes where that matters.
 func (c *compiled) leave(p cluster.PodID) {
+	if p != cluster.NoPod {
+		c.notes.Pod(c.ix.Pod(p))
+	}
 	c.each(func(s *sides) {
 		s.changed = s.changed[:0]
 		if p != cluster.NoPod {
@@ -134,7 +138,13 @@ func (c *compiled) remove(p cluster.PodID) {
 
 // refresh settles what has changed, and lets the columns of s follow.
 func (c *compiled) refresh(s *sides) {
+	if c.notes != nil {
+		c.notes.Nodes(s.units.Stale())
+	}
 	s.changed = s.units.Settle(s.changed)
+	for _, shift := range s.changed {
+		c.notes.Node(shift.Node)
+	}
 	s.protect()
 	if s.columns == nil {
 		return
@@ -190,6 +200,7 @@ func (c *compiled) setClass(name string, k *PriorityClass) bool {
 	if !ok {
 		return false
 	}
+	c.notes.All()
 	c.each(func(s *sides) {
 		s.changed = s.changed[:0]
 		for _, p := range pods {
@@ -239,6 +250,9 @@ func (c *compiled) setTime(now time.Time) bool {
 	}
 	before := c.ix.Time()
 	c.ix.SetTime(now)
+	if c.options.Limits.Window.Seconds > 0 || before.IsZero() || now.Before(before) {
+		c.notes.All()
+	}
 	c.limits = c.options.limits(c.ix, c.spent)
 	c.each(func(s *sides) {
 		s.changed = s.changed[:0]
@@ -251,11 +265,13 @@ func (c *compiled) setTime(now time.Time) bool {
 // setDisruptions sets the earlier preemptions.
 func (c *compiled) setDisruptions(list []cluster.Disruption) {
 	c.ix.SetDisruptions(list)
+	c.notes.All()
 	c.limits = c.options.limits(c.ix, c.spent)
 }
 
 // setBudget adds b or puts it in place of the budget of its name.
 func (c *compiled) setBudget(b *Budget) {
+	c.noteBudgets()
 	list := c.ix.Budgets()
 	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
 	if !found {
@@ -290,6 +306,7 @@ func (c *compiled) removeBudget(b *Budget) bool {
 
 // setBudgets lets the budgets be those of list: who is covered is found out anew.
 func (c *compiled) setBudgets(list []Budget) {
+	c.noteBudgets()
 	c.ix.SetBudgets(list)
 	c.hard, c.unknown = c.options.hardBudgets(c.ix)
 	c.each(func(s *sides) {
@@ -297,4 +314,11 @@ func (c *compiled) setBudgets(list []Budget) {
 		s.dropColumns()
 		c.anew(s)
 	})
+}
+
+// noteBudgets notes that budgets change: where they are not hard they keep nobody in place.
+func (c *compiled) noteBudgets() {
+	if h := c.options.HardBudgets; h.All || len(h.Names) > 0 {
+		c.notes.All()
+	}
 }

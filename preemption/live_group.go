@@ -15,6 +15,7 @@ func (c *compiled) setGroup(kind cluster.Kind, namespace, name string, g *cluste
 	if !ok {
 		return false
 	}
+	c.notes.All()
 	pods := make([]*cluster.Pod, len(members))
 	for i, p := range members {
 		pods[i] = c.ix.Pod(p)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/parked"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
@@ -49,7 +50,9 @@ type Planner struct {
 	// mu is held by changes, as long as they take, never as long as a question does.
 	// Questions go without: they read shown.
 	mu      sync.RWMutex
-	forking sync.Mutex // held by Fork beside mu for reading: it writes what changes alone look at
+	changes uint64                            // how many there were
+	parked  *parked.Lot[parkedKey, Preemptor] // who waits for one; nil: nobody ever did
+	forking sync.Mutex                        // held by Fork beside mu for reading: it writes what changes alone look at
 	shown   atomic.Pointer[moment]
 
 	first *Snapshot // what the planner began with

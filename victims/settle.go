@@ -89,6 +89,16 @@ func (us *Units) Reconsider(pods []cluster.PodID) {
 	}
 }
 
+// Stale lists the nodes of the units that the next Settle looks at.
+func (us *Units) Stale() (list []cluster.NodeID) {
+	for _, u := range us.stale {
+		if us.Exists(u) {
+			list = append(list, us.nodesOf(u)...)
+		}
+	}
+	return list
+}
+
 func (us *Units) staleAll() {
 	for u := range UnitID(us.Len()) {
 		us.stale = append(us.stale, u)

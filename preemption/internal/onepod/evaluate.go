@@ -80,7 +80,6 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 		s.room = s.q.Columns.Room(s.room[:0], n, first)
 		return Candidate{}, s.Member.Resources(s.room, s.q.Index.Allocatable(n))
 	}
-	s.Stats.Evaluated++
 	if len(s.q.States) > 0 {
 		s.Trial.Settle(n)
 		if through != nil {
@@ -92,11 +91,9 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 		if why := s.Trial.Constrained(); !why.OK() {
 			return Candidate{}, why
 		}
-		if through != nil && s.hopelesslyWorse(n, first) {
-			return Candidate{}, domain.Reason{}
-		}
 	}
-	if !s.mayBeat(n) {
+	s.Stats.Evaluated++
+	if through != nil && s.hopelesslyWorse(n, first) || !s.mayBeat(n) {
 		return Candidate{}, domain.Reason{}
 	}
 	return s.sweepPositions(n, first, end, through), domain.Reason{}

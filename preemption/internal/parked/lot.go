@@ -1,0 +1,122 @@
+package parked
+
+import (
+	"math"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Entry is what may bring a question about.
+type Entry struct {
+	Shapes   []*domain.Member // its pods, those that ask for the same once
+	Priority int32            // units of a lower level may be evicted for it
+	Evicts   bool             // it was looked for units to evict; else for free room alone
+	Grouped  bool             // it meets the units that groups do
+	Names    []Name           // its pods and groups
+	Places   []Place          // nodes to which its pods are nominated
+	Any      bool             // any change does
+	Until    int64            // Unix seconds from which time does; Never
+}
+
+// Place is a node by its name, and its number when the entry was made; NoNode: it was not
+// there.
+type Place struct {
+	Name string
+	Node cluster.NodeID
+}
+
+// Never is the Until of an entry that time does not bring about.
+const Never = math.MaxInt64
+
+// Lot keeps an entry for each key, and the question that it is about, in the order in which
+// they were put. The zero Lot is empty.
+type Lot[K comparable, Q any] struct {
+	Changes Changes
+	list    []place[K, Q]
+	at      map[K]int
+}
+
+type place[K comparable, Q any] struct {
+	key      K
+	entry    Entry
+	question Q
+}
+
+// Len is how many there are.
+func (l *Lot[K, Q]) Len() int { return len(l.list) }
+
+// Put adds an entry, or puts it in the place of the one of its key.
+func (l *Lot[K, Q]) Put(key K, e Entry, q Q) {
+	if l.at == nil {
+		l.at = map[K]int{}
+	}
+	i, ok := l.at[key]
+	if !ok {
+		i = len(l.list)
+		l.at[key], l.list = i, append(l.list, place[K, Q]{})
+	}
+	l.list[i] = place[K, Q]{key, e, q}
+}
+
+// Delete takes the entry of key away, if there is one.
+func (l *Lot[K, Q]) Delete(key K) {
+	if i, ok := l.at[key]; ok {
+		l.keep(func(p *place[K, Q]) bool { return p != &l.list[i] })
+	}
+}
+
+// keep lets those stay that stays says.
+func (l *Lot[K, Q]) keep(stays func(p *place[K, Q]) bool) {
+	kept := 0
+	for i := range l.list {
+		if !stays(&l.list[i]) {
+			delete(l.at, l.list[i].key)
+			continue
+		}
+		if kept < i {
+			l.list[kept] = l.list[i]
+			l.at[l.list[kept].key] = kept
+		}
+		kept++
+	}
+	clear(l.list[kept:])
+	l.list = l.list[:kept]
+}
+
+// Until is the earliest Until of all.
+func (l *Lot[K, Q]) Until() int64 {
+	first := int64(Never)
+	for i := range l.list {
+		first = min(first, l.list[i].entry.Until)
+	}
+	return first
+}
+
+// Wake takes out whoever the changes may have answered, and forgets the changes. lone are
+// the units that lone pods meet, grouped those that groups do. O(e n r) for e entries, n
+// nodes that have changed and r resources, and O(k log k) for each such node of k units.
+func (l *Lot[K, Q]) Wake(ix *cluster.Index, lone, grouped *victims.Units) []Q {
+	now := int64(math.MinInt64)
+	if t := ix.Time(); !t.IsZero() {
+		now = t.Unix()
+	}
+	rooms := newRooms(ix, &l.Changes, lone, grouped)
+	return l.take(func(e *Entry) bool { return e.Until <= now || l.Changes.concern(ix, e) || rooms.take(e) })
+}
+
+// WakeAll takes everybody out.
+func (l *Lot[K, Q]) WakeAll() []Q { return l.take(func(*Entry) bool { return true }) }
+
+func (l *Lot[K, Q]) take(wakes func(e *Entry) bool) (woken []Q) {
+	l.keep(func(p *place[K, Q]) bool {
+		if !wakes(&p.entry) {
+			return true
+		}
+		woken = append(woken, p.question)
+		return false
+	})
+	l.Changes = Changes{}
+	return woken
+}

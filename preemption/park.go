@@ -1,0 +1,176 @@
+package preemption
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/parked"
+)
+
+// Park answers as [Planner.Decide] does, and remembers a preemptor that has to wait: one that
+// is infeasible, not eligible, or waiting for victims or for its own time. [Planner.Wake]
+// returns it once a change may have given it another verdict. Parked again it keeps its place.
+// One that fits or may preempt is for [Planner.Bind] or [Planner.Apply], and is not parked, nor
+// any more if it was; after Apply it is waiting, and can be.
+//
+// p must not be changed as long as it is parked. A fork begins with nobody parked.
+// A change costs nothing more for it than a note of the nodes that it concerns.
+func (pl *Planner) Park(p Preemptor) (Decision, error) {
+	for tries := 2; ; tries-- {
+		pl.mu.RLock()
+		before := pl.changes
+		pl.mu.RUnlock()
+		d, err := pl.Decide(p)
+		if err != nil || pl.park(p, d.Verdict, before, tries == 0) {
+			return d, err
+		}
+	}
+}
+
+// park notes the verdict on p, and reports whether it still stood: there were no more
+// changes than before. With late it is noted all the same, and p is woken at once.
+func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	stands := pl.changes == before
+	key := keyOf(&p)
+	switch {
+	case !stands && !late:
+		return false
+	case pl.parked == nil:
+		pl.parked = &parked.Lot[parkedKey, Preemptor]{}
+	}
+	switch {
+	case v == Fits || v == Feasible:
+		pl.parked.Delete(key)
+	case !stands || pl.ready == nil:
+		pl.parked.Put(key, parked.Entry{Any: true}, p)
+		pl.parked.Changes.All()
+	default:
+		pl.parked.Put(key, pl.ready.waitsFor(p, v), p)
+	}
+	return true
+}
+
+// Wake returns the parked preemptors whose verdict may be another by now, in the order in
+// which they were parked, and parks them no more: none is left out whose verdict is, and few
+// are returned whose verdict is not. Where only room is looked for they are those that a
+// node which has changed could take, with everybody of lower priority gone. Those that
+// affinity, spread, tokens, devices, quota, hooks, a given placement or sampling have a say
+// about are returned after any change, and so is everybody after a change of classes, groups,
+// hard budgets, or of what is taken within a window. Pods that run by now or are gone, and
+// groups that are gone, are forgotten.
+//
+// It costs a few comparisons for each that is parked and each node that has changed.
+func (pl *Planner) Wake() []Preemptor {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.parked == nil || pl.parked.Len() == 0 {
+		return nil
+	}
+	c := pl.ready
+	if c == nil || pl.parked.Changes.Everything() {
+		return slices.DeleteFunc(pl.parked.WakeAll(), pl.over)
+	}
+	return slices.DeleteFunc(pl.parked.Wake(c.ix, c.podUnits().units, c.groupUnits().units), pl.over)
+}
+
+// WakeAt is the earliest time at which [Planner.SetTime] may let Wake return somebody who
+// waits for his own time; zero if nobody does. A guard that ends for a potential victim may
+// do so before.
+func (pl *Planner) WakeAt() time.Time {
+	pl.mu.RLock()
+	defer pl.mu.RUnlock()
+	if pl.parked == nil || pl.parked.Until() == parked.Never {
+		return time.Time{}
+	}
+	return time.Unix(pl.parked.Until(), 0).UTC()
+}
+
+// changed begins a change, and returns where it is noted.
+func (pl *Planner) changed() *parked.Changes {
+	pl.changes++
+	notes := pl.notes()
+	notes.Any()
+	return notes
+}
+
+// notes is where changes are noted; nil if nobody is parked.
+func (pl *Planner) notes() *parked.Changes {
+	if pl.parked == nil || pl.parked.Len() == 0 {
+		return nil
+	}
+	return &pl.parked.Changes
+}
+
+// over reports whether p has no question any more.
+func (pl *Planner) over(p Preemptor) bool {
+	c := edit{pl}.live()
+	if c == nil || p.Name == "" || p.Kind == cluster.KindWorkload {
+		return false
+	}
+	if p.Kind == cluster.KindPod {
+		pod := c.pod(PodRef{p.Namespace, p.Name})
+		return pod == nil || pod.Node != ""
+	}
+	return c.ix.GroupByName(p.Kind, p.Namespace, p.Name) == cluster.NoGroup
+}
+
+// parkedKey is kind, namespace and name of what is parked.
+type parkedKey [3]string
+
+func keyOf(p *Preemptor) parkedKey {
+	if p.Workload != nil {
+		return parkedKey{string(cluster.KindWorkload), p.Workload.Namespace, p.Workload.Name}
+	}
+	a := askedBy(p)
+	return parkedKey{string(a.Kind), a.Namespace, a.Name}
+}
+
+// waitsFor is what may give p, on which the verdict is v, another one.
+func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
+	any := parked.Entry{Any: true, Until: parked.Never}
+	if p.Kind == cluster.KindWorkload {
+		return any
+	}
+	q, err := c.newBrief(p)
+	if err != nil || q.queue() != "" || len(q.States) > 0 || q.Hooks || q.Given != nil || q.Sampling != nil ||
+		c.options.Guards.EqualAfterSeconds > 0 {
+		return any
+	}
+	e := parked.Entry{Priority: q.Priority, Evicts: v == Infeasible, Grouped: q.Tree != nil, Until: parked.Never}
+	if why := q.Impatient(); why.Why == ask.WaitsFirst {
+		e.Until = c.ix.Time().Unix() + why.Left
+	}
+	for i, m := range q.Members {
+		pod := m.Pod
+		e.Names = append(e.Names, parked.Name{Namespace: pod.Namespace, Name: pod.Name})
+		if pod.NominatedNode != "" {
+			e.Places = append(e.Places, parked.Place{Name: pod.NominatedNode, Node: c.ix.NodeByName(pod.NominatedNode)})
+		}
+		if i == 0 || !takenAlike(m, q.Members[i-1]) {
+			e.Shapes = append(e.Shapes, m)
+		}
+	}
+	if q.Tree != nil {
+		for _, g := range q.Tree.Leaves() {
+			namespace, name, ok := strings.Cut(g.Name, "/")
+			if !ok {
+				namespace, name = "", g.Name
+			}
+			e.Names = append(e.Names, parked.Name{Namespace: namespace, Name: name, Group: true})
+		}
+	}
+	return e
+}
+
+// takenAlike reports whether a node that could take m could take o, and the other way round, as
+// far as a glance tells.
+func takenAlike(m, o *domain.Member) bool {
+	return m.Anywhere() && o.Anywhere() && slices.Equal(m.Request(), o.Request()) && slices.Equal(m.Unknown(), o.Unknown()) &&
+		slices.Equal(m.Pod.Tolerations, o.Pod.Tolerations)
+}
