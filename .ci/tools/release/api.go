@@ -56,7 +56,7 @@ func compareAPI(root string, w io.Writer) error {
 	}
 	incompatible := slices.ContainsFunc(report.Changes, func(c apidiff.Change) bool { return !c.Compatible })
 	if incompatible && !mayBreak(last, plan) {
-		return fmt.Errorf("incompatible changes since %s, and %s is planned: prepare a version that may have them", last, plan)
+		return fmt.Errorf("incompatible changes since %s, and %s is planned: plan a version that may have them", last, plan)
 	}
 	return nil
 }

@@ -12,29 +12,43 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// prepare writes a version into the go.mod files of nested modules and into the
-// changelog, and prints the commands that publish it.
-func prepare(root, version, date string, w io.Writer) error {
+// planVersion writes a version into the go.mod files of nested modules: it is what they
+// will be released with.
+func planVersion(root, version string) ([]mod, error) {
 	if !semver.IsValid(version) || semver.Canonical(version) != version {
-		return fmt.Errorf("%q is not a version such as v0.1.0", version)
+		return nil, fmt.Errorf("%q is not a version such as v0.1.0", version)
 	}
-	if _, err := time.Parse(time.DateOnly, date); err != nil {
-		return fmt.Errorf("%q is not a date such as 2027-01-31", date)
+	last, err := lastRelease(root)
+	if err == nil && last != "" && semver.Compare(version, last) <= 0 {
+		err = fmt.Errorf("%s is not after %s, which is released", version, last)
+	}
+	if err != nil {
+		return nil, err
 	}
 	mods, err := released(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	written := map[string][]byte{}
 	for _, m := range mods {
 		for _, other := range mods {
 			if required(m.file, other.path) != "" {
 				if err := m.file.AddRequire(other.path, version); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
-		written[m.dir+"/go.mod"] = modfile.Format(m.file.Syntax)
+		if err := os.WriteFile(filepath.Join(root, m.dir, "go.mod"), modfile.Format(m.file.Syntax), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return mods, nil
+}
+
+// prepare plans a version, gives what the changelog has for it its heading, and prints
+// the commands that publish it.
+func prepare(root, version, date string, w io.Writer) error {
+	if _, err := time.Parse(time.DateOnly, date); err != nil {
+		return fmt.Errorf("%q is not a date such as 2027-01-31", date)
 	}
 	log, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if err != nil {
@@ -45,16 +59,15 @@ func prepare(root, version, date string, w io.Writer) error {
 	if !ok || strings.HasPrefix(strings.TrimSpace(after), "## ") || strings.TrimSpace(after) == "" {
 		return fmt.Errorf("CHANGELOG.md has nothing under %q", strings.TrimSpace(unreleased))
 	}
-	if strings.Contains(after, "## ["+version[1:]+"]") {
-		return fmt.Errorf("CHANGELOG.md has version %s already", version)
+	mods, err := planVersion(root, version)
+	if err != nil {
+		return err
 	}
-	written["CHANGELOG.md"] = []byte(before + unreleased + "\n## [" + version[1:] + "] - " + date + "\n" + after)
-	for name, text := range written {
-		if err := os.WriteFile(filepath.Join(root, name), text, 0o644); err != nil {
-			return err
-		}
+	text := before + unreleased + "\n## [" + version[1:] + "] - " + date + "\n" + after
+	if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte(text), 0o644); err != nil {
+		return err
 	}
-	fmt.Fprintf(w, "Read the diff, then:\n\n\tgit commit -am 'all: release %s'\n\tbash .ci/run\n", version)
+	fmt.Fprintf(w, "Read the diff, then:\n\n\tgit commit -a -m release-%s\n\tbash .ci/run\n", version)
 	var tags []string
 	for _, m := range mods {
 		tags = append(tags, m.tag(version))

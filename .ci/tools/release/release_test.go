@@ -223,11 +223,15 @@ func tested(r *zip.Reader, name string) bool {
 	})
 }
 
-// TestPrepare: a release is one step; what it writes is a checkout that can be released.
+// TestPrepare: a release is one step, after which the commands that it prints make one
+// that go install finds by its tags.
 func TestPrepare(t *testing.T) {
 	root := t.TempDir()
 	check(t, copyFiles(root, checkout, must[[]string](t)(tracked(checkout))))
 	shell(t, root, os.Environ(), "git", "init", "-q")
+	shell(t, root, os.Environ(), "git", "add", "-A")
+	commit := []string{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "-m", "as it is"}
+	shell(t, root, os.Environ(), "git", commit...)
 	const version = "v0.99.1"
 	var said strings.Builder
 	check(t, prepare(root, version, "2027-01-31", &said))
@@ -237,10 +241,6 @@ func TestPrepare(t *testing.T) {
 	}
 	if last := mods[len(mods)-1].dir; last != "examples/whatif" {
 		t.Errorf("the last module to be tagged is %s", last)
-	}
-	want := "git push --atomic origin main v0.99.1 examples/kubernetes/v0.99.1 examples/whatif/v0.99.1\n"
-	if !strings.HasSuffix(said.String(), want) {
-		t.Errorf("said\n%s\nwithout %s", &said, want)
 	}
 	log := string(must[[]byte](t)(os.ReadFile(filepath.Join(root, "CHANGELOG.md"))))
 	if !strings.Contains(log, "\n## [Unreleased]\n\n## [0.99.1] - 2027-01-31\n\n### ") {
@@ -254,10 +254,41 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%s/go.mod changed beyond its versions:\n%s", m.dir, after)
 		}
 	}
-	for _, bad := range [][2]string{{version, "2027-02-01"}, {"0.99.2", "2027-02-01"}, {"v0.99", "2027-02-01"}, {"v0.99.2", "1.2.2027"}} {
+	for line := range strings.Lines(said.String()) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "git" && words[1] != "push" {
+			shell(t, root, os.Environ(), "git", append(slices.Clone(commit[:4]), words[1:]...)...)
+		}
+	}
+	if want := "git push --atomic origin main v0.99.1 examples/kubernetes/v0.99.1 examples/whatif/v0.99.1\n"; !strings.HasSuffix(said.String(), want) {
+		t.Errorf("said\n%s\nwithout %s", &said, want)
+	}
+	installTagged(t, root, version)
+	if err := prepare(root, "v0.99.2", "2027-02-01", &said); err == nil || !strings.Contains(err.Error(), "has nothing under") {
+		t.Errorf("what has not changed is released: %v", err)
+	}
+	check(t, os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte("## [Unreleased]\n\n- something\n"), 0o644))
+	shell(t, root, os.Environ(), "git", append(commit, "-a")...)
+	for _, bad := range [][2]string{{version, "2027-02-01"}, {"v0.99.0", "2027-02-01"}, {"0.99.2", "2027-02-01"}, {"v0.99", "2027-02-01"}, {"v0.99.2", "1.2.2027"}} {
 		if err := prepare(root, bad[0], bad[1], &said); err == nil {
 			t.Errorf("%s of %s can be prepared", bad[0], bad[1])
 		}
+	}
+	if status := shell(t, root, os.Environ(), "git", "status", "--porcelain"); status != "" {
+		t.Errorf("what was refused has changed\n%s", status)
+	}
+	check(t, prepare(root, "v0.99.2", "2027-02-01", &said))
+}
+
+// installTagged installs the latest whatif from a repository, which stands for the public
+// one, without a proxy that has it.
+func installTagged(t *testing.T, root, version string) {
+	t.Helper()
+	home, env := stranger(t, t.TempDir())
+	env = append(env, "GOPROXY=file://"+filepath.ToSlash(modCache(t))+"/cache/download,direct", "GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=url.file://"+filepath.ToSlash(root)+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+library)
+	shell(t, home, env, "go", "install", library+"/examples/whatif@latest")
+	if got := shell(t, home, env, filepath.Join(home, "bin", "whatif"), "-version"); !strings.HasPrefix(got, "whatif "+version+" (library "+version) {
+		t.Errorf("-version prints %q", got)
 	}
 }
 
