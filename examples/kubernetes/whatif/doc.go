@@ -1,5 +1,8 @@
 // Command whatif tells whom a pending pod would evict from a real cluster, and why.
 //
+// It is run in a clone; github.com/preempt-go/preempt/examples/whatif is the same command
+// for go install.
+//
 // It reads what kubectl prints (JSON or YAML, gzipped or not) and asks the library:
 //
 //	whatif                                            an embedded sample cluster
