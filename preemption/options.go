@@ -168,7 +168,8 @@ type Hooks struct {
 	// Constraints are checked after the built-in ones, in order.
 	Constraints []domain.Constraint
 
-	// Placer chooses the nodes of a gang; Options.Placement does not count then.
+	// Placer chooses where a gang goes among the places that evictions would open;
+	// Options.Placement does not count then. A gang that fits as it is is packed.
 	Placer domain.Placer
 
 	// Eligible says who may be evicted; Options.Guards narrow it further. nil:
