@@ -169,7 +169,7 @@ type Hooks struct {
 	Constraints []domain.Constraint
 
 	// Placer chooses where a gang goes among the places that evictions would open;
-	// Options.Placement does not count then. A gang that fits as it is is packed.
+	// Options.Placement does not count then. A gang that fits without evictions is packed.
 	Placer domain.Placer
 
 	// Eligible says who may be evicted; Options.Guards narrow it further. nil:
