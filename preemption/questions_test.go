@@ -113,24 +113,25 @@ func Example_questionsTwice() {
 
 func Example_questionsRetry() {
 	planner := shop(task("db-1", "n1", 50, 4), task("db-2", "n2", 50, 4), task("web", "", 10, 2), task("huge", "", 99, 5))
-	waiting := map[string]preemption.Verdict{}
-	retry := func() {
-		for _, name := range []string{"huge", "web"} { // the most important first
-			short, err := planner.Decide(askAbout(name))
+	waiting := []preemption.Preemptor{askAbout("huge"), askAbout("web")} // the most important first
+	ask := func() {
+		fmt.Println(len(waiting), "to ask")
+		for _, p := range waiting {
+			short, err := planner.Park(p) // Decide, and remembers who has to wait
 			must(err)
-			if short.Verdict != waiting[name] {
-				fmt.Println(name+":", short.Verdict)
-			}
-			waiting[name] = short.Verdict
+			fmt.Println(" ", p.Name, "-", short.Verdict)
 		}
 	}
-	retry()
-	must(planner.Remove(preemption.PodRef{Name: "db-2"}))
-	retry()
+	ask()
+	must(planner.Remove(preemption.PodRef{Name: "db-2"})) // room for web, not for huge
+	waiting = planner.Wake()
+	ask()
 	// Output:
-	// huge: infeasible
-	// web: infeasible
-	// web: fits without preemption
+	// 2 to ask
+	//   huge - infeasible
+	//   web - infeasible
+	// 1 to ask
+	//   web - fits without preemption
 }
 
 func Example_questionsStarted() {
