@@ -43,8 +43,8 @@ func (j *job) ask() preemption.Preemptor {
 	return preemption.Preemptor{Kind: preemption.KindPod, Name: j.name}
 }
 
-// tell makes j's pods known to a planner, pending.
-func (j *job) tell(planner *preemption.Planner) (err error) {
+// submit makes j's pods known to a planner, pending.
+func (j *job) submit(planner *preemption.Planner) (err error) {
 	group := ""
 	if j.gang() {
 		group = j.name
@@ -63,13 +63,19 @@ func (j *job) tell(planner *preemption.Planner) (err error) {
 	return err
 }
 
-// remove takes j's pods off their nodes, and out of a planner.
-func (j *job) remove(planner *preemption.Planner) (err error) {
+// end ends j's run: each of its pods is removed, or waits again.
+func (j *job) end(pod func(preemption.PodRef) error) (err error) {
 	j.leaving = false
 	j.runs++
 	for i := range j.pods {
-		err = errors.Join(err, planner.Remove(j.pod(i)))
+		err = errors.Join(err, pod(j.pod(i)))
 	}
+	return err
+}
+
+// remove takes j out of a planner, as it is done.
+func (j *job) remove(planner *preemption.Planner) error {
+	err := j.end(planner.Remove)
 	if j.gang() {
 		err = errors.Join(err, planner.RemovePodGroup("", j.name))
 	}

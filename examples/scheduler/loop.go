@@ -28,14 +28,20 @@ func (s *scheduler) run() error {
 	return nil
 }
 
-// submit lets a job wait, also one that has been evicted.
+// submit takes a job in.
 func (s *scheduler) submit(j *job) error {
-	j.verdict, s.jobs[j.name] = "", j
+	s.jobs[j.name] = j
+	s.wait(j)
+	return j.submit(s.planner)
+}
+
+// wait puts a job into the queue, also one that has been evicted: as it arrived.
+func (s *scheduler) wait(j *job) {
+	j.verdict = ""
 	at, _ := slices.BinarySearchFunc(s.queue, j, func(x, j *job) int {
 		return cmp.Or(cmp.Compare(j.priority, x.priority), x.arrived.Compare(j.arrived), -1)
 	})
 	s.queue = slices.Insert(s.queue, at, j)
-	return j.tell(s.planner)
 }
 
 // schedule asks about everybody who waits, the most important first, and does what is
@@ -116,7 +122,8 @@ func (s *scheduler) leave(j *job) {
 			return nil // it was done before
 		}
 		s.say("%s has left", j.name)
-		return errors.Join(j.remove(s.planner), s.submit(j))
+		s.wait(j)
+		return j.end(s.planner.Requeue)
 	})
 }
 

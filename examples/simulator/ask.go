@@ -79,25 +79,25 @@ func (s *Simulation) preempt(p preemption.Preemptor) (*preemption.Result, error)
 	return s.planner.Preempt(p)
 }
 
-// start lets a job run that fits.
+// start lets a job run that fits, or does so now.
 func (s *Simulation) start(j int32, p preemption.Preemptor, plan *preemption.Result) error {
 	if p.Group == nil {
-		pod := p.Pods[0]
-		pod.Node, pod.Started = plan.Domain, s.clock()
 		s.run(j, s.byName[plan.Domain])
+		pod := p.Pods[0]
+		pod.Node, pod.Started = plan.Domain, epoch.Add(s.jobs[j].Since)
 		return s.planner.SetPod(pod)
 	}
+	s.run(j, s.places(plan)...)
 	if err := s.planner.SetPodGroup(*p.Group); err != nil {
 		return err
 	}
 	for i, at := range plan.Nominations {
 		pod := p.Pods[i]
-		pod.Name, pod.Group, pod.Node, pod.Started = at.Pod.Name, p.Group.Name, at.Node, s.clock()
+		pod.Name, pod.Group, pod.Node, pod.Started = at.Pod.Name, p.Group.Name, at.Node, epoch.Add(s.jobs[j].Since)
 		if err := s.planner.SetPod(pod); err != nil {
 			return err
 		}
 	}
-	s.run(j, s.places(plan)...)
 	return nil
 }
 
@@ -112,18 +112,13 @@ func (s *Simulation) evict(j int32, p preemption.Preemptor, plan *preemption.Res
 	if err := s.planner.Evict(plan); err != nil {
 		return err
 	}
+	s.Counts[s.amounts[j].level].Preemptions++
 	for _, v := range plan.Victims {
 		if err := s.told(s.numberOf(v.Name), j); err != nil {
 			return err
 		}
 	}
-	for _, at := range plan.Nominations {
-		if err := s.planner.Bind(at.Pod, at.Node); err != nil {
-			return err
-		}
-	}
-	s.run(j, s.places(plan)...)
-	return nil
+	return s.start(j, p, plan)
 }
 
 // told is that victim v goes for j: whole, also where the policy's rules evict single pods of

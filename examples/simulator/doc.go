@@ -17,6 +17,9 @@
 // it holds the room meanwhile. A gang loses everything with one of its pods. In the planner
 // victims go at once ([preemption.Planner.Evict]), which is why nothing is ever nominated.
 //
+// Under a policy that lets jobs take turns before they have saved anything they do so for
+// ever: Settings.Until ends it.
+//
 // Equal farms, settings and policies have equal outcomes, byte for byte, on every machine;
 // also if a comparison is saved and resumed in between.
 package simulator

@@ -35,6 +35,7 @@ var columns = []column{
 	{"done", "", count(func(r *Row) int64 { return r.Done })},
 	{"unfinished", "ran, and were not done at the end", count(func(r *Row) int64 { return r.Unfinished })},
 	{"refused", "never ran", count(func(r *Row) int64 { return r.Refused })},
+	{"preemptions", "how often a job evicted others", count(func(r *Row) int64 { return r.Preemptions })},
 	{"evictions", "", count(func(r *Row) int64 { return r.Evictions })},
 	{"again", "evictions of a job that had been evicted before", count(func(r *Row) int64 { return r.Again })},
 	{"cascades", "evictions for a job that had been evicted before", count(func(r *Row) int64 { return r.Cascades })},

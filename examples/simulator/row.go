@@ -11,7 +11,7 @@ func (s *Simulation) row(level int, capacity float64) (r Row, waits []time.Durat
 	c := &s.Counts[level]
 	r = Row{
 		Policy: s.policy.Name, Priority: strconv.Itoa(int(s.levels[level])),
-		Evictions: c.Evictions, Again: c.Again, Cascades: c.Cascades, Deepest: int64(c.Deepest), Failures: c.Failures,
+		Preemptions: c.Preemptions, Evictions: c.Evictions, Again: c.Again, Cascades: c.Cascades, Deepest: int64(c.Deepest), Failures: c.Failures,
 	}
 	useful := c.Useful
 	for j := range s.jobs {
@@ -54,6 +54,7 @@ func (r *Row) add(x *Row) {
 	r.Done += x.Done
 	r.Unfinished += x.Unfinished
 	r.Refused += x.Refused
+	r.Preemptions += x.Preemptions
 	r.Evictions += x.Evictions
 	r.Again += x.Again
 	r.Cascades += x.Cascades

@@ -70,6 +70,7 @@ func TestConservation(t *testing.T) {
 			ended = all.Done + all.Evictions + all.Failures
 			require.Equal(t, runs, ended)
 			require.Positive(t, all.Failures)
+			require.LessOrEqual(t, all.Preemptions, all.Evictions)
 			require.Equal(t, !p.Never, all.Evictions > 0)
 			useful := 0.0
 			for _, j := range s.list {
@@ -175,6 +176,8 @@ func TestSameSeedSameBytes(t *testing.T) {
 // TestResumeIsAsIfUninterrupted: a comparison that is saved and read anew every now and then
 // reports what one reports that runs through.
 func TestResumeIsAsIfUninterrupted(t *testing.T) {
+	settings := settings
+	settings.Grace, settings.Until = 20*time.Minute, 100*time.Hour // long enough for many a state to have somebody in it
 	through, err := Compare(small(4), settings, several(t))
 	require.NoError(t, err)
 	require.NoError(t, through.Run())

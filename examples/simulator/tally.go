@@ -14,9 +14,9 @@ type tally struct {
 
 // counts are those of one priority. Work is the amount of the measured resource times seconds.
 type counts struct {
-	Evictions, Again, Cascades, Failures int64
-	Deepest                              int32
-	Useful, Wasted                       float64
+	Preemptions, Evictions, Again, Cascades, Failures int64
+	Deepest                                           int32
+	Useful, Wasted                                    float64
 }
 
 // Series is what went on over time, in spans of equal width.
@@ -112,11 +112,12 @@ type Row struct {
 	Unfinished int64 // ran, and were not done at the end
 	Refused    int64 // never ran
 
-	Evictions int64
-	Again     int64 // of a job that had been evicted before
-	Cascades  int64 // for somebody who had been evicted himself
-	Deepest   int64 // most evictions in a chain in which each is for the victim of the one before
-	Failures  int64 // of nodes under a job
+	Preemptions int64 // how often one of them evicted others
+	Evictions   int64 // of one of them
+	Again       int64 // of a job that had been evicted before
+	Cascades    int64 // for somebody who had been evicted himself
+	Deepest     int64 // most evictions in a chain in which each is for the victim of the one before
+	Failures    int64 // of nodes under a job
 
 	WaitP50, WaitP95, WaitMax time.Duration // all that a job has waited, after evictions too
 
