@@ -13,8 +13,8 @@ import (
 type Placer interface {
 	// Place puts up to most of members on nodes of d through t.Place, wherever
 	// t.CanPlace agrees, and returns how many it placed. Every potential victim has
-	// been removed from t; offers says what room costs. It must be a function of its
-	// arguments.
+	// been removed from t, and offers says what room costs; or nobody has, and all room
+	// is free. It must be a function of its arguments.
 	Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int
 }
 

@@ -429,3 +429,55 @@ func TestTheTrialIsRolledBack(t *testing.T) { holdGang(t, tiedGangs(), theTrialI
 func FuzzTheTrialIsRolledBack(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(drawnGang(tiedGangs(), theTrialIsRolledBack)))
 }
+
+// placementsMoveWhoFits: a gang that fits, fits whatever the placement or the placer, which
+// moves its members and nothing else; a placer of the user's may leave some out that are not
+// needed. Counting and trials agree.
+func placementsMoveWhoFits(t fatal, o preemption.Options, q gen.Question, _ uint64) {
+	o.Placement = ""
+	packed := ask(t, o, q)
+	for _, p := range []preemption.Placement{preemption.PlaceLeastDisruption, preemption.PlacePack, preemption.PlaceSpread} {
+		o.Placement = p
+		r := ask(t, o, q)
+		if (r.Verdict == preemption.Fits) != (packed.Verdict == preemption.Fits) {
+			t.Fatalf("%s: %s, %s otherwise", p, r.Message, packed.Message)
+		}
+		if r.Verdict != preemption.Fits {
+			continue
+		}
+		if d := decideOn(t, o, q); r.Message != packed.Message || d.Verdict != r.Verdict || d.Domain != r.Domain {
+			t.Fatalf("%s: %q, decided %+v; %q otherwise", p, r.Message, d, packed.Message)
+		}
+		if diff := cmp.Diff(packed.Nominations, r.Nominations); diff != "" && p != preemption.PlaceSpread {
+			t.Fatalf("%s (-default +placed):\n%s", p, diff)
+		}
+	}
+	o.Placement = ""
+	for _, p := range []domain.Placer{domain.LeastDisruption{}, domain.Spread{}, domain.FirstFit{LastNodeFirst: true}, nobody{}} {
+		o.Hooks = &preemption.Hooks{Placer: p}
+		if r := ask(t, o, q); r.Verdict != packed.Verdict && (r.Verdict == preemption.Fits || packed.Verdict == preemption.Fits) {
+			t.Fatalf("%T: %s, %s otherwise", p, r.Message, packed.Message)
+		}
+	}
+}
+
+// nobody is a placer that places nobody.
+type nobody struct{}
+
+func (nobody) Place(*domain.GangTrial, *domain.Domain, domain.Offers, []domain.MemberID, int) int {
+	return 0
+}
+
+func decideOn(t fatal, o preemption.Options, q gen.Question) preemption.Decision {
+	pl, err := preemption.NewPlanner(&q.Snapshot, o)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	d, err := pl.Decide(q.Preemptor)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return d
+}
+
+func TestPlacementsMoveWhoFits(t *testing.T) { holdGang(t, tiedGangs(), placementsMoveWhoFits) }

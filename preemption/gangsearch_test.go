@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
@@ -217,5 +218,59 @@ func TestACompositeGroupWithoutGroupsHasEnough(t *testing.T) {
 			Preemptor: preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Name: "tree"},
 		})
 		require.Equal(t, c.want, r.Verdict, r.Message)
+	}
+}
+
+// TestAGangThatFitsGoesWhereItIsAskedTo: by option and by hook, named and inline, counted and
+// tried, in a rack and anywhere. Every answer is verified, too: see TestMain.
+func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
+	least := int32(3)
+	for name, c := range map[string]struct {
+		o    preemption.Options
+		rack bool
+		want []string // nodes of a, b, c
+	}{
+		"by default":                 {want: []string{"n2", "n2", "n2"}},
+		"least disruption":           {o: preemption.Options{Placement: preemption.PlaceLeastDisruption}, want: []string{"n2", "n2", "n2"}},
+		"packed":                     {o: preemption.Options{Placement: preemption.PlacePack}, want: []string{"n2", "n2", "n2"}},
+		"spread":                     {o: preemption.Options{Placement: preemption.PlaceSpread}, want: []string{"n2", "n3", "n1"}},
+		"spread in a rack":           {o: preemption.Options{Placement: preemption.PlaceSpread}, rack: true, want: []string{"n2", "n3", "n2"}},
+		"spread, as few":             {o: preemption.Options{Placement: preemption.PlaceSpread, Members: preemption.MinCount}, want: []string{"n2", "n3", "n1"}},
+		"by a placer":                {o: preemption.Options{Hooks: &preemption.Hooks{Placer: oneEach{}}}, want: []string{"n1", "n2", "n3"}},
+		"by one that finds too few":  {o: preemption.Options{Hooks: &preemption.Hooks{Placer: oneEach{}}}, rack: true, want: []string{"n2", "n2", "n2"}},
+		"by one that asks the price": {o: preemption.Options{Hooks: &preemption.Hooks{Placer: domain.LeastDisruption{}}}, want: []string{"n1", "n2", "n2"}},
+	} {
+		for _, rules := range []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137} {
+			if c.rack && rules == preemption.Kubernetes136 {
+				continue // it knows no topology
+			}
+			s := &preemption.Snapshot{}
+			for i, cpu := range []int64{1, 3, 2, 1} {
+				s.Nodes = append(s.Nodes, preemption.Node{
+					Name: fmt.Sprint("n", i+1), Labels: map[string]string{"rack": []string{"r1", "r2", "r2", "r3"}[i]}, Allocatable: preemption.Resources{"cpu": cpu},
+				})
+			}
+			group := preemption.PodGroup{Name: "g", MinCount: &least, Priority: prio(5)}
+			if c.rack {
+				group.Topology = []cluster.TopologyConstraint{{Key: "rack"}}
+			}
+			pods := []preemption.Pod{}
+			for _, name := range []string{"a", "b", "c"} {
+				pods = append(pods, preemption.Pod{Name: name, Group: "g", Priority: prio(5), Requests: preemption.Resources{"cpu": 1}})
+			}
+			inline := gen.Question{Snapshot: *s, Preemptor: preemption.Preemptor{Group: &group, Pods: pods}}
+			s.PodGroups, s.Pods = []preemption.PodGroup{group}, pods
+			named := gen.Question{Snapshot: *s, Preemptor: preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "g"}}
+			c.o.Rules = rules
+			for way, q := range map[string]gen.Question{"inline": inline, "named": named} {
+				r := sameByTrials(t, c.o, q)
+				var at []string
+				for _, n := range r.Nominations {
+					at = append(at, n.Node)
+				}
+				require.Equal(t, preemption.Fits, r.Verdict, "%s, %s, %s", name, way, rules)
+				require.Equal(t, c.want, at, "%s, %s, %s", name, way, rules)
+			}
+		}
 	}
 }

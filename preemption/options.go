@@ -33,8 +33,10 @@ type Options struct {
 	// AllThatFit under Kubernetes137 and KEP5710Alpha, MinCount under Kubernetes136.
 	Members Members `json:"members,omitempty"`
 
-	// Placement says where a gang goes among the places that evictions would open.
-	// Empty: LeastDisruption.
+	// Placement says where a gang goes, among the places that evictions would open or,
+	// if it fits, among those that are free. Empty: LeastDisruption. Where it finds room for
+	// fewer members than others do, theirs is taken if it fits, or as Members says. A gang
+	// that needs quota follows it where it fits; evictions for it make room for Pack or Spread.
 	Placement Placement `json:"placement,omitempty"`
 
 	// RepeatReprieve makes further passes over the remaining victims until one
@@ -133,7 +135,8 @@ type Placement string
 // The placements; see [domain.LeastDisruption], [domain.Pack] and [domain.Spread].
 const (
 	// PlaceLeastDisruption tries all three, and as far as 50,000 checks go every
-	// placement or those around the best one, and takes what disrupts least.
+	// placement or those around the best one, and takes what disrupts least. A gang that
+	// fits disrupts nobody: it is packed.
 	PlaceLeastDisruption Placement = "LeastDisruption"
 	PlacePack            Placement = "Pack"
 	PlaceSpread          Placement = "Spread"
@@ -168,8 +171,9 @@ type Hooks struct {
 	// Constraints are checked after the built-in ones, in order.
 	Constraints []domain.Constraint
 
-	// Placer chooses where a gang goes among the places that evictions would open;
-	// Options.Placement does not count then. A gang that fits without evictions is packed.
+	// Placer chooses where a gang goes, among the places that evictions would open or, if it
+	// fits, among those that are free; Options.Placement does not count then. It proposes:
+	// where it finds no place for as many members as are needed, others are tried.
 	Placer domain.Placer
 
 	// Eligible says who may be evicted; Options.Guards narrow it further. nil:

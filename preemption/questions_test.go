@@ -64,14 +64,18 @@ func Example_questionsFitsGang() {
 		pod.Group = "train"
 		gang.Pods = append(gang.Pods, pod)
 	}
-	answer, err := planner.Preempt(gang)
-	must(err)
-	for _, n := range answer.Nominations {
-		fmt.Println(n.Pod.Name, n.Node)
+	for _, placement := range []preemption.Placement{preemption.PlacePack, preemption.PlaceSpread} {
+		answer, err := preemption.Options{Placement: placement}.Preempt(gang, planner.Snapshot())
+		must(err)
+		for _, n := range answer.Nominations {
+			fmt.Println(placement, n.Pod.Name, n.Node)
+		}
 	}
 	// Output:
-	// t0 n2
-	// t1 n2
+	// Pack t0 n2
+	// Pack t1 n2
+	// Spread t0 n2
+	// Spread t1 n1
 }
 
 func Example_questionsHeld() {

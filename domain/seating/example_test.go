@@ -41,7 +41,7 @@ func Example() {
 	})
 	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
 	s := seating.Seating{Trial: trial, Gang: job}
-	fmt.Println("seated:", s.Fit(job.Levels(ix)[0]) != nil)
+	fmt.Println("seated:", s.Fit(job.Levels(ix)[0], nil) != nil)
 	for m, member := range members {
 		fmt.Println(member.Pod.Name, ix.Node(trial.At(domain.MemberID(m))).Name)
 	}

@@ -26,25 +26,52 @@ type Prices interface {
 }
 
 // Fit seats the gang in the one of domains where most of it has a place as things stand,
-// by packing or by spreading it, and returns that domain; nil if enough of it fits in
-// none.
-func (s *Seating) Fit(domains []domain.Domain) *domain.Domain {
+// and returns that domain; nil if enough of it fits in none. It goes where placer, by
+// itself, puts it; where it finds no place for enough, or others one for more, it is
+// packed or spread. Where OwnPlacer is set, what others find does not count if placer
+// finds a place for enough in any of domains. A nil placer packs.
+func (s *Seating) Fit(domains []domain.Domain, placer domain.Placer) *domain.Domain {
+	by := func(d *domain.Domain) bool { return placer != nil && s.PlaceBy(d, placer) }
+	pack := func(d *domain.Domain) bool { return s.Place(d, domain.Pack{}, nil, false) }
+	spread := func(d *domain.Domain) bool { return s.Place(d, domain.Spread{}, nil, false) }
+	rounds := [][]func(*domain.Domain) bool{{by, pack, spread}}
+	if s.OwnPlacer {
+		rounds = [][]func(*domain.Domain) bool{{by}, {pack, spread}}
+	}
 	var best []domain.Assignment
 	var at *domain.Domain
-	for i := range domains {
-		for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
-			if s.Place(&domains[i], placer, nil, false) && len(s.Trial.Placed()) > len(best) {
-				best, at = s.Trial.Assignments(), &domains[i]
+	for _, ways := range rounds {
+		for i := range domains {
+			for _, seats := range ways {
+				if len(best) < s.Trial.Members() && seats(&domains[i]) && len(s.Trial.Placed()) > len(best) {
+					best, at = s.Trial.Assignments(), &domains[i]
+				}
+				s.Trial.UnplaceTo(0)
 			}
-			s.Trial.UnplaceTo(0)
-			if len(best) == s.Trial.Members() {
-				break
-			}
+		}
+		if at != nil {
+			break
 		}
 	}
 	s.Trial.PlaceAll(best)
 	return at
 }
+
+// PlaceBy is Place by placer alone, with everybody in place, so that room is free: as many
+// members as it finds a place for, if they are enough.
+func (s *Seating) PlaceBy(d *domain.Domain, placer domain.Placer) bool {
+	w := &placing{s, placer, free{}, false}
+	return w.seatGang(d)
+}
+
+// free are the prices where nobody has to go.
+type free struct{}
+
+func (free) Price(domain.MemberID, cluster.NodeID) domain.Price     { return domain.Free }
+func (free) Highest() int64                                         { return domain.Free.Highest }
+func (free) Taken(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }
+func (free) Reset()                                                 {}
+func (free) Total() domain.Price                                    { return domain.Free }
 
 // Place seats the gang on nodes of d as things stand, as many members as fit or with
 // fewest as few as are needed, and reports whether it could. Prices are nil where room is

@@ -12,7 +12,8 @@
 //	                 devices, Hooks.Constraints; with the pods nominated there, and without;
 //	                 members each beside those before it in some order, enough of them, in
 //	                 the topology that is required, or as given, and if they are not tied to
-//	                 other pods as many as there is room for; and it does not fit as it is
+//	                 other pods as many as there is room for, of a gang that fits packed or
+//	                 spread as it is asked for; and it does not fit as it is
 //	the verdict      whether it may preempt, waits, or has too few members
 //	victims          run, are whole units or the most of an elastic one that nobody could
 //	                 add to, may be evicted (priority, preemption priority, every guard, to
@@ -53,6 +54,8 @@
 //   - the largest set of an elastic unit's pods: no pod could be added, or if it goes whole,
 //     those that fit one after the other are too few;
 //   - that no victim can come back alone, of constraints that are not monotone;
+//   - packed or spread: so many members to each node, of one group whose members are alike
+//     and want nothing but a node with room;
 //   - the least price, the lowest level, the placement of a gang that disrupts least, the
 //     most members with others gone, the round of topology keys, sampling: who was not chosen is not looked
 //     at, nor is the reason of a gang's victim where several members are tied to other pods;

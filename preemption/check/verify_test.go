@@ -148,3 +148,28 @@ func TestRandomAnswersAreTrue(t *testing.T) {
 	}
 	t.Log(verdicts, shown)
 }
+
+// TestAGangThatFitsIsReadWhereItGoes: packed or spread, as it is asked for.
+func TestAGangThatFitsIsReadWhereItGoes(t *testing.T) {
+	s := preemption.Snapshot{Nodes: []cluster.Node{
+		{Name: "n1", Allocatable: cluster.Resources{"cpu": 2}}, {Name: "n2", Allocatable: cluster.Resources{"cpu": 3}},
+	}}
+	least := int32(2)
+	p := preemption.Preemptor{Group: &cluster.PodGroup{Name: "g", MinCount: &least}}
+	for i := range 2 {
+		p.Pods = append(p.Pods, cluster.Pod{Name: fmt.Sprint("m", i), Group: "g", Requests: cluster.Resources{"cpu": 1}})
+	}
+	packed, spread := preemption.Options{}, preemption.Options{Placement: preemption.PlaceSpread}
+	for _, ways := range [][2]preemption.Options{{packed, spread}, {spread, packed}} {
+		r, err := ways[0].Preempt(p, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problems := check.Verify(&s, ways[0], p, r); len(problems) > 0 {
+			t.Errorf("%v: %v", ways[0].Placement, problems)
+		}
+		if problems := check.Verify(&s, ways[1], p, r); len(problems) != 1 || problems[0].Rule != check.RuleFits {
+			t.Errorf("%v read as %v: %v", ways[0].Placement, ways[1].Placement, problems)
+		}
+	}
+}

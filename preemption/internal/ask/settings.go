@@ -48,6 +48,15 @@ type Settings struct {
 	ChunkSize  int // nodes that one of them looks at in a go; 0: the default
 }
 
+// Chosen is the placer that options or hooks choose, nil where several are tried for what
+// disrupts least: none of them knows better where nobody has to go.
+func (s *Settings) Chosen() domain.Placer {
+	if len(s.Placers) > 1 {
+		return nil
+	}
+	return s.Placers[0]
+}
+
 // Sampling limits how many candidates are looked for.
 type Sampling struct{ Percent, Minimum, Offset int32 }
 

@@ -1,6 +1,8 @@
 package gang
 
 import (
+	"cmp"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -14,7 +16,8 @@ const (
 )
 
 // FitsIn places the gang in one of domains with everybody in place, where it can
-// seat most members, and returns that domain; nil if it fits in none.
+// seat most members, and returns that domain; nil if it fits in none. It goes where
+// the placer that the options choose puts it; see [seating.Seating.Fit].
 func (s *Search) FitsIn(domains []domain.Domain) *domain.Domain {
 	switch {
 	case s.q.Given != nil:
@@ -26,13 +29,20 @@ func (s *Search) FitsIn(domains []domain.Domain) *domain.Domain {
 		d := s.Counting.Fit(domains)
 		if d != nil {
 			s.Equip()
-			s.Place(d, domain.Pack{}, nil, false)
+			s.Place(d, cmp.Or[domain.Placer](s.q.Chosen(), domain.Pack{}), nil, false)
 		}
 		return d
 	}
-	d := s.seater.Fit(domains)
+	d := s.seater.Fit(domains, s.q.Chosen())
 	s.Proved = s.Proved && !s.seater.Unproved
 	return d
+}
+
+// PlaceChosen seats the gang on nodes of d as things stand, by the placer that the options
+// choose and no other.
+func (s *Search) PlaceChosen(d *domain.Domain) bool {
+	placer := s.q.Chosen()
+	return placer != nil && s.seater.PlaceBy(d, placer)
 }
 
 // Place seats the gang on nodes of d; see [seating.Seating.Place].

@@ -97,6 +97,11 @@ func (p *place) Fits() bool {
 	return ok
 }
 
+// seatChosen places a gang as things stand, by the placer that the options choose.
+func (p *place) seatChosen() bool {
+	return p.Pods.Tree != nil && p.Pods.Given == nil && p.Gang.PlaceChosen(&p.domain)
+}
+
 // seat places the preemptor.
 func (p *place) seat(placer domain.Placer) bool {
 	switch {

@@ -186,7 +186,7 @@ func (s *Search) fits(o *workload.Offer, rounds [][]domain.Domain) *Plan {
 	for _, domains := range rounds {
 		for _, d := range domains {
 			p := &place{Search: s, domain: s.within(d, o)}
-			if p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
+			if p.seatChosen() || p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
 				return &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
 			}
 			s.Gang.Trial.UnplaceTo(0)

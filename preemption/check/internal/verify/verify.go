@@ -56,6 +56,7 @@ func (a *answer) readVerdict() {
 	if a.r.Verdict == preemption.Fits {
 		if a.placeMembers() {
 			a.readMore()
+			a.readFilled()
 		}
 		a.keepsOrder()
 		return
