@@ -77,7 +77,11 @@ func live(t *testing.T, seed uint64) (string, *scheduler) {
 // everybody is done but those for whom there is no place at all, as the planner says when
 // it is asked anew.
 func TestTheLoop(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		said, s := live(t, seed)
 		again, _ := live(t, seed)
 		require.Equal(t, said, again)

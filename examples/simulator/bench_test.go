@@ -11,14 +11,14 @@ import (
 // apart. Recorded farms are skipped where they are not there.
 func BenchmarkSimulator(b *testing.B) {
 	for _, nodes := range []int{200, 12_477} {
-		policies := []string{"none", "default", "guaranteed", "work", "tie"}
+		policies := []string{"none", "default", "guaranteed", "work"}
 		if nodes > 200 {
 			policies = policies[:2]
 		}
 		for _, policy := range policies {
 			b.Run(fmt.Sprintf("farm=synthetic/nodes=%d/policy=%s", nodes, policy), func(b *testing.B) {
-				if nodes > 200 && testing.Short() {
-					b.Skip("large")
+				if testing.Short() && (nodes > 200 || policy == "work") {
+					b.Skip("takes its time")
 				}
 				farm := Synthetic{Seed: 1, Nodes: nodes, Jobs: min(100*nodes, 200_000), Load: 1}.Farm()
 				simulate(b, farm, Settings{Grace: 30 * time.Second, Checkpoint: time.Hour}, policy)
