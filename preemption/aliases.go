@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -98,6 +99,16 @@ const (
 	LowerPriority             = cluster.LowerPriority
 	LowerOrNewerEqualPriority = cluster.LowerOrNewerEqualPriority
 	AnyPriority               = cluster.AnyPriority
+)
+
+// Preference says which of several nodes that are as good a pod goes to; see
+// [domain.Preference].
+type Preference = domain.Preference
+
+// The preferences that differ from the default, which is the first node by name.
+const (
+	LeastAllocated = domain.LeastAllocated
+	MostAllocated  = domain.MostAllocated
 )
 
 // DisruptionMode says how the pods of a group may go; see [disruption.Mode].

@@ -64,3 +64,25 @@ func TestNodesGrowInPods(t *testing.T) {
 		}
 	}
 }
+
+// TestANodeThatComesBackIsLaidOut: the columns were made while there was no node, and pods
+// that ran there asked for more than any.
+func TestANodeThatComesBackIsLaidOut(t *testing.T) {
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n", Allocatable: cpus(2000)}},
+		Pods:  []preemption.Pod{{Name: "a", Node: "n", Requests: cpus(500)}, {Name: "b", Node: "n", Requests: cpus(500)}},
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	require.NoError(t, pl.RemoveNode("n"))
+	require.NoError(t, pl.SetBudget(preemption.Budget{Name: "b", Selector: &preemption.Selector{MatchLabels: map[string]string{"a": "b"}}}))
+	ask := preemption.Preemptor{Pods: []preemption.Pod{frontend(1500)}}
+	_, err = pl.Preempt(ask) // makes the columns anew
+	require.NoError(t, err)
+	require.NoError(t, pl.SetNode(s.Nodes[0]))
+	live, err := pl.Preempt(ask)
+	require.NoError(t, err)
+	fresh, err := preemption.Options{}.Preempt(ask, pl.Snapshot())
+	require.NoError(t, err)
+	require.Equal(t, fresh, live)
+}

@@ -682,7 +682,7 @@ func warmLife(t *rapid.T) {
 	if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
 		p.MinNodes, p.MaxNodes, p.MaxPods, p.MaxMembers = 60, 160, 300, 30
 	}
-	o = preemption.Options{Rules: o.Rules, Members: o.Members, Placement: o.Placement}
+	o = preemption.Options{Rules: o.Rules, Members: o.Members, Placement: o.Placement, Prefer: o.Prefer}
 	live(t, p, o, append(slices.Repeat([]string{"Decide", "Decide", "Decide", "Preempt"}, 6), changes...))
 }
 

@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -32,6 +33,10 @@ type Options struct {
 	// Members says for how many members of a gang room is made. Empty: by the rules,
 	// AllThatFit under Kubernetes137 and KEP5710Alpha, MinCount under Kubernetes136.
 	Members Members `json:"members,omitempty"`
+
+	// Prefer says which node a lone pod goes to, of those on which it fits, or where the
+	// least disruption ties. Empty: the first by name.
+	Prefer Preference `json:"prefer,omitempty"`
 
 	// Placement says where a gang goes, among the places that evictions would open or,
 	// if it fits, among those that are free. Empty: LeastDisruption. Where it finds room for
@@ -186,6 +191,11 @@ type Hooks struct {
 	// Compare says which domain disrupts less. nil: [victims.Ranking], with
 	// Options.Cost. Scores are shown as that one orders them.
 	Compare victims.Comparison
+
+	// Prefer says how much a pod likes a node, in place of Options.Prefer; more is better,
+	// and equals go by name. It may read the index, and says the same as long as nothing
+	// changes.
+	Prefer func(ix *cluster.Index, pod *Pod, n cluster.NodeID) int64
 
 	// Cost prices evictions in place of Options.Cost.Tariff. nil: [victims.Tariff].
 	Cost victims.Cost

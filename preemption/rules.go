@@ -82,6 +82,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 	}
 	s.Candidates, s.Trace, s.BrokenFree, s.NoCascade = o.Candidates, o.Explain, o.BrokenGroupsFree, o.NoCascade
 	s.Cheapest, s.Steps, s.WaitSeconds, s.Ranking = o.Cost.Objective, o.SearchSteps, o.WaitSeconds, o.ranking()
+	s.Prefer = o.Prefer
 	s.Improves, s.Checks = o.Placement == "" || o.Placement == PlaceLeastDisruption, searchChecks
 	switch o.Placement {
 	case PlacePack:
@@ -96,6 +97,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 		return s
 	}
 	s.Hooks, s.OwnConstraints, s.OwnPrices, s.Compare = true, len(h.Constraints) > 0, h.Cost != nil, h.Compare
+	s.Likes = ask.Likes(h.Prefer)
 	if h.Placer != nil {
 		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false
 	}
@@ -108,7 +110,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 // traits are those of rules and options.
 func (o *Options) traits(s *ask.Settings) ask.Traits {
 	t := s.Traits()
-	t.Set(ask.TraitTuned, !reflect.DeepEqual(*o, Options{Rules: o.Rules}))
+	t.Set(ask.TraitTuned, !reflect.DeepEqual(*o, Options{Rules: o.Rules, Prefer: o.Prefer}))
 	return t
 }
 

@@ -105,16 +105,17 @@ func fill(t *testing.T, v reflect.Value) {
 	require.False(t, v.IsZero(), "%s", v.Type())
 }
 
-// TestEveryOptionIsATrait: a decision at once is closed to every option but the rules.
+// TestEveryOptionIsATrait: a decision at once is closed to every option but the rules, and
+// what is preferred, which rankings know.
 func TestEveryOptionIsATrait(t *testing.T) {
 	typ := reflect.TypeFor[Options]()
 	for i := range typ.NumField() {
 		o := Options{Rules: Kubernetes137}
-		if typ.Field(i).Name == "Rules" {
+		fill(t, reflect.ValueOf(&o).Elem().Field(i))
+		if name := typ.Field(i).Name; name == "Rules" || name == "Prefer" {
 			require.True(t, ask.AtOnce.Leads(traitsOf(o)))
 			continue
 		}
-		fill(t, reflect.ValueOf(&o).Elem().Field(i))
 		require.False(t, ask.AtOnce.Leads(traitsOf(o)), "Options.%s", typ.Field(i).Name)
 	}
 }

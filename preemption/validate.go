@@ -58,6 +58,9 @@ func (o Options) validate() error {
 	default:
 		ps.name("RepeatReprieve", string(o.RepeatReprieve), "on, off or empty")
 	}
+	if !o.Prefer.Valid() {
+		ps.name("Prefer", string(o.Prefer), "LeastAllocated, MostAllocated or empty")
+	}
 	switch o.Placement {
 	case "", PlaceLeastDisruption, PlacePack, PlaceSpread:
 	default:

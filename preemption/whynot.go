@@ -221,7 +221,11 @@ func (s *podAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
 	if why := s.disruptsMore(c.Score, s.Best.Score, "on "+name, "on "+r.Domain); why != nil {
 		return why
 	}
-	return &Why{Text: fmt.Sprintf("%s is as good as %s, whose name comes first", name, r.Domain)}
+	rank := "whose name comes first"
+	if s.Search.Liking(&s.Best) != s.Search.Liking(&c) {
+		rank = "which is preferred"
+	}
+	return &Why{Text: fmt.Sprintf("%s is as good as %s, %s", name, r.Domain, rank)}
 }
 
 func (s *podAnswer) fails(n cluster.NodeID, why domain.Reason, when string) *Why {

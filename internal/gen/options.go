@@ -53,6 +53,9 @@ func drawOptions(s source) preemption.Options {
 	if some() {
 		o.Sampling = &preemption.Sampling{Percent: pick(s, int32(10), 0, 50, 100), Minimum: int32(1 + s(4)), Offset: int32(s(7))}
 	}
+	if s(4) == 3 {
+		o.Prefer = pick(s, preemption.LeastAllocated, preemption.MostAllocated)
+	}
 	if some() {
 		o.Members = pick(s, preemption.MinCount, preemption.AllThatFit)
 	}

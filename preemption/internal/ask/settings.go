@@ -1,7 +1,10 @@
 package ask
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -31,11 +34,13 @@ type Settings struct {
 	Steps       int       // of one search for victims; 0: the default
 	WaitSeconds int64     // before a preemptor evicts anybody, unless it says otherwise
 	Ranking     victims.Ranking
+	Prefer      domain.Preference // of several nodes that are as good
 
 	// Of the hooks.
 	Hooks          bool               // one is set
 	OwnConstraints bool               // constraints are among them
 	Compare        victims.Comparison // nil: Ranking
+	Likes          Likes              // in place of Prefer; nil: Prefer
 
 	// Where a gang goes.
 	Placers   []domain.Placer // tried one after the other; the first wins ties
@@ -55,6 +60,38 @@ func (s *Settings) Chosen() domain.Placer {
 		return nil
 	}
 	return s.Placers[0]
+}
+
+// Likes says how much a pod likes a node: more is better.
+type Likes func(ix *cluster.Index, pod *cluster.Pod, n cluster.NodeID) int64
+
+// Prefers reports whether nodes that are as good are told apart by more than their names.
+func (s *Settings) Prefers() bool { return s.Prefer != domain.FirstByName || s.Likes != nil }
+
+// Liking is how much node n is preferred for member m once some units have left, those of
+// parts in part; more is better.
+func (q *Question) Liking(m *domain.Member, n cluster.NodeID, out []victims.UnitID, parts victims.Parts) int64 {
+	switch {
+	case q.Likes != nil:
+		return q.Likes(q.Index, m.Pod, n)
+	case q.Prefer == domain.FirstByName:
+		return 0
+	}
+	free := q.Index.Free(n)
+	if len(out) > 0 {
+		free = slices.Clone(free)
+	}
+	for _, u := range out {
+		for _, p := range parts.Of(q.Units, u) {
+			if q.Index.NodeOf(p) != n {
+				continue
+			}
+			for r, v := range q.Index.Request(p)[:len(free)] {
+				free[r] += v
+			}
+		}
+	}
+	return q.Prefer.Of(m, free, q.Index.Allocatable(n))
 }
 
 // Sampling limits how many candidates are looked for.

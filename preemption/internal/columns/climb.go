@@ -1,7 +1,7 @@
 package columns
 
-import "github.com/preempt-go/preempt/preemption/cluster"
 import (
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 

@@ -93,13 +93,16 @@ func (l *NodeColumns) refresh(n cluster.NodeID) bool {
 	if len(l.us.On(n)) > mostPositions {
 		return true
 	}
+	if !l.fillOffer(n, b, i) { // before units are called larger than any node
+		return false
+	}
 	switch l.climb(n, at) {
 	case notPlain:
 		return true
 	case notPacked:
 		return false
 	}
-	return l.levels.knows(at.level[:len(l.us.On(n))]) && l.fillOffer(n, b, i) && l.finish(n, at, b, i, changed{})
+	return l.levels.knows(at.level[:len(l.us.On(n))]) && l.finish(n, at, b, i, changed{})
 }
 
 // finish completes node n, whose units are laid out, and reports whether it could.

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -16,12 +17,19 @@ const (
 	headSize       = 1024
 )
 
-// Pick returns the best of the nodes that Run found, the first in order among equals,
-// and its score; NoNode if there is none. O(k) for k units on those nodes. Many nodes
-// are divided among as many goroutines as there are processors; the answer is the
-// same.
+// Pick returns the best of the nodes that Run found, the preferred one among equals, and
+// its score; NoNode if there is none. O(k) for k units on those nodes. Many nodes are divided
+// among as many goroutines as there are processors; the answer is the same.
 func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
-	return s.pick(below, ranges.Parts(len(s.Tied)+len(s.Budgeted), nodesPerPicker))
+	n, score := s.pick(below, ranges.Parts(len(s.Tied)+len(s.Budgeted), nodesPerPicker))
+	if n != cluster.NoNode && s.Taste != nil {
+		n = s.preferred(slices.Concat(s.Tied, s.Budgeted), func(n cluster.NodeID) ([]victims.Position, bool) {
+			first, end := s.sweep.columns.Positions(n, below)
+			other, ok := s.sweep.Node(n, first, end, &score, nil)
+			return s.sweep.Victims(), ok && other.Compare(score) == 0
+		})
+	}
+	return n, score
 }
 
 // pick is Pick by a number of goroutines. Where the best of the first nodes loses a

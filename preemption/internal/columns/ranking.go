@@ -17,6 +17,7 @@ import (
 type ShapeRanking struct {
 	below int32
 	ask   *domain.Member
+	likes Taste
 	seen  int // of the journal of the columns
 
 	owner  *owner
@@ -29,9 +30,10 @@ type ShapeRanking struct {
 
 const noBlock = -1
 
-// NewShapeRanking returns the ranking of pod m below a priority; nothing is known yet.
-func NewShapeRanking(m *domain.Member, below int32) *ShapeRanking {
-	return &ShapeRanking{below: below, ask: m, seen: -1, owner: new(owner)}
+// NewShapeRanking returns the ranking of pod m below a priority; of equals the preferred
+// node is the best. Nothing is known yet.
+func NewShapeRanking(m *domain.Member, below int32, prefer domain.Preference) *ShapeRanking {
+	return &ShapeRanking{below: below, ask: m, likes: Taste{Prefer: prefer, Member: m}, seen: -1, owner: new(owner)}
 }
 
 // Member is the pod, or another of its shape, and Below the priority below which units
@@ -59,7 +61,7 @@ func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
 		if at == nil || at.exact {
 			return
 		}
-		t.evaluate(&t.own(n).seat[n%BlockSize], s, n)
+		t.evaluate(&t.own(n).seat[n%BlockSize], s, ix, n)
 		t.replay(n)
 	}
 }
@@ -79,11 +81,17 @@ func (t *ShapeRanking) lookAtAll(s *Sweep, ix *cluster.Index) {
 	t.seen = s.columns.Changes()
 }
 
+// taste is that of the pod, over ix.
+func (t *ShapeRanking) taste(ix *cluster.Index) *Taste {
+	t.likes.Index = ix
+	return &t.likes
+}
+
 // Clone returns an independent copy. Both share the blocks that neither changes, if t
 // is not changed any more itself.
 func (t *ShapeRanking) Clone() *ShapeRanking {
 	c := *t
-	c.owner = new(owner)
+	c.owner, c.likes.free = new(owner), nil
 	c.blocks, c.winner, c.counts = slices.Clone(t.blocks), slices.Clone(t.winner), slices.Clone(t.counts)
 	return &c
 }
@@ -120,6 +128,7 @@ func (t *ShapeRanking) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster
 		t.counts[t.slot(at.state, int(at.resource))]--
 	}
 	*at = t.seat(s, ix, n)
+	at.liking = t.taste(ix).likes(s.columns, n, nil)
 	t.counts[t.slot(at.state, int(at.resource))]++
 }
 
@@ -174,10 +183,11 @@ func (t *ShapeRanking) failed(s *Sweep, b *Block, i int, n cluster.NodeID, c int
 }
 
 // evaluate finds the score of node n, where preemption helps.
-func (t *ShapeRanking) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
+func (t *ShapeRanking) evaluate(at *seat, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
 	first, end := s.columns.Positions(n, t.below)
 	score, _ := s.Node(n, first, end, nil, nil)
 	*at = exactly(score)
+	at.liking = t.taste(ix).likes(s.columns, n, s.Victims())
 }
 
 // replay settles the matches of node n.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Scan looks at all plain nodes at once, column by column: where the pod that the
@@ -15,9 +16,11 @@ type Scan struct {
 	sweep   *Sweep
 	pickers []picker
 
-	// Fits is the first node that has room as things are, or NoNode; nothing else is
-	// set then.
+	// Fits is the first node that has room as things are, or the one that is preferred, or
+	// NoNode; nothing else is set then.
 	Fits cluster.NodeID
+
+	Taste *Taste // among nodes that are as good
 
 	// Tied are the nodes on which the lowest priority has to go, as far as the columns
 	// tell them apart, of those that violate no budget in any case. They contain the
@@ -77,11 +80,33 @@ func (s *Scan) Run(below int32, barred []uint64) {
 			s.low, clear, s.Tied = s.low-1, lower, s.Tied[:0]
 		}
 		s.Tied = appendNodes(s.Tied, i, clear)
-		if s.low == 0 {
-			s.Fits = s.Tied[0]
-			return
+		if s.low == 0 && s.Taste == nil {
+			break
 		}
 	}
+	if s.low == 0 && len(s.Tied) > 0 {
+		s.Fits = s.Tied[0]
+		if s.Taste != nil {
+			s.Fits = s.preferred(s.Tied, func(cluster.NodeID) ([]victims.Position, bool) { return nil, true })
+		}
+	}
+}
+
+// preferred is the node of list that is preferred, once those have left who go from it says
+// leave; the first in order among equals. ok is false for nodes that are not asked about.
+func (s *Scan) preferred(list []cluster.NodeID, leave func(n cluster.NodeID) (out []victims.Position, ok bool)) cluster.NodeID {
+	best, most := cluster.NoNode, int64(0)
+	for _, n := range list {
+		out, ok := leave(n)
+		if !ok {
+			continue
+		}
+		liking := s.Taste.likes(s.sweep.columns, n, out)
+		if best == cluster.NoNode || liking > most || liking == most && n < best {
+			best, most = n, liking
+		}
+	}
+	return best
 }
 
 func appendNodes(list []cluster.NodeID, block int, set uint64) []cluster.NodeID {

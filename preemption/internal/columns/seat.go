@@ -10,6 +10,7 @@ import (
 type seat struct {
 	worth        uint64 // violations and the highest priority: see worthOf; lower is better
 	sum, started int64
+	liking       int64 // how much the node is preferred among equals
 	pods         int32
 	resource     int16 // that is short, or the check that bars the pod
 	state        state
@@ -58,7 +59,7 @@ func (x *seat) score() victims.Score {
 	}
 }
 
-// before reports whether x disrupts less than y, as far as that is known.
+// before reports whether x disrupts less than y, as far as that is known, or is preferred.
 func (x *seat) before(y *seat) bool {
 	switch {
 	case x.worth != y.worth:
@@ -67,8 +68,10 @@ func (x *seat) before(y *seat) bool {
 		return x.sum < y.sum
 	case x.pods != y.pods:
 		return x.pods < y.pods
+	case x.started != y.started:
+		return x.started > y.started
 	}
-	return x.started > y.started
+	return x.liking > y.liking
 }
 
 // seatBlock is the seats of a block of nodes, and their tournament: 1 is the root, the

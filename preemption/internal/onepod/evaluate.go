@@ -100,10 +100,11 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 }
 
 // mayBeat reports whether node n may be better than the best so far, if that is one
-// before n where a single pod goes. It says yes where it can't tell.
+// before n where a single pod goes. It says yes where it can't tell, and where n may be
+// preferred.
 func (s *Search) mayBeat(n cluster.NodeID) bool {
 	b := s.bound()
-	if b == nil || b.Violations > 0 || b.Pods != 1 {
+	if b == nil || b.Violations > 0 || b.Pods != 1 || s.q.Prefers() {
 		return true
 	}
 	block, i := s.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize

@@ -9,8 +9,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Filter looks for a node where the pod fits as things are: the nominated one
-// first, then in order of name. It notes why the others do not fit.
+// Filter looks for a node where the pod fits as things are: the nominated one first, then
+// the one that is preferred, or the first by name. It notes why the others do not fit.
 func (s *Search) Filter() cluster.NodeID {
 	s.needStatus()
 	if n := s.Nominated(); n != cluster.NoNode {
@@ -25,8 +25,8 @@ func (s *Search) Filter() cluster.NodeID {
 	return s.filterAll()
 }
 
-// filterAll is fitting for all nodes, by several workers. Nodes after the first where the pod
-// fits are not counted, whoever has looked at them.
+// filterAll is fitting for all nodes, by several workers. Where the first will do, nodes after
+// it are not counted, whoever has looked at them.
 func (s *Search) filterAll() cluster.NodeID {
 	type part struct {
 		fits   cluster.NodeID
@@ -44,7 +44,7 @@ func (s *Search) filterAll() cluster.NodeID {
 		w := all[i]
 		before := w.Checks()
 		parts[k].fits = w.fitting(chunks[k])
-		if parts[k].checks = w.Checks() - before; parts[k].fits == cluster.NoNode {
+		if parts[k].checks = w.Checks() - before; parts[k].fits == cluster.NoNode || s.q.Prefers() {
 			return
 		}
 		for old := end.Load(); int64(k) < old && !end.CompareAndSwap(old, int64(k)+1); old = end.Load() {
@@ -54,22 +54,49 @@ func (s *Search) filterAll() cluster.NodeID {
 		w.looks, w.Trial.Checks = 0, 0
 	}
 	s.looks = looks
+	best := cluster.NoNode
 	for _, p := range parts[:end.Load()] {
-		if s.looks += p.checks; p.fits != cluster.NoNode {
-			return p.fits
-		}
+		s.looks += p.checks
+		best = s.rather(best, p.fits)
 	}
-	return cluster.NoNode
+	return best
 }
 
-// fitting returns the first of some nodes where the pod fits as things are, or NoNode.
+// rather is the one of two nodes, where the pod fits as things are, that is preferred; either
+// may be NoNode.
+func (s *Search) rather(a, b cluster.NodeID) cluster.NodeID {
+	if a == cluster.NoNode || b != cluster.NoNode && s.prefers(&Candidate{Node: b}, &Candidate{Node: a}) {
+		return b
+	}
+	return a
+}
+
+// prefers reports whether the pod rather goes to a than to b, which is as good otherwise.
+func (s *Search) prefers(a, b *Candidate) bool {
+	if likesA, likesB := s.Liking(a), s.Liking(b); likesA != likesB {
+		return likesA > likesB
+	}
+	return a.Node < b.Node
+}
+
+// Liking is how much the pod prefers c among equals.
+func (s *Search) Liking(c *Candidate) int64 {
+	return s.q.Liking(s.Member, c.Node, c.Victims, c.Parts)
+}
+
+// fitting returns the node where the pod fits as things are that is preferred among some,
+// else the first of them, or NoNode.
 func (s *Search) fitting(nodes chunk) cluster.NodeID {
+	best := cluster.NoNode
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
-		if s.Status[n] = s.look(n); s.Status[n].OK() {
-			return n
+		if s.Status[n] = s.look(n); !s.Status[n].OK() {
+			continue
+		}
+		if best = s.rather(best, n); !s.q.Prefers() {
+			break
 		}
 	}
-	return cluster.NoNode
+	return best
 }
 
 // statuses are columns of *[]domain.Reason, of any planner.

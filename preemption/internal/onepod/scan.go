@@ -51,19 +51,24 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
 	if warm = s.remember(); !warm {
 		s.bar()
+		s.scan.Taste = nil
+		if s.q.Prefers() {
+			s.scan.Taste = &columns.Taste{Prefer: s.q.Prefer, Member: s.Member, Index: s.q.Index}
+		}
 		s.scan.Run(s.q.Priority, s.barred)
 		s.noteLooks()
 	}
 	s.looks += 2*s.q.Index.CountNodes() - len(s.odd) // once as things are, once with everybody gone
+	best := s.scan.Fits
 	for _, n := range s.odd {
-		if s.scan.Fits != cluster.NoNode && n > s.scan.Fits {
+		if best != cluster.NoNode && n > best && !s.q.Prefers() {
 			break
 		}
 		if s.Status[n] = s.look(n); s.Status[n].OK() {
-			return n, warm
+			best = s.rather(best, n)
 		}
 	}
-	return s.scan.Fits, warm
+	return best, warm
 }
 
 // FitsSomewhere reports whether the pod fits as things are.
@@ -120,7 +125,7 @@ func (s *Search) remember() bool {
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if known.ranking == nil {
-		known.ranking = columns.NewShapeRanking(s.lasting(), s.q.Priority)
+		known.ranking = columns.NewShapeRanking(s.lasting(), s.q.Priority, s.q.Prefer)
 	}
 	if known.ranking.Behind(s.q.Columns) {
 		known.own().Update(s.Sweep, s.q.Index)

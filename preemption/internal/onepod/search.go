@@ -175,11 +175,11 @@ func (s *Search) consider(c Candidate) {
 }
 
 // better reports whether c is better than best, which may be none; among equals the
-// first node by name.
+// node that is preferred.
 func (s *Search) better(c, best *Candidate) bool {
 	if best.Node == cluster.NoNode {
 		return true
 	}
 	order := s.q.CompareScores(&c.Score, &best.Score)
-	return order < 0 || order == 0 && c.Node < best.Node
+	return order < 0 || order == 0 && s.prefers(c, best)
 }

@@ -91,7 +91,7 @@ func (a *answer) readBest(c, chosen *preemption.Candidate) {
 		a.Add(found.Best, "%s disrupts less than %s", c.Domain, chosen.Domain)
 	case a.team == nil && c.Best != (order == 0):
 		a.Add(found.Best, "whether %s ties with %s is %t", c.Domain, chosen.Domain, order == 0)
-	case a.team == nil && order == 0 && c.Domain < chosen.Domain:
+	case a.team == nil && order == 0 && a.comesFirst(c, chosen):
 		a.Add(found.Best, "%s is as good as %s, and comes first", c.Domain, chosen.Domain)
 	}
 }

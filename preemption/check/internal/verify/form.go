@@ -148,9 +148,9 @@ func (a *answer) seated() bool {
 }
 
 // keepsOrder: a lone pod that fits goes to the node that it is nominated to, or else to
-// the first by name.
+// the one that it prefers, or the first by name.
 func (a *answer) keepsOrder() {
-	if a.team != nil || len(a.r.Nominations) != 1 {
+	if a.team != nil || len(a.r.Nominations) != 1 || a.ownLiking() {
 		return
 	}
 	m := a.members[0]
@@ -172,12 +172,17 @@ func (a *answer) fitsNow() string {
 	if n := a.byNode[m.NominatedNode]; n != nil && len(a.misfits(m, n)) == 0 {
 		return n.Name
 	}
+	var best *node
 	for i := range a.scene.nodes {
-		if n := &a.scene.nodes[i]; len(a.misfits(m, n)) == 0 {
-			return n.Name
+		n := &a.scene.nodes[i]
+		if len(a.misfits(m, n)) == 0 && (best == nil || a.liking(n, a.scene.usedOn(n)).Cmp(a.liking(best, a.scene.usedOn(best))) > 0) {
+			best = n
 		}
 	}
-	return ""
+	if best == nil {
+		return ""
+	}
+	return best.Name
 }
 
 // readWaiting: the nominations of who waits stand.
