@@ -133,19 +133,32 @@ func (c *compiled) preempt(p Preemptor) (*Result, error) {
 }
 
 // preemptOn is preempt with the quota as it is in m.
-func (c *compiled) preemptOn(p Preemptor, m *workload.Model) (_ *Result, err error) {
+func (c *compiled) preemptOn(p Preemptor, m *workload.Model) (*Result, error) {
+	r, _, err := c.answer(p, m)
+	return r, err
+}
+
+// answer is preemptOn, and says what the gang of a lone pod needs beside it.
+func (c *compiled) answer(p Preemptor, m *workload.Model) (_ *Result, needs int, err error) {
 	defer caught(&err)
 	m, err = c.queued.On(c.ix, m)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if p.Kind == cluster.KindWorkload {
-		return c.options.preemptWorkload(m, p)
+		r, err := c.options.preemptWorkload(m, p)
+		return r, 0, err
 	}
 	q, err := c.newQuestion(p)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	r, err := q.search(m)
+	return r, q.needs, err
+}
+
+// search is the whole road of a question, with the quota as it is in m.
+func (q *question) search(m *workload.Model) (*Result, error) {
 	if queue := q.queue(); queue != "" {
 		if q.Cheapest {
 			return nil, &OptionError{"Cost.Objective", "true", "false, as the preemptor needs quota: its rules choose the victims"}

@@ -23,6 +23,11 @@ type Decision struct {
 	Violations int   `json:"violations,omitempty"` // upstream's count of budget violations
 	Highest    int32 `json:"highest,omitempty"`    // priority of the most important victim; 0 without victims
 	Pods       int   `json:"pods,omitempty"`       // of all victims
+
+	// Needs is how many further pods of its group have to run beside a pod that is asked
+	// about by itself before the group has its minCount: ask for the group instead. 0 where
+	// it has, where the pod is in no group or in a basic one, and for groups.
+	Needs int `json:"needs,omitempty"`
 }
 
 // Decide answers as [Planner.Preempt] does, in short: verdict, domain and size of
@@ -69,13 +74,15 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 				score = q.Units.ScoreParts(s.Best.Victims, s.Best.Parts, score.Violations)
 			}
 			s.Close()
-			return c.decision(plan, score), nil
+			d := c.decision(plan, score)
+			d.Needs = q.needs
+			return d, nil
 		}
 		if q.Tree != nil && q.queue() == "" && !q.BrokenFree {
 			return q.decideGang()
 		}
 	}
-	r, err := c.preemptOn(p, quota)
+	r, needs, err := c.answer(p, quota)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -87,7 +94,9 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 		}
 	}
 	score.Violations = r.Violations
-	return decisionOf(r, score), nil
+	d := decisionOf(r, score)
+	d.Needs = needs
+	return d, nil
 }
 
 func (q *question) decideGang() (Decision, error) {

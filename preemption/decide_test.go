@@ -2,6 +2,9 @@ package preemption_test
 
 import (
 	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +20,16 @@ func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor) preem
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	want := preemption.Decision{Verdict: r.Verdict, Domain: r.Domain, Violations: r.Violations}
+	want := preemption.Decision{Verdict: r.Verdict, Domain: r.Domain, Violations: r.Violations, Needs: neededBeside(pl.Snapshot(), p)}
+	warned := 0
+	for _, w := range r.Warnings {
+		if n, more, _ := strings.Cut(strings.TrimPrefix(w.Text, "the group needs "), " more pod"); strings.HasSuffix(more, "ask for the group") {
+			warned, _ = strconv.Atoi(n)
+		}
+	}
+	if warned != want.Needs {
+		t.Fatalf("its group needs %d more pods: %v", want.Needs, r.Warnings)
+	}
 	for i, v := range r.Victims {
 		want.Pods += len(v.Pods)
 		if i == 0 {
@@ -31,6 +43,32 @@ func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor) preem
 		}
 	}
 	return want
+}
+
+// neededBeside counts, for a pod that is asked about by itself, how many more of its group
+// have to run.
+func neededBeside(s *preemption.Snapshot, p preemption.Preemptor) int {
+	var pod preemption.Pod
+	switch {
+	case p.Group != nil || p.Name != "" && p.Kind != preemption.KindPod:
+		return 0
+	case p.Name == "":
+		pod = p.Pods[0]
+	default:
+		pod = s.Pods[slices.IndexFunc(s.Pods, func(x preemption.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })]
+	}
+	for _, g := range s.PodGroups {
+		if g.Namespace == pod.Namespace && g.Name == pod.Group && g.MinCount != nil {
+			needs := int(*g.MinCount) - 1
+			for _, x := range s.Pods {
+				if x.Namespace == pod.Namespace && x.Group == pod.Group && x.Node != "" {
+					needs--
+				}
+			}
+			return max(needs, 0)
+		}
+	}
+	return 0
 }
 
 func TestDecideIsTheResultInShort(t *testing.T) {
@@ -51,6 +89,27 @@ func TestDecideIsTheResultInShort(t *testing.T) {
 		verdicts[decidesAlike(t, pl, q.Preemptor).Verdict]++
 	}
 	require.Greater(t, verdicts[preemption.Waiting]+verdicts[preemption.NotEligible], 2)
+}
+
+// TestDecideSaysWhatThePodOfAGangNeeds: of each pending pod of gangs, as its result does.
+func TestDecideSaysWhatThePodOfAGangNeeds(t *testing.T) {
+	needs := map[preemption.Verdict]int{}
+	for seed := range seeds(200) {
+		q := gen.RandomGang(seed, gen.EverythingForGangs())
+		o := preemption.Options{Rules: []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed%2]}
+		pl, err := preemption.NewPlanner(&q.Snapshot, o)
+		require.NoError(t, err)
+		for _, p := range q.Snapshot.Pods {
+			if p.Node == "" && p.Group != "" {
+				if d := decidesAlike(&named{t, seed}, pl, preemption.Preemptor{Kind: preemption.KindPod, Namespace: p.Namespace, Name: p.Name}); d.Needs > 0 {
+					needs[d.Verdict]++
+				}
+			}
+		}
+	}
+	for _, v := range []preemption.Verdict{preemption.Fits, preemption.Feasible, preemption.NotEligible} {
+		require.Greater(t, needs[v], 10, v)
+	}
 }
 
 // TestDecideCountsVictimsThatAreFree: who costs nothing is in no score, and goes all the same.

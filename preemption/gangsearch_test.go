@@ -226,9 +226,10 @@ func TestACompositeGroupWithoutGroupsHasEnough(t *testing.T) {
 func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
 	least := int32(3)
 	for name, c := range map[string]struct {
-		o    preemption.Options
-		rack bool
-		want []string // nodes of a, b, c
+		o     preemption.Options
+		rack  bool
+		quota bool
+		want  []string // nodes of a, b, c
 	}{
 		"by default":                 {want: []string{"n2", "n2", "n2"}},
 		"least disruption":           {o: preemption.Options{Placement: preemption.PlaceLeastDisruption}, want: []string{"n2", "n2", "n2"}},
@@ -236,6 +237,9 @@ func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
 		"spread":                     {o: preemption.Options{Placement: preemption.PlaceSpread}, want: []string{"n2", "n3", "n1"}},
 		"spread in a rack":           {o: preemption.Options{Placement: preemption.PlaceSpread}, rack: true, want: []string{"n2", "n3", "n2"}},
 		"spread, as few":             {o: preemption.Options{Placement: preemption.PlaceSpread, Members: preemption.MinCount}, want: []string{"n2", "n3", "n1"}},
+		"packed in a quota":          {quota: true, want: []string{"n2", "n2", "n2"}},
+		"spread in a quota":          {o: preemption.Options{Placement: preemption.PlaceSpread}, quota: true, want: []string{"n2", "n3", "n1"}},
+		"by a placer in a quota":     {o: preemption.Options{Hooks: &preemption.Hooks{Placer: oneEach{}}}, quota: true, want: []string{"n1", "n2", "n3"}},
 		"by a placer":                {o: preemption.Options{Hooks: &preemption.Hooks{Placer: oneEach{}}}, want: []string{"n1", "n2", "n3"}},
 		"by one that finds too few":  {o: preemption.Options{Hooks: &preemption.Hooks{Placer: oneEach{}}}, rack: true, want: []string{"n2", "n2", "n2"}},
 		"by one that asks the price": {o: preemption.Options{Hooks: &preemption.Hooks{Placer: domain.LeastDisruption{}}}, want: []string{"n1", "n2", "n2"}},
@@ -254,6 +258,13 @@ func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
 			if c.rack {
 				group.Topology = []cluster.TopologyConstraint{{Key: "rack"}}
 			}
+			if c.quota {
+				group.Queue = "q"
+				s.ResourceFlavors, s.LocalQueues = []cluster.ResourceFlavor{{Name: "f"}}, []cluster.LocalQueue{{Name: "q", ClusterQueue: "q"}}
+				s.ClusterQueues = []cluster.ClusterQueue{{Name: "q", Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+					Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 9}},
+				}}}}}}
+			}
 			pods := []preemption.Pod{}
 			for _, name := range []string{"a", "b", "c"} {
 				pods = append(pods, preemption.Pod{Name: name, Group: "g", Priority: prio(5), Requests: preemption.Resources{"cpu": 1}})
@@ -263,7 +274,11 @@ func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
 			named := gen.Question{Snapshot: *s, Preemptor: preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "g"}}
 			c.o.Rules = rules
 			for way, q := range map[string]gen.Question{"inline": inline, "named": named} {
-				r := sameByTrials(t, c.o, q)
+				answer := sameByTrials
+				if c.quota {
+					answer = ask
+				}
+				r := answer(t, c.o, q)
 				var at []string
 				for _, n := range r.Nominations {
 					at = append(at, n.Node)

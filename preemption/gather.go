@@ -37,7 +37,7 @@ func (pl *Planner) Gather() *Gathering {
 	fork := base.Fork()
 	fork.lone = true
 	if fork.ready != nil && fork.ready.live {
-		fork.ready.settings.MembersWait = false
+		fork.ready.settings.MembersWait, fork.ready.settings.OneByOne = false, true
 	} else {
 		fork.ready = nil
 		fork.show()

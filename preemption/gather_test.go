@@ -219,3 +219,88 @@ func TestPlansOfAGatheringShareNothing(t *testing.T) {
 	require.Equal(t, want, asJSON(t, again))
 	require.NoError(t, pl.Apply(r))
 }
+
+// TestAPodOfAGangAskedAlone: whoever asks about one pod of a gang is told what the gang needs
+// beside it, or refused under Strict; who gathers its pods is not.
+func TestAPodOfAGangAskedAlone(t *testing.T) {
+	four := int32(4)
+	farm := func(running int, change func(*preemption.Snapshot)) *preemption.Snapshot {
+		s := &preemption.Snapshot{
+			Nodes:     []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 9}}},
+			PodGroups: []preemption.PodGroup{{Namespace: "ns", Name: "train", MinCount: &four}},
+		}
+		for i := range 5 {
+			p := preemption.Pod{Namespace: "ns", Name: fmt.Sprint("t", i), Group: "train", Requests: preemption.Resources{"cpu": 1}}
+			if i >= 5-running {
+				p.Node = "n"
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		if change != nil {
+			change(s)
+		}
+		return s
+	}
+	byName := preemption.Preemptor{Kind: preemption.KindPod, Namespace: "ns", Name: "t0"}
+	inline := preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "new", Group: "train"}}}
+	for name, c := range map[string]struct {
+		s     *preemption.Snapshot
+		asks  preemption.Preemptor
+		needs int
+	}{
+		"nobody runs":       {farm(0, nil), byName, 3},
+		"one runs":          {farm(1, nil), byName, 2},
+		"two run":           {farm(2, nil), byName, 1},
+		"three run":         {farm(3, nil), byName, 0},
+		"all others run":    {farm(4, nil), byName, 0},
+		"inline":            {farm(2, nil), inline, 1},
+		"the group":         {farm(0, nil), preemption.Preemptor{Kind: preemption.KindPodGroup, Namespace: "ns", Name: "train"}, 0},
+		"a basic group":     {farm(0, func(s *preemption.Snapshot) { s.PodGroups[0].MinCount, s.PodGroups[0].Basic = nil, true }), byName, 0},
+		"in no group":       {farm(0, func(s *preemption.Snapshot) { s.Pods[0].Group = "" }), byName, 0},
+		"it finds no place": {farm(1, func(s *preemption.Snapshot) { s.Nodes[0].Unschedulable = true }), byName, 2},
+		"the group is queued": {farm(1, func(s *preemption.Snapshot) {
+			s.PodGroups[0].Queue, s.LocalQueues = "q", []preemption.LocalQueue{{Namespace: "ns", Name: "q", ClusterQueue: "q"}}
+			s.ClusterQueues = []preemption.ClusterQueue{{Name: "q"}}
+		}), byName, 2},
+	} {
+		for _, rules := range []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137, preemption.KEP5710Alpha} {
+			pl, err := preemption.NewPlanner(c.s, preemption.Options{Rules: rules})
+			require.NoError(t, err, name)
+			require.Equal(t, c.needs, decidesAlike(t, pl, c.asks).Needs, "%s, %s", name, rules)
+			strict, err := preemption.NewPlanner(c.s, preemption.Options{Rules: rules, Strict: true})
+			require.NoError(t, err, name)
+			_, err = strict.Preempt(c.asks)
+			_, err2 := strict.Decide(c.asks)
+			require.Equal(t, err, err2, name)
+			if c.needs == 0 {
+				require.NoError(t, err, name)
+				continue
+			}
+			r, err3 := pl.Preempt(c.asks)
+			require.NoError(t, err3)
+			w := r.Warnings[len(r.Warnings)-1]
+			require.Equal(t, preemption.KindPod, w.Kind, name)
+			var field *cluster.FieldError
+			require.ErrorAs(t, err, &field, name)
+			require.Equal(t, cluster.FieldError{
+				Kind: "Pod", Namespace: "ns", Name: w.Name, Field: "Group", Value: "train", Want: "accepted under Strict (" + w.Text + ")",
+			}, *field, name)
+		}
+	}
+	for _, rules := range []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137} {
+		pl, err := preemption.NewPlanner(farm(1, nil), preemption.Options{Rules: rules, Strict: true})
+		require.NoError(t, err)
+		g := pl.Gather()
+		for i := range 3 {
+			r, err := g.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Namespace: "ns", Name: fmt.Sprint("t", i)})
+			require.NoError(t, err)
+			require.Empty(t, r.Warnings)
+		}
+		plan, err := g.Plan()
+		require.NoError(t, err)
+		v, err := pl.StillValid(plan)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Keep, v.Advice, v.Reason)
+		require.NoError(t, pl.Apply(plan))
+	}
+}

@@ -144,7 +144,7 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 		return nil, p, err
 	}
 	c.rules, c.probe, c.spent = q.c.rules, true, q.c.spent
-	c.settings.Checks, c.settings.MembersWait = q.Checks, q.MembersWait
+	c.settings.Checks, c.settings.MembersWait, c.settings.OneByOne = q.Checks, q.MembersWait, q.OneByOne
 	c.limits = o.limits(c.ix, c.spent)
 	return c, p, nil
 }

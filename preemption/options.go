@@ -22,7 +22,8 @@ const (
 type Options struct {
 	Rules Rules `json:"rules,omitempty"` // empty: Kubernetes137
 
-	// Strict turns warnings about odd but real input into errors. A [Planner] takes
+	// Strict turns warnings about odd but real input into errors, and so the question about
+	// one pod of a gang that needs more of them to run. A [Planner] takes
 	// changes that lead to some, and gives them as the error of every question until
 	// nothing is odd any more.
 	Strict bool `json:"strict,omitempty"`

@@ -200,7 +200,7 @@ func (pl *Planner) compileHeld() error {
 	}
 	c.prepare()
 	if pl.lone {
-		c.settings.MembersWait, c.spent = false, pl.spent
+		c.settings.MembersWait, c.settings.OneByOne, c.spent = false, true, pl.spent
 		c.limits = c.options.limits(c.ix, c.spent)
 	}
 	if pl.ready = c; c.live {

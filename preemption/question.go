@@ -25,6 +25,7 @@ type question struct {
 	c        *compiled
 	sides    *sides
 	asked    Asked
+	needs    int         // further pods that have to run beside a lone pod for its gang to
 	gathered []*question // what each member asked by itself, of a gathering's plan; else nil
 
 	one struct { // room for what is a list, where a lone pod asks
@@ -106,7 +107,44 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 		pod.RequiredNode = q.Index.Node(q.Given[0].Node).Name
 		q.Members[0] = domain.NewMember(q.Index, &pod, q.Members[0].ID)
 	}
+	if q.Tree == nil {
+		q.needs = q.neededBeside(q.Members[0].Pod)
+	}
+	if c.options.Strict && q.needs > 0 {
+		return nil, strict(q.besides())
+	}
 	return q, q.prepare()
+}
+
+// neededBeside is how many further pods of the group of pod have to run, beside it and
+// those that do, before the group has its minCount.
+func (q *question) neededBeside(pod *cluster.Pod) int {
+	g := cluster.NoGroup
+	if pod.Group != "" && !q.OneByOne {
+		g = q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group)
+	}
+	if g == cluster.NoGroup || q.Index.Group(g).PodGroup.MinCount == nil {
+		return 0
+	}
+	needs := int(*q.Index.Group(g).PodGroup.MinCount) - 1
+	for _, p := range q.Index.Group(g).Pods {
+		if q.Index.Pod(p).Node != "" {
+			needs--
+		}
+	}
+	return max(needs, 0)
+}
+
+// besides warns of a lone pod that is of no use without others.
+func (q *question) besides() []cluster.Warning {
+	if q.needs == 0 {
+		return nil
+	}
+	pod := q.Members[0].Pod
+	return []cluster.Warning{{
+		Kind: cluster.KindPod, Namespace: pod.Namespace, Name: pod.Name, Field: "Group", Value: pod.Group,
+		Text: "the group needs " + count(q.needs, "more pod") + " to run beside it: ask for the group",
+	}}
 }
 
 func (q *question) namedPod(p Preemptor) error {

@@ -178,6 +178,30 @@ func Example_questionsGangPodAlone() {
 	// infeasible - pod group train has 2 pods, fewer than its minCount
 }
 
+func Example_questionsOneByOne() {
+	three, ten := int32(3), int32(10)
+	planner := shop()
+	must(planner.SetPodGroup(preemption.PodGroup{Name: "train", MinCount: &three, Priority: &ten}))
+	for _, name := range []string{"t0", "t1", "t2"} {
+		pod := task(name, "", 10, 3)
+		pod.Group = "train"
+		must(planner.SetPod(pod))
+	}
+	alone, err := planner.Preempt(askAbout("t0"))
+	must(err)
+	fmt.Println(alone.Message, "-", alone.Warnings[0].Text)
+	short, err := planner.Decide(askAbout("t0"))
+	must(err)
+	fmt.Println(short.Verdict, "- needs", short.Needs)
+	together, err := planner.Decide(preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "train"})
+	must(err)
+	fmt.Println(together.Verdict)
+	// Output:
+	// fits on n1 without preemption - the group needs 2 more pods to run beside it: ask for the group
+	// fits without preemption - needs 2
+	// infeasible
+}
+
 func Example_questionsUncreated() {
 	planner := shop(task("low-1", "n1", 0, 3), task("low-2", "n2", 0, 3))
 	three, ten := int32(3), int32(10)

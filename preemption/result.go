@@ -56,10 +56,14 @@ type Result struct {
 	// known; nil otherwise.
 	Nearest *Nearest `json:"nearest,omitempty"`
 
-	Candidates []Candidate       `json:"candidates,omitempty"` // by name; only with Options.Candidates
-	Trace      []DomainTrace     `json:"trace,omitempty"`      // by name; only with Options.Explain
-	Warnings   []cluster.Warning `json:"warnings,omitempty"`
-	Stats      Stats             `json:"stats"`
+	Candidates []Candidate   `json:"candidates,omitempty"` // by name; only with Options.Candidates
+	Trace      []DomainTrace `json:"trace,omitempty"`      // by name; only with Options.Explain
+
+	// Warnings lists what is odd about the snapshot, the options or the question, as that a
+	// pod is asked about by itself whose group needs more pods to run.
+	Warnings []cluster.Warning `json:"warnings,omitempty"`
+
+	Stats Stats `json:"stats"`
 }
 
 // Asked names the preemptor of an answer.

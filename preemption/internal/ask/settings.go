@@ -17,6 +17,7 @@ type Settings struct {
 	Composites      bool // composite groups may preempt, and do so for their child groups
 	Topology        bool // groups with topology constraints may preempt
 	WaitsForVictims bool // a group waits while victims on its nominated nodes terminate
+	OneByOne        bool // the pods of a gang ask one after the other, and how many it needs is not said
 	Fewest          bool // room is made for as few members as a gang needs
 	Mobile          bool // the gang may move while victims are given back
 	Lowest          bool // the lowest sufficient level of victims is looked for
