@@ -91,6 +91,7 @@ func mustCount(t *testing.T, o preemption.Options, q gen.Question) bool {
 
 // TestCountingAFleetIsExact: gangs in fleets of every shape.
 func TestCountingAFleetIsExact(t *testing.T) {
+	t.Parallel()
 	for _, shape := range gen.Shapes() {
 		for _, cpuMilli := range []int64{64_000, 32_000, 21_000, 16_000, 3_500} {
 			for name, o := range map[string]preemption.Options{
@@ -108,6 +109,7 @@ func TestCountingAFleetIsExact(t *testing.T) {
 // words, of members that ask for several of them, with nodes of which the columns do not
 // tell everything, and of a priority between two bounds.
 func TestCountingByColumns(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]preemption.Options{"v1.37": {}, "v1.36": {Rules: preemption.Kubernetes136}} {
 		for _, cpuMilli := range []int64{40_000, 16_000, 3_500} {
 			for _, shape := range gen.Shapes() {
@@ -161,6 +163,7 @@ func fleetGang(members int, cpuMilli int64) preemption.Preemptor {
 
 // TestDecideAboutGangs: a decision about a gang is its result in short, counted or not.
 func TestDecideAboutGangs(t *testing.T) {
+	t.Parallel()
 	for name, profile := range countedGangs() {
 		for seed := range uint64(60) {
 			o := gangOptionsBySeed(seed)
@@ -176,6 +179,7 @@ func TestDecideAboutGangs(t *testing.T) {
 // TestGoroutinesDoNotMatter: a gang that may go to any of several large domains is
 // answered alike by one goroutine and by three, and so is who has to go by name.
 func TestGoroutinesDoNotMatter(t *testing.T) {
+	t.Parallel()
 	for _, shape := range []gen.Shape{gen.Uniform, gen.Tied, gen.Budgeted, gen.Equal} {
 		snap := gen.Fleet(1200, 14, 7, shape)
 		for i := range snap.Nodes {

@@ -72,6 +72,7 @@ func neededBeside(s *preemption.Snapshot, p preemption.Preemptor) int {
 }
 
 func TestDecideIsTheResultInShort(t *testing.T) {
+	t.Parallel()
 	verdicts := map[preemption.Verdict]int{}
 	for seed := range uint64(60) {
 		q := gen.Crowd(seed)

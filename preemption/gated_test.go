@@ -20,6 +20,7 @@ import (
 // pods, what is found when nodes that can't be the best are left early is what the search finds
 // that takes every pod of every node out and asks about each return.
 func TestLeavingNodesEarlyChangesNoAnswer(t *testing.T) {
+	t.Parallel()
 	victims, ties := 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 7))

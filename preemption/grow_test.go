@@ -31,6 +31,7 @@ func lesser(name string, priority int32, cpuMilli int64) preemption.Pod {
 // TestNodesGrow: whatever a node offered when the cluster was compiled, it offers what it
 // was set to, and no more than that.
 func TestNodesGrow(t *testing.T) {
+	t.Parallel()
 	for before := int64(1); before <= 16; before++ {
 		for after := before; after <= 33; after++ {
 			h := growing(t, preemption.Resources{cluster.CPU: before}, lesser("a", 0, 1))
@@ -44,6 +45,7 @@ func TestNodesGrow(t *testing.T) {
 
 // TestNodesGrowInPods is the same for the number of pods, which packed room counts too.
 func TestNodesGrowInPods(t *testing.T) {
+	t.Parallel()
 	for before := int64(0); before <= 9; before++ {
 		for _, after := range []int64{before, before + 1, before + 3, 7, 8, 15, -1} {
 			for k := int64(1); k <= 6; k++ {

@@ -62,6 +62,7 @@ func TestWithoutGuardsNothingChanges(t *testing.T) {
 
 // TestAProtectedUnitIsNoVictim: whatever protects a victim, it is none any more.
 func TestAProtectedUnitIsNoVictim(t *testing.T) {
+	t.Parallel()
 	protected := map[victims.KeptRule]int{}
 	eachGuarded(t, 1500, func(t fatal, seed uint64, o preemption.Options, q gen.Question) {
 		for _, v := range ask(t, o, q).Victims {

@@ -696,6 +696,7 @@ func datedLife(t *rapid.T) {
 // TestHistories: whatever happens to a planner, it answers as one that begins with what
 // there is. Some 12,000 steps; with -rapid.checks=9000 a million.
 func TestHistories(t *testing.T) {
+	t.Parallel()
 	for name, narrow := range map[string]func(p *gen.GangProfile){
 		"some of everything": func(*gen.GangProfile) {},
 		"without quota":      func(p *gen.GangProfile) { p.Queues = false },

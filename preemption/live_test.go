@@ -121,6 +121,7 @@ func TestChangesOfPodsAreFollowed(t *testing.T) {
 
 // TestChangesOfNodesAreFollowed: no question compiles the cluster anew.
 func TestChangesOfNodesAreFollowed(t *testing.T) {
+	t.Parallel()
 	s := gen.Fleet(100, 10, 1, gen.Uniform)
 	gpu := cluster.Node{Name: "node-000001-gpu", Allocatable: preemption.Resources{"gpu": 8}, Devices: map[string]cluster.DevicePool{"device": {Count: 4, Capacity: 1}}}
 	s.Nodes = append(s.Nodes, gpu)

@@ -91,6 +91,7 @@ func theNearestIsEnoughAndNoLess(t fatal, o preemption.Options, q gen.Question, 
 func TestTheNearestIsEnoughAndNoLess(t *testing.T) { hold(t, theNearestIsEnoughAndNoLess) }
 
 func TestApplyMakesEveryKindOfRelaxation(t *testing.T) {
+	t.Parallel()
 	seen := map[preemption.RelaxationKind]int{}
 	for seed := range uint64(3000) {
 		q := gen.Random(seed, gen.Everything())

@@ -124,6 +124,7 @@ func take(free []int64, r cluster.DeviceRequest) (devices []int32) {
 // On the real cluster the victims of a pod with a fraction of a GPU are pods of one
 // GPU, and those of a pod with whole GPUs clear as many.
 func TestPodsOfOpenbGetVictimsThatFreeTheirGPUs(t *testing.T) {
+	t.Parallel()
 	s := openbCluster(t)
 	planner, err := preemption.NewPlanner(&s, preemption.Options{})
 	require.NoError(t, err)

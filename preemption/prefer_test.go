@@ -85,6 +85,7 @@ func TestWhatIsPreferredAmongEqualVictims(t *testing.T) {
 // TestEveryRoadPrefersTheSame: a planner that is asked again and again, which ranks the
 // nodes, and one question, which scans or tries them.
 func TestEveryRoadPrefersTheSame(t *testing.T) {
+	t.Parallel()
 	elsewhere := 0
 	for _, shape := range []gen.Shape{gen.Uniform, gen.Tied, gen.Budgeted, gen.Equal} {
 		for _, prefer := range []preemption.Preference{preemption.LeastAllocated, preemption.MostAllocated} {

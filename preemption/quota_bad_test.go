@@ -72,6 +72,7 @@ func spoil(r *rand.Rand, s *cluster.Snapshot) {
 // TestSpoiledQuotaIsRefusedOrAnswered: an error that names the field, or an answer
 // that holds; never a panic, and the same for the same question.
 func TestSpoiledQuotaIsRefusedOrAnswered(t *testing.T) {
+	t.Parallel()
 	refused, answered := 0, 0
 	for seed := range uint64(3000) {
 		c := seededQuota(seed)

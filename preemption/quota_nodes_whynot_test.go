@@ -12,6 +12,7 @@ import (
 // TestWhyNotOfQueuedPreemptors: WhyNot knows where the preemptor of a queue goes and who
 // goes for it, and has a sentence for every other node and pod.
 func TestWhyNotOfQueuedPreemptors(t *testing.T) {
+	t.Parallel()
 	seen := map[string]int{}
 	everyQueued(t, func(t *testing.T, c *queuedCase, r *preemption.Result) {
 		planner, err := preemption.NewPlanner(c.snapshot, c.options)

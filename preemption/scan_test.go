@@ -36,6 +36,7 @@ func columnsSayTheSame(t fatal, o preemption.Options, seed uint64) *preemption.R
 }
 
 func TestColumnsSayTheSame(t *testing.T) {
+	t.Parallel()
 	seen := map[preemption.Verdict]int{}
 	asked, violating, step := 0, 0, uint64(1)
 	if testing.Short() {

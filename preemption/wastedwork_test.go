@@ -107,6 +107,7 @@ func hoursLost(s *preemption.Snapshot, started map[string]preemption.Pod, r *pre
 // a real cluster full of best-effort pods. With the work lost as the objective, fewer
 // hours of GPUs are lost than by upstream's order.
 func TestLessWorkIsWasted(t *testing.T) {
+	t.Parallel()
 	s := wastedWork(t)
 	started := map[string]preemption.Pod{}
 	for _, p := range s.Pods {
