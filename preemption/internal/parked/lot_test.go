@@ -96,7 +96,7 @@ func TestWhoIsWoken(t *testing.T) {
 func TestALotKeepsItsOrder(t *testing.T) {
 	ix, units := racks(t, 0)
 	var lot parked.Lot[int, int]
-	require.EqualValues(t, parked.Never, lot.Until())
+	require.Equal(t, int64(parked.Never), lot.Until())
 	for i := range 6 {
 		lot.Put(i, parked.Entry{Until: int64(100 + i)}, i)
 	}
