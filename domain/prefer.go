@@ -10,9 +10,9 @@ import (
 type Preference string
 
 // The preferences. The empty Preference is the first node by name. The others compare
-// what would be allocated with the pod there, on average over the resources that the pod
-// asks for, each as a share of what the node offers, in millionths rounded down; the number
-// of pods does not count. Those that tie go by name.
+// what would be left with the pod there, on average over the resources that the pod asks
+// for, each as a share of what the node offers, in millionths rounded down; the number of
+// pods does not count. Those that tie go by name.
 //
 // Source: kube-scheduler, NodeResourcesFit, scoring strategies of these names.
 const (

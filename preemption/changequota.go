@@ -115,6 +115,7 @@ func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
 // give them.
 func (pl *Planner) heed(m *workload.Model) {
 	if pl.options.Strict && len(m.Warnings()) > 0 {
+		pl.notes().All()
 		pl.model, pl.ready = pl.open(), nil
 	}
 }

@@ -87,8 +87,11 @@ func (e edit) podsOn(node string) (list []*cluster.Pod) {
 
 // compiled returns the live form, compiled anew if it has to be.
 func (e edit) compiled() (*compiled, error) {
-	err := e.pl.compileHeld()
-	return e.pl.ready, err
+	if err := e.pl.compileHeld(); err != nil {
+		return nil, err
+	}
+	e.pl.ready.notes = e.pl.notes()
+	return e.pl.ready, nil
 }
 
 // hasNode reports whether there is a node of that name.

@@ -667,7 +667,9 @@ var changes = []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetNode
 // parkedLife is one in which many wait.
 func parkedLife(t *rapid.T) {
 	p, o := gen.AnyProfile(t), gen.Options().Draw(t, "options")
-	o.Hooks, o.Sampling = nil, nil
+	if rapid.IntRange(0, 3).Draw(t, "plain") > 0 {
+		o.Hooks, o.Sampling = nil, nil
+	}
 	live(t, p, o, append(slices.Repeat([]string{"Park", "Park", "Wake"}, 8), changes...))
 }
 

@@ -83,9 +83,11 @@ func (c *compiled) short(p *cluster.Pod, n cluster.NodeID) Reason {
 		}
 	}
 	if len(p.Devices) > 0 && why.OK() {
-		if devices, err := domain.Devices().Prepare(c.ix, []*cluster.Pod{p}); err == nil {
-			why = devices.Fits(0, n)
+		devices, err := domain.Devices().Prepare(c.ix, []*cluster.Pod{p})
+		if err != nil {
+			return Reason{Check: domain.CheckDevice, Detail: err.Error()}
 		}
+		why = devices.Fits(0, n)
 	}
 	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail}
 	if why.Check == domain.CheckResource {

@@ -36,12 +36,12 @@ type Options struct {
 	Members Members `json:"members,omitempty"`
 
 	// Prefer says which node a lone pod goes to, of those on which it fits, or where the
-	// least disruption ties. Empty: the first by name.
+	// least disruption ties. Empty: the first by name; so is the node of one that needs quota.
 	Prefer Preference `json:"prefer,omitempty"`
 
 	// Placement says where a gang goes, among the places that evictions would open or,
-	// if it fits, among those that are free. Empty: LeastDisruption. Where it finds room for
-	// fewer members than others do, theirs is taken if it fits, or as Members says. A gang
+	// if it fits, among those that are free. Empty: LeastDisruption. A placement that finds
+	// room for fewer members than another does gives way to that one. A gang
 	// that needs quota follows it where it fits; evictions for it make room for Pack or Spread.
 	Placement Placement `json:"placement,omitempty"`
 
@@ -194,8 +194,8 @@ type Hooks struct {
 	Compare victims.Comparison
 
 	// Prefer says how much a pod likes a node, in place of Options.Prefer; more is better,
-	// and equals go by name. It may read the index, and says the same as long as nothing
-	// changes.
+	// and equals go by name. It may read the index, where victims still run, and says the
+	// same as long as nothing changes.
 	Prefer func(ix *cluster.Index, pod *Pod, n cluster.NodeID) int64
 
 	// Cost prices evictions in place of Options.Cost.Tariff. nil: [victims.Tariff].

@@ -9,13 +9,15 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/parked"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Park answers as [Planner.Decide] does, and remembers a preemptor that has to wait: one that
 // is infeasible, not eligible, or waiting for victims or for its own time. [Planner.Wake]
 // returns it once a change may have given it another verdict. Parked again it keeps its place.
 // One that fits or may preempt is for [Planner.Bind] or [Planner.Apply], and is not parked, nor
-// any more if it was; after Apply it is waiting, and can be.
+// any more if it was; after Apply it is waiting, and can be. After an error everything is as it
+// was.
 //
 // p must not be changed as long as it is parked. A fork begins with nobody parked.
 // A change costs nothing more for it than a note of the nodes that it concerns.
@@ -48,7 +50,7 @@ func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
 	case v == Fits || v == Feasible:
 		pl.parked.Delete(key)
 	case !stands || pl.ready == nil:
-		pl.parked.Put(key, parked.Entry{Any: true}, p)
+		pl.parked.Put(key, parked.Entry{Any: true, Until: parked.Never}, p)
 		pl.parked.Changes.All()
 	default:
 		pl.parked.Put(key, pl.ready.waitsFor(p, v), p)
@@ -57,13 +59,14 @@ func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
 }
 
 // Wake returns the parked preemptors whose verdict may be another by now, in the order in
-// which they were parked, and parks them no more: none is left out whose verdict is, and few
-// are returned whose verdict is not. Where only room is looked for they are those that a
-// node which has changed could take, with everybody of lower priority gone. Those that
-// affinity, spread, tokens, devices, quota, hooks, a given placement or sampling have a say
-// about are returned after any change, and so is everybody after a change of classes, groups,
-// hard budgets, or of what is taken within a window. Pods that run by now or are gone, and
-// groups that are gone, are forgotten.
+// which they were parked, whatever their priority, and parks them no more. None is left out
+// whose verdict is another, but for a search that was cut short (see [Stats].Exact), and few are
+// returned whose verdict is not. Where only room is looked for they are those that a node which
+// has changed could take, with everybody of lower priority gone. Those that affinity, spread,
+// tokens, devices, quota, hooks, a given placement, sampling, limits beside BrokenGroupsFree or
+// Guards.EqualAfterSeconds have a say about are returned after any change. Everybody is after a change of
+// classes, groups, hard budgets, of what is taken within a window, of the time back, or one by which the
+// cluster is compiled anew. Pods that run by now or are gone, and groups that are gone, are forgotten.
 //
 // It costs a few comparisons for each that is parked and each node that has changed.
 func (pl *Planner) Wake() []Preemptor {
@@ -76,11 +79,13 @@ func (pl *Planner) Wake() []Preemptor {
 	if c == nil || pl.parked.Changes.Everything() {
 		return slices.DeleteFunc(pl.parked.WakeAll(), pl.over)
 	}
-	return slices.DeleteFunc(pl.parked.Wake(c.ix, c.podUnits().units, c.groupUnits().units), pl.over)
+	lone := func() *victims.Units { return c.podUnits().units }
+	grouped := func() *victims.Units { return c.groupUnits().units }
+	return slices.DeleteFunc(pl.parked.Wake(c.ix, lone, grouped), pl.over)
 }
 
-// WakeAt is the earliest time at which [Planner.SetTime] may let Wake return somebody who
-// waits for his own time; zero if nobody does. A guard that ends for a potential victim may
+// WakeAt is the earliest time at which a parked preemptor has waited as long as WaitSeconds
+// asks, so that Wake returns it once [Planner.SetTime] says so; zero if none does. A guard that ends for a potential victim may
 // do so before.
 func (pl *Planner) WakeAt() time.Time {
 	pl.mu.RLock()
@@ -133,14 +138,14 @@ func keyOf(p *Preemptor) parkedKey {
 
 // waitsFor is what may give p, on which the verdict is v, another one.
 func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
-	any := parked.Entry{Any: true, Until: parked.Never}
-	if p.Kind == cluster.KindWorkload {
-		return any
+	whatever := parked.Entry{Any: true, Until: parked.Never}
+	if p.Kind == cluster.KindWorkload || p.Placement != nil || c.settings.Hooks || c.settings.Sampling != nil ||
+		c.options.Guards.EqualAfterSeconds > 0 || c.settings.BrokenFree && c.limits != nil {
+		return whatever // hooks are not called: they may ask the planner, whose lock is held
 	}
 	q, err := c.newBrief(p)
-	if err != nil || q.queue() != "" || len(q.States) > 0 || q.Hooks || q.Given != nil || q.Sampling != nil ||
-		c.options.Guards.EqualAfterSeconds > 0 {
-		return any
+	if err != nil || q.queue() != "" || len(q.States) > 0 {
+		return whatever
 	}
 	e := parked.Entry{Priority: q.Priority, Evicts: v == Infeasible, Grouped: q.Tree != nil, Until: parked.Never}
 	if why := q.Impatient(); why.Why == ask.WaitsFirst {

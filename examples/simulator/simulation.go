@@ -126,15 +126,16 @@ func (s *Simulation) Planner() *preemption.Planner { return s.planner }
 // Step lets everything of the next moment happen, and asks about those who wait. It
 // returns false at the end.
 func (s *Simulation) Step() (bool, error) {
-	e, ok := s.next()
-	if end := s.settings.Until; end > 0 && (!ok || e.At > end) {
+	at, ok := s.peek()
+	if end := s.settings.Until; end > 0 && (!ok || at > end) {
 		s.advance(end)
 		return false, nil
 	}
 	if !ok {
 		return false, nil
 	}
-	s.advance(e.At)
+	s.advance(at)
+	e, _ := s.next()
 	for {
 		if err := s.happen(e); err != nil {
 			return false, err

@@ -4,7 +4,7 @@
 //	go run ./examples/simulator/simulate -html report.html -csv report.csv
 //	go run ./examples/simulator/simulate -nodes 200 -jobs 50000 -checkpoint 1h -policy default -policy work
 //	go run ./examples/simulator/simulate -policy 'mine={"noCascade": true, "guards": {"guaranteedSeconds": 600}}'
-//	go run ./examples/simulator/simulate -trace borg2011-full -data ../shared/data -grace 10s
+//	go run ./examples/simulator/simulate -trace borg2011-full -data FOLDER -grace 10s
 //
 // The options of a policy are [preemption.Options] as JSON. Where it takes more than two
 // seconds, progress is told on stderr. With -state FILE a run that is interrupted goes on

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -41,7 +40,7 @@ func read(args []string, stdout io.Writer) (*command, error) {
 	f.IntVar(&c.synthetic.Jobs, "jobs", 8000, "that come to it")
 	f.Float64Var(&c.synthetic.Load, "load", 1, "how much of the farm they ask for on average")
 	f.StringVar(&c.trace, "trace", "", "a recorded farm in place of the synthetic one: "+strings.Join(simulator.Recorded, ", "))
-	f.StringVar(&c.data, "data", filepath.Join("..", "shared", "data"), "the folder of the recorded farms")
+	f.StringVar(&c.data, "data", "", "the folder of the recorded farms; needed with -trace")
 	f.DurationVar(&c.settings.Grace, "grace", 30*time.Second, "between being told to go and being gone")
 	f.DurationVar(&c.settings.Checkpoint, "checkpoint", 0, "how often jobs save their progress; 0: never")
 	f.DurationVar(&c.settings.Retry, "retry", 5*time.Minute, "how often those who wait are asked about again where the policy heeds the time")
@@ -63,6 +62,8 @@ func read(args []string, stdout io.Writer) (*command, error) {
 		return nil, fmt.Errorf("%w; %w", err, errFlags)
 	case f.NArg() > 0:
 		return nil, fmt.Errorf("%q is not a flag; %w", f.Arg(0), errFlags)
+	case c.trace != "" && c.data == "":
+		return nil, fmt.Errorf("-trace reads the folder that -data names; %w", errFlags)
 	case c.synthetic.Nodes < 1 || c.synthetic.Jobs < 1 || !(c.synthetic.Load > 0):
 		return nil, fmt.Errorf("-nodes, -jobs and -load are above zero; %w", errFlags)
 	case min(c.settings.Grace, c.settings.Checkpoint, c.settings.Retry, c.settings.Until) < 0:

@@ -81,6 +81,7 @@ func TestBadFlags(t *testing.T) {
 		{`-policy mine={"rulez":1}`, `simulate: simulator: policy "mine={\"rulez\":1}": want NAME=OPTIONS, with options as JSON: json: unknown field "rulez"; see -h`},
 		{`-policy mine={}{}`, `simulate: simulator: policy "mine={}{}": want NAME=OPTIONS, with options as JSON: there is more after them; see -h`},
 		{"-policy none -policy none", `simulate: simulator: two policies are called "none"; see -h`},
+		{"-trace openb", "simulate: -trace reads the folder that -data names; see -h"},
 		{"-trace mars -data .", `simulate: simulator: trace "mars": want borg2011, borg2011-full, borg2011/cell500, borg2011/cell500-full, itp2021, openb, philly2017; see -h`},
 	} {
 		out, errs, status := asked(t, nil, strings.Split(bad.args, " ")...)

@@ -24,7 +24,7 @@ const (
 	TraitTrace                         // each step is asked for
 	TraitMoving                        // the gang may move while victims are given back
 	TraitRepeat                        // and they are given back in several passes
-	TraitTuned                         // an option but Rules is set, whichever
+	TraitTuned                         // an option but Rules and Prefer is set, whichever
 
 	// Of the cluster.
 	TraitGuards  // guards keep units

@@ -92,8 +92,8 @@ func (s *Scan) Run(below int32, barred []uint64) {
 	}
 }
 
-// preferred is the node of list that is preferred, once those have left who go from it says
-// leave; the first in order among equals. ok is false for nodes that are not asked about.
+// preferred is the node of list that is preferred, the first in order among equals. leave says
+// who goes from a node; ok is false for one that is not to be chosen.
 func (s *Scan) preferred(list []cluster.NodeID, leave func(n cluster.NodeID) (out []victims.Position, ok bool)) cluster.NodeID {
 	best, most := cluster.NoNode, int64(0)
 	for _, n := range list {

@@ -8,7 +8,7 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Entry is what may bring a question about.
+// Entry is what may change the answer of a question.
 type Entry struct {
 	Shapes   []*domain.Member // its pods, those that ask for the same once
 	Priority int32            // units of a lower level may be evicted for it
@@ -16,8 +16,8 @@ type Entry struct {
 	Grouped  bool             // it meets the units that groups do
 	Names    []Name           // its pods and groups
 	Places   []Place          // nodes to which its pods are nominated
-	Any      bool             // any change does
-	Until    int64            // Unix seconds from which time does; Never
+	Any      bool             // any change may
+	Until    int64            // Unix seconds from which time may; Never
 }
 
 // Place is a node by its name, and its number when the entry was made; NoNode: it was not
@@ -27,7 +27,7 @@ type Place struct {
 	Node cluster.NodeID
 }
 
-// Never is the Until of an entry that time does not bring about.
+// Never is the Until of an entry whose answer time does not change.
 const Never = math.MaxInt64
 
 // Lot keeps an entry for each key, and the question that it is about, in the order in which
@@ -95,9 +95,10 @@ func (l *Lot[K, Q]) Until() int64 {
 }
 
 // Wake takes out whoever the changes may have answered, and forgets the changes. lone are
-// the units that lone pods meet, grouped those that groups do. O(e n r) for e entries, n
+// the units that lone pods meet, grouped those that groups do, each asked for where an entry
+// needs them. O(e n r) for e entries, n
 // nodes that have changed and r resources, and O(k log k) for each such node of k units.
-func (l *Lot[K, Q]) Wake(ix *cluster.Index, lone, grouped *victims.Units) []Q {
+func (l *Lot[K, Q]) Wake(ix *cluster.Index, lone, grouped func() *victims.Units) []Q {
 	now := int64(math.MinInt64)
 	if t := ix.Time(); !t.IsZero() {
 		now = t.Unix()

@@ -14,7 +14,7 @@ import (
 
 // racks is a cluster of two nodes of four cores: n1 has a pod of priority 0 on three of them,
 // n2 one of priority 9 on all.
-func racks(t *testing.T, now int64) (*cluster.Index, *victims.Units) {
+func racks(t *testing.T, now int64) (*cluster.Index, func() *victims.Units) {
 	zero, nine := int32(0), int32(9)
 	cores := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
 	s := &cluster.Snapshot{
@@ -29,7 +29,8 @@ func racks(t *testing.T, now int64) (*cluster.Index, *victims.Units) {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	return ix, victims.NewUnits(ix, victims.UnitsKEP)
+	units := victims.NewUnits(ix, victims.UnitsKEP)
+	return ix, func() *victims.Units { return units }
 }
 
 // asks is an entry that asks for so many cores.

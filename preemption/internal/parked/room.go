@@ -13,7 +13,7 @@ import (
 // rooms is what the nodes that have changed could offer.
 type rooms struct {
 	ix    *cluster.Index
-	units [2]*victims.Units
+	units [2]func() *victims.Units
 	kinds [2][]room // for lone pods and for groups; formed when first asked
 	nodes []cluster.NodeID
 }
@@ -31,8 +31,8 @@ type rung struct {
 	free  []int64
 }
 
-func newRooms(ix *cluster.Index, c *Changes, lone, grouped *victims.Units) *rooms {
-	r := &rooms{ix: ix, units: [2]*victims.Units{lone, grouped}}
+func newRooms(ix *cluster.Index, c *Changes, lone, grouped func() *victims.Units) *rooms {
+	r := &rooms{ix: ix, units: [2]func() *victims.Units{lone, grouped}}
 	for _, n := range slices.Sorted(maps.Keys(c.nodes)) {
 		if int(n) < ix.NumNodes() && ix.IsNode(n) { // the numbers of those that have gone may be beyond the last
 			r.nodes = append(r.nodes, n)
@@ -47,9 +47,10 @@ func (r *rooms) take(e *Entry) bool {
 	if e.Grouped {
 		kind = 1
 	}
-	if r.kinds[kind] == nil {
+	if r.kinds[kind] == nil && len(r.nodes) > 0 {
+		units := r.units[kind]()
 		for _, n := range r.nodes {
-			r.kinds[kind] = append(r.kinds[kind], room{n, r.rungs(r.units[kind], n)})
+			r.kinds[kind] = append(r.kinds[kind], room{n, r.rungs(units, n)})
 		}
 	}
 	below := int64(math.MinInt64) // nobody leaves

@@ -11,10 +11,12 @@ import (
 func (a *answer) liking(n *node, used []int64) *big.Int {
 	sum, asked := new(big.Int), int64(0)
 	for i, name := range a.scene.asks {
-		left := max(0, n.Allocatable[name]-used[i]-a.members[0].Requests[name])
-		share := new(big.Int).Mul(big.NewInt(left), big.NewInt(1_000_000))
-		sum.Add(sum, share.Div(share, big.NewInt(n.Allocatable[name])))
 		asked++
+		if whole := n.Allocatable[name]; whole > 0 { // else it does not fit there, which is said elsewhere
+			left := max(0, whole-used[i]-a.members[0].Requests[name])
+			share := new(big.Int).Mul(big.NewInt(left), big.NewInt(1_000_000))
+			sum.Add(sum, share.Div(share, big.NewInt(whole)))
+		}
 	}
 	switch {
 	case asked == 0 || a.o.Prefer == "":

@@ -1,0 +1,94 @@
+package preemption_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// curious is a constraint that looks at the planner while a question is prepared.
+type curious struct{ look func() }
+
+func (c curious) Name() domain.Check { return "curious" }
+
+func (c curious) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) {
+	c.look()
+	return nil, nil
+}
+
+// TestParkCallsNoHookUnderTheLock: a hook may ask the planner, and change it.
+func TestParkCallsNoHookUnderTheLock(t *testing.T) {
+	var pl *preemption.Planner
+	looks := 0
+	hooks := &preemption.Hooks{Constraints: []domain.Constraint{curious{func() {
+		if looks++; pl != nil {
+			pl.Snapshot()
+		}
+	}}}}
+	snap := three(8, 8)
+	snap.Pods = append(snap.Pods, preemption.Pod{Name: "waits", Requests: cpus(2)})
+	pl, err := preemption.NewPlanner(snap, preemption.Options{Hooks: hooks})
+	require.NoError(t, err)
+	d, err := pl.Park(preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	require.Positive(t, looks)
+	require.Empty(t, pl.Wake())
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "n1-0"}))
+	require.Len(t, pl.Wake(), 1, "any change may matter to a hook")
+	require.True(t, pl.WakeAt().IsZero())
+}
+
+// TestABrokenGangWakesWhoCouldNotAffordIt: what is left of it costs nothing, on nodes where
+// nothing else has changed.
+func TestABrokenGangWakesWhoCouldNotAffordIt(t *testing.T) {
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes:     []preemption.Node{{Name: "n1", Allocatable: cpus(1)}, {Name: "n2", Allocatable: cpus(1)}},
+		PodGroups: []preemption.PodGroup{{Name: "g", MinCount: prio(2), Priority: prio(0), Mode: preemption.Single}},
+		Pods: []preemption.Pod{
+			{Name: "a", Node: "n1", Group: "g", Priority: prio(0), Requests: cpus(1)},
+			{Name: "b", Node: "n2", Group: "g", Priority: prio(0), Requests: cpus(1)},
+			{Name: "waits", RequiredNode: "n1", Priority: prio(9), Requests: cpus(1)},
+		},
+	}, preemption.Options{
+		BrokenGroupsFree: true, Limits: preemption.Limits{Cost: 5}, Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 10}},
+	})
+	require.NoError(t, err)
+	ask := preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"}
+	d, err := pl.Park(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "b"}))
+	d, err = pl.Decide(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, d.Verdict)
+	require.Equal(t, []preemption.Preemptor{ask}, pl.Wake())
+}
+
+// TestWakeAtIsWhenSomebodyHasWaited: and then he is returned.
+func TestWakeAtIsWhenSomebodyHasWaited(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	snap := three(8)
+	snap.Time = noon
+	snap.Pods = append(snap.Pods, preemption.Pod{Name: "waits", Created: noon, Priority: prio(9), Requests: cpus(2)})
+	pl, err := preemption.NewPlanner(snap, preemption.Options{WaitSeconds: 60})
+	require.NoError(t, err)
+	ask := preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"}
+	d, err := pl.Park(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.NotEligible, d.Verdict)
+	require.Equal(t, noon.Add(time.Minute), pl.WakeAt())
+	require.NoError(t, pl.SetTime(noon.Add(59*time.Second)))
+	require.Empty(t, pl.Wake())
+	require.NoError(t, pl.SetTime(pl.WakeAt()))
+	require.Equal(t, []preemption.Preemptor{ask}, pl.Wake())
+	d, err = pl.Decide(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, d.Verdict)
+}
