@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/internal/problems"
-
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 

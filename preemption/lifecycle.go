@@ -77,10 +77,8 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 func (c *compiled) short(p *cluster.Pod, n cluster.NodeID) Reason {
 	m := domain.NewMember(c.ix, p, c.ix.PodByName(p.Namespace, p.Name))
 	why := m.Resources(c.ix.Free(n), c.ix.Allocatable(n))
-	for _, other := range c.ix.PodsOn(n) {
-		if port, taken := domain.PortsConflict(p.Ports, c.ix.Pod(other).Ports); taken && why.OK() {
-			why = m.Describe(c.ix, n, domain.Reason{Check: domain.CheckPorts, Port: port})
-		}
+	if len(p.Ports) > 0 && why.OK() {
+		why = c.portTaken(m, n)
 	}
 	if len(p.Devices) > 0 && why.OK() {
 		devices, err := domain.Devices().Prepare(c.ix, []*cluster.Pod{p})
@@ -94,6 +92,16 @@ func (c *compiled) short(p *cluster.Pod, n cluster.NodeID) Reason {
 		r.Resource = resourceName(c.ix, why)
 	}
 	return r
+}
+
+// portTaken says which port of m somebody holds who runs on node n; the zero Reason: none.
+func (c *compiled) portTaken(m *domain.Member, n cluster.NodeID) domain.Reason {
+	for _, other := range c.ix.PodsOn(n) {
+		if port, taken := domain.PortsConflict(m.Pod.Ports, c.ix.Pod(other).Ports); taken {
+			return m.Describe(c.ix, n, domain.Reason{Check: domain.CheckPorts, Port: port})
+		}
+	}
+	return domain.Reason{}
 }
 
 // Withdraw takes back the nomination of a pending pod: no room is held for it any more.

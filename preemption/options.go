@@ -36,7 +36,7 @@ type Options struct {
 	Members Members `json:"members,omitempty"`
 
 	// Prefer says which node a lone pod goes to, of those on which it fits, or where the
-	// least disruption ties. Empty: the first by name; so is the node of one that needs quota.
+	// least disruption ties. Empty: the first by name.
 	Prefer Preference `json:"prefer,omitempty"`
 
 	// Placement says where a gang goes, among the places that evictions would open or,

@@ -2,7 +2,6 @@ package preemption
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/preempt-go/preempt/domain"
@@ -85,8 +84,8 @@ func (pl *Planner) Wake() []Preemptor {
 }
 
 // WakeAt is the earliest time at which a parked preemptor has waited as long as WaitSeconds
-// asks, so that Wake returns it once [Planner.SetTime] says so; zero if none does. A guard that ends for a potential victim may
-// do so before.
+// asks, so that Wake returns it once [Planner.SetTime] says so; zero if none waits for that. A
+// guard that ends for a potential victim may wake it before.
 func (pl *Planner) WakeAt() time.Time {
 	pl.mu.RLock()
 	defer pl.mu.RUnlock()
@@ -163,11 +162,11 @@ func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
 	}
 	if q.Tree != nil {
 		for _, g := range q.Tree.Leaves() {
-			namespace, name, ok := strings.Cut(g.Name, "/")
-			if !ok {
-				namespace, name = "", g.Name
+			of := q.Group // given inline
+			if g.ID != cluster.NoGroup {
+				of = c.ix.Group(g.ID)
 			}
-			e.Names = append(e.Names, parked.Name{Namespace: namespace, Name: name, Group: true})
+			e.Names = append(e.Names, parked.Name{Namespace: of.Namespace, Name: of.Name, Group: true})
 		}
 	}
 	return e

@@ -97,8 +97,8 @@ func TestEveryRoadPrefersTheSame(t *testing.T) {
 			}
 			pl, err := preemption.NewPlanner(&snap, o)
 			require.NoError(t, err)
-			for i := range 60 {
-				p := gen.FleetPod(uint64(i % 5))
+			for i := range seeds(60) + 10 {
+				p := gen.FleetPod(i % 5)
 				p.Pods[0].Requests["cpu"] /= int64(1 + i%7)
 				tried, err := preemption.Options{Prefer: prefer, Candidates: true}.Preempt(p, &snap)
 				require.NoError(t, err)
@@ -131,4 +131,32 @@ func ExampleOptions_prefer() {
 	// "": n1
 	// "LeastAllocated": n2
 	// "MostAllocated": n3
+}
+
+// TestAPodThatNeedsQuotaPrefersToo: of the nodes that take it.
+func TestAPodThatNeedsQuotaPrefersToo(t *testing.T) {
+	s := three(4, 2, 6)
+	s.ResourceFlavors = []preemption.ResourceFlavor{{Name: "f"}}
+	s.ClusterQueues = []preemption.ClusterQueue{{Name: "q", Groups: []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{
+		Flavor: "f", Resources: []preemption.ResourceQuota{{Resource: cluster.CPU, Nominal: 100}},
+	}}}}}}
+	s.LocalQueues = []preemption.LocalQueue{{Name: "lq", ClusterQueue: "q"}}
+	web := frontend(2)
+	web.Queue = "lq"
+	byNumber := &preemption.Hooks{Prefer: func(_ *cluster.Index, _ *preemption.Pod, n cluster.NodeID) int64 { return int64(n) }}
+	for want, o := range map[string]preemption.Options{
+		"n1": {}, "n2": {Prefer: preemption.LeastAllocated}, "n3": {Prefer: preemption.MostAllocated},
+	} {
+		r, err := o.Preempt(preemption.Preemptor{Pods: []preemption.Pod{web}}, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Fits, r.Verdict)
+		require.Equal(t, want, r.Nominations[0].Node)
+	}
+	for _, verdict := range []preemption.Verdict{preemption.Fits, preemption.Feasible} {
+		r, err := preemption.Options{Hooks: byNumber}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{web}}, s)
+		require.NoError(t, err)
+		require.Equal(t, verdict, r.Verdict)
+		require.Equal(t, "n3", r.Nominations[0].Node)
+		s.Nodes, s.Pods = three(8, 8, 8).Nodes, three(8, 8, 8).Pods // then somebody has to go, wherever it is
+	}
 }

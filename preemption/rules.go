@@ -97,7 +97,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 		return s
 	}
 	s.Hooks, s.OwnConstraints, s.OwnPrices, s.Compare = true, len(h.Constraints) > 0, h.Cost != nil, h.Compare
-	s.Likes = ask.Likes(h.Prefer)
+	s.OwnLiking = ask.Liking(h.Prefer)
 	if h.Placer != nil {
 		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false
 	}

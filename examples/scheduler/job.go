@@ -21,6 +21,7 @@ type job struct {
 	arrived  time.Time
 
 	verdict preemption.Verdict // the latest answer
+	parked  bool               // nothing has happened since that may change it
 	leaving bool               // told to go, and still there
 	runs    int                // that have ended: what was planned for one of them is void
 }

@@ -18,7 +18,7 @@ type scheduler struct {
 	jobs    map[string]*job // who waits or runs, by name
 }
 
-// run is the loop: something happens, and everybody who waits is asked about.
+// run is the loop: something happens, and those who wait are asked about.
 func (s *scheduler) run() error {
 	for what := s.next(); what != nil; what = s.next() {
 		if err := errors.Join(s.planner.SetTime(s.now), what(), s.schedule()); err != nil {
@@ -37,21 +37,29 @@ func (s *scheduler) submit(j *job) error {
 
 // wait puts a job into the queue, also one that has been evicted: as it arrived.
 func (s *scheduler) wait(j *job) {
-	j.verdict = ""
+	j.verdict, j.parked = "", false
 	at, _ := slices.BinarySearchFunc(s.queue, j, func(x, j *job) int {
 		return cmp.Or(cmp.Compare(j.priority, x.priority), x.arrived.Compare(j.arrived), -1)
 	})
 	s.queue = slices.Insert(s.queue, at, j)
 }
 
-// schedule asks about everybody who waits, the most important first, and does what is
-// answered. Decide is cheap; what is answered anew is asked again, in full.
+// schedule asks about those who have come, and those whom what has happened may concern, the
+// most important first, and does what is answered. Park is cheap, and remembers who has to
+// wait, for Wake; what is answered anew is asked again, in full.
 func (s *scheduler) schedule() error {
+	for _, p := range s.planner.Wake() {
+		s.jobs[p.Name].parked = false
+	}
 	for _, j := range slices.Clone(s.queue) {
-		short, err := s.planner.Decide(j.ask())
+		if j.parked {
+			continue
+		}
+		short, err := s.planner.Park(j.ask())
 		if err != nil {
 			return err
 		}
+		j.parked = short.Verdict != preemption.Fits && short.Verdict != preemption.Feasible
 		if short.Verdict == j.verdict {
 			continue // it waits as before
 		}

@@ -1,8 +1,6 @@
 package ask
 
 import (
-	"slices"
-
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -41,7 +39,7 @@ type Settings struct {
 	Hooks          bool               // one is set
 	OwnConstraints bool               // constraints are among them
 	Compare        victims.Comparison // nil: Ranking
-	Likes          Likes              // in place of Prefer; nil: Prefer
+	OwnLiking      Liking             // in place of Prefer; nil: Prefer
 
 	// Where a gang goes.
 	Placers   []domain.Placer // tried one after the other; the first wins ties
@@ -63,37 +61,11 @@ func (s *Settings) Chosen() domain.Placer {
 	return s.Placers[0]
 }
 
-// Likes says how much a pod likes a node: more is better.
-type Likes func(ix *cluster.Index, pod *cluster.Pod, n cluster.NodeID) int64
+// Liking says how much a pod prefers a node: more is better.
+type Liking func(ix *cluster.Index, pod *cluster.Pod, n cluster.NodeID) int64
 
 // Prefers reports whether nodes that are as good are told apart by more than their names.
-func (s *Settings) Prefers() bool { return s.Prefer != domain.FirstByName || s.Likes != nil }
-
-// Liking is how much node n is preferred for member m once some units have left, those of
-// parts in part; more is better.
-func (q *Question) Liking(m *domain.Member, n cluster.NodeID, out []victims.UnitID, parts victims.Parts) int64 {
-	switch {
-	case q.Likes != nil:
-		return q.Likes(q.Index, m.Pod, n)
-	case q.Prefer == domain.FirstByName:
-		return 0
-	}
-	free := q.Index.Free(n)
-	if len(out) > 0 {
-		free = slices.Clone(free)
-	}
-	for _, u := range out {
-		for _, p := range parts.Of(q.Units, u) {
-			if q.Index.NodeOf(p) != n {
-				continue
-			}
-			for r, v := range q.Index.Request(p)[:len(free)] {
-				free[r] += v
-			}
-		}
-	}
-	return q.Prefer.Of(m, free, q.Index.Allocatable(n))
-}
+func (s *Settings) Prefers() bool { return s.Prefer != domain.FirstByName || s.OwnLiking != nil }
 
 // Sampling limits how many candidates are looked for.
 type Sampling struct{ Percent, Minimum, Offset int32 }

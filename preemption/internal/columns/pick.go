@@ -22,7 +22,7 @@ const (
 // among as many goroutines as there are processors; the answer is the same.
 func (s *Scan) Pick(below int32) (cluster.NodeID, victims.Score) {
 	n, score := s.pick(below, ranges.Parts(len(s.Tied)+len(s.Budgeted), nodesPerPicker))
-	if n != cluster.NoNode && s.Taste != nil {
+	if n != cluster.NoNode && s.Likings != nil {
 		n = s.preferred(slices.Concat(s.Tied, s.Budgeted), func(n cluster.NodeID) ([]victims.Position, bool) {
 			first, end := s.sweep.columns.Positions(n, below)
 			other, ok := s.sweep.Node(n, first, end, &score, nil)

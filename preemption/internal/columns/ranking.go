@@ -15,10 +15,10 @@ import (
 // that get to the root are evaluated. Not safe for concurrent use; it comes to what a
 // [Scan] comes to.
 type ShapeRanking struct {
-	below int32
-	ask   *domain.Member
-	likes Taste
-	seen  int // of the journal of the columns
+	below   int32
+	ask     *domain.Member
+	likings Likings
+	seen    int // of the journal of the columns
 
 	owner  *owner
 	blocks []*seatBlock
@@ -33,7 +33,7 @@ const noBlock = -1
 // NewShapeRanking returns the ranking of pod m below a priority; of equals the preferred
 // node is the best. Nothing is known yet.
 func NewShapeRanking(m *domain.Member, below int32, prefer domain.Preference) *ShapeRanking {
-	return &ShapeRanking{below: below, ask: m, likes: Taste{Prefer: prefer, Member: m}, seen: -1, owner: new(owner)}
+	return &ShapeRanking{below: below, ask: m, likings: Likings{Prefer: prefer, Member: m}, seen: -1, owner: new(owner)}
 }
 
 // Member is the pod, or another of its shape, and Below the priority below which units
@@ -49,6 +49,7 @@ func (t *ShapeRanking) Behind(l *NodeColumns) bool { return t.seen != l.Changes(
 // Update looks at what has changed since it was last called. s is a sweep of the
 // columns that was asked about the pod. O(log n) for each changed node of n.
 func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
+	t.likings.Index = ix
 	if s.columns.forgot(t.seen) {
 		t.lookAtAll(s, ix)
 	}
@@ -61,7 +62,7 @@ func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
 		if at == nil || at.exact {
 			return
 		}
-		t.evaluate(&t.own(n).seat[n%BlockSize], s, ix, n)
+		t.evaluate(&t.own(n).seat[n%BlockSize], s, n)
 		t.replay(n)
 	}
 }
@@ -81,17 +82,11 @@ func (t *ShapeRanking) lookAtAll(s *Sweep, ix *cluster.Index) {
 	t.seen = s.columns.Changes()
 }
 
-// taste is that of the pod, over ix.
-func (t *ShapeRanking) taste(ix *cluster.Index) *Taste {
-	t.likes.Index = ix
-	return &t.likes
-}
-
 // Clone returns an independent copy. Both share the blocks that neither changes, if t
 // is not changed any more itself.
 func (t *ShapeRanking) Clone() *ShapeRanking {
 	c := *t
-	c.owner, c.likes.free = new(owner), nil
+	c.owner, c.likings = new(owner), Likings{Prefer: t.likings.Prefer, Member: t.likings.Member}
 	c.blocks, c.winner, c.counts = slices.Clone(t.blocks), slices.Clone(t.winner), slices.Clone(t.counts)
 	return &c
 }
@@ -128,7 +123,7 @@ func (t *ShapeRanking) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster
 		t.counts[t.slot(at.state, int(at.resource))]--
 	}
 	*at = t.seat(s, ix, n)
-	at.liking = t.taste(ix).likes(s.columns, n, nil)
+	at.liking = t.likings.without(s.columns, n, nil)
 	t.counts[t.slot(at.state, int(at.resource))]++
 }
 
@@ -183,11 +178,11 @@ func (t *ShapeRanking) failed(s *Sweep, b *Block, i int, n cluster.NodeID, c int
 }
 
 // evaluate finds the score of node n, where preemption helps.
-func (t *ShapeRanking) evaluate(at *seat, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
+func (t *ShapeRanking) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
 	first, end := s.columns.Positions(n, t.below)
 	score, _ := s.Node(n, first, end, nil, nil)
 	*at = exactly(score)
-	at.liking = t.taste(ix).likes(s.columns, n, s.Victims())
+	at.liking = t.likings.without(s.columns, n, s.Victims())
 }
 
 // replay settles the matches of node n.

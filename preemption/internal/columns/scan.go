@@ -20,7 +20,7 @@ type Scan struct {
 	// NoNode; nothing else is set then.
 	Fits cluster.NodeID
 
-	Taste *Taste // among nodes that are as good
+	Likings *Likings // of nodes that are as good; nil: the first in order is preferred
 
 	// Tied are the nodes on which the lowest priority has to go, as far as the columns
 	// tell them apart, of those that violate no budget in any case. They contain the
@@ -80,13 +80,13 @@ func (s *Scan) Run(below int32, barred []uint64) {
 			s.low, clear, s.Tied = s.low-1, lower, s.Tied[:0]
 		}
 		s.Tied = appendNodes(s.Tied, i, clear)
-		if s.low == 0 && s.Taste == nil {
+		if s.low == 0 && s.Likings == nil {
 			break
 		}
 	}
 	if s.low == 0 && len(s.Tied) > 0 {
 		s.Fits = s.Tied[0]
-		if s.Taste != nil {
+		if s.Likings != nil {
 			s.Fits = s.preferred(s.Tied, func(cluster.NodeID) ([]victims.Position, bool) { return nil, true })
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Scan) preferred(list []cluster.NodeID, leave func(n cluster.NodeID) (ou
 		if !ok {
 			continue
 		}
-		liking := s.Taste.likes(s.sweep.columns, n, out)
+		liking := s.Likings.without(s.sweep.columns, n, out)
 		if best == cluster.NoNode || liking > most || liking == most && n < best {
 			best, most = n, liking
 		}

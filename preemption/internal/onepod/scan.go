@@ -51,9 +51,9 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
 	if warm = s.remember(); !warm {
 		s.bar()
-		s.scan.Taste = nil
+		s.scan.Likings = nil
 		if s.q.Prefers() {
-			s.scan.Taste = &columns.Taste{Prefer: s.q.Prefer, Member: s.Member, Index: s.q.Index}
+			s.scan.Likings = &columns.Likings{Prefer: s.q.Prefer, Member: s.Member, Index: s.q.Index}
 		}
 		s.scan.Run(s.q.Priority, s.barred)
 		s.noteLooks()

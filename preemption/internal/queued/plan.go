@@ -37,14 +37,20 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 		s.reject(o, p, Rejection{Why: BeyondBound, Bound: over})
 		return false
 	}
-	plan.Score = s.score(plan)
+	plan.Score, plan.liking = s.score(plan), s.liking(plan)
 	if s.Note {
 		s.Tries = append(s.Tries, Try{Domain: p.domain, Offer: o, Plan: plan})
 	}
-	if s.Best == nil || cmp.Or(s.Pods.CompareScores(&plan.Score, &s.Best.Score), cmp.Compare(plan.Level, s.Best.Level)) < 0 {
+	if s.Best == nil || s.compare(plan, s.Best) < 0 {
 		s.Best = plan
 	}
 	return true
+}
+
+// compare is below zero if plan a disrupts less than b, or else takes quota from nearer by, or is
+// preferred.
+func (s *Search) compare(a, b *Plan) int {
+	return cmp.Or(s.Pods.CompareScores(&a.Score, &b.Score), cmp.Compare(a.Level, b.Level), cmp.Compare(b.liking, a.liking))
 }
 
 // lone lists the victims without pods.

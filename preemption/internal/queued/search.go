@@ -48,7 +48,8 @@ type Plan struct {
 	Unqueued []victims.UnitID // victims that hold no quota
 	Units    []victims.UnitID // of all victims that are pods, most important first
 	Score    victims.Score
-	Level    int // how far up the tree the quota comes from
+	Level    int   // how far up the tree the quota comes from
+	liking   int64 // how much a lone pod prefers the node among equals
 }
 
 // Rejection is why there is no plan.
@@ -184,15 +185,38 @@ func (s *Search) fits(o *workload.Offer, rounds [][]domain.Domain) *Plan {
 	}
 	s.Quota = true
 	for _, domains := range rounds {
-		for _, d := range domains {
-			p := &place{Search: s, domain: s.within(d, o)}
-			if p.seatChosen() || p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
-				return &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
-			}
-			s.Gang.Trial.UnplaceTo(0)
+		if best := s.fitsIn(o, domains, qs); best != nil {
+			s.Gang.Trial.PlaceAll(best.Places)
+			return best
 		}
 	}
 	return nil
+}
+
+// fitsIn is fits in the first of domains that will do, or the one that a lone pod prefers.
+func (s *Search) fitsIn(o *workload.Offer, domains []domain.Domain, qs *workload.Search) (best *Plan) {
+	for _, d := range domains {
+		p := &place{Search: s, domain: s.within(d, o)}
+		if p.seatChosen() || p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
+			plan := &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
+			if plan.liking = s.liking(plan); best == nil || plan.liking > best.liking {
+				best = plan
+			}
+		}
+		s.Gang.Trial.UnplaceTo(0)
+		if best != nil && (s.Pods.Tree != nil || !s.Pods.Prefers()) {
+			break
+		}
+	}
+	return best
+}
+
+// liking is how much a lone pod prefers where p puts it.
+func (s *Search) liking(p *Plan) int64 {
+	if s.Pods.Tree != nil {
+		return 0
+	}
+	return s.Pods.Liking(s.Pods.Members[0], p.Places[0].Node, p.Units, nil)
 }
 
 // Run looks for the plan that disrupts least, for each offer among the domains of the
