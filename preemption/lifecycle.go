@@ -72,36 +72,15 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 	})
 }
 
-// short says what pending pod p lacks on node n beside those who run there; the zero Reason:
-// nothing.
+// short says what pending pod p lacks on node n beside those who run there; its Check is
+// empty if nothing.
 func (c *compiled) short(p *cluster.Pod, n cluster.NodeID) Reason {
-	m := domain.NewMember(c.ix, p, c.ix.PodByName(p.Namespace, p.Name))
-	why := m.Resources(c.ix.Free(n), c.ix.Allocatable(n))
-	if len(p.Ports) > 0 && why.OK() {
-		why = c.portTaken(m, n)
-	}
-	if len(p.Devices) > 0 && why.OK() {
-		devices, err := domain.Devices().Prepare(c.ix, []*cluster.Pod{p})
-		if err != nil {
-			return Reason{Check: domain.CheckDevice, Detail: err.Error()}
-		}
-		why = devices.Fits(0, n)
-	}
+	why := domain.NewMember(c.ix, p, c.ix.PodByName(p.Namespace, p.Name)).Room(c.ix, n)
 	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail}
 	if why.Check == domain.CheckResource {
 		r.Resource = resourceName(c.ix, why)
 	}
 	return r
-}
-
-// portTaken says which port of m somebody holds who runs on node n; the zero Reason: none.
-func (c *compiled) portTaken(m *domain.Member, n cluster.NodeID) domain.Reason {
-	for _, other := range c.ix.PodsOn(n) {
-		if port, taken := domain.PortsConflict(m.Pod.Ports, c.ix.Pod(other).Ports); taken {
-			return m.Describe(c.ix, n, domain.Reason{Check: domain.CheckPorts, Port: port})
-		}
-	}
-	return domain.Reason{}
 }
 
 // Withdraw takes back the nomination of a pending pod: no room is held for it any more.

@@ -4,9 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/parked"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -135,46 +133,17 @@ func keyOf(p *Preemptor) parkedKey {
 	return parkedKey{string(a.Kind), a.Namespace, a.Name}
 }
 
-// waitsFor is what may give p, on which the verdict is v, another one.
+// waitsFor is what may give p, on which the verdict is v, another one. Hooks are not called:
+// they may ask the planner, whose lock is held.
 func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
 	whatever := parked.Entry{Any: true, Until: parked.Never}
 	if p.Kind == cluster.KindWorkload || p.Placement != nil || c.settings.Hooks || c.settings.Sampling != nil ||
 		c.options.Guards.EqualAfterSeconds > 0 || c.settings.BrokenFree && c.limits != nil {
-		return whatever // hooks are not called: they may ask the planner, whose lock is held
+		return whatever
 	}
 	q, err := c.newBrief(p)
 	if err != nil || q.queue() != "" || len(q.States) > 0 {
 		return whatever
 	}
-	e := parked.Entry{Priority: q.Priority, Evicts: v == Infeasible, Grouped: q.Tree != nil, Until: parked.Never}
-	if why := q.Impatient(); why.Why == ask.WaitsFirst {
-		e.Until = c.ix.Time().Unix() + why.Left
-	}
-	for i, m := range q.Members {
-		pod := m.Pod
-		e.Names = append(e.Names, parked.Name{Namespace: pod.Namespace, Name: pod.Name})
-		if pod.NominatedNode != "" {
-			e.Places = append(e.Places, parked.Place{Name: pod.NominatedNode, Node: c.ix.NodeByName(pod.NominatedNode)})
-		}
-		if i == 0 || !takenAlike(m, q.Members[i-1]) {
-			e.Shapes = append(e.Shapes, m)
-		}
-	}
-	if q.Tree != nil {
-		for _, g := range q.Tree.Leaves() {
-			of := q.Group // given inline
-			if g.ID != cluster.NoGroup {
-				of = c.ix.Group(g.ID)
-			}
-			e.Names = append(e.Names, parked.Name{Namespace: of.Namespace, Name: of.Name, Group: true})
-		}
-	}
-	return e
-}
-
-// takenAlike reports whether a node that could take m could take o, and the other way round, as
-// far as a glance tells.
-func takenAlike(m, o *domain.Member) bool {
-	return m.Anywhere() && o.Anywhere() && slices.Equal(m.Request(), o.Request()) && slices.Equal(m.Unknown(), o.Unknown()) &&
-		slices.Equal(m.Pod.Tolerations, o.Pod.Tolerations)
+	return parked.NewEntry(q.Question, v == Infeasible)
 }

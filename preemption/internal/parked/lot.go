@@ -3,32 +3,9 @@ package parked
 import (
 	"math"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
-
-// Entry is what may change the answer of a question.
-type Entry struct {
-	Shapes   []*domain.Member // its pods, those that ask for the same once
-	Priority int32            // units of a lower level may be evicted for it
-	Evicts   bool             // it was looked for units to evict; else for free room alone
-	Grouped  bool             // it meets the units that groups do
-	Names    []Name           // its pods and groups
-	Places   []Place          // nodes to which its pods are nominated
-	Any      bool             // any change may
-	Until    int64            // Unix seconds from which time may; Never
-}
-
-// Place is a node by its name, and its number when the entry was made; NoNode: it was not
-// there.
-type Place struct {
-	Name string
-	Node cluster.NodeID
-}
-
-// Never is the Until of an entry whose answer time does not change.
-const Never = math.MaxInt64
 
 // Lot keeps an entry for each key, and the question that it is about, in the order in which
 // they were put. The zero Lot is empty.
