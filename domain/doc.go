@@ -4,7 +4,7 @@
 // divides the cluster into domains that never overlap. A [Trial] is a what-if
 // state over one domain: pods leave and return, and it tells whether the preemptor
 // fits. What decides about fitting are the built-in checks (resources, taints,
-// node affinity, ports, cordon) and any number of [Constraint] values.
+// node affinity, ports, cordon), a [Filter] and any number of [Constraint] values.
 //
 // Nothing here knows priorities of victims, units or budgets.
 //

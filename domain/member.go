@@ -12,7 +12,7 @@ import (
 )
 
 // Member is one pod of a preemptor, compiled for one index: what the built-in
-// checks need of it. It is immutable.
+// checks need of it. It is immutable once it is used.
 type Member struct {
 	Pod *cluster.Pod
 	ID  cluster.PodID // in the index; NoPod for a pod given inline
@@ -22,6 +22,9 @@ type Member struct {
 	ports   []cluster.HostPort
 
 	unknown []string // resources asked for that the index has no column for, sorted
+
+	filter Filter       // nil: none; see Restrict
+	view   *cluster.Pod // what it is shown
 }
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
@@ -62,9 +65,9 @@ func (m *Member) Request() []int64 { return m.request }
 func (m *Member) Unknown() []string { return m.unknown }
 
 // Anywhere reports whether m asks nothing of a node but room: no selector, affinity
-// or required node.
+// or required node, and no filter looks at it.
 func (m *Member) Anywhere() bool {
-	return len(m.Pod.NodeSelector) == 0 && m.Pod.NodeAffinity == nil && m.Pod.RequiredNode == ""
+	return len(m.Pod.NodeSelector) == 0 && m.Pod.NodeAffinity == nil && m.Pod.RequiredNode == "" && m.filter == nil
 }
 
 // Cordoned reports whether node is cordoned and m does not tolerate that.
@@ -73,13 +76,13 @@ func (m *Member) Cordoned(node *cluster.Node) bool {
 }
 
 // StaticChecks lists the checks that Static makes.
-var StaticChecks = [...]Check{CheckUnschedulable, CheckNodeName, CheckTaint, CheckNodeAffinity}
+var StaticChecks = [...]Check{CheckUnschedulable, CheckNodeName, CheckTaint, CheckNodeAffinity, CheckFilter}
 
 // StaticCheck is the position of c in StaticChecks; -1 if it is not there.
 func StaticCheck(c Check) int { return slices.Index(StaticChecks[:], c) }
 
 // Static makes the checks that look at the node alone, in upstream's order: cordon,
-// node name, taints, node affinity. The zero Reason says that they all pass; no
+// node name, taints, node affinity; then the user's filter. The zero Reason says that they all pass; no
 // eviction changes any of them. Detail is left empty; see [Member.Describe].
 func (m *Member) Static(node *cluster.Node) Reason {
 	p := m.Pod
@@ -92,6 +95,8 @@ func (m *Member) Static(node *cluster.Node) Reason {
 		return Reason{Check: CheckTaint, Unresolvable: true}
 	case !MatchesNode(p, node):
 		return Reason{Check: CheckNodeAffinity, Unresolvable: true}
+	case m.filter != nil && !m.filter(m.view, node):
+		return Reason{Check: CheckFilter, Unresolvable: true}
 	}
 	return Reason{}
 }
@@ -252,14 +257,14 @@ func (m *Member) Resources(free, allocatable []int64) Reason {
 // offers; Detail has its name.
 const NoResource cluster.ResourceID = -1
 
-// alike reports whether no built-in check can tell m from o, whatever the order of
+// alike reports whether no built-in check, nor the filter, can tell m from o, whatever the order of
 // what they list.
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
 		p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
 		sameTexts(p.Ports, q.Ports, PortName) && sameTexts(p.Tolerations, q.Tolerations, tolerationText) &&
-		sameAffinity(p.NodeAffinity, q.NodeAffinity)
+		sameAffinity(p.NodeAffinity, q.NodeAffinity) && m.viewedAlike(o)
 }
 
 // sameTexts reports whether two lists have the same texts in any order.

@@ -9,10 +9,11 @@ import (
 // Members compiles the pods of a gang, one after the other. Those that ask for what the
 // one before asks for share rows with it.
 type Members struct {
-	ix   *cluster.Index
-	room []Member
-	last *Member
-	asks []amount // what last asks for, by name
+	ix     *cluster.Index
+	filter Filter
+	room   []Member
+	last   *Member
+	asks   []amount // what last asks for, by name
 }
 
 // amount is one entry of [cluster.Resources].
@@ -21,9 +22,10 @@ type amount struct {
 	value int64
 }
 
-// NewMembers returns Members for ix, with room for so many.
-func NewMembers(ix *cluster.Index, most int) *Members {
-	return &Members{ix: ix, room: make([]Member, 0, most)}
+// NewMembers returns Members for ix, with room for so many. They obey filter unless it is
+// nil.
+func NewMembers(ix *cluster.Index, most int, filter Filter) *Members {
+	return &Members{ix: ix, filter: filter, room: make([]Member, 0, most)}
 }
 
 // Add is [NewMember].
@@ -33,6 +35,7 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	}
 	ms.room = append(ms.room, Member{Pod: pod, ID: id, ports: pod.Ports})
 	m := &ms.room[len(ms.room)-1]
+	m.Restrict(ms.filter)
 	if ms.last != nil && ms.asksAlike(pod.Requests) {
 		m.request, m.asks, m.unknown = ms.last.request, ms.last.asks, ms.last.unknown
 		return m

@@ -11,6 +11,7 @@ const (
 	CheckNodeName      Check = "node name"     // the pod may only go elsewhere
 	CheckTaint         Check = "taint"         // a taint is not tolerated
 	CheckNodeAffinity  Check = "node affinity" // nodeSelector or required node affinity
+	CheckFilter        Check = "filter"        // the user's own check of the node
 	CheckPorts         Check = "host port"     // a host port is taken
 	CheckResource      Check = "resource"      // not enough of a resource
 	CheckSlots         Check = "slots"         // room for fewer members than have to be placed; see SlotTrial

@@ -153,7 +153,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if !c.ix.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
 		return d, false
 	}
-	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.columns, c.tools, &s.shapes, pod, request, e.Priority)
+	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.columns, c.tools, &s.shapes, pod, request, e.Priority, c.settings.Filter != nil)
 	if !ok {
 		return d, false
 	}

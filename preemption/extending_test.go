@@ -115,6 +115,26 @@ func (s spared) Kept(us *victims.Units, u victims.UnitID, p victims.Claim) victi
 	return s.LowerPriority.Kept(us, u, p)
 }
 
+func Example_extendingFilter() {
+	teams := func(p *preemption.Pod, n *preemption.Node) bool {
+		return n.Labels["team"] == "" || n.Labels["team"] == p.Labels["team"]
+	}
+	planner := shop(task("batch", "n1", 0, 4), task("web", "", 10, 2))
+	snapshot := planner.Snapshot()
+	snapshot.Nodes[1].Labels = map[string]string{"team": "vision"} // n2
+	planner, err := preemption.NewPlanner(snapshot, preemption.Options{Hooks: &preemption.Hooks{Filter: teams}})
+	must(err)
+	answer, err := planner.Preempt(askAbout("web"))
+	must(err)
+	fmt.Println(answer.Message)
+	why, err := planner.WhyNot(askAbout("web"), preemption.NodeTarget("n2"))
+	must(err)
+	fmt.Println(why.Text)
+	// Output:
+	// fits on n1 once 1 pod is evicted
+	// it does not fit as things are: n2: filter
+}
+
 func Example_extendingEligible() {
 	payments := task("payments", "n1", 1, 4)
 	payments.Namespace = "bank"

@@ -2,11 +2,19 @@ package preemption
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
+
+// onlyFilters reports whether h has a Filter and nothing else.
+func (h *Hooks) onlyFilters() bool {
+	rest := *h
+	rest.Filter = nil
+	return h.Filter != nil && reflect.ValueOf(rest).IsZero()
+}
 
 // HookError says which hook broke its contract, and what it returned or did. The
 // planner is as it was before the question. What a hook panics with itself comes back

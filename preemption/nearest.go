@@ -57,13 +57,25 @@ func (s *podAnswer) nearest() *Nearest {
 			return nil, nil
 		}
 		search := q.searchPod()
-		return nearest.NewPod(q.Question, search.Search, nil), search.Close
+		return nearest.NewPod(q.Question, search.Search, nil, nil), search.Close
 	}
-	at, list := nearest.NewPod(s.Question, s.Search, again).Nearest()
+	at, list := nearest.NewPod(s.Question, s.Search, again, s.admits).Nearest()
 	if list == nil {
 		return nil
 	}
 	return s.question.nearest(s.Index.Node(at).Name, list)
+}
+
+// admits reports whether the user's filter lets the pod onto node n once changes are made.
+func (q *question) admits(n cluster.NodeID, list []nearest.Change) bool {
+	pod, node := *q.Members[0].Pod, q.Index.Node(n)
+	for _, c := range list {
+		relaxPod(&pod, c)
+		if c.Node == n {
+			node = relaxedNode(node, c)
+		}
+	}
+	return q.Filter(domain.FilterView(&pod), node)
 }
 
 // nearest is what would have to change for a gang to get in: it knows hard budgets and

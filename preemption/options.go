@@ -177,6 +177,13 @@ type Hooks struct {
 	// Constraints are checked after the built-in ones, in order.
 	Constraints []domain.Constraint
 
+	// Filter says whether a pod may run on a node, whoever else does; it comes after the
+	// built-in checks of the node. It is shown what pods of one template share, and no more:
+	// see [domain.FilterView]. What it says is remembered for such pods until the node
+	// changes: it is asked about all nodes in the first questions, later about those that were
+	// set anew or whose pods have changed. It must not call the planner.
+	Filter func(pod *Pod, node *Node) bool
+
 	// Placer chooses where a gang goes, among the places that evictions would open or, if it
 	// fits, among those that are free; Options.Placement does not count then. It proposes:
 	// where it finds no place for as many members as are needed, others are tried.

@@ -105,7 +105,7 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	if q.Tree == nil && len(q.Given) > 0 { // one pod: it may go nowhere else
 		pod := *q.Members[0].Pod
 		pod.RequiredNode = q.Index.Node(q.Given[0].Node).Name
-		q.Members[0] = domain.NewMember(q.Index, &pod, q.Members[0].ID)
+		q.Members[0] = q.NewMember(&pod, q.Members[0].ID)
 	}
 	if q.Tree == nil {
 		q.needs = q.neededBeside(q.Members[0].Pod)
@@ -162,7 +162,7 @@ func (q *question) namedPod(p Preemptor) error {
 func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 	q.of(q.c.podUnits())
 	e, err := q.resolve(pod)
-	q.Members = append(q.one.members[:0], domain.NewMember(q.Index, pod, id))
+	q.Members = append(q.one.members[:0], q.NewMember(pod, id))
 	q.Priority, q.Policy = e.Priority, e.Policy
 	if q.MembersWait && pod.Group != "" &&
 		q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
@@ -189,7 +189,7 @@ func (q *question) namedGroup(p Preemptor) error {
 	q.Group = q.Index.Group(g)
 	q.Priority, q.Policy = q.Group.Priority, q.Group.Policy
 	class := q.checkClass(q.Group)
-	members := domain.NewMembers(q.Index, len(q.Group.Pods))
+	members := domain.NewMembers(q.Index, len(q.Group.Pods), q.Filter)
 	q.Tree = seating.NewGroup(q.Index, g, func(p cluster.PodID) domain.MemberID {
 		q.Members = append(q.Members, members.Add(q.Index.Pod(p), p))
 		return domain.MemberID(len(q.Members) - 1)
@@ -333,7 +333,7 @@ func (q *question) inlineGroup(p Preemptor) error {
 			}
 		}
 	}
-	members := domain.NewMembers(q.Index, len(p.Pods))
+	members := domain.NewMembers(q.Index, len(p.Pods), q.Filter)
 	for _, pod := range q.inlineOrder(p.Pods) {
 		q.Tree.Members = append(q.Tree.Members, domain.MemberID(len(q.Members)))
 		q.Members = append(q.Members, members.Add(pod, cluster.NoPod))

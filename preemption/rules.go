@@ -97,7 +97,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 		return s
 	}
 	s.Hooks, s.OwnConstraints, s.OwnPrices, s.Compare = true, len(h.Constraints) > 0, h.Cost != nil, h.Compare
-	s.OwnLiking = ask.Liking(h.Prefer)
+	s.OwnLiking, s.Filter, s.FilterAlone = ask.Liking(h.Prefer), h.Filter, h.onlyFilters()
 	if h.Placer != nil {
 		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false
 	}
@@ -110,7 +110,11 @@ func (o Options) settings(rules *generation) ask.Settings {
 // traits are those of rules and options.
 func (o *Options) traits(s *ask.Settings) ask.Traits {
 	t := s.Traits()
-	t.Set(ask.TraitTuned, !reflect.DeepEqual(*o, Options{Rules: o.Rules, Prefer: o.Prefer}))
+	rest := *o
+	if rest.Rules, rest.Prefer = "", ""; s.FilterAlone {
+		rest.Hooks = nil
+	}
+	t.Set(ask.TraitTuned, !reflect.DeepEqual(rest, Options{}))
 	return t
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
@@ -105,8 +106,8 @@ func fill(t *testing.T, v reflect.Value) {
 	require.False(t, v.IsZero(), "%s", v.Type())
 }
 
-// TestEveryOptionIsATrait: a decision at once is closed to every option but the rules, and
-// what is preferred, which rankings know.
+// TestEveryOptionIsATrait: a decision at once is closed to every option but the rules, what
+// is preferred and a filter by itself, which rankings know.
 func TestEveryOptionIsATrait(t *testing.T) {
 	typ := reflect.TypeFor[Options]()
 	for i := range typ.NumField() {
@@ -118,6 +119,10 @@ func TestEveryOptionIsATrait(t *testing.T) {
 		}
 		require.False(t, ask.AtOnce.Leads(traitsOf(o)), "Options.%s", typ.Field(i).Name)
 	}
+	filter := func(*Pod, *Node) bool { return true }
+	require.True(t, ask.AtOnce.Leads(traitsOf(Options{Hooks: &Hooks{Filter: filter}})))
+	require.False(t, ask.AtOnce.Leads(traitsOf(Options{Hooks: &Hooks{Filter: filter}, Strict: true})))
+	require.False(t, ask.AtOnce.Leads(traitsOf(Options{Hooks: &Hooks{Filter: filter, Constraints: []domain.Constraint{}}})))
 }
 
 func traitsOf(o Options) ask.Traits {

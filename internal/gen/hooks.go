@@ -17,7 +17,7 @@ func drawHooks(s source) *preemption.Hooks {
 	h := &preemption.Hooks{}
 	for range 1 + s(2) {
 		app := pick(s, "web", "db")
-		switch s(7) {
+		switch s(8) {
 		case 0:
 			h.Constraints = append(h.Constraints, company{App: app, Most: s(3), Scope: domain.Scope{NodeLocal: s(2) == 0, Monotone: s(2) == 0}})
 		case 1:
@@ -32,9 +32,19 @@ func drawHooks(s source) *preemption.Hooks {
 			h.Splitter = pick[domain.Splitter](s, domain.WholeCluster{}, domain.Topology{"zone"}, byName(1+s(3)))
 		case 6:
 			h.Compare = fewestPods{}
+		case 7:
+			h.Filter = keepOff(app, int(s(2)))
 		}
 	}
 	return h
+}
+
+// keepOff is a filter that keeps pods without an app, or those with, off every other node by
+// the ends of their names, and out of a zone.
+func keepOff(app string, which int) func(*cluster.Pod, *cluster.Node) bool {
+	return func(p *cluster.Pod, n *cluster.Node) bool {
+		return has(p, app) == (which == 0) || int(n.Name[len(n.Name)-1])%2 == which && n.Labels["zone"] != "a"
+	}
 }
 
 func has(p *cluster.Pod, app string) bool { return p.Labels["app"] == app }

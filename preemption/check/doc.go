@@ -9,7 +9,7 @@
 //
 //	the preemptor    fits where it is nominated once the victims are gone: resources, host
 //	                 ports, taints, node affinity, cordon, affinity, spread, tokens,
-//	                 devices, Hooks.Constraints; with the pods nominated there, and without;
+//	                 devices, Hooks.Constraints, Hooks.Filter; with the pods nominated there, and without;
 //	                 members each beside those before it in some order, enough of them, in
 //	                 the topology that is required, or as given, and if they are not tied to
 //	                 other pods as many as there is room for, of a gang that fits packed or

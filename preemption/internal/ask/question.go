@@ -44,6 +44,13 @@ type Question struct {
 	broken []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 }
 
+// NewMember compiles a pod of the preemptor.
+func (q *Question) NewMember(pod *cluster.Pod, id cluster.PodID) *domain.Member {
+	m := domain.NewMember(q.Index, pod, id)
+	m.Restrict(q.Filter)
+	return m
+}
+
 // Clone returns a copy for another goroutine. O(constraints).
 func (q *Question) Clone() *Question {
 	c := *q

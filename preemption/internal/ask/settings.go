@@ -37,6 +37,8 @@ type Settings struct {
 
 	// Of the hooks.
 	Hooks          bool               // one is set
+	Filter         domain.Filter      // nil: none
+	FilterAlone    bool               // no other hook is set
 	OwnConstraints bool               // constraints are among them
 	Compare        victims.Comparison // nil: Ranking
 	OwnLiking      Liking             // in place of Prefer; nil: Prefer

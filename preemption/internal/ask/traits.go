@@ -18,13 +18,13 @@ const (
 	TraitBrokenFree                    // what is left of a broken gang costs nothing
 	TraitBounds                        // hard budgets, limits or the price bound the final set of victims
 	TraitRanking                       // a price or a hook has a say among domains
-	TraitHooks                         // a hook is set
+	TraitHooks                         // a hook is set, other than a filter of nodes
 	TraitSampling                      // only a part of the nodes is examined
 	TraitCandidates                    // every candidate is asked for
 	TraitTrace                         // each step is asked for
 	TraitMoving                        // the gang may move while victims are given back
 	TraitRepeat                        // and they are given back in several passes
-	TraitTuned                         // an option but Rules and Prefer is set, whichever
+	TraitTuned                         // an option but Rules, Prefer and Hooks.Filter is set, whichever
 
 	// Of the cluster.
 	TraitGuards  // guards keep units
@@ -102,7 +102,7 @@ func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitLowest, s.Lowest)
 	t.Set(TraitBrokenFree, s.BrokenFree)
 	t.Set(TraitRanking, s.Ranking.CostAt != 0 || s.Compare != nil || s.OwnLiking != nil)
-	t.Set(TraitHooks, s.Hooks)
+	t.Set(TraitHooks, s.Hooks && !s.FilterAlone)
 	t.Set(TraitSampling, s.Sampling != nil)
 	t.Set(TraitCandidates, s.Candidates)
 	t.Set(TraitTrace, s.Trace)

@@ -15,12 +15,16 @@ func (s *Search) newCount(tools *sync.Pool) *counting.Search {
 	if !s.countable() {
 		return nil
 	}
+	goroutines := s.q.Goroutines
+	if s.q.Hooks {
+		goroutines = 1 // the caller's filter is asked
+	}
 	return counting.New(counting.Question{
 		Index: s.q.Index, Units: s.q.Units, Budgets: s.q.Budgets, Columns: s.q.Columns,
 		Gang: s.q.Tree, Members: s.q.Members, Priority: s.q.Priority,
 		Placers: s.q.Placers, Improves: !s.q.Mobile && s.q.Improves,
 		Mobile: s.q.Mobile, Fewest: s.q.Fewest,
-		Checks: s.q.Checks, Goroutines: s.q.Goroutines, Tools: tools,
+		Checks: s.q.Checks, Goroutines: goroutines, Tools: tools,
 	})
 }
 

@@ -29,6 +29,7 @@ type Pod struct {
 	q      *ask.Question
 	search *onepod.Search
 	again  func([]Change) (*Pod, func())
+	admits func(n cluster.NodeID, list []Change) bool
 
 	cuts []int32 // buffer of cutoffs
 	room []int64 // buffer of fillRoom
@@ -36,8 +37,9 @@ type Pod struct {
 
 // NewPod returns what finds that out for the question q of search. again asks anew, once
 // changes are made: it returns a search that was not run yet and what closes it, or nil.
-func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, func())) *Pod {
-	return &Pod{q: q, search: search, again: again}
+// admits reports whether the user's filter, if there is one, lets the pod onto a node then.
+func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, func()), admits func(n cluster.NodeID, list []Change) bool) *Pod {
+	return &Pod{q: q, search: search, again: again, admits: admits}
 }
 
 // Nearest returns a node and what would have to change for the pod to get in there; no
@@ -149,7 +151,7 @@ func (s *Pod) ways() []relaxed {
 			if !r.misfit && s.waits(&r, below) {
 				r = s.way(n, fixed, below, false)
 			}
-			if r.misfit && !s.changesConstraints(r.changes) || worst != nil && r.compare(worst) >= 0 {
+			if r.misfit && !s.changesConstraints(r.changes) || worst != nil && r.compare(worst) >= 0 || s.filtered(n, r.changes) {
 				continue
 			}
 			i, _ := slices.BinarySearchFunc(list, &r, func(x relaxed, r *relaxed) int { return cmp.Or(x.compare(r), -1) })
@@ -161,6 +163,11 @@ func (s *Pod) ways() []relaxed {
 		}
 	}
 	return list
+}
+
+// filtered reports whether the user's filter keeps the pod from node n once changes are made.
+func (s *Pod) filtered(n cluster.NodeID, list []Change) bool {
+	return s.q.Filter != nil && !s.admits(n, list)
 }
 
 // promises reports whether the way into node n that needs fixed, and everybody below
@@ -226,7 +233,7 @@ func (s *Pod) waits(r *relaxed, below int32) bool {
 		return false
 	case pod.RequiredNode != "" && pod.RequiredNode != node.Name && !r.has(NodeName, pod.RequiredNode):
 		return false
-	case !domain.MatchesNode(pod, node) && !r.has(Selector, ""):
+	case !domain.MatchesNode(pod, node) && !r.has(Selector, ""), s.filtered(n, r.changes):
 		return false
 	}
 	trial := domain.NewNodeTrial(s.q.Index, s.search.Member, s.q.States, domain.Nominees{Self: s.search.Member.ID, Priority: below})

@@ -12,10 +12,10 @@ import (
 // AtOnce is where the ranking of a pod's shape says that the pod goes; ok is false
 // where it does not say. It allocates nothing, unless something has changed.
 func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, packed *columns.NodeColumns,
-	pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, below int32,
+	pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, below int32, filtered bool,
 ) (p Plan, score victims.Score, ok bool) {
-	var text [128]byte
-	key, ok := shapeKey(text[:0], pod, request, below)
+	var text [256]byte
+	key, ok := shapeKey(text[:0], pod, request, below, filtered)
 	if !ok {
 		return p, score, false
 	}
@@ -29,11 +29,10 @@ func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, p
 		return p, score, false
 	}
 	if known.ranking.Behind(packed) {
-		t := known.own()
 		tools := Borrow(pool, units, budgets, packed)
-		defer pool.Put(tools)
-		tools.Sweep.Ask(t.Member(), t.Below())
-		t.Update(tools.Sweep, ix)
+		tools.Sweep.Ask(known.ranking.Member(), known.ranking.Below())
+		known.follow(tools.Sweep, ix)
+		pool.Put(tools)
 	}
 	n, fits := known.ranking.Best()
 	switch {

@@ -112,7 +112,7 @@ func (s *Search) listOdd() {
 // remember answers for the plain nodes from what is known of the pod's shape; false
 // if it is new, or too much to be a key.
 func (s *Search) remember() bool {
-	key, ok := shapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority)
+	key, ok := shapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Filter != nil)
 	s.key = key
 	if !ok {
 		return false
@@ -128,7 +128,7 @@ func (s *Search) remember() bool {
 		known.ranking = columns.NewShapeRanking(s.lasting(), s.q.Priority, s.q.Prefer)
 	}
 	if known.ranking.Behind(s.q.Columns) {
-		known.own().Update(s.Sweep, s.q.Index)
+		known.follow(s.Sweep, s.q.Index)
 	}
 	n, fits := known.ranking.Best()
 	if fits {
@@ -151,7 +151,10 @@ func (s *Search) lasting() *domain.Member {
 	}
 	pod := *s.Member.Pod
 	pod.NodeSelector, pod.Tolerations = maps.Clone(pod.NodeSelector), slices.Clone(pod.Tolerations)
-	return domain.NewMember(s.q.Index, &pod, cluster.NoPod)
+	if s.q.Filter != nil {
+		pod.Labels, pod.Annotations, pod.Requests = maps.Clone(pod.Labels), maps.Clone(pod.Annotations), maps.Clone(pod.Requests)
+	}
+	return s.q.NewMember(&pod, cluster.NoPod)
 }
 
 // noteLooks notes at how many nodes the scan has looked.

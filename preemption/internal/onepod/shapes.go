@@ -2,7 +2,6 @@ package onepod
 
 import (
 	"encoding/binary"
-	"maps"
 	"slices"
 	"sync"
 
@@ -111,6 +110,19 @@ func (s *Shapes) Inherit(parent *Shapes) {
 	}
 }
 
+// follow lets the ranking follow what has changed. One that a filter leaves half done, as it
+// panics, is forgotten.
+func (s *shape) follow(sweep *columns.Sweep, ix *cluster.Index) {
+	done := false
+	defer func() {
+		if !done {
+			s.ranking, s.shared = nil, false
+		}
+	}()
+	s.own().Update(sweep, ix)
+	done = true
+}
+
 // forget forgets the i-th shape in order.
 func (s *Shapes) forget(i int) {
 	key := s.order[i]
@@ -125,8 +137,8 @@ func (s *Shapes) forget(i int) {
 func (s *Shapes) Reset() { s.shape, s.order, s.warm = nil, nil, 0 }
 
 // shapeKey appends to dst what a search by columns reads of a pod; ok is false if it
-// reads more than fits a key.
-func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32) (key []byte, ok bool) {
+// reads more than fits a key. filtered adds what a filter is shown; see [domain.FilterView].
+func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32, filtered bool) (key []byte, ok bool) {
 	if pod.NodeAffinity != nil {
 		return dst, false
 	}
@@ -135,17 +147,34 @@ func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32) (key [
 		dst = binary.AppendUvarint(dst, uint64(v))
 	}
 	dst = appendText(dst, pod.RequiredNode)
-	if dst = binary.AppendUvarint(dst, uint64(len(pod.NodeSelector))); len(pod.NodeSelector) > 0 {
-		for _, k := range slices.Sorted(maps.Keys(pod.NodeSelector)) {
-			dst = appendText(appendText(dst, k), pod.NodeSelector[k])
-		}
-	}
+	dst = appendTexts(dst, pod.NodeSelector)
 	dst = binary.AppendUvarint(dst, uint64(len(pod.Tolerations)))
 	for i := range pod.Tolerations {
 		t := &pod.Tolerations[i]
 		dst = appendText(appendText(appendText(appendText(dst, t.Key), t.Value), string(t.Operator)), string(t.Effect))
 	}
+	if filtered {
+		dst = appendText(appendText(appendText(appendText(dst, pod.Namespace), pod.Class), pod.Group), pod.Queue)
+		dst = appendTexts(appendTexts(dst, pod.Labels), pod.Annotations)
+	}
 	return dst, true
+}
+
+// appendTexts appends the entries of m in order of their keys.
+func appendTexts(dst []byte, m map[string]string) []byte {
+	if dst = binary.AppendUvarint(dst, uint64(len(m))); len(m) == 0 {
+		return dst
+	}
+	var room [16]string
+	keys := room[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		dst = appendText(appendText(dst, k), m[k])
+	}
+	return dst
 }
 
 func appendText(dst []byte, s string) []byte {

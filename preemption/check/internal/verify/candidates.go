@@ -109,7 +109,7 @@ func (a *answer) readMissing(list []preemption.Candidate) {
 	m := a.members[0]
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
-		if listed[n.Name] || admits(n.Node, m.Pod) != "" || first(a.misfits(m, n)).never {
+		if listed[n.Name] || a.admits(n.Node, m.Pod) != "" || first(a.misfits(m, n)).never {
 			continue
 		}
 		if a.helps(n) {

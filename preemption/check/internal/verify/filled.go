@@ -66,7 +66,7 @@ func (a *answer) readFilled() {
 // roomFor is for how many members like m n has room beside who runs there and those
 // nominated to it that count.
 func (a *answer) roomFor(m *member, n *node) int64 {
-	if admits(n.Node, m.Pod) != "" {
+	if a.admits(n.Node, m.Pod) != "" {
 		return 0
 	}
 	used := slices.Clone(a.usedOn(n))

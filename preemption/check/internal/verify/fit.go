@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -18,7 +19,7 @@ type misfit struct {
 }
 
 // admits is the first check of the node alone that p fails; empty if it passes all.
-func admits(n *cluster.Node, p *cluster.Pod) domain.Check {
+func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 	cordon := cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSchedule}
 	switch {
 	case n.Unschedulable && !tolerates(p, cordon):
@@ -29,8 +30,21 @@ func admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 		return domain.CheckTaint
 	case !selects(p, n):
 		return domain.CheckNodeAffinity
+	case q.o.Hooks != nil && q.o.Hooks.Filter != nil && !q.o.Hooks.Filter(shown(p), n):
+		return domain.CheckFilter
 	}
 	return ""
+}
+
+// shown is what a filter sees of p: all but who it is, how important, and what became of it.
+func shown(p *cluster.Pod) *cluster.Pod {
+	c := *p
+	c.Name, c.UID, c.Owner, c.Node, c.NominatedNode = "", "", nil, "", ""
+	c.Priority, c.PreemptionPriority, c.Policy = nil, nil, ""
+	c.Created, c.Scheduled, c.Started, c.Terminating, c.Preempted = time.Time{}, time.Time{}, time.Time{}, false, false
+	c.Guard, c.Cost, c.Evictions, c.RanSeconds = nil, nil, nil, 0
+	c.Ports, c.Affinity, c.AntiAffinity, c.Spread, c.Tokens = nil, nil, nil, nil, nil
+	return &c
 }
 
 // tolerated: p tolerates every taint of n that keeps pods away.

@@ -28,7 +28,7 @@ func (a *answer) readInfeasible() {
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
 		switch {
-		case admits(n.Node, m.Pod) != "":
+		case a.admits(n.Node, m.Pod) != "":
 		case !first(a.misfits(m, n)).never && a.helps(n):
 			a.Add(found.Infeasible, "it fits on %s once those are gone who may be evicted there", n.Name)
 		case a.r.Stats.Exact && (a.bounded() || !a.monotone()):

@@ -140,7 +140,7 @@ func (s *scene) expected(n *node) []*pod {
 // nominated to n, since they may arrive, and else without them, since they may not. m is
 // not placed, or on n.
 func (s *scene) misfits(m *member, n *node) []misfit {
-	if check := admits(n.Node, m.Pod); check != "" {
+	if check := s.admits(n.Node, m.Pod); check != "" {
 		return []misfit{{check: check, never: true}}
 	}
 	if expected := s.expected(n); len(expected) > 0 {
