@@ -10,6 +10,7 @@ import (
 // CanPlace says whether member m fits on node n as things stand, beside the members
 // that are placed already. The zero Reason: it does.
 func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
+	t.check()
 	member := t.members[m]
 	if !t.passesStatic(m, n) {
 		return member.Static(t.ix.Node(n))
@@ -225,6 +226,7 @@ func (p *inTurn) place(set int) bool {
 // every member, in order, each seeing the earlier ones.
 func (t *GangTrial) Fits() Reason {
 	t.Checks++
+	t.check()
 	why := t.stillFit()
 	t.dirty, t.moved = t.dirty[:0], false
 	if why.OK() || !t.Mobile {

@@ -21,6 +21,10 @@ type GangTrial struct {
 	// Checks counts the calls of Fits.
 	Checks int
 
+	// Poll, if set, is called with each of them, and of CanPlace. It may panic, which ends
+	// the trial.
+	Poll func()
+
 	ix       *cluster.Index
 	members  []*Member
 	states   []State
@@ -82,6 +86,13 @@ func shapesOf(members []*Member) []int {
 		}
 	}
 	return shapes
+}
+
+// check notes that the trial goes on.
+func (t *GangTrial) check() {
+	if t.Poll != nil {
+		t.Poll()
+	}
 }
 
 // Members is the number of members.

@@ -25,6 +25,9 @@ type NodeTrial struct {
 
 	// Checks counts the calls of Fits since the trial was made.
 	Checks int
+
+	// Poll, if set, is called with each of them. It may panic, which ends the trial.
+	Poll func()
 }
 
 // Nominees selects, from the pending pods nominated to a node, those that count
@@ -158,6 +161,9 @@ func (t *NodeTrial) Matters(p cluster.PodID) bool {
 // Source: kube-scheduler v1.36, filter with nominated pods.
 func (t *NodeTrial) Fits() Reason {
 	t.Checks++
+	if t.Poll != nil {
+		t.Poll()
+	}
 	return t.twice((*NodeTrial).fits)
 }
 

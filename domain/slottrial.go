@@ -62,6 +62,7 @@ func (s *SlotTrial) Matters(p cluster.PodID) bool {
 // Fits says whether there is room for enough members.
 func (s *SlotTrial) Fits() Reason {
 	s.t.Checks++
+	s.t.check()
 	if s.total >= s.need {
 		return Reason{}
 	}

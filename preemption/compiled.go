@@ -128,18 +128,18 @@ func (c *compiled) warnings() []cluster.Warning {
 }
 
 // preempt answers one question.
-func (c *compiled) preempt(p Preemptor) (*Result, error) {
-	return c.preemptOn(p, c.quota)
+func (c *compiled) preempt(p Preemptor, a *asking) (*Result, error) {
+	return c.preemptOn(p, c.quota, a)
 }
 
 // preemptOn is preempt with the quota as it is in m.
-func (c *compiled) preemptOn(p Preemptor, m *workload.Model) (*Result, error) {
-	r, _, err := c.answer(p, m)
+func (c *compiled) preemptOn(p Preemptor, m *workload.Model, a *asking) (*Result, error) {
+	r, _, err := c.answer(p, m, a)
 	return r, err
 }
 
 // answer is preemptOn, and says what the gang of a lone pod needs beside it.
-func (c *compiled) answer(p Preemptor, m *workload.Model) (_ *Result, needs int, err error) {
+func (c *compiled) answer(p Preemptor, m *workload.Model, a *asking) (_ *Result, needs int, err error) {
 	defer caught(&err)
 	m, err = c.queued.On(c.ix, m)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *compiled) answer(p Preemptor, m *workload.Model) (_ *Result, needs int,
 		r, err := c.options.preemptWorkload(m, p)
 		return r, 0, err
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, a)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -167,11 +167,15 @@ func (q *question) search(m *workload.Model) (*Result, error) {
 	}
 	if q.Tree != nil {
 		s := q.countGang()
-		defer s.Close()
-		return s.run()
+		r, err := s.run()
+		s.Close()
+		q.asking.passed(PhaseSearch)
+		return r, err
 	}
 	s := q.searchPod()
-	r := s.tell(s.Run())
+	plan := s.Run()
+	q.asking.passed(PhaseSearch)
+	r := s.tell(plan)
 	s.Close()
 	return r, nil
 }

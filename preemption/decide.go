@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"context"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -47,22 +48,35 @@ type Decision struct {
 // then the nodes that have changed since; it allocates nothing. Everything else is
 // searched for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
+	return pl.DecideContext(context.Background(), p)
+}
+
+// DecideContext is Decide that is stopped as [Planner.PreemptContext] is.
+func (pl *Planner) DecideContext(ctx context.Context, p Preemptor) (d Decision, err error) {
+	a := pl.options.asks(ctx, "Decide", &p)
+	if a != nil {
+		defer func() { a.end(PhaseSearch, d.Verdict, d.Pods, 0, err) }()
+	}
+	if err := a.stopped(); err != nil {
+		return Decision{}, err
+	}
 	now, err := pl.hold()
 	if err != nil {
 		return Decision{}, err
 	}
 	defer now.release()
+	a.passed(PhaseCompile)
 	if d, ok := now.ready.decideAtOnce(&p); ok {
 		return d, nil
 	}
-	return now.ready.decide(p, now.quota)
+	return now.ready.decide(p, now.quota, a)
 }
 
 // decide is the way of every question that is not decided at once.
-func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err error) {
+func (c *compiled) decide(p Preemptor, quota *workload.Model, a *asking) (_ Decision, err error) {
 	defer caught(&err)
 	if p.Kind != cluster.KindWorkload && !c.ix.AnyQueued() {
-		q, err := c.newBrief(p)
+		q, err := c.newBrief(p, a)
 		if err != nil {
 			return Decision{}, err
 		}
@@ -82,7 +96,7 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 			return q.decideGang()
 		}
 	}
-	r, needs, err := c.answer(p, quota)
+	r, needs, err := c.answer(p, quota, a)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -101,9 +115,9 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model) (_ Decision, err e
 
 func (q *question) decideGang() (Decision, error) {
 	s := q.countGang()
-	defer s.Close()
 	s.Brief = true
 	r, err := s.run()
+	s.Close()
 	if err != nil {
 		return Decision{}, err
 	}

@@ -28,7 +28,8 @@
 // parked and has to wait, [Planner.Wake] returns once a change may have brought another verdict:
 // nobody else has to be asked again. An answer that has waited for its turn is
 // asked about with [Planner.StillValid]; Apply refuses one that no longer holds, and changes
-// nothing then. A simulator takes [Planner.Evict] on a [Planner.Fork]; [Planner.View] reads
+// nothing then. [Planner.PreemptContext] is a question that can be stopped, an [Observer] is told
+// of all of them. A simulator takes [Planner.Evict] on a [Planner.Fork]; [Planner.View] reads
 // the cluster. The example of Planner is the loop as a program.
 //
 // # What it costs

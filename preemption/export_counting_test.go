@@ -11,7 +11,7 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, nil)
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, err
 	}
@@ -26,17 +26,17 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 		return nil, nil, false, err
 	}
 	c.settings.Checks = checks
-	if counted, err = c.preempt(p); err != nil {
+	if counted, err = c.preempt(p, nil); err != nil {
 		return nil, nil, false, err
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, nil)
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, nil, false, err
 	}
 	if tried, err = q.searchGang().run(); err != nil {
 		return nil, nil, false, err
 	}
-	if q, err = c.newBrief(p); err != nil {
+	if q, err = c.newBrief(p, nil); err != nil {
 		return nil, nil, false, err
 	}
 	search := q.countGang()
@@ -55,7 +55,7 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 	if err != nil {
 		return nil, nil, false, err
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, nil)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -80,7 +80,7 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, nil)
 	if err != nil || q.Tree == nil {
 		return false, err
 	}
@@ -94,7 +94,7 @@ func (o Options) PreemptInChunks(p Preemptor, s *Snapshot, goroutines, size int)
 		return nil, err
 	}
 	c.settings.Goroutines, c.settings.ChunkSize = goroutines, size
-	return c.preempt(p)
+	return c.preempt(p, nil)
 }
 
 // PreemptOn is Preempt on at most so many goroutines.
@@ -104,5 +104,5 @@ func (o Options) PreemptOn(p Preemptor, s *Snapshot, goroutines int) (*Result, e
 		return nil, err
 	}
 	c.settings.Goroutines = goroutines
-	return c.preempt(p)
+	return c.preempt(p, nil)
 }

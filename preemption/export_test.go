@@ -16,7 +16,7 @@ func (o Options) PreemptSearching(p Preemptor, s *Snapshot, checks int) (*Result
 		return nil, err
 	}
 	c.settings.Checks = checks
-	return c.preempt(p)
+	return c.preempt(p, nil)
 }
 
 // Trials returns the trial of a gang after its question was answered, and one as it
@@ -27,7 +27,7 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 		return nil, nil, err
 	}
 	for _, t := range []**domain.GangTrial{&after, &before} {
-		q, err := c.newQuestion(p)
+		q, err := c.newQuestion(p, nil)
 		if err != nil || q.Tree == nil {
 			return nil, nil, err
 		}
@@ -51,7 +51,7 @@ func (o Options) PreemptPlainly(p Preemptor, s *Snapshot) (*Result, error) {
 		return nil, err
 	}
 	c.podUnits().columns = new(columns.NodeColumns)
-	return c.preempt(p)
+	return c.preempt(p, nil)
 }
 
 // PreemptWarm is Preempt, asked three times.
@@ -74,7 +74,7 @@ func Begin(pl *Planner) (ask func(p Preemptor) (*Result, error), end func()) {
 	if err != nil {
 		panic(err)
 	}
-	return func(p Preemptor) (*Result, error) { return now.ready.preemptOn(p, now.quota) }, now.release
+	return func(p Preemptor) (*Result, error) { return now.ready.preemptOn(p, now.quota, nil) }, now.release
 }
 
 // Compiled returns what tells whether the planner has compiled its cluster anew.
@@ -87,14 +87,14 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 	if err != nil {
 		return false, false, err
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, nil)
 	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
 	if quick, err = q.fitsAsItIs(nil); err != nil {
 		return false, false, err
 	}
-	if q, err = c.newQuestion(p); err != nil {
+	if q, err = c.newQuestion(p, nil); err != nil {
 		return false, false, err
 	}
 	search := q.searchPod()
@@ -140,6 +140,9 @@ func (pl *Planner) Anew() (*Planner, error) {
 
 // Answered lets look look over every answer from now on.
 func Answered(look func(s *Snapshot, o Options, p Preemptor, r *Result)) { answered = look }
+
+// PollEachStep lets questions look at their context at every step.
+func PollEachStep() { pollEvery = 1 }
 
 // Tune lets pl answer on at most so many goroutines, in chunks of so many nodes, with so
 // many checks for better placements of a gang, until it compiles its cluster anew.

@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -535,6 +536,18 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 				return [2]string{fmt.Sprint(d), fmt.Sprint(err)}
 			})
 		},
+		"PreemptContext": func(t *rapid.T) {
+			q := h.preemptor()
+			h.stopped(t, "PreemptContext", q, func(ctx context.Context) error { _, err := h.live.PreemptContext(ctx, q); return err })
+		},
+		"DecideContext": func(t *rapid.T) {
+			q := h.preemptor()
+			h.stopped(t, "DecideContext", q, func(ctx context.Context) error { _, err := h.live.DecideContext(ctx, q); return err })
+		},
+		"WhyNotContext": func(t *rapid.T) {
+			q, target := h.preemptor(), h.target()
+			h.stopped(t, "WhyNotContext", q, func(ctx context.Context) error { _, err := h.live.WhyNotContext(ctx, q, target); return err })
+		},
 		"WhyNot": func(t *rapid.T) {
 			q, target := h.preemptor(), h.target()
 			h.read(t, "WhyNot", []any{q, target}, func(p *pl) any {
@@ -574,6 +587,23 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 		"Snapshot": func(t *rapid.T) { h.look(t) },
 		"Fork":     h.fork,
 	}
+}
+
+// stopped asks a question that is stopped somewhere, unless it has ended by then. That leaves
+// no trace.
+func (h *life) stopped(t *rapid.T, name string, q any, ask func(ctx context.Context) error) {
+	if h.fresh == nil {
+		return
+	}
+	looks := h.N(60)
+	require.NoError(t, h.live.Tune(3, 2, h.checks))
+	before, err := h.live.Fingerprint()
+	require.NoError(t, err)
+	err = ask(waits(int64(looks)))
+	t.Logf("%s %v, %d looks: %v", name, told{q}, looks, err)
+	after, err := h.live.Fingerprint()
+	require.NoError(t, err)
+	same(t, "what is reached from the planner, by field, around "+name, before, after)
 }
 
 // park parks a preemptor; the answer is that of a planner that begins with the cluster.

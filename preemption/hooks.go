@@ -6,14 +6,17 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// onlyFilters reports whether h has a Filter and nothing else.
-func (h *Hooks) onlyFilters() bool {
+// decides reports whether h has a say in answers, and whether its Filter alone has.
+func (h *Hooks) decides() (some, filterAlone bool) {
 	rest := *h
+	rest.Observer = nil
+	some = !reflect.ValueOf(rest).IsZero()
 	rest.Filter = nil
-	return h.Filter != nil && reflect.ValueOf(rest).IsZero()
+	return some, some && reflect.ValueOf(rest).IsZero()
 }
 
 // HookError says which hook broke its contract, and what it returned or did. The
@@ -28,12 +31,15 @@ func (e *HookError) Error() string {
 	return fmt.Sprintf("preemption: Options.Hooks.%s: %s is not %s", e.Hook, e.Value, e.Want)
 }
 
-// caught is deferred where questions begin: what a hook did wrong becomes their error.
+// caught is deferred where questions begin: what a hook did wrong becomes their error, and so
+// does that they were stopped.
 func caught(err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case *HookError:
 		*err = e
+	case *ranges.Stop:
+		*err = e.Err
 	case *domain.Misuse:
 		*err = &HookError{map[string]string{"Placer": "Placer", "Constraint": "Constraints"}[e.By], e.Value, e.Want}
 	default:

@@ -52,7 +52,7 @@ func (s *podAnswer) nearest() *Nearest {
 		if err != nil {
 			return nil, nil
 		}
-		q, err := c.newQuestion(p)
+		q, err := c.newQuestion(p, s.asking.silent())
 		if err != nil {
 			return nil, nil
 		}
@@ -94,7 +94,7 @@ func (s *gangAnswer) nearest() *Nearest {
 		if err != nil {
 			return false
 		}
-		r, err := c.preempt(p)
+		r, err := c.preempt(p, s.asking.silent())
 		if err != nil || r.Verdict != Feasible && r.Verdict != Fits {
 			return false
 		}

@@ -211,4 +211,8 @@ type Hooks struct {
 	// Splitter divides the cluster into the domains that a gang may go to; the
 	// topology constraints of its group do not count then.
 	Splitter domain.Splitter
+
+	// Observer is told of every question, and how long it took. It is no part of the
+	// decision: [Stats].Hooks does not say that it is set.
+	Observer Observer
 }

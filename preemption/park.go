@@ -141,7 +141,7 @@ func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
 		c.options.Guards.EqualAfterSeconds > 0 || c.settings.BrokenFree && c.limits != nil {
 		return whatever
 	}
-	q, err := c.newBrief(p)
+	q, err := c.newBrief(p, nil)
 	if err != nil || q.queue() != "" || len(q.States) > 0 {
 		return whatever
 	}

@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -22,11 +23,25 @@ func Preempt(p Preemptor, s *Snapshot) (*Result, error) { return Options{}.Preem
 //
 // It compiles s for this one question; for several questions use a [Planner].
 func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
+	return o.PreemptContext(context.Background(), p, s)
+}
+
+// PreemptContext is Preempt that is stopped as [Planner.PreemptContext] is; the reading of s is
+// not.
+func (o Options) PreemptContext(ctx context.Context, p Preemptor, s *Snapshot) (r *Result, err error) {
+	a := o.asks(ctx, "Preempt", &p)
+	if a != nil {
+		defer func() { a.told(r, err) }()
+	}
+	if err := a.stopped(); err != nil {
+		return nil, err
+	}
 	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.preempt(p)
+	a.passed(PhaseCompile)
+	r, err = c.preempt(p, a)
 	if answered != nil && err == nil {
 		answered(s, o, p, r)
 	}
@@ -121,13 +136,30 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 // question in progress copies the pages that it changes, as after a Fork. Hooks may call
 // the planner, but must not change it while an answer is applied.
 func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
+	return pl.PreemptContext(context.Background(), p)
+}
+
+// PreemptContext is Preempt that ends once nobody waits for the answer any more: every few
+// checks it looks whether ctx is done, and then returns an error that wraps that of ctx. The
+// planner is as it was, and remembers nothing of it. A question that is not stopped has the
+// answer of Preempt. What takes no long is not stopped midway: the compiling after a change that
+// the planner could not follow, and quota that workloads ask for.
+func (pl *Planner) PreemptContext(ctx context.Context, p Preemptor) (r *Result, err error) {
+	a := pl.options.asks(ctx, "Preempt", &p)
+	if a != nil {
+		defer func() { a.told(r, err) }()
+	}
+	if err := a.stopped(); err != nil {
+		return nil, err
+	}
 	now, err := pl.hold()
 	if err != nil {
 		return nil, err
 	}
 	defer now.release()
+	a.passed(PhaseCompile)
 	c, quota := now.ready, now.quota
-	r, err := c.preemptOn(p, quota)
+	r, err = c.preemptOn(p, quota, a)
 	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
 		s := newModel(c.ix.Objects()).snapshot()
 		quota.AddTo(s, pl.first)

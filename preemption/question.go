@@ -23,6 +23,7 @@ import (
 type question struct {
 	*ask.Question
 	c        *compiled
+	asking   *asking
 	sides    *sides
 	asked    Asked
 	needs    int         // further pods that have to run beside a lone pod for its gang to
@@ -37,9 +38,9 @@ type question struct {
 }
 
 // blank is a question that nobody asks yet.
-func (c *compiled) blank() *question {
-	q := &question{c: c}
-	q.one.question = ask.Question{Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits}
+func (c *compiled) blank(a *asking) *question {
+	q := &question{c: c, asking: a}
+	q.one.question = ask.Question{Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits, Poll: a.poll()}
 	q.Question = &q.one.question
 	return q
 }
@@ -66,8 +67,8 @@ func (q *question) countGang() *gangAnswer {
 
 // newQuestion finds the preemptor, settles its priority and prepares the
 // constraints.
-func (c *compiled) newQuestion(p Preemptor) (*question, error) {
-	q, err := c.newBrief(p)
+func (c *compiled) newQuestion(p Preemptor, a *asking) (*question, error) {
+	q, err := c.newBrief(p, a)
 	if err == nil {
 		q.asked = q.asked.with(p)
 	}
@@ -76,11 +77,11 @@ func (c *compiled) newQuestion(p Preemptor) (*question, error) {
 
 // newBrief is newQuestion for an answer that does not tell who asked: what was given
 // inline is not copied.
-func (c *compiled) newBrief(p Preemptor) (*question, error) {
+func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	q := c.blank()
+	q := c.blank(a)
 	q.asked = askedBy(&p)
 	if err := q.inlineRuns(p.Pods); err != nil {
 		return nil, err
@@ -113,7 +114,9 @@ func (c *compiled) newBrief(p Preemptor) (*question, error) {
 	if c.options.Strict && q.needs > 0 {
 		return nil, strict(q.besides())
 	}
-	return q, q.prepare()
+	err = q.prepare()
+	q.asking.passed(PhasePrepare)
+	return q, err
 }
 
 // neededBeside is how many further pods of the group of pod have to run, beside it and
@@ -350,6 +353,7 @@ func (q *question) inlineGroup(p Preemptor) error {
 
 // prepare settles what eligibility reads, and asks every constraint whether it has a say.
 func (q *question) prepare() error {
+	q.GoOn()
 	q.SettleClaim()
 	pods := q.one.pods[:0]
 	for _, m := range q.Members {

@@ -250,7 +250,7 @@ type Stats struct {
 	Searched  int  `json:"searched,omitempty"` // where victims were searched for, since giving back did not do
 	Trials    int  `json:"trials"`             // feasibility checks
 	Exact     bool `json:"exact"`              // what is infeasible is proved so; false: no way was found
-	Hooks     bool `json:"hooks"`              // a hook was set: JSON alone does not replay the question
+	Hooks     bool `json:"hooks"`              // a hook has a say: JSON alone does not replay the question
 }
 
 // DomainTrace is what happened in one domain.

@@ -96,8 +96,9 @@ func (o Options) settings(rules *generation) ask.Settings {
 	if h == nil {
 		return s
 	}
-	s.Hooks, s.OwnConstraints, s.OwnPrices, s.Compare = true, len(h.Constraints) > 0, h.Cost != nil, h.Compare
-	s.OwnLiking, s.Filter, s.FilterAlone = ask.Liking(h.Prefer), h.Filter, h.onlyFilters()
+	s.Hooks, s.FilterAlone = h.decides()
+	s.OwnConstraints, s.OwnPrices, s.Compare = len(h.Constraints) > 0, h.Cost != nil, h.Compare
+	s.OwnLiking, s.Filter = ask.Liking(h.Prefer), h.Filter
 	if h.Placer != nil {
 		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false
 	}
@@ -111,7 +112,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 func (o *Options) traits(s *ask.Settings) ask.Traits {
 	t := s.Traits()
 	rest := *o
-	if rest.Rules, rest.Prefer = "", ""; s.FilterAlone {
+	if rest.Rules, rest.Prefer = "", ""; s.FilterAlone || !s.Hooks {
 		rest.Hooks = nil
 	}
 	t.Set(ask.TraitTuned, !reflect.DeepEqual(rest, Options{}))

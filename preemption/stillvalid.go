@@ -119,18 +119,18 @@ func (c *compiled) questionAgain(r *Result) (*question, error) {
 	if a.Inline != nil && r.adopted(c.pod) {
 		a.Inline = nil
 	}
-	return c.newQuestion(a.preemptor())
+	return c.newQuestion(a.preemptor(), nil)
 }
 
 // gatheredAgain is the question of the pods of a gathering that do not run yet.
 func (c *compiled) gatheredAgain(a Asked) (*question, error) {
-	q := c.blank()
+	q := c.blank(nil)
 	q.asked, q.Gathered = a, true
 	for _, ref := range a.Gathered {
 		if p := c.pod(ref); p != nil && p.Node != "" {
 			continue
 		}
-		one := c.blank()
+		one := c.blank(nil)
 		if err := one.namedPod(Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}); err != nil {
 			return nil, err
 		}
@@ -151,8 +151,9 @@ func (q *question) fitsAsItIs(r *Result) (bool, error) {
 		return q.fitOneByOne(r), nil
 	case q.Tree == nil:
 		s := q.searchPod()
-		defer s.Close()
-		return s.FitsSomewhere(), nil
+		fits := s.FitsSomewhere()
+		s.Close()
+		return fits, nil
 	}
 	levels, err := q.levels()
 	if err != nil {

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
+	preemption.PollEachStep()
 	preemption.Answered(verified)
 	os.Exit(m.Run())
 }

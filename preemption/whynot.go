@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -38,7 +39,18 @@ type Why struct {
 // quota. Errors are those of [Planner.Preempt] and a [*cluster.FieldError] for a target
 // that the snapshot does not have, for one that is not either a node or a unit, and for
 // a node where a workload asks.
-func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
+func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
+	return pl.WhyNotContext(context.Background(), p, target)
+}
+
+// WhyNotContext is WhyNot that is stopped as [Planner.PreemptContext] is.
+func (pl *Planner) WhyNotContext(ctx context.Context, p Preemptor, target Target) (why *Why, err error) {
+	a := pl.options.asks(ctx, "WhyNot", &p)
+	defer func() {
+		if why != nil || err != nil {
+			a.end(PhaseTell, "", 0, 0, err)
+		}
+	}()
 	defer caught(&err)
 	if (target.Node == "") == (target.Unit == "") {
 		return nil, &cluster.FieldError{
@@ -50,6 +62,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 		return nil, err
 	}
 	defer now.release()
+	a.passed(PhaseCompile)
 	c, quota := now.ready, now.quota
 	if p.Kind == cluster.KindWorkload {
 		quota, err := c.queued.On(c.ix, quota)
@@ -58,7 +71,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 		}
 		return whyNotWorkload(quota, p, target)
 	}
-	q, err := c.newQuestion(p)
+	q, err := c.newQuestion(p, a)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +86,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (_ *Why, err error) {
 		return q.searchGang().whyNot(target)
 	}
 	s := q.searchPod()
-	why, err := s.whyNot(target)
+	why, err = s.whyNot(target)
 	s.Close()
 	return why, err
 }

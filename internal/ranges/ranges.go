@@ -20,12 +20,7 @@ func Parts(n, least int) int {
 // once: part is the number of the part, first to end, not included, are its positions.
 // It returns when all are done.
 func Each(n, parts int, do func(part, first, end int)) {
-	var wg sync.WaitGroup
-	for part := 1; part < parts; part++ {
-		wg.Go(func() { do(part, part*n/parts, (part+1)*n/parts) })
-	}
-	do(0, 0, n/parts)
-	wg.Wait()
+	together(parts, func(part int) { do(part, part*n/parts, (part+1)*n/parts) })
 }
 
 // Take calls do once for each of the positions from 0 to n-1, by so many workers at
@@ -34,15 +29,44 @@ func Each(n, parts int, do func(part, first, end int)) {
 // when all are done.
 func Take(n, workers int, do func(worker, i int)) {
 	var next atomic.Int64
-	work := func(worker int) {
+	together(workers, func(worker int) {
 		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 			do(worker, i)
 		}
+	})
+}
+
+// Stop is what work may panic with in whatever goroutine it is: once all of them have ended,
+// the caller of Each or Take panics with it. Other panics are not taken out of their
+// goroutine: they are a broken invariant.
+type Stop struct{ Err error }
+
+// together calls work once for each number below workers, at once.
+func together(workers int, work func(worker int)) {
+	if workers < 2 {
+		work(0)
+		return
+	}
+	var stopped atomic.Pointer[Stop]
+	try := func(worker int) {
+		defer func() {
+			switch s := recover().(type) {
+			case nil:
+			case *Stop:
+				stopped.Store(s)
+			default:
+				panic(s)
+			}
+		}()
+		work(worker)
 	}
 	var wg sync.WaitGroup
 	for worker := 1; worker < workers; worker++ {
-		wg.Go(func() { work(worker) })
+		wg.Go(func() { try(worker) })
 	}
-	work(0)
+	try(0)
 	wg.Wait()
+	if s := stopped.Load(); s != nil {
+		panic(s)
+	}
 }

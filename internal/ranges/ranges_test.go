@@ -1,7 +1,9 @@
 package ranges_test
 
 import (
+	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +47,25 @@ func everyPositionIsTakenOnce(t *rapid.T) {
 }
 
 func TestEveryPositionIsTakenOnce(t *testing.T) { rapid.Check(t, everyPositionIsTakenOnce) }
+
+// TestAStopEndsTheWork in whatever goroutine it comes up, once all of them have ended.
+func TestAStopEndsTheWork(t *testing.T) {
+	stop := &ranges.Stop{Err: errors.New("enough")}
+	for at := range 20 {
+		var running atomic.Int64
+		do := func(i int) {
+			running.Add(1)
+			defer running.Add(-1)
+			if i >= at {
+				panic(stop)
+			}
+		}
+		require.PanicsWithValue(t, stop, func() { ranges.Take(20, 4, func(_, i int) { do(i) }) })
+		require.Zero(t, running.Load())
+		require.PanicsWithValue(t, stop, func() { ranges.Each(20, 4, func(_, first, end int) { do(end - 1) }) })
+		require.Zero(t, running.Load())
+	}
+}
 
 func TestPartsAreNotTooSmall(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))

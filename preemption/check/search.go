@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,7 +34,10 @@ type graph struct {
 // the policy returned.
 //
 // O(s) questions for s situations, whose memory it holds until it returns.
-func (m *Model) Check() (*Report, error) {
+func (m *Model) Check() (*Report, error) { return m.CheckContext(context.Background()) }
+
+// CheckContext is Check that ends once ctx is done, with an error that wraps that of ctx.
+func (m *Model) CheckContext(ctx context.Context) (*Report, error) {
 	if err := m.validate(); err != nil {
 		return nil, err
 	}
@@ -44,6 +48,9 @@ func (m *Model) Check() (*Report, error) {
 	g := &graph{world: newWorld(m), at: map[string]int{}}
 	g.reach(g.first())
 	for i := 0; i < len(g.states) && i < limit; i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("check: stopped after %d situations: %w", i, err)
+		}
 		if err := g.expand(i); err != nil {
 			return nil, fmt.Errorf("check: situation %d: %w", i, err)
 		}

@@ -41,6 +41,10 @@ type Question struct {
 	Probing  bool     // it is looked for what would help: the price is no matter
 	Decided  int      // what searches had decided on before that
 
+	// Poll, if set, is called now and then. It panics with a [*ranges.Stop] once nobody waits
+	// for the answer any more; what a search has left half done is not reused then.
+	Poll func()
+
 	broken []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 }
 
@@ -49,6 +53,13 @@ func (q *Question) NewMember(pod *cluster.Pod, id cluster.PodID) *domain.Member 
 	m := domain.NewMember(q.Index, pod, id)
 	m.Restrict(q.Filter)
 	return m
+}
+
+// GoOn is to be called in whatever may take long.
+func (q *Question) GoOn() {
+	if q.Poll != nil {
+		q.Poll()
+	}
 }
 
 // Clone returns a copy for another goroutine. O(constraints).
@@ -154,7 +165,9 @@ func (q *Question) TrialWith(counts func(cluster.PodID) bool) *domain.GangTrial 
 	for _, m := range q.Members {
 		own[m.ID] = true
 	}
-	return domain.NewGangTrial(q.Index, q.Members, q.States, func(p cluster.PodID) bool { return !own[p] && counts(p) })
+	t := domain.NewGangTrial(q.Index, q.Members, q.States, func(p cluster.PodID) bool { return !own[p] && counts(p) })
+	t.Poll = q.Poll
+	return t
 }
 
 // Effective is what is in force for a pod of the preemptor.

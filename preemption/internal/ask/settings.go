@@ -36,7 +36,7 @@ type Settings struct {
 	Prefer      domain.Preference // of several nodes that are as good
 
 	// Of the hooks.
-	Hooks          bool               // one is set
+	Hooks          bool               // one is set that has a say
 	Filter         domain.Filter      // nil: none
 	FilterAlone    bool               // no other hook is set
 	OwnConstraints bool               // constraints are among them

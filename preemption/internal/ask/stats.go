@@ -8,5 +8,5 @@ type Stats struct {
 	Searched  int  // where victims were searched for, since giving back did not do
 	Trials    int  // feasibility checks
 	Exact     bool // what is infeasible is proved so
-	Hooks     bool // a hook was set
+	Hooks     bool // a hook has a say
 }

@@ -18,7 +18,7 @@ const (
 	TraitBrokenFree                    // what is left of a broken gang costs nothing
 	TraitBounds                        // hard budgets, limits or the price bound the final set of victims
 	TraitRanking                       // a price or a hook has a say among domains
-	TraitHooks                         // a hook is set, other than a filter of nodes
+	TraitHooks                         // a hook has a say, other than a filter of nodes
 	TraitSampling                      // only a part of the nodes is examined
 	TraitCandidates                    // every candidate is asked for
 	TraitTrace                         // each step is asked for

@@ -45,6 +45,7 @@ func (t *attempt) moveOne(from *draft, targets []nodeCost, budget *int) bool {
 // tryMove evaluates the plan from with k of the members of its i-th node on another
 // one, and reports whether that is better.
 func (t *attempt) tryMove(from *draft, i int, k, to int32, budget *int) bool {
+	t.goOn()
 	*budget -= len(from.seq) + t.potential/8
 	there := int32(0)
 	price := domain.Free

@@ -106,6 +106,7 @@ func (t *attempt) leastJoint(k int) []int32 {
 // next takes the node on which one more member costs least.
 func (j *joint) next() int32 {
 	for {
+		j.goOn()
 		least, _ := j.queue.Least()
 		if int64(j.on(least.At)) == j.slots[least.At] {
 			j.queue.Drop()

@@ -96,6 +96,7 @@ func (m *moving) pass(harmful bool) {
 		heaps.Init(m.queue, compare)
 	}
 	for m.total > m.need && len(m.queue) > 0 {
+		m.goOn()
 		at := m.queue[0].at
 		m.decide(at)
 		if m.nodes[at].slots > 0 && m.advance(at) {

@@ -33,6 +33,7 @@ type Question struct {
 	Checks     int        // for better placements, as trials would count them
 	Goroutines int        // at most so many; 0: GOMAXPROCS
 	Tools      *sync.Pool // of buffers, of which each question borrows some
+	Poll       func()     // as in a question of the searches; may be nil
 }
 
 // Search is the search for a lone pod group whose members nothing tells apart,
@@ -89,7 +90,8 @@ func New(q Question) *Search {
 	return f
 }
 
-// Close gives the buffers back. The search is over.
+// Close gives the buffers back. The search is over. It is not called where a filter or Poll
+// has panicked: what is half done is not reused.
 func (f *Search) Close() { f.Tools.Put(f.tools) }
 
 // borrow returns buffers that nobody else uses.
@@ -155,6 +157,13 @@ type Outcome struct {
 	Checks   int // that counting stands for
 }
 
+// goOn is called in whatever may take long.
+func (f *Search) goOn() {
+	if f.Poll != nil {
+		f.Poll()
+	}
+}
+
 // Evaluate looks for the plan in each of domains that disrupts least; among shares of
 // them the checks for better placements are shared out. Many nodes in several domains are
 // shared out among goroutines, none of which outlives the call.
@@ -166,6 +175,7 @@ func (f *Search) Evaluate(domains []domain.Domain, shares int) []Outcome {
 		nodes += len(domains[i].Nodes)
 	}
 	f.share(len(domains), nodes >= parallelNodes, func(tools *tools, i int) {
+		f.goOn()
 		t := &attempt{Search: f, tools: tools, domain: &domains[i]}
 		outs[i] = t.run()
 	})

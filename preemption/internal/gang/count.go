@@ -24,7 +24,7 @@ func (s *Search) newCount(tools *sync.Pool) *counting.Search {
 		Gang: s.q.Tree, Members: s.q.Members, Priority: s.q.Priority,
 		Placers: s.q.Placers, Improves: !s.q.Mobile && s.q.Improves,
 		Mobile: s.q.Mobile, Fewest: s.q.Fewest,
-		Checks: s.q.Checks, Goroutines: goroutines, Tools: tools,
+		Checks: s.q.Checks, Goroutines: goroutines, Tools: tools, Poll: s.q.Poll,
 	})
 }
 

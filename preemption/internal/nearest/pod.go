@@ -336,6 +336,7 @@ func (s *Pod) at(priority int32) victims.Claim {
 // way adds to fixed what is still missing on node n with everybody below a
 // priority gone or, without evict, in place.
 func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) relaxed {
+	s.q.GoOn()
 	r := relaxed{node: n, below: below, changes: slices.Clone(fixed.changes), size: fixed.size}
 	if below > s.q.Priority {
 		r.add(Change{Kind: Priority, Node: cluster.NoNode, Amount: int64(below)}, s.raise(below))

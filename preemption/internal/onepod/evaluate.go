@@ -16,6 +16,7 @@ import (
 // victims gone a constraint that is not monotone keeps the pod away, which might fit
 // beside some of them.
 func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
+	s.q.GoOn()
 	c, why := s.Evaluate(n)
 	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() {
 		s.Trial.Reset(n)

@@ -120,6 +120,7 @@ func (s *Search) needStatus() {
 
 // look says whether the pod fits on node n as things are.
 func (s *Search) look(n cluster.NodeID) domain.Reason {
+	s.q.GoOn()
 	if !s.Sweeps() || len(s.q.Index.Nominees(n)) > 0 {
 		s.Trial.Reset(n)
 		return s.Trial.Fits()

@@ -66,7 +66,7 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 	s := &tools.search
 	s.Tools, s.q, s.pool, s.shapes, s.Member = tools, q, pool, shapes, q.Members[0]
 	s.Trial.Ask(q.Index, s.Member, q.States, domain.Nominees{Self: s.Member.ID, Priority: q.Priority})
-	s.Best.Node = cluster.NoNode
+	s.Trial.Poll, s.Best.Node = q.Poll, cluster.NoNode
 	s.Stats = ask.Stats{Domains: q.Index.CountNodes(), Exact: true, Hooks: q.Hooks}
 	s.Runner.Repeat = q.RepeatOfPod
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps

@@ -4,6 +4,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"reflect"
 )
 
 // answer is a result that is read, and the what-if in which it is.
@@ -96,4 +97,14 @@ func (a *answer) expect(want preemption.Verdict, why string) {
 }
 
 // ownEligible: who may be evicted is the user's to say.
+// hooked: a hook has a say in the answer, not only an observer.
+func (q *question) hooked() bool {
+	if q.o.Hooks == nil {
+		return false
+	}
+	h := *q.o.Hooks
+	h.Observer = nil
+	return !reflect.ValueOf(h).IsZero()
+}
+
 func (q *question) ownEligible() bool { return q.o.Hooks != nil && q.o.Hooks.Eligible != nil }

@@ -1,0 +1,357 @@
+package preemption_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// patient is a context that is over once it was looked at so often.
+type patient struct {
+	context.Context
+	left  atomic.Int64
+	asked atomic.Int64
+}
+
+func waits(looks int64) *patient {
+	p := &patient{Context: context.Background()}
+	p.left.Store(looks)
+	return p
+}
+
+func (p *patient) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (p *patient) Err() error {
+	p.asked.Add(1)
+	if p.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// stoppedAnywhere: a question that is stopped, at whatever step, says so, leaves nothing
+// behind, and holds no lock; one that is not has the answer that it has without a context.
+// It returns at how many steps it was.
+func stoppedAnywhere(t fatal, o preemption.Options, q gen.Question) (stops int) {
+	ok := func(err error) {
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+	pl, err := preemption.NewPlanner(&q.Snapshot, o)
+	if err != nil {
+		return 0
+	}
+	ok(pl.Tune(3, 2, 500))
+	want, err := pl.Preempt(q.Preemptor)
+	if err != nil {
+		return 0
+	}
+	all := waits(1 << 40)
+	r, err := pl.PreemptContext(all, q.Preemptor)
+	ok(err)
+	if diff := gocmp.Diff(want, r); diff != "" {
+		t.Fatalf("with a context (-without +with):\n%s", diff)
+	}
+	steps := all.asked.Load()
+	for _, k := range []int64{0, 1, 2, 3, steps / 4, steps / 2, steps * 3 / 4, steps - 1} {
+		if k < 0 || k >= steps {
+			continue
+		}
+		r, err := pl.PreemptContext(waits(k), q.Preemptor)
+		if r != nil || !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped at step %d of %d: %v, %v", k, steps, r, err)
+		}
+		stops++
+		if _, err := pl.WhyNotContext(waits(k), q.Preemptor, preemption.NodeTarget(q.Snapshot.Nodes[0].Name)); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("why not, stopped at step %d: %v", k, err)
+		}
+		if _, err := pl.DecideContext(waits(k), q.Preemptor); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("decided, stopped at step %d: %v", k, err)
+		}
+		again, err := pl.Preempt(q.Preemptor)
+		ok(err)
+		if diff := gocmp.Diff(want, again); diff != "" {
+			t.Fatalf("after a stop at step %d of %d (-before +after):\n%s", k, steps, diff)
+		}
+		ok(pl.SetPod(preemption.Pod{Namespace: "late", Name: "late", Node: "nowhere"}))
+		ok(pl.Remove(preemption.PodRef{Namespace: "late", Name: "late"}))
+	}
+	return stops
+}
+
+func TestAQuestionCanBeStopped(t *testing.T) {
+	t.Parallel()
+	pods, gangs := 0, 0
+	for seed := range seeds(200) {
+		o := seededOptions(seed)
+		o.Cost.Objective = seed%4 == 0
+		pods += stoppedAnywhere(&named{t, seed}, o, gen.Random(seed, gen.Everything()))
+		g := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 5, MaxPods: 14, Groups: true, Budgets: true}, Topology: seed%2 == 0, Composite: seed%3 == 0})
+		if o := gangOptionsBySeed(seed); asksSomething(g) {
+			gangs += stoppedAnywhere(&named{t, seed}, o, sound(o, g))
+		}
+	}
+	require.Greater(t, pods, int(seeds(800)))
+	require.Greater(t, gangs, int(seeds(800)))
+}
+
+// TestAStoppedQuestionIsNotAsked: nothing is compiled for it.
+func TestAStoppedQuestionIsNotAsked(t *testing.T) {
+	over, stop := context.WithCancel(context.Background())
+	stop()
+	_, err := preemption.Options{}.PreemptContext(over, asking(1), &preemption.Snapshot{Nodes: []preemption.Node{{Name: "bad"}, {Name: "bad"}}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "preemption: the question was stopped")
+	late, stop := context.WithTimeout(context.Background(), -time.Second)
+	defer stop()
+	pl, err := preemption.NewPlanner(three(1, 2, 3), preemption.Options{})
+	require.NoError(t, err)
+	for range 4 { // also where it would be decided at once
+		_, err = pl.DecideContext(late, asking(1))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err = pl.Decide(asking(1))
+		require.NoError(t, err)
+	}
+	var none context.Context // never done
+	_, err = pl.PreemptContext(none, asking(1))
+	require.NoError(t, err)
+}
+
+// watcher keeps what it is told. Its clock goes on by a second with each look.
+type watcher struct {
+	mu   sync.Mutex
+	now  time.Time
+	seen []preemption.Observation
+}
+
+func (w *watcher) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(time.Second)
+	return w.now
+}
+
+func (w *watcher) Answered(o preemption.Observation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, o)
+}
+
+func TestAnObserverIsToldOfEachQuestion(t *testing.T) {
+	w := &watcher{}
+	o := preemption.Options{Hooks: &preemption.Hooks{Observer: w}}
+	s := three(8, 7, 4)
+	pl, err := preemption.NewPlanner(s, o)
+	require.NoError(t, err)
+	var verdicts []preemption.Verdict
+	for _, cores := range []int64{2, 5, 9} {
+		r, err := pl.Preempt(asking(cores))
+		require.NoError(t, err)
+		require.False(t, r.Stats.Hooks, "it has no say")
+		verdicts = append(verdicts, r.Verdict)
+	}
+	_, err = pl.Decide(asking(5))
+	require.NoError(t, err)
+	_, err = pl.WhyNot(asking(5), preemption.NodeTarget("n1"))
+	require.NoError(t, err)
+	over, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = pl.PreemptContext(over, asking(5))
+	require.Error(t, err)
+	_, err = o.Preempt(asking(5), s)
+	require.NoError(t, err)
+
+	require.Equal(t, []preemption.Verdict{preemption.Fits, preemption.Feasible, preemption.Infeasible}, verdicts)
+	var told []string
+	for _, x := range w.seen {
+		told = append(told, fmt.Sprint(x.Call, " ", x.Kind, " ", x.Verdict, " ", x.Victims, " ", x.Err != nil, " ", x.Phases))
+	}
+	require.Equal(t, []string{
+		"Preempt Pod fits without preemption 0 false [1s 1s 1s 1s]",
+		"Preempt Pod feasible 1 false [1s 1s 1s 1s]",
+		"Preempt Pod infeasible 0 false [1s 1s 1s 1s]",
+		"Decide Pod feasible 1 false [1s 1s 1s 0s]",
+		"WhyNot Pod  0 false [1s 1s 0s 1s]",
+		"Preempt Pod  0 true [0s 0s 0s 1s]",
+		"Preempt Pod feasible 1 false [1s 1s 1s 1s]",
+	}, told)
+	require.Equal(t, "search", preemption.PhaseSearch.String())
+	require.Equal(t, "Phase(9)", preemption.Phase(9).String())
+}
+
+// TestAnObserverChangesNoAnswer, nor closes a road to one.
+func TestAnObserverChangesNoAnswer(t *testing.T) {
+	for seed := range seeds(300) {
+		o, q := seededOptions(seed), gen.Random(seed, gen.Everything())
+		want, err := o.Preempt(q.Preemptor, &q.Snapshot)
+		if err != nil || o.Hooks != nil {
+			continue
+		}
+		w := &watcher{}
+		o.Hooks = &preemption.Hooks{Observer: w}
+		got, err := o.Preempt(q.Preemptor, &q.Snapshot)
+		require.NoError(t, err)
+		require.Empty(t, gocmp.Diff(want, got))
+		require.Len(t, w.seen, 1)
+		require.Equal(t, want.Verdict, w.seen[0].Verdict)
+	}
+}
+
+// A question that would take longer than anybody waits.
+func ExamplePlanner_PreemptContext() {
+	planner := shop(task("batch", "n1", 0, 4), task("cron", "n2", 0, 4), task("web", "", 10, 2))
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	answer, err := planner.PreemptContext(ctx, askAbout("web"))
+	must(err)
+	fmt.Println(answer.Message)
+
+	stop()
+	_, err = planner.PreemptContext(ctx, askAbout("web"))
+	fmt.Println(err, errors.Is(err, context.Canceled))
+	// Output:
+	// fits on n1 once 1 pod is evicted
+	// preemption: the question was stopped: context canceled true
+}
+
+// logged writes a line for each question.
+type logged struct{ *slog.Logger }
+
+func (logged) Now() time.Time { return time.Now() }
+
+func (l logged) Answered(o preemption.Observation) {
+	took := time.Duration(0)
+	for _, d := range o.Phases {
+		took += d
+	}
+	if o.Err != nil {
+		l.Warn(o.Call, "kind", o.Kind, "took", took, "err", o.Err)
+		return
+	}
+	l.Info(o.Call, "kind", o.Kind, "took", took, "verdict", o.Verdict, "victims", o.Victims)
+}
+
+// Every question in the log.
+func ExampleObserver() {
+	forget := func(_ []string, a slog.Attr) slog.Attr { // what differs from run to run
+		if a.Key == slog.TimeKey || a.Key == "took" {
+			return slog.Attr{}
+		}
+		return a
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: forget}))
+	snapshot := shop(task("batch", "n1", 0, 4), task("db", "n2", 50, 4), task("web", "", 10, 2)).Snapshot()
+	planner, err := preemption.NewPlanner(snapshot, preemption.Options{Hooks: &preemption.Hooks{Observer: logged{logger}}})
+	must(err)
+	_, err = planner.Preempt(askAbout("web"))
+	must(err)
+	_, err = planner.Decide(askAbout("nobody"))
+	fmt.Println(err != nil)
+	// Output:
+	// level=INFO msg=Preempt kind=Pod verdict=feasible victims=1
+	// level=WARN msg=Decide kind=Pod err="cluster: Preemptor \"nobody\": Name: \"nobody\" is not a pod of the snapshot"
+	// true
+}
+
+// metrics counts as kube-scheduler's metrics of the same names do.
+type metrics struct {
+	now      func() time.Time // time.Now
+	mu       sync.Mutex
+	attempts int
+	victims  []int // of each answer that evicts somebody
+	spent    map[string]time.Duration
+	counts   map[string]int
+}
+
+func (m *metrics) Now() time.Time { return m.now() }
+
+func (m *metrics) Answered(o preemption.Observation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if o.Err != nil || o.Verdict == "" || o.Verdict == preemption.Fits {
+		return
+	}
+	m.attempts++
+	if o.Verdict == preemption.Feasible {
+		m.victims = append(m.victims, o.Victims)
+	}
+	for point, d := range map[string]time.Duration{
+		"PreFilter": o.Phases[preemption.PhasePrepare], "PostFilter": o.Phases[preemption.PhaseSearch] + o.Phases[preemption.PhaseTell],
+	} {
+		m.spent[point] += d
+		m.counts[point]++
+	}
+}
+
+// text is what Prometheus reads.
+func (m *metrics) text() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fmt.Println("# TYPE scheduler_preemption_attempts_total counter")
+	fmt.Println("scheduler_preemption_attempts_total", m.attempts)
+	fmt.Println("# TYPE scheduler_preemption_victims histogram")
+	sum := 0
+	for _, n := range m.victims {
+		sum += n
+	}
+	for _, most := range []int{1, 2, 4, 8, 16, 32, 64} {
+		within := len(slices.DeleteFunc(slices.Clone(m.victims), func(n int) bool { return n > most }))
+		fmt.Printf("scheduler_preemption_victims_bucket{le=\"%d\"} %d\n", most, within)
+	}
+	fmt.Printf("scheduler_preemption_victims_bucket{le=\"+Inf\"} %d\n", len(m.victims))
+	fmt.Println("scheduler_preemption_victims_sum", sum)
+	fmt.Println("scheduler_preemption_victims_count", len(m.victims))
+	fmt.Println("# TYPE scheduler_framework_extension_point_duration_seconds summary")
+	for _, point := range slices.Sorted(maps.Keys(m.counts)) {
+		fmt.Printf("scheduler_framework_extension_point_duration_seconds_sum{extension_point=%q} %g\n", point, m.spent[point].Seconds())
+		fmt.Printf("scheduler_framework_extension_point_duration_seconds_count{extension_point=%q} %d\n", point, m.counts[point])
+	}
+}
+
+// Upstream's metrics, as text for Prometheus.
+func ExampleObserver_prometheus() {
+	clock := time.Time{} // so that the output is always the same
+	ticks := func() time.Time { clock = clock.Add(time.Millisecond); return clock }
+	m := &metrics{now: ticks, spent: map[string]time.Duration{}, counts: map[string]int{}}
+	snapshot := shop(task("batch-1", "n1", 0, 2), task("batch-2", "n1", 0, 2), task("db", "n2", 50, 4), task("web", "", 10, 3)).Snapshot()
+	planner, err := preemption.NewPlanner(snapshot, preemption.Options{Hooks: &preemption.Hooks{Observer: m}})
+	must(err)
+	for range 3 {
+		_, err = planner.Preempt(askAbout("web"))
+		must(err)
+	}
+	m.text()
+	// Output:
+	// # TYPE scheduler_preemption_attempts_total counter
+	// scheduler_preemption_attempts_total 3
+	// # TYPE scheduler_preemption_victims histogram
+	// scheduler_preemption_victims_bucket{le="1"} 0
+	// scheduler_preemption_victims_bucket{le="2"} 3
+	// scheduler_preemption_victims_bucket{le="4"} 3
+	// scheduler_preemption_victims_bucket{le="8"} 3
+	// scheduler_preemption_victims_bucket{le="16"} 3
+	// scheduler_preemption_victims_bucket{le="32"} 3
+	// scheduler_preemption_victims_bucket{le="64"} 3
+	// scheduler_preemption_victims_bucket{le="+Inf"} 3
+	// scheduler_preemption_victims_sum 6
+	// scheduler_preemption_victims_count 3
+	// # TYPE scheduler_framework_extension_point_duration_seconds summary
+	// scheduler_framework_extension_point_duration_seconds_sum{extension_point="PostFilter"} 0.006
+	// scheduler_framework_extension_point_duration_seconds_count{extension_point="PostFilter"} 3
+	// scheduler_framework_extension_point_duration_seconds_sum{extension_point="PreFilter"} 0.003
+	// scheduler_framework_extension_point_duration_seconds_count{extension_point="PreFilter"} 3
+}
