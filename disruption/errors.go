@@ -3,6 +3,9 @@ package disruption
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // ErrSelector matches every complaint about a label selector.
@@ -28,8 +31,23 @@ type SelectorError struct {
 
 // Error names the field, the requirement, the value and what was expected.
 func (e *SelectorError) Error() string {
-	return fmt.Sprintf("disruption: selector: %s of {%q %s %q}: %s is not %s",
-		e.Field, e.Key, e.Operator, e.Values, e.Value, e.Want)
+	return fmt.Sprintf("disruption: selector: %s of {%s %s %s}: %s is not %s",
+		words.Short(e.Field), words.Quoted(e.Key), words.Short(string(e.Operator)), quoted(e.Values), words.Short(e.Value), e.Want)
+}
+
+// fewValues is how many values of a requirement a message has.
+const fewValues = 10
+
+// quoted is values as a message has them.
+func quoted(values []string) string {
+	texts := make([]string, 0, fewValues+1)
+	for _, v := range values[:min(len(values), fewValues)] {
+		texts = append(texts, words.Quoted(v))
+	}
+	if rest := len(values) - fewValues; rest > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", rest))
+	}
+	return "[" + strings.Join(texts, " ") + "]"
 }
 
 // Is reports whether target is ErrSelector.
@@ -43,7 +61,7 @@ type BudgetError struct {
 
 // Error names the budget and tells what is wrong with it.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("disruption: budget %q: %v", e.Namespace+"/"+e.Name, e.Err)
+	return fmt.Sprintf("disruption: budget %s: %v", words.Quoted(e.Namespace+"/"+e.Name), e.Err)
 }
 
 // Unwrap returns what is wrong with the budget.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/names"
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // Matcher is a compiled [Selector]. It is immutable and safe for concurrent use.
@@ -33,7 +34,7 @@ func (s *Selector) Compile() (*Matcher, error) {
 	requirements := make([]Requirement, 0, len(s.MatchLabels)+len(s.MatchExpressions))
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
 		r := Requirement{Key: key, Operator: In, Values: []string{s.MatchLabels[key]}}
-		errs = append(errs, r.check(fmt.Sprintf("matchLabels[%q]", key))...)
+		errs = append(errs, r.check("matchLabels["+words.Quoted(key)+"]")...)
 		requirements = append(requirements, r)
 	}
 	for i, r := range s.MatchExpressions {
@@ -70,14 +71,15 @@ func (r *Requirement) valid() bool {
 // check returns what is wrong with r, which is found at path inside its selector.
 func (r Requirement) check(path string) []error {
 	var errs []error
+	values := slices.Clone(r.Values) // all errors have the same
 	report := func(field, value, want string) {
 		errs = append(errs, &SelectorError{
-			Field: path + field, Key: r.Key, Operator: r.Operator, Values: slices.Clone(r.Values),
+			Field: path + field, Key: r.Key, Operator: r.Operator, Values: values,
 			Value: value, Want: want,
 		})
 	}
 	if !names.LabelKey(r.Key) {
-		report(".key", fmt.Sprintf("%q", r.Key), names.WantLabelKey)
+		report(".key", words.Quoted(r.Key), names.WantLabelKey)
 	}
 	switch r.Operator {
 	case In, NotIn:
@@ -86,14 +88,14 @@ func (r Requirement) check(path string) []error {
 		}
 	case Exists, DoesNotExist:
 		if len(r.Values) > 0 {
-			report(".values", fmt.Sprintf("%q", r.Values), "empty, as Exists and DoesNotExist need")
+			report(".values", quoted(r.Values), "empty, as Exists and DoesNotExist need")
 		}
 	default:
-		report(".operator", fmt.Sprintf("%q", string(r.Operator)), "In, NotIn, Exists or DoesNotExist")
+		report(".operator", words.Quoted(string(r.Operator)), "In, NotIn, Exists or DoesNotExist")
 	}
 	for i, v := range r.Values {
 		if !names.LabelValue(v) {
-			report(fmt.Sprintf(".values[%d]", i), fmt.Sprintf("%q", v), names.WantLabelValue)
+			report(fmt.Sprintf(".values[%d]", i), words.Quoted(v), names.WantLabelValue)
 		}
 	}
 	return errs

@@ -1,9 +1,9 @@
 package preemption
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -202,6 +202,6 @@ func missing(ok bool, kind cluster.Kind, namespace, name string) error {
 	}
 	return &cluster.FieldError{
 		Kind: string(kind), Namespace: namespace, Name: name,
-		Field: "Name", Value: fmt.Sprintf("%q", name), Want: "in the planner's cluster",
+		Field: "Name", Value: words.Quoted(name), Want: "in the planner's cluster",
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -45,7 +46,7 @@ func (a *answerCheck) bad(want, value, format string, args ...any) {
 	})
 }
 
-func quoted[T ~string](s T) string { return fmt.Sprintf("%q", string(s)) }
+func quoted[T ~string](s T) string { return words.Quoted(string(s)) }
 
 // asked checks who asks.
 func (a *answerCheck) asked() {

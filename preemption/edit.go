@@ -1,11 +1,11 @@
 package preemption
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -53,7 +53,7 @@ func (e edit) pending(ref PodRef) (*cluster.Pod, error) {
 	case p == nil:
 		return nil, missing(false, cluster.KindPod, ref.Namespace, ref.Name)
 	case p.Node != "":
-		return nil, problems.Pod(p, "Node", fmt.Sprintf("%q", p.Node), "empty: the pod runs already", nil)
+		return nil, problems.Pod(p, "Node", words.Quoted(p.Node), "empty: the pod runs already", nil)
 	}
 	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -327,7 +328,7 @@ func (q *question) checkTopology(t *seating.Group, g *cluster.Group) error {
 		if q.Index.CountNodes() > 0 && len(domain.Topology{c.Key}.Split(nil, q.Index)) == 0 {
 			return &cluster.FieldError{
 				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
-				Field: fmt.Sprintf("Topology[%d].Key", i), Value: fmt.Sprintf("%q", c.Key), Want: "a label of some node",
+				Field: fmt.Sprintf("Topology[%d].Key", i), Value: words.Quoted(c.Key), Want: "a label of some node",
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -28,7 +29,7 @@ type HookError struct {
 
 // Error names the hook, what it did and what was expected.
 func (e *HookError) Error() string {
-	return fmt.Sprintf("preemption: Options.Hooks.%s: %s is not %s", e.Hook, e.Value, e.Want)
+	return fmt.Sprintf("preemption: Options.Hooks.%s: %s is not %s", e.Hook, words.Short(e.Value), words.Short(e.Want))
 }
 
 // caught is deferred where questions begin: what a hook did wrong becomes their error, and so

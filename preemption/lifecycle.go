@@ -1,12 +1,12 @@
 package preemption
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -57,10 +57,10 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 		}
 		n := c.ix.NodeByName(node)
 		if n == cluster.NoNode {
-			return problems.Pod(p, "Node", fmt.Sprintf("%q", node), "a node of the planner's cluster", nil)
+			return problems.Pod(p, "Node", words.Quoted(node), "a node of the planner's cluster", nil)
 		}
 		if short := c.short(p, n); short.Check != "" {
-			return problems.Pod(p, "Node", fmt.Sprintf("%q", node), "a node with room for it ("+short.String()+")", nil)
+			return problems.Pod(p, "Node", words.Quoted(node), "a node with room for it ("+short.String()+")", nil)
 		}
 		bound := *p
 		bound.Node, bound.NominatedNode = node, ""

@@ -12,6 +12,7 @@ import (
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -157,7 +158,7 @@ func (q *question) namedPod(p Preemptor) error {
 	}
 	pod := q.Index.Pod(id)
 	if pod.Node != "" {
-		return problems.Pod(pod, "Node", fmt.Sprintf("%q", pod.Node), "empty: the preemptor runs already", nil)
+		return problems.Pod(pod, "Node", words.Quoted(pod.Node), "empty: the preemptor runs already", nil)
 	}
 	return q.lonePod(pod, id)
 }
@@ -169,7 +170,7 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 	q.Priority, q.Policy = e.Priority, e.Policy
 	if q.MembersWait && pod.Group != "" &&
 		q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group) == cluster.NoGroup {
-		err = errors.Join(err, problems.Pod(pod, "Group", fmt.Sprintf("%q", pod.Group), "a pod group of the snapshot", nil))
+		err = errors.Join(err, problems.Pod(pod, "Group", words.Quoted(pod.Group), "a pod group of the snapshot", nil))
 	}
 	return err
 }
@@ -178,7 +179,7 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
 	e, err := q.Index.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
 	if err != nil {
-		return e, problems.Pod(pod, "Class", fmt.Sprintf("%q", pod.Class), "a priority class of the snapshot", err)
+		return e, problems.Pod(pod, "Class", words.Quoted(pod.Class), "a priority class of the snapshot", err)
 	}
 	return e, nil
 }
@@ -226,7 +227,7 @@ func (q *question) checkClass(g *cluster.Group) error {
 	if _, err := q.Index.Classes().Resolve(priority.Spec{Class: class}); err != nil {
 		return &cluster.FieldError{
 			Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
-			Field: "Class", Value: fmt.Sprintf("%q", class), Want: "a priority class of the snapshot", Err: err,
+			Field: "Class", Value: words.Quoted(class), Want: "a priority class of the snapshot", Err: err,
 		}
 	}
 	return nil
@@ -249,14 +250,14 @@ func (q *question) give(placement map[string]string) error {
 		delete(left, name)
 		n := q.Index.NodeByName(node)
 		if n == cluster.NoNode {
-			errs = append(errs, problems.Pod(m.Pod, "Placement", fmt.Sprintf("%q", node), "a node of the snapshot", nil))
+			errs = append(errs, problems.Pod(m.Pod, "Placement", words.Quoted(node), "a node of the snapshot", nil))
 			continue
 		}
 		q.Given = append(q.Given, domain.Assignment{Member: domain.MemberID(i), Node: n})
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		errs = append(errs, &cluster.FieldError{
-			Kind: "Preemptor", Namespace: q.asked.Namespace, Name: q.asked.Name, Field: "Placement", Value: fmt.Sprintf("%q", name),
+			Kind: "Preemptor", Namespace: q.asked.Namespace, Name: q.asked.Name, Field: "Placement", Value: words.Quoted(name),
 			Want: "a pending pod of the preemptor, as namespace/name",
 		})
 	}
@@ -266,7 +267,7 @@ func (q *question) give(placement map[string]string) error {
 func unknownPreemptor(p Preemptor, want string) error {
 	return &cluster.FieldError{
 		Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
-		Field: "Name", Value: fmt.Sprintf("%q", p.Name), Want: want,
+		Field: "Name", Value: words.Quoted(p.Name), Want: want,
 	}
 }
 
@@ -278,7 +279,7 @@ func (q *question) inlineRuns(pods []cluster.Pod) error {
 		if p := q.Index.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && q.Index.Pod(p).Node != "" {
 			return &cluster.FieldError{
 				Kind: string(cluster.KindPod), Namespace: pod.Namespace, Name: pod.Name,
-				Field: "Name", Value: fmt.Sprintf("%q", pod.Name), Want: "a name that no running pod has",
+				Field: "Name", Value: words.Quoted(pod.Name), Want: "a name that no running pod has",
 			}
 		}
 	}

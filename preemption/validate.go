@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -19,7 +20,7 @@ type OptionError struct {
 
 // Error names the option, its value and what was expected.
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("preemption: Options.%s: %s is not %s", e.Field, e.Value, e.Want)
+	return fmt.Sprintf("preemption: Options.%s: %s is not %s", e.Field, words.Short(e.Value), e.Want)
 }
 
 // optionProblems collects what cannot be followed.
@@ -31,7 +32,7 @@ func (ps *optionProblems) bad(field, value, want string) {
 
 // name complains about a value that is none of those that there are.
 func (ps *optionProblems) name(field, value, want string) {
-	ps.bad(field, fmt.Sprintf("%q", value), want)
+	ps.bad(field, words.Quoted(value), want)
 }
 
 // notNegative complains about a number below zero.

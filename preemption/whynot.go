@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
@@ -54,7 +55,7 @@ func (pl *Planner) WhyNotContext(ctx context.Context, p Preemptor, target Target
 	defer caught(&err)
 	if (target.Node == "") == (target.Unit == "") {
 		return nil, &cluster.FieldError{
-			Kind: "Target", Field: "Unit", Value: fmt.Sprintf("%q", target.Unit), Want: "set where Node is not, and only there",
+			Kind: "Target", Field: "Unit", Value: words.Quoted(target.Unit), Want: "set where Node is not, and only there",
 		}
 	}
 	now, err := pl.hold()
@@ -184,7 +185,7 @@ func otherwise(r *Result) string {
 }
 
 func unknownTarget(field, value, want string) error {
-	return &cluster.FieldError{Kind: "Target", Name: value, Field: field, Value: fmt.Sprintf("%q", value), Want: want}
+	return &cluster.FieldError{Kind: "Target", Name: value, Field: field, Value: words.Quoted(value), Want: want}
 }
 
 // findUnit returns the unit of that namespace/name.

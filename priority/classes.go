@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // Classes is a checked set of classes. The two system classes are always in it. It
@@ -51,7 +53,7 @@ func NewClasses(classes []Class) (*Classes, error) {
 		}
 		if n := len(set.listed); n > 0 && set.listed[n-1].Name == c.Name {
 			faults = append(faults, &FieldError{
-				Class: c.Name, Field: "name", Value: fmt.Sprintf("%q", c.Name), Want: "unique", Err: ErrDuplicateClass,
+				Class: c.Name, Field: "name", Value: words.Quoted(c.Name), Want: "unique", Err: ErrDuplicateClass,
 			})
 			continue
 		}

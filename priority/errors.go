@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // What can be wrong; each comes wrapped in a [FieldError].
@@ -45,9 +47,9 @@ type FieldError struct {
 func (e *FieldError) Error() string {
 	class := ""
 	if e.Class != "" {
-		class = fmt.Sprintf("class %q: ", e.Class)
+		class = "class " + words.Quoted(e.Class) + ": "
 	}
-	return fmt.Sprintf("priority: %s%s: %s is not %s", class, e.Field, e.Value, e.Want)
+	return fmt.Sprintf("priority: %s%s: %s is not %s", class, words.Short(e.Field), words.Short(e.Value), words.Short(e.Want))
 }
 
 // Unwrap returns e.Err.
@@ -56,7 +58,7 @@ func (e *FieldError) Unwrap() error { return e.Err }
 // policyError is about a policy that is neither of the two.
 func policyError(class string, p Policy) *FieldError {
 	return &FieldError{
-		Class: class, Field: "preemptionPolicy", Value: fmt.Sprintf("%q", string(p)),
+		Class: class, Field: "preemptionPolicy", Value: words.Quoted(string(p)),
 		Want: "PreemptLowerPriority, Never or empty", Err: ErrPolicy,
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // The annotations by which a class says what its pods tolerate. Either may stand
@@ -69,7 +71,7 @@ func ParseToleration(c Class) (t Toleration, ok bool, err error) {
 		n, err := strconv.ParseInt(text, 10, bits)
 		if err != nil {
 			faults = append(faults, &FieldError{
-				Class: c.Name, Field: "annotations[" + key + "]", Value: fmt.Sprintf("%q", text),
+				Class: c.Name, Field: "annotations[" + key + "]", Value: words.Quoted(text),
 				Want: fmt.Sprintf("an integer of %d bits", bits), Err: ErrToleration,
 			})
 		}

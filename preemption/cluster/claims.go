@@ -3,6 +3,8 @@ package cluster
 import (
 	"cmp"
 	"math"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // book takes what pod p asks for from what is free on node n, below zero where it
@@ -11,7 +13,7 @@ func (ix *Index) book(ps *problems, n NodeID, p PodID) {
 	free, allocatable := ix.free.Edit(int(n)), ix.allocatable.Row(int(n))
 	for c, v := range ix.requests.Row(int(p)) {
 		if allocatable[c]-free[c] > math.MaxInt64-v {
-			ps.object(KindNode, "", ix.Node(n).Name).bad("requests["+ix.resources[c]+"]", "the sum over its pods", "an int64")
+			ps.object(KindNode, "", ix.Node(n).Name).bad("requests["+words.Short(ix.resources[c])+"]", "the sum over its pods", "an int64")
 			continue
 		}
 		free[c] -= v
@@ -26,7 +28,7 @@ func (ix *Index) checkClaims(ps *problems) {
 			continue
 		}
 		if c, over := ix.overflow(n, nil, NoPod); over {
-			ps.object(KindNode, "", ix.Node(n).Name).bad("requests["+ix.resources[c]+"]", "the sum over its pods and those nominated to it", "an int64")
+			ps.object(KindNode, "", ix.Node(n).Name).bad("requests["+words.Short(ix.resources[c])+"]", "the sum over its pods and those nominated to it", "an int64")
 		}
 	}
 }

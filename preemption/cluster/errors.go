@@ -3,12 +3,15 @@ package cluster
 import (
 	"errors"
 	"fmt"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // ErrInvalid matches every complaint about a snapshot or preemptor.
 var ErrInvalid = errors.New("cluster: invalid snapshot")
 
-// FieldError locates one bad field; errors.Is(err, ErrInvalid) holds for it.
+// FieldError locates one bad field; errors.Is(err, ErrInvalid) holds for it. Of a long value
+// it has the beginning.
 type FieldError struct {
 	Kind, Namespace, Name, Field, Value, Want string
 
@@ -16,16 +19,17 @@ type FieldError struct {
 }
 
 // Error names the object, the field, the value and what was expected. An object that
-// has no name, as there is only one of it, goes by its kind.
+// has no name, as there is only one of it, goes by its kind. Of what is longer than 100
+// bytes it has the beginning.
 func (e *FieldError) Error() string {
 	object := e.Kind
 	switch {
 	case e.Namespace != "":
-		object += fmt.Sprintf(" %q", e.Namespace+"/"+e.Name)
+		object += " " + words.Quoted(e.Namespace+"/"+e.Name)
 	case e.Name != "":
-		object += fmt.Sprintf(" %q", e.Name)
+		object += " " + words.Quoted(e.Name)
 	}
-	return fmt.Sprintf("cluster: %s: %s: %s is not %s", object, e.Field, e.Value, e.Want)
+	return fmt.Sprintf("cluster: %s: %s: %s is not %s", object, words.Short(e.Field), words.Short(e.Value), words.Short(e.Want))
 }
 
 // Is reports whether target is ErrInvalid.

@@ -156,10 +156,7 @@ func (ix *Index) linkParents() {
 		}
 		g.Parent = ix.GroupByName(KindCompositePodGroup, g.Namespace, name)
 	}
-	onCycle := make([]bool, ix.NumGroups())
-	for i := range onCycle {
-		onCycle[i] = ix.returnsTo(GroupID(i))
-	}
+	onCycle := onCycles(ix.NumGroups(), func(g GroupID) GroupID { return ix.Group(g).Parent })
 	for i := range ix.NumGroups() {
 		g := ix.groups.Edit(i)
 		if g.Parent == NoGroup || !onCycle[g.Parent] {
@@ -186,16 +183,24 @@ func (g *Group) parentName() string {
 	return g.Composite.Parent
 }
 
-// returnsTo reports whether the chain of parents of g comes back to g.
-func (ix *Index) returnsTo(g GroupID) bool {
-	at := ix.Group(g).Parent
-	for range ix.NumGroups() {
-		if at == NoGroup || at == g {
-			break
+// onCycles tells of each of n groups whether its chain of parents comes back to it. It asks
+// for O(n) parents, however long the chains are.
+func onCycles(n int, parent func(GroupID) GroupID) []bool {
+	onCycle := make([]bool, n)
+	seen := make([]int, n) // by which chain; 0: by none
+	for i := range seen {
+		at := GroupID(i)
+		for ; at != NoGroup && seen[at] == 0; at = parent(at) {
+			seen[at] = i + 1
 		}
-		at = ix.Group(at).Parent
+		if at == NoGroup || seen[at] != i+1 {
+			continue // it ends, or goes on as an earlier one did
+		}
+		for ; !onCycle[at]; at = parent(at) {
+			onCycle[at] = true
+		}
 	}
-	return at == g
+	return onCycle
 }
 
 // warnDepth warns of a pod group with more than MaxTreeDepth levels: what is above

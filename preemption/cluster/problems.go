@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/preempt-go/preempt/internal/words"
 )
 
 // maxProblems is how many complaints one error spells out; the rest is counted.
@@ -112,6 +114,6 @@ func (ps problems) err() error {
 	return errors.Join(errs...)
 }
 
-func quote(s string) string { return strconv.Quote(s) }
+func quote(s string) string { return words.Quoted(s) }
 
 func number[T ~int32 | ~int64 | ~int](n T) string { return strconv.FormatInt(int64(n), 10) }

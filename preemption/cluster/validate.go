@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/priority"
 )
 
@@ -108,7 +109,7 @@ func validateAmounts(o object, field string, r Resources) {
 			o.bad(field, quote(""), "a resource name")
 		}
 		if v < 0 {
-			o.bad(field+"["+name+"]", number(v), ">= 0")
+			o.bad(field+"["+words.Short(name)+"]", number(v), ">= 0")
 		}
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -50,7 +50,7 @@ func inOrder(errs []error) error {
 // headOf finds a head, which is not one of those seen.
 func (m *Model) headOf(p cluster.Preemptor, seen map[Name]bool) (Head, error) {
 	if p.Kind != cluster.KindWorkload {
-		return Head{}, problems.Preemptor(p, "Kind", strconv.Quote(string(p.Kind)), "Workload")
+		return Head{}, problems.Preemptor(p, "Kind", words.Quoted(string(p.Kind)), "Workload")
 	}
 	w, err := m.Find(p)
 	if err != nil {
@@ -58,7 +58,7 @@ func (m *Model) headOf(p cluster.Preemptor, seen map[Name]bool) (Head, error) {
 	}
 	ref := Name{w.Namespace, w.Name}
 	if seen[ref] {
-		return Head{}, problems.Workload(w, "Name", strconv.Quote(w.Name), "a head once only")
+		return Head{}, problems.Workload(w, "Name", words.Quoted(w.Name), "a head once only")
 	}
 	seen[ref] = true
 	return m.head(p, w)

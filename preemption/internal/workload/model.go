@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -158,7 +158,7 @@ func (m *Model) Find(p cluster.Preemptor) (*cluster.Workload, error) {
 	w := p.Workload
 	if w == nil {
 		if w = m.Workload(p.Namespace, p.Name); w == nil {
-			return nil, problems.Preemptor(p, "Name", strconv.Quote(p.Name), "a workload of the snapshot")
+			return nil, problems.Preemptor(p, "Name", words.Quoted(p.Name), "a workload of the snapshot")
 		}
 	}
 	if w.Admission != nil {
@@ -183,7 +183,7 @@ const (
 func (m *Model) QueueOf(w *cluster.Workload) (cluster.QuotaID, Refused, error) {
 	local := m.Index.LocalQueue(w.Namespace, w.Queue)
 	if local == nil {
-		return 0, NotRefused, problems.Workload(w, "Queue", strconv.Quote(w.Queue), "a LocalQueue of its namespace")
+		return 0, NotRefused, problems.Workload(w, "Queue", words.Quoted(w.Queue), "a LocalQueue of its namespace")
 	}
 	if m.Index.Cyclic(local.ClusterQueue) {
 		return cluster.NoQuota, Cyclic, nil
@@ -192,13 +192,13 @@ func (m *Model) QueueOf(w *cluster.Workload) (cluster.QuotaID, Refused, error) {
 	if q == cluster.NoQuota {
 		return 0, NotRefused, &cluster.FieldError{
 			Kind: string(cluster.KindLocalQueue), Namespace: local.Namespace, Name: local.Name,
-			Field: "ClusterQueue", Value: strconv.Quote(local.ClusterQueue), Want: "a ClusterQueue of the snapshot",
+			Field: "ClusterQueue", Value: words.Quoted(local.ClusterQueue), Want: "a ClusterQueue of the snapshot",
 		}
 	}
 	if f := m.Index.MissingFlavor(q); f != "" {
 		return 0, NotRefused, &cluster.FieldError{
 			Kind: string(cluster.KindClusterQueue), Name: local.ClusterQueue,
-			Field: "Groups", Value: strconv.Quote(f), Want: "a ResourceFlavor of the snapshot",
+			Field: "Groups", Value: words.Quoted(f), Want: "a ResourceFlavor of the snapshot",
 		}
 	}
 	switch {

@@ -1,0 +1,534 @@
+package bench_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// hostile is a question that is made to cost much: of size n some n objects, or terms of
+// one. large is about 10 MB of JSON, or what a user can still have by mistake.
+type hostile struct {
+	name         string
+	small, large int
+	ask          func(n int) hostileQuestion
+}
+
+// hostileQuestion is a question, and what is asked: nil: the answer.
+type hostileQuestion struct {
+	snap cluster.Snapshot
+	p    cluster.Preemptor
+	o    preemption.Options
+	run  func(q *hostileQuestion) error
+}
+
+// answer asks, and returns the answer, nil where there is none for one preemptor.
+func (q *hostileQuestion) answer() (*preemption.Result, error) {
+	if q.run != nil {
+		return nil, q.run(q)
+	}
+	return q.o.Preempt(q.p, &q.snap)
+}
+
+// TestHostile asks each attack in small: it ends in an answer that holds, or in a typed error.
+func TestHostile(t *testing.T) {
+	for _, a := range attacks {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			q := a.ask(a.small)
+			r, err := q.answer()
+			if err != nil {
+				require.ErrorIs(t, err, cluster.ErrInvalid)
+				require.Less(t, len(err.Error()), 1<<20)
+				return
+			}
+			if r != nil {
+				require.Empty(t, check.Verify(&q.snap, q.o, q.p, r))
+			}
+		})
+	}
+}
+
+// BenchmarkHostile is what an attack takes, in half of its size and in all of it.
+func BenchmarkHostile(b *testing.B) {
+	for _, a := range attacks {
+		for _, n := range []int{a.large / 2, a.large} {
+			b.Run(fmt.Sprintf("attack=%s/size=%d", a.name, n), func(b *testing.B) {
+				if testing.Short() {
+					n = a.small
+				}
+				q := a.ask(n)
+				runtime.GC()
+				stop := watchHeap()
+				b.ReportAllocs()
+				for b.Loop() {
+					_, err := q.answer()
+					if err != nil && !errors.Is(err, cluster.ErrInvalid) {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(stop())/(1<<20), "peak-MiB")
+			})
+		}
+	}
+}
+
+// watchHeap looks at the heap now and then, until stop returns the most that it was.
+func watchHeap() (stop func() uint64) {
+	done, most := make(chan struct{}), make(chan uint64)
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	go func() {
+		peak := uint64(0)
+		for {
+			metrics.Read(heap)
+			peak = max(peak, heap[0].Value.Uint64())
+			select {
+			case <-done:
+				most <- peak
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() uint64 { close(done); return <-most }
+}
+
+func node(i int) cluster.Node {
+	return cluster.Node{Name: fmt.Sprintf("n%06d", i), Allocatable: cluster.Resources{cluster.CPU: 1000}, Labels: map[string]string{hostKey: fmt.Sprintf("n%06d", i)}}
+}
+
+func nodes(n int) (list []cluster.Node) {
+	for i := range n {
+		list = append(list, node(i))
+	}
+	return list
+}
+
+// running are n pods that fill as many nodes, by i modulo the number of nodes.
+func running(n, over int, change func(i int, p *cluster.Pod)) (list []cluster.Pod) {
+	for i := range n {
+		p := cluster.Pod{Namespace: "default", Name: fmt.Sprintf("p%06d", i), Node: fmt.Sprintf("n%06d", i%over), Requests: cluster.Resources{cluster.CPU: int64(1000 * over / max(n, over))}}
+		if change != nil {
+			change(i, &p)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func lone(change func(p *cluster.Pod)) cluster.Preemptor {
+	high := int32(1000)
+	p := cluster.Pod{Namespace: "default", Name: "web", Priority: &high, Requests: cluster.Resources{cluster.CPU: 1000}}
+	if change != nil {
+		change(&p)
+	}
+	return cluster.Preemptor{Pods: []cluster.Pod{p}}
+}
+
+// members are a gang of n, of which each is like i says.
+func members(n int, group cluster.PodGroup, change func(i int, p *cluster.Pod)) cluster.Preemptor {
+	high, count := int32(1000), int32(n)
+	group.Namespace, group.Name, group.MinCount, group.Priority = "default", "gang", &count, &high
+	p := cluster.Preemptor{Group: &group}
+	for i := range n {
+		pod := cluster.Pod{Namespace: "default", Name: fmt.Sprintf("m%06d", i), Group: "gang", Priority: &high, Requests: cluster.Resources{cluster.CPU: 100}}
+		if change != nil {
+			change(i, &pod)
+		}
+		p.Pods = append(p.Pods, pod)
+	}
+	return p
+}
+
+// each is n values.
+func each[T any](n int, of func(i int) T) []T {
+	list := make([]T, n)
+	for i := range list {
+		list[i] = of(i)
+	}
+	return list
+}
+
+func text(prefix string) func(i int) string {
+	return func(i int) string { return fmt.Sprintf("%s%d", prefix, i) }
+}
+
+func labels(n int) map[string]string {
+	m := make(map[string]string, n)
+	for i := range n {
+		m[fmt.Sprintf("l%d", i)] = "v"
+	}
+	return m
+}
+
+// filled is a cluster of nodes with a pod each, and a question about one pod.
+func filled(numNodes, numPods int, change func(i int, p *cluster.Pod), ask func(p *cluster.Pod)) hostileQuestion {
+	return hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(numNodes), Pods: running(numPods, numNodes, change)}, p: lone(ask)}
+}
+
+// attacks are what a user, or a user's user, may put into a snapshot.
+var attacks = []hostile{
+	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
+		q := filled(n, n, nil, nil)
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Allocatable[fmt.Sprintf("example.com/r%d", i)] = 1
+		}
+		return q
+	}},
+	{"20-own-resources-of-nodes", 20, 2_000, func(n int) hostileQuestion {
+		q := filled(n, n, nil, nil)
+		for i := range q.snap.Nodes {
+			for r := range 20 {
+				q.snap.Nodes[i].Allocatable[fmt.Sprintf("example.com/r%d-%d", i, r)] = 1
+			}
+		}
+		return q
+	}},
+	{"own-resources-of-pods", 20, 20_000, func(n int) hostileQuestion {
+		return filled(10, n, func(i int, p *cluster.Pod) { p.Requests[fmt.Sprintf("example.com/r%d", i)] = 1 }, nil)
+	}},
+	{"resources-of-one-node", 20, 100_000, func(n int) hostileQuestion {
+		q := filled(10, 10, nil, nil)
+		for i := range n {
+			q.snap.Nodes[0].Allocatable[fmt.Sprintf("example.com/r%d", i)] = 1
+		}
+		return q
+	}},
+	{"devices", 20, 100_000, func(n int) hostileQuestion {
+		q := filled(n, n, nil, func(p *cluster.Pod) { p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Count: 1}} })
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Devices = map[string]cluster.DevicePool{"gpu": {Count: 1024, Capacity: 1000}}
+		}
+		return q
+	}},
+	{"own-devices-of-nodes", 20, 20_000, func(n int) hostileQuestion {
+		q := filled(n, n, nil, nil)
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Devices = map[string]cluster.DevicePool{fmt.Sprintf("gpu%d", i): {Count: 1, Capacity: 1000}}
+		}
+		return q
+	}},
+	{"budgets-over-everything", 20, 20_000, func(n int) hostileQuestion {
+		q := filled(100, n, nil, nil)
+		q.snap.Budgets = each(n, func(i int) disruption.Budget {
+			return disruption.Budget{Namespace: "default", Name: fmt.Sprintf("b%d", i), Selector: &disruption.Selector{}}
+		})
+		return q
+	}},
+	{"budgets-of-one-label", 20, 20_000, func(n int) hostileQuestion {
+		q := filled(100, n, func(_ int, p *cluster.Pod) { p.Labels = map[string]string{"app": "a"} }, nil)
+		q.snap.Budgets = each(n, func(i int) disruption.Budget {
+			return disruption.Budget{Namespace: "default", Name: fmt.Sprintf("b%d", i), Selector: matching("app", "a")}
+		})
+		return q
+	}},
+	{"budgets-by-exclusion", 20, 20_000, func(n int) hostileQuestion {
+		q := filled(100, n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": fmt.Sprint("a", i)} }, nil)
+		q.snap.Budgets = each(n, func(i int) disruption.Budget {
+			s := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: disruption.NotIn, Values: []string{fmt.Sprint("a", i)}}}}
+			return disruption.Budget{Namespace: "default", Name: fmt.Sprintf("b%d", i), Selector: s}
+		})
+		return q
+	}},
+	{"budgets-that-miss", 20, 20_000, func(n int) hostileQuestion {
+		q := filled(100, n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": "a", "of": fmt.Sprint("o", i)} }, nil)
+		q.snap.Budgets = each(n, func(i int) disruption.Budget {
+			return disruption.Budget{Namespace: "default", Name: fmt.Sprintf("b%d", i), Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "a", "of": fmt.Sprint("x", i)}}}
+		})
+		return q
+	}},
+	{"composites-in-a-chain", 20, 80_000, func(n int) hostileQuestion {
+		q := filled(10, 10, func(_ int, p *cluster.Pod) { p.Group = "g" }, nil)
+		q.snap.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "g", Parent: "c0"}}
+		q.snap.CompositePodGroups = each(n, func(i int) cluster.CompositePodGroup {
+			return cluster.CompositePodGroup{Namespace: "default", Name: fmt.Sprintf("c%d", i), Parent: fmt.Sprintf("c%d", i+1)}
+		})
+		return q
+	}},
+	{"composites-on-a-cycle", 20, 80_000, func(n int) hostileQuestion {
+		q := filled(10, 10, func(_ int, p *cluster.Pod) { p.Group = "g" }, nil)
+		q.snap.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "g", Parent: "c0"}}
+		q.snap.CompositePodGroups = each(n, func(i int) cluster.CompositePodGroup {
+			return cluster.CompositePodGroup{Namespace: "default", Name: fmt.Sprintf("c%d", i), Parent: fmt.Sprintf("c%d", (i+1)%n)}
+		})
+		return q
+	}},
+	{"host-ports", 20, 10_000, func(n int) hostileQuestion {
+		ports := each(n, func(i int) cluster.HostPort { return cluster.HostPort{Port: int32(1 + i)} })
+		return filled(10, 10, func(_ int, p *cluster.Pod) { p.Ports = ports }, func(p *cluster.Pod) { p.Ports = ports })
+	}},
+	{"child-groups-in-a-rack", 8, 320, func(n int) hostileQuestion {
+		four := int32(4)
+		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n)}}
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Labels["rack"] = fmt.Sprint(i / 16)
+		}
+		q.snap.Pods = running(n, n, nil)
+		high := int32(1000)
+		q.snap.CompositePodGroups = []cluster.CompositePodGroup{{Namespace: "default", Name: "top", Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "rack"}}}}
+		for i := range n {
+			g := fmt.Sprint("g", i)
+			q.snap.PodGroups = append(q.snap.PodGroups, cluster.PodGroup{Namespace: "default", Name: g, Parent: "top", MinCount: &four, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: hostKey}}})
+			for k := range four {
+				q.snap.Pods = append(q.snap.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprint("m", i, "-", k), Group: g, Priority: &high, Requests: cluster.Resources{cluster.CPU: 10 + int64(i%7)}})
+			}
+		}
+		q.p = cluster.Preemptor{Kind: cluster.KindCompositePodGroup, Namespace: "default", Name: "top"}
+		return q
+	}},
+	{"topology-levels", 20, 4_000, func(n int) hostileQuestion {
+		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(20), Pods: running(20, 20, nil)}}
+		q.p = members(4, cluster.PodGroup{Topology: each(n, func(i int) cluster.TopologyConstraint {
+			return cluster.TopologyConstraint{Key: fmt.Sprint("k", i), Preferred: true}
+		})}, nil)
+		for i := range q.snap.Nodes {
+			for k := range n {
+				q.snap.Nodes[i].Labels[fmt.Sprint("k", k)] = fmt.Sprint(i / 2)
+			}
+		}
+		return q
+	}},
+	{"anti-affinity-of-namespaces", 20, 10_000, func(n int) hostileQuestion {
+		return filled(100, n, func(i int, p *cluster.Pod) {
+			p.Namespace = fmt.Sprint("ns", i)
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("app", "web")}}
+		}, func(p *cluster.Pod) { p.Labels = map[string]string{"app": "web"} })
+	}},
+	{"anti-affinity-terms", 20, 10_000, func(n int) hostileQuestion {
+		return filled(100, 1_000, nil, func(p *cluster.Pod) {
+			p.AntiAffinity = each(n, func(i int) cluster.AffinityTerm {
+				return cluster.AffinityTerm{TopologyKey: hostKey, Selector: matching("app", fmt.Sprint("a", i)), Namespaces: []string{fmt.Sprint("ns", i)}}
+			})
+		})
+	}},
+	{"anti-affinity-terms-of-one-pod", 20, 10_000, func(n int) hostileQuestion {
+		return filled(100, 1_000, func(i int, p *cluster.Pod) {
+			if i == 0 {
+				p.AntiAffinity = each(n, func(i int) cluster.AffinityTerm {
+					return cluster.AffinityTerm{TopologyKey: hostKey, Selector: matching("app", "web"), Namespaces: []string{fmt.Sprint("ns", i), "default"}}
+				})
+			}
+		}, func(p *cluster.Pod) { p.Labels = map[string]string{"app": "web"} })
+	}},
+	{"tokens", 20, 200_000, func(n int) hostileQuestion {
+		tokens := each(n, text("t"))
+		return filled(10, 10, func(i int, p *cluster.Pod) {
+			if i == 0 {
+				p.Tokens = tokens
+			}
+		}, func(p *cluster.Pod) { p.Tokens = tokens })
+	}},
+	{"taints", 20, 40_000, func(n int) hostileQuestion {
+		q := filled(10, 10, nil, func(p *cluster.Pod) {
+			p.Tolerations = each(n, func(i int) cluster.Toleration {
+				return cluster.Toleration{Key: fmt.Sprint("k", i), Operator: cluster.TolerationExists}
+			})
+		})
+		q.snap.Nodes[0].Taints = each(n, func(i int) cluster.Taint {
+			return cluster.Taint{Key: fmt.Sprint("k", i), Effect: cluster.NoSchedule}
+		})
+		return q
+	}},
+	{"node-affinity-terms", 20, 20_000, func(n int) hostileQuestion {
+		return filled(1_000, 1_000, nil, func(p *cluster.Pod) {
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: each(n, func(i int) cluster.NodeTerm {
+				return cluster.NodeTerm{Labels: []cluster.NodeRequirement{{Key: fmt.Sprint("k", i), Operator: cluster.NodeExists}}}
+			})}
+		})
+	}},
+	{"node-in", 20, 400_000, func(n int) hostileQuestion {
+		return filled(1_000, 1_000, nil, func(p *cluster.Pod) {
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{{Key: hostKey, Operator: cluster.NodeIn, Values: each(n, text("x"))}}}}}
+		})
+	}},
+	{"node-in-by-many-pods", 20, 10_000, func(n int) hostileQuestion {
+		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n)}, o: preemption.Options{PreferMovable: true}, p: lone(nil)}
+		q.snap.Pods = running(n, n, func(i int, p *cluster.Pod) {
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{{Key: hostKey, Operator: cluster.NodeIn, Values: []string{p.Node, "x"}}}}}}
+		})
+		return q
+	}},
+	{"pods-unlike-their-group", 20, 40_000, func(n int) hostileQuestion {
+		q := filled(100, n, func(i int, p *cluster.Pod) {
+			prio := int32(i)
+			p.Group, p.Priority = "g", &prio
+		}, nil)
+		q.snap.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "g", Leader: "nobody"}}
+		high := int32(100_000)
+		q.p.Pods[0].Priority = &high
+		return q
+	}},
+	{"gang-of-different-members", 8, 4_000, func(n int) hostileQuestion {
+		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
+		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(500 + i%500); p.Labels = map[string]string{"i": fmt.Sprint(i)} })
+		return q
+	}},
+	{"gang-of-irregular-members", 8, 1_000, func(n int) hostileQuestion {
+		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
+		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU] = int64(100 + i*37%800)
+			p.NodeSelector = map[string]string{}
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i/2))}}
+			p.Labels = map[string]string{"i": fmt.Sprint(i / 2)}
+		})
+		return q
+	}},
+	{"affinity-among-many-values", 20, 5_000, func(n int) hostileQuestion {
+		q := filled(n, n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": fmt.Sprint("a", i%2)} }, nil)
+		q.p = members(8, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Labels = map[string]string{"app": "web"}
+			p.Affinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("app", "web")}}
+		})
+		return q
+	}},
+	{"labels", 20, 100_000, func(n int) hostileQuestion {
+		all := labels(n)
+		return filled(10, 10, func(_ int, p *cluster.Pod) { p.Labels = all }, func(p *cluster.Pod) {
+			p.Labels = all
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: &disruption.Selector{MatchLabels: all}}}
+		})
+	}},
+	{"spread-constraints", 20, 2_000, func(n int) hostileQuestion {
+		return filled(1_000, 1_000, nil, func(p *cluster.Pod) {
+			p.Spread = each(n, func(i int) cluster.Spread {
+				return cluster.Spread{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("app", fmt.Sprint("a", i))}
+			})
+		})
+	}},
+	{"queues-with-a-flavor", 8, 10_000, func(n int) hostileQuestion {
+		return queues(n, func(i int) string { return "all" }, func(i int) string { return fmt.Sprint("f", i) }, false)
+	}},
+	{"cohorts-in-a-chain", 8, 40_000, func(n int) hostileQuestion {
+		q := queues(4, func(i int) string { return fmt.Sprint("c", i*0) }, func(int) string { return "f" }, false)
+		q.snap.Cohorts = each(n, func(i int) cluster.Cohort {
+			return cluster.Cohort{Name: fmt.Sprint("c", i), Parent: fmt.Sprint("c", i+1)}
+		})
+		return q
+	}},
+	{"cohorts-in-a-chain-fair", 8, 40_000, func(n int) hostileQuestion {
+		q := queues(4, func(i int) string { return "c0" }, func(int) string { return "f" }, true)
+		q.snap.Cohorts = each(n, func(i int) cluster.Cohort {
+			return cluster.Cohort{Name: fmt.Sprint("c", i), Parent: fmt.Sprint("c", i+1)}
+		})
+		return q
+	}},
+	{"cohorts-that-tie-fair", 8, 10_000, func(n int) hostileQuestion {
+		q := queues(n, func(i int) string { return fmt.Sprint("c", i) }, func(int) string { return "f" }, true)
+		q.snap.Cohorts = each(n, func(i int) cluster.Cohort {
+			return cluster.Cohort{Name: fmt.Sprint("c", i), Parent: "root"}
+		})
+		return q
+	}},
+	{"cycle-of-heads", 8, 2_000, func(n int) hostileQuestion {
+		q := queues(n, func(i int) string { return "all" }, func(int) string { return "f" }, false)
+		return heads(q, n)
+	}},
+	{"cycle-of-heads-fair", 8, 800, func(n int) hostileQuestion {
+		q := queues(n, func(i int) string { return fmt.Sprint("c", i) }, func(int) string { return "f" }, true)
+		q.snap.Cohorts = each(n, func(i int) cluster.Cohort {
+			return cluster.Cohort{Name: fmt.Sprint("c", i), Parent: fmt.Sprint("c", i+1)}
+		})
+		return heads(q, n)
+	}},
+	{"nearest-with-ports", 4, 200, func(n int) hostileQuestion {
+		return filled(10, n, func(i int, p *cluster.Pod) {
+			high := int32(2000)
+			p.Priority = &high
+			p.Ports = each(5, func(k int) cluster.HostPort { return cluster.HostPort{Port: int32(1 + (i+k*7)%100)} })
+		}, func(p *cluster.Pod) {
+			p.Ports = each(20, func(k int) cluster.HostPort { return cluster.HostPort{Port: int32(1 + k*5)} })
+		})
+	}},
+	{"apply-of-victims", 20, 100_000, func(n int) hostileQuestion {
+		q := filled(1, n, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1 }, func(p *cluster.Pod) { p.Requests[cluster.CPU] = int64(n) })
+		q.snap.Nodes[0].Allocatable[cluster.CPU] = int64(n)
+		q.run = func(q *hostileQuestion) error {
+			pl, err := preemption.NewPlanner(&q.snap, q.o)
+			if err != nil {
+				return err
+			}
+			r, err := pl.Preempt(q.p)
+			if err != nil {
+				return err
+			}
+			return pl.Apply(r)
+		}
+		return q
+	}},
+	{"names", 1_000, 1_000_000, func(n int) hostileQuestion {
+		q := filled(10, 10, func(i int, p *cluster.Pod) {
+			if i == 0 {
+				p.Name = strings.Repeat("x", n)
+				p.Ports = make([]cluster.HostPort, 1_000)
+			}
+		}, nil)
+		q.run = func(q *hostileQuestion) error {
+			_, err := q.o.Preempt(q.p, &q.snap)
+			if err == nil {
+				return errors.New("no error")
+			}
+			if text := err.Error(); len(text) > 1<<20 {
+				return fmt.Errorf("%d bytes of complaint", len(text))
+			}
+			return err
+		}
+		return q
+	}},
+}
+
+// queues are n queues, each with one workload that fills what it has of its flavor, and in
+// the first a workload that asks for more; fair, by fair sharing.
+func queues(n int, cohort, flavor func(i int) string, fair bool) hostileQuestion {
+	q := hostileQuestion{snap: cluster.Snapshot{Time: time.Unix(1_000_000, 0)}}
+	known := map[string]bool{}
+	for i := range n {
+		name, f := fmt.Sprintf("q%d", i), flavor(i)
+		if !known[f] {
+			known[f] = true
+			q.snap.ResourceFlavors = append(q.snap.ResourceFlavors, cluster.ResourceFlavor{Name: f})
+		}
+		q.snap.ClusterQueues = append(q.snap.ClusterQueues, cluster.ClusterQueue{Name: name, Cohort: cohort(i),
+			Groups:     []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: f, Resources: []cluster.ResourceQuota{{Resource: cluster.CPU, Nominal: 1000}}}}}},
+			Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority, ReclaimWithinCohort: cluster.AnyPriority, BorrowWithinCohort: &cluster.BorrowWithinCohort{}}})
+		if fair {
+			q.snap.ClusterQueues[i].Preemption.BorrowWithinCohort = nil
+		}
+		q.snap.LocalQueues = append(q.snap.LocalQueues, cluster.LocalQueue{Namespace: "default", Name: name, ClusterQueue: name})
+		q.snap.Workloads = append(q.snap.Workloads,
+			cluster.Workload{Namespace: "default", Name: fmt.Sprint("w", i), Queue: name, Admission: &cluster.Admission{ClusterQueue: name},
+				PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: cluster.Resources{cluster.CPU: 1000}, Flavors: map[string]string{cluster.CPU: f}}}},
+			cluster.Workload{Namespace: "default", Name: fmt.Sprint("h", i), Queue: name, Priority: 1000,
+				PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: cluster.Resources{cluster.CPU: 1500}}}})
+	}
+	if fair {
+		q.o.Quota.FairSharing = &preemption.FairSharing{}
+	}
+	q.p = cluster.Preemptor{Kind: cluster.KindWorkload, Namespace: "default", Name: "h0"}
+	return q
+}
+
+// heads asks about the heads of all queues in one cycle.
+func heads(q hostileQuestion, n int) hostileQuestion {
+	q.run = func(q *hostileQuestion) error {
+		pl, err := preemption.NewPlanner(&q.snap, q.o)
+		if err != nil {
+			return err
+		}
+		_, err = pl.Cycle(each(n, func(i int) cluster.Preemptor {
+			return cluster.Preemptor{Kind: cluster.KindWorkload, Namespace: "default", Name: fmt.Sprint("h", i)}
+		}))
+		return err
+	}
+	return q
+}

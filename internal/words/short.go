@@ -1,0 +1,30 @@
+package words
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// longest is how many bytes of a name or value a message has.
+const longest = 100
+
+// Short is s as a message has it: what is longer than 100 bytes ends there, with how many
+// bytes it has in all.
+func Short(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	end := longest
+	for end > longest-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s... (%d bytes)", s[:end], len(s))
+}
+
+// Quoted is Short between quotation marks, as Go writes a string.
+func Quoted(s string) string {
+	if len(s) <= longest {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%q", Short(s))
+}
