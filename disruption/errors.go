@@ -61,7 +61,7 @@ type BudgetError struct {
 
 // Error names the budget and tells what is wrong with it.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("disruption: budget %s: %v", words.Quoted(e.Namespace+"/"+e.Name), e.Err)
+	return fmt.Sprintf("disruption: budget %s: %v", words.Quoted(words.Short(e.Namespace)+"/"+words.Short(e.Name)), e.Err)
 }
 
 // Unwrap returns what is wrong with the budget.

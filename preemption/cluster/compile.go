@@ -48,7 +48,12 @@ func compile(s Objects, parts int) (*Index, error) {
 	ix.source.Nodes, ix.source.Pods, ix.source.Budgets = nil, nil, nil
 	ix.orderNodes(&ps, s.Nodes)
 	ix.compileGroups(&s)
-	readers := ix.readPods(&ps, s.Pods, offered(s.Nodes), parts)
+	checkDevices(&ps, s.Nodes)
+	names := offered(s.Nodes)
+	if !checkAmounts(&ps, len(s.Nodes), len(s.Pods), len(names)) {
+		return nil, ps.err()
+	}
+	readers := ix.readPods(&ps, s.Pods, names, parts)
 	ix.fillNodes(&ps, s.Nodes)
 	if err := ps.err(); err != nil {
 		return nil, err

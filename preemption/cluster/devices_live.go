@@ -59,8 +59,15 @@ func (d *Devices) grow(nodes int) {
 	}
 }
 
-// mayAdd reports whether most devices still belong to a node.
-func (d *Devices) mayAdd() bool { return d.lost <= len(d.free)/2 }
+// mayAdd reports whether most devices still belong to a node, and there is room for those
+// of n.
+func (d *Devices) mayAdd(n *Node) bool {
+	count := 0
+	for _, pool := range n.Devices {
+		count += int(pool.Count)
+	}
+	return d.lost <= len(d.free)/2 && len(d.free)+count <= mostDevices
+}
 
 // addNode lays out the devices of node n, which has come, and returns what is odd there.
 func (d *Devices) addNode(ix *Index, n NodeID) []Warning {

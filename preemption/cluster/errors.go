@@ -25,7 +25,7 @@ func (e *FieldError) Error() string {
 	object := e.Kind
 	switch {
 	case e.Namespace != "":
-		object += " " + words.Quoted(e.Namespace+"/"+e.Name)
+		object += " " + words.Quoted(words.Short(e.Namespace)+"/"+words.Short(e.Name))
 	case e.Name != "":
 		object += " " + words.Quoted(e.Name)
 	}

@@ -34,6 +34,9 @@ func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 	if !ix.request(ix.fresh, p.Requests) || ix.deep && p.Group != "" {
 		return false
 	}
+	if old == NoPod && !amountsFit(ix.NumNodes(), ix.NumPods()+1, len(ix.resources)) {
+		return false
+	}
 	if old != NoPod && !ix.mayLose(ix.Pod(old), p.Requests) {
 		return false
 	}

@@ -25,9 +25,9 @@ func (ix *Index) MaySetNode(n *Node) bool {
 		}
 	}
 	if id == NoNode {
-		return ix.devices.mayAdd() && !ix.strain(n)
+		return ix.devices.mayAdd(n) && !ix.strain(n) && amountsFit(ix.NumNodes()+1, ix.NumPods(), len(ix.resources))
 	}
-	return ix.keepsColumns(ix.Node(id), n.Allocatable) && ix.devices.mayAdd()
+	return ix.keepsColumns(ix.Node(id), n.Allocatable) && ix.devices.mayAdd(n)
 }
 
 // namesAs reports whether r names the same resources as o.

@@ -60,7 +60,7 @@ func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, pa
 	for _, r := range readers {
 		*ps = append(*ps, r.wrong...)
 	}
-	ix.readUnknown(offered, readers)
+	ix.readUnknown(ps, offered, readers)
 	return readers
 }
 
@@ -101,7 +101,7 @@ func (r *podReader) startColumns() {
 }
 
 // readUnknown lays requests out anew if a pod asks for what no node offers.
-func (ix *Index) readUnknown(names map[string]bool, readers []*podReader) {
+func (ix *Index) readUnknown(ps *problems, names map[string]bool, readers []*podReader) {
 	known := len(names)
 	for _, r := range readers {
 		for name := range r.unknown {
@@ -109,7 +109,7 @@ func (ix *Index) readUnknown(names map[string]bool, readers []*podReader) {
 		}
 	}
 	delete(names, Pods)
-	if len(names) == known {
+	if len(names) == known || !checkAmounts(ps, ix.NumNodes(), ix.NumPods(), len(names)) {
 		return
 	}
 	ix.nameResources(names)
@@ -181,6 +181,16 @@ func (r *podReader) request(row []int64, amounts Resources) bool {
 	row[PodsColumn] = 1
 	r.named[PodsColumn]++
 	found := 0
+	if len(r.columns) > fewResources {
+		for name, v := range amounts {
+			if c, ok := r.ix.column[name]; ok && c != PodsColumn {
+				row[c] = v
+				r.named[c]++
+				found++
+			}
+		}
+		return found == len(amounts)
+	}
 	for i, c := range r.columns {
 		if found == len(amounts) {
 			break

@@ -44,6 +44,15 @@ func (ix *Index) request(row []int64, amounts Resources) bool {
 // count counts who names which resource: without anybody it has no column. row is
 // that of amounts.
 func (ix *Index) count(amounts Resources, row []int64, by int32) {
+	if len(row) > fewResources {
+		if _, named := amounts[Pods]; !named && row[PodsColumn] != 0 {
+			ix.named[PodsColumn] += by
+		}
+		for name := range amounts {
+			ix.named[ix.column[name]] += by
+		}
+		return
+	}
 	for c, v := range row {
 		if v == 0 {
 			if _, named := amounts[ix.resources[c]]; !named {

@@ -27,6 +27,9 @@ func NewQuotaIndexOf(s QuotaObjects) (*QuotaIndex, error) {
 	ix.orderFlavors(&s)
 	ix.orderHolders(&s)
 	ix.nameColumns()
+	if checkQuotas(&ps, len(ix.parent), len(ix.columns)); len(ps) > 0 {
+		return nil, ps.err()
+	}
 	ix.fillLimits()
 	ix.compileGroups()
 	ix.localQueues = make(map[PodKey]*LocalQueue, len(s.LocalQueues))

@@ -1,0 +1,57 @@
+package cluster
+
+// Limits on what is compiled: what lies beyond is refused before memory is taken for it.
+// No cluster comes near; see "Limits" in preemption/OPTIONS.md.
+const (
+	// Amounts are kept for each pod, and twice for each node, of every resource that any
+	// of them names. With so many resources rows are as large as the objects are; beyond,
+	// there may be so many amounts.
+	fewResources = 64
+	mostAmounts  = 1 << 24
+
+	mostDevices     = 1 << 22 // of all nodes together
+	mostDeviceCells = 1 << 24 // nodes times names of devices
+	mostQuotas      = 1 << 22 // queues and cohorts times pairs of flavor and resource
+)
+
+// amountsFit reports whether there is room for the amounts of so many resources, Pods
+// among them.
+func amountsFit(nodes, pods, resources int) bool {
+	return resources <= fewResources || (resources-fewResources) <= mostAmounts/max(1, 2*nodes+pods)
+}
+
+// checkAmounts complains if there is not.
+func checkAmounts(ps *problems, nodes, pods, resources int) bool {
+	if amountsFit(nodes, pods, resources) {
+		return true
+	}
+	most := fewResources + mostAmounts/(2*nodes+pods)
+	ps.object(KindSnapshot, "", "").bad("Resources", number(resources)+" names", "at most "+number(most)+" for as many nodes and pods")
+	return false
+}
+
+// checkDevices complains if there are more devices, or names of them, than are read.
+func checkDevices(ps *problems, nodes []*Node) {
+	names, count := map[string]bool{}, 0
+	for _, n := range nodes {
+		for name, pool := range n.Devices {
+			names[name] = true
+			count += int(max(pool.Count, 0))
+		}
+	}
+	o := ps.object(KindSnapshot, "", "")
+	if count > mostDevices {
+		o.bad("Devices", number(count)+" on all nodes", "at most "+number(mostDevices))
+	}
+	if len(names) > mostDeviceCells/max(1, len(nodes)) {
+		o.bad("Devices", number(len(names))+" names", "at most "+number(mostDeviceCells/len(nodes))+" for as many nodes")
+	}
+}
+
+// checkQuotas complains if holders of quota and what they have quota of are too many.
+func checkQuotas(ps *problems, holders, columns int) {
+	if columns > mostQuotas/max(1, holders) {
+		ps.object(KindSnapshot, "", "").bad("ClusterQueues", number(columns)+" pairs of flavor and resource",
+			"at most "+number(mostQuotas/holders)+" for as many queues and cohorts")
+	}
+}

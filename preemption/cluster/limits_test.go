@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is refused is refused before memory is taken for it.
+func TestLimitsAreKept(t *testing.T) {
+	const n = 10_000
+	for name, fill := range map[string]func(s *Snapshot, i int){
+		`at most 623 for as many nodes and pods`: func(s *Snapshot, i int) {
+			s.Nodes = append(s.Nodes, Node{Name: fmt.Sprint("n", i), Allocatable: Resources{fmt.Sprint("r", i): 1}})
+			s.Pods = append(s.Pods, Pod{Name: fmt.Sprint("p", i)})
+		},
+		`Resources: 10000 names is not at most 1741 for`: func(s *Snapshot, i int) {
+			s.Pods = append(s.Pods, Pod{Name: fmt.Sprint("p", i), Requests: Resources{fmt.Sprint("r", i): 1}})
+		},
+		`Devices: 10240000 on all nodes is not at most 4194304`: func(s *Snapshot, i int) {
+			s.Nodes = append(s.Nodes, Node{Name: fmt.Sprint("n", i), Devices: map[string]DevicePool{"gpu": {Count: 1024, Capacity: 1}}})
+		},
+		`Devices: 10000 names is not at most 1677 for as many nodes`: func(s *Snapshot, i int) {
+			s.Nodes = append(s.Nodes, Node{Name: fmt.Sprint("n", i), Devices: map[string]DevicePool{fmt.Sprint("gpu", i): {Count: 1, Capacity: 1}}})
+		},
+	} {
+		s := &Snapshot{}
+		for i := range n {
+			fill(s, i)
+		}
+		_, err := takes(t, 32<<20, func() (*Index, error) { return NewIndex(s) })
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, name)
+	}
+	s := &Snapshot{}
+	for i := range n {
+		flavor := []ResourceGroup{{Flavors: []FlavorQuotas{{fmt.Sprint("f", i), []ResourceQuota{{Resource: CPU}}}}}}
+		s.ClusterQueues = append(s.ClusterQueues, ClusterQueue{Name: fmt.Sprint("q", i), Groups: flavor})
+	}
+	_, err := takes(t, 32<<20, func() (*QuotaIndex, error) { return NewQuotaIndex(s) })
+	require.ErrorContains(t, err, `ClusterQueues: 10000 pairs of flavor and resource is not at most 419 for as many queues and cohorts`)
+}
+
+// takes asserts that f allocates fewer bytes than most.
+func takes[T any](t *testing.T, most uint64, f func() (T, error)) (T, error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	v, err := f()
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, most)
+	return v, err
+}
+
+// A live index takes nobody for whom there would be no room, so that it is compiled anew.
+func TestLimitsHoldForChanges(t *testing.T) {
+	require.True(t, amountsFit(1_000_000, 1_000_000, fewResources), "rows are no larger than objects")
+	require.True(t, amountsFit(10_000, 500_000, 90))
+	require.False(t, amountsFit(1<<20, 1<<20, fewResources+6))
+	ix, err := NewIndex(&Snapshot{Nodes: []Node{{Name: "a", Devices: map[string]DevicePool{"gpu": {Count: 1024, Capacity: 1}}}}})
+	require.NoError(t, err)
+	ix.devices.free = make([]int64, mostDevices-1023)
+	require.False(t, ix.MaySetNode(&Node{Name: "b", Devices: map[string]DevicePool{"gpu": {Count: 1024, Capacity: 1}}}))
+	require.True(t, ix.MaySetNode(&Node{Name: "b", Devices: map[string]DevicePool{"gpu": {Count: 1023, Capacity: 1}}}))
+}
+
+// Many resources are counted by name, few by column: both find the same.
+func TestManyResourcesAreCounted(t *testing.T) {
+	many := Resources{}
+	for i := range 2 * fewResources {
+		many[fmt.Sprint("r", i)] = int64(i)
+	}
+	s := &Snapshot{
+		Nodes: []Node{{Name: "n", Allocatable: many}, {Name: "o", Allocatable: Resources{Pods: 3, "r1": 2, "r0": 0}}},
+		Pods:  []Pod{{Name: "p", Node: "n", Requests: Resources{"r5": 1, "r0": 0}}, {Name: "q", Node: "n", Requests: Resources{"other": 1}}},
+	}
+	ix, err := NewIndex(s)
+	require.NoError(t, err)
+	for name, want := range map[string]int32{Pods: 4, "r0": 3, "r1": 2, "r5": 2, "r7": 1, "other": 1} {
+		require.Equal(t, want, ix.named[ix.column[name]], name)
+	}
+	require.Equal(t, int64(4), ix.Free(0)[ix.column["r5"]])
+	_, err = NewIndex(&Snapshot{Nodes: s.Nodes, Pods: []Pod{{Name: "p", Requests: Resources{Pods: 1}}}})
+	require.ErrorContains(t, err, "Requests[pods]: 1 is not absent")
+}
