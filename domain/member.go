@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/preempt-go/preempt/internal/checked"
@@ -20,6 +19,7 @@ type Member struct {
 	request []int64 // a row of the index
 	asks    []cluster.ResourceID
 	ports   []cluster.HostPort
+	rule    NodeRule
 
 	unknown []string // resources asked for that the index has no column for, sorted
 
@@ -29,7 +29,7 @@ type Member struct {
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
-	m := &Member{Pod: pod, ID: id, ports: pod.Ports}
+	m := &Member{Pod: pod, ID: id, ports: pod.Ports, rule: NewNodeRule(pod)}
 	m.readRequests(ix)
 	return m
 }
@@ -57,6 +57,9 @@ func (m *Member) readRequests(ix *cluster.Index) {
 	}
 }
 
+// Rule is what the pod of m says about nodes. It belongs to m.
+func (m *Member) Rule() *NodeRule { return &m.rule }
+
 // Request returns the row of amounts that m asks for. The slice belongs to m.
 func (m *Member) Request() []int64 { return m.request }
 
@@ -72,7 +75,7 @@ func (m *Member) Anywhere() bool {
 
 // Cordoned reports whether node is cordoned and m does not tolerate that.
 func (m *Member) Cordoned(node *cluster.Node) bool {
-	return node.Unschedulable && !tolerates(m.Pod.Tolerations, &cordon)
+	return node.Unschedulable && !m.rule.tolerates(&cordon)
 }
 
 // StaticChecks lists the checks that Static makes.
@@ -91,9 +94,9 @@ func (m *Member) Static(node *cluster.Node) Reason {
 		return Reason{Check: CheckUnschedulable, Unresolvable: true}
 	case p.RequiredNode != "" && p.RequiredNode != node.Name:
 		return Reason{Check: CheckNodeName, Unresolvable: true}
-	case Untolerated(p, node) != nil:
+	case m.rule.Untolerated(node) != nil:
 		return Reason{Check: CheckTaint, Unresolvable: true}
-	case !MatchesNode(p, node):
+	case !m.rule.Matches(node):
 		return Reason{Check: CheckNodeAffinity, Unresolvable: true}
 	case m.filter != nil && !m.filter(m.view, node):
 		return Reason{Check: CheckFilter, Unresolvable: true}
@@ -107,7 +110,7 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 	case r.Detail != "":
 	case r.Check == CheckTaint:
 		var names []string
-		for _, t := range AllUntolerated(m.Pod, ix.Node(n)) {
+		for _, t := range m.rule.AllUntolerated(ix.Node(n)) {
 			names = append(names, t.String())
 		}
 		if len(names) > 0 {
@@ -121,111 +124,7 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 	return r
 }
 
-// Untolerated returns the first taint of node that keeps pod away, nil if there is none.
-func Untolerated(pod *cluster.Pod, node *cluster.Node) *cluster.Taint {
-	for i := range node.Taints {
-		t := &node.Taints[i]
-		if t.Effect != cluster.PreferNoSchedule && !tolerates(pod.Tolerations, t) {
-			return t
-		}
-	}
-	return nil
-}
-
-// AllUntolerated returns every taint of node that keeps pod away.
-func AllUntolerated(pod *cluster.Pod, node *cluster.Node) []cluster.Taint {
-	var list []cluster.Taint
-	for i := range node.Taints {
-		if t := &node.Taints[i]; t.Effect != cluster.PreferNoSchedule && !tolerates(pod.Tolerations, t) {
-			list = append(list, *t)
-		}
-	}
-	return list
-}
-
 var cordon = cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSchedule}
-
-func tolerates(ts []cluster.Toleration, taint *cluster.Taint) bool {
-	return slices.ContainsFunc(ts, func(t cluster.Toleration) bool { return toleratesTaint(t, taint) })
-}
-
-func toleratesTaint(t cluster.Toleration, taint *cluster.Taint) bool {
-	if t.Effect != "" && t.Effect != taint.Effect {
-		return false
-	}
-	if t.Key != "" && t.Key != taint.Key {
-		return false
-	}
-	switch t.Operator {
-	case cluster.TolerationExists:
-		return true
-	case cluster.TolerationLt, cluster.TolerationGt:
-		have, err1 := strconv.ParseInt(taint.Value, 10, 64)
-		want, err2 := strconv.ParseInt(t.Value, 10, 64)
-		if err1 != nil || err2 != nil {
-			return false
-		}
-		if t.Operator == cluster.TolerationLt {
-			return have < want
-		}
-		return have > want
-	}
-	return t.Value == taint.Value
-}
-
-// MatchesNode reports whether node has what pod's nodeSelector and required node
-// affinity ask for.
-func MatchesNode(pod *cluster.Pod, node *cluster.Node) bool {
-	for k, v := range pod.NodeSelector {
-		if have, ok := node.Labels[k]; !ok || have != v {
-			return false
-		}
-	}
-	if pod.NodeAffinity == nil {
-		return true
-	}
-	return slices.ContainsFunc(pod.NodeAffinity.Terms, func(t cluster.NodeTerm) bool { return matchesTerm(t, node) })
-}
-
-func matchesTerm(t cluster.NodeTerm, node *cluster.Node) bool {
-	if len(t.Labels)+len(t.Fields) == 0 {
-		return false
-	}
-	for _, r := range t.Labels {
-		value, has := node.Labels[r.Key]
-		if !matchesRequirement(r, value, has) {
-			return false
-		}
-	}
-	for _, r := range t.Fields {
-		if !matchesRequirement(r, node.Name, true) {
-			return false
-		}
-	}
-	return true
-}
-
-func matchesRequirement(r cluster.NodeRequirement, value string, has bool) bool {
-	switch r.Operator {
-	case cluster.NodeIn:
-		return has && slices.Contains(r.Values, value)
-	case cluster.NodeNotIn:
-		return !has || !slices.Contains(r.Values, value)
-	case cluster.NodeExists:
-		return has
-	case cluster.NodeDoesNotExist:
-		return !has
-	}
-	have, err1 := strconv.ParseInt(value, 10, 64)
-	want, err2 := strconv.ParseInt(r.Values[0], 10, 64)
-	if !has || err1 != nil || err2 != nil {
-		return false
-	}
-	if r.Operator == cluster.NodeGt {
-		return have > want
-	}
-	return have < want
-}
 
 // Resources compares what m asks for with what is free on a node that offers
 // allocatable in all; both are rows of the index. The reason names the first

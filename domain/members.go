@@ -33,7 +33,7 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	if len(ms.room) == cap(ms.room) {
 		ms.room = make([]Member, 0, max(8, cap(ms.room)))
 	}
-	ms.room = append(ms.room, Member{Pod: pod, ID: id, ports: pod.Ports})
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, ports: pod.Ports, rule: NewNodeRule(pod)})
 	m := &ms.room[len(ms.room)-1]
 	m.Restrict(ms.filter)
 	if ms.last != nil && ms.asksAlike(pod.Requests) {

@@ -127,8 +127,12 @@ func (t *NodeTrial) occupy(p cluster.PodID, sign int) {
 	if len(have) == 0 {
 		return
 	}
+	taken := func(want cluster.HostPort) bool { return portTaken(want, have) }
+	if len(have) > manyListed && len(t.member.ports) > manyListed {
+		taken = newHeldPorts(have).take
+	}
 	for i, want := range t.member.ports {
-		if portTaken(want, have) {
+		if taken(want) {
 			t.taken[i] += sign
 		}
 	}
@@ -289,12 +293,20 @@ func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
 // PortsTaken lists the host ports of the member that pods on the node hold as
 // things stand, the nominated ones taken as running. gone tells who has left.
 func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort {
+	if len(t.member.ports) == 0 {
+		return nil
+	}
+	held := heldPorts{}
+	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(t.node), t.expected} {
+		for _, p := range pods {
+			if ports := t.ix.Pod(p).Ports; len(ports) > 0 && !gone(p) {
+				held.add(ports)
+			}
+		}
+	}
 	var list []cluster.HostPort
 	for _, w := range t.member.ports {
-		taken := func(p cluster.PodID) bool {
-			return portTaken(w, t.ix.Pod(p).Ports) && !gone(p)
-		}
-		if slices.ContainsFunc(t.ix.PodsOn(t.node), taken) || slices.ContainsFunc(t.expected, taken) {
+		if held.take(w) {
 			list = append(list, w)
 		}
 	}

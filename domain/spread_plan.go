@@ -49,8 +49,9 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 		}
 		constraints, ok := known[key]
 		if !ok {
+			keyed := plan.keyed(p)
 			for i := range p.Spread {
-				c, err := plan.newConstraint(p, &p.Spread[i], members)
+				c, err := plan.newConstraint(p, &p.Spread[i], members, keyed)
 				if err != nil {
 					return nil, err
 				}
@@ -74,7 +75,7 @@ func spreadKey(p *cluster.Pod) string {
 	return marshal(p.Namespace, labels, p.Spread, p.NodeSelector, p.NodeAffinity, p.Tolerations)
 }
 
-func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members []*cluster.Pod) (spreadConstraint, error) {
+func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members []*cluster.Pod, keyed []bool) (spreadConstraint, error) {
 	topology := plan.ix.Topology(s.TopologyKey)
 	c := spreadConstraint{
 		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
@@ -97,7 +98,7 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members
 	for _, m := range members {
 		c.members = append(c.members, c.selects(m))
 	}
-	c.findDomains(plan.ix, p, s)
+	c.findDomains(plan.ix, p, s, keyed)
 	return c, nil
 }
 
@@ -121,23 +122,35 @@ func withLabelKeys(s *cluster.Spread, owner *cluster.Pod) *disruption.Selector {
 	return &merged
 }
 
-// findDomains tells the eligible nodes by label keys and node policies.
-func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread) {
-	c.domainOf = slices.Clone(c.of)
+// keyed tells of each node whether it has the topology keys of all constraints of p.
+func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
+	keyed := slices.Repeat([]bool{true}, plan.ix.NumNodes())
+	seen := make(map[string]bool, len(p.Spread))
 	for i := range p.Spread {
-		for n, v := range ix.Topology(p.Spread[i].TopologyKey).Column() {
-			if v == cluster.NoValue {
-				c.domainOf[n] = cluster.NoValue
-			}
+		key := p.Spread[i].TopologyKey
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		for n, v := range plan.ix.Topology(key).Column() {
+			keyed[n] = keyed[n] && v != cluster.NoValue
 		}
 	}
+	return keyed
+}
+
+// findDomains tells the eligible nodes, of those that have all keys, by node policies.
+func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
+	c.domainOf = slices.Clone(c.of)
+	rule := NewNodeRule(p)
 	for n, v := range c.domainOf {
-		if v == cluster.NoValue {
+		if !keyed[n] || v == cluster.NoValue {
+			c.domainOf[n] = cluster.NoValue
 			continue
 		}
 		node := ix.Node(cluster.NodeID(n))
-		if s.NodeAffinityPolicy != cluster.Ignore && !MatchesNode(p, node) ||
-			s.NodeTaintsPolicy == cluster.Honor && Untolerated(p, node) != nil {
+		if s.NodeAffinityPolicy != cluster.Ignore && !rule.Matches(node) ||
+			s.NodeTaintsPolicy == cluster.Honor && rule.Untolerated(node) != nil {
 			c.domainOf[n] = cluster.NoValue
 			continue
 		}

@@ -64,19 +64,21 @@ type tokenState struct {
 func newTokenState(tokens *cluster.Tokens, members []*cluster.Pod) *tokenState {
 	s := &tokenState{tokens: tokens, number: slices.Repeat([]int32{-1}, tokens.Len()), asks: make([][]int32, len(members))}
 	byName := map[string]int32{}
+	var last []int // who asks for a token last
 	for m, p := range members {
 		for _, name := range p.Tokens {
 			number, known := byName[name]
 			if !known {
 				number = int32(len(byName))
 				byName[name] = number
+				last = append(last, -1)
 				s.reasons = append(s.reasons, Reason{Check: CheckToken, Detail: name})
 				if t := tokens.ByName(name); t != cluster.NoToken {
 					s.number[t] = number
 				}
 			}
-			if !slices.Contains(s.asks[m], number) {
-				s.asks[m] = append(s.asks[m], number)
+			if last[number] != m {
+				s.asks[m], last[number] = append(s.asks[m], number), m
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package victims
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 
@@ -48,12 +49,15 @@ func NewPricedUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 	us := formUnits(ix, rule)
 	us.by = w
 	if w.ByPlace {
-		us.places = &places{ix: ix, of: map[string]twoPlaces{}}
+		us.places = &places{ix: ix, of: map[string]twoPlaces{}, labelled: map[label][]cluster.NodeID{}}
 	}
 	if us.Priced() || us.ranked() {
 		for u := range UnitID(us.Len()) {
 			us.agenda.Set(int(u), us.appraise(u))
 		}
+	}
+	if us.places != nil {
+		us.places.labelled = nil
 	}
 	us.listByNode()
 	return us
@@ -151,11 +155,17 @@ type places struct {
 	ix     *cluster.Index
 	of     map[string]twoPlaces
 	shared bool // of is a fork's, too: copied before it is changed
+
+	// While units are formed, the nodes by label once a pod asks for one: pods that are
+	// tied to a node each need not look at all. nil: afterwards.
+	labelled map[label][]cluster.NodeID
 }
+
+type label struct{ key, value string }
 
 // twoPlaces are two nodes that pods can run on, or all if they are fewer.
 type twoPlaces struct {
-	pod   *cluster.Pod // one of them
+	pod   domain.NodeRule // of one of them
 	nodes []cluster.NodeID
 }
 
@@ -164,7 +174,7 @@ func (pl *places) fork(ix *cluster.Index) *places {
 		return nil
 	}
 	pl.shared = true
-	return &places{ix, pl.of, true}
+	return &places{ix: ix, of: pl.of, shared: true}
 }
 
 func (pl *places) set(key string, two twoPlaces) {
@@ -175,21 +185,45 @@ func (pl *places) set(key string, two twoPlaces) {
 }
 
 // find returns two nodes that pod can run on.
-func (pl *places) find(pod *cluster.Pod) (nodes []cluster.NodeID) {
-	for n := range pl.ix.Nodes() {
+func (pl *places) find(pod domain.NodeRule) (nodes []cluster.NodeID) {
+	for n := range pl.candidates(pod) {
 		if len(nodes) == 2 {
 			break
 		}
-		if pl.suits(pod, n) {
+		if pl.suits(pod, n) && !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes
 }
 
-func (pl *places) suits(pod *cluster.Pod, n cluster.NodeID) bool {
+// candidates yields nodes among which are all that pod can run on; some may come twice.
+func (pl *places) candidates(pod domain.NodeRule) iter.Seq[cluster.NodeID] {
+	key, values, ok := pod.OneOf()
+	if !ok || pl.labelled == nil {
+		return pl.ix.Nodes()
+	}
+	if len(pl.labelled) == 0 {
+		for n := range pl.ix.Nodes() {
+			for key, value := range pl.ix.Node(n).Labels {
+				pl.labelled[label{key, value}] = append(pl.labelled[label{key, value}], n)
+			}
+		}
+	}
+	return func(yield func(cluster.NodeID) bool) {
+		for _, value := range values {
+			for _, n := range pl.labelled[label{key, value}] {
+				if !yield(n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (pl *places) suits(pod domain.NodeRule, n cluster.NodeID) bool {
 	node := pl.ix.Node(n)
-	return domain.MatchesNode(pod, node) && domain.Untolerated(pod, node) == nil
+	return pod.Matches(node) && pod.Untolerated(node) == nil
 }
 
 // follow follows a change of node n, and reports whether some pods may have become
@@ -250,7 +284,8 @@ func (pl *places) hasOther(pod *cluster.Pod, at cluster.NodeID) bool {
 	}
 	two, known := pl.of[key]
 	if !known {
-		two = twoPlaces{pod, pl.find(pod)}
+		rule := domain.NewNodeRule(pod)
+		two = twoPlaces{rule, pl.find(rule)}
 		pl.set(key, two)
 	}
 	return len(two.nodes) > 1 || len(two.nodes) == 1 && two.nodes[0] != at

@@ -43,6 +43,7 @@ func (ts *Tokens) Carriers() []PodID { return ts.carriers }
 
 func newTokens(ix *Index) *Tokens {
 	ts := &Tokens{carriers: ix.carriers.tokens, of: make(map[PodID][]TokenID, len(ix.carriers.tokens)), byName: map[string]TokenID{}}
+	var last []PodID // who named a token last
 	for _, p := range ts.carriers {
 		var list []TokenID
 		for _, name := range ix.Pod(p).Tokens {
@@ -50,9 +51,10 @@ func newTokens(ix *Index) *Tokens {
 			if !known {
 				id = TokenID(len(ts.byName))
 				ts.byName[name] = id
+				last = append(last, NoPod)
 			}
-			if !slices.Contains(list, id) {
-				list = append(list, id)
+			if last[id] != p {
+				list, last[id] = append(list, id), p
 			}
 		}
 		ts.of[p] = list

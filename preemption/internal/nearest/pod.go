@@ -229,11 +229,11 @@ func (s *Pod) waits(r *relaxed, below int32) bool {
 	}
 	pod, node := s.search.Member.Pod, s.q.Index.Node(n)
 	switch {
-	case s.search.Member.Cordoned(node), domain.Untolerated(pod, node) != nil:
+	case s.search.Member.Cordoned(node), s.search.Member.Rule().Untolerated(node) != nil:
 		return false
 	case pod.RequiredNode != "" && pod.RequiredNode != node.Name && !r.has(NodeName, pod.RequiredNode):
 		return false
-	case !domain.MatchesNode(pod, node) && !r.has(Selector, ""), s.filtered(n, r.changes):
+	case !s.search.Member.Rule().Matches(node) && !r.has(Selector, ""), s.filtered(n, r.changes):
 		return false
 	}
 	trial := domain.NewNodeTrial(s.q.Index, s.search.Member, s.q.States, domain.Nominees{Self: s.search.Member.ID, Priority: below})
@@ -278,7 +278,7 @@ func (s *Pod) raise(to int32) int64 { return min(int64(to)-int64(s.q.Priority), 
 func (s *Pod) relaxNode(n cluster.NodeID) relaxed {
 	r := relaxed{node: n}
 	pod, node := s.search.Member.Pod, s.q.Index.Node(n)
-	for _, t := range domain.AllUntolerated(pod, node) {
+	for _, t := range s.search.Member.Rule().AllUntolerated(node) {
 		if t.Key == cluster.TaintUnschedulable && node.Unschedulable {
 			continue // goes with the cordon
 		}
@@ -290,7 +290,7 @@ func (s *Pod) relaxNode(n cluster.NodeID) relaxed {
 	if pod.RequiredNode != "" && pod.RequiredNode != node.Name {
 		r.add(Change{Kind: NodeName, Node: cluster.NoNode, Name: pod.RequiredNode}, million)
 	}
-	if !domain.MatchesNode(pod, node) {
+	if !s.search.Member.Rule().Matches(node) {
 		r.add(Change{Kind: Selector, Node: cluster.NoNode}, million)
 	}
 	for _, name := range s.search.Member.Unknown() {

@@ -1,0 +1,321 @@
+package domain
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// NodeRule is what a pod says about nodes: its tolerations, its node selector and its
+// required node affinity. Lists that are long are looked up, not gone through, so that a
+// node costs O(l) for what it says itself: its taints, and the terms of the pod. The zero
+// NodeRule is that of a pod that says nothing. It is immutable.
+type NodeRule struct {
+	pod       *cluster.Pod
+	tolerated map[toleration]int64        // nil: few, they are gone through
+	values    map[*string]map[string]bool // of long lists of values, by their first one
+	terms     *nodeTerms                  // nil: few, they are gone through
+}
+
+// nodeTerms files each term under what a node must have for it to hold: one of some values
+// of a label, a label, or a name.
+type nodeTerms struct {
+	byLabel map[label][]int32
+	byName  map[string][]int32
+	rest    []int32
+}
+
+type label struct {
+	key, value string
+	valued     bool // false: whatever the value
+}
+
+// toleration is what tolerates a taint: with TolerationEqual a value, with TolerationLt and
+// TolerationGt a bound, which the map has: the widest of the pod's.
+type toleration struct {
+	key      string
+	effect   cluster.Effect
+	operator cluster.TolerationOperator
+	value    string
+}
+
+// manyListed is from how many entries on a list is looked up.
+const manyListed = 16
+
+// NewNodeRule reads pod, which must not be changed while it is in use.
+func NewNodeRule(pod *cluster.Pod) NodeRule {
+	f := NodeRule{pod: pod}
+	if len(pod.Tolerations) > manyListed {
+		f.tolerated = make(map[toleration]int64, len(pod.Tolerations))
+		for _, t := range pod.Tolerations {
+			f.tolerate(t)
+		}
+	}
+	if pod.NodeAffinity != nil {
+		if len(pod.NodeAffinity.Terms) > manyListed {
+			f.terms = fileTerms(pod.NodeAffinity.Terms)
+		}
+		for _, term := range pod.NodeAffinity.Terms {
+			for _, r := range term.Labels {
+				f.list(r.Values)
+			}
+		}
+	}
+	return f
+}
+
+func fileTerms(terms []cluster.NodeTerm) *nodeTerms {
+	ts := &nodeTerms{map[label][]int32{}, map[string][]int32{}, nil}
+	for i, t := range terms {
+		ts.file(int32(i), t)
+	}
+	return ts
+}
+
+func (ts *nodeTerms) file(i int32, t cluster.NodeTerm) {
+	for _, r := range t.Fields {
+		if r.Operator == cluster.NodeIn {
+			for _, name := range r.Values {
+				ts.byName[name] = append(ts.byName[name], i)
+			}
+			return
+		}
+	}
+	for _, r := range t.Labels {
+		switch r.Operator {
+		case cluster.NodeIn:
+			for _, v := range r.Values {
+				ts.byLabel[label{r.Key, v, true}] = append(ts.byLabel[label{r.Key, v, true}], i)
+			}
+			return
+		case cluster.NodeExists, cluster.NodeGt, cluster.NodeLt:
+			ts.byLabel[label{key: r.Key}] = append(ts.byLabel[label{key: r.Key}], i)
+			return
+		}
+	}
+	ts.rest = append(ts.rest, i)
+}
+
+func (f *NodeRule) tolerate(t cluster.Toleration) {
+	at := toleration{t.Key, t.Effect, t.Operator, ""}
+	switch t.Operator {
+	case cluster.TolerationExists:
+	case cluster.TolerationLt, cluster.TolerationGt:
+		bound, err := strconv.ParseInt(t.Value, 10, 64)
+		if err != nil {
+			return
+		}
+		known, ok := f.tolerated[at]
+		if !ok || t.Operator == cluster.TolerationLt && bound > known || t.Operator == cluster.TolerationGt && bound < known {
+			f.tolerated[at] = bound
+		}
+		return
+	default:
+		at.operator, at.value = cluster.TolerationEqual, t.Value
+	}
+	f.tolerated[at] = 0
+}
+
+func (f *NodeRule) list(values []string) {
+	if len(values) <= manyListed {
+		return
+	}
+	if f.values == nil {
+		f.values = map[*string]map[string]bool{}
+	}
+	set := make(map[string]bool, len(values))
+	for _, v := range values {
+		set[v] = true
+	}
+	f.values[&values[0]] = set
+}
+
+// Untolerated returns the first taint of node that keeps the pod away, nil if there is none.
+func (f *NodeRule) Untolerated(node *cluster.Node) *cluster.Taint {
+	for i := range node.Taints {
+		t := &node.Taints[i]
+		if t.Effect != cluster.PreferNoSchedule && !f.tolerates(t) {
+			return t
+		}
+	}
+	return nil
+}
+
+// AllUntolerated returns every taint of node that keeps the pod away.
+func (f *NodeRule) AllUntolerated(node *cluster.Node) []cluster.Taint {
+	var list []cluster.Taint
+	for i := range node.Taints {
+		if t := &node.Taints[i]; t.Effect != cluster.PreferNoSchedule && !f.tolerates(t) {
+			list = append(list, *t)
+		}
+	}
+	return list
+}
+
+func (f *NodeRule) tolerates(taint *cluster.Taint) bool {
+	if f.tolerated == nil {
+		return slices.ContainsFunc(f.pod.Tolerations, func(t cluster.Toleration) bool { return toleratesTaint(t, taint) })
+	}
+	number, err := strconv.ParseInt(taint.Value, 10, 64)
+	for _, key := range [...]string{taint.Key, ""} {
+		for _, effect := range [...]cluster.Effect{taint.Effect, ""} {
+			if _, ok := f.tolerated[toleration{key, effect, cluster.TolerationExists, ""}]; ok {
+				return true
+			}
+			if _, ok := f.tolerated[toleration{key, effect, cluster.TolerationEqual, taint.Value}]; ok {
+				return true
+			}
+			if err != nil {
+				continue
+			}
+			if most, ok := f.tolerated[toleration{key, effect, cluster.TolerationLt, ""}]; ok && number < most {
+				return true
+			}
+			if least, ok := f.tolerated[toleration{key, effect, cluster.TolerationGt, ""}]; ok && number > least {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func toleratesTaint(t cluster.Toleration, taint *cluster.Taint) bool {
+	if t.Effect != "" && t.Effect != taint.Effect {
+		return false
+	}
+	if t.Key != "" && t.Key != taint.Key {
+		return false
+	}
+	switch t.Operator {
+	case cluster.TolerationExists:
+		return true
+	case cluster.TolerationLt, cluster.TolerationGt:
+		have, err1 := strconv.ParseInt(taint.Value, 10, 64)
+		want, err2 := strconv.ParseInt(t.Value, 10, 64)
+		if err1 != nil || err2 != nil {
+			return false
+		}
+		if t.Operator == cluster.TolerationLt {
+			return have < want
+		}
+		return have > want
+	}
+	return t.Value == taint.Value
+}
+
+// Matches reports whether node has what the pod's nodeSelector and required node affinity
+// ask for.
+func (f *NodeRule) Matches(node *cluster.Node) bool {
+	for k, v := range f.pod.NodeSelector {
+		if have, ok := node.Labels[k]; !ok || have != v {
+			return false
+		}
+	}
+	if f.pod.NodeAffinity == nil {
+		return true
+	}
+	terms := f.pod.NodeAffinity.Terms
+	if f.terms == nil {
+		return slices.ContainsFunc(terms, func(t cluster.NodeTerm) bool { return f.matchesTerm(t, node) })
+	}
+	any := func(list []int32) bool {
+		return slices.ContainsFunc(list, func(i int32) bool { return f.matchesTerm(terms[i], node) })
+	}
+	if any(f.terms.rest) || any(f.terms.byName[node.Name]) {
+		return true
+	}
+	for key, value := range node.Labels {
+		if any(f.terms.byLabel[label{key: key}]) || any(f.terms.byLabel[label{key, value, true}]) {
+			return true
+		}
+	}
+	return false
+}
+
+// OneOf returns a label and the values of which every node has one that the pod may run on;
+// ok is false if it asks for none.
+func (f *NodeRule) OneOf() (key string, values []string, ok bool) {
+	for k, v := range f.pod.NodeSelector {
+		if !ok || k < key {
+			key, values, ok = k, []string{v}, true
+		}
+	}
+	if a := f.pod.NodeAffinity; !ok && a != nil && len(a.Terms) == 1 {
+		for _, r := range a.Terms[0].Labels {
+			if r.Operator == cluster.NodeIn {
+				return r.Key, r.Values, true
+			}
+		}
+	}
+	return key, values, ok
+}
+
+func (f *NodeRule) matchesTerm(t cluster.NodeTerm, node *cluster.Node) bool {
+	if len(t.Labels)+len(t.Fields) == 0 {
+		return false
+	}
+	for _, r := range t.Labels {
+		value, has := node.Labels[r.Key]
+		if !f.holds(r, value, has) {
+			return false
+		}
+	}
+	for _, r := range t.Fields {
+		if !f.holds(r, node.Name, true) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *NodeRule) holds(r cluster.NodeRequirement, value string, has bool) bool {
+	switch r.Operator {
+	case cluster.NodeIn:
+		return has && f.lists(r.Values, value)
+	case cluster.NodeNotIn:
+		return !has || !f.lists(r.Values, value)
+	case cluster.NodeExists:
+		return has
+	case cluster.NodeDoesNotExist:
+		return !has
+	}
+	have, err1 := strconv.ParseInt(value, 10, 64)
+	want, err2 := strconv.ParseInt(r.Values[0], 10, 64)
+	if !has || err1 != nil || err2 != nil {
+		return false
+	}
+	if r.Operator == cluster.NodeGt {
+		return have > want
+	}
+	return have < want
+}
+
+func (f *NodeRule) lists(values []string, value string) bool {
+	if len(values) > 0 {
+		if set, many := f.values[&values[0]]; many {
+			return set[value]
+		}
+	}
+	return slices.Contains(values, value)
+}
+
+// Untolerated returns the first taint of node that keeps pod away, nil if there is none.
+// Who asks about many nodes makes a [NodeRule].
+func Untolerated(pod *cluster.Pod, node *cluster.Node) *cluster.Taint {
+	f := NewNodeRule(pod)
+	return f.Untolerated(node)
+}
+
+// AllUntolerated returns every taint of node that keeps pod away.
+func AllUntolerated(pod *cluster.Pod, node *cluster.Node) []cluster.Taint {
+	f := NewNodeRule(pod)
+	return f.AllUntolerated(node)
+}
+
+// MatchesNode reports whether node has what pod's nodeSelector and required node
+// affinity ask for. Who asks about many nodes makes a [NodeRule].
+func MatchesNode(pod *cluster.Pod, node *cluster.Node) bool {
+	f := NewNodeRule(pod)
+	return f.Matches(node)
+}
