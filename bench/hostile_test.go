@@ -371,7 +371,10 @@ var attacks = []hostile{
 	}},
 	{"gang-of-different-members", 8, 4_000, func(n int) hostileQuestion {
 		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
-		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(500 + i%500); p.Labels = map[string]string{"i": fmt.Sprint(i)} })
+		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU] = int64(500 + i%500)
+			p.Labels = map[string]string{"i": fmt.Sprint(i)}
+		})
 		return q
 	}},
 	{"gang-of-irregular-members", 8, 1_000, func(n int) hostileQuestion {

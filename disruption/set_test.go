@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -78,4 +79,35 @@ func TestModesAndOperators(t *testing.T) {
 	for o, want := range map[disruption.Operator]bool{"In": true, "NotIn": true, "Exists": true, "DoesNotExist": true, "": false, "Gt": false} {
 		require.Equal(t, want, o.Valid(), "operator %q", o)
 	}
+}
+
+// A budget is filed under the label that fewest others ask for, so that pods meet few that
+// miss them.
+func TestBudgetsAreFiledUnderTheRarestLabel(t *testing.T) {
+	var budgets []disruption.Budget
+	for i := range 1_000 {
+		both := map[string]string{"app": "a", "of": fmt.Sprint(i)}
+		budgets = append(budgets, budget(fmt.Sprint(i), 1, &disruption.Selector{MatchLabels: both}))
+	}
+	crowd := func() string {
+		set, err := disruption.NewSet(budgets)
+		require.NoError(t, err)
+		require.Equal(t, len(budgets), set.Largest())
+		namespace, label, n := set.Crowded()
+		return fmt.Sprint(namespace, " ", label, " ", n)
+	}
+	require.Equal(t, "shop of=0 1", crowd())
+	several := disruption.Requirement{Key: "of", Operator: disruption.In, Values: []string{"7", "7", "8"}}
+	budgets = append(budgets, budget("in", 1, &disruption.Selector{MatchExpressions: []disruption.Requirement{several}}))
+	require.Equal(t, "shop of=7 2", crowd())
+	for i := range 3 {
+		present := disruption.Requirement{Key: "tier", Operator: disruption.Exists}
+		budgets = append(budgets, budget(fmt.Sprint("e", i), 1, &disruption.Selector{MatchExpressions: []disruption.Requirement{present}}))
+	}
+	require.Equal(t, "shop tier 3", crowd())
+	for i := range 4 {
+		absent := disruption.Requirement{Key: fmt.Sprint("x", i), Operator: disruption.DoesNotExist}
+		budgets = append(budgets, budget(fmt.Sprint("n", i), 1, &disruption.Selector{MatchExpressions: []disruption.Requirement{absent}}))
+	}
+	require.Equal(t, "shop  4", crowd())
 }

@@ -172,8 +172,7 @@ func (e edit) setTime(now time.Time) {
 }
 
 func (e edit) setBudget(b *Budget) {
-	if c := e.live(); c != nil {
-		c.setBudget(b)
+	if c := e.live(); c != nil && c.setBudget(b) {
 		e.done(c)
 		return
 	}
@@ -183,9 +182,13 @@ func (e edit) setBudget(b *Budget) {
 // removeBudget removes the budget of the name of b, and reports whether it was there.
 func (e edit) removeBudget(b *Budget) bool {
 	if c := e.live(); c != nil {
-		ok := c.removeBudget(b)
-		e.done(c)
-		return ok
+		found, removed := c.removeBudget(b)
+		if removed {
+			e.done(c)
+		}
+		if removed || !found {
+			return found
+		}
 	}
 	m := e.pl.open()
 	if !m.budgets.Has(b) {

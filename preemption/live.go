@@ -270,14 +270,12 @@ func (c *compiled) setDisruptions(list []cluster.Disruption) {
 }
 
 // setBudget adds b or puts it in place of the budget of its name.
-func (c *compiled) setBudget(b *Budget) {
+func (c *compiled) setBudget(b *Budget) bool {
 	c.noteBudgets()
 	list := c.ix.Budgets()
 	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
 	if !found {
-		list = slices.Insert(list, i, *b)
-		c.setBudgets(list)
-		return
+		return c.setBudgets(slices.Insert(list, i, *b))
 	}
 	if old := list[i]; old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
 		c.ix.SetAllowed(cluster.BudgetID(i), b)
@@ -288,32 +286,32 @@ func (c *compiled) setBudget(b *Budget) {
 			}
 			c.anew(s)
 		})
-		return
+		return true
 	}
 	list[i] = *b
-	c.setBudgets(list)
+	return c.setBudgets(list)
 }
 
-// removeBudget removes a budget, and reports whether it was there.
-func (c *compiled) removeBudget(b *Budget) bool {
+// removeBudget removes a budget, if it is there.
+func (c *compiled) removeBudget(b *Budget) (found, removed bool) {
 	list := c.ix.Budgets()
 	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
-	if found {
-		c.setBudgets(slices.Delete(list, i, i+1))
-	}
-	return found
+	return found, found && c.setBudgets(slices.Delete(list, i, i+1))
 }
 
 // setBudgets lets the budgets be those of list: who is covered is found out anew.
-func (c *compiled) setBudgets(list []Budget) {
+func (c *compiled) setBudgets(list []Budget) bool {
 	c.noteBudgets()
-	c.ix.SetBudgets(list)
+	if !c.ix.SetBudgets(list) {
+		return false
+	}
 	c.hard, c.unknown = c.options.hardBudgets(c.ix)
 	c.each(func(s *sides) {
 		s.budgets = victims.NewBudgets(c.ix, s.budgets.Rule)
 		s.dropColumns()
 		c.anew(s)
 	})
+	return true
 }
 
 // noteBudgets notes that budgets change: where they are not hard they keep nobody in place.

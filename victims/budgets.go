@@ -39,8 +39,17 @@ func NewBudgets(ix *cluster.Index, rule disruption.Rule) *Budgets {
 	n := ix.NumPods()
 	b.cover = paged.Make[int32](n)
 	parts := make([]*Budgets, ranges.Parts(n, fewUnits))
+	var sets *cluster.LabelSets
+	if b.set.Largest() > fewBudgets {
+		sets = ix.LabelSets()
+	}
 	ranges.Each(n, len(parts), func(part, first, end int) {
 		of := &Budgets{Rule: rule, set: b.set, lists: newCoverLists()}
+		if sets != nil {
+			of.findBySet(ix, sets, &b.cover, first, end)
+			parts[part] = of
+			return
+		}
 		for p := first; p < end; p++ {
 			if id := cluster.PodID(p); ix.Exists(id) {
 				*b.cover.Edit(p) = of.find(ix.Pod(id))
@@ -62,6 +71,33 @@ func NewBudgets(ix *cluster.Index, rule disruption.Rule) *Budgets {
 		}
 	})
 	return b
+}
+
+// fewBudgets of a namespace are looked at for each pod, more for each label set.
+const fewBudgets = 256
+
+// findBySet is find for the pods from first to end, not included: pods with the same labels
+// are covered by the same budgets, but for those that they are disrupted for.
+func (b *Budgets) findBySet(ix *cluster.Index, sets *cluster.LabelSets, cover *paged.Column[int32], first, end int) {
+	known := map[cluster.LabelSetID]int32{}
+	for p := first; p < end; p++ {
+		id := cluster.PodID(p)
+		if !ix.Exists(id) {
+			continue
+		}
+		pod := ix.Pod(id)
+		list, ok := known[sets.Of(id)]
+		if !ok {
+			b.buffer = b.set.Selecting(b.buffer[:0], b.Rule, pod.Namespace, pod.Labels)
+			list = b.intern(b.buffer)
+			known[sets.Of(id)] = list
+		}
+		if out := b.set.Disrupted(pod.Namespace, pod.Name); len(out) > 0 {
+			b.buffer = append(b.buffer[:0], b.lists.lists[list]...)
+			list = b.intern(disruption.Without(b.buffer, out))
+		}
+		*cover.Edit(p) = list
+	}
 }
 
 func newCoverLists() *coverLists {

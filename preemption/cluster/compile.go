@@ -62,7 +62,9 @@ func compile(s Objects, parts int) (*Index, error) {
 	ix.placePods(&ps, nominees, onNode, parts)
 	ix.layOutDevices()
 	ix.finishGroups(&ps)
-	ix.compileBudgets(s.Budgets)
+	if !ix.SetBudgets(s.Budgets) {
+		complainOfCrowd(&ps, s.Budgets)
+	}
 	ix.setNamespaces(s.Namespaces)
 	if err := ps.err(); err != nil {
 		return nil, err
@@ -102,8 +104,27 @@ func addClassProblems(ps *problems, err error) {
 	}
 }
 
-func (ix *Index) compileBudgets(budgets []disruption.Budget) {
-	ix.budgets = slices.Clone(budgets)
-	slices.SortFunc(ix.budgets, disruption.Compare)
-	ix.budgetSet, _ = disruption.NewSet(ix.budgets) // its selectors were checked before
+// SetBudgets sets the budgets, each valid by itself and of its own name, and reports whether
+// it could: more than are read may not ask for the same label. The numbers of budgets
+// change. list is not kept.
+func (ix *Index) SetBudgets(list []disruption.Budget) bool {
+	list = slices.Clone(list)
+	slices.SortFunc(list, disruption.Compare)
+	set, _ := disruption.NewSet(list) // its selectors were checked before
+	if _, _, crowd := set.Crowded(); crowd > mostBudgets {
+		return false
+	}
+	ix.budgets, ix.budgetSet = list, set
+	return true
+}
+
+// complainOfCrowd says which budgets are too many.
+func complainOfCrowd(ps *problems, list []disruption.Budget) {
+	set, _ := disruption.NewSet(list)
+	namespace, label, crowd := set.Crowded()
+	want := "at most " + number(mostBudgets) + " of a namespace that ask for no label"
+	if label != "" {
+		want = "at most " + number(mostBudgets) + " of a namespace that ask for no label that is rarer than " + quote(label)
+	}
+	ps.object(KindNamespace, "", namespace).bad("Budgets", number(crowd), want)
 }

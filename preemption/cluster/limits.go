@@ -9,6 +9,8 @@ const (
 	fewResources = 64
 	mostAmounts  = 1 << 24
 
+	mostBudgets = 512 // of a namespace, for the same label or none
+
 	mostDevices     = 1 << 22 // of all nodes together
 	mostDeviceCells = 1 << 24 // nodes times names of devices
 	mostQuotas      = 1 << 22 // queues and cohorts times pairs of flavor and resource

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
 )
 
 // What is refused is refused before memory is taken for it.
@@ -83,4 +85,25 @@ func TestManyResourcesAreCounted(t *testing.T) {
 	require.Equal(t, int64(4), ix.Free(0)[ix.column["r5"]])
 	_, err = NewIndex(&Snapshot{Nodes: s.Nodes, Pods: []Pod{{Name: "p", Requests: Resources{Pods: 1}}}})
 	require.ErrorContains(t, err, "Requests[pods]: 1 is not absent")
+}
+
+// More budgets of a namespace than a pod can be compared with are refused.
+func TestCrowdedBudgetsAreRefused(t *testing.T) {
+	s := &Snapshot{}
+	for i := range mostBudgets + 1 {
+		s.Budgets = append(s.Budgets, disruption.Budget{Namespace: "shop", Name: fmt.Sprint(i), Selector: &disruption.Selector{}})
+	}
+	_, err := NewIndex(s)
+	require.EqualError(t, err, `cluster: Namespace "shop": Budgets: 513 is not at most 512 of a namespace that ask for no label`)
+	for i := range s.Budgets {
+		s.Budgets[i].Selector = &disruption.Selector{MatchLabels: map[string]string{"app": "web"}}
+	}
+	_, err = NewIndex(s)
+	require.EqualError(t, err, `cluster: Namespace "shop": Budgets: 513 is not at most 512 of a namespace that ask for no label that is rarer than "app=web"`)
+	s.Budgets[0].Namespace = "other"
+	ix, err := NewIndex(s)
+	require.NoError(t, err)
+	s.Budgets[0].Namespace = "shop"
+	require.False(t, ix.SetBudgets(s.Budgets))
+	require.Equal(t, "other", ix.Budget(0).Namespace, "nothing has changed")
 }

@@ -277,10 +277,6 @@ func (ix *Index) SetTime(now time.Time) { ix.time, ix.now = now, Nanos(now) }
 // SetDisruptions sets the earlier preemptions, which are not changed afterwards.
 func (ix *Index) SetDisruptions(list []Disruption) { ix.disruptions = list }
 
-// SetBudgets sets the budgets, each valid by itself and of its own name. The numbers
-// of budgets change. list is not kept.
-func (ix *Index) SetBudgets(list []disruption.Budget) { ix.compileBudgets(list) }
-
 // SetAllowed lets budget b be as next says, which differs in what it allows only.
 func (ix *Index) SetAllowed(b BudgetID, next *disruption.Budget) {
 	ix.budgets = slices.Clone(ix.budgets)
