@@ -15,7 +15,8 @@
 // differ; their zero value is the documented default. GUARDS.md, beside this package,
 // has one table of what protects units, delays preemptors, bounds and prices evictions,
 // in order of precedence; CONCEPTS.md, MIGRATING.md, OPTIONS.md, EXTENDING.md and
-// QUESTIONS.md explain the rest. A [Planner] compiles a snapshot once for many questions.
+// QUESTIONS.md explain the rest. A [Planner] compiles a snapshot once for many questions;
+// package record writes down what it was asked, and plays it again.
 //
 // # The loop
 //

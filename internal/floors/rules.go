@@ -45,6 +45,7 @@ func Module() Rules {
 		Folders: []string{"preemption", "domain", "victims", "priority", "disruption", "reprieve", "internal", "examples", "bench"},
 		Floor: map[string]int{
 			"preemption/check":   6,
+			"preemption/record":  6,
 			"preemption":         5,
 			"reprieve":           4,
 			"victims":            3,

@@ -55,7 +55,7 @@ type Preemptor struct {
 	// Placement gives the nodes of a gang's members instead of searching for them:
 	// from namespace/name of the pod to the node's name. Members that it does not
 	// name get no place. nil: searched.
-	Placement map[string]string `json:"placement,omitempty"`
+	Placement map[string]string `json:"placement,omitzero"`
 }
 
 // Validate checks p by itself: that it names an object or holds pods, and what it

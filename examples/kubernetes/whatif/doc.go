@@ -13,10 +13,12 @@
 //	whatif -f dump.json -preemptor daemonset/ns/name -node n1
 //	whatif -f dump.json -preemptor workload/ns/name   a Workload of Kueue, for quota
 //	whatif -batch cases.jsonl                         one answer a line
+//	whatif -replay journal.jsonl                      a journal of preemption/record, once more
 //	whatif -version                                   of which release it is
 //
 // It exits with 0 if the question was answered, whatever the answer; with 1 if the
-// input could not be read or -verify found something wrong with an answer; with 2 for
+// input could not be read, -verify found something wrong with an answer or -replay one that
+// differs; with 2 for
 // wrong usage; and with 3 if -check is given and the preemptor gets no place. A batch is
 // answered as a whole: lines that cannot be read carry their error.
 //

@@ -55,8 +55,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusAnswered
 	}
 	answer := c.single
-	if c.batch != "" {
+	switch {
+	case c.batch != "":
 		answer = c.answerBatch
+	case c.replay != "":
+		answer = c.replayJournal
 	}
 	switch err := answer(stdin, quiet{stdout}, stderr); {
 	case errors.Is(err, errNoPlace):

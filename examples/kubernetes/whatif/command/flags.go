@@ -41,6 +41,7 @@ func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Optio
 type config struct {
 	files     list
 	batch     string
+	replay    string // a journal of preemption/record
 	preemptor *named // nil: none is named
 	node      string
 	placement map[string]string // of a group; nil: searched
@@ -83,6 +84,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 
 	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated;\notherwise from what is piped in, or else from a sample")
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
+	f.StringVar(&c.replay, "replay", "", "make the calls of the journal `FILE` of preemption/record again, - for standard input,\nand tell the first answer that is another one")
 	f.Func("preemptor", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...", func(s string) (err error) {
 		c.preemptor, err = parseNamed(s)
 		return err
@@ -199,6 +201,8 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 		c.made = nil
 	}
 	switch {
+	case c.replay != "" && f.NFlag() > 1:
+		return errors.New("-replay: the journal has the cluster, the options and the questions; no other flag goes with it")
 	case c.batch != "" && (len(c.files) > 0 || c.preemptor != nil || made != "" || c.node != ""):
 		return errors.New("-batch: each line is a question of its own; -f, -preemptor, -node and a made-up pod do not go with it")
 	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0 || c.check):
@@ -288,12 +292,13 @@ func usage(f *flag.FlagSet, w io.Writer) {
   whatif -f FILE -preemptor pod/ns/name      for this one
   whatif -f FILE -cpu 2 -priority 1000       for a made-up one
   whatif -batch FILE                         for each line of a file
+  whatif -replay FILE                        for each call of a journal, once more
 
 A dump is what "kubectl get nodes,pods,pdb,priorityclasses,namespaces,podgroups -A -o json" prints
 (or -o yaml; gzipped or not).
 
-The exit status is 0 if the question was answered, 1 if the input cannot be read or -verify found
-something wrong with an answer, 2 for wrong usage, 3 if -check is given and the preemptor gets no place.
+The exit status is 0 if the question was answered, 1 if the input cannot be read, -verify found
+something wrong with an answer or -replay one that differs, 2 for wrong usage, 3 if -check is given and the preemptor gets no place.
 
 `)
 	f.SetOutput(w)
