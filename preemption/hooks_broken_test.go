@@ -70,7 +70,7 @@ func brokenHooks(t *testing.T, hooks *preemption.Hooks, check func(ask func() er
 		check(func() error { _, err := pl.WhyNot(p, preemption.NodeTarget("n1")); return err })
 		require.NoError(t, pl.SetPod(preemption.Pod{Name: "late", Node: "n0"}), "no lock is held")
 		require.NoError(t, pl.Remove(preemption.PodRef{Name: "late"}))
-		if hooks.Constraints == nil && hooks.Eligible == nil {
+		if hooks.Constraints == nil && hooks.Eligible == nil && hooks.Filter == nil {
 			break // the others are for gangs
 		}
 	}
@@ -120,6 +120,12 @@ func TestPanicsOfHooksLeaveThePlannerUsable(t *testing.T) {
 	for name, hooks := range map[string]*preemption.Hooks{
 		"constraint": {Constraints: []domain.Constraint{fitting(func() domain.Reason { boom(); return domain.Reason{} })}},
 		"eligible":   {Eligible: keeping(func() victims.Kept { boom(); return victims.Kept{} })},
+		"filter": {Filter: func(_ *preemption.Pod, n *preemption.Node) bool {
+			if n.Name == "n2" { // half of what is counted is there by then
+				boom()
+			}
+			return true
+		}},
 		"placer": {Placer: placing(func(t *domain.GangTrial, d *domain.Domain, m []domain.MemberID) int {
 			if panics {
 				t.Place(m[0], d.Nodes[0])
