@@ -21,8 +21,8 @@ type GangTrial struct {
 	// Checks counts the calls of Fits.
 	Checks int
 
-	// Poll, if set, is called with each of them, and of CanPlace. It may panic, which ends
-	// the trial.
+	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic,
+	// which ends the trial.
 	Poll func()
 
 	ix       *cluster.Index
@@ -140,6 +140,7 @@ func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
 
 // Remove takes running pod p away.
 func (t *GangTrial) Remove(p cluster.PodID) {
+	t.check()
 	t.gone[p] = true
 	n := t.ix.NodeOf(p)
 	if n == cluster.NoNode {

@@ -3,7 +3,6 @@ package preemption
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/preempt-go/preempt/internal/ranges"
@@ -60,8 +59,7 @@ func (p Phase) String() string {
 // asking is what the caller of a question wants beside the answer. nil: nothing.
 type asking struct {
 	ctx      context.Context // nil: it is never stopped
-	steps    atomic.Uint32
-	observer Observer // nil: none
+	observer Observer        // nil: none
 	last     time.Time
 	seen     Observation
 }
@@ -95,18 +93,13 @@ func (a *asking) stopped() error {
 
 func stopped(err error) error { return fmt.Errorf("preemption: the question was stopped: %w", err) }
 
-// pollEvery is how many steps a question takes from one look at its context to the next.
-var pollEvery uint32 = 16
-
-// poll is for [ask.Question].Poll; nil: the question is never stopped.
+// poll is for [ask.Question].Poll; nil: the question is never stopped. It looks each time:
+// that costs some nanoseconds, and between two steps thousands of units may leave.
 func (a *asking) poll() func() {
 	if a == nil || a.ctx == nil {
 		return nil
 	}
 	return func() {
-		if (a.steps.Add(1)-1)%pollEvery > 0 {
-			return
-		}
 		if err := a.ctx.Err(); err != nil {
 			panic(&ranges.Stop{Err: stopped(err)})
 		}

@@ -141,9 +141,6 @@ func (pl *Planner) Anew() (*Planner, error) {
 // Answered lets look look over every answer from now on.
 func Answered(look func(s *Snapshot, o Options, p Preemptor, r *Result)) { answered = look }
 
-// PollEachStep lets questions look at their context at every step.
-func PollEachStep() { pollEvery = 1 }
-
 // Tune lets pl answer on at most so many goroutines, in chunks of so many nodes, with so
 // many checks for better placements of a gang, until it compiles its cluster anew.
 func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {

@@ -139,8 +139,8 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 	return pl.PreemptContext(context.Background(), p)
 }
 
-// PreemptContext is Preempt that ends once nobody waits for the answer any more: every few
-// checks it looks whether ctx is done, and then returns an error that wraps that of ctx. The
+// PreemptContext is Preempt that ends once nobody waits for the answer any more: with every
+// check it looks whether ctx is done, and then returns an error that wraps that of ctx. The
 // planner is as it was, and remembers nothing of it. A question that is not stopped has the
 // answer of Preempt. What takes no long is not stopped midway: the compiling after a change that
 // the planner could not follow, and quota that workloads ask for.
