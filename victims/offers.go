@@ -30,6 +30,7 @@ type Offers struct {
 	lost   []UnitID           // those for which broken was above zero; they may be there twice
 	out    [][]UnitID         // by node: who has to go for its members
 	booked []bool             // by node: out is set
+	seats  []int32            // by node: for so many members
 	taken  []cluster.NodeID   // those nodes
 	free   []int64            // of the node that is looked at
 	needed []bool             // by resource: a member on the node asks for it
@@ -50,6 +51,7 @@ func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, viol
 		broken: make([]int32, us.Len()),
 		out:    make([][]UnitID, nodes),
 		booked: make([]bool, nodes),
+		seats:  make([]int32, nodes),
 		fresh:  make([]bool, nodes),
 		free:   make([]int64, us.ix.NumResources()),
 		needed: make([]bool, us.ix.NumResources()),
@@ -74,6 +76,7 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 		o.broken[u]--
 	}
 	o.evict(n, m, false)
+	o.seats[n] = int32(len(o.trial.On(n)))
 	o.nodes = o.nodes[:0]
 	for _, u := range o.units {
 		if o.broken[u]++; o.broken[u] > 1 {
@@ -115,6 +118,44 @@ func (o *Offers) Reset() {
 			o.Taken(m, n)
 		}
 	}
+}
+
+// Untaken is Reset where members have lost their places on some nodes, which may be listed
+// several times: it counts anew on those alone, where that comes to the same.
+func (o *Offers) Untaken(nodes []cluster.NodeID) {
+	for _, n := range nodes {
+		if slices.ContainsFunc(o.us.On(n), func(u UnitID) bool { return len(o.us.Unit(u).Pods) > 1 }) {
+			o.Reset() // what goes elsewhere may depend on it
+			return
+		}
+	}
+	for _, n := range nodes {
+		o.release(n)
+	}
+	for _, m := range o.trial.Placed() {
+		if n := o.trial.At(m); o.booked[n] && int(o.seats[n]) != len(o.trial.On(n)) || !o.booked[n] && !slices.Contains(nodes, n) {
+			o.Reset() // somebody was placed who was not taken
+			return
+		}
+	}
+	for _, n := range nodes {
+		if on := o.trial.On(n); len(on) > 0 && !o.booked[n] {
+			o.Taken(on[0], n)
+		}
+	}
+}
+
+// release lets nobody have to go on node n.
+func (o *Offers) release(n cluster.NodeID) {
+	if !o.booked[n] {
+		return
+	}
+	for _, u := range o.out[n] {
+		o.broken[u]--
+	}
+	o.booked[n] = false
+	o.taken = slices.DeleteFunc(o.taken, func(t cluster.NodeID) bool { return t == n })
+	o.lost = slices.DeleteFunc(o.lost, func(u UnitID) bool { return o.broken[u] == 0 })
 }
 
 // Total is what has to go for all members that are placed.

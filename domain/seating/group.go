@@ -25,17 +25,24 @@ type Group struct {
 
 	Within *domain.Domain // of a pod group: where its members get a place; nil if it is left out
 	Seated int            // of a pod group: how many of its members had a place at first
+
+	splits splits // those of the tree
+	found  regions
 }
 
 // NewGroup builds the tree of groups beneath g; add is called for every pending pod, in
 // the order in which they are placed, and returns its member.
 func NewGroup(ix *cluster.Index, g cluster.GroupID, add func(cluster.PodID) domain.MemberID) *Group {
+	return newGroup(ix, g, splits{}, add)
+}
+
+func newGroup(ix *cluster.Index, g cluster.GroupID, shared splits, add func(cluster.PodID) domain.MemberID) *Group {
 	group := ix.Group(g)
-	t := &Group{ID: g, Name: nameOf(group), Min: 1}
+	t := &Group{ID: g, Name: nameOf(group), Min: 1, splits: shared}
 	if group.PodGroup == nil {
 		t.Topology = group.Composite.Topology
 		for _, c := range group.Children {
-			t.Children = append(t.Children, NewGroup(ix, c, add))
+			t.Children = append(t.Children, newGroup(ix, c, shared, add))
 		}
 		t.MinChildren = len(t.Children)
 		if m := group.Composite.MinGroupCount; m != nil {

@@ -1,6 +1,8 @@
 package seating
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -21,7 +23,11 @@ type Seating struct {
 // Prices are offers that follow a placement which is taken back.
 type Prices interface {
 	domain.Offers
-	Reset()              // the trial has changed otherwise than by what was Taken
+	Reset() // the trial has changed otherwise than by what was Taken
+
+	// Untaken is Reset where members have lost their places on some nodes, perhaps listed
+	// several times, and nothing else has changed since.
+	Untaken(nodes []cluster.NodeID)
 	Total() domain.Price // of everybody who has a place
 }
 
@@ -71,6 +77,7 @@ func (free) Price(domain.MemberID, cluster.NodeID) domain.Price     { return dom
 func (free) Highest() int64                                         { return domain.Free.Highest }
 func (free) Taken(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }
 func (free) Reset()                                                 {}
+func (free) Untaken([]cluster.NodeID)                               {}
 func (free) Total() domain.Price                                    { return domain.Free }
 
 // Place seats the gang on nodes of d as things stand, as many members as fit or with
@@ -376,8 +383,14 @@ func (w *placing) unseat(to int) {
 	if len(w.Trial.Placed()) == to {
 		return
 	}
+	var nodes []cluster.NodeID
+	for _, m := range w.Trial.Placed()[to:] {
+		if n := w.Trial.At(m); w.prices != nil && !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
 	w.Trial.UnplaceTo(to)
 	if w.prices != nil {
-		w.prices.Reset()
+		w.prices.Untaken(nodes)
 	}
 }

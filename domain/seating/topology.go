@@ -3,6 +3,7 @@ package seating
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -84,19 +85,57 @@ func (t *Group) pins(ix *cluster.Index) map[cluster.NodeID]bool {
 	return pins
 }
 
-// regions lists where in d a child group may go, in rounds; see Levels.
+// splits are how keys divide the cluster, for all groups of a tree that ask for the same.
+type splits map[string][]domain.Domain
+
+// by is Split; the domains must not be changed.
+func (s splits) by(ix *cluster.Index, keys domain.Topology) []domain.Domain {
+	if s == nil {
+		return Split(ix, keys)
+	}
+	name := strings.Join(keys, "\x00")
+	list, known := s[name]
+	if !known {
+		list = Split(ix, keys)
+		s[name] = list
+	}
+	return list
+}
+
+// regions are where in a domain a child group may go.
+type regions struct {
+	in     *domain.Domain
+	rounds [][]domain.Domain
+}
+
+// regions lists where in d a child group may go, in rounds; see Levels. It remembers those
+// of the last d, which is asked about again and again; they must not be changed.
 func (t *Group) regions(ix *cluster.Index, d *domain.Domain) [][]domain.Domain {
-	inside := make(map[cluster.NodeID]bool, len(d.Nodes))
+	if t.found.in == d {
+		return t.found.rounds
+	}
+	inside := make([]bool, ix.NumNodes())
 	for _, n := range d.Nodes {
 		inside[n] = true
 	}
-	levels := t.Levels(ix)
-	for i, level := range levels {
-		for j := range level {
-			level[j].Nodes = slices.DeleteFunc(level[j].Nodes, func(n cluster.NodeID) bool { return !inside[n] })
+	var levels [][]domain.Domain
+	for _, keys := range rounds(t.Topology) {
+		var level []domain.Domain
+		for _, region := range t.Pinned(ix, t.splits.by(ix, keys)) {
+			var nodes []cluster.NodeID
+			for _, n := range region.Nodes {
+				if inside[n] {
+					nodes = append(nodes, n)
+				}
+			}
+			if len(nodes) > 0 {
+				region.Nodes = nodes
+				level = append(level, region)
+			}
 		}
-		levels[i] = slices.DeleteFunc(level, func(region domain.Domain) bool { return len(region.Nodes) == 0 })
+		levels = append(levels, level)
 	}
+	t.found = regions{d, levels}
 	return levels
 }
 
