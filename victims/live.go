@@ -105,7 +105,11 @@ func (us *Units) Replace(dst []Shift, p cluster.PodID, from cluster.NodeID) []Sh
 		return dst
 	}
 	on := us.On(from)
-	i := Position(slices.Index(on, u))
+	at, _ := slices.BinarySearchFunc(on, u, us.Compare) // all are in order but u perhaps
+	if at == len(on) || on[at] != u {
+		at = slices.Index(on, u)
+	}
+	i := Position(at)
 	if (i == 0 || us.Compare(on[i-1], u) < 0) && (int(i)+1 == len(on) || us.Compare(u, on[i+1]) < 0) {
 		return append(dst, Shift{Node: from, Out: i, In: i})
 	}
