@@ -47,7 +47,7 @@ type Model struct {
 	StepSeconds    int64 `json:"stepSeconds,omitempty"`
 	HorizonSeconds int64 `json:"horizonSeconds,omitempty"`
 
-	// MaxStates is how many situations are looked at. 0: 50,000, a few seconds.
+	// MaxStates is how many situations are looked at. 0: 5,000, about a second.
 	MaxStates int `json:"maxStates,omitempty"`
 
 	// Progress is told now and then how many situations were looked at, and how many

@@ -13,7 +13,7 @@ import (
 )
 
 // maxStates is the default of Model.MaxStates.
-const maxStates = 50_000
+const maxStates = 5_000
 
 // edge is a step to another situation.
 type edge struct {
