@@ -25,6 +25,9 @@ type Options struct {
 
 	// Strict makes errors of Dump.Warnings.
 	Strict bool
+
+	// Unpacked is how many bytes each gzipped input may unpack to. 0: MostUnpacked.
+	Unpacked int64
 }
 
 // Dump is what a set of objects says about preemption.

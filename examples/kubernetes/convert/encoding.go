@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -15,14 +16,17 @@ const mark = "\ufeff"
 
 // Unzip takes off gzip, if there is any, and a byte order mark; UTF-16 with such a
 // mark, as shells of Windows write it, becomes UTF-8.
-func Unzip(r io.Reader) (*bufio.Reader, error) {
+//
+// Of gzip at most so many bytes are unpacked; 0: [MostUnpacked]. What has more fails with
+// [ErrUnpacked].
+func Unzip(r io.Reader, most int64) (*bufio.Reader, error) {
 	in := buffered(r)
 	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, cutOff(err)
 		}
-		in = buffered(zipped{z})
+		in = buffered(&zipped{z, cmp.Or(most, MostUnpacked)})
 	}
 	if start, err := in.Peek(2); err == nil {
 		switch [2]byte(start) {
@@ -56,12 +60,24 @@ func (s *sticky) Read(p []byte) (n int, err error) {
 	return n, s.err
 }
 
+// MostUnpacked is how many bytes gzip may unpack to where nobody says.
+const MostUnpacked = 256 << 20
+
+// ErrUnpacked is the error of an input that unpacks to more than may be.
+var ErrUnpacked = errors.New("gzip: it unpacks to more than is read")
+
 // zipped reads gzip; a text that ends too soon is said to be cut off.
-type zipped struct{ in io.Reader }
+type zipped struct {
+	in   io.Reader
+	left int64 // so many bytes are read
+}
 
 // Read reads what is unzipped.
-func (z zipped) Read(p []byte) (int, error) {
+func (z *zipped) Read(p []byte) (int, error) {
 	n, err := z.in.Read(p)
+	if z.left -= int64(n); z.left < 0 {
+		return 0, ErrUnpacked
+	}
 	if errors.Is(err, io.EOF) {
 		return n, err
 	}

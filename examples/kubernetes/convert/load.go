@@ -35,7 +35,7 @@ func (l *Loader) Dump() (*Dump, error) { return l.builder.finish(l.options) }
 // Read reads one input; the error is that of [Read]. With an error, what could be
 // read counts all the same.
 func (l *Loader) Read(name string, r io.Reader) error {
-	in, err := Unzip(r)
+	in, err := Unzip(r, l.options.Unpacked)
 	if err == nil && beginsAsJSON(in) {
 		return l.readJSON(name, in)
 	}

@@ -78,7 +78,7 @@ func TestLoadDumps(t *testing.T) {
 	for _, file := range files {
 		in, err := os.Open(file)
 		require.NoError(t, err)
-		text, err := convert.Unzip(in)
+		text, err := convert.Unzip(in, 0)
 		require.NoError(t, err)
 		whole, err := io.ReadAll(text)
 		require.NoError(t, err)

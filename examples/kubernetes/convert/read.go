@@ -33,7 +33,7 @@ type Object struct {
 // list, unless what tells the kind comes last, as in the lists of kubectl. The
 // objects beside a bad one are returned all the same.
 func Read(name string, r io.Reader) ([]Object, error) {
-	in, err := Unzip(r)
+	in, err := Unzip(r, 0)
 	return read(name, in, err)
 }
 

@@ -50,7 +50,7 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	defer p.stop()
 	p.doing(func() string { return fmt.Sprintf("answered %d lines", answeredSoFar.Load()) })
 	var problems []string
-	err = eachLine(in, func(number int, line []byte) error {
+	err = eachLine(in, c.unpacked, func(number int, line []byte) error {
 		defer answeredSoFar.Add(1)
 		a := c.answerLine(number, line)
 		problems = append(problems, a.Problems...)
@@ -59,10 +59,10 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	return errors.Join(err, untrue(problems))
 }
 
-// eachLine calls yield with each line of r, which may be gzipped, numbered from 1
-// and without its end; a line may be of any length.
-func eachLine(r io.Reader, yield func(number int, line []byte) error) error {
-	in, err := convert.Unzip(r)
+// eachLine calls yield with each line of r, which may be gzipped (see [convert.Unzip]),
+// numbered from 1 and without its end; a line may be of any length.
+func eachLine(r io.Reader, unpacked int64, yield func(number int, line []byte) error) error {
+	in, err := convert.Unzip(r, unpacked)
 	if err != nil {
 		return err
 	}

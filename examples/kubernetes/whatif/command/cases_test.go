@@ -64,7 +64,7 @@ func TestCases(t *testing.T) {
 			defer in.Close()
 			c := &config{rules: rulesByName["v1.36"]}
 			cases := 0
-			require.NoError(t, eachLine(in, func(number int, line []byte) error {
+			require.NoError(t, eachLine(in, 0, func(number int, line []byte) error {
 				var r recorded
 				require.NoError(t, json.Unmarshal(line, &r), "line %d", number)
 				cases++

@@ -225,7 +225,7 @@ func (c *config) load(stdin io.Reader, p *progress) (*convert.Dump, error) {
 
 // reading is how objects are converted.
 func (c *config) reading(now time.Time) convert.Options {
-	return convert.Options{Now: now, Lenient: c.lenient, Strict: c.strict || c.options.Strict}
+	return convert.Options{Now: now, Lenient: c.lenient, Strict: c.strict || c.options.Strict, Unpacked: c.unpacked}
 }
 
 // recognized complains about an input without anything that plays a part: it is

@@ -59,6 +59,8 @@ type config struct {
 	now     time.Time
 	version bool // only the version is asked for
 
+	unpacked int64 // so many bytes a gzipped input may unpack to
+
 	sample bool // nothing was given: the embedded cluster is asked about
 
 	options preemption.Options // from -options; the flags above count before it
@@ -109,6 +111,14 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		return d.Decode(&c.options)
+	})
+	f.Func("unpacked", fmt.Sprintf("gzipped input may unpack to so many `MIB` (default %d)", convert.MostUnpacked>>20), func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || n < 1 {
+			return errors.New("not a number of MiB from 1 on")
+		}
+		c.unpacked = n << 20
+		return nil
 	})
 	f.BoolVar(&c.version, "version", false, "print the versions of the command and of the library, and exit")
 	now := f.String("now", "", "the moment of the dump, `RFC3339`; otherwise the newest that the objects tell")

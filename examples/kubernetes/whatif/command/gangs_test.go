@@ -27,7 +27,7 @@ func TestGangPlacementsHold(t *testing.T) {
 		require.NoError(t, err)
 		c := &config{rules: rulesByName[rules]}
 		checked := 0
-		require.NoError(t, eachLine(in, func(number int, line []byte) error {
+		require.NoError(t, eachLine(in, 0, func(number int, line []byte) error {
 			var q testCase
 			require.NoError(t, json.Unmarshal(line, &q))
 			if q.Preemptor.Kind != cluster.KindPodGroup {

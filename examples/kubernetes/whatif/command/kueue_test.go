@@ -45,7 +45,7 @@ func TestAnswersAsKueue(t *testing.T) {
 			defer in.Close()
 			c := &config{rules: preemption.Kubernetes137}
 			asked := 0
-			require.NoError(t, eachLine(in, func(number int, line []byte) error {
+			require.NoError(t, eachLine(in, 0, func(number int, line []byte) error {
 				if len(line) == 0 {
 					return nil
 				}
