@@ -305,6 +305,30 @@ var attacks = []hostile{
 			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("app", "web")}}
 		}, func(p *cluster.Pod) { p.Labels = map[string]string{"app": "web"} })
 	}},
+	{"anti-affinity-by-namespace-labels", 20, 10_000, func(n int) hostileQuestion {
+		return filled(100, n, func(i int, p *cluster.Pod) {
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("app", "web"), NamespaceSelector: matching("team", fmt.Sprint("t", i))}}
+		}, func(p *cluster.Pod) { p.Labels = map[string]string{"app": "web"} })
+	}},
+	{"anti-affinity-of-many-namespaces", 20, 10_000, func(n int) hostileQuestion {
+		q := filled(100, n, func(i int, p *cluster.Pod) { p.Namespace = fmt.Sprint("ns", i) }, func(p *cluster.Pod) {
+			p.AntiAffinity = each(n, func(i int) cluster.AffinityTerm {
+				return cluster.AffinityTerm{TopologyKey: hostKey, Selector: &disruption.Selector{}, Namespaces: []string{fmt.Sprint("ns", i)}}
+			})
+		})
+		return q
+	}},
+	{"affinity-to-namespace-labels", 20, 10_000, func(n int) hostileQuestion {
+		q := filled(100, n, func(i int, p *cluster.Pod) { p.Namespace = fmt.Sprint("ns", i) }, func(p *cluster.Pod) {
+			p.Affinity = each(n/10, func(i int) cluster.AffinityTerm {
+				return cluster.AffinityTerm{TopologyKey: hostKey, Selector: &disruption.Selector{}, NamespaceSelector: matching("team", fmt.Sprint("t", i))}
+			})
+		})
+		q.snap.Namespaces = each(n, func(i int) cluster.Namespace {
+			return cluster.Namespace{Name: fmt.Sprint("ns", i), Labels: map[string]string{"team": fmt.Sprint("t", i)}}
+		})
+		return q
+	}},
 	{"anti-affinity-terms", 20, 10_000, func(n int) hostileQuestion {
 		return filled(100, 1_000, nil, func(p *cluster.Pod) {
 			p.AntiAffinity = each(n, func(i int) cluster.AffinityTerm {

@@ -202,13 +202,18 @@ func (t ownedTerm) compile() *PodTerm {
 // hash covers what tells most terms apart; same decides.
 func (t ownedTerm) hash() uint64 {
 	h := mix(maphash.String(seed, t.term.TopologyKey), hashSelector(t.term.Selector))
+	for _, keys := range [...][]string{t.term.MatchLabelKeys, t.term.MismatchLabelKeys} {
+		for _, key := range keys {
+			h = mix(h, maphash.String(seed, key)+maphash.String(seed, t.owner.Labels[key]))
+		}
+	}
 	if t.inOwnNamespace() {
 		return mix(h, maphash.String(seed, t.owner.Namespace))
 	}
 	for _, ns := range t.term.Namespaces {
 		h = mix(h, maphash.String(seed, ns))
 	}
-	return h
+	return mix(h, hashSelector(t.term.NamespaceSelector))
 }
 
 func hashSelector(s *disruption.Selector) uint64 {

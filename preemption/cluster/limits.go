@@ -10,6 +10,8 @@ const (
 	mostAmounts  = 1 << 24
 
 	mostBudgets = 512 // of a namespace, for the same label or none
+	mostTerms   = 128 // of affinity, of anti-affinity and of spread, of a pod
+	mostLevels  = 32  // of the topology of a group, and of cohorts above a queue
 
 	mostDevices     = 1 << 22 // of all nodes together
 	mostDeviceCells = 1 << 24 // nodes times names of devices
@@ -47,6 +49,26 @@ func checkDevices(ps *problems, nodes []*Node) {
 	}
 	if len(names) > mostDeviceCells/max(1, len(nodes)) {
 		o.bad("Devices", number(len(names))+" names", "at most "+number(mostDeviceCells/len(nodes))+" for as many nodes")
+	}
+}
+
+// checkDepth complains about queues and cohorts with too many cohorts above them.
+func (ix *QuotaIndex) checkDepth(ps *problems) {
+	deepest, name, kind := 0, "", KindClusterQueue
+	for h := range QuotaID(len(ix.parent)) {
+		depth := 0
+		for at := ix.parent[h]; at != NoQuota && depth <= mostLevels; at = ix.parent[at] {
+			depth++
+		}
+		if depth > deepest {
+			deepest, name = depth, ix.Name(h)
+			if int(h) >= len(ix.queues) {
+				kind = KindCohort
+			}
+		}
+	}
+	if deepest > mostLevels {
+		ps.object(kind, "", name).bad("Cohort", "more than "+number(mostLevels)+" levels up to its root", "fewer")
 	}
 }
 

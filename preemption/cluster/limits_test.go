@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,4 +107,57 @@ func TestCrowdedBudgetsAreRefused(t *testing.T) {
 	s.Budgets[0].Namespace = "shop"
 	require.False(t, ix.SetBudgets(s.Budgets))
 	require.Equal(t, "other", ix.Budget(0).Namespace, "nothing has changed")
+}
+
+// Lists that nobody writes so long are refused with their object.
+func TestLongListsAreRefused(t *testing.T) {
+	term := AffinityTerm{TopologyKey: "zone", Selector: &disruption.Selector{}}
+	pod := func(p Pod) *Snapshot { p.Name = "p"; return &Snapshot{Pods: []Pod{p}} }
+	chain := &Snapshot{ClusterQueues: []ClusterQueue{{Name: "q", Cohort: "c0"}}}
+	for i := range mostLevels {
+		chain.Cohorts = append(chain.Cohorts, Cohort{Name: fmt.Sprint("c", i), Parent: fmt.Sprint("c", i+1)})
+	}
+	for want, s := range map[string]*Snapshot{
+		`Pod "p": Affinity: 129 terms is not at most 128`:                           pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
+		`Pod "p": AntiAffinity: 129 terms is not at most 128`:                       pod(Pod{AntiAffinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
+		`Pod "p": Spread: 129 terms is not at most 128`:                             pod(Pod{Spread: make([]Spread, mostTerms+1)}),
+		`PodGroup "g": Topology: 33 levels is not at most 32`:                       {PodGroups: []PodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
+		`CompositePodGroup "g": Topology: 33 levels is not at most 32`:              {CompositePodGroups: []CompositePodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
+		`ClusterQueue "q": Cohort: more than 32 levels up to its root is not fewer`: chain,
+	} {
+		_, err := NewIndex(s)
+		if s == chain {
+			_, err = NewQuotaIndex(s)
+		}
+		require.EqualError(t, err, "cluster: "+want)
+	}
+	chain.Cohorts = chain.Cohorts[:mostLevels-1]
+	_, err := NewQuotaIndex(chain)
+	require.NoError(t, err)
+	_, err = NewIndex(pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms)}))
+	require.NoError(t, err)
+}
+
+// Terms that differ in any field have different hashes, so that they are not compared one
+// with the other.
+func TestTermsAreToldApartByHash(t *testing.T) {
+	owner, other := &Pod{Labels: map[string]string{"a": "1"}}, &Pod{Labels: map[string]string{"a": "2"}}
+	selector := func(v string) *disruption.Selector {
+		return &disruption.Selector{MatchLabels: map[string]string{"app": v}}
+	}
+	seen := map[uint64]bool{}
+	for _, term := range []ownedTerm{
+		{owner, &AffinityTerm{}},
+		{owner, &AffinityTerm{TopologyKey: "zone"}},
+		{owner, &AffinityTerm{Selector: selector("x")}},
+		{owner, &AffinityTerm{Namespaces: []string{"x"}}},
+		{owner, &AffinityTerm{NamespaceSelector: selector("x")}},
+		{owner, &AffinityTerm{NamespaceSelector: selector("y")}},
+		{owner, &AffinityTerm{MatchLabelKeys: []string{"a"}}},
+		{other, &AffinityTerm{MatchLabelKeys: []string{"a"}}},
+		{owner, &AffinityTerm{MatchLabelKeys: []string{"b"}}},
+	} {
+		require.False(t, seen[term.hash()])
+		seen[term.hash()] = true
+	}
 }

@@ -26,6 +26,7 @@ func NewQuotaIndexOf(s QuotaObjects) (*QuotaIndex, error) {
 	ix := &QuotaIndex{now: Nanos(s.Time)}
 	ix.orderFlavors(&s)
 	ix.orderHolders(&s)
+	ix.checkDepth(&ps)
 	ix.nameColumns()
 	if checkQuotas(&ps, len(ix.parent), len(ix.columns)); len(ps) > 0 {
 		return nil, ps.err()

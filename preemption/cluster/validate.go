@@ -288,6 +288,10 @@ func validateMode(o object, mode disruption.Mode) {
 }
 
 func validateTopology(o object, levels []TopologyConstraint) {
+	if len(levels) > mostLevels {
+		o.bad("Topology", number(len(levels))+" levels", "at most "+number(mostLevels))
+		return
+	}
 	for i, level := range levels {
 		if level.Key == "" {
 			o.bad(fmt.Sprintf("Topology[%d].Key", i), quote(""), "a node label")

@@ -17,6 +17,15 @@ const (
 
 // validateConstraints checks what a pod says about other pods, tokens and devices.
 func validateConstraints(o object, p *Pod) {
+	for _, list := range [...]struct {
+		field string
+		terms int
+	}{{"Affinity", len(p.Affinity)}, {"AntiAffinity", len(p.AntiAffinity)}, {"Spread", len(p.Spread)}} {
+		if list.terms > mostTerms {
+			o.bad(list.field, number(list.terms)+" terms", "at most "+number(mostTerms))
+			return
+		}
+	}
 	for i := range p.Affinity {
 		validateAffinityTerm(o, place{list: "Affinity", i: i}, &p.Affinity[i], p)
 	}
@@ -137,6 +146,7 @@ func validateDeviceRequest(o object, field place, r *DeviceRequest) {
 		o.bad(field.dot(".Fraction"), number(r.Fraction), "0, as Count asks for whole devices")
 	case len(r.Assigned) > 0 && len(r.Assigned) != int(max(r.Count, 1)):
 		o.bad(field.dot(".Assigned"), number(len(r.Assigned)), fmt.Sprintf("as many as it asks for, %d", max(r.Count, 1)))
+		return
 	}
 	for i, device := range r.Assigned {
 		if device < 0 {
