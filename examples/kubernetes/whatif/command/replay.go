@@ -17,7 +17,7 @@ func (c *config) replayJournal(stdin io.Reader, stdout, _ io.Writer) error {
 		return err
 	}
 	defer in.Close()
-	text, err := convert.Unzip(in)
+	text, err := convert.Unzip(in, c.unpacked)
 	if err != nil {
 		return err
 	}
