@@ -1,0 +1,318 @@
+package cover
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/preempt-go/preempt/internal/checked"
+)
+
+// scale is how far prices are shifted to the left where they are bounded, below zero to the
+// right, so that multipliers, which are whole, are fine enough and sums do not overflow.
+type scale int
+
+// down is a price as bounds count it, at most.
+func (c scale) down(price int64) int64 {
+	if c < 0 {
+		return price >> -c
+	}
+	return checked.Mul(price, 1<<c)
+}
+
+// up is the least price that a bound says.
+func (c scale) up(bound int64) int64 {
+	if c < 0 {
+		return checked.Mul(max(bound, 0), 1<<-c)
+	}
+	return (bound + 1<<c - 1) >> c
+}
+
+// beyond reports whether a bound says that nothing costs atMost or less. Sums saturate at
+// the largest int64.
+func (c scale) beyond(bound, atMost int64) bool {
+	return atMost < math.MaxInt64 && bound > c.down(atMost)
+}
+
+// amountBits is how many bits the amounts of a row or a side have where they are bounded.
+const amountBits = 20
+
+// bounding is what the bounds work with: rows, then the sides that may matter, all scaled.
+type bounding struct {
+	price  []int64 // by item
+	lines  []line
+	values []int64 // by line: what is missing; below zero: left to be used up
+	slope  []int64 // by line: of the bound, in its multiplier
+	trying []int64 // by line: the multiplier that is tried
+	top    int64   // multipliers are at most so large
+
+	items  []int   // the free ones
+	prices []int64 // of these
+	sums   []int64 // and at the multipliers that are tried
+	base   int64   // price of the chosen
+}
+
+// line is a row, or with side set a side, of which amounts are below zero.
+type line struct {
+	of     int
+	side   bool
+	shift  scale
+	amount []int64 // by item
+	packed []int64 // by free item: what counts of it
+	most   int64   // of its multiplier
+}
+
+// rescale makes the columns of bounds anew, for sets that cost at most atMost.
+func (s *solver) rescale() {
+	w := &s.work
+	*w = bounding{price: make([]int64, s.n), prices: make([]int64, s.n), sums: make([]int64, s.n)}
+	total := int64(0)
+	for i := range w.price {
+		w.price[i] = min(s.priceOf(i), checked.Add(s.atMost, 1))
+		total = checked.Add(total, w.price[i])
+	}
+	for r := range s.Need {
+		w.addRow(s.Frees[r], r, s.Need[r])
+	}
+	for k := range s.Sides {
+		side, sum := &s.Sides[k], int64(0)
+		for _, v := range side.Weight {
+			sum = checked.Add(sum, v)
+		}
+		if sum <= side.Room {
+			continue
+		}
+		w.addSide(side, k)
+		if side.Fine != Hard {
+			total = checked.Add(total, checked.Mul(sum-side.Room, side.Fine))
+		}
+	}
+	room := 60 - bits.Len(uint(s.n)) - bits.Len(uint(len(w.lines)))
+	s.scale = scale(room - bits.Len64(uint64(total)))
+	if total == 0 {
+		s.scale = 0
+	}
+	for i := range w.price {
+		w.price[i] = s.scale.down(w.price[i])
+	}
+	w.top = 1 << (room - amountBits)
+	for i := range w.lines {
+		l := &w.lines[i]
+		if l.most = w.top; l.side && s.Sides[l.of].Fine != Hard {
+			l.most = min(l.most, l.shift.per(s.scale.down(s.Sides[l.of].Fine)))
+		}
+	}
+	m := len(w.lines)
+	w.values, w.slope, w.trying = make([]int64, m), make([]int64, m), make([]int64, m)
+	s.reduced = append(s.reduced[:0], w.price...)
+	s.multiplier = [][]int64{make([]int64, m)}
+}
+
+// shiftTo is the shift that brings v to amountBits bits.
+func shiftTo(v int64) scale { return scale(amountBits - bits.Len64(uint64(v))) }
+
+// per is the price of a shifted unit where that of a unit is price.
+func (c scale) per(price int64) int64 {
+	if c < 0 {
+		return checked.Mul(price, 1<<-c)
+	}
+	return price >> c
+}
+
+// ceil is v shifted, rounded up.
+func (c scale) ceil(v int64) int64 {
+	if c < 0 {
+		return (v >> -c) + b2i(v&(1<<-c-1) != 0)
+	}
+	return v << c
+}
+
+func b2i(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// addRow adds a row: what items free is rounded up, so that whatever covers it covers it
+// still.
+func (w *bounding) addRow(frees []int64, r int, need int64) {
+	l := line{of: r, shift: shiftTo(need), amount: make([]int64, len(frees)), packed: make([]int64, len(frees))}
+	for i, v := range frees {
+		l.amount[i] = l.shift.ceil(min(v, need))
+	}
+	w.lines = append(w.lines, l)
+}
+
+// addSide adds a side: weights are rounded down.
+func (w *bounding) addSide(side *Side, k int) {
+	most := max(side.Room, 1)
+	for _, v := range side.Weight {
+		most = max(most, v)
+	}
+	l := line{of: k, side: true, shift: shiftTo(most), amount: make([]int64, len(side.Weight)), packed: make([]int64, len(side.Weight))}
+	for i, v := range side.Weight {
+		if l.shift < 0 {
+			l.amount[i] = -(v >> -l.shift)
+		} else {
+			l.amount[i] = -(v << l.shift)
+		}
+	}
+	w.lines = append(w.lines, l)
+}
+
+// The rounds of an ascent at the root, and at any other decision.
+const (
+	rootRounds = 60
+	rounds     = 6
+)
+
+// ascend bounds the price of the sets that agree with what is decided, and decides on what
+// the bound tells. The bound is beyond atMost if nothing agrees.
+func (s *solver) ascend(depth, rounds int) int64 {
+	w := &s.work
+	for len(s.multiplier) <= depth+1 {
+		s.multiplier = append(s.multiplier, make([]int64, len(w.lines)))
+	}
+	best := s.multiplier[depth]
+	if depth > 0 {
+		copy(best, s.multiplier[depth-1])
+	}
+	copy(w.trying, best)
+	s.pack()
+	bound, still := int64(math.MinInt64), 0
+	for part, round := int64(1), 0; round < rounds; round++ {
+		value, norm := w.value()
+		if value > bound {
+			bound, still = value, 0
+			copy(best, w.trying)
+			for k, i := range w.items {
+				s.reduced[i] = w.sums[k]
+			}
+		} else if still++; still == 3 {
+			part, still = part*2, 0
+		}
+		if round%guessEach == 0 {
+			s.guess()
+		}
+		if s.scale.beyond(bound, s.atMost) || norm == 0 {
+			break
+		}
+		s.step(value, norm, part)
+	}
+	if s.scale.beyond(bound, s.atMost) || s.fix(bound) {
+		return bound
+	}
+	return math.MaxInt64
+}
+
+// guessEach is in how many rounds of an ascent a set is looked for once.
+const guessEach = 16
+
+// pack lines up what the bound reads of the free items.
+func (s *solver) pack() {
+	w := &s.work
+	w.items, w.base = w.items[:0], 0
+	for i, state := range s.state {
+		switch state {
+		case free:
+			w.items = append(w.items, i)
+		case chosen:
+			w.base += w.price[i]
+		}
+	}
+	w.sums, w.prices = w.sums[:len(w.items)], w.prices[:len(w.items)]
+	for k, i := range w.items {
+		w.prices[k] = w.price[i]
+	}
+	for j := range w.lines {
+		l := &w.lines[j]
+		limit := int64(math.MaxInt64)
+		if l.side {
+			w.values[j] = -l.shift.ceil(s.left[l.of])
+		} else {
+			limit = max(l.shift.ceil(s.need[l.of]), 0)
+			w.values[j] = limit
+		}
+		l.packed = l.packed[:len(w.items)]
+		for k, i := range w.items {
+			l.packed[k] = min(l.amount[i], limit)
+		}
+	}
+}
+
+// value is the bound at the multipliers that are tried, and the square of its slope.
+func (w *bounding) value() (value, norm int64) {
+	copy(w.slope, w.values)
+	copy(w.sums, w.prices)
+	value = w.base
+	for j := range w.lines {
+		m := w.trying[j]
+		if m == 0 {
+			continue
+		}
+		value += m * w.values[j]
+		sums := w.sums[:len(w.lines[j].packed)]
+		for k, a := range w.lines[j].packed {
+			sums[k] -= m * a
+		}
+	}
+	for k, sum := range w.sums {
+		if sum < 0 {
+			value += sum
+			for j := range w.lines {
+				w.slope[j] -= w.lines[j].packed[k]
+			}
+		}
+	}
+	for j, g := range w.slope {
+		if g < 0 && w.trying[j] == 0 || g > 0 && w.trying[j] == w.lines[j].most {
+			w.slope[j] = 0
+			continue
+		}
+		norm = checked.Add(norm, checked.Mul(abs(g), abs(g)))
+	}
+	return value, norm
+}
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// step moves the multipliers along the slope, by a part of the way that would lead to the
+// price that is to be ruled out if the slope stayed.
+func (s *solver) step(value, norm, part int64) {
+	w := &s.work
+	target := s.scale.down(s.atMost) + 1
+	if s.scale == 0 && s.atMost == 0 || target > 1<<60 {
+		target = max(value, 0) + w.top<<(amountBits/2)
+	}
+	gap := (target - value) / part
+	for i, g := range w.slope {
+		by, _ := checked.MulDiv(gap, abs(g), norm)
+		if g < 0 {
+			by = -by
+		}
+		w.trying[i] = min(max(checked.Add(w.trying[i], by), 0), w.lines[i].most)
+	}
+}
+
+// fix decides on the items that would take the bound beyond atMost if they were decided on
+// otherwise, and reports whether some set may still do.
+func (s *solver) fix(bound int64) bool {
+	before := len(s.trail)
+	for i, v := range s.reduced {
+		if s.state[i] != free {
+			continue
+		}
+		switch {
+		case v > 0 && s.scale.beyond(bound+v, s.atMost):
+			s.keep(i)
+		case v < 0 && s.scale.beyond(bound-v, s.atMost):
+			s.choose(i)
+		}
+	}
+	return len(s.trail) == before || s.settle()
+}

@@ -1,0 +1,255 @@
+package cover_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/cover"
+)
+
+// random draws a problem of so many items and rows.
+func random(r *rand.Rand, items, rows int) *cover.Problem {
+	p := &cover.Problem{AtMost: math.MaxInt64, Steps: math.MaxInt}
+	large := []int64{3, 50, 1 << 36}[r.IntN(3)]
+	for range rows {
+		row, sum := make([]int64, items), int64(0)
+		for i := range row {
+			if r.IntN(4) > 0 {
+				row[i] = 1 + r.Int64N(large)
+			}
+			sum += row[i]
+		}
+		p.Frees, p.Need = append(p.Frees, row), append(p.Need, 1+r.Int64N(sum/2+2))
+	}
+	if r.IntN(4) > 0 {
+		p.Price = make([]int64, items)
+		dear := []int64{3, 1000, 1 << 40, math.MaxInt64}[r.IntN(4)]
+		for i := range p.Price {
+			p.Price[i] = r.Int64N(dear)
+			if r.IntN(20) == 0 {
+				p.Price[i] = math.MaxInt64
+			}
+		}
+	}
+	for range r.IntN(4) {
+		side := cover.Side{Weight: make([]int64, items), Room: r.Int64N(4), Fine: cover.Hard}
+		for i := range side.Weight {
+			side.Weight[i] = r.Int64N(3)
+		}
+		if r.IntN(2) == 0 {
+			side.Fine = 1 + r.Int64N(1<<(1+r.IntN(40)))
+		}
+		p.Sides = append(p.Sides, side)
+	}
+	if r.IntN(3) == 0 {
+		p.AtMost = r.Int64N(1 << (1 + r.IntN(44)))
+	}
+	return p
+}
+
+// brute looks at every set.
+func brute(p *cover.Problem, items int, will func(chosen []bool) bool) (best []bool, least int64) {
+sets:
+	for set := range 1 << items { // bit i: the i-th from the end; smaller numbers leave out earlier items
+		chosen, price := make([]bool, items), int64(0)
+		for i := range chosen {
+			chosen[i] = set>>(items-1-i)&1 == 1
+		}
+		for r, row := range p.Frees {
+			sum := int64(0)
+			for i, in := range chosen {
+				if in {
+					sum += row[i]
+				}
+			}
+			if sum < p.Need[r] {
+				continue sets
+			}
+		}
+		for _, side := range p.Sides {
+			used := int64(0)
+			for i, in := range chosen {
+				if in {
+					used += side.Weight[i]
+				}
+			}
+			if over := used - side.Room; over > 0 {
+				if side.Fine == cover.Hard {
+					continue sets
+				}
+				price = checked.Add(price, checked.Mul(over, side.Fine))
+			}
+		}
+		for i, in := range chosen {
+			if in && p.Price != nil {
+				price = checked.Add(price, p.Price[i])
+			}
+		}
+		if price <= p.AtMost && (best == nil || price < least) && will(chosen) {
+			best, least = chosen, price
+		}
+	}
+	return best, least
+}
+
+func TestSolveIsBruteForce(t *testing.T) {
+	t.Parallel()
+	found, refuted := 0, 0
+	for seed := range uint64(20_000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		items := 1 + r.IntN(9)
+		p := random(r, items, r.IntN(4))
+		if len(p.Frees)+len(p.Sides) == 0 && p.Price == nil {
+			continue
+		}
+		want, price := brute(p, items, func([]bool) bool { return true })
+		got := cover.Solve(p)
+		require.True(t, got.Proved, "seed %d", seed)
+		require.Equal(t, want, got.Chosen, "seed %d: %v", seed, p)
+		if want == nil {
+			require.Greater(t, got.Bound, min(p.AtMost, math.MaxInt64-1), "seed %d", seed)
+			refuted++
+			continue
+		}
+		require.Equal(t, price, got.Price, "seed %d", seed)
+		require.Equal(t, price, got.Bound, "seed %d", seed)
+		found++
+	}
+	t.Log(found, refuted)
+	require.Greater(t, found, 5000)
+	require.Greater(t, refuted, 1000)
+}
+
+// quarrel is a trial in which some pairs of items must not both stay.
+type quarrel struct {
+	pairs [][2]int
+	back  []bool
+}
+
+func (q *quarrel) Return(i int) { q.back[i] = true }
+func (q *quarrel) Remove(i int) { q.back[i] = false }
+
+func (q *quarrel) May() bool {
+	for _, p := range q.pairs {
+		if q.back[p[0]] && q.back[p[1]] {
+			return false
+		}
+	}
+	return true
+}
+
+func (q *quarrel) Will(chosen, _ []bool) (int64, bool) { return q.price(chosen), q.peace(chosen) }
+
+func (q *quarrel) peace(chosen []bool) bool {
+	for _, p := range q.pairs {
+		if !chosen[p[0]] && !chosen[p[1]] {
+			return false
+		}
+	}
+	return true
+}
+
+func (q *quarrel) price([]bool) int64 { return 0 }
+
+// A trial has a say that the numbers do not know of.
+func TestSolveAsksTheTrial(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		items := 2 + r.IntN(8)
+		p := random(r, items, 1+r.IntN(2))
+		p.Price = nil
+		for i := range p.Sides {
+			p.Sides[i].Fine = cover.Hard
+		}
+		q := &quarrel{back: make([]bool, items)}
+		for range 1 + r.IntN(4) {
+			if a, b := r.IntN(items), r.IntN(items); a != b {
+				q.pairs = append(q.pairs, [2]int{a, b})
+			}
+		}
+		want, _ := brute(p, items, q.peace)
+		p.Trial, p.Alike = q, func(int, int) bool { return false }
+		got := cover.Solve(p)
+		require.True(t, got.Proved, "seed %d", seed)
+		require.Equal(t, want, got.Chosen, "seed %d: %v %v", seed, p, q.pairs)
+		require.NotContains(t, q.back, true, "seed %d: all are out again", seed)
+		if want != nil {
+			found++
+		}
+	}
+	require.Greater(t, found, 1000)
+}
+
+// A search that is cut short says what it found, and a bound that holds.
+func TestSolveGivesUp(t *testing.T) {
+	t.Parallel()
+	cut := 0
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		items := 6 + r.IntN(5)
+		p := random(r, items, 2+r.IntN(3))
+		want, price := brute(p, items, func([]bool) bool { return true })
+		p.Steps = r.IntN(6)
+		got := cover.Solve(p)
+		if !got.Proved {
+			cut++
+		}
+		if want == nil {
+			require.Nil(t, got.Chosen)
+			continue
+		}
+		require.LessOrEqual(t, got.Bound, price, "seed %d", seed)
+		if got.Chosen != nil {
+			require.GreaterOrEqual(t, got.Price, price, "seed %d", seed)
+		}
+	}
+	t.Log(cut)
+	require.Greater(t, cut, 100)
+}
+
+// BenchmarkSolve: the least sum of prices that frees a third of so many resources.
+func BenchmarkSolve(b *testing.B) {
+	for _, s := range []struct{ items, rows int }{{30, 8}, {110, 3}, {110, 8}} {
+		b.Run(fmt.Sprintf("items=%d/rows=%d", s.items, s.rows), func(b *testing.B) {
+			const problems = 200
+			var list []*cover.Problem
+			for seed := range uint64(problems) {
+				r := rand.New(rand.NewPCG(seed, 9))
+				p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Price: make([]int64, s.items)}
+				for range s.rows {
+					row, sum := make([]int64, s.items), int64(0)
+					for i := range row {
+						row[i] = 100 * (1 + r.Int64N(40))
+						sum += row[i]
+					}
+					p.Frees, p.Need = append(p.Frees, row), append(p.Need, sum/3)
+				}
+				for i := range p.Price {
+					p.Price[i] = 1 + r.Int64N(100_000)
+				}
+				list = append(list, p)
+			}
+			proved, steps, gap := 0, 0, 0.0
+			n := 0
+			for b.Loop() {
+				a := cover.Solve(list[n%problems])
+				if n++; a.Proved {
+					proved++
+				} else {
+					gap = max(gap, float64(a.Price-a.Bound)/float64(a.Bound))
+				}
+				steps += a.Steps
+			}
+			b.ReportMetric(float64(proved)/float64(n), "proved/op")
+			b.ReportMetric(float64(steps)/float64(n), "steps/op")
+			b.ReportMetric(100*gap, "%gap")
+		})
+	}
+}

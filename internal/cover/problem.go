@@ -1,0 +1,60 @@
+package cover
+
+import "math"
+
+// Problem asks for the cheapest set of items. Items stand in an order: of equally cheap sets
+// the one is wanted that leaves out the first item in which they differ, but with Any.
+type Problem struct {
+	Need  []int64   // by row: how much has to be freed, above zero
+	Frees [][]int64 // by row and item, not below zero
+	Price []int64   // by item, not below zero; nil: nothing costs anything
+	Sides []Side
+	Any   bool // of equally cheap sets any will do
+
+	// AtMost is what a set may cost, fines included, to be wanted.
+	AtMost int64
+
+	// Steps is how many decisions may be made; one about more than 64 items counts as
+	// several. The first bound and the first set are had in any case.
+	Steps int
+
+	// Trial has a say beside the numbers; nil: they decide alone.
+	Trial Trial
+
+	// Alike says whether item b may stand for a in Trial; nil: it may. Numbers are compared
+	// anyway.
+	Alike func(a, b int) bool
+}
+
+// Side is a sum over the chosen items.
+type Side struct {
+	Weight []int64 // by item, not below zero
+	Room   int64   // not below zero
+	Fine   int64   // what each beyond Room costs, above zero; Hard: no set may go beyond it
+}
+
+// Hard is the Fine of a Side that no set may go beyond.
+const Hard = math.MaxInt64
+
+// Trial is what numbers do not tell. All items are chosen in the beginning.
+type Trial interface {
+	Return(i int) // item i is not chosen, for the time being
+	Remove(i int) // it may be again
+
+	// May reports whether the set of all that were not returned will do, if a set does that
+	// has fewer: it says true where that follows of nothing.
+	May() bool
+
+	// Will says what the set costs where all others, of which those in returned are already,
+	// are returned, at least what its items do; ok is false if it will not do.
+	Will(chosen, returned []bool) (price int64, ok bool)
+}
+
+// Answer is what Solve came to.
+type Answer struct {
+	Chosen []bool // by item; nil if no set was found
+	Price  int64  // of Chosen, fines included
+	Bound  int64  // no set costs less; more than AtMost: there is none
+	Proved bool   // Chosen is the cheapest set, or there is none
+	Steps  int    // that were taken
+}

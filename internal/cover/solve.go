@@ -1,0 +1,496 @@
+package cover
+
+import (
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/checked"
+)
+
+// Solve looks for the cheapest set.
+//
+// Exponential in the worst case; see Problem.Steps. O(items x (rows + sides)) a step.
+func Solve(p *Problem) Answer {
+	s := newSolver(p)
+	if s == nil {
+		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
+	}
+	defer s.undo(0)
+	if !s.settle() {
+		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
+	}
+	s.guess()
+	s.rescale()
+	bound := s.ascend(0, rootRounds)
+	s.branch(0, bound)
+	a := Answer{Chosen: s.best, Price: s.bestPrice, Steps: s.steps, Proved: !s.stopped}
+	switch {
+	case a.Chosen == nil && a.Proved:
+		a.Bound = checked.Add(p.AtMost, 1)
+	case a.Proved:
+		a.Bound = a.Price
+	default:
+		a.Bound = min(max(s.scale.up(bound), 0), p.AtMost)
+		if a.Chosen != nil {
+			a.Bound = min(a.Bound, a.Price)
+		}
+	}
+	if a.Chosen != nil && a.Proved && !p.Any && len(p.Need) > 0 { // without, it was found in order
+		s.canonical()
+		a.Chosen, a.Steps = s.best, s.steps
+	}
+	return a
+}
+
+// The states of an item.
+const (
+	free int8 = iota
+	chosen
+	kept // it is not chosen
+)
+
+// solver is one search. Amounts are exact where sets are judged, and scaled where they are
+// bounded; see bound.go.
+type solver struct {
+	*Problem
+	n      int
+	state  []int8
+	trail  []int   // items that are not free, in the order in which they were decided
+	need   []int64 // by row: what is left to be freed
+	has    []int64 // by row: what the free items would free
+	most   []int64 // by row: what an item frees at most
+	left   []int64 // by side, below zero if it is gone beyond
+	price  int64   // of the chosen, without fines
+	fines  int64   // that are due already
+	better [][]int // by item: those after it that are chosen wherever it is
+	worse  [][]int // and the other way round
+
+	scale      scale
+	multiplier [][]int64 // by depth, rows and then sides
+	reduced    []int64   // by item: its price at the best multipliers
+	work       bounding
+
+	best      []bool
+	bestPrice int64
+	atMost    int64 // what a set may cost to be better
+	first     bool  // any set will do that costs no more than atMost
+	steps     int
+	stopped   bool
+
+	buffer  []bool
+	guessed []int64
+	isKept  []bool
+}
+
+// newSolver returns nil if all items do not free what is needed.
+func newSolver(p *Problem) *solver {
+	n := p.items()
+	s := &solver{
+		Problem: p, n: n, state: make([]int8, n), need: slices.Clone(p.Need), has: make([]int64, len(p.Need)),
+		left: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n),
+	}
+	s.most = make([]int64, len(p.Need))
+	for r, row := range p.Frees {
+		for _, v := range row {
+			s.has[r], s.most[r] = checked.Add(s.has[r], v), max(s.most[r], v)
+		}
+		if s.has[r] < s.need[r] {
+			return nil
+		}
+	}
+	for i := range p.Sides {
+		s.left[i] = p.Sides[i].Room
+	}
+	s.compare()
+	s.rescale()
+	return s
+}
+
+func (p *Problem) items() int {
+	switch {
+	case p.Price != nil:
+		return len(p.Price)
+	case len(p.Frees) > 0:
+		return len(p.Frees[0])
+	case len(p.Sides) > 0:
+		return len(p.Sides[0].Weight)
+	}
+	return 0
+}
+
+func (p *Problem) priceOf(i int) int64 {
+	if p.Price == nil {
+		return 0
+	}
+	return p.Price[i]
+}
+
+// compare finds, for each item, those after it that are as good and no dearer.
+func (s *solver) compare() {
+	s.better, s.worse = make([][]int, s.n), make([][]int, s.n)
+	for b := range s.n {
+		for a := max(0, b-compared); a < b; a++ {
+			if s.instead(a, b) && (s.Alike == nil || s.Alike(a, b)) {
+				s.better[a] = append(s.better[a], b)
+				s.worse[b] = append(s.worse[b], a)
+			}
+		}
+	}
+}
+
+// compared is with how many before it an item is compared at most.
+const compared = 128
+
+// instead reports whether every set with a and without b is as good with b in place of a.
+func (s *solver) instead(a, b int) bool {
+	if s.priceOf(b) > s.priceOf(a) {
+		return false
+	}
+	for _, row := range s.Frees {
+		if row[b] < row[a] {
+			return false
+		}
+	}
+	for i := range s.Sides {
+		if w := s.Sides[i].Weight; w[b] > w[a] {
+			return false
+		}
+	}
+	return true
+}
+
+// choose and keep decide on a free item; undo takes decisions back until so many are left.
+func (s *solver) choose(i int) {
+	s.state[i] = chosen
+	s.trail = append(s.trail, i)
+	for r, row := range s.Frees {
+		s.need[r] -= row[i]
+		s.has[r] -= row[i]
+	}
+	for k := range s.Sides {
+		s.left[k] = checked.Sub(s.left[k], s.Sides[k].Weight[i])
+	}
+	s.price = checked.Add(s.price, s.priceOf(i))
+}
+
+func (s *solver) keep(i int) {
+	s.state[i], s.isKept[i] = kept, true
+	s.trail = append(s.trail, i)
+	for r, row := range s.Frees {
+		s.has[r] -= row[i]
+	}
+	if s.Trial != nil {
+		s.Trial.Return(i)
+	}
+}
+
+func (s *solver) undo(left int) {
+	again := false
+	for len(s.trail) > left {
+		i := s.trail[len(s.trail)-1]
+		s.trail = s.trail[:len(s.trail)-1]
+		for r, row := range s.Frees {
+			s.has[r] += row[i]
+		}
+		if s.state[i] == kept {
+			s.isKept[i] = false
+			if s.Trial != nil {
+				s.Trial.Remove(i)
+			}
+		} else {
+			for r, row := range s.Frees {
+				s.need[r] += row[i]
+			}
+			again = true
+		}
+		s.state[i] = free
+	}
+	if !again {
+		return
+	}
+	s.price = 0 // sums may have saturated
+	for k := range s.Sides {
+		s.left[k] = s.Sides[k].Room
+	}
+	for _, i := range s.trail {
+		if s.state[i] == chosen {
+			s.price = checked.Add(s.price, s.priceOf(i))
+			for k := range s.Sides {
+				s.left[k] = checked.Sub(s.left[k], s.Sides[k].Weight[i])
+			}
+		}
+	}
+}
+
+// due is what the sides cost that are gone beyond; not ok if a hard one is.
+func (s *solver) due() (sum int64, ok bool) {
+	for k := range s.Sides {
+		if side := &s.Sides[k]; s.left[k] < 0 {
+			if side.Fine == Hard {
+				return 0, false
+			}
+			sum = checked.Add(sum, checked.Mul(-max(s.left[k], -math.MaxInt64), side.Fine))
+		}
+	}
+	return sum, true
+}
+
+// settle decides on every free item about which there is no choice, and reports whether some
+// set may still do.
+func (s *solver) settle() bool {
+	for seen := 0; ; { // what follows of so many decisions is known
+		before := len(s.trail)
+		if !s.pressed() || !s.follow(&seen) {
+			return false
+		}
+		if len(s.trail) == before {
+			return s.Trial == nil || s.Trial.May()
+		}
+	}
+}
+
+// pressed decides on the free items that are too dear, or that cannot be spared. It reports
+// whether there is still enough, and nothing gone beyond.
+func (s *solver) pressed() bool {
+	due, ok := s.due()
+	s.fines = due
+	spent := checked.Add(s.price, s.fines)
+	if !ok || spent > s.atMost {
+		return false
+	}
+	for r, row := range s.Frees {
+		spare := s.has[r] - s.need[r]
+		if spare < 0 {
+			return false
+		}
+		if spare >= s.most[r] {
+			continue
+		}
+		for i, v := range row {
+			if v > spare && s.state[i] == free {
+				s.choose(i)
+			}
+		}
+	}
+	for i := range s.Price {
+		if s.state[i] == free && checked.Add(spent, s.Price[i]) > s.atMost {
+			s.keep(i)
+		}
+	}
+	for k := range s.Sides {
+		if s.Sides[k].Fine < Hard {
+			continue
+		}
+		for i, v := range s.Sides[k].Weight {
+			if v > s.left[k] && s.state[i] == free {
+				s.keep(i)
+			}
+		}
+	}
+	return true
+}
+
+// follow decides on what follows of the items decided since: whoever is better than one
+// that is chosen is chosen too, and whoever is worse than one that is kept is kept. It
+// reports whether that is no contradiction.
+func (s *solver) follow(seen *int) bool {
+	for ; *seen < len(s.trail); *seen++ {
+		i := s.trail[*seen]
+		if s.state[i] == chosen {
+			for _, b := range s.better[i] {
+				switch s.state[b] {
+				case free:
+					s.choose(b)
+				case kept:
+					return false
+				}
+			}
+			continue
+		}
+		for _, a := range s.worse[i] {
+			switch s.state[a] {
+			case free:
+				s.keep(a)
+			case chosen:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// covered reports whether the chosen free what is needed.
+func (s *solver) covered() bool {
+	for _, v := range s.need {
+		if v > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// branch looks for better sets among those that agree with what is decided, where bound is
+// known of all of them; what is decided was settled.
+func (s *solver) branch(depth int, bound int64) {
+	if s.scale.beyond(bound, s.atMost) {
+		return
+	}
+	covered, i := s.covered(), 0
+	if i = s.next(covered); covered && (i < 0 || len(s.Need) > 0) && s.take() || i < 0 {
+		return
+	}
+	if s.steps += 1 + (s.n-len(s.trail))/64; s.steps > s.Steps {
+		s.stopped = true
+		return
+	}
+	at := len(s.trail)
+	for _, state := range s.ways(i, covered) {
+		s.decide(i, state)
+		if s.settle() {
+			s.branch(depth+1, s.ascend(depth+1, rounds))
+		}
+		s.undo(at)
+		if s.stopped || s.first && s.best != nil {
+			return
+		}
+	}
+}
+
+func (s *solver) decide(i int, choice int8) {
+	if choice == chosen {
+		s.choose(i)
+	} else {
+		s.keep(i)
+	}
+}
+
+// ways are the states that item i may have, the likelier one first.
+func (s *solver) ways(i int, covered bool) [2]int8 {
+	if len(s.Need) > 0 && (covered || s.reduced[i] <= 0) {
+		return [2]int8{chosen, kept}
+	}
+	return [2]int8{kept, chosen}
+}
+
+// next is the free item to decide on: of those about which the bound says least the last, or
+// the cheapest where enough is freed. Where numbers ask for nothing it is the first, which is
+// kept if it may be. -1 if there is none.
+func (s *solver) next(covered bool) int {
+	if len(s.Need) == 0 {
+		return slices.Index(s.state, free)
+	}
+	at, least := -1, int64(0)
+	for i := s.n - 1; i >= 0; i-- {
+		if s.state[i] != free {
+			continue
+		}
+		v := s.priceOf(i)
+		if !covered {
+			if v = s.reduced[i]; v < 0 {
+				v = -v
+			}
+		}
+		if at < 0 || v < least {
+			at, least = i, v
+		}
+	}
+	return at
+}
+
+// take takes the chosen, who free what is needed, as the best set so far if they are, and
+// reports whether nobody who has more of the free items is better.
+func (s *solver) take() bool {
+	for i := range s.buffer {
+		s.buffer[i] = s.state[i] == chosen
+	}
+	price, ok := s.judge(s.buffer)
+	return ok && price == checked.Add(s.price, s.fines)
+}
+
+// judge keeps set as the best so far if it will do and is cheaper.
+func (s *solver) judge(set []bool) (price int64, ok bool) {
+	price, ok = s.sum(set)
+	if !ok || price > s.atMost {
+		return price, ok && s.Trial == nil
+	}
+	if s.Trial != nil {
+		bare := int64(0)
+		for i, in := range set {
+			if in {
+				bare = checked.Add(bare, s.priceOf(i))
+			}
+		}
+		own, will := s.Trial.Will(set, s.isKept)
+		if !will {
+			return price, false
+		}
+		if price = checked.Add(own, checked.Sub(price, bare)); price > s.atMost {
+			return price, true
+		}
+	}
+	s.best, s.bestPrice = append(make([]bool, 0, s.n), set...), price
+	if !s.first {
+		s.atMost = price - 1
+	}
+	return price, true
+}
+
+// sum is what a set costs by the numbers, fines included; not ok if it goes beyond a hard
+// side.
+func (s *solver) sum(set []bool) (price int64, ok bool) {
+	for k := range s.Sides {
+		side, used := &s.Sides[k], int64(0)
+		for i, in := range set {
+			if in {
+				used = checked.Add(used, side.Weight[i])
+			}
+		}
+		if over := used - side.Room; over > 0 {
+			if side.Fine == Hard {
+				return 0, false
+			}
+			price = checked.Add(price, checked.Mul(over, side.Fine))
+		}
+	}
+	for i, in := range set {
+		if in {
+			price = checked.Add(price, s.priceOf(i))
+		}
+	}
+	return price, true
+}
+
+// canonical turns the best set into the one that is wanted of those that cost as much: it
+// asks, item by item, for one that keeps it. Where steps run out it is left as it is.
+func (s *solver) canonical() {
+	best := s.best
+	s.first, s.atMost = true, s.bestPrice
+	s.undo(0)
+	for i := range s.n {
+		if s.state[i] != free {
+			continue
+		}
+		if !best[i] {
+			s.keep(i)
+			continue
+		}
+		at := len(s.trail)
+		s.keep(i)
+		s.best = nil
+		if s.settle() {
+			s.branch(1, s.ascend(1, rounds))
+		}
+		s.undo(at)
+		switch {
+		case s.best != nil:
+			best = s.best
+			s.keep(i)
+		case s.stopped:
+			s.best = best
+			return
+		default:
+			s.choose(i)
+		}
+	}
+	s.best = best
+}
