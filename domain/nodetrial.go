@@ -153,6 +153,9 @@ func (t *NodeTrial) move(p cluster.PodID, away bool) {
 	}
 }
 
+// Node is the node that the trial is about.
+func (t *NodeTrial) Node() cluster.NodeID { return t.node }
+
 // Matters reports whether pod p runs on the node, or a constraint looks at it.
 func (t *NodeTrial) Matters(p cluster.PodID) bool {
 	n := t.ix.NodeOf(p)
@@ -265,13 +268,14 @@ func (t *NodeTrial) Shortages() []Reason {
 	return list
 }
 
-// Gap appends what is missing of each resource that the member asks for, with the
-// nominated pods taken as running; what would be out of an int64's range is its end.
+// Gap appends what is missing of each resource that the member asks for, and how many pods
+// hold each of its host ports, with the nominated pods taken as running; what would be out
+// of an int64's range is its end.
 func (t *NodeTrial) Gap(dst []int64) []int64 {
 	for _, r := range t.member.asks {
 		free := t.free[r]
 		for _, p := range t.expected {
-			free -= min(t.ix.Request(p)[r], free-math.MinInt64)
+			free = checked.Sub(free, t.ix.Request(p)[r])
 		}
 		gap := t.member.request[r] - free
 		if free < 0 && gap < 0 {
@@ -279,16 +283,33 @@ func (t *NodeTrial) Gap(dst []int64) []int64 {
 		}
 		dst = append(dst, gap)
 	}
+	for i, pods := range t.taken {
+		for _, p := range t.expected {
+			if portTaken(t.member.ports[i], t.ix.Pod(p).Ports) {
+				pods++
+			}
+		}
+		dst = append(dst, int64(pods))
+	}
 	return dst
 }
 
-// Frees is what pod p, if it runs on the node, asks of the r-th resource of Gap.
+// Frees is what pod p, if it runs on the node, asks of the r-th resource of Gap, or whether
+// it holds that port.
 func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
-	if t.ix.NodeOf(p) != t.node {
+	switch asks := len(t.member.asks); {
+	case t.ix.NodeOf(p) != t.node:
 		return 0
+	case r < asks:
+		return t.ix.Request(p)[t.member.asks[r]]
+	case portTaken(t.member.ports[r-asks], t.ix.Pod(p).Ports):
+		return 1
 	}
-	return t.ix.Request(p)[t.member.asks[r]]
+	return 0
 }
+
+// Decides reports whether Fits says yes wherever nothing is missing in Gap.
+func (t *NodeTrial) Decides() bool { return t.static.OK() && len(t.states) == 0 }
 
 // PortsTaken lists the host ports of the member that pods on the node hold as
 // things stand, the nominated ones taken as running. gone tells who has left.

@@ -23,14 +23,19 @@ type Doubter interface {
 }
 
 // Gapped is an optional part of a Trial: it tells in numbers what is missing. Where
-// a resource is missing, Fits says no; the reverse need not hold.
+// something is missing, Fits says no.
 type Gapped interface {
-	// Gap appends, for each resource that is asked for, always in the same order, how
-	// much more is asked for than is free as things stand, below zero if less.
+	// Gap appends, for each thing that is asked for, a resource or a host port, always in
+	// the same order, how much more is asked for than is free as things stand, below zero
+	// if less.
 	Gap(dst []int64) []int64
 
-	// Frees is what the r-th of these resources gains when pod p leaves.
+	// Frees is what the r-th of these gains when pod p leaves.
 	Frees(r int, p cluster.PodID) int64
+
+	// Decides reports whether the reverse holds as well: where nothing is missing, Fits
+	// says yes.
+	Decides() bool
 }
 
 // Selective is an optional part of a Trial: it tells which pods matter.

@@ -120,3 +120,18 @@ const (
 	All          = disruption.All
 	SurplusFirst = disruption.SurplusFirst
 )
+
+// CriterionName names a criterion by which disruptions are compared; see [victims.Criterion].
+type CriterionName = victims.Criterion
+
+// The criteria that Options.Objective may name.
+const (
+	CriterionViolations = victims.CriterionViolations // upstream's count of budget violations
+	CriterionOverruns   = victims.CriterionOverruns   // how far the victims take budgets below zero, summed
+	CriterionHighest    = victims.CriterionHighest    // the highest priority of a victim
+	CriterionSum        = victims.CriterionSum        // of the priorities of the victims' pods, each raised by 2^31
+	CriterionPods       = victims.CriterionPods       // how many pods go
+	CriterionUnits      = victims.CriterionUnits      // how many units go: a group that goes as a whole is one
+	CriterionCost       = victims.CriterionCost       // what they cost by Options.Cost
+	CriterionStarted    = victims.CriterionStarted    // the earliest start among the victims of the highest priority: later is better
+)

@@ -160,8 +160,12 @@ func (c *compiled) answer(p Preemptor, m *workload.Model, a *asking) (_ *Result,
 // search is the whole road of a question, with the quota as it is in m.
 func (q *question) search(m *workload.Model) (*Result, error) {
 	if queue := q.queue(); queue != "" {
-		if q.Cheapest {
-			return nil, &OptionError{"Cost.Objective", "true", "false, as the preemptor needs quota: its rules choose the victims"}
+		if q.Effort != ask.Greedy {
+			field, value, want := "Search", string(q.c.options.Search), "Greedy"
+			if q.c.options.Search == "" {
+				field, value, want = "Cost.Objective", "true", "false"
+			}
+			return nil, &OptionError{field, value, want + ", as the preemptor needs quota: its rules choose the victims"}
 		}
 		return newQueueSearch(q, m, queue).run()
 	}

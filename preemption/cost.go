@@ -1,7 +1,10 @@
 package preemption
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -11,7 +14,8 @@ type CostOptions struct {
 	Tariff disruption.Tariff `json:"tariff,omitzero"`
 
 	// Criterion makes the cost of the victims a criterion for the choice among
-	// domains: 1 is before violations, 6 after the earliest start. 0: it is none.
+	// domains: 1 is before violations, 6 after the earliest start. 0: it is none. It is
+	// short for an Options.Objective of upstream's criteria and the cost.
 	Criterion int `json:"criterion,omitempty"`
 
 	// Importance makes the dearer of two units of equal priority more important.
@@ -19,7 +23,8 @@ type CostOptions struct {
 
 	// Objective looks for the cheapest victims: on each node, or for a gang where it
 	// is placed, by a complete search, and then among domains. Priorities only say
-	// who may be a victim, and break ties.
+	// who may be a victim, and break ties. It is short for an Options.Objective of the
+	// cost and then upstream's criteria, with Options.Search Exact.
 	Objective bool `json:"objective,omitempty"`
 }
 
@@ -43,12 +48,29 @@ func (o Options) worth() victims.Worth {
 	return w
 }
 
-// ranking is the place of the cost among the criteria.
+// ranking is the order of the criteria, empty where it is upstream's.
 func (o Options) ranking() victims.Ranking {
-	if o.Cost.Objective {
-		return victims.Ranking{CostAt: 1}
+	at := o.Cost.Criterion
+	switch {
+	case len(o.Objective) > 0:
+		return o.Objective
+	case o.Cost.Objective:
+		at = 1
+	case at == 0:
+		return nil
 	}
-	return victims.Ranking{CostAt: o.Cost.Criterion}
+	return slices.Insert(slices.Clone(victims.Criteria[:]), at-1, victims.CriterionCost)
+}
+
+// effort is how hard the least disruption is looked for.
+func (o Options) effort() ask.Effort {
+	switch {
+	case o.Search == Exact || o.Search == "" && o.Cost.Objective:
+		return ask.Exact
+	case o.Search == Improved:
+		return ask.Improved
+	}
+	return ask.Greedy
 }
 
 // criteria spells out a score.
@@ -56,7 +78,7 @@ func (q *question) criteria(score victims.Score) []Criterion {
 	names, values := q.Ranking.Criteria(), q.Ranking.Values(score)
 	list := make([]Criterion, len(names))
 	for i, name := range names {
-		list[i] = Criterion{name, values[i]}
+		list[i] = Criterion{string(name), values[i]}
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,10 +20,11 @@ import (
 func TestHooksThatSayWhatTheDefaultsSay(t *testing.T) {
 	t.Parallel()
 	hooked := func(o preemption.Options) *preemption.Hooks {
-		h := &preemption.Hooks{Order: victims.Upstream{}, Compare: victims.Ranking{CostAt: o.Cost.Criterion}}
-		if o.Cost.Objective {
-			h.Compare = victims.Ranking{CostAt: 1}
+		var ranking victims.Ranking
+		if at := o.Cost.Criterion; at > 0 || o.Cost.Objective {
+			ranking = slices.Insert(slices.Clone(victims.Criteria[:]), max(at-1, 0), victims.CriterionCost)
 		}
+		h := &preemption.Hooks{Order: victims.Upstream{}, Compare: ranking}
 		if !o.Cost.Tariff.Free() {
 			h.Cost = victims.Tariff{Tariff: o.Cost.Tariff}
 		}

@@ -124,7 +124,7 @@ func TestLeastDisruptionComesCloseToTheBest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked, reached := 0, 0
-			worseIn := map[string]int{}
+			worseIn := map[victims.Criterion]int{}
 			for seed := range uint64(150) { // with -short too: a share of fewer means nothing
 				q := gen.RandomGang(seed, profile)
 				r := ask(&named{t, seed}, preemption.Options{}, q)
@@ -144,7 +144,7 @@ func TestLeastDisruptionComesCloseToTheBest(t *testing.T) {
 				for got[i] == want[i] {
 					i++
 				}
-				worseIn[append([]string{"seated"}, victims.Criteria[:]...)[i]]++
+				worseIn[append([]victims.Criterion{"seated"}, victims.Criteria[:]...)[i]]++
 			}
 			t.Logf("the best in %d of %d; the others are worse in %v", reached, asked, worseIn)
 			require.GreaterOrEqual(t, float64(reached)/float64(asked), 0.95)

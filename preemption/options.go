@@ -93,6 +93,15 @@ type Options struct {
 	// Limits bound what is evicted.
 	Limits Limits `json:"limits,omitzero"`
 
+	// Objective lists what makes one set of victims disrupt less than another, the first
+	// that differs decides. Empty: upstream's criteria, as [Result.Score] has them. Search
+	// says whether it chooses among domains alone, or the victims too.
+	Objective []CriterionName `json:"objective,omitempty"`
+
+	// Search says how hard the least disruption is looked for. Empty: Greedy, or with
+	// Cost.Objective Exact. Pods and groups that need quota know Greedy only.
+	Search Search `json:"search,omitempty"`
+
 	// SearchSteps is how many units a search for victims may decide on, for each node
 	// or placement, where hard budgets, limits or a cost as the objective ask for a
 	// search; in one domain of a gang at most five times as many. A decision for which
@@ -118,6 +127,26 @@ type PreemptionPriority struct {
 	// 0: no bound. Source: KEP-5710 (early text), risks, "Blocking preemptions".
 	MaxLead int32 `json:"maxLead,omitempty"`
 }
+
+// Search says how hard the least disruption is looked for. None finds anything worse than the
+// one before it on the same node, or where a gang has the same places.
+type Search string
+
+// The searches. The empty Search is Greedy.
+const (
+	// Greedy gives back whom it can, the most important first, as upstream does. No single
+	// victim could stay; another set may disrupt less.
+	Greedy Search = "Greedy"
+
+	// Improved looks for victims that disrupt less around the bounds of what is possible,
+	// without branching.
+	Improved Search = "Improved"
+
+	// Exact looks for the victims that disrupt least, by branch and bound: for a lone pod on
+	// every node, which [Result.Optimal] proves, and for a gang where it is placed. It takes
+	// SearchSteps steps at most.
+	Exact Search = "Exact"
+)
 
 // Members says for how many members of a gang room is made.
 type Members string

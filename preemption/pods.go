@@ -52,6 +52,7 @@ func (s *podAnswer) feasible() *Result {
 	r.Domain, r.Nominations = name, s.nominations(s.Best.Node)
 	r.Victims = list
 	r.Score = s.criteria(s.Best.Score)
+	r.Optimal, r.Bound = s.bounded(r.Score)
 	r.Violations = s.Best.Score.Violations
 	r.Overruns = s.Budgets.Overruns(s.Units, s.Best.Victims, s.Best.Parts, s.Tally)
 	r.Cost = s.Best.Score.Cost
@@ -68,6 +69,23 @@ func (s *podAnswer) feasible() *Result {
 	}
 	r.Stats.Trials = s.Search.Checks()
 	return r
+}
+
+// bounded says how far score may be from the least.
+func (s *podAnswer) bounded(score []Criterion) (optimal bool, bound []Criterion) {
+	if s.Effort == ask.Greedy || s.Sampling != nil || s.Compare != nil {
+		return false, nil
+	}
+	values := s.Ranking.Values(s.Best.Score)
+	if !s.Open || slices.Compare(s.Search.Bound, values) >= 0 {
+		return s.Stats.Exact, score
+	}
+	for i, v := range s.Search.Bound {
+		if bound = append(bound, Criterion{score[i].Name, v}); v != values[i] {
+			break
+		}
+	}
+	return false, bound
 }
 
 // infeasible answers that no evictions help, and what would.
@@ -133,7 +151,7 @@ func (s *podAnswer) candidates() []Candidate {
 
 // victims spells out the victims of c, each with the check that its return fails.
 func (s *podAnswer) victims(c onepod.Candidate) []Victim {
-	attempts := s.attempts(c.Node)
+	attempts := s.attempts(&c)
 	list := make([]Victim, len(c.Victims))
 	for i, u := range c.Victims {
 		list[i] = s.victim(u, c.Parts.Of(s.Units, u), attempts[u], c.Node, nil)
@@ -144,7 +162,7 @@ func (s *podAnswer) victims(c onepod.Candidate) []Victim {
 // attempts repeats the evaluation of node n, which helps, and notes why each unit
 // that stayed out could not return: with the final set of victims gone, or, where
 // constraints are not monotone and it could by now, when it was tried.
-func (s *podAnswer) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
+func (s *podAnswer) attempts(c *onepod.Candidate) map[victims.UnitID]attempt {
 	tried := map[victims.UnitID]attempt{}
 	s.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
 		if !why.OK() || s.Units.Unit(u).Elastic { // the others came back whole
@@ -152,9 +170,8 @@ func (s *podAnswer) attempts(n cluster.NodeID) map[victims.UnitID]attempt {
 		}
 	}
 	defer func() { s.Runner.Observe = nil }()
-	s.Trial.Reset(n)
-	out, _ := s.Strategy()(s.Evictable(n))
-	for _, u := range out.Victims {
+	s.Watch(c)
+	for _, u := range c.Victims {
 		pods := s.Runner.Parts().Of(s.Units, u)
 		if a := tried[u]; a.violates && s.Runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: 1}) == 0 {
 			tried[u] = attempt{false, a.why}

@@ -35,6 +35,16 @@ type Result struct {
 	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
 	Cost        int64        `json:"cost,omitempty"`    // of the victims, by Options.Cost
 
+	// Optimal says that no evictions disrupt less: the Score is proved to be the least. Only
+	// with Options.Search, and about a lone pod.
+	Optimal bool `json:"optimal,omitempty"`
+
+	// Bound is what any evictions have at least, in the order of Score: of the first
+	// criterion that differs from Score's it says how far that may be from the least, of
+	// those behind it nothing is known. Equal to Score where that is Optimal. Only with
+	// Options.Search, and about a lone pod.
+	Bound []Criterion `json:"bound,omitempty"`
+
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted
 
 	// Budgets lists the budgets that cover victims, with the room that was counted on.

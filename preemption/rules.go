@@ -81,7 +81,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 		s.Sampling = (*ask.Sampling)(o.Sampling)
 	}
 	s.Candidates, s.Trace, s.BrokenFree, s.NoCascade = o.Candidates, o.Explain, o.BrokenGroupsFree, o.NoCascade
-	s.Cheapest, s.Steps, s.WaitSeconds, s.Ranking = o.Cost.Objective, o.SearchSteps, o.WaitSeconds, o.ranking()
+	s.Effort, s.Steps, s.WaitSeconds, s.Ranking = o.effort(), o.SearchSteps, o.WaitSeconds, o.ranking()
 	s.Prefer = o.Prefer
 	s.Improves, s.Checks = o.Placement == "" || o.Placement == PlaceLeastDisruption, searchChecks
 	switch o.Placement {

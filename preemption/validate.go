@@ -144,8 +144,35 @@ func (o Options) validateCost(ps *optionProblems) {
 	if c.Objective && c.Criterion > 1 {
 		ps.bad("Cost.Criterion", fmt.Sprint(c.Criterion), "0 or 1, as the cost is the objective")
 	}
-	if !o.priced() && (c.Criterion > 0 || c.Importance || c.Objective || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
+	o.validateObjective(ps)
+	if !o.priced() && (slices.Contains(o.ranking(), victims.CriterionCost) || c.Importance || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
 		ps.bad("Cost.Tariff", "empty", "set, as the cost is asked for")
+	}
+}
+
+// validateObjective checks what the least disruption is, and how it is looked for.
+func (o Options) validateObjective(ps *optionProblems) {
+	switch o.Search {
+	case "", Greedy, Improved, Exact:
+	default:
+		ps.name("Search", string(o.Search), "Greedy, Improved, Exact or empty")
+	}
+	if o.Search == Greedy && o.Cost.Objective {
+		ps.name("Search", string(o.Search), "Exact, Improved or empty, as the cost is the objective")
+	}
+	if len(o.Objective) > 0 && (o.Cost.Objective || o.Cost.Criterion > 0) {
+		ps.bad("Objective", fmt.Sprint(o.Objective), "empty, as Cost says where the cost stands")
+	}
+	for i, c := range o.Objective {
+		field, before := fmt.Sprintf("Objective[%d]", i), o.Objective[:i]
+		switch {
+		case !slices.Contains(victims.AllCriteria, c):
+			ps.name(field, string(c), fmt.Sprintf("one of %q", victims.AllCriteria))
+		case slices.Contains(before, c):
+			ps.name(field, string(c), "named once")
+		case c == victims.CriterionStarted && !slices.Contains(before, victims.CriterionHighest):
+			ps.name(field, string(c), fmt.Sprintf("behind %q, of whose victims it is", victims.CriterionHighest))
+		}
 	}
 }
 

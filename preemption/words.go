@@ -235,7 +235,7 @@ func (q *question) scoreText(score victims.Score) string {
 	var parts []string
 	for _, c := range q.criteria(score) {
 		value := fmt.Sprint(c.Value)
-		if c.Name == victims.Criteria[len(victims.Criteria)-1] {
+		if c.Name == string(victims.CriterionStarted) {
 			if value = "unknown"; score.Started != math.MaxInt64 && score.Started != math.MinInt64 {
 				value = time.Unix(0, score.Started).UTC().Format(time.RFC3339Nano)
 			}

@@ -210,7 +210,7 @@ func TestChooseComesToGivingBack(t *testing.T) {
 func TestChooseGivesUp(t *testing.T) {
 	gaveUp, some := 0, 0
 	grounds(t, 1500, func(seed uint64, g *ground) {
-		g.choice.Steps = int(seed % 20)
+		g.choice.Steps = int(seed % 3)
 		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
 		switch proof {
 		case reprieve.Exhausted:

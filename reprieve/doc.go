@@ -7,8 +7,9 @@
 // minimal in one sense: where constraints are monotone, no single victim could
 // still return. A smaller set may exist; it is not searched for.
 //
-// [Runner.RunWithin] does search: for victims that keep within caps, or are cheapest,
-// member by member where groups are elastic. Its [Proof] says how far to rely on it.
+// [Runner.RunWithin] does search: for victims that keep within caps, member by member where
+// groups are elastic. Its [Proof] says how far to rely on it. [Runner.RunLeast] searches for
+// those that make one [Aim] after the other least, and bounds what is possible.
 //
 // Nothing here reads a clock, logs, or allocates once a [Runner] is warm.
 //

@@ -18,9 +18,9 @@ type item struct {
 
 // itemize lists what is to be decided, in order. Members that do not matter to the
 // trial stay unless their unit goes whole.
-func (s *chooser) itemize() {
-	s.items = make([]item, 0, len(s.order))
-	for _, u := range s.order {
+func (s *chooser) itemize(order []victims.UnitID) {
+	s.items = make([]item, 0, len(order))
+	for _, u := range order {
 		unit := s.r.Units.Unit(u)
 		if !unit.Elastic || s.r.Whole {
 			s.items = append(s.items, item{unit: u, pods: unit.Pods})
@@ -59,51 +59,9 @@ func (s *chooser) costs(it *item) int64 {
 	return s.Price(it.unit)
 }
 
-// put returns the pods of item i, take removes them.
-func (s *chooser) put(i int) {
-	for _, p := range s.items[i].pods {
-		s.trial.Return(p)
-	}
-}
-
-func (s *chooser) take(i int) {
-	for _, p := range s.items[i].pods {
-		s.trial.Remove(p)
-	}
-}
-
-// compareItems finds for each item those after it that are better evicted instead.
-func (s *chooser) compareItems() {
-	ix := s.r.Units.Index()
-	on := map[cluster.NodeID][]int{} // items of one pod: others are not compared
-	for i := range s.items {
-		if len(s.items[i].pods) != 1 {
-			continue
-		}
-		n := ix.NodeOf(s.items[i].pods[0])
-		for _, j := range on[n][max(0, len(on[n])-compared):] {
-			if s.instead(j, i) {
-				s.better[j] = append(s.better[j], i)
-			}
-		}
-		on[n] = append(on[n], i)
-	}
-}
-
-// compared is with how many others of its node an item is compared at most.
-const compared = 128
-
-// instead reports whether any set in which item a is out and item b is not is as good
-// with b out instead.
-func (s *chooser) instead(a, b int) bool {
-	if s.price[b] > s.price[a] {
-		return false
-	}
-	for c := range s.Caps {
-		if s.weight[c][b] > s.weight[c][a] {
-			return false
-		}
-	}
+// alike reports whether any set in which item a is out and item b is not is as good
+// with b out instead, as far as prices and caps do not tell.
+func (s *chooser) alike(a, b int) bool {
 	x, y := &s.items[a], &s.items[b]
 	switch {
 	case x.part != y.part:
@@ -119,16 +77,21 @@ func (s *chooser) instead(a, b int) bool {
 
 // whole says what the items that are out cost, and whether they will do: elastic
 // units go on or go whole, within the caps.
-func (s *chooser) whole() (cost int64, ok bool) {
+func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 	if !s.parts {
-		return s.cost, true
+		for i, in := range chosen {
+			if in {
+				cost = checked.Add(cost, s.costs(&s.items[i]))
+			}
+		}
+		return cost, true
 	}
 	used := make([]int64, len(s.Caps))
 	for i := 0; i < len(s.items); {
 		u, from := s.items[i].unit, i
 		var out []cluster.PodID
 		for ; i < len(s.items) && s.items[i].unit == u; i++ {
-			if s.out[i] {
+			if chosen[i] {
 				out = append(out, s.items[i].pods...)
 			}
 		}
@@ -140,7 +103,7 @@ func (s *chooser) whole() (cost int64, ok bool) {
 			return 0, false
 		}
 		for c, bound := range s.Caps {
-			if used[c] = checked.Add(used[c], bound.of(u, part)); used[c] > bound.Room {
+			if used[c] = checked.Add(used[c], bound.of(u, part)); used[c] > bound.Room && bound.Fine == 0 {
 				return 0, false
 			}
 		}
@@ -179,21 +142,14 @@ func (c *Choice) pricePart(u victims.UnitID, part []cluster.PodID) int64 {
 	return c.PricePart(u, part)
 }
 
-// settle puts everybody back who is not in the best set.
-func (s *chooser) settle() ([]victims.UnitID, Proof) {
-	if s.best == nil {
-		if s.stopped {
-			return nil, Exhausted
-		}
-		return nil, Refuted
-	}
-	var list []victims.UnitID
+// settle puts everybody back who is not chosen, and lists the others.
+func (s *chooser) settle(order []victims.UnitID, chosen []bool) (list []victims.UnitID) {
 	i := 0
-	for _, u := range s.order {
+	for _, u := range order {
 		var out []cluster.PodID
 		from := i
 		for ; i < len(s.items) && s.items[i].unit == u; i++ {
-			if s.best[i] {
+			if chosen[i] {
 				out = append(out, s.items[i].pods...)
 			}
 		}
@@ -206,8 +162,5 @@ func (s *chooser) settle() ([]victims.UnitID, Proof) {
 			s.r.restore(s.trial, u, part)
 		}
 	}
-	if s.stopped {
-		return list, FoundSome
-	}
-	return list, Found
+	return list
 }

@@ -36,6 +36,10 @@ type Runner struct {
 	// Decided counts what the searches of Choose decided on since the Runner was made.
 	Decided int
 
+	// Bound is what every set costs at least, by the latest search of Choose: more than was
+	// looked for if there is none.
+	Bound int64
+
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
 	// is tried once in any case, one after the other.
 	Steps int
@@ -179,10 +183,13 @@ func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool 
 }
 
 // violations is what the violating units that are out add up to.
-func (r *Runner) violations(violating []Charged) int {
+func (r *Runner) violations(violating []Charged) int { return r.violationsOf(violating, r.out) }
+
+// violationsOf is what the violating units among out add up to.
+func (r *Runner) violationsOf(violating []Charged, out []victims.UnitID) int {
 	sum := 0
 	for _, c := range violating {
-		if slices.Contains(r.out, c.Unit) {
+		if slices.Contains(out, c.Unit) {
 			sum += r.ViolationsOf(c)
 		}
 	}
@@ -192,12 +199,15 @@ func (r *Runner) violations(violating []Charged) int {
 // ViolationsOf is what c adds to the count of violations, as things stand: less than
 // it says where the unit is out in part, which charges those of its pods that are.
 func (r *Runner) ViolationsOf(c Charged) int {
-	out, in := r.parts[c.Unit]
-	before := r.before[c.Unit]
-	if !in || before == nil {
+	return r.ViolationsOfPods(c, r.parts.Of(r.Units, c.Unit))
+}
+
+// ViolationsOfPods is ViolationsOf where these pods of the unit are out.
+func (r *Runner) ViolationsOfPods(c Charged, out []cluster.PodID) int {
+	unit, before := *r.Units.Unit(c.Unit), r.before[c.Unit]
+	if before == nil || len(out) == len(unit.Pods) {
 		return c.Violations
 	}
-	unit := *r.Units.Unit(c.Unit)
 	unit.Pods = out
 	return r.Budgets.Charge(before.Clone(), &unit)
 }

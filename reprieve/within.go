@@ -15,6 +15,7 @@ import (
 type Within struct {
 	Choice
 	Keeps func(out []victims.UnitID) bool // whether a set is within the caps
+	Quick bool                            // nothing is branched on for aims
 }
 
 // RunWithin is [Runner.Run] for a choice: the greedy way first, and where it goes
@@ -45,11 +46,7 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 	if within && w.Price == nil && observe == nil {
 		return out, Found
 	}
-	order := make([]victims.UnitID, 0, len(violating)+len(rest))
-	for _, c := range violating {
-		order = append(order, c.Unit)
-	}
-	order = append(order, rest...)
+	order := inOrder(violating, rest)
 	r.move(t, order, greedy, r.Remove)
 	if within && w.Price == nil { // the same again, to be watched
 		r.Observe, r.ObservePart = observe, part
@@ -122,6 +119,12 @@ func (r *Runner) restore(t domain.Trial, u victims.UnitID, part []cluster.PodID)
 	}
 	r.parts[u] = part
 	t.Fits()
+}
+
+// Told is the outcome of victims who are out of t, and tells who observes of the attempt to
+// return each unit.
+func (r *Runner) Told(t domain.Trial, list []victims.UnitID, violating []Charged, rest []victims.UnitID) Outcome {
+	return r.outcome(t, list, inOrder(violating, rest), violating)
 }
 
 // outcome is the Outcome of a list of units that stay out, and tells who observes of

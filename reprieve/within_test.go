@@ -67,7 +67,7 @@ func TestWithinFallsBackToTheGreedySet(t *testing.T) {
 	s := read(t, "nodes n1 cpu=4\npods small1@n1 prio=1 cpu=1 small2@n1 prio=1 cpu=1 big@n1 prio=9 cpu=2\npreempt web cpu=2")
 	w := reprieve.Within{Choice: reprieve.Choice{Monotone: true, Price: func(victims.UnitID) int64 { return 1 }}}
 	w.Keeps = func([]victims.UnitID) bool { return true }
-	trial := s.onNode()
+	trial := struct{ domain.Trial }{s.onNode()} // which tells nothing in numbers: with them no step is needed
 	out, proof, _ := s.runner.RunWithin(trial, s.potential(100), w)
 	require.Equal(t, reprieve.FoundSome, proof)
 	require.Equal(t, "small1 small2; violations 0", s.outcome(out))

@@ -20,20 +20,55 @@ type Score struct {
 	Pods       int   // fewer is better
 	Started    int64 // nanoseconds: the earliest start among the victims of the highest priority; later is better
 
-	Cost int64 // of the victims, where units have prices; it counts where a [Ranking] says so
+	// These count where a [Ranking] says so.
+	Cost     int64 // of the victims, where units have prices
+	Units    int
+	Overruns int64 // how far the victims take budgets below zero, summed; 0 where no Ranking asks
 }
 
-// Criteria names the numbers of a Score in the order in which they are compared.
-var Criteria = [...]string{"violations", "highest priority", "sum of priorities", "pods", "earliest start"}
+// Criterion names a number of a [Score].
+type Criterion string
 
-// Values returns the numbers of s in the order of Criteria, turned so that smaller
-// is better.
-func (s Score) Values() [len(Criteria)]int64 {
-	started := int64(math.MaxInt64)
-	if s.Started != math.MinInt64 {
-		started = -s.Started
+// The criteria. Of all of them less is better, of the earliest start later.
+const (
+	CriterionViolations Criterion = "violations"        // upstream's count of budget violations
+	CriterionOverruns   Criterion = "overruns"          // how far the victims take budgets below zero, summed
+	CriterionHighest    Criterion = "highest priority"  // of a victim
+	CriterionSum        Criterion = "sum of priorities" // of the victims' pods, each raised by 2^31
+	CriterionPods       Criterion = "pods"              // of all victims
+	CriterionUnits      Criterion = "units"             // a group that goes as a whole is one
+	CriterionCost       Criterion = "cost"              // by the tariff
+	CriterionStarted    Criterion = "earliest start"    // among the victims of the highest priority
+)
+
+// Criteria are those of upstream, in the order in which it compares them.
+var Criteria = [...]Criterion{CriterionViolations, CriterionHighest, CriterionSum, CriterionPods, CriterionStarted}
+
+// AllCriteria lists the criteria that there are.
+var AllCriteria = append(Criteria[:], CriterionOverruns, CriterionUnits, CriterionCost)
+
+// Value is a number of s, turned so that smaller is better.
+func (s *Score) Value(c Criterion) int64 {
+	switch c {
+	case CriterionViolations:
+		return int64(s.Violations)
+	case CriterionHighest:
+		return int64(s.Highest)
+	case CriterionSum:
+		return s.Sum
+	case CriterionPods:
+		return int64(s.Pods)
+	case CriterionOverruns:
+		return s.Overruns
+	case CriterionUnits:
+		return int64(s.Units)
+	case CriterionCost:
+		return s.Cost
 	}
-	return [...]int64{int64(s.Violations), int64(s.Highest), s.Sum, int64(s.Pods), started}
+	if s.Started == math.MinInt64 {
+		return math.MaxInt64
+	}
+	return -s.Started
 }
 
 // Compare is below zero if s disrupts less than t, zero if they tie.
@@ -59,7 +94,7 @@ func (us *Units) Score(list []UnitID, violations int) Score {
 
 // ScoreParts is Score for units of which some are out in part.
 func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
-	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64}
+	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64, Units: len(list)}
 	if len(list) == 0 {
 		return s
 	}

@@ -58,8 +58,8 @@ func TestTheLesserDisruption(t *testing.T) {
 			}
 			require.Negative(t, a.Compare(b))
 			require.Positive(t, b.Compare(a))
-			x, y := a.Values(), b.Values()
-			at := slices.Index(victims.Criteria[:], c.differ)
+			x, y := victims.Ranking{}.Values(a), victims.Ranking{}.Values(b)
+			at := slices.Index(victims.Criteria[:], victims.Criterion(c.differ))
 			require.Equal(t, x[:at], y[:at], "what comes before %s ties", c.differ)
 			require.Less(t, x[at], y[at])
 		})
@@ -69,10 +69,10 @@ func TestTheLesserDisruption(t *testing.T) {
 func TestScoreOfAUnitOnTwoNodes(t *testing.T) {
 	us := small(t, "nodes n1\ngroup w mode=All prio=50 w0@n1 prio=7 start=t5 w1@n2 prio=7 start=t1\npods a@n1 prio=-2147483648 start=t0")
 	s := scoreOf(t, us, 3, "a", "w0")
-	require.Equal(t, victims.Score{Violations: 3, Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 3, Started: us.Unit(unit(t, us, "w1")).Started}, s)
+	require.Equal(t, victims.Score{Violations: 3, Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 3, Units: 2, Started: us.Unit(unit(t, us, "w1")).Started}, s)
 	require.Equal(t, victims.Score{Highest: math.MinInt32, Started: math.MaxInt64}, us.Score(nil, 0))
 	earliest := victims.Score{Started: math.MinInt64}
-	require.Equal(t, int64(math.MaxInt64), earliest.Values()[4], "the earliest of all is turned around, too")
+	require.Equal(t, int64(math.MaxInt64), earliest.Value(victims.CriterionStarted), "the earliest of all is turned around, too")
 
 	loss := us.Loss(unit(t, us, "w0"))
 	require.Equal(t, victims.Loss{Price: domain.Price{Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 2}, Started: s.Started}, loss, "the same of one unit")
@@ -97,7 +97,7 @@ func TestTheCostAmongTheCriteria(t *testing.T) {
 	a, b := victims.Score{Violations: 1, Highest: 5, Sum: 9, Pods: 2, Started: 4, Cost: 3}, victims.Score{Violations: 1, Highest: 5, Sum: 9, Pods: 2, Started: 4, Cost: 4}
 	require.Zero(t, victims.Ranking{}.Compare(a, b), "unless asked for, it does not count")
 	for at := 1; at <= 6; at++ {
-		r := victims.Ranking{CostAt: at}
+		r := victims.Ranking(slices.Insert(slices.Clone(victims.Criteria[:]), at-1, victims.CriterionCost))
 		require.Negative(t, r.Compare(a, b), "at %d", at)
 		require.Positive(t, r.Compare(b, a), "at %d", at)
 		require.Equal(t, victims.CriterionCost, r.Criteria()[at-1])
@@ -119,6 +119,10 @@ func TestTheCostAmongTheCriteria(t *testing.T) {
 	}
 	require.Equal(t, victims.Criteria[:], victims.Ranking{}.Criteria())
 	require.Len(t, victims.Ranking{}.Values(a), 5)
+	r := victims.Ranking{victims.CriterionOverruns, victims.CriterionUnits}
+	require.Zero(t, r.Compare(a, b), "nothing else counts")
+	b.Units, a.Overruns = 1, 1
+	require.Positive(t, r.Compare(a, b))
 }
 
 // Overruns are a function of the victims alone: every budget is charged for every pod.

@@ -93,12 +93,9 @@ func (us *Units) Cost(u UnitID) int64 { return get(&us.cost, int(u)) }
 // Priced reports whether units have prices.
 func (us *Units) Priced() bool { return us.by.Cost != nil }
 
-// Ranking is the default [Comparison].
-type Ranking struct {
-	// CostAt is the place of the cost among the criteria: 1 for the first, up to one
-	// more than there are others. 0: the cost does not count.
-	CostAt int
-}
+// Ranking is the default [Comparison]: criteria in the order in which they are compared.
+// Empty: upstream's, [Criteria].
+type Ranking []Criterion
 
 // Comparison says which of two scores disrupts less.
 type Comparison interface {
@@ -107,47 +104,35 @@ type Comparison interface {
 	Compare(a, b Score) int
 }
 
-// CriterionCost is the name of the cost as a criterion.
-const CriterionCost = "cost"
-
 // Compare compares criterion by criterion.
 func (r Ranking) Compare(a, b Score) int {
-	switch r.CostAt {
-	case 0:
+	if len(r) == 0 {
 		return a.Compare(b)
-	case 1:
-		return cmp.Or(cmp.Compare(a.Cost, b.Cost), a.Compare(b))
 	}
-	x, y := a.Values(), b.Values()
-	for i := range x {
-		if i+1 == r.CostAt && a.Cost != b.Cost {
-			return cmp.Compare(a.Cost, b.Cost)
-		}
-		if x[i] != y[i] {
-			return cmp.Compare(x[i], y[i])
+	for _, c := range r {
+		if x, y := a.Value(c), b.Value(c); x != y {
+			return cmp.Compare(x, y)
 		}
 	}
-	return cmp.Compare(a.Cost, b.Cost)
+	return 0
 }
 
-// Criteria names the numbers of a score in the order in which they are compared.
-func (r Ranking) Criteria() []string {
-	list := Criteria[:]
-	if r.CostAt == 0 {
-		return list
+// Criteria lists the criteria, upstream's where r is empty.
+func (r Ranking) Criteria() []Criterion {
+	if len(r) == 0 {
+		return Criteria[:]
 	}
-	at := r.CostAt - 1
-	return append(append(append([]string(nil), list[:at]...), CriterionCost), list[at:]...)
+	return r
 }
 
 // Values returns the numbers of s in the order of Criteria, smaller is better.
 func (r Ranking) Values(s Score) []int64 {
-	all := s.Values()
-	if r.CostAt == 0 {
-		return all[:]
+	list := r.Criteria()
+	values := make([]int64, len(list))
+	for i, c := range list {
+		values[i] = s.Value(c)
 	}
-	at := r.CostAt - 1
-	return append(append(append([]int64(nil), all[:at]...), s.Cost), all[at:]...)
+	return values
 }
 
 // places finds out where pods can run, once for those that ask for the same.

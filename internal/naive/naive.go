@@ -291,3 +291,32 @@ func Priority(p cluster.Preemptor, s *cluster.Snapshot) int32 {
 	}
 	return q.priority
 }
+
+// Sets calls yield with each set of units with a pod on a node after which the preemptor fits
+// there, most important first, and what the set comes to. There must be few units.
+func Sets(o Options, p cluster.Preemptor, s *cluster.Snapshot, node string, yield func(Candidate)) error {
+	q, err := newQuestion(o, p, s)
+	if err != nil {
+		return err
+	}
+	units := q.potential(node)
+	slices.SortFunc(units, q.moreImportant)
+	violating, clean := q.partition(units)
+	all := slices.Concat(violating, clean)
+	slices.SortFunc(all, q.moreImportant)
+	for set := 1; set < 1<<len(all); set++ {
+		c, gone := Candidate{}, map[PodKey]bool{}
+		for i, u := range all {
+			if set>>i&1 == 1 {
+				u.leave(gone)
+				c.Victims = append(c.Victims, u)
+				c.Violations += u.Violations
+			}
+		}
+		if q.fits(node, gone).OK() {
+			c.Overruns, c.Score = q.overruns(c.Victims), q.score(c)
+			yield(c)
+		}
+	}
+	return nil
+}

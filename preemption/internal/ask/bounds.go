@@ -56,7 +56,7 @@ type Excess struct {
 }
 
 // Bounded reports whether the final set of victims is bounded or priced.
-func (q *Question) Bounded() bool { return q.Hard != nil || q.Limits != nil || q.Cheapest }
+func (q *Question) Bounded() bool { return q.Hard != nil || q.Limits != nil || q.Effort != Greedy }
 
 // Weight is what unit u adds to bound b, WeightOf what those of its pods do.
 func (q *Question) Weight(b Bound, u victims.UnitID) int64 {
@@ -81,9 +81,6 @@ func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int
 	}
 	return q.PriceOf(u, pods)
 }
-
-// price is what the eviction of unit u costs as the score counts it.
-func (q *Question) price(u victims.UnitID) int64 { return q.PriceOf(u, q.Units.Unit(u).Pods) }
 
 // PriceOf is what the eviction of some pods of unit u costs as the score counts it.
 func (q *Question) PriceOf(u victims.UnitID, pods []cluster.PodID) int64 {
@@ -217,20 +214,23 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 		w.Steps = min(w.Steps, StepsLeft(w.Steps, r.Decided-q.Decided))
 	}
 	for _, b := range q.Bounds(units) {
-		w.Caps = append(w.Caps, reprieve.Cap{
-			Room:   b.Room(),
-			Weight: func(u victims.UnitID) int64 { return q.Weight(b, u) },
-			Part:   func(u victims.UnitID, pods []cluster.PodID) int64 { return q.WeightOf(b, u, pods) },
-			Once:   b.Of == NumUnits || b.Of == Price && q.OwnPrices, // what a part adds may be less than the sum of what its pods do
-		})
+		w.Caps = append(w.Caps, q.capOf(b))
 	}
-	if q.Cheapest && !q.Probing {
-		w.Price, w.PricePart, w.PriceFree = q.price, q.PriceOf, q.OwnPrices
-	}
+	w.Quick = q.Effort == Improved
 	if len(q.States) == 0 {
 		w.Instead, w.AlikePods = q.instead(), q.alikePods
 	}
 	return w
+}
+
+// capOf is a bound for a search.
+func (q *Question) capOf(b Bound) reprieve.Cap {
+	return reprieve.Cap{
+		Room:   b.Room(),
+		Weight: func(u victims.UnitID) int64 { return q.Weight(b, u) },
+		Part:   func(u victims.UnitID, pods []cluster.PodID) int64 { return q.WeightOf(b, u, pods) },
+		Once:   b.Of == NumUnits || b.Of == Price && q.OwnPrices, // what a part adds may be less than the sum of what its pods do
+	}
 }
 
 // domainSearches is for how many whole searches there are steps in one domain, however

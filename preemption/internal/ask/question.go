@@ -93,7 +93,7 @@ func (q *Question) CompareScores(a, b *victims.Score) int {
 	switch {
 	case q.Compare != nil:
 		return q.Compare.Compare(*a, *b)
-	case q.Ranking.CostAt == 0:
+	case len(q.Ranking) == 0:
 		return a.Compare(*b)
 	}
 	return q.Ranking.Compare(*a, *b)
@@ -102,10 +102,15 @@ func (q *Question) CompareScores(a, b *victims.Score) int {
 // Score is the score of some victims; what is left of a broken gang costs nothing where
 // the options say so.
 func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations int) victims.Score {
+	all := list
 	if q.BrokenFree {
 		list = slices.DeleteFunc(slices.Clone(list), q.Broken)
 	}
-	return q.Units.ScoreParts(list, parts, violations)
+	score := q.Units.ScoreParts(list, parts, violations)
+	if slices.Contains(q.Ranking, victims.CriterionOverruns) {
+		score.Overruns = q.Budgets.Overruns(q.Units, all, parts, q.Budgets.NewLedger())
+	}
+	return score
 }
 
 // Broken reports whether unit u is of gangs that run below their minCount.

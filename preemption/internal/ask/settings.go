@@ -28,7 +28,7 @@ type Settings struct {
 	Trace       bool      // every step is asked for
 	BrokenFree  bool      // what is left of a broken gang costs nothing
 	NoCascade   bool      // who was evicted evicts nobody
-	Cheapest    bool      // the cheapest victims are looked for
+	Effort      Effort    // how hard the least disruption is looked for
 	OwnPrices   bool      // the user's, who may price several pods below what each of them costs
 	Steps       int       // of one search for victims; 0: the default
 	WaitSeconds int64     // before a preemptor evicts anybody, unless it says otherwise

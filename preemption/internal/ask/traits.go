@@ -101,7 +101,7 @@ func (t *Traits) Set(trait Traits, has bool) {
 func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitLowest, s.Lowest)
 	t.Set(TraitBrokenFree, s.BrokenFree)
-	t.Set(TraitRanking, s.Ranking.CostAt != 0 || s.Compare != nil || s.OwnLiking != nil)
+	t.Set(TraitRanking, len(s.Ranking) > 0 || s.Compare != nil || s.OwnLiking != nil)
 	t.Set(TraitHooks, s.Hooks && !s.FilterAlone)
 	t.Set(TraitSampling, s.Sampling != nil)
 	t.Set(TraitCandidates, s.Candidates)

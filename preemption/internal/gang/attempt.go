@@ -54,7 +54,7 @@ func (a *attempt) prices(placer domain.Placer) *victims.Offers {
 			costless = nil
 		}
 		s.offers = victims.NewOffers(s.q.Units, s.Trial, potential, violates, costless)
-		s.offers.CostLeads = s.q.Ranking.CostAt == 1
+		s.offers.CostLeads = s.q.Ranking.Criteria()[0] == victims.CriterionCost
 	}
 	s.offers.Reset()
 	return s.offers
@@ -102,6 +102,9 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	first := a.Trial.Assignments()
 	out := a.reprieve(placer, violating, rest)
 	if a.q.Bounded() {
+		if a.q.Effort != ask.Greedy && len(a.q.Overruns(out.Victims, a.Runner.Parts())) == 0 {
+			a.propose(out) // the search stays at the first places, and may find nothing as good there
+		}
 		out, a.refuse = a.choose(first, violating, rest, out)
 	}
 	a.Runner.Observe, a.Runner.ObservePart, a.Trial.Mobile = nil, nil, false

@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -14,10 +15,14 @@ import (
 // any, everybody may be in any place.
 func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
 	a.over = a.q.Overruns(out.Victims, a.Runner.Parts())
-	if len(a.over) == 0 && !a.q.Cheapest {
+	if len(a.over) == 0 && a.q.Effort == ask.Greedy {
 		return out, domain.Reason{}
 	}
 	a.greedy = slices.Clone(out.Victims)
+	var from reprieve.Least
+	if len(a.over) == 0 {
+		from = reprieve.Least{Victims: append([]victims.UnitID{}, out.Victims...), Parts: maps.Clone(a.Runner.Parts())}
+	}
 	a.Trial.Mobile = false
 	a.Trial.UnplaceTo(0)
 	all := append(units(violating), rest...)
@@ -37,7 +42,19 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	a.Stats.Searched++
 	w := a.q.Within(all, a.Runner)
 	w.Steps = min(w.Steps, ask.StepsLeft(w.Steps, a.Runner.Decided-a.decided))
-	out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
+	if a.q.Effort == ask.Greedy {
+		out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
+		return a.judge(out, proof)
+	}
+	l := a.Runner.Least(a.Trial, violating, rest, from, w, a.q.Aims(a.Runner, all, violating), nil)
+	if l.Victims != nil {
+		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
+	}
+	return a.judge(out, l.Proof)
+}
+
+// judge is what a search came to.
+func (a *attempt) judge(out reprieve.Outcome, proof reprieve.Proof) (reprieve.Outcome, domain.Reason) {
 	switch proof {
 	case reprieve.Found:
 		return out, domain.Reason{}

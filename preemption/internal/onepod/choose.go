@@ -1,15 +1,22 @@
 package onepod
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// choose is Reprieve for victims that have to keep within bounds, or are to be the
-// cheapest: where the greedy ones do not, or may not be, it searches.
+// choose is Reprieve for victims that have to keep within bounds, or are to disrupt least:
+// where the greedy ones do not, or may not, it searches.
 func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	if s.q.Effort != ask.Greedy && s.outdone(s.Trial.Node(), potential, s.beat()) {
+		s.beaten = true
+		return reprieve.Outcome{}, domain.Reason{}
+	}
 	observe, part := s.Runner.Observe, s.Runner.ObservePart
 	s.Runner.Observe, s.Runner.ObservePart = nil, nil
 	out, why := s.Reprieve(potential)
@@ -18,12 +25,14 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 		return out, why
 	}
 	over := s.q.Overruns(out.Victims, s.Runner.Parts())
-	within := len(over) == 0 && !s.q.Cheapest
-	if within && observe == nil {
+	if s.q.Effort != ask.Greedy && !s.q.Probing {
+		return s.least(potential, out, over)
+	}
+	if len(over) == 0 && observe == nil {
 		return out, why
 	}
 	s.Trial.Restart()
-	if within {
+	if len(over) == 0 {
 		return s.Reprieve(potential) // the same again, to be watched
 	}
 	s.Stats.Searched++
@@ -37,4 +46,72 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	}
 	s.Stats.Exact = s.Stats.Exact && proof == reprieve.Refuted && s.q.Monotone()
 	return out, ask.Beyond(over, proof)
+}
+
+// least is choose for the victims that disrupt least, where the greedy ones are beyond some
+// bounds. The node is beaten if they disrupt more than the best so far.
+func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over []ask.Excess) (reprieve.Outcome, domain.Reason) {
+	best := reprieve.Least{Victims: append([]victims.UnitID{}, greedy.Victims...), Parts: maps.Clone(s.Runner.Parts())}
+	score := s.q.Score(greedy.Victims, best.Parts, greedy.Violations)
+	if len(over) > 0 {
+		best = reprieve.Least{}
+	}
+	beat := s.beat()
+	known, all := s.q.Known(potential), len(s.q.Ranking.Criteria())
+	aims := func(violating []reprieve.Charged) []reprieve.Aim {
+		return s.q.Aims(s.Runner, potential, violating)[:known]
+	}
+	w := s.q.Within(potential, s.Runner)
+	quick := []bool{w.Quick}
+	if known < all && !w.Quick { // what is not known must not make it worse than Improved is
+		quick = []bool{true, false}
+	}
+	var l reprieve.Least
+	for _, w.Quick = range quick {
+		s.Trial.Restart()
+		l = s.Runner.RunLeast(s.Trial, potential, best, w, aims, beat[:min(known, len(beat))])
+		if found := s.q.Score(l.Victims, l.Parts, l.Violations); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {
+			best, score = l, found
+		}
+	}
+	s.Stats.Searched++
+	if l.Proof != reprieve.Found && l.Proof != reprieve.Refuted || known < all {
+		s.open(l.Bound)
+	}
+	switch {
+	case l.Beaten:
+		s.beaten = true
+		return reprieve.Outcome{}, domain.Reason{}
+	case best.Victims == nil:
+		s.Stats.Exact = s.Stats.Exact && l.Proof == reprieve.Refuted && s.q.Monotone()
+		return reprieve.Outcome{}, ask.Beyond(over, l.Proof)
+	}
+	s.Trial.Restart()
+	return s.Runner.Watch(s.Trial, potential, best.Victims, best.Parts), domain.Reason{}
+}
+
+// beat are the numbers of the best so far, nil if there is none or every node counts.
+func (s *Search) beat() []int64 {
+	if b := s.bound(); b != nil && s.q.Compare == nil {
+		return s.q.Ranking.Values(*b)
+	}
+	return nil
+}
+
+// open notes that on some node victims may have as little as bound.
+func (s *Search) open(bound []int64) {
+	if !s.Open || slices.Compare(bound, s.Bound) < 0 {
+		s.Open, s.Bound = true, bound
+	}
+}
+
+// Watch tells who observes what giving back comes to with the victims of c.
+func (s *Search) Watch(c *Candidate) {
+	potential := s.q.Evictable(c.Node)
+	s.Trial.Reset(c.Node)
+	if s.q.Effort == ask.Greedy {
+		s.Strategy()(potential)
+	} else {
+		s.Runner.Watch(s.Trial, potential, c.Victims, c.Parts)
+	}
 }

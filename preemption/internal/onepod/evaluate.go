@@ -62,6 +62,10 @@ func (s *Search) Evaluate(n cluster.NodeID) (Candidate, domain.Reason) {
 		return Candidate{}, why
 	}
 	s.Stats.Evaluated++
+	if s.beaten {
+		s.beaten = false
+		return Candidate{}, domain.Reason{}
+	}
 	if len(out.Victims) == 0 {
 		return Candidate{}, domain.Reason{Check: ask.NoVictims, Detail: "it fits with everybody back"}
 	}

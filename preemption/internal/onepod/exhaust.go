@@ -53,4 +53,7 @@ func (s *Search) addUp(w *Search) {
 	s.Stats.Pruned += w.Stats.Pruned
 	s.Stats.Searched += w.Stats.Searched
 	s.Stats.Exact = s.Stats.Exact && w.Stats.Exact
+	if w.Open {
+		s.open(w.Bound)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -28,6 +29,8 @@ type Search struct {
 	Found  []Candidate     // every candidate, where these are asked for
 	Best   Candidate       // its Node is NoNode if there is none
 	Stats  ask.Stats
+	Open   bool    // on some node a better set of victims may have been missed,
+	Bound  []int64 // with such values at least, by criterion as far as is known
 
 	// ObserveLevel, if set, is told of the lowest sufficient level of victims; see
 	// [reprieve.Lowest].
@@ -36,6 +39,8 @@ type Search struct {
 	Unbounded bool // every node is Evaluated to the end
 	Each      bool // every node is looked at by itself
 
+	aims     []reprieve.Aim   // without violations; see outdone
+	beaten   bool             // the latest node has victims, but not as good as the best
 	swept    []victims.UnitID // buffer of sweepPositions
 	room     []int64          // buffer of sweepNode
 	stood    cluster.NodeID   // the best plain node of a scan, or NoNode

@@ -15,7 +15,7 @@ type limit struct {
 
 // bounded: what evicting may add up to has bounds, or is to be the least.
 func (q *question) bounded() bool {
-	return len(q.limits()) > 0 || q.o.HardBudgets.All || len(q.o.HardBudgets.Names) > 0 || q.o.Cost.Objective
+	return len(q.limits()) > 0 || q.o.HardBudgets.All || len(q.o.HardBudgets.Names) > 0 || q.optimizes()
 }
 
 // limits are those of the options, less what earlier preemptions took in the window.

@@ -17,6 +17,8 @@ type score struct {
 	pods       int
 	started    int64
 	cost       int64
+	units      int
+	overruns   int64
 }
 
 // readDisruption recounts what is said of the victims that were read last, and returns
@@ -85,11 +87,14 @@ func (q *question) charging(nodes []*node) []*unit {
 func (q *question) scoreOf(list []victim) score {
 	s := score{highest: math.MinInt32, started: math.MaxInt64}
 	top := int32(math.MinInt32)
+	var out []*pod
 	for _, v := range list {
 		s.violations += q.chargeOf(v.unit, v.pods)
+		out = append(out, v.pods...)
 		if q.free(v.unit) {
 			continue
 		}
+		s.units++
 		if s.pods == 0 {
 			s.highest = v.pods[0].priority
 		}
@@ -105,32 +110,48 @@ func (q *question) scoreOf(list []victim) score {
 			}
 		}
 	}
+	s.overruns = overruns(q.charged(out))
 	return s
 }
 
-// criteria spells s out, smaller is better; the cost stands where the options say. What a
-// hook prices is taken as it is said.
+// criteria spells s out, smaller is better. What a hook prices is taken as it is said.
 func (q *question) criteria(s score, said []preemption.Criterion) []preemption.Criterion {
 	start := int64(math.MaxInt64)
 	if s.started != math.MinInt64 {
 		start = -s.started
 	}
-	list := []preemption.Criterion{
-		{Name: "violations", Value: int64(s.violations)}, {Name: "highest priority", Value: int64(s.highest)},
-		{Name: "sum of priorities", Value: s.sum}, {Name: "pods", Value: int64(s.pods)}, {Name: "earliest start", Value: start},
+	values := map[preemption.CriterionName]int64{
+		"violations": int64(s.violations), "highest priority": int64(s.highest), "sum of priorities": s.sum, "pods": int64(s.pods),
+		"earliest start": start, "overruns": s.overruns, "units": int64(s.units), "cost": s.cost,
 	}
-	at := q.o.Cost.Criterion
+	var list []preemption.Criterion
+	for i, name := range q.objective() {
+		if name == "cost" && !q.priced() && i < len(said) {
+			values[name] = said[i].Value
+		}
+		list = append(list, preemption.Criterion{Name: string(name), Value: values[name]})
+	}
+	return list
+}
+
+// objective is what scores are compared by.
+func (q *question) objective() []preemption.CriterionName {
+	if len(q.o.Objective) > 0 {
+		return q.o.Objective
+	}
+	list, at := []preemption.CriterionName{"violations", "highest priority", "sum of priorities", "pods", "earliest start"}, q.o.Cost.Criterion
 	if q.o.Cost.Objective {
 		at = 1
 	}
 	if at == 0 {
 		return list
 	}
-	cost := preemption.Criterion{Name: "cost", Value: s.cost}
-	if !q.priced() && at <= len(said) {
-		cost.Value = said[at-1].Value
-	}
-	return slices.Insert(list, at-1, cost)
+	return slices.Insert(list, at-1, "cost")
+}
+
+// optimizes: the victims are not those of giving back alone.
+func (q *question) optimizes() bool {
+	return q.o.Cost.Objective || q.o.Search == preemption.Improved || q.o.Search == preemption.Exact
 }
 
 // compareScores is below zero if a disrupts less than b.

@@ -9,7 +9,7 @@ import (
 // walks: who has to go is a matter of one walk at a known place. Where victims are searched
 // for, members move, or the order is not known in which they see each other, it is not.
 func (a *answer) walks() bool {
-	if a.o.Cost.Objective || a.rules.lowest || !a.ranks() || a.bounded() && (a.team != nil || !a.priced()) {
+	if a.optimizes() || a.rules.lowest || !a.ranks() || a.bounded() && (a.team != nil || !a.priced()) {
 		return false
 	}
 	return a.team == nil || !a.rules.moves && !a.rules.fewest && len(a.relations) == 0

@@ -1,0 +1,212 @@
+package preemption_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// objective draws criteria; none every now and then, which are upstream's.
+func objective(r *rand.Rand) []preemption.CriterionName {
+	list := slices.Clone(victims.AllCriteria)
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	list = list[:r.IntN(len(list)+1)]
+	started, highest := slices.Index(list, preemption.CriterionStarted), slices.Index(list, preemption.CriterionHighest)
+	switch {
+	case started >= 0 && highest < 0:
+		list = slices.Delete(list, started, started+1)
+	case started >= 0 && highest > started:
+		list[started], list[highest] = list[highest], list[started]
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// values are the numbers of a set of victims, in the order of the criteria.
+func values(of []preemption.CriterionName, c naive.Candidate) []int64 {
+	s := victims.Score{
+		Violations: c.Score.Violations, Highest: c.Score.HighestPriority, Sum: c.Score.PrioritySum, Pods: c.Score.Pods,
+		Started: c.Score.Start.UnixNano(), Cost: priceOf(c.Victims), Units: len(c.Victims), Overruns: c.Overruns,
+	}
+	return victims.Ranking(of).Values(s)
+}
+
+func said(list []preemption.Criterion) (values []int64) {
+	for _, c := range list {
+		values = append(values, c.Value)
+	}
+	return values
+}
+
+// TestExactIsBruteForce: of all sets of victims on all nodes none disrupts less than the one
+// that is called optimal, whatever the criteria. Improved finds nothing worse than Greedy,
+// Exact nothing worse than Improved, and no bound is above the least.
+func TestExactIsBruteForce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range seeds(3000) {
+		r := rand.New(rand.NewPCG(seed, 15))
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%2 == 0, Ports: seed%3 == 0})
+		priced(seed, &q)
+		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
+		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+		if seed%4 == 0 {
+			o.SearchSteps = 1 + r.IntN(3)
+		}
+		greedy := ask(&named{t, seed}, o, q)
+		if greedy.Verdict != preemption.Feasible {
+			continue
+		}
+		var least []int64
+		few := true
+		for _, n := range q.Snapshot.Nodes {
+			units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
+			require.NoError(t, err)
+			if few = few && len(units) <= 10; !few {
+				break
+			}
+			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
+				if v := values(o.Objective, c); least == nil || slices.Compare(v, least) < 0 {
+					least = v
+				}
+			}))
+		}
+		if !few {
+			continue
+		}
+		worse := said(greedy.Score)
+		for _, o.Search = range []preemption.Search{preemption.Improved, preemption.Exact} {
+			r := ask(&named{t, seed}, o, q)
+			require.Equal(t, preemption.Feasible, r.Verdict, "seed %d", seed)
+			score, bound := said(r.Score), said(r.Bound)
+			require.LessOrEqual(t, slices.Compare(score, worse), 0, "seed %d: %s finds %v, worse than %v", seed, o.Search, score, worse)
+			require.GreaterOrEqual(t, slices.Compare(score, least), 0, "seed %d: better than the best, %v", seed, least)
+			require.LessOrEqual(t, slices.Compare(bound, least), 0, "seed %d: %s says at least %v, of %v there are %v", seed, o.Search, bound, o.Objective, least)
+			if r.Optimal {
+				require.Equal(t, least, score, "seed %d: %s, %v", seed, o.Search, o.Objective)
+				require.Equal(t, r.Score, r.Bound, "seed %d", seed)
+			}
+			switch {
+			case !r.Optimal && o.SearchSteps > 0:
+				seen[string(o.Search)+" cut short"]++
+			case !r.Optimal:
+				saturated := slices.Contains(score, math.MaxInt64) // sums that are too large are not told apart
+				require.True(t, o.Search == preemption.Improved || len(q.Snapshot.PodGroups) > 0 || saturated, "seed %d: pods by themselves are searched to the end: %v %v %v",
+					seed, o.Objective, score, bound)
+				seen[string(o.Search)+" not proved"]++
+			case slices.Compare(score, said(greedy.Score)) < 0:
+				seen[string(o.Search)+" better than greedy"]++
+			default:
+				seen[string(o.Search)+" as good as greedy"]++
+			}
+			worse = score
+		}
+	}
+	t.Log(seen)
+	for _, what := range []string{"Improved better than greedy", "Exact better than greedy", "Exact as good as greedy", "Improved not proved", "Exact cut short"} {
+		require.Greater(t, seen[what], int(seeds(10)), what)
+	}
+}
+
+// One old pod of two cores or two young ones of one core each have to go, all of one
+// priority: giving back keeps the old one, the search for the least lets two stay.
+func ExampleOptions_search() {
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	pod := func(name, node string, priority int32, cores int64, started time.Time) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: &priority, Requests: preemption.Resources{"cpu": 1000 * cores}, Started: started}
+	}
+	snapshot := &preemption.Snapshot{
+		Time:  day.AddDate(0, 0, 2),
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}}},
+		Pods: []preemption.Pod{
+			pod("old", "n1", 10, 2, day), pod("young-1", "n1", 10, 1, day.AddDate(0, 0, 1)), pod("young-2", "n1", 10, 1, day.AddDate(0, 0, 1)),
+			pod("web", "", 100, 2, time.Time{}),
+		},
+	}
+	for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
+		r, err := preemption.Options{Search: search}.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}, snapshot)
+		must(err)
+		fmt.Printf("%s: web %s, optimal %t\n", search, r.Message, r.Optimal)
+		for _, v := range r.Victims {
+			fmt.Println("  evict", v.Name)
+		}
+	}
+	// Output:
+	// Greedy: web fits on n1 once 2 pods are evicted, optimal false
+	//   evict young-1
+	//   evict young-2
+	// Exact: web fits on n1 once 1 pod is evicted, optimal true
+	//   evict old
+}
+
+// What cannot be followed is told by name.
+func TestObjectivesThatCannotBeFollowed(t *testing.T) {
+	cost := preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1}}
+	for want, o := range map[string]preemption.Options{
+		`preemption: Options.Search: "Best" is not Greedy, Improved, Exact or empty`:                                  {Search: "Best"},
+		`preemption: Options.Search: "Greedy" is not Exact, Improved or empty, as the cost is the objective`:          {Search: preemption.Greedy, Cost: cost},
+		`preemption: Options.Objective: [pods] is not empty, as Cost says where the cost stands`:                      {Objective: []preemption.CriterionName{"pods"}, Cost: cost},
+		`preemption: Options.Objective[1]: "pods" is not named once`:                                                  {Objective: []preemption.CriterionName{"pods", "pods"}},
+		`preemption: Options.Objective[0]: "earliest start" is not behind "highest priority", of whose victims it is`: {Objective: []preemption.CriterionName{"earliest start", "highest priority"}},
+		`preemption: Options.Cost.Tariff: empty is not set, as the cost is asked for`:                                 {Objective: []preemption.CriterionName{"cost"}},
+		fmt.Sprintf(`preemption: Options.Objective[0]: "prestige" is not one of %q`, victims.AllCriteria):             {Objective: []preemption.CriterionName{"prestige"}},
+	} {
+		_, err := o.Preempt(preemption.Preemptor{}, &preemption.Snapshot{})
+		var oe *preemption.OptionError
+		require.ErrorAs(t, err, &oe)
+		require.EqualError(t, oe, want)
+	}
+	s := &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "any"}},
+		ClusterQueues: []preemption.ClusterQueue{{Name: "all", Groups: []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{
+			Flavor: "any", Resources: []preemption.ResourceQuota{{Resource: "cpu", Nominal: 5}},
+		}}}}}},
+		LocalQueues: []preemption.LocalQueue{{Name: "team", ClusterQueue: "all"}},
+	}
+	pod := preemption.Pod{Name: "p", Queue: "team", Requests: preemption.Resources{"cpu": 1}}
+	_, err := preemption.Options{Search: preemption.Exact}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{pod}}, s)
+	require.ErrorContains(t, err, "preemption: Options.Search: Exact is not Greedy, as the preemptor needs quota")
+}
+
+// Of a gang the victims are searched for where it is placed: they are valid, and it pays.
+func TestExactForGangs(t *testing.T) {
+	t.Parallel()
+	better, worse, asked := 0, 0, 0
+	for seed := range seeds(1500) {
+		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 12, Budgets: true, Groups: seed%2 == 0}, MaxMembers: 4})
+		if !asksSomething(q) {
+			continue
+		}
+		o := preemption.Options{Rules: []preemption.Rules{"", preemption.Kubernetes136, preemption.KEP5710Alpha}[seed%3]}
+		q = sound(o, q)
+		greedy := ask(&named{t, seed}, o, q)
+		o.Search = preemption.Exact
+		exact := ask(&named{t, seed}, o, q)
+		require.Equal(t, greedy.Verdict, exact.Verdict, "seed %d", seed)
+		if greedy.Verdict != preemption.Feasible || len(greedy.Nominations) != len(exact.Nominations) {
+			continue
+		}
+		switch asked++; slices.Compare(said(exact.Score), said(greedy.Score)) {
+		case -1:
+			better++
+		case 1:
+			worse++
+		}
+	}
+	t.Logf("of %d better %d, worse %d", asked, better, worse)
+	require.Greater(t, better, asked/100)
+	require.Zero(t, worse)
+}
