@@ -53,6 +53,9 @@ type Choice struct {
 	// Steps is how many units may be decided on before the search gives up; a decision
 	// among more than 64 units counts as several.
 	Steps int
+
+	// Poll, if set, is called for each decision. It may panic, which ends the search.
+	Poll func()
 }
 
 // Proof says how far the answer of a search can be relied on.
@@ -107,7 +110,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 // problem is what is to be solved, in numbers.
 func (s *chooser) problem(atMost int64) *cover.Problem {
 	n := len(s.items)
-	p := &cover.Problem{AtMost: atMost, Steps: s.Steps, Any: s.Any, Trial: s, Alike: s.alike, Price: make([]int64, n)}
+	p := &cover.Problem{AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Alike: s.alike, Price: make([]int64, n)}
 	for i := range s.items {
 		p.Price[i] = s.costs(&s.items[i])
 	}

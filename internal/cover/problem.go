@@ -18,6 +18,9 @@ type Problem struct {
 	// several. The first bound and the first set are had in any case.
 	Steps int
 
+	// Poll, if set, is called for each decision. It may panic, which ends the search.
+	Poll func()
+
 	// Trial has a say beside the numbers; nil: they decide alone.
 	Trial Trial
 

@@ -343,6 +343,9 @@ func (s *solver) branch(depth int, bound int64) {
 		s.stopped = true
 		return
 	}
+	if s.Poll != nil {
+		s.Poll()
+	}
 	at := len(s.trail)
 	for _, state := range s.ways(i, covered) {
 		s.decide(i, state)
