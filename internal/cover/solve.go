@@ -22,7 +22,10 @@ func Solve(p *Problem) Answer {
 	s.guess()
 	s.rescale()
 	bound := s.ascend(0, rootRounds)
-	s.branch(0, bound)
+	if !s.scale.beyond(bound, s.atMost) {
+		s.compare()
+		s.branch(0, bound)
+	}
 	a := Answer{Chosen: s.best, Price: s.bestPrice, Steps: s.steps, Proved: !s.stopped}
 	switch {
 	case a.Chosen == nil && a.Proved:
@@ -62,7 +65,7 @@ type solver struct {
 	left   []int64 // by side, below zero if it is gone beyond
 	price  int64   // of the chosen, without fines
 	fines  int64   // that are due already
-	better [][]int // by item: those after it that are chosen wherever it is
+	better [][]int // by item: those after it that are chosen wherever it is; nil: see compare
 	worse  [][]int // and the other way round
 
 	scale      scale
@@ -101,7 +104,6 @@ func newSolver(p *Problem) *solver {
 	for i := range p.Sides {
 		s.left[i] = p.Sides[i].Room
 	}
-	s.compare()
 	s.rescale()
 	return s
 }
@@ -294,6 +296,9 @@ func (s *solver) pressed() bool {
 // that is chosen is chosen too, and whoever is worse than one that is kept is kept. It
 // reports whether that is no contradiction.
 func (s *solver) follow(seen *int) bool {
+	if s.better == nil {
+		return true // not compared yet
+	}
 	for ; *seen < len(s.trail); *seen++ {
 		i := s.trail[*seen]
 		if s.state[i] == chosen {
