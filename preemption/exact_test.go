@@ -152,6 +152,45 @@ func ExampleOptions_search() {
 	//   evict old
 }
 
+// The trace tells of the victims that were chosen, and of what others would have been.
+func TestTheTraceOfASearch(t *testing.T) {
+	t.Parallel()
+	traced := 0
+	for seed := range seeds(600) {
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%2 == 0})
+		o := preemption.Options{Search: preemption.Exact}
+		plain := ask(&named{t, seed}, o, q)
+		o.Explain = true
+		r := ask(&named{t, seed}, o, q)
+		require.Equal(t, plain.Victims, r.Victims, "seed %d", seed)
+		if r.Verdict != preemption.Feasible {
+			continue
+		}
+		for _, d := range r.Trace {
+			out := map[string]bool{}
+			for _, step := range d.Steps {
+				if step.Action == preemption.ActionKeepOut {
+					out[step.Unit] = true
+				}
+			}
+			last := d.Steps[len(d.Steps)-1]
+			require.Equal(t, d.Domain == r.Domain, last.Action == preemption.ActionChoose, "seed %d", seed)
+			if last.Action == preemption.ActionReject {
+				continue
+			}
+			require.NotEmpty(t, out, "seed %d: %s helps", seed, d.Domain)
+			if d.Domain == r.Domain {
+				require.Len(t, out, len(r.Victims), "seed %d", seed)
+				for _, v := range r.Victims {
+					require.Contains(t, out, v.Namespace+"/"+v.Name, "seed %d", seed)
+				}
+				traced++
+			}
+		}
+	}
+	require.Greater(t, traced, int(seeds(200)))
+}
+
 // What cannot be followed is told by name.
 func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 	cost := preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1}}

@@ -59,7 +59,12 @@ func (s *podAnswer) traceNode(n cluster.NodeID) []Step {
 	s.ObserveLevel = func(level, below int32, lower bool, why domain.Reason) {
 		note(ask.Step{Action: ask.Settles, Level: level, Below: below, Lower: lower, Why: why})
 	}
-	c, why := s.Evaluate(n)
+	c, why := s.Best, domain.Reason{}
+	if n == c.Node && s.Effort != ask.Greedy {
+		s.Watch(&c) // as they were found: there may be others that are as good
+	} else {
+		c, why = s.Evaluate(n)
+	}
 	s.Runner.Observe, s.Runner.ObservePart, s.ObserveLevel = nil, nil, nil
 	if !why.OK() {
 		return append(steps, s.step(ActionReject, "", n, why, "with every potential victim gone"))

@@ -13,7 +13,8 @@ import (
 // choose is Reprieve for victims that have to keep within bounds, or are to disrupt least:
 // where the greedy ones do not, or may not, it searches.
 func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
-	if s.q.Effort != ask.Greedy && s.outdone(s.Trial.Node(), potential, s.beat()) {
+	beat := s.beat()
+	if s.q.Effort != ask.Greedy && s.outdone(s.Trial.Node(), potential, beat) {
 		s.beaten = true
 		return reprieve.Outcome{}, domain.Reason{}
 	}
@@ -26,7 +27,7 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	}
 	over := s.q.Overruns(out.Victims, s.Runner.Parts())
 	if s.q.Effort != ask.Greedy && !s.q.Probing {
-		return s.least(potential, out, over)
+		return s.least(potential, out, over, beat)
 	}
 	if len(over) == 0 && observe == nil {
 		return out, why
@@ -50,13 +51,12 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 
 // least is choose for the victims that disrupt least, where the greedy ones are beyond some
 // bounds. The node is beaten if they disrupt more than the best so far.
-func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over []ask.Excess) (reprieve.Outcome, domain.Reason) {
+func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over []ask.Excess, beat []int64) (reprieve.Outcome, domain.Reason) {
 	best := reprieve.Least{Victims: append([]victims.UnitID{}, greedy.Victims...), Parts: maps.Clone(s.Runner.Parts())}
 	score := s.q.Score(greedy.Victims, best.Parts, greedy.Violations)
 	if len(over) > 0 {
 		best = reprieve.Least{}
 	}
-	beat := s.beat()
 	known, all := s.q.Known(potential), len(s.q.Ranking.Criteria())
 	aims := func(violating []reprieve.Charged) []reprieve.Aim {
 		return s.q.Aims(s.Runner, potential, violating)[:known]
@@ -90,9 +90,10 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	return s.Runner.Watch(s.Trial, potential, best.Victims, best.Parts), domain.Reason{}
 }
 
-// beat are the numbers of the best so far, nil if there is none or every node counts.
+// beat are the numbers of the best so far, nil if there is none, or every node counts or is
+// told of.
 func (s *Search) beat() []int64 {
-	if b := s.bound(); b != nil && s.q.Compare == nil {
+	if b := s.bound(); b != nil && s.q.Compare == nil && s.Runner.Observe == nil {
 		return s.q.Ranking.Values(*b)
 	}
 	return nil
