@@ -136,6 +136,23 @@ func (t *Group) Satisfied(ok func(leaf *Group) bool) bool {
 	return able >= t.MinChildren
 }
 
+// fewest is how many pending members must get a place at least for t to run.
+func (t *Group) fewest() int {
+	if len(t.Children) == 0 {
+		return t.Need()
+	}
+	each := make([]int, len(t.Children))
+	for i, c := range t.Children {
+		each[i] = c.fewest()
+	}
+	slices.Sort(each)
+	sum := 0
+	for _, n := range each[:min(t.MinChildren, len(each))] {
+		sum += n
+	}
+	return sum
+}
+
 // runsWith reports whether t may run, and every group between it and leaf, if ok tells
 // which of its pod groups may.
 func (t *Group) runsWith(leaf *Group, ok func(*Group) bool) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -18,6 +19,8 @@ type Seating struct {
 	// Unproved is set when somebody found no place although not every placement was
 	// looked at.
 	Unproved bool
+
+	least []int64 // by resource: what as many members as are needed ask for at least; nil: not known yet
 }
 
 // Prices are offers that follow a placement which is taken back.
@@ -86,13 +89,50 @@ func (free) Total() domain.Price                                    { return dom
 // placement is tried if they are not too many.
 func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, fewest bool) bool {
 	w := &placing{s, placer, prices, fewest}
-	if !w.seatGang(d) && !w.seatOtherwise(d) && !w.seatExactly(d) {
+	if !s.mayHold(d) || !w.seatGang(d) && !w.seatOtherwise(d) && !w.seatExactly(d) {
 		return false
 	}
 	for _, leaf := range s.Gang.Leaves() {
 		leaf.Seated = s.SeatedOf(leaf)
 	}
 	return true
+}
+
+// mayHold reports whether the nodes of d have as much room, added up, as enough of the gang
+// asks for at least: without it no placement has to be tried.
+func (s *Seating) mayHold(d *domain.Domain) bool {
+	if s.least == nil {
+		s.least = s.leastAsked()
+	}
+	room := make([]int64, len(s.least))
+	for _, n := range d.Nodes {
+		for r, v := range s.Trial.Free(n) {
+			room[r] = checked.Add(room[r], max(v, 0))
+		}
+	}
+	for r, v := range s.least {
+		if v > room[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// leastAsked adds up, for each resource, the smallest requests of as many members as are
+// needed.
+func (s *Seating) leastAsked() []int64 {
+	sums, needed := make([]int64, s.Trial.Index().NumResources()), s.Gang.fewest()
+	asked := make([]int64, s.Trial.Members())
+	for r := range sums {
+		for m := range asked {
+			asked[m] = s.Trial.Member(domain.MemberID(m)).Request()[r]
+		}
+		slices.Sort(asked)
+		for _, v := range asked[:min(needed, len(asked))] {
+			sums[r] = checked.Add(sums[r], v)
+		}
+	}
+	return sums
 }
 
 // Adopt takes the placement of the trial, which another search found in d, for the

@@ -92,6 +92,29 @@ func (w *world) possible(m domain.MemberID) bool {
 	return w.possible(m + 1)
 }
 
+// Where all room added up is too small no placement is tried.
+func TestNoRoomIsNotLookedInto(t *testing.T) {
+	const numPods = 40
+	all := int32(numPods)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
+	for i := range numPods {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 1}})
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 1 + int64(i%2)}})
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	var members []*domain.Member
+	gang := seating.NewGroup(ix, ix.GroupByName(cluster.KindPodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
+		members = append(members, domain.NewMember(ix, ix.Pod(p), p))
+		return domain.MemberID(len(members) - 1)
+	})
+	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+	seats := seating.Seating{Trial: trial, Gang: gang}
+	require.False(t, seats.Place(&seating.Split(ix, nil)[0], domain.Pack{}, nil, false))
+	require.False(t, seats.Unproved)
+	require.Zero(t, trial.Checks)
+}
+
 // A gang has a place if and only if some placement suffices; with fewest, no group has
 // more than it needs; what Rest adds leaves everybody where he is, and then nobody can be
 // added any more.
