@@ -511,3 +511,24 @@ func TestBrokenInput(t *testing.T) {
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("the line is dead") }
+
+// -search finds fewer victims where there are, and says that it is proved.
+func TestSearch(t *testing.T) {
+	pod := func(name string, cpu, day int) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"a"},"spec":{"nodeName":"n1","priority":1,`+
+			`"containers":[{"name":"c","resources":{"requests":{"cpu":"%d"}}}]},"status":{"phase":"Running","startTime":"2026-01-0%dT00:00:00Z"}}`, name, cpu, day)
+	}
+	dump := `{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","pods":"9"}}},` +
+		pod("old", 2, 1) + "," + pod("young1", 1, 2) + "," + pod("young2", 1, 2) + "]}"
+	stdout, stderr, status := output(dump, "-f", "-", "-cpu", "2", "-priority", "100", "-search", "greedy")
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "once 2 pods are evicted")
+	require.NotContains(t, stdout, "proved")
+	stdout, stderr, status = output(dump, "-f", "-", "-cpu", "2", "-priority", "100", "-search", "exact")
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "once 1 pod is evicted")
+	require.Contains(t, stdout, "No evictions disrupt less, on any node: that is proved.")
+	_, stderr, status = output(dump, "-f", "-", "-cpu", "2", "-search", "best")
+	require.Equal(t, 2, status)
+	require.Contains(t, stderr, `invalid value "best" for flag -search: not greedy, improved or exact`)
+}

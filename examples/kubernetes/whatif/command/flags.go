@@ -33,6 +33,9 @@ func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Optio
 	o := c.options
 	o.Rules, o.Candidates, o.Explain = rules, true, c.explain
 	o.Strict = o.Strict || c.strict
+	if c.search != "" {
+		o.Search = c.search
+	}
 	o.Quota = c.quota(of)
 	return o
 }
@@ -48,7 +51,8 @@ type config struct {
 	made      *madeUp           // a pod made up on the command line; nil: none
 
 	rules   preemption.Rules
-	fair    fairSharing // for Workloads
+	fair    fairSharing       // for Workloads
+	search  preemption.Search // empty: as the options say
 	output  string
 	explain bool
 	whyNot  list // nodes, or units as namespace/name
@@ -95,6 +99,15 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	var places list
 	f.Var(&places, "place", "give a member of the preemptor group its place, `POD=NODE`, instead of searching;\nmay be repeated; POD is namespace/name or name")
 	rules := f.String("rules", "v1.37", "follow the `RULES` "+rulesWanted)
+	f.Func("search", "look for the least disruption: `HOW` is greedy (as Kubernetes does), improved or exact", func(s string) error {
+		for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+			if strings.EqualFold(s, string(search)) {
+				c.search = search
+				return nil
+			}
+		}
+		return errors.New("not greedy, improved or exact")
+	})
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
 	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision")

@@ -172,6 +172,24 @@ func (r *report) victims() {
 	}
 	r.printf("\n")
 	r.table("VICTIM\tNODE\tPRIORITY\tAGE\tWHY IT CANNOT STAY\tBUDGETS", rows)
+	r.bound()
+}
+
+// bound says how far the victims may be from the least, where that was looked for.
+func (r *report) bound() {
+	if r.result.Optimal {
+		r.printf("\nNo evictions disrupt less, on any node: that is proved.\n")
+		return
+	}
+	for i, least := range r.result.Bound {
+		if have := r.result.Score[i]; have != least {
+			r.printf("\nPerhaps less would do: any evictions have %s of at least %d, these have %d.\n", least.Name, least.Value, have.Value)
+			return
+		}
+	}
+	if len(r.result.Bound) > 0 {
+		r.printf("\nNothing less is possible as far as %s goes.\n", r.result.Bound[len(r.result.Bound)-1].Name)
+	}
 }
 
 // budgets lists what a victim charges.
