@@ -104,7 +104,8 @@ type Options struct {
 
 	// SearchSteps is how many units a search for victims may decide on, for each node
 	// or placement, where hard budgets, limits or a cost as the objective ask for a
-	// search; in one domain of a gang at most five times as many. A decision for which
+	// search; in one domain of a gang, and of 512 nodes on which Search looks for the least,
+	// at most five times as many. A decision for which
 	// more than 64 units are looked at counts as several. Steps, not seconds: the same
 	// answer everywhere. 0: 20,000.
 	SearchSteps int `json:"searchSteps,omitempty"`

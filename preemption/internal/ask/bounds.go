@@ -234,7 +234,8 @@ func (q *Question) capOf(b Bound) reprieve.Cap {
 }
 
 // domainSearches is for how many whole searches there are steps in one domain, however
-// many placements are tried there; and to find out what would help.
+// many placements are tried there; on the nodes of a chunk, where the least is looked for;
+// and to find out what would help.
 const domainSearches = 5
 
 // StepsLeft is how many steps are left of domainSearches searches, where one may take

@@ -62,6 +62,7 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 		return s.q.Aims(s.Runner, potential, violating)[:known]
 	}
 	w := s.q.Within(potential, s.Runner)
+	w.Steps = min(w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
 	quick := []bool{w.Quick}
 	if known < all && !w.Quick { // what is not known must not make it worse than Improved is
 		quick = []bool{true, false}

@@ -33,6 +33,7 @@ func (s *Search) exhaust() {
 
 // evaluateAll evaluates the nodes of a chunk that eviction might help on.
 func (s *Search) evaluateAll(nodes chunk) {
+	s.decided = s.Runner.Decided
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++

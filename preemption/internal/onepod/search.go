@@ -39,6 +39,7 @@ type Search struct {
 	Unbounded bool // every node is Evaluated to the end
 	Each      bool // every node is looked at by itself
 
+	decided  int              // what searches had decided on before the latest chunk
 	aims     []reprieve.Aim   // without violations; see outdone
 	beaten   bool             // the latest node has victims, but not as good as the best
 	swept    []victims.UnitID // buffer of sweepPositions
