@@ -13,9 +13,9 @@ import (
 // NodeRule is that of a pod that says nothing. It is immutable.
 type NodeRule struct {
 	pod       *cluster.Pod
-	tolerated map[toleration]int64        // nil: few, they are gone through
-	values    map[*string]map[string]bool // of long lists of values, by their first one
-	terms     *nodeTerms                  // nil: few, they are gone through
+	tolerated map[toleration]int64       // nil: few, they are gone through
+	values    map[listed]map[string]bool // of long lists of values, by their first one
+	terms     *nodeTerms                 // nil: few, they are gone through
 }
 
 // nodeTerms files each term under what a node must have for it to hold: one of some values
@@ -122,14 +122,22 @@ func (f *NodeRule) list(values []string) {
 		return
 	}
 	if f.values == nil {
-		f.values = map[*string]map[string]bool{}
+		f.values = map[listed]map[string]bool{}
 	}
 	set := make(map[string]bool, len(values))
 	for _, v := range values {
 		set[v] = true
 	}
-	f.values[&values[0]] = set
+	f.values[listedOf(values)] = set
 }
+
+// listed tells lists apart, which may share memory.
+type listed struct {
+	first *string
+	len   int
+}
+
+func listedOf(values []string) listed { return listed{&values[0], len(values)} }
 
 // Untolerated returns the first taint of node that keeps the pod away, nil if there is none.
 func (f *NodeRule) Untolerated(node *cluster.Node) *cluster.Taint {
@@ -293,7 +301,7 @@ func (f *NodeRule) holds(r cluster.NodeRequirement, value string, has bool) bool
 
 func (f *NodeRule) lists(values []string, value string) bool {
 	if len(values) > 0 {
-		if set, many := f.values[&values[0]]; many {
+		if set, many := f.values[listedOf(values)]; many {
 			return set[value]
 		}
 	}

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,22 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 	if key, values, ok := f.OneOf(); ok && f.Matches(node) {
 		require.Contains(t, values, node.Labels[key])
 	}
+}
+
+// Lists that share memory are told apart.
+func TestListsOfOneArray(t *testing.T) {
+	var all []string
+	for i := range manyListed + 10 {
+		all = append(all, fmt.Sprint("v", i))
+	}
+	in := func(key string, values []string) cluster.NodeTerm {
+		return cluster.NodeTerm{Labels: []cluster.NodeRequirement{{Key: key, Operator: cluster.NodeIn, Values: values}}}
+	}
+	last := len(all) - 1
+	f := NewNodeRule(&cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{in("k", all[:last]), in("other", all)}}})
+	require.False(t, f.Matches(&cluster.Node{Name: "n", Labels: map[string]string{"k": all[last]}}))
+	require.True(t, f.Matches(&cluster.Node{Name: "n", Labels: map[string]string{"k": all[0]}}))
+	require.True(t, f.Matches(&cluster.Node{Name: "n", Labels: map[string]string{"other": all[last]}}))
 }
 
 func drawTerm(t *rapid.T, word *rapid.Generator[string]) (term cluster.NodeTerm) {

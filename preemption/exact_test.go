@@ -208,6 +208,11 @@ func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 		require.ErrorAs(t, err, &oe)
 		require.EqualError(t, oe, want)
 	}
+	for _, at := range []int{-1, 7} {
+		_, err := preemption.Options{Cost: preemption.CostOptions{Criterion: at}}.Preempt(preemption.Preemptor{}, &preemption.Snapshot{})
+		var oe *preemption.OptionError
+		require.ErrorAs(t, err, &oe, "out of range, and no tariff")
+	}
 	s := &preemption.Snapshot{
 		ResourceFlavors: []preemption.ResourceFlavor{{Name: "any"}},
 		ClusterQueues: []preemption.ClusterQueue{{Name: "all", Groups: []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{
@@ -218,6 +223,72 @@ func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 	pod := preemption.Pod{Name: "p", Queue: "team", Requests: preemption.Resources{"cpu": 1}}
 	_, err := preemption.Options{Search: preemption.Exact}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{pod}}, s)
 	require.ErrorContains(t, err, "preemption: Options.Search: Exact is not Greedy, as the preemptor needs quota")
+}
+
+// Whatever else the options ask for, each search finds nothing worse than the one before,
+// nothing that is called optimal is beaten, and bounds are neither below zero nor above what
+// was found. Verify reads every answer: nobody goes in vain.
+func TestSearchesBesideOtherOptions(t *testing.T) {
+	t.Parallel()
+	asked, better := 0, 0
+	for seed := range seeds(3000) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%3 > 0, Elastic: seed%3 == 2, Placement: seed%5 == 0})
+		priced(seed, &q)
+		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
+		o.BrokenGroupsFree, o.HardBudgets.All = seed%4 == 1, seed%7 == 0
+		if seed%6 == 0 {
+			o.SearchSteps = 1 + r.IntN(30)
+		}
+		if seed%11 == 0 {
+			o.Sampling = &preemption.Sampling{Percent: 100}
+		}
+		greedy := ask(&named{t, seed}, o, q)
+		worse, optimal := greedy, false
+		for _, o.Search = range []preemption.Search{preemption.Improved, preemption.Exact} {
+			r := ask(&named{t, seed}, o, q)
+			if greedy.Verdict != preemption.Infeasible { // with hard budgets a search may find what giving back does not
+				require.Equal(t, greedy.Verdict, r.Verdict, "seed %d", seed)
+			}
+			if r.Verdict != preemption.Feasible || greedy.Verdict != preemption.Feasible {
+				continue
+			}
+			order := slices.Compare(said(r.Score), said(worse.Score))
+			require.LessOrEqual(t, order, 0, "seed %d: %s finds %v, worse than %v", seed, o.Search, r.Score, worse.Score)
+			require.False(t, order < 0 && optimal, "seed %d: what was called optimal is beaten", seed)
+			require.LessOrEqual(t, slices.Compare(said(r.Bound), said(r.Score)), 0, "seed %d", seed)
+			for _, c := range r.Bound {
+				require.True(t, c.Value >= 0 || c.Name == "earliest start" || c.Name == "highest priority", "seed %d: %v", seed, r.Bound)
+			}
+			if worse, optimal = r, r.Optimal; order < 0 {
+				better++
+			}
+		}
+		asked++
+	}
+	t.Log(asked, better)
+	require.Greater(t, better, int(seeds(60)))
+}
+
+// A planner's answer does not depend on what was asked before.
+func TestASearchForgetsWhatWasAsked(t *testing.T) {
+	q := gen.Random(3, gen.Profile{MaxNodes: 4, MaxPods: 40, Budgets: true})
+	priced(3, &q)
+	o := preemption.Options{
+		Search: preemption.Exact, SearchSteps: 2, Sampling: &preemption.Sampling{Percent: 100},
+		Objective: []preemption.CriterionName{preemption.CriterionCost}, Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+	}
+	pl, err := preemption.NewPlanner(&q.Snapshot, o)
+	require.NoError(t, err)
+	first, err := pl.Preempt(q.Preemptor)
+	require.NoError(t, err)
+	require.NotEmpty(t, first.Victims)
+	for range 50 {
+		again, err := pl.Preempt(q.Preemptor)
+		require.NoError(t, err)
+		require.Equal(t, first.Victims, again.Victims)
+		require.Equal(t, first.Optimal, again.Optimal)
+	}
 }
 
 // Of a gang the victims are searched for where it is placed: they are valid, and it pays.

@@ -109,6 +109,7 @@ func (s *gangAnswer) nearest() *Nearest {
 func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error) {
 	objects, p, o := q.Index.Objects(), q.asked.preemptor(), q.c.options
 	o.Explain, o.Candidates = false, false
+	o.Search, o.Cost.Objective = Greedy, false // whether it gets in is asked, not at whose cost
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
 	for _, c := range changes {
 		switch {

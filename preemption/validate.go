@@ -145,7 +145,8 @@ func (o Options) validateCost(ps *optionProblems) {
 		ps.bad("Cost.Criterion", fmt.Sprint(c.Criterion), "0 or 1, as the cost is the objective")
 	}
 	o.validateObjective(ps)
-	if !o.priced() && (slices.Contains(o.ranking(), victims.CriterionCost) || c.Importance || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
+	counts := c.Objective || c.Criterion > 0 || slices.Contains(o.Objective, victims.CriterionCost)
+	if !o.priced() && (counts || c.Importance || o.Limits.Cost > 0 || o.Limits.Window.Cost > 0) {
 		ps.bad("Cost.Tariff", "empty", "set, as the cost is asked for")
 	}
 }

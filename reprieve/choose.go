@@ -162,9 +162,11 @@ func (s *chooser) May() bool { return !s.Monotone || s.trial.Fits().OK() }
 
 // Will says whether the preemptor fits beside all who are not chosen, elastic units go on
 // or go whole, and the caps hold.
-func (s *chooser) Will(chosen, returned []bool) (price int64, ok bool) {
-	if price, ok = s.whole(chosen); !ok {
-		return 0, false
+func (s *chooser) Will(chosen, returned []bool, price int64) (all int64, ok bool) {
+	if s.parts {
+		if price, ok = s.whole(chosen); !ok {
+			return 0, false
+		}
 	}
 	for i := range chosen {
 		if !chosen[i] && !returned[i] {

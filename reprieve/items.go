@@ -75,17 +75,9 @@ func (s *chooser) alike(a, b int) bool {
 		ix.GroupOf(p) == ix.GroupOf(q) && us.Leads(p) == us.Leads(q) && ix.Pod(p).Terminating == ix.Pod(q).Terminating
 }
 
-// whole says what the items that are out cost, and whether they will do: elastic
-// units go on or go whole, within the caps.
+// whole says what the items that are out cost, fines included, and whether they will do:
+// elastic units go on or go whole, within the caps.
 func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
-	if !s.parts {
-		for i, in := range chosen {
-			if in {
-				cost = checked.Add(cost, s.costs(&s.items[i]))
-			}
-		}
-		return cost, true
-	}
 	used := make([]int64, len(s.Caps))
 	for i := 0; i < len(s.items); {
 		u, from := s.items[i].unit, i
@@ -108,6 +100,11 @@ func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 			}
 		}
 		cost = checked.Add(cost, s.pricePart(u, part))
+	}
+	for c, bound := range s.Caps {
+		if bound.Fine > 0 && used[c] > bound.Room {
+			cost = checked.Add(cost, checked.Mul(used[c]-bound.Room, bound.Fine))
+		}
 	}
 	return cost, true
 }

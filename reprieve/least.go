@@ -118,9 +118,7 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 			return *s.best
 		}
 	}
-	if w.Quick {
-		s.choice.Steps = 0
-	}
+	s.choice.Steps = min(s.choice.Steps, w.AimSteps)
 	tied := true // with beat, so far
 	for k := range aims {
 		limit := int64(math.MaxInt64)
@@ -143,8 +141,30 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 	}
 	s.restoreAll()
 	t.Fits() // yes; a gang's trial wants to be asked
+	s.spareNeedless()
 	s.best.Violations = s.violationsOf(violating, s.best.Victims)
 	return *s.best
+}
+
+// spareNeedless gives back whom it can, in order: victims that cost nothing by any aim.
+func (s *leaster) spareNeedless() {
+	for _, u := range s.order {
+		if !slices.Contains(s.best.Victims, u) {
+			continue
+		}
+		part, in := s.best.Parts[u]
+		s.Return(s.trial, u)
+		if s.trial.Fits().OK() {
+			s.best.Victims = slices.DeleteFunc(slices.Clone(s.best.Victims), func(v victims.UnitID) bool { return v == u })
+			delete(s.best.Parts, u)
+			continue
+		}
+		s.Remove(s.trial, u)
+		if in {
+			s.restore(s.trial, u, part)
+		}
+	}
+	s.trial.Fits() // yes
 }
 
 // fits reports whether the set to begin with will do: it may be that of another placement.
@@ -317,6 +337,7 @@ func (s *leaster) search(limit int64) Proof {
 			}
 		}
 		if fine = checked.Add(total, 1); checked.Mul(fine, checked.Add(s.fines, 1)) == math.MaxInt64 {
+			s.Bound = 0
 			return Exhausted // too dear to be told apart
 		}
 		for _, over := range s.fined {
@@ -325,8 +346,10 @@ func (s *leaster) search(limit int64) Proof {
 		}
 		limit = checked.Add(min(limit, total), fine*s.fines)
 	}
+	before := s.Decided
 	list, proof := s.Choose(s.trial, c, s.order, limit)
-	s.Bound = checked.Sub(s.Bound, fine*s.fines)
+	s.choice.Steps = max(s.choice.Steps-(s.Decided-before), 0)
+	s.Bound = max(checked.Sub(s.Bound, fine*s.fines), 0)
 	if proof == Refuted || proof == Exhausted {
 		return proof
 	}
@@ -347,7 +370,7 @@ func (s *leaster) lower(a *Aim, limit int64) Proof {
 	slices.Sort(levels)
 	levels = slices.Compact(levels)
 	c := s.choice
-	defer func() { s.choice = c }()
+	defer func() { c.Steps, s.choice = s.choice.Steps, c }()
 	s.choice.Price, s.choice.PricePart = nil, nil
 	proof := Found
 	low, high, refuted := 0, len(levels), 0 // none below levels[low] was found, below levels[refuted] there is none

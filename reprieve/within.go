@@ -15,7 +15,10 @@ import (
 type Within struct {
 	Choice
 	Keeps func(out []victims.UnitID) bool // whether a set is within the caps
-	Quick bool                            // nothing is branched on for aims
+
+	// AimSteps is how many of the steps [Runner.Least] may take once it has a set within the
+	// caps.
+	AimSteps int
 }
 
 // RunWithin is [Runner.Run] for a choice: the greedy way first, and where it goes

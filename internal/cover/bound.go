@@ -30,7 +30,7 @@ func (c scale) up(bound int64) int64 {
 // beyond reports whether a bound says that nothing costs atMost or less. Sums saturate at
 // the largest int64.
 func (c scale) beyond(bound, atMost int64) bool {
-	return atMost < math.MaxInt64 && bound > c.down(atMost)
+	return atMost < 0 || atMost < math.MaxInt64 && bound > c.down(atMost)
 }
 
 // amountBits is how many bits the amounts of a row or a side have where they are bounded.

@@ -49,8 +49,8 @@ type Trial interface {
 	May() bool
 
 	// Will says what the set costs where all others, of which those in returned are already,
-	// are returned, at least what its items do; ok is false if it will not do.
-	Will(chosen, returned []bool) (price int64, ok bool)
+	// are returned: price, by the numbers, or more; ok is false if it will not do.
+	Will(chosen, returned []bool, price int64) (all int64, ok bool)
 }
 
 // Answer is what Solve came to.

@@ -422,18 +422,8 @@ func (s *solver) judge(set []bool) (price int64, ok bool) {
 		return price, ok && s.Trial == nil
 	}
 	if s.Trial != nil {
-		bare := int64(0)
-		for i, in := range set {
-			if in {
-				bare = checked.Add(bare, s.priceOf(i))
-			}
-		}
-		own, will := s.Trial.Will(set, s.isKept)
-		if !will {
-			return price, false
-		}
-		if price = checked.Add(own, checked.Sub(price, bare)); price > s.atMost {
-			return price, true
+		if price, ok = s.Trial.Will(set, s.isKept, price); !ok || price > s.atMost {
+			return price, ok
 		}
 	}
 	s.best, s.bestPrice = append(make([]bool, 0, s.n), set...), price

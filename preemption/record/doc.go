@@ -15,7 +15,7 @@
 // parked. The counts of [preemption.Stats].Trials are not compared, since what a question
 // costs may depend on what the planner has remembered.
 //
-// A time outside of the years 0 to 9999, which JSON does not have, ends the recording; see
-// [Recorder.Err]. Not in a journal are hooks, which are given to Replay again; forks, views and gatherings,
+// A time outside of the years 0 to 9999 and text that is not UTF-8, which JSON does not have,
+// end the recording; see [Recorder.Err]. Not in a journal are hooks, which are given to Replay again; forks, views and gatherings,
 // which change nothing; and changes that are made on the planner behind the recorder's back.
 package record

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -116,12 +117,21 @@ func (rec *Recorder) newLine(name string, args []any) *line {
 		if err != nil && rec.err == nil { // a time that JSON does not have
 			rec.err = fmt.Errorf("record: %s: %w", name, err)
 		}
+		if replaced(text) && rec.err == nil {
+			rec.err = fmt.Errorf("record: %s: a text that is not UTF-8, which JSON does not have", name)
+		}
 		l.Args = append(l.Args, text)
 		if r, ok := a.(*preemption.Result); ok && r != nil {
 			l.Inline = r.Preemptor.Inline
 		}
 	}
 	return l
+}
+
+// replaced reports whether something in text, which is JSON, was no UTF-8: a replacement
+// character that somebody has written is not escaped.
+func replaced(text []byte) bool {
+	return strings.Contains(strings.ReplaceAll(string(text), `\\`, ""), `\ufffd`)
 }
 
 // told is l with its answer.

@@ -216,7 +216,9 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 	for _, b := range q.Bounds(units) {
 		w.Caps = append(w.Caps, q.capOf(b))
 	}
-	w.Quick = q.Effort == Improved
+	if q.Effort == Exact {
+		w.AimSteps = w.Steps
+	}
 	if len(q.States) == 0 {
 		w.Instead, w.AlikePods = q.instead(), q.alikePods
 	}

@@ -43,6 +43,9 @@ func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.
 		}}
 	case victims.CriterionStarted:
 		return reprieve.Aim{Among: true, Most: func(u victims.UnitID) int64 {
+			if q.free(u) {
+				return math.MinInt64
+			}
 			s := victims.Score{Started: q.Units.Loss(u).Started}
 			return s.Value(c)
 		}}
@@ -109,13 +112,14 @@ func (q *Question) overruns(units []victims.UnitID) (caps []reprieve.Cap) {
 
 // Known is of how many criteria Aims say what scores do: a score reads the highest priority
 // of its first victim's first pod, which is that of all where every pod has the priority
-// that its unit is ordered by.
+// that its unit is ordered by; and the start of those of its pods that go, not of all.
 func (q *Question) Known(units []victims.UnitID) int {
 	list := q.Ranking.Criteria()
 	at := slices.Index(list, victims.CriterionHighest)
 	if at < 0 {
 		return len(list)
 	}
+	known := len(list)
 	for _, u := range units {
 		unit := q.Units.Unit(u)
 		for _, p := range unit.Pods {
@@ -123,6 +127,9 @@ func (q *Question) Known(units []victims.UnitID) int {
 				return at
 			}
 		}
+		if started := slices.Index(list, victims.CriterionStarted); unit.Elastic && started >= 0 {
+			known = started
+		}
 	}
-	return len(list)
+	return known
 }

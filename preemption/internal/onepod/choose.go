@@ -13,6 +13,9 @@ import (
 // choose is Reprieve for victims that have to keep within bounds, or are to disrupt least:
 // where the greedy ones do not, or may not, it searches.
 func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	if s.Runner.Observe != nil || s.Unbounded { // it is told of, by itself
+		s.decided = s.Runner.Decided
+	}
 	beat := s.beat()
 	if s.q.Effort != ask.Greedy && s.outdone(s.Trial.Node(), potential, beat) {
 		s.beaten = true
@@ -62,13 +65,13 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 		return s.q.Aims(s.Runner, potential, violating)[:known]
 	}
 	w := s.q.Within(potential, s.Runner)
-	w.Steps = min(w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
-	quick := []bool{w.Quick}
-	if known < all && !w.Quick { // what is not known must not make it worse than Improved is
-		quick = []bool{true, false}
+	w.AimSteps = min(w.AimSteps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
+	steps := []int{w.AimSteps}
+	if known < all && w.AimSteps > 0 { // what is not known must not make it worse than Improved is
+		steps = []int{0, w.AimSteps}
 	}
 	var l reprieve.Least
-	for _, w.Quick = range quick {
+	for _, w.AimSteps = range steps {
 		s.Trial.Restart()
 		l = s.Runner.RunLeast(s.Trial, potential, best, w, aims, beat[:min(known, len(beat))])
 		if found := s.q.Score(l.Victims, l.Parts, l.Violations); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {

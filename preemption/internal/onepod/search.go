@@ -76,6 +76,7 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 	s.Stats = ask.Stats{Domains: q.Index.CountNodes(), Exact: true, Hooks: q.Hooks}
 	s.Runner.Repeat = q.RepeatOfPod
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
+	s.decided = s.Runner.Decided
 	if s.traits = q.AllTraits(); s.Sweeps() {
 		s.Sweep.Ask(s.Member, q.Priority)
 	}

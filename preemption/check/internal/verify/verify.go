@@ -1,10 +1,11 @@
 package verify
 
 import (
+	"reflect"
+
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"reflect"
 )
 
 // answer is a result that is read, and the what-if in which it is.
@@ -96,7 +97,6 @@ func (a *answer) expect(want preemption.Verdict, why string) {
 	}
 }
 
-// ownEligible: who may be evicted is the user's to say.
 // hooked: a hook has a say in the answer, not only an observer.
 func (q *question) hooked() bool {
 	if q.o.Hooks == nil {
@@ -107,4 +107,5 @@ func (q *question) hooked() bool {
 	return !reflect.ValueOf(h).IsZero()
 }
 
+// ownEligible: who may be evicted is the user's to say.
 func (q *question) ownEligible() bool { return q.o.Hooks != nil && q.o.Hooks.Eligible != nil }

@@ -1,0 +1,23 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/record"
+)
+
+// Text that JSON would replace ends the recording; a replacement character, and a text that
+// looks like the escape of one, do not.
+func TestTextThatIsNotUTF8(t *testing.T) {
+	for name, ends := range map[string]bool{"\xff": true, "\ufffd": false, `\ufffd`: false, `\\` + "\xff": true} {
+		var journal strings.Builder
+		rec, err := record.New(&journal, &preemption.Snapshot{}, preemption.Options{})
+		require.NoError(t, err)
+		_ = rec.SetPod(preemption.Pod{Name: name}) // refused or not
+		require.Equal(t, ends, rec.Err() != nil, "%q", name)
+	}
+}
