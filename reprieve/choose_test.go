@@ -266,7 +266,8 @@ func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
 	for _, u := range order {
 		runner.Remove(trial, u)
 	}
-	cpu := func(u victims.UnitID) int64 { return ix.Request(us.Unit(u).Pods[0])[0] }
+	column, _ := ix.Column(cluster.CPU)
+	cpu := func(u victims.UnitID) int64 { return ix.Request(us.Unit(u).Pods[0])[column] }
 	even := func(u victims.UnitID) int64 { return int64(us.Unit(u).Pods[0] % 2) }
 	choice := reprieve.Choice{Monotone: true, Price: cpu, Caps: []reprieve.Cap{{Room: 20, Weight: even}}}
 	for _, choice.Steps = range []int{10, 100, 1000, 10_000} {

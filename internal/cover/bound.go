@@ -3,6 +3,7 @@ package cover
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
 )
@@ -27,10 +28,10 @@ func (c scale) up(bound int64) int64 {
 	return (bound + 1<<c - 1) >> c
 }
 
-// beyond reports whether a bound says that nothing costs atMost or less. Sums saturate at
-// the largest int64.
-func (c scale) beyond(bound, atMost int64) bool {
-	return atMost < 0 || atMost < math.MaxInt64 && bound > c.down(atMost)
+// beyond reports whether a bound says that no set costs atMost or less, or where nothing
+// costs anything that there is none. Sums saturate at the largest int64.
+func (s *solver) beyond(bound int64) bool {
+	return s.atMost < 0 || s.work.costless && bound > 0 || s.atMost < math.MaxInt64 && bound > s.scale.down(s.atMost)
 }
 
 // amountBits is how many bits the amounts of a row or a side have where they are bounded.
@@ -45,11 +46,17 @@ type bounding struct {
 	trying []int64 // by line: the multiplier that is tried
 	top    int64   // multipliers are at most so large
 
+	costless bool // nothing costs anything
+
 	items  []int   // the free ones
 	prices []int64 // of these
 	sums   []int64 // and at the multipliers that are tried
 	base   int64   // price of the chosen
+	bids   []bid   // buffer of adjust
 }
+
+// bid is what an item is worth that uses some of a side.
+type bid struct{ worth, weight int64 }
 
 // line is a row, or with side set a side, of which amounts are below zero.
 type line struct {
@@ -88,7 +95,7 @@ func (s *solver) rescale() {
 	}
 	room := 60 - bits.Len(uint(s.n)) - bits.Len(uint(len(w.lines)))
 	s.scale = scale(room - bits.Len64(uint64(total)))
-	if total == 0 {
+	if w.costless = total == 0; w.costless {
 		s.scale = 0
 	}
 	for i := range w.price {
@@ -179,30 +186,118 @@ func (s *solver) ascend(depth, rounds int) int64 {
 	}
 	copy(w.trying, best)
 	s.pack()
-	bound, still := int64(math.MinInt64), 0
+	var bound int64
+	if w.costless {
+		bound = s.byRow(best)
+	} else {
+		bound = s.bySteps(best, rounds)
+	}
+	if s.beyond(bound) || s.fix(bound) {
+		return bound
+	}
+	return math.MaxInt64
+}
+
+// bySteps is the bound at the best multipliers that so many steps lead to.
+func (s *solver) bySteps(best []int64, rounds int) int64 {
+	w, bound, still := &s.work, int64(math.MinInt64), 0
 	for part, round := int64(1), 0; round < rounds; round++ {
 		value, norm := w.value()
 		if value > bound {
 			bound, still = value, 0
-			copy(best, w.trying)
-			for k, i := range w.items {
-				s.reduced[i] = w.sums[k]
-			}
+			s.note(best)
 		} else if still++; still == 3 {
 			part, still = part*2, 0
 		}
 		if round%guessEach == 0 {
 			s.guess()
 		}
-		if s.scale.beyond(bound, s.atMost) || norm == 0 {
+		if s.beyond(bound) || norm == 0 {
 			break
 		}
 		s.step(value, norm, part)
 	}
-	if s.scale.beyond(bound, s.atMost) || s.fix(bound) {
-		return bound
+	return bound
+}
+
+// byRow is the bound where nothing costs anything: it is above zero if the free items cannot
+// free what is missing of some row within the sides. A row by itself has a multiplier; those
+// of the sides are adjusted to it one by one, which is exact where no item is in two of them.
+func (s *solver) byRow(best []int64) int64 {
+	w, bound := &s.work, int64(math.MinInt64)
+	for r := range s.Need {
+		if w.values[r] == 0 && bound > math.MinInt64 {
+			continue
+		}
+		clear(w.trying)
+		w.trying[r] = w.top >> 1
+		w.value()
+		for range passes {
+			changed := false
+			for j := len(s.Need); j < len(w.lines); j++ {
+				changed = w.adjust(j) || changed
+			}
+			if !changed {
+				break
+			}
+		}
+		if value, _ := w.value(); value > bound {
+			bound = value
+			s.note(best)
+		}
+		if bound > 0 {
+			return bound
+		}
 	}
-	return math.MaxInt64
+	s.guess()
+	return bound
+}
+
+// passes is how often the sides are adjusted for a row.
+const passes = 3
+
+// adjust sets the multiplier of side j to the best one while the others stay, and reports
+// whether it is another one: those who are worth most for what they use of the side get what
+// is left of it, and the first who gets none, or a part, says what it is worth.
+func (w *bounding) adjust(j int) bool {
+	l, before := &w.lines[j], w.trying[j]
+	w.bids = w.bids[:0]
+	for k, a := range l.packed {
+		if worth := -w.sums[k] - before*a; a < 0 && worth > 0 {
+			w.bids = append(w.bids, bid{worth, -a})
+		}
+	}
+	slices.SortFunc(w.bids, func(x, y bid) int {
+		switch {
+		case less(y.worth, y.weight, x.worth, x.weight):
+			return -1
+		case less(x.worth, x.weight, y.worth, y.weight):
+			return 1
+		}
+		return 0
+	})
+	w.trying[j] = 0
+	left := -w.values[j]
+	for _, b := range w.bids {
+		if b.weight > left {
+			w.trying[j] = min(b.worth/b.weight, l.most)
+			break
+		}
+		left -= b.weight
+	}
+	by := w.trying[j] - before
+	for k, a := range l.packed {
+		w.sums[k] -= by * a
+	}
+	return by != 0
+}
+
+// note keeps the multipliers that are tried as the best, and prices at them.
+func (s *solver) note(best []int64) {
+	copy(best, s.work.trying)
+	for k, i := range s.work.items {
+		s.reduced[i] = s.work.sums[k]
+	}
 }
 
 // guessEach is in how many rounds of an ascent a set is looked for once.
@@ -286,7 +381,7 @@ func abs(v int64) int64 {
 func (s *solver) step(value, norm, part int64) {
 	w := &s.work
 	target := s.scale.down(s.atMost) + 1
-	if s.scale == 0 && s.atMost == 0 || target > 1<<60 {
+	if target > 1<<60 {
 		target = max(value, 0) + w.top<<(amountBits/2)
 	}
 	gap := (target - value) / part
@@ -308,9 +403,9 @@ func (s *solver) fix(bound int64) bool {
 			continue
 		}
 		switch {
-		case v > 0 && s.scale.beyond(bound+v, s.atMost):
+		case v > 0 && s.beyond(bound+v):
 			s.keep(i)
-		case v < 0 && s.scale.beyond(bound-v, s.atMost):
+		case v < 0 && s.beyond(bound-v):
 			s.choose(i)
 		}
 	}

@@ -214,6 +214,33 @@ func TestSolveGivesUp(t *testing.T) {
 	require.Greater(t, cut, 100)
 }
 
+// Where each item is in one hard side, and nothing costs anything, the first bound tells
+// whether there is a set: the largest items of each side free as much as can be.
+func TestHardSidesApartTakeNoSearch(t *testing.T) {
+	const items, sides = 110, 10
+	r := rand.New(rand.NewPCG(1, 4))
+	p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Any: true, Frees: [][]int64{make([]int64, items)}, Need: []int64{0}}
+	for k := range sides {
+		p.Sides = append(p.Sides, cover.Side{Weight: make([]int64, items), Room: int64(1 + k%7), Fine: cover.Hard})
+		var mine []int64
+		for i := k; i < items; i += sides {
+			p.Sides[k].Weight[i], p.Frees[0][i] = 1, 500+r.Int64N(500)
+			mine = append(mine, p.Frees[0][i])
+		}
+		slices.Sort(mine)
+		for _, v := range mine[len(mine)-1-k%7:] {
+			p.Need[0] += v
+		}
+	}
+	a := cover.Solve(p)
+	require.True(t, a.Proved && a.Chosen != nil)
+	require.Zero(t, a.Steps)
+	p.Need[0]++
+	a = cover.Solve(p)
+	require.True(t, a.Proved && a.Chosen == nil)
+	require.Zero(t, a.Steps)
+}
+
 // BenchmarkSolve: the least sum of prices that frees a part of so many resources. p50 is the
 // median over problems.
 func BenchmarkSolve(b *testing.B) {

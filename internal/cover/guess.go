@@ -1,42 +1,72 @@
 package cover
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
 
-// guess looks for a better set around the one that the bound is about: what is missing is
-// added where it costs least, and what is not needed left out.
+	"github.com/preempt-go/preempt/internal/checked"
+)
+
+// guess looks for a better set around the one that the bound is about, those first who are
+// worth most beyond their price: what is missing is added where it costs least, and what is
+// not needed left out. Hard sides are kept to on the way.
 func (s *solver) guess() {
-	set := s.buffer
-	missing := append(s.guessed[:0], s.need...)
-	s.guessed = missing
-	for i := range set {
-		set[i] = s.state[i] == chosen || s.state[i] == free && s.reduced[i] < 0
-		if set[i] && s.state[i] == free {
-			for r, row := range s.Frees {
-				missing[r] -= row[i]
-			}
+	g := &s.guessed
+	g.set, g.missing, g.left = s.buffer, append(g.missing[:0], s.need...), append(g.left[:0], s.left...)
+	g.order = g.order[:0]
+	for i, state := range s.state {
+		if g.set[i] = state == chosen; state == free && s.reduced[i] < 0 {
+			g.order = append(g.order, i)
 		}
 	}
-	for lacks(missing) {
-		i := s.cheapest(set, missing)
+	slices.SortFunc(g.order, func(a, b int) int { return cmp.Or(cmp.Compare(s.reduced[a], s.reduced[b]), cmp.Compare(b, a)) })
+	for _, i := range g.order {
+		if s.hasRoom(i) {
+			s.put(i, 1)
+		}
+	}
+	for lacks(g.missing) {
+		i := s.cheapest()
 		if i < 0 {
 			return
 		}
-		set[i] = true
-		for r, row := range s.Frees {
-			missing[r] -= row[i]
+		s.put(i, 1)
+	}
+	for i := s.needless(); i >= 0; i = s.needless() {
+		s.put(i, -1)
+	}
+	s.judge(g.set)
+}
+
+// guessed is the set that guess makes.
+type guessed struct {
+	set     []bool
+	missing []int64 // by row
+	left    []int64 // by side
+	order   []int
+}
+
+// hasRoom reports whether item i keeps within the hard sides beside the set.
+func (s *solver) hasRoom(i int) bool {
+	for k := range s.Sides {
+		if side := &s.Sides[k]; side.Fine == Hard && side.Weight[i] > s.guessed.left[k] {
+			return false
 		}
 	}
-	for {
-		i := s.needless(set, missing)
-		if i < 0 {
-			break
-		}
-		set[i] = false
-		for r, row := range s.Frees {
-			missing[r] += row[i]
-		}
+	return true
+}
+
+// put puts item i into the set, with a sign below zero out of it.
+func (s *solver) put(i int, sign int64) {
+	g := &s.guessed
+	g.set[i] = sign > 0
+	for r, row := range s.Frees {
+		g.missing[r] -= sign * row[i]
 	}
-	s.judge(set)
+	for k := range s.Sides {
+		g.left[k] = checked.Sub(g.left[k], sign*s.Sides[k].Weight[i])
+	}
 }
 
 func lacks(missing []int64) bool {
@@ -48,12 +78,13 @@ func lacks(missing []int64) bool {
 	return false
 }
 
-// cheapest is the free item outside of set that costs least for what it frees of what is
+// cheapest is the free item outside of the set that costs least for what it frees of what is
 // missing, -1 if none frees any.
-func (s *solver) cheapest(set []bool, missing []int64) int {
+func (s *solver) cheapest() int {
+	set, missing := s.guessed.set, s.guessed.missing
 	at, price, frees := -1, int64(0), int64(0)
 	for i := s.n - 1; i >= 0; i-- {
-		if set[i] || s.state[i] != free {
+		if set[i] || s.state[i] != free || !s.hasRoom(i) {
 			continue
 		}
 		sum := int64(0)
@@ -76,9 +107,10 @@ func less(a, b, c, d int64) bool {
 	return hi < hi2 || hi == hi2 && lo < lo2
 }
 
-// needless is the dearest free item of set that need not be in it, the first among equals;
-// -1 if there is none.
-func (s *solver) needless(set []bool, missing []int64) int {
+// needless is the dearest free item of the set that need not be in it, the first among
+// equals; -1 if there is none.
+func (s *solver) needless() int {
+	set, missing := s.guessed.set, s.guessed.missing
 	at, price := -1, int64(-1)
 next:
 	for i := range s.n {

@@ -22,7 +22,7 @@ func Solve(p *Problem) Answer {
 	s.guess()
 	s.rescale()
 	bound := s.ascend(0, rootRounds)
-	if !s.scale.beyond(bound, s.atMost) {
+	if !s.beyond(bound) {
 		s.compare()
 		s.branch(0, bound)
 	}
@@ -81,7 +81,7 @@ type solver struct {
 	stopped   bool
 
 	buffer  []bool
-	guessed []int64
+	guessed guessed
 	isKept  []bool
 }
 
@@ -337,7 +337,7 @@ func (s *solver) covered() bool {
 // branch looks for better sets among those that agree with what is decided, where bound is
 // known of all of them; what is decided was settled.
 func (s *solver) branch(depth int, bound int64) {
-	if s.scale.beyond(bound, s.atMost) {
+	if s.beyond(bound) {
 		return
 	}
 	covered, i := s.covered(), 0
