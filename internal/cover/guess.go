@@ -84,7 +84,7 @@ func (s *solver) cheapest() int {
 	set, missing := s.guessed.set, s.guessed.missing
 	at, price, frees := -1, int64(0), int64(0)
 	for i := s.n - 1; i >= 0; i-- {
-		if set[i] || s.state[i] != free || !s.hasRoom(i) {
+		if set[i] || s.state[i] != free {
 			continue
 		}
 		sum := int64(0)
@@ -93,7 +93,7 @@ func (s *solver) cheapest() int {
 				sum += shiftTo(s.Need[r]).ceil(min(row[i], missing[r]))
 			}
 		}
-		if v := max(s.reduced[i], 0); sum > 0 && (at < 0 || less(v, sum, price, frees)) {
+		if v := max(s.reduced[i], 0); sum > 0 && (at < 0 || less(v, sum, price, frees)) && s.hasRoom(i) {
 			at, price, frees = i, v, sum
 		}
 	}

@@ -19,8 +19,10 @@ func Solve(p *Problem) Answer {
 	if !s.settle() {
 		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
 	}
-	s.guess()
-	s.rescale()
+	if !s.work.costless { // what a set costs makes bounds finer
+		s.guess()
+		s.rescale()
+	}
 	bound := s.ascend(0, rootRounds)
 	if !s.beyond(bound) {
 		s.compare()

@@ -207,7 +207,7 @@ func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
 // Within is the choice among sets of these units.
 func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.Within {
 	w := reprieve.Within{
-		Choice: reprieve.Choice{Poll: q.Poll, Monotone: q.Monotone(), Steps: cmp.Or(q.Steps, defaultSteps)},
+		Choice: reprieve.Choice{Poll: q.Poll, Any: q.Probing, Monotone: q.Monotone(), Steps: cmp.Or(q.Steps, defaultSteps)},
 		Keeps:  func(out []victims.UnitID) bool { return len(q.Overruns(out, r.Parts())) == 0 },
 	}
 	if q.Probing {
