@@ -11,13 +11,22 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// decides reports whether h has a say in answers, and whether its Filter alone has.
-func (h *Hooks) decides() (some, filterAlone bool) {
+// Decide reports whether h has a say in answers: whether any hook but Observer is set. h may
+// be nil.
+func (h *Hooks) Decide() bool {
+	if h == nil {
+		return false
+	}
 	rest := *h
 	rest.Observer = nil
-	some = !reflect.ValueOf(rest).IsZero()
+	return !reflect.ValueOf(rest).IsZero()
+}
+
+// filterAlone reports whether the Filter of h has a say, and nothing else.
+func (h *Hooks) filterAlone() bool {
+	rest := *h
 	rest.Filter = nil
-	return some, some && reflect.ValueOf(rest).IsZero()
+	return h.Decide() && !rest.Decide()
 }
 
 // HookError says which hook broke its contract, and what it returned or did. The

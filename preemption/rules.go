@@ -96,7 +96,7 @@ func (o Options) settings(rules *generation) ask.Settings {
 	if h == nil {
 		return s
 	}
-	s.Hooks, s.FilterAlone = h.decides()
+	s.Hooks, s.FilterAlone = h.Decide(), h.filterAlone()
 	s.OwnConstraints, s.OwnPrices, s.Compare = len(h.Constraints) > 0, h.Cost != nil, h.Compare
 	s.OwnLiking, s.Filter = ask.Liking(h.Prefer), h.Filter
 	if h.Placer != nil {

@@ -58,6 +58,9 @@ func (pl *Planner) WhyNotContext(ctx context.Context, p Preemptor, target Target
 			Kind: "Target", Field: "Unit", Value: words.Quoted(target.Unit), Want: "set where Node is not, and only there",
 		}
 	}
+	if err := a.stopped(); err != nil {
+		return nil, err
+	}
 	now, err := pl.hold()
 	if err != nil {
 		return nil, err

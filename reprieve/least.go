@@ -73,7 +73,7 @@ func (r *Runner) Watch(t domain.Trial, potential, out []victims.UnitID, parts vi
 		r.restore(t, u, pods)
 	}
 	r.split(potential)
-	return r.outcome(t, out, inOrder(r.violating, r.rest), slices.Clone(r.violating))
+	return r.Told(t, out, slices.Clone(r.violating), slices.Clone(r.rest))
 }
 
 // inOrder lists units in the order in which they are given back.
@@ -311,17 +311,13 @@ func (s *leaster) hold(a *Aim, value int64) {
 // atMost keeps everybody whose number is larger than value.
 func (s *leaster) atMost(a *Aim, value int64) Cap {
 	most, top := s.most, s.top
-	return Cap{Weight: func(u victims.UnitID) int64 {
+	over := func(u victims.UnitID, _ []cluster.PodID) int64 {
 		if a.Among && most(u) != top || a.Most(u) <= value {
 			return 0
 		}
 		return 1
-	}, Part: func(u victims.UnitID, _ []cluster.PodID) int64 {
-		if a.Among && most(u) != top || a.Most(u) <= value {
-			return 0
-		}
-		return 1
-	}}
+	}
+	return Cap{Weight: func(u victims.UnitID) int64 { return over(u, nil) }, Part: over}
 }
 
 // search takes the set that the choice is for, if it is one of those that are looked for.

@@ -1,12 +1,10 @@
 package reprieve
 
 import (
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -21,10 +19,9 @@ type Within struct {
 	AimSteps int
 }
 
-// RunWithin is [Runner.Run] for a choice: the greedy way first, and where it goes
-// beyond a cap, or a price is set, the search. order is the one in which Run would
-// give back. The Reason is zero if a set was found; it is that of Run if even
-// without all of them the preemptor does not fit.
+// RunWithin is [Runner.Run] for a choice without a price: the greedy way first, and where it
+// goes beyond a cap, the search. The Reason is zero if a set was found; it is that of Run if
+// even without all of them the preemptor does not fit. For a price see [Runner.RunLeast].
 func (r *Runner) RunWithin(t domain.Trial, potential []victims.UnitID, w Within) (Outcome, Proof, domain.Reason) {
 	r.Forget()
 	for _, u := range potential {
@@ -45,33 +42,22 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 	r.Observe, r.ObservePart = nil, nil
 	defer func() { r.Observe, r.ObservePart = observe, part }()
 	out := r.GiveBack(t, violating, rest)
-	greedy, parts, within := slices.Clone(out.Victims), maps.Clone(r.parts), w.Keeps(out.Victims)
-	if within && w.Price == nil && observe == nil {
+	within := w.Keeps(out.Victims)
+	if within && observe == nil {
 		return out, Found
 	}
 	order := inOrder(violating, rest)
-	r.move(t, order, greedy, r.Remove)
-	if within && w.Price == nil { // the same again, to be watched
+	r.move(t, order, slices.Clone(out.Victims), r.Remove)
+	if within { // the same again, to be watched
 		r.Observe, r.ObservePart = observe, part
 		return r.GiveBack(t, violating, rest), Found
 	}
-	atMost := int64(math.MaxInt64)
-	if within {
-		atMost = w.priceOf(greedy, parts)
-	}
-	list, proof := r.Choose(t, w.Choice, order, atMost)
-	if proof == Exhausted && within {
-		list, proof = greedy, FoundSome
-		r.move(t, order, greedy, r.Return)
-		for u, out := range parts {
-			r.restore(t, u, out)
-		}
-	}
+	list, proof := r.Choose(t, w.Choice, order, math.MaxInt64)
 	for _, u := range list {
 		r.fewer(t, u, list, w)
 	}
 	r.Observe, r.ObservePart = observe, part
-	return r.outcome(t, list, order, violating), proof
+	return r.Told(t, list, violating, rest), proof
 }
 
 // fewer looks whether of unit u, which is out in part, fewer members may be.
@@ -80,25 +66,15 @@ func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, 
 	if !in {
 		return
 	}
-	price := w.priceOf(list, r.parts)
 	r.Remove(t, u)
 	r.shrink(t, u)
 	if after, in := r.parts[u]; in {
-		if len(after) < len(before) && w.Keeps(list) && w.priceOf(list, r.parts) <= price {
+		if len(after) < len(before) && w.Keeps(list) {
 			return
 		}
 		r.Remove(t, u)
 	}
 	r.restore(t, u, before)
-}
-
-// priceOf is what these victims cost, 0 if there are no prices.
-func (c *Choice) priceOf(list []victims.UnitID, parts victims.Parts) int64 {
-	sum := int64(0)
-	for _, u := range list {
-		sum = checked.Add(sum, c.pricePart(u, parts[u]))
-	}
-	return sum
 }
 
 // move removes or returns the units of order that are not in out.
@@ -124,22 +100,16 @@ func (r *Runner) restore(t domain.Trial, u victims.UnitID, part []cluster.PodID)
 	t.Fits()
 }
 
-// Told is the outcome of victims who are out of t, and tells who observes of the attempt to
-// return each unit.
+// Told is the Outcome of victims who are out of t, and tells who observes of the attempt to
+// return each unit in order.
 func (r *Runner) Told(t domain.Trial, list []victims.UnitID, violating []Charged, rest []victims.UnitID) Outcome {
-	return r.outcome(t, list, inOrder(violating, rest), violating)
-}
-
-// outcome is the Outcome of a list of units that stay out, and tells who observes of
-// the attempt to return each unit of order.
-func (r *Runner) outcome(t domain.Trial, list, order []victims.UnitID, violating []Charged) Outcome {
 	r.out = append(r.out[:0], list...)
 	slices.SortFunc(r.out, r.Units.Compare)
 	o := Outcome{Victims: r.out, Violations: r.violations(violating)}
 	if r.Observe == nil || list == nil {
 		return o
 	}
-	for i, u := range order {
+	for i, u := range inOrder(violating, rest) {
 		if !slices.Contains(list, u) {
 			r.Observe(u, i < len(violating), domain.Reason{})
 			continue

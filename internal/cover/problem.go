@@ -6,7 +6,7 @@ import "math"
 // the one is wanted that leaves out the first item in which they differ, but with Any.
 type Problem struct {
 	Need  []int64   // by row: how much has to be freed, above zero
-	Frees [][]int64 // by row and item, not below zero
+	Frees [][]int64 // by row and item, not below zero; the sum of a row fits an int64
 	Price []int64   // by item, not below zero; nil: nothing costs anything
 	Sides []Side
 	Any   bool // of equally cheap sets any will do

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -65,16 +64,6 @@ func (e *LineError) Is(target error) bool { return target == ErrJournal }
 
 // Unwrap returns Err.
 func (e *LineError) Unwrap() error { return e.Err }
-
-// decided reports whether hooks have a say: any but an observer.
-func decided(h *preemption.Hooks) bool {
-	if h == nil {
-		return false
-	}
-	rest := *h
-	rest.Observer = nil
-	return !reflect.ValueOf(rest).IsZero()
-}
 
 // reader reads a journal line by line.
 type reader struct {

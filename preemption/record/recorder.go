@@ -62,7 +62,7 @@ func (rec *Recorder) begin(s *preemption.Snapshot, o preemption.Options) {
 	if s == nil {
 		s = &preemption.Snapshot{}
 	}
-	rec.write(header{Journal: version, Options: o, Hooks: decided(o.Hooks), Snapshot: s})
+	rec.write(header{Journal: version, Options: o, Hooks: o.Hooks.Decide(), Snapshot: s})
 }
 
 // write writes v as a line.
@@ -93,6 +93,9 @@ func (rec *Recorder) call(name string, args ...any) []reflect.Value {
 func (rec *Recorder) stoppable(ctx context.Context, name string, args ...any) []reflect.Value {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	l := rec.newLine(name, args)
 	out := invoke(rec.planner, name+"Context", append([]any{ctx}, args...))
 	if err := failed(out); err == nil || ctx.Err() == nil {

@@ -61,7 +61,7 @@ func Replay(in io.Reader, hooks *preemption.Hooks) (*Report, error) {
 		return nil, r.wrong("journal", fmt.Sprint(first.Journal), fmt.Sprintf("%d, the form that this release reads", version), nil)
 	case first.Snapshot == nil:
 		return nil, r.wrong("snapshot", "", "there", nil)
-	case first.Hooks && !decided(hooks):
+	case first.Hooks && !hooks.Decide():
 		return nil, ErrHooks
 	}
 	report := &Report{Options: first.Options}

@@ -97,16 +97,9 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 	}
 	var list []Bound
 	if q.Hard != nil {
-		var of []cluster.BudgetID
-		for _, u := range units {
-			for _, p := range q.Units.Unit(u).Pods {
-				of = append(of, q.Budgets.Of(p)...)
-			}
-		}
-		slices.Sort(of)
-		for _, b := range slices.Compact(of) {
-			if q.Hard[b] {
-				list = append(list, Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)})
+		for _, b := range q.covering(units) {
+			if q.Hard[b.Budget] {
+				list = append(list, b)
 			}
 		}
 	}
@@ -117,6 +110,21 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 				list[i].Left = checked.Add(b.Left, r.Amount)
 			}
 		}
+	}
+	return list
+}
+
+// covering are the rooms of the budgets that cover units.
+func (q *Question) covering(units []victims.UnitID) (list []Bound) {
+	var of []cluster.BudgetID
+	for _, u := range units {
+		for _, p := range q.Units.Unit(u).Pods {
+			of = append(of, q.Budgets.Of(p)...)
+		}
+	}
+	slices.Sort(of)
+	for _, b := range slices.Compact(of) {
+		list = append(list, Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)})
 	}
 	return list
 }

@@ -33,7 +33,11 @@ func (q *Question) Aims(r *reprieve.Runner, units []victims.UnitID, violating []
 func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.UnitID, violating []reprieve.Charged) reprieve.Aim {
 	switch c {
 	case victims.CriterionOverruns:
-		return reprieve.Aim{Beyond: q.overruns(units)}
+		var rooms []reprieve.Cap
+		for _, b := range q.covering(units) {
+			rooms = append(rooms, q.capOf(b))
+		}
+		return reprieve.Aim{Beyond: rooms}
 	case victims.CriterionHighest:
 		return reprieve.Aim{Most: func(u victims.UnitID) int64 {
 			if q.free(u) {
@@ -93,22 +97,6 @@ func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []rep
 
 // free reports whether the loss of unit u costs nothing.
 func (q *Question) free(u victims.UnitID) bool { return q.BrokenFree && q.Broken(u) }
-
-// overruns are the rooms of the budgets that cover units.
-func (q *Question) overruns(units []victims.UnitID) (caps []reprieve.Cap) {
-	var of []cluster.BudgetID
-	for _, u := range units {
-		for _, p := range q.Units.Unit(u).Pods {
-			of = append(of, q.Budgets.Of(p)...)
-		}
-	}
-	slices.Sort(of)
-	for _, b := range slices.Compact(of) {
-		bound := Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)}
-		caps = append(caps, q.capOf(bound))
-	}
-	return caps
-}
 
 // Known is of how many criteria Aims say what scores do: a score reads the highest priority
 // of its first victim's first pod, which is that of all where every pod has the priority

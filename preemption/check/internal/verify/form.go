@@ -29,7 +29,7 @@ func (a *answer) wellFormed() bool {
 			"what nobody is evicted for costs nothing")
 	}
 	need(r.Nearest == nil || r.Verdict == preemption.Infeasible, "what is nearest is told of who does not fit")
-	need(r.Stats.Hooks == a.hooked(), "the statistics say whether hooks were set")
+	need(r.Stats.Hooks == a.o.Hooks.Decide(), "the statistics say whether hooks were set")
 	return ok
 }
 

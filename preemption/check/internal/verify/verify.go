@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"reflect"
-
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -95,16 +93,6 @@ func (a *answer) expect(want preemption.Verdict, why string) {
 	if a.r.Verdict != want {
 		a.Add(found.Verdict, "%s, which is %q and not %q", why, want, a.r.Verdict)
 	}
-}
-
-// hooked: a hook has a say in the answer, not only an observer.
-func (q *question) hooked() bool {
-	if q.o.Hooks == nil {
-		return false
-	}
-	h := *q.o.Hooks
-	h.Observer = nil
-	return !reflect.ValueOf(h).IsZero()
 }
 
 // ownEligible: who may be evicted is the user's to say.

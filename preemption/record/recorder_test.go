@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -20,4 +21,15 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		_ = rec.SetPod(preemption.Pod{Name: name}) // refused or not
 		require.Equal(t, ends, rec.Err() != nil, "%q", name)
 	}
+}
+
+// Without a context a question is never stopped, as a planner has it.
+func TestNoContext(t *testing.T) {
+	var journal strings.Builder
+	rec, err := record.New(&journal, &preemption.Snapshot{}, preemption.Options{})
+	require.NoError(t, err)
+	var none context.Context
+	_, err = rec.PreemptContext(none, preemption.Preemptor{Kind: preemption.KindPod, Name: "nobody"})
+	require.Error(t, err)
+	require.Contains(t, journal.String(), "nobody", "it is recorded")
 }

@@ -1,0 +1,213 @@
+package reprieve_test
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// cheapest looks for the set that costs least, beginning with what giving back comes to if
+// that is within the caps. The preemptor fits with all of potential gone, or there is none.
+func cheapest(r *reprieve.Runner, trial *domain.NodeTrial, potential []victims.UnitID, w reprieve.Within, price func(victims.UnitID, []cluster.PodID) int64) reprieve.Least {
+	var from reprieve.Least
+	trial.Restart()
+	if out, why := r.Run(trial, potential); !why.OK() {
+		return reprieve.Least{}
+	} else if w.Keeps(out.Victims) {
+		from = reprieve.Least{Victims: append([]victims.UnitID{}, out.Victims...), Parts: maps.Clone(r.Parts())}
+	}
+	trial.Restart()
+	aims := func([]reprieve.Charged) []reprieve.Aim { return []reprieve.Aim{{Sum: price}} }
+	return r.RunLeast(trial, potential, from, w, aims, nil)
+}
+
+// The cheapest set; where none is cheaper than the greedy one, that.
+func TestLeast(t *testing.T) {
+	const two = "nodes n1 cpu=4\npods small1@n1 prio=1 cpu=1 small2@n1 prio=1 cpu=1 big@n1 prio=9 cpu=2\npreempt web cpu=2"
+	for _, c := range []struct {
+		name  string
+		most  int // that may go
+		steps int
+		price map[string]int64 // by name of the pod
+		want  string
+		proof reprieve.Proof
+		bound int64
+	}{
+		{"the cheapest", 3, 0, map[string]int64{"small1": 3, "small2": 3, "big": 5}, "big", reprieve.Found, 5},
+		{"of equal prices, the greedy set", 3, 0, map[string]int64{"small1": 3, "small2": 3, "big": 6}, "small1 small2", reprieve.Found, 6},
+		{"the cheapest within the bound", 1, 0, map[string]int64{"small1": 1, "small2": 1, "big": 100}, "big", reprieve.Found, 100},
+		{"nobody may", 0, 100, map[string]int64{"big": 1}, "", reprieve.Refuted, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := read(t, two)
+			s.runner.Observe = nil
+			each := reprieve.Cap{Room: int64(c.most), Weight: func(victims.UnitID) int64 { return 1 }}
+			w := reprieve.Within{Choice: reprieve.Choice{Caps: []reprieve.Cap{each}, Monotone: true, Steps: 100}, AimSteps: c.steps}
+			w.Keeps = func(out []victims.UnitID) bool { return len(out) <= c.most }
+			cost := func(_ victims.UnitID, pods []cluster.PodID) int64 { return c.price[s.ix.Pod(pods[0]).Name] }
+			l := cheapest(s.runner, s.onNode(), slices.Clone(s.potential(100)), w, cost)
+			require.Equal(t, c.want, s.spell(l.Victims))
+			require.Equal(t, c.proof, l.Proof)
+			if l.Victims != nil {
+				require.Equal(t, []int64{c.bound}, l.Bound)
+			}
+		})
+	}
+}
+
+// Out of steps, the set to begin with will do, and is not called the least.
+func TestLeastFallsBackToTheGreedySet(t *testing.T) {
+	s := read(t, "nodes n1 cpu=4\npods small1@n1 prio=1 cpu=1 small2@n1 prio=1 cpu=1 big@n1 prio=9 cpu=2\npreempt web cpu=2")
+	s.runner.Observe = nil
+	potential := slices.Clone(s.potential(100))
+	w := reprieve.Within{Choice: reprieve.Choice{Monotone: true}}
+	trial := struct{ domain.Trial }{s.onNode()} // which tells nothing in numbers: with them no step is needed
+	greedy, _ := s.runner.Run(trial, potential)
+	from := reprieve.Least{Victims: slices.Clone(greedy.Victims)}
+	for _, u := range potential {
+		if !slices.Contains(from.Victims, u) {
+			s.runner.Remove(trial, u)
+		}
+	}
+	one := func(victims.UnitID, []cluster.PodID) int64 { return 1 }
+	l := s.runner.Least(trial, nil, potential, from, w, []reprieve.Aim{{Sum: one}}, nil)
+	require.Equal(t, reprieve.FoundSome, l.Proof)
+	require.Equal(t, "small1 small2", s.spell(l.Victims))
+	require.True(t, trial.Fits().OK())
+}
+
+// Brute force over all sets of units: what is found keeps within the caps and costs least,
+// nobody of it goes in vain, and it is the greedy set if that costs no more; where none is
+// found, there is none.
+func TestLeastIsBruteForce(t *testing.T) {
+	greedy, searched, refuted := 0, 0, 0
+	grounds(t, 2400, func(seed uint64, g *ground) {
+		if g.choice.Price == nil {
+			return
+		}
+		want, found := g.bruteForce()
+		price := func(out []victims.UnitID) (sum int64) {
+			for _, u := range out {
+				sum = checked.Add(sum, g.choice.Price(u))
+			}
+			return sum
+		}
+		cost := func(u victims.UnitID, _ []cluster.PodID) int64 { return g.choice.Price(u) }
+		plain := slices.Clone(g.runner.GiveBack(g.trial, nil, g.order).Victims)
+		g.put(plain, g.runner.Remove)
+		w := reprieve.Within{Choice: g.choice, Keeps: g.within, AimSteps: math.MaxInt}
+		w.Price = nil
+		var from reprieve.Least
+		if g.within(plain) {
+			from.Victims = append([]victims.UnitID{}, plain...)
+		}
+		l := g.runner.Least(g.trial, nil, g.order, from, w, []reprieve.Aim{{Sum: cost}}, nil)
+		if !found {
+			require.Equal(t, reprieve.Refuted, l.Proof, "seed %d", seed)
+			require.Nil(t, l.Victims)
+			refuted++
+			return
+		}
+		require.Equal(t, reprieve.Found, l.Proof, "seed %d", seed)
+		require.True(t, g.trial.Fits().OK(), "seed %d", seed)
+		require.True(t, g.within(l.Victims), "seed %d", seed)
+		require.Equal(t, price(want), price(l.Victims), "seed %d", seed)
+		require.Equal(t, []int64{price(want)}, l.Bound, "seed %d", seed)
+		g.put(l.Victims, g.runner.Remove)
+		for i := range l.Victims {
+			require.False(t, g.fitsWithout(slices.Delete(slices.Clone(l.Victims), i, i+1)), "seed %d", seed)
+		}
+		if g.within(plain) && price(plain) == price(want) {
+			require.ElementsMatch(t, plain, l.Victims, "seed %d", seed)
+			greedy++
+		} else {
+			searched++
+		}
+	})
+	for _, n := range []int{greedy, searched, refuted} {
+		require.Greater(t, n, 100)
+	}
+}
+
+// Members of an elastic unit are decided on one by one: no set of them that goes on, or
+// goes whole, is within the bound and cheaper.
+func TestMembersOfTheLeastAreBruteForce(t *testing.T) {
+	parts, refuted := 0, 0
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		snap := elastic(r)
+		ix, err := cluster.NewIndex(&snap)
+		require.NoError(t, err)
+		units := victims.NewUnits(ix, victims.Units137)
+		runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+		prices := make([]int64, ix.NumPods())
+		for p := range prices {
+			prices[p] = int64(r.IntN(4))
+		}
+		sum := func(pods []cluster.PodID) (price int64) {
+			for _, p := range pods {
+				price = checked.Add(price, prices[p])
+			}
+			return price
+		}
+		room, all := int64(r.IntN(7)), units.Unit(0).Pods
+		w := reprieve.Within{Choice: reprieve.Choice{
+			Caps: []reprieve.Cap{{
+				Room: room, Weight: func(victims.UnitID) int64 { return int64(len(all)) },
+				Part: func(_ victims.UnitID, pods []cluster.PodID) int64 { return int64(len(pods)) },
+			}},
+			Monotone: true, Steps: math.MaxInt,
+		}, AimSteps: math.MaxInt}
+		w.Keeps = func(out []victims.UnitID) bool {
+			return len(out) == 0 || int64(len(runner.Parts().Of(units, 0))) <= room
+		}
+		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: int64(2 + r.IntN(7)), cluster.Memory: int64(r.IntN(9))}}
+		trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})
+		trial.Reset(0)
+		least := int64(-1)
+		for set := range 1 << len(all) {
+			var out, back []cluster.PodID
+			for i, p := range all {
+				if set>>i&1 == 1 {
+					out = append(out, p)
+				} else {
+					back = append(back, p)
+				}
+			}
+			goesOn := len(out) == 0 || len(back) == 0 || useful(&snap, func(name string) bool { return slices.Contains(back, ix.PodByName("", name)) })
+			if int64(len(out)) <= room && goesOn && fitsBeside(trial, all, back) && (least < 0 || sum(out) < least) {
+				least = sum(out)
+			}
+		}
+		l := cheapest(runner, trial, []victims.UnitID{0}, w, func(_ victims.UnitID, pods []cluster.PodID) int64 { return sum(pods) })
+		if least < 0 {
+			require.Equal(t, reprieve.Refuted, l.Proof, "seed %d", seed)
+			refuted++
+			continue
+		}
+		require.Equal(t, reprieve.Found, l.Proof, "seed %d", seed)
+		require.True(t, trial.Fits().OK(), "seed %d", seed)
+		var gone []cluster.PodID
+		if len(l.Victims) > 0 {
+			gone = l.Parts.Of(units, 0)
+		}
+		require.Equal(t, least, sum(gone), "seed %d", seed)
+		require.LessOrEqual(t, int64(len(gone)), room, "seed %d", seed)
+		if len(gone) > 0 && len(gone) < len(all) {
+			parts++
+		}
+	}
+	require.Greater(t, parts, 100)
+	require.Greater(t, refuted, 100)
+}
