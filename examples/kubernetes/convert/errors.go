@@ -161,6 +161,11 @@ func (d *Dump) Locate(err error) error {
 	return errors.Join(located...)
 }
 
+// OriginOf is where an object of the snapshot stands in the input.
+func (d *Dump) OriginOf(kind cluster.Kind, namespace, name string) Origin {
+	return d.origins[objectKey{string(kind), namespace, name}]
+}
+
 func joinName(namespace, name string) string {
 	if namespace == "" {
 		return name

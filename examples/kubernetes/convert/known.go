@@ -30,6 +30,8 @@ var versions = map[groupKind][]string{
 	{group: kueueGroup}:                   {"v1beta2", "v1beta1", "v1alpha1"},
 	{group: "apps"}:                       {"v1", "v1beta2", "v1beta1"},
 	{group: "extensions"}:                 {"v1beta1"},
+	{group: jobSetGroup}:                  {"v1", "v1beta1", "v1alpha2"},
+	{group: leaderGroup}:                  {"v1", "v1beta1"},
 	{group: "batch"}:                      {"v1", "v1beta1", "v2alpha1"},
 }
 

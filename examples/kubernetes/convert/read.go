@@ -45,8 +45,10 @@ func read(name string, in io.Reader, err error) ([]Object, error) {
 		text, err = io.ReadAll(in)
 	}
 	switch {
-	case len(bytes.TrimSpace(text)) == 0 && err == nil:
-		s.bad.add(&Error{Origin: Origin{File: name}, Err: errEmpty})
+	case len(bytes.TrimSpace(text)) == 0:
+		if err == nil {
+			err = errEmpty
+		}
 	case looksLikeJSON(text):
 		s.readJSON(name, text, err == nil)
 	default:

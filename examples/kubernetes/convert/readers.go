@@ -40,22 +40,28 @@ var readers = map[groupKind]func(*builder, *Object) error{
 	{kueueGroup, "", "Cohort"}:            (*builder).addCohort,
 	{kueueGroup, "", "LocalQueue"}:        (*builder).addLocalQueue,
 	{kueueGroup, "", "Workload"}:          (*builder).addWorkload,
-	{"apps", "", "DaemonSet"}:             template(func(w *appsv1.DaemonSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"apps", "", "Deployment"}:            template(func(w *appsv1.Deployment) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"apps", "", "ReplicaSet"}:            template(func(w *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"apps", "", "StatefulSet"}:           template(func(w *appsv1.StatefulSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"extensions", "", "DaemonSet"}:       template(func(w *appsv1.DaemonSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"extensions", "", "Deployment"}:      template(func(w *appsv1.Deployment) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"extensions", "", "ReplicaSet"}:      template(func(w *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"batch", "", "Job"}:                  template(func(w *batchv1.Job) *corev1.PodTemplateSpec { return &w.Spec.Template }),
-	{"batch", "", "CronJob"}:              template(func(w *batchv1.CronJob) *corev1.PodTemplateSpec { return &w.Spec.JobTemplate.Spec.Template }),
-	{"", "", "ReplicationController"}:     template(func(w *corev1.ReplicationController) *corev1.PodTemplateSpec { return w.Spec.Template }),
+	{"apps", "", "DaemonSet"}:             template(daemonSet),
+	{"apps", "", "Deployment"}:            template(deployment),
+	{"apps", "", "ReplicaSet"}:            template(replicaSet),
+	{"apps", "", "StatefulSet"}:           template(func(w *appsv1.StatefulSet) part { return once(&w.Spec.Template, w.Spec.Replicas) }),
+	{"extensions", "", "DaemonSet"}:       template(daemonSet),
+	{"extensions", "", "Deployment"}:      template(deployment),
+	{"extensions", "", "ReplicaSet"}:      template(replicaSet),
+	{"batch", "", "Job"}:                  template(func(w *batchv1.Job) part { return job(&w.Spec) }),
+	{"batch", "", "CronJob"}:              template(func(w *batchv1.CronJob) part { return job(&w.Spec.JobTemplate.Spec) }),
+	{"", "", "ReplicationController"}:     template(func(w *corev1.ReplicationController) part { return once(w.Spec.Template, w.Spec.Replicas) }),
+	{jobSetGroup, "", "JobSet"}:           templates((*jobSet).parts),
+	{leaderGroup, "", "LeaderWorkerSet"}:  templates((*leaderWorkerSet).parts),
 }
 
 const (
 	scheduling = "scheduling.k8s.io"
 	alpha      = "v1alpha2"
 )
+
+func daemonSet(w *appsv1.DaemonSet) part   { return part{spec: &w.Spec.Template} }
+func deployment(w *appsv1.Deployment) part { return once(&w.Spec.Template, w.Spec.Replicas) }
+func replicaSet(w *appsv1.ReplicaSet) part { return once(&w.Spec.Template, w.Spec.Replicas) }
 
 func (b *builder) addNode(o *Object) error {
 	var node corev1.Node

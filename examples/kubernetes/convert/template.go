@@ -3,21 +3,35 @@ package convert
 import (
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Template is the pod template of a workload.
+// Template is a pod template of a workload. Some kinds of workloads have several, one after
+// the other.
 type Template struct {
-	Kind      string // DaemonSet, Deployment, ReplicaSet, StatefulSet, Job, CronJob, ReplicationController
+	Kind      string // DaemonSet, Deployment, ReplicaSet, StatefulSet, Job, CronJob, ReplicationController, JobSet, LeaderWorkerSet
 	Namespace string
 	Name      string
+	Part      string // of a JobSet the replicated job, of a LeaderWorkerSet Leader or Worker; else empty
 	UID       string
 	Spec      corev1.PodTemplateSpec
 	Origin    Origin
+
+	// The workload has Replicas times Count pods of the template: Count is more than 1 where
+	// several pods make one job or one group. Both are 0 of a DaemonSet, which has one on each
+	// node that takes it.
+	Replicas, Count int
 }
+
+// The parts of a LeaderWorkerSet.
+const (
+	Leader = "leader"
+	Worker = "worker"
+)
 
 // Pod makes the next pod of the workload, as its controller and the API server
 // would: it is named after the workload, has no node, and asks for what its limits
@@ -32,6 +46,9 @@ func (t *Template) Pod(node string) (cluster.Pod, error) {
 	spec := t.Spec.DeepCopy()
 	pod := corev1.Pod{ObjectMeta: spec.ObjectMeta, Spec: spec.Spec}
 	pod.Namespace, pod.Name = t.Namespace, t.Name+"-new"
+	if t.Part != "" {
+		pod.Name = t.Name + "-" + t.Part + "-new"
+	}
 	controller := true
 	pod.OwnerReferences = []metav1.OwnerReference{{Kind: t.Kind, Name: t.Name, Controller: &controller}}
 	pod.Spec.NodeName = ""
@@ -103,12 +120,49 @@ func (d *Dump) Template(kind, namespace, name string) (*Template, bool) {
 	return nil, false
 }
 
-// template makes a reader of a kind of workload W. A workload without a template
+// template makes a reader of a kind of workload W with one template. A workload without it
 // is left out.
 func template[W any, P interface {
 	*W
 	metav1.Object
-}](of func(P) *corev1.PodTemplateSpec) func(*builder, *Object) error {
+}](of func(P) part) func(*builder, *Object) error {
+	return templates(func(w P) []part { return []part{of(w)} })
+}
+
+// part is a template of a workload and how many pods there are of it.
+type part struct {
+	name            string
+	spec            *corev1.PodTemplateSpec
+	replicas, count int
+}
+
+// once is a part of n pods, each for itself; nil: one.
+func once(spec *corev1.PodTemplateSpec, n *int32) part {
+	return part{spec: spec, replicas: number(n), count: 1}
+}
+
+// job is the part of a job: its pods that run at the same time, not more than it has to complete.
+func job(spec *batchv1.JobSpec) part {
+	n := number(spec.Parallelism)
+	if spec.Completions != nil {
+		n = min(n, number(spec.Completions))
+	}
+	return part{spec: &spec.Template, replicas: 1, count: n}
+}
+
+// number is *n, 1 for nil.
+func number(n *int32) int {
+	if n == nil {
+		return 1
+	}
+	return int(max(0, *n))
+}
+
+// templates makes a reader of a kind of workload W.
+func templates[W any, P interface {
+	*W
+	metav1.Object
+}](of func(P) []part) func(*builder, *Object) error {
 	return func(b *builder, o *Object) error {
 		workload := P(new(W))
 		if err := decode(o, workload); err != nil {
@@ -121,10 +175,13 @@ func template[W any, P interface {
 		if err := b.claim(o, cluster.Kind(o.Kind), namespace, workload.GetName()); err != nil {
 			return err
 		}
-		if spec := of(workload); spec != nil {
+		for _, p := range of(workload) {
+			if p.spec == nil {
+				continue
+			}
 			b.dump.Templates = append(b.dump.Templates, Template{
-				Kind: o.Kind, Namespace: namespace, Name: workload.GetName(), UID: string(workload.GetUID()),
-				Spec: *spec, Origin: o.Origin,
+				Kind: o.Kind, Namespace: namespace, Name: workload.GetName(), Part: p.name, UID: string(workload.GetUID()),
+				Spec: *p.spec, Origin: o.Origin, Replicas: p.replicas, Count: p.count,
 			})
 		}
 		return nil

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,4 +86,36 @@ func TestTemplatePodRefuses(t *testing.T) {
 	_, err = night.Pod("")
 	require.ErrorIs(t, err, convert.ErrInput)
 	require.EqualError(t, err, `f, document 3: CronJob "default/night": spec.template.spec.containers[0].resources.requests[cpu]: -1 is not at least 0`)
+}
+
+// Each template says how many pods its workload has of it.
+func TestHowManyPods(t *testing.T) {
+	d, err := dump(t, convert.Options{}, `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: three}, spec: {replicas: 3}}
+---
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: one}, spec: {}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: last}, spec: {parallelism: 5, completions: 2}}
+---
+{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: set}, spec: {replicatedJobs: [
+  {name: a, template: {spec: {parallelism: 2}}}, {name: b, replicas: 4, template: {spec: {}}}]}}
+---
+{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: llm}, spec: {replicas: 2, leaderWorkerTemplate: {size: 4}}}
+---
+{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: each}}
+`)
+	require.NoError(t, err)
+	require.Empty(t, d.Ignored)
+	require.Empty(t, d.Warnings)
+	var got []string
+	for _, w := range d.Templates {
+		got = append(got, fmt.Sprintf("%s/%s %s: %d x %d", w.Kind, w.Name, w.Part, w.Replicas, w.Count))
+	}
+	require.Equal(t, []string{
+		"Deployment/three : 3 x 1", "StatefulSet/one : 1 x 1", "Job/last : 1 x 2", "JobSet/set a: 1 x 2", "JobSet/set b: 4 x 1",
+		"LeaderWorkerSet/llm leader: 2 x 1", "LeaderWorkerSet/llm worker: 2 x 3", "DaemonSet/each : 0 x 0",
+	}, got)
+	pod, err := d.Templates[6].Pod("")
+	require.NoError(t, err)
+	require.Equal(t, "llm-worker-new", pod.Name)
 }

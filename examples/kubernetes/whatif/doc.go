@@ -12,6 +12,8 @@
 //	whatif -f dump.json -cpu 2 -memory 4Gi -priority 1000
 //	whatif -f dump.json -preemptor daemonset/ns/name -node n1
 //	whatif -f dump.json -preemptor workload/ns/name   a Workload of Kueue, for quota
+//	whatif -f dump.json -apply manifest.yaml          for all that a manifest wants to run
+//	whatif -f dump.json -drain n1                     for the pods of a node that is drained
 //	whatif -batch cases.jsonl                         one answer a line
 //	whatif -replay journal.jsonl                      a journal of preemption/record, once more
 //	whatif -version                                   of which release it is

@@ -111,12 +111,16 @@ func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot, notes, problems []string) error {
 	a := answered(q.title, q.kind(), r)
 	a.Notes, a.Problems = notes, problems
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(struct {
+	return writeIndented(w, struct {
 		*Answer
 		Result *preemption.Result `json:"result"`
 		WhyNot []whyNot           `json:"whyNot,omitempty"`
 	}{a, r, whys})
+}
+
+func writeIndented(w io.Writer, answer any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(answer)
 }

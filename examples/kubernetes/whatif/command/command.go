@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // sample is the cluster that is asked about when nothing else is named.
@@ -60,6 +62,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		answer = c.answerBatch
 	case c.replay != "":
 		answer = c.replayJournal
+	case len(c.drain)+len(c.apply) > 0:
+		answer = c.whole
 	}
 	switch err := answer(stdin, quiet{stdout}, stderr); {
 	case errors.Is(err, errNoPlace):
@@ -94,16 +98,38 @@ func (c *config) checked(r *preemption.Result) error {
 	return nil
 }
 
+// cluster is what is asked about: the input, with the nodes of -cordon and -drain cordoned.
+func (c *config) cluster(stdin io.Reader, stderr io.Writer, p *progress) (*convert.Dump, error) {
+	dump, err := c.load(stdin, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range dump.Problems {
+		fmt.Fprintln(stderr, "whatif: left out:", problem)
+	}
+	nodes := dump.Snapshot.Nodes
+	for _, flag := range []struct {
+		name  string
+		nodes list
+	}{{"-cordon", c.cordon}, {"-drain", c.drain}} {
+		for _, name := range flag.nodes {
+			i := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("%s: there is no node %s in the input", flag.name, name)
+			}
+			nodes[i].Unschedulable = true
+		}
+	}
+	return dump, nil
+}
+
 // single answers one question about one cluster.
 func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	p := startProgress(stderr)
 	defer p.stop()
-	dump, err := c.load(stdin, p)
+	dump, err := c.cluster(stdin, stderr, p)
 	if err != nil {
 		return err
-	}
-	for _, problem := range dump.Problems {
-		fmt.Fprintln(stderr, "whatif: left out:", problem)
 	}
 	q, err := c.question(dump)
 	if err != nil {

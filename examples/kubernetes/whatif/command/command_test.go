@@ -287,6 +287,10 @@ func TestReadme(t *testing.T) {
 	stdout, _, status := output("")
 	require.Equal(t, 0, status)
 	require.Contains(t, string(readme), "```text\n"+stdout+"```\n")
+	stdout, _, status = output("", "-drain", "node-b")
+	require.Equal(t, 0, status)
+	_, stdout, _ = strings.Cut(stdout, "\n\n") // the note about the sample
+	require.Contains(t, string(readme), "```text\n"+stdout+"```\n")
 }
 
 func TestJSON(t *testing.T) {
@@ -500,8 +504,12 @@ func TestSeveralFiles(t *testing.T) {
 	require.Contains(t, stderr, `Node "n1": metadata.name: "n1" is not unique: it stands in `+names[0]+", document 1 too")
 }
 
-// A broken reader is an error, not a short input.
+// A broken reader is an error, not a short input; a folder is complained of in one line.
 func TestBrokenInput(t *testing.T) {
+	_, stderr, status := output("", "-f", ".")
+	require.Equal(t, 1, status)
+	require.Equal(t, "whatif: .: read .: is a directory\n", stderr)
+
 	broken := io.MultiReader(strings.NewReader(`{"apiVersion":"v1","kind":"Node",`), brokenReader{})
 	var out, errs bytes.Buffer
 	require.Equal(t, 1, run([]string{"-f", "-"}, broken, &out, &errs))

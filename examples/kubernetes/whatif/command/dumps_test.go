@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -75,5 +76,35 @@ func TestMadeUpPodOnRealClusters(t *testing.T) {
 				require.Contains(t, stdout, "made-up pod default/preemptor ")
 			}
 		})
+	}
+}
+
+// Each node of real clusters can be asked about: what is told is true, and no pod of the node is
+// forgotten.
+func TestDrainRealClusters(t *testing.T) {
+	for _, name := range []string{"gke-5node", "kurl-3node", "openshift-2node"} {
+		dump := shared(t, "data/k8s-dumps/"+name+".json.gz")
+		running := map[string][]string{}
+		c := &config{files: list{dump}}
+		p := startProgress(io.Discard)
+		read, err := c.load(strings.NewReader(""), p)
+		p.stop()
+		require.NoError(t, err)
+		for _, pod := range read.Snapshot.Pods {
+			running[pod.Node] = append(running[pod.Node], pod.Namespace+"/"+pod.Name)
+		}
+		for _, node := range read.Snapshot.Nodes {
+			stdout, stderr, status := output("", "-f", dump, "-drain", node.Name, "-verify", "-o", "json")
+			require.Equal(t, 0, status, stderr)
+			var w Whole
+			require.NoError(t, json.Unmarshal([]byte(stdout), &w))
+			var told []string
+			for i := range w.Outcomes {
+				if o := &w.Outcomes[i]; o.Because == "" || o.Because == "drained" {
+					told = append(told, o.Namespace+"/"+o.Name)
+				}
+			}
+			require.ElementsMatch(t, running[node.Name], told)
+		}
 	}
 }

@@ -45,6 +45,9 @@ type config struct {
 	files     list
 	batch     string
 	replay    string // a journal of preemption/record
+	cordon    list   // nodes
+	drain     list   // nodes
+	apply     list   // manifests
 	preemptor *named // nil: none is named
 	node      string
 	placement map[string]string // of a group; nil: searched
@@ -91,6 +94,9 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated;\notherwise from what is piped in, or else from a sample")
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
 	f.StringVar(&c.replay, "replay", "", "make the calls of the journal `FILE` of preemption/record again, - for standard input,\nand tell the first answer that is another one")
+	f.Var(&c.cordon, "cordon", "... on the cluster with `NODE` cordoned; may be repeated")
+	f.Var(&c.drain, "drain", "tell what becomes of the pods of `NODE` once it is drained, and of whom they evict; may be repeated")
+	f.Var(&c.apply, "apply", "tell what would happen to all of the manifest `FILE`, in its order: pods, pod groups, Deployments,\nJobs, JobSets, LeaderWorkerSets, ...; may be repeated")
 	f.Func("preemptor", "who wants to run: `KIND/NAMESPACE/NAME`; KIND is pod, podgroup, compositepodgroup,\nworkload (of Kueue), or a workload of the input whose next pod is meant: daemonset, deployment, job, ...", func(s string) (err error) {
 		c.preemptor, err = parseNamed(s)
 		return err
@@ -115,7 +121,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
 	f.BoolVar(&c.verify, "verify", false, "read the answer once more, independently, and tell what is not true of it")
-	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption")
+	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption; or some pod of -apply or -drain")
 	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -210,6 +216,9 @@ func (m *madeUp) ask(flag, name, amount string) error {
 	return nil
 }
 
+// asks reports whether flags say who wants to run.
+func (c *config) asks(made string) bool { return c.preemptor != nil || made != "" || c.node != "" }
+
 // contradictions refuses flags that contradict each other, and drops made if nothing
 // was made up.
 func (c *config) contradictions(f *flag.FlagSet) error {
@@ -226,10 +235,16 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 	switch {
 	case c.replay != "" && f.NFlag() > 1:
 		return errors.New("-replay: the journal has the cluster, the options and the questions; no other flag goes with it")
-	case c.batch != "" && (len(c.files) > 0 || c.preemptor != nil || made != "" || c.node != ""):
-		return errors.New("-batch: each line is a question of its own; -f, -preemptor, -node and a made-up pod do not go with it")
+	case c.batch != "" && (len(c.files) > 0 || len(c.cordon)+len(c.drain)+len(c.apply) > 0 || c.asks(made)):
+		return errors.New("-batch: each line is a question of its own; -f, -cordon, -drain, -apply, -preemptor, -node and a made-up pod do not go with it")
 	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0 || c.check):
 		return errors.New("-batch: the answers have a form of their own; -explain, -why-not, -check and -o do not go with it")
+	case len(c.drain) > 0 && (len(c.apply) > 0 || c.asks(made)):
+		return errors.New("-drain: it is a question by itself; -apply, -preemptor and a made-up pod do not go with it")
+	case len(c.apply) > 0 && c.asks(made):
+		return errors.New("-apply: the manifest says who wants to run; -preemptor and a made-up pod do not go with it")
+	case len(c.drain)+len(c.apply) > 0 && (c.explain || len(c.whyNot) > 0 || c.placement != nil):
+		return errors.New("-drain, -apply: many questions in a row; -explain, -why-not and -place do not go with them")
 	case c.made != nil && c.made.count < 1:
 		return fmt.Errorf("-count: %d is not at least 1", c.made.count)
 	case c.placement != nil && c.batch != "":
@@ -314,6 +329,8 @@ func usage(f *flag.FlagSet, w io.Writer) {
   kubectl get ... | whatif                   for that of a dump that is piped in
   whatif -f FILE -preemptor pod/ns/name      for this one
   whatif -f FILE -cpu 2 -priority 1000       for a made-up one
+  whatif -f FILE -apply MANIFEST             for all that a manifest wants to run
+  whatif -f FILE -drain NODE                 for the pods of a node that is drained
   whatif -batch FILE                         for each line of a file
   whatif -replay FILE                        for each call of a journal, once more
 

@@ -101,7 +101,7 @@ var groupKinds = map[string]cluster.Kind{
 
 // workloadKinds are the kinds that have a template for pods, by their name on the
 // command line.
-var workloadKinds = []string{"daemonset", "deployment", "replicaset", "statefulset", "job", "cronjob", "replicationcontroller"}
+var workloadKinds = []string{"daemonset", "deployment", "replicaset", "statefulset", "job", "cronjob", "replicationcontroller", "jobset", "leaderworkerset"}
 
 var wantingKinds = "pod, podgroup, compositepodgroup or workload; or, for its next pod, " + strings.Join(workloadKinds, ", ")
 

@@ -30,7 +30,7 @@ type report struct {
 	problems []string // nil: nobody looked
 
 	out     bytes.Buffer
-	classes *priority.Classes // of the dump, when first needed
+	classes func(*cluster.Pod) int32 // priorities of the dump, when first needed
 }
 
 // writeTable writes the report to w.
@@ -119,10 +119,19 @@ func (r *report) below() string {
 // priority is the pod's own, 0 if it cannot be resolved.
 func (r *report) priority(p *cluster.Pod) int32 {
 	if r.classes == nil {
-		r.classes, _ = priority.NewClasses(r.dump.Snapshot.PriorityClasses) // the answer has complained, if at all
+		r.classes = levels(&r.dump.Snapshot)
 	}
-	e, _ := r.classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy})
-	return e.Priority
+	return r.classes(p)
+}
+
+// levels resolves the priorities of the pods of s, to 0 what cannot be resolved: of that the
+// answers complain, if at all.
+func levels(s *cluster.Snapshot) func(*cluster.Pod) int32 {
+	classes, _ := priority.NewClasses(s.PriorityClasses)
+	return func(p *cluster.Pod) int32 {
+		e, _ := classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy})
+		return e.Priority
+	}
 }
 
 // nominations lists where the members of a group go.
@@ -257,6 +266,11 @@ func (r *report) notes() {
 	if len(warnings) > most {
 		notes = append(notes, fmt.Sprintf("%d more warnings (-o json lists all)", len(warnings)-most))
 	}
+	r.listed(notes)
+}
+
+// listed writes notes, if there are any.
+func (r *report) listed(notes []string) {
 	if len(notes) == 0 {
 		return
 	}
