@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// testCase is one line of a batch. Unknown fields are ignored.
+// testCase is one line of a batch, with a cluster of its own or about that of -f. Unknown fields are ignored.
 type testCase struct {
 	Name      string            `json:"name"`
 	Now       string            `json:"now"`
@@ -35,24 +36,50 @@ type testCase struct {
 		Namespace string       `json:"namespace"`
 		Name      string       `json:"name"`
 	} `json:"preemptor"`
+
+	changes      // of the cluster of -f, for this line and those after it
+	Apply   bool `json:"apply"` // carry the answer out there
+}
+
+// preemptor is who asks.
+func (q *testCase) preemptor() (p preemption.Preemptor, err error) {
+	switch q.Preemptor.Kind {
+	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload:
+	default:
+		return p, fmt.Errorf("preemptor.kind: %q is not Pod, PodGroup, CompositePodGroup or Workload", q.Preemptor.Kind)
+	}
+	return preemption.Preemptor{
+		Kind: q.Preemptor.Kind, Namespace: cmp.Or(q.Preemptor.Namespace, metav1.NamespaceDefault), Name: q.Preemptor.Name,
+		Placement: q.Placement,
+	}, nil
 }
 
 // answerBatch answers each line of the file, one line each, in its order. The error
 // may be that some answer is not true, after all of them.
 func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
+	var answeredSoFar atomic.Int64
+	p := startProgress(stderr)
+	defer p.stop()
+	var of *live
+	if len(c.files) > 0 {
+		dump, err := c.cluster(stdin, stderr, p)
+		if err == nil {
+			of, err = newLive(dump, c.asked(c.rules, nil))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	in, err := open(c.batch, stdin)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	var answeredSoFar atomic.Int64
-	p := startProgress(stderr)
-	defer p.stop()
 	p.doing(func() string { return fmt.Sprintf("answered %d lines", answeredSoFar.Load()) })
 	var problems []string
 	err = eachLine(in, c.unpacked, func(number int, line []byte) error {
 		defer answeredSoFar.Add(1)
-		a := c.answerLine(number, line)
+		a := c.answerLine(of, number, line)
 		problems = append(problems, a.Problems...)
 		return writeLine(stdout, a)
 	})
@@ -93,13 +120,18 @@ func writeLine(w io.Writer, a *Answer) error {
 	return b.Flush()
 }
 
-// answerLine answers one line. What is wrong with it is part of the answer.
-func (c *config) answerLine(number int, line []byte) *Answer {
+// answerLine answers one line, about the cluster of -f if there is one and the line has no
+// objects. What is wrong with it is part of the answer.
+func (c *config) answerLine(l *live, number int, line []byte) *Answer {
 	var q testCase
 	if err := convert.Unmarshal(line, &q); err != nil {
 		return refused(nameIn(line), fmt.Errorf("line %d: %w", number, err))
 	}
-	a, err := c.answerCase(&q)
+	answer := c.answerCase
+	if l != nil && q.Objects == nil {
+		answer = func(q *testCase) (*Answer, error) { return c.answerLive(l, q) }
+	}
+	a, err := answer(&q)
 	if err != nil {
 		return refused(q.Name, fmt.Errorf("line %d: %w", number, err))
 	}
@@ -120,10 +152,12 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch q.Preemptor.Kind {
-	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload:
-	default:
-		return nil, fmt.Errorf("preemptor.kind: %q is not Pod, PodGroup, CompositePodGroup or Workload", q.Preemptor.Kind)
+	preemptor, err := q.preemptor()
+	if err != nil {
+		return nil, err
+	}
+	if q.any() || q.Apply {
+		return nil, errors.New("reset, set, remove, cordon, bind, apply: they are for lines about the cluster of -f, without objects of their own")
 	}
 	objects, err := convert.Split(q.Objects)
 	if err != nil {
@@ -132,13 +166,6 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	dump, err := c.reading(now).Dump(objects)
 	if err != nil {
 		return nil, fmt.Errorf("objects: %w", err)
-	}
-	preemptor := preemption.Preemptor{
-		Kind: q.Preemptor.Kind, Namespace: q.Preemptor.Namespace, Name: q.Preemptor.Name,
-		Placement: q.Placement,
-	}
-	if preemptor.Namespace == "" {
-		preemptor.Namespace = metav1.NamespaceDefault
 	}
 	if rules == preemption.Kubernetes136 && !q.Nominated {
 		forgetNominations(&dump.Snapshot, preemptor)

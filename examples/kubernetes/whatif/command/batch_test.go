@@ -193,8 +193,8 @@ func FuzzBatchLine(f *testing.F) {
 			c.rules = rulesByName["v1.36"]
 		}
 		var first, second bytes.Buffer
-		require.NoError(t, writeLine(&first, c.answerLine(1, line)))
-		require.NoError(t, writeLine(&second, c.answerLine(1, line)))
+		require.NoError(t, writeLine(&first, c.answerLine(nil, 1, line)))
+		require.NoError(t, writeLine(&second, c.answerLine(nil, 1, line)))
 		require.Equal(t, first.String(), second.String())
 		require.Equal(t, 1, strings.Count(first.String(), "\n"))
 		var a Answer

@@ -68,7 +68,7 @@ func TestCases(t *testing.T) {
 				var r recorded
 				require.NoError(t, json.Unmarshal(line, &r), "line %d", number)
 				cases++
-				diff := r.differs(t, c.answerLine(number, line))
+				diff := r.differs(t, c.answerLine(nil, number, line))
 				if diff != "" {
 					t.Errorf("%s: %s", r.Name, diff)
 				}

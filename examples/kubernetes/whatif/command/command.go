@@ -64,6 +64,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		answer = c.replayJournal
 	case len(c.drain)+len(c.apply) > 0:
 		answer = c.whole
+	case c.diff != "":
+		answer = c.compare
 	}
 	switch err := answer(stdin, quiet{stdout}, stderr); {
 	case errors.Is(err, errNoPlace):

@@ -103,10 +103,9 @@ func TestUsage(t *testing.T) {
 		"labels that are none":          {[]string{"-labels", "a"}, `-labels: "a" is not KEY=VALUE`},
 		"two priorities":                {[]string{"-priority", "1", "-priority-class", "x"}, `one of them says how important`},
 		"a made-up pod and a named one": {[]string{"-cpu", "1", "-preemptor", "pod/a/b"}, `-cpu describes a made-up pod and does not go with -preemptor`},
-		"no pods":                       {[]string{"-count", "0"}, `-count: 0 is not at least 1`},
+		"no pods":                       {[]string{"-count", "0"}, `-count: 0 is not a number from 1 to 100000`},
 		"a place without node":          {[]string{"-place", "a"}, `-place: "a" is not POD=NODE`},
 		"two places of one pod":         {[]string{"-place", "a=n1", "-place", "default/a=n2"}, `pod default/a has two places`},
-		"a batch and a file":            {[]string{"-batch", "x", "-f", "y"}, `each line is a question of its own`},
 		"a batch and a format":          {[]string{"-batch", "x", "-o", "json"}, `the answers have a form of their own`},
 		"an unknown flag":               {[]string{"-verbose"}, `flag provided but not defined: -verbose`},
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,16 +43,23 @@ func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Optio
 
 // config is the command line.
 type config struct {
-	files     list
-	batch     string
-	replay    string // a journal of preemption/record
-	cordon    list   // nodes
-	drain     list   // nodes
-	apply     list   // manifests
+	files  list
+	batch  string
+	replay string // a journal of preemption/record
+	cordon list   // nodes
+	drain  list   // nodes
+	apply  list   // manifests
+	diff   string // another way of asking: one of the next three
+
+	diffRules   preemption.Rules
+	diffSearch  preemption.Search
+	diffOptions preemption.Options
+
 	preemptor *named // nil: none is named
 	node      string
 	placement map[string]string // of a group; nil: searched
 	made      *madeUp           // a pod made up on the command line; nil: none
+	count     int               // of pods like the preemptor: more than one are a gang; 0: one
 
 	rules   preemption.Rules
 	fair    fairSharing       // for Workloads
@@ -80,7 +88,6 @@ type madeUp struct {
 	requests        corev1.ResourceList
 	priority        *int32
 	class           string
-	count           int // of equal pods: more than one are a gang; 0: one
 }
 
 // parse reads the command line. The error is for the user; flag.ErrHelp means that
@@ -89,10 +96,10 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	c := &config{made: &madeUp{requests: corev1.ResourceList{}}}
 	f := flag.NewFlagSet("whatif", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.Usage = func() { usage(f, stderr) }
+	f.Usage = func() {} // for a wrong flag a line is enough
 
 	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated;\notherwise from what is piped in, or else from a sample")
-	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order")
+	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order; with -f about that cluster,\nwhich lines may change")
 	f.StringVar(&c.replay, "replay", "", "make the calls of the journal `FILE` of preemption/record again, - for standard input,\nand tell the first answer that is another one")
 	f.Var(&c.cordon, "cordon", "... on the cluster with `NODE` cordoned; may be repeated")
 	f.Var(&c.drain, "drain", "tell what becomes of the pods of `NODE` once it is drained, and of whom they evict; may be repeated")
@@ -105,15 +112,14 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	var places list
 	f.Var(&places, "place", "give a member of the preemptor group its place, `POD=NODE`, instead of searching;\nmay be repeated; POD is namespace/name or name")
 	rules := f.String("rules", "v1.37", "follow the `RULES` "+rulesWanted)
-	f.Func("search", "look for the least disruption: `HOW` is greedy (as Kubernetes does), improved or exact", func(s string) error {
-		for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
-			if strings.EqualFold(s, string(search)) {
-				c.search = search
-				return nil
-			}
+	f.Func("search", "look for the least disruption: `HOW` is greedy (as Kubernetes does), improved or exact", func(s string) (err error) {
+		var ok bool
+		if c.search, ok = searchOf(s); !ok {
+			err = errors.New("not greedy, improved or exact")
 		}
-		return errors.New("not greedy, improved or exact")
+		return err
 	})
+	f.Func("diff", "ask in another way, too, and tell who differs, and why: `WAY` is rules, a search or a file of options;\nwithout -preemptor all that are pending are asked about", c.anotherWay)
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
 	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision")
@@ -123,13 +129,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.verify, "verify", false, "read the answer once more, independently, and tell what is not true of it")
 	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption; or some pod of -apply or -drain")
 	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		return d.Decode(&c.options)
+		return readOptions(name, &c.options)
 	})
 	f.Func("unpacked", fmt.Sprintf("gzipped input may unpack to so many `MIB` (default %d)", convert.MostUnpacked>>20), func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 32)
@@ -160,10 +160,13 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.StringVar(&m.class, "priority-class", "", "... or this priority `CLASS` of the input")
 	f.StringVar(&m.name, "name", "", "... and this `NAME` (default preemptor)")
 	f.StringVar(&m.namespace, "namespace", "", "... in this `NAMESPACE` (default default)")
-	f.IntVar(&m.count, "count", 1, "... and there are this many of it, a gang: `NUMBER`")
+	f.IntVar(&c.count, "count", 1, "... and there are this many of it, a gang: `NUMBER`; also of a pod or of the next pod of a workload")
 	labels := f.String("labels", "", "... with these labels, `KEY=VALUE,...`")
 
 	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			usage(f, stderr)
+		}
 		return nil, err
 	}
 	if f.NArg() > 0 {
@@ -203,6 +206,27 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	return c, c.contradictions(f)
 }
 
+// searchOf reads a search, in small letters or as it is.
+func searchOf(name string) (preemption.Search, bool) {
+	for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+		if strings.EqualFold(name, string(search)) {
+			return search, true
+		}
+	}
+	return "", false
+}
+
+// readOptions reads a file of options.
+func readOptions(name string, into *preemption.Options) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
 // ask adds to what the pod asks for; an empty amount adds nothing.
 func (m *madeUp) ask(flag, name, amount string) error {
 	if amount == "" {
@@ -216,6 +240,9 @@ func (m *madeUp) ask(flag, name, amount string) error {
 	return nil
 }
 
+// mostCount is how many pods a made-up gang may have.
+const mostCount = 100_000
+
 // asks reports whether flags say who wants to run.
 func (c *config) asks(made string) bool { return c.preemptor != nil || made != "" || c.node != "" }
 
@@ -225,7 +252,7 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 	made := ""
 	f.Visit(func(fl *flag.Flag) {
 		switch fl.Name {
-		case "cpu", "memory", "gpu", "request", "priority", "priority-class", "name", "namespace", "labels", "count":
+		case "cpu", "memory", "gpu", "request", "priority", "priority-class", "name", "namespace", "labels":
 			made = fl.Name
 		}
 	})
@@ -235,8 +262,14 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 	switch {
 	case c.replay != "" && f.NFlag() > 1:
 		return errors.New("-replay: the journal has the cluster, the options and the questions; no other flag goes with it")
-	case c.batch != "" && (len(c.files) > 0 || len(c.cordon)+len(c.drain)+len(c.apply) > 0 || c.asks(made)):
-		return errors.New("-batch: each line is a question of its own; -f, -cordon, -drain, -apply, -preemptor, -node and a made-up pod do not go with it")
+	case c.diff != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.explain || len(c.whyNot) > 0 || c.check || c.verify):
+		return errors.New("-diff: it compares two answers; -batch, -drain, -apply, -explain, -why-not, -check and -verify do not go with it")
+	case c.batch == "-" && slices.Contains(c.files, "-"):
+		return errors.New("-batch, -f: standard input is one of them")
+	case c.batch != "" && (len(c.drain)+len(c.apply) > 0 || c.asks(made)):
+		return errors.New("-batch: each line is a question of its own; -drain, -apply, -preemptor, -node and a made-up pod do not go with it")
+	case c.batch != "" && len(c.cordon) > 0 && len(c.files) == 0:
+		return errors.New("-cordon: each line of the batch has a cluster of its own; -f names one for all")
 	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0 || c.check):
 		return errors.New("-batch: the answers have a form of their own; -explain, -why-not, -check and -o do not go with it")
 	case len(c.drain) > 0 && (len(c.apply) > 0 || c.asks(made)):
@@ -245,8 +278,10 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 		return errors.New("-apply: the manifest says who wants to run; -preemptor and a made-up pod do not go with it")
 	case len(c.drain)+len(c.apply) > 0 && (c.explain || len(c.whyNot) > 0 || c.placement != nil):
 		return errors.New("-drain, -apply: many questions in a row; -explain, -why-not and -place do not go with them")
-	case c.made != nil && c.made.count < 1:
-		return fmt.Errorf("-count: %d is not at least 1", c.made.count)
+	case c.count < 1 || c.count > mostCount:
+		return fmt.Errorf("-count: %d is not a number from 1 to %d", c.count, mostCount)
+	case c.count > 1 && c.made == nil && (c.preemptor == nil || groupKinds[c.preemptor.kind] != ""):
+		return errors.New("-count: of a made-up pod, a pod or the next pod of a workload; say which")
 	case c.placement != nil && c.batch != "":
 		return errors.New("-place: a line of a batch has its own placement")
 	case c.node != "" && c.preemptor == nil && made == "":
@@ -331,6 +366,7 @@ func usage(f *flag.FlagSet, w io.Writer) {
   whatif -f FILE -cpu 2 -priority 1000       for a made-up one
   whatif -f FILE -apply MANIFEST             for all that a manifest wants to run
   whatif -f FILE -drain NODE                 for the pods of a node that is drained
+  whatif -f FILE -diff v1.36                 who is answered otherwise by other rules, and why
   whatif -batch FILE                         for each line of a file
   whatif -replay FILE                        for each call of a journal, once more
 

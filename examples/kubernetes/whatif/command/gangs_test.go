@@ -33,7 +33,7 @@ func TestGangPlacementsHold(t *testing.T) {
 			if q.Preemptor.Kind != cluster.KindPodGroup {
 				return nil
 			}
-			a := c.answerLine(number, line)
+			a := c.answerLine(nil, number, line)
 			require.Empty(t, a.Error)
 			if a.Status == "preempt" || a.Status == "fits" {
 				checked++

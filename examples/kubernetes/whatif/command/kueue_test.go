@@ -56,7 +56,7 @@ func TestAnswersAsKueue(t *testing.T) {
 				}
 				require.NoError(t, json.Unmarshal(line, &q))
 				var out bytes.Buffer
-				require.NoError(t, writeLine(&out, c.answerLine(number, line)))
+				require.NoError(t, writeLine(&out, c.answerLine(nil, number, line)))
 				var got kueueAnswer
 				require.NoError(t, json.Unmarshal(out.Bytes(), &got))
 				if diff := cmp.Diff(q.Want, got); diff != "" {
@@ -90,7 +90,7 @@ func TestReadsKueueV1beta1(t *testing.T) {
 			"status":{"admission":{"clusterQueue":"greedy","podSetAssignments":[{"name":"main","flavors":{"cpu":"f"},"resourceUsage":{"cpu":"1500m"}}]}}}
 		],"preemptor":{"kind":"Workload","namespace":"ns","name":"w"}}`
 	c := &config{rules: preemption.Kubernetes137}
-	a := c.answerLine(1, []byte(line))
+	a := c.answerLine(nil, 1, []byte(line))
 	require.Empty(t, a.Error)
 	require.Equal(t, "preempt", a.Status)
 	require.Equal(t, []string{"ns/big"}, a.Victims)
@@ -110,7 +110,7 @@ func TestBadKueueObjectsAreNamed(t *testing.T) {
 			`Cohort "co": spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: -2 is not at least 0`},
 	} {
 		cfg := &config{rules: preemption.Kubernetes137}
-		a := cfg.answerLine(1, []byte(`{"name":"bad","objects":[`+c.object+`],"preemptor":{"kind":"Workload","name":"w"}}`))
+		a := cfg.answerLine(nil, 1, []byte(`{"name":"bad","objects":[`+c.object+`],"preemptor":{"kind":"Workload","name":"w"}}`))
 		require.Contains(t, a.Error, c.want)
 	}
 }

@@ -25,7 +25,7 @@ func TestNominationsOfOthers(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			a := (&config{}).answerLine(1, []byte("{"+c.fields+", "+objects+"}"))
+			a := (&config{}).answerLine(nil, 1, []byte("{"+c.fields+", "+objects+"}"))
 			require.Empty(t, a.Error)
 			require.Equal(t, c.want, a.Status)
 		})

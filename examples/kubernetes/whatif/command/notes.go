@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -51,4 +52,15 @@ func ignored(dump *convert.Dump) string {
 		parts = append(parts, fmt.Sprintf("%d %s", dump.Ignored[kind], kind))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// sorted goes through m in order of its keys.
+func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
 }

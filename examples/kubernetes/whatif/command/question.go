@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,7 +139,13 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 	}
 	if kind == "pod" {
 		for i := range dump.Snapshot.Pods {
-			if p := &dump.Snapshot.Pods[i]; p.Namespace == namespace && p.Name == name {
+			switch p := &dump.Snapshot.Pods[i]; {
+			case p.Namespace != namespace || p.Name != name:
+			case c.count > 1:
+				like := *p
+				like.Name += "-more"
+				return c.gang(like, "gang"), nil
+			default:
 				return ofPod(p), nil
 			}
 		}
@@ -151,6 +158,9 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 	pod, err := template.Pod(c.node)
 	if err != nil {
 		return nil, err
+	}
+	if c.count > 1 {
+		return c.gang(pod, "gang"), nil
 	}
 	title := fmt.Sprintf("the next pod of %s %s/%s", kind, namespace, name)
 	return ofNewPod(pod, title), nil
@@ -172,21 +182,23 @@ func (c *config) madeUp() (*question, error) {
 		return nil, err
 	}
 	p.RequiredNode = c.node
-	if m.count > 1 {
-		return c.gang(p, m.count), nil
+	if c.count > 1 {
+		return c.gang(p, "made-up gang"), nil
 	}
 	return ofNewPod(p, "made-up pod "+p.Namespace+"/"+p.Name), nil
 }
 
-// gang asks for a group of n pods like p, all of which are needed.
-func (c *config) gang(p cluster.Pod, n int) *question {
-	need := int32(n)
-	g := &cluster.PodGroup{Namespace: p.Namespace, Name: p.Name, MinCount: &need, Priority: p.Priority, Class: p.Class}
+// gang asks for a group of pods like p, all of which are needed. It is named after p.
+func (c *config) gang(p cluster.Pod, title string) *question {
+	need := int32(c.count)
+	p.UID, p.Node, p.NominatedNode, p.Group, p.Terminating, p.Preempted = "", "", "", "", false, false
+	p.Created, p.Scheduled, p.Started = time.Time{}, time.Time{}, time.Time{}
+	g := &cluster.PodGroup{Namespace: p.Namespace, Name: p.Name, MinCount: &need, Priority: p.Priority, Class: p.Class, Policy: p.Policy}
 	q := &question{
 		preemptor: preemption.Preemptor{Group: g, Placement: c.placement},
-		title:     fmt.Sprintf("made-up gang %s/%s of %d", p.Namespace, p.Name, n),
+		title:     fmt.Sprintf("%s %s/%s of %d", title, p.Namespace, p.Name, c.count),
 	}
-	for i := range n {
+	for i := range c.count {
 		member := p
 		member.Name, member.Group = fmt.Sprintf("%s-%d", p.Name, i), p.Name
 		q.preemptor.Pods = append(q.preemptor.Pods, member)

@@ -1,6 +1,10 @@
 package edit
 
 import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -41,4 +45,66 @@ func each[T any](list []T, set func(T) error) error {
 		}
 	}
 	return nil
+}
+
+// Remove takes an object away, a node with the pods that run there. kind is that of
+// Kubernetes or of Kueue.
+func Remove(pl *preemption.Planner, kind, namespace, name string) error {
+	if namespaced(kind) && namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	switch kind {
+	case "Pod":
+		return pl.Remove(preemption.PodRef{Namespace: namespace, Name: name})
+	case "Node":
+		_, err := pl.RemoveNodeAndPods(name)
+		return err
+	case "PodGroup":
+		return pl.RemovePodGroup(namespace, name)
+	case "CompositePodGroup":
+		return pl.RemoveCompositePodGroup(namespace, name)
+	case "PodDisruptionBudget":
+		return pl.RemoveBudget(namespace, name)
+	case "PriorityClass":
+		return pl.RemovePriorityClass(name)
+	case "Namespace":
+		return pl.RemoveNamespace(name)
+	case "ResourceFlavor":
+		return pl.RemoveResourceFlavor(name)
+	case "ClusterQueue":
+		return pl.RemoveClusterQueue(name)
+	case "Cohort":
+		return pl.RemoveCohort(name)
+	case "LocalQueue":
+		return pl.RemoveLocalQueue(namespace, name)
+	case "Workload":
+		return pl.RemoveWorkload(namespace, name)
+	}
+	return fmt.Errorf("kind: %q is not a kind that can be removed", kind)
+}
+
+func namespaced(kind string) bool {
+	switch kind {
+	case "Node", "PriorityClass", "Namespace", "ResourceFlavor", "ClusterQueue", "Cohort":
+		return false
+	}
+	return true
+}
+
+// Cordon lets nobody new on a node.
+func Cordon(pl *preemption.Planner, name string) error {
+	var node *cluster.Node
+	if err := pl.View(func(v preemption.View) {
+		if n := v.Node(name); n != nil {
+			copied := *n
+			node = &copied
+		}
+	}); err != nil {
+		return err
+	}
+	if node == nil {
+		return fmt.Errorf("there is no node %s", name)
+	}
+	node.Unschedulable = true
+	return pl.SetNode(*node)
 }

@@ -1,0 +1,207 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/examples/kubernetes/whatif/edit"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// changes are what a line of a batch changes before its question, in this order.
+type changes struct {
+	Reset  bool              `json:"reset"`  // begin with the cluster of -f anew
+	Set    []json.RawMessage `json:"set"`    // objects, in place of those of the same name
+	Remove []object          `json:"remove"` // a node with its pods
+	Cordon []string          `json:"cordon"` // nodes
+	Bind   map[string]string `json:"bind"`   // namespace/name of pending pods → node
+}
+
+// object names one.
+type object struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (ch *changes) any() bool {
+	return ch.Reset || len(ch.Set)+len(ch.Remove)+len(ch.Cordon)+len(ch.Bind) > 0
+}
+
+// live is the cluster of -f as the lines of a batch change it.
+type live struct {
+	dump    *convert.Dump
+	options preemption.Options // of planner
+	begin   *preemption.Planner
+	planner *preemption.Planner
+
+	others map[string]*preemption.Planner // of the cluster as it is now, under other options, as JSON
+}
+
+func newLive(dump *convert.Dump, o preemption.Options) (*live, error) {
+	planner, err := preemption.NewPlanner(&dump.Snapshot, o)
+	if err != nil {
+		return nil, dump.Locate(err)
+	}
+	return &live{dump: dump, options: o, begin: planner, planner: planner.Fork(), others: map[string]*preemption.Planner{}}, nil
+}
+
+// become makes planner the cluster as it is now.
+func (l *live) become(planner *preemption.Planner) {
+	l.planner = planner
+	clear(l.others)
+}
+
+// under is the cluster as it is now, asked under o.
+func (l *live) under(o preemption.Options) (*preemption.Planner, error) {
+	key, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	if own, err := json.Marshal(l.options); err != nil || string(own) == string(key) {
+		return l.planner, err
+	}
+	if l.others[string(key)] == nil {
+		if l.others[string(key)], err = preemption.NewPlanner(l.planner.Snapshot(), o); err != nil {
+			return nil, err
+		}
+	}
+	return l.others[string(key)], nil
+}
+
+// make makes the changes of a line, all of them or none.
+func (l *live) make(ch *changes, reading convert.Options) error {
+	if !ch.any() {
+		return nil
+	}
+	from := l.planner
+	if ch.Reset {
+		from = l.begin
+	}
+	planner := from.Fork()
+	if err := ch.on(planner, reading); err != nil {
+		return err
+	}
+	l.become(planner)
+	return nil
+}
+
+func (ch *changes) on(planner *preemption.Planner, reading convert.Options) error {
+	objects, err := convert.Split(ch.Set)
+	if err != nil {
+		return fmt.Errorf("set: %w", err)
+	}
+	dump, err := reading.Dump(objects)
+	if err == nil && len(objects) > 0 {
+		err = recognized(dump)
+	}
+	if err == nil {
+		err = dump.Locate(edit.Set(planner, &dump.Snapshot))
+	}
+	if err != nil {
+		return fmt.Errorf("set: %w", err)
+	}
+	for _, o := range ch.Remove {
+		if err := edit.Remove(planner, o.Kind, o.Namespace, o.Name); err != nil {
+			return fmt.Errorf("remove: %w", err)
+		}
+	}
+	for _, name := range ch.Cordon {
+		if err := edit.Cordon(planner, name); err != nil {
+			return fmt.Errorf("cordon: %w", err)
+		}
+	}
+	for pod, node := range sorted(ch.Bind) {
+		if err := planner.Bind(podRef(pod), node); err != nil {
+			return fmt.Errorf("bind: %w", err)
+		}
+	}
+	return nil
+}
+
+// carryOut evicts the victims of an answer and lets the preemptor run.
+func (l *live) carryOut(r *preemption.Result) error {
+	planner := l.planner.Fork()
+	switch r.Verdict {
+	case preemption.Feasible:
+		if err := planner.Evict(r); err != nil {
+			return err
+		}
+	case preemption.Fits:
+	default:
+		return nil
+	}
+	for _, n := range r.Nominations {
+		if err := planner.Bind(n.Pod, n.Node); err != nil {
+			return err
+		}
+	}
+	l.become(planner)
+	return nil
+}
+
+// podRef reads namespace/name, or a name in the default namespace.
+func podRef(text string) preemption.PodRef {
+	namespace, name, ok := strings.Cut(text, "/")
+	if !ok {
+		return preemption.PodRef{Namespace: metav1.NamespaceDefault, Name: text}
+	}
+	return preemption.PodRef{Namespace: namespace, Name: name}
+}
+
+// answerLive answers a line about the cluster of -f.
+func (c *config) answerLive(l *live, q *testCase) (*Answer, error) {
+	rules, now, err := c.defaults(q)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.make(&q.changes, c.reading(now)); err != nil {
+		return nil, err
+	}
+	a := blank(q.Name)
+	if q.Preemptor.Kind == "" {
+		a.Status, a.Message = "changed", "the cluster is changed"
+		return a, nil
+	}
+	preemptor, err := q.preemptor()
+	if err != nil {
+		return nil, err
+	}
+	o := c.asked(rules, q.FairSharing)
+	planner, err := l.under(o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := planner.Preempt(preemptor)
+	if err != nil {
+		return nil, l.dump.Locate(err)
+	}
+	a = answered(q.Name, preemptor.Kind, r)
+	if c.verify {
+		a.Problems = c.problems(o, preemptor, planner.Snapshot(), r)
+	}
+	if q.Apply && preemptor.Kind != cluster.KindWorkload {
+		err = l.carryOut(r)
+	} else if q.Apply {
+		err = l.admit(r)
+	}
+	return a, err
+}
+
+// admit lets a Workload have its quota and its victims give theirs up.
+func (l *live) admit(r *preemption.Result) error {
+	if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
+		return nil
+	}
+	planner := l.planner.Fork()
+	if err := planner.Evict(r); err != nil {
+		return err
+	}
+	l.become(planner)
+	return nil
+}
