@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -107,15 +109,15 @@ func podNames(victims []preemption.Victim) []string {
 
 func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 
-// writeJSON writes the answer in the batch's form, with the whole result beside it.
-func writeJSON(w io.Writer, q *question, r *preemption.Result, whys []whyNot, notes, problems []string) error {
+// wholeAnswer is the answer in the batch's form, with the whole result beside it.
+func wholeAnswer(q *question, r *preemption.Result, whys []whyNot, notes, problems []string) any {
 	a := answered(q.title, q.kind(), r)
 	a.Notes, a.Problems = notes, problems
-	return writeIndented(w, struct {
+	return struct {
 		*Answer
 		Result *preemption.Result `json:"result"`
 		WhyNot []whyNot           `json:"whyNot,omitempty"`
-	}{a, r, whys})
+	}{a, r, whys}
 }
 
 func writeIndented(w io.Writer, answer any) error {
@@ -123,4 +125,17 @@ func writeIndented(w io.Writer, answer any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(answer)
+}
+
+// writeYAML writes what writeIndented does, as YAML.
+func writeYAML(w io.Writer, answer any) error {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	if text, err = yaml.JSONToYAML(text); err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }

@@ -56,6 +56,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, version(debug.ReadBuildInfo()))
 		return statusAnswered
 	}
+	if c.width < 0 {
+		c.width = columns(stdout)
+	}
 	answer := c.single
 	switch {
 	case c.batch != "":
@@ -150,11 +153,8 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 		return fmt.Errorf("-why-not: %w", dump.Locate(err))
 	}
 	problems := c.problems(o, q.preemptor, &dump.Snapshot, result)
-	if c.output == "json" {
-		err = writeJSON(stdout, q, result, whyNot, c.notes(dump), problems)
-	} else {
-		err = writeTable(stdout, &report{question: q, dump: dump, result: result, sample: c.sample, explain: c.explain, whyNot: whyNot, problems: problems})
-	}
+	r := &report{question: q, dump: dump, result: result, explain: c.explain, limit: c.limit, whyNot: whyNot, problems: problems}
+	err = c.tell(stdout, wholeAnswer(q, result, whyNot, c.notes(dump), problems), r, r.answer)
 	if err := errors.Join(err, untrue(problems)); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestUsage(t *testing.T) {
 	}{
 		"a file without -f":             {[]string{"dump.json"}, `"dump.json" is no flag; files go after -f`},
 		"unknown rules":                 {[]string{"-rules", "v1.35"}, `-rules: "v1.35" is not v1.36, v1.37 or kep-5710-alpha`},
-		"an unknown format":             {[]string{"-o", "xml"}, `-o: "xml" is not table or json`},
+		"an unknown format":             {[]string{"-o", "xml"}, `-o: "xml" is not table, json, yaml or markdown`},
 		"a time that is none":           {[]string{"-now", "today"}, `-now: "today" is not a time`},
 		"an amount that is none":        {[]string{"-cpu", "two"}, `-cpu: "two" is not an amount`},
 		"an amount beyond 64 bits":      {[]string{"-cpu", "9223372036854775807Ei"}, `-cpu: "9223372036854775807Ei" is not at most 9223372036854775807 thousandths`},
@@ -445,7 +445,7 @@ func TestProblemsOfAnAnswer(t *testing.T) {
 	require.EqualError(t, untrue(problems[:1]), "-verify: 1 of what is told is not true")
 	r := &report{problems: problems}
 	r.verified()
-	require.Contains(t, r.out.String(), "Not true of this answer:\n  - "+problems[0]+"\n")
+	require.Contains(t, string(r.Bytes()), "Not true of this answer:\n  - "+problems[0]+"\n")
 	require.Nil(t, (&config{}).problems(preemption.Options{}, preemption.Preemptor{}, &preemption.Snapshot{}, nil))
 }
 

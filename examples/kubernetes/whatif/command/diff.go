@@ -99,17 +99,11 @@ func (c *config) compare(stdin io.Reader, stdout, stderr io.Writer) error {
 			result.Differ = append(result.Differ, *a)
 		}
 	}
-	if c.output == "json" {
-		return writeIndented(stdout, result)
-	}
 	r := &report{}
-	if c.sample {
-		r.printf("%s\n\n", sampleNote)
-	}
-	r.compared(result)
-	r.listed(inputNotes(dump, most))
-	_, err = stdout.Write(r.out.Bytes())
-	return err
+	return c.tell(stdout, result, r, func() {
+		r.compared(result)
+		r.listed(inputNotes(dump, most))
+	})
 }
 
 // questions are the one that the flags ask, or one for each pending pod or group.
@@ -252,14 +246,14 @@ func fate(evicted bool) string {
 func (r *report) compared(c *Comparison) {
 	switch n := len(c.Differ); {
 	case n == 0:
-		r.printf("%s and %s: the same answer%s.\n", c.First, c.Second, ofAll(c.Asked))
+		r.Printf("%s and %s: the same answer%s.\n", c.First, c.Second, ofAll(c.Asked))
 	case c.Asked == 1:
-		r.printf("%s and %s: another answer.\n", c.First, c.Second)
+		r.Printf("%s and %s: another answer.\n", c.First, c.Second)
 	default:
-		r.printf("%s and %s: another answer for %d of %d.\n", c.First, c.Second, n, c.Asked)
+		r.Printf("%s and %s: another answer for %d of %d.\n", c.First, c.Second, n, c.Asked)
 	}
 	for _, a := range c.Differ[:min(mostOutcomes, len(c.Differ))] {
-		r.printf("\n%s\n  %s: %s\n  %s: %s\n", a.Name, c.First, a.First, c.Second, a.Second)
+		r.Printf("\n%s\n  - %s: %s\n  - %s: %s\n", a.Name, c.First, a.First, c.Second, a.Second)
 		var rows []string
 		for _, d := range a.Differences {
 			if d.What != "" {
@@ -267,7 +261,7 @@ func (r *report) compared(c *Comparison) {
 			}
 		}
 		if len(rows) > 0 {
-			r.table(strings.Join([]string{"POD", strings.ToUpper(c.First), strings.ToUpper(c.Second), "WHY"}, "\t"), rows[:min(mostPods, len(rows))])
+			r.Table(strings.Join([]string{"POD", strings.ToUpper(c.First), strings.ToUpper(c.Second), "WHY"}, "\t"), rows[:min(mostPods, len(rows))])
 			r.more(len(rows), mostPods)
 		}
 	}

@@ -27,6 +27,8 @@ var rulesByName = map[string]preemption.Rules{
 	"kep-5710-alpha": preemption.KEP5710Alpha,
 }
 
+const formats = "table, json, yaml or markdown"
+
 const rulesWanted = "v1.36, v1.37 or kep-5710-alpha"
 
 // asked is what the library is asked under.
@@ -65,7 +67,9 @@ type config struct {
 	fair    fairSharing       // for Workloads
 	search  preemption.Search // empty: as the options say
 	output  string
+	width   int // of tables; 0: any; below 0: that of the terminal
 	explain bool
+	limit   int  // of lines that explain; 0: none
 	whyNot  list // nodes, or units as namespace/name
 	lenient bool
 	strict  bool
@@ -121,8 +125,10 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	})
 	f.Func("diff", "ask in another way, too, and tell who differs, and why: `WAY` is rules, a search or a file of options;\nwithout -preemptor all that are pending are asked about", c.anotherWay)
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
-	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: table or json")
-	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision")
+	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: "+formats)
+	f.IntVar(&c.width, "width", -1, "fold tables to so many `COLUMNS`, 0 for none (default that of the terminal, none if there is none)")
+	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision, of the chosen node first")
+	f.IntVar(&c.limit, "explain-limit", 200, "... in so many `LINES` of the table at most, 0 for all")
 	f.Var(&c.whyNot, "why-not", "tell why not `TARGET`: a node, or a running pod or group as namespace/name; may be repeated")
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
@@ -176,8 +182,11 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	if c.rules, ok = rulesByName[*rules]; !ok {
 		return nil, fmt.Errorf("-rules: %q is not %s", *rules, rulesWanted)
 	}
-	if c.output != "table" && c.output != "json" {
-		return nil, fmt.Errorf("-o: %q is not table or json", c.output)
+	if !slices.Contains([]string{"table", "json", "yaml", "markdown"}, c.output) {
+		return nil, fmt.Errorf("-o: %q is not %s", c.output, formats)
+	}
+	if c.limit < 0 {
+		return nil, fmt.Errorf("-explain-limit: %d is not at least 0", c.limit)
 	}
 	var err error
 	if c.now, err = parseTime(*now); err != nil {

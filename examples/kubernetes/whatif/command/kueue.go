@@ -104,11 +104,11 @@ func (r *report) quota() {
 		rows = append(rows, strings.Join([]string{f.PodSet, amounts(map[string]int64{f.Resource: f.Amount}), f.Flavor, note}, "\t"))
 	}
 	if len(rows) > 0 {
-		r.printf("\n")
-		r.table("POD SET\tTAKES\tFLAVOR\t", rows)
+		r.Printf("\n")
+		r.Table("POD SET\tTAKES\tFLAVOR\t", rows)
 	}
 	if b := r.result.Quota.Borrowing; b > 0 {
-		r.printf("It borrows from %d level(s) up.\n", b)
+		r.Printf("It borrows from %d level(s) up.\n", b)
 	}
 	rows = nil
 	for _, v := range r.result.Victims {
@@ -117,7 +117,7 @@ func (r *report) quota() {
 		}, "\t"))
 	}
 	if len(rows) > 0 {
-		r.printf("\n")
-		r.table("VICTIM\tCLUSTER QUEUE\tPRIORITY\tGROUND\tWHY IT CANNOT STAY", rows)
+		r.Printf("\n")
+		r.Table("VICTIM\tCLUSTER QUEUE\tPRIORITY\tGROUND\tWHY IT CANNOT STAY", rows)
 	}
 }

@@ -75,11 +75,11 @@ func (r *report) outcomes(header string, all []course.Outcome, of func(*course.O
 	if len(rows) == 0 {
 		return
 	}
-	r.printf("\n")
+	r.Printf("\n")
 	if header == "EVICTED" {
 		header += "\tBY"
 	}
-	r.table(header+"\tPRIORITY\tWHAT BECOMES OF IT\tEVICTS", rows[:min(mostOutcomes, len(rows))])
+	r.Table(header+"\tPRIORITY\tWHAT BECOMES OF IT\tEVICTS", rows[:min(mostOutcomes, len(rows))])
 	r.more(len(rows), mostOutcomes)
 }
 

@@ -1,13 +1,12 @@
 package command
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
+	"github.com/preempt-go/preempt/examples/kubernetes/whatif/sheet"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -24,20 +23,35 @@ type report struct {
 	question *question
 	dump     *convert.Dump
 	result   *preemption.Result
-	sample   bool
 	explain  bool
 	whyNot   []whyNot
 	problems []string // nil: nobody looked
 
-	out     bytes.Buffer
+	limit int // of lines of the trace; 0: none
+
+	sheet.Sheet
 	classes func(*cluster.Pod) int32 // priorities of the dump, when first needed
 }
 
-// writeTable writes the report to w.
-func writeTable(w io.Writer, r *report) error {
-	if r.sample {
-		r.printf("%s\n\n", sampleNote)
+// tell tells an answer: to machines all of it, to people what write writes to r.
+func (c *config) tell(w io.Writer, answer any, r *report, write func()) error {
+	switch c.output {
+	case "json":
+		return writeIndented(w, answer)
+	case "yaml":
+		return writeYAML(w, answer)
 	}
+	r.Width, r.Markdown = c.width, c.output == "markdown"
+	if c.sample {
+		r.Printf("%s\n\n", sampleNote)
+	}
+	write()
+	_, err := w.Write(r.Bytes())
+	return err
+}
+
+// answer writes all about one question.
+func (r *report) answer() {
 	r.verdict()
 	r.nominations()
 	r.victims()
@@ -49,23 +63,6 @@ func writeTable(w io.Writer, r *report) error {
 	r.trace()
 	r.notes()
 	r.verified()
-	_, err := w.Write(r.out.Bytes())
-	return err
-}
-
-func (r *report) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
-
-// table writes rows of cells that are separated by tabs.
-func (r *report) table(header string, rows []string) {
-	var aligned bytes.Buffer
-	t := tabwriter.NewWriter(&aligned, 0, 8, 2, ' ', 0)
-	for _, row := range append([]string{header}, rows...) {
-		fmt.Fprintln(t, row)
-	}
-	_ = t.Flush() // to a buffer in memory
-	for line := range strings.Lines(aligned.String()) {
-		r.printf("%s\n", strings.TrimRight(line, " \n"))
-	}
 }
 
 // verdict is one sentence, and what the preemptor asks for.
@@ -82,19 +79,19 @@ func (r *report) verdict() {
 	case r.question.kind() != cluster.KindPod:
 		said = ": " + result.Message
 	}
-	r.printf("%s%s.\n", r.question.title, said)
+	r.Printf("%s%s.\n", r.question.title, said)
 	if pod := r.question.pod; pod != nil {
 		it := "It asks"
 		if r.question.kind() != cluster.KindPod {
 			it = "Each pod of it asks"
 		}
-		r.printf("%s for %s%s.\n", it, amounts(pod.Requests), priorityOf(pod))
+		r.Printf("%s for %s%s.\n", it, amounts(pod.Requests), priorityOf(pod))
 	}
 	if r.question.kind() == cluster.KindPod && (result.Verdict == preemption.Fits || result.Verdict == preemption.Infeasible) {
-		r.printf("%s\n", r.below())
+		r.Printf("%s\n", r.below())
 	}
 	for _, p := range result.Cleared {
-		r.printf("Pod %s loses its nomination.\n", podName(p))
+		r.Printf("Pod %s loses its nomination.\n", podName(p))
 	}
 }
 
@@ -144,8 +141,8 @@ func (r *report) nominations() {
 	for _, n := range list[:min(mostPods, len(list))] {
 		rows = append(rows, podName(n.Pod)+"\t"+n.Node)
 	}
-	r.printf("\n")
-	r.table("MEMBER\tGOES TO", rows)
+	r.Printf("\n")
+	r.Table("MEMBER\tGOES TO", rows)
 	r.more(len(list), mostPods)
 }
 
@@ -179,25 +176,25 @@ func (r *report) victims() {
 			row(fmt.Sprintf("  and %d more", n), "", "", "", "", "")
 		}
 	}
-	r.printf("\n")
-	r.table("VICTIM\tNODE\tPRIORITY\tAGE\tWHY IT CANNOT STAY\tBUDGETS", rows)
+	r.Printf("\n")
+	r.Table("VICTIM\tNODE\tPRIORITY\tAGE\tWHY IT CANNOT STAY\tBUDGETS", rows)
 	r.bound()
 }
 
 // bound says how far the victims may be from the least, where that was looked for.
 func (r *report) bound() {
 	if r.result.Optimal {
-		r.printf("\nNo evictions disrupt less, on any node: that is proved.\n")
+		r.Printf("\nNo evictions disrupt less, on any node: that is proved.\n")
 		return
 	}
 	for i, least := range r.result.Bound {
 		if have := r.result.Score[i]; have != least {
-			r.printf("\nPerhaps less would do: any evictions have %s of at least %d, these have %d.\n", least.Name, least.Value, have.Value)
+			r.Printf("\nPerhaps less would do: any evictions have %s of at least %d, these have %d.\n", least.Name, least.Value, have.Value)
 			return
 		}
 	}
 	if len(r.result.Bound) > 0 {
-		r.printf("\nNothing less is possible as far as %s goes.\n", r.result.Bound[len(r.result.Bound)-1].Name)
+		r.Printf("\nNothing less is possible as far as %s goes.\n", r.result.Bound[len(r.result.Bound)-1].Name)
 	}
 }
 
@@ -223,8 +220,8 @@ func (r *report) kept() {
 	for _, k := range list[:min(most, len(list))] {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", podName(preemption.PodRef{Namespace: k.Namespace, Name: k.Name}), k.Node, k.Priority, k.Text))
 	}
-	r.printf("\n")
-	r.table("KEPT\tNODE\tPRIORITY\tWHY IT MAY NOT BE EVICTED", rows)
+	r.Printf("\n")
+	r.Table("KEPT\tNODE\tPRIORITY\tWHY IT MAY NOT BE EVICTED", rows)
 	r.more(len(list), most)
 }
 
@@ -232,27 +229,9 @@ func (r *report) kept() {
 func (r *report) whyNots() {
 	for i, w := range r.whyNot {
 		if i == 0 {
-			r.printf("\n")
+			r.Printf("\n")
 		}
-		r.printf("Why not %s: %s.\n", w.Target, strings.TrimSuffix(w.Why.Text, "."))
-	}
-}
-
-// trace tells each decision.
-func (r *report) trace() {
-	if !r.explain {
-		return
-	}
-	if len(r.result.Trace) == 0 {
-		r.printf("\nIt was decided without looking at any victim.\n")
-		return
-	}
-	r.printf("\nHow it was decided:\n")
-	for _, d := range r.result.Trace {
-		r.printf("%s\n", d.Domain)
-		for _, s := range d.Steps {
-			r.printf("  %s\n", s.Text)
-		}
+		r.Printf("Why not %s: %s.\n", w.Target, strings.TrimSuffix(w.Why.Text, "."))
 	}
 }
 
@@ -274,9 +253,9 @@ func (r *report) listed(notes []string) {
 	if len(notes) == 0 {
 		return
 	}
-	r.printf("\nNote:\n")
+	r.Printf("\nNote:\n")
 	for _, note := range notes {
-		r.printf("  - %s\n", note)
+		r.Printf("  - %s\n", note)
 	}
 }
 
@@ -286,11 +265,11 @@ func (r *report) verified() {
 		return
 	}
 	if len(r.problems) == 0 {
-		r.printf("\nVerified: nothing is wrong with this answer.\n")
+		r.Printf("\nVerified: nothing is wrong with this answer.\n")
 		return
 	}
-	r.printf("\nNot true of this answer:\n")
+	r.Printf("\nNot true of this answer:\n")
 	for _, problem := range r.problems {
-		r.printf("  - %s\n", problem)
+		r.Printf("  - %s\n", problem)
 	}
 }

@@ -24,19 +24,19 @@ func (r *report) others() {
 	for _, c := range candidates[:min(most, len(candidates))] {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", c.Domain, few(podNames(c.Victims)), c.Violations, r.worse(c)))
 	}
-	r.printf("\n")
+	r.Printf("\n")
 	header := "OTHER NODE"
 	if r.question.kind() != cluster.KindPod {
 		header = "OTHER DOMAIN"
 	}
-	r.table(header+"\tVICTIMS\tVIOLATIONS\tWHY IT IS NOT CHOSEN", rows)
+	r.Table(header+"\tVICTIMS\tVIOLATIONS\tWHY IT IS NOT CHOSEN", rows)
 	r.more(len(candidates), most)
 }
 
 // more says how many rows are not shown.
 func (r *report) more(all, shown int) {
 	if all > shown {
-		r.printf("and %d more (-o json lists all)\n", all-shown)
+		r.Printf("and %d more (-o json lists all)\n", all-shown)
 	}
 }
 
@@ -67,8 +67,8 @@ func (r *report) rejected() {
 	for _, x := range list[:min(most, len(list))] {
 		rows = append(rows, fmt.Sprintf("%d\t%s", x.Domains, x.Reason))
 	}
-	r.printf("\n")
-	r.table(rejectedHeader(r.question.kind())+"\tWHY PREEMPTION DOES NOT HELP THERE", rows)
+	r.Printf("\n")
+	r.Table(rejectedHeader(r.question.kind())+"\tWHY PREEMPTION DOES NOT HELP THERE", rows)
 	r.more(len(list), most)
 }
 
@@ -85,9 +85,9 @@ func (r *report) nearest() {
 	if n == nil {
 		return
 	}
-	r.printf("\nThe least that would have to change, on %s:\n", n.Domain)
+	r.Printf("\nThe least that would have to change, on %s:\n", n.Domain)
 	for _, x := range n.Relaxations {
-		r.printf("  - %s\n", relaxation(x))
+		r.Printf("  - %s\n", relaxation(x))
 	}
 }
 

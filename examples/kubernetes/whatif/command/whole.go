@@ -71,12 +71,8 @@ func (c *config) whole(stdin io.Reader, stdout, stderr io.Writer) error {
 		return dump.Locate(err)
 	}
 	w.count(all.Outcomes)
-	if c.output == "json" {
-		err = writeIndented(stdout, w)
-	} else {
-		err = c.writeWhole(stdout, w)
-	}
-	if err != nil {
+	r := &report{problems: w.Problems}
+	if err := c.tell(stdout, w, r, func() { c.writeWhole(r, w) }); err != nil {
 		return err
 	}
 	if err := untrue(w.Problems); err != nil {
@@ -135,34 +131,30 @@ func (w *Whole) count(outcomes []course.Outcome) {
 	slices.Sort(w.Victims)
 }
 
-// writeWhole writes w for people.
-func (c *config) writeWhole(stdout io.Writer, w *Whole) error {
-	r := &report{problems: w.Problems}
+// writeWhole writes w to r.
+func (c *config) writeWhole(r *report, w *Whole) {
 	notes := w.Notes
 	if c.sample {
-		notes = notes[1:]
-		r.printf("%s\n\n", sampleNote)
+		notes = notes[1:] // it is said already
 	}
 	what := "applied"
 	if len(c.drain) > 0 {
 		what = "drained"
 	}
-	r.printf("%s %s: %s", w.Title, what, pods(w.Pods, "", ""))
+	r.Printf("%s %s: %s", w.Title, what, pods(w.Pods, "", ""))
 	if w.Pods > 0 {
-		r.printf(": %s", tally(w.Outcomes, direct))
+		r.Printf(": %s", tally(w.Outcomes, direct))
 	}
-	r.printf(".\n")
+	r.Printf(".\n")
 	r.outcomes("POD OR GROUP", w.Outcomes, direct)
 	if n := len(w.Victims); n > 0 {
-		r.printf("\n%s for that", pods(n, " is evicted", " are evicted"))
+		r.Printf("\n%s for that", pods(n, " is evicted", " are evicted"))
 		if of := tally(w.Outcomes, indirect); of != "" {
-			r.printf(": %s", of)
+			r.Printf(": %s", of)
 		}
-		r.printf(".\n")
+		r.Printf(".\n")
 	}
 	r.outcomes("EVICTED", w.Outcomes, indirect)
 	r.listed(notes)
 	r.verified()
-	_, err := stdout.Write(r.out.Bytes())
-	return err
 }
