@@ -1,0 +1,218 @@
+package allot
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/heaps"
+)
+
+// Places are where seats are to be had. No seats cost nothing, and more never cost less; no
+// number of a price is below zero.
+type Places interface {
+	Len() int            // how many places
+	Seats(place int) int // at most; above zero
+
+	// Price is what so many seats of a place cost, from 1 to Seats; where it is not known
+	// yet, they cost that at least.
+	Price(place, seats int) (p Price, known bool)
+
+	Learn(list []Part) // finds prices out that are not known
+	Most() Price       // number by number, all seats of all places cost no more
+}
+
+// Part is what one place gives.
+type Part struct{ Place, Seats int }
+
+// Answer is what Solve came to.
+type Answer struct {
+	Parts  []Part // in order of the places; nil if there are too few seats, or prices are too large
+	Bound  Price  // no allotment costs less
+	Proved bool   // Parts cost Bound
+}
+
+// Solve allots so many seats, above zero, at the least price. Where that would take too long,
+// or prices are too large for int64, it is not proved. It ends once it is clear that they cost
+// more than atMost, with the Bound that says so and no Parts; nil: whatever they cost.
+//
+// O(rounds x (places x seats + seats log places)), and up to some million steps where many
+// places cost about as much; rounds are few where what is not known is bounded well.
+func Solve(places Places, seats int, atMost *Price) Answer {
+	s := &solver{Places: places, seats: seats, at: make([]int, places.Len()), corners: make([][]int, places.Len())}
+	largest := 1
+	for i := range s.corners {
+		largest = max(largest, min(s.Seats(i), seats))
+	}
+	if most := s.Most(); !most.fit(int64(largest)) {
+		return Answer{}
+	}
+	for i := range s.corners {
+		s.turn(i)
+	}
+	for {
+		if !s.relax() {
+			return Answer{}
+		}
+		if bound := s.bound(); atMost != nil && bound.Compare(atMost) > 0 {
+			return Answer{Bound: bound}
+		}
+		if s.learn(s.parts(), s.further) {
+			continue
+		}
+		if s.rest == 0 {
+			return Answer{Parts: s.parts(), Bound: s.base, Proved: true}
+		}
+		a, came := s.complete()
+		if !s.learn(a.Parts, slices.Values(came)) {
+			return a
+		}
+	}
+}
+
+// solver is one call of Solve.
+type solver struct {
+	Places
+	seats   int
+	corners [][]int // by place: the numbers of seats on the lower hull of its prices, from 0
+	queue   []step
+
+	learned int   // prices so far
+	at      []int // by place: seats that it gives in the relaxed answer
+	base    Price // of them
+	rest    int   // seats that are missing, fewer than the next step has
+	next    step  // of which a fraction is taken
+}
+
+// step is from one corner of a place to the next.
+type step struct {
+	place, from, to int
+	price           Price
+}
+
+func (s *step) seats() int64 { return int64(s.to - s.from) }
+
+// perSeat compares what a seat costs.
+func (s *step) perSeat(o *step) int {
+	mine, other := s.price.times(o.seats()), o.price.times(s.seats())
+	return mine.Compare(&other)
+}
+
+func (s *step) compare(o *step) int { return cmp.Or(s.perSeat(o), cmp.Compare(s.place, o.place)) }
+
+func (s *solver) price(place, seats int) Price {
+	if seats == 0 {
+		return Price{}
+	}
+	p, _ := s.Price(place, seats)
+	return p
+}
+
+func (s *solver) step(place, from, to int) step {
+	return step{place, from, to, s.price(place, to).minus(s.price(place, from))}
+}
+
+// turn finds the corners of a place, between which a seat costs more and more.
+func (s *solver) turn(place int) {
+	list := append(s.corners[place][:0], 0)
+	for k := 1; k <= min(s.Seats(place), s.seats); k++ {
+		for len(list) > 1 {
+			before, last := s.step(place, list[len(list)-2], list[len(list)-1]), s.step(place, list[len(list)-1], k)
+			if before.perSeat(&last) < 0 {
+				break
+			}
+			list = list[:len(list)-1]
+		}
+		list = append(list, k)
+	}
+	s.corners[place] = list
+}
+
+// relax takes the cheapest steps, the last in part. It reports whether there are enough.
+func (s *solver) relax() bool {
+	clear(s.at)
+	s.base, s.rest, s.queue = Price{}, s.seats, s.queue[:0]
+	for i, c := range s.corners {
+		if len(c) > 1 {
+			s.queue = append(s.queue, s.step(i, 0, c[1]))
+		}
+	}
+	heaps.Init(s.queue, (*step).compare)
+	for s.rest > 0 {
+		if len(s.queue) == 0 {
+			return false
+		}
+		s.next = s.queue[0]
+		if int(s.next.seats()) > s.rest {
+			return true
+		}
+		s.at[s.next.place], s.rest, s.base = s.next.to, s.rest-int(s.next.seats()), s.base.Add(s.next.price)
+		s.drop()
+	}
+	return true
+}
+
+// bound is what seats cost at least, by the relaxed answer.
+func (s *solver) bound() Price {
+	n := max(s.next.seats(), 1) // so many parts has a number
+	return s.base.times(n).Add(s.next.price.times(int64(s.rest))).perSeat(n)
+}
+
+// drop takes the cheapest step off the queue, and puts the next one of its place on it.
+func (s *solver) drop() {
+	i := s.queue[0].place
+	c := s.corners[i]
+	if j, _ := slices.BinarySearch(c, s.queue[0].to); j+1 < len(c) {
+		s.queue[0] = s.step(i, c[j], c[j+1])
+		heaps.Down(s.queue, 0, (*step).compare)
+	} else {
+		s.queue = heaps.Pop(s.queue, (*step).compare)
+	}
+}
+
+// parts are those of the relaxed answer.
+func (s *solver) parts() (list []Part) {
+	for i, k := range s.at {
+		if k > 0 {
+			list = append(list, Part{i, k})
+		}
+	}
+	return list
+}
+
+// further lists the steps that come next.
+func (s *solver) further(yield func(Part) bool) {
+	for len(s.queue) > 0 && yield(Part{s.queue[0].place, s.queue[0].to}) {
+		s.drop()
+	}
+}
+
+// learn finds the prices of list out, and reports whether some were not known. Then it finds
+// out about a few of further, too, so that there are not many rounds.
+func (s *solver) learn(list []Part, further iter.Seq[Part]) bool {
+	known := func(p Part) bool {
+		_, known := s.Price(p.Place, p.Seats)
+		return known
+	}
+	if list = slices.DeleteFunc(slices.Clone(list), known); len(list) == 0 {
+		return false
+	}
+	most := len(list) + s.learned/ahead
+	for p := range further {
+		if len(list) == most {
+			break
+		}
+		if !known(p) && !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	s.learned += len(list)
+	s.Learn(list)
+	for _, p := range list {
+		s.turn(p.Place)
+	}
+	return true
+}
+
+// ahead is as what part of the prices that were found out further ones are.
+const ahead = 4

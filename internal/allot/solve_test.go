@@ -1,0 +1,135 @@
+package allot_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/allot"
+)
+
+// curves are places with prices by seats, of which some are not known at first.
+type curves struct {
+	prices  [][]allot.Price
+	bounds  [][]allot.Price
+	known   [][]bool
+	most    allot.Price
+	learned int
+}
+
+func (c *curves) Len() int            { return len(c.prices) }
+func (c *curves) Seats(place int) int { return len(c.prices[place]) }
+func (c *curves) Most() allot.Price   { return c.most }
+
+func (c *curves) Price(place, seats int) (allot.Price, bool) {
+	if !c.known[place][seats-1] {
+		return c.bounds[place][seats-1], false
+	}
+	return c.prices[place][seats-1], true
+}
+
+func (c *curves) Learn(list []allot.Part) {
+	for _, p := range list {
+		c.known[p.Place][p.Seats-1] = true
+		c.learned++
+	}
+}
+
+// draw draws curves that rise, by small numbers so that many are equal.
+func draw(r *rand.Rand) *curves {
+	c := &curves{}
+	for range 1 + r.IntN(5) {
+		var prices, bounds []allot.Price
+		var p allot.Price
+		for range 1 + r.IntN(5) {
+			bound := p
+			for j := r.IntN(3); j < 2; j++ {
+				if d := int64(r.IntN(4)); r.IntN(3) > 0 {
+					p[j] += d
+				}
+			}
+			if r.IntN(3) == 0 {
+				bound = p
+			}
+			bounds = append(bounds, bound)
+			prices = append(prices, p)
+		}
+		c.prices, c.bounds = append(c.prices, prices), append(c.bounds, bounds)
+		c.known = append(c.known, make([]bool, len(prices)))
+		c.most = c.most.Add(p)
+	}
+	return c
+}
+
+// least is the price of the cheapest allotment, by all of them.
+func (c *curves) least(place, seats int) (p allot.Price, ok bool) {
+	if place == len(c.prices) {
+		return p, seats == 0
+	}
+	for k := range min(seats, len(c.prices[place])) + 1 {
+		rest, in := c.least(place+1, seats-k)
+		if !in {
+			continue
+		}
+		if k > 0 {
+			rest = rest.Add(c.prices[place][k-1])
+		}
+		if !ok || rest.Compare(&p) < 0 {
+			p, ok = rest, true
+		}
+	}
+	return p, ok
+}
+
+// TestSolveIsBruteForce: no allotment costs less, and prices that do not matter are not asked for.
+func TestSolveIsBruteForce(t *testing.T) {
+	parts, learned, all, early := 0, 0, 0, 0
+	for seed := range uint64(20_000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		c := draw(r)
+		seats := 1 + r.IntN(8)
+		wanted := seats
+		least, ok := c.least(0, seats)
+		a := allot.Solve(c, seats, nil)
+		require.Equal(t, ok, a.Parts != nil, "seed %d", seed)
+		if !ok {
+			continue
+		}
+		require.True(t, a.Proved, "seed %d", seed)
+		require.Equal(t, least, a.Bound, "seed %d", seed)
+		var price allot.Price
+		for _, p := range a.Parts {
+			price, seats = price.Add(c.prices[p.Place][p.Seats-1]), seats-p.Seats
+		}
+		require.Equal(t, least, price, "seed %d", seed)
+		require.Zero(t, seats, "seed %d", seed)
+		a = allot.Solve(c, wanted, &least)
+		require.True(t, a.Proved, "seed %d", seed)
+		require.Equal(t, least, a.Bound, "seed %d", seed)
+		less := least
+		if less[0]--; less[0] >= 0 {
+			a = allot.Solve(draw(rand.New(rand.NewPCG(seed, 1))), wanted, &less)
+			if a.Parts == nil {
+				early++
+			}
+			require.Positive(t, a.Bound.Compare(&less), "seed %d", seed)
+			require.LessOrEqual(t, a.Bound.Compare(&least), 0, "seed %d", seed)
+		}
+		parts, learned = parts+len(a.Parts), learned+c.learned
+		for _, list := range c.prices {
+			all += len(list)
+		}
+	}
+	t.Logf("%d parts, %d prices of %d found out", parts, learned, all)
+	require.Less(t, learned, all*3/4)
+	require.Greater(t, early, 1000)
+}
+
+func TestSolveTooLarge(t *testing.T) {
+	c := &curves{prices: [][]allot.Price{{{1 << 60}}}, bounds: [][]allot.Price{{{}}}, known: [][]bool{{false}}, most: allot.Price{1 << 61}}
+	require.Equal(t, allot.Answer{}, allot.Solve(c, 1, nil))
+	c.most = allot.Price{1 << 60}
+	require.Equal(t, allot.Answer{Parts: []allot.Part{{0, 1}}, Bound: allot.Price{1 << 60}, Proved: true}, allot.Solve(c, 1, nil))
+	require.Equal(t, allot.Answer{}, allot.Solve(c, 2, nil), "there is one seat")
+}
