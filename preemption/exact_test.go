@@ -320,3 +320,83 @@ func TestExactForGangs(t *testing.T) {
 	require.Greater(t, better, asked/100)
 	require.Zero(t, worse)
 }
+
+// TestExactGangsAreBruteForce: of all sets of victims none that makes room for as many members
+// disrupts less than the one that is called optimal, wherever they go, and no bound is above
+// the least. Equal members that nothing ties are searched for to the end.
+func TestExactGangsAreBruteForce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range seeds(3000) {
+		r := rand.New(rand.NewPCG(seed, 17))
+		q := gen.RandomGang(seed, gen.GangProfile{
+			Profile:  gen.Profile{MaxNodes: 4, MaxPods: 10, Budgets: seed%3 == 0, Groups: seed%5 == 0, Ports: seed%7 == 0, Nominations: seed%4 == 0},
+			Topology: seed%4 == 1, MaxMembers: 4,
+		})
+		priced(seed, &q)
+		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
+		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+		if seed%4 == 0 {
+			o.SearchSteps = 1 + r.IntN(3)
+		}
+		o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
+		q = sound(o, q)
+		greedy := ask(&named{t, seed}, o, q)
+		if greedy.Verdict != preemption.Feasible {
+			continue
+		}
+		g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+		require.NoError(t, err)
+		var least []int64
+		few, seats := true, len(greedy.Nominations)
+		if o.Members == preemption.MinCount { // others come along where that costs nothing
+			seats = 1
+		}
+		for _, round := range g.Rounds() {
+			for _, region := range round {
+				if few = few && len(g.Potential(region.Nodes)) <= 8; !few {
+					break
+				}
+				g.Sets(region.Nodes, seats, func(p naive.Plan) {
+					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
+					if v := values(o.Objective, c); least == nil || slices.Compare(v, least) < 0 {
+						least = v
+					}
+				})
+			}
+			if least != nil {
+				break
+			}
+		}
+		if !few {
+			continue
+		}
+		worse := said(greedy.Score)
+		for _, o.Search = range []preemption.Search{preemption.Improved, preemption.Exact} {
+			r := ask(&named{t, seed}, o, q)
+			require.Equal(t, preemption.Feasible, r.Verdict, "seed %d", seed)
+			require.True(t, len(r.Nominations) == seats || o.Members == preemption.MinCount, "seed %d", seed)
+			score, bound := said(r.Score), said(r.Bound)
+			require.LessOrEqual(t, slices.Compare(score, worse), 0, "seed %d: %s finds %v, worse than %v", seed, o.Search, score, worse)
+			require.GreaterOrEqual(t, slices.Compare(score, least), 0, "seed %d: better than the best, %v", seed, least)
+			require.LessOrEqual(t, slices.Compare(bound, least), 0, "seed %d: %s says at least %v, of %v there are %v", seed, o.Search, bound, o.Objective, least)
+			if r.Optimal {
+				require.Equal(t, least, score, "seed %d: %s, %v", seed, o.Search, o.Objective)
+			}
+			switch {
+			case r.Optimal && slices.Compare(score, said(greedy.Score)) < 0:
+				seen[string(o.Search)+" better than greedy"]++
+			case r.Optimal:
+				seen[string(o.Search)+" as good as greedy"]++
+			default:
+				seen[string(o.Search)+" not proved"]++
+			}
+			worse = score
+		}
+	}
+	t.Log(seen)
+	for _, search := range []string{"Improved", "Exact"} {
+		require.Greater(t, seen[search+" better than greedy"], int(seeds(3000))/100)
+		require.Greater(t, seen[search+" as good as greedy"], int(seeds(3000))/20)
+	}
+}

@@ -83,6 +83,7 @@ func (s *gangAnswer) feasible(p *gang.Plan) *Result {
 	r.Domain, r.Nominations = p.Domain.Name, s.nominate(p.Places)
 	r.Victims = list
 	r.Score = s.criteria(p.Score)
+	r.Optimal, r.Bound = s.bounded(r.Score, p.Score, s.Open, s.Least)
 	r.Violations = p.Score.Violations
 	r.Overruns = s.Budgets.Overruns(s.Units, p.Victims, p.Parts, s.Tally)
 	r.Cost = p.Score.Cost

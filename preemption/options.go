@@ -130,7 +130,8 @@ type PreemptionPriority struct {
 }
 
 // Search says how hard the least disruption is looked for. None finds anything worse than the
-// one before it on the same node, or where a gang has the same places.
+// one before it on the same node, for equal members of a gang in the same domain, or where
+// another gang has the same places.
 type Search string
 
 // The searches. The empty Search is Greedy.
@@ -144,7 +145,8 @@ const (
 	Improved Search = "Improved"
 
 	// Exact looks for the victims that disrupt least, by branch and bound: for a lone pod on
-	// every node, which [Result.Optimal] proves, and for a gang where it is placed. It takes
+	// every node, and for equal members of a gang that go anywhere in their domain for places,
+	// too, which [Result.Optimal] proves; for other gangs where they are placed. It takes
 	// SearchSteps steps at most.
 	Exact Search = "Exact"
 )

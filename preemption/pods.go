@@ -52,7 +52,10 @@ func (s *podAnswer) feasible() *Result {
 	r.Domain, r.Nominations = name, s.nominations(s.Best.Node)
 	r.Victims = list
 	r.Score = s.criteria(s.Best.Score)
-	r.Optimal, r.Bound = s.bounded(r.Score)
+	if s.Sampling == nil {
+		r.Optimal, r.Bound = s.bounded(r.Score, s.Best.Score, s.Open, s.Search.Bound)
+		r.Optimal = r.Optimal && s.Stats.Exact
+	}
 	r.Violations = s.Best.Score.Violations
 	r.Overruns = s.Budgets.Overruns(s.Units, s.Best.Victims, s.Best.Parts, s.Tally)
 	r.Cost = s.Best.Score.Cost
@@ -71,16 +74,17 @@ func (s *podAnswer) feasible() *Result {
 	return r
 }
 
-// bounded says how far score may be from the least.
-func (s *podAnswer) bounded(score []Criterion) (optimal bool, bound []Criterion) {
-	if s.Effort == ask.Greedy || s.Sampling != nil || s.Compare != nil {
+// bounded says how far the score may be from the least, where open says that some plan
+// may have as little as least.
+func (q *question) bounded(score []Criterion, of victims.Score, open bool, least []int64) (optimal bool, bound []Criterion) {
+	if q.Effort == ask.Greedy || q.Compare != nil {
 		return false, nil
 	}
-	values := s.Ranking.Values(s.Best.Score)
-	if !s.Open || slices.Compare(s.Search.Bound, values) >= 0 {
-		return s.Stats.Exact, score
+	values := q.Ranking.Values(of)
+	if !open || slices.Compare(least, values) >= 0 {
+		return true, score
 	}
-	for i, v := range s.Search.Bound {
+	for i, v := range least {
 		if bound = append(bound, Criterion{score[i].Name, v}); v != values[i] {
 			break
 		}

@@ -97,6 +97,25 @@ func (g *Gang) Moving(nodes []string) (p Plan, ok bool) {
 	}), true
 }
 
+// Sets calls yield with each set of units after which at least so many members have places on
+// nodes, and what the set comes to. There must be few units.
+func (g *Gang) Sets(nodes []string, seats int, yield func(Plan)) {
+	violating, clean := g.split(g.Potential(nodes))
+	all := slices.Concat(violating, clean)
+	for set := 1; set < 1<<len(all); set++ {
+		var p Plan
+		for i, u := range all {
+			if set>>i&1 == 1 {
+				p.Victims = append(p.Victims, u)
+			}
+		}
+		if g.MostSeated(nodes, Gone(p.Victims)) >= seats {
+			g.finish(&p)
+			yield(p)
+		}
+	}
+}
+
 // reprieve gives units back, those that violate a budget first, each list from the
 // most to the least important.
 func (g *Gang) reprieve(units []Unit, fits func(map[PodKey]bool) Status) Plan {

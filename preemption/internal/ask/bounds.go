@@ -15,6 +15,9 @@ import (
 // defaultSteps is how many units one search for victims may decide on where nobody says.
 const defaultSteps = 20_000
 
+// NumSteps is how many units one search for victims may decide on.
+func (q *Question) NumSteps() int { return cmp.Or(q.Steps, defaultSteps) }
+
 // The checks that say that no set of victims keeps within the bounds; see
 // [BoundOf]. Detail may be NotProved.
 const (
@@ -215,7 +218,7 @@ func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
 // Within is the choice among sets of these units.
 func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.Within {
 	w := reprieve.Within{
-		Choice: reprieve.Choice{Poll: q.Poll, Any: q.Probing, Monotone: q.Monotone(), Steps: cmp.Or(q.Steps, defaultSteps)},
+		Choice: reprieve.Choice{Poll: q.Poll, Any: q.Probing, Monotone: q.Monotone(), Steps: q.NumSteps()},
 		Keeps:  func(out []victims.UnitID) bool { return len(q.Overruns(out, r.Parts())) == 0 },
 	}
 	if q.Probing {

@@ -16,7 +16,8 @@ const (
 	// Of rules and options.
 	TraitLowest     Traits = 1 << iota // the lowest sufficient level is looked for
 	TraitBrokenFree                    // what is left of a broken gang costs nothing
-	TraitBounds                        // hard budgets, limits or the price bound the final set of victims
+	TraitBounds                        // hard budgets or limits bound the final set of victims
+	TraitSearch                        // victims who disrupt least are looked for
 	TraitRanking                       // a price or a hook has a say among domains
 	TraitHooks                         // a hook has a say, other than a filter of nodes
 	TraitSampling                      // only a part of the nodes is examined
@@ -67,7 +68,7 @@ func (r *Road) Close() (open func()) {
 // of them nodes are tried one by one, and so are placements.
 var (
 	// BySweep gives the pods of one node back by its columns.
-	BySweep = &Road{Name: "sweep", closedBy: TraitLowest | TraitBrokenFree | TraitBounds | TraitRanking |
+	BySweep = &Road{Name: "sweep", closedBy: TraitLowest | TraitBrokenFree | TraitBounds | TraitSearch | TraitRanking |
 		TraitGuards | TraitPrices | TraitColumns | TraitPorts | TraitUnknown, Benchmark: "BenchmarkConstraints"}
 
 	// ByScan looks at all nodes at once.
@@ -83,7 +84,7 @@ var (
 
 	// ByPriceFirst leaves a placement out, on the way of trials, that costs more than
 	// the best one before anybody is given back.
-	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitRanking | TraitMoving, Benchmark: "BenchmarkRoads"}
+	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitSearch | TraitRanking | TraitMoving, Benchmark: "BenchmarkRoads"}
 )
 
 // Roads lists them.
@@ -132,7 +133,8 @@ func TraitsOfPod(pod *cluster.Pod) (t Traits) {
 // tell.
 func (q *Question) AllTraits() Traits {
 	t := q.Traits | TraitsOfUnits(q.Units, q.Columns, q.Protections)
-	t.Set(TraitBounds, q.Bounded())
+	t.Set(TraitBounds, q.Hard != nil || q.Limits != nil)
+	t.Set(TraitSearch, q.Effort != Greedy)
 	t.Set(TraitConstraints, len(q.States) > 0)
 	t.Set(TraitUnknown, len(q.Members[0].Unknown()) > 0)
 	t.Set(TraitPorts, len(q.Members[0].Pod.Ports) > 0)

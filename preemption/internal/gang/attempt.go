@@ -114,6 +114,11 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	if a.refuse.OK() {
 		a.propose(out)
 	}
+	a.clear(violating, rest)
+}
+
+// clear takes off who is placed, and out who came back.
+func (a *attempt) clear(violating []reprieve.Charged, rest []victims.UnitID) {
 	a.Trial.UnplaceTo(0)
 	for _, list := range [][]victims.UnitID{units(violating), rest} {
 		for _, u := range list {
@@ -123,6 +128,32 @@ func (a *attempt) giveBack(placer domain.Placer) {
 		}
 	}
 	a.Trial.Settle()
+}
+
+// settleOn makes a plan of the members that are placed and of who has to go for them.
+func (a *attempt) settleOn(list []victims.UnitID) {
+	a.seater.Adopt(a.domain)
+	violating, rest := a.concerned()
+	a.Runner.Forget()
+	a.lists++
+	for _, u := range list {
+		a.seen[u] = a.lists
+	}
+	for _, u := range append(units(violating), rest...) {
+		if a.seen[u] != a.lists {
+			a.Runner.Return(a.Trial, u)
+		}
+	}
+	a.Trial.Fits() // yes; it wants to be asked
+	if a.q.Trace {
+		a.steps = nil
+		a.notePlaces()
+		a.Runner.Observe = a.observe
+	}
+	out := a.Runner.Told(a.Trial, list, violating, rest)
+	a.Runner.Observe = nil
+	a.propose(out)
+	a.clear(violating, rest)
 }
 
 // propose keeps the plan that out and the placement make if it is the best so far.

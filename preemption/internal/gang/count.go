@@ -62,13 +62,18 @@ func (s *Search) adopt(d *domain.Domain, out *counting.Outcome) {
 	case counting.NoPlacement:
 		s.Rejected = append(s.Rejected, Rejected{*d, domain.Reason{Check: ask.NoPlacement}})
 	default:
-		p := out.Plan
-		kept := &Plan{Domain: p.Domain, Places: p.Places, Score: p.Score, Victims: p.Victims, Charged: p.Charged}
-		if !p.Joint { // else trials tell of it
-			kept.Counted = p
-		}
-		s.keepPlan(kept)
+		s.keepPlan(s.planOf(out))
 	}
+}
+
+// planOf is the plan that counting made.
+func (s *Search) planOf(out *counting.Outcome) *Plan {
+	p := out.Plan
+	kept := &Plan{Domain: p.Domain, Places: p.Places, Score: p.Score, Victims: p.Victims, Charged: p.Charged}
+	if !p.Joint { // else trials tell of it
+		kept.Counted = p
+	}
+	return kept
 }
 
 // settleAll finds the victims of the plans that are told.

@@ -11,8 +11,8 @@ import (
 )
 
 // tryDomain evaluates the placements in d and keeps the best plan. The trial is
-// left as it was.
-func (s *Search) tryDomain(d *domain.Domain) domain.Reason {
+// left as it was. counted is what counting makes of d; nil: nothing.
+func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	potential := s.Potential(d)
 	if len(potential) == 0 {
 		return s.q.Nobody(d.Nodes...)
@@ -42,11 +42,18 @@ func (s *Search) tryDomain(d *domain.Domain) domain.Reason {
 			s.Proved = s.Proved && s.excluded(d)
 			return why
 		}
+		if s.q.Effort != ask.Greedy {
+			s.leaveOpen(nil)
+		}
 		a.giveBack(nil)
 		if a.top == nil {
 			s.Proved = s.Proved && !a.exhausted()
 			return a.refuse
 		}
+		a.finish()
+		return domain.Reason{}
+	}
+	if s.q.Effort != ask.Greedy && a.allot(counted) {
 		a.finish()
 		return domain.Reason{}
 	}

@@ -39,8 +39,10 @@ type Search struct {
 	Best     *Plan
 	Room     int // for so many members at most there would be room, where it is not enough
 	Rejected []Rejected
-	Found    []Plan  // of each domain, where these are asked for
-	Proved   bool    // every "no" so far is proved
+	Found    []Plan // of each domain, where these are asked for
+	Proved   bool   // every "no" so far is proved
+	Open     bool   // in some domain a plan may disrupt as little as Least, by aim; nil: who knows
+	Least    []int64
 	Traces   []Trace // where these are asked for
 	Stats    ask.Stats
 
@@ -228,26 +230,30 @@ func (s *Search) numUsable(domains []domain.Domain) int {
 func (s *Search) evaluateAll(domains []domain.Domain) {
 	var outs []counting.Outcome
 	if s.Counting != nil {
-		s.Counting.Brief = s.Brief
+		s.Counting.Brief = s.Brief && s.q.Effort == ask.Greedy
 		outs = s.Counting.Evaluate(domains, s.shares)
 	}
 	for i := range domains {
-		if outs != nil && !outs[i].ByTrials {
+		switch {
+		case outs == nil || outs[i].ByTrials:
+			s.evaluate(&domains[i], nil)
+		case s.q.Effort == ask.Greedy || outs[i].Refusal != 0:
 			s.adopt(&domains[i], &outs[i])
-		} else {
-			s.evaluate(&domains[i])
+		default:
+			s.evaluate(&domains[i], s.planOf(&outs[i]))
 		}
 	}
 }
 
-// evaluate looks by trials for the plan in domain d that disrupts least.
-func (s *Search) evaluate(d *domain.Domain) {
+// evaluate looks by trials for the plan in domain d that disrupts least. counted is what
+// counting makes of it; nil: nothing.
+func (s *Search) evaluate(d *domain.Domain, counted *Plan) {
 	s.Equip()
 	var steps []ask.Step
 	if s.q.Trace {
 		s.steps = &steps
 	}
-	why := s.tryDomain(d)
+	why := s.tryDomain(d, counted)
 	if !why.OK() {
 		s.Rejected = append(s.Rejected, Rejected{*d, why})
 		s.note(ask.Step{Action: ask.Rejects, Why: why})
@@ -255,6 +261,13 @@ func (s *Search) evaluate(d *domain.Domain) {
 	if s.q.Trace {
 		s.Traces = append(s.Traces, Trace{d, steps})
 		s.steps = nil
+	}
+}
+
+// leaveOpen notes that in some domain a plan may disrupt as little as least.
+func (s *Search) leaveOpen(least []int64) {
+	if !s.Open || slices.Compare(least, s.Least) < 0 {
+		s.Open, s.Least = true, least
 	}
 }
 

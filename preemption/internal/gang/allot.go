@@ -1,0 +1,319 @@
+package gang
+
+import (
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/allot"
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// allotting looks for the places and victims of equal members that disrupt least, wherever
+// in the domain, where what goes on a node is a matter of that node and of how many members
+// it gets. One aim comes after the other: those for a largest number say who may go at all,
+// those for a sum are numbers of a price.
+type allotting struct {
+	*attempt
+	seats  int
+	places []*place
+	sums   []func(victims.UnitID, []cluster.PodID) int64 // that are numbers of a price
+	total  allot.Price                                   // of everybody who may go
+	answer *allot.Answer                                 // nil: not known
+
+	most    func(victims.UnitID) int64 // the latest number of which the largest counts
+	peak    int64                      // and how large it is
+	met     []int64                    // by aim: no plan has less
+	inPrice []int                      // by aim: which number of a price it is; none
+	steps   int                        // that are left
+}
+
+// none says that an aim is no number of a price.
+const none = -1
+
+// stepNodes is for how many nodes there are steps for a few whole searches.
+const stepNodes = 512
+
+// allots reports whether what goes on a node is a matter of that node and of how many members
+// it gets, and these may go anywhere in the domain.
+func (a *attempt) allots() bool {
+	q := a.q
+	if q.Given != nil || !q.Improves || q.Lowest || q.Compare != nil || q.Hard != nil || q.Limits != nil {
+		return false
+	}
+	return len(q.Tree.Children) == 0 && a.Trial.Interchangeable() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
+		unit := q.Units.Unit(u)
+		return unit.Elastic || slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool {
+			return q.Index.NodeOf(p) != q.Index.NodeOf(unit.Pods[0])
+		})
+	})
+}
+
+// allot looks for the plan that disrupts least in the domain. It reports whether that is settled:
+// no plan disrupts less, or it is at least as good as the counted one.
+func (a *attempt) allot(counted *Plan) bool {
+	if !a.allots() {
+		a.leaveOpen(nil)
+		return false
+	}
+	s := &allotting{attempt: a}
+	if a.q.Effort == ask.Exact {
+		s.steps = (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(a.q.NumSteps(), 0)
+	}
+	for _, n := range a.domain.Nodes {
+		if p := s.newPlace(n); p != nil {
+			s.places = append(s.places, p)
+		}
+	}
+	s.seats = min(s.room(), len(a.q.Members))
+	if a.q.Fewest {
+		s.seats = min(s.seats, a.q.Tree.Need())
+	}
+	if s.seats < a.q.Tree.Need() {
+		return false // nobody has another plan
+	}
+	proved := s.meetAll()
+	if s.answer.Parts != nil {
+		s.take()
+	}
+	if counted != nil {
+		if a.settle(counted); a.top == nil || a.better(counted, counted.Victims) {
+			a.top = counted
+		}
+	}
+	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
+		a.leaveOpen(s.met)
+		return counted != nil
+	}
+	return true
+}
+
+// meetAll meets one aim after the other, and reports whether it met all.
+func (s *allotting) meetAll() bool {
+	var violating []reprieve.Charged
+	for _, u := range s.potential {
+		if v := s.charged[u]; v > 0 {
+			violating = append(violating, reprieve.Charged{Unit: u, Violations: int(v)})
+		}
+	}
+	aims := s.q.Aims(s.Runner, s.potential, violating)
+	known := s.q.Known(s.potential)
+	for k := range aims[:known] {
+		if !s.meet(&aims[k]) {
+			known = k
+			break
+		}
+	}
+	a := s.solve()
+	for k, j := range s.inPrice {
+		if j != none {
+			s.met[k] = a.Bound[j]
+		}
+	}
+	return known == len(aims) && a.Proved
+}
+
+// meet lets no plan have more of a than it has to, beside the aims before it. It reports
+// false where that is not known.
+func (s *allotting) meet(a *reprieve.Aim) bool {
+	least, number := int64(0), none
+	switch {
+	case a.Most != nil:
+		var ok bool
+		if least, ok = s.lower(a); !ok {
+			return false
+		}
+		if !a.Among {
+			s.most, s.peak = a.Most, least
+		}
+	case a.Sum == nil:
+		if s.crowded(a.Beyond) {
+			return false
+		}
+	case len(s.sums) > 0 || !s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
+		if len(s.sums) == len(allot.Price{}) {
+			return false
+		}
+		number = len(s.sums)
+		s.sums, s.answer = append(s.sums, a.Sum), nil
+		s.total = allot.Price{}
+		for _, p := range s.places {
+			p.charge(s)
+		}
+	}
+	if least == math.MinInt64 { // nobody counts
+		least = s.q.Ranking.Values(s.q.Score(nil, nil, 0))[len(s.met)]
+	}
+	s.met, s.inPrice = append(s.met, least), append(s.inPrice, number)
+	return true
+}
+
+// crowded reports whether some plan may go beyond one of caps.
+func (s *allotting) crowded(caps []reprieve.Cap) bool {
+	return slices.ContainsFunc(caps, func(c reprieve.Cap) bool {
+		sum := int64(0)
+		for _, p := range s.places {
+			for i := range p.items {
+				sum = checked.Add(sum, c.Weight(p.items[i].unit))
+			}
+		}
+		return sum > c.Room
+	})
+}
+
+// room is how many members there is room for with everybody gone who may go.
+func (s *allotting) room() (room int) {
+	for _, p := range s.places {
+		room += p.seats
+	}
+	return room
+}
+
+// lower finds the least number of which there is a plan whose victims have no larger one, as
+// good as before, and lets nobody go who has.
+func (s *allotting) lower(a *reprieve.Aim) (least int64, ok bool) {
+	levels := s.number(func(u victims.UnitID) int64 {
+		if a.Among && s.most(u) != s.peak {
+			return math.MinInt64
+		}
+		return a.Most(u)
+	})
+	low, high := 0, len(levels)-1
+	if len(s.sums) > 0 { // hardly less than there is
+		now := int64(math.MinInt64)
+		for _, part := range s.solve().Parts {
+			p := s.places[part.Place]
+			for _, i := range p.found[part.Seats-1].items {
+				now = max(now, p.items[i].number)
+			}
+		}
+		high, _ = slices.BinarySearch(levels, now)
+	}
+	for mid := max(high-1, 0); low < high; mid = (low + high) / 2 {
+		switch s.within(levels[mid]) {
+		case reprieve.Found:
+			high = mid
+		case reprieve.Refuted:
+			low = mid + 1
+		default:
+			return 0, false
+		}
+	}
+	return levels[low], s.within(levels[low]) == reprieve.Found
+}
+
+// without lets nobody go whose number is above zero, if there is a plan then.
+func (s *allotting) without(number func(victims.UnitID) int64) bool {
+	s.number(number)
+	return s.within(0) == reprieve.Found
+}
+
+// number gives each item a number, and returns those that there are, in order, with that of no
+// victims.
+func (s *allotting) number(of func(victims.UnitID) int64) []int64 {
+	levels := []int64{math.MinInt64}
+	for i, p := range s.places {
+		p = p.only()
+		for k := range p.items {
+			p.items[k].number = of(p.items[k].unit)
+			levels = append(levels, p.items[k].number)
+		}
+		s.places[i] = p
+	}
+	slices.Sort(levels)
+	return slices.Compact(levels)
+}
+
+// within lets nobody go whose number is larger, where there is a plan as good then; Refuted:
+// there is none.
+func (s *allotting) within(level int64) reprieve.Proof {
+	if len(s.sums) > 0 && !s.solve().Proved {
+		return reprieve.Exhausted
+	}
+	before, answer := slices.Clone(s.places), s.answer
+	for i, p := range before {
+		s.places[i] = p.within(level)
+	}
+	switch {
+	case slices.Equal(s.places, before):
+		return reprieve.Found
+	case s.room() >= s.seats && len(s.sums) == 0:
+		return reprieve.Found
+	case s.room() >= s.seats:
+		a := allot.Solve(curves{s}, s.seats, &answer.Bound)
+		switch worse := a.Bound.Compare(&answer.Bound) > 0; {
+		case a.Proved && !worse:
+			s.answer = &a
+			return reprieve.Found
+		case !worse:
+			s.places = before
+			return reprieve.Exhausted
+		}
+	}
+	s.places = before
+	return reprieve.Refuted
+}
+
+// solve allots the seats.
+func (s *allotting) solve() allot.Answer {
+	if s.answer == nil {
+		a := allot.Solve(curves{s}, s.seats, nil)
+		s.answer = &a
+	}
+	return *s.answer
+}
+
+// take proposes the plan of the answer.
+func (s *allotting) take() {
+	members := s.q.Tree.Members
+	var out []victims.UnitID
+	for _, part := range s.solve().Parts {
+		p := s.places[part.Place]
+		for range part.Seats {
+			s.Trial.Place(members[0], p.node)
+			members = members[1:]
+		}
+		for _, i := range p.found[part.Seats-1].items {
+			out = append(out, p.items[i].unit)
+		}
+	}
+	s.settleOn(out)
+}
+
+// curves are the places with what they cost.
+type curves struct{ *allotting }
+
+func (c curves) Len() int            { return len(c.places) }
+func (c curves) Seats(place int) int { return c.places[place].seats }
+func (c curves) Most() allot.Price   { return c.total }
+
+// Price is what is known of k seats of a place.
+func (c curves) Price(place, k int) (price allot.Price, known bool) {
+	p := c.places[place]
+	if f := p.found[k-1]; f != nil {
+		return f.price, true
+	}
+	return p.least(k), false
+}
+
+// Learn looks for the victims of parts, each with as many steps as the others.
+func (c curves) Learn(list []allot.Part) {
+	steps := min(c.steps/len(list), c.q.NumSteps())
+	workers := c.q.Goroutines
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	taken := make([]int, len(list))
+	ranges.Take(len(list), min(workers, len(list)), func(_, i int) {
+		p := c.places[list[i].Place]
+		p.found[list[i].Seats-1], taken[i] = p.look(list[i].Seats, steps, c.q.Poll)
+	})
+	for _, n := range taken {
+		c.steps = max(c.steps-n, 0)
+	}
+}

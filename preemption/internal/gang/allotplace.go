@@ -1,0 +1,336 @@
+package gang
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/allot"
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/cover"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// place is a node on which members may run.
+type place struct {
+	node  cluster.NodeID
+	asks  []int64 // by resource that a member asks for: how much
+	free  []int64 // likewise, with everybody in place
+	items []item  // who may go, most important first, where their number
+	level int64   // is not above it
+	seats int     // for so many members there is room without them
+	sums  int     // numbers of a price
+	bound []allot.Price
+	found []*found // by seats-1; nil: not looked for
+}
+
+// item is a unit that may go.
+type item struct {
+	unit   victims.UnitID
+	number int64
+	frees  []int64 // by resource that a member asks for
+	price  allot.Price
+}
+
+// found is who has to go for so many seats.
+type found struct {
+	items []int       // of the place
+	price allot.Price // no others cost less
+}
+
+// newPlace returns node n, whose potential victims are out; nil if no member may run there.
+func (s *allotting) newPlace(n cluster.NodeID) *place {
+	members := s.q.Tree.Members
+	if !s.Trial.CanPlace(members[0], n).OK() {
+		return nil
+	}
+	p := &place{node: n, level: math.MaxInt64}
+	member, free := s.Trial.Member(members[0]), s.Trial.Free(n)
+	var asked []int
+	for r, v := range member.Request() {
+		if v > 0 {
+			asked = append(asked, r)
+			p.asks, p.free = append(p.asks, v), append(p.free, free[r])
+		}
+	}
+	for _, u := range s.q.Evictable(n) {
+		unit := s.q.Units.Unit(u)
+		if !s.out(u) {
+			continue
+		}
+		it := item{unit: u, frees: make([]int64, len(asked))}
+		for _, pod := range unit.Pods {
+			request := s.q.Index.Request(pod)
+			for k, r := range asked {
+				it.frees[k] += request[r]
+				p.free[k] -= request[r]
+			}
+		}
+		p.items = append(p.items, it)
+	}
+	p.measure(len(members))
+	return p
+}
+
+// measure finds out for how many members, up to most, there is room.
+func (p *place) measure(most int) {
+	seats := int64(most)
+	for k, v := range p.asks {
+		room := p.free[k]
+		for i := range p.items {
+			if p.items[i].number <= p.level {
+				room += p.items[i].frees[k]
+			}
+		}
+		seats = min(seats, max(room, 0)/v)
+	}
+	p.seats = int(seats)
+	p.found, p.bound = make([]*found, p.seats), nil
+}
+
+// within is p where nobody goes whose number is above level. What is known of p stays known
+// where it is true of it.
+func (p *place) within(level int64) *place {
+	if !slices.ContainsFunc(p.items, func(it item) bool { return it.number > level && it.number <= p.level }) {
+		return p
+	}
+	w := *p
+	w.level = level
+	w.measure(p.seats)
+	w.bound = make([]allot.Price, w.seats)
+	for k := range w.found {
+		w.bound[k] = p.least(k + 1)
+		if f := p.found[k]; f != nil {
+			if w.bound[k] = f.price; !slices.ContainsFunc(f.items, func(i int) bool { return p.items[i].number > level }) {
+				w.found[k] = f
+			}
+		}
+	}
+	return &w
+}
+
+// only is p without the items that may not go, so that the others can get other numbers.
+func (p *place) only() *place {
+	who := p.eligible()
+	if len(who) == len(p.items) {
+		p.level = math.MaxInt64
+		return p
+	}
+	w := &place{node: p.node, asks: p.asks, free: p.free, seats: p.seats, sums: p.sums, bound: p.bound, level: math.MaxInt64}
+	at := make([]int, len(p.items))
+	for to, i := range who {
+		at[i] = to
+		w.items = append(w.items, p.items[i])
+	}
+	for _, f := range p.found {
+		if f != nil {
+			f = &found{items: slices.Clone(f.items), price: f.price}
+			for k, i := range f.items {
+				f.items[k] = at[i]
+			}
+		}
+		w.found = append(w.found, f)
+	}
+	return w
+}
+
+// eligible lists the items that may go.
+func (p *place) eligible() []int {
+	who := make([]int, 0, len(p.items))
+	for i := range p.items {
+		if p.items[i].number <= p.level {
+			who = append(who, i)
+		}
+	}
+	return who
+}
+
+// charge prices the items anew.
+func (p *place) charge(s *allotting) {
+	for i := range p.items {
+		it := &p.items[i]
+		for j, sum := range s.sums {
+			it.price[j] = sum(it.unit, s.q.Units.Unit(it.unit).Pods)
+			s.total[j] = checked.Add(s.total[j], it.price[j])
+		}
+	}
+	p.bound, p.sums = nil, len(s.sums)
+	clear(p.found)
+}
+
+// least is what k seats cost at least, by one resource at a time.
+func (p *place) least(k int) allot.Price {
+	if p.bound == nil {
+		p.estimate()
+	}
+	return p.bound[k-1]
+}
+
+// estimate finds p.bound, number by number of the prices.
+func (p *place) estimate() {
+	p.bound = make([]allot.Price, p.seats)
+	who := p.eligible()
+	prices := make([]int64, len(who))
+	for j := range p.sums {
+		for k, i := range who {
+			prices[k] = p.items[i].price[j]
+		}
+		slices.Sort(prices)
+		for r := range p.asks {
+			p.byParts(who, r, j)
+			p.byCount(who, r, j, prices)
+		}
+	}
+}
+
+// byParts bounds number j by resource r: a part of an item goes at a part of its price.
+func (p *place) byParts(who []int, r, j int) {
+	order := p.freeing(who, r, func(a, b *item) int { return compareProducts(a.price[j], b.frees[r], b.price[j], a.frees[r]) })
+	taken, freed, price := 0, int64(0), int64(0)
+	for k := range p.bound {
+		missing := int64(k+1)*p.asks[r] - p.free[r]
+		for ; taken < len(order) && freed+order[taken].frees[r] <= missing; taken++ {
+			freed += order[taken].frees[r]
+			price += order[taken].price[j]
+		}
+		part := int64(0)
+		if missing > freed { // then there is another item, or there were no seat
+			more, rest := checked.MulDiv(order[taken].price[j], missing-freed, order[taken].frees[r])
+			if part = more; rest {
+				part++
+			}
+		}
+		p.bound[k][j] = max(p.bound[k][j], price+part)
+	}
+}
+
+// byCount bounds number j by resource r: as few items go as free enough, each of them one of the
+// cheapest. prices are those of all, in order.
+func (p *place) byCount(who []int, r, j int, prices []int64) {
+	order := p.freeing(who, r, func(a, b *item) int { return cmp.Compare(b.frees[r], a.frees[r]) })
+	taken, freed, price := 0, int64(0), int64(0)
+	for k := range p.bound {
+		for ; freed < int64(k+1)*p.asks[r]-p.free[r]; taken++ {
+			freed += order[taken].frees[r]
+			price += prices[taken]
+		}
+		p.bound[k][j] = max(p.bound[k][j], price)
+	}
+}
+
+// freeing lists the items that free some of resource r.
+func (p *place) freeing(who []int, r int, compare func(a, b *item) int) (list []*item) {
+	for _, i := range who {
+		if p.items[i].frees[r] > 0 {
+			list = append(list, &p.items[i])
+		}
+	}
+	slices.SortStableFunc(list, compare)
+	return list
+}
+
+// look looks for the cheapest who have to go for k seats, within so many steps.
+func (p *place) look(k, most int, poll func()) (f *found, steps int) {
+	f = &found{}
+	who := p.eligible()
+	problem := cover.Problem{AtMost: math.MaxInt64, Any: true, Poll: poll}
+	for r, asks := range p.asks {
+		if missing := int64(k)*asks - p.free[r]; missing > 0 {
+			row := make([]int64, len(who))
+			for at, i := range who {
+				row[at] = p.items[i].frees[r]
+			}
+			problem.Need, problem.Frees = append(problem.Need, missing), append(problem.Frees, row)
+		}
+	}
+	if len(problem.Need) == 0 {
+		return f, 0
+	}
+	chosen := make([]bool, len(who))
+	for at := range chosen {
+		chosen[at] = true
+	}
+	for j := 0; j < p.sums; {
+		merged := p.merge(who, j)
+		problem.Price, problem.Steps = merged.price, max(most-steps, 0)
+		a := cover.Solve(&problem)
+		if steps += a.Steps; a.Chosen != nil {
+			chosen = a.Chosen
+		}
+		merged.split(a.Bound, f.price[j:])
+		if !a.Proved {
+			break
+		}
+		problem.Sides = append(problem.Sides, cover.Side{Weight: merged.price, Room: a.Bound, Fine: cover.Hard})
+		j += len(merged.radix)
+	}
+	for at, i := range who { // who costs nothing need not go
+		if chosen[at] = chosen[at] && !spared(&problem, chosen, at); chosen[at] {
+			f.items = append(f.items, i)
+		}
+	}
+	return f, steps
+}
+
+// spared reports whether the chosen items free what is needed without item i, too.
+func spared(p *cover.Problem, chosen []bool, i int) bool {
+	for r, missing := range p.Need {
+		for k, v := range p.Frees[r] {
+			if chosen[k] && k != i {
+				missing -= v
+			}
+		}
+		if missing > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// merged are several numbers of prices as one.
+type merged struct {
+	price []int64 // by item
+	radix []int64 // by number but the first: sums of it are below
+}
+
+// merge makes one number of as many of those from first on as fit an int64, at least one.
+func (p *place) merge(who []int, first int) merged {
+	m := merged{price: make([]int64, len(who)), radix: []int64{0}}
+	most := int64(0)
+	for at, i := range who {
+		m.price[at] = p.items[i].price[first]
+		most = checked.Add(most, m.price[at])
+	}
+	for j := first + 1; j < p.sums; j++ {
+		radix := int64(1)
+		for _, i := range who {
+			radix = checked.Add(radix, p.items[i].price[j])
+		}
+		if most = checked.Mul(checked.Add(most, 1), radix); most == math.MaxInt64 {
+			break
+		}
+		for at, i := range who {
+			m.price[at] = m.price[at]*radix + p.items[i].price[j]
+		}
+		m.radix = append(m.radix, radix)
+	}
+	return m
+}
+
+// split puts the numbers of which sum was made into numbers.
+func (m *merged) split(sum int64, numbers []int64) {
+	for j := len(m.radix) - 1; j > 0; j-- {
+		numbers[j] = sum % m.radix[j]
+		sum /= m.radix[j]
+	}
+	numbers[0] = sum
+}
+
+// compareProducts compares a*b with c*d; none is below zero.
+func compareProducts(a, b, c, d int64) int {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
+	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
+}
