@@ -10,7 +10,7 @@ import (
 
 // View reads the cluster of a planner as it is at one moment. It is good until the
 // function that was given to [Planner.View] returns. What it returns belongs to the planner
-// and must not be changed; lists are in order of name.
+// and must not be changed; lists are in order of name, unless they say otherwise.
 type View struct{ ix *cluster.Index }
 
 // View lets read look at the cluster as it is. Changes that come meanwhile are not seen,
@@ -53,6 +53,34 @@ func (v View) PodGroup(namespace, name string) *PodGroup {
 		return v.ix.Group(g).PodGroup
 	}
 	return nil
+}
+
+// Members are the pods of a pod group, those that run and those that wait.
+func (v View) Members(namespace, group string) iter.Seq[*Pod] {
+	g := v.ix.GroupByName(cluster.KindPodGroup, namespace, group)
+	if g == cluster.NoGroup {
+		return v.list(nil)
+	}
+	return v.list(v.ix.Group(g).Pods)
+}
+
+// Priority is what a pod's priority or class resolves to; 0 if there is none of that name.
+func (v View) Priority(pod PodRef) int32 {
+	if p := v.ix.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod {
+		return v.ix.Priority(p)
+	}
+	return 0
+}
+
+// Budgets are all disruption budgets, in the order in which they were given.
+func (v View) Budgets() iter.Seq[*Budget] {
+	return func(yield func(*Budget) bool) {
+		for b := range cluster.BudgetID(v.ix.NumBudgets()) {
+			if !yield(v.ix.Budget(b)) {
+				return
+			}
+		}
+	}
 }
 
 // Nodes are all nodes.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // seen is everything that a View tells.
@@ -25,6 +26,9 @@ type seen struct {
 	On, Nominated                   map[string][]preemption.Pod
 	Free                            map[string]preemption.Resources
 	Groups                          []preemption.PodGroup
+	Members                         map[string][]preemption.Pod
+	Priorities                      map[preemption.PodRef]int32
+	Budgets                         []preemption.Budget
 	NoPod, NoNode, NoGroup, Nowhere bool
 }
 
@@ -42,19 +46,22 @@ func look(pl *preemption.Planner, s *preemption.Snapshot) (out seen, err error) 
 			Time: v.Time(), Nodes: gather(v.Nodes()), Pods: gather(v.Pods()), Pending: gather(v.Pending()), Terminating: gather(v.Terminating()),
 			On: map[string][]preemption.Pod{}, Nominated: map[string][]preemption.Pod{}, Free: map[string]preemption.Resources{},
 			NoPod: v.Pod(preemption.PodRef{Name: "nobody"}) == nil, NoNode: v.Node("nowhere") == nil && v.Free("nowhere") == nil,
-			NoGroup: v.PodGroup("", "nobody") == nil, Nowhere: len(gather(v.PodsOn("nowhere")))+len(gather(v.NominatedTo("nowhere"))) == 0,
+			Members: map[string][]preemption.Pod{}, Priorities: map[preemption.PodRef]int32{}, Budgets: gather(v.Budgets()),
+			NoGroup: v.PodGroup("", "nobody") == nil && v.Members("", "nobody") != nil && v.Priority(preemption.PodRef{Name: "nobody"}) == 0, Nowhere: len(gather(v.PodsOn("nowhere")))+len(gather(v.NominatedTo("nowhere"))) == 0,
 		}
 		for _, n := range s.Nodes {
 			out.On[n.Name], out.Nominated[n.Name], out.Free[n.Name] = gather(v.PodsOn(n.Name)), gather(v.NominatedTo(n.Name)), v.Free(n.Name)
 		}
 		for _, g := range s.PodGroups {
 			out.Groups = append(out.Groups, *v.PodGroup(g.Namespace, g.Name))
+			out.Members[g.Namespace+"/"+g.Name] = gather(v.Members(g.Namespace, g.Name))
 		}
 		for i, n := range out.Nodes {
 			out.Nodes[i] = *v.Node(n.Name)
 		}
 		for i, p := range out.Pods {
-			out.Pods[i] = *v.Pod(preemption.PodRef{Namespace: p.Namespace, Name: p.Name})
+			ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+			out.Pods[i], out.Priorities[ref] = *v.Pod(ref), v.Priority(ref)
 		}
 	})
 	return out, err
@@ -64,7 +71,8 @@ func look(pl *preemption.Planner, s *preemption.Snapshot) (out seen, err error) 
 func read(s *preemption.Snapshot) seen {
 	out := seen{
 		Time: s.Time, Nodes: append([]preemption.Node(nil), s.Nodes...), Pods: append([]preemption.Pod(nil), s.Pods...),
-		Groups: append([]preemption.PodGroup(nil), s.PodGroups...), NoPod: true, NoNode: true, NoGroup: true, Nowhere: true,
+		Groups: append([]preemption.PodGroup(nil), s.PodGroups...), Budgets: append([]preemption.Budget(nil), s.Budgets...),
+		Members: map[string][]preemption.Pod{}, Priorities: map[preemption.PodRef]int32{}, NoPod: true, NoNode: true, NoGroup: true, Nowhere: true,
 	}
 	slices.SortFunc(out.Nodes, func(a, b preemption.Node) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(out.Pods, func(a, b preemption.Pod) int {
@@ -97,7 +105,22 @@ func read(s *preemption.Snapshot) seen {
 		}
 		out.On[n.Name], out.Nominated[n.Name], out.Free[n.Name] = on, nominated, free
 	}
+	for _, g := range out.Groups {
+		var members []preemption.Pod
+		for _, p := range out.Pods {
+			if p.Namespace == g.Namespace && p.Group == g.Name {
+				members = append(members, p)
+			}
+		}
+		out.Members[g.Namespace+"/"+g.Name] = members
+	}
+	classes, err := priority.NewClasses(s.PriorityClasses)
+	if err != nil {
+		panic(err)
+	}
 	for _, p := range out.Pods {
+		resolved, _ := classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy}) // an unknown class: what it has
+		out.Priorities[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] = resolved.Priority
 		if p.Node == "" {
 			out.Pending = append(out.Pending, p)
 		}

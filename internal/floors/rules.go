@@ -44,6 +44,7 @@ func Module() Rules {
 	return Rules{
 		Folders: []string{"preemption", "domain", "victims", "priority", "disruption", "reprieve", "internal", "examples", "bench"},
 		Floor: map[string]int{
+			"preemption/cascade": 6,
 			"preemption/check":   6,
 			"preemption/record":  6,
 			"preemption":         5,

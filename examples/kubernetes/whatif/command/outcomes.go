@@ -5,38 +5,39 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preempt-go/preempt/examples/kubernetes/whatif/course"
+	"github.com/preempt-go/preempt/preemption/cascade"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // direct reports whether o is part of the question, and not what follows from it.
-func direct(o *course.Outcome) bool { return o.Because == "" || o.Because == course.Drained }
+func direct(o *cascade.Outcome) bool { return o.Because == "" || o.Because == cascade.Drained }
 
-func indirect(o *course.Outcome) bool { return !direct(o) }
+func indirect(o *cascade.Outcome) bool { return !direct(o) }
 
 // tally counts the pods of some outcomes by what becomes of them: "2 fit, 1 waits".
-func tally(outcomes []course.Outcome, of func(*course.Outcome) bool) string {
-	n := map[course.Status]int{}
+func tally(outcomes []cascade.Outcome, of func(*cascade.Outcome) bool) string {
+	n := map[cascade.Status]int{}
 	for i := range outcomes {
 		if o := &outcomes[i]; of(o) {
 			n[o.Status] += o.Pods
-			if short := o.Pods - len(o.Places); o.Status == course.Fits || o.Status == course.Preempts {
+			if short := o.Pods - len(o.Places); o.Status == cascade.Fits || o.Status == cascade.Preempts {
 				n[o.Status] -= short
-				n[course.Waits] += short
+				n[cascade.Waits] += short
 			}
 		}
 	}
 	var parts []string
 	for _, s := range []struct {
-		course.Status
+		cascade.Status
 		one, many string
 	}{
-		{course.Fits, "fits", "fit"},
-		{course.Preempts, "fits once others are evicted", "fit once others are evicted"},
-		{course.Waits, "waits", "wait"},
-		{course.Stays, "stays", "stay"},
-		{course.Held, "is held", "are held"},
-		{course.Gone, "is gone", "are gone"},
+		{cascade.Fits, "fits", "fit"},
+		{cascade.Preempts, "fits once others are evicted", "fit once others are evicted"},
+		{cascade.Waits, "waits", "wait"},
+		{cascade.Stays, "stays", "stay"},
+		{cascade.Held, "is held", "are held"},
+		{cascade.Gone, "is gone", "are gone"},
+		{cascade.NotAsked, "is not asked about", "are not asked about"},
 	} {
 		switch count := n[s.Status]; count {
 		case 0:
@@ -58,7 +59,7 @@ func pods(n int, one, many string) string {
 }
 
 // outcomes lists some of what became of whom.
-func (r *report) outcomes(header string, all []course.Outcome, of func(*course.Outcome) bool) {
+func (r *report) outcomes(header string, all []cascade.Outcome, of func(*cascade.Outcome) bool) {
 	var rows []string
 	for i := range all {
 		if o := &all[i]; of(o) {
@@ -87,7 +88,7 @@ func (r *report) outcomes(header string, all []course.Outcome, of func(*course.O
 const mostOutcomes = 50
 
 // becomes is what becomes of somebody, in words.
-func becomes(o *course.Outcome) string {
+func becomes(o *cascade.Outcome) string {
 	var nodes []string
 	for _, n := range o.Places {
 		nodes = append(nodes, n.Node)
@@ -99,16 +100,18 @@ func becomes(o *course.Outcome) string {
 		where += ", but for " + pods(short, "", "")
 	}
 	switch o.Status {
-	case course.Fits:
+	case cascade.Fits:
 		return "fits " + where
-	case course.Preempts:
+	case cascade.Preempts:
 		return "fits " + where + " once " + pods(len(podNames(o.Victims)), " is evicted", " are evicted")
-	case course.Stays:
+	case cascade.Stays:
 		return "stays: " + o.Why
-	case course.Held:
+	case cascade.Held:
 		return "is held: " + o.Why
-	case course.Gone:
+	case cascade.Gone:
 		return "is gone: " + o.Why
+	case cascade.NotAsked:
+		return "is not asked about: " + o.Why
 	}
 	return "waits: " + o.Why
 }

@@ -9,21 +9,21 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
-	"github.com/preempt-go/preempt/examples/kubernetes/whatif/course"
 	"github.com/preempt-go/preempt/examples/kubernetes/whatif/manifest"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
 	"github.com/preempt-go/preempt/preemption/check"
 )
 
 // Whole is the answer about a manifest or a drained node.
 type Whole struct {
-	Title    string           `json:"name"`
-	Pods     int              `json:"pods"`    // that were asked about
-	Placed   int              `json:"placed"`  // of them: they run somewhere, and nothing holds them up
-	Victims  []string         `json:"victims"` // namespace/name of the pods that others evict, sorted
-	Outcomes []course.Outcome `json:"outcomes"`
-	Notes    []string         `json:"notes,omitempty"`
-	Problems []string         `json:"problems,omitzero"` // with -verify
+	Title    string            `json:"name"`
+	Pods     int               `json:"pods"`    // that were asked about
+	Placed   int               `json:"placed"`  // of them: they run somewhere, and nothing holds them up
+	Victims  []string          `json:"victims"` // namespace/name of the pods that others evict, sorted
+	Outcomes []cascade.Outcome `json:"outcomes"`
+	Notes    []string          `json:"notes,omitempty"`
+	Problems []string          `json:"problems,omitzero"` // with -verify
 }
 
 // whole answers for a manifest or for the pods of a drained node.
@@ -52,13 +52,13 @@ func (c *config) whole(stdin io.Reader, stdout, stderr io.Writer) error {
 			return fmt.Errorf("-apply: %w", err)
 		}
 	}
-	all, err := course.New(planner, func(p preemption.Preemptor, r *preemption.Result) {
+	all, err := cascade.New(planner, cascade.Options{Look: func(p preemption.Preemptor, r *preemption.Result) {
 		if c.verify {
 			for _, problem := range check.Verify(planner.Snapshot(), o, p, r) {
 				w.Problems = append(w.Problems, problem.String())
 			}
 		}
-	})
+	}})
 	switch {
 	case err != nil:
 		return err
@@ -114,15 +114,15 @@ func (c *config) applied(stdin io.Reader, w *Whole, dump *convert.Dump, planner 
 }
 
 // count sums up what became of whom.
-func (w *Whole) count(outcomes []course.Outcome) {
+func (w *Whole) count(outcomes []cascade.Outcome) {
 	w.Victims, w.Outcomes = []string{}, outcomes
 	if w.Outcomes == nil {
-		w.Outcomes = []course.Outcome{}
+		w.Outcomes = []cascade.Outcome{}
 	}
 	for i := range outcomes {
 		if o := &outcomes[i]; direct(o) {
 			w.Pods += o.Pods
-			if o.Status != course.Held {
+			if o.Status != cascade.Held {
 				w.Placed += len(o.Places)
 			}
 		}

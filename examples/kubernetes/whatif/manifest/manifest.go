@@ -8,9 +8,9 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
-	"github.com/preempt-go/preempt/examples/kubernetes/whatif/course"
 	"github.com/preempt-go/preempt/examples/kubernetes/whatif/edit"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -54,7 +54,7 @@ func Add(planner *preemption.Planner, s *preemption.Snapshot, dump *convert.Dump
 }
 
 // Ask asks for all of it, in the order of the manifest, and then about whom that evicts.
-func (m *Manifest) Ask(c *course.Course) error {
+func (m *Manifest) Ask(c *cascade.Cascade) error {
 	for _, w := range m.wanted {
 		if err := c.Ask(w.kind, w.namespace, w.name); err != nil {
 			return fmt.Errorf("%s: %w", w.at, err)

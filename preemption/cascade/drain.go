@@ -1,8 +1,8 @@
-package course
+package cascade
 
 import (
-	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -13,9 +13,10 @@ const mirror = "kubernetes.io/config.mirror"
 
 // Drain evicts the pods of nodes that are cordoned, as kubectl drain does: all of them but those
 // of DaemonSets and of the kubelet itself, the most important first, as far as budgets allow. Those that
-// have found a place give their budgets room for others, which go then.
-func (c *Course) Drain(nodes []string) error {
-	var left []cluster.Pod
+// have found a place give their budgets room for others, which go then. A node that is not there
+// is a [*cluster.FieldError].
+func (c *Cascade) Drain(nodes []string) error {
+	var left []homeless
 	for _, name := range nodes {
 		pods, err := c.on(name)
 		if err != nil {
@@ -23,27 +24,25 @@ func (c *Course) Drain(nodes []string) error {
 		}
 		left = append(left, pods...)
 	}
-	left = slices.DeleteFunc(left, func(p cluster.Pod) bool {
-		why := remains(&p)
+	left = slices.DeleteFunc(left, func(h homeless) bool {
+		why := remains(&h.pod)
 		if why != "" {
-			c.stays(&p, Stays, why)
+			c.stays(&h, Stays, why)
 		}
 		return why != ""
 	})
-	slices.SortFunc(left, func(a, b cluster.Pod) int {
-		return cmp.Or(cmp.Compare(c.level(&b), c.level(&a)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(left, homeless.compare)
 	for gone := true; gone; {
 		gone = false
-		var blocked []cluster.Pod
+		var blocked []homeless
 		for i := range left {
-			switch p := &left[i]; {
+			switch p := &left[i].pod; {
 			case !c.runs(p):
 			case c.budgets.refuses(p) != "":
-				blocked = append(blocked, *p)
+				blocked = append(blocked, left[i])
 			default:
 				gone = true
-				if err := c.leave(refOf(p), Drained); err != nil {
+				if err := c.leave(refOf(p), Drained, 0); err != nil {
 					return err
 				}
 			}
@@ -54,18 +53,18 @@ func (c *Course) Drain(nodes []string) error {
 		}
 	}
 	for i := range left {
-		if p := &left[i]; c.runs(p) {
-			c.stays(p, Held, c.budgets.refuses(p))
+		if h := &left[i]; c.runs(&h.pod) {
+			c.stays(h, Held, c.budgets.refuses(&h.pod))
 		}
 	}
 	return nil
 }
 
-func (c *Course) stays(p *cluster.Pod, status Status, why string) {
-	c.Outcomes = append(c.Outcomes, Outcome{
-		Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name, Priority: c.level(p), Pods: 1, Status: status, Why: why,
-		Places: []preemption.Nomination{{Pod: refOf(p), Node: p.Node}},
-	})
+// stays notes that a pod does.
+func (c *Cascade) stays(h *homeless, status Status, why string) {
+	c.ends(h, status, why)
+	o := &c.Outcomes[len(c.Outcomes)-1]
+	o.Places = []preemption.Nomination{{Pod: refOf(&h.pod), Node: h.pod.Node}}
 }
 
 // remains is why draining leaves p alone; empty if it does not.
@@ -83,7 +82,7 @@ func remains(p *cluster.Pod) string {
 }
 
 // runs reports whether p is still where it was: others may have evicted it meanwhile.
-func (c *Course) runs(p *cluster.Pod) (runs bool) {
+func (c *Cascade) runs(p *cluster.Pod) (runs bool) {
 	_ = c.planner.View(func(v preemption.View) { // whatever is wrong, the next question tells
 		now := v.Pod(refOf(p))
 		runs = now != nil && now.Node == p.Node
@@ -92,15 +91,16 @@ func (c *Course) runs(p *cluster.Pod) (runs bool) {
 }
 
 // on returns who runs on a node.
-func (c *Course) on(name string) (pods []cluster.Pod, err error) {
+func (c *Cascade) on(name string) (pods []homeless, err error) {
+	known := false
 	err = c.planner.View(func(v preemption.View) {
+		known = v.Node(name) != nil
 		for p := range v.PodsOn(name) {
-			pods = append(pods, *p)
+			pods = append(pods, homeless{pod: *p, priority: v.Priority(refOf(p))})
 		}
 	})
+	if err == nil && !known {
+		err = &cluster.FieldError{Kind: string(cluster.KindNode), Name: name, Field: "Name", Value: strconv.Quote(name), Want: "a node of the planner's cluster"}
+	}
 	return pods, err
-}
-
-func refOf(p *cluster.Pod) preemption.PodRef {
-	return preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
 }

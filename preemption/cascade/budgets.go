@@ -1,4 +1,4 @@
-package course
+package cascade
 
 import (
 	"github.com/preempt-go/preempt/disruption"
@@ -12,6 +12,20 @@ type budgets struct {
 	list    []disruption.Budget
 	set     *disruption.Set
 	covers  []disruption.BudgetID // reused
+}
+
+func newBudgets(planner *preemption.Planner) (*budgets, error) {
+	b := &budgets{planner: planner}
+	err := planner.View(func(v preemption.View) {
+		for budget := range v.Budgets() {
+			b.list = append(b.list, *budget)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.set, err = disruption.NewSet(b.list)
+	return b, err
 }
 
 // covering are the budgets that p counts for, as the API of evictions reads them; empty for one whose

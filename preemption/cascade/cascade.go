@@ -1,0 +1,362 @@
+package cascade
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Options are about a cascade.
+type Options struct {
+	// Depth is how many evictions may follow from one another before it is not asked any
+	// more what becomes of whom: with 1, those who go for whom was asked about find a place
+	// or wait, and whom they evict in turn is listed as NotAsked. 0: everybody is asked about, each
+	// once, so that it comes to an end.
+	Depth int
+
+	// Returns says of a pod that was evicted whether it waits for another place; the others are
+	// gone. nil: those with an owner or a group are made anew.
+	Returns func(p *preemption.Pod) bool
+
+	// Look, if not nil, is called with each answer before it is carried out, which it must not change.
+	Look func(p preemption.Preemptor, r *preemption.Result)
+}
+
+// Status is what becomes of somebody.
+type Status string
+
+// The statuses.
+const (
+	Fits     Status = "fits"      // it gets a place, and nobody has to go
+	Preempts Status = "preempts"  // it gets a place once others are evicted
+	Waits    Status = "waits"     // it gets none
+	Gone     Status = "gone"      // it was evicted, and nothing makes it anew
+	NotAsked Status = "not asked" // it was evicted deeper than is asked about, or not for the first time
+	Stays    Status = "stays"     // draining leaves it on its node
+	Held     Status = "held"      // on a node that is drained, by budgets
+)
+
+// Outcome is what becomes of a pod or of a group.
+type Outcome struct {
+	Kind      cluster.Kind `json:"kind"`
+	Namespace string       `json:"namespace,omitempty"`
+	Name      string       `json:"name"` // empty for the pods of a [preemption.Gathering]
+	Priority  int32        `json:"priority"`
+	Pods      int          `json:"pods"` // that it is about; of a group those that wanted to run
+	Status    Status       `json:"status"`
+	Why       string       `json:"why,omitempty"` // of who fits nowhere or stays, a sentence
+
+	Places  []preemption.Nomination `json:"places,omitempty"`
+	Victims []preemption.Victim     `json:"victims,omitempty"` // evicted for it
+
+	// Because is why it needs a place: empty for who was asked about, else [Drained] or
+	// who evicted it.
+	Because string `json:"because,omitempty"`
+
+	// Depth is how many evictions it follows from: 0 for who was asked about.
+	Depth int `json:"depth,omitempty"`
+}
+
+// Drained is the cause of who had to leave a node that is drained.
+const Drained = "drained"
+
+// Who names it: "pod web/shop-1", "PodGroup ml/train".
+func (o *Outcome) Who() string { return who(o.Kind, o.Namespace, o.Name) }
+
+func who(kind cluster.Kind, namespace, name string) string {
+	if kind == cluster.KindPod {
+		return "pod " + namespace + "/" + name
+	}
+	return string(kind) + " " + namespace + "/" + name
+}
+
+// Cascade asks and carries out. Not safe for concurrent use.
+type Cascade struct {
+	planner *preemption.Planner
+	options Options
+	budgets *budgets
+	evicted []homeless
+	asked   map[string]bool // who was evicted and asked about already
+
+	// Outcomes are in the order in which they came about.
+	Outcomes []Outcome
+}
+
+// homeless is a pod that needs another place.
+type homeless struct {
+	pod      cluster.Pod
+	priority int32
+	because  string
+	depth    int
+}
+
+// compare says who is asked about first: the more important.
+func (h homeless) compare(o homeless) int {
+	return cmp.Or(cmp.Compare(o.priority, h.priority), cmp.Compare(h.pod.Namespace, o.pod.Namespace), cmp.Compare(h.pod.Name, o.pod.Name))
+}
+
+// New begins a cascade on a planner, which it changes: give it a fork to keep the planner
+// as it is. A depth below zero is a [*cluster.FieldError]; other errors are the planner's.
+func New(planner *preemption.Planner, o Options) (*Cascade, error) {
+	if o.Depth < 0 {
+		return nil, &cluster.FieldError{Kind: "Options", Field: "Depth", Value: strconv.Itoa(o.Depth), Want: "at least 0"}
+	}
+	if o.Returns == nil {
+		o.Returns = func(p *preemption.Pod) bool { return p.Owner != nil || p.Group != "" }
+	}
+	b, err := newBudgets(planner)
+	if err != nil {
+		return nil, err
+	}
+	return &Cascade{planner: planner, options: o, budgets: b, asked: map[string]bool{}}, nil
+}
+
+// Of tells what becomes of the victims of r once it is carried out. The planner stays as it is: it all
+// happens in a fork. Where r is no plan any more the error matches
+// [preemption.ErrNotApplicable].
+func Of(planner *preemption.Planner, r *preemption.Result, o Options) (*Cascade, error) {
+	c, err := New(planner.Fork(), o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Add(r); err != nil {
+		return nil, err
+	}
+	return c, c.Settle()
+}
+
+// Sum is how far a cascade went, in pods.
+type Sum struct {
+	Evicted  int `json:"evicted"`  // for others, some of them more than once
+	Moved    int `json:"moved"`    // evicted, and found another place
+	Waiting  int `json:"waiting"`  // evicted, and have none
+	Gone     int `json:"gone"`     // evicted, and nothing makes them anew
+	NotAsked int `json:"notAsked"` // evicted deeper than is asked about, or again
+	Depth    int `json:"depth"`    // so many evictions followed from one another; 0: nobody had to go
+}
+
+// Sum sums up Outcomes.
+func (c *Cascade) Sum() (s Sum) {
+	for i := range c.Outcomes {
+		o := &c.Outcomes[i]
+		for _, v := range o.Victims {
+			s.Evicted += len(v.Pods)
+		}
+		if s.Depth = max(s.Depth, o.Depth); o.Depth == 0 {
+			continue
+		}
+		switch o.Status {
+		case Gone:
+			s.Gone += o.Pods
+		case NotAsked:
+			s.NotAsked += o.Pods
+		default:
+			s.Moved, s.Waiting = s.Moved+len(o.Places), s.Waiting+o.Pods-len(o.Places)
+		}
+	}
+	return s
+}
+
+// Ask asks about a pending pod or group of the planner, and carries out the answer.
+func (c *Cascade) Ask(kind cluster.Kind, namespace, name string) error {
+	return c.ask(preemption.Preemptor{Kind: kind, Namespace: namespace, Name: name}, "", 0)
+}
+
+func (c *Cascade) ask(p preemption.Preemptor, because string, depth int) error {
+	r, err := c.planner.Preempt(p)
+	if err != nil {
+		return err
+	}
+	if c.options.Look != nil {
+		c.options.Look(p, r)
+	}
+	return c.add(r, because, depth)
+}
+
+// Add carries out an answer of the planner, or of one that it is a fork of.
+func (c *Cascade) Add(r *preemption.Result) error { return c.add(r, "", 0) }
+
+func (c *Cascade) add(r *preemption.Result, because string, depth int) error {
+	switch {
+	case r == nil:
+		return fmt.Errorf("%w: it is nil", preemption.ErrNotApplicable)
+	case r.Preemptor.Kind == cluster.KindWorkload:
+		return &cluster.FieldError{
+			Kind: string(r.Preemptor.Kind), Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name,
+			Field: "Kind", Value: string(r.Preemptor.Kind), Want: "a pod or a group: a workload has no places",
+		}
+	}
+	o := Outcome{
+		Kind: r.Preemptor.Kind, Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name,
+		Status: Waits, Why: r.Message, Because: because, Depth: depth,
+	}
+	switch r.Verdict {
+	case preemption.Feasible:
+		o.Status, o.Why = Preempts, ""
+	case preemption.Fits:
+		o.Status, o.Why = Fits, ""
+	}
+	if o.Status != Waits {
+		if err := c.planner.Apply(r); err != nil {
+			return err
+		}
+		o.Places, o.Victims = r.Nominations, r.Victims
+	}
+	wanted, err := c.wanted(&o, r)
+	if err != nil {
+		return err
+	}
+	c.Outcomes = append(c.Outcomes, o)
+	if err := c.carryOut(&o); err != nil {
+		return err
+	}
+	for i := range wanted {
+		if because != "" && seated(o.Places, &wanted[i]) {
+			if err := c.budgets.add(&wanted[i], 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func seated(places []preemption.Nomination, p *cluster.Pod) bool {
+	return slices.ContainsFunc(places, func(n preemption.Nomination) bool { return n.Pod == refOf(p) })
+}
+
+// wanted lists the pods that wait and that r is about, and tells of them in o.
+func (c *Cascade) wanted(o *Outcome, r *preemption.Result) (list []cluster.Pod, err error) {
+	err = c.planner.View(func(v preemption.View) {
+		note := func(p *cluster.Pod) {
+			if p != nil && p.Node == "" {
+				list = append(list, *p)
+				o.Priority = v.Priority(refOf(p))
+			}
+		}
+		switch {
+		case o.Kind != cluster.KindPod:
+			for p := range v.Members(o.Namespace, o.Name) {
+				note(p)
+			}
+		case o.Name == "":
+			for _, n := range o.Places {
+				note(v.Pod(n.Pod))
+			}
+		default:
+			note(v.Pod(preemption.PodRef{Namespace: o.Namespace, Name: o.Name}))
+		}
+	})
+	o.Pods = max(1, len(list))
+	return list, err
+}
+
+// carryOut lets the victims leave and the preemptor run.
+func (c *Cascade) carryOut(o *Outcome) error {
+	for i := range o.Victims {
+		for _, v := range o.Victims[i].Pods {
+			if err := c.leave(v.PodRef, o.Who(), o.Depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range o.Places {
+		if err := c.planner.Bind(n.Pod, n.Node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave takes a pod from its node. What a controller made is made anew and needs a place;
+// the rest is gone.
+func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error {
+	h := homeless{because: because, depth: depth}
+	if err := c.planner.View(func(v preemption.View) { h.pod, h.priority = *v.Pod(ref), v.Priority(ref) }); err != nil {
+		return err
+	}
+	if err := c.budgets.add(&h.pod, -1); err != nil {
+		return err
+	}
+	if !c.options.Returns(&h.pod) {
+		c.ends(&h, Gone, "no controller makes it anew")
+		return c.planner.Remove(ref)
+	}
+	c.evicted = append(c.evicted, h)
+	return c.planner.Requeue(ref)
+}
+
+// ends notes what becomes of a pod of which it is not asked.
+func (c *Cascade) ends(h *homeless, status Status, why string) {
+	c.Outcomes = append(c.Outcomes, Outcome{
+		Kind: cluster.KindPod, Namespace: h.pod.Namespace, Name: h.pod.Name, Priority: h.priority, Pods: 1,
+		Status: status, Why: why, Because: h.because, Depth: h.depth,
+	})
+}
+
+// Settle asks about all that were evicted, the most important first, and about whom that
+// evicts, until nobody is left who is to be asked about.
+func (c *Cascade) Settle() error {
+	for len(c.evicted) > 0 {
+		next := slices.MinFunc(c.evicted, homeless.compare)
+		p := preemption.Preemptor{Kind: cluster.KindPod, Namespace: next.pod.Namespace, Name: next.pod.Name}
+		gone := func(h *homeless) bool { return refOf(&h.pod) == refOf(&next.pod) }
+		whole, err := c.needsGroup(&next.pod)
+		if err != nil {
+			return err
+		}
+		if whole {
+			p.Kind, p.Name = cluster.KindPodGroup, next.pod.Group
+			gone = func(h *homeless) bool { return h.pod.Namespace == p.Namespace && h.pod.Group == p.Name }
+		}
+		var again string
+		key := who(p.Kind, p.Namespace, p.Name)
+		switch {
+		case c.asked[key]:
+			again = "it was evicted and asked about before"
+		case c.options.Depth > 0 && next.depth > c.options.Depth:
+			again = "evictions are followed no further"
+		}
+		c.evicted = slices.DeleteFunc(c.evicted, func(h homeless) bool {
+			if gone(&h) && again != "" {
+				c.ends(&h, NotAsked, again)
+			}
+			return gone(&h)
+		})
+		if again == "" {
+			c.asked[key] = true
+			if err := c.ask(p, next.because, next.depth); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// needsGroup reports whether p is of no use without others of its group that do not run.
+func (c *Cascade) needsGroup(p *cluster.Pod) (needs bool, err error) {
+	if p.Group == "" {
+		return false, nil
+	}
+	err = c.planner.View(func(v preemption.View) {
+		g := v.PodGroup(p.Namespace, p.Group)
+		if g == nil || g.MinCount == nil {
+			return
+		}
+		running := int32(0)
+		for other := range v.Members(p.Namespace, p.Group) {
+			if other.Node != "" && !other.Terminating {
+				running++
+			}
+		}
+		needs = running+1 < *g.MinCount
+	})
+	return needs, err
+}
+
+func refOf(p *cluster.Pod) preemption.PodRef {
+	return preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+}

@@ -1,0 +1,194 @@
+package cascade_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
+	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// run is a cascade on a planner of its own, whose answers are verified.
+type run struct {
+	*cascade.Cascade
+	planner *preemption.Planner
+	before  map[preemption.PodRef]string // where everybody was
+}
+
+func begin(t *testing.T, seed uint64, q gen.Question, o cascade.Options) *run {
+	t.Helper()
+	planner, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{})
+	require.NoError(t, err)
+	r := &run{planner: planner, before: places(planner)}
+	o.Look = func(p preemption.Preemptor, answer *preemption.Result) {
+		require.Empty(t, check.Verify(planner.Snapshot(), preemption.Options{}, p, answer), "seed %d", seed)
+	}
+	r.Cascade, err = cascade.New(planner, o)
+	require.NoError(t, err)
+	return r
+}
+
+func places(planner *preemption.Planner) map[preemption.PodRef]string {
+	at := map[preemption.PodRef]string{}
+	for _, p := range planner.Snapshot().Pods {
+		at[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] = p.Node
+	}
+	return at
+}
+
+// question draws one about a named pending pod; half of the pods have owners.
+func question(seed uint64, p gen.Profile) gen.Question {
+	q := gen.Random(seed, p)
+	for i := range q.Snapshot.Pods {
+		if i%2 == 0 {
+			q.Snapshot.Pods[i].Owner = &cluster.Owner{Kind: "ReplicaSet", Name: "rs"}
+		}
+	}
+	return q
+}
+
+// TestEverybodyIsAccountedFor: whoever was evicted has moved, waits, is gone or was not asked
+// about, and is there in the planner's cluster; every cause is there before what it causes; all
+// answers are true of the cluster in which they were given.
+func TestEverybodyIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	n := uint64(3000)
+	if testing.Short() {
+		n /= 10
+	}
+	var sum cascade.Sum
+	deep := 0
+	for seed := range n {
+		q := question(seed, gen.Profile{MaxNodes: 5, MaxPods: 16, Budgets: seed%3 == 0, Nominations: seed%4 == 0})
+		o := cascade.Options{Depth: int(seed % 2)}
+		if seed%5 == 0 {
+			o.Returns = func(*preemption.Pod) bool { return true }
+		}
+		r := begin(t, seed, q, o)
+		answer, err := r.planner.Preempt(q.Preemptor)
+		require.NoError(t, err)
+		of, err := cascade.Of(r.planner, answer, o)
+		require.NoError(t, err)
+		require.Equal(t, r.before, places(r.planner), "seed %d: Of asks a fork", seed)
+
+		require.NoError(t, r.Add(answer))
+		require.NoError(t, r.Settle())
+		require.Equal(t, of.Outcomes, r.Outcomes, "seed %d", seed)
+		s := r.Sum()
+		require.Equal(t, s.Evicted, s.Moved+s.Waiting+s.Gone+s.NotAsked, "seed %d", seed)
+		if o.Depth > 0 {
+			require.LessOrEqual(t, s.Depth, o.Depth+1, "seed %d", seed)
+		}
+
+		at, evicts := places(r.planner), map[string]int{}
+		for i := range r.Outcomes {
+			o := &r.Outcomes[i]
+			ref := preemption.PodRef{Namespace: o.Namespace, Name: o.Name}
+			if o.Depth > 0 {
+				require.Positive(t, evicts[o.Because], "seed %d: %v", seed, o)
+				evicts[o.Because]--
+			}
+			for _, v := range o.Victims {
+				evicts[o.Who()] += len(v.Pods)
+			}
+			switch node, there := at[ref]; {
+			case evictedLater(r.Outcomes[i+1:], ref) || o.Status == cascade.Gone && !there:
+			case o.Status == cascade.Fits || o.Status == cascade.Preempts:
+				require.Equal(t, o.Places[0].Node, node, "seed %d: %v", seed, o)
+			default:
+				require.Empty(t, node, "seed %d: %v", seed, o)
+				require.NotEmpty(t, o.Why)
+			}
+		}
+		for who, left := range evicts {
+			require.Zero(t, left, "seed %d: what becomes of those whom %s evicts", seed, who)
+		}
+		sum.Moved, sum.Waiting, sum.Gone, sum.NotAsked = sum.Moved+s.Moved, sum.Waiting+s.Waiting, sum.Gone+s.Gone, sum.NotAsked+s.NotAsked
+		if s.Depth > 1 {
+			deep++
+		}
+	}
+	t.Logf("%+v, %d deeper than one", sum, deep)
+	for _, some := range []int{sum.Moved, sum.Waiting, sum.Gone, sum.NotAsked, deep} {
+		require.Greater(t, some, int(n)/500)
+	}
+}
+
+func evictedLater(list []cascade.Outcome, ref preemption.PodRef) bool {
+	for _, o := range list {
+		for _, v := range o.Victims {
+			for _, p := range v.Pods {
+				if p.PodRef == ref {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// TestBudgetsFollow: once all is settled a budget has lost one for each of its pods that
+// runs no more.
+func TestBudgetsFollow(t *testing.T) {
+	t.Parallel()
+	charged := 0
+	for seed := range uint64(300) {
+		q := question(seed, gen.Profile{MaxNodes: 5, MaxPods: 16, Budgets: true})
+		r := begin(t, seed, q, cascade.Options{})
+		answer, err := r.planner.Preempt(q.Preemptor)
+		require.NoError(t, err)
+		running := map[string]int{}
+		count := func(sign int) {
+			s := r.planner.Snapshot()
+			set, err := disruption.NewSet(s.Budgets)
+			require.NoError(t, err)
+			for i := range s.Pods {
+				if p := &s.Pods[i]; p.Node != "" && p.Name != answer.Preemptor.Name {
+					for _, b := range set.Covering(nil, disruption.Rule137, p.Namespace, p.Name, p.Labels) {
+						running[s.Budgets[b].Name] += sign
+					}
+				}
+			}
+			for _, b := range s.Budgets {
+				running[b.Name] -= sign * int(b.Allowed)
+			}
+		}
+		count(1)
+		require.NoError(t, r.Add(answer))
+		require.NoError(t, r.Settle())
+		count(-1)
+		for name, n := range running {
+			require.Zero(t, n, "seed %d: %s", seed, name)
+		}
+		charged += r.Sum().Evicted
+	}
+	require.Positive(t, charged)
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{Nodes: []preemption.Node{{Name: "n1"}}}, preemption.Options{})
+	require.NoError(t, err)
+	_, err = cascade.New(planner, cascade.Options{Depth: -1})
+	var field *cluster.FieldError
+	require.ErrorAs(t, err, &field)
+	require.Equal(t, "Depth", field.Field)
+	c, err := cascade.New(planner, cascade.Options{})
+	require.NoError(t, err)
+	require.ErrorAs(t, c.Drain([]string{"n2"}), &field)
+	require.Equal(t, "n2", field.Name)
+	require.Error(t, c.Ask(cluster.KindPod, "", "nobody"))
+	require.ErrorIs(t, c.Add(nil), preemption.ErrNotApplicable)
+	require.ErrorAs(t, c.Add(&preemption.Result{Preemptor: preemption.Asked{Kind: cluster.KindWorkload, Name: "w"}}), &field)
+	require.Equal(t, "Kind", field.Field)
+	stale := &preemption.Result{Verdict: preemption.Feasible, Preemptor: preemption.Asked{Kind: cluster.KindPod, Name: "gone"}}
+	_, err = cascade.Of(planner, stale, cascade.Options{})
+	require.True(t, errors.Is(err, preemption.ErrNotApplicable), err)
+	require.Empty(t, c.Outcomes)
+}
