@@ -19,14 +19,27 @@ func (b *builder) addClaim(o *Object) error {
 	if err := decode(o, &claim); err != nil {
 		return err
 	}
-	if slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod) {
+	if Exclusive(&claim) {
 		b.exclusive[joinName(namespaceOf(&claim.ObjectMeta), claim.Name)] = true
 	}
 	return nil
 }
 
-// claims lists the claims of pod: those it names, and those that are made for it.
-func claims(pod *corev1.Pod) (list []string) {
+// Exclusive reports whether one pod at a time may use claim: pods that do hold its
+// [Token].
+//
+// Source: kube-scheduler v1.36, volume restrictions, access mode ReadWriteOncePod.
+func Exclusive(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)
+}
+
+// Token is what a pod holds, in [cluster.Pod].Tokens, that uses an exclusive claim,
+// given as namespace/name.
+func Token(claim string) string { return "claim " + claim }
+
+// Claims lists the volume claims of pod as namespace/name: those it names, and those
+// that are made for it. The same one may be there twice.
+func Claims(pod *corev1.Pod) (list []string) {
 	namespace := namespaceOf(&pod.ObjectMeta)
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -41,13 +54,11 @@ func claims(pod *corev1.Pod) (list []string) {
 }
 
 // resolveClaims turns the claims that one pod at a time may use into tokens.
-//
-// Source: kube-scheduler v1.36, volume restrictions, access mode ReadWriteOncePod.
 func (b *builder) resolveClaims() {
 	for _, use := range b.claims {
 		if b.exclusive[use.claim] {
 			p := &b.dump.Snapshot.Pods[use.pod]
-			if token := "claim " + use.claim; !slices.Contains(p.Tokens, token) {
+			if token := Token(use.claim); !slices.Contains(p.Tokens, token) {
 				p.Tokens = append(p.Tokens, token)
 			}
 		}

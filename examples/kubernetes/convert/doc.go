@@ -7,7 +7,7 @@
 // budgets, priority classes, pod groups, namespaces), keeps the pod templates of
 // workloads for questions about pods that do not exist yet, and counts the rest.
 // [Pod], [Node] and their like convert one typed object, for programs that have
-// informers instead of dumps.
+// informers instead of dumps; package live feeds a planner so.
 //
 // What the API server or the scheduler computes is computed here by the same rules:
 // the effective requests of a pod ([Requests]), its host ports, whether it is

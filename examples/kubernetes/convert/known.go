@@ -9,12 +9,9 @@ import (
 
 // kindOf is the key of o in readers.
 func kindOf(o *Object) groupKind {
-	group, version, ok := strings.Cut(o.APIVersion, "/")
+	group, _, ok := strings.Cut(o.APIVersion, "/")
 	if !ok {
-		group, version = "", o.APIVersion
-	}
-	if exact := (groupKind{group, version, o.Kind}); readers[exact] != nil {
-		return exact
+		group = ""
 	}
 	return groupKind{group: group, kind: o.Kind}
 }
@@ -22,17 +19,17 @@ func kindOf(o *Object) groupKind {
 // versions are those that each group is read in; a kind of its own where its group
 // has it in some of them.
 var versions = map[groupKind][]string{
-	{}:                                    {"v1"},
-	{group: "policy"}:                     {"v1", "v1beta1"},
-	{group: scheduling}:                   {"v1", "v1beta1", "v1alpha1"},
-	{scheduling, "", "PodGroup"}:          {"v1beta1", "v1alpha3", alpha},
-	{scheduling, "", "CompositePodGroup"}: {"v1beta1", "v1alpha3"},
-	{group: kueueGroup}:                   {"v1beta2", "v1beta1", "v1alpha1"},
-	{group: "apps"}:                       {"v1", "v1beta2", "v1beta1"},
-	{group: "extensions"}:                 {"v1beta1"},
-	{group: jobSetGroup}:                  {"v1", "v1beta1", "v1alpha2"},
-	{group: leaderGroup}:                  {"v1", "v1beta1"},
-	{group: "batch"}:                      {"v1", "v1beta1", "v2alpha1"},
+	{}:                                {"v1"},
+	{group: "policy"}:                 {"v1", "v1beta1"},
+	{group: scheduling}:               {"v1", "v1beta1", "v1alpha1"},
+	{scheduling, "PodGroup"}:          {"v1beta1", "v1alpha3", "v1alpha2"},
+	{scheduling, "CompositePodGroup"}: {"v1beta1", "v1alpha3"},
+	{group: kueueGroup}:               {"v1beta2", "v1beta1", "v1alpha1"},
+	{group: "apps"}:                   {"v1", "v1beta2", "v1beta1"},
+	{group: "extensions"}:             {"v1beta1"},
+	{group: jobSetGroup}:              {"v1", "v1beta1", "v1alpha2"},
+	{group: leaderGroup}:              {"v1", "v1beta1"},
+	{group: "batch"}:                  {"v1", "v1beta1", "v2alpha1"},
 }
 
 // versionsOf lists the API versions, as objects name them, that k is read in.
@@ -55,7 +52,7 @@ func versionsOf(k groupKind) []string {
 func homes(kind string) []string {
 	var groups []string
 	for k := range readers {
-		if k.kind == kind && k.version == "" {
+		if k.kind == kind {
 			groups = append(groups, k.group)
 		}
 	}

@@ -12,52 +12,44 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
 
-// groupKind names a kind of object; version is empty where every version of the
-// group has the fields that are read here.
-type groupKind struct{ group, version, kind string }
+// groupKind names a kind of object, of whatever version.
+type groupKind struct{ group, kind string }
 
 // readers has a function for each kind that plays a part.
 var readers = map[groupKind]func(*builder, *Object) error{
-	{"", "", "Node"}:                      (*builder).addNode,
-	{"", "", "Pod"}:                       (*builder).addPod,
-	{"", "", "PersistentVolumeClaim"}:     (*builder).addClaim,
-	{"", "", "Namespace"}:                 (*builder).addNamespace,
-	{"policy", "", "PodDisruptionBudget"}: (*builder).addBudget,
-	{scheduling, "", "PriorityClass"}:     (*builder).addClass,
-	{scheduling, "", "PodGroup"}:          (*builder).addGroup,
-	{scheduling, alpha, "PodGroup"}:       (*builder).addAlphaGroup,
-	{scheduling, "", "CompositePodGroup"}: (*builder).addComposite,
-	{kueueGroup, "", "ResourceFlavor"}:    (*builder).addFlavor,
-	{kueueGroup, "", "ClusterQueue"}:      (*builder).addClusterQueue,
-	{kueueGroup, "", "Cohort"}:            (*builder).addCohort,
-	{kueueGroup, "", "LocalQueue"}:        (*builder).addLocalQueue,
-	{kueueGroup, "", "Workload"}:          (*builder).addWorkload,
-	{"apps", "", "DaemonSet"}:             template(daemonSet),
-	{"apps", "", "Deployment"}:            template(deployment),
-	{"apps", "", "ReplicaSet"}:            template(replicaSet),
-	{"apps", "", "StatefulSet"}:           template(func(w *appsv1.StatefulSet) part { return once(&w.Spec.Template, w.Spec.Replicas) }),
-	{"extensions", "", "DaemonSet"}:       template(daemonSet),
-	{"extensions", "", "Deployment"}:      template(deployment),
-	{"extensions", "", "ReplicaSet"}:      template(replicaSet),
-	{"batch", "", "Job"}:                  template(func(w *batchv1.Job) part { return job(&w.Spec) }),
-	{"batch", "", "CronJob"}:              template(func(w *batchv1.CronJob) part { return job(&w.Spec.JobTemplate.Spec) }),
-	{"", "", "ReplicationController"}:     template(func(w *corev1.ReplicationController) part { return once(w.Spec.Template, w.Spec.Replicas) }),
-	{jobSetGroup, "", "JobSet"}:           templates((*jobSet).parts),
-	{leaderGroup, "", "LeaderWorkerSet"}:  templates((*leaderWorkerSet).parts),
+	{"", "Node"}:                      (*builder).addNode,
+	{"", "Pod"}:                       (*builder).addPod,
+	{"", "PersistentVolumeClaim"}:     (*builder).addClaim,
+	{"", "Namespace"}:                 (*builder).addNamespace,
+	{"policy", "PodDisruptionBudget"}: (*builder).addBudget,
+	{scheduling, "PriorityClass"}:     (*builder).addClass,
+	{scheduling, "PodGroup"}:          (*builder).addGroup,
+	{scheduling, "CompositePodGroup"}: (*builder).addComposite,
+	{kueueGroup, "ResourceFlavor"}:    (*builder).addFlavor,
+	{kueueGroup, "ClusterQueue"}:      (*builder).addClusterQueue,
+	{kueueGroup, "Cohort"}:            (*builder).addCohort,
+	{kueueGroup, "LocalQueue"}:        (*builder).addLocalQueue,
+	{kueueGroup, "Workload"}:          (*builder).addWorkload,
+	{"apps", "DaemonSet"}:             template(daemonSet),
+	{"apps", "Deployment"}:            template(deployment),
+	{"apps", "ReplicaSet"}:            template(replicaSet),
+	{"apps", "StatefulSet"}:           template(func(w *appsv1.StatefulSet) part { return once(&w.Spec.Template, w.Spec.Replicas) }),
+	{"extensions", "DaemonSet"}:       template(daemonSet),
+	{"extensions", "Deployment"}:      template(deployment),
+	{"extensions", "ReplicaSet"}:      template(replicaSet),
+	{"batch", "Job"}:                  template(func(w *batchv1.Job) part { return job(&w.Spec) }),
+	{"batch", "CronJob"}:              template(func(w *batchv1.CronJob) part { return job(&w.Spec.JobTemplate.Spec) }),
+	{"", "ReplicationController"}:     template(func(w *corev1.ReplicationController) part { return once(w.Spec.Template, w.Spec.Replicas) }),
+	{jobSetGroup, "JobSet"}:           templates((*jobSet).parts),
+	{leaderGroup, "LeaderWorkerSet"}:  templates((*leaderWorkerSet).parts),
 }
 
-const (
-	scheduling = "scheduling.k8s.io"
-	alpha      = "v1alpha2"
-)
+const scheduling = "scheduling.k8s.io"
 
 func daemonSet(w *appsv1.DaemonSet) part   { return part{spec: &w.Spec.Template} }
 func deployment(w *appsv1.Deployment) part { return once(&w.Spec.Template, w.Spec.Replicas) }
@@ -128,7 +120,7 @@ func readPod(pod *corev1.Pod, r *podRead) {
 		r.newest = later(r.newest, pod.Status.Conditions[i].LastTransitionTime.UTC())
 	}
 	r.finished = Finished(pod)
-	r.unread, r.claims = unread(pod), claims(pod)
+	r.unread, r.claims = unread(pod), Claims(pod)
 }
 
 func (b *builder) takePod(o *Object, r *podRead) error {
@@ -229,24 +221,11 @@ func tolerable(c priority.Class) (priority.Class, error) {
 }
 
 func (b *builder) addGroup(o *Object) error {
-	var group schedulingv1beta1.PodGroup
-	if err := decode(o, &group); err != nil {
-		return err
-	}
-	g, err := PodGroup(&group)
-	return b.takeGroup(o, &group.ObjectMeta, g, err)
-}
-
-func (b *builder) addAlphaGroup(o *Object) error {
-	var group alphaPodGroup
+	var group groupObject
 	if err := decode(o, &group); err != nil {
 		return err
 	}
 	g, err := group.convert()
-	return b.takeGroup(o, &group.ObjectMeta, g, err)
-}
-
-func (b *builder) takeGroup(o *Object, m *metav1.ObjectMeta, g cluster.PodGroup, err error) error {
 	if err != nil {
 		return err
 	}
@@ -255,16 +234,16 @@ func (b *builder) takeGroup(o *Object, m *metav1.ObjectMeta, g cluster.PodGroup,
 	}
 	groups := &b.dump.Snapshot.PodGroups
 	*groups = append(*groups, g)
-	b.annotate(o, cluster.KindPodGroup, m.Annotations, -1, len(*groups)-1)
+	b.annotate(o, cluster.KindPodGroup, group.Annotations, -1, len(*groups)-1)
 	return nil
 }
 
 func (b *builder) addComposite(o *Object) error {
-	var group schedulingv1alpha3.CompositePodGroup
+	var group compositeObject
 	if err := decode(o, &group); err != nil {
 		return err
 	}
-	g, err := CompositePodGroup(&group)
+	g, err := group.convert()
 	if err != nil {
 		return err
 	}
