@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -26,7 +27,8 @@ func Unzip(r io.Reader, most int64) (*bufio.Reader, error) {
 		if err != nil {
 			return nil, cutOff(err)
 		}
-		in = buffered(&zipped{z, cmp.Or(most, MostUnpacked)})
+		most = cmp.Or(most, MostUnpacked)
+		in = buffered(&zipped{in: z, most: most, left: most})
 	}
 	if start, err := in.Peek(2); err == nil {
 		switch [2]byte(start) {
@@ -61,22 +63,22 @@ func (s *sticky) Read(p []byte) (n int, err error) {
 }
 
 // MostUnpacked is how many bytes gzip may unpack to where nobody says.
-const MostUnpacked = 256 << 20
+const MostUnpacked = 1 << 30
 
 // ErrUnpacked is the error of an input that unpacks to more than may be.
-var ErrUnpacked = errors.New("gzip: it unpacks to more than is read")
+var ErrUnpacked = errors.New("gzip: it unpacks to more than may be")
 
 // zipped reads gzip; a text that ends too soon is said to be cut off.
 type zipped struct {
-	in   io.Reader
-	left int64 // so many bytes are read
+	in         io.Reader
+	most, left int64 // bytes that are read
 }
 
 // Read reads what is unzipped.
 func (z *zipped) Read(p []byte) (int, error) {
 	n, err := z.in.Read(p)
 	if z.left -= int64(n); z.left < 0 {
-		return 0, ErrUnpacked
+		return 0, fmt.Errorf("%w: %d bytes", ErrUnpacked, z.most)
 	}
 	if errors.Is(err, io.EOF) {
 		return n, err

@@ -75,6 +75,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusNoPlace
 	case err != nil:
 		fmt.Fprintln(stderr, "whatif:", err)
+		if errors.Is(err, convert.ErrUnpacked) {
+			fmt.Fprintln(stderr, "whatif: -unpacked MIB lets it unpack to more")
+		}
 		return statusUnreadable
 	}
 	return statusAnswered
@@ -154,6 +157,12 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	problems := c.problems(o, q.preemptor, &dump.Snapshot, result)
 	r := &report{question: q, dump: dump, result: result, explain: c.explain, limit: c.limit, whyNot: whyNot, problems: problems}
+	if c.html != "" {
+		p.doing(func() string { return "asking about each node, for the page" })
+		if err := c.writePage(o, r); err != nil {
+			return fmt.Errorf("-html: %w", dump.Locate(err))
+		}
+	}
 	err = c.tell(stdout, wholeAnswer(q, result, whyNot, c.notes(dump), problems), r, r.answer)
 	if err := errors.Join(err, untrue(problems)); err != nil {
 		return err

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -501,6 +502,20 @@ func TestSeveralFiles(t *testing.T) {
 	_, stderr, status := output("", "-f", names[0], "-f", names[0], "-cpu", "1")
 	require.Equal(t, 1, status)
 	require.Contains(t, stderr, `Node "n1": metadata.name: "n1" is not unique: it stands in `+names[0]+", document 1 too")
+}
+
+// What gzip packs may unpack to so much, and whoever reads that it is too much learns how to have more.
+func TestUnpackedTooMuch(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(append(bytes.Repeat([]byte{' '}, 1<<20), twoPending...))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	_, stderr, status := output(packed.String(), "-unpacked", "1")
+	require.Equal(t, statusUnreadable, status)
+	require.Equal(t, "whatif: -: gzip: it unpacks to more than may be: 1048576 bytes\nwhatif: -unpacked MIB lets it unpack to more\n", stderr)
+	_, stderr, status = output(packed.String(), "-unpacked", "2", "-preemptor", "pod/d/v")
+	require.NotContains(t, stderr, "unpack", status)
 }
 
 // A broken reader is an error, not a short input; a folder is complained of in one line.

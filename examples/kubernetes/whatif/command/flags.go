@@ -67,7 +67,8 @@ type config struct {
 	fair    fairSharing       // for Workloads
 	search  preemption.Search // empty: as the options say
 	output  string
-	width   int // of tables; 0: any; below 0: that of the terminal
+	html    string // a file that the answer is written to as a page
+	width   int    // of tables; 0: any; below 0: that of the terminal
 	explain bool
 	limit   int  // of lines that explain; 0: none
 	whyNot  list // nodes, or units as namespace/name
@@ -126,6 +127,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Func("diff", "ask in another way, too, and tell who differs, and why: `WAY` is rules, a search or a file of options;\nwithout -preemptor all that are pending are asked about", c.anotherWay)
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: "+formats)
+	f.StringVar(&c.html, "html", "", "write the answer as a page for a browser to `FILE`, too: each node as a bar of its pods")
 	f.IntVar(&c.width, "width", -1, "fold tables to so many `COLUMNS`, 0 for none (default that of the terminal, none if there is none)")
 	f.BoolVar(&c.explain, "explain", false, "tell every step of the decision, of the chosen node first")
 	f.IntVar(&c.limit, "explain-limit", 200, "... in so many `LINES` of the table at most, 0 for all")
@@ -271,6 +273,8 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 	switch {
 	case c.replay != "" && f.NFlag() > 1:
 		return errors.New("-replay: the journal has the cluster, the options and the questions; no other flag goes with it")
+	case c.html != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
+		return errors.New("-html: a page has one answer; -batch, -drain, -apply and -diff do not go with it")
 	case c.diff != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.explain || len(c.whyNot) > 0 || c.check || c.verify):
 		return errors.New("-diff: it compares two answers; -batch, -drain, -apply, -explain, -why-not, -check and -verify do not go with it")
 	case c.batch == "-" && slices.Contains(c.files, "-"):
@@ -376,6 +380,7 @@ func usage(f *flag.FlagSet, w io.Writer) {
   whatif -f FILE -apply MANIFEST             for all that a manifest wants to run
   whatif -f FILE -drain NODE                 for the pods of a node that is drained
   whatif -f FILE -diff v1.36                 who is answered otherwise by other rules, and why
+  whatif -f FILE -html PAGE                  the answer as a page for a browser, too
   whatif -batch FILE                         for each line of a file
   whatif -replay FILE                        for each call of a journal, once more
 

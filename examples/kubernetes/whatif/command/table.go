@@ -41,7 +41,9 @@ func (c *config) tell(w io.Writer, answer any, r *report, write func()) error {
 	case "yaml":
 		return writeYAML(w, answer)
 	}
-	r.Width, r.Markdown = c.width, c.output == "markdown"
+	if r.Width = c.width; c.output == "markdown" {
+		r.Form = sheet.Markdown
+	}
 	if c.sample {
 		r.Printf("%s\n\n", sampleNote)
 	}

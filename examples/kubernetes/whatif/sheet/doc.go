@@ -1,4 +1,4 @@
-// Package sheet lays out what is told to people: lines, tables and trees, as plain text or as
-// Markdown. Tables of plain text keep to a width, if one is given, by folding their widest
+// Package sheet lays out what is told to people: lines, tables and trees, as plain text, as
+// Markdown or as HTML. Tables of plain text keep to a width, if one is given, by folding their widest
 // columns.
 package sheet

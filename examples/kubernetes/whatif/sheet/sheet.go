@@ -3,6 +3,7 @@ package sheet
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"strings"
 	"unicode/utf8"
 
@@ -12,20 +13,30 @@ import (
 
 // Sheet is what is told. The zero Sheet is empty plain text of any width.
 type Sheet struct {
-	Width    int  // of tables in plain text, in characters; 0: whatever they need
-	Markdown bool // all lines so far and from now on
+	Width int  // of tables in plain text, in characters; 0: whatever they need
+	Form  Form // of all lines so far and from now on
 
 	out    bytes.Buffer
 	begun  strings.Builder // a line that is not ended yet
 	listed bool            // the last line is an item of a list
 }
 
+// Form is how a [Sheet] is written.
+type Form string
+
+// The forms.
+const (
+	Plain    Form = ""
+	Markdown Form = "Markdown"
+	HTML     Form = "HTML" // the inside of an element, well-formed as XML is
+)
+
 // item is how an item of a list begins.
 const item = "  - "
 
 // Printf appends text. A line that begins with two spaces and a dash is an item of a list.
 func (s *Sheet) Printf(format string, args ...any) {
-	if !s.Markdown {
+	if s.Form == Plain {
 		fmt.Fprintf(&s.out, format, args...)
 		return
 	}
@@ -38,13 +49,22 @@ func (s *Sheet) Printf(format string, args ...any) {
 	}
 }
 
-// paragraph appends a line of Markdown.
+// paragraph appends a line of Markdown or HTML.
 func (s *Sheet) paragraph(line string) {
 	text, isItem := strings.CutPrefix(line, item)
 	switch {
+	case isItem && s.Form == HTML:
+		if !s.listed {
+			s.out.WriteString("<ul>\n")
+		}
+		s.out.WriteString("<li>" + html.EscapeString(text) + "</li>\n")
 	case isItem:
 		s.out.WriteString("- " + escape(text) + "\n")
-	case strings.TrimSpace(line) != "":
+	case strings.TrimSpace(line) == "":
+	case s.Form == HTML:
+		s.endList()
+		s.out.WriteString("<p>" + html.EscapeString(strings.TrimSpace(line)) + "</p>\n")
+	default:
 		s.endList()
 		s.out.WriteString(escape(strings.TrimSpace(line)) + "\n\n")
 	}
@@ -52,7 +72,10 @@ func (s *Sheet) paragraph(line string) {
 }
 
 func (s *Sheet) endList() {
-	if s.listed {
+	switch {
+	case s.listed && s.Form == HTML:
+		s.out.WriteString("</ul>\n")
+	case s.listed:
 		s.out.WriteByte('\n')
 	}
 	s.listed = false
@@ -67,11 +90,15 @@ func (s *Sheet) Table(header string, rows []string) {
 	for _, row := range rows {
 		all = append(all, strings.Split(row, "\t"))
 	}
+	if s.Form == HTML {
+		s.tableHTML(all)
+		return
+	}
 	t := table.NewWriter()
 	for i, cells := range all {
 		row := make(table.Row, len(cells))
 		for k, cell := range cells {
-			if s.Markdown {
+			if s.Form == Markdown {
 				cell = indented(cell)
 			}
 			row[k] = cell
@@ -82,7 +109,7 @@ func (s *Sheet) Table(header string, rows []string) {
 			t.AppendRow(row)
 		}
 	}
-	if s.Markdown {
+	if s.Form == Markdown {
 		s.endList()
 		s.out.WriteString(t.RenderMarkdown() + "\n\n")
 		return
@@ -152,12 +179,56 @@ func sum(widths, words []int, most int) (n int) {
 	return n
 }
 
+// tableHTML appends a table. A header in capitals is for terminals: the page has its own.
+func (s *Sheet) tableHTML(rows [][]string) {
+	s.endList()
+	s.out.WriteString("<div class=\"wide\"><table>\n")
+	for i, cells := range rows {
+		s.out.WriteString("<tr>")
+		for _, cell := range cells {
+			trimmed := strings.TrimLeft(cell, " ")
+			switch {
+			case i == 0:
+				s.out.WriteString("<th scope=\"col\">" + html.EscapeString(sentence(cell)) + "</th>")
+			case trimmed != cell:
+				s.out.WriteString("<td class=\"part\">" + html.EscapeString(trimmed) + "</td>")
+			default:
+				s.out.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+			}
+		}
+		s.out.WriteString("</tr>\n")
+	}
+	s.out.WriteString("</table></div>\n")
+}
+
+// sentence is a header in capitals as words.
+func sentence(header string) string {
+	if header == "" {
+		return ""
+	}
+	return header[:1] + strings.ToLower(header[1:])
+}
+
+// treeHTML appends a root that opens to its leaves.
+func (s *Sheet) treeHTML(root string, leaves []string) {
+	s.endList()
+	s.out.WriteString("<details><summary>" + html.EscapeString(root) + "</summary><ol>\n")
+	for _, leaf := range leaves {
+		s.out.WriteString("<li>" + html.EscapeString(leaf) + "</li>\n")
+	}
+	s.out.WriteString("</ol></details>\n")
+}
+
 // Tree appends a root with its leaves; more, if not empty, tells what was left out of them.
 func (s *Sheet) Tree(root string, leaves []string, more string) {
 	if more != "" {
 		leaves = append(leaves[:len(leaves):len(leaves)], more)
 	}
-	if s.Markdown {
+	switch s.Form {
+	case HTML:
+		s.treeHTML(root, leaves)
+		return
+	case Markdown:
 		s.out.WriteString("- " + escape(root) + "\n")
 		for _, leaf := range leaves {
 			s.out.WriteString("  - " + escape(leaf) + "\n")
@@ -177,7 +248,10 @@ func (s *Sheet) Tree(root string, leaves []string, more string) {
 
 // Bytes is all of it.
 func (s *Sheet) Bytes() []byte {
-	if s.Markdown {
+	if s.Form == HTML {
+		s.endList()
+	}
+	if s.Form == Markdown {
 		return append(bytes.TrimSpace(s.out.Bytes()), '\n')
 	}
 	return s.out.Bytes()

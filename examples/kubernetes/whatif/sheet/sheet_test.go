@@ -77,7 +77,35 @@ Note:
   - chosen
   - and 3 more
 - node-b
-`, written(&Sheet{Markdown: true}))
+`, written(&Sheet{Form: Markdown}))
+}
+
+func TestHTML(t *testing.T) {
+	require.Equal(t, `<p>It is: a|b_c &lt;d&gt;.</p>
+<p>And more.</p>
+<p>Note:</p>
+<ul>
+<li>one</li>
+<li>two</li>
+</ul>
+<div class="wide"><table>
+<tr><th scope="col">Who</th><th scope="col">Node</th><th scope="col">Why</th></tr>
+<tr><td>ml/train-0</td><td>node-a</td><td>because | of `+"`that`"+`</td></tr>
+<tr><td class="part">ml/train-1</td><td></td><td></td></tr>
+</table></div>
+<details><summary>node-a</summary><ol>
+<li>potential x</li>
+<li>chosen</li>
+<li>and 3 more</li>
+</ol></details>
+<details><summary>node-b</summary><ol>
+</ol></details>
+`, written(&Sheet{Form: HTML}))
+
+	var list Sheet
+	list.Form = HTML
+	list.Printf("  - one\n")
+	require.Equal(t, "<ul>\n<li>one</li>\n</ul>\n", string(list.Bytes()))
 }
 
 // Whatever the width, no line of a table is wider, unless that would make a column narrower than eight
