@@ -48,6 +48,7 @@ type Dump struct {
 	Warnings []error
 
 	origins map[objectKey]Origin
+	file    string // that all of it was saved in; else empty
 }
 
 type objectKey struct{ kind, namespace, name string }

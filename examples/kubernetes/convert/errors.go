@@ -152,7 +152,9 @@ func (d *Dump) Locate(err error) error {
 	each(err, func(e error) {
 		var f *cluster.FieldError
 		if errors.As(e, &f) {
-			if o, ok := d.origins[objectKey{f.Kind, f.Namespace, f.Name}]; ok {
+			if d.file != "" {
+				e = &Error{Origin: Origin{File: d.file}, Err: e}
+			} else if o, ok := d.origins[objectKey{f.Kind, f.Namespace, f.Name}]; ok {
 				e = &Error{Origin: o, Err: e}
 			}
 		}

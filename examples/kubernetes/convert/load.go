@@ -21,7 +21,8 @@ import (
 type Loader struct {
 	options Options
 	builder *builder
-	size    int // of blocks
+	size    int   // of blocks
+	saved   *Dump // that was read; nil: none
 }
 
 // Loader returns a loader that has read nothing yet.
@@ -30,12 +31,23 @@ func (o Options) Loader() *Loader {
 }
 
 // Dump is what was read so far. The loader is of no use afterwards.
-func (l *Loader) Dump() (*Dump, error) { return l.builder.finish(l.options) }
+func (l *Loader) Dump() (*Dump, error) {
+	if l.saved != nil {
+		return l.savedDump()
+	}
+	return l.builder.finish(l.options)
+}
 
 // Read reads one input; the error is that of [Read]. With an error, what could be
-// read counts all the same.
+// read counts all the same. What [Dump.Save] wrote is read, too, if it is the only input.
 func (l *Loader) Read(name string, r io.Reader) error {
 	in, err := Unzip(r, l.options.Unpacked)
+	if err == nil && beginsAsSaved(in) {
+		return l.readSaved(name, in)
+	}
+	if l.saved != nil {
+		return &Error{Origin: Origin{File: name}, Err: errSaved}
+	}
 	if err == nil && beginsAsJSON(in) {
 		return l.readJSON(name, in)
 	}

@@ -16,6 +16,7 @@
 //	whatif -f dump.json -drain n1                     for the pods of a node that is drained
 //	whatif -f dump.json -diff v1.36                   who is answered otherwise by other rules
 //	whatif -f dump.json -html answer.html             the answer as a page for a browser, too
+//	whatif -f dump.json -save cluster.pre             a form that -f reads far faster
 //	whatif -batch cases.jsonl                         one answer a line
 //	whatif -replay journal.jsonl                      a journal of preemption/record, once more
 //	whatif -version                                   of which release it is

@@ -63,6 +63,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case c.batch != "":
 		answer = c.answerBatch
+	case c.save != "":
+		answer = c.saveCluster
 	case c.replay != "":
 		answer = c.replayJournal
 	case len(c.drain)+len(c.apply) > 0:
