@@ -259,7 +259,7 @@ func TestPrepare(t *testing.T) {
 			shell(t, root, os.Environ(), "git", append(slices.Clone(commit[:4]), words[1:]...)...)
 		}
 	}
-	if want := "git push --atomic origin main v0.99.1 examples/kubernetes/v0.99.1 examples/whatif/v0.99.1\n"; !strings.HasSuffix(said.String(), want) {
+	if want := "git push --atomic origin main v0.99.1 examples/kubernetes/v0.99.1 examples/kubescheduler/v0.99.1 examples/whatif/v0.99.1\n"; !strings.HasSuffix(said.String(), want) {
 		t.Errorf("said\n%s\nwithout %s", &said, want)
 	}
 	installTagged(t, root, version)
