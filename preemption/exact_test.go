@@ -14,6 +14,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -330,7 +331,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 	for seed := range seeds(3000) {
 		r := rand.New(rand.NewPCG(seed, 17))
 		q := gen.RandomGang(seed, gen.GangProfile{
-			Profile:  gen.Profile{MaxNodes: 4, MaxPods: 10, Budgets: seed%3 == 0, Groups: seed%5 == 0, Ports: seed%7 == 0, Nominations: seed%4 == 0},
+			Profile:  gen.Profile{MaxNodes: 1 + int(seed%5), MaxPods: 10, Budgets: seed%3 == 0, Groups: seed%5 == 0, Ports: seed%7 == 0, Nominations: seed%4 == 0},
 			Topology: seed%4 == 1, MaxMembers: 4,
 		})
 		priced(seed, &q)
@@ -398,5 +399,40 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 	for _, search := range []string{"Improved", "Exact"} {
 		require.Greater(t, seen[search+" better than greedy"], int(seeds(3000))/100)
 		require.Greater(t, seen[search+" as good as greedy"], int(seeds(3000))/20)
+	}
+}
+
+// What a search without branching has not proved of a node is no reason to let nobody of a higher
+// priority go: five pods of priority 0 or less cost as much as four with one of priority 10.
+func TestImprovedKnowsWhatItHasNotProved(t *testing.T) {
+	t.Parallel()
+	high, one := int32(100), int32(1)
+	s := preemption.Snapshot{
+		Nodes:     []preemption.Node{{Name: "n0", Allocatable: preemption.Resources{cluster.CPU: 3_000, cluster.Pods: 4}}},
+		PodGroups: []preemption.PodGroup{{Name: "gang", MinCount: &one, Priority: &high}},
+		Pods:      []preemption.Pod{{Name: "m1", Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 1_500}}},
+	}
+	for i, p := range []struct {
+		priority  int32
+		cpu, cost int64
+	}{{-10, 1_000, 3}, {0, 500, 2}, {10, 1_000, 4}, {0, 500, 2}, {100, 500, 0}, {0, 1_500, 0}, {0, 500, 2}} {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprintf("p%d", i), Node: "n0", Priority: &p.priority,
+			Requests: preemption.Resources{cluster.CPU: p.cpu}, Cost: &cluster.Cost{Fixed: p.cost},
+		})
+	}
+	least := []int64{9, 4, 10, 4, 4 << 31}
+	for _, search := range []preemption.Search{preemption.Improved, preemption.Exact} {
+		o := preemption.Options{
+			Objective: []preemption.CriterionName{
+				preemption.CriterionCost, preemption.CriterionPods, preemption.CriterionHighest, preemption.CriterionUnits, preemption.CriterionSum,
+			},
+			Cost:      preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Search: search,
+		}
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}, &s)
+		require.NoError(t, err)
+		require.LessOrEqual(t, slices.Compare(said(r.Bound), least), 0, "%s", search)
+		require.Equal(t, slices.Equal(said(r.Score), least), r.Optimal, "%s: %v", search, r.Score)
+		require.Equal(t, search == preemption.Exact, r.Optimal)
 	}
 }

@@ -245,7 +245,7 @@ func (s *allotting) within(level int64) reprieve.Proof {
 	case s.room() >= s.seats && len(s.sums) == 0:
 		return reprieve.Found
 	case s.room() >= s.seats:
-		a := allot.Solve(curves{s}, s.seats, &answer.Bound)
+		a := s.cheapest(&answer.Bound)
 		switch worse := a.Bound.Compare(&answer.Bound) > 0; {
 		case a.Proved && !worse:
 			s.answer = &a
@@ -262,10 +262,20 @@ func (s *allotting) within(level int64) reprieve.Proof {
 // solve allots the seats.
 func (s *allotting) solve() allot.Answer {
 	if s.answer == nil {
-		a := allot.Solve(curves{s}, s.seats, nil)
+		a := s.cheapest(nil)
 		s.answer = &a
 	}
 	return *s.answer
+}
+
+// cheapest allots the seats at no more than atMost, nil: whatever they cost. It is proved if the
+// victims that were found cost what is said.
+func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
+	a := allot.Solve(curves{s}, s.seats, atMost)
+	for _, part := range a.Parts {
+		a.Proved = a.Proved && s.places[part.Place].found[part.Seats-1].proved
+	}
+	return a
 }
 
 // take proposes the plan of the answer.

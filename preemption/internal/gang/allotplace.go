@@ -36,8 +36,9 @@ type item struct {
 
 // found is who has to go for so many seats.
 type found struct {
-	items []int       // of the place
-	price allot.Price // no others cost less
+	items  []int       // of the place
+	price  allot.Price // no others cost less
+	proved bool        // items cost that
 }
 
 // newPlace returns node n, whose potential victims are out; nil if no member may run there.
@@ -126,7 +127,7 @@ func (p *place) only() *place {
 	}
 	for _, f := range p.found {
 		if f != nil {
-			f = &found{items: slices.Clone(f.items), price: f.price}
+			f = &found{slices.Clone(f.items), f.price, f.proved}
 			for k, i := range f.items {
 				f.items[k] = at[i]
 			}
@@ -245,7 +246,7 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 			problem.Need, problem.Frees = append(problem.Need, missing), append(problem.Frees, row)
 		}
 	}
-	if len(problem.Need) == 0 {
+	if f.proved = true; len(problem.Need) == 0 {
 		return f, 0
 	}
 	chosen := make([]bool, len(who))
@@ -260,7 +261,7 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 			chosen = a.Chosen
 		}
 		merged.split(a.Bound, f.price[j:])
-		if !a.Proved {
+		if f.proved = a.Proved; !f.proved {
 			break
 		}
 		problem.Sides = append(problem.Sides, cover.Side{Weight: merged.price, Room: a.Bound, Fine: cover.Hard})
