@@ -297,6 +297,45 @@ func ExamplePlanner_SetNode() {
 	// infeasible before; fits without preemption on n3 <nil>
 }
 
+// Pods that arrive at once are planned together: where one goes, another may go with it. Asked one by
+// one, the first would evict the pod of 2 CPUs on n1, which makes no room for the second.
+func ExamplePlanner_PreemptAll() {
+	pod := func(name, node string, priority int32, cpu int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: &priority, Requests: preemption.Resources{"cpu": cpu}}
+	}
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Allocatable: preemption.Resources{"cpu": 3_000, "pods": 10}},
+			{Name: "n2", Allocatable: preemption.Resources{"cpu": 4_000, "pods": 10}},
+		},
+		Pods: []preemption.Pod{
+			pod("small", "n1", 10, 2_000), pod("other", "n1", 10, 1_000), pod("large", "n2", 10, 4_000),
+			pod("web-1", "", 100, 2_000), pod("web-2", "", 100, 2_000),
+		},
+	}, preemption.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	results, err := planner.PreemptAll([]preemption.Preemptor{
+		{Kind: preemption.KindPod, Name: "web-1"}, {Kind: preemption.KindPod, Name: "web-2"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range results {
+		fmt.Println(r.Message)
+		for _, n := range r.Nominations {
+			fmt.Println(n.Pod.Name, "goes to", n.Node)
+		}
+	}
+	// Output:
+	// all 2 pods of the kind of web-1 fit in the cluster once 1 pod is evicted
+	// web-1 goes to n2
+	// web-2 goes to n2
+}
+
 // A gang pod by pod, for schedulers that ask so: each sees the earlier ones in place, and
 // all go or none.
 func ExamplePlanner_Gather() {

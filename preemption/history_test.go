@@ -540,6 +540,24 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 			q := h.preemptor()
 			h.stopped(t, "PreemptContext", q, func(ctx context.Context) error { _, err := h.live.PreemptContext(ctx, q); return err })
 		},
+		"PreemptAll": func(t *rapid.T) {
+			list := h.several()
+			got, _ := h.read(t, "PreemptAll", list, func(p *pl) any {
+				rs, err := p.PreemptAll(list)
+				return []any{rs, fmt.Sprint(err)}
+			}).([]any)
+			if got != nil && got[1] == "<nil>" {
+				rs := got[0].([]*preemption.Result)
+				h.carriedOut(t, rs)
+				for _, r := range rs {
+					h.keep(r)
+				}
+			}
+		},
+		"PreemptAllContext": func(t *rapid.T) {
+			list := h.several()
+			h.stopped(t, "PreemptAllContext", list, func(ctx context.Context) error { _, err := h.live.PreemptAllContext(ctx, list); return err })
+		},
 		"DecideContext": func(t *rapid.T) {
 			q := h.preemptor()
 			h.stopped(t, "DecideContext", q, func(ctx context.Context) error { _, err := h.live.DecideContext(ctx, q); return err })
@@ -586,6 +604,42 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 		"Gather":   h.gather,
 		"Snapshot": func(t *rapid.T) { h.look(t) },
 		"Fork":     h.fork,
+	}
+}
+
+// several are preemptors for one call: some drawn, and now and then all pods that wait.
+func (h *life) several() (list []preemption.Preemptor) {
+	for range h.N(4) {
+		list = append(list, h.Preemptor())
+	}
+	if h.N(2) == 0 {
+		for _, p := range h.now.Pods {
+			if p.Node == "" {
+				list = append(list, preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name})
+			}
+		}
+	}
+	return list
+}
+
+// carriedOut carries answers out one after the other in a fork, which each of them allows, and
+// nobody who was placed by one has to go for another.
+func (h *life) carriedOut(t *rapid.T, rs []*preemption.Result) {
+	fork, placed := h.live.Fork(), map[preemption.PodRef]bool{}
+	for _, r := range rs {
+		if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
+			continue
+		}
+		require.NoError(t, fork.Evict(r), "%s", r.Message)
+		for _, v := range r.Victims {
+			for _, p := range v.Pods {
+				require.False(t, placed[p.PodRef], "%v was placed", p.PodRef)
+			}
+		}
+		for _, n := range r.Nominations {
+			require.NoError(t, fork.Bind(n.Pod, n.Node))
+			placed[n.Pod] = true
+		}
 	}
 }
 

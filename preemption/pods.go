@@ -126,11 +126,11 @@ func (s *podAnswer) nominations(n cluster.NodeID) []Nomination {
 // cleared lists the pods of lower priority that are nominated to node n.
 //
 // Source: kube-scheduler v1.36, lower nominated pods.
-func (s *podAnswer) cleared(n cluster.NodeID) []PodRef {
+func (q *question) cleared(n cluster.NodeID) []PodRef {
 	var list []PodRef
-	for _, p := range s.Index.Nominees(n) {
-		if s.Index.Priority(p) < s.Priority {
-			list = append(list, s.ref(p))
+	for _, p := range q.Index.Nominees(n) {
+		if q.Index.Priority(p) < q.Priority {
+			list = append(list, q.ref(p))
 		}
 	}
 	return list

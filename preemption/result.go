@@ -83,7 +83,8 @@ type Asked struct {
 	Namespace string       `json:"namespace,omitempty"`
 	Name      string       `json:"name"`
 
-	// Gathered names the pods of a [Gathering]'s plan; Name is empty then.
+	// Gathered names the pods of a [Gathering]'s plan, or those that [Planner.PreemptAll]
+	// answers for together; Name is empty then.
 	Gathered []PodRef `json:"gathered,omitempty"`
 
 	// Inline is what was given inline, nil if the snapshot had it. It is not

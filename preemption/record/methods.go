@@ -51,6 +51,16 @@ func (rec *Recorder) Preempt(p preemption.Preemptor) (*preemption.Result, error)
 	return answered[*preemption.Result](rec.call("Preempt", p))
 }
 
+// PreemptAll is [preemption.Planner.PreemptAll].
+func (rec *Recorder) PreemptAll(list []preemption.Preemptor) ([]*preemption.Result, error) {
+	return answered[[]*preemption.Result](rec.call("PreemptAll", list))
+}
+
+// PreemptAllContext is [preemption.Planner.PreemptAllContext], as a PreemptAll; one that was stopped is not recorded.
+func (rec *Recorder) PreemptAllContext(ctx context.Context, list []preemption.Preemptor) ([]*preemption.Result, error) {
+	return answered[[]*preemption.Result](rec.stoppable(ctx, "PreemptAll", list))
+}
+
 // PreemptContext is [preemption.Planner.PreemptContext], as a Preempt; one that was stopped is not recorded.
 func (rec *Recorder) PreemptContext(ctx context.Context, p preemption.Preemptor) (*preemption.Result, error) {
 	return answered[*preemption.Result](rec.stoppable(ctx, "Preempt", p))

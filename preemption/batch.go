@@ -1,0 +1,285 @@
+package preemption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
+)
+
+// PreemptAll answers for several preemptors at once: the most important first, as they are
+// given where they are as important. Each answer sees the earlier ones carried out, their victims gone
+// and budgets and limits spent by them. The planner itself is not changed.
+//
+// Pending pods of one priority that are equal, and that nothing ties to each other or to
+// other pods, are planned together, however they are listed: as many as there can be room for,
+// and of all ways to make it one that disrupts least, as far as Options.Search looks: for them
+// it is Improved where it is Greedy. Such an answer names them in Asked.Gathered; Score, Optimal and
+// Bound are those of all of them. There may be several about equal pods: of those that fit without evictions, of
+// those that somebody goes for, and of the rest. Everything else is answered as by
+// [Planner.Preempt].
+//
+// The answers are in the order in which they can be applied, and each preemptor is in one of them. The
+// error joins one for each preemptor that cannot be read, is there twice or is a workload,
+// for which there is [Planner.Cycle].
+func (pl *Planner) PreemptAll(list []Preemptor) ([]*Result, error) {
+	return pl.PreemptAllContext(context.Background(), list)
+}
+
+// PreemptAllContext is PreemptAll that is stopped as [Planner.PreemptContext] is.
+func (pl *Planner) PreemptAllContext(ctx context.Context, list []Preemptor) ([]*Result, error) {
+	b := batch{ctx: ctx, fork: pl.Fork(), placed: map[PodRef]bool{}}
+	turns, err := b.lineUp(list)
+	if err != nil {
+		return nil, err
+	}
+	for i := range turns {
+		if err := b.take(&turns[i]); err != nil {
+			return nil, err
+		}
+	}
+	return b.results, nil
+}
+
+// batch is a question about several preemptors.
+type batch struct {
+	ctx     context.Context
+	fork    *Planner // with all results carried out but the last
+	results []*Result
+	placed  map[PodRef]bool // by them
+}
+
+// turn is a preemptor, or pods that are planned together.
+type turn struct {
+	preemptor Preemptor
+	priority  int32
+	equal     []PodRef // that are planned together; nil: it is asked about by itself
+	as        *question
+}
+
+// lineUp reads the preemptors and lists who is asked about in turn.
+func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
+	now, err := b.fork.hold()
+	if err != nil {
+		return nil, err
+	}
+	defer now.release()
+	defer caught(&err)
+	seen := map[string]bool{}
+	var errs []error
+	for _, p := range list {
+		t, err := now.ready.turnOf(p)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		who := string(p.Kind) + " " + key(p.Namespace, p.Name)
+		if p.Name != "" && seen[who] {
+			errs = append(errs, unknownPreemptor(p, "each preemptor once"))
+		}
+		seen[who] = true
+		if t.equal != nil {
+			same := func(o turn) bool { return o.equal != nil && t.as.equals(o.as) }
+			if i := slices.IndexFunc(turns, same); i >= 0 {
+				turns[i].equal = append(turns[i].equal, t.equal...)
+				continue
+			}
+		}
+		turns = append(turns, t)
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(b.priority, a.priority) })
+	return turns, problems.Join(errs)
+}
+
+// turnOf reads a preemptor.
+func (c *compiled) turnOf(p Preemptor) (turn, error) {
+	if err := p.Validate(); err != nil {
+		return turn{}, err
+	}
+	t := turn{preemptor: p}
+	if p.Kind == cluster.KindWorkload {
+		return t, unknownPreemptor(p, "a pod or a group: Cycle is about workloads")
+	}
+	if p.Kind != cluster.KindPod || p.Name == "" {
+		q, err := c.newBrief(p, nil)
+		if err == nil {
+			t.priority = q.Priority
+		}
+		return t, err
+	}
+	q := c.blank(nil)
+	if err := q.namedPod(p); err != nil {
+		return t, err
+	}
+	q.SettleClaim()
+	t.priority, t.as = q.Priority, q
+	if p.Placement == nil && q.mayJoin() {
+		t.equal = []PodRef{{p.Namespace, p.Name}}
+	}
+	return t, nil
+}
+
+// mayJoin reports whether others that are equal may be planned together with a lone pod: it
+// may preempt, and where it goes is a matter of it and of the node.
+func (q *question) mayJoin() bool {
+	pod := q.Members[0].Pod
+	return pod.Group == "" && pod.Queue == "" && pod.NominatedNode == "" && len(pod.Spread)+len(pod.Affinity)+len(pod.AntiAffinity) == 0 &&
+		!q.OwnPlacer && q.RefusalOfPod().Why == ask.Willing
+}
+
+// equals reports whether nothing tells the pods of two questions apart.
+func (q *question) equals(o *question) bool {
+	return q.Claim == o.Claim && q.Policy == o.Policy && domain.Equal([]*domain.Member{q.Members[0], o.Members[0]})
+}
+
+// take asks about whose turn it is.
+func (b *batch) take(t *turn) error {
+	if t.equal == nil {
+		return b.ask(func() (*Result, error) { return b.fork.PreemptContext(b.ctx, t.preemptor) })
+	}
+	for len(t.equal) > 0 {
+		err := b.ask(func() (*Result, error) { return b.fork.preemptEqual(b.ctx, t.equal) })
+		if err != nil || !b.results[len(b.results)-1].isPlan() {
+			return err
+		}
+		t.equal = slices.DeleteFunc(t.equal, func(ref PodRef) bool { return b.placed[ref] })
+	}
+	return nil
+}
+
+// ask carries the latest result out, asks, and notes the answer.
+func (b *batch) ask(question func() (*Result, error)) error {
+	if n := len(b.results); n > 0 && b.results[n-1].isPlan() {
+		if err := b.fork.carryOut(b.results[n-1]); err != nil {
+			return err
+		}
+	}
+	for {
+		r, err := question()
+		if err != nil {
+			return err
+		}
+		kept, err := b.keep(r)
+		if err != nil {
+			return err
+		}
+		if kept {
+			continue
+		}
+		b.results = append(b.results, r)
+		if r.isPlan() {
+			for _, n := range r.Nominations {
+				b.placed[n.Pod] = true
+			}
+		}
+		return nil
+	}
+}
+
+// keep puts those on standby whom r would evict though an earlier result has placed them, as
+// guards that let equals take turns may, and reports whether there were some.
+func (b *batch) keep(r *Result) (kept bool, err error) {
+	err = b.fork.change(func(e edit) error {
+		for _, v := range r.Victims {
+			for _, ref := range v.Pods {
+				if !b.placed[ref.PodRef] {
+					continue
+				}
+				p := *e.pod(ref.PodRef)
+				p.Guard, kept = &cluster.Guard{Standby: true}, true
+				e.setPod(&p)
+			}
+		}
+		return nil
+	})
+	return kept, err
+}
+
+// isPlan reports whether r says where the preemptor goes.
+func (r *Result) isPlan() bool { return r.Verdict == Feasible || r.Verdict == Fits }
+
+// preemptEqual answers for pods that may be planned together; where none of them has a
+// place, it is what each would hear.
+func (pl *Planner) preemptEqual(ctx context.Context, pods []PodRef) (*Result, error) {
+	if len(pods) > 1 {
+		r, err := pl.preemptTogether(ctx, pods)
+		if err != nil || r.isPlan() {
+			return r, err
+		}
+	}
+	r, err := pl.PreemptContext(ctx, Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name})
+	if err == nil && len(pods) > 1 && !r.isPlan() {
+		r.Preemptor = Asked{Kind: cluster.KindPod, Gathered: slices.Clone(pods)}
+	}
+	return r, err
+}
+
+// preemptTogether answers for equal pods as for a gang that needs one of them: as many as
+// there can be room for.
+func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (r *Result, err error) {
+	a := pl.options.asks(ctx, "PreemptAll", &Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name})
+	if a != nil {
+		defer func() { a.told(r, err) }()
+	}
+	if err := a.stopped(); err != nil {
+		return nil, err
+	}
+	now, err := pl.hold()
+	if err != nil {
+		return nil, err
+	}
+	defer now.release()
+	a.passed(PhaseCompile)
+	defer caught(&err)
+	q, err := now.ready.equalPods(pods, a)
+	if err != nil {
+		return nil, err
+	}
+	s := &gangAnswer{question: q, Search: gang.NewCounting(q.Question, &sync.Pool{})}
+	r, err = s.run()
+	s.Close()
+	if err != nil || !r.isPlan() {
+		return r, err
+	}
+	a.passed(PhaseSearch)
+	seen := map[string]bool{}
+	for _, n := range r.Nominations {
+		r.Preemptor.Gathered = append(r.Preemptor.Gathered, n.Pod)
+		if r.Verdict == Feasible && !seen[n.Node] {
+			seen[n.Node] = true
+			r.Cleared = append(r.Cleared, q.cleared(q.Index.NodeByName(n.Node))...)
+		}
+	}
+	return r, nil
+}
+
+// equalPods is the question of pods that are planned together.
+func (c *compiled) equalPods(pods []PodRef, a *asking) (*question, error) {
+	q := c.blank(a)
+	settings := c.settings
+	settings.Fewest, settings.Splitter, settings.Effort = false, nil, max(settings.Effort, ask.Improved)
+	q.Settings = &settings
+	q.asked = Asked{Kind: cluster.KindPod}
+	q.of(c.podUnits())
+	first := c.pod(pods[0])
+	e, err := q.resolve(first)
+	if err != nil {
+		return nil, err
+	}
+	q.Priority, q.Policy = e.Priority, e.Policy
+	q.Group = &cluster.Group{Kind: cluster.KindPodGroup, Priority: e.Priority, Policy: e.Policy, PodGroup: &cluster.PodGroup{}, Parent: cluster.NoGroup}
+	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: "the kind of " + key(first.Namespace, first.Name), Min: 1}
+	members := domain.NewMembers(c.ix, len(pods), q.Filter)
+	for i, ref := range pods {
+		q.Tree.Members = append(q.Tree.Members, domain.MemberID(i))
+		q.Members = append(q.Members, members.Add(c.pod(ref), c.ix.PodByName(ref.Namespace, ref.Name)))
+	}
+	return q, q.prepare()
+}
