@@ -35,11 +35,12 @@ type Dump struct {
 	Snapshot  cluster.Snapshot
 	Templates []Template // pods of workloads, in order of the input
 
-	Objects  int            // all that were given
-	Finished int            // pods that have run to their end, left out
-	Ignored  map[string]int // objects of kinds that play no part, by kind and group
-	Unread   map[string]int // pods with a field that may decide but is not read, by field
-	Problems []error        // with Options.Lenient: what was left out, and why
+	Objects  int                  // all that were given
+	Ends     map[string]time.Time // when running pods end by themselves, by namespace/name; see [Ends]
+	Finished int                  // pods that have run to their end, left out
+	Ignored  map[string]int       // objects of kinds that play no part, by kind and group
+	Unread   map[string]int       // pods with a field that may decide but is not read, by field
+	Problems []error              // with Options.Lenient: what was left out, and why
 
 	// Warnings has an [*Error] for each object of a kind that plays a part whose
 	// group or version is not known (misspelt, or another group's kind of the same
@@ -68,8 +69,9 @@ func (o Options) Dump(objects []Object) (*Dump, error) {
 
 func (o Options) builder() *builder {
 	return &builder{
-		dump:      &Dump{Ignored: map[string]int{}, Unread: map[string]int{}, origins: map[objectKey]Origin{}},
+		dump:      &Dump{Ignored: map[string]int{}, Unread: map[string]int{}, Ends: map[string]time.Time{}, origins: map[objectKey]Origin{}},
 		exclusive: map[string]bool{},
+		jobs:      map[string]time.Time{},
 		strict:    o.Strict,
 		unknown:   map[string]*Object{},
 	}
@@ -80,6 +82,7 @@ func (b *builder) finish(o Options) (*Dump, error) {
 	b.warnOfKinds()
 	b.resolveAnnotations()
 	b.resolveClaims()
+	b.resolveJobs()
 	d := b.dump
 	d.Warnings = b.warnings.all()
 	d.Snapshot.Time = o.Now
@@ -133,7 +136,8 @@ type builder struct {
 	annotated []annotated
 	newest    time.Time
 	claims    []claimUse
-	exclusive map[string]bool // claims that one pod at a time may use
+	jobs      map[string]time.Time // when they end, by namespace/name
+	exclusive map[string]bool      // claims that one pod at a time may use
 }
 
 // add converts one object, or counts it.

@@ -44,6 +44,7 @@ const (
 	podVolumes
 	podClaims
 	podGates
+	podDeadline
 	podPhase
 	podNominated
 	podStarted
@@ -64,7 +65,8 @@ var podPaths = []string{
 	podAffinities: "spec.affinity", podSpread: "spec.topologySpreadConstraints",
 	podContainers: "spec.containers", podInit: "spec.initContainers", podOverhead: "spec.overhead", podResources: "spec.resources",
 	podHostNetwork: "spec.hostNetwork", podVolumes: "spec.volumes", podClaims: "spec.resourceClaims", podGates: "spec.schedulingGates",
-	podPhase: "status.phase", podNominated: "status.nominatedNodeName", podStarted: "status.startTime",
+	podDeadline: "spec.activeDeadlineSeconds",
+	podPhase:    "status.phase", podNominated: "status.nominatedNodeName", podStarted: "status.startTime",
 	podConditions: "status.conditions", podStatuses: "status.containerStatuses", podInitStatuses: "status.initContainerStatuses",
 	podHas: "status.resources", podAllotted: "status.allocatedResources",
 }
@@ -124,6 +126,7 @@ type lean struct {
 	key         []byte
 	scratch     corev1.Pod
 	started     metav1.Time
+	deleted     metav1.Time
 }
 
 type affinities struct {
@@ -177,7 +180,12 @@ func (l *lean) pod(text []byte, r *podRead) bool {
 	pod.Spec.NodeName = l.name(podNode)
 	pod.CreationTimestamp = l.time(s[podCreated])
 	if s[podDeleted] != nil {
-		pod.DeletionTimestamp = &metav1.Time{}
+		l.deleted = l.time(s[podDeleted])
+		pod.DeletionTimestamp = &l.deleted
+	}
+	pod.Annotations = l.dictionary(podAnnotations)
+	if s[podDeadline] != nil {
+		l.read(s[podDeadline], &pod.Spec.ActiveDeadlineSeconds)
 	}
 	pod.Status.Phase = corev1.PodPhase(l.name(podPhase))
 	if s[podStarted] != nil {
@@ -195,10 +203,11 @@ func (l *lean) pod(text []byte, r *podRead) bool {
 		l.read(v, &pod.Spec.Volumes)
 	}
 	readPod(pod, r)
+	l.bad = l.bad || r.endsErr != nil
 	out := &r.pod
 	*out = cluster.Pod{
 		Namespace: namespaceOf(&pod.ObjectMeta), Name: pod.Name, UID: l.text(podUID),
-		Labels: l.dictionary(podLabels), Annotations: l.dictionary(podAnnotations),
+		Labels: l.dictionary(podLabels), Annotations: pod.Annotations,
 		Node: pod.Spec.NodeName, NominatedNode: l.name(podNominated),
 		NodeSelector: l.dictionary(podSelector),
 		Class:        l.name(podClass), Policy: priority.Policy(l.name(podPolicy)),

@@ -42,11 +42,15 @@ var readers = map[groupKind]func(*builder, *Object) error{
 	{"extensions", "DaemonSet"}:       template(daemonSet),
 	{"extensions", "Deployment"}:      template(deployment),
 	{"extensions", "ReplicaSet"}:      template(replicaSet),
-	{"batch", "Job"}:                  template(func(w *batchv1.Job) part { return job(&w.Spec) }),
-	{"batch", "CronJob"}:              template(func(w *batchv1.CronJob) part { return job(&w.Spec.JobTemplate.Spec) }),
-	{"", "ReplicationController"}:     template(func(w *corev1.ReplicationController) part { return once(w.Spec.Template, w.Spec.Replicas) }),
-	{jobSetGroup, "JobSet"}:           templates((*jobSet).parts),
-	{leaderGroup, "LeaderWorkerSet"}:  templates((*leaderWorkerSet).parts),
+	{"batch", "Job"}: template(func(w *batchv1.Job) part {
+		p := job(&w.Spec)
+		p.ends = jobEnds(w)
+		return p
+	}),
+	{"batch", "CronJob"}:             template(func(w *batchv1.CronJob) part { return job(&w.Spec.JobTemplate.Spec) }),
+	{"", "ReplicationController"}:    template(func(w *corev1.ReplicationController) part { return once(w.Spec.Template, w.Spec.Replicas) }),
+	{jobSetGroup, "JobSet"}:          templates((*jobSet).parts),
+	{leaderGroup, "LeaderWorkerSet"}: templates((*leaderWorkerSet).parts),
 }
 
 const scheduling = "scheduling.k8s.io"
@@ -109,6 +113,8 @@ type podRead struct {
 	err      error
 	newest   time.Time // at which something happened
 	finished bool
+	ends     time.Time // by itself
+	endsErr  error
 	unread   []string // fields that may decide but are not read
 	claims   []string // that it uses
 }
@@ -120,6 +126,9 @@ func readPod(pod *corev1.Pod, r *podRead) {
 		r.newest = later(r.newest, pod.Status.Conditions[i].LastTransitionTime.UTC())
 	}
 	r.finished = Finished(pod)
+	if pod.Spec.NodeName != "" {
+		r.ends, r.endsErr = Ends(pod)
+	}
 	r.unread, r.claims = unread(pod), Claims(pod)
 }
 
@@ -145,7 +154,10 @@ func (b *builder) takePod(o *Object, r *podRead) error {
 		b.claims = append(b.claims, claimUse{len(*pods) - 1, claim})
 	}
 	b.annotate(o, cluster.KindPod, p.Annotations, len(*pods)-1, -1)
-	return nil
+	if !r.ends.IsZero() {
+		b.dump.Ends[joinName(p.Namespace, p.Name)] = r.ends
+	}
+	return r.endsErr
 }
 
 // annotate remembers an object whose annotation names a priority class.

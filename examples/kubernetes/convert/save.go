@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -21,10 +22,17 @@ type saved struct {
 	Snapshot cluster.Snapshot
 
 	Templates         []savedTemplate
+	Ends              []savedEnd // by name
 	Objects, Finished int
 	Ignored, Unread   map[string]int
 	Problems          []string
 	Warnings          []string
+}
+
+// savedEnd is when a pod ends.
+type savedEnd struct {
+	Pod string // namespace/name
+	At  time.Time
 }
 
 // savedTemplate is a Template; its spec is JSON.
@@ -45,6 +53,9 @@ func (d *Dump) Save(w io.Writer) error {
 			return err
 		}
 		out.Templates = append(out.Templates, savedTemplate{t.Kind, t.Namespace, t.Name, t.Part, t.UID, t.Replicas, t.Count, string(spec)})
+	}
+	for _, name := range sortedKeys(d.Ends) {
+		out.Ends = append(out.Ends, savedEnd{name, d.Ends[name]})
 	}
 	out.Problems, out.Warnings = texts(d.Problems), texts(d.Warnings)
 	return pack.Write(w, savedMagic, &out)
@@ -91,6 +102,10 @@ func (l *Loader) readSaved(name string, in io.Reader) error {
 			return &Error{Origin: at, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name, Err: fmt.Errorf("the saved cluster cannot be read: %w", err)}
 		}
 		d.Templates = append(d.Templates, Template{t.Kind, t.Namespace, t.Name, t.Part, t.UID, spec, at, t.Replicas, t.Count})
+	}
+	d.Ends = make(map[string]time.Time, len(s.Ends))
+	for _, e := range s.Ends {
+		d.Ends[e.Pod] = e.At
 	}
 	if d.Ignored == nil {
 		d.Ignored = map[string]int{}

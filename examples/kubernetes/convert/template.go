@@ -2,6 +2,7 @@ package convert
 
 import (
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -134,6 +135,7 @@ type part struct {
 	name            string
 	spec            *corev1.PodTemplateSpec
 	replicas, count int
+	ends            time.Time // of its pods; zero: nobody knows
 }
 
 // once is a part of n pods, each for itself; nil: one.
@@ -178,6 +180,9 @@ func templates[W any, P interface {
 		for _, p := range of(workload) {
 			if p.spec == nil {
 				continue
+			}
+			if !p.ends.IsZero() {
+				b.jobs[joinName(namespace, workload.GetName())] = p.ends
 			}
 			b.dump.Templates = append(b.dump.Templates, Template{
 				Kind: o.Kind, Namespace: namespace, Name: workload.GetName(), Part: p.name, UID: string(workload.GetUID()),

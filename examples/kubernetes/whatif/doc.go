@@ -15,6 +15,7 @@
 //	whatif -f dump.json -apply manifest.yaml          for all that a manifest wants to run
 //	whatif -f dump.json -drain n1                     for the pods of a node that is drained
 //	whatif -f dump.json -diff v1.36                   who is answered otherwise by other rules
+//	whatif -f dump.json -will-run                     beside the answer, when it would run if it waited
 //	whatif -f dump.json -html answer.html             the answer as a page for a browser, too
 //	whatif -f dump.json -save cluster.pre             a form that -f reads far faster
 //	whatif -batch cases.jsonl                         one answer a line

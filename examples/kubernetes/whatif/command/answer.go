@@ -110,14 +110,16 @@ func podNames(victims []preemption.Victim) []string {
 func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 
 // wholeAnswer is the answer in the batch's form, with the whole result beside it.
-func wholeAnswer(q *question, r *preemption.Result, whys []whyNot, notes, problems []string) any {
+func wholeAnswer(q *question, r *preemption.Result, whys []whyNot, waits *WillRun, notes, problems []string) any {
 	a := answered(q.title, q.kind(), r)
 	a.Notes, a.Problems = notes, problems
 	return struct {
 		*Answer
 		Result *preemption.Result `json:"result"`
 		WhyNot []whyNot           `json:"whyNot,omitempty"`
-	}{a, r, whys}
+
+		WillRun *WillRun `json:"willRun,omitempty"` // with -will-run
+	}{a, r, whys, waits}
 }
 
 func writeIndented(w io.Writer, answer any) error {

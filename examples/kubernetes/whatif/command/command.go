@@ -157,15 +157,22 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("-why-not: %w", dump.Locate(err))
 	}
+	var waits *WillRun
+	if c.willRun {
+		p.doing(func() string { return "looking for when it would run" })
+		if waits, err = willRun(o, q, dump, result); err != nil {
+			return fmt.Errorf("-will-run: %w", dump.Locate(err))
+		}
+	}
 	problems := c.problems(o, q.preemptor, &dump.Snapshot, result)
-	r := &report{question: q, dump: dump, result: result, explain: c.explain, limit: c.limit, whyNot: whyNot, problems: problems}
+	r := &report{question: q, dump: dump, result: result, explain: c.explain, limit: c.limit, whyNot: whyNot, problems: problems, willRun: waits}
 	if c.html != "" {
 		p.doing(func() string { return "asking about each node, for the page" })
 		if err := c.writePage(o, r); err != nil {
 			return fmt.Errorf("-html: %w", dump.Locate(err))
 		}
 	}
-	err = c.tell(stdout, wholeAnswer(q, result, whyNot, c.notes(dump), problems), r, r.answer)
+	err = c.tell(stdout, wholeAnswer(q, result, whyNot, waits, c.notes(dump), problems), r, r.answer)
 	if err := errors.Join(err, untrue(problems)); err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ type config struct {
 	lenient bool
 	strict  bool
 	verify  bool // each answer is read by the independent reader of answers
+	willRun bool // when it would run if it waited is asked, too
 	check   bool // the exit status tells whether the preemptor gets a place
 	now     time.Time
 	version bool // only the version is asked for
@@ -137,6 +138,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.lenient, "lenient", false, "leave out objects that cannot be read, and say so")
 	f.BoolVar(&c.strict, "strict", false, "refuse what is odd but occurs in live clusters")
 	f.BoolVar(&c.verify, "verify", false, "read the answer once more, independently, and tell what is not true of it")
+	f.BoolVar(&c.willRun, "will-run", false, "tell, too, when the preemptor would run if it waited for running pods to end, as far as they say when")
 	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption; or some pod of -apply or -drain")
 	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
 		return readOptions(name, &c.options)
@@ -282,6 +284,10 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 		return errors.New("-replay: the journal has the cluster, the options and the questions; no other flag goes with it")
 	case c.save != "" && question != "":
 		return fmt.Errorf("-save: it asks nothing; -%s does not go with it", question)
+	case c.willRun && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
+		return errors.New("-will-run: of one preemptor; -batch, -drain, -apply and -diff do not go with it")
+	case c.willRun && c.preemptor != nil && c.preemptor.kind == "workload":
+		return errors.New("-will-run: of pods and pod groups; when Workloads give their quota back is not known")
 	case c.html != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
 		return errors.New("-html: a page has one answer; -batch, -drain, -apply and -diff do not go with it")
 	case c.diff != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.explain || len(c.whyNot) > 0 || c.check || c.verify):

@@ -13,7 +13,7 @@ import (
 // writePage writes the answer of r as a page.
 func (c *config) writePage(o preemption.Options, r *report) error {
 	told := &report{
-		question: r.question, dump: r.dump, result: r.result, explain: r.explain, limit: r.limit, whyNot: r.whyNot, problems: r.problems,
+		question: r.question, dump: r.dump, result: r.result, explain: r.explain, limit: r.limit, whyNot: r.whyNot, problems: r.problems, willRun: r.willRun,
 		Sheet: sheet.Sheet{Form: sheet.HTML},
 	}
 	told.inPage(c.sample)
@@ -38,6 +38,7 @@ func (r *report) inPage(sample bool) {
 	r.victims()
 	r.kept()
 	r.nearest()
+	r.waiting()
 	r.whyNots()
 	r.trace()
 	r.notes()

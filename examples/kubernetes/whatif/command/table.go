@@ -25,6 +25,7 @@ type report struct {
 	result   *preemption.Result
 	explain  bool
 	whyNot   []whyNot
+	willRun  *WillRun // nil: nobody asked
 	problems []string // nil: nobody looked
 
 	limit int // of lines of the trace; 0: none
@@ -61,6 +62,7 @@ func (r *report) answer() {
 	r.others()
 	r.rejected()
 	r.nearest()
+	r.waiting()
 	r.whyNots()
 	r.trace()
 	r.notes()
