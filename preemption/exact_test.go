@@ -427,7 +427,7 @@ func TestImprovedKnowsWhatItHasNotProved(t *testing.T) {
 			Objective: []preemption.CriterionName{
 				preemption.CriterionCost, preemption.CriterionPods, preemption.CriterionHighest, preemption.CriterionUnits, preemption.CriterionSum,
 			},
-			Cost:      preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Search: search,
+			Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Search: search,
 		}
 		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}, &s)
 		require.NoError(t, err)
