@@ -15,8 +15,8 @@
 // generation has changed since are compared pod by pod. A generation is given once, so that equal ones
 // mean equal contents; nothing can be missed, and a failed update is tried again. Nominated pods come from the
 // nominator, budgets and namespaces from the listers, as upstream reads them. A walk over 5,000 nodes costs
-// less than a millisecond (see the benchmark); feeding events would save that, and would have the planner answer about another moment than the one
-// that the filters saw.
+// one or two milliseconds (see the benchmark); feeding events would save most of that, and
+// would have the planner answer about another moment than the one that the filters saw.
 //
 // The one case in which the snapshot changes under the same generation is the cycle of a pod
 // group, behind the alpha gate GenericWorkload: such pods are upstream's to answer.
