@@ -39,6 +39,7 @@ type Dump struct {
 	Ends     map[string]time.Time // when running pods end by themselves, by namespace/name; see [Ends]
 	Finished int                  // pods that have run to their end, left out
 	Ignored  map[string]int       // objects of kinds that play no part, by kind and group
+	NotRead  map[string]int       // objects of other kinds with such a field, by field and kind
 	Unread   map[string]int       // pods with a field that may decide but is not read, by field
 	Problems []error              // with Options.Lenient: what was left out, and why
 
@@ -69,9 +70,11 @@ func (o Options) Dump(objects []Object) (*Dump, error) {
 
 func (o Options) builder() *builder {
 	return &builder{
-		dump:      &Dump{Ignored: map[string]int{}, Unread: map[string]int{}, Ends: map[string]time.Time{}, origins: map[objectKey]Origin{}},
+		dump:      &Dump{Ignored: map[string]int{}, Unread: map[string]int{}, NotRead: map[string]int{}, Ends: map[string]time.Time{}, origins: map[objectKey]Origin{}},
 		exclusive: map[string]bool{},
 		jobs:      map[string]time.Time{},
+		others:    map[otherKey]*other{},
+		queues:    map[string][]*otherQueue{},
 		strict:    o.Strict,
 		unknown:   map[string]*Object{},
 	}
@@ -80,6 +83,8 @@ func (o Options) builder() *builder {
 // finish resolves what objects say about others.
 func (b *builder) finish(o Options) (*Dump, error) {
 	b.warnOfKinds()
+	b.resolveOthers()
+	b.resolveQueues()
 	b.resolveAnnotations()
 	b.resolveClaims()
 	b.resolveJobs()
@@ -136,8 +141,10 @@ type builder struct {
 	annotated []annotated
 	newest    time.Time
 	claims    []claimUse
-	jobs      map[string]time.Time // when they end, by namespace/name
-	exclusive map[string]bool      // claims that one pod at a time may use
+	others    map[otherKey]*other
+	queues    map[string][]*otherQueue // of other schedulers, by API group
+	jobs      map[string]time.Time     // when they end, by namespace/name
+	exclusive map[string]bool          // claims that one pod at a time may use
 }
 
 // add converts one object, or counts it.

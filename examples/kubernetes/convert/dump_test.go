@@ -285,7 +285,7 @@ const oddities = `
 ---
 {apiVersion: v1, kind: Service, metadata: {name: s}}
 ---
-{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: other}}
+{apiVersion: scheduling.example.com/v1alpha1, kind: PodGroup, metadata: {name: other}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: b, creationTimestamp: "2026-01-01T00:00:05Z"},
  spec: {schedulingGates: [{name: g}], resourceClaims: [{name: r}], volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}
@@ -303,9 +303,9 @@ func TestDumpCountsWhatIsLeftOut(t *testing.T) {
 	d, err := dump(t, convert.Options{}, oddities)
 	require.NoError(t, err)
 	require.Equal(t, 2, d.Finished)
-	require.Equal(t, map[string]int{"Service": 1, "PodGroup.scheduling.x-k8s.io": 1}, d.Ignored)
+	require.Equal(t, map[string]int{"Service": 1, "PodGroup.scheduling.example.com": 1}, d.Ignored)
 	require.Len(t, d.Warnings, 1)
-	require.EqualError(t, d.Warnings[0], `f, document 4: PodGroup "other": apiVersion: "scheduling.x-k8s.io/v1alpha1" is not scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1alpha3 or scheduling.k8s.io/v1alpha2: it is left out`)
+	require.EqualError(t, d.Warnings[0], `f, document 4: PodGroup "other": apiVersion: "scheduling.example.com/v1alpha1" is not scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1alpha3, scheduling.k8s.io/v1alpha2, scheduling.run.ai/v2alpha2, scheduling.sigs.k8s.io/v1alpha1, scheduling.volcano.sh/v1beta1 or scheduling.x-k8s.io/v1alpha1: it is left out`)
 	_, err = dump(t, convert.Options{Strict: true}, oddities)
 	require.EqualError(t, err, d.Warnings[0].Error())
 	require.Equal(t, map[string]int{"spec.schedulingGates": 1, "spec.resourceClaims": 1, "spec.volumes[].persistentVolumeClaim": 1}, d.Unread)

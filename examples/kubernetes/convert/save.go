@@ -25,6 +25,7 @@ type saved struct {
 	Ends              []savedEnd // by name
 	Objects, Finished int
 	Ignored, Unread   map[string]int
+	NotRead           map[string]int
 	Problems          []string
 	Warnings          []string
 }
@@ -45,7 +46,7 @@ type savedTemplate struct {
 // Save writes d in a compact form, which [Loader.Read] reads a good deal faster than what d was made
 // from: the same cluster, but that complaints about its objects name the saved file alone.
 func (d *Dump) Save(w io.Writer) error {
-	out := saved{Snapshot: d.Snapshot, Objects: d.Objects, Finished: d.Finished, Ignored: d.Ignored, Unread: d.Unread}
+	out := saved{Snapshot: d.Snapshot, Objects: d.Objects, Finished: d.Finished, Ignored: d.Ignored, Unread: d.Unread, NotRead: d.NotRead}
 	for i := range d.Templates {
 		t := &d.Templates[i]
 		spec, err := json.Marshal(&t.Spec)
@@ -92,7 +93,7 @@ func (l *Loader) readSaved(name string, in io.Reader) error {
 		return &Error{Origin: at, Err: fmt.Errorf("the saved cluster cannot be read: %w", err)}
 	}
 	d := &Dump{
-		Snapshot: s.Snapshot, Objects: s.Objects, Finished: s.Finished, Ignored: s.Ignored, Unread: s.Unread,
+		Snapshot: s.Snapshot, Objects: s.Objects, Finished: s.Finished, Ignored: s.Ignored, Unread: s.Unread, NotRead: s.NotRead,
 		Problems: errorsOf(s.Problems), Warnings: errorsOf(s.Warnings), file: name,
 	}
 	for i := range s.Templates {
@@ -109,6 +110,9 @@ func (l *Loader) readSaved(name string, in io.Reader) error {
 	}
 	if d.Ignored == nil {
 		d.Ignored = map[string]int{}
+	}
+	if d.NotRead == nil {
+		d.NotRead = map[string]int{}
 	}
 	if d.Unread == nil {
 		d.Unread = map[string]int{}

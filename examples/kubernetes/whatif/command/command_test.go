@@ -379,7 +379,7 @@ const leftOut = twoPending + `---
 ---
 {apiVersion: policies/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: x}, spec: {selector: {}}}
 ---
-{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, namespace: x}}
+{apiVersion: scheduling.example.com/v1alpha1, kind: PodGroup, metadata: {name: g, namespace: x}}
 ---
 {apiVersion: v1, kind: Sevrice, metadata: {name: t, namespace: x}}
 `
@@ -389,10 +389,10 @@ const leftOut = twoPending + `---
 func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	notes := []string{
 		`PodDisruptionBudget "x/b": apiVersion: "policies/v1" is not policy/v1 or policy/v1beta1: it is left out`,
-		`PodGroup "x/g": apiVersion: "scheduling.x-k8s.io/v1alpha1" is not scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1alpha3 or scheduling.k8s.io/v1alpha2: it is left out`,
+		`PodGroup "x/g": apiVersion: "scheduling.example.com/v1alpha1" is not scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1alpha3, scheduling.k8s.io/v1alpha2, scheduling.run.ai/v2alpha2, scheduling.sigs.k8s.io/v1alpha1, scheduling.volcano.sh/v1beta1 or scheduling.x-k8s.io/v1alpha1: it is left out`,
 		`Sevrice "x/t": kind: "Sevrice" is not a kind that is known: it is left out`,
 	}
-	const counted = "objects of other kinds are left out: 1 PodDisruptionBudget.policies, 1 PodGroup.scheduling.x-k8s.io, 1 Service, 1 Sevrice"
+	const counted = "objects of other kinds are left out: 1 PodDisruptionBudget.policies, 1 PodGroup.scheduling.example.com, 1 Service, 1 Sevrice"
 	stdout, _, status := output(leftOut, "-cpu", "2", "-priority", "9")
 	require.Equal(t, 0, status)
 	var answer Answer
@@ -516,6 +516,23 @@ func TestUnpackedTooMuch(t *testing.T) {
 	require.Equal(t, "whatif: -: gzip: it unpacks to more than may be: 1048576 bytes\nwhatif: -unpacked MIB lets it unpack to more\n", stderr)
 	_, stderr, status = output(packed.String(), "-unpacked", "2", "-preemptor", "pod/d/v")
 	require.NotContains(t, stderr, "unpack", status)
+}
+
+// Pod groups and queues of other schedulers are asked about like any, and what of them is not read is said.
+func TestOtherSchedulers(t *testing.T) {
+	for name, want := range map[string][]string{
+		"coscheduling": {"default/nginx-a", "default/nginx-b"},
+		"volcano":      {"lab/sweep-worker-0", "lab/sweep-worker-1", "lab/sweep-worker-2"},
+		"kai":          {"cv/resnet-0", "cv/resnet-1", "cv/resnet-2"},
+	} {
+		stdout, stderr, status := output("", "-f", "../../convert/testdata/others/"+name+".yaml", "-verify", "-o", "json")
+		require.Equal(t, statusAnswered, status, stderr)
+		var a Answer
+		require.NoError(t, json.Unmarshal([]byte(stdout), &a))
+		require.Equal(t, want, a.Victims, name)
+		require.Contains(t, a.Notes[0], " is not read (set in ")
+		require.Empty(t, a.Problems)
+	}
 }
 
 // A broken reader is an error, not a short input; a folder is complained of in one line.

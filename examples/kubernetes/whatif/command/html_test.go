@@ -194,13 +194,15 @@ func TestHTMLInABrowser(t *testing.T) {
 	for _, test := range []struct {
 		name, stdin string
 		args        []string
+		nodes       int
 	}{
-		{"pod", "", nil},
-		{"gang", "", []string{"-cpu", "3", "-count", "3", "-priority", "600"}},
-		{"fits", "", []string{"-memory", "1Mi", "-priority", "5"}},
-		{"infeasible", "", []string{"-cpu", "900", "-priority", "2000"}},
-		{"nasty", nasty, []string{"-cpu", "2", "-priority", "5"}},
-		{"nasty gang", nasty, []string{"-cpu", "2", "-priority", "5", "-count", "2", "-explain"}},
+		{"pod", "", nil, 5},
+		{"gang", "", []string{"-cpu", "3", "-count", "3", "-priority", "600"}, 5},
+		{"fits", "", []string{"-memory", "1Mi", "-priority", "5"}, 5},
+		{"infeasible", "", []string{"-cpu", "900", "-priority", "2000"}, 5},
+		{"queues", "", []string{"-f", "../../convert/testdata/others/kai.yaml"}, 1},
+		{"nasty", nasty, []string{"-cpu", "2", "-priority", "5"}, 1},
+		{"nasty gang", nasty, []string{"-cpu", "2", "-priority", "5", "-count", "2", "-explain"}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := &tab{T: t, ctx: b.ctx} // the complaints are those of the test around it
@@ -209,7 +211,7 @@ func TestHTMLInABrowser(t *testing.T) {
 			require.Equal(t, p.Victims, of[[]string](b, marked))
 			require.Equal(t, p.Nominations, of[map[string]string](b, coming))
 			nodes := of[map[string]string](b, reasons)
-			require.Len(t, nodes, map[bool]int{true: 5, false: 1}[test.stdin == ""])
+			require.Len(t, nodes, test.nodes)
 			for name, why := range nodes {
 				changes := slices.Contains(of[[]string](b, `[...document.querySelectorAll('.s0')].map(e => e.dataset.node)`), name)
 				require.Equal(t, changes, why == "", "%s: %q", name, why)

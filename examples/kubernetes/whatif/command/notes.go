@@ -30,6 +30,9 @@ func inputNotes(dump *convert.Dump, most int) []string {
 	for _, field := range slices.Sorted(maps.Keys(dump.Unread)) {
 		notes = append(notes, fmt.Sprintf("%s is not read (set in %d pods)", field, dump.Unread[field]))
 	}
+	for _, field := range slices.Sorted(maps.Keys(dump.NotRead)) {
+		notes = append(notes, fmt.Sprintf("%s is not read (set in %d objects)", field, dump.NotRead[field]))
+	}
 	for _, w := range dump.Warnings[:min(most, len(dump.Warnings))] {
 		notes = append(notes, w.Error())
 	}
