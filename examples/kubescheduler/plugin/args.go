@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -14,8 +15,9 @@ import (
 // Args are the plugin's arguments in a KubeSchedulerConfiguration. The zero value is the
 // documented default.
 type Args struct {
-	// Options are the planner's. Rules are Kubernetes136 if empty; Candidates and
-	// Sampling are the plugin's to set.
+	// Options are the planner's. Rules are Kubernetes136 if empty. Those are refused that
+	// read what no pod of Kubernetes says (earlier evictions, preemption priorities), that are
+	// about groups or quota, and those that are the plugin's to set.
 	Options preemption.Options `json:"options,omitzero"`
 
 	// NoFallback leaves a pod pending that the planner cannot answer for, where options
@@ -45,11 +47,35 @@ func decode(object runtime.Object) (Args, error) {
 	if args.Options.Rules == "" {
 		args.Options.Rules = preemption.Kubernetes136
 	}
-	if args.Options.Candidates || args.Options.Sampling != nil {
-		return args, fmt.Errorf("plugin: args of %s: options.candidates, options.sampling: set is not absent", Name)
+	if field := useless(&args.Options); field != "" {
+		return args, fmt.Errorf("plugin: args of %s: options.%s: set is not absent: the plugin cannot keep it", Name, field)
 	}
 	if _, err := preemption.NewPlanner(nil, args.Options); err != nil {
 		return args, fmt.Errorf("plugin: args of %s: options: %w", Name, err)
 	}
 	return args, nil
+}
+
+// useless names an option that would promise what the plugin does not keep; empty if
+// there is none.
+func useless(o *preemption.Options) string {
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"candidates", o.Candidates},
+		{"explain", o.Explain},
+		{"sampling", o.Sampling != nil},
+		{"guards.cooldown", !reflect.ValueOf(o.Guards.Cooldown).IsZero()},
+		{"limits.window", !reflect.ValueOf(o.Limits.Window).IsZero()},
+		{"noCascade", o.NoCascade},
+		{"preemptionPriority", o.PreemptionPriority != preemption.PreemptionPriority{}},
+		{"brokenGroupsFree", o.BrokenGroupsFree},
+		{"quota", !reflect.ValueOf(o.Quota).IsZero()},
+	} {
+		if field.set {
+			return field.name
+		}
+	}
+	return ""
 }

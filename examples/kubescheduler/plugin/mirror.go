@@ -27,6 +27,7 @@ type mirror struct {
 	budgetLister    policylisters.PodDisruptionBudgetLister
 	namespaceLister corelisters.NamespaceLister
 	claimLister     corelisters.PersistentVolumeClaimLister
+	volumeLister    corelisters.PersistentVolumeLister
 
 	round      uint64
 	order      []*book          // the nodes of the last snapshot, in its order
@@ -65,6 +66,7 @@ func newMirror(planner *preemption.Planner, factory informers.SharedInformerFact
 		budgetLister:    factory.Policy().V1().PodDisruptionBudgets().Lister(),
 		namespaceLister: factory.Core().V1().Namespaces().Lister(),
 		claimLister:     factory.Core().V1().PersistentVolumeClaims().Lister(),
+		volumeLister:    factory.Core().V1().PersistentVolumes().Lister(),
 		nodes:           map[string]*book{},
 		bound:           map[preemption.PodRef]*book{},
 		nominated:       map[preemption.PodRef]nomination{},
@@ -320,21 +322,73 @@ func follow[K, O comparable](m *mirror, have map[K]O, list []O, key func(O) K) e
 	return errors.Join(errs...)
 }
 
-// inline is a pending pod as it is asked about.
+// inline is a pending pod as it is asked about: with the tokens of its claims, and
+// where it may run by its volumes.
 func (m *mirror) inline(pod *v1.Pod) (preemption.Pod, error) {
-	p, err := convert.Pod(pod)
+	var tokens []string
+	var reach []*v1.NodeSelector
+	for _, name := range convert.Claims(pod) {
+		claim, err := m.claimLister.PersistentVolumeClaims(pod.Namespace).Get(name[len(pod.Namespace)+1:])
+		if err != nil {
+			continue
+		}
+		if token := convert.Token(name); convert.Exclusive(claim) && !slices.Contains(tokens, token) {
+			tokens = append(tokens, token)
+		}
+		volume, err := m.volumeLister.Get(claim.Spec.VolumeName)
+		if err == nil && volume.Spec.NodeAffinity != nil && volume.Spec.NodeAffinity.Required != nil {
+			reach = append(reach, volume.Spec.NodeAffinity.Required)
+		}
+	}
+	p, err := convert.Pod(within(pod, reach))
 	if err != nil {
 		return p, err
 	}
-	for _, name := range convert.Claims(pod) {
-		claim, err := m.claimLister.PersistentVolumeClaims(pod.Namespace).Get(name[len(pod.Namespace)+1:])
-		if token := convert.Token(name); err == nil && convert.Exclusive(claim) && !slices.Contains(p.Tokens, token) {
-			p.Tokens = append(p.Tokens, token)
-		}
-	}
+	p.Tokens = tokens
 	m.nominating = ""
 	m.adapt(&p)
 	return p, nil
+}
+
+// within is pod with its required node affinity narrowed to nodes that all of reach
+// select.
+func within(pod *v1.Pod, reach []*v1.NodeSelector) *v1.Pod {
+	if len(reach) == 0 {
+		return pod
+	}
+	pod = pod.DeepCopy()
+	if pod.Spec.Affinity == nil {
+		pod.Spec.Affinity = &v1.Affinity{}
+	}
+	if pod.Spec.Affinity.NodeAffinity == nil {
+		pod.Spec.Affinity.NodeAffinity = &v1.NodeAffinity{}
+	}
+	required := &pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	for _, selector := range reach {
+		if *required == nil {
+			*required = selector.DeepCopy()
+			continue
+		}
+		both := &v1.NodeSelector{}
+		for _, a := range (*required).NodeSelectorTerms {
+			for _, b := range selector.NodeSelectorTerms {
+				if nowhere(a) || nowhere(b) {
+					continue
+				}
+				both.NodeSelectorTerms = append(both.NodeSelectorTerms, v1.NodeSelectorTerm{
+					MatchExpressions: slices.Concat(a.MatchExpressions, b.MatchExpressions),
+					MatchFields:      slices.Concat(a.MatchFields, b.MatchFields),
+				})
+			}
+		}
+		*required = both
+	}
+	return pod
+}
+
+// nowhere reports whether t is empty: such a term selects no node.
+func nowhere(t v1.NodeSelectorTerm) bool {
+	return len(t.MatchExpressions) == 0 && len(t.MatchFields) == 0
 }
 
 // victim is the scheduler's object of a pod that the planner wants to evict.

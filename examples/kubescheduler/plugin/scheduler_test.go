@@ -17,18 +17,24 @@ import (
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -116,7 +122,7 @@ func start(t *testing.T, change func(*config.KubeSchedulerConfiguration), object
 		scheduler.WithExtenders(configuration.Extenders...),
 		scheduler.WithPodInitialBackoffSeconds(0),
 		scheduler.WithPodMaxBackoffSeconds(0),
-		scheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{plugin.Name: plugin.New}),
+		scheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{plugin.Name: plugin.New, pickyName: newPicky}),
 	)
 	require.NoError(t, err)
 	factory.Start(ctx.Done())
@@ -295,6 +301,20 @@ func TestHardBudgets(t *testing.T) {
 	require.Equal(t, []string{"covered", "web"}, w.left(t))
 }
 
+// Guards read the time: a pod runs for an hour before it may be evicted.
+func TestGuards(t *testing.T) {
+	guarded := func(c *config.KubeSchedulerConfiguration) {
+		setArgs(c, `{"options": {"guards": {"guaranteedSeconds": 3600}}, "noFallback": true}`)
+	}
+	ran := func(p *v1.Pod, d time.Duration) *v1.Pod {
+		p.Status.StartTime = &metav1.Time{Time: time.Now().Add(-d)}
+		return p
+	}
+	w := start(t, guarded, node("n1", "1"), node("n2", "1"), ran(pod("young", "n1", 10, "1"), time.Minute), ran(pod("old", "n2", 500, "1"), 2*time.Hour))
+	w.create(t, pod("web", "", 1000, "1"), boundTo("n2"))
+	require.Equal(t, []string{"web", "young"}, w.left(t))
+}
+
 func setArgs(c *config.KubeSchedulerConfiguration, args string) {
 	for i := range c.Profiles[0].PluginConfig {
 		if p := &c.Profiles[0].PluginConfig[i]; p.Name == plugin.Name {
@@ -303,29 +323,218 @@ func setArgs(c *config.KubeSchedulerConfiguration, args string) {
 	}
 }
 
-// The profile does not check taints, but the planner does: upstream answers.
-func TestFallsBack(t *testing.T) {
-	lax := func(c *config.KubeSchedulerConfiguration) {
-		c.Profiles[0].Plugins.Filter.Disabled = append(c.Profiles[0].Plugins.Filter.Disabled, config.Plugin{Name: "TaintToleration"})
+// picky is a filter of a user's own: it refuses nodes by a label, whoever runs there.
+type picky struct{}
+
+const pickyName = "Picky"
+
+func newPicky(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return picky{}, nil }
+
+func (picky) Name() string { return pickyName }
+
+func (picky) Filter(_ context.Context, _ fwk.CycleState, _ *v1.Pod, info fwk.NodeInfo) *fwk.Status {
+	switch info.Node().Labels["picky"] {
+	case "unschedulable":
+		return fwk.NewStatus(fwk.Unschedulable, "not to my taste")
+	case "unresolvable":
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "not to anybody's taste")
 	}
-	tainted := node("n1", "1")
-	tainted.Spec.Taints = []v1.Taint{{Key: "dedicated", Effect: v1.TaintEffectNoSchedule}}
-	before := count(t, "fallbacks_total", "reason", "profile")
-	w := start(t, lax, tainted, pod("batch", "n1", 10, "1"))
-	w.create(t, pod("web", "", 1000, "1"), boundTo("n1"))
-	require.Equal(t, []string{"web"}, w.left(t))
-	require.Equal(t, before+1, count(t, "fallbacks_total", "reason", "profile"))
-	require.True(t, w.log.has("The planner cannot answer", `"reason"="profile"`, "the filter TaintToleration is not enabled", `"upstreamAnswers"=true`))
+	return nil
+}
+
+func withPicky(c *config.KubeSchedulerConfiguration) {
+	// Before the others: the first filter that refuses a node gives its status.
+	c.Profiles[0].Plugins.MultiPoint.Enabled = append([]config.Plugin{{Name: pickyName}}, c.Profiles[0].Plugins.MultiPoint.Enabled...)
+}
+
+func withoutTaints(c *config.KubeSchedulerConfiguration) {
+	c.Profiles[0].Plugins.Filter.Disabled = append(c.Profiles[0].Plugins.Filter.Disabled, config.Plugin{Name: "TaintToleration"})
+}
+
+// TestFallsBack has a case for each reason: upstream answers, the metric counts it, and the
+// log says why.
+func TestFallsBack(t *testing.T) {
+	labelled := func(name, label string) *v1.Node {
+		n := node(name, "1")
+		n.Labels["picky"] = label
+		return n
+	}
+	changed := func(p *v1.Pod, change func(*v1.Pod)) *v1.Pod {
+		change(p)
+		return p
+	}
+	tests := map[string]struct {
+		reason  plugin.Reason
+		logged  string
+		change  func(*config.KubeSchedulerConfiguration)
+		objects []runtime.Object
+		pod     *v1.Pod
+		until   func(*v1.Pod) bool
+		left    []string
+	}{
+		"a profile without a filter that the planner applies": {
+			plugin.ReasonProfile, "the filter TaintToleration is not enabled", withoutTaints,
+			[]runtime.Object{tainted("n1", v1.TaintEffectNoSchedule), pod("batch", "n1", 10, "1")},
+			pod("web", "", 1000, "1"), boundTo("n1"), []string{"web"},
+		},
+		"a filter that refuses the planner's node without the victims": {
+			plugin.ReasonFilters, "n1: not to my taste", withPicky,
+			[]runtime.Object{labelled("n1", "unschedulable"), node("n2", "1"), pod("cheap", "n1", 10, "1"), pod("dear", "n2", 500, "1")},
+			pod("web", "", 1000, "1"), boundTo("n2"), []string{"cheap", "web"},
+		},
+		"a filter that says of the planner's node that evictions don't help": {
+			plugin.ReasonStatus, "n1 is UnschedulableAndUnresolvable", withPicky,
+			[]runtime.Object{labelled("n1", "unresolvable"), node("n2", "1"), pod("cheap", "n1", 10, "1"), pod("dear", "n2", 500, "1")},
+			pod("web", "", 1000, "1"), boundTo("n2"), []string{"cheap", "web"},
+		},
+		"a filter that sees no room where the planner does": {
+			plugin.ReasonRoom, "fits on n1 without preemption", withPicky,
+			[]runtime.Object{labelled("n1", "unresolvable"), node("n2", "1"), pod("dear", "n2", 500, "1")},
+			pod("web", "", 1000, "1"), boundTo("n2"), []string{"web"},
+		},
+		"an object that cannot be read": {
+			plugin.ReasonObjects, "Node \\\"n2\\\": spec.taints[0].effect: \\\"Sometimes\\\" is not NoSchedule", nil,
+			[]runtime.Object{node("n1", "1"), tainted("n2", "Sometimes"), pod("batch", "n1", 10, "1"), pod("other", "n2", 2000, "1")},
+			pod("web", "", 1000, "1"), boundTo("n1"), []string{"other", "web"},
+		},
+		"a pod that cannot be read": {
+			plugin.ReasonQuestion, "requests[memory]", nil,
+			[]runtime.Object{node("n1", "1"), pod("batch", "n1", 10, "1")},
+			changed(pod("web", "", 1000, "1"), func(p *v1.Pod) {
+				p.Spec.Containers[0].Resources.Requests[v1.ResourceMemory] = resource.MustParse("-1")
+			}), boundTo("n1"), []string{"web"},
+		},
+		"a pod with resource claims": {
+			plugin.ReasonDevices, "the pod has resource claims", nil,
+			[]runtime.Object{
+				node("n1", "1"), pod("batch", "n1", 10, "1"),
+				&resourcev1.ResourceClaim{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "free", UID: "free"},
+					Status:     resourcev1.ResourceClaimStatus{Allocation: &resourcev1.AllocationResult{}},
+				},
+			},
+			changed(pod("web", "", 1000, "1"), func(p *v1.Pod) {
+				p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "c", ResourceClaimName: new("free")}}
+			}), boundTo("n1"), []string{"web"},
+		},
+		"a pod that requests what a device class stands for": {
+			plugin.ReasonDevices, "device class gpu stands for the resource example.com/gpu", nil,
+			[]runtime.Object{
+				node("n1", "1"), pod("batch", "n1", 10, "1"),
+				&resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: new("example.com/gpu")}},
+			},
+			changed(pod("web", "", 1000, "1"), func(p *v1.Pod) {
+				p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
+			}), refused("preemption: "), []string{"batch", "web"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := count(t, "fallbacks_total", "reason", string(test.reason))
+			w := start(t, test.change, test.objects...)
+			w.create(t, test.pod, test.until)
+			require.Equal(t, test.left, w.left(t))
+			require.Greater(t, count(t, "fallbacks_total", "reason", string(test.reason)), before)
+			said := []string{"The planner cannot answer", `"reason"="` + string(test.reason) + `"`, test.logged, `"upstreamAnswers"=true`}
+			require.True(t, w.log.has(said...), w.log.about("cannot answer"))
+		})
+	}
+}
+
+func tainted(name string, effect v1.TaintEffect) *v1.Node {
+	n := node(name, "1")
+	n.Spec.Taints = []v1.Taint{{Key: "dedicated", Effect: effect}}
+	return n
 }
 
 func TestWithoutFallbackThePodStaysPending(t *testing.T) {
 	lax := func(c *config.KubeSchedulerConfiguration) {
-		c.Profiles[0].Plugins.Filter.Disabled = append(c.Profiles[0].Plugins.Filter.Disabled, config.Plugin{Name: "TaintToleration"})
+		withoutTaints(c)
 		setArgs(c, `{"noFallback": true}`)
 	}
 	w := start(t, lax, node("n1", "1"), pod("batch", "n1", 10, "1"))
 	w.create(t, pod("web", "", 1000, "1"), refused("not answered: profile: the filter TaintToleration is not enabled"))
 	require.Equal(t, []string{"batch", "web"}, w.left(t))
+}
+
+// volume is a bound volume and its claim.
+func volume(name string, mode v1.PersistentVolumeAccessMode, affinity *v1.VolumeNodeAffinity) []runtime.Object {
+	claim := &v1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes"}},
+		Spec:       v1.PersistentVolumeClaimSpec{AccessModes: []v1.PersistentVolumeAccessMode{mode}, VolumeName: "pv-" + name},
+		Status:     v1.PersistentVolumeClaimStatus{Phase: v1.ClaimBound},
+	}
+	return []runtime.Object{claim, &v1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + name, UID: types.UID("pv-" + name)},
+		Spec:       v1.PersistentVolumeSpec{NodeAffinity: affinity, ClaimRef: &v1.ObjectReference{Namespace: "default", Name: name, UID: types.UID(name)}},
+		Status:     v1.PersistentVolumeStatus{Phase: v1.VolumeBound},
+	}}
+}
+
+func uses(p *v1.Pod, claims ...string) *v1.Pod {
+	for _, claim := range claims {
+		source := v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}
+		p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{Name: claim, VolumeSource: source})
+	}
+	return p
+}
+
+// Two pods use a claim that one at a time may use: whoever holds it has to go, although there is
+// room elsewhere.
+func TestClaimsOfOnePod(t *testing.T) {
+	before := count(t, "questions_total", "outcome", "nominated")
+	w := start(t, nil, append(volume("disk", v1.ReadWriteOncePod, nil), node("n1", "4"), node("n2", "4"),
+		uses(pod("holder", "n1", 10, "1"), "disk"), pod("other", "n1", 5, "1"))...)
+	w.create(t, uses(pod("web", "", 1000, "1"), "disk"), func(p *v1.Pod) bool { return p.Spec.NodeName != "" })
+	require.Equal(t, []string{"other", "web"}, w.left(t))
+	require.Equal(t, before+1, count(t, "questions_total", "outcome", "nominated"))
+}
+
+// A pod goes where its volumes can be reached, and nobody is evicted elsewhere.
+func TestVolumesNarrowTheChoice(t *testing.T) {
+	on := func(key string, values ...string) *v1.VolumeNodeAffinity {
+		term := v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{{Key: key, Operator: v1.NodeSelectorOpIn, Values: values}}}
+		return &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{term}}}
+	}
+	before := count(t, "questions_total", "outcome", "nominated")
+	objects := append(volume("wide", v1.ReadWriteOnce, on(v1.LabelHostname, "n2", "n3")), volume("narrow", v1.ReadWriteOnce, on(v1.LabelHostname, "n1", "n3"))...)
+	for i, name := range []string{"n1", "n2", "n3"} {
+		objects = append(objects, node(name, "1"), pod("on-"+name, name, int32(10*i), "1"))
+	}
+	w := start(t, nil, objects...)
+	w.create(t, uses(pod("web", "", 1000, "1"), "wide", "narrow"), boundTo("n3"))
+	require.Equal(t, []string{"on-n1", "on-n2", "web"}, w.left(t))
+	require.Equal(t, before+1, count(t, "questions_total", "outcome", "nominated"))
+}
+
+// Where groups are scheduled and preempt as such, they are upstream's, which the profile
+// leaves in place; pods beside them are the planner's.
+func TestPodGroupsStayWithUpstream(t *testing.T) {
+	featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
+		features.GenericWorkload: true, features.GangScheduling: true, features.WorkloadAwarePreemption: true,
+	})
+	group := &schedulingv1alpha2.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "gang", UID: "gang"},
+		Spec: schedulingv1alpha2.PodGroupSpec{
+			Priority:         new(int32(1000)),
+			SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 2}},
+		},
+	}
+	member := func(name string) *v1.Pod {
+		p := pod(name, "", 1000, "1")
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new("gang")}
+		return p
+	}
+	before, nominated := count(t, "fallbacks_total", "reason", "pod_group"), count(t, "questions_total", "outcome", "nominated")
+	w := start(t, nil, group, node("n1", "1"), node("n2", "1"), pod("a", "n1", 10, "1"), pod("b", "n2", 10, "1"))
+	w.create(t, member("m1"), func(*v1.Pod) bool { return true })
+	w.create(t, member("m2"), func(p *v1.Pod) bool { return p.Spec.NodeName != "" })
+	require.Eventually(t, func() bool { return slices.Equal([]string{"m1", "m2"}, w.left(t)) }, 30*time.Second, 5*time.Millisecond)
+	require.Greater(t, count(t, "fallbacks_total", "reason", "pod_group"), before)
+	require.Equal(t, nominated, count(t, "questions_total", "outcome", "nominated"))
+
+	w.create(t, pod("web", "", 2000, "1"), func(p *v1.Pod) bool { return p.Spec.NodeName != "" })
+	require.Equal(t, nominated+1, count(t, "questions_total", "outcome", "nominated"))
 }
 
 // An extender that takes part in preemption sees every candidate, and what it leaves is
@@ -359,10 +568,11 @@ func TestExtendersAreHonoured(t *testing.T) {
 
 func TestBadArgs(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"option": {}}`:                        `unknown field "option"`,
-		`{"options": {"rules": "Kubernetes1"}}`: "Rules",
-		`{"options": {"candidates": true}}`:     "options.candidates",
-		`{"minCandidateNodesPercentage": 101}`:  "minCandidateNodesPercentage",
+		`{"option": {}}`:                                                     `unknown field "option"`,
+		`{"options": {"rules": "Kubernetes1"}}`:                              "Rules",
+		`{"options": {"candidates": true}}`:                                  "options.candidates: set is not absent",
+		`{"options": {"limits": {"window": {"seconds": 60, "victims": 1}}}}`: "options.limits.window",
+		`{"minCandidateNodesPercentage": 101}`:                               "minCandidateNodesPercentage",
 	} {
 		_, err := plugin.New(context.Background(), &runtime.Unknown{Raw: []byte(args), ContentType: runtime.ContentTypeJSON}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
