@@ -23,3 +23,22 @@ func (d *DomainCounts) Add(v int, sign int32) { d.d.add(cluster.ValueID(v), sign
 
 // Least is the number of the emptiest domain.
 func (d *DomainCounts) Least() int32 { return d.d.min }
+
+// ByShape groups members by shape, as the placers take them.
+func ByShape(t *GangTrial, members []MemberID) [][]MemberID { return t.byShape(members) }
+
+// Slots is how many members like m the free room of node n takes.
+func Slots(t *GangTrial, m MemberID, n cluster.NodeID) int64 { return t.slots(m, n) }
+
+// NumAside is for how many nodes the placers know a constraint of states to be in the way by
+// its name, and for how many by the node itself, as things stand.
+func NumAside(t *GangTrial, m MemberID) (named, nodes int) {
+	for n := range t.ix.Nodes() {
+		if b, ok := t.blockOf(m, n); ok && b.of >= 0 {
+			named++
+		} else if ok {
+			nodes++
+		}
+	}
+	return named, nodes
+}

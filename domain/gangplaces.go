@@ -64,29 +64,32 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 	return 0, false
 }
 
-// constraints asks the states about member m on node n, with the nominated pods and
-// without them.
+// constraints asks the states about member m on node n.
 func (t *GangTrial) constraints(m MemberID, n cluster.NodeID) Reason {
 	for _, s := range t.states {
-		if len(t.expected[n]) > 0 {
-			for _, p := range t.expected[n] {
-				s.Return(p, n)
-			}
-			r := s.Fits(m, n)
-			for _, p := range t.expected[n] {
-				s.Remove(p, n)
-			}
-			if !r.OK() {
-				checkReason(t.ix, t.members[m], r)
-				return r
-			}
-		}
-		if r := s.Fits(m, n); !r.OK() {
+		if r := t.fitsState(s, m, n); !r.OK() {
 			checkReason(t.ix, t.members[m], r)
 			return r
 		}
 	}
 	return Reason{}
+}
+
+// fitsState asks one state about member m on node n, with the nominated pods and without them.
+func (t *GangTrial) fitsState(s State, m MemberID, n cluster.NodeID) Reason {
+	if len(t.expected[n]) > 0 {
+		for _, p := range t.expected[n] {
+			s.Return(p, n)
+		}
+		r := s.Fits(m, n)
+		for _, p := range t.expected[n] {
+			s.Remove(p, n)
+		}
+		if !r.OK() {
+			return r
+		}
+	}
+	return s.Fits(m, n)
 }
 
 // Place puts member m, which has no place, on node n. It panics with a [*Misuse] where

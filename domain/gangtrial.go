@@ -177,14 +177,32 @@ func (t *GangTrial) Matters(p cluster.PodID) bool {
 	return n != cluster.NoNode && (t.Mobile || len(t.on[n]) > 0 || touchedBy(t.states, p, n))
 }
 
-// Home returns every pod and takes every member off, for a trial without
-// constraints. It costs the size of the cluster, however many there are.
+// Looks reports whether a constraint may look at pods that run on node n.
+func (t *GangTrial) Looks(n cluster.NodeID) bool {
+	return slices.ContainsFunc(t.states, func(s State) bool {
+		toucher, ok := s.(Toucher)
+		return !ok || toucher.Touches(n)
+	})
+}
+
+// Home returns every pod and takes every member off. It costs the size of the cluster,
+// however many there are.
 func (t *GangTrial) Home() {
-	for _, m := range t.placed {
-		n := t.at[m]
-		t.at[m], t.on[n] = cluster.NoNode, t.on[n][:0]
+	t.UnplaceTo(0)
+	if len(t.states) > 0 {
+		for n := range t.ix.Nodes() {
+			if !t.Looks(n) {
+				continue
+			}
+			for _, p := range t.ix.PodsOn(n) {
+				if t.gone[p] {
+					t.Return(p)
+				}
+			}
+		}
+		t.moved = true
 	}
-	t.placed, t.dirty = t.placed[:0], t.dirty[:0]
+	t.dirty = t.dirty[:0]
 	copy(t.free, t.home)
 	clear(t.gone)
 }

@@ -132,6 +132,7 @@ type greedy struct {
 	taken func(MemberID, cluster.NodeID) []cluster.NodeID
 
 	queue      SeatQueue // nodes with their ranks when they were put in
+	aside      aside     // nodes that constraints close as things stand
 	smallFirst bool
 }
 
@@ -156,20 +157,17 @@ func (g *greedy) place(members []MemberID, most int) int {
 func (g *greedy) placeShape(members []MemberID, most int) int {
 	queued := members[0] // whose nodes are in the queue
 	g.fill(queued)
-	placed, changed := 0, false
+	placed := 0
 	for _, m := range members {
 		if placed == most {
 			break
 		}
-		// constraints: what is placed may have opened or closed nodes, and others may
-		// be open for m than for the member before
-		if len(g.t.states) > 0 && (changed || !g.t.fitsSame(queued, m)) {
+		if len(g.t.states) > 0 && !g.t.fitsSame(queued, m) { // others may be open for m
 			g.fill(m)
-			queued, changed = m, false
+			queued = m
 		}
 		if g.placeOne(m) {
 			placed++
-			changed = true
 		}
 	}
 	return placed
@@ -178,6 +176,7 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 // fill queues every node of the domain that takes member m.
 func (g *greedy) fill(m MemberID) {
 	g.queue.Clear()
+	g.aside.clear()
 	for _, n := range g.d.Nodes {
 		g.offer(m, n)
 	}
@@ -185,12 +184,18 @@ func (g *greedy) fill(m MemberID) {
 
 // offer queues node n if it takes member m.
 func (g *greedy) offer(m MemberID, n cluster.NodeID) {
-	if g.t.CanPlace(m, n).OK() {
+	switch {
+	case g.t.CanPlace(m, n).OK():
 		g.queue.Push(SeatOffer{Price: g.rank(m, n), At: int32(n)})
+	case len(g.t.states) > 0:
+		if b, ok := g.t.blockOf(m, n); ok {
+			g.aside.note(b, n)
+		}
 	}
 }
 
 func (g *greedy) placeOne(m MemberID) bool {
+	g.reopen(m)
 	for {
 		least, ok := g.queue.Least()
 		if !ok {
@@ -199,6 +204,9 @@ func (g *greedy) placeOne(m MemberID) bool {
 		n := cluster.NodeID(least.At)
 		if !g.t.CanPlace(m, n).OK() {
 			g.queue.Drop()
+			if b, ok := g.t.blockOf(m, n); ok {
+				g.aside.put(b, least)
+			}
 			continue
 		}
 		price := g.rank(m, n)
@@ -206,6 +214,9 @@ func (g *greedy) placeOne(m MemberID) bool {
 			g.queue.Drop()
 			g.queue.Push(SeatOffer{Price: price, At: least.At})
 			continue
+		}
+		if len(g.t.states) > 0 {
+			g.queue.Drop()
 		}
 		g.queue.Take(price)
 		g.t.Place(m, n)
@@ -216,7 +227,28 @@ func (g *greedy) placeOne(m MemberID) bool {
 				}
 			}
 		}
+		if len(g.t.states) > 0 { // it may be cheaper now
+			g.offer(m, n)
+		}
 		return true
+	}
+}
+
+// reopen queues the nodes from which what is placed has taken what kept member m off.
+func (g *greedy) reopen(m MemberID) {
+	for i := range g.aside.blocks {
+		b := &g.aside.blocks[i]
+		if len(b.offers)+len(b.unpriced) == 0 || g.t.blocks(m, b.block) {
+			continue
+		}
+		for _, o := range b.offers {
+			g.queue.Push(o)
+		}
+		unpriced := b.unpriced
+		b.offers, b.unpriced = b.offers[:0], nil
+		for _, n := range unpriced {
+			g.offer(m, n)
+		}
 	}
 }
 

@@ -103,15 +103,21 @@ func (s *spreadState) Fits(m MemberID, n cluster.NodeID) Reason {
 		if v == cluster.NoValue {
 			return c.noKey
 		}
-		skew := s.counts[i].of[v] - s.counts[i].least(c)
-		if c.members[m] {
-			skew++
-		}
-		if skew > c.maxSkew {
+		if s.skewed(m, i, v) {
 			return c.misfit
 		}
 	}
 	return Reason{}
+}
+
+// skewed reports whether member m would be too many in value v of constraint i.
+func (s *spreadState) skewed(m MemberID, i int, v cluster.ValueID) bool {
+	c := &s.plan.constraints[i]
+	skew := s.counts[i].of[v] - s.counts[i].least(c)
+	if c.members[m] {
+		skew++
+	}
+	return skew > c.maxSkew
 }
 
 // Hopeless tells of missing topology keys.

@@ -28,7 +28,7 @@ type life struct {
 	fresh   *preemption.Planner // begins with what live is; nil: its snapshot is refused
 	now     *preemption.Snapshot
 	good    *preemption.Snapshot // the last one that was readable
-	over    bool                 // a node was overcommitted once: Stats.Trials may differ
+	over    bool                 // a node was overcommitted, or beyond packing, once: Stats.Trials may differ
 
 	news    int // one question of so many is a new one: what is asked again is answered by what is remembered
 	asked   []preemption.Preemptor
@@ -97,10 +97,16 @@ func (h *life) look(t *rapid.T) {
 	}
 }
 
-// overcommitted reports whether pods ask for more of some node than it offers.
+// overcommitted reports whether pods ask for more of some node than it offers, or it offers so
+// much that it is packed into no column.
 func overcommitted(s *preemption.Snapshot) bool {
 	return slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool {
 		used := preemption.Resources{}
+		for _, v := range n.Allocatable {
+			if v >= 1<<62 {
+				return true
+			}
+		}
 		for _, p := range s.Pods {
 			if p.Node == n.Name {
 				used[cluster.Pods]++

@@ -259,11 +259,24 @@ func units(list []reprieve.Charged) []victims.UnitID {
 }
 
 // concerned lists the units whose return has to be tried, most important first:
-// those on nodes with members, or all where members may move or a constraint looks
-// across nodes. The others come back without a check.
+// those on nodes with members, and those at whom a constraint looks across nodes, or all
+// where members may move. The others come back without a check.
 func (a *attempt) concerned() (violating []reprieve.Charged, rest []victims.UnitID) {
 	list := a.potential
-	if !a.q.Mobile && !a.q.Lowest && !a.Trial.CrossNode() {
+	switch {
+	case a.q.Mobile || a.q.Lowest:
+	case a.Trial.CrossNode():
+		list = nil
+		a.lists++
+		for _, n := range a.domain.Nodes {
+			if len(a.Trial.On(n)) > 0 || a.Trial.Looks(n) {
+				list = a.addFrom(list, n)
+			}
+		}
+		list = slices.DeleteFunc(list, func(u victims.UnitID) bool {
+			return !a.inside[u] || !a.out(u) || !slices.ContainsFunc(a.q.Units.Unit(u).Pods, a.Trial.Matters)
+		})
+	default:
 		list = nil
 		a.lists++
 		for _, m := range a.Trial.Placed() {

@@ -89,7 +89,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 
 // bringBack returns those of list that are out.
 func (s *Search) bringBack(list []victims.UnitID) {
-	if len(s.q.States) == 0 && len(list) > s.q.Units.Len()/4 {
+	if len(list) > s.q.Units.Len()/4 {
 		s.Trial.Home()
 		s.Runner.Forget()
 		return

@@ -179,14 +179,17 @@ func (a *attempt) climb(e *every, budget int) {
 		return
 	}
 	a.effort = budget
-	nodes := make([][]cluster.NodeID, len(e.classes))
-	for i, class := range e.classes {
-		nodes[i] = a.cheapest(class[0])
-	}
+	nodes := make([][]cluster.NodeID, len(e.classes)) // nil: not looked for yet
 	for better := true; better; {
 		better = false
 		from := a.top
 		for i, class := range e.classes {
+			if a.effort <= 0 {
+				return
+			}
+			if nodes[i] == nil {
+				nodes[i] = a.cheapest(class[0])
+			}
 			if a.moveClass(class, nodes[i], from) {
 				better = true
 				break
