@@ -21,6 +21,7 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
 )
 
@@ -110,7 +111,9 @@ func (w *walk) step(t *testing.T) {
 		w.relabel(t, draw(w, w.running))
 	case n < 42 && len(w.pending) > 0:
 		w.withdraw(t, draw(w, w.pending))
-	case n < 60 && len(w.pending) > 0:
+	case n < 45 && len(w.pending) > 0:
+		w.moveNomination(t, draw(w, w.pending))
+	case n < 62 && len(w.pending) > 0:
 		w.schedule(t, draw(w, w.pending))
 	default:
 		pod := w.newPod()
@@ -205,6 +208,16 @@ func (w *walk) nominate(t *testing.T, pod *v1.Pod, o outcome) {
 	w.pending[pod.Name] = nominated
 	w.queue.Delete(pod)
 	w.queue.Add(context.Background(), nominated)
+}
+
+// moveNomination lets somebody else nominate a pending pod to another node.
+func (w *walk) moveNomination(t *testing.T, pod *v1.Pod) {
+	moved := pod.DeepCopy()
+	moved.Status.NominatedNodeName = w.pick("n1", "n2", "n3", "n4")
+	require.NoError(t, w.store(pod).Update(moved))
+	w.pending[pod.Name] = moved
+	w.queue.Delete(pod)
+	w.queue.Add(context.Background(), moved)
 }
 
 // withdraw deletes a pending pod.
@@ -338,6 +351,14 @@ func (w *walk) newPod() *v1.Pod {
 	}
 	if w.one(12) {
 		p.Spec.PreemptionPolicy = new(v1.PreemptNever)
+	}
+	// What admission has read already, and what pods by themselves are not judged by.
+	if w.one(5) {
+		p.Spec.PriorityClassName = "high"
+		p.Annotations = map[string]string{convert.PreemptionPriorityAnnotation: "high"}
+	}
+	if w.one(8) {
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new(w.pick("g1", "g2"))}
 	}
 	container := v1.Container{Name: "main", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{
 		v1.ResourceCPU: *resource.NewMilliQuantity(int64(250*w.random.IntN(8)), resource.DecimalSI),

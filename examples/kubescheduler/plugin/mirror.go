@@ -56,8 +56,9 @@ type nomination struct {
 
 // changedNode is a node whose generation is another than that of its book.
 type changedNode struct {
-	book *book
-	info fwk.NodeInfo
+	book   *book
+	info   fwk.NodeInfo
+	failed bool // to take pods away
 }
 
 func newMirror(planner *preemption.Planner, factory informers.SharedInformerFactory) *mirror {
@@ -95,12 +96,14 @@ func (m *mirror) sync(list []fwk.NodeInfo, nominator fwk.PodNominator, preemptor
 	nodes, err := m.changed(list)
 	errs := []error{err}
 	errs = append(errs, m.removeNodes())
-	for _, c := range nodes {
-		errs = append(errs, m.removePods(c))
+	for i := range nodes {
+		err := m.removePods(nodes[i])
+		nodes[i].failed = err != nil
+		errs = append(errs, err)
 	}
 	for _, c := range nodes {
 		err := m.setNode(c)
-		c.book.generation, c.book.stale = c.info.GetGeneration(), err != nil
+		c.book.generation, c.book.stale = c.info.GetGeneration(), c.failed || err != nil
 		errs = append(errs, err)
 	}
 	errs = append(errs, m.nominate(nominator, preemptor), m.setBudgets(), m.setNamespaces())
@@ -129,7 +132,7 @@ func (m *mirror) changed(list []fwk.NodeInfo) (nodes []changedNode, err error) {
 			m.order = append(m.order, b)
 		}
 		if b.stale || b.generation != info.GetGeneration() {
-			nodes = append(nodes, changedNode{b, info})
+			nodes = append(nodes, changedNode{book: b, info: info})
 		}
 	}
 	m.order = m.order[:min(len(list), len(m.order))]
@@ -147,15 +150,29 @@ func (m *mirror) removeNodes() error {
 		if b.round == m.round {
 			continue
 		}
-		for key, pod := range b.pods {
-			errs = append(errs, m.removePod(b, key, pod))
-		}
-		if b.node != nil {
-			errs = append(errs, m.feeder.Remove(b.node))
+		if err := m.removeNode(b); err != nil {
+			errs = append(errs, err)
+			continue
 		}
 		delete(m.nodes, name)
 	}
 	return errors.Join(errs...)
+}
+
+func (m *mirror) removeNode(b *book) error {
+	for key, pod := range b.pods {
+		if err := m.removePod(b, key, pod); err != nil {
+			return err
+		}
+	}
+	if b.node == nil {
+		return nil
+	}
+	if err := m.feeder.Remove(b.node); err != nil {
+		return err
+	}
+	b.node = nil
+	return nil
 }
 
 // removePods takes away the pods that a node does not have any more. All nodes do so
@@ -175,12 +192,14 @@ func (m *mirror) removePods(c changedNode) error {
 }
 
 func (m *mirror) removePod(b *book, key preemption.PodRef, pod *v1.Pod) error {
-	delete(b.pods, key)
-	if m.bound[key] != b {
-		return nil
+	if m.bound[key] == b {
+		if err := m.feeder.Remove(pod); err != nil {
+			return err
+		}
+		delete(m.bound, key)
 	}
-	delete(m.bound, key)
-	return m.feeder.Remove(pod)
+	delete(b.pods, key)
+	return nil
 }
 
 // setNode sets a node, and the pods that are new there or have changed.
@@ -255,8 +274,11 @@ func (m *mirror) nominate(nominator fwk.PodNominator, preemptor *v1.Pod) error {
 	}
 	for key, n := range m.nominated {
 		if _, ok := now[key]; !ok {
+			if err := m.feeder.Remove(n.pod); err != nil {
+				errs = append(errs, err)
+				continue
+			}
 			delete(m.nominated, key)
-			errs = append(errs, m.feeder.Remove(n.pod))
 		}
 	}
 	for key, n := range now {
@@ -314,7 +336,10 @@ func follow[K, O comparable](m *mirror, have map[K]O, list []O, key func(O) K) e
 		}
 		for k, o := range have {
 			if !now[k] {
-				errs = append(errs, m.feeder.Remove(o))
+				if err := m.feeder.Remove(o); err != nil {
+					errs = append(errs, err)
+					continue
+				}
 				delete(have, k)
 			}
 		}

@@ -139,7 +139,7 @@ func (p *Plugin) answer(ctx context.Context, state fwk.CycleState, pod *v1.Pod, 
 	if ok, message := p.upstream.PodEligibleToPreemptOthers(ctx, pod, statuses.Get(pod.Status.NominatedNodeName)); !ok {
 		return nil, fwk.NewStatus(fwk.Unschedulable, message), outcomeNotEligible, nil
 	}
-	answer, why := p.ask(pod)
+	answer, why := p.ask(ctx, pod)
 	if why != nil {
 		return nil, nil, "", why
 	}
@@ -155,7 +155,7 @@ func (p *Plugin) answer(ctx context.Context, state fwk.CycleState, pod *v1.Pod, 
 }
 
 // ask makes the planner equal to the snapshot and asks about pod.
-func (p *Plugin) ask(pod *v1.Pod) (*preemption.Result, *fallback) {
+func (p *Plugin) ask(ctx context.Context, pod *v1.Pod) (*preemption.Result, *fallback) {
 	began := time.Now()
 	nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *Plugin) ask(pod *v1.Pod) (*preemption.Result, *fallback) {
 	if err != nil {
 		return nil, leave(ReasonQuestion, "%v", err)
 	}
-	answer, err := p.mirror.planner.Preempt(preemption.Preemptor{Pods: []preemption.Pod{inline}})
+	answer, err := p.mirror.planner.PreemptContext(ctx, preemption.Preemptor{Pods: []preemption.Pod{inline}})
 	answerSeconds.Observe(time.Since(synced).Seconds())
 	if err != nil {
 		return nil, leave(ReasonQuestion, "%v", err)
@@ -196,6 +196,8 @@ func (p *Plugin) carryOut(ctx context.Context, state fwk.CycleState, pod *v1.Pod
 		return nil, nil, "", leave(ReasonFilters, "%s", strings.Join(proposals.refusals(), "; "))
 	case status.IsSuccess():
 		return result, status, outcomeNominated, nil
+	case status.IsRejected(): // by extenders
+		return result, status, outcomeInfeasible, nil
 	}
 	return result, status, outcomeError, nil
 }

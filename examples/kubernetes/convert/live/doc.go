@@ -13,5 +13,6 @@
 // planner keeps the object's state before.
 //
 // Only k8s.io/api and k8s.io/apimachinery are imported, so that a scheduler built on any
-// version of client-go from v0.36 on can use it. Objects of Kueue are not read.
+// version of client-go from v0.36 on can use it. Objects of Kueue, and groups and queues of other
+// schedulers, are not read.
 package live
