@@ -152,6 +152,9 @@ func wordLength(text []byte) int {
 		if bytes.HasPrefix(text, []byte(literal)) {
 			return len(literal)
 		}
+		if len(text) > 0 && strings.HasPrefix(literal, string(text[:min(len(text), len(literal))])) {
+			return len(text) // the rest of it may follow
+		}
 	}
 	n := 0
 	accept := func(set string) bool {

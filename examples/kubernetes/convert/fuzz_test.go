@@ -3,6 +3,7 @@ package convert_test
 import (
 	"bytes"
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
@@ -23,6 +24,13 @@ func FuzzDump(f *testing.F) {
 		"\xff\xfe{\x00}\x00", "\xfe\xff\xd8\x34\xdd\x1e", "\x1f\x8b\x08", listYAML,
 	} {
 		f.Add([]byte(seed))
+	}
+	for _, name := range []string{"coscheduling", "volcano", "kai"} {
+		text, err := os.ReadFile("testdata/others/" + name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		objects, err := convert.Read("f", bytes.NewReader(text))

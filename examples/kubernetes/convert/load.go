@@ -280,7 +280,7 @@ func (r *reading) large(s *stream, at Origin, begin int64) {
 	if f.text[0] == '{' {
 		var whole splitter
 		whole.split(at, bytes.Clone(f.text), "", 0)
-		if err := Unmarshal(f.text, &h); err != nil || !h.isList() {
+		if err := Unmarshal(f.text, &h); err != nil || !h.isList() || h.Items == nil {
 			r.join(&whole)
 			return
 		}

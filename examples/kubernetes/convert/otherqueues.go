@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -310,9 +311,7 @@ func (t *quotaTree) below(q *otherQueue, deserved cluster.Resources) {
 	for _, c := range q.children {
 		if c.weighed { // by weight, as if all asked for more than that
 			for _, r := range t.resources {
-				if all := deserved[r]; all > 0 && t.group == volcano {
-					c.deserved[r] = int64(float64(all) / float64(weights) * float64(c.weight))
-				}
+				c.deserved[r] = weighted(deserved[r], c.weight, weights)
 			}
 		}
 		for _, r := range t.resources {
@@ -382,6 +381,16 @@ func grouped(quota []cluster.ResourceQuota) []cluster.ResourceGroup {
 		return nil
 	}
 	return []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: otherFlavor, Resources: quota}}}}
+}
+
+// weighted is n times weight of weights, rounded down; of what is without bound every part is.
+func weighted(n, weight, weights int64) int64 {
+	if n == cluster.Unlimited {
+		return n
+	}
+	high, low := bits.Mul64(uint64(n), uint64(weight))
+	quotient, _ := bits.Div64(high, low, uint64(weights))
+	return int64(quotient)
 }
 
 // plus adds amounts; what is too much is without bound.

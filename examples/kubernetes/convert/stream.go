@@ -238,7 +238,7 @@ func (s *stream) part(f *frame) []byte {
 	text := s.block.text[s.at:end]
 	f.add(text, s.block.base+int64(s.at))
 	if s.at = end; end < len(s.block.text) && s.block.text[end] <= ' ' {
-		f.text = append(f.text, ' ') // which may be what is wrong
+		f.text = append(f.text, s.block.text[end]) // which may be what is wrong
 	}
 	return bytes.Clone(text)
 }
