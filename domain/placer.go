@@ -155,6 +155,9 @@ func (g *greedy) place(members []MemberID, most int) int {
 
 // placeShape places members that no built-in check can tell apart.
 func (g *greedy) placeShape(members []MemberID, most int) int {
+	if len(members) == 1 {
+		return g.placeAlone(members[0])
+	}
 	queued := members[0] // whose nodes are in the queue
 	g.fill(queued)
 	placed := 0
@@ -171,6 +174,36 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 		}
 	}
 	return placed
+}
+
+// placeAlone places a member that nobody is like, and returns whether it did as a number.
+func (g *greedy) placeAlone(m MemberID) int {
+	best, at := Price{}, cluster.NoNode // by what it adds
+	var price Price
+	for _, n := range g.d.Nodes {
+		if !g.t.CanPlace(m, n).OK() {
+			continue
+		}
+		p := g.rank(m, n)
+		if adds := g.queue.Adds(p); at == cluster.NoNode || adds.Compare(best) < 0 {
+			best, price, at = adds, p, n
+		}
+	}
+	if at == cluster.NoNode {
+		return 0
+	}
+	g.take(m, at, price)
+	return 1
+}
+
+// take places member m on node n at a price, and returns the nodes that have become cheaper.
+func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeID {
+	g.queue.Take(price)
+	g.t.Place(m, n)
+	if g.taken == nil {
+		return nil
+	}
+	return g.taken(m, n)
 }
 
 // fill queues every node of the domain that takes member m.
@@ -218,13 +251,9 @@ func (g *greedy) placeOne(m MemberID) bool {
 		if len(g.t.states) > 0 {
 			g.queue.Drop()
 		}
-		g.queue.Take(price)
-		g.t.Place(m, n)
-		if g.taken != nil {
-			for _, n := range g.taken(m, n) {
-				if _, in := slices.BinarySearch(g.d.Nodes, n); in {
-					g.offer(m, n)
-				}
+		for _, n := range g.take(m, n, price) {
+			if _, in := slices.BinarySearch(g.d.Nodes, n); in {
+				g.offer(m, n)
 			}
 		}
 		if len(g.t.states) > 0 { // it may be cheaper now

@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -72,6 +73,21 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 		tried = append(tried, x.Node)
 	}
 	return counted, tried, counted != nil, nil
+}
+
+// ComparePrices calls same with the price of every place for every member of a gang, as units
+// and as columns tell it; road is false where columns are not asked.
+func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, firsts domain.Price)) (road bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return false, err
+	}
+	q, err := c.newQuestion(p, nil)
+	if err != nil || q.Tree == nil {
+		return false, err
+	}
+	d := domain.WholeCluster{}.Split(nil, q.Index)[0]
+	return q.searchGang().ComparePrices(&d, same), nil
 }
 
 // Counts reports whether Preempt answers the question about a gang by counting.

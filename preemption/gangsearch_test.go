@@ -289,3 +289,32 @@ func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstSeatsCostTheSame: what the columns say the first member on a node costs is what the
+// units say, beside members elsewhere, whatever the members are.
+func TestFirstSeatsCostTheSame(t *testing.T) {
+	t.Parallel()
+	roads, prices, evicting := 0, 0, 0
+	for seed := range seeds(3000) {
+		q := gen.RandomGang(seed, gen.GangProfile{
+			Profile: gen.Profile{MaxNodes: 5, MaxPods: 20, Budgets: seed%3 == 0, Groups: seed%4 == 0, Ports: seed%7 == 0, Nominations: seed%5 == 0},
+			Running: seed%6 == 0, MaxMembers: 5,
+		})
+		if !asksSomething(q) {
+			continue
+		}
+		road, err := preemption.Options{}.ComparePrices(q.Preemptor, &q.Snapshot, func(offers, firsts domain.Price) {
+			require.Equal(t, offers, firsts, "seed %d", seed)
+			if prices++; offers.Pods > 0 {
+				evicting++
+			}
+		})
+		require.NoError(t, err)
+		if road {
+			roads++
+		}
+	}
+	t.Logf("%d questions, %d prices, %d of somebody", roads, prices, evicting)
+	require.Greater(t, roads, int(seeds(3000))/10)
+	require.Greater(t, evicting, int(seeds(3000)))
+}

@@ -43,6 +43,7 @@ func BenchmarkRoads(b *testing.B) {
 		{"scan", 5_000, preemption.Options{}, pod, true, false},
 		{"at once", 5_000, preemption.Options{}, pod, false, true},
 		{"counting", 1_000, preemption.Options{}, unlikeGang(64, 16_000, 0), false, false},
+		{"first seat", 5_000, preemption.Options{}, unlikeGang(64, 4_000, 250), false, false},
 		{"price first", 10, preemption.Options{}, unlikeGang(3, 16_000, 10), false, false},
 		{"price first", 100, preemption.Options{}, unlikeGang(4, 16_000, 10), false, false},
 		{"price first", 1_000, preemption.Options{}, unlikeGang(16, 16_000, 10), false, false},

@@ -82,13 +82,16 @@ var (
 		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitUnknown |
 		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, Benchmark: "BenchmarkGang512"}
 
+	// ByFirstSeat prices the first member on a node by its columns, on the way of trials.
+	ByFirstSeat = &Road{Name: "first seat", closedBy: TraitBrokenFree | TraitBounds | TraitHooks | TraitGuards | TraitPrices | TraitColumns, Benchmark: "BenchmarkShapes"}
+
 	// ByPriceFirst leaves a placement out, on the way of trials, that costs more than
 	// the best one before anybody is given back.
 	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitSearch | TraitRanking | TraitMoving, Benchmark: "BenchmarkRoads"}
 )
 
 // Roads lists them.
-var Roads = []*Road{BySweep, ByScan, AtOnce, ByCounting, ByPriceFirst}
+var Roads = []*Road{BySweep, ByScan, AtOnce, ByCounting, ByFirstSeat, ByPriceFirst}
 
 // Set adds trait if it is there.
 func (t *Traits) Set(trait Traits, has bool) {

@@ -34,9 +34,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	}()
 	a := &attempt{Search: s, domain: d, potential: potential, plain: s.plain(potential), decided: s.Runner.Decided}
 	stuck := a.excludeOverBound()
-	for _, c := range s.Runner.Charge(s.budgeted(a.potential)) {
-		s.charged[c.Unit] = int32(c.Violations)
-	}
+	s.charge(a.potential)
 	if s.q.Given != nil {
 		if why := s.PlaceGiven(); !why.OK() {
 			s.Proved = s.Proved && s.excluded(d)
@@ -85,6 +83,15 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	a.improve()
 	a.finish()
 	return domain.Reason{}
+}
+
+// charge notes what the loss of each of potential adds to the violations.
+func (s *Search) charge(potential []victims.UnitID) {
+	violating := s.Runner.Charge(s.budgeted(potential))
+	for _, c := range violating {
+		s.charged[c.Unit] = int32(c.Violations)
+	}
+	s.harmful = len(violating) > 0
 }
 
 // bringBack returns those of list that are out.
@@ -138,10 +145,37 @@ func (s *Search) PlaceCheapest(d *domain.Domain) []domain.Assignment {
 		s.inside[u] = true
 		s.Runner.Remove(s.Trial, u)
 	}
-	for _, c := range s.Runner.Charge(s.budgeted(potential)) {
-		s.charged[c.Unit] = int32(c.Violations)
-	}
+	s.charge(potential)
 	a := &attempt{Search: s, domain: d, potential: potential}
 	s.Place(d, domain.LeastDisruption{}, a.prices(domain.LeastDisruption{}), s.q.Fewest)
 	return s.Trial.Assignments()
+}
+
+// ComparePrices places the gang as PlaceCheapest does and asks for the price of every place on
+// the way, of the offers and of those with first seats: for tests. road says whether there are
+// such, same is called with each pair.
+func (s *Search) ComparePrices(d *domain.Domain, same func(offers, firsts domain.Price)) (road bool) {
+	s.PlaceCheapest(d)
+	places := s.Trial.Assignments()
+	s.Trial.UnplaceTo(0)
+	s.offers.Reset()
+	firsts, road := s.withFirstSeats(s.offers).(*firstSeats)
+	if !road {
+		return false
+	}
+	for _, at := range append(places, domain.Assignment{Node: cluster.NoNode}) {
+		for m := range s.q.Members {
+			m := domain.MemberID(m)
+			for _, n := range d.Nodes {
+				if s.Trial.At(m) == cluster.NoNode && s.Trial.CanPlace(m, n).OK() {
+					same(s.offers.Price(m, n), firsts.Price(m, n))
+				}
+			}
+		}
+		if at.Node != cluster.NoNode {
+			s.Trial.Place(at.Member, at.Node)
+			s.offers.Taken(at.Member, at.Node)
+		}
+	}
+	return true
 }

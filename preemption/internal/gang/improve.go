@@ -200,7 +200,7 @@ func (a *attempt) climb(e *every, budget int) {
 
 // cheapest lists nodes for member m, where least has to go for it first.
 func (a *attempt) cheapest(m domain.MemberID) []cluster.NodeID {
-	offers := a.prices(domain.LeastDisruption{})
+	offers := a.withFirstSeats(a.prices(domain.LeastDisruption{}))
 	type offer struct {
 		price domain.Price
 		node  cluster.NodeID

@@ -49,7 +49,7 @@ func (s *Search) PlaceChosen(d *domain.Domain) bool {
 func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *victims.Offers, fewest bool) bool {
 	var prices seating.Prices
 	if offers != nil {
-		prices = offers
+		prices = s.withFirstSeats(offers)
 	}
 	ok := s.seater.Place(d, placer, prices, fewest)
 	s.Proved = s.Proved && !s.seater.Unproved
