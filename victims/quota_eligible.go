@@ -10,9 +10,11 @@ type Unqueued struct{ Base Eligible }
 
 // Kept says why unit u may not be evicted for p; the zero Kept: it may.
 func (e Unqueued) Kept(us *Units, u UnitID, p Claim) Kept {
-	for _, pod := range us.Unit(u).Pods {
-		if us.ix.QueueOf(pod) != "" {
-			return Kept{Rule: KeptQueue, Detail: "holds quota of a queue, whose rules alone evict it"}
+	if us.ix.AnyQueued() {
+		for _, pod := range us.Unit(u).Pods {
+			if us.ix.QueueOf(pod) != "" {
+				return Kept{Rule: KeptQueue, Detail: "holds quota of a queue, whose rules alone evict it"}
+			}
 		}
 	}
 	return e.Base.Kept(us, u, p)

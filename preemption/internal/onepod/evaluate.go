@@ -56,6 +56,10 @@ func (s *Search) Evaluate(n cluster.NodeID) (Candidate, domain.Reason) {
 	if len(potential) == 0 {
 		return Candidate{}, s.q.Nobody(n)
 	}
+	if s.surelyOutdone(n, potential) {
+		s.Stats.Evaluated++
+		return Candidate{}, domain.Reason{}
+	}
 	s.Trial.Reset(n)
 	out, why := s.Strategy()(potential)
 	if !why.OK() {

@@ -9,6 +9,20 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
+// surelyOutdone reports whether giving back would find nothing better on node n than the best so
+// far, where resources alone decide and the pod fits with all potential victims gone.
+func (s *Search) surelyOutdone(n cluster.NodeID, potential []victims.UnitID) bool {
+	if s.q.Bounded() || len(s.q.States) > 0 || len(s.Member.Pod.Ports) > 0 || len(s.Member.Unknown()) > 0 || len(s.q.Index.Nominees(n)) > 0 {
+		return false
+	}
+	beat := s.beat()
+	if len(beat) == 0 {
+		return false
+	}
+	g := ground{s: s, node: n, units: potential, most: func(victims.UnitID) int64 { return 0 }}
+	return g.frees(0) && s.outdone(n, potential, beat)
+}
+
 // outdone reports whether no set of the potential victims of node n is better than beat: by
 // what each resource asks for at least, one by one. It says no where it can't tell.
 func (s *Search) outdone(n cluster.NodeID, potential []victims.UnitID, beat []int64) bool {
