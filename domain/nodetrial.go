@@ -211,13 +211,21 @@ func (t *NodeTrial) Excluded() bool {
 		if r := t.room(); !r.OK() {
 			return r
 		}
-		for _, s := range t.states {
-			if r := s.Fits(0, t.node); !r.OK() && s.Scope().Monotone {
+		return t.Barred()
+	}).OK()
+}
+
+// Barred says whether a constraint that is monotone keeps the member off the node as things
+// stand, whatever the others say.
+func (t *NodeTrial) Barred() Reason {
+	for _, s := range t.states {
+		if s.Scope().Monotone {
+			if r := s.Fits(0, t.node); !r.OK() {
 				return r
 			}
 		}
-		return Reason{}
-	}).OK()
+	}
+	return Reason{}
 }
 
 // fits makes the checks in upstream's order; those of the node alone come first.

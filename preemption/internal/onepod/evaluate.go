@@ -17,14 +17,15 @@ import (
 // beside some of them.
 func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 	s.q.GoOn()
+	s.excluded = false
 	c, why := s.Evaluate(n)
-	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() {
+	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() && !s.excluded && !s.hopeless(n) {
 		s.Trial.Reset(n)
 		s.Runner.Forget()
 		for _, u := range s.q.Evictable(n) {
 			s.Runner.Remove(s.Trial, u)
 		}
-		s.Stats.Exact = s.Trial.Excluded() || s.hopeless(n)
+		s.Stats.Exact = s.Trial.Excluded()
 	}
 	return c, why
 }
@@ -98,6 +99,7 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 			}
 		}
 		if why := s.Trial.Constrained(); !why.OK() {
+			s.excluded = through == nil || !s.Trial.Barred().OK()
 			return Candidate{}, why
 		}
 	}

@@ -42,6 +42,7 @@ type Search struct {
 	decided  int              // what searches had decided on before the latest chunk
 	aims     []reprieve.Aim   // without violations; see outdone
 	beaten   bool             // the latest node has victims, but not as good as the best
+	excluded bool             // no set of victims helps on the latest node: that is proved
 	swept    []victims.UnitID // buffer of sweepPositions
 	room     []int64          // buffer of sweepNode
 	stood    cluster.NodeID   // the best plain node of a scan, or NoNode
