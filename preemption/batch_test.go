@@ -14,6 +14,8 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -115,7 +117,7 @@ func TestPreemptAllIsBruteForce(t *testing.T) {
 // answers can be carried out in turn; the planner is as before.
 func TestPreemptAllInTurn(t *testing.T) {
 	t.Parallel()
-	together, mixed := 0, 0
+	together, mixed, verified := 0, 0, 0
 	for seed := range seeds(1000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 5, MaxPods: 14, Budgets: true, Groups: true, Nominations: true}, MaxMembers: 3})
@@ -135,6 +137,8 @@ func TestPreemptAllInTurn(t *testing.T) {
 		require.NoError(t, err, "seed %d", seed)
 		require.Equal(t, before, pl.Snapshot(), "seed %d", seed)
 
+		carried, err := cascade.New(pl, cascade.Options{Returns: func(*preemption.Pod) bool { return false }})
+		require.NoError(t, err)
 		about := map[string]int{}
 		for _, r := range results {
 			a := r.Preemptor
@@ -147,10 +151,11 @@ func TestPreemptAllInTurn(t *testing.T) {
 			if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 				continue
 			}
-			require.NoError(t, pl.Evict(r), "seed %d: %s", seed, r.Message)
-			for _, n := range r.Nominations {
-				require.NoError(t, pl.Bind(n.Pod, n.Node), "seed %d", seed)
+			if len(r.Preemptor.Gathered) > 0 && r.Verdict == preemption.Feasible {
+				require.Empty(t, verifyTogether(pl.Snapshot(), pods, r), "seed %d", seed)
+				verified++
 			}
+			require.NoError(t, carried.Add(r), "seed %d: %s", seed, r.Message)
 		}
 		require.Len(t, about, len(list), "seed %d", seed)
 		for who, n := range about {
@@ -163,6 +168,28 @@ func TestPreemptAllInTurn(t *testing.T) {
 	}
 	require.Positive(t, together)
 	require.Positive(t, mixed)
+	require.Positive(t, verified)
+}
+
+// verifyTogether reads an answer about equal pods as that about a group of them, which may be
+// of any size and withdraws no nominations.
+func verifyTogether(s *preemption.Snapshot, pods []preemption.Pod, r *preemption.Result) []check.Problem {
+	about := func(p preemption.Pod) bool {
+		return slices.Contains(r.Preemptor.Gathered, preemption.PodRef{Namespace: p.Namespace, Name: p.Name})
+	}
+	s.Pods = slices.DeleteFunc(s.Pods, about)
+	one := int32(1)
+	p := preemption.Preemptor{
+		Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "default", Name: "together", Priority: pods[0].Priority, MinCount: &one},
+	}
+	for _, pod := range pods {
+		if about(pod) {
+			p.Pods = append(p.Pods, pod)
+		}
+	}
+	answer := *r
+	answer.Preemptor, answer.Cleared = preemption.Asked{Kind: cluster.KindPodGroup, Namespace: "default", Name: "together", Inline: &p}, nil
+	return check.Verify(s, preemption.Options{Members: preemption.AllThatFit, Search: preemption.Improved}, p, &answer)
 }
 
 // One who is placed does not go for another of the same call, though equals may take from
