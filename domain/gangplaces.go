@@ -24,6 +24,12 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	return t.constraints(m, n)
 }
 
+// HasRoom reports whether member m could be on node n as things stand as far as the node and its
+// room decide.
+func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
+	return t.passesStatic(m, n) && t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
+}
+
 func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
 	shape := t.shapes[m]
 	if t.static[shape] == nil {

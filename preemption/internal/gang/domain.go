@@ -51,6 +51,10 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		a.finish()
 		return domain.Reason{}
 	}
+	if s.short(d) {
+		s.noteRoom(d)
+		return domain.Reason{Check: ask.NoPlacement}
+	}
 	if s.q.Effort != ask.Greedy && a.allot(counted) {
 		a.finish()
 		return domain.Reason{}
@@ -83,6 +87,25 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	a.improve()
 	a.finish()
 	return domain.Reason{}
+}
+
+// short reports whether, for lack of room alone, fewer members than a lone pod group needs
+// could be in d, each by itself.
+func (s *Search) short(d *domain.Domain) bool {
+	if len(s.q.Tree.Children) > 0 {
+		return false
+	}
+	able, fits := 0, map[int]bool{} // by shape
+	for _, m := range s.q.Tree.Members {
+		shape := s.Trial.Shape(m)
+		if _, known := fits[shape]; !known {
+			fits[shape] = slices.ContainsFunc(d.Nodes, func(n cluster.NodeID) bool { return s.Trial.HasRoom(m, n) })
+		}
+		if fits[shape] {
+			able++
+		}
+	}
+	return able < s.q.Tree.Need()
 }
 
 // charge notes what the loss of each of potential adds to the violations.
