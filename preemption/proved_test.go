@@ -94,30 +94,36 @@ func TestAProvedNoOfOnePod(t *testing.T) {
 // too few find room is proved.
 func TestAMemberLargerThanEveryNodeIsProved(t *testing.T) {
 	t.Parallel()
-	high, all := int32(100), int32(3)
+	const nodes, members = 30, 40
+	high, all := int32(100), int32(members)
 	ours := &disruption.Selector{MatchLabels: map[string]string{"job": "gang"}}
-	s := preemption.Snapshot{
-		Nodes: []preemption.Node{
-			{Name: "n1", Labels: map[string]string{"host": "n1"}, Allocatable: preemption.Resources{cluster.CPU: 4_000, cluster.Pods: 10}},
-			{Name: "n2", Labels: map[string]string{"host": "n2"}, Allocatable: preemption.Resources{cluster.CPU: 4_000, cluster.Pods: 10}},
-		},
-		Pods: []preemption.Pod{{Name: "batch", Node: "n1", Requests: preemption.Resources{cluster.CPU: 4_000}}},
+	s := preemption.Snapshot{}
+	for i := range nodes {
+		host := fmt.Sprintf("n%02d", i)
+		s.Nodes = append(s.Nodes, preemption.Node{
+			Name: host, Labels: map[string]string{"host": host}, Allocatable: preemption.Resources{cluster.CPU: 4_000, cluster.Pods: 10},
+		})
+		s.Pods = append(s.Pods, preemption.Pod{Name: "batch-" + host, Node: host, Requests: preemption.Resources{cluster.CPU: 4_000}})
 	}
 	p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: &high, MinCount: &all}}
-	for i, cpu := range []int64{1_000, 2_000, 5_000} {
+	for i := range members {
+		cpu := int64(500 + 10*i)
+		if i == 0 {
+			cpu = 5_000
+		}
 		p.Pods = append(p.Pods, preemption.Pod{
-			Name: fmt.Sprintf("m%d", i), Labels: map[string]string{"job": "gang"}, Requests: preemption.Resources{cluster.CPU: cpu},
-			Spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "host", Selector: ours}},
+			Name: fmt.Sprintf("m%02d", i), Labels: map[string]string{"job": "gang"}, Requests: preemption.Resources{cluster.CPU: cpu},
+			Spread: []cluster.Spread{{MaxSkew: 2, TopologyKey: "host", Selector: ours}},
 		})
 	}
 	r, err := preemption.Preempt(p, &s)
 	require.NoError(t, err)
 	require.Equal(t, preemption.Infeasible, r.Verdict)
 	require.True(t, r.Stats.Exact)
-	require.Equal(t, "no evictions help: room for 2 of the 3 pods that gang needs", r.Message)
+	require.Equal(t, "no evictions help: room for 39 of the 40 pods that gang needs", r.Message)
 
-	p.Group.MinCount = &[]int32{2}[0]
+	p.Group.MinCount = &[]int32{members - 1}[0]
 	r, err = preemption.Preempt(p, &s)
 	require.NoError(t, err)
-	require.NotEqual(t, preemption.Infeasible, r.Verdict)
+	require.Equal(t, preemption.Feasible, r.Verdict)
 }
