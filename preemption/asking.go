@@ -67,8 +67,8 @@ type asking struct {
 // asks is what is wanted of a question that begins, of method call about p.
 func (o *Options) asks(ctx context.Context, call string, p *Preemptor) *asking {
 	var observer Observer
-	if o.Hooks != nil {
-		observer = o.Hooks.Observer
+	if o.Hooks != nil && o.Hooks.Observer != nil {
+		observer = namedObserver{o.Hooks.Observer}
 	}
 	if ctx != nil && ctx.Done() == nil {
 		ctx = nil
@@ -126,7 +126,7 @@ func (a *asking) passed(p Phase) {
 
 // end tells the observer how the question ended, in phase p.
 func (a *asking) end(p Phase, v Verdict, victims, trials int, err error) {
-	if a == nil || a.observer == nil || v == "" && err == nil && a.seen.Call != "WhyNot" { // a hook has panicked
+	if a == nil || a.observer == nil || v == "" && err == nil && a.seen.Call != "WhyNot" { // somebody has panicked, or left by runtime.Goexit
 		return
 	}
 	a.passed(p)

@@ -66,12 +66,12 @@ type turn struct {
 
 // lineUp reads the preemptors and lists who is asked about in turn.
 func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
+	defer caughtAnswer(&turns, &err)
 	now, err := b.fork.hold()
 	if err != nil {
 		return nil, err
 	}
 	defer now.release()
-	defer caught(&err)
 	seen := map[string]bool{}
 	var errs []error
 	for _, p := range list {
@@ -224,6 +224,7 @@ func (pl *Planner) preemptEqual(ctx context.Context, pods []PodRef) (*Result, er
 // preemptTogether answers for equal pods as for a gang that needs one of them: as many as
 // there can be room for.
 func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (r *Result, err error) {
+	defer caughtAnswer(&r, &err)
 	a := pl.options.asks(ctx, "PreemptAll", &Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name})
 	if a != nil {
 		defer func() { a.told(r, err) }()
@@ -237,7 +238,7 @@ func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (r *Resul
 	}
 	defer now.release()
 	a.passed(PhaseCompile)
-	defer caught(&err)
+	defer caughtAnswer(&r, &err)
 	q, err := now.ready.equalPods(pods, a)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,8 @@ import (
 //	the time             the units for which a guard ends, a price or a preemption priority
 //	                     changes, or which have not started and count as started now
 //
-// All units are looked at again where the time goes back or was not known, and where it
+// Under an order or prices of the user's own each costs a [Planner.Fork] beside, which is what is left
+// where they panic. All units are looked at again where the time goes back or was not known, and where it
 // moves under an order or prices of the user's own. All nodes move where no number is free
 // near a node that comes: once, and seldom afterwards. The next question compiles the
 // cluster anew where a resource is named for the first time or by nobody any more, and after
@@ -37,10 +38,21 @@ func (pl *Planner) change(f func(e edit) error) error {
 }
 
 // changeHeld is change for a caller that holds the gate.
-func (pl *Planner) changeHeld(f func(e edit) error) error {
+func (pl *Planner) changeHeld(f func(e edit) error) (err error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	notes := pl.changed()
+	notes, done := pl.changed(), false
+	if h := pl.options.Hooks; h != nil && (h.Order != nil || h.Cost != nil) { // which are asked on the way
+		before := pl.forkHeld()
+		defer func() {
+			if !done {
+				pl.restore(before)
+			}
+			pl.show()
+		}()
+	} else {
+		defer pl.show()
+	}
 	if c := (edit{pl}).live(); c != nil {
 		if !exclude(&c.use) {
 			c = c.fork()
@@ -50,8 +62,21 @@ func (pl *Planner) changeHeld(f func(e edit) error) error {
 		defer c.use.Unlock()
 		c.notes = notes
 	}
-	defer pl.show()
-	return f(edit{pl})
+	defer caught(&err)
+	err = f(edit{pl})
+	done = true
+	return err
+}
+
+// restore makes the cluster as it was when before was forked: a hook has panicked in the middle
+// of a change.
+func (pl *Planner) restore(before *Planner) {
+	if pl.quotaHeld { // it is a clone, as before shares the other one
+		pl.quotaHeld = false
+		pl.quota.Mu.Unlock()
+	}
+	pl.ready, pl.model, pl.quota, pl.quotaShared, pl.spent = before.ready, before.model, before.quota, true, before.spent
+	pl.notes().All()
 }
 
 // SetTime moves the model's time; see [cluster.Snapshot]. A time that JSON cannot hold

@@ -100,10 +100,12 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 
 // prepare makes c ready for many questions, and for changes as far as it can follow
 // them. Without it units are formed for the kind of preemptor that is asked about.
-func (c *compiled) prepare() {
+func (c *compiled) prepare() (err error) {
+	defer caught(&err)
 	c.live = true
 	c.podUnits()
 	c.look()
+	return nil
 }
 
 // look notes what questions read of the cluster as a whole.
@@ -206,8 +208,9 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.units == nil {
-		s.units, s.budgets = victims.NewPricedUnits(c.ix, units, c.options.worth()), victims.NewBudgets(c.ix, budgets)
-		s.guards = victims.NewProtections(s.units, c.options.Guards, c.base())
+		formed := victims.NewPricedUnits(c.ix, units, c.options.worth()) // hooks may panic
+		s.guards = victims.NewProtections(formed, c.options.Guards, c.base())
+		s.units, s.budgets = formed, victims.NewBudgets(c.ix, budgets)
 		if c.live {
 			s.units.Follow(s.guards)
 		}
@@ -281,12 +284,8 @@ func strict(ws []cluster.Warning) error {
 // constraints returns those that every question of a lone pod or of a gang checks:
 // the built-in ones, then the user's.
 func (c *compiled) constraints(gang bool) []domain.Constraint {
-	cs := c.rules.ofPod
 	if gang {
-		cs = c.rules.ofGang
+		return c.rules.ofGang
 	}
-	if h := c.options.Hooks; h != nil {
-		return slices.Concat(cs, h.Constraints)
-	}
-	return cs
+	return c.rules.ofPod
 }

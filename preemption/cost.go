@@ -40,9 +40,9 @@ func (o Options) worth() victims.Worth {
 		w.Cost = victims.Tariff{Tariff: o.Cost.Tariff}
 	}
 	if h := o.Hooks; h != nil {
-		w.Order = h.Order
+		w.Order = h.order()
 		if h.Cost != nil {
-			w.Cost = h.Cost
+			w.Cost = h.cost()
 		}
 	}
 	return w

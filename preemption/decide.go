@@ -53,6 +53,7 @@ func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 
 // DecideContext is Decide that is stopped as [Planner.PreemptContext] is.
 func (pl *Planner) DecideContext(ctx context.Context, p Preemptor) (d Decision, err error) {
+	defer caughtAnswer(&d, &err)
 	a := pl.options.asks(ctx, "Decide", &p)
 	if a != nil {
 		defer func() { a.end(PhaseSearch, d.Verdict, d.Pods, 0, err) }()

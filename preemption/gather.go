@@ -68,7 +68,11 @@ func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 		return r, nil
 	}
 	plan := g.with(r)
-	if why := g.wrong(plan, r); why != "" {
+	why, err := g.wrong(plan, r)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
 		g.failed = true
 		return nil, fmt.Errorf("%w: %s: %s", ErrGangFailed, key(p.Namespace, p.Name), why)
 	}
@@ -128,23 +132,27 @@ func (pl *Planner) charged(r *Result) ([]Budget, error) {
 	return list, nil
 }
 
-// wrong says why plan, to which r was added, is none; empty if it holds.
-func (g *Gathering) wrong(plan, r *Result) string {
+// wrong says why plan, to which r was added, is none; empty if it holds. The error is that of a
+// hook.
+func (g *Gathering) wrong(plan, r *Result) (why string, err error) {
 	for _, v := range r.Victims {
 		for _, ref := range v.Pods {
 			if slices.Contains(g.plan.Preemptor.Gathered, ref.PodRef) {
-				return "it evicts " + key(ref.Namespace, ref.Name) + ", which was planned before it"
+				return "it evicts " + key(ref.Namespace, ref.Name) + ", which was planned before it", nil
 			}
 		}
 	}
 	v, err := g.base.StillValid(plan)
+	var hook *HookError
 	switch {
+	case errors.As(err, &hook):
+		return "", err
 	case err != nil:
-		return err.Error()
+		return err.Error(), nil
 	case v.Advice != Keep:
-		return v.Reason
+		return v.Reason, nil
 	}
-	return ""
+	return "", nil
 }
 
 // with returns the plan with the answer for one more pod.

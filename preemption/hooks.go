@@ -29,43 +29,70 @@ func (h *Hooks) filterAlone() bool {
 	return h.Decide() && !rest.Decide()
 }
 
-// HookError says which hook broke its contract, and what it returned or did. The
-// planner is as it was before the question. What a hook panics with itself comes back
-// to the caller as it is, with no lock held.
+// HookError says which hook broke its contract or panicked, and what it returned or did. The
+// planner is as it was before the question or the change, and no lock is held.
 type HookError struct {
-	Hook, Value, Want string
+	Hook  string // the field of [Hooks]
+	Value string // what it returned or did; "panic: " and what it panicked with
+	Want  string // what was expected; empty where it panicked
+
+	Err   error  // what it panicked with, where that is an error
+	Stack []byte // where it panicked, as [runtime/debug.Stack] tells it
 }
 
 // Error names the hook, what it did and what was expected.
 func (e *HookError) Error() string {
-	return fmt.Sprintf("preemption: Options.Hooks.%s: %s is not %s", e.Hook, words.Short(e.Value), words.Short(e.Want))
+	text := "preemption: Options.Hooks." + e.Hook + ": " + words.Short(e.Value)
+	if e.Want != "" {
+		text += " is not " + words.Short(e.Want)
+	}
+	return text
 }
 
-// caught is deferred where questions begin: what a hook did wrong becomes their error, and so
-// does that they were stopped.
+// Unwrap is the error that the hook panicked with, if it was one.
+func (e *HookError) Unwrap() error { return e.Err }
+
+// broken makes a question fail: hook has broken its contract.
+func broken(hook, value, want string) {
+	panic(&ranges.Stop{Err: &HookError{Hook: hook, Value: value, Want: want}})
+}
+
+// caught is deferred where questions and changes begin: what a hook did wrong becomes their
+// error, and so does that they were stopped.
 func caught(err *error) {
-	switch e := recover().(type) {
-	case nil:
-	case *HookError:
-		*err = e
-	case *ranges.Stop:
-		*err = e.Err
-	case *domain.Misuse:
-		*err = &HookError{map[string]string{"Placer": "Placer", "Constraint": "Constraints"}[e.By], e.Value, e.Want}
-	default:
-		panic(e)
+	if e := recover(); e != nil {
+		*err = faultOf(e)
 	}
+}
+
+// caughtAnswer is caught for a method that has an answer: there is none then.
+func caughtAnswer[T any](answer *T, err *error) {
+	if e := recover(); e != nil {
+		*err, *answer = faultOf(e), *new(T)
+	}
+}
+
+// faultOf is the error of what a question panicked with. Whatever is neither a hook's nor a stop
+// is a mistake of the library, and goes on.
+func faultOf(e any) error {
+	switch e := e.(type) {
+	case *ranges.Stop:
+		return e.Err
+	case *domain.Misuse:
+		return &HookError{Hook: map[string]string{"Placer": "Placer", "Constraint": "Constraints"}[e.By], Value: e.Value, Want: e.Want}
+	}
+	panic(e)
 }
 
 // checkedSplitter is the user's splitter; what it returns is checked.
 type checkedSplitter struct{ domain.Splitter }
 
 func (s checkedSplitter) Split(dst []domain.Domain, ix *cluster.Index) []domain.Domain {
-	list := s.Splitter.Split(nil, ix)
+	list := s.split(ix)
 	in := make([]bool, ix.NumNodes())
 	for _, d := range list {
 		bad := func(n cluster.NodeID, want string) {
-			panic(&HookError{"Splitter", fmt.Sprintf("node %d in domain %q", n, d.Name), want})
+			broken("Splitter", fmt.Sprintf("node %d in domain %q", n, d.Name), want)
 		}
 		for i, n := range d.Nodes {
 			switch {
@@ -84,13 +111,18 @@ func (s checkedSplitter) Split(dst []domain.Domain, ix *cluster.Index) []domain.
 	return append(dst, list...)
 }
 
+func (s checkedSplitter) split(ix *cluster.Index) []domain.Domain {
+	defer panicked("Splitter")
+	return s.Splitter.Split(nil, ix)
+}
+
 // checkedPlacer is the user's placer; what it does is checked.
 type checkedPlacer struct{ domain.Placer }
 
 func (p checkedPlacer) Place(t *domain.GangTrial, d *domain.Domain, offers domain.Offers, members []domain.MemberID, most int) int {
 	before := slices.Clone(t.Placed())
-	n := p.Placer.Place(t, d, offers, members, most)
-	bad := func(value, want string) { panic(&HookError{"Placer", value, want}) }
+	n := p.place(t, d, offers, members, most)
+	bad := func(value, want string) { broken("Placer", value, want) }
 	placed := t.Placed()
 	if len(placed) < len(before) || !slices.Equal(placed[:len(before)], before) {
 		bad("taking off members that were placed before", "placing others beside them")
@@ -112,4 +144,9 @@ func (p checkedPlacer) Place(t *domain.GangTrial, d *domain.Domain, offers domai
 		}
 	}
 	return n
+}
+
+func (p checkedPlacer) place(t *domain.GangTrial, d *domain.Domain, offers domain.Offers, members []domain.MemberID, most int) int {
+	defer panicked("Placer")
+	return p.Placer.Place(t, d, offers, members, most)
 }

@@ -108,39 +108,3 @@ func TestHooksThatBreakTheirContractAreNamed(t *testing.T) {
 		})
 	}
 }
-
-// TestPanicsOfHooksLeaveThePlannerUsable: they are the caller's own, and come back to it.
-func TestPanicsOfHooksLeaveThePlannerUsable(t *testing.T) {
-	panics := true
-	boom := func() {
-		if panics {
-			panic("boom")
-		}
-	}
-	for name, hooks := range map[string]*preemption.Hooks{
-		"constraint": {Constraints: []domain.Constraint{fitting(func() domain.Reason { boom(); return domain.Reason{} })}},
-		"eligible":   {Eligible: keeping(func() victims.Kept { boom(); return victims.Kept{} })},
-		"filter": {Filter: func(_ *preemption.Pod, n *preemption.Node) bool {
-			if n.Name == "n2" { // half of what is counted is there by then
-				boom()
-			}
-			return true
-		}},
-		"placer": {Placer: placing(func(t *domain.GangTrial, d *domain.Domain, m []domain.MemberID) int {
-			if panics {
-				t.Place(m[0], d.Nodes[0])
-			}
-			boom()
-			return domain.Pack{}.Place(t, d, nil, m, len(m))
-		})},
-	} {
-		t.Run(name, func(t *testing.T) {
-			brokenHooks(t, hooks, func(ask func() error) {
-				panics = true
-				require.PanicsWithValue(t, "boom", func() { _ = ask() })
-				panics = false
-				require.NoError(t, ask())
-			})
-		})
-	}
-}

@@ -204,7 +204,7 @@ type Sampling struct {
 // Hooks may ask the planner, and change it: the question goes on about the cluster as it
 // was when it began. While [Planner.Apply] or [Planner.Evict] runs they must not change
 // it, nor wait for somebody who does: the change would wait for itself. One that names nodes, members, resources or ports that there
-// are not makes the question fail with a [*HookError].
+// are not, or panics, makes the question or the change fail with a [*HookError].
 type Hooks struct {
 	// Constraints are checked after the built-in ones, in order.
 	Constraints []domain.Constraint

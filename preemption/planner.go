@@ -29,6 +29,7 @@ func (o Options) Preempt(p Preemptor, s *Snapshot) (*Result, error) {
 // PreemptContext is Preempt that is stopped as [Planner.PreemptContext] is; the reading of s is
 // not.
 func (o Options) PreemptContext(ctx context.Context, p Preemptor, s *Snapshot) (r *Result, err error) {
+	defer caughtAnswer(&r, &err)
 	a := o.asks(ctx, "Preempt", &p)
 	if a != nil {
 		defer func() { a.told(r, err) }()
@@ -123,7 +124,9 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.prepare()
+	if err := c.prepare(); err != nil {
+		return nil, err
+	}
 	pl := &Planner{options: o, first: s, ready: c, quota: c.quota}
 	pl.show()
 	return pl, nil
@@ -145,6 +148,7 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 // answer of Preempt. What takes no long is not stopped midway: the compiling after a change that
 // the planner could not follow, and quota that workloads ask for.
 func (pl *Planner) PreemptContext(ctx context.Context, p Preemptor) (r *Result, err error) {
+	defer caughtAnswer(&r, &err)
 	a := pl.options.asks(ctx, "Preempt", &p)
 	if a != nil {
 		defer func() { a.told(r, err) }()
@@ -230,7 +234,9 @@ func (pl *Planner) compileHeld() error {
 	if err != nil {
 		return err
 	}
-	c.prepare()
+	if err := c.prepare(); err != nil {
+		return err
+	}
 	if pl.lone {
 		c.settings.MembersWait, c.settings.OneByOne, c.spent = false, true, pl.spent
 		c.limits = c.options.limits(c.ix, c.spent)
@@ -249,6 +255,11 @@ func (pl *Planner) Fork() *Planner {
 	defer pl.mu.RUnlock()
 	pl.forking.Lock()
 	defer pl.forking.Unlock()
+	return pl.forkHeld()
+}
+
+// forkHeld is Fork for a caller that holds mu, and forking or mu for writing.
+func (pl *Planner) forkHeld() *Planner {
 	pl.quotaShared = true
 	fork := &Planner{options: pl.options, lone: pl.lone, spent: pl.spent, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
 	if pl.ready != nil && pl.ready.live {

@@ -19,7 +19,7 @@ type generation struct {
 	groupBudgets disruption.Rule
 
 	affinity func() domain.Constraint
-	ofPod    []domain.Constraint // made of it, for a lone pod
+	ofPod    []domain.Constraint // made of it, for a lone pod, and then the user's own
 	ofGang   []domain.Constraint
 
 	says           ask.Settings // what they say to the searches
@@ -62,6 +62,10 @@ func (o Options) generation() generation {
 		g.members = o.Members
 	}
 	g.ofPod, g.ofGang = g.constraints(false), g.constraints(true)
+	if o.Hooks != nil {
+		own := o.Hooks.constraints()
+		g.ofPod, g.ofGang = append(g.ofPod, own...), append(g.ofGang, own...)
+	}
 	if o.PreemptionPriority.Apart {
 		g.podUnits.PreemptionPriority, g.groupUnits.PreemptionPriority = true, true
 	}
@@ -97,8 +101,8 @@ func (o Options) settings(rules *generation) ask.Settings {
 		return s
 	}
 	s.Hooks, s.FilterAlone = h.Decide(), h.filterAlone()
-	s.OwnConstraints, s.OwnPrices, s.Compare = len(h.Constraints) > 0, h.Cost != nil, h.Compare
-	s.OwnLiking, s.Filter = ask.Liking(h.Prefer), h.Filter
+	s.OwnConstraints, s.OwnPrices, s.Compare = len(h.Constraints) > 0, h.Cost != nil, h.compare()
+	s.OwnLiking, s.Filter = h.prefer(), h.filter()
 	if h.Placer != nil {
 		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false
 	}
@@ -145,5 +149,5 @@ func (o Options) eligible() victims.Eligible {
 	if o.Hooks == nil {
 		return nil
 	}
-	return o.Hooks.Eligible
+	return o.Hooks.eligible()
 }

@@ -84,7 +84,8 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 // names is gone.
 func unreadable(err error) (text string, ok bool) {
 	var field *cluster.FieldError
-	if !errors.As(err, &field) {
+	var hook *HookError // which may have panicked with anything
+	if errors.As(err, &hook) || !errors.As(err, &field) {
 		return "", false
 	}
 	return "it cannot be asked again: " + err.Error(), true

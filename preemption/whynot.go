@@ -46,6 +46,7 @@ func (pl *Planner) WhyNot(p Preemptor, target Target) (*Why, error) {
 
 // WhyNotContext is WhyNot that is stopped as [Planner.PreemptContext] is.
 func (pl *Planner) WhyNotContext(ctx context.Context, p Preemptor, target Target) (why *Why, err error) {
+	defer caughtAnswer(&why, &err)
 	a := pl.options.asks(ctx, "WhyNot", &p)
 	defer func() {
 		if why != nil || err != nil {

@@ -57,7 +57,7 @@ type Units struct {
 
 // sortedUnits are all units, most important first, once that was needed.
 type sortedUnits struct {
-	once   sync.Once
+	mu     sync.Mutex
 	formed atomic.Bool // then nobody changes it any more, and forks have the same
 	list   []UnitID
 }
@@ -142,17 +142,7 @@ func (us *Units) Sorted(list []UnitID) []UnitID {
 		slices.SortFunc(list, us.Compare)
 		return list
 	}
-	us.sorted.once.Do(func() {
-		order := make([]UnitID, 0, us.Len())
-		for u := range UnitID(us.Len()) {
-			if us.Exists(u) {
-				order = append(order, u)
-			}
-		}
-		slices.SortFunc(order, us.Compare)
-		us.sorted.list = order
-		us.sorted.formed.Store(true)
-	})
+	us.sorted.form(us)
 	in := make([]bool, us.Len())
 	for _, u := range list {
 		in[u] = true
@@ -164,6 +154,27 @@ func (us *Units) Sorted(list []UnitID) []UnitID {
 		}
 	}
 	return sorted
+}
+
+// form sorts all units, once. An order of the user's own that panics leaves it to the next caller.
+func (s *sortedUnits) form(us *Units) {
+	if s.formed.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.formed.Load() {
+		return
+	}
+	order := make([]UnitID, 0, us.Len())
+	for u := range UnitID(us.Len()) {
+		if us.Exists(u) {
+			order = append(order, u)
+		}
+	}
+	slices.SortFunc(order, us.Compare)
+	s.list = order
+	s.formed.Store(true)
 }
 
 // Potential returns the units on node n whose level is below that given, most

@@ -20,7 +20,10 @@ func Parts(n, least int) int {
 // once: part is the number of the part, first to end, not included, are its positions.
 // It returns when all are done.
 func Each(n, parts int, do func(part, first, end int)) {
-	together(parts, func(part int) { do(part, part*n/parts, (part+1)*n/parts) })
+	together(parts, func(part int, at *int) {
+		*at = part
+		do(part, part*n/parts, (part+1)*n/parts)
+	})
 }
 
 // Take calls do once for each of the positions from 0 to n-1, by so many workers at
@@ -29,44 +32,65 @@ func Each(n, parts int, do func(part, first, end int)) {
 // when all are done.
 func Take(n, workers int, do func(worker, i int)) {
 	var next atomic.Int64
-	together(workers, func(worker int) {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(worker, i)
+	together(workers, func(worker int, at *int) {
+		for *at = int(next.Add(1)) - 1; *at < n; *at = int(next.Add(1)) - 1 {
+			do(worker, *at)
 		}
 	})
 }
 
 // Stop is what work may panic with in whatever goroutine it is: once all of them have ended,
-// the caller of Each or Take panics with it. Other panics are not taken out of their
-// goroutine: they are a broken invariant.
+// the caller of Each or Take panics with it, of several with that of the first part or
+// position. Where work calls [runtime.Goexit] the caller does, too. Other panics are not taken
+// out of their goroutine: they are a broken invariant.
 type Stop struct{ Err error }
 
-// together calls work once for each number below workers, at once.
-func together(workers int, work func(worker int)) {
+// together calls work once for each number below workers, at once. Work notes where it is in
+// the order in which positions begin.
+func together(workers int, work func(worker int, at *int)) {
 	if workers < 2 {
-		work(0)
+		work(0, new(int))
 		return
 	}
-	var stopped atomic.Pointer[Stop]
+	type end struct {
+		at   int
+		stop *Stop
+		done bool
+	}
+	ends := make([]end, workers)
 	try := func(worker int) {
+		e := &ends[worker]
 		defer func() {
 			switch s := recover().(type) {
 			case nil:
 			case *Stop:
-				stopped.Store(s)
+				e.stop, e.done = s, true
 			default:
 				panic(s)
 			}
 		}()
-		work(worker)
+		work(worker, &e.at)
+		e.done = true
 	}
 	var wg sync.WaitGroup
 	for worker := 1; worker < workers; worker++ {
 		wg.Go(func() { try(worker) })
 	}
-	try(0)
-	wg.Wait()
-	if s := stopped.Load(); s != nil {
-		panic(s)
+	func() {
+		defer wg.Wait() // whatever becomes of it
+		try(0)
+	}()
+	var first *end
+	for i := range ends {
+		e := &ends[i]
+		if !e.done {
+			runtime.Goexit()
+		}
+		if e.stop != nil && (first == nil || e.at < first.at) {
+			first = e
+		}
+	}
+	if first != nil {
+		panic(first.stop)
 	}
 }

@@ -3,6 +3,7 @@ package ranges_test
 import (
 	"errors"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -73,4 +74,52 @@ func TestPartsAreNotTooSmall(t *testing.T) {
 	require.Equal(t, 1, ranges.Parts(199, 100))
 	require.Equal(t, 2, ranges.Parts(200, 100))
 	require.Equal(t, 4, ranges.Parts(1_000_000, 100))
+}
+
+// TestTheFirstStopCounts: of several, whichever goroutine is the fastest.
+func TestTheFirstStopCounts(t *testing.T) {
+	var stops [16]*ranges.Stop
+	for i := range stops {
+		stops[i] = &ranges.Stop{Err: errors.New(strconv.Itoa(i))}
+	}
+	stopAt := func(i, from int) {
+		if i >= from {
+			panic(stops[i])
+		}
+	}
+	for range 100 {
+		for from, want := range stops {
+			require.PanicsWithValue(t, want, func() { ranges.Take(16, 4, func(_, i int) { stopAt(i, from) }) })
+			require.PanicsWithValue(t, want, func() {
+				ranges.Each(16, 4, func(_, first, end int) {
+					for i := first; i < end; i++ {
+						stopAt(i, from)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestAnExitEndsTheCaller, too, once all of the work has ended.
+func TestAnExitEndsTheCaller(t *testing.T) {
+	for at := range 8 {
+		var running atomic.Int64
+		returned, done := false, make(chan bool)
+		go func() {
+			defer close(done)
+			defer func() { require.Zero(t, running.Load()) }()
+			ranges.Take(100, 4, func(_, i int) {
+				running.Add(1)
+				defer running.Add(-1)
+				if i%8 == at {
+					runtime.Goexit()
+				}
+				runtime.Gosched()
+			})
+			returned = true
+		}()
+		<-done
+		require.False(t, returned)
+	}
 }

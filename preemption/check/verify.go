@@ -60,7 +60,7 @@ func (p Problem) String() string {
 // Verify reads result, the answer for preemptor in snapshot under options, and returns
 // what is not true of it, in a fixed order; nil if nothing is wrong. It changes none of
 // its arguments and shares no code with the searches, so that one may be checked by the
-// other. A nil snapshot is an empty cluster; a nil result is a problem.
+// other. What a hook panics with comes back as it is. A nil snapshot is an empty cluster; a nil result is a problem.
 //
 // See the package's page for what is checked and what is not.
 func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor preemption.Preemptor, result *preemption.Result) []Problem {
