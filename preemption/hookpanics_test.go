@@ -342,9 +342,9 @@ func TestHooksThatPanicAreNamed(t *testing.T) {
 					require.Equal(t, preemption.Feasible, plan.Verdict)
 					return pl, plan
 				}
-				pl, plan := fresh()
+				pl, _ := fresh()
 				before := inWords(t, pl, nil)
-				pl, plan = fresh()
+				pl, plan := fresh()
 				b.arm(0)
 				answer, err := call(pl, o, plan)
 				require.NoError(t, err, method)
