@@ -3,12 +3,15 @@ package preemption
 import (
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Decide reports whether h has a say in answers: whether any hook but Observer is set. h may
@@ -149,4 +152,235 @@ func (p checkedPlacer) Place(t *domain.GangTrial, d *domain.Domain, offers domai
 func (p checkedPlacer) place(t *domain.GangTrial, d *domain.Domain, offers domain.Offers, members []domain.MemberID, most int) int {
 	defer panicked("Placer")
 	return p.Placer.Place(t, d, offers, members, most)
+}
+
+// The types from here on stand in for the hooks of a user: what a hook panics with becomes the
+// error that names it. Where no hook is set nothing stands between.
+
+// panicked is deferred where a hook is called. What it panics with itself ends the question;
+// what came through it, from another hook or from a trial that it misused, goes on, as does
+// [runtime.Goexit].
+func panicked(hook string) {
+	switch e := recover().(type) {
+	case nil:
+	case *ranges.Stop, *domain.Misuse:
+		panic(e)
+	default:
+		err, _ := e.(error)
+		panic(&ranges.Stop{Err: &HookError{Hook: hook, Value: "panic: " + spelled(e), Err: err, Stack: debug.Stack()}})
+	}
+}
+
+// spelled is what a hook panicked with in words, as far as the runtime would print it, too.
+func spelled(e any) string {
+	switch e.(type) {
+	case error, fmt.Stringer:
+		return fmt.Sprint(e)
+	}
+	switch k := reflect.TypeOf(e).Kind(); {
+	case k <= reflect.Complex128, k == reflect.String:
+		return fmt.Sprint(e)
+	}
+	return fmt.Sprintf("a %T", e)
+}
+
+// filter and the others return what stands in for a hook, nil where it is not set.
+func (h *Hooks) filter() domain.Filter {
+	if h.Filter == nil {
+		return nil
+	}
+	return func(pod *Pod, node *Node) bool {
+		defer panicked("Filter")
+		return h.Filter(pod, node)
+	}
+}
+
+func (h *Hooks) prefer() func(*cluster.Index, *Pod, cluster.NodeID) int64 {
+	if h.Prefer == nil {
+		return nil
+	}
+	return func(ix *cluster.Index, pod *Pod, n cluster.NodeID) int64 {
+		defer panicked("Prefer")
+		return h.Prefer(ix, pod, n)
+	}
+}
+
+func (h *Hooks) eligible() victims.Eligible {
+	switch h.Eligible.(type) {
+	case nil, victims.LowerPriority: // which others ask for by its type
+		return h.Eligible
+	}
+	return namedEligible{h.Eligible}
+}
+
+func (h *Hooks) order() victims.Order {
+	if h.Order == nil {
+		return nil
+	}
+	return namedOrder{h.Order}
+}
+
+func (h *Hooks) compare() victims.Comparison {
+	if h.Compare == nil {
+		return nil
+	}
+	return namedComparison{h.Compare}
+}
+
+func (h *Hooks) cost() victims.Cost {
+	switch h.Cost.(type) {
+	case nil, victims.Tariff: // which others ask for by its type
+		return h.Cost
+	}
+	return namedCost{h.Cost}
+}
+
+func (h *Hooks) constraints() []domain.Constraint {
+	var list []domain.Constraint
+	for _, c := range h.Constraints {
+		list = append(list, namedConstraint{c})
+	}
+	return list
+}
+
+type namedEligible struct{ victims.Eligible }
+
+func (e namedEligible) Kept(us *victims.Units, u victims.UnitID, p victims.Claim) victims.Kept {
+	defer panicked("Eligible")
+	return e.Eligible.Kept(us, u, p)
+}
+
+type namedOrder struct{ victims.Order }
+
+func (o namedOrder) Compare(us *victims.Units, a, b victims.UnitID) int {
+	defer panicked("Order")
+	return o.Order.Compare(us, a, b)
+}
+
+type namedComparison struct{ victims.Comparison }
+
+func (c namedComparison) Compare(a, b victims.Score) int {
+	defer panicked("Compare")
+	return c.Comparison.Compare(a, b)
+}
+
+type namedCost struct{ victims.Cost }
+
+func (c namedCost) Price(ix *cluster.Index, group cluster.GroupID, pods []cluster.PodID) int64 {
+	defer panicked("Cost")
+	return c.Cost.Price(ix, group, pods)
+}
+
+type namedConstraint struct{ domain.Constraint }
+
+func (c namedConstraint) Name() domain.Check {
+	defer panicked("Constraints")
+	return c.Constraint.Name()
+}
+
+func (c namedConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {
+	defer panicked("Constraints")
+	s, err := c.Constraint.Prepare(ix, members)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return namedStateOf(s), nil
+}
+
+// namedState stands in for the state of a user's constraint. The optional parts that are not
+// there answer as if they were not.
+type namedState struct{ domain.State }
+
+// namedToucher is the same for a state that is a [domain.Toucher].
+type namedToucher struct {
+	namedState
+	toucher domain.Toucher
+}
+
+func namedStateOf(s domain.State) domain.State {
+	of := reflect.TypeOf(s)
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of.PkgPath() == reflect.TypeFor[domain.Scope]().PkgPath() { // the library's, with parts that are its own
+		return s
+	}
+	if t, ok := s.(domain.Toucher); ok {
+		return namedToucher{namedState{s}, t}
+	}
+	return namedState{s}
+}
+
+func (s namedState) Remove(p cluster.PodID, n cluster.NodeID) {
+	defer panicked("Constraints")
+	s.State.Remove(p, n)
+}
+
+func (s namedState) Return(p cluster.PodID, n cluster.NodeID) {
+	defer panicked("Constraints")
+	s.State.Return(p, n)
+}
+
+func (s namedState) Place(m domain.MemberID, n cluster.NodeID) {
+	defer panicked("Constraints")
+	s.State.Place(m, n)
+}
+
+func (s namedState) Unplace(m domain.MemberID, n cluster.NodeID) {
+	defer panicked("Constraints")
+	s.State.Unplace(m, n)
+}
+
+func (s namedState) Fits(m domain.MemberID, n cluster.NodeID) domain.Reason {
+	defer panicked("Constraints")
+	return s.State.Fits(m, n)
+}
+
+func (s namedState) Clone() domain.State {
+	defer panicked("Constraints")
+	return namedStateOf(s.State.Clone())
+}
+
+func (s namedState) Scope() domain.Scope {
+	defer panicked("Constraints")
+	return s.State.Scope()
+}
+
+// Hopeless is for [domain.Bounder].
+func (s namedState) Hopeless(m domain.MemberID, n cluster.NodeID) domain.Reason {
+	defer panicked("Constraints")
+	if b, ok := s.State.(domain.Bounder); ok {
+		return b.Hopeless(m, n)
+	}
+	return domain.Reason{}
+}
+
+// OrderMatters is for [domain.Orderer].
+func (s namedState) OrderMatters() bool {
+	defer panicked("Constraints")
+	o, ok := s.State.(domain.Orderer)
+	return ok && o.OrderMatters()
+}
+
+func (s namedToucher) Touches(n cluster.NodeID) bool {
+	defer panicked("Constraints")
+	return s.toucher.Touches(n)
+}
+
+func (s namedToucher) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
+	defer panicked("Constraints")
+	return s.toucher.TouchesPod(p, n)
+}
+
+// namedObserver stands in for an observer.
+type namedObserver struct{ Observer }
+
+func (o namedObserver) Now() time.Time {
+	defer panicked("Observer")
+	return o.Observer.Now()
+}
+
+func (o namedObserver) Answered(seen Observation) {
+	defer panicked("Observer")
+	o.Observer.Answered(seen)
 }
