@@ -22,8 +22,9 @@ type Maker struct {
 
 // AnyProfile draws what occurs in a history: mostly some of what there is, since all of
 // it at once hides the simple cases.
-func AnyProfile(t *rapid.T) GangProfile {
-	s := drawn(t)
+func AnyProfile(t *rapid.T) GangProfile { return anyProfile(drawn(t)) }
+
+func anyProfile(s source) GangProfile {
 	p := GangProfile{Profile: Profile{MaxNodes: 5, MaxPods: 12}, MaxMembers: 4}
 	if s(5) == 4 {
 		p.MaxNodes, p.MaxPods, p.MaxMembers = 12, 40, 16
@@ -46,8 +47,17 @@ func AnyProfile(t *rapid.T) GangProfile {
 
 // NewMaker returns a maker of what p allows, and the question of the cluster that it
 // begins with.
-func NewMaker(t *rapid.T, p GangProfile) (*Maker, Question) {
-	g, q := newGang(drawn(t), p)
+func NewMaker(t *rapid.T, p GangProfile) (*Maker, Question) { return newMaker(drawn(t), p) }
+
+// RandomWorld is the question that a history of that seed begins with: what any profile has.
+func RandomWorld(seed uint64) Question {
+	s := seeded(seed)
+	_, q := newMaker(s, anyProfile(s))
+	return q
+}
+
+func newMaker(s source, p GangProfile) (*Maker, Question) {
+	g, q := newGang(s, p)
 	m := &Maker{g: g}
 	m.q = newQuota(g.source, 1000, "default", cluster.CPU, cluster.Memory, cluster.Pods)
 	if p.Queues {

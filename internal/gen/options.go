@@ -16,6 +16,9 @@ func Options() *rapid.Generator[preemption.Options] {
 	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t)) })
 }
 
+// RandomOptions are such options by seed.
+func RandomOptions(seed uint64) preemption.Options { return drawOptions(seeded(seed)) }
+
 // Dated are options under which the time has a say in who is a victim.
 func Dated() *rapid.Generator[preemption.Options] {
 	return rapid.Custom(func(t *rapid.T) preemption.Options {

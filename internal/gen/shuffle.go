@@ -53,6 +53,11 @@ func shuffled(s source, q Question) Question {
 	permute(s, q.Snapshot.Budgets)
 	permute(s, q.Snapshot.PriorityClasses)
 	permute(s, q.Snapshot.Namespaces)
+	permute(s, q.Snapshot.ResourceFlavors)
+	permute(s, q.Snapshot.ClusterQueues)
+	permute(s, q.Snapshot.Cohorts)
+	permute(s, q.Snapshot.LocalQueues)
+	permute(s, q.Snapshot.Workloads)
 	return q
 }
 

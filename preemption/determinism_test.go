@@ -1,0 +1,151 @@
+package preemption_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// What 1,000 questions come to, whatever the processor, their number and the order of the input:
+// the first sum is of the answers, the second of what they cost (Result.Stats), which a faster
+// search may change where the first one stays.
+const (
+	sumOfAnswers = "763fb60003bac7cb2b5b1b72a3519adcfe227d5d5bc3923b665f9a81650c5fc7"
+	sumOfStats   = "5a833133bb92cd5c6a09ed69ce063bcf872e8167ba2674eeaaae77e90878a428"
+)
+
+// answersTo names a file for the answers themselves, to compare those of two machines or commits.
+var answersTo = flag.String("answers", "", "write the answers to the 1,000 questions to this file, one a line")
+
+// thousand is the i-th question, of every kind that there is.
+func thousand(i int) (preemption.Options, gen.Question) {
+	seed := uint64(i)
+	o := gen.RandomOptions(seed)
+	o.SearchSteps = min(max(o.SearchSteps, 100), 1000)
+	switch i % 8 {
+	case 0, 1:
+		return o, gen.Random(seed, gen.Everything())
+	case 2, 3:
+		return o, gen.RandomGang(seed, gen.EverythingForGangs())
+	case 4:
+		return o, gen.Crowd(seed)
+	case 5:
+		q, o := gen.RandomQuota(seed)
+		return o, q
+	}
+	return o, gen.RandomWorld(seed)
+}
+
+// answerOf is all that comes of a question, but for the statistics of the search: of a planner
+// whose nodes are shared out among goroutines in small parts.
+func answerOf(t *testing.T, o preemption.Options, q gen.Question) (answer, stats []byte) {
+	t.Helper()
+	var told struct {
+		Result   *preemption.Result
+		Decision preemption.Decision
+		Why      *preemption.Why
+		Err      string
+	}
+	pl, err := preemption.NewPlanner(&q.Snapshot, o)
+	if err == nil {
+		require.NoError(t, pl.Tune(0, 3, 2000))
+		told.Result, err = pl.Preempt(q.Preemptor)
+	}
+	var costs preemption.Stats
+	if err == nil {
+		costs, told.Result.Stats = told.Result.Stats, preemption.Stats{}
+		told.Decision, err = pl.Decide(q.Preemptor)
+		require.NoError(t, err)
+		told.Why, err = pl.WhyNot(q.Preemptor, oneTarget(&q))
+	}
+	if err != nil {
+		told.Err = err.Error()
+	}
+	answer, err = json.Marshal(told)
+	require.NoError(t, err)
+	stats, err = json.Marshal(costs)
+	require.NoError(t, err)
+	return answer, stats
+}
+
+// oneTarget is a node of the question, or a unit where it has an odd number of pods; whatever the
+// order of the lists.
+func oneTarget(q *gen.Question) preemption.Target {
+	node, pod, isWorkload := "", "", q.Preemptor.Kind == preemption.KindWorkload
+	for _, n := range q.Snapshot.Nodes {
+		node = max(node, n.Name)
+	}
+	for _, p := range q.Snapshot.Pods {
+		if name := p.Namespace + "/" + p.Name; p.Node != "" {
+			pod = max(pod, name)
+		}
+	}
+	for _, w := range q.Snapshot.Workloads {
+		if name := w.Namespace + "/" + w.Name; isWorkload && w.Admission != nil {
+			pod = max(pod, name)
+		}
+	}
+	if pod != "" && (isWorkload || len(q.Snapshot.Pods)%2 == 1) {
+		return preemption.UnitTarget(pod)
+	}
+	return preemption.NodeTarget(node)
+}
+
+// TestTheSameBytesEverywhere: 1,000 questions of all kinds come to the bytes of the checksums above,
+// on 1, 2 and 8 processors and for input in another order. Nothing of an answer is left out.
+func TestTheSameBytesEverywhere(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var lines strings.Builder
+	met := map[string]int{}
+	for _, way := range []struct {
+		name       string
+		processors int
+		shuffled   bool
+	}{{"as given, 1 processor", 1, false}, {"shuffled, 2 processors", 2, true}, {"as given, 8 processors", 8, false}} {
+		runtime.GOMAXPROCS(way.processors)
+		answers, stats := sha256.New(), sha256.New()
+		for i := range 1000 {
+			o, q := thousand(i)
+			if way.shuffled {
+				q = gen.Shuffled(uint64(i), q)
+			}
+			answer, costs := answerOf(t, o, q)
+			answers.Write(answer)
+			stats.Write(costs)
+			if way.processors == 1 {
+				fmt.Fprintf(&lines, "%d %s %s\n", i, answer, costs)
+				for _, word := range []string{"feasible", "fits without preemption", "infeasible", "not eligible", "waiting"} {
+					if strings.Contains(string(answer), fmt.Sprintf(`"verdict":%q`, word)) {
+						met[word]++
+					}
+				}
+			}
+		}
+		sum := func(b []byte) string { return hex.EncodeToString(b) }
+		if *answersTo != "" && way.processors == 1 {
+			require.NoError(t, os.WriteFile(*answersTo, []byte(lines.String()), 0o644))
+		}
+		t.Logf("%s: %v", way.name, met)
+		const why = "%s: where this is meant to be, the sum in this file becomes the actual one; with -answers FILE two commits can be compared"
+		if got := sum(answers.Sum(nil)); got != sumOfAnswers {
+			t.Errorf(why+"\nanswers: %s", way.name, got)
+		}
+		if got := sum(stats.Sum(nil)); got != sumOfStats {
+			t.Errorf(why+"\nstatistics: %s", way.name, got)
+		}
+	}
+	for _, word := range []string{"feasible", "fits without preemption", "infeasible", "not eligible", "waiting"} {
+		require.Positive(t, met[word], word)
+	}
+}
