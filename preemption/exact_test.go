@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
@@ -435,4 +436,35 @@ func TestImprovedKnowsWhatItHasNotProved(t *testing.T) {
 		require.Equal(t, slices.Equal(said(r.Score), least), r.Optimal, "%s: %v", search, r.Score)
 		require.Equal(t, search == preemption.Exact, r.Optimal)
 	}
+}
+
+// TestSearchedGangsHold: whatever is searched for, in any cluster and under any options, with elastic units
+// and where the gang moves, the answer can be carried out; every answer is verified.
+func TestSearchedGangsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := gen.AnyProfile(t)
+		p.Devices, p.Queues, p.Elastic = false, false, rapid.Bool().Draw(t, "elastic")
+		m, q := gen.NewMaker(t, p)
+		o := gen.Options().Draw(t, "options")
+		o.Strict, o.Hooks = false, nil
+		o.LowestLevel = rapid.Bool().Draw(t, "lowest")
+		high, one := int32(1_000), int32(1)
+		gang := preemption.Preemptor{Group: &preemption.PodGroup{Namespace: "default", Name: "several", Priority: &high, MinCount: &one}}
+		for i := range 2 + m.N(3) {
+			gang.Pods = append(gang.Pods, preemption.Pod{
+				Namespace: "default", Name: fmt.Sprint("several-", i), Priority: &high, Requests: preemption.Resources{cluster.CPU: 1_000},
+			})
+		}
+		for _, o.Search = range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+			pl, err := preemption.NewPlanner(&q.Snapshot, o)
+			if err != nil {
+				return // the options don't go together
+			}
+			r, err := pl.Preempt(gang)
+			if err != nil || r.Verdict != preemption.Feasible {
+				return
+			}
+			require.NoError(t, pl.Evict(r), "%s", o.Search)
+		}
+	})
 }

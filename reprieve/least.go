@@ -171,6 +171,9 @@ func (s *leaster) spareNeedless() {
 func (s *leaster) fits() bool {
 	s.restoreAll()
 	defer s.removeAll()
+	if d, ok := s.trial.(domain.Doubter); ok { // its latest answer is of what was on the way
+		d.Doubt()
+	}
 	return s.trial.Fits().OK()
 }
 
