@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -26,9 +27,12 @@ import (
 // those that somebody goes for, and of the rest. Everything else is answered as by
 // [Planner.Preempt].
 //
-// The answers are in the order in which they can be applied, and each preemptor is in one of them. The
-// error joins one for each preemptor that cannot be read, is there twice or is a workload,
-// for which there is [Planner.Cycle].
+// Under limits, which hold for each preemption, and where the lowest level of victims is looked for, pods
+// are asked about one by one, too.
+//
+// The answers are in the order in which they can be carried out, and each preemptor is in one of them. The
+// error joins one for each preemptor that cannot be read, has a pod that another one has too, or is a
+// workload, for which there is [Planner.Cycle].
 func (pl *Planner) PreemptAll(list []Preemptor) ([]*Result, error) {
 	return pl.PreemptAllContext(context.Background(), list)
 }
@@ -60,8 +64,8 @@ type batch struct {
 type turn struct {
 	preemptor Preemptor
 	priority  int32
-	equal     []PodRef // that are planned together; nil: it is asked about by itself
-	as        *question
+	equal     []PodRef  // that are planned together; nil: it is asked about by itself
+	as        *question // of the first of them
 }
 
 // lineUp reads the preemptors and lists who is asked about in turn.
@@ -72,7 +76,7 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 		return nil, err
 	}
 	defer now.release()
-	seen := map[string]bool{}
+	seen := map[PodRef]bool{}
 	var errs []error
 	for _, p := range list {
 		t, err := now.ready.turnOf(p)
@@ -80,11 +84,14 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 			errs = append(errs, err)
 			continue
 		}
-		who := string(p.Kind) + " " + key(p.Namespace, p.Name)
-		if p.Name != "" && seen[who] {
-			errs = append(errs, unknownPreemptor(p, "each preemptor once"))
+		for _, m := range t.as.Members {
+			ref := PodRef{m.Pod.Namespace, m.Pod.Name}
+			if seen[ref] {
+				errs = append(errs, problems.Pod(m.Pod, "Name", words.Quoted(m.Pod.Name), "a pod of one preemptor alone", nil))
+				break
+			}
+			seen[ref] = true
 		}
-		seen[who] = true
 		if t.equal != nil {
 			same := func(o turn) bool { return o.equal != nil && t.as.equals(o.as) }
 			if i := slices.IndexFunc(turns, same); i >= 0 {
@@ -110,7 +117,7 @@ func (c *compiled) turnOf(p Preemptor) (turn, error) {
 	if p.Kind != cluster.KindPod || p.Name == "" {
 		q, err := c.newBrief(p, nil)
 		if err == nil {
-			t.priority = q.Priority
+			t.priority, t.as = q.Priority, q
 		}
 		return t, err
 	}
@@ -127,11 +134,12 @@ func (c *compiled) turnOf(p Preemptor) (turn, error) {
 }
 
 // mayJoin reports whether others that are equal may be planned together with a lone pod: it
-// may preempt, and where it goes is a matter of it and of the node.
+// may preempt, where it goes is a matter of it and of the node, and what limits or the lowest level
+// say is not of each by itself.
 func (q *question) mayJoin() bool {
 	pod := q.Members[0].Pod
 	return pod.Group == "" && pod.Queue == "" && pod.NominatedNode == "" && len(pod.Spread)+len(pod.Affinity)+len(pod.AntiAffinity) == 0 &&
-		!q.OwnPlacer && q.RefusalOfPod().Why == ask.Willing
+		!q.OwnPlacer && !q.Lowest && q.Limits == nil && q.RefusalOfPod().Why == ask.Willing
 }
 
 // equals reports whether nothing tells the pods of two questions apart.
@@ -183,18 +191,19 @@ func (b *batch) ask(question func() (*Result, error)) error {
 	}
 }
 
-// keep puts those on standby whom r would evict though an earlier result has placed them, as
-// guards that let equals take turns may, and reports whether there were some.
+// keep puts on standby whom r would evict though an earlier result has placed them, and reports
+// whether there were some: under guards, equals may take turns.
 func (b *batch) keep(r *Result) (kept bool, err error) {
 	err = b.fork.change(func(e edit) error {
 		for _, v := range r.Victims {
 			for _, ref := range v.Pods {
-				if !b.placed[ref.PodRef] {
+				p := e.pod(ref.PodRef)
+				if !b.placed[ref.PodRef] || p == nil || p.Guard != nil && p.Guard.Standby {
 					continue
 				}
-				p := *e.pod(ref.PodRef)
-				p.Guard, kept = &cluster.Guard{Standby: true}, true
-				e.setPod(&p)
+				stays := *p
+				stays.Guard, kept = &cluster.Guard{Standby: true}, true
+				e.setPod(&stays)
 			}
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
@@ -235,6 +236,49 @@ func (anybody) Kept(*victims.Units, victims.UnitID, victims.Claim) victims.Kept 
 	return victims.Kept{}
 }
 
+// TestPreemptAllOfAnything: under any options, in any cluster, the answers can be carried out in turn
+// and each preemptor is in one; the same list in another order names the same overlaps.
+func TestPreemptAllOfAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := gen.AnyProfile(t)
+		p.Devices, p.Queues = false, false
+		m, q := gen.NewMaker(t, p)
+		o := gen.Options().Draw(t, "options")
+		o.Strict, o.Hooks = false, nil
+		o.LowestLevel = rapid.Bool().Draw(t, "lowest")
+		s, pods := equalPods(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), q.Snapshot, 1+m.N(4))
+		pl, err := preemption.NewPlanner(&s, o)
+		if err != nil {
+			return // rules and cluster don't go together
+		}
+		for i := range q.Preemptor.Pods { // options may not let the cluster have what is asked about inline
+			q.Preemptor.Pods[i].Guard, q.Preemptor.Pods[i].PreemptionPriority = nil, nil
+		}
+		if g := q.Preemptor.Group; g != nil {
+			g.Guard, g.PreemptionPriority = nil, nil
+		}
+		list := append(asked(pods), q.Preemptor)
+		results, err := pl.PreemptAll(list)
+		if err != nil { // the cluster or the preemptor can't be read
+			slices.Reverse(list)
+			_, again := pl.PreemptAll(list)
+			require.Error(t, again)
+			return
+		}
+		about := 0
+		for _, r := range results {
+			if about += max(1, len(r.Preemptor.Gathered)); r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
+				continue
+			}
+			require.NoError(t, pl.Evict(r))
+			for _, n := range r.Nominations {
+				require.NoError(t, pl.Bind(n.Pod, n.Node))
+			}
+		}
+		require.Equal(t, len(list), about)
+	})
+}
+
 func TestPreemptAllBadInput(t *testing.T) {
 	t.Parallel()
 	s, pods := equalPods(rand.New(rand.NewPCG(1, 1)), preemption.Snapshot{Nodes: []preemption.Node{{Name: "n1"}}}, 2)
@@ -244,11 +288,23 @@ func TestPreemptAllBadInput(t *testing.T) {
 	_, err = pl.PreemptAll([]preemption.Preemptor{
 		list[0], list[1], list[0], {Kind: cluster.KindPod, Name: "nobody"}, {Kind: cluster.KindWorkload, Name: "w"}, {Kind: "?"},
 	})
-	require.ErrorContains(t, err, "each preemptor once")
+	require.ErrorContains(t, err, "a pod of one preemptor alone")
 	require.ErrorContains(t, err, "nobody")
 	require.ErrorContains(t, err, "Cycle is about workloads")
 	var field *cluster.FieldError
 	require.ErrorAs(t, err, &field)
+
+	one := int32(1)
+	s.PodGroups = []preemption.PodGroup{{Namespace: "default", Name: "gang", MinCount: &one}}
+	s.Pods[0].Group = "gang"
+	pl, err = preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	both := []preemption.Preemptor{{Kind: cluster.KindPodGroup, Namespace: "default", Name: "gang"}, list[0]}
+	for range 2 {
+		_, err = pl.PreemptAll(both)
+		require.ErrorContains(t, err, "a pod of one preemptor alone")
+		slices.Reverse(both)
+	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
