@@ -1,6 +1,8 @@
 package cascade
 
 import (
+	"math"
+
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -35,10 +37,10 @@ func (b *budgets) covering(p *cluster.Pod) []disruption.BudgetID {
 	return b.covers
 }
 
-// add lets the budgets of p allow so many more.
+// add lets the budgets of p allow so many more, as far as int32 goes.
 func (b *budgets) add(p *cluster.Pod, n int32) error {
 	for _, id := range b.covering(p) {
-		b.list[id].Allowed += n
+		b.list[id].Allowed = int32(min(max(int64(b.list[id].Allowed)+int64(n), math.MinInt32), math.MaxInt32))
 		if err := b.planner.SetBudget(b.list[id]); err != nil {
 			return err
 		}

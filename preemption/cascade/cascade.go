@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -161,14 +162,21 @@ func (c *Cascade) Sum() (s Sum) {
 	return s
 }
 
-// Ask asks about a pending pod or group of the planner, and carries out the answer.
+// Ask asks about a pending pod or group of the planner, and carries out the answer. [Cascade.Settle] then
+// asks about whom that evicts.
 func (c *Cascade) Ask(kind cluster.Kind, namespace, name string) error {
 	return c.ask(preemption.Preemptor{Kind: kind, Namespace: namespace, Name: name}, "", 0)
 }
 
 func (c *Cascade) ask(p preemption.Preemptor, because string, depth int) error {
 	r, err := c.planner.Preempt(p)
-	if err != nil {
+	var odd *cluster.FieldError
+	if because != "" && errors.As(err, &odd) { // it runs in spite of what is wrong with it, as long as it does
+		o := Outcome{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name, Status: Waits, Why: err.Error(), Because: because, Depth: depth}
+		_, err = c.wanted(&o)
+		c.Outcomes = append(c.Outcomes, o)
+	}
+	if err != nil || odd != nil {
 		return err
 	}
 	if c.options.Look != nil {
@@ -177,7 +185,7 @@ func (c *Cascade) ask(p preemption.Preemptor, because string, depth int) error {
 	return c.add(r, because, depth)
 }
 
-// Add carries out an answer of the planner, or of one that it is a fork of.
+// Add carries out an answer of the planner, or of one that it is a fork of, as Ask does.
 func (c *Cascade) Add(r *preemption.Result) error { return c.add(r, "", 0) }
 
 func (c *Cascade) add(r *preemption.Result, because string, depth int) error {
@@ -206,7 +214,7 @@ func (c *Cascade) add(r *preemption.Result, because string, depth int) error {
 		}
 		o.Places, o.Victims = r.Nominations, r.Victims
 	}
-	wanted, err := c.wanted(&o, r)
+	wanted, err := c.wanted(&o)
 	if err != nil {
 		return err
 	}
@@ -228,10 +236,10 @@ func seated(places []preemption.Nomination, p *cluster.Pod) bool {
 	return slices.ContainsFunc(places, func(n preemption.Nomination) bool { return n.Pod == refOf(p) })
 }
 
-// wanted lists the pods that wait and that r is about, and tells of them in o.
-func (c *Cascade) wanted(o *Outcome, r *preemption.Result) (list []cluster.Pod, err error) {
+// wanted lists the pods that wait and that o is about, and counts them in it.
+func (c *Cascade) wanted(o *Outcome) (list []cluster.Pod, err error) {
 	err = c.planner.View(func(v preemption.View) {
-		note := func(p *cluster.Pod) {
+		add := func(p *cluster.Pod) {
 			if p != nil && p.Node == "" {
 				list = append(list, *p)
 				o.Priority = v.Priority(refOf(p))
@@ -240,14 +248,14 @@ func (c *Cascade) wanted(o *Outcome, r *preemption.Result) (list []cluster.Pod, 
 		switch {
 		case o.Kind != cluster.KindPod:
 			for p := range v.Members(o.Namespace, o.Name) {
-				note(p)
+				add(p)
 			}
 		case o.Name == "":
 			for _, n := range o.Places {
-				note(v.Pod(n.Pod))
+				add(v.Pod(n.Pod))
 			}
 		default:
-			note(v.Pod(preemption.PodRef{Namespace: o.Namespace, Name: o.Name}))
+			add(v.Pod(preemption.PodRef{Namespace: o.Namespace, Name: o.Name}))
 		}
 	})
 	o.Pods = max(1, len(list))
@@ -282,15 +290,15 @@ func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error 
 		return err
 	}
 	if !c.options.Returns(&h.pod) {
-		c.ends(&h, Gone, "no controller makes it anew")
+		c.note(&h, Gone, "no controller makes it anew")
 		return c.planner.Remove(ref)
 	}
 	c.evicted = append(c.evicted, h)
 	return c.planner.Requeue(ref)
 }
 
-// ends notes what becomes of a pod of which it is not asked.
-func (c *Cascade) ends(h *homeless, status Status, why string) {
+// note notes what becomes of a pod that is not asked about.
+func (c *Cascade) note(h *homeless, status Status, why string) {
 	c.Outcomes = append(c.Outcomes, Outcome{
 		Kind: cluster.KindPod, Namespace: h.pod.Namespace, Name: h.pod.Name, Priority: h.priority, Pods: 1,
 		Status: status, Why: why, Because: h.because, Depth: h.depth,
@@ -322,7 +330,7 @@ func (c *Cascade) Settle() error {
 		}
 		c.evicted = slices.DeleteFunc(c.evicted, func(h homeless) bool {
 			if gone(&h) && again != "" {
-				c.ends(&h, NotAsked, again)
+				c.note(&h, NotAsked, again)
 			}
 			return gone(&h)
 		})

@@ -2,6 +2,7 @@ package cascade_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -169,6 +170,41 @@ func TestBudgetsFollow(t *testing.T) {
 		charged += r.Sum().Evicted
 	}
 	require.Positive(t, charged)
+}
+
+// A pod that runs in spite of what is wrong with it waits once it is evicted, and the others are
+// asked about.
+func TestOddPodsWait(t *testing.T) {
+	t.Parallel()
+	owner, high, low := &cluster.Owner{Kind: "ReplicaSet", Name: "rs"}, int32(9), int32(1)
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 2, cluster.Pods: 10}},
+			{Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 1, cluster.Pods: 10}},
+		},
+		Pods: []preemption.Pod{
+			{Namespace: "a", Name: "odd", Node: "n1", Class: "unknown", Owner: owner, Requests: preemption.Resources{cluster.CPU: 1}},
+			{Namespace: "a", Name: "low", Node: "n1", Priority: &low, Owner: owner, Requests: preemption.Resources{cluster.CPU: 1}},
+		},
+		Budgets: []preemption.Budget{{Namespace: "a", Name: "spent", Selector: &disruption.Selector{}, Allowed: math.MinInt32}},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	r, err := planner.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "a", Name: "web", Priority: &high, Requests: preemption.Resources{cluster.CPU: 2}}}})
+	require.NoError(t, err)
+	c, err := cascade.Of(planner, r, cascade.Options{})
+	require.NoError(t, err)
+	require.Equal(t, cascade.Sum{Evicted: 2, Moved: 1, Waiting: 1, Depth: 1}, c.Sum())
+	require.Contains(t, c.Outcomes[2].Why+c.Outcomes[1].Why, "unknown")
+
+	c, err = cascade.New(planner, cascade.Options{})
+	require.NoError(t, err)
+	require.NoError(t, c.Add(r))
+	require.NoError(t, c.Settle())
+	require.NoError(t, planner.View(func(v preemption.View) {
+		for b := range v.Budgets() {
+			require.Negative(t, b.Allowed, "it does not wrap around")
+		}
+	}))
 }
 
 func TestBadInput(t *testing.T) {

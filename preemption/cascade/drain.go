@@ -17,7 +17,7 @@ const mirror = "kubernetes.io/config.mirror"
 // is a [*cluster.FieldError].
 func (c *Cascade) Drain(nodes []string) error {
 	var left []homeless
-	for _, name := range nodes {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
 		pods, err := c.on(name)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (c *Cascade) Drain(nodes []string) error {
 
 // stays notes that a pod does.
 func (c *Cascade) stays(h *homeless, status Status, why string) {
-	c.ends(h, status, why)
+	c.note(h, status, why)
 	o := &c.Outcomes[len(c.Outcomes)-1]
 	o.Places = []preemption.Nomination{{Pod: refOf(&h.pod), Node: h.pod.Node}}
 }
