@@ -270,11 +270,11 @@ func (g *greedy) reopen(m MemberID) {
 		if len(b.offers)+len(b.unpriced) == 0 || g.t.blocks(m, b.block) {
 			continue
 		}
-		for _, o := range b.offers {
+		offers, unpriced := b.offers, b.unpriced
+		b.offers, b.unpriced = nil, nil // what is offered again may come to stand aside again
+		for _, o := range offers {
 			g.queue.Push(o)
 		}
-		unpriced := b.unpriced
-		b.offers, b.unpriced = b.offers[:0], nil
 		for _, n := range unpriced {
 			g.offer(m, n)
 		}

@@ -23,7 +23,7 @@ type sum struct {
 const none = -1
 
 // maxSums is how many sums are looked at in one completion.
-const maxSums = 5_000_000
+const maxSums = 1_000_000
 
 // completion looks for the cheapest sum that makes up for the seats that are missing.
 type completion struct {
@@ -96,8 +96,10 @@ func (c *completion) add(choices []choice) (changed bool) {
 			c.before = append(c.before, k)
 		}
 	}
-	c.looked += len(c.before) * len(choices)
 	for _, k := range c.before {
+		if c.looked += len(choices); c.looked > maxSums {
+			return true
+		}
 		for _, x := range choices {
 			n := sum{c.sums[k].seats + x.more, c.sums[k].price.Add(x.price), x, k}
 			switch {

@@ -40,11 +40,7 @@ type Answer struct {
 // places cost about as much; rounds are few where what is not known is bounded well.
 func Solve(places Places, seats int, atMost *Price) Answer {
 	s := &solver{Places: places, seats: seats, at: make([]int, places.Len()), corners: make([][]int, places.Len())}
-	largest := 1
-	for i := range s.corners {
-		largest = max(largest, min(s.Seats(i), seats))
-	}
-	if most := s.Most(); !most.fit(int64(largest)) {
+	if most := s.Most(); !most.fit(int64(seats)) {
 		return Answer{}
 	}
 	for i := range s.corners {
@@ -214,5 +210,6 @@ func (s *solver) learn(list []Part, further iter.Seq[Part]) bool {
 	return true
 }
 
-// ahead is as what part of the prices that were found out further ones are.
+// ahead says how many prices are found out beyond those that are needed: one for so many that are
+// known already.
 const ahead = 4

@@ -36,7 +36,7 @@ type allotting struct {
 // none says that an aim is no number of a price.
 const none = -1
 
-// stepNodes is for how many nodes there are steps for a few whole searches.
+// stepNodes is how many nodes share one budget of steps.
 const stepNodes = 512
 
 // allots reports whether what goes on a node is a matter of that node and of how many members

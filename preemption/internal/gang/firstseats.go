@@ -9,8 +9,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// firstSeats are offers that price the first member on a node by the columns, where these tell
-// the same.
+// firstSeats are offers, of which those to the first member on a node are priced by the node's columns. These
+// come to the same price where every unit on the node is a single pod.
 type firstSeats struct {
 	*victims.Offers
 	of    *Search
@@ -24,7 +24,7 @@ func (s *Search) withFirstSeats(offers *victims.Offers) seating.Prices {
 	if s.harmful || !ask.ByFirstSeat.Leads(s.q.AllTraits()) || s.ownVictims() {
 		return offers
 	}
-	return &firstSeats{Offers: offers, of: s, seats: columns.NewSeats(s.q.Columns), shape: none}
+	return &firstSeats{Offers: offers, of: s, seats: columns.NewSeats(s.q.Columns), shape: -1}
 }
 
 // Price is that of the offers.
