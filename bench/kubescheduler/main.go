@@ -27,8 +27,16 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1, "seed of the cluster")
 	flag.IntVar(&c.rounds, "rounds", 3, "how often each side is timed, in turn")
 	flag.BoolVar(&c.bench, "bench", false, "print as go test -bench does, for benchstat and bench/report")
+	clusters := flag.Int("random", 0, "compare about so many small random clusters instead, of every kind, one for each seed from -seed on")
 	names := flag.String("cases", strings.Join(caseNames(), ","), "which cases")
 	flag.Parse()
+	if *clusters > 0 {
+		if err := random(context.Background(), c.out, *clusters, c.seed); err != nil {
+			fmt.Fprintln(os.Stderr, "kubescheduler:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	for name := range strings.SplitSeq(*names, ",") {
 		if err := c.run(context.Background(), name); err != nil {
 			fmt.Fprintf(os.Stderr, "kubescheduler: %s: %v\n", name, err)
