@@ -185,7 +185,11 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		return a.Runner.GiveBack(a.mobileTrial(), violating, rest)
 	}
 	first := a.Trial.Assignments()
+	var moved []domain.Assignment // where the gang is once those are back who violate budgets
 	again := func() domain.Reason {
+		if moved == nil && a.q.Mobile {
+			moved = a.Trial.Assignments()
+		}
 		a.Trial.UnplaceTo(0)
 		a.Trial.Settle()
 		if a.q.Given != nil {
@@ -193,6 +197,10 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		}
 		placed := a.Place(a.domain, placer, a.prices(placer), a.q.Fewest)
 		if placed && (a.q.Fewest || len(a.Trial.Placed()) >= len(first)) || a.placeAsBefore(first) {
+			return domain.Reason{}
+		}
+		if len(moved) > 0 && a.placeAsBefore(moved) {
+			a.seater.Adopt(a.domain) // so many have to stay seated
 			return domain.Reason{}
 		}
 		a.Trial.UnplaceTo(0)
