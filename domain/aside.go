@@ -63,7 +63,7 @@ type blocker interface {
 // blockOf is what keeps member m off node n, where CanPlace denies it; ok is false if nothing
 // that is placed elsewhere changes that.
 func (t *GangTrial) blockOf(m MemberID, n cluster.NodeID) (b block, ok bool) {
-	if len(t.states) == 0 || !t.passesStatic(m, n) || !t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK() {
+	if len(t.states) == 0 || !t.HasRoom(m, n) {
 		return block{}, false
 	}
 	if _, taken := t.portTaken(m, n); taken {

@@ -152,7 +152,7 @@ func placersAskAsAnew(t *rapid.T) {
 	offers := drawOffers(t, trial)
 	byMembers := func(sign int64) func(domain.MemberID, cluster.NodeID) domain.Price {
 		return func(m domain.MemberID, n cluster.NodeID) domain.Price {
-			return domain.Price{Highest: domain.Free.Highest, Sum: sign * int64(len(trial.On(n))), Pods: -domain.Slots(trial, m, n)}
+			return domain.Price{Highest: domain.Free.Highest, Sum: sign * int64(len(trial.On(n))), Pods: -trial.Slots(m, n)}
 		}
 	}
 	nobody := func(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }

@@ -27,9 +27,6 @@ func (d *DomainCounts) Least() int32 { return d.d.min }
 // ByShape groups members by shape, as the placers take them.
 func ByShape(t *GangTrial, members []MemberID) [][]MemberID { return t.byShape(members) }
 
-// Slots is how many members like m the free room of node n takes.
-func Slots(t *GangTrial, m MemberID, n cluster.NodeID) int64 { return t.slots(m, n) }
-
 // NumAside is for how many nodes the placers know a constraint of states to be in the way by
 // its name, and for how many by the node itself, as things stand.
 func NumAside(t *GangTrial, m MemberID) (named, nodes int) {

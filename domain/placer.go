@@ -95,7 +95,7 @@ func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []M
 // Place places as the type says.
 func (p Pack) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
 	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
-		return ranked(-len(t.on[n]), t.slots(m, n))
+		return ranked(-len(t.on[n]), t.Slots(m, n))
 	}}
 	g.smallFirst = p.SmallFirst
 	return g.place(members, most)
@@ -104,7 +104,7 @@ func (p Pack) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most 
 // Place places as the type says.
 func (Spread) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
 	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
-		return ranked(len(t.on[n]), t.slots(m, n))
+		return ranked(len(t.on[n]), t.Slots(m, n))
 	}}
 	return g.place(members, most)
 }
@@ -114,8 +114,8 @@ func ranked(members int, slots int64) Price {
 	return Price{Highest: Free.Highest, Sum: int64(members), Pods: -slots}
 }
 
-// slots is how many members like m the free room of node n takes.
-func (t *GangTrial) slots(m MemberID, n cluster.NodeID) int64 {
+// Slots is how many members like m the free room of node n takes.
+func (t *GangTrial) Slots(m MemberID, n cluster.NodeID) int64 {
 	free, member := t.Free(n), t.members[m]
 	most := int64(math.MaxInt64)
 	for _, r := range member.asks {

@@ -35,7 +35,7 @@ func (s *SlotTrial) count(n cluster.NodeID) {
 	if !s.inside[n] {
 		return
 	}
-	now := int(min(s.t.slots(s.member, n), int64(s.need)))
+	now := int(min(s.t.Slots(s.member, n), int64(s.need)))
 	s.total += now - s.slots[n]
 	s.slots[n] = now
 }

@@ -232,33 +232,26 @@ func (pl *Planner) preemptEqual(ctx context.Context, pods []PodRef) (*Result, er
 
 // preemptTogether answers for equal pods as for a gang that needs one of them: as many as
 // there can be room for.
-func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (r *Result, err error) {
-	defer caughtAnswer(&r, &err)
-	a := pl.options.asks(ctx, "PreemptAll", &Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name})
-	if a != nil {
-		defer func() { a.told(r, err) }()
-	}
-	if err := a.stopped(); err != nil {
-		return nil, err
-	}
-	now, err := pl.hold()
-	if err != nil {
-		return nil, err
-	}
-	defer now.release()
-	a.passed(PhaseCompile)
-	defer caughtAnswer(&r, &err)
-	q, err := now.ready.equalPods(pods, a)
-	if err != nil {
-		return nil, err
-	}
-	s := &gangAnswer{question: q, Search: gang.NewCounting(q.Question, &sync.Pool{})}
-	r, err = s.run()
-	s.Close()
-	if err != nil || !r.isPlan() {
+func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (*Result, error) {
+	first := Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name}
+	return pl.answer(ctx, "PreemptAll", &first, func(now *moment, a *asking) (*Result, error) {
+		q, err := now.ready.equalPods(pods, a)
+		if err != nil {
+			return nil, err
+		}
+		s := &gangAnswer{question: q, Search: gang.NewCounting(q.Question, &sync.Pool{})}
+		r, err := s.run()
+		s.Close()
+		a.passed(PhaseSearch)
+		if err == nil && r.isPlan() {
+			q.gather(r)
+		}
 		return r, err
-	}
-	a.passed(PhaseSearch)
+	})
+}
+
+// gather says in r whom it is about, and whose nominations are withdrawn.
+func (q *question) gather(r *Result) {
 	seen := map[string]bool{}
 	for _, n := range r.Nominations {
 		r.Preemptor.Gathered = append(r.Preemptor.Gathered, n.Pod)
@@ -267,7 +260,6 @@ func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (r *Resul
 			r.Cleared = append(r.Cleared, q.cleared(q.Index.NodeByName(n.Node))...)
 		}
 	}
-	return r, nil
 }
 
 // equalPods is the question of pods that are planned together.

@@ -87,7 +87,7 @@ func (a *answerCheck) asked() {
 
 // pods checks what is only in answers about pods, and the verdict.
 func (a *answerCheck) pods() {
-	if a.Verdict != Feasible && a.Verdict != Fits {
+	if !a.isPlan() {
 		a.wrongVerdict = true
 		return
 	}

@@ -63,7 +63,7 @@ func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 			Kind: string(p.Kind), Namespace: p.Namespace, Name: p.Name,
 			Field: "Queue", Value: "set", Want: "empty: pods that need quota are not gathered",
 		}
-	case r.Verdict != Feasible && r.Verdict != Fits:
+	case !r.isPlan():
 		g.failed = true
 		return r, nil
 	}

@@ -95,7 +95,7 @@ func (s *gangAnswer) nearest() *Nearest {
 			return false
 		}
 		r, err := c.preempt(p, s.asking.silent())
-		if err != nil || r.Verdict != Feasible && r.Verdict != Fits {
+		if err != nil || !r.isPlan() {
 			return false
 		}
 		at = r.Domain

@@ -147,9 +147,14 @@ func (pl *Planner) Preempt(p Preemptor) (*Result, error) {
 // planner is as it was, and remembers nothing of it. A question that is not stopped has the
 // answer of Preempt. What takes no long is not stopped midway: the compiling after a change that
 // the planner could not follow, and quota that workloads ask for.
-func (pl *Planner) PreemptContext(ctx context.Context, p Preemptor) (r *Result, err error) {
+func (pl *Planner) PreemptContext(ctx context.Context, p Preemptor) (*Result, error) {
+	return pl.answer(ctx, "Preempt", &p, func(now *moment, a *asking) (*Result, error) { return pl.preemptAt(now, p, a) })
+}
+
+// answer answers a question in full, of method call about p, on the cluster as it is.
+func (pl *Planner) answer(ctx context.Context, call string, p *Preemptor, ask func(now *moment, a *asking) (*Result, error)) (r *Result, err error) {
 	defer caughtAnswer(&r, &err)
-	a := pl.options.asks(ctx, "Preempt", &p)
+	a := pl.options.asks(ctx, call, p)
 	if a != nil {
 		defer func() { a.told(r, err) }()
 	}
@@ -162,8 +167,13 @@ func (pl *Planner) PreemptContext(ctx context.Context, p Preemptor) (r *Result, 
 	}
 	defer now.release()
 	a.passed(PhaseCompile)
+	return ask(now, a)
+}
+
+// preemptAt is the answer at one moment.
+func (pl *Planner) preemptAt(now *moment, p Preemptor, a *asking) (*Result, error) {
 	c, quota := now.ready, now.quota
-	r, err = c.preemptOn(p, quota, a)
+	r, err := c.preemptOn(p, quota, a)
 	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
 		s := newModel(c.ix.Objects()).snapshot()
 		quota.AddTo(s, pl.first)

@@ -29,7 +29,7 @@ const maxSums = 1_000_000
 type completion struct {
 	*solver
 	sums   []sum   // first that of none
-	at     []int32 // by seats, from -solver.seats: the cheapest sum of so many; none
+	of     []int32 // by seats, from -solver.seats: the cheapest sum of so many; none
 	before []int32 // those that there were before a place
 	best   choice  // with the sum found it makes up, at this price
 	found  int32
@@ -40,11 +40,11 @@ type completion struct {
 // complete makes the relaxed answer whole. It also returns the choices that came into
 // question, the cheapest first.
 func (s *solver) complete() (a Answer, list []Part) {
-	c := completion{solver: s, sums: make([]sum, 1), at: make([]int32, 2*s.seats+1)}
-	for i := range c.at {
-		c.at[i] = none
+	c := completion{solver: s, sums: make([]sum, 1), of: make([]int32, 2*s.seats+1)}
+	for i := range c.of {
+		c.of[i] = none
 	}
-	c.at[s.seats] = 0
+	c.of[s.seats] = 0
 	c.best = s.cost(s.next.place, s.at[s.next.place]+s.rest)
 	c.price = c.best.price
 	groups := s.choices(c.price)
@@ -91,7 +91,7 @@ func (c *completion) try(groups []group) bool {
 // add adds the choices of one place, and reports whether that made a difference.
 func (c *completion) add(choices []choice) (changed bool) {
 	c.before = c.before[:0]
-	for _, k := range c.at {
+	for _, k := range c.of {
 		if k != none && c.sums[k].price.Compare(&c.price) < 0 {
 			c.before = append(c.before, k)
 		}
@@ -108,7 +108,7 @@ func (c *completion) add(choices []choice) (changed bool) {
 				c.best, c.found, c.price = x, k, n.price
 				changed = true
 			default:
-				at := &c.at[n.seats+c.seats]
+				at := &c.of[n.seats+c.seats]
 				if *at == none || n.price.Compare(&c.sums[*at].price) < 0 {
 					c.sums = append(c.sums, n)
 					*at = int32(len(c.sums) - 1)

@@ -80,15 +80,15 @@ type Cascade struct {
 	planner *preemption.Planner
 	options Options
 	budgets *budgets
-	evicted []homeless
+	evicted []evictee
 	asked   map[string]bool // who was evicted and asked about already
 
 	// Outcomes are in the order in which they came about.
 	Outcomes []Outcome
 }
 
-// homeless is a pod that needs another place.
-type homeless struct {
+// evictee is a pod that was evicted, or has to leave a node.
+type evictee struct {
 	pod      cluster.Pod
 	priority int32
 	because  string
@@ -96,7 +96,7 @@ type homeless struct {
 }
 
 // compare says who is asked about first: the more important.
-func (h homeless) compare(o homeless) int {
+func (h evictee) compare(o evictee) int {
 	return cmp.Or(cmp.Compare(o.priority, h.priority), cmp.Compare(h.pod.Namespace, o.pod.Namespace), cmp.Compare(h.pod.Name, o.pod.Name))
 }
 
@@ -282,7 +282,7 @@ func (c *Cascade) carryOut(o *Outcome) error {
 // leave takes a pod from its node. What a controller made is made anew and needs a place;
 // the rest is gone.
 func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error {
-	h := homeless{because: because, depth: depth}
+	h := evictee{because: because, depth: depth}
 	if err := c.planner.View(func(v preemption.View) { h.pod, h.priority = *v.Pod(ref), v.Priority(ref) }); err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error 
 }
 
 // note notes what becomes of a pod that is not asked about.
-func (c *Cascade) note(h *homeless, status Status, why string) {
+func (c *Cascade) note(h *evictee, status Status, why string) {
 	c.Outcomes = append(c.Outcomes, Outcome{
 		Kind: cluster.KindPod, Namespace: h.pod.Namespace, Name: h.pod.Name, Priority: h.priority, Pods: 1,
 		Status: status, Why: why, Because: h.because, Depth: h.depth,
@@ -309,16 +309,16 @@ func (c *Cascade) note(h *homeless, status Status, why string) {
 // evicts, until nobody is left who is to be asked about.
 func (c *Cascade) Settle() error {
 	for len(c.evicted) > 0 {
-		next := slices.MinFunc(c.evicted, homeless.compare)
+		next := slices.MinFunc(c.evicted, evictee.compare)
 		p := preemption.Preemptor{Kind: cluster.KindPod, Namespace: next.pod.Namespace, Name: next.pod.Name}
-		gone := func(h *homeless) bool { return refOf(&h.pod) == refOf(&next.pod) }
+		gone := func(h *evictee) bool { return refOf(&h.pod) == refOf(&next.pod) }
 		whole, err := c.needsGroup(&next.pod)
 		if err != nil {
 			return err
 		}
 		if whole {
 			p.Kind, p.Name = cluster.KindPodGroup, next.pod.Group
-			gone = func(h *homeless) bool { return h.pod.Namespace == p.Namespace && h.pod.Group == p.Name }
+			gone = func(h *evictee) bool { return h.pod.Namespace == p.Namespace && h.pod.Group == p.Name }
 		}
 		var again string
 		key := who(p.Kind, p.Namespace, p.Name)
@@ -328,7 +328,7 @@ func (c *Cascade) Settle() error {
 		case c.options.Depth > 0 && next.depth > c.options.Depth:
 			again = "evictions are followed no further"
 		}
-		c.evicted = slices.DeleteFunc(c.evicted, func(h homeless) bool {
+		c.evicted = slices.DeleteFunc(c.evicted, func(h evictee) bool {
 			if gone(&h) && again != "" {
 				c.note(&h, NotAsked, again)
 			}

@@ -16,7 +16,7 @@ const mirror = "kubernetes.io/config.mirror"
 // have found a place give their budgets room for others, which go then. A node that is not there
 // is a [*cluster.FieldError].
 func (c *Cascade) Drain(nodes []string) error {
-	var left []homeless
+	var left []evictee
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
 		pods, err := c.on(name)
 		if err != nil {
@@ -24,17 +24,17 @@ func (c *Cascade) Drain(nodes []string) error {
 		}
 		left = append(left, pods...)
 	}
-	left = slices.DeleteFunc(left, func(h homeless) bool {
+	left = slices.DeleteFunc(left, func(h evictee) bool {
 		why := remains(&h.pod)
 		if why != "" {
 			c.stays(&h, Stays, why)
 		}
 		return why != ""
 	})
-	slices.SortFunc(left, homeless.compare)
+	slices.SortFunc(left, evictee.compare)
 	for gone := true; gone; {
 		gone = false
-		var blocked []homeless
+		var blocked []evictee
 		for i := range left {
 			switch p := &left[i].pod; {
 			case !c.runs(p):
@@ -61,7 +61,7 @@ func (c *Cascade) Drain(nodes []string) error {
 }
 
 // stays notes that a pod does.
-func (c *Cascade) stays(h *homeless, status Status, why string) {
+func (c *Cascade) stays(h *evictee, status Status, why string) {
 	c.note(h, status, why)
 	o := &c.Outcomes[len(c.Outcomes)-1]
 	o.Places = []preemption.Nomination{{Pod: refOf(&h.pod), Node: h.pod.Node}}
@@ -91,12 +91,12 @@ func (c *Cascade) runs(p *cluster.Pod) (runs bool) {
 }
 
 // on returns who runs on a node.
-func (c *Cascade) on(name string) (pods []homeless, err error) {
+func (c *Cascade) on(name string) (pods []evictee, err error) {
 	known := false
 	err = c.planner.View(func(v preemption.View) {
 		known = v.Node(name) != nil
 		for p := range v.PodsOn(name) {
-			pods = append(pods, homeless{pod: *p, priority: v.Priority(refOf(p))})
+			pods = append(pods, evictee{pod: *p, priority: v.Priority(refOf(p))})
 		}
 	})
 	if err == nil && !known {

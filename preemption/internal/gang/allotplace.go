@@ -15,15 +15,15 @@ import (
 
 // place is a node on which members may run.
 type place struct {
-	node  cluster.NodeID
-	asks  []int64 // by resource that a member asks for: how much
-	free  []int64 // likewise, with everybody in place
-	items []item  // who may go, most important first, where their number
-	level int64   // is not above it
-	seats int     // for so many members there is room without them
-	sums  int     // numbers of a price
-	bound []allot.Price
-	found []*found // by seats-1; nil: not looked for
+	node    cluster.NodeID
+	asks    []int64 // by resource that a member asks for: how much
+	free    []int64 // likewise, with everybody in place
+	items   []item  // who may go, most important first, where their number
+	level   int64   // is not above it
+	seats   int     // for so many members there is room without them
+	numSums int     // that are numbers of a price
+	bound   []allot.Price
+	found   []*found // by seats-1; nil: not looked for
 }
 
 // item is a unit that may go.
@@ -119,7 +119,7 @@ func (p *place) only() *place {
 		p.level = math.MaxInt64
 		return p
 	}
-	w := &place{node: p.node, asks: p.asks, free: p.free, seats: p.seats, sums: p.sums, bound: p.bound, level: math.MaxInt64}
+	w := &place{node: p.node, asks: p.asks, free: p.free, seats: p.seats, numSums: p.numSums, bound: p.bound, level: math.MaxInt64}
 	at := make([]int, len(p.items))
 	for to, i := range who {
 		at[i] = to
@@ -157,7 +157,7 @@ func (p *place) charge(s *allotting) {
 			s.total[j] = checked.Add(s.total[j], it.price[j])
 		}
 	}
-	p.bound, p.sums = nil, len(s.sums)
+	p.bound, p.numSums = nil, len(s.sums)
 	clear(p.found)
 }
 
@@ -174,7 +174,7 @@ func (p *place) estimate() {
 	p.bound = make([]allot.Price, p.seats)
 	who := p.eligible()
 	prices := make([]int64, len(who))
-	for j := range p.sums {
+	for j := range p.numSums {
 		for k, i := range who {
 			prices[k] = p.items[i].price[j]
 		}
@@ -253,7 +253,7 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 	for at := range chosen {
 		chosen[at] = true
 	}
-	for j := 0; j < p.sums; {
+	for j := 0; j < p.numSums; {
 		merged := p.merge(who, j)
 		problem.Price, problem.Steps = merged.price, max(most-steps, 0)
 		a := cover.Solve(&problem)
@@ -304,7 +304,7 @@ func (p *place) merge(who []int, first int) merged {
 		m.price[at] = p.items[i].price[first]
 		most = checked.Add(most, m.price[at])
 	}
-	for j := first + 1; j < p.sums; j++ {
+	for j := first + 1; j < p.numSums; j++ {
 		radix := int64(1)
 		for _, i := range who {
 			radix = checked.Add(radix, p.items[i].price[j])

@@ -14,17 +14,24 @@ import (
 type firstSeats struct {
 	*victims.Offers
 	of    *Search
-	seats *columns.Seats
+	seats *columns.Seats // nil: the road is closed to the question
 	shape int  // that seats were asked about last; none
 	told  bool // and tell of
 }
 
 // withFirstSeats returns offers with first seats priced by the columns, if the road is open.
 func (s *Search) withFirstSeats(offers *victims.Offers) seating.Prices {
-	if s.harmful || !ask.ByFirstSeat.Leads(s.q.AllTraits()) || s.ownVictims() {
+	if s.firsts == nil {
+		s.firsts = &firstSeats{of: s, shape: -1}
+		if ask.ByFirstSeat.Leads(s.q.AllTraits()) && !s.ownVictims() {
+			s.firsts.seats = columns.NewSeats(s.q.Columns)
+		}
+	}
+	if s.harmful || s.firsts.seats == nil {
 		return offers
 	}
-	return &firstSeats{Offers: offers, of: s, seats: columns.NewSeats(s.q.Columns), shape: -1}
+	s.firsts.Offers = offers
+	return s.firsts
 }
 
 // Price is that of the offers.

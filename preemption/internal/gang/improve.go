@@ -103,13 +103,7 @@ func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
 	if !e.Trial.CanPlace(m, n).OK() {
 		return 0
 	}
-	free, room := e.Trial.Free(n), most
-	for r, v := range e.Trial.Member(m).Request() {
-		if v > 0 {
-			room = int(min(int64(room), max(free[r], 0)/v))
-		}
-	}
-	return room
+	return int(min(int64(most), e.Trial.Slots(m, n)))
 }
 
 // run evaluates every placement that seats most.

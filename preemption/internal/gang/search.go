@@ -29,6 +29,7 @@ type Search struct {
 	inside  []bool  // by unit: potential victim of the domain that is looked at
 	charged []int32 // by unit: what its loss adds to the violations
 	harmful bool    // some loss adds to them
+	firsts  *firstSeats
 
 	Counting *counting.Search // nil if members can't be counted
 	counted  int              // checks that counting stands for
