@@ -59,7 +59,7 @@ func borgBurst(b *testing.B) *burst {
 }
 
 // BenchmarkBurst: lone pods arrive at once in a full cluster, and are asked about one by one,
-// each answer carried out, or with PreemptAll.
+// each answer carried out, or with PreemptAll, as it is and with Search Exact.
 func BenchmarkBurst(b *testing.B) {
 	for _, u := range []struct {
 		name  string
@@ -79,25 +79,32 @@ func BenchmarkBurst(b *testing.B) {
 			name string
 			*burst
 		}{u.name, u.make(b)}
-		for _, way := range []string{"one by one", "together"} {
+		for _, way := range []string{"one by one", "together", "exact"} {
 			b.Run(u.name+"/way="+way, func(b *testing.B) {
-				pl, err := preemption.NewPlanner(&u.snapshot, preemption.Options{})
+				o := preemption.Options{}
+				if way == "exact" {
+					o.Search = preemption.Exact
+				}
+				pl, err := preemption.NewPlanner(&u.snapshot, o)
 				if err != nil {
 					b.Fatal(err)
 				}
-				placed, pods := 0, 0
+				placed, pods, optimal := 0, 0, 0
 				for b.Loop() {
-					rs, err := u.ask(pl, way == "together")
+					rs, err := u.ask(pl, way != "one by one")
 					if err != nil {
 						b.Fatal(err)
 					}
 					for _, r := range rs {
-						placed += len(r.Nominations)
+						if placed += len(r.Nominations); r.Optimal {
+							optimal += len(r.Nominations)
+						}
 						for _, v := range r.Victims {
 							pods += len(v.Pods)
 						}
 					}
 				}
+				b.ReportMetric(float64(optimal)/float64(b.N), "optimal/op")
 				b.ReportMetric(float64(placed)/float64(b.N), "placed/op")
 				b.ReportMetric(float64(pods)/float64(b.N), "victims/op")
 			})
