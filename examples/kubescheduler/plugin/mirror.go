@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -246,11 +249,15 @@ func (m *mirror) setPod(pod *v1.Pod, nominatedTo string) error {
 	return m.feeder.Set(pod)
 }
 
-// setClaim feeds a claim, given as namespace/name; one that is not there says nothing.
+// setClaim feeds a claim, given as namespace/name; of one that is not there nothing is known any more.
 func (m *mirror) setClaim(namespace, name string) error {
-	claim, err := m.claimLister.PersistentVolumeClaims(namespace).Get(name[len(namespace)+1:])
-	if err != nil {
-		return nil
+	bare := strings.TrimPrefix(name, namespace+"/")
+	claim, err := m.claimLister.PersistentVolumeClaims(namespace).Get(bare)
+	switch {
+	case apierrors.IsNotFound(err):
+		return m.feeder.Remove(&v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: bare}})
+	case err != nil:
+		return err
 	}
 	return m.feeder.Set(claim)
 }

@@ -110,3 +110,25 @@ func TestMirrorFollowsNodesThatComeBack(t *testing.T) {
 	require.Equal(t, []string{"on-n1"}, evicted)
 	require.Empty(t, cmp.Diff(before, r.ours.mirror.planner.Snapshot()))
 }
+
+// A claim that is gone holds nobody back any more.
+func TestAClaimThatIsGone(t *testing.T) {
+	r := newRig(t, 100, 100, "{}")
+	claim := &v1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "disk"},
+		Spec:       v1.PersistentVolumeClaimSpec{AccessModes: []v1.PersistentVolumeAccessMode{v1.ReadWriteOncePod}},
+	}
+	claims := r.store(claim)
+	require.NoError(t, claims.Add(claim))
+	m, holder := r.ours.mirror, &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "holder", UID: "holder"}}
+	source := v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: "disk"}}
+	holder.Spec.Volumes = []v1.Volume{{Name: "disk", VolumeSource: source}}
+	tokens := func() (held []string) {
+		require.NoError(t, m.setPod(holder, ""))
+		require.NoError(t, m.planner.View(func(v preemption.View) { held = v.Pod(refOf(holder)).Tokens }))
+		return held
+	}
+	require.Len(t, tokens(), 1)
+	require.NoError(t, claims.Delete(claim))
+	require.Empty(t, tokens())
+}
