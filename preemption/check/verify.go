@@ -71,7 +71,7 @@ func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor
 	switch {
 	case result == nil:
 		l.Add(found.Form, "there is no answer")
-	case len(result.Preemptor.Gathered) > 0: // the plan of a gathering is made of several answers
+	case len(result.Preemptor.Gathered) > 0: // the plan of a gathering is made of several answers, one of PreemptAll has several preemptors
 	case preemptor.Kind == cluster.KindWorkload || verify.Answer(&l, snapshot, options, &preemptor, result):
 		verifyquota.Answer(&l, snapshot, options, &preemptor, result)
 	}

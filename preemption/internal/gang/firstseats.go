@@ -15,8 +15,8 @@ type firstSeats struct {
 	*victims.Offers
 	of    *Search
 	seats *columns.Seats // nil: the road is closed to the question
-	shape int  // that seats were asked about last; none
-	told  bool // and tell of
+	shape int            // that seats were asked about last; none
+	told  bool           // and tell of
 }
 
 // withFirstSeats returns offers with first seats priced by the columns, if the road is open.
