@@ -10,22 +10,23 @@ import (
 // that a member asks for must be wholly free on the node, a fraction must fit on
 // one device. Room on several devices never adds up.
 //
-// Which running pod holds what is said by [cluster.Devices]; a pod that returns
-// takes the very devices that it held. Nominated pods and placed members hold none
-// for certain: they are taken to sit as well as they can, together with the member
-// that is asked for: fractions onto the devices that running pods share, the
-// largest first, each where the least room is left that is enough, and whole
+// Running pods hold the devices that they say they hold ([cluster.DeviceRequest.Assigned]), and
+// one that returns takes these again. Of other running pods, of nominated ones and of placed
+// members nobody knows which they hold: they are taken to sit as well as they can, together
+// with the member that is asked for: fractions onto the devices that are shared
+// already, the largest first, each where the least room is left that is enough, and whole
 // devices from what is then wholly free. That finds room whenever there is some if
-// all fractions of one resource are equal; if not it may, rarely, miss it.
+// all their fractions of one resource are equal; if not it may, rarely, miss it. Where running
+// pods alone have no room, nobody else has any. Nor is there any on a device that pods say they
+// hold more of than it has.
 //
 // A node without such devices, or whose devices are too few or too small even when
 // they are all free, is an unresolvable misfit.
 //
 // Prepare gives a nil State where no member asks for devices. It is node-local, and
-// monotone if the fractions that members and nominated pods ask for are equal for
-// each resource. Remove and Return cost O(h) for the h devices that the pod holds,
-// Fits O(d) for d devices of the node, and with g nominated pods and members there
-// O(g*d).
+// monotone if those fractions are equal for each resource. Remove and Return cost O(h) for
+// the h devices that the pod holds, Fits O(d) for d devices of the node, and with g requests
+// there of those who hold no certain devices O(g*d).
 //
 // Source: the library's own; upstream leaves devices to plugins.
 func Devices() Constraint { return devices{} }
@@ -40,62 +41,81 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 	}
 	plan := planDevices(ix, members)
 	return &deviceState{
-		plan: plan, free: slices.Clone(plan.devices.Free()), guests: make([][]guest, ix.NumNodes()),
+		plan: plan, free: slices.Clone(plan.devices.Free()), claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
 	}, nil
 }
 
-// deviceState knows what is free on each device and who is on which node without
-// holding certain ones.
+// deviceState knows what is free on each device but for those who hold no certain one, and
+// who they are.
 type deviceState struct {
 	plan   *devicePlan // shared by all clones
 	free   []int64     // by DeviceID
-	guests [][]guest   // of each node
+	claims [][]claim   // on each node
+	read   []bool      // whether those of the running pods are among them
 
-	room, fractions []int64 // of seat, reused
-}
-
-// guest is a nominated pod or a placed member.
-type guest struct {
-	pod    cluster.PodID // NoPod for a member
-	member MemberID
-	asks   []ask
+	held            []cluster.Holding // of hold, reused
+	room, fractions []int64           // of seats, reused
 }
 
 func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
 	if s.plan.ix.NodeOf(p) == n {
-		s.hold(p, +1)
+		s.run(p, n, false)
 	} else {
-		s.leave(guest{pod: p}, n)
+		s.leave(p, 0, n)
 	}
 }
 
 func (s *deviceState) Return(p cluster.PodID, n cluster.NodeID) {
 	if s.plan.ix.NodeOf(p) == n {
-		s.hold(p, -1)
-	} else if asks := s.plan.pending[p]; len(asks) > 0 {
-		s.guests[n] = append(s.guests[n], guest{pod: p, asks: asks})
+		s.run(p, n, true)
+	} else if claims := s.plan.pending[p]; len(claims) > 0 {
+		s.claims[n] = append(s.claims[n], claims...)
 	}
 }
 
-func (s *deviceState) hold(p cluster.PodID, sign int64) {
-	for _, h := range s.plan.devices.Held(p) {
-		s.free[h.Device] += sign * h.Amount
+// run lets p, which runs on n, hold its devices or not.
+func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, holds bool) {
+	pod := s.plan.ix.Pod(p)
+	if len(pod.Devices) == 0 {
+		return
 	}
+	s.held = s.plan.devices.Held(s.held[:0], pod, n)
+	for _, h := range s.held {
+		if holds {
+			s.free[h.Device] -= h.Amount
+		} else {
+			s.free[h.Device] += h.Amount
+		}
+	}
+	on := s.on(n)
+	for i := range on {
+		if on[i].pod == p {
+			on[i].gone = !holds
+		}
+	}
+}
+
+// on returns the claims on node n.
+func (s *deviceState) on(n cluster.NodeID) []claim {
+	if !s.read[n] {
+		s.read[n] = true
+		if s.plan.looseOn(n) {
+			for _, p := range s.plan.ix.PodsOn(n) {
+				s.claims[n] = s.plan.claim(s.claims[n], s.plan.ix.Pod(p), claim{pod: p}, true)
+			}
+		}
+	}
+	return s.claims[n]
 }
 
 func (s *deviceState) Place(m MemberID, n cluster.NodeID) {
-	s.guests[n] = append(s.guests[n], guest{cluster.NoPod, m, s.plan.asks[m]})
+	s.claims[n] = append(s.claims[n], s.plan.claims[m]...)
 }
 
-func (s *deviceState) Unplace(m MemberID, n cluster.NodeID) {
-	s.leave(guest{pod: cluster.NoPod, member: m}, n)
-}
+func (s *deviceState) Unplace(m MemberID, n cluster.NodeID) { s.leave(cluster.NoPod, m, n) }
 
-func (s *deviceState) leave(g guest, n cluster.NodeID) {
-	at := slices.IndexFunc(s.guests[n], func(h guest) bool { return h.pod == g.pod && h.member == g.member })
-	if at >= 0 { // one that asks for no device that matters never came
-		s.guests[n] = slices.Delete(s.guests[n], at, at+1)
-	}
+func (s *deviceState) leave(p cluster.PodID, m MemberID, n cluster.NodeID) {
+	s.claims[n] = slices.DeleteFunc(s.claims[n], func(c claim) bool { return c.pod == p && c.member == m })
 }
 
 func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason {
@@ -106,24 +126,24 @@ func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason {
 		a := &s.plan.asks[m][i]
 		pool := s.plan.devices.Pool(s.plan.pools[a.resource][n])
 		free := s.free[pool.First:][:pool.Count]
-		if !s.seats(a, free, pool.Capacity, s.guests[n]) {
+		if !s.seats(a, free, pool.Capacity, s.on(n)) {
 			return a.misfit
 		}
 	}
 	return Reason{}
 }
 
-// seats reports whether what a asks for and what guests do has room on the devices
-// of one pool.
-func (s *deviceState) seats(a *ask, free []int64, capacity int64, guests []guest) bool {
+// seats reports whether what a asks for and claims do has room on the devices of one pool.
+func (s *deviceState) seats(a *ask, free []int64, capacity int64, claims []claim) bool {
 	whole := a.whole
 	fractions := append(s.fractions[:0], a.fractions...)
-	for i := range guests {
-		for j := range guests[i].asks {
-			if g := &guests[i].asks[j]; g.resource == a.resource {
-				whole += g.whole
-				fractions = append(fractions, g.fractions...)
-			}
+	for i := range claims {
+		switch c := &claims[i]; {
+		case c.gone || c.resource != a.resource:
+		case c.fraction > 0:
+			fractions = append(fractions, c.fraction)
+		default:
+			whole += c.whole
 		}
 	}
 	slices.Sort(fractions)
@@ -168,13 +188,12 @@ func (s *deviceState) Touches(n cluster.NodeID) bool {
 			continue
 		}
 		pool := s.plan.devices.Pool(column[n])
-		for _, v := range s.plan.devices.Free()[pool.First:][:pool.Count] {
-			if v != pool.Capacity {
-				return true
-			}
+		held := func(v int64) bool { return v != pool.Capacity }
+		if slices.ContainsFunc(s.plan.devices.Free()[pool.First:][:pool.Count], held) {
+			return true
 		}
 	}
-	return false
+	return s.plan.looseOn(n)
 }
 
 // TouchesPod reports whether p asks for devices that a member asks for.
@@ -185,9 +204,9 @@ func (s *deviceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 }
 
 func (s *deviceState) Clone() State {
-	c := &deviceState{plan: s.plan, free: slices.Clone(s.free), guests: slices.Clone(s.guests)}
-	for n := range c.guests {
-		c.guests[n] = slices.Clone(c.guests[n])
+	c := &deviceState{plan: s.plan, free: slices.Clone(s.free), claims: slices.Clone(s.claims), read: slices.Clone(s.read)}
+	for n := range c.claims {
+		c.claims[n] = slices.Clone(c.claims[n])
 	}
 	return c
 }

@@ -14,8 +14,19 @@ type devicePlan struct {
 	names   []string           // of the resources that members ask for
 	pools   [][]cluster.PoolID // of each resource, of each node
 	asks    [][]ask            // of each member
-	pending map[cluster.PodID][]ask
+	claims  [][]claim          // of each member
+	pending map[cluster.PodID][]claim
 	scope   Scope
+}
+
+// claim is one request of somebody who holds no certain device.
+type claim struct {
+	pod      cluster.PodID // NoPod for a member
+	member   MemberID
+	resource int
+	whole    int32
+	fraction int64 // 0: whole devices
+	gone     bool  // of a running pod that was removed
 }
 
 // ask is what one pod wants of one resource.
@@ -27,7 +38,7 @@ type ask struct {
 }
 
 func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
-	plan := &devicePlan{ix: ix, devices: ix.Devices(), pending: map[cluster.PodID][]ask{}}
+	plan := &devicePlan{ix: ix, devices: ix.Devices(), pending: map[cluster.PodID][]claim{}}
 	for _, p := range members {
 		for i := range p.Devices {
 			name := p.Devices[i].Resource
@@ -37,14 +48,38 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
 			}
 		}
 	}
-	for _, p := range members {
+	for m, p := range members {
 		plan.asks = append(plan.asks, plan.asksOf(p))
+		plan.claims = append(plan.claims, plan.claim(nil, p, claim{pod: cluster.NoPod, member: MemberID(m)}, false))
 	}
 	for _, p := range plan.devices.Pending() {
-		plan.pending[p] = plan.asksOf(ix.Pod(p))
+		if claims := plan.claim(nil, ix.Pod(p), claim{pod: p}, false); len(claims) > 0 {
+			plan.pending[p] = claims
+		}
 	}
 	plan.scope = Scope{NodeLocal: true, Monotone: plan.equalFractions()}
 	return plan
+}
+
+// claim appends to claims what p asks for of the resources that matter, as who; if it runs,
+// but for what it says that it holds.
+func (plan *devicePlan) claim(claims []claim, p *cluster.Pod, who claim, runs bool) []claim {
+	for i := range p.Devices {
+		r := &p.Devices[i]
+		who.resource, who.whole, who.fraction = slices.Index(plan.names, r.Resource), r.Count, r.Fraction
+		if who.resource >= 0 && !(runs && len(r.Assigned) > 0) {
+			claims = append(claims, who)
+		}
+	}
+	return claims
+}
+
+// looseOn reports whether pods that run on node n ask for devices that matter and do not say
+// which they hold.
+func (plan *devicePlan) looseOn(n cluster.NodeID) bool {
+	return slices.ContainsFunc(plan.pools, func(column []cluster.PoolID) bool {
+		return column != nil && column[n] != cluster.NoPool && plan.devices.Loose(column[n]) > 0
+	})
 }
 
 // asksOf sums up, for each resource that matters, what p asks for.
@@ -104,30 +139,25 @@ func (a *ask) describe(resource string) string {
 	return fmt.Sprintf("%s: %d whole and fractions %d", resource, a.whole, a.fractions)
 }
 
-// equalFractions reports whether, of each resource, members and pending pods ask
-// for fractions of one size.
+// equalFractions reports whether, of each resource, all who hold no certain device ask for
+// fractions of one size.
 func (plan *devicePlan) equalFractions() bool {
-	size := make([]int64, len(plan.names))
-	equal := func(asks []ask) bool {
-		for _, a := range asks {
-			for _, f := range a.fractions {
-				if size[a.resource] != 0 && size[a.resource] != f {
-					return false
-				}
-				size[a.resource] = f
+	sizes := make([][]int64, len(plan.names))
+	for i, name := range plan.names {
+		sizes[i] = plan.devices.LooseFractions(name)
+	}
+	note := func(claims []claim) {
+		for _, c := range claims {
+			if c.fraction > 0 && !slices.Contains(sizes[c.resource], c.fraction) {
+				sizes[c.resource] = append(sizes[c.resource], c.fraction)
 			}
 		}
-		return true
 	}
-	for _, asks := range plan.asks {
-		if !equal(asks) {
-			return false
-		}
+	for _, claims := range plan.claims {
+		note(claims)
 	}
-	for _, asks := range plan.pending {
-		if !equal(asks) {
-			return false
-		}
+	for _, claims := range plan.pending {
+		note(claims)
 	}
-	return true
+	return !slices.ContainsFunc(sizes, func(s []int64) bool { return len(s) > 1 })
 }

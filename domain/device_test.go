@@ -71,6 +71,32 @@ func TestDevicesCorners(t *testing.T) {
 			name: "one that asks for none does not", pods: []cluster.Pod{pod("w", nominated("g2"))},
 			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"+w"}, want: "XX.",
 		}, {
+			name: "halves of which nobody knows where they are sit on one device", pods: []cluster.Pod{pod("p@g2", part(500)), pod("q@g2", part(500))},
+			members: []cluster.Pod{pod("m", whole(1))}, want: "X..",
+		}, {
+			name: "three do not", pods: []cluster.Pod{pod("p@g2", part(500)), pod("q@g2", part(500)), pod("r@g2", part(500))},
+			members: []cluster.Pod{pod("m", whole(1))}, want: "X.x",
+		}, {
+			name: "they come beside those who say where they are", pods: append([]cluster.Pod{pod("r@g2", part(600))}, half...),
+			members: []cluster.Pod{pod("m", part(300))}, want: "X.x",
+		}, {
+			name: "and are gone with them", pods: append([]cluster.Pod{pod("r@g2", part(600))}, half...),
+			members: []cluster.Pod{pod("m", part(300))}, history: []string{"-p", "-r"}, want: "X..",
+		}, {
+			name: "who has no room takes what is freed", pods: []cluster.Pod{pod("p@g1", whole(1)), pod("q@g1", whole(1))},
+			members: []cluster.Pod{pod("m", whole(1))}, history: []string{"-p"}, want: "Xx.",
+		}, {
+			name: "until it is gone, too", pods: []cluster.Pod{pod("p@g1", whole(1)), pod("q@g1", whole(1))},
+			members: []cluster.Pod{pod("m", whole(1))}, history: []string{"-p", "-q"}, want: "X..",
+		}, {
+			name:    "fractions beyond one device leave the other",
+			pods:    []cluster.Pod{pod("p@g2", part(600, 0)), pod("q@g2", part(600, 0)), pod("r@g2", part(600, 0))},
+			members: []cluster.Pod{pod("m", part(1000))}, want: "X..",
+		}, {
+			name:    "and one victim frees nothing there",
+			pods:    []cluster.Pod{pod("p@g2", part(600, 0)), pod("q@g2", part(600, 0)), pod("r@g2", part(600, 0)), pod("s@g2", whole(1, 1))},
+			members: []cluster.Pod{pod("m", part(1))}, history: []string{"-p"}, want: "X.x",
+		}, {
 			name: "more held than there is", pods: []cluster.Pod{pod("p@g2", whole(1, 0)), pod("q@g2", whole(1, 0))},
 			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"-p"}, want: "XXx",
 		},

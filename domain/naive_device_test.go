@@ -8,9 +8,8 @@ import (
 )
 
 // devices is the twin of Devices: it tries every way to seat those who hold no
-// certain device. held is what the running pods held at first. sure is false where
-// fractions differ and the constraint may miss a way.
-func (s *situation) devices(held map[string][]holding, m *cluster.Pod, node string) (a answer, sure bool) {
+// certain device. sure is false where fractions differ and the constraint may miss a way.
+func (s *situation) devices(m *cluster.Pod, node string) (a answer, sure bool) {
 	n := s.node(node)
 	for _, resource := range []string{gpu, "example.com/fpga"} {
 		whole, fractions := wants(m, resource)
@@ -35,17 +34,23 @@ func (s *situation) devices(held map[string][]holding, m *cluster.Pod, node stri
 			if at.Name != node {
 				continue
 			}
-			if s.was[nameOf(p)] == node {
-				for _, h := range held[nameOf(p)] {
-					if h.resource == resource {
-						free[h.device] -= h.amount
+			for _, r := range p.Devices {
+				switch {
+				case r.Resource != resource:
+				case s.was[nameOf(p)] == node && len(r.Assigned) > 0:
+					for _, device := range r.Assigned {
+						if device < pool.Count && r.Count > 0 {
+							free[device] -= pool.Capacity
+						} else if device < pool.Count {
+							free[device] -= min(r.Fraction, pool.Capacity)
+						}
 					}
+				case r.Count > 0:
+					whole += int(r.Count)
+				default:
+					fractions = append(fractions, r.Fraction)
 				}
-				continue
 			}
-			w, f := wants(p, resource)
-			whole += w
-			fractions = append(fractions, f...)
 		}
 		slices.Sort(fractions)
 		sure = sure && len(slices.Compact(slices.Clone(fractions))) <= 1
@@ -54,12 +59,6 @@ func (s *situation) devices(held map[string][]holding, m *cluster.Pod, node stri
 		}
 	}
 	return answer{}, sure
-}
-
-type holding struct {
-	resource string
-	device   int32
-	amount   int64
 }
 
 func wants(p *cluster.Pod, resource string) (whole int, fractions []int64) {

@@ -155,9 +155,8 @@ func FuzzExclusiveTokensAgreesWithItsNaiveTwin(f *testing.F) {
 
 func devicesAgreeWithTwin(t *rapid.T) {
 	w := drawWorld(t, features{devices: true, maxMembers: 3})
-	held := heldAtFirst(t, w)
 	follow(t, w, domain.Devices(), func(t *rapid.T, s *situation, m *cluster.Pod, node string, got domain.Reason) {
-		want, sure := s.devices(held, m, node)
+		want, sure := s.devices(m, node)
 		if got.Check == domain.CheckDevice && !got.Unresolvable && (!sure || want.unresolvable) {
 			return // fractions differ: a way, or that there never is one, may be missed, but nothing is made up
 		}
@@ -167,25 +166,3 @@ func devicesAgreeWithTwin(t *rapid.T) {
 
 func TestDevicesAgreesWithItsNaiveTwin(t *testing.T) { rapid.Check(t, devicesAgreeWithTwin) }
 func FuzzDevicesAgreesWithItsNaiveTwin(f *testing.F) { f.Fuzz(rapid.MakeFuzz(devicesAgreeWithTwin)) }
-
-// heldAtFirst reads from the index who holds what; how that is assigned has tests
-// of its own in package cluster.
-func heldAtFirst(t *rapid.T, w *world) map[string][]holding {
-	ix, err := cluster.NewIndex(&w.snapshot)
-	require.NoError(t, err)
-	d := ix.Devices()
-	held := map[string][]holding{}
-	for p := range cluster.PodID(ix.NumPods()) {
-		for _, h := range d.Held(p) {
-			for _, resource := range []string{gpu, "example.com/fpga"} {
-				if column := d.Pools(resource); column != nil && column[ix.NodeOf(p)] != cluster.NoPool {
-					pool := d.Pool(column[ix.NodeOf(p)])
-					if i := int32(h.Device - pool.First); i >= 0 && i < pool.Count {
-						held[nameOf(ix.Pod(p))] = append(held[nameOf(ix.Pod(p))], holding{resource, i, h.Amount})
-					}
-				}
-			}
-		}
-	}
-	return held
-}

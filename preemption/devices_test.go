@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -166,3 +167,36 @@ func anyRequest(t *rapid.T) cluster.DeviceRequest {
 
 func TestVictimsFreeDevicesAndNoneMore(t *testing.T) { rapid.Check(t, victimsFreeDevices) }
 func FuzzVictimsFreeDevicesAndNoneMore(f *testing.F) { f.Fuzz(rapid.MakeFuzz(victimsFreeDevices)) }
+
+// TestPromisedDevicesAreThere: whoever is promised devices gets them once the victims are gone,
+// whatever the pods there say that they hold, or do not say.
+func TestPromisedDevicesAreThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 2, MaxPods: 8, Devices: true}, MaxMembers: 8}
+		m, q := gen.NewMaker(t, p)
+		for i := range q.Snapshot.Pods { // as those say who ran before
+			if p := &q.Snapshot.Pods[i]; p.Node == "" && p.Group != "" {
+				p.Devices = []cluster.DeviceRequest{{Resource: gpu, Fraction: 3, Assigned: []int32{int32(m.N(3))}}}
+				if m.N(3) == 0 {
+					p.Devices[0].Count, p.Devices[0].Fraction = 1, 0
+				}
+			}
+		}
+		asked := []preemption.Preemptor{q.Preemptor, m.Preemptor()}[m.N(2)]
+		asked.Placement = nil // one that is given goes with no planner
+		pl, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{})
+		require.NoError(t, err)
+		r, err := pl.Preempt(asked)
+		if err != nil {
+			return // nobody waits
+		}
+		t.Logf("snapshot %v\nanswer %v", told{q.Snapshot}, told{r})
+		if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
+			return
+		}
+		require.NoError(t, pl.Evict(r))
+		for _, n := range r.Nominations {
+			require.NoError(t, pl.Bind(n.Pod, n.Node))
+		}
+	})
+}

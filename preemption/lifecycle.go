@@ -42,7 +42,8 @@ import (
 // nominated to no node any more. One of which nobody has said when it started does so at the
 // model's time, if that is known. The node must have room for it: what it requests, its host
 // ports and its devices must be free; room that is held for nominated pods is. [Planner.SetPod]
-// binds whatever the room, for a pod of which somebody else says where it runs.
+// binds whatever the room, for a pod of which somebody else says where it runs, and on which
+// devices: what Assigned says of them on a pending pod is dropped.
 //
 // Where the cluster has problems that every question would be refused for, so is Bind.
 func (pl *Planner) Bind(pod PodRef, node string) error {
@@ -63,13 +64,22 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 			return problems.Pod(p, "Node", words.Quoted(node), "a node with room for it ("+short.String()+")", nil)
 		}
 		bound := *p
-		bound.Node, bound.NominatedNode = node, ""
+		bound.Node, bound.NominatedNode, bound.Devices = node, "", unassigned(p.Devices)
 		if bound.Started.IsZero() {
 			bound.Started = e.time()
 		}
 		e.setPod(&bound)
 		return nil
 	})
+}
+
+// unassigned is list where nobody says which devices are held.
+func unassigned(list []cluster.DeviceRequest) []cluster.DeviceRequest {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Assigned = nil
+	}
+	return list
 }
 
 // short says what pending pod p lacks on node n beside those who run there; its Check is

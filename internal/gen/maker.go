@@ -312,7 +312,7 @@ func (m *Maker) devices() []cluster.DeviceRequest {
 	case 1:
 		r.Count, r.Assigned = 1, []int32{int32(m.N(3))}
 	case 2:
-		r.Fraction, r.Assigned = 3, []int32{int32(m.N(3))}
+		r.Fraction, r.Assigned = 3+int64(m.N(2)), []int32{int32(m.N(3))} // few of which are beyond one device
 	default:
 		r.Fraction = 2 + int64(m.N(4))
 	}

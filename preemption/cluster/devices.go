@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/preempt-go/preempt/internal/paged"
 )
 
 // DeviceID is a position among the devices of all pools of an [Index]. Those of a
@@ -37,24 +35,31 @@ type Holding struct {
 // Devices tells which running pod holds what of which device. Questions must not change
 // it.
 //
-// Requests that say what they hold ([DeviceRequest.Assigned]) get just that. The
-// others are assigned on each node and for each resource in this order: whole
-// devices first, by pod, each the lowest that is wholly free; then fractions, the
-// largest first, then by pod, each onto the device with the least room that is
-// enough, the lowest of equal ones. A request for which there is no room, or no
-// such pool or device on the node, holds nothing and is listed in the warnings.
+// Requests that say what they hold ([DeviceRequest.Assigned]) hold just that. The others
+// are loose: which devices they hold is not known, and they are taken to sit as well as
+// they can beside whoever else is there, whole devices on what is wholly free, then
+// fractions, the largest first, each onto the device with the least room that is
+// enough. Where there is no room for all of them, the node is overcommitted, and no such
+// device of it counts as free. A loose request without room, and one for a pod or device
+// that is not on the node, is listed in the warnings.
 type Devices struct {
 	pools  []Pool
 	byName map[string][]PoolID
 
-	free    []int64
-	held    paged.Column[[]Holding] // by pod; the lists are never changed in place
-	odd     map[NodeID][]Warning    // what is odd about the requests of a node's pods
-	pending []PodID                 // never changed in place
-	shared  bool                    // free and odd are those of a fork, too: copied before they are changed
+	free    []int64              // of each device, but for loose requests
+	loose   []int32              // of each pool: how many loose requests there are
+	sizes   map[looseSize]int32  // how many loose requests of running pods are for such a fraction
+	odd     map[NodeID][]Warning // what is odd about the requests of a node's pods
+	pending []PodID              // never changed in place
+	shared  bool                 // free, loose, sizes and odd are those of a fork, too: copied before they are changed
 
 	poolsShared bool // likewise for pools and byName
 	lost        int  // how many devices were those of nodes that are gone
+}
+
+type looseSize struct {
+	resource string
+	fraction int64
 }
 
 // Devices returns the devices of ix.
@@ -67,25 +72,62 @@ func (d *Devices) Pools(resource string) []PoolID { return d.byName[resource] }
 // Pool returns pool p.
 func (d *Devices) Pool(p PoolID) Pool { return d.pools[p] }
 
-// Free returns how much of each device no running pod holds, in order of DeviceID;
-// below zero where pods say that they hold more than there is. The slice belongs to d.
+// Free returns how much of each device is left by the running pods that say what they
+// hold, in order of DeviceID; below zero where they hold more than there is. What loose
+// requests need is not taken off. The slice belongs to d.
 func (d *Devices) Free() []int64 { return d.free }
+
+// Loose returns how many loose requests for the devices of pool p running pods have.
+func (d *Devices) Loose(p PoolID) int { return int(d.loose[p]) }
+
+// LooseFractions returns the sizes of the fractions of that resource that running pods ask
+// for in loose requests, in no order.
+func (d *Devices) LooseFractions(resource string) (sizes []int64) {
+	for s := range d.sizes {
+		if s.resource == resource {
+			sizes = append(sizes, s.fraction)
+		}
+	}
+	return sizes
+}
 
 // Pending returns the pods that have device requests and run on no node of the index,
 // in no order. The slice belongs to d.
 func (d *Devices) Pending() []PodID { return d.pending }
 
-// Held returns what running pod p holds. The slice belongs to d.
-func (d *Devices) Held(p PodID) []Holding {
-	if int(p) >= d.held.Len() {
-		return nil // nobody holds anything, or it came later and has no devices
+// Held appends to dst what p, which runs on node n, says that it holds, and returns the
+// extended slice.
+func (d *Devices) Held(dst []Holding, p *Pod, n NodeID) []Holding {
+	for i := range p.Devices {
+		r := &p.Devices[i]
+		id := d.poolOn(r.Resource, n)
+		if len(r.Assigned) == 0 || id == NoPool {
+			continue
+		}
+		pool := d.pools[id]
+		amount := pool.Capacity
+		if r.Count == 0 {
+			amount = min(r.Fraction, pool.Capacity)
+		}
+		for _, device := range r.Assigned {
+			if device < pool.Count {
+				dst = append(dst, Holding{pool.First + DeviceID(device), amount})
+			}
+		}
 	}
-	return *d.held.At(int(p))
+	return dst
+}
+
+func (d *Devices) poolOn(resource string, n NodeID) PoolID {
+	if column := d.byName[resource]; column != nil && n != NoNode {
+		return column[n]
+	}
+	return NoPool
 }
 
 // layOutDevices numbers the devices and gives the running pods theirs.
 func (ix *Index) layOutDevices() {
-	d := &Devices{byName: map[string][]PoolID{}, odd: map[NodeID][]Warning{}}
+	d := &Devices{byName: map[string][]PoolID{}, sizes: map[looseSize]int32{}, odd: map[NodeID][]Warning{}}
 	ix.devices = d
 	for n := range ix.NumNodes() {
 		node := ix.Node(NodeID(n))
@@ -99,10 +141,11 @@ func (ix *Index) layOutDevices() {
 	if len(ix.carriers.devices) == 0 {
 		return
 	}
-	d.held = paged.Make[[]Holding](ix.NumPods())
 	for _, p := range ix.carriers.devices {
 		if ix.NodeOf(p) == NoNode {
 			d.pending = append(d.pending, p)
+		} else {
+			d.count(ix.Pod(p), 1)
 		}
 	}
 	for n := range NodeID(ix.NumNodes()) {
@@ -119,45 +162,54 @@ func (d *Devices) addPool(name string, n NodeID, numNodes int, pool DevicePool) 
 	}
 	column[n] = PoolID(len(d.pools))
 	d.pools = append(d.pools, Pool{n, DeviceID(len(d.free)), pool.Count, pool.Capacity})
+	d.loose = append(d.loose, 0)
 	for range pool.Count {
 		d.free = append(d.free, pool.Capacity)
 	}
 }
 
-// settle gives the pods on node n their devices.
+// count notes that a pod with the loose fractions of p runs on a node, or by -1 that it does
+// not any more.
+func (d *Devices) count(p *Pod, by int32) {
+	for i := range p.Devices {
+		if r := &p.Devices[i]; len(r.Assigned) == 0 && r.Count == 0 {
+			size := looseSize{r.Resource, r.Fraction}
+			if d.sizes[size] += by; d.sizes[size] == 0 {
+				delete(d.sizes, size)
+			}
+		}
+	}
+}
+
+// settle works out what the pods on node n hold, and what is odd about it.
 func (d *Devices) settle(ix *Index, n NodeID) {
 	for _, column := range d.byName {
-		if column[n] != NoPool {
-			pool := d.pools[column[n]]
-			for i := range pool.Count {
-				d.free[pool.First+DeviceID(i)] = pool.Capacity
+		if id := column[n]; id != NoPool {
+			d.loose[id] = 0
+			for i := range d.devicesOf(id) {
+				d.devicesOf(id)[i] = d.pools[id].Capacity
 			}
 		}
 	}
 	claims := d.claims(ix, n)
+	var loose []*deviceClaim
 	for _, c := range claims {
-		d.assign(c)
-	}
-	d.keep(ix, n, claims)
-}
-
-// keep notes what came of the claims of the pods on node n.
-func (d *Devices) keep(ix *Index, n NodeID, claims []*deviceClaim) {
-	slices.SortFunc(claims, func(a, b *deviceClaim) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.request, b.request))
-	})
-	var odd []Warning
-	var all []Holding
-	for i, c := range claims {
-		start := len(all)
-		if i > 0 && claims[i-1].pod == c.pod {
-			start -= len(*d.held.At(int(c.pod)))
+		switch {
+		case c.pool == NoPool:
+			c.odd = "no such devices on its node: it holds none"
+		case len(c.spec.Assigned) > 0:
+			c.hold(d.devicesOf(c.pool), d.pools[c.pool].Capacity)
+		default:
+			d.loose[c.pool]++
+			loose = append(loose, c)
 		}
-		all = append(all, c.held...)
-		*d.held.Edit(int(c.pod)) = all[start:len(all):len(all)]
+	}
+	d.seatLoose(loose)
+	var odd []Warning
+	for _, c := range claims {
 		if c.odd != "" {
 			p := ix.Pod(c.pod)
-			odd = append(odd, Warning{KindPod, p.Namespace, p.Name, fmt.Sprintf("Devices[%d]", c.request), p.Devices[c.request].Resource, c.odd})
+			odd = append(odd, Warning{KindPod, p.Namespace, p.Name, fmt.Sprintf("Devices[%d]", c.request), c.spec.Resource, c.odd})
 		}
 	}
 	if len(odd) > 0 {
@@ -167,91 +219,77 @@ func (d *Devices) keep(ix *Index, n NodeID, claims []*deviceClaim) {
 	}
 }
 
+// devicesOf returns what is free of each device of a pool.
+func (d *Devices) devicesOf(p PoolID) []int64 {
+	return d.free[d.pools[p].First:][:d.pools[p].Count]
+}
+
 // deviceClaim is one request of one running pod.
 type deviceClaim struct {
 	pod     PodID
-	order   int // of the pod among those on its node
 	request int
 	spec    *DeviceRequest
 	pool    PoolID
-	held    []Holding
 	odd     string // why it does not hold what it asks for
 }
 
-// claims returns the requests of the pods on node n in order of assignment.
-func (d *Devices) claims(ix *Index, n NodeID) []*deviceClaim {
-	var claims []*deviceClaim
-	for order, p := range ix.PodsOn(n) {
+// claims returns the requests of the pods on node n, pod by pod.
+func (d *Devices) claims(ix *Index, n NodeID) (claims []*deviceClaim) {
+	for _, p := range ix.PodsOn(n) {
 		for i := range ix.Pod(p).Devices {
-			c := &deviceClaim{pod: p, order: order, request: i, spec: &ix.Pod(p).Devices[i], pool: NoPool}
-			if column := d.byName[c.spec.Resource]; column != nil {
-				c.pool = column[n]
-			}
-			claims = append(claims, c)
+			r := &ix.Pod(p).Devices[i]
+			claims = append(claims, &deviceClaim{pod: p, request: i, spec: r, pool: d.poolOn(r.Resource, n)})
 		}
 	}
-	slices.SortFunc(claims, func(a, b *deviceClaim) int {
-		return cmp.Or(
-			-cmp.Compare(min(len(a.spec.Assigned), 1), min(len(b.spec.Assigned), 1)),
-			-cmp.Compare(min(a.spec.Count, 1), min(b.spec.Count, 1)),
-			-cmp.Compare(a.spec.Fraction, b.spec.Fraction),
-			cmp.Compare(a.order, b.order), cmp.Compare(a.request, b.request))
-	})
 	return claims
 }
 
-// assign gives c its devices, or says in c.odd why not.
-func (d *Devices) assign(c *deviceClaim) {
-	if c.pool == NoPool {
-		c.odd = "no such devices on its node: it holds none"
-		return
+// hold takes the devices that c says that it holds.
+func (c *deviceClaim) hold(free []int64, capacity int64) {
+	amount := capacity
+	if c.spec.Count == 0 {
+		amount = min(c.spec.Fraction, capacity)
 	}
-	pool := d.pools[c.pool]
-	free := d.free[pool.First:][:pool.Count]
-	if len(c.spec.Assigned) > 0 {
-		for _, i := range c.spec.Assigned {
-			if i >= pool.Count {
-				c.odd = fmt.Sprintf("device %d is not on its node: it does not hold that one", i)
-				continue
-			}
-			c.hold(free, pool, i)
-			if free[i] < 0 {
-				c.odd = fmt.Sprintf("device %d is held by more than it has", i)
-			}
+	for _, i := range c.spec.Assigned {
+		if int(i) >= len(free) {
+			c.odd = fmt.Sprintf("device %d is not on its node: it does not hold that one", i)
+			continue
 		}
-		return
+		if free[i] -= amount; free[i] < 0 {
+			c.odd = fmt.Sprintf("device %d is held by more than it has", i)
+		}
 	}
-	if c.spec.Count > 0 {
-		var whole []int32
-		for i, v := range free {
-			if v == pool.Capacity && len(whole) < int(c.spec.Count) {
-				whole = append(whole, int32(i))
-			}
-		}
-		if len(whole) < int(c.spec.Count) {
-			c.odd = "not enough devices are wholly free on its node: it holds none"
-			return
-		}
-		for _, i := range whole {
-			c.hold(free, pool, i)
-		}
-		return
-	}
-	i := BestFit(free, c.spec.Fraction)
-	if i < 0 {
-		c.odd = "no device on its node has that much room: it holds none"
-		return
-	}
-	c.hold(free, pool, int32(i))
 }
 
-func (c *deviceClaim) hold(free []int64, pool Pool, i int32) {
-	amount := pool.Capacity
-	if c.spec.Count == 0 {
-		amount = min(c.spec.Fraction, pool.Capacity)
+// seatLoose finds out which loose claims have no room on what the others leave.
+func (d *Devices) seatLoose(claims []*deviceClaim) {
+	slices.SortStableFunc(claims, func(a, b *deviceClaim) int {
+		return cmp.Or(-cmp.Compare(min(a.spec.Count, 1), min(b.spec.Count, 1)), -cmp.Compare(a.spec.Fraction, b.spec.Fraction))
+	})
+	rooms := map[PoolID][]int64{}
+	for _, c := range claims {
+		room := rooms[c.pool]
+		if room == nil {
+			room = slices.Clone(d.devicesOf(c.pool))
+			rooms[c.pool] = room
+		}
+		if c.spec.Count == 0 {
+			if i := BestFit(room, c.spec.Fraction); i >= 0 {
+				room[i] -= c.spec.Fraction
+			} else {
+				c.odd = "no device on its node has that much room: none there counts as free"
+			}
+			continue
+		}
+		for range c.spec.Count {
+			i := slices.Index(room, d.pools[c.pool].Capacity)
+			if i < 0 {
+				c.odd = "not enough devices are wholly free on its node: none there counts as free"
+				break
+			}
+			room[i] = 0
+		}
 	}
-	free[i] -= amount
-	c.held = append(c.held, Holding{pool.First + DeviceID(i), amount})
 }
 
 // BestFit returns the position of the least of free that is at least amount, the

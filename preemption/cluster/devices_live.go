@@ -6,13 +6,12 @@ import (
 )
 
 // The methods of this file let devices follow the pods of their index: those of a node
-// are assigned anew when one of its pods that has devices comes, goes or changes.
+// are worked out anew when one of its pods that has devices comes, goes or changes.
 
 // fork returns an independent copy.
 func (d *Devices) fork() *Devices {
 	d.shared, d.poolsShared = true, true
 	f := *d
-	f.held = d.held.Fork()
 	return &f
 }
 
@@ -24,13 +23,15 @@ func (d *Devices) replace(ix *Index, p PodID, old *Pod, from NodeID) (out, in []
 		return nil, nil
 	}
 	d.unshare()
-	for d.held.Len() < ix.NumPods() {
-		d.held.Append(nil)
-	}
-	*d.held.Edit(int(p)) = nil
 	d.pending = slices.DeleteFunc(slices.Clone(d.pending), func(q PodID) bool { return p == q })
 	if len(now.Devices) > 0 && to == NoNode {
 		d.pending = append(d.pending, p)
+	}
+	if from != NoNode {
+		d.count(old, -1)
+	}
+	if to != NoNode {
+		d.count(now, 1)
 	}
 	if from != NoNode && from != to {
 		out = append(out, d.odd[from]...)
@@ -47,7 +48,8 @@ func (d *Devices) replace(ix *Index, p PodID, old *Pod, from NodeID) (out, in []
 
 func (d *Devices) unshare() {
 	if d.shared {
-		d.free, d.odd, d.shared = slices.Clone(d.free), maps.Clone(d.odd), false
+		d.free, d.loose, d.sizes, d.odd = slices.Clone(d.free), slices.Clone(d.loose), maps.Clone(d.sizes), maps.Clone(d.odd)
+		d.shared = false
 	}
 }
 
@@ -77,6 +79,9 @@ func (d *Devices) addNode(ix *Index, n NodeID) []Warning {
 	}
 	d.unshare()
 	d.pending = slices.DeleteFunc(slices.Clone(d.pending), func(p PodID) bool { return ix.NodeOf(p) == n })
+	for _, p := range ix.PodsOn(n) {
+		d.count(ix.Pod(p), 1)
+	}
 	d.settle(ix, n)
 	return slices.Clone(d.odd[n])
 }
@@ -142,7 +147,7 @@ func (d *Devices) removeNode(ix *Index, n NodeID) []Warning {
 	d.pending = slices.Clone(d.pending)
 	for _, p := range ix.PodsOn(n) {
 		if len(ix.Pod(p).Devices) > 0 {
-			*d.held.Edit(int(p)) = nil
+			d.count(ix.Pod(p), -1)
 			d.pending = append(d.pending, p)
 		}
 	}

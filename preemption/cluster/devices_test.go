@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDevicesAreAssignedInAFixedOrder(t *testing.T) {
+func TestDevicesThatPodsHold(t *testing.T) {
 	whole := func(n int32, assigned ...int32) DeviceRequest {
 		return DeviceRequest{Resource: "gpu", Count: n, Assigned: assigned}
 	}
@@ -26,27 +26,27 @@ func TestDevicesAreAssignedInAFixedOrder(t *testing.T) {
 			"nobody holds anything",
 			nil, []int64{10, 10, 10}, held{}, nil,
 		}, {
-			"what is said comes first, then whole devices, then fractions",
+			"only what is said is held for certain",
 			map[string][]DeviceRequest{"a": {part(4)}, "b": {whole(1)}, "c": {part(7, 1)}},
-			[]int64{0, 3, 6}, held{"a": {{2, 4}}, "b": {{0, 10}}, "c": {{1, 7}}}, nil,
+			[]int64{10, 3, 10}, held{"c": {{1, 7}}}, nil,
 		}, {
-			"the largest fraction first, each where it fits best, by name where equal",
-			map[string][]DeviceRequest{"a": {part(3)}, "b": {part(6)}, "c": {part(3)}, "d": {part(5)}, "e": {part(4)}},
-			[]int64{0, 2, 7}, held{"a": {{1, 3}}, "b": {{0, 6}}, "c": {{2, 3}}, "d": {{1, 5}}, "e": {{0, 4}}}, nil,
+			"the largest fraction first, each where it fits best",
+			map[string][]DeviceRequest{"a": {part(3)}, "b": {part(6)}, "c": {part(3)}, "d": {part(5)}, "e": {part(4), part(7)}},
+			[]int64{10, 10, 10}, held{}, nil,
 		}, {
 			"several requests of one pod",
-			map[string][]DeviceRequest{"a": {part(6), whole(2)}},
+			map[string][]DeviceRequest{"a": {part(6, 2), whole(2, 0, 1)}},
 			[]int64{0, 0, 4}, held{"a": {{2, 6}, {0, 10}, {1, 10}}}, nil,
 		}, {
 			"too many whole devices",
 			map[string][]DeviceRequest{"a": {whole(2)}, "b": {whole(2)}},
-			[]int64{0, 0, 10}, held{"a": {{0, 10}, {1, 10}}},
-			[]string{"not enough devices are wholly free on its node: it holds none"},
+			[]int64{10, 10, 10}, held{},
+			[]string{"not enough devices are wholly free on its node: none there counts as free"},
 		}, {
 			"too large a fraction",
 			map[string][]DeviceRequest{"a": {part(6)}, "b": {part(6)}, "c": {part(6)}, "d": {part(5)}},
-			[]int64{4, 4, 4}, held{"a": {{0, 6}}, "b": {{1, 6}}, "c": {{2, 6}}},
-			[]string{"no device on its node has that much room: it holds none"},
+			[]int64{10, 10, 10}, held{},
+			[]string{"no device on its node has that much room: none there counts as free"},
 		}, {
 			"two pods say that they hold the same",
 			map[string][]DeviceRequest{"a": {whole(1, 0)}, "b": {part(6, 0)}},
@@ -79,7 +79,7 @@ func TestDevicesAreAssignedInAFixedOrder(t *testing.T) {
 			require.Equal(t, append(c.free, 1), d.Free())
 			got := held{}
 			for p := range PodID(ix.NumPods()) {
-				if h := d.Held(p); len(h) > 0 {
+				if h := d.Held(nil, ix.Pod(p), ix.NodeOf(p)); len(h) > 0 {
 					got[ix.Pod(p).Name] = h
 				}
 			}

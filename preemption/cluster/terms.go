@@ -42,8 +42,8 @@ type DeviceRequest struct {
 	Count    int32  `json:"count,omitempty"`    // whole devices, at most 1,024
 	Fraction int64  `json:"fraction,omitempty"` // of one device, in the unit of its capacity
 
-	// Assigned lists the devices that a running pod holds, from 0. Empty: the
-	// library assigns them in a fixed order; see [Devices]. It says nothing on a
-	// pending pod.
+	// Assigned lists the devices that a running pod holds, from 0. Empty: nobody
+	// knows, and it is taken to sit as well as it can; see [Devices]. It says
+	// nothing on a pending pod.
 	Assigned []int32 `json:"assigned,omitempty"`
 }
