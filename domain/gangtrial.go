@@ -125,6 +125,19 @@ func (t *GangTrial) Free(n cluster.NodeID) []int64 {
 	return t.free[int(n)*r : (int(n)+1)*r]
 }
 
+// AtHome returns the row of what is free on node n with everybody back and no member placed.
+// The slice belongs to the trial and must not be changed.
+func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
+	r := t.ix.NumResources()
+	return t.home[int(n)*r : (int(n)+1)*r]
+}
+
+// OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no
+// constraint has a say, and nobody asks for ports.
+func (t *GangTrial) OnlyRoom() bool {
+	return len(t.states) == 0 && !slices.ContainsFunc(t.members, func(m *Member) bool { return len(m.ports) > 0 })
+}
+
 // CrossNode reports whether a constraint looks beyond single nodes, so that a pod
 // anywhere may matter to a member.
 func (t *GangTrial) CrossNode() bool {

@@ -44,6 +44,18 @@ func (s *Seating) Exactly(d *domain.Domain) (seated, proved bool) {
 	return seated, proved
 }
 
+// ExactlySo is Exactly for as many members of each group as wanted says.
+func (s *Seating) ExactlySo(d *domain.Domain, wanted func(leaf *Group) int) (seated, proved bool) {
+	return s.seatEach(d, s.Gang.Leaves(), wanted)
+}
+
+// seatEach looks for a placement of as many members of each of leaves as wanted says.
+func (s *Seating) seatEach(d *domain.Domain, leaves []*Group, wanted func(leaf *Group) int) (seated, proved bool) {
+	return s.seatParts(d, leaves, wanted, func(in func(*Group) bool) bool {
+		return !slices.ContainsFunc(leaves, func(leaf *Group) bool { return !in(leaf) })
+	})
+}
+
 // seatOneMore is Exactly where those that run are enough: of one group somebody gets a
 // place all the same.
 func (s *Seating) seatOneMore(d *domain.Domain) (seated, proved bool) {

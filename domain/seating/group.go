@@ -136,14 +136,14 @@ func (t *Group) Satisfied(ok func(leaf *Group) bool) bool {
 	return able >= t.MinChildren
 }
 
-// fewest is how many pending members must get a place at least for t to run.
-func (t *Group) fewest() int {
+// Fewest is how many pending members must get a place at least for t to run.
+func (t *Group) Fewest() int {
 	if len(t.Children) == 0 {
 		return t.Need()
 	}
 	each := make([]int, len(t.Children))
 	for i, c := range t.Children {
-		each[i] = c.fewest()
+		each[i] = c.Fewest()
 	}
 	slices.Sort(each)
 	sum := 0

@@ -118,10 +118,12 @@ func (s *Seating) mayHold(d *domain.Domain) bool {
 	return true
 }
 
-// leastAsked adds up, for each resource, the smallest requests of as many members as are
-// needed.
-func (s *Seating) leastAsked() []int64 {
-	sums, needed := make([]int64, s.Trial.Index().NumResources()), s.Gang.fewest()
+// leastAsked is LeastOf as many members as are needed.
+func (s *Seating) leastAsked() []int64 { return s.LeastOf(s.Gang.Fewest()) }
+
+// LeastOf adds up, for each resource, the smallest requests of so many members.
+func (s *Seating) LeastOf(needed int) []int64 {
+	sums := make([]int64, s.Trial.Index().NumResources())
 	asked := make([]int64, s.Trial.Members())
 	for r := range sums {
 		for m := range asked {
@@ -171,14 +173,7 @@ func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 			leaves = append(leaves, leaf)
 		}
 	}
-	seated, proved := s.seatParts(d, leaves, wanted, func(ok func(*Group) bool) bool {
-		for _, leaf := range leaves {
-			if !ok(leaf) {
-				return false
-			}
-		}
-		return true
-	})
+	seated, proved := s.seatEach(d, leaves, wanted)
 	for _, leaf := range leaves {
 		leaf.Within = d
 	}

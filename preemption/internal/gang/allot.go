@@ -58,7 +58,6 @@ func (a *attempt) allots() bool {
 // no plan disrupts less, or it is at least as good as the counted one.
 func (a *attempt) allot(counted *Plan) bool {
 	if !a.allots() {
-		a.leaveOpen(nil)
 		return false
 	}
 	s := &allotting{attempt: a}
@@ -87,7 +86,10 @@ func (a *attempt) allot(counted *Plan) bool {
 		}
 	}
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
-		a.leaveOpen(s.met)
+		a.bound = s.met
+		if counted != nil {
+			a.leaveOpen(s.met)
+		}
 		return counted != nil
 	}
 	return true

@@ -31,6 +31,8 @@ type attempt struct {
 	over   []ask.Excess     // what the latest victims go beyond
 	refuse domain.Reason    // why a placement has no victims within the bounds
 	greedy []victims.UnitID // whom the latest placement would evict
+	proved bool             // no victims are better for the given placement
+	bound  []int64          // by aim: no plan has less; aims behind its end may have anything
 }
 
 // prices are what room costs that the potential victims of the domain who are out

@@ -40,13 +40,13 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 			s.Proved = s.Proved && s.excluded(d)
 			return why
 		}
-		if s.q.Effort != ask.Greedy {
-			s.leaveOpen(nil)
-		}
 		a.giveBack(nil)
 		if a.top == nil {
 			s.Proved = s.Proved && !a.exhausted()
 			return a.refuse
+		}
+		if s.q.Effort != ask.Greedy && !a.proved {
+			s.leaveOpen(a.bound)
 		}
 		a.finish()
 		return domain.Reason{}
@@ -70,8 +70,12 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 			break // the others have the same victims
 		}
 	}
-	if a.top == nil && !a.refuse.OK() {
+	settled := s.q.Effort != ask.Greedy && a.everywhere()
+	if a.top == nil && !a.refuse.OK() && !settled {
 		a.repair()
+	}
+	if s.q.Effort != ask.Greedy && !settled {
+		s.leaveOpen(a.bound)
 	}
 	if a.top == nil {
 		s.Proved = s.Proved && s.excluded(d)
@@ -84,7 +88,9 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		s.noteRoom(d)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
-	a.improve()
+	if !settled {
+		a.improve()
+	}
 	a.finish()
 	return domain.Reason{}
 }

@@ -46,7 +46,11 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
 		return a.judge(out, proof)
 	}
-	l := a.Runner.Least(a.Trial, violating, rest, from, w, a.q.Aims(a.Runner, all, violating), nil)
+	aims, known := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
+	l := a.Runner.Least(newRows(a.Trial), violating, rest, from, w, aims, nil)
+	if a.q.Given != nil { // nobody goes elsewhere
+		a.proved, a.bound = l.Proof == reprieve.Found && known == len(aims), l.Bound[:min(known, len(l.Bound))]
+	}
 	if l.Victims != nil {
 		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
 	}

@@ -1,0 +1,114 @@
+package gang
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// mostEverywhere is among how many units those are searched for with whom gone the members find
+// a place, wherever that is.
+const mostEverywhere = 512
+
+// everywhere looks among all sets of the potential victims for the one that disrupts least,
+// wherever the members then go. It reports whether that is settled: no plan disrupts less, or
+// there is none.
+func (a *attempt) everywhere() bool {
+	q := a.q
+	if !q.Improves || q.Lowest || q.Compare != nil || len(a.potential) > mostEverywhere {
+		return false
+	}
+	if q.Fewest {
+		return a.seatedEverywhere(max(1, q.Tree.Fewest()), func() (bool, bool) { return a.seater.Exactly(a.domain) }) != reprieve.Exhausted
+	}
+	least := max(1, q.Tree.Fewest())
+	if a.top != nil {
+		least = len(a.top.Places)
+	}
+	for n := len(q.Members); n >= least; n-- {
+		if n < len(q.Members) && len(q.Tree.Children) > 0 {
+			return false
+		}
+		proof := a.seatedEverywhere(n, func() (bool, bool) {
+			return a.seater.ExactlySo(a.domain, func(leaf *seating.Group) int { return min(n, len(leaf.Members)) })
+		})
+		if proof != reprieve.Refuted {
+			return proof == reprieve.Found
+		}
+	}
+	return true
+}
+
+// seatedEverywhere is everywhere for so many members, whom seat gives a place if there is one
+// for them as things stand; it may not know that there is none. Refuted: no set of victims
+// makes room for them.
+func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool)) reprieve.Proof {
+	known := true
+	try := func() bool {
+		seated, proved := seat()
+		known = known && (seated || proved)
+		return seated
+	}
+	switch seated := try(); {
+	case !known:
+		return reprieve.Exhausted
+	case !seated:
+		return reprieve.Refuted
+	}
+	trial := domain.Trial(a.Trial)
+	if a.Trial.Interchangeable() && len(a.q.Tree.Children) == 0 {
+		a.Trial.UnplaceTo(0)
+		trial = domain.NewSlotTrial(a.Trial, a.domain, 0, members)
+	}
+	a.Trial.Mobile, a.Trial.Need = true, func(*domain.GangTrial) bool { return try() }
+	least, all := a.seater.LeastOf(members), a.q.Units.Sorted(slices.Clone(a.potential))
+	var violating []reprieve.Charged
+	var rest []victims.UnitID
+	for _, u := range all {
+		if v := a.charged[u]; v > 0 {
+			violating = append(violating, reprieve.Charged{Unit: u, Violations: int(v)})
+		} else {
+			rest = append(rest, u)
+		}
+	}
+	var from reprieve.Least
+	if a.top != nil && len(a.top.Places) == members {
+		from = reprieve.Least{Victims: slices.Clone(a.top.Victims), Parts: maps.Clone(a.top.Parts)}
+	}
+	aims, numAims := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
+	w := a.q.Within(all, a.Runner)
+	w.AimSteps = min(w.AimSteps, ask.StepsLeft(w.Steps, a.Runner.Decided-a.decided)) / a.shares
+	a.Stats.Searched++
+	l := a.Runner.Least(newSums(trial, a.Trial, a.domain, members, least), violating, rest, from, w, aims[:numAims], nil)
+	a.Trial.Mobile = false
+	a.Trial.UnplaceTo(0)
+	if l.Victims != nil && try() {
+		a.seater.Adopt(a.domain)
+		if a.q.Trace {
+			a.steps = nil
+			a.notePlaces()
+			a.Runner.Observe, a.Runner.ObservePart = a.observe, a.observePart
+		}
+		out := a.Runner.Told(a.Trial, l.Victims, violating, rest)
+		a.Runner.Observe, a.Runner.ObservePart = nil, nil
+		a.propose(out)
+	}
+	a.clear(violating, rest)
+	switch {
+	case !known:
+		return reprieve.Exhausted
+	case l.Proof == reprieve.Refuted:
+		return reprieve.Refuted
+	case l.Proof != reprieve.Found || numAims < len(aims):
+		if slices.Compare(a.bound, l.Bound) < 0 {
+			a.bound = l.Bound
+		}
+		return reprieve.Exhausted
+	}
+	return reprieve.Found
+}

@@ -1,0 +1,164 @@
+package gang
+
+import (
+	"math"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// rows tell in numbers what the members miss where they are placed: each resource that
+// somebody asks for on each node with members.
+type rows struct {
+	*domain.GangTrial
+	list []row
+}
+
+type row struct {
+	node     cluster.NodeID
+	resource cluster.ResourceID
+}
+
+// newRows returns the rows of the members that are placed.
+func newRows(t *domain.GangTrial) *rows {
+	s := &rows{GangTrial: t}
+	seen := map[row]bool{}
+	for _, m := range t.Placed() {
+		for r, v := range t.Member(m).Request() {
+			if at := (row{t.At(m), cluster.ResourceID(r)}); v > 0 && !seen[at] {
+				seen[at] = true
+				s.list = append(s.list, at)
+			}
+		}
+	}
+	return s
+}
+
+// Gap appends how far what is free of each row is below zero.
+func (s *rows) Gap(dst []int64) []int64 {
+	for _, r := range s.list {
+		dst = append(dst, checked.Sub(0, s.Free(r.node)[r.resource]))
+	}
+	return dst
+}
+
+// Frees is what row r gains when pod p leaves.
+func (s *rows) Frees(r int, p cluster.PodID) int64 {
+	if at := s.list[r]; s.Index().NodeOf(p) == at.node {
+		return s.Index().Request(p)[at.resource]
+	}
+	return 0
+}
+
+// Decides reports whether members who miss nothing fit.
+func (s *rows) Decides() bool { return s.OnlyRoom() }
+
+// sums tell in numbers what members miss that may go anywhere in a domain: room, added up over
+// its nodes, and where members are alike places.
+type sums struct {
+	domain.Trial
+	gang   *domain.GangTrial
+	list   []sum
+	places int64   // that are missing with everybody back
+	ask    []int64 // by resource: what each member asks for; nil: they differ
+	scarce []int   // by node: the resource that leaves room for the fewest members; none: nobody may run there
+}
+
+// sum is a resource.
+type sum struct {
+	resource int
+	missing  int64 // with everybody back
+}
+
+// newSums returns the sums of so many members on nodes of d, which ask for least at least.
+func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64) *sums {
+	s := &sums{Trial: trial, gang: gang, scarce: slices.Repeat([]int{none}, gang.Index().NumNodes()), places: int64(members)}
+	if gang.Interchangeable() {
+		s.ask = gang.Member(0).Request()
+	}
+	total, free := make([]int64, len(least)), make([]int64, len(least))
+	for _, n := range d.Nodes {
+		if !gang.Usable(n) {
+			continue
+		}
+		s.settle(n)
+		for r, v := range gang.AtHome(n) {
+			free[r] = checked.Add(free[r], max(v, 0))
+		}
+		for _, p := range gang.Index().PodsOn(n) {
+			for r, v := range gang.Index().Request(p) {
+				total[r] = checked.Add(total[r], v)
+			}
+		}
+	}
+	for r, v := range least {
+		if v > free[r] && total[r] < math.MaxInt64 {
+			s.list = append(s.list, sum{r, v - free[r]})
+		}
+	}
+	return s
+}
+
+// settle finds the scarce resource of node n, and counts its places.
+func (s *sums) settle(n cluster.NodeID) {
+	s.scarce[n] = 0
+	if s.ask == nil {
+		return
+	}
+	least := int64(math.MaxInt64)
+	for r, v := range s.ask {
+		if v == 0 {
+			continue
+		}
+		if room := max(s.gang.AtHome(n)[r], 0) / v; room < least {
+			s.scarce[n], least = r, room
+		}
+	}
+	s.places = checked.Sub(s.places, least)
+}
+
+// Gap appends what is missing of each resource, and how many places.
+func (s *sums) Gap(dst []int64) []int64 {
+	gap := make([]int64, 0, len(s.list)+1)
+	for _, x := range s.list {
+		gap = append(gap, x.missing)
+	}
+	if s.ask != nil {
+		gap = append(gap, s.places)
+	}
+	for n, at := range s.scarce {
+		if at == none {
+			continue
+		}
+		for _, p := range s.gang.Index().PodsOn(cluster.NodeID(n)) {
+			for r := range gap {
+				if s.gang.Gone(p) {
+					gap[r] = checked.Sub(gap[r], s.Frees(r, p))
+				}
+			}
+		}
+	}
+	return append(dst, gap...)
+}
+
+// Frees is what there is more of the r-th of Gap when pod p leaves, at most.
+func (s *sums) Frees(r int, p cluster.PodID) int64 {
+	n := s.gang.Index().NodeOf(p)
+	if n == cluster.NoNode || s.scarce[n] == none {
+		return 0
+	}
+	request := s.gang.Index().Request(p)
+	if r < len(s.list) {
+		return request[s.list[r].resource]
+	}
+	at := s.scarce[n]
+	return (request[at] + s.ask[at] - 1) / s.ask[at]
+}
+
+// Decides reports that there may be no place although nothing is missing.
+func (s *sums) Decides() bool { return false }
+
+// Doubt lets the next Fits rely on nothing.
+func (s *sums) Doubt() { s.gang.Doubt() }
