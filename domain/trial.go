@@ -38,6 +38,15 @@ type Gapped interface {
 	Decides() bool
 }
 
+// Bounded is an optional part of a Trial: it tells what has to leave at least.
+type Bounded interface {
+	// Least returns what everything that has to leave for Fits to say yes costs at least, where
+	// each of items leaves as a whole, at its price, and those that are barred never do;
+	// [math.MaxInt64]: Fits never says yes. set, if not nil, are items that may be the
+	// cheapest, at no more than atMost. It takes so many steps at most.
+	Least(items [][]cluster.PodID, price []int64, barred []bool, atMost int64, steps int) (least int64, set []bool, taken int)
+}
+
 // Selective is an optional part of a Trial: it tells which pods matter.
 type Selective interface {
 	// Matters reports whether running pod p may matter to Fits as things stand. Where it

@@ -121,6 +121,7 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		}
 		p.Sides = append(p.Sides, side)
 	}
+	s.bound(p)
 	gapped, ok := s.trial.(domain.Gapped)
 	if !ok {
 		return p
@@ -141,6 +142,24 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		p.Trial = nil
 	}
 	return p
+}
+
+// bound adds what a set costs at least, as a row.
+func (s *chooser) bound(p *cover.Problem) {
+	bounded, ok := s.trial.(domain.Bounded)
+	if !ok {
+		return
+	}
+	items, barred := make([][]cluster.PodID, len(s.items)), make([]bool, len(s.items))
+	for i := range s.items {
+		items[i] = s.items[i].pods
+		barred[i] = slices.ContainsFunc(p.Sides, func(side cover.Side) bool { return side.Fine == cover.Hard && side.Weight[i] > side.Room })
+	}
+	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
+	if p.Guess, p.Steps = set, p.Steps-steps; least > 0 {
+		p.Need, p.Frees = append(p.Need, least), append(p.Frees, p.Price)
+	}
+	s.r.Decided += steps
 }
 
 // Return puts the pods of item i back, Remove takes them out.

@@ -1,6 +1,7 @@
 package checked
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 )
@@ -49,4 +50,11 @@ func MulDiv(a, b, c int64) (quotient int64, rest bool) {
 		return math.MaxInt64, false
 	}
 	return int64(q), r > 0
+}
+
+// CompareProducts compares a*b with c*d; none is below zero.
+func CompareProducts(a, b, c, d int64) int {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
+	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
 }

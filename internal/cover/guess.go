@@ -2,7 +2,6 @@ package cover
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
@@ -102,9 +101,7 @@ func (s *solver) cheapest() int {
 
 // less reports whether a/b < c/d. None is below zero.
 func less(a, b, c, d int64) bool {
-	hi, lo := bits.Mul64(uint64(a), uint64(d))
-	hi2, lo2 := bits.Mul64(uint64(c), uint64(b))
-	return hi < hi2 || hi == hi2 && lo < lo2
+	return checked.CompareProducts(a, d, c, b) < 0
 }
 
 // needless is the dearest free item of the set that need not be in it, the first among

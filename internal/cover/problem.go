@@ -21,6 +21,9 @@ type Problem struct {
 	// Poll, if set, is called for each decision. It may panic, which ends the search.
 	Poll func()
 
+	// Guess is a set that may be the cheapest; nil: none is known.
+	Guess []bool
+
 	// Trial has a say beside the numbers; nil: they decide alone.
 	Trial Trial
 

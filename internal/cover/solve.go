@@ -19,6 +19,9 @@ func Solve(p *Problem) Answer {
 	if !s.settle() {
 		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
 	}
+	if p.Guess != nil {
+		s.judge(p.Guess)
+	}
 	if !s.work.costless { // what a set costs makes bounds finer
 		s.guess()
 		s.rescale()

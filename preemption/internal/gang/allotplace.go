@@ -3,7 +3,6 @@ package gang
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/allot"
@@ -188,7 +187,7 @@ func (p *place) estimate() {
 
 // byParts bounds number j by resource r: a part of an item goes at a part of its price.
 func (p *place) byParts(who []int, r, j int) {
-	order := p.freeing(who, r, func(a, b *item) int { return compareProducts(a.price[j], b.frees[r], b.price[j], a.frees[r]) })
+	order := p.freeing(who, r, func(a, b *item) int { return checked.CompareProducts(a.price[j], b.frees[r], b.price[j], a.frees[r]) })
 	taken, freed, price := 0, int64(0), int64(0)
 	for k := range p.bound {
 		missing := int64(k+1)*p.asks[r] - p.free[r]
@@ -327,11 +326,4 @@ func (m *merged) split(sum int64, numbers []int64) {
 		sum /= m.radix[j]
 	}
 	numbers[0] = sum
-}
-
-// compareProducts compares a*b with c*d; none is below zero.
-func compareProducts(a, b, c, d int64) int {
-	high, low := bits.Mul64(uint64(a), uint64(b))
-	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
-	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/share"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -59,11 +60,14 @@ func (s *rows) Decides() bool { return s.OnlyRoom() }
 // its nodes, and where members are alike places.
 type sums struct {
 	domain.Trial
-	gang   *domain.GangTrial
-	list   []sum
-	places int64   // that are missing with everybody back
-	ask    []int64 // by resource: what each member asks for; nil: they differ
-	scarce []int   // by node: the resource that leaves room for the fewest members; none: nobody may run there
+	gang    *domain.GangTrial
+	list    []sum
+	places  int64   // that are missing with everybody back
+	ask     []int64 // by resource: what each member asks for; nil: they differ
+	members int
+	items   [][]cluster.PodID
+	solver  *share.Solver // of items; nil: none yet
+	scarce  []int         // by node: the resource that leaves room for the fewest members; none: nobody may run there
 }
 
 // sum is a resource.
@@ -74,7 +78,7 @@ type sum struct {
 
 // newSums returns the sums of so many members on nodes of d, which ask for least at least.
 func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64) *sums {
-	s := &sums{Trial: trial, gang: gang, scarce: slices.Repeat([]int{none}, gang.Index().NumNodes()), places: int64(members)}
+	s := &sums{Trial: trial, gang: gang, scarce: slices.Repeat([]int{none}, gang.Index().NumNodes()), places: int64(members), members: members}
 	if gang.Interchangeable() {
 		s.ask = gang.Member(0).Request()
 	}
@@ -159,6 +163,60 @@ func (s *sums) Frees(r int, p cluster.PodID) int64 {
 
 // Decides reports that there may be no place although nothing is missing.
 func (s *sums) Decides() bool { return false }
+
+// Least bounds what it costs to open the places, as if members were alike that ask for the least
+// of each resource that any of them asks for.
+func (s *sums) Least(items [][]cluster.PodID, price []int64, barred []bool, atMost int64, steps int) (least int64, set []bool, taken int) {
+	if s.solver == nil || !slices.EqualFunc(items, s.items, slices.Equal) {
+		s.items, s.solver = items, s.newSolver(items)
+	}
+	a := s.solver.Solve(&share.Problem{Price: price, Barred: barred, AtMost: atMost, Steps: steps, Poll: s.gang.Poll})
+	return a.Least, a.Set, a.Steps
+}
+
+func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
+	least := slices.Clone(s.gang.Member(0).Request())
+	for m := range s.gang.Members() {
+		for r, v := range s.gang.Member(domain.MemberID(m)).Request() {
+			least[r] = min(least[r], v)
+		}
+	}
+	places := make([]share.Place, len(s.scarce))
+	for n := range places {
+		for r, v := range least {
+			if v > 0 && s.scarce[n] != none {
+				places[n].Ask, places[n].Free = append(places[n].Ask, v), append(places[n].Free, s.gang.AtHome(cluster.NodeID(n))[r])
+			}
+		}
+		places[n].Frees = make([][]int64, len(places[n].Ask))
+	}
+	for i, pods := range items {
+		for _, pod := range pods {
+			n := s.gang.Index().NodeOf(pod)
+			if n == cluster.NoNode || s.scarce[n] == none {
+				continue
+			}
+			p := &places[n]
+			first := len(p.Items) == 0 || p.Items[len(p.Items)-1] != i
+			if first {
+				p.Items = append(p.Items, i)
+			}
+			at := 0
+			for r, v := range least {
+				if v == 0 {
+					continue
+				}
+				if first {
+					p.Frees[at] = append(p.Frees[at], 0)
+				}
+				p.Frees[at][len(p.Items)-1] += s.gang.Index().Request(pod)[r]
+				at++
+			}
+		}
+	}
+	places = slices.DeleteFunc(places, func(p share.Place) bool { return len(p.Ask) == 0 })
+	return share.NewSolver(s.members, len(items), places)
+}
 
 // Doubt lets the next Fits rely on nothing.
 func (s *sums) Doubt() { s.gang.Doubt() }

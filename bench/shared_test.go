@@ -1,0 +1,91 @@
+package bench_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// sharedNodes are nodes of four pods each, all of groups of four that go as a whole: a group
+// has whole nodes, a pod on each of four neighbours, or of any four nodes. Some groups have
+// more to lose than others.
+func sharedNodes(nodes int, kind string) preemption.Snapshot {
+	r := rand.New(rand.NewPCG(uint64(nodes), 29))
+	var s preemption.Snapshot
+	var slots []int // by group and pod: its node
+	for n := range nodes {
+		s.Nodes = append(s.Nodes, preemption.Node{
+			Name: fmt.Sprintf("n%03d", n), Allocatable: preemption.Resources{cluster.CPU: 16_000, cluster.Pods: 110},
+		})
+		for range 4 {
+			slots = append(slots, n)
+		}
+	}
+	switch kind {
+	case "neighbours":
+		for i := range slots {
+			slots[i] = (i/4 + i%4) % nodes
+		}
+	case "scattered":
+		r.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
+	}
+	priority := int32(0)
+	for g := range nodes {
+		name := fmt.Sprintf("g%03d", g)
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{
+			Namespace: "ml", Name: name, Mode: disruption.All, Priority: &priority, Cost: &cluster.Cost{Fixed: int64(1 + r.IntN(100))},
+		})
+		for i, n := range slots[4*g : 4*g+4] {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprintf("%s-%d", name, i), Group: name, Node: s.Nodes[n].Name, Priority: &priority,
+				Requests: preemption.Resources{cluster.CPU: int64(2_000 + 1_000*r.IntN(3))},
+			})
+		}
+	}
+	return s
+}
+
+// BenchmarkShared: a gang of equal members where groups that go as a whole run over several
+// nodes, by how hard the least disruption is looked for. gap is by how much the bound is below
+// what was found, in percent.
+func BenchmarkShared(b *testing.B) {
+	for _, kind := range []string{"whole", "neighbours", "scattered"} {
+		for _, size := range []struct {
+			nodes, members int
+			cpu            int64
+		}{{50, 4, 8_000}, {50, 4, 16_000}, {100, 8, 8_000}, {100, 8, 16_000}, {100, 16, 8_000}, {100, 16, 16_000}} {
+			snap := sharedNodes(size.nodes, kind)
+			for _, objective := range []preemption.CriterionName{preemption.CriterionPods, preemption.CriterionCost} {
+				for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+					b.Run(fmt.Sprintf("groups=%s/nodes=%d/members=%d/cpu=%d/least=%s/search=%s", kind, size.nodes, size.members, size.cpu, objective, search), func(b *testing.B) {
+						pl, err := preemption.NewPlanner(&snap, preemption.Options{
+							Search: search, Objective: []preemption.CriterionName{objective},
+							Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+						})
+						if err != nil {
+							b.Fatal(err)
+						}
+						p := gang(size.members, size.cpu)
+						optimal, found, gap := 0, int64(0), 0.0
+						for b.Loop() {
+							r := mustPreempt(b, pl, p)
+							if r.Optimal {
+								optimal++
+							}
+							if found = r.Score[0].Value; len(r.Bound) > 0 {
+								gap = 100 * (1 - float64(r.Bound[0].Value)/float64(found))
+							}
+						}
+						b.ReportMetric(float64(optimal)/float64(b.N), "optimal/op")
+						b.ReportMetric(float64(found), string(objective))
+						b.ReportMetric(gap, "gap%")
+					})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package share
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/checked"
+)
+
+// Place is where seats may be.
+type Place struct {
+	Items []int     // that stand there
+	Ask   []int64   // by resource: what a seat asks for, above zero
+	Free  []int64   // by resource: what is free with all items there; may be below zero
+	Frees [][]int64 // by resource, of each of Items; not below zero
+}
+
+// place is a Place with what seats there cost.
+type place struct {
+	Place
+	shares []int64   // by position among Items: of its price
+	goes   []bool    // by position: in the allotment
+	ways   [][][]int // by seats: the least sets of positions that open so many; nil: too many
+	cost   []int64   // by seats: at least
+	way    [][]int   // by seats: the positions that go for it, perhaps in part
+}
+
+// In a place with more items, or with more least sets of them, prices are bounded by one
+// resource at a time, where a part of an item goes at a part of its price.
+var mostItems = 12
+
+const mostWays = 256
+
+// newPlace finds the ways to open at most so many seats.
+func newPlace(from Place, most int) place {
+	p := place{Place: from, shares: make([]int64, len(from.Items)), goes: make([]bool, len(from.Items))}
+	for r, v := range from.Free {
+		for _, frees := range from.Frees[r] {
+			v = checked.Add(v, frees)
+		}
+		most = int(min(int64(most), max(v, 0)/from.Ask[r]))
+	}
+	if len(p.Items) <= mostItems {
+		for k := 1; k <= most && (k == 1 || p.ways != nil); k++ {
+			if p.ways = append(p.ways, p.least(k)); p.ways[k-1] == nil {
+				p.ways = nil
+			}
+		}
+	}
+	p.cost, p.way = make([]int64, most), make([][]int, most)
+	return p
+}
+
+// missing is how much of resource r k seats miss.
+func (p *place) missing(k, r int) int64 {
+	return checked.Sub(checked.Mul(int64(k), p.Ask[r]), p.Free[r])
+}
+
+// least lists the sets of positions that open k seats and of which none can be spared; nil if
+// they are too many.
+func (p *place) least(k int) (ways [][]int) {
+	var sets []uint64
+	for set := range uint64(1) << len(p.Items) {
+		if slices.ContainsFunc(sets, func(w uint64) bool { return w&^set == 0 }) || !p.opens(k, set) {
+			continue
+		}
+		if len(sets) == mostWays {
+			return nil
+		}
+		sets = append(sets, set)
+		way := []int{}
+		for rest := set; rest != 0; rest &= rest - 1 {
+			way = append(way, bits.TrailingZeros64(rest))
+		}
+		ways = append(ways, way)
+	}
+	return ways
+}
+
+// opens reports whether a set of positions opens k seats.
+func (p *place) opens(k int, set uint64) bool {
+	for r := range p.Ask {
+		missing := p.missing(k, r)
+		for rest := set; missing > 0 && rest != 0; rest &= rest - 1 {
+			missing = checked.Sub(missing, p.Frees[r][bits.TrailingZeros64(rest)])
+		}
+		if missing > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// open is how many seats are open with a set of all items gone.
+func (p *place) open(set []bool) int {
+	seats := int64(len(p.cost))
+	for r, v := range p.Free {
+		for k, item := range p.Items {
+			if set[item] {
+				v = checked.Add(v, p.Frees[r][k])
+			}
+		}
+		seats = min(seats, max(v, 0)/p.Ask[r])
+	}
+	return int(seats)
+}
+
+// price finds what seats cost where nobody goes who is barred.
+func (p *place) price(barred []bool) {
+	for k := range p.cost {
+		if p.ways == nil {
+			p.cost[k], p.way[k] = p.byParts(k+1, barred)
+			continue
+		}
+		p.cost[k], p.way[k] = math.MaxInt64, nil
+		for _, way := range p.ways[k] {
+			if sum := p.sum(way, barred); sum < p.cost[k] {
+				p.cost[k], p.way[k] = sum, way
+			}
+		}
+	}
+}
+
+// sum adds up the shares of positions; [math.MaxInt64] if one of them is barred.
+func (p *place) sum(way []int, barred []bool) (sum int64) {
+	for _, i := range way {
+		if barred[p.Items[i]] {
+			return math.MaxInt64
+		}
+		sum += p.shares[i]
+	}
+	return sum
+}
+
+// byParts bounds what k seats cost by that resource which makes them dearest, and lists who goes
+// for any of them.
+func (p *place) byParts(k int, barred []bool) (cost int64, way []int) {
+	for r := range p.Ask {
+		missing := p.missing(k, r)
+		if missing <= 0 {
+			continue
+		}
+		var order []int
+		for i, v := range p.Frees[r] {
+			if v > 0 && !barred[p.Items[i]] {
+				order = append(order, i)
+			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			return checked.CompareProducts(p.shares[a], p.Frees[r][b], p.shares[b], p.Frees[r][a])
+		})
+		price, taken := int64(0), 0
+		for ; missing > 0 && taken < len(order); taken++ {
+			i := order[taken]
+			if v := p.Frees[r][i]; v <= missing {
+				price += p.shares[i]
+				missing -= v
+				continue
+			}
+			part, _ := checked.MulDiv(p.shares[i], missing, p.Frees[r][i])
+			price, missing = price+part, 0
+		}
+		if missing > 0 {
+			return math.MaxInt64, nil
+		}
+		cost, way = max(cost, price), append(way, order[:taken]...)
+	}
+	return cost, way
+}
+
+// allotment finds the cheapest allotment of seats to places.
+type allotment struct {
+	places []place
+	seats  int
+	costs  []int64 // by number of seats
+	taken  [][]int // by place and number of seats up to it: how many of them are there
+}
+
+func newAllotment(places []place, seats int) allotment {
+	a := allotment{places: places, seats: seats, costs: make([]int64, seats+1)}
+	for range places {
+		a.taken = append(a.taken, make([]int, seats+1))
+	}
+	return a
+}
+
+// find notes who goes, and returns what that costs at least; [math.MaxInt64]: there is no room.
+func (a *allotment) find(barred []bool) int64 {
+	for j := range a.costs {
+		a.costs[j] = math.MaxInt64
+	}
+	a.costs[0] = 0
+	for i := range a.places {
+		p := &a.places[i]
+		p.price(barred)
+		for j := a.seats; j >= 0; j-- {
+			a.taken[i][j] = 0
+			for k, cost := range p.cost[:min(j, len(p.cost))] {
+				before := a.costs[j-k-1]
+				if cost < math.MaxInt64 && before < math.MaxInt64 && before+cost < a.costs[j] {
+					a.costs[j], a.taken[i][j] = before+cost, k+1
+				}
+			}
+		}
+	}
+	if a.costs[a.seats] < math.MaxInt64 {
+		j := a.seats
+		for i := len(a.places) - 1; i >= 0; i-- {
+			p := &a.places[i]
+			clear(p.goes)
+			if k := a.taken[i][j]; k > 0 {
+				for _, at := range p.way[k-1] {
+					p.goes[at] = true
+				}
+				j -= k
+			}
+		}
+	}
+	return a.costs[a.seats]
+}
+
+// dearer says which of two items comes first where the dearest is looked at first.
+func dearer(price []int64) func(a, b int) int {
+	return func(a, b int) int { return cmp.Or(cmp.Compare(price[b], price[a]), cmp.Compare(a, b)) }
+}

@@ -1,0 +1,307 @@
+package share
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/checked"
+)
+
+// Solver looks for the cheapest sets of items that open seats. Not safe for concurrent use.
+type Solver struct {
+	allotment
+	at     [][]spot  // by item: where it stands
+	weight [][]int64 // likewise: what part of its price it had there last
+	each   int       // steps for each decision
+}
+
+// spot is a position in a place.
+type spot struct{ place, position int }
+
+// Problem asks for the cheapest set of items.
+type Problem struct {
+	Price  []int64 // by item, not below zero
+	Barred []bool  // by item: it is in no set
+	AtMost int64   // what a set may cost to be wanted
+
+	// Steps bounds the branching: 16 are taken for each decision on an item, more where there are
+	// many seats and places. The first bound is had in any case.
+	Steps int
+
+	// Poll, if set, is called for each decision. It may panic, which ends the search.
+	Poll func()
+}
+
+// Answer is what Solve came to.
+type Answer struct {
+	Set   []bool // by item: the cheapest set that was found, of those that are wanted; nil: none
+	Least int64  // no wanted set costs less; [math.MaxInt64]: there is none at any price
+	Steps int    // that were taken
+}
+
+// NewSolver returns the solver for so many seats among places, where items are numbered from 0
+// to items-1. O(2^12) for each seat of each place.
+func NewSolver(seats, items int, places []Place) *Solver {
+	s := &Solver{at: make([][]spot, items), weight: make([][]int64, items)}
+	list := make([]place, len(places))
+	work := 0
+	for i, p := range places {
+		for k, item := range p.Items {
+			s.at[item] = append(s.at[item], spot{i, k})
+			s.weight[item] = append(s.weight[item], 1)
+		}
+		list[i] = newPlace(p, seats)
+		work += len(list[i].cost) * (seats + len(p.Items))
+	}
+	s.allotment = newAllotment(list, seats)
+	s.each = 16 * (1 + work/8192)
+	return s
+}
+
+// Solve looks for the cheapest set, by branch and bound.
+func (s *Solver) Solve(p *Problem) Answer {
+	total, unit := int64(0), int64(0)
+	for _, v := range p.Price {
+		total, unit = checked.Add(total, v), gcd(v, unit)
+	}
+	if total == math.MaxInt64 || p.AtMost < 0 {
+		return Answer{}
+	}
+	unit = max(unit, 1) // no price lies between its multiples
+	t := &search{Solver: s, Problem: p, atMost: min(p.AtMost, total) / unit}
+	for _, v := range p.Price {
+		t.full = append(t.full, v/unit)
+	}
+	t.price, t.barred, t.forced = slices.Clone(t.full), slices.Clone(p.Barred), make([]bool, len(p.Price))
+	t.scale = min(bits.LeadingZeros64(uint64(total/unit))-4, 30)
+	least := t.branch(firstRounds)
+	if least < math.MaxInt64 {
+		least = min(least, t.atMost+1)
+	}
+	return Answer{Set: t.best, Least: checked.Mul(least, unit), Steps: t.steps}
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// search is one of Solve.
+type search struct {
+	*Solver
+	*Problem
+	scale   int     // prices are shared out in parts of 1 in 2^scale
+	full    []int64 // by item
+	price   []int64 // by item; nothing where it is forced
+	barred  []bool
+	forced  []bool // by item: it is in the set
+	sunk    int64  // what they cost
+	atMost  int64  // what a set may cost to be better
+	steps   int
+	stopped bool
+	best    []bool
+}
+
+// How often prices are shared out anew, at first and after each decision.
+const (
+	firstRounds = 120
+	laterRounds = 16
+)
+
+// branch looks for better sets among those that agree with what is decided, and returns what
+// each of them costs at least.
+func (s *search) branch(rounds int) (least int64) {
+	value := s.bound(rounds)
+	if value == math.MaxInt64 {
+		return value
+	}
+	least = s.sunk + value
+	item, force := s.undecided()
+	if least > s.atMost || item < 0 {
+		return least
+	}
+	if s.steps += s.each; s.steps > s.Steps {
+		s.stopped = true
+		return least
+	}
+	if s.Poll != nil {
+		s.Poll()
+	}
+	found := int64(math.MaxInt64)
+	for _, force := range [2]bool{force, !force} {
+		if s.stopped {
+			return least
+		}
+		if force {
+			s.forced[item], s.price[item] = true, 0
+			s.sunk += s.full[item]
+			found = min(found, s.branch(laterRounds))
+			s.sunk -= s.full[item]
+			s.forced[item], s.price[item] = false, s.full[item]
+		} else {
+			s.barred[item] = true
+			found = min(found, s.branch(laterRounds))
+			s.barred[item] = false
+		}
+	}
+	return max(least, found)
+}
+
+// going is in how many of its places an item goes.
+func (s *search) going(item int) (n int) {
+	for _, at := range s.at[item] {
+		if s.places[at.place].goes[at.position] {
+			n++
+		}
+	}
+	return n
+}
+
+// undecided is the item to decide on: of those that go in some of their places only the one
+// whose price tells most, else the dearest that may go in part; -1: there is none. force says
+// that it is likelier to go.
+func (s *search) undecided() (item int, force bool) {
+	item = -1
+	most := int64(0)
+	for i, spots := range s.at {
+		n := s.going(i)
+		if s.forced[i] || n == 0 || n == len(spots) {
+			continue
+		}
+		if v := checked.Add(checked.Mul(s.price[i], int64(min(n, len(spots)-n))), 1); v > most {
+			item, most, force = i, v, 2*n >= len(spots)
+		}
+	}
+	if item >= 0 {
+		return item, force
+	}
+	for i := range s.places {
+		if p := &s.places[i]; p.ways == nil {
+			for k, it := range p.Items {
+				if p.goes[k] && !s.forced[it] && s.price[it]+1 > most {
+					item, most, force = it, s.price[it]+1, true
+				}
+			}
+		}
+	}
+	return item, force
+}
+
+// bound shares prices out so that the cheapest allotment is dear, looks at the sets that
+// allotments come to, and returns what sets cost at least beside what is sunk.
+func (s *search) bound(rounds int) (best int64) {
+	s.shareOut()
+	part := int64(1) << 19 // of 2^20: how much of a price moves
+	for range rounds {
+		value := s.find(s.barred)
+		if value == math.MaxInt64 {
+			return value
+		}
+		best = max(best, (value+1<<s.scale-1)>>s.scale)
+		s.look()
+		if s.sunk+best > s.atMost || !s.move(part) {
+			break
+		}
+		part -= part / 16
+	}
+	for item, spots := range s.at {
+		for i, at := range spots {
+			s.weight[item][i] = s.places[at.place].shares[at.position] >> max(0, s.scale-10)
+		}
+	}
+	return best
+}
+
+// shareOut shares out prices by the latest weights.
+func (s *search) shareOut() {
+	for item, spots := range s.at {
+		sum := int64(0)
+		for _, w := range s.weight[item] {
+			sum = checked.Add(sum, w)
+		}
+		price := s.price[item] << s.scale
+		left := price
+		for i, at := range spots {
+			v := left
+			switch {
+			case i == len(spots)-1:
+			case sum == 0 || sum == math.MaxInt64:
+				v = price / int64(len(spots))
+			default:
+				v, _ = checked.MulDiv(price, s.weight[item][i], sum)
+			}
+			s.places[at.place].shares[at.position] = v
+			left -= v
+		}
+	}
+}
+
+// move moves shares of prices to places where the allotment has an item go from those where it
+// has not. It reports whether there are such.
+func (s *search) move(part int64) (moved bool) {
+	for item, spots := range s.at {
+		n := s.going(item)
+		if n == 0 || n == len(spots) || s.price[item] == 0 {
+			continue
+		}
+		moved = true
+		step, _ := checked.MulDiv(s.price[item]<<s.scale, part, 1<<20)
+		step /= int64(len(spots) - n)
+		taken := int64(0)
+		for _, at := range spots {
+			if p := &s.places[at.place]; !p.goes[at.position] {
+				v := min(p.shares[at.position], step)
+				p.shares[at.position] -= v
+				taken += v
+			}
+		}
+		each, rest := taken/int64(n), taken%int64(n)
+		for _, at := range spots {
+			if p := &s.places[at.place]; p.goes[at.position] {
+				p.shares[at.position] += each + rest
+				rest = 0
+			}
+		}
+	}
+	return moved
+}
+
+// look keeps the set that the allotment comes to, without those whom it can spare, dearest
+// first, if it is the cheapest so far.
+func (s *search) look() {
+	set := slices.Clone(s.forced)
+	var list []int
+	for item := range s.at {
+		if set[item] = set[item] || s.going(item) > 0; set[item] {
+			list = append(list, item)
+		}
+	}
+	slices.SortFunc(list, dearer(s.full))
+	open, seats, cost := make([]int, len(s.places)), 0, int64(0)
+	for i := range s.places {
+		open[i] = s.places[i].open(set)
+		seats += open[i]
+	}
+	for _, item := range list {
+		set[item] = false
+		fewer := 0
+		for _, at := range s.at[item] {
+			fewer += open[at.place] - s.places[at.place].open(set)
+		}
+		if seats-fewer < s.seats {
+			set[item] = true
+			cost += s.full[item]
+			continue
+		}
+		for _, at := range s.at[item] {
+			open[at.place] = s.places[at.place].open(set)
+		}
+		seats -= fewer
+	}
+	if seats >= s.seats && cost <= s.atMost {
+		s.best, s.atMost = set, cost-1
+	}
+}
