@@ -144,10 +144,11 @@ const (
 	// without branching.
 	Improved Search = "Improved"
 
-	// Exact looks for the victims that disrupt least, by branch and bound: for a lone pod on
-	// every node, and for equal members of a gang that go anywhere in their domain for places,
-	// too, which [Result.Optimal] proves; for other gangs where they are placed. It takes
-	// SearchSteps steps at most.
+	// Exact looks for the victims that disrupt least, by branch and bound, in at most SearchSteps
+	// steps: for a lone pod on every node; for a gang wherever its members may then go, where
+	// they are equal and every unit lies on one node in domains of any size, else in domains of
+	// at most 512 units, and of unlike members at most 8 on 8 nodes. Otherwise it looks where
+	// the gang is placed. [Result.Optimal] says whether it came to the end.
 	Exact Search = "Exact"
 )
 

@@ -35,15 +35,14 @@ type Result struct {
 	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
 	Cost        int64        `json:"cost,omitempty"`    // of the victims, by Options.Cost
 
-	// Optimal says that no evictions disrupt less: the Score is proved to be the least. Only
-	// with Options.Search, about a lone pod or about equal members of a gang that nothing but
-	// their domain ties together, and where no unit lies on several of their nodes.
+	// Optimal says that no evictions disrupt less, wherever the preemptor goes: the Score is
+	// proved to be the least. Only with Options.Search.
 	Optimal bool `json:"optimal,omitempty"`
 
 	// Bound is what any evictions have at least, in the order of Score: of the first
 	// criterion that differs from Score's it says how far that may be from the least, of
 	// those behind it nothing is known. Equal to Score where that is Optimal. Only with
-	// Options.Search; nil about gangs of which Optimal knows nothing.
+	// Options.Search; nil where nothing is known.
 	Bound []Criterion `json:"bound,omitempty"`
 
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted
