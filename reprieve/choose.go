@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/cover"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -113,6 +114,11 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 	p := &cover.Problem{AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Alike: s.alike, Price: make([]int64, n)}
 	for i := range s.items {
 		p.Price[i] = s.costs(&s.items[i])
+	}
+	if !s.parts && !slices.ContainsFunc(s.Caps, func(c Cap) bool { return c.Fine > 0 }) {
+		for _, v := range p.Price {
+			p.Unit = checked.GCD(v, p.Unit)
+		}
 	}
 	for _, c := range s.Caps {
 		side := cover.Side{Room: c.Room, Fine: cmp.Or(c.Fine, cover.Hard), Weight: make([]int64, n)}

@@ -269,7 +269,13 @@ func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
 	column, _ := ix.Column(cluster.CPU)
 	cpu := func(u victims.UnitID) int64 { return ix.Request(us.Unit(u).Pods[0])[column] }
 	even := func(u victims.UnitID) int64 { return int64(us.Unit(u).Pods[0] % 2) }
-	choice := reprieve.Choice{Monotone: true, Price: cpu, Caps: []reprieve.Cap{{Room: 20, Weight: even}}}
+	price := func(u victims.UnitID) int64 { // one is odd, or what is even would be all there is to refute
+		if us.Unit(u).Pods[0] == 0 {
+			return cpu(u) + 1
+		}
+		return cpu(u)
+	}
+	choice := reprieve.Choice{Monotone: true, Price: price, Caps: []reprieve.Cap{{Room: 20, Weight: even}}}
 	for _, choice.Steps = range []int{10, 100, 1000, 10_000} {
 		before := runner.Decided
 		trial.done = 0

@@ -58,3 +58,11 @@ func CompareProducts(a, b, c, d int64) int {
 	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
 	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
 }
+
+// GCD is the greatest common divisor of a and b, neither below zero; that of 0 and 0 is 0.
+func GCD(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -44,7 +44,9 @@ func TestExactUntilTheEnds(t *testing.T) {
 		}
 		product := new(big.Int).Mul(x, y)
 		require.Equal(t, clamp(product), checked.Mul(a, b))
-		c := max(some.Draw(t, "c"), 1)
+		require.Equal(t, new(big.Int).GCD(nil, nil, x, y).Int64(), checked.GCD(a, b))
+		c, d := max(some.Draw(t, "c"), 1), max(some.Draw(t, "d"), 0)
+		require.Equal(t, product.Cmp(new(big.Int).Mul(big.NewInt(c), big.NewInt(d))), checked.CompareProducts(a, b, c, d))
 		quotient, rest := new(big.Int).QuoRem(product, big.NewInt(c), new(big.Int))
 		q, left := checked.MulDiv(a, b, c)
 		require.Equal(t, clamp(quotient), q)

@@ -11,6 +11,9 @@ type Problem struct {
 	Sides []Side
 	Any   bool // of equally cheap sets any will do
 
+	// Unit is what sets cost is a multiple of, fines included; 0: of 1.
+	Unit int64
+
 	// AtMost is what a set may cost, fines included, to be wanted.
 	AtMost int64
 

@@ -39,8 +39,12 @@ func Solve(p *Problem) Answer {
 		a.Bound = a.Price
 	default:
 		a.Bound = min(max(s.scale.up(bound), 0), p.AtMost)
+		if rest := a.Bound % max(p.Unit, 1); rest > 0 {
+			a.Bound = checked.Add(a.Bound, p.Unit-rest)
+		}
 		if a.Chosen != nil {
 			a.Bound = min(a.Bound, a.Price)
+			a.Proved = a.Bound == a.Price
 		}
 	}
 	if a.Chosen != nil && a.Proved && !p.Any && len(p.Need) > 0 { // without, it was found in order
@@ -433,7 +437,7 @@ func (s *solver) judge(set []bool) (price int64, ok bool) {
 	}
 	s.best, s.bestPrice = append(make([]bool, 0, s.n), set...), price
 	if !s.first {
-		s.atMost = price - 1
+		s.atMost = price - max(s.Unit, 1)
 	}
 	return price, true
 }

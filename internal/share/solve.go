@@ -13,7 +13,7 @@ type Solver struct {
 	allotment
 	at     [][]spot  // by item: where it stands
 	weight [][]int64 // likewise: what part of its price it had there last
-	each   int       // steps for each decision
+	work   int       // that it takes to share out prices once
 }
 
 // spot is a position in a place.
@@ -43,19 +43,22 @@ type Answer struct {
 // NewSolver returns the solver for so many seats among places, where items are numbered from 0
 // to items-1. O(2^12) for each seat of each place.
 func NewSolver(seats, items int, places []Place) *Solver {
-	s := &Solver{at: make([][]spot, items), weight: make([][]int64, items)}
-	list := make([]place, len(places))
-	work := 0
-	for i, p := range places {
+	s := &Solver{work: 1, at: make([][]spot, items), weight: make([][]int64, items)}
+	var list []place
+	for _, from := range places {
+		p := newPlace(from, seats)
+		if len(p.Items) == 0 { // nobody is in the way
+			seats -= min(seats, len(p.cost))
+			continue
+		}
 		for k, item := range p.Items {
-			s.at[item] = append(s.at[item], spot{i, k})
+			s.at[item] = append(s.at[item], spot{len(list), k})
 			s.weight[item] = append(s.weight[item], 1)
 		}
-		list[i] = newPlace(p, seats)
-		work += len(list[i].cost) * (seats + len(p.Items))
+		list = append(list, p)
+		s.work += len(p.cost)*(seats+len(p.Items)) + 1
 	}
 	s.allotment = newAllotment(list, seats)
-	s.each = 16 * (1 + work/8192)
 	return s
 }
 
@@ -63,7 +66,7 @@ func NewSolver(seats, items int, places []Place) *Solver {
 func (s *Solver) Solve(p *Problem) Answer {
 	total, unit := int64(0), int64(0)
 	for _, v := range p.Price {
-		total, unit = checked.Add(total, v), gcd(v, unit)
+		total, unit = checked.Add(total, v), checked.GCD(v, unit)
 	}
 	if total == math.MaxInt64 || p.AtMost < 0 {
 		return Answer{}
@@ -82,13 +85,6 @@ func (s *Solver) Solve(p *Problem) Answer {
 	return Answer{Set: t.best, Least: checked.Mul(least, unit), Steps: t.steps}
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // search is one of Solve.
 type search struct {
 	*Solver
@@ -105,10 +101,12 @@ type search struct {
 	best    []bool
 }
 
-// How often prices are shared out anew, at first and after each decision.
+// How often prices are shared out anew, at first and after each decision; less often where that
+// is so much work that it comes to more than mostWork.
 const (
 	firstRounds = 120
 	laterRounds = 16
+	mostWork    = 1 << 24
 )
 
 // branch looks for better sets among those that agree with what is decided, and returns what
@@ -123,7 +121,7 @@ func (s *search) branch(rounds int) (least int64) {
 	if least > s.atMost || item < 0 {
 		return least
 	}
-	if s.steps += s.each; s.steps > s.Steps {
+	if s.steps += 16 * (1 + s.work/8192); s.steps > s.Steps {
 		s.stopped = true
 		return least
 	}
@@ -195,7 +193,7 @@ func (s *search) undecided() (item int, force bool) {
 func (s *search) bound(rounds int) (best int64) {
 	s.shareOut()
 	part := int64(1) << 19 // of 2^20: how much of a price moves
-	for range rounds {
+	for range max(1, min(rounds, mostWork/s.work)) {
 		value := s.find(s.barred)
 		if value == math.MaxInt64 {
 			return value

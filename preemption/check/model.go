@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -129,7 +130,7 @@ func (m *Model) clock() (step, horizon int64) {
 	divisor, most := int64(0), int64(0)
 	for _, s := range m.seconds() {
 		if s > 0 && s <= forever {
-			divisor, most = gcd(divisor, s), max(most, s)
+			divisor, most = checked.GCD(divisor, s), max(most, s)
 		}
 	}
 	if step == 0 {
@@ -142,13 +143,6 @@ func (m *Model) clock() (step, horizon int64) {
 		horizon = max((horizon+step-1)/step, 1) * step
 	}
 	return step, horizon
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // seconds lists the times that matter.

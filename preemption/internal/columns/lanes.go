@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -116,14 +117,7 @@ func grain(g, v int64) int64 {
 	if g == 1 || v == 0 || g != 0 && v%g == 0 {
 		return g
 	}
-	return gcd(g, v)
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
+	return checked.GCD(g, v)
 }
 
 // numWords is how many words lanes of these widths take.

@@ -61,13 +61,14 @@ func (s *rows) Decides() bool { return s.OnlyRoom() }
 type sums struct {
 	domain.Trial
 	gang    *domain.GangTrial
-	list    []sum
-	places  int64   // that are missing with everybody back
+	members int     // that want a place
+	scarce  []int   // by node: the resource that leaves room for the fewest members; none: nobody may run there
+	list    []sum   // of room
 	ask     []int64 // by resource: what each member asks for; nil: they differ
-	members int
-	items   [][]cluster.PodID
-	solver  *share.Solver // of items; nil: none yet
-	scarce  []int         // by node: the resource that leaves room for the fewest members; none: nobody may run there
+	places  int64   // that are missing with everybody back, where members are alike
+
+	items  [][]cluster.PodID
+	solver *share.Solver // of items; nil: not made yet
 }
 
 // sum is a resource.
@@ -78,7 +79,7 @@ type sum struct {
 
 // newSums returns the sums of so many members on nodes of d, which ask for least at least.
 func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64) *sums {
-	s := &sums{Trial: trial, gang: gang, scarce: slices.Repeat([]int{none}, gang.Index().NumNodes()), places: int64(members), members: members}
+	s := &sums{Trial: trial, gang: gang, members: members, places: int64(members), scarce: slices.Repeat([]int{none}, gang.Index().NumNodes())}
 	if gang.Interchangeable() {
 		s.ask = gang.Member(0).Request()
 	}
@@ -175,47 +176,54 @@ func (s *sums) Least(items [][]cluster.PodID, price []int64, barred []bool, atMo
 }
 
 func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
-	least := slices.Clone(s.gang.Member(0).Request())
-	for m := range s.gang.Members() {
-		for r, v := range s.gang.Member(domain.MemberID(m)).Request() {
-			least[r] = min(least[r], v)
-		}
-	}
+	asked, least := s.asked()
 	places := make([]share.Place, len(s.scarce))
 	for n := range places {
-		for r, v := range least {
-			if v > 0 && s.scarce[n] != none {
-				places[n].Ask, places[n].Free = append(places[n].Ask, v), append(places[n].Free, s.gang.AtHome(cluster.NodeID(n))[r])
-			}
+		if s.scarce[n] == none {
+			continue
 		}
-		places[n].Frees = make([][]int64, len(places[n].Ask))
+		p := &places[n]
+		p.Ask, p.Frees = least, make([][]int64, len(asked))
+		for _, r := range asked {
+			p.Free = append(p.Free, s.gang.AtHome(cluster.NodeID(n))[r])
+		}
 	}
 	for i, pods := range items {
 		for _, pod := range pods {
-			n := s.gang.Index().NodeOf(pod)
-			if n == cluster.NoNode || s.scarce[n] == none {
-				continue
-			}
-			p := &places[n]
-			first := len(p.Items) == 0 || p.Items[len(p.Items)-1] != i
-			if first {
-				p.Items = append(p.Items, i)
-			}
-			at := 0
-			for r, v := range least {
-				if v == 0 {
-					continue
-				}
-				if first {
-					p.Frees[at] = append(p.Frees[at], 0)
-				}
-				p.Frees[at][len(p.Items)-1] += s.gang.Index().Request(pod)[r]
-				at++
+			if n := s.gang.Index().NodeOf(pod); n != cluster.NoNode && s.scarce[n] != none {
+				stands(&places[n], i, asked, s.gang.Index().Request(pod))
 			}
 		}
 	}
-	places = slices.DeleteFunc(places, func(p share.Place) bool { return len(p.Ask) == 0 })
-	return share.NewSolver(s.members, len(items), places)
+	return share.NewSolver(s.members, len(items), slices.DeleteFunc(places, func(p share.Place) bool { return len(p.Ask) == 0 }))
+}
+
+// asked lists the resources that every member asks for, and how much at least: one place on a
+// node, if nothing else.
+func (s *sums) asked() (list []int, least []int64) {
+	for r := range s.gang.Index().NumResources() {
+		v := int64(math.MaxInt64)
+		for m := range s.gang.Members() {
+			v = min(v, s.gang.Member(domain.MemberID(m)).Request()[r])
+		}
+		if v > 0 {
+			list, least = append(list, r), append(least, v)
+		}
+	}
+	return list, least
+}
+
+// stands adds to a place what a pod of item i requests there.
+func stands(p *share.Place, i int, asked []int, request []int64) {
+	if k := len(p.Items); k == 0 || p.Items[k-1] != i {
+		p.Items = append(p.Items, i)
+		for at := range p.Frees {
+			p.Frees[at] = append(p.Frees[at], 0)
+		}
+	}
+	for at, r := range asked {
+		p.Frees[at][len(p.Items)-1] += request[r]
+	}
 }
 
 // Doubt lets the next Fits rely on nothing.
