@@ -251,12 +251,6 @@ func TestPreemptAllOfAnything(t *testing.T) {
 		if err != nil {
 			return // rules and cluster don't go together
 		}
-		for i := range q.Preemptor.Pods { // options may not let the cluster have what is asked about inline
-			q.Preemptor.Pods[i].Guard, q.Preemptor.Pods[i].PreemptionPriority = nil, nil
-		}
-		if g := q.Preemptor.Group; g != nil {
-			g.Guard, g.PreemptionPriority = nil, nil
-		}
 		list := append(asked(pods), q.Preemptor)
 		results, err := pl.PreemptAll(list)
 		if err != nil { // the cluster or the preemptor can't be read

@@ -76,7 +76,7 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 		wrong = ix.CheckLead(most)
 	}
 	if rules.refuseBasicAll {
-		wrong = errors.Join(wrong, refuseBasicAll(ix))
+		wrong = errors.Join(wrong, refuseBasicAlls(ix))
 	}
 	if wrong != nil {
 		return nil, wrong
@@ -253,20 +253,26 @@ func (c *compiled) groupUnits() *sides {
 	return c.groups.of(c, c.rules.groupUnits, c.rules.groupBudgets)
 }
 
-// refuseBasicAll complains about groups of mode All that are no gangs: KEP-5710's
-// validation forbids them.
-func refuseBasicAll(ix *cluster.Index) error {
+// refuseBasicAlls complains about groups of mode All that are no gangs.
+func refuseBasicAlls(ix *cluster.Index) error {
 	var errs []error
 	for i := range ix.NumGroups() {
-		g := ix.Group(cluster.GroupID(i))
-		if basicAll(g) {
-			errs = append(errs, &cluster.FieldError{
-				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
-				Field: "Mode", Value: string(g.Mode), Want: "Single: the group is basic",
-			})
+		if err := refuseBasicAll(ix.Group(cluster.GroupID(i))); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return problems.Join(errs)
+}
+
+// refuseBasicAll complains if g is of mode All and no gang: KEP-5710's validation forbids it.
+func refuseBasicAll(g *cluster.Group) error {
+	if !basicAll(g) {
+		return nil
+	}
+	return &cluster.FieldError{
+		Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
+		Field: "Mode", Value: string(g.Mode), Want: "Single: the group is basic",
+	}
 }
 
 // strict turns warnings into errors.

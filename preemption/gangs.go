@@ -73,7 +73,7 @@ func (s *gangAnswer) refused(a gang.Answer) *Result {
 // result starts an answer.
 func (s *gangAnswer) result(v Verdict, message string) *Result {
 	s.Stats.Trials, s.Stats.Exact = s.Search.Checks(), s.Proved
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: s.c.warnings(), Stats: Stats(s.Stats)}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
 }
 
 // feasible answers with the best plan.

@@ -41,7 +41,7 @@ func (s *podAnswer) tell(p onepod.Plan) *Result {
 // result starts an answer.
 func (s *podAnswer) result(v Verdict, message string) *Result {
 	s.Stats.Trials = s.Search.Checks()
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.warnings(), s.besides()...), Stats: Stats(s.Stats)}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
 }
 
 // feasible answers with the best candidate.

@@ -84,7 +84,7 @@ func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
 	}
 	q := c.blank(a)
 	q.asked = askedBy(&p)
-	if err := q.inlineRuns(p.Pods); err != nil {
+	if err := q.checkInline(&p); err != nil {
 		return nil, err
 	}
 	var err error
@@ -112,8 +112,10 @@ func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
 	if q.Tree == nil {
 		q.needs = q.neededBeside(q.Members[0].Pod)
 	}
-	if c.options.Strict && q.needs > 0 {
-		return nil, strict(q.besides())
+	if c.options.Strict {
+		if err := strict(q.odd(&p)); err != nil {
+			return nil, err
+		}
 	}
 	err = q.prepare()
 	q.asking.passed(PhasePrepare)
@@ -139,16 +141,25 @@ func (q *question) neededBeside(pod *cluster.Pod) int {
 	return max(needs, 0)
 }
 
-// besides warns of a lone pod that is of no use without others.
-func (q *question) besides() []cluster.Warning {
+// odd warns of preemptor p: what it holds inline, and a lone pod that is of no use without others.
+func (q *question) odd(p *Preemptor) []cluster.Warning {
+	ws := q.Index.OddInline(p)
 	if q.needs == 0 {
-		return nil
+		return ws
 	}
 	pod := q.Members[0].Pod
-	return []cluster.Warning{{
+	return append(ws, cluster.Warning{
 		Kind: cluster.KindPod, Namespace: pod.Namespace, Name: pod.Name, Field: "Group", Value: pod.Group,
 		Text: "the group needs " + count(q.needs, "more pod") + " to run beside it: ask for the group",
-	}}
+	})
+}
+
+// oddAsked is odd of who has asked.
+func (q *question) oddAsked() []cluster.Warning {
+	if q.asked.Inline == nil {
+		return q.odd(&Preemptor{})
+	}
+	return q.odd(q.asked.Inline)
 }
 
 func (q *question) namedPod(p Preemptor) error {
@@ -269,6 +280,20 @@ func unknownPreemptor(p Preemptor, want string) error {
 		Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
 		Field: "Name", Value: words.Quoted(p.Name), Want: want,
 	}
+}
+
+// checkInline refuses what a cluster under these options could not have: an answer about it
+// could not be applied.
+func (q *question) checkInline(p *Preemptor) error {
+	if err := q.inlineRuns(p.Pods); err != nil {
+		return err
+	}
+	if g := p.Group; g != nil && q.c.rules.refuseBasicAll {
+		if err := refuseBasicAll(&cluster.Group{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, Mode: g.Mode, PodGroup: g}); err != nil {
+			return err
+		}
+	}
+	return q.Index.CheckInline(p)
 }
 
 // inlineRuns refuses pods given inline whose name a running pod has: an answer

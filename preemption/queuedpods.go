@@ -116,7 +116,7 @@ func (s *queueSearch) fitsIn(p *queued.Plan) string {
 func (s *queueSearch) result(v Verdict, message string) *Result {
 	r := &Result{
 		Verdict: v, Message: message, Preemptor: s.asked,
-		Warnings: slices.Concat(s.Index.Warnings(), s.model.Warnings(), s.model.Pods.Odd, s.besides()), Stats: Stats(s.gang.Stats),
+		Warnings: slices.Concat(s.Index.Warnings(), s.model.Warnings(), s.model.Pods.Odd, s.oddAsked()), Stats: Stats(s.gang.Stats),
 	}
 	r.Stats.Exact, r.Stats.Trials = false, s.gang.Trial.Checks
 	if s.search.Workload == nil {

@@ -227,17 +227,17 @@ func (ix *Index) finishGroups(ps *problems) {
 	}
 	for i := range ix.NumGroups() {
 		g := ix.groups.Edit(i)
-		ix.warnings = append(ix.warnings, ix.oddGroup(g)...)
+		ix.warnings = append(ix.warnings, ix.oddGroup(g, nil)...)
 		ix.guarded += numGuarded(g.Guard(), g.Evictions())
 		ix.latest = latest(ix.latest, g.Cost(), g.Evictions())
 		g.level = level(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
 	}
 }
 
-// oddGroup lists what is odd about a group by itself and because of the pods that it has,
-// but for its place in a tree.
-func (ix *Index) oddGroup(g *Group) []Warning {
-	list := ix.missing(g)
+// oddGroup lists what is odd about a group by itself and because of the pods that it has and
+// more, but for its place in a tree.
+func (ix *Index) oddGroup(g *Group, more []Pod) []Warning {
+	list := ix.missing(g, more)
 	if spec := g.spec(); spec.Class != "" {
 		if _, err := ix.classes.Resolve(spec); err != nil {
 			list = append(list, Warning{g.Kind, g.Namespace, g.Name, "Class", spec.Class, "no such priority class"})
@@ -252,8 +252,8 @@ func (ix *Index) oddGroup(g *Group) []Warning {
 	return list
 }
 
-// missing lists what is odd about a group because of the pods that it has.
-func (ix *Index) missing(g *Group) []Warning {
+// missing lists what is odd about a group because of the pods that it has and more.
+func (ix *Index) missing(g *Group, more []Pod) []Warning {
 	if g.PodGroup == nil {
 		return nil
 	}
@@ -261,11 +261,13 @@ func (ix *Index) missing(g *Group) []Warning {
 	warn := func(field, value, text string) {
 		list = append(list, Warning{g.Kind, g.Namespace, g.Name, field, value, text})
 	}
-	if leader := g.PodGroup.Leader; leader != "" && !slices.ContainsFunc(g.Pods, func(p PodID) bool { return ix.Pod(p).Name == leader }) {
+	leader := g.PodGroup.Leader
+	if leader != "" && !slices.ContainsFunc(g.Pods, func(p PodID) bool { return ix.Pod(p).Name == leader }) &&
+		!slices.ContainsFunc(more, func(p Pod) bool { return p.Name == leader }) {
 		warn("Leader", leader, "no such pod in the group: nobody leads")
 	}
-	if m := g.PodGroup.MinCount; m != nil && len(g.Pods) < int(*m) {
-		warn("MinCount", number(*m), fmt.Sprintf("the group has %d pods", len(g.Pods)))
+	if m, pods := g.PodGroup.MinCount, len(g.Pods)+len(more); m != nil && pods < int(*m) {
+		warn("MinCount", number(*m), fmt.Sprintf("the group has %d pods", pods))
 	}
 	return list
 }

@@ -17,7 +17,7 @@ var removedGroup PodGroup
 // it is in, of the one that it will be in, and of those that it brings together. Trees that
 // are too deep, and cycles, are settled when an index is made.
 func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods []PodID, ok bool) {
-	if ix.deep || ix.cyclic || g != nil && !ix.soundGroup(g) {
+	if ix.deep || ix.cyclic || g != nil && ix.badGroup(g) {
 		return nil, false
 	}
 	id, children := ix.GroupByName(kind, namespace, name), ix.childrenOf(kind, namespace, name)
@@ -58,15 +58,20 @@ func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods 
 	return pods, true
 }
 
-// soundGroup reports whether g would pass the checks that need its class and the time.
-func (ix *Index) soundGroup(g *Group) bool {
+// badGroup reports whether g would not pass the checks that need its class and the time.
+func (ix *Index) badGroup(g *Group) bool {
 	var ps problems
+	ix.checkGroup(&ps, g)
+	return len(ps) > 0
+}
+
+// checkGroup makes the checks of g that need its class and the time.
+func (ix *Index) checkGroup(ps *problems, g *Group) {
 	o := ps.object(g.Kind, g.Namespace, g.Name)
 	validatePast(o, ix.time, g.Cost(), g.Evictions())
 	e, _ := ix.classes.Resolve(g.spec())
 	level(o, e.Priority, g.preemptionPriority(), g.Guard())
 	ix.checkLead(o, e.Priority, g.preemptionPriority(), g.Guard())
-	return len(ps) == 0
 }
 
 // parentOf is the group that g names as its parent, or NoGroup.
@@ -176,10 +181,10 @@ func (ix *Index) unlink(id GroupID) {
 // oddGroups lists what is odd about a group, unless it is NoGroup, and its children.
 func (ix *Index) oddGroups(id GroupID, children []GroupID) (list []Warning) {
 	if id != NoGroup {
-		list = ix.oddGroup(ix.Group(id))
+		list = ix.oddGroup(ix.Group(id), nil)
 	}
 	for _, child := range children {
-		list = append(list, ix.oddGroup(ix.Group(child))...)
+		list = append(list, ix.oddGroup(ix.Group(child), nil)...)
 	}
 	return list
 }

@@ -40,22 +40,24 @@ func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 	if old != NoPod && !ix.mayLose(ix.Pod(old), p.Requests) {
 		return false
 	}
-	if (p.Cost != nil || p.PreemptionPriority != nil || numGuarded(p.Guard, p.Evictions) > 0) && !ix.sound(p) {
+	var ps problems
+	if ix.checkPod(&ps, p); len(ps) > 0 {
 		return false
 	}
 	_, over := ix.overflow(ix.claimedBy(p, old), ix.fresh, old)
 	return !over
 }
 
-// sound reports whether p would pass the checks that need its class and the time.
-func (ix *Index) sound(p *Pod) bool {
-	var ps problems
-	validatePodTimes(&ps, ix.time, p)
+// checkPod makes the checks of p that need its class and the time.
+func (ix *Index) checkPod(ps *problems, p *Pod) {
+	if p.Cost == nil && p.PreemptionPriority == nil && numGuarded(p.Guard, p.Evictions) == 0 {
+		return
+	}
+	validatePodTimes(ps, ix.time, p)
 	e, _ := ix.classes.Resolve(p.spec())
 	o := ps.object(KindPod, p.Namespace, p.Name)
 	level(o, e.Priority, p.PreemptionPriority, p.Guard)
 	ix.checkLead(o, e.Priority, p.PreemptionPriority, p.Guard)
-	return len(ps) == 0
 }
 
 // MayRemovePod reports whether [Index.RemovePod] can remove pod p.
@@ -230,7 +232,7 @@ func (ix *Index) oddAround(row *podRow, from, to GroupID) []Warning {
 	}
 	for _, g := range [...]GroupID{from, to} {
 		if g != NoGroup {
-			list = append(list, ix.missing(ix.groups.At(int(g)))...)
+			list = append(list, ix.missing(ix.groups.At(int(g)), nil)...)
 		}
 	}
 	return list

@@ -162,6 +162,20 @@ func (ix *Index) CheckLead(most int32) error {
 	return ps.err()
 }
 
+// CheckInline checks what a preemptor holds inline as pods and groups of the cluster are
+// checked against its classes, its time and [Index.CheckLead]. The error joins a
+// [*FieldError] for each value that they could not have.
+func (ix *Index) CheckInline(p *Preemptor) error {
+	var ps problems
+	if g := p.Group; g != nil {
+		ix.checkGroup(&ps, &Group{Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, PodGroup: g})
+	}
+	for i := range p.Pods {
+		ix.checkPod(&ps, &p.Pods[i])
+	}
+	return ps.err()
+}
+
 // checkLead is CheckLead of one object, if it was called.
 func (ix *Index) checkLead(o object, prio int32, given *int32, guard *Guard) {
 	if ix.lead == 0 {

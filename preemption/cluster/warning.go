@@ -28,16 +28,51 @@ func oddity(row *podRow) bool {
 }
 
 // oddities lists what is odd about a pod.
-func (ix *Index) oddities(row *podRow) []Warning {
-	var list []Warning
-	p := row.pod
+func (ix *Index) oddities(row *podRow) (list []Warning) {
+	if row.runs && row.node == NoNode {
+		list = append(list, nodeless(row.pod))
+	}
+	if row.group == NoGroup {
+		return ix.oddPod(list, row.pod, row.priority, nil)
+	}
+	return ix.oddPod(list, row.pod, row.priority, ix.groups.At(int(row.group)))
+}
+
+// OddInline lists what will be odd about the pods and the group that p holds inline, once they
+// are part of the cluster, sorted.
+func (ix *Index) OddInline(p *Preemptor) (list []Warning) {
+	var given *Group
+	if g := p.Group; g != nil {
+		given = &Group{Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, Mode: g.Mode, PodGroup: g}
+		e, _ := ix.classes.Resolve(given.spec())
+		given.Priority = e.Priority
+		if id := ix.GroupByName(KindPodGroup, g.Namespace, g.Name); id != NoGroup {
+			given.Pods = slices.DeleteFunc(slices.Clone(ix.Group(id).Pods), func(old PodID) bool {
+				return slices.ContainsFunc(p.Pods, func(q Pod) bool { return q.Namespace == g.Namespace && q.Name == ix.Pod(old).Name })
+			})
+		}
+		list = ix.oddGroup(given, p.Pods)
+	}
+	for i := range p.Pods {
+		pod, of := p.Pods[i], given
+		if of != nil {
+			pod.Group = of.Name
+		} else if id := ix.GroupByName(KindPodGroup, pod.Namespace, pod.Group); id != NoGroup {
+			of = ix.Group(id)
+		}
+		e, _ := ix.classes.Resolve(pod.spec())
+		list = ix.oddPod(list, &pod, e.Priority, of)
+	}
+	sortWarnings(list)
+	return list
+}
+
+// oddPod appends what is odd about p, of that priority and group, wherever it is.
+func (ix *Index) oddPod(list []Warning, p *Pod, prio int32, of *Group) []Warning {
 	warn := func(field, value, text string) {
 		list = append(list, Warning{KindPod, p.Namespace, p.Name, field, value, text})
 	}
-	if row.runs && row.node == NoNode {
-		list = append(list, nodeless(p))
-	}
-	if p.Group != "" && row.group == NoGroup {
+	if p.Group != "" && of == nil {
 		warn("Group", p.Group, "no such group: the pod is taken by itself")
 	}
 	if p.Class != "" {
@@ -47,10 +82,8 @@ func (ix *Index) oddities(row *podRow) []Warning {
 			warn("Priority", number(*p.Priority), fmt.Sprintf("its class says %d: the pod's own priority counts", named.Value))
 		}
 	}
-	if row.group != NoGroup {
-		if of := ix.groups.At(int(row.group)); of.Priority != row.priority {
-			warn("Priority", number(row.priority), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
-		}
+	if of != nil && of.Priority != prio {
+		warn("Priority", number(prio), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
 	}
 	return list
 }
