@@ -50,11 +50,13 @@ func refOf(p preemption.Pod) preemption.PodRef {
 	return preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
 }
 
-// kinds are changes, each of which leaves the cluster much as it was.
-var kinds = []struct {
+// kind is a kind of change, each of which leaves the cluster much as it was.
+type kind struct {
 	name   string
 	change func(c *changed, i int)
-}{
+}
+
+var kinds = []kind{
 	{"pod", func(c *changed, i int) {
 		p := c.pod(i)
 		p.Requests = preemption.Resources{cluster.CPU: 1000 + int64(i%7)*10}

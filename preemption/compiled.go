@@ -82,7 +82,7 @@ func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*compi
 		return nil, wrong
 	}
 	c := &compiled{options: o, rules: rules, settings: o.settings(&rules), ix: ix, quota: quota, limits: o.limits(ix, cluster.Disruption{}), tools: &sync.Pool{}, countTools: &sync.Pool{}}
-	c.traits = o.traits(&c.settings)
+	c.traits = c.settings.Traits()
 	c.hard, c.unknown = o.hardBudgets(ix)
 	if o.Strict && quota != nil {
 		quota.Mu.RLock()
@@ -113,7 +113,7 @@ func (c *compiled) look() {
 	c.queued.Find(c.ix)
 	c.traits &^= ask.TraitQueued | ask.TraitWaits
 	c.traits.Set(ask.TraitQueued, c.ix.AnyQueued())
-	c.traits.Set(ask.TraitWaits, c.ix.Classes().AnyWaits())
+	c.traits.Set(ask.TraitWaits, c.settings.WaitSeconds > 0 || c.ix.Classes().AnyWaits())
 }
 
 // warnings lists what is odd in the snapshot, and in the options beside it.
@@ -222,9 +222,6 @@ func (s *sides) of(c *compiled, units victims.UnitRule, budgets disruption.Rule)
 	s.formed.Store(true)
 	return s
 }
-
-// traits are those of the units.
-func (s *sides) traits() ask.Traits { return ask.TraitsOfUnits(s.units, s.columns, s.protections) }
 
 // protect lets questions heed guards as long as there are any.
 func (s *sides) protect() {

@@ -42,11 +42,13 @@ type Decision struct {
 // victims, 50,000 in all domains, to look for placements around the best.
 //
 // For a pod without constraints of its own, in a cluster where nobody has
-// anti-affinity terms, no nomination stands, the pods of groups that go as a whole have
-// their group's priority, and Options but Rules are left alone, it costs a lookup once
-// questions about the shape of the pod have looked at as many nodes as there are, and
-// then the nodes that have changed since; it allocates nothing. Everything else is
-// searched for as by Preempt, and not told.
+// anti-affinity terms, no nomination stands, and the pods of groups that go as a whole have
+// their group's priority, it costs a lookup, which allocates nothing, once questions about the
+// shape of the pod have looked at as many nodes as there are, and then the nodes that have
+// changed since: those where a guard has ended or a price has grown, too. That holds under
+// all Options but Search, Cost.Objective, Sampling, BrokenGroupsFree and Hooks other than a
+// Filter, and for pods without a node affinity or a nomination. Everything else is searched
+// for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	return pl.DecideContext(context.Background(), p)
 }
@@ -83,8 +85,7 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model, a *asking) (_ Deci
 		}
 		if q.Tree == nil && q.queue() == "" {
 			s := q.searchPod()
-			plan := s.Run()
-			score := s.Best.Score
+			plan, score := s.Decide()
 			if q.BrokenFree && plan.Verdict == ask.Feasible { // who costs nothing is in no score
 				score = q.Units.ScoreParts(s.Best.Victims, s.Best.Parts, score.Violations)
 			}
@@ -152,11 +153,21 @@ func (c *compiled) decision(p onepod.Plan, score victims.Score) Decision {
 // decideAtOnce answers where the ranking of the pod's shape tells everything; ok is
 // false where it does not.
 func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
+	const untold = ask.TraitCandidates | ask.TraitTrace // to a decision
 	if !ask.AtOnce.Leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
 		return d, false
 	}
 	pod, s := c.lone(p), c.podUnits()
-	if pod == nil || !ask.AtOnce.Leads(ask.TraitsOfPod(pod)|s.traits()) || s.columns.Levels().NumOdd() > 0 {
+	if pod == nil {
+		return d, false
+	}
+	q := ask.Question{
+		Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits &^ untold,
+		Units: s.units, Budgets: s.budgets, Columns: s.columns, Protections: s.protections,
+	}
+	traits := q.ClusterTraits() | ask.TraitsOfPod(pod)
+	ranked := ask.ByScan.Leads(traits)
+	if !ask.AtOnce.Leads(traits) || ranked && s.columns.Levels().NumOdd() > 0 {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
@@ -168,7 +179,8 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 	if !c.ix.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
 		return d, false
 	}
-	plan, score, ok := onepod.AtOnce(c.ix, s.units, s.budgets, s.columns, c.tools, &s.shapes, pod, request, e.Priority, c.settings.Filter != nil)
+	q.Priority = e.Priority
+	plan, score, ok := onepod.AtOnce(&q, c.tools, &s.shapes, pod, request, ranked)
 	if !ok {
 		return d, false
 	}

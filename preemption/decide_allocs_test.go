@@ -9,10 +9,48 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
+
+// remembered are options under which what was found on each node is remembered.
+var remembered = map[string]preemption.Options{
+	"guaranteed":   {Guards: preemption.Guards{GuaranteedSeconds: 60}},
+	"equals":       {Guards: preemption.Guards{EqualAfterSeconds: 60}},
+	"criterion":    {Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1}, Criterion: 1}},
+	"importance":   {Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1}, Importance: true}},
+	"objective":    {Objective: []preemption.CriterionName{victims.CriterionPods, victims.CriterionOverruns}},
+	"movable":      {PreferMovable: true},
+	"apart":        {PreemptionPriority: preemption.PreemptionPriority{Apart: true}},
+	"lowest level": {LowestLevel: true},
+	"hard budgets": {HardBudgets: preemption.HardBudgets{All: true}},
+	"limits":       {Limits: preemption.Limits{Pods: 3}},
+	"filter":       {Guards: preemption.Guards{GuaranteedSeconds: 60}, Hooks: &preemption.Hooks{Filter: func(*preemption.Pod, *preemption.Node) bool { return true }}},
+	"all told":     {Guards: preemption.Guards{GuaranteedSeconds: 60}, Candidates: true, Explain: true, Prefer: preemption.LeastAllocated},
+}
+
+// TestDecideAgainUnderOptionsAllocatesNothing: it is a lookup of what was remembered, and
+// what another road comes to.
+func TestDecideAgainUnderOptionsAllocatesNothing(t *testing.T) {
+	for name, o := range remembered {
+		t.Run(name, func(t *testing.T) {
+			snap := gen.Fleet(100, 30, 1, gen.Uniform)
+			pl, err := preemption.NewPlanner(&snap, o)
+			require.NoError(t, err)
+			p := gen.FleetPod(1)
+			p.Pods[0].Ports = []cluster.HostPort{{Port: 80}}
+			decidesAlike(t, pl, p)
+			require.Zero(t, testing.AllocsPerRun(100, func() {
+				if d, err := pl.Decide(p); err != nil || d.Verdict != preemption.Feasible {
+					t.Fatal(d, err)
+				}
+			}))
+		})
+	}
+}
 
 // TestDecideAgainAllocatesNothing: a shape that was asked about before, by name or
 // inline.

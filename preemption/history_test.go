@@ -30,7 +30,8 @@ type life struct {
 	good    *preemption.Snapshot // the last one that was readable
 	over    bool                 // a node was overcommitted, or beyond packing, once: Stats.Trials may differ
 
-	news    int // one question of so many is a new one: what is asked again is answered by what is remembered
+	news    int  // one question of so many is a new one: what is asked again is answered by what is remembered
+	lone    bool // lone pods ask
 	asked   []preemption.Preemptor
 	answers []*preemption.Result
 	forks   []aside
@@ -175,6 +176,9 @@ func (h *life) preemptor() preemption.Preemptor {
 		return h.asked[h.N(len(h.asked))]
 	}
 	p := h.Preemptor()
+	for h.lone && (p.Group != nil || p.Kind != "" && p.Kind != cluster.KindPod) {
+		p = h.Preemptor()
+	}
 	if h.asked = append(h.asked, p); len(h.asked) > 6 {
 		h.asked = h.asked[1:]
 	}
@@ -734,7 +738,11 @@ var quotaActions = []string{
 
 // live lets a planner live through random changes and questions.
 func live(t *rapid.T, p gen.GangProfile, o preemption.Options, often []string) {
-	h := begin(t, p, o)
+	begin(t, p, o).lead(t, p, often)
+}
+
+// lead leads h through them.
+func (h *life) lead(t *rapid.T, p gen.GangProfile, often []string) {
 	actions := h.actions()
 	for name := range actions {
 		if !p.Queues && slices.Contains(quotaActions, name) {
@@ -778,6 +786,28 @@ func warmLife(t *rapid.T) {
 	live(t, p, o, append(slices.Repeat([]string{"Decide", "Decide", "Decide", "Preempt"}, 6), changes...))
 }
 
+// rememberedLife is one in which shapes of pods are asked about again and again under guards,
+// prices and bounds, while their ends come and all else changes: what is remembered of each
+// node answers most of it.
+func rememberedLife(t *rapid.T) {
+	p, o := gen.AnyProfile(t), gen.Remembered().Draw(t, "options")
+	p.Queues, p.Tokens, p.Devices, p.Ties, p.Extremes = false, false, false, false, false
+	if rapid.IntRange(0, 3).Draw(t, "large") == 3 {
+		p.MinNodes, p.MaxNodes, p.MaxPods = 20, 80, 240
+	}
+	h := begin(t, p, o)
+	h.news, h.lone, h.asked = 40, true, nil
+	for i := range 3 {
+		pod := h.Pod()
+		pod.Name, pod.Node, pod.NominatedNode = fmt.Sprint("asks-", i), "", ""
+		if rapid.IntRange(0, 3).Draw(t, "alone") > 0 {
+			pod.Group = ""
+		}
+		h.asked = append(h.asked, preemption.Preemptor{Pods: []preemption.Pod{pod}})
+	}
+	h.lead(t, p, append(slices.Repeat([]string{"Decide", "Decide", "Decide", "SetTime"}, 6), changes...))
+}
+
 // datedLife is one in which guards end, prices grow and priorities climb.
 func datedLife(t *rapid.T) {
 	p, o := gen.AnyProfile(t), gen.Dated().Draw(t, "options")
@@ -807,6 +837,7 @@ func TestHistories(t *testing.T) {
 		}))
 	}
 	t.Run("warm", rapid.MakeCheck(warmLife))
+	t.Run("remembered", rapid.MakeCheck(rememberedLife))
 	t.Run("by the clock", rapid.MakeCheck(datedLife))
 	t.Run("parked", rapid.MakeCheck(parkedLife))
 }

@@ -2,7 +2,6 @@ package preemption
 
 import (
 	"cmp"
-	"reflect"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -110,17 +109,6 @@ func (o Options) settings(rules *generation) ask.Settings {
 		s.Splitter = checkedSplitter{h.Splitter}
 	}
 	return s
-}
-
-// traits are those of rules and options.
-func (o *Options) traits(s *ask.Settings) ask.Traits {
-	t := s.Traits()
-	rest := *o
-	if rest.Rules, rest.Prefer = "", ""; s.FilterAlone || !s.Hooks {
-		rest.Hooks = nil
-	}
-	t.Set(ask.TraitTuned, !reflect.DeepEqual(rest, Options{}))
-	return t
 }
 
 // repeat says whether reprieves make further passes.

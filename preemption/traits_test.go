@@ -106,31 +106,49 @@ func fill(t *testing.T, v reflect.Value) {
 	require.False(t, v.IsZero(), "%s", v.Type())
 }
 
-// TestEveryOptionIsATrait: a decision at once is closed to every option but the rules, what
-// is preferred and a filter by itself, which rankings know.
-func TestEveryOptionIsATrait(t *testing.T) {
+// forgetful are the options under which nothing is remembered for a decision at once.
+// Whoever adds an option says here if it is one; else it is a function of the node and its
+// units alone what the option has a say in, or it decides about errors, gangs, quota or what
+// is told.
+var forgetful = map[string]string{
+	"Sampling":         "which nodes are looked at depends on what others come to",
+	"BrokenGroupsFree": "what runs elsewhere of a gang prices its pods",
+	"Search":           "the nodes of a chunk share steps",
+	"Hooks":            "they read what they like; a filter by itself is shown what shapes are told apart by",
+	"WaitSeconds":      "when the pod was created has a say",
+}
+
+func TestEveryOptionIsRememberedOrATrait(t *testing.T) {
 	typ := reflect.TypeFor[Options]()
 	for i := range typ.NumField() {
 		o := Options{Rules: Kubernetes137}
 		fill(t, reflect.ValueOf(&o).Elem().Field(i))
+		o.Cost.Objective = false // as Search Exact
 		if o.Hooks != nil {
 			o.Hooks.Constraints = []domain.Constraint{}
 		}
-		if name := typ.Field(i).Name; name == "Rules" || name == "Prefer" {
-			require.True(t, ask.AtOnce.Leads(traitsOf(o)))
-			continue
+		if o.Search != "" {
+			o.Search = Exact
 		}
-		require.False(t, ask.AtOnce.Leads(traitsOf(o)), "Options.%s", typ.Field(i).Name)
+		name := typ.Field(i).Name
+		require.Equal(t, forgetful[name] == "", ask.AtOnce.Leads(traitsOf(t, o)), "Options.%s", name)
+		delete(forgetful, name)
 	}
+	require.Empty(t, forgetful)
+	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Cost: CostOptions{Objective: true}})))
 	filter := func(*Pod, *Node) bool { return true }
-	require.True(t, ask.AtOnce.Leads(traitsOf(Options{Hooks: &Hooks{Filter: filter}})))
-	require.False(t, ask.AtOnce.Leads(traitsOf(Options{Hooks: &Hooks{Filter: filter}, Strict: true})))
-	require.False(t, ask.AtOnce.Leads(traitsOf(Options{Hooks: &Hooks{Filter: filter, Constraints: []domain.Constraint{}}})))
+	require.True(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter}})))
+	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter, Constraints: []domain.Constraint{}}})))
 }
 
-func traitsOf(o Options) ask.Traits {
-	s := o.settings(&generation{})
-	return o.traits(&s)
+// traitsOf are those of a planner with options o.
+func traitsOf(t *testing.T, o Options) ask.Traits {
+	ix, err := cluster.NewIndex(&Snapshot{})
+	require.NoError(t, err)
+	c := &compiled{settings: o.settings(&generation{}), ix: ix}
+	c.traits = c.settings.Traits()
+	c.look()
+	return c.traits
 }
 
 // TestRoadsNameBenchmarks: what a road is there for can be run.

@@ -130,7 +130,7 @@ func (us *Units) describe(group cluster.GroupID, pods []cluster.PodID) (u Unit, 
 	for _, p := range pods[1:] {
 		u.Started = min(u.Started, ix.Started(p))
 	}
-	if u.Started == ix.Now() && slices.ContainsFunc(pods, ix.Unstarted) {
+	if ix.AnyUnstarted() && slices.ContainsFunc(pods, ix.Unstarted) { // such a pod counts as started now
 		due = ix.Time().Unix()
 	}
 	return u, due

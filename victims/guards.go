@@ -83,15 +83,11 @@ func NewProtections(us *Units, g Guards, base Eligible) *Protections {
 // Any reports whether anybody may be kept beyond what LowerPriority{} says: else potential
 // victims are the end of every node's list, which [Units.Potential] finds faster.
 func (ps *Protections) Any() bool {
-	base := ps.base
-	if queues, ok := base.(Unqueued); ok {
-		if ps.us.ix.AnyQueued() {
-			return true
-		}
-		base = queues.Base
+	if _, queues := ps.base.(Unqueued); queues && ps.us.ix.AnyQueued() {
+		return true
 	}
-	lower, own := base.(LowerPriority)
-	return !own || lower.EqualAfterSeconds != 0 || ps.guarding()
+	lower, is := ps.lower()
+	return !is || lower.EqualAfterSeconds != 0 || ps.guarding()
 }
 
 // guarding reports whether there is any guard.
@@ -160,7 +156,55 @@ func (ps *Protections) assess(u UnitID) (due int64) {
 		})
 	}
 	put(&ps.below, int(u), uint64(below)^1<<63)
-	return due
+	return min(due, ps.equalDue(u))
+}
+
+// equalDue is from which second on, since 1970, unit u may be evicted for its equals.
+func (ps *Protections) equalDue(u UnitID) int64 {
+	lower, _ := ps.lower()
+	if lower.EqualAfterSeconds == 0 || !ps.us.Exists(u) {
+		return paged.Never
+	}
+	now, left := ps.us.ix.Time().Unix(), lower.EqualAfterSeconds-ps.us.runs(u)
+	if left <= 0 || left > math.MaxInt64-max(now, 0) {
+		return paged.Never
+	}
+	return now + left - 1 // in the last second, as guards end
+}
+
+// state tells what guards say of unit u from what they said before; ps may be nil.
+func (ps *Protections) state(u UnitID) uint64 {
+	if ps == nil {
+		return 0
+	}
+	return get(&ps.below, int(u))
+}
+
+// equals reports whether units of equal priority may be evicted, at some time; ps may be
+// nil.
+func (ps *Protections) equals() bool {
+	if ps == nil {
+		return false
+	}
+	lower, _ := ps.lower()
+	return lower.EqualAfterSeconds > 0
+}
+
+// lower is the base, but for queues, if it is the default one.
+func (ps *Protections) lower() (rule LowerPriority, is bool) {
+	base := ps.base
+	if queues, ok := base.(Unqueued); ok {
+		base = queues.Base
+	}
+	rule, is = base.(LowerPriority)
+	return rule, is
+}
+
+// Bare reports whether May says of claim p what it says of its priority alone: what became
+// of the preemptor before matters where equals are evicted, and to a base of one's own.
+func (ps *Protections) Bare(p Claim) bool {
+	lower, is := ps.lower()
+	return is && (lower.EqualAfterSeconds == 0 || p.RanSeconds == 0 && p.Evicted.IsZero())
 }
 
 // keptBelow is the priority below which no preemptor may evict unit u.

@@ -22,6 +22,10 @@ type Shift struct {
 	Anew    bool     // more than that may have changed
 }
 
+// Quiet reports whether the units of the node stand as they did, and only something else
+// may have changed about one of them: what it costs, from whom it is kept.
+func (s Shift) Quiet() bool { return !s.Anew && s.Out == NoPosition && s.In == NoPosition }
+
 // NoPosition stands for no position.
 const NoPosition Position = -1
 
@@ -34,7 +38,7 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 	}
 	f.units, f.unitOf, f.on = us.units.Fork(), us.unitOf.Fork(), us.on.Fork()
 	f.inside, f.cost, f.agenda, f.places = us.inside.Fork(), us.cost.Fork(), us.agenda.Fork(), us.places.fork(ix)
-	f.kept, f.stale, f.sorter, f.nodes, f.spare = nil, nil, Sorter{}, nil, nil
+	f.kept, f.stale, f.sorter, f.nodes, f.spare, f.quiet = nil, nil, Sorter{}, nil, nil, nil
 	if us.kept != nil {
 		f.kept = us.kept.fork(&f)
 	}

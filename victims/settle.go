@@ -45,7 +45,7 @@ func (us *Units) Follow(ps *Protections) {
 			_, due := us.describe(unit.Group, unit.Pods)
 			us.agenda.Advance(int(u), due)
 		}
-		if guarded && ps.keptBelow(u) > nobody {
+		if guarded && (ps.keptBelow(u) > nobody || ps.equals()) {
 			us.agenda.Advance(int(u), ps.assess(u))
 		}
 	}
@@ -138,10 +138,16 @@ func (us *Units) Settle(dst []Shift) []Shift {
 	us.unsort()
 	slices.Sort(us.stale)
 	us.stale = slices.Compact(us.stale)
-	list := us.spare[:0]
+	list, quiet := us.spare[:0], us.quiet[:0]
 	for _, u := range us.stale {
-		if us.Exists(u) && us.resettle(u) {
+		if !us.Exists(u) {
+			continue
+		}
+		switch moved, changed := us.resettle(u); {
+		case moved:
 			list = append(list, us.nodesOf(u)...)
+		case changed:
+			quiet = append(quiet, us.nodesOf(u)...)
 		}
 	}
 	us.stale = us.stale[:0]
@@ -153,21 +159,30 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		*us.on.Edit(int(n)) = on
 		dst = append(dst, Shift{Node: n, Anew: true})
 	}
-	us.spare = list
+	slices.Sort(quiet)
+	quiet = slices.Compact(quiet)
+	for _, n := range quiet {
+		dst = append(dst, Shift{Node: n, Out: NoPosition, In: NoPosition})
+	}
+	us.spare, us.quiet = list, quiet
 	return dst
 }
 
-// resettle finds out anew what is known of unit u, and reports whether anything may have
-// changed that others read of a node's units.
-func (us *Units) resettle(u UnitID) bool {
-	before, inside := us.Unit(u), us.insideOf(u)
+// resettle finds out anew what is known of unit u, and reports whether it may have moved
+// among the units of its nodes or be of another level, or what else is read of it may have
+// changed: its price or that of a part, from whom it is kept, when its pods started.
+func (us *Units) resettle(u UnitID) (moved, changed bool) {
+	before, inside, kept := us.Unit(u), us.insideOf(u), us.kept.state(u)
 	unit, due := us.describe(before.Group, before.Pods)
-	moved := us.by.Order != nil || unit.worth() != before.worth() || unit.Level != before.Level || unit.Started != before.Started
+	moved = us.by.Order != nil || unit.worth() != before.worth() || unit.Level != before.Level || unit.Started != before.Started
 	if moved {
 		*us.units.Edit(int(u)) = unit
 	}
 	us.assess(u, due)
-	return moved || us.insideOf(u) != inside
+	moved = moved || us.insideOf(u) != inside
+	changed = us.Priced() || us.kept.state(u) != kept || us.kept.equals() ||
+		us.ix.AnyUnstarted() && slices.ContainsFunc(unit.Pods, us.ix.Unstarted)
+	return moved, changed
 }
 
 // put writes element i of c, which is zero beyond its end.

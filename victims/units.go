@@ -53,6 +53,7 @@ type Units struct {
 	sorter Sorter
 	nodes  []cluster.NodeID // buffer
 	spare  []cluster.NodeID // likewise
+	quiet  []cluster.NodeID // likewise
 }
 
 // sortedUnits are all units, most important first, once that was needed.

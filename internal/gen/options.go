@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"slices"
+
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -37,6 +39,47 @@ func Dated() *rapid.Generator[preemption.Options] {
 			case 4:
 				o.PreemptionPriority.Apart = true
 			}
+		}
+		return o
+	})
+}
+
+// Remembered are options under which a planner remembers what it has found on each node for
+// a pod's shape: guards, prices, bounds, orders, and a filter.
+func Remembered() *rapid.Generator[preemption.Options] {
+	return rapid.Custom(func(t *rapid.T) preemption.Options {
+		s := drawn(t)
+		o := preemption.Options{
+			Rules:       pick(s, "", preemption.Kubernetes136, preemption.KEP5710Alpha),
+			LowestLevel: s(6) == 5, PreferMovable: s(4) == 3, NoCascade: s(8) == 7,
+			Prefer: pick(s, "", "", preemption.LeastAllocated, preemption.MostAllocated),
+		}
+		o.PreemptionPriority.Apart = s(6) == 5
+		if s(3) > 0 {
+			o.Guards = drawGuards(s)
+		}
+		if s(4) == 3 {
+			o.Guards.Toleration, o.Guards.GuaranteedSeconds = priority.TolerationDesign, pick(s, int64(0), 3600, 7199)
+		}
+		if s(3) > 0 {
+			o.Cost = drawCost(s)
+			o.Cost.Objective = false
+		}
+		if s(4) == 3 {
+			o.HardBudgets = pick(s, preemption.HardBudgets{All: true}, preemption.HardBudgets{Names: []string{"default/b0", "team/b1"}})
+		}
+		if s(4) == 3 {
+			o.Limits = drawLimits(s, o.Cost.Tariff.Pods > 0)
+		}
+		if s(4) == 3 && o.Cost.Criterion == 0 {
+			for range 1 + s(4) {
+				if c := pick(s, victims.AllCriteria...); !slices.Contains(o.Objective, c) && (c != victims.CriterionCost || o.Cost.Tariff.Pods > 0) {
+					o.Objective = append(o.Objective, c)
+				}
+			}
+		}
+		if s(6) == 5 {
+			o.Hooks = &preemption.Hooks{Filter: keepOff(pick(s, "web", "db"), int(s(2)))}
 		}
 		return o
 	})

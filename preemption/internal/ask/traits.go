@@ -1,10 +1,6 @@
 package ask
 
-import (
-	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/columns"
-	"github.com/preempt-go/preempt/victims"
-)
+import "github.com/preempt-go/preempt/preemption/cluster"
 
 // Traits are what has a say in an answer beside room, static checks, priorities and
 // budgets, which the packed columns tell everything about. A road that does not read one
@@ -25,13 +21,12 @@ const (
 	TraitTrace                         // each step is asked for
 	TraitMoving                        // the gang may move while victims are given back
 	TraitRepeat                        // and they are given back in several passes
-	TraitTuned                         // an option but Rules, Prefer and Hooks.Filter is set, whichever
 
 	// Of the cluster.
 	TraitGuards  // guards keep units
 	TraitPrices  // units are priced, or ordered by more than priority and start
 	TraitColumns // the columns do not hold what is needed
-	TraitWaits   // a class says how long its pods wait
+	TraitWaits   // pods may have to wait before they preempt
 	TraitQueued  // pods hold quota
 
 	// Of the preemptor.
@@ -74,8 +69,10 @@ var (
 	// ByScan looks at all nodes at once.
 	ByScan = &Road{Name: "scan", closedBy: BySweep.closedBy | TraitConstraints | TraitSampling | TraitCandidates | TraitTrace, Benchmark: "BenchmarkPreempt"}
 
-	// AtOnce is a lookup of what is known of the pod's shape.
-	AtOnce = &Road{Name: "at once", closedBy: ByScan.closedBy | TraitHooks | TraitTuned | TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkDecide"}
+	// AtOnce is a lookup of what is known of the pod's shape, by columns, or else by what
+	// was found on each node: closed where that is not a function of the node and its units.
+	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitSearch | TraitHooks | TraitSampling | TraitConstraints | TraitUnknown |
+		TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkOptions"}
 
 	// ByCounting counts the members of a gang instead of placing them.
 	ByCounting = &Road{Name: "counting", closedBy: TraitLowest | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
@@ -100,11 +97,11 @@ func (t *Traits) Set(trait Traits, has bool) {
 	}
 }
 
-// Traits are those of rules and options, but for what only the whole of the options
-// tells.
+// Traits are those of rules and options.
 func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitLowest, s.Lowest)
 	t.Set(TraitBrokenFree, s.BrokenFree)
+	t.Set(TraitSearch, s.Effort != Greedy)
 	t.Set(TraitRanking, len(s.Ranking) > 0 || s.Compare != nil || s.OwnLiking != nil)
 	t.Set(TraitHooks, s.Hooks && !s.FilterAlone)
 	t.Set(TraitSampling, s.Sampling != nil)
@@ -112,14 +109,6 @@ func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitTrace, s.Trace)
 	t.Set(TraitMoving, s.Mobile)
 	t.Set(TraitRepeat, s.Mobile && s.RepeatOfGang)
-	return t
-}
-
-// TraitsOfUnits are those of units, as they are packed and protected.
-func TraitsOfUnits(units *victims.Units, packed *columns.NodeColumns, protections *victims.Protections) (t Traits) {
-	t.Set(TraitGuards, protections != nil)
-	t.Set(TraitPrices, units.Priced())
-	t.Set(TraitColumns, packed.Levels() == nil)
 	return t
 }
 
@@ -132,12 +121,20 @@ func TraitsOfPod(pod *cluster.Pod) (t Traits) {
 	return t
 }
 
+// ClusterTraits are those of settings, cluster and units, whoever asks.
+func (q *Question) ClusterTraits() Traits {
+	t := q.Traits
+	t.Set(TraitBounds, q.Hard != nil || q.Limits != nil)
+	t.Set(TraitGuards, q.Protections != nil)
+	t.Set(TraitPrices, q.Units.Priced())
+	t.Set(TraitColumns, q.Columns.Levels() == nil)
+	return t
+}
+
 // AllTraits are those of the question, but for what it takes a look at every member to
 // tell.
 func (q *Question) AllTraits() Traits {
-	t := q.Traits | TraitsOfUnits(q.Units, q.Columns, q.Protections)
-	t.Set(TraitBounds, q.Hard != nil || q.Limits != nil)
-	t.Set(TraitSearch, q.Effort != Greedy)
+	t := q.ClusterTraits()
 	t.Set(TraitConstraints, len(q.States) > 0)
 	t.Set(TraitUnknown, len(q.Members[0].Unknown()) > 0)
 	t.Set(TraitPorts, len(q.Members[0].Pod.Ports) > 0)

@@ -43,12 +43,12 @@ func (j *journal) fork() journal {
 // Changes is how long the journal of refreshed nodes is by now.
 func (l *NodeColumns) Changes() int { return l.journal.len() }
 
-// since calls f for each node that was refreshed since the journal was as long as seen,
+// Since calls f for each node that was refreshed since the journal was as long as seen,
 // and moves seen on; for every node if seen is below zero or too long ago.
-func (l *NodeColumns) since(seen *int, f func(cluster.NodeID)) {
+func (l *NodeColumns) Since(seen *int, f func(cluster.NodeID)) {
 	at := *seen - l.journal.forgotten
 	switch before := l.journal.before; {
-	case l.forgot(*seen):
+	case l.Forgot(*seen):
 		for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 			f(n)
 		}
@@ -63,9 +63,9 @@ func (l *NodeColumns) since(seen *int, f func(cluster.NodeID)) {
 	*seen = l.Changes()
 }
 
-// forgot reports whether the journal does not tell any more what was refreshed since it
+// Forgot reports whether the journal does not tell any more what was refreshed since it
 // was as long as seen.
-func (l *NodeColumns) forgot(seen int) bool { return seen < l.journal.forgotten }
+func (l *NodeColumns) Forgot(seen int) bool { return seen < l.journal.forgotten }
 
 // note puts node n into the journal.
 func (l *NodeColumns) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()/2) }

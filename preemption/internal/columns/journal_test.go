@@ -25,14 +25,14 @@ func journalsTell(t *rapid.T) {
 			list = append(list, &reader{r.journal.fork(), append([]cluster.NodeID(nil), r.all...), r.seen})
 		case 1:
 			l := &NodeColumns{journal: r.journal}
-			if l.forgot(r.seen) {
+			if l.Forgot(r.seen) {
 				require.Greater(t, len(r.all)-r.seen, 4, "at least half of what it is long")
 				r.seen = l.Changes()
 				continue
 			}
 			var told []cluster.NodeID
 			want := append([]cluster.NodeID(nil), r.all[r.seen:]...)
-			l.since(&r.seen, func(n cluster.NodeID) { told = append(told, n) })
+			l.Since(&r.seen, func(n cluster.NodeID) { told = append(told, n) })
 			require.Equal(t, want, told)
 			require.Equal(t, len(r.all), r.seen)
 		default:

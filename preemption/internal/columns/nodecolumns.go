@@ -75,6 +75,7 @@ func NewNodeColumns(us *victims.Units, b *victims.Budgets) *NodeColumns {
 // reports whether that could be done; otherwise all columns have to be made
 // anew. O(k) for k units on the node.
 func (l *NodeColumns) refresh(n cluster.NodeID) bool {
+	l.note(n)
 	if l.levels == nil {
 		return true
 	}
@@ -83,7 +84,6 @@ func (l *NodeColumns) refresh(n cluster.NodeID) bool {
 	if at.owner != l.owner {
 		*at = positions{owner: l.owner}
 	}
-	l.note(n)
 	at.plain, at.laid = false, false
 	if !l.us.Index().IsNode(n) {
 		l.levels.odd -= b.vacate(i)

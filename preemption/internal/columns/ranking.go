@@ -9,10 +9,9 @@ import (
 )
 
 // ShapeRanking remembers, for one shape of pod, how every plain node stands: whether
-// preemption helps there and what it costs. The best is at the root of a tournament:
-// nodes compete within their block, the first of the blocks against each other. After a
-// change only the nodes that changed are looked at again, and of those only the ones
-// that get to the root are evaluated. Not safe for concurrent use; it comes to what a
+// preemption helps there and what it costs. The best is at the root of a [Tournament].
+// After a change only the nodes that changed are looked at again, and of those only the
+// ones that get to the root are evaluated. Not safe for concurrent use; it comes to what a
 // [Scan] comes to.
 type ShapeRanking struct {
 	below   int32
@@ -20,20 +19,14 @@ type ShapeRanking struct {
 	likings Likings
 	seen    int // of the journal of the columns
 
-	owner  *owner
-	blocks []*seatBlock
-	winner []int32 // a tournament: 1 is the root, leaves+i is block i; noBlock where there is none
-	leaves int
-
+	seats  Tournament[seat]
 	counts []int // by state and resource
 }
-
-const noBlock = -1
 
 // NewShapeRanking returns the ranking of pod m below a priority; of equals the preferred
 // node is the best. Nothing is known yet.
 func NewShapeRanking(m *domain.Member, below int32, prefer domain.Preference) *ShapeRanking {
-	return &ShapeRanking{below: below, ask: m, likings: Likings{Prefer: prefer, Member: m}, seen: -1, owner: new(owner)}
+	return &ShapeRanking{below: below, ask: m, likings: Likings{Prefer: prefer, Member: m}, seen: -1, seats: NewTournament((*seat).before)}
 }
 
 // Member is the pod, or another of its shape, and Below the priority below which units
@@ -50,35 +43,31 @@ func (t *ShapeRanking) Behind(l *NodeColumns) bool { return t.seen != l.Changes(
 // columns that was asked about the pod. O(log n) for each changed node of n.
 func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
 	t.likings.Index = ix
-	if s.columns.forgot(t.seen) {
+	if s.columns.Forgot(t.seen) {
 		t.lookAtAll(s, ix)
 	}
-	s.columns.since(&t.seen, func(n cluster.NodeID) {
-		t.look(t.own(n), s, ix, n)
-		t.replay(n)
+	s.columns.Since(&t.seen, func(n cluster.NodeID) {
+		t.look(s, ix, n)
+		t.seats.Play(n)
 	})
 	for {
 		n, at := t.root()
 		if at == nil || at.exact {
 			return
 		}
-		t.evaluate(&t.own(n).seat[n%BlockSize], s, n)
-		t.replay(n)
+		t.evaluate(t.seats.Edit(n), s, n)
+		t.seats.Play(n)
 	}
 }
 
 // lookAtAll begins anew.
 func (t *ShapeRanking) lookAtAll(s *Sweep, ix *cluster.Index) {
-	t.grow(ix.NumNodes(), ix.NumResources())
+	t.seats.Reset(ix.NumNodes(), seat{worth: worthless})
+	t.counts = make([]int, int(numStates)*max(ix.NumResources(), len(domain.StaticChecks)))
 	for n := range cluster.NodeID(ix.NumNodes()) {
-		t.look(t.blocks[n/BlockSize], s, ix, n)
+		t.look(s, ix, n)
 	}
-	for _, b := range t.blocks {
-		b.playAll()
-	}
-	for i := t.leaves - 1; i > 0; i-- {
-		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
-	}
+	t.seats.PlayAll()
 	t.seen = s.columns.Changes()
 }
 
@@ -86,39 +75,14 @@ func (t *ShapeRanking) lookAtAll(s *Sweep, ix *cluster.Index) {
 // is not changed any more itself.
 func (t *ShapeRanking) Clone() *ShapeRanking {
 	c := *t
-	c.owner, c.likings = new(owner), Likings{Prefer: t.likings.Prefer, Member: t.likings.Member}
-	c.blocks, c.winner, c.counts = slices.Clone(t.blocks), slices.Clone(t.winner), slices.Clone(t.counts)
+	c.likings = Likings{Prefer: t.likings.Prefer, Member: t.likings.Member}
+	c.seats, c.counts = t.seats.Clone(), slices.Clone(t.counts)
 	return &c
 }
 
-func (t *ShapeRanking) grow(nodes, resources int) {
-	all := make([]seatBlock, (nodes+BlockSize-1)/BlockSize)
-	t.blocks = make([]*seatBlock, len(all))
-	for t.leaves = 1; t.leaves < len(all); t.leaves *= 2 {
-	}
-	t.winner = slices.Repeat([]int32{noBlock}, 2*t.leaves)
-	for i := range all {
-		t.blocks[i], t.winner[t.leaves+i] = &all[i], int32(i)
-		all[i].clear(t.owner)
-	}
-	t.counts = make([]int, int(numStates)*max(resources, len(domain.StaticChecks)))
-}
-
-// own returns the block of node n for a change.
-func (t *ShapeRanking) own(n cluster.NodeID) *seatBlock {
-	b := t.blocks[n/BlockSize]
-	if b.owner != t.owner {
-		mine := *b
-		mine.owner = t.owner
-		b = &mine
-		t.blocks[n/BlockSize] = b
-	}
-	return b
-}
-
-// look finds out how node n of block b stands, without evaluating it.
-func (t *ShapeRanking) look(b *seatBlock, s *Sweep, ix *cluster.Index, n cluster.NodeID) {
-	at := &b.seat[n%BlockSize]
+// look finds out how node n stands, without evaluating it.
+func (t *ShapeRanking) look(s *Sweep, ix *cluster.Index, n cluster.NodeID) {
+	at := t.seats.Edit(n)
 	if at.state != unknown {
 		t.counts[t.slot(at.state, int(at.resource))]--
 	}
@@ -185,33 +149,10 @@ func (t *ShapeRanking) evaluate(at *seat, s *Sweep, n cluster.NodeID) {
 	at.liking = t.likings.without(s.columns, n, s.Victims())
 }
 
-// replay settles the matches of node n.
-func (t *ShapeRanking) replay(n cluster.NodeID) {
-	block := int(n / BlockSize)
-	t.blocks[block].play(int(n % BlockSize))
-	for i := (t.leaves + block) / 2; i > 0; i /= 2 {
-		t.winner[i] = t.better(t.winner[2*i], t.winner[2*i+1])
-	}
-}
-
-// better is the block of a and b in which the best node is; a, the first in order, if
-// they tie.
-func (t *ShapeRanking) better(a, b int32) int32 {
-	if b == noBlock || !t.blocks[b].best().before(t.blocks[a].best()) {
-		return a
-	}
-	return b
-}
-
 // root is the best node as far as that is known, nil if the pod can go nowhere.
 func (t *ShapeRanking) root() (cluster.NodeID, *seat) {
-	if len(t.blocks) == 0 {
-		return cluster.NoNode, nil
-	}
-	i := t.winner[1]
-	b := t.blocks[i]
-	if at := b.best(); at.worth != worthless {
-		return cluster.NodeID(int(i)*BlockSize + int(b.winner[1])), at
+	if n, at := t.seats.Root(); at != nil && at.worth != worthless {
+		return n, at
 	}
 	return cluster.NoNode, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -15,16 +16,24 @@ const fewShifts = 32
 func (l *NodeColumns) Follow(list []victims.Shift) bool {
 	if len(list) > fewShifts {
 		slices.SortFunc(list, func(a, b victims.Shift) int { return cmp.Compare(a.Node, b.Node) })
-		for i, s := range list {
-			if (i == 0 || s.Node != list[i-1].Node) && !l.refresh(s.Node) {
+		last := cluster.NoNode
+		for _, s := range list {
+			if s.Quiet() {
+				l.note(s.Node)
+			} else if s.Node != last && !l.refresh(s.Node) {
 				return false
+			} else {
+				last = s.Node
 			}
 		}
 		return true
 	}
 	for i, s := range list {
-		same := func(o victims.Shift) bool { return o.Node == s.Node }
+		same := func(o victims.Shift) bool { return o.Node == s.Node && !o.Quiet() }
 		switch {
+		case s.Quiet():
+			l.note(s.Node)
+			continue
 		case slices.ContainsFunc(list[:i], same):
 			continue
 		case !s.Anew && !slices.ContainsFunc(list[i+1:], same) && l.shift(s):
@@ -51,7 +60,7 @@ func (l *NodeColumns) Grow() bool {
 // for stays as it is laid out. False if it has to be refreshed.
 func (l *NodeColumns) shift(s victims.Shift) bool {
 	if l.levels == nil {
-		return true
+		return false
 	}
 	n := s.Node
 	at, units := l.node(n), l.us.On(n)

@@ -5,33 +5,33 @@ import (
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
-	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// AtOnce is where the ranking of a pod's shape says that the pod goes; ok is false
-// where it does not say. It allocates nothing, unless something has changed.
-func AtOnce(ix *cluster.Index, units *victims.Units, budgets *victims.Budgets, packed *columns.NodeColumns,
-	pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, below int32, filtered bool,
-) (p Plan, score victims.Score, ok bool) {
+// AtOnce is where what is known of a pod's shape says that the pod goes, which may preempt;
+// ok is false where it does not say. ranked tells whether columns do, else it is what
+// [Search.Decide] has found. It allocates nothing, unless something has changed.
+func AtOnce(q *ask.Question, pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, ranked bool) (p Plan, score victims.Score, ok bool) {
 	var text [256]byte
-	key, ok := shapeKey(text[:0], pod, request, below, filtered)
+	key, ok := shapeKey(text[:0], pod, request, q.Priority, q.Limits, q.Filter != nil)
 	if !ok {
 		return p, score, false
 	}
-	known, warm := shapes.of(key, ix.NumNodes())
+	known, warm := shapes.of(key, q.Index.NumNodes())
 	if !warm {
 		return p, score, false
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	if known.ranking == nil {
+	switch {
+	case !ranked && (known.standings == nil || known.standings.behind(q.Columns)), ranked && known.ranking == nil:
 		return p, score, false
-	}
-	if known.ranking.Behind(packed) {
-		tools := Borrow(pool, units, budgets, packed)
+	case !ranked:
+		return known.standings.best()
+	case known.ranking.Behind(q.Columns):
+		tools := Borrow(pool, q.Units, q.Budgets, q.Columns)
 		tools.Sweep.Ask(known.ranking.Member(), known.ranking.Below())
-		known.follow(tools.Sweep, ix)
+		known.follow(tools.Sweep, q.Index)
 		pool.Put(tools)
 	}
 	n, fits := known.ranking.Best()

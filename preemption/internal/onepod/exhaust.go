@@ -40,7 +40,11 @@ func (s *Search) evaluateAll(nodes chunk) {
 			continue
 		}
 		c, why := s.try(n)
-		if s.Status[n] = why; why.OK() && c.Victims != nil {
+		s.Status[n] = why
+		if s.found != nil {
+			s.found[n] = s.tried(&c, why)
+		}
+		if why.OK() && c.Victims != nil {
 			s.consider(c)
 		}
 	}

@@ -89,7 +89,11 @@ func (s *Search) Liking(c *Candidate) int64 {
 func (s *Search) fitting(nodes chunk) cluster.NodeID {
 	best := cluster.NoNode
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
-		if s.Status[n] = s.look(n); !s.Status[n].OK() {
+		s.Status[n] = s.look(n)
+		if s.found != nil {
+			s.found[n] = s.looked(n, s.Status[n])
+		}
+		if !s.Status[n].OK() {
 			continue
 		}
 		if best = s.rather(best, n); !s.q.Prefers() {

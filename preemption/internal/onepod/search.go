@@ -49,6 +49,7 @@ type Search struct {
 	cold     *shape           // that of the pod, if a scan has to tell
 	odd      []cluster.NodeID // nodes of which the columns do not tell everything
 	rejected []Rejected       // of a scan
+	found    []standing       // by node, for who remembers; nil: for nobody
 	workers  workers          // see share
 }
 

@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 )
 
 // Shapes remembers how the nodes stand for the shapes of pods that are asked about
-// again and again: what a question reads of a pod where nothing but resources and
-// budgets decides. The zero value knows none. Safe for concurrent use, but for Reset.
+// again and again: what a question reads of a pod where each node stands by itself,
+// whoever runs on others. The zero value knows none. Safe for concurrent use, but for Reset.
 type Shapes struct {
 	mu    sync.Mutex
 	shape map[string]*shape
@@ -24,28 +25,35 @@ type shape struct {
 	looked int // how many nodes questions have looked at without a ranking
 	warm   bool
 
-	mu      sync.Mutex
-	ranking *columns.ShapeRanking // nil as long as nobody needed it
-	shared  bool                  // with a fork: cloned before it is changed
+	mu        sync.Mutex
+	ranking   *columns.ShapeRanking // where columns tell everything; nil as long as nobody needed it
+	standings *standings            // elsewhere; likewise
+	shared    bool                  // with a fork: both are cloned before they are changed
 }
 
-// own returns the ranking for a change.
-func (s *shape) own() *columns.ShapeRanking {
-	if s.shared {
-		s.ranking, s.shared = s.ranking.Clone(), false
+// own lets both be changed.
+func (s *shape) own() {
+	if !s.shared {
+		return
 	}
-	return s.ranking
+	s.shared = false
+	if s.ranking != nil {
+		s.ranking = s.ranking.Clone()
+	}
+	if s.standings != nil {
+		s.standings = s.standings.clone()
+	}
 }
 
 // mostShapes bounds how many shapes are known, mostSeats how many nodes there are in
-// the rankings of all of them, at some 36 bytes each.
+// what is known of all of them, at some 36 bytes each in a ranking, 96 in standings.
 const (
 	mostShapes = 1024
 	mostSeats  = 1 << 20
 )
 
-// of returns a shape, and whether it is warm and may have a ranking: once questions have
-// looked at as many nodes as there are, since a ranking costs more than that.
+// of returns a shape, and whether it is warm, and what is found out about it worth keeping:
+// once questions have looked at as many nodes as there are, since that costs more.
 func (s *Shapes) of(key []byte, nodes int) (known *shape, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,10 +108,10 @@ func (s *Shapes) Inherit(parent *Shapes) {
 	for _, key := range slices.Backward(list) {
 		known := parent.shape[key]
 		known.mu.Lock()
-		if known.ranking != nil {
+		if known.ranking != nil || known.standings != nil {
 			known.shared = true
 			s.add(key)
-			s.shape[key] = &shape{warm: true, ranking: known.ranking, shared: true}
+			s.shape[key] = &shape{warm: true, ranking: known.ranking, standings: known.standings, shared: true}
 			s.warm++
 		}
 		known.mu.Unlock()
@@ -116,10 +124,11 @@ func (s *shape) follow(sweep *columns.Sweep, ix *cluster.Index) {
 	done := false
 	defer func() {
 		if !done {
-			s.ranking, s.shared = nil, false
+			s.ranking = nil
 		}
 	}()
-	s.own().Update(sweep, ix)
+	s.own()
+	s.ranking.Update(sweep, ix)
 	done = true
 }
 
@@ -136,13 +145,22 @@ func (s *Shapes) forget(i int) {
 // Reset forgets everything.
 func (s *Shapes) Reset() { s.shape, s.order, s.warm = nil, nil, 0 }
 
-// shapeKey appends to dst what a search by columns reads of a pod; ok is false if it
-// reads more than fits a key. filtered adds what a filter is shown; see [domain.FilterView].
-func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32, filtered bool) (key []byte, ok bool) {
+// shapeKey appends to dst what a search reads of a pod, which asks for request and preempts
+// below a priority, and of limits; ok is false if it reads more than fits a key. filtered
+// adds what a filter is shown; see [domain.FilterView].
+func shapeKey(dst []byte, pod *cluster.Pod, request []int64, below int32, limits []ask.Bound, filtered bool) (key []byte, ok bool) {
 	if pod.NodeAffinity != nil {
 		return dst, false
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(below))
+	dst = binary.AppendUvarint(dst, uint64(len(limits)))
+	for _, l := range limits { // which of them there are is for the options to say
+		dst = binary.AppendVarint(dst, l.Left)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(pod.Ports)))
+	for _, p := range pod.Ports {
+		dst = appendText(appendText(binary.AppendVarint(dst, int64(p.Port)), string(p.Protocol)), p.IP)
+	}
 	for _, v := range request {
 		dst = binary.AppendUvarint(dst, uint64(v))
 	}

@@ -76,6 +76,6 @@ func (s *Search) share() workers {
 // another returns another search for the same pod, over the same nodes.
 func (s *Search) another() *Search {
 	m := New(s.q.Clone(), s.pool, s.shapes)
-	m.Status = s.Status
+	m.Status, m.found = s.Status, s.found
 	return m
 }

@@ -1,0 +1,258 @@
+package onepod
+
+import (
+	"math"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// standings remember, for one shape of pod, what the plain road has found on every node,
+// where that is a function of the node and its units alone. Not safe for concurrent use.
+type standings struct {
+	of   columns.Tournament[standing]
+	seen int // of the journal of the columns
+	size int // how many numbers of nodes there were
+}
+
+// standing is how one node stands.
+type standing struct {
+	score  victims.Score // of outdone and helps
+	liking int64         // of fits and helps: how much the node is preferred among equals
+	state  stand
+}
+
+// stand is how a node stands, by what is known of it.
+type stand uint8
+
+const (
+	useless   stand = iota // the pod can't go there
+	unlooked               // nothing is known
+	fitsNow                // the pod fits as things are
+	unopened               // it does not, and nobody has tried evictions
+	outdoneBy              // preemption helps, and disrupts as much as score at least
+	helps                  // preemption helps: score is what it costs
+)
+
+// settled reports whether nothing is left to be found out.
+func (x *standing) settled() bool {
+	return x.state != unlooked && x.state != unopened && x.state != outdoneBy
+}
+
+// class orders nodes before anything else: where the pod may fit, where evictions were not
+// tried, where they help, and where the pod can't go.
+func (x *standing) class() int {
+	switch x.state {
+	case unlooked, fitsNow:
+		return 0
+	case unopened:
+		return 1
+	case outdoneBy, helps:
+		return 2
+	}
+	return 3
+}
+
+// newStandings returns those by which q compares scores. Nothing is known yet.
+func newStandings(q *ask.Question) *standings {
+	ranking := q.Ranking
+	return &standings{seen: -1, of: columns.NewTournament(func(x, y *standing) bool {
+		if a, b := x.class(), y.class(); a != b {
+			return a < b
+		}
+		if x.class() == 2 {
+			if order := ranking.Compare(x.score, y.score); order != 0 {
+				return order < 0
+			}
+		}
+		return x.liking > y.liking
+	})}
+}
+
+func (t *standings) clone() *standings {
+	c := *t
+	c.of = t.of.Clone()
+	return &c
+}
+
+// behind reports whether a node has changed since follow was called.
+func (t *standings) behind(l *columns.NodeColumns) bool { return t.seen != l.Changes() }
+
+// follow forgets what has changed, and returns of how many nodes nothing is known.
+func (t *standings) follow(q *ask.Question) (numNew int) {
+	l, ix := q.Columns, q.Index
+	if t.size != ix.NumNodes() || l.Forgot(t.seen) {
+		t.of.Reset(ix.NumNodes(), standing{})
+		t.size, t.seen = ix.NumNodes(), l.Changes()
+		for n := range ix.Nodes() {
+			*t.of.Edit(n) = unknown(q)
+		}
+		t.of.PlayAll()
+		return t.size
+	}
+	l.Since(&t.seen, func(n cluster.NodeID) {
+		at := standing{}
+		if ix.IsNode(n) {
+			at = unknown(q)
+			numNew++
+		}
+		t.set(n, at)
+	})
+	return numNew
+}
+
+// unknown is how a node stands of which nothing is known. It may be liked more than any.
+func unknown(q *ask.Question) standing { return standing{state: unlooked, liking: most(q)} }
+
+// most is the most that a node may be liked.
+func most(q *ask.Question) int64 {
+	if q.Prefers() {
+		return math.MaxInt64
+	}
+	return 0
+}
+
+func (t *standings) set(n cluster.NodeID, at standing) {
+	*t.of.Edit(n) = at
+	t.of.Play(n)
+}
+
+// take keeps what a search of all nodes has found where less is known.
+func (t *standings) take(found []standing) {
+	for n := range cluster.NodeID(len(found)) {
+		at, before := found[n], t.of.At(n)
+		if at.state == unlooked || before.settled() || at.state == unopened && before.state == outdoneBy {
+			continue
+		}
+		t.set(n, at)
+	}
+}
+
+// best is the plan that the root tells; ok is false where that is not settled.
+func (t *standings) best() (p Plan, score victims.Score, ok bool) {
+	switch n, at := t.of.Root(); {
+	case at == nil || at.state == useless:
+		return Plan{Verdict: ask.Infeasible, Node: cluster.NoNode}, score, true
+	case at.state == fitsNow:
+		return Plan{Verdict: ask.Fits, Node: n}, score, true
+	case at.state == helps:
+		return Plan{Verdict: ask.Feasible, Node: n}, at.score, true
+	}
+	return p, score, false
+}
+
+// Decide is Run for who asks for no more than verdict, node and score. Where every node
+// stands by itself these are told by what is remembered of the pod's shape, and only
+// nodes that have changed are looked at.
+func (s *Search) Decide() (Plan, victims.Score) {
+	s.traits &^= ask.TraitCandidates | ask.TraitTrace // nobody asks for them
+	known, warm := s.known()
+	if !warm {
+		plan := s.Run()
+		if known != nil {
+			s.shapes.looked(known, s.q.Index.NumNodes())
+		}
+		return plan, s.Best.Score
+	}
+	if plan, score, ok := s.recall(known); ok {
+		s.Trial.Restore()
+		return plan, score
+	}
+	s.found = make([]standing, s.q.Index.NumNodes())
+	for n := range s.found {
+		s.found[n].state = unlooked
+	}
+	plan := s.Run()
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	known.own()
+	known.standings.take(s.found)
+	return plan, s.Best.Score
+}
+
+// known is the shape of the pod, nil if nothing may be remembered of it.
+func (s *Search) known() (known *shape, warm bool) {
+	if s.scans() || !ask.AtOnce.Leads(s.traits&^(ask.TraitWaits|ask.TraitQueued)) ||
+		s.Member.Pod.NominatedNode != "" || s.q.Protections != nil && !s.q.Protections.Bare(s.q.Claim) {
+		return nil, false
+	}
+	key, ok := shapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Filter != nil)
+	if s.key = key; !ok {
+		return nil, false
+	}
+	return s.shapes.of(key, s.q.Index.NumNodes())
+}
+
+// Where this share of the nodes is new, or costs as much to find out about, all are looked
+// at, by several workers, and no further than it takes to be outdone.
+const (
+	mostNew    = 8
+	mostSteps  = 2
+	stepsToTry = 8 // to try evictions on a node costs so many looks
+)
+
+// recall answers from what is known of the pod's shape, and finds out what is missing,
+// unless that is too much.
+func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.standings == nil {
+		known.standings = newStandings(s.q)
+	}
+	known.own()
+	t, nodes := known.standings, s.q.Index.CountNodes()
+	if t.behind(s.q.Columns) && t.follow(s.q) > nodes/mostNew+1 {
+		return p, score, false
+	}
+	asked := false
+	for steps := nodes/mostSteps + 2*stepsToTry; ; {
+		n, at := t.of.Root()
+		if !asked && (at == nil || at.class() > 0) {
+			if p, refused := s.refuse(); refused {
+				return p, score, true
+			}
+			asked = true
+		}
+		if p, score, ok = t.best(); ok {
+			return p, score, true
+		}
+		if steps < 0 {
+			return p, score, false
+		}
+		if at.state == unlooked {
+			steps--
+			t.set(n, s.looked(n, s.look(n)))
+			continue
+		}
+		steps -= stepsToTry
+		s.Unbounded = true
+		c, why := s.try(n)
+		s.Unbounded = false
+		t.set(n, s.tried(&c, why))
+	}
+}
+
+// looked is how node n stands where why the pod does not fit as things are.
+func (s *Search) looked(n cluster.NodeID, why domain.Reason) standing {
+	switch {
+	case why.OK():
+		return standing{state: fitsNow, liking: s.Liking(&Candidate{Node: n})}
+	case why.Unresolvable:
+		return standing{}
+	}
+	return standing{state: unopened}
+}
+
+// tried is how a node stands where evictions came to c, or to why they do not help.
+func (s *Search) tried(c *Candidate, why domain.Reason) standing {
+	switch {
+	case !why.OK():
+		return standing{}
+	case c.Victims == nil:
+		return standing{state: outdoneBy, score: s.Best.Score, liking: most(s.q)}
+	}
+	return standing{state: helps, score: c.Score, liking: s.Liking(c)}
+}
