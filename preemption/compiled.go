@@ -118,7 +118,7 @@ func (c *compiled) look() {
 
 // warnings lists what is odd in the snapshot, and in the options beside it.
 func (c *compiled) warnings() []cluster.Warning {
-	ws := slices.Clone(c.ix.Warnings())
+	ws := append(slices.Clone(c.ix.Warnings()), c.ix.OddDisruptions()...)
 	for _, name := range c.unknown {
 		namespace, rest, _ := strings.Cut(name, "/")
 		ws = append(ws, cluster.Warning{

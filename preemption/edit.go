@@ -33,7 +33,7 @@ func (e edit) model() *model {
 // done is called after the live form has followed a change. Where warnings are
 // errors, the next question has to give them.
 func (e edit) done(c *compiled) {
-	if c.options.Strict && len(c.ix.Warnings())+len(c.unknown) > 0 {
+	if c.options.Strict && len(c.warnings()) > 0 {
 		e.model()
 	}
 }

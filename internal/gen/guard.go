@@ -52,9 +52,9 @@ func (b *builder) guardClass(c *priority.Class) {
 	}
 }
 
-// moment is a whole number of hours before now, or next to it.
+// moment is a whole number of hours before now, or next to it, or an hour ahead, as clocks differ.
 func (b *builder) moment() time.Time {
-	return epoch.Add(6*time.Hour - time.Duration(b.source(4))*time.Hour - pick(b.source, 0, 0, time.Second))
+	return epoch.Add(6*time.Hour - time.Duration(b.source(4))*time.Hour - pick(b.source, 0, 0, time.Second, -time.Hour))
 }
 
 func (b *builder) guarded(guard **cluster.Guard, evictions *[]time.Time, ran *int64) {

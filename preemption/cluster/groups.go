@@ -249,7 +249,7 @@ func (ix *Index) oddGroup(g *Group, more []Pod) []Warning {
 	if g.Mode == disruption.All && g.PodGroup != nil && g.PodGroup.MinCount == nil {
 		list = append(list, Warning{g.Kind, g.Namespace, g.Name, "Mode", string(g.Mode), "All on a basic group: executed all the same"})
 	}
-	return list
+	return ix.oddMoments(list, Warning{Kind: g.Kind, Namespace: g.Namespace, Name: g.Name}, g.Cost(), g.Evictions())
 }
 
 // missing lists what is odd about a group because of the pods that it has and more.

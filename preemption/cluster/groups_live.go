@@ -58,17 +58,16 @@ func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods 
 	return pods, true
 }
 
-// badGroup reports whether g would not pass the checks that need its class and the time.
+// badGroup reports whether g would not pass the checks that need its class.
 func (ix *Index) badGroup(g *Group) bool {
 	var ps problems
 	ix.checkGroup(&ps, g)
 	return len(ps) > 0
 }
 
-// checkGroup makes the checks of g that need its class and the time.
+// checkGroup makes the checks of g that need its class.
 func (ix *Index) checkGroup(ps *problems, g *Group) {
 	o := ps.object(g.Kind, g.Namespace, g.Name)
-	validatePast(o, ix.time, g.Cost(), g.Evictions())
 	e, _ := ix.classes.Resolve(g.spec())
 	level(o, e.Priority, g.preemptionPriority(), g.Guard())
 	ix.checkLead(o, e.Priority, g.preemptionPriority(), g.Guard())

@@ -48,12 +48,11 @@ func (ix *Index) MaySetPod(p *Pod, old PodID) bool {
 	return !over
 }
 
-// checkPod makes the checks of p that need its class and the time.
+// checkPod makes the checks of p that need its class.
 func (ix *Index) checkPod(ps *problems, p *Pod) {
-	if p.Cost == nil && p.PreemptionPriority == nil && numGuarded(p.Guard, p.Evictions) == 0 {
+	if p.PreemptionPriority == nil && p.Guard == nil {
 		return
 	}
-	validatePodTimes(ps, ix.time, p)
 	e, _ := ix.classes.Resolve(p.spec())
 	o := ps.object(KindPod, p.Namespace, p.Name)
 	level(o, e.Priority, p.PreemptionPriority, p.Guard)
@@ -267,14 +266,26 @@ func (ix *Index) rewarn(out, in []Warning) {
 }
 
 // MaySetTime reports whether [Index.SetTime] can set the time: nothing that has happened
-// may have done so later.
+// may lie ahead of it that did not before.
 func (ix *Index) MaySetTime(now time.Time) bool {
-	return now.IsZero() || !ix.latest.After(now) &&
-		!slices.ContainsFunc(ix.disruptions, func(d Disruption) bool { return d.Time.After(now) })
+	return now.IsZero() || !ix.latest.After(now) || !ix.time.IsZero() && !now.Before(ix.time)
 }
 
 // SetTime sets the time. [Index.MaySetTime] has just said that it can.
-func (ix *Index) SetTime(now time.Time) { ix.time, ix.now = now, Nanos(now) }
+func (ix *Index) SetTime(now time.Time) {
+	before := ix.time
+	ix.time, ix.now = now, Nanos(now)
+	if before.IsZero() || !ix.latest.After(before) {
+		return
+	}
+	var list []Warning // stays nil where there is none
+	for _, w := range ix.warnings {
+		if at, ok := w.ahead(); !ok || ix.isAhead(at) {
+			list = append(list, w)
+		}
+	}
+	ix.warnings = list
+}
 
 // SetDisruptions sets the earlier preemptions, which are not changed afterwards.
 func (ix *Index) SetDisruptions(list []Disruption) { ix.disruptions = list }

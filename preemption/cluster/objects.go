@@ -78,7 +78,7 @@ func (p *Pod) Validate() error {
 	}
 	var ps problems
 	validatePod(&ps, p)
-	validatePodTimes(&ps, time.Time{}, p)
+	validatePodTimes(&ps, p)
 	return ps.err()
 }
 
@@ -89,7 +89,7 @@ func (g *PodGroup) Validate() error {
 	}
 	var ps problems
 	validateGroup(&ps, g)
-	validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), time.Time{}, g.Cost, g.Evictions)
+	validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
 	return ps.err()
 }
 
@@ -100,7 +100,7 @@ func (g *CompositePodGroup) Validate() error {
 	}
 	var ps problems
 	validateComposite(&ps, g)
-	validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), time.Time{}, g.Cost, g.Evictions)
+	validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
 	return ps.err()
 }
 

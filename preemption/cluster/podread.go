@@ -128,7 +128,7 @@ func (ix *Index) readUnknown(ps *problems, names map[string]bool, readers []*pod
 func (r *podReader) read(id PodID, p *Pod) {
 	ix := r.ix
 	validateBesides(&r.wrong, p)
-	validatePodTimes(&r.wrong, ix.time, p)
+	validatePodTimes(&r.wrong, p)
 	r.readRequests(id, p)
 	r.carriers.find(id, p)
 

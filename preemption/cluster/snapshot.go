@@ -8,7 +8,8 @@ import (
 )
 
 // Snapshot is one moment of a cluster, and with a [Preemptor] a complete question.
-// The order of its slices never matters. The zero Snapshot is an empty cluster.
+// The order of its slices never matters. The zero Snapshot is an empty cluster. What has happened
+// after Time did so just now, as clocks differ: of all but starts a warning tells.
 type Snapshot struct {
 	Time               time.Time           `json:"time,omitzero"` // "now", when pods that have not started count as started; zero: unknown, later than every start
 	Nodes              []Node              `json:"nodes,omitempty"`
@@ -95,7 +96,7 @@ func (p *Preemptor) Validate() error {
 	for i := range p.Pods {
 		pod := &p.Pods[i]
 		validatePod(&ps, pod)
-		validatePodTimes(&ps, time.Time{}, pod)
+		validatePodTimes(&ps, pod)
 		if pod.Node != "" {
 			ps.object(KindPod, pod.Namespace, pod.Name).bad("Node", quote(pod.Node), "empty: the preemptor runs already")
 		}
@@ -110,7 +111,7 @@ func (p *Preemptor) Validate() error {
 	}
 	if g := p.Group; g != nil {
 		validateGroup(&ps, g)
-		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), time.Time{}, g.Cost, g.Evictions)
+		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
 	}
 	return ps.err()
 }

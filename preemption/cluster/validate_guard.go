@@ -56,27 +56,26 @@ func validateMilestones(o object, field string, points []Milestone) {
 	}
 }
 
-// validateTimes checks that what has happened to anything but pods did so before the
-// snapshot's time, if that is known.
+// validateTimes checks the times of anything but pods.
 func validateTimes(ps *problems, s *Objects) {
 	validateWritable(ps.object(KindSnapshot, "", ""), "Time", s.Time)
 	for _, g := range s.PodGroups {
-		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), s.Time, g.Cost, g.Evictions)
+		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
 	}
 	for _, g := range s.CompositePodGroups {
-		validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), s.Time, g.Cost, g.Evictions)
+		validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
 	}
 	for i, d := range s.Disruptions {
 		o := ps.object(KindSnapshot, "", "")
 		field := fmt.Sprintf("Disruptions[%d]", i)
-		validateMoment(o, field+".Time", s.Time, d.Time)
+		validateMoment(o, field+".Time", d.Time)
 		nonNegative(o, field+".Victims", d.Victims)
 		nonNegative(o, field+".Pods", d.Pods)
 		nonNegative(o, field+".Cost", d.Cost)
 	}
 }
 
-func validatePodTimes(ps *problems, now time.Time, p *Pod) {
+func validatePodTimes(ps *problems, p *Pod) {
 	if !writable(p.Created) || !writable(p.Scheduled) || !writable(p.Started) {
 		o := ps.object(KindPod, p.Namespace, p.Name)
 		validateWritable(o, "Created", p.Created)
@@ -84,25 +83,22 @@ func validatePodTimes(ps *problems, now time.Time, p *Pod) {
 		validateWritable(o, "Started", p.Started)
 	}
 	if p.Cost != nil || len(p.Evictions) > 0 {
-		validatePast(ps.object(KindPod, p.Namespace, p.Name), now, p.Cost, p.Evictions)
+		validatePast(ps.object(KindPod, p.Namespace, p.Name), p.Cost, p.Evictions)
 	}
 }
 
-func validatePast(o object, now time.Time, cost *Cost, evictions []time.Time) {
+func validatePast(o object, cost *Cost, evictions []time.Time) {
 	if cost != nil && !cost.Checkpoint.IsZero() {
-		validateMoment(o, "Cost.Checkpoint", now, cost.Checkpoint)
+		validateMoment(o, "Cost.Checkpoint", cost.Checkpoint)
 	}
 	for i, t := range evictions {
-		validateMoment(o, fmt.Sprintf("Evictions[%d]", i), now, t)
+		validateMoment(o, fmt.Sprintf("Evictions[%d]", i), t)
 	}
 }
 
-func validateMoment(o object, field string, now, t time.Time) {
-	switch {
-	case t.IsZero():
+func validateMoment(o object, field string, t time.Time) {
+	if t.IsZero() {
 		o.bad(field, "no time", "a time")
-	case !now.IsZero() && t.After(now):
-		o.bad(field, t.Format(time.RFC3339Nano), "at or before the snapshot's time, "+now.Format(time.RFC3339Nano))
 	}
 	validateWritable(o, field, t)
 }
@@ -163,7 +159,7 @@ func (ix *Index) CheckLead(most int32) error {
 }
 
 // CheckInline checks what a preemptor holds inline as pods and groups of the cluster are
-// checked against its classes, its time and [Index.CheckLead]. The error joins a
+// checked against its classes and [Index.CheckLead]. The error joins a
 // [*FieldError] for each value that they could not have.
 func (ix *Index) CheckInline(p *Preemptor) error {
 	var ps problems

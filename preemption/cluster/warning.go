@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Warning is about input that is odd but occurs in live clusters: it was answered
@@ -24,7 +25,7 @@ func (ix *Index) warnGroup(g *Group, field, value, text string) {
 // oddity reports whether anything may be odd about a pod.
 func oddity(row *podRow) bool {
 	p := row.pod
-	return row.runs && row.node == NoNode || p.Group != "" || p.Class != ""
+	return row.runs && row.node == NoNode || p.Group != "" || p.Class != "" || p.Cost != nil || len(p.Evictions) > 0
 }
 
 // oddities lists what is odd about a pod.
@@ -85,7 +86,48 @@ func (ix *Index) oddPod(list []Warning, p *Pod, prio int32, of *Group) []Warning
 	if of != nil && of.Priority != prio {
 		warn("Priority", number(prio), fmt.Sprintf("its group %q has %d", of.Name, of.Priority))
 	}
+	return ix.oddMoments(list, Warning{Kind: KindPod, Namespace: p.Namespace, Name: p.Name}, p.Cost, p.Evictions)
+}
+
+const textAhead = "after the snapshot's time: no time has passed since"
+
+// oddMoments appends, as warnings like w, what has happened after the snapshot's time: clocks
+// differ, and a planner's stands still between two changes.
+func (ix *Index) oddMoments(list []Warning, w Warning, cost *Cost, evictions []time.Time) []Warning {
+	look := func(at time.Time, field func() string) {
+		if ix.isAhead(at) {
+			w.Field, w.Value, w.Text = field(), at.Format(time.RFC3339Nano), textAhead
+			list = append(list, w)
+		}
+	}
+	if cost != nil {
+		look(cost.Checkpoint, func() string { return "Cost.Checkpoint" })
+	}
+	for i, at := range evictions {
+		look(at, func() string { return fmt.Sprintf("Evictions[%d]", i) })
+	}
 	return list
+}
+
+// OddDisruptions lists the earlier preemptions that lie after the snapshot's time.
+func (ix *Index) OddDisruptions() (list []Warning) {
+	for i, d := range ix.disruptions {
+		if ix.isAhead(d.Time) {
+			list = append(list, Warning{Kind: KindSnapshot, Field: fmt.Sprintf("Disruptions[%d].Time", i), Value: d.Time.Format(time.RFC3339Nano), Text: textAhead})
+		}
+	}
+	return list
+}
+
+func (ix *Index) isAhead(at time.Time) bool { return !ix.time.IsZero() && at.After(ix.time) }
+
+// ahead is the moment that w is about, if it is one of oddMoments.
+func (w *Warning) ahead() (at time.Time, ok bool) {
+	if w.Text != textAhead {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, w.Value)
+	return at, err == nil
 }
 
 // nodeless is the warning of a pod on a node that is unknown.
