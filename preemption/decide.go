@@ -25,9 +25,9 @@ type Decision struct {
 	Highest    int32 `json:"highest,omitempty"`    // priority of the most important victim; 0 without victims
 	Pods       int   `json:"pods,omitempty"`       // of all victims
 
-	// Needs is how many further pods of its group have to run beside a pod that is asked
-	// about by itself before the group has its minCount: ask for the group instead. 0 where
-	// it has, where the pod is in no group or in a basic one, and for groups.
+	// Needs is how many further pods have to run beside a pod that is asked about by itself before
+	// its group has its minCount, and the groups above it have theirs: ask for the topmost
+	// instead. 0 where they have, where the pod is in no group or only in a basic one, and for groups.
 	Needs int `json:"needs,omitempty"`
 }
 

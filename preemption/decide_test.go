@@ -15,15 +15,15 @@ import (
 )
 
 // decidesAlike: a decision is its result in short, whatever was asked before.
-func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor) preemption.Decision {
+func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor, rules ...preemption.Rules) preemption.Decision {
 	r, err := pl.Preempt(p)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	want := preemption.Decision{Verdict: r.Verdict, Domain: r.Domain, Violations: r.Violations, Needs: neededBeside(pl.Snapshot(), p)}
+	want := preemption.Decision{Verdict: r.Verdict, Domain: r.Domain, Violations: r.Violations, Needs: neededBeside(pl.Snapshot(), p, slices.Contains(rules, preemption.Kubernetes136))}
 	warned := 0
 	for _, w := range r.Warnings {
-		if n, more, _ := strings.Cut(strings.TrimPrefix(w.Text, "the group needs "), " more pod"); strings.HasSuffix(more, "ask for the group") {
+		if n, more, _ := strings.Cut(strings.TrimPrefix(w.Text, "the group needs "), " more pod"); strings.Contains(more, " beside it: ask for ") {
 			warned, _ = strconv.Atoi(n)
 		}
 	}
@@ -46,8 +46,8 @@ func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor) preem
 }
 
 // neededBeside counts, for a pod that is asked about by itself, how many more of its group
-// have to run.
-func neededBeside(s *preemption.Snapshot, p preemption.Preemptor) int {
+// have to run, and of other groups for those above to run; the old rules know none above.
+func neededBeside(s *preemption.Snapshot, p preemption.Preemptor, old bool) int {
 	var pod preemption.Pod
 	switch {
 	case p.Group != nil || p.Name != "" && p.Kind != preemption.KindPod:
@@ -57,18 +57,66 @@ func neededBeside(s *preemption.Snapshot, p preemption.Preemptor) int {
 	default:
 		pod = s.Pods[slices.IndexFunc(s.Pods, func(x preemption.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })]
 	}
-	for _, g := range s.PodGroups {
-		if g.Namespace == pod.Namespace && g.Name == pod.Group && g.MinCount != nil {
-			needs := int(*g.MinCount) - 1
-			for _, x := range s.Pods {
-				if x.Namespace == pod.Namespace && x.Group == pod.Group && x.Node != "" {
-					needs--
-				}
-			}
-			return max(needs, 0)
+	at := slices.IndexFunc(s.PodGroups, func(g preemption.PodGroup) bool { return g.Namespace == pod.Namespace && g.Name == pod.Group })
+	if at < 0 {
+		return 0
+	}
+	needs := max(missingPods(s, s.PodGroups[at])-1, 0)
+	child, parent := "PodGroup "+pod.Group, s.PodGroups[at].Parent
+	for range s.CompositePodGroups { // each once: a cycle has no groups above
+		i := slices.IndexFunc(s.CompositePodGroups, func(c cluster.CompositePodGroup) bool { return c.Namespace == pod.Namespace && c.Name == parent })
+		if old || i < 0 {
+			break
+		}
+		needs += missingGroups(s, s.CompositePodGroups[i], child)
+		child, parent = "CompositePodGroup "+parent, s.CompositePodGroups[i].Parent
+	}
+	return needs
+}
+
+func missingPods(s *preemption.Snapshot, g preemption.PodGroup) int {
+	missing := 1
+	if g.MinCount != nil {
+		missing = int(*g.MinCount)
+	}
+	for _, x := range s.Pods {
+		if x.Namespace == g.Namespace && x.Group == g.Name && x.Node != "" {
+			missing--
 		}
 	}
-	return 0
+	return max(missing, 0)
+}
+
+// missingGroups is how many pods c misses in its child groups but for one, which will run.
+func missingGroups(s *preemption.Snapshot, c cluster.CompositePodGroup, one string) (sum int) {
+	var missing []int
+	runs := 0
+	add := func(name string, n func() int) {
+		if name == one {
+			runs = 1
+		} else {
+			missing = append(missing, n())
+		}
+	}
+	for _, g := range s.PodGroups {
+		if g.Namespace == c.Namespace && g.Parent == c.Name {
+			add("PodGroup "+g.Name, func() int { return missingPods(s, g) })
+		}
+	}
+	for _, g := range s.CompositePodGroups {
+		if g.Namespace == c.Namespace && g.Parent == c.Name {
+			add("CompositePodGroup "+g.Name, func() int { return missingGroups(s, g, "") })
+		}
+	}
+	slices.Sort(missing)
+	most := len(missing)
+	if c.MinGroupCount != nil {
+		most = min(most, max(int(*c.MinGroupCount)-runs, 0))
+	}
+	for _, n := range missing[:most] {
+		sum += n
+	}
+	return sum
 }
 
 func TestDecideIsTheResultInShort(t *testing.T) {
@@ -87,7 +135,7 @@ func TestDecideIsTheResultInShort(t *testing.T) {
 		q := gen.Random(seed, gen.Everything())
 		pl, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{Rules: preemption.Kubernetes136})
 		require.NoError(t, err)
-		verdicts[decidesAlike(t, pl, q.Preemptor).Verdict]++
+		verdicts[decidesAlike(t, pl, q.Preemptor, preemption.Kubernetes136).Verdict]++
 	}
 	require.Greater(t, verdicts[preemption.Waiting]+verdicts[preemption.NotEligible], 2)
 }
@@ -102,7 +150,7 @@ func TestDecideSaysWhatThePodOfAGangNeeds(t *testing.T) {
 		require.NoError(t, err)
 		for _, p := range q.Snapshot.Pods {
 			if p.Node == "" && p.Group != "" {
-				if d := decidesAlike(&named{t, seed}, pl, preemption.Preemptor{Kind: preemption.KindPod, Namespace: p.Namespace, Name: p.Name}); d.Needs > 0 {
+				if d := decidesAlike(&named{t, seed}, pl, preemption.Preemptor{Kind: preemption.KindPod, Namespace: p.Namespace, Name: p.Name}, o.Rules); d.Needs > 0 {
 					needs[d.Verdict]++
 				}
 			}

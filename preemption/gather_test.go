@@ -266,7 +266,7 @@ func TestAPodOfAGangAskedAlone(t *testing.T) {
 		for _, rules := range []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137, preemption.KEP5710Alpha} {
 			pl, err := preemption.NewPlanner(c.s, preemption.Options{Rules: rules})
 			require.NoError(t, err, name)
-			require.Equal(t, c.needs, decidesAlike(t, pl, c.asks).Needs, "%s, %s", name, rules)
+			require.Equal(t, c.needs, decidesAlike(t, pl, c.asks, rules).Needs, "%s, %s", name, rules)
 			strict, err := preemption.NewPlanner(c.s, preemption.Options{Rules: rules, Strict: true})
 			require.NoError(t, err, name)
 			_, err = strict.Preempt(c.asks)

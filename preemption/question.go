@@ -122,23 +122,65 @@ func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
 	return q, err
 }
 
-// neededBeside is how many further pods of the group of pod have to run, beside it and
-// those that do, before the group has its minCount.
+// neededBeside is how many further pods have to run, beside pod and those that do, before its
+// group has its minCount, and the groups above it have theirs.
 func (q *question) neededBeside(pod *cluster.Pod) int {
 	g := cluster.NoGroup
 	if pod.Group != "" && !q.OneByOne {
 		g = q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group)
 	}
-	if g == cluster.NoGroup || q.Index.Group(g).PodGroup.MinCount == nil {
+	if g == cluster.NoGroup {
 		return 0
 	}
-	needs := int(*q.Index.Group(g).PodGroup.MinCount) - 1
-	for _, p := range q.Index.Group(g).Pods {
+	needs := max(q.missingOf(g)-1, 0)
+	if !q.Composites {
+		return needs
+	}
+	for own, at := g, q.Index.Group(g).Parent; at != cluster.NoGroup; own, at = at, q.Index.Group(at).Parent {
+		needs += q.missingBeside(at, own)
+	}
+	return needs
+}
+
+// missingOf is how many further pods have to run before group g does.
+func (q *question) missingOf(g cluster.GroupID) int {
+	group := q.Index.Group(g)
+	if group.PodGroup == nil {
+		return q.missingBeside(g, cluster.NoGroup)
+	}
+	missing := 1
+	if m := group.PodGroup.MinCount; m != nil {
+		missing = int(*m)
+	}
+	for _, p := range group.Pods {
 		if q.Index.Pod(p).Node != "" {
-			needs--
+			missing--
 		}
 	}
-	return max(needs, 0)
+	return max(missing, 0)
+}
+
+// missingBeside is how many further pods have to run beside group own, which is one beneath
+// composite group g, before g runs: those of the groups that need the fewest.
+func (q *question) missingBeside(g, own cluster.GroupID) (sum int) {
+	group := q.Index.Group(g)
+	least := len(group.Children)
+	if m := group.Composite.MinGroupCount; m != nil {
+		least = min(least, int(*m))
+	}
+	var others []int
+	for _, child := range group.Children {
+		if child == own {
+			least--
+		} else {
+			others = append(others, q.missingOf(child))
+		}
+	}
+	slices.Sort(others)
+	for _, missing := range others[:max(least, 0)] {
+		sum += missing
+	}
+	return sum
 }
 
 // odd warns of preemptor p: what it holds inline, and a lone pod that is of no use without others.
@@ -148,9 +190,14 @@ func (q *question) odd(p *Preemptor) []cluster.Warning {
 		return ws
 	}
 	pod := q.Members[0].Pod
+	whom := "the group"
+	if g := q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group); q.Composites && q.Index.Group(g).Parent != cluster.NoGroup {
+		root := q.Index.Group(q.Index.Root(g))
+		whom = "composite group " + key(root.Namespace, root.Name)
+	}
 	return append(ws, cluster.Warning{
 		Kind: cluster.KindPod, Namespace: pod.Namespace, Name: pod.Name, Field: "Group", Value: pod.Group,
-		Text: "the group needs " + count(q.needs, "more pod") + " to run beside it: ask for the group",
+		Text: "the group needs " + count(q.needs, "more pod") + " to run beside it: ask for " + whom,
 	})
 }
 
