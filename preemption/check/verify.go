@@ -37,6 +37,7 @@ const (
 	RuleExact      = Rule(found.Exact)      // what is called proved is so
 	RuleNearest    = Rule(found.Nearest)    // what would have to change
 	RuleQuota      = Rule(found.Quota)      // quota
+	RuleHook       = Rule(found.Hook)       // a hook that panicked, so that the answer could not be read; see Problem.Err
 )
 
 // Problem is one thing that is not true of an answer. Kind, Namespace and Name are those
@@ -47,6 +48,8 @@ type Problem struct {
 	Namespace string       `json:"namespace,omitempty"`
 	Name      string       `json:"name,omitempty"`
 	Text      string       `json:"text"` // a sentence
+
+	Err error `json:"-"` // of RuleHook the [*preemption.HookError]; else nil
 }
 
 // String is the problem in words: the rule, the object, and what is not so.
@@ -60,10 +63,12 @@ func (p Problem) String() string {
 // Verify reads result, the answer for preemptor in snapshot under options, and returns
 // what is not true of it, in a fixed order; nil if nothing is wrong. It changes none of
 // its arguments and shares no code with the searches, so that one may be checked by the
-// other. What a hook panics with comes back as it is. A nil snapshot is an empty cluster; a nil result is a problem.
+// other. Where a hook panics, that is
+// the only problem. A nil snapshot is an empty cluster; a nil result is a problem.
 //
 // See the package's page for what is checked and what is not.
-func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor preemption.Preemptor, result *preemption.Result) []Problem {
+func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor preemption.Preemptor, result *preemption.Result) (problems []Problem) {
+	defer caught(&problems)
 	if snapshot == nil {
 		snapshot = &preemption.Snapshot{}
 	}
@@ -75,9 +80,19 @@ func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor
 	case preemptor.Kind == cluster.KindWorkload || verify.Answer(&l, snapshot, options, &preemptor, result):
 		verifyquota.Answer(&l, snapshot, options, &preemptor, result)
 	}
-	var problems []Problem
 	for _, p := range l.Sorted() {
-		problems = append(problems, Problem{Rule(p.Rule), p.Kind, p.Namespace, p.Name, p.Text})
+		problems = append(problems, Problem{Rule: Rule(p.Rule), Kind: p.Kind, Namespace: p.Namespace, Name: p.Name, Text: p.Text})
 	}
 	return problems
+}
+
+// caught makes what a hook panicked with the only problem.
+func caught(problems *[]Problem) {
+	switch e := recover().(type) {
+	case nil:
+	case *preemption.HookError:
+		*problems = []Problem{{Rule: RuleHook, Text: e.Error(), Err: e}}
+	default:
+		panic(e)
+	}
 }

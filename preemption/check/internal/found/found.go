@@ -35,6 +35,7 @@ const (
 	Exact      Rule = "exact"
 	Nearest    Rule = "nearest"
 	Quota      Rule = "quota"
+	Hook       Rule = "hook"
 )
 
 // Order lists the rules in the order in which problems are told.

@@ -30,10 +30,16 @@ func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 		return domain.CheckTaint
 	case !selects(p, n):
 		return domain.CheckNodeAffinity
-	case q.o.Hooks != nil && q.o.Hooks.Filter != nil && !q.o.Hooks.Filter(shown(p), n):
+	case q.o.Hooks != nil && q.o.Hooks.Filter != nil && !q.filter(p, n):
 		return domain.CheckFilter
 	}
 	return ""
+}
+
+// filter asks the user's filter about p on n.
+func (q *question) filter(p *cluster.Pod, n *cluster.Node) bool {
+	defer called("Filter")
+	return q.o.Hooks.Filter(shown(p), n)
 }
 
 // shown is what a filter sees of p: all but who it is, how important, and what became of it.

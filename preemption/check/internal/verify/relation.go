@@ -2,8 +2,11 @@ package verify
 
 import (
 	"encoding/json"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -19,6 +22,14 @@ func relationsOf(q *question) (list []relation) {
 		list = append(list, ownConstraints(q)...)
 	}
 	return list
+}
+
+// called is deferred where a hook is called: what it panics with goes on as the error that names it.
+func called(hook string) {
+	if e := recover(); e != nil {
+		err, _ := e.(error)
+		panic(&preemption.HookError{Hook: hook, Value: "panic: " + fmt.Sprint(e), Err: err, Stack: debug.Stack()})
+	}
 }
 
 // own is a constraint of the user's, asked through its public interface.
@@ -39,6 +50,7 @@ func ownConstraints(q *question) (list []relation) {
 	for i, m := range q.members {
 		numbers[i], pods[i] = domain.MemberID(i), m.Pod
 	}
+	defer called("Constraints")
 	for _, c := range q.o.Hooks.Constraints {
 		if state, err := c.Prepare(ix, pods); err == nil && state != nil {
 			list = append(list, &own{state, ix, numbers})
@@ -47,9 +59,13 @@ func ownConstraints(q *question) (list []relation) {
 	return list
 }
 
-func (c *own) monotone() bool { return c.state.Scope().Monotone }
+func (c *own) monotone() bool {
+	defer called("Constraints")
+	return c.state.Scope().Monotone
+}
 
 func (c *own) move(p *cluster.Pod, n *node, by int) {
+	defer called("Constraints")
 	id, at := c.ix.PodByName(p.Namespace, p.Name), c.ix.NodeByName(n.Name)
 	if by < 0 {
 		c.state.Remove(id, at)
@@ -59,6 +75,7 @@ func (c *own) move(p *cluster.Pod, n *node, by int) {
 }
 
 func (c *own) place(m *member, n *node, by int) {
+	defer called("Constraints")
 	if at := c.ix.NodeByName(n.Name); by > 0 {
 		c.state.Place(c.number[m.number], at)
 	} else {
@@ -67,6 +84,7 @@ func (c *own) place(m *member, n *node, by int) {
 }
 
 func (c *own) misfit(m *member, n *node) (check domain.Check, never bool) {
+	defer called("Constraints")
 	r := c.state.Fits(c.number[m.number], c.ix.NodeByName(n.Name))
 	return r.Check, r.Unresolvable
 }
