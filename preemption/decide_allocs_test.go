@@ -29,6 +29,7 @@ var remembered = map[string]preemption.Options{
 	"hard budgets": {HardBudgets: preemption.HardBudgets{All: true}},
 	"limits":       {Limits: preemption.Limits{Pods: 3}},
 	"filter":       {Guards: preemption.Guards{GuaranteedSeconds: 60}, Hooks: &preemption.Hooks{Filter: func(*preemption.Pod, *preemption.Node) bool { return true }}},
+	"exact":        {Search: preemption.Exact, Limits: preemption.Limits{Pods: 3}},
 	"all told":     {Guards: preemption.Guards{GuaranteedSeconds: 60}, Candidates: true, Explain: true, Prefer: preemption.LeastAllocated},
 }
 

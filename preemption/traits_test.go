@@ -113,7 +113,6 @@ func fill(t *testing.T, v reflect.Value) {
 var forgetful = map[string]string{
 	"Sampling":         "which nodes are looked at depends on what others come to",
 	"BrokenGroupsFree": "what runs elsewhere of a gang prices its pods",
-	"Search":           "the nodes of a chunk share steps",
 	"Hooks":            "they read what they like; a filter by itself is shown what shapes are told apart by",
 	"WaitSeconds":      "when the pod was created has a say",
 }
@@ -123,19 +122,14 @@ func TestEveryOptionIsRememberedOrATrait(t *testing.T) {
 	for i := range typ.NumField() {
 		o := Options{Rules: Kubernetes137}
 		fill(t, reflect.ValueOf(&o).Elem().Field(i))
-		o.Cost.Objective = false // as Search Exact
 		if o.Hooks != nil {
 			o.Hooks.Constraints = []domain.Constraint{}
-		}
-		if o.Search != "" {
-			o.Search = Exact
 		}
 		name := typ.Field(i).Name
 		require.Equal(t, forgetful[name] == "", ask.AtOnce.Leads(traitsOf(t, o)), "Options.%s", name)
 		delete(forgetful, name)
 	}
 	require.Empty(t, forgetful)
-	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Cost: CostOptions{Objective: true}})))
 	filter := func(*Pod, *Node) bool { return true }
 	require.True(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter}})))
 	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter, Constraints: []domain.Constraint{}}})))

@@ -63,7 +63,10 @@ func Remembered() *rapid.Generator[preemption.Options] {
 		}
 		if s(3) > 0 {
 			o.Cost = drawCost(s)
-			o.Cost.Objective = false
+		}
+		if s(6) == 5 {
+			o.Search, o.Cost.Objective = pick(s, preemption.Improved, preemption.Exact), false
+			o.SearchSteps = pick(s, 0, 0, 1, 5, 100)
 		}
 		if s(4) == 3 {
 			o.HardBudgets = pick(s, preemption.HardBudgets{All: true}, preemption.HardBudgets{Names: []string{"default/b0", "team/b1"}})
@@ -71,7 +74,7 @@ func Remembered() *rapid.Generator[preemption.Options] {
 		if s(4) == 3 {
 			o.Limits = drawLimits(s, o.Cost.Tariff.Pods > 0)
 		}
-		if s(4) == 3 && o.Cost.Criterion == 0 {
+		if s(4) == 3 && o.Cost.Criterion == 0 && !o.Cost.Objective {
 			for range 1 + s(4) {
 				if c := pick(s, victims.AllCriteria...); !slices.Contains(o.Objective, c) && (c != victims.CriterionCost || o.Cost.Tariff.Pods > 0) {
 					o.Objective = append(o.Objective, c)

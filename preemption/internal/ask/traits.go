@@ -70,8 +70,9 @@ var (
 	ByScan = &Road{Name: "scan", closedBy: BySweep.closedBy | TraitConstraints | TraitSampling | TraitCandidates | TraitTrace, Benchmark: "BenchmarkPreempt"}
 
 	// AtOnce is a lookup of what is known of the pod's shape, by columns, or else by what
-	// was found on each node: closed where that is not a function of the node and its units.
-	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitSearch | TraitHooks | TraitSampling | TraitConstraints | TraitUnknown |
+	// was found on each node, or chunk of nodes that a search shares steps among: closed where
+	// that is not a function of these and their units.
+	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitHooks | TraitSampling | TraitConstraints | TraitUnknown |
 		TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkOptions"}
 
 	// ByCounting counts the members of a gang instead of placing them.

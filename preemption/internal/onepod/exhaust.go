@@ -3,6 +3,7 @@ package onepod
 import (
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // exhaust evaluates every node that eviction might help on.
@@ -14,7 +15,6 @@ func (s *Search) exhaust() {
 	}
 	ranges.Take(len(chunks), len(all), func(i, k int) {
 		w := all[i]
-		w.Best.Node = cluster.NoNode
 		w.evaluateAll(chunks[k])
 		if c := w.Best; c.Node != cluster.NoNode && w.better(&c, &best[i]) {
 			w.Best, best[i] = best[i], c
@@ -31,9 +31,10 @@ func (s *Search) exhaust() {
 	}
 }
 
-// evaluateAll evaluates the nodes of a chunk that eviction might help on.
+// evaluateAll evaluates the nodes of a chunk that eviction might help on, and leaves the
+// best of them.
 func (s *Search) evaluateAll(nodes chunk) {
-	s.decided = s.Runner.Decided
+	s.decided, s.Best.Node = s.Runner.Decided, cluster.NoNode
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++
@@ -47,6 +48,9 @@ func (s *Search) evaluateAll(nodes chunk) {
 		if why.OK() && c.Victims != nil {
 			s.consider(c)
 		}
+	}
+	if s.found != nil && s.q.Effort != ask.Greedy {
+		s.searched(nodes, func(n cluster.NodeID, at standing) { s.found[n] = at })
 	}
 }
 

@@ -2,6 +2,7 @@ package onepod
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -11,11 +12,14 @@ import (
 )
 
 // standings remember, for one shape of pod, what the plain road has found on every node,
-// where that is a function of the node and its units alone. Not safe for concurrent use.
+// where that is a function of the node and its units alone. Where victims are searched for
+// the nodes of a chunk share steps: it is a function of these, and remembered is which of
+// them is the best. Not safe for concurrent use.
 type standings struct {
-	of   columns.Tournament[standing]
-	seen int // of the journal of the columns
-	size int // how many numbers of nodes there were
+	of     columns.Tournament[standing]
+	seen   int     // of the journal of the columns
+	size   int     // how many numbers of nodes there were
+	chunks []chunk // nil where nodes stand by themselves
 }
 
 // standing is how one node stands.
@@ -29,7 +33,7 @@ type standing struct {
 type stand uint8
 
 const (
-	useless   stand = iota // the pod can't go there
+	useless   stand = iota // the pod can't go there, or rather goes to another of the chunk
 	unlooked               // nothing is known
 	fitsNow                // the pod fits as things are
 	unopened               // it does not, and nobody has tried evictions
@@ -84,7 +88,12 @@ func (t *standings) behind(l *columns.NodeColumns) bool { return t.seen != l.Cha
 // follow forgets what has changed, and returns of how many nodes nothing is known.
 func (t *standings) follow(q *ask.Question) (numNew int) {
 	l, ix := q.Columns, q.Index
-	if t.size != ix.NumNodes() || l.Forgot(t.seen) {
+	var shared []chunk
+	if q.Effort != ask.Greedy {
+		shared = chunks(q)
+	}
+	if t.size != ix.NumNodes() || !slices.Equal(t.chunks, shared) || l.Forgot(t.seen) {
+		t.chunks = shared
 		t.of.Reset(ix.NumNodes(), standing{})
 		t.size, t.seen = ix.NumNodes(), l.Changes()
 		for n := range ix.Nodes() {
@@ -100,8 +109,27 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 			numNew++
 		}
 		t.set(n, at)
+		t.reopen(q, n)
 	})
 	return numNew
+}
+
+// reopen forgets what evictions come to in the chunk of node n, if it shares one.
+func (t *standings) reopen(q *ask.Question, n cluster.NodeID) {
+	if t.chunks == nil {
+		return
+	}
+	c := t.chunk(n)
+	for n := range q.Index.NodesBetween(c.from, c.to) {
+		if at := t.of.At(n); at.state == useless || at.state == helps {
+			t.set(n, standing{state: unopened})
+		}
+	}
+}
+
+// chunk is that of node n.
+func (t *standings) chunk(n cluster.NodeID) chunk {
+	return t.chunks[slices.IndexFunc(t.chunks, func(c chunk) bool { return n < c.to })]
 }
 
 // unknown is how a node stands of which nothing is known. It may be liked more than any.
@@ -227,11 +255,40 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 			t.set(n, s.looked(n, s.look(n)))
 			continue
 		}
+		if t.chunks != nil {
+			steps -= s.searchChunk(t.chunk(n), t.set)
+			continue
+		}
 		steps -= stepsToTry
 		s.Unbounded = true
 		c, why := s.try(n)
 		s.Unbounded = false
 		t.set(n, s.tried(&c, why))
+	}
+}
+
+// searchChunk searches the nodes of a chunk, on none of which the pod fits as things are,
+// and tells set of each. It returns how many they are.
+func (s *Search) searchChunk(nodes chunk, set func(cluster.NodeID, standing)) (count int) {
+	s.needStatus()
+	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
+		s.Status[n] = s.look(n)
+		count++
+	}
+	s.evaluateAll(nodes)
+	s.searched(nodes, set)
+	s.Best.Node = cluster.NoNode
+	return count
+}
+
+// searched tells set how the nodes of a chunk stand that was searched.
+func (s *Search) searched(nodes chunk, set func(cluster.NodeID, standing)) {
+	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
+		at := standing{}
+		if n == s.Best.Node {
+			at = s.tried(&s.Best, domain.Reason{})
+		}
+		set(n, at)
 	}
 }
 
