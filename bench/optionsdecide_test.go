@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkOptions decides about a pod of a shape that is known, under options that say who
-// is kept, what evictions cost, or who comes first: again, or once a pod or the time has
-// changed, which counts, too.
+// is kept, what evictions cost, or who comes first, or where pods are nominated to 200 nodes:
+// again, or once a pod or the time has changed, which counts, too.
 func BenchmarkOptions(b *testing.B) {
 	work := disruption.Tariff{Work: map[string]disruption.Rate{cluster.CPU: {Price: 1}}}
 	suits := func(*preemption.Pod, *cluster.Node) bool { return true }
@@ -22,6 +22,7 @@ func BenchmarkOptions(b *testing.B) {
 		o    preemption.Options
 	}{
 		{"none", preemption.Options{}},
+		{"nominated", preemption.Options{}},
 		{"guaranteed", preemption.Options{Guards: preemption.Guards{GuaranteedSeconds: 60}}},
 		{"criterion", preemption.Options{Cost: preemption.CostOptions{Tariff: work, Criterion: 1}}},
 		{"importance", preemption.Options{Cost: preemption.CostOptions{Tariff: work, Importance: true}}},
@@ -40,6 +41,11 @@ func BenchmarkOptions(b *testing.B) {
 					pl, err := preemption.NewPlanner(&snap, c.o)
 					l := &changed{pl, b, snap, snap.Time}
 					l.must(err)
+					for i := 0; i < min(nodes, 200) && c.name == "nominated"; i++ {
+						p := gen.FleetPod(uint64(i)).Pods[0]
+						p.Name, p.NominatedNode = fmt.Sprint("nominated-", i), l.node(i).Name
+						l.must(pl.SetPod(p))
+					}
 					change := func(int) {}
 					if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == after }); i >= 0 {
 						change = func(turn int) { kinds[i].change(l, turn) }

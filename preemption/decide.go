@@ -42,8 +42,7 @@ type Decision struct {
 // victims, 50,000 in all domains, to look for placements around the best.
 //
 // For a pod without constraints of its own, in a cluster where nobody has
-// anti-affinity terms, no nomination stands, and the pods of groups that go as a whole have
-// their group's priority, it costs a lookup, which allocates nothing, once questions about the
+// anti-affinity terms, it costs a lookup, which allocates nothing, once questions about the
 // shape of the pod have looked at as many nodes as there are, and then the nodes that have
 // changed since: those where a guard has ended or a price has grown, too, and where Search
 // says so the 512 around each. That holds under all Options but Sampling, BrokenGroupsFree
@@ -166,8 +165,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 		Units: s.units, Budgets: s.budgets, Columns: s.columns, Protections: s.protections,
 	}
 	traits := q.ClusterTraits() | ask.TraitsOfPod(pod)
-	ranked := ask.ByScan.Leads(traits)
-	if !ask.AtOnce.Leads(traits) || ranked && s.columns.Levels().NumOdd() > 0 {
+	if !ask.AtOnce.Leads(traits) {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
@@ -180,6 +178,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 		return d, false
 	}
 	q.Priority = e.Priority
+	ranked := ask.ByScan.Leads(traits) && s.columns.Levels().NumOdd() == 0
 	plan, score, ok := onepod.AtOnce(&q, c.tools, &s.shapes, pod, request, ranked)
 	if !ok {
 		return d, false

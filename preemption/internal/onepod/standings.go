@@ -189,6 +189,7 @@ func (s *Search) Decide() (Plan, victims.Score) {
 		s.Trial.Restore()
 		return plan, score
 	}
+	s.Each = true
 	s.found = make([]standing, s.q.Index.NumNodes())
 	for n := range s.found {
 		s.found[n].state = unlooked
@@ -203,7 +204,7 @@ func (s *Search) Decide() (Plan, victims.Score) {
 
 // known is the shape of the pod, nil if nothing may be remembered of it.
 func (s *Search) known() (known *shape, warm bool) {
-	if s.scans() || !ask.AtOnce.Leads(s.traits&^(ask.TraitWaits|ask.TraitQueued)) ||
+	if s.scans() && s.q.Columns.Levels().NumOdd() == 0 || !ask.AtOnce.Leads(s.traits&^(ask.TraitWaits|ask.TraitQueued)) ||
 		s.Member.Pod.NominatedNode != "" || s.q.Protections != nil && !s.q.Protections.Bare(s.q.Claim) {
 		return nil, false
 	}
