@@ -165,7 +165,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 		Units: s.units, Budgets: s.budgets, Columns: s.columns, Protections: s.protections,
 	}
 	traits := q.ClusterTraits() | ask.TraitsOfPod(pod)
-	if !ask.AtOnce.Leads(traits) {
+	if !ask.AtOnce.Leads(traits) || q.Protections != nil && !q.Protections.Bare(victims.Claim{RanSeconds: pod.RanSeconds}) {
 		return d, false
 	}
 	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})

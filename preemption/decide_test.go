@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,6 +14,26 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
+
+// TestEqualsOfAPodThatRanAreItsOwn: a pod that ran before is not decided about as one of its
+// shape that did not.
+func TestEqualsOfAPodThatRanAreItsOwn(t *testing.T) {
+	now := time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)
+	cpu := preemption.Resources{cluster.CPU: 1000}
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Time:  now,
+		Nodes: []cluster.Node{{Name: "n1", Allocatable: cpu}},
+		Pods:  []preemption.Pod{{Namespace: "default", Name: "runs", Node: "n1", Requests: cpu, Started: now.Add(-2 * time.Minute)}},
+	}, preemption.Options{Guards: preemption.Guards{EqualAfterSeconds: 60}})
+	require.NoError(t, err)
+	never := preemption.Pod{Namespace: "default", Name: "asks", Requests: cpu}
+	before := never
+	before.RanSeconds = 3600
+	for range 2 {
+		require.Equal(t, preemption.Feasible, decidesAlike(t, pl, preemption.Preemptor{Pods: []preemption.Pod{never}}).Verdict)
+		require.Equal(t, preemption.Infeasible, decidesAlike(t, pl, preemption.Preemptor{Pods: []preemption.Pod{before}}).Verdict)
+	}
+}
 
 // decidesAlike: a decision is its result in short, whatever was asked before.
 func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor, rules ...preemption.Rules) preemption.Decision {

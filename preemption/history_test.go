@@ -803,6 +803,12 @@ func rememberedLife(t *rapid.T) {
 		if rapid.IntRange(0, 3).Draw(t, "alone") > 0 {
 			pod.Group = ""
 		}
+		if i > 0 && (o.Guards.EqualAfterSeconds > 0 || rapid.Bool().Draw(t, "like the first")) { // but for what a shape does not say
+			like := h.asked[0].Pods[0]
+			like.Name, like.Evictions, like.Guard, like.Created = pod.Name, pod.Evictions, pod.Guard, pod.Created
+			like.RanSeconds = rapid.SampledFrom([]int64{0, 1, 7200, 100 * 3600}).Draw(t, "ran")
+			pod = like
+		}
 		h.asked = append(h.asked, preemption.Preemptor{Pods: []preemption.Pod{pod}})
 	}
 	h.lead(t, p, append(slices.Repeat([]string{"Decide", "Decide", "Decide", "SetTime"}, 6), changes...))
