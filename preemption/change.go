@@ -86,7 +86,9 @@ func (pl *Planner) SetTime(now time.Time) error {
 		return err
 	}
 	return pl.change(func(e edit) error {
-		_ = pl.editQuota(func(m *workload.Model) error { m.SetTime(cluster.Nanos(now)); return nil })
+		if !pl.quota.Idle() {
+			_ = pl.editQuota(func(m *workload.Model) error { m.SetTime(cluster.Nanos(now)); return nil })
+		}
 		e.setTime(now)
 		return nil
 	})

@@ -99,13 +99,17 @@ func (pl *Planner) changeQuota(f func(m *workload.Model) error) error {
 // with the rest of its change. No question reads it before that.
 func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
 	pl.changed()
-	if !pl.quotaHeld && (pl.quotaShared || pl.quota.Idle() || !exclude(&pl.quota.Mu)) {
+	idle := pl.quota.Idle()
+	if !pl.quotaHeld && (pl.quotaShared || idle || !exclude(&pl.quota.Mu)) {
 		pl.quota, pl.quotaShared = pl.quota.Clone(), false
 		pl.quota.Mu.Lock()
 	}
 	pl.quotaHeld = true
 	m := pl.quota
 	m.Open(pl.first)
+	if idle {
+		m.SetTime(cluster.Nanos(edit{pl}.time()))
+	}
 	err := f(m)
 	pl.heed(m)
 	return err
@@ -127,7 +131,7 @@ func (pl *Planner) rebuildQuota(f func(o *workload.Objects) error) error {
 	defer pl.gate.RUnlock()
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	m, err := pl.quota.Rebuilt(pl.first, f)
+	m, err := pl.quota.Rebuilt(pl.first, cluster.Nanos(edit{pl}.time()), f)
 	if err != nil {
 		return err
 	}

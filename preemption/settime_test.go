@@ -102,3 +102,47 @@ func TestQuotaHeldSinceNobodyKnowsWhen(t *testing.T) {
 		require.Equal(t, fresh, got)
 	}
 }
+
+// TestTimeOfQuotaThatComesLater: without quota a clock's tick changes no model of it, and costs
+// nothing; what comes later has the time that it is.
+func TestTimeOfQuotaThatComesLater(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Time: start, Workloads: []preemption.Workload{{Name: "early", Queue: "team", PodSets: []cluster.PodSet{{Name: "main", Count: 1}}}},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	now := start
+	tick := func() {
+		now = now.Add(time.Second)
+		require.NoError(t, planner.SetTime(now))
+	}
+	tick()
+	require.LessOrEqual(t, testing.AllocsPerRun(598, tick), 4.0)
+	require.Equal(t, start.Add(600*time.Second), now)
+
+	require.NoError(t, planner.SetResourceFlavor(preemption.ResourceFlavor{Name: "any"}))
+	require.NoError(t, planner.SetClusterQueue(preemption.ClusterQueue{
+		Name: "all",
+		Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+			Flavor: "any", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 10}},
+		}}}},
+		Preemption: cluster.QueuePreemption{WithinClusterQueue: "LowerPriority", WaitSeconds: 600},
+	}))
+	require.NoError(t, planner.SetLocalQueue(preemption.LocalQueue{Name: "team", ClusterQueue: "all"}))
+	job := func(name string, priority int32) preemption.Workload {
+		return preemption.Workload{Name: name, Queue: "team", Priority: priority, Created: start, PodSets: []cluster.PodSet{{
+			Name: "main", Count: 1, Requests: preemption.Resources{"cpu": 8},
+		}}}
+	}
+	runs := job("runs", 0)
+	runs.Admission, runs.PodSets[0].Flavors = &cluster.Admission{ClusterQueue: "all"}, map[string]string{"cpu": "any"}
+	require.NoError(t, planner.SetWorkload(runs))
+	require.NoError(t, planner.SetWorkload(job("waited", 5)))
+	ask := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "waited"}
+	got, err := planner.Preempt(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, got.Verdict, got.Message)
+	fresh, err := preemption.Preempt(ask, planner.Snapshot())
+	require.NoError(t, err)
+	require.Equal(t, fresh, got)
+}

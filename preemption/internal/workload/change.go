@@ -8,11 +8,12 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Rebuilt returns a copy of m, which was made of first, with other objects: f changes
-// them, and the copy is compiled anew. An error of f is returned.
-func (m *Model) Rebuilt(first *cluster.Snapshot, f func(o *Objects) error) (*Model, error) {
+// Rebuilt returns a copy of m, which was made of first, at a time, as [cluster.Nanos], with
+// other objects: f changes them, and the copy is compiled anew. An error of f is returned.
+func (m *Model) Rebuilt(first *cluster.Snapshot, now int64, f func(o *Objects) error) (*Model, error) {
 	before := m.Clone()
 	before.Open(first)
+	before.SetTime(now)
 	if err := f(before.live); err != nil {
 		return nil, err
 	}

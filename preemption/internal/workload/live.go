@@ -106,7 +106,7 @@ func (l *Objects) count(r *cluster.Reservation, sign int64) {
 }
 
 // Idle reports whether there is no quota to speak of. An idle model is not changed in
-// place, but cloned for it: questions read it without its lock.
+// place, but cloned for it: questions read it without its lock. It does not follow the time.
 func (m *Model) Idle() bool {
 	return m.Index.NumQueues() == 0 && (m.live == nil || m.live.jobs.Len() == 0 && len(m.live.holds) == 0)
 }
