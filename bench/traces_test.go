@@ -142,7 +142,11 @@ const gpu = "nvidia.com/gpu"
 // openb is Alibaba's GPU cluster of 2023: filled with its pods in order of creation,
 // each on the node where the least GPU is left, until the first one finds no place;
 // the others arrive. Nobody ends, and the models that pods ask for are left out.
-func openb(b *testing.B) trace {
+func openb(b *testing.B) trace { return openbBy(b, true) }
+
+// openbBy is openb, where each pod goes to the node where the most GPU is left if it is not
+// packed.
+func openbBy(b *testing.B, packed bool) trace {
 	nodes, pods := recorded(b, "openb", "nodes.csv.gz"), recorded(b, "openb", "pods.csv.gz")
 	t := trace{start: preemption.Snapshot{Time: epoch}}
 	var free []room
@@ -165,9 +169,12 @@ func openb(b *testing.B) trace {
 		p, at := openbPod(pods, row), epoch.Add(time.Duration(pods.number(row, "creation_s"))*time.Second)
 		best := -1
 		for n := range free {
-			if !full && free[n].fits(&p) && (best < 0 || free[n].gpus() < free[best].gpus()) {
+			if !full && free[n].fits(&p) && (best < 0 || free[n].gpus() < free[best].gpus() == packed && free[n].gpus() != free[best].gpus()) {
 				best = n
 			}
+		}
+		if !full {
+			t.start.Time = at
 		}
 		if full = full || best < 0; full {
 			t.events = append(t.events, event{pod: p, at: at})

@@ -134,4 +134,5 @@ const (
 	CriterionUnits      = victims.CriterionUnits      // how many units go: a group that goes as a whole is one
 	CriterionCost       = victims.CriterionCost       // what they cost by Options.Cost
 	CriterionStarted    = victims.CriterionStarted    // the earliest start among the victims of the highest priority: later is better
+	CriterionStranded   = victims.CriterionStranded   // how many pods go that fit on no other node, each by itself as things stand
 )

@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -38,12 +39,48 @@ func objective(r *rand.Rand) []preemption.CriterionName {
 }
 
 // values are the numbers of a set of victims, in the order of the criteria.
-func values(of []preemption.CriterionName, c naive.Candidate) []int64 {
+func values(of []preemption.CriterionName, c naive.Candidate, stranded func(...naive.Unit) int64) []int64 {
 	s := victims.Score{
 		Violations: c.Score.Violations, Highest: c.Score.HighestPriority, Sum: c.Score.PrioritySum, Pods: c.Score.Pods,
 		Started: c.Score.Start.UnixNano(), Cost: priceOf(c.Victims), Units: len(c.Victims), Overruns: c.Overruns,
 	}
+	if slices.Contains(of, preemption.CriterionStranded) {
+		s.Stranded = stranded(c.Victims...)
+	}
 	return victims.Ranking(of).Values(s)
+}
+
+// strandedIn counts the pods of units that fit on no node of s but their own: it asks about each
+// node as if there were no other.
+func strandedIn(t *testing.T, s *preemption.Snapshot) func(...naive.Unit) int64 {
+	t.Helper()
+	known := map[string]bool{}
+	fits := func(p *cluster.Pod, node string, priority int32) bool {
+		alone := *s
+		alone.Nodes = slices.DeleteFunc(slices.Clone(s.Nodes), func(n preemption.Node) bool { return n.Name != node })
+		alone.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(o preemption.Pod) bool { return o.Namespace == p.Namespace && o.Name == p.Name })
+		mover := *p
+		mover.Node, mover.Group, mover.Priority, mover.Started, mover.Terminating = "", "", &priority, time.Time{}, false
+		r, err := preemption.Preempt(preemption.Preemptor{Pods: []preemption.Pod{mover}}, &alone)
+		require.NoError(t, err)
+		return r.Verdict == preemption.Fits
+	}
+	return func(units ...naive.Unit) (n int64) {
+		for _, u := range units {
+			for _, p := range u.Pods {
+				key := p.Namespace + "/" + p.Name
+				if _, in := known[key]; !in {
+					known[key] = !slices.ContainsFunc(s.Nodes, func(n preemption.Node) bool {
+						return n.Name != p.Node && fits(p, n.Name, *cmp.Or(p.Priority, &u.Priority))
+					})
+				}
+				if known[key] {
+					n++
+				}
+			}
+		}
+		return n
+	}
 }
 
 func said(list []preemption.Criterion) (values []int64) {
@@ -73,7 +110,7 @@ func TestExactIsBruteForce(t *testing.T) {
 			continue
 		}
 		var least []int64
-		few := true
+		few, stranded := true, strandedIn(t, &q.Snapshot)
 		for _, n := range q.Snapshot.Nodes {
 			units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
 			require.NoError(t, err)
@@ -81,7 +118,7 @@ func TestExactIsBruteForce(t *testing.T) {
 				break
 			}
 			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
-				if v := values(o.Objective, c); least == nil || slices.Compare(v, least) < 0 {
+				if v := values(o.Objective, c, stranded); least == nil || slices.Compare(v, least) < 0 {
 					least = v
 				}
 			}))
@@ -351,6 +388,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
 		require.NoError(t, err)
 		var least []int64
+		stranded := strandedIn(t, &q.Snapshot)
 		few, seats := true, len(greedy.Nominations)
 		if o.Members == preemption.MinCount { // others come along where that costs nothing
 			seats = 1
@@ -362,7 +400,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 				}
 				g.Sets(region.Nodes, seats, func(p naive.Plan) {
 					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-					if v := values(o.Objective, c); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
+					if v := values(o.Objective, c, stranded); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
 						least = v
 					}
 				})

@@ -41,7 +41,7 @@ type question struct {
 // blank is a question that nobody asks yet.
 func (c *compiled) blank(a *asking) *question {
 	q := &question{c: c, asking: a}
-	q.one.question = ask.Question{Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits, Poll: a.poll()}
+	q.one.question = ask.Question{Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits, Poll: a.poll(), Constraints: c.rules.ofPod}
 	q.Question = &q.one.question
 	return q
 }

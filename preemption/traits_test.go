@@ -18,6 +18,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // What a road looks at is known for every field of the objects that it reads: columns
@@ -130,6 +131,9 @@ func TestEveryOptionIsRememberedOrATrait(t *testing.T) {
 		delete(forgetful, name)
 	}
 	require.Empty(t, forgetful)
+	for _, c := range victims.AllCriteria { // of the others the table above has one
+		require.Equal(t, c != CriterionStranded, ask.AtOnce.Leads(traitsOf(t, Options{Objective: []CriterionName{c}})), "%s", c)
+	}
 	filter := func(*Pod, *Node) bool { return true }
 	require.True(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter}})))
 	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter, Constraints: []domain.Constraint{}}})))

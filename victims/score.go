@@ -24,6 +24,7 @@ type Score struct {
 	Cost     int64 // of the victims, where units have prices
 	Units    int
 	Overruns int64 // how far the victims take budgets below zero, summed; 0 where no Ranking asks
+	Stranded int64 // pods that fit on no other node, each by itself as things stand; 0 where no Ranking asks
 }
 
 // Criterion names a number of a [Score].
@@ -39,13 +40,17 @@ const (
 	CriterionUnits      Criterion = "units"             // a group that goes as a whole is one
 	CriterionCost       Criterion = "cost"              // by the tariff
 	CriterionStarted    Criterion = "earliest start"    // among the victims of the highest priority
+
+	// CriterionStranded counts the victims' pods that would find no other place: as things
+	// stand none of them, each by itself, fits on a node but its own. The others can move.
+	CriterionStranded Criterion = "pods without a place"
 )
 
 // Criteria are those of upstream, in the order in which it compares them.
 var Criteria = [...]Criterion{CriterionViolations, CriterionHighest, CriterionSum, CriterionPods, CriterionStarted}
 
 // AllCriteria lists the criteria that there are.
-var AllCriteria = append(Criteria[:], CriterionOverruns, CriterionUnits, CriterionCost)
+var AllCriteria = append(Criteria[:], CriterionOverruns, CriterionUnits, CriterionCost, CriterionStranded)
 
 // Value is a number of s, turned so that smaller is better.
 func (s *Score) Value(c Criterion) int64 {
@@ -64,6 +69,8 @@ func (s *Score) Value(c Criterion) int64 {
 		return int64(s.Units)
 	case CriterionCost:
 		return s.Cost
+	case CriterionStranded:
+		return s.Stranded
 	}
 	if s.Started == math.MinInt64 {
 		return math.MaxInt64

@@ -143,7 +143,32 @@ func drawOptions(s source) preemption.Options {
 	if s(2) == 1 {
 		o.Quota = preemption.QuotaOptions{FairSharing: fairSharing(s), KueueFloat: s(2) == 1}
 	}
+	if some() && !o.Cost.Objective && o.Cost.Criterion == 0 {
+		o.Objective = drawObjective(s, !o.Cost.Tariff.Free())
+	}
+	if some() {
+		o.Search = pick(s, preemption.Improved, preemption.Exact)
+	}
 	return o
+}
+
+// drawObjective draws some criteria in any order that makes sense.
+func drawObjective(s source, priced bool) (list []preemption.CriterionName) {
+	all := slices.Clone(victims.AllCriteria)
+	for n := 1 + s(len(all)); n > 0 && len(all) > 0; n-- {
+		i := s(len(all))
+		c := all[i]
+		all = slices.Delete(all, i, i+1)
+		switch {
+		case c == preemption.CriterionCost && !priced:
+		case c == preemption.CriterionStarted && !slices.Contains(list, preemption.CriterionHighest):
+			list = append(list, preemption.CriterionHighest, c)
+			all = slices.DeleteFunc(all, func(o preemption.CriterionName) bool { return o == preemption.CriterionHighest })
+		default:
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 func drawCost(s source) preemption.CostOptions {

@@ -91,6 +91,8 @@ func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []rep
 		return func(_ victims.UnitID, pods []cluster.PodID) int64 { return int64(len(pods)) }
 	case victims.CriterionCost:
 		return q.Units.CostOf
+	case victims.CriterionStranded:
+		return q.numStranded
 	}
 	return func(victims.UnitID, []cluster.PodID) int64 { return 1 } // units
 }

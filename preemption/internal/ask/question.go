@@ -45,7 +45,11 @@ type Question struct {
 	// for the answer any more; what a search has left half done is not reused then.
 	Poll func()
 
-	broken []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
+	// Constraints are those of a lone pod, for pods that would have to move.
+	Constraints []domain.Constraint
+
+	broken   []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
+	stranded *stranded
 }
 
 // NewMember compiles a pod of the preemptor.
@@ -65,7 +69,7 @@ func (q *Question) GoOn() {
 // Clone returns a copy for another goroutine. O(constraints).
 func (q *Question) Clone() *Question {
 	c := *q
-	c.broken = nil
+	c.broken, c.stranded = nil, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {
 		c.States[i] = state.Clone()
@@ -109,6 +113,11 @@ func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations 
 	score := q.Units.ScoreParts(list, parts, violations)
 	if slices.Contains(q.Ranking, victims.CriterionOverruns) {
 		score.Overruns = q.Budgets.Overruns(q.Units, all, parts, q.Budgets.NewLedger())
+	}
+	if slices.Contains(q.Ranking, victims.CriterionStranded) {
+		for _, u := range list {
+			score.Stranded += q.numStranded(u, parts.Of(q.Units, u))
+		}
 	}
 	return score
 }

@@ -1,6 +1,11 @@
 package ask
 
-import "github.com/preempt-go/preempt/preemption/cluster"
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
 
 // Traits are what has a say in an answer beside room, static checks, priorities and
 // budgets, which the packed columns tell everything about. A road that does not read one
@@ -21,6 +26,7 @@ const (
 	TraitTrace                         // each step is asked for
 	TraitMoving                        // the gang may move while victims are given back
 	TraitRepeat                        // and they are given back in several passes
+	TraitElsewhere                     // what a node comes to depends on others
 
 	// Of the cluster.
 	TraitGuards  // guards keep units
@@ -72,7 +78,7 @@ var (
 	// AtOnce is a lookup of what is known of the pod's shape, by columns, or else by what
 	// was found on each node, or chunk of nodes that a search shares steps among: closed where
 	// that is not a function of these and their units.
-	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitHooks | TraitSampling | TraitConstraints | TraitUnknown |
+	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitElsewhere | TraitHooks | TraitSampling | TraitConstraints | TraitUnknown |
 		TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkOptions"}
 
 	// ByCounting counts the members of a gang instead of placing them.
@@ -110,6 +116,7 @@ func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitTrace, s.Trace)
 	t.Set(TraitMoving, s.Mobile)
 	t.Set(TraitRepeat, s.Mobile && s.RepeatOfGang)
+	t.Set(TraitElsewhere, slices.Contains(s.Ranking, victims.CriterionStranded))
 	return t
 }
 

@@ -13,7 +13,7 @@ import (
 // [Search.Decide] has found. It allocates nothing, unless something has changed.
 func AtOnce(q *ask.Question, pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, ranked bool) (p Plan, score victims.Score, ok bool) {
 	var text [256]byte
-	key, ok := shapeKey(text[:0], pod, request, q.Priority, q.Limits, q.Filter != nil)
+	key, ok := ask.ShapeKey(text[:0], pod, request, q.Priority, q.Limits, q.Filter != nil)
 	if !ok {
 		return p, score, false
 	}

@@ -208,7 +208,7 @@ func (s *Search) known() (known *shape, warm bool) {
 		s.Member.Pod.NominatedNode != "" || s.q.Protections != nil && !s.q.Protections.Bare(s.q.Claim) {
 		return nil, false
 	}
-	key, ok := shapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Filter != nil)
+	key, ok := ask.ShapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Filter != nil)
 	if s.key = key; !ok {
 		return nil, false
 	}

@@ -20,7 +20,7 @@ type Tools struct {
 	scan   *columns.Scan      // likewise
 	barred []uint64           // by block of nodes
 	status *[]domain.Reason   // by node; nil until somebody needed it
-	key    []byte             // buffer of shapeKey
+	key    []byte             // buffer of ask.ShapeKey
 	search Search
 }
 

@@ -19,6 +19,7 @@ type score struct {
 	cost       int64
 	units      int
 	overruns   int64
+	stranded   int64
 }
 
 // readDisruption recounts what is said of the victims that were read last, and returns
@@ -86,6 +87,7 @@ func (q *question) charging(nodes []*node) []*unit {
 // scoreOf scores victims, most important first. The rules read pods, not units.
 func (q *question) scoreOf(list []victim) score {
 	s := score{highest: math.MinInt32, started: math.MaxInt64}
+	moves := slices.Contains(q.objective(), "pods without a place")
 	top := int32(math.MinInt32)
 	var out []*pod
 	for _, v := range list {
@@ -101,6 +103,9 @@ func (q *question) scoreOf(list []victim) score {
 		s.cost = addPrices(s.cost, q.price(v.unit, v.pods))
 		for _, p := range v.pods {
 			s.pods++
+			if moves && !q.moves(p) {
+				s.stranded++
+			}
 			s.sum += int64(p.priority) + 1<<31
 			switch start := q.started(p); {
 			case p.priority > top:
@@ -123,6 +128,7 @@ func (q *question) criteria(s score, said []preemption.Criterion) []preemption.C
 	values := map[preemption.CriterionName]int64{
 		"violations": int64(s.violations), "highest priority": int64(s.highest), "sum of priorities": s.sum, "pods": int64(s.pods),
 		"earliest start": start, "overruns": s.overruns, "units": int64(s.units), "cost": s.cost,
+		"pods without a place": s.stranded,
 	}
 	var list []preemption.Criterion
 	for i, name := range q.objective() {

@@ -1,0 +1,107 @@
+package ask
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// stranded knows where pods could go that would have to leave their nodes.
+type stranded struct {
+	hosts map[string]hosts       // by shape
+	alone map[cluster.PodID]bool // of pods that no shape tells all about: whether they fit nowhere else
+	key   []byte                 // reused
+	trial domain.NodeTrial       // reused
+}
+
+// hosts are two nodes that pods of one shape fit on, or all where they are fewer.
+type hosts struct {
+	nodes []cluster.NodeID
+	tied  bool // a constraint looks beyond a node, so that each pod is looked at by itself
+}
+
+// numStranded counts those of pods, of one unit, that fit on no node but their own.
+func (q *Question) numStranded(_ victims.UnitID, pods []cluster.PodID) (n int64) {
+	if q.stranded == nil {
+		q.stranded = &stranded{hosts: map[string]hosts{}, alone: map[cluster.PodID]bool{}}
+	}
+	for _, p := range pods {
+		if q.isStranded(p) {
+			n++
+		}
+	}
+	return n
+}
+
+func (q *Question) isStranded(p cluster.PodID) bool {
+	s, pod, own := q.stranded, q.Index.Pod(p), q.Index.NodeOf(p)
+	key, keyed := ShapeKey(s.key[:0], pod, q.Index.Request(p), q.Index.Priority(p), nil, true)
+	for _, d := range pod.Devices {
+		key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
+	}
+	s.key = key
+	if keyed && !q.OwnConstraints && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
+		of, known := s.hosts[string(key)]
+		if !known {
+			of = q.findHosts(p)
+			s.hosts[string(key)] = of
+		}
+		if !of.tied {
+			return !slices.ContainsFunc(of.nodes, func(n cluster.NodeID) bool { return n != own })
+		}
+	}
+	alone, known := s.alone[p]
+	if !known {
+		alone = len(q.hostsOf(p, q.statesOf(pod), 1, own)) == 0
+		s.alone[p] = alone
+	}
+	return alone
+}
+
+func (q *Question) findHosts(p cluster.PodID) hosts {
+	states := q.statesOf(q.Index.Pod(p))
+	if slices.ContainsFunc(states, func(s domain.State) bool { return !s.Scope().NodeLocal }) {
+		return hosts{tied: true}
+	}
+	return hosts{nodes: q.hostsOf(p, states, 2, cluster.NoNode)}
+}
+
+// statesOf are those of the constraints that have a say about pod.
+func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
+	for _, c := range q.Constraints {
+		s, err := c.Prepare(q.Index, []*cluster.Pod{pod})
+		if err != nil {
+			panic(&ranges.Stop{Err: err})
+		}
+		if s != nil {
+			states = append(states, s)
+		}
+	}
+	return states
+}
+
+// hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own.
+func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID) (list []cluster.NodeID) {
+	t := &q.stranded.trial
+	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
+	defer t.Restore()
+	for n := range q.Index.Nodes() {
+		if n == but {
+			continue
+		}
+		t.Reset(n)
+		if but != cluster.NoNode && len(states) > 0 {
+			t.Remove(p)
+		}
+		if t.Fits().OK() {
+			if list = append(list, n); len(list) == most {
+				break
+			}
+		}
+	}
+	return list
+}
