@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -146,6 +147,13 @@ func TestPreemptAllInTurn(t *testing.T) {
 		about := map[string]int{}
 		for _, r := range results {
 			a := r.Preemptor
+			if len(a.Gathered) > 0 {
+				require.Empty(t, check.Verify(pl.Snapshot(), preemption.Options{}, preemption.Preemptor{}, r), "seed %d", seed)
+				for name, bad := range tampered(t, r) {
+					require.NotEmpty(t, check.Verify(pl.Snapshot(), preemption.Options{}, preemption.Preemptor{}, bad), "seed %d: %s", seed, name)
+				}
+				verified++
+			}
 			for _, ref := range a.Gathered {
 				about[string(a.Kind)+" "+ref.Name]++
 			}
@@ -154,10 +162,6 @@ func TestPreemptAllInTurn(t *testing.T) {
 			}
 			if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 				continue
-			}
-			if len(r.Preemptor.Gathered) > 0 && r.Verdict == preemption.Feasible {
-				require.Empty(t, verifyTogether(pl.Snapshot(), pods, r), "seed %d", seed)
-				verified++
 			}
 			require.NoError(t, carried.Add(r), "seed %d: %s", seed, r.Message)
 		}
@@ -175,25 +179,32 @@ func TestPreemptAllInTurn(t *testing.T) {
 	require.Positive(t, verified)
 }
 
-// verifyTogether reads an answer about equal pods as that about a group of them, which may be
-// of any size and withdraws no nominations.
-func verifyTogether(s *preemption.Snapshot, pods []preemption.Pod, r *preemption.Result) []check.Problem {
-	about := func(p preemption.Pod) bool {
-		return slices.Contains(r.Preemptor.Gathered, preemption.PodRef{Namespace: p.Namespace, Name: p.Name})
+// tampered are answers about several pods that are not true, where r is.
+func tampered(t require.TestingT, r *preemption.Result) map[string]*preemption.Result {
+	list := map[string]*preemption.Result{}
+	change := func(name string, f func(r *preemption.Result)) {
+		data, err := json.Marshal(r)
+		require.NoError(t, err)
+		var c preemption.Result
+		require.NoError(t, json.Unmarshal(data, &c))
+		f(&c)
+		list[name] = &c
 	}
-	s.Pods = slices.DeleteFunc(s.Pods, about)
-	one := int32(1)
-	p := preemption.Preemptor{
-		Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "default", Name: "together", Priority: pods[0].Priority, MinCount: &one},
+	change("somebody else is gathered", func(r *preemption.Result) { r.Preemptor.Gathered[0].Name = "nobody" })
+	change("somebody is gathered twice", func(r *preemption.Result) {
+		r.Preemptor.Gathered = append(r.Preemptor.Gathered, r.Preemptor.Gathered[0])
+	})
+	if r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits {
+		change("somebody has no place", func(r *preemption.Result) { r.Nominations = r.Nominations[1:] })
+		change("somebody has another place", func(r *preemption.Result) { r.Nominations[0].Node = "nowhere" })
 	}
-	for _, pod := range pods {
-		if about(pod) {
-			p.Pods = append(p.Pods, pod)
-		}
+	if r.Verdict == preemption.Feasible {
+		change("a victim stays", func(r *preemption.Result) { r.Victims = r.Victims[1:] })
+		change("the score", func(r *preemption.Result) { r.Score[len(r.Score)-1].Value++ })
+		change("somebody's nomination is withdrawn", func(r *preemption.Result) { r.Cleared = append(r.Cleared, r.Nominations[0].Pod) })
+		change("nobody has to go", func(r *preemption.Result) { r.Verdict = preemption.Fits })
 	}
-	answer := *r
-	answer.Preemptor, answer.Cleared = preemption.Asked{Kind: cluster.KindPodGroup, Namespace: "default", Name: "together", Inline: &p}, nil
-	return check.Verify(s, preemption.Options{Members: preemption.AllThatFit, Search: preemption.Improved}, p, &answer)
+	return list
 }
 
 // One who is placed does not go for another of the same call, though equals may take from
@@ -262,8 +273,12 @@ func TestPreemptAllOfAnything(t *testing.T) {
 			require.Error(t, again)
 			return
 		}
-		about := 0
+		about, evicted := 0, false
 		for _, r := range results {
+			if len(r.Preemptor.Gathered) > 0 && !evicted { // what is evicted counts for budgets, which nobody tells the planner here
+				require.Empty(t, check.Verify(pl.Snapshot(), o, preemption.Preemptor{}, r))
+			}
+			evicted = evicted || len(r.Victims) > 0
 			if about += max(1, len(r.Preemptor.Gathered)); r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 				continue
 			}

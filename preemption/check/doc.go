@@ -64,7 +64,8 @@
 //   - Nearest: it names what there is, by amounts that can be; whether it helps is not tried.
 //
 // Message, Trace, Rejected, Warnings and the other words and counts are not read, and
-// neither are the plans of a Gathering, nor answers of PreemptAll about several pods.
+// neither are the plans of a Gathering. An answer of PreemptAll about several pods is read as one
+// about a gang that needs one of them.
 //
 // With hooks, what only they can tell is taken as said: with Eligible who may go beyond the
 // guards, what is kept, violations and infeasible; with Order the order and violations; with

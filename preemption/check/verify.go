@@ -66,6 +66,10 @@ func (p Problem) String() string {
 // other. Where a hook panics, that is
 // the only problem. A nil snapshot is an empty cluster; a nil result is a problem.
 //
+// An answer of PreemptAll about several pods is read as one about those that it names, whatever
+// preemptor is, in the snapshot where the answers before it are carried out, and
+// budgets charged.
+//
 // See the package's page for what is checked and what is not.
 func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor preemption.Preemptor, result *preemption.Result) (problems []Problem) {
 	defer caught(&problems)
@@ -76,7 +80,8 @@ func Verify(snapshot *preemption.Snapshot, options preemption.Options, preemptor
 	switch {
 	case result == nil:
 		l.Add(found.Form, "there is no answer")
-	case len(result.Preemptor.Gathered) > 0: // the plan of a gathering is made of several answers, one of PreemptAll has several preemptors
+	case len(result.Preemptor.Gathered) > 0:
+		verify.Together(&l, snapshot, options, result)
 	case preemptor.Kind == cluster.KindWorkload || verify.Answer(&l, snapshot, options, &preemptor, result):
 		verifyquota.Answer(&l, snapshot, options, &preemptor, result)
 	}

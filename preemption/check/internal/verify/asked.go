@@ -19,6 +19,8 @@ type question struct {
 	named   map[preemption.PodRef]*member
 	team    *team // nil for a lone pod
 
+	together bool // the members are pods that are planned together; team is them, and in no group
+
 	priority int32
 	policy   priority.Policy
 	ran      int64     // how long it ran before it was last evicted
@@ -59,6 +61,35 @@ func newQuestion(s *preemption.Snapshot, o *preemption.Options, p *preemption.Pr
 		}
 	} else if q.team.leaf {
 		q.team.least = max(q.team.least, len(q.team.running)+1) // it asks for more than what runs
+	}
+	q.claim()
+	return q, nil
+}
+
+// newTogether is the question about several pods that are planned together: as a group that
+// needs one of them. The error says that one is not there.
+func newTogether(s *preemption.Snapshot, o *preemption.Options, refs []preemption.PodRef) (*question, error) {
+	q := &question{world: newWorld(s, o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}, named: map[preemption.PodRef]*member{}, together: true}
+	waits := map[preemption.PodRef]*pod{}
+	for _, i := range q.pending {
+		waits[preemption.PodRef{Namespace: q.Pods[i].Namespace, Name: q.Pods[i].Name}] = q.record(i)
+	}
+	var pods []*pod
+	for _, ref := range refs {
+		if waits[ref] == nil {
+			return nil, fmt.Errorf("the snapshot has no pending Pod %s/%s, or it is gathered twice", ref.Namespace, ref.Name)
+		}
+		pods = append(pods, waits[ref])
+		delete(waits, ref)
+	}
+	slices.SortFunc(pods, func(a, b *pod) int { return q.placedFirst(a.Pod, b.Pod) })
+	e := q.effective(pods[0].Pod)
+	q.priority, q.policy = e.Priority, e.Policy
+	g := newGroup(cluster.KindPodGroup, cluster.PodGroup{Namespace: pods[0].Namespace, Priority: &e.Priority, Policy: e.Policy})
+	q.resolve(g)
+	q.team = &team{group: g, leaf: true, least: 1, name: "the pods"}
+	for _, p := range pods {
+		q.team.pending = append(q.team.pending, q.join(p.Pod, p))
 	}
 	q.claim()
 	return q, nil

@@ -106,11 +106,22 @@ func (a *answer) readTotals(total score) {
 }
 
 // readCleared: nominations to a lone pod's node are withdrawn from those below it. A gang
-// withdraws none, as upstream.
+// withdraws none, as upstream; pods that are planned together do as each of them.
 func (a *answer) readCleared() {
 	var want []string
-	if a.team == nil {
-		for _, p := range a.nodes[0].nominees {
+	var nodes []*node
+	switch {
+	case a.together:
+		for _, n := range a.r.Nominations {
+			if at := a.byNode[n.Node]; at != nil && !slices.Contains(nodes, at) {
+				nodes = append(nodes, at)
+			}
+		}
+	case a.team == nil:
+		nodes = a.nodes[:1]
+	}
+	for _, n := range nodes {
+		for _, p := range n.nominees {
 			if p.priority < a.priority && !p.member {
 				want = append(want, p.Namespace+"/"+p.Name)
 			}

@@ -25,6 +25,39 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 		l.Add(found.Question, "%s", err)
 		return false
 	}
+	return read(l, q, r)
+}
+
+// Together adds to l what is not true of r as the answer of PreemptAll about the pods that it names.
+// Where they get no place, it is what each would hear. The plan of a gathering, which names no
+// domain, is made of several answers, and is not read.
+func Together(l *found.List, s *preemption.Snapshot, o preemption.Options, r *preemption.Result) {
+	placed := r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits
+	if placed && r.Domain == "" {
+		return
+	}
+	asked := o
+	if o.Members = preemption.AllThatFit; o.Search != preemption.Exact {
+		o.Search = preemption.Improved
+	}
+	q, err := newTogether(s, &o, r.Preemptor.Gathered)
+	if err != nil {
+		l.Add(found.Question, "%s", err)
+		return
+	}
+	if !placed {
+		p := preemption.Preemptor{Kind: cluster.KindPod, Namespace: q.members[0].Namespace, Name: q.members[0].Name}
+		Answer(l, s, asked, &p, r)
+		return
+	}
+	read(l, q, r)
+	if len(r.Nominations) != len(r.Preemptor.Gathered) {
+		l.Add(found.Form, "%d pods are gathered, and %d of them get a place", len(r.Preemptor.Gathered), len(r.Nominations))
+	}
+}
+
+// read is Answer for a question.
+func read(l *found.List, q *question, r *preemption.Result) (queued bool) {
 	queued = q.queued()
 	if !queued && r.Quota != nil {
 		l.Add(found.Quota, "it asks for no quota, and is told of some")
