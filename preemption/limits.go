@@ -25,6 +25,11 @@ type Limits struct {
 	Pods    int64 `json:"pods,omitempty"`
 	Cost    int64 `json:"cost,omitempty"` // by Options.Cost; with a tariff of work alone, wasted work
 
+	// OnlyMoves lets nobody go who would find no other place: room is made by moves alone. As
+	// [CriterionStranded] counts them, each pod by itself as things stand; package cascade
+	// says where all of them go together.
+	OnlyMoves bool `json:"onlyMoves,omitempty"`
+
 	Window Window `json:"window,omitzero"`
 }
 
@@ -81,11 +86,14 @@ func (o Options) limits(ix *cluster.Index, now cluster.Disruption) []ask.Bound {
 	limit(ask.NumUnits, l.Victims, w.Victims, now.Victims, spent.Victims)
 	limit(ask.NumPods, l.Pods, w.Pods, now.Pods, spent.Pods)
 	limit(ask.Price, l.Cost, w.Cost, now.Cost, spent.Cost)
+	if l.OnlyMoves {
+		list = append(list, ask.Bound{Of: ask.NumStranded})
+	}
 	return list
 }
 
 // limitNames are the names of limits, as relaxations and texts have them.
-var limitNames = map[ask.Measure]string{ask.NumUnits: "victims", ask.NumPods: "pods", ask.Price: "cost"}
+var limitNames = map[ask.Measure]string{ask.NumUnits: "victims", ask.NumPods: "pods", ask.Price: "cost", ask.NumStranded: "pods without a place"}
 
 // boundName names a bound: a hard budget by namespace and name.
 func (q *question) boundName(b ask.Bound) string {

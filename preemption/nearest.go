@@ -121,6 +121,10 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 				}
 			}
 		case c.Kind == nearest.Limit:
+			if c.Bound.Of == ask.NumStranded {
+				o.Limits.OnlyMoves = false
+				break
+			}
 			limit := o.Limits.of(c.Bound)
 			*limit = checked.Add(*limit, c.Amount)
 		case c.Node != cluster.NoNode:

@@ -60,8 +60,8 @@ func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
 // whose verdict is another, but for a search that was cut short (see [Stats].Exact), and few are
 // returned whose verdict is not. Where only room is looked for they are those that a node which
 // has changed could take, with everybody of lower priority gone. Those that affinity, spread,
-// tokens, devices, quota, hooks, a given placement, sampling, limits beside BrokenGroupsFree or
-// Guards.EqualAfterSeconds have a say about are returned after any change. Everybody is after a change of
+// tokens, devices, quota, hooks, a given placement, sampling, limits beside BrokenGroupsFree,
+// Limits.OnlyMoves or Guards.EqualAfterSeconds have a say about are returned after any change. Everybody is after a change of
 // classes, groups, hard budgets, of what is taken within a window, of the time back, or one by which the
 // cluster is compiled anew. Pods that run by now or are gone, and groups that are gone, are forgotten.
 //
@@ -138,7 +138,7 @@ func keyOf(p *Preemptor) parkedKey {
 func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
 	whatever := parked.Entry{Any: true, Until: parked.Never}
 	if p.Kind == cluster.KindWorkload || p.Placement != nil || c.settings.Hooks || c.settings.Sampling != nil ||
-		c.options.Guards.EqualAfterSeconds > 0 || c.settings.BrokenFree && c.limits != nil {
+		c.options.Guards.EqualAfterSeconds > 0 || c.settings.BrokenFree && c.limits != nil || c.options.Limits.OnlyMoves {
 		return whatever
 	}
 	q, err := c.newBrief(p, nil)

@@ -193,5 +193,6 @@ func drawLimits(s source, priced bool) preemption.Limits {
 	if priced && s(2) == 1 {
 		l.Cost = int64(s(9))
 	}
+	l.OnlyMoves = s(4) == 3
 	return l
 }

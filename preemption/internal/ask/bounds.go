@@ -42,6 +42,7 @@ const (
 	NumUnits
 	NumPods
 	Price
+	NumStranded
 )
 
 // Room is the most that victims may add up to.
@@ -81,6 +82,8 @@ func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int
 		return 1
 	case NumPods:
 		return int64(len(pods))
+	case NumStranded:
+		return q.numStranded(u, pods)
 	}
 	return q.PriceOf(u, pods)
 }

@@ -133,6 +133,7 @@ func TraitsOfPod(pod *cluster.Pod) (t Traits) {
 func (q *Question) ClusterTraits() Traits {
 	t := q.Traits
 	t.Set(TraitBounds, q.Hard != nil || q.Limits != nil)
+	t.Set(TraitElsewhere, slices.ContainsFunc(q.Limits, func(b Bound) bool { return b.Of == NumStranded }))
 	t.Set(TraitGuards, q.Protections != nil)
 	t.Set(TraitPrices, q.Units.Priced())
 	t.Set(TraitColumns, q.Columns.Levels() == nil)

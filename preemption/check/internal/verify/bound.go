@@ -40,6 +40,16 @@ func (q *question) limits() (list []limit) {
 	if q.priced() {
 		add("the limit of cost", l.Cost, w.Cost, spent.Cost, q.counted)
 	}
+	if l.OnlyMoves {
+		list = append(list, limit{"the limit of pods without a place", 0, func(_ *unit, pods []*pod) (n int64) {
+			for _, p := range pods {
+				if !q.moves(p) {
+					n++
+				}
+			}
+			return n
+		}})
+	}
 	return list
 }
 

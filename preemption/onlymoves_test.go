@@ -1,0 +1,58 @@
+package preemption_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Room is made by those who can move, or not at all; what would help is said, and a parked
+// preemptor is told when somebody can move, on whatever node.
+func TestOnlyMoves(t *testing.T) {
+	t.Parallel()
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	low, high := int32(0), int32(1_000)
+	fast := map[string]string{"disk": "fast"}
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "a", Allocatable: cores(4), Labels: fast}, {Name: "b", Allocatable: cores(2), Labels: fast}, {Name: "c", Allocatable: cores(2)},
+		},
+		Pods: []preemption.Pod{
+			{Namespace: "shop", Name: "large", Node: "a", Priority: &low, Requests: cores(3)},
+			{Namespace: "shop", Name: "small", Node: "b", Priority: &low, Requests: cores(2)},
+			{Namespace: "shop", Name: "other", Node: "c", Priority: &high, Requests: cores(1)},
+			{Namespace: "shop", Name: "web", Priority: &high, Requests: cores(2), NodeSelector: fast},
+		},
+	}
+	web := preemption.Preemptor{Kind: cluster.KindPod, Namespace: "shop", Name: "web"}
+	pl, err := preemption.NewPlanner(&s, preemption.Options{Limits: preemption.Limits{OnlyMoves: true}})
+	require.NoError(t, err)
+	r, err := pl.Preempt(web)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict, "nobody has another place")
+	require.NotNil(t, r.Nearest)
+	require.Equal(t, []preemption.Relaxation{{Kind: preemption.RelaxLimit, Name: "pods without a place", Amount: 1}}, r.Nearest.Relaxations)
+
+	_, err = pl.Park(web)
+	require.NoError(t, err)
+	require.Empty(t, pl.Wake())
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "shop", Name: "other"}))
+	require.Equal(t, []preemption.Preemptor{web}, pl.Wake(), "there is room on c, where it cannot go itself")
+	r, err = pl.Preempt(web)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict)
+	require.Equal(t, "small", r.Victims[0].Name)
+
+	d, err := pl.Decide(web)
+	require.NoError(t, err)
+	require.Equal(t, "b", d.Domain)
+	require.NoError(t, pl.SetPod(preemption.Pod{Namespace: "shop", Name: "other", Node: "c", Priority: &high, Requests: cores(1)}))
+	for range 3 { // nothing that was found before is taken for what is
+		d, err = pl.Decide(web)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, d.Verdict)
+	}
+}
