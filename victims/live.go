@@ -38,7 +38,7 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 	}
 	f.units, f.unitOf, f.on = us.units.Fork(), us.unitOf.Fork(), us.on.Fork()
 	f.inside, f.cost, f.agenda, f.places = us.inside.Fork(), us.cost.Fork(), us.agenda.Fork(), us.places.fork(ix)
-	f.kept, f.stale, f.sorter, f.nodes, f.spare, f.quiet = nil, nil, Sorter{}, nil, nil, nil
+	f.kept, f.stale, f.sorter, f.nodes, f.spare, f.quiet, f.marks = nil, nil, Sorter{}, nil, nil, nil, nil
 	if us.kept != nil {
 		f.kept = us.kept.fork(&f)
 	}

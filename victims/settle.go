@@ -145,14 +145,14 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		}
 		switch moved, changed := us.resettle(u); {
 		case moved:
-			list = append(list, us.nodesOf(u)...)
+			list = us.first(list, u, 1)
 		case changed:
-			quiet = append(quiet, us.nodesOf(u)...)
+			quiet = us.first(quiet, u, 2)
 		}
 	}
 	us.stale = us.stale[:0]
+	clear(us.marks)
 	slices.Sort(list)
-	list = slices.Compact(list)
 	for _, n := range list {
 		on := slices.Clone(us.On(n))
 		us.sorter.sort(us, on)
@@ -160,11 +160,24 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		dst = append(dst, Shift{Node: n, Anew: true})
 	}
 	slices.Sort(quiet)
-	quiet = slices.Compact(quiet)
 	for _, n := range quiet {
 		dst = append(dst, Shift{Node: n, Out: NoPosition, In: NoPosition})
 	}
 	us.spare, us.quiet = list, quiet
+	return dst
+}
+
+// first appends to dst those nodes of unit u that are not marked so yet, and marks them.
+func (us *Units) first(dst []cluster.NodeID, u UnitID, mark uint8) []cluster.NodeID {
+	if len(us.marks) < us.ix.NumNodes() {
+		us.marks = append(us.marks, make([]uint8, us.ix.NumNodes()-len(us.marks))...)
+	}
+	for _, n := range us.nodesOf(u) {
+		if us.marks[n]&mark == 0 {
+			us.marks[n] |= mark
+			dst = append(dst, n)
+		}
+	}
 	return dst
 }
 

@@ -54,6 +54,7 @@ type Units struct {
 	nodes  []cluster.NodeID // buffer
 	spare  []cluster.NodeID // likewise
 	quiet  []cluster.NodeID // likewise
+	marks  []uint8          // likewise, by node; zero between calls
 }
 
 // sortedUnits are all units, most important first, once that was needed.

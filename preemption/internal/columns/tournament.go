@@ -60,16 +60,21 @@ func (t *Tournament[S]) Clone() Tournament[S] {
 // At is how node n stands. It must not be changed.
 func (t *Tournament[S]) At(n cluster.NodeID) *S { return &t.blocks[n/BlockSize].at[n%BlockSize] }
 
-// Edit is At for a change, after which Play has to be called.
+// Edit is At for a change, after which Play has to be called, or PlayAll after several.
 func (t *Tournament[S]) Edit(n cluster.NodeID) *S {
-	b := t.blocks[n/BlockSize]
+	return &t.own(int(n / BlockSize)).at[n%BlockSize]
+}
+
+// own returns a block for a change.
+func (t *Tournament[S]) own(block int) *rounds[S] {
+	b := t.blocks[block]
 	if b.owner != t.owner {
 		mine := *b
 		mine.owner = t.owner
 		b = &mine
-		t.blocks[n/BlockSize] = b
+		t.blocks[block] = b
 	}
-	return &b.at[n%BlockSize]
+	return b
 }
 
 // Play settles the matches of node n.
@@ -85,9 +90,10 @@ func (t *Tournament[S]) Play(n cluster.NodeID) {
 	}
 }
 
-// PlayAll settles all matches. Every block is t's own.
+// PlayAll settles all matches.
 func (t *Tournament[S]) PlayAll() {
-	for _, b := range t.blocks {
+	for i := range t.blocks {
+		b := t.own(i)
 		for m := BlockSize - 1; m >= BlockSize/2; m-- {
 			b.match(t.before, m, uint8(2*m-BlockSize), uint8(2*m+1-BlockSize))
 		}

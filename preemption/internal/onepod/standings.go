@@ -155,8 +155,9 @@ func (t *standings) take(found []standing) {
 		if at.state == unlooked || before.settled() || at.state == unopened && before.state == outdoneBy {
 			continue
 		}
-		t.set(n, at)
+		*t.of.Edit(n) = at
 	}
+	t.of.PlayAll()
 }
 
 // best is the plan that the root tells; ok is false where that is not settled.
