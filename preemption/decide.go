@@ -45,9 +45,10 @@ type Decision struct {
 // anti-affinity terms, it costs a lookup, which allocates nothing, once questions about the
 // shape of the pod have looked at as many nodes as there are, and then the nodes that have
 // changed since: those where a guard has ended or a price has grown, too, and where Search
-// says so the 512 around each. That holds under all Options but Sampling, BrokenGroupsFree
-// and Hooks other than a Filter, and for pods without a node affinity or a nomination.
-// Everything else is searched for as by Preempt, and not told.
+// says so the 512 around each. That holds under all Options but Sampling, BrokenGroupsFree,
+// Limits.OnlyMoves, an Objective that counts who finds no other place, and Hooks other than a
+// Filter, and for pods without a node affinity or a nomination. Everything else is searched
+// for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	return pl.DecideContext(context.Background(), p)
 }
