@@ -197,6 +197,9 @@ func (c *compiled) lone(p *Preemptor) *cluster.Pod {
 		if !sound(pod) && pod.Validate() != nil || c.ix.PodByName(pod.Namespace, pod.Name) != cluster.NoPod {
 			return nil
 		}
+		if c.options.Strict || pod.PreemptionPriority != nil || pod.Cost != nil { // which may not go with the cluster
+			return nil
+		}
 		return pod
 	}
 	if p.Kind != cluster.KindPod || len(p.Pods) > 0 {

@@ -35,6 +35,21 @@ func TestEqualsOfAPodThatRanAreItsOwn(t *testing.T) {
 	}
 }
 
+// TestAPodThatIsRefusedIsNotDecidedAtOnce: what a shape does not say of a pod given inline may
+// be an error.
+func TestAPodThatIsRefusedIsNotDecidedAtOnce(t *testing.T) {
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 1000}}},
+	}, preemption.Options{Rules: preemption.KEP5710Alpha})
+	require.NoError(t, err)
+	prio, lower := int32(1000), int32(0)
+	pod := preemption.Pod{Namespace: "default", Name: "asks", Priority: &prio}
+	decidesAlike(t, pl, preemption.Preemptor{Pods: []preemption.Pod{pod}})
+	pod.PreemptionPriority = &lower
+	_, err = pl.Decide(preemption.Preemptor{Pods: []preemption.Pod{pod}})
+	require.Error(t, err)
+}
+
 // decidesAlike: a decision is its result in short, whatever was asked before.
 func decidesAlike(t fatal, pl *preemption.Planner, p preemption.Preemptor, rules ...preemption.Rules) preemption.Decision {
 	r, err := pl.Preempt(p)
