@@ -77,7 +77,7 @@ func (s *Solver) Solve(p *Problem) Answer {
 		t.full = append(t.full, v/unit)
 	}
 	t.price, t.barred, t.forced = slices.Clone(t.full), slices.Clone(p.Barred), make([]bool, len(p.Price))
-	t.scale = min(bits.LeadingZeros64(uint64(total/unit))-4, 30)
+	t.scale = min(max(bits.LeadingZeros64(uint64(total/unit))-4, 0), 30)
 	least := t.branch(firstRounds)
 	if least < math.MaxInt64 {
 		least = min(least, t.atMost+1)

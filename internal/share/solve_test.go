@@ -76,6 +76,20 @@ func opens(seats int, places []Place, set, barred []bool) bool {
 	return seats == 0
 }
 
+// Prices whose sum just fits are no matter.
+func TestSolveOfDearItems(t *testing.T) {
+	places := []Place{
+		{Items: []int{0, 1}, Ask: []int64{2}, Free: []int64{0}, Frees: [][]int64{{1, 2}}},
+		{Items: []int{0, 2}, Ask: []int64{2}, Free: []int64{1}, Frees: [][]int64{{1, 1}}},
+	}
+	p := &Problem{Price: []int64{math.MaxInt64 / 2, math.MaxInt64/4 - 1, math.MaxInt64 / 8}, Barred: make([]bool, 3), AtMost: math.MaxInt64, Steps: 1_000}
+	for seats, want := range []int64{1: p.Price[2], 2: p.Price[1] + p.Price[2]} {
+		if seats > 0 {
+			require.Equal(t, want, NewSolver(seats, 3, places).Solve(p).Least)
+		}
+	}
+}
+
 // Solve finds what all sets together come to, whatever items stand where; cut short, what it says
 // is at least spent is not more.
 func TestSolveIsBruteForce(t *testing.T) {

@@ -27,6 +27,7 @@ const (
 	TraitMoving                        // the gang may move while victims are given back
 	TraitRepeat                        // and they are given back in several passes
 	TraitElsewhere                     // what a node comes to depends on others
+	TraitSets                          // criteria count that take the victims to tell, not their pods' priorities
 
 	// Of the cluster.
 	TraitGuards  // guards keep units
@@ -82,7 +83,7 @@ var (
 		TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkOptions"}
 
 	// ByCounting counts the members of a gang instead of placing them.
-	ByCounting = &Road{Name: "counting", closedBy: TraitLowest | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
+	ByCounting = &Road{Name: "counting", closedBy: TraitLowest | TraitSets | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
 		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitUnknown |
 		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, Benchmark: "BenchmarkGang512"}
 
@@ -117,6 +118,9 @@ func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitMoving, s.Mobile)
 	t.Set(TraitRepeat, s.Mobile && s.RepeatOfGang)
 	t.Set(TraitElsewhere, slices.Contains(s.Ranking, victims.CriterionStranded))
+	t.Set(TraitSets, slices.ContainsFunc(s.Ranking, func(c victims.Criterion) bool {
+		return c == victims.CriterionUnits || c == victims.CriterionOverruns || c == victims.CriterionStranded
+	}))
 	return t
 }
 
