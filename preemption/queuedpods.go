@@ -192,7 +192,7 @@ func (s *queueSearch) refuse() *Result {
 		if a := s.gang.Refuse(); a.Verdict != ask.Feasible {
 			return s.gang.refused(a)
 		}
-	} else if text := s.refusal(s.Impatient()); text != "" {
+	} else if text := s.refusal(s.RefusalOfPod()); text != "" {
 		return s.result(NotEligible, text)
 	}
 	if wait := s.model.Waits(s.search.Workload, s.search.Queue); wait > 0 {
