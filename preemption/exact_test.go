@@ -442,6 +442,55 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 	}
 }
 
+// What sums come to at the end of what an int64 holds takes no plan from what is looked for: groups
+// that run on one node each are cheaper one by one, the one that runs on two is cheaper for both
+// members.
+func TestExactGangsOfHugeNumbers(t *testing.T) {
+	t.Parallel()
+	const huge = int64(1) << 60
+	low, high, both := int32(0), int32(1_000), int32(2)
+	for _, x := range []struct{ each, shared, ask, price int64 }{
+		{each: 4, shared: 4, ask: 4, price: 1},
+		{each: 6 * huge, shared: huge / 2, ask: 1, price: 1},              // what they request together
+		{each: 6 * huge, shared: 6 * huge, ask: 6 * huge, price: 1},       // what one of them requests and a member asks for
+		{each: 4, shared: 4, ask: 4, price: 1<<58 + 1},                    // what they cost together
+		{each: 6 * huge, shared: huge / 2, ask: huge / 4, price: 1 << 57}, // both
+	} {
+		var s preemption.Snapshot
+		group := func(name string, price, memory int64, nodes ...string) {
+			s.PodGroups = append(s.PodGroups, preemption.PodGroup{
+				Namespace: "ml", Name: name, Mode: disruption.All, Priority: &low, Cost: &cluster.Cost{Fixed: price},
+			})
+			for _, node := range nodes {
+				s.Nodes = append(s.Nodes, preemption.Node{Name: node, Allocatable: preemption.Resources{cluster.Memory: memory, cluster.CPU: 10}})
+				s.Pods = append(s.Pods, preemption.Pod{
+					Namespace: "ml", Name: name + "-" + node, Group: name, Node: node, Priority: &low, Requests: preemption.Resources{cluster.Memory: memory},
+				})
+			}
+		}
+		group("first", 5*x.price, x.each, "a")
+		group("second", 5*x.price, x.each, "b")
+		group("wide", 8*x.price, x.shared, "c", "d")
+		p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "ml", Name: "gang", Priority: &high, MinCount: &both}}
+		for _, name := range []string{"gang-0", "gang-1"} {
+			p.Pods = append(p.Pods, preemption.Pod{
+				Namespace: "ml", Name: name, Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.Memory: x.ask, cluster.CPU: 10},
+			})
+		}
+		for _, search := range []preemption.Search{preemption.Improved, preemption.Exact} {
+			o := preemption.Options{
+				Search: search, Objective: []preemption.CriterionName{preemption.CriterionCost}, Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+			}
+			r, err := o.Preempt(p, &s)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Feasible, r.Verdict)
+			require.LessOrEqual(t, slices.Compare(said(r.Bound), []int64{8 * x.price}), 0, "%s: %+v", search, x)
+			require.True(t, search != preemption.Exact || r.Optimal, "%+v", x)
+			require.True(t, !r.Optimal || r.Score[0].Value == 8*x.price, "%s: %+v", search, x)
+		}
+	}
+}
+
 // fitsWithout reports whether so many members of the gang fit with the pods of list gone.
 func fitsWithout(t *testing.T, o preemption.Options, q gen.Question, list []naive.Unit, seats int) bool {
 	t.Helper()

@@ -22,8 +22,12 @@ func drawn(r *rand.Rand) (seats, items int, places []Place, p *Problem) {
 		places[i].Frees = make([][]int64, resources)
 	}
 	p = &Problem{AtMost: math.MaxInt64, Steps: math.MaxInt, Barred: make([]bool, items)}
+	huge := r.IntN(8) == 0 // all prices together are close to what an int64 holds
 	for item := range items {
 		p.Price = append(p.Price, int64(r.IntN(6))<<r.IntN(3))
+		if huge {
+			p.Price[item] = p.Price[item]<<55 + int64(r.IntN(2))
+		}
 		p.Barred[item] = r.IntN(12) == 0
 		for i := range places {
 			if r.IntN(3) > 0 {

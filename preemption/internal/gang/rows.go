@@ -158,8 +158,10 @@ func (s *sums) Frees(r int, p cluster.PodID) int64 {
 	if r < len(s.list) {
 		return request[s.list[r].resource]
 	}
-	at := s.scarce[n]
-	return (request[at] + s.ask[at] - 1) / s.ask[at]
+	if at := s.scarce[n]; request[at] > 0 {
+		return min((request[at]-1)/s.ask[at]+1, int64(s.members)) // more count for no more
+	}
+	return 0
 }
 
 // Decides reports that there may be no place although nothing is missing.
