@@ -554,6 +554,9 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 			list := h.several()
 			got, _ := h.read(t, "PreemptAll", list, func(p *pl) any {
 				rs, err := p.PreemptAll(list)
+				for _, r := range rs {
+					h.answered(r, nil)
+				}
 				return []any{rs, fmt.Sprint(err)}
 			}).([]any)
 			if got != nil && got[1] == "<nil>" {
