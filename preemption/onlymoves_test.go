@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,4 +56,47 @@ func TestOnlyMoves(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, preemption.Infeasible, d.Verdict)
 	}
+}
+
+// Where pods could move is found out once for all that are alike, whatever their annotations
+// where no filter reads them; and a question that nobody waits for any more stops on the way.
+func TestOnlyMovesLooksOnceForAlikePods(t *testing.T) {
+	t.Parallel()
+	low, high, need := int32(0), int32(1_000), int32(2)
+	polls := func(annotated, filtered bool) int64 {
+		var s preemption.Snapshot
+		for n := range 50 {
+			node := fmt.Sprint("n", n)
+			s.Nodes = append(s.Nodes, preemption.Node{Name: node, Allocatable: preemption.Resources{cluster.CPU: 1_500}})
+			for k := range 4 {
+				ip := "unknown"
+				if annotated {
+					ip = fmt.Sprint(n, ".", k)
+				}
+				s.Pods = append(s.Pods, preemption.Pod{
+					Namespace: "shop", Name: fmt.Sprint("p", n, "-", k), Node: node, Priority: &low,
+					Requests: preemption.Resources{cluster.CPU: 300}, Annotations: map[string]string{"ip": ip},
+				})
+			}
+		}
+		p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "shop", Name: "gang", Priority: &high, MinCount: &need}}
+		for _, name := range []string{"gang-0", "gang-1"} {
+			p.Pods = append(p.Pods, preemption.Pod{
+				Namespace: "shop", Name: name, Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 1_100},
+			})
+		}
+		o := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}
+		if filtered {
+			o.Hooks = &preemption.Hooks{Filter: func(pod *preemption.Pod, node *preemption.Node) bool { return pod.Annotations["ip"] != "nobody's" }}
+		}
+		pl, err := preemption.NewPlanner(&s, o)
+		require.NoError(t, err)
+		ctx := waits(1 << 40)
+		r, err := pl.PreemptContext(ctx, p)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, r.Message)
+		return ctx.asked.Load()
+	}
+	require.Equal(t, polls(false, false), polls(true, false))
+	require.GreaterOrEqual(t, polls(true, true), polls(false, true)+199, "a filter reads annotations")
 }

@@ -39,7 +39,11 @@ func (q *Question) numStranded(_ victims.UnitID, pods []cluster.PodID) (n int64)
 
 func (q *Question) isStranded(p cluster.PodID) bool {
 	s, pod, own := q.stranded, q.Index.Pod(p), q.Index.NodeOf(p)
-	key, keyed := ShapeKey(s.key[:0], pod, q.Index.Request(p), q.Index.Priority(p), nil, true)
+	shown := *pod
+	if q.Filter == nil { // who else reads them is asked about each pod by itself
+		shown.Annotations, shown.Class, shown.Group, shown.Queue = nil, "", "", ""
+	}
+	key, keyed := ShapeKey(s.key[:0], &shown, q.Index.Request(p), q.Index.Priority(p), nil, true)
 	for _, d := range pod.Devices {
 		key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
 	}
@@ -86,6 +90,7 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID) (list []cluster.NodeID) {
+	q.GoOn()
 	t := &q.stranded.trial
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
