@@ -230,7 +230,7 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 	for _, b := range q.Bounds(units) {
 		w.Caps = append(w.Caps, q.capOf(b))
 	}
-	if q.Effort == Exact {
+	if q.Effort == Exact && !q.Probing {
 		w.AimSteps = w.Steps
 	}
 	if len(q.States) == 0 {

@@ -70,7 +70,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 			break // the others have the same victims
 		}
 	}
-	settled := s.q.Effort != ask.Greedy && a.everywhere()
+	settled := (s.q.Effort != ask.Greedy || a.top == nil && !a.refuse.OK()) && a.everywhere()
 	if a.top == nil && !a.refuse.OK() && !settled {
 		a.repair()
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
-	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -82,7 +81,7 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 	}
 	aims, numAims := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
 	w := a.q.Within(all, a.Runner)
-	w.AimSteps = min(w.AimSteps, ask.StepsLeft(w.Steps, a.Runner.Decided-a.decided)) / a.shares
+	a.shareSteps(&w)
 	a.Stats.Searched++
 	l := a.Runner.Least(newSums(trial, a.Trial, a.domain, members, least), violating, rest, from, w, aims[:numAims], nil)
 	a.Trial.Mobile = false

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -41,7 +42,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	}
 	a.Stats.Searched++
 	w := a.q.Within(all, a.Runner)
-	w.Steps = min(w.Steps, ask.StepsLeft(w.Steps, a.Runner.Decided-a.decided))
+	a.shareSteps(&w)
 	if a.q.Effort == ask.Greedy {
 		out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
 		return a.judge(out, proof)
@@ -55,6 +56,13 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
 	}
 	return a.judge(out, l.Proof)
+}
+
+// shareSteps leaves a search what the domain has left of its share of the steps.
+func (a *attempt) shareSteps(w *reprieve.Within) {
+	taken := a.Runner.Decided - a.decided
+	left := ask.StepsLeft(w.Steps, int(checked.Mul(int64(taken), int64(a.shares)))) / a.shares
+	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
 }
 
 // judge is what a search came to.

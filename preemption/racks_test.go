@@ -1,0 +1,69 @@
+package preemption_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// racked are racks of 20 nodes, full of groups that go as a whole and run over several nodes.
+func racked(racks int) (s preemption.Snapshot) {
+	low := int32(0)
+	for n := range racks * 20 {
+		node := preemption.Node{
+			Name: fmt.Sprintf("n%03d", n), Labels: map[string]string{"rack": fmt.Sprint(n / 20)},
+			Allocatable: preemption.Resources{cluster.CPU: 16_000, cluster.Pods: 110},
+		}
+		s.Nodes = append(s.Nodes, node)
+		for i := range 8 {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprintf("p%03d-%d", n, i), Group: fmt.Sprintf("g%04d", n/20*40+(n*8+i*7)%40), Node: node.Name,
+				Priority: &low, Requests: preemption.Resources{cluster.CPU: 2_000},
+			})
+		}
+	}
+	for g := range racks * 40 {
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Namespace: "ml", Name: fmt.Sprintf("g%04d", g), Mode: disruption.All, Priority: &low})
+	}
+	return s
+}
+
+// A limit that no placement of as many members as fit keeps is kept with fewer of them, however hard is
+// looked, and racks share the steps of a question: of ten times as many none takes as many.
+func TestRacksShareSteps(t *testing.T) {
+	t.Parallel()
+	high, one := int32(1_000), int32(1)
+	gang := preemption.Preemptor{
+		Kind: cluster.KindPodGroup,
+		Group: &preemption.PodGroup{
+			Namespace: "ml", Name: "gang", Priority: &high, MinCount: &one, Topology: []preemption.TopologyConstraint{{Key: "rack"}},
+		},
+	}
+	for i := range 20 {
+		gang.Pods = append(gang.Pods, preemption.Pod{
+			Namespace: "ml", Name: fmt.Sprintf("gang-%02d", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 5_000},
+		})
+	}
+	few, many := racked(1), racked(10)
+	for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
+		o := preemption.Options{Search: search, Limits: preemption.Limits{Victims: 3}}
+		r, err := o.Preempt(gang, &few)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, "%s", search)
+		require.Len(t, r.Nominations, 4, "%s", search)
+		require.Len(t, r.Victims, 3, "%s", search)
+		require.True(t, r.Optimal || search == preemption.Greedy)
+
+		o.Limits = preemption.Limits{}
+		r, err = o.Preempt(gang, &few)
+		require.NoError(t, err)
+		all, err := o.Preempt(gang, &many)
+		require.NoError(t, err)
+		require.Less(t, all.Stats.Trials, 10*max(r.Stats.Trials, 100), "%s", search)
+	}
+}
