@@ -127,7 +127,7 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		}
 		p.Sides = append(p.Sides, side)
 	}
-	s.bound(p)
+	s.boundPrice(p)
 	gapped, ok := s.trial.(domain.Gapped)
 	if !ok {
 		return p
@@ -150,8 +150,8 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 	return p
 }
 
-// bound adds what a set costs at least, as a row.
-func (s *chooser) bound(p *cover.Problem) {
+// boundPrice adds what a set costs at least, as a row.
+func (s *chooser) boundPrice(p *cover.Problem) {
 	bounded, ok := s.trial.(domain.Bounded)
 	if !ok {
 		return

@@ -63,8 +63,7 @@ func (p Problem) String() string {
 // Verify reads result, the answer for preemptor in snapshot under options, and returns
 // what is not true of it, in a fixed order; nil if nothing is wrong. It changes none of
 // its arguments and shares no code with the searches, so that one may be checked by the
-// other. Where a hook panics, that is
-// the only problem. A nil snapshot is an empty cluster; a nil result is a problem.
+// other. Where a hook panics, that is the only problem. A nil snapshot is an empty cluster; a nil result is a problem.
 //
 // An answer of PreemptAll about several pods is read as one about those that it names, whatever
 // preemptor is, in the snapshot where the answers before it are carried out, and

@@ -15,8 +15,8 @@ import (
 const mostEverywhere = 512
 
 // everywhere looks among all sets of the potential victims for the one that disrupts least,
-// wherever the members then go. It reports whether that is settled: no plan disrupts less, or
-// there is none.
+// wherever the members then go: for as few of them as are needed, or else for as many as there is
+// a set for. It reports whether that is settled: no plan disrupts less, or there is none.
 func (a *attempt) everywhere() bool {
 	q := a.q
 	if !q.Improves || q.Lowest || q.Compare != nil || len(a.potential) > mostEverywhere {
@@ -40,7 +40,7 @@ func (a *attempt) everywhere() bool {
 			return proof == reprieve.Found
 		}
 	}
-	return true
+	return a.top == nil
 }
 
 // seatedEverywhere is everywhere for so many members, whom seat gives a place if there is one

@@ -106,7 +106,8 @@ func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, membe
 	return s
 }
 
-// settle finds the scarce resource of node n, and counts its places.
+// settle finds the scarce resource of node n, and counts its places. There is one: every member
+// asks for a place of [cluster.PodsColumn].
 func (s *sums) settle(n cluster.NodeID) {
 	s.scarce[n] = 0
 	if s.ask == nil {
