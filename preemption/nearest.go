@@ -121,12 +121,10 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 				}
 			}
 		case c.Kind == nearest.Limit:
-			if c.Bound.Of == ask.NumStranded {
-				o.Limits.OnlyMoves = false
-				break
+			if c.Bound.Of != ask.NumStranded { // no option raises that; see below
+				limit := o.Limits.of(c.Bound)
+				*limit = checked.Add(*limit, c.Amount)
 			}
-			limit := o.Limits.of(c.Bound)
-			*limit = checked.Add(*limit, c.Amount)
 		case c.Node != cluster.NoNode:
 			at := q.Index.Node(c.Node).Name
 			i := slices.IndexFunc(objects.Nodes, func(n *cluster.Node) bool { return n.Name == at })
@@ -163,6 +161,13 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 	c.rules, c.probe, c.spent = q.c.rules, true, q.c.spent
 	c.settings.Checks, c.settings.MembersWait, c.settings.OneByOne = q.Checks, q.MembersWait, q.OneByOne
 	c.limits = o.limits(c.ix, c.spent)
+	for i := range c.limits {
+		for _, change := range changes {
+			if change.Kind == nearest.Limit && change.Bound.Of == ask.NumStranded && change.Bound.Same(c.limits[i]) {
+				c.limits[i].Left = checked.Add(c.limits[i].Left, change.Amount)
+			}
+		}
+	}
 	return c, p, nil
 }
 

@@ -104,10 +104,10 @@ type Options struct {
 
 	// SearchSteps is how many units a search for victims may decide on, for each node
 	// or placement, where hard budgets, limits or a cost as the objective ask for a
-	// search; in one domain of a gang, and of 512 nodes on which Search looks for the least,
-	// at most five times as many. A decision for which
-	// more than 64 units are looked at counts as several. Steps, not seconds: the same
-	// answer everywhere. 0: 20,000.
+	// search; in all domains of a gang together, which share them, and of 512 nodes on which
+	// Search looks for the least, at most five times as many. Equal members of a gang that are
+	// searched for by node have so many in each domain. A decision for which more than 64 units
+	// are looked at counts as several. Steps, not seconds: the same answer everywhere. 0: 20,000.
 	SearchSteps int `json:"searchSteps,omitempty"`
 
 	// Quota is about workloads in queues with quota.

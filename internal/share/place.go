@@ -1,7 +1,6 @@
 package share
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -219,9 +218,4 @@ func (a *allotment) find(barred []bool) int64 {
 		}
 	}
 	return a.costs[a.seats]
-}
-
-// dearer says which of two items comes first where the dearest is looked at first.
-func dearer(price []int64) func(a, b int) int {
-	return func(a, b int) int { return cmp.Or(cmp.Compare(price[b], price[a]), cmp.Compare(a, b)) }
 }

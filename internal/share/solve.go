@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -116,9 +117,11 @@ func (s *search) branch(rounds int) (least int64) {
 	if value == math.MaxInt64 {
 		return value
 	}
-	least = s.sunk + value
+	if least = s.sunk + value; least > s.atMost {
+		return least
+	}
 	item, force := s.undecided()
-	if least > s.atMost || item < 0 {
+	if item < 0 {
 		return least
 	}
 	if s.steps += 16 * (1 + s.work/8192); s.steps > s.Steps {
@@ -277,7 +280,7 @@ func (s *search) look() {
 			list = append(list, item)
 		}
 	}
-	slices.SortFunc(list, dearer(s.full))
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(s.full[b], s.full[a]) })
 	open, seats, cost := make([]int, len(s.places)), 0, int64(0)
 	for i := range s.places {
 		open[i] = s.places[i].open(set)

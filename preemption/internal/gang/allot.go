@@ -97,12 +97,7 @@ func (a *attempt) allot(counted *Plan) bool {
 
 // meetAll meets one aim after the other, and reports whether it met all.
 func (s *allotting) meetAll() bool {
-	var violating []reprieve.Charged
-	for _, u := range s.potential {
-		if v := s.charged[u]; v > 0 {
-			violating = append(violating, reprieve.Charged{Unit: u, Violations: int(v)})
-		}
-	}
+	violating, _ := s.byViolations(s.potential)
 	aims := s.q.Aims(s.Runner, s.potential, violating)
 	known := s.q.Known(s.potential)
 	for k := range aims[:known] {

@@ -294,9 +294,13 @@ func (a *attempt) concerned() (violating []reprieve.Charged, rest []victims.Unit
 		}
 		list = slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.out(u) })
 	}
-	list = a.q.Units.Sorted(list)
+	return a.byViolations(a.q.Units.Sorted(list))
+}
+
+// byViolations tells the units of list whose loss adds to the violations from the others.
+func (s *Search) byViolations(list []victims.UnitID) (violating []reprieve.Charged, rest []victims.UnitID) {
 	for _, u := range list {
-		if v := a.charged[u]; v > 0 {
+		if v := s.charged[u]; v > 0 {
 			violating = append(violating, reprieve.Charged{Unit: u, Violations: int(v)})
 		} else {
 			rest = append(rest, u)

@@ -7,7 +7,6 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/reprieve"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // mostEverywhere is among how many units those are searched for with whom gone the members find
@@ -23,7 +22,8 @@ func (a *attempt) everywhere() bool {
 		return false
 	}
 	if q.Fewest {
-		return a.seatedEverywhere(max(1, q.Tree.Fewest()), func() (bool, bool) { return a.seater.Exactly(a.domain) }) != reprieve.Exhausted
+		proof := a.seatedEverywhere(max(1, q.Tree.Fewest()), func() (bool, bool) { return a.seater.Exactly(a.domain) })
+		return proof == reprieve.Found || proof == reprieve.Refuted && a.top == nil
 	}
 	least := max(1, q.Tree.Fewest())
 	if a.top != nil {
@@ -66,15 +66,7 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 	}
 	a.Trial.Mobile, a.Trial.Need = true, func(*domain.GangTrial) bool { return try() }
 	least, all := a.seater.LeastOf(members), a.q.Units.Sorted(slices.Clone(a.potential))
-	var violating []reprieve.Charged
-	var rest []victims.UnitID
-	for _, u := range all {
-		if v := a.charged[u]; v > 0 {
-			violating = append(violating, reprieve.Charged{Unit: u, Violations: int(v)})
-		} else {
-			rest = append(rest, u)
-		}
-	}
+	violating, rest := a.byViolations(all)
 	var from reprieve.Least
 	if a.top != nil && len(a.top.Places) == members {
 		from = reprieve.Least{Victims: slices.Clone(a.top.Victims), Parts: maps.Clone(a.top.Parts)}
