@@ -173,3 +173,27 @@ func TestAGangThatFitsIsReadWhereItGoes(t *testing.T) {
 		}
 	}
 }
+
+// TestMembersThatAFilterTellsApart: they are not alike, one of them may have no node where the other
+// has room.
+func TestMembersThatAFilterTellsApart(t *testing.T) {
+	s := preemption.Snapshot{Nodes: []cluster.Node{
+		{Name: "n1", Allocatable: cluster.Resources{"cpu": 1}}, {Name: "n2", Allocatable: cluster.Resources{"cpu": 3}},
+	}}
+	p := preemption.Preemptor{Group: &cluster.PodGroup{Name: "g", Basic: true}, Pods: []cluster.Pod{
+		{Name: "m0", Group: "g", Requests: cluster.Resources{"cpu": 1}},
+		{Name: "m1", Group: "g", Requests: cluster.Resources{"cpu": 1}, Labels: map[string]string{"app": "web"}},
+	}}
+	onlyN1 := func(p *preemption.Pod, n *preemption.Node) bool { return p.Labels["app"] == "web" && n.Name == "n1" }
+	o := preemption.Options{Hooks: &preemption.Hooks{Filter: onlyN1}}
+	r, err := o.Preempt(p, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != preemption.Fits || len(r.Nominations) != 1 || r.Nominations[0].Node != "n1" {
+		t.Errorf("%s: %v", r.Message, r.Nominations)
+	}
+	if problems := check.Verify(&s, o, p, r); len(problems) > 0 {
+		t.Error(problems)
+	}
+}

@@ -20,7 +20,7 @@ func (a *answer) readFilled() {
 		return
 	}
 	m := a.members[0]
-	if slices.ContainsFunc(a.members, func(o *member) bool { return o.shape() != m.shape() }) {
+	if slices.ContainsFunc(a.members, func(o *member) bool { return a.shape(o) != a.shape(m) }) {
 		return
 	}
 	for _, placed := range a.placedNow() {

@@ -100,7 +100,7 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 				a.place(m, n)
 			}
 		default:
-			shape := m.shape()
+			shape := a.shape(m)
 			for i := from[shape]; i < len(nodes) && steps > 0 && m.to == nil; i, steps = i+1, steps-1 {
 				if len(a.misfits(m, nodes[i])) == 0 {
 					a.place(m, nodes[i])
@@ -112,10 +112,15 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 	}
 }
 
-// shape is equal for members that ask for the same, other pods apart.
-func (m *member) shape() string {
+// shape is equal for members that ask for the same, other pods apart: to a filter, all that it
+// sees is asked.
+func (q *question) shape(m *member) string {
 	if m.text == "" {
-		m.text = asText([]any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread})
+		asks := []any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread}
+		if q.o.Hooks != nil && q.o.Hooks.Filter != nil {
+			asks = append(asks, shown(m.Pod))
+		}
+		m.text = asText(asks)
 	}
 	return m.text
 }
@@ -132,10 +137,10 @@ func (a *answer) readMore() {
 		c.preferring(stays)
 	}
 	for _, m := range a.members {
-		if m.to != nil || stays[m] || looked[m.shape()] {
+		if m.to != nil || stays[m] || looked[a.shape(m)] {
 			continue
 		}
-		looked[m.shape()] = true
+		looked[a.shape(m)] = true
 		for _, n := range a.nodes {
 			if steps--; steps < 0 {
 				return
