@@ -38,12 +38,26 @@ func TestCurve(t *testing.T) {
 	require.Equal(t, int64(-2), wide.At(math.MaxInt64/2), "half-way between -2 and -1")
 }
 
+// TestUntilTheNextValue: a curve tells how long it stays as it is.
+func TestUntilTheNextValue(t *testing.T) {
+	level := curve(t, 5, disruption.Milestone{Seconds: 1, Value: 100}, disruption.Milestone{Seconds: 600, Value: 100}, disruption.Milestone{Seconds: 700})
+	require.Equal(t, int64(5), level.At(0), "it begins where it is said to, and not with the first milestone")
+	for seconds, want := range map[int64]int64{
+		math.MinInt64: 1, -1: 1, 0: 1, 1: 600, 2: 600, 599: 600, 600: 601, 601: 602, 699: 700, 700: math.MaxInt64, 701: math.MaxInt64,
+	} {
+		require.Equal(t, want, level.Until(seconds), "after %d seconds", seconds)
+	}
+	require.Equal(t, int64(math.MaxInt64), disruption.Curve{}.Until(0))
+}
+
 func TestMilestonesOutOfOrder(t *testing.T) {
 	_, err := disruption.NewCurve(0, []disruption.Milestone{{Seconds: -1}, {Seconds: 5}, {Seconds: 5}, {Seconds: 4}})
 	require.ErrorIs(t, err, disruption.ErrMilestone)
 	require.EqualError(t, err, "disruption: milestones[0].seconds: -1 is not >= 0\n"+
 		"disruption: milestones[2].seconds: 5 is not above those of the milestone before, 5\n"+
 		"disruption: milestones[3].seconds: 4 is not above those of the milestone before, 5")
+	_, err = disruption.NewCurve(0, []disruption.Milestone{{Seconds: 5}, {Seconds: 5}})
+	require.EqualError(t, err, "disruption: milestones[1].seconds: 5 is not above those of the milestone before, 5")
 }
 
 // curveIsExact compares with arithmetic without bounds.

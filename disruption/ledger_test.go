@@ -156,6 +156,20 @@ func TestOverruns(t *testing.T) {
 	}
 }
 
+func TestCloneOfALedger(t *testing.T) {
+	fresh := disruption.NewLedger([]int32{0, 1})
+	charged := fresh.Clone()
+	charged.ChargeAll(ids{0, 1})
+	require.EqualValues(t, 1, charged.Overruns())
+	again := charged.Clone()
+	again.ChargeAll(ids{1})
+	require.EqualValues(t, 2, again.Overruns())
+	again.Reset()
+	require.Zero(t, again.Overruns())
+	require.EqualValues(t, 1, charged.Overruns(), "what happens to a copy leaves the other as it is")
+	require.Zero(t, fresh.Overruns())
+}
+
 func TestLedgerKeepsNothingOfItsInput(t *testing.T) {
 	allowed := []int32{1}
 	ledger := disruption.NewLedger(allowed)

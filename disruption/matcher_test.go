@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -135,10 +136,38 @@ func TestBadSelectors(t *testing.T) {
 	}
 }
 
+func TestSelectorsThatAreWrittenAlike(t *testing.T) {
+	in := func(key string, o disruption.Operator, values ...string) *disruption.Selector {
+		return &disruption.Selector{
+			MatchLabels:      map[string]string{"app": "web"},
+			MatchExpressions: []disruption.Requirement{{Key: key, Operator: o, Values: values}},
+		}
+	}
+	all := []*disruption.Selector{
+		nil, {}, onApp, {MatchLabels: map[string]string{"app": "db"}}, in("tier", disruption.In, "a"),
+		in("tier", disruption.In, "b"), in("tier", disruption.NotIn, "a"), in("zone", disruption.In, "a"), in("tier", disruption.In, "a", "b"),
+		{MatchExpressions: in("tier", disruption.In, "a").MatchExpressions},
+	}
+	for i, s := range all {
+		for j, other := range all {
+			require.Equal(t, i == j, s.Equal(other), "%+v, %+v", s, other)
+		}
+	}
+	require.True(t, in("tier", disruption.In, "a").Equal(in("tier", disruption.In, "a")))
+}
+
 func TestSelectorErrorNamesWhatIsWrong(t *testing.T) {
 	_, err := expressions(expression("tier", disruption.In)).Compile()
 	require.EqualError(t, err, `disruption: selector: matchExpressions[0].values of {"tier" In []}: `+
 		`[] is not at least one value, as In and NotIn need`)
+	for n, values := range map[int]string{1: `"0"`, 10: `"0" "1" "2" "3" "4" "5" "6" "7" "8" "9"`, 11: `"0" "1" "2" "3" "4" "5" "6" "7" "8" "9" and 1 more`} {
+		many := expression("tier", disruption.Exists)
+		for i := range n {
+			many.Values = append(many.Values, fmt.Sprint(i))
+		}
+		_, err := expressions(many).Compile()
+		require.ErrorContains(t, err, `of {"tier" Exists [`+values+`]}: `)
+	}
 	var at *disruption.SelectorError
 	require.ErrorAs(t, err, &at)
 	want := &disruption.SelectorError{

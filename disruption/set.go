@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -87,7 +88,7 @@ func (s *Set) file(in *namespaceSet) {
 			continue
 		}
 		var best []label
-		fewest := len(in.budgets) + 1
+		fewest := math.MaxInt
 		for i := range matcher.requirements {
 			labels, most := matcher.requirements[i].labels(), 0
 			for _, at := range labels {

@@ -56,6 +56,35 @@ func TestBudgetThatCannotBeReadCoversNothing(t *testing.T) {
 	require.Equal(t, []disruption.BudgetID{1}, set.Covering(nil, disruption.Rule137, "shop", "w", app))
 }
 
+func TestWhatIsDisruptedIsListedOnce(t *testing.T) {
+	set, err := disruption.NewSet([]disruption.Budget{
+		budget("a", 1, onApp, "p", "p", "q"), budget("b", 2, onApp, "q"), budget("c", 3, onApp, "p", "x", "p"),
+	})
+	require.NoError(t, err)
+	for name, want := range map[string][]disruption.BudgetID{"p": {0, 2}, "q": {0, 1}, "x": {2}, "y": nil} {
+		require.Equal(t, want, set.Disrupted("shop", name), name)
+		require.Empty(t, set.Disrupted("other", name))
+	}
+}
+
+func TestBudgetsThatAskForAKeyAlone(t *testing.T) {
+	set, err := disruption.NewSet([]disruption.Budget{budget("tiers", 1, &disruption.Selector{
+		MatchExpressions: []disruption.Requirement{{Key: "tier", Operator: disruption.Exists}},
+	})})
+	require.NoError(t, err)
+	require.Equal(t, []disruption.BudgetID{0}, set.Covering(nil, disruption.Rule137, "shop", "p", map[string]string{"tier": "any"}))
+	require.Empty(t, set.Covering(nil, disruption.Rule137, "shop", "p", app))
+}
+
+func TestAnotherNumberIsAllowedInACopy(t *testing.T) {
+	set, err := disruption.NewSet([]disruption.Budget{budget("a", 1, onApp), budget("b", 2, onApp)})
+	require.NoError(t, err)
+	other := set.WithAllowed(1, 7)
+	require.Equal(t, []int32{1, 7}, other.Allowed())
+	require.Equal(t, []int32{1, 2}, set.Allowed())
+	require.Equal(t, []disruption.BudgetID{0, 1}, other.Covering(nil, disruption.Rule137, "shop", "p", app))
+}
+
 func TestZeroSetHasNoBudgets(t *testing.T) {
 	var set disruption.Set
 	require.Zero(t, set.Len())
@@ -75,6 +104,10 @@ func TestCompareOrdersByNamespaceThenName(t *testing.T) {
 func TestModesAndOperators(t *testing.T) {
 	for mode, want := range map[disruption.Mode]bool{"": true, "Single": true, "All": true, "all": false, "PodGroup": false} {
 		require.Equal(t, want, mode.Valid(), "mode %q", mode)
+	}
+	for mode, want := range map[disruption.Mode]bool{"": false, "Single": false, "All": true, "SurplusFirst": true} {
+		require.True(t, mode.Valid())
+		require.Equal(t, want, mode.Whole(), "mode %q", mode)
 	}
 	for o, want := range map[disruption.Operator]bool{"In": true, "NotIn": true, "Exists": true, "DoesNotExist": true, "": false, "Gt": false} {
 		require.Equal(t, want, o.Valid(), "operator %q", o)
@@ -110,4 +143,16 @@ func TestBudgetsAreFiledUnderTheRarestLabel(t *testing.T) {
 		budgets = append(budgets, budget(fmt.Sprint("n", i), 1, &disruption.Selector{MatchExpressions: []disruption.Requirement{absent}}))
 	}
 	require.Equal(t, "shop  4", crowd())
+	for i := range 5 {
+		budgets = append(budgets, budget(fmt.Sprint("nothing", i), 1, nil))
+	}
+	require.Equal(t, "shop  4", crowd(), "a selector that selects nothing is compared with no pod")
+
+	absent := disruption.Requirement{Key: "canary", Operator: disruption.DoesNotExist}
+	tier := disruption.Requirement{Key: "tier", Operator: disruption.Exists}
+	budgets = []disruption.Budget{
+		budget("a", 1, &disruption.Selector{MatchExpressions: []disruption.Requirement{absent, tier}}),
+		budget("b", 1, &disruption.Selector{MatchExpressions: []disruption.Requirement{tier, tier, absent}}),
+	}
+	require.Equal(t, "shop tier 2", crowd(), "one label that is asked for is enough, wherever it stands")
 }

@@ -1,6 +1,7 @@
 package priority_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -131,7 +132,8 @@ priority: class "c": preemptionPolicy: "no" is not PreemptLowerPriority, Never o
 
 func TestSetIsUsableWithErrors(t *testing.T) {
 	set, err := priority.NewClasses([]priority.Class{
-		{Name: "twice", Value: 9}, {Name: "twice", Value: 3, Policy: priority.Never},
+		{Value: 7}, {Name: "twice", Value: 9}, {Name: "twice", Value: 3, Policy: priority.Never},
+		{Name: "again", Value: 10}, {Name: "again", Value: 9}, {Name: "again", Value: 4, GlobalDefault: true}, {Name: "again", Value: -4},
 		{Name: "d2", Value: 5, GlobalDefault: true}, {Name: "d1", Value: 5, GlobalDefault: true}, {Name: "d0", Value: 8, GlobalDefault: true},
 		{Name: "system-node-critical", Value: 1, GlobalDefault: true, Policy: priority.Never},
 		{Name: "huge", Value: 1_500_000_000, Policy: "?"},
@@ -149,9 +151,60 @@ func TestSetIsUsableWithErrors(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	_, ok := set.Lookup("")
+	require.False(t, ok, "a class without a name is left out")
 	d, ok := set.Default()
 	require.True(t, ok)
-	require.Equal(t, "d1", d.Name, "the lowest value, then the first name")
+	require.Equal(t, "d1", d.Name, "the lowest value, then the first name; a class that is left out is none")
+}
+
+// Of equal names the lowest value counts, in whatever order they come and however they are written.
+func TestTheLowestOfEqualNames(t *testing.T) {
+	for _, values := range [][]int32{{9, 10}, {10, 9}, {100, 99, 9, 10}, {-1, -10}, {-10, -1}} {
+		var classes []priority.Class
+		for _, v := range values {
+			classes = append(classes, priority.Class{Name: "c", Value: v})
+		}
+		set, err := priority.NewClasses(classes)
+		require.ErrorIs(t, err, priority.ErrDuplicateClass)
+		c, _ := set.Lookup("c")
+		require.Equal(t, slices.Min(values), c.Value, "%v", values)
+	}
+}
+
+func TestWhatAnyClassSays(t *testing.T) {
+	var none *priority.Classes
+	tolerant := class(100, "200", "30")
+	for _, tt := range []struct {
+		name                          string
+		set                           *priority.Classes
+		tolerations, guaranteed, wait bool
+	}{
+		{name: "nil", set: none},
+		{name: "zero", set: &priority.Classes{}},
+		{name: "says nothing", set: set(t, priority.Class{Name: "a"})},
+		{name: "tolerates", set: set(t, priority.Class{Name: "a"}, tolerant), tolerations: true},
+		{name: "guarantees", set: set(t, priority.Class{Name: "a"}, priority.Class{Name: "b", GuaranteedSeconds: 1}), guaranteed: true},
+		{name: "waits", set: set(t, priority.Class{Name: "a"}, priority.Class{Name: "b", WaitSeconds: 1}), wait: true},
+	} {
+		require.Equal(t, tt.tolerations, tt.set.AnyTolerations(), tt.name)
+		require.Equal(t, tt.guaranteed, tt.set.AnyGuaranteed(), tt.name)
+		require.Equal(t, tt.wait, tt.set.AnyWaits(), tt.name)
+		got, ok := tt.set.Toleration(tolerant.Name)
+		require.Equal(t, tt.tolerations, ok, tt.name)
+		if ok {
+			require.Equal(t, priority.Toleration{Minimum: 200, Seconds: 30, SecondsSet: true}, got)
+		}
+		_, ok = tt.set.Toleration("a")
+		require.False(t, ok, tt.name)
+	}
+}
+
+// set compiles classes with which nothing is wrong.
+func set(t *testing.T, classes ...priority.Class) *priority.Classes {
+	set, err := priority.NewClasses(classes)
+	require.NoError(t, err)
+	return set
 }
 
 func TestNilAndZeroClassesHaveTheSystemClassesAlone(t *testing.T) {

@@ -34,12 +34,11 @@ func (cs *Classes) Resolve(s Spec) (Effective, error) {
 	class := Class{Value: DefaultValue}
 	switch {
 	case s.Class != "":
-		found, ok := cs.Lookup(s.Class)
-		if !ok {
+		if found, ok := cs.Lookup(s.Class); ok {
+			class = found
+		} else {
 			faults = append(faults, unknownClass(s.Class))
-			break
 		}
-		class = found
 	case s.Priority == nil:
 		if found, ok := cs.Default(); ok {
 			class = found

@@ -1,11 +1,13 @@
 package priority
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
 	"time"
 
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/words"
 )
 
@@ -110,14 +112,9 @@ func (t Toleration) Tolerates(r TolerationRule, preemptor int32, scheduled, now 
 	if now.IsZero() {
 		return false
 	}
-	end := addSaturating(scheduled.Unix(), t.Seconds)
-	if s := now.Unix(); s != end {
-		return s < end
-	}
-	if r == TolerationDesign {
-		return now.Nanosecond() <= scheduled.Nanosecond()
-	}
-	return now.Nanosecond() < scheduled.Nanosecond()
+	end := checked.Add(scheduled.Unix(), t.Seconds)
+	left := cmp.Or(cmp.Compare(end, now.Unix()), cmp.Compare(scheduled.Nanosecond(), now.Nanosecond()))
+	return left > 0 || left == 0 && r == TolerationDesign
 }
 
 // forever reports whether time has no part in the answer.
@@ -134,7 +131,7 @@ func (t Toleration) Left(r TolerationRule, scheduled, now time.Time) (seconds in
 	if t.forever(r) || scheduled.IsZero() || now.IsZero() {
 		return 0, false
 	}
-	end := addSaturating(scheduled.Unix(), t.Seconds)
+	end := checked.Add(scheduled.Unix(), t.Seconds)
 	if end == math.MaxInt64 {
 		return 0, false
 	}
@@ -143,16 +140,4 @@ func (t Toleration) Left(r TolerationRule, scheduled, now time.Time) (seconds in
 		left++
 	}
 	return max(left, 0), true
-}
-
-// addSaturating is a+b, at the end of int64 if it lies beyond.
-func addSaturating(a, b int64) int64 {
-	sum := a + b
-	switch {
-	case a > 0 && b > 0 && sum < 0:
-		return math.MaxInt64
-	case a < 0 && b < 0 && sum >= 0:
-		return math.MinInt64
-	}
-	return sum
 }

@@ -126,6 +126,36 @@ func TestTolerates(t *testing.T) {
 	}
 }
 
+func TestTolerationWithoutAnEnd(t *testing.T) {
+	given := func(seconds int64) priority.Toleration {
+		return priority.Toleration{Minimum: 10, Seconds: seconds, SecondsSet: true}
+	}
+	for _, tt := range []struct {
+		name           string
+		toleration     priority.Toleration
+		scheduled, now time.Time
+		code, design   int64 // seconds left; -1: no end, or none that is known
+	}{
+		{"three seconds of ten", given(10), noon, noon.Add(3 * time.Second), 7, 7},
+		{"a nanosecond more of them", given(10), noon, noon.Add(3*time.Second - 1), 8, 8},
+		{"a nanosecond fewer", given(10), noon, noon.Add(3*time.Second + 1), 7, 7},
+		{"after the end", given(10), noon, noon.Add(time.Minute), 0, 0},
+		{"for ever", given(-1), noon, noon, -1, 0},
+		{"no seconds given", priority.Toleration{Minimum: 10}, noon, noon, 0, -1},
+		{"not scheduled", given(10), time.Time{}, noon, -1, -1},
+		{"nobody knows what time it is", given(10), noon, time.Time{}, -1, -1},
+		{"as many seconds as there are", given(math.MaxInt64), noon, noon, -1, -1},
+	} {
+		for rule, want := range map[priority.TolerationRule]int64{priority.TolerationCode: tt.code, priority.TolerationDesign: tt.design} {
+			left, ok := tt.toleration.Left(rule, tt.scheduled, tt.now)
+			require.Equal(t, want >= 0, ok, "%s, rule %q", tt.name, rule)
+			require.Equal(t, max(want, 0), left, "%s, rule %q", tt.name, rule)
+		}
+	}
+	require.True(t, priority.TolerationCode.Valid() && priority.TolerationDesign.Valid() && priority.TolerationOff.Valid())
+	require.False(t, priority.TolerationRule("?").Valid())
+}
+
 // TestTolerationEndsWhereItSays: Left tells the second at which Tolerates changes.
 func TestTolerationEndsWhereItSays(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

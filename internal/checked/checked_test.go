@@ -31,6 +31,25 @@ func clamp(n *big.Int) int64 {
 	return math.MaxInt64
 }
 
+// TestTheEndsOfMulDiv: the quotients at which int64 and the division end.
+func TestTheEndsOfMulDiv(t *testing.T) {
+	for _, tt := range []struct {
+		a, b, c, quotient int64
+		rest              bool
+	}{
+		{0x5555555555555555, 3, 2, math.MaxInt64, true}, // 2^64-1 by 2
+		{math.MaxInt64, 2, 2, math.MaxInt64, false},
+		{1 << 62, 4, 2, math.MaxInt64, false}, // one more than there is
+		{math.MaxInt64, 4, 3, math.MaxInt64, false},
+		{1 << 62, 28, 7, math.MaxInt64, false}, // the upper half of the product is 7
+		{math.MaxInt64, math.MaxInt64, 1, math.MaxInt64, false},
+	} {
+		quotient, rest := checked.MulDiv(tt.a, tt.b, tt.c)
+		require.Equal(t, tt.quotient, quotient, "%d*%d/%d", tt.a, tt.b, tt.c)
+		require.Equal(t, tt.rest, rest, "%d*%d/%d", tt.a, tt.b, tt.c)
+	}
+}
+
 // TestExactUntilTheEnds: everything is as with numbers of any size, cut off at the ends.
 func TestExactUntilTheEnds(t *testing.T) {
 	some := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64 - 1, math.MaxInt64}))
@@ -50,8 +69,6 @@ func TestExactUntilTheEnds(t *testing.T) {
 		quotient, rest := new(big.Int).QuoRem(product, big.NewInt(c), new(big.Int))
 		q, left := checked.MulDiv(a, b, c)
 		require.Equal(t, clamp(quotient), q)
-		if quotient.IsInt64() {
-			require.Equal(t, rest.Sign() > 0, left)
-		}
+		require.Equal(t, quotient.IsInt64() && rest.Sign() > 0, left)
 	})
 }
