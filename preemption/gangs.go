@@ -47,6 +47,9 @@ func (s *gangAnswer) tell(a gang.Answer) *Result {
 	case a.Verdict == ask.Fits:
 		r := s.result(Fits, s.seats(len(a.Plan.Places), a.Plan.Domain.Name)+" without preemption")
 		r.Domain, r.Nominations = a.Plan.Domain.Name, s.nominate(a.Plan.Places)
+		for _, f := range a.Fitting {
+			r.Candidates = append(r.Candidates, Candidate{Domain: f.Domain, Best: f.Seats == len(a.Plan.Places)})
+		}
 		return r
 	case a.Verdict == ask.Infeasible:
 		return s.infeasible()

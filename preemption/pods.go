@@ -35,6 +35,12 @@ func (s *podAnswer) tell(p onepod.Plan) *Result {
 	}
 	r := s.result(verdicts[p.Verdict], text)
 	r.Domain, r.Nominations = s.Index.Node(p.Node).Name, s.nominations(p.Node)
+	if s.Candidates && p.Verdict == ask.Fits {
+		for n, best := range s.Fitting(p.Node) {
+			r.Candidates = append(r.Candidates, Candidate{Domain: s.Index.Node(n).Name, Best: best})
+		}
+		r.Stats.Trials = s.Search.Checks()
+	}
 	return r
 }
 

@@ -189,13 +189,14 @@ type Rejection struct {
 	Domains int    `json:"domains"`
 }
 
-// Candidate is a domain on which preemption helps.
+// Candidate is a domain on which preemption helps; in an answer that the preemptor Fits, one
+// in which it does, with no victims and no score.
 type Candidate struct {
 	Domain     string      `json:"domain"`
-	Victims    []Victim    `json:"victims"`
+	Victims    []Victim    `json:"victims,omitempty"`
 	Violations int         `json:"violations"`
 	Overruns   int64       `json:"overruns"`
-	Score      []Criterion `json:"score"`
+	Score      []Criterion `json:"score,omitempty"`
 	Best       bool        `json:"best"` // ties with the best before the domain's name decides
 }
 

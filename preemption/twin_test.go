@@ -71,6 +71,14 @@ func twin(o preemption.Options, q gen.Question) (decision, naive.Answer, error) 
 		return decision{}, a, err
 	}
 	d := decision{Verdict: a.Verdict, Chosen: a.Chosen}
+	if a.Verdict == naive.Fits {
+		nominated, first := a.Statuses[nominatedNode(q)]
+		for _, n := range slices.Sorted(maps.Keys(a.Statuses)) {
+			if a.Statuses[n].OK() {
+				d.Candidates = append(d.Candidates, candidate{Node: n, Best: n == nominatedNode(q) || !first || !nominated.OK()})
+			}
+		}
+	}
 	for _, n := range slices.Sorted(maps.Keys(a.Candidates)) {
 		c := a.Candidates[n]
 		out := candidate{Node: n, Best: slices.Contains(a.Best, n), Violations: c.Violations, Overruns: c.Overruns}
@@ -89,6 +97,16 @@ func twin(o preemption.Options, q gen.Question) (decision, naive.Answer, error) 
 		d.Cleared = append(d.Cleared, k.Namespace+"/"+k.Name)
 	}
 	return d, a, nil
+}
+
+// nominatedNode is that of the pod that asks.
+func nominatedNode(q gen.Question) string {
+	for _, p := range append(q.Preemptor.Pods, q.Snapshot.Pods...) {
+		if len(q.Preemptor.Pods) > 0 || p.Namespace == q.Preemptor.Namespace && p.Name == q.Preemptor.Name {
+			return p.NominatedNode
+		}
+	}
+	return ""
 }
 
 func plain(o preemption.Options) naive.Options {

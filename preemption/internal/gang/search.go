@@ -83,6 +83,13 @@ type Answer struct {
 	Refusal ask.Refusal    // of NotEligible
 	Node    cluster.NodeID // of Waiting: where victims terminate
 	Plan    *Plan          // of Feasible and Fits
+	Fitting []Fitting      // of Fits, where candidates are asked for
+}
+
+// Fitting is a domain in which the gang fits with nobody gone.
+type Fitting struct {
+	Domain string
+	Seats  int
 }
 
 // New returns the search by trials.
@@ -145,7 +152,11 @@ func (s *Search) Checks() int {
 func (s *Search) Run(rounds [][]domain.Domain) Answer {
 	for _, domains := range rounds {
 		if d := s.FitsIn(domains); d != nil {
-			return Answer{Verdict: ask.Fits, Plan: &Plan{Domain: *d, Places: s.Trial.Assignments()}}
+			a := Answer{Verdict: ask.Fits, Plan: &Plan{Domain: *d, Places: s.Trial.Assignments()}}
+			if s.q.Candidates {
+				a.Fitting = s.fitting(domains)
+			}
+			return a
 		}
 	}
 	if a := s.Refuse(); a.Verdict != ask.Feasible {
@@ -159,12 +170,32 @@ func (s *Search) Run(rounds [][]domain.Domain) Answer {
 		switch {
 		case s.Best == nil:
 		case len(s.Best.Victims) == 0 && (!s.Brief || s.Best.Score.Pods == 0):
-			return Answer{Verdict: ask.Fits, Plan: s.Best}
+			a := Answer{Verdict: ask.Fits, Plan: s.Best}
+			for i := range s.Found {
+				if p := &s.Found[i]; s.q.Candidates && len(p.Victims) == 0 {
+					a.Fitting = append(a.Fitting, Fitting{p.Domain.Name, len(p.Places)})
+				}
+			}
+			return a
 		default:
 			return Answer{Verdict: ask.Feasible, Plan: s.Best}
 		}
 	}
 	return Answer{Verdict: ask.Infeasible}
+}
+
+// fitting lists those of domains in which the gang fits as things stand. It takes off who is
+// placed.
+func (s *Search) fitting(domains []domain.Domain) (list []Fitting) {
+	proved := s.Proved
+	for i := range domains {
+		s.Trial.UnplaceTo(0)
+		if s.FitsIn(domains[i:i+1]) != nil {
+			list = append(list, Fitting{domains[i].Name, len(s.Trial.Placed())})
+		}
+	}
+	s.Proved = proved
+	return list
 }
 
 // Refuse answers for a gang that may not preempt; its verdict is Feasible if it may.

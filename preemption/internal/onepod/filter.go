@@ -1,6 +1,7 @@
 package onepod
 
 import (
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -23,6 +24,20 @@ func (s *Search) Filter() cluster.NodeID {
 		return s.fitting(chunk{0, cluster.NodeID(s.q.Index.NumNodes())})
 	}
 	return s.filterAll()
+}
+
+// Fitting yields the nodes where the pod fits as things are, in order of name, each with whether it is as
+// good as the one that Filter has chosen: the nominated one is better than any other.
+func (s *Search) Fitting(chosen cluster.NodeID) iter.Seq2[cluster.NodeID, bool] {
+	return func(yield func(cluster.NodeID, bool) bool) {
+		likes := s.Liking(&Candidate{Node: chosen})
+		for n := range s.q.Index.Nodes() {
+			best := n == chosen || chosen != s.Nominated() && s.Liking(&Candidate{Node: n}) == likes
+			if s.look(n).OK() && !yield(n, best) {
+				return
+			}
+		}
+	}
 }
 
 // filterAll is fitting for all nodes, by several workers. Where the first will do, nodes after

@@ -64,7 +64,7 @@ func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
 	for _, n := range r.Nominations {
 		a.Nominations[podName(n.Pod)] = n.Node
 	}
-	if kind == cluster.KindPod {
+	if kind == cluster.KindPod && r.Verdict == preemption.Feasible {
 		for _, c := range r.Candidates {
 			a.Candidates = append(a.Candidates, Candidate{c.Domain, podNames(c.Victims), c.Violations})
 			if c.Best {

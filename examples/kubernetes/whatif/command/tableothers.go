@@ -13,7 +13,15 @@ import (
 // others lists the candidates that were not chosen, the best first.
 func (r *report) others() {
 	candidates := slices.DeleteFunc(slices.Clone(r.result.Candidates), func(c preemption.Candidate) bool { return c.Domain == r.result.Domain })
-	if len(candidates) == 0 {
+	switch {
+	case len(candidates) == 0:
+		return
+	case r.result.Verdict == preemption.Fits:
+		names := make([]string, len(candidates))
+		for i, c := range candidates {
+			names[i] = c.Domain
+		}
+		r.Printf("\nIt fits in %d more, too: %s\n", len(names), few(names))
 		return
 	}
 	slices.SortFunc(candidates, func(a, b preemption.Candidate) int {

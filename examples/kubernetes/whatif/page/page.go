@@ -215,6 +215,9 @@ func (b *builder) nodes() {
 	}
 	candidates := map[string]*preemption.Candidate{}
 	for i := range b.Result.Candidates {
+		if b.Result.Verdict != preemption.Feasible {
+			break // nobody has to go
+		}
 		candidates[b.Result.Candidates[i].Domain] = &b.Result.Candidates[i]
 	}
 	for i := range b.Snapshot.Nodes {

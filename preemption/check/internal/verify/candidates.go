@@ -96,6 +96,79 @@ func (a *answer) readBest(c, chosen *preemption.Candidate) {
 	}
 }
 
+// readFitting: of a preemptor that fits as things are, what is listed is where it does, and
+// nobody goes there.
+func (a *answer) readFitting() {
+	if !a.o.Candidates {
+		return
+	}
+	for _, m := range a.placedNow() {
+		a.unplace(m)
+	}
+	listed := map[string]*preemption.Candidate{}
+	for i := range a.r.Candidates {
+		c := &a.r.Candidates[i]
+		listed[c.Domain] = c
+		if i > 0 && a.r.Candidates[i-1].Domain >= c.Domain {
+			a.Add(found.Candidates, "they are not in order of name")
+		}
+		if len(c.Victims)+len(c.Score)+c.Violations != 0 || c.Overruns != 0 {
+			a.About(found.Candidates, cluster.KindNode, "", c.Domain, "nobody has to go, and it tells of victims")
+		}
+	}
+	chosen := listed[a.r.Domain]
+	if chosen == nil || !chosen.Best {
+		a.Add(found.Candidates, "%s, which was chosen, is not among the best of them", a.r.Domain)
+		return
+	}
+	if a.team != nil {
+		a.readFittingRegions(listed)
+		return
+	}
+	m, fits := a.members[0], 0
+	for i := range a.scene.nodes {
+		n := &a.scene.nodes[i]
+		if len(a.misfits(m, n)) > 0 {
+			continue
+		}
+		c := listed[n.Name]
+		if fits++; c == nil {
+			a.About(found.Candidates, cluster.KindNode, "", n.Name, "it fits there, and that is not listed")
+			continue
+		}
+		best := c == chosen || m.NominatedNode != chosen.Domain && a.likingOf(c).Cmp(a.likingOf(chosen)) == 0
+		if c.Best != best && !a.ownLiking() {
+			a.About(found.Best, cluster.KindNode, "", n.Name, "whether it is as good as %s is %t", chosen.Domain, best)
+		}
+	}
+	if fits < len(listed) {
+		a.Add(found.Candidates, "%d nodes are listed, and it fits on %d", len(listed), fits)
+	}
+}
+
+// readFittingRegions: what is listed are regions of the round in which the gang fits, and, as far as placing its
+// members one after the other tells, all of those where it does.
+func (a *answer) readFittingRegions(listed map[string]*preemption.Candidate) {
+	if a.asked.Placement != nil || a.o.Hooks != nil && (a.o.Hooks.Splitter != nil || a.o.Hooks.Placer != nil) {
+		return
+	}
+	for _, round := range a.rounds() {
+		known := 0
+		for _, r := range round {
+			switch {
+			case listed[r.name] != nil:
+				known++
+			case listed[r.name] == nil && len(a.relations) == 0 && a.fillUp(r):
+				a.Add(found.Candidates, "the members fit in %s, and that is not listed", r.name)
+			}
+		}
+		if known == len(listed) {
+			return
+		}
+	}
+	a.Add(found.Candidates, "they are not regions of one round")
+}
+
 // readMissing: every node on which preemption helps a lone pod is listed, unless a part
 // of them was to be looked at.
 func (a *answer) readMissing(list []preemption.Candidate) {

@@ -25,8 +25,9 @@ func (a *answer) wellFormed() bool {
 	need(placed == (len(r.Nominations) > 0) || r.Verdict == preemption.Waiting, "nominations are for who gets a place")
 	need((r.Verdict == preemption.Feasible) == (len(r.Victims) > 0), "victims are for a preemptor that fits by evicting them")
 	if r.Verdict != preemption.Feasible {
-		need(len(r.Score)+len(r.Budgets)+len(r.Cleared)+len(r.Candidates) == 0 && r.Violations == 0 && r.Overruns == 0 && r.Cost == 0,
+		need(len(r.Score)+len(r.Budgets)+len(r.Cleared) == 0 && r.Violations == 0 && r.Overruns == 0 && r.Cost == 0,
 			"what nobody is evicted for costs nothing")
+		need(len(r.Candidates) == 0 || r.Verdict == preemption.Fits && a.o.Candidates, "candidates are for who gets a place")
 	}
 	need(r.Nearest == nil || r.Verdict == preemption.Infeasible, "what is nearest is told of who does not fit")
 	need(r.Stats.Hooks == a.o.Hooks.Decide(), "the statistics say whether hooks were set")

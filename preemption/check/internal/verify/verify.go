@@ -92,6 +92,7 @@ func (a *answer) readVerdict() {
 			a.readFilled()
 		}
 		a.keepsOrder()
+		a.readFitting()
 		return
 	}
 	if at := a.fitsNow(); at != "" {
