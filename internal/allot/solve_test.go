@@ -133,3 +133,37 @@ func TestSolveTooLarge(t *testing.T) {
 	require.Equal(t, allot.Answer{Parts: []allot.Part{{0, 1}}, Bound: allot.Price{1 << 60}, Proved: true}, allot.Solve(c, 1, nil))
 	require.Equal(t, allot.Answer{}, allot.Solve(c, 2, nil), "there is one seat")
 }
+
+// order counts what is found out, and in which order.
+type order struct {
+	*curves
+	calls, places int64
+}
+
+func (o *order) Learn(list []allot.Part) {
+	o.calls++
+	for i, p := range list {
+		o.places += int64(p.Place*7+p.Seats) * int64(i+1)
+	}
+	o.curves.Learn(list)
+}
+
+// TestSolveTakesTheseRounds: which prices are found out, how many at a time, and which of equally cheap
+// allotments it is, decide nothing about what is least. A change that makes it better changes the numbers here.
+func TestSolveTakesTheseRounds(t *testing.T) {
+	var calls, places, learned, parts int64
+	for seed := range uint64(2_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		c := &order{curves: draw(r)}
+		for range r.IntN(20) {
+			more := draw(r)
+			c.prices, c.bounds, c.known, c.most = append(c.prices, more.prices...), append(c.bounds, more.bounds...), append(c.known, more.known...), c.most.Add(more.most)
+		}
+		a := allot.Solve(c, 1+r.IntN(30), nil)
+		for i, p := range a.Parts {
+			parts += int64(p.Place*7+p.Seats) * int64(i+1)
+		}
+		calls, places, learned = calls+c.calls, places+c.places, learned+int64(c.learned)
+	}
+	require.Equal(t, []int64{5490, 17952235, 35016, 9376812}, []int64{calls, places, learned, parts})
+}

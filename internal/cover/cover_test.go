@@ -285,3 +285,51 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 }
+
+// sums are what many searches come to and take; one number that is another one is noticed.
+type sums struct{ steps, polls, proved, found, bounds, prices, items int64 }
+
+// add adds an answer, of which the seed tells apart what the others might make up for.
+func (s *sums) add(seed uint64, a cover.Answer) {
+	s.steps += int64(a.Steps)
+	s.bounds += a.Bound % 1_000_003 * int64(1+seed%7)
+	if a.Proved {
+		s.proved++
+	}
+	if a.Chosen != nil {
+		s.found++
+		s.prices += a.Price % 1_000_003 * int64(1+seed%5)
+	}
+	for item, in := range a.Chosen {
+		if in {
+			s.items += int64(item+1) * int64(1+seed%11)
+		}
+	}
+}
+
+// TestSolveTakesTheseSteps: multipliers, guesses and orders decide what a search takes, and what it comes to
+// where it is cut short, never what is true. A change that makes it better changes the numbers here.
+func TestSolveTakesTheseSteps(t *testing.T) {
+	t.Parallel()
+	var small, costless, large sums
+	for seed := range uint64(1_500) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		items := 6 + r.IntN(9)
+		p := random(r, items, 1+r.IntN(3))
+		p.Steps, p.Any, p.Poll = []int{0, 3, 30, math.MaxInt}[seed%4], seed%3 == 0, func() { small.polls++ }
+		small.add(seed, cover.Solve(p))
+		p.Price, p.Poll = nil, func() { costless.polls++ }
+		costless.add(seed, cover.Solve(p))
+	}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		p := random(r, 30+10*int(seed%5), 2+int(seed%4))
+		p.Steps, p.Poll = 200, func() { large.polls++ }
+		large.add(seed, cover.Solve(p))
+	}
+	require.Equal(t, [3]sums{
+		{steps: 1523, polls: 1389, proved: 1393, found: 1007, bounds: 1604380022, prices: 674764762, items: 98915},
+		{steps: 2181, polls: 2002, proved: 1356, found: 1131, bounds: 919048188, prices: 272162104, items: 132945},
+		{steps: 1351, polls: 1341, proved: 15, found: 13, bounds: 35147219, prices: 19223085, items: 25405},
+	}, [3]sums{small, costless, large})
+}

@@ -21,18 +21,22 @@ type place struct {
 	Place
 	shares []int64   // by position among Items: of its price
 	goes   []bool    // by position: in the allotment
-	ways   [][][]int // by seats: the least sets of positions that open so many; nil: too many
+	ways   [][][]int // by seats: the least sets of positions that open so many; nil: too many, or not found
 	cost   []int64   // by seats: at least
 	way    [][]int   // by seats: the positions that go for it, perhaps in part
 }
 
 // In a place with more items, or with more least sets of them, prices are bounded by one
-// resource at a time, where a part of an item goes at a part of its price.
+// resource at a time, where a part of an item goes at a part of its price. So they are where
+// all places with fewer items have more sets than mostSets, for all numbers of seats.
 var mostItems = 12
 
-const mostWays = 256
+const (
+	mostWays = 256
+	mostSets = 1 << 23
+)
 
-// newPlace finds the ways to open at most so many seats.
+// newPlace counts the seats that can be opened, at most so many.
 func newPlace(from Place, most int) place {
 	p := place{Place: from, shares: make([]int64, len(from.Items)), goes: make([]bool, len(from.Items))}
 	for r, v := range from.Free {
@@ -41,15 +45,20 @@ func newPlace(from Place, most int) place {
 		}
 		most = int(min(int64(most), max(v, 0)/from.Ask[r]))
 	}
-	if len(p.Items) <= mostItems {
-		for k := 1; k <= most && (k == 1 || p.ways != nil); k++ {
-			if p.ways = append(p.ways, p.least(k)); p.ways[k-1] == nil {
-				p.ways = nil
-			}
-		}
-	}
 	p.cost, p.way = make([]int64, most), make([][]int, most)
 	return p
+}
+
+// findWays finds the ways to open seats.
+func (p *place) findWays() {
+	for k := range p.cost {
+		way := p.least(k + 1)
+		if way == nil {
+			p.ways = nil
+			return
+		}
+		p.ways = append(p.ways, way)
+	}
 }
 
 // missing is how much of resource r k seats miss.

@@ -30,7 +30,8 @@ type Problem struct {
 	// many seats and places. The first bound is had in any case.
 	Steps int
 
-	// Poll, if set, is called for each decision. It may panic, which ends the search.
+	// Poll, if set, is called each time that prices are shared out. It may panic, which ends the
+	// search.
 	Poll func()
 }
 
@@ -42,8 +43,9 @@ type Answer struct {
 }
 
 // NewSolver returns the solver for so many seats among places, where items are numbered from 0
-// to items-1. O(2^12) for each seat of each place.
-func NewSolver(seats, items int, places []Place) *Solver {
+// to items-1. Poll, if set, is called for each place; it may panic. O(seats) for each place, and at
+// most some million steps.
+func NewSolver(seats, items int, places []Place, poll func()) *Solver {
 	s := &Solver{work: 1, at: make([][]spot, items), weight: make([][]int64, items)}
 	var list []place
 	for _, from := range places {
@@ -60,7 +62,29 @@ func NewSolver(seats, items int, places []Place) *Solver {
 		s.work += len(p.cost)*(seats+len(p.Items)) + 1
 	}
 	s.allotment = newAllotment(list, seats)
+	s.findWays(poll)
 	return s
+}
+
+// findWays finds the ways to open seats in places with few items.
+func (s *Solver) findWays(poll func()) {
+	var few []*place
+	for i := range s.places {
+		if p := &s.places[i]; len(p.Items) <= mostItems {
+			few = append(few, p)
+		}
+	}
+	slices.SortStableFunc(few, func(a, b *place) int { return cmp.Compare(len(a.Items), len(b.Items)) })
+	left := mostSets
+	for _, p := range few {
+		if left -= len(p.cost) << len(p.Items); left < 0 {
+			return
+		}
+		if poll != nil {
+			poll()
+		}
+		p.findWays()
+	}
 }
 
 // Solve looks for the cheapest set, by branch and bound.
@@ -128,9 +152,6 @@ func (s *search) branch(rounds int) (least int64) {
 		s.stopped = true
 		return least
 	}
-	if s.Poll != nil {
-		s.Poll()
-	}
 	found := int64(math.MaxInt64)
 	for _, force := range [2]bool{force, !force} {
 		if s.stopped {
@@ -197,6 +218,9 @@ func (s *search) bound(rounds int) (best int64) {
 	s.shareOut()
 	part := int64(1) << 19 // of 2^20: how much of a price moves
 	for range max(1, min(rounds, mostWork/s.work)) {
+		if s.Poll != nil {
+			s.Poll()
+		}
 		value := s.find(s.barred)
 		if value == math.MaxInt64 {
 			return value

@@ -89,7 +89,7 @@ func TestSolveOfDearItems(t *testing.T) {
 	p := &Problem{Price: []int64{math.MaxInt64 / 2, math.MaxInt64/4 - 1, math.MaxInt64 / 8}, Barred: make([]bool, 3), AtMost: math.MaxInt64, Steps: 1_000}
 	for seats, want := range []int64{1: p.Price[2], 2: p.Price[1] + p.Price[2]} {
 		if seats > 0 {
-			require.Equal(t, want, NewSolver(seats, 3, places).Solve(p).Least)
+			require.Equal(t, want, NewSolver(seats, 3, places, nil).Solve(p).Least)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestSolveIsBruteForce(t *testing.T) {
 			mostItems = 1
 		}
 		want := least(seats, items, places, p)
-		s := NewSolver(seats, items, places)
+		s := NewSolver(seats, items, places, nil)
 		mostItems = 12
 		a := s.Solve(p)
 		if p.AtMost = want - int64(r.IntN(2)); want < math.MaxInt64 { // nothing is wanted, or the best alone
@@ -142,4 +142,122 @@ func TestSolveIsBruteForce(t *testing.T) {
 	t.Log(solved, none, cut, shared)
 	require.Greater(t, min(none, cut), 100)
 	require.Greater(t, shared, 500)
+}
+
+// sums are what many searches come to and take; one number that is another one is noticed.
+type sums struct{ steps, polls, least, wanted, items int64 }
+
+// add adds an answer, of which the seed tells apart what the others might make up for.
+func (s *sums) add(seed uint64, a Answer) {
+	s.steps += int64(a.Steps)
+	if s.least += a.Least % 1_000_003 * int64(1+seed%7); a.Set != nil {
+		s.wanted++
+	}
+	for item, in := range a.Set {
+		if in {
+			s.items += int64(item+1) * int64(1+seed%11)
+		}
+	}
+}
+
+// crowded is a problem with so many items, seats and places, of which each item stands in a few.
+func crowded(r *rand.Rand, items, places int) ([]Place, *Problem) {
+	list := make([]Place, places)
+	for i := range list {
+		list[i] = Place{Ask: []int64{4, 2}, Free: []int64{int64(r.IntN(4)), int64(r.IntN(9))}, Frees: make([][]int64, 2)}
+	}
+	p := &Problem{AtMost: math.MaxInt64, Barred: make([]bool, items)}
+	for item := range items {
+		p.Price = append(p.Price, int64(1+r.IntN(1_000)))
+		for range 1 + r.IntN(3) {
+			i := r.IntN(places)
+			list[i].Items = append(list[i].Items, item)
+			list[i].Frees[0] = append(list[i].Frees[0], int64(1+r.IntN(6)))
+			list[i].Frees[1] = append(list[i].Frees[1], int64(r.IntN(3)))
+		}
+	}
+	for i := range list {
+		if items := list[i].Items; len(items) > 1 && slices.Contains(items[1:], items[0]) {
+			list[i] = Place{}
+		}
+	}
+	return slices.DeleteFunc(list, func(p Place) bool { return p.Ask == nil }), p
+}
+
+// TestSolveTakesTheseSteps: bounds and orders of the search decide what it takes, and what it comes to
+// where it is cut short, never what is true. A change that makes it better changes the numbers here.
+func TestSolveTakesTheseSteps(t *testing.T) {
+	var small, cut, large sums
+	for seed := range uint64(1_000) {
+		r := rand.New(rand.NewPCG(seed, 33))
+		seats, items, places, p := drawn(r)
+		p.Poll = func() { small.polls++ }
+		if seed%4 == 0 {
+			mostItems = 1
+		}
+		s := NewSolver(seats, items, places, nil)
+		mostItems = 12
+		if seed%3 == 0 {
+			p.AtMost = r.Int64N(40)
+		}
+		small.add(seed, s.Solve(p))
+		p.Steps, p.Poll = int(seed%5)*8, func() { cut.polls++ }
+		cut.add(seed, s.Solve(p))
+	}
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 34))
+		places, p := crowded(r, 20+10*int(seed%5), 6+int(seed%7))
+		p.Steps, p.Poll = 400, func() { large.polls++ }
+		large.add(seed, NewSolver(6+int(seed%3)*10, len(p.Price), places, nil).Solve(p))
+	}
+	places, p := crowded(rand.New(rand.NewPCG(1, 35)), 120, 12) // so large that prices are shared out less often
+	for i := range places {
+		for _, frees := range places[i].Frees {
+			for k := range frees {
+				frees[k] *= 100
+			}
+		}
+	}
+	p.Steps, p.Poll = 20_000, func() { large.polls++ }
+	large.add(0, NewSolver(300, len(p.Price), places, nil).Solve(p))
+	require.Equal(t, [3]sums{
+		{steps: 1296, polls: 6618, least: 1163965454, wanted: 557, items: 12531},
+		{steps: 1024, polls: 6385, least: 1156817336, wanted: 557, items: 12594},
+		{steps: 23216, polls: 7629, least: 244598, wanted: 31, items: 31317},
+	}, [3]sums{small, cut, large})
+}
+
+// TestSetsAreLookedAtInFewPlaces: those with few items first, as long as that is little work; the others
+// are bounded by parts. The caller may stop it.
+func TestSetsAreLookedAtInFewPlaces(t *testing.T) {
+	many := func(places, items int) (list []Place) {
+		for range places {
+			p := Place{Ask: []int64{1}, Free: []int64{0}, Frees: make([][]int64, 1)}
+			for k := range items {
+				p.Items, p.Frees[0] = append(p.Items, k), append(p.Frees[0], 80)
+			}
+			list = append(list, p)
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		places []Place
+		want   int
+	}{
+		{many(25, 12), 25},
+		{many(500, 12), 8388608 / (80 << 12)},
+		{slices.Concat(many(500, 12), many(10, 3)), 10 + (8388608-10*80<<3)/(80<<12)},
+		{many(3, 13), 0},
+	} {
+		polls, found := 0, 0
+		s := NewSolver(80, 13, tt.places, func() { polls++ })
+		for i := range s.places {
+			if s.places[i].ways != nil {
+				found++
+			}
+		}
+		require.Equal(t, tt.want, found)
+		require.Equal(t, tt.want, polls)
+	}
+	require.Panics(t, func() { NewSolver(1, 3, many(1, 3), func() { panic("stopped") }) })
 }

@@ -198,7 +198,7 @@ func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
 			}
 		}
 	}
-	return share.NewSolver(s.members, len(items), slices.DeleteFunc(places, func(p share.Place) bool { return len(p.Ask) == 0 }))
+	return share.NewSolver(s.members, len(items), slices.DeleteFunc(places, func(p share.Place) bool { return len(p.Ask) == 0 }), s.gang.Poll)
 }
 
 // asked lists the resources that every member asks for, and how much at least: one place on a
