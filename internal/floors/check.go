@@ -238,7 +238,7 @@ func (c *checker) shipped() map[string]bool {
 		}
 	}
 	for _, p := range c.Packages {
-		if !isInternal(p.Dir) {
+		if !isInternal(p.Dir) && !slices.Contains(c.rules.ForTests, p.Dir) {
 			visit(p.Dir)
 		}
 	}

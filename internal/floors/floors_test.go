@@ -136,6 +136,22 @@ func TestCheck(t *testing.T) {
 			files: map[string]string{"priority/dep.go": "package priority\n\nimport _ \"pgregory.net/rapid\"\n"},
 			want:  "package priority: imports pgregory.net/rapid, which is not one of the module's dependencies",
 		},
+		"a test's dependency in a package for tests": {
+			files: map[string]string{
+				"preemption/clustertest/doc.go":          "// Package clustertest is for tests.\npackage clustertest\n",
+				"preemption/clustertest/dep.go":          "package clustertest\n\nimport _ \"pgregory.net/rapid\"\n",
+				"preemption/clustertest/example_test.go": example("clustertest_test"),
+			},
+		},
+		"a package for tests in a package that users get": {
+			files: map[string]string{
+				"preemption/clustertest/doc.go":          "// Package clustertest is for tests.\npackage clustertest\n",
+				"preemption/clustertest/dep.go":          "package clustertest\n\nimport _ \"pgregory.net/rapid\"\n",
+				"preemption/clustertest/example_test.go": example("clustertest_test"),
+				"examples/show/main.go":                  "// Command show shows.\npackage main\n\nimport _ \"github.com/preempt-go/preempt/preemption/clustertest\"\n\nfunc main() {}\n",
+			},
+			want: "package preemption/clustertest: imports pgregory.net/rapid, which is not one of the module's dependencies",
+		},
 		"a test's dependency in a test": {
 			files: map[string]string{"priority/dep_test.go": "package priority\n\nimport _ \"pgregory.net/rapid\"\n"},
 		},

@@ -16,6 +16,10 @@ type Rules struct {
 	// that only tests, and packages that only tests import, may.
 	Dependencies, TestDependencies []string
 
+	// ForTests are public packages that only tests of users import: no other public
+	// package imports them, and they have the dependencies of tests.
+	ForTests []string
+
 	// Forbidden are prefixes of import paths that nothing in the module may require,
 	// directly or indirectly.
 	Forbidden []string
@@ -44,19 +48,21 @@ func Module() Rules {
 	return Rules{
 		Folders: []string{"preemption", "domain", "victims", "priority", "disruption", "reprieve", "internal", "examples", "bench"},
 		Floor: map[string]int{
-			"preemption/cascade": 6,
-			"preemption/check":   6,
-			"preemption/record":  6,
-			"preemption":         5,
-			"reprieve":           4,
-			"victims":            3,
-			"domain":             2,
-			"preemption/cluster": 1,
-			"priority":           0,
-			"disruption":         0,
+			"preemption/clustertest": 7,
+			"preemption/cascade":     6,
+			"preemption/check":       6,
+			"preemption/record":      6,
+			"preemption":             5,
+			"reprieve":               4,
+			"victims":                3,
+			"domain":                 2,
+			"preemption/cluster":     1,
+			"priority":               0,
+			"disruption":             0,
 		},
 		Dependencies:     []string{"github.com/google/btree", "golang.org/x/exp"},
 		TestDependencies: []string{"github.com/stretchr/testify", "pgregory.net/rapid", "github.com/google/go-cmp"},
+		ForTests:         []string{"preemption/clustertest"},
 		Forbidden:        []string{"k8s.io/", "sigs.k8s.io/"},
 		Apart: map[string][]string{
 			// What checks the answers has nothing from those who gave them but their words.
