@@ -3,6 +3,7 @@
 //
 //	go run ./internal/mutate ./victims
 //	go run ./internal/mutate -tests ./preemption -n 200 -seed 1 ./preemption/internal/columns
+//	go run ./internal/mutate ./domain >printed; go run ./internal/mutate -among printed -tests ./preemption ./domain
 //
 // A mistake, or mutant, is one of these: a comparison whose boundary is moved or that is
 // negated, a condition negated, && and || swapped, an arithmetic operator, += or ++

@@ -24,7 +24,7 @@ func main() {
 type settings struct {
 	tests      string  // packages whose tests are run, by spaces; "": the mutated package's own
 	run, skip  string  // go test's -run and -skip
-	only       string  // mutants whose place or text contains it; "": all
+	among      string  // a file with what an earlier run printed: mutants that neither reached nor killed; "": all
 	equivalent string  // the file that lists what changes no answer; "": none
 	number     int     // how many mutants, by chance; 0: all
 	seed       uint64  // of that chance, and of rapid's
@@ -39,7 +39,7 @@ func command(args []string, w io.Writer) error {
 	f.StringVar(&s.tests, "tests", "", "packages whose tests are run (the mutated package's own)")
 	f.StringVar(&s.run, "run", "", "as of go test")
 	f.StringVar(&s.skip, "skip", "", "as of go test")
-	f.StringVar(&s.only, "only", "", "mutants that contain this, as they are printed")
+	f.StringVar(&s.among, "among", "", "mutants that an earlier run printed into this file")
 	f.StringVar(&s.equivalent, "equivalent", filepath.Join("internal", "mutate", "equivalent.txt"), "mutants that change no answer, with their reasons")
 	f.IntVar(&s.number, "n", 0, "how many mutants, by chance (0: all)")
 	f.Uint64Var(&s.seed, "seed", 1, "of -n, and of rapid")
@@ -90,11 +90,15 @@ func (s *settings) mutate(path string, w io.Writer) error {
 	if err := r.baseline(); err != nil {
 		return err
 	}
+	printed, err := s.printed()
+	if err != nil {
+		return err
+	}
 	var tried []*mutant
 	unreached, equivalent := 0, 0
 	for _, m := range all {
 		switch {
-		case s.only != "" && !strings.Contains(m.String(), s.only):
+		case s.among != "" && !strings.Contains(printed, ": "+m.String()+"\n"):
 		case known[m.key()]:
 			equivalent++
 		case m.in != "" && !r.reached[m.line()]:
@@ -133,6 +137,15 @@ func (s *settings) mutate(path string, w io.Writer) error {
 		return fmt.Errorf("%.1f %% killed, fewer than %g %%", share, s.least)
 	}
 	return nil
+}
+
+// printed reads what an earlier run printed.
+func (s *settings) printed() (string, error) {
+	if s.among == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(s.among)
+	return string(text), err
 }
 
 // known reads which mutants of a package change no answer. A line has a mutant as it is

@@ -75,6 +75,11 @@ survived: internal/mutate/testdata/sample/sample.go:29: Sum: n < 0 -> n <= 0
 survived: internal/mutate/testdata/sample/sample.go:29: Sum: 0 -> 0 + 1 (2)
 internal/mutate/testdata/sample: 25 of 31 killed (80.6 %), 6 survived; reached 31, not reached 1, equivalent 2; seed 1
 `, "\n"), regexp.MustCompile(`, \d+ s\n`).ReplaceAllString(out.String(), "\n"))
+	printed := filepath.Join(t.TempDir(), "printed")
+	require.NoError(t, os.WriteFile(printed, []byte("survived: internal/mutate/testdata/sample/sample.go:12: Grade: a < limit -> a >= limit\n"), 0o644))
+	out.Reset()
+	require.NoError(t, command([]string{"-equivalent", "", "-among", printed, sample}, &out))
+	require.Contains(t, out.String(), "sample: 1 of 1 killed")
 	after, err := os.ReadDir(sample)
 	require.NoError(t, err)
 	require.Equal(t, len(before), len(after))
