@@ -28,6 +28,11 @@ type Answer struct {
 	// all of it is true.
 	Problems []string `json:"problems,omitzero"`
 
+	WhyNot []whyNot `json:"whyNot,omitempty"`
+
+	// Answers are those about several preemptors, in the order in which they are carried out.
+	Answers []*Answer `json:"answers,omitempty"`
+
 	*QuotaAnswer // of a Workload
 }
 
@@ -112,14 +117,13 @@ func podName(p preemption.PodRef) string { return p.Namespace + "/" + p.Name }
 // wholeAnswer is the answer in the batch's form, with the whole result beside it.
 func wholeAnswer(q *question, r *preemption.Result, whys []whyNot, waits *WillRun, notes, problems []string) any {
 	a := answered(q.title, q.kind(), r)
-	a.Notes, a.Problems = notes, problems
+	a.Notes, a.Problems, a.WhyNot = notes, problems, whys
 	return struct {
 		*Answer
 		Result *preemption.Result `json:"result"`
-		WhyNot []whyNot           `json:"whyNot,omitempty"`
 
 		WillRun *WillRun `json:"willRun,omitempty"` // with -will-run
-	}{a, r, whys, waits}
+	}{a, r, waits}
 }
 
 func writeIndented(w io.Writer, answer any) error {

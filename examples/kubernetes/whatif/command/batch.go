@@ -30,28 +30,36 @@ type testCase struct {
 
 	FairSharing *fairSharing `json:"fairSharing"` // of a Workload; absent: as -fair-sharing says
 
-	Objects   []json.RawMessage `json:"objects"`
-	Preemptor struct {
-		Kind      cluster.Kind `json:"kind"`
-		Namespace string       `json:"namespace"`
-		Name      string       `json:"name"`
-	} `json:"preemptor"`
+	// Options are those of this question in place of -options, preemption.Options as JSON.
+	Options json.RawMessage `json:"options"`
 
-	changes      // of the cluster of -f, for this line and those after it
-	Apply   bool `json:"apply"` // carry the answer out there
+	Objects   []json.RawMessage `json:"objects"`
+	Preemptor object            `json:"preemptor"`
+	WhyNot    []string          `json:"whyNot"` // nodes, or units as namespace/name
+
+	changes             // of the cluster of -f, for this line and those after it
+	Preemptors []object `json:"preemptors"` // ask about all of them at once there
+	Apply      bool     `json:"apply"`      // carry the answer out there
 }
 
 // preemptor is who asks.
-func (q *testCase) preemptor() (p preemption.Preemptor, err error) {
-	switch q.Preemptor.Kind {
-	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload:
-	default:
-		return p, fmt.Errorf("preemptor.kind: %q is not Pod, PodGroup, CompositePodGroup or Workload", q.Preemptor.Kind)
+func (q *testCase) preemptor() (preemption.Preemptor, error) {
+	p, err := q.Preemptor.preemptor()
+	if err != nil {
+		err = fmt.Errorf("preemptor.%w", err)
 	}
-	return preemption.Preemptor{
-		Kind: q.Preemptor.Kind, Namespace: cmp.Or(q.Preemptor.Namespace, metav1.NamespaceDefault), Name: q.Preemptor.Name,
-		Placement: q.Placement,
-	}, nil
+	p.Placement = q.Placement
+	return p, err
+}
+
+// preemptor is o as one who asks.
+func (o object) preemptor() (preemption.Preemptor, error) {
+	kind := cluster.Kind(o.Kind)
+	switch kind {
+	case cluster.KindPod, cluster.KindPodGroup, cluster.KindCompositePodGroup, cluster.KindWorkload:
+		return preemption.Preemptor{Kind: kind, Namespace: cmp.Or(o.Namespace, metav1.NamespaceDefault), Name: o.Name}, nil
+	}
+	return preemption.Preemptor{}, fmt.Errorf("kind: %q is not Pod, PodGroup, CompositePodGroup or Workload", o.Kind)
 }
 
 // answerBatch answers each line of the file, one line each, in its order. The error
@@ -127,15 +135,33 @@ func (c *config) answerLine(l *live, number int, line []byte) *Answer {
 	if err := convert.Unmarshal(line, &q); err != nil {
 		return refused(nameIn(line), fmt.Errorf("line %d: %w", number, err))
 	}
-	answer := c.answerCase
+	own, err := c.with(q.Options)
+	if err != nil {
+		return refused(q.Name, fmt.Errorf("line %d: options: %w", number, err))
+	}
+	answer := own.answerCase
 	if l != nil && q.Objects == nil {
-		answer = func(q *testCase) (*Answer, error) { return c.answerLive(l, q) }
+		answer = func(q *testCase) (*Answer, error) { return own.answerLive(l, q) }
 	}
 	a, err := answer(&q)
 	if err != nil {
 		return refused(q.Name, fmt.Errorf("line %d: %w", number, err))
 	}
 	return a
+}
+
+// with is c, asking under other options; as it is if there are none.
+func (c *config) with(options json.RawMessage) (*config, error) {
+	if options == nil {
+		return c, nil
+	}
+	own := *c
+	own.options = preemption.Options{}
+	if err := decodeOptions(options, &own.options); err != nil {
+		return nil, err
+	}
+	own.rules = cmp.Or(own.options.Rules, c.rules)
+	return &own, nil
 }
 
 // nameIn finds the name of a case whose other fields cannot be read.
@@ -152,12 +178,12 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.any() || q.Apply || len(q.Preemptors) > 0 {
+		return nil, errors.New("reset, set, remove, cordon, bind, apply, preemptors: they are for lines about the cluster of -f, without objects of their own")
+	}
 	preemptor, err := q.preemptor()
 	if err != nil {
 		return nil, err
-	}
-	if q.any() || q.Apply {
-		return nil, errors.New("reset, set, remove, cordon, bind, apply: they are for lines about the cluster of -f, without objects of their own")
 	}
 	objects, err := convert.Split(q.Objects)
 	if err != nil {
@@ -178,6 +204,9 @@ func (c *config) answerCase(q *testCase) (*Answer, error) {
 	a := answered(q.Name, preemptor.Kind, r)
 	a.Notes = c.notes(dump)
 	a.Problems = c.problems(o, preemptor, &dump.Snapshot, r)
+	if a.WhyNot, err = asking(q.WhyNot, o, preemptor, &dump.Snapshot); err != nil {
+		return nil, fmt.Errorf("whyNot: %w", err)
+	}
 	return a, nil
 }
 

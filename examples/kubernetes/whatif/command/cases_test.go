@@ -95,7 +95,7 @@ func (r *recorded) differs(t *testing.T, a *Answer) string {
 		return show("name", r.Name, a.Name)
 	case a.Status != r.Want.Status:
 		return show("status", r.Want.Status, a.Status+": "+a.Message)
-	case r.Preemptor.Kind != cluster.KindPod:
+	case r.Preemptor.Kind != string(cluster.KindPod):
 		return r.groupDiffers(t, a)
 	case len(a.Candidates) != len(r.Want.Candidates):
 		return show("candidates", r.Want.Candidates, a.Candidates)

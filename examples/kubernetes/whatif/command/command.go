@@ -47,6 +47,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return statusAnswered
+	case errors.As(err, new(*unreadable)):
+		fmt.Fprintln(stderr, "whatif:", err)
+		return statusUnreadable
 	case err != nil:
 		fmt.Fprintln(stderr, "whatif:", err)
 		fmt.Fprintln(stderr, "Run with -h for usage.")
@@ -153,7 +156,7 @@ func (c *config) single(stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return dump.Locate(err)
 	}
-	whyNot, err := c.askWhyNot(o, q.preemptor, &dump.Snapshot)
+	whyNot, err := asking(c.whyNot, o, q.preemptor, &dump.Snapshot)
 	if err != nil {
 		return fmt.Errorf("-why-not: %w", dump.Locate(err))
 	}
@@ -211,17 +214,22 @@ type whyNot struct {
 	Why    *preemption.Why `json:"why"`
 }
 
-// askWhyNot asks about each target of -why-not.
-func (c *config) askWhyNot(o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) ([]whyNot, error) {
-	if len(c.whyNot) == 0 {
+// asking asks why not each target in a cluster.
+func asking(targets []string, o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) ([]whyNot, error) {
+	if len(targets) == 0 {
 		return nil, nil
 	}
 	planner, err := preemption.NewPlanner(s, o)
 	if err != nil {
 		return nil, err
 	}
+	return askWhyNot(targets, planner, p)
+}
+
+// askWhyNot asks a planner about each target.
+func askWhyNot(targets []string, planner *preemption.Planner, p preemption.Preemptor) ([]whyNot, error) {
 	var answers []whyNot
-	for _, name := range c.whyNot {
+	for _, name := range targets {
 		target := preemption.NodeTarget(name)
 		if strings.Contains(name, "/") {
 			target = preemption.UnitTarget(name)

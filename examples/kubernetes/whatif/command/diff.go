@@ -2,8 +2,10 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -56,6 +58,7 @@ func (c *config) ways() (first, second *way) {
 		first.name = strings.ToLower(string(cmp.Or(c.search, c.options.Search, preemption.Greedy)))
 	default:
 		other.options = c.diffOptions
+		other.rules = cmp.Or(c.diffOptions.Rules, c.rules)
 	}
 	first.options, second.options = c.asked(c.rules, nil), other.asked(other.rules, nil)
 	return first, second
@@ -102,7 +105,7 @@ func (c *config) compare(stdin io.Reader, stdout, stderr io.Writer) error {
 	r := &report{}
 	return c.tell(stdout, result, r, func() {
 		r.compared(result)
-		r.listed(inputNotes(dump, most))
+		r.listed(clusterNotes(dump, most))
 	})
 }
 
@@ -123,7 +126,7 @@ func (c *config) questions(dump *convert.Dump) ([]*question, error) {
 		key := p.Namespace + "/" + p.Group
 		if g, grouped := groups[key]; p.Group != "" && grouped {
 			if g != nil {
-				list = append(list, c.ofGroup(g))
+				list = append(list, ofGroup(g))
 			}
 			groups[key] = nil // it is asked about
 			continue
@@ -137,16 +140,19 @@ func (c *config) questions(dump *convert.Dump) ([]*question, error) {
 }
 
 // anotherWay reads what -diff names.
-func (c *config) anotherWay(name string) (err error) {
-	c.diff = name
-	c.diffRules = rulesByName[name]
-	c.diffSearch, _ = searchOf(name)
-	if c.diffRules == "" && c.diffSearch == "" {
-		if err = readOptions(name, &c.diffOptions); err != nil {
-			err = fmt.Errorf("not %s, not a search, and no file of options: %w", rulesWanted, err)
-		}
+func (c *config) anotherWay() error {
+	c.diffRules = rulesByName[c.diff]
+	c.diffSearch, _ = searchOf(c.diff)
+	if c.diffRules != "" || c.diffSearch != "" {
+		return nil
 	}
-	return err
+	switch err := readOptions(c.diff, &c.diffOptions); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("-diff: %q is not %s, not a search, and no file of options", c.diff, rulesWanted)
+	case err != nil:
+		return &unreadable{"-diff", err}
+	}
+	return nil
 }
 
 // apart asks q in two ways and finds what differs.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -34,7 +35,7 @@ const rulesWanted = "v1.36, v1.37 or kep-5710-alpha"
 // asked is what the library is asked under.
 func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Options {
 	o := c.options
-	o.Rules, o.Candidates, o.Explain = rules, true, c.explain
+	o.Rules, o.Candidates, o.Explain = rules, true, c.explain || o.Explain
 	o.Strict = o.Strict || c.strict
 	if c.search != "" {
 		o.Search = c.search
@@ -117,7 +118,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	})
 	f.StringVar(&c.node, "node", "", "`NODE` that the pod of a workload, or made up, is pinned to")
 	var places list
-	f.Var(&places, "place", "give a member of the preemptor group its place, `POD=NODE`, instead of searching;\nmay be repeated; POD is namespace/name or name")
+	f.Var(&places, "place", "give the preemptor, or a member of the group that it is, its place, `POD=NODE`, instead of searching;\nmay be repeated; POD is namespace/name or name")
 	rules := f.String("rules", "v1.37", "follow the `RULES` "+rulesWanted)
 	f.Func("search", "look for the least disruption: `HOW` is greedy (as Kubernetes does), improved or exact", func(s string) (err error) {
 		var ok bool
@@ -126,7 +127,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		}
 		return err
 	})
-	f.Func("diff", "ask in another way, too, and tell who differs, and why: `WAY` is rules, a search or a file of options;\nwithout -preemptor all that are pending are asked about", c.anotherWay)
+	f.StringVar(&c.diff, "diff", "", "ask in another way, too, and tell who differs, and why: `WAY` is rules, a search or a file of options;\nwithout -preemptor all that are pending are asked about")
 	f.Var(&c.fair, "fair-sharing", "among Workloads of Kueue, shares decide, by these `STRATEGIES`:\nLessThanOrEqualToFinalShare, LessThanInitialShare, both with a comma, or default")
 	f.StringVar(&c.output, "o", "table", "`FORMAT` of the answer: "+formats)
 	f.StringVar(&c.save, "save", "", "write the cluster to `FILE` in a compact form that -f reads far faster, and ask nothing")
@@ -140,9 +141,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.verify, "verify", false, "read the answer once more, independently, and tell what is not true of it")
 	f.BoolVar(&c.willRun, "will-run", false, "tell, too, when the preemptor would run if it waited for running pods to end, as far as they say when")
 	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption; or some pod of -apply or -drain")
-	f.Func("options", "... and the options in `FILE`: preemption.Options as JSON", func(name string) error {
-		return readOptions(name, &c.options)
-	})
+	options := f.String("options", "", "... and the options in `FILE`: preemption.Options as JSON; flags that are given count before them")
 	f.Func("unpacked", fmt.Sprintf("gzipped input may unpack to so many `MIB` (default %d)", convert.MostUnpacked>>20), func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || n < 1 {
@@ -191,6 +190,9 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	if !slices.Contains([]string{"table", "json", "yaml", "markdown"}, c.output) {
 		return nil, fmt.Errorf("-o: %q is not %s", c.output, formats)
 	}
+	if c.width < 0 && given(f, "width") {
+		return nil, fmt.Errorf("-width: %d is not at least 0", c.width)
+	}
 	if c.limit < 0 {
 		return nil, fmt.Errorf("-explain-limit: %d is not at least 0", c.limit)
 	}
@@ -218,8 +220,46 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 			return nil, err
 		}
 	}
-	return c, c.contradictions(f)
+	if err := c.contradictions(f); err != nil {
+		return nil, err
+	}
+	return c, c.readWays(*options, given(f, "rules"))
 }
+
+// given reports whether a flag is on the command line.
+func given(f *flag.FlagSet, name string) (is bool) {
+	f.Visit(func(fl *flag.Flag) { is = is || fl.Name == name })
+	return is
+}
+
+// readWays reads the file of -options, the rules of which count unless -rules is given, and what
+// -diff names.
+func (c *config) readWays(options string, ruled bool) error {
+	if options != "" {
+		if err := readOptions(options, &c.options); err != nil {
+			return &unreadable{"-options", err}
+		}
+		if !ruled {
+			c.rules = cmp.Or(c.options.Rules, c.rules)
+		}
+	}
+	if c.diff != "" {
+		return c.anotherWay()
+	}
+	return nil
+}
+
+// unreadable is a file on the command line that cannot be read.
+type unreadable struct {
+	flag string
+	err  error
+}
+
+// Error names the flag.
+func (u *unreadable) Error() string { return u.flag + ": " + u.err.Error() }
+
+// Unwrap is what is wrong with the file.
+func (u *unreadable) Unwrap() error { return u.err }
 
 // searchOf reads a search, in small letters or as it is.
 func searchOf(name string) (preemption.Search, bool) {
@@ -234,12 +274,25 @@ func searchOf(name string) (preemption.Search, bool) {
 // readOptions reads a file of options.
 func readOptions(name string, into *preemption.Options) error {
 	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
+	if err == nil {
+		if err = decodeOptions(text, into); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
 	}
+	return err
+}
+
+// decodeOptions reads options, which nothing follows.
+func decodeOptions(text []byte, into *preemption.Options) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	return d.Decode(into)
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the options")
+	}
+	return nil
 }
 
 // ask adds to what the pod asks for; an empty amount adds nothing.
@@ -310,6 +363,8 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 		return fmt.Errorf("-count: %d is not a number from 1 to %d", c.count, mostCount)
 	case c.count > 1 && c.made == nil && (c.preemptor == nil || groupKinds[c.preemptor.kind] != ""):
 		return errors.New("-count: of a made-up pod, a pod or the next pod of a workload; say which")
+	case c.placement != nil && c.diff != "" && c.preemptor == nil && made == "":
+		return errors.New("-place: gives the pods of one preemptor their places; -diff asks about all that are pending without -preemptor")
 	case c.placement != nil && c.batch != "":
 		return errors.New("-place: a line of a batch has its own placement")
 	case c.node != "" && c.preemptor == nil && made == "":

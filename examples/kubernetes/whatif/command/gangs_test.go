@@ -30,7 +30,7 @@ func TestGangPlacementsHold(t *testing.T) {
 		require.NoError(t, eachLine(in, 0, func(number int, line []byte) error {
 			var q testCase
 			require.NoError(t, json.Unmarshal(line, &q))
-			if q.Preemptor.Kind != cluster.KindPodGroup {
+			if q.Preemptor.Kind != string(cluster.KindPodGroup) {
 				return nil
 			}
 			a := c.answerLine(nil, number, line)

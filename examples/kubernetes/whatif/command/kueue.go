@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -60,7 +61,7 @@ func (f *fairSharing) String() string {
 // own, if not nil, is what a case says itself.
 func (c *config) quota(own *fairSharing) preemption.QuotaOptions {
 	if own == nil {
-		own = &c.fair
+		own = &fairSharing{cmp.Or(c.fair.FairSharing, c.options.Quota.FairSharing)}
 	}
 	return preemption.QuotaOptions{FairSharing: own.FairSharing, KueueFloat: true}
 }

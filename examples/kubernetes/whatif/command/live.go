@@ -2,7 +2,10 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/examples/kubernetes/whatif/edit"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -74,17 +78,22 @@ func (l *live) under(o preemption.Options) (*preemption.Planner, error) {
 	return l.others[string(key)], nil
 }
 
-// make makes the changes of a line, all of them or none.
-func (l *live) make(ch *changes, reading convert.Options) error {
-	if !ch.any() {
+// make makes the changes of a line, all of them or none; "now" is one, too.
+func (l *live) make(q *testCase, reading convert.Options) error {
+	if !q.any() && q.Now == "" {
 		return nil
 	}
 	from := l.planner
-	if ch.Reset {
+	if q.Reset {
 		from = l.begin
 	}
 	planner := from.Fork()
-	if err := ch.on(planner, reading); err != nil {
+	if q.Now != "" {
+		if err := planner.SetTime(reading.Now); err != nil {
+			return fmt.Errorf("now: %w", err)
+		}
+	}
+	if err := q.on(planner, reading); err != nil {
 		return err
 	}
 	l.become(planner)
@@ -145,6 +154,83 @@ func (l *live) carryOut(r *preemption.Result) error {
 	return nil
 }
 
+// carryOutAll is carryOut for answers of PreemptAll, one after the other, with a call before
+// each: budgets are charged for who goes, as the next of the answers has it.
+func carryOutAll(planner *preemption.Planner, answers []*preemption.Result, before func(r *preemption.Result)) error {
+	carried, err := cascade.New(planner, cascade.Options{Returns: func(*preemption.Pod) bool { return false }})
+	if err != nil {
+		return err
+	}
+	for _, r := range answers {
+		before(r)
+		if r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits {
+			if err := carried.Add(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// answerAll answers for several preemptors, each with the answers before it carried out.
+func (c *config) answerAll(l *live, q *testCase, o preemption.Options, planner *preemption.Planner) (*Answer, error) {
+	var asking []preemption.Preemptor
+	for i, who := range q.Preemptors {
+		p, err := who.preemptor()
+		if err != nil {
+			return nil, fmt.Errorf("preemptors[%d].%w", i, err)
+		}
+		asking = append(asking, p)
+	}
+	results, err := planner.PreemptAll(asking)
+	if err != nil {
+		return nil, l.dump.Locate(err)
+	}
+	whole := blank(q.Name)
+	for _, r := range results {
+		a := answered(strings.Join(askedAbout(r.Preemptor), ", "), r.Preemptor.Kind, r)
+		whole.Answers = append(whole.Answers, a)
+		whole.Victims = append(whole.Victims, a.Victims...)
+		maps.Copy(whole.Nominations, a.Nominations)
+	}
+	slices.Sort(whole.Victims)
+	whole.Status = "answered"
+	whole.Message = fmt.Sprintf("pods that get a place: %d; pods that are evicted: %d", len(whole.Nominations), len(whole.Victims))
+	if c.verify {
+		at, number := planner.Fork(), 0
+		whole.Problems = []string{}
+		if err := carryOutAll(at, results, func(r *preemption.Result) {
+			of := r.Preemptor
+			p := preemption.Preemptor{Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}
+			whole.Answers[number].Problems = c.problems(o, p, at.Snapshot(), r)
+			whole.Problems = append(whole.Problems, whole.Answers[number].Problems...)
+			number++
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if q.Apply {
+		planner := l.planner.Fork()
+		if err := carryOutAll(planner, results, func(*preemption.Result) {}); err != nil {
+			return nil, err
+		}
+		l.become(planner)
+	}
+	return whole, nil
+}
+
+// askedAbout names whom an answer is about.
+func askedAbout(a preemption.Asked) []string {
+	if len(a.Gathered) == 0 {
+		return []string{a.Namespace + "/" + a.Name}
+	}
+	var names []string
+	for _, p := range a.Gathered {
+		names = append(names, podName(p))
+	}
+	return names
+}
+
 // podRef reads namespace/name, or a name in the default namespace.
 func podRef(text string) preemption.PodRef {
 	namespace, name, ok := strings.Cut(text, "/")
@@ -160,16 +246,10 @@ func (c *config) answerLive(l *live, q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.make(&q.changes, c.reading(now)); err != nil {
-		return nil, err
+	if len(q.Preemptors) > 0 && (q.Preemptor != object{} || q.Placement != nil || len(q.WhyNot) > 0) {
+		return nil, errors.New("preemptors: preemptor, placement and whyNot do not go with it")
 	}
-	a := blank(q.Name)
-	if q.Preemptor.Kind == "" {
-		a.Status, a.Message = "changed", "the cluster is changed"
-		return a, nil
-	}
-	preemptor, err := q.preemptor()
-	if err != nil {
+	if err := l.make(q, c.reading(now)); err != nil {
 		return nil, err
 	}
 	o := c.asked(rules, q.FairSharing)
@@ -177,13 +257,28 @@ func (c *config) answerLive(l *live, q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case len(q.Preemptors) > 0:
+		return c.answerAll(l, q, o, planner)
+	case q.Preemptor == object{}:
+		a := blank(q.Name)
+		a.Status, a.Message = "changed", "the cluster is changed"
+		return a, nil
+	}
+	preemptor, err := q.preemptor()
+	if err != nil {
+		return nil, err
+	}
 	r, err := planner.Preempt(preemptor)
 	if err != nil {
 		return nil, l.dump.Locate(err)
 	}
-	a = answered(q.Name, preemptor.Kind, r)
+	a := answered(q.Name, preemptor.Kind, r)
 	if c.verify {
 		a.Problems = c.problems(o, preemptor, planner.Snapshot(), r)
+	}
+	if a.WhyNot, err = askWhyNot(q.WhyNot, planner, preemptor); err != nil {
+		return nil, fmt.Errorf("whyNot: %w", err)
 	}
 	if q.Apply && preemptor.Kind != cluster.KindWorkload {
 		err = l.carryOut(r)

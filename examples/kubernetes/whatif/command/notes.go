@@ -16,9 +16,18 @@ const sampleNote = "There is no input (-f FILE, or a pipe): this is the answer f
 
 // notes lists what of the input was not read, for machines: everything.
 func (c *config) notes(dump *convert.Dump) []string {
-	notes := inputNotes(dump, math.MaxInt)
+	notes := clusterNotes(dump, math.MaxInt)
 	if c.sample {
 		notes = slices.Insert(notes, 0, sampleNote)
+	}
+	return notes
+}
+
+// clusterNotes are inputNotes of what has to be a whole cluster.
+func clusterNotes(dump *convert.Dump, most int) []string {
+	notes := inputNotes(dump, most)
+	if len(dump.Snapshot.Nodes) == 0 {
+		notes = slices.Insert(notes, 0, "the input has no node: kubectl get nodes,pods,... lists them with the rest")
 	}
 	return notes
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,14 @@ func (q *question) kind() cluster.Kind {
 
 // question finds or makes the preemptor that the command line means.
 func (c *config) question(dump *convert.Dump) (*question, error) {
+	q, err := c.whoAsks(dump)
+	if err == nil {
+		q.preemptor.Placement = c.placement
+	}
+	return q, err
+}
+
+func (c *config) whoAsks(dump *convert.Dump) (*question, error) {
 	isNode := func(n cluster.Node) bool { return n.Name == c.node }
 	switch {
 	case c.node != "" && !slices.ContainsFunc(dump.Snapshot.Nodes, isNode):
@@ -45,7 +54,7 @@ func (c *config) question(dump *convert.Dump) (*question, error) {
 	}
 	pending := dump.PendingPods()
 	if g := commonGroup(dump, pending); g != nil && (len(pending) > 1 || c.rules != preemption.Kubernetes136) {
-		return c.ofGroup(g), nil
+		return ofGroup(g), nil
 	}
 	if len(pending) == 1 {
 		return ofPod(pending[0]), nil
@@ -72,9 +81,9 @@ func commonGroup(dump *convert.Dump, pending []*cluster.Pod) *cluster.PodGroup {
 }
 
 // ofGroup asks for a pod group of the dump.
-func (c *config) ofGroup(g *cluster.PodGroup) *question {
+func ofGroup(g *cluster.PodGroup) *question {
 	return &question{
-		preemptor: preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, Placement: c.placement},
+		preemptor: preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name},
 		title:     "podgroup " + g.Namespace + "/" + g.Name,
 	}
 }
@@ -104,6 +113,12 @@ var groupKinds = map[string]cluster.Kind{
 // command line.
 var workloadKinds = []string{"daemonset", "deployment", "replicaset", "statefulset", "job", "cronjob", "replicationcontroller", "jobset", "leaderworkerset"}
 
+// shortKinds are the short names that kubectl has for kinds.
+var shortKinds = map[string]string{
+	"po": "pod", "ds": "daemonset", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "cj": "cronjob",
+	"rc": "replicationcontroller", "lws": "leaderworkerset", "wl": "workload",
+}
+
 var wantingKinds = "pod, podgroup, compositepodgroup or workload; or, for its next pod, " + strings.Join(workloadKinds, ", ")
 
 // named is an object that -preemptor names; kind is in small letters.
@@ -118,7 +133,8 @@ func parseNamed(text string) (*named, error) {
 	if len(parts) != 3 || slices.Contains(parts, "") {
 		return nil, fmt.Errorf("%q is not KIND/NAMESPACE/NAME, such as pod/default/web", text)
 	}
-	n := &named{strings.ToLower(parts[0]), parts[1], parts[2]}
+	kind := strings.ToLower(parts[0])
+	n := &named{cmp.Or(shortKinds[kind], kind), parts[1], parts[2]}
 	if n.kind != "pod" && groupKinds[n.kind] == "" && !n.workload() {
 		return nil, fmt.Errorf("%q is not a kind that can want to run: %s", parts[0], wantingKinds)
 	}
@@ -133,7 +149,7 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 	kind, namespace, name := c.preemptor.kind, c.preemptor.namespace, c.preemptor.name
 	if group, ok := groupKinds[kind]; ok {
 		return &question{
-			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name, Placement: c.placement},
+			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name},
 			title:     fmt.Sprintf("%s %s/%s", kind, namespace, name),
 		}, nil
 	}
@@ -195,7 +211,7 @@ func (c *config) gang(p cluster.Pod, title string) *question {
 	p.Created, p.Scheduled, p.Started = time.Time{}, time.Time{}, time.Time{}
 	g := &cluster.PodGroup{Namespace: p.Namespace, Name: p.Name, MinCount: &need, Priority: p.Priority, Class: p.Class, Policy: p.Policy}
 	q := &question{
-		preemptor: preemption.Preemptor{Group: g, Placement: c.placement},
+		preemptor: preemption.Preemptor{Group: g},
 		title:     fmt.Sprintf("%s %s/%s of %d", title, p.Namespace, p.Name, c.count),
 	}
 	for i := range c.count {

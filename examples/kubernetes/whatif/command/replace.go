@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -34,7 +35,7 @@ func replaced(name string, mode os.FileMode, write func(io.Writer) error) error 
 	part := fmt.Sprintf("%s.%d.part", name, os.Getpid())
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
-		return err
+		return renamed(err, name)
 	}
 	if mode != 0 {
 		err = f.Chmod(mode)
@@ -46,6 +47,14 @@ func replaced(name string, mode os.FileMode, write func(io.Writer) error) error 
 		return errors.Join(err, os.Remove(part))
 	}
 	return nil
+}
+
+// renamed is err about the file that was asked for, not the one beside it.
+func renamed(err error, name string) error {
+	if e := new(fs.PathError); errors.As(err, &e) {
+		e.Path = name
+	}
+	return err
 }
 
 // written writes f and closes it.

@@ -22,11 +22,14 @@ func (c *config) replayJournal(stdin io.Reader, stdout, _ io.Writer) error {
 		return err
 	}
 	report, err := record.Replay(text, nil)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.replay, err)
+	}
 	if report == nil {
 		return err
 	}
 	if d := report.Difference; d != nil {
-		return errors.Join(err, errors.New(d.String()))
+		return errors.Join(err, fmt.Errorf("%s: %s", c.replay, d))
 	}
 	_, err2 := fmt.Fprintf(stdout, "calls made again: %d; each answer is the one that was recorded\n", report.Calls)
 	return errors.Join(err, err2)

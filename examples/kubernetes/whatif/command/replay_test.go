@@ -38,7 +38,7 @@ func TestReplayTellsTheFirstDifference(t *testing.T) {
 	status, stdout, stderr = replayed(t, strings.Replace(journal.String(), `"domain":"n1"`, `"domain":"n2"`, 1))
 	require.Equal(t, statusUnreadable, status)
 	require.Empty(t, stdout)
-	require.Equal(t, "whatif: line 3: Preempt: answer.domain: recorded \"n2\", replayed \"n1\"\n", stderr)
+	require.Regexp(t, "^whatif: .*journal.jsonl: line 3: Preempt: answer.domain: recorded \"n2\", replayed \"n1\"\n$", stderr)
 
 	status, stdout, stderr = replayed(t, journal.String()[:journal.Len()-2])
 	require.Equal(t, statusUnreadable, status)
@@ -47,7 +47,7 @@ func TestReplayTellsTheFirstDifference(t *testing.T) {
 
 	status, _, stderr = replayed(t, "nonsense\n")
 	require.Equal(t, statusUnreadable, status)
-	require.Contains(t, stderr, "whatif: record: line 1: ")
+	require.Regexp(t, "^whatif: .*journal.jsonl: record: line 1: ", stderr)
 
 	status, _, stderr = replayed(t, journal.String(), "-explain")
 	require.Equal(t, statusUsage, status)

@@ -241,7 +241,7 @@ func (r *report) whyNots() {
 
 // notes says what about the input may matter and was not asked about.
 func (r *report) notes() {
-	notes := inputNotes(r.dump, most)
+	notes := clusterNotes(r.dump, most)
 	warnings := r.result.Warnings
 	for _, w := range warnings[:min(most, len(warnings))] {
 		notes = append(notes, fmt.Sprintf("%s %s/%s: %s %s: %s", w.Kind, w.Namespace, w.Name, w.Field, w.Value, w.Text))
