@@ -157,7 +157,7 @@ func TestWhoIsMeant(t *testing.T) {
 		"a place on no node":                 {twoPending + group, []string{"-f", "-", "-place", "x/a=n7"}, `Placement: "n7" is not a node of the snapshot`, 1},
 		"a pod that is not there":            {twoPending, []string{"-f", "-", "-preemptor", "pod/x/c"}, "there is no pod x/c in the input; 2 pods are pending", 1},
 		"a pod that runs":                    {twoPending, []string{"-f", "-", "-preemptor", "pod/x/old"}, `-, document 4: cluster: Pod "x/old": Node: "n1" is not empty: the preemptor runs already`, 1},
-		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "gadget/x/c"}, `flag -preemptor: "deploy" is not a kind that can want to run: pod, podgroup, compositepodgroup or workload; or, for its next pod, daemonset, deployment`, 2},
+		"a kind that is none":                {twoPending, []string{"-f", "-", "-preemptor", "gadget/x/c"}, `flag -preemptor: "gadget" is not a kind that can want to run: pod, podgroup, compositepodgroup or workload; or, for its next pod, daemonset, deployment`, 2},
 		"a workload that is not there":       {twoPending, []string{"-f", "-", "-preemptor", "deployment/x/c"}, "there is no deployment x/c in the input", 1},
 		"a group that is not there":          {twoPending, []string{"-f", "-", "-preemptor", "podgroup/x/nope"}, "x/nope", 1},
 		"half a name":                        {twoPending, []string{"-f", "-", "-preemptor", "b"}, `"b" is not KIND/NAMESPACE/NAME`, 2},
