@@ -178,6 +178,36 @@ func TestZips(t *testing.T) {
 	}
 }
 
+// TestZipsOfClones: two clones make the same archive of the library, wherever they are, and it is that
+// of the checkout if nothing is changed there: whoever clones a tag can compare with go.sum.
+func TestZipsOfClones(t *testing.T) {
+	mods := must[[]mod](t)(released(checkout))
+	version := must[string](t)(planned(mods))
+	hash := func(root string) string {
+		dir := t.TempDir()
+		check(t, writeProxy(dir, root, version, mods[:1]))
+		return must[string](t)(dirhash.HashZip(filepath.Join(dir, filepath.FromSlash(library), "@v", version+".zip"), dirhash.Hash1))
+	}
+	var hashes []string
+	for range 2 {
+		root := filepath.Join(t.TempDir(), "clone")
+		must[string](t)(git(checkout, "clone", "--quiet", "--shared", ".", root))
+		hashes = append(hashes, hash(root))
+	}
+	t.Log(hashes[0])
+	if hashes[0] != hashes[1] {
+		t.Errorf("two clones make archives with the hashes %q", hashes)
+	}
+	if must[string](t)(git(checkout, "status", "--porcelain")) != "" {
+		return
+	}
+	root := t.TempDir()
+	check(t, copyFiles(root, checkout, must[[]string](t)(tracked(checkout))))
+	if here := hash(root); here != hashes[0] {
+		t.Errorf("the archive of the checkout has the hash %s, those of clones %s", here, hashes[0])
+	}
+}
+
 // contents lists the files of an archive, and complains about those that no user and no
 // test needs, or that are larger than a file of a module should be.
 func contents(t *testing.T, archive []byte, m mod, version string) []string {
