@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 )
 
 // BenchmarkFilter: a decision about a pod that evicts others, of a shape that was seen, with
-// a filter that keeps it off every third node and without one; with changes, a pod leaves
-// and comes back before each.
+// a filter that keeps it off every third node, with a rule that lets only so many pods of one team onto a node,
+// as a Colocation and as a constraint that declares nothing, and without any; with changes, a pod leaves and comes back before each.
 func BenchmarkFilter(b *testing.B) {
 	for _, s := range []struct{ nodes, pods int }{{100, 3_000}, {5_000, 150_000}} {
 		snap := gen.Fleet(s.nodes, s.pods/s.nodes, 1, gen.Uniform)
@@ -19,16 +20,31 @@ func BenchmarkFilter(b *testing.B) {
 		}
 		ask := gen.FleetPod(1)
 		ask.Pods[0].Labels = map[string]string{"app": "train", "team": "vision", "pod-template-hash": "6d4cf56db6"}
-		for _, filter := range []func(*preemption.Pod, *preemption.Node) bool{nil, func(p *preemption.Pod, n *preemption.Node) bool {
-			return n.Labels["team"] == "" || n.Labels["team"] == p.Labels["team"]
-		}} {
-			var hooks *preemption.Hooks
-			if filter != nil {
-				hooks = &preemption.Hooks{Filter: filter}
-			}
+		ofTeam := func(p *preemption.Pod) bool { return p.Labels["team"] != "" }
+		teams := domain.Colocation{Check: "teams", Of: ofTeam, Monotone: true,
+			Allows: func(_ *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
+				there := 0
+				for _, o := range others {
+					if ofTeam(o) {
+						there++
+					}
+				}
+				return there < 2
+			}}
+		for _, hook := range []struct {
+			name  string
+			hooks *preemption.Hooks
+		}{
+			{"none", nil},
+			{"filter", &preemption.Hooks{Filter: func(p *preemption.Pod, n *preemption.Node) bool {
+				return n.Labels["team"] == "" || n.Labels["team"] == p.Labels["team"]
+			}}},
+			{"colocation", &preemption.Hooks{Constraints: []domain.Constraint{teams}}},
+			{"undeclared", &preemption.Hooks{Constraints: []domain.Constraint{struct{ domain.Constraint }{teams}}}},
+		} {
 			for _, changes := range []bool{false, true} {
-				b.Run(fmt.Sprintf("filter=%t/changes=%t/nodes=%d/pods=%d", filter != nil, changes, s.nodes, s.pods), func(b *testing.B) {
-					pl, err := preemption.NewPlanner(&snap, preemption.Options{Hooks: hooks})
+				b.Run(fmt.Sprintf("hook=%s/changes=%t/nodes=%d/pods=%d", hook.name, changes, s.nodes, s.pods), func(b *testing.B) {
+					pl, err := preemption.NewPlanner(&snap, preemption.Options{Hooks: hook.hooks})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -47,8 +47,8 @@ type Decision struct {
 // changed since: those where a guard has ended or a price has grown, too, and where Search
 // says so the 512 around each. That holds under all Options but Sampling, BrokenGroupsFree,
 // Limits.OnlyMoves, an Objective that counts who finds no other place, and Hooks other than a
-// Filter, and for pods without a node affinity or a nomination. Everything else is searched
-// for as by Preempt, and not told.
+// Filter, a [domain.Colocation] and constraints that do not concern the pod ([domain.Concerned]), and for pods without a
+// node affinity or a nomination. Everything else is searched for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	return pl.DecideContext(context.Background(), p)
 }
@@ -165,7 +165,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 		Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits &^ untold,
 		Units: s.units, Budgets: s.budgets, Columns: s.columns, Protections: s.protections,
 	}
-	traits := q.ClusterTraits() | ask.TraitsOfPod(pod)
+	traits := q.ClusterTraits() | c.settings.TraitsOf(pod)
 	if !ask.AtOnce.Leads(traits) || q.Protections != nil && !q.Protections.Bare(victims.Claim{RanSeconds: pod.RanSeconds}) {
 		return d, false
 	}
@@ -179,8 +179,7 @@ func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
 		return d, false
 	}
 	q.Priority = e.Priority
-	ranked := ask.ByScan.Leads(traits) && s.columns.Levels().NumOdd() == 0
-	plan, score, ok := onepod.AtOnce(&q, c.tools, &s.shapes, pod, request, ranked)
+	plan, score, ok := onepod.AtOnce(&q, c.tools, &s.shapes, pod, request, traits)
 	if !ok {
 		return d, false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -29,8 +30,24 @@ var remembered = map[string]preemption.Options{
 	"hard budgets": {HardBudgets: preemption.HardBudgets{All: true}},
 	"limits":       {Limits: preemption.Limits{Pods: 3}},
 	"filter":       {Guards: preemption.Guards{GuaranteedSeconds: 60}, Hooks: &preemption.Hooks{Filter: func(*preemption.Pod, *preemption.Node) bool { return true }}},
+	"colocation":   {Hooks: &preemption.Hooks{Constraints: []domain.Constraint{crowded{}.rule()}}},
 	"exact":        {Search: preemption.Exact, Limits: preemption.Limits{Pods: 3}},
 	"all told":     {Guards: preemption.Guards{GuaranteedSeconds: 60}, Candidates: true, Explain: true, Prefer: preemption.LeastAllocated},
+}
+
+// crowded is a rule about pods of one template: at most three of them share a node.
+type crowded struct{}
+
+func (crowded) rule() domain.Colocation {
+	return domain.Colocation{Check: "crowded", Monotone: true, Allows: func(p *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
+		alike := 0
+		for _, o := range others {
+			if o.Labels["app"] == p.Labels["app"] {
+				alike++
+			}
+		}
+		return alike < 3
+	}}
 }
 
 // TestDecideAgainUnderOptionsAllocatesNothing: it is a lookup of what was remembered, and

@@ -135,6 +135,32 @@ func Example_extendingFilter() {
 	// it does not fit as things are: n2: filter
 }
 
+func Example_extendingColocation() {
+	noisy := func(p *preemption.Pod) bool { return p.Labels["noisy"] != "" }
+	apart := domain.Colocation{
+		Check:    "apart",
+		Of:       noisy,
+		Monotone: true,
+		Allows: func(_ *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
+			return !slices.ContainsFunc(others, noisy)
+		},
+	}
+	encoder, trainer := task("encoder", "n1", 1, 1), task("trainer", "", 10, 1)
+	encoder.Labels, trainer.Labels = map[string]string{"noisy": "yes"}, map[string]string{"noisy": "yes"}
+	planner, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}}},
+		Pods:  []preemption.Pod{encoder, trainer, task("cache", "n1", 1, 1)},
+	}, preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{apart}}})
+	must(err)
+	answer, err := planner.Preempt(askAbout("trainer"))
+	must(err)
+	fmt.Println(answer.Message)
+	fmt.Println(answer.Victims[0].Name, "cannot stay on", answer.Victims[0].Reason)
+	// Output:
+	// fits on n1 once 1 pod is evicted
+	// encoder cannot stay on n1: apart
+}
+
 func Example_extendingEligible() {
 	payments := task("payments", "n1", 1, 4)
 	payments.Namespace = "bank"

@@ -25,11 +25,15 @@ func (h *Hooks) Decide() bool {
 	return !reflect.ValueOf(rest).IsZero()
 }
 
-// filterAlone reports whether the Filter of h has a say, and nothing else.
-func (h *Hooks) filterAlone() bool {
+// declared reports whether h has hooks that say what they read, and no others: a filter, and
+// constraints that declare whom they concern.
+func (h *Hooks) declared() bool {
 	rest := *h
-	rest.Filter = nil
-	return h.Decide() && !rest.Decide()
+	rest.Filter, rest.Constraints = nil, nil
+	return h.Decide() && !rest.Decide() && !slices.ContainsFunc(h.Constraints, func(c domain.Constraint) bool {
+		_, declares := c.(domain.Concerned)
+		return !declares
+	})
 }
 
 // HookError says which hook broke its contract or panicked, and what it returned or did. The
@@ -238,9 +242,32 @@ func (h *Hooks) cost() victims.Cost {
 func (h *Hooks) constraints() []domain.Constraint {
 	var list []domain.Constraint
 	for _, c := range h.Constraints {
-		list = append(list, namedConstraint{c})
+		switch c := c.(type) {
+		case domain.Colocation:
+			list = append(list, namedColocation(c))
+		case *domain.Colocation:
+			list = append(list, namedColocation(*c))
+		default:
+			list = append(list, namedConstraint{c})
+		}
 	}
 	return list
+}
+
+// namedColocation stands in for a user's rule.
+func namedColocation(c domain.Colocation) domain.Colocation {
+	of, allows := c.Of, c.Allows
+	if of != nil {
+		c.Of = func(pod *Pod) bool {
+			defer panicked("Constraints")
+			return of(pod)
+		}
+	}
+	c.Allows = func(pod *Pod, node *Node, others []*Pod) bool {
+		defer panicked("Constraints")
+		return allows(pod, node, others)
+	}
+	return c
 }
 
 type namedEligible struct{ victims.Eligible }
@@ -276,6 +303,12 @@ type namedConstraint struct{ domain.Constraint }
 func (c namedConstraint) Name() domain.Check {
 	defer panicked("Constraints")
 	return c.Constraint.Name()
+}
+
+// Concerns is for [domain.Concerned].
+func (c namedConstraint) Concerns(pod *Pod) bool {
+	defer panicked("Constraints")
+	return domain.Concerns(c.Constraint, []*Pod{pod})
 }
 
 func (c namedConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {

@@ -208,7 +208,8 @@ type Sampling struct {
 // it, nor wait for somebody who does: the change would wait for itself. One that names nodes, members, resources or ports that there
 // are not, or panics, makes the question or the change fail with a [*HookError].
 type Hooks struct {
-	// Constraints are checked after the built-in ones, in order.
+	// Constraints are checked after the built-in ones, in order. What a [domain.Colocation] says is
+	// remembered, and one that is [domain.Concerned] is nothing to other pods.
 	Constraints []domain.Constraint
 
 	// Filter says whether a pod may run on a node, whoever else does; it comes after the

@@ -437,6 +437,9 @@ func (q *question) prepare() error {
 		return q.prepareAtOnce(list, pods)
 	}
 	for _, c := range list {
+		if !domain.Concerns(c, pods) {
+			continue
+		}
 		s, err := c.Prepare(q.Index, pods)
 		if err := q.prepared(c, s, err); err != nil {
 			return err

@@ -99,8 +99,8 @@ func (o Options) settings(rules *generation) ask.Settings {
 	if h == nil {
 		return s
 	}
-	s.Hooks, s.FilterAlone = h.Decide(), h.filterAlone()
-	s.OwnConstraints, s.OwnPrices, s.Compare = len(h.Constraints) > 0, h.Cost != nil, h.compare()
+	s.Hooks, s.Declared = h.Decide(), h.declared()
+	s.OwnConstraints, s.OwnPrices, s.Compare = h.constraints(), h.Cost != nil, h.compare()
 	s.OwnLiking, s.Filter = h.prefer(), h.filter()
 	if h.Placer != nil {
 		s.Placers, s.OwnPlacer, s.Improves = []domain.Placer{checkedPlacer{h.Placer}}, true, false

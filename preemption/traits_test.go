@@ -70,7 +70,7 @@ func TestTraitsOfAPodAreToldByItsFields(t *testing.T) {
 	for i := range typ.NumField() {
 		var pod cluster.Pod
 		fill(t, reflect.ValueOf(&pod).Elem().Field(i))
-		require.Equal(t, classified[typ][typ.Field(i).Name] == isTrait, ask.TraitsOfPod(&pod) != 0, "Pod.%s", typ.Field(i).Name)
+		require.Equal(t, classified[typ][typ.Field(i).Name] == isTrait, new(ask.Settings).TraitsOf(&pod) != 0, "Pod.%s", typ.Field(i).Name)
 	}
 }
 
@@ -114,7 +114,7 @@ func fill(t *testing.T, v reflect.Value) {
 var forgetful = map[string]string{
 	"Sampling":         "which nodes are looked at depends on what others come to",
 	"BrokenGroupsFree": "what runs elsewhere of a gang prices its pods",
-	"Hooks":            "they read what they like; a filter by itself is shown what shapes are told apart by",
+	"Hooks":            "they read what they like; filters, and constraints that declare it, what shapes are told apart by",
 	"WaitSeconds":      "when the pod was created has a say",
 }
 
@@ -124,7 +124,7 @@ func TestEveryOptionIsRememberedOrATrait(t *testing.T) {
 		o := Options{Rules: Kubernetes137}
 		fill(t, reflect.ValueOf(&o).Elem().Field(i))
 		if o.Hooks != nil {
-			o.Hooks.Constraints = []domain.Constraint{}
+			o.Hooks.Constraints = []domain.Constraint{domain.Devices()}
 		}
 		name := typ.Field(i).Name
 		require.Equal(t, forgetful[name] == "", ask.AtOnce.Leads(traitsOf(t, o)), "Options.%s", name)
@@ -136,7 +136,10 @@ func TestEveryOptionIsRememberedOrATrait(t *testing.T) {
 	}
 	filter := func(*Pod, *Node) bool { return true }
 	require.True(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter}})))
-	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: &Hooks{Filter: filter, Constraints: []domain.Constraint{}}})))
+	hooks := &Hooks{Filter: filter, Constraints: []domain.Constraint{domain.Colocation{Check: "alone"}}}
+	require.True(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: hooks})))
+	hooks.Constraints = append(hooks.Constraints, domain.Devices())
+	require.False(t, ask.AtOnce.Leads(traitsOf(t, Options{Hooks: hooks})))
 }
 
 // traitsOf are those of a planner with options o.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/victims"
@@ -194,6 +195,9 @@ func (h *Hooks) validate(ps *optionProblems) {
 			ps.bad(field, "nil", "a constraint")
 		}
 		check(field, c, "a constraint")
+		if c, near := c.(domain.Colocation); near && (c.Check == "" || c.Allows == nil) {
+			ps.bad(field, "a Colocation without Check or Allows", "both: a name, and a rule")
+		}
 	}
 	const want = "nil, for the default, or something that can be called"
 	check("Hooks.Placer", h.Placer, want)

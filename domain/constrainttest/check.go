@@ -53,6 +53,8 @@ const (
 	// LawHopeless: where a [domain.Bounder] gives a Reason, the member never fits, as
 	// long as only running pods leave and return and members are placed.
 	LawHopeless Law = "hopeless: no eviction anywhere helps"
+	// LawConcerned: a [domain.Concerned] that concerns none of the members has no say.
+	LawConcerned Law = "no say about pods that it does not concern"
 	// LawTouches: removing a running pod that a [domain.Toucher] does not touch, or
 	// whose node it does not touch, changes no answer.
 	LawTouches Law = "an untouched pod does not matter"
@@ -90,6 +92,9 @@ func Check(c domain.Constraint, s *cluster.Snapshot, members []cluster.Pod, o Op
 	state, err := c.Prepare(ix, k.members)
 	if err != nil {
 		return fmt.Errorf("constrainttest: Prepare: %w", err)
+	}
+	if state != nil && !domain.Concerns(c, k.members) {
+		k.report(LawConcerned, nil, "it has a say about members none of which concerns it")
 	}
 	if state == nil {
 		k.checkSilence()

@@ -17,7 +17,7 @@ func drawHooks(s source) *preemption.Hooks {
 	h := &preemption.Hooks{}
 	for range 1 + s(2) {
 		app := pick(s, "web", "db")
-		switch s(8) {
+		switch s(9) {
 		case 0:
 			h.Constraints = append(h.Constraints, company{App: app, Most: s(3), Scope: domain.Scope{NodeLocal: s(2) == 0, Monotone: s(2) == 0}})
 		case 1:
@@ -34,6 +34,8 @@ func drawHooks(s source) *preemption.Hooks {
 			h.Compare = fewestPods{}
 		case 7:
 			h.Filter = keepOff(app, int(s(2)))
+		case 8:
+			h.Constraints = append(h.Constraints, beside(s, app))
 		}
 	}
 	return h
@@ -45,6 +47,34 @@ func keepOff(app string, which int) func(*cluster.Pod, *cluster.Node) bool {
 	return func(p *cluster.Pod, n *cluster.Node) bool {
 		return has(p, app) == (which == 0) || int(n.Name[len(n.Name)-1])%2 == which && n.Labels["zone"] != "a"
 	}
+}
+
+// beside is a rule of who runs with whom: pods of an app where there are at most so many others of
+// it, or, with none, only where there is one; or on nodes of a zone, beside whoever is less
+// important.
+func beside(s source, app string) domain.Colocation {
+	most, of := s(3), func(p *cluster.Pod) bool { return has(p, app) }
+	count := func(others []*cluster.Pod) (n int) {
+		for _, o := range others {
+			if has(o, app) {
+				n++
+			}
+		}
+		return n
+	}
+	switch s(3) {
+	case 0:
+		return domain.Colocation{Check: "few", Of: of, Monotone: s(2) == 0, Allows: func(_ *cluster.Pod, _ *cluster.Node, others []*cluster.Pod) bool {
+			return count(others) <= most
+		}}
+	case 1:
+		return domain.Colocation{Check: "company", Of: of, Allows: func(_ *cluster.Pod, _ *cluster.Node, others []*cluster.Pod) bool {
+			return count(others) > 0
+		}}
+	}
+	return domain.Colocation{Check: "zoned", Allows: func(p *cluster.Pod, n *cluster.Node, others []*cluster.Pod) bool {
+		return n.Labels["zone"] == "a" || has(p, app) || !slices.ContainsFunc(others, func(o *cluster.Pod) bool { return o.Class != "" || o.NominatedNode != "" })
+	}}
 }
 
 func has(p *cluster.Pod, app string) bool { return p.Labels["app"] == app }

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -83,6 +84,10 @@ func Remembered() *rapid.Generator[preemption.Options] {
 		}
 		if s(6) == 5 {
 			o.Hooks = &preemption.Hooks{Filter: keepOff(pick(s, "web", "db"), int(s(2)))}
+		}
+		if s(4) == 3 {
+			o.Hooks = cmp.Or(o.Hooks, &preemption.Hooks{})
+			o.Hooks.Constraints = append(o.Hooks.Constraints, beside(s, pick(s, "web", "db")))
 		}
 		return o
 	})

@@ -36,10 +36,10 @@ type Settings struct {
 	Prefer      domain.Preference // of several nodes that are as good
 
 	// Of the hooks.
-	Hooks          bool               // one is set that has a say
-	Filter         domain.Filter      // nil: none
-	FilterAlone    bool               // no other hook is set
-	OwnConstraints bool               // constraints are among them
+	Hooks          bool          // one is set that has a say
+	Filter         domain.Filter // nil: none
+	Declared       bool          // no other hooks are set than a filter and constraints that declare whom they concern
+	OwnConstraints []domain.Constraint
 	Compare        victims.Comparison // nil: Ranking
 	OwnLiking      Liking             // in place of Prefer; nil: Prefer
 

@@ -48,7 +48,7 @@ func (q *Question) isStranded(p cluster.PodID) bool {
 		key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
 	}
 	s.key = key
-	if keyed && !q.OwnConstraints && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
+	if keyed && len(q.OwnConstraints) == 0 && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
 		of, known := s.hosts[string(key)]
 		if !known {
 			of = q.findHosts(p)

@@ -3,6 +3,7 @@ package ask
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -20,7 +21,7 @@ const (
 	TraitBounds                        // hard budgets or limits bound the final set of victims
 	TraitSearch                        // victims who disrupt least are looked for
 	TraitRanking                       // a price or a hook has a say among domains
-	TraitHooks                         // a hook has a say, other than a filter of nodes
+	TraitHooks                         // a hook has a say, other than filters and constraints that declare what they read
 	TraitSampling                      // only a part of the nodes is examined
 	TraitCandidates                    // every candidate is asked for
 	TraitTrace                         // each step is asked for
@@ -37,7 +38,8 @@ const (
 	TraitQueued  // pods hold quota
 
 	// Of the preemptor.
-	TraitConstraints // constraints look at other pods
+	TraitConstraints // constraints look at other pods, anywhere,
+	TraitColocation  // or at those of one node
 	TraitPorts       // host ports
 	TraitUnknown     // a resource that no node has
 	TraitPersonal    // the pod itself: nominated, queued, grouped, guarded, evicted before
@@ -74,7 +76,7 @@ var (
 		TraitGuards | TraitPrices | TraitColumns | TraitPorts | TraitUnknown, Benchmark: "BenchmarkConstraints"}
 
 	// ByScan looks at all nodes at once.
-	ByScan = &Road{Name: "scan", closedBy: BySweep.closedBy | TraitConstraints | TraitSampling | TraitCandidates | TraitTrace, Benchmark: "BenchmarkPreempt"}
+	ByScan = &Road{Name: "scan", closedBy: BySweep.closedBy | TraitConstraints | TraitColocation | TraitSampling | TraitCandidates | TraitTrace, Benchmark: "BenchmarkPreempt"}
 
 	// AtOnce is a lookup of what is known of the pod's shape, by columns, or else by what
 	// was found on each node, or chunk of nodes that a search shares steps among: closed where
@@ -84,7 +86,7 @@ var (
 
 	// ByCounting counts the members of a gang instead of placing them.
 	ByCounting = &Road{Name: "counting", closedBy: TraitLowest | TraitSets | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
-		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitUnknown |
+		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitColocation | TraitUnknown |
 		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, Benchmark: "BenchmarkGang512"}
 
 	// ByFirstSeat prices the first member on a node by its columns, on the way of trials.
@@ -111,7 +113,7 @@ func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitBrokenFree, s.BrokenFree)
 	t.Set(TraitSearch, s.Effort != Greedy)
 	t.Set(TraitRanking, len(s.Ranking) > 0 || s.Compare != nil || s.OwnLiking != nil)
-	t.Set(TraitHooks, s.Hooks && !s.FilterAlone)
+	t.Set(TraitHooks, s.Hooks && !s.Declared)
 	t.Set(TraitSampling, s.Sampling != nil)
 	t.Set(TraitCandidates, s.Candidates)
 	t.Set(TraitTrace, s.Trace)
@@ -124,14 +126,24 @@ func (s *Settings) Traits() (t Traits) {
 	return t
 }
 
-// TraitsOfPod are those of a pod by itself.
-func TraitsOfPod(pod *cluster.Pod) (t Traits) {
+// TraitsOf are those of a pod by itself.
+func (s *Settings) TraitsOf(pod *cluster.Pod) (t Traits) {
+	for _, c := range s.OwnConstraints {
+		near, is := c.(domain.Colocation)
+		if is && near.Of == nil || domain.Concerns(c, []*cluster.Pod{pod}) {
+			t.Set(TraitColocation, is)
+			t.Set(TraitConstraints, !is)
+		}
+	}
 	t.Set(TraitPorts, len(pod.Ports) > 0)
-	t.Set(TraitConstraints, len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0)
+	t.Set(TraitConstraints, t&TraitConstraints != 0 || len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0)
 	t.Set(TraitPersonal, pod.Node != "" || pod.NominatedNode != "" || pod.Group != "" || pod.Queue != "" ||
 		pod.Guard != nil || len(pod.Evictions) > 0)
 	return t
 }
+
+// Shows reports whether a question with those traits shows pods to a hook; see [domain.FilterView].
+func (s *Settings) Shows(t Traits) bool { return s.Filter != nil || t&TraitColocation != 0 }
 
 // ClusterTraits are those of settings, cluster and units, whoever asks.
 func (q *Question) ClusterTraits() Traits {
@@ -148,7 +160,11 @@ func (q *Question) ClusterTraits() Traits {
 // tell.
 func (q *Question) AllTraits() Traits {
 	t := q.ClusterTraits()
-	t.Set(TraitConstraints, len(q.States) > 0)
+	for _, s := range q.States {
+		near := domain.IsColocated(s)
+		t.Set(TraitColocation, near)
+		t.Set(TraitConstraints, !near)
+	}
 	t.Set(TraitUnknown, len(q.Members[0].Unknown()) > 0)
 	t.Set(TraitPorts, len(q.Members[0].Pod.Ports) > 0)
 	t.Set(TraitGiven, q.Given != nil)

@@ -106,7 +106,7 @@ func (s *Pod) changesConstraints(list []Change) bool {
 	if len(s.q.States) == 0 {
 		return false
 	}
-	if s.q.OwnConstraints {
+	if len(s.q.OwnConstraints) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(list, func(r Change) bool {

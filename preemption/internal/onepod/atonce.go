@@ -9,11 +9,12 @@ import (
 )
 
 // AtOnce is where what is known of a pod's shape says that the pod goes, which may preempt;
-// ok is false where it does not say. ranked tells whether columns do, else it is what
-// [Search.Decide] has found. It allocates nothing, unless something has changed.
-func AtOnce(q *ask.Question, pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, ranked bool) (p Plan, score victims.Score, ok bool) {
+// ok is false where it does not say. Columns say it, or what [Search.Decide] has found. It
+// allocates nothing, unless something has changed.
+func AtOnce(q *ask.Question, pool *sync.Pool, shapes *Shapes, pod *cluster.Pod, request []int64, t ask.Traits) (p Plan, score victims.Score, ok bool) {
 	var text [256]byte
-	key, ok := ask.ShapeKey(text[:0], pod, request, q.Priority, q.Limits, q.Filter != nil)
+	ranked := ask.ByScan.Leads(t) && q.Columns.Levels().NumOdd() == 0
+	key, ok := ask.ShapeKey(text[:0], pod, request, q.Priority, q.Limits, q.Shows(t))
 	if !ok {
 		return p, score, false
 	}

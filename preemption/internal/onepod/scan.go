@@ -112,7 +112,7 @@ func (s *Search) listOdd() {
 // remember answers for the plain nodes from what is known of the pod's shape; false
 // if it is new, or too much to be a key.
 func (s *Search) remember() bool {
-	key, ok := ask.ShapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Filter != nil)
+	key, ok := ask.ShapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Shows(s.traits))
 	s.key = key
 	if !ok {
 		return false

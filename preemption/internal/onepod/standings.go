@@ -209,7 +209,7 @@ func (s *Search) known() (known *shape, warm bool) {
 		s.Member.Pod.NominatedNode != "" || s.q.Protections != nil && !s.q.Protections.Bare(s.q.Claim) {
 		return nil, false
 	}
-	key, ok := ask.ShapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Filter != nil)
+	key, ok := ask.ShapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Shows(s.traits))
 	if s.key = key; !ok {
 		return nil, false
 	}

@@ -1,0 +1,167 @@
+package preemption_test
+
+import (
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// few is a constraint that counts for itself, of each node, pods with a label, of which each wants at most
+// so many there.
+type few struct {
+	app  string
+	most int
+}
+
+func (few) Name() domain.Check { return "few" }
+
+func (f few) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {
+	s := &fewState{few: f, ix: ix, members: members, there: map[cluster.NodeID]int{}}
+	has := false
+	for _, m := range members {
+		has = has || f.counts(m)
+	}
+	for p := range ix.Pods() {
+		if n := ix.NodeOf(p); n != cluster.NoNode {
+			s.Return(p, n)
+		}
+	}
+	if !has {
+		return nil, nil
+	}
+	return s, nil
+}
+
+func (f few) counts(p *cluster.Pod) bool { return p.Labels["app"] == f.app }
+
+// rule is the same as a Colocation.
+func (f few) rule() domain.Colocation {
+	return domain.Colocation{Check: "few", Of: f.counts, Monotone: true, Allows: func(_ *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
+		there := 0
+		for _, o := range others {
+			if f.counts(o) {
+				there++
+			}
+		}
+		return there < f.most
+	}}
+}
+
+type fewState struct {
+	few
+	ix      *cluster.Index
+	members []*cluster.Pod
+	there   map[cluster.NodeID]int
+}
+
+func (s *fewState) move(p *cluster.Pod, n cluster.NodeID, by int) {
+	if s.counts(p) {
+		s.there[n] += by
+	}
+}
+
+func (s *fewState) Remove(p cluster.PodID, n cluster.NodeID)    { s.move(s.ix.Pod(p), n, -1) }
+func (s *fewState) Return(p cluster.PodID, n cluster.NodeID)    { s.move(s.ix.Pod(p), n, 1) }
+func (s *fewState) Place(m domain.MemberID, n cluster.NodeID)   { s.move(s.members[m], n, 1) }
+func (s *fewState) Unplace(m domain.MemberID, n cluster.NodeID) { s.move(s.members[m], n, -1) }
+func (s *fewState) Scope() domain.Scope                         { return domain.Scope{NodeLocal: true, Monotone: true} }
+
+func (s *fewState) Fits(m domain.MemberID, n cluster.NodeID) domain.Reason {
+	if s.counts(s.members[m]) && s.there[n] >= s.most {
+		return domain.Reason{Check: "few"}
+	}
+	return domain.Reason{}
+}
+
+func (s *fewState) Clone() domain.State {
+	c := *s
+	c.there = map[cluster.NodeID]int{}
+	for n, k := range s.there {
+		c.there[n] = k
+	}
+	return &c
+}
+
+// TestAColocationSaysWhatAConstraintSays: of pods and gangs, in answers and in decisions that are
+// made again.
+func TestAColocationSaysWhatAConstraintSays(t *testing.T) {
+	t.Parallel()
+	feasible, refused := 0, 0
+	for seed := range seeds(3000) {
+		q := gen.Random(seed, gen.Everything())
+		if seed%3 == 0 {
+			q = gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 5, MaxPods: 14, Groups: true, Budgets: true}})
+		}
+		rule := few{app: []string{"web", "db"}[seed%2], most: 1 + int(seed/2%2)}
+		o := seededOptions(seed)
+		if o.Hooks != nil {
+			continue
+		}
+		plain, near := o, o
+		plain.Hooks, near.Hooks = &preemption.Hooks{Constraints: []domain.Constraint{rule}}, &preemption.Hooks{Constraints: []domain.Constraint{rule.rule()}}
+		want, err := plain.Preempt(q.Preemptor, &q.Snapshot)
+		got, err2 := near.Preempt(q.Preemptor, &q.Snapshot)
+		if err != nil || err2 != nil {
+			require.Equal(t, err != nil, err2 != nil, "seed %d: %v, %v", seed, err, err2)
+			continue
+		}
+		require.Empty(t, gocmp.Diff(want, got), "seed %d", seed)
+		pl, err := preemption.NewPlanner(&q.Snapshot, near)
+		require.NoError(t, err)
+		for range 4 { // until the shape is known
+			d, err := pl.Decide(q.Preemptor)
+			require.NoError(t, err)
+			require.Equal(t, [2]string{string(want.Verdict), want.Domain}, [2]string{string(d.Verdict), d.Domain}, "seed %d", seed)
+		}
+		for _, v := range got.Victims {
+			if v.Reason.Check == "few" {
+				feasible++
+			}
+		}
+		for _, r := range got.Rejected {
+			if r.Reason == "few" {
+				refused++
+			}
+		}
+	}
+	require.Greater(t, feasible, int(seeds(30)))
+	require.Greater(t, refused, int(seeds(10)))
+}
+
+// TestWhatARuleReadsIsFollowed: a decision is made anew where a pod gets another label, leaves
+// or is nominated.
+func TestWhatARuleReadsIsFollowed(t *testing.T) {
+	pod := func(name, node, app string, priority int32) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Labels: map[string]string{"app": app}, Requests: cpus(1), Priority: &priority}
+	}
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(3)}, {Name: "n2", Allocatable: cpus(3)}},
+		Pods:  []preemption.Pod{pod("a", "n1", "web", 0), pod("b", "n2", "db", 0), pod("asks", "", "web", 10)},
+	}, preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{few{"web", 1}.rule()}}})
+	require.NoError(t, err)
+	decided := func(want string) {
+		t.Helper()
+		for range 3 {
+			d, err := pl.Decide(preemption.Preemptor{Kind: cluster.KindPod, Name: "asks"})
+			require.NoError(t, err)
+			require.Equal(t, want, string(d.Verdict)+" "+d.Domain)
+		}
+	}
+	decided("fits without preemption n2")
+	require.NoError(t, pl.SetPod(pod("b", "n2", "web", 0)))
+	decided("feasible n1")
+	require.NoError(t, pl.SetPod(pod("a", "n1", "db", 0)))
+	decided("fits without preemption n1")
+	waits := pod("c", "", "web", 20)
+	waits.NominatedNode = "n1"
+	require.NoError(t, pl.SetPod(waits))
+	decided("feasible n2")
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "b"}))
+	decided("fits without preemption n2")
+}
