@@ -183,14 +183,7 @@ func (b *builder) resolveOthers() {
 			}
 			b.dump.Unread["the pod group of "+group+", which is not in the input,"]++
 		}
-		if text, ok := p.Annotations[volcanoPreemptable]; ok || p.Labels[volcanoPreemptable] != "" {
-			if !ok {
-				text = p.Labels[volcanoPreemptable]
-			}
-			if may, err := strconv.ParseBool(text); err != nil || !may { // so does Volcano
-				p.Guard = &cluster.Guard{Standby: true}
-			}
-		}
+		keepAsVolcano(p)
 	}
 	// What is wrong with the classes themselves is for the library to say.
 	classes, _ := priority.NewClasses(s.PriorityClasses)
@@ -212,6 +205,36 @@ func (b *builder) resolveOthers() {
 			group.Guard = &cluster.Guard{Standby: true}
 		}
 	}
+}
+
+// keepAsVolcano keeps a pod that Volcano is told not to evict.
+func keepAsVolcano(p *cluster.Pod) {
+	text, ok := p.Annotations[volcanoPreemptable]
+	if !ok {
+		text, ok = p.Labels[volcanoPreemptable], p.Labels[volcanoPreemptable] != ""
+	}
+	if may, err := strconv.ParseBool(text); ok && (err != nil || !may) { // so does Volcano
+		p.Guard = &cluster.Guard{Standby: true}
+	}
+}
+
+// Join makes a pod a member of the pod group of another scheduler that its labels or annotations
+// name, if has says that there is one of that name in its namespace, and keeps it if it says
+// that it is not to be evicted. [Options.Dump] does so for the pods of its input: Join is for pods
+// that are made of templates, or come to a cluster that was read before. It reports whether p
+// is a member by that.
+func Join(p *cluster.Pod, has func(namespace, name string) bool) bool {
+	if p.Group != "" {
+		return false
+	}
+	keepAsVolcano(p)
+	for _, group := range otherSystems {
+		if name := memberOf(p, group); name != "" && has(p.Namespace, name) {
+			p.Group = name
+			return true
+		}
+	}
+	return false
 }
 
 // fractions counts pods of KAI that ask for a part of a device.

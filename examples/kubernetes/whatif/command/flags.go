@@ -183,6 +183,9 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("%q is no flag; files go after -f", f.Arg(0))
 	}
+	if name := emptyFile(f); name != "" {
+		return nil, fmt.Errorf("-%s: \"\" is no name of a file", name)
+	}
 	var ok bool
 	if c.rules, ok = rulesByName[*rules]; !ok {
 		return nil, fmt.Errorf("-rules: %q is not %s", *rules, rulesWanted)
@@ -224,6 +227,19 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		return nil, err
 	}
 	return c, c.readWays(*options, given(f, "rules"))
+}
+
+// emptyFile is a flag that names a file with an empty name, as an unset variable of a shell does.
+func emptyFile(f *flag.FlagSet) (name string) {
+	f.Visit(func(fl *flag.Flag) {
+		switch fl.Name {
+		case "f", "batch", "replay", "apply", "options", "diff", "save", "html":
+			if fl.Value.String() == "" && name == "" {
+				name = fl.Name
+			}
+		}
+	})
+	return name
 }
 
 // given reports whether a flag is on the command line.

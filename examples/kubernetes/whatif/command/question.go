@@ -175,6 +175,9 @@ func (c *config) named(dump *convert.Dump) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
+	convert.Join(&pod, func(namespace, name string) bool {
+		return slices.ContainsFunc(dump.Snapshot.PodGroups, func(g cluster.PodGroup) bool { return g.Namespace == namespace && g.Name == name })
+	})
 	if c.count > 1 {
 		return c.gang(pod, "gang"), nil
 	}

@@ -5,12 +5,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Set adds all of s to the cluster of a planner, in place of what has the same name. An error
-// is that of the first object that cannot be set; those before it are.
+// is that of the first object that cannot be set; those before it are. Pods of s may become
+// members of groups, as Join has it.
 func Set(pl *preemption.Planner, s *cluster.Snapshot) error {
 	return first(
 		func() error { return each(s.PriorityClasses, pl.SetPriorityClass) },
@@ -24,8 +26,19 @@ func Set(pl *preemption.Planner, s *cluster.Snapshot) error {
 		func() error { return each(s.ClusterQueues, pl.SetClusterQueue) },
 		func() error { return each(s.LocalQueues, pl.SetLocalQueue) },
 		func() error { return each(s.Workloads, pl.SetWorkload) },
+		func() error { return Join(pl, s.Pods) },
 		func() error { return each(s.Pods, pl.SetPod) },
 	)
+}
+
+// Join makes pods members of the groups of the planner's cluster that they name as other
+// schedulers have it; see [convert.Join].
+func Join(pl *preemption.Planner, pods []cluster.Pod) error {
+	return pl.View(func(v preemption.View) {
+		for i := range pods {
+			convert.Join(&pods[i], func(namespace, name string) bool { return v.PodGroup(namespace, name) != nil })
+		}
+	})
 }
 
 // first is the first error of steps; those behind it are not taken.

@@ -26,8 +26,9 @@ type Manifest struct {
 	pending map[string][]*cluster.Pod // of them
 	on      map[string]bool           // where a DaemonSet's pod runs, as "namespace/name node"
 	wanted  []wanted
-	asked   map[string]bool // who is among them
-	pods    int             // of its workloads, so far
+	asked   map[string]bool             // who is among them
+	pods    int                         // of its workloads, so far
+	lowered map[preemption.PodRef]int32 // priorities of groups that have them of their pods
 }
 
 // wanted is a pod or group that a manifest asks for.
@@ -39,7 +40,7 @@ type wanted struct {
 
 // Add adds what was read of files to the cluster of a planner, which has s, its pods pending.
 func Add(planner *preemption.Planner, s *preemption.Snapshot, dump *convert.Dump, files []string) (*Manifest, error) {
-	m := &Manifest{dump: dump, files: files, planner: planner, asked: map[string]bool{}}
+	m := &Manifest{dump: dump, files: files, planner: planner, asked: map[string]bool{}, lowered: map[preemption.PodRef]int32{}}
 	m.look(s)
 	if err := m.add(); err != nil {
 		return nil, err
@@ -165,11 +166,39 @@ func (m *Manifest) counted(t *convert.Template) error {
 
 // put makes a pod pending and asks for it.
 func (m *Manifest) put(t *convert.Template, p cluster.Pod) error {
-	if err := m.planner.SetPod(p); err != nil {
+	pods := []cluster.Pod{p}
+	err := edit.Join(m.planner, pods)
+	if err == nil {
+		err = m.planner.SetPod(pods[0])
+	}
+	if err == nil && pods[0].Group != p.Group {
+		err = m.lower(&pods[0])
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %s %s/%s: %w", t.Origin, t.Kind, t.Namespace, t.Name, err)
 	}
-	m.want(t.Origin, &p)
+	m.want(t.Origin, &pods[0])
 	return nil
+}
+
+// lower gives the group that p has joined the priority of p, if that is lower than those of the
+// pods before it and the group, as those of coscheduling, has none of its own.
+func (m *Manifest) lower(p *cluster.Pod) error {
+	key := preemption.PodRef{Namespace: p.Namespace, Name: p.Group}
+	var group cluster.PodGroup
+	var level int32
+	if err := m.planner.View(func(v preemption.View) {
+		group = *v.PodGroup(p.Namespace, p.Group)
+		level = v.Priority(preemption.PodRef{Namespace: p.Namespace, Name: p.Name})
+	}); err != nil {
+		return err
+	}
+	before, is := m.lowered[key]
+	if is && level >= before || !is && (group.Class != "" || group.Priority != nil) {
+		return nil
+	}
+	m.lowered[key], group.Priority = level, &level
+	return m.planner.SetPodGroup(group)
 }
 
 // replicas puts the pods of a template that the cluster does not have yet.
@@ -217,6 +246,11 @@ func (m *Manifest) teams(leader, worker *convert.Template) error {
 	if err != nil {
 		return err
 	}
+	team := []cluster.Pod{l, w}
+	if err := edit.Join(m.planner, team); err != nil {
+		return err
+	}
+	l, w = team[0], team[1]
 	size := int32(leader.Count + worker.Count)
 	alike := l.Group == "" && w.Group == "" && l.Class == w.Class && l.Policy == w.Policy && equal(l.Priority, w.Priority)
 	names := [2]string{l.Name, w.Name}
