@@ -177,6 +177,16 @@ func filled(numNodes, numPods int, change func(i int, p *cluster.Pod), ask func(
 	return hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(numNodes), Pods: running(numPods, numNodes, change)}, p: lone(ask)}
 }
 
+// different is a gang of n members that all differ.
+func different(n int) hostileQuestion {
+	q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
+	q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+		p.Requests[cluster.CPU] = int64(500 + i%500)
+		p.Labels = map[string]string{"i": fmt.Sprint(i)}
+	})
+	return q
+}
+
 // attacks are what a user, or a user's user, may put into a snapshot.
 var attacks = []hostile{
 	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
@@ -393,12 +403,10 @@ var attacks = []hostile{
 		q.p.Pods[0].Priority = &high
 		return q
 	}},
-	{"gang-of-different-members", 8, 4_000, func(n int) hostileQuestion {
-		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
-		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
-			p.Requests[cluster.CPU] = int64(500 + i%500)
-			p.Labels = map[string]string{"i": fmt.Sprint(i)}
-		})
+	{"gang-of-different-members", 8, 4_000, different},
+	{"gang-of-different-members-within-limits", 8, 4_000, func(n int) hostileQuestion {
+		q := different(n)
+		q.o.Limits.Pods = 3
 		return q
 	}},
 	{"gang-of-irregular-members", 8, 1_000, func(n int) hostileQuestion {

@@ -103,8 +103,17 @@ func (a *attempt) keep(u victims.UnitID) {
 	a.Runner.Return(a.Trial, u)
 }
 
-// repairs is how often other places are looked for.
-const repairs = 16
+// repairs is how often other places are looked for, at most; more than once only while that asks not more
+// than mostAsked times whether a member fits on a node, in all domains together.
+const (
+	repairs   = 16
+	mostAsked = 1 << 22
+)
+
+// repairsOf is how often other places are looked for in one of so many domains.
+func repairsOf(members, nodes, domains int) int {
+	return max(1, min(repairs, mostAsked/max(1, members*nodes*domains)))
+}
 
 // repair looks for a placement whose victims keep within the bounds, after those of
 // the placers have none: among all placements where they are few, which proves a no;
@@ -121,7 +130,7 @@ func (a *attempt) repair() {
 		}
 	}
 	a.Proved = false
-	for range repairs {
+	for range repairsOf(len(a.q.Members), len(a.domain.Nodes), a.shares) {
 		if !a.keepGreedy() || !a.placeAgain(a.q.Fewest) && !a.placeAgain(true) {
 			return
 		}
