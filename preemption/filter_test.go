@@ -68,7 +68,8 @@ func asSelected(t fatal, r *preemption.Result) string {
 		}
 		return cmp.Or(strings.Compare(name(a), name(b)), a.Domains-b.Domains)
 	})
-	if len(r.Nominations) > 1 { // a filter may tell members apart that a selector can't: which of them goes where may differ
+	c.Unplaced = nil            // by kind, and a filter may tell members apart that a selector can't
+	if len(r.Nominations) > 1 { // likewise: which of them goes where may differ
 		c.Nominations = nil
 	}
 	text, err := json.MarshalIndent(c, "", " ")

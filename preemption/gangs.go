@@ -146,11 +146,28 @@ func (s *gangAnswer) infeasible() *Result {
 		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.Room, need, s.Tree.Name)
 	}
 	r := s.result(Infeasible, message)
+	r.Unplaced = s.unplaced()
 	r.Kept = s.keptBy(nil)
 	r.Nearest = s.nearest()
 	r.Rejected = s.rejections()
 	r.Trace = s.trace()
 	return r
+}
+
+// unplaced tells which members find no node, and why.
+func (s *gangAnswer) unplaced() (list []Unplaced) {
+	if s.c.probe {
+		return nil
+	}
+	d, found := s.Search.Unplaced()
+	for _, u := range found {
+		one := Unplaced{Domain: d.Name, Rejected: s.sayRejections(u.Why)}
+		for _, m := range u.Members {
+			one.Pods = append(one.Pods, PodRef{s.Members[m].Pod.Namespace, s.Members[m].Pod.Name})
+		}
+		list = append(list, one)
+	}
+	return list
 }
 
 // trace tells what happened in each domain.

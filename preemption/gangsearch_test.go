@@ -318,3 +318,45 @@ func TestFirstSeatsCostTheSame(t *testing.T) {
 	require.Greater(t, roads, int(seeds(3000))/10)
 	require.Greater(t, evicting, int(seeds(3000)))
 }
+
+// TestMembersWithoutAPlaceAreToldOf: by kind, with why each node of the domain that takes most of the gang
+// takes none of them, counted or by trials.
+func TestMembersWithoutAPlaceAreToldOf(t *testing.T) {
+	zero, hundred, three := int32(0), int32(100), int32(3)
+	s := &preemption.Snapshot{}
+	for i, rack := range []string{"a", "a", "b", "b", "b"} {
+		name := fmt.Sprint("n", i)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Labels: map[string]string{"rack": rack}, Allocatable: cpus(2)})
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("v", i), Node: name, Priority: &zero, Requests: cpus(1)})
+	}
+	s.Nodes[4].Unschedulable = true
+	ask := func(cores ...int64) preemption.Preemptor {
+		p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "g", MinCount: &three, Priority: &hundred, Topology: []preemption.TopologyConstraint{{Key: "rack"}}}}
+		for i, c := range cores {
+			p.Pods = append(p.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "g", Priority: &hundred, Requests: cpus(c)})
+		}
+		return p
+	}
+	tooFew := []preemption.Rejection{{Reason: "not enough cpu", Domains: 2}}
+	for name, c := range map[string]struct {
+		asks preemption.Preemptor
+		want []preemption.Unplaced
+	}{
+		"one too many":  {ask(2, 2, 2), []preemption.Unplaced{{Domain: "rack=a", Pods: []preemption.PodRef{{Name: "m2"}}, Rejected: tooFew}}},
+		"all too large": {ask(3, 3, 3), []preemption.Unplaced{{Domain: "rack=a", Pods: []preemption.PodRef{{Name: "m0"}, {Name: "m1"}, {Name: "m2"}}, Rejected: tooFew}}},
+		"two kinds":     {ask(2, 3, 2, 3), []preemption.Unplaced{{Domain: "rack=a", Pods: []preemption.PodRef{{Name: "m1"}, {Name: "m3"}}, Rejected: tooFew}}},
+	} {
+		for _, explain := range []bool{false, true} { // counted, and by trials
+			r, err := preemption.Options{Explain: explain}.Preempt(c.asks, s)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Infeasible, r.Verdict, name)
+			require.Equal(t, c.want, r.Unplaced, "%s, by trials %t", name, explain)
+		}
+	}
+	s.Nodes[0].Unschedulable = true
+	r, err := preemption.Options{}.Preempt(ask(2, 2, 2), s)
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Unplaced{{Domain: "rack=b", Pods: []preemption.PodRef{{Name: "m2"}}, Rejected: []preemption.Rejection{
+		{Reason: "not enough cpu", Domains: 2}, {Reason: "unschedulable", Domains: 1},
+	}}}, r.Unplaced)
+}

@@ -62,6 +62,10 @@ type Result struct {
 	// there, most frequent first.
 	Rejected []Rejection `json:"rejected,omitempty"`
 
+	// Unplaced tells which members of a gang find no node where most of them would, and why;
+	// only where the verdict is Infeasible for lack of places.
+	Unplaced []Unplaced `json:"unplaced,omitempty"`
+
 	// Nearest is what would have to change where the verdict is Infeasible, if that is
 	// known; nil otherwise.
 	Nearest *Nearest `json:"nearest,omitempty"`
@@ -187,6 +191,14 @@ type Criterion struct {
 type Rejection struct {
 	Reason  string `json:"reason"`
 	Domains int    `json:"domains"`
+}
+
+// Unplaced are members of a gang that are alike and find no node in Domain, the one that takes most of
+// the gang, once every potential victim is gone there and others of the gang are packed.
+type Unplaced struct {
+	Domain   string      `json:"domain"`
+	Pods     []PodRef    `json:"pods"`
+	Rejected []Rejection `json:"rejected"` // the nodes of Domain, by why they take none of Pods, most frequent first
 }
 
 // Candidate is a domain on which preemption helps; in an answer that the preemptor Fits, one

@@ -49,6 +49,29 @@ func (f *Search) freeSlots(n cluster.NodeID) int64 {
 	return f.tools.seats.SlotsIn(f.tools.row)
 }
 
+// Full is why node n takes no member more, once every potential victim is gone and as many members as fit
+// are there.
+func (f *Search) Full(n cluster.NodeID) domain.Reason {
+	if why := f.member.Static(f.Index.Node(n)); !why.OK() {
+		return why
+	}
+	f.freeSlots(n)
+	row := f.tools.row
+	for _, u := range f.Units.On(n) {
+		if unit := f.Units.Unit(u); unit.Level < f.Priority {
+			for _, p := range unit.Pods {
+				if f.Index.NodeOf(p) == n {
+					take(row, f.Index.Request(p), -1)
+				}
+			}
+		}
+	}
+	for range f.tools.seats.SlotsIn(row) {
+		take(row, f.member.Request(), 1)
+	}
+	return f.member.Resources(row, f.Index.Allocatable(n))
+}
+
 // take takes a request off a row, or with sign -1 gives it back.
 func take(row, request []int64, sign int64) {
 	for r, v := range request[:len(row)] {

@@ -52,7 +52,7 @@ func (s *Search) ownVictims() bool {
 // adopt notes what counting made of domain d.
 func (s *Search) adopt(d *domain.Domain, out *counting.Outcome) {
 	s.counted += out.Checks
-	s.Room = max(s.Room, out.Room)
+	s.hasRoom(d, out.Room)
 	if out.Refusal != counting.NoVictims {
 		s.Stats.Evaluated++
 	}

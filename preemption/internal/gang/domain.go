@@ -143,9 +143,15 @@ func (s *Search) bringBack(list []victims.UnitID) {
 // every potential victim gone, where that is not enough.
 func (s *Search) noteRoom(d *domain.Domain) {
 	if len(s.q.Tree.Children) == 0 {
-		n := domain.Pack{}.Place(s.Trial, d, nil, s.q.Tree.Members, len(s.q.Tree.Members))
-		s.Room = max(s.Room, n)
+		s.hasRoom(d, domain.Pack{}.Place(s.Trial, d, nil, s.q.Tree.Members, len(s.q.Tree.Members)))
 		s.Trial.UnplaceTo(0)
+	}
+}
+
+// hasRoom notes that there is room for n members in d, which is not enough.
+func (s *Search) hasRoom(d *domain.Domain, n int) {
+	if n > s.Room {
+		s.Room, s.roomiest = n, *d
 	}
 }
 

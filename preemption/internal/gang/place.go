@@ -2,9 +2,11 @@ package gang
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -130,4 +132,61 @@ func (a *attempt) seatMore(out []victims.UnitID) {
 	for _, u := range back {
 		a.Runner.Remove(a.Trial, u)
 	}
+}
+
+// mostUnplaced bounds of how many kinds of members Unplaced tells.
+const mostUnplaced = 8
+
+// Unplaced are members that nothing tells apart, for whom there is no node, and why: how many nodes
+// do not take them, by reason.
+type Unplaced struct {
+	Members []domain.MemberID
+	Why     map[domain.Reason]int
+}
+
+// Unplaced packs as many members as it can into that one of the domains without a plan which has room for most, with
+// every potential victim gone, and tells of the others, some of each kind. Nobody is placed before or after.
+func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
+	if d = &s.roomiest; s.Room == 0 {
+		i := slices.IndexFunc(s.Rejected, func(r Rejected) bool { return r.Why.Check == ask.NoPlacement })
+		if i < 0 || s.q.Given != nil {
+			return nil, nil
+		}
+		d = &s.Rejected[i].Domain
+	}
+	if s.Counting != nil {
+		rest := Unplaced{s.q.Tree.Members[s.Room:], map[domain.Reason]int{}}
+		for _, n := range d.Nodes {
+			rest.Why[ask.Alike(s.Counting.Full(n))]++
+		}
+		return d, []Unplaced{rest}
+	}
+	potential := s.Potential(d)
+	for _, u := range potential {
+		s.Runner.Remove(s.Trial, u)
+	}
+	members := make([]domain.MemberID, len(s.q.Members))
+	for m := range members {
+		members[m] = domain.MemberID(m)
+	}
+	domain.Pack{}.Place(s.Trial, d, nil, members, len(members))
+	at := map[int]int{} // by shape
+	for _, m := range members {
+		shape := s.Trial.Shape(m)
+		i, known := at[shape]
+		switch {
+		case s.Trial.At(m) != cluster.NoNode || !known && len(list) == mostUnplaced:
+			continue
+		case !known:
+			i, at[shape] = len(list), len(list)
+			list = append(list, Unplaced{Why: map[domain.Reason]int{}})
+			for _, n := range d.Nodes {
+				list[i].Why[ask.Alike(s.Trial.CanPlace(m, n))]++
+			}
+		}
+		list[i].Members = append(list[i].Members, m)
+	}
+	s.Trial.UnplaceTo(0)
+	s.bringBack(potential)
+	return d, list
 }

@@ -39,7 +39,8 @@ type Search struct {
 	Each  bool // the plan of every domain is asked for
 
 	Best     *Plan
-	Room     int // for so many members at most there would be room, where it is not enough
+	Room     int           // for so many members at most there would be room, where it is not enough,
+	roomiest domain.Domain // in the first such domain
 	Rejected []Rejected
 	Found    []Plan // of each domain, where these are asked for
 	Proved   bool   // every "no" so far is proved

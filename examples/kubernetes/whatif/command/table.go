@@ -61,6 +61,7 @@ func (r *report) answer() {
 	r.kept()
 	r.others()
 	r.rejected()
+	r.unplaced()
 	r.nearest()
 	r.waiting()
 	r.whyNots()

@@ -122,3 +122,24 @@ func relaxation(x preemption.Relaxation) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %d", x.Kind, x.Name, x.Amount))
 }
+
+// unplaced lists the members of a gang that find no node where most of it would.
+func (r *report) unplaced() {
+	if len(r.result.Unplaced) == 0 {
+		return
+	}
+	var rows []string
+	for _, u := range r.result.Unplaced {
+		names := make([]string, len(u.Pods))
+		for i, p := range u.Pods {
+			names[i] = podName(p)
+		}
+		why := make([]string, len(u.Rejected))
+		for i, n := range u.Rejected {
+			why[i] = fmt.Sprintf("%s on %d", n.Reason, n.Domains)
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s", few(names), u.Domain, strings.Join(why, ", ")))
+	}
+	r.Printf("\n")
+	r.Table("WITHOUT A PLACE\tIN\tWHY, ON HOW MANY NODES", rows)
+}

@@ -1,14 +1,19 @@
 package verify
 
 import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // readInfeasible: the preemptor fits in no domain with everybody gone who may be evicted
 // there, and what is called proved is so.
 func (a *answer) readInfeasible() {
 	a.readNearest()
+	a.readUnplaced()
 	if a.o.Hooks != nil && (a.o.Hooks.Eligible != nil || a.o.Hooks.Placer != nil) {
 		return // who may go, and where to, is the hook's to say
 	}
@@ -45,6 +50,44 @@ func (a *answer) readExact(n *node) {
 		a.comeBack(u.pods...)
 		if fits && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
 			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
+		}
+	}
+}
+
+// readUnplaced: members without a place are told of once, and every node of the domain is counted. What keeps the first of them off a node by itself, whoever is there, is among what is counted.
+func (a *answer) readUnplaced() {
+	told := map[preemption.PodRef]bool{}
+	for _, u := range a.r.Unplaced {
+		nodes := a.domainNamed(u.Domain)
+		if len(nodes) == 0 || len(u.Pods) == 0 {
+			a.Add(found.Infeasible, "members find no place in %q, which is no domain, or they are nobody", u.Domain)
+			continue
+		}
+		first := a.named[u.Pods[0]]
+		for _, p := range u.Pods {
+			if m := a.named[p]; m == nil || told[p] {
+				a.About(found.Infeasible, cluster.KindPod, p.Namespace, p.Name, "it finds no place, and is no member, or told of twice")
+				return
+			}
+			told[p] = true
+		}
+		counted, barred := 0, map[domain.Check]int{}
+		for _, r := range u.Rejected {
+			counted += r.Domains
+		}
+		if counted != len(nodes) {
+			a.Add(found.Infeasible, "%d nodes of %s take none of its members, and it has %d", counted, u.Domain, len(nodes))
+		}
+		for _, n := range nodes {
+			if check := a.admits(n.Node, first.Pod); check != "" {
+				barred[check]++
+			}
+		}
+		for check, want := range barred {
+			i := slices.IndexFunc(u.Rejected, func(r preemption.Rejection) bool { return r.Reason == string(check) })
+			if i < 0 || u.Rejected[i].Domains != want {
+				a.About(found.Infeasible, cluster.KindPod, first.Namespace, first.Name, "%d nodes of %s keep it off by %s, which is not what is counted", want, u.Domain, check)
+			}
 		}
 	}
 }
