@@ -104,6 +104,29 @@ func TestGuards(t *testing.T) {
 
 // A class that tolerates makes a step: who is below its minimum is kept off, who reaches
 // it is not, and [victims.Protections.Opens] tells where that is.
+// TestClaimsThatTheirPriorityTells: what became of the preemptor matters where equals are evicted, and to a
+// rule of the user's own.
+func TestClaimsThatTheirPriorityTells(t *testing.T) {
+	us := small(t, "nodes n1\npods a@n1")
+	plain, ran, evicted := victims.Claim{Priority: 1}, victims.Claim{Priority: 1, RanSeconds: 5}, victims.Claim{Priority: 1, Evicted: noon}
+	for _, c := range []struct {
+		name                string
+		base                victims.Eligible
+		plain, ran, evicted bool
+	}{
+		{"by priority alone", victims.LowerPriority{}, true, true, true},
+		{"equals after some time", victims.LowerPriority{EqualAfterSeconds: 60}, true, false, false},
+		{"the same of those without a queue", victims.Unqueued{Base: victims.LowerPriority{EqualAfterSeconds: 60}}, true, false, false},
+		{"priority of those without a queue", victims.Unqueued{Base: victims.LowerPriority{}}, true, true, true},
+		{"a rule of one's own", nobodyGoes{}, false, false, false},
+	} {
+		ps := victims.NewProtections(us, victims.Guards{}, c.base)
+		require.Equal(t, c.plain, ps.Bare(plain), c.name)
+		require.Equal(t, c.ran, ps.Bare(ran), c.name)
+		require.Equal(t, c.evicted, ps.Bare(evicted), c.name)
+	}
+}
+
 func TestGuardsOpenAtTheMinimum(t *testing.T) {
 	us := small(t, "class batch value=1 minimum-preemptable=200 toleration-seconds=-1\nnodes n1\npods a@n1 class=batch b@n1 prio=1 c@n1 prio=1 standby=yes")
 	ps := victims.NewProtections(us, victims.Guards{}, nil)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -22,11 +23,25 @@ type followed struct {
 	ps *victims.Protections
 }
 
-func follow(ix *cluster.Index, rule victims.UnitRule, w victims.Worth) *followed {
+func follow(ix *cluster.Index, rule victims.UnitRule, w victims.Worth, keep keeping) *followed {
 	f := &followed{ix: ix, us: victims.NewPricedUnits(ix, rule, w)}
-	f.ps = victims.NewProtections(f.us, victims.Guards{GuaranteedSeconds: 300, Cooldown: victims.Cooldown{Evictions: 1, Seconds: 900}}, nil)
+	f.ps = victims.NewProtections(f.us, keep.guards, keep.base)
 	f.us.Follow(f.ps)
 	return f
+}
+
+// keeping is what keeps units from preemptors.
+type keeping struct {
+	guards victims.Guards
+	base   victims.Eligible
+}
+
+var keepings = []keeping{
+	{guards: victims.Guards{GuaranteedSeconds: 300, Cooldown: victims.Cooldown{Evictions: 1, Seconds: 900}}},
+	{guards: victims.Guards{Toleration: priority.TolerationDesign}},
+	{guards: victims.Guards{EqualAfterSeconds: 480}},
+	{base: victims.Unqueued{Base: victims.LowerPriority{EqualAfterSeconds: 480}}},
+	{},
 }
 
 func (f *followed) fork() *followed {
@@ -79,6 +94,10 @@ func (f *followed) tell() string {
 			unit := f.us.Unit(u)
 			fmt.Fprintf(&b, "  %s priority %d level %d started %d cost %d elastic %v; %s\n", spell(f.us, []victims.UnitID{u}),
 				unit.Priority, unit.Level, unit.Started, f.us.Cost(u), unit.Elastic, f.ps.Kept(u, victims.Claim{Priority: 100}))
+			for prio := range int32(3) {
+				fmt.Fprintf(&b, "    from %d: %s\n", prio, f.ps.Kept(u, victims.Claim{Priority: prio}))
+			}
+			fmt.Fprintf(&b, "    may be evicted for 1: %v, for 100: %v\n", f.ps.May(u, victims.Claim{Priority: 1}), f.ps.May(u, victims.Claim{Priority: 100}))
 		}
 		fmt.Fprintf(&b, "  all in order: %s\n", spell(f.us, f.us.Sorted(f.us.On(n))))
 	}
@@ -98,7 +117,9 @@ func randomPod(r *rand.Rand) *cluster.Pod {
 	case 0:
 		p.Cost = &cluster.Cost{Fixed: int64(r.IntN(9))}
 	case 1:
-		p.Guard = &cluster.Guard{Standby: r.IntN(2) == 0}
+		if p.Guard = (&cluster.Guard{Standby: r.IntN(2) == 0}); r.IntN(2) == 0 {
+			p.Class = "lost"
+		}
 	case 2:
 		p.Evictions = []time.Time{noon.Add(-time.Duration(r.IntN(20)) * time.Minute)}
 	case 3:
@@ -117,10 +138,11 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		ix := index(t, "nodes n1 n2\ncomposite job mode=All prio=1 levels=60:50,600:2\ngroup whole mode=All prio=1 levels=60:50,600:2\n"+
-			"group elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2\ngroup child parent=job\ngroup sibling parent=job cost=3")
+			"group elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2\ngroup child parent=job costs=2m:9,9m:0\ngroup sibling parent=job cost=3 costs=4m:3,11m:7")
 		rule := []victims.UnitRule{victims.Pods136, victims.Groups136, victims.Units137, victims.UnitsKEP}[r.IntN(4)]
 		w := worths[r.IntN(len(worths))]
-		f := follow(ix, rule, w)
+		keep := keepings[r.IntN(len(keepings))]
+		f := follow(ix, rule, w, keep)
 		for step := range 30 {
 			var fork *followed
 			before := ""
@@ -140,7 +162,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			objects := f.ix.Objects()
 			fresh, err := cluster.NewIndexOf(objects)
 			require.NoError(t, err)
-			require.Equal(t, follow(fresh, rule, w).tell(), f.tell(), "seed %d, step %d", seed, step)
+			require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d", seed, step)
 			if fork != nil {
 				require.Equal(t, before, fork.tell(), "seed %d, step %d: the fork", seed, step)
 			}
@@ -148,9 +170,22 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	}
 }
 
+// Quiet: nobody moved, though something about somebody may have changed.
+func TestQuietShifts(t *testing.T) {
+	for shift, want := range map[victims.Shift]bool{
+		{Out: victims.NoPosition, In: victims.NoPosition}:             true,
+		{Out: 0, In: victims.NoPosition}:                              false,
+		{Out: victims.NoPosition, In: 0}:                              false,
+		{Out: 1, In: 1}:                                               false,
+		{Out: victims.NoPosition, In: victims.NoPosition, Anew: true}: false,
+	} {
+		require.Equal(t, want, shift.Quiet(), "%+v", shift)
+	}
+}
+
 // What a change moves, in positions: from the most important, which is 0.
 func TestShiftsTellWhoMoved(t *testing.T) {
-	f := follow(index(t, "nodes n1 n2\ngroup w mode=All prio=5 w0@n1 w1@n2\npods a@n1 prio=9 b@n1 prio=1"), victims.Units137, victims.Worth{})
+	f := follow(index(t, "nodes n1 n2\ngroup w mode=All prio=5 w0@n1 w1@n2\npods a@n1 prio=9 b@n1 prio=1"), victims.Units137, victims.Worth{}, keepings[0])
 	pod := func(node string, prio int32) *cluster.Pod {
 		return &cluster.Pod{Namespace: "default", Name: "c", Node: node, Priority: &prio}
 	}

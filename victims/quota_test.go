@@ -128,6 +128,27 @@ func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
 	require.Positive(t, many)
 }
 
+// TestQuotaRuleBelow: what is narrowed to a priority allows nobody there, equal and newer ones included, and
+// is never widened.
+func TestQuotaRuleBelow(t *testing.T) {
+	equals := victims.NewQuotaRule(cluster.LowerOrNewerEqualPriority, 100, 500)
+	for _, c := range []struct {
+		name                string
+		rule                victims.QuotaRule
+		below, equal, above bool // those of 99, newer ones of 100, and of 101
+	}{
+		{"as it is", equals, true, true, false},
+		{"to more than it allows", equals.Below(101), true, true, false},
+		{"to its own priority", equals.Below(100), true, false, false},
+		{"to less", equals.Below(99), false, false, false},
+		{"of any priority, to one", victims.NewQuotaRule(cluster.AnyPriority, 0, 0).Below(101), true, true, false},
+	} {
+		for priority, want := range map[int64]bool{99: c.below, 100: c.equal, 101: c.above} {
+			require.Equal(t, want, c.rule.Allows(&cluster.Reservation{Priority: priority, Ordered: 501}), "%s: %d", c.name, priority)
+		}
+	}
+}
+
 func TestQuotaRule(t *testing.T) {
 	for _, c := range []struct {
 		name     string

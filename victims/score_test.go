@@ -66,6 +66,36 @@ func TestTheLesserDisruption(t *testing.T) {
 	}
 }
 
+// TestScoresCompareByOneNumberAfterTheOther: each decides only where those before it tie; the others have no say.
+func TestScoresCompareByOneNumberAfterTheOther(t *testing.T) {
+	numbers := []func(s *victims.Score, v int){
+		func(s *victims.Score, v int) { s.Violations = v },
+		func(s *victims.Score, v int) { s.Highest = int32(v) },
+		func(s *victims.Score, v int) { s.Sum = int64(v) },
+		func(s *victims.Score, v int) { s.Pods = v },
+		func(s *victims.Score, v int) { s.Started = -int64(v) }, // later is better
+	}
+	for i, decisive := range numbers {
+		for v := range 3 { // of those before, which tie
+			var a, b victims.Score
+			for _, set := range numbers[:i] {
+				set(&a, v)
+				set(&b, v)
+			}
+			decisive(&a, 1)
+			decisive(&b, 2)
+			for _, set := range numbers[i+1:] {
+				set(&a, 9)
+				set(&b, 0)
+			}
+			b.Units, b.Cost, b.Overruns = 5, -5, -5
+			require.Negative(t, a.Compare(b), "number %d", i)
+			require.Positive(t, b.Compare(a), "number %d", i)
+			require.Zero(t, a.Compare(a))
+		}
+	}
+}
+
 func TestScoreOfAUnitOnTwoNodes(t *testing.T) {
 	us := small(t, "nodes n1\ngroup w mode=All prio=50 w0@n1 prio=7 start=t5 w1@n2 prio=7 start=t1\npods a@n1 prio=-2147483648 start=t0")
 	s := scoreOf(t, us, 3, "a", "w0")

@@ -1,6 +1,8 @@
 package victims_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -281,6 +283,27 @@ func TestPotentialVictims(t *testing.T) {
 }
 
 // A unit is listed once on a node, and nowhere if nobody knows its node.
+// TestSortedIsByImportance: a few units, or most of them, which are sorted by an order that is made once.
+func TestSortedIsByImportance(t *testing.T) {
+	text := "nodes n1\npods"
+	for i := range 40 {
+		text += fmt.Sprintf(" p%d@n1 prio=%d", i, i*7%40)
+	}
+	us := small(t, text)
+	r := rand.New(rand.NewPCG(1, 8))
+	for _, n := range []int{1, 2, 5, 9, 10, 11, 30, 40} {
+		var list []victims.UnitID
+		for _, u := range r.Perm(40)[:n] {
+			list = append(list, victims.UnitID(u))
+		}
+		given := slices.Clone(list)
+		got := us.Sorted(list)
+		require.True(t, slices.IsSortedFunc(got, us.Compare), "%d units", n)
+		require.ElementsMatch(t, list, got)
+		require.Equal(t, given, list, "what is given stays as it is")
+	}
+}
+
 func TestUnitsOnANode(t *testing.T) {
 	us := small(t, "nodes n1 n2\ngroup w mode=All w0@n1 w1@n1 w2@n2 w3@gone\npods a@gone b")
 	require.Equal(t, "w0+w1+w2+w3", on(us))
