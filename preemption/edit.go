@@ -73,7 +73,7 @@ func (e edit) running(ref PodRef) (*cluster.Pod, error) {
 // podsOn lists the pods that run on a node, in order of name.
 func (e edit) podsOn(node string) (list []*cluster.Pod) {
 	if c := e.live(); c != nil {
-		return slices.Collect(View{c.ix}.PodsOn(node))
+		return slices.Collect(View{ix: c.ix}.PodsOn(node))
 	}
 	e.pl.open().pods.Ascend(func(p *cluster.Pod) bool {
 		if p.Node == node {

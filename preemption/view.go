@@ -11,7 +11,10 @@ import (
 // View reads the cluster of a planner as it is at one moment. It is good until the
 // function that was given to [Planner.View] returns. What it returns belongs to the planner
 // and must not be changed; lists are in order of name, unless they say otherwise.
-type View struct{ ix *cluster.Index }
+type View struct {
+	ix         *cluster.Index
+	composites bool // the rules know composite groups
+}
 
 // View lets read look at the cluster as it is. Changes that come meanwhile are not seen,
 // and neither wait for read nor it for them; read may ask and change the planner itself.
@@ -24,7 +27,7 @@ func (pl *Planner) View(read func(v View)) error {
 		return err
 	}
 	defer now.release()
-	read(View{now.ready.ix})
+	read(View{now.ready.ix, now.ready.settings.Composites})
 	return nil
 }
 
@@ -62,6 +65,53 @@ func (v View) Members(namespace, group string) iter.Seq[*Pod] {
 		return v.list(nil)
 	}
 	return v.list(v.ix.Group(g).Pods)
+}
+
+// Whole names whom to ask about for a pod to run with all that it is of no use without: the
+// highest composite group above its pod group, if the rules know composite groups, or else its pod
+// group, or the pod itself where it has none. The zero Preemptor if there is no such pod.
+func (v View) Whole(pod PodRef) Preemptor {
+	p := v.ix.PodByName(pod.Namespace, pod.Name)
+	if p == cluster.NoPod {
+		return Preemptor{}
+	}
+	g := v.ix.GroupOf(p)
+	if g == cluster.NoGroup {
+		return Preemptor{Kind: KindPod, Namespace: pod.Namespace, Name: pod.Name}
+	}
+	if v.composites {
+		g = v.ix.Root(g)
+	}
+	of := v.ix.Group(g)
+	return Preemptor{Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}
+}
+
+// PodsOf are the pods that a preemptor, named as [View.Whole] does, is about: the pod, or all that
+// belong to the group, those that run and those that wait.
+func (v View) PodsOf(p Preemptor) iter.Seq[*Pod] {
+	if p.Kind == KindPod {
+		if one := v.ix.PodByName(p.Namespace, p.Name); one != cluster.NoPod {
+			return v.list([]cluster.PodID{one})
+		}
+		return v.list(nil)
+	}
+	var pods []cluster.PodID
+	if g := v.ix.GroupByName(p.Kind, p.Namespace, p.Name); g != cluster.NoGroup {
+		pods = v.below(nil, g, cluster.MaxTreeDepth)
+	}
+	return v.list(pods)
+}
+
+// below appends the pods of a group and of those beneath it, so many levels deep.
+func (v View) below(pods []cluster.PodID, g cluster.GroupID, levels int) []cluster.PodID {
+	of := v.ix.Group(g)
+	pods = append(pods, of.Pods...)
+	for _, child := range of.Children {
+		if levels > 1 {
+			pods = v.below(pods, child, levels-1)
+		}
+	}
+	return pods
 }
 
 // Priority is what a pod's priority or class resolves to; 0 if there is none of that name.

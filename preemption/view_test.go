@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -28,6 +29,8 @@ type seen struct {
 	Groups                          []preemption.PodGroup
 	Members                         map[string][]preemption.Pod
 	Priorities                      map[preemption.PodRef]int32
+	Wholes                          map[preemption.PodRef]preemption.Preemptor
+	Of                              map[preemption.PodRef][]preemption.PodRef // the pods of the whole
 	Budgets                         []preemption.Budget
 	NoPod, NoNode, NoGroup, Nowhere bool
 }
@@ -47,6 +50,7 @@ func look(pl *preemption.Planner, s *preemption.Snapshot) (out seen, err error) 
 			On: map[string][]preemption.Pod{}, Nominated: map[string][]preemption.Pod{}, Free: map[string]preemption.Resources{},
 			NoPod: v.Pod(preemption.PodRef{Name: "nobody"}) == nil, NoNode: v.Node("nowhere") == nil && v.Free("nowhere") == nil,
 			Members: map[string][]preemption.Pod{}, Priorities: map[preemption.PodRef]int32{}, Budgets: gather(v.Budgets()),
+			Wholes: map[preemption.PodRef]preemption.Preemptor{}, Of: map[preemption.PodRef][]preemption.PodRef{},
 			NoGroup: v.PodGroup("", "nobody") == nil && v.Members("", "nobody") != nil && v.Priority(preemption.PodRef{Name: "nobody"}) == 0, Nowhere: len(gather(v.PodsOn("nowhere")))+len(gather(v.NominatedTo("nowhere"))) == 0,
 		}
 		for _, n := range s.Nodes {
@@ -61,18 +65,56 @@ func look(pl *preemption.Planner, s *preemption.Snapshot) (out seen, err error) 
 		}
 		for i, p := range out.Pods {
 			ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
-			out.Pods[i], out.Priorities[ref] = *v.Pod(ref), v.Priority(ref)
+			out.Pods[i], out.Priorities[ref], out.Wholes[ref] = *v.Pod(ref), v.Priority(ref), v.Whole(ref)
+			for member := range v.PodsOf(out.Wholes[ref]) {
+				out.Of[ref] = append(out.Of[ref], preemption.PodRef{Namespace: member.Namespace, Name: member.Name})
+			}
 		}
 	})
 	return out, err
 }
 
+// wholeOf is whom to ask about for p to run, under rules that know composite groups or do not.
+func wholeOf(s *preemption.Snapshot, p *preemption.Pod, composites bool) preemption.Preemptor {
+	of := preemption.Preemptor{Kind: preemption.KindPod, Namespace: p.Namespace, Name: p.Name}
+	i := slices.IndexFunc(s.PodGroups, func(g preemption.PodGroup) bool { return g.Namespace == p.Namespace && g.Name == p.Group })
+	if i < 0 {
+		return of
+	}
+	of.Kind, of.Name = preemption.KindPodGroup, p.Group
+	parent := s.PodGroups[i].Parent
+	for range cluster.MaxTreeDepth - 1 {
+		i := slices.IndexFunc(s.CompositePodGroups, func(g preemption.CompositePodGroup) bool { return g.Namespace == p.Namespace && g.Name == parent })
+		if i < 0 || !composites || onCycle(s, p.Namespace, parent) {
+			break
+		}
+		of.Kind, of.Name, parent = preemption.KindCompositePodGroup, parent, s.CompositePodGroups[i].Parent
+	}
+	return of
+}
+
+// onCycle reports whether a composite group is above itself.
+func onCycle(s *preemption.Snapshot, namespace, name string) bool {
+	at := name
+	for range len(s.CompositePodGroups) {
+		i := slices.IndexFunc(s.CompositePodGroups, func(g preemption.CompositePodGroup) bool { return g.Namespace == namespace && g.Name == at })
+		if i < 0 {
+			return false
+		}
+		if at = s.CompositePodGroups[i].Parent; at == name {
+			return true
+		}
+	}
+	return false
+}
+
 // read is what look has to tell, read from a snapshot.
-func read(s *preemption.Snapshot) seen {
+func read(s *preemption.Snapshot, composites bool) seen {
 	out := seen{
 		Time: s.Time, Nodes: append([]preemption.Node(nil), s.Nodes...), Pods: append([]preemption.Pod(nil), s.Pods...),
 		Groups: append([]preemption.PodGroup(nil), s.PodGroups...), Budgets: append([]preemption.Budget(nil), s.Budgets...),
-		Members: map[string][]preemption.Pod{}, Priorities: map[preemption.PodRef]int32{}, NoPod: true, NoNode: true, NoGroup: true, Nowhere: true,
+		Members: map[string][]preemption.Pod{}, Priorities: map[preemption.PodRef]int32{},
+		Wholes: map[preemption.PodRef]preemption.Preemptor{}, Of: map[preemption.PodRef][]preemption.PodRef{}, NoPod: true, NoNode: true, NoGroup: true, Nowhere: true,
 	}
 	slices.SortFunc(out.Nodes, func(a, b preemption.Node) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(out.Pods, func(a, b preemption.Pod) int {
@@ -114,13 +156,23 @@ func read(s *preemption.Snapshot) seen {
 		}
 		out.Members[g.Namespace+"/"+g.Name] = members
 	}
+	defer func() {
+		for ref, of := range out.Wholes {
+			for _, p := range out.Pods {
+				if other := (preemption.PodRef{Namespace: p.Namespace, Name: p.Name}); reflect.DeepEqual(out.Wholes[other], of) {
+					out.Of[ref] = append(out.Of[ref], other)
+				}
+			}
+		}
+	}()
 	classes, err := priority.NewClasses(s.PriorityClasses)
 	if err != nil {
 		panic(err)
 	}
 	for _, p := range out.Pods {
 		resolved, _ := classes.Resolve(priority.Spec{Class: p.Class, Priority: p.Priority, Policy: p.Policy}) // an unknown class: what it has
-		out.Priorities[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] = resolved.Priority
+		ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+		out.Priorities[ref], out.Wholes[ref] = resolved.Priority, wholeOf(s, &p, composites)
 		if p.Node == "" {
 			out.Pending = append(out.Pending, p)
 		}

@@ -245,17 +245,14 @@ func (c *Cascade) wanted(o *Outcome) (list []cluster.Pod, err error) {
 				o.Priority = v.Priority(refOf(p))
 			}
 		}
-		switch {
-		case o.Kind != cluster.KindPod:
-			for p := range v.Members(o.Namespace, o.Name) {
-				add(p)
-			}
-		case o.Name == "":
+		if o.Name == "" {
 			for _, n := range o.Places {
 				add(v.Pod(n.Pod))
 			}
-		default:
-			add(v.Pod(preemption.PodRef{Namespace: o.Namespace, Name: o.Name}))
+			return
+		}
+		for p := range v.PodsOf(preemption.Preemptor{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}) {
+			add(p)
 		}
 	})
 	o.Pods = max(1, len(list))
@@ -317,8 +314,16 @@ func (c *Cascade) Settle() error {
 			return err
 		}
 		if whole {
-			p.Kind, p.Name = cluster.KindPodGroup, next.pod.Group
-			gone = func(h *evictee) bool { return h.pod.Namespace == p.Namespace && h.pod.Group == p.Name }
+			of := map[preemption.PodRef]bool{}
+			if err := c.planner.View(func(v preemption.View) {
+				p = v.Whole(refOf(&next.pod))
+				for member := range v.PodsOf(p) {
+					of[refOf(member)] = true
+				}
+			}); err != nil {
+				return err
+			}
+			gone = func(h *evictee) bool { return of[refOf(&h.pod)] }
 		}
 		var again string
 		key := who(p.Kind, p.Namespace, p.Name)
@@ -344,23 +349,27 @@ func (c *Cascade) Settle() error {
 	return nil
 }
 
-// needsGroup reports whether p is of no use without others of its group that do not run.
+// needsGroup reports whether p is of no use by itself: too few of its group run, or, of a tree of
+// groups, some group has fewer than it needs.
 func (c *Cascade) needsGroup(p *cluster.Pod) (needs bool, err error) {
 	if p.Group == "" {
 		return false, nil
 	}
 	err = c.planner.View(func(v preemption.View) {
-		g := v.PodGroup(p.Namespace, p.Group)
-		if g == nil || g.MinCount == nil {
-			return
-		}
-		running := int32(0)
-		for other := range v.Members(p.Namespace, p.Group) {
+		running := map[string]int32{p.Group: 1}
+		for other := range v.PodsOf(v.Whole(refOf(p))) {
+			running[other.Group] += 0
 			if other.Node != "" && !other.Terminating {
-				running++
+				running[other.Group]++
 			}
 		}
-		needs = running+1 < *g.MinCount
+		for name, n := range running {
+			least := int32(1)
+			if g := v.PodGroup(p.Namespace, name); g != nil && g.MinCount != nil {
+				least = *g.MinCount
+			}
+			needs = needs || n < least
+		}
 	})
 	return needs, err
 }

@@ -2,6 +2,7 @@ package cascade_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cascade"
 	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/clustertest"
 )
 
 // run is a cascade on a planner of its own, whose answers are verified.
@@ -228,3 +230,37 @@ func TestBadInput(t *testing.T) {
 	require.True(t, errors.Is(err, preemption.ErrNotApplicable), err)
 	require.Empty(t, c.Outcomes)
 }
+
+// A composite group that goes as a whole finds other places as a whole, and is one outcome.
+func TestCompositeGroupsMoveWhole(t *testing.T) {
+	c := clustertest.New().
+		Nodes(2, "a").Cores(4).Label("zone", "a").
+		Nodes(2, "b").Cores(4).Label("zone", "b").
+		Change(func(s *preemption.Snapshot) {
+			priority := int32(5)
+			s.CompositePodGroups = []preemption.CompositePodGroup{{Name: "tree", Mode: preemption.All, Priority: &priority}}
+		}).
+		Gang("left", 1).Priority(5).With(inTree).Members(1).Cores(4).On("a1").
+		Gang("right", 1).Priority(5).With(inTree).Members(1).Cores(4).On("a2").
+		Pod("web").Priority(9).Cores(4).With(func(p *preemption.Pod) { p.NodeSelector = map[string]string{"zone": "a"} })
+	for rules, want := range map[preemption.Rules][]string{
+		preemption.Kubernetes137: {"pod /web preempts ", "CompositePodGroup /tree fits "},
+		preemption.Kubernetes136: {"pod /web preempts ", "pod /left-1 fits "},
+	} {
+		planner := c.Planner(t, preemption.Options{Rules: rules})
+		r, err := planner.Preempt(clustertest.PodNamed("web"))
+		require.NoError(t, err)
+		all, err := cascade.Of(planner, r, cascade.Options{})
+		require.NoError(t, err)
+		var got []string
+		for _, o := range all.Outcomes {
+			got = append(got, fmt.Sprintf("%s %s %s", o.Who(), o.Status, o.Why))
+		}
+		require.Equal(t, want, got, rules)
+		last := all.Outcomes[len(all.Outcomes)-1]
+		require.Equal(t, last.Pods, len(last.Places), rules)
+		require.Equal(t, map[preemption.Rules]int{preemption.Kubernetes137: 2, preemption.Kubernetes136: 1}[rules], last.Pods)
+	}
+}
+
+func inTree(g *preemption.PodGroup) { g.Parent = "tree" }

@@ -38,8 +38,8 @@ func (c *Cluster) Class(name string, value int32) *Cluster {
 	return c
 }
 
-// With changes the snapshot, for what no method tells.
-func (c *Cluster) With(change func(*preemption.Snapshot)) *Cluster {
+// Change changes the snapshot, for what no method tells.
+func (c *Cluster) Change(change func(*preemption.Snapshot)) *Cluster {
 	change(&c.snapshot)
 	return c
 }

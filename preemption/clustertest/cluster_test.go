@@ -33,7 +33,7 @@ func TestTheSnapshotHasWhatIsTold(t *testing.T) {
 		Pods(1, "w").On("n1").On().
 		Budget("ml/one", 1, "app", "x").
 		Budget("all", -1, "", "").
-		With(func(s *preemption.Snapshot) { s.Namespaces = []cluster.Namespace{{Name: "ml"}} }).
+		Change(func(s *preemption.Snapshot) { s.Namespaces = []cluster.Namespace{{Name: "ml"}} }).
 		Snapshot()
 	node := func(name string) preemption.Node {
 		return preemption.Node{

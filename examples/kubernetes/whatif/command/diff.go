@@ -11,7 +11,6 @@ import (
 
 	"github.com/preempt-go/preempt/examples/kubernetes/convert"
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // way is one of the two ways of asking that -diff compares.
@@ -115,24 +114,8 @@ func (c *config) questions(dump *convert.Dump) ([]*question, error) {
 		q, err := c.question(dump)
 		return []*question{q}, err
 	}
-	groups := map[string]*cluster.PodGroup{}
-	for i := range dump.Snapshot.PodGroups {
-		g := &dump.Snapshot.PodGroups[i]
-		groups[g.Namespace+"/"+g.Name] = g
-	}
-	var list []*question
 	pending := dump.PendingPods()
-	for _, p := range pending {
-		key := p.Namespace + "/" + p.Group
-		if g, grouped := groups[key]; p.Group != "" && grouped {
-			if g != nil {
-				list = append(list, ofGroup(g))
-			}
-			groups[key] = nil // it is asked about
-			continue
-		}
-		list = append(list, ofPod(p))
-	}
+	list := c.wholes(dump, pending)
 	if len(list) == 0 {
 		return nil, whichPod(dump, pending)
 	}

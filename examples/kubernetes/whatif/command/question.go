@@ -53,38 +53,57 @@ func (c *config) whoAsks(dump *convert.Dump) (*question, error) {
 		return c.madeUp()
 	}
 	pending := dump.PendingPods()
-	if g := commonGroup(dump, pending); g != nil && (len(pending) > 1 || c.rules != preemption.Kubernetes136) {
-		return ofGroup(g), nil
-	}
-	if len(pending) == 1 {
+	if len(pending) == 1 && c.rules == preemption.Kubernetes136 {
 		return ofPod(pending[0]), nil
+	}
+	if wholes := c.wholes(dump, pending); len(wholes) == 1 {
+		return wholes[0], nil
 	}
 	return nil, whichPod(dump, pending)
 }
 
-// commonGroup returns the pod group that every pending pod belongs to, if there is
-// one: then it is the group that wants to run.
-func commonGroup(dump *convert.Dump, pending []*cluster.Pod) *cluster.PodGroup {
-	if len(pending) == 0 {
-		return nil
-	}
-	first := pending[0]
-	if slices.ContainsFunc(pending, func(p *cluster.Pod) bool { return p.Group != first.Group || p.Namespace != first.Namespace }) {
-		return nil
-	}
+// wholes are questions about pods, each in one of them: about the group that it belongs to, or the
+// highest composite group above that, as far as the rules know those, or itself.
+func (c *config) wholes(dump *convert.Dump, pods []*cluster.Pod) (list []*question) {
+	type key struct{ namespace, name string }
+	groups, composites := map[key]*cluster.PodGroup{}, map[key]*cluster.CompositePodGroup{}
 	for i := range dump.Snapshot.PodGroups {
-		if g := &dump.Snapshot.PodGroups[i]; g.Namespace == first.Namespace && g.Name == first.Group {
-			return g
+		g := &dump.Snapshot.PodGroups[i]
+		groups[key{g.Namespace, g.Name}] = g
+	}
+	if c.rules != preemption.Kubernetes136 {
+		for i := range dump.Snapshot.CompositePodGroups {
+			g := &dump.Snapshot.CompositePodGroups[i]
+			composites[key{g.Namespace, g.Name}] = g
 		}
 	}
-	return nil
+	asked := map[string]bool{}
+	for _, p := range pods {
+		q := ofPod(p)
+		if g := groups[key{p.Namespace, p.Group}]; p.Group != "" && g != nil {
+			q = ofGroup(cluster.KindPodGroup, g.Namespace, g.Name)
+			parent := g.Parent
+			for range cluster.MaxTreeDepth - 1 {
+				above := composites[key{g.Namespace, parent}]
+				if above == nil {
+					break
+				}
+				q, parent = ofGroup(cluster.KindCompositePodGroup, above.Namespace, above.Name), above.Parent
+			}
+		}
+		if !asked[q.title] {
+			asked[q.title] = true
+			list = append(list, q)
+		}
+	}
+	return list
 }
 
-// ofGroup asks for a pod group of the dump.
-func ofGroup(g *cluster.PodGroup) *question {
+// ofGroup asks for a group of the dump.
+func ofGroup(kind cluster.Kind, namespace, name string) *question {
 	return &question{
-		preemptor: preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name},
-		title:     "podgroup " + g.Namespace + "/" + g.Name,
+		preemptor: preemption.Preemptor{Kind: kind, Namespace: namespace, Name: name},
+		title:     fmt.Sprintf("%s %s/%s", strings.ToLower(string(kind)), namespace, name),
 	}
 }
 
@@ -148,10 +167,7 @@ func (n *named) workload() bool { return slices.Contains(workloadKinds, n.kind) 
 func (c *config) named(dump *convert.Dump) (*question, error) {
 	kind, namespace, name := c.preemptor.kind, c.preemptor.namespace, c.preemptor.name
 	if group, ok := groupKinds[kind]; ok {
-		return &question{
-			preemptor: preemption.Preemptor{Kind: group, Namespace: namespace, Name: name},
-			title:     fmt.Sprintf("%s %s/%s", kind, namespace, name),
-		}, nil
+		return ofGroup(group, namespace, name), nil
 	}
 	if kind == "pod" {
 		for i := range dump.Snapshot.Pods {

@@ -107,7 +107,9 @@ func (m *Manifest) add() error {
 	}
 	for i := range m.dump.Snapshot.Pods {
 		if p := &m.dump.Snapshot.Pods[i]; p.Node == "" {
-			m.want(m.dump.OriginOf(cluster.KindPod, p.Namespace, p.Name), p)
+			if err := m.want(m.dump.OriginOf(cluster.KindPod, p.Namespace, p.Name), p); err != nil {
+				return err
+			}
 		}
 	}
 	for i := 0; i < len(m.dump.Templates); i++ {
@@ -136,17 +138,23 @@ func (m *Manifest) note(format string, args ...any) {
 	m.Notes = append(m.Notes, fmt.Sprintf(format, args...))
 }
 
-// want asks for a pending pod, or once for the group that it belongs to.
-func (m *Manifest) want(at convert.Origin, p *cluster.Pod) {
+// want asks for a pending pod, or once for the group, or the highest composite group, that it belongs to.
+func (m *Manifest) want(at convert.Origin, p *cluster.Pod) error {
 	w := wanted{at, cluster.KindPod, p.Namespace, p.Name}
 	if p.Group != "" {
-		w.kind, w.name = cluster.KindPodGroup, p.Group
+		if err := m.planner.View(func(v preemption.View) {
+			whole := v.Whole(preemption.PodRef{Namespace: p.Namespace, Name: p.Name})
+			w.kind, w.name = whole.Kind, whole.Name
+		}); err != nil {
+			return m.dump.Locate(err)
+		}
 	}
 	key := fmt.Sprintf("%s %s/%s", w.kind, w.namespace, w.name)
 	if !m.asked[key] {
 		m.asked[key] = true
 		m.wanted = append(m.wanted, w)
 	}
+	return nil
 }
 
 // Most is how many pods the workloads of a manifest may have.
@@ -177,8 +185,7 @@ func (m *Manifest) put(t *convert.Template, p cluster.Pod) error {
 	if err != nil {
 		return fmt.Errorf("%s: %s %s/%s: %w", t.Origin, t.Kind, t.Namespace, t.Name, err)
 	}
-	m.want(t.Origin, &pods[0])
-	return nil
+	return m.want(t.Origin, &pods[0])
 }
 
 // lower gives the group that p has joined the priority of p, if that is lower than those of the
@@ -211,7 +218,9 @@ func (m *Manifest) replicas(t *convert.Template) error {
 	if key := t.Kind + " " + t.Namespace + "/" + t.Name; t.Part == "" {
 		there = m.there[key]
 		for _, p := range m.pending[key] {
-			m.want(t.Origin, p)
+			if err := m.want(t.Origin, p); err != nil {
+				return err
+			}
 		}
 		if n := there - len(m.pending[key]); n > 0 {
 			m.note("%s %s/%s: %d of its pods run already, and stay as they are", t.Kind, t.Namespace, t.Name, n)
