@@ -1,6 +1,9 @@
 package allot
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+)
 
 // Price is several numbers, compared from the front.
 type Price [5]int64
@@ -8,11 +11,8 @@ type Price [5]int64
 // Compare is below zero if p is less than o.
 func (p *Price) Compare(o *Price) int {
 	for j, v := range p {
-		if v != o[j] {
-			if v < o[j] {
-				return -1
-			}
-			return 1
+		if c := cmp.Compare(v, o[j]); c != 0 {
+			return c
 		}
 	}
 	return 0
@@ -56,10 +56,10 @@ func (p Price) perSeat(f int64) (whole Price) {
 }
 
 // fit reports whether prices up to most can be multiplied by factor, and added and compared
-// afterwards.
+// afterwards; factor is above zero. Nothing below zero fits: as an uint64 it is too large.
 func (p *Price) fit(factor int64) bool {
 	for _, v := range p {
-		if hi, lo := bits.Mul64(uint64(v), uint64(factor)); v < 0 || hi > 0 || lo >= 1<<61 {
+		if hi, lo := bits.Mul64(uint64(v), uint64(factor)); hi > 0 || lo >= 1<<61 {
 			return false
 		}
 	}

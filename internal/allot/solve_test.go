@@ -132,6 +132,12 @@ func TestSolveTooLarge(t *testing.T) {
 	c.most = allot.Price{1 << 60}
 	require.Equal(t, allot.Answer{Parts: []allot.Part{{0, 1}}, Bound: allot.Price{1 << 60}, Proved: true}, allot.Solve(c, 1, nil))
 	require.Equal(t, allot.Answer{}, allot.Solve(c, 2, nil), "there is one seat")
+	for _, most := range []int64{-1, -1 << 63, 1 << 61, 1 << 62} {
+		for _, seats := range []int{1, 2, 8} {
+			c.most = allot.Price{0, most}
+			require.Equal(t, allot.Answer{}, allot.Solve(c, seats, nil), "%d, %d seats", most, seats)
+		}
+	}
 }
 
 // order counts what is found out, and in which order.
@@ -151,7 +157,7 @@ func (o *order) Learn(list []allot.Part) {
 // TestSolveTakesTheseRounds: which prices are found out, how many at a time, and which of equally cheap
 // allotments it is, decide nothing about what is least. A change that makes it better changes the numbers here.
 func TestSolveTakesTheseRounds(t *testing.T) {
-	var calls, places, learned, parts int64
+	var calls, places, learned, parts, bounds int64
 	for seed := range uint64(2_000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		c := &order{curves: draw(r)}
@@ -163,7 +169,13 @@ func TestSolveTakesTheseRounds(t *testing.T) {
 		for i, p := range a.Parts {
 			parts += int64(p.Place*7+p.Seats) * int64(i+1)
 		}
+		for part := range int64(4) { // not all that it costs: what is known then of the bound
+			half := allot.Price{a.Bound[0] * part / 4, a.Bound[1] / 2}
+			for j, v := range allot.Solve(c, 1+int(seed%30), &half).Bound {
+				bounds += v * int64(j+1)
+			}
+		}
 		calls, places, learned = calls+c.calls, places+c.places, learned+int64(c.learned)
 	}
-	require.Equal(t, []int64{5490, 17952235, 35016, 9376812}, []int64{calls, places, learned, parts})
+	require.Equal(t, []int64{7664, 21733171, 43209, 9376812, 13530}, []int64{calls, places, learned, parts, bounds})
 }
