@@ -147,13 +147,7 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	for _, u := range rest {
 		r.giveBack(t, u, false)
 	}
-	if r.Repeat {
-		adds := make(map[victims.UnitID]int, len(violating))
-		for _, c := range violating {
-			adds[c.Unit] = c.Violations
-		}
-		for r.pass(t, adds, &violations) {
-		}
+	for r.Repeat && r.pass(t, violating, &violations) {
 	}
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
@@ -162,6 +156,18 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 		violations = r.violations(violating)
 	}
 	return Outcome{Victims: r.out, Violations: violations}
+}
+
+// GiveBackMore makes one more pass over the victims of out, which another way of giving back has
+// just come to: where that did not look at every placement of a preemptor that moves, somebody may
+// stay out who is not in its way.
+func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) Outcome {
+	r.out = out.Victims
+	r.pass(t, violating, &out.Violations)
+	if out.Victims = r.out; len(r.parts) > 0 {
+		out.Violations = r.violations(violating)
+	}
+	return out
 }
 
 // giveBack returns unit u if the preemptor still fits with it, whole or not at all.
@@ -212,9 +218,12 @@ func (r *Runner) ViolationsOfPods(c Charged, out []cluster.PodID) int {
 	return r.Budgets.Charge(before.Clone(), &unit)
 }
 
-// pass tries every remaining victim once more and reports whether one returned. adds
-// tells what those that violate a budget add to the violations.
-func (r *Runner) pass(t domain.Trial, adds map[victims.UnitID]int, violations *int) bool {
+// pass tries every remaining victim once more and reports whether one returned.
+func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool {
+	adds := make(map[victims.UnitID]int, len(violating))
+	for _, c := range violating {
+		adds[c.Unit] = c.Violations
+	}
 	before := r.out
 	r.out = r.out[len(r.out):]
 	for _, u := range before {

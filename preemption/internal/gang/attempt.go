@@ -184,7 +184,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		a.reseat()
 		return out
 	case !a.q.Lowest:
-		return a.Runner.GiveBack(a.mobileTrial(), violating, rest)
+		return a.afterMoving(violating, a.Runner.GiveBack(a.mobileTrial(), violating, rest))
 	}
 	first := a.Trial.Assignments()
 	var moved []domain.Assignment // where the gang is once those are back who violate budgets
@@ -219,7 +219,17 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			}
 		}
 	}
-	return a.Runner.GiveBackLowest(a.mobileTrial(), l, violating, rest)
+	return a.afterMoving(violating, a.Runner.GiveBackLowest(a.mobileTrial(), l, violating, rest))
+}
+
+// afterMoving returns those of out who are not in the way of the gang where it has come to stay:
+// where members are many and unlike, it may have found no other place when they were tried.
+func (a *attempt) afterMoving(violating []reprieve.Charged, out reprieve.Outcome) reprieve.Outcome {
+	if !a.Trial.Mobile || !a.seater.Unproved || a.Runner.Repeat {
+		return out
+	}
+	a.Trial.Mobile = false
+	return a.Runner.GiveBackMore(a.Trial, violating, out)
 }
 
 // mobileTrial is the trial, in which the gang moves where the rules let it.
