@@ -15,8 +15,10 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	if !t.passesStatic(m, n) {
 		return member.Static(t.ix.Node(n))
 	}
-	if r := member.Resources(t.Free(n), t.ix.Allocatable(n)); !r.OK() {
-		return r
+	if !t.Vacant(n) || !t.fitsVacant(m, n) {
+		if r := member.Resources(t.Free(n), t.ix.Allocatable(n)); !r.OK() {
+			return r
+		}
 	}
 	if port, taken := t.portTaken(m, n); taken {
 		return Reason{Check: CheckPorts, Port: port}
@@ -27,7 +29,13 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 // HasRoom reports whether member m could be on node n as things stand as far as the node and its
 // room decide.
 func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
-	return t.passesStatic(m, n) && t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
+	switch {
+	case !t.passesStatic(m, n):
+		return false
+	case t.Vacant(n):
+		return t.fitsVacant(m, n)
+	}
+	return t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
 }
 
 func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
@@ -52,6 +60,7 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 	if len(want) == 0 {
 		return 0, false
 	}
+	t.look(n)
 	for _, p := range t.ix.PodsOn(n) {
 		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
 			return i, true

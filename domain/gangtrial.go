@@ -41,6 +41,10 @@ type GangTrial struct {
 	on     [][]MemberID
 	dirty  []cluster.NodeID // nodes with members to which a pod came back since Fits
 	moved  bool             // somebody whom a constraint looks at went or came since Fits
+
+	vacancy    Vacancy  // nil: no node is vacant
+	vacant     []uint64 // by block of 64 nodes, from firstBlock on, and bit by bit: it is
+	firstBlock int
 }
 
 // NewGangTrial returns a trial of members in the whole of ix. states are the
@@ -121,6 +125,7 @@ func (t *GangTrial) On(n cluster.NodeID) []MemberID { return t.on[n] }
 // Free returns the row of what is free on node n as things stand. The slice belongs
 // to the trial and must not be changed.
 func (t *GangTrial) Free(n cluster.NodeID) []int64 {
+	t.look(n)
 	r := t.ix.NumResources()
 	return t.free[int(n)*r : (int(n)+1)*r]
 }
@@ -154,8 +159,9 @@ func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
 // Remove takes running pod p away.
 func (t *GangTrial) Remove(p cluster.PodID) {
 	t.check()
-	t.gone[p] = true
 	n := t.ix.NodeOf(p)
+	t.look(n)
+	t.gone[p] = true
 	if n == cluster.NoNode {
 		return
 	}
@@ -168,8 +174,9 @@ func (t *GangTrial) Remove(p cluster.PodID) {
 
 // Return puts pod p back where it ran.
 func (t *GangTrial) Return(p cluster.PodID) {
-	t.gone[p] = false
 	n := t.ix.NodeOf(p)
+	t.look(n)
+	t.gone[p] = false
 	if n == cluster.NoNode {
 		return
 	}
@@ -202,6 +209,7 @@ func (t *GangTrial) Looks(n cluster.NodeID) bool {
 // however many there are.
 func (t *GangTrial) Home() {
 	t.UnplaceTo(0)
+	t.vacancy = nil
 	if len(t.states) > 0 {
 		for n := range t.ix.Nodes() {
 			if !t.Looks(n) {
@@ -220,7 +228,8 @@ func (t *GangTrial) Home() {
 	clear(t.gone)
 }
 
-// Gone reports whether pod p has been removed and not returned.
+// Gone reports whether pod p has been removed and not returned. Nobody has been removed from a
+// vacant node.
 func (t *GangTrial) Gone(p cluster.PodID) bool { return t.gone[p] }
 
 // Alike reports whether nothing tells members a and b apart: no built-in check, and

@@ -116,6 +116,9 @@ func ranked(members int, slots int64) Price {
 
 // Slots is how many members like m the free room of node n takes.
 func (t *GangTrial) Slots(m MemberID, n cluster.NodeID) int64 {
+	if t.Vacant(n) {
+		return t.vacancy.Slots(m, n)
+	}
 	free, member := t.Free(n), t.members[m]
 	most := int64(math.MaxInt64)
 	for _, r := range member.asks {
@@ -131,6 +134,7 @@ type greedy struct {
 	rank  func(MemberID, cluster.NodeID) Price
 	taken func(MemberID, cluster.NodeID) []cluster.NodeID
 
+	sweep      sweep
 	queue      SeatQueue // nodes with their ranks when they were put in
 	aside      aside     // nodes that constraints close as things stand
 	smallFirst bool
@@ -178,21 +182,25 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 
 // placeAlone places a member that nobody is like, and returns whether it did as a number.
 func (g *greedy) placeAlone(m MemberID) int {
-	best, at := Price{}, cluster.NoNode // by what it adds
+	var best SeatOffer // with what it adds
 	var price Price
-	for _, n := range g.d.Nodes {
+	found := false
+	offer := func(n cluster.NodeID) {
 		if !g.t.CanPlace(m, n).OK() {
-			continue
+			return
 		}
 		p := g.rank(m, n)
-		if adds := g.queue.Adds(p); at == cluster.NoNode || adds.Compare(best) < 0 {
-			best, price, at = adds, p, n
+		if o := (SeatOffer{Price: g.queue.Adds(p), At: int32(n)}); !found || o.Compare(&best) < 0 {
+			best, price, found = o, p, true
 		}
 	}
-	if at == cluster.NoNode {
+	for g.begin(offer); g.ahead(&best, found); {
+		g.offerMore(m, offer)
+	}
+	if !found {
 		return 0
 	}
-	g.take(m, at, price)
+	g.take(m, cluster.NodeID(best.At), price)
 	return 1
 }
 
@@ -210,9 +218,17 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 func (g *greedy) fill(m MemberID) {
 	g.queue.Clear()
 	g.aside.clear()
-	for _, n := range g.d.Nodes {
-		g.offer(m, n)
+	g.begin(func(n cluster.NodeID) { g.offer(m, n) })
+}
+
+// least is the least offer to member m.
+func (g *greedy) least(m MemberID) (SeatOffer, bool) {
+	least, ok := g.queue.Least()
+	for g.ahead(&least, ok) {
+		g.offerMore(m, func(n cluster.NodeID) { g.offer(m, n) })
+		least, ok = g.queue.Least()
 	}
+	return least, ok
 }
 
 // offer queues node n if it takes member m.
@@ -230,7 +246,7 @@ func (g *greedy) offer(m MemberID, n cluster.NodeID) {
 func (g *greedy) placeOne(m MemberID) bool {
 	g.reopen(m)
 	for {
-		least, ok := g.queue.Least()
+		least, ok := g.least(m)
 		if !ok {
 			return false
 		}

@@ -93,9 +93,7 @@ func (t *GangTrial) usable(nodes []cluster.NodeID, most int) []cluster.NodeID {
 		if len(list) == most {
 			break
 		}
-		if t.anyShape(func(m MemberID) bool {
-			return t.passesStatic(m, n) && t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
-		}) {
+		if t.anyShape(func(m MemberID) bool { return t.HasRoom(m, n) }) {
 			list = append(list, n)
 		}
 	}

@@ -268,6 +268,7 @@ func (c *compiled) equalPods(pods []PodRef, a *asking) (*question, error) {
 	settings := c.settings
 	settings.Fewest, settings.Splitter, settings.Effort = false, nil, max(settings.Effort, ask.Improved)
 	q.Settings = &settings
+	q.Traits |= settings.Traits()
 	q.asked = Asked{Kind: cluster.KindPod}
 	q.of(c.podUnits())
 	first := c.pod(pods[0])

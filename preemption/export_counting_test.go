@@ -3,6 +3,7 @@ package preemption
 import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // PreemptByTrials is Preempt with every member of a gang placed and every potential
@@ -16,6 +17,20 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, err
 	}
+	return q.searchGang().run()
+}
+
+// PreemptWithoutColumns is PreemptByTrials where nothing is asked of the columns.
+func (o Options) PreemptWithoutColumns(p Preemptor, s *Snapshot) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.newQuestion(p, nil)
+	if err != nil || q.Tree == nil || q.queue() != "" {
+		return nil, err
+	}
+	q.Traits.Set(ask.TraitColumns, true)
 	return q.searchGang().run()
 }
 

@@ -26,6 +26,12 @@ type Offers struct {
 	// CostLeads makes the units' prices decide before all else.
 	CostLeads bool
 
+	// Out, if set, says who has to go on node n, most important first, where free is left by
+	// those members who come there, needed are the resources that these ask for, and units for
+	// which broken is above zero have to go anyhow; or it leaves that to the offers. It appends
+	// to dst. Nobody's loss violates a budget where it answers, and nobody asks for ports.
+	Out func(dst []UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []UnitID, ok bool)
+
 	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
 	lost   []UnitID           // those for which broken was above zero; they may be there twice
 	out    [][]UnitID         // by node: who has to go for its members
@@ -187,6 +193,15 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Pr
 	}
 	o.units = o.units[:0]
 	price := domain.Free
+	if o.Out != nil && len(o.pinned) == 0 {
+		out, ok := o.Out(o.units, n, o.free, o.needed, o.broken)
+		for _, u := range out {
+			o.add(&price, u)
+		}
+		if o.units = out; ok {
+			return price
+		}
+	}
 	if o.violates != nil {
 		o.walk(&price, n, true)
 	}

@@ -104,18 +104,18 @@ func (s *Seating) mayHold(d *domain.Domain) bool {
 	if s.least == nil {
 		s.least = s.leastAsked()
 	}
-	room := make([]int64, len(s.least))
+	missing := slices.Clone(s.least)
 	for _, n := range d.Nodes {
+		if slices.Max(missing) <= 0 {
+			break
+		}
 		for r, v := range s.Trial.Free(n) {
-			room[r] = checked.Add(room[r], max(v, 0))
+			if missing[r] > 0 {
+				missing[r] -= max(v, 0)
+			}
 		}
 	}
-	for r, v := range s.least {
-		if v > room[r] {
-			return false
-		}
-	}
-	return true
+	return slices.Max(missing) <= 0
 }
 
 // leastAsked is LeastOf as many members as are needed.

@@ -85,6 +85,9 @@ func (s *Seats) One() *Ask { return &s.one }
 // Two is what two members ask for.
 func (s *Seats) Two() *Ask { return &s.two }
 
+// Asking is what k members ask for. It is good until the next call.
+func (s *Seats) Asking(k int64) *Ask { return s.asking(k, nil) }
+
 // look turns to node n.
 func (s *Seats) look(n cluster.NodeID) {
 	if s.node != n {

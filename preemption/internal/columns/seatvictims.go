@@ -73,6 +73,40 @@ func (s *Seats) harmfulFirst(set *PositionSet) {
 	}
 }
 
+// Out appends to dst the units that have to go on node n, most important first, where members
+// who are there leave free, of the resources that are needed, with every potential victim gone.
+// Those for which broken is above zero go anyhow. ok is false where less than nothing is left.
+func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, ok bool) {
+	s.look(n)
+	l := s.columns.Lanes()
+	s.row = s.row[:0]
+	for _, is := range needed {
+		one := int64(0)
+		if is {
+			one = 1
+		}
+		s.row = append(s.row, one)
+	}
+	l.Pack(&s.other, s.row)
+	s.now, s.free = &s.other, s.free[:0]
+	for w, guards := range l.guards {
+		s.free = append(s.free, guards|s.other.Rest[w])
+	}
+	for r, is := range needed {
+		if at := &l.lane[r]; is && free[r] >= 0 {
+			s.free[at.word] |= uint64(min(at.grains(free[r]), at.most)) << at.shift
+		} else if is {
+			return dst, false
+		}
+	}
+	for g, u := range s.columns.us.On(n)[s.first:] {
+		if broken[u] > 0 || !s.returns(s.first+victims.Position(g)) {
+			dst = append(dst, u)
+		}
+	}
+	return dst, true
+}
+
 // Stops is the first position on node n whose unit does not return beside k members, or the
 // end where all do, if they are tried in order of importance.
 func (s *Seats) Stops(n cluster.NodeID, k int64) victims.Position {

@@ -17,8 +17,10 @@ import (
 type attempt struct {
 	*Search
 	domain    *domain.Domain
-	potential []victims.UnitID
-	plain     bool // see Search.plain
+	potential []victims.UnitID // those who were taken out at once
+	unseen    int              // how many others there are, on nodes that were vacant
+	covered   []victims.UnitID // of these, those on nodes with somebody whom a budget covers
+	plain     bool             // see Search.plain
 
 	fullest []domain.Assignment // see seatAll; nil: not looked for yet
 
@@ -34,6 +36,9 @@ type attempt struct {
 	proved bool             // no victims are better for the given placement
 	bound  []int64          // by aim: no plan has less; aims behind its end may have anything
 }
+
+// numPotential is how many potential victims there are.
+func (a *attempt) numPotential() int { return len(a.potential) + a.unseen }
 
 // prices are what room costs that the potential victims of the domain who are out
 // would have to make, where placer or the choice of a child's region asks for it.
@@ -56,6 +61,9 @@ func (a *attempt) prices(placer domain.Placer) *victims.Offers {
 			costless = nil
 		}
 		s.offers = victims.NewOffers(s.q.Units, s.Trial, potential, violates, costless)
+		if f := s.firstSeats(); f.vacates { // then nobody is back while members are placed
+			s.offers.Out = f.out
+		}
 		s.offers.CostLeads = s.q.Ranking.Criteria()[0] == victims.CriterionCost
 	}
 	s.offers.Reset()

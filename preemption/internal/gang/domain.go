@@ -13,28 +13,17 @@ import (
 // tryDomain evaluates the placements in d and keeps the best plan. The trial is
 // left as it was. counted is what counting makes of d; nil: nothing.
 func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
-	potential := s.Potential(d)
-	if len(potential) == 0 {
+	defer s.bringBack()
+	a := &attempt{Search: s, domain: d, decided: s.Runner.Decided}
+	if a.takeOut(); a.numPotential() == 0 {
 		return s.q.Nobody(d.Nodes...)
 	}
 	s.Stats.Evaluated++
 	if s.q.Trace {
-		s.note(ask.Step{Action: ask.TakesOut, Units: slices.Clone(potential)})
+		s.note(ask.Step{Action: ask.TakesOut, Units: slices.Clone(a.potential)})
 	}
-	for _, u := range potential {
-		s.inside[u] = true
-		s.Runner.Remove(s.Trial, u)
-	}
-	defer func() {
-		s.Trial.UnplaceTo(0)
-		for _, u := range potential {
-			s.inside[u], s.charged[u] = false, 0
-		}
-		s.bringBack(potential)
-	}()
-	a := &attempt{Search: s, domain: d, potential: potential, plain: s.plain(potential), decided: s.Runner.Decided}
 	stuck := a.excludeOverBound()
-	s.charge(a.potential)
+	s.charge(append(a.covered, a.potential...))
 	if s.q.Given != nil {
 		if why := s.PlaceGiven(); !why.OK() {
 			s.Proved = s.Proved && s.excluded(d)
@@ -119,24 +108,64 @@ func (s *Search) charge(potential []victims.UnitID) {
 	violating := s.Runner.Charge(s.budgeted(potential))
 	for _, c := range violating {
 		s.charged[c.Unit] = int32(c.Violations)
+		s.removed = append(s.removed, c.Unit)
 	}
 	s.harmful = len(violating) > 0
 }
 
-// bringBack returns those of list that are out.
-func (s *Search) bringBack(list []victims.UnitID) {
-	if len(list) > s.q.Units.Len()/4 {
-		s.Trial.Home()
-		s.Runner.Forget()
-		return
-	}
-	for _, u := range list {
-		if s.outInPart(u) {
-			s.Runner.Return(s.Trial, u)
+// takeOut takes the potential victims out of the trial. Where the columns tell of all members,
+// nodes are vacant of which they tell, and nobody is taken out there before somebody looks.
+func (a *attempt) takeOut() {
+	nodes := a.domain.Nodes
+	if f := a.firstSeats(); f.vacates {
+		var vacant, others []cluster.NodeID
+		for _, n := range nodes {
+			units, ok := f.vacant(n)
+			if !ok {
+				others = append(others, n)
+				continue
+			}
+			vacant = append(vacant, n)
+			if a.unseen += units; a.q.Columns.Budgeted(n) {
+				a.covered = append(a.covered, a.q.Evictable(n)...)
+			}
 		}
+		a.Trial.Vacate(f, vacant)
+		nodes = others
+	}
+	a.potential = a.potentialOn(nodes)
+	a.plain = a.Search.plain(a.potential)
+	a.remove(a.potential)
+}
+
+// remove takes units out, which are potential victims.
+func (s *Search) remove(list []victims.UnitID) {
+	for _, u := range list {
+		s.inside[u] = true
+		s.Runner.Remove(s.Trial, u)
+	}
+	s.removed = append(s.removed, list...)
+}
+
+// bringBack returns whoever is out, and takes everybody off who is placed.
+func (s *Search) bringBack() {
+	s.Trial.UnplaceTo(0)
+	s.Trial.Vacate(nil, nil)
+	for _, u := range s.removed {
+		s.inside[u], s.charged[u] = false, 0
+	}
+	if len(s.removed) > s.q.Units.Len()/4 {
+		s.Trial.Home()
+	} else {
+		for _, u := range s.removed {
+			if s.outInPart(u) {
+				s.Runner.Return(s.Trial, u)
+			}
+		}
+		s.Trial.Settle()
 	}
 	s.Runner.Forget()
-	s.Trial.Settle()
+	s.removed = s.removed[:0]
 }
 
 // noteRoom remembers for how many members of a lone pod group there is room in d with
@@ -176,10 +205,7 @@ func (s *Search) outInPart(u victims.UnitID) bool {
 // potential victim gone, and leaves it so: what counting comes to can be compared with it.
 func (s *Search) PlaceCheapest(d *domain.Domain) []domain.Assignment {
 	potential := s.Potential(d)
-	for _, u := range potential {
-		s.inside[u] = true
-		s.Runner.Remove(s.Trial, u)
-	}
+	s.remove(potential)
 	s.charge(potential)
 	a := &attempt{Search: s, domain: d, potential: potential}
 	s.Place(d, domain.LeastDisruption{}, a.prices(domain.LeastDisruption{}), s.q.Fewest)

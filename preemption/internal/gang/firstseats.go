@@ -1,6 +1,9 @@
 package gang
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -10,42 +13,130 @@ import (
 )
 
 // firstSeats are offers, of which those to the first member on a node are priced by the node's columns. These
-// come to the same price where every unit on the node is a single pod.
+// come to the same price where every unit on the node is a single pod. They tell of vacant nodes, too.
 type firstSeats struct {
 	*victims.Offers
 	of    *Search
 	seats *columns.Seats // nil: the road is closed to the question
 	shape int            // that seats were asked about last; none
 	told  bool           // and tell of
+
+	last  int  // level: with everybody gone who may go
+	exact bool // the columns are, at the last level
+
+	vacates bool // nodes may be vacant: the columns tell of every member, and nothing wants to know of each potential victim
+}
+
+// firstSeats returns those of the search.
+func (s *Search) firstSeats() *firstSeats {
+	if s.firsts == nil {
+		s.firsts = &firstSeats{of: s, shape: none}
+		if ask.ByFirstSeat.Leads(s.q.AllTraits()) && !s.ownVictims() {
+			s.firsts.seats = columns.NewSeats(s.q.Columns)
+			s.firsts.last, s.firsts.exact = s.q.Columns.Levels().Column(s.q.Priority)
+			s.firsts.vacates = s.firsts.mayVacate()
+		}
+	}
+	return s.firsts
 }
 
 // withFirstSeats returns offers with first seats priced by the columns, if the road is open.
 func (s *Search) withFirstSeats(offers *victims.Offers) seating.Prices {
-	if s.firsts == nil {
-		s.firsts = &firstSeats{of: s, shape: -1}
-		if ask.ByFirstSeat.Leads(s.q.AllTraits()) && !s.ownVictims() {
-			s.firsts.seats = columns.NewSeats(s.q.Columns)
-		}
-	}
-	if s.harmful || s.firsts.seats == nil {
+	f := s.firstSeats()
+	if s.harmful || f.seats == nil {
 		return offers
 	}
-	s.firsts.Offers = offers
-	return s.firsts
+	f.Offers = offers
+	return f
+}
+
+// ask asks about members like m, and reports whether the columns tell of them.
+func (f *firstSeats) ask(m domain.MemberID) bool {
+	if shape := f.of.Trial.Shape(m); shape != f.shape {
+		member := f.of.Trial.Member(m)
+		f.shape, f.told = shape, len(member.Pod.Ports) == 0 && len(member.Unknown()) == 0 && f.seats.Ask(member, f.of.q.Priority, nobody)
+	}
+	return f.told
 }
 
 // Price is that of the offers.
 func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	q, trial := f.of.q, f.of.Trial
-	if shape := trial.Shape(m); shape != f.shape {
-		member := trial.Member(m)
-		f.shape, f.told = shape, len(member.Pod.Ports) == 0 && len(member.Unknown()) == 0 && f.seats.Ask(member, q.Priority, nobody)
-	}
-	if _, simple := q.Columns.NumBelow(n, q.Priority); !f.told || !simple || len(trial.On(n)) > 0 || len(q.Index.Nominees(n)) > 0 {
-		return f.Offers.Price(m, n)
+	if told := f.ask(m); !trial.Vacant(n) {
+		if _, simple := q.Columns.NumBelow(n, q.Priority); !told || !simple || len(trial.On(n)) > 0 || len(q.Index.Nominees(n)) > 0 {
+			return f.Offers.Price(m, n)
+		}
 	}
 	return f.seats.Cost(n, 1).Price()
 }
 
+// out says who has to go on a node beside its members, if the columns tell.
+func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) ([]victims.UnitID, bool) {
+	if _, simple := f.of.q.Columns.NumBelow(n, f.of.q.Priority); f.of.harmful || !f.told || !simple {
+		return dst, false
+	}
+	return f.seats.Out(dst, n, free, needed, broken)
+}
+
 // nobody is held on any node.
 func nobody(cluster.NodeID) []int64 { return nil }
+
+func (f *firstSeats) mayVacate() bool {
+	q, t := f.of.q, f.of.q.AllTraits()
+	if !ask.ByPriceFirst.Leads(t) || t&(ask.TraitTrace|ask.TraitSpare) != 0 {
+		return false
+	}
+	for m := range domain.MemberID(len(q.Members)) {
+		if !f.ask(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// vacant reports whether node n may be vacant, and how many potential victims there are.
+func (f *firstSeats) vacant(n cluster.NodeID) (units int, ok bool) {
+	q := f.of.q
+	units, simple := q.Columns.NumBelow(n, q.Priority)
+	return units, simple && len(q.Index.Nominees(n)) == 0 && !f.of.Trial.Looks(n)
+}
+
+// Empty, Slots, Fit, Level and Beyond make a [domain.Vacancy]: level c is column c.
+
+func (f *firstSeats) Empty(n cluster.NodeID) { f.of.remove(f.of.q.Evictable(n)) }
+
+func (f *firstSeats) Slots(m domain.MemberID, n cluster.NodeID) int64 {
+	f.ask(m)
+	return f.seats.Slots(n)
+}
+
+func (f *firstSeats) Fit(block int, set uint64, m domain.MemberID, k int64, level int) uint64 {
+	f.ask(m)
+	set = f.of.q.Columns.Levels().Blocks()[block].Fit(f.seats.Asking(k), level, set)
+	if level == f.last && !f.exact {
+		for left := set; left != 0; left &= left - 1 {
+			if i := bits.TrailingZeros64(left); f.seats.Slots(cluster.NodeID(columns.BlockSize*block+i)) < k {
+				set &^= 1 << i
+			}
+		}
+	}
+	return set
+}
+
+func (f *firstSeats) Level(highest int64) int {
+	if highest >= int64(f.of.q.Priority) {
+		return f.last
+	}
+	if highest < math.MinInt32 {
+		return 0
+	}
+	c, _ := f.of.q.Columns.Levels().Column(int32(highest + 1))
+	return c
+}
+
+func (f *firstSeats) Beyond(level int) (highest int64, ok bool) {
+	if level >= f.last {
+		return 0, false
+	}
+	return int64(f.of.q.Columns.Levels().Above(level + 1)), true
+}

@@ -21,7 +21,7 @@ func (a *attempt) improve() {
 	}
 	budget := a.q.Checks / a.shares
 	e := a.newEvery()
-	if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
+	if cost := 1 + a.numPotential(); e.ways(budget/cost) <= budget/cost {
 		e.run()
 		return
 	}
@@ -169,7 +169,7 @@ func (a *attempt) barelySuffices() bool {
 // climb moves members of the best plan to other nodes, one of a node's or all that
 // are alike, as long as that helps and budget lasts.
 func (a *attempt) climb(e *every, budget int) {
-	if len(a.potential) > budget {
+	if a.numPotential() > budget {
 		return
 	}
 	a.effort = budget
@@ -251,7 +251,7 @@ func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	for _, i := range moved {
 		list[i].Node = to
 	}
-	a.effort -= len(list) + len(a.potential)/8 // what pricing them costs, in checks
+	a.effort -= len(list) + a.numPotential()/8 // what pricing them costs, in checks
 	if !a.placeAsBefore(list) {
 		return false
 	}

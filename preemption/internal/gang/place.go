@@ -161,10 +161,7 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 		}
 		return d, []Unplaced{rest}
 	}
-	potential := s.Potential(d)
-	for _, u := range potential {
-		s.Runner.Remove(s.Trial, u)
-	}
+	s.remove(s.Potential(d))
 	members := make([]domain.MemberID, len(s.q.Members))
 	for m := range members {
 		members[m] = domain.MemberID(m)
@@ -186,7 +183,6 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 		}
 		list[i].Members = append(list[i].Members, m)
 	}
-	s.Trial.UnplaceTo(0)
-	s.bringBack(potential)
+	s.bringBack()
 	return d, list
 }

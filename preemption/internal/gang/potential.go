@@ -10,14 +10,16 @@ import (
 
 // Potential returns the units with a pod in d that may be evicted, in no order.
 // Units of the gang itself are not among them.
-func (s *Search) Potential(d *domain.Domain) []victims.UnitID {
+func (s *Search) Potential(d *domain.Domain) []victims.UnitID { return s.potentialOn(d.Nodes) }
+
+func (s *Search) potentialOn(nodes []cluster.NodeID) []victims.UnitID {
 	most := 0
-	for _, n := range d.Nodes {
+	for _, n := range nodes {
 		most += len(s.q.Units.On(n))
 	}
 	list := make([]victims.UnitID, 0, most)
 	s.lists++
-	for _, n := range d.Nodes {
+	for _, n := range nodes {
 		list = s.addFrom(list, n)
 	}
 	if s.q.Tree.ID == cluster.NoGroup {

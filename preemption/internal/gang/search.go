@@ -24,11 +24,12 @@ type Search struct {
 	seater *seating.Seating
 	offers *victims.Offers
 
-	seen    []int32 // by unit: the number of the list in which it stands
-	lists   int32   // how many lists of units were made
-	inside  []bool  // by unit: potential victim of the domain that is looked at
-	charged []int32 // by unit: what its loss adds to the violations
-	harmful bool    // some loss adds to them
+	seen    []int32          // by unit: the number of the list in which it stands
+	lists   int32            // how many lists of units were made
+	inside  []bool           // by unit: potential victim of the domain that is looked at
+	charged []int32          // by unit: what its loss adds to the violations
+	removed []victims.UnitID // those of which inside or charged tell something
+	harmful bool             // some loss adds to them
 	firsts  *firstSeats
 
 	Counting *counting.Search // nil if members can't be counted

@@ -1,0 +1,144 @@
+package domain
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Vacancy tells of nodes from which everybody who may go has gone as far as a [GangTrial] can
+// tell, although nobody was removed: see [GangTrial.Vacate]. Its levels are numbers: from one
+// to the next, more important pods are gone.
+type Vacancy interface {
+	// Empty removes from the trial those who are gone from node n. It is called once somebody
+	// goes there, or something is asked that the other methods don't tell.
+	Empty(n cluster.NodeID)
+
+	// Slots is [GangTrial.Slots] for a vacant node.
+	Slots(m MemberID, n cluster.NodeID) int64
+
+	// Fit returns those of set, vacant nodes from number 64·block on, bit by bit, where there is
+	// room for k members like m with those gone whom a level stands for, or a few more of them.
+	// At the last level it is exact.
+	Fit(block int, set uint64, m MemberID, k int64, level int) uint64
+
+	// Level is the lowest level at which nobody up to a priority is left who may go.
+	Level(highest int64) int
+
+	// Beyond is the lowest priority that has to go where there is no room at a level; ok is
+	// false if that is the last one.
+	Beyond(level int) (highest int64, ok bool)
+}
+
+// Vacate lets everybody who may go be gone from nodes, in order, on which no constraint looks at
+// anybody and no member is placed. v tells what that comes to, until nil ends it, or
+// [GangTrial.Home].
+func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
+	if t.vacancy = nil; len(nodes) == 0 {
+		return
+	}
+	t.vacancy, t.firstBlock = v, int(nodes[0]/64)
+	blocks := int(nodes[len(nodes)-1]/64) + 1 - t.firstBlock
+	t.vacant = slices.Grow(t.vacant[:0], blocks)[:blocks]
+	clear(t.vacant)
+	for _, n := range nodes {
+		t.vacant[int(n/64)-t.firstBlock] |= 1 << (n % 64)
+	}
+}
+
+// Vacant reports whether node n is vacant still.
+func (t *GangTrial) Vacant(n cluster.NodeID) bool {
+	return t.vacancy != nil && t.vacantSet(int(n/64))>>(n%64)&1 != 0
+}
+
+// vacantSet are the vacant nodes of a block.
+func (t *GangTrial) vacantSet(block int) uint64 {
+	if i := block - t.firstBlock; uint(i) < uint(len(t.vacant)) {
+		return t.vacant[i]
+	}
+	return 0
+}
+
+// fitsVacant reports whether there is room for member m on node n, which is vacant.
+func (t *GangTrial) fitsVacant(m MemberID, n cluster.NodeID) bool {
+	return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1, t.vacancy.Level(math.MaxInt32)) != 0
+}
+
+// look lets node n, if it is vacant, be like any other.
+func (t *GangTrial) look(n cluster.NodeID) {
+	if n >= 0 && t.Vacant(n) {
+		t.vacant[int(n/64)-t.firstBlock] &^= 1 << (n % 64)
+		t.vacancy.Empty(n)
+	}
+}
+
+// sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.
+type sweep struct {
+	left  []uint64 // by block, from the first one on: nodes that were not offered
+	block int      // the next one
+	level int      // of those that are offered next; or how many seats these have, where the roomiest come first
+	rank  Price    // none of those that are left has a lower one
+	more  bool     // some may be left
+}
+
+// mostSeats is how many seats the roomiest nodes have that come first, or more.
+const mostSeats = 32
+
+// begin calls offer for the nodes of the domain that are not vacant.
+func (g *greedy) begin(offer func(cluster.NodeID)) {
+	s, t := &g.sweep, g.t
+	s.more = t.vacancy != nil && slices.ContainsFunc(t.vacant, func(set uint64) bool { return set != 0 })
+	if s.more {
+		s.left, s.block = append(s.left[:0], t.vacant...), 0
+		if s.level, s.rank = mostSeats, ranked(0, math.MaxInt64); g.taken != nil {
+			s.level, s.rank = t.vacancy.Level(g.queue.Highest()), Free
+		}
+	}
+	for _, n := range g.d.Nodes {
+		if !t.Vacant(n) {
+			offer(n)
+		}
+	}
+}
+
+// offerMore calls offer for vacant nodes of the next block: those where the least important have
+// to go for member m come first, or the roomiest.
+func (g *greedy) offerMore(m MemberID, offer func(cluster.NodeID)) {
+	s, v := &g.sweep, g.t.vacancy
+	if s.block == len(s.left) {
+		s.block = 0
+		if g.taken != nil {
+			s.rank.Highest, s.more = v.Beyond(s.level)
+			s.level++
+		} else {
+			s.rank, s.more = ranked(0, int64(s.level)-1), s.level > 1
+			s.level--
+		}
+		return
+	}
+	left, block := &s.left[s.block], g.t.firstBlock+s.block
+	s.block++
+	if *left == 0 {
+		return
+	}
+	var set uint64
+	if g.taken != nil {
+		set = v.Fit(block, *left, m, 1, s.level)
+	} else {
+		set = v.Fit(block, *left, m, int64(s.level), v.Level(math.MaxInt32))
+	}
+	*left &^= set
+	for ; set != 0; set &= set - 1 {
+		offer(cluster.NodeID(block*64 + bits.TrailingZeros64(set)))
+	}
+}
+
+// ahead reports whether some vacant node that was not offered may come before best, the first of
+// those that were, if there is one.
+func (g *greedy) ahead(best *SeatOffer, any bool) bool {
+	s := &g.sweep
+	next := SeatOffer{Price: g.queue.Adds(s.rank), At: int32(64 * (g.t.firstBlock + s.block))}
+	return s.more && (!any || next.Compare(best) <= 0)
+}
