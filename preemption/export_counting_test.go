@@ -22,15 +22,30 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 
 // PreemptWithoutColumns is PreemptByTrials where nothing is asked of the columns.
 func (o Options) PreemptWithoutColumns(p Preemptor, s *Snapshot) (*Result, error) {
+	return o.preemptTrying(p, s, ask.TraitColumns, -1)
+}
+
+// PreemptEvery is PreemptWithoutColumns where no better placements are looked for than those of the
+// placers; with every, each of them is looked at to the end.
+func (o Options) PreemptEvery(p Preemptor, s *Snapshot, every bool) (*Result, error) {
+	traits := ask.TraitColumns
+	traits.Set(ask.TraitRanking, every)
+	return o.preemptTrying(p, s, traits, 0)
+}
+
+func (o Options) preemptTrying(p Preemptor, s *Snapshot, traits ask.Traits, checks int) (*Result, error) {
 	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err
+	}
+	if checks >= 0 {
+		c.settings.Checks = checks
 	}
 	q, err := c.newQuestion(p, nil)
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, err
 	}
-	q.Traits.Set(ask.TraitColumns, true)
+	q.Traits |= traits
 	return q.searchGang().run()
 }
 

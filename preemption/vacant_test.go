@@ -107,7 +107,8 @@ func drawVacant(t *rapid.T) (preemption.Options, gen.Question) {
 }
 
 // vacantNodesAreLikeOthers: whole answers are the same where nodes stay vacant until somebody goes
-// there, and where everybody who may go is taken out of the trial first.
+// there, and where everybody who may go is taken out of the trial first; and they are where
+// placements are left out that cost more than another one.
 func vacantNodesAreLikeOthers(t *rapid.T) {
 	o, q := drawVacant(t)
 	got, err := o.PreemptByTrials(q.Preemptor, &q.Snapshot)
@@ -116,6 +117,14 @@ func vacantNodesAreLikeOthers(t *rapid.T) {
 	require.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("%s (-without columns +vacant):\n%.3000s", got.Message, diff)
+	}
+	some, err := o.PreemptEvery(q.Preemptor, &q.Snapshot, false)
+	require.NoError(t, err)
+	every, err := o.PreemptEvery(q.Preemptor, &q.Snapshot, true)
+	require.NoError(t, err)
+	some.Stats.Trials, every.Stats.Trials = 0, 0
+	if diff := cmp.Diff(every, some); diff != "" {
+		t.Fatalf("%s (-every placement +what may be better):\n%.3000s", got.Message, diff)
 	}
 }
 

@@ -100,6 +100,15 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	return o.nodes
 }
 
+// Booked lists who has to go for the members that are booked on node n. The slice is good until the
+// next change.
+func (o *Offers) Booked(n cluster.NodeID) []UnitID {
+	if !o.booked[n] {
+		return nil
+	}
+	return o.out[n]
+}
+
 // reach adds the nodes of pods other than n to o.nodes.
 func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 	for _, p := range pods {

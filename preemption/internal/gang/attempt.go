@@ -49,7 +49,11 @@ func (a *attempt) prices(placer domain.Placer) *victims.Offers {
 			return nil
 		}
 	}
-	s := a.Search
+	return a.anew()
+}
+
+// anew are the offers for the members that are placed.
+func (s *Search) anew() *victims.Offers {
 	if s.offers == nil {
 		potential := func(u victims.UnitID) bool { return s.inside[u] && s.out(u) }
 		violates := func(u victims.UnitID) int { return int(s.charged[u]) }
@@ -73,7 +77,7 @@ func (a *attempt) prices(placer domain.Placer) *victims.Offers {
 // dearer reports whether the members that are placed cost more than the best plan so
 // far, as far as that can be told without giving anybody back.
 func (a *attempt) dearer() bool {
-	if a.top == nil || !a.plain || !ask.ByPriceFirst.Leads(a.q.AllTraits()) {
+	if a.top == nil || !a.plain || !ask.ByPriceFirst.Leads(a.q.AllTraits()) || a.looksAtMembers() {
 		return false
 	}
 	if !a.q.Fewest {
@@ -81,8 +85,13 @@ func (a *attempt) dearer() bool {
 			return seats < 0
 		}
 	}
-	a.offers.Reset()
-	return a.offers.Total().Compare(priceOf(a.top.Score)) > 0
+	return a.anew().Total().Compare(priceOf(a.top.Score)) > 0
+}
+
+// looksAtMembers reports whether a constraint looks at somebody on a node with members: who has to
+// go there is more than a matter of room then.
+func (a *attempt) looksAtMembers() bool {
+	return len(a.q.States) > 0 && slices.ContainsFunc(a.Trial.Placed(), func(m domain.MemberID) bool { return a.Trial.Looks(a.Trial.At(m)) })
 }
 
 // priceOf is a score as a price.
@@ -100,7 +109,8 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	if placer == nil && a.q.Given == nil {
 		a.seater.Adopt(a.domain)
 	}
-	violating, rest := a.concerned()
+	told := a.told()
+	violating, rest := a.concerned(told)
 	moves := a.q.Mobile && a.q.Given == nil
 	if a.q.Trace {
 		a.steps = nil
@@ -111,6 +121,7 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	}
 	first := a.Trial.Assignments()
 	out := a.reprieve(placer, violating, rest)
+	a.goWhere(told, &out)
 	if a.q.Bounded() {
 		if a.q.Effort != ask.Greedy && len(a.q.Overruns(out.Victims, a.Runner.Parts())) == 0 {
 			a.propose(out) // the search stays at the first places, and may find nothing as good there
@@ -143,7 +154,7 @@ func (a *attempt) clear(violating []reprieve.Charged, rest []victims.UnitID) {
 // settleOn makes a plan of the members that are placed and of who has to go for them.
 func (a *attempt) settleOn(list []victims.UnitID) {
 	a.seater.Adopt(a.domain)
-	violating, rest := a.concerned()
+	violating, rest := a.concerned(nil)
 	a.Runner.Forget()
 	a.lists++
 	for _, u := range list {
@@ -288,8 +299,9 @@ func units(list []reprieve.Charged) []victims.UnitID {
 
 // concerned lists the units whose return has to be tried, most important first:
 // those on nodes with members, and those at whom a constraint looks across nodes, or all
-// where members may move. The others come back without a check.
-func (a *attempt) concerned() (violating []reprieve.Charged, rest []victims.UnitID) {
+// where members may move. The others come back without a check, and so do those on nodes that are
+// told, of whom goWhere tells.
+func (a *attempt) concerned(told map[cluster.NodeID]bool) (violating []reprieve.Charged, rest []victims.UnitID) {
 	list := a.potential
 	switch {
 	case a.q.Mobile || a.q.Lowest:
@@ -297,7 +309,7 @@ func (a *attempt) concerned() (violating []reprieve.Charged, rest []victims.Unit
 		list = nil
 		a.lists++
 		for _, n := range a.domain.Nodes {
-			if len(a.Trial.On(n)) > 0 || a.Trial.Looks(n) {
+			if (len(a.Trial.On(n)) > 0 || a.Trial.Looks(n)) && !told[n] {
 				list = a.addFrom(list, n)
 			}
 		}
@@ -308,11 +320,44 @@ func (a *attempt) concerned() (violating []reprieve.Charged, rest []victims.Unit
 		list = nil
 		a.lists++
 		for _, m := range a.Trial.Placed() {
-			list = a.addFrom(list, a.Trial.At(m))
+			if n := a.Trial.At(m); !told[n] {
+				list = a.addFrom(list, n)
+			}
 		}
 		list = slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.out(u) })
 	}
 	return a.byViolations(a.q.Units.Sorted(list))
+}
+
+// told are the nodes with members where the columns tell who has to go.
+func (a *attempt) told() map[cluster.NodeID]bool {
+	f := a.firstSeats()
+	if !f.vacates || a.harmful || !a.q.Monotone() {
+		return nil
+	}
+	told := map[cluster.NodeID]bool{}
+	for _, m := range a.Trial.Placed() {
+		n := a.Trial.At(m)
+		if _, ok := f.vacant(n); ok {
+			told[n] = true
+		}
+	}
+	return told
+}
+
+// goWhere adds to out who has to go on nodes that are told, as many checks as it would take to try
+// everybody there.
+func (a *attempt) goWhere(told map[cluster.NodeID]bool, out *reprieve.Outcome) {
+	if len(told) == 0 {
+		return
+	}
+	offers := a.anew()
+	for n := range told {
+		units, _ := a.firsts.vacant(n)
+		a.Trial.Checks += units
+		out.Victims = append(out.Victims, offers.Booked(n)...)
+	}
+	slices.SortFunc(out.Victims, a.q.Units.Compare)
 }
 
 // byViolations tells the units of list whose loss adds to the violations from the others.

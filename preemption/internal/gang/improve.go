@@ -255,7 +255,7 @@ func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	if !a.placeAsBefore(list) {
 		return false
 	}
-	if a.dearer() {
+	if len(a.q.States) == 0 && a.dearer() { // with constraints moves are paid for in checks, all of them
 		a.Trial.UnplaceTo(0)
 		return false
 	}
