@@ -156,7 +156,7 @@ func placersAskAsAnew(t *rapid.T) {
 		}
 	}
 	nobody := func(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }
-	small := slices.Clone(domain.ByShape(trial, all))
+	small := slices.Clone(trial.ByShape(all))
 	slices.Reverse(small)
 	for _, c := range []struct {
 		placer domain.Placer
@@ -164,10 +164,10 @@ func placersAskAsAnew(t *rapid.T) {
 		rank   func(domain.MemberID, cluster.NodeID) domain.Price
 		taken  func(domain.MemberID, cluster.NodeID) []cluster.NodeID
 	}{
-		{domain.LeastDisruption{}, domain.ByShape(trial, all), offers.Price, offers.Taken},
-		{domain.Pack{}, domain.ByShape(trial, all), byMembers(-1), nobody},
+		{domain.LeastDisruption{}, trial.ByShape(all), offers.Price, offers.Taken},
+		{domain.Pack{}, trial.ByShape(all), byMembers(-1), nobody},
 		{domain.Pack{SmallFirst: true}, small, byMembers(-1), nobody},
-		{domain.Spread{}, domain.ByShape(trial, all), byMembers(+1), nobody},
+		{domain.Spread{}, trial.ByShape(all), byMembers(+1), nobody},
 	} {
 		clear(offers.free)
 		anew(trial, d, c.shapes, c.rank, offers.highest, c.taken)

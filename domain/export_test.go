@@ -24,9 +24,6 @@ func (d *DomainCounts) Add(v int, sign int32) { d.d.add(cluster.ValueID(v), sign
 // Least is the number of the emptiest domain.
 func (d *DomainCounts) Least() int32 { return d.d.min }
 
-// ByShape groups members by shape, as the placers take them.
-func ByShape(t *GangTrial, members []MemberID) [][]MemberID { return t.byShape(members) }
-
 // NumAside is for how many nodes the placers know a constraint of states to be in the way by
 // its name, and for how many by the node itself, as things stand.
 func NumAside(t *GangTrial, m MemberID) (named, nodes int) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -120,18 +121,18 @@ func TestSeatExactGoesBackToTheGivenOrder(t *testing.T) {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
 	var members []*domain.Member
-	part := domain.Part{Need: domain.ExactMembers}
-	for i := range domain.ExactMembers {
+	part := seating.Part{Need: seating.ExactMembers}
+	for i := range seating.ExactMembers {
 		pod := &cluster.Pod{Name: string(rune('a' + i))}
-		if i == domain.ExactMembers-1 {
+		if i == seating.ExactMembers-1 {
 			pod.RequiredNode = "n0"
 		}
 		members, part.Members = append(members, domain.NewMember(ix, pod, cluster.NoPod)), append(part.Members, domain.MemberID(i))
 	}
 	trial := domain.NewGangTrial(ix, members, []domain.State{order{}}, func(cluster.PodID) bool { return false })
 	d := domain.WholeCluster{}.Split(nil, ix)[0]
-	seated, proved := trial.SeatExact(&d, []domain.Part{part}, func(in []bool) bool { return in[0] })
+	seated, proved := seating.SeatExact(trial, &d, []seating.Part{part}, func(in []bool) bool { return in[0] })
 	require.True(t, seated)
 	require.False(t, proved)
-	require.Len(t, trial.Placed(), domain.ExactMembers)
+	require.Len(t, trial.Placed(), seating.ExactMembers)
 }

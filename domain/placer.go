@@ -144,7 +144,7 @@ type greedy struct {
 // returns how many members found a place. O(shapes·nodes + members·log nodes) ranks.
 func (g *greedy) place(members []MemberID, most int) int {
 	placed := 0
-	shapes := g.t.byShape(members)
+	shapes := g.t.ByShape(members)
 	if g.smallFirst {
 		slices.Reverse(shapes)
 	}
@@ -297,9 +297,9 @@ func (g *greedy) reopen(m MemberID) {
 	}
 }
 
-// byShape groups members by shape, those that ask for the largest part of a node
+// ByShape groups members by shape, those that ask for the largest part of a node
 // first, then in order of MemberID.
-func (t *GangTrial) byShape(members []MemberID) [][]MemberID {
+func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
 	var groups [][]MemberID
 	at := map[int]int{}
 	for _, m := range members {

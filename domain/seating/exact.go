@@ -113,15 +113,15 @@ func (s *Seating) regionOf(t *Group, d *domain.Domain) *domain.Domain {
 // seatParts looks for a placement of need members of each of leaves, or of none of a
 // leaf, that is enough.
 func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group) int, enough func(func(*Group) bool) bool) (seated, proved bool) {
-	groups := map[*Group][]*domain.Together{}
+	groups := map[*Group][]*Together{}
 	for _, c := range s.Gang.Children {
 		s.together(c, d, nil, groups)
 	}
-	parts := make([]domain.Part, len(leaves))
+	parts := make([]Part, len(leaves))
 	for i, leaf := range leaves {
-		parts[i] = domain.Part{Members: leaf.Members, Need: need(leaf), Groups: groups[leaf]}
+		parts[i] = Part{Members: leaf.Members, Need: need(leaf), Groups: groups[leaf]}
 	}
-	return s.Trial.SeatExact(d, parts, func(in []bool) bool {
+	return SeatExact(s.Trial, d, parts, func(in []bool) bool {
 		for i, leaf := range leaves {
 			leaf.Within = nil
 			if in[i] {
@@ -134,10 +134,10 @@ func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group)
 
 // together notes for each pod group beneath t which groups, those above and t's own, keep
 // its members in one region of d.
-func (s *Seating) together(t *Group, d *domain.Domain, above []*domain.Together, groups map[*Group][]*domain.Together) {
+func (s *Seating) together(t *Group, d *domain.Domain, above []*Together, groups map[*Group][]*Together) {
 	if len(t.Topology) > 0 {
 		ix := s.Trial.Index()
-		g := &domain.Together{Region: slices.Repeat([]int32{-1}, ix.NumNodes())}
+		g := &Together{Region: slices.Repeat([]int32{-1}, ix.NumNodes())}
 		for i, region := range t.required(ix, d) {
 			for _, n := range region.Nodes {
 				g.Region[n] = int32(i)

@@ -130,7 +130,7 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 			require.False(t, possible, "%s is short of pods", short.Name)
 		}
 		placed := s.Place(&w.whole, placer, nil, fewest)
-		if trial.Members() <= domain.ExactMembers {
+		if trial.Members() <= seating.ExactMembers {
 			require.False(t, s.Unproved, "every placement was tried")
 		}
 		if !s.Unproved {

@@ -1,8 +1,9 @@
-package domain
+package seating
 
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -21,14 +22,14 @@ const (
 
 // Part is a group of members of which Need get a place together, or none.
 type Part struct {
-	Members []MemberID
+	Members []domain.MemberID
 	Need    int
 	Groups  []*Together // those that keep its members together, also with those of other parts
 }
 
 // Together are members that go to nodes of one region, wherever any of them goes.
 type Together struct {
-	Members []MemberID
+	Members []domain.MemberID
 	Region  []int32 // by node: the region that it is in; below zero: nobody of them may go there
 }
 
@@ -38,12 +39,12 @@ type Together struct {
 //
 // It returns whether it placed them, and whether the answer is proved: it is when no more
 // than ExactMembers members, and ExactNodes nodes that have room for any of them, are to
-// be looked at, or if all members are [GangTrial.Interchangeable], enough asks for every
-// part and nobody is kept together. With constraints for which it matters, see [Orderer],
+// be looked at, or if all members are [domain.GangTrial.Interchangeable], enough asks for every
+// part and nobody is kept together. With constraints for which it matters, see [domain.Orderer],
 // members are tried in every order, since one may fit only after another, or only before
 // it; then it is proved as far as some 4,000 steps go.
-func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool) bool) (seated, proved bool) {
-	s := seating{t: t, nodes: d.Nodes, parts: parts, enough: enough, in: make([]bool, len(parts)), steps: maxSeatSteps}
+func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool) (seated, proved bool) {
+	s := exact{t: t, nodes: d.Nodes, parts: parts, enough: enough, in: make([]bool, len(parts)), steps: maxSeatSteps}
 	members := 0
 	for i, p := range parts {
 		members += len(p.Members)
@@ -63,11 +64,11 @@ func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool
 	if members > ExactMembers {
 		return false, false
 	}
-	if s.nodes = t.usable(d.Nodes, ExactNodes+1); len(s.nodes) > ExactNodes {
+	if s.nodes = usable(t, d.Nodes, ExactNodes+1); len(s.nodes) > ExactNodes {
 		return false, false
 	}
-	if slices.ContainsFunc(t.states, orderMatters) {
-		turns := turns{seating: &s, failed: map[string]bool{}, steps: maxTurnSteps}
+	if t.OrderMatters() {
+		turns := turns{exact: &s, failed: map[string]bool{}, steps: maxTurnSteps}
 		if seated = turns.seat(); seated || turns.steps > 0 {
 			return seated, true
 		}
@@ -80,65 +81,27 @@ func (t *GangTrial) SeatExact(d *Domain, parts []Part, enough func(seated []bool
 	return seated, seated || s.steps > 0
 }
 
-func orderMatters(s State) bool {
-	o, ok := s.(Orderer)
-	return !s.Scope().Monotone || ok && o.OrderMatters()
-}
-
 // usable returns the first of nodes, up to so many, that have room for some member as
 // things stand.
-func (t *GangTrial) usable(nodes []cluster.NodeID, most int) []cluster.NodeID {
+func usable(t *domain.GangTrial, nodes []cluster.NodeID, most int) []cluster.NodeID {
 	var list []cluster.NodeID
 	for _, n := range nodes {
 		if len(list) == most {
 			break
 		}
-		if t.anyShape(func(m MemberID) bool { return t.HasRoom(m, n) }) {
-			list = append(list, n)
+		for m := range t.Members() {
+			if t.Shape(domain.MemberID(m)) == m && t.HasRoom(domain.MemberID(m), n) {
+				list = append(list, n)
+				break
+			}
 		}
 	}
 	return list
 }
 
-// anyShape reports whether ok holds for the first member of any shape.
-func (t *GangTrial) anyShape(ok func(MemberID) bool) bool {
-	for m := range t.members {
-		if t.shapes[m] == m && ok(MemberID(m)) {
-			return true
-		}
-	}
-	return false
-}
-
-// Interchangeable reports whether no check can tell any two members apart, and
-// nothing but the node and its room decides where they go: then only their number
-// matters.
-func (t *GangTrial) Interchangeable() bool {
-	if len(t.states) > 0 {
-		return false
-	}
-	for m := range t.members {
-		if t.shapes[m] != t.shapes[0] || len(t.members[m].ports) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Equal reports whether no built-in check can tell members apart, wherever they go
-// together: they are alike and ask for no ports.
-func Equal(members []*Member) bool {
-	for _, m := range members {
-		if len(m.ports) > 0 || m != members[0] && !m.alike(members[0]) {
-			return false
-		}
-	}
-	return true
-}
-
-// seating is a depth-first search over placements.
-type seating struct {
-	t        *GangTrial
+// exact is a depth-first search over placements.
+type exact struct {
+	t        *domain.GangTrial
 	nodes    []cluster.NodeID
 	parts    []Part
 	together []*Together
@@ -149,7 +112,7 @@ type seating struct {
 
 // agrees reports whether member m may go to node n, where those are whom it goes together
 // with.
-func (s *seating) agrees(m MemberID, n cluster.NodeID) bool {
+func (s *exact) agrees(m domain.MemberID, n cluster.NodeID) bool {
 	for _, g := range s.together {
 		if !slices.Contains(g.Members, m) {
 			continue
@@ -158,7 +121,7 @@ func (s *seating) agrees(m MemberID, n cluster.NodeID) bool {
 			return false
 		}
 		for _, o := range g.Members {
-			if at := s.t.at[o]; at != cluster.NoNode && g.Region[at] != g.Region[n] {
+			if at := s.t.At(o); at != cluster.NoNode && g.Region[at] != g.Region[n] {
 				return false
 			}
 		}
@@ -166,10 +129,10 @@ func (s *seating) agrees(m MemberID, n cluster.NodeID) bool {
 	return true
 }
 
-// turns is a seating in any order of the members. What leads on from some of them placed
+// turns is a search in any order of the members. What leads on from some of them placed
 // is a function of where they are.
 type turns struct {
-	*seating
+	*exact
 	failed map[string]bool // placements from which nothing leads on
 	steps  int
 }
@@ -182,7 +145,7 @@ func (s *turns) seat() bool {
 	var key []byte
 	for _, p := range s.parts {
 		for _, m := range p.Members {
-			key = append(key, byte(slices.Index(s.nodes, s.t.at[m])+1))
+			key = append(key, byte(slices.Index(s.nodes, s.t.At(m))+1))
 		}
 	}
 	if s.steps <= 0 || s.failed[string(key)] {
@@ -194,7 +157,7 @@ func (s *turns) seat() bool {
 			continue
 		}
 		for _, m := range p.Members {
-			if s.t.at[m] != cluster.NoNode {
+			if s.t.At(m) != cluster.NoNode {
 				continue
 			}
 			for _, n := range s.nodes {
@@ -218,7 +181,7 @@ func (s *turns) done() bool {
 	for i, p := range s.parts {
 		have := 0
 		for _, m := range p.Members {
-			if s.t.at[m] != cluster.NoNode {
+			if s.t.At(m) != cluster.NoNode {
 				have++
 			}
 		}
@@ -230,7 +193,7 @@ func (s *turns) done() bool {
 }
 
 // optional reports whether enough does without some part that could be seated.
-func (s *seating) optional() bool {
+func (s *exact) optional() bool {
 	for i, in := range s.in {
 		if !in {
 			continue
@@ -247,14 +210,14 @@ func (s *seating) optional() bool {
 }
 
 // seatAlike fills node after node: exact, since only the number of members matters.
-func (s *seating) seatAlike() bool {
-	var members []MemberID
+func (s *exact) seatAlike() bool {
+	var members []domain.MemberID
 	for i, p := range s.parts {
 		if s.in[i] && p.Need > 0 {
 			members = append(members, p.Members[:p.Need]...)
 		}
 	}
-	before := len(s.t.placed)
+	before := len(s.t.Placed())
 	for _, n := range s.nodes {
 		for len(members) > 0 && s.t.CanPlace(members[0], n).OK() {
 			s.t.Place(members[0], n)
@@ -269,13 +232,13 @@ func (s *seating) seatAlike() bool {
 }
 
 // seatPart seats the parts from k on, or leaves them out.
-func (s *seating) seatPart(k int) bool {
+func (s *exact) seatPart(k int) bool {
 	if k == len(s.parts) {
 		return s.enough(s.in)
 	}
 	if s.in[k] {
-		var members []MemberID
-		for _, shape := range s.t.byShape(s.parts[k].Members) {
+		var members []domain.MemberID
+		for _, shape := range s.t.ByShape(s.parts[k].Members) {
 			members = append(members, shape...)
 		}
 		if s.seat(k, members, s.parts[k].Need, 0) {
@@ -294,7 +257,7 @@ func (s *seating) seatPart(k int) bool {
 // then the parts after it. An equal member before the first went to the node at
 // position from, or was left out if from is past the end: its equals need not try the
 // nodes before.
-func (s *seating) seat(k int, members []MemberID, need, from int) bool {
+func (s *exact) seat(k int, members []domain.MemberID, need, from int) bool {
 	if need == 0 {
 		return s.seatPart(k + 1)
 	}
@@ -318,8 +281,8 @@ func (s *seating) seat(k int, members []MemberID, need, from int) bool {
 }
 
 // from is where the member after the first begins to look.
-func (s *seating) from(members []MemberID, at int) int {
-	if len(members) > 1 && s.t.shapes[members[0]] == s.t.shapes[members[1]] && len(s.t.states) == 0 {
+func (s *exact) from(members []domain.MemberID, at int) int {
+	if len(members) > 1 && s.t.Alike(members[0], members[1]) {
 		return at
 	}
 	return 0
