@@ -1,0 +1,70 @@
+package bench_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// demanding are options under which more is looked for.
+var demanding = []struct {
+	name string
+	o    preemption.Options
+}{
+	{"fewest-pods", preemption.Options{Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionPods}}},
+	{"fewest-stranded", preemption.Options{Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionStranded}}},
+	{"cheapest", preemption.Options{Cost: preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1, Pods: 3}}}},
+	{"hard-budgets", preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}},
+	{"limits", preemption.Options{Limits: preemption.Limits{Pods: 3}, LowestLevel: true, Candidates: true}},
+	{"only-moves", preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}},
+	{"early-text", preemption.Options{Rules: preemption.KEP5710Alpha, Placement: preemption.PlacePack, Candidates: true}},
+	{"v1.36", preemption.Options{Rules: preemption.Kubernetes136, Candidates: true, RepeatReprieve: preemption.On}},
+}
+
+// TestHostileUnderOptions asks each attack in very small under options that demand more: it ends in an answer
+// that holds, or in a typed error.
+func TestHostileUnderOptions(t *testing.T) {
+	for _, a := range attacks {
+		for _, d := range demanding {
+			q := a.ask(min(a.small, 4))
+			if q.run != nil {
+				continue
+			}
+			r, err := d.o.Preempt(q.p, &q.snap)
+			if err != nil {
+				require.ErrorIs(t, err, cluster.ErrInvalid, "%s, %s", a.name, d.name)
+				continue
+			}
+			require.Empty(t, check.Verify(&q.snap, d.o, q.p, r), "%s, %s", a.name, d.name)
+		}
+	}
+}
+
+// BenchmarkHostileUnderOptions is what they take in full.
+func BenchmarkHostileUnderOptions(b *testing.B) {
+	for _, a := range attacks {
+		for _, d := range demanding {
+			n := a.large
+			if testing.Short() {
+				n = a.small
+			}
+			q := a.ask(n)
+			if q.run != nil {
+				continue
+			}
+			b.Run(fmt.Sprintf("attack=%s/options=%s/size=%d", a.name, d.name, n), func(b *testing.B) {
+				stop := watchHeap()
+				for b.Loop() {
+					_, _ = d.o.Preempt(q.p, &q.snap) // a typed error is an answer
+				}
+				b.ReportMetric(float64(stop())/(1<<20), "peak-MiB")
+			})
+		}
+	}
+}
