@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -181,7 +182,7 @@ func (b *builder) resolveOthers() {
 				b.fractions(p, group)
 				break
 			}
-			b.dump.Unread["the pod group of "+group+", which is not in the input,"]++
+			b.dump.Unread[unreadGroup(group)]++
 		}
 		keepAsVolcano(p)
 	}
@@ -205,6 +206,12 @@ func (b *builder) resolveOthers() {
 			group.Guard = &cluster.Guard{Standby: true}
 		}
 	}
+}
+
+// unreadGroup is what is unread of a pod that names a group of another scheduler, unless the
+// input has it.
+func unreadGroup(group string) string {
+	return "the pod group of " + group + ", which is not in the input,"
 }
 
 // keepAsVolcano keeps a pod that Volcano is told not to evict.
@@ -235,6 +242,27 @@ func Join(p *cluster.Pod, has func(namespace, name string) bool) bool {
 		}
 	}
 	return false
+}
+
+// JoinPods is [Join] for the pods of d, which come to a cluster that has other groups: those that
+// are found there are not counted as unread any more.
+func (d *Dump) JoinPods(has func(namespace, name string) bool) {
+	for i := range d.Snapshot.Pods {
+		p := &d.Snapshot.Pods[i]
+		if !Join(p, has) {
+			continue
+		}
+		at := slices.IndexFunc(otherSystems, func(group string) bool { return memberOf(p, group) == p.Group })
+		for _, group := range otherSystems[at:] {
+			if memberOf(p, group) == "" {
+				continue
+			}
+			key := unreadGroup(group)
+			if d.Unread[key]--; d.Unread[key] == 0 {
+				delete(d.Unread, key)
+			}
+		}
+	}
 }
 
 // fractions counts pods of KAI that ask for a part of a device.

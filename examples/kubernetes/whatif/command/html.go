@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/examples/kubernetes/whatif/page"
 	"github.com/preempt-go/preempt/examples/kubernetes/whatif/sheet"
@@ -103,10 +104,17 @@ func (r *report) whyNoNode(o preemption.Options) (map[string]string, error) {
 		switch {
 		case why.Chosen:
 		case why.Reason != nil:
-			whys[name] = r.reason(*why.Reason)
+			whys[name] = r.lack(name, why)
 		default:
 			whys[name] = why.Text
 		}
 	}
 	return whys, nil
+}
+
+// lack is why a pod does not fit on a node, with amounts as Kubernetes writes them, and when:
+// as things are, or even with everybody gone who could go.
+func (r *report) lack(node string, why *preemption.Why) string {
+	text := strings.Replace(why.Text, why.Reason.String(), r.reason(*why.Reason), 1)
+	return strings.TrimPrefix(text, node+": ")
 }

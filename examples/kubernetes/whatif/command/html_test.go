@@ -55,6 +55,31 @@ func TestHTMLNeedsNothingElse(t *testing.T) {
 	require.Len(t, list, 1)
 }
 
+// What a node lacks is said with when it lacks it: as things are, or with everybody gone.
+func TestHTMLTellsWhenANodeLacks(t *testing.T) {
+	const nodes = `{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", pods: "9"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "4", pods: "9"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high1}, spec: {nodeName: n1, priority: 9, containers: [{name: m, resources: {requests: {cpu: "2"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low1}, spec: {nodeName: n1, priority: 1, containers: [{name: m, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high2}, spec: {nodeName: n2, priority: 9, containers: [{name: m, resources: {requests: {cpu: "4"}}}]}}
+`
+	for cpu, want := range map[string][]string{
+		"1": {`"it does not fit as things are: cpu is short by 1"`},
+		"3": {`"it does not fit even with every potential victim gone: cpu is short by 1"`, `"nobody below priority 9 to evict"`},
+	} {
+		p := asPage(t, nodes, "-cpu", cpu, "-priority", "9")
+		text, err := os.ReadFile(p.file)
+		require.NoError(t, err)
+		for _, why := range want {
+			require.Contains(t, string(text), `"why":`+why)
+		}
+	}
+}
+
 // What cannot be written leaves what was there.
 func TestHTMLIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()

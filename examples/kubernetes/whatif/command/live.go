@@ -110,7 +110,7 @@ func (ch *changes) on(planner *preemption.Planner, reading convert.Options) erro
 		err = recognized(dump)
 	}
 	if err == nil {
-		err = dump.Locate(edit.Set(planner, &dump.Snapshot))
+		err = dump.Locate(edit.Set(planner, dump))
 	}
 	if err != nil {
 		return fmt.Errorf("set: %w", err)

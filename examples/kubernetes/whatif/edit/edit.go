@@ -10,10 +10,11 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Set adds all of s to the cluster of a planner, in place of what has the same name. An error
-// is that of the first object that cannot be set; those before it are. Pods of s may become
-// members of groups, as Join has it.
-func Set(pl *preemption.Planner, s *cluster.Snapshot) error {
+// Set adds all of d to the cluster of a planner, in place of what has the same name. An error
+// is that of the first object that cannot be set; those before it are. Pods of d may become
+// members of groups; see [convert.Dump.JoinPods].
+func Set(pl *preemption.Planner, d *convert.Dump) error {
+	s := &d.Snapshot
 	return first(
 		func() error { return each(s.PriorityClasses, pl.SetPriorityClass) },
 		func() error { return each(s.Namespaces, pl.SetNamespace) },
@@ -26,7 +27,7 @@ func Set(pl *preemption.Planner, s *cluster.Snapshot) error {
 		func() error { return each(s.ClusterQueues, pl.SetClusterQueue) },
 		func() error { return each(s.LocalQueues, pl.SetLocalQueue) },
 		func() error { return each(s.Workloads, pl.SetWorkload) },
-		func() error { return Join(pl, s.Pods) },
+		func() error { return pl.View(func(v preemption.View) { d.JoinPods(groups(v)) }) },
 		func() error { return each(s.Pods, pl.SetPod) },
 	)
 }
@@ -36,9 +37,14 @@ func Set(pl *preemption.Planner, s *cluster.Snapshot) error {
 func Join(pl *preemption.Planner, pods []cluster.Pod) error {
 	return pl.View(func(v preemption.View) {
 		for i := range pods {
-			convert.Join(&pods[i], func(namespace, name string) bool { return v.PodGroup(namespace, name) != nil })
+			convert.Join(&pods[i], groups(v))
 		}
 	})
+}
+
+// groups reports which pod groups there are.
+func groups(v preemption.View) func(namespace, name string) bool {
+	return func(namespace, name string) bool { return v.PodGroup(namespace, name) != nil }
 }
 
 // first is the first error of steps; those behind it are not taken.

@@ -102,7 +102,7 @@ const daemonSet = "DaemonSet"
 
 // add makes the objects part of the cluster and wants its pods.
 func (m *Manifest) add() error {
-	if err := edit.Set(m.planner, &m.dump.Snapshot); err != nil {
+	if err := edit.Set(m.planner, m.dump); err != nil {
 		return m.dump.Locate(err)
 	}
 	for i := range m.dump.Snapshot.Pods {
