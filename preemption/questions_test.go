@@ -95,6 +95,40 @@ func Example_questionsHeld() {
 	// feasible on n1
 }
 
+func Example_questionsLoop() {
+	planner := shop(task("batch", "n1", 0, 4), task("db", "n2", 50, 4))
+	must(planner.SetPod(task("web", "", 10, 2))) // it arrives
+	waiting := []preemption.Preemptor{askAbout("web")}
+	for len(waiting) > 0 {
+		for _, who := range waiting {
+			short, err := planner.Park(who) // Decide, and remembers who has to wait
+			must(err)
+			fmt.Println(who.Name, "-", short.Verdict)
+			switch short.Verdict {
+			case preemption.Fits:
+				must(planner.Bind(preemption.PodRef{Name: who.Name}, short.Domain))
+			case preemption.Feasible:
+				plan, err := planner.Preempt(who)
+				must(err)
+				must(planner.Apply(plan)) // its victims terminate, it is nominated
+				_, err = planner.Park(who)
+				must(err)
+				for _, victim := range plan.Victims { // told to go; this is heard once they have gone
+					fmt.Println(victim.Name, "goes")
+					for _, pod := range victim.Pods {
+						must(planner.Remove(pod.PodRef))
+					}
+				}
+			}
+		}
+		waiting = planner.Wake()
+	}
+	// Output:
+	// web - feasible
+	// batch goes
+	// web - fits without preemption
+}
+
 func Example_questionsTwice() {
 	planner := shop(task("batch", "n1", 0, 4), task("db", "n2", 50, 4), task("web", "", 10, 2))
 	plan, err := planner.Preempt(askAbout("web"))
@@ -136,6 +170,28 @@ func Example_questionsRetry() {
 	//   web - infeasible
 	// 1 to ask
 	//   web - fits without preemption
+}
+
+func Example_questionsRecompiles() {
+	fpga := preemption.Pod{Name: "fpga", Requests: preemption.Resources{"example.com/fpga": 1}}
+	planner := shop(task("huge", "", 10, 5))
+	for _, change := range []struct {
+		what string
+		err  func() error
+	}{
+		{"a pod that runs", func() error { return planner.SetPod(task("web", "n1", 10, 1)) }},
+		{"a resource that is new", func() error { return planner.SetPod(fpga) }},
+		{"one that nobody names any more", func() error { return planner.Remove(preemption.PodRef{Name: "fpga"}) }},
+	} {
+		_, err := planner.Park(askAbout("huge"))
+		must(err)
+		must(change.err())
+		fmt.Println(change.what, "-", len(planner.Wake()), "woken")
+	}
+	// Output:
+	// a pod that runs - 0 woken
+	// a resource that is new - 1 woken
+	// one that nobody names any more - 1 woken
 }
 
 func Example_questionsStarted() {
