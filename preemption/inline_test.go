@@ -1,6 +1,8 @@
 package preemption_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -93,5 +95,50 @@ func TestWhatAClusterMayNotHaveIsRefusedInline(t *testing.T) {
 				require.ErrorAs(t, err, &field)
 			}
 		})
+	}
+}
+
+// TestAGivenPlacementGoesWithTheAnswer: what a named group was asked about is asked again, not where
+// else it might go; also of an answer from JSON, and once a member runs.
+func TestAGivenPlacementGoesWithTheAnswer(t *testing.T) {
+	zero, high := int32(0), int32(1000)
+	for _, namespace := range []string{"", "default"} {
+		ref := func(name string) preemption.PodRef { return preemption.PodRef{Namespace: namespace, Name: name} }
+		s := &preemption.Snapshot{
+			Nodes:     []preemption.Node{{Name: "n0", Allocatable: cpus(2)}, {Name: "n1", Allocatable: cpus(2)}},
+			PodGroups: []preemption.PodGroup{{Namespace: namespace, Name: "gang", Basic: true, Priority: &high}},
+		}
+		for _, name := range []string{"v0", "v1"} {
+			s.Pods = append(s.Pods, preemption.Pod{Namespace: namespace, Name: name, Node: "n0", Priority: &zero, Requests: cpus(1)})
+		}
+		asks := preemption.Preemptor{Kind: preemption.KindPodGroup, Namespace: namespace, Name: "gang", Placement: map[string]string{}}
+		for _, name := range []string{"m0", "m1"} {
+			s.Pods = append(s.Pods, preemption.Pod{Namespace: namespace, Name: name, Group: "gang", Priority: &high, Requests: cpus(1)})
+			asks.Placement[strings.TrimPrefix(namespace+"/"+name, "/")] = "n0"
+		}
+		pl, err := preemption.NewPlanner(s, preemption.Options{})
+		require.NoError(t, err)
+		r, err := pl.Preempt(asks)
+		require.NoError(t, err)
+		require.Len(t, r.Victims, 2)
+		text, err := json.Marshal(r)
+		require.NoError(t, err)
+		read := &preemption.Result{}
+		require.NoError(t, json.Unmarshal(text, read))
+		for _, r := range []*preemption.Result{r, read} {
+			v, err := pl.StillValid(r)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Keep, v.Advice, "%s", v.Reason)
+			fork := pl.Fork()
+			require.NoError(t, fork.Apply(r))
+			for _, name := range []string{"v0", "v1"} {
+				require.NoError(t, fork.Remove(ref(name)))
+			}
+			require.NoError(t, fork.Bind(ref("m0"), "n0"))
+			v, err = fork.StillValid(r)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Cancel, v.Advice)
+			require.Equal(t, "it fits without evicting anybody", v.Reason)
+		}
 	}
 }

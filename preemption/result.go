@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"maps"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -86,6 +87,9 @@ type Asked struct {
 	Namespace string       `json:"namespace,omitempty"`
 	Name      string       `json:"name"`
 
+	// Placement is what was given for members of a group, by namespace/name; nil: nothing.
+	Placement map[string]string `json:"placement,omitempty"`
+
 	// Gathered names the pods of a [Gathering]'s plan, or those that [Planner.PreemptAll]
 	// answers for together; Name is empty then.
 	Gathered []PodRef `json:"gathered,omitempty"`
@@ -100,18 +104,20 @@ func (a Asked) preemptor() Preemptor {
 	if a.Inline != nil {
 		return a.Inline.Clone()
 	}
-	return Preemptor{Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}
+	return Preemptor{Kind: a.Kind, Namespace: a.Namespace, Name: a.Name, Placement: maps.Clone(a.Placement)}
 }
 
 // askedBy names p.
 func askedBy(p *Preemptor) Asked {
+	a := Asked{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name, Placement: maps.Clone(p.Placement)}
 	switch {
 	case p.Name != "":
-		return Asked{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}
 	case p.Group != nil:
-		return Asked{Kind: cluster.KindPodGroup, Namespace: p.Group.Namespace, Name: p.Group.Name}
+		a.Kind, a.Namespace, a.Name = cluster.KindPodGroup, p.Group.Namespace, p.Group.Name
+	default:
+		a.Kind, a.Namespace, a.Name = cluster.KindPod, p.Pods[0].Namespace, p.Pods[0].Name
 	}
-	return Asked{Kind: cluster.KindPod, Namespace: p.Pods[0].Namespace, Name: p.Pods[0].Name}
+	return a
 }
 
 // with returns a with what p gives inline, a copy.

@@ -120,7 +120,13 @@ func (c *compiled) questionAgain(r *Result) (*question, error) {
 	if a.Inline != nil && r.adopted(c.pod) {
 		a.Inline = nil
 	}
-	return c.newQuestion(a.preemptor(), nil)
+	p := a.preemptor()
+	for _, n := range r.Nominations {
+		if pod := c.pod(n.Pod); pod != nil && pod.Node != "" {
+			delete(p.Placement, key(n.Pod.Namespace, n.Pod.Name))
+		}
+	}
+	return c.newQuestion(p, nil)
 }
 
 // gatheredAgain is the question of the pods of a gathering that do not run yet.

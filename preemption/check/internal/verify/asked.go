@@ -54,7 +54,7 @@ func newQuestion(s *preemption.Snapshot, o *preemption.Options, p *preemption.Pr
 	if lone {
 		e := q.effective(q.members[0].Pod)
 		q.priority, q.policy = e.Priority, e.Policy
-		if node, given := p.Placement[q.members[0].Namespace+"/"+q.members[0].Name]; given { // it may go nowhere else
+		if node, given := p.Placement[placedAs(q.members[0].Namespace, q.members[0].Name)]; given { // it may go nowhere else
 			pinned := *q.members[0].Pod
 			pinned.RequiredNode = node
 			q.members[0].Pod = &pinned
@@ -188,4 +188,12 @@ func (q *question) owns(u *unit) bool {
 		}
 	}
 	return false
+}
+
+// placedAs is the name of a pod in a given placement.
+func placedAs(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
 }

@@ -140,7 +140,7 @@ func (a *answer) seated() bool {
 		return false
 	}
 	for m, node := range a.asked.Placement {
-		i := slices.IndexFunc(a.r.Nominations, func(n preemption.Nomination) bool { return n.Pod.Namespace+"/"+n.Pod.Name == m })
+		i := slices.IndexFunc(a.r.Nominations, func(n preemption.Nomination) bool { return placedAs(n.Pod.Namespace, n.Pod.Name) == m })
 		if i < 0 || a.r.Nominations[i].Node != node {
 			a.Add(found.Fits, "%s does not go to %s, as the placement given says", m, node)
 			return false

@@ -70,7 +70,7 @@ func (a *answer) fill(members []*member, nodes []*node) bool {
 	ok := len(a.placedNow()) > 0 && a.team.runs(isPlaced) && a.team.inVain(isPlaced) == nil && group == ""
 	if a.asked.Placement != nil {
 		for _, m := range a.members {
-			_, given := a.asked.Placement[m.Namespace+"/"+m.Name]
+			_, given := a.asked.Placement[placedAs(m.Namespace, m.Name)]
 			ok = ok && given == isPlaced(m)
 		}
 	}
@@ -95,7 +95,7 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 		switch given := a.asked.Placement; {
 		case m.to != nil:
 		case given != nil:
-			n := a.byNode[given[m.Namespace+"/"+m.Name]]
+			n := a.byNode[given[placedAs(m.Namespace, m.Name)]]
 			if n != nil && len(a.misfits(m, n)) == 0 {
 				a.place(m, n)
 			}
