@@ -19,6 +19,7 @@
 //	whatif -f dump.json -html answer.html             the answer as a page for a browser, too
 //	whatif -f dump.json -save cluster.pre             a form that -f reads far faster
 //	whatif -batch cases.jsonl                         one answer a line
+//	whatif -f dump.json -questions questions.jsonl    ... about one cluster, and in more ways
 //	whatif -replay journal.jsonl                      a journal of preemption/record, once more
 //	whatif -version                                   of which release it is
 //

@@ -34,6 +34,10 @@ type Answer struct {
 	Answers []*Answer `json:"answers,omitempty"`
 
 	*QuotaAnswer // of a Workload
+
+	Decision *preemption.Decision `json:"decision,omitempty"` // of a question in short form
+	Validity *preemption.Validity `json:"validity,omitempty"` // of an earlier answer
+	Wake     []object             `json:"wake,omitzero"`      // who is to be asked again
 }
 
 // Candidate is a node on which preemption helps.

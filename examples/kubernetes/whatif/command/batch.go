@@ -52,6 +52,18 @@ func (q *testCase) preemptor() (preemption.Preemptor, error) {
 	return p, err
 }
 
+// several are those who ask at once.
+func (q *testCase) several() (list []preemption.Preemptor, err error) {
+	for i, who := range q.Preemptors {
+		p, err := who.preemptor()
+		if err != nil {
+			return nil, fmt.Errorf("preemptors[%d].%w", i, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
 // preemptor is o as one who asks.
 func (o object) preemptor() (preemption.Preemptor, error) {
 	kind := cluster.Kind(o.Kind)
@@ -69,7 +81,8 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	p := startProgress(stderr)
 	defer p.stop()
 	var of *live
-	if len(c.files) > 0 {
+	answer := c.answerLine
+	if len(c.files) > 0 || c.questions != "" {
 		dump, err := c.cluster(stdin, stderr, p)
 		if err == nil {
 			of, err = newLive(dump, c.asked(c.rules, nil))
@@ -78,7 +91,13 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	in, err := open(c.batch, stdin)
+	if c.questions != "" {
+		of.earlier, answer = map[string]*heldAgain{}, c.answerQuestion
+		if c.sample {
+			fmt.Fprintln(stderr, "whatif:", sampleNote)
+		}
+	}
+	in, err := open(cmp.Or(c.batch, c.questions), stdin)
 	if err != nil {
 		return err
 	}
@@ -87,7 +106,7 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 	var problems []string
 	err = eachLine(in, c.unpacked, func(number int, line []byte) error {
 		defer answeredSoFar.Add(1)
-		a := c.answerLine(of, number, line)
+		a := answer(of, number, line)
 		problems = append(problems, a.Problems...)
 		return writeLine(stdout, a)
 	})

@@ -64,7 +64,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	answer := c.single
 	switch {
-	case c.batch != "":
+	case c.batch != "" || c.questions != "":
 		answer = c.answerBatch
 	case c.save != "":
 		answer = c.saveCluster

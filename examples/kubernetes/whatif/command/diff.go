@@ -86,7 +86,7 @@ func (c *config) compare(stdin io.Reader, stdout, stderr io.Writer) error {
 			return dump.Locate(err)
 		}
 	}
-	questions, err := c.questions(dump)
+	questions, err := c.pendingQuestions(dump)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (c *config) compare(stdin io.Reader, stdout, stderr io.Writer) error {
 	})
 }
 
-// questions are the one that the flags ask, or one for each pending pod or group.
-func (c *config) questions(dump *convert.Dump) ([]*question, error) {
+// pendingQuestions are the one that the flags ask, or one for each pending pod or group.
+func (c *config) pendingQuestions(dump *convert.Dump) ([]*question, error) {
 	if c.preemptor != nil || c.made != nil {
 		q, err := c.question(dump)
 		return []*question{q}, err

@@ -46,13 +46,14 @@ func (c *config) asked(rules preemption.Rules, of *fairSharing) preemption.Optio
 
 // config is the command line.
 type config struct {
-	files  list
-	batch  string
-	replay string // a journal of preemption/record
-	cordon list   // nodes
-	drain  list   // nodes
-	apply  list   // manifests
-	diff   string // another way of asking: one of the next three
+	files     list
+	batch     string // cases, one a line
+	questions string // likewise, about one cluster, with all that the planner can do
+	replay    string // a journal of preemption/record
+	cordon    list   // nodes
+	drain     list   // nodes
+	apply     list   // manifests
+	diff      string // another way of asking: one of the next three
 
 	diffRules   preemption.Rules
 	diffSearch  preemption.Search
@@ -108,6 +109,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 
 	f.Var(&c.files, "f", "read objects from `FILE`, - for standard input; may be repeated;\notherwise from what is piped in, or else from a sample")
 	f.StringVar(&c.batch, "batch", "", "answer each line of `FILE`, - for standard input, in its order; with -f about that cluster,\nwhich lines may change")
+	f.StringVar(&c.questions, "questions", "", "answer each question of `FILE`, - for standard input: as -batch, about the one cluster that is asked about, and in\nmore ways (\"ask\": decide, gather, stillValid, park, wake); a field that is unknown is an error of its line")
 	f.StringVar(&c.replay, "replay", "", "make the calls of the journal `FILE` of preemption/record again, - for standard input,\nand tell the first answer that is another one")
 	f.Var(&c.cordon, "cordon", "... on the cluster with `NODE` cordoned; may be repeated")
 	f.Var(&c.drain, "drain", "tell what becomes of the pods of `NODE` once it is drained, and of whom they evict; may be repeated")
@@ -233,7 +235,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 func emptyFile(f *flag.FlagSet) (name string) {
 	f.Visit(func(fl *flag.Flag) {
 		switch fl.Name {
-		case "f", "batch", "replay", "apply", "options", "diff", "save", "html":
+		case "f", "batch", "questions", "replay", "apply", "options", "diff", "save", "html":
 			if fl.Value.String() == "" && name == "" {
 				name = fl.Name
 			}
@@ -348,27 +350,35 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 	if made == "" {
 		c.made = nil
 	}
+	lines, name := c.batch, "-batch"
+	if c.questions != "" {
+		lines, name = c.questions, "-questions"
+	}
 	switch {
+	case c.batch != "" && c.questions != "":
+		return errors.New("-questions, -batch: one of them is answered")
 	case c.replay != "" && f.NFlag() > 1:
 		return errors.New("-replay: the journal has the cluster, the options and the questions; no other flag goes with it")
 	case c.save != "" && question != "":
 		return fmt.Errorf("-save: it asks nothing; -%s does not go with it", question)
-	case c.willRun && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
-		return errors.New("-will-run: of one preemptor; -batch, -drain, -apply and -diff do not go with it")
+	case c.willRun && (lines != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
+		return errors.New("-will-run: of one preemptor; " + name + ", -drain, -apply and -diff do not go with it")
 	case c.willRun && c.preemptor != nil && c.preemptor.kind == "workload":
 		return errors.New("-will-run: of pods and pod groups; when Workloads give their quota back is not known")
-	case c.html != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
-		return errors.New("-html: a page has one answer; -batch, -drain, -apply and -diff do not go with it")
-	case c.diff != "" && (c.batch != "" || len(c.drain)+len(c.apply) > 0 || c.explain || len(c.whyNot) > 0 || c.check || c.verify):
-		return errors.New("-diff: it compares two answers; -batch, -drain, -apply, -explain, -why-not, -check and -verify do not go with it")
-	case c.batch == "-" && slices.Contains(c.files, "-"):
-		return errors.New("-batch, -f: standard input is one of them")
-	case c.batch != "" && (len(c.drain)+len(c.apply) > 0 || c.asks(made)):
-		return errors.New("-batch: each line is a question of its own; -drain, -apply, -preemptor, -node and a made-up pod do not go with it")
+	case c.html != "" && (lines != "" || len(c.drain)+len(c.apply) > 0 || c.diff != ""):
+		return errors.New("-html: a page has one answer; " + name + ", -drain, -apply and -diff do not go with it")
+	case c.diff != "" && (lines != "" || len(c.drain)+len(c.apply) > 0 || c.explain || len(c.whyNot) > 0 || c.check || c.verify):
+		return errors.New("-diff: it compares two answers; " + name + ", -drain, -apply, -explain, -why-not, -check and -verify do not go with it")
+	case lines == "-" && slices.Contains(c.files, "-"):
+		return errors.New(name + ", -f: standard input is one of them")
+	case c.questions == "-" && len(c.files) == 0:
+		return errors.New("-questions: standard input has them; -f says which cluster they are about")
+	case lines != "" && (len(c.drain)+len(c.apply) > 0 || c.asks(made)):
+		return errors.New(name + ": each line is a question of its own; -drain, -apply, -preemptor, -node and a made-up pod do not go with it")
 	case c.batch != "" && len(c.cordon) > 0 && len(c.files) == 0:
 		return errors.New("-cordon: each line of the batch has a cluster of its own; -f names one for all")
-	case c.batch != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0 || c.check):
-		return errors.New("-batch: the answers have a form of their own; -explain, -why-not, -check and -o do not go with it")
+	case lines != "" && (c.explain || c.output != "table" || len(c.whyNot) > 0 || c.check):
+		return errors.New(name + ": the answers have a form of their own; -explain, -why-not, -check and -o do not go with it")
 	case len(c.drain) > 0 && (len(c.apply) > 0 || c.asks(made)):
 		return errors.New("-drain: it is a question by itself; -apply, -preemptor and a made-up pod do not go with it")
 	case len(c.apply) > 0 && c.asks(made):
@@ -381,7 +391,7 @@ func (c *config) contradictions(f *flag.FlagSet) error {
 		return errors.New("-count: of a made-up pod, a pod or the next pod of a workload; say which")
 	case c.placement != nil && c.diff != "" && c.preemptor == nil && made == "":
 		return errors.New("-place: gives the pods of one preemptor their places; -diff asks about all that are pending without -preemptor")
-	case c.placement != nil && c.batch != "":
+	case c.placement != nil && lines != "":
 		return errors.New("-place: a line of a batch has its own placement")
 	case c.node != "" && c.preemptor == nil && made == "":
 		return errors.New("-node: pins the pod of a workload or a made-up one; say which")
@@ -468,6 +478,7 @@ func usage(f *flag.FlagSet, w io.Writer) {
   whatif -f FILE -diff v1.36                 who is answered otherwise by other rules, and why
   whatif -f FILE -html PAGE                  the answer as a page for a browser, too
   whatif -batch FILE                         for each line of a file
+  whatif -f FILE -questions FILE             for each line of a file, about one cluster, in more ways
   whatif -f FILE -save SAVED                 write the cluster in a form that -f reads far faster
   whatif -replay FILE                        for each call of a journal, once more
 

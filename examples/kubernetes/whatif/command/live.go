@@ -45,6 +45,22 @@ type live struct {
 	planner *preemption.Planner
 
 	others map[string]*preemption.Planner // of the cluster as it is now, under other options, as JSON
+
+	parking *preemption.Planner   // likewise, with everybody who is parked; nil: nobody is
+	earlier map[string]*heldAgain // answers by the names of their lines; nil: they are not kept
+}
+
+// heldAgain is an answer that may be asked about once more.
+type heldAgain struct {
+	result  *preemption.Result
+	options preemption.Options
+}
+
+// keep keeps an answer, if answers are kept and its line has a name.
+func (l *live) keep(name string, r *preemption.Result, o preemption.Options) {
+	if l.earlier != nil && name != "" {
+		l.earlier[name] = &heldAgain{r, o}
+	}
 }
 
 func newLive(dump *convert.Dump, o preemption.Options) (*live, error) {
@@ -55,10 +71,18 @@ func newLive(dump *convert.Dump, o preemption.Options) (*live, error) {
 	return &live{dump: dump, options: o, begin: planner, planner: planner.Fork(), others: map[string]*preemption.Planner{}}, nil
 }
 
-// become makes planner the cluster as it is now.
-func (l *live) become(planner *preemption.Planner) {
+// change makes changes of the cluster as it is now, all of them or none.
+func (l *live) change(f func(planner *preemption.Planner) error) error {
+	planner := l.planner.Fork()
+	if err := f(planner); err != nil {
+		return err
+	}
 	l.planner = planner
 	clear(l.others)
+	if l.parking != nil { // a fork begins with nobody parked
+		return f(l.parking)
+	}
+	return nil
 }
 
 // under is the cluster as it is now, asked under o.
@@ -83,21 +107,22 @@ func (l *live) make(q *testCase, reading convert.Options) error {
 	if !q.any() && q.Now == "" {
 		return nil
 	}
-	from := l.planner
+	before := *l
 	if q.Reset {
-		from = l.begin
+		l.planner, l.parking = l.begin, nil
 	}
-	planner := from.Fork()
-	if q.Now != "" {
-		if err := planner.SetTime(reading.Now); err != nil {
-			return fmt.Errorf("now: %w", err)
+	err := l.change(func(planner *preemption.Planner) error {
+		if q.Now != "" {
+			if err := planner.SetTime(reading.Now); err != nil {
+				return fmt.Errorf("now: %w", err)
+			}
 		}
+		return q.on(planner, reading)
+	})
+	if err != nil {
+		*l = before
 	}
-	if err := q.on(planner, reading); err != nil {
-		return err
-	}
-	l.become(planner)
-	return nil
+	return err
 }
 
 func (ch *changes) on(planner *preemption.Planner, reading convert.Options) error {
@@ -135,23 +160,22 @@ func (ch *changes) on(planner *preemption.Planner, reading convert.Options) erro
 
 // carryOut evicts the victims of an answer and lets the preemptor run.
 func (l *live) carryOut(r *preemption.Result) error {
-	planner := l.planner.Fork()
-	switch r.Verdict {
-	case preemption.Feasible:
-		if err := planner.Evict(r); err != nil {
-			return err
-		}
-	case preemption.Fits:
-	default:
+	if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 		return nil
 	}
-	for _, n := range r.Nominations {
-		if err := planner.Bind(n.Pod, n.Node); err != nil {
-			return err
+	return l.change(func(planner *preemption.Planner) error {
+		if r.Verdict == preemption.Feasible {
+			if err := planner.Evict(r); err != nil {
+				return err
+			}
 		}
-	}
-	l.become(planner)
-	return nil
+		for _, n := range r.Nominations {
+			if err := planner.Bind(n.Pod, n.Node); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // carryOutAll is carryOut for answers of PreemptAll, one after the other, with a call before
@@ -174,13 +198,9 @@ func carryOutAll(planner *preemption.Planner, answers []*preemption.Result, befo
 
 // answerAll answers for several preemptors, each with the answers before it carried out.
 func (c *config) answerAll(l *live, q *testCase, o preemption.Options, planner *preemption.Planner) (*Answer, error) {
-	var asking []preemption.Preemptor
-	for i, who := range q.Preemptors {
-		p, err := who.preemptor()
-		if err != nil {
-			return nil, fmt.Errorf("preemptors[%d].%w", i, err)
-		}
-		asking = append(asking, p)
+	asking, err := q.several()
+	if err != nil {
+		return nil, err
 	}
 	results, err := planner.PreemptAll(asking)
 	if err != nil {
@@ -210,11 +230,11 @@ func (c *config) answerAll(l *live, q *testCase, o preemption.Options, planner *
 		}
 	}
 	if q.Apply {
-		planner := l.planner.Fork()
-		if err := carryOutAll(planner, results, func(*preemption.Result) {}); err != nil {
+		if err := l.change(func(planner *preemption.Planner) error {
+			return carryOutAll(planner, results, func(*preemption.Result) {})
+		}); err != nil {
 			return nil, err
 		}
-		l.become(planner)
 	}
 	return whole, nil
 }
@@ -273,6 +293,7 @@ func (c *config) answerLive(l *live, q *testCase) (*Answer, error) {
 	if err != nil {
 		return nil, l.dump.Locate(err)
 	}
+	l.keep(q.Name, r, o)
 	a := answered(q.Name, preemptor.Kind, r)
 	if c.verify {
 		a.Problems = c.problems(o, preemptor, planner.Snapshot(), r)
@@ -293,10 +314,5 @@ func (l *live) admit(r *preemption.Result) error {
 	if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 		return nil
 	}
-	planner := l.planner.Fork()
-	if err := planner.Evict(r); err != nil {
-		return err
-	}
-	l.become(planner)
-	return nil
+	return l.change(func(planner *preemption.Planner) error { return planner.Evict(r) })
 }
