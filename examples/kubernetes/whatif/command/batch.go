@@ -92,7 +92,7 @@ func (c *config) answerBatch(stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 	}
 	if c.questions != "" {
-		of.earlier, answer = map[string]*heldAgain{}, c.answerQuestion
+		of.earlier, answer = map[string]*keptAnswer{}, c.answerQuestion
 		if c.sample {
 			fmt.Fprintln(stderr, "whatif:", sampleNote)
 		}

@@ -46,12 +46,12 @@ type live struct {
 
 	others map[string]*preemption.Planner // of the cluster as it is now, under other options, as JSON
 
-	parking *preemption.Planner   // likewise, with everybody who is parked; nil: nobody is
-	earlier map[string]*heldAgain // answers by the names of their lines; nil: they are not kept
+	parking *preemption.Planner    // likewise, with everybody who is parked; nil: nobody is
+	earlier map[string]*keptAnswer // answers by the names of their lines; nil: they are not kept
 }
 
-// heldAgain is an answer that may be asked about once more.
-type heldAgain struct {
+// keptAnswer is an answer that may be asked about once more.
+type keptAnswer struct {
 	result  *preemption.Result
 	options preemption.Options
 }
@@ -59,7 +59,7 @@ type heldAgain struct {
 // keep keeps an answer, if answers are kept and its line has a name.
 func (l *live) keep(name string, r *preemption.Result, o preemption.Options) {
 	if l.earlier != nil && name != "" {
-		l.earlier[name] = &heldAgain{r, o}
+		l.earlier[name] = &keptAnswer{r, o}
 	}
 }
 

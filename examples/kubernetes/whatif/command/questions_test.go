@@ -17,7 +17,7 @@ func TestWhoIsParkedSeesEveryChange(t *testing.T) {
 	require.NoError(t, err)
 	l, err := newLive(dump, c.asked(c.rules, nil))
 	require.NoError(t, err)
-	l.earlier = map[string]*heldAgain{}
+	l.earlier = map[string]*keptAnswer{}
 	for i, line := range []string{
 		`{"ask":"park","preemptors":[{"kind":"Pod","name":"high"},{"kind":"Pod","name":"higher"}]}`,
 		`{"set":[` + strings.ReplaceAll(smallNode, "n1", "n2") + `],"now":"2030-01-01T00:00:00Z"}`,

@@ -19,7 +19,8 @@ import (
 type WillRun struct {
 	Waits string `json:"waits"` // none: it runs now; until; unknown: not even once all of them have ended
 
-	At          time.Time         `json:"at,omitzero"` // when it runs, not before now
+	Now         time.Time         `json:"now,omitzero"` // the moment of the dump
+	At          time.Time         `json:"at,omitzero"`  // when it runs, not before now
 	Nominations map[string]string `json:"nominations,omitempty"`
 	Ended       []string          `json:"ended,omitempty"` // pods that have ended by then where it goes, in the order of their ends
 
@@ -46,8 +47,8 @@ type end struct {
 
 // willRun looks for the earliest moment at which the preemptor fits.
 func willRun(o preemption.Options, q *question, dump *convert.Dump, r *preemption.Result) (*WillRun, error) {
-	w := &WillRun{Waits: waitsNone}
 	now := dump.Snapshot.Time
+	w := &WillRun{Waits: waitsNone, Now: now}
 	var ends []end
 	for i := range dump.Snapshot.Pods {
 		p := &dump.Snapshot.Pods[i]

@@ -114,7 +114,7 @@ func TestWillRunAsJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &answer))
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	require.Equal(t, WillRun{
-		Waits: waitsUntil, At: at, Nominations: map[string]string{"default/preemptor": "n1"}, Ended: []string{"default/a"},
+		Waits: waitsUntil, Now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), At: at, Nominations: map[string]string{"default/preemptor": "n1"}, Ended: []string{"default/a"},
 		Running: 2, Known: 1, Last: at, LostSeconds: 0,
 	}, answer.WillRun)
 	stdout, _, _ = output(dump, "-cpu", "1", "-priority", "9", "-o", "json")
