@@ -8,8 +8,8 @@ import (
 )
 
 // Concerned is an optional part of a Constraint that declares which pods it has a say about: where it
-// concerns no pod of a preemptor, the question is answered as if there were no such constraint,
-// at the same cost.
+// concerns no pod of a preemptor, the question is answered as if there were no such constraint, at the
+// cost of asking it.
 type Concerned interface {
 	// Concerns reports whether the constraint may have a say about pod, of which it is shown what
 	// [FilterView] leaves. It is a function of that. Prepare returns a nil State where it
@@ -17,10 +17,10 @@ type Concerned interface {
 	Concerns(pod *cluster.Pod) bool
 }
 
-// Concerns reports whether c, which may be Concerned, has a say about one of pods.
-func Concerns(c Constraint, pods []*cluster.Pod) bool {
+// Concerns reports whether c, which may be Concerned, has a say about one of pods, given as [FilterView] leaves them.
+func Concerns(c Constraint, shown []*cluster.Pod) bool {
 	of, declares := c.(Concerned)
-	return !declares || slices.ContainsFunc(pods, func(p *cluster.Pod) bool { return of.Concerns(FilterView(p)) })
+	return !declares || slices.ContainsFunc(shown, of.Concerns)
 }
 
 // Colocation is a Constraint that reads a pod, a node and the pods there, and nothing else. What is
@@ -50,32 +50,27 @@ func (c Colocation) Concerns(pod *cluster.Pod) bool { return c.Of == nil || c.Of
 
 // Prepare costs O(members).
 func (c Colocation) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
-	s := &colocated{Colocation: c, ix: ix, members: members, shown: make([]*cluster.Pod, len(members)), on: map[cluster.NodeID]*company{}}
-	any := false
+	s := &colocated{Colocation: c, ix: ix, members: members, shown: make([]*cluster.Pod, len(members)), on: map[cluster.NodeID][]*cluster.Pod{}}
+	concerned := false
 	for m, p := range members {
 		if view := FilterView(p); c.Concerns(view) {
-			s.shown[m], any = view, true
+			s.shown[m], concerned = view, true
 		}
 	}
-	if !any {
+	if !concerned {
 		return nil, nil
 	}
 	return s, nil
 }
 
-// colocated is a Colocation in one what-if: what differs, on a node, from what runs there.
+// colocated is a Colocation in one what-if.
 type colocated struct {
 	Colocation
 	ix      *cluster.Index
 	members []*cluster.Pod
-	shown   []*cluster.Pod // by member; nil: it does not concern that one
-	on      map[cluster.NodeID]*company
-	others  []*cluster.Pod // buffer of Fits
-}
-
-type company struct {
-	gone, come []cluster.PodID
-	placed     []MemberID
+	shown   []*cluster.Pod                    // by member; nil: it does not concern that one
+	on      map[cluster.NodeID][]*cluster.Pod // who is there, of nodes where somebody has come or gone
+	running []*cluster.Pod                    // buffer of others
 }
 
 // IsColocated reports whether s is the state of a [Colocation].
@@ -84,70 +79,44 @@ func IsColocated(s State) bool {
 	return is
 }
 
-func (s *colocated) at(n cluster.NodeID) *company {
-	c := s.on[n]
-	if c == nil {
-		c = &company{}
-		s.on[n] = c
+// others is who is on node n.
+func (s *colocated) others(n cluster.NodeID) []*cluster.Pod {
+	if there, changed := s.on[n]; changed {
+		return there
 	}
-	return c
-}
-
-// drop takes x off list, if it is there.
-func drop[E comparable](list []E, x E) ([]E, bool) {
-	i := slices.Index(list, x)
-	if i < 0 {
-		return list, false
+	s.running = s.running[:0]
+	for _, p := range s.ix.PodsOn(n) {
+		s.running = append(s.running, s.ix.Pod(p))
 	}
-	return slices.Delete(list, i, i+1), true
+	return s.running
 }
 
-func (s *colocated) Remove(p cluster.PodID, n cluster.NodeID) {
-	c, came := s.at(n), false
-	if c.come, came = drop(c.come, p); !came {
-		c.gone = append(c.gone, p)
+func (s *colocated) join(p *cluster.Pod, n cluster.NodeID) {
+	s.on[n] = append(s.own(n), p)
+}
+
+func (s *colocated) leave(p *cluster.Pod, n cluster.NodeID) {
+	there := s.own(n)
+	i := slices.Index(there, p)
+	s.on[n] = slices.Delete(there, i, i+1)
+}
+
+// own is others(n), to be changed.
+func (s *colocated) own(n cluster.NodeID) []*cluster.Pod {
+	there, changed := s.on[n]
+	if !changed {
+		there = slices.Clone(s.others(n))
 	}
+	return there
 }
 
-func (s *colocated) Return(p cluster.PodID, n cluster.NodeID) {
-	c, left := s.at(n), false
-	if c.gone, left = drop(c.gone, p); !left {
-		c.come = append(c.come, p)
-	}
-}
-
-func (s *colocated) Place(m MemberID, n cluster.NodeID) {
-	c := s.at(n)
-	c.placed = append(c.placed, m)
-}
-
-func (s *colocated) Unplace(m MemberID, n cluster.NodeID) {
-	c := s.at(n)
-	c.placed, _ = drop(c.placed, m)
-}
+func (s *colocated) Remove(p cluster.PodID, n cluster.NodeID) { s.leave(s.ix.Pod(p), n) }
+func (s *colocated) Return(p cluster.PodID, n cluster.NodeID) { s.join(s.ix.Pod(p), n) }
+func (s *colocated) Place(m MemberID, n cluster.NodeID)       { s.join(s.members[m], n) }
+func (s *colocated) Unplace(m MemberID, n cluster.NodeID)     { s.leave(s.members[m], n) }
 
 func (s *colocated) Fits(m MemberID, n cluster.NodeID) Reason {
-	if s.shown[m] == nil {
-		return Reason{}
-	}
-	s.others = s.others[:0]
-	c := s.on[n]
-	for _, p := range s.ix.PodsOn(n) {
-		if c == nil || !slices.Contains(c.gone, p) {
-			s.others = append(s.others, s.ix.Pod(p))
-		}
-	}
-	if c != nil {
-		for _, p := range c.come {
-			s.others = append(s.others, s.ix.Pod(p))
-		}
-		for _, o := range c.placed {
-			if o != m {
-				s.others = append(s.others, s.members[o])
-			}
-		}
-	}
-	if s.Allows(s.shown[m], s.ix.Node(n), s.others) {
+	if s.shown[m] == nil || s.Allows(s.shown[m], s.ix.Node(n), s.others(n)) {
 		return Reason{}
 	}
 	return Reason{Check: s.Check}
@@ -155,9 +124,9 @@ func (s *colocated) Fits(m MemberID, n cluster.NodeID) Reason {
 
 func (s *colocated) Clone() State {
 	c := *s
-	c.others, c.on = nil, maps.Clone(s.on)
-	for n, of := range c.on {
-		c.on[n] = &company{slices.Clone(of.gone), slices.Clone(of.come), slices.Clone(of.placed)}
+	c.running, c.on = nil, maps.Clone(s.on)
+	for n, there := range c.on {
+		c.on[n] = slices.Clone(there)
 	}
 	return &c
 }

@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -164,4 +165,61 @@ func TestWhatARuleReadsIsFollowed(t *testing.T) {
 	decided("feasible n2")
 	require.NoError(t, pl.Remove(preemption.PodRef{Name: "b"}))
 	decided("fits without preemption n2")
+}
+
+// wide concerns pods of an app and looks at the whole cluster, by a state that the library makes.
+type wide struct{}
+
+func (wide) Name() domain.Check              { return "wide" }
+func (wide) Concerns(p *preemption.Pod) bool { return p.Labels["app"] == "web" }
+func (wide) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {
+	there := 0
+	for p := range ix.Pods() {
+		if ix.NodeOf(p) != cluster.NoNode && ix.Pod(p).Labels["app"] == "web" {
+			there++
+		}
+	}
+	return domain.Colocation{Check: "wide", Allows: func(*preemption.Pod, *preemption.Node, []*preemption.Pod) bool { return there < 2 }}.Prepare(ix, members)
+}
+
+// embeds is a Colocation that is none to who looks at its type.
+type embeds struct{ domain.Colocation }
+
+// TestAConstraintIsWhatItSays: one that borrows the state of a Colocation is not remembered as one,
+// and what panics in it is told.
+func TestAConstraintIsWhatItSays(t *testing.T) {
+	zero := int32(0)
+	s := &preemption.Snapshot{}
+	for i := range 20 {
+		name := fmt.Sprintf("n%02d", i)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Allocatable: cpus(4)})
+		s.Pods = append(s.Pods, preemption.Pod{Name: "p" + name, Node: name, Priority: &zero, Requests: cpus(1)})
+	}
+	s.Pods[0].Labels = map[string]string{"app": "web"}
+	asks := preemption.Preemptor{Pods: []preemption.Pod{{Name: "asks", Labels: map[string]string{"app": "web"}, Requests: cpus(1)}}}
+	pl, err := preemption.NewPlanner(s, preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{wide{}}}})
+	require.NoError(t, err)
+	for range 5 {
+		d, err := pl.Decide(asks)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Fits, d.Verdict)
+	}
+	other := s.Pods[19]
+	other.Labels = map[string]string{"app": "web"}
+	require.NoError(t, pl.SetPod(other))
+	d, err := pl.Decide(asks)
+	require.NoError(t, err)
+	require.NotEqual(t, preemption.Fits, d.Verdict)
+
+	var hook *preemption.HookError
+	panics := domain.Colocation{Check: "x", Allows: func(*preemption.Pod, *preemption.Node, []*preemption.Pod) bool { panic("no") }}
+	for _, c := range []domain.Constraint{panics, &panics, embeds{panics}} {
+		_, err = preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{c}}}.Preempt(asks, s)
+		require.ErrorAs(t, err, &hook, "%T", c)
+	}
+	for _, c := range []domain.Constraint{domain.Colocation{}, &domain.Colocation{Check: "x"}} {
+		var option *preemption.OptionError
+		_, err = preemption.NewPlanner(s, preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{c}}})
+		require.ErrorAs(t, err, &option, "%T", c)
+	}
 }

@@ -42,6 +42,8 @@ func (s *gangAnswer) tell(a gang.Answer) *Result {
 	switch {
 	case s.Brief && a.Plan != nil:
 		return &Result{Verdict: verdicts[a.Verdict], Domain: a.Plan.Domain.Name}
+	case s.Brief:
+		return &Result{Verdict: verdicts[a.Verdict]}
 	case a.Verdict == ask.Feasible:
 		return s.feasible(a.Plan)
 	case a.Verdict == ask.Fits:

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
@@ -359,4 +360,75 @@ func TestMembersWithoutAPlaceAreToldOf(t *testing.T) {
 	require.Equal(t, []preemption.Unplaced{{Domain: "rack=b", Pods: []preemption.PodRef{{Name: "m2"}}, Rejected: []preemption.Rejection{
 		{Reason: "not enough cpu", Domains: 2}, {Reason: "unschedulable", Domains: 1},
 	}}}, r.Unplaced)
+}
+
+// TestAUnitThatReachesOutOfTheDomainIsTried: a pod of it on a node without members, in or out of the domain, may have
+// a term that keeps members off.
+func TestAUnitThatReachesOutOfTheDomainIsTried(t *testing.T) {
+	zero, ten, one, two := int32(0), int32(10), int32(1), int32(2)
+	node := func(name, rack string, cores int64) preemption.Node {
+		return preemption.Node{Name: name, Labels: map[string]string{"zone": "a", "rack": rack}, Allocatable: cpus(cores)}
+	}
+	s := &preemption.Snapshot{
+		Nodes:     []preemption.Node{node("n1", "1", 2), node("n2", "1", 1), node("n3", "2", 1)},
+		PodGroups: []preemption.PodGroup{{Name: "old", MinCount: &one, Mode: disruption.All, Priority: &zero}},
+		Pods: []preemption.Pod{
+			{Name: "u1", Group: "old", Node: "n2", Priority: &zero, Requests: cpus(1)},
+			{Name: "u2", Group: "old", Node: "n3", Priority: &zero, Requests: cpus(1), AntiAffinity: []cluster.AffinityTerm{{
+				Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "db"}}, TopologyKey: "zone"}}},
+		},
+	}
+	p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &two, Priority: &ten, Topology: []preemption.TopologyConstraint{{Key: "rack"}}}}
+	for _, name := range []string{"m1", "m2"} {
+		p.Pods = append(p.Pods, preemption.Pod{Name: name, Group: "gang", Priority: &ten, Labels: map[string]string{"app": "db"}, Requests: cpus(1)})
+	}
+	r, err := preemption.Options{}.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict, r.Message)
+	require.Len(t, r.Victims, 1)
+	require.Equal(t, "old", r.Victims[0].Name)
+
+	for _, seed := range []uint64{28530, 60293, 1928} { // drawn gangs that met it, and one whose members need each other
+		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 5, MaxPods: 14, Placement: true, Budgets: true, Groups: true},
+			MaxMembers: 5, Composite: true, Topology: true, Ties: true})
+		_, err := preemption.Options{}.Preempt(q.Preemptor, &q.Snapshot) // which is verified
+		require.NoError(t, err)
+	}
+}
+
+// TestMembersWithoutAPlaceThatNeedOthers: who would fit beside those that came later is not called
+// without a place, and members that constraints tell apart are told of apart.
+func TestMembersWithoutAPlaceThatNeedOthers(t *testing.T) {
+	ten, three, two := int32(10), int32(3), int32(2)
+	term := func(app string) []cluster.AffinityTerm {
+		return []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": app}}, TopologyKey: "host"}}
+	}
+	node := func(name string) preemption.Node {
+		return preemption.Node{Name: name, Labels: map[string]string{"host": name}, Allocatable: cpus(5)}
+	}
+	s := &preemption.Snapshot{Nodes: []preemption.Node{node("n1"), node("n2")}}
+	member := func(name string, cores int64) preemption.Pod {
+		return preemption.Pod{Name: name, Group: "g", Priority: &ten, Requests: cpus(cores)}
+	}
+	m0, m1, m2 := member("m0", 2), member("m1", 1), member("m2", 9)
+	m0.Affinity, m1.Labels = term("x"), map[string]string{"app": "x"}
+	for _, name := range []string{"n1", "n2"} { // somebody to evict, or nobody looks
+		s.Pods = append(s.Pods, preemption.Pod{Name: "v" + name, Node: name, Labels: map[string]string{"app": "z"}, Requests: cpus(1)})
+	}
+	r, err := preemption.Options{}.Preempt(preemption.Preemptor{Group: &preemption.PodGroup{Name: "g", MinCount: &three, Priority: &ten}, Pods: []preemption.Pod{m0, m1, m2}}, s)
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Unplaced{{Domain: "cluster", Pods: []preemption.PodRef{{Name: "m2"}}, Rejected: []preemption.Rejection{{Reason: "not enough cpu", Domains: 2}}}}, r.Unplaced)
+
+	for i := range s.Pods {
+		s.Pods[i].Priority = &three
+	}
+	high := int32(20) // of those who stay
+	s.Pods[0].Priority, s.Pods[1].Priority = &high, &high
+	s.Pods = append(s.Pods, preemption.Pod{Name: "low", Node: "n1", Requests: cpus(1)})
+	m0, m1 = member("m0", 1), member("m1", 1)
+	m0.Affinity, m1.AntiAffinity = term("nobody"), term("z")
+	r, err = preemption.Options{}.Preempt(preemption.Preemptor{Group: &preemption.PodGroup{Name: "g", MinCount: &two, Priority: &ten}, Pods: []preemption.Pod{m0, m1}}, s)
+	require.NoError(t, err)
+	require.Len(t, r.Unplaced, 2)
+	require.NotEqual(t, r.Unplaced[0].Rejected, r.Unplaced[1].Rejected)
 }

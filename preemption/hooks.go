@@ -335,7 +335,7 @@ func namedStateOf(s domain.State) domain.State {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
-	if of.PkgPath() == reflect.TypeFor[domain.Scope]().PkgPath() { // the library's, with parts that are its own
+	if of.PkgPath() == reflect.TypeFor[domain.Scope]().PkgPath() && !domain.IsColocated(s) { // the library's, with parts that are its own
 		return s
 	}
 	if t, ok := s.(domain.Toucher); ok {

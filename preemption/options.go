@@ -59,7 +59,7 @@ type Options struct {
 	BrokenGroupsFree bool `json:"brokenGroupsFree,omitempty"`
 
 	// Candidates asks for every domain on which preemption helps, not only the best; where
-	// nobody has to go, for every one in which the preemptor fits. Preemptors of a queue have none.
+	// nobody has to go, for every one in which the preemptor fits, whatever Sampling says. Preemptors of a queue have none.
 	Candidates bool `json:"candidates,omitempty"`
 
 	// Explain asks for the trace: each decision in words.

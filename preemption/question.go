@@ -436,9 +436,17 @@ func (q *question) prepare() error {
 	if onepod.Shares(q.Question) && !q.Hooks && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
 		return q.prepareAtOnce(list, pods)
 	}
+	var shown []*cluster.Pod
 	for _, c := range list {
-		if !domain.Concerns(c, pods) {
-			continue
+		if _, declares := c.(domain.Concerned); declares {
+			if shown == nil {
+				for _, p := range pods {
+					shown = append(shown, domain.FilterView(p))
+				}
+			}
+			if !domain.Concerns(c, shown) {
+				continue
+			}
 		}
 		s, err := c.Prepare(q.Index, pods)
 		if err := q.prepared(c, s, err); err != nil {

@@ -199,8 +199,9 @@ type Rejection struct {
 	Domains int    `json:"domains"`
 }
 
-// Unplaced are members of a gang that are alike and find no node in Domain, the one that takes most of
-// the gang, once every potential victim is gone there and others of the gang are packed.
+// Unplaced are members of a gang that find no node in Domain for the same reasons: the one that takes most of
+// the gang, of a composite group the first, once every potential victim is gone there and others of the
+// gang are packed. Members whose requests are equal stand together; not all kinds are told where there are many.
 type Unplaced struct {
 	Domain   string      `json:"domain"`
 	Pods     []PodRef    `json:"pods"`

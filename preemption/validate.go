@@ -195,7 +195,11 @@ func (h *Hooks) validate(ps *optionProblems) {
 			ps.bad(field, "nil", "a constraint")
 		}
 		check(field, c, "a constraint")
-		if c, near := c.(domain.Colocation); near && (c.Check == "" || c.Allows == nil) {
+		rule, is := c.(domain.Colocation)
+		if p, pointed := c.(*domain.Colocation); pointed && p != nil {
+			rule, is = *p, true
+		}
+		if is && (rule.Check == "" || rule.Allows == nil) {
 			ps.bad(field, "a Colocation without Check or Allows", "both: a name, and a rule")
 		}
 	}

@@ -158,9 +158,9 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	return Outcome{Victims: r.out, Violations: violations}
 }
 
-// GiveBackMore makes one more pass over the victims of out, which another way of giving back has
-// just come to: where that did not look at every placement of a preemptor that moves, somebody may
-// stay out who is not in its way.
+// GiveBackMore makes one more pass over the victims of out, which GiveBack or GiveBackLowest has
+// just returned: where these did not look at every placement of a preemptor that moves, a victim may
+// not be in its way where it has come to stay.
 func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) Outcome {
 	r.out = out.Victims
 	r.pass(t, violating, &out.Violations)

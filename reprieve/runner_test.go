@@ -305,3 +305,19 @@ func TestGangsInPlaceAndMoving(t *testing.T) {
 		}
 	}
 }
+
+// TestOneMorePass: over who stayed out, and no more than one; what violates a budget and comes
+// back violates it no longer.
+func TestOneMorePass(t *testing.T) {
+	s := read(t, "budget p allowed=0 select=app=web\nnodes n1\npods a@n1 prio=9 labels=app=web b@n1 prio=5 c@n1 prio=3 d@n1 prio=1\npreempt web")
+	w := newWorld(s.ix, func(here func(...string) bool) bool { // a needs b, b needs c, and d is in the way
+		return !here("d") && (!here("a") || here("b")) && (!here("b") || here("c"))
+	})
+	violating := s.runner.Charge(s.potential(100))
+	out, why := s.runner.Run(w, s.potential(100))
+	require.True(t, why.OK())
+	for _, want := range []string{"a b d; violations 1", "a d; violations 1", "d; violations 0", "d; violations 0"} {
+		require.Equal(t, want, s.outcome(out))
+		out = s.runner.GiveBackMore(w, violating, out)
+	}
+}

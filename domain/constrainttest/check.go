@@ -93,7 +93,7 @@ func Check(c domain.Constraint, s *cluster.Snapshot, members []cluster.Pod, o Op
 	if err != nil {
 		return fmt.Errorf("constrainttest: Prepare: %w", err)
 	}
-	if state != nil && !domain.Concerns(c, k.members) {
+	if state != nil && !domain.Concerns(c, shown(k.members)) {
 		k.report(LawConcerned, nil, "it has a say about members none of which concerns it")
 	}
 	if state == nil {
@@ -143,4 +143,13 @@ func (k *checker) checkHistories() {
 	for range histories {
 		k.follow(k.start.Clone(), steps)
 	}
+}
+
+// shown is what a [domain.Concerned] is shown of pods.
+func shown(pods []*cluster.Pod) []*cluster.Pod {
+	views := make([]*cluster.Pod, len(pods))
+	for i, p := range pods {
+		views[i] = domain.FilterView(p)
+	}
+	return views
 }

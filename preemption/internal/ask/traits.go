@@ -128,9 +128,13 @@ func (s *Settings) Traits() (t Traits) {
 
 // TraitsOf are those of a pod by itself.
 func (s *Settings) TraitsOf(pod *cluster.Pod) (t Traits) {
+	var shown []*cluster.Pod
 	for _, c := range s.OwnConstraints {
-		near, is := c.(domain.Colocation)
-		if is && near.Of == nil || domain.Concerns(c, []*cluster.Pod{pod}) {
+		rule, is := c.(domain.Colocation)
+		if shown == nil && !(is && rule.Of == nil) {
+			shown = []*cluster.Pod{domain.FilterView(pod)}
+		}
+		if is && rule.Of == nil || domain.Concerns(c, shown) {
 			t.Set(TraitColocation, is)
 			t.Set(TraitConstraints, !is)
 		}

@@ -306,16 +306,15 @@ func (a *attempt) concerned(told map[cluster.NodeID]bool) (violating []reprieve.
 	switch {
 	case a.q.Mobile || a.q.Lowest:
 	case a.Trial.CrossNode():
+		matters := func(p cluster.PodID) bool { return !told[a.q.Index.NodeOf(p)] && a.Trial.Matters(p) } // perhaps outside the domain
 		list = nil
 		a.lists++
-		for _, n := range a.domain.Nodes {
-			if (len(a.Trial.On(n)) > 0 || a.Trial.Looks(n)) && !told[n] {
-				list = a.addFrom(list, n)
+		for _, u := range a.removed {
+			if a.seen[u] != a.lists && a.inside[u] && a.out(u) && slices.ContainsFunc(a.q.Units.Unit(u).Pods, matters) {
+				a.seen[u] = a.lists
+				list = append(list, u)
 			}
 		}
-		list = slices.DeleteFunc(list, func(u victims.UnitID) bool {
-			return !a.inside[u] || !a.out(u) || !slices.ContainsFunc(a.q.Units.Unit(u).Pods, a.Trial.Matters)
-		})
 	default:
 		list = nil
 		a.lists++

@@ -172,7 +172,7 @@ func (s *Search) bringBack() {
 // every potential victim gone, where that is not enough.
 func (s *Search) noteRoom(d *domain.Domain) {
 	if len(s.q.Tree.Children) == 0 {
-		s.hasRoom(d, domain.Pack{}.Place(s.Trial, d, nil, s.q.Tree.Members, len(s.q.Tree.Members)))
+		s.hasRoom(d, s.packAll(d))
 		s.Trial.UnplaceTo(0)
 	}
 }

@@ -2,6 +2,7 @@ package gang
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -134,18 +135,23 @@ func (a *attempt) seatMore(out []victims.UnitID) {
 	}
 }
 
-// mostUnplaced bounds of how many kinds of members Unplaced tells.
-const mostUnplaced = 8
+// mostUnplaced bounds how many kinds of members Unplaced tells of, mostLookedAt how many members it looks at where
+// constraints may tell them apart.
+const (
+	mostUnplaced = 8
+	mostLookedAt = 64
+)
 
-// Unplaced are members that nothing tells apart, for whom there is no node, and why: how many nodes
+// Unplaced are members of one shape for whom there is no node for the same reasons: how many nodes
 // do not take them, by reason.
 type Unplaced struct {
 	Members []domain.MemberID
 	Why     map[domain.Reason]int
 }
 
-// Unplaced packs as many members as it can into that one of the domains without a plan which has room for most, with
-// every potential victim gone, and tells of the others, some of each kind. Nobody is placed before or after.
+// Unplaced packs as many members as it can into that one of the domains without a plan which has room for most, of a
+// tree of groups the first, with every potential victim gone, and tells of those others who fit nowhere then.
+// Nobody is placed before or after.
 func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 	if d = &s.roomiest; s.Room == 0 {
 		i := slices.IndexFunc(s.Rejected, func(r Rejected) bool { return r.Why.Check == ask.NoPlacement })
@@ -162,27 +168,59 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 		return d, []Unplaced{rest}
 	}
 	s.remove(s.Potential(d))
-	members := make([]domain.MemberID, len(s.q.Members))
-	for m := range members {
-		members[m] = domain.MemberID(m)
-	}
-	domain.Pack{}.Place(s.Trial, d, nil, members, len(members))
-	at := map[int]int{} // by shape
-	for _, m := range members {
+	s.packAll(d)
+	at, looked := map[int]int{}, 0 // by shape: which of list it begins
+	for m := range domain.MemberID(len(s.q.Members)) {
 		shape := s.Trial.Shape(m)
 		i, known := at[shape]
-		switch {
-		case s.Trial.At(m) != cluster.NoNode || !known && len(list) == mostUnplaced:
+		if s.Trial.At(m) != cluster.NoNode || !known && len(list) == mostUnplaced {
 			continue
-		case !known:
-			i, at[shape] = len(list), len(list)
-			list = append(list, Unplaced{Why: map[domain.Reason]int{}})
-			for _, n := range d.Nodes {
-				list[i].Why[ask.Alike(s.Trial.CanPlace(m, n))]++
+		}
+		if !known || len(s.q.States) > 0 && looked < mostLookedAt {
+			looked++
+			why := s.misfits(m, d)
+			if why[domain.Reason{}] > 0 { // it fits by itself, and those whom it needs do not
+				continue
+			}
+			for i = range list {
+				if s.Trial.Shape(list[i].Members[0]) == shape && maps.Equal(list[i].Why, why) {
+					known = true
+					break
+				}
+				known = false
+			}
+			if !known {
+				i = len(list)
+				at[shape], list = i, append(list, Unplaced{Why: why})
 			}
 		}
 		list[i].Members = append(list[i].Members, m)
 	}
 	s.bringBack()
 	return d, list
+}
+
+// packAll places as many members as find a place in d one after the other, some perhaps beside others
+// that came later, and returns how many.
+func (s *Search) packAll(d *domain.Domain) int {
+	for {
+		var left []domain.MemberID
+		for m := range domain.MemberID(len(s.q.Members)) {
+			if s.Trial.At(m) == cluster.NoNode {
+				left = append(left, m)
+			}
+		}
+		if (domain.Pack{}).Place(s.Trial, d, nil, left, len(left)) == 0 || len(s.q.States) == 0 {
+			return len(s.Trial.Placed())
+		}
+	}
+}
+
+// misfits counts the nodes of d by why member m does not fit there.
+func (s *Search) misfits(m domain.MemberID, d *domain.Domain) map[domain.Reason]int {
+	why := map[domain.Reason]int{}
+	for _, n := range d.Nodes {
+		why[ask.Alike(s.Trial.CanPlace(m, n))]++
+	}
+	return why
 }

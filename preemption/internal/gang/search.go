@@ -165,7 +165,7 @@ func (s *Search) Run(rounds [][]domain.Domain) Answer {
 		return a
 	}
 	for _, domains := range rounds {
-		s.Rejected, s.Traces = nil, nil
+		s.Rejected, s.Traces, s.Room, s.roomiest = nil, nil, 0, domain.Domain{}
 		s.Stats.Domains, s.shares = len(domains), s.numUsable(domains)
 		s.evaluateAll(domains)
 		s.settleAll()

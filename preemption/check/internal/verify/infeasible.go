@@ -54,7 +54,8 @@ func (a *answer) readExact(n *node) {
 	}
 }
 
-// readUnplaced: members without a place are told of once, and every node of the domain is counted. What keeps the first of them off a node by itself, whoever is there, is among what is counted.
+// readUnplaced: members without a place are told of once, with a reason for every node of the domain. What
+// keeps the first of them off a node by itself, whoever is there, is among what is counted.
 func (a *answer) readUnplaced() {
 	told := map[preemption.PodRef]bool{}
 	for _, u := range a.r.Unplaced {
@@ -73,7 +74,9 @@ func (a *answer) readUnplaced() {
 		}
 		counted, barred := 0, map[domain.Check]int{}
 		for _, r := range u.Rejected {
-			counted += r.Domains
+			if counted += r.Domains; r.Reason == "" {
+				a.About(found.Infeasible, cluster.KindPod, first.Namespace, first.Name, "it finds no place, for no reason")
+			}
 		}
 		if counted != len(nodes) {
 			a.Add(found.Infeasible, "%d nodes of %s take none of its members, and it has %d", counted, u.Domain, len(nodes))
