@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -222,4 +223,34 @@ func TestAConstraintIsWhatItSays(t *testing.T) {
 		_, err = preemption.NewPlanner(s, preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{c}}})
 		require.ErrorAs(t, err, &option, "%T", c)
 	}
+}
+
+// TestWhatIsNearestUnderHardBudgetsAsksConstraintsAnew: who was out while bounds were looked at is back before
+// anything else is tried.
+func TestWhatIsNearestUnderHardBudgetsAsksConstraintsAnew(t *testing.T) {
+	zero, high := int32(0), int32(1000)
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n0", Allocatable: cpus(2)}},
+		Pods: []preemption.Pod{
+			{Name: "p00", Node: "n0", Priority: &zero, Requests: cpus(1)},
+			{Name: "asks-0", NominatedNode: "n0", Priority: &high, Requests: cpus(1)},
+		},
+	}
+	left, came := 0, 0 // more than once
+	c := domain.Colocation{Check: "unpromised", Allows: func(_ *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
+		switch n := len(others); {
+		case n > 2:
+			came++
+		case n == 0:
+			left++
+		}
+		return !slices.ContainsFunc(others, func(o *preemption.Pod) bool { return o.NominatedNode != "" })
+	}}
+	r, err := preemption.Options{Hooks: &preemption.Hooks{Constraints: []domain.Constraint{c}}, HardBudgets: preemption.HardBudgets{All: true}}.Preempt(
+		preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: cpus(1)}}}, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Equal(t, &preemption.Nearest{Domain: "n0", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxPriority, Amount: 1001}}}, r.Nearest)
+	require.Zero(t, came)
+	require.Positive(t, left) // p00 and nobody promised: without the nomination it fits
 }
