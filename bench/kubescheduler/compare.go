@@ -87,9 +87,13 @@ func best(found map[string]*extenderv1.Victims) []string {
 	return nodes
 }
 
-// libraryAnswer takes the same from a result that lists its candidates.
+// libraryAnswer takes the same from a result that lists its candidates: where it fits as things are, no eviction
+// is asked for.
 func libraryAnswer(r *preemption.Result) answer {
 	a := answer{Verdict: r.Verdict}
+	if r.Verdict == preemption.Fits {
+		return a
+	}
 	for _, c := range r.Candidates {
 		x := candidate{Node: c.Domain, Violations: c.Violations}
 		for _, v := range c.Victims {
