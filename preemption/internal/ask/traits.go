@@ -140,7 +140,7 @@ func (s *Settings) TraitsOf(pod *cluster.Pod) (t Traits) {
 		}
 	}
 	t.Set(TraitPorts, len(pod.Ports) > 0)
-	t.Set(TraitConstraints, t&TraitConstraints != 0 || len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0)
+	t.Set(TraitConstraints, len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0)
 	t.Set(TraitPersonal, pod.Node != "" || pod.NominatedNode != "" || pod.Group != "" || pod.Queue != "" ||
 		pod.Guard != nil || len(pod.Evictions) > 0)
 	return t

@@ -173,7 +173,7 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 	for m := range domain.MemberID(len(s.q.Members)) {
 		shape := s.Trial.Shape(m)
 		i, known := at[shape]
-		if s.Trial.At(m) != cluster.NoNode || !known && len(list) == mostUnplaced {
+		if s.Trial.At(m) != cluster.NoNode || !known && (len(list) == mostUnplaced || looked == mostLookedAt) {
 			continue
 		}
 		if !known || len(s.q.States) > 0 && looked < mostLookedAt {
