@@ -92,33 +92,36 @@ type affinityState struct {
 }
 
 func (s *affinityState) countRunning() {
-	for i := range s.plan.profiles {
-		pr := &s.plan.profiles[i]
-		for _, set := range pr.hitSets {
-			for _, p := range s.plan.labels.Carriers(set) {
-				n := s.plan.ix.NodeOf(p)
-				s.plan.looksAt.note(p)
-				for _, t := range pr.hitLists[pr.hits[set]] {
-					s.countIn(i, t, n)
+	plan := s.plan
+	for k, at := range plan.bySet.at {
+		if at > 0 {
+			s.countAll(plan.labels.Carriers(cluster.LabelSetID(k)), plan.bySet.lists[at])
+		}
+	}
+	for k, at := range plan.byTerm.at {
+		if at > 0 {
+			s.countAll(plan.anti.Owners(cluster.TermID(k)), plan.byTerm.lists[at])
+		}
+	}
+	plan.looksAt.sort()
+}
+
+// countAll counts running pods, and notes that they matter on their nodes.
+func (s *affinityState) countAll(pods []cluster.PodID, list []met) {
+	for _, p := range pods {
+		n := s.plan.ix.NodeOf(p)
+		s.plan.looksAt.note(p)
+		if n == cluster.NoNode {
+			continue
+		}
+		for i := range list {
+			for _, t := range list[i].in {
+				if s.plan.profiles[list[i].profile].tallies[t].of[n] != cluster.NoValue {
+					s.plan.touched[n] = true
+					s.bump(int(list[i].profile), t, n, +1)
 				}
 			}
 		}
-		for _, term := range pr.repelling {
-			for _, p := range s.plan.anti.Owners(term) {
-				n := s.plan.ix.NodeOf(p)
-				s.plan.looksAt.note(p)
-				s.countIn(i, pr.repelledBy[term], n)
-			}
-		}
-	}
-	s.plan.looksAt.sort()
-}
-
-// countIn counts a running pod, and notes that it matters on its node.
-func (s *affinityState) countIn(i int, t int32, n cluster.NodeID) {
-	if n != cluster.NoNode && s.plan.profiles[i].tallies[t].of[n] != cluster.NoValue {
-		s.plan.touched[n] = true
-		s.bump(i, t, n, +1)
 	}
 }
 
@@ -135,23 +138,13 @@ func (s *affinityState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 
 // moveLabels books what the preemptor's terms say about p.
 func (s *affinityState) moveLabels(p cluster.PodID, n cluster.NodeID, sign int32) {
-	set := s.plan.labels.Of(p)
-	for i := range s.plan.profiles {
-		pr := &s.plan.profiles[i]
-		for _, t := range pr.hitLists[pr.hits[set]] {
-			s.bump(i, t, n, sign)
-		}
-	}
+	s.bumpAll(s.plan.bySet.of(int(s.plan.labels.Of(p))), n, sign)
 }
 
 // moveTerms books what the terms of p say about the preemptor.
 func (s *affinityState) moveTerms(p cluster.PodID, n cluster.NodeID, sign int32) {
 	for _, term := range s.plan.anti.Of(p) {
-		for i := range s.plan.profiles {
-			if t := s.plan.profiles[i].repelledBy[term]; t >= 0 {
-				s.bump(i, t, n, sign)
-			}
-		}
+		s.bumpAll(s.plan.byTerm.of(int(term)), n, sign)
 	}
 }
 
@@ -159,9 +152,13 @@ func (s *affinityState) Place(m MemberID, n cluster.NodeID)   { s.movePlaced(m, 
 func (s *affinityState) Unplace(m MemberID, n cluster.NodeID) { s.movePlaced(m, n, -1) }
 
 func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
-	for i, tallies := range s.plan.placed[s.plan.profileOf[m]] {
-		for _, t := range tallies {
-			s.bump(i, t, n, sign)
+	s.bumpAll(s.plan.placed[s.plan.profileOf[m]], n, sign)
+}
+
+func (s *affinityState) bumpAll(list []met, n cluster.NodeID, sign int32) {
+	for i := range list {
+		for _, t := range list[i].in {
+			s.bump(int(list[i].profile), t, n, sign)
 		}
 	}
 }
@@ -230,18 +227,8 @@ func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID {
 
 // TouchesPod reports whether p has or meets a term that matters.
 func (s *affinityState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
-	for i := range s.plan.profiles {
-		pr := &s.plan.profiles[i]
-		if s.plan.labels != nil && pr.hits[s.plan.labels.Of(p)] != 0 {
-			return true
-		}
-		for _, term := range s.plan.anti.Of(p) {
-			if pr.repelledBy[term] >= 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return s.plan.labels != nil && s.plan.bySet.at[s.plan.labels.Of(p)] > 0 ||
+		slices.ContainsFunc(s.plan.anti.Of(p), func(term cluster.TermID) bool { return s.plan.byTerm.at[term] > 0 })
 }
 
 func (s *affinityState) Clone() State {

@@ -18,9 +18,11 @@ type affinityPlan struct {
 	anti    *cluster.AntiTerms
 
 	profiles  []profile
-	profileOf []int     // of each member
-	placed    [][]bumps // profile of a placed member, profile: where it counts
-	terms     bool      // a member has a term
+	profileOf []int    // of each member
+	placed    [][]met  // by profile of a placed member: who meets it
+	bySet     meetings // by label set: whose terms a pod with such labels meets
+	byTerm    meetings // by anti-affinity term of others: whom it repels
+	terms     bool     // a member has a term
 	numCounts int
 	base      []int32 // the counts before anything is removed
 	touched   []bool  // of each node: a pod that counts runs there
@@ -43,15 +45,55 @@ type profile struct {
 	selfMatch  bool // it matches its own affinity terms
 	joined     bool // some member, once placed, counts in its affinity terms
 
-	hits       []int32              // of each label set: position in hitLists
-	hitLists   []bumps              // where a pod with such labels counts; the first is empty
-	hitSets    []cluster.LabelSetID // those with a hit
-	repelledBy []int32              // of each anti-affinity term of others: where its owner counts, or -1
-	repelling  []cluster.TermID     // those that match
 }
 
 // bumps lists the tallies in which a pod counts.
 type bumps []int32
+
+// met is a profile that somebody meets, and where that counts.
+type met struct {
+	profile int32
+	in      bumps
+}
+
+// fewLists is how many lists are looked at for one to share.
+const fewLists = 8
+
+// meetings are lists of who is met, by number. Lists of one are shared.
+type meetings struct {
+	at    []int32 // position in lists
+	lists [][]met // the first is empty
+}
+
+func newMeetings(n int) meetings { return meetings{make([]int32, n), [][]met{nil}} }
+
+func (ms *meetings) of(k int) []met { return ms.lists[ms.at[k]] }
+
+// has reports whether the latest profile that was added to list k is i.
+func (ms *meetings) has(k, i int) bool {
+	list := ms.of(k)
+	return len(list) > 0 && list[len(list)-1].profile == int32(i)
+}
+
+// add adds m to list k; from is how many lists there were before any of its profile.
+func (ms *meetings) add(k int, m met, from int) {
+	if list := ms.of(k); len(list) > 1 {
+		ms.lists[ms.at[k]] = append(list, m)
+		return
+	} else if len(list) == 1 {
+		ms.at[k] = int32(len(ms.lists))
+		ms.lists = append(ms.lists, []met{list[0], m})
+		return
+	}
+	for at := from; at < min(len(ms.lists), from+fewLists); at++ {
+		if l := ms.lists[at]; len(l) == 1 && slices.Equal(l[0].in, m.in) {
+			ms.at[k] = int32(at)
+			return
+		}
+	}
+	ms.at[k] = int32(len(ms.lists))
+	ms.lists = append(ms.lists, []met{m})
+}
 
 // tally is a row of counts, one for each value of a topology.
 type tally struct {
@@ -72,11 +114,15 @@ func planAffinity(
 	if err := plan.findProfiles(members); err != nil {
 		return nil, err
 	}
+	if plan.labels != nil {
+		plan.bySet = newMeetings(plan.labels.Len())
+	}
+	plan.byTerm = newMeetings(plan.anti.Len())
 	for i := range plan.profiles {
-		plan.layOut(&plan.profiles[i])
+		plan.layOut(i)
 	}
 	for i := range plan.profiles {
-		plan.placed = append(plan.placed, plan.meetings(&plan.profiles[i]))
+		plan.placed = append(plan.placed, plan.meetingsOf(&plan.profiles[i]))
 	}
 	plan.scope = plan.findScope()
 	return plan, nil
@@ -147,8 +193,9 @@ func compileTerms(p *cluster.Pod, terms []cluster.AffinityTerm, reads map[string
 	return compiled, nil
 }
 
-// layOut gives pr its tallies and works out which running pods count in them.
-func (plan *affinityPlan) layOut(pr *profile) {
+// layOut gives profile i its tallies and works out which running pods count in them.
+func (plan *affinityPlan) layOut(i int) {
+	pr := &plan.profiles[i]
 	for _, t := range pr.affinity {
 		plan.tallyFor(pr, 0, t.TopologyKey(), Reason{
 			Check: CheckAffinity, Unresolvable: true,
@@ -163,19 +210,18 @@ func (plan *affinityPlan) layOut(pr *profile) {
 		})
 	}
 	pr.others = len(pr.tallies)
-	plan.layOutOthers(pr)
+	plan.layOutOthers(i)
 	pr.selfMatch = pr.matchesAll(pr.pod)
 	if plan.labels == nil {
 		return
 	}
-	pr.hits = make([]int32, plan.labels.Len())
-	pr.hitLists = []bumps{nil}
+	from := len(plan.bySet.lists)
 	for _, s := range pr.candidates(plan.labels) {
-		if pr.hits[s] != 0 {
+		if plan.bySet.has(int(s), i) {
 			continue
 		}
-		if pr.hits[s] = pr.hitList(pr.meeting(plan.labels.Pod(s))); pr.hits[s] != 0 {
-			pr.hitSets = append(pr.hitSets, s)
+		if in := pr.meeting(plan.labels.Pod(s)); len(in) > 0 {
+			plan.bySet.add(int(s), met{int32(i), in}, from)
 		}
 	}
 }
@@ -199,8 +245,8 @@ func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 // layOutOthers gives pr a tally for each topology key of the anti-affinity terms
 // that others have against it: pods of the index, and members. The keys are sorted,
 // so that the reasons do not depend on who came first.
-func (plan *affinityPlan) layOutOthers(pr *profile) {
-	pr.repelledBy = slices.Repeat([]int32{-1}, plan.anti.Len())
+func (plan *affinityPlan) layOutOthers(i int) {
+	pr := &plan.profiles[i]
 	var matching []cluster.TermID
 	keys := map[string]bool{}
 	for t := range cluster.TermID(plan.anti.Len()) {
@@ -221,9 +267,10 @@ func (plan *affinityPlan) layOutOthers(pr *profile) {
 			Check: CheckAntiAffinity, Detail: "a pod whose anti-affinity matches it is in the same " + key,
 		})
 	}
-	pr.repelling = matching
+	from := len(plan.byTerm.lists)
 	for _, t := range matching {
-		pr.repelledBy[t] = pr.tallyOf(pr.others, plan.anti.Term(t).TopologyKey())
+		in := bumps{pr.tallyOf(pr.others, plan.anti.Term(t).TopologyKey())}
+		plan.byTerm.add(int(t), met{int32(i), in}, from)
 	}
 }
 
@@ -281,34 +328,25 @@ func (pr *profile) meeting(p *cluster.Pod) bumps {
 	return list
 }
 
-// hitList returns the position of list, which is added if it is new.
-func (pr *profile) hitList(list bumps) int32 {
-	i := slices.IndexFunc(pr.hitLists, func(l bumps) bool { return slices.Equal(l, list) })
-	if i < 0 {
-		i = len(pr.hitLists)
-		pr.hitLists = append(pr.hitLists, list)
-	}
-	return int32(i)
-}
-
-// meetings returns, for each profile, where a placed member of profile by counts:
-// by the terms of the other one, and by its own anti-affinity terms.
-func (plan *affinityPlan) meetings(by *profile) []bumps {
-	meetings := make([]bumps, len(plan.profiles))
+// meetingsOf returns where a placed member of profile by counts: by the terms of the other one, and
+// by its own anti-affinity terms.
+func (plan *affinityPlan) meetingsOf(by *profile) (list []met) {
 	for i := range plan.profiles {
 		pr := &plan.profiles[i]
-		list := pr.meeting(by.pod)
-		if len(list) > 0 && list[0] < int32(pr.attracting) {
+		in := pr.meeting(by.pod)
+		if len(in) > 0 && in[0] < int32(pr.attracting) {
 			pr.joined = true
 		}
 		for _, term := range by.placedAnti {
 			if plan.runningSelects(term, pr.pod) {
-				list = append(list, pr.tallyOf(pr.others, term.TopologyKey()))
+				in = append(in, pr.tallyOf(pr.others, term.TopologyKey()))
 			}
 		}
-		meetings[i] = list
+		if len(in) > 0 {
+			list = append(list, met{int32(i), in})
+		}
 	}
-	return meetings
+	return list
 }
 
 func (plan *affinityPlan) findScope() Scope {
