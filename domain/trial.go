@@ -38,6 +38,13 @@ type Gapped interface {
 	Decides() bool
 }
 
+// Sparse is an optional part of a Gapped: it tells of what a pod frees anything.
+type Sparse interface {
+	// FreedBy lists the numbers of what gains when pod p leaves, in order, perhaps with others.
+	// The slice belongs to the trial.
+	FreedBy(p cluster.PodID) []int
+}
+
 // Bounded is an optional part of a Trial: it tells what has to leave at least.
 type Bounded interface {
 	// Least returns what everything that has to leave for Fits to say yes costs at least, where

@@ -111,7 +111,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 // problem is what is to be solved, in numbers.
 func (s *chooser) problem(atMost int64) *cover.Problem {
 	n := len(s.items)
-	p := &cover.Problem{AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Alike: s.alike, Price: make([]int64, n)}
+	p := &cover.Problem{Items: n, AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Alike: s.alike, Price: make([]int64, n)}
 	for i := range s.items {
 		p.Price[i] = s.costs(&s.items[i])
 	}
@@ -132,13 +132,11 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 	if !ok {
 		return p
 	}
-	for r, missing := range gapped.Gap(nil) {
-		row := make([]int64, n)
-		for i := range s.items {
-			for _, pod := range s.items[i].pods {
-				row[i] += gapped.Frees(r, pod) // at most what runs on the node, which is an int64
-			}
-			missing += row[i]
+	gap := gapped.Gap(nil)
+	for r, row := range s.frees(gapped, len(gap)) {
+		missing := gap[r]
+		for _, c := range row {
+			missing += c.Amount
 		}
 		if missing > 0 {
 			p.Need, p.Frees = append(p.Need, missing), append(p.Frees, row)
@@ -148,6 +146,34 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		p.Trial = nil
 	}
 	return p
+}
+
+// frees is what the items free of each of so many things.
+func (s *chooser) frees(gapped domain.Gapped, num int) []cover.Row {
+	rows, all := make([]cover.Row, num), make([]int, num)
+	for r := range all {
+		all[r] = r
+	}
+	sparse, isSparse := gapped.(domain.Sparse)
+	for i := range s.items {
+		for _, pod := range s.items[i].pods {
+			freed := all
+			if isSparse {
+				freed = sparse.FreedBy(pod)
+			}
+			for _, r := range freed {
+				v, row := gapped.Frees(r, pod), rows[r]
+				switch last := len(row) - 1; {
+				case v == 0:
+				case last >= 0 && row[last].Item == i:
+					row[last].Amount += v // at most what runs on the node, which is an int64
+				default:
+					rows[r] = append(row, cover.Cell{Item: i, Amount: v})
+				}
+			}
+		}
+	}
+	return rows
 }
 
 // boundPrice adds what a set costs at least, as a row.
@@ -163,7 +189,7 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
 	if p.Guess, p.Steps = set, p.Steps-steps; least > 0 {
-		p.Need, p.Frees = append(p.Need, least), append(p.Frees, p.Price)
+		p.Need, p.Frees = append(p.Need, least), append(p.Frees, cover.RowOf(p.Price))
 	}
 	s.r.Decided += steps
 }

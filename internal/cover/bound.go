@@ -49,6 +49,7 @@ type bounding struct {
 	costless bool // nothing costs anything
 
 	items  []int   // the free ones
+	place  []int32 // by item: where in items it stands
 	prices []int64 // of these
 	sums   []int64 // and at the multipliers that are tried
 	base   int64   // price of the chosen
@@ -63,15 +64,15 @@ type line struct {
 	of     int
 	side   bool
 	shift  scale
-	amount []int64 // by item
-	packed []int64 // by free item: what counts of it
-	most   int64   // of its multiplier
+	amount []Cell // by item
+	packed []Cell // by position among the free items: what counts of it
+	most   int64  // of its multiplier
 }
 
 // rescale makes the columns of bounds anew, for sets that cost at most atMost.
 func (s *solver) rescale() {
 	w := &s.work
-	*w = bounding{price: make([]int64, s.n), prices: make([]int64, s.n), sums: make([]int64, s.n)}
+	*w = bounding{price: make([]int64, s.n), prices: make([]int64, s.n), sums: make([]int64, s.n), place: make([]int32, s.n)}
 	total := int64(0)
 	for i := range w.price {
 		w.price[i] = min(s.priceOf(i), checked.Add(s.atMost, 1))
@@ -142,10 +143,10 @@ func b2i(b bool) int64 {
 
 // addRow adds a row: what items free is rounded up, so that whatever covers it covers it
 // still.
-func (w *bounding) addRow(frees []int64, r int, need int64) {
-	l := line{of: r, shift: shiftTo(need), amount: make([]int64, len(frees)), packed: make([]int64, len(frees))}
-	for i, v := range frees {
-		l.amount[i] = l.shift.ceil(min(v, need))
+func (w *bounding) addRow(frees Row, r int, need int64) {
+	l := line{of: r, shift: shiftTo(need), amount: make([]Cell, len(frees)), packed: make([]Cell, len(frees))}
+	for k, c := range frees {
+		l.amount[k] = Cell{c.Item, l.shift.ceil(min(c.Amount, need))}
 	}
 	w.lines = append(w.lines, l)
 }
@@ -156,14 +157,18 @@ func (w *bounding) addSide(side *Side, k int) {
 	for _, v := range side.Weight {
 		most = max(most, v)
 	}
-	l := line{of: k, side: true, shift: shiftTo(most), amount: make([]int64, len(side.Weight)), packed: make([]int64, len(side.Weight))}
+	l := line{of: k, side: true, shift: shiftTo(most)}
 	for i, v := range side.Weight {
 		if l.shift < 0 {
-			l.amount[i] = -(v >> -l.shift)
+			v >>= -l.shift
 		} else {
-			l.amount[i] = -(v << l.shift)
+			v <<= l.shift
+		}
+		if v > 0 {
+			l.amount = append(l.amount, Cell{i, -v})
 		}
 	}
+	l.packed = make([]Cell, len(l.amount))
 	w.lines = append(w.lines, l)
 }
 
@@ -262,9 +267,9 @@ const passes = 3
 func (w *bounding) adjust(j int) bool {
 	l, before := &w.lines[j], w.trying[j]
 	w.bids = w.bids[:0]
-	for k, a := range l.packed {
-		if worth := -w.sums[k] - before*a; a < 0 && worth > 0 {
-			w.bids = append(w.bids, bid{worth, -a})
+	for _, c := range l.packed {
+		if worth := -w.sums[c.Item] - before*c.Amount; worth > 0 {
+			w.bids = append(w.bids, bid{worth, -c.Amount})
 		}
 	}
 	slices.SortFunc(w.bids, func(x, y bid) int {
@@ -286,8 +291,8 @@ func (w *bounding) adjust(j int) bool {
 		left -= b.weight
 	}
 	by := w.trying[j] - before
-	for k, a := range l.packed {
-		w.sums[k] -= by * a
+	for _, c := range l.packed {
+		w.sums[c.Item] -= by * c.Amount
 	}
 	return by != 0
 }
@@ -317,7 +322,7 @@ func (s *solver) pack() {
 	}
 	w.sums, w.prices = w.sums[:len(w.items)], w.prices[:len(w.items)]
 	for k, i := range w.items {
-		w.prices[k] = w.price[i]
+		w.prices[k], w.place[i] = w.price[i], int32(k)
 	}
 	for j := range w.lines {
 		l := &w.lines[j]
@@ -328,9 +333,14 @@ func (s *solver) pack() {
 			limit = max(l.shift.ceil(s.need[l.of]), 0)
 			w.values[j] = limit
 		}
-		l.packed = l.packed[:len(w.items)]
-		for k, i := range w.items {
-			l.packed[k] = min(l.amount[i], limit)
+		l.packed = l.packed[:0]
+		if limit == 0 {
+			continue
+		}
+		for _, c := range l.amount {
+			if s.state[c.Item] == free {
+				l.packed = append(l.packed, Cell{int(w.place[c.Item]), min(c.Amount, limit)})
+			}
 		}
 	}
 }
@@ -346,16 +356,17 @@ func (w *bounding) value() (value, norm int64) {
 			continue
 		}
 		value += m * w.values[j]
-		sums := w.sums[:len(w.lines[j].packed)]
-		for k, a := range w.lines[j].packed {
-			sums[k] -= m * a
+		for _, c := range w.lines[j].packed {
+			w.sums[c.Item] -= m * c.Amount
 		}
 	}
-	for k, sum := range w.sums {
-		if sum < 0 {
-			value += sum
-			for j := range w.lines {
-				w.slope[j] -= w.lines[j].packed[k]
+	for _, sum := range w.sums {
+		value += min(sum, 0)
+	}
+	for j := range w.lines {
+		for _, c := range w.lines[j].packed {
+			if w.sums[c.Item] < 0 {
+				w.slope[j] -= c.Amount
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // random draws a problem of so many items and rows.
 func random(r *rand.Rand, items, rows int) *cover.Problem {
-	p := &cover.Problem{AtMost: math.MaxInt64, Steps: math.MaxInt}
+	p := &cover.Problem{Items: items, AtMost: math.MaxInt64, Steps: math.MaxInt}
 	large := []int64{3, 50, 1 << 36}[r.IntN(3)]
 	for range rows {
 		row, sum := make([]int64, items), int64(0)
@@ -26,7 +26,7 @@ func random(r *rand.Rand, items, rows int) *cover.Problem {
 			}
 			sum += row[i]
 		}
-		p.Frees, p.Need = append(p.Frees, row), append(p.Need, 1+r.Int64N(sum/2+2))
+		p.Frees, p.Need = append(p.Frees, cover.RowOf(row)), append(p.Need, 1+r.Int64N(sum/2+2))
 	}
 	if r.IntN(4) > 0 {
 		p.Price = make([]int64, items)
@@ -64,9 +64,9 @@ sets:
 		}
 		for r, row := range p.Frees {
 			sum := int64(0)
-			for i, in := range chosen {
-				if in {
-					sum += row[i]
+			for _, c := range row {
+				if chosen[c.Item] {
+					sum += c.Amount
 				}
 			}
 			if sum < p.Need[r] {
@@ -219,19 +219,21 @@ func TestSolveGivesUp(t *testing.T) {
 func TestHardSidesApartTakeNoSearch(t *testing.T) {
 	const items, sides = 110, 10
 	r := rand.New(rand.NewPCG(1, 4))
-	p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Any: true, Frees: [][]int64{make([]int64, items)}, Need: []int64{0}}
+	p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Any: true, Items: items, Need: []int64{0}}
+	frees := make([]int64, items)
 	for k := range sides {
 		p.Sides = append(p.Sides, cover.Side{Weight: make([]int64, items), Room: int64(1 + k%7), Fine: cover.Hard})
 		var mine []int64
 		for i := k; i < items; i += sides {
-			p.Sides[k].Weight[i], p.Frees[0][i] = 1, 500+r.Int64N(500)
-			mine = append(mine, p.Frees[0][i])
+			p.Sides[k].Weight[i], frees[i] = 1, 500+r.Int64N(500)
+			mine = append(mine, frees[i])
 		}
 		slices.Sort(mine)
 		for _, v := range mine[len(mine)-1-k%7:] {
 			p.Need[0] += v
 		}
 	}
+	p.Frees = []cover.Row{cover.RowOf(frees)}
 	a := cover.Solve(p)
 	require.True(t, a.Proved && a.Chosen != nil)
 	require.Zero(t, a.Steps)
@@ -253,14 +255,14 @@ func BenchmarkSolve(b *testing.B) {
 			var list []*cover.Problem
 			for seed := range uint64(problems) {
 				r := rand.New(rand.NewPCG(seed, 9))
-				p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Price: make([]int64, s.items)}
+				p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Items: s.items, Price: make([]int64, s.items)}
 				for range s.rows {
 					row, sum := make([]int64, s.items), int64(0)
 					for i := range row {
 						row[i] = 100 * (1 + r.Int64N(40))
 						sum += row[i]
 					}
-					p.Frees, p.Need = append(p.Frees, row), append(p.Need, sum/s.part)
+					p.Frees, p.Need = append(p.Frees, cover.RowOf(row)), append(p.Need, sum/s.part)
 				}
 				for i := range p.Price {
 					p.Price[i] = 1 + r.Int64N(100_000)

@@ -60,8 +60,8 @@ func (s *solver) hasRoom(i int) bool {
 func (s *solver) put(i int, sign int64) {
 	g := &s.guessed
 	g.set[i] = sign > 0
-	for r, row := range s.Frees {
-		g.missing[r] -= sign * row[i]
+	for _, c := range s.cells[i] {
+		g.missing[c.row] -= sign * c.amount
 	}
 	for k := range s.Sides {
 		g.left[k] = checked.Sub(g.left[k], sign*s.Sides[k].Weight[i])
@@ -87,9 +87,9 @@ func (s *solver) cheapest() int {
 			continue
 		}
 		sum := int64(0)
-		for r, row := range s.Frees {
-			if missing[r] > 0 {
-				sum += shiftTo(s.Need[r]).ceil(min(row[i], missing[r]))
+		for _, c := range s.cells[i] {
+			if missing[c.row] > 0 {
+				sum += s.work.lines[c.row].shift.ceil(min(c.amount, missing[c.row]))
 			}
 		}
 		if v := max(s.reduced[i], 0); sum > 0 && (at < 0 || less(v, sum, price, frees)) && s.hasRoom(i) {
@@ -114,8 +114,8 @@ next:
 		if !set[i] || s.state[i] != free || s.priceOf(i) <= price {
 			continue
 		}
-		for r, row := range s.Frees {
-			if missing[r]+row[i] > 0 {
+		for _, c := range s.cells[i] {
+			if missing[c.row]+c.amount > 0 {
 				continue next
 			}
 		}

@@ -5,9 +5,10 @@ import "math"
 // Problem asks for the cheapest set of items. Items stand in an order: of equally cheap sets
 // the one is wanted that leaves out the first item in which they differ, but with Any.
 type Problem struct {
-	Need  []int64   // by row: how much has to be freed, above zero
-	Frees [][]int64 // by row and item, not below zero; the sum of a row fits an int64
-	Price []int64   // by item, not below zero; nil: nothing costs anything
+	Items int
+	Need  []int64 // by row: how much has to be freed, above zero
+	Frees []Row   // by row; its sum fits an int64
+	Price []int64 // by item, not below zero; nil: nothing costs anything
 	Sides []Side
 	Any   bool // of equally cheap sets any will do
 
@@ -33,6 +34,25 @@ type Problem struct {
 	// Alike says whether item b may stand for a in Trial; nil: it may. Numbers are compared
 	// anyway.
 	Alike func(a, b int) bool
+}
+
+// Row is what items free of something, in order of the items.
+type Row []Cell
+
+// Cell is an item and how much it frees, above zero.
+type Cell struct {
+	Item   int
+	Amount int64
+}
+
+// RowOf is the row of amounts by item, not below zero.
+func RowOf(amounts []int64) (row Row) {
+	for i, v := range amounts {
+		if v > 0 {
+			row = append(row, Cell{i, v})
+		}
+	}
+	return row
 }
 
 // Side is a sum over the chosen items.

@@ -9,7 +9,7 @@ import (
 
 // Solve looks for the cheapest set.
 //
-// Exponential in the worst case; see Problem.Steps. O(items x (rows + sides)) a step.
+// Exponential in the worst case; see Problem.Steps. O(items x sides + cells of rows) a step.
 func Solve(p *Problem) Answer {
 	s := newSolver(p)
 	if s == nil {
@@ -67,15 +67,16 @@ type solver struct {
 	*Problem
 	n      int
 	state  []int8
-	trail  []int   // items that are not free, in the order in which they were decided
-	need   []int64 // by row: what is left to be freed
-	has    []int64 // by row: what the free items would free
-	most   []int64 // by row: what an item frees at most
-	left   []int64 // by side, below zero if it is gone beyond
-	price  int64   // of the chosen, without fines
-	fines  int64   // that are due already
-	better [][]int // by item: those after it that are chosen wherever it is; nil: see compare
-	worse  [][]int // and the other way round
+	trail  []int    // items that are not free, in the order in which they were decided
+	need   []int64  // by row: what is left to be freed
+	has    []int64  // by row: what the free items would free
+	most   []int64  // by row: what an item frees at most
+	left   []int64  // by side, below zero if it is gone beyond
+	cells  [][]cell // by item: what it frees, in order of the rows
+	price  int64    // of the chosen, without fines
+	fines  int64    // that are due already
+	better [][]int  // by item: those after it that are chosen wherever it is; nil: see compare
+	worse  [][]int  // and the other way round
 
 	scale      scale
 	multiplier [][]int64 // by depth, rows and then sides
@@ -94,17 +95,24 @@ type solver struct {
 	isKept  []bool
 }
 
+// cell is a row and how much an item frees of it.
+type cell struct {
+	row    int32
+	amount int64
+}
+
 // newSolver returns nil if all items do not free what is needed.
 func newSolver(p *Problem) *solver {
-	n := p.items()
+	n := p.Items
 	s := &solver{
 		Problem: p, n: n, state: make([]int8, n), need: slices.Clone(p.Need), has: make([]int64, len(p.Need)),
 		left: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n),
 	}
 	s.most = make([]int64, len(p.Need))
+	s.layOut()
 	for r, row := range p.Frees {
-		for _, v := range row {
-			s.has[r], s.most[r] = checked.Add(s.has[r], v), max(s.most[r], v)
+		for _, c := range row {
+			s.has[r], s.most[r] = checked.Add(s.has[r], c.Amount), max(s.most[r], c.Amount)
 		}
 		if s.has[r] < s.need[r] {
 			return nil
@@ -117,16 +125,25 @@ func newSolver(p *Problem) *solver {
 	return s
 }
 
-func (p *Problem) items() int {
-	switch {
-	case p.Price != nil:
-		return len(p.Price)
-	case len(p.Frees) > 0:
-		return len(p.Frees[0])
-	case len(p.Sides) > 0:
-		return len(p.Sides[0].Weight)
+// layOut lists the cells by item.
+func (s *solver) layOut() {
+	s.cells = make([][]cell, s.n)
+	num, sum := make([]int, s.n), 0
+	for _, row := range s.Frees {
+		for _, c := range row {
+			num[c.Item]++
+		}
+		sum += len(row)
 	}
-	return 0
+	room := make([]cell, sum)
+	for i, n := range num {
+		s.cells[i], room = room[:0:n], room[n:]
+	}
+	for r, row := range s.Frees {
+		for _, c := range row {
+			s.cells[c.Item] = append(s.cells[c.Item], cell{int32(r), c.Amount})
+		}
+	}
 }
 
 func (p *Problem) priceOf(i int) int64 {
@@ -157,8 +174,12 @@ func (s *solver) instead(a, b int) bool {
 	if s.priceOf(b) > s.priceOf(a) {
 		return false
 	}
-	for _, row := range s.Frees {
-		if row[b] < row[a] {
+	at := 0
+	for _, c := range s.cells[a] {
+		for at < len(s.cells[b]) && s.cells[b][at].row < c.row {
+			at++
+		}
+		if at == len(s.cells[b]) || s.cells[b][at].row > c.row || s.cells[b][at].amount < c.amount {
 			return false
 		}
 	}
@@ -174,9 +195,9 @@ func (s *solver) instead(a, b int) bool {
 func (s *solver) choose(i int) {
 	s.state[i] = chosen
 	s.trail = append(s.trail, i)
-	for r, row := range s.Frees {
-		s.need[r] -= row[i]
-		s.has[r] -= row[i]
+	for _, c := range s.cells[i] {
+		s.need[c.row] -= c.amount
+		s.has[c.row] -= c.amount
 	}
 	for k := range s.Sides {
 		s.left[k] = checked.Sub(s.left[k], s.Sides[k].Weight[i])
@@ -187,8 +208,8 @@ func (s *solver) choose(i int) {
 func (s *solver) keep(i int) {
 	s.state[i], s.isKept[i] = kept, true
 	s.trail = append(s.trail, i)
-	for r, row := range s.Frees {
-		s.has[r] -= row[i]
+	for _, c := range s.cells[i] {
+		s.has[c.row] -= c.amount
 	}
 	if s.Trial != nil {
 		s.Trial.Return(i)
@@ -200,8 +221,8 @@ func (s *solver) undo(left int) {
 	for len(s.trail) > left {
 		i := s.trail[len(s.trail)-1]
 		s.trail = s.trail[:len(s.trail)-1]
-		for r, row := range s.Frees {
-			s.has[r] += row[i]
+		for _, c := range s.cells[i] {
+			s.has[c.row] += c.amount
 		}
 		if s.state[i] == kept {
 			s.isKept[i] = false
@@ -209,8 +230,8 @@ func (s *solver) undo(left int) {
 				s.Trial.Remove(i)
 			}
 		} else {
-			for r, row := range s.Frees {
-				s.need[r] += row[i]
+			for _, c := range s.cells[i] {
+				s.need[c.row] += c.amount
 			}
 			again = true
 		}
@@ -277,9 +298,9 @@ func (s *solver) pressed() bool {
 		if spare >= s.most[r] {
 			continue
 		}
-		for i, v := range row {
-			if v > spare && s.state[i] == free {
-				s.choose(i)
+		for _, c := range row {
+			if c.Amount > spare && s.state[c.Item] == free {
+				s.choose(c.Item)
 			}
 		}
 	}

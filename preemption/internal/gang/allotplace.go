@@ -235,14 +235,14 @@ func (p *place) freeing(who []int, r int, compare func(a, b *item) int) (list []
 func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 	f = &found{}
 	who := p.eligible()
-	problem := cover.Problem{AtMost: math.MaxInt64, Any: true, Poll: poll}
+	problem := cover.Problem{Items: len(who), AtMost: math.MaxInt64, Any: true, Poll: poll}
 	for r, asks := range p.asks {
 		if missing := int64(k)*asks - p.free[r]; missing > 0 {
 			row := make([]int64, len(who))
 			for at, i := range who {
 				row[at] = p.items[i].frees[r]
 			}
-			problem.Need, problem.Frees = append(problem.Need, missing), append(problem.Frees, row)
+			problem.Need, problem.Frees = append(problem.Need, missing), append(problem.Frees, cover.RowOf(row))
 		}
 	}
 	if f.proved = true; len(problem.Need) == 0 {
@@ -277,9 +277,9 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 // spared reports whether the chosen items free what is needed without item i, too.
 func spared(p *cover.Problem, chosen []bool, i int) bool {
 	for r, missing := range p.Need {
-		for k, v := range p.Frees[r] {
-			if chosen[k] && k != i {
-				missing -= v
+		for _, c := range p.Frees[r] {
+			if chosen[c.Item] && c.Item != i {
+				missing -= c.Amount
 			}
 		}
 		if missing > 0 {

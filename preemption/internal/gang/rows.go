@@ -15,6 +15,7 @@ import (
 type rows struct {
 	*domain.GangTrial
 	list []row
+	of   map[cluster.NodeID][]int // by node: its rows
 }
 
 type row struct {
@@ -24,12 +25,13 @@ type row struct {
 
 // newRows returns the rows of the members that are placed.
 func newRows(t *domain.GangTrial) *rows {
-	s := &rows{GangTrial: t}
+	s := &rows{GangTrial: t, of: map[cluster.NodeID][]int{}}
 	seen := map[row]bool{}
 	for _, m := range t.Placed() {
 		for r, v := range t.Member(m).Request() {
 			if at := (row{t.At(m), cluster.ResourceID(r)}); v > 0 && !seen[at] {
 				seen[at] = true
+				s.of[at.node] = append(s.of[at.node], len(s.list))
 				s.list = append(s.list, at)
 			}
 		}
@@ -44,6 +46,9 @@ func (s *rows) Gap(dst []int64) []int64 {
 	}
 	return dst
 }
+
+// FreedBy lists the rows of the node of pod p.
+func (s *rows) FreedBy(p cluster.PodID) []int { return s.of[s.Index().NodeOf(p)] }
 
 // Frees is what row r gains when pod p leaves.
 func (s *rows) Frees(r int, p cluster.PodID) int64 {
