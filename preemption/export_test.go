@@ -5,7 +5,6 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
-	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // PreemptSearching is Preempt with a number of feasibility checks that the search
@@ -121,21 +120,6 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 	trial := q.GangTrial()
 	l.pods(trial.Remove)
 	return alone, q.reviewNominations(r, trial).Advice == Keep, nil
-}
-
-// Anew returns a planner that begins with what pl is: its snapshot, and what applied
-// answers hold for workloads, which no snapshot tells.
-func (pl *Planner) Anew() (*Planner, error) {
-	fresh, err := NewPlanner(pl.Snapshot(), pl.options)
-	if err != nil {
-		return fresh, err
-	}
-	return fresh, fresh.changeQuota(func(m *workload.Model) error {
-		for _, h := range pl.quota.Holds() {
-			m.Hold(h)
-		}
-		return nil
-	})
 }
 
 // Answered lets look look over every answer from now on.

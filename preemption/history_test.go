@@ -82,7 +82,7 @@ func (h *life) look(t *rapid.T) {
 	h.now = h.live.Snapshot()
 	h.See(h.now)
 	var err error
-	if h.fresh, err = h.live.Anew(); err == nil {
+	if h.fresh, err = preemption.NewPlanner(h.now, h.options); err == nil {
 		h.good, h.over = h.now, h.over || overcommitted(h.now)
 		same(t, "the snapshot of a planner that begins with it", h.now, h.fresh.Snapshot())
 		return

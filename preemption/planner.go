@@ -49,8 +49,7 @@ func (o Options) PreemptContext(ctx context.Context, p Preemptor, s *Snapshot) (
 	return r, err
 }
 
-// answered, if set, looks over every answer: a test's. Of a planner's it is told those
-// that are not about quota, as applied answers hold some that no snapshot tells.
+// answered, if set, looks over every answer: a test's.
 var answered func(s *Snapshot, o Options, p Preemptor, r *Result)
 
 // Planner is a live model of a cluster: one preparation, many questions, and
@@ -174,7 +173,7 @@ func (pl *Planner) answer(ctx context.Context, call string, p *Preemptor, ask fu
 func (pl *Planner) preemptAt(now *moment, p Preemptor, a *asking) (*Result, error) {
 	c, quota := now.ready, now.quota
 	r, err := c.preemptOn(p, quota, a)
-	if answered != nil && err == nil && !pl.lone && r.Quota == nil && p.Kind != cluster.KindWorkload {
+	if answered != nil && err == nil && !pl.lone {
 		s := newModel(c.ix.Objects()).snapshot()
 		quota.AddTo(s, pl.first)
 		answered(s, pl.options, p, r)

@@ -70,6 +70,9 @@ func (s *queueSearch) run() (*Result, error) {
 		return nil, err
 	}
 	if p := s.search.Fits(levels); p != nil {
+		if !s.search.FitsNow(p.Offer) {
+			return s.result(Waiting, "fits in "+p.Domain.Name+" and in the quota of "+s.model.Index.Name(s.search.Queue)+leftLater), nil
+		}
 		r := s.result(Fits, s.fitsIn(p))
 		s.settle(r, p)
 		return r, nil

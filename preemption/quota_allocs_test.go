@@ -16,6 +16,8 @@ import (
 // TestAQuotaVictimCostsNoAllocation: with ten times the victims a few buffers more are
 // read, and nothing is allocated for each.
 func TestAQuotaVictimCostsNoAllocation(t *testing.T) {
+	preemption.Answered(nil) // who looks over the answers allocates
+	defer preemption.Answered(verified)
 	for _, l := range []quotaLayout{
 		{name: "classical-own", own: true}, {name: "classical-reclaim"},
 		{name: "fair-own", own: true, fair: true}, {name: "fair-nominal", fair: true}, {name: "fair-borrowing", fair: true, weight: 20},

@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,6 +56,107 @@ func TestWorkloadsEvictPodsThatHoldQuota(t *testing.T) {
 	require.Equal(t, preemption.Fits, fits.Verdict)
 	require.NoError(t, pl.Apply(fits))
 	require.Equal(t, preemption.Infeasible, askFor(t, pl, "later").Verdict)
+}
+
+// TestWhatIsHeldIsInTheSnapshot: a planner that begins with it, and one that reads it as JSON, holds as much.
+func TestWhatIsHeldIsInTheSnapshot(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Apply(askFor(t, pl, "w")))
+	hold := cluster.QuotaHold{
+		Name: "w", ClusterQueue: "q", Amounts: []cluster.HeldAmount{{Flavor: "f", Resource: "cpu", Amount: 4}}, Pods: []cluster.PodKey{{Name: "holder"}},
+	}
+	require.Equal(t, []cluster.QuotaHold{hold}, pl.Snapshot().QuotaHolds)
+	text, err := json.Marshal(pl.Snapshot())
+	require.NoError(t, err)
+	var read preemption.Snapshot
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Equal(t, []cluster.QuotaHold{hold}, read.QuotaHolds)
+	again, err := preemption.NewPlanner(&read, preemption.Options{})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, askFor(t, again, "later").Verdict, "what holder leaves is held for w")
+	require.NoError(t, again.SetWorkload(preemption.Workload{Name: "small", Queue: "l", PodSets: []cluster.PodSet{{Name: "s", Count: 1, Requests: preemption.Resources{"cpu": 2}}}}))
+	require.Equal(t, preemption.Waiting, askFor(t, again, "small").Verdict)
+	require.NoError(t, again.SetCohort(cluster.Cohort{Name: "unrelated"}), "the quota is compiled anew")
+	require.Equal(t, []cluster.QuotaHold{hold}, again.Snapshot().QuotaHolds)
+	require.NoError(t, again.Release("", "w"))
+	require.Empty(t, again.Snapshot().QuotaHolds)
+	require.Len(t, read.QuotaHolds, 1, "the snapshot stays as it was given")
+}
+
+func TestWhatIsHeldIsRead(t *testing.T) {
+	s := podsQuota(t).Snapshot()
+	s.QuotaHolds = []cluster.QuotaHold{
+		{Name: "nobody", ClusterQueue: "q"},
+		{Name: "w", ClusterQueue: "gone", Amounts: []cluster.HeldAmount{{Flavor: "f", Resource: "cpu", Amount: -1}}},
+		{Name: "w", ClusterQueue: "q", Amounts: []cluster.HeldAmount{{Amount: 1 << 62}}},
+	}
+	_, err := preemption.NewPlanner(s, preemption.Options{})
+	require.EqualError(t, err, `cluster: Snapshot: QuotaHolds[0].Name: "nobody" is not a workload of the snapshot
+cluster: Snapshot: QuotaHolds[1].Amounts[0].Amount: -1 is not 0 to 2^62-1
+cluster: Snapshot: QuotaHolds[2].Amounts[0].Amount: 4611686018427387904 is not 0 to 2^62-1
+cluster: Snapshot: QuotaHolds[2].Name: "w" is not named once`)
+}
+
+// TestAPodWaitsForQuotaThatIsStillUsed: its queue will have enough for it, once the victims of
+// another have left; and no longer than that.
+func TestAPodWaitsForQuotaThatIsStillUsed(t *testing.T) {
+	pl := podsQuota(t)
+	plan := askFor(t, pl, "w")
+	require.NoError(t, pl.Apply(plan))
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "in", Queue: "l", Priority: prio(3), Requests: preemption.Resources{"cpu": 2}}))
+	in := preemption.Preemptor{Kind: cluster.KindPod, Name: "in"}
+	r, err := pl.Preempt(in)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Waiting, r.Verdict)
+	require.Equal(t, "fits in n and in the quota of q once the victims of others have left", r.Message)
+	require.Empty(t, r.Nominations)
+	require.NoError(t, pl.Evict(plan))
+	r, err = pl.Preempt(in)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+	advice(t, pl, r, preemption.Keep)
+
+	late := askFor(t, pl, "w")
+	require.Equal(t, preemption.Fits, late.Verdict)
+	require.NoError(t, pl.Apply(r))
+	require.Equal(t, preemption.Fits, askFor(t, pl, "w").Verdict, "six are enough for both")
+}
+
+// TestANominatedMemberExpectsItsOwn: asked about alone, it gets what it expects, not that twice,
+// nor what others of its gang expect.
+func TestANominatedMemberExpectsItsOwn(t *testing.T) {
+	for _, queue := range []string{"l", ""} { // of the group: its pods are one job, or each by itself
+		pl := podsQuota(t)
+		require.NoError(t, pl.Remove(preemption.PodRef{Name: "holder"}))
+		require.NoError(t, pl.SetPodGroup(preemption.PodGroup{Name: "g", Queue: queue}))
+		for _, name := range []string{"a", "b"} {
+			require.NoError(t, pl.SetPod(preemption.Pod{Name: name, Group: "g", Queue: "l", NominatedNode: "n", Requests: preemption.Resources{"cpu": 3}}))
+		}
+		for _, name := range []string{"a", "b"} {
+			r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: name})
+			require.NoError(t, err)
+			require.Equal(t, preemption.Fits, r.Verdict, name)
+		}
+		require.NoError(t, pl.SetPod(preemption.Pod{Name: "c", Group: "g", Queue: "l", Requests: preemption.Resources{"cpu": 1}}))
+		r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "c"})
+		require.NoError(t, err)
+		require.Equal(t, preemption.NotEligible, r.Verdict, "the others expect all six, and it does not preempt without them")
+	}
+}
+
+// TestAGivenPlacementIsOfTheFlavor: a gang is not placed where its quota is not for.
+func TestAGivenPlacementIsOfTheFlavor(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "holder"}))
+	require.NoError(t, pl.SetResourceFlavor(cluster.ResourceFlavor{Name: "f", NodeLabels: map[string]string{"pool": "f"}}))
+	require.NoError(t, pl.SetNode(cluster.Node{Name: "f", Labels: map[string]string{"pool": "f"}, Allocatable: preemption.Resources{"cpu": 10}}))
+	require.NoError(t, pl.SetPodGroup(preemption.PodGroup{Name: "g", Queue: "l"}))
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "a", Group: "g", Requests: preemption.Resources{"cpu": 3}}))
+	for node, want := range map[string]preemption.Verdict{"n": preemption.Infeasible, "f": preemption.Fits} {
+		r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "g", Placement: map[string]string{"a": node}})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Verdict, "%s: %s", node, r.Message)
+	}
 }
 
 // TestQuotaThatAPodTookIsCounted: an answer that fitted before does not hold.

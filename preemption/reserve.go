@@ -49,16 +49,20 @@ func give(m *workload.Model, r *Result) error {
 			return err
 		}
 	}
-	h := workload.Hold{Workload: workload.Name{Namespace: w.Namespace, Name: w.Name}, Queue: r.Quota.ClusterQueue, Choices: choices(r.Quota.Flavors)}
+	h := &cluster.QuotaHold{Namespace: w.Namespace, Name: w.Name, ClusterQueue: r.Quota.ClusterQueue}
+	amounts := r.Quota.Flavors
 	if len(r.Quota.Reserved) > 0 {
-		h.Choices = choices(r.Quota.Reserved)
+		amounts = r.Quota.Reserved
+	}
+	for _, f := range amounts {
+		h.Amounts = append(h.Amounts, cluster.HeldAmount{Flavor: f.Flavor, Resource: f.Resource, Amount: f.Amount})
 	}
 	for _, v := range r.Victims {
 		if v.Kind == cluster.KindWorkload {
-			h.Victims = append(h.Victims, workload.Name{Namespace: v.Namespace, Name: v.Name})
+			h.Workloads = append(h.Workloads, cluster.PodKey{Namespace: v.Namespace, Name: v.Name})
 		}
 		for _, ref := range v.Pods {
-			h.Pods = append(h.Pods, workload.Name(ref.PodRef))
+			h.Pods = append(h.Pods, cluster.PodKey(ref.PodRef))
 		}
 	}
 	m.Hold(h)
@@ -135,11 +139,13 @@ func reviewPlan(ix *cluster.Index, m *workload.Model, w *Workload, q cluster.Quo
 	case r.Verdict == Waiting && now:
 		return Validity{Replan, "it fits by now"}
 	case r.Verdict == Waiting && fits:
-		return Validity{Keep, "it fits once the victims of others have left"}
+		return Validity{Keep, "it fits" + leftLater}
 	case r.Verdict == Waiting:
 		return Validity{Replan, "it would not fit even without the victims of others"}
 	case now:
 		return Validity{Cancel, "it fits without evicting anybody"}
+	case fits:
+		return Validity{Replan, "it fits" + leftLater}
 	}
 	held, text := reviewHolders(ix, s, r.Victims, w, q, contested)
 	switch wait := m.Waits(w, q); {

@@ -35,8 +35,13 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 	if err != nil {
 		return fail(err)
 	}
-	if r.Verdict == Feasible && s.search.Fits(levels) != nil {
-		return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
+	if r.Verdict == Feasible {
+		switch p := s.search.Fits(levels); {
+		case p != nil && s.search.FitsNow(p.Offer):
+			return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
+		case p != nil:
+			return replan("it fits" + leftLater)
+		}
 	}
 	s.gang.Trial.UnplaceTo(0)
 	v, taken := s.review(r)
@@ -64,7 +69,7 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 	if text != "" {
 		return replan(text)
 	}
-	if !qs.Usage.Fits(s.search.Queue, offer.Request, true) {
+	if !qs.Usage.Fits(s.search.Queue, offer.Request, true) || r.Verdict == Fits && !s.search.FitsNow(offer) {
 		return replan("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {

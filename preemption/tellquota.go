@@ -75,7 +75,7 @@ func tellPlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Pla
 	case p.FitsNow:
 		r.Verdict, r.Message = Fits, "fits the quota of "+queue+" without preemption"
 	case p.Fits:
-		r.Verdict, r.Message = Waiting, "fits the quota of "+queue+" once the victims of others have left"
+		r.Verdict, r.Message = Waiting, "fits the quota of "+queue+leftLater
 	default:
 		r.Verdict = Feasible
 		r.Message = fmt.Sprintf("fits the quota of %s once %s evicted", queue, are(len(p.Victims), "workload"))
@@ -83,6 +83,9 @@ func tellPlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Pla
 	}
 	return r
 }
+
+// leftLater is said of what fits, but for victims of earlier answers that still hold quota.
+const leftLater = " once the victims of others have left"
 
 func are(n int, what string) string {
 	if n == 1 {

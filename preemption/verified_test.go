@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 
@@ -33,15 +32,12 @@ func TestMain(m *testing.M) {
 // counting are the hooks that count who calls them, which the verification is not to do.
 var counting sync.Map
 
-// verified panics, with the question, if something is not true of an answer. Quota is looked
-// at apart: a planner knows what applied answers hold, which no snapshot tells.
+// verified panics, with the question, if something is not true of an answer.
 func verified(s *preemption.Snapshot, o preemption.Options, p preemption.Preemptor, r *preemption.Result) {
 	if _, counts := counting.Load(o.Hooks); counts {
 		return
 	}
-	problems := slices.DeleteFunc(check.Verify(s, o, p, r), func(p check.Problem) bool {
-		return p.Rule == check.RuleQuota
-	})
+	problems := check.Verify(s, o, p, r)
 	if len(problems) == 0 {
 		return
 	}

@@ -97,7 +97,10 @@ func idOf(p priority.Policy) policyID {
 }
 
 // PodKey names a pod in lookups.
-type PodKey struct{ Namespace, Name string }
+type PodKey struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
 
 // Time is the snapshot's.
 func (ix *Index) Time() time.Time { return ix.time }

@@ -10,6 +10,7 @@ type QuotaObjects struct {
 	Cohorts         []*Cohort
 	LocalQueues     []*LocalQueue
 	Workloads       []*Workload
+	QuotaHolds      []*QuotaHold
 }
 
 // QuotaObjects returns the objects of quota of s; they still belong to s. A nil s
@@ -21,5 +22,6 @@ func (s *Snapshot) QuotaObjects() QuotaObjects {
 	return QuotaObjects{
 		Time: s.Time, ResourceFlavors: pointers(s.ResourceFlavors), ClusterQueues: pointers(s.ClusterQueues),
 		Cohorts: pointers(s.Cohorts), LocalQueues: pointers(s.LocalQueues), Workloads: pointers(s.Workloads),
+		QuotaHolds: pointers(s.QuotaHolds),
 	}
 }

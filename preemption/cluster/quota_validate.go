@@ -21,6 +21,7 @@ func validateQuota(s *QuotaObjects) problems {
 	noNils(&ps, "Cohorts", s.Cohorts)
 	noNils(&ps, "LocalQueues", s.LocalQueues)
 	noNils(&ps, "Workloads", s.Workloads)
+	noNils(&ps, "QuotaHolds", s.QuotaHolds)
 	if len(ps) > 0 {
 		return ps
 	}
@@ -65,6 +66,23 @@ func validateQuota(s *QuotaObjects) problems {
 	for _, w := range s.Workloads {
 		named(KindWorkload, w.Namespace, w.Name)
 		validateWorkload(&ps, w)
+	}
+	holds := map[PodKey]bool{}
+	for i, h := range s.QuotaHolds {
+		o, at := ps.object(KindSnapshot, "", ""), index("QuotaHolds", i)
+		of := PodKey{h.Namespace, h.Name}
+		switch {
+		case seen[KindWorkload][of] == 0:
+			o.bad(at+".Name", quote(h.Name), "a workload of the snapshot")
+		case holds[of]:
+			o.bad(at+".Name", quote(h.Name), "named once")
+		}
+		holds[of] = true
+		for j, a := range h.Amounts {
+			if a.Amount < 0 || a.Amount > MaxUsage {
+				o.bad(at+index(".Amounts", j)+".Amount", number(a.Amount), "0 to 2^62-1")
+			}
+		}
 	}
 	return ps
 }

@@ -57,3 +57,23 @@ type PodSet struct {
 	Flavors map[string]string `json:"flavors,omitempty"`
 	Usage   Resources         `json:"usage,omitempty"`
 }
+
+// QuotaHold is quota that is kept for a workload since an answer about it was applied, until
+// it is admitted: plans for others leave the amounts alone, and count the quota that those
+// who leave for it still use as free for nobody but it. A ClusterQueue, flavor, workload or pod
+// that is not there any more counts for nothing.
+type QuotaHold struct {
+	Namespace    string       `json:"namespace,omitempty"` // of the workload, which is in the snapshot
+	Name         string       `json:"name"`
+	ClusterQueue string       `json:"clusterQueue"`
+	Amounts      []HeldAmount `json:"amounts,omitempty"`
+	Workloads    []PodKey     `json:"workloads,omitempty"` // those that leave for it
+	Pods         []PodKey     `json:"pods,omitempty"`      // likewise
+}
+
+// HeldAmount is an amount of one flavor-resource, in the resource's unit.
+type HeldAmount struct {
+	Flavor   string `json:"flavor"`
+	Resource string `json:"resource"`
+	Amount   int64  `json:"amount"`
+}

@@ -27,6 +27,7 @@ type Snapshot struct {
 	Cohorts         []Cohort         `json:"cohorts,omitempty"`
 	LocalQueues     []LocalQueue     `json:"localQueues,omitempty"`
 	Workloads       []Workload       `json:"workloads,omitempty"`
+	QuotaHolds      []QuotaHold      `json:"quotaHolds,omitempty"` // for workloads that wait for their victims to leave
 }
 
 // Kind is the kind of an object that can be named.

@@ -10,9 +10,8 @@
 //	report, err := record.Replay(file, nil)
 //
 // [Save] writes a journal of a first line only, and [Replay] makes a planner of it: what a
-// snapshot tells. What it does not tell is lost unless the journal has been there from the
-// beginning: the quota that answers hold that were applied and are not carried out yet, and who is
-// parked. The counts of [preemption.Stats].Trials are not compared, since what a question
+// snapshot tells. What it does not tell, who is parked, is lost unless the journal has been
+// there from the beginning. The counts of [preemption.Stats].Trials are not compared, since what a question
 // costs may depend on what the planner has remembered.
 //
 // A time outside of the years 0 to 9999 and text that is not UTF-8, which JSON does not have,

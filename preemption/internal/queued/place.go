@@ -97,6 +97,12 @@ func (p *place) Fits() bool {
 	return ok
 }
 
+// outside reports whether a is on no node of the domain that the flavors are for.
+func (p *place) outside(a domain.Assignment) bool {
+	_, in := slices.BinarySearch(p.domain.Nodes, a.Node)
+	return !in
+}
+
 // seatChosen places a gang as things stand, by the placer that the options choose.
 func (p *place) seatChosen() bool {
 	return p.Pods.Tree != nil && p.Pods.Given == nil && p.Gang.PlaceChosen(&p.domain)
@@ -107,7 +113,11 @@ func (p *place) seat(placer domain.Placer) bool {
 	switch {
 	case p.Pods.Tree == nil:
 	case p.Pods.Given != nil:
-		return p.Gang.PlaceGiven().OK()
+		if p.Gang.PlaceGiven().OK() && !slices.ContainsFunc(p.Gang.Trial.Assignments(), p.outside) {
+			return true
+		}
+		p.Gang.Trial.UnplaceTo(0)
+		return false
 	case p.Gang.Place(&p.domain, placer, nil, false):
 		return true
 	default:

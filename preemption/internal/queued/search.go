@@ -85,10 +85,8 @@ func New(q Question) *Search { return &Search{Question: q, Rejected: map[Rejecti
 // expect does not count.
 func (s *Search) Usage() *workload.Search {
 	qs := s.Model.Search(s.Workload, s.Queue)
-	for _, e := range s.Model.Pods.Expected {
-		if slices.ContainsFunc(s.Pods.Members, func(m *domain.Member) bool { return m.ID == e.Pods[0] }) {
-			qs.Usage.Remove(e.Queue, e.Usage)
-		}
+	for _, r := range s.expected() {
+		qs.Usage.Remove(r.Queue, r.Usage)
 	}
 	if s.spared == nil {
 		s.spared = map[*cluster.Reservation]bool{}
@@ -104,6 +102,21 @@ func (s *Search) Usage() *workload.Search {
 		maps.Copy(qs.Gone, s.spared)
 	}
 	return qs
+}
+
+// expected is what the pods themselves expect, as they are nominated.
+func (s *Search) expected() (own []*cluster.Reservation) {
+	for _, e := range s.Model.Pods.Expected {
+		if slices.ContainsFunc(s.Pods.Members, func(m *domain.Member) bool { return m.ID == e.Pod }) {
+			own = append(own, e.Reservation)
+		}
+	}
+	return own
+}
+
+// FitsNow reports whether there is quota for o before victims of others have left.
+func (s *Search) FitsNow(o *workload.Offer) bool {
+	return s.Model.FitsNow(s.Queue, o.Request, s.expected()...)
 }
 
 // own reports whether pod p counts for the group that asks.
@@ -166,15 +179,27 @@ func (s *Search) within(d domain.Domain, o *workload.Offer) domain.Domain {
 	})}
 }
 
-// Fits is a plan without victims, in one of the domains of rounds: the pods have quota and
-// a place as things are. nil if they have not.
+// Fits is a plan without victims, in one of the domains of rounds: the pods have a place as
+// things are, and quota, or will have it once the victims of others have left. nil if not.
 func (s *Search) Fits(rounds [][]domain.Domain) *Plan {
+	var later *Plan
 	for i := range s.Offers {
-		if p := s.fits(&s.Offers[i], rounds); p != nil {
+		o := &s.Offers[i]
+		now := s.FitsNow(o)
+		if later != nil && !now {
+			continue
+		}
+		if p := s.fits(o, rounds); p != nil && now {
 			return p
+		} else if p != nil {
+			later = p
+			s.Gang.Trial.UnplaceTo(0)
 		}
 	}
-	return nil
+	if later != nil {
+		s.Gang.Trial.PlaceAll(later.Places)
+	}
+	return later
 }
 
 func (s *Search) fits(o *workload.Offer, rounds [][]domain.Domain) *Plan {

@@ -19,15 +19,15 @@ func (m *Model) Rebuilt(first *cluster.Snapshot, now int64, f func(o *Objects) e
 	}
 	objects := before.live.objects()
 	objects.Time = momentOf(before.now)
+	for _, h := range before.holds {
+		objects.QuotaHolds = append(objects.QuotaHolds, h.QuotaHold)
+	}
 	after, err := New(objects, m.Rules)
 	if err != nil {
 		return nil, err
 	}
 	after.live = before.live
 	after.live.fill(after.Index, objects.Workloads)
-	for i := range after.live.holds {
-		after.live.holds[i].compile(after.Index)
-	}
 	return after, nil
 }
 

@@ -94,9 +94,7 @@ func (m *Model) Next(line []Head) int {
 		return 0
 	}
 	usage := m.usage.Clone()
-	if m.live != nil {
-		m.account(usage, &cluster.Workload{})
-	}
+	m.account(usage, &cluster.Workload{})
 	t := &tournament{m: m, usage: usage, line: line, best: make([]int, m.Tree.NumHolders())}
 	return t.winner()
 }

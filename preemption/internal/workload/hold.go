@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain/quota"
@@ -17,21 +18,19 @@ type Choice struct {
 	Amount                int64
 }
 
-// Hold is what an applied answer keeps for a workload that is not admitted yet.
-type Hold struct {
-	Workload Name
-	Queue    string
-	Choices  []Choice // of no set in particular
-	Victims  []Name   // the workloads that leave for it
-	Pods     []Name   // likewise the pods
-
-	id    cluster.QuotaID // Queue and Choices, compiled; NoQuota: not there any more
+// hold is what an applied answer keeps for a workload that is not admitted yet.
+type hold struct {
+	*cluster.QuotaHold
+	id    cluster.QuotaID // its queue and amounts, compiled; NoQuota: not there any more
 	usage []cluster.ColumnAmount
 }
 
 // account adds to usage what earlier answers hold back for workloads other than w,
 // takes away what their victims still use, and returns those victims.
 func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*cluster.Reservation]bool {
+	if len(m.holds) == 0 {
+		return nil
+	}
 	gone := map[*cluster.Reservation]bool{}
 	leaves := func(r *cluster.Reservation) {
 		if r != nil && r.Evicted && !gone[r] {
@@ -39,15 +38,15 @@ func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*cluster.Re
 			usage.Remove(r.Queue, r.Usage)
 		}
 	}
-	for i := range m.live.holds {
-		h := &m.live.holds[i]
-		if h.Workload == (Name{w.Namespace, w.Name}) {
+	for i := range m.holds {
+		h := &m.holds[i]
+		if h.Namespace == w.Namespace && h.Name == w.Name {
 			continue
 		}
 		if h.id != cluster.NoQuota {
 			usage.Add(h.id, h.usage)
 		}
-		for _, v := range h.Victims {
+		for _, v := range h.Workloads {
 			leaves(m.Held(v.Namespace, v.Name))
 		}
 		if m.Pods.Cluster == nil {
@@ -60,57 +59,43 @@ func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*cluster.Re
 	return gone
 }
 
-// Hold keeps h, in place of what was held for its workload. The model is open.
-func (m *Model) Hold(h Hold) {
-	h.compile(m.Index)
-	l := m.live
-	i, found := l.held(h.Workload)
-	l.holds = slices.Clone(l.holds)
+// Hold keeps h, in place of what was held for its workload.
+func (m *Model) Hold(h *cluster.QuotaHold) {
+	i, found := m.held(h.Namespace, h.Name)
 	if found {
-		l.holds[i] = h
+		m.holds[i] = m.compileHold(h)
 	} else {
-		l.holds = slices.Insert(l.holds, i, h)
+		m.holds = slices.Insert(m.holds, i, m.compileHold(h))
 	}
-}
-
-// Holds lists what applied answers keep, in order of name.
-func (m *Model) Holds() []Hold {
-	if m.live == nil {
-		return nil
-	}
-	return m.live.holds
 }
 
 // Release forgets what is held for a workload, and reports whether there was anything.
-// The model is open.
 func (m *Model) Release(namespace, name string) bool {
-	l := m.live
-	i, found := l.held(Name{namespace, name})
+	i, found := m.held(namespace, name)
 	if found {
-		l.holds = slices.Delete(slices.Clone(l.holds), i, i+1)
+		m.holds = slices.Delete(m.holds, i, i+1)
 	}
 	return found
 }
 
-// held is where what is held for w stands, or would.
-func (l *Objects) held(w Name) (int, bool) {
-	return slices.BinarySearchFunc(l.holds, w, func(h Hold, w Name) int {
-		return cmp.Or(cmp.Compare(h.Workload.Namespace, w.Namespace), cmp.Compare(h.Workload.Name, w.Name))
+// held is where what is held for a workload stands, or would.
+func (m *Model) held(namespace, name string) (int, bool) {
+	return slices.BinarySearchFunc(m.holds, Name{namespace, name}, func(h hold, w Name) int {
+		return cmp.Or(cmp.Compare(h.Namespace, w.Namespace), cmp.Compare(h.Name, w.Name))
 	})
 }
 
-// compile looks up the names of h.
-func (h *Hold) compile(ix *cluster.QuotaIndex) {
+// compileHold looks up the names of h.
+func (m *Model) compileHold(h *cluster.QuotaHold) hold {
 	sums := map[cluster.ColumnID]int64{}
-	for _, f := range h.Choices {
-		if c := ix.Column(f.Flavor, f.Resource); c != cluster.NoColumn {
-			sums[c] = quota.Add(sums[c], f.Amount)
+	for _, a := range h.Amounts {
+		if c := m.Index.Column(a.Flavor, a.Resource); c != cluster.NoColumn && a.Amount > 0 {
+			sums[c] = quota.Add(sums[c], a.Amount)
 		}
 	}
-	h.id, h.usage = ix.QueueByName(h.Queue), nil
-	for c := range cluster.ColumnID(ix.NumColumns()) {
-		if sums[c] > 0 {
-			h.usage = append(h.usage, cluster.ColumnAmount{Column: c, Amount: sums[c]})
-		}
+	compiled := hold{QuotaHold: h, id: m.Index.QueueByName(h.ClusterQueue)}
+	for _, c := range slices.Sorted(maps.Keys(sums)) {
+		compiled.usage = append(compiled.usage, cluster.ColumnAmount{Column: c, Amount: sums[c]})
 	}
+	return compiled
 }

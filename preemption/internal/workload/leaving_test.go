@@ -5,12 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 func TestLeaving(t *testing.T) {
 	m := model(t, eight(job("low", "research", 1, 4), job("equal", "research", 5, 2), job("going", "research", 1, 2), job("other", "", 9, 2), job("in", "", 5, 4)))
-	m.Hold(workload.Hold{Workload: workload.Name{Name: "other"}, Queue: "research", Choices: gpus(2), Victims: []workload.Name{{Name: "going"}}})
+	m.Hold(&cluster.QuotaHold{Name: "other", ClusterQueue: "research", Amounts: gpusHeld(2), Workloads: []cluster.PodKey{{Name: "going"}}})
 	require.NoError(t, m.Evict("", "going", false))
 	w, q := m.Workload("", "in"), m.Index.QueueByName("research")
 	s := m.Search(w, q)

@@ -22,7 +22,6 @@ type Objects struct {
 
 	odd     *btree.BTreeG[*job] // the jobs with warnings
 	undated *btree.BTreeG[*job] // those that hold quota since the time of the model, as they don't say
-	holds   []Hold              // in order of name
 	total   []int64             // by column: what all jobs use; see cluster.MaxUsage
 }
 
@@ -108,7 +107,7 @@ func (l *Objects) count(r *cluster.Reservation, sign int64) {
 // Idle reports whether there is no quota to speak of. An idle model is not changed in
 // place, but cloned for it: questions read it without its lock. It does not follow the time.
 func (m *Model) Idle() bool {
-	return m.Index.NumQueues() == 0 && (m.live == nil || m.live.jobs.Len() == 0 && len(m.live.holds) == 0)
+	return m.Index.NumQueues() == 0 && len(m.holds) == 0 && (m.live == nil || m.live.jobs.Len() == 0)
 }
 
 // Clone returns an independent copy without pods. It may run beside questions.
@@ -119,7 +118,7 @@ func (m *Model) Clone() *Model {
 	defer m.cloning.Unlock()
 	c := &Model{
 		Rules: m.Rules, Index: m.Index, Tree: m.Tree, now: m.now, usage: m.usage.Clone(), orderOf: m.orderOf,
-		over: maps.Clone(m.over),
+		over: maps.Clone(m.over), holds: slices.Clone(m.holds),
 	}
 	for _, rs := range m.sorted {
 		c.sorted = append(c.sorted, rs.Clone())
@@ -128,7 +127,7 @@ func (m *Model) Clone() *Model {
 	if l := m.live; l != nil {
 		c.live = &Objects{
 			l.Flavors.Clone(), l.Queues.Clone(), l.Cohorts.Clone(), l.Locals.Clone(), l.jobs.Clone(),
-			l.odd.Clone(), l.undated.Clone(), slices.Clone(l.holds), slices.Clone(l.total),
+			l.odd.Clone(), l.undated.Clone(), slices.Clone(l.total),
 		}
 	}
 	return c
@@ -166,12 +165,15 @@ func (m *Model) AddTo(s, first *cluster.Snapshot) {
 	m.Mu.RLock()
 	defer m.Mu.RUnlock()
 	if m.live == nil {
-		c := &Model{Index: m.Index}
+		c := &Model{Index: m.Index, holds: m.holds}
 		c.Open(first)
 		m = c
 	}
 	l := m.live
 	s.ResourceFlavors, s.ClusterQueues, s.Cohorts, s.LocalQueues = byname.Values(l.Flavors), byname.Values(l.Queues), byname.Values(l.Cohorts), byname.Values(l.Locals)
+	for _, h := range m.holds {
+		s.QuotaHolds = append(s.QuotaHolds, *h.QuotaHold)
+	}
 	s.Workloads = make([]cluster.Workload, 0, l.jobs.Len())
 	l.jobs.Ascend(func(j *job) bool { s.Workloads = append(s.Workloads, *j.w); return true })
 }

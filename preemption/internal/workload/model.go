@@ -42,6 +42,8 @@ type Model struct {
 
 	over map[rootColumn]bool // where more is used than there is
 
+	holds []hold // in order of name
+
 	live    *Objects // nil as long as nothing has changed
 	version int      // counts the changes
 }
@@ -76,6 +78,12 @@ func New(objects cluster.QuotaObjects, rules Rules) (*Model, error) {
 		m.orderOf[q] = i
 	}
 	m.idle = make([]sync.Pool, len(m.sorted))
+	for _, h := range objects.QuotaHolds {
+		m.holds = append(m.holds, m.compileHold(h))
+	}
+	slices.SortFunc(m.holds, func(a, b hold) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	return m, nil
 }
 
@@ -123,12 +131,14 @@ func (m *Model) Held(namespace, name string) *cluster.Reservation {
 		}
 		return nil
 	}
-	w := m.Index.Workload(namespace, name)
-	i := slices.IndexFunc(m.Index.Reservations(), func(r *cluster.Reservation) bool { return r.Workload == w })
-	if i < 0 {
+	list := m.Index.Reservations()
+	i, found := slices.BinarySearchFunc(list, Name{namespace, name}, func(r *cluster.Reservation, of Name) int {
+		return cmp.Or(cmp.Compare(r.Workload.Namespace, of.Namespace), cmp.Compare(r.Workload.Name, of.Name))
+	})
+	if !found {
 		return nil
 	}
-	return m.Index.Reservations()[i]
+	return list[i]
 }
 
 // Workload returns the workload of that name, nil if there is none.
@@ -224,7 +234,14 @@ func (m *Model) Waits(w *cluster.Workload, q cluster.QuotaID) int64 {
 func (m *Model) Order(q cluster.QuotaID) victims.QuotaOrder { return m.sorted[m.orderOf[q]].Order() }
 
 // FitsNow reports whether queue q has request beside everybody who holds quota, victims of
-// earlier answers included.
-func (m *Model) FitsNow(q cluster.QuotaID, request []cluster.ColumnAmount) bool {
-	return m.usage.Fits(q, request, true)
+// earlier answers included, but not own.
+func (m *Model) FitsNow(q cluster.QuotaID, request []cluster.ColumnAmount, own ...*cluster.Reservation) bool {
+	usage := m.usage
+	if len(own) > 0 {
+		usage = usage.Clone()
+	}
+	for _, r := range own {
+		usage.Remove(r.Queue, r.Usage)
+	}
+	return usage.Fits(q, request, true)
 }

@@ -97,7 +97,7 @@ func (m *Model) Plan(w *cluster.Workload, q cluster.QuotaID, explain bool) *Plan
 			p.Reserved = a.reserve(p.Level, request)
 		}
 	case p.Fits:
-		p.FitsNow = m.live == nil || m.FitsNow(q, request)
+		p.FitsNow = len(m.holds) == 0 || m.FitsNow(q, request)
 	default:
 		a.spell(p, request)
 	}

@@ -33,6 +33,10 @@ func gpus(n int64) []workload.Choice {
 	return []workload.Choice{{Set: "main", Resource: "gpu", Flavor: "a100", Amount: n}}
 }
 
+func gpusHeld(n int64) []cluster.HeldAmount {
+	return []cluster.HeldAmount{{Flavor: "a100", Resource: "gpu", Amount: n}}
+}
+
 func TestWhatIsHeldForOthersIsTaken(t *testing.T) {
 	m := model(t, eight(job("old", "research", 1, 5), job("in", "", 9, 4), job("next", "", 9, 4)))
 	p := plan(t, m, "in")
@@ -41,7 +45,7 @@ func TestWhatIsHeldForOthersIsTaken(t *testing.T) {
 	require.Equal(t, workload.Lack{Column: 0, Missing: 1}, p.Victims[0].Lack)
 	require.NotEmpty(t, p.Steps)
 
-	m.Hold(workload.Hold{Workload: workload.Name{Name: "in"}, Queue: "research", Choices: gpus(4), Victims: []workload.Name{{Name: "old"}}})
+	m.Hold(&cluster.QuotaHold{Name: "in", ClusterQueue: "research", Amounts: gpusHeld(4), Workloads: []cluster.PodKey{{Name: "old"}}})
 	require.NoError(t, m.Evict("", "old", false))
 	p = plan(t, m, "next")
 	require.True(t, p.Fits, "old leaves, four of eight are held for in")

@@ -24,11 +24,11 @@ type Pods struct {
 	Cluster *cluster.Index // theirs; nil: there are none, or they are not known
 }
 
-// Expected is what pending pods that are nominated hold: it counts, and cannot be taken
-// from them.
+// Expected is what a pending pod that is nominated holds: it counts, and cannot be taken
+// from it.
 type Expected struct {
 	*cluster.Reservation
-	Pods []cluster.PodID
+	Pod cluster.PodID
 }
 
 // Queued adds the pods of one compiled cluster that hold quota to a model: when first asked,
@@ -127,7 +127,7 @@ func (m *Model) add(r *cluster.Reservation, pods []cluster.PodID) {
 	m.usage.Add(r.Queue, r.Usage)
 	m.noteUsage(r)
 	if ps.Cluster.Pod(pods[0]).Node == "" {
-		ps.Expected = append(ps.Expected, Expected{r, pods})
+		ps.Expected = append(ps.Expected, Expected{r, pods[0]})
 		return
 	}
 	ps.Of[r] = pods
@@ -142,17 +142,12 @@ func (m *Model) add(r *cluster.Reservation, pods []cluster.PodID) {
 	}
 }
 
-// keyOf is equal for pods that hold quota together. Nominated pods of a group do so apart
-// from those that run.
+// keyOf is equal for pods that hold quota together: those of a group that run.
 func (ps *Pods) keyOf(p cluster.PodID) uint64 {
-	key := 1<<40 | uint64(p)<<1
-	if g := ps.GroupOf(p); g != cluster.NoGroup {
-		key = uint64(g) << 1
+	if g := ps.GroupOf(p); g != cluster.NoGroup && ps.Cluster.Pod(p).Node != "" {
+		return uint64(g)
 	}
-	if ps.Cluster.Pod(p).Node != "" {
-		key++
-	}
-	return key
+	return 1<<40 | uint64(p)
 }
 
 // compare orders pods that do not hold quota together: those of groups first, by name.
@@ -161,7 +156,7 @@ func (ps *Pods) compare(a, b cluster.PodID) int {
 	switch {
 	case g == h && g != cluster.NoGroup && ps.Cluster.Runs(b):
 		return -1
-	case g == h && g != cluster.NoGroup:
+	case g == h && g != cluster.NoGroup && ps.Cluster.Runs(a):
 		return 1
 	case g == h:
 		return ps.Cluster.ComparePods(a, b)

@@ -28,9 +28,7 @@ func (m *Model) Search(w *cluster.Workload, q cluster.QuotaID) *Search {
 			QuotaSearch: reprieve.NewQuotaSearch(m.Index, usage, m.sorted[m.orderOf[q]]),
 		}
 	}
-	if m.live != nil {
-		s.Gone = m.account(s.Usage, w)
-	}
+	s.Gone = m.account(s.Usage, w)
 	return s
 }
 

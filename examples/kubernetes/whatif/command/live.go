@@ -24,6 +24,12 @@ type changes struct {
 	Remove []object          `json:"remove"` // a node with its pods
 	Cordon []string          `json:"cordon"` // nodes
 	Bind   map[string]string `json:"bind"`   // namespace/name of pending pods → node
+
+	// What becomes of answers that were applied, each by namespace/name.
+	Spare    []string `json:"spare"`    // pods that were told to go run on
+	Requeue  []string `json:"requeue"`  // pods that ran wait again
+	Withdraw []string `json:"withdraw"` // pods are nominated no more
+	Release  []string `json:"release"`  // no quota is held for Workloads any more
 }
 
 // object names one.
@@ -34,7 +40,8 @@ type object struct {
 }
 
 func (ch *changes) any() bool {
-	return ch.Reset || len(ch.Set)+len(ch.Remove)+len(ch.Cordon)+len(ch.Bind) > 0
+	return ch.Reset || len(ch.Set)+len(ch.Remove)+len(ch.Cordon)+len(ch.Bind) > 0 ||
+		len(ch.Spare)+len(ch.Requeue)+len(ch.Withdraw)+len(ch.Release) > 0
 }
 
 // live is the cluster of -f as the lines of a batch change it.
@@ -155,6 +162,22 @@ func (ch *changes) on(planner *preemption.Planner, reading convert.Options) erro
 			return fmt.Errorf("bind: %w", err)
 		}
 	}
+	for _, of := range []struct {
+		field string
+		names []string
+		call  func(ref preemption.PodRef) error
+	}{
+		{"spare", ch.Spare, planner.Spare},
+		{"requeue", ch.Requeue, planner.Requeue},
+		{"withdraw", ch.Withdraw, planner.Withdraw},
+		{"release", ch.Release, func(w preemption.PodRef) error { return planner.Release(w.Namespace, w.Name) }},
+	} {
+		for _, name := range of.names {
+			if err := of.call(podRef(name)); err != nil {
+				return fmt.Errorf("%s: %w", of.field, err)
+			}
+		}
+	}
 	return nil
 }
 
@@ -220,9 +243,7 @@ func (c *config) answerAll(l *live, q *testCase, o preemption.Options, planner *
 		at, number := planner.Fork(), 0
 		whole.Problems = []string{}
 		if err := carryOutAll(at, results, func(r *preemption.Result) {
-			of := r.Preemptor
-			p := preemption.Preemptor{Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}
-			whole.Answers[number].Problems = c.problems(o, p, at.Snapshot(), r)
+			whole.Answers[number].Problems = c.problems(o, preemptorOf(r), at.Snapshot(), r)
 			whole.Problems = append(whole.Problems, whole.Answers[number].Problems...)
 			number++
 		}); err != nil {
@@ -237,6 +258,12 @@ func (c *config) answerAll(l *live, q *testCase, o preemption.Options, planner *
 		}
 	}
 	return whole, nil
+}
+
+// preemptorOf is who asked for r, by name.
+func preemptorOf(r *preemption.Result) preemption.Preemptor {
+	of := r.Preemptor
+	return preemption.Preemptor{Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}
 }
 
 // askedAbout names whom an answer is about.

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -31,10 +32,13 @@ type askWay struct {
 
 // ways are the ways of asking, beside that of a batch, which is preempt.
 var ways = map[string]askWay{
+	"apply":      {ask: (*config).applyEarlier, of: true, fixed: true},
+	"cycle":      {ask: (*config).cycle, several: true, apply: true},
 	"decide":     {ask: (*config).decide, one: true, several: true},
+	"evict":      {ask: (*config).applyEarlier, of: true, fixed: true},
 	"gather":     {ask: (*config).gather, several: true, apply: true},
-	"stillValid": {ask: (*config).stillValid, of: true, fixed: true},
 	"park":       {ask: (*config).park, one: true, several: true, fixed: true},
+	"stillValid": {ask: (*config).stillValid, of: true, fixed: true},
 	"wake":       {ask: (*config).wake, fixed: true},
 }
 
@@ -63,13 +67,13 @@ func (c *config) askLive(l *live, q *liveLine) (*Answer, error) {
 	}
 	if q.Ask == "" || q.Ask == "preempt" {
 		if q.Of != "" {
-			return nil, errors.New(`of: it goes with "ask": "stillValid"`)
+			return nil, errors.New(`of: it goes with "ask": "apply", "evict" or "stillValid"`)
 		}
 		return c.answerLive(l, &q.testCase)
 	}
 	w, ok := ways[q.Ask]
 	if !ok {
-		return nil, fmt.Errorf("ask: %q is not decide, gather, park, preempt, stillValid or wake", q.Ask)
+		return nil, fmt.Errorf("ask: %q is not apply, cycle, decide, evict, gather, park, preempt, stillValid or wake", q.Ask)
 	}
 	if err := w.allows(q); err != nil {
 		return nil, err
@@ -252,11 +256,20 @@ func (c *config) gather(t *turn) (*Answer, error) {
 	return a, err
 }
 
-// stillValid asks whether an earlier answer still holds, under the options that it was given under.
-func (c *config) stillValid(t *turn) (*Answer, error) {
+// held is the earlier answer that a line is about.
+func (t *turn) held() (*keptAnswer, error) {
 	held := t.earlier[t.Of]
 	if held == nil {
 		return nil, fmt.Errorf("of: no line before has the name %q and one answer", t.Of)
+	}
+	return held, nil
+}
+
+// stillValid asks whether an earlier answer still holds, under the options that it was given under.
+func (c *config) stillValid(t *turn) (*Answer, error) {
+	held, err := t.held()
+	if err != nil {
+		return nil, err
 	}
 	planner, err := t.under(held.options)
 	if err != nil {
@@ -269,6 +282,77 @@ func (c *config) stillValid(t *turn) (*Answer, error) {
 	a := blank(t.Name)
 	a.Status, a.Message, a.Validity = "answered", fmt.Sprintf("%s: %s", v.Advice, v.Reason), &v
 	return a, nil
+}
+
+// applyEarlier has the victims of an earlier answer told to go, or with "evict" gone, and the preemptor
+// nominated; of a Workload the quota held, or taken if it fits.
+func (c *config) applyEarlier(t *turn) (*Answer, error) {
+	held, err := t.held()
+	if err != nil {
+		return nil, err
+	}
+	r := held.result
+	call, how := (*preemption.Planner).Apply, "told to go"
+	if t.Ask == "evict" {
+		call, how = (*preemption.Planner).Evict, "gone"
+	}
+	if err := t.change(func(planner *preemption.Planner) error { return call(planner, r) }); err != nil {
+		return nil, fmt.Errorf("of: %w", t.dump.Locate(err))
+	}
+	a := answered(t.Name, r.Preemptor.Kind, r)
+	a.Candidates, a.Best, a.Status = []Candidate{}, []string{}, "changed"
+	a.Message = fmt.Sprintf("%s: %d; nominated: %d", how, len(a.Victims), len(a.Nominations))
+	return a, nil
+}
+
+// cycle answers for Workloads in the order in which a cycle takes them, each with those before it carried out.
+func (c *config) cycle(t *turn) (*Answer, error) {
+	planner, err := t.under(t.options)
+	if err != nil {
+		return nil, err
+	}
+	results, err := planner.Cycle(t.who)
+	if err != nil {
+		return nil, t.dump.Locate(err)
+	}
+	whole := blank(t.Name)
+	whole.Status, whole.Message = "answered", "in the order of the cycle, each with those before it carried out"
+	at := planner.Fork()
+	if c.verify {
+		whole.Problems = []string{}
+	}
+	for i, r := range results {
+		a := answered(askedAbout(r.Preemptor)[0], r.Preemptor.Kind, r)
+		whole.Answers = append(whole.Answers, a)
+		whole.Victims = append(whole.Victims, a.Victims...)
+		if c.verify {
+			a.Problems = c.problems(t.options, preemptorOf(r), at.Snapshot(), r)
+			whole.Problems = append(whole.Problems, a.Problems...)
+			if err := applyAll(at, results[i:i+1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Sort(whole.Victims)
+	whole.Victims = slices.Compact(whole.Victims)
+	if t.Apply {
+		err = t.change(func(planner *preemption.Planner) error { return applyAll(planner, results) })
+	}
+	return whole, err
+}
+
+// applyAll applies the answers of a cycle that there is anything of to apply.
+func applyAll(planner *preemption.Planner, results []*preemption.Result) error {
+	for _, r := range results {
+		plan := r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits || r.Verdict == preemption.Waiting
+		if !plan && (r.Quota == nil || len(r.Quota.Reserved) == 0) {
+			continue
+		}
+		if err := planner.Apply(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wake tells who is to be asked again.

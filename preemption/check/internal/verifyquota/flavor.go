@@ -68,7 +68,9 @@ func (a *answer) readContested() {
 	level := 0
 	for k, v := range a.request {
 		a.scarce[k] = v > a.queue.free(k)
-		level = max(level, a.queue.borrowHeight(k, v))
+		if v > 0 || a.workload != nil { // a pod that asks for none takes none
+			level = max(level, a.queue.borrowHeight(k, v))
+		}
 	}
 	told := map[key]bool{}
 	for _, f := range a.r.Quota.Flavors {
@@ -80,7 +82,7 @@ func (a *answer) readContested() {
 			a.Add(found.Quota, "there is enough %s in flavor %s: %t, and it is called contested: %t", k.resource, k.flavor, !a.scarce[k], told[k])
 		}
 	}
-	if a.r.Verdict == preemption.Fits && level != a.r.Quota.Borrowing {
+	if a.r.Verdict != preemption.Feasible && level != a.r.Quota.Borrowing {
 		a.Add(found.Quota, "its quota comes from height %d, not %d", level, a.r.Quota.Borrowing)
 	}
 }

@@ -69,8 +69,7 @@ func amountOf(set *cluster.PodSet, resource string) int64 {
 	return set.Requests[resource] * int64(set.Count)
 }
 
-// podTenants are the pods of queues: each by itself, or all of a group that names one,
-// those that run apart from those that are nominated.
+// podTenants are the pods of queues: each by itself, or all that run of a group that names one.
 func (b *book) podTenants() []*tenant {
 	type whose struct {
 		namespace, group, pod string
@@ -91,7 +90,7 @@ func (b *book) podTenants() []*tenant {
 		w := whose{namespace: p.Namespace, pod: p.Name, runs: p.Node != ""}
 		t := &tenant{kind: cluster.KindPod, namespace: p.Namespace, name: p.Name}
 		of := b.podPriority(p)
-		if group != nil && group.Queue != "" {
+		if group != nil && group.Queue != "" && w.runs {
 			w.pod, w.group = "", group.Name
 			t.kind, t.name = cluster.KindPodGroup, group.Name
 			of = b.groupPriority(group)

@@ -21,6 +21,7 @@ type answer struct {
 	request map[key]int64 // what the preemptor takes, by flavor
 	scarce  map[key]bool  // of which there is not enough until the victims are gone
 	gone    []*tenant     // the victims who use quota
+	leaves  map[*tenant]bool
 }
 
 // Answer adds to l what is not true of the quota in r as the answer for p in s under o.
@@ -47,7 +48,10 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 func (a *answer) readVerdict() bool {
 	refused := a.refused()
 	switch a.r.Verdict {
-	case preemption.Fits, preemption.Feasible:
+	case preemption.Fits, preemption.Feasible, preemption.Waiting:
+		if a.r.Verdict == preemption.Waiting && a.workload == nil {
+			return false // of pods it may be for those who leave their nodes
+		}
 		if refused != "" {
 			a.Add(found.Verdict, "%s: it is admitted to nothing", refused)
 			return false
@@ -64,7 +68,7 @@ func (a *answer) readVerdict() bool {
 		}
 		return false
 	default:
-		return false // what earlier answers hold back is not in the snapshot
+		return false
 	}
 	if a.r.Quota == nil || a.r.Quota.ClusterQueue != a.queue.name {
 		a.Add(found.Quota, "its queue is %s", a.queue.name)
@@ -101,7 +105,8 @@ func (a *answer) waits() bool {
 	return wait > 0 && !created.IsZero() && !now.IsZero() && now.Sub(created) < time.Duration(min(wait, 1<<33))*time.Second
 }
 
-// occupy lets everybody use their quota, but who is nominated for the preemptor itself.
+// occupy lets everybody use their quota, but who is nominated for the preemptor itself; and
+// those for whom it is held what they were given, in place of those who leave for them.
 func (a *answer) occupy() {
 	for _, t := range a.tenants {
 		if t.nominated && slices.ContainsFunc(a.pods, func(p *cluster.Pod) bool { return slices.Contains(t.pods, p) }) {
@@ -109,6 +114,41 @@ func (a *answer) occupy() {
 		}
 		t.use(1)
 	}
+	a.count(1)
+}
+
+// count counts what earlier answers hold, or with -1 takes that back.
+func (a *answer) count(sign int64) {
+	leaves := map[*tenant]bool{}
+	for _, h := range a.snapshot.QuotaHolds {
+		if a.workload != nil && h.Namespace == a.workload.Namespace && h.Name == a.workload.Name {
+			continue
+		}
+		if queue := a.queues[h.ClusterQueue]; queue != nil {
+			for _, held := range h.Amounts {
+				if k := (key{held.Flavor, held.Resource}); a.known[k] {
+					queue.use(k, sign*held.Amount)
+				}
+			}
+		}
+		for _, t := range a.tenants {
+			if t.evicted && !leaves[t] && t.leavesFor(&h) {
+				leaves[t] = true
+				t.use(-sign)
+			}
+		}
+	}
+	a.leaves = leaves
+}
+
+// leavesFor: t was told to leave for the workload that h is held for.
+func (t *tenant) leavesFor(h *cluster.QuotaHold) bool {
+	if t.kind == cluster.KindWorkload {
+		return slices.Contains(h.Workloads, cluster.PodKey{Namespace: t.namespace, Name: t.name})
+	}
+	return slices.ContainsFunc(t.pods, func(p *cluster.Pod) bool {
+		return slices.Contains(h.Pods, cluster.PodKey{Namespace: p.Namespace, Name: p.Name})
+	})
 }
 
 func (t *tenant) use(sign int64) {
@@ -140,11 +180,23 @@ func (a *answer) within(request map[key]int64) bool {
 // readFit: with the victims gone the preemptor has its quota, and not with one of them
 // back; without victims it needs nobody to go.
 func (a *answer) readFit() {
-	if a.r.Verdict == preemption.Fits {
-		if !a.fits(a.request) {
+	if a.r.Verdict != preemption.Feasible {
+		fits := a.fits(a.request)
+		a.count(-1)
+		now := a.fits(a.request)
+		a.count(1)
+		switch fitsNow := a.r.Verdict == preemption.Fits; {
+		case !fits:
 			a.Add(found.Quota, "it does not fit the quota of %s as things are", a.queue.name)
+		case now != fitsNow:
+			a.Add(found.Quota, "it fits the quota of %s before the victims of others have left: %t", a.queue.name, now)
 		}
 		return
+	}
+	for _, t := range a.gone {
+		if a.leaves[t] {
+			a.About(found.Eligible, t.kind, t.namespace, t.name, "it leaves for somebody else already")
+		}
 	}
 	if a.workload != nil && a.fits(a.request) {
 		a.Add(found.Minimal, "it fits the quota of %s without preemption", a.queue.name)
