@@ -13,9 +13,10 @@
 //
 // Nothing is written in the tree. All mutants of a package are compiled at once, each
 // behind a condition that the environment variable of one run makes true (mutant
-// schemata, Untch, Offutt and Harrold 1993), so that a run costs what the tests cost;
-// the sources go to the compiler by go build's -overlay. A mutant is killed when tests
-// fail, panic, or take more than ten times as long as without it.
+// schemata, Untch, Offutt and Harrold 1993), so that a run costs what the tests cost that
+// reach the mutant; those that noticed most for their time come first. The sources go to the
+// compiler by go build's -overlay. A mutant is killed when tests fail, panic, or take more
+// than ten times as long as without it.
 //
 // Mutants in code that no test reaches are counted apart. Those that change no answer,
 // and why, are listed in equivalent.txt: they count as neither killed nor survived. An

@@ -23,7 +23,7 @@ func main() {
 // settings are what the flags say.
 type settings struct {
 	tests      string  // packages whose tests are run, by spaces; "": the mutated package's own
-	run, skip  string  // go test's -run and -skip
+	run, skip  string  // expressions for the names of tests; "": all, none
 	among      string  // a file with what an earlier run printed: mutants that neither reached nor killed; "": all
 	equivalent string  // the file that lists what changes no answer; "": none
 	number     int     // how many mutants, by chance; 0: all
@@ -37,8 +37,8 @@ func command(args []string, w io.Writer) error {
 	var s settings
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	f.StringVar(&s.tests, "tests", "", "packages whose tests are run (the mutated package's own)")
-	f.StringVar(&s.run, "run", "", "as of go test")
-	f.StringVar(&s.skip, "skip", "", "as of go test")
+	f.StringVar(&s.run, "run", "", "tests whose names match (all)")
+	f.StringVar(&s.skip, "skip", "", "not those whose names match")
 	f.StringVar(&s.among, "among", "", "mutants that an earlier run printed into this file")
 	f.StringVar(&s.equivalent, "equivalent", filepath.Join("internal", "mutate", "equivalent.txt"), "mutants that change no answer, with their reasons")
 	f.IntVar(&s.number, "n", 0, "how many mutants, by chance (0: all)")
@@ -87,9 +87,7 @@ func (s *settings) mutate(path string, w io.Writer) error {
 		return err
 	}
 	defer r.close()
-	if err := r.baseline(); err != nil {
-		return err
-	}
+	r.baseline()
 	printed, err := s.printed()
 	if err != nil {
 		return err
@@ -101,7 +99,7 @@ func (s *settings) mutate(path string, w io.Writer) error {
 		case s.among != "" && !strings.Contains(printed, ": "+m.String()+"\n"):
 		case known[m.key()]:
 			equivalent++
-		case m.in != "" && !r.reached[m.line()]:
+		case !r.reaches(m):
 			unreached++
 			fmt.Fprintln(w, "not reached:", m)
 		default:

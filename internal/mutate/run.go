@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,9 +19,8 @@ import (
 // A runner has test programs into which the mutants of a package are compiled.
 type runner struct {
 	*settings
-	dir     string          // temporary
-	tests   []*program      // tried in this order
-	reached map[string]bool // FILE:LINE of what the tests reach
+	dir      string // temporary
+	programs []*program
 }
 
 // A program is the compiled tests of a package.
@@ -28,7 +28,15 @@ type program struct {
 	path, dir string // of the package
 	file      string
 	flags     []string
-	timeout   time.Duration // once it is known how long it takes
+	tests     []*test
+}
+
+// A test is a function of a program.
+type test struct {
+	name    string
+	reached map[string]bool // FILE:LINE of what it reaches
+	takes   time.Duration
+	kills   int // mutants, so far
 }
 
 // memory is the address space of a run, in KiB: a mutant that allocates without end fails.
@@ -83,9 +91,6 @@ func (r *runner) compile(p *pkg, all []*mutant, tests []string) error {
 			return err
 		}
 		t := &program{path: path, dir: of[0].Dir, file: filepath.Join(r.dir, fmt.Sprintf("%d.test", i))}
-		if r.run != "" {
-			t.flags = append(t.flags, "-test.run="+r.run)
-		}
 		if r.short {
 			t.flags = append(t.flags, "-test.short")
 		}
@@ -95,71 +100,96 @@ func (r *runner) compile(p *pkg, all []*mutant, tests []string) error {
 		if _, err := run("go", "test", "-c", "-vet=off", "-overlay="+overlay, "-o", t.file, path); err != nil {
 			return err
 		}
-		if err := r.reach(p, t); err != nil {
+		if err := r.find(p, t); err != nil {
 			return err
 		}
-		r.tests = append(r.tests, t)
+		r.programs = append(r.programs, t)
 	}
 	return nil
 }
 
-// reach notes which lines of a package tests reach.
-func (r *runner) reach(p *pkg, t *program) error {
-	if r.reached == nil {
-		r.reached = map[string]bool{}
-	}
-	profile, plain := filepath.Join(r.dir, "cover.out"), fmt.Sprintf("%s.plain", t.file)
-	if _, err := run("go", "test", "-c", "-vet=off", "-cover", "-coverpkg="+p.path, "-o", plain, t.path); err != nil {
+// find runs each test of a program by itself, without mutants, and notes which lines of a
+// package it reaches. One that reaches none is left out.
+func (r *runner) find(p *pkg, t *program) error {
+	plain := &program{path: t.path, dir: t.dir, file: t.file + ".plain", flags: t.flags}
+	if _, err := run("go", "test", "-c", "-vet=off", "-cover", "-coverpkg="+p.path, "-o", plain.file, t.path); err != nil {
 		return err
 	}
-	c := exec.Command(plain, append(t.flags, "-test.skip="+r.skip, "-test.coverprofile="+profile)...)
-	c.Dir = t.dir
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("the tests of %s fail without mutants: %w\n%s", t.path, err, out)
-	}
-	text, err := os.ReadFile(profile)
+	wanted, err := regexp.Compile(r.run)
 	if err != nil {
 		return err
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+	unwanted, err := regexp.Compile(cmp.Or(r.skip, "^$"))
+	if err != nil {
+		return err
+	}
+	names, err := plain.command(0, "-test.list=.").Output()
+	if err != nil {
+		return err
+	}
+	profile := filepath.Join(r.dir, "cover.out")
+	for _, name := range strings.Fields(string(names)) {
+		if !wanted.MatchString(name) || unwanted.MatchString(name) || strings.HasPrefix(name, "Benchmark") {
+			continue
+		}
+		if out, err := plain.command(0, only(name), "-test.coverprofile="+profile).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s of %s fails without mutants: %w\n%s", name, t.path, err, out)
+		}
+		text, err := os.ReadFile(profile)
+		if err != nil {
+			return err
+		}
+		if reached := p.reached(text); len(reached) > 0 {
+			t.tests = append(t.tests, &test{name: name, reached: reached})
+		}
+	}
+	return nil
+}
+
+// only is the flag that runs tests by their names.
+func only(names ...string) string { return "-test.run=^(" + strings.Join(names, "|") + ")$" }
+
+// reached reads a profile: which lines of a package are reached, as FILE:LINE.
+func (p *pkg) reached(profile []byte) map[string]bool {
+	reached := map[string]bool{}
+	for lines := bufio.NewScanner(bytes.NewReader(profile)); lines.Scan(); {
 		file, block, _ := strings.Cut(strings.TrimPrefix(lines.Text(), p.path+"/"), ":")
 		var first, from, last, to, statements, count int
 		if n, _ := fmt.Sscanf(block, "%d.%d,%d.%d %d %d", &first, &from, &last, &to, &statements, &count); n < 6 || count == 0 {
 			continue
 		}
 		for ; first <= last; first++ {
-			r.reached[strings.TrimPrefix(fmt.Sprintf("%s/%s:%d", p.dir, file, first), "./")] = true
+			reached[strings.TrimPrefix(fmt.Sprintf("%s/%s:%d", p.dir, file, first), "./")] = true
 		}
 	}
-	return nil
+	return reached
 }
 
-var failing = regexp.MustCompile(`(?m)^--- FAIL: ([^/ ]+)`)
+// reaches reports whether a test reaches a mutant. What is outside of functions runs before all tests.
+func (t *test) reaches(m *mutant) bool { return m.in == "" || t.reached[m.line()] }
+
+// reaches reports whether any test reaches a mutant.
+func (r *runner) reaches(m *mutant) bool {
+	return m.in == "" || slices.ContainsFunc(r.programs, func(t *program) bool {
+		return slices.ContainsFunc(t.tests, func(t *test) bool { return t.reaches(m) })
+	})
+}
 
 // baseline runs the tests with no mutant, and measures how long they take. A test that
 // does not hold with conditions in the code, such as one that counts allocations, is
 // left out.
-func (r *runner) baseline() error {
-	for _, t := range r.tests {
-		for skip := r.skip; ; {
+func (r *runner) baseline() {
+	for _, t := range r.programs {
+		t.tests = slices.DeleteFunc(t.tests, func(one *test) bool {
 			began := time.Now()
-			out, err := t.command(0, "-test.skip="+skip).CombinedOutput()
-			if err == nil {
-				t.flags = append(t.flags, "-test.skip="+skip)
-				t.timeout = 10*time.Since(began) + 5*time.Second
-				break
+			err := t.command(0, only(one.name)).Run()
+			one.takes = time.Since(began)
+			if err != nil {
+				fmt.Printf("left out, as it fails without a mutant: %s of %s\n", one.name, t.path)
 			}
-			names := failing.FindAllStringSubmatch(string(out), -1)
-			if len(names) == 0 {
-				return fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", t.path, err, out)
-			}
-			for _, n := range names {
-				fmt.Printf("left out, as it fails without a mutant: %s of %s\n", n[1], t.path)
-				skip = strings.TrimPrefix(skip+"|^"+n[1]+"$", "|")
-			}
-		}
+			return err != nil
+		})
 	}
-	return nil
 }
 
 // command is a run of a test program with a mutant, or with none for 0.
@@ -171,15 +201,42 @@ func (t *program) command(id int, flags ...string) *exec.Cmd {
 	return c
 }
 
-// kills reports whether tests notice a mutant.
+var failing = regexp.MustCompile(`(?m)^--- FAIL: ([^/ ]+)|^panic: test timed out after .*\n\s*running tests:\n\s*([^/ ]+)`)
+
+// kills reports whether tests notice a mutant. Of those that reach it the ones that noticed most for their time are
+// asked first, for half a second, then those after them for twice that time, and so on.
 func (r *runner) kills(m *mutant) (bool, error) {
-	for _, t := range r.tests {
-		err := t.command(m.id, "-test.failfast", "-test.timeout="+t.timeout.String()).Run()
-		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-			return false, err
+	for _, t := range r.programs {
+		var left []*test
+		for _, one := range t.tests {
+			if one.reaches(m) {
+				left = append(left, one)
+			}
 		}
-		if err != nil {
-			return true, nil
+		worth := func(t *test) float64 { return float64(t.kills+1) / (t.takes + 20*time.Millisecond).Seconds() }
+		slices.SortStableFunc(left, func(a, b *test) int { return cmp.Compare(worth(b), worth(a)) })
+		for limit := time.Second / 2; len(left) > 0; limit *= 2 {
+			var names []string
+			var takes time.Duration
+			for len(names) < len(left) && (len(names) == 0 || takes+left[len(names)].takes <= limit) {
+				takes += left[len(names)].takes
+				names = append(names, left[len(names)].name)
+			}
+			timeout := 10*takes + 3*time.Second
+			out, err := t.command(m.id, only(names...), "-test.failfast", "-test.timeout="+timeout.String()).CombinedOutput()
+			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+				return false, err
+			}
+			if err != nil {
+				found := failing.FindSubmatch(out)
+				for _, one := range left {
+					if found != nil && one.name == strings.TrimSpace(string(found[1])+string(found[2])) {
+						one.kills++
+					}
+				}
+				return true, nil
+			}
+			left = left[len(names):]
 		}
 	}
 	return false, nil
