@@ -41,6 +41,7 @@ var keepings = []keeping{
 	{guards: victims.Guards{Toleration: priority.TolerationDesign}},
 	{guards: victims.Guards{EqualAfterSeconds: 480}},
 	{base: victims.Unqueued{Base: victims.LowerPriority{EqualAfterSeconds: 480}}},
+	{guards: victims.Guards{Protect: &disruption.Selector{MatchLabels: map[string]string{"app": "db"}}}},
 	{},
 }
 
@@ -50,58 +51,79 @@ func (f *followed) fork() *followed {
 	return &followed{ix, us, us.Protections()}
 }
 
-// set puts p in place of the pod of its name, or adds it.
-func (f *followed) set(p *cluster.Pod) {
+// set puts p in place of the pod of its name, or adds it, and returns how nodes have changed.
+func (f *followed) set(p *cluster.Pod) []victims.Shift {
 	old := f.ix.PodByName(p.Namespace, p.Name)
 	if !f.ix.MaySetPod(p, old) {
-		return
+		return nil
 	}
 	if alone := func(p *cluster.Pod) bool { return p.Node != "" && p.Group == "" }; old != cluster.NoPod && alone(p) && alone(f.ix.Pod(old)) {
 		from := f.ix.NodeOf(old)
 		f.ix.SetPod(p, old)
-		f.us.Settle(f.us.Replace(nil, old, from))
-		return
+		return f.us.Settle(f.us.Replace(nil, old, from))
 	}
 	var moved []victims.Shift
 	if old != cluster.NoPod {
 		moved = f.us.Remove(moved, old)
 	}
-	f.us.Settle(f.us.Add(moved, f.ix.SetPod(p, old)))
+	return f.us.Settle(f.us.Add(moved, f.ix.SetPod(p, old)))
 }
 
-func (f *followed) remove(p cluster.PodID) {
-	if f.ix.MayRemovePod(p) {
-		moved := f.us.Remove(nil, p)
-		f.ix.RemovePod(p)
-		f.us.Settle(moved)
+func (f *followed) remove(p cluster.PodID) []victims.Shift {
+	if !f.ix.MayRemovePod(p) {
+		return nil
 	}
+	moved := f.us.Remove(nil, p)
+	f.ix.RemovePod(p)
+	return f.us.Settle(moved)
 }
 
-func (f *followed) setTime(now time.Time) {
-	if before := f.ix.Time(); f.ix.MaySetTime(now) {
-		f.ix.SetTime(now)
-		f.us.SetTime(before)
-		f.us.Settle(nil)
+func (f *followed) setTime(now time.Time) []victims.Shift {
+	before := f.ix.Time()
+	if !f.ix.MaySetTime(now) {
+		return nil
 	}
+	f.ix.SetTime(now)
+	f.us.SetTime(before)
+	return f.us.Settle(nil)
 }
 
 // tell is all that is known of the units of each node, in order.
 func (f *followed) tell() string {
 	var b strings.Builder
 	for n := range f.ix.Nodes() {
-		fmt.Fprintf(&b, "%s:\n", f.ix.Node(n).Name)
+		fmt.Fprintf(&b, "%s: %s\n", f.ix.Node(n).Name, f.stand(n))
 		for _, u := range f.us.On(n) {
 			unit := f.us.Unit(u)
-			fmt.Fprintf(&b, "  %s priority %d level %d started %d cost %d elastic %v; %s\n", spell(f.us, []victims.UnitID{u}),
-				unit.Priority, unit.Level, unit.Started, f.us.Cost(u), unit.Elastic, f.ps.Kept(u, victims.Claim{Priority: 100}))
+			fmt.Fprintf(&b, "  %s priority %d started %d elastic %v; %s\n", spell(f.us, []victims.UnitID{u}),
+				unit.Priority, unit.Started, unit.Elastic, f.ps.Kept(u, victims.Claim{Priority: 100}))
 			for prio := range int32(3) {
 				fmt.Fprintf(&b, "    from %d: %s\n", prio, f.ps.Kept(u, victims.Claim{Priority: prio}))
 			}
-			fmt.Fprintf(&b, "    may be evicted for 1: %v, for 100: %v\n", f.ps.May(u, victims.Claim{Priority: 1}), f.ps.May(u, victims.Claim{Priority: 100}))
 		}
 		fmt.Fprintf(&b, "  all in order: %s\n", spell(f.us, f.us.Sorted(f.us.On(n))))
 	}
 	return b.String()
+}
+
+// stand is the order of the units of node n, what they cost, and for whom they may be evicted.
+func (f *followed) stand(n cluster.NodeID) string {
+	var b strings.Builder
+	for _, u := range f.us.On(n) {
+		fmt.Fprintf(&b, " %s level %d cost %d:", spell(f.us, []victims.UnitID{u}), f.us.Unit(u).Level, f.us.Cost(u))
+		for _, prio := range []int32{0, 1, 2, 3, 100, 200} {
+			fmt.Fprintf(&b, " %v", f.ps.May(u, victims.Claim{Priority: prio}))
+		}
+	}
+	return b.String()
+}
+
+// stands is stand of each node.
+func (f *followed) stands() (list []string) {
+	for n := range f.ix.Nodes() {
+		list = append(list, f.stand(n))
+	}
+	return list
 }
 
 // randomPod is one of a few pods, with whatever may make a difference.
@@ -113,7 +135,7 @@ func randomPod(r *rand.Rand) *cluster.Pod {
 	if r.IntN(3) > 0 {
 		p.Started = noon.Add(-time.Duration(r.IntN(4)) * 4 * time.Minute)
 	}
-	switch r.IntN(6) {
+	switch r.IntN(9) {
 	case 0:
 		p.Cost = &cluster.Cost{Fixed: int64(r.IntN(9))}
 	case 1:
@@ -125,23 +147,37 @@ func randomPod(r *rand.Rand) *cluster.Pod {
 	case 3:
 		p.Guard = &cluster.Guard{Milestones: []cluster.Milestone{{Seconds: 60, Value: 50}, {Seconds: 600, Value: 2}}}
 	case 4:
+		p.Class, p.Scheduled = "batch", noon.Add(-time.Duration(r.IntN(12))*time.Minute)
+	case 5:
+		p.Labels = map[string]string{"app": "db"}
+	case 6:
 		p.Cost = &cluster.Cost{Milestones: []cluster.Milestone{{Seconds: 60, Value: 50}, {Seconds: 600, Value: 0}}}
 	}
 	return p
 }
 
-// Whatever comes, goes and changes: units that follow are those that would be formed anew,
-// and a fork keeps what was.
+// Whatever comes, goes and changes: units that follow are those that would be formed anew, and a
+// fork keeps what was. Nodes are told of that stand otherwise than before.
 func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	tariff := victims.Tariff{Tariff: disruption.Tariff{Fixed: 1, Milestones: 1, Pods: 1}}
 	worths := []victims.Worth{{}, {Cost: tariff, ByCost: true}, {ByPlace: true}, {Cost: tariff, Order: byName{}}}
-	for seed := range uint64(300) {
+	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		ix := index(t, "nodes n1 n2\ncomposite job mode=All prio=1 levels=60:50,600:2\ngroup whole mode=All prio=1 levels=60:50,600:2\n"+
-			"group elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2\ngroup child parent=job costs=2m:9,9m:0\ngroup sibling parent=job cost=3 costs=4m:3,11m:7")
+		text := "nodes n1 n2\ngroup whole mode=All prio=1 levels=60:50,600:2\ngroup elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2\ngroup child parent=job costs=2m:9,9m:0\n" +
+			"group sibling parent=job cost=3 costs=4m:3,11m:7\ncomposite job mode=All prio=1 levels=60:50,600:2"
+		if r.IntN(2) == 0 {
+			text += "\nclass batch value=1 minimum-preemptable=2 toleration-seconds=600"
+		}
+		ix := index(t, text)
 		rule := []victims.UnitRule{victims.Pods136, victims.Groups136, victims.Units137, victims.UnitsKEP}[r.IntN(4)]
 		w := worths[r.IntN(len(worths))]
 		keep := keepings[r.IntN(len(keepings))]
+		for range []int{0, 0, 5, 9}[r.IntN(4)] { // there at the start
+			p := randomPod(r)
+			if old := ix.PodByName(p.Namespace, p.Name); ix.MaySetPod(p, old) {
+				ix.SetPod(p, old)
+			}
+		}
 		f := follow(ix, rule, w, keep)
 		for step := range 30 {
 			var fork *followed
@@ -149,20 +185,28 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			if step%10 == 5 {
 				fork, before = f.fork(), f.tell()
 			}
+			stands := f.stands()
+			var shifts []victims.Shift
 			switch r.IntN(6) {
 			case 0:
 				if p := ix.PodByName("default", fmt.Sprint("p", r.IntN(9))); p != cluster.NoPod {
-					f.remove(p)
+					shifts = f.remove(p)
 				}
 			case 1:
-				f.setTime(noon.Add(time.Duration(r.IntN(30)-10) * time.Minute))
+				shifts = f.setTime(noon.Add(time.Duration(r.IntN(30)-10) * time.Minute))
+			case 2:
+				shifts = f.setTime(f.ix.Time().Add(time.Duration(r.IntN(300)) * time.Second))
 			default:
-				f.set(randomPod(r))
+				shifts = f.set(randomPod(r))
 			}
-			objects := f.ix.Objects()
-			fresh, err := cluster.NewIndexOf(objects)
+			fresh, err := cluster.NewIndexOf(f.ix.Objects())
 			require.NoError(t, err)
 			require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d", seed, step)
+			for n, stand := range f.stands() {
+				if stand != stands[n] {
+					require.True(t, slices.ContainsFunc(shifts, func(s victims.Shift) bool { return int(s.Node) == n }), "seed %d, step %d", seed, step)
+				}
+			}
 			if fork != nil {
 				require.Equal(t, before, fork.tell(), "seed %d, step %d: the fork", seed, step)
 			}
@@ -221,4 +265,59 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	f.us.Add(nil, f.ix.SetPod(pod("n1", 7), cluster.NoPod))
 	require.Equal(t, gone, unit(t, f.us, "c"), "a hole is filled first")
 	require.True(t, slices.Contains(f.us.On(0), gone))
+}
+
+// Time concerns those alone for whom something is due by then, in its last second at the
+// earliest; everybody where it goes back.
+func TestTimeConcernsWhomSomethingIsDueFor(t *testing.T) {
+	const pods = "nodes n1 n2 n3\npods a@n1 start=11:58 b@n2 start=11:55 c@n3 start=11:00\n"
+	at := func(minutes, seconds int) time.Time {
+		return noon.Add(time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second)
+	}
+	type step struct {
+		now  time.Time
+		want string // nodes of which something may have changed
+	}
+	hour := victims.Guards{GuaranteedSeconds: 600}
+	equals := victims.LowerPriority{EqualAfterSeconds: 600}
+	cost := victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Milestones: 1}}}
+	for _, c := range []struct {
+		name, text string
+		rule       victims.UnitRule
+		worth      victims.Worth
+		keep       keeping
+		steps      []step
+	}{
+		{"nobody is kept, and nothing costs", pods, victims.Units137, victims.Worth{}, keeping{}, []step{{at(60, 0), ""}, {at(-60, 0), ""}, {time.Time{}, ""}}},
+		{"until they have run as long as is guaranteed", pods, victims.Units137, victims.Worth{}, keeping{guards: hour},
+			[]step{{at(4, 58), ""}, {at(4, 59), ""}, {at(5, 0), "n2"}, {at(7, 58), ""}, {at(8, 0), "n1"}, {at(99, 0), ""}, {at(0, 0), "n1 n2"}}},
+		{"until equals may go", pods, victims.Units137, victims.Worth{}, keeping{base: equals},
+			[]step{{at(4, 58), ""}, {at(5, 0), "n2"}, {at(7, 58), ""}, {at(8, 0), "n1"}, {at(99, 0), ""}, {at(8, 0), "n1 n2 n3"}}},
+		{"without a queue", pods, victims.Units137, victims.Worth{}, keeping{base: victims.Unqueued{Base: equals}}, []step{{at(4, 58), ""}, {at(5, 0), "n2"}}},
+		{"by a rule of one's own nothing is due", pods, victims.Units137, victims.Worth{}, keeping{base: never{}}, []step{{at(99, 0), ""}}},
+		{"where somebody is protected for ever, too", pods, victims.Units137, victims.Worth{},
+			keeping{guards: victims.Guards{Protect: &disruption.Selector{}}}, []step{{at(99, 0), ""}, {at(98, 0), ""}}},
+		{"who has not started counts as started now", "nodes n1 n2\npods a@n1 b@n2 start=11:00\n", victims.Units137, victims.Worth{}, keeping{}, []step{{at(0, 1), "n1"}}},
+		{"at milestones of costs", "nodes n1 n2\npods a@n1 start=11:58 costs=5m:50,10m:0 b@n2 start=11:58", victims.Units137, cost, keeping{},
+			[]step{{at(8, 0), "n1"}, {at(9, 0), ""}}},
+		{"of levels, under the KEP's early text", "nodes n1 n2\npods a@n1 start=11:58 levels=300:50,600:2 b@n2 start=11:58", victims.UnitsKEP, victims.Worth{}, keeping{},
+			[]step{{at(8, 0), "n1"}, {at(9, 0), ""}}},
+		{"under other rules nobody reads these", "nodes n1 n2\npods a@n1 start=11:58 levels=300:50,600:2 b@n2 start=11:58", victims.Units137, victims.Worth{}, keeping{}, []step{{at(9, 0), ""}}},
+	} {
+		f := follow(index(t, c.text), c.rule, c.worth, c.keep)
+		for _, s := range c.steps {
+			var nodes []string
+			for _, shift := range f.setTime(s.now) {
+				nodes = append(nodes, f.ix.Node(shift.Node).Name)
+			}
+			require.Equal(t, s.want, strings.Join(nodes, " "), "%s: %s", c.name, s.now)
+		}
+	}
+}
+
+// never lets nobody go.
+type never struct{}
+
+func (never) Kept(*victims.Units, victims.UnitID, victims.Claim) victims.Kept {
+	return victims.Kept{Rule: "never"}
 }

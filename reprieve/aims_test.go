@@ -1,0 +1,590 @@
+package reprieve_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// watched is a what-if that knows who is out, and where nobody leaves or returns twice.
+type watched struct {
+	*domain.NodeTrial
+	t   *testing.T
+	out map[cluster.PodID]bool
+}
+
+func (w *watched) Remove(p cluster.PodID) {
+	require.False(w.t, w.out[p], "it is out already")
+	w.out[p] = true
+	w.NodeTrial.Remove(p)
+}
+
+func (w *watched) Return(p cluster.PodID) {
+	require.True(w.t, w.out[p], "it is not out")
+	delete(w.out, p)
+	w.NodeTrial.Return(p)
+}
+
+// moody is a what-if where more room may hurt: some pods need others beside them. As that of a
+// gang does, it looks only at what changed since it was asked last, unless it is told to doubt.
+type moody struct {
+	*watched
+	needs       map[cluster.PodID]cluster.PodID
+	came, moved bool // somebody came; somebody came or went
+}
+
+func (m *moody) Remove(p cluster.PodID) { m.watched.Remove(p); m.moved = true }
+func (m *moody) Return(p cluster.PodID) { m.watched.Return(p); m.came, m.moved = true, true }
+func (m *moody) Doubt()                 { m.came, m.moved = true, true }
+
+func (m *moody) Fits() domain.Reason {
+	came, moved := m.came, m.moved
+	m.came, m.moved = false, false
+	if moved {
+		for p, q := range m.needs {
+			if !m.out[p] && m.out[q] {
+				return domain.Reason{Check: domain.CheckAffinity}
+			}
+		}
+	}
+	if came {
+		return m.watched.Fits()
+	}
+	return domain.Reason{}
+}
+
+// plot is a node with at most eight pods in single units, groups of mode All and elastic ones, a
+// preemptor, caps and aims.
+type plot struct {
+	ix        *cluster.Index
+	units     *victims.Units
+	budgets   *victims.Budgets
+	runner    *reprieve.Runner
+	trial     *watched
+	what      domain.Trial // the trial, or less of it
+	potential []victims.UnitID
+	pods      []cluster.PodID
+	within    reprieve.Within
+	weights   [3][]int64 // by pod: of caps, of sums
+	most      [2][]int64 // by unit
+}
+
+// plots calls yield with random ones where the preemptor fits once everybody is gone.
+func plots(t *testing.T, seeds uint64, yield func(seed uint64, r *rand.Rand, p *plot)) {
+	t.Helper()
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 9))
+		p := newPlot(t, r)
+		for _, u := range p.potential {
+			p.runner.Remove(p.what, u)
+		}
+		fits := p.fitsWithout(nil)
+		p.restart()
+		if fits {
+			yield(seed, r, p)
+		}
+	}
+}
+
+func newPlot(t *testing.T, r *rand.Rand) *plot {
+	s := cluster.Snapshot{Nodes: []cluster.Node{
+		{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 10, cluster.Memory: 8}},
+		{Name: "n1", Allocatable: cluster.Resources{cluster.CPU: 100, cluster.Memory: 100}},
+	}}
+	for b := range r.IntN(3) {
+		s.Budgets = append(s.Budgets, disruption.Budget{
+			Name: fmt.Sprint("b", b), Allowed: int32(r.IntN(3)), Selector: &disruption.Selector{MatchLabels: map[string]string{"b": fmt.Sprint(b)}},
+		})
+	}
+	left := 8
+	pod := func(group string) {
+		priority := int32(r.IntN(3))
+		p := cluster.Pod{
+			Name: fmt.Sprint("p", len(s.Pods)), Group: group, Priority: &priority, Node: []string{"n0", "n0", "n0", "n1"}[r.IntN(4)],
+			Requests: cluster.Resources{cluster.CPU: int64(1 + r.IntN(2)), cluster.Memory: int64(r.IntN(3))},
+			Labels:   map[string]string{"b": fmt.Sprint(r.IntN(3))}, Terminating: r.IntN(20) == 0,
+		}
+		s.Pods = append(s.Pods, p)
+		left--
+	}
+	for g := range 1 + r.IntN(2) {
+		least := int32(1 + r.IntN(3))
+		group := cluster.PodGroup{Name: fmt.Sprint("g", g), MinCount: &least, Mode: []disruption.Mode{disruption.All, disruption.SurplusFirst, disruption.SurplusFirst}[r.IntN(3)]}
+		if r.IntN(3) == 0 {
+			group.Leader = fmt.Sprint("p", len(s.Pods))
+		}
+		s.PodGroups = append(s.PodGroups, group)
+		for range 1 + r.IntN(4) {
+			pod(group.Name)
+		}
+	}
+	for range r.IntN(left + 1) {
+		pod("")
+	}
+	p := &plot{}
+	var err error
+	p.ix, err = cluster.NewIndex(&s)
+	require.NoError(t, err)
+	p.units, p.budgets = victims.NewUnits(p.ix, victims.Units137), victims.NewBudgets(p.ix, disruption.Rule137)
+	p.runner = reprieve.NewRunner(p.units, p.budgets)
+	p.potential = slices.Clone(p.units.Potential(0, 1000))
+	for _, u := range p.potential {
+		p.pods = append(p.pods, p.units.Unit(u).Pods...)
+	}
+	asks := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: int64(2 + r.IntN(8)), cluster.Memory: int64(r.IntN(9))}}
+	p.trial = &watched{
+		NodeTrial: domain.NewNodeTrial(p.ix, domain.NewMember(p.ix, &asks, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30}),
+		t:         t, out: map[cluster.PodID]bool{},
+	}
+	p.trial.Reset(0)
+	for i := range p.weights {
+		p.weights[i] = draw(r, p.ix.NumPods(), 4)
+	}
+	for i := range p.most {
+		p.most[i] = draw(r, p.units.Len(), 4)
+	}
+	p.within.Choice = reprieve.Choice{Monotone: true, Steps: math.MaxInt}
+	p.within.AimSteps = math.MaxInt
+	p.within.Keeps = func(out []victims.UnitID) bool { return p.keeps(out, p.runner.Parts()) }
+	if r.IntN(3) > 0 {
+		p.within.Caps = append(p.within.Caps, p.cap(0, int64(r.IntN(7))))
+	}
+	if r.IntN(4) == 0 {
+		p.within.Caps = append(p.within.Caps, reprieve.Cap{ // how many units
+			Room: int64(r.IntN(4)), Weight: func(victims.UnitID) int64 { return 1 }, Once: true,
+			Part: func(victims.UnitID, []cluster.PodID) int64 { return 1 },
+		})
+	}
+	if r.IntN(2) == 0 {
+		p.within.AlikePods = func(a, b cluster.PodID) bool {
+			return p.ix.NodeOf(a) == p.ix.NodeOf(b) && slices.Equal(p.ix.Request(a), p.ix.Request(b)) &&
+				!slices.ContainsFunc(p.weights[:], func(w []int64) bool { return w[a] != w[b] })
+		}
+	}
+	switch p.what = p.trial; r.IntN(4) {
+	case 0:
+		p.what = struct{ domain.Trial }{p.trial} // which tells nothing in numbers, and not who matters
+	case 1:
+		m := &moody{watched: p.trial, needs: map[cluster.PodID]cluster.PodID{}}
+		for range 2 {
+			m.needs[cluster.PodID(r.IntN(p.ix.NumPods()))] = cluster.PodID(r.IntN(p.ix.NumPods()))
+		}
+		p.what = struct {
+			domain.Trial
+			domain.Doubter
+		}{m, m}
+		p.within.Monotone, p.runner.Doubtful = false, true
+	}
+	return p
+}
+
+func draw(r *rand.Rand, n, below int) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = r.Int64N(int64(below))
+	}
+	return list
+}
+
+// restart puts everybody back.
+func (p *plot) restart() {
+	for _, pod := range slices.Sorted(maps.Keys(p.trial.out)) {
+		p.what.Return(pod)
+	}
+	p.runner.Forget()
+}
+
+// sum adds up weights of pods.
+func (p *plot) sum(i int, pods []cluster.PodID) (sum int64) {
+	for _, pod := range pods {
+		sum += p.weights[i][pod]
+	}
+	return sum
+}
+
+func (p *plot) cap(i int, room int64) reprieve.Cap {
+	return reprieve.Cap{
+		Room:   room,
+		Weight: func(u victims.UnitID) int64 { return p.sum(i, p.units.Unit(u).Pods) },
+		Part:   func(_ victims.UnitID, pods []cluster.PodID) int64 { return p.sum(i, pods) },
+	}
+}
+
+// beyond is how far victims go beyond a cap.
+func (p *plot) beyond(c reprieve.Cap, out []victims.UnitID, parts victims.Parts) int64 {
+	used := int64(0)
+	for _, u := range out {
+		used += c.Part(u, parts.Of(p.units, u))
+	}
+	return max(0, used-c.Room)
+}
+
+func (p *plot) keeps(out []victims.UnitID, parts victims.Parts) bool {
+	return !slices.ContainsFunc(p.within.Caps, func(c reprieve.Cap) bool { return p.beyond(c, out, parts) > 0 })
+}
+
+// aims draws some.
+func (p *plot) aims(r *rand.Rand) (aims []reprieve.Aim) {
+	ranked := false
+	for range 1 + r.IntN(3) {
+		switch k := r.IntN(5); k {
+		case 0:
+			aims = append(aims, reprieve.Aim{Sum: func(_ victims.UnitID, pods []cluster.PodID) int64 { return p.sum(1, pods) }})
+		case 1:
+			aims = append(aims, reprieve.Aim{Sum: func(u victims.UnitID, _ []cluster.PodID) int64 { return 1 + p.most[1][u] }, Loose: true})
+		case 2:
+			aims = append(aims, reprieve.Aim{Beyond: []reprieve.Cap{p.cap(0, r.Int64N(4)), p.cap(2, r.Int64N(4))}})
+		default:
+			most := p.most[k-3]
+			aims = append(aims, reprieve.Aim{Most: func(u victims.UnitID) int64 { return most[u] }, Among: ranked})
+			ranked = true
+		}
+	}
+	return aims
+}
+
+// value is what victims have of each aim.
+func (p *plot) value(aims []reprieve.Aim, out []victims.UnitID, parts victims.Parts) (list []int64) {
+	ranked := func(victims.UnitID) bool { return true }
+	for _, a := range aims {
+		value := int64(0)
+		switch {
+		case a.Most != nil:
+			value = math.MinInt64
+			for _, u := range out {
+				if !a.Among || ranked(u) {
+					value = max(value, a.Most(u))
+				}
+			}
+			if !a.Among {
+				ranked = func(u victims.UnitID) bool { return a.Most(u) == value }
+			}
+		case a.Sum != nil:
+			for _, u := range out {
+				value += a.Sum(u, parts.Of(p.units, u))
+			}
+		default:
+			for _, c := range a.Beyond {
+				value += p.beyond(c, out, parts)
+			}
+		}
+		list = append(list, value)
+	}
+	return list
+}
+
+// eachSet calls yield with every set of victims that will do: of each unit nobody, all, or of an
+// elastic one so many that it goes on.
+func (p *plot) eachSet(yield func(out []victims.UnitID, parts victims.Parts)) {
+	for set := range 1 << len(p.pods) {
+		gone := map[cluster.PodID]bool{}
+		for i, pod := range p.pods {
+			gone[pod] = set>>i&1 == 1
+		}
+		var out []victims.UnitID
+		parts, useful := victims.Parts{}, true
+		for _, u := range p.potential {
+			unit := p.units.Unit(u)
+			var list []cluster.PodID
+			for _, pod := range unit.Pods {
+				if gone[pod] {
+					list = append(list, pod)
+				}
+			}
+			if len(list) > 0 {
+				out = append(out, u)
+			}
+			if len(list) > 0 && len(list) < len(unit.Pods) {
+				parts[u] = list
+				useful = useful && unit.Elastic && p.units.GoesOn(u, func(pod cluster.PodID) bool { return !gone[pod] })
+			}
+		}
+		if useful && p.keeps(out, parts) && p.fitsWithout(gone) {
+			yield(out, parts)
+		}
+	}
+}
+
+func (p *plot) fitsWithout(gone map[cluster.PodID]bool) bool {
+	var moved []cluster.PodID
+	for _, pod := range p.pods {
+		if gone[pod] {
+			moved = append(moved, pod)
+			p.what.Remove(pod)
+		}
+	}
+	if d, ok := p.what.(domain.Doubter); ok {
+		d.Doubt()
+	}
+	ok := p.what.Fits().OK()
+	for _, pod := range moved {
+		p.what.Return(pod)
+	}
+	return ok
+}
+
+// gone are the pods of victims, in order.
+func (p *plot) gone(out []victims.UnitID, parts victims.Parts) (list []cluster.PodID) {
+	for _, u := range out {
+		list = append(list, parts.Of(p.units, u)...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestTheLeastByEveryAim: by brute force over all sets of victims there is none whose first aim is
+// less, or equal and whose second is less, and so on; nobody of it could stay as a whole; and it is
+// told where all are worse than asked for.
+func TestTheLeastByEveryAim(t *testing.T) {
+	found, refuted, beaten, some, kept := 0, 0, 0, 0, 0
+	plots(t, 3000, func(seed uint64, r *rand.Rand, p *plot) {
+		if p.fitsWithout(nil) {
+			return // nobody has to go
+		}
+		aims := p.aims(r)
+		var best, beat []int64
+		p.eachSet(func(out []victims.UnitID, parts victims.Parts) {
+			if v := p.value(aims, out, parts); best == nil || slices.Compare(v, best) < 0 {
+				best = v
+			}
+		})
+		if r.IntN(2) == 0 {
+			for range 1 + r.IntN(len(aims)) {
+				beat = append(beat, r.Int64N(5))
+			}
+		}
+		var from reprieve.Least
+		if r.IntN(2) == 0 {
+			if out, why := p.runner.Run(p.what, p.potential); why.OK() && p.keeps(out.Victims, p.runner.Parts()) {
+				from = reprieve.Least{Victims: append([]victims.UnitID{}, out.Victims...), Parts: maps.Clone(p.runner.Parts())}
+			}
+			p.restart()
+		}
+		few := r.IntN(3) == 0
+		if few {
+			p.within.Steps, p.within.AimSteps = r.IntN(40), r.IntN(20)
+		}
+		told := false
+		p.runner.Observe = func(victims.UnitID, bool, domain.Reason) { told = true }
+		l := p.runner.RunLeast(p.what, p.potential, from, p.within, func([]reprieve.Charged) []reprieve.Aim { return aims }, beat)
+		require.False(t, told)
+		require.NotNil(t, p.runner.Observe)
+		p.runner.Observe = nil
+		if l.Victims == nil {
+			require.Len(t, p.trial.out, len(p.pods), "seed %d: all stay out", seed)
+		} else {
+			require.Equal(t, p.gone(l.Victims, l.Parts), slices.Sorted(maps.Keys(p.trial.out)), "seed %d: those are out", seed)
+			require.True(t, p.fitsWithout(nil), "seed %d", seed)
+			require.True(t, p.keeps(l.Victims, l.Parts), "seed %d", seed)
+		}
+		out := slices.Sorted(maps.Keys(p.trial.out))
+		p.restart()
+		value := p.value(aims, l.Victims, l.Parts)
+		switch l.Proof {
+		case reprieve.Refuted:
+			require.Nil(t, best, "seed %d", seed)
+			require.Nil(t, l.Victims)
+			require.False(t, l.Beaten)
+			refuted++
+			return
+		case reprieve.Exhausted, reprieve.FoundSome:
+			require.True(t, few, "seed %d", seed)
+			if best != nil {
+				require.LessOrEqual(t, slices.Compare(l.Bound, best), 0, "seed %d: it is a bound", seed)
+			}
+			some++
+		case reprieve.Found:
+			if l.Beaten {
+				require.Nil(t, l.Victims)
+				require.Greater(t, slices.Compare(best[:len(l.Bound)], beat[:len(l.Bound)]), 0, "seed %d", seed)
+				require.LessOrEqual(t, slices.Compare(l.Bound, best), 0, "seed %d", seed)
+				beaten++
+				break
+			}
+			require.Equal(t, best, value, "seed %d", seed)
+			require.Equal(t, best, l.Bound, "seed %d", seed)
+			require.LessOrEqual(t, slices.Compare(best[:len(beat)], beat), 0, "seed %d", seed)
+			if from.Victims != nil && slices.Equal(p.value(aims, from.Victims, from.Parts), best) && p.within.Monotone {
+				require.Equal(t, p.gone(from.Victims, from.Parts), out, "seed %d: the set to begin with", seed)
+				kept++
+			}
+			found++
+		}
+		violations, charged := 0, slices.Clone(p.runner.Charge(p.potential))
+		for _, c := range charged {
+			if slices.Contains(l.Victims, c.Unit) {
+				violations += p.runner.ViolationsOfPods(c, l.Parts.Of(p.units, c.Unit))
+			}
+		}
+		require.Equal(t, violations, l.Violations, "seed %d", seed)
+		if !p.within.Monotone {
+			return
+		}
+		for _, u := range l.Victims {
+			without := map[cluster.PodID]bool{}
+			for _, pod := range out {
+				without[pod] = !slices.Contains(p.units.Unit(u).Pods, pod)
+			}
+			require.False(t, p.fitsWithout(without), "seed %d: unit %d could stay", seed, u)
+		}
+	})
+	for _, n := range []int{found, refuted, beaten, some, kept} {
+		require.Greater(t, n, 50)
+	}
+}
+
+// TestPartsWithinCaps: by brute force, where no set is found there is none; what is found keeps
+// within the caps, is what giving back comes to if that does, and of no unit of which a part goes
+// would fewer members do.
+func TestPartsWithinCaps(t *testing.T) {
+	greedy, searched, refuted, exhausted, parts := 0, 0, 0, 0, 0
+	plots(t, 4000, func(seed uint64, r *rand.Rand, p *plot) {
+		exists := false
+		p.eachSet(func([]victims.UnitID, victims.Parts) { exists = true })
+		plain, why := p.runner.Run(p.what, p.potential)
+		require.True(t, why.OK())
+		within, want := p.keeps(plain.Victims, p.runner.Parts()), p.gone(plain.Victims, p.runner.Parts())
+		violations := plain.Violations
+		p.restart()
+		few := r.IntN(4) == 0
+		if few {
+			p.within.Steps = r.IntN(20)
+		}
+		var order []victims.UnitID
+		told, toldOf := map[victims.UnitID]bool{}, victims.Parts{}
+		watch := r.IntN(3) > 0
+		if watch {
+			p.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
+				order = append(order, u)
+				told[u] = why.OK()
+			}
+			p.runner.ObservePart = func(u victims.UnitID, out []cluster.PodID) { toldOf[u] = slices.Clone(out) }
+		}
+		out, proof, why := p.runner.RunWithin(p.what, p.potential, p.within)
+		require.True(t, why.OK())
+		require.Equal(t, watch, p.runner.Observe != nil)
+		require.Equal(t, watch, p.runner.ObservePart != nil)
+		p.runner.Observe, p.runner.ObservePart = nil, nil
+		list, part := slices.Clone(out.Victims), maps.Clone(p.runner.Parts())
+		require.Equal(t, slices.Sorted(maps.Keys(p.trial.out)), func() []cluster.PodID {
+			if proof == reprieve.Refuted || proof == reprieve.Exhausted {
+				return slices.Sorted(slices.Values(p.pods))
+			}
+			return p.gone(list, part)
+		}(), "seed %d", seed)
+		gone := maps.Clone(p.trial.out)
+		p.restart()
+		switch proof {
+		case reprieve.Refuted:
+			require.False(t, exists, "seed %d", seed)
+			refuted++
+			return
+		case reprieve.Exhausted:
+			require.True(t, few, "seed %d", seed)
+			exhausted++
+			return
+		}
+		require.True(t, p.fitsWithout(gone), "seed %d", seed)
+		require.True(t, p.keeps(list, part), "seed %d", seed)
+		require.True(t, slices.IsSortedFunc(list, p.units.Compare), "seed %d", seed)
+		if watch && !p.fitsWithout(nil) {
+			require.ElementsMatch(t, p.potential, order, "seed %d", seed)
+			for u, pods := range part {
+				require.ElementsMatch(t, pods, toldOf[u], "seed %d", seed)
+			}
+			require.Len(t, toldOf, len(part), "seed %d", seed)
+			for _, u := range p.potential {
+				if within || p.within.Monotone || !told[u] {
+					require.Equal(t, !slices.Contains(list, u), told[u], "seed %d", seed)
+				}
+			}
+		}
+		if within {
+			require.Equal(t, want, p.gone(list, part), "seed %d", seed)
+			require.Equal(t, violations, out.Violations, "seed %d", seed)
+			greedy++
+			return
+		}
+		searched++
+		if !p.within.Monotone {
+			return
+		}
+		for u, pods := range part {
+			parts++
+			p.eachSet(func(other []victims.UnitID, others victims.Parts) {
+				now, in := others[u]
+				same := in && slices.Equal(other, list) && len(now) < len(pods)
+				for v := range part {
+					same = same && (v == u || slices.Equal(slices.Sorted(slices.Values(part[v])), slices.Sorted(slices.Values(others[v]))))
+				}
+				require.False(t, same && len(p.within.Caps) == 1 && p.within.Caps[0].Once, "seed %d: fewer of unit %d", seed, u)
+			})
+		}
+	})
+	for _, n := range []int{greedy, searched, refuted, exhausted, parts} {
+		require.Greater(t, n, 20)
+	}
+}
+
+// TestWatching: who watches is told of every unit once, whether it stays, and of which pods in
+// part, and those who were found are out as before.
+func TestWatching(t *testing.T) {
+	stayed, left, parts := 0, 0, 0
+	plots(t, 1000, func(seed uint64, r *rand.Rand, p *plot) {
+		if !p.within.Monotone || p.fitsWithout(nil) {
+			return
+		}
+		aims := p.aims(r)
+		l := p.runner.RunLeast(p.what, p.potential, reprieve.Least{}, p.within, func([]reprieve.Charged) []reprieve.Aim { return aims }, nil)
+		p.restart()
+		if l.Victims == nil {
+			return
+		}
+		violating := map[victims.UnitID]bool{}
+		for _, c := range p.runner.Charge(p.potential) {
+			violating[c.Unit] = true
+		}
+		told, toldOf := 0, victims.Parts{}
+		violates := true
+		p.runner.Observe = func(u victims.UnitID, v bool, why domain.Reason) {
+			told++
+			require.Equal(t, violating[u], v, "seed %d", seed)
+			require.False(t, v && !violates, "seed %d: those that violate a budget come first", seed)
+			violates = v
+			require.Equal(t, !slices.Contains(l.Victims, u), why.OK(), "seed %d", seed)
+			if why.OK() {
+				stayed++
+			} else {
+				left++
+			}
+		}
+		p.runner.ObservePart = func(u victims.UnitID, out []cluster.PodID) {
+			toldOf[u] = out
+			parts++
+		}
+		out := p.runner.Watch(p.what, p.potential, l.Victims, l.Parts)
+		require.Equal(t, len(p.potential), told, "seed %d", seed)
+		require.Len(t, toldOf, len(l.Parts))
+		for u := range l.Parts {
+			require.Equal(t, l.Parts[u], toldOf[u], "seed %d", seed)
+		}
+		require.ElementsMatch(t, l.Victims, out.Victims)
+		require.True(t, slices.IsSortedFunc(out.Victims, p.units.Compare), "seed %d", seed)
+		require.Equal(t, l.Violations, out.Violations, "seed %d", seed)
+		require.Equal(t, p.gone(l.Victims, l.Parts), slices.Sorted(maps.Keys(p.trial.out)), "seed %d", seed)
+	})
+	for _, n := range []int{stayed, left, parts} {
+		require.Greater(t, n, 50)
+	}
+}

@@ -1,0 +1,131 @@
+package reprieve_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naivequota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// TestQuotaVictimsAreTheTwins: who goes, on what ground and in which order are the plain twin's
+// in random trees, where some are gone already. It is the same, after as many trials, whether
+// somebody watches or not, and where a place is needed that is free anyway.
+func TestQuotaVictimsAreTheTwins(t *testing.T) {
+	preempted, several, none := 0, 0, 0
+	for seed := range uint64(2500) {
+		q, o := gen.RandomQuota(seed)
+		ix, err := cluster.NewQuotaIndex(&q.Snapshot)
+		require.NoError(t, err)
+		usage := quota.NewTree(ix).NewUsage()
+		r := rand.New(rand.NewPCG(seed, 2))
+		world := naivequota.NewWorld(&q.Snapshot)
+		gone := map[*cluster.Reservation]bool{}
+		for _, v := range ix.Reservations() {
+			if r.IntN(20) > 0 {
+				usage.Add(v.Queue, v.Usage)
+				continue
+			}
+			gone[v] = true
+			for a := range world.In {
+				if a.W.Name == v.Workload.Name {
+					delete(world.In, a)
+				}
+			}
+		}
+		searches := map[string]*reprieve.QuotaSearch{} // by order, each for several questions
+		for id := range cluster.QuotaID(ix.NumQueues()) {
+			w := cluster.Workload{Name: "asks", Priority: int32(r.IntN(4)), Created: time.Unix(int64(r.IntN(6)), 0).UTC()}
+			ask := reprieve.QuotaQuestion{Queue: id, Priority: int64(w.Priority), Ordered: cluster.Ordered(&w)}
+			twin := naivequota.Question{W: &w, Queue: world.Queues[ix.Name(id)], Request: naivequota.Amounts{}, Contested: map[naivequota.FR]bool{}}
+			for _, g := range ix.Queue(id).Groups {
+				f := g.Flavors[r.IntN(len(g.Flavors))]
+				for _, rq := range f.Resources {
+					c := cluster.ColumnAmount{Column: ix.Column(f.Flavor, rq.Resource), Amount: int64(r.IntN(6))}
+					if c.Amount == 0 {
+						continue
+					}
+					ask.Request = append(ask.Request, c)
+					twin.Request[naivequota.FR{Flavor: f.Flavor, Resource: rq.Resource}] = c.Amount
+					if r.IntN(3) == 0 || !usage.Fits(id, []cluster.ColumnAmount{c}, true) {
+						ask.Contested = append(ask.Contested, c.Column)
+						twin.Contested[naivequota.FR{Flavor: f.Flavor, Resource: rq.Resource}] = true
+					}
+				}
+			}
+			if len(ask.Contested) == 0 || usage.Fits(id, ask.Request, true) {
+				continue
+			}
+			slices.SortFunc(ask.Request, func(a, b cluster.ColumnAmount) int { return int(a.Column) - int(b.Column) })
+			slices.Sort(ask.Contested)
+			by := ix.Queue(id).Preemption.Order
+			search := searches[fmt.Sprint(by)]
+			if search == nil {
+				search = reprieve.NewQuotaSearch(ix, usage, victims.NewReservations(ix, victims.NewQuotaOrder(by)))
+				searches[fmt.Sprint(by)] = search
+			}
+			options, before := naivequota.Options{}, usage.Clone()
+			if fair := o.Quota.FairSharing; fair != nil {
+				options.Fair = true
+				for _, s := range fair.Strategies {
+					options.Strategies = append(options.Strategies, map[reprieve.FairStrategy]string{
+						reprieve.LessThanOrEqualToFinalShare: "a", reprieve.LessThanInitialShare: "b",
+					}[s])
+				}
+			}
+			find := func() (list []string) {
+				search.Gone = gone
+				var found []reprieve.QuotaVictim
+				if fair := o.Quota.FairSharing; fair != nil {
+					found = search.Fair(&ask, fair.Strategies, quota.Exact)
+				} else {
+					found = search.Classical(&ask)
+				}
+				for _, v := range found {
+					list = append(list, fmt.Sprint(v.Workload.Name, " ", v.Reason))
+				}
+				return list
+			}
+			got := find()
+			require.Equal(t, before, usage, "the usage is as it was")
+			trials := search.Trials
+			search.Reset()
+			steps := 0
+			search.Observe = func(*cluster.Reservation, reprieve.QuotaStep) { steps++ }
+			require.Equal(t, got, find(), "seed %d: watched", seed)
+			require.Equal(t, trials, search.Trials, "seed %d: watched", seed)
+			require.GreaterOrEqual(t, steps, trials)
+			search.Reset()
+			search.Place = &rack{blocked: map[string]bool{}}
+			require.Equal(t, got, find(), "seed %d: with a place", seed)
+			require.Equal(t, trials, search.Trials, "seed %d: with a place", seed)
+			search.Reset()
+			var want []string
+			for _, v := range world.Search(&twin, options) {
+				want = append(want, fmt.Sprint(v.W.Name, " ", v.Reason))
+			}
+			require.Equal(t, want, got, "seed %d, queue %s", seed, ix.Name(id))
+			require.Equal(t, before, usage, "the usage is as it was")
+			switch {
+			case len(got) > 1:
+				several++
+			case len(got) == 1:
+				preempted++
+			default:
+				none++
+			}
+		}
+	}
+	for _, n := range []int{preempted, several, none} {
+		require.Greater(t, n, 250)
+	}
+}
