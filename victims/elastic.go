@@ -50,16 +50,24 @@ func (us *Units) Leads(p cluster.PodID) bool {
 //
 // O(k) for k pods.
 func (us *Units) GoesOn(u UnitID, stays func(cluster.PodID) bool) bool {
-	all, some, ok := us.goesOn(us.Unit(u).Group, func(p cluster.PodID) bool { return *us.unitOf.At(int(p)) != u || stays(p) })
-	return ok && (all || some)
+	return us.remains(us.Unit(u).Group, func(p cluster.PodID) bool { return *us.unitOf.At(int(p)) != u || stays(p) }) >= partRemains
 }
 
-// goesOn looks at group g: whether all of its running pods stay, or some, so that it
-// goes on; ok is false if those that stay are of no use.
-func (us *Units) goesOn(g cluster.GroupID, stays func(cluster.PodID) bool) (all, some, ok bool) {
+// remainder is what remains of a group once some of its pods are gone.
+type remainder int
+
+const (
+	useless     remainder = iota // some pods, of no use
+	nobodyLeft                   // no pod
+	partRemains                  // enough of them
+	allRemains                   // all that run
+)
+
+// remains says what remains of group g.
+func (us *Units) remains(g cluster.GroupID, stays func(cluster.PodID) bool) remainder {
 	group := us.ix.Group(g)
 	if group.PodGroup != nil {
-		return us.podsGoOn(group, stays)
+		return us.podsRemain(group, stays)
 	}
 	alive, intact, here := 0, 0, 0
 	for _, child := range group.Children {
@@ -67,33 +75,32 @@ func (us *Units) goesOn(g cluster.GroupID, stays func(cluster.PodID) bool) (all,
 			continue
 		}
 		here++
-		childAll, childSome, childOK := us.goesOn(child, stays)
-		if !childOK {
-			return false, false, false
-		}
-		if childAll {
+		switch us.remains(child, stays) {
+		case useless:
+			return useless
+		case allRemains:
 			intact++
-		}
-		if childAll || childSome {
+			alive++
+		case partRemains:
 			alive++
 		}
-	}
-	switch {
-	case here == 0 || alive == 0:
-		return false, false, true
-	case intact == here:
-		return true, true, true
-	case group.Mode == disruption.All:
-		return false, false, false
 	}
 	need := here
 	if m := group.Composite.MinGroupCount; m != nil {
 		need = int(*m)
 	}
-	return false, true, alive >= need
+	switch {
+	case alive == 0:
+		return nobodyLeft
+	case intact == here:
+		return allRemains
+	case group.Mode == disruption.All, alive < need:
+		return useless
+	}
+	return partRemains
 }
 
-func (us *Units) podsGoOn(group *cluster.Group, stays func(cluster.PodID) bool) (all, some, ok bool) {
+func (us *Units) podsRemain(group *cluster.Group, stays func(cluster.PodID) bool) remainder {
 	running, staying, leaderless := 0, 0, false
 	for _, p := range group.Pods {
 		if !us.counts(p) {
@@ -106,19 +113,19 @@ func (us *Units) podsGoOn(group *cluster.Group, stays func(cluster.PodID) bool) 
 			leaderless = true
 		}
 	}
-	switch {
-	case running == 0 || staying == 0:
-		return false, false, true
-	case staying == running:
-		return true, true, true
-	case group.Mode == disruption.All, leaderless:
-		return false, false, false
-	}
-	least := 1
+	least := int32(0)
 	if m := group.PodGroup.MinCount; m != nil {
-		least = int(*m)
+		least = *m
 	}
-	return false, true, staying >= least
+	switch {
+	case staying == 0:
+		return nobodyLeft
+	case staying == running:
+		return allRemains
+	case group.Mode == disruption.All, leaderless, staying < int(least):
+		return useless
+	}
+	return partRemains
 }
 
 // counts reports whether pod p runs and is not on its way out.
