@@ -64,6 +64,47 @@ func (m *moody) Fits() domain.Reason {
 	return domain.Reason{}
 }
 
+// bounded is a what-if that tells what has to leave at least, by brute force.
+type bounded struct {
+	*watched
+	guess bool // it tells of the cheapest items, too
+}
+
+func (b *bounded) Least(items [][]cluster.PodID, price []int64, barred []bool, atMost int64, _ int) (least int64, set []bool, taken int) {
+	least = math.MaxInt64
+	for leave := range 1 << len(items) {
+		sum, may := int64(0), true
+		for i, pods := range items {
+			if leave>>i&1 == 1 {
+				sum += price[i]
+				may = may && !barred[i]
+				continue
+			}
+			for _, p := range pods {
+				b.Return(p)
+			}
+		}
+		if may && sum < least && b.Fits().OK() {
+			if least, set = sum, make([]bool, len(items)); sum <= atMost {
+				for i := range items {
+					set[i] = leave>>i&1 == 1
+				}
+			}
+		}
+		for i, pods := range items {
+			for _, p := range pods {
+				if leave>>i&1 == 0 {
+					b.Remove(p)
+				}
+			}
+		}
+	}
+	if !b.guess || least > atMost {
+		set = nil
+	}
+	return least, set, 1
+}
+
 // plot is a node with at most eight pods in single units, groups of mode All and elastic ones, a
 // preemptor, caps and aims.
 type plot struct {
@@ -172,7 +213,9 @@ func newPlot(t *testing.T, r *rand.Rand) *plot {
 				!slices.ContainsFunc(p.weights[:], func(w []int64) bool { return w[a] != w[b] })
 		}
 	}
-	switch p.what = p.trial; r.IntN(4) {
+	switch p.what = p.trial; r.IntN(5) {
+	case 2:
+		p.what = &bounded{watched: p.trial, guess: r.IntN(2) == 0}
 	case 0:
 		p.what = struct{ domain.Trial }{p.trial} // which tells nothing in numbers, and not who matters
 	case 1:

@@ -282,6 +282,7 @@ func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
 		list, proof := runner.Choose(trial, choice, order, math.MaxInt64)
 		require.NotContains(t, []reprieve.Proof{reprieve.Found, reprieve.Refuted}, proof)
 		require.LessOrEqual(t, runner.Decided-before, choice.Steps+3*pods)
+		require.GreaterOrEqual(t, runner.Decided-before, choice.Steps/2)
 		require.LessOrEqual(t, trial.done, 64*3*choice.Steps+3*pods)
 		for _, u := range order {
 			if proof == reprieve.FoundSome && !slices.Contains(list, u) {
@@ -302,4 +303,31 @@ func TestChooseWithinTheLargestCap(t *testing.T) {
 		require.Equal(t, want, got, "seed %d", seed)
 		g.put(got, g.runner.Remove)
 	})
+}
+
+// TestNumbersAreEnough: where what is missing, in numbers, decides, the trial is not asked.
+func TestNumbersAreEnough(t *testing.T) {
+	asked := 0
+	grounds(t, 300, func(seed uint64, g *ground) {
+		g.choice.Monotone = seed%2 == 0
+		want, found := g.bruteForce()
+		got, _ := g.runner.Choose(&silent{NodeTrial: g.trial, t: t}, g.choice, g.order, math.MaxInt64)
+		require.Equal(t, want, got, "seed %d", seed)
+		if found {
+			g.put(got, g.runner.Remove)
+			asked++
+		}
+	})
+	require.Greater(t, asked, 100)
+}
+
+// silent is a trial that nobody may ask.
+type silent struct {
+	*domain.NodeTrial
+	t *testing.T
+}
+
+func (s *silent) Fits() domain.Reason {
+	require.Fail(s.t, "it is asked")
+	return domain.Reason{}
 }

@@ -233,3 +233,55 @@ func TestMembersReturnOneByOneWithoutSteps(t *testing.T) {
 	require.True(t, why.OK())
 	require.Len(t, runner.Parts().Of(units, 0), 1)
 }
+
+// Of members that are alike it does not matter which of them return: where none of the many sets
+// of them will do, few are looked at. Any difference, and where more room may hurt or constraints
+// look on, each of them counts.
+func TestMembersThatAreAlikeAreTriedOnce(t *testing.T) {
+	const members = 10
+	for _, c := range []struct {
+		name        string
+		set         func(i int, p *cluster.Pod)
+		doubtful    bool
+		constrained bool
+		leader      string
+		few         bool
+	}{
+		{name: "all are alike", few: true},
+		{name: "but for the leader", leader: "p3", few: true},
+		{name: "of two nodes", set: func(i int, p *cluster.Pod) { p.Node = fmt.Sprint("n", i%2) }, few: true},
+		{name: "of two sizes", set: func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] += int64(i % 2) }, few: true},
+		{name: "of two ports", set: func(i int, p *cluster.Pod) { p.Ports = []cluster.HostPort{{Port: int32(80 + i%2), Protocol: "TCP"}} }, few: true},
+		{name: "some go anyway", set: func(i int, p *cluster.Pod) { p.Terminating = i%2 == 0 }, few: true},
+		{name: "each of another size", set: func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] += int64(i) }},
+		{name: "each of another port", set: func(i int, p *cluster.Pod) { p.Ports = []cluster.HostPort{{Port: int32(80 + i)}} }},
+		{name: "more room may hurt", doubtful: true},
+		{name: "constraints look on", constrained: true},
+	} {
+		least := int32(members - 1)
+		s := cluster.Snapshot{
+			Nodes:     []cluster.Node{{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 1000}}, {Name: "n1", Allocatable: cluster.Resources{cluster.CPU: 1000}}},
+			PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: &least, Leader: c.leader}},
+		}
+		for i := range members {
+			p := cluster.Pod{Name: fmt.Sprint("p", i), Group: "g", Node: "n0", Requests: cluster.Resources{cluster.CPU: 100}}
+			if c.set != nil {
+				c.set(i, &p)
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		ix, err := cluster.NewIndex(&s)
+		require.NoError(t, err)
+		units := victims.NewUnits(ix, victims.Units137)
+		runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+		runner.Doubtful, runner.Constrained = c.doubtful, c.constrained
+		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 700}}
+		trial := &counted{NodeTrial: domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})}
+		trial.Reset(0)
+		out, why := runner.Run(struct{ domain.Trial }{trial}, []victims.UnitID{0})
+		require.True(t, why.OK())
+		require.Len(t, out.Victims, 1, c.name)
+		require.Empty(t, runner.Parts(), c.name)
+		require.Equal(t, c.few, trial.done < 300, "%s: %d", c.name, trial.done)
+	}
+}

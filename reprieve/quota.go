@@ -84,7 +84,7 @@ type QuotaSearch struct {
 	race           race
 	glance         victims.QuotaWalk // of hasAny
 	fair           fairSearch
-	stays          []stay // by queue: of fillBack
+	stays          [][]cluster.ColumnAmount // by queue: what one used that could not come back
 	sum            *quota.Sum
 }
 
@@ -178,31 +178,22 @@ func (s *QuotaSearch) idle(r *cluster.Reservation) bool {
 	return s.enough && s.Place != nil && !s.Place.Helps(r)
 }
 
-// stay is what a workload of a queue used that could not come back, since that many
-// had come back.
-type stay struct {
-	usage []cluster.ColumnAmount
-	back  int // plus 1; 0: none
-}
-
 // fillBack returns, from the last but one to the first, whoever can come back. The
 // last one cannot: without it the preemptor did not fit. A place that becomes
 // free in the list is taken by the last victim, as in Kueue.
 //
-// Of one queue, what uses the same as one that could not come back is not tried
-// unless somebody came back meanwhile: as far as quota goes they are one.
+// Of one queue, what uses the same as one that could not come back is not tried: as far as
+// quota goes they are one, and there is never more of it later.
 //
 // Source: KEP-83, "Preemption", step 5.
 func (s *QuotaSearch) fillBack(borrow bool) {
 	if s.stays == nil {
-		s.stays = make([]stay, s.tree.NumQueues())
+		s.stays = make([][]cluster.ColumnAmount, s.tree.NumQueues())
 	}
 	clear(s.stays)
-	back := 1
 	for i := len(s.out) - 2; i >= 0; i-- {
 		r := s.out[i].Reservation
-		known := &s.stays[r.Queue]
-		if s.Place == nil && s.Observe == nil && known.back == back && slices.Equal(known.usage, r.Usage) {
+		if s.Place == nil && s.Observe == nil && slices.Equal(s.stays[r.Queue], r.Usage) {
 			s.Trials++ // counted as if it were made
 			continue
 		}
@@ -210,11 +201,10 @@ func (s *QuotaSearch) fillBack(borrow bool) {
 		if !s.fits(borrow) {
 			s.tell(r, QuotaKeptOut)
 			s.remove(r)
-			*known = stay{r.Usage, back}
+			s.stays[r.Queue] = r.Usage
 			continue
 		}
 		s.tell(r, QuotaReturned)
-		back++
 		last := len(s.out) - 1
 		s.out[i] = s.out[last]
 		s.out = s.out[:last]
