@@ -33,8 +33,8 @@ type Vacancy interface {
 }
 
 // Vacate lets everybody who may go be gone from nodes, in order, on which no constraint looks at
-// anybody and no member is placed. v tells what that comes to, until nil ends it, or
-// [GangTrial.Home].
+// anybody and no member is placed; all of them are of the domain that members are placed in. v
+// tells what that comes to, until nil ends it, or [GangTrial.Home].
 func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 	if t.vacancy = nil; len(nodes) == 0 {
 		return

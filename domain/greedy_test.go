@@ -1,0 +1,327 @@
+package domain_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// field is a few dozen nodes, more or less full, and a gang of members of several sizes.
+type field struct {
+	ix      *cluster.Index
+	units   *victims.Units
+	members []*domain.Member
+	domain  domain.Domain
+	vacant  []cluster.NodeID // nodes that may be vacant
+	levels  []int64          // the priorities of who may go, each once
+}
+
+func drawField(t *testing.T, r *rand.Rand) *field {
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "g", Mode: "All"}}}
+	nodes := 1 + r.IntN(6)
+	if r.IntN(3) == 0 {
+		nodes = 60 + r.IntN(90) // more than one block
+	}
+	grouped := r.IntN(2) == 0
+	for i := range nodes {
+		n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 4 + r.Int64N(8), cluster.Memory: 6 + r.Int64N(6)}}
+		n.Labels = map[string]string{"disk": []string{"ssd", "hdd"}[r.IntN(2)]}
+		s.Nodes = append(s.Nodes, n)
+		for range r.IntN(6) {
+			priority := int32(r.IntN(4))
+			p := cluster.Pod{
+				Name: fmt.Sprint("p", len(s.Pods)), Node: n.Name, Priority: &priority,
+				Requests: cluster.Resources{cluster.CPU: 1 + r.Int64N(3), cluster.Memory: r.Int64N(4)},
+			}
+			if grouped && r.IntN(8) == 0 {
+				p.Group, p.Priority = "g", new(int32)
+			}
+			if r.IntN(6) == 0 {
+				p.Ports = []cluster.HostPort{{Port: int32(80 + r.IntN(2))}}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	f := &field{ix: ix, units: victims.NewUnits(ix, victims.Units137), domain: domain.Domain{Name: "all"}}
+	for n := range ix.Nodes() {
+		if r.IntN(10) == 0 {
+			continue
+		}
+		f.domain.Nodes = append(f.domain.Nodes, n)
+		if !slices.ContainsFunc(ix.PodsOn(n), func(p cluster.PodID) bool { return ix.GroupOf(p) != cluster.NoGroup }) {
+			f.vacant = append(f.vacant, n)
+		}
+	}
+	for p := range ix.Pods() {
+		f.levels = append(f.levels, int64(ix.Priority(p)))
+	}
+	slices.Sort(f.levels)
+	f.levels = slices.Compact(f.levels)
+	for range 1 + r.IntN(3) {
+		pod := cluster.Pod{Requests: cluster.Resources{cluster.CPU: 1 + r.Int64N(5), cluster.Memory: r.Int64N(5)}}
+		if r.IntN(4) == 0 {
+			pod.NodeSelector = map[string]string{"disk": "ssd"}
+		}
+		if r.IntN(5) == 0 {
+			pod.Ports = []cluster.HostPort{{Port: 80}}
+		}
+		for range []int{1, 1, 3, 9}[r.IntN(4)] {
+			one := pod
+			one.Name = fmt.Sprint("m", len(f.members))
+			f.members = append(f.members, domain.NewMember(ix, &one, cluster.NoPod))
+		}
+	}
+	return f
+}
+
+// trial is a trial with everybody gone, or some nodes vacant, and what room costs there.
+func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers) {
+	t := domain.NewGangTrial(f.ix, f.members, nil, func(cluster.PodID) bool { return false })
+	if vacant {
+		t.Vacate(&hollow{f, t}, f.vacant)
+	}
+	for n := range f.ix.Nodes() {
+		if !t.Vacant(n) {
+			for _, p := range f.ix.PodsOn(n) {
+				t.Remove(p)
+			}
+		}
+	}
+	if !paid {
+		return t, free{}
+	}
+	return t, victims.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, nil, nil)
+}
+
+// free are offers where nobody has to go.
+type free struct{}
+
+func (free) Price(domain.MemberID, cluster.NodeID) domain.Price            { return domain.Free }
+func (free) Highest() int64                                                { return math.MinInt64 }
+func (free) Taken(domain.MemberID, cluster.NodeID) (none []cluster.NodeID) { return none }
+
+// hollow is a Vacancy that works everything out each time: at its first level nobody is gone, at
+// each after that those of one more priority.
+type hollow struct {
+	*field
+	t *domain.GangTrial
+}
+
+func (h *hollow) Empty(n cluster.NodeID) {
+	for _, p := range h.ix.PodsOn(n) {
+		h.t.Remove(p)
+	}
+}
+
+func (h *hollow) slots(m domain.MemberID, n cluster.NodeID, gone func(cluster.PodID) bool) int64 {
+	free := slices.Clone(h.ix.Free(n))
+	for _, p := range h.ix.PodsOn(n) {
+		for r, v := range h.ix.Request(p) {
+			if gone(p) {
+				free[r] += v
+			}
+		}
+	}
+	most := int64(math.MaxInt64)
+	for r, v := range h.members[m].Request() {
+		if v > 0 {
+			most = min(most, max(free[r], 0)/v)
+		}
+	}
+	return most
+}
+
+func (h *hollow) Slots(m domain.MemberID, n cluster.NodeID) int64 {
+	return h.slots(m, n, func(cluster.PodID) bool { return true })
+}
+
+func (h *hollow) Fit(block int, set uint64, m domain.MemberID, k int64, level int) (fit uint64) {
+	for i := range 64 {
+		if set>>i&1 == 1 && h.slots(m, cluster.NodeID(64*block+i), func(p cluster.PodID) bool {
+			return slices.Contains(h.levels[:level], int64(h.ix.Priority(p)))
+		}) >= k {
+			fit |= 1 << i
+		}
+	}
+	return fit
+}
+
+func (h *hollow) Level(highest int64) int {
+	level, there := slices.BinarySearch(h.levels, highest)
+	if there {
+		level++
+	}
+	return level
+}
+
+func (h *hollow) Beyond(level int) (highest int64, ok bool) {
+	if level < len(h.levels) {
+		return h.levels[level], true
+	}
+	return 0, false
+}
+
+// plainly places members one after the other, large ones first, and looks at every node for each.
+func (f *field) plainly(t *domain.GangTrial, rank func(domain.MemberID, cluster.NodeID) domain.Price, offers domain.Offers, smallFirst bool, most int) {
+	largest := func(m domain.MemberID) (part int64) {
+		for r, v := range f.members[m].Request() {
+			offered := int64(0)
+			for n := range f.ix.Nodes() {
+				if t.Usable(n) {
+					offered = max(offered, f.ix.Allocatable(n)[r])
+				}
+			}
+			if v > 0 && cluster.ResourceID(r) != cluster.PodsColumn && offered > 0 {
+				part = max(part, v*1_000_000/offered)
+			}
+		}
+		return part
+	}
+	var groups [][]domain.MemberID
+	for m := range domain.MemberID(len(f.members)) {
+		if i := slices.IndexFunc(groups, func(g []domain.MemberID) bool { return t.Shape(g[0]) == t.Shape(m) }); i >= 0 {
+			groups[i] = append(groups[i], m)
+		} else {
+			groups = append(groups, []domain.MemberID{m})
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b []domain.MemberID) int { return int(largest(b[0]) - largest(a[0])) })
+	if smallFirst {
+		slices.Reverse(groups)
+	}
+	for _, m := range slices.Concat(groups...) {
+		best, least := cluster.NoNode, domain.Price{}
+		for _, n := range f.domain.Nodes {
+			if !t.CanPlace(m, n).OK() {
+				continue
+			}
+			price := rank(m, n)
+			if price.Highest <= offers.Highest() {
+				price.Highest = math.MinInt64
+			}
+			if best == cluster.NoNode || price.Compare(least) < 0 {
+				best, least = n, price
+			}
+		}
+		if best != cluster.NoNode && len(t.Placed()) < most {
+			t.Place(m, best)
+			offers.Taken(m, best)
+		}
+	}
+}
+
+// TestPlacersAgreeWithThePlainOne: every placer finds what looking at each node for each member
+// finds, on nodes whose pods are gone and on vacant ones.
+func TestPlacersAgreeWithThePlainOne(t *testing.T) {
+	placed, missed := 0, 0
+	for seed := range uint64(400) {
+		f := drawField(t, rand.New(rand.NewPCG(seed, 6)))
+		r := rand.New(rand.NewPCG(seed, 7))
+		most := len(f.members)
+		if r.IntN(4) == 0 {
+			most = r.IntN(len(f.members) + 1)
+		}
+		all := make([]domain.MemberID, len(f.members))
+		for i := range all {
+			all[i] = domain.MemberID(i)
+		}
+		for _, c := range []struct {
+			name   string
+			placer domain.Placer
+			paid   bool
+			small  bool
+			sign   int64
+		}{
+			{"least disruption", domain.LeastDisruption{}, true, false, 0},
+			{"pack", domain.Pack{}, false, false, -1},
+			{"pack small ones first", domain.Pack{SmallFirst: true}, false, true, -1},
+			{"spread", domain.Spread{}, false, false, 1},
+		} {
+			plain, offers := f.trial(false, c.paid)
+			rank := func(m domain.MemberID, n cluster.NodeID) domain.Price {
+				return domain.Price{Highest: math.MinInt64, Sum: c.sign * int64(len(plain.On(n))), Pods: -plain.Slots(m, n)}
+			}
+			if c.paid {
+				rank = offers.Price
+			}
+			f.plainly(plain, rank, offers, c.small, most)
+			want := plain.Assignments()
+			for _, vacant := range []bool{false, true} {
+				trial, offers := f.trial(vacant, c.paid)
+				require.Equal(t, len(want), c.placer.Place(trial, &f.domain, offers, all, most), "seed %d: %s, vacant: %v", seed, c.name, vacant)
+				require.Equal(t, want, trial.Assignments(), "seed %d: %s, vacant: %v", seed, c.name, vacant)
+				for _, m := range all {
+					n := cluster.NodeID(r.IntN(f.ix.NumNodes()))
+					require.Equal(t, plain.HasRoom(m, n), trial.HasRoom(m, n), "seed %d", seed)
+					require.Equal(t, plain.Slots(m, n), trial.Slots(m, n), "seed %d", seed)
+					if trial.At(m) == cluster.NoNode {
+						require.Equal(t, plain.CanPlace(m, n).OK(), trial.CanPlace(m, n).OK(), "seed %d", seed)
+					}
+					require.Equal(t, plain.Free(n), trial.Free(n), "seed %d", seed)
+					require.False(t, trial.Vacant(n), "somebody asked")
+				}
+				trial.Home()
+				for n := range f.ix.Nodes() {
+					require.Equal(t, f.ix.Free(n), trial.Free(n), "seed %d: everybody is back", seed)
+					require.Equal(t, f.ix.Free(n), trial.AtHome(n), "seed %d", seed)
+				}
+			}
+			placed += len(want)
+			missed += len(all) - len(want)
+		}
+	}
+	require.Greater(t, placed, 1500)
+	require.Greater(t, missed, 1000)
+}
+
+// Where constraints close nodes and open them again: the placers find what looking at each node
+// finds.
+func constrainedPlacersAgree(t *rapid.T) {
+	c := drawConstrained(t, 5)
+	all := make([]domain.MemberID, len(c.members))
+	for i := range all {
+		all[i] = domain.MemberID(i)
+	}
+	f := &field{ix: c.ix, members: c.members}
+	for n := range c.ix.Nodes() {
+		f.domain.Nodes = append(f.domain.Nodes, n)
+	}
+	prices := make([]int64, c.ix.NumNodes())
+	for i := range prices {
+		prices[i] = rapid.Int64Range(0, 3).Draw(t, "price")
+	}
+	trial := domain.NewGangTrial(c.ix, c.members, c.states, func(cluster.PodID) bool { return c.waiting })
+	for _, p := range c.running() {
+		if rapid.Bool().Draw(t, "gone") {
+			trial.Remove(p)
+		}
+	}
+	offers := priced{prices}
+	f.plainly(trial, offers.Price, offers, false, len(all))
+	want := trial.Assignments()
+	trial.UnplaceTo(0)
+	domain.LeastDisruption{}.Place(trial, &f.domain, offers, all, len(all))
+	require.Equal(t, want, trial.Assignments())
+}
+
+// priced are offers at a price for each node.
+type priced struct{ prices []int64 }
+
+func (p priced) Price(_ domain.MemberID, n cluster.NodeID) domain.Price {
+	return domain.Price{Highest: math.MinInt64, Sum: p.prices[n]}
+}
+func (priced) Highest() int64                                         { return math.MinInt64 }
+func (priced) Taken(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }
+
+func TestConstrainedPlacersAgree(t *testing.T) { rapid.Check(t, constrainedPlacersAgree) }
