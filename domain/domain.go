@@ -36,8 +36,17 @@ func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
 type Topology []string
 
 // Split appends the domains in order of their names, such as "zone=a,rack=7".
-// O(n) for n nodes and each key.
+// O(n) for n nodes and each key; the nodes of one key are divided once for all who ask, and
+// must not be changed.
 func (keys Topology) Split(dst []Domain, ix *cluster.Index) []Domain {
+	if len(keys) == 1 {
+		parts := ix.Topology(keys[0]).Parts()
+		dst = slices.Grow(dst, len(parts))
+		for _, p := range parts {
+			dst = append(dst, Domain{Name: p.Label, Nodes: p.Nodes})
+		}
+		return dst
+	}
 	first := len(dst)
 	parts, sample := keys.divide(ix)
 	at := map[string]int{} // by name, as parts may share one

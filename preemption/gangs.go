@@ -348,7 +348,7 @@ func (q *question) levels() ([][]domain.Domain, error) {
 // beneath it that no node has.
 func (q *question) checkTopology(t *seating.Group, g *cluster.Group) error {
 	for i, c := range t.Topology {
-		if q.Index.CountNodes() > 0 && len(domain.Topology{c.Key}.Split(nil, q.Index)) == 0 {
+		if q.Index.CountNodes() > 0 && q.Index.Topology(c.Key).Len() == 0 {
 			return &cluster.FieldError{
 				Kind: string(g.Kind), Namespace: g.Namespace, Name: g.Name,
 				Field: fmt.Sprintf("Topology[%d].Key", i), Value: words.Quoted(c.Key), Want: "a label of some node",

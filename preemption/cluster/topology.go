@@ -1,5 +1,11 @@
 package cluster
 
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
 // ValueID is a position among the values of one [Topology].
 type ValueID int32
 
@@ -13,6 +19,15 @@ type Topology struct {
 	of     []ValueID
 	values []string
 	unique bool
+
+	divide sync.Once
+	parts  []TopologyPart
+}
+
+// TopologyPart is the nodes that share a value.
+type TopologyPart struct {
+	Label string   // the key and the value, such as "zone=a"
+	Nodes []NodeID // ascending
 }
 
 // Topology returns how the nodes of ix are divided by the label key. It is
@@ -49,6 +64,33 @@ func (t *Topology) Column() []ValueID { return t.of }
 
 // Unique reports whether no two nodes share a value, as with host names.
 func (t *Topology) Unique() bool { return t.unique }
+
+// Parts lists the values with their nodes, in order of the labels. It is made on the first call: O(n + v log v)
+// for n nodes of v values. The list and what is in it belong to t.
+func (t *Topology) Parts() []TopologyPart {
+	t.divide.Do(func() {
+		sizes, in := make([]int, len(t.values)), 0
+		for _, v := range t.of {
+			if v != NoValue {
+				sizes[v]++
+				in++
+			}
+		}
+		t.parts = make([]TopologyPart, len(t.values))
+		all := make([]NodeID, in)
+		for v, size := range sizes {
+			t.parts[v] = TopologyPart{t.key + "=" + t.values[v], all[:0:size]}
+			all = all[size:]
+		}
+		for n, v := range t.of {
+			if v != NoValue {
+				t.parts[v].Nodes = append(t.parts[v].Nodes, NodeID(n))
+			}
+		}
+		slices.SortFunc(t.parts, func(a, b TopologyPart) int { return strings.Compare(a.Label, b.Label) })
+	})
+	return t.parts
+}
 
 func newTopology(ix *Index, key string) *Topology {
 	t := &Topology{key: key, of: make([]ValueID, ix.NumNodes()), unique: true}
