@@ -311,7 +311,7 @@ func nothingIsEvictedInVain(t fatal, o preemption.Options, q gen.Question, _ uin
 }
 func TestNothingIsEvictedInVain(t *testing.T) { holdGang(t, smallGangs(), nothingIsEvictedInVain) }
 
-// askingMoreOfGangsSaysTheSame: candidates and trace come on top of the answer.
+// askingMoreOfGangsSaysTheSame: candidates, trace and what is nearest come on top of the answer.
 func askingMoreOfGangsSaysTheSame(t fatal, o preemption.Options, q gen.Question, _ uint64) {
 	o.Candidates, o.Explain = false, false
 	brief := ask(t, o, q)
@@ -325,6 +325,9 @@ func askingMoreOfGangsSaysTheSame(t fatal, o preemption.Options, q gen.Question,
 		if diff := cmp.Diff(full.Victims, full.Candidates[i].Victims); diff != "" {
 			t.Fatalf("the choice and its candidate differ (-choice +candidate):\n%s", diff)
 		}
+	}
+	if brief.Nearest == nil {
+		full.Nearest = nil
 	}
 	full.Candidates, full.Trace, full.Kept, full.Stats.Trials = nil, nil, brief.Kept, brief.Stats.Trials
 	if diff := cmp.Diff(brief, full); diff != "" {

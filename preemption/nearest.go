@@ -16,6 +16,7 @@ import (
 var kindsOfChanges = [...]RelaxationKind{
 	nearest.Resource: RelaxResource, nearest.Taint: RelaxTaint, nearest.Cordon: RelaxCordon, nearest.Selector: RelaxSelector,
 	nearest.NodeName: RelaxNodeName, nearest.Port: RelaxPort, nearest.Priority: RelaxPriority, nearest.Budget: RelaxBudget, nearest.Limit: RelaxLimit,
+	nearest.MinCount: RelaxMinCount,
 }
 
 // relaxations is list in words.
@@ -78,10 +79,55 @@ func (q *question) admits(n cluster.NodeID, list []nearest.Change) bool {
 	return q.Filter(domain.FilterView(&pod), node)
 }
 
-// nearest is what would have to change for a gang to get in: it knows hard budgets and
-// limits.
+// nearest is what would have to change for a gang to get in.
 func (s *gangAnswer) nearest() *Nearest {
-	if s.Hard == nil && s.Limits == nil || s.c.probe || s.NoBounds {
+	if s.c.probe || s.NoBounds {
+		return nil
+	}
+	if n := s.wider(); n != nil || !s.Trace {
+		return n
+	}
+	at := ""
+	list := nearest.Otherwise(s.Question, func(change nearest.Change) bool {
+		d, in := s.otherwise(change)
+		if in {
+			at = d
+		}
+		return in
+	})
+	return s.question.nearest(at, list)
+}
+
+// otherwise asks the gang's question with a change of what it asks for, and tells whether it
+// gets in, and where.
+func (s *gangAnswer) otherwise(change nearest.Change) (at string, in bool) {
+	q, err := s.c.newBriefAs(s.asked.preemptor(), s.asking.silent(), func(q *question) {
+		settings := *q.Settings
+		settings.Trace, settings.Candidates, settings.Effort = false, false, ask.Greedy
+		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
+		switch change.Kind {
+		case nearest.Priority:
+			q.Priority = int32(change.Amount)
+		case nearest.MinCount:
+			q.Tree.Min -= int(change.Amount)
+		}
+	})
+	if err != nil {
+		return "", false
+	}
+	again := q.countGang()
+	defer again.Close()
+	again.Brief = true
+	r, err := again.run()
+	if err != nil || !r.isPlan() {
+		return "", false
+	}
+	return r.Domain, true
+}
+
+// wider tells which hard budgets and limits would have to be wider.
+func (s *gangAnswer) wider() *Nearest {
+	if s.Hard == nil && s.Limits == nil {
 		return nil
 	}
 	rounds, err := s.levels()

@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -173,4 +174,31 @@ func TestNearestTakesTheCheaperOfRoomAndPriority(t *testing.T) {
 			require.Equal(t, []preemption.Relaxation{want}, r.Nearest.Relaxations)
 		}
 	}
+}
+
+// TestWhatIsNearestForAGang: a higher priority, or fewer pods where that is the lesser change or the only one.
+func TestWhatIsNearestForAGang(t *testing.T) {
+	nearest := func(priority int32, running ...int32) *preemption.Nearest {
+		s := &preemption.Snapshot{PodGroups: []preemption.PodGroup{{Name: "g", Priority: &priority, MinCount: prio(3)}}}
+		for i, p := range running {
+			name := fmt.Sprint("n", i)
+			s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: preemption.Resources{"cpu": 4}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: "on-" + name, Node: name, Priority: prio(p), Requests: preemption.Resources{"cpu": 3}})
+		}
+		for i := range 3 {
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "g", Requests: preemption.Resources{"cpu": 4}})
+		}
+		r, err := preemption.Options{Explain: true}.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "g"}, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, r.Verdict)
+		return r.Nearest
+	}
+	change := func(kind preemption.RelaxationKind, amount int64) *preemption.Nearest {
+		return &preemption.Nearest{Domain: "cluster", Relaxations: []preemption.Relaxation{{Kind: kind, Amount: amount}}}
+	}
+	require.Equal(t, change(preemption.RelaxPriority, 8), nearest(5, 1, 7, 7, 9), "three of four nodes do")
+	require.Equal(t, change(preemption.RelaxMinCount, 1), nearest(5, 1, 1), "there are two nodes")
+	require.Equal(t, change(preemption.RelaxMinCount, 2), nearest(5, 1, math.MaxInt32, math.MaxInt32), "nobody is above those")
+	require.Equal(t, change(preemption.RelaxMinCount, 1), nearest(5, 1, 1, 2_000_000_000), "as far as that is more of a change than a pod")
+	require.Nil(t, nearest(5, math.MaxInt32))
 }

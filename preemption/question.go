@@ -79,6 +79,11 @@ func (c *compiled) newQuestion(p Preemptor, a *asking) (*question, error) {
 // newBrief is newQuestion for an answer that does not tell who asked: what was given
 // inline is not copied.
 func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
+	return c.newBriefAs(p, a, nil)
+}
+
+// newBriefAs is newBrief of a preemptor that is as change makes it; nil: as it is.
+func (c *compiled) newBriefAs(p Preemptor, a *asking, change func(q *question)) (*question, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -116,6 +121,9 @@ func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
 		if err := strict(q.odd(&p)); err != nil {
 			return nil, err
 		}
+	}
+	if change != nil {
+		change(q)
 	}
 	err = q.prepare()
 	q.asking.passed(PhasePrepare)

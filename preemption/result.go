@@ -238,7 +238,9 @@ type Candidate struct {
 //
 // It is nil where nothing of what can be relaxed helps, where constraints decide if
 // none of the nearest 16 ways does, and where it was not told within 100 questions.
-// Of gangs it knows hard budgets and limits only.
+// Of gangs it knows hard budgets and limits, and with Options.Explain, which lets it ask the
+// gang's question a few more times, a higher priority or a lower minCount of the group, whichever is the
+// lesser change: a pod fewer is as much as its share of those that are needed.
 type Nearest struct {
 	Domain      string       `json:"domain"`
 	Relaxations []Relaxation `json:"relaxations"` // by kind and name
@@ -258,6 +260,7 @@ const (
 	RelaxPriority RelaxationKind = "priority"      // the preemptor's priority raised to Amount
 	RelaxBudget   RelaxationKind = "budget"        // budget Name (namespace/name) allows Amount more
 	RelaxLimit    RelaxationKind = "limit"         // the limit Name raised by Amount
+	RelaxMinCount RelaxationKind = "min count"     // the minCount of the group lowered by Amount
 )
 
 // Relaxation is one thing that would have to change.

@@ -213,7 +213,15 @@ func widen(o preemption.Options, q gen.Question, list []preemption.Relaxation) (
 				"victims in the window": &o.Limits.Window.Victims, "pods in the window": &o.Limits.Window.Pods, "cost in the window": &o.Limits.Window.Cost,
 			}[x.Name]
 			*limit += x.Amount
+		case preemption.RelaxMinCount:
+			g := groupOf(&q)
+			fewer := *g.MinCount - int32(x.Amount)
+			g.MinCount = &fewer
 		default:
+			if g := groupOf(&q); g != nil && x.Kind == preemption.RelaxPriority {
+				g.Priority = prio(int32(x.Amount))
+				continue
+			}
 			rest = append(rest, x)
 		}
 	}
@@ -221,6 +229,20 @@ func widen(o preemption.Options, q gen.Question, list []preemption.Relaxation) (
 		return o, q
 	}
 	return o, apply(&testing.T{}, q, rest)
+}
+
+// groupOf is the pod group that asks, nil if a pod does or a composite group.
+func groupOf(q *gen.Question) *preemption.PodGroup {
+	if q.Preemptor.Group != nil {
+		return q.Preemptor.Group
+	}
+	i := slices.IndexFunc(q.Snapshot.PodGroups, func(g preemption.PodGroup) bool {
+		return q.Preemptor.Kind == cluster.KindPodGroup && g.Namespace == q.Preemptor.Namespace && g.Name == q.Preemptor.Name
+	})
+	if i < 0 {
+		return nil
+	}
+	return &q.Snapshot.PodGroups[i]
 }
 
 // priced gives every pod a price by seed.

@@ -211,6 +211,8 @@ func relaxations(n *preemption.Nearest) []string {
 			text = fmt.Sprintf("priority %d", x.Amount)
 		case preemption.RelaxBudget:
 			text = fmt.Sprintf("%d more allowed by %s", x.Amount, unqualified(x.Name))
+		case preemption.RelaxMinCount:
+			text = fmt.Sprintf("%d fewer", x.Amount)
 		case preemption.RelaxLimit:
 			text = fmt.Sprintf("%d more by the limit of %s", x.Amount, x.Name)
 		default:

@@ -31,6 +31,7 @@ const (
 	Resource             // Amount more of Name allocatable on Node
 	Taint                // Name gone from Node
 	Cordon               // Node uncordoned
+	MinCount             // the gang needs Amount pods fewer
 )
 
 // sorted sorts list in the order in which changes are tried.

@@ -117,6 +117,8 @@ func relaxation(x preemption.Relaxation) string {
 		return fmt.Sprintf("a priority of at least %d", x.Amount)
 	case preemption.RelaxBudget:
 		return fmt.Sprintf("%d more disruptions allowed by budget %s", x.Amount, x.Name)
+	case preemption.RelaxMinCount:
+		return fmt.Sprintf("a minCount lower by %d", x.Amount)
 	case preemption.RelaxLimit:
 		return fmt.Sprintf("%d more by the limit of %s", x.Amount, x.Name)
 	}

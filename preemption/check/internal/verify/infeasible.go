@@ -108,7 +108,7 @@ func (a *answer) readNearest() {
 		a.Add(found.Nearest, "nothing would have to change")
 	}
 	for i, x := range near.Relaxations {
-		amount := x.Kind == preemption.RelaxResource || x.Kind == preemption.RelaxBudget || x.Kind == preemption.RelaxLimit
+		amount := x.Kind == preemption.RelaxResource || x.Kind == preemption.RelaxBudget || x.Kind == preemption.RelaxLimit || x.Kind == preemption.RelaxMinCount
 		switch {
 		case x.Node != "" && a.byNode[x.Node] == nil:
 			a.Add(found.Nearest, "there is no node %q", x.Node)

@@ -1,0 +1,79 @@
+package nearest
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Otherwise tells at what priority a gang would get in, or with how many pods fewer at least,
+// whichever is less of a change; nil if neither is enough. in says whether it gets in with a
+// change made: with more of it, too, if it does with less.
+func Otherwise(q *ask.Question, in func(Change) bool) []Change {
+	var best []Change
+	size := int64(math.MaxInt64)
+	priorities := raises(q)
+	raised := func(to int32) Change {
+		return Change{Kind: Priority, Node: cluster.NoNode, Amount: int64(to)}
+	}
+	if i, ok := firstIn(len(priorities), func(i int) bool { return in(raised(priorities[i])) }); ok {
+		best, size = []Change{raised(priorities[i])}, min(int64(priorities[i])-int64(q.Priority), million)
+	}
+	if len(q.Tree.Children) > 0 {
+		return best
+	}
+	need := int64(q.Tree.Need())
+	fewer := func(i int) Change { return Change{Kind: MinCount, Node: cluster.NoNode, Amount: int64(i) + 1} }
+	most := min(need-1, (checked.Mul(size, need)-1)/million) // as a smaller change than best
+	if i, ok := firstIn(int(most), func(i int) bool { return in(fewer(i)) }); ok {
+		best = []Change{fewer(i)}
+	}
+	return best
+}
+
+// firstIn is the first of n for which in is so, as it is for all that follow.
+func firstIn(n int, in func(int) bool) (first int, ok bool) {
+	if n <= 0 || !in(n-1) {
+		return 0, false
+	}
+	return sort.Search(n-1, in), true
+}
+
+// raises lists the priorities worth trying, ascending: just above each unit and each nominated
+// pod that stands in the way of a lower one.
+func raises(q *ask.Question) []int32 {
+	seen := map[int32]bool{}
+	above := func(p int32) {
+		if p >= q.Priority && p < math.MaxInt32 {
+			seen[p+1] = true
+		}
+	}
+	for u := range victims.UnitID(q.Units.Len()) {
+		unit := q.Units.Unit(u)
+		if !q.Units.Exists(u) || q.Own(unit) {
+			continue
+		}
+		above(unit.Level)
+		if q.Protections != nil {
+			if at, ok := q.Protections.Opens(u, q.Priority); ok {
+				seen[at] = true
+			}
+		}
+	}
+	for n := range q.Index.Nodes() {
+		for _, p := range q.Index.Nominees(n) {
+			above(q.Index.Priority(p))
+		}
+	}
+	list := make([]int32, 0, len(seen))
+	for p := range seen {
+		list = append(list, p)
+	}
+	slices.Sort(list)
+	return list
+}
