@@ -2,6 +2,7 @@ package victims_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -98,4 +99,45 @@ func TestBudgetsFollow(t *testing.T) {
 	ix.SetAllowed(0, &next)
 	b.Follow(ix)
 	require.Equal(t, int64(7), b.NewLedger().Left(0))
+}
+
+// Budgets that follow pods as they come and change cover whom those would that are listed anew; a
+// fork goes its own way.
+func TestBudgetsFollowPods(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		ix := index(t, "nodes n1\nbudget a allowed=1 select=app=web\nbudget b allowed=1 select=tier=x\nbudget c allowed=1 select=app=web,tier=x disrupted=p3")
+		b := victims.NewBudgets(ix, disruption.Rule137)
+		set := func(ix *cluster.Index, b *victims.Budgets) {
+			p := cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", r.IntN(12)), Node: "n1", Labels: map[string]string{}}
+			if r.IntN(2) == 0 {
+				p.Labels["app"] = "web"
+			}
+			if r.IntN(2) == 0 {
+				p.Labels["tier"] = "x"
+			}
+			old := ix.PodByName(p.Namespace, p.Name)
+			require.True(t, ix.MaySetPod(&p, old))
+			b.Set(ix, ix.SetPod(&p, old))
+		}
+		same := func(ix *cluster.Index, b *victims.Budgets) {
+			fresh := victims.NewBudgets(ix, disruption.Rule137)
+			for p := range ix.Pods() {
+				require.Equal(t, fresh.Of(p), b.Of(p), "seed %d", seed)
+			}
+		}
+		for range r.IntN(6) {
+			set(ix, b)
+		}
+		other, forked := ix.Fork(), b.Fork()
+		for range 8 {
+			set(ix, b)
+			set(other, forked)
+			same(ix, b)
+			same(other, forked)
+		}
+	}
+	none := victims.NewBudgets(index(t, "nodes n1\npods a@n1"), disruption.Rule137)
+	none.Set(index(t, "nodes n1\npods a@n1"), 0)
+	require.True(t, none.None())
 }

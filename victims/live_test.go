@@ -214,7 +214,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	worths := []victims.Worth{{}, {Cost: tariff, ByCost: true}, {ByPlace: true}, {Cost: tariff, Order: byName{}}}
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		text := "nodes n1 n2\ngroup whole mode=All prio=1 levels=60:50,600:2\ngroup elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2\ngroup child parent=job costs=2m:9,9m:0\n" +
+		text := "nodes n1 n2\ngroup whole mode=All prio=1 levels=60:50,600:2\ngroup elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2 levels=60:50,600:2\ngroup child parent=job costs=2m:9,9m:0\n" +
 			"group sibling parent=job cost=3 costs=4m:3,11m:7\ncomposite job mode=All prio=1 levels=60:50,600:2"
 		if r.IntN(2) == 0 {
 			text += "\nclass batch value=1 minimum-preemptable=2 toleration-seconds=600"
@@ -283,6 +283,14 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			}
 			if fork != nil {
 				require.Equal(t, before, fork.tell(), "seed %d, step %d: the fork", seed, step)
+				fork.setNode(&cluster.Node{Name: "n2"})
+				fork.set(randomPod(r))
+				fresh, err := cluster.NewIndexOf(fork.ix.Objects())
+				require.NoError(t, err)
+				require.Equal(t, follow(fresh, rule, w, keep).tell(), fork.tell(), "seed %d, step %d: the fork", seed, step)
+				fresh, err = cluster.NewIndexOf(f.ix.Objects())
+				require.NoError(t, err)
+				require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d: beside the fork", seed, step)
 			}
 		}
 	}
@@ -373,6 +381,16 @@ func TestTimeConcernsWhomSomethingIsDueFor(t *testing.T) {
 			keeping{guards: victims.Guards{Protect: &disruption.Selector{}}}, []step{{at(99, 0), ""}, {at(98, 0), ""}}},
 		{"who has not started counts as started now", "nodes n1 n2\npods a@n1 b@n2 start=11:00\n", victims.Units137, victims.Worth{}, keeping{}, []step{{at(0, 1), "n1"}}},
 		{"at milestones of costs", "nodes n1 n2\npods a@n1 start=11:58 costs=5m:50,10m:0 b@n2 start=11:58", victims.Units137, cost, keeping{},
+			[]step{{at(8, 0), "n1"}, {at(9, 0), ""}}},
+		{"until its class tolerates no longer", "class batch value=1 minimum-preemptable=200 toleration-seconds=600\nnodes n1 n2\npods a@n1 class=batch start=11:55 scheduled=11:55 b@n2 start=11:55", victims.Units137, victims.Worth{}, keeping{},
+			[]step{{at(4, 58), ""}, {at(5, 0), "n1"}, {at(99, 0), ""}}},
+		{"with every second of work that is lost", "nodes n1 n2\npods a@n1 cpu=1 start=11:00 b@n2 start=11:00", victims.Units137,
+			victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Work: map[string]disruption.Rate{"cpu": {Price: 1, Per: 1}}}}}, keeping{},
+			[]step{{at(0, 1), "n1"}, {at(0, 2), "n1"}}},
+		{"where work costs nothing, never", "nodes n1 n2\npods a@n1 cpu=1 start=11:00 b@n2 start=11:00", victims.Units137,
+			victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Work: map[string]disruption.Rate{"cpu": {Per: 1}}}}}, keeping{},
+			[]step{{at(0, 1), ""}}},
+		{"at milestones of a group that goes whole", "nodes n1 n2\ngroup g mode=All costs=5m:50,10m:0 a@n1 start=11:58\npods b@n2 start=11:58", victims.Units137, cost, keeping{},
 			[]step{{at(8, 0), "n1"}, {at(9, 0), ""}}},
 		{"of levels, under the KEP's early text", "nodes n1 n2\npods a@n1 start=11:58 levels=300:50,600:2 b@n2 start=11:58", victims.UnitsKEP, victims.Worth{}, keeping{},
 			[]step{{at(8, 0), "n1"}, {at(9, 0), ""}}},

@@ -28,6 +28,9 @@ func untakenIsReset(t *rapid.T) {
 		if *p.Priority = rapid.Int32Range(0, 2).Draw(t, "priority"); rapid.IntRange(0, 4).Draw(t, "grouped") == 0 {
 			p.Group, p.Priority = "g", new(int32)
 		}
+		if rapid.IntRange(0, 3).Draw(t, "has a port") == 0 {
+			p.Ports = []cluster.HostPort{{Port: 80}}
+		}
 		s.Pods = append(s.Pods, p)
 	}
 	s.PodGroups = []cluster.PodGroup{{Name: "g", Mode: "All"}}
@@ -37,6 +40,9 @@ func untakenIsReset(t *rapid.T) {
 	var members []*domain.Member
 	for i := range 6 {
 		pod := &cluster.Pod{Name: fmt.Sprint("m", i), Requests: cluster.Resources{cluster.CPU: rapid.Int64Range(1, 3).Draw(t, "member")}}
+		if rapid.IntRange(0, 3).Draw(t, "holds a port") == 0 {
+			pod.Ports = []cluster.HostPort{{Port: 80}}
+		}
 		members = append(members, domain.NewMember(ix, pod, cluster.NoPod))
 	}
 	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
@@ -63,6 +69,18 @@ func untakenIsReset(t *rapid.T) {
 			fast.Untaken(left)
 			plain.Reset()
 			require.Equal(t, plain.Total(), fast.Total())
+			fresh := victims.NewOffers(us, trial, all, nil, nil)
+			fresh.Reset()
+			require.Equal(t, fresh.Total(), plain.Total())
+			for n := range ix.Nodes() {
+				require.ElementsMatch(t, fresh.Booked(n), fast.Booked(n))
+				for m := range domain.MemberID(len(members)) {
+					if trial.At(m) == cluster.NoNode {
+						require.Equal(t, fresh.Price(m, n), fast.Price(m, n))
+						require.Equal(t, fresh.Price(m, n), plain.Price(m, n))
+					}
+				}
+			}
 		}
 	}
 }

@@ -2,12 +2,15 @@ package victims_test
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -77,4 +80,54 @@ func TestPlacesFollowNodes(t *testing.T) {
 	}
 	fork.Settle(nil)
 	require.Equal(t, "bound free", on(fork), "the fork's n2 is not")
+}
+
+// By place, of equal priority those units come first of which a pod can run on no other node.
+func TestByPlaceIsBruteForce(t *testing.T) {
+	tied, free := 0, 0
+	for seed := range uint64(300) {
+		q := gen.Random(seed, gen.Everything())
+		for i := range q.Snapshot.Pods {
+			if p := &q.Snapshot.Pods[i]; i%5 == 0 {
+				p.RequiredNode = []string{p.Node, "elsewhere"}[i/5%2]
+			}
+		}
+		ix, err := cluster.NewIndex(&q.Snapshot)
+		if err != nil {
+			continue
+		}
+		us := victims.NewPricedUnits(ix, victims.Units137, victims.Worth{ByPlace: true})
+		movable := func(u victims.UnitID) bool {
+			return !slices.ContainsFunc(us.Unit(u).Pods, func(p cluster.PodID) bool {
+				pod, at := ix.Pod(p), ix.NodeOf(p)
+				if pod.RequiredNode != "" && pod.RequiredNode == pod.Node {
+					return true
+				}
+				rule := domain.NewNodeRule(pod)
+				for n := range ix.Nodes() {
+					if n != at && rule.Matches(ix.Node(n)) && rule.Untolerated(ix.Node(n)) == nil {
+						return false
+					}
+				}
+				return true
+			})
+		}
+		for n := range ix.Nodes() {
+			on := us.On(n)
+			for i := 1; i < len(on); i++ {
+				a, b := on[i-1], on[i]
+				if us.Unit(a).Priority == us.Unit(b).Priority {
+					require.False(t, movable(a) && !movable(b), "seed %d", seed)
+				}
+			}
+			for _, u := range on {
+				if movable(u) {
+					free++
+				} else {
+					tied++
+				}
+			}
+		}
+	}
+	require.Greater(t, min(tied, free), 100)
 }
