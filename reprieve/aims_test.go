@@ -240,12 +240,11 @@ func draw(r *rand.Rand, n, below int) []int64 {
 	return list
 }
 
-// restart puts everybody back.
+// restart puts everybody back. The runner is not told: it begins anew by itself.
 func (p *plot) restart() {
 	for _, pod := range slices.Sorted(maps.Keys(p.trial.out)) {
 		p.what.Return(pod)
 	}
-	p.runner.Forget()
 }
 
 // sum adds up weights of pods.

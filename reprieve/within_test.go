@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -49,6 +50,43 @@ func TestWithinBounds(t *testing.T) {
 	_, proof, why := s.runner.RunWithin(s.onNode(), s.potential(100), reprieve.Within{})
 	require.Equal(t, reprieve.Refuted, proof)
 	require.Equal(t, domain.CheckResource, why.Check)
+}
+
+// Of a unit of which a part goes, no more members go than have to, where that is within the bounds
+// as well.
+func TestFewerMembersGo(t *testing.T) {
+	const text = "nodes n1 cpu=5\ngroup g mode=SurplusFirst min=1 prio=9 a@n1 prio=9 cpu=2 start=t1 b@n1 prio=9 cpu=1 start=t2 c@n1 prio=9 cpu=1 start=t3\n" +
+		"pods s@n1 prio=1 cpu=1\npreempt web cpu=2"
+	for want, dear := range map[string]string{"a": "", "b+c": "a"} {
+		s := read(t, text)
+		cost := func(pods []cluster.PodID) (sum int64) {
+			for _, p := range pods {
+				if sum++; s.ix.Pod(p).Name == dear {
+					sum += 5
+				}
+			}
+			return sum
+		}
+		one := reprieve.Cap{Room: 1, Once: true, Weight: func(victims.UnitID) int64 { return 1 }, Part: func(victims.UnitID, []cluster.PodID) int64 { return 1 }}
+		cheap := reprieve.Cap{
+			Room: 2, Weight: func(u victims.UnitID) int64 { return cost(s.units.Unit(u).Pods) },
+			Part: func(_ victims.UnitID, pods []cluster.PodID) int64 { return cost(pods) },
+		}
+		w := reprieve.Within{Choice: reprieve.Choice{Caps: []reprieve.Cap{one, cheap}, Monotone: true, Steps: math.MaxInt}}
+		w.Keeps = func(out []victims.UnitID) bool {
+			sum := int64(0)
+			for _, u := range out {
+				sum += cost(s.runner.Parts().Of(s.units, u))
+			}
+			return len(out) <= 1 && sum <= 2
+		}
+		trial := s.onNode()
+		out, proof, why := s.runner.RunWithin(trial, s.potential(100), w)
+		require.True(t, why.OK())
+		require.Equal(t, reprieve.Found, proof)
+		require.Equal(t, want, s.spell(out.Victims))
+		require.True(t, trial.Fits().OK())
+	}
 }
 
 // Brute force over all sets of units: a set that is found keeps within the caps, and it is the
