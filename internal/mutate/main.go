@@ -22,7 +22,7 @@ func main() {
 
 // settings are what the flags say.
 type settings struct {
-	tests      string  // packages whose tests are run, by spaces; "": the mutated package's own
+	tests      string  // packages whose tests are run beside the mutated package's own, by spaces
 	run, skip  string  // expressions for the names of tests; "": all, none
 	among      string  // a file with what an earlier run printed: mutants that neither reached nor killed; "": all
 	equivalent string  // the file that lists what changes no answer; "": none
@@ -36,7 +36,7 @@ type settings struct {
 func command(args []string, w io.Writer) error {
 	var s settings
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
-	f.StringVar(&s.tests, "tests", "", "packages whose tests are run (the mutated package's own)")
+	f.StringVar(&s.tests, "tests", "", "packages whose tests are run beside the mutated package's own")
 	f.StringVar(&s.run, "run", "", "tests whose names match (all)")
 	f.StringVar(&s.skip, "skip", "", "not those whose names match")
 	f.StringVar(&s.among, "among", "", "mutants that an earlier run printed into this file")
@@ -78,11 +78,7 @@ func (s *settings) mutate(path string, w io.Writer) error {
 		}
 		return nil
 	}
-	tests := strings.Fields(s.tests)
-	if len(tests) == 0 {
-		tests = []string{path}
-	}
-	r, err := s.build(p, all, tests)
+	r, err := s.build(p, all, append([]string{path}, strings.Fields(s.tests)...))
 	if err != nil {
 		return err
 	}

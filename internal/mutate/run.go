@@ -100,6 +100,9 @@ func (r *runner) compile(p *pkg, all []*mutant, tests []string) error {
 		if _, err := run("go", "test", "-c", "-vet=off", "-overlay="+overlay, "-o", t.file, path); err != nil {
 			return err
 		}
+		if _, err := os.Stat(t.file); err != nil {
+			continue // no test files
+		}
 		if err := r.find(p, t); err != nil {
 			return err
 		}
