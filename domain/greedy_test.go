@@ -288,7 +288,7 @@ func TestPlacersAgreeWithThePlainOne(t *testing.T) {
 // Where constraints close nodes and open them again: the placers find what looking at each node
 // finds.
 func constrainedPlacersAgree(t *rapid.T) {
-	c := drawConstrained(t, 5)
+	c := drawConstrained(t, 2, rapid.IntRange(0, 3).Draw(t, "copies"))
 	all := make([]domain.MemberID, len(c.members))
 	for i := range all {
 		all[i] = domain.MemberID(i)

@@ -10,8 +10,10 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// A pod with long lists, which are looked up, is told the same as pods with one entry each.
+// A pod with long lists, which are looked up, is told the same as pods with one entry each,
+// whether all of them may matter or few.
 func longListsAreAnyOfTheirs(t *rapid.T) {
+	few := rapid.Bool().Draw(t, "few matter")
 	word := rapid.SampledFrom([]string{"", "a", "b", "1", "2", "30"})
 	effect := rapid.SampledFrom([]cluster.Effect{cluster.NoSchedule, cluster.NoExecute, cluster.PreferNoSchedule})
 	n := rapid.IntRange(manyListed-2, manyListed+4).Draw(t, "entries")
@@ -23,6 +25,10 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 			Effect:   rapid.SampledFrom([]cluster.Effect{"", cluster.NoSchedule, cluster.NoExecute}).Draw(t, "effect"),
 		})
 		pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, word))
+		if last := len(pod.Tolerations) - 1; few && rapid.IntRange(0, 7).Draw(t, "matters") > 0 {
+			pod.Tolerations[last].Key = "unheard-of"
+			pod.NodeAffinity.Terms[last].Labels = []cluster.NodeRequirement{{Key: "unheard-of", Operator: cluster.NodeExists}}
+		}
 	}
 	node := &cluster.Node{Name: word.Draw(t, "name"), Labels: map[string]string{}}
 	for range rapid.IntRange(0, 3).Draw(t, "labels") {
@@ -51,6 +57,78 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 	f := NewNodeRule(one)
 	if key, values, ok := f.OneOf(); ok && f.Matches(node) {
 		require.Contains(t, values, node.Labels[key])
+	}
+}
+
+// What a toleration or a requirement with a number says at its bound, and where there is no number.
+func TestBoundsOfNumbers(t *testing.T) {
+	for _, c := range []struct {
+		have, bound  string
+		less, larger bool
+	}{
+		{"1", "2", true, false}, {"2", "2", false, false}, {"3", "2", false, true}, {"10", "9", false, true}, {"-5", "2", true, false},
+		{"many", "2", false, false}, {"", "2", false, false}, {"2", "many", false, false},
+	} {
+		taint := cluster.Taint{Key: "k", Value: c.have, Effect: cluster.NoSchedule}
+		node := &cluster.Node{Name: "n", Labels: map[string]string{"k": c.have}, Taints: []cluster.Taint{taint}}
+		for lt, want := range map[bool]bool{true: c.less, false: c.larger} {
+			of, in := cluster.TolerationOperator(cluster.TolerationGt), cluster.NodeOperator(cluster.NodeGt)
+			if lt {
+				of, in = cluster.TolerationLt, cluster.NodeLt
+			}
+			toleration := cluster.Toleration{Key: "k", Operator: of, Value: c.bound}
+			pod := &cluster.Pod{Tolerations: []cluster.Toleration{toleration}}
+			require.Equal(t, want, Untolerated(pod, node) == nil, "%+v", c)
+			for i := range manyListed { // looked up; other bounds do not narrow it
+				pod.Tolerations = append(pod.Tolerations, cluster.Toleration{Key: fmt.Sprint(i), Operator: of, Value: "1"})
+			}
+			for _, worse := range []string{"-7", "77", "many"} {
+				if wider := worse == "77" && lt || worse == "-7" && !lt; !wider {
+					pod.Tolerations = append([]cluster.Toleration{{Key: "k", Operator: of, Value: worse}}, append(pod.Tolerations, cluster.Toleration{Key: "k", Operator: of, Value: worse})...)
+				}
+			}
+			require.Equal(t, want, Untolerated(pod, node) == nil, "%+v, of many", c)
+			if c.bound == "many" {
+				continue // refused before
+			}
+			asks := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{{Key: "k", Operator: in, Values: []string{c.bound}}}}}}}
+			require.Equal(t, want, MatchesNode(asks, node), "%+v", c)
+			asks.NodeAffinity.Terms[0].Labels[0].Key = "none"
+			require.False(t, MatchesNode(asks, node))
+		}
+	}
+}
+
+// A label of which a pod needs one of some values: of its selector the first by name, else of its
+// only term.
+func TestOneOf(t *testing.T) {
+	in := func(key string, values ...string) cluster.NodeTerm {
+		return cluster.NodeTerm{Labels: []cluster.NodeRequirement{{Key: "z", Operator: cluster.NodeExists}, {Key: key, Operator: cluster.NodeIn, Values: values}}}
+	}
+	for _, c := range []struct {
+		selector map[string]string
+		terms    []cluster.NodeTerm
+		key      string
+		values   []string
+	}{
+		{nil, nil, "", nil},
+		{map[string]string{"b": "1", "a": "2", "c": "3"}, nil, "a", []string{"2"}},
+		{map[string]string{"b": "1"}, []cluster.NodeTerm{in("a", "2", "3")}, "b", []string{"1"}},
+		{nil, []cluster.NodeTerm{in("a", "2", "3")}, "a", []string{"2", "3"}},
+		{nil, []cluster.NodeTerm{in("a", "2", "3"), in("b", "1")}, "", nil},
+		{nil, []cluster.NodeTerm{{}}, "", nil},
+	} {
+		for range 8 { // maps are read in any order
+			pod := &cluster.Pod{NodeSelector: c.selector}
+			if c.terms != nil {
+				pod.NodeAffinity = &cluster.NodeAffinity{Terms: c.terms}
+			}
+			f := NewNodeRule(pod)
+			key, values, ok := f.OneOf()
+			require.Equal(t, c.key, key)
+			require.Equal(t, c.values, values)
+			require.Equal(t, c.key != "", ok)
+		}
 	}
 }
 
