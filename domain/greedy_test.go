@@ -63,6 +63,9 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 			f.vacant = append(f.vacant, n)
 		}
 	}
+	if r.IntN(2) == 0 {
+		f.vacant = f.vacant[len(f.vacant)*r.IntN(9)/8:]
+	}
 	for p := range ix.Pods() {
 		f.levels = append(f.levels, int64(ix.Priority(p)))
 	}
@@ -89,7 +92,13 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers) {
 	t := domain.NewGangTrial(f.ix, f.members, nil, func(cluster.PodID) bool { return false })
 	if vacant {
+		t.Vacate(&hollow{f, t}, f.vacant[len(f.vacant)/2:])
 		t.Vacate(&hollow{f, t}, f.vacant)
+		for n := range f.ix.Nodes() {
+			if t.Vacant(n) != slices.Contains(f.vacant, n) {
+				panic(fmt.Sprint("node ", n, " is vacant: ", t.Vacant(n)))
+			}
+		}
 	}
 	for n := range f.ix.Nodes() {
 		if !t.Vacant(n) {
@@ -325,3 +334,52 @@ func (priced) Highest() int64                                         { return m
 func (priced) Taken(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }
 
 func TestConstrainedPlacersAgree(t *testing.T) { rapid.Check(t, constrainedPlacersAgree) }
+
+// TestSlotsAreCounted: members that may move fit where the nodes of a domain have room for so many,
+// whoever leaves and returns, of nodes that the members may not go to as well.
+func TestSlotsAreCounted(t *testing.T) {
+	fit, missing := 0, 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		f := drawField(t, r)
+		trial, _ := f.trial(false, false)
+		trial.Home()
+		need, checks := 1+r.IntN(20), 0
+		slots := domain.NewSlotTrial(trial, &f.domain, 0, need)
+		trial.Poll = func() { checks++ }
+		gone := map[cluster.PodID]bool{}
+		for range 20 {
+			total := int64(0)
+			for _, n := range f.domain.Nodes {
+				if f.members[0].Static(f.ix.Node(n)).OK() {
+					total += min(int64(need), (&hollow{f, trial}).slots(0, n, func(p cluster.PodID) bool { return gone[p] }))
+				}
+			}
+			before := trial.Checks
+			checks = 0
+			why := slots.Fits()
+			require.Equal(t, before+1, trial.Checks)
+			require.Equal(t, 1, checks)
+			require.Equal(t, total >= int64(need), why.OK(), "seed %d", seed)
+			if why.OK() {
+				fit++
+			} else {
+				require.Equal(t, int64(need)-total, why.Missing)
+				missing++
+			}
+			if f.ix.NumPods() == 0 {
+				break
+			}
+			p := cluster.PodID(r.IntN(f.ix.NumPods()))
+			inside := slices.Contains(f.domain.Nodes, f.ix.NodeOf(p)) && f.members[0].Static(f.ix.Node(f.ix.NodeOf(p))).OK()
+			require.Equal(t, inside, slots.Matters(p), "seed %d", seed)
+			if gone[p] = !gone[p]; gone[p] {
+				slots.Remove(p)
+			} else {
+				slots.Return(p)
+			}
+			require.Equal(t, gone[p], trial.Gone(p))
+		}
+	}
+	require.Greater(t, min(fit, missing), 200)
+}
