@@ -41,6 +41,7 @@ func TestGuards(t *testing.T) {
 		{"nor does its group", "group g mode=All a@n1 b@n1 standby=yes", victims.Guards{}, "on standby, it never goes"},
 		{"a Single group's says it for every pod", "group g standby=yes a@n1", victims.Guards{}, "on standby, it never goes"},
 		{"a composite's too", "composite job standby=yes\ngroup g parent=job a@n1", victims.Guards{}, "on standby, it never goes"},
+		{"whatever its pod says besides", "group g standby=yes a@n1 wait=5", victims.Guards{}, "on standby, it never goes"},
 		{"a Single pod's does not keep its siblings", "group g a@n1 b@n1 standby=yes", victims.Guards{}, may},
 
 		{"a protected label", "pods a@n1 labels=app=db", protect, "its labels protect it"},
@@ -60,7 +61,9 @@ func TestGuards(t *testing.T) {
 		{"switched off", "class batch value=1 minimum-preemptable=200 toleration-seconds=-1\npods a@n1 class=batch", victims.Guards{Toleration: priority.TolerationOff}, may},
 		{"by default: its own level and below", "class batch value=99 toleration-seconds=-1\npods a@n1 class=batch prio=1", victims.Guards{}, may},
 		{"a lost class, in the document: its node is left alone", "pods a@n1 b@n1 class=lost prio=1", design, "its node is left alone, as the class lost is not there"},
+		{"of two, the first is named", "pods a@n1 b@n1 class=lost prio=1 c@n1 class=missing prio=1", design, "its node is left alone, as the class lost is not there"},
 		{"another node is not", "pods a@n1 b@n2 class=lost prio=1", design, may},
+		{"nor in code, where another class is read", "class c value=1 minimum-preemptable=200 toleration-seconds=-1\npods a@n1 b@n1 class=lost prio=1 d@n2 class=c", victims.Guards{}, may},
 		{"nor in code", "pods a@n1 b@n1 class=lost prio=1", victims.Guards{}, may},
 
 		{"guaranteed to run", "pods a@n1 start=11:55", tenMinutes, "is guaranteed to run for another 5m0s"},

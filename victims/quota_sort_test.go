@@ -88,11 +88,11 @@ func TestWhichWorkloadGoesFirst(t *testing.T) {
 func TestWithinAQueueTheHeaviestUserGoesFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	ix := reservations(t, rng, 60, cluster.QueuePreemption{}, true)
-	order := victims.NewQuotaOrder(nil)
+	order, q := victims.NewQuotaOrder(nil), ix.QueueByName("q")
 	rs := victims.NewReservations(ix, order)
 	require.True(t, rs.Order().Equal(order))
 	anybody := victims.NewQuotaRule(cluster.AnyPriority, 0, 0)
-	w := rs.Walk(0, []cluster.ColumnID{0, 1}, false, anybody, nil)
+	w := rs.Walk(q, []cluster.ColumnID{0, 1}, false, anybody, nil)
 	local := w.Peek().LocalUsage
 	require.Negative(t, local)
 	raised := false
@@ -102,9 +102,9 @@ func TestWithinAQueueTheHeaviestUserGoesFirst(t *testing.T) {
 		before, local = w.Peek(), w.Peek().LocalUsage
 	}
 	require.True(t, raised, "a lower priority came later")
-	evicted := rs.Walk(0, []cluster.ColumnID{0, 1}, true, anybody, nil)
+	evicted := rs.Walk(q, []cluster.ColumnID{0, 1}, true, anybody, nil)
 	differ := false
-	a := rs.Walk(0, []cluster.ColumnID{0, 1}, false, anybody, nil)
+	a := rs.Walk(q, []cluster.ColumnID{0, 1}, false, anybody, nil)
 	for ; a.Peek() != nil; a.Next() {
 		x, y := a.Peek(), evicted.Peek()
 		require.Equal(t, order.Compare(x, y) < 0, a.Before(&evicted))
@@ -112,7 +112,7 @@ func TestWithinAQueueTheHeaviestUserGoesFirst(t *testing.T) {
 		differ = differ || x.LocalUsage > y.LocalUsage && a.Before(&evicted)
 	}
 	require.True(t, differ, "across queues, what a LocalQueue uses is not looked at")
-	a = rs.Walk(0, []cluster.ColumnID{0, 1}, false, anybody, nil)
+	a = rs.Walk(q, []cluster.ColumnID{0, 1}, false, anybody, nil)
 	a.Stop()
 	require.Nil(t, a.Peek())
 }

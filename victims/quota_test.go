@@ -27,6 +27,9 @@ func reservations(t *testing.T, r *rand.Rand, numJobs int, preemption cluster.Qu
 		}},
 		LocalQueues: []cluster.LocalQueue{{Name: "heavy", ClusterQueue: "q", Usage: &usage}},
 	}
+	another := s.ClusterQueues[0]
+	another.Name = "another"
+	s.ClusterQueues = append(s.ClusterQueues, another)
 	for i := range numJobs {
 		w := cluster.Workload{
 			Name: fmt.Sprintf("w%04d", i), UID: fmt.Sprint(r.IntN(50)), Priority: int32(r.IntN(3)), Evicted: r.IntN(10) == 0,
@@ -39,6 +42,10 @@ func reservations(t *testing.T, r *rand.Rand, numJobs int, preemption cluster.Qu
 		}
 		w.PodSets = []cluster.PodSet{set}
 		s.Workloads = append(s.Workloads, w)
+		if i%5 == 0 {
+			w.Name, w.Admission = w.Name+"-elsewhere", &cluster.Admission{ClusterQueue: "another"}
+			s.Workloads = append(s.Workloads, w)
+		}
 	}
 	ix, err := cluster.NewQuotaIndex(s)
 	require.NoError(t, err)
@@ -61,6 +68,7 @@ func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
 		order := victims.NewQuotaOrder(by)
 		rs := victims.NewReservations(ix, order)
 		in := map[*cluster.Reservation]bool{}
+		q := ix.QueueByName("q")
 		for _, res := range ix.Reservations() {
 			in[res] = true
 		}
@@ -101,7 +109,7 @@ func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
 				if r.IntN(20) == 0 {
 					skip[res] = true
 				}
-				if res.Evicted == evicted && rule.Allows(res) && !skip[res] && slices.ContainsFunc(columns, res.Uses) {
+				if res.Queue == q && res.Evicted == evicted && rule.Allows(res) && !skip[res] && slices.ContainsFunc(columns, res.Uses) {
 					want = append(want, res)
 				}
 			}
@@ -112,15 +120,18 @@ func TestWalkMeetsWhomTheRuleAllowsInOrder(t *testing.T) {
 				return order.Compare(a, b)
 			})
 			var got []*cluster.Reservation
-			for w := rs.Walk(0, columns, evicted, rule, skip); w.Peek() != nil; w.Next() {
+			for w := rs.Walk(q, columns, evicted, rule, skip); w.Peek() != nil; w.Next() {
 				got = append(got, w.Peek())
 			}
 			require.Equal(t, want, got, "seed %d", seed)
 		}
 		all := 0
 		for _, evicted := range []bool{true, false} {
-			for w := other.Walk(0, []cluster.ColumnID{0, 1}, evicted, victims.NewQuotaRule(cluster.AnyPriority, 0, 0), nil); w.Peek() != nil; w.Next() {
-				all++
+			for id := range cluster.QuotaID(ix.NumQueues()) {
+				for w := other.Walk(id, []cluster.ColumnID{0, 1}, evicted, victims.NewQuotaRule(cluster.AnyPriority, 0, 0), nil); w.Peek() != nil; w.Next() {
+					require.Equal(t, id, w.Peek().Queue)
+					all++
+				}
 			}
 		}
 		require.Equal(t, len(ix.Reservations()), all, "the clone has not changed")
