@@ -25,9 +25,8 @@ type constrained struct {
 
 func drawConstrained(t *rapid.T, members, copies int) *constrained {
 	f := features{affinity: true, spread: true, tokens: true, maxMembers: members}
-	if copies > 0 { // one thing at a time, or hardly any of them finds a place
-		only := rapid.IntRange(0, 3).Draw(t, "only")
-		f.affinity, f.spread, f.tokens = only != 1, only == 1, only == 2
+	if only := rapid.IntRange(0, 3).Draw(t, "only"); only > 0 { // or hardly any of them finds a place
+		f.affinity, f.spread, f.tokens = only > 1, only == 1, only == 2
 	}
 	w := drawWorld(t, f)
 	for i := range len(w.members) * copies {

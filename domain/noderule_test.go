@@ -66,7 +66,7 @@ func TestBoundsOfNumbers(t *testing.T) {
 		have, bound  string
 		less, larger bool
 	}{
-		{"1", "2", true, false}, {"2", "2", false, false}, {"3", "2", false, true}, {"10", "9", false, true}, {"-5", "2", true, false},
+		{"1", "2", true, false}, {"2", "2", false, false}, {"3", "2", false, true}, {"10", "9", false, true}, {"10", "10", false, false}, {"10", "11", true, false}, {"-5", "2", true, false},
 		{"many", "2", false, false}, {"", "2", false, false}, {"2", "many", false, false},
 	} {
 		taint := cluster.Taint{Key: "k", Value: c.have, Effect: cluster.NoSchedule}
@@ -95,6 +95,45 @@ func TestBoundsOfNumbers(t *testing.T) {
 			require.Equal(t, want, MatchesNode(asks, node), "%+v", c)
 			asks.NodeAffinity.Terms[0].Labels[0].Key = "none"
 			require.False(t, MatchesNode(asks, node))
+		}
+	}
+}
+
+// Whatever one term of many asks for, a node has to have, and no more.
+func TestOneTermOfMany(t *testing.T) {
+	requirement := func(op cluster.NodeOperator) (r cluster.NodeRequirement) {
+		r = cluster.NodeRequirement{Key: "k", Operator: op}
+		switch op {
+		case cluster.NodeIn, cluster.NodeNotIn:
+			r.Values = []string{"1", "3"}
+		case cluster.NodeGt, cluster.NodeLt:
+			r.Values = []string{"2"}
+		}
+		return r
+	}
+	for _, op := range []cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist, cluster.NodeGt, cluster.NodeLt} {
+		for _, value := range []string{"", "1", "2", "3", "many"} {
+			for _, field := range []cluster.NodeOperator{"", cluster.NodeIn, cluster.NodeNotIn} {
+				node := &cluster.Node{Name: "n", Labels: map[string]string{"k": value}}
+				if value == "" {
+					node.Labels = nil
+				}
+				term := cluster.NodeTerm{Labels: []cluster.NodeRequirement{requirement(op)}}
+				if field != "" {
+					term.Fields = []cluster.NodeRequirement{{Key: cluster.FieldName, Operator: field, Values: []string{"m", "n"}}}
+				}
+				pod := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{term}}}
+				want := MatchesNode(pod, node)
+				for range manyListed {
+					pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, cluster.NodeTerm{})
+				}
+				require.Equal(t, want, MatchesNode(pod, node), "%s %s, name %s", op, value, field)
+				has := map[cluster.NodeOperator]bool{
+					cluster.NodeIn: value == "1" || value == "3", cluster.NodeNotIn: value != "1" && value != "3", cluster.NodeExists: value != "",
+					cluster.NodeDoesNotExist: value == "", cluster.NodeGt: value == "3", cluster.NodeLt: value == "1",
+				}[op]
+				require.Equal(t, has && field != cluster.NodeNotIn, want, "%s %s, name %s", op, value, field)
+			}
 		}
 	}
 }

@@ -133,6 +133,7 @@ func TestGangTrialsAgreeWithTheTwin(t *testing.T) {
 			want := beside()
 			require.Equal(t, want, trial.Fits().OK(), "seed %d", seed)
 			if !want { // who came back leaves again, as a search would have it
+				require.True(t, trial.Matters(back), "seed %d", seed)
 				trial.Remove(back)
 				c.gone[c.key(back)] = true
 				refused++

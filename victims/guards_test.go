@@ -74,6 +74,7 @@ func TestGuards(t *testing.T) {
 		{"then the nearest group's", "class c value=1 guaranteed=1h\ncomposite job guaranteed=3h\ngroup g class=c parent=job guaranteed=2h a@n1 start=11:00", tenMinutes, "is guaranteed to run for another 1h0m0s"},
 		{"then the group's above", "class c value=1 guaranteed=1h\ncomposite job guaranteed=3h\ngroup g class=c parent=job a@n1 start=11:00", tenMinutes, "is guaranteed to run for another 2h0m0s"},
 		{"then the class's", "class c value=1 guaranteed=1h\ngroup g class=c a@n1 start=11:30", tenMinutes, "is guaranteed to run for another 30m0s"},
+		{"a class that says nothing of it leaves it to the guards", "class c value=1\npods a@n1 class=c start=11:55", tenMinutes, "is guaranteed to run for another 5m0s"},
 		{"a guard about something else says nothing of it", "pods a@n1 start=11:55 wait=5", tenMinutes, "is guaranteed to run for another 5m0s"},
 
 		{"evicted too often", "pods a@n1 evicted=11:10,11:30", twice, "was evicted 2 times in the last 1h0m0s, kept for another 10m0s"},
