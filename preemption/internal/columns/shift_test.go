@@ -40,7 +40,7 @@ func anyPod(t *rapid.T, name string) *cluster.Pod {
 		Name: name, Node: fmt.Sprint("n", n(3)), Priority: &priority,
 		Requests: cluster.Resources{cluster.CPU: (1 + n(4)) * 100, cluster.Memory: n(3) << 20},
 	}
-	if n(20) == 0 {
+	if n(8) == 0 {
 		p.Labels = map[string]string{"app": "kept"}
 	}
 	if n(30) == 0 {
@@ -53,7 +53,7 @@ func anyPod(t *rapid.T, name string) *cluster.Pod {
 }
 
 // followIsRefresh: what the columns keep of a node after a shift is what laying it out
-// anew comes to, and a fork stays as it is.
+// anew comes to, and so is who violates a budget; a fork stays as it is.
 func followIsRefresh(t *rapid.T) {
 	s := &cluster.Snapshot{Budgets: []disruption.Budget{{Name: "b", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "kept"}}}}}
 	for n := range 3 {
@@ -92,6 +92,27 @@ func followIsRefresh(t *rapid.T) {
 		if !could {
 			l = NewNodeColumns(us, b)
 			continue
+		}
+		plain := NewNodeColumns(us, b)
+		for _, below := range []int32{1, 20, 50} {
+			have, want := l.Violating(below), plain.Violating(below)
+			require.Equal(t, want.Any(0), have.Any(0), "below %d", below)
+			require.Equal(t, want.All(0), have.All(0), "below %d", below)
+			for n := range cluster.NodeID(3) {
+				require.Equal(t, want.Of(n), have.Of(n), "below %d", below)
+				first, end := plain.Positions(n, below)
+				several := 0
+				ledger := b.NewLedger()
+				for g := first; plain.Plain(n) && g < end; g++ {
+					if b.Charge(ledger, us.Unit(us.On(n)[g])) > 0 {
+						several++
+						require.True(t, have.Of(n).Has(g))
+					}
+				}
+				require.Equal(t, several > 0, !have.Of(n).Empty())
+				require.Equal(t, several > 0, have.Any(0)>>n&1 == 1)
+				require.Equal(t, several > 0 && several == int(end-first), have.All(0)>>n&1 == 1)
+			}
 		}
 		for n := range cluster.NodeID(3) {
 			require.Equal(t, anew.laid(n), l.laid(n))
