@@ -11,6 +11,7 @@ import (
 // that are placed already. The zero Reason: it does.
 func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	t.check()
+	t.Asked++
 	member := t.members[m]
 	if !t.passesStatic(m, n) {
 		return member.Static(t.ix.Node(n))

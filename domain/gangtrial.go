@@ -18,8 +18,8 @@ type GangTrial struct {
 	Mobile bool
 	Need   func(t *GangTrial) bool // seats the members anew on a trial without any; false if it can't
 
-	// Checks counts the calls of Fits.
-	Checks int
+	// Checks counts the calls of Fits, Asked those of CanPlace.
+	Checks, Asked int
 
 	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic,
 	// which ends the trial.

@@ -134,12 +134,13 @@ func (s *gangAnswer) wider() *Nearest {
 	if err != nil {
 		return nil
 	}
-	at := ""
-	list := nearest.OfGang(s.Question, rounds, func(list []nearest.Change) bool {
+	at, asked := "", s.Search.Asked()
+	list := nearest.OfGang(s.Question, rounds, &asked, func(list []nearest.Change) bool {
 		c, p, err := s.relax(list)
 		if err != nil {
 			return false
 		}
+		c.settings.Asked = &asked
 		r, err := c.preempt(p, s.asking.silent())
 		if err != nil || !r.isPlan() {
 			return false

@@ -20,6 +20,7 @@ type Seating struct {
 	// looked at.
 	Unproved bool
 
+	again int     // how often Again has asked about a member on a node
 	least []int64 // by resource: what as many members as are needed ask for at least; nil: not known yet
 }
 
@@ -163,9 +164,14 @@ func (s *Seating) leaveOutVain(t *Group) {
 	}
 }
 
+// MostAgain is how often a gang of unlike members that moves is asked about a member on a node:
+// after that it stays where it is.
+const MostAgain = 1 << 24
+
 // Again seats as many members of each group that has a place as wanted says, anywhere in
 // d as things stand, and reports whether it could: at any placement where they are few or
-// alike, beyond that at what Pack and Spread find. Nobody is placed.
+// alike, beyond that at what Pack and Spread find, until all calls together have asked
+// [MostAgain] times whether a member fits on a node. Nobody is placed.
 func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 	var leaves []*Group
 	for _, leaf := range s.Gang.Leaves() {
@@ -181,6 +187,11 @@ func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 		return seated
 	}
 	s.Unproved = true
+	if s.again >= MostAgain {
+		return false
+	}
+	before := s.Trial.Asked
+	defer func() { s.again += s.Trial.Asked - before }()
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
 		w := &placing{Seating: s, placer: placer}
 		all := true

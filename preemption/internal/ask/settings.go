@@ -50,6 +50,8 @@ type Settings struct {
 	Splitter  domain.Splitter // nil: its topology decides
 	Checks    int             // that placements beyond those of the placers may cost
 
+	Asked *int // if set, how often the searches for gangs ask about a member on a node is added to it
+
 	Goroutines int // at most so many work on one question; 0: GOMAXPROCS
 	ChunkSize  int // nodes that one of them looks at in a go; 0: the default
 }

@@ -149,9 +149,20 @@ func (s *Search) Checks() int {
 	return s.counted + s.Trial.Checks
 }
 
+// Asked counts the questions about a member on a node so far.
+func (s *Search) Asked() int {
+	if s.Trial == nil {
+		return 0
+	}
+	return s.Trial.Asked
+}
+
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come
 // in rounds: the first round that has a plan decides.
 func (s *Search) Run(rounds [][]domain.Domain) Answer {
+	if s.q.Asked != nil {
+		defer func() { *s.q.Asked += s.Asked() }()
+	}
 	for _, domains := range rounds {
 		if d := s.FitsIn(domains); d != nil {
 			a := Answer{Verdict: ask.Fits, Plan: &Plan{Domain: *d, Places: s.Trial.Assignments()}}

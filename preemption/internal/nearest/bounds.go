@@ -97,19 +97,27 @@ func total(list []ask.Excess) int64 {
 	return sum
 }
 
+// mostAsked is how often all the questions about a gang may ask about a member on a node: no other
+// is asked after that.
+const mostAsked = 1 << 23
+
 // OfGang tells which hard budgets and limits would have to be wider for a gang, which found
 // nothing in rounds of domains: it begins with what the plan that disrupts least without
 // bounds goes beyond, else with what evicting everybody there would. in says whether the
-// gang gets in with changes made. nil if that is not known.
-func OfGang(q *ask.Question, rounds [][]domain.Domain, in func([]Change) bool) []Change {
+// gang gets in with changes made, and adds to asked how often that asked about a member on a
+// node. nil if that is not known, or asked comes to too many.
+func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) bool) []Change {
+	if *asked > mostAsked {
+		return nil
+	}
 	q.NoBounds = true
 	search := gang.New(q)
 	search.Run(rounds)
 	q.NoBounds = false
-	if search.Best == nil {
+	if *asked += search.Asked(); search.Best == nil {
 		return nil
 	}
-	l := least{left: mostAsks, ask: func(list []Change) ([]Change, bool) { return list, in(list) }}
+	l := least{left: mostAsks, ask: func(list []Change) ([]Change, bool) { return list, in(list) }, stop: func() bool { return *asked > mostAsked }}
 	list, ok := l.find(changesOf(q.Overruns(search.Best.Victims, search.Best.Parts)))
 	if !ok {
 		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))

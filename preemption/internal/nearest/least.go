@@ -13,6 +13,7 @@ type least struct {
 
 	present int32 // the preemptor's priority
 	left    int   // how often ask may be asked; 0: as often as it takes
+	stop    func() bool // if set, whether ask may not be asked any more
 	known   []answer
 }
 
@@ -75,6 +76,10 @@ func (l *least) in(list []Change) ([]Change, bool) {
 	}
 	if i := slices.IndexFunc(l.known, func(a answer) bool { return slices.Equal(a.list, list) }); i >= 0 {
 		return l.known[i].need, l.known[i].in
+	}
+	if l.stop != nil && l.stop() {
+		l.left = -1
+		return nil, false
 	}
 	a := answer{list: slices.Clone(list)}
 	if l.left--; l.left >= 0 {
