@@ -103,16 +103,17 @@ func (a *attempt) keep(u victims.UnitID) {
 	a.Runner.Return(a.Trial, u)
 }
 
-// repairs is how often other places are looked for, at most; more than once only while that asks not more
+// repairs is how often other places are looked for, at most; again only while that has asked not more
 // than mostAsked times whether a member fits on a node, in all domains together.
 const (
 	repairs   = 16
 	mostAsked = 1 << 22
 )
 
-// repairsOf is how often other places are looked for in one of so many domains.
-func repairsOf(members, nodes, domains int) int {
-	return max(1, min(repairs, mostAsked/max(1, members*nodes*domains)))
+// repairsOn reports whether other places are looked for once more in one of so many domains, after
+// so many times that asked so often.
+func repairsOn(times, asked, domains int) bool {
+	return times == 0 || times < repairs && asked <= mostAsked/domains
 }
 
 // repair looks for a placement whose victims keep within the bounds, after those of
@@ -130,7 +131,8 @@ func (a *attempt) repair() {
 		}
 	}
 	a.Proved = false
-	for range repairsOf(len(a.q.Members), len(a.domain.Nodes), a.shares) {
+	before := a.Trial.Asked
+	for times := 0; repairsOn(times, a.Trial.Asked-before, a.shares); times++ {
 		if !a.keepGreedy() || !a.placeAgain(a.q.Fewest) && !a.placeAgain(true) {
 			return
 		}

@@ -149,12 +149,15 @@ func (s *Search) Checks() int {
 	return s.counted + s.Trial.Checks
 }
 
-// Asked counts the questions about a member on a node so far.
+// decision is how many questions about a member on a node a decision of a search stands for.
+const decision = 64
+
+// Asked counts the questions about a member on a node so far, decisions of searches among them.
 func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return s.Trial.Asked
+	return s.Trial.Asked + decision*s.Runner.Decided
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come

@@ -11,8 +11,8 @@ type least struct {
 	// them it needs then, at most what was given.
 	ask func([]Change) ([]Change, bool)
 
-	present int32 // the preemptor's priority
-	left    int   // how often ask may be asked; 0: as often as it takes
+	present int32       // the preemptor's priority
+	left    int         // how often ask may be asked; 0: as often as it takes
 	stop    func() bool // if set, whether ask may not be asked any more
 	known   []answer
 }
