@@ -16,7 +16,11 @@ type stranded struct {
 	alone map[cluster.PodID]bool // of pods that no shape tells all about: whether they fit nowhere else
 	key   []byte                 // reused
 	trial domain.NodeTrial       // reused
+	most  [][]int64              // by block of nodes: the most that is free of each resource on any; nil: not looked at
 }
+
+// blockOfNodes is how many nodes are ruled out at once where none has room.
+const blockOfNodes = 64
 
 // hosts are two nodes that pods of one shape fit on, or all where they are fewer.
 type hosts struct {
@@ -60,13 +64,16 @@ func (q *Question) isStranded(p cluster.PodID) bool {
 	}
 	alone, known := s.alone[p]
 	if !known {
-		alone = len(q.hostsOf(p, q.statesOf(pod), 1, own)) == 0
+		alone = !q.anyRoom(p, own) || len(q.hostsOf(p, q.statesOf(pod), 1, own)) == 0
 		s.alone[p] = alone
 	}
 	return alone
 }
 
 func (q *Question) findHosts(p cluster.PodID) hosts {
+	if !q.anyRoom(p, cluster.NoNode) {
+		return hosts{}
+	}
 	states := q.statesOf(q.Index.Pod(p))
 	if slices.ContainsFunc(states, func(s domain.State) bool { return !s.Scope().NodeLocal }) {
 		return hosts{tied: true}
@@ -94,10 +101,7 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	t := &q.stranded.trial
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
-	for n := range q.Index.Nodes() {
-		if n == but {
-			continue
-		}
+	for n := q.nextRoom(p, 0, but); n != cluster.NoNode; n = q.nextRoom(p, n+1, but) {
 		t.Reset(n)
 		if but != cluster.NoNode && len(states) > 0 {
 			t.Remove(p)
@@ -109,4 +113,52 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 		}
 	}
 	return list
+}
+
+// anyRoom reports whether some node, but one, has as much free as pod p requests.
+func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID) bool {
+	return q.nextRoom(p, 0, but) != cluster.NoNode
+}
+
+// nextRoom is the first node from n on, but one, that has as much free as pod p requests; NoNode
+// if there is none.
+func (q *Question) nextRoom(p cluster.PodID, n, but cluster.NodeID) cluster.NodeID {
+	s, request := q.stranded, q.Index.Request(p)
+	if s.most == nil {
+		s.most = q.mostFree()
+	}
+	short := func(free []int64) bool {
+		for r, v := range request[:min(len(request), len(free))] {
+			if v > 0 && v > free[r] {
+				return true
+			}
+		}
+		return len(free) == 0
+	}
+	for ; int(n) < q.Index.NumNodes(); n++ {
+		if n%blockOfNodes == 0 && short(s.most[n/blockOfNodes]) {
+			n += blockOfNodes - 1
+			continue
+		}
+		if n != but && q.Index.IsNode(n) && !short(q.Index.Free(n)) {
+			return n
+		}
+	}
+	return cluster.NoNode
+}
+
+// mostFree is the most that is free of each resource on any node of a block.
+func (q *Question) mostFree() [][]int64 {
+	blocks := make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)
+	for n := range q.Index.Nodes() {
+		b := &blocks[n/blockOfNodes]
+		if *b == nil {
+			*b = slices.Clone(q.Index.Free(n))
+			continue
+		}
+		for r, v := range q.Index.Free(n) {
+			(*b)[r] = max((*b)[r], v)
+		}
+	}
+	return blocks
 }
