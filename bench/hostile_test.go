@@ -409,6 +409,21 @@ var attacks = []hostile{
 		q.o.Limits.Pods = 3
 		return q
 	}},
+	{"gang-of-64-among-many-pods", 8, 5_000, func(n int) hostileQuestion {
+		q := filled(n, 10*n, func(i int, p *cluster.Pod) {
+			priority := int32(i * 7919 % 10)
+			p.Priority, p.Requests = &priority, cluster.Resources{cluster.CPU: int64(100 - i%3)}
+		}, nil)
+		q.p = members(64, cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(300 + i*37%600) })
+		return q
+	}},
+	{"gang-of-members-with-affinities", 8, 2_000, func(n int) hostileQuestion {
+		q := filled(100, 100, nil, nil)
+		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{{Key: hostKey, Operator: cluster.NodeIn, Values: []string{fmt.Sprint("x", i)}}}}}}
+		})
+		return q
+	}},
 	{"gang-of-irregular-members", 8, 1_000, func(n int) hostileQuestion {
 		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
 		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {

@@ -80,13 +80,24 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 // shapesOf numbers members so that those which no check can tell apart agree.
 func shapesOf(members []*Member) []int {
 	shapes := make([]int, len(members))
+	var first map[string][]int // by text: the first of each shape; nil: they are one shape so far
 	for i, m := range members {
-		shapes[i] = i
-		for j := range i {
-			if shapes[j] == j && m.alike(members[j]) {
-				shapes[i] = j
-				break
-			}
+		if i > 0 && m.alike(members[shapes[i-1]]) {
+			shapes[i] = shapes[i-1]
+			continue
+		}
+		if shapes[i] = i; i == 0 {
+			continue
+		}
+		if first == nil {
+			first = map[string][]int{members[0].text(): {0}}
+		}
+		text := m.text()
+		at := slices.IndexFunc(first[text], func(j int) bool { return m.viewedAlike(members[j]) })
+		if at >= 0 {
+			shapes[i] = first[text][at]
+		} else {
+			first[text] = append(first[text], i)
 		}
 	}
 	return shapes

@@ -166,20 +166,36 @@ func (m *Member) alike(o *Member) bool {
 		sameAffinity(p.NodeAffinity, q.NodeAffinity) && m.viewedAlike(o)
 }
 
+// text is equal for members that are alike but for what a filter is shown.
+func (m *Member) text() string {
+	p := m.Pod
+	selector := make([]string, 0, len(p.NodeSelector))
+	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
+		selector = append(selector, k, p.NodeSelector[k])
+	}
+	lists := [][]string{m.unknown, {p.RequiredNode}, selector, texts(p.Ports, PortName), texts(p.Tolerations, tolerationText)}
+	if p.NodeAffinity != nil {
+		lists = append(lists, texts(p.NodeAffinity.Terms, nodeTermText))
+	}
+	return fmt.Sprintf("%d %q", m.request, lists)
+}
+
+// texts are those of list, sorted.
+func texts[T any](list []T, text func(T) string) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = text(v)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // sameTexts reports whether two lists have the same texts in any order.
 func sameTexts[T any](a, b []T, text func(T) string) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	texts := func(list []T) []string {
-		out := make([]string, len(list))
-		for i, v := range list {
-			out[i] = text(v)
-		}
-		slices.Sort(out)
-		return out
-	}
-	return len(a) == 0 || slices.Equal(texts(a), texts(b))
+	return len(a) == 0 || slices.Equal(texts(a, text), texts(b, text))
 }
 
 func tolerationText(t cluster.Toleration) string {
@@ -190,9 +206,11 @@ func sameAffinity(a, b *cluster.NodeAffinity) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return sameTexts(a.Terms, b.Terms, func(t cluster.NodeTerm) string {
-		return requirementsText(t.Labels) + ";" + requirementsText(t.Fields)
-	})
+	return sameTexts(a.Terms, b.Terms, nodeTermText)
+}
+
+func nodeTermText(t cluster.NodeTerm) string {
+	return requirementsText(t.Labels) + ";" + requirementsText(t.Fields)
 }
 
 func requirementsText(list []cluster.NodeRequirement) string {

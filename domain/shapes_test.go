@@ -1,0 +1,58 @@
+package domain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// TestShapesAreThoseOfMembersThatAreAlike compares shapes with what each pair of members says.
+func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{"cpu": 4}}}})
+	require.NoError(t, err)
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var members []*Member
+		for i := range 24 {
+			p := &cluster.Pod{Name: fmt.Sprint(i), Requests: cluster.Resources{"cpu": r.Int64N(2)}, Labels: map[string]string{"l": fmt.Sprint(r.IntN(2))}}
+			if r.IntN(3) == 0 {
+				p.Requests["odd"] = 1
+			}
+			if r.IntN(3) == 0 {
+				p.NodeSelector = map[string]string{"a": "b", "c": fmt.Sprint(r.IntN(2))}
+			}
+			if r.IntN(2) == 0 {
+				terms := []cluster.NodeTerm{
+					{Labels: []cluster.NodeRequirement{{Key: "k", Operator: cluster.NodeIn, Values: []string{"x", "y"}}}},
+					{Fields: []cluster.NodeRequirement{{Key: "metadata.name", Operator: cluster.NodeIn, Values: []string{"n"}}}},
+				}
+				if r.IntN(2) == 0 {
+					terms[0], terms[1] = terms[1], terms[0]
+				}
+				p.NodeAffinity = &cluster.NodeAffinity{Terms: terms[:r.IntN(3)]}
+			}
+			if r.IntN(3) == 0 {
+				p.Ports = []cluster.HostPort{{Port: int32(1 + r.IntN(2))}}
+			}
+			m := NewMember(ix, p, cluster.NoPod)
+			if seed%2 == 0 {
+				m.Restrict(func(*cluster.Pod, *cluster.Node) bool { return true })
+			}
+			members = append(members, m)
+		}
+		for i, shape := range shapesOf(members) {
+			want := i
+			for j := range i {
+				if members[i].alike(members[j]) {
+					want = j
+					break
+				}
+			}
+			require.Equal(t, want, shape, "seed %d, member %d", seed, i)
+		}
+	}
+}
