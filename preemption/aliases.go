@@ -135,4 +135,8 @@ const (
 	CriterionCost       = victims.CriterionCost       // what they cost by Options.Cost
 	CriterionStarted    = victims.CriterionStarted    // the earliest start among the victims of the highest priority: later is better
 	CriterionStranded   = victims.CriterionStranded   // how many pods go that fit on no other node, each by itself as things stand
+	CriterionCascade    = victims.CriterionCascade    // how many of these evict others in turn to fit on one, each by itself as things stand
+	CriterionLevels     = victims.CriterionLevels     // how many pods go of the highest priority, then of the next, and so on
+	CriterionGroups     = victims.CriterionGroups     // how many pod groups lose a pod
+	CriterionNodes      = victims.CriterionNodes      // how many nodes are in use in the end: the fewer, the more are whole
 )

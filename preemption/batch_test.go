@@ -56,7 +56,11 @@ func TestPreemptAllIsBruteForce(t *testing.T) {
 		snapshot, pods := equalPods(r, q.Snapshot, 2+r.IntN(3))
 		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Search: preemption.Exact}
 		o.Objective = slices.DeleteFunc(o.Objective, func(c preemption.CriterionName) bool {
-			return c == preemption.CriterionStranded // those that fit take places beforehand
+			switch c { // those that fit take places beforehand
+			case preemption.CriterionStranded, preemption.CriterionCascade, preemption.CriterionLevels:
+				return true
+			}
+			return false
 		})
 		pl, err := preemption.NewPlanner(&snapshot, o)
 		require.NoError(t, err)
@@ -91,9 +95,10 @@ func TestPreemptAllIsBruteForce(t *testing.T) {
 					break
 				}
 				var least []int64
+				fates := fatesIn(t, o.Rules, &q.Snapshot)
 				g.Sets(nodes, most, func(p naive.Plan) {
 					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-					if v := values(o.Objective, c, nil); least == nil || slices.Compare(v, least) < 0 {
+					if v := values(o.Objective, c, fates); least == nil || slices.Compare(v, least) < 0 {
 						least = v
 					}
 				})

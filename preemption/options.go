@@ -95,7 +95,8 @@ type Options struct {
 	Limits Limits `json:"limits,omitzero"`
 
 	// Objective lists what makes one set of victims disrupt less than another, the first
-	// that differs decides. Empty: upstream's criteria, as [Result.Score] has them. Search
+	// that differs decides. Empty: upstream's criteria, as [Result.Score] has them;
+	// CriterionLevels is one for each priority there. Search
 	// says whether it chooses among domains alone, or the victims too.
 	Objective []CriterionName `json:"objective,omitempty"`
 

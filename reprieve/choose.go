@@ -22,6 +22,8 @@ type Cap struct {
 	// them does or, with Once, the same for any of them. nil: Weight.
 	Part func(u victims.UnitID, pods []cluster.PodID) int64
 	Once bool
+
+	Kin func(u victims.UnitID) int // see [Aim.Kin]; at most one function for all caps and the price
 }
 
 // Choice says which sets of victims will do, and which of them is wanted.
@@ -35,6 +37,7 @@ type Choice struct {
 	// each of them added up unless PriceFree is set. nil: Price.
 	PricePart func(u victims.UnitID, pods []cluster.PodID) int64
 	PriceFree bool
+	PriceKin  func(u victims.UnitID) int // see [Aim.Kin]
 
 	// Any says that of equal sets any will do.
 	Any bool
@@ -76,7 +79,8 @@ type chooser struct {
 	r     *Runner
 	trial domain.Trial
 	items []item
-	parts bool // some of them are members
+	parts bool  // some of them are members
+	kin   []kin // what some of them have in common; see kin.go
 }
 
 // Choose finds the wanted set of victims among the units of order. All of them are
@@ -127,6 +131,7 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		}
 		p.Sides = append(p.Sides, side)
 	}
+	s.relate(p)
 	s.boundPrice(p)
 	gapped, ok := s.trial.(domain.Gapped)
 	if !ok {
@@ -182,13 +187,13 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 	if !ok {
 		return
 	}
-	items, barred := make([][]cluster.PodID, len(s.items)), make([]bool, len(s.items))
-	for i := range s.items {
-		items[i] = s.items[i].pods
+	items, barred := make([][]cluster.PodID, len(p.Price)), make([]bool, len(p.Price))
+	for i := range items {
+		items[i] = s.podsOf(i)
 		barred[i] = slices.ContainsFunc(p.Sides, func(side cover.Side) bool { return side.Fine == cover.Hard && side.Weight[i] > side.Room })
 	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
-	if p.Guess, p.Steps = set, p.Steps-steps; least > 0 {
+	if p.Guess, p.Steps = s.withKin(set), p.Steps-steps; least > 0 {
 		p.Need, p.Frees = append(p.Need, least), append(p.Frees, cover.RowOf(p.Price))
 	}
 	s.r.Decided += steps
@@ -196,15 +201,23 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 
 // Return puts the pods of item i back, Remove takes them out.
 func (s *chooser) Return(i int) {
-	for _, p := range s.items[i].pods {
+	for _, p := range s.podsOf(i) {
 		s.trial.Return(p)
 	}
 }
 
 func (s *chooser) Remove(i int) {
-	for _, p := range s.items[i].pods {
+	for _, p := range s.podsOf(i) {
 		s.trial.Remove(p)
 	}
+}
+
+// podsOf are those of item i; none of one that stands for something else.
+func (s *chooser) podsOf(i int) []cluster.PodID {
+	if i >= len(s.items) {
+		return nil
+	}
+	return s.items[i].pods
 }
 
 // May reports whether the preemptor fits beside those who were returned, if fewer beside it

@@ -62,6 +62,9 @@ func (s *chooser) costs(it *item) int64 {
 // alike reports whether any set in which item a is out and item b is not is as good
 // with b out instead, as far as prices and caps do not tell.
 func (s *chooser) alike(a, b int) bool {
+	if a >= len(s.items) || b >= len(s.items) {
+		return false
+	}
 	x, y := &s.items[a], &s.items[b]
 	switch {
 	case x.part != y.part:
@@ -79,6 +82,7 @@ func (s *chooser) alike(a, b int) bool {
 // elastic units go on or go whole, within the caps.
 func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 	used := make([]int64, len(s.Caps))
+	seen := kinds{of: s.kinOf()}
 	for i := 0; i < len(s.items); {
 		u, from := s.items[i].unit, i
 		var out []cluster.PodID
@@ -94,12 +98,18 @@ func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 		if !ok {
 			return 0, false
 		}
+		first := seen.first(u)
 		for c, bound := range s.Caps {
-			if used[c] = checked.Add(used[c], bound.of(u, part)); used[c] > bound.Room && bound.Fine == 0 {
+			if first || bound.Kin == nil {
+				used[c] = checked.Add(used[c], bound.of(u, part))
+			}
+			if used[c] > bound.Room && bound.Fine == 0 {
 				return 0, false
 			}
 		}
-		cost = checked.Add(cost, s.pricePart(u, part))
+		if first || s.PriceKin == nil {
+			cost = checked.Add(cost, s.pricePart(u, part))
+		}
 	}
 	for c, bound := range s.Caps {
 		if bound.Fine > 0 && used[c] > bound.Room {

@@ -26,6 +26,13 @@ type Aim struct {
 	// latest Most before it, which comes somewhere before it.
 	Among bool
 
+	// Kin says which units have what they add in common: as much as one of them adds, they add
+	// together. A number for each kind of unit, below zero for those by themselves; nil: all are.
+	Kin func(u victims.UnitID) int
+
+	// Base is what no victims have already, beside a Sum.
+	Base int64
+
 	// Loose says that Sum of some pods may be less than that of each of them added up.
 	Loose bool
 }
@@ -235,10 +242,11 @@ func (s *leaster) better(a *Aim, limit int64) (proof Proof) {
 		return s.lower(a, limit)
 	case a.Sum != nil:
 		s.choice.Price = func(u victims.UnitID) int64 { return a.Sum(u, s.Units.Unit(u).Pods) }
-		s.choice.PricePart, s.choice.PriceFree = a.Sum, a.Loose
-		proof = s.search(limit)
+		s.choice.PricePart, s.choice.PriceFree, s.choice.PriceKin = a.Sum, a.Loose, a.Kin
+		proof = s.search(checked.Sub(limit, a.Base))
+		s.Bound = checked.Add(s.Bound, a.Base)
 	default:
-		s.choice.Price, s.choice.PricePart = nil, nil
+		s.choice.Price, s.choice.PricePart, s.choice.PriceKin = nil, nil, nil
 		caps := len(s.choice.Caps)
 		for _, c := range a.Beyond {
 			c.Fine = 1
@@ -256,7 +264,7 @@ func (a *Aim) least() int64 {
 	if a.Most != nil {
 		return math.MinInt64
 	}
-	return 0
+	return a.Base
 }
 
 // value is that of the best set so far.
@@ -268,8 +276,11 @@ func (s *leaster) value(a *Aim) int64 {
 			value = max(value, s.number(a, u))
 		}
 	case a.Sum != nil:
+		seen := kinds{of: a.Kin}
 		for _, u := range s.best.Victims {
-			value = checked.Add(value, a.Sum(u, s.best.Parts.Of(s.Units, u)))
+			if seen.first(u) {
+				value = checked.Add(value, a.Sum(u, s.best.Parts.Of(s.Units, u)))
+			}
 		}
 	default:
 		for _, c := range a.Beyond {
@@ -301,7 +312,7 @@ func (s *leaster) hold(a *Aim, value int64) {
 		}
 	case a.Sum != nil:
 		s.choice.Caps = append(s.choice.Caps, Cap{
-			Room: value, Part: a.Sum, Once: a.Loose,
+			Room: checked.Sub(value, a.Base), Part: a.Sum, Once: a.Loose, Kin: a.Kin,
 			Weight: func(u victims.UnitID) int64 { return a.Sum(u, s.Units.Unit(u).Pods) },
 		})
 	case value == 0:
@@ -370,7 +381,7 @@ func (s *leaster) lower(a *Aim, limit int64) Proof {
 	levels = slices.Compact(levels)
 	c := s.choice
 	defer func() { c.Steps, s.choice = s.choice.Steps, c }()
-	s.choice.Price, s.choice.PricePart = nil, nil
+	s.choice.Price, s.choice.PricePart, s.choice.PriceKin = nil, nil, nil
 	proof := Found
 	low, high, refuted := 0, len(levels), 0 // none below levels[low] was found, below levels[refuted] there is none
 	for low < high {

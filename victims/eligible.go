@@ -22,6 +22,16 @@ type Claim struct {
 	Evicted    time.Time // when that was; zero: never
 }
 
+// Add lets c have run for as long as one of its pods or its group, and be evicted when that was.
+func (c *Claim) Add(ranSeconds int64, evictions []time.Time) {
+	c.RanSeconds = max(c.RanSeconds, ranSeconds)
+	for _, t := range evictions {
+		if t.After(c.Evicted) {
+			c.Evicted = t
+		}
+	}
+}
+
 // Kept is why a unit may not be evicted. The zero Kept says that it may.
 type Kept struct {
 	Rule KeptRule

@@ -3,6 +3,8 @@ package victims
 import (
 	"cmp"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/checked"
@@ -21,10 +23,10 @@ type Score struct {
 	Started    int64 // nanoseconds: the earliest start among the victims of the highest priority; later is better
 
 	// These count where a [Ranking] says so.
-	Cost     int64 // of the victims, where units have prices
-	Units    int
-	Overruns int64 // how far the victims take budgets below zero, summed; 0 where no Ranking asks
-	Stranded int64 // pods that fit on no other node, each by itself as things stand; 0 where no Ranking asks
+	Cost  int64 // of the victims, where units have prices
+	Units int
+	// Asked are the numbers of the other criteria; 0 where no [Ranking] asks.
+	Asked map[Criterion]int64
 }
 
 // Criterion names a number of a [Score].
@@ -44,13 +46,51 @@ const (
 	// CriterionStranded counts the victims' pods that would find no other place: as things
 	// stand none of them, each by itself, fits on a node but its own. The others can move.
 	CriterionStranded Criterion = "pods without a place"
+
+	// CriterionCascade counts those of them that would evict others to have one: they may
+	// preempt, and fit on another node once those are gone whom they may evict there. That is
+	// the first step of what follows, of each by itself as things stand; package cascade follows
+	// all of it.
+	CriterionCascade Criterion = "pods that preempt in turn"
+
+	// CriterionLevels stands for one criterion for each priority that running pods have, the
+	// most important first: how many of the victims' pods have it; see [AtLevel], by which a
+	// question replaces it.
+	CriterionLevels Criterion = "pods by level"
+
+	CriterionGroups Criterion = "groups touched" // how many pod groups lose a pod
+
+	// CriterionNodes counts the nodes on which somebody runs in the end, the preemptor
+	// included: the others are whole for whoever needs a whole one. It tells candidates apart;
+	// no search evicts more for it.
+	CriterionNodes Criterion = "nodes in use"
 )
+
+// levelPrefix is followed by a priority.
+const levelPrefix = "pods of priority "
+
+// AtLevel is the criterion that counts the victims' pods of a priority, one of those that
+// [CriterionLevels] stands for.
+func AtLevel(priority int32) Criterion {
+	return Criterion(levelPrefix + strconv.Itoa(int(priority)))
+}
+
+// Level is the priority whose pods c counts; ok is false if it is none of [AtLevel].
+func (c Criterion) Level() (priority int32, ok bool) {
+	text, ok := strings.CutPrefix(string(c), levelPrefix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int32(n), err == nil
+}
 
 // Criteria are those of upstream, in the order in which it compares them.
 var Criteria = [...]Criterion{CriterionViolations, CriterionHighest, CriterionSum, CriterionPods, CriterionStarted}
 
 // AllCriteria lists the criteria that there are.
-var AllCriteria = append(Criteria[:], CriterionOverruns, CriterionUnits, CriterionCost, CriterionStranded)
+var AllCriteria = append(Criteria[:], CriterionOverruns, CriterionUnits, CriterionCost, CriterionStranded,
+	CriterionCascade, CriterionLevels, CriterionGroups, CriterionNodes)
 
 // Value is a number of s, turned so that smaller is better.
 func (s *Score) Value(c Criterion) int64 {
@@ -63,19 +103,17 @@ func (s *Score) Value(c Criterion) int64 {
 		return s.Sum
 	case CriterionPods:
 		return int64(s.Pods)
-	case CriterionOverruns:
-		return s.Overruns
 	case CriterionUnits:
 		return int64(s.Units)
 	case CriterionCost:
 		return s.Cost
-	case CriterionStranded:
-		return s.Stranded
+	case CriterionStarted:
+		if s.Started == math.MinInt64 {
+			return math.MaxInt64
+		}
+		return -s.Started
 	}
-	if s.Started == math.MinInt64 {
-		return math.MaxInt64
-	}
-	return -s.Started
+	return s.Asked[c]
 }
 
 // Compare is below zero if s disrupts less than t, zero if they tie.

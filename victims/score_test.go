@@ -88,7 +88,7 @@ func TestScoresCompareByOneNumberAfterTheOther(t *testing.T) {
 				set(&a, 9)
 				set(&b, 0)
 			}
-			b.Units, b.Cost, b.Overruns = 5, -5, -5
+			b.Units, b.Cost, b.Asked = 5, -5, map[victims.Criterion]int64{victims.CriterionOverruns: -5}
 			require.Negative(t, a.Compare(b), "number %d", i)
 			require.Positive(t, b.Compare(a), "number %d", i)
 			require.Zero(t, a.Compare(a))
@@ -151,7 +151,7 @@ func TestTheCostAmongTheCriteria(t *testing.T) {
 	require.Len(t, victims.Ranking{}.Values(a), 5)
 	r := victims.Ranking{victims.CriterionOverruns, victims.CriterionUnits}
 	require.Zero(t, r.Compare(a, b), "nothing else counts")
-	b.Units, a.Overruns = 1, 1
+	b.Units, a.Asked = 1, map[victims.Criterion]int64{victims.CriterionOverruns: 1}
 	require.Positive(t, r.Compare(a, b))
 }
 

@@ -16,17 +16,20 @@ import (
 // Options are any options that can be followed, hooks too; most of them are near the
 // default.
 func Options() *rapid.Generator[preemption.Options] {
-	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t)) })
+	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t), victims.AllCriteria) })
 }
 
-// RandomOptions are such options by seed.
-func RandomOptions(seed uint64) preemption.Options { return drawOptions(seeded(seed)) }
+// RandomOptions are such options by seed. Criteria are drawn from the first nine, so that a seed
+// keeps its options when there are more.
+func RandomOptions(seed uint64) preemption.Options {
+	return drawOptions(seeded(seed), victims.AllCriteria[:9])
+}
 
 // Dated are options under which the time has a say in who is a victim.
 func Dated() *rapid.Generator[preemption.Options] {
 	return rapid.Custom(func(t *rapid.T) preemption.Options {
 		s := drawn(t)
-		o := drawOptions(s)
+		o := drawOptions(s, victims.AllCriteria)
 		for range 1 + s(3) {
 			switch s(5) {
 			case 0:
@@ -93,7 +96,7 @@ func Remembered() *rapid.Generator[preemption.Options] {
 	})
 }
 
-func drawOptions(s source) preemption.Options {
+func drawOptions(s source, criteria []victims.Criterion) preemption.Options {
 	rare := pick(s, 16, 16, 8, 4, 3) // one choice of so many is not the default
 	some := func() bool { return s(rare) == rare-1 }
 	o := preemption.Options{
@@ -149,7 +152,7 @@ func drawOptions(s source) preemption.Options {
 		o.Quota = preemption.QuotaOptions{FairSharing: fairSharing(s), KueueFloat: s(2) == 1}
 	}
 	if some() && !o.Cost.Objective && o.Cost.Criterion == 0 {
-		o.Objective = drawObjective(s, !o.Cost.Tariff.Free())
+		o.Objective = drawObjective(s, criteria, !o.Cost.Tariff.Free())
 	}
 	if some() {
 		o.Search = pick(s, preemption.Improved, preemption.Exact)
@@ -157,9 +160,9 @@ func drawOptions(s source) preemption.Options {
 	return o
 }
 
-// drawObjective draws some criteria in any order that makes sense.
-func drawObjective(s source, priced bool) (list []preemption.CriterionName) {
-	all := slices.Clone(victims.AllCriteria)
+// drawObjective draws some of the criteria in any order that makes sense.
+func drawObjective(s source, criteria []victims.Criterion, priced bool) (list []preemption.CriterionName) {
+	all := slices.Clone(criteria)
 	for n := 1 + s(len(all)); n > 0 && len(all) > 0; n-- {
 		i := s(len(all))
 		c := all[i]

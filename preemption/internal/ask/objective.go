@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/reprieve"
@@ -19,6 +20,188 @@ const (
 	Improved               // and other victims are looked for, without branching
 	Exact                  // to the end, as far as the steps go
 )
+
+// each is what a victim of which these pods go adds to a criterion.
+type each func(q *Question, u victims.UnitID, pods []cluster.PodID) int64
+
+// measure says how a criterion is counted that a score has where a ranking names it.
+type measure struct {
+	each each // nil: what victims add is no matter of each by itself
+
+	// all counts it of all victims at once, where the preemptor goes to some nodes. nil: it is
+	// the sum of each of those who cost something.
+	all func(q *Question, list []victims.UnitID, parts victims.Parts, at []cluster.NodeID) int64
+
+	elsewhere bool // it is no function of the victims' nodes and of the units there
+	loose     bool // each of some pods may be less than that of each of them added up
+}
+
+// measures are those criteria, but for [victims.AtLevel].
+var measures = map[victims.Criterion]measure{
+	victims.CriterionOverruns: {all: (*Question).overruns},
+	victims.CriterionStranded: {each: (*Question).numStranded, elsewhere: true},
+	victims.CriterionCascade:  {each: (*Question).numInTurn, elsewhere: true},
+	victims.CriterionLevels:   {elsewhere: true}, // who runs anywhere says which they are
+	victims.CriterionGroups:   {each: (*Question).numGroups, all: (*Question).groupsOf, loose: true},
+	victims.CriterionNodes:    {all: (*Question).nodesInUse, elsewhere: true},
+}
+
+// measureOf is how c is counted; ok is false where every score has it.
+func measureOf(c victims.Criterion) (m measure, ok bool) {
+	if level, is := c.Level(); is {
+		return measure{each: func(q *Question, _ victims.UnitID, pods []cluster.PodID) (n int64) {
+			for _, p := range pods {
+				if q.Index.Priority(p) == level {
+					n++
+				}
+			}
+			return n
+		}}, true
+	}
+	m, ok = measures[c]
+	return m, ok
+}
+
+// AskedOf are the numbers that the score of some victims has where the ranking asks, when the
+// preemptor goes to nodes at; costly are those victims that cost something.
+func (q *Question) AskedOf(list, costly []victims.UnitID, parts victims.Parts, at []cluster.NodeID) (asked map[victims.Criterion]int64) {
+	for _, c := range q.Ranking {
+		m, ok := measureOf(c)
+		if !ok {
+			continue
+		}
+		n := int64(0)
+		if m.all != nil {
+			n = m.all(q, list, parts, at)
+		} else {
+			for _, u := range costly {
+				n += m.each(q, u, parts.Of(q.Units, u))
+			}
+		}
+		if asked == nil {
+			asked = make(map[victims.Criterion]int64)
+		}
+		asked[c] = n
+	}
+	return asked
+}
+
+// rankLevels puts the criteria in place of [victims.CriterionLevels] for which it stands.
+func (q *Question) rankLevels() {
+	at := slices.Index(q.Ranking, victims.CriterionLevels)
+	if at < 0 {
+		return
+	}
+	seen := map[int32]bool{}
+	var levels []int32
+	for p := range cluster.PodID(q.Index.NumPods()) {
+		if level := q.Index.Priority(p); q.Index.Runs(p) && !seen[level] {
+			seen[level] = true
+			levels = append(levels, level)
+		}
+	}
+	slices.Sort(levels)
+	s := *q.Settings
+	s.Ranking = slices.Clone(q.Ranking[:at])
+	for _, level := range slices.Backward(levels) {
+		s.Ranking = append(s.Ranking, victims.AtLevel(level))
+	}
+	s.Ranking = append(s.Ranking, q.Ranking[at+1:]...)
+	q.Settings = &s
+}
+
+func (q *Question) overruns(list []victims.UnitID, parts victims.Parts, _ []cluster.NodeID) int64 {
+	return q.Budgets.Overruns(q.Units, list, parts, q.Budgets.NewLedger())
+}
+
+// numGroups counts the pod groups that pods, of one unit, are of.
+func (q *Question) numGroups(_ victims.UnitID, pods []cluster.PodID) int64 {
+	var of []cluster.GroupID
+	for _, p := range pods {
+		if g := q.Index.GroupOf(p); g != cluster.NoGroup && !slices.Contains(of, g) {
+			of = append(of, g)
+		}
+	}
+	return int64(len(of))
+}
+
+// groupsOf counts those of all victims that cost something.
+func (q *Question) groupsOf(list []victims.UnitID, parts victims.Parts, _ []cluster.NodeID) int64 {
+	seen := map[cluster.GroupID]bool{}
+	for _, u := range list {
+		if q.free(u) {
+			continue
+		}
+		for _, p := range parts.Of(q.Units, u) {
+			if g := q.Index.GroupOf(p); g != cluster.NoGroup {
+				seen[g] = true
+			}
+		}
+	}
+	return int64(len(seen))
+}
+
+// kin is the group that unit u shares with others: pods that go one by one touch theirs once
+// together, what goes as a whole is all that its groups have.
+func (q *Question) kin(u victims.UnitID) cluster.GroupID {
+	if pods := q.Units.Unit(u).Pods; len(pods) == 1 && !q.free(u) {
+		return q.Index.GroupOf(pods[0])
+	}
+	return cluster.NoGroup
+}
+
+// nodesInUse counts the nodes on which somebody runs once list is gone and the preemptor at at.
+func (q *Question) nodesInUse(list []victims.UnitID, parts victims.Parts, at []cluster.NodeID) int64 {
+	left := map[cluster.NodeID]int{} // pods, by node that loses some or gets the preemptor
+	stays := func(n cluster.NodeID) int {
+		if pods, known := left[n]; known {
+			return pods
+		}
+		return len(q.Index.PodsOn(n))
+	}
+	for _, u := range list {
+		for _, p := range parts.Of(q.Units, u) {
+			if n := q.Index.NodeOf(p); n != cluster.NoNode {
+				left[n] = stays(n) - 1
+			}
+		}
+	}
+	for _, n := range at {
+		left[n] = stays(n) + 1
+	}
+	count := q.inUseNow()
+	for n, pods := range left {
+		count += b2i(pods > 0) - b2i(len(q.Index.PodsOn(n)) > 0)
+	}
+	return count
+}
+
+func b2i(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// NodesOf are the nodes of places, one for each.
+func NodesOf(places []domain.Assignment) []cluster.NodeID {
+	at := make([]cluster.NodeID, len(places))
+	for i, a := range places {
+		at[i] = a.Node
+	}
+	return at
+}
+
+// inUseNow is nodesInUse as things are.
+func (q *Question) inUseNow() int64 {
+	if !q.counted {
+		q.counted, q.inUse = true, 0
+		for n := range q.Index.Nodes() {
+			q.inUse += b2i(len(q.Index.PodsOn(n)) > 0)
+		}
+	}
+	return q.inUse
+}
 
 // Aims are the criteria by which scores are compared, for sets of victims among units of
 // which some violate budgets, as r has found.
@@ -53,48 +236,58 @@ func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.
 			s := victims.Score{Started: q.Units.Loss(u).Started}
 			return s.Value(c)
 		}}
+	case victims.CriterionNodes: // known where victims have no say; see Known
+		return reprieve.Aim{Base: q.inUseNow(), Sum: func(victims.UnitID, []cluster.PodID) int64 { return 0 }}
 	}
-	sum := q.adds(r, c, violating)
-	return reprieve.Aim{
-		Loose: c == victims.CriterionViolations || c == victims.CriterionUnits || c == victims.CriterionCost && q.OwnPrices,
+	m, ok := measureOf(c)
+	if !ok {
+		m = measure{
+			each:  q.adds(r, c, violating),
+			loose: c == victims.CriterionViolations || c == victims.CriterionUnits || c == victims.CriterionCost && q.OwnPrices,
+		}
+	}
+	a := reprieve.Aim{
+		Loose: m.loose,
 		Sum: func(u victims.UnitID, pods []cluster.PodID) int64 {
 			if c != victims.CriterionViolations && q.free(u) {
 				return 0
 			}
-			return sum(u, pods)
+			return m.each(q, u, pods)
 		},
 	}
+	if c == victims.CriterionGroups {
+		a.Kin = func(u victims.UnitID) int { return int(q.kin(u)) }
+	}
+	return a
 }
 
-// adds is what a victim of which these pods go adds to a criterion.
-func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []reprieve.Charged) func(victims.UnitID, []cluster.PodID) int64 {
+// adds is what a victim adds to a criterion that every score has.
+func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []reprieve.Charged) each {
 	switch c {
 	case victims.CriterionViolations:
 		of := make(map[victims.UnitID]reprieve.Charged, len(violating))
 		for _, charged := range violating {
 			of[charged.Unit] = charged
 		}
-		return func(u victims.UnitID, pods []cluster.PodID) int64 {
+		return func(_ *Question, u victims.UnitID, pods []cluster.PodID) int64 {
 			if charged, in := of[u]; in {
 				return int64(r.ViolationsOfPods(charged, pods))
 			}
 			return 0
 		}
 	case victims.CriterionSum:
-		return func(_ victims.UnitID, pods []cluster.PodID) (sum int64) {
+		return func(_ *Question, _ victims.UnitID, pods []cluster.PodID) (sum int64) {
 			for _, p := range pods {
 				sum += priority.Raised(q.Index.Priority(p))
 			}
 			return sum
 		}
 	case victims.CriterionPods:
-		return func(_ victims.UnitID, pods []cluster.PodID) int64 { return int64(len(pods)) }
+		return func(_ *Question, _ victims.UnitID, pods []cluster.PodID) int64 { return int64(len(pods)) }
 	case victims.CriterionCost:
-		return q.Units.CostOf
-	case victims.CriterionStranded:
-		return q.numStranded
+		return func(_ *Question, u victims.UnitID, pods []cluster.PodID) int64 { return q.Units.CostOf(u, pods) }
 	}
-	return func(victims.UnitID, []cluster.PodID) int64 { return 1 } // units
+	return func(*Question, victims.UnitID, []cluster.PodID) int64 { return 1 } // units
 }
 
 // free reports whether the loss of unit u costs nothing.
@@ -102,23 +295,35 @@ func (q *Question) free(u victims.UnitID) bool { return q.BrokenFree && q.Broken
 
 // Known is of how many criteria Aims say what scores do: a score reads the highest priority
 // of its first victim's first pod, which is that of all where every pod has the priority
-// that its unit is ordered by; and the start of those of its pods that go, not of all.
+// that its unit is ordered by; the start of those of its pods that go, not of all; and the nodes
+// in use, which are those of now where a lone pod goes to the one node that victims leave.
 func (q *Question) Known(units []victims.UnitID) int {
 	list := q.Ranking.Criteria()
-	at := slices.Index(list, victims.CriterionHighest)
-	if at < 0 {
-		return len(list)
+	known, highest := len(list), slices.Index(list, victims.CriterionHighest)
+	started, nodes := slices.Index(list, victims.CriterionStarted), slices.Index(list, victims.CriterionNodes)
+	if highest < 0 && nodes < 0 {
+		return known
 	}
-	known := len(list)
+	until := func(at int) {
+		if at >= 0 {
+			known = min(known, at)
+		}
+	}
+	if q.Tree != nil {
+		until(nodes)
+	}
 	for _, u := range units {
 		unit := q.Units.Unit(u)
 		for _, p := range unit.Pods {
 			if q.Index.Priority(p) != unit.Level {
-				return at
+				until(highest)
+			}
+			if q.Index.NodeOf(p) != q.Index.NodeOf(unit.Pods[0]) {
+				until(nodes)
 			}
 		}
-		if started := slices.Index(list, victims.CriterionStarted); unit.Elastic && started >= 0 {
-			known = started
+		if unit.Elastic {
+			until(started)
 		}
 	}
 	return known

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"slices"
-	"time"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
@@ -50,6 +49,8 @@ type Question struct {
 
 	broken   []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 	stranded *stranded
+	inUse    int64 // see inUseNow
+	counted  bool
 }
 
 // NewMember compiles a pod of the preemptor.
@@ -103,22 +104,15 @@ func (q *Question) CompareScores(a, b *victims.Score) int {
 	return q.Ranking.Compare(*a, *b)
 }
 
-// Score is the score of some victims; what is left of a broken gang costs nothing where
-// the options say so.
-func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations int) victims.Score {
+// Score is the score of some victims, where the preemptor goes to nodes at; what is left of a
+// broken gang costs nothing where the options say so.
+func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations int, at ...cluster.NodeID) victims.Score {
 	all := list
 	if q.BrokenFree {
 		list = slices.DeleteFunc(slices.Clone(list), q.Broken)
 	}
 	score := q.Units.ScoreParts(list, parts, violations)
-	if slices.Contains(q.Ranking, victims.CriterionOverruns) {
-		score.Overruns = q.Budgets.Overruns(q.Units, all, parts, q.Budgets.NewLedger())
-	}
-	if slices.Contains(q.Ranking, victims.CriterionStranded) {
-		for _, u := range list {
-			score.Stranded += q.numStranded(u, parts.Of(q.Units, u))
-		}
-	}
+	score.Asked = q.AskedOf(all, list, parts, at)
 	return score
 }
 
@@ -190,22 +184,16 @@ func (q *Question) Effective(pod *cluster.Pod) (priority.Effective, error) {
 }
 
 // SettleClaim settles what eligibility reads of the preemptor: a gang counts as having
-// run as long as the member that ran longest, and evicted when the last of them was.
+// run as long as the member that ran longest, and evicted when the last of them was. The
+// criteria are settled too.
 func (q *Question) SettleClaim() {
+	q.rankLevels()
 	c := victims.Claim{Priority: q.Priority}
-	add := func(ran int64, evictions []time.Time) {
-		c.RanSeconds = max(c.RanSeconds, ran)
-		for _, t := range evictions {
-			if t.After(c.Evicted) {
-				c.Evicted = t
-			}
-		}
-	}
 	if q.Group != nil {
-		add(q.Group.RanSeconds(), q.Group.Evictions())
+		c.Add(q.Group.RanSeconds(), q.Group.Evictions())
 	}
 	for _, m := range q.Members {
-		add(m.Pod.RanSeconds, m.Pod.Evictions)
+		c.Add(m.Pod.RanSeconds, m.Pod.Evictions)
 	}
 	q.Claim = c
 }

@@ -7,17 +7,26 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// stranded knows where pods could go that would have to leave their nodes.
+// stranded knows where pods could go that would have to leave their nodes: as things stand, or
+// if they evict others.
 type stranded struct {
+	asIs, evicting fates
+	key            []byte           // reused
+	trial          domain.NodeTrial // reused
+	most           [][]int64        // by block of nodes: the most that is free of each resource on any; nil: not looked at
+}
+
+// fates are where pods could go.
+type fates struct {
 	hosts map[string]hosts       // by shape
 	alone map[cluster.PodID]bool // of pods that no shape tells all about: whether they fit nowhere else
-	key   []byte                 // reused
-	trial domain.NodeTrial       // reused
-	most  [][]int64              // by block of nodes: the most that is free of each resource on any; nil: not looked at
 }
+
+func newFates() fates { return fates{map[string]hosts{}, map[cluster.PodID]bool{}} }
 
 // blockOfNodes is how many nodes are ruled out at once where none has room.
 const blockOfNodes = 64
@@ -30,19 +39,38 @@ type hosts struct {
 
 // numStranded counts those of pods, of one unit, that fit on no node but their own.
 func (q *Question) numStranded(_ victims.UnitID, pods []cluster.PodID) (n int64) {
-	if q.stranded == nil {
-		q.stranded = &stranded{hosts: map[string]hosts{}, alone: map[cluster.PodID]bool{}}
-	}
 	for _, p := range pods {
-		if q.isStranded(p) {
+		if q.isStranded(p, false) {
 			n++
 		}
 	}
 	return n
 }
 
-func (q *Question) isStranded(p cluster.PodID) bool {
-	s, pod, own := q.stranded, q.Index.Pod(p), q.Index.NodeOf(p)
+// numInTurn counts those of pods that fit on no node but their own unless they evict others,
+// which they may.
+func (q *Question) numInTurn(_ victims.UnitID, pods []cluster.PodID) (n int64) {
+	if q.NoCascade {
+		return 0
+	}
+	for _, p := range pods {
+		if q.Index.Policy(p) != priority.Never && q.isStranded(p, false) && !q.isStranded(p, true) {
+			n++
+		}
+	}
+	return n
+}
+
+// isStranded reports whether running pod p fits on no node but its own, evicting others or not.
+func (q *Question) isStranded(p cluster.PodID, evicting bool) bool {
+	if q.stranded == nil {
+		q.stranded = &stranded{asIs: newFates(), evicting: newFates()}
+	}
+	s, known := q.stranded, &q.stranded.asIs
+	if evicting {
+		known = &s.evicting
+	}
+	pod, own := q.Index.Pod(p), q.Index.NodeOf(p)
 	shown := *pod
 	if q.Filter == nil { // who else reads them is asked about each pod by itself
 		shown.Annotations, shown.Class, shown.Group, shown.Queue = nil, "", "", ""
@@ -52,33 +80,40 @@ func (q *Question) isStranded(p cluster.PodID) bool {
 		key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
 	}
 	s.key = key
+	keyed = keyed && (!evicting || q.Protections == nil && q.ownLevel(p) >= q.Index.Priority(p)) // else not all of a shape evict the same
 	if keyed && len(q.OwnConstraints) == 0 && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
-		of, known := s.hosts[string(key)]
-		if !known {
-			of = q.findHosts(p)
-			s.hosts[string(key)] = of
+		of, found := known.hosts[string(key)]
+		if !found {
+			of = q.findHosts(p, evicting)
+			known.hosts[string(key)] = of
 		}
 		if !of.tied {
 			return !slices.ContainsFunc(of.nodes, func(n cluster.NodeID) bool { return n != own })
 		}
 	}
-	alone, known := s.alone[p]
-	if !known {
-		alone = !q.anyRoom(p, own) || len(q.hostsOf(p, q.statesOf(pod), 1, own)) == 0
-		s.alone[p] = alone
+	alone, found := known.alone[p]
+	if !found {
+		alone = !evicting && !q.anyRoom(p, own) || len(q.hostsOf(p, q.statesOf(pod), 1, own, evicting)) == 0
+		known.alone[p] = alone
 	}
 	return alone
 }
 
-func (q *Question) findHosts(p cluster.PodID) hosts {
-	if !q.anyRoom(p, cluster.NoNode) {
+// ownLevel is the level of the unit of pod p.
+func (q *Question) ownLevel(p cluster.PodID) int32 {
+	u, _ := q.Units.UnitOf(p)
+	return q.Units.Unit(u).Level
+}
+
+func (q *Question) findHosts(p cluster.PodID, evicting bool) hosts {
+	if !evicting && !q.anyRoom(p, cluster.NoNode) {
 		return hosts{}
 	}
 	states := q.statesOf(q.Index.Pod(p))
 	if slices.ContainsFunc(states, func(s domain.State) bool { return !s.Scope().NodeLocal }) {
 		return hosts{tied: true}
 	}
-	return hosts{nodes: q.hostsOf(p, states, 2, cluster.NoNode)}
+	return hosts{nodes: q.hostsOf(p, states, 2, cluster.NoNode, evicting)}
 }
 
 // statesOf are those of the constraints that have a say about pod.
@@ -95,16 +130,39 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	return states
 }
 
-// hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own.
-func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID) (list []cluster.NodeID) {
+// hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own,
+// evicting there whom it may or nobody. What is in its own unit goes for it no more.
+func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, evicting bool) (list []cluster.NodeID) {
 	q.GoOn()
-	t := &q.stranded.trial
+	t, c := &q.stranded.trial, victims.Claim{Priority: q.Index.Priority(p)}
+	c.Add(q.Index.Pod(p).RanSeconds, q.Index.Pod(p).Evictions)
+	own, _ := q.Units.UnitOf(p)
+	next := func(n cluster.NodeID) cluster.NodeID {
+		if !evicting {
+			return q.nextRoom(p, n, but)
+		}
+		for ; int(n) < q.Index.NumNodes(); n++ {
+			if n != but && q.Index.IsNode(n) && len(q.EvictableFor(n, c)) > 0 {
+				return n
+			}
+		}
+		return cluster.NoNode
+	}
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
-	for n := q.nextRoom(p, 0, but); n != cluster.NoNode; n = q.nextRoom(p, n+1, but) {
+	for n := next(0); n != cluster.NoNode; n = next(n + 1) {
 		t.Reset(n)
 		if but != cluster.NoNode && len(states) > 0 {
 			t.Remove(p)
+		}
+		if evicting {
+			for _, u := range q.EvictableFor(n, c) {
+				if u != own {
+					for _, p := range q.Units.Unit(u).Pods {
+						t.Remove(p)
+					}
+				}
+			}
 		}
 		if t.Fits().OK() {
 			if list = append(list, n); len(list) == most {

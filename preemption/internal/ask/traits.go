@@ -119,10 +119,11 @@ func (s *Settings) Traits() (t Traits) {
 	t.Set(TraitTrace, s.Trace)
 	t.Set(TraitMoving, s.Mobile)
 	t.Set(TraitRepeat, s.Mobile && s.RepeatOfGang)
-	t.Set(TraitElsewhere, slices.Contains(s.Ranking, victims.CriterionStranded))
-	t.Set(TraitSets, slices.ContainsFunc(s.Ranking, func(c victims.Criterion) bool {
-		return c == victims.CriterionUnits || c == victims.CriterionOverruns || c == victims.CriterionStranded
-	}))
+	for _, c := range s.Ranking {
+		m, asked := measureOf(c)
+		t.Set(TraitElsewhere, m.elsewhere)
+		t.Set(TraitSets, asked || c == victims.CriterionUnits)
+	}
 	return t
 }
 

@@ -132,8 +132,9 @@ func (s *allotting) meet(a *reprieve.Aim) bool {
 		if s.crowded(a.Beyond) {
 			return false
 		}
-	case len(s.sums) > 0 || !s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
-		if len(s.sums) == len(allot.Price{}) {
+	case len(s.sums) > 0 && !s.adds(a) || len(s.sums) == 0 && s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
+	default:
+		if len(s.sums) == len(allot.Price{}) || a.Kin != nil {
 			return false
 		}
 		number = len(s.sums)
@@ -148,6 +149,13 @@ func (s *allotting) meet(a *reprieve.Aim) bool {
 	}
 	s.met, s.inPrice = append(s.met, least), append(s.inPrice, number)
 	return true
+}
+
+// adds reports whether somebody who may go adds to a.
+func (s *allotting) adds(a *reprieve.Aim) bool {
+	return slices.ContainsFunc(s.places, func(p *place) bool {
+		return slices.ContainsFunc(p.items, func(it item) bool { return a.Sum(it.unit, s.q.Units.Unit(it.unit).Pods) > 0 })
+	})
 }
 
 // crowded reports whether some plan may go beyond one of caps.

@@ -55,7 +55,7 @@ func (s *Search) outdone(n cluster.NodeID, potential []victims.UnitID, beat []in
 			g.top, g.bounded = most, true
 			continue
 		}
-		if least := g.least(a); least != most {
+		if least := a.Base + g.least(a); least != most {
 			return least > most
 		}
 	}
@@ -110,6 +110,9 @@ func (g *ground) frees(top int64) bool {
 
 // least is what units have of an aim at least that free what is missing.
 func (g *ground) least(a *reprieve.Aim) (least int64) {
+	if a.Kin != nil {
+		return 0 // what one unit adds another may have added already
+	}
 	if a.Among {
 		least = math.MaxInt64
 		for _, u := range g.units {

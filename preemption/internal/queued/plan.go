@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/reprieve"
@@ -71,6 +72,7 @@ func (s *Search) score(p *Plan) victims.Score {
 		violations += c.Violations
 	}
 	score := s.Pods.Units.Score(p.Units, violations)
+	score.Asked = s.Pods.AskedOf(p.Units, p.Units, nil, ask.NodesOf(p.Places))
 	for _, v := range s.lone(p) {
 		prio := v.Workload.Priority
 		score.Sum += priority.Raised(prio)

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -19,7 +21,7 @@ type score struct {
 	cost       int64
 	units      int
 	overruns   int64
-	stranded   int64
+	costly     []*pod // those of the victims that cost something
 }
 
 // readDisruption recounts what is said of the victims that were read last, and returns
@@ -49,7 +51,7 @@ func (a *answer) readDisruption(d *preemption.Candidate, where string) score {
 			a.wrong(found.Violations, v.Victim, "%swhether it violates a budget is %t", where, violates)
 		}
 	}
-	want := a.criteria(s, d.Score)
+	want := a.criteria(s, d.Score, where == "")
 	for i, c := range want {
 		switch {
 		case i >= len(d.Score) || d.Score[i].Name != c.Name:
@@ -87,7 +89,6 @@ func (q *question) charging(nodes []*node) []*unit {
 // scoreOf scores victims, most important first. The rules read pods, not units.
 func (q *question) scoreOf(list []victim) score {
 	s := score{highest: math.MinInt32, started: math.MaxInt64}
-	moves := slices.Contains(q.objective(), "pods without a place")
 	top := int32(math.MinInt32)
 	var out []*pod
 	for _, v := range list {
@@ -103,9 +104,7 @@ func (q *question) scoreOf(list []victim) score {
 		s.cost = addPrices(s.cost, q.price(v.unit, v.pods))
 		for _, p := range v.pods {
 			s.pods++
-			if moves && !q.moves(p) {
-				s.stranded++
-			}
+			s.costly = append(s.costly, p)
 			s.sum += int64(p.priority) + 1<<31
 			switch start := q.started(p); {
 			case p.priority > top:
@@ -119,8 +118,9 @@ func (q *question) scoreOf(list []victim) score {
 	return s
 }
 
-// criteria spells s out, smaller is better. What a hook prices is taken as it is said.
-func (q *question) criteria(s score, said []preemption.Criterion) []preemption.Criterion {
+// criteria spells s out, smaller is better. What a hook prices is taken as it is said, and in
+// how many nodes a gang leaves where it was not chosen, which is not told where it would go.
+func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []preemption.Criterion {
 	start := int64(math.MaxInt64)
 	if s.started != math.MinInt64 {
 		start = -s.started
@@ -128,20 +128,76 @@ func (q *question) criteria(s score, said []preemption.Criterion) []preemption.C
 	values := map[preemption.CriterionName]int64{
 		"violations": int64(s.violations), "highest priority": int64(s.highest), "sum of priorities": s.sum, "pods": int64(s.pods),
 		"earliest start": start, "overruns": s.overruns, "units": int64(s.units), "cost": s.cost,
-		"pods without a place": s.stranded,
 	}
 	var list []preemption.Criterion
-	for i, name := range q.objective() {
-		if name == "cost" && !q.priced() && i < len(said) {
-			values[name] = said[i].Value
+	for i, name := range a.objective() {
+		value, counted := values[name]
+		if !counted {
+			value = a.countOf(name, s.costly)
 		}
-		list = append(list, preemption.Criterion{Name: string(name), Value: values[name]})
+		if i < len(said) && (name == "cost" && !a.priced() || name == "nodes in use" && a.team != nil && !chosen) {
+			value = said[i].Value
+		}
+		list = append(list, preemption.Criterion{Name: string(name), Value: value})
 	}
 	return list
 }
 
+// countOf counts what a score has where the objective names it; pods are those that cost
+// something.
+func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
+	switch name {
+	case "groups touched":
+		groups := map[*group]bool{}
+		for _, p := range pods {
+			if p.group != nil {
+				groups[p.group] = true
+			}
+		}
+		return int64(len(groups))
+	case "nodes in use":
+		return a.inUse()
+	}
+	for _, p := range pods {
+		switch {
+		case name == "pods without a place" && !a.moves(p, false),
+			name == "pods that preempt in turn" && a.preemptsInTurn(p),
+			string(name) == fmt.Sprint("pods of priority ", p.priority):
+			n++
+		}
+	}
+	return n
+}
+
+// inUse is on how many nodes somebody runs once the victims are gone and the preemptor is there.
+func (a *answer) inUse() (count int64) {
+	out, busy := map[*pod]bool{}, map[string]bool{}
+	for _, p := range a.out() {
+		out[p] = true
+	}
+	for _, n := range a.all() {
+		busy[n.Name] = slices.ContainsFunc(n.pods(), func(p *pod) bool { return !out[p] })
+	}
+	if a.team == nil {
+		busy[a.nodes[0].Name] = true
+	} else {
+		for _, n := range a.r.Nominations {
+			busy[n.Node] = true
+		}
+	}
+	for _, is := range busy {
+		if is {
+			count++
+		}
+	}
+	return count
+}
+
 // objective is what scores are compared by.
 func (q *question) objective() []preemption.CriterionName {
+	if at := slices.Index(q.o.Objective, "pods by level"); at >= 0 {
+		return slices.Replace(slices.Clone(q.o.Objective), at, at+1, q.levels()...)
+	}
 	if len(q.o.Objective) > 0 {
 		return q.o.Objective
 	}
@@ -153,6 +209,20 @@ func (q *question) objective() []preemption.CriterionName {
 		return list
 	}
 	return slices.Insert(list, at-1, "cost")
+}
+
+// levels are the criteria that stand for each priority of a running pod, the highest first.
+func (q *question) levels() (list []preemption.CriterionName) {
+	seen := map[int32]bool{}
+	for i := range q.Pods {
+		if p := &q.Pods[i]; p.Node != "" {
+			seen[q.priorityOf(p)] = true
+		}
+	}
+	for _, level := range slices.Backward(slices.Sorted(maps.Keys(seen))) {
+		list = append(list, preemption.CriterionName(fmt.Sprint("pods of priority ", level)))
+	}
+	return list
 }
 
 // optimizes: the victims are not those of giving back alone.

@@ -1,0 +1,174 @@
+package preemption_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Groups whose pods go one by one are touched once, however many of them go: on nodes where they
+// share places in every way, no set of victims beats what Exact finds, and it always finds it.
+func TestFewestGroupsIsBruteForce(t *testing.T) {
+	t.Parallel()
+	fewer, ties := 0, 0
+	for seed := range seeds(1500) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		q := sharedGroups(r)
+		o := preemption.Options{
+			Objective: []preemption.CriterionName{preemption.CriterionGroups, preemption.CriterionPods, preemption.CriterionLevels},
+			Cost:      preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+		}
+		r.Shuffle(2, func(i, j int) { o.Objective[i], o.Objective[j] = o.Objective[j], o.Objective[i] })
+		if seed%3 == 0 {
+			o.Limits.Pods = 1 + r.Int64N(4)
+		}
+		var least []int64
+		fates := fatesIn(t, o.Rules, &q.Snapshot)
+		for _, n := range q.Snapshot.Nodes {
+			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
+				v := values(o.Objective, c, fates)
+				if pods := int64(c.Score.Pods); (o.Limits.Pods == 0 || pods <= o.Limits.Pods) && (least == nil || slices.Compare(v, least) < 0) {
+					least = v
+				}
+			}))
+		}
+		greedy := ask(&named{t, seed}, o, q)
+		if greedy.Verdict == preemption.Fits {
+			continue
+		}
+		o.Search = preemption.Exact
+		exact := ask(&named{t, seed}, o, q)
+		if least == nil {
+			require.NotEqual(t, preemption.Feasible, exact.Verdict, "seed %d", seed)
+			continue
+		}
+		require.Equal(t, least, said(exact.Score), "seed %d: of %v", seed, o.Objective)
+		require.True(t, exact.Optimal, "seed %d", seed)
+		if greedy.Verdict == preemption.Feasible && slices.Compare(least, said(greedy.Score)) < 0 {
+			fewer++
+		} else {
+			ties++
+		}
+	}
+	t.Log(fewer, ties)
+	require.Greater(t, fewer, int(seeds(1500))/10)
+	require.Greater(t, ties, int(seeds(1500))/20)
+}
+
+// sharedGroups is a question about two nodes with pods of few groups, some of them spread over both.
+func sharedGroups(r *rand.Rand) gen.Question {
+	high := int32(100)
+	s := preemption.Snapshot{}
+	for g := range 3 {
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Namespace: "ml", Name: fmt.Sprint("g", g), Mode: disruption.Single})
+	}
+	for n := range 2 {
+		node := fmt.Sprint("n", n)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: node, Allocatable: preemption.Resources{cluster.CPU: 10, cluster.Memory: 12}})
+		for i := range 5 + r.IntN(3) {
+			level := int32(r.IntN(3) * 10)
+			p := preemption.Pod{Namespace: "ml", Name: fmt.Sprint("p", n, "-", i), Node: node, Priority: &level, Cost: &cluster.Cost{}}
+			p.Requests = preemption.Resources{cluster.CPU: 1 + r.Int64N(2), cluster.Memory: r.Int64N(3)}
+			if g := r.IntN(4); g < 3 {
+				p.Group = fmt.Sprint("g", g)
+			}
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	web := preemption.Pod{Namespace: "ml", Name: "web", Priority: &high, Requests: preemption.Resources{cluster.CPU: 3 + r.Int64N(5), cluster.Memory: 4 + r.Int64N(5)}}
+	s.Pods = append(s.Pods, web)
+	return gen.Question{Snapshot: s, Preemptor: preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ml", Name: "web"}}
+}
+
+// One pod of a higher priority would do, or two pods of two groups, or four of one group: the
+// objective says which.
+func ExampleCriterionName() {
+	low, middle, high := int32(0), int32(10), int32(1_000)
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	pod := func(name, group string, priority *int32, n int64) preemption.Pod {
+		return preemption.Pod{Namespace: "ml", Name: name, Group: group, Node: "a", Priority: priority, Requests: cores(n)}
+	}
+	s := preemption.Snapshot{
+		Nodes:     []preemption.Node{{Name: "a", Allocatable: cores(12)}},
+		PodGroups: []preemption.PodGroup{{Namespace: "ml", Name: "bert"}, {Namespace: "ml", Name: "db"}, {Namespace: "ml", Name: "gpt"}, {Namespace: "ml", Name: "t5"}},
+		Pods: []preemption.Pod{
+			pod("bert-0", "bert", &low, 2), pod("gpt-0", "gpt", &low, 2), pod("t5-0", "t5", &low, 1), pod("t5-1", "t5", &low, 1),
+			pod("t5-2", "t5", &low, 1), pod("t5-3", "t5", &low, 1), pod("db", "db", &middle, 4),
+			{Namespace: "ml", Name: "web", Priority: &high, Requests: cores(4)},
+		},
+	}
+	for _, least := range [][]preemption.CriterionName{
+		{preemption.CriterionPods}, {preemption.CriterionLevels}, {preemption.CriterionGroups, preemption.CriterionLevels},
+	} {
+		o := preemption.Options{Objective: least, Search: preemption.Exact}
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ml", Name: "web"}, &s)
+		must(err)
+		fmt.Println(r.Message, r.Score)
+	}
+	// Output:
+	// fits on a once 1 pod is evicted [{pods 1}]
+	// fits on a once 2 pods are evicted [{pods of priority 10 0} {pods of priority 0 2}]
+	// fits on a once 4 pods are evicted [{groups touched 1} {pods of priority 10 0} {pods of priority 0 4}]
+}
+
+// Either of two pods would make room. One is important enough to evict a third in turn; the other
+// finds nobody whom it could, and waits.
+func ExampleCriterionName_cascade() {
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	fast := map[string]string{"disk": "fast"}
+	pod := func(name, node string, priority int32) preemption.Pod {
+		return preemption.Pod{Namespace: "shop", Name: name, Node: node, Priority: &priority, Requests: cores(2)}
+	}
+	web := pod("web", "", 1_000)
+	web.NodeSelector = fast
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "a", Allocatable: cores(2), Labels: fast}, {Name: "b", Allocatable: cores(2), Labels: fast}, {Name: "c", Allocatable: cores(2)},
+		},
+		Pods: []preemption.Pod{pod("cart", "a", 20), pod("report", "b", 10), pod("cache", "c", 10), web},
+	}
+	for _, least := range []preemption.CriterionName{preemption.CriterionStranded, preemption.CriterionCascade} {
+		o := preemption.Options{Objective: []preemption.CriterionName{least}}
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "shop", Name: "web"}, &s)
+		must(err)
+		fmt.Println(r.Victims[0].Name, r.Score)
+	}
+	// Output:
+	// cart [{pods without a place 1}]
+	// report [{pods that preempt in turn 0}]
+}
+
+// A job of two pods goes as a whole, so that a node is free of which nothing is needed; or a pod
+// of another node does, and the job stays.
+func ExampleCriterionName_nodes() {
+	low, high := int32(0), int32(1_000)
+	cores := preemption.Resources{cluster.CPU: 2_000}
+	s := preemption.Snapshot{PodGroups: []preemption.PodGroup{{Namespace: "ml", Name: "job", Mode: preemption.All, Priority: &low}}}
+	for i, name := range []string{"job-0", "job-1", "batch"} {
+		node := string(rune('a' + i))
+		p := preemption.Pod{Namespace: "ml", Name: name, Node: node, Priority: &low, Requests: cores}
+		if i < 2 {
+			p.Group = "job"
+		}
+		s.Nodes, s.Pods = append(s.Nodes, preemption.Node{Name: node, Allocatable: cores}), append(s.Pods, p)
+	}
+	s.Pods = append(s.Pods, preemption.Pod{Namespace: "ml", Name: "web", Priority: &high, Requests: cores})
+	for _, least := range []preemption.CriterionName{preemption.CriterionPods, preemption.CriterionNodes} {
+		o := preemption.Options{Objective: []preemption.CriterionName{least}}
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ml", Name: "web"}, &s)
+		must(err)
+		fmt.Println(r.Message, r.Score)
+	}
+	// Output:
+	// fits on c once 1 pod is evicted [{pods 1}]
+	// fits on a once pod group ml/job (2 pods) is evicted [{nodes in use 2}]
+}
