@@ -659,3 +659,59 @@ func TestSearchedGangsHold(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchedTreesHold: no search gives a place to members of a group that cannot run; every
+// answer is verified.
+func TestSearchedTreesHold(t *testing.T) {
+	t.Parallel()
+	short := 0
+	for seed := range seeds(4000) {
+		profile := smallGangs()
+		if seed%2 == 0 {
+			profile = tiedGangs()
+		}
+		o := gangOptionsBySeed(seed)
+		o.Search = []preemption.Search{preemption.Improved, preemption.Exact}[seed/2%2]
+		q := sound(o, gen.RandomGang(seed, profile))
+		if !asksSomething(q) {
+			continue
+		}
+		if r := ask(&named{t, seed}, o, q); q.Preemptor.Kind == cluster.KindCompositePodGroup && r.Verdict == preemption.Feasible && len(r.Nominations) < pendingUnder(&q) {
+			short++
+		}
+	}
+	require.Positive(t, short)
+
+	high, one, two := int32(100), int32(1), int32(2)
+	s := &preemption.Snapshot{
+		Nodes:              []preemption.Node{{Name: "n", Allocatable: preemption.Resources{cluster.CPU: 2}}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "tree", Priority: &high, MinGroupCount: &one}},
+		PodGroups: []preemption.PodGroup{
+			{Name: "short", Parent: "tree", Priority: &high, MinCount: &two}, {Name: "able", Parent: "tree", Priority: &high, MinCount: &one},
+		},
+		Pods: []preemption.Pod{
+			{Name: "low", Node: "n", Requests: preemption.Resources{cluster.CPU: 1}}, {Name: "lower", Node: "n", Requests: preemption.Resources{cluster.CPU: 1}},
+			{Name: "a", Group: "able", Requests: preemption.Resources{cluster.CPU: 1}}, {Name: "s", Group: "short", Requests: preemption.Resources{cluster.CPU: 1}},
+		},
+	}
+	for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+		r, err := preemption.Options{Search: search}.Preempt(preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Name: "tree"}, s)
+		require.NoError(t, err)
+		require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "a"}, Node: "n"}}, r.Nominations, search)
+		require.Len(t, r.Victims, 1, search)
+	}
+}
+
+// pendingUnder counts the pending pods of the tree that asks.
+func pendingUnder(q *gen.Question) (n int) {
+	leaf := map[string]bool{}
+	for _, g := range q.Snapshot.PodGroups {
+		leaf[g.Name] = g.Parent == q.Preemptor.Name
+	}
+	for _, p := range q.Snapshot.Pods {
+		if p.Node == "" && leaf[p.Group] {
+			n++
+		}
+	}
+	return n
+}

@@ -44,9 +44,10 @@ func (s *Seating) Exactly(d *domain.Domain) (seated, proved bool) {
 	return seated, proved
 }
 
-// ExactlySo is Exactly for as many members of each group as wanted says.
+// ExactlySo is Exactly for as many members of each group that may run as wanted says.
 func (s *Seating) ExactlySo(d *domain.Domain, wanted func(leaf *Group) int) (seated, proved bool) {
-	return s.seatEach(d, s.Gang.Leaves(), wanted)
+	s.Gang.leaveOut()
+	return s.seatEach(d, s.Gang.Able(), wanted)
 }
 
 // seatEach looks for a placement of as many members of each of leaves as wanted says.

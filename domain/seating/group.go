@@ -167,6 +167,23 @@ func (t *Group) PartsHaveTopology() bool {
 	return slices.ContainsFunc(t.Children, (*Group).HasTopology)
 }
 
+// Able lists the pod groups of t that run once all their members have a place, with every group
+// above them.
+func (t *Group) Able() []*Group { return t.able(nil) }
+
+func (t *Group) able(dst []*Group) []*Group {
+	if !t.Satisfied((*Group).Enough) {
+		return dst
+	}
+	if len(t.Children) == 0 {
+		return append(dst, t)
+	}
+	for _, c := range t.Children {
+		dst = c.able(dst)
+	}
+	return dst
+}
+
 // Leaves are the pod groups of t, in order.
 func (t *Group) Leaves() []*Group { return t.leaves(nil) }
 

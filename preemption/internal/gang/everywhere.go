@@ -29,8 +29,12 @@ func (a *attempt) everywhere() bool {
 	if a.top != nil {
 		least = len(a.top.Places)
 	}
-	for n := len(q.Members); n >= least; n-- {
-		if n < len(q.Members) && len(q.Tree.Children) > 0 {
+	most := 0
+	for _, leaf := range q.Tree.Able() {
+		most += len(leaf.Members)
+	}
+	for n := most; n >= least; n-- {
+		if n < most && len(q.Tree.Children) > 0 {
 			return false
 		}
 		proof := a.seatedEverywhere(n, func() (bool, bool) {
