@@ -1,12 +1,19 @@
 package preemption_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestMigratingNamesFields: the page for those who come from elsewhere names fields that
@@ -78,5 +85,46 @@ func TestOptionsNamesFields(t *testing.T) {
 	}
 	for name := range named {
 		t.Errorf("OPTIONS.md names %s, which is not there", name)
+	}
+}
+
+// TestEverythingHasAnExample: each exported method of a planner and a gathering is called in one, and
+// each field of the options set.
+func TestEverythingHasAnExample(t *testing.T) {
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	methods, called := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			switch {
+			case !ok:
+			case strings.HasSuffix(name, "_test.go") && strings.HasPrefix(f.Name.Name, "Example"):
+				ast.Inspect(f, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.SelectorExpr:
+						called[n.Sel.Name] = true
+					case *ast.KeyValueExpr:
+						if field, ok := n.Key.(*ast.Ident); ok {
+							called[field.Name] = true
+						}
+					}
+					return true
+				})
+			case !strings.HasSuffix(name, "_test.go") && f.Recv != nil && f.Name.IsExported():
+				if of, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok && (of.X.(*ast.Ident).Name == "Planner" || of.X.(*ast.Ident).Name == "Gathering") {
+					methods[f.Name.Name] = true
+				}
+			}
+		}
+	}
+	require.Greater(t, len(methods), 40)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[preemption.Options]()) {
+		methods[f.Name] = true
+	}
+	for method := range methods {
+		assert.True(t, called[method], "%s: no Example shows it", method)
 	}
 }
