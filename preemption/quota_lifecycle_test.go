@@ -89,12 +89,33 @@ func TestWhatIsHeldIsRead(t *testing.T) {
 		{Name: "nobody", ClusterQueue: "q"},
 		{Name: "w", ClusterQueue: "gone", Amounts: []cluster.HeldAmount{{Flavor: "f", Resource: "cpu", Amount: -1}}},
 		{Name: "w", ClusterQueue: "q", Amounts: []cluster.HeldAmount{{Amount: 1 << 62}}},
+		{Name: "later", ClusterQueue: "q"},
+	}
+	for i := range s.Workloads {
+		if s.Workloads[i].Name == "later" {
+			s.Workloads[i].Admission = &cluster.Admission{ClusterQueue: "gone"}
+		}
 	}
 	_, err := preemption.NewPlanner(s, preemption.Options{})
 	require.EqualError(t, err, `cluster: Snapshot: QuotaHolds[0].Name: "nobody" is not a workload of the snapshot
 cluster: Snapshot: QuotaHolds[1].Amounts[0].Amount: -1 is not 0 to 2^62-1
 cluster: Snapshot: QuotaHolds[2].Amounts[0].Amount: 4611686018427387904 is not 0 to 2^62-1
-cluster: Snapshot: QuotaHolds[2].Name: "w" is not named once`)
+cluster: Snapshot: QuotaHolds[2].Name: "w" is not named once
+cluster: Snapshot: QuotaHolds[3].Name: "later" is not a workload without an Admission`)
+}
+
+// TestNothingIsHeldForWhoIsAdmitted: not even by a queue that comes later, which counts what it uses.
+func TestNothingIsHeldForWhoIsAdmitted(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Apply(askFor(t, pl, "w")))
+	w := pl.Snapshot().Workloads[1]
+	require.Equal(t, "w", w.Name)
+	w.Admission = &cluster.Admission{ClusterQueue: "other"}
+	require.NoError(t, pl.SetWorkload(w))
+	require.Empty(t, pl.Snapshot().QuotaHolds)
+	other := pl.Snapshot().ClusterQueues[0]
+	other.Name = "other"
+	require.NoError(t, pl.SetClusterQueue(other))
 }
 
 // TestAPodWaitsForQuotaThatIsStillUsed: its queue will have enough for it, once the victims of

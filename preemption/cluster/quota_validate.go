@@ -67,6 +67,10 @@ func validateQuota(s *QuotaObjects) problems {
 		named(KindWorkload, w.Namespace, w.Name)
 		validateWorkload(&ps, w)
 	}
+	admitted := map[PodKey]bool{}
+	for _, w := range s.Workloads {
+		admitted[PodKey{w.Namespace, w.Name}] = w.Admission != nil
+	}
 	holds := map[PodKey]bool{}
 	for i, h := range s.QuotaHolds {
 		o, at := ps.object(KindSnapshot, "", ""), index("QuotaHolds", i)
@@ -74,6 +78,8 @@ func validateQuota(s *QuotaObjects) problems {
 		switch {
 		case seen[KindWorkload][of] == 0:
 			o.bad(at+".Name", quote(h.Name), "a workload of the snapshot")
+		case admitted[of]:
+			o.bad(at+".Name", quote(h.Name), "a workload without an Admission")
 		case holds[of]:
 			o.bad(at+".Name", quote(h.Name), "named once")
 		}

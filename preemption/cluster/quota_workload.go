@@ -63,7 +63,7 @@ type PodSet struct {
 // who leave for it still use as free for nobody but it. A ClusterQueue, flavor, workload or pod
 // that is not there any more counts for nothing.
 type QuotaHold struct {
-	Namespace    string       `json:"namespace,omitempty"` // of the workload, which is in the snapshot
+	Namespace    string       `json:"namespace,omitempty"` // of the workload, which is in the snapshot and not admitted
 	Name         string       `json:"name"`
 	ClusterQueue string       `json:"clusterQueue"`
 	Amounts      []HeldAmount `json:"amounts,omitempty"`

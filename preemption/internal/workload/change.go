@@ -110,6 +110,8 @@ func (m *Model) Set(w *cluster.Workload) error {
 		for _, rs := range m.sorted {
 			rs.Insert(j.r)
 		}
+	}
+	if w.Admission != nil { // whether or not it holds what counts
 		m.Release(w.Namespace, w.Name)
 	}
 	return nil
