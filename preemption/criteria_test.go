@@ -64,6 +64,32 @@ func TestFewestGroupsIsBruteForce(t *testing.T) {
 	require.Greater(t, ties, int(seeds(1500))/20)
 }
 
+// TestLevelsAreToldApartAsFarAsThereAreFew: a score has so many numbers and no more, however many
+// priorities there are, and of those the highest.
+func TestLevelsAreToldApartAsFarAsThereAreFew(t *testing.T) {
+	t.Parallel()
+	high := int32(1_000)
+	s := preemption.Snapshot{Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: preemption.Resources{cluster.CPU: 2}}}}
+	for n := range 60 {
+		node := fmt.Sprint("n", n)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: node, Allocatable: preemption.Resources{cluster.CPU: 2}})
+		for i := range 2 {
+			level := int32(60*i + n)
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("p", level), Node: node, Priority: &level, Requests: preemption.Resources{cluster.CPU: 1}})
+		}
+	}
+	q := gen.Question{Snapshot: s, Preemptor: preemption.Preemptor{Kind: cluster.KindPod, Name: "web"}}
+	for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
+		r := ask(&named{t, 0}, preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionLevels, preemption.CriterionPods}, Search: search}, q)
+		require.Equal(t, "n0", r.Domain)
+		require.Len(t, r.Score, 101)
+		require.Equal(t, preemption.Criterion{Name: "pods of priority 119"}, r.Score[0])
+		require.Equal(t, preemption.Criterion{Name: "pods of priority 60", Value: 1}, r.Score[59])
+		require.Equal(t, preemption.Criterion{Name: "pods of priority 20"}, r.Score[99], "the pod of priority 0 counts as a pod alone")
+		require.Equal(t, preemption.Criterion{Name: "pods", Value: 2}, r.Score[100])
+	}
+}
+
 // sharedGroups is a question about two nodes with pods of few groups, some of them spread over both.
 func sharedGroups(r *rand.Rand) gen.Question {
 	high := int32(100)

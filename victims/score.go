@@ -55,7 +55,7 @@ const (
 
 	// CriterionLevels stands for one criterion for each priority that running pods have, the
 	// most important first: how many of the victims' pods have it; see [AtLevel], by which a
-	// question replaces it.
+	// question replaces it. Of more than 100 priorities it stands for the 100 highest.
 	CriterionLevels Criterion = "pods by level"
 
 	CriterionGroups Criterion = "groups touched" // how many pod groups lose a pod

@@ -86,6 +86,9 @@ func (q *Question) AskedOf(list, costly []victims.UnitID, parts victims.Parts, a
 	return asked
 }
 
+// mostLevels is how many priorities [victims.CriterionLevels] tells apart: a score has a number of each.
+const mostLevels = 100
+
 // rankLevels puts the criteria in place of [victims.CriterionLevels] for which it stands.
 func (q *Question) rankLevels() {
 	at := slices.Index(q.Ranking, victims.CriterionLevels)
@@ -103,7 +106,7 @@ func (q *Question) rankLevels() {
 	slices.Sort(levels)
 	s := *q.Settings
 	s.Ranking = slices.Clone(q.Ranking[:at])
-	for _, level := range slices.Backward(levels) {
+	for _, level := range slices.Backward(levels[max(0, len(levels)-mostLevels):]) {
 		s.Ranking = append(s.Ranking, victims.AtLevel(level))
 	}
 	s.Ranking = append(s.Ranking, q.Ranking[at+1:]...)

@@ -211,7 +211,7 @@ func (q *question) objective() []preemption.CriterionName {
 	return slices.Insert(list, at-1, "cost")
 }
 
-// levels are the criteria that stand for each priority of a running pod, the highest first.
+// levels are the criteria that stand for the 100 highest priorities of running pods, the highest first.
 func (q *question) levels() (list []preemption.CriterionName) {
 	seen := map[int32]bool{}
 	for i := range q.Pods {
@@ -222,7 +222,7 @@ func (q *question) levels() (list []preemption.CriterionName) {
 	for _, level := range slices.Backward(slices.Sorted(maps.Keys(seen))) {
 		list = append(list, preemption.CriterionName(fmt.Sprint("pods of priority ", level)))
 	}
-	return list
+	return list[:min(len(list), 100)]
 }
 
 // optimizes: the victims are not those of giving back alone.
