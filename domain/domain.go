@@ -36,14 +36,20 @@ func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
 type Topology []string
 
 // Split appends the domains in order of their names, such as "zone=a,rack=7".
-// O(n) for n nodes and each key; the nodes of one key are divided once for all who ask, and
-// must not be changed.
+// O(n) for n nodes and each key. The nodes are the caller's: with one key a copy of
+// [cluster.Topology.Parts], which all who ask share.
 func (keys Topology) Split(dst []Domain, ix *cluster.Index) []Domain {
 	if len(keys) == 1 {
-		parts := ix.Topology(keys[0]).Parts()
-		dst = slices.Grow(dst, len(parts))
+		parts, in := ix.Topology(keys[0]).Parts(), 0
 		for _, p := range parts {
-			dst = append(dst, Domain{Name: p.Label, Nodes: p.Nodes})
+			in += len(p.Nodes)
+		}
+		dst = slices.Grow(dst, len(parts))
+		all := make([]cluster.NodeID, 0, in)
+		for _, p := range parts {
+			from := len(all)
+			all = append(all, p.Nodes...)
+			dst = append(dst, Domain{Name: p.Label, Nodes: all[from:len(all):len(all)]})
 		}
 		return dst
 	}

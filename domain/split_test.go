@@ -55,6 +55,12 @@ func TestSplitGroupsByName(t *testing.T) {
 		ix, err := cluster.NewIndexOf(s.Objects())
 		require.NoError(t, err)
 		for _, keys := range []domain.Topology{{"zone"}, {"zone", "rack"}, {"rack", "zone"}, {"zone", "rack", "rack"}, {"nowhere"}} {
+			list := keys.Split(nil, ix)
+			require.Equal(t, splitPlainly(keys, ix), list, "%v", keys)
+			for _, d := range list { // they are the caller's
+				_ = append(d.Nodes, cluster.NoNode)
+				clear(d.Nodes)
+			}
 			require.Equal(t, splitPlainly(keys, ix), keys.Split(nil, ix), "%v", keys)
 		}
 	})
