@@ -98,8 +98,8 @@ func TestWhatIsHeldIsRead(t *testing.T) {
 	}
 	_, err := preemption.NewPlanner(s, preemption.Options{})
 	require.EqualError(t, err, `cluster: Snapshot: QuotaHolds[0].Name: "nobody" is not a workload of the snapshot
-cluster: Snapshot: QuotaHolds[1].Amounts[0].Amount: -1 is not 0 to 2^62-1
-cluster: Snapshot: QuotaHolds[2].Amounts[0].Amount: 4611686018427387904 is not 0 to 2^62-1
+cluster: Snapshot: QuotaHolds[1].Amounts[0].Amount: -1 is not from 0 to 2^62-1
+cluster: Snapshot: QuotaHolds[2].Amounts[0].Amount: 4611686018427387904 is not from 0 to 2^62-1
 cluster: Snapshot: QuotaHolds[2].Name: "w" is not named once
 cluster: Snapshot: QuotaHolds[3].Name: "later" is not a workload without an Admission`)
 }

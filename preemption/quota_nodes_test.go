@@ -341,3 +341,29 @@ func TestQueuedPreemptorsKeepWithinLimits(t *testing.T) {
 	}
 	require.Positive(t, refused)
 }
+
+// TestABrokenGangIsFreeWhereQuotaIsNeeded: what is left of it costs nothing, as without quota.
+func TestABrokenGangIsFreeWhereQuotaIsNeeded(t *testing.T) {
+	two := preemption.Resources{"cpu": 2}
+	s := &preemption.Snapshot{
+		Nodes:           []cluster.Node{{Name: "n1", Allocatable: two}, {Name: "n2", Allocatable: two}},
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []cluster.ClusterQueue{{
+			Name:       "q",
+			Groups:     []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 4}}}}}},
+			Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+		}},
+		LocalQueues: []cluster.LocalQueue{{Name: "l", ClusterQueue: "q"}},
+		PodGroups:   []preemption.PodGroup{{Name: "gang", MinCount: prio(2), Priority: prio(2)}},
+		Pods: []preemption.Pod{
+			{Name: "in", Queue: "l", Priority: prio(9), Requests: two},
+			{Name: "batch", Node: "n1", Queue: "l", Priority: prio(1), Requests: two},
+			{Name: "member", Node: "n2", Queue: "l", Priority: prio(2), Group: "gang", Requests: two}, // the other one is gone
+		},
+	}
+	for free, want := range map[bool]string{false: "batch", true: "member"} {
+		r, err := preemption.Options{BrokenGroupsFree: free}.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "in"}, s)
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, names(r), "%t", free)
+	}
+}

@@ -86,7 +86,7 @@ func validateQuota(s *QuotaObjects) problems {
 		holds[of] = true
 		for j, a := range h.Amounts {
 			if a.Amount < 0 || a.Amount > MaxUsage {
-				o.bad(at+index(".Amounts", j)+".Amount", number(a.Amount), "0 to 2^62-1")
+				o.bad(at+index(".Amounts", j)+".Amount", number(a.Amount), "from 0 to 2^62-1")
 			}
 		}
 	}

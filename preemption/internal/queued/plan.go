@@ -71,8 +71,7 @@ func (s *Search) score(p *Plan) victims.Score {
 	for _, c := range s.Gang.Runner.Charge(p.Units) {
 		violations += c.Violations
 	}
-	score := s.Pods.Units.Score(p.Units, violations)
-	score.Asked = s.Pods.AskedOf(p.Units, p.Units, nil, ask.NodesOf(p.Places))
+	score := s.Pods.Score(p.Units, nil, violations, ask.NodesOf(p.Places)...)
 	for _, v := range s.lone(p) {
 		prio := v.Workload.Priority
 		score.Sum += priority.Raised(prio)
