@@ -84,12 +84,13 @@ func (s *gangAnswer) nearest() *Nearest {
 	if s.c.probe || s.NoBounds {
 		return nil
 	}
-	if n := s.wider(); n != nil || !s.Trace {
+	asked := s.Search.Asked()
+	if n := s.wider(&asked); n != nil || !s.Trace {
 		return n
 	}
 	at := ""
-	list := nearest.Otherwise(s.Question, func(change nearest.Change) bool {
-		d, in := s.otherwise(change)
+	list := nearest.Otherwise(s.Question, &asked, func(change nearest.Change) bool {
+		d, in := s.otherwise(change, &asked)
 		if in {
 			at = d
 		}
@@ -99,11 +100,11 @@ func (s *gangAnswer) nearest() *Nearest {
 }
 
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
-// gets in, and where.
-func (s *gangAnswer) otherwise(change nearest.Change) (at string, in bool) {
+// gets in, and where. How often that asks about a member on a node is added to asked.
+func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
 	q, err := s.c.newBriefAs(s.asked.preemptor(), s.asking.silent(), func(q *question) {
 		settings := *q.Settings
-		settings.Trace, settings.Candidates, settings.Effort = false, false, ask.Greedy
+		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
 		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
 		switch change.Kind {
 		case nearest.Priority:
@@ -125,8 +126,9 @@ func (s *gangAnswer) otherwise(change nearest.Change) (at string, in bool) {
 	return r.Domain, true
 }
 
-// wider tells which hard budgets and limits would have to be wider.
-func (s *gangAnswer) wider() *Nearest {
+// wider tells which hard budgets and limits would have to be wider. How often that asks about
+// a member on a node is added to asked.
+func (s *gangAnswer) wider(asked *int) *Nearest {
 	if s.Hard == nil && s.Limits == nil {
 		return nil
 	}
@@ -134,13 +136,13 @@ func (s *gangAnswer) wider() *Nearest {
 	if err != nil {
 		return nil
 	}
-	at, asked := "", s.Search.Asked()
-	list := nearest.OfGang(s.Question, rounds, &asked, func(list []nearest.Change) bool {
+	at := ""
+	list := nearest.OfGang(s.Question, rounds, asked, func(list []nearest.Change) bool {
 		c, p, err := s.relax(list)
 		if err != nil {
 			return false
 		}
-		c.settings.Asked = &asked
+		c.settings.Asked = asked
 		r, err := c.preempt(p, s.asking.silent())
 		if err != nil || !r.isPlan() {
 			return false

@@ -67,30 +67,36 @@ func validateQuota(s *QuotaObjects) problems {
 		named(KindWorkload, w.Namespace, w.Name)
 		validateWorkload(&ps, w)
 	}
-	admitted := map[PodKey]bool{}
-	for _, w := range s.Workloads {
-		admitted[PodKey{w.Namespace, w.Name}] = w.Admission != nil
+	validateHolds(&ps, s)
+	return ps
+}
+
+// validateHolds reports holds that are for no workload that waits, or can't be added up.
+func validateHolds(ps *problems, s *QuotaObjects) {
+	if len(s.QuotaHolds) == 0 {
+		return
 	}
-	holds := map[PodKey]bool{}
+	workloads, held := make(map[PodKey]*Workload, len(s.Workloads)), map[PodKey]bool{}
+	for _, w := range s.Workloads {
+		workloads[PodKey{w.Namespace, w.Name}] = w
+	}
 	for i, h := range s.QuotaHolds {
-		o, at := ps.object(KindSnapshot, "", ""), index("QuotaHolds", i)
-		of := PodKey{h.Namespace, h.Name}
-		switch {
-		case seen[KindWorkload][of] == 0:
+		o, at, of := ps.object(KindSnapshot, "", ""), index("QuotaHolds", i), PodKey{h.Namespace, h.Name}
+		switch w := workloads[of]; {
+		case w == nil:
 			o.bad(at+".Name", quote(h.Name), "a workload of the snapshot")
-		case admitted[of]:
+		case w.Admission != nil:
 			o.bad(at+".Name", quote(h.Name), "a workload without an Admission")
-		case holds[of]:
+		case held[of]:
 			o.bad(at+".Name", quote(h.Name), "named once")
 		}
-		holds[of] = true
+		held[of] = true
 		for j, a := range h.Amounts {
 			if a.Amount < 0 || a.Amount > MaxUsage {
 				o.bad(at+index(".Amounts", j)+".Amount", number(a.Amount), "from 0 to 2^62-1")
 			}
 		}
 	}
-	return ps
 }
 
 func validateTaints(o object, field string, taints []Taint) {

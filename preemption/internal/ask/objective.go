@@ -62,9 +62,9 @@ func measureOf(c victims.Criterion) (m measure, ok bool) {
 	return m, ok
 }
 
-// AskedOf are the numbers that the score of some victims has where the ranking asks, when the
+// askedOf are the numbers that the score of some victims has where the ranking asks, when the
 // preemptor goes to nodes at; costly are those victims that cost something.
-func (q *Question) AskedOf(list, costly []victims.UnitID, parts victims.Parts, at []cluster.NodeID) (asked map[victims.Criterion]int64) {
+func (q *Question) askedOf(list, costly []victims.UnitID, parts victims.Parts, at []cluster.NodeID) (asked map[victims.Criterion]int64) {
 	for _, c := range q.Ranking {
 		m, ok := measureOf(c)
 		if !ok {

@@ -112,7 +112,7 @@ func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations 
 		list = slices.DeleteFunc(slices.Clone(list), q.Broken)
 	}
 	score := q.Units.ScoreParts(list, parts, violations)
-	score.Asked = q.AskedOf(all, list, parts, at)
+	score.Asked = q.askedOf(all, list, parts, at)
 	return score
 }
 

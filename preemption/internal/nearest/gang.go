@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -12,9 +13,19 @@ import (
 )
 
 // Otherwise tells at what priority a gang would get in, or with how many pods fewer at least,
-// whichever is less of a change; nil if neither is enough. in says whether it gets in with a
-// change made: with more of it, too, if it does with less.
-func Otherwise(q *ask.Question, in func(Change) bool) []Change {
+// whichever is less of a change; nil if neither is enough, or asked comes to too many. in says
+// whether it gets in with a change made, with more of it, too, if it does with less, and adds to
+// asked how often that asked about a member on a node.
+func Otherwise(q *ask.Question, asked *int, in func(Change) bool) []Change {
+	best := otherwise(q, func(c Change) bool { return *asked <= mostAsked && in(c) })
+	if *asked > mostAsked {
+		return nil
+	}
+	return best
+}
+
+// otherwise is Otherwise without a bound.
+func otherwise(q *ask.Question, in func(Change) bool) []Change {
 	var best []Change
 	size := int64(math.MaxInt64)
 	priorities := raises(q)
@@ -70,10 +81,5 @@ func raises(q *ask.Question) []int32 {
 			above(q.Index.Priority(p))
 		}
 	}
-	list := make([]int32, 0, len(seen))
-	for p := range seen {
-		list = append(list, p)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(seen))
 }
