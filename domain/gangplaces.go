@@ -175,36 +175,56 @@ func (t *GangTrial) PlaceAll(list []Assignment) {
 // mostInTurn is for how many members PlaceInTurn looks at every order.
 const mostInTurn = 12
 
+// mostTurns is how often Fits asks in all whether a member fits in another order: each time it
+// is told no, up to 4,096 sets of members may have to be looked at.
+const mostTurns = 1 << 15
+
 // PlaceInTurn places what list says, each member beside those before it, in the order
 // of list or in another one: with constraints a member may fit only after another one,
 // or only before it. If there is no such order it places nobody and returns the first
 // assignment that fails, and why; of more than 12 members it looks only at the order in
 // which whoever fits goes first.
 func (t *GangTrial) PlaceInTurn(list []Assignment) (Assignment, Reason) {
+	left := math.MaxInt
+	return t.placeInTurn(list, &left)
+}
+
+// placeInTurn is PlaceInTurn that looks at other orders as long as left is above zero, which
+// it lessens by the checks of one member on its node that they take.
+func (t *GangTrial) placeInTurn(list []Assignment, left *int) (Assignment, Reason) {
 	before := len(t.placed)
+	later, why := t.placeWhoFits(slices.Clone(list))
+	if len(later) == 0 {
+		return Assignment{}, Reason{}
+	}
+	t.UnplaceTo(before)
 	if len(t.states) > 0 && len(list) <= mostInTurn {
-		turns := inTurn{t: t, list: list, failed: map[int]bool{}}
+		turns := inTurn{t: t, list: list, failed: map[int]bool{}, left: left}
 		if turns.place(0) {
 			return Assignment{}, Reason{}
 		}
 	}
-	left := slices.Clone(list)
-	for len(left) > 0 {
-		had := len(left)
-		left = slices.DeleteFunc(left, func(a Assignment) bool {
-			if !t.CanPlace(a.Member, a.Node).OK() {
+	return later[0], why
+}
+
+// placeWhoFits places those of list who fit, first to last and again, as long as somebody does,
+// and returns the others, and why the first of them does not.
+func (t *GangTrial) placeWhoFits(list []Assignment) (later []Assignment, why Reason) {
+	for had := -1; len(list) > 0 && len(list) != had; {
+		had, why = len(list), Reason{}
+		list = slices.DeleteFunc(list, func(a Assignment) bool {
+			misfit := t.CanPlace(a.Member, a.Node)
+			if !misfit.OK() {
+				if why.OK() {
+					why = misfit
+				}
 				return false
 			}
 			t.Place(a.Member, a.Node)
 			return true
 		})
-		if len(left) == had {
-			why := t.CanPlace(left[0].Member, left[0].Node)
-			t.UnplaceTo(before)
-			return left[0], why
-		}
 	}
-	return Assignment{}, Reason{}
+	return list, why
 }
 
 // inTurn is the search for an order. Sets of assignments are numbers, bit by bit.
@@ -212,6 +232,7 @@ type inTurn struct {
 	t      *GangTrial
 	list   []Assignment
 	failed map[int]bool // from which nothing leads on
+	left   *int         // how often it may ask whether somebody fits
 }
 
 // place places those that are not in set.
@@ -223,7 +244,13 @@ func (p *inTurn) place(set int) bool {
 		return false
 	}
 	for i, a := range p.list {
-		if set>>i&1 == 1 || !p.t.CanPlace(a.Member, a.Node).OK() {
+		if set>>i&1 == 1 {
+			continue
+		}
+		if *p.left--; *p.left < 0 {
+			return false
+		}
+		if !p.t.CanPlace(a.Member, a.Node).OK() {
 			continue
 		}
 		p.t.Place(a.Member, a.Node)
@@ -273,8 +300,22 @@ func (t *GangTrial) stillFit() Reason {
 		return Reason{}
 	}
 	list := t.Assignments()
+	why := t.fitInOrder(list)
+	if why.OK() || t.Mobile || why.Check == CheckAntiAffinity { // which no order helps
+		return why
+	}
 	t.UnplaceTo(0)
-	var why Reason
+	if _, misfit := t.placeInTurn(list, &t.turns); !misfit.OK() {
+		t.PlaceAll(list)
+		return why
+	}
+	return Reason{}
+}
+
+// fitInOrder asks the constraints about the members of list, who are placed, each beside those
+// before it.
+func (t *GangTrial) fitInOrder(list []Assignment) (why Reason) {
+	t.UnplaceTo(0)
 	for _, a := range list {
 		if why.OK() {
 			why = t.constraints(a.Member, a.Node)

@@ -41,6 +41,7 @@ type GangTrial struct {
 	on     [][]MemberID
 	dirty  []cluster.NodeID // nodes with members to which a pod came back since Fits
 	moved  bool             // somebody whom a constraint looks at went or came since Fits
+	turns  int              // how often Fits may still ask whether somebody fits in another order
 
 	vacancy    Vacancy  // nil: no node is vacant
 	vacant     []uint64 // by block of 64 nodes, from firstBlock on, and bit by bit: it is
@@ -57,6 +58,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 		at:       make([]cluster.NodeID, len(members)),
 		on:       make([][]MemberID, ix.NumNodes()),
 		gone:     make([]bool, ix.NumPods()),
+		turns:    mostTurns,
 	}
 	for m := range t.at {
 		t.at[m] = cluster.NoNode
