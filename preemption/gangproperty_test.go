@@ -338,6 +338,30 @@ func TestAskingMoreOfGangsSaysTheSame(t *testing.T) {
 	holdGang(t, tiedGangs(), askingMoreOfGangsSaysTheSame)
 }
 
+// TestATraceOfAsFewAsNeededSaysTheSame: where room is made for no more members than are needed, who
+// gets a place beside them is the same with a trace, which keeps nodes from being looked at by columns
+// alone.
+func TestATraceOfAsFewAsNeededSaysTheSame(t *testing.T) {
+	more := 0 // gangs that get more than are needed
+	for seed := range uint64(1500) {
+		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 16}, Composite: true, Running: true}
+		q := gen.RandomGang(seed, p)
+		o := preemption.Options{Members: preemption.MinCount}
+		if !asksSomething(q) {
+			continue
+		}
+		brief := ask(t, o, q)
+		o.Explain = true
+		traced := ask(t, o, q)
+		require.Equal(t, traced.Nominations, brief.Nominations, "seed %d", seed)
+		require.Equal(t, traced.Victims, brief.Victims, "seed %d", seed)
+		if brief.Verdict == preemption.Feasible && len(brief.Nominations) > 1 {
+			more++
+		}
+	}
+	require.Greater(t, more, 100)
+}
+
 // whyNotAnswersForGangs: about every node and every pod there is something to say,
 // and what is chosen is said to be.
 func whyNotAnswersForGangs(t fatal, o preemption.Options, q gen.Question, _ uint64) {

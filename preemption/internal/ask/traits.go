@@ -45,7 +45,7 @@ const (
 	TraitPersonal    // the pod itself: nominated, queued, grouped, guarded, evicted before
 	TraitGiven       // the placement is given
 	TraitTree        // a group of groups
-	TraitSpare       // room is made for fewer members than are pending
+	TraitSpare       // room may be made for fewer members than are pending
 	TraitUnequal     // members differ
 	TraitOwn         // a running pod of the gang may be a victim
 )
@@ -175,7 +175,7 @@ func (q *Question) AllTraits() Traits {
 	t.Set(TraitGiven, q.Given != nil)
 	if q.Tree != nil {
 		t.Set(TraitTree, len(q.Tree.Children) > 0)
-		t.Set(TraitSpare, q.Fewest && q.Tree.Need() < len(q.Members))
+		t.Set(TraitSpare, q.Fewest && (len(q.Tree.Children) > 0 || q.Tree.Need() < len(q.Members)))
 	}
 	return t
 }
