@@ -279,7 +279,6 @@ func (s *Search) searchChunk(nodes chunk, set func(cluster.NodeID, standing)) (c
 	}
 	s.evaluateAll(nodes)
 	s.searched(nodes, set)
-	s.Best.Node = cluster.NoNode
 	return count
 }
 

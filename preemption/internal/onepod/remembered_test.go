@@ -1,0 +1,297 @@
+package onepod_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// A world is a live cluster, and what is remembered of shapes in it.
+type world struct {
+	ix      *cluster.Index
+	units   *victims.Units
+	budgets *victims.Budgets
+	columns *columns.NodeColumns
+	shapes  onepod.Shapes
+	tools   *sync.Pool
+	polls   int
+}
+
+func newWorld(t *testing.T, s *cluster.Snapshot) *world {
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	w := &world{ix: ix, units: victims.NewUnits(ix, victims.Units137), budgets: victims.NewBudgets(ix, disruption.Rule137), tools: &sync.Pool{}}
+	w.units.Follow(nil)
+	w.columns = columns.NewNodeColumns(w.units, w.budgets)
+	return w
+}
+
+func (w *world) fork() *world {
+	f := &world{ix: w.ix.Fork(), budgets: w.budgets.Fork(), tools: &sync.Pool{}}
+	f.units = w.units.Fork(f.ix)
+	f.columns = w.columns.Fork(f.units, f.budgets)
+	f.shapes.Inherit(&w.shapes)
+	return f
+}
+
+// follow lets everything follow some shifts.
+func (w *world) follow(changed []victims.Shift) {
+	if !w.columns.Follow(w.units.Settle(changed)) {
+		w.columns = columns.NewNodeColumns(w.units, w.budgets)
+		w.tools = &sync.Pool{}
+		w.shapes.Reset()
+	}
+}
+
+func (w *world) set(p *cluster.Pod) {
+	id := w.ix.PodByName(p.Namespace, p.Name)
+	if !w.ix.MaySetPod(p, id) {
+		return
+	}
+	var changed []victims.Shift
+	if id != cluster.NoPod {
+		changed = w.units.Remove(changed, id)
+	}
+	id = w.ix.SetPod(p, id)
+	w.budgets.Set(w.ix, id)
+	w.follow(w.units.Add(changed, id))
+}
+
+func (w *world) remove(id cluster.PodID) {
+	if !w.ix.MayRemovePod(id) {
+		return
+	}
+	changed := w.units.Remove(nil, id)
+	w.ix.RemovePod(id)
+	w.follow(changed)
+}
+
+// cordon opens a node to pods or closes it.
+func (w *world) cordon(id cluster.NodeID) {
+	n := *w.ix.Node(id)
+	n.Unschedulable = !n.Unschedulable
+	if !w.ix.MaySetNode(&n) {
+		return
+	}
+	w.ix.SetNode(nil, &n)
+	w.units.SetNode(id)
+	w.follow([]victims.Shift{{Node: id, Anew: true}})
+}
+
+// question is that of pod, who is below no rule but settings and limits.
+func (w *world) question(settings *ask.Settings, limits []ask.Bound, pod *cluster.Pod) *ask.Question {
+	q := &ask.Question{
+		Settings: settings, Index: w.ix, Units: w.units, Budgets: w.budgets, Columns: w.columns,
+		Limits: limits, Traits: settings.Traits(), Priority: *pod.Priority, Poll: func() { w.polls++ },
+	}
+	q.Traits |= settings.TraitsOf(pod)
+	q.Members = []*domain.Member{q.NewMember(pod, cluster.NoPod)}
+	q.SettleClaim()
+	return q
+}
+
+// An answer is what a search comes to, as far as decisions tell it.
+type answer struct {
+	verdict ask.Verdict
+	node    cluster.NodeID
+	score   [3]int
+}
+
+func answerOf(p onepod.Plan, score victims.Score) answer {
+	a := answer{verdict: p.Verdict, node: p.Node}
+	if p.Verdict == ask.Feasible {
+		a.score = [3]int{score.Violations, int(score.Highest), score.Pods}
+	}
+	return a
+}
+
+// plainly is the answer of a search that remembers nothing and looks at nodes one by one.
+func (w *world) plainly(q *ask.Question) answer {
+	var none onepod.Shapes
+	s := onepod.New(q, &sync.Pool{}, &none)
+	defer s.Close()
+	s.Each = true
+	return answerOf(s.Run(), s.Best.Score)
+}
+
+var lessAsUpstream = victims.Ranking{victims.CriterionViolations, victims.CriterionHighest, victims.CriterionSum, victims.CriterionPods}
+
+// remembered are settings of which something is remembered: by columns alone, or by standings.
+var remembered = []struct {
+	name     string
+	settings ask.Settings
+	limits   []ask.Bound
+}{
+	{name: "columns"},
+	{name: "columns, preferring", settings: ask.Settings{Prefer: domain.LeastAllocated}},
+	{name: "lowest", settings: ask.Settings{Lowest: true}},
+	{name: "lowest, preferring", settings: ask.Settings{Lowest: true, Prefer: domain.MostAllocated}},
+	{name: "limits", limits: []ask.Bound{{Of: ask.NumPods, Left: 2}}},
+	{name: "cheapest", settings: ask.Settings{Ranking: victims.Ranking{victims.CriterionViolations, victims.CriterionPods, victims.CriterionHighest}}},
+	{name: "search", settings: ask.Settings{Effort: ask.Improved, Ranking: lessAsUpstream, ChunkSize: 6}},
+	{name: "exact, preferring", settings: ask.Settings{Effort: ask.Exact, Ranking: lessAsUpstream, Prefer: domain.LeastAllocated, ChunkSize: 9, Steps: 40}},
+}
+
+// TestWhatIsRememberedIsWhatIsFound: whatever happens, and whoever is forked, a decision from
+// what is remembered of a shape is that of a search which knows nothing. It looks at few nodes.
+func TestWhatIsRememberedIsWhatIsFound(t *testing.T) {
+	for _, x := range remembered {
+		t.Run(x.name, func(t *testing.T) {
+			told := map[ask.Verdict]int{}
+			atOnce, warm, cold := 0, 0, 0
+			for seed := range uint64(6) {
+				draw := rand.New(rand.NewPCG(seed, 1))
+				worlds := []*world{newWorld(t, fleet(draw, 4))}
+				pods := []*cluster.Pod{asker(draw, 4), asker(draw, 4)}
+				for step := range 60 {
+					if step%20 == 10 {
+						worlds = append(worlds[max(0, len(worlds)-2):], worlds[draw.IntN(len(worlds))].fork())
+					}
+					w, pod := worlds[draw.IntN(len(worlds))], pods[draw.IntN(len(pods))]
+					for range draw.IntN(3) {
+						w.change(draw)
+					}
+					traits := w.question(&x.settings, x.limits, pod).AllTraits()
+					require.True(t, ask.AtOnce.Leads(traits))
+					w.polls = 0
+					want := w.plainly(w.question(&x.settings, x.limits, pod))
+					cold += w.polls
+					w.polls = 0
+					told[want.verdict]++
+					q := w.question(&x.settings, x.limits, pod)
+					if plan, score, ok := onepod.AtOnce(q, w.tools, &w.shapes, pod, q.Members[0].Request(), traits); ok {
+						require.Equal(t, want, answerOf(plan, score), "seed %d, step %d", seed, step)
+						atOnce++
+					}
+					s := onepod.New(q, w.tools, &w.shapes)
+					plan, score := s.Decide()
+					s.Close()
+					require.Equal(t, want, answerOf(plan, score), "seed %d, step %d", seed, step)
+					warm += w.polls
+				}
+			}
+			require.Greater(t, told[ask.Feasible], 60)
+			require.Greater(t, told[ask.Infeasible]+told[ask.Fits], 10)
+			require.Greater(t, atOnce, 60)
+			require.Less(t, 2*warm, cold)
+		})
+	}
+}
+
+// fleet are nodes of three shapes, of size and a bit, all full.
+func fleet(draw *rand.Rand, size int64) *cluster.Snapshot {
+	s := &cluster.Snapshot{Budgets: []disruption.Budget{{
+		Namespace: "default", Name: "web", Allowed: 1, Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "web"}},
+	}}}
+	for i := range 16 + draw.IntN(16) {
+		n := cluster.Node{Name: fmt.Sprintf("n%02d", i), Allocatable: cluster.Resources{cluster.CPU: size + int64(i%3)}, Unschedulable: draw.IntN(9) == 0}
+		s.Nodes = append(s.Nodes, n)
+		for left, k := n.Allocatable[cluster.CPU], 0; left > 0; k++ {
+			p := runner(draw, fmt.Sprintf("p%02d-%d", i, k), n.Name)
+			p.Requests[cluster.CPU] = min(p.Requests[cluster.CPU], left)
+			left -= p.Requests[cluster.CPU]
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	return s
+}
+
+func runner(draw *rand.Rand, name, node string) cluster.Pod {
+	priority := int32(10 * draw.IntN(5))
+	return cluster.Pod{
+		Namespace: "default", Name: name, Node: node, Priority: &priority, Requests: cluster.Resources{cluster.CPU: int64(1 + draw.IntN(3))},
+		Labels: map[string]string{"app": []string{"web", "db"}[draw.IntN(2)]},
+	}
+}
+
+// asker is a pod of size or a bit more.
+func asker(draw *rand.Rand, size int64) *cluster.Pod {
+	priority := int32(15 + 10*draw.IntN(2))
+	return &cluster.Pod{Namespace: "default", Name: "asks", Priority: &priority, Requests: cluster.Resources{cluster.CPU: size + draw.Int64N(3)}}
+}
+
+// change lets a pod come, go or be another, or opens or closes a node.
+func (w *world) change(draw *rand.Rand) {
+	n := cluster.NodeID(draw.IntN(w.ix.NumNodes()))
+	if draw.IntN(8) == 0 {
+		w.cordon(n)
+		return
+	}
+	on := w.ix.PodsOn(n)
+	if len(on) > 0 && draw.IntN(4) == 0 {
+		w.remove(on[draw.IntN(len(on))])
+		return
+	}
+	p := runner(draw, fmt.Sprintf("new-%d", draw.IntN(1000)), w.ix.Node(n).Name)
+	w.set(&p)
+}
+
+// TestHoweverManyShareTheNodes: what is found and counted is the same, and with everybody given
+// back as far as the pod fits it does not depend on the chunks either.
+func TestHoweverManyShareTheNodes(t *testing.T) {
+	type found struct {
+		answer
+		all      []onepod.Candidate
+		rejected []onepod.Rejected
+		stats    ask.Stats
+		checks   int
+		open     bool
+		bound    []int64
+	}
+	for _, x := range remembered {
+		t.Run(x.name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				draw := rand.New(rand.NewPCG(seed, 2))
+				w := newWorld(t, fleet(draw, 4))
+				for range 10 {
+					w.change(draw)
+				}
+				for range draw.IntN(3) { // holes
+					if n := cluster.NodeID(draw.IntN(w.ix.NumNodes())); w.ix.IsNode(n) && len(w.ix.PodsOn(n)) == 0 && w.ix.MayRemoveNode(n) {
+						w.ix.RemoveNode(n)
+					}
+				}
+				pod := asker(draw, 4)
+				run := func(goroutines, size int, all bool) (f found) {
+					settings := x.settings
+					settings.Goroutines, settings.ChunkSize, settings.Candidates = goroutines, size, all
+					s := onepod.New(w.question(&settings, x.limits, pod), w.tools, new(onepod.Shapes))
+					defer s.Close()
+					s.Each = true
+					f.answer = answerOf(s.Run(), s.Best.Score)
+					for _, c := range s.Found {
+						c.Victims = slices.Clone(c.Victims)
+						f.all = append(f.all, c)
+					}
+					slices.SortFunc(f.all, func(a, b onepod.Candidate) int { return int(a.Node - b.Node) })
+					f.rejected = slices.Clone(s.Rejected())
+					f.stats, f.checks, f.open, f.bound = s.Stats, s.Checks(), s.Open, s.Bound
+					return f
+				}
+				for _, size := range []int{1, 5, 8} {
+					for _, all := range []bool{false, true} {
+						want := run(1, size, all)
+						for goroutines := 2; goroutines <= 3; goroutines++ {
+							require.Equal(t, want, run(goroutines, size, all), "seed %d, %d goroutines, chunks of %d", seed, goroutines, size)
+						}
+						if x.settings.Effort == ask.Greedy {
+							require.Equal(t, run(1, 100, false).answer, want.answer, "seed %d, chunks of %d", seed, size)
+						}
+					}
+				}
+			}
+		})
+	}
+}
