@@ -3,6 +3,7 @@ package preemption
 import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -140,3 +141,145 @@ const (
 	CriterionGroups     = victims.CriterionGroups     // how many pod groups lose a pod
 	CriterionNodes      = victims.CriterionNodes      // how many nodes are in use in the end: the fewer, the more are whole
 )
+
+// Verdict is the kind of an answer; see [answer.Verdict].
+type Verdict = answer.Verdict
+
+// The verdicts.
+const (
+	Feasible    = answer.Feasible    // evict Victims, then the preemptor fits at Nominations
+	Fits        = answer.Fits        // at Nominations; nobody has to go
+	NotEligible = answer.NotEligible // the preemptor may not preempt
+	Waiting     = answer.Waiting     // victims of an earlier answer are still terminating
+	Infeasible  = answer.Infeasible  // no evictions help
+)
+
+// Result is the answer to one question; see [answer.Result].
+type Result = answer.Result
+
+// Asked names the preemptor of an answer; see [answer.Asked].
+type Asked = answer.Asked
+
+// PodRef names a pod; see [answer.PodRef].
+type PodRef = answer.PodRef
+
+// BudgetRoom is what a budget allowed when it was counted on; see [answer.BudgetRoom].
+type BudgetRoom = answer.BudgetRoom
+
+// Nomination says where a pod of the preemptor goes; see [answer.Nomination].
+type Nomination = answer.Nomination
+
+// Criterion is one number of a score; see [answer.Criterion].
+type Criterion = answer.Criterion
+
+// Rejection counts the domains that were rejected for one reason; see [answer.Rejection].
+type Rejection = answer.Rejection
+
+// Unplaced are members of a gang that find no node in Domain for the same reasons; see [answer.Unplaced].
+type Unplaced = answer.Unplaced
+
+// Candidate is a domain on which preemption helps; see [answer.Candidate].
+type Candidate = answer.Candidate
+
+// Stats tells what a search cost, and whether a no is proved; see [answer.Stats].
+type Stats = answer.Stats
+
+// KeptUnit is a unit that a guard keeps, although it is less important than the preemptor; see [answer.KeptUnit].
+type KeptUnit = answer.KeptUnit
+
+// Victim is a unit that has to go; see [answer.Victim].
+type Victim = answer.Victim
+
+// VictimPod is one pod of a victim; see [answer.VictimPod].
+type VictimPod = answer.VictimPod
+
+// Reason is why a pod does not fit, in words and numbers; see [answer.Reason].
+type Reason = answer.Reason
+
+// Nearest is a domain and what would have to change for the preemptor to get in; see [answer.Nearest].
+type Nearest = answer.Nearest
+
+// RelaxationKind says what would have to change; see [answer.RelaxationKind].
+type RelaxationKind = answer.RelaxationKind
+
+// The kinds of relaxations.
+const (
+	RelaxResource = answer.RelaxResource // Amount more of Name allocatable on Node
+	RelaxTaint    = answer.RelaxTaint    // the taint Name (key=value:effect) gone from Node
+	RelaxCordon   = answer.RelaxCordon   // Node uncordoned, which takes its taint away
+	RelaxSelector = answer.RelaxSelector // nodeSelector and required node affinity dropped
+	RelaxNodeName = answer.RelaxNodeName // the required node dropped
+	RelaxPort     = answer.RelaxPort     // the host port Name dropped
+	RelaxPriority = answer.RelaxPriority // the preemptor's priority raised to Amount
+	RelaxBudget   = answer.RelaxBudget   // budget Name (namespace/name) allows Amount more
+	RelaxLimit    = answer.RelaxLimit    // the limit Name raised by Amount
+	RelaxMinCount = answer.RelaxMinCount // the minCount of the group lowered by Amount
+)
+
+// Relaxation is one thing that would have to change; see [answer.Relaxation].
+type Relaxation = answer.Relaxation
+
+// QuotaLack is what a preemptor that needs quota and a place cannot have; see [answer.QuotaLack].
+type QuotaLack = answer.QuotaLack
+
+// The lacks, the first that holds is named.
+const (
+	LackQuota     = answer.LackQuota     // not even by evictions, wherever it goes
+	LackPlace     = answer.LackPlace     // not even if all less important pods went
+	LackProtected = answer.LackProtected // the pods in the way are not its queue's to evict
+)
+
+// CheckQuota is the check of a workload that must stay away for lack of quota.
+const CheckQuota = answer.CheckQuota
+
+// QuotaResult is the part of an answer that is about quota; see [answer.QuotaResult].
+type QuotaResult = answer.QuotaResult
+
+// FlavorChoice is the flavor that a pod set takes of a resource; see [answer.FlavorChoice].
+type FlavorChoice = answer.FlavorChoice
+
+// QuotaVictim is the part of a victim that is about quota; see [answer.QuotaVictim].
+type QuotaVictim = answer.QuotaVictim
+
+// DomainTrace is what happened in one domain; see [answer.DomainTrace].
+type DomainTrace = answer.DomainTrace
+
+// Step is one decision; see [answer.Step].
+type Step = answer.Step
+
+// The actions of a Step.
+const (
+	ActionReject     = answer.ActionReject     // the domain is ruled out, Reason says why
+	ActionPotential  = answer.ActionPotential  // Unit may be evicted and is taken out
+	ActionKeep       = answer.ActionKeep       // a guard keeps Unit, Reason says which
+	ActionFree       = answer.ActionFree       // Unit costs nothing; see Options.BrokenGroupsFree
+	ActionPlace      = answer.ActionPlace      // Unit, a member of the preemptor, gets a place
+	ActionLevel      = answer.ActionLevel      // nobody above a level has to go
+	ActionReturn     = answer.ActionReturn     // Unit comes back: the preemptor fits all the same
+	ActionReturnPart = answer.ActionReturnPart // Unit comes back but for its surplus
+	ActionKeepOut    = answer.ActionKeepOut    // Unit stays out, Reason says what its return fails
+	ActionCompare    = answer.ActionCompare    // several placements of a gang were tried
+	ActionScore      = answer.ActionScore      // the domain helps; Text has its score
+	ActionChoose     = answer.ActionChoose     // the domain is the best
+	ActionFlavor     = answer.ActionFlavor     // a pod set of a workload takes a flavor
+	ActionAttempt    = answer.ActionAttempt    // Text says how victims are looked for
+)
+
+// Target is what WhyNot asks about; see [answer.Target].
+type Target = answer.Target
+
+// Why is the answer to WhyNot; see [answer.Why].
+type Why = answer.Why
+
+// Advice says what to do with an answer that is not carried out yet; see [answer.Advice].
+type Advice = answer.Advice
+
+// The pieces of advice.
+const (
+	Keep   = answer.Keep   // go on
+	Replan = answer.Replan // ask again
+	Cancel = answer.Cancel // evict nobody: it is not needed any more
+)
+
+// Validity is advice with its reason; see [answer.Validity].
+type Validity = answer.Validity

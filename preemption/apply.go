@@ -71,7 +71,7 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 
 // adopted reports whether what r holds inline has been added: its pods, which pod looks up,
 // wait as they were given, nominated where r says, or run there.
-func (r *Result) adopted(pod func(PodRef) *cluster.Pod) bool {
+func adopted(r *Result, pod func(PodRef) *cluster.Pod) bool {
 	at := map[PodRef]string{}
 	for _, n := range r.Nominations {
 		at[n.Pod] = n.Node
@@ -79,7 +79,7 @@ func (r *Result) adopted(pod func(PodRef) *cluster.Pod) bool {
 	inline := r.Preemptor.Inline
 	for i := range inline.Pods {
 		given := inline.Pods[i]
-		ref := PodRef{given.Namespace, given.Name}
+		ref := refTo(&given)
 		p := pod(ref)
 		if node, nominated := at[ref]; p == nil || nominated && p.Node != node && (p.Node != "" || p.NominatedNode != node) {
 			return false
@@ -97,10 +97,10 @@ func (r *Result) adopted(pod func(PodRef) *cluster.Pod) bool {
 
 // adopt adds what a preemptor holds inline, unless that has been done.
 func (e edit) adopt(r *Result) {
-	if r.Preemptor.Inline == nil || r.adopted(e.pod) {
+	if r.Preemptor.Inline == nil || adopted(r, e.pod) {
 		return
 	}
-	p := r.Preemptor.preemptor()
+	p := again(r.Preemptor)
 	if p.Group != nil {
 		group := *p.Group
 		e.setGroup(&group)

@@ -85,7 +85,7 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 			continue
 		}
 		for _, m := range t.as.Members {
-			ref := PodRef{m.Pod.Namespace, m.Pod.Name}
+			ref := refTo(m.Pod)
 			if seen[ref] {
 				errs = append(errs, problems.Pod(m.Pod, "Name", words.Quoted(m.Pod.Name), "a pod of one preemptor alone", nil))
 				break
@@ -128,7 +128,7 @@ func (c *compiled) turnOf(p Preemptor) (turn, error) {
 	q.SettleClaim()
 	t.priority, t.as = q.Priority, q
 	if p.Placement == nil && q.mayJoin() {
-		t.equal = []PodRef{{p.Namespace, p.Name}}
+		t.equal = []PodRef{{Namespace: p.Namespace, Name: p.Name}}
 	}
 	return t, nil
 }
@@ -154,7 +154,7 @@ func (b *batch) take(t *turn) error {
 	}
 	for len(t.equal) > 0 {
 		err := b.ask(func() (*Result, error) { return b.fork.preemptEqual(b.ctx, t.equal) })
-		if err != nil || !b.results[len(b.results)-1].isPlan() {
+		if err != nil || !b.results[len(b.results)-1].Verdict.IsPlan() {
 			return err
 		}
 		t.equal = slices.DeleteFunc(t.equal, func(ref PodRef) bool { return b.placed[ref] })
@@ -164,7 +164,7 @@ func (b *batch) take(t *turn) error {
 
 // ask carries the latest result out, asks, and notes the answer.
 func (b *batch) ask(question func() (*Result, error)) error {
-	if n := len(b.results); n > 0 && b.results[n-1].isPlan() {
+	if n := len(b.results); n > 0 && b.results[n-1].Verdict.IsPlan() {
 		if err := b.fork.carryOut(b.results[n-1]); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (b *batch) ask(question func() (*Result, error)) error {
 			continue
 		}
 		b.results = append(b.results, r)
-		if r.isPlan() {
+		if r.Verdict.IsPlan() {
 			for _, n := range r.Nominations {
 				b.placed[n.Pod] = true
 			}
@@ -211,20 +211,17 @@ func (b *batch) keep(r *Result) (kept bool, err error) {
 	return kept, err
 }
 
-// isPlan reports whether r says where the preemptor goes.
-func (r *Result) isPlan() bool { return r.Verdict == Feasible || r.Verdict == Fits }
-
 // preemptEqual answers for pods that may be planned together; where none of them has a
 // place, it is what each would hear.
 func (pl *Planner) preemptEqual(ctx context.Context, pods []PodRef) (*Result, error) {
 	if len(pods) > 1 {
 		r, err := pl.preemptTogether(ctx, pods)
-		if err != nil || r.isPlan() {
+		if err != nil || r.Verdict.IsPlan() {
 			return r, err
 		}
 	}
 	r, err := pl.PreemptContext(ctx, Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name})
-	if err == nil && len(pods) > 1 && !r.isPlan() {
+	if err == nil && len(pods) > 1 && !r.Verdict.IsPlan() {
 		r.Preemptor = Asked{Kind: cluster.KindPod, Gathered: slices.Clone(pods)}
 	}
 	return r, err
@@ -243,7 +240,7 @@ func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (*Result,
 		r, err := s.run()
 		s.Close()
 		a.passed(PhaseSearch)
-		if err == nil && r.isPlan() {
+		if err == nil && r.Verdict.IsPlan() {
 			q.gather(r)
 		}
 		return r, err
@@ -278,7 +275,7 @@ func (c *compiled) equalPods(pods []PodRef, a *asking) (*question, error) {
 	}
 	q.Priority, q.Policy = e.Priority, e.Policy
 	q.Group = &cluster.Group{Kind: cluster.KindPodGroup, Priority: e.Priority, Policy: e.Policy, PodGroup: &cluster.PodGroup{}, Parent: cluster.NoGroup}
-	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: "the kind of " + key(first.Namespace, first.Name), Min: 1}
+	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: "the kind of " + words.Key(first.Namespace, first.Name), Min: 1}
 	members := domain.NewMembers(c.ix, len(pods), q.Filter)
 	for i, ref := range pods {
 		q.Tree.Members = append(q.Tree.Members, domain.MemberID(i))

@@ -61,7 +61,7 @@ func (a *answerCheck) asked() {
 		a.bad("a name, or Gathered given", quoted(p.Name), "Preemptor.Name")
 	}
 	if gathered && (p.Kind != cluster.KindPod || p.Inline != nil) {
-		a.bad("absent, as the preemptor is not pods of the cluster", count(len(p.Gathered), "pod"), "Preemptor.Gathered")
+		a.bad("absent, as the preemptor is not pods of the cluster", words.Count(len(p.Gathered), "pod"), "Preemptor.Gathered")
 	}
 	if p.Inline == nil {
 		return
@@ -81,13 +81,13 @@ func (a *answerCheck) asked() {
 		same = askedBy(p.Inline)
 	}
 	if same.Kind != p.Kind || same.Namespace != p.Namespace || same.Name != p.Name {
-		a.bad(fmt.Sprintf("that of the %s", p.Kind), fmt.Sprintf("%s %q", same.Kind, key(same.Namespace, same.Name)), "Preemptor.Inline")
+		a.bad(fmt.Sprintf("that of the %s", p.Kind), fmt.Sprintf("%s %q", same.Kind, words.Key(same.Namespace, same.Name)), "Preemptor.Inline")
 	}
 }
 
 // pods checks what is only in answers about pods, and the verdict.
 func (a *answerCheck) pods() {
-	if !a.isPlan() {
+	if !a.Verdict.IsPlan() {
 		a.wrongVerdict = true
 		return
 	}
@@ -99,13 +99,13 @@ func (a *answerCheck) pods() {
 			of[ref] = true
 		}
 		if len(of) < len(p.Gathered) {
-			a.bad("each pod once", count(len(p.Gathered), "pod"), "Preemptor.Gathered")
+			a.bad("each pod once", words.Count(len(p.Gathered), "pod"), "Preemptor.Gathered")
 		}
 	case p.Kind == cluster.KindPod:
-		of[PodRef{p.Namespace, p.Name}] = true
+		of[PodRef{Namespace: p.Namespace, Name: p.Name}] = true
 	}
 	if len(a.Nominations) == 0 || len(of) > 0 && len(a.Nominations) != len(of) {
-		a.bad("one for each pod of the preemptor", count(len(a.Nominations), "nomination"), "Nominations")
+		a.bad("one for each pod of the preemptor", words.Count(len(a.Nominations), "nomination"), "Nominations")
 	}
 	seen := map[PodRef]bool{}
 	for i, n := range a.Nominations {
@@ -113,9 +113,9 @@ func (a *answerCheck) pods() {
 		case n.Node == "":
 			a.bad("the name of a node", quoted(n.Node), "Nominations[%d].Node", i)
 		case seen[n.Pod]:
-			a.bad("nominated once", quoted(key(n.Pod.Namespace, n.Pod.Name)), "Nominations[%d].Pod", i)
+			a.bad("nominated once", quoted(words.Key(n.Pod.Namespace, n.Pod.Name)), "Nominations[%d].Pod", i)
 		case len(of) > 0 && !of[n.Pod]:
-			a.bad("a pod of the preemptor", quoted(key(n.Pod.Namespace, n.Pod.Name)), "Nominations[%d].Pod", i)
+			a.bad("a pod of the preemptor", quoted(words.Key(n.Pod.Namespace, n.Pod.Name)), "Nominations[%d].Pod", i)
 		}
 		seen[n.Pod] = true
 	}
@@ -141,10 +141,10 @@ func (a *answerCheck) workload() {
 		return
 	}
 	if len(a.Preemptor.Gathered) > 0 {
-		a.bad("absent, as the preemptor is a workload", count(len(a.Preemptor.Gathered), "pod"), "Preemptor.Gathered")
+		a.bad("absent, as the preemptor is a workload", words.Count(len(a.Preemptor.Gathered), "pod"), "Preemptor.Gathered")
 	}
 	if len(a.Nominations) > 0 || len(a.Cleared) > 0 {
-		a.bad("absent, as the preemptor is a workload", count(len(a.Nominations), "nomination"), "Nominations")
+		a.bad("absent, as the preemptor is a workload", words.Count(len(a.Nominations), "nomination"), "Nominations")
 	}
 	if q == nil {
 		a.bad("set, as the preemptor is a workload", "absent", "Quota")
@@ -158,7 +158,7 @@ func (a *answerCheck) workload() {
 		}
 	}
 	if plan := a.Verdict == Feasible || a.Verdict == Fits || a.Verdict == Waiting; plan && len(q.Reserved) > 0 {
-		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), count(len(q.Reserved), "amount"), "Quota.Reserved")
+		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), words.Count(len(q.Reserved), "amount"), "Quota.Reserved")
 	}
 }
 
@@ -188,10 +188,10 @@ func (a *answerCheck) flavors(field string, list []FlavorChoice) {
 // victims checks who is to go.
 func (a *answerCheck) victims() {
 	if (a.Verdict == Feasible) != (len(a.Victims) > 0) {
-		a.bad(fmt.Sprintf("what goes with the verdict %q", a.Verdict), count(len(a.Victims), "victim"), "Victims")
+		a.bad(fmt.Sprintf("what goes with the verdict %q", a.Verdict), words.Count(len(a.Victims), "victim"), "Victims")
 	}
 	if a.Verdict != Feasible && len(a.Cleared) > 0 {
-		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), count(len(a.Cleared), "pod"), "Cleared")
+		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), words.Count(len(a.Cleared), "pod"), "Cleared")
 	}
 	own := map[PodRef]bool{}
 	for _, n := range a.Nominations {
@@ -200,14 +200,14 @@ func (a *answerCheck) victims() {
 	pods, workloads := map[PodRef]bool{}, map[PodRef]bool{}
 	for i, v := range a.Victims {
 		if v.Kind == cluster.KindWorkload {
-			ref := PodRef{v.Namespace, v.Name}
+			ref := PodRef{Namespace: v.Namespace, Name: v.Name}
 			switch {
 			case v.Quota == nil || a.Quota == nil:
 				a.bad("Pod, PodGroup or CompositePodGroup, as it holds no quota", quoted(v.Kind), "Victims[%d].Kind", i)
 			case len(v.Pods) > 0:
-				a.bad("absent, as the victim is a workload", count(len(v.Pods), "pod"), "Victims[%d].Pods", i)
+				a.bad("absent, as the victim is a workload", words.Count(len(v.Pods), "pod"), "Victims[%d].Pods", i)
 			case workloads[ref]:
-				a.bad("a victim once", quoted(key(ref.Namespace, ref.Name)), "Victims[%d].Name", i)
+				a.bad("a victim once", quoted(words.Key(ref.Namespace, ref.Name)), "Victims[%d].Name", i)
 			}
 			workloads[ref] = true
 			continue
@@ -225,9 +225,9 @@ func (a *answerCheck) victims() {
 		for k, ref := range v.Pods {
 			switch {
 			case pods[ref.PodRef]:
-				a.bad("evicted once", quoted(key(ref.Namespace, ref.Name)), "Victims[%d].Pods[%d]", i, k)
+				a.bad("evicted once", quoted(words.Key(ref.Namespace, ref.Name)), "Victims[%d].Pods[%d]", i, k)
 			case own[ref.PodRef]:
-				a.bad("nobody whom the answer nominates", quoted(key(ref.Namespace, ref.Name)), "Victims[%d].Pods[%d]", i, k)
+				a.bad("nobody whom the answer nominates", quoted(words.Key(ref.Namespace, ref.Name)), "Victims[%d].Pods[%d]", i, k)
 			}
 			pods[ref.PodRef] = true
 		}

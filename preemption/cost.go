@@ -78,7 +78,7 @@ func (q *question) criteria(score victims.Score) []Criterion {
 	names, values := q.Ranking.Criteria(), q.Ranking.Values(score)
 	list := make([]Criterion, len(names))
 	for i, name := range names {
-		list[i] = Criterion{string(name), values[i]}
+		list[i] = Criterion{Name: string(name), Value: values[i]}
 	}
 	return list
 }

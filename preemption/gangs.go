@@ -27,7 +27,7 @@ func (s *gangAnswer) run() (*Result, error) {
 	}
 	if text := s.hopeless(); text != "" {
 		r := s.result(Infeasible, text)
-		r.Rejected = []Rejection{{"too few pods", 1}}
+		r.Rejected = []Rejection{{Reason: "too few pods", Domains: 1}}
 		return r, nil
 	}
 	rounds, err := s.levels()
@@ -68,7 +68,7 @@ func (s *gangAnswer) refused(a gang.Answer) *Result {
 	r := s.result(Waiting, s.stillTerminating(a.Node))
 	for _, m := range s.Members {
 		if s.Index.NodeByName(m.Pod.NominatedNode) != cluster.NoNode {
-			r.Nominations = append(r.Nominations, Nomination{PodRef{m.Pod.Namespace, m.Pod.Name}, m.Pod.NominatedNode})
+			r.Nominations = append(r.Nominations, Nomination{Pod: refTo(m.Pod), Node: m.Pod.NominatedNode})
 		}
 	}
 	sortNominations(r.Nominations)
@@ -113,7 +113,7 @@ func (s *gangAnswer) seats(n int, domainName string) string {
 	if domainName == domain.ClusterName {
 		domainName = "the cluster"
 	}
-	of, fit := "of "+count(len(s.Members), "pod"), "fit"
+	of, fit := "of "+words.Count(len(s.Members), "pod"), "fit"
 	switch {
 	case n == len(s.Members) && n == 1:
 		return fmt.Sprintf("the pod of %s fits in %s", s.Tree.Name, domainName)
@@ -165,7 +165,7 @@ func (s *gangAnswer) unplaced() (list []Unplaced) {
 	for _, u := range found {
 		one := Unplaced{Domain: d.Name, Rejected: s.sayRejections(u.Why)}
 		for _, m := range u.Members {
-			one.Pods = append(one.Pods, PodRef{s.Members[m].Pod.Namespace, s.Members[m].Pod.Name})
+			one.Pods = append(one.Pods, refTo(s.Members[m].Pod))
 		}
 		list = append(list, one)
 	}
@@ -186,7 +186,7 @@ func (s *gangAnswer) trace() []DomainTrace {
 		if s.Best != nil && t.Domain.Name == s.Best.Domain.Name {
 			steps = append(steps, Step{Action: ActionChoose, Text: "chosen"})
 		}
-		list = append(list, DomainTrace{t.Domain.Name, steps})
+		list = append(list, DomainTrace{Domain: t.Domain.Name, Steps: steps})
 	}
 	return list
 }
@@ -204,7 +204,7 @@ func (s *gangAnswer) nominate(places []domain.Assignment) []Nomination {
 	list := make([]Nomination, len(places))
 	for i, a := range places {
 		pod := s.Members[a.Member].Pod
-		list[i] = Nomination{PodRef{pod.Namespace, pod.Name}, s.Index.Node(a.Node).Name}
+		list[i] = Nomination{Pod: refTo(pod), Node: s.Index.Node(a.Node).Name}
 	}
 	sortNominations(list)
 	return list
@@ -370,9 +370,9 @@ func (q *question) hopeless() string {
 	case t == nil:
 		return ""
 	case len(t.Children) == 0:
-		return "pod group " + t.Name + " has " + count(len(t.Members)+t.Running, "pod") + ", fewer than its minCount"
+		return "pod group " + t.Name + " has " + words.Count(len(t.Members)+t.Running, "pod") + ", fewer than its minCount"
 	default:
-		return "composite group " + t.Name + " has " + count(able, "child group") + " with enough pods, fewer than its minGroupCount"
+		return "composite group " + t.Name + " has " + words.Count(able, "child group") + " with enough pods, fewer than its minGroupCount"
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -63,7 +64,7 @@ func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 			Kind: string(p.Kind), Namespace: p.Namespace, Name: p.Name,
 			Field: "Queue", Value: "set", Want: "empty: pods that need quota are not gathered",
 		}
-	case !r.isPlan():
+	case !r.Verdict.IsPlan():
 		g.failed = true
 		return r, nil
 	}
@@ -74,7 +75,7 @@ func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 	}
 	if why != "" {
 		g.failed = true
-		return nil, fmt.Errorf("%w: %s: %s", ErrGangFailed, key(p.Namespace, p.Name), why)
+		return nil, fmt.Errorf("%w: %s: %s", ErrGangFailed, words.Key(p.Namespace, p.Name), why)
 	}
 	next := g.fork.Fork()
 	if err := next.carryOut(r); err != nil {
@@ -138,7 +139,7 @@ func (g *Gathering) wrong(plan, r *Result) (why string, err error) {
 	for _, v := range r.Victims {
 		for _, ref := range v.Pods {
 			if slices.Contains(g.plan.Preemptor.Gathered, ref.PodRef) {
-				return "it evicts " + key(ref.Namespace, ref.Name) + ", which was planned before it", nil
+				return "it evicts " + words.Key(ref.Namespace, ref.Name) + ", which was planned before it", nil
 			}
 		}
 	}
@@ -158,9 +159,9 @@ func (g *Gathering) wrong(plan, r *Result) (why string, err error) {
 // with returns the plan with the answer for one more pod.
 func (g *Gathering) with(r *Result) *Result {
 	p := g.plan
-	r = r.clone()
+	r = cloneOf(r)
 	p.Preemptor.Kind = r.Preemptor.Kind
-	p.Preemptor.Gathered = append(slices.Clone(p.Preemptor.Gathered), PodRef{r.Preemptor.Namespace, r.Preemptor.Name})
+	p.Preemptor.Gathered = append(slices.Clone(p.Preemptor.Gathered), PodRef{Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name})
 	p.Nominations = slices.Concat(p.Nominations, r.Nominations)
 	sortNominations(p.Nominations)
 	p.Victims = slices.Concat(p.Victims, r.Victims)
@@ -178,12 +179,12 @@ func (g *Gathering) with(r *Result) *Result {
 	if len(p.Victims) > 0 {
 		p.Verdict = Feasible
 	}
-	p.Message = count(len(p.Nominations), "pod") + " planned one by one, " + count(numPods(p.Victims), "pod") + " to evict"
+	p.Message = words.Count(len(p.Nominations), "pod") + " planned one by one, " + words.Count(numPods(p.Victims), "pod") + " to evict"
 	return &p
 }
 
-// clone returns a copy of what a gathering makes of r: its lists are the caller's.
-func (r *Result) clone() *Result {
+// cloneOf is a copy of what a gathering makes of r: its lists are the caller's.
+func cloneOf(r *Result) *Result {
 	c := *r
 	c.Preemptor.Gathered = slices.Clone(r.Preemptor.Gathered)
 	c.Nominations, c.Budgets, c.Cleared = slices.Clone(r.Nominations), slices.Clone(r.Budgets), slices.Clone(r.Cleared)
@@ -204,5 +205,5 @@ func (g *Gathering) Plan() (*Result, error) {
 	if g.failed {
 		return nil, ErrGangFailed
 	}
-	return g.plan.clone(), nil
+	return cloneOf(&g.plan), nil
 }

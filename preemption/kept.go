@@ -6,28 +6,11 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
-
-// KeptUnit is a unit that a guard keeps, although it is less important than the
-// preemptor.
-type KeptUnit struct {
-	Kind      cluster.Kind     `json:"kind"` // Pod, or the group that would go as a whole
-	Namespace string           `json:"namespace,omitempty"`
-	Name      string           `json:"name"`
-	Node      string           `json:"node,omitempty"` // the first of its nodes, by name
-	Priority  int32            `json:"priority"`
-	Rule      victims.KeptRule `json:"rule"`
-
-	// Below is set where the rule keeps it from preemptors below that priority only,
-	// Seconds where it does so for that much longer.
-	Below   *int32 `json:"below,omitempty"`
-	Seconds int64  `json:"seconds,omitempty"`
-
-	Text string `json:"text"` // the reason, in words
-}
 
 // keptOn lists the units that guards keep on some nodes, in order of name.
 func (q *question) keptOn(nodes []cluster.NodeID) []KeptUnit {
@@ -88,7 +71,7 @@ func (q *question) keptBy(chosen []cluster.NodeID) []KeptUnit {
 func (q *question) keepSteps(nodes []cluster.NodeID) []Step {
 	var steps []Step
 	for _, k := range q.keptOn(nodes) {
-		name := key(k.Namespace, k.Name)
+		name := words.Key(k.Namespace, k.Name)
 		steps = append(steps, Step{
 			Action: ActionKeep, Unit: name, Reason: &Reason{Check: domain.Check(k.Rule), Detail: k.Text},
 			Text: "kept " + name + ": " + k.Text,

@@ -168,7 +168,7 @@ func (pl *Planner) RemoveNodeAndPods(name string) ([]Pod, error) {
 		}
 		for _, p := range e.podsOn(name) {
 			gone = append(gone, *p)
-			e.removePod(PodRef{p.Namespace, p.Name})
+			e.removePod(refTo(p))
 		}
 		e.removeNode(name)
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/nearest"
@@ -43,7 +44,7 @@ func (q *question) nearest(at string, list []nearest.Change) *Nearest {
 	if list == nil {
 		return nil
 	}
-	return &Nearest{at, q.relaxations(list)}
+	return &Nearest{Domain: at, Relaxations: q.relaxations(list)}
 }
 
 // nearest is what would have to change for a lone pod to get in.
@@ -102,7 +103,7 @@ func (s *gangAnswer) nearest() *Nearest {
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
 func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
-	q, err := s.c.newBriefAs(s.asked.preemptor(), s.asking.silent(), func(q *question) {
+	q, err := s.c.newBriefAs(again(s.asked), s.asking.silent(), func(q *question) {
 		settings := *q.Settings
 		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
 		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
@@ -120,7 +121,7 @@ func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in
 	defer again.Close()
 	again.Brief = true
 	r, err := again.run()
-	if err != nil || !r.isPlan() {
+	if err != nil || !r.Verdict.IsPlan() {
 		return "", false
 	}
 	return r.Domain, true
@@ -144,7 +145,7 @@ func (s *gangAnswer) wider(asked *int) *Nearest {
 		}
 		c.settings.Asked = asked
 		r, err := c.preempt(p, s.asking.silent())
-		if err != nil || !r.isPlan() {
+		if err != nil || !r.Verdict.IsPlan() {
 			return false
 		}
 		at = r.Domain
@@ -156,7 +157,7 @@ func (s *gangAnswer) wider(asked *int) *Nearest {
 // relax compiles the question with relaxations made. Its answer does not tell what
 // would help.
 func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error) {
-	objects, p, o := q.Index.Objects(), q.asked.preemptor(), q.c.options
+	objects, p, o := q.Index.Objects(), again(q.asked), q.c.options
 	o.Explain, o.Candidates = false, false
 	o.Search, o.Cost.Objective = Greedy, false // whether it gets in is asked, not at whose cost
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
@@ -185,7 +186,7 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 		p.Placement = map[string]string{}
 		for _, a := range q.Given {
 			pod := q.Members[a.Member].Pod
-			p.Placement[key(pod.Namespace, pod.Name)] = q.Index.Node(a.Node).Name
+			p.Placement[words.Key(pod.Namespace, pod.Name)] = q.Index.Node(a.Node).Name
 		}
 	}
 	if q.Tree == nil { // where it is given its place, it says so itself: its RequiredNode, which may be relaxed

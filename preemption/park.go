@@ -116,7 +116,7 @@ func (pl *Planner) over(p Preemptor) bool {
 		return false
 	}
 	if p.Kind == cluster.KindPod {
-		pod := c.pod(PodRef{p.Namespace, p.Name})
+		pod := c.pod(PodRef{Namespace: p.Namespace, Name: p.Name})
 		return pod == nil || pod.Node != ""
 	}
 	return c.ix.GroupByName(p.Kind, p.Namespace, p.Name) == cluster.NoGroup

@@ -91,7 +91,7 @@ func (q *question) bounded(score []Criterion, of victims.Score, open bool, least
 		return true, score
 	}
 	for i, v := range least {
-		if bound = append(bound, Criterion{score[i].Name, v}); v != values[i] {
+		if bound = append(bound, Criterion{Name: score[i].Name, Value: v}); v != values[i] {
 			break
 		}
 	}
@@ -125,8 +125,7 @@ func helpless(proved bool) string {
 }
 
 func (s *podAnswer) nominations(n cluster.NodeID) []Nomination {
-	pod := s.Member.Pod
-	return []Nomination{{PodRef{pod.Namespace, pod.Name}, s.Index.Node(n).Name}}
+	return []Nomination{{Pod: refTo(s.Member.Pod), Node: s.Index.Node(n).Name}}
 }
 
 // cleared lists the pods of lower priority that are nominated to node n.
@@ -136,7 +135,7 @@ func (q *question) cleared(n cluster.NodeID) []PodRef {
 	var list []PodRef
 	for _, p := range q.Index.Nominees(n) {
 		if q.Index.Priority(p) < q.Priority {
-			list = append(list, q.ref(p))
+			list = append(list, refTo(q.Index.Pod(p)))
 		}
 	}
 	return list

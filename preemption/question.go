@@ -71,7 +71,7 @@ func (q *question) countGang() *gangAnswer {
 func (c *compiled) newQuestion(p Preemptor, a *asking) (*question, error) {
 	q, err := c.newBrief(p, a)
 	if err == nil {
-		q.asked = q.asked.with(p)
+		q.asked = withInline(q.asked, p)
 	}
 	return q, err
 }
@@ -201,11 +201,11 @@ func (q *question) odd(p *Preemptor) []cluster.Warning {
 	whom := "the group"
 	if g := q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group); q.Composites && q.Index.Group(g).Parent != cluster.NoGroup {
 		root := q.Index.Group(q.Index.Root(g))
-		whom = "composite group " + key(root.Namespace, root.Name)
+		whom = "composite group " + words.Key(root.Namespace, root.Name)
 	}
 	return append(ws, cluster.Warning{
 		Kind: cluster.KindPod, Namespace: pod.Namespace, Name: pod.Name, Field: "Group", Value: pod.Group,
-		Text: "the group needs " + count(q.needs, "more pod") + " to run beside it: ask for " + whom,
+		Text: "the group needs " + words.Count(q.needs, "more pod") + " to run beside it: ask for " + whom,
 	})
 }
 
@@ -308,7 +308,7 @@ func (q *question) give(placement map[string]string) error {
 	var errs []error
 	left := maps.Clone(placement)
 	for i, m := range q.Members {
-		name := key(m.Pod.Namespace, m.Pod.Name)
+		name := words.Key(m.Pod.Namespace, m.Pod.Name)
 		node, ok := placement[name]
 		if !ok {
 			continue
@@ -405,7 +405,7 @@ func (q *question) inlineGroup(p Preemptor) error {
 	e, _ := q.Index.Classes().Resolve(spec)
 	group.Priority, group.Policy = e.Priority, e.Policy
 	q.Group, q.Priority, q.Policy = group, e.Priority, e.Policy
-	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: key(g.Namespace, g.Name), Min: 1, Topology: g.Topology}
+	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: words.Key(g.Namespace, g.Name), Min: 1, Topology: g.Topology}
 	if g.MinCount != nil {
 		q.Tree.Min = int(*g.MinCount)
 	}

@@ -17,16 +17,6 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// QuotaLack is what a preemptor that needs quota and a place cannot have.
-type QuotaLack string
-
-// The lacks, the first that holds is named.
-const (
-	LackQuota     QuotaLack = "no quota"                                    // not even by evictions, wherever it goes
-	LackPlace     QuotaLack = "quota but no place"                          // not even if all less important pods went
-	LackProtected QuotaLack = "place only at the cost of a protected queue" // the pods in the way are not its queue's to evict
-)
-
 // queueSearch is the search for a preemptor that needs quota and a place.
 type queueSearch struct {
 	*question
@@ -218,7 +208,7 @@ func (s *queueSearch) infeasible() *Result {
 		s.counts[s.rejection(why)] += n
 	}
 	for reason, n := range s.counts {
-		r.Rejected = append(r.Rejected, Rejection{reason, n})
+		r.Rejected = append(r.Rejected, Rejection{Reason: reason, Domains: n})
 	}
 	slices.SortFunc(r.Rejected, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(b.Domains, a.Domains), cmp.Compare(a.Reason, b.Reason))

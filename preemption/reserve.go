@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -85,31 +86,31 @@ func (c *compiled) reviewWorkload(r *Result, m *workload.Model) (Validity, error
 	}
 	m.Mu.RLock()
 	defer m.Mu.RUnlock()
-	name := key(r.Preemptor.Namespace, r.Preemptor.Name)
+	name := words.Key(r.Preemptor.Namespace, r.Preemptor.Name)
 	w := m.Workload(r.Preemptor.Namespace, r.Preemptor.Name)
 	if w == nil && r.Preemptor.Inline != nil {
 		w = r.Preemptor.Inline.Workload
 	}
 	switch {
 	case w == nil:
-		return Validity{Cancel, name + " is gone"}, nil
+		return cancel(name + " is gone"), nil
 	case w.Admission != nil:
-		return Validity{Cancel, name + " holds quota already"}, nil
+		return cancel(name + " holds quota already"), nil
 	}
 	q, refused, err := m.QueueOf(w)
 	if err == nil {
 		err = workload.CheckAmounts(w)
 	}
 	if text, ok := unreadable(err); ok {
-		return Validity{Replan, text}, nil
+		return replan(text), nil
 	}
 	switch {
 	case err != nil:
 		return Validity{}, err
 	case refused != workload.NotRefused:
-		return Validity{Replan, refusal(m, w, refused)}, nil
+		return replan(refusal(m, w, refused)), nil
 	case m.Index.Name(q) != r.Quota.ClusterQueue:
-		return Validity{Replan, "it belongs to another queue by now"}, nil
+		return replan("it belongs to another queue by now"), nil
 	}
 	return reviewPlan(c.ix, m, w, q, r), nil
 }
@@ -120,43 +121,43 @@ func reviewPlan(ix *cluster.Index, m *workload.Model, w *Workload, q cluster.Quo
 	defer m.Keep(s)
 	if len(r.Quota.Reserved) > 0 {
 		if misfit := s.ReviewReserved(w, q, choices(r.Quota.Reserved)); misfit.Kind != workload.NoMisfit {
-			return Validity{Replan, misfitText(m, misfit)}
+			return replan(misfitText(m, misfit))
 		}
-		return Validity{Keep, "it reserves what its queue has"}
+		return keep("it reserves what its queue has")
 	}
 	given := choices(r.Quota.Flavors)
 	if misfit := m.Review(w, q, given, r.Quota.Counts); misfit.Kind != workload.NoMisfit {
-		return Validity{Replan, misfitText(m, misfit)}
+		return replan(misfitText(m, misfit))
 	}
 	request, contested := s.Request(q, given)
 	fits := len(contested) == 0 && s.Usage.Fits(q, request, true)
 	now := fits && m.FitsNow(q, request)
 	switch {
 	case r.Verdict == Fits && now:
-		return Validity{Keep, "it fits"}
+		return keep("it fits")
 	case r.Verdict == Fits:
-		return Validity{Replan, "it does not fit any more"}
+		return replan("it does not fit any more")
 	case r.Verdict == Waiting && now:
-		return Validity{Replan, "it fits by now"}
+		return replan("it fits by now")
 	case r.Verdict == Waiting && fits:
-		return Validity{Keep, "it fits" + leftLater}
+		return keep("it fits" + leftLater)
 	case r.Verdict == Waiting:
-		return Validity{Replan, "it would not fit even without the victims of others"}
+		return replan("it would not fit even without the victims of others")
 	case now:
-		return Validity{Cancel, "it fits without evicting anybody"}
+		return cancel("it fits without evicting anybody")
 	case fits:
-		return Validity{Replan, "it fits" + leftLater}
+		return replan("it fits" + leftLater)
 	}
 	held, text := reviewHolders(ix, s, r.Victims, w, q, contested)
 	switch wait := m.Waits(w, q); {
 	case text != "":
-		return Validity{Replan, text}
+		return replan(text)
 	case wait > 0 && slices.ContainsFunc(held, func(r *cluster.Reservation) bool { return !r.Evicted }):
-		return Validity{Replan, waiting(wait)}
+		return replan(waiting(wait))
 	case !s.Usage.Fits(q, request, true):
-		return Validity{Replan, "it does not fit even once the victims are gone"}
+		return replan("it does not fit even once the victims are gone")
 	}
-	return Validity{Keep, "it fits once the victims are gone"}
+	return keep("it fits once the victims are gone")
 }
 
 // misfitText says how what an answer gives a workload is not what it may take.
@@ -164,7 +165,7 @@ func misfitText(m *workload.Model, f workload.Misfit) string {
 	c := f.Choice
 	switch f.Kind {
 	case workload.CountsMissing:
-		return fmt.Sprintf("it has %s, and counts of %d", count(int(f.Most), "pod set"), c.Amount)
+		return fmt.Sprintf("it has %s, and counts of %d", words.Count(int(f.Most), "pod set"), c.Amount)
 	case workload.CountBeyond:
 		return fmt.Sprintf("pod set %q starts with %d to %d pods, not with %d", c.Set, f.Least, f.Most, c.Amount)
 	case workload.FlavorGone:

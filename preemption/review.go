@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
@@ -53,7 +54,7 @@ func (q *question) review(r *Result) (Validity, cluster.Disruption) {
 		text = q.reviewCleared(r)
 	}
 	if text != "" {
-		return Validity{Replan, text}, cluster.Disruption{}
+		return replan(text), cluster.Disruption{}
 	}
 	if !q.fitsAlone(r, l) {
 		trial := q.reviewTrial(r)
@@ -62,7 +63,7 @@ func (q *question) review(r *Result) (Validity, cluster.Disruption) {
 			return v, cluster.Disruption{}
 		}
 	}
-	return Validity{Keep, keeps}, q.taken(l)
+	return keep(keeps), q.taken(l)
 }
 
 // keeps is why an answer holds.
@@ -92,26 +93,26 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 	defer trial.UnplaceTo(0)
 	places, text := q.placesOf(r)
 	if text != "" {
-		return Validity{Replan, text}
+		return replan(text)
 	}
 	if a, why := trial.PlaceInTurn(places); !why.OK() {
 		m := q.Members[a.Member]
-		return Validity{Replan, fmt.Sprintf("%s does not fit any more: %s",
-			key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.Index, a.Node, why)))}
+		return replan(fmt.Sprintf("%s does not fit any more: %s",
+			words.Key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.Index, a.Node, why))))
 	}
 	if q.Tree != nil {
 		if text := q.reviewTeam(trial); text != "" {
-			return Validity{Replan, text}
+			return replan(text)
 		}
 	}
-	return Validity{Keep, keeps}
+	return keep(keeps)
 }
 
 // placesOf lists where r nominates members that do not run yet, in their order. The text
 // says what is in the way; it is empty if nothing is.
 func (q *question) placesOf(r *Result) (places []domain.Assignment, text string) {
 	for _, n := range r.Nominations {
-		name := key(n.Pod.Namespace, n.Pod.Name)
+		name := words.Key(n.Pod.Namespace, n.Pod.Name)
 		p, at := q.Index.PodByName(n.Pod.Namespace, n.Pod.Name), q.Index.NodeByName(n.Node)
 		m, ok := q.memberOf(n.Pod)
 		switch {
@@ -168,7 +169,7 @@ func (q *question) reviewVictims(list []Victim) (l *leaving, text string) {
 				continue // has left
 			}
 			if q.Index.Pod(p).Node != ref.Node {
-				return nil, key(ref.Namespace, ref.Name) + " runs elsewhere by now"
+				return nil, words.Key(ref.Namespace, ref.Name) + " runs elsewhere by now"
 			}
 			u, _ := q.Units.UnitOf(p)
 			surplus[u] = v.Surplus
@@ -200,8 +201,8 @@ func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bo
 	}
 	for _, other := range unit.Pods {
 		if !goes(other) {
-			ref := q.ref(other)
-			return key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
+			ref := refTo(q.Index.Pod(other))
+			return words.Key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
 		}
 	}
 	return ""
@@ -244,7 +245,7 @@ func (q *question) reviewCleared(r *Result) string {
 	for _, ref := range r.Cleared {
 		p := q.Index.PodByName(ref.Namespace, ref.Name)
 		if p != cluster.NoPod && q.Index.NominatedTo(p) != cluster.NoNode && q.Index.Priority(p) >= q.Priority {
-			return "the nomination of " + key(ref.Namespace, ref.Name) + " may not be withdrawn: it is not less important"
+			return "the nomination of " + words.Key(ref.Namespace, ref.Name) + " may not be withdrawn: it is not less important"
 		}
 	}
 	return ""
@@ -317,7 +318,7 @@ func (q *question) roomOf(list []victims.UnitID, parts victims.Parts) []BudgetRo
 	for b := range cluster.BudgetID(q.Index.NumBudgets()) {
 		if covered[b] {
 			budget := q.Index.Budget(b)
-			rooms = append(rooms, BudgetRoom{budget.Namespace, budget.Name, budget.Allowed})
+			rooms = append(rooms, BudgetRoom{Namespace: budget.Namespace, Name: budget.Name, Allowed: budget.Allowed})
 		}
 	}
 	return rooms

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // reviewQueued is review for an answer about pods that need quota too.
 func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Validity, cluster.Disruption, error) {
-	replan := func(text string) (Validity, cluster.Disruption, error) {
-		return Validity{Replan, text}, cluster.Disruption{}, nil
+	stale := func(text string) (Validity, cluster.Disruption, error) {
+		return replan(text), cluster.Disruption{}, nil
 	}
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
 	m, err := q.c.queued.On(q.Index, m)
@@ -24,9 +25,9 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 	case err != nil:
 		return fail(err)
 	case refused != nil:
-		return replan(refused.Message)
+		return stale(refused.Message)
 	case r.Quota == nil || s.model.Index.Name(s.search.Queue) != r.Quota.ClusterQueue:
-		return replan("it belongs to another queue by now")
+		return stale("it belongs to another queue by now")
 	}
 	if err := s.choose(); err != nil {
 		return fail(err)
@@ -38,9 +39,9 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 	if r.Verdict == Feasible {
 		switch p := s.search.Fits(levels); {
 		case p != nil && s.search.FitsNow(p.Offer):
-			return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
+			return cancel("it fits without evicting anybody"), cluster.Disruption{}, nil
 		case p != nil:
-			return replan("it fits" + leftLater)
+			return stale("it fits" + leftLater)
 		}
 	}
 	s.gang.Trial.UnplaceTo(0)
@@ -50,10 +51,10 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 
 // review looks whether answer r can be carried out as it is, and what it takes of limits.
 func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
-	replan := func(text string) (Validity, cluster.Disruption) { return Validity{Replan, text}, cluster.Disruption{} }
+	stale := func(text string) (Validity, cluster.Disruption) { return replan(text), cluster.Disruption{} }
 	offer := s.offerOf(r.Quota.Flavors)
 	if offer == nil {
-		return replan("it cannot take these flavors any more")
+		return stale("it cannot take these flavors any more")
 	}
 	qs := s.search.Usage()
 	defer s.model.Keep(qs)
@@ -67,14 +68,14 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 		}
 	}
 	if text != "" {
-		return replan(text)
+		return stale(text)
 	}
 	if !qs.Usage.Fits(s.search.Queue, offer.Request, true) || r.Verdict == Fits && !s.search.FitsNow(offer) {
-		return replan("its quota does not suffice any more")
+		return stale("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {
 		if at := s.Index.NodeByName(n.Node); at != cluster.NoNode && !s.model.Suits(s.Index.Node(at), offer) {
-			return replan("node " + n.Node + " is not of the flavors that it takes")
+			return stale("node " + n.Node + " is not of the flavors that it takes")
 		}
 	}
 	trial := s.gang.Trial
@@ -82,7 +83,7 @@ func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
 	if v := s.reviewNominations(r, trial); v.Advice != Keep {
 		return v, cluster.Disruption{}
 	}
-	return Validity{Keep, keeps}, s.taken(l)
+	return keep(keeps), s.taken(l)
 }
 
 // offerOf is the choice of the same flavors, nil if there is none.
@@ -148,8 +149,8 @@ func (s *queueSearch) spared(pods []cluster.PodID) string {
 			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.Kept(u, s.Claim))
 		}
 	}
-	ref := s.ref(pods[0])
-	return key(ref.Namespace, ref.Name) + " belongs to the preemptor"
+	ref := refTo(s.Index.Pod(pods[0]))
+	return words.Key(ref.Namespace, ref.Name) + " belongs to the preemptor"
 }
 
 // reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
@@ -165,11 +166,11 @@ func reviewHolders(ix *cluster.Index, qs *workload.Search, list []Victim, w *Wor
 			continue // has left
 		}
 		if stays := l.Add(r); stays != workload.Leaves {
-			return nil, key(v.Namespace, v.Name) + stayTexts[stays]
+			return nil, words.Key(v.Namespace, v.Name) + stayTexts[stays]
 		}
 	}
 	if r := l.Settle(); r != nil {
-		return nil, key(r.Workload.Namespace, r.Workload.Name) + stayTexts[workload.Entitled]
+		return nil, words.Key(r.Workload.Namespace, r.Workload.Name) + stayTexts[workload.Entitled]
 	}
 	return l.Held, ""
 }
@@ -189,7 +190,7 @@ func holder(ix *cluster.Index, m *workload.Model, v *Victim) (held *cluster.Rese
 	}
 	in := map[cluster.PodID]bool{}
 	for _, ref := range v.Pods {
-		p, name := ix.PodByName(ref.Namespace, ref.Name), key(ref.Namespace, ref.Name)
+		p, name := ix.PodByName(ref.Namespace, ref.Name), words.Key(ref.Namespace, ref.Name)
 		if p == cluster.NoPod || ix.Pod(p).Node == "" {
 			continue
 		}
@@ -210,7 +211,7 @@ func holder(ix *cluster.Index, m *workload.Model, v *Victim) (held *cluster.Rese
 	for _, p := range m.Pods.Of[held] {
 		if !in[p] {
 			pod := ix.Pod(p)
-			return nil, key(pod.Namespace, pod.Name) + " goes with " + key(v.Namespace, v.Name) + " by now"
+			return nil, words.Key(pod.Namespace, pod.Name) + " goes with " + words.Key(v.Namespace, v.Name) + " by now"
 		}
 	}
 	return held, ""

@@ -4,25 +4,14 @@ import (
 	"errors"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Advice says what to do with an answer that is not carried out yet.
-type Advice string
-
-// The pieces of advice.
-const (
-	Keep   Advice = "keep"   // go on
-	Replan Advice = "replan" // ask again
-	Cancel Advice = "cancel" // evict nobody: it is not needed any more
-)
-
-// Validity is advice with its reason.
-type Validity struct {
-	Advice Advice `json:"advice"`
-	Reason string `json:"reason"` // a sentence
-}
+func keep(why string) Validity   { return Validity{Advice: Keep, Reason: why} }
+func replan(why string) Validity { return Validity{Advice: Replan, Reason: why} }
+func cancel(why string) Validity { return Validity{Advice: Cancel, Reason: why} }
 
 // StillValid says whether r, the answer to an earlier question, still holds.
 //
@@ -58,11 +47,11 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 		return v, cluster.Disruption{}, err
 	}
 	if text := c.preemptorGone(r); text != "" {
-		return Validity{Cancel, text}, cluster.Disruption{}, nil
+		return cancel(text), cluster.Disruption{}, nil
 	}
 	q, err := c.questionAgain(r)
 	if text, ok := unreadable(err); ok {
-		return Validity{Cancel, text}, cluster.Disruption{}, nil
+		return cancel(text), cluster.Disruption{}, nil
 	}
 	if err != nil {
 		return fail(err)
@@ -75,7 +64,7 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 		v, taken, err = q.reviewPlain(r)
 	}
 	if text, ok := unreadable(err); ok {
-		return Validity{Replan, text}, cluster.Disruption{}, nil
+		return replan(text), cluster.Disruption{}, nil
 	}
 	return v, taken, err
 }
@@ -117,13 +106,13 @@ func (c *compiled) questionAgain(r *Result) (*question, error) {
 	if len(a.Gathered) > 0 {
 		return c.gatheredAgain(a)
 	}
-	if a.Inline != nil && r.adopted(c.pod) {
+	if a.Inline != nil && adopted(r, c.pod) {
 		a.Inline = nil
 	}
-	p := a.preemptor()
+	p := again(a)
 	for _, n := range r.Nominations {
 		if pod := c.pod(n.Pod); pod != nil && pod.Node != "" {
-			delete(p.Placement, key(n.Pod.Namespace, n.Pod.Name))
+			delete(p.Placement, words.Key(n.Pod.Namespace, n.Pod.Name))
 		}
 	}
 	return c.newQuestion(p, nil)
@@ -205,9 +194,9 @@ func anyPlace(trial *domain.GangTrial, m domain.MemberID) cluster.NodeID {
 
 // placeOf is the node to which r nominates member m, or NoNode.
 func (q *question) placeOf(r *Result, m domain.MemberID) cluster.NodeID {
-	pod := q.Members[m].Pod
+	ref := refTo(q.Members[m].Pod)
 	for _, n := range r.Nominations {
-		if n.Pod == (PodRef{pod.Namespace, pod.Name}) {
+		if n.Pod == ref {
 			return q.Index.NodeByName(n.Node)
 		}
 	}
@@ -260,7 +249,7 @@ func (q *question) keptFromAll(u victims.UnitID) victims.Kept {
 // reviewPlain looks whether answer r of a preemptor without a queue can be carried out.
 func (q *question) reviewPlain(r *Result) (Validity, cluster.Disruption, error) {
 	if r.Quota != nil {
-		return Validity{Replan, "it belongs to no queue by now"}, cluster.Disruption{}, nil
+		return replan("it belongs to no queue by now"), cluster.Disruption{}, nil
 	}
 	if r.Verdict == Feasible {
 		fits, err := q.fitsAsItIs(r)
@@ -268,7 +257,7 @@ func (q *question) reviewPlain(r *Result) (Validity, cluster.Disruption, error) 
 			return Validity{}, cluster.Disruption{}, err
 		}
 		if fits {
-			return Validity{Cancel, "it fits without evicting anybody"}, cluster.Disruption{}, nil
+			return cancel("it fits without evicting anybody"), cluster.Disruption{}, nil
 		}
 	}
 	v, taken := q.review(r)

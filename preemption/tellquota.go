@@ -102,7 +102,7 @@ func countReasons(why []string) []Rejection {
 		if n := len(list); n > 0 && list[n-1].Reason == text {
 			list[n-1].Domains++
 		} else {
-			list = append(list, Rejection{text, 1})
+			list = append(list, Rejection{Reason: text, Domains: 1})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Rejection) int { return b.Domains - a.Domains })
@@ -147,7 +147,7 @@ func victimOf(m *workload.Model, victim *Victim, told *QuotaVictim, v *reprieve.
 	}
 	for _, p := range pods {
 		pod := ix.Pod(p)
-		victim.Pods = append(victim.Pods, VictimPod{PodRef{pod.Namespace, pod.Name}, pod.Node, ix.Priority(p), pod.Started})
+		victim.Pods = append(victim.Pods, VictimPod{PodRef: refTo(pod), Node: pod.Node, Priority: ix.Priority(p), Started: pod.Started})
 	}
 }
 

@@ -6,25 +6,10 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
-)
-
-// The actions of a Step.
-const (
-	ActionReject     = "reject"      // the domain is ruled out, Reason says why
-	ActionPotential  = "potential"   // Unit may be evicted and is taken out
-	ActionKeep       = "keep"        // a guard keeps Unit, Reason says which
-	ActionFree       = "free"        // Unit costs nothing; see Options.BrokenGroupsFree
-	ActionPlace      = "place"       // Unit, a member of the preemptor, gets a place
-	ActionLevel      = "level"       // nobody above a level has to go
-	ActionReturn     = "return"      // Unit comes back: the preemptor fits all the same
-	ActionReturnPart = "return part" // Unit comes back but for its surplus
-	ActionKeepOut    = "keep out"    // Unit stays out, Reason says what its return fails
-	ActionCompare    = "compare"     // several placements of a gang were tried
-	ActionScore      = "score"       // the domain helps; Text has its score
-	ActionChoose     = "choose"      // the domain is the best
 )
 
 // trace tells, node by node, who was taken out, who came back and why not the
@@ -112,7 +97,7 @@ func (q *question) returnStep(n cluster.NodeID, s ask.Step) Step {
 		for _, p := range s.Pods {
 			names = append(names, q.Index.Pod(p).Name)
 		}
-		pods := count(len(q.Units.Unit(s.Unit).Pods), "pod")
+		pods := words.Count(len(q.Units.Unit(s.Unit).Pods), "pod")
 		return Step{
 			Action: ActionReturnPart, Unit: name,
 			Text: fmt.Sprintf("reprieve %s but for %d of %s: %s", name, len(s.Pods), pods, strings.Join(names, " ")),

@@ -12,28 +12,11 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Target is what WhyNot asks about: a node or a unit. See [NodeTarget] and [UnitTarget].
-type Target struct {
-	Node string // name of a node, or
-	Unit string // namespace/name of a running pod, or of a group that goes as a whole
-}
-
 // NodeTarget asks why the preemptor does not go to that node.
 func NodeTarget(name string) Target { return Target{Node: name} }
 
 // UnitTarget asks why that unit, namespace/name, is not a victim.
 func UnitTarget(name string) Target { return Target{Unit: name} }
-
-// Why is the answer to WhyNot.
-type Why struct {
-	Chosen bool    `json:"chosen"`           // it is the answer: the node is chosen, the unit is a victim
-	Text   string  `json:"text"`             // the answer, a sentence
-	Reason *Reason `json:"reason,omitempty"` // the first check that fails, if it is one
-
-	// Criterion is set if preemption helps there, but disrupts more: the first
-	// number of the score that decides against it.
-	Criterion string `json:"criterion,omitempty"`
-}
 
 // WhyNot forces the branch of the decision that leads to target, and tells the
 // first thing that speaks against it. For a workload a unit is another one that holds
@@ -200,7 +183,7 @@ func (q *question) findUnit(name string) (victims.UnitID, bool) {
 		}
 	}
 	for p := range q.Index.Pods() { // a pod of a unit of several
-		if pod := q.Index.Pod(p); key(pod.Namespace, pod.Name) == name {
+		if pod := q.Index.Pod(p); words.Key(pod.Namespace, pod.Name) == name {
 			return q.Units.UnitOf(p)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
@@ -26,7 +27,7 @@ func whyNotWorkload(m *workload.Model, p Preemptor, target Target) (*Why, error)
 		namespace, name = "", target.Unit
 	}
 	r := m.Held(namespace, name)
-	if r == nil || key(namespace, name) != target.Unit {
+	if r == nil || words.Key(namespace, name) != target.Unit {
 		return nil, unknownTarget("Unit", target.Unit, "a workload that holds quota, as namespace/name")
 	}
 	q, refused, err := m.QueueOf(w)
@@ -42,7 +43,7 @@ func whyNotWorkload(m *workload.Model, p Preemptor, target Target) (*Why, error)
 // whyNotHolder tells why r is not among the victims of workload w of queue q.
 func whyNotHolder(m *workload.Model, w *Workload, q cluster.QuotaID, r *cluster.Reservation) *Why {
 	p := m.Plan(w, q, true)
-	name := key(r.Workload.Namespace, r.Workload.Name)
+	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	if slices.ContainsFunc(p.Victims, func(v workload.Victim) bool { return v.Reservation == r }) {
 		return &Why{Chosen: true, Text: name + " is a victim"}
 	}

@@ -16,10 +16,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-func (q *question) ref(p cluster.PodID) PodRef {
-	pod := q.Index.Pod(p)
-	return PodRef{pod.Namespace, pod.Name}
-}
+// refTo names a pod.
+func refTo(pod *cluster.Pod) PodRef { return PodRef{Namespace: pod.Namespace, Name: pod.Name} }
 
 // freeSteps tells which units of list cost nothing, as their gangs are broken.
 func (q *question) freeSteps(list []victims.UnitID) []Step {
@@ -58,7 +56,7 @@ func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n c
 	v.Pods = slices.Grow(room[:0:len(room)], len(pods))
 	for _, p := range pods {
 		pod := q.Index.Pod(p)
-		v.Pods = append(v.Pods, VictimPod{q.ref(p), pod.Node, q.Index.Priority(p), pod.Started})
+		v.Pods = append(v.Pods, VictimPod{PodRef: refTo(q.Index.Pod(p)), Node: pod.Node, Priority: q.Index.Priority(p), Started: pod.Started})
 		for _, b := range q.Budgets.Of(p) {
 			v.Budgets = append(v.Budgets, q.budgetName(b))
 		}
@@ -135,7 +133,7 @@ func (q *question) sayRejections(alike map[domain.Reason]int) []Rejection {
 	}
 	var list []Rejection
 	for reason, n := range counts {
-		list = append(list, Rejection{reason, n})
+		list = append(list, Rejection{Reason: reason, Domains: n})
 	}
 	slices.SortFunc(list, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(b.Domains, a.Domains), cmp.Compare(a.Reason, b.Reason))
@@ -158,25 +156,6 @@ func (q *question) rejection(why domain.Reason) string {
 		return fmt.Sprintf("nobody below priority %d to evict", q.Priority)
 	}
 	return string(why.Check)
-}
-
-// String is the reason in words: where, which check, and what is missing.
-func (r Reason) String() string {
-	text := string(r.Check)
-	switch {
-	case r.Check == "":
-		text = "fits"
-	case r.Check == domain.CheckResource:
-		text = fmt.Sprintf("%s short by %d", r.Resource, r.Missing)
-	case r.Check == domain.CheckSlots:
-		text = fmt.Sprintf("no room for %s anywhere", count(int(r.Missing), "member"))
-	case r.Detail != "":
-		text += " " + r.Detail
-	}
-	if r.Node != "" {
-		return r.Node + ": " + text
-	}
-	return text
 }
 
 func numPods(list []Victim) int {
@@ -203,16 +182,16 @@ func areEvicted(list []Victim) string {
 			if v.Kind == cluster.KindCompositePodGroup {
 				kind = "composite group "
 			}
-			parts = append(parts, fmt.Sprintf("%s%s (%s)", kind, key(v.Namespace, v.Name), count(len(v.Pods), "pod")))
+			parts = append(parts, fmt.Sprintf("%s%s (%s)", kind, words.Key(v.Namespace, v.Name), words.Count(len(v.Pods), "pod")))
 		default:
 			groups++
 		}
 	}
 	if groups > 0 {
-		parts = append(parts, count(groups, "more group"))
+		parts = append(parts, words.Count(groups, "more group"))
 	}
 	if pods > 0 {
-		parts = append(parts, count(pods, "pod"))
+		parts = append(parts, words.Count(pods, "pod"))
 	}
 	last := len(parts) - 1
 	if last > 0 {
@@ -222,13 +201,6 @@ func areEvicted(list []Victim) string {
 		return parts[0] + " are evicted"
 	}
 	return parts[0] + " is evicted"
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // scoreText lists the criteria in words: a start is a time, unless nobody has one.
@@ -251,17 +223,10 @@ func (q *question) unitName(u victims.UnitID) string {
 	unit := q.Units.Unit(u)
 	if unit.Group != cluster.NoGroup {
 		g := q.Index.Group(unit.Group)
-		return key(g.Namespace, g.Name)
+		return words.Key(g.Namespace, g.Name)
 	}
 	pod := q.Index.Pod(unit.Pods[0])
-	return key(pod.Namespace, pod.Name)
-}
-
-func key(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
+	return words.Key(pod.Namespace, pod.Name)
 }
 
 // verdicts are those of searches in words.
@@ -276,10 +241,10 @@ func (q *question) refusal(r ask.Refusal) string {
 		return "these rules know no composite groups"
 	case ask.GroupPreempts:
 		pod := q.Members[0].Pod
-		return "it belongs to pod group " + key(pod.Namespace, pod.Group) + ": its group preempts"
+		return "it belongs to pod group " + words.Key(pod.Namespace, pod.Group) + ": its group preempts"
 	case ask.RootPreempts:
 		root := q.Index.Group(r.Root)
-		return "its composite group " + key(root.Namespace, root.Name) + " preempts"
+		return "its composite group " + words.Key(root.Namespace, root.Name) + " preempts"
 	case ask.NoTopology:
 		return "these rules preempt for no group with topology constraints"
 	case ask.OtherPriority:
@@ -301,7 +266,7 @@ func (q *question) refusal(r ask.Refusal) string {
 // memberName is the namespace and name of member m.
 func (q *question) memberName(m domain.MemberID) string {
 	pod := q.Members[m].Pod
-	return key(pod.Namespace, pod.Name)
+	return words.Key(pod.Namespace, pod.Name)
 }
 
 // stillTerminating says that victims on node n are to be waited for.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
@@ -67,21 +68,6 @@ func (o Options) beyondWorkloads(asked *Asked) []cluster.Warning {
 	return ws
 }
 
-func askedByWorkload(p Preemptor) Asked {
-	if p.Workload == nil {
-		return Asked{Kind: cluster.KindWorkload, Namespace: p.Namespace, Name: p.Name}
-	}
-	inline := p.Clone()
-	return Asked{Kind: cluster.KindWorkload, Namespace: p.Workload.Namespace, Name: p.Workload.Name, Inline: &inline}
-}
-
-// ActionFlavor is the action of a [Step] that chooses a flavor for a pod set of a
-// workload, ActionAttempt of one that says how victims are looked for.
-const (
-	ActionFlavor  = "flavor"
-	ActionAttempt = "attempt"
-)
-
 // tracePlan tells how flavors were chosen for workload w of queue q, who was taken out for
 // them, who came back and why not the others.
 func tracePlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Plan) []DomainTrace {
@@ -117,7 +103,7 @@ func quotaStep(m *workload.Model, s workload.Step) Step {
 		}
 		return Step{Action: ActionAttempt, Text: "its queue must not borrow"}
 	}
-	name := key(r.Workload.Namespace, r.Workload.Name)
+	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	switch s.Decision {
 	case reprieve.QuotaTaken:
 		return Step{Action: ActionPotential, Unit: name, Text: fmt.Sprintf("%s of queue %s goes", name, m.Index.Name(r.Queue))}

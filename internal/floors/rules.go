@@ -53,6 +53,7 @@ func Module() Rules {
 			"preemption/check":       6,
 			"preemption/record":      6,
 			"preemption":             5,
+			"preemption/answer":      4,
 			"reprieve":               4,
 			"victims":                3,
 			"domain":                 2,

@@ -174,7 +174,7 @@ func (g *graph) ask(i, w int, policy asker) error {
 		return nil
 	}
 	for _, n := range g.Nodes { // a scheduler may choose any node on which it fits
-		preemptor.Placement = map[string]string{name(preemptor.Namespace, preemptor.Name): n.Name}
+		preemptor.Placement = map[string]string{words.Key(preemptor.Namespace, preemptor.Name): n.Name}
 		r, err := policy.Preempt(preemptor)
 		if err != nil {
 			return err
@@ -192,13 +192,6 @@ func (g *graph) preemptor(w int) preemption.Preemptor {
 	}
 	p := g.Workloads[w].Pods[0]
 	return preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name}
-}
-
-func name(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
 }
 
 // place adds the step in which the pods of workload w start where r says.
@@ -229,7 +222,7 @@ func (g *graph) evictFor(i, w int, r *preemption.Result) {
 				}
 			}
 			g.evict(s, at)
-			e.Victims = append(e.Victims, name(p.Namespace, p.Name))
+			e.Victims = append(e.Victims, words.Key(p.Namespace, p.Name))
 			pods++
 		}
 	}
@@ -247,9 +240,9 @@ func (g *graph) evictFor(i, w int, r *preemption.Result) {
 
 func (g *graph) event(kind EventKind, w int, r *preemption.Result) Event {
 	p := g.preemptor(w)
-	e := Event{Kind: kind, Workload: name(p.Namespace, p.Name), Places: map[string]string{}}
+	e := Event{Kind: kind, Workload: words.Key(p.Namespace, p.Name), Places: map[string]string{}}
 	for _, n := range r.Nominations {
-		e.Places[name(n.Pod.Namespace, n.Pod.Name)] = n.Node
+		e.Places[words.Key(n.Pod.Namespace, n.Pod.Name)] = n.Node
 	}
 	return e
 }

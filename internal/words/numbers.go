@@ -12,3 +12,11 @@ func Seconds(n int64) string {
 	}
 	return fmt.Sprintf("%ds", n)
 }
+
+// Count is n things in words: 1 pod, 2 pods.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

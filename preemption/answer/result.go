@@ -1,13 +1,6 @@
-package preemption
+package answer
 
-import (
-	"maps"
-	"time"
-
-	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
-)
+import "github.com/preempt-go/preempt/preemption/cluster"
 
 // Verdict is the kind of an answer.
 type Verdict string
@@ -20,6 +13,9 @@ const (
 	Waiting     Verdict = "waiting"                 // victims of an earlier answer are still terminating
 	Infeasible  Verdict = "infeasible"              // no evictions help
 )
+
+// IsPlan reports whether an answer of that verdict is a plan: it says where the preemptor goes.
+func (v Verdict) IsPlan() bool { return v == Feasible || v == Fits }
 
 // Result is the answer to one question.
 type Result struct {
@@ -90,43 +86,13 @@ type Asked struct {
 	// Placement is what was given for members of a group, by namespace/name; nil: nothing.
 	Placement map[string]string `json:"placement,omitempty"`
 
-	// Gathered names the pods of a [Gathering]'s plan, or those that [Planner.PreemptAll]
+	// Gathered names the pods of a Gathering's plan, or those that Planner.PreemptAll
 	// answers for together; Name is empty then.
 	Gathered []PodRef `json:"gathered,omitempty"`
 
 	// Inline is what was given inline, nil if the snapshot had it. It is not
 	// marshalled: set it again to apply such an answer after a trip through JSON.
-	Inline *Preemptor `json:"-"`
-}
-
-// preemptor is the question's again.
-func (a Asked) preemptor() Preemptor {
-	if a.Inline != nil {
-		return a.Inline.Clone()
-	}
-	return Preemptor{Kind: a.Kind, Namespace: a.Namespace, Name: a.Name, Placement: maps.Clone(a.Placement)}
-}
-
-// askedBy names p.
-func askedBy(p *Preemptor) Asked {
-	a := Asked{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name, Placement: maps.Clone(p.Placement)}
-	switch {
-	case p.Name != "":
-	case p.Group != nil:
-		a.Kind, a.Namespace, a.Name = cluster.KindPodGroup, p.Group.Namespace, p.Group.Name
-	default:
-		a.Kind, a.Namespace, a.Name = cluster.KindPod, p.Pods[0].Namespace, p.Pods[0].Name
-	}
-	return a
-}
-
-// with returns a with what p gives inline, a copy.
-func (a Asked) with(p Preemptor) Asked {
-	if p.Name == "" {
-		inline := p.Clone()
-		a.Inline = &inline
-	}
-	return a
+	Inline *cluster.Preemptor `json:"-"`
 }
 
 // PodRef names a pod.
@@ -146,45 +112,6 @@ type BudgetRoom struct {
 type Nomination struct {
 	Pod  PodRef `json:"pod"`
 	Node string `json:"node"`
-}
-
-// Victim is a unit that has to go.
-type Victim struct {
-	Kind      cluster.Kind    `json:"kind"` // Pod, or the group that goes as a whole
-	Namespace string          `json:"namespace,omitempty"`
-	Name      string          `json:"name"`
-	Mode      disruption.Mode `json:"disruptionMode,omitempty"` // of a group
-	Priority  int32           `json:"priority"`
-	Pods      []VictimPod     `json:"pods"`
-	Surplus   bool            `json:"surplus,omitempty"` // the group goes on without Pods
-	Cost      int64           `json:"cost,omitempty"`    // by Options.Cost
-
-	// Reason is the check that fails if this unit alone came back: the victims are
-	// irreducible.
-	Reason Reason `json:"reason"`
-
-	Budgets  []string `json:"budgets,omitempty"` // namespace/name of the budgets that it charges
-	Violates bool     `json:"violates,omitempty"`
-
-	Quota *QuotaVictim `json:"quota,omitempty"` // of a workload
-}
-
-// VictimPod is one pod of a victim.
-type VictimPod struct {
-	PodRef
-	Node     string    `json:"node"`
-	Priority int32     `json:"priority"`
-	Started  time.Time `json:"started,omitzero"`
-}
-
-// Reason is why a pod does not fit, in words and numbers.
-type Reason struct {
-	Node         string       `json:"node,omitempty"`
-	Check        domain.Check `json:"check"`
-	Resource     string       `json:"resource,omitempty"`
-	Missing      int64        `json:"missing,omitempty"` // in the resource's unit
-	Detail       string       `json:"detail,omitempty"`
-	Unresolvable bool         `json:"unresolvable,omitempty"`
 }
 
 // Criterion is one number of a score. Smaller is better.
@@ -219,63 +146,10 @@ type Candidate struct {
 	Best       bool        `json:"best"` // ties with the best before the domain's name decides
 }
 
-// Nearest is a domain and what would have to change for the preemptor to get in: with
-// all of it the same question is answered Feasible or Fits, with no part of it, nor
-// with one amount smaller by one.
-//
-// For a pod without hard budgets and limits it is, over all nodes, the fewest changes;
-// then the least sum of what they ask for, a resource in millionths of the request, a
-// priority in millionths too, one for each step that it is raised and at most a whole
-// request, anything else as one request; then the lowest priority; then the first node. So
-// a priority higher by 100 comes before a core more for a pod of four, and room for the
-// last hundredth of the request before a priority higher by a million.
-//
-// Hard budgets and limits come first: where the preemptor would fit without them, only
-// these are named, as many as stand in its way, none needlessly; fewer that would have
-// to be wider by more are not looked for. Otherwise what would help without them comes
-// first, and then those. Searches for it are bounded by five times Options.SearchSteps,
-// and what is not found within these counts as no help.
-//
-// It is nil where nothing of what can be relaxed helps, where constraints decide if
-// none of the nearest 16 ways does, and where it was not told within 100 questions, about a
-// gang of unlike members within 8,388,608 looks at a member on a node.
-// Of gangs it knows hard budgets and limits, and with Options.Explain, which lets it ask the
-// gang's question a few more times, a higher priority or a lower minCount of the group, whichever is the
-// lesser change: a pod fewer is as much as its share of those that are needed.
-type Nearest struct {
-	Domain      string       `json:"domain"`
-	Relaxations []Relaxation `json:"relaxations"` // by kind and name
-}
-
-// RelaxationKind says what would have to change.
-type RelaxationKind string
-
-// The kinds of relaxations.
-const (
-	RelaxResource RelaxationKind = "resource"      // Amount more of Name allocatable on Node
-	RelaxTaint    RelaxationKind = "taint"         // the taint Name (key=value:effect) gone from Node
-	RelaxCordon   RelaxationKind = "unschedulable" // Node uncordoned, which takes its taint away
-	RelaxSelector RelaxationKind = "node affinity" // nodeSelector and required node affinity dropped
-	RelaxNodeName RelaxationKind = "node name"     // the required node dropped
-	RelaxPort     RelaxationKind = "host port"     // the host port Name dropped
-	RelaxPriority RelaxationKind = "priority"      // the preemptor's priority raised to Amount
-	RelaxBudget   RelaxationKind = "budget"        // budget Name (namespace/name) allows Amount more
-	RelaxLimit    RelaxationKind = "limit"         // the limit Name raised by Amount
-	RelaxMinCount RelaxationKind = "min count"     // the minCount of the group lowered by Amount
-)
-
-// Relaxation is one thing that would have to change.
-type Relaxation struct {
-	Kind   RelaxationKind `json:"kind"`
-	Node   string         `json:"node,omitempty"`
-	Name   string         `json:"name,omitempty"`
-	Amount int64          `json:"amount,omitempty"`
-}
-
 // Stats tells what a search cost, and whether a no is proved: it is not where the search
 // gave up, nor where a constraint that is not monotone, such as affinity to a potential
 // victim, says no with all of them gone. As upstream, they are all taken out first; that
-// the preemptor might fit beside some of them is not looked at. Trials are fewer in a [Planner] that has followed
+// the preemptor might fit beside some of them is not looked at. Trials are fewer in a Planner that has followed
 // nodes down to less than their pods ask for than in a new one: it goes on checking
 // these by the columns that it has. Nothing else depends on what was before.
 type Stats struct {
@@ -286,19 +160,4 @@ type Stats struct {
 	Trials    int  `json:"trials"`             // feasibility checks
 	Exact     bool `json:"exact"`              // what is infeasible is proved so; false: no way was found
 	Hooks     bool `json:"hooks"`              // a hook has a say: JSON alone does not replay the question
-}
-
-// DomainTrace is what happened in one domain.
-type DomainTrace struct {
-	Domain string `json:"domain"`
-	Steps  []Step `json:"steps"`
-}
-
-// Step is one decision.
-type Step struct {
-	Action   string  `json:"action"` // ActionPotential, ActionReturn, ...
-	Unit     string  `json:"unit,omitempty"`
-	Violates bool    `json:"violates,omitempty"` // Unit is tried early, since its loss would violate a budget
-	Reason   *Reason `json:"reason,omitempty"`
-	Text     string  `json:"text"` // the decision in words
 }

@@ -16,6 +16,14 @@ func TestSeconds(t *testing.T) {
 	require.Equal(t, "4m10s", words.Seconds(250))
 	require.Equal(t, "9223372036854775807s", words.Seconds(math.MaxInt64), "more than a time.Duration holds")
 }
+
+func TestCountAndKey(t *testing.T) {
+	require.Equal(t, "0 pods", words.Count(0, "pod"))
+	require.Equal(t, "1 pod", words.Count(1, "pod"))
+	require.Equal(t, "a/b", words.Key("a", "b"))
+	require.Equal(t, "b", words.Key("", "b"), "what has no namespace is named alone")
+}
+
 func TestShort(t *testing.T) {
 	hundred := strings.Repeat("x", 100)
 	require.Equal(t, hundred, words.Short(hundred))
