@@ -186,25 +186,35 @@ const mostTurns = 1 << 15
 // which whoever fits goes first.
 func (t *GangTrial) PlaceInTurn(list []Assignment) (Assignment, Reason) {
 	left := math.MaxInt
-	return t.placeInTurn(list, &left)
+	return t.placeInTurn(list, 0, &left)
 }
 
-// placeInTurn is PlaceInTurn that looks at other orders as long as left is above zero, which
-// it lessens by the checks of one member on its node that they take.
-func (t *GangTrial) placeInTurn(list []Assignment, left *int) (Assignment, Reason) {
-	before := len(t.placed)
-	later, why := t.placeWhoFits(slices.Clone(list))
+// placeInTurn is PlaceInTurn where the first k of list have been placed in order. It looks at other
+// orders than that in which whoever fits goes first as long as left is above zero, which it lessens
+// by the checks of one member on its node that they take.
+func (t *GangTrial) placeInTurn(list []Assignment, k int, left *int) (Assignment, Reason) {
+	before := len(t.placed) - k
+	later, why := t.placeWhoFits(slices.Clone(list[k:]))
 	if len(later) == 0 {
 		return Assignment{}, Reason{}
 	}
 	t.UnplaceTo(before)
-	if len(t.states) > 0 && len(list) <= mostInTurn {
+	if len(list) <= mostInTurn && t.OrderMatters() && !t.sameInTurn(list) {
 		turns := inTurn{t: t, list: list, failed: map[int]bool{}, left: left}
 		if turns.place(0) {
 			return Assignment{}, Reason{}
 		}
 	}
 	return later[0], why
+}
+
+// sameInTurn reports whether members of list fit in some order if they do in any where whoever
+// fits goes first: nothing tells them apart, and none is spread over two kinds of values at once.
+func (t *GangTrial) sameInTurn(list []Assignment) bool {
+	first := list[0].Member
+	return len(t.members[first].Pod.Spread) <= 1 && !slices.ContainsFunc(list[1:], func(a Assignment) bool {
+		return t.shapes[a.Member] != t.shapes[first] || !t.fitsSame(first, a.Member)
+	})
 }
 
 // placeWhoFits places those of list who fit, first to last and again, as long as somebody does,
@@ -300,29 +310,24 @@ func (t *GangTrial) stillFit() Reason {
 		return Reason{}
 	}
 	list := t.Assignments()
-	why := t.fitInOrder(list)
-	if why.OK() || t.Mobile || why.Check == CheckAntiAffinity { // which no order helps
-		return why
-	}
 	t.UnplaceTo(0)
-	if _, misfit := t.placeInTurn(list, &t.turns); !misfit.OK() {
-		t.PlaceAll(list)
-		return why
+	for i, a := range list {
+		why := t.constraints(a.Member, a.Node)
+		if why.OK() {
+			t.Place(a.Member, a.Node)
+			continue
+		}
+		if t.Mobile || why.Check == CheckAntiAffinity || !t.OrderMatters() { // which no order helps
+			t.PlaceAll(list[i:])
+			return why
+		}
+		if _, misfit := t.placeInTurn(list, i, &t.turns); !misfit.OK() {
+			t.PlaceAll(list)
+			return why
+		}
+		break
 	}
 	return Reason{}
-}
-
-// fitInOrder asks the constraints about the members of list, who are placed, each beside those
-// before it.
-func (t *GangTrial) fitInOrder(list []Assignment) (why Reason) {
-	t.UnplaceTo(0)
-	for _, a := range list {
-		if why.OK() {
-			why = t.constraints(a.Member, a.Node)
-		}
-		t.Place(a.Member, a.Node)
-	}
-	return why
 }
 
 // fitsOn checks placed member m on its node n for room and ports. What a member

@@ -14,33 +14,43 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// tiedMembers are members in two zones of a node each, some of which want to be near
-// app=y, away from it, or spread with it.
+// tiedMembers are members in two zones, some of which want to be near app=y, away from it, or
+// spread with it; of three sets in one all are alike.
 func tiedMembers(t *rapid.T) (*domain.GangTrial, []domain.Assignment) {
 	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{
-		{Name: "n0", Labels: map[string]string{"zone": "a"}}, {Name: "n1", Labels: map[string]string{"zone": "b"}},
+		{Name: "n0", Labels: map[string]string{"zone": "a", "host": "0"}}, {Name: "n1", Labels: map[string]string{"zone": "b", "host": "1"}},
+		{Name: "n2", Labels: map[string]string{"zone": "b", "host": "2"}},
 	}})
 	require.NoError(t, err)
 	y := map[string]string{"app": "y"}
 	on := &disruption.Selector{MatchLabels: y}
+	key := rapid.SampledFrom([]string{"zone", "zone", "host"})
+	alike := rapid.IntRange(0, 2).Draw(t, "alike") == 0
 	var members []*domain.Member
 	var pods []*cluster.Pod
 	var list []domain.Assignment
 	for i := range rapid.IntRange(1, 5).Draw(t, "members") {
-		pod := &cluster.Pod{Name: string(rune('a' + i))}
-		if rapid.Bool().Draw(t, "y") {
-			pod.Labels = y
+		pod := &cluster.Pod{}
+		if alike && i > 0 {
+			*pod = *pods[0]
+		} else {
+			if rapid.Bool().Draw(t, "y") {
+				pod.Labels = y
+			}
+			for range rapid.IntRange(0, 2).Draw(t, "wishes") {
+				switch rapid.IntRange(0, 2).Draw(t, "wish") {
+				case 0:
+					pod.Affinity = []cluster.AffinityTerm{{Selector: on, TopologyKey: key.Draw(t, "near")}}
+				case 1:
+					pod.AntiAffinity = []cluster.AffinityTerm{{Selector: on, TopologyKey: key.Draw(t, "apart")}}
+				case 2:
+					pod.Spread = append(pod.Spread, cluster.Spread{MaxSkew: 1, TopologyKey: []string{"zone", "host"}[len(pod.Spread)], Selector: on})
+				}
+			}
 		}
-		switch rapid.IntRange(0, 4).Draw(t, "wish") {
-		case 0:
-			pod.Affinity = []cluster.AffinityTerm{{Selector: on, TopologyKey: "zone"}}
-		case 1:
-			pod.AntiAffinity = []cluster.AffinityTerm{{Selector: on, TopologyKey: "zone"}}
-		case 2:
-			pod.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: on}}
-		}
+		pod.Name = string(rune('a' + i))
 		pods, members = append(pods, pod), append(members, domain.NewMember(ix, pod, cluster.NoPod))
-		list = append(list, domain.Assignment{Member: domain.MemberID(i), Node: cluster.NodeID(rapid.IntRange(0, 1).Draw(t, "node"))})
+		list = append(list, domain.Assignment{Member: domain.MemberID(i), Node: cluster.NodeID(rapid.IntRange(0, 2).Draw(t, "node"))})
 	}
 	var states []domain.State
 	for _, c := range []domain.Constraint{domain.InterPodAffinity(), domain.TopologySpreadAnew()} {
@@ -72,6 +82,10 @@ func TestPlaceInTurnLooksAtEveryOrder(t *testing.T) {
 		given, possible := slices.Clone(list), false
 		first := inOrder()
 		permutations(list, 0, func() { possible = possible || inOrder() })
+		trial.PlaceAll(given)
+		trial.Doubt()
+		require.Equal(t, possible, trial.Fits().OK(), "once they have a place")
+		trial.UnplaceTo(0)
 		_, why := trial.PlaceInTurn(given)
 		require.Equal(t, possible, why.OK())
 		if possible && !first {
