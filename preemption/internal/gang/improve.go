@@ -130,7 +130,6 @@ func (e *every) run() {
 		e.giveBack(nil)
 		e.Trial.PlaceAll(list)
 	})
-	e.Trial.UnplaceTo(0)
 }
 
 // walk places the members from number k of class i on in every way and calls visit

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/reprieve"
 )
 
 // TestRepairsOfLargeGangsAreFew: what a question about thousands of members on thousands of nodes takes
@@ -11,12 +13,28 @@ import (
 func TestRepairsOfLargeGangsAreFew(t *testing.T) {
 	for _, tt := range []struct{ asked, domains, want int }{ // asked by each
 		{0, 1, 16}, {3 * 8 * 5_000, 1, 16}, {3 * 64 * 16, 250, 6}, {3 * 64 * 16, 4_000, 1}, {3 * 64 * 5_000, 1, 5},
-		{3 * 1_000 * 1_000, 1, 2}, {3 * 2_000 * 2_000, 1, 1}, {3 * 4_000 * 20, 250, 1},
+		{3 * 1_000 * 1_000, 1, 2}, {3 * 2_000 * 2_000, 1, 1}, {3 * 4_000 * 20, 250, 1}, {mostAsked / 2, 1, 3}, {mostAsked / 8, 4, 3},
 	} {
 		times := 0
 		for repairsOn(times, times*tt.asked, tt.domains) {
 			times++
 		}
 		require.Equal(t, tt.want, times, "%+v", tt)
+	}
+}
+
+// TestDomainsShareTheSteps: what one of them has taken the others have, too.
+func TestDomainsShareTheSteps(t *testing.T) {
+	for _, tt := range []struct{ shares, steps, taken, want int }{
+		{1, 100, 0, 100}, {1, 100, 450, 50}, {1, 100, 500, 0}, {1, 100, 900, 0},
+		{4, 100, 0, 100}, {4, 100, 25, 100}, {4, 100, 100, 25}, {4, 100, 125, 0},
+		{50, 100, 0, 10}, {50, 100, 4, 6}, {50, 100, 10, 0},
+	} {
+		a := &attempt{Search: &Search{shares: tt.shares, Runner: &reprieve.Runner{Decided: 7 + tt.taken}}, decided: 7}
+		w := reprieve.Within{AimSteps: tt.steps - 1}
+		w.Steps = tt.steps
+		a.shareSteps(&w)
+		require.Equal(t, tt.want, w.Steps, "%+v", tt)
+		require.Equal(t, min(tt.want, tt.steps-1), w.AimSteps, "%+v", tt)
 	}
 }

@@ -1,0 +1,209 @@
+package gang
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/victims"
+)
+
+var lessAsUpstream = victims.Ranking{victims.CriterionViolations, victims.CriterionHighest, victims.CriterionSum, victims.CriterionPods}
+
+// crowded is a cluster of some nodes that are full, and a gang, whose members ask for as much
+// unless they are unlike; with exactly it needs all of them.
+func crowded(draw *rand.Rand, nodes int, unlike, exactly bool) *cluster.Snapshot {
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	priority, need := int32(15), int32(1+draw.IntN(3))
+	members := int(need) + draw.IntN(2)
+	if exactly {
+		members = int(need)
+	}
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Namespace: "default", Name: "job", MinCount: &need, Priority: &priority}}}
+	for i := range nodes {
+		n := cluster.Node{Name: fmt.Sprintf("n%d", i), Allocatable: cpu(4 + draw.Int64N(3))}
+		s.Nodes = append(s.Nodes, n)
+		for k, left := 0, n.Allocatable[cluster.CPU]-draw.Int64N(2); k < 4 && left > 0; k++ {
+			size, level := min(left, 1+draw.Int64N(3)), int32(5*draw.IntN(4))
+			left -= size
+			s.Pods = append(s.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprintf("p%d-%d", i, k), Node: n.Name, Priority: &level, Requests: cpu(size)})
+		}
+	}
+	size := 2 + draw.Int64N(3)
+	for i := range members {
+		if unlike {
+			size = 1 + draw.Int64N(4)
+		}
+		s.Pods = append(s.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprintf("job-%d", i), Group: "job", Requests: cpu(size)})
+	}
+	return s
+}
+
+// seats reports whether members of these sizes find room.
+func seats(free []int64, sizes []int64) bool {
+	if len(sizes) == 0 {
+		return true
+	}
+	for n := range free {
+		if free[n] < sizes[0] {
+			continue
+		}
+		free[n] -= sizes[0]
+		ok := seats(free, sizes[1:])
+		free[n] += sizes[0]
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// fewest is what the best set of at most so many victims comes to that makes room for the first
+// members in a domain; nil if there is none.
+func fewest(q *ask.Question, d *domain.Domain, members, most int) (best []int64) {
+	var lower []cluster.PodID
+	free := make([]int64, q.Index.NumNodes())
+	for _, n := range d.Nodes {
+		free[n] = q.Index.Node(n).Allocatable[cluster.CPU]
+		for _, p := range q.Index.PodsOn(n) {
+			free[n] -= q.Index.Pod(p).Requests[cluster.CPU]
+			if q.Index.Priority(p) < q.Priority {
+				lower = append(lower, p)
+			}
+		}
+	}
+	var sizes []int64
+	for _, m := range q.Members[:members] {
+		sizes = append(sizes, m.Pod.Requests[cluster.CPU])
+	}
+	for set := range uint(1) << len(lower) {
+		values := []int64{0, 0, 0, int64(bits.OnesCount(set))}
+		left := slices.Clone(free)
+		for i, p := range lower {
+			if set>>i&1 != 0 {
+				left[q.Index.NodeOf(p)] += q.Index.Pod(p).Requests[cluster.CPU]
+				values[1] = max(values[1], int64(q.Index.Priority(p)))
+				values[2] += int64(q.Index.Priority(p)) + 1<<31
+			}
+		}
+		if int(values[3]) <= most && (best == nil || slices.Compare(values, best) < 0) && seats(left, sizes) {
+			best = values
+		}
+	}
+	return best
+}
+
+// halves are two domains.
+func halves(ix *cluster.Index) []domain.Domain {
+	all := seating.Split(ix, nil)[0].Nodes
+	return []domain.Domain{{Name: "one", Nodes: all[:len(all)/2]}, {Name: "two", Nodes: all[len(all)/2:]}}
+}
+
+// least is the best that any set of victims comes to in one of domains, and for how many members:
+// as many as there is a set for, or as few as are needed.
+func least(q *ask.Question, domains []domain.Domain, most int) (best []int64, members int) {
+	for i := range domains {
+		n := len(q.Members)
+		if q.Fewest {
+			n = q.Tree.Need()
+		}
+		for n > q.Tree.Need() && fewest(q, &domains[i], n, 100) == nil {
+			n--
+		}
+		if values := fewest(q, &domains[i], n, most); values != nil && (best == nil || slices.Compare(values, best) < 0) {
+			best, members = values, n
+		}
+	}
+	return best, members
+}
+
+// TestGangsAreBruteForce: whoever is searched for with more effort disrupts no more, and with all
+// of it as little as any set of victims does; a gang that has no place has none. Cut short, a
+// search says how good another plan may be.
+func TestGangsAreBruteForce(t *testing.T) {
+	for _, x := range []struct {
+		name                  string
+		unlike, fewest, split bool
+	}{{name: "alike"}, {name: "unlike", unlike: true}, {name: "fewest", fewest: true}, {name: "alike in halves", split: true}, {name: "unlike in halves", unlike: true, split: true}} {
+		t.Run(x.name, func(t *testing.T) {
+			told, settled, better, open := map[ask.Verdict]int{}, 0, 0, 0
+			for seed := range uint64(120) {
+				nodes := 3
+				if x.split {
+					nodes = 4
+				}
+				s := crowded(rand.New(rand.NewPCG(seed, 4)), nodes, x.unlike, x.unlike || x.split)
+				for _, most := range []int{2, 100} {
+					var greedy []int64
+					for _, by := range []struct {
+						effort ask.Effort
+						steps  int
+					}{{ask.Greedy, 0}, {ask.Improved, 0}, {ask.Exact, 1}, {ask.Exact, 0}} {
+						settings := &ask.Settings{
+							Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
+							Fewest: x.fewest, Effort: by.effort, Steps: by.steps, Ranking: lessAsUpstream,
+						}
+						var limits []ask.Bound
+						if most < 100 {
+							limits = []ask.Bound{{Of: ask.NumPods, Left: int64(most)}}
+						}
+						q := asks(t, s, settings, limits...)
+						domains := seating.Split(q.Index, nil)
+						if x.split {
+							domains = halves(q.Index)
+						}
+						search := NewCounting(q, &sync.Pool{})
+						answer := search.Run([][]domain.Domain{domains})
+						search.Close()
+						best, members := least(q, domains, most)
+						at := fmt.Sprintf("seed %d, %+v, at most %d", seed, by, most)
+						told[answer.Verdict]++
+						switch {
+						case answer.Verdict == ask.Fits:
+						case answer.Verdict == ask.Infeasible:
+							require.True(t, best == nil || !search.Proved, at)
+						default:
+							require.LessOrEqual(t, len(answer.Plan.Victims), most, at)
+							if best == nil || len(answer.Plan.Places) < members {
+								require.Less(t, most, 100, at)
+								break // fewer of them keep within the bound
+							}
+							require.True(t, x.fewest || len(answer.Plan.Places) == members, at)
+							have := lessAsUpstream.Values(answer.Plan.Score)
+							switch {
+							case by.effort == ask.Exact && !search.Open:
+								require.Equal(t, best, have, at)
+								settled++
+							case search.Open: // the best is it, or as good as what is said to be open
+								require.True(t, slices.Equal(have, best) || slices.Compare(search.Least, best) <= 0, at)
+								open++
+							}
+							switch {
+							case by.effort == ask.Greedy:
+								greedy = have
+							case greedy != nil:
+								require.LessOrEqual(t, slices.Compare(have, greedy), 0, at)
+								if slices.Compare(have, greedy) < 0 {
+									better++
+								}
+							}
+						}
+					}
+				}
+			}
+			require.Greater(t, told[ask.Feasible], 100)
+			require.Greater(t, settled, 40)
+			require.Positive(t, better)
+			require.Positive(t, open)
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package gang
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// everywhere is the walk over the placements of a gang in an empty cluster: members of two sizes
+// at most, on nodes that have room for some.
+func everywhere(t *testing.T, draw *rand.Rand, small, large int, optional bool) *every {
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	priority, one := int32(9), int32(1)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Namespace: "default", Name: "job", MinCount: &one, Priority: &priority}}}
+	for i := range 1 + draw.IntN(4) {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Allocatable: cpu(draw.Int64N(5)), Unschedulable: draw.IntN(5) == 0})
+	}
+	for i := range small + large {
+		pod := cluster.Pod{Namespace: "default", Name: fmt.Sprintf("job-%d", i), Group: "job", Requests: cpu(1)}
+		if i >= small {
+			pod.Requests = cpu(2)
+		}
+		s.Pods = append(s.Pods, pod)
+	}
+	q := asks(t, s, &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}}, Fewest: optional})
+	search := New(q)
+	a := &attempt{Search: search, domain: &seating.Split(q.Index, nil)[0]}
+	if !optional {
+		a.top = &Plan{Places: make([]domain.Assignment, len(q.Members))}
+	}
+	return a.newEvery()
+}
+
+// asks is the question of gang "job".
+func asks(t *testing.T, s *cluster.Snapshot, settings *ask.Settings, limits ...ask.Bound) *ask.Question {
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	units, budgets := victims.NewUnits(ix, victims.Units137), victims.NewBudgets(ix, disruption.Rule137)
+	g := ix.GroupByName(cluster.KindPodGroup, "default", "job")
+	q := &ask.Question{
+		Settings: settings, Index: ix, Units: units, Budgets: budgets, Columns: columns.NewNodeColumns(units, budgets),
+		Limits: limits, Traits: settings.Traits(), Group: ix.Group(g), Priority: ix.Group(g).Priority,
+	}
+	q.Tree = seating.NewGroup(ix, g, func(p cluster.PodID) domain.MemberID {
+		q.Members = append(q.Members, q.NewMember(ix.Pod(p), p))
+		return domain.MemberID(len(q.Members) - 1)
+	})
+	q.SettleClaim()
+	return q
+}
+
+// TestEveryPlacementIsWalkedOnce: as many as are said to be, where members of one size are placed,
+// and no more where sizes share nodes; too many are said to be too many.
+func TestEveryPlacementIsWalkedOnce(t *testing.T) {
+	placements := 0
+	for seed := range uint64(300) {
+		draw := rand.New(rand.NewPCG(seed, 1))
+		small, large, optional := 1+draw.IntN(4), draw.IntN(3), draw.IntN(2) == 0
+		e := everywhere(t, draw, small, large, optional)
+		require.Equal(t, optional, e.optional)
+		seen := map[string]bool{}
+		e.walk(0, 0, 0, func() {
+			key := ""
+			for _, n := range e.domain.Nodes { // equals are told apart by nobody
+				sizes := [2]int{}
+				for _, m := range e.Trial.On(n) {
+					if int(m) >= small {
+						sizes[1]++
+					} else {
+						sizes[0]++
+					}
+				}
+				key += fmt.Sprint(sizes)
+			}
+			require.False(t, seen[key], "seed %d: %s", seed, key)
+			require.True(t, optional || len(e.Trial.Placed()) == small+large)
+			seen[key] = true
+		})
+		require.Empty(t, e.Trial.Placed())
+		ways := e.ways(1000)
+		if large == 0 {
+			require.Equal(t, len(seen), ways, "seed %d", seed)
+		}
+		require.GreaterOrEqual(t, ways, len(seen))
+		if ways > 0 {
+			require.Equal(t, ways, e.ways(20*ways))
+			require.Equal(t, math.MaxInt32, e.ways(ways-1))
+		}
+		placements += len(seen)
+	}
+	require.Greater(t, placements, 1000)
+}
