@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 )
 
 // PreemptAll answers for several preemptors at once: the most important first, as they are
@@ -79,7 +80,7 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 	seen := map[PodRef]bool{}
 	var errs []error
 	for _, p := range list {
-		t, err := now.ready.turnOf(p)
+		t, err := turnOf(now.ready, p)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -106,7 +107,7 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 }
 
 // turnOf reads a preemptor.
-func (c *compiled) turnOf(p Preemptor) (turn, error) {
+func turnOf(c *live.Cluster, p Preemptor) (turn, error) {
 	if err := p.Validate(); err != nil {
 		return turn{}, err
 	}
@@ -115,13 +116,13 @@ func (c *compiled) turnOf(p Preemptor) (turn, error) {
 		return t, unknownPreemptor(p, "a pod or a group: Cycle is about workloads")
 	}
 	if p.Kind != cluster.KindPod || p.Name == "" {
-		q, err := c.newBrief(p, nil)
+		q, err := newBrief(c, p, nil)
 		if err == nil {
 			t.priority, t.as = q.Priority, q
 		}
 		return t, err
 	}
-	q := c.blank(nil)
+	q := blank(c, nil)
 	if err := q.namedPod(p); err != nil {
 		return t, err
 	}
@@ -232,7 +233,7 @@ func (pl *Planner) preemptEqual(ctx context.Context, pods []PodRef) (*Result, er
 func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (*Result, error) {
 	first := Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name}
 	return pl.answer(ctx, "PreemptAll", &first, func(now *moment, a *asking) (*Result, error) {
-		q, err := now.ready.equalPods(pods, a)
+		q, err := equalPods(now.ready, pods, a)
 		if err != nil {
 			return nil, err
 		}
@@ -260,15 +261,15 @@ func (q *question) gather(r *Result) {
 }
 
 // equalPods is the question of pods that are planned together.
-func (c *compiled) equalPods(pods []PodRef, a *asking) (*question, error) {
-	q := c.blank(a)
-	settings := c.settings
+func equalPods(c *live.Cluster, pods []PodRef, a *asking) (*question, error) {
+	q := blank(c, a)
+	settings := c.Ask
 	settings.Fewest, settings.Splitter, settings.Effort = false, nil, max(settings.Effort, ask.Improved)
 	q.Settings = &settings
 	q.Traits |= settings.Traits()
 	q.asked = Asked{Kind: cluster.KindPod}
-	q.of(c.podUnits())
-	first := c.pod(pods[0])
+	q.of(c.PodUnits())
+	first := podNamed(c, pods[0])
 	e, err := q.resolve(first)
 	if err != nil {
 		return nil, err
@@ -276,10 +277,10 @@ func (c *compiled) equalPods(pods []PodRef, a *asking) (*question, error) {
 	q.Priority, q.Policy = e.Priority, e.Policy
 	q.Group = &cluster.Group{Kind: cluster.KindPodGroup, Priority: e.Priority, Policy: e.Policy, PodGroup: &cluster.PodGroup{}, Parent: cluster.NoGroup}
 	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: "the kind of " + words.Key(first.Namespace, first.Name), Min: 1}
-	members := domain.NewMembers(c.ix, len(pods), q.Filter)
+	members := domain.NewMembers(c.Index, len(pods), q.Filter)
 	for i, ref := range pods {
 		q.Tree.Members = append(q.Tree.Members, domain.MemberID(i))
-		q.Members = append(q.Members, members.Add(c.pod(ref), c.ix.PodByName(ref.Namespace, ref.Name)))
+		q.Members = append(q.Members, members.Add(podNamed(c, ref), c.Index.PodByName(ref.Namespace, ref.Name)))
 	}
 	return q, q.prepare()
 }

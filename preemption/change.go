@@ -54,13 +54,13 @@ func (pl *Planner) changeHeld(f func(e edit) error) (err error) {
 		defer pl.show()
 	}
 	if c := (edit{pl}).live(); c != nil {
-		if !exclude(&c.use) {
-			c = c.fork()
-			c.use.Lock()
+		if !exclude(&c.Use) {
+			c = c.Fork()
+			c.Use.Lock()
 			pl.ready = c
 		}
-		defer c.use.Unlock()
-		c.notes = notes
+		defer c.Use.Unlock()
+		c.Notes = notes
 	}
 	defer caught(&err)
 	err = f(edit{pl})
@@ -204,10 +204,10 @@ func (pl *Planner) Snapshot() *Snapshot {
 
 // snapshot is Snapshot without quota. The lock is held.
 func (pl *Planner) snapshot() *Snapshot {
-	if pl.ready == nil || !pl.ready.live {
+	if pl.ready == nil || !pl.ready.Follows {
 		return pl.open().snapshot()
 	}
-	o := pl.ready.ix.Objects()
+	o := pl.ready.Index.Objects()
 	nodes, pods := o.Nodes, o.Pods // in order of name already
 	o.Nodes, o.Pods = nil, nil
 	s := newModel(o).snapshot()

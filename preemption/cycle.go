@@ -66,7 +66,7 @@ func (pl *Planner) withQuota(f func(m *workload.Model) error) error {
 	}
 	defer now.release()
 	c, quota := now.ready, now.quota
-	m, err := c.queued.On(c.ix, quota)
+	m, err := c.Queued.On(c.Index, quota)
 	if err != nil {
 		return err
 	}

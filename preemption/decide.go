@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
@@ -69,17 +70,17 @@ func (pl *Planner) DecideContext(ctx context.Context, p Preemptor) (d Decision, 
 	}
 	defer now.release()
 	a.passed(PhaseCompile)
-	if d, ok := now.ready.decideAtOnce(&p); ok {
+	if d, ok := decideAtOnce(now.ready, &p); ok {
 		return d, nil
 	}
-	return now.ready.decide(p, now.quota, a)
+	return decide(now.ready, p, now.quota, a)
 }
 
 // decide is the way of every question that is not decided at once.
-func (c *compiled) decide(p Preemptor, quota *workload.Model, a *asking) (_ Decision, err error) {
+func decide(c *live.Cluster, p Preemptor, quota *workload.Model, a *asking) (_ Decision, err error) {
 	defer caught(&err)
-	if p.Kind != cluster.KindWorkload && !c.ix.AnyQueued() {
-		q, err := c.newBrief(p, a)
+	if p.Kind != cluster.KindWorkload && !c.Index.AnyQueued() {
+		q, err := newBrief(c, p, a)
 		if err != nil {
 			return Decision{}, err
 		}
@@ -90,7 +91,7 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model, a *asking) (_ Deci
 				score = q.Units.ScoreParts(s.Best.Victims, s.Best.Parts, score.Violations)
 			}
 			s.Close()
-			d := c.decision(plan, score)
+			d := decision(c, plan, score)
 			d.Needs = q.needs
 			return d, nil
 		}
@@ -98,7 +99,7 @@ func (c *compiled) decide(p Preemptor, quota *workload.Model, a *asking) (_ Deci
 			return q.decideGang()
 		}
 	}
-	r, needs, err := c.answer(p, quota, a)
+	r, needs, err := preempt(c, p, quota, a)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -139,10 +140,10 @@ func decisionOf(r *Result, score victims.Score) Decision {
 }
 
 // decision is plan p for a lone pod, in short.
-func (c *compiled) decision(p onepod.Plan, score victims.Score) Decision {
+func decision(c *live.Cluster, p onepod.Plan, score victims.Score) Decision {
 	d := Decision{Verdict: verdicts[p.Verdict]}
 	if p.Node != cluster.NoNode {
-		d.Domain = c.ix.Node(p.Node).Name
+		d.Domain = c.Index.Node(p.Node).Name
 	}
 	if p.Verdict == ask.Feasible {
 		d.Violations, d.Highest, d.Pods = score.Violations, score.Highest, score.Pods
@@ -152,51 +153,51 @@ func (c *compiled) decision(p onepod.Plan, score victims.Score) Decision {
 
 // decideAtOnce answers where the ranking of the pod's shape tells everything; ok is
 // false where it does not.
-func (c *compiled) decideAtOnce(p *Preemptor) (d Decision, ok bool) {
+func decideAtOnce(c *live.Cluster, p *Preemptor) (d Decision, ok bool) {
 	const untold = ask.TraitCandidates | ask.TraitTrace // to a decision
-	if !ask.AtOnce.Leads(c.traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.ix.AntiTerms().Len() > 0 {
+	if !ask.AtOnce.Leads(c.Traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.Index.AntiTerms().Len() > 0 {
 		return d, false
 	}
-	pod, s := c.lone(p), c.podUnits()
+	pod, s := lone(c, p), c.PodUnits()
 	if pod == nil {
 		return d, false
 	}
 	q := ask.Question{
-		Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits &^ untold,
-		Units: s.units, Budgets: s.budgets, Columns: s.columns, Protections: s.protections,
+		Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits &^ untold,
+		Units: s.Units, Budgets: s.Budgets, Columns: s.Columns, Protections: s.Protections,
 	}
-	traits := q.ClusterTraits() | c.settings.TraitsOf(pod)
+	traits := q.ClusterTraits() | c.Ask.TraitsOf(pod)
 	if !ask.AtOnce.Leads(traits) || q.Protections != nil && !q.Protections.Bare(victims.Claim{RanSeconds: pod.RanSeconds}) {
 		return d, false
 	}
-	e, err := c.ix.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
+	e, err := c.Index.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
 	if err != nil || e.Policy == priority.Never {
 		return d, false
 	}
 	var amounts [16]int64
-	request := append(amounts[:0], make([]int64, c.ix.NumResources())...)
-	if !c.ix.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
+	request := append(amounts[:0], make([]int64, c.Index.NumResources())...)
+	if !c.Index.RequestRow(request, pod.Requests) || slices.Min(request) < 0 {
 		return d, false
 	}
 	q.Priority = e.Priority
-	plan, score, ok := onepod.AtOnce(&q, c.tools, &s.shapes, pod, request, traits)
+	plan, score, ok := onepod.AtOnce(&q, c.Tools, &s.Shapes, pod, request, traits)
 	if !ok {
 		return d, false
 	}
-	return c.decision(plan, score), true
+	return decision(c, plan, score), true
 }
 
 // lone returns the pending pod that p names or holds, nil if it can't be found or read.
-func (c *compiled) lone(p *Preemptor) *cluster.Pod {
+func lone(c *live.Cluster, p *Preemptor) *cluster.Pod {
 	if p.Name == "" {
 		if len(p.Pods) != 1 || p.Kind != "" && p.Kind != cluster.KindPod {
 			return nil
 		}
 		pod := &p.Pods[0]
-		if !sound(pod) && pod.Validate() != nil || c.ix.PodByName(pod.Namespace, pod.Name) != cluster.NoPod {
+		if !sound(pod) && pod.Validate() != nil || c.Index.PodByName(pod.Namespace, pod.Name) != cluster.NoPod {
 			return nil
 		}
-		if c.options.Strict || pod.PreemptionPriority != nil || pod.Cost != nil { // which may not go with the cluster
+		if c.Settings.Strict || pod.PreemptionPriority != nil || pod.Cost != nil { // which may not go with the cluster
 			return nil
 		}
 		return pod
@@ -204,8 +205,8 @@ func (c *compiled) lone(p *Preemptor) *cluster.Pod {
 	if p.Kind != cluster.KindPod || len(p.Pods) > 0 {
 		return nil
 	}
-	if id := c.ix.PodByName(p.Namespace, p.Name); id != cluster.NoPod {
-		return c.ix.Pod(id)
+	if id := c.Index.PodByName(p.Namespace, p.Name); id != cluster.NoPod {
+		return c.Index.Pod(id)
 	}
 	return nil
 }

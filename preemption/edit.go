@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 )
 
 // edit is a change of a planner's cluster, whose lock is held: of the compiled cluster if
@@ -15,8 +16,8 @@ import (
 type edit struct{ pl *Planner }
 
 // live returns the live form, nil if the cluster is a model.
-func (e edit) live() *compiled {
-	if c := e.pl.ready; c != nil && c.live {
+func (e edit) live() *live.Cluster {
+	if c := e.pl.ready; c != nil && c.Follows {
 		return c
 	}
 	return nil
@@ -32,8 +33,8 @@ func (e edit) model() *model {
 
 // done is called after the live form has followed a change. Where warnings are
 // errors, the next question has to give them.
-func (e edit) done(c *compiled) {
-	if c.options.Strict && len(c.warnings()) > 0 {
+func (e edit) done(c *live.Cluster) {
+	if c.Settings.Strict && len(c.Warnings()) > 0 {
 		e.model()
 	}
 }
@@ -41,7 +42,7 @@ func (e edit) done(c *compiled) {
 // pod returns the pod of that name, nil if there is none.
 func (e edit) pod(ref PodRef) *cluster.Pod {
 	if c := e.live(); c != nil {
-		return c.pod(ref)
+		return podNamed(c, ref)
 	}
 	return e.pl.open().pod(ref)
 }
@@ -73,7 +74,7 @@ func (e edit) running(ref PodRef) (*cluster.Pod, error) {
 // podsOn lists the pods that run on a node, in order of name.
 func (e edit) podsOn(node string) (list []*cluster.Pod) {
 	if c := e.live(); c != nil {
-		return slices.Collect(View{ix: c.ix}.PodsOn(node))
+		return slices.Collect(View{ix: c.Index}.PodsOn(node))
 	}
 	e.pl.open().pods.Ascend(func(p *cluster.Pod) bool {
 		if p.Node == node {
@@ -85,24 +86,24 @@ func (e edit) podsOn(node string) (list []*cluster.Pod) {
 }
 
 // compiled returns the live form, compiled anew if it has to be.
-func (e edit) compiled() (*compiled, error) {
+func (e edit) compiled() (*live.Cluster, error) {
 	if err := e.pl.compileHeld(); err != nil {
 		return nil, err
 	}
-	e.pl.ready.notes = e.pl.notes()
+	e.pl.ready.Notes = e.pl.notes()
 	return e.pl.ready, nil
 }
 
 // hasNode reports whether there is a node of that name.
 func (e edit) hasNode(name string) bool {
 	if c := e.live(); c != nil {
-		return c.ix.NodeByName(name) != cluster.NoNode
+		return c.Index.NodeByName(name) != cluster.NoNode
 	}
 	return e.pl.open().nodes.Has(&cluster.Node{Name: name})
 }
 
 func (e edit) setPod(p *cluster.Pod) {
-	if c := e.live(); c != nil && c.setPod(p) {
+	if c := e.live(); c != nil && c.SetPod(p) {
 		e.done(c)
 		return
 	}
@@ -112,11 +113,11 @@ func (e edit) setPod(p *cluster.Pod) {
 // removePod removes a pod, and reports whether it was there.
 func (e edit) removePod(ref PodRef) bool {
 	if c := e.live(); c != nil {
-		p := c.ix.PodByName(ref.Namespace, ref.Name)
+		p := c.Index.PodByName(ref.Namespace, ref.Name)
 		if p == cluster.NoPod {
 			return false
 		}
-		if c.removePod(p) {
+		if c.RemovePod(p) {
 			e.done(c)
 			return true
 		}
@@ -129,7 +130,7 @@ func (e edit) removePod(ref PodRef) bool {
 }
 
 func (e edit) setNode(n *cluster.Node) {
-	if c := e.live(); c != nil && c.setNode(n) {
+	if c := e.live(); c != nil && c.SetNode(n) {
 		e.done(c)
 		return
 	}
@@ -139,11 +140,11 @@ func (e edit) setNode(n *cluster.Node) {
 // removeNode removes a node, and reports whether it was there.
 func (e edit) removeNode(name string) bool {
 	if c := e.live(); c != nil {
-		n := c.ix.NodeByName(name)
+		n := c.Index.NodeByName(name)
 		if n == cluster.NoNode {
 			return false
 		}
-		if c.removeNode(n) {
+		if c.RemoveNode(n) {
 			e.done(c)
 			return true
 		}
@@ -158,13 +159,13 @@ func (e edit) removeNode(name string) bool {
 // time is the model's.
 func (e edit) time() time.Time {
 	if c := e.live(); c != nil {
-		return c.ix.Time()
+		return c.Index.Time()
 	}
 	return e.pl.open().time
 }
 
 func (e edit) setTime(now time.Time) {
-	if c := e.live(); c != nil && c.setTime(now) {
+	if c := e.live(); c != nil && c.SetTime(now) {
 		e.done(c)
 		return
 	}
@@ -172,7 +173,7 @@ func (e edit) setTime(now time.Time) {
 }
 
 func (e edit) setBudget(b *Budget) {
-	if c := e.live(); c != nil && c.setBudget(b) {
+	if c := e.live(); c != nil && c.SetBudget(b) {
 		e.done(c)
 		return
 	}
@@ -182,7 +183,7 @@ func (e edit) setBudget(b *Budget) {
 // removeBudget removes the budget of the name of b, and reports whether it was there.
 func (e edit) removeBudget(b *Budget) bool {
 	if c := e.live(); c != nil {
-		found, removed := c.removeBudget(b)
+		found, removed := c.RemoveBudget(b)
 		if removed {
 			e.done(c)
 		}
@@ -201,7 +202,7 @@ func (e edit) removeBudget(b *Budget) bool {
 // setGroup adds a group or replaces the one of its name.
 func (e edit) setGroup(g *PodGroup) {
 	of := cluster.GroupOfPods(g)
-	if c := e.live(); c != nil && c.setGroup(of.Kind, g.Namespace, g.Name, &of) {
+	if c := e.live(); c != nil && c.SetGroup(of.Kind, g.Namespace, g.Name, &of) {
 		e.done(c)
 		return
 	}
@@ -211,7 +212,7 @@ func (e edit) setGroup(g *PodGroup) {
 // setComposite adds a composite group or replaces the one of its name.
 func (e edit) setComposite(g *cluster.CompositePodGroup) {
 	of := cluster.GroupOfGroups(g)
-	if c := e.live(); c != nil && c.setGroup(of.Kind, g.Namespace, g.Name, &of) {
+	if c := e.live(); c != nil && c.SetGroup(of.Kind, g.Namespace, g.Name, &of) {
 		e.done(c)
 		return
 	}
@@ -221,10 +222,10 @@ func (e edit) setComposite(g *cluster.CompositePodGroup) {
 // removeGroup removes a group of that kind, and reports whether it was there.
 func (e edit) removeGroup(kind cluster.Kind, namespace, name string) bool {
 	if c := e.live(); c != nil {
-		if c.ix.GroupByName(kind, namespace, name) == cluster.NoGroup {
+		if c.Index.GroupByName(kind, namespace, name) == cluster.NoGroup {
 			return false
 		}
-		if c.setGroup(kind, namespace, name, nil) {
+		if c.SetGroup(kind, namespace, name, nil) {
 			e.done(c)
 			return true
 		}
@@ -244,7 +245,7 @@ func (e edit) removeGroup(kind cluster.Kind, namespace, name string) bool {
 
 // setClass adds a class or replaces the one of its name.
 func (e edit) setClass(k *PriorityClass) {
-	if c := e.live(); c != nil && c.setClass(k.Name, k) {
+	if c := e.live(); c != nil && c.SetClass(k.Name, k) {
 		e.done(c)
 		return
 	}
@@ -254,10 +255,10 @@ func (e edit) setClass(k *PriorityClass) {
 // removeClass removes a class, and reports whether it was there.
 func (e edit) removeClass(name string) bool {
 	if c := e.live(); c != nil {
-		if !c.ix.HasClass(name) {
+		if !c.Index.HasClass(name) {
 			return false
 		}
-		if c.setClass(name, nil) {
+		if c.SetClass(name, nil) {
 			e.done(c)
 			return true
 		}
@@ -272,7 +273,7 @@ func (e edit) removeClass(name string) bool {
 // setNamespace adds a namespace or replaces the one of its name.
 func (e edit) setNamespace(n *cluster.Namespace) {
 	if c := e.live(); c != nil {
-		c.ix.SetNamespace(n)
+		c.Index.SetNamespace(n)
 		return
 	}
 	e.model().namespaces.ReplaceOrInsert(n)
@@ -281,7 +282,7 @@ func (e edit) setNamespace(n *cluster.Namespace) {
 // removeNamespace removes a namespace, and reports whether it was there.
 func (e edit) removeNamespace(name string) bool {
 	if c := e.live(); c != nil {
-		return c.ix.RemoveNamespace(name)
+		return c.Index.RemoveNamespace(name)
 	}
 	if !e.pl.open().namespaces.Has(&cluster.Namespace{Name: name}) {
 		return false
@@ -298,10 +299,9 @@ func (e edit) remember(taken cluster.Disruption, w Window) {
 	}
 	c := e.live()
 	if e.pl.lone {
-		e.pl.spent = sum(e.pl.spent, taken)
+		e.pl.spent = live.Sum(e.pl.spent, taken)
 		if c != nil {
-			c.spent = e.pl.spent
-			c.limits = c.options.limits(c.ix, c.spent)
+			c.SetSpent(e.pl.spent)
 		}
 		return
 	}
@@ -309,8 +309,8 @@ func (e edit) remember(taken cluster.Disruption, w Window) {
 		return
 	}
 	if c != nil {
-		if list, ok := remembered(c.ix.Time(), c.ix.Disruptions(), taken, w); ok {
-			c.setDisruptions(list)
+		if list, ok := remembered(c.Index.Time(), c.Index.Disruptions(), taken, w); ok {
+			c.SetDisruptions(list)
 		}
 		return
 	}

@@ -13,7 +13,7 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, err
 	}
@@ -39,9 +39,9 @@ func (o Options) preemptTrying(p Preemptor, s *Snapshot, traits ask.Traits, chec
 		return nil, err
 	}
 	if checks >= 0 {
-		c.settings.Checks = checks
+		c.Ask.Checks = checks
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, err
 	}
@@ -56,18 +56,18 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 	if err != nil {
 		return nil, nil, false, err
 	}
-	c.settings.Checks = checks
-	if counted, err = c.preempt(p, nil); err != nil {
+	c.Ask.Checks = checks
+	if counted, err = onceAsked(c, p); err != nil {
 		return nil, nil, false, err
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil || q.Tree == nil || q.queue() != "" {
 		return nil, nil, false, err
 	}
 	if tried, err = q.searchGang().run(); err != nil {
 		return nil, nil, false, err
 	}
-	if q, err = c.newBrief(p, nil); err != nil {
+	if q, err = newBrief(c, p, nil); err != nil {
 		return nil, nil, false, err
 	}
 	search := q.countGang()
@@ -86,7 +86,7 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 	if err != nil {
 		return nil, nil, false, err
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -112,7 +112,7 @@ func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, first
 	if err != nil {
 		return false, err
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil || q.Tree == nil {
 		return false, err
 	}
@@ -126,7 +126,7 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil || q.Tree == nil {
 		return false, err
 	}
@@ -139,8 +139,8 @@ func (o Options) PreemptInChunks(p Preemptor, s *Snapshot, goroutines, size int)
 	if err != nil {
 		return nil, err
 	}
-	c.settings.Goroutines, c.settings.ChunkSize = goroutines, size
-	return c.preempt(p, nil)
+	c.Ask.Goroutines, c.Ask.ChunkSize = goroutines, size
+	return onceAsked(c, p)
 }
 
 // PreemptOn is Preempt on at most so many goroutines.
@@ -149,6 +149,6 @@ func (o Options) PreemptOn(p Preemptor, s *Snapshot, goroutines int) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	c.settings.Goroutines = goroutines
-	return c.preempt(p, nil)
+	c.Ask.Goroutines = goroutines
+	return onceAsked(c, p)
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 )
 
 // PreemptSearching is Preempt with a number of feasibility checks that the search
@@ -14,8 +15,13 @@ func (o Options) PreemptSearching(p Preemptor, s *Snapshot, checks int) (*Result
 	if err != nil {
 		return nil, err
 	}
-	c.settings.Checks = checks
-	return c.preempt(p, nil)
+	c.Ask.Checks = checks
+	return onceAsked(c, p)
+}
+
+func onceAsked(c *live.Cluster, p Preemptor) (*Result, error) {
+	r, _, err := preempt(c, p, c.Quota, nil)
+	return r, err
 }
 
 // Trials returns the trial of a gang after its question was answered, and one as it
@@ -26,7 +32,7 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 		return nil, nil, err
 	}
 	for _, t := range []**domain.GangTrial{&after, &before} {
-		q, err := c.newQuestion(p, nil)
+		q, err := newQuestion(c, p, nil)
 		if err != nil || q.Tree == nil {
 			return nil, nil, err
 		}
@@ -49,8 +55,8 @@ func (o Options) PreemptPlainly(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.podUnits().columns = new(columns.NodeColumns)
-	return c.preempt(p, nil)
+	c.PodUnits().Columns = new(columns.NodeColumns)
+	return onceAsked(c, p)
 }
 
 // PreemptWarm is Preempt, asked three times.
@@ -73,7 +79,7 @@ func Begin(pl *Planner) (ask func(p Preemptor) (*Result, error), end func()) {
 	if err != nil {
 		panic(err)
 	}
-	return func(p Preemptor) (*Result, error) { return now.ready.preemptOn(p, now.quota, nil) }, now.release
+	return func(p Preemptor) (*Result, error) { r, _, err := preempt(now.ready, p, now.quota, nil); return r, err }, now.release
 }
 
 // Compiled returns what tells whether the planner has compiled its cluster anew.
@@ -86,14 +92,14 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 	if err != nil {
 		return false, false, err
 	}
-	q, err := c.newQuestion(p, nil)
+	q, err := newQuestion(c, p, nil)
 	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
 	if quick, err = q.fitsAsItIs(nil); err != nil {
 		return false, false, err
 	}
-	if q, err = c.newQuestion(p, nil); err != nil {
+	if q, err = newQuestion(c, p, nil); err != nil {
 		return false, false, err
 	}
 	search := q.searchPod()
@@ -108,7 +114,7 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 	if err != nil {
 		return false, false, err
 	}
-	q, err := c.questionAgain(r)
+	q, err := questionAgain(c, r)
 	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
 		return false, false, err
 	}
@@ -133,7 +139,7 @@ func (pl *Planner) Tune(goroutines, chunkSize, searchChecks int) error {
 		return err
 	}
 	c := now.ready
-	c.settings.Goroutines, c.settings.ChunkSize, c.settings.Checks = goroutines, chunkSize, searchChecks
+	c.Ask.Goroutines, c.Ask.ChunkSize, c.Ask.Checks = goroutines, chunkSize, searchChecks
 	now.release()
 	return nil
 }

@@ -23,8 +23,8 @@ func (pl *Planner) Fingerprint() (map[string]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	now.ready.podUnits()
-	now.ready.groupUnits()
+	now.ready.PodUnits()
+	now.ready.GroupUnits()
 	now.release()
 	f := fingerprint{memo: map[address]uint64{}, fields: map[string]uint64{}}
 	f.of(reflect.ValueOf(pl))
@@ -35,17 +35,17 @@ func (pl *Planner) Fingerprint() (map[string]uint64, error) {
 // up to date, and a new planner does not have. A field that is not listed is part of the
 // fingerprint.
 var forgettable = map[string]string{
-	"preemption.sides.shapes":        "how nodes stand for the shapes of pods that were asked about",
-	"preemption.sides.formed":        "set when a question has formed the sides, which Fingerprint does before",
-	"workload.Queued.base":           "of which model the jobs were formed",
-	"workload.Queued.version":        "likewise",
-	"workload.Queued.model":          "the pods that hold quota as workloads, formed by the first question after a change",
-	"workload.Model.idle":            "searches that are out of use",
-	"preemption.compiled.tools":      "tools that are out of use",
-	"preemption.compiled.countTools": "likewise",
-	"cluster.Index.lazy":             "columns that are computed when a question first needs them",
-	"columns.NodeColumns.cuts":       "which units would violate a budget, for the priorities that were asked about",
-	"victims.Units.sorted":           "all units in order, once that was needed",
+	"live.Sides.Shapes":        "how nodes stand for the shapes of pods that were asked about",
+	"live.Sides.formed":        "set when a question has formed the sides, which Fingerprint does before",
+	"workload.Queued.base":     "of which model the jobs were formed",
+	"workload.Queued.version":  "likewise",
+	"workload.Queued.model":    "the pods that hold quota as workloads, formed by the first question after a change",
+	"workload.Model.idle":      "searches that are out of use",
+	"live.Cluster.Tools":       "tools that are out of use",
+	"live.Cluster.CountTools":  "likewise",
+	"cluster.Index.lazy":       "columns that are computed when a question first needs them",
+	"columns.NodeColumns.cuts": "which units would violate a budget, for the priorities that were asked about",
+	"victims.Units.sorted":     "all units in order, once that was needed",
 }
 
 // tokens are fields that tell who may change a part in place. Forks, which some questions
@@ -203,13 +203,13 @@ func TestAnyChangeShowsInTheFingerprint(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, print())
 	for what, change := range map[string]func(){
-		"an option":              func() { pl.ready.options.Candidates = !pl.ready.options.Candidates },
+		"an option":              func() { pl.ready.Settings.Ask.Candidates = !pl.ready.Settings.Ask.Candidates },
 		"an object":              func() { s.Pods[1].Tokens[0] += "x" },
 		"a map of an object":     func() { s.Nodes[0].Allocatable[cluster.CPU]++ },
-		"a row of the index":     func() { pl.ready.ix.Free(0)[1]++ },
-		"a unit":                 func() { pl.ready.pods.units.Unit(0).Pods[0]++ },
-		"a block of the columns": func() { pl.ready.pods.columns.Levels().Blocks()[0].Plain ^= 1 },
-		"the units of a group":   func() { pl.ready.groups.units = nil },
+		"a row of the index":     func() { pl.ready.Index.Free(0)[1]++ },
+		"a unit":                 func() { pl.ready.PodUnits().Units.Unit(0).Pods[0]++ },
+		"a block of the columns": func() { pl.ready.PodUnits().Columns.Levels().Blocks()[0].Plain ^= 1 },
+		"the units of a group":   func() { pl.ready.GroupUnits().Units = nil },
 	} {
 		before := print()
 		change()

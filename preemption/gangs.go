@@ -78,7 +78,7 @@ func (s *gangAnswer) refused(a gang.Answer) *Result {
 // result starts an answer.
 func (s *gangAnswer) result(v Verdict, message string) *Result {
 	s.Stats.Trials, s.Stats.Exact = s.Search.Checks(), s.Proved
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.Warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
 }
 
 // feasible answers with the best plan.
@@ -158,7 +158,7 @@ func (s *gangAnswer) infeasible() *Result {
 
 // unplaced tells which members find no node, and why.
 func (s *gangAnswer) unplaced() (list []Unplaced) {
-	if s.c.probe {
+	if s.c.Probe {
 		return nil
 	}
 	d, found := s.Search.Unplaced()

@@ -37,8 +37,8 @@ func (pl *Planner) Gather() *Gathering {
 	base := pl.Fork()
 	fork := base.Fork()
 	fork.lone = true
-	if fork.ready != nil && fork.ready.live {
-		fork.ready.settings.MembersWait, fork.ready.settings.OneByOne = false, true
+	if fork.ready != nil && fork.ready.Follows {
+		fork.ready.Ask.MembersWait, fork.ready.Ask.OneByOne = false, true
 	} else {
 		fork.ready = nil
 		fork.show()
@@ -119,14 +119,14 @@ func (pl *Planner) charged(r *Result) ([]Budget, error) {
 	left := map[cluster.BudgetID]int32{}
 	for _, v := range r.Victims {
 		for _, ref := range v.Pods {
-			for _, b := range c.podUnits().budgets.Of(c.ix.PodByName(ref.Namespace, ref.Name)) {
+			for _, b := range c.PodUnits().Budgets.Of(c.Index.PodByName(ref.Namespace, ref.Name)) {
 				left[b]++
 			}
 		}
 	}
 	var list []Budget
 	for _, b := range slices.Sorted(maps.Keys(left)) {
-		budget := *c.ix.Budget(b)
+		budget := *c.Index.Budget(b)
 		budget.Allowed = int32(max(int64(budget.Allowed)-int64(left[b]), math.MinInt32))
 		list = append(list, budget)
 	}

@@ -95,7 +95,7 @@ func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
 // classless warns of victims that name no class, where classes say what they
 // tolerate: these tolerate nothing.
 func (q *question) classless(list []Victim) []cluster.Warning {
-	if q.c.options.Guards.Toleration == priority.TolerationOff || !q.Index.Classes().AnyTolerations() {
+	if q.c.Settings.Guards.Toleration == priority.TolerationOff || !q.Index.Classes().AnyTolerations() {
 		return nil
 	}
 	var ws []cluster.Warning

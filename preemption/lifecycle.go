@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 )
 
 // The life of a pod in a planner:
@@ -56,11 +57,11 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 		if err != nil {
 			return err
 		}
-		n := c.ix.NodeByName(node)
+		n := c.Index.NodeByName(node)
 		if n == cluster.NoNode {
 			return problems.Pod(p, "Node", words.Quoted(node), "a node of the planner's cluster", nil)
 		}
-		if short := c.short(p, n); short.Check != "" {
+		if short := short(c, p, n); short.Check != "" {
 			return problems.Pod(p, "Node", words.Quoted(node), "a node with room for it ("+short.String()+")", nil)
 		}
 		bound := *p
@@ -84,11 +85,11 @@ func unassigned(list []cluster.DeviceRequest) []cluster.DeviceRequest {
 
 // short says what pending pod p lacks on node n beside those who run there; its Check is
 // empty if nothing.
-func (c *compiled) short(p *cluster.Pod, n cluster.NodeID) Reason {
-	why := domain.NewMember(c.ix, p, c.ix.PodByName(p.Namespace, p.Name)).Room(c.ix, n)
+func short(c *live.Cluster, p *cluster.Pod, n cluster.NodeID) Reason {
+	why := domain.NewMember(c.Index, p, c.Index.PodByName(p.Namespace, p.Name)).Room(c.Index, n)
 	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail}
 	if why.Check == domain.CheckResource {
-		r.Resource = resourceName(c.ix, why)
+		r.Resource = resourceName(c.Index, why)
 	}
 	return r
 }

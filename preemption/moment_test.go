@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
@@ -41,12 +42,12 @@ func TestQuestionsFindAChangeWholeOrNotAtAll(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		change func(pl *Planner) error
-		look   func(c *compiled, m *workload.Model) [2]bool // whether pods, and quota, are as they were
+		look   func(c *live.Cluster, m *workload.Model) [2]bool // whether pods, and quota, are as they were
 	}{
 		"time": {
 			func(pl *Planner) error { return pl.SetTime(start.Add(time.Hour)) },
-			func(c *compiled, m *workload.Model) [2]bool {
-				return [2]bool{c.ix.Time().Equal(start), m.Held("", "job").Reserved == cluster.Nanos(start)}
+			func(c *live.Cluster, m *workload.Model) [2]bool {
+				return [2]bool{c.Index.Time().Equal(start), m.Held("", "job").Reserved == cluster.Nanos(start)}
 			},
 		},
 		"an answer": {
@@ -57,8 +58,8 @@ func TestQuestionsFindAChangeWholeOrNotAtAll(t *testing.T) {
 				}
 				return pl.Evict(r)
 			},
-			func(c *compiled, m *workload.Model) [2]bool {
-				return [2]bool{c.ix.PodByName("", "old") != cluster.NoPod, m.Held("", "job") != nil}
+			func(c *live.Cluster, m *workload.Model) [2]bool {
+				return [2]bool{c.Index.PodByName("", "old") != cluster.NoPod, m.Held("", "job") != nil}
 			},
 		},
 	} {

@@ -7,9 +7,11 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/nearest"
 )
 
@@ -54,7 +56,7 @@ func (s *podAnswer) nearest() *Nearest {
 		if err != nil {
 			return nil, nil
 		}
-		q, err := c.newQuestion(p, s.asking.silent())
+		q, err := newQuestion(c, p, s.asking.silent())
 		if err != nil {
 			return nil, nil
 		}
@@ -82,7 +84,7 @@ func (q *question) admits(n cluster.NodeID, list []nearest.Change) bool {
 
 // nearest is what would have to change for a gang to get in.
 func (s *gangAnswer) nearest() *Nearest {
-	if s.c.probe || s.NoBounds {
+	if s.c.Probe || s.NoBounds {
 		return nil
 	}
 	asked := s.Search.Asked()
@@ -103,7 +105,7 @@ func (s *gangAnswer) nearest() *Nearest {
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
 func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
-	q, err := s.c.newBriefAs(again(s.asked), s.asking.silent(), func(q *question) {
+	q, err := newBriefAs(s.c, again(s.asked), s.asking.silent(), func(q *question) {
 		settings := *q.Settings
 		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
 		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
@@ -143,23 +145,41 @@ func (s *gangAnswer) wider(asked *int) *Nearest {
 		if err != nil {
 			return false
 		}
-		c.settings.Asked = asked
-		r, err := c.preempt(p, s.asking.silent())
-		if err != nil || !r.Verdict.IsPlan() {
-			return false
+		c.Ask.Asked = asked
+		d, in := letsIn(c, p, s.asking.silent())
+		if in {
+			at = d
 		}
-		at = r.Domain
-		return true
+		return in
 	})
 	return s.question.nearest(at, list)
 }
 
+// letsIn answers a question with relaxations made: whether the preemptor gets in, and where. What a hook
+// does wrong on the way is no help.
+func letsIn(c *live.Cluster, p Preemptor, a *asking) (at string, in bool) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *ranges.Stop, *domain.Misuse:
+			at, in = "", false
+		default:
+			panic(e)
+		}
+	}()
+	r, _, err := tellAnswer(c, p, c.Quota, a)
+	if err != nil || !r.Verdict.IsPlan() {
+		return "", false
+	}
+	return r.Domain, true
+}
+
 // relax compiles the question with relaxations made. Its answer does not tell what
 // would help.
-func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error) {
-	objects, p, o := q.Index.Objects(), again(q.asked), q.c.options
-	o.Explain, o.Candidates = false, false
-	o.Search, o.Cost.Objective = Greedy, false // whether it gets in is asked, not at whose cost
+func (q *question) relax(changes []nearest.Change) (*live.Cluster, Preemptor, error) {
+	objects, p, o := q.Index.Objects(), again(q.asked), *q.c.Settings
+	o.Ask.Trace, o.Ask.Candidates = false, false
+	o.Ask.Effort, o.Ask.Ranking, o.Searched = ask.Greedy, o.Unranked, nil // whether it gets in is asked, not at whose cost
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
 	for _, c := range changes {
 		switch {
@@ -171,10 +191,8 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 				}
 			}
 		case c.Kind == nearest.Limit:
-			if c.Bound.Of != ask.NumStranded { // no option raises that; see below
-				limit := o.Limits.of(c.Bound)
-				*limit = checked.Add(*limit, c.Amount)
-			}
+			limit := o.Limits.Of(c.Bound)
+			*limit = checked.Add(*limit, c.Amount)
 		case c.Node != cluster.NoNode:
 			at := q.Index.Node(c.Node).Name
 			i := slices.IndexFunc(objects.Nodes, func(n *cluster.Node) bool { return n.Name == at })
@@ -204,32 +222,14 @@ func (q *question) relax(changes []nearest.Change) (*compiled, Preemptor, error)
 			}
 		}
 	}
-	c, err := o.compile(objects, q.c.quota)
+	c, err := live.New(&o, objects, q.c.Quota)
 	if err != nil {
 		return nil, p, err
 	}
-	c.rules, c.probe, c.spent = q.c.rules, true, q.c.spent
-	c.settings.Checks, c.settings.MembersWait, c.settings.OneByOne = q.Checks, q.MembersWait, q.OneByOne
-	c.limits = o.limits(c.ix, c.spent)
-	for i := range c.limits {
-		for _, change := range changes {
-			if change.Kind == nearest.Limit && change.Bound.Of == ask.NumStranded && change.Bound.Same(c.limits[i]) {
-				c.limits[i].Left = checked.Add(c.limits[i].Left, change.Amount)
-			}
-		}
-	}
+	c.Probe = true
+	c.Ask.Checks, c.Ask.MembersWait, c.Ask.OneByOne = q.Checks, q.MembersWait, q.OneByOne
+	c.SetSpent(q.c.Spent)
 	return c, p, nil
-}
-
-// of is the limit that a bound is about.
-func (l *Limits) of(b ask.Bound) *int64 {
-	of := [...][2]*int64{
-		ask.NumUnits: {&l.Victims, &l.Window.Victims}, ask.NumPods: {&l.Pods, &l.Window.Pods}, ask.Price: {&l.Cost, &l.Window.Cost},
-	}[b.Of]
-	if b.Window {
-		return of[1]
-	}
-	return of[0]
 }
 
 // relaxPod makes a change that is about the preemptor.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/parked"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -50,7 +51,7 @@ func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
 		pl.parked.Put(key, parked.Entry{Any: true, Until: parked.Never}, p)
 		pl.parked.Changes.All()
 	default:
-		pl.parked.Put(key, pl.ready.waitsFor(p, v), p)
+		pl.parked.Put(key, waitsFor(pl.ready, p, v), p)
 	}
 	return true
 }
@@ -76,9 +77,9 @@ func (pl *Planner) Wake() []Preemptor {
 	if c == nil || pl.parked.Changes.Everything() {
 		return slices.DeleteFunc(pl.parked.WakeAll(), pl.over)
 	}
-	lone := func() *victims.Units { return c.podUnits().units }
-	grouped := func() *victims.Units { return c.groupUnits().units }
-	return slices.DeleteFunc(pl.parked.Wake(c.ix, lone, grouped), pl.over)
+	lone := func() *victims.Units { return c.PodUnits().Units }
+	grouped := func() *victims.Units { return c.GroupUnits().Units }
+	return slices.DeleteFunc(pl.parked.Wake(c.Index, lone, grouped), pl.over)
 }
 
 // WakeAt is the earliest time at which a parked preemptor has waited as long as WaitSeconds
@@ -116,10 +117,10 @@ func (pl *Planner) over(p Preemptor) bool {
 		return false
 	}
 	if p.Kind == cluster.KindPod {
-		pod := c.pod(PodRef{Namespace: p.Namespace, Name: p.Name})
+		pod := podNamed(c, PodRef{Namespace: p.Namespace, Name: p.Name})
 		return pod == nil || pod.Node != ""
 	}
-	return c.ix.GroupByName(p.Kind, p.Namespace, p.Name) == cluster.NoGroup
+	return c.Index.GroupByName(p.Kind, p.Namespace, p.Name) == cluster.NoGroup
 }
 
 // parkedKey is kind, namespace and name of what is parked.
@@ -135,13 +136,13 @@ func keyOf(p *Preemptor) parkedKey {
 
 // waitsFor is what may give p, on which the verdict is v, another one. Hooks are not called:
 // they may ask the planner, whose lock is held.
-func (c *compiled) waitsFor(p Preemptor, v Verdict) parked.Entry {
+func waitsFor(c *live.Cluster, p Preemptor, v Verdict) parked.Entry {
 	whatever := parked.Entry{Any: true, Until: parked.Never}
-	if p.Kind == cluster.KindWorkload || p.Placement != nil || c.settings.Hooks || c.settings.Sampling != nil ||
-		c.options.Guards.EqualAfterSeconds > 0 || c.settings.BrokenFree && c.limits != nil || c.options.Limits.OnlyMoves {
+	if p.Kind == cluster.KindWorkload || p.Placement != nil || c.Ask.Hooks || c.Ask.Sampling != nil ||
+		c.Settings.Guards.EqualAfterSeconds > 0 || c.Ask.BrokenFree && c.Limits != nil || c.Settings.Limits.OnlyMoves {
 		return whatever
 	}
-	q, err := c.newBrief(p, nil)
+	q, err := newBrief(c, p, nil)
 	if err != nil || q.queue() != "" || len(q.States) > 0 {
 		return whatever
 	}

@@ -2,11 +2,13 @@ package preemption
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/parked"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -42,11 +44,49 @@ func (o Options) PreemptContext(ctx context.Context, p Preemptor, s *Snapshot) (
 		return nil, err
 	}
 	a.passed(PhaseCompile)
-	r, err = c.preempt(p, a)
+	r, _, err = preempt(c, p, c.Quota, a)
 	if answered != nil && err == nil {
 		answered(s, o, p, r)
 	}
 	return r, err
+}
+
+// compileSnapshot checks s and compiles it for questions under o.
+func (o Options) compileSnapshot(s *Snapshot) (*live.Cluster, error) {
+	if s == nil {
+		s = &Snapshot{}
+	}
+	quota, err := workload.New(s.QuotaObjects(), o.Quota.rules())
+	c, err2 := o.compile(s.Objects(), quota)
+	if err := errors.Join(err2, err); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// compile checks objects and compiles them for questions under o. quota may be nil
+// if it could not be compiled.
+func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*live.Cluster, error) {
+	if wrong := o.validate(); wrong != nil {
+		_, err := cluster.NewIndexOf(objects)
+		return nil, errors.Join(wrong, err)
+	}
+	return live.New(o.settings(), objects, quota)
+}
+
+// prepare makes c ready for many questions, and for changes as far as it can follow
+// them. Without it units are formed for the kind of preemptor that is asked about.
+func prepare(c *live.Cluster) (err error) {
+	defer caught(&err)
+	c.Prepare()
+	return nil
+}
+
+// preempt answers one question, with the quota as it is in m. needs is how many pods the gang of a
+// lone pod needs beside it.
+func preempt(c *live.Cluster, p Preemptor, m *workload.Model, a *asking) (_ *Result, needs int, err error) {
+	defer caught(&err)
+	return tellAnswer(c, p, m, a)
 }
 
 // answered, if set, looks over every answer: a test's.
@@ -70,9 +110,9 @@ type Planner struct {
 	forking sync.Mutex                        // held by Fork beside mu for reading: it writes what changes alone look at
 	shown   atomic.Pointer[moment]
 
-	first *Snapshot // what the planner began with
-	model *model    // the cluster, where ready is not live and something has changed; else nil
-	ready *compiled // of the cluster as it is; nil after a change that it could not follow
+	first *Snapshot     // what the planner began with
+	model *model        // the cluster, where ready is not live and something has changed; else nil
+	ready *live.Cluster // of the cluster as it is; nil after a change that it could not follow
 
 	quota       *workload.Model
 	quotaShared bool // with a fork: cloned before it is changed
@@ -84,15 +124,15 @@ type Planner struct {
 // shown from then on, and the question keeps what it began with. So neither waits for
 // the other, and a reader that waits for the lock of a cluster waits for one change.
 type moment struct {
-	ready *compiled
+	ready *live.Cluster
 	quota *workload.Model
 	idle  bool // quota is
 }
 
 // take begins the use of a moment by a question, release ends it.
 func (now *moment) take() {
-	if now.ready.live {
-		now.ready.use.RLock()
+	if now.ready.Follows {
+		now.ready.Use.RLock()
 	}
 	if !now.idle {
 		now.quota.Mu.RLock()
@@ -103,8 +143,8 @@ func (now *moment) release() {
 	if !now.idle {
 		now.quota.Mu.RUnlock()
 	}
-	if now.ready.live {
-		now.ready.use.RUnlock()
+	if now.ready.Follows {
+		now.ready.Use.RUnlock()
 	}
 }
 
@@ -123,10 +163,10 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.prepare(); err != nil {
+	if err := prepare(c); err != nil {
 		return nil, err
 	}
-	pl := &Planner{options: o, first: s, ready: c, quota: c.quota}
+	pl := &Planner{options: o, first: s, ready: c, quota: c.Quota}
 	pl.show()
 	return pl, nil
 }
@@ -172,9 +212,9 @@ func (pl *Planner) answer(ctx context.Context, call string, p *Preemptor, ask fu
 // preemptAt is the answer at one moment.
 func (pl *Planner) preemptAt(now *moment, p Preemptor, a *asking) (*Result, error) {
 	c, quota := now.ready, now.quota
-	r, err := c.preemptOn(p, quota, a)
+	r, _, err := preempt(c, p, quota, a)
 	if answered != nil && err == nil && !pl.lone {
-		s := newModel(c.ix.Objects()).snapshot()
+		s := newModel(c.Index.Objects()).snapshot()
 		quota.AddTo(s, pl.first)
 		answered(s, pl.options, p, r)
 	}
@@ -243,14 +283,14 @@ func (pl *Planner) compileHeld() error {
 	if err != nil {
 		return err
 	}
-	if err := c.prepare(); err != nil {
+	if err := prepare(c); err != nil {
 		return err
 	}
 	if pl.lone {
-		c.settings.MembersWait, c.settings.OneByOne, c.spent = false, true, pl.spent
-		c.limits = c.options.limits(c.ix, c.spent)
+		c.Ask.MembersWait, c.Ask.OneByOne = false, true
+		c.SetSpent(pl.spent)
 	}
-	if pl.ready = c; c.live {
+	if pl.ready = c; c.Follows {
 		pl.model = nil // c is the cluster from now on
 	}
 	return nil
@@ -271,8 +311,8 @@ func (pl *Planner) Fork() *Planner {
 func (pl *Planner) forkHeld() *Planner {
 	pl.quotaShared = true
 	fork := &Planner{options: pl.options, lone: pl.lone, spent: pl.spent, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
-	if pl.ready != nil && pl.ready.live {
-		fork.ready = pl.ready.fork()
+	if pl.ready != nil && pl.ready.Follows {
+		fork.ready = pl.ready.Fork()
 	}
 	if pl.model != nil {
 		fork.model = pl.model.clone()
@@ -285,8 +325,8 @@ func (pl *Planner) forkHeld() *Planner {
 // stored in pl.model. The lock is held.
 func (pl *Planner) open() *model {
 	switch {
-	case pl.ready != nil && pl.ready.live:
-		return newModel(pl.ready.ix.Objects())
+	case pl.ready != nil && pl.ready.Follows:
+		return newModel(pl.ready.Index.Objects())
 	case pl.model == nil:
 		pl.model = newModel(pl.first.Objects())
 	}

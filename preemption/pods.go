@@ -47,7 +47,7 @@ func (s *podAnswer) tell(p onepod.Plan) *Result {
 // result starts an answer.
 func (s *podAnswer) result(v Verdict, message string) *Result {
 	s.Stats.Trials = s.Search.Checks()
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
+	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.Warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
 }
 
 // feasible answers with the best candidate.
@@ -106,7 +106,7 @@ func (s *podAnswer) infeasible() *Result {
 	}
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
-	if !s.c.probe {
+	if !s.c.Probe {
 		r.Nearest = s.nearest()
 	}
 	if s.Trace {

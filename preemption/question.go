@@ -16,6 +16,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -23,9 +24,9 @@ import (
 // question is a question of the searches, with what it takes to read and to tell it.
 type question struct {
 	*ask.Question
-	c        *compiled
+	c        *live.Cluster
 	asking   *asking
-	sides    *sides
+	sides    *live.Sides
 	asked    Asked
 	needs    int         // further pods that have to run beside a lone pod for its gang to
 	gathered []*question // what each member asked by itself, of a gathering's plan; else nil
@@ -39,21 +40,21 @@ type question struct {
 }
 
 // blank is a question that nobody asks yet.
-func (c *compiled) blank(a *asking) *question {
+func blank(c *live.Cluster, a *asking) *question {
 	q := &question{c: c, asking: a}
-	q.one.question = ask.Question{Settings: &c.settings, Index: c.ix, Hard: c.hard, Limits: c.limits, Traits: c.traits, Poll: a.poll(), Constraints: c.rules.ofPod}
+	q.one.question = ask.Question{Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits, Poll: a.poll(), Constraints: c.Settings.OfPod}
 	q.Question = &q.one.question
 	return q
 }
 
 // of lets the preemptor meet the units of s.
-func (q *question) of(s *sides) {
-	q.sides, q.Units, q.Budgets, q.Columns, q.Protections = s, s.units, s.budgets, s.columns, s.protections
+func (q *question) of(s *live.Sides) {
+	q.sides, q.Units, q.Budgets, q.Columns, q.Protections = s, s.Units, s.Budgets, s.Columns, s.Protections
 }
 
 // searchPod returns the search for a lone pod, which is to be closed.
 func (q *question) searchPod() *podAnswer {
-	return &podAnswer{question: q, Search: onepod.New(q.Question, q.c.tools, &q.sides.shapes)}
+	return &podAnswer{question: q, Search: onepod.New(q.Question, q.c.Tools, &q.sides.Shapes)}
 }
 
 // searchGang returns the search for a gang by trials.
@@ -63,13 +64,13 @@ func (q *question) searchGang() *gangAnswer {
 
 // countGang returns the search that counts members where it can, which is to be closed.
 func (q *question) countGang() *gangAnswer {
-	return &gangAnswer{question: q, Search: gang.NewCounting(q.Question, q.c.countTools)}
+	return &gangAnswer{question: q, Search: gang.NewCounting(q.Question, q.c.CountTools)}
 }
 
 // newQuestion finds the preemptor, settles its priority and prepares the
 // constraints.
-func (c *compiled) newQuestion(p Preemptor, a *asking) (*question, error) {
-	q, err := c.newBrief(p, a)
+func newQuestion(c *live.Cluster, p Preemptor, a *asking) (*question, error) {
+	q, err := newBrief(c, p, a)
 	if err == nil {
 		q.asked = withInline(q.asked, p)
 	}
@@ -78,16 +79,16 @@ func (c *compiled) newQuestion(p Preemptor, a *asking) (*question, error) {
 
 // newBrief is newQuestion for an answer that does not tell who asked: what was given
 // inline is not copied.
-func (c *compiled) newBrief(p Preemptor, a *asking) (*question, error) {
-	return c.newBriefAs(p, a, nil)
+func newBrief(c *live.Cluster, p Preemptor, a *asking) (*question, error) {
+	return newBriefAs(c, p, a, nil)
 }
 
 // newBriefAs is newBrief of a preemptor that is as change makes it; nil: as it is.
-func (c *compiled) newBriefAs(p Preemptor, a *asking, change func(q *question)) (*question, error) {
+func newBriefAs(c *live.Cluster, p Preemptor, a *asking, change func(q *question)) (*question, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	q := c.blank(a)
+	q := blank(c, a)
 	q.asked = askedBy(&p)
 	if err := q.checkInline(&p); err != nil {
 		return nil, err
@@ -117,8 +118,8 @@ func (c *compiled) newBriefAs(p Preemptor, a *asking, change func(q *question)) 
 	if q.Tree == nil {
 		q.needs = q.neededBeside(q.Members[0].Pod)
 	}
-	if c.options.Strict {
-		if err := strict(q.odd(&p)); err != nil {
+	if q.c.Settings.Strict {
+		if err := live.AsErrors(q.odd(&p)); err != nil {
 			return nil, err
 		}
 	}
@@ -230,7 +231,7 @@ func (q *question) namedPod(p Preemptor) error {
 }
 
 func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
-	q.of(q.c.podUnits())
+	q.of(q.c.PodUnits())
 	e, err := q.resolve(pod)
 	q.Members = append(q.one.members[:0], q.NewMember(pod, id))
 	q.Priority, q.Policy = e.Priority, e.Policy
@@ -251,7 +252,7 @@ func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
 }
 
 func (q *question) namedGroup(p Preemptor) error {
-	q.of(q.c.groupUnits())
+	q.of(q.c.GroupUnits())
 	g := q.Index.GroupByName(p.Kind, p.Namespace, p.Name)
 	if g == cluster.NoGroup {
 		return unknownPreemptor(p, "a "+string(p.Kind)+" of the snapshot")
@@ -343,8 +344,8 @@ func (q *question) checkInline(p *Preemptor) error {
 	if err := q.inlineRuns(p.Pods); err != nil {
 		return err
 	}
-	if g := p.Group; g != nil && q.c.rules.refuseBasicAll {
-		if err := refuseBasicAll(&cluster.Group{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, Mode: g.Mode, PodGroup: g}); err != nil {
+	if g := p.Group; g != nil && q.c.Settings.NoBasicAll {
+		if err := live.RefuseBasicAll(&cluster.Group{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, Mode: g.Mode, PodGroup: g}); err != nil {
 			return err
 		}
 	}
@@ -388,7 +389,7 @@ func (q *question) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
 // inlineGroup takes a group and its pods from p. Pods of the snapshot that run and
 // name the same group count as running.
 func (q *question) inlineGroup(p Preemptor) error {
-	q.of(q.c.groupUnits())
+	q.of(q.c.GroupUnits())
 	g := p.Group
 	group := &cluster.Group{
 		Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
@@ -440,7 +441,10 @@ func (q *question) prepare() error {
 	for _, m := range q.Members {
 		pods = append(pods, m.Pod)
 	}
-	list := q.c.constraints(q.Tree != nil)
+	list := q.c.Settings.OfPod
+	if q.Tree != nil {
+		list = q.c.Settings.OfGang
+	}
 	if onepod.Shares(q.Question) && !q.Hooks && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
 		return q.prepareAtOnce(list, pods)
 	}

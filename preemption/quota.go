@@ -52,6 +52,27 @@ func (o QuotaOptions) rules() workload.Rules {
 	return r
 }
 
+// beyondWorkloads names the options that are set, and are about pods.
+func (o Options) beyondWorkloads() (names []string) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"Cost", o.priced()},
+		{"Guards", o.Guards != (Guards{})},
+		{"HardBudgets", o.HardBudgets.All || len(o.HardBudgets.Names) > 0},
+		{"Limits", o.Limits != (Limits{})},
+		{"NoCascade", o.NoCascade},
+		{"PreferMovable", o.PreferMovable},
+		{"WaitSeconds", o.WaitSeconds > 0},
+	} {
+		if f.set {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
 func (o QuotaOptions) validate(ps *optionProblems) {
 	if o.FairSharing == nil {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
@@ -79,8 +80,8 @@ func choices(list []FlavorChoice) []workload.Choice {
 }
 
 // reviewWorkload is review for an answer about a workload.
-func (c *compiled) reviewWorkload(r *Result, m *workload.Model) (Validity, error) {
-	m, err := c.queued.On(c.ix, m)
+func reviewWorkload(c *live.Cluster, r *Result, m *workload.Model) (Validity, error) {
+	m, err := c.Queued.On(c.Index, m)
 	if err != nil {
 		return Validity{}, err
 	}
@@ -112,7 +113,7 @@ func (c *compiled) reviewWorkload(r *Result, m *workload.Model) (Validity, error
 	case m.Index.Name(q) != r.Quota.ClusterQueue:
 		return replan("it belongs to another queue by now"), nil
 	}
-	return reviewPlan(c.ix, m, w, q, r), nil
+	return reviewPlan(c.Index, m, w, q, r), nil
 }
 
 // reviewPlan looks whether answer r about workload w of queue q can be carried out as it is.

@@ -15,7 +15,7 @@ func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Vali
 		return replan(text), cluster.Disruption{}, nil
 	}
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
-	m, err := q.c.queued.On(q.Index, m)
+	m, err := q.c.Queued.On(q.Index, m)
 	if err != nil {
 		return fail(err)
 	}

@@ -6,20 +6,17 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // generation is one generation of upstream rules as data: nothing else in this
 // package asks which one is in force.
 type generation struct {
-	podUnits     victims.UnitRule // units when a single pod preempts
-	podBudgets   disruption.Rule
-	groupUnits   victims.UnitRule // units when a group preempts
-	groupBudgets disruption.Rule
+	pods   live.Rule // when a single pod preempts
+	groups live.Rule // when a group preempts
 
 	affinity func() domain.Constraint
-	ofPod    []domain.Constraint // made of it, for a lone pod, and then the user's own
-	ofGang   []domain.Constraint
 
 	says           ask.Settings // what they say to the searches
 	members        Members      // how many members get room
@@ -29,23 +26,23 @@ type generation struct {
 
 var generations = map[Rules]generation{
 	Kubernetes136: {
-		podUnits: victims.Pods136, podBudgets: disruption.PodRule136,
-		groupUnits: victims.Groups136, groupBudgets: disruption.GroupRule136,
+		pods:     live.Rule{Units: victims.Pods136, Budgets: disruption.PodRule136},
+		groups:   live.Rule{Units: victims.Groups136, Budgets: disruption.GroupRule136},
 		affinity: domain.InterPodAffinity136,
 		says:     ask.Settings{Mobile: true},
 		members:  MinCount,
 	},
 	Kubernetes137: {
-		podUnits: victims.Units137, podBudgets: disruption.Rule137,
-		groupUnits: victims.Units137, groupBudgets: disruption.Rule137,
+		pods:         live.Rule{Units: victims.Units137, Budgets: disruption.Rule137},
+		groups:       live.Rule{Units: victims.Units137, Budgets: disruption.Rule137},
 		affinity:     domain.InterPodAffinity,
 		says:         ask.Settings{MembersWait: true, GroupPolicy: true, UniformMembers: true, Composites: true, Topology: true, WaitsForVictims: true},
 		members:      AllThatFit,
 		repeatGroups: true,
 	},
 	KEP5710Alpha: {
-		podUnits: victims.UnitsKEP, podBudgets: disruption.Rule137,
-		groupUnits: victims.UnitsKEP, groupBudgets: disruption.Rule137,
+		pods:           live.Rule{Units: victims.UnitsKEP, Budgets: disruption.Rule137},
+		groups:         live.Rule{Units: victims.UnitsKEP, Budgets: disruption.Rule137},
 		affinity:       domain.InterPodAffinity,
 		says:           ask.Settings{MembersWait: true, GroupPolicy: true, UniformMembers: true, Composites: true, Topology: true, WaitsForVictims: true, Lowest: true},
 		members:        AllThatFit,
@@ -60,13 +57,8 @@ func (o Options) generation() generation {
 	if o.Members != RulesDefault {
 		g.members = o.Members
 	}
-	g.ofPod, g.ofGang = g.constraints(false), g.constraints(true)
-	if o.Hooks != nil {
-		own := o.Hooks.constraints()
-		g.ofPod, g.ofGang = append(g.ofPod, own...), append(g.ofGang, own...)
-	}
 	if o.PreemptionPriority.Apart {
-		g.podUnits.PreemptionPriority, g.groupUnits.PreemptionPriority = true, true
+		g.pods.Units.PreemptionPriority, g.groups.Units.PreemptionPriority = true, true
 	}
 	return g
 }
@@ -75,8 +67,40 @@ func (o Options) generation() generation {
 // beyond those that the placers find. Steps, not seconds: the same answer everywhere.
 const searchChecks = 50_000
 
-// settings are what rules and o say to the searches.
-func (o Options) settings(rules *generation) ask.Settings {
+// settings are what o, which is valid, says in integers.
+func (o Options) settings() *live.Settings {
+	g := o.generation()
+	unranked := o
+	unranked.Cost.Objective = false
+	s := &live.Settings{
+		Pods: g.pods, Groups: g.groups, Ask: o.toSearches(&g),
+		OfPod: g.constraints(false), OfGang: g.constraints(true),
+		Worth: o.worth(), Guards: o.Guards, Eligible: o.eligible(),
+		Hard: live.HardBudgets(o.HardBudgets), Limits: o.Limits.settings(),
+		NoBasicAll: g.refuseBasicAll, MaxLead: o.PreemptionPriority.MaxLead, Strict: o.Strict,
+		Unranked: unranked.ranking(), Searched: o.searched(), Unheeded: o.beyondWorkloads(),
+	}
+	if o.Hooks != nil {
+		own := o.Hooks.constraints()
+		s.OfPod, s.OfGang = append(s.OfPod, own...), append(s.OfGang, own...)
+	}
+	return s
+}
+
+// searched is what a preemptor that needs quota is told where o asks for a search.
+func (o Options) searched() error {
+	const want = "as the preemptor needs quota: its rules choose the victims"
+	switch {
+	case o.effort() == ask.Greedy:
+		return nil
+	case o.Search == "":
+		return &OptionError{"Cost.Objective", "true", "false, " + want}
+	}
+	return &OptionError{"Search", string(o.Search), "Greedy, " + want}
+}
+
+// toSearches is what rules and o say to the searches.
+func (o Options) toSearches(rules *generation) ask.Settings {
 	s := rules.says
 	s.Fewest, s.Lowest = rules.members == MinCount, s.Lowest || o.LowestLevel
 	s.RepeatOfPod, s.RepeatOfGang = o.repeat(false), o.repeat(rules.repeatGroups)
@@ -132,10 +156,12 @@ func (g *generation) constraints(gang bool) []domain.Constraint {
 	return []domain.Constraint{domain.ExclusiveTokens(), domain.Devices(), spread(), g.affinity()}
 }
 
-// eligible is the user's own rule, nil for the default.
+// eligible is the rule of eligibility for preemptors without a queue.
 func (o Options) eligible() victims.Eligible {
-	if o.Hooks == nil {
-		return nil
+	if o.Hooks != nil {
+		if own := o.Hooks.eligible(); own != nil {
+			return victims.Unqueued{Base: own}
+		}
 	}
-	return o.Hooks.eligible()
+	return victims.Unqueued{Base: victims.LowerPriority{EqualAfterSeconds: o.Guards.EqualAfterSeconds}}
 }

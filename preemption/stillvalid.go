@@ -6,6 +6,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -43,13 +44,13 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 	defer now.release()
 	c, quota := now.ready, now.quota
 	if r.Preemptor.Kind == cluster.KindWorkload {
-		v, err := c.reviewWorkload(r, quota)
+		v, err := reviewWorkload(c, r, quota)
 		return v, cluster.Disruption{}, err
 	}
-	if text := c.preemptorGone(r); text != "" {
+	if text := preemptorGone(c, r); text != "" {
 		return cancel(text), cluster.Disruption{}, nil
 	}
-	q, err := c.questionAgain(r)
+	q, err := questionAgain(c, r)
 	if text, ok := unreadable(err); ok {
 		return cancel(text), cluster.Disruption{}, nil
 	}
@@ -81,9 +82,9 @@ func unreadable(err error) (text string, ok bool) {
 }
 
 // preemptorGone says why there is nothing left to do for r; empty if there is.
-func (c *compiled) preemptorGone(r *Result) string {
+func preemptorGone(c *live.Cluster, r *Result) string {
 	for _, n := range r.Nominations {
-		p := c.pod(n.Pod)
+		p := podNamed(c, n.Pod)
 		if p == nil && r.Preemptor.Inline != nil || p != nil && p.Node == "" {
 			return ""
 		}
@@ -91,42 +92,42 @@ func (c *compiled) preemptorGone(r *Result) string {
 	return "the preemptor is gone or runs"
 }
 
-// pod returns the pod of that name, nil if there is none.
-func (c *compiled) pod(ref PodRef) *cluster.Pod {
-	if p := c.ix.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod {
-		return c.ix.Pod(p)
+// podNamed returns the pod of that name, nil if there is none.
+func podNamed(c *live.Cluster, ref PodRef) *cluster.Pod {
+	if p := c.Index.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod {
+		return c.Index.Pod(p)
 	}
 	return nil
 }
 
 // questionAgain is the question that was asked, about the cluster as it is: about those
 // who do not run yet.
-func (c *compiled) questionAgain(r *Result) (*question, error) {
+func questionAgain(c *live.Cluster, r *Result) (*question, error) {
 	a := r.Preemptor
 	if len(a.Gathered) > 0 {
-		return c.gatheredAgain(a)
+		return gatheredAgain(c, a)
 	}
-	if a.Inline != nil && adopted(r, c.pod) {
+	if a.Inline != nil && adopted(r, func(ref PodRef) *cluster.Pod { return podNamed(c, ref) }) {
 		a.Inline = nil
 	}
 	p := again(a)
 	for _, n := range r.Nominations {
-		if pod := c.pod(n.Pod); pod != nil && pod.Node != "" {
+		if pod := podNamed(c, n.Pod); pod != nil && pod.Node != "" {
 			delete(p.Placement, words.Key(n.Pod.Namespace, n.Pod.Name))
 		}
 	}
-	return c.newQuestion(p, nil)
+	return newQuestion(c, p, nil)
 }
 
 // gatheredAgain is the question of the pods of a gathering that do not run yet.
-func (c *compiled) gatheredAgain(a Asked) (*question, error) {
-	q := c.blank(nil)
+func gatheredAgain(c *live.Cluster, a Asked) (*question, error) {
+	q := blank(c, nil)
 	q.asked, q.Gathered = a, true
 	for _, ref := range a.Gathered {
-		if p := c.pod(ref); p != nil && p.Node != "" {
+		if p := podNamed(c, ref); p != nil && p.Node != "" {
 			continue
 		}
-		one := c.blank(nil)
+		one := blank(c, nil)
 		if err := one.namedPod(Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}); err != nil {
 			return nil, err
 		}

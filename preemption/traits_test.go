@@ -18,6 +18,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -145,12 +146,10 @@ func TestEveryOptionIsRememberedOrATrait(t *testing.T) {
 
 // traitsOf are those of a planner with options o.
 func traitsOf(t *testing.T, o Options) ask.Traits {
-	ix, err := cluster.NewIndex(&Snapshot{})
+	c, err := live.New(&live.Settings{Ask: o.toSearches(&generation{})}, new(Snapshot).Objects(), nil)
 	require.NoError(t, err)
-	c := &compiled{settings: o.settings(&generation{}), ix: ix}
-	c.traits = c.settings.Traits()
-	c.look()
-	return c.traits
+	c.Prepare()
+	return c.Traits
 }
 
 // TestRoadsNameBenchmarks: what a road is there for can be run.

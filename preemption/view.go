@@ -27,7 +27,7 @@ func (pl *Planner) View(read func(v View)) error {
 		return err
 	}
 	defer now.release()
-	read(View{now.ready.ix, now.ready.settings.Composites})
+	read(View{now.ready.Index, now.ready.Ask.Composites})
 	return nil
 }
 

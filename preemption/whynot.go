@@ -53,18 +53,18 @@ func (pl *Planner) WhyNotContext(ctx context.Context, p Preemptor, target Target
 	a.passed(PhaseCompile)
 	c, quota := now.ready, now.quota
 	if p.Kind == cluster.KindWorkload {
-		quota, err := c.queued.On(c.ix, quota)
+		quota, err := c.Queued.On(c.Index, quota)
 		if err != nil {
 			return nil, err
 		}
 		return whyNotWorkload(quota, p, target)
 	}
-	q, err := c.newQuestion(p, a)
+	q, err := newQuestion(c, p, a)
 	if err != nil {
 		return nil, err
 	}
 	if queue := q.queue(); queue != "" {
-		quota, err := c.queued.On(c.ix, quota)
+		quota, err := c.Queued.On(c.Index, quota)
 		if err != nil {
 			return nil, err
 		}

@@ -290,3 +290,17 @@ func (q *question) evictsNobody() (text string) {
 	}
 	return text
 }
+
+// limitNames are the names of limits, as relaxations and texts have them.
+var limitNames = map[ask.Measure]string{ask.NumUnits: "victims", ask.NumPods: "pods", ask.Price: "cost", ask.NumStranded: "pods without a place"}
+
+// boundName names a bound: a hard budget by namespace and name.
+func (q *question) boundName(b ask.Bound) string {
+	switch {
+	case b.Of == ask.Charges:
+		return q.budgetName(b.Budget)
+	case b.Window:
+		return limitNames[b.Of] + " in the window"
+	}
+	return limitNames[b.Of]
+}

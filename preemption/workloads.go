@@ -6,12 +6,13 @@ import (
 
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
 // preemptWorkload answers for a workload, and warns of what does not reach it.
-func (o Options) preemptWorkload(m *workload.Model, p Preemptor) (*Result, error) {
+func preemptWorkload(c *live.Cluster, m *workload.Model, p Preemptor) (*Result, error) {
 	m.Mu.RLock()
 	defer m.Mu.RUnlock()
 	w, err := m.Find(p)
@@ -26,46 +27,27 @@ func (o Options) preemptWorkload(m *workload.Model, p Preemptor) (*Result, error
 	if refused != workload.NotRefused {
 		r = &Result{Verdict: NotEligible, Message: refusal(m, w, refused), Warnings: m.Warnings()}
 	} else {
-		plan := m.Plan(w, q, o.Explain)
+		plan := m.Plan(w, q, c.Ask.Trace)
 		r = tellPlan(m, w, q, plan)
-		if o.Explain {
+		if c.Ask.Trace {
 			r.Trace = tracePlan(m, w, q, plan)
 		}
 	}
 	r.Preemptor = askedByWorkload(p)
-	ws := o.beyondWorkloads(&r.Preemptor)
-	if o.Strict && len(ws) > 0 {
-		return nil, strict(ws)
+	var ws []cluster.Warning
+	for _, option := range c.Settings.Unheeded {
+		ws = append(ws, cluster.Warning{
+			Kind: cluster.KindWorkload, Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name, Field: "Options", Value: option,
+			Text: "about pods: it does not bound what a workload evicts",
+		})
+	}
+	if c.Settings.Strict && len(ws) > 0 {
+		return nil, live.AsErrors(ws)
 	}
 	if len(ws) > 0 {
 		r.Warnings = slices.Concat(r.Warnings, ws)
 	}
 	return r, nil
-}
-
-// beyondWorkloads warns of options that are set and are about pods.
-func (o Options) beyondWorkloads(asked *Asked) []cluster.Warning {
-	var ws []cluster.Warning
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"Cost", o.priced()},
-		{"Guards", o.Guards != (Guards{})},
-		{"HardBudgets", o.HardBudgets.All || len(o.HardBudgets.Names) > 0},
-		{"Limits", o.Limits != (Limits{})},
-		{"NoCascade", o.NoCascade},
-		{"PreferMovable", o.PreferMovable},
-		{"WaitSeconds", o.WaitSeconds > 0},
-	} {
-		if f.set {
-			ws = append(ws, cluster.Warning{
-				Kind: cluster.KindWorkload, Namespace: asked.Namespace, Name: asked.Name, Field: "Options", Value: f.name,
-				Text: "about pods: it does not bound what a workload evicts",
-			})
-		}
-	}
-	return ws
 }
 
 // tracePlan tells how flavors were chosen for workload w of queue q, who was taken out for

@@ -1,0 +1,348 @@
+package live
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// The methods of this file let a cluster follow changes at the cost of what changes. They need
+// exclusive use of it. What they cannot follow they refuse, and then nothing has changed: the
+// cluster is compiled anew.
+
+// Fork returns an independent copy of a c that follows changes. It may run beside questions.
+func (c *Cluster) Fork() *Cluster {
+	f := &Cluster{
+		Settings: c.Settings, Ask: c.Ask, Traits: c.Traits, Index: c.Index.Fork(), Follows: true,
+		Hard: c.Hard, unknown: c.unknown, Limits: c.Limits, Spent: c.Spent, Quota: c.Quota,
+		Tools: &sync.Pool{}, CountTools: &sync.Pool{},
+	}
+	f.Queued.ForkOf(&c.Queued)
+	f.pods.forkOf(&c.pods, f.Index)
+	f.groups.forkOf(&c.groups, f.Index)
+	return f
+}
+
+// each calls f with the sides that are formed.
+func (c *Cluster) each(f func(s *Sides)) {
+	for _, s := range [...]*Sides{&c.pods, &c.groups} {
+		if s.Units != nil {
+			f(s)
+		}
+	}
+}
+
+// SetPod adds p or puts it in place of the pod of its name.
+func (c *Cluster) SetPod(p *cluster.Pod) bool {
+	ix := c.Index
+	before := ix.PodByName(p.Namespace, p.Name)
+	if !ix.MaySetPod(p, before) {
+		return false
+	}
+	queued := before != cluster.NoPod && ix.QueueOf(before) != ""
+	c.Notes.Pod(p)
+	if before != cluster.NoPod && alone(ix.Pod(before)) && alone(p) {
+		c.replace(p, before)
+	} else {
+		before = c.add(p, before)
+	}
+	if queued || ix.QueueOf(before) != "" {
+		c.look()
+	}
+	return true
+}
+
+// add lets p come in place of pod before, or with NoPod adds it.
+func (c *Cluster) add(p *cluster.Pod, before cluster.PodID) cluster.PodID {
+	c.leave(before)
+	id := c.Index.SetPod(p, before)
+	c.each(func(s *Sides) {
+		s.Budgets.Set(c.Index, id)
+		s.changed = s.Units.Add(s.changed, id)
+		s.touch(c.Index.NominatedTo(id))
+		c.refresh(s)
+	})
+	return id
+}
+
+// alone reports whether p runs, and is of no group.
+func alone(p *cluster.Pod) bool { return p.Node != "" && p.Group == "" }
+
+// replace puts p in place of pod id. Both are alone.
+func (c *Cluster) replace(p *cluster.Pod, id cluster.PodID) {
+	from := c.Index.NodeOf(id)
+	c.Index.SetPod(p, id)
+	c.each(func(s *Sides) {
+		s.Budgets.Set(c.Index, id)
+		s.changed = s.Units.Replace(s.changed[:0], id, from)
+		c.refresh(s)
+	})
+}
+
+// leave takes pod p, if it is there, out of its unit, and notes where that matters.
+func (c *Cluster) leave(p cluster.PodID) {
+	if p != cluster.NoPod {
+		c.Notes.Pod(c.Index.Pod(p))
+	}
+	c.each(func(s *Sides) {
+		s.changed = s.changed[:0]
+		if p != cluster.NoPod {
+			s.changed = s.Units.Remove(s.changed, p)
+			s.touch(c.Index.NominatedTo(p))
+		}
+	})
+}
+
+// touch notes that something has changed on node n, unless it is NoNode.
+func (s *Sides) touch(n cluster.NodeID) {
+	if n != cluster.NoNode {
+		s.changed = append(s.changed, victims.Shift{Node: n, Anew: true})
+	}
+}
+
+// RemovePod removes pod p.
+func (c *Cluster) RemovePod(p cluster.PodID) bool {
+	if !c.Index.MayRemovePod(p) {
+		return false
+	}
+	queued := c.Index.QueueOf(p) != ""
+	if c.remove(p); queued {
+		c.look()
+	}
+	return true
+}
+
+func (c *Cluster) remove(p cluster.PodID) {
+	c.leave(p)
+	c.Index.RemovePod(p)
+	c.each(c.refresh)
+}
+
+// refresh settles what has changed, and lets the columns of s follow.
+func (c *Cluster) refresh(s *Sides) {
+	if c.Notes != nil {
+		c.Notes.Nodes(s.Units.Stale())
+	}
+	s.changed = s.Units.Settle(s.changed)
+	for _, shift := range s.changed {
+		c.Notes.Node(shift.Node)
+	}
+	s.protect()
+	if s.Columns == nil {
+		return
+	}
+	if !s.Columns.Follow(s.changed) {
+		s.dropColumns()
+		c.anew(s)
+	}
+}
+
+// dropColumns lets the next question make the columns anew.
+func (s *Sides) dropColumns() {
+	s.Columns = nil
+	s.formed.Store(false)
+}
+
+// anew forgets what was remembered of the columns and the budgets of s.
+func (c *Cluster) anew(s *Sides) {
+	s.Shapes.Reset()
+	c.Tools, c.CountTools = &sync.Pool{}, &sync.Pool{}
+}
+
+// SetNode adds n or puts it in place of the node of its name.
+func (c *Cluster) SetNode(n *cluster.Node) bool {
+	if !c.Index.MaySetNode(n) {
+		return false
+	}
+	there := c.Index.NodeByName(n.Name) != cluster.NoNode
+	if c.moved = c.Index.SetNode(c.moved[:0], n); !there {
+		c.renumber(c.Index.PodsOn(c.Index.NodeByName(n.Name)))
+		return true
+	}
+	c.each(func(s *Sides) {
+		s.changed = s.changed[:0]
+		s.touch(c.moved[0])
+		s.Units.SetNode(c.moved[0])
+		c.refresh(s)
+	})
+	c.lookAtQueues()
+	return true
+}
+
+// lookAtQueues follows a change of nodes: they say which flavors pods hold.
+func (c *Cluster) lookAtQueues() {
+	if len(c.Index.Queued()) > 0 {
+		c.look()
+	}
+}
+
+// SetClass puts k in place of the class of that name, adds it, or with nil removes it.
+func (c *Cluster) SetClass(name string, k *priority.Class) bool {
+	pods, ok := c.Index.SetClass(name, k)
+	if !ok {
+		return false
+	}
+	c.Notes.All()
+	c.each(func(s *Sides) {
+		s.changed = s.changed[:0]
+		for _, p := range pods {
+			s.touch(c.Index.NodeOf(p))
+			s.touch(c.Index.NominatedTo(p))
+		}
+		s.Units.Reconsider(pods)
+		c.refresh(s)
+	})
+	c.look()
+	return true
+}
+
+// RemoveNode removes node n.
+func (c *Cluster) RemoveNode(n cluster.NodeID) bool {
+	if !c.Index.MayRemoveNode(n) {
+		return false
+	}
+	pods := c.Index.PodsOn(n)
+	c.Index.RemoveNode(n)
+	c.moved = append(c.moved[:0], n)
+	c.renumber(pods)
+	return true
+}
+
+// renumber follows nodes that have come, gone or moved, and pods that were on none, or are
+// now.
+func (c *Cluster) renumber(pods []cluster.PodID) {
+	c.each(func(s *Sides) {
+		s.changed = s.changed[:0]
+		for _, n := range c.moved {
+			s.touch(n)
+		}
+		s.Units.Renumber(c.moved, pods)
+		if s.Columns != nil && s.Columns.Grow() {
+			c.anew(s)
+		}
+		c.refresh(s)
+	})
+	c.lookAtQueues()
+}
+
+// SetTime moves the time.
+func (c *Cluster) SetTime(now time.Time) bool {
+	if !c.Index.MaySetTime(now) {
+		return false
+	}
+	before := c.Index.Time()
+	c.Index.SetTime(now)
+	if c.Settings.Limits.Seconds > 0 || before.IsZero() || now.Before(before) {
+		c.Notes.All()
+	}
+	c.SetSpent(c.Spent)
+	c.each(func(s *Sides) {
+		s.changed = s.changed[:0]
+		s.Units.SetTime(before)
+		c.refresh(s)
+	})
+	return true
+}
+
+// SetDisruptions sets the earlier preemptions.
+func (c *Cluster) SetDisruptions(list []cluster.Disruption) {
+	c.Index.SetDisruptions(list)
+	c.Notes.All()
+	c.SetSpent(c.Spent)
+}
+
+// SetBudget adds b or puts it in place of the budget of its name.
+func (c *Cluster) SetBudget(b *disruption.Budget) bool {
+	c.noteBudgets()
+	list := c.Index.Budgets()
+	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	if !found {
+		return c.setBudgets(slices.Insert(list, i, *b))
+	}
+	if old := list[i]; old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
+		c.Index.SetAllowed(cluster.BudgetID(i), b)
+		c.each(func(s *Sides) {
+			s.Budgets.Follow(c.Index)
+			if s.Columns != nil {
+				s.Columns.Reconsider()
+			}
+			c.anew(s)
+		})
+		return true
+	}
+	list[i] = *b
+	return c.setBudgets(list)
+}
+
+// RemoveBudget removes a budget, if it is there.
+func (c *Cluster) RemoveBudget(b *disruption.Budget) (found, removed bool) {
+	list := c.Index.Budgets()
+	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	return found, found && c.setBudgets(slices.Delete(list, i, i+1))
+}
+
+// setBudgets lets the budgets be those of list: who is covered is found out anew.
+func (c *Cluster) setBudgets(list []disruption.Budget) bool {
+	c.noteBudgets()
+	if !c.Index.SetBudgets(list) {
+		return false
+	}
+	c.Hard, c.unknown = c.Settings.Hard.in(c.Index)
+	c.each(func(s *Sides) {
+		s.Budgets = victims.NewBudgets(c.Index, s.Budgets.Rule)
+		s.dropColumns()
+		c.anew(s)
+	})
+	return true
+}
+
+// noteBudgets notes that budgets change: where they are not hard they keep nobody in place.
+func (c *Cluster) noteBudgets() {
+	if c.Settings.Hard.any() {
+		c.Notes.All()
+	}
+}
+
+// SetGroup puts g in place of the group of that kind and name, adds it, or with nil
+// removes it: the pods of its tree leave, and come back to what the group is then.
+func (c *Cluster) SetGroup(kind cluster.Kind, namespace, name string, g *cluster.Group) bool {
+	if g != nil && c.Settings.NoBasicAll && basicAll(g) {
+		return false
+	}
+	members, ok := c.Index.MaySetGroup(kind, namespace, name, g)
+	if !ok {
+		return false
+	}
+	c.Notes.All()
+	pods := make([]*cluster.Pod, len(members))
+	for i, p := range members {
+		pods[i] = c.Index.Pod(p)
+	}
+	for _, p := range members {
+		c.remove(p)
+	}
+	if g != nil {
+		c.Index.SetGroup(g)
+	} else {
+		c.Index.RemoveGroup(kind, namespace, name)
+	}
+	c.each(func(s *Sides) { s.protect() })
+	for _, p := range pods {
+		if !c.Index.MaySetPod(p, cluster.NoPod) {
+			panic("live: a pod that was there does not come back")
+		}
+		c.add(p, cluster.NoPod)
+	}
+	c.look()
+	return true
+}
+
+// basicAll reports whether g is a group of mode All that is no gang.
+func basicAll(g *cluster.Group) bool {
+	return g.PodGroup != nil && g.PodGroup.MinCount == nil && g.Mode == disruption.All
+}
