@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 )
 
 // budget is a disruption budget with its name as it is told.
@@ -61,10 +62,10 @@ func (b *budgets) seek(p *pod) (list []*budget) {
 	}
 	take := func(at label) {
 		for _, of := range b.filed[at] {
-			if b.old && everything(of.Selector) || slices.Contains(of.Disrupted, p.Name) {
+			if b.old && suits.Everything(of.Selector) || slices.Contains(of.Disrupted, p.Name) {
 				continue
 			}
-			if matches(of.Selector, p.Labels) {
+			if suits.Selector(of.Selector, p.Labels) {
 				list = append(list, of)
 			}
 		}

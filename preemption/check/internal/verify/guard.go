@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/priority"
 )
 
@@ -102,8 +103,8 @@ func (q *question) standby(u *unit) kept {
 
 func (q *question) labelled(u *unit) kept {
 	protect := q.o.Guards.Protect
-	if protect != nil && (u.group != nil && matches(protect, u.group.Labels) ||
-		slices.ContainsFunc(u.pods, func(p *pod) bool { return matches(protect, p.Labels) })) {
+	if protect != nil && (u.group != nil && suits.Selector(protect, u.group.Labels) ||
+		slices.ContainsFunc(u.pods, func(p *pod) bool { return suits.Selector(protect, p.Labels) })) {
 		return kept{rule: keptLabel}
 	}
 	return kept{}

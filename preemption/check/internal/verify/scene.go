@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -161,8 +162,8 @@ func (s *scene) misfits(m *member, n *node) []misfit {
 // beside makes the checks that look at others, expected among them.
 func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
 	if s.ports && len(m.Ports) > 0 {
-		taken := func(p *pod) bool { return !p.gone && clash(m.Pod, p.Pod) }
-		other := func(o *member) bool { return o != m && clash(m.Pod, o.Pod) }
+		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.Pod, p.Pod) }
+		other := func(o *member) bool { return o != m && suits.Clash(m.Pod, o.Pod) }
 		if slices.ContainsFunc(n.pods(), taken) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(n.guests, other) {
 			list = append(list, misfit{check: domain.CheckPorts})
 		}

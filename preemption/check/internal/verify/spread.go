@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -58,12 +59,12 @@ func newSpread(q *question) relation {
 func (s *spread) rulesOf(p *cluster.Pod) (list []*spreadRule) {
 	for i := range p.Spread {
 		r := &spreadRule{owner: p, spec: &p.Spread[i], domains: map[string]int{}, eligible: make([]bool, len(s.q.nodes))}
-		r.selector = withKeys(r.spec.Selector, p, r.spec.MatchLabelKeys, nil)
+		r.selector = suits.WithKeys(r.spec.Selector, p, r.spec.MatchLabelKeys, nil)
 		for n := range s.q.nodes {
 			at := s.q.nodes[n].Node
 			missing := slices.ContainsFunc(p.Spread, func(o cluster.Spread) bool { _, ok := at.Labels[o.TopologyKey]; return !ok })
-			r.eligible[n] = !missing && (r.spec.NodeAffinityPolicy == cluster.Ignore || selects(p, at)) &&
-				(r.spec.NodeTaintsPolicy != cluster.Honor || tolerated(p, at))
+			r.eligible[n] = !missing && (r.spec.NodeAffinityPolicy == cluster.Ignore || suits.Node(p, at)) &&
+				(r.spec.NodeTaintsPolicy != cluster.Honor || suits.Taints(p, at))
 			if r.eligible[n] {
 				r.domains[at.Labels[r.spec.TopologyKey]] += 0
 			}
@@ -74,10 +75,12 @@ func (s *spread) rulesOf(p *cluster.Pod) (list []*spreadRule) {
 }
 
 func (r *spreadRule) selects(p *cluster.Pod) bool {
-	return p.Namespace == r.owner.Namespace && matches(r.selector, p.Labels)
+	return p.Namespace == r.owner.Namespace && suits.Selector(r.selector, p.Labels)
 }
 
-func (r *spreadRule) counts(p *cluster.Pod) bool { return !p.Terminating && !everything(r.selector) }
+func (r *spreadRule) counts(p *cluster.Pod) bool {
+	return !p.Terminating && !suits.Everything(r.selector)
+}
 
 func (r *spreadRule) bump(n *node, by int) {
 	if r.eligible[n.number] {
@@ -97,7 +100,7 @@ func (s *spread) move(p *cluster.Pod, n *node, by int) {
 
 func (s *spread) place(m *member, n *node, by int) {
 	for _, r := range s.rules {
-		if r.selects(m.Pod) && !everything(r.selector) {
+		if r.selects(m.Pod) && !suits.Everything(r.selector) {
 			r.bump(n, by)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -133,7 +134,7 @@ func (w *world) pinned(u *unit) int {
 	}
 	u.stuck = 1
 	for _, p := range u.pods {
-		elsewhere := func(n node) bool { return n.Name != p.Node && selects(p.Pod, n.Node) && tolerated(p.Pod, n.Node) }
+		elsewhere := func(n node) bool { return n.Name != p.Node && suits.Node(p.Pod, n.Node) && suits.Taints(p.Pod, n.Node) }
 		if p.at != nil && p.RequiredNode == p.Node || !slices.ContainsFunc(w.nodes, elsewhere) {
 			u.stuck = 2
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -180,7 +181,7 @@ func (a *answer) readNodes(flavors []map[*cluster.ResourceGroup]string) {
 	}
 	for _, n := range a.r.Nominations {
 		for _, f := range flavors[0] {
-			if known := a.flavors[f]; known != nil && (a.nodes[n.Node] == nil || !hasLabels(a.nodes[n.Node].Labels, known.NodeLabels)) {
+			if known := a.flavors[f]; known != nil && (a.nodes[n.Node] == nil || !suits.Labels(a.nodes[n.Node].Labels, known.NodeLabels)) {
 				a.About(found.Quota, cluster.KindPod, n.Pod.Namespace, n.Pod.Name, "node %s is not of flavor %s", n.Node, f)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -117,7 +118,7 @@ func (b *book) charge(t *tenant, p *cluster.Pod, node *cluster.Node) {
 	for _, g := range t.queue.queue.Groups {
 		flavor := g.Flavors[0].Flavor
 		for _, f := range g.Flavors {
-			if known := b.flavors[f.Flavor]; node != nil && known != nil && hasLabels(node.Labels, known.NodeLabels) {
+			if known := b.flavors[f.Flavor]; node != nil && known != nil && suits.Labels(node.Labels, known.NodeLabels) {
 				flavor = f.Flavor
 				break
 			}
@@ -171,13 +172,4 @@ func oldest(pods []*cluster.Pod) (first time.Time) {
 		}
 	}
 	return first
-}
-
-func hasLabels(labels, want map[string]string) bool {
-	for k, v := range want {
-		if has, ok := labels[k]; !ok || has != v {
-			return false
-		}
-	}
-	return true
 }

@@ -1,0 +1,68 @@
+package suits
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Selector reports whether every requirement of s holds for labels; none does for a nil s.
+func Selector(s *disruption.Selector, labels map[string]string) bool {
+	if s == nil {
+		return false
+	}
+	if !Labels(labels, s.MatchLabels) {
+		return false
+	}
+	for _, r := range s.MatchExpressions {
+		value, has := labels[r.Key]
+		holds := !has
+		switch r.Operator {
+		case disruption.In:
+			holds = has && slices.Contains(r.Values, value)
+		case disruption.NotIn:
+			holds = !has || !slices.Contains(r.Values, value)
+		case disruption.Exists:
+			holds = has
+		}
+		if !holds {
+			return false
+		}
+	}
+	return true
+}
+
+// Labels reports whether labels have all that is wanted.
+func Labels(labels, want map[string]string) bool {
+	for key, value := range want {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Everything reports whether s has no requirement.
+func Everything(s *disruption.Selector) bool {
+	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0
+}
+
+// WithKeys is s with what label keys stand for: the owner's own values.
+func WithKeys(s *disruption.Selector, owner *cluster.Pod, same, other []string) *disruption.Selector {
+	if s == nil {
+		return nil
+	}
+	merged := *s
+	merged.MatchExpressions = slices.Clone(s.MatchExpressions)
+	add := func(keys []string, op disruption.Operator) {
+		for _, key := range keys {
+			if value, ok := owner.Labels[key]; ok {
+				merged.MatchExpressions = append(merged.MatchExpressions, disruption.Requirement{Key: key, Operator: op, Values: []string{value}})
+			}
+		}
+	}
+	add(same, disruption.In)
+	add(other, disruption.NotIn)
+	return &merged
+}

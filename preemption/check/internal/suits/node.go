@@ -1,0 +1,97 @@
+package suits
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Taints reports whether p tolerates every taint of n that keeps pods away.
+func Taints(p *cluster.Pod, n *cluster.Node) bool {
+	for _, t := range n.Taints {
+		if t.Effect != cluster.PreferNoSchedule && !Tolerates(p, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// Tolerates reports whether p tolerates a taint.
+func Tolerates(p *cluster.Pod, taint cluster.Taint) bool {
+	for _, t := range p.Tolerations {
+		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+			continue
+		}
+		switch t.Operator {
+		case cluster.TolerationExists:
+			return true
+		case cluster.TolerationLt, cluster.TolerationGt:
+			if less, more := compareIntegers(taint.Value, t.Value); t.Operator == cluster.TolerationLt && less || t.Operator == cluster.TolerationGt && more {
+				return true
+			}
+		default:
+			if t.Value == taint.Value {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// compareIntegers compares two integers; neither is true where one is no integer.
+func compareIntegers(a, b string) (less, more bool) {
+	x, err1 := strconv.ParseInt(a, 10, 64)
+	y, err2 := strconv.ParseInt(b, 10, 64)
+	ok := err1 == nil && err2 == nil
+	return ok && x < y, ok && x > y
+}
+
+// Node reports whether the node selector and the required node affinity of p hold for n.
+func Node(p *cluster.Pod, n *cluster.Node) bool {
+	if !Labels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil {
+		return Labels(n.Labels, p.NodeSelector)
+	}
+	return slices.ContainsFunc(p.NodeAffinity.Terms, func(t cluster.NodeTerm) bool {
+		failsLabels := slices.ContainsFunc(t.Labels, func(r cluster.NodeRequirement) bool {
+			value, has := n.Labels[r.Key]
+			return !requires(r, value, has)
+		})
+		failsFields := slices.ContainsFunc(t.Fields, func(r cluster.NodeRequirement) bool { return !requires(r, n.Name, true) })
+		return len(t.Labels)+len(t.Fields) > 0 && !failsLabels && !failsFields
+	})
+}
+
+func requires(r cluster.NodeRequirement, value string, has bool) bool {
+	switch r.Operator {
+	case cluster.NodeIn:
+		return has && slices.Contains(r.Values, value)
+	case cluster.NodeNotIn:
+		return !has || !slices.Contains(r.Values, value)
+	case cluster.NodeExists:
+		return has
+	case cluster.NodeDoesNotExist:
+		return !has
+	}
+	less, more := compareIntegers(value, r.Values[0])
+	return has && (r.Operator == cluster.NodeLt && less || r.Operator == cluster.NodeGt && more)
+}
+
+// Clash reports whether two pods want one host port.
+func Clash(a, b *cluster.Pod) bool {
+	all := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
+	udp := func(protocol string) string {
+		if protocol == "" {
+			return "TCP"
+		}
+		return protocol
+	}
+	for _, x := range a.Ports {
+		for _, y := range b.Ports {
+			if x.Port == y.Port && udp(x.Protocol) == udp(y.Protocol) && (x.IP == y.IP || all(x.IP) || all(y.IP)) {
+				return true
+			}
+		}
+	}
+	return false
+}
