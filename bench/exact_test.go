@@ -1,12 +1,15 @@
 package bench_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -49,4 +52,57 @@ func BenchmarkSearch(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkProof: what it costs to be given a proof beside an answer, and to look it over. bytes is its
+// length as JSON; proved is the part of the answers that are proved to be the least.
+func BenchmarkProof(b *testing.B) {
+	for _, s := range []struct{ nodes, pods int }{{100, 3_000}, {5_000, 150_000}} {
+		for _, shape := range []gen.Shape{gen.Uniform, gen.Tied} {
+			snap := gen.Fleet(s.nodes, s.pods/s.nodes, 1, shape)
+			for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
+				b.Run(fmt.Sprintf("shape=%s/search=%s/nodes=%d/pods=%d", shape, search, s.nodes, s.pods), func(b *testing.B) {
+					benchmarkProof(b, &snap, preemption.Options{Search: search, Proof: true})
+				})
+			}
+		}
+	}
+}
+
+func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Options) {
+	pl, err := preemption.NewPlanner(snap, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var answers []*preemption.Result
+	b.Run("of=answer", func(b *testing.B) {
+		proved, size := 0, 0
+		for b.Loop() {
+			r, err := pl.Preempt(gen.FleetPod(uint64(len(answers))))
+			if err != nil || r.Proof == nil {
+				b.Fatal(r, err)
+			}
+			answers = append(answers, r)
+		}
+		for _, r := range answers {
+			if slices.Equal(r.Proof.Bound, r.Score) {
+				proved++
+			}
+			text, err := json.Marshal(r.Proof)
+			if err != nil {
+				b.Fatal(err)
+			}
+			size += len(text)
+		}
+		b.ReportMetric(float64(proved)/float64(len(answers)), "proved/op")
+		b.ReportMetric(float64(size)/float64(len(answers)), "bytes/op")
+	})
+	b.Run("of=verify", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			at := i % len(answers)
+			if problems := check.Verify(snap, o, gen.FleetPod(uint64(at)), answers[at]); len(problems) > 0 {
+				b.Fatal(problems[0])
+			}
+		}
+	})
 }

@@ -241,6 +241,18 @@ type FlavorChoice = answer.FlavorChoice
 // QuotaVictim is the part of a victim that is about quota; see [answer.QuotaVictim].
 type QuotaVictim = answer.QuotaVictim
 
+// Proof shows that no evictions for a lone pod have less than its bound; see [answer.Proof].
+type Proof = answer.Proof
+
+// ProofNodes are nodes for which the same steps do; see [answer.ProofNodes].
+type ProofNodes = answer.ProofNodes
+
+// ProofStep shows that victims have no less of a criterion; see [answer.ProofStep].
+type ProofStep = answer.ProofStep
+
+// ProofCase is a contradiction, or splits cases; see [answer.ProofCase].
+type ProofCase = answer.ProofCase
+
 // DomainTrace is what happened in one domain; see [answer.DomainTrace].
 type DomainTrace = answer.DomainTrace
 

@@ -178,7 +178,7 @@ func letsIn(c *live.Cluster, p Preemptor, a *asking) (at string, in bool) {
 // would help.
 func (q *question) relax(changes []nearest.Change) (*live.Cluster, Preemptor, error) {
 	objects, p, o := q.Index.Objects(), again(q.asked), *q.c.Settings
-	o.Ask.Trace, o.Ask.Candidates = false, false
+	o.Ask.Trace, o.Ask.Candidates, o.Ask.Proof = false, false, false
 	o.Ask.Effort, o.Ask.Ranking, o.Searched = ask.Greedy, o.Unranked, nil // whether it gets in is asked, not at whose cost
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
 	for _, c := range changes {

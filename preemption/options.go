@@ -62,6 +62,10 @@ type Options struct {
 	// nobody has to go, for every one in which the preemptor fits, whatever Sampling says. Preemptors of a queue have none.
 	Candidates bool `json:"candidates,omitempty"`
 
+	// Proof asks for [Result.Proof]: numbers with which anybody can add up for himself that no evictions
+	// disrupt less than they say. It costs about as much as a search for the least over all nodes.
+	Proof bool `json:"proof,omitempty"`
+
 	// Explain asks for the trace: each decision in words.
 	Explain bool `json:"explain,omitempty"`
 

@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
+	"github.com/preempt-go/preempt/preemption/internal/proving"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -62,6 +63,7 @@ func (s *podAnswer) feasible() *Result {
 		r.Optimal, r.Bound = s.bounded(r.Score, s.Best.Score, s.Open, s.Search.Bound)
 		r.Optimal = r.Optimal && s.Stats.Exact
 	}
+	r.Proof = s.proof(r.Bound)
 	r.Violations = s.Best.Score.Violations
 	r.Overruns = s.Budgets.Overruns(s.Units, s.Best.Victims, s.Best.Parts, s.Tally)
 	r.Cost = s.Best.Score.Cost
@@ -96,6 +98,73 @@ func (q *question) bounded(score []Criterion, of victims.Score, open bool, least
 		}
 	}
 	return false, bound
+}
+
+// proof proves bound, or the score where none is known, if that was asked for.
+func (s *podAnswer) proof(bound []Criterion) *Proof {
+	if !s.Question.Proof || s.Sampling != nil || s.Hooks {
+		return nil
+	}
+	values, names := s.Ranking.Values(s.Best.Score), s.criteria(s.Best.Score)
+	if bound != nil {
+		values = values[:0]
+		for _, c := range bound {
+			values = append(values, c.Value)
+		}
+	}
+	shown := proving.Prove(s.Question, s.Trial, s.Runner, values)
+	if len(shown.Bound) == 0 {
+		return nil
+	}
+	p := &Proof{}
+	for k, v := range shown.Bound {
+		p.Bound = append(p.Bound, Criterion{Name: names[k].Name, Value: v})
+	}
+	for _, n := range shown.Nodes {
+		of := ProofNodes{}
+		for _, node := range n.Nodes {
+			of.Nodes = append(of.Nodes, s.Index.Node(node).Name)
+		}
+		for _, step := range n.Steps {
+			told := ProofStep{Criterion: names[step.Criterion].Name}
+			for i := range step.Cases {
+				told.Cases = append(told.Cases, s.proofCase(&step.Cases[i], names))
+			}
+			of.Steps = append(of.Steps, told)
+		}
+		p.Nodes = append(p.Nodes, of)
+	}
+	return p
+}
+
+// proofCase names what a case is about.
+func (s *podAnswer) proofCase(of *proving.Case, names []Criterion) (c ProofCase) {
+	if of.Pod != cluster.NoPod {
+		ref := refTo(s.Index.Pod(of.Pod))
+		c.Pod = &ref
+	}
+	for _, w := range of.Weights {
+		if w.Of.Kind == proving.Count {
+			c.Count = w.Value
+			continue
+		}
+		to, name := &c.Resources, ""
+		switch at := w.Of.Number; w.Of.Kind {
+		case proving.Resource:
+			name = s.Index.Resource(cluster.ResourceID(at))
+		case proving.Criterion:
+			to, name = &c.Criteria, names[at].Name
+		case proving.Budget:
+			to, name = &c.Budgets, s.budgetName(cluster.BudgetID(at))
+		default:
+			to, name = &c.Limits, s.boundName(s.Limits[at])
+		}
+		if *to == nil {
+			*to = map[string]int64{}
+		}
+		(*to)[name] = w.Value
+	}
+	return c
 }
 
 // infeasible answers that no evictions help, and what would.

@@ -107,7 +107,8 @@ func (o Options) toSearches(rules *generation) ask.Settings {
 	if o.Sampling != nil {
 		s.Sampling = (*ask.Sampling)(o.Sampling)
 	}
-	s.Candidates, s.Trace, s.BrokenFree, s.NoCascade = o.Candidates, o.Explain, o.BrokenGroupsFree, o.NoCascade
+	s.Candidates, s.Trace, s.Proof = o.Candidates, o.Explain, o.Proof
+	s.BrokenFree, s.NoCascade = o.BrokenGroupsFree, o.NoCascade
 	s.Effort, s.Steps, s.WaitSeconds, s.Ranking = o.effort(), o.SearchSteps, o.WaitSeconds, o.ranking()
 	s.Prefer = o.Prefer
 	s.Improves, s.Checks = o.Placement == "" || o.Placement == PlaceLeastDisruption, searchChecks

@@ -157,6 +157,7 @@ func drawOptions(s source, criteria []victims.Criterion) preemption.Options {
 	if some() {
 		o.Search = pick(s, preemption.Improved, preemption.Exact)
 	}
+	o.Proof = some()
 	return o
 }
 

@@ -42,6 +42,11 @@ type Result struct {
 	// Options.Search; nil where nothing is known.
 	Bound []Criterion `json:"bound,omitempty"`
 
+	// Proof shows what any evictions have at least, for whoever would see for himself: check.Verify
+	// reads it, too. Only with Options.Proof, of a lone pod that evicts somebody, without quota, Options.Sampling
+	// and hooks that have a say; nil otherwise, and where nothing can be shown.
+	Proof *Proof `json:"proof,omitempty"`
+
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted
 
 	// Budgets lists the budgets that cover victims, with the room that was counted on.

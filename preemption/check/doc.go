@@ -26,6 +26,8 @@
 //	bounds           hard budgets, and limits with their window
 //	lists            Budgets, Cleared, Kept; with Options.Candidates each candidate likewise,
 //	                 none is missing, and the one that was chosen is the best
+//	the proof        with its multipliers the sums of every node on which room can be made contradict any
+//	                 victims with less than its bound; see preemption.Proof
 //	infeasible       it fits in no domain with everybody gone who may be evicted there
 //
 // Of workloads, and of pods and groups that need quota too:
@@ -56,7 +58,7 @@
 //   - that no victim can come back alone, of constraints that are not monotone;
 //   - packed or spread: so many members to each node, of one group whose members are alike
 //     and want nothing but a node with room;
-//   - the least price, the lowest level, the placement of a gang that disrupts least, the
+//   - the least price without a proof, the lowest level, the placement of a gang that disrupts least, the
 //     most members with others gone, the round of topology keys, sampling: who was not chosen is not looked
 //     at, nor is the reason of a gang's victim where several members are tied to other pods;
 //   - quota: which of several flavors, the order of shares, fewer pods than could be had, the

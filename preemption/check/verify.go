@@ -33,6 +33,7 @@ const (
 	RuleKept       = Rule(found.Kept)       // whom guards keep
 	RuleCandidates = Rule(found.Candidates) // every domain where preemption helps, and no other
 	RuleBest       = Rule(found.Best)       // no domain disrupts less than the one chosen
+	RuleProof      = Rule(found.Proof)      // what is proved of the least disruption adds up
 	RuleInfeasible = Rule(found.Infeasible) // it fits in no domain with everybody gone who may be evicted
 	RuleExact      = Rule(found.Exact)      // what is called proved is so
 	RuleNearest    = Rule(found.Nearest)    // what would have to change

@@ -26,6 +26,7 @@ type Settings struct {
 	Sampling    *Sampling // nil: every node is examined
 	Candidates  bool      // every domain on which preemption helps is asked for
 	Trace       bool      // every step is asked for
+	Proof       bool      // of how little may be disrupted
 	BrokenFree  bool      // what is left of a broken gang costs nothing
 	NoCascade   bool      // who was evicted evicts nobody
 	Effort      Effort    // how hard the least disruption is looked for

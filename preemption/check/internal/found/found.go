@@ -31,6 +31,7 @@ const (
 	Kept       Rule = "kept"
 	Candidates Rule = "candidates"
 	Best       Rule = "best"
+	Proof      Rule = "proof"
 	Infeasible Rule = "infeasible"
 	Exact      Rule = "exact"
 	Nearest    Rule = "nearest"
@@ -41,7 +42,7 @@ const (
 // Order lists the rules in the order in which problems are told.
 var Order = []Rule{
 	Question, Form, Verdict, Fits, Whole, Eligible, Minimal, Reason, Violations, Overruns, Bounds, Cost, Score,
-	Budgets, Cleared, Kept, Candidates, Best, Infeasible, Exact, Nearest, Quota,
+	Budgets, Cleared, Kept, Candidates, Best, Proof, Infeasible, Exact, Nearest, Quota,
 }
 
 // Problem is one thing that is not so. Kind and names are those of the object that it

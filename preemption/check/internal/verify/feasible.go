@@ -29,6 +29,7 @@ func (a *answer) readFeasible() {
 		a.compareWalk("")
 	}
 	a.readCandidates()
+	a.readProof()
 }
 
 // failures lists what does not fit of the members that are placed once pods came back.

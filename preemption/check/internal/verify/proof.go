@@ -1,0 +1,239 @@
+package verify
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/proof"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// How many cases a proof may tell apart, for one step and in all.
+const (
+	casesOfStep = 1_000
+	casesInAll  = 20_000
+)
+
+// numbers is an answer of which the proof is read.
+type numbers struct {
+	*answer
+	limits  map[string]limit // by the names that proofs have
+	budgets map[string]*budget
+}
+
+// readProof: no evictions on any node have less than the bound that is said to be proved. Nothing is
+// believed of it but what adds up.
+func (a *answer) readProof() {
+	p := a.r.Proof
+	if p == nil || !a.readProofBound(p) {
+		return
+	}
+	told, cases := map[*node]bool{}, 0
+	numbers := &numbers{a, map[string]limit{}, map[string]*budget{}}
+	for _, l := range a.limits() {
+		if name := strings.TrimPrefix(l.name, "the limit of "); name != "pods without a place" { // more than sums tell
+			numbers.limits[name] = l
+		}
+	}
+	for _, b := range a.budgets.all {
+		numbers.budgets[b.name] = b
+	}
+	for i := range p.Nodes {
+		of := &p.Nodes[i]
+		for _, step := range of.Steps {
+			if len(step.Cases) > 1 {
+				cases += len(step.Cases) * len(of.Nodes)
+			}
+			if cases > casesInAll || len(step.Cases) > casesOfStep {
+				a.Add(found.Proof, "it tells more cases apart than a proof has")
+				return
+			}
+		}
+		for _, name := range of.Nodes {
+			n := a.byNode[name]
+			if n == nil || told[n] {
+				a.About(found.Proof, cluster.KindNode, "", name, "there is no such node, or it is told of twice")
+				return
+			}
+			told[n] = true
+			if text := numbers.of(n).Shows(of.Steps); text != "" {
+				a.About(found.Proof, cluster.KindNode, "", name, "%s", text)
+			}
+		}
+	}
+	for _, n := range a.all() {
+		if !told[n] && a.mayHelp(n) {
+			a.About(found.Proof, cluster.KindNode, "", n.Name, "room may be made there, and nothing is said of it")
+		}
+	}
+}
+
+// readProofBound: the bound is of criteria that sums on a node tell of, and is not beyond what is said elsewhere.
+func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
+	if !a.o.Proof || a.team != nil || a.queued() || a.o.Sampling != nil || a.o.Hooks.Decide() {
+		a.Add(found.Proof, "nobody asked for one, or none can be given")
+		return false
+	}
+	names := a.objective()
+	for k, c := range p.Bound {
+		switch {
+		case k >= len(names) || c.Name != string(names[k]):
+			a.Add(found.Proof, "%s does not stand at place %d", c.Name, k+1)
+			return false
+		case slices.Contains([]string{"pods without a place", "pods that preempt in turn", "groups touched", "nodes in use"}, c.Name):
+			a.Add(found.Proof, "sums on a node do not tell of %s", c.Name)
+			return false
+		}
+	}
+	if compareScores(p.Bound, a.r.Score) > 0 || a.r.Bound != nil && compareScores(p.Bound, a.r.Bound) > 0 {
+		a.Add(found.Proof, "its bound is beyond the score, or the bound of the answer")
+		return false
+	}
+	return true
+}
+
+// mayHelp: it is not plain that nobody can make room on n.
+func (a *answer) mayHelp(n *node) bool {
+	m := a.members[0]
+	if a.admits(n.Node, m.Pod) != "" {
+		return false
+	}
+	var out []*pod
+	for _, u := range a.evictable(n) {
+		out = append(out, u.pods...)
+	}
+	if len(out) == 0 {
+		return false
+	}
+	a.leave(out...)
+	list := a.misfits(m, n)
+	a.comeBack(out...)
+	return len(list) == 0 || !a.monotone() && !slices.ContainsFunc(list, func(x misfit) bool { return x.never || x.resource != "" })
+}
+
+// of tells in numbers who may go from n and what counts.
+func (a *numbers) of(n *node) *proof.Node {
+	p := &proof.Node{Bound: a.r.Proof.Bound, Need: a.lack(a.members[0], n), Room: a.room}
+	units := a.evictable(n)
+	least, regular := a.leastPriorities(units)
+	for _, u := range units {
+		for i := range u.pods {
+			pods := u.pods
+			if u.elastic {
+				pods = u.pods[i : i+1]
+			}
+			if u.elastic && pods[0].at == n || !u.elastic && i == 0 {
+				it := proof.Item{Highest: math.MinInt64, Started: math.MinInt64}
+				if !a.free(u) {
+					it.Highest = least[u.priority]
+				}
+				for _, q := range pods {
+					it.Pods = append(it.Pods, preemption.PodRef{Namespace: q.Namespace, Name: q.Name})
+					it.Must = it.Must || q.at == n && suits.Clash(a.members[0].Pod, q.Pod)
+					if regular && !a.free(u) {
+						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
+					}
+				}
+				it.Adds = func(of proof.Kind, name string) int64 { return a.adds(n, u, pods, of, name) }
+				p.Items = append(p.Items, it)
+			}
+		}
+	}
+	if slices.ContainsFunc(p.Bound, func(c preemption.Criterion) bool { return c.Name == "violations" }) {
+		a.charge(a.charging([]*node{n}))
+	}
+	return p
+}
+
+// leastPriorities are the least that the first victim's first pod may have, by the priority of a victim: it
+// may be of whoever of units is as important, or more. Regular: pods have the priority of their units.
+func (a *answer) leastPriorities(units []*unit) (least map[int32]int64, regular bool) {
+	least, regular = map[int32]int64{}, true
+	for _, u := range units {
+		if a.free(u) {
+			continue
+		}
+		for _, p := range u.pods {
+			if lowest, known := least[u.priority]; !known || int64(p.priority) < lowest {
+				least[u.priority] = int64(p.priority)
+			}
+			regular = regular && p.priority == u.priority
+		}
+	}
+	lowest := int64(math.MaxInt64)
+	for _, level := range slices.Backward(slices.Sorted(maps.Keys(least))) {
+		lowest = min(lowest, least[level])
+		least[level] = lowest
+	}
+	return least, regular
+}
+
+// lack is what is missing on n of each resource for m, beside the pods nominated there.
+func (a *answer) lack(m *member, n *node) map[string]int64 {
+	used, need := slices.Clone(a.usedOn(n)), map[string]int64{}
+	for _, p := range a.expected(n) {
+		a.add(used, p.Pod, 1)
+	}
+	if slots, limited := n.Allocatable[cluster.Pods]; limited {
+		need[cluster.Pods] = short(used[len(a.asks)], 1, slots)
+	}
+	for i, name := range a.asks {
+		need[name] = short(used[i], m.Requests[name], n.Allocatable[name])
+	}
+	return need
+}
+
+// adds is what the eviction of pods of unit u frees on n, or adds to something else, at least.
+func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string) (sum int64) {
+	part := len(pods) < len(u.pods) || u.elastic
+	level, byLevel := strings.CutPrefix(name, "pods of priority ")
+	switch {
+	case of == proof.Limit && part && strings.HasPrefix(name, "victims"):
+		return 0
+	case of == proof.Limit:
+		return a.limits[name].of(u, pods)
+	case of == proof.Criterion && name == "violations" && part:
+		return 0
+	case of == proof.Criterion && name == "violations":
+		return int64(a.chargeOf(u, pods))
+	case of == proof.Criterion && (a.free(u) || name == "units" && part):
+		return 0
+	case of == proof.Criterion && name == "units":
+		return 1
+	case of == proof.Criterion && name == "cost":
+		return a.price(u, pods)
+	}
+	for _, p := range pods {
+		switch {
+		case of == proof.Resource && p.at != n:
+		case of == proof.Resource && name == cluster.Pods, of == proof.Criterion && name == "pods",
+			of == proof.Criterion && byLevel && strconv.Itoa(int(p.priority)) == level,
+			of == proof.Budget && slices.Contains(a.world.budgets.covering(p), a.budgets[name]):
+			sum++
+		case of == proof.Resource:
+			sum = addPrices(sum, p.Requests[name])
+		case of == proof.Criterion && name == "sum of priorities":
+			sum += int64(p.priority) + 1<<31
+		}
+	}
+	return sum
+}
+
+// room is how much victims may take of a budget or a limit.
+func (a *numbers) room(of proof.Kind, name string) (room int64, hard, ok bool) {
+	if of == proof.Limit {
+		l, ok := a.limits[name]
+		return l.room, true, ok
+	}
+	b, ok := a.budgets[name]
+	if !ok {
+		return 0, false, false
+	}
+	return b.room(), a.o.HardBudgets.All || slices.Contains(a.o.HardBudgets.Names, name), true
+}

@@ -1,0 +1,183 @@
+package proving
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// How many cases are looked at, for one step and for a whole proof. Where they run out, the bound is
+// what can be shown without telling cases apart.
+const (
+	casesOfStep = 1_000
+	casesInAll  = 20_000
+)
+
+// prover is one proof in the making.
+type prover struct {
+	q        *ask.Question
+	trial    *domain.NodeTrial
+	runner   *reprieve.Runner
+	criteria []victims.Criterion
+	known    int     // of so many criteria sums on a node tell
+	overruns int     // where it stands among those; len(criteria): nowhere
+	asks     []int   // the resources that the pod asks for
+	bound    []int64 // what is to be shown; it becomes smaller where that can't be
+	left     int     // how many cases may still be looked at
+}
+
+// Prove shows that no evictions for the lone pod of q have less than bound, or than as much of
+// it as it can; bound is what they have, or are said to have at least, by criterion as far as
+// that is known. It uses trial and runner, who are of the question.
+//
+// A criterion that looks beyond the victims' node ends what is shown. O(nodes), each as a
+// cover.Relax for a criterion, and at most casesInAll of these more.
+func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) Proof {
+	p := &prover{q: q, trial: trial, runner: runner, criteria: q.Ranking.Criteria(), left: casesInAll}
+	beyond := func(c victims.Criterion) bool {
+		return slices.Contains([]victims.Criterion{
+			victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups, victims.CriterionNodes,
+		}, c)
+	}
+	if p.known = slices.IndexFunc(p.criteria, beyond); p.known < 0 {
+		p.known = len(p.criteria)
+	}
+	p.known = min(p.known, len(bound))
+	if p.overruns = slices.Index(p.criteria[:p.known], victims.CriterionOverruns); p.overruns < 0 {
+		p.overruns = len(p.criteria)
+	}
+	p.bound = slices.Clone(bound[:p.known])
+	for r, v := range q.Members[0].Request() {
+		if v > 0 {
+			p.asks = append(p.asks, r)
+		}
+	}
+	defer func(checks int) { trial.Checks = checks }(trial.Checks) // those of the search are told
+	var nodes []cluster.NodeID
+	var steps [][]Step
+	for n := range q.Index.Nodes() {
+		q.GoOn()
+		if g := p.survey(n); g != nil {
+			nodes, steps = append(nodes, n), append(steps, p.node(g))
+		}
+	}
+	trial.Restore()
+	return p.gather(nodes, steps)
+}
+
+// node shows of a node what it can, and makes the bound smaller where that is less.
+func (p *prover) node(g *ground) (steps []Step) {
+	for k := 0; k < len(p.bound); k++ {
+		s := p.stageOf(g, k, p.bound[k])
+		s.left = 1
+		if s.refuted() { // no victims are as good
+			return append(steps, Step{k, s.cases})
+		}
+		if p.bound[k] <= p.least(k) {
+			continue
+		}
+		cases, atLeast := p.reach(g, k)
+		switch {
+		case atLeast <= p.least(k):
+			p.bound = p.bound[:k]
+			return steps
+		case atLeast < p.bound[k]:
+			p.bound = append(p.bound[:k:k], atLeast)
+		}
+		steps = append(steps, Step{k, cases})
+	}
+	return steps
+}
+
+// reach shows that victims have so much of criterion k, at most what the bound says.
+func (p *prover) reach(g *ground, k int) (cases []Case, atLeast int64) {
+	s := p.stageOf(g, k, checked.Sub(p.bound[k], 1))
+	tells := s.refuted()
+	p.left -= min(casesOfStep, p.left) - max(s.left, 0)
+	switch {
+	case tells:
+		return s.cases, p.bound[k]
+	case p.worst(k):
+		return p.climb(g, k)
+	}
+	s = p.stageOf(g, k, p.bound[k]-1)
+	b := s.balance()
+	b.weigh()
+	atLeast = min(b.atLeast(), p.bound[k])
+	b.simplify(atLeast - 1)
+	return []Case{{Pod: cluster.NoPod, Weights: b.weights()}}, atLeast
+}
+
+// climb is reach for a number of the worst victim, where the bound is too high: it goes from level
+// to level.
+func (p *prover) climb(g *ground, k int) (cases []Case, atLeast int64) {
+	atLeast = p.least(k)
+	var levels []int64
+	for i := range g.items {
+		level := g.items[i].highest
+		if p.criteria[k] == victims.CriterionStarted {
+			level = g.items[i].started
+		}
+		if level < p.bound[k] {
+			levels = append(levels, level)
+		}
+	}
+	slices.Sort(levels)
+	for _, level := range slices.Compact(levels) {
+		s := p.stageOf(g, k, checked.Sub(level, 1))
+		if s.left = 1; level > p.least(k) && !s.refuted() {
+			break
+		}
+		if level > p.least(k) {
+			cases, atLeast = s.cases, level
+		}
+	}
+	return cases, atLeast
+}
+
+// free reports whether the loss of unit u costs nothing.
+func (p *prover) free(u victims.UnitID) bool { return p.q.BrokenFree && p.q.Broken(u) }
+
+// gather puts nodes together for which the same steps do, as far as the bound goes.
+func (p *prover) gather(nodes []cluster.NodeID, steps [][]Step) Proof {
+	proof := Proof{Bound: p.bound}
+	at := map[string]int{}
+	for i, n := range nodes {
+		list := slices.DeleteFunc(steps[i], func(s Step) bool { return s.Criterion >= len(p.bound) })
+		text, shared := text(list)
+		if first, known := at[text]; known && shared {
+			proof.Nodes[first].Nodes = append(proof.Nodes[first].Nodes, n)
+			continue
+		}
+		if shared {
+			at[text] = len(proof.Nodes)
+		}
+		proof.Nodes = append(proof.Nodes, Nodes{[]cluster.NodeID{n}, list})
+	}
+	return proof
+}
+
+// text is what tells steps apart; shared is false where they name pods, which are another node's
+// nowhere.
+func text(steps []Step) (text string, shared bool) {
+	var key []byte
+	for _, s := range steps {
+		if len(s.Cases) > 1 {
+			return "", false
+		}
+		key = binary.AppendVarint(key, int64(s.Criterion))
+		for _, w := range s.Cases[0].Weights {
+			for _, v := range []int64{int64(w.Of.Kind) + 1, int64(w.Of.Number), w.Value} {
+				key = binary.AppendVarint(key, v)
+			}
+		}
+		key = append(key, 0) // no kind
+	}
+	return string(key), true
+}

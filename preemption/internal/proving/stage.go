@@ -1,0 +1,404 @@
+package proving
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/cover"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// stage looks for a contradiction in that victims have at most so much of a criterion, and no more
+// than bound of those before it.
+type stage struct {
+	*prover
+	*ground
+	k     int
+	most  int64
+	state []state // by item
+	left  int     // how many cases may still be looked at
+	cases []Case
+	none  bool // somebody has to go and to stay
+}
+
+// state is what is known of an item.
+type state int8
+
+const (
+	open   state = iota
+	goes         // in this case
+	stays        // likewise
+	barred       // it never goes: victims with it have too much
+)
+
+func (p *prover) stageOf(g *ground, k int, most int64) *stage {
+	s := &stage{prover: p, ground: g, k: k, most: most, state: make([]state, len(g.items)), left: min(casesOfStep, p.left)}
+	for i := range g.items {
+		it := &g.items[i]
+		if it.must {
+			s.state[i] = goes
+		}
+		for before := range k {
+			s.bar(i, p.beyond(it, before, p.bound[before]))
+		}
+		s.bar(i, p.beyond(it, k, most))
+	}
+	return s
+}
+
+func (s *stage) bar(i int, is bool) {
+	if is {
+		s.none = s.none || s.state[i] == goes
+		s.state[i] = barred
+	}
+}
+
+// refuted shows that there are no such victims, and notes the cases.
+func (s *stage) refuted() bool {
+	if s.none {
+		s.cases = append(s.cases, Case{Pod: cluster.NoPod})
+		return true
+	}
+	if s.left--; s.left < 0 {
+		return false
+	}
+	b := s.balance()
+	if !b.single() {
+		b.weigh()
+	}
+	if b.atLeast() > s.most {
+		b.simplify(s.most)
+		s.cases = append(s.cases, Case{Pod: cluster.NoPod, Weights: b.weights()})
+		return true
+	}
+	i := b.split()
+	if i < 0 {
+		return false
+	}
+	s.cases = append(s.cases, Case{Pod: s.items[i].pods[0]})
+	for _, s.state[i] = range [2]state{goes, stays} {
+		if !s.refuted() {
+			return false
+		}
+	}
+	s.state[i] = open
+	return true
+}
+
+// balance sets what has to be freed in a case against what must not be taken for it.
+type balance struct {
+	*stage
+	items []int // the open ones
+	rows  []line
+	caps  []line
+	has   int64 // what those who go have of the criterion
+}
+
+// line is one sum of a balance.
+type line struct {
+	of     Term
+	room   int64   // of a cap: what is left of it, below zero if it is gone beyond; of a row what is missing
+	adds   []int64 // by open item
+	soft   bool
+	weight int64
+}
+
+func (s *stage) balance() *balance {
+	b := &balance{stage: s}
+	for i, state := range s.state {
+		if state == open {
+			b.items = append(b.items, i)
+		}
+	}
+	for r := range s.rows {
+		row := &s.rows[r]
+		l := b.line(Term{Resource, row.resource}, row.need, func(i int) int64 { return row.frees[i] })
+		if l.room <= 0 {
+			continue
+		}
+		for i := range l.adds {
+			l.adds[i] = min(l.adds[i], l.room) // more than is missing is of no use
+		}
+		b.rows = append(b.rows, l)
+	}
+	if len(b.rows) > 0 {
+		b.rows = append(b.rows, b.count())
+	}
+	for k := range s.k + 1 {
+		if !s.adds(k) {
+			continue
+		}
+		most := s.most
+		if k < s.k {
+			most = s.bound[k]
+		}
+		b.caps = append(b.caps, b.line(Term{Criterion, k}, most, func(i int) int64 { return s.ground.items[i].has[k] }))
+	}
+	if s.adds(s.k) {
+		b.has = s.going(func(i int) int64 { return s.ground.items[i].has[s.k] })
+	}
+	for i := range s.caps {
+		c := &s.caps[i]
+		if c.soft && s.overruns != s.k && (s.overruns > s.k || s.bound[s.overruns] > 0) {
+			continue
+		}
+		l := b.line(c.of, c.room, func(i int) int64 { return c.weight[i] })
+		l.soft = c.soft
+		b.caps = append(b.caps, l)
+	}
+	return b
+}
+
+// count is how many have to go.
+func (b *balance) count() line {
+	l := line{of: Term{Kind: Count}, adds: make([]int64, len(b.items))}
+	for i := range l.adds {
+		l.adds[i] = 1
+	}
+	for _, r := range b.rows {
+		few, missing := int64(0), r.room
+		for _, v := range slices.Backward(slices.Sorted(slices.Values(r.adds))) {
+			if missing <= 0 {
+				break
+			}
+			few, missing = few+1, missing-v
+		}
+		if missing > 0 {
+			few = int64(len(r.adds)) + 1
+		}
+		l.room = max(l.room, few)
+	}
+	return l
+}
+
+// line is a sum where so much of it is room, before anybody goes.
+func (b *balance) line(of Term, room int64, adds func(i int) int64) line {
+	l := line{of: of, room: checked.Sub(room, b.going(adds)), adds: make([]int64, len(b.items))}
+	for at, i := range b.items {
+		l.adds[at] = adds(i)
+	}
+	return l
+}
+
+// going adds up what those add who go.
+func (s *stage) going(adds func(i int) int64) (sum int64) {
+	for i, state := range s.state {
+		if state == goes {
+			sum = checked.Add(sum, adds(i))
+		}
+	}
+	return sum
+}
+
+// single looks for a row that will do by itself, beside the criterion: at what those free it who
+// free most for what they have of that, the last of them in part.
+func (b *balance) single() bool {
+	var price *line
+	if b.adds(b.k) {
+		at := slices.IndexFunc(b.caps, func(l line) bool { return l.of == Term{Criterion, b.k} })
+		price = &b.caps[at]
+	}
+	order := make([]int, 0, len(b.items))
+	for r := range b.rows {
+		row := &b.rows[r]
+		if row.weight = 1; price != nil {
+			order = order[:0]
+			for i, v := range row.adds {
+				if v > 0 {
+					order = append(order, i)
+				}
+			}
+			slices.SortFunc(order, func(i, j int) int {
+				return cmp.Or(checked.CompareProducts(price.adds[i], row.adds[j], price.adds[j], row.adds[i]), cmp.Compare(i, j))
+			})
+			missing := row.room
+			for _, i := range order {
+				if missing -= row.adds[i]; missing <= 0 {
+					row.weight, price.weight = price.adds[i], row.adds[i]
+					break
+				}
+			}
+		}
+		if b.atLeast() > b.most {
+			return true
+		}
+		if row.weight = 0; price != nil {
+			price.weight = 0
+		}
+	}
+	return false
+}
+
+// weigh looks for the weights that contradict most.
+func (b *balance) weigh() {
+	aim := Term{Criterion, b.k}
+	p := &cover.Problem{Items: len(b.items), AtMost: math.MaxInt64}
+	if b.overruns == b.k {
+		p.AtMost = b.most
+	}
+	for i := range b.caps {
+		c := &b.caps[i]
+		side := cover.Side{Weight: c.adds, Room: c.room, Fine: cover.Hard}
+		if c.soft && b.overruns == b.k {
+			p.AtMost = checked.Add(p.AtMost, min(c.room, 0))
+			side.Fine, side.Room = 1, max(c.room, 0)
+		}
+		switch {
+		case side.Room < 0:
+			c.weight = 1
+			return
+		case c.of == aim:
+			p.Price, p.AtMost = c.adds, c.room
+		default:
+			p.Sides = append(p.Sides, side)
+		}
+	}
+	for _, r := range b.rows {
+		p.Need, p.Frees = append(p.Need, r.room), append(p.Frees, cover.RowOf(r.adds))
+	}
+	m, side := cover.Relax(p), 0
+	for i := range b.rows {
+		b.rows[i].weight = m.Rows[i]
+	}
+	for i := range b.caps {
+		c := &b.caps[i]
+		if c.of == aim {
+			c.weight = m.Price
+			continue
+		}
+		c.weight = m.Sides[side]
+		side++
+	}
+}
+
+// by is what the criterion weighs: as much as in its sum, of overruns as much as the budget that
+// weighs most.
+func (b *balance) by() (weight int64) {
+	for i := range b.caps {
+		c := &b.caps[i]
+		if c.of == (Term{Criterion, b.k}) || c.soft && b.overruns == b.k {
+			weight = max(weight, c.weight)
+		}
+	}
+	return weight
+}
+
+// simplify leaves out what is not needed to show that victims have more than most of the criterion, and
+// makes the numbers small: they are to be read, and the simpler they are, the more nodes they do for.
+func (b *balance) simplify(most int64) {
+	var lines []*line
+	large := int64(0)
+	for _, list := range [][]line{b.caps, b.rows} {
+		for i := range list {
+			l := &list[i]
+			weight := l.weight
+			if l.weight = 0; b.atLeast() <= most {
+				l.weight = weight
+			}
+			if large = max(large, l.weight); l.weight > 0 {
+				lines = append(lines, l)
+			}
+		}
+	}
+	common, exact := int64(0), make([]int64, len(lines))
+	for i, l := range lines {
+		common, exact[i] = checked.GCD(l.weight, common), l.weight
+	}
+	for by := bits.Len64(uint64(large)) - 1; by > 0; by-- {
+		shifted := int64(0)
+		for i, l := range lines {
+			l.weight = exact[i] >> by
+			shifted = checked.GCD(l.weight, shifted)
+		}
+		if b.atLeast() > most {
+			common = shifted
+			break
+		}
+		for i, l := range lines {
+			l.weight = exact[i]
+		}
+	}
+	for _, l := range lines {
+		l.weight /= max(common, 1)
+	}
+}
+
+// weights lists what weighs something.
+func (b *balance) weights() (list []Weight) {
+	soft := int64(0)
+	for _, lines := range [][]line{b.rows, b.caps} {
+		for _, l := range lines {
+			if l.weight > 0 {
+				list = append(list, Weight{l.of, l.weight})
+			}
+			if l.soft {
+				soft = max(soft, l.weight)
+			}
+		}
+	}
+	if soft > 0 {
+		list = append(list, Weight{Term{Criterion, b.overruns}, soft})
+	}
+	return list
+}
+
+// weighItem is what an open item frees and what it takes, by the weights.
+func (b *balance) weighItem(at int) (gain, price int64) {
+	for _, r := range b.rows {
+		gain = checked.Add(gain, checked.Mul(r.weight, r.adds[at]))
+	}
+	for _, c := range b.caps {
+		price = checked.Add(price, checked.Mul(c.weight, c.adds[at]))
+	}
+	return gain, price
+}
+
+// atLeast is what the weights say that victims in this case have of the criterion at least; the
+// largest int64: there are none. Sums that do not fit say nothing.
+func (b *balance) atLeast() int64 {
+	by := b.by()
+	plus, minus := checked.Mul(by, b.has), int64(0)
+	for _, r := range b.rows {
+		plus = checked.Add(plus, checked.Mul(r.weight, r.room))
+	}
+	for _, c := range b.caps {
+		switch {
+		case c.of == (Term{Criterion, b.k}): // it weighs so much in what is asked about
+		case c.room < 0:
+			plus = checked.Add(plus, checked.Mul(c.weight, -max(c.room, -math.MaxInt64)))
+		default:
+			minus = checked.Add(minus, checked.Mul(c.weight, c.room))
+		}
+	}
+	for at := range b.items {
+		gain, price := b.weighItem(at)
+		if gain == math.MaxInt64 {
+			return 0
+		}
+		minus = checked.Add(minus, max(checked.Sub(gain, price), 0))
+	}
+	rest := checked.Sub(plus, minus)
+	switch {
+	case minus == math.MaxInt64 || rest <= 0:
+		return b.least(b.k)
+	case by == 0:
+		return math.MaxInt64
+	}
+	return rest/by + min(rest%by, 1)
+}
+
+// split is the open item of which the weights say least, -1 if there is none.
+func (b *balance) split() int {
+	found, least := -1, int64(0)
+	for at, i := range b.items {
+		gain, price := b.weighItem(at)
+		apart := max(checked.Sub(gain, price), checked.Sub(price, gain))
+		if found < 0 || apart < least {
+			found, least = i, apart
+		}
+	}
+	return found
+}

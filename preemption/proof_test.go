@@ -1,0 +1,299 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+)
+
+// provable draws a question of a few nodes, and options that ask for a proof.
+func provable(seed uint64) (preemption.Options, gen.Question) {
+	r := rand.New(rand.NewPCG(seed, 17))
+	q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%2 == 0, Elastic: seed%8 == 6, Ports: seed%3 == 0, Nominations: seed%5 == 0})
+	priced(seed, &q)
+	o := preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Proof: true}
+	if seed%3 > 0 {
+		o.Objective = slices.DeleteFunc(objective(r), func(c preemption.CriterionName) bool {
+			return seed%3 == 1 && slices.Contains(beyondProof, c)
+		})
+	}
+	o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+	o.Search = []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact, preemption.Exact}[seed/4%4]
+	switch seed / 16 % 4 {
+	case 1:
+		o.HardBudgets.All = true
+	case 2:
+		*[]*int64{&o.Limits.Victims, &o.Limits.Pods, &o.Limits.Cost}[r.IntN(3)] = 1 + r.Int64N(6)
+	case 3:
+		o.BrokenGroupsFree = true
+	}
+	return o, q
+}
+
+// beyondProof are the criteria that end a bound that is proved.
+var beyondProof = []preemption.CriterionName{
+	preemption.CriterionStranded, preemption.CriterionCascade, preemption.CriterionGroups, preemption.CriterionNodes,
+}
+
+// leastOf is the least that a set of victims on any node has; ok is false where there are too many sets,
+// or where parts of units go.
+func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64, ok bool) {
+	t.Helper()
+	fates := fatesIn(t, o.Rules, &q.Snapshot)
+	for _, n := range q.Snapshot.Nodes {
+		units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
+		require.NoError(t, err)
+		if len(units) > 10 {
+			return nil, false
+		}
+		require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
+			within := func(sum, most int64) bool { return most == 0 || sum <= most }
+			if o.HardBudgets.All && c.Overruns > 0 || !within(int64(len(c.Victims)), o.Limits.Victims) ||
+				!within(int64(c.Score.Pods), o.Limits.Pods) || !within(priceOf(c.Victims), o.Limits.Cost) {
+				return
+			}
+			if v := values(o.Objective, c, fates, n.Name); least == nil || slices.Compare(v, least) < 0 {
+				least = v
+			}
+		}))
+	}
+	return least, true
+}
+
+// bruteForce reports whether [leastOf] knows the least under o.
+func bruteForce(seed uint64, o preemption.Options) bool {
+	return seed%8 != 6 && !o.BrokenGroupsFree
+}
+
+// TestProofsAreBelowBruteForce: no set of victims on any node has less than what is proved, and what is
+// called optimal is proved to be so but for a few. Verify reads every answer, the proof with it.
+func TestProofsAreBelowBruteForce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range seeds(6000) {
+		o, q := provable(seed)
+		r := ask(&named{t, seed}, o, q)
+		if r.Verdict != preemption.Feasible {
+			require.Nil(t, r.Proof)
+			continue
+		}
+		if r.Proof == nil {
+			seen["nothing to prove"]++
+			continue
+		}
+		proved := said(r.Proof.Bound)
+		if bruteForce(seed, o) {
+			if least, few := leastOf(t, o, q); few {
+				seen["counted"]++
+				require.LessOrEqual(t, slices.Compare(proved, least), 0, "seed %d: nothing is proved to have less than %v of %v, and something has %v", seed, proved, o.Objective, least)
+			}
+		}
+		for _, n := range r.Proof.Nodes {
+			for _, s := range n.Steps {
+				if len(s.Cases) > 1 {
+					seen["cases"]++
+				}
+				for _, c := range s.Cases {
+					seen["budgets"] += len(c.Budgets)
+					seen["limits"] += len(c.Limits)
+					seen["criteria"] += len(c.Criteria)
+					seen["resources"] += len(c.Resources)
+				}
+			}
+		}
+		far := min(len(r.Score), len(proved))
+		switch {
+		case o.Search == preemption.Greedy && r.Bound == nil && slices.Equal(proved, said(r.Score)[:far]):
+			seen["Greedy proved"]++
+		case r.Optimal && slices.Equal(proved, said(r.Score)[:far]):
+			seen["proved"]++
+		case r.Optimal:
+			seen["optimal, and less proved"]++
+		}
+	}
+	t.Log(seen)
+	for _, what := range []string{"counted", "cases", "budgets", "limits", "criteria", "resources", "Greedy proved", "proved"} {
+		require.Greater(t, seen[what], int(seeds(20)), what)
+	}
+	require.Less(t, 20*seen["optimal, and less proved"], seen["proved"])
+}
+
+// TestProofsAreTheSame: through JSON and back, and for any order of the input.
+func TestProofsAreTheSame(t *testing.T) {
+	t.Parallel()
+	proofs := 0
+	for seed := range seeds(600) {
+		o, q := provable(seed)
+		r := ask(&named{t, seed}, o, q)
+		if r.Proof == nil {
+			continue
+		}
+		proofs++
+		text := toJSON(t, r)
+		var back preemption.Result
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, r.Proof, back.Proof, "seed %d", seed)
+		require.Empty(t, check.Verify(&q.Snapshot, o, q.Preemptor, &back), "seed %d", seed)
+		require.Equal(t, string(text), string(toJSON(t, ask(&named{t, seed}, o, gen.Shuffled(seed, q)))), "seed %d: shuffled", seed)
+		without := o
+		without.Proof = false
+		r.Proof = nil
+		require.Equal(t, r, ask(&named{t, seed}, without, q), "seed %d: nothing else depends on it", seed)
+	}
+	require.Greater(t, proofs, int(seeds(100)))
+}
+
+// tamper changes one thing of v, a number, a name, or how many there are.
+func tamper(r *rand.Rand, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		} else if r.IntN(4) == 0 {
+			v.SetZero()
+			return
+		}
+		tamper(r, v.Elem())
+	case reflect.Struct:
+		tamper(r, v.Field(r.IntN(v.NumField())))
+	case reflect.Slice:
+		n := v.Len()
+		switch {
+		case n == 0 || r.IntN(8) == 0:
+			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+			tamper(r, v.Index(n))
+		case r.IntN(8) == 0:
+			at := r.IntN(n)
+			v.Set(reflect.AppendSlice(v.Slice3(0, at, at), v.Slice(at+1, n)))
+		case r.IntN(8) == 0:
+			v.Set(reflect.Append(v, v.Index(r.IntN(n))))
+		case r.IntN(8) == 0:
+			i, j := r.IntN(n), r.IntN(n)
+			x, y := reflect.ValueOf(v.Index(i).Interface()), reflect.ValueOf(v.Index(j).Interface())
+			v.Index(i).Set(y)
+			v.Index(j).Set(x)
+		default:
+			tamper(r, v.Index(r.IntN(n)))
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		names := []string{"cpu", "memory", "pods", "cost", "units", "overruns", "victims", "default/b0", ""}
+		for _, key := range v.MapKeys() {
+			names = append(names, key.String())
+		}
+		slices.Sort(names)
+		key, number := reflect.ValueOf(names[r.IntN(len(names))]), reflect.New(v.Type().Elem()).Elem()
+		if old := v.MapIndex(key); old.IsValid() {
+			number.Set(old)
+		}
+		tamper(r, number)
+		v.SetMapIndex(key, number)
+	case reflect.String:
+		v.SetString([]string{"", "n0", "n1", "n2", "p00", "p01", "pods", "cost", "overruns", v.String() + "x"}[r.IntN(10)])
+	case reflect.Int64:
+		if by := []int64{-1, 1, 1 << 20, math.MinInt64, math.MaxInt64, -v.Int()}[r.IntN(6)]; r.IntN(2) == 0 {
+			v.SetInt(v.Int() + by)
+		} else {
+			v.SetInt(by)
+		}
+	default:
+		panic("a proof has a " + v.Kind().String())
+	}
+}
+
+// TestForgedProofsClaimNothingMore: whatever is changed of a proof, what is accepted of it is true; and
+// a bound that is raised beyond what there is, or numbers without which it does not add up, are not.
+func TestForgedProofsClaimNothingMore(t *testing.T) {
+	t.Parallel()
+	refused, accepted := 0, 0
+	for seed := range seeds(3000) {
+		o, q := provable(seed)
+		r := ask(&named{t, seed}, o, q)
+		if r.Proof == nil || !bruteForce(seed, o) {
+			continue
+		}
+		least, few := leastOf(t, o, q)
+		if !few {
+			continue
+		}
+		text, rng, far := toJSON(t, r.Proof), rand.New(rand.NewPCG(seed, 18)), len(r.Proof.Bound)
+		for range 30 {
+			r.Proof = &preemption.Proof{}
+			require.NoError(t, json.Unmarshal(text, r.Proof))
+			for range 1 + rng.IntN(3) {
+				tamper(rng, reflect.ValueOf(r.Proof).Elem())
+			}
+			if len(check.Verify(&q.Snapshot, o, q.Preemptor, r)) > 0 {
+				refused++
+				continue
+			}
+			accepted++
+			require.LessOrEqual(t, slices.Compare(said(r.Proof.Bound), least), 0, "seed %d: accepted, and wrong: %s", seed, toJSON(t, r.Proof))
+		}
+		for k := range far {
+			r.Proof = &preemption.Proof{}
+			require.NoError(t, json.Unmarshal(text, r.Proof))
+			if r.Proof.Bound[k].Value++; slices.Compare(said(r.Proof.Bound[:k+1]), least[:min(k+1, len(least))]) <= 0 {
+				continue // as much is true
+			}
+			require.NotEmpty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d: %d", seed, k)
+		}
+	}
+	t.Log(refused, accepted)
+	require.Greater(t, refused, int(seeds(5000)))
+	require.Greater(t, accepted, int(seeds(500)))
+}
+
+// That one pod less does not do on n1, in numbers: 5 GiB are missing there, of which a, b and c free 1, 3 and
+// 4, and each is one pod. Take a GiB once, a pod three times, and at most one pod: 5 - 3*1 is 2, and the pods
+// free beyond what they take max(0, 1-3) + max(0, 3-3) + max(0, 4-3), which is 1. That is less: so there is
+// no such pod. Nothing has to be shown of n2, where web never fits.
+func ExampleOptions_proof() {
+	ten, hundred := int32(10), int32(100)
+	task := func(name, node string, priority *int32, cores, gib int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: priority, Requests: preemption.Resources{"cpu": cores, "memory": gib}}
+	}
+	snapshot := &preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Allocatable: preemption.Resources{"cpu": 8, "memory": 8}},
+			{Name: "n2", Allocatable: preemption.Resources{"cpu": 8, "memory": 4}}, // too small, whoever goes
+		},
+		Pods: []preemption.Pod{
+			task("a", "n1", &ten, 4, 1), task("b", "n1", &ten, 2, 3), task("c", "n1", &ten, 2, 4),
+			task("d", "n2", &ten, 8, 4),
+			task("web", "", &hundred, 4, 5),
+		},
+	}
+	options := preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionPods}, Proof: true}
+	web := preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}
+	result, err := options.Preempt(web, snapshot)
+	must(err)
+	fmt.Println(result.Message, result.Score)
+	text, err := json.Marshal(result.Proof.Nodes)
+	must(err)
+	fmt.Println("at least", result.Proof.Bound)
+	fmt.Println(string(text))
+	fmt.Println("problems:", check.Verify(snapshot, options, web, result))
+	result.Proof.Nodes[0].Steps[0].Cases[0].Criteria["pods"] = 5
+	fmt.Println("problems:", check.Verify(snapshot, options, web, result))
+	// Output:
+	// fits on n1 once 2 pods are evicted [{pods 2}]
+	// at least [{pods 2}]
+	// [{"nodes":["n1"],"steps":[{"criterion":"pods","cases":[{"resources":{"memory":1},"criteria":{"pods":3}}]}]}]
+	// problems: []
+	// problems: [proof: Node /n1: of pods no contradiction is shown: 5 is not more than 5]
+}
