@@ -70,8 +70,20 @@ func BenchmarkProof(b *testing.B) {
 }
 
 func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Options) {
-	pl, err := preemption.NewPlanner(snap, o)
+	without := o
+	without.Proof = false
+	pl, err := preemption.NewPlanner(snap, without)
 	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("of=without", func(b *testing.B) {
+		for i := uint64(0); b.Loop(); i++ {
+			if _, err := pl.Preempt(gen.FleetPod(i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if pl, err = preemption.NewPlanner(snap, o); err != nil {
 		b.Fatal(err)
 	}
 	var answers []*preemption.Result

@@ -258,6 +258,73 @@ func TestForgedProofsClaimNothingMore(t *testing.T) {
 	require.Greater(t, accepted, int(seeds(500)))
 }
 
+// TestHostileProofsEnd: whatever a proof claims, reading it ends, in a problem, and no sum overflows.
+func TestHostileProofsEnd(t *testing.T) {
+	q := gen.Random(4, gen.Profile{MaxNodes: 3, MaxPods: 18})
+	o := preemption.Options{Proof: true, Objective: []preemption.CriterionName{preemption.CriterionPods}}
+	var honest *preemption.Result
+	for seed := uint64(4); honest == nil || len(honest.Proof.Nodes) == 0; seed++ {
+		q = gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18})
+		if r := ask(t, o, q); r.Proof != nil && r.Proof.Bound[0].Value > 1 {
+			honest = r
+		}
+	}
+	text, name := toJSON(t, honest), honest.Proof.Nodes[0].Nodes[0]
+	victim := honest.Victims[0].Pods[0].PodRef
+	largest := map[string]int64{}
+	for _, name := range []string{"cpu", "memory", "pods", "overruns"} {
+		largest[name] = math.MaxInt64
+	}
+	for what, forge := range map[string]func(p *preemption.Proof){
+		"no step":           func(p *preemption.Proof) { p.Nodes[0].Steps = nil },
+		"no case":           func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases = nil },
+		"nothing in a case": func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases = make([]preemption.ProofCase, 1) },
+		"a case too many": func(p *preemption.Proof) {
+			p.Nodes[0].Steps[0].Cases = append(p.Nodes[0].Steps[0].Cases, preemption.ProofCase{})
+		},
+		"a million cases": func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases = make([]preemption.ProofCase, 1e6) },
+		"a million splits": func(p *preemption.Proof) {
+			p.Nodes[0].Steps[0].Cases = slices.Repeat([]preemption.ProofCase{{Pod: &victim}}, 1e6)
+		},
+		"a pod that goes and goes": func(p *preemption.Proof) {
+			p.Nodes[0].Steps[0].Cases = slices.Repeat([]preemption.ProofCase{{Pod: &victim}}, 3)
+		},
+		"a pod that is not there":  func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases[0].Pod = &preemption.PodRef{Name: "nobody"} },
+		"another step":             func(p *preemption.Proof) { p.Nodes[0].Steps[0].Criterion = "cost" },
+		"steps without end":        func(p *preemption.Proof) { p.Nodes[0].Steps = slices.Repeat([]preemption.ProofStep{{}}, 1e6) },
+		"no node":                  func(p *preemption.Proof) { p.Nodes = nil },
+		"a node that is not there": func(p *preemption.Proof) { p.Nodes[0].Nodes[0] = "nowhere" },
+		"a node again and again":   func(p *preemption.Proof) { p.Nodes[0].Nodes = slices.Repeat([]string{name}, 1e6) },
+		"the largest multipliers":  func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases[0].Resources = largest },
+		"the largest of everything": func(p *preemption.Proof) {
+			p.Nodes[0].Steps[0].Cases[0] = preemption.ProofCase{Resources: largest, Count: math.MaxInt64, Criteria: largest}
+		},
+		"a multiplier below zero": func(p *preemption.Proof) {
+			p.Nodes[0].Steps[0].Cases[0].Resources = map[string]int64{"cpu": math.MinInt64}
+		},
+		"a count below zero":     func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases[0].Count = -1 },
+		"a criterion below zero": func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases[0].Criteria = map[string]int64{"pods": -1} },
+		"a criterion of another kind": func(p *preemption.Proof) {
+			p.Nodes[0].Steps[0].Cases[0].Criteria = map[string]int64{"highest priority": 1}
+		},
+		"a budget that is not there": func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases[0].Budgets = map[string]int64{"a/b": 1} },
+		"a limit that is not there":  func(p *preemption.Proof) { p.Nodes[0].Steps[0].Cases[0].Limits = map[string]int64{"pods": 1} },
+		"a bound beyond the score":   func(p *preemption.Proof) { p.Bound[0].Value = math.MaxInt64 },
+		"a bound of something else":  func(p *preemption.Proof) { p.Bound[0].Name = "cost" },
+		"a bound too many":           func(p *preemption.Proof) { p.Bound = append(p.Bound, preemption.Criterion{Name: "pods"}) },
+	} {
+		var r preemption.Result
+		require.NoError(t, json.Unmarshal(text, &r))
+		forge(r.Proof)
+		problems := check.Verify(&q.Snapshot, o, q.Preemptor, &r)
+		require.NotEmpty(t, problems, what)
+		require.Equal(t, check.RuleProof, problems[0].Rule, what)
+	}
+	o.Proof = false
+	problems := check.Verify(&q.Snapshot, o, q.Preemptor, honest)
+	require.NotEmpty(t, problems, "nobody asked for it")
+}
+
 // That one pod less does not do on n1, in numbers: 5 GiB are missing there, of which a, b and c free 1, 3 and
 // 4, and each is one pod. Take a GiB once, a pod three times, and at most one pod: 5 - 3*1 is 2, and the pods
 // free beyond what they take max(0, 1-3) + max(0, 3-3) + max(0, 4-3), which is 1. That is less: so there is

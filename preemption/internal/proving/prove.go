@@ -74,6 +74,9 @@ func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bo
 // node shows of a node what it can, and makes the bound smaller where that is less.
 func (p *prover) node(g *ground) (steps []Step) {
 	for k := 0; k < len(p.bound); k++ {
+		if p.bound[k] == 0 && p.idle(g, k) {
+			continue
+		}
 		s := p.stageOf(g, k, p.bound[k])
 		s.left = 1
 		if s.refuted() { // no victims are as good
@@ -93,6 +96,14 @@ func (p *prover) node(g *ground) (steps []Step) {
 		steps = append(steps, Step{k, cases})
 	}
 	return steps
+}
+
+// idle reports whether no victims have anything of criterion k.
+func (p *prover) idle(g *ground, k int) bool {
+	if k == p.overruns {
+		return !slices.ContainsFunc(g.caps, func(c limit) bool { return c.of.Kind == Budget })
+	}
+	return p.adds(k) && !slices.ContainsFunc(g.items, func(it item) bool { return it.has[k] > 0 })
 }
 
 // reach shows that victims have so much of criterion k, at most what the bound says.

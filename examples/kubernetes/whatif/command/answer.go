@@ -28,6 +28,8 @@ type Answer struct {
 	// all of it is true.
 	Problems []string `json:"problems,omitzero"`
 
+	Proof *preemption.Proof `json:"proof,omitempty"` // where -options ask for it
+
 	WhyNot []whyNot `json:"whyNot,omitempty"`
 
 	// Answers are those about several preemptors, in the order in which they are carried out.
@@ -65,7 +67,7 @@ func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
 		return answeredQuota(name, r)
 	}
 	a := blank(name)
-	a.Status, a.Message = statusOf(kind, r.Verdict), r.Message
+	a.Status, a.Message, a.Proof = statusOf(kind, r.Verdict), r.Message, r.Proof
 	if a.Status == "fits" || a.Status == "preempt" {
 		a.Chosen = r.Domain
 	}

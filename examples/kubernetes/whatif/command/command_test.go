@@ -571,3 +571,16 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, 2, status)
 	require.Contains(t, stderr, `invalid value "best" for flag -search: not greedy, improved or exact`)
 }
+
+// A proof that options ask for is told of, checked with -verify, and there to be read as JSON.
+func TestProofsAreShown(t *testing.T) {
+	options := filepath.Join(t.TempDir(), "options.json")
+	require.NoError(t, os.WriteFile(options, []byte(`{"proof":true}`), 0o600))
+	stdout, stderr, status := output("", "-options", options, "-verify")
+	require.Equal(t, 0, status, stderr)
+	require.Contains(t, stdout, "Shown in numbers, node by node (-o json): no evictions disrupt less.")
+	stdout, stderr, status = output("", "-options", options, "-o", "json")
+	require.Equal(t, 0, status, stderr)
+	require.Contains(t, stdout, `"proof"`)
+	require.Contains(t, stdout, `"steps"`)
+}

@@ -188,6 +188,7 @@ func (r *report) victims() {
 
 // bound says how far the victims may be from the least, where that was looked for.
 func (r *report) bound() {
+	r.proof()
 	if r.result.Optimal {
 		r.Printf("\nNo evictions disrupt less, on any node: that is proved.\n")
 		return
@@ -200,6 +201,24 @@ func (r *report) bound() {
 	}
 	if len(r.result.Bound) > 0 {
 		r.Printf("\nNothing less is possible as far as %s goes.\n", r.result.Bound[len(r.result.Bound)-1].Name)
+	}
+}
+
+// proof says how far it is shown in numbers that nothing less will do.
+func (r *report) proof() {
+	p := r.result.Proof
+	if p == nil {
+		return
+	}
+	last := len(p.Bound) - 1
+	least, have := p.Bound[last], r.result.Score[last]
+	switch {
+	case least != have:
+		r.Printf("\nShown in numbers, node by node (-o json): any evictions have %s of at least %d, these have %d.\n", least.Name, least.Value, have.Value)
+	case last+1 < len(r.result.Score):
+		r.Printf("\nShown in numbers, node by node (-o json): nothing less is possible as far as %s goes.\n", least.Name)
+	default:
+		r.Printf("\nShown in numbers, node by node (-o json): no evictions disrupt less.\n")
 	}
 }
 
