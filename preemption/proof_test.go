@@ -16,6 +16,7 @@ import (
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // provable draws a question of a few nodes, and options that ask for a proof.
@@ -323,6 +324,44 @@ func TestHostileProofsEnd(t *testing.T) {
 	o.Proof = false
 	problems := check.Verify(&q.Snapshot, o, q.Preemptor, honest)
 	require.NotEmpty(t, problems, "nobody asked for it")
+}
+
+// Sums of prices end at the largest int64: what costs that much may have cost more, and nothing is
+// contradicted by it. a and b are enough, where a proof says that four have to go.
+func TestProofsMindWhereSumsEnd(t *testing.T) {
+	dear := &cluster.Cost{Fixed: 1 << 62}
+	high := int32(10)
+	pod := func(name string, cores int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: "n1", Requests: preemption.Resources{"cpu": cores}, Cost: dear}
+	}
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 8}}},
+		Pods: []preemption.Pod{
+			pod("a", 3), pod("b", 2), pod("c", 1), pod("d", 1), pod("e", 1),
+			{Name: "web", Priority: &high, Requests: preemption.Resources{"cpu": 5}},
+		},
+	}
+	o := preemption.Options{
+		Proof: true, Search: preemption.Exact, Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+		Objective: []preemption.CriterionName{preemption.CriterionCost, preemption.CriterionPods},
+	}
+	q := gen.Question{Snapshot: *s, Preemptor: preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}}
+	r := ask(t, o, q)
+	require.Equal(t, []int64{math.MaxInt64, 2}, said(r.Score))
+	require.Equal(t, r.Score, r.Proof.Bound)
+
+	o.Search = preemption.Greedy
+	worse := ask(t, o, q)
+	require.Equal(t, []int64{math.MaxInt64, 4}, said(worse.Score), "all others, since a is kept")
+	worse.Proof.Bound = worse.Score
+	worse.Proof.Nodes[0].Steps = []preemption.ProofStep{worse.Proof.Nodes[0].Steps[0], {Criterion: "pods", Cases: []preemption.ProofCase{
+		{Pod: &preemption.PodRef{Name: "a"}},
+		{Resources: map[string]int64{"cpu": 1<<61 + 1}, Criteria: map[string]int64{"cost": 1}}, // two cores more cost 2^62, and so much is not left
+		{Resources: map[string]int64{"cpu": 1}, Criteria: map[string]int64{"pods": 1}},
+	}}}
+	problems := check.Verify(&q.Snapshot, o, q.Preemptor, worse)
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0].Text, "where sums end")
 }
 
 // That one pod less does not do on n1, in numbers: 5 GiB are missing there, of which a, b and c free 1, 3 and

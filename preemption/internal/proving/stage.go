@@ -135,6 +135,9 @@ func (s *stage) balance() *balance {
 		if k < s.k {
 			most = s.bound[k]
 		}
+		if most == math.MaxInt64 {
+			continue // sums end there: nobody has more
+		}
 		b.caps = append(b.caps, b.line(Term{Criterion, k}, most, func(i int) int64 { return s.ground.items[i].has[k] }))
 	}
 	if s.adds(s.k) {
@@ -142,7 +145,7 @@ func (s *stage) balance() *balance {
 	}
 	for i := range s.caps {
 		c := &s.caps[i]
-		if c.soft && s.overruns != s.k && (s.overruns > s.k || s.bound[s.overruns] > 0) {
+		if c.room == math.MaxInt64 || c.soft && s.overruns != s.k && (s.overruns > s.k || s.bound[s.overruns] > 0) {
 			continue
 		}
 		l := b.line(c.of, c.room, func(i int) int64 { return c.weight[i] })
@@ -197,8 +200,7 @@ func (s *stage) going(adds func(i int) int64) (sum int64) {
 // free most for what they have of that, the last of them in part.
 func (b *balance) single() bool {
 	var price *line
-	if b.adds(b.k) {
-		at := slices.IndexFunc(b.caps, func(l line) bool { return l.of == Term{Criterion, b.k} })
+	if at := slices.IndexFunc(b.caps, func(l line) bool { return l.of == Term{Criterion, b.k} }); at >= 0 {
 		price = &b.caps[at]
 	}
 	order := make([]int, 0, len(b.items))

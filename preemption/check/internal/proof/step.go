@@ -189,6 +189,9 @@ func (s *step) taken(c *preemption.ProofCase) (list []part, wrong string) {
 		if k == s.k {
 			most = s.most
 		}
+		if most == math.MaxInt64 {
+			return nil, fmt.Sprintf("nothing has more of criterion %q than it may, where sums end", name)
+		}
 		if name == overruns { // what budgets charge beyond their room is no more
 			list = append(list, part{by, most, func(*Item) int64 { return 0 }})
 		} else {
@@ -204,8 +207,8 @@ func (s *step) taken(c *preemption.ProofCase) (list []part, wrong string) {
 	}
 	for name, by := range c.Limits {
 		room, _, ok := s.Room(Limit, name)
-		if !ok || by < 0 {
-			return nil, fmt.Sprintf("there is no limit of %q that is a sum, or its multiplier is below zero", name)
+		if !ok || by < 0 || room == math.MaxInt64 {
+			return nil, fmt.Sprintf("there is no limit of %q that is a sum and may be reached, or its multiplier is below zero", name)
 		}
 		take(Limit, name, by, room)
 	}
