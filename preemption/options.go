@@ -63,7 +63,7 @@ type Options struct {
 	Candidates bool `json:"candidates,omitempty"`
 
 	// Proof asks for [Result.Proof]: numbers with which anybody can add up for himself that no evictions
-	// disrupt less than they say. It costs about as much as a search for the least over all nodes.
+	// disrupt less than they say, or that none help. It takes a search over all nodes.
 	Proof bool `json:"proof,omitempty"`
 
 	// Explain asks for the trace: each decision in words.

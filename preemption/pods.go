@@ -100,9 +100,12 @@ func (q *question) bounded(score []Criterion, of victims.Score, open bool, least
 	return false, bound
 }
 
+// provable reports whether a proof is asked for, and can be given.
+func (s *podAnswer) provable() bool { return s.Question.Proof && s.Sampling == nil && !s.Hooks }
+
 // proof proves bound, or the score where none is known, if that was asked for.
 func (s *podAnswer) proof(bound []Criterion) *Proof {
-	if !s.Question.Proof || s.Sampling != nil || s.Hooks {
+	if !s.provable() {
 		return nil
 	}
 	values, names := s.Ranking.Values(s.Best.Score), s.criteria(s.Best.Score)
@@ -116,6 +119,23 @@ func (s *podAnswer) proof(bound []Criterion) *Proof {
 	if len(shown.Bound) == 0 {
 		return nil
 	}
+	return s.tellProof(shown, names)
+}
+
+// refutation proves that no evictions help, if that was asked for.
+func (s *podAnswer) refutation() *Proof {
+	if !s.provable() {
+		return nil
+	}
+	shown, ok := proving.Refute(s.Question, s.Trial, s.Runner)
+	if !ok {
+		return nil
+	}
+	return s.tellProof(shown, nil)
+}
+
+// tellProof names what a proof is about.
+func (s *podAnswer) tellProof(shown proving.Proof, names []Criterion) *Proof {
 	p := &Proof{}
 	for k, v := range shown.Bound {
 		p.Bound = append(p.Bound, Criterion{Name: names[k].Name, Value: v})
@@ -126,7 +146,10 @@ func (s *podAnswer) proof(bound []Criterion) *Proof {
 			of.Nodes = append(of.Nodes, s.Index.Node(node).Name)
 		}
 		for _, step := range n.Steps {
-			told := ProofStep{Criterion: names[step.Criterion].Name}
+			told := ProofStep{}
+			if step.Criterion >= 0 {
+				told.Criterion = names[step.Criterion].Name
+			}
 			for i := range step.Cases {
 				told.Cases = append(told.Cases, s.proofCase(&step.Cases[i], names))
 			}
@@ -173,6 +196,7 @@ func (s *podAnswer) infeasible() *Result {
 	if s.Index.CountNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
+	r.Proof = s.refutation()
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
 	if !s.c.Probe {

@@ -28,8 +28,9 @@ package answer
 type Proof struct {
 	// Bound is what any evictions have at least, in the order of Score, as Result.Bound tells it. It may be
 	// less than that, or end before it where sums on a node do not tell: the search knows more than sums, and of
-	// how many cases a proof has there is an end. Equal to Score, it is proved that nothing disrupts less.
-	Bound []Criterion `json:"bound"`
+	// how many cases a proof has there is an end. Equal to Score, it is proved that nothing disrupts less. Empty where
+	// the verdict is Infeasible: each node has one step, about no criterion, and there are no victims at all.
+	Bound []Criterion `json:"bound,omitempty"`
 
 	// Nodes tells of each node once. On those that it does not name the preemptor does not fit with all of
 	// those gone whom it may evict there, or there is nobody.
@@ -39,12 +40,12 @@ type Proof struct {
 // ProofNodes are nodes for which the same steps do.
 type ProofNodes struct {
 	Nodes []string    `json:"nodes"`           // names, in order
-	Steps []ProofStep `json:"steps,omitempty"` // in order of Bound; none about a criterion that can't be less
+	Steps []ProofStep `json:"steps,omitempty"` // in order of Bound; none about a criterion that can't be less than that
 }
 
 // ProofStep shows that victims have no less of a criterion than Bound says, if they have no more of those before it.
 type ProofStep struct {
-	Criterion string `json:"criterion"`
+	Criterion string `json:"criterion,omitempty"` // empty: there are no victims at all
 
 	// Cases are one, a contradiction, or a tree of them: a case that names a pod is followed by those in which
 	// it goes and then by those in which it stays.

@@ -42,9 +42,9 @@ type Result struct {
 	// Options.Search; nil where nothing is known.
 	Bound []Criterion `json:"bound,omitempty"`
 
-	// Proof shows what any evictions have at least, for whoever would see for himself: check.Verify
-	// reads it, too. Only with Options.Proof, of a lone pod that evicts somebody, without quota, Options.Sampling
-	// and hooks that have a say; nil otherwise, and where nothing can be shown.
+	// Proof shows what any evictions have at least, or where the verdict is Infeasible that none help, for whoever
+	// would see for himself: check.Verify reads it, too. Only with Options.Proof, of a lone pod without quota, Options.Sampling and
+	// hooks that have a say; nil otherwise, and where it can't be shown.
 	Proof *Proof `json:"proof,omitempty"`
 
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted

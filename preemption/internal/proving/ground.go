@@ -198,6 +198,9 @@ func (p *prover) limits(g *ground, potential []victims.UnitID) {
 // beyond reports whether victims with an item have more than most of criterion k, which is a
 // number of the worst of them, if they have no more than bound of those before it.
 func (p *prover) beyond(it *item, k int, most int64) bool {
+	if k == none {
+		return false
+	}
 	switch p.criteria[k] {
 	case victims.CriterionHighest:
 		return it.highest > most
@@ -210,6 +213,9 @@ func (p *prover) beyond(it *item, k int, most int64) bool {
 
 // adds reports whether criterion k is the sum of what victims add.
 func (p *prover) adds(k int) bool {
+	if k == none {
+		return false
+	}
 	switch p.criteria[k] {
 	case victims.CriterionHighest, victims.CriterionStarted, victims.CriterionOverruns:
 		return false
@@ -219,6 +225,9 @@ func (p *prover) adds(k int) bool {
 
 // least is what no victims have of criterion k.
 func (p *prover) least(k int) int64 {
+	if k == none {
+		return 0
+	}
 	switch p.criteria[k] {
 	case victims.CriterionHighest:
 		return math.MinInt32

@@ -17,7 +17,7 @@ type Nodes struct {
 // Step shows that no victims have less of a criterion than Bound says, and no more of those
 // before it.
 type Step struct {
-	Criterion int
+	Criterion int // by position; -1: that there are no victims
 	Cases     []Case
 }
 

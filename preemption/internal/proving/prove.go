@@ -39,6 +39,28 @@ type prover struct {
 // A criterion that looks beyond the victims' node ends what is shown. O(nodes), each as a
 // cover.Relax for a criterion, and at most casesInAll of these more.
 func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) Proof {
+	p := newProver(q, trial, runner, bound)
+	return p.gather(p.look(p.node))
+}
+
+// Refute shows that there are no evictions that help, within hard budgets and limits; false if it
+// can't. Of nodes where the pod does not fit whoever goes nothing is shown.
+func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (proof Proof, ok bool) {
+	p := newProver(q, trial, runner, nil)
+	ok = true
+	nodes, steps := p.look(func(g *ground) []Step {
+		s := p.stageOf(g, none, 0)
+		ok = ok && s.refuted()
+		p.left -= min(casesOfStep, p.left) - max(s.left, 0)
+		return []Step{{none, s.cases}}
+	})
+	return p.gather(nodes, steps), ok
+}
+
+// none is no criterion: victims are not to be there at all.
+const none = -1
+
+func newProver(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) *prover {
 	p := &prover{q: q, trial: trial, runner: runner, criteria: q.Ranking.Criteria(), left: casesInAll}
 	beyond := func(c victims.Criterion) bool {
 		return slices.Contains([]victims.Criterion{
@@ -58,17 +80,20 @@ func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bo
 			p.asks = append(p.asks, r)
 		}
 	}
-	defer func(checks int) { trial.Checks = checks }(trial.Checks) // those of the search are told
-	var nodes []cluster.NodeID
-	var steps [][]Step
-	for n := range q.Index.Nodes() {
-		q.GoOn()
+	return p
+}
+
+// look shows something of each node on which room can be made.
+func (p *prover) look(show func(*ground) []Step) (nodes []cluster.NodeID, steps [][]Step) {
+	defer func(checks int) { p.trial.Checks = checks }(p.trial.Checks) // those of the search are told
+	for n := range p.q.Index.Nodes() {
+		p.q.GoOn()
 		if g := p.survey(n); g != nil {
-			nodes, steps = append(nodes, n), append(steps, p.node(g))
+			nodes, steps = append(nodes, n), append(steps, show(g))
 		}
 	}
-	trial.Restore()
-	return p.gather(nodes, steps)
+	p.trial.Restore()
+	return nodes, steps
 }
 
 // node shows of a node what it can, and makes the bound smaller where that is less.
@@ -160,7 +185,7 @@ func (p *prover) gather(nodes []cluster.NodeID, steps [][]Step) Proof {
 	proof := Proof{Bound: p.bound}
 	at := map[string]int{}
 	for i, n := range nodes {
-		list := slices.DeleteFunc(steps[i], func(s Step) bool { return s.Criterion >= len(p.bound) })
+		list := slices.DeleteFunc(steps[i], func(s Step) bool { return s.Criterion != none && s.Criterion >= len(p.bound) })
 		text, shared := text(list)
 		if first, known := at[text]; known && shared {
 			proof.Nodes[first].Nodes = append(proof.Nodes[first].Nodes, n)

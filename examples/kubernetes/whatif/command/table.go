@@ -207,7 +207,7 @@ func (r *report) bound() {
 // proof says how far it is shown in numbers that nothing less will do.
 func (r *report) proof() {
 	p := r.result.Proof
-	if p == nil {
+	if p == nil || len(p.Bound) == 0 {
 		return
 	}
 	last := len(p.Bound) - 1

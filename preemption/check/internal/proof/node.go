@@ -95,6 +95,9 @@ func leastOf(name string) int64 {
 // beyond: victims with an item have more than most of criterion k, if they have no more than the
 // bound of those before it.
 func (n *Node) beyond(it *Item, k int, most int64) bool {
+	if k == none {
+		return false
+	}
 	switch n.Bound[k].Name {
 	case highest:
 		return it.Highest > most
@@ -105,8 +108,18 @@ func (n *Node) beyond(it *Item, k int, most int64) bool {
 	return false
 }
 
-// Shows is what is wrong with steps; empty: they show that nobody has less than the bound.
+// none is no criterion: there are to be no victims at all.
+const none = -1
+
+// Shows is what is wrong with steps; empty: they show that nobody has less than the bound, or where
+// that is empty that no victims make room.
 func (n *Node) Shows(steps []preemption.ProofStep) string {
+	if len(n.Bound) == 0 {
+		if len(steps) != 1 || steps[0].Criterion != "" {
+			return "it is not shown that nobody's eviction helps"
+		}
+		return n.follow(&steps[0], none, 0)
+	}
 	for k, c := range n.Bound {
 		if len(steps) == 0 || steps[0].Criterion != c.Name {
 			if c.Value > leastOf(c.Name) {

@@ -122,7 +122,11 @@ func (s *step) contradicts(c *preemption.ProofCase) string {
 		down = plus(down, max(gain-price, 0))
 	}
 	if down == math.MaxInt64 || up <= down {
-		return fmt.Sprintf("of %s no contradiction is shown: %d is not more than %d", s.Bound[s.k].Name, up, down)
+		about := "victims"
+		if s.k != none {
+			about = s.Bound[s.k].Name
+		}
+		return fmt.Sprintf("of %s no contradiction is shown: %d is not more than %d", about, up, down)
 	}
 	return ""
 }

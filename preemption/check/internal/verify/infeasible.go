@@ -14,6 +14,7 @@ import (
 func (a *answer) readInfeasible() {
 	a.readNearest()
 	a.readUnplaced()
+	a.readProof()
 	if a.o.Hooks != nil && (a.o.Hooks.Eligible != nil || a.o.Hooks.Placer != nil) {
 		return // who may go, and where to, is the hook's to say
 	}

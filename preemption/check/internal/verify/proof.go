@@ -27,7 +27,7 @@ type numbers struct {
 	budgets map[string]*budget
 }
 
-// readProof: no evictions on any node have less than the bound that is said to be proved. Nothing is
+// readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is
 // believed of it but what adds up.
 func (a *answer) readProof() {
 	p := a.r.Proof
@@ -78,6 +78,10 @@ func (a *answer) readProof() {
 func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
 	if !a.o.Proof || a.team != nil || a.queued() || a.o.Sampling != nil || a.o.Hooks.Decide() {
 		a.Add(found.Proof, "nobody asked for one, or none can be given")
+		return false
+	}
+	if (a.r.Verdict == preemption.Feasible) != (len(p.Bound) > 0) {
+		a.Add(found.Proof, "it has a bound where nothing helps, or none of what does")
 		return false
 	}
 	names := a.objective()
