@@ -24,6 +24,8 @@ var demanding = []struct {
 	{"limits", preemption.Options{Limits: preemption.Limits{Pods: 3}, LowestLevel: true, Candidates: true}},
 	{"only-moves", preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}},
 	{"early-text", preemption.Options{Rules: preemption.KEP5710Alpha, Placement: preemption.PlacePack, Candidates: true}},
+	{"proof", preemption.Options{Proof: true}},
+	{"proof-of-price", preemption.Options{Proof: true, HardBudgets: preemption.HardBudgets{All: true}, Cost: preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1, Pods: 3}}}},
 	{"v1.36", preemption.Options{Rules: preemption.Kubernetes136, Candidates: true, RepeatReprieve: preemption.On}},
 }
 

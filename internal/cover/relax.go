@@ -37,10 +37,7 @@ func Relax(p *Problem) Multipliers {
 		}
 	}
 	s := newSolver(q)
-	if !s.work.costless { // what a set costs makes bounds finer
-		s.guess()
-		s.rescale()
-	}
+	s.blind = true
 	s.ascend(0, rootRounds)
 	s.unscale(p, &m)
 	return m

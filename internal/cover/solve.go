@@ -86,6 +86,7 @@ type solver struct {
 	best      []bool
 	bestPrice int64
 	atMost    int64 // what a set may cost to be better
+	blind     bool  // no sets are looked for
 	first     bool  // any set will do that costs no more than atMost
 	steps     int
 	stopped   bool

@@ -19,7 +19,7 @@ var verified = flag.Int("verified", 10_000, "how many random questions are verif
 func randomQuestion(seed uint64) (gen.Question, preemption.Options) {
 	o := preemption.Options{
 		Rules:      []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136, preemption.KEP5710Alpha}[seed%3],
-		Candidates: seed/3%2 == 0,
+		Candidates: seed/3%2 == 0, Proof: seed%7 < 2,
 	}
 	kind := seed / 6 % 8
 	seed /= 48

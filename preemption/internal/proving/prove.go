@@ -12,7 +12,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// How many cases are looked at, for one step and for a whole proof. Where they run out, the bound is
+// How many cases are looked at, for one step and for a whole proof; one with more than 64 items to go or to
+// stay counts as several. Where they run out, the bound is
 // what can be shown without telling cases apart.
 const (
 	casesOfStep = 1_000
@@ -51,7 +52,7 @@ func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (
 	nodes, steps := p.look(func(g *ground) []Step {
 		s := p.stageOf(g, none, 0)
 		ok = ok && s.refuted()
-		p.left -= min(casesOfStep, p.left) - max(s.left, 0)
+		p.left -= min(casesOfStep, p.left) - s.left
 		return []Step{{none, s.cases}}
 	})
 	return p.gather(nodes, steps), ok
@@ -135,7 +136,7 @@ func (p *prover) idle(g *ground, k int) bool {
 func (p *prover) reach(g *ground, k int) (cases []Case, atLeast int64) {
 	s := p.stageOf(g, k, checked.Sub(p.bound[k], 1))
 	tells := s.refuted()
-	p.left -= min(casesOfStep, p.left) - max(s.left, 0)
+	p.left -= min(casesOfStep, p.left) - s.left
 	switch {
 	case tells:
 		return s.cases, p.bound[k]

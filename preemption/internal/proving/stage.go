@@ -62,10 +62,12 @@ func (s *stage) refuted() bool {
 		s.cases = append(s.cases, Case{Pod: cluster.NoPod})
 		return true
 	}
-	if s.left--; s.left < 0 {
+	if s.left <= 0 {
 		return false
 	}
+	s.q.GoOn()
 	b := s.balance()
+	s.left -= 1 + len(b.items)/64
 	if !b.single() {
 		b.weigh()
 	}
