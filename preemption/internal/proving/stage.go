@@ -106,6 +106,8 @@ type line struct {
 	adds   []int64 // by open item
 	soft   bool
 	weight int64
+
+	together []Term // budgets whose charges it adds up, where they may be overrun; of is nothing then
 }
 
 func (s *stage) balance() *balance {
@@ -154,8 +156,47 @@ func (s *stage) balance() *balance {
 		l.soft = c.soft
 		b.caps = append(b.caps, l)
 	}
+	if s.overruns < s.k && s.bound[s.overruns] > 0 && s.bound[s.overruns] < math.MaxInt64 {
+		b.overrun()
+	}
 	return b
 }
+
+// overrun adds what budgets may be charged that may be overrun, but no more than the bound: all of them
+// together, and each by itself.
+func (b *balance) overrun() {
+	var soft []int
+	for i := range b.stage.caps {
+		if b.stage.caps[i].soft {
+			soft = append(soft, i)
+		}
+	}
+	sets := [][]int{soft}
+	for _, i := range soft[:min(len(soft), mostBudgets)] {
+		sets = append(sets, []int{i})
+	}
+	if len(soft) < 2 {
+		sets = sets[:len(soft)]
+	}
+	for _, set := range sets {
+		room, together := b.bound[b.overruns], []Term(nil)
+		for _, i := range set {
+			c := &b.stage.caps[i]
+			room, together = checked.Add(room, c.room), append(together, c.of)
+		}
+		l := b.line(Term{}, room, func(i int) (sum int64) {
+			for _, c := range set {
+				sum += b.stage.caps[c].weight[i]
+			}
+			return sum
+		})
+		l.together = together
+		b.caps = append(b.caps, l)
+	}
+}
+
+// mostBudgets is how many budgets are looked at by themselves where they may be overrun.
+const mostBudgets = 16
 
 // count is how many have to go.
 func (b *balance) count() line {
@@ -330,21 +371,33 @@ func (b *balance) simplify(most int64) {
 	}
 }
 
-// weights lists what weighs something.
+// weights lists what weighs something. Overruns weigh as much as the soft budget that weighs most, or
+// as all sums of budgets that may be overrun.
 func (b *balance) weights() (list []Weight) {
-	soft := int64(0)
+	overruns, budgets := int64(0), map[Term]int64{}
 	for _, lines := range [][]line{b.rows, b.caps} {
 		for _, l := range lines {
-			if l.weight > 0 {
-				list = append(list, Weight{l.of, l.weight})
-			}
-			if l.soft {
-				soft = max(soft, l.weight)
+			switch {
+			case l.weight == 0:
+			case l.together != nil:
+				overruns = checked.Add(overruns, l.weight)
+				for _, t := range l.together {
+					budgets[t] = checked.Add(budgets[t], l.weight)
+				}
+			default:
+				if list = append(list, Weight{l.of, l.weight}); l.soft {
+					overruns = max(overruns, l.weight)
+				}
 			}
 		}
 	}
-	if soft > 0 {
-		list = append(list, Weight{Term{Criterion, b.overruns}, soft})
+	for i := range b.stage.caps {
+		if t := b.stage.caps[i].of; budgets[t] > 0 {
+			list = append(list, Weight{t, budgets[t]})
+		}
+	}
+	if overruns > 0 {
+		list = append(list, Weight{Term{Criterion, b.overruns}, overruns})
 	}
 	return list
 }
