@@ -1,30 +1,37 @@
 package answer
 
-// Proof shows that no evictions for a lone pod have less than Bound, by numbers that are added up
-// for each node. For a node whose step is about a criterion, take the units that the preemptor may
-// evict there, and leave out who cannot be among victims with less of that criterion and no more
-// than Bound of those before it, as far as these are numbers of the worst victim: the highest
-// priority, the earliest start. Sums are left:
+// Proof shows that no evictions for a lone pod have less than Bound, in numbers that anybody can add up who
+// has the snapshot, the options and the preemptor. It tells of each node by itself, criterion by criterion:
+// no victims there have less of it than Bound says, if they have no more of those before it.
 //
-//	of each resource     what the units that go free is at least what is missing
-//	how many             those who go are at least as many as free what is missing of some resource, if
-//	                     those go who free most of it
-//	of each criterion    before the step's: what they have is at most Bound
-//	of the step's own    what they have is less than Bound
-//	budgets, limits      of a hard budget, or a limit: what they charge is at most its room;
-//	                     of overruns: the same for any budgets, with what is overrun beyond it
+// The items of a node are the units that the preemptor may evict there; of an elastic unit, each of its pods on
+// the node. Those are left out with which victims have too much by the worst of them: of the step's
+// criterion as much as Bound, of one before it more. By the highest priority, an item has the lowest that a pod
+// has of the units that are as important as it, or more: any of them may be the first victim. By the earliest
+// start, it has that of its first pod, if it has the highest priority of Bound and all pods have the priority of their
+// units. An item that holds a host port for which the preemptor asks goes in any case. For victims among the items these hold:
 //
-// Each is taken as often as its multiplier says, and all are added up to one. It is a contradiction:
+//	a resource        they free at least what is missing, with pods nominated there that count
+//	the count         they are at least as many as free what is missing of the resource that takes most,
+//	                  if those go who free most of it
+//	a criterion       before the step's: they have at most Bound
+//	the step's own    they have at most one less than Bound
+//	a hard budget     they charge at most its room; so with a limit
+//	other budgets     they charge at most their rooms and the overruns, taken together
 //
-//	sum of multiplier x missing - sum of multiplier x room - sum over units of max(0, what it frees - what it takes) > 0
+// An item has of a criterion and of a limit what it adds to them: of violations what it is charged where all units of the
+// node are, most important first; of a pod of an elastic unit what it adds if it goes alone, and nothing where
+// pods together may add less than each of them. A bound or a limit of the largest int64, where sums end, says nothing.
 //
-// where what a unit frees and takes are sums with multipliers as well, of a resource no more than is missing.
-// So there are no such victims. Where that is so with just Bound of the criterion in place of less,
-// the node has none that are as good, and no further step. Every sum fits an int64.
+// Each of these is taken as often as its multiplier says. They contradict each other if
 //
-// Of an elastic unit each pod is taken by itself, at what it has of a criterion if it alone goes, and at
-// nothing where pods together may have less than each of them. A unit, or such a pod, goes in any case if
-// it holds a host port that the preemptor asks for. Constraints between pods are not in it: they leave fewer victims.
+//	sum of multiplier x missing > sum of multiplier x room + sum over items of max(0, what it frees - what it takes)
+//
+// where what an item frees and takes are sums by the same multipliers, of each resource no more than is missing.
+// So there are no such victims. Where that is so with Bound in place of one less, the node has none that are as
+// good, and no further step. Every sum fits an int64.
+//
+// Constraints between pods are not in it: they leave fewer victims, and what holds of more holds of them.
 type Proof struct {
 	// Bound is what any evictions have at least, in the order of Score, as Result.Bound tells it. It may be
 	// less than that, or end before it where sums on a node do not tell: the search knows more than sums, and of
@@ -32,8 +39,8 @@ type Proof struct {
 	// the verdict is Infeasible: each node has one step, about no criterion, and there are no victims at all.
 	Bound []Criterion `json:"bound,omitempty"`
 
-	// Nodes tells of each node once. On those that it does not name the preemptor does not fit with all of
-	// those gone whom it may evict there, or there is nobody.
+	// Nodes tells of each node once. Those that it does not name keep the preemptor away, whoever goes: by
+	// themselves, or it does not fit with all units gone that it may evict there, or there are none.
 	Nodes []ProofNodes `json:"nodes,omitempty"`
 }
 
@@ -53,11 +60,11 @@ type ProofStep struct {
 }
 
 // ProofCase is a contradiction, or with Pod set the two cases that come next. In a case in which some
-// go and others stay, what those who go free is not missing any more, and what they take is taken
-// from the room; sums are over the others. One in which somebody goes who has been left out, or who
-// stays, needs no multipliers.
+// go and others stay, what those who go free is not missing any more, what they take is taken from the
+// room, which may be below zero then, and the sums are over the other items. Where somebody goes who is left out there
+// is nothing to contradict, and no multipliers.
 //
-// The multipliers are whole and not below zero; what is not named has 0. A resource is in its own unit.
+// Multipliers are whole and not below zero; what is not named has 0. Amounts of a resource are in its own unit.
 type ProofCase struct {
 	Pod       *PodRef          `json:"pod,omitempty"`       // stands for its unit, of an elastic one for itself; nil: a contradiction
 	Resources map[string]int64 `json:"resources,omitempty"` // by name
