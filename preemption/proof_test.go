@@ -37,6 +37,7 @@ func provable(seed uint64) (preemption.Options, gen.Question) {
 		o.HardBudgets.All = true
 	case 2:
 		*[]*int64{&o.Limits.Victims, &o.Limits.Pods, &o.Limits.Cost}[r.IntN(3)] = 1 + r.Int64N(6)
+		o.Limits.OnlyMoves = r.IntN(3) == 0
 	case 3:
 		o.BrokenGroupsFree = true
 	}
@@ -62,7 +63,7 @@ func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64,
 		require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
 			within := func(sum, most int64) bool { return most == 0 || sum <= most }
 			if o.HardBudgets.All && c.Overruns > 0 || !within(int64(len(c.Victims)), o.Limits.Victims) ||
-				!within(int64(c.Score.Pods), o.Limits.Pods) || !within(priceOf(c.Victims), o.Limits.Cost) {
+				!within(int64(c.Score.Pods), o.Limits.Pods) || o.Limits.OnlyMoves && fates.stranded(c.Victims...) > 0 || !within(priceOf(c.Victims), o.Limits.Cost) {
 				return
 			}
 			if v := values(o.Objective, c, fates, n.Name); least == nil || slices.Compare(v, least) < 0 {
@@ -335,6 +336,28 @@ func TestHostileProofsEnd(t *testing.T) {
 	o.Proof = false
 	problems := check.Verify(&q.Snapshot, o, q.Preemptor, honest)
 	require.NotEmpty(t, problems, "nobody asked for it")
+}
+
+// That nothing helps is not shown where it is more than sums: p has no other place, and only who has one may go.
+func TestWhatSumsDoNotTellIsNotProved(t *testing.T) {
+	high := int32(10)
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 1}}},
+		Pods:  []preemption.Pod{{Name: "p", Node: "n1", Requests: preemption.Resources{"cpu": 1}}, {Name: "web", Priority: &high, Requests: preemption.Resources{"cpu": 1}}},
+	}
+	q := gen.Question{Snapshot: s, Preemptor: preemption.Preemptor{Kind: preemption.KindPod, Name: "web"}}
+	r := ask(t, preemption.Options{Proof: true, Limits: preemption.Limits{OnlyMoves: true}}, q)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Nil(t, r.Proof)
+	for i := range s.Pods { // p has to go in any case, and nothing is left to split
+		s.Pods[i].Ports = []cluster.HostPort{{Port: 80}}
+	}
+	r = ask(t, preemption.Options{Proof: true, Limits: preemption.Limits{OnlyMoves: true}}, q)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Nil(t, r.Proof)
+	r = ask(t, preemption.Options{Proof: true, Objective: []preemption.CriterionName{preemption.CriterionStranded}}, q)
+	require.Equal(t, preemption.Feasible, r.Verdict)
+	require.Nil(t, r.Proof)
 }
 
 // Sums of prices end at the largest int64: what costs that much may have cost more, and nothing is

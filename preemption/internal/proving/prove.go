@@ -41,21 +41,24 @@ type prover struct {
 // cover.Relax for a criterion, and at most casesInAll of these more.
 func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) Proof {
 	p := newProver(q, trial, runner, bound)
-	return p.gather(p.look(p.node))
+	nodes, steps, _ := p.look(func(g *ground) ([]Step, bool) { return p.node(g), true })
+	return p.gather(nodes, steps)
 }
 
 // Refute shows that there are no evictions that help, within hard budgets and limits; false if it
 // can't. Of nodes where the pod does not fit whoever goes nothing is shown.
 func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (proof Proof, ok bool) {
 	p := newProver(q, trial, runner, nil)
-	ok = true
-	nodes, steps := p.look(func(g *ground) []Step {
+	nodes, steps, ok := p.look(func(g *ground) ([]Step, bool) {
 		s := p.stageOf(g, none, 0)
-		ok = ok && s.refuted()
+		refuted := s.refuted()
 		p.left -= min(casesOfStep, p.left) - s.left
-		return []Step{{none, s.cases}}
+		return []Step{{none, s.cases}}, refuted
 	})
-	return p.gather(nodes, steps), ok
+	if !ok {
+		return Proof{}, false
+	}
+	return p.gather(nodes, steps), true
 }
 
 // none is no criterion: victims are not to be there at all.
@@ -84,17 +87,21 @@ func newProver(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner
 	return p
 }
 
-// look shows something of each node on which room can be made.
-func (p *prover) look(show func(*ground) []Step) (nodes []cluster.NodeID, steps [][]Step) {
+// look shows something of each node on which room can be made, as long as that goes.
+func (p *prover) look(show func(*ground) ([]Step, bool)) (nodes []cluster.NodeID, steps [][]Step, ok bool) {
 	defer func(checks int) { p.trial.Checks = checks }(p.trial.Checks) // those of the search are told
+	defer p.trial.Restore()
 	for n := range p.q.Index.Nodes() {
 		p.q.GoOn()
 		if g := p.survey(n); g != nil {
-			nodes, steps = append(nodes, n), append(steps, show(g))
+			list, ok := show(g)
+			if !ok {
+				return nil, nil, false
+			}
+			nodes, steps = append(nodes, n), append(steps, list)
 		}
 	}
-	p.trial.Restore()
-	return nodes, steps
+	return nodes, steps, true
 }
 
 // node shows of a node what it can, and makes the bound smaller where that is less.
