@@ -157,6 +157,9 @@ const (
 // Result is the answer to one question; see [answer.Result].
 type Result = answer.Result
 
+// Decision is the short form of a [Result]; see [answer.Decision].
+type Decision = answer.Decision
+
 // Asked names the preemptor of an answer; see [answer.Asked].
 type Asked = answer.Asked
 

@@ -3,10 +3,11 @@ package preemption
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/review"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // ErrNotApplicable matches the error of Apply and Evict for a result that is no
@@ -69,38 +70,12 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 	})
 }
 
-// adopted reports whether what r holds inline has been added: its pods, which pod looks up,
-// wait as they were given, nominated where r says, or run there.
-func adopted(r *Result, pod func(PodRef) *cluster.Pod) bool {
-	at := map[PodRef]string{}
-	for _, n := range r.Nominations {
-		at[n.Pod] = n.Node
-	}
-	inline := r.Preemptor.Inline
-	for i := range inline.Pods {
-		given := inline.Pods[i]
-		ref := refTo(&given)
-		p := pod(ref)
-		if node, nominated := at[ref]; p == nil || nominated && p.Node != node && (p.Node != "" || p.NominatedNode != node) {
-			return false
-		}
-		if inline.Group != nil {
-			given.Group = inline.Group.Name
-		}
-		given.NominatedNode = p.NominatedNode
-		if p.Node == "" && !reflect.DeepEqual(given, *p) {
-			return false
-		}
-	}
-	return true
-}
-
 // adopt adds what a preemptor holds inline, unless that has been done.
 func (e edit) adopt(r *Result) {
-	if r.Preemptor.Inline == nil || adopted(r, e.pod) {
+	if r.Preemptor.Inline == nil || review.Adopted(r, e.pod) {
 		return
 	}
-	p := again(r.Preemptor)
+	p := tell.Again(r.Preemptor)
 	if p.Group != nil {
 		group := *p.Group
 		e.setGroup(&group)
@@ -121,15 +96,12 @@ func (e edit) evict(ref PodRef, remove bool) {
 	case p == nil || p.Node == "": // has left, and waits again perhaps
 	case remove:
 		e.removePod(ref)
-	case !isLeaving(p):
+	case !review.IsLeaving(p):
 		leaving := *p
 		leaving.Terminating, leaving.Preempted = true, true
 		e.setPod(&leaving)
 	}
 }
-
-// isLeaving reports whether a pod has been told to go by a preemption.
-func isLeaving(p *cluster.Pod) bool { return p.Terminating && p.Preempted }
 
 func (e edit) nominate(ref PodRef, node string) {
 	if p := e.pod(ref); p != nil && p.Node == "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // Observer is told of questions: [Hooks].Observer. It changes no answer, and closes no road
@@ -78,7 +79,7 @@ func (o *Options) asks(ctx context.Context, call string, p *Preemptor) *asking {
 	}
 	a := &asking{ctx: ctx, observer: observer}
 	if observer != nil {
-		a.seen.Call, a.seen.Kind, a.last = call, askedBy(p).Kind, observer.Now()
+		a.seen.Call, a.seen.Kind, a.last = call, tell.AskedBy(p).Kind, observer.Now()
 	}
 	return a
 }
@@ -106,12 +107,16 @@ func (a *asking) poll() func() {
 	}
 }
 
-// silent is a for questions that are asked on the way.
-func (a *asking) silent() *asking {
-	if a == nil || a.ctx == nil {
-		return nil
+// caller is a as questions know it.
+func (a *asking) caller() tell.Caller {
+	if a == nil {
+		return tell.Caller{}
 	}
-	return &asking{ctx: a.ctx}
+	c := tell.Caller{Poll: a.poll()}
+	if a.observer != nil {
+		c.Prepared, c.Searched = func() { a.passed(PhasePrepare) }, func() { a.passed(PhaseSearch) }
+	}
+	return c
 }
 
 // passed notes that a phase has ended.

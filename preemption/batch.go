@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 
-	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/ask"
-	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/live"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // PreemptAll answers for several preemptors at once: the most important first, as they are
@@ -65,8 +61,8 @@ type batch struct {
 type turn struct {
 	preemptor Preemptor
 	priority  int32
-	equal     []PodRef  // that are planned together; nil: it is asked about by itself
-	as        *question // of the first of them
+	equal     []PodRef      // that are planned together; nil: it is asked about by itself
+	as        *tell.Inquiry // of the first of them
 }
 
 // lineUp reads the preemptors and lists who is asked about in turn.
@@ -86,7 +82,7 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 			continue
 		}
 		for _, m := range t.as.Members {
-			ref := refTo(m.Pod)
+			ref := tell.RefTo(m.Pod)
 			if seen[ref] {
 				errs = append(errs, problems.Pod(m.Pod, "Name", words.Quoted(m.Pod.Name), "a pod of one preemptor alone", nil))
 				break
@@ -94,7 +90,7 @@ func (b *batch) lineUp(list []Preemptor) (turns []turn, err error) {
 			seen[ref] = true
 		}
 		if t.equal != nil {
-			same := func(o turn) bool { return o.equal != nil && t.as.equals(o.as) }
+			same := func(o turn) bool { return o.equal != nil && t.as.Equals(o.as) }
 			if i := slices.IndexFunc(turns, same); i >= 0 {
 				turns[i].equal = append(turns[i].equal, t.equal...)
 				continue
@@ -113,39 +109,16 @@ func turnOf(c *live.Cluster, p Preemptor) (turn, error) {
 	}
 	t := turn{preemptor: p}
 	if p.Kind == cluster.KindWorkload {
-		return t, unknownPreemptor(p, "a pod or a group: Cycle is about workloads")
+		return t, tell.Unknown(p, "a pod or a group: Cycle is about workloads")
 	}
-	if p.Kind != cluster.KindPod || p.Name == "" {
-		q, err := newBrief(c, p, nil)
-		if err == nil {
-			t.priority, t.as = q.Priority, q
-		}
+	q, joins, err := tell.ReadInTurn(c, p)
+	if err != nil {
 		return t, err
 	}
-	q := blank(c, nil)
-	if err := q.namedPod(p); err != nil {
-		return t, err
-	}
-	q.SettleClaim()
-	t.priority, t.as = q.Priority, q
-	if p.Placement == nil && q.mayJoin() {
+	if t.priority, t.as = q.Priority, q; joins {
 		t.equal = []PodRef{{Namespace: p.Namespace, Name: p.Name}}
 	}
 	return t, nil
-}
-
-// mayJoin reports whether others that are equal may be planned together with a lone pod: it
-// may preempt, where it goes is a matter of it and of the node, and what limits or the lowest level
-// say is not of each by itself.
-func (q *question) mayJoin() bool {
-	pod := q.Members[0].Pod
-	return pod.Group == "" && pod.Queue == "" && pod.NominatedNode == "" && len(pod.Spread)+len(pod.Affinity)+len(pod.AntiAffinity) == 0 &&
-		!q.OwnPlacer && !q.Lowest && q.Limits == nil && q.RefusalOfPod().Why == ask.Willing
-}
-
-// equals reports whether nothing tells the pods of two questions apart.
-func (q *question) equals(o *question) bool {
-	return q.Claim == o.Claim && q.Policy == o.Policy && domain.Equal([]*domain.Member{q.Members[0], o.Members[0]})
 }
 
 // take asks about whose turn it is.
@@ -233,54 +206,6 @@ func (pl *Planner) preemptEqual(ctx context.Context, pods []PodRef) (*Result, er
 func (pl *Planner) preemptTogether(ctx context.Context, pods []PodRef) (*Result, error) {
 	first := Preemptor{Kind: cluster.KindPod, Namespace: pods[0].Namespace, Name: pods[0].Name}
 	return pl.answer(ctx, "PreemptAll", &first, func(now *moment, a *asking) (*Result, error) {
-		q, err := equalPods(now.ready, pods, a)
-		if err != nil {
-			return nil, err
-		}
-		s := &gangAnswer{question: q, Search: gang.NewCounting(q.Question, &sync.Pool{})}
-		r, err := s.run()
-		s.Close()
-		a.passed(PhaseSearch)
-		if err == nil && r.Verdict.IsPlan() {
-			q.gather(r)
-		}
-		return r, err
+		return tell.Together(now.ready, pods, a.caller())
 	})
-}
-
-// gather says in r whom it is about, and whose nominations are withdrawn.
-func (q *question) gather(r *Result) {
-	seen := map[string]bool{}
-	for _, n := range r.Nominations {
-		r.Preemptor.Gathered = append(r.Preemptor.Gathered, n.Pod)
-		if r.Verdict == Feasible && !seen[n.Node] {
-			seen[n.Node] = true
-			r.Cleared = append(r.Cleared, q.cleared(q.Index.NodeByName(n.Node))...)
-		}
-	}
-}
-
-// equalPods is the question of pods that are planned together.
-func equalPods(c *live.Cluster, pods []PodRef, a *asking) (*question, error) {
-	q := blank(c, a)
-	settings := c.Ask
-	settings.Fewest, settings.Splitter, settings.Effort = false, nil, max(settings.Effort, ask.Improved)
-	q.Settings = &settings
-	q.Traits |= settings.Traits()
-	q.asked = Asked{Kind: cluster.KindPod}
-	q.of(c.PodUnits())
-	first := podNamed(c, pods[0])
-	e, err := q.resolve(first)
-	if err != nil {
-		return nil, err
-	}
-	q.Priority, q.Policy = e.Priority, e.Policy
-	q.Group = &cluster.Group{Kind: cluster.KindPodGroup, Priority: e.Priority, Policy: e.Policy, PodGroup: &cluster.PodGroup{}, Parent: cluster.NoGroup}
-	q.Tree = &seating.Group{ID: cluster.NoGroup, Name: "the kind of " + words.Key(first.Namespace, first.Name), Min: 1}
-	members := domain.NewMembers(c.Index, len(pods), q.Filter)
-	for i, ref := range pods {
-		q.Tree.Members = append(q.Tree.Members, domain.MemberID(i))
-		q.Members = append(q.Members, members.Add(podNamed(c, ref), c.Index.PodByName(ref.Namespace, ref.Name)))
-	}
-	return q, q.prepare()
 }

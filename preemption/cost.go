@@ -72,13 +72,3 @@ func (o Options) effort() ask.Effort {
 	}
 	return ask.Greedy
 }
-
-// criteria spells out a score.
-func (q *question) criteria(score victims.Score) []Criterion {
-	names, values := q.Ranking.Criteria(), q.Ranking.Values(score)
-	list := make([]Criterion, len(names))
-	for i, name := range names {
-		list[i] = Criterion{Name: string(name), Value: values[i]}
-	}
-	return list
-}

@@ -42,7 +42,7 @@ func (e edit) done(c *live.Cluster) {
 // pod returns the pod of that name, nil if there is none.
 func (e edit) pod(ref PodRef) *cluster.Pod {
 	if c := e.live(); c != nil {
-		return podNamed(c, ref)
+		return c.Pod(ref.Namespace, ref.Name)
 	}
 	return e.pl.open().pod(ref)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // PreemptByTrials is Preempt with every member of a gang placed and every potential
@@ -13,11 +14,11 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := newQuestion(c, p, nil)
-	if err != nil || q.Tree == nil || q.queue() != "" {
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil || q.Queue() != "" {
 		return nil, err
 	}
-	return q.searchGang().run()
+	return q.SearchGang().Answer()
 }
 
 // PreemptWithoutColumns is PreemptByTrials where nothing is asked of the columns.
@@ -41,12 +42,12 @@ func (o Options) preemptTrying(p Preemptor, s *Snapshot, traits ask.Traits, chec
 	if checks >= 0 {
 		c.Ask.Checks = checks
 	}
-	q, err := newQuestion(c, p, nil)
-	if err != nil || q.Tree == nil || q.queue() != "" {
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil || q.Queue() != "" {
 		return nil, err
 	}
 	q.Traits |= traits
-	return q.searchGang().run()
+	return q.SearchGang().Answer()
 }
 
 // BothWays is Preempt and PreemptByTrials, with so many checks for better placements;
@@ -60,19 +61,19 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 	if counted, err = onceAsked(c, p); err != nil {
 		return nil, nil, false, err
 	}
-	q, err := newQuestion(c, p, nil)
-	if err != nil || q.Tree == nil || q.queue() != "" {
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil || q.Queue() != "" {
 		return nil, nil, false, err
 	}
-	if tried, err = q.searchGang().run(); err != nil {
+	if tried, err = q.SearchGang().Answer(); err != nil {
 		return nil, nil, false, err
 	}
-	if q, err = newBrief(c, p, nil); err != nil {
+	if q, err = tell.ReadBriefly(c, p, tell.Caller{}); err != nil {
 		return nil, nil, false, err
 	}
-	search := q.countGang()
+	search := q.CountGang()
 	search.Brief = true
-	if _, err = search.run(); err != nil {
+	if _, err = search.Answer(); err != nil {
 		return nil, nil, false, err
 	}
 	return counted, tried, search.Counting != nil && search.Trial == nil && search.Counting.CountedJoint(), nil
@@ -86,20 +87,20 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 	if err != nil {
 		return nil, nil, false, err
 	}
-	q, err := newQuestion(c, p, nil)
+	q, err := tell.Read(c, p, tell.Caller{})
 	if err != nil {
 		return nil, nil, false, err
 	}
-	levels, err := q.levels()
+	levels, err := q.Levels()
 	if err != nil || len(levels) == 0 || len(levels[0]) == 0 {
 		return nil, nil, false, err
 	}
-	d, search := &levels[0][0], q.countGang()
+	d, search := &levels[0][0], q.CountGang()
 	if search.Counting == nil {
 		return nil, nil, false, nil
 	}
 	counted = search.Counting.LeastJoint(d)
-	for _, x := range q.searchGang().PlaceCheapest(d) {
+	for _, x := range q.SearchGang().PlaceCheapest(d) {
 		tried = append(tried, x.Node)
 	}
 	return counted, tried, counted != nil, nil
@@ -112,12 +113,12 @@ func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, first
 	if err != nil {
 		return false, err
 	}
-	q, err := newQuestion(c, p, nil)
+	q, err := tell.Read(c, p, tell.Caller{})
 	if err != nil || q.Tree == nil {
 		return false, err
 	}
 	d := domain.WholeCluster{}.Split(nil, q.Index)[0]
-	return q.searchGang().ComparePrices(&d, same), nil
+	return q.SearchGang().ComparePrices(&d, same), nil
 }
 
 // Counts reports whether Preempt answers the question about a gang by counting.
@@ -126,11 +127,11 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	q, err := newQuestion(c, p, nil)
+	q, err := tell.Read(c, p, tell.Caller{})
 	if err != nil || q.Tree == nil {
 		return false, err
 	}
-	return q.countGang().Counting != nil, nil
+	return q.CountGang().Counting != nil, nil
 }
 
 // PreemptInChunks is PreemptOn with the nodes in chunks of that size.

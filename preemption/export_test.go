@@ -6,6 +6,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/preemption/internal/live"
+	"github.com/preempt-go/preempt/preemption/internal/review"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // PreemptSearching is Preempt with a number of feasibility checks that the search
@@ -32,13 +34,13 @@ func (o Options) Trials(p Preemptor, s *Snapshot) (after, before *domain.GangTri
 		return nil, nil, err
 	}
 	for _, t := range []**domain.GangTrial{&after, &before} {
-		q, err := newQuestion(c, p, nil)
+		q, err := tell.Read(c, p, tell.Caller{})
 		if err != nil || q.Tree == nil {
 			return nil, nil, err
 		}
-		search := q.searchGang()
+		search := q.SearchGang()
 		if t == &after {
-			if _, err := search.run(); err != nil {
+			if _, err := search.Answer(); err != nil {
 				return nil, nil, err
 			}
 			search.Trial.UnplaceTo(0) // where it fits as things are, the members stay placed
@@ -92,17 +94,17 @@ func (o Options) FitsBothWays(p Preemptor, s *Snapshot) (quick, plain bool, err 
 	if err != nil {
 		return false, false, err
 	}
-	q, err := newQuestion(c, p, nil)
-	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.Queue() != "" {
 		return false, false, err
 	}
-	if quick, err = q.fitsAsItIs(nil); err != nil {
+	if quick, err = (&review.Review{Inquiry: q}).FitsAsItIs(nil); err != nil {
 		return false, false, err
 	}
-	if q, err = newQuestion(c, p, nil); err != nil {
+	if q, err = tell.Read(c, p, tell.Caller{}); err != nil {
 		return false, false, err
 	}
-	search := q.searchPod()
+	search := q.SearchPod()
 	defer search.Close()
 	return quick, search.Filter() != cluster.NoNode, nil
 }
@@ -114,18 +116,18 @@ func (o Options) ReviewBothWays(r *Result, s *Snapshot) (alone, whole bool, err 
 	if err != nil {
 		return false, false, err
 	}
-	q, err := questionAgain(c, r)
-	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.queue() != "" {
+	q, err := review.Again(c, r)
+	if err != nil || q.Tree != nil || len(q.Members) != 1 || q.Queue() != "" {
 		return false, false, err
 	}
-	l, text := q.reviewVictims(r.Victims)
+	l, text := q.ReviewVictims(r.Victims)
 	if text != "" {
 		return false, false, nil
 	}
-	alone = q.fitsAlone(r, l)
+	alone = q.FitsAlone(r, l)
 	trial := q.GangTrial()
-	l.pods(trial.Remove)
-	return alone, q.reviewNominations(r, trial).Advice == Keep, nil
+	l.Pods(trial.Remove)
+	return alone, q.ReviewNominations(r, trial).Advice == Keep, nil
 }
 
 // Answered lets look look over every answer from now on.

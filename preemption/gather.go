@@ -11,6 +11,7 @@ import (
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // Gathering plans the pods of a gang one by one, for a scheduler that asks so: each
@@ -53,7 +54,7 @@ func (pl *Planner) Gather() *Gathering {
 // evicts an earlier one. After any other error it is as it was.
 func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 	if p.Kind != cluster.KindPod {
-		return nil, unknownPreemptor(p, "a pod: pods are gathered one by one")
+		return nil, tell.Unknown(p, "a pod: pods are gathered one by one")
 	}
 	r, err := g.fork.Preempt(p)
 	switch {
@@ -163,7 +164,7 @@ func (g *Gathering) with(r *Result) *Result {
 	p.Preemptor.Kind = r.Preemptor.Kind
 	p.Preemptor.Gathered = append(slices.Clone(p.Preemptor.Gathered), PodRef{Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name})
 	p.Nominations = slices.Concat(p.Nominations, r.Nominations)
-	sortNominations(p.Nominations)
+	tell.SortNominations(p.Nominations)
 	p.Victims = slices.Concat(p.Victims, r.Victims)
 	slices.SortStableFunc(p.Victims, func(a, b Victim) int { return cmp.Compare(b.Priority, a.Priority) })
 	p.Violations += r.Violations
@@ -206,4 +207,13 @@ func (g *Gathering) Plan() (*Result, error) {
 		return nil, ErrGangFailed
 	}
 	return cloneOf(&g.plan), nil
+}
+
+// numPods is how many pods the victims of list have.
+func numPods(list []Victim) int {
+	n := 0
+	for _, v := range list {
+		n += len(v.Pods)
+	}
+	return n
 }

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/live"
+	"github.com/preempt-go/preempt/preemption/internal/review"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // The life of a pod in a planner:
@@ -61,7 +61,7 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 		if n == cluster.NoNode {
 			return problems.Pod(p, "Node", words.Quoted(node), "a node of the planner's cluster", nil)
 		}
-		if short := short(c, p, n); short.Check != "" {
+		if short := tell.RoomFor(c, p, n); short.Check != "" {
 			return problems.Pod(p, "Node", words.Quoted(node), "a node with room for it ("+short.String()+")", nil)
 		}
 		bound := *p
@@ -81,17 +81,6 @@ func unassigned(list []cluster.DeviceRequest) []cluster.DeviceRequest {
 		list[i].Assigned = nil
 	}
 	return list
-}
-
-// short says what pending pod p lacks on node n beside those who run there; its Check is
-// empty if nothing.
-func short(c *live.Cluster, p *cluster.Pod, n cluster.NodeID) Reason {
-	why := domain.NewMember(c.Index, p, c.Index.PodByName(p.Namespace, p.Name)).Room(c.Index, n)
-	r := Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail}
-	if why.Check == domain.CheckResource {
-		r.Resource = resourceName(c.Index, why)
-	}
-	return r
 }
 
 // Withdraw takes back the nomination of a pending pod: no room is held for it any more.
@@ -118,7 +107,7 @@ func (pl *Planner) Spare(pod PodRef) error {
 		switch {
 		case err != nil:
 			return err
-		case !isLeaving(p):
+		case !review.IsLeaving(p):
 			return problems.Pod(p, "Preempted", "false", "true: the pod is not told to go", nil)
 		}
 		spared := *p
@@ -148,7 +137,7 @@ func requeued(p *cluster.Pod, now time.Time) *cluster.Pod {
 	waits.Node, waits.NominatedNode = "", ""
 	waits.Scheduled, waits.Started = time.Time{}, time.Time{}
 	waits.Terminating, waits.Preempted = false, false
-	if isLeaving(p) && !now.IsZero() {
+	if review.IsLeaving(p) && !now.IsZero() {
 		waits.Evictions = append(slices.Clone(p.Evictions), now)
 		waits.RanSeconds = 0
 		if !p.Started.IsZero() {
@@ -169,7 +158,7 @@ func (pl *Planner) RemoveNodeAndPods(name string) ([]Pod, error) {
 		}
 		for _, p := range e.podsOn(name) {
 			gone = append(gone, *p)
-			e.removePod(refTo(p))
+			e.removePod(tell.RefTo(p))
 		}
 		e.removeNode(name)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/parked"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -117,7 +118,7 @@ func (pl *Planner) over(p Preemptor) bool {
 		return false
 	}
 	if p.Kind == cluster.KindPod {
-		pod := podNamed(c, PodRef{Namespace: p.Namespace, Name: p.Name})
+		pod := c.Pod(p.Namespace, p.Name)
 		return pod == nil || pod.Node != ""
 	}
 	return c.Index.GroupByName(p.Kind, p.Namespace, p.Name) == cluster.NoGroup
@@ -130,7 +131,7 @@ func keyOf(p *Preemptor) parkedKey {
 	if p.Workload != nil {
 		return parkedKey{string(cluster.KindWorkload), p.Workload.Namespace, p.Workload.Name}
 	}
-	a := askedBy(p)
+	a := tell.AskedBy(p)
 	return parkedKey{string(a.Kind), a.Namespace, a.Name}
 }
 
@@ -142,8 +143,8 @@ func waitsFor(c *live.Cluster, p Preemptor, v Verdict) parked.Entry {
 		c.Settings.Guards.EqualAfterSeconds > 0 || c.Ask.BrokenFree && c.Limits != nil || c.Settings.Limits.OnlyMoves {
 		return whatever
 	}
-	q, err := newBrief(c, p, nil)
-	if err != nil || q.queue() != "" || len(q.States) > 0 {
+	q, err := tell.ReadBriefly(c, p, tell.Caller{})
+	if err != nil || q.Queue() != "" || len(q.States) > 0 {
 		return whatever
 	}
 	return parked.NewEntry(q.Question, v == Infeasible)

@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/parked"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
@@ -86,7 +87,7 @@ func prepare(c *live.Cluster) (err error) {
 // lone pod needs beside it.
 func preempt(c *live.Cluster, p Preemptor, m *workload.Model, a *asking) (_ *Result, needs int, err error) {
 	defer caught(&err)
-	return tellAnswer(c, p, m, a)
+	return tell.Answer(c, p, m, a.caller())
 }
 
 // answered, if set, looks over every answer: a test's.

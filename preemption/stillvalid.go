@@ -2,17 +2,11 @@ package preemption
 
 import (
 	"errors"
+	"fmt"
 
-	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/preemption/internal/live"
-	"github.com/preempt-go/preempt/victims"
+	"github.com/preempt-go/preempt/preemption/internal/review"
 )
-
-func keep(why string) Validity   { return Validity{Advice: Keep, Reason: why} }
-func replan(why string) Validity { return Validity{Advice: Replan, Reason: why} }
-func cancel(why string) Validity { return Validity{Advice: Cancel, Reason: why} }
 
 // StillValid says whether r, the answer to an earlier question, still holds.
 //
@@ -34,8 +28,8 @@ func (pl *Planner) StillValid(r *Result) (Validity, error) {
 func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err error) {
 	defer caught(&err)
 	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
-	if err := checkAnswer(r); err != nil {
-		return fail(err)
+	if err := review.Check(r); err != nil {
+		return fail(fmt.Errorf("%w: %w", ErrNotApplicable, err))
 	}
 	now, err := pl.hold()
 	if err != nil {
@@ -44,28 +38,22 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 	defer now.release()
 	c, quota := now.ready, now.quota
 	if r.Preemptor.Kind == cluster.KindWorkload {
-		v, err := reviewWorkload(c, r, quota)
+		v, err := review.Workload(c, r, quota)
 		return v, cluster.Disruption{}, err
 	}
-	if text := preemptorGone(c, r); text != "" {
-		return cancel(text), cluster.Disruption{}, nil
+	if text := review.Gone(c, r); text != "" {
+		return Validity{Advice: Cancel, Reason: text}, cluster.Disruption{}, nil
 	}
-	q, err := questionAgain(c, r)
+	q, err := review.Again(c, r)
 	if text, ok := unreadable(err); ok {
-		return cancel(text), cluster.Disruption{}, nil
+		return Validity{Advice: Cancel, Reason: text}, cluster.Disruption{}, nil
 	}
 	if err != nil {
 		return fail(err)
 	}
-	var v Validity
-	var taken cluster.Disruption
-	if queue := q.queue(); queue != "" {
-		v, taken, err = reviewQueued(q, quota, queue, r)
-	} else {
-		v, taken, err = q.reviewPlain(r)
-	}
+	v, taken, err := q.Advise(r, quota)
 	if text, ok := unreadable(err); ok {
-		return replan(text), cluster.Disruption{}, nil
+		return Validity{Advice: Replan, Reason: text}, cluster.Disruption{}, nil
 	}
 	return v, taken, err
 }
@@ -73,194 +61,9 @@ func (pl *Planner) review(r *Result) (_ Validity, _ cluster.Disruption, err erro
 // unreadable says that a question that was asked cannot be asked any more, as what it
 // names is gone.
 func unreadable(err error) (text string, ok bool) {
-	var field *cluster.FieldError
 	var hook *HookError // which may have panicked with anything
-	if errors.As(err, &hook) || !errors.As(err, &field) {
+	if errors.As(err, &hook) {
 		return "", false
 	}
-	return "it cannot be asked again: " + err.Error(), true
-}
-
-// preemptorGone says why there is nothing left to do for r; empty if there is.
-func preemptorGone(c *live.Cluster, r *Result) string {
-	for _, n := range r.Nominations {
-		p := podNamed(c, n.Pod)
-		if p == nil && r.Preemptor.Inline != nil || p != nil && p.Node == "" {
-			return ""
-		}
-	}
-	return "the preemptor is gone or runs"
-}
-
-// podNamed returns the pod of that name, nil if there is none.
-func podNamed(c *live.Cluster, ref PodRef) *cluster.Pod {
-	if p := c.Index.PodByName(ref.Namespace, ref.Name); p != cluster.NoPod {
-		return c.Index.Pod(p)
-	}
-	return nil
-}
-
-// questionAgain is the question that was asked, about the cluster as it is: about those
-// who do not run yet.
-func questionAgain(c *live.Cluster, r *Result) (*question, error) {
-	a := r.Preemptor
-	if len(a.Gathered) > 0 {
-		return gatheredAgain(c, a)
-	}
-	if a.Inline != nil && adopted(r, func(ref PodRef) *cluster.Pod { return podNamed(c, ref) }) {
-		a.Inline = nil
-	}
-	p := again(a)
-	for _, n := range r.Nominations {
-		if pod := podNamed(c, n.Pod); pod != nil && pod.Node != "" {
-			delete(p.Placement, words.Key(n.Pod.Namespace, n.Pod.Name))
-		}
-	}
-	return newQuestion(c, p, nil)
-}
-
-// gatheredAgain is the question of the pods of a gathering that do not run yet.
-func gatheredAgain(c *live.Cluster, a Asked) (*question, error) {
-	q := blank(c, nil)
-	q.asked, q.Gathered = a, true
-	for _, ref := range a.Gathered {
-		if p := podNamed(c, ref); p != nil && p.Node != "" {
-			continue
-		}
-		one := blank(c, nil)
-		if err := one.namedPod(Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}); err != nil {
-			return nil, err
-		}
-		one.SettleClaim()
-		if len(q.gathered) == 0 || one.Priority > q.Priority {
-			q.Priority = one.Priority
-		}
-		q.of(one.sides)
-		q.Members, q.gathered = append(q.Members, one.Members[0]), append(q.gathered, one)
-	}
-	return q, q.prepare()
-}
-
-// fitsAsItIs reports whether the preemptor fits with everybody in place.
-func (q *question) fitsAsItIs(r *Result) (bool, error) {
-	switch {
-	case q.gathered != nil:
-		return q.fitOneByOne(r), nil
-	case q.Tree == nil:
-		s := q.searchPod()
-		fits := s.FitsSomewhere()
-		s.Close()
-		return fits, nil
-	}
-	levels, err := q.levels()
-	if err != nil {
-		return false, err
-	}
-	s := q.searchGang()
-	for _, domains := range levels {
-		if s.FitsIn(domains) != nil {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// fitOneByOne reports whether the pods of a gathering fit with everybody in place, one
-// after the other: each where r says, else anywhere.
-func (q *question) fitOneByOne(r *Result) bool {
-	trial := q.fitTrial()
-	defer trial.UnplaceTo(0)
-	for i := range q.Members {
-		m := domain.MemberID(i)
-		at := q.placeOf(r, m)
-		if at == cluster.NoNode || !trial.CanPlace(m, at).OK() {
-			if at = anyPlace(trial, m); at == cluster.NoNode {
-				return false
-			}
-		}
-		trial.Place(m, at)
-	}
-	return true
-}
-
-// anyPlace is the first node that takes member m as the trial stands, or NoNode.
-func anyPlace(trial *domain.GangTrial, m domain.MemberID) cluster.NodeID {
-	for n := range trial.Index().Nodes() {
-		if trial.CanPlace(m, n).OK() {
-			return n
-		}
-	}
-	return cluster.NoNode
-}
-
-// placeOf is the node to which r nominates member m, or NoNode.
-func (q *question) placeOf(r *Result, m domain.MemberID) cluster.NodeID {
-	ref := refTo(q.Members[m].Pod)
-	for _, n := range r.Nominations {
-		if n.Pod == ref {
-			return q.Index.NodeByName(n.Node)
-		}
-	}
-	return cluster.NoNode
-}
-
-// reviewTrial is a trial for the review of r. To the pods of a gathering those who are
-// nominated to their node count if they are as important as all of them there.
-func (q *question) reviewTrial(r *Result) *domain.GangTrial {
-	if q.gathered == nil {
-		return q.GangTrial()
-	}
-	most := map[cluster.NodeID]int32{}
-	for m, one := range q.gathered {
-		at := q.placeOf(r, domain.MemberID(m))
-		if known, ok := most[at]; !ok || one.Priority > known {
-			most[at] = one.Priority
-		}
-	}
-	return q.TrialWith(func(p cluster.PodID) bool {
-		least, ok := most[q.Index.NominatedTo(p)]
-		return !ok || q.Index.Priority(p) >= least
-	})
-}
-
-// fitTrial is a trial for whether the pods of a gathering fit as things are: whoever is as
-// important as one of them counts where he is nominated.
-func (q *question) fitTrial() *domain.GangTrial {
-	least := q.Priority
-	for _, one := range q.gathered {
-		least = min(least, one.Priority)
-	}
-	return q.TrialWith(func(p cluster.PodID) bool { return q.Index.Priority(p) >= least })
-}
-
-// keptFromAll says why unit u may not be evicted for whoever asks; the zero Kept: it may.
-func (q *question) keptFromAll(u victims.UnitID) victims.Kept {
-	if q.gathered == nil {
-		return q.Kept(u, q.Claim)
-	}
-	var why victims.Kept
-	for _, one := range q.gathered {
-		if why = q.Kept(u, one.Claim); why.OK() {
-			break
-		}
-	}
-	return why
-}
-
-// reviewPlain looks whether answer r of a preemptor without a queue can be carried out.
-func (q *question) reviewPlain(r *Result) (Validity, cluster.Disruption, error) {
-	if r.Quota != nil {
-		return replan("it belongs to no queue by now"), cluster.Disruption{}, nil
-	}
-	if r.Verdict == Feasible {
-		fits, err := q.fitsAsItIs(r)
-		if err != nil {
-			return Validity{}, cluster.Disruption{}, err
-		}
-		if fits {
-			return cancel("it fits without evicting anybody"), cluster.Disruption{}, nil
-		}
-	}
-	v, taken := q.review(r)
-	return v, taken, nil
+	return review.Unreadable(err)
 }

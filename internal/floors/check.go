@@ -35,9 +35,16 @@ func (c *checker) breach(format string, args ...any) {
 	c.breaches = append(c.breaches, fmt.Sprintf(format, args...))
 }
 
-// wordless checks that a package which leaves words to others makes none.
+// wordless checks that a package which leaves words to others makes none, nor imports one that
+// does, and that a package which is listed as one that makes them does.
 func (c *checker) wordless(p *Package) {
-	if !slices.ContainsFunc(c.rules.Wordless, func(root string) bool { return within(p.Dir, root) }) {
+	wordless := slices.ContainsFunc(c.rules.Wordless, func(root string) bool { return within(p.Dir, root) })
+	telling := slices.Contains(c.rules.Telling, p.Dir)
+	makes := slices.Contains(imports(p.Files), "fmt")
+	switch {
+	case telling && !(wordless && makes):
+		c.breach("package %s: leaves no words to others or makes none, and need not be listed as telling", p.Dir)
+	case telling || !wordless:
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
@@ -45,6 +52,11 @@ func (c *checker) wordless(p *Package) {
 			if i.Path.Value == `"fmt"` {
 				c.breach("package %s: %s imports fmt, where words are left to others", p.Dir, name)
 			}
+		}
+	}
+	for _, path := range imports(p.Files) {
+		if dir, ok := c.local(path); ok && slices.Contains(c.rules.Telling, dir) {
+			c.breach("package %s: imports %s, which makes words of what the others return", p.Dir, dir)
 		}
 	}
 }

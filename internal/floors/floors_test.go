@@ -108,6 +108,27 @@ func TestCheck(t *testing.T) {
 		"words in a test": {
 			files: map[string]string{"domain/quota/words_test.go": "package quota\n\nimport _ \"fmt\"\n"},
 		},
+		"words where they are told": {
+			files: map[string]string{"domain/quota/tell/doc.go": "// Package tell tells.\npackage tell\n", "domain/quota/tell/tell.go": "package tell\n\nimport _ \"fmt\"\n", "domain/quota/tell/t_test.go": example("tell_test")},
+		},
+		"words beneath where they are told": {
+			files: map[string]string{
+				"domain/quota/tell/doc.go": "// Package tell tells.\npackage tell\n", "domain/quota/tell/tell.go": "package tell\n\nimport _ \"fmt\"\n", "domain/quota/tell/t_test.go": example("tell_test"),
+				"domain/quota/tell/deep/doc.go": "// Package deep tells.\npackage deep\n", "domain/quota/tell/deep/deep.go": "package deep\n\nimport _ \"fmt\"\n", "domain/quota/tell/deep/t_test.go": example("deep_test"),
+			},
+			want: "package domain/quota/tell/deep: deep.go imports fmt, where words are left to others",
+		},
+		"words from where they are told": {
+			files: map[string]string{
+				"domain/quota/tell/doc.go": "// Package tell tells.\npackage tell\n", "domain/quota/tell/tell.go": "package tell\n\nimport _ \"fmt\"\n", "domain/quota/tell/t_test.go": example("tell_test"),
+				"domain/quota/tell/deep/doc.go": "// Package deep asks.\npackage deep\n", "domain/quota/tell/deep/deep.go": "package deep\n\nimport _ \"github.com/preempt-go/preempt/domain/quota/tell\"\n", "domain/quota/tell/deep/t_test.go": example("deep_test"),
+			},
+			want: "package domain/quota/tell/deep: imports domain/quota/tell, which makes words of what the others return",
+		},
+		"a package that is said to tell and makes no words": {
+			files: map[string]string{"domain/quota/tell/doc.go": "// Package tell tells.\npackage tell\n", "domain/quota/tell/tell.go": "package tell\n", "domain/quota/tell/t_test.go": example("tell_test")},
+			want:  "package domain/quota/tell: leaves no words to others or makes none, and need not be listed as telling",
+		},
 		"too many files": {
 			files: map[string]string{"priority/a.go": "package priority\n", "priority/b.go": "package priority\n", "priority/c.go": "package priority\n"},
 			want:  "package priority: has 5 files and 9 lines, more than 4 and 100",
@@ -243,6 +264,7 @@ func TestCheck(t *testing.T) {
 			}
 			rules := floors.Module()
 			rules.Files, rules.Lines, rules.Larger = 4, 100, map[string]int{"domain": 5}
+			rules.Telling = []string{"domain/quota/tell"}
 			rules.Examples = true
 			if strings.HasPrefix(tc.want, "package victims") {
 				delete(rules.Floor, "victims")

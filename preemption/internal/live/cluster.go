@@ -107,6 +107,14 @@ func (c *Cluster) Warnings() []cluster.Warning {
 	return ws
 }
 
+// Pod returns the pod of that name, nil if there is none.
+func (c *Cluster) Pod(namespace, name string) *cluster.Pod {
+	if p := c.Index.PodByName(namespace, name); p != cluster.NoPod {
+		return c.Index.Pod(p)
+	}
+	return nil
+}
+
 // refuseBasicAlls complains about groups of mode All that are no gangs.
 func refuseBasicAlls(ix *cluster.Index) error {
 	var errs []error

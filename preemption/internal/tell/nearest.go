@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/live"
@@ -16,62 +17,62 @@ import (
 )
 
 // kindsOfChanges are the kinds of changes as relaxations have them.
-var kindsOfChanges = [...]RelaxationKind{
-	nearest.Resource: RelaxResource, nearest.Taint: RelaxTaint, nearest.Cordon: RelaxCordon, nearest.Selector: RelaxSelector,
-	nearest.NodeName: RelaxNodeName, nearest.Port: RelaxPort, nearest.Priority: RelaxPriority, nearest.Budget: RelaxBudget, nearest.Limit: RelaxLimit,
-	nearest.MinCount: RelaxMinCount,
+var kindsOfChanges = [...]answer.RelaxationKind{
+	nearest.Resource: answer.RelaxResource, nearest.Taint: answer.RelaxTaint, nearest.Cordon: answer.RelaxCordon, nearest.Selector: answer.RelaxSelector,
+	nearest.NodeName: answer.RelaxNodeName, nearest.Port: answer.RelaxPort, nearest.Priority: answer.RelaxPriority, nearest.Budget: answer.RelaxBudget, nearest.Limit: answer.RelaxLimit,
+	nearest.MinCount: answer.RelaxMinCount,
 }
 
 // relaxations is list in words.
-func (q *question) relaxations(list []nearest.Change) []Relaxation {
-	words := make([]Relaxation, len(list))
+func (q *Inquiry) relaxations(list []nearest.Change) []answer.Relaxation {
+	words := make([]answer.Relaxation, len(list))
 	for i, c := range list {
-		r := Relaxation{Kind: kindsOfChanges[c.Kind], Name: c.Name, Amount: c.Amount}
+		r := answer.Relaxation{Kind: kindsOfChanges[c.Kind], Name: c.Name, Amount: c.Amount}
 		if c.Node != cluster.NoNode {
 			r.Node = q.Index.Node(c.Node).Name
 		}
 		if c.Kind == nearest.Budget || c.Kind == nearest.Limit {
-			r.Name = q.boundName(c.Bound)
+			r.Name = q.BoundName(c.Bound)
 		}
 		words[i] = r
 	}
-	slices.SortStableFunc(words, func(a, b Relaxation) int {
+	slices.SortStableFunc(words, func(a, b answer.Relaxation) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return words
 }
 
 // nearest tells what would have to change; nil if that is not known.
-func (q *question) nearest(at string, list []nearest.Change) *Nearest {
+func (q *Inquiry) nearest(at string, list []nearest.Change) *answer.Nearest {
 	if list == nil {
 		return nil
 	}
-	return &Nearest{Domain: at, Relaxations: q.relaxations(list)}
+	return &answer.Nearest{Domain: at, Relaxations: q.relaxations(list)}
 }
 
 // nearest is what would have to change for a lone pod to get in.
-func (s *podAnswer) nearest() *Nearest {
+func (s *podAnswer) nearest() *answer.Nearest {
 	again := func(list []nearest.Change) (*nearest.Pod, func()) {
 		c, p, err := s.relax(list)
 		if err != nil {
 			return nil, nil
 		}
-		q, err := newQuestion(c, p, s.asking.silent())
+		q, err := Read(c, p, s.caller.silent())
 		if err != nil {
 			return nil, nil
 		}
-		search := q.searchPod()
+		search := q.SearchPod()
 		return nearest.NewPod(q.Question, search.Search, nil, nil), search.Close
 	}
 	at, list := nearest.NewPod(s.Question, s.Search, again, s.admits).Nearest()
 	if list == nil {
 		return nil
 	}
-	return s.question.nearest(s.Index.Node(at).Name, list)
+	return s.Inquiry.nearest(s.Index.Node(at).Name, list)
 }
 
 // admits reports whether the user's filter lets the pod onto node n once changes are made.
-func (q *question) admits(n cluster.NodeID, list []nearest.Change) bool {
+func (q *Inquiry) admits(n cluster.NodeID, list []nearest.Change) bool {
 	pod, node := *q.Members[0].Pod, q.Index.Node(n)
 	for _, c := range list {
 		relaxPod(&pod, c)
@@ -83,8 +84,8 @@ func (q *question) admits(n cluster.NodeID, list []nearest.Change) bool {
 }
 
 // nearest is what would have to change for a gang to get in.
-func (s *gangAnswer) nearest() *Nearest {
-	if s.c.Probe || s.NoBounds {
+func (s *gangAnswer) nearest() *answer.Nearest {
+	if s.Cluster.Probe || s.NoBounds {
 		return nil
 	}
 	asked := s.Search.Asked()
@@ -99,13 +100,13 @@ func (s *gangAnswer) nearest() *Nearest {
 		}
 		return in
 	})
-	return s.question.nearest(at, list)
+	return s.Inquiry.nearest(at, list)
 }
 
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
 func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
-	q, err := newBriefAs(s.c, again(s.asked), s.asking.silent(), func(q *question) {
+	q, err := newBriefAs(s.Cluster, Again(s.asked), s.caller.silent(), func(q *Inquiry) {
 		settings := *q.Settings
 		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
 		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
@@ -119,10 +120,10 @@ func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in
 	if err != nil {
 		return "", false
 	}
-	again := q.countGang()
+	again := q.CountGang()
 	defer again.Close()
 	again.Brief = true
-	r, err := again.run()
+	r, err := again.Answer()
 	if err != nil || !r.Verdict.IsPlan() {
 		return "", false
 	}
@@ -131,11 +132,11 @@ func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in
 
 // wider tells which hard budgets and limits would have to be wider. How often that asks about
 // a member on a node is added to asked.
-func (s *gangAnswer) wider(asked *int) *Nearest {
+func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 	if s.Hard == nil && s.Limits == nil {
 		return nil
 	}
-	rounds, err := s.levels()
+	rounds, err := s.Levels()
 	if err != nil {
 		return nil
 	}
@@ -146,18 +147,18 @@ func (s *gangAnswer) wider(asked *int) *Nearest {
 			return false
 		}
 		c.Ask.Asked = asked
-		d, in := letsIn(c, p, s.asking.silent())
+		d, in := letsIn(c, p, s.caller.silent())
 		if in {
 			at = d
 		}
 		return in
 	})
-	return s.question.nearest(at, list)
+	return s.Inquiry.nearest(at, list)
 }
 
 // letsIn answers a question with relaxations made: whether the preemptor gets in, and where. What a hook
 // does wrong on the way is no help.
-func letsIn(c *live.Cluster, p Preemptor, a *asking) (at string, in bool) {
+func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) (at string, in bool) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -167,7 +168,7 @@ func letsIn(c *live.Cluster, p Preemptor, a *asking) (at string, in bool) {
 			panic(e)
 		}
 	}()
-	r, _, err := tellAnswer(c, p, c.Quota, a)
+	r, _, err := Answer(c, p, c.Quota, a)
 	if err != nil || !r.Verdict.IsPlan() {
 		return "", false
 	}
@@ -176,8 +177,8 @@ func letsIn(c *live.Cluster, p Preemptor, a *asking) (at string, in bool) {
 
 // relax compiles the question with relaxations made. Its answer does not tell what
 // would help.
-func (q *question) relax(changes []nearest.Change) (*live.Cluster, Preemptor, error) {
-	objects, p, o := q.Index.Objects(), again(q.asked), *q.c.Settings
+func (q *Inquiry) relax(changes []nearest.Change) (*live.Cluster, cluster.Preemptor, error) {
+	objects, p, o := q.Index.Objects(), Again(q.asked), *q.Cluster.Settings
 	o.Ask.Trace, o.Ask.Candidates, o.Ask.Proof = false, false, false
 	o.Ask.Effort, o.Ask.Ranking, o.Searched = ask.Greedy, o.Unranked, nil // whether it gets in is asked, not at whose cost
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
@@ -213,7 +214,7 @@ func (q *question) relax(changes []nearest.Change) (*live.Cluster, Preemptor, er
 			relaxPod(&pod, c)
 		}
 		if q.asked.Inline != nil {
-			p.Pods = []Pod{pod}
+			p.Pods = []cluster.Pod{pod}
 		}
 		objects.Pods = slices.Clone(objects.Pods)
 		for i, other := range objects.Pods {
@@ -222,18 +223,18 @@ func (q *question) relax(changes []nearest.Change) (*live.Cluster, Preemptor, er
 			}
 		}
 	}
-	c, err := live.New(&o, objects, q.c.Quota)
+	c, err := live.New(&o, objects, q.Cluster.Quota)
 	if err != nil {
 		return nil, p, err
 	}
 	c.Probe = true
 	c.Ask.Checks, c.Ask.MembersWait, c.Ask.OneByOne = q.Checks, q.MembersWait, q.OneByOne
-	c.SetSpent(q.c.Spent)
+	c.SetSpent(q.Cluster.Spent)
 	return c, p, nil
 }
 
 // relaxPod makes a change that is about the preemptor.
-func relaxPod(pod *Pod, c nearest.Change) {
+func relaxPod(pod *cluster.Pod, c nearest.Change) {
 	switch c.Kind {
 	case nearest.Selector:
 		pod.NodeSelector, pod.NodeAffinity = nil, nil

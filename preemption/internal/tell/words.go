@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -10,25 +10,29 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// refTo names a pod.
-func refTo(pod *cluster.Pod) PodRef { return PodRef{Namespace: pod.Namespace, Name: pod.Name} }
+// RefTo names a pod.
+func RefTo(pod *cluster.Pod) answer.PodRef {
+	return answer.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+}
 
 // freeSteps tells which units of list cost nothing, as their gangs are broken.
-func (q *question) freeSteps(list []victims.UnitID) []Step {
-	var steps []Step
+func (q *Inquiry) freeSteps(list []victims.UnitID) []answer.Step {
+	var steps []answer.Step
 	if !q.BrokenFree {
 		return nil
 	}
 	for _, u := range q.Units.Sorted(list) {
 		if q.Broken(u) {
-			name := q.unitName(u)
-			steps = append(steps, Step{Action: ActionFree, Unit: name, Text: "free " + name + ": its gang runs below its minCount"})
+			name := q.UnitName(u)
+			steps = append(steps, answer.Step{Action: answer.ActionFree, Unit: name, Text: "free " + name + ": its gang runs below its minCount"})
 		}
 	}
 	return steps
@@ -42,9 +46,9 @@ type attempt struct {
 
 // victim spells out unit u, of which those pods go. They are written to the start of room if that is
 // large enough.
-func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n cluster.NodeID, room []VictimPod) Victim {
+func (q *Inquiry) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n cluster.NodeID, room []answer.VictimPod) answer.Victim {
 	unit := q.Units.Unit(u)
-	v := Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.PriceOf(u, pods), Violates: a.violates, Reason: q.reason(n, a.why)}
+	v := answer.Victim{Kind: cluster.KindPod, Priority: unit.Priority, Cost: q.PriceOf(u, pods), Violates: a.violates, Reason: q.Reason(n, a.why)}
 	if unit.Group != cluster.NoGroup {
 		g := q.Index.Group(unit.Group)
 		v.Kind, v.Namespace, v.Name, v.Mode = g.Kind, g.Namespace, g.Name, g.Mode
@@ -56,7 +60,7 @@ func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n c
 	v.Pods = slices.Grow(room[:0:len(room)], len(pods))
 	for _, p := range pods {
 		pod := q.Index.Pod(p)
-		v.Pods = append(v.Pods, VictimPod{PodRef: refTo(q.Index.Pod(p)), Node: pod.Node, Priority: q.Index.Priority(p), Started: pod.Started})
+		v.Pods = append(v.Pods, answer.VictimPod{PodRef: RefTo(q.Index.Pod(p)), Node: pod.Node, Priority: q.Index.Priority(p), Started: pod.Started})
 		for _, b := range q.Budgets.Of(p) {
 			v.Budgets = append(v.Budgets, q.budgetName(b))
 		}
@@ -68,7 +72,7 @@ func (q *question) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n c
 }
 
 // budgetName is the namespace and name of budget b.
-func (q *question) budgetName(b cluster.BudgetID) string {
+func (q *Inquiry) budgetName(b cluster.BudgetID) string {
 	if q.budgetNames == nil {
 		q.budgetNames = make([]string, q.Index.NumBudgets())
 	}
@@ -78,10 +82,10 @@ func (q *question) budgetName(b cluster.BudgetID) string {
 	return q.budgetNames[b]
 }
 
-// reason puts into words why the preemptor does not fit on node n, or with NoNode
+// Reason puts into words why the preemptor does not fit on node n, or with NoNode
 // in a domain of several.
-func (q *question) reason(n cluster.NodeID, why domain.Reason) Reason {
-	r := Reason{Check: why.Check, Missing: why.Missing, Detail: q.detail(why), Unresolvable: why.Unresolvable}
+func (q *Inquiry) Reason(n cluster.NodeID, why domain.Reason) answer.Reason {
+	r := answer.Reason{Check: why.Check, Missing: why.Missing, Detail: q.detail(why), Unresolvable: why.Unresolvable}
 	switch why.Check {
 	case domain.CheckResource:
 		r.Resource = resourceName(q.Index, why)
@@ -96,12 +100,12 @@ func (q *question) reason(n cluster.NodeID, why domain.Reason) Reason {
 }
 
 // detail is the detail of a reason in words.
-func (q *question) detail(why domain.Reason) string {
+func (q *Inquiry) detail(why domain.Reason) string {
 	switch why.Check {
 	case ask.OverBudget, ask.OverLimit:
 		text := ""
 		if b, ok := ask.BoundOf(why); ok {
-			text = q.boundName(b)
+			text = q.BoundName(b)
 		}
 		if why.Detail == ask.NotProved {
 			text += " (not found, not proved)"
@@ -110,7 +114,7 @@ func (q *question) detail(why domain.Reason) string {
 	case ask.NoPlacement:
 		switch why.Detail {
 		case gang.Strays:
-			return q.stray(q.givenAt)
+			return q.Stray(q.givenAt)
 		case gang.TooFew:
 			return "the placement given has too few members"
 		}
@@ -126,23 +130,23 @@ func resourceName(ix *cluster.Index, why domain.Reason) string {
 }
 
 // sayRejections puts rejections, counted by what is alike, into words.
-func (q *question) sayRejections(alike map[domain.Reason]int) []Rejection {
+func (q *Inquiry) sayRejections(alike map[domain.Reason]int) []answer.Rejection {
 	counts := map[string]int{}
 	for why, n := range alike {
 		counts[q.rejection(why)] += n
 	}
-	var list []Rejection
+	var list []answer.Rejection
 	for reason, n := range counts {
-		list = append(list, Rejection{Reason: reason, Domains: n})
+		list = append(list, answer.Rejection{Reason: reason, Domains: n})
 	}
-	slices.SortFunc(list, func(a, b Rejection) int {
+	slices.SortFunc(list, func(a, b answer.Rejection) int {
 		return cmp.Or(cmp.Compare(b.Domains, a.Domains), cmp.Compare(a.Reason, b.Reason))
 	})
 	return list
 }
 
 // rejection is why in a few words, without what differs from node to node.
-func (q *question) rejection(why domain.Reason) string {
+func (q *Inquiry) rejection(why domain.Reason) string {
 	switch {
 	case why.Check == domain.CheckResource:
 		return "not enough " + resourceName(q.Index, why)
@@ -158,17 +162,9 @@ func (q *question) rejection(why domain.Reason) string {
 	return string(why.Check)
 }
 
-func numPods(list []Victim) int {
-	n := 0
-	for _, v := range list {
-		n += len(v.Pods)
-	}
-	return n
-}
-
 // areEvicted names the groups among the victims that go as a whole, and counts the
 // other pods.
-func areEvicted(list []Victim) string {
+func areEvicted(list []answer.Victim) string {
 	const most = 2 // groups that are named
 	var parts []string
 	pods, groups := 0, 0
@@ -204,7 +200,7 @@ func areEvicted(list []Victim) string {
 }
 
 // scoreText lists the criteria in words: a start is a time, unless nobody has one.
-func (q *question) scoreText(score victims.Score) string {
+func (q *Inquiry) scoreText(score victims.Score) string {
 	var parts []string
 	for _, c := range q.criteria(score) {
 		value := fmt.Sprint(c.Value)
@@ -218,8 +214,8 @@ func (q *question) scoreText(score victims.Score) string {
 	return strings.Join(parts, ", ")
 }
 
-// unitName is the namespace and name of the pod or group that goes as a whole.
-func (q *question) unitName(u victims.UnitID) string {
+// UnitName is the namespace and name of the pod or group that goes as a whole.
+func (q *Inquiry) UnitName(u victims.UnitID) string {
 	unit := q.Units.Unit(u)
 	if unit.Group != cluster.NoGroup {
 		g := q.Index.Group(unit.Group)
@@ -230,12 +226,12 @@ func (q *question) unitName(u victims.UnitID) string {
 }
 
 // verdicts are those of searches in words.
-var verdicts = [...]Verdict{
-	ask.Feasible: Feasible, ask.Fits: Fits, ask.NotEligible: NotEligible, ask.Waiting: Waiting, ask.Infeasible: Infeasible,
+var verdicts = [...]answer.Verdict{
+	ask.Feasible: answer.Feasible, ask.Fits: answer.Fits, ask.NotEligible: answer.NotEligible, ask.Waiting: answer.Waiting, ask.Infeasible: answer.Infeasible,
 }
 
-// refusal is a refusal in words; empty for none.
-func (q *question) refusal(r ask.Refusal) string {
+// Refusal is a refusal in words; empty for none.
+func (q *Inquiry) Refusal(r ask.Refusal) string {
 	switch r.Why {
 	case ask.NoComposites:
 		return "these rules know no composite groups"
@@ -264,38 +260,21 @@ func (q *question) refusal(r ask.Refusal) string {
 }
 
 // memberName is the namespace and name of member m.
-func (q *question) memberName(m domain.MemberID) string {
+func (q *Inquiry) memberName(m domain.MemberID) string {
 	pod := q.Members[m].Pod
 	return words.Key(pod.Namespace, pod.Name)
 }
 
 // stillTerminating says that victims on node n are to be waited for.
-func (q *question) stillTerminating(n cluster.NodeID) string {
+func (q *Inquiry) stillTerminating(n cluster.NodeID) string {
 	return "victims on its nominated node " + q.Index.Node(n).Name + " are still terminating"
-}
-
-// evictsNobody says why the preemptor may not evict anybody; empty if it may, or one of the
-// pods of a gathering.
-func (q *question) evictsNobody() (text string) {
-	for _, one := range q.gathered {
-		if text = one.refusal(one.Unwilling()); text == "" {
-			return ""
-		}
-	}
-	if text == "" {
-		text = q.refusal(q.Barred())
-	}
-	if text == "" {
-		text = q.refusal(q.Unwilling())
-	}
-	return text
 }
 
 // limitNames are the names of limits, as relaxations and texts have them.
 var limitNames = map[ask.Measure]string{ask.NumUnits: "victims", ask.NumPods: "pods", ask.Price: "cost", ask.NumStranded: "pods without a place"}
 
-// boundName names a bound: a hard budget by namespace and name.
-func (q *question) boundName(b ask.Bound) string {
+// BoundName names a bound: a hard budget by namespace and name.
+func (q *Inquiry) BoundName(b ask.Bound) string {
 	switch {
 	case b.Of == ask.Charges:
 		return q.budgetName(b.Budget)
@@ -303,4 +282,48 @@ func (q *question) boundName(b ask.Bound) string {
 		return limitNames[b.Of] + " in the window"
 	}
 	return limitNames[b.Of]
+}
+
+// RoomFor says what pending pod p lacks on node n beside those who run there; its Check is
+// empty if nothing.
+func RoomFor(c *live.Cluster, p *cluster.Pod, n cluster.NodeID) answer.Reason {
+	why := domain.NewMember(c.Index, p, c.Index.PodByName(p.Namespace, p.Name)).Room(c.Index, n)
+	r := answer.Reason{Check: why.Check, Missing: why.Missing, Detail: why.Detail}
+	if why.Check == domain.CheckResource {
+		r.Resource = resourceName(c.Index, why)
+	}
+	return r
+}
+
+// criteria spells out a score.
+func (q *Inquiry) criteria(score victims.Score) []answer.Criterion {
+	names, values := q.Ranking.Criteria(), q.Ranking.Values(score)
+	list := make([]answer.Criterion, len(names))
+	for i, name := range names {
+		list[i] = answer.Criterion{Name: string(name), Value: values[i]}
+	}
+	return list
+}
+
+// roomOf lists the budgets that cover victims, with what they allow.
+func (q *Inquiry) roomOf(list []victims.UnitID, parts victims.Parts) []answer.BudgetRoom {
+	if q.Budgets.None() {
+		return nil
+	}
+	covered := map[cluster.BudgetID]bool{}
+	for _, u := range list {
+		for _, p := range parts.Of(q.Units, u) {
+			for _, b := range q.Budgets.Of(p) {
+				covered[b] = true
+			}
+		}
+	}
+	var rooms []answer.BudgetRoom
+	for b := range cluster.BudgetID(q.Index.NumBudgets()) {
+		if covered[b] {
+			budget := q.Index.Budget(b)
+			rooms = append(rooms, answer.BudgetRoom{Namespace: budget.Namespace, Name: budget.Name, Allowed: budget.Allowed})
+		}
+	}
+	return rooms
 }

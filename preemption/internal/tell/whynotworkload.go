@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
 // whyNotWorkload tells why a workload that holds quota is not a victim of p.
-func whyNotWorkload(m *workload.Model, p Preemptor, target Target) (*Why, error) {
+func whyNotWorkload(m *workload.Model, p cluster.Preemptor, target answer.Target) (*answer.Why, error) {
 	if target.Unit == "" {
 		return nil, unknownTarget("Node", target.Node, "empty: a workload asks for quota, not for a node")
 	}
@@ -35,23 +36,23 @@ func whyNotWorkload(m *workload.Model, p Preemptor, target Target) (*Why, error)
 		return nil, err
 	}
 	if refused != workload.NotRefused {
-		return &Why{Text: "nobody is evicted: " + refusal(m, w, refused)}, nil
+		return &answer.Why{Text: "nobody is evicted: " + RefusalText(m, w, refused)}, nil
 	}
 	return whyNotHolder(m, w, q, r), nil
 }
 
 // whyNotHolder tells why r is not among the victims of workload w of queue q.
-func whyNotHolder(m *workload.Model, w *Workload, q cluster.QuotaID, r *cluster.Reservation) *Why {
+func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, r *cluster.Reservation) *answer.Why {
 	p := m.Plan(w, q, true)
 	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	if slices.ContainsFunc(p.Victims, func(v workload.Victim) bool { return v.Reservation == r }) {
-		return &Why{Chosen: true, Text: name + " is a victim"}
+		return &answer.Why{Chosen: true, Text: name + " is a victim"}
 	}
-	if answer := tellPlan(m, w, q, p); answer.Verdict != Feasible && !(answer.Verdict == Infeasible && p.Possible) {
-		return &Why{Text: "nobody is a victim: " + answer.Message}
+	if r := tellPlan(m, w, q, p); r.Verdict != answer.Feasible && !(r.Verdict == answer.Infeasible && p.Possible) {
+		return &answer.Why{Text: "nobody is a victim: " + r.Message}
 	}
 	if text := keptText(m, w, q, m.Kept(w, q, p, r), r); text != "" {
-		return &Why{Text: name + " may not go: " + text}
+		return &answer.Why{Text: name + " may not go: " + text}
 	}
 	var last *workload.Step
 	for i := range p.Steps {
@@ -61,17 +62,17 @@ func whyNotHolder(m *workload.Model, w *Workload, q cluster.QuotaID, r *cluster.
 	}
 	switch {
 	case last != nil && last.Decision == reprieve.QuotaReturned:
-		return &Why{Text: name + " may stay: the preemptor fits with it"}
+		return &answer.Why{Text: name + " may stay: the preemptor fits with it"}
 	case last != nil:
-		return &Why{Text: name + " may go, but that does not help: even with all who may gone the preemptor does not fit"}
+		return &answer.Why{Text: name + " may go, but that does not help: even with all who may gone the preemptor does not fit"}
 	case len(p.Victims) > 0:
-		return &Why{Text: name + " may stay: others go before it, and that is enough"}
+		return &answer.Why{Text: name + " may stay: others go before it, and that is enough"}
 	}
-	return &Why{Text: name + " may not go any more once others have: its queue, or a cohort around it, is back within its quota or share"}
+	return &answer.Why{Text: name + " may not go any more once others have: its queue, or a cohort around it, is back within its quota or share"}
 }
 
 // keptText says what keeps r from going, in words; empty if nothing does.
-func keptText(m *workload.Model, w *Workload, q cluster.QuotaID, kept reprieve.QuotaKept, r *cluster.Reservation) string {
+func keptText(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, kept reprieve.QuotaKept, r *cluster.Reservation) string {
 	queue, own := m.Index.Name(r.Queue), &m.Index.Queue(q).Preemption
 	policy := func(field string, p cluster.QueuePolicy) string {
 		if p == "" {

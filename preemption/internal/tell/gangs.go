@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -16,21 +17,21 @@ import (
 
 // gangAnswer tells what the search for a gang comes to.
 type gangAnswer struct {
-	*question
+	*Inquiry
 	*gang.Search
 }
 
-// run asks, unless what is asked can be answered without a search, and tells the answer.
-func (s *gangAnswer) run() (*Result, error) {
+// Answer asks, unless what is asked can be answered without a search, and tells the answer.
+func (s *gangAnswer) Answer() (*answer.Result, error) {
 	if !s.Composites && s.Group.Kind == cluster.KindCompositePodGroup {
-		return s.result(NotEligible, s.refusal(ask.Refusal{Why: ask.NoComposites})), nil
+		return s.result(answer.NotEligible, s.Refusal(ask.Refusal{Why: ask.NoComposites})), nil
 	}
 	if text := s.hopeless(); text != "" {
-		r := s.result(Infeasible, text)
-		r.Rejected = []Rejection{{Reason: "too few pods", Domains: 1}}
+		r := s.result(answer.Infeasible, text)
+		r.Rejected = []answer.Rejection{{Reason: "too few pods", Domains: 1}}
 		return r, nil
 	}
-	rounds, err := s.levels()
+	rounds, err := s.Levels()
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +39,19 @@ func (s *gangAnswer) run() (*Result, error) {
 }
 
 // tell puts an answer into words.
-func (s *gangAnswer) tell(a gang.Answer) *Result {
+func (s *gangAnswer) tell(a gang.Answer) *answer.Result {
 	switch {
 	case s.Brief && a.Plan != nil:
-		return &Result{Verdict: verdicts[a.Verdict], Domain: a.Plan.Domain.Name}
+		return &answer.Result{Verdict: verdicts[a.Verdict], Domain: a.Plan.Domain.Name}
 	case s.Brief:
-		return &Result{Verdict: verdicts[a.Verdict]}
+		return &answer.Result{Verdict: verdicts[a.Verdict]}
 	case a.Verdict == ask.Feasible:
 		return s.feasible(a.Plan)
 	case a.Verdict == ask.Fits:
-		r := s.result(Fits, s.seats(len(a.Plan.Places), a.Plan.Domain.Name)+" without preemption")
+		r := s.result(answer.Fits, s.seats(len(a.Plan.Places), a.Plan.Domain.Name)+" without preemption")
 		r.Domain, r.Nominations = a.Plan.Domain.Name, s.nominate(a.Plan.Places)
 		for _, f := range a.Fitting {
-			r.Candidates = append(r.Candidates, Candidate{Domain: f.Domain, Best: f.Seats == len(a.Plan.Places)})
+			r.Candidates = append(r.Candidates, answer.Candidate{Domain: f.Domain, Best: f.Seats == len(a.Plan.Places)})
 		}
 		return r
 	case a.Verdict == ask.Infeasible:
@@ -61,30 +62,30 @@ func (s *gangAnswer) tell(a gang.Answer) *Result {
 
 // refused answers for a gang that evicts nobody, as it is or as yet: where it waits for
 // victims, the nominations of the members stand.
-func (s *gangAnswer) refused(a gang.Answer) *Result {
+func (s *gangAnswer) refused(a gang.Answer) *answer.Result {
 	if a.Verdict == ask.NotEligible {
-		return s.result(NotEligible, s.refusal(a.Refusal))
+		return s.result(answer.NotEligible, s.Refusal(a.Refusal))
 	}
-	r := s.result(Waiting, s.stillTerminating(a.Node))
+	r := s.result(answer.Waiting, s.stillTerminating(a.Node))
 	for _, m := range s.Members {
 		if s.Index.NodeByName(m.Pod.NominatedNode) != cluster.NoNode {
-			r.Nominations = append(r.Nominations, Nomination{Pod: refTo(m.Pod), Node: m.Pod.NominatedNode})
+			r.Nominations = append(r.Nominations, answer.Nomination{Pod: RefTo(m.Pod), Node: m.Pod.NominatedNode})
 		}
 	}
-	sortNominations(r.Nominations)
+	SortNominations(r.Nominations)
 	return r
 }
 
 // result starts an answer.
-func (s *gangAnswer) result(v Verdict, message string) *Result {
+func (s *gangAnswer) result(v answer.Verdict, message string) *answer.Result {
 	s.Stats.Trials, s.Stats.Exact = s.Search.Checks(), s.Proved
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.Warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
+	return &answer.Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.Cluster.Warnings(), s.oddAsked()...), Stats: answer.Stats(s.Stats)}
 }
 
 // feasible answers with the best plan.
-func (s *gangAnswer) feasible(p *gang.Plan) *Result {
+func (s *gangAnswer) feasible(p *gang.Plan) *answer.Result {
 	list := s.victims(p)
-	r := s.result(Feasible, s.seats(len(p.Places), p.Domain.Name)+" once "+areEvicted(list))
+	r := s.result(answer.Feasible, s.seats(len(p.Places), p.Domain.Name)+" once "+areEvicted(list))
 	r.Domain, r.Nominations = p.Domain.Name, s.nominate(p.Places)
 	r.Victims = list
 	r.Score = s.criteria(p.Score)
@@ -125,8 +126,8 @@ func (s *gangAnswer) seats(n int, domainName string) string {
 	return fmt.Sprintf("%d %s of %s %s in %s", n, of, s.Tree.Name, fit, domainName)
 }
 
-func (s *gangAnswer) candidate(p *gang.Plan) Candidate {
-	return Candidate{
+func (s *gangAnswer) candidate(p *gang.Plan) answer.Candidate {
+	return answer.Candidate{
 		Domain:     p.Domain.Name,
 		Victims:    s.victims(p),
 		Violations: p.Score.Violations,
@@ -137,7 +138,7 @@ func (s *gangAnswer) candidate(p *gang.Plan) Candidate {
 }
 
 // infeasible answers that no evictions help.
-func (s *gangAnswer) infeasible() *Result {
+func (s *gangAnswer) infeasible() *answer.Result {
 	message := helpless(s.Proved)
 	if s.Index.CountNodes() == 0 {
 		message = "the cluster has no nodes"
@@ -147,7 +148,7 @@ func (s *gangAnswer) infeasible() *Result {
 	if need := s.Tree.Need(); s.Room > 0 && s.Room < need {
 		message += fmt.Sprintf(": room for %d of the %d pods that %s needs", s.Room, need, s.Tree.Name)
 	}
-	r := s.result(Infeasible, message)
+	r := s.result(answer.Infeasible, message)
 	r.Unplaced = s.unplaced()
 	r.Kept = s.keptBy(nil)
 	r.Nearest = s.nearest()
@@ -157,15 +158,15 @@ func (s *gangAnswer) infeasible() *Result {
 }
 
 // unplaced tells which members find no node, and why.
-func (s *gangAnswer) unplaced() (list []Unplaced) {
-	if s.c.Probe {
+func (s *gangAnswer) unplaced() (list []answer.Unplaced) {
+	if s.Cluster.Probe {
 		return nil
 	}
 	d, found := s.Search.Unplaced()
 	for _, u := range found {
-		one := Unplaced{Domain: d.Name, Rejected: s.sayRejections(u.Why)}
+		one := answer.Unplaced{Domain: d.Name, Rejected: s.sayRejections(u.Why)}
 		for _, m := range u.Members {
-			one.Pods = append(one.Pods, refTo(s.Members[m].Pod))
+			one.Pods = append(one.Pods, RefTo(s.Members[m].Pod))
 		}
 		list = append(list, one)
 	}
@@ -173,8 +174,8 @@ func (s *gangAnswer) unplaced() (list []Unplaced) {
 }
 
 // trace tells what happened in each domain.
-func (s *gangAnswer) trace() []DomainTrace {
-	var list []DomainTrace
+func (s *gangAnswer) trace() []answer.DomainTrace {
+	var list []answer.DomainTrace
 	for _, t := range s.Traces {
 		steps := s.keepSteps(t.Domain.Nodes)
 		for _, step := range t.Steps {
@@ -184,14 +185,14 @@ func (s *gangAnswer) trace() []DomainTrace {
 			}
 		}
 		if s.Best != nil && t.Domain.Name == s.Best.Domain.Name {
-			steps = append(steps, Step{Action: ActionChoose, Text: "chosen"})
+			steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: "chosen"})
 		}
-		list = append(list, DomainTrace{Domain: t.Domain.Name, Steps: steps})
+		list = append(list, answer.DomainTrace{Domain: t.Domain.Name, Steps: steps})
 	}
 	return list
 }
 
-func (s *gangAnswer) rejections() []Rejection {
+func (s *gangAnswer) rejections() []answer.Rejection {
 	alike := map[domain.Reason]int{}
 	for _, r := range s.Rejected {
 		alike[ask.Alike(r.Why)]++
@@ -200,18 +201,19 @@ func (s *gangAnswer) rejections() []Rejection {
 }
 
 // nominate lists where the placed members go, in order of their names.
-func (s *gangAnswer) nominate(places []domain.Assignment) []Nomination {
-	list := make([]Nomination, len(places))
+func (s *gangAnswer) nominate(places []domain.Assignment) []answer.Nomination {
+	list := make([]answer.Nomination, len(places))
 	for i, a := range places {
 		pod := s.Members[a.Member].Pod
-		list[i] = Nomination{Pod: refTo(pod), Node: s.Index.Node(a.Node).Name}
+		list[i] = answer.Nomination{Pod: RefTo(pod), Node: s.Index.Node(a.Node).Name}
 	}
-	sortNominations(list)
+	SortNominations(list)
 	return list
 }
 
-func sortNominations(list []Nomination) {
-	slices.SortFunc(list, func(a, b Nomination) int {
+// SortNominations orders list by the names of the pods.
+func SortNominations(list []answer.Nomination) {
+	slices.SortFunc(list, func(a, b answer.Nomination) int {
 		return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name))
 	})
 }
@@ -220,10 +222,10 @@ func sortNominations(list []Nomination) {
 // a domain of several nodes has none.
 //
 // Source: kube-scheduler v1.36, preparation of a candidate; E14.
-func (s *gangAnswer) clearedBy(*gang.Plan) []PodRef { return nil }
+func (s *gangAnswer) clearedBy(*gang.Plan) []answer.PodRef { return nil }
 
 // victims spells out the victims of p, each with the check that its return fails.
-func (s *gangAnswer) victims(p *gang.Plan) []Victim {
+func (s *gangAnswer) victims(p *gang.Plan) []answer.Victim {
 	if p.Counted != nil {
 		return s.tellCounted(p)
 	}
@@ -233,12 +235,12 @@ func (s *gangAnswer) victims(p *gang.Plan) []Victim {
 	}
 	s.Trial.PlaceAll(p.Places)
 	s.Trial.Settle()
-	list := make([]Victim, len(p.Victims))
+	list := make([]answer.Victim, len(p.Victims))
 	pods := 0
 	for _, u := range p.Victims {
 		pods += len(p.Parts.Of(s.Units, u))
 	}
-	room := make([]VictimPod, pods)
+	room := make([]answer.VictimPod, pods)
 	for i, u := range p.Victims {
 		s.putBack(p, u)
 		why := s.Trial.Fits()
@@ -285,18 +287,18 @@ func (s *gangAnswer) where(u victims.UnitID) string {
 }
 
 // whyNot answers about a domain that holds a node, or about a unit.
-func (s *gangAnswer) whyNot(target Target) (*Why, error) {
+func (s *gangAnswer) whyNot(target answer.Target) (*answer.Why, error) {
 	s.Each = true
 	return s.whyNotOf(s, target)
 }
 
-func (s *gangAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
-	if why := s.whyNotAt(r, n, r.Verdict == Feasible); why != nil {
+func (s *gangAnswer) whyNotNode(r *answer.Result, n cluster.NodeID) *answer.Why {
+	if why := s.whyNotAt(r, n, r.Verdict == answer.Feasible); why != nil {
 		return why
 	}
 	for _, rejected := range s.Rejected {
 		if slices.Contains(rejected.Domain.Nodes, n) {
-			return &Why{Text: fmt.Sprintf("its domain %s is ruled out: %s", rejected.Domain.Name, s.rejection(rejected.Why))}
+			return &answer.Why{Text: fmt.Sprintf("its domain %s is ruled out: %s", rejected.Domain.Name, s.rejection(rejected.Why))}
 		}
 	}
 	for _, p := range s.Found {
@@ -304,34 +306,34 @@ func (s *gangAnswer) whyNotNode(r *Result, n cluster.NodeID) *Why {
 			continue
 		}
 		if a, b := len(p.Places), len(s.Best.Places); a != b {
-			return &Why{Criterion: "seated", Text: fmt.Sprintf("its domain %s seats %d against %d in %s", p.Domain.Name, a, b, r.Domain)}
+			return &answer.Why{Criterion: "seated", Text: fmt.Sprintf("its domain %s seats %d against %d in %s", p.Domain.Name, a, b, r.Domain)}
 		}
 		if why := s.disruptsMore(p.Score, s.Best.Score, "in its domain "+p.Domain.Name, "in "+r.Domain); why != nil {
 			return why
 		}
-		return &Why{Text: fmt.Sprintf("its domain %s is as good as %s, whose name comes first", p.Domain.Name, r.Domain)}
+		return &answer.Why{Text: fmt.Sprintf("its domain %s is as good as %s, whose name comes first", p.Domain.Name, r.Domain)}
 	}
-	return &Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, s.Index.Node(n).Name)}
+	return &answer.Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, s.Index.Node(n).Name)}
 }
 
-func (s *gangAnswer) whyNotUnit(r *Result, u victims.UnitID) *Why {
-	name, unit := s.unitName(u), s.Units.Unit(u)
+func (s *gangAnswer) whyNotUnit(r *answer.Result, u victims.UnitID) *answer.Why {
+	name, unit := s.UnitName(u), s.Units.Unit(u)
 	switch {
-	case r.Verdict != Feasible:
-		return &Why{Text: "nobody is a victim: " + r.Message}
+	case r.Verdict != answer.Feasible:
+		return &answer.Why{Text: "nobody is a victim: " + r.Message}
 	case !s.May(u, s.Claim):
 		return s.whyKept(u, s.Kept(u, s.Claim))
 	case s.Own(unit):
-		return &Why{Text: name + " belongs to the preemptor"}
+		return &answer.Why{Text: name + " belongs to the preemptor"}
 	case slices.Contains(s.Best.Victims, u):
-		return &Why{Chosen: true, Text: name + " is a victim"}
+		return &answer.Why{Chosen: true, Text: name + " is a victim"}
 	}
-	return &Why{Text: fmt.Sprintf("%s may stay: the preemptor fits in %s with it", name, r.Domain)}
+	return &answer.Why{Text: fmt.Sprintf("%s may stay: the preemptor fits in %s with it", name, r.Domain)}
 }
 
-// levels lists the domains to try, in rounds: the first round that has a plan
+// Levels lists the domains to try, in rounds: the first round that has a plan
 // decides.
-func (q *question) levels() ([][]domain.Domain, error) {
+func (q *Inquiry) Levels() ([][]domain.Domain, error) {
 	if err := q.checkTopology(q.Tree, q.Group); err != nil {
 		return nil, err
 	}
@@ -346,7 +348,7 @@ func (q *question) levels() ([][]domain.Domain, error) {
 
 // checkTopology complains about a topology key of t, which is group g, or of a group
 // beneath it that no node has.
-func (q *question) checkTopology(t *seating.Group, g *cluster.Group) error {
+func (q *Inquiry) checkTopology(t *seating.Group, g *cluster.Group) error {
 	for i, c := range t.Topology {
 		if q.Index.CountNodes() > 0 && q.Index.Topology(c.Key).Len() == 0 {
 			return &cluster.FieldError{
@@ -365,7 +367,7 @@ func (q *question) checkTopology(t *seating.Group, g *cluster.Group) error {
 
 // hopeless says why no eviction can help: there are too few pods, or too few groups
 // that have enough. Empty if it may help.
-func (q *question) hopeless() string {
+func (q *Inquiry) hopeless() string {
 	switch t, able := q.Tree.Short(); {
 	case t == nil:
 		return ""
@@ -376,9 +378,9 @@ func (q *question) hopeless() string {
 	}
 }
 
-// stray says where a placement leaves the one topology value that a group of the
+// Stray says where a placement leaves the one topology value that a group of the
 // preemptor requires; empty if it does not.
-func (q *question) stray(at func(domain.MemberID) cluster.NodeID) string {
+func (q *Inquiry) Stray(at func(domain.MemberID) cluster.NodeID) string {
 	switch s := q.Tree.Stray(q.Index, at); {
 	case s == nil:
 		return ""
@@ -390,7 +392,7 @@ func (q *question) stray(at func(domain.MemberID) cluster.NodeID) string {
 }
 
 // givenAt is the node that a given placement has for member m, or NoNode.
-func (q *question) givenAt(m domain.MemberID) cluster.NodeID {
+func (q *Inquiry) givenAt(m domain.MemberID) cluster.NodeID {
 	for _, a := range q.Given {
 		if a.Member == m {
 			return a.Node

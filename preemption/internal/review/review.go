@@ -1,4 +1,4 @@
-package preemption
+package review
 
 import (
 	"cmp"
@@ -10,8 +10,10 @@ import (
 	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -24,19 +26,19 @@ type leaving struct {
 }
 
 // add adds a pod that still runs.
-func (l *leaving) add(q *question, p cluster.PodID) {
+func (l *leaving) add(q *Review, p cluster.PodID) {
 	u, _ := q.Units.UnitOf(p)
 	if l.all[u] == nil {
 		l.units = append(l.units, u)
 	}
 	l.all[u] = append(l.all[u], p)
-	if !isLeaving(q.Index.Pod(p)) {
+	if !IsLeaving(q.Index.Pod(p)) {
 		l.fresh[u] = append(l.fresh[u], p)
 	}
 }
 
-// pods calls f with every pod that still runs.
-func (l *leaving) pods(f func(cluster.PodID)) {
+// Pods calls f with every pod that still runs.
+func (l *leaving) Pods(f func(cluster.PodID)) {
 	for _, u := range l.units {
 		for _, p := range l.all[u] {
 			f(p)
@@ -44,9 +46,9 @@ func (l *leaving) pods(f func(cluster.PodID)) {
 	}
 }
 
-// review looks whether answer r can be carried out as it is, and what it takes of limits.
-func (q *question) review(r *Result) (Validity, cluster.Disruption) {
-	l, text := q.reviewVictims(r.Victims)
+// look looks whether answer r can be carried out as it is, and what it takes of limits.
+func (q *Review) look(r *answer.Result) (answer.Validity, cluster.Disruption) {
+	l, text := q.ReviewVictims(r.Victims)
 	if text == "" {
 		text = q.reviewBounds(r, l)
 	}
@@ -56,10 +58,10 @@ func (q *question) review(r *Result) (Validity, cluster.Disruption) {
 	if text != "" {
 		return replan(text), cluster.Disruption{}
 	}
-	if !q.fitsAlone(r, l) {
+	if !q.FitsAlone(r, l) {
 		trial := q.reviewTrial(r)
-		l.pods(trial.Remove)
-		if v := q.reviewNominations(r, trial); v.Advice != Keep {
+		l.Pods(trial.Remove)
+		if v := q.ReviewNominations(r, trial); v.Advice != answer.Keep {
 			return v, cluster.Disruption{}
 		}
 	}
@@ -69,9 +71,9 @@ func (q *question) review(r *Result) (Validity, cluster.Disruption) {
 // keeps is why an answer holds.
 const keeps = "every nominated place fits once the victims are gone"
 
-// fitsAlone reports whether a preemptor of one pod fits at its nominated node with those
+// FitsAlone reports whether a preemptor of one pod fits at its nominated node with those
 // of l away. It costs that node, not the cluster; what it denies may have other reasons.
-func (q *question) fitsAlone(r *Result, l *leaving) bool {
+func (q *Review) FitsAlone(r *answer.Result, l *leaving) bool {
 	if q.Tree != nil || len(q.Members) != 1 || len(r.Nominations) != 1 {
 		return false
 	}
@@ -81,15 +83,15 @@ func (q *question) fitsAlone(r *Result, l *leaving) bool {
 	}
 	trial := domain.NewNodeTrial(q.Index, q.Members[0], q.States, domain.Nominees{Self: q.Members[0].ID, Priority: q.Priority})
 	trial.Reset(at)
-	l.pods(trial.Remove)
+	l.Pods(trial.Remove)
 	fits := trial.Fits().OK()
 	trial.Restore()
 	return fits
 }
 
-// reviewNominations looks whether every nominated place fits as the trial stands, whose
+// ReviewNominations looks whether every nominated place fits as the trial stands, whose
 // members it leaves unplaced.
-func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validity {
+func (q *Review) ReviewNominations(r *answer.Result, trial *domain.GangTrial) answer.Validity {
 	defer trial.UnplaceTo(0)
 	places, text := q.placesOf(r)
 	if text != "" {
@@ -98,7 +100,7 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 	if a, why := trial.PlaceInTurn(places); !why.OK() {
 		m := q.Members[a.Member]
 		return replan(fmt.Sprintf("%s does not fit any more: %s",
-			words.Key(m.Pod.Namespace, m.Pod.Name), q.reason(a.Node, m.Describe(q.Index, a.Node, why))))
+			words.Key(m.Pod.Namespace, m.Pod.Name), q.Reason(a.Node, m.Describe(q.Index, a.Node, why))))
 	}
 	if q.Tree != nil {
 		if text := q.reviewTeam(trial); text != "" {
@@ -110,7 +112,7 @@ func (q *question) reviewNominations(r *Result, trial *domain.GangTrial) Validit
 
 // placesOf lists where r nominates members that do not run yet, in their order. The text
 // says what is in the way; it is empty if nothing is.
-func (q *question) placesOf(r *Result) (places []domain.Assignment, text string) {
+func (q *Review) placesOf(r *answer.Result) (places []domain.Assignment, text string) {
 	for _, n := range r.Nominations {
 		name := words.Key(n.Pod.Namespace, n.Pod.Name)
 		p, at := q.Index.PodByName(n.Pod.Namespace, n.Pod.Name), q.Index.NodeByName(n.Node)
@@ -134,9 +136,9 @@ func (q *question) placesOf(r *Result) (places []domain.Assignment, text string)
 
 // reviewTeam says why the groups of the preemptor may not run with the members that are
 // placed; empty if they may.
-func (q *question) reviewTeam(trial *domain.GangTrial) string {
+func (q *Review) reviewTeam(trial *domain.GangTrial) string {
 	if q.Splitter == nil {
-		if text := q.stray(trial.At); text != "" {
+		if text := q.Stray(trial.At); text != "" {
 			return text
 		}
 	}
@@ -157,9 +159,9 @@ func numOf[T any](list []T, is func(T) bool) int {
 	return n
 }
 
-// reviewVictims lists whom list still evicts. The text says which victim is not what it
+// ReviewVictims lists whom list still evicts. The text says which victim is not what it
 // was; it is empty if all are, or have left.
-func (q *question) reviewVictims(list []Victim) (l *leaving, text string) {
+func (q *Review) ReviewVictims(list []answer.Victim) (l *leaving, text string) {
 	l = &leaving{all: victims.Parts{}, fresh: victims.Parts{}}
 	surplus := map[victims.UnitID]bool{}
 	for _, v := range list {
@@ -185,15 +187,15 @@ func (q *question) reviewVictims(list []Victim) (l *leaving, text string) {
 }
 
 // reviewUnit says why those pods of unit u may not go; empty if they may.
-func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bool) string {
+func (q *Review) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bool) string {
 	unit := q.Units.Unit(u)
 	switch k := q.keptFromAll(u); {
 	case k.Rule == victims.KeptPriority:
-		return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d", q.unitName(u), k.Priority, q.Priority)
+		return fmt.Sprintf("%s may not be evicted any more: its priority %d is not below %d", q.UnitName(u), k.Priority, q.Priority)
 	case !k.OK():
-		return fmt.Sprintf("%s may not be evicted any more: %s", q.unitName(u), k)
+		return fmt.Sprintf("%s may not be evicted any more: %s", q.UnitName(u), k)
 	case q.Tree != nil && q.Own(unit):
-		return q.unitName(u) + " belongs to the preemptor"
+		return q.UnitName(u) + " belongs to the preemptor"
 	}
 	goes := func(p cluster.PodID) bool { return slices.Contains(pods, p) }
 	if surplus && unit.Elastic && q.Units.GoesOn(u, func(p cluster.PodID) bool { return !goes(p) }) {
@@ -201,8 +203,8 @@ func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bo
 	}
 	for _, other := range unit.Pods {
 		if !goes(other) {
-			ref := refTo(q.Index.Pod(other))
-			return words.Key(ref.Namespace, ref.Name) + " goes with " + q.unitName(u) + " by now"
+			ref := tell.RefTo(q.Index.Pod(other))
+			return words.Key(ref.Namespace, ref.Name) + " goes with " + q.UnitName(u) + " by now"
 		}
 	}
 	return ""
@@ -211,7 +213,7 @@ func (q *question) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bo
 // reviewBounds says why those of l may not go all at once; empty if they may. What has been
 // told to go already counts for what one preemption may take, and not again for hard
 // budgets and windows.
-func (q *question) reviewBounds(r *Result, l *leaving) string {
+func (q *Review) reviewBounds(r *answer.Result, l *leaving) string {
 	if text := q.reviewBudgets(r); text != "" {
 		return text
 	}
@@ -234,14 +236,14 @@ func (q *question) reviewBounds(r *Result, l *leaving) string {
 			sum = checked.Add(sum, l.lone)
 		}
 		if sum > b.Room() {
-			return fmt.Sprintf("it evicts more than %s allows: %d of %d", q.boundName(b), sum, b.Room())
+			return fmt.Sprintf("it evicts more than %s allows: %d of %d", q.BoundName(b), sum, b.Room())
 		}
 	}
 	return ""
 }
 
 // reviewCleared says whose nomination r may not withdraw; empty if it may all.
-func (q *question) reviewCleared(r *Result) string {
+func (q *Review) reviewCleared(r *answer.Result) string {
 	for _, ref := range r.Cleared {
 		p := q.Index.PodByName(ref.Namespace, ref.Name)
 		if p != cluster.NoPod && q.Index.NominatedTo(p) != cluster.NoNode && q.Index.Priority(p) >= q.Priority {
@@ -252,7 +254,7 @@ func (q *question) reviewCleared(r *Result) string {
 }
 
 // taken is what those of l who have not been told to go yet take of limits.
-func (q *question) taken(l *leaving) cluster.Disruption {
+func (q *Review) taken(l *leaving) cluster.Disruption {
 	d := cluster.Disruption{Victims: int64(len(l.fresh)) + l.lone}
 	for u, pods := range l.fresh {
 		d.Pods, d.Cost = d.Pods+int64(len(pods)), checked.Add(d.Cost, q.PriceOf(u, pods))
@@ -262,7 +264,7 @@ func (q *question) taken(l *leaving) cluster.Disruption {
 
 // reviewBudgets says which budget has less room than r counted on; empty if none.
 // Victims that have left used theirs up as planned.
-func (q *question) reviewBudgets(r *Result) string {
+func (q *Review) reviewBudgets(r *answer.Result) string {
 	left := map[string]int64{}
 	for _, v := range r.Victims {
 		for _, pod := range v.Pods {
@@ -283,7 +285,7 @@ func (q *question) reviewBudgets(r *Result) string {
 	return ""
 }
 
-func (q *question) budgetByName(namespace, name string) (*disruption.Budget, bool) {
+func (q *Review) budgetByName(namespace, name string) (*disruption.Budget, bool) {
 	for i := range q.Index.NumBudgets() {
 		if b := q.Index.Budget(cluster.BudgetID(i)); b.Namespace == namespace && b.Name == name {
 			return b, true
@@ -292,7 +294,7 @@ func (q *question) budgetByName(namespace, name string) (*disruption.Budget, boo
 	return nil, false
 }
 
-func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
+func (q *Review) memberOf(ref answer.PodRef) (domain.MemberID, bool) {
 	for i, m := range q.Members {
 		if m.Pod.Namespace == ref.Namespace && m.Pod.Name == ref.Name {
 			return domain.MemberID(i), true
@@ -301,25 +303,19 @@ func (q *question) memberOf(ref PodRef) (domain.MemberID, bool) {
 	return 0, false
 }
 
-// roomOf lists the budgets that cover victims, with what they allow.
-func (q *question) roomOf(list []victims.UnitID, parts victims.Parts) []BudgetRoom {
-	if q.Budgets.None() {
-		return nil
-	}
-	covered := map[cluster.BudgetID]bool{}
-	for _, u := range list {
-		for _, p := range parts.Of(q.Units, u) {
-			for _, b := range q.Budgets.Of(p) {
-				covered[b] = true
-			}
+// evictsNobody says why the preemptor may not evict anybody; empty if it may, or one of the
+// pods of a gathering.
+func (q *Review) evictsNobody() (text string) {
+	for _, one := range q.gathered {
+		if text = one.Refusal(one.Unwilling()); text == "" {
+			return ""
 		}
 	}
-	var rooms []BudgetRoom
-	for b := range cluster.BudgetID(q.Index.NumBudgets()) {
-		if covered[b] {
-			budget := q.Index.Budget(b)
-			rooms = append(rooms, BudgetRoom{Namespace: budget.Namespace, Name: budget.Name, Allowed: budget.Allowed})
-		}
+	if text == "" {
+		text = q.Refusal(q.Barred())
 	}
-	return rooms
+	if text == "" {
+		text = q.Refusal(q.Unwilling())
+	}
+	return text
 }

@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
@@ -14,26 +15,26 @@ import (
 
 // trace tells, node by node, who was taken out, who came back and why not the
 // others.
-func (s *podAnswer) trace() []DomainTrace {
-	list := make([]DomainTrace, 0, s.Index.CountNodes())
+func (s *podAnswer) trace() []answer.DomainTrace {
+	list := make([]answer.DomainTrace, 0, s.Index.CountNodes())
 	for n := range s.Index.Nodes() {
-		list = append(list, DomainTrace{Domain: s.Index.Node(n).Name, Steps: s.traceNode(n)})
+		list = append(list, answer.DomainTrace{Domain: s.Index.Node(n).Name, Steps: s.traceNode(n)})
 	}
 	return list
 }
 
-func (s *podAnswer) traceNode(n cluster.NodeID) []Step {
+func (s *podAnswer) traceNode(n cluster.NodeID) []answer.Step {
 	if why := s.Status[n]; why.Check == ask.NotSampled {
-		return []Step{s.step(ActionReject, "", n, why, "enough candidates were found")}
+		return []answer.Step{s.step(answer.ActionReject, "", n, why, "enough candidates were found")}
 	}
 	s.Trial.Reset(n)
 	if why := s.Trial.Fits(); why.Unresolvable {
-		return []Step{s.step(ActionReject, "", n, why, "no eviction helps")}
+		return []answer.Step{s.step(answer.ActionReject, "", n, why, "no eviction helps")}
 	}
 	steps := s.keepSteps([]cluster.NodeID{n})
 	potential := s.Evictable(n)
 	for _, u := range potential {
-		steps = append(steps, Step{Action: ActionPotential, Unit: s.unitName(u), Text: "potential " + s.unitName(u)})
+		steps = append(steps, answer.Step{Action: answer.ActionPotential, Unit: s.UnitName(u), Text: "potential " + s.UnitName(u)})
 	}
 	steps = append(steps, s.freeSteps(potential)...)
 	note := func(step ask.Step) { steps = append(steps, s.stepOf(n, step)) }
@@ -52,42 +53,42 @@ func (s *podAnswer) traceNode(n cluster.NodeID) []Step {
 	}
 	s.Runner.Observe, s.Runner.ObservePart, s.ObserveLevel = nil, nil, nil
 	if !why.OK() {
-		return append(steps, s.step(ActionReject, "", n, why, "with every potential victim gone"))
+		return append(steps, s.step(answer.ActionReject, "", n, why, "with every potential victim gone"))
 	}
 	note(ask.Step{Action: ask.Scores, Score: c.Score})
 	if n == s.Best.Node {
-		steps = append(steps, Step{Action: ActionChoose, Text: "chosen"})
+		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: "chosen"})
 	}
 	return steps
 }
 
 // stepOf puts a step about node n, or with NoNode about a domain of several, into words.
-func (q *question) stepOf(n cluster.NodeID, s ask.Step) Step {
+func (q *Inquiry) stepOf(n cluster.NodeID, s ask.Step) answer.Step {
 	switch s.Action {
 	case ask.Rejects:
-		return Step{Action: ActionReject, Text: q.rejection(s.Why)}
+		return answer.Step{Action: answer.ActionReject, Text: q.rejection(s.Why)}
 	case ask.TakesOut:
-		return Step{Action: ActionPotential, Text: "potential " + q.unitNames(s.Units)}
+		return answer.Step{Action: answer.ActionPotential, Text: "potential " + q.unitNames(s.Units)}
 	case ask.Places:
 		name := q.memberName(s.Member)
-		return Step{Action: ActionPlace, Unit: name, Text: "place " + name + " on " + q.Index.Node(s.Node).Name}
+		return answer.Step{Action: answer.ActionPlace, Unit: name, Text: "place " + name + " on " + q.Index.Node(s.Node).Name}
 	case ask.Settles:
 		text := fmt.Sprintf("level %d is enough, and there is none below", s.Level)
 		if s.Lower {
 			text = fmt.Sprintf("level %d is enough, %d is not (%s)", s.Level, s.Below, q.rejection(s.Why))
 		}
-		return Step{Action: ActionLevel, Text: text}
+		return answer.Step{Action: answer.ActionLevel, Text: text}
 	case ask.Compares:
-		return Step{Action: ActionCompare, Text: fmt.Sprintf("of %d placements tried, none disrupts less", s.Count)}
+		return answer.Step{Action: answer.ActionCompare, Text: fmt.Sprintf("of %d placements tried, none disrupts less", s.Count)}
 	case ask.Scores:
-		return Step{Action: ActionScore, Text: "score " + q.scoreText(s.Score)}
+		return answer.Step{Action: answer.ActionScore, Text: "score " + q.scoreText(s.Score)}
 	}
 	return q.returnStep(n, s)
 }
 
 // returnStep puts the attempt to return a unit into words.
-func (q *question) returnStep(n cluster.NodeID, s ask.Step) Step {
-	name, budget := q.unitName(s.Unit), ""
+func (q *Inquiry) returnStep(n cluster.NodeID, s ask.Step) answer.Step {
+	name, budget := q.UnitName(s.Unit), ""
 	if s.Violates {
 		budget = ", its loss violates a budget"
 	}
@@ -98,35 +99,35 @@ func (q *question) returnStep(n cluster.NodeID, s ask.Step) Step {
 			names = append(names, q.Index.Pod(p).Name)
 		}
 		pods := words.Count(len(q.Units.Unit(s.Unit).Pods), "pod")
-		return Step{
-			Action: ActionReturnPart, Unit: name,
+		return answer.Step{
+			Action: answer.ActionReturnPart, Unit: name,
 			Text: fmt.Sprintf("reprieve %s but for %d of %s: %s", name, len(s.Pods), pods, strings.Join(names, " ")),
 		}
 	case ask.Returns:
-		return Step{Action: ActionReturn, Unit: name, Violates: s.Violates, Text: "reprieve " + name + " yes" + budget}
+		return answer.Step{Action: answer.ActionReturn, Unit: name, Violates: s.Violates, Text: "reprieve " + name + " yes" + budget}
 	}
-	why := q.reason(n, s.Why)
-	return Step{
-		Action: ActionKeepOut, Unit: name, Violates: s.Violates, Reason: &why,
+	why := q.Reason(n, s.Why)
+	return answer.Step{
+		Action: answer.ActionKeepOut, Unit: name, Violates: s.Violates, Reason: &why,
 		Text: fmt.Sprintf("reprieve %s no (%s)%s", name, why, budget),
 	}
 }
 
 // unitNames joins the names of units, most important first.
-func (q *question) unitNames(list []victims.UnitID) string {
+func (q *Inquiry) unitNames(list []victims.UnitID) string {
 	list = slices.Clone(list)
 	slices.SortFunc(list, q.Units.Compare)
 	names := make([]string, len(list))
 	for i, u := range list {
-		names[i] = q.unitName(u)
+		names[i] = q.UnitName(u)
 	}
 	return strings.Join(names, " ")
 }
 
-func (s *podAnswer) step(action, unit string, n cluster.NodeID, why domain.Reason, text string) Step {
-	r := s.reason(n, why)
+func (s *podAnswer) step(action, unit string, n cluster.NodeID, why domain.Reason, text string) answer.Step {
+	r := s.Reason(n, why)
 	if why.Check == ask.NoVictims {
-		return Step{Action: action, Unit: unit, Reason: &r, Text: s.rejection(why)}
+		return answer.Step{Action: action, Unit: unit, Reason: &r, Text: s.rejection(why)}
 	}
-	return Step{Action: action, Unit: unit, Reason: &r, Text: fmt.Sprintf("%s (%s)", text, r)}
+	return answer.Step{Action: action, Unit: unit, Reason: &r, Text: fmt.Sprintf("%s (%s)", text, r)}
 }

@@ -1,100 +1,110 @@
-package preemption
+package review
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
 // reviewQueued is review for an answer about pods that need quota too.
-func reviewQueued(q *question, m *workload.Model, local string, r *Result) (Validity, cluster.Disruption, error) {
-	stale := func(text string) (Validity, cluster.Disruption, error) {
+func reviewQueued(q *Review, m *workload.Model, local string, r *answer.Result) (answer.Validity, cluster.Disruption, error) {
+	stale := func(text string) (answer.Validity, cluster.Disruption, error) {
 		return replan(text), cluster.Disruption{}, nil
 	}
-	fail := func(err error) (Validity, cluster.Disruption, error) { return Validity{}, cluster.Disruption{}, err }
-	m, err := q.c.Queued.On(q.Index, m)
+	fail := func(err error) (answer.Validity, cluster.Disruption, error) {
+		return answer.Validity{}, cluster.Disruption{}, err
+	}
+	m, err := q.Cluster.Queued.On(q.Index, m)
 	if err != nil {
 		return fail(err)
 	}
-	s := newQueueSearch(q, m, local)
-	refused, err := s.enter()
+	s := &queueReview{q, tell.NewQueueSearch(q.Inquiry, m, local)}
+	refused, err := s.queue.Enter()
 	switch {
 	case err != nil:
 		return fail(err)
 	case refused != nil:
 		return stale(refused.Message)
-	case r.Quota == nil || s.model.Index.Name(s.search.Queue) != r.Quota.ClusterQueue:
+	case r.Quota == nil || s.queue.Model.Index.Name(s.queue.Search.Queue) != r.Quota.ClusterQueue:
 		return stale("it belongs to another queue by now")
 	}
-	if err := s.choose(); err != nil {
+	if err := s.queue.Choose(); err != nil {
 		return fail(err)
 	}
-	levels, err := s.domains()
+	levels, err := s.queue.Domains()
 	if err != nil {
 		return fail(err)
 	}
-	if r.Verdict == Feasible {
-		switch p := s.search.Fits(levels); {
-		case p != nil && s.search.FitsNow(p.Offer):
+	if r.Verdict == answer.Feasible {
+		switch p := s.queue.Search.Fits(levels); {
+		case p != nil && s.queue.Search.FitsNow(p.Offer):
 			return cancel("it fits without evicting anybody"), cluster.Disruption{}, nil
 		case p != nil:
-			return stale("it fits" + leftLater)
+			return stale("it fits" + tell.LeftLater)
 		}
 	}
-	s.gang.Trial.UnplaceTo(0)
-	v, taken := s.review(r)
+	s.queue.Gang.Trial.UnplaceTo(0)
+	v, taken := s.look(r)
 	return v, taken, nil
 }
 
-// review looks whether answer r can be carried out as it is, and what it takes of limits.
-func (s *queueSearch) review(r *Result) (Validity, cluster.Disruption) {
-	stale := func(text string) (Validity, cluster.Disruption) { return replan(text), cluster.Disruption{} }
+// queueReview is the review of an answer about pods that need quota too.
+type queueReview struct {
+	*Review
+	queue *tell.QueueSearch
+}
+
+// look is review for such an answer: whether r can be carried out as it is, and what it takes of limits.
+func (s *queueReview) look(r *answer.Result) (answer.Validity, cluster.Disruption) {
+	stale := func(text string) (answer.Validity, cluster.Disruption) { return replan(text), cluster.Disruption{} }
 	offer := s.offerOf(r.Quota.Flavors)
 	if offer == nil {
 		return stale("it cannot take these flavors any more")
 	}
-	qs := s.search.Usage()
-	defer s.model.Keep(qs)
+	qs := s.queue.Search.Usage()
+	defer s.queue.Model.Keep(qs)
 	l, text := s.reviewQueuedVictims(qs, r, offer)
 	if text == "" {
 		text = s.reviewBounds(r, l)
 	}
 	if text == "" && len(l.fresh)+int(l.lone) > 0 {
-		if wait := s.model.Waits(s.search.Workload, s.search.Queue); wait > 0 {
-			text = waiting(wait)
+		if wait := s.queue.Model.Waits(s.queue.Search.Workload, s.queue.Search.Queue); wait > 0 {
+			text = tell.WaitsLonger(wait)
 		}
 	}
 	if text != "" {
 		return stale(text)
 	}
-	if !qs.Usage.Fits(s.search.Queue, offer.Request, true) || r.Verdict == Fits && !s.search.FitsNow(offer) {
+	if !qs.Usage.Fits(s.queue.Search.Queue, offer.Request, true) || r.Verdict == answer.Fits && !s.queue.Search.FitsNow(offer) {
 		return stale("its quota does not suffice any more")
 	}
 	for _, n := range r.Nominations {
-		if at := s.Index.NodeByName(n.Node); at != cluster.NoNode && !s.model.Suits(s.Index.Node(at), offer) {
+		if at := s.Index.NodeByName(n.Node); at != cluster.NoNode && !s.queue.Model.Suits(s.Index.Node(at), offer) {
 			return stale("node " + n.Node + " is not of the flavors that it takes")
 		}
 	}
-	trial := s.gang.Trial
-	l.pods(trial.Remove)
-	if v := s.reviewNominations(r, trial); v.Advice != Keep {
+	trial := s.queue.Gang.Trial
+	l.Pods(trial.Remove)
+	if v := s.ReviewNominations(r, trial); v.Advice != answer.Keep {
 		return v, cluster.Disruption{}
 	}
 	return keep(keeps), s.taken(l)
 }
 
 // offerOf is the choice of the same flavors, nil if there is none.
-func (s *queueSearch) offerOf(flavors []FlavorChoice) *workload.Offer {
+func (s *queueReview) offerOf(flavors []answer.FlavorChoice) *workload.Offer {
 	of := map[string]string{}
 	for _, f := range flavors {
 		of[f.Resource] = f.Flavor
 	}
-	for i := range s.search.Offers {
-		o := &s.search.Offers[i]
-		if len(o.Taken) == len(of) && !slices.ContainsFunc(o.Taken, func(t workload.Taken) bool { return of[t.Resource] != flavorOf(s.model, t.Column) }) {
+	for i := range s.queue.Search.Offers {
+		o := &s.queue.Search.Offers[i]
+		if len(o.Taken) == len(of) && !slices.ContainsFunc(o.Taken, func(t workload.Taken) bool { return of[t.Resource] != tell.FlavorOf(s.queue.Model, t.Column) }) {
 			return o
 		}
 	}
@@ -103,8 +113,8 @@ func (s *queueSearch) offerOf(flavors []FlavorChoice) *workload.Offer {
 
 // reviewQueuedVictims is reviewVictims for victims that hold quota too, whose usage it
 // takes away from qs.
-func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *workload.Offer) (*leaving, string) {
-	var unqueued, holders []Victim
+func (s *queueReview) reviewQueuedVictims(qs *workload.Search, r *answer.Result, o *workload.Offer) (*leaving, string) {
+	var unqueued, holders []answer.Victim
 	for _, v := range r.Victims {
 		if v.Quota == nil {
 			unqueued = append(unqueued, v)
@@ -112,27 +122,27 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *wor
 			holders = append(holders, v)
 		}
 	}
-	l, text := s.reviewVictims(unqueued)
+	l, text := s.ReviewVictims(unqueued)
 	if text != "" {
 		return nil, text
 	}
 	for i := range holders {
-		held, text := holder(s.Index, s.model, &holders[i])
-		if text == "" && s.search.Spares(held) {
-			text = s.spared(s.model.Pods.Of[held])
+		held, text := holder(s.Index, s.queue.Model, &holders[i])
+		if text == "" && s.queue.Search.Spares(held) {
+			text = s.spared(s.queue.Model.Pods.Of[held])
 		}
 		if text != "" {
 			return nil, text
 		}
 	}
-	held, text := reviewHolders(s.Index, qs, holders, s.search.Workload, s.search.Queue, o.Columns)
+	held, text := reviewHolders(s.Index, qs, holders, s.queue.Search.Workload, s.queue.Search.Queue, o.Columns)
 	if text != "" {
 		return nil, text
 	}
 	for _, r := range held {
-		pods := s.model.Pods.Of[r]
+		pods := s.queue.Model.Pods.Of[r]
 		for _, p := range pods {
-			l.add(s.question, p)
+			l.add(s.Review, p)
 		}
 		if len(pods) == 0 && !r.Evicted {
 			l.lone++
@@ -142,20 +152,20 @@ func (s *queueSearch) reviewQueuedVictims(qs *workload.Search, r *Result, o *wor
 }
 
 // spared says why a job is no victim of the preemptor, whatever the queues say.
-func (s *queueSearch) spared(pods []cluster.PodID) string {
+func (s *queueReview) spared(pods []cluster.PodID) string {
 	for _, p := range pods {
-		if s.search.Guards(p) {
+		if s.queue.Search.Guards(p) {
 			u, _ := s.Units.UnitOf(p)
-			return fmt.Sprintf("%s may not be evicted any more: %s", s.unitName(u), s.Kept(u, s.Claim))
+			return fmt.Sprintf("%s may not be evicted any more: %s", s.UnitName(u), s.Kept(u, s.Claim))
 		}
 	}
-	ref := refTo(s.Index.Pod(pods[0]))
+	ref := tell.RefTo(s.Index.Pod(pods[0]))
 	return words.Key(ref.Namespace, ref.Name) + " belongs to the preemptor"
 }
 
 // reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
 // they hold from qs, and lists it. The text says who may not go; it is empty if all may.
-func reviewHolders(ix *cluster.Index, qs *workload.Search, list []Victim, w *Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
+func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
 	l := qs.Leaving(w, q, contested)
 	for _, v := range list {
 		r, text := holder(ix, qs.Model, &v)
@@ -184,7 +194,7 @@ var stayTexts = map[workload.Stays]string{
 
 // holder is what victim v still holds, nil if it has left. The text says how it is not what
 // it was.
-func holder(ix *cluster.Index, m *workload.Model, v *Victim) (held *cluster.Reservation, text string) {
+func holder(ix *cluster.Index, m *workload.Model, v *answer.Victim) (held *cluster.Reservation, text string) {
 	if v.Kind == cluster.KindWorkload {
 		return m.Held(v.Namespace, v.Name), ""
 	}

@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -7,18 +7,19 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // keptOn lists the units that guards keep on some nodes, in order of name.
-func (q *question) keptOn(nodes []cluster.NodeID) []KeptUnit {
+func (q *Inquiry) keptOn(nodes []cluster.NodeID) []answer.KeptUnit {
 	if q.Protections == nil {
 		return nil
 	}
 	seen := map[victims.UnitID]bool{}
-	var list []KeptUnit
+	var list []answer.KeptUnit
 	for _, n := range nodes {
 		for _, u := range q.Units.On(n) {
 			if !seen[u] && q.Guarded(u) {
@@ -27,15 +28,15 @@ func (q *question) keptOn(nodes []cluster.NodeID) []KeptUnit {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b KeptUnit) int {
+	slices.SortFunc(list, func(a, b answer.KeptUnit) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	return list
 }
 
-func (q *question) keptUnit(u victims.UnitID) KeptUnit {
+func (q *Inquiry) keptUnit(u victims.UnitID) answer.KeptUnit {
 	unit, k := q.Units.Unit(u), q.Kept(u, q.Claim)
-	out := KeptUnit{Kind: cluster.KindPod, Priority: unit.Level, Rule: k.Rule, Seconds: k.Seconds, Text: k.String()}
+	out := answer.KeptUnit{Kind: cluster.KindPod, Priority: unit.Level, Rule: k.Rule, Seconds: k.Seconds, Text: k.String()}
 	if unit.Group != cluster.NoGroup {
 		g := q.Index.Group(unit.Group)
 		out.Kind, out.Namespace, out.Name = g.Kind, g.Namespace, g.Name
@@ -60,7 +61,7 @@ func (q *question) keptUnit(u victims.UnitID) KeptUnit {
 
 // keptBy lists the units that guards keep in the chosen domain, or everywhere if
 // that was asked for.
-func (q *question) keptBy(chosen []cluster.NodeID) []KeptUnit {
+func (q *Inquiry) keptBy(chosen []cluster.NodeID) []answer.KeptUnit {
 	if q.Protections != nil && q.Candidates {
 		chosen = domain.WholeCluster{}.Split(nil, q.Index)[0].Nodes
 	}
@@ -68,12 +69,12 @@ func (q *question) keptBy(chosen []cluster.NodeID) []KeptUnit {
 }
 
 // keepSteps tells which units guards keep on some nodes.
-func (q *question) keepSteps(nodes []cluster.NodeID) []Step {
-	var steps []Step
+func (q *Inquiry) keepSteps(nodes []cluster.NodeID) []answer.Step {
+	var steps []answer.Step
 	for _, k := range q.keptOn(nodes) {
 		name := words.Key(k.Namespace, k.Name)
-		steps = append(steps, Step{
-			Action: ActionKeep, Unit: name, Reason: &Reason{Check: domain.Check(k.Rule), Detail: k.Text},
+		steps = append(steps, answer.Step{
+			Action: answer.ActionKeep, Unit: name, Reason: &answer.Reason{Check: domain.Check(k.Rule), Detail: k.Text},
 			Text: "kept " + name + ": " + k.Text,
 		})
 	}
@@ -81,21 +82,21 @@ func (q *question) keepSteps(nodes []cluster.NodeID) []Step {
 }
 
 // whyKept is the answer about a unit that may not be evicted.
-func (q *question) whyKept(u victims.UnitID, k victims.Kept) *Why {
-	name := q.unitName(u)
+func (q *Inquiry) whyKept(u victims.UnitID, k victims.Kept) *answer.Why {
+	name := q.UnitName(u)
 	if k.Rule == victims.KeptPriority {
-		return &Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, k.Priority, q.Priority)}
+		return &answer.Why{Text: fmt.Sprintf("%s may not be evicted: its priority %d is not below %d", name, k.Priority, q.Priority)}
 	}
-	return &Why{
+	return &answer.Why{
 		Text:   fmt.Sprintf("%s is kept: %s", name, k),
-		Reason: &Reason{Check: domain.Check(k.Rule), Detail: k.String()},
+		Reason: &answer.Reason{Check: domain.Check(k.Rule), Detail: k.String()},
 	}
 }
 
 // classless warns of victims that name no class, where classes say what they
 // tolerate: these tolerate nothing.
-func (q *question) classless(list []Victim) []cluster.Warning {
-	if q.c.Settings.Guards.Toleration == priority.TolerationOff || !q.Index.Classes().AnyTolerations() {
+func (q *Inquiry) classless(list []answer.Victim) []cluster.Warning {
+	if q.Cluster.Settings.Guards.Toleration == priority.TolerationOff || !q.Index.Classes().AnyTolerations() {
 		return nil
 	}
 	var ws []cluster.Warning

@@ -1,16 +1,17 @@
-package preemption
+package tell
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
-// refusal says why w cannot be admitted to its queue.
-func refusal(m *workload.Model, w *Workload, refused workload.Refused) string {
+// RefusalText says why w cannot be admitted to its queue.
+func RefusalText(m *workload.Model, w *cluster.Workload, refused workload.Refused) string {
 	queue := m.Index.LocalQueue(w.Namespace, w.Queue).ClusterQueue
 	switch refused {
 	case workload.Cyclic:
@@ -21,8 +22,8 @@ func refusal(m *workload.Model, w *Workload, refused workload.Refused) string {
 	return "its ClusterQueue is inactive: " + m.Index.Inactive(m.Index.QueueByName(queue))
 }
 
-// objection says why a flavor is not taken, or not as it is.
-func objection(m *workload.Model, o workload.Objection) string {
+// Objection says why a flavor is not taken, or not as it is.
+func Objection(m *workload.Model, o workload.Objection) string {
 	switch o.Kind {
 	case workload.NoQuota:
 		return "the queue has no quota of " + o.Resource
@@ -31,61 +32,62 @@ func objection(m *workload.Model, o workload.Objection) string {
 	case workload.Unmatched:
 		return fmt.Sprintf("flavor %s: node affinity does not hold", m.Index.FlavorName(o.Flavor))
 	case workload.TooMuch:
-		return fmt.Sprintf("flavor %s: %d %s asked, at most %d to be had", flavorOf(m, o.Column), o.Amount, m.Index.ResourceName(o.Column), o.Most)
+		return fmt.Sprintf("flavor %s: %d %s asked, at most %d to be had", FlavorOf(m, o.Column), o.Amount, m.Index.ResourceName(o.Column), o.Most)
 	}
-	return fmt.Sprintf("flavor %s: %d more %s needed", flavorOf(m, o.Column), o.Amount, m.Index.ResourceName(o.Column))
+	return fmt.Sprintf("flavor %s: %d more %s needed", FlavorOf(m, o.Column), o.Amount, m.Index.ResourceName(o.Column))
 }
 
-func flavorOf(m *workload.Model, c cluster.ColumnID) string {
+// FlavorOf names the flavor of a column.
+func FlavorOf(m *workload.Model, c cluster.ColumnID) string {
 	return m.Index.FlavorName(m.Index.FlavorOf(c))
 }
 
-// waiting says of a workload that it has not waited long enough.
-func waiting(seconds int64) string {
+// WaitsLonger says of a workload that it has not waited long enough.
+func WaitsLonger(seconds int64) string {
 	return fmt.Sprintf("it waits %d more seconds before it may evict others", seconds)
 }
 
 // tellPlan puts a plan for workload w of queue q into words and names.
-func tellPlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Plan) *Result {
-	r := &Result{Warnings: m.Warnings(), Stats: Stats{Trials: p.Trials}}
+func tellPlan(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, p *workload.Plan) *answer.Result {
+	r := &answer.Result{Warnings: m.Warnings(), Stats: answer.Stats{Trials: p.Trials}}
 	queue := m.Index.Name(q)
-	r.Quota = &QuotaResult{ClusterQueue: queue}
+	r.Quota = &answer.QuotaResult{ClusterQueue: queue}
 	if !p.Helps() {
-		r.Verdict, r.Message = Infeasible, "no evictions help: "+queue+" has no quota for it"
+		r.Verdict, r.Message = answer.Infeasible, "no evictions help: "+queue+" has no quota for it"
 		if p.Waits > 0 && p.Possible {
-			r.Verdict, r.Message = NotEligible, waiting(p.Waits)
+			r.Verdict, r.Message = answer.NotEligible, WaitsLonger(p.Waits)
 		}
 		var why []string
 		for _, o := range p.Objections {
-			why = append(why, objection(m, o))
+			why = append(why, Objection(m, o))
 		}
 		r.Rejected = countReasons(why)
 		for _, c := range p.Reserved {
-			r.Quota.Reserved = append(r.Quota.Reserved, FlavorChoice{Resource: m.Index.ResourceName(c.Column), Flavor: flavorOf(m, c.Column), Amount: c.Amount})
+			r.Quota.Reserved = append(r.Quota.Reserved, answer.FlavorChoice{Resource: m.Index.ResourceName(c.Column), Flavor: FlavorOf(m, c.Column), Amount: c.Amount})
 		}
 		return r
 	}
 	r.Quota.Borrowing, r.Quota.Counts = p.Level, p.Counts
 	for _, t := range p.Taken {
-		r.Quota.Flavors = append(r.Quota.Flavors, FlavorChoice{
-			PodSet: w.PodSets[t.Set].Name, Resource: t.Resource, Flavor: flavorOf(m, t.Column), Amount: t.Amount, Contested: t.Contested,
+		r.Quota.Flavors = append(r.Quota.Flavors, answer.FlavorChoice{
+			PodSet: w.PodSets[t.Set].Name, Resource: t.Resource, Flavor: FlavorOf(m, t.Column), Amount: t.Amount, Contested: t.Contested,
 		})
 	}
 	switch {
 	case p.FitsNow:
-		r.Verdict, r.Message = Fits, "fits the quota of "+queue+" without preemption"
+		r.Verdict, r.Message = answer.Fits, "fits the quota of "+queue+" without preemption"
 	case p.Fits:
-		r.Verdict, r.Message = Waiting, "fits the quota of "+queue+leftLater
+		r.Verdict, r.Message = answer.Waiting, "fits the quota of "+queue+LeftLater
 	default:
-		r.Verdict = Feasible
+		r.Verdict = answer.Feasible
 		r.Message = fmt.Sprintf("fits the quota of %s once %s evicted", queue, are(len(p.Victims), "workload"))
 		r.Victims = tellVictims(m, p.Victims)
 	}
 	return r
 }
 
-// leftLater is said of what fits, but for victims of earlier answers that still hold quota.
-const leftLater = " once the victims of others have left"
+// LeftLater is said of what fits, but for victims of earlier answers that still hold quota.
+const LeftLater = " once the victims of others have left"
 
 func are(n int, what string) string {
 	if n == 1 {
@@ -95,24 +97,24 @@ func are(n int, what string) string {
 }
 
 // countReasons counts equal sentences, the most frequent first.
-func countReasons(why []string) []Rejection {
+func countReasons(why []string) []answer.Rejection {
 	slices.Sort(why)
-	var list []Rejection
+	var list []answer.Rejection
 	for _, text := range why {
 		if n := len(list); n > 0 && list[n-1].Reason == text {
 			list[n-1].Domains++
 		} else {
-			list = append(list, Rejection{Reason: text, Domains: 1})
+			list = append(list, answer.Rejection{Reason: text, Domains: 1})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Rejection) int { return b.Domains - a.Domains })
+	slices.SortStableFunc(list, func(a, b answer.Rejection) int { return b.Domains - a.Domains })
 	return list
 }
 
 // tellVictims describes victims.
-func tellVictims(m *workload.Model, list []workload.Victim) []Victim {
-	victims, told := make([]Victim, len(list)), make([]QuotaVictim, len(list))
-	reasons := map[workload.Lack]Reason{} // few
+func tellVictims(m *workload.Model, list []workload.Victim) []answer.Victim {
+	victims, told := make([]answer.Victim, len(list)), make([]answer.QuotaVictim, len(list))
+	reasons := map[workload.Lack]answer.Reason{} // few
 	for i := range list {
 		victimOf(m, &victims[i], &told[i], &list[i].QuotaVictim)
 		lack := list[i].Lack
@@ -129,10 +131,10 @@ func tellVictims(m *workload.Model, list []workload.Victim) []Victim {
 }
 
 // victimOf describes a victim, without why it cannot stay.
-func victimOf(m *workload.Model, victim *Victim, told *QuotaVictim, v *reprieve.QuotaVictim) {
+func victimOf(m *workload.Model, victim *answer.Victim, told *answer.QuotaVictim, v *reprieve.QuotaVictim) {
 	w := v.Workload
 	victim.Kind, victim.Namespace, victim.Name, victim.Priority = cluster.KindWorkload, w.Namespace, w.Name, w.Priority
-	*told = QuotaVictim{
+	*told = answer.QuotaVictim{
 		ClusterQueue: m.Index.Name(v.Queue), Reason: v.Reason, Priority: v.Priority,
 		Evicted: v.Evicted, OnPreemption: w.OnPreemption,
 	}
@@ -147,20 +149,20 @@ func victimOf(m *workload.Model, victim *Victim, told *QuotaVictim, v *reprieve.
 	}
 	for _, p := range pods {
 		pod := ix.Pod(p)
-		victim.Pods = append(victim.Pods, VictimPod{PodRef: refTo(pod), Node: pod.Node, Priority: ix.Priority(p), Started: pod.Started})
+		victim.Pods = append(victim.Pods, answer.VictimPod{PodRef: RefTo(pod), Node: pod.Node, Priority: ix.Priority(p), Started: pod.Started})
 	}
 }
 
 // lacking is what a preemptor lacks.
-func lacking(m *workload.Model, l workload.Lack) Reason {
+func lacking(m *workload.Model, l workload.Lack) answer.Reason {
 	if l.Column == cluster.NoColumn {
-		return Reason{Check: CheckQuota}
+		return answer.Reason{Check: answer.CheckQuota}
 	}
 	how := ""
 	if l.Borrows {
 		how = ", without borrowing"
 	}
-	return Reason{
-		Check: CheckQuota, Resource: m.Index.ResourceName(l.Column), Missing: l.Missing, Detail: "flavor " + flavorOf(m, l.Column) + how,
+	return answer.Reason{
+		Check: answer.CheckQuota, Resource: m.Index.ResourceName(l.Column), Missing: l.Missing, Detail: "flavor " + FlavorOf(m, l.Column) + how,
 	}
 }

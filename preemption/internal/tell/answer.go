@@ -1,14 +1,15 @@
-package preemption
+package tell
 
 import (
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
-// tellAnswer answers one question, with the quota as it is in m. needs is how many pods the gang of a
+// Answer answers one question, with the quota as it is in m. needs is how many pods the gang of a
 // lone pod needs beside it.
-func tellAnswer(c *live.Cluster, p Preemptor, m *workload.Model, a *asking) (r *Result, needs int, err error) {
+func Answer(c *live.Cluster, p cluster.Preemptor, m *workload.Model, a Caller) (r *answer.Result, needs int, err error) {
 	m, err = c.Queued.On(c.Index, m)
 	if err != nil {
 		return nil, 0, err
@@ -17,7 +18,7 @@ func tellAnswer(c *live.Cluster, p Preemptor, m *workload.Model, a *asking) (r *
 		r, err := preemptWorkload(c, m, p)
 		return r, 0, err
 	}
-	q, err := newQuestion(c, p, a)
+	q, err := Read(c, p, a)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -26,23 +27,23 @@ func tellAnswer(c *live.Cluster, p Preemptor, m *workload.Model, a *asking) (r *
 }
 
 // search is the whole road of a question, with the quota as it is in m.
-func (q *question) search(m *workload.Model) (*Result, error) {
-	if queue := q.queue(); queue != "" {
-		if err := q.c.Settings.Searched; err != nil {
+func (q *Inquiry) search(m *workload.Model) (*answer.Result, error) {
+	if queue := q.Queue(); queue != "" {
+		if err := q.Cluster.Settings.Searched; err != nil {
 			return nil, err
 		}
-		return newQueueSearch(q, m, queue).run()
+		return NewQueueSearch(q, m, queue).Answer()
 	}
 	if q.Tree != nil {
-		s := q.countGang()
-		r, err := s.run()
+		s := q.CountGang()
+		r, err := s.Answer()
 		s.Close()
-		q.asking.passed(PhaseSearch)
+		told(q.caller.Searched)
 		return r, err
 	}
-	s := q.searchPod()
+	s := q.SearchPod()
 	plan := s.Run()
-	q.asking.passed(PhaseSearch)
+	told(q.caller.Searched)
 	r := s.tell(plan)
 	s.Close()
 	return r, nil

@@ -1,10 +1,11 @@
-package preemption
+package tell
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
@@ -12,7 +13,7 @@ import (
 )
 
 // preemptWorkload answers for a workload, and warns of what does not reach it.
-func preemptWorkload(c *live.Cluster, m *workload.Model, p Preemptor) (*Result, error) {
+func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor) (*answer.Result, error) {
 	m.Mu.RLock()
 	defer m.Mu.RUnlock()
 	w, err := m.Find(p)
@@ -23,9 +24,9 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p Preemptor) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	var r *Result
+	var r *answer.Result
 	if refused != workload.NotRefused {
-		r = &Result{Verdict: NotEligible, Message: refusal(m, w, refused), Warnings: m.Warnings()}
+		r = &answer.Result{Verdict: answer.NotEligible, Message: RefusalText(m, w, refused), Warnings: m.Warnings()}
 	} else {
 		plan := m.Plan(w, q, c.Ask.Trace)
 		r = tellPlan(m, w, q, plan)
@@ -33,7 +34,7 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p Preemptor) (*Result, 
 			r.Trace = tracePlan(m, w, q, plan)
 		}
 	}
-	r.Preemptor = askedByWorkload(p)
+	r.Preemptor = AskedByWorkload(p)
 	var ws []cluster.Warning
 	for _, option := range c.Settings.Unheeded {
 		ws = append(ws, cluster.Warning{
@@ -52,46 +53,46 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p Preemptor) (*Result, 
 
 // tracePlan tells how flavors were chosen for workload w of queue q, who was taken out for
 // them, who came back and why not the others.
-func tracePlan(m *workload.Model, w *Workload, q cluster.QuotaID, p *workload.Plan) []DomainTrace {
-	var steps []Step
+func tracePlan(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, p *workload.Plan) []answer.DomainTrace {
+	var steps []answer.Step
 	for _, o := range p.Objections {
-		steps = append(steps, Step{Action: ActionReject, Text: objection(m, o)})
+		steps = append(steps, answer.Step{Action: answer.ActionReject, Text: Objection(m, o)})
 	}
 	for _, t := range p.Taken {
-		text := fmt.Sprintf("pod set %s takes %d %s of flavor %s", w.PodSets[t.Set].Name, t.Amount, t.Resource, flavorOf(m, t.Column))
+		text := fmt.Sprintf("pod set %s takes %d %s of flavor %s", w.PodSets[t.Set].Name, t.Amount, t.Resource, FlavorOf(m, t.Column))
 		if t.Contested {
 			text += ", which others have to leave"
 		}
-		steps = append(steps, Step{Action: ActionFlavor, Text: text})
+		steps = append(steps, answer.Step{Action: answer.ActionFlavor, Text: text})
 	}
 	for _, s := range p.Steps {
 		steps = append(steps, quotaStep(m, s))
 	}
 	switch {
 	case len(p.Victims) > 0:
-		steps = append(steps, Step{Action: ActionChoose, Text: are(len(p.Victims), "workload") + " evicted"})
+		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: are(len(p.Victims), "workload") + " evicted"})
 	case p.Fits:
-		steps = append(steps, Step{Action: ActionChoose, Text: "nobody has to go"})
+		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: "nobody has to go"})
 	}
-	return []DomainTrace{{Domain: m.Index.Name(q), Steps: steps}}
+	return []answer.DomainTrace{{Domain: m.Index.Name(q), Steps: steps}}
 }
 
 // quotaStep puts a decision into words.
-func quotaStep(m *workload.Model, s workload.Step) Step {
+func quotaStep(m *workload.Model, s workload.Step) answer.Step {
 	r := s.Reservation
 	if r == nil {
 		if s.Borrow {
-			return Step{Action: ActionAttempt, Text: "its queue may borrow"}
+			return answer.Step{Action: answer.ActionAttempt, Text: "its queue may borrow"}
 		}
-		return Step{Action: ActionAttempt, Text: "its queue must not borrow"}
+		return answer.Step{Action: answer.ActionAttempt, Text: "its queue must not borrow"}
 	}
 	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	switch s.Decision {
 	case reprieve.QuotaTaken:
-		return Step{Action: ActionPotential, Unit: name, Text: fmt.Sprintf("%s of queue %s goes", name, m.Index.Name(r.Queue))}
+		return answer.Step{Action: answer.ActionPotential, Unit: name, Text: fmt.Sprintf("%s of queue %s goes", name, m.Index.Name(r.Queue))}
 	case reprieve.QuotaReturned:
-		return Step{Action: ActionReturn, Unit: name, Text: name + " comes back"}
+		return answer.Step{Action: answer.ActionReturn, Unit: name, Text: name + " comes back"}
 	}
 	why := lacking(m, s.Lack)
-	return Step{Action: ActionKeepOut, Unit: name, Reason: &why, Text: fmt.Sprintf("%s stays out: %s", name, why)}
+	return answer.Step{Action: answer.ActionKeepOut, Unit: name, Reason: &why, Text: fmt.Sprintf("%s stays out: %s", name, why)}
 }

@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -19,14 +20,14 @@ const parallelVictims = 4000
 // telling spells out the victims of a plan that was counted, each with the check that its
 // return fails, which is a matter of its node.
 type telling struct {
-	*question
-	list  []Victim
-	pods  []VictimPod
+	*Inquiry
+	list  []answer.Victim
+	pods  []answer.VictimPod
 	names []string // of budgets, of which victims have parts
 }
 
-func (s *gangAnswer) tellCounted(p *gang.Plan) []Victim {
-	t := &telling{question: s.question, list: make([]Victim, len(p.Victims)), pods: make([]VictimPod, len(p.Victims))}
+func (s *gangAnswer) tellCounted(p *gang.Plan) []answer.Victim {
+	t := &telling{Inquiry: s.Inquiry, list: make([]answer.Victim, len(p.Victims)), pods: make([]answer.VictimPod, len(p.Victims))}
 	s.Count(len(p.Victims))
 	at := p.Counted.ByNode()
 	covers := 0

@@ -1,19 +1,21 @@
-package preemption
+package review
 
 import (
 	"errors"
 	"fmt"
 
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
-// checkAnswer complains of what no plan has, whatever the cluster: an answer may come from a
-// file or a network. The error matches ErrNotApplicable, and joins a [*cluster.FieldError]
+// Check complains of what no plan has, whatever the cluster: an answer may come from a
+// file or a network. The error joins a [*cluster.FieldError]
 // for each problem.
-func checkAnswer(r *Result) error {
+func Check(r *answer.Result) error {
 	if r == nil {
-		return fmt.Errorf("%w: it is nil", ErrNotApplicable)
+		return errors.New("it is nil")
 	}
 	a := answerCheck{Result: r}
 	a.asked()
@@ -23,18 +25,18 @@ func checkAnswer(r *Result) error {
 		a.pods()
 	}
 	if a.wrongVerdict {
-		return fmt.Errorf("%w: the verdict is %q", ErrNotApplicable, r.Verdict)
+		return fmt.Errorf("the verdict is %q", r.Verdict)
 	}
 	a.victims()
 	if len(a.errs) > 0 {
-		return fmt.Errorf("%w: %w", ErrNotApplicable, errors.Join(a.errs...))
+		return errors.Join(a.errs...)
 	}
 	return nil
 }
 
 // answerCheck collects what is wrong with an answer, in the order of its fields.
 type answerCheck struct {
-	*Result
+	*answer.Result
 	errs         []error
 	wrongVerdict bool
 }
@@ -74,11 +76,11 @@ func (a *answerCheck) asked() {
 		a.bad("empty: what is inline is given, not named", quoted(p.Inline.Name), "Preemptor.Inline.Name")
 		return
 	}
-	var same Asked
+	var same answer.Asked
 	if p.Inline.Kind == cluster.KindWorkload {
-		same = askedByWorkload(*p.Inline)
+		same = tell.AskedByWorkload(*p.Inline)
 	} else {
-		same = askedBy(p.Inline)
+		same = tell.AskedBy(p.Inline)
 	}
 	if same.Kind != p.Kind || same.Namespace != p.Namespace || same.Name != p.Name {
 		a.bad(fmt.Sprintf("that of the %s", p.Kind), fmt.Sprintf("%s %q", same.Kind, words.Key(same.Namespace, same.Name)), "Preemptor.Inline")
@@ -92,7 +94,7 @@ func (a *answerCheck) pods() {
 		return
 	}
 	p := &a.Preemptor
-	of := map[PodRef]bool{}
+	of := map[answer.PodRef]bool{}
 	switch {
 	case len(p.Gathered) > 0:
 		for _, ref := range p.Gathered {
@@ -102,12 +104,12 @@ func (a *answerCheck) pods() {
 			a.bad("each pod once", words.Count(len(p.Gathered), "pod"), "Preemptor.Gathered")
 		}
 	case p.Kind == cluster.KindPod:
-		of[PodRef{Namespace: p.Namespace, Name: p.Name}] = true
+		of[answer.PodRef{Namespace: p.Namespace, Name: p.Name}] = true
 	}
 	if len(a.Nominations) == 0 || len(of) > 0 && len(a.Nominations) != len(of) {
 		a.bad("one for each pod of the preemptor", words.Count(len(a.Nominations), "nomination"), "Nominations")
 	}
-	seen := map[PodRef]bool{}
+	seen := map[answer.PodRef]bool{}
 	for i, n := range a.Nominations {
 		switch {
 		case n.Node == "":
@@ -131,8 +133,8 @@ func (a *answerCheck) pods() {
 func (a *answerCheck) workload() {
 	q := a.Quota
 	switch a.Verdict {
-	case Feasible, Fits, Waiting:
-	case Infeasible, NotEligible:
+	case answer.Feasible, answer.Fits, answer.Waiting:
+	case answer.Infeasible, answer.NotEligible:
 		a.wrongVerdict = q == nil || len(q.Reserved) == 0
 	default:
 		a.wrongVerdict = true
@@ -157,13 +159,13 @@ func (a *answerCheck) workload() {
 			a.bad(">= 0", fmt.Sprint(n), "Quota.Counts[%d]", i)
 		}
 	}
-	if plan := a.Verdict == Feasible || a.Verdict == Fits || a.Verdict == Waiting; plan && len(q.Reserved) > 0 {
+	if plan := a.Verdict == answer.Feasible || a.Verdict == answer.Fits || a.Verdict == answer.Waiting; plan && len(q.Reserved) > 0 {
 		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), words.Count(len(q.Reserved), "amount"), "Quota.Reserved")
 	}
 }
 
 // flavors checks a list of amounts.
-func (a *answerCheck) flavors(field string, list []FlavorChoice) {
+func (a *answerCheck) flavors(field string, list []answer.FlavorChoice) {
 	type spot struct{ set, resource, flavor string }
 	seen := map[spot]bool{}
 	for i, f := range list {
@@ -187,20 +189,20 @@ func (a *answerCheck) flavors(field string, list []FlavorChoice) {
 
 // victims checks who is to go.
 func (a *answerCheck) victims() {
-	if (a.Verdict == Feasible) != (len(a.Victims) > 0) {
+	if (a.Verdict == answer.Feasible) != (len(a.Victims) > 0) {
 		a.bad(fmt.Sprintf("what goes with the verdict %q", a.Verdict), words.Count(len(a.Victims), "victim"), "Victims")
 	}
-	if a.Verdict != Feasible && len(a.Cleared) > 0 {
+	if a.Verdict != answer.Feasible && len(a.Cleared) > 0 {
 		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), words.Count(len(a.Cleared), "pod"), "Cleared")
 	}
-	own := map[PodRef]bool{}
+	own := map[answer.PodRef]bool{}
 	for _, n := range a.Nominations {
 		own[n.Pod] = true
 	}
-	pods, workloads := map[PodRef]bool{}, map[PodRef]bool{}
+	pods, workloads := map[answer.PodRef]bool{}, map[answer.PodRef]bool{}
 	for i, v := range a.Victims {
 		if v.Kind == cluster.KindWorkload {
-			ref := PodRef{Namespace: v.Namespace, Name: v.Name}
+			ref := answer.PodRef{Namespace: v.Namespace, Name: v.Name}
 			switch {
 			case v.Quota == nil || a.Quota == nil:
 				a.bad("Pod, PodGroup or CompositePodGroup, as it holds no quota", quoted(v.Kind), "Victims[%d].Kind", i)

@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/internal/words"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -21,15 +22,14 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// question is a question of the searches, with what it takes to read and to tell it.
-type question struct {
+// Inquiry is a question of the searches, with what it takes to read and to tell it.
+type Inquiry struct {
 	*ask.Question
-	c        *live.Cluster
-	asking   *asking
-	sides    *live.Sides
-	asked    Asked
-	needs    int         // further pods that have to run beside a lone pod for its gang to
-	gathered []*question // what each member asked by itself, of a gathering's plan; else nil
+	Cluster *live.Cluster
+	caller  Caller
+	sides   *live.Sides
+	asked   answer.Asked
+	needs   int // further pods that have to run beside a lone pod for its gang to
 
 	one struct { // room for what is a list, where a lone pod asks
 		question ask.Question
@@ -40,56 +40,56 @@ type question struct {
 }
 
 // blank is a question that nobody asks yet.
-func blank(c *live.Cluster, a *asking) *question {
-	q := &question{c: c, asking: a}
-	q.one.question = ask.Question{Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits, Poll: a.poll(), Constraints: c.Settings.OfPod}
+func blank(c *live.Cluster, a Caller) *Inquiry {
+	q := &Inquiry{Cluster: c, caller: a}
+	q.one.question = ask.Question{Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits, Poll: a.Poll, Constraints: c.Settings.OfPod}
 	q.Question = &q.one.question
 	return q
 }
 
 // of lets the preemptor meet the units of s.
-func (q *question) of(s *live.Sides) {
+func (q *Inquiry) of(s *live.Sides) {
 	q.sides, q.Units, q.Budgets, q.Columns, q.Protections = s, s.Units, s.Budgets, s.Columns, s.Protections
 }
 
-// searchPod returns the search for a lone pod, which is to be closed.
-func (q *question) searchPod() *podAnswer {
-	return &podAnswer{question: q, Search: onepod.New(q.Question, q.c.Tools, &q.sides.Shapes)}
+// SearchPod returns the search for a lone pod, which is to be closed.
+func (q *Inquiry) SearchPod() *podAnswer {
+	return &podAnswer{Inquiry: q, Search: onepod.New(q.Question, q.Cluster.Tools, &q.sides.Shapes)}
 }
 
-// searchGang returns the search for a gang by trials.
-func (q *question) searchGang() *gangAnswer {
-	return &gangAnswer{question: q, Search: gang.New(q.Question)}
+// SearchGang returns the search for a gang by trials.
+func (q *Inquiry) SearchGang() *gangAnswer {
+	return &gangAnswer{Inquiry: q, Search: gang.New(q.Question)}
 }
 
-// countGang returns the search that counts members where it can, which is to be closed.
-func (q *question) countGang() *gangAnswer {
-	return &gangAnswer{question: q, Search: gang.NewCounting(q.Question, q.c.CountTools)}
+// CountGang returns the search that counts members where it can, which is to be closed.
+func (q *Inquiry) CountGang() *gangAnswer {
+	return &gangAnswer{Inquiry: q, Search: gang.NewCounting(q.Question, q.Cluster.CountTools)}
 }
 
-// newQuestion finds the preemptor, settles its priority and prepares the
+// Read finds the preemptor, settles its priority and prepares the
 // constraints.
-func newQuestion(c *live.Cluster, p Preemptor, a *asking) (*question, error) {
-	q, err := newBrief(c, p, a)
+func Read(c *live.Cluster, p cluster.Preemptor, a Caller) (*Inquiry, error) {
+	q, err := ReadBriefly(c, p, a)
 	if err == nil {
 		q.asked = withInline(q.asked, p)
 	}
 	return q, err
 }
 
-// newBrief is newQuestion for an answer that does not tell who asked: what was given
+// ReadBriefly is Read for an answer that does not tell who asked: what was given
 // inline is not copied.
-func newBrief(c *live.Cluster, p Preemptor, a *asking) (*question, error) {
+func ReadBriefly(c *live.Cluster, p cluster.Preemptor, a Caller) (*Inquiry, error) {
 	return newBriefAs(c, p, a, nil)
 }
 
-// newBriefAs is newBrief of a preemptor that is as change makes it; nil: as it is.
-func newBriefAs(c *live.Cluster, p Preemptor, a *asking, change func(q *question)) (*question, error) {
+// newBriefAs is ReadBriefly of a preemptor that is as change makes it; nil: as it is.
+func newBriefAs(c *live.Cluster, p cluster.Preemptor, a Caller, change func(q *Inquiry)) (*Inquiry, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	q := blank(c, a)
-	q.asked = askedBy(&p)
+	q.asked = AskedBy(&p)
 	if err := q.checkInline(&p); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func newBriefAs(c *live.Cluster, p Preemptor, a *asking, change func(q *question
 	if q.Tree == nil {
 		q.needs = q.neededBeside(q.Members[0].Pod)
 	}
-	if q.c.Settings.Strict {
+	if q.Cluster.Settings.Strict {
 		if err := live.AsErrors(q.odd(&p)); err != nil {
 			return nil, err
 		}
@@ -127,13 +127,13 @@ func newBriefAs(c *live.Cluster, p Preemptor, a *asking, change func(q *question
 		change(q)
 	}
 	err = q.prepare()
-	q.asking.passed(PhasePrepare)
+	told(q.caller.Prepared)
 	return q, err
 }
 
 // neededBeside is how many further pods have to run, beside pod and those that do, before its
 // group has its minCount, and the groups above it have theirs.
-func (q *question) neededBeside(pod *cluster.Pod) int {
+func (q *Inquiry) neededBeside(pod *cluster.Pod) int {
 	g := cluster.NoGroup
 	if pod.Group != "" && !q.OneByOne {
 		g = q.Index.GroupByName(cluster.KindPodGroup, pod.Namespace, pod.Group)
@@ -152,7 +152,7 @@ func (q *question) neededBeside(pod *cluster.Pod) int {
 }
 
 // missingOf is how many further pods have to run before group g does.
-func (q *question) missingOf(g cluster.GroupID) int {
+func (q *Inquiry) missingOf(g cluster.GroupID) int {
 	group := q.Index.Group(g)
 	if group.PodGroup == nil {
 		return q.missingBeside(g, cluster.NoGroup)
@@ -171,7 +171,7 @@ func (q *question) missingOf(g cluster.GroupID) int {
 
 // missingBeside is how many further pods have to run beside group own, which is one beneath
 // composite group g, before g runs: those of the groups that need the fewest.
-func (q *question) missingBeside(g, own cluster.GroupID) (sum int) {
+func (q *Inquiry) missingBeside(g, own cluster.GroupID) (sum int) {
 	group := q.Index.Group(g)
 	least := len(group.Children)
 	if m := group.Composite.MinGroupCount; m != nil {
@@ -193,7 +193,7 @@ func (q *question) missingBeside(g, own cluster.GroupID) (sum int) {
 }
 
 // odd warns of preemptor p: what it holds inline, and a lone pod that is of no use without others.
-func (q *question) odd(p *Preemptor) []cluster.Warning {
+func (q *Inquiry) odd(p *cluster.Preemptor) []cluster.Warning {
 	ws := q.Index.OddInline(p)
 	if q.needs == 0 {
 		return ws
@@ -211,17 +211,17 @@ func (q *question) odd(p *Preemptor) []cluster.Warning {
 }
 
 // oddAsked is odd of who has asked.
-func (q *question) oddAsked() []cluster.Warning {
+func (q *Inquiry) oddAsked() []cluster.Warning {
 	if q.asked.Inline == nil {
-		return q.odd(&Preemptor{})
+		return q.odd(&cluster.Preemptor{})
 	}
 	return q.odd(q.asked.Inline)
 }
 
-func (q *question) namedPod(p Preemptor) error {
+func (q *Inquiry) namedPod(p cluster.Preemptor) error {
 	id := q.Index.PodByName(p.Namespace, p.Name)
 	if id == cluster.NoPod {
-		return unknownPreemptor(p, "a pod of the snapshot")
+		return Unknown(p, "a pod of the snapshot")
 	}
 	pod := q.Index.Pod(id)
 	if pod.Node != "" {
@@ -230,8 +230,8 @@ func (q *question) namedPod(p Preemptor) error {
 	return q.lonePod(pod, id)
 }
 
-func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
-	q.of(q.c.PodUnits())
+func (q *Inquiry) lonePod(pod *cluster.Pod, id cluster.PodID) error {
+	q.of(q.Cluster.PodUnits())
 	e, err := q.resolve(pod)
 	q.Members = append(q.one.members[:0], q.NewMember(pod, id))
 	q.Priority, q.Policy = e.Priority, e.Policy
@@ -243,7 +243,7 @@ func (q *question) lonePod(pod *cluster.Pod, id cluster.PodID) error {
 }
 
 // resolve settles what is in force for a pod of the preemptor.
-func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
+func (q *Inquiry) resolve(pod *cluster.Pod) (priority.Effective, error) {
 	e, err := q.Index.Classes().Resolve(priority.Spec{Class: pod.Class, Priority: pod.Priority, Policy: pod.Policy})
 	if err != nil {
 		return e, problems.Pod(pod, "Class", words.Quoted(pod.Class), "a priority class of the snapshot", err)
@@ -251,11 +251,11 @@ func (q *question) resolve(pod *cluster.Pod) (priority.Effective, error) {
 	return e, nil
 }
 
-func (q *question) namedGroup(p Preemptor) error {
-	q.of(q.c.GroupUnits())
+func (q *Inquiry) namedGroup(p cluster.Preemptor) error {
+	q.of(q.Cluster.GroupUnits())
 	g := q.Index.GroupByName(p.Kind, p.Namespace, p.Name)
 	if g == cluster.NoGroup {
-		return unknownPreemptor(p, "a "+string(p.Kind)+" of the snapshot")
+		return Unknown(p, "a "+string(p.Kind)+" of the snapshot")
 	}
 	q.Group = q.Index.Group(g)
 	q.Priority, q.Policy = q.Group.Priority, q.Group.Policy
@@ -266,14 +266,14 @@ func (q *question) namedGroup(p Preemptor) error {
 		return domain.MemberID(len(q.Members) - 1)
 	})
 	if len(q.Members) == 0 {
-		return errors.Join(class, unknownPreemptor(p, "a group with a pending pod"))
+		return errors.Join(class, Unknown(p, "a group with a pending pod"))
 	}
 	q.Tree.AskForMore()
 	return errors.Join(class, q.checkMembers())
 }
 
 // checkMembers complains about every member whose class is not in the snapshot.
-func (q *question) checkMembers() error {
+func (q *Inquiry) checkMembers() error {
 	var errs []error
 	for _, m := range q.Members {
 		if _, err := q.resolve(m.Pod); err != nil {
@@ -284,7 +284,7 @@ func (q *question) checkMembers() error {
 }
 
 // checkClass complains if the group's class is not in the snapshot.
-func (q *question) checkClass(g *cluster.Group) error {
+func (q *Inquiry) checkClass(g *cluster.Group) error {
 	class := ""
 	if g.PodGroup != nil {
 		class = g.PodGroup.Class
@@ -301,7 +301,7 @@ func (q *question) checkClass(g *cluster.Group) error {
 }
 
 // give reads a placement that the caller gives.
-func (q *question) give(placement map[string]string) error {
+func (q *Inquiry) give(placement map[string]string) error {
 	if placement == nil {
 		return nil
 	}
@@ -331,7 +331,8 @@ func (q *question) give(placement map[string]string) error {
 	return problems.Join(errs)
 }
 
-func unknownPreemptor(p Preemptor, want string) error {
+// Unknown is the error of a preemptor that is not what is wanted.
+func Unknown(p cluster.Preemptor, want string) error {
 	return &cluster.FieldError{
 		Kind: "Preemptor", Namespace: p.Namespace, Name: p.Name,
 		Field: "Name", Value: words.Quoted(p.Name), Want: want,
@@ -340,11 +341,11 @@ func unknownPreemptor(p Preemptor, want string) error {
 
 // checkInline refuses what a cluster under these options could not have: an answer about it
 // could not be applied.
-func (q *question) checkInline(p *Preemptor) error {
+func (q *Inquiry) checkInline(p *cluster.Preemptor) error {
 	if err := q.inlineRuns(p.Pods); err != nil {
 		return err
 	}
-	if g := p.Group; g != nil && q.c.Settings.NoBasicAll {
+	if g := p.Group; g != nil && q.Cluster.Settings.NoBasicAll {
 		if err := live.RefuseBasicAll(&cluster.Group{Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, Mode: g.Mode, PodGroup: g}); err != nil {
 			return err
 		}
@@ -354,7 +355,7 @@ func (q *question) checkInline(p *Preemptor) error {
 
 // inlineRuns refuses pods given inline whose name a running pod has: an answer
 // could not tell the two apart. A pending pod of the name is what Apply adds.
-func (q *question) inlineRuns(pods []cluster.Pod) error {
+func (q *Inquiry) inlineRuns(pods []cluster.Pod) error {
 	for i := range pods {
 		pod := &pods[i]
 		if p := q.Index.PodByName(pod.Namespace, pod.Name); p != cluster.NoPod && q.Index.Pod(p).Node != "" {
@@ -368,7 +369,7 @@ func (q *question) inlineRuns(pods []cluster.Pod) error {
 }
 
 // inlineOrder is placingOrder for pods that the snapshot does not have.
-func (q *question) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
+func (q *Inquiry) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
 	list := make([]*cluster.Pod, len(pods))
 	for i := range pods {
 		list[i] = &pods[i]
@@ -388,8 +389,8 @@ func (q *question) inlineOrder(pods []cluster.Pod) []*cluster.Pod {
 
 // inlineGroup takes a group and its pods from p. Pods of the snapshot that run and
 // name the same group count as running.
-func (q *question) inlineGroup(p Preemptor) error {
-	q.of(q.c.GroupUnits())
+func (q *Inquiry) inlineGroup(p cluster.Preemptor) error {
+	q.of(q.Cluster.GroupUnits())
 	g := p.Group
 	group := &cluster.Group{
 		Kind: cluster.KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
@@ -427,23 +428,23 @@ func (q *question) inlineGroup(p Preemptor) error {
 		return err
 	}
 	if len(q.Members) == 0 {
-		return unknownPreemptor(p, "a group with a pending pod")
+		return Unknown(p, "a group with a pending pod")
 	}
 	q.Tree.AskForMore()
 	return nil
 }
 
 // prepare settles what eligibility reads, and asks every constraint whether it has a say.
-func (q *question) prepare() error {
+func (q *Inquiry) prepare() error {
 	q.GoOn()
 	q.SettleClaim()
 	pods := q.one.pods[:0]
 	for _, m := range q.Members {
 		pods = append(pods, m.Pod)
 	}
-	list := q.c.Settings.OfPod
+	list := q.Cluster.Settings.OfPod
 	if q.Tree != nil {
-		list = q.c.Settings.OfGang
+		list = q.Cluster.Settings.OfGang
 	}
 	if onepod.Shares(q.Question) && !q.Hooks && runtime.GOMAXPROCS(0) > 1 && relates(pods) {
 		return q.prepareAtOnce(list, pods)
@@ -479,7 +480,7 @@ func relates(pods []*cluster.Pod) bool {
 }
 
 // prepareAtOnce asks each constraint in a goroutine. They are the library's own.
-func (q *question) prepareAtOnce(list []domain.Constraint, pods []*cluster.Pod) error {
+func (q *Inquiry) prepareAtOnce(list []domain.Constraint, pods []*cluster.Pod) error {
 	states, errs := make([]domain.State, len(list)), make([]error, len(list))
 	ranges.Each(len(list), len(list), func(i, _, _ int) { states[i], errs[i] = list[i].Prepare(q.Index, pods) })
 	for i, c := range list {
@@ -491,7 +492,7 @@ func (q *question) prepareAtOnce(list []domain.Constraint, pods []*cluster.Pod) 
 }
 
 // prepared takes what constraint c says.
-func (q *question) prepared(c domain.Constraint, s domain.State, err error) error {
+func (q *Inquiry) prepared(c domain.Constraint, s domain.State, err error) error {
 	if err != nil {
 		return fmt.Errorf("preemption: constraint %q: %w", c.Name(), err)
 	}

@@ -1,4 +1,4 @@
-package preemption
+package tell
 
 import (
 	"cmp"
@@ -6,29 +6,29 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
-	"github.com/preempt-go/preempt/preemption/internal/proving"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // podAnswer tells what the search for a lone pod comes to.
 type podAnswer struct {
-	*question
+	*Inquiry
 	*onepod.Search
 }
 
 // tell puts plan p into words.
-func (s *podAnswer) tell(p onepod.Plan) *Result {
+func (s *podAnswer) tell(p onepod.Plan) *answer.Result {
 	switch p.Verdict {
 	case ask.Feasible:
 		return s.feasible()
 	case ask.Infeasible:
 		return s.infeasible()
 	case ask.NotEligible:
-		return s.result(NotEligible, s.refusal(p.Refusal))
+		return s.result(answer.NotEligible, s.Refusal(p.Refusal))
 	}
 	text := "fits on " + s.Index.Node(p.Node).Name + " without preemption"
 	if p.Verdict == ask.Waiting {
@@ -38,7 +38,7 @@ func (s *podAnswer) tell(p onepod.Plan) *Result {
 	r.Domain, r.Nominations = s.Index.Node(p.Node).Name, s.nominations(p.Node)
 	if s.Candidates && p.Verdict == ask.Fits {
 		for n, best := range s.Fitting(p.Node) {
-			r.Candidates = append(r.Candidates, Candidate{Domain: s.Index.Node(n).Name, Best: best})
+			r.Candidates = append(r.Candidates, answer.Candidate{Domain: s.Index.Node(n).Name, Best: best})
 		}
 		r.Stats.Trials = s.Search.Checks()
 	}
@@ -46,16 +46,16 @@ func (s *podAnswer) tell(p onepod.Plan) *Result {
 }
 
 // result starts an answer.
-func (s *podAnswer) result(v Verdict, message string) *Result {
+func (s *podAnswer) result(v answer.Verdict, message string) *answer.Result {
 	s.Stats.Trials = s.Search.Checks()
-	return &Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.c.Warnings(), s.oddAsked()...), Stats: Stats(s.Stats)}
+	return &answer.Result{Verdict: v, Message: message, Preemptor: s.asked, Warnings: append(s.Cluster.Warnings(), s.oddAsked()...), Stats: answer.Stats(s.Stats)}
 }
 
 // feasible answers with the best candidate.
-func (s *podAnswer) feasible() *Result {
+func (s *podAnswer) feasible() *answer.Result {
 	name := s.Index.Node(s.Best.Node).Name
 	list := s.victims(s.Best)
-	r := s.result(Feasible, fmt.Sprintf("fits on %s once %s", name, areEvicted(list)))
+	r := s.result(answer.Feasible, fmt.Sprintf("fits on %s once %s", name, areEvicted(list)))
 	r.Domain, r.Nominations = name, s.nominations(s.Best.Node)
 	r.Victims = list
 	r.Score = s.criteria(s.Best.Score)
@@ -84,7 +84,7 @@ func (s *podAnswer) feasible() *Result {
 
 // bounded says how far the score may be from the least, where open says that some plan
 // may have as little as least.
-func (q *question) bounded(score []Criterion, of victims.Score, open bool, least []int64) (optimal bool, bound []Criterion) {
+func (q *Inquiry) bounded(score []answer.Criterion, of victims.Score, open bool, least []int64) (optimal bool, bound []answer.Criterion) {
 	if q.Effort == ask.Greedy || q.Compare != nil {
 		return false, nil
 	}
@@ -93,113 +93,23 @@ func (q *question) bounded(score []Criterion, of victims.Score, open bool, least
 		return true, score
 	}
 	for i, v := range least {
-		if bound = append(bound, Criterion{Name: score[i].Name, Value: v}); v != values[i] {
+		if bound = append(bound, answer.Criterion{Name: score[i].Name, Value: v}); v != values[i] {
 			break
 		}
 	}
 	return false, bound
 }
 
-// provable reports whether a proof is asked for, and can be given.
-func (s *podAnswer) provable() bool { return s.Question.Proof && s.Sampling == nil && !s.Hooks }
-
-// proof proves bound, or the score where none is known, if that was asked for.
-func (s *podAnswer) proof(bound []Criterion) *Proof {
-	if !s.provable() {
-		return nil
-	}
-	values, names := s.Ranking.Values(s.Best.Score), s.criteria(s.Best.Score)
-	if bound != nil {
-		values = values[:0]
-		for _, c := range bound {
-			values = append(values, c.Value)
-		}
-	}
-	shown := proving.Prove(s.Question, s.Trial, s.Runner, values)
-	if len(shown.Bound) == 0 {
-		return nil
-	}
-	return s.tellProof(shown, names)
-}
-
-// refutation proves that no evictions help, if that was asked for.
-func (s *podAnswer) refutation() *Proof {
-	if !s.provable() {
-		return nil
-	}
-	shown, ok := proving.Refute(s.Question, s.Trial, s.Runner)
-	if !ok {
-		return nil
-	}
-	return s.tellProof(shown, nil)
-}
-
-// tellProof names what a proof is about.
-func (s *podAnswer) tellProof(shown proving.Proof, names []Criterion) *Proof {
-	p := &Proof{}
-	for k, v := range shown.Bound {
-		p.Bound = append(p.Bound, Criterion{Name: names[k].Name, Value: v})
-	}
-	for _, n := range shown.Nodes {
-		of := ProofNodes{}
-		for _, node := range n.Nodes {
-			of.Nodes = append(of.Nodes, s.Index.Node(node).Name)
-		}
-		for _, step := range n.Steps {
-			told := ProofStep{}
-			if step.Criterion >= 0 {
-				told.Criterion = names[step.Criterion].Name
-			}
-			for i := range step.Cases {
-				told.Cases = append(told.Cases, s.proofCase(&step.Cases[i], names))
-			}
-			of.Steps = append(of.Steps, told)
-		}
-		p.Nodes = append(p.Nodes, of)
-	}
-	return p
-}
-
-// proofCase names what a case is about.
-func (s *podAnswer) proofCase(of *proving.Case, names []Criterion) (c ProofCase) {
-	if of.Pod != cluster.NoPod {
-		ref := refTo(s.Index.Pod(of.Pod))
-		c.Pod = &ref
-	}
-	for _, w := range of.Weights {
-		if w.Of.Kind == proving.Count {
-			c.Count = w.Value
-			continue
-		}
-		to, name := &c.Resources, ""
-		switch at := w.Of.Number; w.Of.Kind {
-		case proving.Resource:
-			name = s.Index.Resource(cluster.ResourceID(at))
-		case proving.Criterion:
-			to, name = &c.Criteria, names[at].Name
-		case proving.Budget:
-			to, name = &c.Budgets, s.budgetName(cluster.BudgetID(at))
-		default:
-			to, name = &c.Limits, s.boundName(s.Limits[at])
-		}
-		if *to == nil {
-			*to = map[string]int64{}
-		}
-		(*to)[name] = w.Value
-	}
-	return c
-}
-
 // infeasible answers that no evictions help, and what would.
-func (s *podAnswer) infeasible() *Result {
-	r := s.result(Infeasible, helpless(s.Stats.Exact))
+func (s *podAnswer) infeasible() *answer.Result {
+	r := s.result(answer.Infeasible, helpless(s.Stats.Exact))
 	if s.Index.CountNodes() == 0 {
 		r.Message = "the cluster has no nodes"
 	}
 	r.Proof = s.refutation()
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
-	if !s.c.Probe {
+	if !s.Cluster.Probe {
 		r.Nearest = s.nearest()
 	}
 	if s.Trace {
@@ -217,29 +127,29 @@ func helpless(proved bool) string {
 	return "no evictions were found that help; that none do is not proved"
 }
 
-func (s *podAnswer) nominations(n cluster.NodeID) []Nomination {
-	return []Nomination{{Pod: refTo(s.Member.Pod), Node: s.Index.Node(n).Name}}
+func (s *podAnswer) nominations(n cluster.NodeID) []answer.Nomination {
+	return []answer.Nomination{{Pod: RefTo(s.Member.Pod), Node: s.Index.Node(n).Name}}
 }
 
 // cleared lists the pods of lower priority that are nominated to node n.
 //
 // Source: kube-scheduler v1.36, lower nominated pods.
-func (q *question) cleared(n cluster.NodeID) []PodRef {
-	var list []PodRef
+func (q *Inquiry) cleared(n cluster.NodeID) []answer.PodRef {
+	var list []answer.PodRef
 	for _, p := range q.Index.Nominees(n) {
 		if q.Index.Priority(p) < q.Priority {
-			list = append(list, refTo(q.Index.Pod(p)))
+			list = append(list, RefTo(q.Index.Pod(p)))
 		}
 	}
 	return list
 }
 
 // candidates spells out every candidate, by name of the node.
-func (s *podAnswer) candidates() []Candidate {
+func (s *podAnswer) candidates() []answer.Candidate {
 	slices.SortFunc(s.Found, func(a, b onepod.Candidate) int { return cmp.Compare(a.Node, b.Node) })
-	list := make([]Candidate, len(s.Found))
+	list := make([]answer.Candidate, len(s.Found))
 	for i, c := range s.Found {
-		list[i] = Candidate{
+		list[i] = answer.Candidate{
 			Domain:     s.Index.Node(c.Node).Name,
 			Victims:    s.victims(c),
 			Violations: c.Score.Violations,
@@ -252,9 +162,9 @@ func (s *podAnswer) candidates() []Candidate {
 }
 
 // victims spells out the victims of c, each with the check that its return fails.
-func (s *podAnswer) victims(c onepod.Candidate) []Victim {
+func (s *podAnswer) victims(c onepod.Candidate) []answer.Victim {
 	attempts := s.attempts(&c)
-	list := make([]Victim, len(c.Victims))
+	list := make([]answer.Victim, len(c.Victims))
 	for i, u := range c.Victims {
 		list[i] = s.victim(u, c.Parts.Of(s.Units, u), attempts[u], c.Node, nil)
 	}
@@ -292,7 +202,7 @@ func (s *podAnswer) attempts(c *onepod.Candidate) map[victims.UnitID]attempt {
 }
 
 // rejections says why preemption does not help where it does not.
-func (s *podAnswer) rejections() []Rejection {
+func (s *podAnswer) rejections() []answer.Rejection {
 	alike := map[domain.Reason]int{}
 	for _, r := range s.Rejected() {
 		alike[r.Why] += r.Nodes
