@@ -15,7 +15,11 @@ import (
 
 // search is the search for pod in, of a queue with quota of six cpu, five of which the pods
 // of two nodes hold. Pods of these names are kept.
-func search(kept ...string) *queued.Search {
+func search(kept ...string) *queued.Search { return searchBeside(nil, kept...) }
+
+// searchBeside is search beside workloads whose pods nobody knows: with them more is held than
+// there is quota, by one cpu.
+func searchBeside(jobs []cluster.Workload, kept ...string) *queued.Search {
 	prio := func(p int32) *int32 { return &p }
 	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
 	s := &cluster.Snapshot{
@@ -34,6 +38,10 @@ func search(kept ...string) *queued.Search {
 			{Name: "free", Labels: map[string]string{"name": "free"}, Node: "n2", Priority: prio(0), Requests: cpu(2)},
 			{Name: "in", Queue: "team", Priority: prio(9), Requests: cpu(3)},
 		},
+	}
+	s.Workloads = jobs
+	if len(jobs) > 0 {
+		s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 4 + int64(len(jobs))
 	}
 	ix, err := cluster.NewIndex(s)
 	if err != nil {

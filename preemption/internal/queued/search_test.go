@@ -1,12 +1,17 @@
 package queued_test
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // TestWhereThereIsNoPlan: every domain without a plan has its reason, and the others are
@@ -45,6 +50,46 @@ func TestWhereThereIsNoPlan(t *testing.T) {
 				tried[try.Domain.Name] = true
 			}
 			require.Len(t, tried, 2)
+		})
+	}
+}
+
+// TestWorkloadsCountAsOnePod: with their priority, and the time since when they hold their quota
+// where nobody is more important.
+func TestWorkloadsCountAsOnePod(t *testing.T) {
+	early := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	job := func(name string, priority int32, hours int) cluster.Workload {
+		return cluster.Workload{
+			Name: name, Queue: "team", Priority: priority,
+			Admission: &cluster.Admission{ClusterQueue: "all", Reserved: early.Add(time.Duration(hours) * time.Hour)},
+			PodSets:   []cluster.PodSet{{Name: "main", Count: 1, Requests: cluster.Resources{cluster.CPU: 1}, Flavors: map[string]string{cluster.CPU: "any"}}},
+		}
+	}
+	pods := priority.Raised(1) + priority.Raised(0) // batch and free make room for it
+	for name, x := range map[string]struct {
+		kept []string
+		jobs []cluster.Workload
+		want victims.Score
+	}{
+		"less important": {
+			nil, []cluster.Workload{job("a", 0, 1), job("b", 0, 2)},
+			victims.Score{Highest: 1, Sum: pods + 2*priority.Raised(0), Started: math.MaxInt64},
+		},
+		"as important": {
+			nil, []cluster.Workload{job("a", 1, 3), job("b", 1, 2)},
+			victims.Score{Highest: 1, Sum: pods + 2*priority.Raised(1), Started: early.Add(2 * time.Hour).UnixNano()},
+		},
+		"more important": {
+			[]string{"web"}, []cluster.Workload{job("a", 5, 1), job("b", 5, 2)},
+			victims.Score{Highest: 5, Sum: pods + 2*priority.Raised(5), Started: early.Add(time.Hour).UnixNano()},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := searchBeside(x.jobs, x.kept...)
+			s.Run(each(s.Pods.Index))
+			require.NotNil(t, s.Best)
+			x.want.Pods, x.want.Units = 4, 2
+			require.Equal(t, x.want, s.Best.Score)
 		})
 	}
 }
