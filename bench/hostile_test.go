@@ -187,6 +187,18 @@ func different(n int) hostileQuestion {
 	return q
 }
 
+// largeUnit is a cluster of n nodes with two pods each, of which one is of a group that goes whole.
+func largeUnit(n int) hostileQuestion {
+	q := filled(n, 2*n, func(i int, p *cluster.Pod) {
+		if i < n {
+			p.Group = "large"
+		}
+	}, nil)
+	one := int32(1)
+	q.snap.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "large", Mode: disruption.All, MinCount: &one}}
+	return q
+}
+
 // attacks are what a user, or a user's user, may put into a snapshot.
 var attacks = []hostile{
 	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
@@ -514,6 +526,34 @@ var attacks = []hostile{
 			}
 			return pl.Apply(r)
 		}
+		return q
+	}},
+	{"candidates-of-a-large-unit", 20, 10_000, func(n int) hostileQuestion {
+		q := largeUnit(n)
+		q.o.Candidates = true
+		return q
+	}},
+	{"why-not-a-large-unit", 20, 10_000, func(n int) hostileQuestion {
+		q := largeUnit(n)
+		for i := range q.snap.Pods { // all of every other node
+			if q.snap.Pods[i].Group = ""; i%2 == 0 {
+				q.snap.Pods[i].Group = "large"
+			}
+		}
+		q.p = members(min(n/2, 200), cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(400 + i) })
+		q.run = func(q *hostileQuestion) error {
+			pl, err := preemption.NewPlanner(&q.snap, q.o)
+			if err != nil {
+				return err
+			}
+			_, err = pl.WhyNot(q.p, preemption.UnitTarget("default/large"))
+			return err
+		}
+		return q
+	}},
+	{"large-unit-in-many-domains", 20, 10_000, func(n int) hostileQuestion {
+		q := largeUnit(n)
+		q.p = members(2, cluster.PodGroup{Topology: []cluster.TopologyConstraint{{Key: hostKey}}}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(300 + i) })
 		return q
 	}},
 	{"names", 1_000, 1_000_000, func(n int) hostileQuestion {

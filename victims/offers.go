@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -44,7 +45,20 @@ type Offers struct {
 	nodes  []cluster.NodeID   // for Taken
 	fresh  []bool             // by node: among nodes already
 	pinned []cluster.HostPort // ports of the members on the node
+	here   []cluster.PodID    // pods of a unit on the node
+	large  map[UnitID]*large  // units of more than fewPods that were looked at
 }
+
+// large is a unit of many pods, which are on so many nodes that they are read once, rather than
+// for each of these.
+type large struct {
+	pods     []cluster.PodID // in order of their nodes
+	price    domain.Price    // without violations and costs
+	costless bool
+}
+
+// fewPods are read for each node.
+const fewPods = 8
 
 // NewOffers returns the offers of the units that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
@@ -259,15 +273,53 @@ func (o *Offers) stays(u UnitID, n cluster.NodeID) bool {
 }
 
 func (o *Offers) book(u UnitID, n cluster.NodeID, sign int64) {
-	pods := o.us.Unit(u).Pods
-	for _, p := range pods {
-		if len(pods) > 1 && o.us.ix.NodeOf(p) != n {
-			continue
-		}
+	for _, p := range o.at(u, n) {
 		for r, v := range o.us.ix.Request(p)[:len(o.free)] {
 			o.free[r] += sign * v
 		}
 	}
+}
+
+// at lists the pods of unit u, which has some on node n, that are there. The slice is good until
+// the next call.
+func (o *Offers) at(u UnitID, n cluster.NodeID) []cluster.PodID {
+	pods := o.us.Unit(u).Pods
+	if len(pods) == 1 {
+		return pods
+	}
+	o.here = o.here[:0]
+	if len(pods) <= fewPods {
+		for _, p := range pods {
+			if o.us.ix.NodeOf(p) == n {
+				o.here = append(o.here, p)
+			}
+		}
+		return o.here
+	}
+	pods = o.whole(u).pods
+	from, _ := slices.BinarySearchFunc(pods, n, func(p cluster.PodID, n cluster.NodeID) int { return cmp.Compare(o.us.ix.NodeOf(p), n) })
+	end := from
+	for end < len(pods) && o.us.ix.NodeOf(pods[end]) == n {
+		end++
+	}
+	return pods[from:end]
+}
+
+// whole is what there is to know of a unit of many pods.
+func (o *Offers) whole(u UnitID) *large {
+	w := o.large[u]
+	if w != nil {
+		return w
+	}
+	w = &large{pods: slices.Clone(o.us.Unit(u).Pods), price: domain.Free}
+	slices.SortFunc(w.pods, func(a, b cluster.PodID) int { return cmp.Compare(o.us.ix.NodeOf(a), o.us.ix.NodeOf(b)) })
+	o.priced(&w.price, w.pods)
+	w.costless = o.costless != nil && o.costless(u)
+	if o.large == nil {
+		o.large = map[UnitID]*large{}
+	}
+	o.large[u] = w
+	return w
 }
 
 func (o *Offers) fits() bool {
@@ -283,11 +335,9 @@ func (o *Offers) portTaken(u UnitID, n cluster.NodeID) bool {
 	if len(o.pinned) == 0 {
 		return false
 	}
-	for _, p := range o.us.Unit(u).Pods {
-		if o.us.ix.NodeOf(p) == n {
-			if _, conflict := domain.PortsConflict(o.pinned, o.us.ix.Pod(p).Ports); conflict {
-				return true
-			}
+	for _, p := range o.at(u, n) {
+		if _, conflict := domain.PortsConflict(o.pinned, o.us.ix.Pod(p).Ports); conflict {
+			return true
 		}
 	}
 	return false
@@ -304,13 +354,24 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 	if o.violates != nil {
 		price.Violations += int64(o.violates(u))
 	}
-	if o.costless != nil && o.costless(u) {
+	pods := o.us.Unit(u).Pods
+	many := len(pods) > fewPods
+	if many && o.whole(u).costless || !many && o.costless != nil && o.costless(u) {
 		return
 	}
 	if o.CostLeads {
 		price.Lead = checked.Add(price.Lead, o.us.Cost(u))
 	}
-	for _, p := range o.us.Unit(u).Pods {
+	if many {
+		price.Add(o.whole(u).price)
+	} else {
+		o.priced(price, pods)
+	}
+}
+
+// priced adds pods to price.
+func (o *Offers) priced(price *domain.Price, pods []cluster.PodID) {
+	for _, p := range pods {
 		prio := o.us.ix.Priority(p)
 		price.Highest = max(price.Highest, int64(prio))
 		price.Sum += priority.Raised(prio)

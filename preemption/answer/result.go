@@ -141,7 +141,8 @@ type Unplaced struct {
 }
 
 // Candidate is a domain on which preemption helps; in an answer that the preemptor Fits, one
-// in which it does, with no victims and no score.
+// in which it does, with no victims and no score. Where a large group is a victim of several
+// candidates, these share its Pods and Budgets.
 type Candidate struct {
 	Domain     string      `json:"domain"`
 	Victims    []Victim    `json:"victims,omitempty"`

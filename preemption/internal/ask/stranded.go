@@ -22,11 +22,32 @@ type stranded struct {
 
 // fates are where pods could go.
 type fates struct {
-	hosts map[string]hosts       // by shape
-	alone map[cluster.PodID]bool // of pods that no shape tells all about: whether they fit nowhere else
+	hosts map[string]hosts         // by shape
+	alone map[cluster.PodID]bool   // of pods that no shape tells all about: whether they fit nowhere else
+	units map[victims.UnitID]int64 // of units that go whole: how many of their pods count
 }
 
-func newFates() fates { return fates{map[string]hosts{}, map[cluster.PodID]bool{}} }
+func newFates() fates {
+	return fates{map[string]hosts{}, map[cluster.PodID]bool{}, map[victims.UnitID]int64{}}
+}
+
+// count counts those of pods, of unit u, whom adds admits. All of a unit are counted once, however
+// many nodes they are on.
+func (f *fates) count(q *Question, u victims.UnitID, pods []cluster.PodID, adds func(cluster.PodID) bool) (n int64) {
+	whole := len(pods) == len(q.Units.Unit(u).Pods)
+	if n, known := f.units[u]; known && whole {
+		return n
+	}
+	for _, p := range pods {
+		if adds(p) {
+			n++
+		}
+	}
+	if whole {
+		f.units[u] = n
+	}
+	return n
+}
 
 // blockOfNodes is how many nodes are ruled out at once where none has room.
 const blockOfNodes = 64
@@ -38,35 +59,33 @@ type hosts struct {
 }
 
 // numStranded counts those of pods, of one unit, that fit on no node but their own.
-func (q *Question) numStranded(_ victims.UnitID, pods []cluster.PodID) (n int64) {
-	for _, p := range pods {
-		if q.isStranded(p, false) {
-			n++
-		}
-	}
-	return n
+func (q *Question) numStranded(u victims.UnitID, pods []cluster.PodID) int64 {
+	return q.strandedPods().asIs.count(q, u, pods, func(p cluster.PodID) bool { return q.isStranded(p, false) })
 }
 
 // numInTurn counts those of pods that fit on no node but their own unless they evict others,
 // which they may.
-func (q *Question) numInTurn(_ victims.UnitID, pods []cluster.PodID) (n int64) {
+func (q *Question) numInTurn(u victims.UnitID, pods []cluster.PodID) int64 {
 	if q.NoCascade {
 		return 0
 	}
-	for _, p := range pods {
-		if q.Index.Policy(p) != priority.Never && q.isStranded(p, false) && !q.isStranded(p, true) {
-			n++
-		}
+	return q.strandedPods().evicting.count(q, u, pods, func(p cluster.PodID) bool {
+		return q.Index.Policy(p) != priority.Never && q.isStranded(p, false) && !q.isStranded(p, true)
+	})
+}
+
+// strandedPods is what is known of them.
+func (q *Question) strandedPods() *stranded {
+	if q.stranded == nil {
+		q.stranded = &stranded{asIs: newFates(), evicting: newFates()}
 	}
-	return n
+	return q.stranded
 }
 
 // isStranded reports whether running pod p fits on no node but its own, evicting others or not.
 func (q *Question) isStranded(p cluster.PodID, evicting bool) bool {
-	if q.stranded == nil {
-		q.stranded = &stranded{asIs: newFates(), evicting: newFates()}
-	}
-	s, known := q.stranded, &q.stranded.asIs
+	s := q.strandedPods()
+	known := &s.asIs
 	if evicting {
 		known = &s.evicting
 	}

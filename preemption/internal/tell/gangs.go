@@ -238,7 +238,9 @@ func (s *gangAnswer) victims(p *gang.Plan) []answer.Victim {
 	list := make([]answer.Victim, len(p.Victims))
 	pods := 0
 	for _, u := range p.Victims {
-		pods += len(p.Parts.Of(s.Units, u))
+		if out := p.Parts.Of(s.Units, u); !s.manyPods(u, out) {
+			pods += len(out)
+		}
 	}
 	room := make([]answer.VictimPod, pods)
 	for i, u := range p.Victims {
@@ -246,8 +248,11 @@ func (s *gangAnswer) victims(p *gang.Plan) []answer.Victim {
 		why := s.Trial.Fits()
 		s.takeOut(p, u)
 		s.Trial.Settle()
-		list[i] = s.victim(u, p.Parts.Of(s.Units, u), attempt{p.Charged[i] > 0, why}, cluster.NoNode, room)
-		room = room[len(list[i].Pods):]
+		out := p.Parts.Of(s.Units, u)
+		list[i] = s.victim(u, out, attempt{p.Charged[i] > 0, why}, cluster.NoNode, room)
+		if !s.manyPods(u, out) {
+			room = room[len(out):]
+		}
 		list[i].Reason.Node = s.where(u)
 	}
 	s.Trial.UnplaceTo(0)

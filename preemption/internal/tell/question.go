@@ -20,6 +20,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Inquiry is a question of the searches, with what it takes to read and to tell it.
@@ -36,7 +37,8 @@ type Inquiry struct {
 		members  [1]*domain.Member
 		pods     [1]*cluster.Pod
 	}
-	budgetNames []string // by budget, once it was needed
+	budgetNames []string                         // by budget, once it was needed
+	large       map[victims.UnitID]answer.Victim // pods and budgets of units of many pods, once they were told
 }
 
 // blank is a question that nobody asks yet.

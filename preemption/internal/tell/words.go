@@ -57,18 +57,42 @@ func (q *Inquiry) victim(u victims.UnitID, pods []cluster.PodID, a attempt, n cl
 		v.Namespace, v.Name = pod.Namespace, pod.Name
 	}
 	v.Surplus = len(pods) < len(unit.Pods)
-	v.Pods = slices.Grow(room[:0:len(room)], len(pods))
+	if !q.manyPods(u, pods) {
+		v.Pods, v.Budgets = q.toldPods(pods, room)
+		return v
+	}
+	known, told := q.large[u]
+	if !told {
+		known.Pods, known.Budgets = q.toldPods(pods, nil)
+		if q.large == nil {
+			q.large = map[victims.UnitID]answer.Victim{}
+		}
+		q.large[u] = known
+	}
+	v.Pods, v.Budgets = known.Pods, known.Budgets
+	return v
+}
+
+// manyPods reports whether those pods are all of unit u, and so many that candidates share what is
+// told of them.
+func (q *Inquiry) manyPods(u victims.UnitID, pods []cluster.PodID) bool {
+	const few = 16
+	return len(pods) > few && len(pods) == len(q.Units.Unit(u).Pods)
+}
+
+// toldPods spells out pods and the budgets that cover them. Pods are written to the start of room if that is
+// large enough.
+func (q *Inquiry) toldPods(pods []cluster.PodID, room []answer.VictimPod) (list []answer.VictimPod, budgets []string) {
+	list = slices.Grow(room[:0:len(room)], len(pods))
 	for _, p := range pods {
 		pod := q.Index.Pod(p)
-		v.Pods = append(v.Pods, answer.VictimPod{PodRef: RefTo(q.Index.Pod(p)), Node: pod.Node, Priority: q.Index.Priority(p), Started: pod.Started})
+		list = append(list, answer.VictimPod{PodRef: RefTo(pod), Node: pod.Node, Priority: q.Index.Priority(p), Started: pod.Started})
 		for _, b := range q.Budgets.Of(p) {
-			v.Budgets = append(v.Budgets, q.budgetName(b))
+			budgets = append(budgets, q.budgetName(b))
 		}
 	}
-	v.Pods = slices.Clip(v.Pods)
-	slices.Sort(v.Budgets)
-	v.Budgets = slices.Compact(v.Budgets)
-	return v
+	slices.Sort(budgets)
+	return slices.Clip(list), slices.Clip(slices.Compact(budgets))
 }
 
 // budgetName is the namespace and name of budget b.

@@ -1,0 +1,45 @@
+package ask
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// TestPodsOfAUnitAreCountedOnce: whichever node asks who of a group that goes whole has no other place. Where it goes
+// in part, those that go are counted.
+func TestPodsOfAUnitAreCountedOnce(t *testing.T) {
+	priority, one := int32(1), int32(1)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "all", Mode: disruption.All, MinCount: &one, Priority: &priority}}}
+	for i := range 8 {
+		n := cluster.Node{Name: fmt.Sprintf("n%d", i), Allocatable: cluster.Resources{cluster.CPU: int64(1 + i/7)}} // one has room
+		p := cluster.Pod{Name: fmt.Sprintf("p%d", i), Node: n.Name, Group: "all", Priority: &priority, Requests: cluster.Resources{cluster.CPU: 1}}
+		s.Nodes, s.Pods = append(s.Nodes, n), append(s.Pods, p)
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137), Priority: 9}
+	u, _ := q.Units.UnitOf(0)
+	pods := q.Units.Unit(u).Pods
+	require.Len(t, pods, 8)
+	require.EqualValues(t, 1, q.numStranded(u, pods), "the one beside the room that all others could take")
+	require.EqualValues(t, 1, q.numStranded(u, pods[4:]))
+	require.EqualValues(t, 0, q.numStranded(u, pods[:4]))
+	require.EqualValues(t, 0, q.numInTurn(u, pods), "nobody is less important")
+
+	known, asked := newFates(), 0
+	even := func(p cluster.PodID) bool { asked++; return p%2 == 0 }
+	for range 5 {
+		require.EqualValues(t, 4, known.count(q, u, pods, even))
+	}
+	require.Equal(t, 8, asked)
+	for range 5 {
+		require.EqualValues(t, 2, known.count(q, u, pods[:4], even))
+	}
+	require.Equal(t, 28, asked)
+}
