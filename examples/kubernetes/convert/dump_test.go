@@ -1,7 +1,9 @@
 package convert_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -337,4 +339,6 @@ func TestLocate(t *testing.T) {
 	require.EqualError(t, d.Locate(known), "f, document 1: "+known.Error())
 	require.ErrorIs(t, d.Locate(known), cluster.ErrInvalid)
 	require.EqualError(t, d.Locate(other), other.Error())
+	one := fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, other)
+	require.EqualError(t, d.Locate(errors.Join(one, other)), one.Error()+"\n"+other.Error())
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -132,9 +133,12 @@ func (f *fields) badAmount(field string, q resource.Quantity, want string) {
 
 func (f *fields) err() error { return errors.Join(f.errs...) }
 
+// joins is what errors.Join returns; what fmt.Errorf makes of several errors is one with a text of its own.
+var joins = reflect.TypeOf(errors.Join(errors.New("")))
+
 // each calls yield with every error that errors.Join has joined into err.
 func each(err error, yield func(error)) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && reflect.TypeOf(err) == joins {
 		for _, e := range joined.Unwrap() {
 			each(e, yield)
 		}
