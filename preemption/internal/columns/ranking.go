@@ -47,8 +47,9 @@ func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
 		t.lookAtAll(s, ix)
 	}
 	s.columns.Since(&t.seen, func(n cluster.NodeID) {
-		t.look(s, ix, n)
-		t.seats.Play(n)
+		if t.look(s, ix, n) {
+			t.seats.Play(n)
+		}
 	})
 	for {
 		n, at := t.root()
@@ -80,15 +81,21 @@ func (t *ShapeRanking) Clone() *ShapeRanking {
 	return &c
 }
 
-// look finds out how node n stands, without evaluating it.
-func (t *ShapeRanking) look(s *Sweep, ix *cluster.Index, n cluster.NodeID) {
-	at := t.seats.Edit(n)
-	if at.state != unknown {
-		t.counts[t.slot(at.state, int(at.resource))]--
+// look finds out how node n stands, without evaluating it, and reports whether that may be
+// another rank.
+func (t *ShapeRanking) look(s *Sweep, ix *cluster.Index, n cluster.NodeID) bool {
+	now := t.seat(s, ix, n)
+	now.liking = t.likings.without(s.columns, n, nil)
+	before := *t.seats.At(n)
+	if now == before {
+		return false
 	}
-	*at = t.seat(s, ix, n)
-	at.liking = t.likings.without(s.columns, n, nil)
-	t.counts[t.slot(at.state, int(at.resource))]++
+	*t.seats.Edit(n) = now
+	if before.state != unknown {
+		t.counts[t.slot(before.state, int(before.resource))]--
+	}
+	t.counts[t.slot(now.state, int(now.resource))]++
+	return now.worth != worthless || before.worth != worthless
 }
 
 func (t *ShapeRanking) slot(s state, resource int) int {

@@ -34,18 +34,25 @@ func NewTournament[S any](before func(x, y *S) bool) Tournament[S] {
 
 // Reset lets all of so many nodes stand as s does, until they are set; PlayAll comes after that.
 func (t *Tournament[S]) Reset(nodes int, s S) {
-	all := make([]rounds[S], (nodes+BlockSize-1)/BlockSize)
-	t.blocks = make([]*rounds[S], len(all))
-	for t.leaves = 1; t.leaves < len(all); t.leaves *= 2 {
+	if n := (nodes + BlockSize - 1) / BlockSize; n != len(t.blocks) {
+		all := make([]rounds[S], n)
+		t.blocks = make([]*rounds[S], n)
+		for i := range all {
+			all[i].owner, t.blocks[i] = t.owner, &all[i]
+		}
+		for t.leaves = 1; t.leaves < n; t.leaves *= 2 {
+		}
+		t.winner = make([]int32, 2*t.leaves)
 	}
-	t.winner = slices.Repeat([]int32{noBlock}, 2*t.leaves)
-	for i := range all {
-		b := &all[i]
-		b.owner = t.owner
+	for i := range t.winner {
+		t.winner[i] = noBlock
+	}
+	for i := range t.blocks {
+		b := t.own(i)
 		for k := range b.at {
 			b.at[k] = s
 		}
-		t.blocks[i], t.winner[t.leaves+i] = b, int32(i)
+		t.winner[t.leaves+i] = int32(i)
 	}
 }
 

@@ -39,7 +39,7 @@ func (t *attempt) numBelow(at int32) int {
 func (t *attempt) run() (out Outcome) {
 	defer func() { t.discharge(); out.Checks = t.checks }()
 	room, ok := t.measure()
-	if !ok || t.joint && !t.countsJoint() {
+	if !ok || t.joint && (!t.shared || t.Mobile) {
 		return Outcome{ByTrials: true}
 	}
 	if t.potential == 0 {
@@ -49,14 +49,21 @@ func (t *attempt) run() (out Outcome) {
 	if k < t.Gang.Need() {
 		return Outcome{Refusal: NoPlacement, Room: k}
 	}
-	if t.fewWays(k) {
+	few := t.fewWays(k)
+	if few && (t.Fewest || t.Mobile) || !few && t.joint && t.climbs() {
 		return Outcome{ByTrials: true}
 	}
 	t.charge()
-	if t.Mobile {
+	switch {
+	case t.Mobile:
 		t.moving(k)
-	} else {
+	case few:
 		t.still(k)
+		t.everyWay(k)
+	default:
+		if t.still(k); t.climbs() {
+			t.climb()
+		}
 	}
 	return Outcome{Plan: t.plan()}
 }
@@ -70,7 +77,7 @@ func grown[T any](list []T, n int) []T {
 }
 
 // fewWays reports whether there are so few placements of k members that all of them
-// are looked at, by trials.
+// are looked at.
 func (t *attempt) fewWays(k int) bool {
 	if !t.Improves {
 		return false
@@ -98,7 +105,7 @@ func (t *attempt) fewWays(k int) bool {
 	return sum <= limit
 }
 
-// still tries the placements of k members by each placer, and those around the best.
+// still tries the placements of k members by each placer.
 func (t *attempt) still(k int) {
 	var before []int32
 	checks := 0
@@ -127,9 +134,6 @@ func (t *attempt) still(k int) {
 			t.consider(p)
 		}
 		checks += t.checks
-	}
-	if budget := t.Checks / t.shares; !t.joint && t.Improves && t.potential <= budget {
-		t.climb(budget)
 	}
 }
 

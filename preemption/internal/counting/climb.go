@@ -9,9 +9,13 @@ import (
 // ClimbNodes is how many nodes a member is tried on when it is moved.
 const ClimbNodes = 32
 
+// climbs reports whether placements around the best are looked at.
+func (t *attempt) climbs() bool { return t.Improves && t.potential <= t.Checks/t.shares }
+
 // climb moves members of the best plan to other nodes, one of a node's or all of
-// them, as long as that helps and budget lasts.
-func (t *attempt) climb(budget int) {
+// them, as long as that helps and the checks for it last.
+func (t *attempt) climb() {
+	budget := t.Checks / t.shares
 	targets := t.cheapest[:min(ClimbNodes, len(t.cheapest))]
 	for {
 		from := t.top

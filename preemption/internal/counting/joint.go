@@ -70,12 +70,6 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 	return units, true
 }
 
-// countsJoint reports whether plans are found as trials find them where units have
-// several pods: those around the best are for trials.
-func (t *attempt) countsJoint() bool {
-	return t.shared && !t.Mobile && !(t.Improves && t.potential <= t.Checks/t.shares)
-}
-
 // leastJoint is least where units have several pods: nodes become cheaper when members
 // elsewhere have made units go that are here, too.
 func (t *attempt) leastJoint(k int) []int32 {
