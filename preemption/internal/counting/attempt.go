@@ -39,7 +39,7 @@ func (t *attempt) numBelow(at int32) int {
 func (t *attempt) run() (out Outcome) {
 	defer func() { t.discharge(); out.Checks = t.checks }()
 	room, ok := t.measure()
-	if !ok || t.joint && (!t.shared || t.Mobile) {
+	if !ok || t.joint && t.Mobile {
 		return Outcome{ByTrials: true}
 	}
 	if t.potential == 0 {
@@ -128,9 +128,7 @@ func (t *attempt) still(k int) {
 			continue
 		}
 		before, checks = seq, -t.checks
-		if t.joint {
-			t.consider(t.giveBack(seq))
-		} else if p := t.weigh(seq); p != nil {
+		if p := t.weigh(seq); p != nil {
 			t.consider(p)
 		}
 		checks += t.checks

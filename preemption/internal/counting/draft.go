@@ -26,8 +26,16 @@ type spot struct {
 	cost columns.Cost
 }
 
-// weigh prices a placement; nil if it costs more than the best so far.
+// weigh prices a placement; nil if it costs more than the best so far. Where units have several pods
+// only giving back tells what it costs, and the placement counts as tried whatever that is.
 func (t *attempt) weigh(seq []int32) *draft {
+	if t.joint {
+		p := t.giveBack(seq)
+		if !t.shared && t.top != nil && p.price.Compare(t.top.price) > 0 {
+			return nil
+		}
+		return p
+	}
 	p := &draft{seq: seq, price: domain.Free, spots: t.spots(seq)}
 	for i := range p.spots {
 		s := &p.spots[i]

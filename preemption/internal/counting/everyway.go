@@ -23,7 +23,9 @@ type ways struct {
 func (w *ways) from(at int32, left int64, price domain.Price) {
 	if left == 0 {
 		w.goOn()
-		w.consider(w.draft(price))
+		if p := w.draft(price); p != nil {
+			w.consider(p)
+		}
 		return
 	}
 	for ; int(at) < len(w.slots); at++ {
@@ -42,14 +44,14 @@ func (w *ways) from(at int32, left int64, price domain.Price) {
 	}
 }
 
-// draft is the placement at which the walk is.
+// draft is the placement at which the walk is, nil if it costs more than the best so far.
 func (w *ways) draft(price domain.Price) *draft {
 	var seq []int32
 	for _, s := range w.spots {
 		seq = append(seq, slices.Repeat([]int32{s.at}, int(s.k))...)
 	}
 	if w.joint {
-		return w.giveBack(seq)
+		return w.weigh(seq)
 	}
 	return &draft{seq: seq, spots: slices.Clone(w.spots), price: price}
 }
