@@ -68,4 +68,4 @@ func (l *NodeColumns) Since(seen *int, f func(cluster.NodeID)) {
 func (l *NodeColumns) Forgot(seen int) bool { return seen < l.journal.forgotten }
 
 // note puts node n into the journal.
-func (l *NodeColumns) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()/2) }
+func (l *NodeColumns) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()) }
