@@ -30,9 +30,12 @@ func (a *answer) wellFormed() bool {
 		need(len(r.Candidates) == 0 || r.Verdict == preemption.Fits && a.o.Candidates, "candidates are for who gets a place")
 	}
 	need(len(r.Unplaced) == 0 || r.Verdict == preemption.Infeasible && a.team != nil, "members without a place are told of a gang that does not fit")
-	need(r.Proof == nil || r.Verdict == preemption.Feasible || r.Verdict == preemption.Infeasible, "a proof is of evictions")
 	need(r.Nearest == nil || r.Verdict == preemption.Infeasible, "what is nearest is told of who does not fit")
 	need(r.Stats.Hooks == a.o.Hooks.Decide(), "the statistics say whether hooks were set")
+	if r.Proof != nil && !a.provable() {
+		a.Add(found.Proof, "nobody asked for one, or none can be given")
+		ok = false
+	}
 	return ok
 }
 

@@ -74,12 +74,15 @@ func (a *answer) readProof() {
 	}
 }
 
+// provable: a proof is asked for, and is of evictions for a lone pod, which rules of this module choose from
+// all nodes.
+func (a *answer) provable() bool {
+	about := a.r.Verdict == preemption.Feasible || a.r.Verdict == preemption.Infeasible
+	return about && a.o.Proof && a.team == nil && !a.queued() && a.o.Sampling == nil && !a.o.Hooks.Decide()
+}
+
 // readProofBound: the bound is of criteria that sums on a node tell of, and is not beyond what is said elsewhere.
 func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
-	if !a.o.Proof || a.team != nil || a.queued() || a.o.Sampling != nil || a.o.Hooks.Decide() {
-		a.Add(found.Proof, "nobody asked for one, or none can be given")
-		return false
-	}
 	if (a.r.Verdict == preemption.Feasible) != (len(p.Bound) > 0) {
 		a.Add(found.Proof, "it has a bound where nothing helps, or none of what does")
 		return false

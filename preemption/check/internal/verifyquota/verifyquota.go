@@ -33,6 +33,9 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 		return
 	}
 	a := &answer{List: l, book: b, ask: ask, o: &o, r: r, tenants: b.tenants()}
+	if r.Proof != nil && a.workload != nil {
+		a.Add(found.Proof, "none can be given of quota")
+	}
 	if !a.readVerdict() {
 		return
 	}
