@@ -177,8 +177,8 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 		}
 	}
 	if !testing.Short() { // a few clusters need not have any
-		require.Greater(t, part, 50)
-		require.Greater(t, irreducible, 20)
+		require.Greater(t, part, int(seeds(50)))
+		require.Greater(t, irreducible, int(seeds(20)))
 	}
 }
 
@@ -187,7 +187,7 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 func TestElasticGroupsKeepTheLaws(t *testing.T) {
 	t.Parallel()
 	part := 0
-	for seed := range seeds(500) {
+	for seed := range seeds(1200) {
 		q := gen.Random(seed, gen.Profile{MaxNodes: 3, Groups: true, Budgets: true, Guards: seed%4 == 1})
 		gang := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}})
 		o := preemption.Options{}
@@ -219,7 +219,7 @@ func TestElasticGroupsKeepTheLaws(t *testing.T) {
 		}
 	}
 	if !testing.Short() { // a few clusters need not have any
-		require.Greater(t, part, 10)
+		require.Greater(t, part, int(seeds(10)))
 	}
 }
 

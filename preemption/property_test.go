@@ -36,12 +36,15 @@ func hold(t *testing.T, p property) {
 	rapid.Check(t, drawn(p))
 }
 
-// seeds is how many clusters to try; a tenth of them with -short.
+// seeds is how many of n clusters to try: all with -long, a tenth with -short, else a fourth.
 func seeds(n uint64) uint64 {
-	if testing.Short() {
+	switch {
+	case *long:
+		return n
+	case testing.Short():
 		return n / 10
 	}
-	return n
+	return n / 4
 }
 
 // drawn makes a property of rapid's of p.

@@ -38,11 +38,8 @@ func columnsSayTheSame(t fatal, o preemption.Options, seed uint64) *preemption.R
 func TestColumnsSayTheSame(t *testing.T) {
 	t.Parallel()
 	seen := map[preemption.Verdict]int{}
-	asked, violating, step := 0, 0, uint64(1)
-	if testing.Short() {
-		step = 5
-	}
-	for seed := uint64(0); seed < 250; seed += step {
+	asked, violating := 0, 0
+	for seed := range seeds(400) {
 		for _, rules := range []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136} {
 			r := columnsSayTheSame(t, preemption.Options{Rules: rules}, seed)
 			asked++

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -12,21 +13,35 @@ import (
 	"github.com/preempt-go/preempt/preemption/check"
 )
 
+// long asks for as many clusters as .ci/run draws. Without it a property is tried on a fourth
+// of them, with -short on a tenth.
+var long = flag.Bool("long", false, "try properties on more clusters")
+
 // TestMain lets every answer that a test is given be verified, whatever else the test
 // looks at.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if testing.Short() { // as the seeds: fewer of the same
-		asked := false
-		flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
-		if checks := flag.Lookup("rapid.checks"); !asked {
-			if err := checks.Value.Set("30"); err != nil {
-				panic(err)
-			}
+	checks := "50"
+	switch {
+	case *long:
+		checks = "100"
+	case testing.Short():
+		checks = "30"
+	}
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
+	if !asked {
+		if err := flag.Set("rapid.checks", checks); err != nil {
+			panic(err)
 		}
 	}
 	preemption.Answered(verified)
-	os.Exit(m.Run())
+	// Small clusters leave a heap of few megabytes, which would be collected hundreds of times a
+	// second. With one that is never touched, it may grow to 128 MiB first.
+	ballast := make([]byte, 64<<20)
+	status := m.Run()
+	runtime.KeepAlive(ballast)
+	os.Exit(status)
 }
 
 // counting are the hooks that count who calls them, which the verification is not to do.

@@ -114,7 +114,7 @@ func TestLessWorkIsWasted(t *testing.T) {
 		started[p.Name] = p
 	}
 	n := 30 // arrivals of gangs, and half as many as of single pods
-	if testing.Short() {
+	if !*long {
 		n = 9
 	}
 	work := preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Work: map[string]disruption.Rate{gpuMilli: {Price: 1}}}}
