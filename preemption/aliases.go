@@ -259,26 +259,8 @@ type ProofCase = answer.ProofCase
 // DomainTrace is what happened in one domain; see [answer.DomainTrace].
 type DomainTrace = answer.DomainTrace
 
-// Step is one decision; see [answer.Step].
+// Step is one decision; see [answer.Step], and [answer.ActionChoose] for what is done.
 type Step = answer.Step
-
-// The actions of a Step.
-const (
-	ActionReject     = answer.ActionReject     // the domain is ruled out, Reason says why
-	ActionPotential  = answer.ActionPotential  // Unit may be evicted and is taken out
-	ActionKeep       = answer.ActionKeep       // a guard keeps Unit, Reason says which
-	ActionFree       = answer.ActionFree       // Unit costs nothing; see Options.BrokenGroupsFree
-	ActionPlace      = answer.ActionPlace      // Unit, a member of the preemptor, gets a place
-	ActionLevel      = answer.ActionLevel      // nobody above a level has to go
-	ActionReturn     = answer.ActionReturn     // Unit comes back: the preemptor fits all the same
-	ActionReturnPart = answer.ActionReturnPart // Unit comes back but for its surplus
-	ActionKeepOut    = answer.ActionKeepOut    // Unit stays out, Reason says what its return fails
-	ActionCompare    = answer.ActionCompare    // several placements of a gang were tried
-	ActionScore      = answer.ActionScore      // the domain helps; Text has its score
-	ActionChoose     = answer.ActionChoose     // the domain is the best
-	ActionFlavor     = answer.ActionFlavor     // a pod set of a workload takes a flavor
-	ActionAttempt    = answer.ActionAttempt    // Text says how victims are looked for
-)
 
 // Target is what WhyNot asks about; see [answer.Target].
 type Target = answer.Target

@@ -16,6 +16,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -287,13 +288,13 @@ func TestTheTraceOfASearch(t *testing.T) {
 		for _, d := range r.Trace {
 			out := map[string]bool{}
 			for _, step := range d.Steps {
-				if step.Action == preemption.ActionKeepOut {
+				if step.Action == answer.ActionKeepOut {
 					out[step.Unit] = true
 				}
 			}
 			last := d.Steps[len(d.Steps)-1]
-			require.Equal(t, d.Domain == r.Domain, last.Action == preemption.ActionChoose, "seed %d", seed)
-			if last.Action == preemption.ActionReject {
+			require.Equal(t, d.Domain == r.Domain, last.Action == answer.ActionChoose, "seed %d", seed)
+			if last.Action == answer.ActionReject {
 				continue
 			}
 			require.NotEmpty(t, out, "seed %d: %s helps", seed, d.Domain)

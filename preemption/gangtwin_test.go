@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -75,7 +76,7 @@ func resultDecision(r *preemption.Result) gangDecision {
 	}
 	for _, t := range r.Trace {
 		for _, s := range t.Steps {
-			if s.Action == preemption.ActionLevel {
+			if s.Action == answer.ActionLevel {
 				d.Level, _, _ = strings.Cut(s.Text, ",")
 			}
 		}

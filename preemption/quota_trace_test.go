@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -105,11 +106,11 @@ func TestQuotaTraceIsTheAnswer(t *testing.T) {
 		out := map[string]bool{}
 		for _, step := range explained.Trace[0].Steps {
 			switch step.Action {
-			case preemption.ActionAttempt:
+			case answer.ActionAttempt:
 				clear(out)
-			case preemption.ActionPotential:
+			case answer.ActionPotential:
 				out[step.Unit] = true
-			case preemption.ActionReturn:
+			case answer.ActionReturn:
 				delete(out, step.Unit)
 				returned++
 			}

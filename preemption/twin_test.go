@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -135,7 +136,7 @@ func disagreement(o preemption.Options, q gen.Question) (string, *preemption.Res
 	}
 	for _, t := range r.Trace {
 		reason := preemption.Reason{}
-		if last := t.Steps[len(t.Steps)-1]; last.Action == preemption.ActionReject {
+		if last := t.Steps[len(t.Steps)-1]; last.Action == answer.ActionReject {
 			reason = *last.Reason
 		}
 		if !saysTheSame(reason, a.Rejected[t.Domain]) {

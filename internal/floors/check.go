@@ -2,6 +2,7 @@ package floors
 
 import (
 	"fmt"
+	"go/ast"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ func Check(t *Tree, r Rules) []string {
 		c.apart(p)
 		c.wordless(p)
 		c.size(p)
+		c.names(p)
 		c.documented(p)
 	}
 	c.signatures()
@@ -79,6 +81,49 @@ func (c *checker) size(p *Package) {
 	case !larger && !fits:
 		c.breach("package %s: has %d files and %d lines, more than %d and %d", p.Dir, files, lines, c.rules.Files, c.rules.Lines)
 	}
+}
+
+// names checks that a package that is listed exports as many names as the list says.
+func (c *checker) names(p *Package) {
+	most, listed := c.rules.Names[p.Dir]
+	if !listed {
+		return
+	}
+	n := 0
+	for _, f := range p.Files {
+		for _, decl := range f.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.IsExported() {
+					n++
+				}
+			case *ast.GenDecl:
+				n += exported(d)
+			}
+		}
+	}
+	if n != most {
+		c.breach("package %s: exports %d names, listed with %d", p.Dir, n, most)
+	}
+}
+
+// exported is how many of the names that a group declares are exported.
+func exported(group *ast.GenDecl) (n int) {
+	for _, spec := range group.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			if spec.Name.IsExported() {
+				n++
+			}
+		case *ast.ValueSpec:
+			for _, name := range spec.Names {
+				if name.IsExported() {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // layout checks the folders: only the allowed ones at the top, nested modules only

@@ -251,6 +251,10 @@ func TestCheck(t *testing.T) {
 			files: map[string]string{"priority/t.go": "package priority\n\nconst T = 1\n"},
 			want:  "package priority: T has no comment",
 		},
+		"a name more than is listed": {
+			files: map[string]string{"priority/t.go": "package priority\n\n// T and U are two.\nconst T, U = 1, 2\n\n// V is a third.\ntype V int\n\n// W is a fourth.\nfunc W() {}\n\n// X is a method, and inner is nobody else's.\nfunc (V) X() {}\n\nfunc inner() {}\n"},
+			want:  "package priority: exports 5 names, listed with 4",
+		},
 		"a method of an interface without a comment": {
 			files: map[string]string{"priority/t.go": "package priority\n\n// I runs.\ntype I interface{ Run() }\n"},
 			want:  "package priority: I.Run has no comment",
@@ -264,7 +268,10 @@ func TestCheck(t *testing.T) {
 			}
 			rules := floors.Module()
 			rules.Files, rules.Lines, rules.Larger = 4, 100, map[string]int{"domain": 5}
-			rules.Telling = []string{"domain/quota/tell"}
+			rules.Telling, rules.Names = []string{"domain/quota/tell"}, nil
+			if strings.Contains(tc.want, "exports") {
+				rules.Names = map[string]int{"priority": 4}
+			}
 			rules.Examples = true
 			if strings.HasPrefix(tc.want, "package victims") {
 				delete(rules.Floor, "victims")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -37,28 +38,28 @@ func domainLine(q Question, t preemption.DomainTrace, r *preemption.Result) []st
 	var parts, potential []string
 	placed, emptied := q.Preemptor.Kind != cluster.KindPod, false // a group's places are steps of their own
 	for _, st := range t.Steps {
-		if st.Action != preemption.ActionPotential && len(potential) > 0 {
+		if st.Action != answer.ActionPotential && len(potential) > 0 {
 			parts = append(parts, "potential "+strings.Join(potential, " "))
 			potential = nil
 		}
 		switch st.Action {
-		case preemption.ActionPotential:
+		case answer.ActionPotential:
 			emptied = true
 			potential = append(potential, unqualified(strings.TrimPrefix(st.Text, "potential ")))
-		case preemption.ActionKeep, preemption.ActionFree:
+		case answer.ActionKeep, answer.ActionFree:
 			parts = append(parts, unqualified(st.Text))
-		case preemption.ActionPlace:
+		case answer.ActionPlace:
 			parts, placed = append(parts, unqualified(st.Text)), true
-		case preemption.ActionReturn, preemption.ActionKeepOut:
+		case answer.ActionReturn, answer.ActionKeepOut:
 			if !placed { // one pod in a domain of one node
 				parts, placed = append(parts, "place "+preemptorName(q)), true
 			}
 			parts = append(parts, reprieve(st, t.Domain))
-		case preemption.ActionReject:
+		case answer.ActionReject:
 			parts = append(parts, rejected(st, t.Domain, emptied))
-		case preemption.ActionReturnPart:
+		case answer.ActionReturnPart:
 			parts = append(parts, unqualified(st.Text))
-		case preemption.ActionLevel:
+		case answer.ActionLevel:
 			parts = append(parts, unqualified(st.Text))
 		}
 	}

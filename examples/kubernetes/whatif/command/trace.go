@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/answer"
 )
 
 // trace tells each decision, of the chosen domain first, then of those where preemption helps, then
@@ -49,7 +50,7 @@ func (r *report) place(d *preemption.DomainTrace) int {
 	switch {
 	case d.Domain == r.result.Domain:
 		return 0
-	case slices.ContainsFunc(d.Steps, func(s preemption.Step) bool { return s.Action == preemption.ActionScore }):
+	case slices.ContainsFunc(d.Steps, func(s preemption.Step) bool { return s.Action == answer.ActionScore }):
 		return 1
 	}
 	return 2
