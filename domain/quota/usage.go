@@ -94,6 +94,34 @@ func (u *Usage) Balance(h cluster.QuotaID, c cluster.ColumnID) int64 {
 	return Add(u.Kept(h, c), above)
 }
 
+// Rooms appends to dst how much more of column c queue q may use as far as it, and each of the
+// cohorts around it, has a say, in that order: Balance is the least of them. Unlimited: it
+// has none.
+func (u *Usage) Rooms(dst []int64, q cluster.QuotaID, c cluster.ColumnID) []int64 {
+	kept := int64(0)
+	for h := q; ; h = u.t.parent[h] {
+		at := u.t.at(h, c)
+		if u.t.parent[h] == cluster.NoQuota {
+			return append(dst, Add(kept, Sub(u.t.subtree[at], u.used[at])))
+		}
+		room := int64(unlimited)
+		if limit := u.t.borrowing[at]; limit != unlimited {
+			room = Add(kept, Add(Sub(u.t.subtree[at], u.used[at]), limit))
+		}
+		dst, kept = append(dst, room), Add(kept, u.Kept(h, c))
+	}
+}
+
+// Reaches is how much of v, which queue q is to use no more of column c, becomes free in the
+// cohort around it: what the holders on the way keep for themselves does not.
+func (u *Usage) Reaches(q, cohort cluster.QuotaID, c cluster.ColumnID, v int64) int64 {
+	for h := q; h != cohort && v > 0; h = u.t.parent[h] {
+		at := u.t.at(h, c)
+		v = min(v, Sub(u.used[at], u.t.guaranteed[at]))
+	}
+	return max(v, 0)
+}
+
 // Borrows reports whether h would use more of column c than it has if it used v
 // more; with v 0, whether it does.
 func (u *Usage) Borrows(h cluster.QuotaID, c cluster.ColumnID, v int64) bool {

@@ -28,6 +28,10 @@ type Problem struct {
 	// Guess is a set that may be the cheapest; nil: none is known.
 	Guess []bool
 
+	// Never, if set, says of the items that are chosen already that no set with all of them, and
+	// perhaps others, will do.
+	Never func(chosen []bool) bool
+
 	// Trial has a say beside the numbers; nil: they decide alone.
 	Trial Trial
 

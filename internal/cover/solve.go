@@ -277,9 +277,22 @@ func (s *solver) settle() bool {
 			return false
 		}
 		if len(s.trail) == before {
-			return s.Trial == nil || s.Trial.May()
+			return !s.never() && (s.Trial == nil || s.Trial.May())
 		}
 	}
+}
+
+// never reports whether nothing will do that has all that are chosen.
+func (s *solver) never() bool {
+	return s.Never != nil && s.Never(s.chosen())
+}
+
+// chosen is the set of those that are chosen; it is good until the next one is made.
+func (s *solver) chosen() []bool {
+	for i := range s.buffer {
+		s.buffer[i] = s.state[i] == chosen
+	}
+	return s.buffer
 }
 
 // pressed decides on the free items that are too dear, or that cannot be spared. It reports
@@ -439,10 +452,7 @@ func (s *solver) next(covered bool) int {
 // take takes the chosen, who free what is needed, as the best set so far if they are, and
 // reports whether nobody who has more of the free items is better.
 func (s *solver) take() bool {
-	for i := range s.buffer {
-		s.buffer[i] = s.state[i] == chosen
-	}
-	price, ok := s.judge(s.buffer)
+	price, ok := s.judge(s.chosen())
 	return ok && price == checked.Add(s.price, s.fines)
 }
 

@@ -15,9 +15,24 @@ type classical struct {
 
 // Classical is the search without fair sharing.
 func (w *World) Classical(q *Question) []Target {
+	own, hierarchical, priority := w.kinds(q)
+	for _, borrow := range w.attempts(q, hierarchical, priority) {
+		if targets := w.attempt(q, w.sequence(q, hierarchical, mayGo(priority, borrow), own), borrow); targets != nil {
+			return targets
+		}
+	}
+	return nil
+}
+
+// mayGo leaves out who may not go where the preemptor borrows.
+func mayGo(priority []classical, borrow bool) []classical {
+	return slices.DeleteFunc(slices.Clone(priority), func(c classical) bool { return borrow && c.kind == "NB" })
+}
+
+// kinds lists who may go.
+func (w *World) kinds(q *Question) (own, hierarchical, priority []classical) {
 	p := q.Queue.Queue.Preemption
 	bwc := p.BorrowWithinCohort
-	var own, hierarchical, priority []classical
 	for _, a := range w.candidates(q.Queue, q, p.WithinClusterQueue) {
 		own = append(own, classical{a, "own", nil})
 	}
@@ -41,27 +56,27 @@ func (w *World) Classical(q *Question) []Target {
 			adv = adv || ok
 		}
 	}
+	return own, hierarchical, priority
+}
+
+// attempts lists whether the preemptor may borrow, attempt by attempt.
+func (w *World) attempts(q *Question, hierarchical, priority []classical) []bool {
+	p := q.Queue.Queue.Preemption
+	bwc := p.BorrowWithinCohort
 	kep83 := p.ReclaimWithinCohort == cluster.ReclaimFromAny || p.ReclaimWithinCohort == cluster.ReclaimFromLowerPriority
 	under := true
 	for fr := range q.Contested {
 		under = under && w.Used(q.Queue, fr) < q.Queue.Quotas[fr].Nominal
 	}
-	attempts := []bool{true, false}
 	switch {
 	case kep83:
-		attempts = []bool{false}
+		return []bool{false}
 	case len(hierarchical)+len(priority) == 0, bwc == nil && !under:
-		attempts = []bool{true}
+		return []bool{true}
 	case bwc == nil && len(hierarchical) == 0:
-		attempts = []bool{false, true}
+		return []bool{false, true}
 	}
-	for _, borrow := range attempts {
-		may := slices.DeleteFunc(slices.Clone(priority), func(c classical) bool { return borrow && c.kind == "NB" })
-		if targets := w.attempt(q, w.sequence(q, hierarchical, may, own), borrow); targets != nil {
-			return targets
-		}
-	}
-	return nil
+	return []bool{true, false}
 }
 
 // sequence puts evicted ones first, and there and then: hierarchical, priority, own.
@@ -141,16 +156,19 @@ func (w *World) attempt(q *Question, sequence []classical, borrow bool) []Target
 			continue
 		}
 		delete(w.In, c.Admitted)
-		reason := map[string]string{
-			"own": "InClusterQueue", "H": "InCohortReclamation", "NB": "InCohortReclamation", "BW": "InCohortReclaimWhileBorrowing",
-		}[c.kind]
-		targets = append(targets, Target{c.Admitted, reason})
+		targets = append(targets, Target{c.Admitted, c.reason()})
 		if w.Fits(q, borrow) {
 			return w.fillBack(q, targets, borrow)
 		}
 	}
 	w.restore(targets)
 	return nil
+}
+
+func (c classical) reason() string {
+	return map[string]string{
+		"own": "InClusterQueue", "H": "InCohortReclamation", "NB": "InCohortReclamation", "BW": "InCohortReclaimWhileBorrowing",
+	}[c.kind]
 }
 
 func (w *World) satisfied(c classical, q *Question) bool {
