@@ -340,8 +340,10 @@ func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 		LocalQueues: []preemption.LocalQueue{{Name: "team", ClusterQueue: "all"}},
 	}
 	pod := preemption.Pod{Name: "p", Queue: "team", Requests: preemption.Resources{"cpu": 1}}
-	_, err := preemption.Options{Search: preemption.Exact}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{pod}}, s)
-	require.ErrorContains(t, err, "preemption: Options.Search: Exact is not Greedy, as the preemptor needs quota")
+	s.Nodes = []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 1}}}
+	r, err := preemption.Options{Search: preemption.Exact}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{pod}}, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
 }
 
 // Whatever else the options ask for, each search finds nothing worse than the one before,

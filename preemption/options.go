@@ -105,11 +105,11 @@ type Options struct {
 	Objective []CriterionName `json:"objective,omitempty"`
 
 	// Search says how hard the least disruption is looked for. Empty: Greedy, or with
-	// Cost.Objective Exact. Pods and groups that need quota know Greedy only.
+	// Cost.Objective Exact. Of what needs quota, [QuotaOptions] tells what is looked for.
 	Search Search `json:"search,omitempty"`
 
 	// SearchSteps is how many units a search for victims may decide on, for each node
-	// or placement, where hard budgets, limits or a cost as the objective ask for a
+	// or placement, or workloads for one that asks for quota, where hard budgets, limits or a cost as the objective ask for a
 	// search; in all domains of a gang together, which share them, and of 512 nodes on which
 	// Search looks for the least, at most five times as many. Equal members of a gang that are
 	// searched for by node have so many in each domain. A decision for which more than 64 units

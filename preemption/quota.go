@@ -2,8 +2,10 @@ package preemption
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -13,6 +15,22 @@ import (
 // is Kueue's classical preemption. Guards, hard budgets, limits and costs of
 // [Options] are about pods: they do not bound what a [Workload] evicts, and the result
 // warns of those that are set.
+//
+// Kueue's own pass goes by the order of victims, not by their sizes, and stays the default. With
+// Options.Search those workloads go whose going disrupts least by Options.Objective, of all sets
+// that the rules of the queue let go in some order: in its own queue by its policy; in others as
+// long as they, and the cohorts around them, borrow; whether the preemptor may borrow or
+// not as in any of the attempts of that pass. It begins with the victims of that pass, which stay where nothing is
+// better, and finds some where that pass finds none. Flavors, and for how many pods, are the
+// queue's to choose, as without a search. Exact proves it, as far as Options.SearchSteps
+// go; Improved looks around the bound. Under fair sharing, of pods and groups that need a
+// place, too, and with Hooks.Compare, either search spares one victim after the other and lets the same rules choose
+// among the rest: what it finds is no worse, and not proved.
+//
+// To an objective a workload counts with its priority, boost included, as one pod, or as its pods where these
+// are known, since it has held its quota; what its pods and its work since then cost by
+// Cost.Tariff; and not at all where it has been told to stop already. Criteria about nodes and budgets
+// are 0 of it, and the result warns of those that are named.
 type QuotaOptions struct {
 	// FairSharing lets shares decide whose workloads go. nil: priorities and
 	// nominal quota do.
@@ -58,7 +76,7 @@ func (o Options) beyondWorkloads() (names []string) {
 		name string
 		set  bool
 	}{
-		{"Cost", o.priced()},
+		{"Cost", o.priced() && !(o.effort() != ask.Greedy && slices.Contains(o.ranking(), victims.CriterionCost))},
 		{"Guards", o.Guards != (Guards{})},
 		{"HardBudgets", o.HardBudgets.All || len(o.HardBudgets.Names) > 0},
 		{"Limits", o.Limits != (Limits{})},
@@ -68,6 +86,20 @@ func (o Options) beyondWorkloads() (names []string) {
 	} {
 		if f.set {
 			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// uncounted names the criteria that workloads know nothing of, where they are asked for.
+func (o Options) uncounted() (names []string) {
+	if o.effort() == ask.Greedy {
+		return nil
+	}
+	for _, c := range o.Objective {
+		switch c {
+		case victims.CriterionViolations, victims.CriterionOverruns, victims.CriterionStranded, victims.CriterionCascade, victims.CriterionNodes:
+			names = append(names, string(c))
 		}
 	}
 	return names

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/stretchr/testify/require"
 )
 
 // quotaLayout says whose workloads fill a flat cohort of twenty queues.
@@ -203,4 +204,86 @@ func BenchmarkQuotaAndNodes(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLeastQuota: workloads of 1 to 16 CPUs and ten priorities, of one queue, or of 19 that have borrowed
+// from the one that asks for 64.
+func BenchmarkLeastQuota(b *testing.B) {
+	for _, queues := range []int{1, 20} {
+		for _, n := range []int{300, 3000} {
+			for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+				b.Run(fmt.Sprintf("queues=%d/workloads=%d/search=%s", queues, n, search), func(b *testing.B) {
+					var planners []*preemption.Planner
+					for seed := range uint64(5) {
+						options := preemption.Options{Search: search, Objective: []preemption.CriterionName{preemption.CriterionUnits, preemption.CriterionSum}}
+						pl, err := preemption.NewPlanner(unevenQuota(seed, queues, n), options)
+						require.NoError(b, err)
+						planners = append(planners, pl)
+					}
+					b.ReportAllocs()
+					asked, victims, optimal := 0, 0, 0
+					for b.Loop() {
+						for _, pl := range planners {
+							r, err := pl.Preempt(preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"})
+							require.NoError(b, err)
+							asked, victims = asked+1, victims+len(r.Victims)
+							if r.Optimal {
+								optimal++
+							}
+						}
+					}
+					b.ReportMetric(float64(victims)/float64(asked), "victims/question")
+					b.ReportMetric(100*float64(optimal)/float64(asked), "%proved")
+					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(asked), "us/question")
+				})
+			}
+		}
+	}
+}
+
+// unevenQuota is a snapshot of those workloads, and workload "in".
+func unevenQuota(seed uint64, queues, n int) *preemption.Snapshot {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}}, LocalQueues: []preemption.LocalQueue{{Name: "lq", ClusterQueue: "q0"}},
+	}
+	used := make([]int64, queues)
+	for i := range n {
+		v, q := int64(1)<<r.IntN(5), 0
+		if queues > 1 {
+			q = 1 + i%(queues-1)
+		}
+		used[q] += v
+		s.Workloads = append(s.Workloads, preemption.Workload{
+			Name: fmt.Sprintf("w%04d", i), Priority: int32(r.IntN(10)),
+			Admission: &preemption.Admission{ClusterQueue: fmt.Sprint("q", q), Reserved: time.Unix(r.Int64N(1000), 0)},
+			PodSets:   []preemption.PodSet{{Name: "main", Count: 1, Requests: preemption.Resources{"cpu": v}, Flavors: map[string]string{"cpu": "f"}}},
+		})
+	}
+	borrowed := int64(0)
+	for q := queues - 1; q >= 0; q-- {
+		nominal, cohort := used[q], ""
+		if queues > 1 {
+			cohort = "all"
+			nominal = used[q] * 2 / 3
+			borrowed += used[q] - nominal
+		}
+		if q == 0 {
+			nominal += borrowed
+		}
+		queue := preemption.ClusterQueue{
+			Name: fmt.Sprint("q", q), Cohort: cohort, Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority},
+			Groups: []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{
+				Flavor: "f", Resources: []preemption.ResourceQuota{{Resource: "cpu", Nominal: nominal}},
+			}}}},
+		}
+		if queues > 1 {
+			queue.Preemption.ReclaimWithinCohort = preemption.AnyPriority
+		}
+		s.ClusterQueues = append(s.ClusterQueues, queue)
+	}
+	s.Workloads = append(s.Workloads, preemption.Workload{
+		Name: "in", Queue: "lq", Priority: 100, PodSets: []preemption.PodSet{{Name: "main", Count: 1, Requests: preemption.Resources{"cpu": 64}}},
+	})
+	return s
 }

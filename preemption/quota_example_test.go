@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/preempt-go/preempt/preemption"
 )
@@ -86,4 +87,45 @@ func Example_quotaAndNodes() {
 	// Output:
 	// fits in n1 and in the quota of research once 1 unit is evicted
 	// evict slides of sales
+}
+
+// Two GPUs are needed. Kueue's pass takes the youngest of equal workloads until there is room, and two
+// of one GPU go; one of two would do, and the search lets it go.
+func ExampleOptions_searchForQuota() {
+	running := func(name string, gpus int32, hour int) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Admission: &preemption.Admission{ClusterQueue: "research", Reserved: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)},
+			PodSets: []preemption.PodSet{{Name: "workers", Count: gpus, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
+		}
+	}
+	snapshot := &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{Name: "research", Groups: gpus(4), Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority}},
+		},
+		LocalQueues: []preemption.LocalQueue{{Name: "lab", ClusterQueue: "research"}},
+		Workloads: []preemption.Workload{
+			running("sweep", 2, 8), running("draft", 1, 9), running("test", 1, 10),
+			{Name: "paper", Queue: "lab", Priority: 5, PodSets: []preemption.PodSet{{Name: "workers", Count: 2, Requests: preemption.Resources{"gpu": 1}}}},
+		},
+	}
+	for _, options := range []preemption.Options{{}, {Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionUnits}}} {
+		result, err := options.Preempt(preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}, snapshot)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(result.Message)
+		for _, v := range result.Victims {
+			fmt.Println("evict", v.Name)
+		}
+		fmt.Println("nothing is better:", result.Optimal)
+	}
+	// Output:
+	// fits the quota of research once 2 workloads are evicted
+	// evict draft
+	// evict test
+	// nothing is better: false
+	// fits the quota of research once 1 workload is evicted
+	// evict sweep
+	// nothing is better: true
 }

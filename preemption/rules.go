@@ -78,25 +78,13 @@ func (o Options) settings() *live.Settings {
 		Worth: o.worth(), Guards: o.Guards, Eligible: o.eligible(),
 		Hard: live.HardBudgets(o.HardBudgets), Limits: o.Limits.settings(),
 		NoBasicAll: g.refuseBasicAll, MaxLead: o.PreemptionPriority.MaxLead, Strict: o.Strict,
-		Unranked: unranked.ranking(), Searched: o.searched(), Unheeded: o.beyondWorkloads(),
+		Unranked: unranked.ranking(), Unheeded: o.beyondWorkloads(), Uncounted: o.uncounted(),
 	}
 	if o.Hooks != nil {
 		own := o.Hooks.constraints()
 		s.OfPod, s.OfGang = append(s.OfPod, own...), append(s.OfGang, own...)
 	}
 	return s
-}
-
-// searched is what a preemptor that needs quota is told where o asks for a search.
-func (o Options) searched() error {
-	const want = "as the preemptor needs quota: its rules choose the victims"
-	switch {
-	case o.effort() == ask.Greedy:
-		return nil
-	case o.Search == "":
-		return &OptionError{"Cost.Objective", "true", "false, " + want}
-	}
-	return &OptionError{"Search", string(o.Search), "Greedy, " + want}
 }
 
 // toSearches is what rules and o say to the searches.

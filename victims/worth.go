@@ -117,6 +117,23 @@ func (r Ranking) Compare(a, b Score) int {
 	return 0
 }
 
+// mostLevels is how many priorities [CriterionLevels] tells apart: a score has a number of each.
+const mostLevels = 100
+
+// Levelled is r with [AtLevel] of the 100 highest of levels in place of [CriterionLevels], the most
+// important first. levels are not sorted, and none is there twice.
+func (r Ranking) Levelled(levels []int32) Ranking {
+	at := slices.Index(r, CriterionLevels)
+	if at < 0 {
+		return r
+	}
+	list := slices.Clone(r[:at])
+	for _, level := range slices.Backward(slices.Sorted(slices.Values(levels))[max(0, len(levels)-mostLevels):]) {
+		list = append(list, AtLevel(level))
+	}
+	return append(list, r[at+1:]...)
+}
+
 // Criteria lists the criteria, upstream's where r is empty.
 func (r Ranking) Criteria() []Criterion {
 	if len(r) == 0 {

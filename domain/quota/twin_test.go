@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -147,6 +148,10 @@ func compare(t *rapid.T, ix *cluster.QuotaIndex, u *quota.Usage, w *naivequota.W
 			if n.Queue == nil {
 				continue
 			}
+			if rooms := u.Rooms(nil, id, c); slices.Min(rooms) != u.Balance(id, c) {
+				t.Fatalf("%s of column %d: rooms %v, balance %d", n.Name, c, rooms, u.Balance(id, c))
+			}
+			reaches(t, u, id, c)
 			for _, v := range []int64{0, 1, 4} {
 				height, inner := u.BorrowHeight(id, c, v)
 				wantHeight, wantInner := w.BorrowHeight(n, fr, v)
@@ -161,4 +166,21 @@ func compare(t *rapid.T, ix *cluster.QuotaIndex, u *quota.Usage, w *naivequota.W
 			equal("share against "+other.Name, h, share.Compare(&against), want.Compare(w.ShareOf(other)))
 		}
 	}
+}
+
+// reaches checks that what queue q frees in the cohorts around it is what they use less.
+func reaches(t *rapid.T, u *quota.Usage, q cluster.QuotaID, c cluster.ColumnID) {
+	v := u.Used(q, c)
+	before := map[cluster.QuotaID]int64{}
+	reach := map[cluster.QuotaID]int64{}
+	for h := u.Tree().Parent(q); h != cluster.NoQuota; h = u.Tree().Parent(h) {
+		before[h], reach[h] = u.Used(h, c), u.Reaches(q, h, c, v)
+	}
+	u.Remove(q, []cluster.ColumnAmount{{Column: c, Amount: v}})
+	for h, used := range before {
+		if less := used - u.Used(h, c); less != reach[h] {
+			t.Fatalf("%d of column %d leave queue %d: %d reach cohort %d, not %d", v, c, q, less, h, reach[h])
+		}
+	}
+	u.Add(q, []cluster.ColumnAmount{{Column: c, Amount: v}})
 }

@@ -187,6 +187,50 @@ func TestSolveAsksTheTrial(t *testing.T) {
 	require.Greater(t, found, 1000)
 }
 
+// What never may be chosen together is not, and what is best without it is found.
+func TestSolveNeverChoosesSome(t *testing.T) {
+	t.Parallel()
+	found, refuted := 0, 0
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		items := 2 + r.IntN(8)
+		p := random(r, items, 1+r.IntN(2))
+		q := &quarrel{back: make([]bool, items)}
+		for range 1 + r.IntN(4) {
+			if a, b := r.IntN(items), r.IntN(items); a != b {
+				q.pairs = append(q.pairs, [2]int{a, b})
+			}
+		}
+		apart := func(chosen []bool) bool {
+			return !slices.ContainsFunc(q.pairs, func(p [2]int) bool { return chosen[p[0]] && chosen[p[1]] })
+		}
+		want, price := brute(p, items, apart)
+		p.Any, p.Trial, p.Alike = true, apartOnly(apart), func(int, int) bool { return false }
+		p.Never = func(chosen []bool) bool { return !apart(chosen) }
+		got := cover.Solve(p)
+		require.True(t, got.Proved, "seed %d", seed)
+		if want == nil {
+			require.Nil(t, got.Chosen, "seed %d", seed)
+			refuted++
+			continue
+		}
+		require.True(t, apart(got.Chosen), "seed %d", seed)
+		require.Equal(t, price, got.Price, "seed %d", seed)
+		found++
+	}
+	require.Greater(t, found, 1000)
+	require.Greater(t, refuted, 100)
+}
+
+// apartOnly is a trial that lets sets be of which it says so.
+type apartOnly func(chosen []bool) bool
+
+func (apartOnly) Return(int) {}
+func (apartOnly) Remove(int) {}
+func (apartOnly) May() bool  { return true }
+
+func (a apartOnly) Will(chosen, _ []bool, price int64) (int64, bool) { return price, a(chosen) }
+
 // A search that is cut short says what it found, and a bound that holds.
 func TestSolveGivesUp(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ type Result struct {
 	Cost        int64        `json:"cost,omitempty"`    // of the victims, by Options.Cost
 
 	// Optimal says that no evictions disrupt less, wherever the preemptor goes: the Score is
-	// proved to be the least. Only with Options.Search.
+	// proved to be the least; of a workload, in the flavors and for the pods that its queue chooses. Only with Options.Search.
 	Optimal bool `json:"optimal,omitempty"`
 
 	// Bound is what any evictions have at least, in the order of Score: of the first

@@ -41,7 +41,9 @@
 //	                 workload, none can come back alone
 //	others           no pod of a queue goes for a preemptor without one
 //	infeasible       no flavor has room for a workload as things are, unless its queue stops
-//	                 at the first that evictions would give
+//	                 at the first that evictions would give, or prefers that one to borrowing
+//	the least        of a workload's victims the score, criterion by criterion, and a bound that is not
+//	                 beyond it, nor beyond what a single workload of its own queue comes to
 //
 // What can't be decided in a pass is looked at from one side, so that a problem is one, and
 // its absence proves nothing:

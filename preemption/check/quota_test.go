@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // borrowed is a team that wants its GPUs back: two of three workloads of the team that
@@ -102,4 +103,107 @@ func TestQuotaThatFitsIsTold(t *testing.T) {
 	require.NotEmpty(t, check.Verify(snapshot, preemption.Options{}, p, r))
 	fits.Verdict, fits.Quota.Flavors = preemption.Infeasible, nil
 	require.NotEmpty(t, check.Verify(snapshot, preemption.Options{}, p, fits))
+}
+
+// What is told of the least disruption of workloads is read: its criteria, and a bound beyond what was found, or
+// beyond what one workload of the queue comes to.
+func TestTamperedLeastOfWorkloadsIsFound(t *testing.T) {
+	snapshot, p := borrowed(), preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}
+	snapshot.ClusterQueues[0].Preemption.WithinClusterQueue = preemption.LowerPriority
+	snapshot.Workloads[4].Priority = 9
+	o := preemption.Options{Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionUnits, preemption.CriterionLevels}}
+	answer := func() *preemption.Result {
+		r, err := o.Preempt(p, snapshot)
+		require.NoError(t, err)
+		return r
+	}
+	require.True(t, answer().Optimal)
+	require.Empty(t, check.Verify(snapshot, o, p, answer()))
+	for name, tamper := range map[string]func(r *preemption.Result){
+		"a criterion is smaller":      func(r *preemption.Result) { r.Score[0].Value-- },
+		"a level is missing":          func(r *preemption.Result) { r.Score = r.Score[:len(r.Score)-1] },
+		"two stand in each other's":   func(r *preemption.Result) { r.Score[0], r.Score[1] = r.Score[1], r.Score[0] },
+		"the bound has another":       func(r *preemption.Result) { r.Optimal, r.Bound = false, r.Score[1:2] },
+		"the bound is larger":         func(r *preemption.Result) { r.Optimal, r.Bound = false, bound(r, r.Score[0].Value+1) },
+		"it goes on where it differs": func(r *preemption.Result) { r.Optimal, r.Bound = false, append(bound(r, 0), r.Score[1]) },
+		"optimal is no bound":         func(r *preemption.Result) { r.Bound = bound(r, 1) },
+	} {
+		r := answer()
+		tamper(r)
+		require.NotEmpty(t, check.Verify(snapshot, o, p, r), name)
+	}
+	r := answer()
+	o.Search = ""
+	require.NotEmpty(t, check.Verify(snapshot, o, p, r), "nobody has searched")
+
+	o.Search, snapshot = preemption.Exact, borrowed()
+	snapshot.ClusterQueues[0].Cohort, snapshot.ClusterQueues[0].Preemption = "", preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority}
+	snapshot.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 24
+	snapshot.Workloads = append(snapshot.Workloads[:3], snapshot.Workloads[4])
+	for i := range snapshot.Workloads[:3] {
+		snapshot.Workloads[i].Admission.ClusterQueue = "research"
+	}
+	snapshot.Workloads[3].PodSets[0].Count, snapshot.Workloads[3].Priority = 2, 9
+	r = answer()
+	require.Empty(t, check.Verify(snapshot, o, p, r))
+	require.Equal(t, "draft", r.Victims[0].Name, "of the lowest priority")
+	r.Victims[0].Name, r.Victims[0].Priority, r.Victims[0].Quota.Priority = "ads", 3, 3
+	r.Score[2].Value, r.Score[3].Value = 1, 0
+	r.Bound = r.Score
+	problems := check.Verify(snapshot, o, p, r)
+	require.Len(t, problems, 1)
+	require.Equal(t, check.RuleBest, problems[0].Rule)
+	require.Equal(t, "draft", problems[0].Name, "alone it would do, and is of less priority")
+}
+
+// bound is a bound of the first criterion alone.
+func bound(r *preemption.Result, v int64) []preemption.Criterion {
+	return []preemption.Criterion{{Name: r.Score[0].Name, Value: v}}
+}
+
+// A cohort beside the preemptor's queue that borrows one has given up enough once one of its workloads
+// has gone, though both of its queues borrow.
+func TestACohortThatGivesUpTooMuchIsFound(t *testing.T) {
+	gpus := func(n int64) []preemption.ResourceGroup {
+		return []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{Flavor: "f", Resources: []preemption.ResourceQuota{{Resource: "gpu", Nominal: n}}}}}}
+	}
+	runs := func(name, queue string, n int32) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Admission: &preemption.Admission{ClusterQueue: queue},
+			PodSets: []preemption.PodSet{{Name: "main", Count: n, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "f"}}},
+		}
+	}
+	snapshot := &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}},
+		Cohorts:         []preemption.Cohort{{Name: "all"}, {Name: "side", Parent: "all", Groups: gpus(3)}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{
+				Name: "own", Cohort: "all", Groups: gpus(4),
+				Preemption: preemption.QueuePreemption{ReclaimWithinCohort: preemption.AnyPriority, BorrowWithinCohort: &cluster.BorrowWithinCohort{}},
+			},
+			{Name: "left", Cohort: "side", Groups: gpus(0)}, {Name: "right", Cohort: "side", Groups: gpus(0)},
+		},
+		LocalQueues: []preemption.LocalQueue{{Name: "lq", ClusterQueue: "own"}},
+		Workloads:   []preemption.Workload{runs("l", "left", 2), runs("r", "right", 2), {Name: "in", Queue: "lq", Priority: 1}},
+	}
+	in := &snapshot.Workloads[2]
+	in.PodSets = []preemption.PodSet{{Name: "main", Count: 4, Requests: preemption.Resources{"gpu": 1}}}
+	p := preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"}
+	r, err := preemption.Preempt(p, snapshot)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 1)
+	require.Empty(t, check.Verify(snapshot, preemption.Options{}, p, r))
+	more := r.Victims[0]
+	more.Name, more.Quota = "l", &preemption.QuotaVictim{ClusterQueue: "left", Reason: more.Quota.Reason}
+	if r.Victims[0].Name == "l" {
+		more.Name, more.Quota.ClusterQueue = "r", "right"
+	}
+	in.PodSets[0].Count = 6
+	r.Quota.Flavors[0].Amount = 6
+	r.Victims = append(r.Victims, more)
+	told := ""
+	for _, problem := range check.Verify(snapshot, preemption.Options{}, p, r) {
+		told += problem.Text + "\n"
+	}
+	require.Contains(t, told, "cohort side goes below what is its own")
 }

@@ -16,7 +16,7 @@ import (
 const defaultSteps = 20_000
 
 // NumSteps is how many units one search for victims may decide on.
-func (q *Question) NumSteps() int { return cmp.Or(q.Steps, defaultSteps) }
+func (s *Settings) NumSteps() int { return cmp.Or(s.Steps, defaultSteps) }
 
 // The checks that say that no set of victims keeps within the bounds; see
 // [BoundOf]. Detail may be NotProved.

@@ -86,13 +86,9 @@ func (q *Question) askedOf(list, costly []victims.UnitID, parts victims.Parts, a
 	return asked
 }
 
-// mostLevels is how many priorities [victims.CriterionLevels] tells apart: a score has a number of each.
-const mostLevels = 100
-
 // rankLevels puts the criteria in place of [victims.CriterionLevels] for which it stands.
 func (q *Question) rankLevels() {
-	at := slices.Index(q.Ranking, victims.CriterionLevels)
-	if at < 0 {
+	if !slices.Contains(q.Ranking, victims.CriterionLevels) {
 		return
 	}
 	seen := map[int32]bool{}
@@ -103,13 +99,8 @@ func (q *Question) rankLevels() {
 			levels = append(levels, level)
 		}
 	}
-	slices.Sort(levels)
 	s := *q.Settings
-	s.Ranking = slices.Clone(q.Ranking[:at])
-	for _, level := range slices.Backward(levels[max(0, len(levels)-mostLevels):]) {
-		s.Ranking = append(s.Ranking, victims.AtLevel(level))
-	}
-	s.Ranking = append(s.Ranking, q.Ranking[at+1:]...)
+	s.Ranking = q.Ranking.Levelled(levels)
 	q.Settings = &s
 }
 

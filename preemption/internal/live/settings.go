@@ -29,9 +29,8 @@ type Settings struct {
 	// Unranked is what Ask.Ranking is where nobody looks for the least disruption.
 	Unranked victims.Ranking
 
-	// Searched is the error of a preemptor that needs quota, whose rules choose the victims, where
-	// the least disruption is looked for; nil where it is not.
-	Searched error
+	// Uncounted names the criteria that are asked for, and are 0 of what a workload evicts.
+	Uncounted []string
 
 	// Unheeded names the options that are set and do not bound what a workload evicts.
 	Unheeded []string

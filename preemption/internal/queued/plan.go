@@ -15,12 +15,12 @@ import (
 
 // consider seats the preemptor, the victims of list being out, and keeps the plan if
 // it disrupts least: by the score of all victims, then by how far up it borrows, then
-// the earlier flavors, then the earlier domain. It reports whether there is a plan
-// that keeps within hard budgets and limits; another set of victims is not looked for.
-func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) bool {
+// the earlier flavors, then the earlier domain. The plan is nil if there is none
+// that keeps within hard budgets and limits.
+func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) *Plan {
 	unqueued, ok := p.giveBackUnqueued(placer)
 	if !ok {
-		return false
+		return nil
 	}
 	plan := &Plan{
 		Offer: o, Domain: p.domain, Places: s.Gang.Trial.Assignments(), Quota: list, Unqueued: unqueued, Level: qs.Level(s.Queue, o.Request),
@@ -36,7 +36,7 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 	slices.SortFunc(plan.Units, s.Pods.Units.Compare)
 	if over, ok := s.beyond(plan.Units, len(s.lone(plan))); ok {
 		s.reject(o, p, Rejection{Why: BeyondBound, Bound: over})
-		return false
+		return nil
 	}
 	plan.Score, plan.liking = s.score(plan), s.liking(plan)
 	if s.Note {
@@ -45,7 +45,7 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 	if s.Best == nil || s.compare(plan, s.Best) < 0 {
 		s.Best = plan
 	}
-	return true
+	return plan
 }
 
 // compare is below zero if plan a disrupts less than b, or else takes quota from nearer by, or is

@@ -21,6 +21,10 @@ type Question struct {
 	Queue    cluster.QuotaID
 	Pods     *ask.Question
 	Gang     *gang.Search // of the same pods: its trial and its ways to seat them
+
+	// Effort is how hard the least disruption is looked for: beyond ask.Greedy, other workloads are
+	// tried than those of the queue's own pass, without a proof.
+	Effort ask.Effort
 }
 
 // Search is the search for one question.
@@ -32,10 +36,12 @@ type Search struct {
 	Quota     bool              // some flavor has enough quota, by evictions if need be
 	Protected bool              // some domain has a place if queued pods of lower priority went too
 	Tried     int               // domains
+	Improved  int               // of those, where other victims were tried
 	Rejected  map[Rejection]int // flavors and domains without a plan, by why
 	Note      bool              // Tries are asked for
 	Tries     []Try
 
+	steps  int                           // that were taken to find other victims
 	spared map[*cluster.Reservation]bool // what is the preemptor's own, or kept by a guard: no victims
 }
 
@@ -293,13 +299,24 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 			return false
 		}
 	}
+	best := s.evict(o, p, list, qs)
+	if s.Effort != ask.Greedy && len(list) > 0 {
+		best = s.improve(o, p, list, best, qs)
+	}
+	return best != nil
+}
+
+// evict looks for a plan in which those of list go, and returns the better one of two ways to seat
+// the pods; nil if there is none.
+func (s *Search) evict(o *workload.Offer, p *place, list []reprieve.QuotaVictim, qs *workload.Search) (best *Plan) {
 	for _, v := range list {
 		qs.Usage.Remove(v.Queue, v.Usage)
 		p.Remove(v.Reservation)
 	}
-	found := false
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
-		found = s.consider(o, p, placer, list, qs) || found
+		if plan := s.consider(o, p, placer, list, qs); plan != nil && (best == nil || s.compare(plan, best) < 0) {
+			best = plan
+		}
 		s.Gang.Trial.UnplaceTo(0)
 		for _, u := range p.unqueued {
 			if !s.Gang.Trial.Gone(s.Pods.Units.Unit(u).Pods[0]) {
@@ -308,9 +325,37 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 		}
 	}
 	for _, v := range list {
+		qs.Usage.Add(v.Queue, v.Usage)
 		p.Return(v.Reservation)
 	}
-	return found
+	return best
+}
+
+// improve looks for a plan that is better than best, which those of list go for; nil: they go
+// beyond a bound. In all domains together it takes at most five times the steps of one.
+func (s *Search) improve(o *workload.Offer, p *place, list []reprieve.QuotaVictim, best *Plan, qs *workload.Search) *Plan {
+	most := s.Pods.NumSteps()
+	if most = min(most, ask.StepsLeft(most, s.steps)); most == 0 {
+		return best
+	}
+	s.Improved++
+	note, rejected := s.Note, s.Rejected
+	s.Note, s.Rejected = false, map[Rejection]int{}
+	before := best
+	_, taken := qs.Spare(s.Ask(o), list, most, s.Pods.Poll, func(other []reprieve.QuotaVictim) bool {
+		plan := s.evict(o, p, other, qs)
+		if plan == nil || best != nil && s.compare(plan, best) >= 0 {
+			return false
+		}
+		best = plan
+		return true
+	})
+	s.steps += taken
+	s.Note, s.Rejected = note, rejected
+	if s.Note && best != before {
+		s.Tries = append(s.Tries, Try{Domain: p.domain, Offer: o, Plan: best})
+	}
+	return best
 }
 
 // reject notes why there is no plan for p.

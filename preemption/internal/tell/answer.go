@@ -15,7 +15,7 @@ func Answer(c *live.Cluster, p cluster.Preemptor, m *workload.Model, a Caller) (
 		return nil, 0, err
 	}
 	if p.Kind == cluster.KindWorkload {
-		r, err := preemptWorkload(c, m, p)
+		r, err := preemptWorkload(c, m, p, a)
 		return r, 0, err
 	}
 	q, err := Read(c, p, a)
@@ -29,9 +29,6 @@ func Answer(c *live.Cluster, p cluster.Preemptor, m *workload.Model, a Caller) (
 // search is the whole road of a question, with the quota as it is in m.
 func (q *Inquiry) search(m *workload.Model) (*answer.Result, error) {
 	if queue := q.Queue(); queue != "" {
-		if err := q.Cluster.Settings.Searched; err != nil {
-			return nil, err
-		}
 		return NewQueueSearch(q, m, queue).Answer()
 	}
 	if q.Tree != nil {

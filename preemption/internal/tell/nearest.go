@@ -180,7 +180,7 @@ func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) (at string, in bool)
 func (q *Inquiry) relax(changes []nearest.Change) (*live.Cluster, cluster.Preemptor, error) {
 	objects, p, o := q.Index.Objects(), Again(q.asked), *q.Cluster.Settings
 	o.Ask.Trace, o.Ask.Candidates, o.Ask.Proof = false, false, false
-	o.Ask.Effort, o.Ask.Ranking, o.Searched = ask.Greedy, o.Unranked, nil // whether it gets in is asked, not at whose cost
+	o.Ask.Effort, o.Ask.Ranking = ask.Greedy, o.Unranked // whether it gets in is asked, not at whose cost
 	objects.Nodes, objects.Budgets = slices.Clone(objects.Nodes), slices.Clone(objects.Budgets)
 	for _, c := range changes {
 		switch {

@@ -43,9 +43,12 @@ func (q *Inquiry) Queue() string {
 
 // NewQueueSearch returns the search for q by LocalQueue local, with the quota as it is in m.
 func NewQueueSearch(q *Inquiry, m *workload.Model, local string) *QueueSearch {
+	effort, settings := q.Effort, *q.Settings
+	settings.Effort = ask.Greedy // where pods are seated is looked for in one way
+	q.Settings = &settings
 	s := &QueueSearch{Inquiry: q, Model: m, local: local, Gang: q.SearchGang(), counts: map[string]int{}}
 	s.Gang.Runner.Whole = true // a workload goes whole
-	s.Search = queued.New(queued.Question{Model: m, Pods: q.Question, Gang: s.Gang.Search})
+	s.Search = queued.New(queued.Question{Model: m, Pods: q.Question, Gang: s.Gang.Search, Effort: effort})
 	return s
 }
 
@@ -119,6 +122,7 @@ func (s *QueueSearch) result(v answer.Verdict, message string) *answer.Result {
 	}
 	r.Stats.Domains += s.Search.Tried
 	r.Stats.Evaluated += s.Search.Tried
+	r.Stats.Searched += s.Search.Improved
 	if v != answer.NotEligible {
 		r.Quota = &answer.QuotaResult{ClusterQueue: s.Model.Index.Name(s.Search.Queue)}
 	}

@@ -82,6 +82,10 @@ func tellPlan(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, p *work
 		r.Verdict = answer.Feasible
 		r.Message = fmt.Sprintf("fits the quota of %s once %s evicted", queue, are(len(p.Victims), "workload"))
 		r.Victims = tellVictims(m, p.Victims)
+		if p.Least != nil {
+			r.Stats.Searched = 1
+			leastOf(r, p.Least)
+		}
 	}
 	return r
 }

@@ -21,7 +21,7 @@ func WhyNot(c *live.Cluster, p cluster.Preemptor, m *workload.Model, target answ
 		if err != nil {
 			return nil, err
 		}
-		return whyNotWorkload(quota, p, target)
+		return whyNotWorkload(c, quota, p, target, a)
 	}
 	q, err := Read(c, p, a)
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
 // whyNotWorkload tells why a workload that holds quota is not a victim of p.
-func whyNotWorkload(m *workload.Model, p cluster.Preemptor, target answer.Target) (*answer.Why, error) {
+func whyNotWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, target answer.Target, a Caller) (*answer.Why, error) {
 	if target.Unit == "" {
 		return nil, unknownTarget("Node", target.Node, "empty: a workload asks for quota, not for a node")
 	}
@@ -38,12 +39,12 @@ func whyNotWorkload(m *workload.Model, p cluster.Preemptor, target answer.Target
 	if refused != workload.NotRefused {
 		return &answer.Why{Text: "nobody is evicted: " + RefusalText(m, w, refused)}, nil
 	}
-	return whyNotHolder(m, w, q, r), nil
+	return whyNotHolder(m, w, q, objectiveOf(c, a), r), nil
 }
 
 // whyNotHolder tells why r is not among the victims of workload w of queue q.
-func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, r *cluster.Reservation) *answer.Why {
-	p := m.Plan(w, q, true)
+func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, o workload.Objective, r *cluster.Reservation) *answer.Why {
+	p := m.Plan(w, q, o, true)
 	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	if slices.ContainsFunc(p.Victims, func(v workload.Victim) bool { return v.Reservation == r }) {
 		return &answer.Why{Chosen: true, Text: name + " is a victim"}
@@ -61,6 +62,8 @@ func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, r *
 		}
 	}
 	switch {
+	case p.Least != nil && len(p.Victims) > 0:
+		return &answer.Why{Text: name + " may stay: the preemptor fits once others have gone, and no less disruption was found"}
 	case last != nil && last.Decision == reprieve.QuotaReturned:
 		return &answer.Why{Text: name + " may stay: the preemptor fits with it"}
 	case last != nil:

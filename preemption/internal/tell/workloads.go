@@ -13,7 +13,7 @@ import (
 )
 
 // preemptWorkload answers for a workload, and warns of what does not reach it.
-func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor) (*answer.Result, error) {
+func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, a Caller) (*answer.Result, error) {
 	m.Mu.RLock()
 	defer m.Mu.RUnlock()
 	w, err := m.Find(p)
@@ -28,7 +28,7 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor) (*
 	if refused != workload.NotRefused {
 		r = &answer.Result{Verdict: answer.NotEligible, Message: RefusalText(m, w, refused), Warnings: m.Warnings()}
 	} else {
-		plan := m.Plan(w, q, c.Ask.Trace)
+		plan := m.Plan(w, q, objectiveOf(c, a), c.Ask.Trace)
 		r = tellPlan(m, w, q, plan)
 		if c.Ask.Trace {
 			r.Trace = tracePlan(m, w, q, plan)
@@ -42,6 +42,12 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor) (*
 			Text: "about pods: it does not bound what a workload evicts",
 		})
 	}
+	for _, criterion := range c.Settings.Uncounted {
+		ws = append(ws, cluster.Warning{
+			Kind: cluster.KindWorkload, Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name, Field: "Options.Objective", Value: criterion,
+			Text: "about nodes and budgets: it is 0 of what a workload evicts",
+		})
+	}
 	if c.Settings.Strict && len(ws) > 0 {
 		return nil, live.AsErrors(ws)
 	}
@@ -49,6 +55,30 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor) (*
 		r.Warnings = slices.Concat(r.Warnings, ws)
 	}
 	return r, nil
+}
+
+// objectiveOf is what the options say of the least disruption.
+func objectiveOf(c *live.Cluster, a Caller) workload.Objective {
+	o := &c.Ask
+	return workload.Objective{Ranking: o.Ranking, Compare: o.Compare, Effort: o.Effort, Steps: o.NumSteps(), Cost: c.Settings.Worth.Cost, Poll: a.Poll}
+}
+
+// leastOf tells of a plan with victims how much they disrupt, and how far that is from the least.
+func leastOf(r *answer.Result, l *workload.Least) {
+	names, values := l.Ranking.Criteria(), l.Ranking.Values(l.Score)
+	for i, c := range names {
+		r.Score = append(r.Score, answer.Criterion{Name: string(c), Value: values[i]})
+	}
+	r.Cost = l.Score.Cost
+	if r.Optimal = l.Optimal; r.Optimal {
+		r.Bound = r.Score
+		return
+	}
+	for i, v := range l.Bound {
+		if r.Bound = append(r.Bound, answer.Criterion{Name: string(names[i]), Value: v}); v != values[i] {
+			break
+		}
+	}
 }
 
 // tracePlan tells how flavors were chosen for workload w of queue q, who was taken out for
@@ -69,6 +99,8 @@ func tracePlan(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, p *wor
 		steps = append(steps, quotaStep(m, s))
 	}
 	switch {
+	case len(p.Victims) > 0 && p.Least != nil && p.Least.Instead:
+		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: are(len(p.Victims), "workload") + " evicted instead, whose going disrupts less"})
 	case len(p.Victims) > 0:
 		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: are(len(p.Victims), "workload") + " evicted"})
 	case p.Fits:

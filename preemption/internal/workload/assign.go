@@ -56,6 +56,8 @@ type assigner struct {
 	used    []int64 // by column: what its earlier pod sets take
 	why     []Objection
 
+	objective *Objective
+
 	// The last search: what a lone resource costs is asked twice, once to choose a
 	// flavor and once in earnest.
 	asked       bool
@@ -65,7 +67,7 @@ type assigner struct {
 
 func (m *Model) assigner(w *cluster.Workload, q cluster.QuotaID) *assigner {
 	return &assigner{
-		Search: m.Search(w, q), w: w, queue: q, patient: m.Waits(w, q) > 0, used: make([]int64, m.Index.NumColumns()),
+		Search: m.Search(w, q), w: w, queue: q, patient: m.Waits(w, q) > 0, used: make([]int64, m.Index.NumColumns()), objective: &Objective{},
 	}
 }
 

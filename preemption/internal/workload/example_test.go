@@ -50,7 +50,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	plan := m.Plan(w, q, false)
+	plan := m.Plan(w, q, workload.Objective{}, false)
 	for _, t := range plan.Taken {
 		fmt.Println(t.Amount, t.Resource, "of", m.Index.FlavorName(m.Index.FlavorOf(t.Column)))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
@@ -26,8 +27,10 @@ type Plan struct {
 	Waits      int64                  // of a plan that does not help: seconds until it may evict others
 	Reserved   []cluster.ColumnAmount // likewise: what it keeps from those after it in a cycle
 
+	Least *Least // of a plan with victims, or that might have some, where the least disruption is looked for; else nil
+
 	Trials int
-	Steps  []Step // of the search for victims, where they were asked for
+	Steps  []Step // of the queue's own pass for victims, where they were asked for
 
 	evicted []reprieve.QuotaVictim
 }
@@ -78,9 +81,11 @@ func (p *Plan) request() (request []cluster.ColumnAmount, contested []cluster.Co
 }
 
 // Plan chooses flavors and victims for workload w of queue q, for fewer pods if there are
-// none for all; explain asks for Steps.
-func (m *Model) Plan(w *cluster.Workload, q cluster.QuotaID, explain bool) *Plan {
+// none for all; explain asks for Steps. Flavors are those of the queue's own pass, whatever the
+// objective.
+func (m *Model) Plan(w *cluster.Workload, q cluster.QuotaID, o Objective, explain bool) *Plan {
 	a := m.assigner(w, q)
+	a.objective = &o
 	defer m.Keep(a.Search)
 	all := full(w)
 	p := a.try(all)
@@ -133,7 +138,11 @@ func full(w *cluster.Workload) []int32 {
 func (a *assigner) try(counts []int32) *Plan {
 	p := a.assign(counts)
 	if p.Possible && !p.Fits {
-		p.evicted = a.evict(p.request())
+		request, contested := p.request()
+		p.evicted = a.evict(request, contested)
+		if a.objective.Effort != ask.Greedy {
+			p.evicted, p.Least = a.least(request, contested, p.evicted)
+		}
 	}
 	return p
 }

@@ -26,7 +26,7 @@ func plan(t *testing.T, m *workload.Model, name string) *workload.Plan {
 	q, refused, err := m.QueueOf(w)
 	require.NoError(t, err)
 	require.Equal(t, workload.NotRefused, refused)
-	return m.Plan(w, q, true)
+	return m.Plan(w, q, workload.Objective{}, true)
 }
 
 func gpus(n int64) []workload.Choice {

@@ -2,6 +2,7 @@ package verifyquota
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -18,7 +19,9 @@ type tenant struct {
 	queue           *holder
 	usage           map[key]int64
 	priority        int64
-	ordered         int64 // its age as [cluster.Nanos]
+	ordered         int64             // its age as [cluster.Nanos]
+	reserved        int64             // likewise, since when it holds quota
+	workload        *cluster.Workload // nil of pods
 	evicted         bool
 	nominated       bool // it does not run yet, and is no victim
 	pods            []*cluster.Pod
@@ -37,6 +40,10 @@ func (b *book) tenants() []*tenant {
 		t := &tenant{
 			kind: cluster.KindWorkload, namespace: w.Namespace, name: w.Name, queue: b.queues[w.Admission.ClusterQueue],
 			usage: map[key]int64{}, priority: int64(w.Priority) + int64(w.Boost), ordered: queuedSince(w), evicted: w.Evicted,
+			workload: w, reserved: cluster.Nanos(s.Time),
+		}
+		if !w.Admission.Reserved.IsZero() {
+			t.reserved = cluster.Nanos(w.Admission.Reserved)
 		}
 		for j := range w.PodSets {
 			set := &w.PodSets[j]
@@ -108,6 +115,9 @@ func (b *book) podTenants() []*tenant {
 	list := slices.Collect(maps.Values(all))
 	for _, t := range list {
 		t.ordered = cluster.Nanos(oldest(t.pods))
+		if t.reserved = cluster.Nanos(began(t.pods)); t.reserved == math.MaxInt64 {
+			t.reserved = cluster.Nanos(b.snapshot.Time)
+		}
 	}
 	return list
 }
@@ -163,6 +173,16 @@ func (b *book) queueOf(namespace, name string) *holder {
 		return b.queues[l.ClusterQueue]
 	}
 	return nil
+}
+
+// began is when the first of pods began to run.
+func began(pods []*cluster.Pod) (first time.Time) {
+	for _, p := range pods {
+		if first.IsZero() || !p.Started.IsZero() && p.Started.Before(first) {
+			first = p.Started
+		}
+	}
+	return first
 }
 
 func oldest(pods []*cluster.Pod) (first time.Time) {

@@ -45,6 +45,9 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 	}
 	a.readVictims()
 	a.readFit()
+	if a.workload != nil {
+		a.readLeast()
+	}
 }
 
 // readVerdict reports whether there is a place in the quota to be read.
@@ -240,9 +243,10 @@ func (a *answer) readBorrowing() {
 }
 
 // readInfeasible: no choice of one flavor for each group gives every pod what it wants. A
-// queue that stops looking at the first flavor that evictions would give may miss one.
+// queue that stops looking at the first flavor that evictions would give, or would rather have that
+// one than borrow, may miss one.
 func (a *answer) readInfeasible() {
-	if a.queue.queue.Fungibility.WhenCanPreempt == cluster.StopSearch {
+	if f := a.queue.queue.Fungibility; f.WhenCanPreempt == cluster.StopSearch || f.Preference == cluster.PreemptionOverBorrowing {
 		return
 	}
 	every := func(flavor string) bool {

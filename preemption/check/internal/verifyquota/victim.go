@@ -61,6 +61,44 @@ func (a *answer) readVictims() {
 			a.readQueue(t.queue)
 		}
 	}
+	if a.o.Quota.FairSharing == nil {
+		a.readCohorts()
+	}
+}
+
+// readCohorts: as its queues, a cohort beside the preemptor's queue gives up what it has borrowed.
+func (a *answer) readCohorts() {
+	var others []*tenant
+	for _, t := range a.gone {
+		if t.queue != a.queue {
+			others = append(others, t)
+			t.use(-1)
+		}
+	}
+	around := map[*holder]bool{} // the preemptor's queue
+	for h := a.queue; h != nil; h = h.parent {
+		around[h] = true
+	}
+	borrows := map[*holder]bool{} // until the last of those who go beneath it
+	for _, t := range others {
+		t.use(1)
+		for h := t.queue; h != nil && !around[h] && a.borrowed(h); h = h.parent {
+			borrows[h] = true
+		}
+		t.use(-1)
+	}
+	told := map[*holder]bool{}
+	for _, t := range others {
+		for h := t.queue.parent; h != nil && !around[h]; h = h.parent {
+			if !borrows[h] && !told[h] {
+				told[h] = true
+				a.Add(found.Quota, "cohort %s goes below what is its own, and has to give up more", h.name)
+			}
+		}
+	}
+	for _, t := range others {
+		t.use(1)
+	}
 }
 
 // spared says why t may not go; empty if it may.
