@@ -70,13 +70,24 @@ func memoryOf(v any, path string) memory {
 // TestResultsShareNothing: with what was given, with each other, or with what Apply keeps of them.
 func TestResultsShareNothing(t *testing.T) {
 	eachKind(t, 60, func(t *testing.T, o preemption.Options, p preemption.Preemptor, s *preemption.Snapshot) {
+		o.Proof = true
 		pl, err := preemption.NewPlanner(s, o)
 		require.NoError(t, err)
 		given := memoryOf(s, "snapshot")
 		given.note(reflect.ValueOf(p), "preemptor")
 		var results []memory
 		var alive []any // so that no memory is given out again
-		for _, p := range append(others(s), p, p) {
+		apart := func(answer any, kept *preemption.Planner) {
+			mine := memoryOf(answer, "result")
+			for _, others := range append(results, given, memoryOf(kept, "planner")) {
+				for at, path := range others {
+					require.Empty(t, mine[at], "%s is %s", path, mine[at])
+				}
+			}
+			results, alive = append(results, mine), append(alive, answer, kept)
+		}
+		list := append(others(s), p)
+		for _, p := range append(list, p) {
 			r, err := pl.Preempt(p)
 			if err != nil {
 				continue
@@ -86,13 +97,26 @@ func TestResultsShareNothing(t *testing.T) {
 			if len(results)%2 == 0 {
 				_ = kept.Evict(r)
 			}
-			mine := memoryOf(r, "result")
-			for _, others := range append(results, given, memoryOf(kept, "planner")) {
-				for at, path := range others {
-					require.Empty(t, mine[at], "%s is %s", path, mine[at])
-				}
+			apart(r, kept)
+			if why, err := pl.WhyNot(p, preemption.NodeTarget("n0")); err == nil {
+				apart(why, pl)
 			}
-			results, alive = append(results, mine), append(alive, r, kept)
+		}
+		several, _ := pl.PreemptAll(list)
+		cycle, _ := pl.Cycle(list)
+		g := pl.Gather()
+		for _, p := range list {
+			if r, err := g.Preempt(p); err == nil {
+				several = append(several, r)
+			}
+		}
+		for range 2 {
+			if plan, err := g.Plan(); err == nil {
+				several = append(several, plan)
+			}
+		}
+		for _, r := range append(several, cycle...) {
+			apart(r, pl)
 		}
 		runtime.KeepAlive(alive)
 	})

@@ -6,5 +6,5 @@
 // the [Step] list of a trace are there on request. [Why] answers why not another node or unit, [Validity] whether an answer still holds.
 //
 // All of it is data with JSON tags, in names and words, and nothing here decides. Package preemption
-// makes answers, and has these names as its own.
+// makes answers, and has these names as its own, but for the actions of a Step.
 package answer
