@@ -268,3 +268,119 @@ func TestTheSearchOfQueuedPodsIsNoWorse(t *testing.T) {
 	require.Greater(t, better, 50)
 	require.Positive(t, opened)
 }
+
+// uneven is a queue of eight GPUs that are all taken: by one workload of four and two of two, which
+// began later, of equal priority. "in" asks for four.
+func uneven() *preemption.Snapshot {
+	holds := func(name string, n int32, hour int) preemption.Workload {
+		return preemption.Workload{
+			Name: name, Admission: &preemption.Admission{ClusterQueue: "research", Reserved: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)},
+			PodSets: []preemption.PodSet{{Name: "main", Count: n, Requests: preemption.Resources{"gpu": 1}, Flavors: map[string]string{"gpu": "a100"}}},
+		}
+	}
+	return &preemption.Snapshot{
+		Time:            time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC),
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "a100"}},
+		ClusterQueues:   []preemption.ClusterQueue{{Name: "research", Groups: gpus(8), Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority}}},
+		LocalQueues:     []preemption.LocalQueue{{Name: "lab", ClusterQueue: "research"}},
+		Workloads: []preemption.Workload{
+			holds("one", 4, 8), holds("two", 2, 9), holds("three", 2, 10),
+			{Name: "in", Queue: "lab", Priority: 5, PodSets: []preemption.PodSet{{Name: "main", Count: 4, Requests: preemption.Resources{"gpu": 1}}}},
+		},
+	}
+}
+
+// The trace, why not somebody else, and the warnings say what the search has come to.
+func TestWhatTheSearchForWorkloadsSays(t *testing.T) {
+	in := preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"}
+	o := preemption.Options{Search: preemption.Exact, Explain: true, Objective: []preemption.CriterionName{preemption.CriterionUnits}}
+	pl, err := preemption.NewPlanner(uneven(), o)
+	require.NoError(t, err)
+	r, err := pl.Preempt(in)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 1)
+	require.Equal(t, "one", r.Victims[0].Name)
+	require.Equal(t, []preemption.Criterion{{Name: "units", Value: 1}}, r.Bound)
+	require.Equal(t, 1, r.Stats.Searched)
+	steps := r.Trace[0].Steps
+	require.Equal(t, "1 workload is evicted instead, whose going disrupts less", steps[len(steps)-1].Text)
+	for name, text := range map[string]string{
+		"one": "one is a victim", "two": "two may stay: the preemptor fits once others have gone, and no less disruption was found",
+	} {
+		why, err := pl.WhyNot(in, preemption.UnitTarget(name))
+		require.NoError(t, err)
+		require.Equal(t, text, why.Text)
+	}
+	validity, err := pl.StillValid(r)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Keep, validity.Advice)
+
+	o.Objective = append(o.Objective, preemption.CriterionNodes)
+	r, err = o.Preempt(in, uneven())
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 1)
+	require.Equal(t, "nodes in use", r.Warnings[0].Value)
+	o.Strict = true
+	_, err = o.Preempt(in, uneven())
+	require.Error(t, err)
+
+	o = preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Work: map[string]disruption.Rate{"gpu": {Price: 1, Per: 3600}}}, Objective: true}}
+	r, err = o.Preempt(in, uneven())
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings, "the cost counts")
+	require.Len(t, r.Victims, 2, "they have worked less")
+	require.EqualValues(t, 2*3+2*2, r.Cost)
+	require.True(t, r.Optimal)
+}
+
+// A job of pods counts as its pods, and what they cost is theirs; pods of a group as one group.
+func TestTheLeastOfJobsCountsTheirPods(t *testing.T) {
+	s := uneven()
+	s.Nodes = []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"gpu": 4}}}
+	for i := range 2 {
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Group: "two", Node: "n", Requests: preemption.Resources{"gpu": 1}, Started: s.Time})
+	}
+	s.PodGroups = []preemption.PodGroup{{Name: "two", Queue: "lab"}}
+	s.Workloads = slices.Delete(s.Workloads, 1, 2)
+	s.Workloads[2].PodSets[0].Count = 2
+	for name, x := range map[string]struct {
+		objective []preemption.CriterionName
+		victim    string
+		score     int64
+	}{
+		"fewest pods":    {[]preemption.CriterionName{preemption.CriterionPods}, "three", 1},
+		"no group":       {[]preemption.CriterionName{preemption.CriterionGroups}, "three", 0},
+		"the least work": {[]preemption.CriterionName{preemption.CriterionCost}, "two", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := preemption.Options{Search: preemption.Exact, Objective: x.objective}
+			o.Cost.Tariff.Work = map[string]disruption.Rate{"gpu": {Price: 1}}
+			r, err := o.Preempt(preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"}, s)
+			require.NoError(t, err)
+			require.Len(t, r.Victims, 1)
+			require.Equal(t, x.victim, r.Victims[0].Name)
+			require.Equal(t, x.score, r.Score[0].Value)
+			require.True(t, r.Optimal)
+		})
+	}
+}
+
+// mostUnits is the opposite of an objective.
+type mostUnits struct{}
+
+func (mostUnits) Compare(a, b victims.Score) int { return b.Units - a.Units }
+
+// Where a hook compares, it decides, and nothing is proved.
+func TestAHookComparesWorkloads(t *testing.T) {
+	s := uneven()
+	s.Workloads[0].Admission.Reserved = s.Time // the youngest, and the pass takes it
+	in := preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"}
+	r, err := preemption.Preempt(in, s)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 1)
+	r, err = preemption.Options{Search: preemption.Exact, Hooks: &preemption.Hooks{Compare: mostUnits{}}}.Preempt(in, s)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2)
+	require.False(t, r.Optimal)
+	require.Nil(t, r.Bound)
+}
