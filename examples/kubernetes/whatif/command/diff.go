@@ -160,7 +160,7 @@ func apart(q *question, first, second *way) (*Apart, error) {
 			a.Differences = append(a.Differences, d)
 		}
 	}
-	victims, victims2 := podNames(one.Victims), podNames(other.Victims)
+	victims, victims2 := evictedNames(one.Victims), evictedNames(other.Victims)
 	for _, pod := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(victims, victims2)))) {
 		goesFirst, goesSecond := slices.Contains(victims, pod), slices.Contains(victims2, pod)
 		if goesFirst != goesSecond {
@@ -196,6 +196,17 @@ func nodesOf(r *preemption.Result) map[string]string {
 		places[podName(n.Pod)] = n.Node
 	}
 	return places
+}
+
+// evictedNames are the names of the pods that go, and of workloads whose pods are not known.
+func evictedNames(list []preemption.Victim) []string {
+	names := podNames(list)
+	for i := range list {
+		if v := &list[i]; len(v.Pods) == 0 {
+			names = append(names, v.Namespace+"/"+v.Name)
+		}
+	}
+	return names
 }
 
 func keys(maps ...map[string]string) []string {

@@ -113,12 +113,17 @@ func (r *report) quota() {
 	}
 	rows = nil
 	for _, v := range r.result.Victims {
+		of := preemption.QuotaVictim{ClusterQueue: "-", Priority: int64(v.Priority), Reason: "in the way"} // without a queue
+		if v.Quota != nil {
+			of = *v.Quota
+		}
 		rows = append(rows, strings.Join([]string{
-			v.Namespace + "/" + v.Name, v.Quota.ClusterQueue, fmt.Sprint(v.Quota.Priority), string(v.Quota.Reason), r.reason(v.Reason),
+			v.Namespace + "/" + v.Name, of.ClusterQueue, fmt.Sprint(of.Priority), string(of.Reason), r.reason(v.Reason),
 		}, "\t"))
 	}
 	if len(rows) > 0 {
 		r.Printf("\n")
 		r.Table("VICTIM\tCLUSTER QUEUE\tPRIORITY\tGROUND\tWHY IT CANNOT STAY", rows)
+		r.bound()
 	}
 }

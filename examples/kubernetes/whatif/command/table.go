@@ -190,7 +190,11 @@ func (r *report) victims() {
 func (r *report) bound() {
 	r.proof()
 	if r.result.Optimal {
-		r.Printf("\nNo evictions disrupt less, on any node: that is proved.\n")
+		where := "on any node"
+		if r.result.Quota != nil {
+			where = "of those that its queue allows"
+		}
+		r.Printf("\nNo evictions disrupt less, %s: that is proved.\n", where)
 		return
 	}
 	for i, least := range r.result.Bound {
