@@ -215,7 +215,11 @@ func (l *quotaLeaster) search() (found QuotaLeast) {
 		}
 	}
 	for k := range l.aims {
-		found.Values = append(found.Values, l.value(&l.aims[k]))
+		a := &l.aims[k]
+		value := l.value(a)
+		if found.Values = append(found.Values, value); a.Most != nil && !a.Among {
+			l.most, l.top = a, value // where steps ran out, it may have become less since
+		}
 	}
 	return found
 }

@@ -134,7 +134,11 @@ func (c *leastCase) valuesOf(gone map[string]bool) (values []int64) {
 // fewer steps it is no better, and the bound holds.
 func TestLeastOfAllThatTheQueueAllows(t *testing.T) {
 	found, better, refuted, unheard, several, cut := 0, 0, 0, 0, 0, 0
-	for seed := range uint64(12_000) {
+	for n := range uint64(12_001) {
+		seed := n
+		if n == 12_000 {
+			seed = 56_646 // without steps, a later aim lowers the largest number of one before it
+		}
 		c := newLeastCase(t, seed)
 		if c == nil {
 			continue
