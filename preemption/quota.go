@@ -24,8 +24,8 @@ import (
 // better, and finds some where that pass finds none. Flavors, and for how many pods, are the
 // queue's to choose, as without a search. Exact proves it, as far as Options.SearchSteps
 // go; Improved looks around the bound. Under fair sharing, of pods and groups that need a
-// place, too, and with Hooks.Compare, either search spares one victim after the other and lets the same rules choose
-// among the rest: what it finds is no worse, and not proved.
+// place, too, and with Hooks.Compare, either search spares one victim after the other, of workloads the small ones first, and lets the
+// same rules choose among the rest: what it finds is no worse, and not proved.
 //
 // To an objective a workload counts with its priority, boost included, as one pod, or as its pods where these
 // are known, since it has held its quota; what its pods and its work since then cost by

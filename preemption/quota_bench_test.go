@@ -207,16 +207,20 @@ func BenchmarkQuotaAndNodes(b *testing.B) {
 }
 
 // BenchmarkLeastQuota: workloads of 1 to 16 CPUs and ten priorities, of one queue, or of 19 that have borrowed
-// from the one that asks for 64.
+// from the one that asks for 64, with and without fair sharing.
 func BenchmarkLeastQuota(b *testing.B) {
-	for _, queues := range []int{1, 20} {
+	for _, of := range []struct {
+		queues int
+		fair   *preemption.FairSharing
+	}{{1, nil}, {20, nil}, {20, &preemption.FairSharing{}}} {
 		for _, n := range []int{300, 3000} {
 			for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
-				b.Run(fmt.Sprintf("queues=%d/workloads=%d/search=%s", queues, n, search), func(b *testing.B) {
+				b.Run(fmt.Sprintf("queues=%d/fair=%t/workloads=%d/search=%s", of.queues, of.fair != nil, n, search), func(b *testing.B) {
 					var planners []*preemption.Planner
 					for seed := range uint64(5) {
 						options := preemption.Options{Search: search, Objective: []preemption.CriterionName{preemption.CriterionUnits, preemption.CriterionSum}}
-						pl, err := preemption.NewPlanner(unevenQuota(seed, queues, n), options)
+						options.Quota.FairSharing = of.fair
+						pl, err := preemption.NewPlanner(unevenQuota(seed, of.queues, n), options)
 						require.NoError(b, err)
 						planners = append(planners, pl)
 					}

@@ -139,7 +139,7 @@ func valueOf(c quotaCase, name string, set []naivequota.Target) int64 {
 // that disrupts least goes, and is said to; never more than the queue's own pass takes, nor with
 // less of a search. Every answer is verified, see verified_test.go.
 func TestTheLeastOfWorkloadsGoes(t *testing.T) {
-	found, better, fair := 0, 0, 0
+	found, better, fair, fairer := 0, 0, 0, 0
 	for seed := range uint64(10_000) {
 		c := leastQuota(seed, preemption.Exact)
 		exact := askQuota(t, c)
@@ -162,7 +162,9 @@ func TestTheLeastOfWorkloadsGoes(t *testing.T) {
 		if c.options.Quota.FairSharing != nil {
 			require.False(t, exact.Optimal)
 			require.Nil(t, exact.Bound)
-			fair++
+			if fair++; own != nil && slices.Compare(numbersOf(exact.Score), own) < 0 {
+				fairer++
+			}
 			continue
 		}
 		best, few := leastAllowed(c, exact)
@@ -181,6 +183,7 @@ func TestTheLeastOfWorkloadsGoes(t *testing.T) {
 	require.Greater(t, found, 200)
 	require.Greater(t, better, 50)
 	require.Greater(t, fair, 400)
+	require.Greater(t, fairer, 20)
 }
 
 // The order of the snapshot's slices changes nothing about the least.

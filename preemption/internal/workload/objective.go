@@ -189,15 +189,18 @@ func (a *assigner) least(request []cluster.ColumnAmount, contested []cluster.Col
 		if len(list) == 0 {
 			return nil, found
 		}
-		best := ms.score(list)
-		list, found.Searched = a.Spare(&question, list, ms.Steps, ms.Poll, func(other []reprieve.QuotaVictim) bool {
+		best, gone, before := ms.score(list), a.Gone, a.Trials
+		better := func(other []reprieve.QuotaVictim) bool {
 			score := ms.score(other)
 			better := ms.compare(&score, &best) < 0
 			if better {
 				best, found.Instead = score, true
 			}
 			return better
-		})
+		}
+		list = a.spareSmall(&question, list, ms.Poll, better)
+		list, _ = a.Spare(&question, list, ms.Steps, ms.Poll, better)
+		a.Gone, found.Searched = gone, a.Trials-before
 	} else {
 		steps := ms.Steps
 		if ms.Effort != ask.Exact {
@@ -215,6 +218,54 @@ func (a *assigner) least(request []cluster.ColumnAmount, contested []cluster.Col
 // sameVictims reports whether two lists have the same victims.
 func sameVictims(a, b []reprieve.QuotaVictim) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(v reprieve.QuotaVictim) bool { return !slices.Contains(b, v) })
+}
+
+// mostSizes is how many sizes spareSmall tells apart.
+const mostSizes = 8
+
+// spareSmall looks for better victims than list where the small are spared: those who use less than so much
+// of what is short first. In Gone it leaves those whom it has spared for what it returns.
+func (s *Search) spareSmall(
+	q *reprieve.QuotaQuestion, list []reprieve.QuotaVictim, poll func(), better func([]reprieve.QuotaVictim) bool,
+) []reprieve.QuotaVictim {
+	all := slices.Clone(s.reservations())
+	for r := range s.Pods.Of {
+		all = append(all, r)
+	}
+	uses := func(r *cluster.Reservation) (amount int64) {
+		for _, u := range r.Usage {
+			if u.Column == q.Contested[0] {
+				amount = u.Amount
+			}
+		}
+		return amount
+	}
+	seen := map[int64]bool{}
+	for _, r := range all {
+		seen[uses(r)] = true
+	}
+	sizes := slices.Sorted(maps.Keys(seen))
+	spared, gone := s.Gone, s.Gone
+	for k := range min(mostSizes, len(sizes)) {
+		if poll != nil {
+			poll()
+		}
+		size := sizes[(k+1)*len(sizes)/min(mostSizes, len(sizes))-1]
+		s.Gone = maps.Clone(gone)
+		if s.Gone == nil {
+			s.Gone = map[*cluster.Reservation]bool{}
+		}
+		for _, r := range all {
+			if uses(r) < size && !r.Evicted {
+				s.Gone[r] = true
+			}
+		}
+		if other := slices.Clone(s.Victims(q)); len(other) > 0 && better(other) {
+			list, spared = other, s.Gone
+		}
+	}
+	s.Gone = spared
+	return list
 }
 
 // Spare looks for better victims than list, which Victims has found for q: it spares one of them
