@@ -421,6 +421,14 @@ var attacks = []hostile{
 		q.o.Limits.Pods = 3
 		return q
 	}},
+	{"gang-of-unlike-members", 8, 20_000, func(n int) hostileQuestion {
+		q := filled(n, n, nil, nil)
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Allocatable[cluster.CPU], q.snap.Pods[i].Requests[cluster.CPU] = 1_000_000, 1_000_000
+		}
+		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(500_000 + i*7919%100_003) })
+		return q
+	}},
 	{"gang-of-64-among-many-pods", 8, 5_000, func(n int) hostileQuestion {
 		q := filled(n, 10*n, func(i int, p *cluster.Pod) {
 			priority := int32(i * 7919 % 10)

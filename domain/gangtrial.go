@@ -21,9 +21,14 @@ type GangTrial struct {
 	// Checks counts the calls of Fits, Asked those of CanPlace.
 	Checks, Asked int
 
+	// Hurried is set once placers had to make do with the next place; see Allow.
+	Hurried bool
+
 	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic,
 	// which ends the trial.
 	Poll func()
+
+	hurry, stop int // values of Asked, see Allow; 0: none
 
 	ix       *cluster.Index
 	members  []*Member
@@ -117,6 +122,23 @@ func (t *GangTrial) Members() int { return len(t.members) }
 
 // Member returns member m.
 func (t *GangTrial) Member(m MemberID) *Member { return t.members[m] }
+
+// Allow bounds the work of placers from now on: once they have called CanPlace half as often as looks
+// says, each member gets the next node that takes it instead of the best one, and after as many calls
+// nobody more is placed. Without it there is no bound.
+func (t *GangTrial) Allow(looks int) { t.hurry, t.stop = t.Asked+looks/2, t.Asked+looks }
+
+// hurries reports whether members get the next node that takes them.
+func (t *GangTrial) hurries() bool { return t.passed(t.hurry) }
+
+// spent reports whether nobody more is placed.
+func (t *GangTrial) spent() bool { return t.passed(t.stop) }
+
+func (t *GangTrial) passed(bound int) bool {
+	passed := t.stop > 0 && t.Asked >= bound
+	t.Hurried = t.Hurried || passed
+	return passed
+}
 
 // Shape returns a number that is equal for members that no built-in check can tell
 // apart: the position of the first of them.

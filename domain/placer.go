@@ -138,6 +138,7 @@ type greedy struct {
 	queue      SeatQueue // nodes with their ranks when they were put in
 	aside      aside     // nodes that constraints close as things stand
 	smallFirst bool
+	next       int // in the nodes of the domain: where placeNext goes on
 }
 
 // place takes the shapes of members from large to small, or the other way round, and
@@ -152,7 +153,29 @@ func (g *greedy) place(members []MemberID, most int) int {
 		if placed == most {
 			break
 		}
-		placed += g.placeShape(shape, most-placed)
+		if g.t.hurries() {
+			placed += g.placeNext(shape, most-placed)
+		} else {
+			placed += g.placeShape(shape, most-placed)
+		}
+	}
+	return placed
+}
+
+// placeNext places each member on the next node that takes it, as long as the trial allows; nodes
+// are looked at in order, from where the last member went on.
+func (g *greedy) placeNext(members []MemberID, most int) int {
+	placed := 0
+	for _, m := range members {
+		for looked := 0; looked < len(g.d.Nodes) && placed < most && !g.t.spent(); looked++ {
+			n := g.d.Nodes[g.next%len(g.d.Nodes)]
+			if g.t.CanPlace(m, n).OK() {
+				g.take(m, n, g.rank(m, n))
+				placed++
+				break
+			}
+			g.next++
+		}
 	}
 	return placed
 }

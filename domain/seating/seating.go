@@ -71,6 +71,7 @@ func (s *Seating) Fit(domains []domain.Domain, placer domain.Placer) *domain.Dom
 // members as it finds a place for, if they are enough.
 func (s *Seating) PlaceBy(d *domain.Domain, placer domain.Placer) bool {
 	w := &placing{s, placer, free{}, false}
+	defer s.noteHurry()
 	return w.seatGang(d)
 }
 
@@ -90,6 +91,7 @@ func (free) Total() domain.Price                                    { return dom
 // placement is tried if they are not too many.
 func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, fewest bool) bool {
 	w := &placing{s, placer, prices, fewest}
+	defer s.noteHurry()
 	if !s.mayHold(d) || !w.seatGang(d) && !w.seatOtherwise(d) && !w.seatExactly(d) {
 		return false
 	}
@@ -98,6 +100,9 @@ func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, f
 	}
 	return true
 }
+
+// noteHurry notes that places were not looked for everywhere.
+func (s *Seating) noteHurry() { s.Unproved = s.Unproved || s.Trial.Hurried }
 
 // mayHold reports whether the nodes of d have as much room, added up, as enough of the gang
 // asks for at least: without it no placement has to be tried.
@@ -164,14 +169,15 @@ func (s *Seating) leaveOutVain(t *Group) {
 	}
 }
 
-// MostAgain is how often a gang of unlike members that moves is asked about a member on a node:
-// after that it stays where it is.
-const MostAgain = 1 << 24
+// MostAgain is how often a gang of unlike members that moves is asked about a member on a node,
+// taking one off and placing it anew counted too: after that it stays where it is.
+const MostAgain = 1 << 23
 
 // Again seats as many members of each group that has a place as wanted says, anywhere in
 // d as things stand, and reports whether it could: at any placement where they are few or
 // alike, beyond that at what Pack and Spread find, until all calls together have asked
 // [MostAgain] times whether a member fits on a node. Nobody is placed.
+// Once [Seating.Stays], it is of no use.
 func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 	var leaves []*Group
 	for _, leaf := range s.Gang.Leaves() {
@@ -187,11 +193,11 @@ func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 		return seated
 	}
 	s.Unproved = true
-	if s.again >= MostAgain {
+	if s.Stays() {
 		return false
 	}
 	before := s.Trial.Asked
-	defer func() { s.again += s.Trial.Asked - before }()
+	defer func() { s.again += s.Trial.Asked - before + 2*s.Trial.Members() }()
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
 		w := &placing{Seating: s, placer: placer}
 		all := true
@@ -205,6 +211,10 @@ func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 	}
 	return false
 }
+
+// Stays reports whether [Seating.Again] has asked as often as it may, so that the gang stays where
+// it is.
+func (s *Seating) Stays() bool { return s.again >= MostAgain }
 
 // Rest seats further members in d as things stand: beside the others of their group, and
 // groups that were left out wherever there is room for them.

@@ -167,6 +167,23 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 
 // Again seats as many of each group as had a place, whatever has become of the room, if
 // any placement does.
+// TestAHurryIsNoProof: who finds no place after as many looks as the trial allows may have one.
+func TestAHurryIsNoProof(t *testing.T) {
+	hurried := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t, true)
+		s, trial := w.seating, w.seating.Trial
+		trial.Allow(rapid.IntRange(1, 4).Draw(t, "looks"))
+		placed := s.Place(&w.whole, domain.Pack{}, nil, false)
+		require.True(t, s.Unproved || !trial.Hurried)
+		require.Equal(t, placed, len(trial.Placed()) > 0)
+		if trial.Hurried {
+			hurried++
+		}
+	})
+	require.Positive(t, hurried)
+}
+
 func TestAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t, true)

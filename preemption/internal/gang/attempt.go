@@ -245,7 +245,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 // afterMoving returns those of out who are not in the way of the gang where it has come to stay:
 // where members are many and unlike, it may have found no other place when they were tried.
 func (a *attempt) afterMoving(violating []reprieve.Charged, out reprieve.Outcome) reprieve.Outcome {
-	if !a.Trial.Mobile || !a.seater.Unproved || a.Runner.Repeat {
+	if moves := a.q.Mobile && a.q.Given == nil; !moves || !a.seater.Unproved || a.Runner.Repeat {
 		return out
 	}
 	a.Trial.Mobile = false
@@ -255,7 +255,11 @@ func (a *attempt) afterMoving(violating []reprieve.Charged, out reprieve.Outcome
 // mobileTrial is the trial, in which the gang moves where the rules let it.
 func (a *attempt) mobileTrial() *domain.GangTrial {
 	a.Trial.Mobile = a.q.Mobile && a.q.Given == nil
-	a.Trial.Need = func(*domain.GangTrial) bool { return a.reseat() }
+	a.Trial.Need = func(t *domain.GangTrial) bool {
+		ok := a.reseat()
+		t.Mobile = ok || !a.seater.Stays()
+		return ok
+	}
 	return a.Trial
 }
 

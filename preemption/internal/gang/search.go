@@ -122,6 +122,7 @@ func (s *Search) Equip() {
 	}
 	q := s.q
 	s.Trial = q.GangTrial()
+	s.Trial.Allow(mostLooks)
 	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer}
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
@@ -130,6 +131,13 @@ func (s *Search) Equip() {
 	s.inside = make([]bool, q.Units.Len())
 	s.charged = make([]int32, q.Units.Len())
 }
+
+// mostLooks is how often placers ask about a member on a node: with everybody in place, and then with
+// the potential victims gone, in all domains together. fewestLooks are those of one domain.
+const (
+	mostLooks   = 1 << 24
+	fewestLooks = 512
+)
 
 // Close ends the use of the buffers for counting. The question is over.
 func (s *Search) Close() {
