@@ -32,7 +32,7 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 		before := placed
 		from := map[int]place{} // by shape: of its latest member
 		for _, m := range members {
-			if placed == most || t.spent() {
+			if placed == most || t.passed(t.stop) {
 				return placed
 			}
 			if t.At(m) != cluster.NoNode {
@@ -42,13 +42,10 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 			if last, ok := from[t.shapes[m]]; ok && t.fitsSame(last.member, m) {
 				at = last.at // nodes before it take no more
 			}
-			found := false
-			for ; at < len(nodes) && !t.spent(); at++ {
-				if found = t.CanPlace(m, nodes[at]).OK(); found {
-					break
-				}
+			for at < len(nodes) && !t.CanPlace(m, nodes[at]).OK() {
+				at++
 			}
-			if from[t.shapes[m]] = (place{m, at}); found {
+			if from[t.shapes[m]] = (place{m, at}); at < len(nodes) {
 				t.Place(m, nodes[at])
 				placed++
 			}

@@ -18,25 +18,22 @@ type GangTrial struct {
 	Mobile bool
 	Need   func(t *GangTrial) bool // seats the members anew on a trial without any; false if it can't
 
-	// Checks counts the calls of Fits, Asked those of CanPlace.
+	// Checks counts the calls of Fits, Asked those of CanPlace. Hurried is set once a bound of Allow was met.
 	Checks, Asked int
-
-	// Hurried is set once placers had to make do with the next place; see Allow.
-	Hurried bool
+	Hurried       bool
 
 	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic,
 	// which ends the trial.
 	Poll func()
 
 	hurry, stop int // values of Asked, see Allow; 0: none
-
-	ix       *cluster.Index
-	members  []*Member
-	states   []State
-	expected [][]cluster.PodID // by node: the nominated pods that count
-	shapes   []int             // by member: equal numbers for members that are alike to every check
-	static   [][]int8          // by shape and node: 0 not looked at, 1 passes, -1 does not
-	most     []int64           // what the largest node offers of each resource; see offered
+	ix          *cluster.Index
+	members     []*Member
+	states      []State
+	expected    [][]cluster.PodID // by node: the nominated pods that count
+	shapes      []int             // by member: equal numbers for members that are alike to every check
+	static      [][]int8          // by shape and node: 0 not looked at, 1 passes, -1 does not
+	most        []int64           // what the largest node offers of each resource; see offered
 
 	home   []int64 // node-major: what is free with everybody in place and the nominated pods
 	free   []int64 // likewise, with pods gone and members placed
@@ -128,16 +125,10 @@ func (t *GangTrial) Member(m MemberID) *Member { return t.members[m] }
 // nobody more is placed. Without it there is no bound.
 func (t *GangTrial) Allow(looks int) { t.hurry, t.stop = t.Asked+looks/2, t.Asked+looks }
 
-// hurries reports whether members get the next node that takes them.
-func (t *GangTrial) hurries() bool { return t.passed(t.hurry) }
-
-// spent reports whether nobody more is placed.
-func (t *GangTrial) spent() bool { return t.passed(t.stop) }
-
+// passed reports whether CanPlace was called as often as a bound of Allow says.
 func (t *GangTrial) passed(bound int) bool {
-	passed := t.stop > 0 && t.Asked >= bound
-	t.Hurried = t.Hurried || passed
-	return passed
+	t.Hurried = t.Hurried || t.stop > 0 && t.Asked >= bound
+	return t.stop > 0 && t.Asked >= bound
 }
 
 // Shape returns a number that is equal for members that no built-in check can tell

@@ -153,28 +153,21 @@ func (g *greedy) place(members []MemberID, most int) int {
 		if placed == most {
 			break
 		}
-		if g.t.hurries() {
-			placed += g.placeNext(shape, most-placed)
-		} else {
-			placed += g.placeShape(shape, most-placed)
-		}
+		placed += g.placeShape(shape, most-placed)
 	}
 	return placed
 }
 
-// placeNext places each member on the next node that takes it, as long as the trial allows; nodes
-// are looked at in order, from where the last member went on.
+// placeNext places each member on the next node that takes it, from where the last one went on.
 func (g *greedy) placeNext(members []MemberID, most int) int {
 	placed := 0
 	for _, m := range members {
-		for looked := 0; looked < len(g.d.Nodes) && placed < most && !g.t.spent(); looked++ {
-			n := g.d.Nodes[g.next%len(g.d.Nodes)]
-			if g.t.CanPlace(m, n).OK() {
+		for end := g.next + len(g.d.Nodes); g.next < end && placed < most && !g.t.passed(g.t.stop); g.next++ {
+			if n := g.d.Nodes[g.next%len(g.d.Nodes)]; g.t.CanPlace(m, n).OK() {
 				g.take(m, n, g.rank(m, n))
 				placed++
 				break
 			}
-			g.next++
 		}
 	}
 	return placed
@@ -182,7 +175,10 @@ func (g *greedy) placeNext(members []MemberID, most int) int {
 
 // placeShape places members that no built-in check can tell apart.
 func (g *greedy) placeShape(members []MemberID, most int) int {
-	if len(members) == 1 {
+	switch {
+	case g.t.passed(g.t.hurry):
+		return g.placeNext(members, most)
+	case len(members) == 1:
 		return g.placeAlone(members[0])
 	}
 	queued := members[0] // whose nodes are in the queue
