@@ -22,6 +22,8 @@ type NodeTrial struct {
 	taken    []int   // by port of the member: pods on node that hold it
 	expected []cluster.PodID
 	out      []cluster.PodID // removed and not returned, for Reset
+	holder   cluster.PodID   // the pod that holds tells of, or NoPod
+	holds    []bool          // by port of the member: holder has it
 
 	// Checks counts the calls of Fits since the trial was made.
 	Checks int
@@ -53,6 +55,7 @@ func (t *NodeTrial) Ask(ix *cluster.Index, m *Member, states []State, nominees N
 		free:     slices.Grow(t.free[:0], ix.NumResources())[:ix.NumResources()],
 		taken:    slices.Grow(t.taken[:0], len(m.ports))[:len(m.ports)],
 		expected: t.expected[:0], out: t.out[:0],
+		holder: cluster.NoPod, holds: slices.Grow(t.holds[:0], len(m.ports))[:len(m.ports)],
 	}
 }
 
@@ -123,19 +126,31 @@ func (t *NodeTrial) change(p cluster.PodID, n cluster.NodeID, sign int64) {
 
 // occupy books the ports of pod p as taken (+1) or free (-1).
 func (t *NodeTrial) occupy(p cluster.PodID, sign int) {
-	have := t.ix.Pod(p).Ports
-	if len(have) == 0 {
+	if len(t.ix.Pod(p).Ports) == 0 {
 		return
 	}
+	for i, holds := range t.portsOf(p) {
+		if holds {
+			t.taken[i] += sign
+		}
+	}
+}
+
+// portsOf tells of each port of the member whether pod p has it. The slice is good until the next call.
+func (t *NodeTrial) portsOf(p cluster.PodID) []bool {
+	if p == t.holder {
+		return t.holds
+	}
+	t.holder = p
+	have := t.ix.Pod(p).Ports
 	taken := func(want cluster.HostPort) bool { return portTaken(want, have) }
 	if len(have) > manyListed && len(t.member.ports) > manyListed {
 		taken = newHeldPorts(have).take
 	}
 	for i, want := range t.member.ports {
-		if taken(want) {
-			t.taken[i] += sign
-		}
+		t.holds[i] = taken(want)
 	}
+	return t.holds
 }
 
 // move tells the constraints that pod p goes (or comes back).
@@ -291,13 +306,16 @@ func (t *NodeTrial) Gap(dst []int64) []int64 {
 		}
 		dst = append(dst, gap)
 	}
-	for i, pods := range t.taken {
-		for _, p := range t.expected {
-			if portTaken(t.member.ports[i], t.ix.Pod(p).Ports) {
-				pods++
+	ports := len(dst)
+	for _, pods := range t.taken {
+		dst = append(dst, int64(pods))
+	}
+	for _, p := range t.expected {
+		for i, holds := range t.portsOf(p) {
+			if holds {
+				dst[ports+i]++
 			}
 		}
-		dst = append(dst, int64(pods))
 	}
 	return dst
 }
@@ -310,7 +328,7 @@ func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
 		return 0
 	case r < asks:
 		return t.ix.Request(p)[t.member.asks[r]]
-	case portTaken(t.member.ports[r-asks], t.ix.Pod(p).Ports):
+	case t.portsOf(p)[r-asks]:
 		return 1
 	}
 	return 0

@@ -18,9 +18,10 @@ import (
 type relaxed struct {
 	node    cluster.NodeID
 	changes []Change
-	below   int32 // who is below that priority may go
-	misfit  bool  // constraints stand in the way even so, as far as they are known
-	size    int64 // sum of what each asks for, in millionths of the preemptor's request; a step of the priority is one, at most a million, a yes-or-no a million
+	below   int32           // who is below that priority may go
+	misfit  bool            // constraints stand in the way even so, as far as they are known
+	seen    map[Change]bool // changes, where they are many
+	size    int64           // sum of what each asks for, in millionths of the preemptor's request; a step of the priority is one, at most a million, a yes-or-no a million
 }
 
 // Pod finds out what would have to change for a lone pod, of which a search has found that
@@ -261,11 +262,28 @@ func (r *relaxed) compare(o *relaxed) int {
 }
 
 func (r *relaxed) add(x Change, size int64) {
-	if slices.Contains(r.changes, x) {
+	if r.knows(x) {
 		return // a taint or port that stands twice
 	}
 	r.changes = append(r.changes, x)
 	r.size = checked.Add(r.size, size)
+}
+
+// knows reports whether x is among the changes.
+func (r *relaxed) knows(x Change) bool {
+	const few = 16
+	if len(r.changes) < few {
+		return slices.Contains(r.changes, x)
+	}
+	if r.seen == nil {
+		r.seen = map[Change]bool{}
+		for _, x := range r.changes {
+			r.seen[x] = true
+		}
+	}
+	before := r.seen[x]
+	r.seen[x] = true
+	return before
 }
 
 const million = 1_000_000

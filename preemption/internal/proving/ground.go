@@ -67,17 +67,24 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 		g.add(p, n, u, aims)
 	}
 	p.rank(g, potential)
-	for r, missing := range p.trial.Gap(nil) {
+	gap := p.trial.Gap(nil)
+	for r, missing := range gap[:len(p.asks)] {
 		frees := make([]int64, len(g.items))
 		for i := range g.items {
 			for _, pod := range g.items[i].pods {
 				frees[i] += p.trial.Frees(r, pod) // at most what runs on the node, which is an int64
 			}
 			missing += frees[i]
-			g.items[i].must = g.items[i].must || r >= len(p.asks) && frees[i] > 0
 		}
-		if r < len(p.asks) && missing > 0 {
+		if missing > 0 {
 			g.rows = append(g.rows, row{p.asks[r], missing, frees})
+		}
+	}
+	for i := range g.items {
+		for _, pod := range g.items[i].pods {
+			for r := len(p.asks); r < len(gap) && !g.items[i].must; r++ { // a port
+				g.items[i].must = p.trial.Frees(r, pod) > 0
+			}
 		}
 	}
 	p.limits(g, potential)

@@ -9,8 +9,12 @@ import (
 
 // Taints reports whether p tolerates every taint of n that keeps pods away.
 func Taints(p *cluster.Pod, n *cluster.Node) bool {
+	tolerates := func(t cluster.Taint) bool { return Tolerates(p, t) }
+	if many := 16; len(n.Taints) > many && len(p.Tolerations) > many {
+		tolerates = newTolerated(p.Tolerations).tolerates
+	}
 	for _, t := range n.Taints {
-		if t.Effect != cluster.PreferNoSchedule && !Tolerates(p, t) {
+		if t.Effect != cluster.PreferNoSchedule && !tolerates(t) {
 			return false
 		}
 	}

@@ -22,6 +22,18 @@ type profile struct {
 	matched int           // those, all keys together
 	repel   map[place]int // pods that match an anti-affinity term, by its key
 	others  map[place]int // pods with an anti-affinity term that matches it, by that key
+
+	touches []touch // what one of its pods counts for, where it is placed
+	touched bool    // touches is known
+}
+
+// touch is what a placed pod counts for in a profile: whether it matches all affinity terms, which of the
+// anti-affinity terms, and which of its own match the profile's pods.
+type touch struct {
+	pr       *profile
+	attracts bool
+	repels   []int
+	against  []int
 }
 
 // affinity is inter-pod affinity and anti-affinity.
@@ -133,10 +145,43 @@ func (a *affinity) move(p *cluster.Pod, n *node, by int) {
 }
 
 func (a *affinity) place(m *member, n *node, by int) {
-	for _, pr := range a.profiles {
-		a.counted(pr, m.Pod, n, by)
-		a.against(pr, a.of[m.number].anti, n, by)
+	of := a.of[m.number]
+	for _, t := range a.touchesOf(of) {
+		if t.attracts {
+			t.pr.matched += by * bump(t.pr.attract, n, t.pr.affinity, by)
+		}
+		for _, i := range t.repels {
+			bump(t.pr.repel, n, t.pr.anti[i:i+1], by)
+		}
+		for _, i := range t.against {
+			bump(t.pr.others, n, of.anti[i:i+1], by)
+		}
 	}
+}
+
+// touchesOf lists what pods of a profile count for, in which those are left out for which it is nothing.
+func (a *affinity) touchesOf(of *profile) []touch {
+	if of.touched {
+		return of.touches
+	}
+	of.touched = true
+	for _, pr := range a.profiles {
+		t := touch{pr: pr, attracts: a.attracts(pr, of.pod)}
+		for i := range pr.anti {
+			if a.w.selectsRunning(&pr.anti[i], of.pod) {
+				t.repels = append(t.repels, i)
+			}
+		}
+		for i := range of.anti {
+			if a.w.selectsMember(&of.anti[i], pr.pod) {
+				t.against = append(t.against, i)
+			}
+		}
+		if t.attracts || len(t.repels)+len(t.against) > 0 {
+			of.touches = append(of.touches, t)
+		}
+	}
+	return of.touches
 }
 
 // misfit: what affinity asks for no eviction brings.

@@ -15,7 +15,8 @@ type budget struct {
 	name string
 }
 
-// budgets files each budget under one label that its pods must have, or under none.
+// budgets files each budget under one label that its pods must have, of these one that fewest budgets
+// ask for, or under none.
 type budgets struct {
 	old   bool // as v1.36 reads them
 	all   []*budget
@@ -30,18 +31,33 @@ func newBudgets(list []disruption.Budget, r rules) budgets {
 		b.all = append(b.all, &budget{&list[i], list[i].Namespace + "/" + list[i].Name})
 	}
 	slices.SortFunc(b.all, compareBudgets)
+	asked := map[label]int{}
+	for _, of := range b.all {
+		for _, l := range of.labels() {
+			asked[l]++
+		}
+	}
 	for _, of := range b.all {
 		at := label{namespace: of.Namespace}
-		if of.Selector != nil {
-			for key, value := range of.Selector.MatchLabels {
-				if at.key == "" || key < at.key {
-					at.key, at.value = key, value
-				}
+		for _, l := range of.labels() {
+			if at.key == "" || asked[l] < asked[at] {
+				at = l
 			}
 		}
 		b.filed[at] = append(b.filed[at], of)
 	}
 	return b
+}
+
+// labels are those that the pods of b must have, in order of key.
+func (b *budget) labels() (list []label) {
+	if b.Selector == nil {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.Selector.MatchLabels)) {
+		list = append(list, label{b.Namespace, key, b.Selector.MatchLabels[key]})
+	}
+	return list
 }
 
 func compareBudgets(a, b *budget) int {

@@ -59,8 +59,9 @@ func (w *world) readGroups() {
 		w.guarded = w.guarded || g.Guard != nil
 		w.queueing = w.queueing || g.Queue != ""
 	}
+	cycles := w.onCycles(all)
 	for _, g := range all {
-		if above := w.above(g); above != nil && !w.onCycle(above) {
+		if above := w.above(g); above != nil && !cycles[above] {
 			g.parent = above
 			above.children = append(above.children, g)
 		}
@@ -85,16 +86,22 @@ func (w *world) above(g *group) *group {
 	return w.groups[groupKey{cluster.KindCompositePodGroup, g.Namespace, g.Parent}]
 }
 
-// onCycle: its chain of parents comes back to it.
-func (w *world) onCycle(g *group) bool {
-	at := w.above(g)
-	for range len(w.CompositePodGroups) {
-		if at == nil || at == g {
-			break
+// onCycles are those whose chain of parents comes back to them.
+func (w *world) onCycles(all []*group) map[*group]bool {
+	cycles, from := map[*group]bool{}, map[*group]int{} // by group: from which of all the walk came that met it
+	for i, g := range all {
+		for g != nil && from[g] == 0 {
+			from[g] = i + 1
+			g = w.above(g)
 		}
-		at = w.above(at)
+		if g == nil || from[g] != i+1 {
+			continue
+		}
+		for ; !cycles[g]; g = w.above(g) {
+			cycles[g] = true
+		}
 	}
-	return at == g
+	return cycles
 }
 
 // levels is how many groups above a pod are read.

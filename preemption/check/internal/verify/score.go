@@ -118,8 +118,9 @@ func (q *question) scoreOf(list []victim) score {
 	return s
 }
 
-// criteria spells s out, smaller is better. What a hook prices is taken as it is said, and in
-// how many nodes a gang leaves where it was not chosen, which is not told where it would go.
+// criteria spells s out, smaller is better. What a hook prices is taken as it is said, how many
+// preempt in turn where a hook says whom, and in how many nodes a gang leaves where it was not
+// chosen, which is not told where it would go.
 func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []preemption.Criterion {
 	start := int64(math.MaxInt64)
 	if s.started != math.MinInt64 {
@@ -135,7 +136,8 @@ func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []p
 		if !counted {
 			value = a.countOf(name, s.costly)
 		}
-		if i < len(said) && (name == "cost" && !a.priced() || name == "nodes in use" && a.team != nil && !chosen) {
+		if i < len(said) && (name == "cost" && !a.priced() || name == "pods that preempt in turn" && a.ownEligible() ||
+			name == "nodes in use" && a.team != nil && !chosen) {
 			value = said[i].Value
 		}
 		list = append(list, preemption.Criterion{Name: string(name), Value: value})

@@ -1,0 +1,129 @@
+package bench_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
+	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// guarding are options that ask for all that is told, and guard who has run for a short time.
+var guarding = preemption.Options{
+	Explain: true, Candidates: true, Search: preemption.Exact,
+	Guards: preemption.Guards{GuaranteedSeconds: 600, Cooldown: victims.Cooldown{Evictions: 1, Seconds: 3600}},
+}
+
+// hostileCalls are what a planner and others are asked about the question of an attack beside Preempt. r is
+// the planner's answer.
+var hostileCalls = []struct {
+	name string
+	call func(q *hostileQuestion, o preemption.Options, pl *preemption.Planner, r *preemption.Result) error
+}{
+	{"decide", func(q *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		_, err := pl.Decide(q.p)
+		return err
+	}},
+	{"all", func(q *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		_, err := pl.PreemptAll([]preemption.Preemptor{q.p, q.p})
+		return err
+	}},
+	{"why-not-a-node", func(q *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		_, err := pl.WhyNot(q.p, preemption.NodeTarget(q.snap.Nodes[0].Name))
+		return err
+	}},
+	{"why-not-a-pod", func(q *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		p := &q.snap.Pods[len(q.snap.Pods)-1]
+		_, err := pl.WhyNot(q.p, preemption.UnitTarget(p.Namespace+"/"+p.Name))
+		return err
+	}},
+	{"park-and-wake", func(q *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		if _, err := pl.Park(q.p); err != nil {
+			return err
+		}
+		if err := pl.SetNode(q.snap.Nodes[0]); err != nil {
+			return err
+		}
+		pl.Wake()
+		return nil
+	}},
+	{"fork-and-copy", func(_ *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		pl.Fork().Snapshot()
+		return nil
+	}},
+	{"still-valid", func(_ *hostileQuestion, _ preemption.Options, pl *preemption.Planner, r *preemption.Result) error {
+		_, err := pl.StillValid(r)
+		return err
+	}},
+	{"cascade", func(_ *hostileQuestion, _ preemption.Options, pl *preemption.Planner, r *preemption.Result) error {
+		_, err := cascade.Of(pl, r, cascade.Options{})
+		return err
+	}},
+	{"verify", func(q *hostileQuestion, o preemption.Options, _ *preemption.Planner, r *preemption.Result) error {
+		if found := check.Verify(&q.snap, o, q.p, r); len(found) > 0 {
+			return fmt.Errorf("%v", found)
+		}
+		return nil
+	}},
+}
+
+// underCalls calls do for each call of each attack of the size that size takes, by default and under guarding.
+// Attacks that are refused, or that make calls of their own, are left out.
+func underCalls(size func(hostile) int, do func(name string, call func() error)) {
+	for _, a := range attacks {
+		for _, x := range []struct {
+			name string
+			o    preemption.Options
+		}{{"default", preemption.Options{}}, {"guarding", guarding}} {
+			q := a.ask(size(a))
+			if q.run != nil || len(q.snap.Nodes) == 0 || len(q.snap.Pods) == 0 {
+				continue
+			}
+			pl, err := preemption.NewPlanner(&q.snap, x.o)
+			if err != nil {
+				continue
+			}
+			r, err := pl.Preempt(q.p)
+			if err != nil {
+				continue
+			}
+			for _, c := range hostileCalls {
+				do(fmt.Sprintf("attack=%s/options=%s/call=%s", a.name, x.name, c.name), func() error { return c.call(&q, x.o, pl, r) })
+			}
+		}
+	}
+}
+
+// TestHostileCalls makes each call of each attack in very small: none hangs, panics or says that an answer is wrong.
+func TestHostileCalls(t *testing.T) {
+	calls, refused := 0, 0
+	underCalls(func(a hostile) int { return min(a.small, 4) }, func(name string, call func() error) {
+		calls++
+		if err := call(); err != nil {
+			require.NotContains(t, name, "call=verify", "%v", err)
+			refused++
+		}
+	})
+	require.Greater(t, calls, 500)
+	require.Less(t, refused, calls/4) // results that are no plans have no cascade and are not valid
+}
+
+// BenchmarkHostileCalls is what they take in full.
+func BenchmarkHostileCalls(b *testing.B) {
+	underCalls(func(a hostile) int {
+		if testing.Short() {
+			return a.small
+		}
+		return a.large
+	}, func(name string, call func() error) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = call() // a typed error is an answer
+			}
+		})
+	})
+}

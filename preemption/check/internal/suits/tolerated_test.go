@@ -1,0 +1,32 @@
+package suits
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// TestToleratedIsTolerates: what is looked up is what is found one by one.
+func TestToleratedIsTolerates(t *testing.T) {
+	keys, values := []string{"", "a", "b"}, []string{"", "x", "-1", "0", "1", "2", "9223372036854775808"}
+	effects := []cluster.Effect{"", cluster.NoSchedule, cluster.NoExecute}
+	operators := []cluster.TolerationOperator{"", cluster.TolerationEqual, cluster.TolerationExists, cluster.TolerationLt, cluster.TolerationGt}
+	draw := rand.New(rand.NewPCG(1, 1))
+	count := map[bool]int{}
+	for range 20_000 {
+		p := &cluster.Pod{}
+		for range draw.IntN(4) {
+			p.Tolerations = append(p.Tolerations, cluster.Toleration{
+				Key: keys[draw.IntN(3)], Value: values[draw.IntN(7)], Effect: effects[draw.IntN(3)], Operator: operators[draw.IntN(5)],
+			})
+		}
+		taint := cluster.Taint{Key: keys[draw.IntN(3)], Value: values[draw.IntN(7)], Effect: effects[draw.IntN(3)]}
+		want := Tolerates(p, taint)
+		require.Equal(t, want, newTolerated(p.Tolerations).tolerates(taint), "%+v, %+v", taint, p.Tolerations)
+		count[want]++
+	}
+	require.Greater(t, min(count[true], count[false]), 2_000)
+}
