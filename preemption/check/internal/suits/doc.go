@@ -1,2 +1,2 @@
-// Package suits says what suits whom, of labels, and of a pod and a node by themselves.
+// Package suits says what suits whom, of labels, and of pods and a node, or its devices, by themselves.
 package suits

@@ -1,10 +1,10 @@
 package verify
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -81,76 +81,19 @@ func (d *devices) misfit(m *member, n *node) (check domain.Check, never bool) {
 		}
 		seen[r.Resource] = true
 		pool, ok := n.Devices[r.Resource]
-		if !ok || !couldFit(m.Pod, r.Resource, pool) {
+		if !ok || !suits.Pool(m.Pod, r.Resource, pool) {
 			return domain.CheckDevice, true
 		}
 		guests := d.guests[n]
 		if m.to != n {
 			guests = append(slices.Clip(guests), m.Pod)
 		}
-		whole, fractions := wants(r.Resource, guests...)
-		if !seats(d.free(n, r.Resource, pool, &whole, &fractions), pool, whole, fractions) {
+		whole, fractions := suits.Devices(r.Resource, guests...)
+		if !suits.Seats(d.free(n, r.Resource, pool, &whole, &fractions), pool, whole, fractions) {
 			check = domain.CheckDevice
 		}
 	}
 	return check, false
-}
-
-// wants sums up what pods ask of a resource: whole devices, and fractions.
-func wants(resource string, pods ...*cluster.Pod) (whole int64, fractions []int64) {
-	for _, p := range pods {
-		for _, r := range p.Devices {
-			if r.Resource == resource {
-				if whole += int64(r.Count); r.Count == 0 {
-					fractions = append(fractions, r.Fraction)
-				}
-			}
-		}
-	}
-	return whole, fractions
-}
-
-// couldFit: p has room in an empty pool, by size and sum.
-func couldFit(p *cluster.Pod, resource string, pool cluster.DevicePool) bool {
-	whole, fractions := wants(resource, p)
-	sum := int64(0)
-	for _, f := range fractions {
-		if sum += f; f > pool.Capacity {
-			return false
-		}
-	}
-	return whole <= int64(pool.Count) && sum <= (int64(pool.Count)-whole)*pool.Capacity
-}
-
-// seats: there is room on what is free: for fractions, the largest first, each where the
-// least room is left that is enough, then for whole devices.
-func seats(free []int64, pool cluster.DevicePool, whole int64, fractions []int64) bool {
-	slices.SortFunc(fractions, func(a, b int64) int { return cmp.Compare(b, a) })
-	for _, f := range fractions {
-		i := tightest(free, f)
-		if i < 0 {
-			return false
-		}
-		free[i] -= f
-	}
-	for _, v := range free {
-		if v == pool.Capacity {
-			whole--
-		}
-	}
-	return whole <= 0
-}
-
-// tightest is the device with the least room that is enough, the first of equal ones; -1
-// if there is none.
-func tightest(free []int64, amount int64) int {
-	best := -1
-	for i, v := range free {
-		if v >= amount && (best < 0 || v < free[best]) {
-			best = i
-		}
-	}
-	return best
 }
 
 // free is what the pods that run there and say what they hold leave of each device. To whole
