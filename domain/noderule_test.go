@@ -206,31 +206,3 @@ func drawTerm(t *rapid.T, word *rapid.Generator[string]) (term cluster.NodeTerm)
 }
 
 func TestLongListsAreAnyOfTheirs(t *testing.T) { rapid.Check(t, longListsAreAnyOfTheirs) }
-
-// Long lists of host ports conflict where two of their ports do.
-func longPortsConflict(t *rapid.T) {
-	draw := func(label string) (list []cluster.HostPort) {
-		for range rapid.IntRange(0, manyListed+4).Draw(t, label) {
-			list = append(list, cluster.HostPort{
-				Port: rapid.Int32Range(1, 40).Draw(t, "port"), Protocol: rapid.SampledFrom([]string{"", "TCP", "UDP"}).Draw(t, "protocol"),
-				IP: rapid.SampledFrom([]string{"", "0.0.0.0", "10.0.0.1", "10.0.0.2"}).Draw(t, "address"),
-			})
-		}
-		return list
-	}
-	want, have := draw("want"), draw("have")
-	at, held := -1, newHeldPorts(have)
-	for i, w := range want {
-		require.Equal(t, portTaken(w, have), held.take(w))
-		if at < 0 && portTaken(w, have) {
-			at = i
-		}
-	}
-	i, conflict := PortsConflict(want, have)
-	require.Equal(t, at >= 0, conflict)
-	if conflict {
-		require.Equal(t, at, i)
-	}
-}
-
-func TestLongPortsConflict(t *testing.T) { rapid.Check(t, longPortsConflict) }

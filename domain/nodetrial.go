@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/domain/internal/ports"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -142,14 +143,7 @@ func (t *NodeTrial) portsOf(p cluster.PodID) []bool {
 		return t.holds
 	}
 	t.holder = p
-	have := t.ix.Pod(p).Ports
-	taken := func(want cluster.HostPort) bool { return portTaken(want, have) }
-	if len(have) > manyListed && len(t.member.ports) > manyListed {
-		taken = newHeldPorts(have).take
-	}
-	for i, want := range t.member.ports {
-		t.holds[i] = taken(want)
-	}
+	ports.Mark(t.holds, t.member.ports, t.ix.Pod(p).Ports)
 	return t.holds
 }
 
@@ -343,17 +337,17 @@ func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort
 	if len(t.member.ports) == 0 {
 		return nil
 	}
-	held := heldPorts{}
+	held := ports.Held{}
 	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(t.node), t.expected} {
 		for _, p := range pods {
-			if ports := t.ix.Pod(p).Ports; len(ports) > 0 && !gone(p) {
-				held.add(ports)
+			if list := t.ix.Pod(p).Ports; len(list) > 0 && !gone(p) {
+				held.Add(list)
 			}
 		}
 	}
 	var list []cluster.HostPort
 	for _, w := range t.member.ports {
-		if held.take(w) {
+		if held.Has(w) {
 			list = append(list, w)
 		}
 	}

@@ -1,0 +1,2 @@
+// Package ports says which host ports conflict.
+package ports
