@@ -41,3 +41,41 @@ func longPortsConflict(t *rapid.T) {
 }
 
 func TestLongPortsConflict(t *testing.T) { rapid.Check(t, longPortsConflict) }
+
+// TestConflict: by number, protocol, which is TCP if none is named, and address, of which none is every one.
+func TestConflict(t *testing.T) {
+	port := func(n int32, protocol, address string) cluster.HostPort {
+		return cluster.HostPort{Port: n, Protocol: protocol, IP: address}
+	}
+	for _, c := range []struct {
+		want, have cluster.HostPort
+		conflict   bool
+	}{
+		{port(80, "", ""), port(80, "TCP", ""), true},
+		{port(80, "", ""), port(81, "", ""), false},
+		{port(80, "UDP", ""), port(80, "TCP", ""), false},
+		{port(80, "UDP", ""), port(80, "", ""), false},
+		{port(80, "", "10.0.0.1"), port(80, "", "10.0.0.2"), false},
+		{port(80, "", "10.0.0.1"), port(80, "", "10.0.0.1"), true},
+		{port(80, "", "10.0.0.1"), port(80, "", ""), true},
+		{port(80, "", "10.0.0.1"), port(80, "", "0.0.0.0"), true},
+		{port(80, "", "0.0.0.0"), port(80, "", "10.0.0.1"), true},
+	} {
+		for _, long := range []int{0, many} { // compared pair by pair, and looked up
+			pad := func(c cluster.HostPort, from int32) []cluster.HostPort {
+				var list []cluster.HostPort
+				for i := range int32(long) {
+					list = append(list, port(from+i, "", ""))
+				}
+				return append(list, c)
+			}
+			at, conflict := Conflict(pad(c.want, 1000), pad(c.have, 2000))
+			require.Equal(t, c.conflict, conflict, "%+v", c)
+			require.Equal(t, map[bool]int{true: long}[conflict], at)
+		}
+	}
+	_, conflict := Conflict([]cluster.HostPort{port(80, "", "")}, nil)
+	require.False(t, conflict)
+	require.Equal(t, "80/TCP", Name(port(80, "", "0.0.0.0")))
+	require.Equal(t, "10.0.0.1:80/UDP", Name(port(80, "UDP", "10.0.0.1")))
+}
