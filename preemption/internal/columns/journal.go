@@ -2,6 +2,7 @@ package columns
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -43,24 +44,44 @@ func (j *journal) fork() journal {
 // Changes is how long the journal of refreshed nodes is by now.
 func (l *NodeColumns) Changes() int { return l.journal.len() }
 
-// Since calls f for each node that was refreshed since the journal was as long as seen,
+// Since calls f once for each node that was refreshed since the journal was as long as seen,
 // and moves seen on; for every node if seen is below zero or too long ago.
 func (l *NodeColumns) Since(seen *int, f func(cluster.NodeID)) {
-	at := *seen - l.journal.forgotten
-	switch before := l.journal.before; {
-	case l.Forgot(*seen):
+	if l.Forgot(*seen) {
 		for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 			f(n)
 		}
-	default:
-		for i := at; i < len(before); i++ {
-			f(before[i])
-		}
-		for _, n := range l.journal.own[max(at-len(before), 0):] {
-			f(n)
-		}
+	} else {
+		at, before := *seen-l.journal.forgotten, l.journal.before
+		once(before[min(at, len(before)):], l.journal.own[max(at-len(before), 0):], f)
 	}
 	*seen = l.Changes()
+}
+
+// sets are sets of nodes without any, to be reused.
+var sets = sync.Pool{New: func() any { return new([]uint64) }}
+
+// once calls f for each node of lists, in turn, where it comes first.
+func once(a, b []cluster.NodeID, f func(cluster.NodeID)) {
+	set := sets.Get().(*[]uint64)
+	for _, list := range [...][]cluster.NodeID{a, b} {
+		for _, n := range list {
+			word, bit := int(n/64), uint64(1)<<(n%64)
+			for word >= len(*set) {
+				*set = append(*set, 0)
+			}
+			if (*set)[word]&bit == 0 {
+				(*set)[word] |= bit
+				f(n)
+			}
+		}
+	}
+	for _, list := range [...][]cluster.NodeID{a, b} {
+		for _, n := range list {
+			(*set)[n/64] = 0
+		}
+	}
+	sets.Put(set)
 }
 
 // Forgot reports whether the journal does not tell any more what was refreshed since it
