@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -366,4 +367,39 @@ func TestABrokenGangIsFreeWhereQuotaIsNeeded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{want}, names(r), "%t", free)
 	}
+}
+
+// Members that are unlike are seated anew for each workload that leaves or comes back, more often than
+// a gang that needs no quota is: still all have a place.
+func TestUnlikeMembersOfAQueueAreSeatedAsOftenAsItTakes(t *testing.T) {
+	const nodes, members = 150, 64
+	s := &cluster.Snapshot{
+		Time: time.Unix(1_000_000, 0), ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []cluster.ClusterQueue{{
+			Name: "q", Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{
+				{Resource: "gpu", Nominal: 4 * nodes}, {Resource: "cpu", Nominal: 1000 * nodes},
+			}}}}},
+		}},
+		LocalQueues: []cluster.LocalQueue{{Name: "q", ClusterQueue: "q"}},
+	}
+	for i := range nodes {
+		n := fmt.Sprintf("n%03d", i)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: n, Allocatable: cluster.Resources{"gpu": 4, "cpu": 1000}})
+		for k := range 4 {
+			s.Pods = append(s.Pods, cluster.Pod{
+				Name: fmt.Sprint(n, "-", k), Node: n, Queue: "q", Started: time.Unix(int64(i*7919+k*104729)%100_003, 0), Requests: cluster.Resources{"gpu": 1},
+			})
+		}
+	}
+	all, prio := int32(members), int32(10)
+	p := preemption.Preemptor{Group: &cluster.PodGroup{Name: "g", Queue: "q", MinCount: &all, Priority: &prio}}
+	for i := range members {
+		p.Pods = append(p.Pods, cluster.Pod{Name: fmt.Sprint("m", i), Group: "g", Queue: "q", Priority: &prio, Requests: cluster.Resources{"gpu": 4, "cpu": 500 + int64(i)}})
+	}
+	r, err := preemption.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict, r.Message)
+	require.Len(t, r.Nominations, members)
+	require.Len(t, r.Victims, 4*members)
 }

@@ -12,6 +12,30 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+// TestTheRoomForManyUnlikeMembersIsTold: of a gang that has used up its looks, too.
+func TestTheRoomForManyUnlikeMembersIsTold(t *testing.T) {
+	const nodes = 2200
+	high, all := int32(10), int32(nodes+1)
+	s := &preemption.Snapshot{}
+	p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "job", MinCount: &all, Priority: &high}}
+	for i := range nodes + 1 {
+		p.Pods = append(p.Pods, preemption.Pod{
+			Name: fmt.Sprint("m", i), Group: "job", Priority: &high, Requests: preemption.Resources{cluster.CPU: int64(500_001 + i*7919%100_003)},
+		})
+		if name := fmt.Sprint("n", i); i < nodes {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: name, Allocatable: preemption.Resources{cluster.CPU: 1_000_000}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("old", i), Node: name, Requests: preemption.Resources{cluster.CPU: 1_000_000}})
+		}
+	}
+	r, err := preemption.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.False(t, r.Stats.Exact)
+	require.Contains(t, r.Message, "room for 2200 of the 2201 pods")
+	require.Len(t, r.Unplaced, 1)
+	require.Len(t, r.Unplaced[0].Pods, 1)
+}
+
 // A gang of unlike members that fills the free room of the nodes to the brim, in its own
 // order, fits: nobody is evicted for it, whoever could be.
 func TestUnlikeMembersThatFillTheNodesFit(t *testing.T) {

@@ -16,6 +16,10 @@ type Seating struct {
 	// OwnPlacer: the placer is the user's, and Place asks no other.
 	OwnPlacer bool
 
+	// Looks bounds, if above zero, what [domain.GangTrial.Allow] does for Fit: the domains share
+	// them evenly, and have FewestLooks at least.
+	Looks int
+
 	// Unproved is set when somebody found no place although not every placement was
 	// looked at.
 	Unproved bool
@@ -23,6 +27,9 @@ type Seating struct {
 	again int     // how often Again has asked about a member on a node
 	least []int64 // by resource: what as many members as are needed ask for at least; nil: not known yet
 }
+
+// FewestLooks is how often placers may ask about a member on a node in one of many domains.
+const FewestLooks = 512
 
 // Prices are offers that follow a placement which is taken back.
 type Prices interface {
@@ -52,6 +59,9 @@ func (s *Seating) Fit(domains []domain.Domain, placer domain.Placer) *domain.Dom
 	var at *domain.Domain
 	for _, ways := range rounds {
 		for i := range domains {
+			if s.Looks > 0 {
+				s.Trial.Allow(max(s.Looks/len(domains), FewestLooks))
+			}
 			for _, seats := range ways {
 				if len(best) < s.Trial.Members() && seats(&domains[i]) && len(s.Trial.Placed()) > len(best) {
 					best, at = s.Trial.Assignments(), &domains[i]

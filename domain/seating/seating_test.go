@@ -101,6 +101,15 @@ func TestNoRoomIsNotLookedInto(t *testing.T) {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 1}})
 		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 1 + int64(i%2)}})
 	}
+	seats := seatingOf(t, s)
+	require.False(t, seats.Place(&seating.Split(seats.Trial.Index(), nil)[0], domain.Pack{}, nil, false))
+	require.False(t, seats.Unproved)
+	require.Zero(t, seats.Trial.Checks)
+}
+
+// seatingOf seats the pods of group job.
+func seatingOf(t *testing.T, s *cluster.Snapshot) *seating.Seating {
+	t.Helper()
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
 	var members []*domain.Member
@@ -109,10 +118,7 @@ func TestNoRoomIsNotLookedInto(t *testing.T) {
 		return domain.MemberID(len(members) - 1)
 	})
 	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
-	seats := seating.Seating{Trial: trial, Gang: gang}
-	require.False(t, seats.Place(&seating.Split(ix, nil)[0], domain.Pack{}, nil, false))
-	require.False(t, seats.Unproved)
-	require.Zero(t, trial.Checks)
+	return &seating.Seating{Trial: trial, Gang: gang}
 }
 
 // A gang has a place if and only if some placement suffices; with fewest, no group has
@@ -165,8 +171,6 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 	}, &seated, &not)
 }
 
-// Again seats as many of each group as had a place, whatever has become of the room, if
-// any placement does.
 // TestAHurryIsNoProof: who finds no place after as many looks as the trial allows may have one.
 func TestAHurryIsNoProof(t *testing.T) {
 	hurried := 0
@@ -184,6 +188,30 @@ func TestAHurryIsNoProof(t *testing.T) {
 	require.Positive(t, hurried)
 }
 
+// TestDomainsShareTheLooks: where the first one would take them all, the second one still gets the gang.
+func TestDomainsShareTheLooks(t *testing.T) {
+	all := int32(20)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
+	for i := range 80 {
+		rack, cpu := "narrow", int64(9)
+		if i >= 60 {
+			rack, cpu = "wide", 30
+		}
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"rack": rack}, Allocatable: cluster.Resources{cluster.CPU: cpu}})
+	}
+	for i := range all {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 10 + int64(i)}})
+	}
+	seats := seatingOf(t, s)
+	seats.Looks = 4000
+	d := seats.Fit(seating.Split(seats.Trial.Index(), domain.Topology{"rack"}), nil)
+	require.True(t, seats.Unproved)
+	require.NotNil(t, d)
+	require.Contains(t, d.Name, "wide")
+}
+
+// Again seats as many of each group as had a place, whatever has become of the room, if
+// any placement does.
 func TestAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t, true)

@@ -201,8 +201,9 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 }
 
 // packAll places as many members as find a place in d one after the other, some perhaps beside others
-// that came later, and returns how many.
+// that came later, and returns how many. It has looks of its own, a fourth of those before.
 func (s *Search) packAll(d *domain.Domain) int {
+	s.allow(mostLooks / 4)
 	for {
 		var left []domain.MemberID
 		for m := range domain.MemberID(len(s.q.Members)) {

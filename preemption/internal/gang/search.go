@@ -123,7 +123,7 @@ func (s *Search) Equip() {
 	q := s.q
 	s.Trial = q.GangTrial()
 	s.Trial.Allow(mostLooks)
-	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer}
+	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: mostLooks}
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
@@ -133,11 +133,11 @@ func (s *Search) Equip() {
 }
 
 // mostLooks is how often placers ask about a member on a node: with everybody in place, and then with
-// the potential victims gone, in all domains together. fewestLooks are those of one domain.
-const (
-	mostLooks   = 1 << 24
-	fewestLooks = 512
-)
+// the potential victims gone, in all domains together.
+const mostLooks = 1 << 24
+
+// allow gives the placers of one domain its part of so many looks.
+func (s *Search) allow(looks int) { s.Trial.Allow(max(looks/max(s.shares, 1), seating.FewestLooks)) }
 
 // Close ends the use of the buffers for counting. The question is over.
 func (s *Search) Close() {
@@ -212,6 +212,7 @@ func (s *Search) Run(rounds [][]domain.Domain) Answer {
 // placed.
 func (s *Search) fitting(domains []domain.Domain) (list []Fitting) {
 	proved := s.Proved
+	s.seater.Looks = mostLooks / len(domains)
 	for i := range domains {
 		s.Trial.UnplaceTo(0)
 		if s.FitsIn(domains[i:i+1]) != nil {

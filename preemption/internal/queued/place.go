@@ -105,11 +105,26 @@ func (p *place) outside(a domain.Assignment) bool {
 
 // seatChosen places a gang as things stand, by the placer that the options choose.
 func (p *place) seatChosen() bool {
-	return p.Pods.Tree != nil && p.Pods.Given == nil && p.Gang.PlaceChosen(&p.domain)
+	if p.Pods.Tree == nil || p.Pods.Given != nil {
+		return false
+	}
+	p.allow()
+	return p.Gang.PlaceChosen(&p.domain)
+}
+
+// mostLooks is how often all looks for a place together ask about a member on a node.
+const mostLooks = 1 << 28
+
+// allow gives the next look for a place its part of what is left, or a little: pods are
+// seated anew whenever a workload leaves or comes back.
+func (p *place) allow() {
+	trial := p.Gang.Trial
+	trial.Allow(max((mostLooks-trial.Asked)/256, 4*(trial.Members()+len(p.domain.Nodes))))
 }
 
 // seat places the preemptor.
 func (p *place) seat(placer domain.Placer) bool {
+	p.allow()
 	switch {
 	case p.Pods.Tree == nil:
 	case p.Pods.Given != nil:
