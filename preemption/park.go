@@ -83,16 +83,22 @@ func (pl *Planner) Wake() []Preemptor {
 	return slices.DeleteFunc(pl.parked.Wake(c.Index, lone, grouped), pl.over)
 }
 
-// WakeAt is the earliest time at which a parked preemptor has waited as long as WaitSeconds
-// asks, so that Wake returns it once [Planner.SetTime] says so; zero if none waits for that. A
-// guard that ends for a potential victim may wake it before.
+// WakeAt is the earliest time at which time alone may change the verdict on a parked preemptor, so that Wake
+// may return it once [Planner.SetTime] says so: it has waited as long as WaitSeconds asks, or a guard ends for
+// somebody whom it might evict. Zero if no time does; what was taken within a window of Options.Limits is not
+// looked at. Where prices change with time it may be too early. Wake comes before it.
 func (pl *Planner) WakeAt() time.Time {
 	pl.mu.RLock()
 	defer pl.mu.RUnlock()
-	if pl.parked == nil || pl.parked.Until() == parked.Never {
+	c := pl.ready
+	if pl.parked == nil || pl.parked.Len() == 0 || c == nil {
 		return time.Time{}
 	}
-	return time.Unix(pl.parked.Until(), 0).UTC()
+	until := pl.parked.Until(func() *victims.Units { return c.PodUnits().Units }, func() *victims.Units { return c.GroupUnits().Units })
+	if until == parked.Never {
+		return time.Time{}
+	}
+	return time.Unix(until, 0).UTC()
 }
 
 // changed begins a change, and returns where it is noted.

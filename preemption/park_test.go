@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -91,4 +93,89 @@ func TestWakeAtIsWhenSomebodyHasWaited(t *testing.T) {
 	d, err = pl.Decide(ask)
 	require.NoError(t, err)
 	require.Equal(t, preemption.Feasible, d.Verdict)
+}
+
+// TestWakeAtIsWhenAGuardEnds: who might be evicted then wakes the one who waits for that.
+func TestWakeAtIsWhenAGuardEnds(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	snap := &preemption.Snapshot{Time: noon, Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(2)}, {Name: "n2", Allocatable: cpus(2)}}}
+	for i := range 2 {
+		snap.Pods = append(snap.Pods, preemption.Pod{
+			Name: fmt.Sprint("p", i), Node: fmt.Sprint("n", i+1), Priority: prio(1), Requests: cpus(2), Started: noon.Add(time.Duration(-10*i) * time.Second),
+		})
+	}
+	pl, err := preemption.NewPlanner(snap, preemption.Options{Guards: preemption.Guards{GuaranteedSeconds: 60}})
+	require.NoError(t, err)
+	ask := preemption.Preemptor{Pods: []preemption.Pod{{Name: "asks", Priority: prio(9), Requests: cpus(2)}}}
+	d, err := pl.Park(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	at := pl.WakeAt()
+	require.Equal(t, noon.Add(50*time.Second), at)
+	require.NoError(t, pl.SetTime(at.Add(-time.Nanosecond)))
+	pl.Wake() // perhaps in vain: it is the last second
+	d, err = pl.Park(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	require.Equal(t, at, pl.WakeAt())
+	require.NoError(t, pl.SetTime(at))
+	require.Len(t, pl.Wake(), 1)
+	d, err = pl.Decide(ask)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, d.Verdict)
+}
+
+// TestNothingIsAnotherBeforeWakeAt: the verdict on whoever is parked is the same as long as WakeAt has not come.
+func TestNothingIsAnotherBeforeWakeAt(t *testing.T) {
+	t.Parallel()
+	asked, due, other := 0, 0, 0
+	for seed := range seeds(4_000) {
+		o := preemption.Options{Guards: preemption.Guards{GuaranteedSeconds: int64(seed%5) * 3_600}}
+		if seed%2 == 0 {
+			o = seededOptions(seed)
+			o.Limits.Window = preemption.Window{}
+		}
+		question := gen.Random(seed, gen.Profile{MaxNodes: 4, MaxPods: 12, Guards: true, Groups: seed%2 == 0})
+		pl, err := preemption.NewPlanner(&question.Snapshot, o)
+		if err != nil || question.Snapshot.Time.IsZero() {
+			continue
+		}
+		before, err := pl.Park(question.Preemptor)
+		if err != nil || before.Verdict != preemption.Infeasible && before.Verdict != preemption.NotEligible {
+			continue
+		}
+		asked++
+		for range 8 { // guards end one after the other
+			pl.Wake()
+			_, err = pl.Park(question.Preemptor)
+			require.NoError(t, err)
+			from := pl.Snapshot().Time
+			at, until := pl.WakeAt(), from.Add(1_000*time.Hour)
+			if !at.IsZero() {
+				due++
+				require.True(t, at.After(from), "seed %d", seed)
+				until = at.Add(-time.Nanosecond)
+			}
+			for part := range 3 { // on the way, and right before
+				require.NoError(t, pl.SetTime(until.Add(-until.Sub(from)*time.Duration(2-part)/3)))
+				now, err := pl.Decide(question.Preemptor)
+				require.NoError(t, err)
+				require.Equal(t, before.Verdict, now.Verdict, "seed %d: at %v, before %v", seed, pl.Snapshot().Time, at)
+			}
+			if at.IsZero() {
+				break
+			}
+			require.NoError(t, pl.SetTime(at))
+			now, err := pl.Decide(question.Preemptor)
+			require.NoError(t, err)
+			if now.Verdict != before.Verdict {
+				require.Len(t, pl.Wake(), 1, "seed %d", seed)
+				other++
+				break
+			}
+		}
+	}
+	t.Logf("%d were asked, %d times time might have changed the verdict, %d times it did", asked, due, other)
+	require.Greater(t, due, asked/2)
+	require.Greater(t, other, 0)
 }

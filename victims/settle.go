@@ -73,6 +73,15 @@ func (us *Units) timeless() bool {
 	return us.by.Cost == nil && us.by.Order == nil && !us.ix.AnyUnstarted() && !us.ix.Guarded() && (us.kept == nil || !us.kept.Any())
 }
 
+// Due is the first second, since 1970, at which time alone may change something about a unit, where no
+// more than that comes between; [math.MaxInt64] if it never does.
+func (us *Units) Due() int64 {
+	if first := us.agenda.First(); !us.timeless() && first < paged.Never {
+		return first + 1 // what ends within a second has ended then
+	}
+	return paged.Never
+}
+
 // SetNode follows a change of node n.
 func (us *Units) SetNode(n cluster.NodeID) {
 	if us.places != nil && us.places.follow(n) {

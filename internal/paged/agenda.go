@@ -70,6 +70,15 @@ func (a *Agenda) due(dst []int, level, first, end int, least uint64) []int {
 	return dst
 }
 
+// First is when the first of them is due, or Never.
+func (a *Agenda) First() int64 {
+	most, top := uint64(0), &a.levels[len(a.levels)-1]
+	for i := range top.len {
+		most = max(most, *top.At(i))
+	}
+	return int64(uint64(Never) - most)
+}
+
 // Fork returns a copy that shares all pages with a. O(1).
 func (a *Agenda) Fork() (f Agenda) {
 	for i := range a.levels {

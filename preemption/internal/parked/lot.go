@@ -62,11 +62,21 @@ func (l *Lot[K, Q]) keep(stays func(p *place[K, Q]) bool) {
 	l.list = l.list[:kept]
 }
 
-// Until is the earliest Until of all.
-func (l *Lot[K, Q]) Until() int64 {
-	first := int64(Never)
+// Until is the first second, since 1970, at which time may answer somebody: who has waited, or who would
+// evict units of which something changes then, lone pods' or grouped ones; Never if there is none.
+func (l *Lot[K, Q]) Until(lone, grouped func() *victims.Units) int64 {
+	first, alone, groups := int64(Never), false, false
 	for i := range l.list {
-		first = min(first, l.list[i].entry.Until)
+		e := &l.list[i].entry
+		first = min(first, e.Until)
+		alone = alone || e.Any || e.Evicts && !e.Grouped
+		groups = groups || e.Any || e.Evicts && e.Grouped
+	}
+	if alone {
+		first = min(first, lone().Due())
+	}
+	if groups {
+		first = min(first, grouped().Due())
 	}
 	return first
 }

@@ -97,7 +97,7 @@ func TestWhoIsWoken(t *testing.T) {
 func TestALotKeepsItsOrder(t *testing.T) {
 	ix, units := racks(t, 0)
 	var lot parked.Lot[int, int]
-	require.Equal(t, int64(parked.Never), lot.Until())
+	require.Equal(t, int64(parked.Never), lot.Until(units, units))
 	for i := range 6 {
 		lot.Put(i, parked.Entry{Until: int64(100 + i)}, i)
 	}
@@ -105,7 +105,7 @@ func TestALotKeepsItsOrder(t *testing.T) {
 	lot.Put(5, parked.Entry{Any: true, Until: parked.Never}, 15)
 	lot.Delete(3)
 	lot.Delete(9)
-	require.EqualValues(t, 50, lot.Until())
+	require.EqualValues(t, 50, lot.Until(units, units))
 	lot.Changes.Any()
 	require.Equal(t, []int{11, 15}, lot.Wake(ix, units, units), "nobody knows the time")
 	lot.Put(4, parked.Entry{Until: parked.Never}, 14)
