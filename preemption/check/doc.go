@@ -50,7 +50,8 @@
 //
 //   - that a gang has no place (it fits as it is, it is infeasible) is tried with the members
 //     one after the other, on the first node that they fit on. An answer that is not Exact
-//     does not say that there is none. An order in which members that are tied to others fit
+//     does not say that there is none, nor, where members times nodes are more than 1,048,576, that
+//     members who were left out have none, or that somebody has to go. An order in which members that are tied to others fit
 //     is looked for in so many steps, and believed beyond;
 //   - infeasible under hard budgets, limits or a price as the objective, or where constraints
 //     are not monotone: a lone pod's is wrong if upstream's walk keeps within the bounds, and

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
@@ -196,5 +198,27 @@ func TestMembersThatAFilterTellsApart(t *testing.T) {
 	}
 	if problems := check.Verify(&s, o, p, r); len(problems) > 0 {
 		t.Error(problems)
+	}
+}
+
+// Of a gang so large that places may not have been looked for everywhere, an answer that is not Exact does not
+// say that all were found.
+func TestWhatWasNotLookedForIsNoProblem(t *testing.T) {
+	for _, nodes := range []int{1000, 1200} {
+		least, s := int32(1), &preemption.Snapshot{}
+		p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &least}}
+		for i := range nodes {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("n", i), Allocatable: preemption.Resources{"cpu": 1999}})
+			if i < 1000 {
+				p.Pods = append(p.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Group: "gang", Requests: preemption.Resources{"cpu": int64(1000 + i%10)}})
+			}
+		}
+		r, err := preemption.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Fits, r.Verdict)
+		r.Nominations = r.Nominations[1:]
+		require.NotEmpty(t, check.Verify(s, preemption.Options{}, p, r))
+		r.Stats.Exact = false
+		require.Equal(t, nodes > 1049, len(check.Verify(s, preemption.Options{}, p, r)) == 0)
 	}
 }

@@ -125,11 +125,19 @@ func (q *question) shape(m *member) string {
 	return m.text
 }
 
+// mostLooks is from how many pairs of a member and a node on searches for places may be cut short.
+const mostLooks = 1 << 20
+
+// many reports whether there are so many members and nodes that places may not have been looked
+// for everywhere.
+func (a *answer) many() bool { return len(a.members)*len(a.nodes) > mostLooks }
+
 // readMore: no further member could have a place at the cost of nobody. Members of a group
 // that prefers a level stay where most others of it went; where members are tied to other
 // pods, that is a search.
 func (a *answer) readMore() {
-	if a.team == nil || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil {
+	if a.team == nil || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil ||
+		!a.r.Stats.Exact && a.many() {
 		return
 	}
 	steps, looked, stays := len(a.Pods)+4*len(a.nodes)+64, map[string]bool{}, map[*member]bool{}

@@ -96,7 +96,7 @@ func (a *answer) readVerdict() {
 		return
 	}
 	if at := a.fitsNow(); at != "" {
-		if a.team == nil || a.r.Verdict != preemption.Infeasible || a.r.Stats.Exact {
+		if a.team == nil || a.r.Stats.Exact || a.r.Verdict != preemption.Infeasible && !a.many() {
 			a.Add(found.Verdict, "it fits in %s without preemption", at)
 		}
 		return
