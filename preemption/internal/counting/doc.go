@@ -5,7 +5,8 @@
 //
 // A domain is measured first (rooms), then the potential victims are charged to their
 // budgets (charge); the placers of package domain put members on the nodes that offer
-// least (cheapest, place), and a few moves may better that (climb). Where units have pods
+// least (cheapest, place); every placement is looked at where there are few (everyway), and elsewhere a few
+// moves may better that (climb). Where units have pods
 // on several nodes, who goes for one member is gone for others (joint); where members may
 // move while victims come back, only the number of seats counts (moving).
 package counting
