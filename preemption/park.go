@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -95,11 +96,14 @@ func (pl *Planner) WakeAt() time.Time {
 		return time.Time{}
 	}
 	until := pl.parked.Until(func() *victims.Units { return c.PodUnits().Units }, func() *victims.Units { return c.GroupUnits().Units })
-	if until == parked.Never {
+	if until > latest { // or never
 		return time.Time{}
 	}
 	return time.Unix(until, 0).UTC()
 }
+
+// latest is the last second, since 1970, that a time.Time can tell.
+const latest = math.MaxInt64 - 62_135_596_800
 
 // changed begins a change, and returns where it is noted.
 func (pl *Planner) changed() *parked.Changes {

@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -123,6 +124,30 @@ func TestWakeAtIsWhenAGuardEnds(t *testing.T) {
 	d, err = pl.Decide(ask)
 	require.NoError(t, err)
 	require.Equal(t, preemption.Feasible, d.Verdict)
+}
+
+// TestWakeAtIsATime: a guard that ends after all times ends never.
+func TestWakeAtIsATime(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	last := time.Unix(math.MaxInt64-62_135_596_800, 0) // whose seconds since the year 1 are an int64
+	for _, c := range []struct {
+		seconds int64
+		want    time.Time
+	}{
+		{math.MaxInt64 - 62_135_596_800 - noon.Unix(), last.UTC()},
+		{math.MaxInt64 - 62_135_596_800 - noon.Unix() + 1, time.Time{}},
+		{math.MaxInt64 - noon.Unix(), time.Time{}},
+		{math.MaxInt64, time.Time{}},
+	} {
+		pl, err := preemption.NewPlanner(&preemption.Snapshot{
+			Time: noon, Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(2)}},
+			Pods: []preemption.Pod{{Name: "p", Node: "n1", Priority: prio(1), Requests: cpus(2), Started: noon}},
+		}, preemption.Options{Guards: preemption.Guards{GuaranteedSeconds: c.seconds}})
+		require.NoError(t, err)
+		_, err = pl.Park(preemption.Preemptor{Pods: []preemption.Pod{{Name: "asks", Priority: prio(9), Requests: cpus(2)}}})
+		require.NoError(t, err)
+		require.Equal(t, c.want, pl.WakeAt(), "%d", c.seconds)
+	}
 }
 
 // TestNothingIsAnotherBeforeWakeAt: the verdict on whoever is parked is the same as long as WakeAt has not come.

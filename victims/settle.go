@@ -73,13 +73,14 @@ func (us *Units) timeless() bool {
 	return us.by.Cost == nil && us.by.Order == nil && !us.ix.AnyUnstarted() && !us.ix.Guarded() && (us.kept == nil || !us.kept.Any())
 }
 
-// Due is the first second, since 1970, at which time alone may change something about a unit, where no
-// more than that comes between; [math.MaxInt64] if it never does.
+// Due is the first second, since 1970, at which time alone may change something about a unit: the next one where
+// a price is asked for anew each time. It is [math.MaxInt64] if no time does, or none is known.
 func (us *Units) Due() int64 {
-	if first := us.agenda.First(); !us.timeless() && first < paged.Never {
-		return first + 1 // what ends within a second has ended then
+	now, first := us.ix.Time(), us.agenda.First()
+	if us.timeless() || now.IsZero() || first == paged.Never {
+		return paged.Never
 	}
-	return paged.Never
+	return max(first, now.Unix()) + 1 // what ends within a second has ended then
 }
 
 // SetNode follows a change of node n.
