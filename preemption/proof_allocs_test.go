@@ -22,7 +22,7 @@ func TestWhoAsksForNoProofPaysForNone(t *testing.T) {
 		verdict preemption.Verdict
 		times   int64 // as large as a pod of the fleet
 		most    float64
-	}{{preemption.Feasible, 1, 31}, {preemption.Infeasible, 40, 43}} {
+	}{{preemption.Feasible, 1, 26}, {preemption.Infeasible, 40, 38}} {
 		for _, nodes := range []int{50, 400} {
 			allocs := func(o preemption.Options) float64 {
 				snap := gen.Fleet(nodes, 30, 1, gen.Uniform)

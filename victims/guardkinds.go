@@ -23,13 +23,7 @@ const everybody = math.MaxInt64
 
 // each tells of every guard that keeps unit u from someone, in order of precedence.
 func (ps *Protections) each(u UnitID, yield yieldTo) {
-	for _, rule := range [...]func(UnitID, yieldTo) bool{
-		ps.standby, ps.labelled, ps.tolerating, ps.guaranteed, ps.cooling,
-	} {
-		if !rule(u, yield) {
-			return
-		}
-	}
+	_ = ps.standby(u, yield) && ps.labelled(u, yield) && ps.tolerating(u, yield) && ps.guaranteed(u, yield) && ps.cooling(u, yield)
 }
 
 func (ps *Protections) standby(u UnitID, yield yieldTo) bool {

@@ -2,8 +2,9 @@ package simulator
 
 import (
 	"cmp"
-	"container/heap"
 	"time"
+
+	"github.com/google/btree"
 )
 
 // The kinds of events, in the order in which those of one moment happen.
@@ -29,26 +30,15 @@ func compareEvents(a, b event) int {
 }
 
 // agenda is what will happen, but for arrivals and changes, which are known in order.
-type agenda []event
+type agenda = btree.BTreeG[event]
 
-func (a agenda) Len() int           { return len(a) }
-func (a agenda) Less(i, j int) bool { return compareEvents(a[i], a[j]) < 0 }
-func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-
-// Push and Pop serve package heap.
-func (a *agenda) Push(e any) { *a = append(*a, e.(event)) }
-
-// Pop takes the last one.
-func (a *agenda) Pop() any {
-	last := len(*a) - 1
-	e := (*a)[last]
-	*a = (*a)[:last]
-	return e
+func newAgenda() *agenda {
+	return btree.NewG(32, func(a, b event) bool { return compareEvents(a, b) < 0 })
 }
 
 // plan notes what will happen to a job's present run.
 func (s *Simulation) plan(kind int, job int32, after time.Duration) {
-	heap.Push(&s.agenda, event{s.now + after, kind, job, s.jobs[job].Run})
+	s.agenda.ReplaceOrInsert(event{s.now + after, kind, job, s.jobs[job].Run})
 }
 
 // remind plans to ask everybody again.
@@ -57,7 +47,7 @@ func (s *Simulation) remind() {
 	if retry == 0 {
 		retry = 5 * time.Minute
 	}
-	heap.Push(&s.agenda, event{At: s.now + retry, Kind: alarm})
+	s.agenda.ReplaceOrInsert(event{At: s.now + retry, Kind: alarm})
 }
 
 // peek is when something happens next; ok is false if nothing does.
@@ -69,8 +59,8 @@ func (s *Simulation) peek() (at time.Duration, ok bool) {
 	if s.changed < len(s.changes) {
 		at = min(at, s.changes[s.changed].At)
 	}
-	if len(s.agenda) > 0 {
-		at = min(at, s.agenda[0].At)
+	if first, ok := s.agenda.Min(); ok {
+		at = min(at, first.At)
 	}
 	return at, at < 1<<63-1
 }
@@ -87,8 +77,8 @@ func (s *Simulation) next() (e event, ok bool) {
 			e = c
 		}
 	}
-	if len(s.agenda) > 0 && compareEvents(s.agenda[0], e) < 0 {
-		return heap.Pop(&s.agenda).(event), true
+	if first, ok := s.agenda.Min(); ok && compareEvents(first, e) < 0 {
+		return s.agenda.DeleteMin()
 	}
 	switch {
 	case e.At == never:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -80,7 +81,7 @@ func podName(j *Job, i int) string {
 	if j.Pods <= 1 {
 		return j.Name
 	}
-	return fmt.Sprintf("%s-%d", j.Name, i)
+	return j.Name + "-" + strconv.Itoa(i)
 }
 
 // byArrival are the jobs in order of arrival, those that run from the beginning first: a

@@ -42,15 +42,15 @@ func (s *Simulation) leave(j int32) error {
 	s.vacate(j, l.Places)
 	l.Places = l.Places[:0]
 	l.Run++
-	var there []preemption.PodRef
+	s.there = s.there[:0]
 	err := s.planner.View(func(v preemption.View) {
 		for i := range max(s.list[j].Pods, 1) {
 			if ref := s.ref(j, i); v.Pod(ref) != nil {
-				there = append(there, ref)
+				s.there = append(s.there, ref)
 			}
 		}
 	})
-	for _, ref := range there {
+	for _, ref := range s.there {
 		if err == nil {
 			err = s.planner.Remove(ref)
 		}

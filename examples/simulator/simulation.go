@@ -31,10 +31,11 @@ type Simulation struct {
 	number  map[string]int32  // of a job, by name
 	one     [1]preemption.Pod // of the question about a pod, and its answer
 	short   preemption.Result
-	changes []Change // by time
-	jobs    []life   // by number
+	there   []preemption.PodRef // of leave
+	changes []Change            // by time
+	jobs    []life              // by number
 	now     time.Duration
-	agenda  agenda
+	agenda  *agenda
 	arrived int // so many have
 	changed int
 	events  int64
@@ -75,7 +76,7 @@ func New(farm *Farm, settings Settings, policy Policy) (*Simulation, error) {
 	if err := farm.check(); err != nil {
 		return nil, err
 	}
-	s := &Simulation{farm: farm, settings: settings, policy: policy, list: farm.byArrival()}
+	s := &Simulation{farm: farm, settings: settings, policy: policy, list: farm.byArrival(), agenda: newAgenda()}
 	s.changes = slices.SortedStableFunc(slices.Values(farm.Changes), func(a, b Change) int { return cmp.Compare(a.At, b.At) })
 	s.jobs = make([]life, len(s.list))
 	s.books = newBooks(farm)

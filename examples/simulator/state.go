@@ -22,7 +22,7 @@ type saved struct {
 	Changed int                  `json:"changed"`
 	Events  int64                `json:"events"`
 	Alarmed bool                 `json:"alarmed"`
-	Agenda  agenda               `json:"agenda"`
+	Agenda  []event              `json:"agenda"`
 	Jobs    []life               `json:"jobs"`
 	Clear   []time.Duration      `json:"clear"` // by machine
 	Tally   tally                `json:"tally"`
@@ -47,8 +47,9 @@ func (s *Simulation) state() (*saved, error) {
 	}
 	v := &saved{
 		Of: of, Now: s.now, Arrived: s.arrived, Changed: s.changed, Events: s.events, Alarmed: s.alarmed,
-		Agenda: s.agenda, Jobs: s.jobs, Tally: s.tally, Cluster: s.planner.Snapshot(),
+		Jobs: s.jobs, Tally: s.tally, Cluster: s.planner.Snapshot(),
 	}
+	s.agenda.Ascend(func(e event) bool { v.Agenda = append(v.Agenda, e); return true })
 	for i := range s.machines {
 		v.Clear = append(v.Clear, s.machines[i].clear)
 	}
@@ -83,7 +84,10 @@ func (s *Simulation) resume(v *saved) error {
 		s.machines[i].clear = v.Clear[i]
 	}
 	s.now, s.arrived, s.changed, s.events, s.alarmed = v.Now, v.Arrived, v.Changed, v.Events, v.Alarmed
-	s.agenda, s.jobs = v.Agenda, v.Jobs
+	s.jobs, s.agenda = v.Jobs, newAgenda()
+	for _, e := range v.Agenda {
+		s.agenda.ReplaceOrInsert(e)
+	}
 	s.Counts, s.Series = v.Tally.Counts, v.Tally.Series
 	for j := range s.jobs {
 		switch l := &s.jobs[j]; l.State {

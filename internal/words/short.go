@@ -1,7 +1,7 @@
 package words
 
 import (
-	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -18,13 +18,10 @@ func Short(s string) string {
 	for end > longest-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s... (%d bytes)", s[:end], len(s))
+	return s[:end] + "... (" + strconv.Itoa(len(s)) + " bytes)"
 }
 
 // Quoted is Short between quotation marks, as Go writes a string.
 func Quoted(s string) string {
-	if len(s) <= longest {
-		return fmt.Sprintf("%q", s)
-	}
-	return fmt.Sprintf("%q", Short(s))
+	return strconv.Quote(Short(s))
 }

@@ -34,8 +34,8 @@ func (o object) bad(field, value, want string) { o.wrap(nil, field, value, want)
 
 // wrap is bad with the lower package's own error.
 func (o object) wrap(err error, field, value, want string) {
-	*o.all = append(*o.all, &FieldError{
-		Kind: string(o.kind), Namespace: o.namespace, Name: o.name,
+	*o.all = append(*o.all, &FieldError{ // copied names, so that an object without a complaint is not on the heap
+		Kind: strings.Clone(string(o.kind)), Namespace: strings.Clone(o.namespace), Name: strings.Clone(o.name),
 		Field: field, Value: value, Want: want, Err: err,
 	})
 }

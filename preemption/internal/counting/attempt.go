@@ -24,6 +24,7 @@ type attempt struct {
 	shared    bool                                      // some potential victims have
 	cheapest  []nodeCost                                // nodes in order of what the first member there costs; not all
 	top       *draft                                    // the best so far
+	spare     *draft                                    // see draft; nil: none yet
 	checks    int
 }
 
@@ -144,7 +145,7 @@ func (t *attempt) consider(p *draft) {
 		}
 	}
 	if t.top == nil || t.beats(p) {
-		t.top = p
+		t.top, t.spare = p, t.top
 	}
 }
 

@@ -1,8 +1,6 @@
 package counting
 
 import (
-	"slices"
-
 	"github.com/preempt-go/preempt/domain"
 )
 
@@ -72,15 +70,16 @@ func (t *attempt) tryMove(from *draft, i int, k, to int32, budget *int) bool {
 	if price.Compare(t.top.price) > 0 {
 		return false
 	}
-	seq := slices.Clone(from.seq)
+	t.seq = append(t.seq[:0], from.seq...)
 	left := k
-	for j, at := range seq {
+	for j, at := range t.seq {
 		if at == s.at && left > 0 {
-			seq[j] = to
+			t.seq[j] = to
 			left--
 		}
 	}
-	p := &draft{seq: seq, spots: t.spots(seq), price: price}
+	p := t.draft(t.seq)
+	p.price = price
 	for j := range p.spots {
 		p.spots[j].cost = t.cost(p.spots[j].at, p.spots[j].k)
 	}

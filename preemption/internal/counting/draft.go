@@ -2,6 +2,7 @@ package counting
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
@@ -16,7 +17,18 @@ type draft struct {
 	start  int64 // the earliest among the most important of those who go, once that was needed
 	known  bool  // start is
 	losses losses
-	tried  int // where units have several pods: how many units were looked at
+	lost   []victims.Marked // room for those of losses
+	tried  int              // where units have several pods: how many units were looked at
+}
+
+// draft is a placement to be priced: the same one again, until it is kept as the best.
+func (t *attempt) draft(seq []int32) *draft {
+	if t.spare == nil {
+		t.spare = &draft{lost: []victims.Marked{}} // none, but known
+	}
+	p := t.spare
+	*p = draft{seq: append(p.seq[:0], seq...), spots: t.spots(p.spots[:0], seq), price: domain.Free, lost: p.lost[:0]}
+	return p
 }
 
 // spot is a node with members on it.
@@ -36,7 +48,7 @@ func (t *attempt) weigh(seq []int32) *draft {
 		}
 		return p
 	}
-	p := &draft{seq: seq, price: domain.Free, spots: t.spots(seq)}
+	p := t.draft(seq)
 	for i := range p.spots {
 		s := &p.spots[i]
 		s.cost = t.cost(s.at, s.k)
@@ -48,20 +60,20 @@ func (t *attempt) weigh(seq []int32) *draft {
 	return p
 }
 
-// spots counts members by node, nodes in order of their first.
-func (t *attempt) spots(seq []int32) []spot {
+// spots appends to dst how many members each node has, nodes in order of their first.
+func (t *attempt) spots(dst []spot, seq []int32) []spot {
 	t.touched = t.touched[:0]
 	for _, at := range seq {
 		if t.count[at]++; t.count[at] == 1 {
 			t.touched = append(t.touched, at)
 		}
 	}
-	spots := make([]spot, len(t.touched))
-	for i, at := range t.touched {
-		spots[i] = spot{at: at, k: t.count[at]}
+	dst = slices.Grow(dst, len(t.touched))
+	for _, at := range t.touched {
+		dst = append(dst, spot{at: at, k: t.count[at]})
 		t.count[at] = 0
 	}
-	return spots
+	return dst
 }
 
 // started is the start that the score of p tells.

@@ -1,10 +1,6 @@
 package counting
 
-import (
-	"slices"
-
-	"github.com/preempt-go/preempt/domain"
-)
+import "github.com/preempt-go/preempt/domain"
 
 // everyWay considers every placement of k members, in the order in which trials look at them.
 func (t *attempt) everyWay(k int) {
@@ -46,12 +42,16 @@ func (w *ways) from(at int32, left int64, price domain.Price) {
 
 // draft is the placement at which the walk is, nil if it costs more than the best so far.
 func (w *ways) draft(price domain.Price) *draft {
-	var seq []int32
+	w.seq = w.seq[:0]
 	for _, s := range w.spots {
-		seq = append(seq, slices.Repeat([]int32{s.at}, int(s.k))...)
+		for range s.k {
+			w.seq = append(w.seq, s.at)
+		}
 	}
 	if w.joint {
-		return w.weigh(seq)
+		return w.weigh(w.seq)
 	}
-	return &draft{seq: seq, spots: slices.Clone(w.spots), price: price}
+	p := w.attempt.draft(w.seq)
+	p.spots, p.price = append(p.spots[:0], w.spots...), price
+	return p
 }

@@ -203,13 +203,15 @@ func (t *attempt) giveBack(seq []int32) *draft {
 		j.giving = columns.NewJoint(t.seats, t.Units, j.losses)
 	}
 	j.giving.Reset()
-	p := &draft{seq: seq, spots: t.spots(seq), known: true}
+	p := t.draft(seq)
+	p.known = true
 	for _, s := range p.spots {
 		j.giving.Add(t.node(s.at), int64(s.k))
 	}
 	j.giving.GiveBack()
 	p.price, p.start, p.tried = j.giving.Price, j.giving.Started, j.giving.Tried
-	p.losses.list = append([]victims.Marked{}, j.giving.Lost...)
+	p.lost = append(p.lost, j.giving.Lost...)
+	p.losses.list = p.lost
 	if len(p.losses.list) > 0 { // the score tells of the first of them, the price of all
 		first := t.Units.Unit(t.mostImportant(p.losses.list)).Pods[0]
 		p.price.Highest = int64(t.Index.Priority(first))

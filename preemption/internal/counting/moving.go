@@ -71,7 +71,7 @@ func (t *attempt) moving(k int) {
 		}
 	}
 	if !t.Brief {
-		t.top.spots = t.spots(t.top.seq)
+		t.top.spots = t.spots(nil, t.top.seq)
 		t.top.losses = m.losses()
 	}
 }

@@ -73,6 +73,7 @@ type tools struct {
 	offers    domain.SeatQueue      // to the members
 	order     []int32
 	touched   []int32
+	seq       []int32 // a placement to be tried
 	moving    movingTools
 	joint     jointTools
 }
