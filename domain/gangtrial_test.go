@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -49,13 +49,14 @@ type FairSharing struct {
 	Strategies []FairStrategy `json:"strategies,omitempty"`
 }
 
-// FairStrategy compares shares; see [reprieve.FairStrategy].
-type FairStrategy = reprieve.FairStrategy
+// FairStrategy compares the share P that the preemptor's side will have with the
+// share that the other side has now, O, or will have, N.
+type FairStrategy string
 
 // The strategies of fair sharing.
 const (
-	LessThanOrEqualToFinalShare = reprieve.LessThanOrEqualToFinalShare
-	LessThanInitialShare        = reprieve.LessThanInitialShare
+	LessThanOrEqualToFinalShare FairStrategy = "LessThanOrEqualToFinalShare" // P <= N
+	LessThanInitialShare        FairStrategy = "LessThanInitialShare"        // P < O
 )
 
 // rules are the options as the room of workloads heeds them.
@@ -65,7 +66,7 @@ func (o QuotaOptions) rules() workload.Rules {
 		r.Precision = quota.KueueFloat
 	}
 	if o.FairSharing != nil {
-		r.Fair, r.Strategies = true, o.FairSharing.Strategies
+		r.Fair, r.Strategies = true, quotasearch.Strategies(o.FairSharing.Strategies)
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -131,7 +132,7 @@ func TestTimesThatJSONCannotHoldAreRefused(t *testing.T) {
 func TestNilObjectsAreRefused(t *testing.T) {
 	_, err := cluster.NewIndex(nil)
 	require.NoError(t, err)
-	_, err = cluster.NewQuotaIndex(nil)
+	_, err = quota.NewIndex(nil)
 	require.NoError(t, err)
 	for field, objects := range map[string]cluster.Objects{
 		"Nodes": {Nodes: []*cluster.Node{nil}}, "Pods": {Pods: []*cluster.Pod{{Name: "p"}, nil}},
@@ -140,7 +141,7 @@ func TestNilObjectsAreRefused(t *testing.T) {
 		_, err := cluster.NewIndexOf(objects)
 		require.EqualError(t, err, "cluster: Snapshot: "+field+": nil is not an object")
 	}
-	_, err = cluster.NewQuotaIndexOf(cluster.QuotaObjects{Workloads: []*cluster.Workload{nil}, Cohorts: []*cluster.Cohort{nil}})
+	_, err = quota.NewIndexOf(cluster.QuotaObjects{Workloads: []*cluster.Workload{nil}, Cohorts: []*cluster.Cohort{nil}})
 	require.EqualError(t, err, "cluster: Snapshot: Cohorts: nil is not an object\ncluster: Snapshot: Workloads: nil is not an object")
 	for _, err := range []error{
 		(*cluster.Node)(nil).Validate(), (*cluster.Pod)(nil).Validate(), (*cluster.PodGroup)(nil).Validate(),

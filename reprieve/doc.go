@@ -11,12 +11,7 @@
 // groups are elastic. Its [Proof] says how far to rely on it. [Runner.RunLeast] searches for
 // those that make one [Aim] after the other least, and bounds what is possible.
 //
-// A [QuotaSearch] takes workloads that have to leave their quota to another one, by the passes of Kueue
-// ([QuotaSearch.Classical], [QuotaSearch.Fair]), and gives back who can stay. [QuotaSearch.Least] searches among all that
-// the same rules let go for those that make one [QuotaAim] after the other least.
-//
 // Nothing here reads a clock, logs, or allocates once a [Runner] is warm.
 //
-// Source: KEP-5710, "Preemption algorithm"; kube-scheduler v1.36, victims on a node;
-// Kueue v0.20, preemption.
+// Source: KEP-5710, "Preemption algorithm"; kube-scheduler v1.36, victims on a node.
 package reprieve

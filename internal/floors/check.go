@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,7 @@ func Check(t *Tree, r Rules) []string {
 		c.names(p)
 		c.documented(p)
 	}
+	c.total()
 	c.signatures()
 	slices.Sort(c.breaches)
 	return slices.Compact(c.breaches)
@@ -89,41 +91,78 @@ func (c *checker) names(p *Package) {
 	if !listed {
 		return
 	}
-	n := 0
-	for _, f := range p.Files {
-		for _, decl := range f.Decls {
-			switch d := decl.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil && d.Name.IsExported() {
-					n++
-				}
-			case *ast.GenDecl:
-				n += exported(d)
-			}
-		}
-	}
-	if n != most {
+	if n, _ := c.exported(p); n != most {
 		c.breach("package %s: exports %d names, listed with %d", p.Dir, n, most)
 	}
 }
 
-// exported is how many of the names that a group declares are exported.
-func exported(group *ast.GenDecl) (n int) {
-	for _, spec := range group.Specs {
-		switch spec := spec.(type) {
-		case *ast.TypeSpec:
-			if spec.Name.IsExported() {
-				n++
-			}
-		case *ast.ValueSpec:
-			for _, name := range spec.Names {
-				if name.IsExported() {
-					n++
+// total checks that all public packages together export as many names as the rules say.
+func (c *checker) total() {
+	exported, distinct := 0, 0
+	for _, p := range c.Packages {
+		if isInternal(p.Dir) || isTop(p.Dir) {
+			continue
+		}
+		n, again := c.exported(p)
+		exported, distinct = exported+n, distinct+n-again
+	}
+	if c.rules.Exported > 0 && (exported != c.rules.Exported || distinct != c.rules.Distinct) {
+		c.breach("the module exports %d names, %d of them distinct, listed with %d and %d", exported, distinct, c.rules.Exported, c.rules.Distinct)
+	}
+}
+
+// exported is how many names a package exports, methods aside, and how many of them are those of
+// another package again.
+func (c *checker) exported(p *Package) (n, again int) {
+	var file *ast.File
+	count := func(name *ast.Ident, as ast.Expr) {
+		if !name.IsExported() {
+			return
+		}
+		n++
+		if of, ok := as.(*ast.SelectorExpr); ok && c.isLocal(file, of.X) {
+			again++
+		}
+	}
+	for _, file = range p.Files {
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					count(d.Name, nil)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						var as ast.Expr
+						if spec.Assign.IsValid() {
+							as = spec.Type
+						}
+						count(spec.Name, as)
+					case *ast.ValueSpec:
+						for i, name := range spec.Names {
+							var as ast.Expr
+							if i < len(spec.Values) {
+								as = spec.Values[i]
+							}
+							count(name, as)
+						}
+					}
 				}
 			}
 		}
 	}
-	return n
+	return n, again
+}
+
+// isLocal reports whether x names a package of the module that file imports.
+func (c *checker) isLocal(file *ast.File, x ast.Expr) bool {
+	name, ok := x.(*ast.Ident)
+	return ok && slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+		dir, ok := c.local(strings.Trim(i.Path.Value, `"`))
+		return ok && path.Base(dir) == name.Name
+	})
 }
 
 // layout checks the folders: only the allowed ones at the top, nested modules only

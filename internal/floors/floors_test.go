@@ -255,6 +255,10 @@ func TestCheck(t *testing.T) {
 			files: map[string]string{"priority/t.go": "package priority\n\n// T and U are two.\nconst T, U = 1, 2\n\n// V is a third.\ntype V int\n\n// W is a fourth.\nfunc W() {}\n\n// X is a method, and inner is nobody else's.\nfunc (V) X() {}\n\nfunc inner() {}\n"},
 			want:  "package priority: exports 5 names, listed with 4",
 		},
+		"names of another package again": {
+			files: map[string]string{"domain/t.go": "package domain\n\nimport \"github.com/preempt-go/preempt/priority\"\n\n// Class is one.\ntype Class = priority.Class\n", "domain/fifth.go": ""},
+			want:  "the module exports 3 names, 2 of them distinct, listed with 2 and 2",
+		},
 		"a method of an interface without a comment": {
 			files: map[string]string{"priority/t.go": "package priority\n\n// I runs.\ntype I interface{ Run() }\n"},
 			want:  "package priority: I.Run has no comment",
@@ -268,8 +272,11 @@ func TestCheck(t *testing.T) {
 			}
 			rules := floors.Module()
 			rules.Files, rules.Lines, rules.Larger = 4, 100, map[string]int{"domain": 5}
-			rules.Telling, rules.Names = []string{"domain/quota/tell"}, nil
-			if strings.Contains(tc.want, "exports") {
+			rules.Wordless, rules.Telling = []string{"domain/quota"}, []string{"domain/quota/tell"}
+			rules.Names, rules.Exported = nil, 0
+			if strings.HasPrefix(tc.want, "the module") {
+				rules.Exported, rules.Distinct = 2, 2
+			} else if strings.Contains(tc.want, "exports") {
 				rules.Names = map[string]int{"priority": 4}
 			}
 			rules.Examples = true

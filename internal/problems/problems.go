@@ -3,6 +3,7 @@ package problems
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -16,6 +17,16 @@ func Join(errs []error) error {
 		errs = append(errs[:most:most], fmt.Errorf("%w: %d more problems", cluster.ErrInvalid, rest))
 	}
 	return errors.Join(errs...)
+}
+
+// Sorted joins complaints in order of what they are about; nil if there are none.
+func Sorted(list []*cluster.FieldError) error {
+	slices.SortFunc(list, (*cluster.FieldError).Compare)
+	errs := make([]error, len(list))
+	for i, e := range list {
+		errs[i] = e
+	}
+	return Join(errs)
 }
 
 // Pod is a complaint about a field of pod. err is what the value met, nil if nothing.

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // Answer asks the library.
@@ -24,7 +23,7 @@ func (s *Scenario) Answer() (string, error) {
 
 // search asks the search for victims alone.
 func (s *Scenario) search() (string, error) {
-	ix, err := cluster.NewQuotaIndex(&s.Snapshot)
+	ix, err := quota.NewIndex(&s.Snapshot)
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +37,7 @@ func (s *Scenario) search() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	q := &reprieve.QuotaQuestion{Queue: asks.Queue, Priority: asks.Priority, Ordered: asks.Ordered}
+	q := &quotasearch.Question{Queue: asks.Queue, Priority: asks.Priority, Ordered: asks.Ordered}
 	for _, u := range asks.Usage {
 		if u.Amount > 0 {
 			q.Request = append(q.Request, u)
@@ -47,15 +46,15 @@ func (s *Scenario) search() (string, error) {
 			q.Contested = append(q.Contested, u.Column)
 		}
 	}
-	order := victims.NewQuotaOrder(ix.Queue(q.Queue).Preemption.Order)
-	search := reprieve.NewQuotaSearch(ix, usage, victims.NewReservations(ix, order))
-	var list []reprieve.QuotaVictim
+	order := quotasearch.NewOrder(ix.Queue(q.Queue).Preemption.Order)
+	search := quotasearch.New(ix, usage, quotasearch.NewReservations(ix, order))
+	var list []quotasearch.Victim
 	if o := s.Options.Quota; o.FairSharing != nil {
 		precision := quota.Exact
 		if o.KueueFloat {
 			precision = quota.KueueFloat
 		}
-		list = search.Fair(q, o.FairSharing.Strategies, precision)
+		list = search.Fair(q, quotasearch.Strategies(o.FairSharing.Strategies), precision)
 	} else {
 		list = search.Classical(q)
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -34,6 +35,13 @@ func (e *FieldError) Error() string {
 
 // Is reports whether target is ErrInvalid.
 func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
+
+// Compare orders complaints by what they are about.
+func (e *FieldError) Compare(o *FieldError) int {
+	return cmp.Or(
+		cmp.Compare(e.Kind, o.Kind), cmp.Compare(e.Namespace, o.Namespace), cmp.Compare(e.Name, o.Name),
+		cmp.Compare(e.Field, o.Field), cmp.Compare(e.Value, o.Value), cmp.Compare(e.Want, o.Want))
+}
 
 // Unwrap returns the lower package's own error, or nil.
 func (e *FieldError) Unwrap() error { return e.Err }

@@ -11,11 +11,10 @@ const (
 
 	mostBudgets = 512 // of a namespace, for the same label or none
 	mostTerms   = 128 // of affinity, of anti-affinity and of spread, of a pod
-	mostLevels  = 32  // of the topology of a group, and of cohorts above a queue
+	mostLevels  = 32  // of the topology of a group
 
 	mostDevices     = 1 << 22 // of all nodes together
 	mostDeviceCells = 1 << 24 // nodes times names of devices
-	mostQuotas      = 1 << 22 // queues and cohorts times pairs of flavor and resource
 )
 
 // amountsFit reports whether there is room for the amounts of so many resources, Pods
@@ -49,33 +48,5 @@ func checkDevices(ps *problems, nodes []*Node) {
 	}
 	if len(names) > mostDeviceCells/max(1, len(nodes)) {
 		o.bad("Devices", number(len(names))+" names", "at most "+number(mostDeviceCells/len(nodes))+" for as many nodes")
-	}
-}
-
-// checkDepth complains about queues and cohorts with too many cohorts above them.
-func (ix *QuotaIndex) checkDepth(ps *problems) {
-	deepest, name, kind := 0, "", KindClusterQueue
-	for h := range QuotaID(len(ix.parent)) {
-		depth := 0
-		for at := ix.parent[h]; at != NoQuota && depth <= mostLevels; at = ix.parent[at] {
-			depth++
-		}
-		if depth > deepest {
-			deepest, name = depth, ix.Name(h)
-			if int(h) >= len(ix.queues) {
-				kind = KindCohort
-			}
-		}
-	}
-	if deepest > mostLevels {
-		ps.object(kind, "", name).bad("Cohort", "more than "+number(mostLevels)+" levels up to its root", "fewer")
-	}
-}
-
-// checkQuotas complains if holders of quota and what they have quota of are too many.
-func checkQuotas(ps *problems, holders, columns int) {
-	if columns > mostQuotas/max(1, holders) {
-		ps.object(KindSnapshot, "", "").bad("ClusterQueues", number(columns)+" pairs of flavor and resource",
-			"at most "+number(mostQuotas/holders)+" for as many queues and cohorts")
 	}
 }

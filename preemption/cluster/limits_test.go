@@ -37,13 +37,6 @@ func TestLimitsAreKept(t *testing.T) {
 		require.ErrorIs(t, err, ErrInvalid)
 		require.ErrorContains(t, err, name)
 	}
-	s := &Snapshot{}
-	for i := range n {
-		flavor := []ResourceGroup{{Flavors: []FlavorQuotas{{fmt.Sprint("f", i), []ResourceQuota{{Resource: CPU}}}}}}
-		s.ClusterQueues = append(s.ClusterQueues, ClusterQueue{Name: fmt.Sprint("q", i), Groups: flavor})
-	}
-	_, err := takes(t, 32<<20, func() (*QuotaIndex, error) { return NewQuotaIndex(s) })
-	require.ErrorContains(t, err, `ClusterQueues: 10000 pairs of flavor and resource is not at most 419 for as many queues and cohorts`)
 }
 
 // takes asserts that f allocates fewer bytes than most.
@@ -113,28 +106,17 @@ func TestCrowdedBudgetsAreRefused(t *testing.T) {
 func TestLongListsAreRefused(t *testing.T) {
 	term := AffinityTerm{TopologyKey: "zone", Selector: &disruption.Selector{}}
 	pod := func(p Pod) *Snapshot { p.Name = "p"; return &Snapshot{Pods: []Pod{p}} }
-	chain := &Snapshot{ClusterQueues: []ClusterQueue{{Name: "q", Cohort: "c0"}}}
-	for i := range mostLevels {
-		chain.Cohorts = append(chain.Cohorts, Cohort{Name: fmt.Sprint("c", i), Parent: fmt.Sprint("c", i+1)})
-	}
 	for want, s := range map[string]*Snapshot{
-		`Pod "p": Affinity: 129 terms is not at most 128`:                           pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
-		`Pod "p": AntiAffinity: 129 terms is not at most 128`:                       pod(Pod{AntiAffinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
-		`Pod "p": Spread: 129 terms is not at most 128`:                             pod(Pod{Spread: make([]Spread, mostTerms+1)}),
-		`PodGroup "g": Topology: 33 levels is not at most 32`:                       {PodGroups: []PodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
-		`CompositePodGroup "g": Topology: 33 levels is not at most 32`:              {CompositePodGroups: []CompositePodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
-		`ClusterQueue "q": Cohort: more than 32 levels up to its root is not fewer`: chain,
+		`Pod "p": Affinity: 129 terms is not at most 128`:              pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
+		`Pod "p": AntiAffinity: 129 terms is not at most 128`:          pod(Pod{AntiAffinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
+		`Pod "p": Spread: 129 terms is not at most 128`:                pod(Pod{Spread: make([]Spread, mostTerms+1)}),
+		`PodGroup "g": Topology: 33 levels is not at most 32`:          {PodGroups: []PodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
+		`CompositePodGroup "g": Topology: 33 levels is not at most 32`: {CompositePodGroups: []CompositePodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
 	} {
 		_, err := NewIndex(s)
-		if s == chain {
-			_, err = NewQuotaIndex(s)
-		}
 		require.EqualError(t, err, "cluster: "+want)
 	}
-	chain.Cohorts = chain.Cohorts[:mostLevels-1]
-	_, err := NewQuotaIndex(chain)
-	require.NoError(t, err)
-	_, err = NewIndex(pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms)}))
+	_, err := NewIndex(pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms)}))
 	require.NoError(t, err)
 }
 

@@ -247,12 +247,12 @@ func (ix *Index) rewarn(out, in []Warning) {
 	var list []Warning // stays nil where there is none
 	rest := ix.warnings
 	upTo := func(w Warning) (found bool) {
-		i, found := slices.BinarySearchFunc(rest, w, compareWarnings)
+		i, found := slices.BinarySearchFunc(rest, w, Warning.Compare)
 		list, rest = append(list, rest[:i]...), rest[i:]
 		return found
 	}
 	for len(out)+len(in) > 0 {
-		if len(in) == 0 || len(out) > 0 && compareWarnings(out[0], in[0]) <= 0 {
+		if len(in) == 0 || len(out) > 0 && out[0].Compare(in[0]) <= 0 {
 			if upTo(out[0]) {
 				rest = rest[1:]
 			}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,11 +98,7 @@ func (ps problems) err() error {
 	if len(ps) == 0 {
 		return nil
 	}
-	slices.SortFunc(ps, func(a, b *FieldError) int {
-		return cmp.Or(
-			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Want, b.Want))
-	})
+	slices.SortFunc(ps, (*FieldError).Compare)
 	var errs []error
 	for _, e := range ps[:min(len(ps), maxProblems)] {
 		errs = append(errs, e)

@@ -1,9 +1,6 @@
 package cluster
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // The kinds of objects of quota, beside [KindWorkload].
 const (
@@ -13,8 +10,8 @@ const (
 	KindLocalQueue     Kind = "LocalQueue"
 )
 
-// validateQuota reports everything in the quota part of s that cannot be read.
-func validateQuota(s *QuotaObjects) problems {
+// Validate reports everything in s that cannot be read.
+func (s *QuotaObjects) Validate() error {
 	var ps problems
 	noNils(&ps, "ResourceFlavors", s.ResourceFlavors)
 	noNils(&ps, "ClusterQueues", s.ClusterQueues)
@@ -23,7 +20,7 @@ func validateQuota(s *QuotaObjects) problems {
 	noNils(&ps, "Workloads", s.Workloads)
 	noNils(&ps, "QuotaHolds", s.QuotaHolds)
 	if len(ps) > 0 {
-		return ps
+		return ps.err()
 	}
 	seen := make(map[Kind]map[PodKey]int)
 	named := func(kind Kind, namespace, name string) object {
@@ -68,7 +65,7 @@ func validateQuota(s *QuotaObjects) problems {
 		validateWorkload(&ps, w)
 	}
 	validateHolds(&ps, s)
-	return ps
+	return ps.err()
 }
 
 // validateHolds reports holds that are for no workload that waits, or can't be added up.
@@ -249,7 +246,7 @@ func validateWeight(o object, w *Weight) {
 	}
 }
 
-// Validate reports everything in w that cannot be read, as [NewQuotaIndex] does.
+// Validate reports everything in w that cannot be read.
 func (w *Workload) Validate() error {
 	if w == nil {
 		return nilProblem(KindWorkload)
@@ -308,5 +305,3 @@ func validateWorkload(ps *problems, w *Workload) {
 
 // index writes field[i].
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
-
-func compareNames(a, b string) int { return strings.Compare(a, b) }

@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // Workload is a job that is admitted as a whole by a ClusterQueue. One with an
 // Admission holds quota there; one without waits in its Queue.
@@ -56,6 +59,29 @@ type PodSet struct {
 	// Requests times Count.
 	Flavors map[string]string `json:"flavors,omitempty"`
 	Usage   Resources         `json:"usage,omitempty"`
+}
+
+// MaxUsage is the most that all workloads together may use of one flavor-resource,
+// and the most that a preemptor may ask for, so that no sum of usage overflows.
+const MaxUsage = 1<<62 - 1
+
+// Used is how much of a resource the pods of s use together; false if that is
+// above [MaxUsage].
+func (s *PodSet) Used(resource string) (int64, bool) {
+	if amount, ok := s.Usage[resource]; ok {
+		return amount, amount <= MaxUsage
+	}
+	return s.Total(resource, s.Count)
+}
+
+// Total is how much of a resource count pods of s ask for; false if that is above
+// [MaxUsage]. Of [Pods] it is count.
+func (s *PodSet) Total(resource string, count int32) (int64, bool) {
+	if resource == Pods {
+		return int64(count), true
+	}
+	hi, lo := bits.Mul64(uint64(s.Requests[resource]), uint64(count))
+	return int64(lo), hi == 0 && lo <= MaxUsage
 }
 
 // QuotaHold is quota that is kept for a workload since an answer about it was applied, until

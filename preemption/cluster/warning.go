@@ -135,9 +135,10 @@ func nodeless(p *Pod) Warning {
 	return Warning{KindPod, p.Namespace, p.Name, "Node", p.Node, "no such node: the pod counts for budgets and groups only"}
 }
 
-func sortWarnings(ws []Warning) { slices.SortFunc(ws, compareWarnings) }
+func sortWarnings(ws []Warning) { slices.SortFunc(ws, Warning.Compare) }
 
-func compareWarnings(a, b Warning) int {
+// Compare orders warnings by what they are about.
+func (a Warning) Compare(b Warning) int {
 	return cmp.Or(
 		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 		cmp.Compare(a.Field, b.Field), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Text, b.Text))

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/reprieve"
 )
 

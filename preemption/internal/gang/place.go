@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/seating"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // place is the place that a preemptor looks for in one domain while workloads
-// leave and come back for its quota: [reprieve.QuotaPlace]. Pods of the domain that
+// leave and come back for its quota: [quotasearch.Place]. Pods of the domain that
 // hold no quota, and that the node rule lets go, are out of the way.
 type place struct {
 	*Search
@@ -17,7 +18,7 @@ type place struct {
 	unqueued []victims.UnitID // those pods, most important first
 
 	crossNode bool // pods outside the domain may matter
-	inside    []*cluster.Reservation
+	inside    []*quota.Reservation
 }
 
 // newPlace takes the pods of d without a queue out of the trial; close puts them back.
@@ -33,7 +34,7 @@ func (s *Search) newPlace(d domain.Domain) *place {
 	slices.SortFunc(p.unqueued, s.Pods.Units.Compare)
 	p.inside = s.jobsIn(p)
 	if p.inside == nil {
-		p.inside = []*cluster.Reservation{} // known: none
+		p.inside = []*quota.Reservation{} // known: none
 	}
 	for _, u := range p.unqueued {
 		s.Gang.Runner.Remove(s.Gang.Trial, u)
@@ -52,32 +53,32 @@ func (p *place) close() {
 }
 
 // Remove takes the pods of a workload away; one that has none frees quota only.
-func (p *place) Remove(r *cluster.Reservation) {
+func (p *place) Remove(r *quota.Reservation) {
 	for _, pod := range p.Model.Pods.Of[r] {
 		p.Gang.Trial.Remove(pod)
 	}
 }
 
 // Return puts them back.
-func (p *place) Return(r *cluster.Reservation) {
+func (p *place) Return(r *quota.Reservation) {
 	p.back(r)
 	p.Gang.Trial.Settle()
 }
 
-func (p *place) back(r *cluster.Reservation) {
+func (p *place) back(r *quota.Reservation) {
 	for _, pod := range p.Model.Pods.Of[r] {
 		p.Gang.Trial.Return(pod)
 	}
 }
 
 // Helps reports whether a pod of r is in the domain, or might matter from outside.
-func (p *place) Helps(r *cluster.Reservation) bool {
+func (p *place) Helps(r *quota.Reservation) bool {
 	pods := p.Model.Pods.Of[r]
 	return len(pods) > 0 && (p.crossNode || slices.ContainsFunc(pods, p.holds))
 }
 
 // Jobs lists the jobs with a pod in the domain, unless others might matter too.
-func (p *place) Jobs() []*cluster.Reservation {
+func (p *place) Jobs() []*quota.Reservation {
 	if p.crossNode {
 		return nil
 	}

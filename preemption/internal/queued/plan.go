@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -17,7 +17,7 @@ import (
 // it disrupts least: by the score of all victims, then by how far up it borrows, then
 // the earlier flavors, then the earlier domain. The plan is nil if there is none
 // that keeps within hard budgets and limits.
-func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, list []reprieve.QuotaVictim, qs *workload.Search) *Plan {
+func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, list []quotasearch.Victim, qs *workload.Search) *Plan {
 	unqueued, ok := p.giveBackUnqueued(placer)
 	if !ok {
 		return nil
@@ -55,8 +55,8 @@ func (s *Search) compare(a, b *Plan) int {
 }
 
 // lone lists the victims without pods.
-func (s *Search) lone(p *Plan) []reprieve.QuotaVictim {
-	var list []reprieve.QuotaVictim
+func (s *Search) lone(p *Plan) []quotasearch.Victim {
+	var list []quotasearch.Victim
 	for _, v := range p.Quota {
 		if s.Model.Pods.Of[v.Reservation] == nil {
 			list = append(list, v)
@@ -105,8 +105,8 @@ func (s *Search) hopeful(o *workload.Offer, p *place) bool {
 }
 
 // evictableJobs lists the jobs with a pod in p that a policy of the queue lets go.
-func (s *Search) evictableJobs(o *workload.Offer, p *place) []*cluster.Reservation {
-	var list []*cluster.Reservation
+func (s *Search) evictableJobs(o *workload.Offer, p *place) []*quota.Reservation {
+	var list []*quota.Reservation
 	for _, r := range p.inside {
 		if s.Model.Rule(s.Workload, s.Queue, r.Queue).Allows(r) && slices.ContainsFunc(o.Columns, r.Uses) {
 			list = append(list, r)
@@ -116,9 +116,9 @@ func (s *Search) evictableJobs(o *workload.Offer, p *place) []*cluster.Reservati
 }
 
 // jobsIn lists the jobs with a pod in p, in order of their names.
-func (s *Search) jobsIn(p *place) []*cluster.Reservation {
-	var list []*cluster.Reservation
-	seen := map[*cluster.Reservation]bool{}
+func (s *Search) jobsIn(p *place) []*quota.Reservation {
+	var list []*quota.Reservation
+	seen := map[*quota.Reservation]bool{}
 	for _, n := range p.domain.Nodes {
 		for _, r := range s.Model.Pods.On[n] {
 			if !seen[r] {
@@ -127,7 +127,7 @@ func (s *Search) jobsIn(p *place) []*cluster.Reservation {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *cluster.Reservation) int {
+	slices.SortFunc(list, func(a, b *quota.Reservation) int {
 		return cmp.Or(cmp.Compare(a.Workload.Namespace, b.Workload.Namespace), cmp.Compare(a.Workload.Name, b.Workload.Name))
 	})
 	return list

@@ -6,11 +6,12 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -18,7 +19,7 @@ import (
 type Question struct {
 	Model    *workload.Model
 	Workload *cluster.Workload // the pods as a workload
-	Queue    cluster.QuotaID
+	Queue    quota.HolderID
 	Pods     *ask.Question
 	Gang     *gang.Search // of the same pods: its trial and its ways to seat them
 
@@ -41,8 +42,8 @@ type Search struct {
 	Note      bool              // Tries are asked for
 	Tries     []Try
 
-	steps  int                           // that were taken to find other victims
-	spared map[*cluster.Reservation]bool // what is the preemptor's own, or kept by a guard: no victims
+	steps  int                         // that were taken to find other victims
+	spared map[*quota.Reservation]bool // what is the preemptor's own, or kept by a guard: no victims
 }
 
 // Plan is a domain in which preemption helps, with its victims.
@@ -50,7 +51,7 @@ type Plan struct {
 	Offer    *workload.Offer
 	Domain   domain.Domain
 	Places   []domain.Assignment
-	Quota    []reprieve.QuotaVictim
+	Quota    []quotasearch.Victim
 	Unqueued []victims.UnitID // victims that hold no quota
 	Units    []victims.UnitID // of all victims that are pods, most important first
 	Score    victims.Score
@@ -95,7 +96,7 @@ func (s *Search) Usage() *workload.Search {
 		qs.Usage.Remove(r.Queue, r.Usage)
 	}
 	if s.spared == nil {
-		s.spared = map[*cluster.Reservation]bool{}
+		s.spared = map[*quota.Reservation]bool{}
 		for r, pods := range s.Model.Pods.Of {
 			if s.own(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
 				s.spared[r] = true
@@ -111,7 +112,7 @@ func (s *Search) Usage() *workload.Search {
 }
 
 // expected is what the pods themselves expect, as they are nominated.
-func (s *Search) expected() (own []*cluster.Reservation) {
+func (s *Search) expected() (own []*quota.Reservation) {
 	for _, e := range s.Model.Pods.Expected {
 		if slices.ContainsFunc(s.Pods.Members, func(m *domain.Member) bool { return m.ID == e.Pod }) {
 			own = append(own, e.Reservation)
@@ -169,11 +170,11 @@ func (s *Search) beyond(units []victims.UnitID, lone int) (b ask.Bound, over boo
 }
 
 // Spares reports whether r is held by members that run already, or kept by a guard.
-func (s *Search) Spares(r *cluster.Reservation) bool { return s.spared[r] }
+func (s *Search) Spares(r *quota.Reservation) bool { return s.spared[r] }
 
 // Ask is what is asked of the quota: every resource is contested, since room may be
 // short where quota is not.
-func (s *Search) Ask(o *workload.Offer) *reprieve.QuotaQuestion {
+func (s *Search) Ask(o *workload.Offer) *quotasearch.Question {
 	q := workload.Question(s.Workload, s.Queue, o.Request, o.Columns)
 	return &q
 }
@@ -291,7 +292,7 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 	qs := s.Usage()
 	defer s.Model.Keep(qs)
 	qs.Place = p
-	var list []reprieve.QuotaVictim
+	var list []quotasearch.Victim
 	if !qs.Usage.Fits(s.Queue, o.Request, true) || !p.Fits() {
 		if list = slices.Clone(qs.Victims(s.Ask(o))); len(list) == 0 {
 			s.reject(o, p, Rejection{Why: Nobody})
@@ -308,7 +309,7 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 
 // evict looks for a plan in which those of list go, and returns the better one of two ways to seat
 // the pods; nil if there is none.
-func (s *Search) evict(o *workload.Offer, p *place, list []reprieve.QuotaVictim, qs *workload.Search) (best *Plan) {
+func (s *Search) evict(o *workload.Offer, p *place, list []quotasearch.Victim, qs *workload.Search) (best *Plan) {
 	for _, v := range list {
 		qs.Usage.Remove(v.Queue, v.Usage)
 		p.Remove(v.Reservation)
@@ -333,7 +334,7 @@ func (s *Search) evict(o *workload.Offer, p *place, list []reprieve.QuotaVictim,
 
 // improve looks for a plan that is better than best, which those of list go for; nil: they go
 // beyond a bound. In all domains together it takes at most five times the steps of one.
-func (s *Search) improve(o *workload.Offer, p *place, list []reprieve.QuotaVictim, best *Plan, qs *workload.Search) *Plan {
+func (s *Search) improve(o *workload.Offer, p *place, list []quotasearch.Victim, best *Plan, qs *workload.Search) *Plan {
 	most := s.Pods.NumSteps()
 	if most = min(most, ask.StepsLeft(most, s.steps)); most == 0 {
 		return best
@@ -342,7 +343,7 @@ func (s *Search) improve(o *workload.Offer, p *place, list []reprieve.QuotaVicti
 	note, rejected := s.Note, s.Rejected
 	s.Note, s.Rejected = false, map[Rejection]int{}
 	before := best
-	_, taken := qs.Spare(s.Ask(o), list, most, s.Pods.Poll, func(other []reprieve.QuotaVictim) bool {
+	_, taken := qs.Spare(s.Ask(o), list, most, s.Pods.Poll, func(other []quotasearch.Victim) bool {
 		plan := s.evict(o, p, other, qs)
 		if plan == nil || best != nil && s.compare(plan, best) >= 0 {
 			return false

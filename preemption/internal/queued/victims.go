@@ -4,20 +4,20 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // Victim is one that a plan evicts, and what the preemptor would lack if it alone came back.
 type Victim struct {
-	reprieve.QuotaVictim                // its Reservation is nil: a unit without a queue
-	Unit                 victims.UnitID // that unit
-	Node                 cluster.NodeID // where it would be in the way of a member; NoNode: nowhere
-	Violates             bool           // a budget
-	Why                  domain.Reason  // what is missing of a place; OK: quota is
-	Lack                 workload.Lack  // of quota
+	quotasearch.Victim                // its Reservation is nil: a unit without a queue
+	Unit               victims.UnitID // that unit
+	Node               cluster.NodeID // where it would be in the way of a member; NoNode: nowhere
+	Violates           bool           // a budget
+	Why                domain.Reason  // what is missing of a place; OK: quota is
+	Lack               workload.Lack  // of quota
 }
 
 // Spell lists the victims of p, most important first: units without a queue, then those
@@ -49,9 +49,9 @@ func (s *Search) Spell(p *Plan) []Victim {
 	}
 	order := s.Model.Order(s.Queue)
 	holders := slices.Clone(p.Quota)
-	slices.SortFunc(holders, func(x, y reprieve.QuotaVictim) int { return order.Compare(y.Reservation, x.Reservation) })
+	slices.SortFunc(holders, func(x, y quotasearch.Victim) int { return order.Compare(y.Reservation, x.Reservation) })
 	for _, v := range holders {
-		victim := Victim{QuotaVictim: v, Node: cluster.NoNode}
+		victim := Victim{Victim: v, Node: cluster.NoNode}
 		pods := s.Model.Pods.Of[v.Reservation]
 		for _, pod := range pods {
 			if u, ok := s.Pods.Units.UnitOf(pod); ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -165,7 +166,7 @@ func (s *queueReview) spared(pods []cluster.PodID) string {
 
 // reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
 // they hold from qs, and lists it. The text says who may not go; it is empty if all may.
-func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q cluster.QuotaID, contested []cluster.ColumnID) (held []*cluster.Reservation, text string) {
+func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q quota.HolderID, contested []quota.ColumnID) (held []*quota.Reservation, text string) {
 	l := qs.Leaving(w, q, contested)
 	for _, v := range list {
 		r, text := holder(ix, qs.Model, &v)
@@ -194,7 +195,7 @@ var stayTexts = map[workload.Stays]string{
 
 // holder is what victim v still holds, nil if it has left. The text says how it is not what
 // it was.
-func holder(ix *cluster.Index, m *workload.Model, v *answer.Victim) (held *cluster.Reservation, text string) {
+func holder(ix *cluster.Index, m *workload.Model, v *answer.Victim) (held *quota.Reservation, text string) {
 	if v.Kind == cluster.KindWorkload {
 		return m.Held(v.Namespace, v.Name), ""
 	}

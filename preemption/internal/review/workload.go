@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -50,7 +51,7 @@ func Workload(c *live.Cluster, r *answer.Result, m *workload.Model) (answer.Vali
 }
 
 // reviewPlan looks whether answer r about workload w of queue q can be carried out as it is.
-func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q cluster.QuotaID, r *answer.Result) answer.Validity {
+func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q quota.HolderID, r *answer.Result) answer.Validity {
 	s := m.Search(w, q)
 	defer m.Keep(s)
 	if len(r.Quota.Reserved) > 0 {
@@ -86,7 +87,7 @@ func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q clu
 	switch wait := m.Waits(w, q); {
 	case text != "":
 		return replan(text)
-	case wait > 0 && slices.ContainsFunc(held, func(r *cluster.Reservation) bool { return !r.Evicted }):
+	case wait > 0 && slices.ContainsFunc(held, func(r *quota.Reservation) bool { return !r.Evicted }):
 		return replan(tell.WaitsLonger(wait))
 	case !s.Usage.Fits(q, request, true):
 		return replan("it does not fit even once the victims are gone")

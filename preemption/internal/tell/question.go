@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/seating"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"

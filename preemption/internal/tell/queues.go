@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -282,7 +282,7 @@ func (s *QueueSearch) spell(p *queued.Plan) []answer.Victim {
 			continue
 		}
 		told := answer.Victim{Violates: v.Violates, Reason: s.Reason(cluster.NoNode, v.Why)}
-		victimOf(s.Model, &told, new(answer.QuotaVictim), &v.QuotaVictim)
+		victimOf(s.Model, &told, new(answer.QuotaVictim), &v.Victim)
 		for _, pod := range s.Model.Pods.Of[v.Reservation] {
 			for _, b := range s.Budgets.Of(pod) {
 				told.Budgets = append(told.Budgets, s.budgetName(b))

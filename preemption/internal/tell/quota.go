@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 )
 
 // RefusalText says why w cannot be admitted to its queue.
@@ -38,7 +39,7 @@ func Objection(m *workload.Model, o workload.Objection) string {
 }
 
 // FlavorOf names the flavor of a column.
-func FlavorOf(m *workload.Model, c cluster.ColumnID) string {
+func FlavorOf(m *workload.Model, c quota.ColumnID) string {
 	return m.Index.FlavorName(m.Index.FlavorOf(c))
 }
 
@@ -48,7 +49,7 @@ func WaitsLonger(seconds int64) string {
 }
 
 // tellPlan puts a plan for workload w of queue q into words and names.
-func tellPlan(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, p *workload.Plan) *answer.Result {
+func tellPlan(m *workload.Model, w *cluster.Workload, q quota.HolderID, p *workload.Plan) *answer.Result {
 	r := &answer.Result{Warnings: m.Warnings(), Stats: answer.Stats{Trials: p.Trials}}
 	queue := m.Index.Name(q)
 	r.Quota = &answer.QuotaResult{ClusterQueue: queue}
@@ -120,7 +121,7 @@ func tellVictims(m *workload.Model, list []workload.Victim) []answer.Victim {
 	victims, told := make([]answer.Victim, len(list)), make([]answer.QuotaVictim, len(list))
 	reasons := map[workload.Lack]answer.Reason{} // few
 	for i := range list {
-		victimOf(m, &victims[i], &told[i], &list[i].QuotaVictim)
+		victimOf(m, &victims[i], &told[i], &list[i].Victim)
 		lack := list[i].Lack
 		if i > 0 && lack == list[i-1].Lack {
 			victims[i].Reason = victims[i-1].Reason
@@ -135,7 +136,7 @@ func tellVictims(m *workload.Model, list []workload.Victim) []answer.Victim {
 }
 
 // victimOf describes a victim, without why it cannot stay.
-func victimOf(m *workload.Model, victim *answer.Victim, told *answer.QuotaVictim, v *reprieve.QuotaVictim) {
+func victimOf(m *workload.Model, victim *answer.Victim, told *answer.QuotaVictim, v *quotasearch.Victim) {
 	w := v.Workload
 	victim.Kind, victim.Namespace, victim.Name, victim.Priority = cluster.KindWorkload, w.Namespace, w.Name, w.Priority
 	*told = answer.QuotaVictim{
@@ -159,7 +160,7 @@ func victimOf(m *workload.Model, victim *answer.Victim, told *answer.QuotaVictim
 
 // lacking is what a preemptor lacks.
 func lacking(m *workload.Model, l workload.Lack) answer.Reason {
-	if l.Column == cluster.NoColumn {
+	if l.Column == quota.NoColumn {
 		return answer.Reason{Check: answer.CheckQuota}
 	}
 	how := ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
@@ -83,7 +84,7 @@ func (s *QueueSearch) whyNotUnit(r *answer.Result, u victims.UnitID) *answer.Why
 }
 
 // reservationOf returns the quota that a pod of unit u holds; nil if none does.
-func (s *QueueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
+func (s *QueueSearch) reservationOf(u victims.UnitID) *quota.Reservation {
 	for _, p := range s.Units.Unit(u).Pods {
 		if r := s.Model.Pods.Holds[p]; r != nil && s.Index.NodeOf(p) != cluster.NoNode {
 			return r
@@ -94,7 +95,7 @@ func (s *QueueSearch) reservationOf(u victims.UnitID) *cluster.Reservation {
 
 // quotaKeeps says what keeps r from going, for the flavors of the answer or else for
 // the first that could be had; empty if nothing does.
-func (s *QueueSearch) quotaKeeps(r *cluster.Reservation) string {
+func (s *QueueSearch) quotaKeeps(r *quota.Reservation) string {
 	if len(s.Search.Offers) == 0 {
 		return ""
 	}

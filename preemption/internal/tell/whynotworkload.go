@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 )
 
 // whyNotWorkload tells why a workload that holds quota is not a victim of p.
@@ -43,7 +44,7 @@ func whyNotWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, tar
 }
 
 // whyNotHolder tells why r is not among the victims of workload w of queue q.
-func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, o workload.Objective, r *cluster.Reservation) *answer.Why {
+func whyNotHolder(m *workload.Model, w *cluster.Workload, q quota.HolderID, o workload.Objective, r *quota.Reservation) *answer.Why {
 	p := m.Plan(w, q, o, true)
 	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	if slices.ContainsFunc(p.Victims, func(v workload.Victim) bool { return v.Reservation == r }) {
@@ -64,7 +65,7 @@ func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, o w
 	switch {
 	case p.Least != nil && len(p.Victims) > 0:
 		return &answer.Why{Text: name + " may stay: the preemptor fits once others have gone, and no less disruption was found"}
-	case last != nil && last.Decision == reprieve.QuotaReturned:
+	case last != nil && last.Decision == quotasearch.Returned:
 		return &answer.Why{Text: name + " may stay: the preemptor fits with it"}
 	case last != nil:
 		return &answer.Why{Text: name + " may go, but that does not help: even with all who may gone the preemptor does not fit"}
@@ -75,7 +76,7 @@ func whyNotHolder(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, o w
 }
 
 // keptText says what keeps r from going, in words; empty if nothing does.
-func keptText(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, kept reprieve.QuotaKept, r *cluster.Reservation) string {
+func keptText(m *workload.Model, w *cluster.Workload, q quota.HolderID, kept quotasearch.Kept, r *quota.Reservation) string {
 	queue, own := m.Index.Name(r.Queue), &m.Index.Queue(q).Preemption
 	policy := func(field string, p cluster.QueuePolicy) string {
 		if p == "" {
@@ -84,19 +85,19 @@ func keptText(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, kept re
 		return fmt.Sprintf("%s of queue %s is %s, its priority is %d and the preemptor's %d", field, m.Index.Name(q), p, r.Priority, int64(w.Priority)+int64(w.Boost))
 	}
 	switch kept {
-	case reprieve.QuotaUnused:
+	case quotasearch.Unused:
 		return "it uses nothing of what is short"
-	case reprieve.QuotaGone:
+	case quotasearch.Gone:
 		return "it leaves for another preemptor already"
-	case reprieve.QuotaInactive:
+	case quotasearch.Inactive:
 		return "its queue " + queue + " is inactive: " + m.Index.Inactive(r.Queue)
-	case reprieve.QuotaApart:
+	case quotasearch.Apart:
 		return "its queue " + queue + " has no cohort in common with " + m.Index.Name(q)
-	case reprieve.QuotaOwnPolicy:
+	case quotasearch.OwnPolicy:
 		return policy("withinClusterQueue", own.WithinClusterQueue)
-	case reprieve.QuotaOtherPolicy:
+	case quotasearch.OtherPolicy:
 		return policy("reclaimWithinCohort", own.ReclaimWithinCohort)
-	case reprieve.QuotaNominal:
+	case quotasearch.Nominal:
 		return "its queue " + queue + " does not borrow what is short"
 	}
 	return ""

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
-	"github.com/preempt-go/preempt/reprieve"
 )
 
 // preemptWorkload answers for a workload, and warns of what does not reach it.
@@ -83,7 +84,7 @@ func leastOf(r *answer.Result, l *workload.Least) {
 
 // tracePlan tells how flavors were chosen for workload w of queue q, who was taken out for
 // them, who came back and why not the others.
-func tracePlan(m *workload.Model, w *cluster.Workload, q cluster.QuotaID, p *workload.Plan) []answer.DomainTrace {
+func tracePlan(m *workload.Model, w *cluster.Workload, q quota.HolderID, p *workload.Plan) []answer.DomainTrace {
 	var steps []answer.Step
 	for _, o := range p.Objections {
 		steps = append(steps, answer.Step{Action: answer.ActionReject, Text: Objection(m, o)})
@@ -120,9 +121,9 @@ func quotaStep(m *workload.Model, s workload.Step) answer.Step {
 	}
 	name := words.Key(r.Workload.Namespace, r.Workload.Name)
 	switch s.Decision {
-	case reprieve.QuotaTaken:
+	case quotasearch.Taken:
 		return answer.Step{Action: answer.ActionPotential, Unit: name, Text: fmt.Sprintf("%s of queue %s goes", name, m.Index.Name(r.Queue))}
-	case reprieve.QuotaReturned:
+	case quotasearch.Returned:
 		return answer.Step{Action: answer.ActionReturn, Unit: name, Text: name + " comes back"}
 	}
 	why := lacking(m, s.Lack)

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
 )
 
 // assignMode is what has to happen before a workload can have a flavor.
@@ -51,7 +51,7 @@ func (a price) preferred(b price, p cluster.FlavorPreference) bool {
 type assigner struct {
 	*Search
 	w       *cluster.Workload
-	queue   cluster.QuotaID
+	queue   quota.HolderID
 	patient bool    // it has not waited long enough to evict others
 	used    []int64 // by column: what its earlier pod sets take
 	why     []Objection
@@ -61,11 +61,11 @@ type assigner struct {
 	// The last search: what a lone resource costs is asked twice, once to choose a
 	// flavor and once in earnest.
 	asked       bool
-	last        reprieve.QuotaQuestion
-	lastVictims []reprieve.QuotaVictim
+	last        quotasearch.Question
+	lastVictims []quotasearch.Victim
 }
 
-func (m *Model) assigner(w *cluster.Workload, q cluster.QuotaID) *assigner {
+func (m *Model) assigner(w *cluster.Workload, q quota.HolderID) *assigner {
 	return &assigner{
 		Search: m.Search(w, q), w: w, queue: q, patient: m.Waits(w, q) > 0, used: make([]int64, m.Index.NumColumns()), objective: &Objective{},
 	}
@@ -121,7 +121,7 @@ func together(w *cluster.Workload, i int) []int {
 
 // demand is what count pods of a pod set ask for, which [CheckAmounts] let pass. Pods are
 // counted where the queue has quota of them.
-func (m *Model) demand(w *cluster.Workload, q cluster.QuotaID, set int, count int32) demand {
+func (m *Model) demand(w *cluster.Workload, q quota.HolderID, set int, count int32) demand {
 	s := &w.PodSets[set]
 	d := demand{}
 	for r := range s.Requests {
@@ -178,7 +178,7 @@ func countable(w *cluster.Workload) bool {
 	return true
 }
 
-func (m *Model) groupOf(q cluster.QuotaID, resource string) *cluster.QuotaGroup {
+func (m *Model) groupOf(q quota.HolderID, resource string) *quota.Group {
 	groups := m.Index.Groups(q)
 	for i := range groups {
 		if slices.Contains(groups[i].Resources, resource) {
@@ -189,7 +189,7 @@ func (m *Model) groupOf(q cluster.QuotaID, resource string) *cluster.QuotaGroup 
 }
 
 // evict looks for victims for the workload. They are not changed by later searches.
-func (a *assigner) evict(request []cluster.ColumnAmount, contested []cluster.ColumnID) []reprieve.QuotaVictim {
+func (a *assigner) evict(request []quota.ColumnAmount, contested []quota.ColumnID) []quotasearch.Victim {
 	if a.patient {
 		return nil
 	}

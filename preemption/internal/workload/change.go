@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -118,7 +119,7 @@ func (m *Model) Set(w *cluster.Workload) error {
 }
 
 // noteUsage is called when r came or went.
-func (m *Model) noteUsage(r *cluster.Reservation) {
+func (m *Model) noteUsage(r *quota.Reservation) {
 	for _, u := range r.Usage {
 		m.noteOveruse(r.Queue, u.Column)
 	}

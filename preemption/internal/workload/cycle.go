@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -16,8 +16,8 @@ type Head struct {
 	Preemptor cluster.Preemptor
 
 	w       *cluster.Workload
-	queue   cluster.QuotaID // NoQuota: of none that admits
-	request []cluster.ColumnAmount
+	queue   quota.HolderID // NoHolder: of none that admits
+	request []quota.ColumnAmount
 	level   int
 }
 
@@ -66,7 +66,7 @@ func (m *Model) headOf(p cluster.Preemptor, seen map[Name]bool) (Head, error) {
 
 // head looks what w takes if it is alone.
 func (m *Model) head(p cluster.Preemptor, w *cluster.Workload) (Head, error) {
-	h := Head{Preemptor: p, w: w, queue: cluster.NoQuota}
+	h := Head{Preemptor: p, w: w, queue: quota.NoHolder}
 	q, refused, err := m.QueueOf(w)
 	if err != nil || refused != NotRefused {
 		return h, err
@@ -84,7 +84,7 @@ func (m *Model) head(p cluster.Preemptor, w *cluster.Workload) (Head, error) {
 func (h *Head) compare(o *Head) int {
 	return cmp.Or(
 		cmp.Compare(int64(o.w.Priority)+int64(o.w.Boost), int64(h.w.Priority)+int64(h.w.Boost)),
-		cmp.Compare(cluster.Ordered(h.w), cluster.Ordered(o.w)),
+		cmp.Compare(quota.Ordered(h.w), quota.Ordered(o.w)),
 		cmp.Compare(h.w.Namespace, o.w.Namespace), cmp.Compare(h.w.Name, o.w.Name))
 }
 
@@ -116,7 +116,7 @@ func (t *tournament) winner() int {
 	}
 	for i := range t.line {
 		h := &t.line[i]
-		if h.queue == cluster.NoQuota {
+		if h.queue == quota.NoHolder {
 			return i
 		}
 		if b := t.best[h.queue]; b < 0 || h.compare(&t.line[b]) < 0 {
@@ -124,8 +124,8 @@ func (t *tournament) winner() int {
 		}
 	}
 	first, name := -1, ""
-	for h := range cluster.QuotaID(t.m.Tree.NumHolders()) {
-		if t.m.Tree.Parent(h) != cluster.NoQuota {
+	for h := range quota.HolderID(t.m.Tree.NumHolders()) {
+		if t.m.Tree.Parent(h) != quota.NoHolder {
 			continue
 		}
 		if i := t.winnerOf(h); i >= 0 && (first < 0 || t.m.Index.Name(h) < name) {
@@ -136,8 +136,8 @@ func (t *tournament) winner() int {
 }
 
 // winnerOf is the head that wins below holder h, -1 if there is none.
-func (t *tournament) winnerOf(h cluster.QuotaID) int {
-	for _, below := range [2][]cluster.QuotaID{t.m.Tree.Cohorts(h), t.m.Tree.Queues(h)} {
+func (t *tournament) winnerOf(h quota.HolderID) int {
+	for _, below := range [2][]quota.HolderID{t.m.Tree.Cohorts(h), t.m.Tree.Queues(h)} {
 		for _, child := range below {
 			i := t.winnerOf(child)
 			if i >= 0 && (t.best[h] < 0 || t.beats(h, i, t.best[h])) {
@@ -149,7 +149,7 @@ func (t *tournament) winnerOf(h cluster.QuotaID) int {
 }
 
 // beats reports whether head a goes before head b among those below cohort h.
-func (t *tournament) beats(h cluster.QuotaID, a, b int) bool {
+func (t *tournament) beats(h quota.HolderID, a, b int) bool {
 	x, y := &t.line[a], &t.line[b]
 	if p, q := t.borrows(x), t.borrows(y); p != q {
 		return q
@@ -159,11 +159,11 @@ func (t *tournament) beats(h cluster.QuotaID, a, b int) bool {
 }
 
 func (t *tournament) borrows(h *Head) bool {
-	return slices.ContainsFunc(h.request, func(c cluster.ColumnAmount) bool { return t.usage.Borrows(h.queue, c.Column, c.Amount) })
+	return slices.ContainsFunc(h.request, func(c quota.ColumnAmount) bool { return t.usage.Borrows(h.queue, c.Column, c.Amount) })
 }
 
 // shareWith is the share of h's side of a cohort with h running.
-func (t *tournament) shareWith(cohort cluster.QuotaID, h *Head) quota.Share {
+func (t *tournament) shareWith(cohort quota.HolderID, h *Head) quota.Share {
 	t.usage.Add(h.queue, h.request)
 	defer t.usage.Remove(h.queue, h.request)
 	return t.usage.Share(t.m.Tree.Below(cohort, h.queue), t.m.Rules.Precision)

@@ -5,19 +5,19 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Objection is why a flavor is not taken, or not as it is.
 type Objection struct {
 	Kind     ObjectionKind
-	Resource string           // NoQuota
-	Flavor   cluster.FlavorID // Tainted, Unmatched
-	Taint    *cluster.Taint   // Tainted
-	Column   cluster.ColumnID // TooMuch, Short
-	Amount   int64            // TooMuch: what is asked; Short: what is missing
-	Most     int64            // TooMuch
+	Resource string         // NoQuota
+	Flavor   quota.FlavorID // Tainted, Unmatched
+	Taint    *cluster.Taint // Tainted
+	Column   quota.ColumnID // TooMuch, Short
+	Amount   int64          // TooMuch: what is asked; Short: what is missing
+	Most     int64          // TooMuch
 }
 
 // ObjectionKind is what an [Objection] is about.
@@ -35,7 +35,7 @@ const (
 
 // choice is the flavor-resource chosen for a resource, and its price.
 type choice struct {
-	column cluster.ColumnID
+	column quota.ColumnID
 	price
 }
 
@@ -65,7 +65,7 @@ func (a *assigner) choose(sets []int, total demand) (map[string]choice, bool) {
 
 // chooseFlavor finds the flavor of group that suits best: the first at a price
 // that is low enough, else the best.
-func (a *assigner) chooseFlavor(sets []int, total demand, group *cluster.QuotaGroup) map[string]choice {
+func (a *assigner) chooseFlavor(sets []int, total demand, group *quota.Group) map[string]choice {
 	fungibility := a.Index.Queue(a.queue).Fungibility
 	var best map[string]choice
 	bestPrice := price{mode: noFit}
@@ -113,7 +113,7 @@ func lookFurther(p price, f cluster.Fungibility) bool {
 }
 
 // unsuited is why pod sets cannot take a flavor whatever the quota.
-func (m *Model) unsuited(w *cluster.Workload, sets []int, id cluster.FlavorID) Objection {
+func (m *Model) unsuited(w *cluster.Workload, sets []int, id quota.FlavorID) Objection {
 	f := m.Index.Flavor(id)
 	node := &cluster.Node{Labels: f.NodeLabels, Taints: f.NodeTaints}
 	for _, i := range sets {
@@ -164,7 +164,7 @@ func narrowAffinity(a *cluster.NodeAffinity, labels map[string]string) *cluster.
 }
 
 // priceOf is what v of column c costs, on top of what earlier pod sets take.
-func (a *assigner) priceOf(c cluster.ColumnID, v int64) price {
+func (a *assigner) priceOf(c quota.ColumnID, v int64) price {
 	v = quota.Add(v, a.used[c])
 	if most := a.Tree.Potential(a.queue, c); v > most {
 		a.why = append(a.why, Objection{Kind: TooMuch, Column: c, Amount: v, Most: most})
@@ -184,7 +184,7 @@ func (a *assigner) priceOf(c cluster.ColumnID, v int64) price {
 
 // mayHelp reports whether evictions are worth a look for v of column c: the queue
 // owns as much, or somebody borrows from its side, or it may evict while it borrows.
-func (a *assigner) mayHelp(c cluster.ColumnID, v int64, inner bool) bool {
+func (a *assigner) mayHelp(c quota.ColumnID, v int64, inner bool) bool {
 	p := &a.Index.Queue(a.queue).Preemption
 	switch {
 	case a.Tree.Nominal(a.queue, c) >= v:
@@ -197,8 +197,8 @@ func (a *assigner) mayHelp(c cluster.ColumnID, v int64, inner bool) bool {
 }
 
 // foresee looks whom v of column c alone would cost.
-func (a *assigner) foresee(c cluster.ColumnID, v int64) price {
-	list := a.evict([]cluster.ColumnAmount{{Column: c, Amount: v}}, []cluster.ColumnID{c})
+func (a *assigner) foresee(c quota.ColumnID, v int64) price {
+	list := a.evict([]quota.ColumnAmount{{Column: c, Amount: v}}, []quota.ColumnID{c})
 	p := price{mode: reclaim}
 	for _, victim := range list {
 		if victim.Queue == a.queue {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -21,18 +21,18 @@ type Choice struct {
 // hold is what an applied answer keeps for a workload that is not admitted yet.
 type hold struct {
 	*cluster.QuotaHold
-	id    cluster.QuotaID // its queue and amounts, compiled; NoQuota: not there any more
-	usage []cluster.ColumnAmount
+	id    quota.HolderID // its queue and amounts, compiled; NoHolder: not there any more
+	usage []quota.ColumnAmount
 }
 
 // account adds to usage what earlier answers hold back for workloads other than w,
 // takes away what their victims still use, and returns those victims.
-func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*cluster.Reservation]bool {
+func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Reservation]bool {
 	if len(m.holds) == 0 {
 		return nil
 	}
-	gone := map[*cluster.Reservation]bool{}
-	leaves := func(r *cluster.Reservation) {
+	gone := map[*quota.Reservation]bool{}
+	leaves := func(r *quota.Reservation) {
 		if r != nil && r.Evicted && !gone[r] {
 			gone[r] = true
 			usage.Remove(r.Queue, r.Usage)
@@ -43,7 +43,7 @@ func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*cluster.Re
 		if h.Namespace == w.Namespace && h.Name == w.Name {
 			continue
 		}
-		if h.id != cluster.NoQuota {
+		if h.id != quota.NoHolder {
 			usage.Add(h.id, h.usage)
 		}
 		for _, v := range h.Workloads {
@@ -87,15 +87,15 @@ func (m *Model) held(namespace, name string) (int, bool) {
 
 // compileHold looks up the names of h.
 func (m *Model) compileHold(h *cluster.QuotaHold) hold {
-	sums := map[cluster.ColumnID]int64{}
+	sums := map[quota.ColumnID]int64{}
 	for _, a := range h.Amounts {
-		if c := m.Index.Column(a.Flavor, a.Resource); c != cluster.NoColumn && a.Amount > 0 {
+		if c := m.Index.Column(a.Flavor, a.Resource); c != quota.NoColumn && a.Amount > 0 {
 			sums[c] = quota.Add(sums[c], a.Amount)
 		}
 	}
 	compiled := hold{QuotaHold: h, id: m.Index.QueueByName(h.ClusterQueue)}
 	for _, c := range slices.Sorted(maps.Keys(sums)) {
-		compiled.usage = append(compiled.usage, cluster.ColumnAmount{Column: c, Amount: sums[c]})
+		compiled.usage = append(compiled.usage, quota.ColumnAmount{Column: c, Amount: sums[c]})
 	}
 	return compiled
 }

@@ -3,19 +3,20 @@ package workload
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // Leaving are workloads, and pods, that leave their quota to a workload, as far as the rules
 // of its queue let them.
 type Leaving struct {
-	Held []*cluster.Reservation
+	Held []*quota.Reservation
 
 	s         *Search
 	w         *cluster.Workload
-	queue     cluster.QuotaID
-	contested []cluster.ColumnID
+	queue     quota.HolderID
+	contested []quota.ColumnID
 }
 
 // Stays is why something may not leave.
@@ -31,21 +32,21 @@ const (
 )
 
 // Leaving begins with nobody, for workload w of queue q.
-func (s *Search) Leaving(w *cluster.Workload, q cluster.QuotaID, contested []cluster.ColumnID) *Leaving {
+func (s *Search) Leaving(w *cluster.Workload, q quota.HolderID, contested []quota.ColumnID) *Leaving {
 	return &Leaving{s: s, w: w, queue: q, contested: contested}
 }
 
 // Rule says what of that queue may go for workload w of queue q.
-func (m *Model) Rule(w *cluster.Workload, q, of cluster.QuotaID) victims.QuotaRule {
+func (m *Model) Rule(w *cluster.Workload, q, of quota.HolderID) quotasearch.Rule {
 	policy := m.Index.Queue(q).Preemption.ReclaimWithinCohort
 	if of == q {
 		policy = m.Index.Queue(q).Preemption.WithinClusterQueue
 	}
-	return victims.NewQuotaRule(policy, int64(w.Priority)+int64(w.Boost), cluster.Ordered(w))
+	return quotasearch.NewRule(policy, int64(w.Priority)+int64(w.Boost), quota.Ordered(w))
 }
 
 // Add lets r leave, if it may by itself.
-func (l *Leaving) Add(r *cluster.Reservation) Stays {
+func (l *Leaving) Add(r *quota.Reservation) Stays {
 	m := l.s.Model
 	switch {
 	case r.Queue != l.queue && l.s.Usage.WithinNominal(r.Queue, l.contested):
@@ -63,18 +64,18 @@ func (l *Leaving) Add(r *cluster.Reservation) Stays {
 
 // Settle takes away what all of them hold, and returns the first that may not go once the
 // others have; nil if there is none.
-func (l *Leaving) Settle() *cluster.Reservation {
+func (l *Leaving) Settle() *quota.Reservation {
 	usage, contested := l.s.Usage, l.contested
 	for _, r := range l.Held {
 		usage.Remove(r.Queue, r.Usage)
 	}
 	if l.s.Rules.Fair { // a queue gives as long as it has a share, of whatever
 		contested = nil
-		for c := range cluster.ColumnID(l.s.Index.NumColumns()) {
+		for c := range quota.ColumnID(l.s.Index.NumColumns()) {
 			contested = append(contested, c)
 		}
 	}
-	borrows := map[cluster.QuotaID]bool{l.queue: true} // until somebody of theirs, the last to go, has gone
+	borrows := map[quota.HolderID]bool{l.queue: true} // until somebody of theirs, the last to go, has gone
 	for _, r := range l.Held {
 		if !borrows[r.Queue] {
 			usage.Add(r.Queue, r.Usage)
@@ -82,7 +83,7 @@ func (l *Leaving) Settle() *cluster.Reservation {
 			usage.Remove(r.Queue, r.Usage)
 		}
 	}
-	i := slices.IndexFunc(l.Held, func(r *cluster.Reservation) bool { return !borrows[r.Queue] })
+	i := slices.IndexFunc(l.Held, func(r *quota.Reservation) bool { return !borrows[r.Queue] })
 	if i < 0 {
 		return nil
 	}

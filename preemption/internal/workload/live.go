@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/btree"
 
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/byname"
 )
@@ -28,7 +29,7 @@ type Objects struct {
 // job is a workload, compiled if it holds quota.
 type job struct {
 	w        *cluster.Workload
-	r        *cluster.Reservation // nil: it holds none that counts
+	r        *quota.Reservation // nil: it holds none that counts
 	warnings []cluster.Warning
 }
 
@@ -53,10 +54,10 @@ func (m *Model) Open(first *cluster.Snapshot) {
 }
 
 // fill compiles the jobs anew for an index of the same objects.
-func (l *Objects) fill(ix *cluster.QuotaIndex, workloads []*cluster.Workload) {
+func (l *Objects) fill(ix *quota.Index, workloads []*cluster.Workload) {
 	l.jobs, l.odd, l.undated = byname.New(beforeJob), byname.New(beforeJob), byname.New(beforeJob)
 	l.total = make([]int64, ix.NumColumns())
-	reserved := make(map[*cluster.Workload]*cluster.Reservation, len(ix.Reservations()))
+	reserved := make(map[*cluster.Workload]*quota.Reservation, len(ix.Reservations()))
 	for _, r := range ix.Reservations() {
 		reserved[r.Workload] = r
 	}
@@ -96,7 +97,7 @@ func (l *Objects) take(namespace, name string) *job {
 	return j
 }
 
-func (l *Objects) count(r *cluster.Reservation, sign int64) {
+func (l *Objects) count(r *quota.Reservation, sign int64) {
 	if r != nil {
 		for _, u := range r.Usage {
 			l.total[u.Column] += sign * u.Amount
@@ -140,7 +141,7 @@ func (l *Objects) job(namespace, name string) *job {
 }
 
 // warnings lists what is odd, in the order of an index.
-func (l *Objects) warnings(ix *cluster.QuotaIndex) []cluster.Warning {
+func (l *Objects) warnings(ix *quota.Index) []cluster.Warning {
 	var list []cluster.Warning
 	for _, w := range ix.Warnings() {
 		if w.Kind != cluster.KindWorkload {

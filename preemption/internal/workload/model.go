@@ -7,20 +7,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/preempt-go/preempt/domain/quota"
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
-	"github.com/preempt-go/preempt/victims"
 )
 
 // Rules say how workloads preempt each other. The zero value is Kueue's classical
 // preemption.
 type Rules struct {
-	Fair       bool                    // shares decide whose workloads go; else priorities and nominal quota do
-	Strategies []reprieve.FairStrategy // how shares are compared; none: the default of [reprieve.QuotaSearch.Fair]
-	Precision  quota.Precision         // of shares
+	Fair       bool                   // shares decide whose workloads go; else priorities and nominal quota do
+	Strategies []quotasearch.Strategy // how shares are compared; none: the default of [quotasearch.Search.Fair]
+	Precision  quota.Precision        // of shares
 }
 
 // Model is the compiled quota part of a snapshot, and in a planner the live one.
@@ -29,16 +28,16 @@ type Model struct {
 	cloning sync.Mutex   // held by Clone beside Mu for reading: it writes what changes alone look at
 
 	Rules Rules
-	Index *cluster.QuotaIndex
+	Index *quota.Index
 	Tree  *quota.Tree
 	Pods  Pods // the pods that hold quota; none in a model that [Queued.On] has not made
 
 	now   int64        // as [cluster.Nanos]
 	usage *quota.Usage // of those that hold quota
 
-	sorted  []*victims.Reservations // one for each order that a queue asks for
-	orderOf []int                   // by queue
-	idle    []sync.Pool             // by order: *Search, out of use
+	sorted  []*quotasearch.Reservations // one for each order that a queue asks for
+	orderOf []int                       // by queue
+	idle    []sync.Pool                 // by order: *Search, out of use
 
 	over map[rootColumn]bool // where more is used than there is
 
@@ -50,7 +49,7 @@ type Model struct {
 
 // New compiles objects. What cannot be read is a [*cluster.FieldError] each.
 func New(objects cluster.QuotaObjects, rules Rules) (*Model, error) {
-	ix, err := cluster.NewQuotaIndexOf(objects)
+	ix, err := quota.NewIndexOf(objects)
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +59,20 @@ func New(objects cluster.QuotaObjects, rules Rules) (*Model, error) {
 	for _, r := range ix.Reservations() {
 		m.usage.Add(r.Queue, r.Usage)
 	}
-	for h := range cluster.QuotaID(m.Tree.NumHolders()) {
-		if m.Tree.Parent(h) == cluster.NoQuota {
-			for c := range cluster.ColumnID(m.Tree.NumColumns()) {
+	for h := range quota.HolderID(m.Tree.NumHolders()) {
+		if m.Tree.Parent(h) == quota.NoHolder {
+			for c := range quota.ColumnID(m.Tree.NumColumns()) {
 				m.noteOveruse(h, c)
 			}
 		}
 	}
 	m.orderOf = make([]int, ix.NumQueues())
 	for q := range m.orderOf {
-		order := victims.NewQuotaOrder(ix.Queue(cluster.QuotaID(q)).Preemption.Order)
-		i := slices.IndexFunc(m.sorted, func(rs *victims.Reservations) bool { return rs.Order().Equal(order) })
+		order := quotasearch.NewOrder(ix.Queue(quota.HolderID(q)).Preemption.Order)
+		i := slices.IndexFunc(m.sorted, func(rs *quotasearch.Reservations) bool { return rs.Order().Equal(order) })
 		if i < 0 {
 			i = len(m.sorted)
-			m.sorted = append(m.sorted, victims.NewReservations(ix, order))
+			m.sorted = append(m.sorted, quotasearch.NewReservations(ix, order))
 		}
 		m.orderOf[q] = i
 	}
@@ -89,12 +88,12 @@ func New(objects cluster.QuotaObjects, rules Rules) (*Model, error) {
 
 // rootColumn is a flavor-resource of one tree.
 type rootColumn struct {
-	root   cluster.QuotaID
-	column cluster.ColumnID
+	root   quota.HolderID
+	column quota.ColumnID
 }
 
 // noteOveruse notes whether more of column c is used in the tree of h than there is.
-func (m *Model) noteOveruse(h cluster.QuotaID, c cluster.ColumnID) {
+func (m *Model) noteOveruse(h quota.HolderID, c quota.ColumnID) {
 	at := rootColumn{m.Tree.Root(h), c}
 	if m.usage.Balance(at.root, c) < 0 {
 		m.over[at] = true
@@ -124,7 +123,7 @@ func (m *Model) overuse() []cluster.Warning {
 }
 
 // Held is what the workload of that name holds, nil if nothing.
-func (m *Model) Held(namespace, name string) *cluster.Reservation {
+func (m *Model) Held(namespace, name string) *quota.Reservation {
 	if m.live != nil {
 		if j := m.live.job(namespace, name); j != nil {
 			return j.r
@@ -132,7 +131,7 @@ func (m *Model) Held(namespace, name string) *cluster.Reservation {
 		return nil
 	}
 	list := m.Index.Reservations()
-	i, found := slices.BinarySearchFunc(list, Name{namespace, name}, func(r *cluster.Reservation, of Name) int {
+	i, found := slices.BinarySearchFunc(list, Name{namespace, name}, func(r *quota.Reservation, of Name) int {
 		return cmp.Or(cmp.Compare(r.Workload.Namespace, of.Namespace), cmp.Compare(r.Workload.Name, of.Name))
 	})
 	if !found {
@@ -185,21 +184,21 @@ const (
 	NotRefused Refused = iota
 	Cyclic             // the cohort of its ClusterQueue is part of a cycle
 	Stopped            // its LocalQueue is stopped
-	Inactive           // its ClusterQueue is; [cluster.QuotaIndex.Inactive] tells why
+	Inactive           // its ClusterQueue is; [quota.Index.Inactive] tells why
 )
 
-// QueueOf returns the ClusterQueue of a pending workload, NoQuota if that is Cyclic, or why
+// QueueOf returns the ClusterQueue of a pending workload, NoHolder if that is Cyclic, or why
 // it cannot be admitted there.
-func (m *Model) QueueOf(w *cluster.Workload) (cluster.QuotaID, Refused, error) {
+func (m *Model) QueueOf(w *cluster.Workload) (quota.HolderID, Refused, error) {
 	local := m.Index.LocalQueue(w.Namespace, w.Queue)
 	if local == nil {
 		return 0, NotRefused, problems.Workload(w, "Queue", words.Quoted(w.Queue), "a LocalQueue of its namespace")
 	}
 	if m.Index.Cyclic(local.ClusterQueue) {
-		return cluster.NoQuota, Cyclic, nil
+		return quota.NoHolder, Cyclic, nil
 	}
 	q := m.Index.QueueByName(local.ClusterQueue)
-	if q == cluster.NoQuota {
+	if q == quota.NoHolder {
 		return 0, NotRefused, &cluster.FieldError{
 			Kind: string(cluster.KindLocalQueue), Namespace: local.Namespace, Name: local.Name,
 			Field: "ClusterQueue", Value: words.Quoted(local.ClusterQueue), Want: "a ClusterQueue of the snapshot",
@@ -221,7 +220,7 @@ func (m *Model) QueueOf(w *cluster.Workload) (cluster.QuotaID, Refused, error) {
 }
 
 // Waits is how many more seconds workload w of queue q waits before it may evict others.
-func (m *Model) Waits(w *cluster.Workload, q cluster.QuotaID) int64 {
+func (m *Model) Waits(w *cluster.Workload, q quota.HolderID) int64 {
 	wait := m.Index.Queue(q).Preemption.WaitSeconds
 	if wait == 0 || w.Created.IsZero() || m.now == math.MaxInt64 {
 		return 0
@@ -231,11 +230,11 @@ func (m *Model) Waits(w *cluster.Workload, q cluster.QuotaID) int64 {
 }
 
 // Order is the order in which workloads leave their quota to queue q.
-func (m *Model) Order(q cluster.QuotaID) victims.QuotaOrder { return m.sorted[m.orderOf[q]].Order() }
+func (m *Model) Order(q quota.HolderID) quotasearch.Order { return m.sorted[m.orderOf[q]].Order() }
 
 // FitsNow reports whether queue q has request beside everybody who holds quota, victims of
 // earlier answers included, but not own.
-func (m *Model) FitsNow(q cluster.QuotaID, request []cluster.ColumnAmount, own ...*cluster.Reservation) bool {
+func (m *Model) FitsNow(q quota.HolderID, request []quota.ColumnAmount, own ...*quota.Reservation) bool {
 	usage := m.usage
 	if len(own) > 0 {
 		usage = usage.Clone()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/priority"
@@ -29,7 +31,7 @@ type Objective struct {
 type Least struct {
 	Ranking  victims.Ranking // with a criterion for each level
 	Score    victims.Score
-	Bound    []int64 // of any victims, as [reprieve.QuotaLeast]; nil: nothing is known
+	Bound    []int64 // of any victims, as [quotasearch.Least]; nil: nothing is known
 	Optimal  bool
 	Instead  bool // of those of the queue's own pass
 	Searched int  // how many workloads were decided on
@@ -40,11 +42,11 @@ type measures struct {
 	*Objective
 	m       *Model
 	ranking victims.Ranking
-	prices  map[*cluster.Reservation]int64
+	prices  map[*quota.Reservation]int64
 }
 
 func (m *Model) measures(o *Objective) *measures {
-	ms := &measures{Objective: o, m: m, ranking: o.Ranking.Criteria(), prices: map[*cluster.Reservation]int64{}}
+	ms := &measures{Objective: o, m: m, ranking: o.Ranking.Criteria(), prices: map[*quota.Reservation]int64{}}
 	if slices.Contains(ms.ranking, victims.CriterionLevels) {
 		seen := map[int32]bool{}
 		for _, r := range m.reservations() {
@@ -59,18 +61,18 @@ func (m *Model) measures(o *Objective) *measures {
 }
 
 // priorityOf is the priority of r as scores count it: with its boost.
-func priorityOf(r *cluster.Reservation) int32 {
+func priorityOf(r *quota.Reservation) int32 {
 	return int32(min(max(r.Priority, math.MinInt32), math.MaxInt32))
 }
 
 // pods is as how many pods r counts: one where its pods are not known.
-func (ms *measures) pods(r *cluster.Reservation) int64 {
+func (ms *measures) pods(r *quota.Reservation) int64 {
 	return max(1, int64(len(ms.m.Pods.Of[r])))
 }
 
 // price is what it costs to evict r: a workload whose pods are not known has lost the
 // work since it holds its quota, of what it holds.
-func (ms *measures) price(r *cluster.Reservation) int64 {
+func (ms *measures) price(r *quota.Reservation) int64 {
 	price, known := ms.prices[r]
 	if known || ms.Cost == nil {
 		return price
@@ -96,7 +98,7 @@ func (ms *measures) price(r *cluster.Reservation) int64 {
 }
 
 // adds is what r adds to a criterion that is a sum. Of budgets and nodes workloads know nothing.
-func (ms *measures) adds(c victims.Criterion, r *cluster.Reservation) int64 {
+func (ms *measures) adds(c victims.Criterion, r *quota.Reservation) int64 {
 	if r.Evicted {
 		return 0 // it goes in any case
 	}
@@ -121,15 +123,15 @@ func (ms *measures) adds(c victims.Criterion, r *cluster.Reservation) int64 {
 }
 
 // aims are the criteria as the search reads them.
-func (ms *measures) aims() []reprieve.QuotaAim {
+func (ms *measures) aims() []quotasearch.Aim {
 	none := victims.Score{Highest: math.MinInt32, Started: math.MaxInt64}
-	var aims []reprieve.QuotaAim
+	var aims []quotasearch.Aim
 	for _, c := range ms.ranking {
 		if c != victims.CriterionHighest && c != victims.CriterionStarted {
-			aims = append(aims, reprieve.QuotaAim{Sum: func(r *cluster.Reservation) int64 { return ms.adds(c, r) }})
+			aims = append(aims, quotasearch.Aim{Sum: func(r *quota.Reservation) int64 { return ms.adds(c, r) }})
 			continue
 		}
-		aims = append(aims, reprieve.QuotaAim{Among: c == victims.CriterionStarted, Most: func(r *cluster.Reservation) int64 {
+		aims = append(aims, quotasearch.Aim{Among: c == victims.CriterionStarted, Most: func(r *quota.Reservation) int64 {
 			if r.Evicted {
 				return none.Value(c)
 			}
@@ -141,7 +143,7 @@ func (ms *measures) aims() []reprieve.QuotaAim {
 }
 
 // score is that of some victims.
-func (ms *measures) score(list []reprieve.QuotaVictim) victims.Score {
+func (ms *measures) score(list []quotasearch.Victim) victims.Score {
 	s := victims.Score{Highest: math.MinInt32, Started: math.MaxInt64}
 	for _, v := range list {
 		r := v.Reservation
@@ -178,7 +180,7 @@ func (ms *measures) compare(a, b *victims.Score) int {
 
 // least looks for victims that disrupt less than list, which the queue's own pass came to: nil
 // if it came to none.
-func (a *assigner) least(request []cluster.ColumnAmount, contested []cluster.ColumnID, list []reprieve.QuotaVictim) ([]reprieve.QuotaVictim, *Least) {
+func (a *assigner) least(request []quota.ColumnAmount, contested []quota.ColumnID, list []quotasearch.Victim) ([]quotasearch.Victim, *Least) {
 	if a.patient {
 		return list, nil
 	}
@@ -190,7 +192,7 @@ func (a *assigner) least(request []cluster.ColumnAmount, contested []cluster.Col
 			return nil, found
 		}
 		best, gone, before := ms.score(list), a.Gone, a.Trials
-		better := func(other []reprieve.QuotaVictim) bool {
+		better := func(other []quotasearch.Victim) bool {
 			score := ms.score(other)
 			better := ms.compare(&score, &best) < 0
 			if better {
@@ -216,8 +218,8 @@ func (a *assigner) least(request []cluster.ColumnAmount, contested []cluster.Col
 }
 
 // sameVictims reports whether two lists have the same victims.
-func sameVictims(a, b []reprieve.QuotaVictim) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(v reprieve.QuotaVictim) bool { return !slices.Contains(b, v) })
+func sameVictims(a, b []quotasearch.Victim) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(v quotasearch.Victim) bool { return !slices.Contains(b, v) })
 }
 
 // mostSizes is how many sizes spareSmall tells apart.
@@ -226,13 +228,13 @@ const mostSizes = 8
 // spareSmall looks for better victims than list where the small are spared: those who use less than so much
 // of what is short first. In Gone it leaves those whom it has spared for what it returns.
 func (s *Search) spareSmall(
-	q *reprieve.QuotaQuestion, list []reprieve.QuotaVictim, poll func(), better func([]reprieve.QuotaVictim) bool,
-) []reprieve.QuotaVictim {
+	q *quotasearch.Question, list []quotasearch.Victim, poll func(), better func([]quotasearch.Victim) bool,
+) []quotasearch.Victim {
 	all := slices.Clone(s.reservations())
 	for r := range s.Pods.Of {
 		all = append(all, r)
 	}
-	uses := func(r *cluster.Reservation) (amount int64) {
+	uses := func(r *quota.Reservation) (amount int64) {
 		for _, u := range r.Usage {
 			if u.Column == q.Contested[0] {
 				amount = u.Amount
@@ -253,7 +255,7 @@ func (s *Search) spareSmall(
 		size := sizes[(k+1)*len(sizes)/min(mostSizes, len(sizes))-1]
 		s.Gone = maps.Clone(gone)
 		if s.Gone == nil {
-			s.Gone = map[*cluster.Reservation]bool{}
+			s.Gone = map[*quota.Reservation]bool{}
 		}
 		for _, r := range all {
 			if uses(r) < size && !r.Evicted {
@@ -272,13 +274,13 @@ func (s *Search) spareSmall(
 // after the other, so that the same rules choose among the others, and goes on from what is
 // better. steps is how many workloads may go on the way; taken is how many have.
 func (s *Search) Spare(
-	q *reprieve.QuotaQuestion, list []reprieve.QuotaVictim, steps int, poll func(), better func([]reprieve.QuotaVictim) bool,
-) (best []reprieve.QuotaVictim, taken int) {
+	q *quotasearch.Question, list []quotasearch.Victim, steps int, poll func(), better func([]quotasearch.Victim) bool,
+) (best []quotasearch.Victim, taken int) {
 	gone, before := s.Gone, s.Trials
 	defer func() { s.Gone = gone }()
 	s.Gone = maps.Clone(gone)
 	if s.Gone == nil {
-		s.Gone = map[*cluster.Reservation]bool{}
+		s.Gone = map[*quota.Reservation]bool{}
 	}
 	for i := 0; i < len(list) && s.Trials-before < steps; i++ {
 		if poll != nil {

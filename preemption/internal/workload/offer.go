@@ -5,22 +5,23 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Offer is one choice of flavors: one for each resource group of which something is asked.
 type Offer struct {
-	Flavors []cluster.FlavorID
+	Flavors []quota.FlavorID
 	Taken   []Taken // of no set in particular
-	Request []cluster.ColumnAmount
-	Columns []cluster.ColumnID // of all that is asked, in order
+	Request []quota.ColumnAmount
+	Columns []quota.ColumnID // of all that is asked, in order
 }
 
 // Offers lists the choices of flavors that queue q has for total, by resource, in its order
 // and without those that can never be had, and the objections to these.
-func (m *Model) Offers(q cluster.QuotaID, total map[string]int64) ([]Offer, []Objection) {
+func (m *Model) Offers(q quota.HolderID, total map[string]int64) ([]Offer, []Objection) {
 	groups := m.Index.Groups(q)
-	var asked []*cluster.QuotaGroup
+	var asked []*quota.Group
 	for i := range groups {
 		if slices.ContainsFunc(groups[i].Resources, func(r string) bool { _, named := total[r]; return named }) {
 			asked = append(asked, &groups[i])
@@ -39,16 +40,16 @@ func (m *Model) Offers(q cluster.QuotaID, total map[string]int64) ([]Offer, []Ob
 // combiner combines the flavors of resource groups.
 type combiner struct {
 	m          *Model
-	queue      cluster.QuotaID
+	queue      quota.HolderID
 	total      map[string]int64
 	offers     []Offer
 	objections []Objection
 }
 
 // combine extends offer by a flavor of each of groups.
-func (c *combiner) combine(groups []*cluster.QuotaGroup, offer Offer) {
+func (c *combiner) combine(groups []*quota.Group, offer Offer) {
 	if len(groups) == 0 {
-		slices.SortFunc(offer.Request, func(a, b cluster.ColumnAmount) int { return cmp.Compare(a.Column, b.Column) })
+		slices.SortFunc(offer.Request, func(a, b quota.ColumnAmount) int { return cmp.Compare(a.Column, b.Column) })
 		slices.Sort(offer.Columns)
 		c.offers = append(c.offers, offer)
 		return
@@ -62,7 +63,7 @@ func (c *combiner) combine(groups []*cluster.QuotaGroup, offer Offer) {
 }
 
 // take lets o take flavor f of g, and reports whether it can be had.
-func (c *combiner) take(o *Offer, g *cluster.QuotaGroup, f int) bool {
+func (c *combiner) take(o *Offer, g *quota.Group, f int) bool {
 	for k, r := range g.Resources {
 		v, named := c.total[r]
 		if !named {
@@ -75,7 +76,7 @@ func (c *combiner) take(o *Offer, g *cluster.QuotaGroup, f int) bool {
 		}
 		o.Columns = append(o.Columns, column)
 		if v > 0 {
-			o.Request = append(o.Request, cluster.ColumnAmount{Column: column, Amount: v})
+			o.Request = append(o.Request, quota.ColumnAmount{Column: column, Amount: v})
 		}
 		o.Taken = append(o.Taken, Taken{Resource: r, Column: column, Amount: v})
 	}
@@ -84,11 +85,11 @@ func (c *combiner) take(o *Offer, g *cluster.QuotaGroup, f int) bool {
 
 // Suits reports whether node n is of the flavors of an offer.
 func (m *Model) Suits(n *cluster.Node, o *Offer) bool {
-	return !slices.ContainsFunc(o.Flavors, func(f cluster.FlavorID) bool { return !cluster.HasLabels(n, m.Index.Flavor(f).NodeLabels) })
+	return !slices.ContainsFunc(o.Flavors, func(f quota.FlavorID) bool { return !cluster.HasLabels(n, m.Index.Flavor(f).NodeLabels) })
 }
 
 // Level is how far up the quota of request comes from, as usage stands.
-func (s *Search) Level(q cluster.QuotaID, request []cluster.ColumnAmount) int {
+func (s *Search) Level(q quota.HolderID, request []quota.ColumnAmount) int {
 	level := 0
 	for _, c := range request {
 		h, _ := s.Usage.BorrowHeight(q, c.Column, c.Amount)

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
-	"github.com/preempt-go/preempt/reprieve"
 )
 
 // Plan is what came of the search for a workload: flavors for every pod set, and whom they
@@ -23,23 +23,23 @@ type Plan struct {
 	Counts  []int32  // the pods of each set; nil: all of them
 	Victims []Victim // most important first: the one that would be evicted last
 
-	Objections []Objection            // to flavors
-	Waits      int64                  // of a plan that does not help: seconds until it may evict others
-	Reserved   []cluster.ColumnAmount // likewise: what it keeps from those after it in a cycle
+	Objections []Objection          // to flavors
+	Waits      int64                // of a plan that does not help: seconds until it may evict others
+	Reserved   []quota.ColumnAmount // likewise: what it keeps from those after it in a cycle
 
 	Least *Least // of a plan with victims, or that might have some, where the least disruption is looked for; else nil
 
 	Trials int
 	Steps  []Step // of the queue's own pass for victims, where they were asked for
 
-	evicted []reprieve.QuotaVictim
+	evicted []quotasearch.Victim
 }
 
 // Taken is what a pod set takes of a resource.
 type Taken struct {
 	Set       int // its position
 	Resource  string
-	Column    cluster.ColumnID
+	Column    quota.ColumnID
 	Amount    int64
 	Contested bool // there is not enough of it until the victims are gone
 }
@@ -47,15 +47,15 @@ type Taken struct {
 // Victim is a workload that is evicted, and what the preemptor would lack if it alone came
 // back.
 type Victim struct {
-	reprieve.QuotaVictim
+	quotasearch.Victim
 	Lack Lack
 }
 
 // Step is a decision about a victim, or the beginning of an attempt.
 type Step struct {
-	Reservation *cluster.Reservation // nil: an attempt begins
-	Borrow      bool                 // of an attempt: the queue may borrow
-	Decision    reprieve.QuotaStep
+	Reservation *quota.Reservation // nil: an attempt begins
+	Borrow      bool               // of an attempt: the queue may borrow
+	Decision    quotasearch.Step
 	Lack        Lack // of one that stays out
 }
 
@@ -63,8 +63,8 @@ type Step struct {
 func (p *Plan) Helps() bool { return p.Fits || len(p.evicted) > 0 }
 
 // request is all that the plan takes, and of what there is not enough.
-func (p *Plan) request() (request []cluster.ColumnAmount, contested []cluster.ColumnID) {
-	sums := map[cluster.ColumnID]int64{}
+func (p *Plan) request() (request []quota.ColumnAmount, contested []quota.ColumnID) {
+	sums := map[quota.ColumnID]int64{}
 	for _, t := range p.Taken {
 		sums[t.Column] += t.Amount
 		if t.Contested {
@@ -73,7 +73,7 @@ func (p *Plan) request() (request []cluster.ColumnAmount, contested []cluster.Co
 	}
 	for _, c := range slices.Sorted(maps.Keys(sums)) {
 		if sums[c] > 0 {
-			request = append(request, cluster.ColumnAmount{Column: c, Amount: sums[c]})
+			request = append(request, quota.ColumnAmount{Column: c, Amount: sums[c]})
 		}
 	}
 	slices.Sort(contested)
@@ -83,7 +83,7 @@ func (p *Plan) request() (request []cluster.ColumnAmount, contested []cluster.Co
 // Plan chooses flavors and victims for workload w of queue q, for fewer pods if there are
 // none for all; explain asks for Steps. Flavors are those of the queue's own pass, whatever the
 // objective.
-func (m *Model) Plan(w *cluster.Workload, q cluster.QuotaID, o Objective, explain bool) *Plan {
+func (m *Model) Plan(w *cluster.Workload, q quota.HolderID, o Objective, explain bool) *Plan {
 	a := m.assigner(w, q)
 	a.objective = &o
 	defer m.Keep(a.Search)
@@ -117,7 +117,7 @@ func (m *Model) Plan(w *cluster.Workload, q cluster.QuotaID, o Objective, explai
 }
 
 // Kept is what keeps r from going for plan p of workload w.
-func (m *Model) Kept(w *cluster.Workload, q cluster.QuotaID, p *Plan, r *cluster.Reservation) reprieve.QuotaKept {
+func (m *Model) Kept(w *cluster.Workload, q quota.HolderID, p *Plan, r *quota.Reservation) quotasearch.Kept {
 	s := m.Search(w, q)
 	defer m.Keep(s)
 	request, contested := p.request()
@@ -184,18 +184,18 @@ func (a *assigner) reduce(full []int32) (best *Plan) {
 // Nothing where its queue may reclaim from anybody: it will get its quota back.
 //
 // Source: Kueue v0.20, capacity of heads that wait.
-func (a *assigner) reserve(level int, request []cluster.ColumnAmount) []cluster.ColumnAmount {
+func (a *assigner) reserve(level int, request []quota.ColumnAmount) []quota.ColumnAmount {
 	if a.Index.Queue(a.queue).Preemption.ReclaimWithinCohort == cluster.AnyPriority {
 		return nil
 	}
-	var list []cluster.ColumnAmount
+	var list []quota.ColumnAmount
 	for _, c := range request {
 		most := a.Tree.Nominal(a.queue, c.Column)
 		if level > 0 {
 			most = quota.Add(most, a.Index.Limits(a.queue, c.Column).Borrowing)
 		}
 		if v := min(c.Amount, quota.Above(most, a.Usage.Used(a.queue, c.Column))); v > 0 {
-			list = append(list, cluster.ColumnAmount{Column: c.Column, Amount: v})
+			list = append(list, quota.ColumnAmount{Column: c.Column, Amount: v})
 		}
 	}
 	return list
@@ -203,14 +203,14 @@ func (a *assigner) reserve(level int, request []cluster.ColumnAmount) []cluster.
 
 // spell lists the victims. What the preemptor would lack is the same for victims of one
 // queue that use the same.
-func (a *assigner) spell(p *Plan, request []cluster.ColumnAmount) {
+func (a *assigner) spell(p *Plan, request []quota.ColumnAmount) {
 	list := p.evicted
 	a.Usage.RemoveSum(a.Sum(list))
 	p.Victims = make([]Victim, len(list))
 	like := make([]int32, a.Index.NumQueues()) // by queue: the position of its last victim, plus 1
-	for i, at := range a.Order(a.queue).Backward(len(list), func(i int) *cluster.Reservation { return list[i].Reservation }) {
+	for i, at := range a.Order(a.queue).Backward(len(list), func(i int) *quota.Reservation { return list[i].Reservation }) {
 		v := &p.Victims[i]
-		v.QuotaVictim = list[at]
+		v.Victim = list[at]
 		if k := like[v.Queue]; k > 0 && slices.Equal(v.Usage, p.Victims[k-1].Usage) {
 			v.Lack = p.Victims[k-1].Lack
 		} else {
@@ -224,11 +224,11 @@ func (a *assigner) spell(p *Plan, request []cluster.ColumnAmount) {
 }
 
 // watch looks for the victims of a plan again, and notes each decision.
-func (a *assigner) watch(p *Plan, request []cluster.ColumnAmount, contested []cluster.ColumnID) {
+func (a *assigner) watch(p *Plan, request []quota.ColumnAmount, contested []quota.ColumnID) {
 	a.Attempt = func(borrow bool) { p.Steps = append(p.Steps, Step{Borrow: borrow}) }
-	a.Observe = func(r *cluster.Reservation, decision reprieve.QuotaStep) {
+	a.Observe = func(r *quota.Reservation, decision quotasearch.Step) {
 		step := Step{Reservation: r, Decision: decision}
-		if decision == reprieve.QuotaKeptOut {
+		if decision == quotasearch.KeptOut {
 			step.Lack = a.Lack(a.queue, request)
 		}
 		p.Steps = append(p.Steps, step)

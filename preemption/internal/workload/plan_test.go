@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -58,7 +59,7 @@ func TestWhatIsHeldForOthersIsTaken(t *testing.T) {
 	p = plan(t, m, "wide")
 	require.False(t, p.Helps())
 	require.Equal(t, []workload.Objection{{Kind: workload.Short, Amount: 1}}, p.Objections)
-	require.Equal(t, []cluster.ColumnAmount{{Amount: 4}}, p.Reserved)
+	require.Equal(t, []quota.ColumnAmount{{Amount: 4}}, p.Reserved)
 
 	require.True(t, m.Release("", "in"))
 	require.False(t, m.Release("", "in"))

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/internal/problems"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Pods are the pods that hold quota, as workloads: each by itself, or all of a group that
 // names a queue.
 type Pods struct {
-	Of       map[*cluster.Reservation][]cluster.PodID  // the pods of each
-	Holds    map[cluster.PodID]*cluster.Reservation    // the other way round
-	On       map[cluster.NodeID][]*cluster.Reservation // those with pods there
+	Of       map[*quota.Reservation][]cluster.PodID  // the pods of each
+	Holds    map[cluster.PodID]*quota.Reservation    // the other way round
+	On       map[cluster.NodeID][]*quota.Reservation // those with pods there
 	Expected []Expected
 	Odd      []cluster.Warning
 
@@ -27,7 +28,7 @@ type Pods struct {
 // Expected is what a pending pod that is nominated holds: it counts, and cannot be taken
 // from it.
 type Expected struct {
-	*cluster.Reservation
+	*quota.Reservation
 	Pod cluster.PodID
 }
 
@@ -79,8 +80,8 @@ func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
 func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	m := base.Clone()
 	m.Pods = Pods{
-		Of: map[*cluster.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*cluster.Reservation{},
-		On: map[cluster.NodeID][]*cluster.Reservation{}, Cluster: ix,
+		Of: map[*quota.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*quota.Reservation{},
+		On: map[cluster.NodeID][]*quota.Reservation{}, Cluster: ix,
 	}
 	byKey := map[uint64][]cluster.PodID{}
 	for _, p := range slices.SortedFunc(slices.Values(ix.Queued()), ix.ComparePods) {
@@ -122,7 +123,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 }
 
 // add lets pods hold r.
-func (m *Model) add(r *cluster.Reservation, pods []cluster.PodID) {
+func (m *Model) add(r *quota.Reservation, pods []cluster.PodID) {
 	ps := &m.Pods
 	m.usage.Add(r.Queue, r.Usage)
 	m.noteUsage(r)
@@ -179,11 +180,11 @@ func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
 }
 
 // reservations lists everybody who holds quota in the model.
-func (m *Model) reservations() []*cluster.Reservation {
+func (m *Model) reservations() []*quota.Reservation {
 	if m.live == nil {
 		return m.Index.Reservations()
 	}
-	var list []*cluster.Reservation
+	var list []*quota.Reservation
 	m.live.jobs.Ascend(func(j *job) bool {
 		if j.r != nil {
 			list = append(list, j.r)
@@ -195,15 +196,15 @@ func (m *Model) reservations() []*cluster.Reservation {
 
 // reserve describes pods as a workload that holds quota in the flavors of their
 // nodes; nil if their queue is not there.
-func (m *Model) reserve(pods []cluster.PodID) (*cluster.Reservation, error) {
+func (m *Model) reserve(pods []cluster.PodID) (*quota.Reservation, error) {
 	ix := m.Pods.Cluster
 	first := ix.Pod(pods[0])
 	local := m.Index.LocalQueue(first.Namespace, ix.QueueOf(pods[0]))
-	q := cluster.NoQuota
+	q := quota.NoHolder
 	if local != nil {
 		q = m.Index.QueueByName(local.ClusterQueue)
 	}
-	if q == cluster.NoQuota {
+	if q == quota.NoHolder {
 		m.Pods.Odd = append(m.Pods.Odd, cluster.Warning{
 			Kind: cluster.KindPod, Namespace: first.Namespace, Name: first.Name, Field: "Queue", Value: ix.QueueOf(pods[0]),
 			Text: "there is no such active queue: what the pod uses is not counted",
@@ -231,7 +232,7 @@ func (m *Model) reserve(pods []cluster.PodID) (*cluster.Reservation, error) {
 }
 
 // podSet is a pod as a pod set of its own.
-func (m *Model) podSet(pod *cluster.Pod, q cluster.QuotaID) cluster.PodSet {
+func (m *Model) podSet(pod *cluster.Pod, q quota.HolderID) cluster.PodSet {
 	set := cluster.PodSet{Name: pod.Name, Count: 1, Requests: pod.Requests, Flavors: map[string]string{}}
 	node := pod.Node
 	if node == "" {
@@ -255,8 +256,8 @@ func (m *Model) podSet(pod *cluster.Pod, q cluster.QuotaID) cluster.PodSet {
 }
 
 // flavorOn is the first flavor of g whose labels node has, -1 if there is none.
-func (m *Model) flavorOn(g *cluster.QuotaGroup, node *cluster.Node) int {
-	return slices.IndexFunc(g.Flavors, func(f cluster.FlavorID) bool {
+func (m *Model) flavorOn(g *quota.Group, node *cluster.Node) int {
+	return slices.IndexFunc(g.Flavors, func(f quota.FlavorID) bool {
 		flavor := m.Index.Flavor(f)
 		return flavor != nil && cluster.HasLabels(node, flavor.NodeLabels)
 	})

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -39,7 +39,7 @@ const (
 
 // ReviewReserved looks whether what an answer without victims keeps back is what workload
 // w of queue q may keep: of a resource no more than it asks for, and than its queue has.
-func (s *Search) ReviewReserved(w *cluster.Workload, q cluster.QuotaID, list []Choice) Misfit {
+func (s *Search) ReviewReserved(w *cluster.Workload, q quota.HolderID, list []Choice) Misfit {
 	left := demand{}
 	for i, count := range full(w) {
 		for r, v := range s.demand(w, q, i, count) {
@@ -64,13 +64,13 @@ func (s *Search) ReviewReserved(w *cluster.Workload, q cluster.QuotaID, list []C
 }
 
 // flavorNamed is the position of a flavor in g, -1 if it is not there.
-func (m *Model) flavorNamed(g *cluster.QuotaGroup, name string) int {
-	return slices.IndexFunc(g.Flavors, func(f cluster.FlavorID) bool { return m.Index.FlavorName(f) == name })
+func (m *Model) flavorNamed(g *quota.Group, name string) int {
+	return slices.IndexFunc(g.Flavors, func(f quota.FlavorID) bool { return m.Index.FlavorName(f) == name })
 }
 
 // Review looks whether choices, for counts pods of each set, nil for all, are those of
 // workload w of queue q as it is.
-func (m *Model) Review(w *cluster.Workload, q cluster.QuotaID, choices []Choice, counts []int32) Misfit {
+func (m *Model) Review(w *cluster.Workload, q quota.HolderID, choices []Choice, counts []int32) Misfit {
 	if counts == nil {
 		counts = full(w)
 	} else if misfit := reviewCounts(w, counts); misfit.Kind != NoMisfit {
@@ -86,7 +86,7 @@ func (m *Model) Review(w *cluster.Workload, q cluster.QuotaID, choices []Choice,
 			continue
 		}
 		sets := together(w, i)
-		taken := map[*cluster.QuotaGroup]string{} // the flavor, which they share
+		taken := map[*quota.Group]string{} // the flavor, which they share
 		for _, set := range sets {
 			done[set] = true
 			if misfit := m.reviewSet(w, q, set, counts[set], given, taken); misfit.Kind != NoMisfit {
@@ -118,7 +118,7 @@ func (m *Model) Review(w *cluster.Workload, q cluster.QuotaID, choices []Choice,
 }
 
 // reviewSet is Review for one pod set, of which it takes the choices out of given.
-func (m *Model) reviewSet(w *cluster.Workload, q cluster.QuotaID, set int, count int32, given map[[2]string]Choice, taken map[*cluster.QuotaGroup]string) Misfit {
+func (m *Model) reviewSet(w *cluster.Workload, q quota.HolderID, set int, count int32, given map[[2]string]Choice, taken map[*quota.Group]string) Misfit {
 	d := m.demand(w, q, set, count)
 	for _, r := range slices.Sorted(maps.Keys(d)) {
 		group, at := m.groupOf(q, r), [2]string{w.PodSets[set].Name, r}
@@ -165,16 +165,16 @@ func reviewCounts(w *cluster.Workload, counts []int32) Misfit {
 
 // Request adds up choices for queue q, and lists the columns of which there is not enough
 // as things stand.
-func (s *Search) Request(q cluster.QuotaID, choices []Choice) (request []cluster.ColumnAmount, contested []cluster.ColumnID) {
+func (s *Search) Request(q quota.HolderID, choices []Choice) (request []quota.ColumnAmount, contested []quota.ColumnID) {
 	sums := make([]int64, s.Index.NumColumns())
 	for _, c := range choices {
 		column := s.Index.Column(c.Flavor, c.Resource)
 		sums[column] = quota.Add(sums[column], c.Amount)
 	}
 	for i, v := range sums {
-		c := cluster.ColumnID(i)
+		c := quota.ColumnID(i)
 		if v > 0 {
-			request = append(request, cluster.ColumnAmount{Column: c, Amount: v})
+			request = append(request, quota.ColumnAmount{Column: c, Amount: v})
 		}
 		if v > s.Usage.Available(q, c) {
 			contested = append(contested, c)

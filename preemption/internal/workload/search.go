@@ -1,22 +1,22 @@
 package workload
 
 import (
-	"github.com/preempt-go/preempt/domain/quota"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/reprieve"
 )
 
 // Search is the search for victims of one preemptor, over usage that is its own: what the
 // workloads use, and what earlier answers hold back for others and take from their victims.
 type Search struct {
 	*Model
-	*reprieve.QuotaSearch
+	*quotasearch.Search
 	Usage *quota.Usage
 	order int // of sorted
 }
 
 // Search returns a search for workload w of queue q; see Keep.
-func (m *Model) Search(w *cluster.Workload, q cluster.QuotaID) *Search {
+func (m *Model) Search(w *cluster.Workload, q quota.HolderID) *Search {
 	s, _ := m.idle[m.orderOf[q]].Get().(*Search)
 	if s != nil {
 		s.Usage.CopyFrom(m.usage)
@@ -25,7 +25,7 @@ func (m *Model) Search(w *cluster.Workload, q cluster.QuotaID) *Search {
 		usage := m.usage.Clone()
 		s = &Search{
 			Model: m, Usage: usage, order: m.orderOf[q],
-			QuotaSearch: reprieve.NewQuotaSearch(m.Index, usage, m.sorted[m.orderOf[q]]),
+			Search: quotasearch.New(m.Index, usage, m.sorted[m.orderOf[q]]),
 		}
 	}
 	s.Gone = m.account(s.Usage, w)
@@ -37,7 +37,7 @@ func (m *Model) Keep(s *Search) { m.idle[s.order].Put(s) }
 
 // Victims looks for workloads that have to leave their quota to q. The list is good until
 // the next search.
-func (s *Search) Victims(q *reprieve.QuotaQuestion) []reprieve.QuotaVictim {
+func (s *Search) Victims(q *quotasearch.Question) []quotasearch.Victim {
 	if !s.Rules.Fair {
 		return s.Classical(q)
 	}
@@ -45,22 +45,22 @@ func (s *Search) Victims(q *reprieve.QuotaQuestion) []reprieve.QuotaVictim {
 }
 
 // Question is what the search is asked for workload w of queue q.
-func Question(w *cluster.Workload, q cluster.QuotaID, request []cluster.ColumnAmount, contested []cluster.ColumnID) reprieve.QuotaQuestion {
-	return reprieve.QuotaQuestion{
-		Queue: q, Request: request, Contested: contested, Priority: int64(w.Priority) + int64(w.Boost), Ordered: cluster.Ordered(w),
+func Question(w *cluster.Workload, q quota.HolderID, request []quota.ColumnAmount, contested []quota.ColumnID) quotasearch.Question {
+	return quotasearch.Question{
+		Queue: q, Request: request, Contested: contested, Priority: int64(w.Priority) + int64(w.Boost), Ordered: quota.Ordered(w),
 	}
 }
 
 // Lack is the first amount that is lacking, as things stand.
 type Lack struct {
-	Column  cluster.ColumnID // NoColumn: nothing is
+	Column  quota.ColumnID // NoColumn: nothing is
 	Missing int64
 	Borrows bool // there is enough, but it would have to be borrowed
 }
 
 // Lack is what queue q lacks of request: what there is not, or else what it would have to
 // borrow and may not.
-func (s *Search) Lack(q cluster.QuotaID, request []cluster.ColumnAmount) Lack {
+func (s *Search) Lack(q quota.HolderID, request []quota.ColumnAmount) Lack {
 	for _, c := range request {
 		if available := s.Usage.Available(q, c.Column); c.Amount > available {
 			return Lack{Column: c.Column, Missing: quota.Sub(c.Amount, available)}
@@ -72,5 +72,5 @@ func (s *Search) Lack(q cluster.QuotaID, request []cluster.ColumnAmount) Lack {
 			return Lack{c.Column, quota.Sub(c.Amount, nominal), true}
 		}
 	}
-	return Lack{Column: cluster.NoColumn}
+	return Lack{Column: quota.NoColumn}
 }

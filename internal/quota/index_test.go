@@ -1,0 +1,179 @@
+package quota_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+func cpu(nominal int64) []cluster.ResourceGroup {
+	return []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+		Flavor: "default", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: nominal}},
+	}}}}
+}
+
+// quotaSnapshot is a valid snapshot that tests spoil in one place.
+func quotaSnapshot() *cluster.Snapshot {
+	return &cluster.Snapshot{
+		Time:            time.Unix(1000, 0),
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "default"}},
+		Cohorts:         []cluster.Cohort{{Name: "all"}},
+		ClusterQueues:   []cluster.ClusterQueue{{Name: "q", Cohort: "all", Groups: cpu(10)}, {Name: "alone", Groups: cpu(1)}},
+		LocalQueues:     []cluster.LocalQueue{{Namespace: "ns", Name: "lq", ClusterQueue: "q"}},
+		Workloads: []cluster.Workload{{
+			Namespace: "ns", Name: "w", Queue: "lq", Priority: 5, Boost: 2,
+			Admission: &cluster.Admission{ClusterQueue: "q"},
+			PodSets: []cluster.PodSet{{
+				Name: "main", Count: 3, Requests: cluster.Resources{"cpu": 2}, Flavors: map[string]string{"cpu": "default"},
+			}},
+		}},
+	}
+}
+
+func TestIndexRefusesWhatCannotBeRead(t *testing.T) {
+	number := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		name  string
+		spoil func(s *cluster.Snapshot)
+		want  string
+	}{
+		{"a negative quota", func(s *cluster.Snapshot) { s.ClusterQueues[0].Groups = cpu(-1) },
+			`ClusterQueue "q": Groups[0].Flavors[0].Resources[0].Nominal: -1 is not >= 0`},
+		{"a borrowing limit without parent", func(s *cluster.Snapshot) {
+			s.ClusterQueues[1].Groups[0].Flavors[0].Resources[0].Borrowing = number(1)
+		}, `ClusterQueue "alone": Groups[0].Flavors[0].Resources[0].Borrowing: 1 is not absent, as there is no parent`},
+		{"lending above nominal", func(s *cluster.Snapshot) {
+			s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Lending = number(11)
+		}, `ClusterQueue "q": Groups[0].Flavors[0].Resources[0].Lending: 11 is not at most Nominal, 10`},
+		{"a resource in two groups", func(s *cluster.Snapshot) {
+			groups := append(cpu(1), cpu(1)...)
+			groups[1].Flavors[0].Flavor = "other"
+			s.ClusterQueues[0].Groups = groups
+		}, `ClusterQueue "q": Groups[1].Flavors[0]: "cpu" is not a resource of one group only`},
+		{"a flavor that lacks a resource", func(s *cluster.Snapshot) {
+			g := &s.ClusterQueues[0].Groups[0]
+			g.Flavors = append(g.Flavors, cluster.FlavorQuotas{Flavor: "spot"})
+		}, `ClusterQueue "q": Groups[0].Flavors[1].Resources: "cpu" is not missing: every flavor of a group holds the same resources`},
+		{"an unknown policy", func(s *cluster.Snapshot) { s.ClusterQueues[0].Preemption.WithinClusterQueue = "Any" },
+			`ClusterQueue "q": Preemption.WithinClusterQueue: "Any" is not Never, LowerPriority, LowerOrNewerEqualPriority or empty`},
+		{"borrowing preemptors that may not reclaim", func(s *cluster.Snapshot) {
+			s.ClusterQueues[0].Preemption.BorrowWithinCohort = &cluster.BorrowWithinCohort{}
+		}, `ClusterQueue "q": Preemption.BorrowWithinCohort: set is not absent, as ReclaimWithinCohort is Never`},
+		{"a preference without choice", func(s *cluster.Snapshot) {
+			s.ClusterQueues[0].Fungibility.Preference = cluster.PreemptionOverBorrowing
+		}, `ClusterQueue "q": Fungibility.Preference: "PreemptionOverBorrowing" is not empty, as not both choices are TryNextFlavor`},
+		{"two queues of one name", func(s *cluster.Snapshot) { s.ClusterQueues[1].Name = "q" },
+			`ClusterQueue "q": Name: "q" is not unique`},
+		{"a negative weight", func(s *cluster.Snapshot) { w := cluster.Weight(-1); s.Cohorts[0].Weight = &w },
+			`Cohort "all": Weight: -0.000000001 is not 0 or above 0.000000001`},
+		{"a workload of nothing", func(s *cluster.Snapshot) { s.Workloads[0].PodSets = nil },
+			`Workload "ns/w": PodSets: 0 is not at least one pod set`},
+		{"more minimum than count", func(s *cluster.Snapshot) { n := int32(4); s.Workloads[0].PodSets[0].MinCount = &n },
+			`Workload "ns/w": PodSets[0].MinCount: 4 is not between 1 and Count, 3`},
+		{"a usage that overflows", func(s *cluster.Snapshot) { s.Workloads[0].PodSets[0].Requests["cpu"] = 1 << 62 },
+			`Workload "ns/w": PodSets[0][cpu]: too much is not at most 2^62-1 in all`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := quotaSnapshot()
+			c.spoil(s)
+			_, err := quota.NewIndex(s)
+			require.ErrorIs(t, err, cluster.ErrInvalid)
+			var fe *cluster.FieldError
+			require.True(t, errors.As(err, &fe))
+			require.Equal(t, "cluster: "+c.want, strings.Split(err.Error(), "\n")[0])
+		})
+	}
+}
+
+func TestIndexAnswersWhatIsOdd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(s *cluster.Snapshot)
+		want  []string // kind, name and text of the warnings
+		check func(t *testing.T, ix *quota.Index)
+	}{
+		{"a cycle of cohorts disables its members", func(s *cluster.Snapshot) {
+			s.Cohorts = []cluster.Cohort{{Name: "all", Parent: "b"}, {Name: "b", Parent: "all"}, {Name: "fine"}}
+		}, []string{
+			"ClusterQueue q: the cohort is part of a cycle: the queue is left out",
+			"Cohort all: no root can be reached: the cohort is left out",
+			"Cohort b: no root can be reached: the cohort is left out",
+			"Workload w: there is no such active queue: the workload is left out",
+		}, func(t *testing.T, ix *quota.Index) {
+			require.Equal(t, quota.NoHolder, ix.QueueByName("q"))
+			require.Equal(t, quota.NoHolder, ix.CohortByName("b"))
+			require.NotEqual(t, quota.NoHolder, ix.CohortByName("fine"))
+			require.Empty(t, ix.Reservations())
+		}},
+		{"a flavor that is not there makes the queue inactive", func(s *cluster.Snapshot) { s.ResourceFlavors = nil }, []string{
+			"ClusterQueue alone: there is no such flavor: the queue is inactive",
+			"ClusterQueue q: there is no such flavor: the queue is inactive",
+		}, func(t *testing.T, ix *quota.Index) {
+			require.Equal(t, "its flavor default is not there", ix.Inactive(ix.QueueByName("q")))
+			require.Len(t, ix.Reservations(), 1, "its usage counts")
+		}},
+		{"a flavor that nobody has quota of", func(s *cluster.Snapshot) { s.Workloads[0].PodSets[0].Flavors["cpu"] = "gone" },
+			[]string{"Workload w: nobody has quota of it: not counted"}, nil},
+		{"a cohort that is only named exists", func(s *cluster.Snapshot) { s.Cohorts = nil }, nil,
+			func(t *testing.T, ix *quota.Index) {
+				require.Equal(t, ix.CohortByName("all"), ix.Parent(ix.QueueByName("q")))
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := quotaSnapshot()
+			c.spoil(s)
+			ix, err := quota.NewIndex(s)
+			require.NoError(t, err)
+			var got []string
+			for _, w := range ix.Warnings() {
+				got = append(got, string(w.Kind)+" "+w.Name+": "+w.Text)
+			}
+			require.Equal(t, c.want, got)
+			if c.check != nil {
+				c.check(t, ix)
+			}
+		})
+	}
+}
+
+func TestReservationSumsThePodSets(t *testing.T) {
+	s := quotaSnapshot()
+	w := &s.Workloads[0]
+	w.PodSets = append(w.PodSets, cluster.PodSet{
+		Name: "extra", Count: 2, Requests: cluster.Resources{"cpu": 9},
+		Flavors: map[string]string{"cpu": "default"}, Usage: cluster.Resources{"cpu": 1},
+	})
+	ix, err := quota.NewIndex(s)
+	require.NoError(t, err)
+	r := ix.Reservations()[0]
+	require.Equal(t, []quota.ColumnAmount{{Column: 0, Amount: 3*2 + 1}}, r.Usage)
+	require.Equal(t, int64(7), r.Priority, "priority plus boost")
+	require.Equal(t, ix.Now(), r.Reserved, "an unknown time is now")
+	require.True(t, r.Uses(0))
+}
+
+func TestQuotaSnapshotSurvivesJSON(t *testing.T) {
+	s := quotaSnapshot()
+	w := cluster.Weight(333_000_000)
+	s.ClusterQueues[0].Weight = &w
+	s.ClusterQueues[0].Preemption = cluster.QueuePreemption{
+		ReclaimWithinCohort: cluster.AnyPriority, BorrowWithinCohort: &cluster.BorrowWithinCohort{},
+		Order: []cluster.VictimOrder{cluster.ByLongestRuntime},
+	}
+	s.Time = s.Time.UTC()
+	text, err := json.Marshal(s)
+	require.NoError(t, err)
+	var back cluster.Snapshot
+	require.NoError(t, json.Unmarshal(text, &back))
+	if diff := cmp.Diff(*s, back); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,275 @@
+package quotasearch_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naivequota"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/reprieve"
+)
+
+// leastCase is a question about quota in a random tree, for the library and for its twin.
+type leastCase struct {
+	ix     *quota.Index
+	usage  *quota.Usage
+	search *quotasearch.Search
+	ask    quotasearch.Question
+	world  *naivequota.World
+	twin   naivequota.Question
+	aims   []quotasearch.Aim
+}
+
+// newLeastCase draws one; nil if the preemptor fits.
+func newLeastCase(t *testing.T, seed uint64) *leastCase {
+	q, _ := gen.RandomQuota(seed)
+	r := rand.New(rand.NewPCG(seed, 5))
+	for i := range q.Snapshot.Workloads { // of more sizes, in larger queues
+		set := &q.Snapshot.Workloads[i].PodSets[0]
+		for _, name := range slices.Sorted(maps.Keys(set.Requests)) {
+			set.Requests[name] *= 1 + r.Int64N(4)
+		}
+	}
+	for i := range q.Snapshot.ClusterQueues {
+		for _, g := range q.Snapshot.ClusterQueues[i].Groups {
+			for _, f := range g.Flavors {
+				for k := range f.Resources {
+					f.Resources[k].Nominal *= 1 + r.Int64N(4)
+				}
+			}
+		}
+	}
+	ix, err := quota.NewIndex(&q.Snapshot)
+	require.NoError(t, err)
+	c := &leastCase{ix: ix, usage: quota.NewTree(ix).NewUsage(), world: naivequota.NewWorld(&q.Snapshot)}
+	for _, v := range ix.Reservations() {
+		c.usage.Add(v.Queue, v.Usage)
+	}
+	id := quota.HolderID(r.IntN(ix.NumQueues()))
+	w := cluster.Workload{Name: "asks", Priority: int32(1 + r.IntN(4)), Created: time.Unix(int64(r.IntN(6)), 0).UTC()}
+	c.ask = quotasearch.Question{Queue: id, Priority: int64(w.Priority), Ordered: quota.Ordered(&w)}
+	c.twin = naivequota.Question{W: &w, Queue: c.world.Queues[ix.Name(id)], Request: naivequota.Amounts{}, Contested: map[naivequota.FR]bool{}}
+	for _, g := range ix.Queue(id).Groups {
+		f := g.Flavors[r.IntN(len(g.Flavors))]
+		for _, rq := range f.Resources {
+			a := quota.ColumnAmount{Column: ix.Column(f.Flavor, rq.Resource), Amount: int64(r.IntN(12))}
+			if a.Amount == 0 {
+				continue
+			}
+			c.ask.Request = append(c.ask.Request, a)
+			fr := naivequota.FR{Flavor: f.Flavor, Resource: rq.Resource}
+			if c.twin.Request[fr] = a.Amount; !c.usage.Fits(id, []quota.ColumnAmount{a}, true) {
+				c.ask.Contested = append(c.ask.Contested, a.Column)
+				c.twin.Contested[fr] = true
+			}
+		}
+	}
+	if len(c.ask.Contested) == 0 {
+		return nil
+	}
+	slices.SortFunc(c.ask.Request, func(a, b quota.ColumnAmount) int { return int(a.Column) - int(b.Column) })
+	slices.Sort(c.ask.Contested)
+	c.search = quotasearch.New(ix, c.usage, quotasearch.NewReservations(ix, quotasearch.NewOrder(nil)))
+	c.draw(r)
+	return c
+}
+
+// draw draws what is to be small.
+func (c *leastCase) draw(r *rand.Rand) {
+	price := map[*quota.Reservation]int64{}
+	for _, v := range c.ix.Reservations() {
+		price[v] = r.Int64N(int64(1 + r.IntN(6)))
+	}
+	sums := []quotasearch.Aim{
+		{Sum: func(*quota.Reservation) int64 { return 1 }},
+		{Sum: func(v *quota.Reservation) int64 { return price[v] }},
+		{Most: func(v *quota.Reservation) int64 { return v.Priority }},
+		{Sum: func(v *quota.Reservation) int64 { return v.Priority + 2 }},
+	}
+	for _, k := range r.Perm(len(sums))[:1+r.IntN(len(sums))] {
+		c.aims = append(c.aims, sums[k])
+		if sums[k].Most != nil {
+			c.aims = append(c.aims, quotasearch.Aim{Among: true, Most: func(v *quota.Reservation) int64 { return -v.Reserved }})
+		}
+	}
+}
+
+// valuesOf is what some of the workloads come to.
+func (c *leastCase) valuesOf(gone map[string]bool) (values []int64) {
+	top, most := int64(math.MinInt64), c.aims[0].Most
+	for _, a := range c.aims {
+		value := int64(0)
+		if a.Most != nil {
+			value = math.MinInt64
+		}
+		for _, v := range c.ix.Reservations() {
+			switch {
+			case !gone[v.Workload.Name]:
+			case a.Sum != nil:
+				value += a.Sum(v)
+			case !a.Among || most(v) == top:
+				value = max(value, a.Most(v))
+			}
+		}
+		if a.Most != nil && !a.Among {
+			top, most = value, a.Most
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+// TestLeastOfAllThatTheQueueAllows: of all sets of workloads that may go in some order, the least is
+// found and proved, it is one of them, and no worse than what the queue's own pass comes to; with
+// fewer steps it is no better, and the bound holds.
+func TestLeastOfAllThatTheQueueAllows(t *testing.T) {
+	found, better, refuted, unheard, several, cut := 0, 0, 0, 0, 0, 0
+	for n := range uint64(12_001) {
+		seed := n
+		if n == 12_000 {
+			seed = 56_646 // without steps, a later aim lowers the largest number of one before it
+		}
+		c := newLeastCase(t, seed)
+		if c == nil {
+			continue
+		}
+		sets, few := c.world.Allowed(&c.twin, 9)
+		if !few {
+			continue
+		}
+		before := c.usage.Clone()
+		own := slices.Clone(c.search.Classical(&c.ask))
+		got := c.search.Least(&c.ask, c.aims, math.MaxInt, nil)
+		require.Equal(t, before, c.usage, "the usage is as it was")
+		improved := c.search.Least(&c.ask, c.aims, 0, nil)
+		require.Equal(t, before, c.usage, "the usage is as it was")
+		var best []int64
+		allowed := map[string]bool{}
+		for _, set := range sets {
+			gone := map[string]bool{}
+			var names []string
+			for _, v := range set {
+				gone[v.W.Name] = true
+				names = append(names, v.W.Name+" "+v.Reason)
+			}
+			slices.Sort(names)
+			allowed[fmt.Sprint(names)] = true
+			if values := c.valuesOf(gone); best == nil || slices.Compare(values, best) < 0 {
+				best = values
+			}
+		}
+		if best == nil {
+			require.Equal(t, reprieve.Refuted, got.Proof, "seed %d", seed)
+			require.Nil(t, got.Victims)
+			require.Nil(t, improved.Victims)
+			refuted++
+			continue
+		}
+		require.Equal(t, reprieve.Found, got.Proof, "seed %d", seed)
+		require.Equal(t, best, got.Values, "seed %d", seed)
+		require.Equal(t, best, got.Bound, "seed %d", seed)
+		list := c.named(t, got, allowed)
+		require.NotEmpty(t, list)
+		gone := map[string]bool{}
+		for _, v := range own {
+			gone[v.Workload.Name] = true
+		}
+		switch values := c.valuesOf(gone); {
+		case own == nil:
+			unheard++
+		case slices.Compare(values, best) > 0:
+			better++
+		default:
+			require.Equal(t, len(own), len(got.Victims), "seed %d: the queue's own pass stays", seed)
+			for _, v := range own {
+				require.Contains(t, got.Victims, v, "seed %d: the queue's own pass stays", seed)
+			}
+		}
+		if len(list) > 1 {
+			several++
+		}
+		found++
+		if slices.Compare(improved.Bound, best) > 0 {
+			t.Fatalf("seed %d: bound %v, there is %v", seed, improved.Bound, best)
+		}
+		if improved.Proof != reprieve.Found {
+			cut++
+		}
+		if improved.Victims == nil {
+			require.Nil(t, own)
+			continue
+		}
+		c.named(t, improved, allowed)
+		require.GreaterOrEqual(t, slices.Compare(improved.Values, best), 0)
+		if own != nil {
+			require.LessOrEqual(t, slices.Compare(improved.Values, c.valuesOf(gone)), 0, "seed %d", seed)
+		}
+	}
+	for what, n := range map[string][2]int{
+		"found": {found, 1000}, "better than the queue's own pass": {better, 200}, "refuted": {refuted, 1000},
+		"found where that finds none": {unheard, 1}, "several go": {several, 500}, "not proved without steps": {cut, 10},
+	} {
+		require.GreaterOrEqual(t, n[0], n[1], what)
+	}
+}
+
+// A queue borrows one. Its own pass takes the smaller of two workloads, which is less important,
+// then the queue borrows no more; the larger one alone would do, and goes.
+func TestLeastFindsWhomTheQueuesOwnPassMisses(t *testing.T) {
+	two := func(name string, priority int32, v int64) cluster.Workload {
+		return cluster.Workload{
+			Name: name, Priority: priority, Admission: &cluster.Admission{ClusterQueue: "borrows"},
+			PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: cluster.Resources{"gpu": v}, Flavors: map[string]string{"gpu": "f"}}},
+		}
+	}
+	queue := func(name string, nominal int64) cluster.ClusterQueue {
+		return cluster.ClusterQueue{
+			Name: name, Cohort: "all", Preemption: cluster.QueuePreemption{
+				ReclaimWithinCohort: cluster.AnyPriority, BorrowWithinCohort: &cluster.BorrowWithinCohort{},
+			},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: nominal}}}}}},
+		}
+	}
+	ix, err := quota.NewIndex(&cluster.Snapshot{
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}},
+		ClusterQueues:   []cluster.ClusterQueue{queue("borrows", 5), queue("owns", 5)},
+		Workloads:       []cluster.Workload{two("small", 0, 1), two("large", 1, 5)},
+	})
+	require.NoError(t, err)
+	usage := quota.NewTree(ix).NewUsage()
+	for _, v := range ix.Reservations() {
+		usage.Add(v.Queue, v.Usage)
+	}
+	search := quotasearch.New(ix, usage, quotasearch.NewReservations(ix, quotasearch.NewOrder(nil)))
+	ask := quotasearch.Question{Queue: ix.QueueByName("owns"), Priority: 9, Request: []quota.ColumnAmount{{Amount: 7}}, Contested: []quota.ColumnID{0}}
+	require.Empty(t, search.Classical(&ask))
+	polled := 0
+	got := search.Least(&ask, []quotasearch.Aim{{Sum: func(*quota.Reservation) int64 { return 1 }}}, 100, func() { polled++ })
+	require.Equal(t, reprieve.Found, got.Proof)
+	require.Len(t, got.Victims, 1)
+	require.Equal(t, "large", got.Victims[0].Workload.Name)
+	require.Equal(t, got.Steps, polled)
+}
+
+// named lists the victims, who may go by the twin, with the values that are told.
+func (c *leastCase) named(t *testing.T, l quotasearch.Least, allowed map[string]bool) (names []string) {
+	gone := map[string]bool{}
+	for _, v := range l.Victims {
+		names = append(names, fmt.Sprint(v.Workload.Name, " ", v.Reason))
+		gone[v.Workload.Name] = true
+	}
+	slices.Sort(names)
+	require.True(t, allowed[fmt.Sprint(names)], "%v", names)
+	require.Equal(t, c.valuesOf(gone), l.Values)
+	return names
+}
