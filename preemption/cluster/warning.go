@@ -138,8 +138,8 @@ func nodeless(p *Pod) Warning {
 func sortWarnings(ws []Warning) { slices.SortFunc(ws, Warning.Compare) }
 
 // Compare orders warnings by what they are about.
-func (a Warning) Compare(b Warning) int {
+func (w Warning) Compare(o Warning) int {
 	return cmp.Or(
-		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-		cmp.Compare(a.Field, b.Field), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Text, b.Text))
+		cmp.Compare(w.Kind, o.Kind), cmp.Compare(w.Namespace, o.Namespace), cmp.Compare(w.Name, o.Name),
+		cmp.Compare(w.Field, o.Field), cmp.Compare(w.Value, o.Value), cmp.Compare(w.Text, o.Text))
 }
