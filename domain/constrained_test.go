@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -82,6 +83,17 @@ func (c *constrained) may(m int, n cluster.NodeID, asked func(i int) bool) bool 
 
 func (c *constrained) fits(m int, n cluster.NodeID) bool {
 	return c.members[m].Static(c.ix.Node(n)).OK() && c.may(m, n, func(int) bool { return true })
+}
+
+// fitsBeside says whether a member fits on a node once some of those who have left are back.
+func (c *constrained) fitsBeside(m int, n cluster.NodeID, left []cluster.PodID) (fits bool) {
+	left = slices.DeleteFunc(slices.Clone(left), func(p cluster.PodID) bool { return c.now[nameOf(c.ix.Pod(p))] != "" })
+	if len(left) == 0 {
+		return c.fits(m, n)
+	}
+	fits = c.fitsBeside(m, n, left[1:])
+	c.imagine(left[0], func() { fits = fits || c.fitsBeside(m, n, left[1:]) })
+	return fits
 }
 
 // allFit says whether those who are placed fit, one after the other in some order.
@@ -245,7 +257,10 @@ func constrainedPodAgrees(t *rapid.T) {
 			require.Equal(t, c.fits(0, n), trial.Fits().OK())
 			require.Equal(t, c.may(0, n, func(int) bool { return true }), trial.Constraints().OK())
 			monotone := func(i int) bool { return c.states[i].Scope().Monotone }
-			require.Equal(t, c.members[0].Static(c.ix.Node(n)).OK() && c.may(0, n, monotone), !trial.Excluded())
+			if kept := !c.members[0].Static(c.ix.Node(n)).OK() || !c.may(0, n, monotone); kept || trial.Excluded() {
+				require.True(t, trial.Excluded())
+				require.False(t, c.fitsBeside(0, n, running))
+			}
 			if len(running) > 0 {
 				p := rapid.SampledFrom(running).Draw(t, "who may matter")
 				fits := c.fits(0, n)
@@ -286,3 +301,35 @@ func constrainedPodAgrees(t *rapid.T) {
 }
 
 func TestConstrainedPodAgreesWithTheTwins(t *testing.T) { rapid.Check(t, constrainedPodAgrees) }
+
+// TestWhoIsBackMayLetTheMemberIn: a spread that keeps a member off a node proves nothing as long as somebody it
+// counts is gone; once nobody is, whoever else comes back changes nothing.
+func TestWhoIsBackMayLetTheMemberIn(t *testing.T) {
+	web := map[string]string{"app": "web"}
+	s := &cluster.Snapshot{
+		Nodes: []cluster.Node{{Name: "a", Labels: map[string]string{"zone": "a"}}, {Name: "b", Labels: map[string]string{"zone": "b"}}},
+		Pods:  []cluster.Pod{{Name: "web-0", Node: "a", Labels: web}, {Name: "web-1", Node: "b", Labels: web}, {Name: "batch", Node: "b"}},
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	pod := cluster.Pod{Name: "web-2", Labels: web, Spread: []cluster.Spread{{TopologyKey: "zone", MaxSkew: 1, Selector: &disruption.Selector{MatchLabels: web}}}}
+	state, err := domain.TopologySpread().Prepare(ix, []*cluster.Pod{&pod})
+	require.NoError(t, err)
+	trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), []domain.State{state}, domain.Nominees{Self: cluster.NoPod})
+	trial.Reset(0)
+	require.True(t, trial.Fits().OK())
+	trial.Remove(ix.PodByName("", "web-1"))
+	require.False(t, trial.Fits().OK(), "zone a would have two, zone b none")
+	require.False(t, trial.Excluded(), "web-1 may come back")
+
+	s.Pods = append(s.Pods, cluster.Pod{Name: "web-3", Node: "a", Labels: web})
+	ix, err = cluster.NewIndex(s)
+	require.NoError(t, err)
+	state, err = domain.TopologySpread().Prepare(ix, []*cluster.Pod{&pod})
+	require.NoError(t, err)
+	trial.Ask(ix, domain.NewMember(ix, &pod, cluster.NoPod), []domain.State{state}, domain.Nominees{Self: cluster.NoPod})
+	trial.Reset(0)
+	require.False(t, trial.Fits().OK(), "zone a would have three, zone b one")
+	trial.Remove(ix.PodByName("", "batch"))
+	require.True(t, trial.Excluded(), "batch is nothing to it")
+}

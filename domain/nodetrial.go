@@ -168,7 +168,7 @@ func (t *NodeTrial) Node() cluster.NodeID { return t.node }
 // Matters reports whether pod p runs on the node, or a constraint looks at it.
 func (t *NodeTrial) Matters(p cluster.PodID) bool {
 	n := t.ix.NodeOf(p)
-	return n == t.node || n != cluster.NoNode && touchedBy(t.states, p, n)
+	return n == t.node || touchedBy(t.states, p, n)
 }
 
 // Fits says whether the member fits on the node: with the pods that are nominated
@@ -213,8 +213,8 @@ func (t *NodeTrial) nominate(p cluster.PodID, sign int64) {
 	}
 }
 
-// Excluded reports whether a check or a constraint that is monotone keeps the member off
-// the node, so that it would with fewer pods gone, too.
+// Excluded reports whether a check or a constraint keeps the member off the node and would
+// with fewer pods gone, too: see Barred.
 func (t *NodeTrial) Excluded() bool {
 	return !t.twice(func(t *NodeTrial) Reason {
 		if r := t.room(); !r.OK() {
@@ -224,14 +224,15 @@ func (t *NodeTrial) Excluded() bool {
 	}).OK()
 }
 
-// Barred says whether a constraint that is monotone keeps the member off the node as things
-// stand, whatever the others say.
+// Barred says whether a constraint keeps the member off the node whoever comes back: one that
+// is monotone, or that looks at none of those who are gone.
 func (t *NodeTrial) Barred() Reason {
-	for _, s := range t.states {
-		if s.Scope().Monotone {
-			if r := s.Fits(0, t.node); !r.OK() {
-				return r
-			}
+	for i, s := range t.states {
+		r := s.Fits(0, t.node)
+		if !r.OK() && (s.Scope().Monotone || !slices.ContainsFunc(t.out, func(p cluster.PodID) bool {
+			return touchedBy(t.states[i:i+1], p, t.ix.NodeOf(p))
+		})) {
+			return r
 		}
 	}
 	return Reason{}

@@ -150,10 +150,8 @@ func (t *NodeTrial) matters(p cluster.PodID) bool { return touchedBy(t.states, p
 
 // touchedBy reports whether pod p, which runs on node n, may matter to one of states.
 func touchedBy(states []State, p cluster.PodID, n cluster.NodeID) bool {
-	for _, s := range states {
-		if toucher, ok := s.(Toucher); !ok || toucher.Touches(n) && toucher.TouchesPod(p, n) {
-			return true
-		}
-	}
-	return false
+	return n != cluster.NoNode && slices.ContainsFunc(states, func(s State) bool {
+		toucher, ok := s.(Toucher)
+		return !ok || toucher.Touches(n) && toucher.TouchesPod(p, n)
+	})
 }
