@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/review"
 	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
@@ -46,75 +47,98 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 	case v.Advice != Keep:
 		return fmt.Errorf("%w: %s: %s", ErrNotApplicable, v.Advice, v.Reason)
 	}
-	return pl.changeHeld(func(e edit) error {
-		if err := e.applyQuota(r, remove); err != nil {
+	return pl.changeHeld(func(h *live.Held) error {
+		if err := pl.applyQuota(r, remove); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotApplicable, err)
 		}
 		for _, victim := range r.Victims {
 			for _, ref := range victim.Pods {
-				e.evict(ref.PodRef, remove)
+				evict(h, ref.PodRef, remove)
 			}
 		}
 		if r.Preemptor.Kind == cluster.KindWorkload {
 			return nil
 		}
-		e.adopt(r)
+		adopt(h, r)
 		for _, ref := range r.Cleared { // a pending pod of an inline preemptor's name, perhaps
-			e.withdraw(ref, r.Nominations)
+			withdraw(h, ref, r.Nominations)
 		}
 		for _, n := range r.Nominations {
-			e.nominate(n.Pod, n.Node)
+			nominate(h, n.Pod, n.Node)
 		}
-		e.remember(taken, pl.options.Limits.Window)
+		pl.remember(h, taken, pl.options.Limits.Window)
 		return nil
 	})
 }
 
 // adopt adds what a preemptor holds inline, unless that has been done.
-func (e edit) adopt(r *Result) {
-	if r.Preemptor.Inline == nil || review.Adopted(r, e.pod) {
+func adopt(h *live.Held, r *Result) {
+	if r.Preemptor.Inline == nil || review.Adopted(r, func(ref PodRef) *Pod { return h.Pod(ref.Namespace, ref.Name) }) {
 		return
 	}
 	p := tell.Again(r.Preemptor)
 	if p.Group != nil {
 		group := *p.Group
-		e.setGroup(&group)
+		live.PodGroups.Set(h, &group)
 	}
 	for i := range p.Pods {
 		pod := p.Pods[i]
 		if p.Group != nil {
 			pod.Group = p.Group.Name
 		}
-		e.setPod(&pod)
+		live.Pods.Set(h, &pod)
 	}
 }
 
 // evict marks a pod, if it runs, as terminating by preemption, or removes it.
-func (e edit) evict(ref PodRef, remove bool) {
-	p := e.pod(ref)
+func evict(h *live.Held, ref PodRef, remove bool) {
+	p := h.Pod(ref.Namespace, ref.Name)
 	switch {
 	case p == nil || p.Node == "": // has left, and waits again perhaps
 	case remove:
-		e.removePod(ref)
+		live.Pods.Remove(h, p)
 	case !review.IsLeaving(p):
 		leaving := *p
 		leaving.Terminating, leaving.Preempted = true, true
-		e.setPod(&leaving)
+		live.Pods.Set(h, &leaving)
 	}
 }
 
-func (e edit) nominate(ref PodRef, node string) {
-	if p := e.pod(ref); p != nil && p.Node == "" {
+func nominate(h *live.Held, ref PodRef, node string) {
+	if p := h.Pod(ref.Namespace, ref.Name); p != nil && p.Node == "" {
 		pending := *p
 		pending.NominatedNode = node
-		e.setPod(&pending)
+		live.Pods.Set(h, &pending)
 	}
 }
 
 // withdraw takes back the nomination of a pod to one of the nodes of list.
-func (e edit) withdraw(ref PodRef, list []Nomination) {
-	p := e.pod(ref)
+func withdraw(h *live.Held, ref PodRef, list []Nomination) {
+	p := h.Pod(ref.Namespace, ref.Name)
 	if p != nil && slices.ContainsFunc(list, func(n Nomination) bool { return n.Node == p.NominatedNode }) {
-		e.nominate(ref, "")
+		nominate(h, ref, "")
+	}
+}
+
+// remember notes what a preemption takes, for limits over a window, and forgets those that
+// have left it. The pods of a gathering are one preemption: what they take adds up.
+func (pl *Planner) remember(h *live.Held, taken cluster.Disruption, w Window) {
+	now := h.Time()
+	switch {
+	case taken.Victims == 0:
+	case pl.lone:
+		pl.spent = live.Sum(pl.spent, taken)
+		if c := h.Live(); c != nil {
+			c.SetSpent(pl.spent)
+		}
+	case w.Seconds > 0 && !now.IsZero():
+		var kept []cluster.Disruption
+		for _, d := range h.Disruptions() {
+			if now.Unix()-d.Time.Unix() <= w.Seconds {
+				kept = append(kept, d)
+			}
+		}
+		taken.Time = now
+		h.SetDisruptions(append(kept, taken))
 	}
 }

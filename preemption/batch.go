@@ -168,16 +168,16 @@ func (b *batch) ask(question func() (*Result, error)) error {
 // keep puts on standby whom r would evict though an earlier result has placed them, and reports
 // whether there were some: under guards, equals may take turns.
 func (b *batch) keep(r *Result) (kept bool, err error) {
-	err = b.fork.change(func(e edit) error {
+	err = b.fork.change(func(h *live.Held) error {
 		for _, v := range r.Victims {
 			for _, ref := range v.Pods {
-				p := e.pod(ref.PodRef)
+				p := h.Pod(ref.Namespace, ref.Name)
 				if !b.placed[ref.PodRef] || p == nil || p.Guard != nil && p.Guard.Standby {
 					continue
 				}
 				stays := *p
 				stays.Guard, kept = &cluster.Guard{Standby: true}, true
-				e.setPod(&stays)
+				live.Pods.Set(h, &stays)
 			}
 		}
 		return nil

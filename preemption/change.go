@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
@@ -31,14 +32,14 @@ import (
 // nothing.
 
 // change runs f, which changes the cluster or fails and changes nothing.
-func (pl *Planner) change(f func(e edit) error) error {
+func (pl *Planner) change(f func(h *live.Held) error) error {
 	pl.gate.RLock()
 	defer pl.gate.RUnlock()
 	return pl.changeHeld(f)
 }
 
 // changeHeld is change for a caller that holds the gate.
-func (pl *Planner) changeHeld(f func(e edit) error) (err error) {
+func (pl *Planner) changeHeld(f func(h *live.Held) error) (err error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	notes, done := pl.changed(), false
@@ -53,17 +54,17 @@ func (pl *Planner) changeHeld(f func(e edit) error) (err error) {
 	} else {
 		defer pl.show()
 	}
-	if c := (edit{pl}).live(); c != nil {
+	if c := pl.held.Live(); c != nil {
 		if !exclude(&c.Use) {
 			c = c.Fork()
 			c.Use.Lock()
-			pl.ready = c
+			pl.held.Ready = c
 		}
 		defer c.Use.Unlock()
 		c.Notes = notes
 	}
 	defer caught(&err)
-	err = f(edit{pl})
+	err = f(&pl.held)
 	done = true
 	return err
 }
@@ -75,8 +76,9 @@ func (pl *Planner) restore(before *Planner) {
 		pl.quotaHeld = false
 		pl.quota.Mu.Unlock()
 	}
-	pl.ready, pl.model, pl.quota, pl.quotaShared, pl.spent = before.ready, before.model, before.quota, true, before.spent
-	pl.notes().All()
+	before.held.Notes = pl.held.Notes
+	pl.held, pl.quota, pl.quotaShared, pl.spent = before.held, before.quota, true, before.spent
+	pl.held.Notes.All()
 }
 
 // SetTime moves the model's time; see [cluster.Snapshot]. A time that JSON cannot hold
@@ -85,142 +87,104 @@ func (pl *Planner) SetTime(now time.Time) error {
 	if err := cluster.ValidateTime(now); err != nil {
 		return err
 	}
-	return pl.change(func(e edit) error {
+	return pl.change(func(h *live.Held) error {
 		if !pl.quota.Idle() {
 			_ = pl.editQuota(func(m *workload.Model) error { m.SetTime(cluster.Nanos(now)); return nil })
 		}
-		e.setTime(now)
+		h.SetTime(now)
 		return nil
 	})
 }
 
-// SetNode adds n or replaces the node of its name.
-func (pl *Planner) SetNode(n cluster.Node) error {
-	if err := n.Validate(); err != nil {
+// set adds o, which err says is no good, or puts it in place of the object of its name.
+func set[T any](pl *Planner, k *live.Kind[T], o *T, err error) error {
+	if err != nil {
 		return err
 	}
-	return pl.change(func(e edit) error { e.setNode(&n); return nil })
+	return pl.change(func(h *live.Held) error { k.Set(h, o); return nil })
 }
+
+// remove takes the object of the name of o away.
+func remove[T any](pl *Planner, k *live.Kind[T], o *T, namespace, name string) error {
+	return pl.change(func(h *live.Held) error { return missing(k.Remove(h, o), k.Name, namespace, name) })
+}
+
+// SetNode adds n or replaces the node of its name.
+func (pl *Planner) SetNode(n cluster.Node) error { return set(pl, &live.Nodes, &n, n.Validate()) }
 
 // RemoveNode takes a node away; its pods stay, on a node that is unknown, and count for budgets
 // and groups only. [Planner.RemoveNodeAndPods] takes them away, too.
 func (pl *Planner) RemoveNode(name string) error {
-	return pl.change(func(e edit) error { return missing(e.removeNode(name), cluster.KindNode, "", name) })
+	return remove(pl, &live.Nodes, &Node{Name: name}, "", name)
 }
 
 // SetPod adds p or replaces the pod of its namespace and name; binding a pending
 // pod is setting it with a node.
-func (pl *Planner) SetPod(p Pod) error {
-	if err := p.Validate(); err != nil {
-		return err
-	}
-	return pl.change(func(e edit) error { e.setPod(&p); return nil })
-}
+func (pl *Planner) SetPod(p Pod) error { return set(pl, &live.Pods, &p, p.Validate()) }
 
 // Remove takes a pod away and frees its room.
 func (pl *Planner) Remove(pod PodRef) error {
-	return pl.change(func(e edit) error { return missing(e.removePod(pod), cluster.KindPod, pod.Namespace, pod.Name) })
+	return remove(pl, &live.Pods, &Pod{Namespace: pod.Namespace, Name: pod.Name}, pod.Namespace, pod.Name)
 }
 
 // SetPodGroup adds g or replaces the group of its namespace and name.
-func (pl *Planner) SetPodGroup(g PodGroup) error {
-	if err := g.Validate(); err != nil {
-		return err
-	}
-	return pl.change(func(e edit) error { e.setGroup(&g); return nil })
-}
+func (pl *Planner) SetPodGroup(g PodGroup) error { return set(pl, &live.PodGroups, &g, g.Validate()) }
 
 // RemovePodGroup takes a group away; its pods stay by themselves.
 func (pl *Planner) RemovePodGroup(namespace, name string) error {
-	return pl.change(func(e edit) error {
-		return missing(e.removeGroup(cluster.KindPodGroup, namespace, name), cluster.KindPodGroup, namespace, name)
-	})
+	return remove(pl, &live.PodGroups, &PodGroup{Namespace: namespace, Name: name}, namespace, name)
 }
 
 // SetCompositePodGroup adds g or replaces the group of its namespace and name.
 func (pl *Planner) SetCompositePodGroup(g cluster.CompositePodGroup) error {
-	if err := g.Validate(); err != nil {
-		return err
-	}
-	return pl.change(func(e edit) error { e.setComposite(&g); return nil })
+	return set(pl, &live.CompositePodGroups, &g, g.Validate())
 }
 
 // RemoveCompositePodGroup takes a group away; its children become roots.
 func (pl *Planner) RemoveCompositePodGroup(namespace, name string) error {
-	return pl.change(func(e edit) error {
-		return missing(e.removeGroup(cluster.KindCompositePodGroup, namespace, name), cluster.KindCompositePodGroup, namespace, name)
-	})
+	return remove(pl, &live.CompositePodGroups, &CompositePodGroup{Namespace: namespace, Name: name}, namespace, name)
 }
 
 // SetBudget adds b or replaces the budget of its namespace and name.
 func (pl *Planner) SetBudget(b Budget) error {
-	if err := cluster.ValidateBudget(&b); err != nil {
-		return err
-	}
-	return pl.change(func(e edit) error { e.setBudget(&b); return nil })
+	return set(pl, &live.Budgets, &b, cluster.ValidateBudget(&b))
 }
 
 // RemoveBudget takes a budget away.
 func (pl *Planner) RemoveBudget(namespace, name string) error {
-	return pl.change(func(e edit) error {
-		return missing(e.removeBudget(&Budget{Namespace: namespace, Name: name}), cluster.KindBudget, namespace, name)
-	})
+	return remove(pl, &live.Budgets, &Budget{Namespace: namespace, Name: name}, namespace, name)
 }
 
 // SetPriorityClass adds c or replaces the class of its name.
-func (pl *Planner) SetPriorityClass(c PriorityClass) error {
-	return pl.change(func(e edit) error { e.setClass(&c); return nil })
-}
+func (pl *Planner) SetPriorityClass(c PriorityClass) error { return set(pl, &live.Classes, &c, nil) }
 
 // RemovePriorityClass takes a class away.
 func (pl *Planner) RemovePriorityClass(name string) error {
-	return pl.change(func(e edit) error { return missing(e.removeClass(name), cluster.KindPriorityClass, "", name) })
+	return remove(pl, &live.Classes, &PriorityClass{Name: name}, "", name)
 }
 
 // SetNamespace adds n or replaces the namespace of its name, whose labels the namespace
 // selectors of affinity terms look at.
 func (pl *Planner) SetNamespace(n cluster.Namespace) error {
+	var err error
 	if n.Name == "" {
-		return &cluster.FieldError{Kind: string(cluster.KindNamespace), Field: "Name", Value: `""`, Want: "a name"}
+		err = &cluster.FieldError{Kind: string(cluster.KindNamespace), Field: "Name", Value: `""`, Want: "a name"}
 	}
-	return pl.change(func(e edit) error { e.setNamespace(&n); return nil })
+	return set(pl, &live.Namespaces, &n, err)
 }
 
 // RemoveNamespace takes a namespace away; its pods stay, in a namespace without labels.
 func (pl *Planner) RemoveNamespace(name string) error {
-	return pl.change(func(e edit) error {
-		return missing(e.removeNamespace(name), cluster.KindNamespace, "", name)
-	})
+	return remove(pl, &live.Namespaces, &cluster.Namespace{Name: name}, "", name)
 }
 
 // Snapshot returns a copy of the cluster as it is, in order of names.
 func (pl *Planner) Snapshot() *Snapshot {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	s := pl.snapshot()
-	pl.quota.AddTo(s, pl.first)
+	s := pl.held.Snapshot()
+	pl.quota.AddTo(s, pl.held.First)
 	return s
-}
-
-// snapshot is Snapshot without quota. The lock is held.
-func (pl *Planner) snapshot() *Snapshot {
-	if pl.ready == nil || !pl.ready.Follows {
-		return pl.open().snapshot()
-	}
-	o := pl.ready.Index.Objects()
-	nodes, pods := o.Nodes, o.Pods // in order of name already
-	o.Nodes, o.Pods = nil, nil
-	s := newModel(o).snapshot()
-	s.Nodes, s.Pods = copies(nodes), copies(pods)
-	return s
-}
-
-func copies[T any](list []*T) []T {
-	c := make([]T, len(list))
-	for i, v := range list {
-		c[i] = *v
-	}
-	return c
 }
 
 func missing(ok bool, kind cluster.Kind, namespace, name string) error {

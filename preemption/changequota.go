@@ -106,9 +106,9 @@ func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
 	}
 	pl.quotaHeld = true
 	m := pl.quota
-	m.Open(pl.first)
+	m.Open(pl.held.First)
 	if idle {
-		m.SetTime(cluster.Nanos(edit{pl}.time()))
+		m.SetTime(cluster.Nanos(pl.held.Time()))
 	}
 	err := f(m)
 	pl.heed(m)
@@ -119,8 +119,7 @@ func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
 // give them.
 func (pl *Planner) heed(m *workload.Model) {
 	if pl.options.Strict && len(m.Warnings()) > 0 {
-		pl.notes().All()
-		pl.model, pl.ready = pl.open(), nil
+		pl.held.Open()
 	}
 }
 
@@ -131,7 +130,7 @@ func (pl *Planner) rebuildQuota(f func(o *workload.Objects) error) error {
 	defer pl.gate.RUnlock()
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	m, err := pl.quota.Rebuilt(pl.first, cluster.Nanos(edit{pl}.time()), f)
+	m, err := pl.quota.Rebuilt(pl.held.First, cluster.Nanos(pl.held.Time()), f)
 	if err != nil {
 		return err
 	}

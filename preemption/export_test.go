@@ -85,7 +85,7 @@ func Begin(pl *Planner) (ask func(p Preemptor) (*Result, error), end func()) {
 }
 
 // Compiled returns what tells whether the planner has compiled its cluster anew.
-func (pl *Planner) Compiled() any { return pl.ready }
+func (pl *Planner) Compiled() any { return pl.held.Ready }
 
 // FitsBothWays says whether a single pod fits with everybody in place: as StillValid
 // asks, and node by node.

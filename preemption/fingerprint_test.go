@@ -203,13 +203,13 @@ func TestAnyChangeShowsInTheFingerprint(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, print())
 	for what, change := range map[string]func(){
-		"an option":              func() { pl.ready.Settings.Ask.Candidates = !pl.ready.Settings.Ask.Candidates },
+		"an option":              func() { pl.held.Ready.Settings.Ask.Candidates = !pl.held.Ready.Settings.Ask.Candidates },
 		"an object":              func() { s.Pods[1].Tokens[0] += "x" },
 		"a map of an object":     func() { s.Nodes[0].Allocatable[cluster.CPU]++ },
-		"a row of the index":     func() { pl.ready.Index.Free(0)[1]++ },
-		"a unit":                 func() { pl.ready.PodUnits().Units.Unit(0).Pods[0]++ },
-		"a block of the columns": func() { pl.ready.PodUnits().Columns.Levels().Blocks()[0].Plain ^= 1 },
-		"the units of a group":   func() { pl.ready.GroupUnits().Units = nil },
+		"a row of the index":     func() { pl.held.Ready.Index.Free(0)[1]++ },
+		"a unit":                 func() { pl.held.Ready.PodUnits().Units.Unit(0).Pods[0]++ },
+		"a block of the columns": func() { pl.held.Ready.PodUnits().Columns.Levels().Blocks()[0].Plain ^= 1 },
+		"the units of a group":   func() { pl.held.Ready.GroupUnits().Units = nil },
 	} {
 		before := print()
 		change()

@@ -38,10 +38,10 @@ func (pl *Planner) Gather() *Gathering {
 	base := pl.Fork()
 	fork := base.Fork()
 	fork.lone = true
-	if fork.ready != nil && fork.ready.Follows {
-		fork.ready.Ask.MembersWait, fork.ready.Ask.OneByOne = false, true
+	if c := fork.held.Live(); c != nil {
+		c.Ask.MembersWait, c.Ask.OneByOne = false, true
 	} else {
-		fork.ready = nil
+		fork.held.Ready = nil
 		fork.show()
 	}
 	return &Gathering{base: base, fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}

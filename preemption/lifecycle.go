@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/review"
 	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
@@ -48,15 +49,16 @@ import (
 //
 // Where the cluster has problems that every question would be refused for, so is Bind.
 func (pl *Planner) Bind(pod PodRef, node string) error {
-	return pl.change(func(e edit) error {
-		p, err := e.pending(pod)
+	return pl.change(func(h *live.Held) error {
+		p, err := pending(h, pod)
 		if err != nil {
 			return err
 		}
-		c, err := e.compiled()
-		if err != nil {
+		if err := pl.compileHeld(); err != nil {
 			return err
 		}
+		c := h.Ready
+		c.Notes = h.Notes
 		n := c.Index.NodeByName(node)
 		if n == cluster.NoNode {
 			return problems.Pod(p, "Node", words.Quoted(node), "a node of the planner's cluster", nil)
@@ -67,11 +69,35 @@ func (pl *Planner) Bind(pod PodRef, node string) error {
 		bound := *p
 		bound.Node, bound.NominatedNode, bound.Devices = node, "", unassigned(p.Devices)
 		if bound.Started.IsZero() {
-			bound.Started = e.time()
+			bound.Started = h.Time()
 		}
-		e.setPod(&bound)
+		live.Pods.Set(h, &bound)
 		return nil
 	})
+}
+
+// pending returns a pod that runs nowhere, or an error.
+func pending(h *live.Held, ref PodRef) (*Pod, error) {
+	p := h.Pod(ref.Namespace, ref.Name)
+	switch {
+	case p == nil:
+		return nil, missing(false, cluster.KindPod, ref.Namespace, ref.Name)
+	case p.Node != "":
+		return nil, problems.Pod(p, "Node", words.Quoted(p.Node), "empty: the pod runs already", nil)
+	}
+	return p, nil
+}
+
+// running returns a pod that runs, or an error.
+func running(h *live.Held, ref PodRef) (*Pod, error) {
+	p := h.Pod(ref.Namespace, ref.Name)
+	switch {
+	case p == nil:
+		return nil, missing(false, cluster.KindPod, ref.Namespace, ref.Name)
+	case p.Node == "":
+		return nil, problems.Pod(p, "Node", `""`, "a node: the pod is pending", nil)
+	}
+	return p, nil
 }
 
 // unassigned is list where nobody says which devices are held.
@@ -85,15 +111,15 @@ func unassigned(list []cluster.DeviceRequest) []cluster.DeviceRequest {
 
 // Withdraw takes back the nomination of a pending pod: no room is held for it any more.
 func (pl *Planner) Withdraw(pod PodRef) error {
-	return pl.change(func(e edit) error {
-		p, err := e.pending(pod)
+	return pl.change(func(h *live.Held) error {
+		p, err := pending(h, pod)
 		switch {
 		case err != nil:
 			return err
 		case p.NominatedNode == "":
 			return problems.Pod(p, "NominatedNode", `""`, "a node: the pod is not nominated", nil)
 		}
-		e.nominate(pod, "")
+		nominate(h, pod, "")
 		return nil
 	})
 }
@@ -102,8 +128,8 @@ func (pl *Planner) Withdraw(pod PodRef) error {
 // What its eviction counted for a window of limits stays counted. The next plan may choose
 // it again; set it with a [cluster.Guard] that says Standby to keep it out of them.
 func (pl *Planner) Spare(pod PodRef) error {
-	return pl.change(func(e edit) error {
-		p, err := e.running(pod)
+	return pl.change(func(h *live.Held) error {
+		p, err := running(h, pod)
 		switch {
 		case err != nil:
 			return err
@@ -112,7 +138,7 @@ func (pl *Planner) Spare(pod PodRef) error {
 		}
 		spared := *p
 		spared.Terminating, spared.Preempted = false, false
-		e.setPod(&spared)
+		live.Pods.Set(h, &spared)
 		return nil
 	})
 }
@@ -121,12 +147,12 @@ func (pl *Planner) Spare(pod PodRef) error {
 // created. If an answer told it to go, that eviction is noted in its Evictions at the model's
 // time, if that is known, and in its RanSeconds.
 func (pl *Planner) Requeue(pod PodRef) error {
-	return pl.change(func(e edit) error {
-		p, err := e.running(pod)
+	return pl.change(func(h *live.Held) error {
+		p, err := running(h, pod)
 		if err != nil {
 			return err
 		}
-		e.setPod(requeued(p, e.time()))
+		live.Pods.Set(h, requeued(p, h.Time()))
 		return nil
 	})
 }
@@ -152,15 +178,15 @@ func requeued(p *cluster.Pod, now time.Time) *cluster.Pod {
 // the node stay so; they hold no room as long as there is no node of that name.
 func (pl *Planner) RemoveNodeAndPods(name string) ([]Pod, error) {
 	var gone []Pod
-	err := pl.change(func(e edit) error {
-		if !e.hasNode(name) {
+	err := pl.change(func(h *live.Held) error {
+		if !live.Nodes.Has(h, &Node{Name: name}) {
 			return missing(false, cluster.KindNode, "", name)
 		}
-		for _, p := range e.podsOn(name) {
+		for _, p := range h.PodsOn(name) {
 			gone = append(gone, *p)
-			e.removePod(tell.RefTo(p))
+			live.Pods.Remove(h, p)
 		}
-		e.removeNode(name)
+		live.Nodes.Remove(h, &Node{Name: name})
 		return nil
 	})
 	return gone, err

@@ -49,11 +49,11 @@ func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
 	switch {
 	case v == Fits || v == Feasible:
 		pl.parked.Delete(key)
-	case !stands || pl.ready == nil:
+	case !stands || pl.held.Ready == nil:
 		pl.parked.Put(key, parked.Entry{Any: true, Until: parked.Never}, p)
 		pl.parked.Changes.All()
 	default:
-		pl.parked.Put(key, waitsFor(pl.ready, p, v), p)
+		pl.parked.Put(key, waitsFor(pl.held.Ready, p, v), p)
 	}
 	return true
 }
@@ -75,7 +75,7 @@ func (pl *Planner) Wake() []Preemptor {
 	if pl.parked == nil || pl.parked.Len() == 0 {
 		return nil
 	}
-	c := pl.ready
+	c := pl.held.Ready
 	if c == nil || pl.parked.Changes.Everything() {
 		return slices.DeleteFunc(pl.parked.WakeAll(), pl.over)
 	}
@@ -91,7 +91,7 @@ func (pl *Planner) Wake() []Preemptor {
 func (pl *Planner) WakeAt() time.Time {
 	pl.mu.RLock()
 	defer pl.mu.RUnlock()
-	c := pl.ready
+	c := pl.held.Ready
 	if pl.parked == nil || pl.parked.Len() == 0 || c == nil {
 		return time.Time{}
 	}
@@ -105,25 +105,20 @@ func (pl *Planner) WakeAt() time.Time {
 // latest is the last second, since 1970, that a time.Time can tell.
 const latest = math.MaxInt64 - 62_135_596_800
 
-// changed begins a change, and returns where it is noted.
+// changed begins a change, and returns where it is noted; nil if nobody is parked.
 func (pl *Planner) changed() *parked.Changes {
 	pl.changes++
-	notes := pl.notes()
-	notes.Any()
-	return notes
-}
-
-// notes is where changes are noted; nil if nobody is parked.
-func (pl *Planner) notes() *parked.Changes {
-	if pl.parked == nil || pl.parked.Len() == 0 {
-		return nil
+	pl.held.Notes = nil
+	if pl.parked != nil && pl.parked.Len() > 0 {
+		pl.held.Notes = &pl.parked.Changes
 	}
-	return &pl.parked.Changes
+	pl.held.Notes.Any()
+	return pl.held.Notes
 }
 
 // over reports whether p has no question any more.
 func (pl *Planner) over(p Preemptor) bool {
-	c := edit{pl}.live()
+	c := pl.held.Live()
 	if c == nil || p.Name == "" || p.Kind == cluster.KindWorkload {
 		return false
 	}

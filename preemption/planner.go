@@ -111,9 +111,7 @@ type Planner struct {
 	forking sync.Mutex                        // held by Fork beside mu for reading: it writes what changes alone look at
 	shown   atomic.Pointer[moment]
 
-	first *Snapshot     // what the planner began with
-	model *model        // the cluster, where ready is not live and something has changed; else nil
-	ready *live.Cluster // of the cluster as it is; nil after a change that it could not follow
+	held live.Held // the cluster
 
 	quota       *workload.Model
 	quotaShared bool // with a fork: cloned before it is changed
@@ -167,7 +165,7 @@ func NewPlanner(s *Snapshot, o Options) (*Planner, error) {
 	if err := prepare(c); err != nil {
 		return nil, err
 	}
-	pl := &Planner{options: o, first: s, ready: c, quota: c.Quota}
+	pl := &Planner{options: o, held: live.Held{First: s, Ready: c}, quota: c.Quota}
 	pl.show()
 	return pl, nil
 }
@@ -215,8 +213,8 @@ func (pl *Planner) preemptAt(now *moment, p Preemptor, a *asking) (*Result, erro
 	c, quota := now.ready, now.quota
 	r, _, err := preempt(c, p, quota, a)
 	if answered != nil && err == nil && !pl.lone {
-		s := newModel(c.Index.Objects()).snapshot()
-		quota.AddTo(s, pl.first)
+		s := (&live.Held{Ready: c}).Snapshot()
+		quota.AddTo(s, pl.held.First)
 		answered(s, pl.options, p, r)
 	}
 	return r, err
@@ -241,8 +239,8 @@ func (pl *Planner) hold() (*moment, error) {
 
 // show lets questions see the cluster as it is. The lock is held.
 func (pl *Planner) show() {
-	if now := pl.shown.Load(); now == nil || now.ready != pl.ready || now.quota != pl.quota {
-		pl.shown.Store(&moment{pl.ready, pl.quota, pl.quota.Idle()})
+	if now := pl.shown.Load(); now == nil || now.ready != pl.held.Ready || now.quota != pl.quota {
+		pl.shown.Store(&moment{pl.held.Ready, pl.quota, pl.quota.Idle()})
 	}
 	if pl.quotaHeld {
 		pl.quotaHeld = false
@@ -277,10 +275,10 @@ func (pl *Planner) compile() error {
 
 // compileHeld compiles the cluster, unless it is. The lock is held.
 func (pl *Planner) compileHeld() error {
-	if pl.ready != nil {
+	if pl.held.Ready != nil {
 		return nil
 	}
-	c, err := pl.options.compile(pl.open().objects(), pl.quota)
+	c, err := pl.options.compile(pl.held.Objects(), pl.quota)
 	if err != nil {
 		return err
 	}
@@ -291,9 +289,7 @@ func (pl *Planner) compileHeld() error {
 		c.Ask.MembersWait, c.Ask.OneByOne = false, true
 		c.SetSpent(pl.spent)
 	}
-	if pl.ready = c; c.Follows {
-		pl.model = nil // c is the cluster from now on
-	}
+	pl.held.Compiled(c)
 	return nil
 }
 
@@ -311,25 +307,7 @@ func (pl *Planner) Fork() *Planner {
 // forkHeld is Fork for a caller that holds mu, and forking or mu for writing.
 func (pl *Planner) forkHeld() *Planner {
 	pl.quotaShared = true
-	fork := &Planner{options: pl.options, lone: pl.lone, spent: pl.spent, first: pl.first, ready: pl.ready, quota: pl.quota, quotaShared: true}
-	if pl.ready != nil && pl.ready.Follows {
-		fork.ready = pl.ready.Fork()
-	}
-	if pl.model != nil {
-		fork.model = pl.model.clone()
-	}
+	fork := &Planner{options: pl.options, lone: pl.lone, spent: pl.spent, held: pl.held.Fork(), quota: pl.quota, quotaShared: true}
 	fork.show()
 	return fork
-}
-
-// open returns the model. Where ready is live it is a copy, which counts only once it is
-// stored in pl.model. The lock is held.
-func (pl *Planner) open() *model {
-	switch {
-	case pl.ready != nil && pl.ready.Follows:
-		return newModel(pl.ready.Index.Objects())
-	case pl.model == nil:
-		pl.model = newModel(pl.first.Objects())
-	}
-	return pl.model
 }

@@ -11,12 +11,12 @@ import (
 // applyQuota carries out what r says about workloads: the preemptor is admitted or its
 // quota held, and victims without pods are marked as evicted, or with remove give up their
 // quota at once.
-func (e edit) applyQuota(r *Result, remove bool) error {
+func (pl *Planner) applyQuota(r *Result, remove bool) error {
 	isWorkload := func(v Victim) bool { return v.Kind == cluster.KindWorkload }
 	if r.Preemptor.Kind != cluster.KindWorkload && !slices.ContainsFunc(r.Victims, isWorkload) {
 		return nil
 	}
-	return e.pl.editQuota(func(m *workload.Model) error {
+	return pl.editQuota(func(m *workload.Model) error {
 		if r.Preemptor.Kind == cluster.KindWorkload {
 			if err := give(m, r); err != nil {
 				return err

@@ -306,15 +306,17 @@ func (ix *Index) SetNamespace(n *Namespace) {
 	ix.setNamespaces(append(slices.Clip(ix.source.Namespaces), *n))
 }
 
-// RemoveNamespace removes a namespace, and reports whether it was there. O(k) for k
-// namespaces.
-func (ix *Index) RemoveNamespace(name string) bool {
-	other := func(n Namespace) bool { return n.Name == name }
-	if !slices.ContainsFunc(ix.source.Namespaces, other) {
-		return false
+// HasNamespace reports whether there is a namespace of that name.
+func (ix *Index) HasNamespace(name string) bool {
+	_, ok := ix.namespaces[name]
+	return ok
+}
+
+// RemoveNamespace removes a namespace, if it is there. O(k) for k namespaces.
+func (ix *Index) RemoveNamespace(name string) {
+	if ix.HasNamespace(name) {
+		ix.setNamespaces(slices.DeleteFunc(slices.Clone(ix.source.Namespaces), func(n Namespace) bool { return n.Name == name }))
 	}
-	ix.setNamespaces(slices.DeleteFunc(slices.Clone(ix.source.Namespaces), other))
-	return true
 }
 
 // setNamespaces sets the namespaces. Terms look at their labels when they are asked about.

@@ -34,6 +34,23 @@ func (s *Snapshot) Objects() Objects {
 	}
 }
 
+// Snapshot returns a snapshot with copies of the objects.
+func (o Objects) Snapshot() *Snapshot {
+	return &Snapshot{
+		Time: o.Time, Nodes: values(o.Nodes), Pods: values(o.Pods),
+		PodGroups: values(o.PodGroups), CompositePodGroups: values(o.CompositePodGroups),
+		Budgets: o.Budgets, PriorityClasses: o.PriorityClasses, Namespaces: o.Namespaces, Disruptions: o.Disruptions,
+	}
+}
+
+func values[T any](list []*T) []T {
+	vs := make([]T, len(list))
+	for i, v := range list {
+		vs[i] = *v
+	}
+	return vs
+}
+
 func pointers[T any](list []T) []*T {
 	ps := make([]*T, len(list))
 	for i := range list {

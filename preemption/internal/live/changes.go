@@ -279,11 +279,11 @@ func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 	return c.setBudgets(list)
 }
 
-// RemoveBudget removes a budget, if it is there.
-func (c *Cluster) RemoveBudget(b *disruption.Budget) (found, removed bool) {
+// RemoveBudget removes the budget of the name of b.
+func (c *Cluster) RemoveBudget(b *disruption.Budget) bool {
 	list := c.Index.Budgets()
-	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
-	return found, found && c.setBudgets(slices.Delete(list, i, i+1))
+	i, _ := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	return c.setBudgets(slices.Delete(list, i, i+1))
 }
 
 // setBudgets lets the budgets be those of list: who is covered is found out anew.
@@ -308,13 +308,20 @@ func (c *Cluster) noteBudgets() {
 	}
 }
 
-// SetGroup puts g in place of the group of that kind and name, adds it, or with nil
-// removes it: the pods of its tree leave, and come back to what the group is then.
-func (c *Cluster) SetGroup(kind cluster.Kind, namespace, name string, g *cluster.Group) bool {
-	if g != nil && c.Settings.NoBasicAll && basicAll(g) {
+func (c *Cluster) hasGroup(g cluster.Group) bool {
+	return c.Index.GroupByName(g.Kind, g.Namespace, g.Name) != cluster.NoGroup
+}
+
+// setGroup puts g in place of the group of its kind and name or adds it, if it is there from now on, or
+// else removes it: the pods of its tree leave, and come back to what the group is then.
+func (c *Cluster) setGroup(g cluster.Group, there bool) bool {
+	next := &g
+	if !there {
+		next = nil
+	} else if c.Settings.NoBasicAll && basicAll(next) {
 		return false
 	}
-	members, ok := c.Index.MaySetGroup(kind, namespace, name, g)
+	members, ok := c.Index.MaySetGroup(g.Kind, g.Namespace, g.Name, next)
 	if !ok {
 		return false
 	}
@@ -326,10 +333,10 @@ func (c *Cluster) SetGroup(kind cluster.Kind, namespace, name string, g *cluster
 	for _, p := range members {
 		c.remove(p)
 	}
-	if g != nil {
-		c.Index.SetGroup(g)
+	if there {
+		c.Index.SetGroup(next)
 	} else {
-		c.Index.RemoveGroup(kind, namespace, name)
+		c.Index.RemoveGroup(g.Kind, g.Namespace, g.Name)
 	}
 	c.each(func(s *Sides) { s.protect() })
 	for _, p := range pods {
