@@ -1,12 +1,12 @@
 package cluster
 
 import (
-	"hash/maphash"
 	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // TermID is a position among the distinct anti-affinity terms of an [Index].
@@ -33,9 +33,9 @@ type antiTerm struct {
 
 // termNames finds terms and lists of terms.
 type termNames struct {
-	byHash interner
+	byHash hashed.Interner
 	lists  [][]TermID // the first is empty
-	listed interner
+	listed hashed.Interner
 	reads  map[string]bool
 }
 
@@ -116,11 +116,11 @@ func (at *AntiTerms) add(id PodID, p *Pod) {
 func (at *AntiTerms) intern(t ownedTerm) TermID {
 	hash := t.hash()
 	same := func(id int32) bool { return t.same(at.terms.At(int(id)).ownedTerm) }
-	if id, ok := at.names.byHash.find(hash, same); ok {
+	if id, ok := at.names.byHash.Find(hash, same); ok {
 		return TermID(id)
 	}
 	at.unshare()
-	return TermID(at.names.byHash.id(hash, same, func() int32 {
+	return TermID(at.names.byHash.ID(hash, same, func() int32 {
 		compiled := t.compile()
 		for _, key := range compiled.Reads() {
 			at.names.reads[key] = true
@@ -133,14 +133,14 @@ func (at *AntiTerms) intern(t ownedTerm) TermID {
 func (at *AntiTerms) internList(list []TermID) int32 {
 	var hash uint64
 	for _, t := range list {
-		hash = mix(hash, uint64(t)+1)
+		hash = hashed.Mix(hash, uint64(t)+1)
 	}
 	same := func(id int32) bool { return slices.Equal(at.names.lists[id], list) }
-	if id, ok := at.names.listed.find(hash, same); ok {
+	if id, ok := at.names.listed.Find(hash, same); ok {
 		return id
 	}
 	at.unshare()
-	return at.names.listed.id(hash, same, func() int32 {
+	return at.names.listed.ID(hash, same, func() int32 {
 		at.names.lists = append(at.names.lists, slices.Clone(list))
 		return int32(len(at.names.lists) - 1)
 	})
@@ -151,7 +151,7 @@ func (at *AntiTerms) unshare() {
 		return
 	}
 	n := at.names
-	at.names = &termNames{n.byHash.clone(), slices.Clone(n.lists), n.listed.clone(), maps.Clone(n.reads)}
+	at.names = &termNames{n.byHash.Clone(), slices.Clone(n.lists), n.listed.Clone(), maps.Clone(n.reads)}
 	at.shared = false
 }
 
@@ -201,19 +201,19 @@ func (t ownedTerm) compile() *PodTerm {
 
 // hash covers what tells most terms apart; same decides.
 func (t ownedTerm) hash() uint64 {
-	h := mix(maphash.String(seed, t.term.TopologyKey), hashSelector(t.term.Selector))
+	h := hashed.Mix(hashed.String(t.term.TopologyKey), hashSelector(t.term.Selector))
 	for _, keys := range [...][]string{t.term.MatchLabelKeys, t.term.MismatchLabelKeys} {
 		for _, key := range keys {
-			h = mix(h, maphash.String(seed, key)+maphash.String(seed, t.owner.Labels[key]))
+			h = hashed.Mix(h, hashed.String(key)+hashed.String(t.owner.Labels[key]))
 		}
 	}
 	if t.inOwnNamespace() {
-		return mix(h, maphash.String(seed, t.owner.Namespace))
+		return hashed.Mix(h, hashed.String(t.owner.Namespace))
 	}
 	for _, ns := range t.term.Namespaces {
-		h = mix(h, maphash.String(seed, ns))
+		h = hashed.Mix(h, hashed.String(ns))
 	}
-	return mix(h, hashSelector(t.term.NamespaceSelector))
+	return hashed.Mix(h, hashSelector(t.term.NamespaceSelector))
 }
 
 func hashSelector(s *disruption.Selector) uint64 {
@@ -223,9 +223,9 @@ func hashSelector(s *disruption.Selector) uint64 {
 	h := 1 + hashLabels(s.MatchLabels)
 	for i := range s.MatchExpressions {
 		r := &s.MatchExpressions[i]
-		h = mix(h, maphash.String(seed, r.Key))
+		h = hashed.Mix(h, hashed.String(r.Key))
 		for _, v := range r.Values {
-			h = mix(h, maphash.String(seed, v))
+			h = hashed.Mix(h, hashed.String(v))
 		}
 	}
 	return h

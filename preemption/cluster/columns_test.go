@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 func indexOf(t require.TestingT, s Snapshot) *Index {
@@ -41,10 +42,10 @@ func TestPodsShareALabelSetIfNamespaceAndLabelsAreEqual(t *testing.T) {
 }
 
 func TestLabelSetsWithEqualHashesAreToldApart(t *testing.T) {
-	in := interner{}
+	in := hashed.Interner{}
 	names := []string{}
 	id := func(name string) int32 {
-		return in.id(7, func(id int32) bool { return names[id] == name }, func() int32 {
+		return in.ID(7, func(id int32) bool { return names[id] == name }, func() int32 {
 			names = append(names, name)
 			return int32(len(names) - 1)
 		})

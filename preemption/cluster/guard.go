@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -172,4 +174,187 @@ func (g *Group) RanSeconds() int64 {
 		return g.PodGroup.RanSeconds
 	}
 	return g.Composite.RanSeconds
+}
+
+// validateGuarded checks what a pod or group says about its eviction, but for times.
+func validateGuarded(o object, guard *Guard, cost *Cost, ran int64) {
+	nonNegative(o, "RanSeconds", ran)
+	if guard != nil {
+		if s := guard.GuaranteedSeconds; s != nil {
+			nonNegative(o, "Guard.GuaranteedSeconds", *s)
+		}
+		if s := guard.WaitSeconds; s != nil {
+			nonNegative(o, "Guard.WaitSeconds", *s)
+		}
+		validateMilestones(o, "Guard.Milestones", guard.Milestones)
+		for i, m := range guard.Milestones {
+			if m.Value > math.MaxInt32 {
+				o.bad(fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), "an int32")
+			}
+		}
+	}
+	if cost != nil {
+		nonNegative(o, "Cost.Fixed", cost.Fixed)
+		nonNegative(o, "Cost.RestartSeconds", cost.RestartSeconds)
+		validateMilestones(o, "Cost.Milestones", cost.Milestones)
+		for i, m := range cost.Milestones {
+			nonNegative(o, fmt.Sprintf("Cost.Milestones[%d].Value", i), m.Value)
+		}
+	}
+}
+
+func nonNegative(o object, field string, v int64) {
+	if v < 0 {
+		o.bad(field, number(v), ">= 0")
+	}
+}
+
+func validateMilestones(o object, field string, points []Milestone) {
+	_, err := disruption.NewCurve(0, points)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return
+	}
+	for _, err := range joined.Unwrap() {
+		var m *disruption.MilestoneError
+		if errors.As(err, &m) {
+			o.wrap(err, fmt.Sprintf("%s[%d].Seconds", field, m.Index), number(m.Value), m.Want)
+		}
+	}
+}
+
+// validateTimes checks the times of anything but pods.
+func validateTimes(ps *problems, s *Objects) {
+	validateWritable(ps.object(KindSnapshot, "", ""), "Time", s.Time)
+	for _, g := range s.PodGroups {
+		validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
+	}
+	for _, g := range s.CompositePodGroups {
+		validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
+	}
+	for i, d := range s.Disruptions {
+		o := ps.object(KindSnapshot, "", "")
+		field := fmt.Sprintf("Disruptions[%d]", i)
+		validateMoment(o, field+".Time", d.Time)
+		nonNegative(o, field+".Victims", d.Victims)
+		nonNegative(o, field+".Pods", d.Pods)
+		nonNegative(o, field+".Cost", d.Cost)
+	}
+}
+
+func validatePodTimes(ps *problems, p *Pod) {
+	if !writable(p.Created) || !writable(p.Scheduled) || !writable(p.Started) {
+		o := ps.object(KindPod, p.Namespace, p.Name)
+		validateWritable(o, "Created", p.Created)
+		validateWritable(o, "Scheduled", p.Scheduled)
+		validateWritable(o, "Started", p.Started)
+	}
+	if p.Cost != nil || len(p.Evictions) > 0 {
+		validatePast(ps.object(KindPod, p.Namespace, p.Name), p.Cost, p.Evictions)
+	}
+}
+
+func validatePast(o object, cost *Cost, evictions []time.Time) {
+	if cost != nil && !cost.Checkpoint.IsZero() {
+		validateMoment(o, "Cost.Checkpoint", cost.Checkpoint)
+	}
+	for i, t := range evictions {
+		validateMoment(o, fmt.Sprintf("Evictions[%d]", i), t)
+	}
+}
+
+func validateMoment(o object, field string, t time.Time) {
+	if t.IsZero() {
+		o.bad(field, "no time", "a time")
+	}
+	validateWritable(o, field, t)
+}
+
+// validateWritable complains about a time that JSON cannot hold: no snapshot and no
+// result could be saved with it.
+func validateWritable(o object, field string, t time.Time) {
+	if !writable(t) {
+		o.bad(field, t.Format(time.RFC3339Nano), "in the years 0 to 9999, in a zone of whole minutes less than a day from UTC")
+	}
+}
+
+// The first second of the year 0 and the last one of 9999, in UTC.
+const (
+	firstSecond = -62_167_219_200
+	lastSecond  = 253_402_300_799
+)
+
+// writable reports whether t survives a round trip through JSON.
+func writable(t time.Time) bool {
+	if t.Location() == time.UTC {
+		s := t.Unix()
+		return firstSecond <= s && s <= lastSecond
+	}
+	_, offset := t.Zone()
+	var room [len(time.RFC3339Nano)]byte
+	_, err := t.AppendText(room[:0])
+	return err == nil && offset%60 == 0
+}
+
+// ValidateTime checks that t may be the time of a snapshot: the error is a
+// [*FieldError] if JSON cannot hold it.
+func ValidateTime(t time.Time) error {
+	var ps problems
+	validateWritable(ps.object(KindSnapshot, "", ""), "Time", t)
+	return ps.err()
+}
+
+// CheckLead checks that no preemption priority lies more than that far above the
+// priority of its pod or group, at any time. The error joins a [*FieldError] for
+// each value that does, in a fixed order. Changes of the index heed it from then on. most
+// is above zero.
+//
+// The reason: a unit far above its own priority blocks preemptors that it could
+// never outrank. Source: KEP-5710 (early text), risks, "Blocking preemptions".
+func (ix *Index) CheckLead(most int32) error {
+	var ps problems
+	ix.lead = most
+	for i := range ix.NumGroups() {
+		g := ix.Group(GroupID(i))
+		ix.checkLead(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
+	}
+	for i := range PodID(ix.NumPods()) {
+		p := ix.Pod(i)
+		ix.checkLead(ps.object(KindPod, p.Namespace, p.Name), ix.Priority(i), p.PreemptionPriority, p.Guard)
+	}
+	return ps.err()
+}
+
+// CheckInline checks what a preemptor holds inline as pods and groups of the cluster are
+// checked against its classes and [Index.CheckLead]. The error joins a
+// [*FieldError] for each value that they could not have.
+func (ix *Index) CheckInline(p *Preemptor) error {
+	var ps problems
+	if g := p.Group; g != nil {
+		ix.checkGroup(&ps, &Group{Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, PodGroup: g})
+	}
+	for i := range p.Pods {
+		ix.checkPod(&ps, &p.Pods[i])
+	}
+	return ps.err()
+}
+
+// checkLead is CheckLead of one object, if it was called.
+func (ix *Index) checkLead(o object, prio int32, given *int32, guard *Guard) {
+	if ix.lead == 0 {
+		return
+	}
+	limit := int64(prio) + int64(ix.lead)
+	want := fmt.Sprintf("at most %d above the priority %d", ix.lead, prio)
+	if given != nil && int64(*given) > limit {
+		o.bad("PreemptionPriority", number(*given), want)
+	}
+	if guard == nil {
+		return
+	}
+	for i, m := range guard.Milestones {
+		if m.Value > limit {
+			o.bad(fmt.Sprintf("Guard.Milestones[%d].Value", i), number(m.Value), want)
+		}
+	}
 }

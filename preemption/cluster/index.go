@@ -2,12 +2,44 @@ package cluster
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 	"github.com/preempt-go/preempt/priority"
 )
+
+// NodeID is a position in an Index. Nodes are numbered in order of their names; that of
+// a planner may be a hole, see [Index.IsNode].
+type NodeID int32
+
+// PodID is a position in an Index. A new index numbers pods in order of namespace and
+// name; a pod that came later has the number of one that was removed, or the next:
+// see [Index.ComparePods].
+type PodID int32
+
+// ResourceID is a column of an Index. Resources are numbered in order of their
+// names, after Pods, which is always column 0.
+type ResourceID int32
+
+// GroupID is a position among the pod groups of an Index, in order of namespace and name.
+type GroupID int32
+
+// BudgetID is a position among the budgets of an Index, in order of namespace and
+// name; the order in which budgets are charged.
+type BudgetID = disruption.BudgetID
+
+// NoNode, NoPod and NoGroup stand for "none".
+const (
+	NoNode  NodeID  = -1
+	NoPod   PodID   = -1
+	NoGroup GroupID = -1
+)
+
+// PodsColumn is the column that counts pods.
+const PodsColumn ResourceID = 0
 
 // Index is a compiled snapshot: objects numbered one after the other, with requests and
 // capacities in columns. Safe for concurrent use, but for the methods that change it
@@ -24,13 +56,13 @@ type Index struct {
 	nodes       paged.Column[nodeRow]
 	allocatable paged.Matrix
 	free        paged.Matrix
-	nodeByName  nameTable
+	nodeByName  hashed.Table
 	nodeHoles   int // how many of the nodes are holes
 	strays      strays
 
 	pods      paged.Column[podRow]
 	requests  paged.Matrix
-	podByName nameTable
+	podByName hashed.Table
 	hole      PodID   // the last one of the pods that were removed; NoPod
 	late      int     // how many pods are out of order
 	waiting   int     // how many running pods have no start
@@ -253,12 +285,12 @@ func (ix *Index) Free(n NodeID) []int64 { return ix.free.Row(int(n)) }
 
 // NodeByName returns the node of that name, or NoNode.
 func (ix *Index) NodeByName(name string) NodeID {
-	return NodeID(ix.nodeByName.find(hashNode(name), func(n int) bool { return ix.nodes.At(n).node.Name == name }))
+	return NodeID(ix.nodeByName.Find(hashed.Node(name), func(n int) bool { return ix.nodes.At(n).node.Name == name }))
 }
 
 // PodByName returns the pod of that namespace and name, or NoPod.
 func (ix *Index) PodByName(namespace, name string) PodID {
-	return PodID(ix.podByName.find(hashName(namespace, name), func(p int) bool {
+	return PodID(ix.podByName.Find(hashed.Name(namespace, name), func(p int) bool {
 		pod := ix.pods.At(p).pod
 		return pod.Name == name && pod.Namespace == namespace
 	}))
@@ -273,3 +305,18 @@ func (ix *Index) Disruptions() []Disruption { return ix.disruptions }
 
 // Warnings lists what is odd in the snapshot, in a fixed order.
 func (ix *Index) Warnings() []Warning { return ix.warnings }
+
+// Nanos is t in nanoseconds since 1970, saturating at the ends of int64. The zero
+// time is unknown and counts as later than every other.
+func Nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	switch s := t.Unix(); {
+	case s > math.MaxInt64/1_000_000_000-1:
+		return math.MaxInt64
+	case s < math.MinInt64/1_000_000_000+1:
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}

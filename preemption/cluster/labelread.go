@@ -1,10 +1,9 @@
 package cluster
 
 import (
-	"hash/maphash"
-
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // newLabelSets finds the label sets of ix: readers find those of some of the pods each,
@@ -62,7 +61,7 @@ func newLabelSets(ix *Index, parts int) *LabelSets {
 type labelReader struct {
 	ix     *Index
 	sets   []partSet
-	byHash interner
+	byHash hashed.Interner
 
 	keys   []labelKey // those of the labels that the last pods have had
 	labels []label    // of the pod at hand
@@ -87,7 +86,7 @@ type labelKey struct {
 func (r *labelReader) place(p PodID) setPlace {
 	pod := r.ix.Pod(p)
 	r.read(pod)
-	s := r.byHash.id(r.hash, func(s int32) bool { return r.carries(r.sets[s].first, pod.Namespace) }, func() int32 {
+	s := r.byHash.ID(r.hash, func(s int32) bool { return r.carries(r.sets[s].first, pod.Namespace) }, func() int32 {
 		r.sets = append(r.sets, partSet{first: pod, hash: r.hash})
 		return int32(len(r.sets) - 1)
 	})
@@ -102,7 +101,7 @@ const mostKeys = 16
 // read takes the labels of p, and their hash: see hashLabelSet. Looking keys up costs
 // less than going through a map.
 func (r *labelReader) read(p *Pod) {
-	r.labels, r.hash = r.labels[:0], maphash.String(seed, p.Namespace)
+	r.labels, r.hash = r.labels[:0], hashed.String(p.Namespace)
 	for i := range r.keys {
 		if len(r.labels) == len(p.Labels) {
 			return
@@ -110,7 +109,7 @@ func (r *labelReader) read(p *Pod) {
 		k := &r.keys[i]
 		if value, ok := p.Labels[k.key]; ok {
 			r.labels = append(r.labels, label{k.key, value})
-			r.hash += mix(k.hash, maphash.String(seed, value))
+			r.hash += hashed.Mix(k.hash, hashed.String(value))
 		}
 	}
 	if len(r.labels) == len(p.Labels) {
@@ -130,7 +129,7 @@ func (r *labelReader) learn(key string) {
 			return
 		}
 	}
-	k := labelKey{key, maphash.String(seed, key)}
+	k := labelKey{key, hashed.String(key)}
 	if len(r.keys) < mostKeys {
 		r.keys = append(r.keys, k)
 		return

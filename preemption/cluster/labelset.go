@@ -1,13 +1,13 @@
 package cluster
 
 import (
-	"hash/maphash"
 	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // LabelSetID is a position among the distinct pairs of namespace and labels that
@@ -41,7 +41,7 @@ type setPlace struct {
 
 // setNames finds label sets.
 type setNames struct {
-	byHash interner
+	byHash hashed.Interner
 	with   map[label]int32 // a list of lists
 	lists  [][]LabelSetID  // each ascending
 	all    []LabelSetID
@@ -101,13 +101,13 @@ func (ls *LabelSets) intern(p *Pod) LabelSetID { return ls.internHashed(p, hashL
 // internHashed is intern for a label set of that hash.
 func (ls *LabelSets) internHashed(p *Pod, hash uint64) LabelSetID {
 	same := func(id int32) bool { return sameLabelSet(p, ls.Pod(LabelSetID(id))) }
-	if id, ok := ls.names.byHash.find(hash, same); ok {
+	if id, ok := ls.names.byHash.Find(hash, same); ok {
 		return LabelSetID(id)
 	}
 	if ls.shared {
 		ls.names, ls.shared = ls.names.clone(), false
 	}
-	return LabelSetID(ls.names.byHash.id(hash, same, func() int32 {
+	return LabelSetID(ls.names.byHash.ID(hash, same, func() int32 {
 		id := LabelSetID(ls.sets.Append(labelSet{first: p, owner: ls.owner}))
 		ls.empty++ // as yet
 		ls.names.all = append(ls.names.all, id)
@@ -121,7 +121,7 @@ func (ls *LabelSets) internHashed(p *Pod, hash uint64) LabelSetID {
 // newSetNames has room for that many label sets.
 func newSetNames(most int) *setNames {
 	n := &setNames{with: make(map[label]int32, most), all: make([]LabelSetID, 0, most)}
-	n.byHash.reserve(most)
+	n.byHash.Reserve(most)
 	return n
 }
 
@@ -145,7 +145,7 @@ func (n *setNames) list(l label, s LabelSetID) {
 }
 
 func (n *setNames) clone() *setNames {
-	c := &setNames{n.byHash.clone(), maps.Clone(n.with), slices.Clone(n.lists), slices.Clone(n.all)}
+	c := &setNames{n.byHash.Clone(), maps.Clone(n.with), slices.Clone(n.lists), slices.Clone(n.all)}
 	for i := range c.lists {
 		c.lists[i] = slices.Clip(c.lists[i]) // whoever appends gets a copy
 	}
@@ -202,22 +202,13 @@ func sameLabelSet(a, b *Pod) bool {
 	return a.Namespace == b.Namespace && maps.Equal(a.Labels, b.Labels)
 }
 
-// seed differs from run to run; ids come from the order of pods, never from hashes.
-var seed = maphash.MakeSeed()
-
-func hashLabelSet(p *Pod) uint64 { return maphash.String(seed, p.Namespace) + hashLabels(p.Labels) }
+func hashLabelSet(p *Pod) uint64 { return hashed.String(p.Namespace) + hashLabels(p.Labels) }
 
 // hashLabels is a sum, so that it does not depend on the order of the map.
 func hashLabels(labels map[string]string) uint64 {
 	var sum uint64
 	for k, v := range labels {
-		sum += mix(maphash.String(seed, k), maphash.String(seed, v))
+		sum += hashed.Mix(hashed.String(k), hashed.String(v))
 	}
 	return sum
-}
-
-// mix combines two hashes such that their order matters.
-func mix(a, b uint64) uint64 {
-	a ^= b*0x9e3779b97f4a7c15 + a<<6 + a>>2
-	return a * 0xff51afd7ed558ccd
 }

@@ -1,5 +1,9 @@
 package cluster
 
+import (
+	"github.com/preempt-go/preempt/disruption"
+)
+
 // Limits on what is compiled: what lies beyond is refused before memory is taken for it.
 // No cluster comes near; see "Limits" in preemption/OPTIONS.md.
 const (
@@ -49,4 +53,15 @@ func checkDevices(ps *problems, nodes []*Node) {
 	if len(names) > mostDeviceCells/max(1, len(nodes)) {
 		o.bad("Devices", number(len(names))+" names", "at most "+number(mostDeviceCells/len(nodes))+" for as many nodes")
 	}
+}
+
+// complainOfCrowd says which budgets are too many.
+func complainOfCrowd(ps *problems, list []disruption.Budget) {
+	set, _ := disruption.NewSet(list)
+	namespace, label, crowd := set.Crowded()
+	want := "at most " + number(mostBudgets) + " of a namespace that ask for no label"
+	if label != "" {
+		want = "at most " + number(mostBudgets) + " of a namespace that ask for no label that is rarer than " + quote(label)
+	}
+	ps.object(KindNamespace, "", namespace).bad("Budgets", number(crowd), want)
 }

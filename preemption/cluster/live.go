@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // The methods of this file change an index in place, at the cost of what changes.
@@ -19,9 +20,9 @@ func (ix *Index) Fork() *Index {
 	ix.groupsShared, ix.groupHoles = true, slices.Clip(ix.groupHoles)
 	f := *ix
 	f.named = slices.Clone(ix.named)
-	f.nodes, f.allocatable, f.free, f.nodeByName = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork(), ix.nodeByName.fork()
+	f.nodes, f.allocatable, f.free, f.nodeByName = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork(), ix.nodeByName.Fork()
 	f.strays = ix.strays.fork()
-	f.pods, f.requests, f.podByName = ix.pods.Fork(), ix.requests.Fork(), ix.podByName.fork()
+	f.pods, f.requests, f.podByName = ix.pods.Fork(), ix.requests.Fork(), ix.podByName.Fork()
 	f.groups, f.devices, f.lazy, f.fresh = ix.groups.Fork(), ix.devices.fork(), ix.lazy.fork(), nil
 	return &f
 }
@@ -86,7 +87,7 @@ func (ix *Index) mayLose(p *Pod, next Resources) bool {
 func (ix *Index) SetPod(p *Pod, id PodID) PodID {
 	if id == NoPod {
 		id = ix.number()
-		ix.podByName.add(int(id), hashName(p.Namespace, p.Name))
+		ix.podByName.Add(int(id), hashed.Name(p.Namespace, p.Name))
 	}
 	ix.replace(id, p)
 	return id
@@ -111,7 +112,7 @@ func (ix *Index) number() PodID {
 // has just said that it can.
 func (ix *Index) RemovePod(p PodID) {
 	pod := ix.Pod(p)
-	ix.podByName.drop(int(p), hashName(pod.Namespace, pod.Name))
+	ix.podByName.Drop(int(p), hashed.Name(pod.Namespace, pod.Name))
 	ix.fresh = append(ix.fresh[:0], make([]int64, len(ix.resources))...)
 	ix.replace(p, &removed)
 	row := ix.pods.Edit(int(p))
@@ -289,6 +290,20 @@ func (ix *Index) SetTime(now time.Time) {
 
 // SetDisruptions sets the earlier preemptions, which are not changed afterwards.
 func (ix *Index) SetDisruptions(list []Disruption) { ix.disruptions = list }
+
+// SetBudgets sets the budgets, each valid by itself and of its own name, and reports whether
+// it could: more than are read may not ask for the same label. The numbers of budgets
+// change. list is not kept.
+func (ix *Index) SetBudgets(list []disruption.Budget) bool {
+	list = slices.Clone(list)
+	slices.SortFunc(list, disruption.Compare)
+	set, _ := disruption.NewSet(list) // its selectors were checked before
+	if _, _, crowd := set.Crowded(); crowd > mostBudgets {
+		return false
+	}
+	ix.budgets, ix.budgetSet = list, set
+	return true
+}
 
 // SetAllowed lets budget b be as next says, which differs in what it allows only.
 func (ix *Index) SetAllowed(b BudgetID, next *disruption.Budget) {

@@ -86,3 +86,13 @@ type Namespace struct {
 	Name   string            `json:"name"`
 	Labels map[string]string `json:"labels,omitempty"`
 }
+
+// HasLabels reports whether node has every label of labels.
+func HasLabels(node *Node, labels map[string]string) bool {
+	for k, v := range labels {
+		if have, ok := node.Labels[k]; !ok || have != v {
+			return false
+		}
+	}
+	return true
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/paged"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // orderNodes numbers the nodes in order of their names, and complains once about every
@@ -19,12 +20,12 @@ func (ix *Index) orderNodes(ps *problems, nodes []*Node) {
 	ix.nodes = paged.Make[nodeRow](len(nodes))
 	for i, n := range nodes {
 		*ix.nodes.Edit(i) = nodeRow{node: n, open: isOpen(n)}
-		hashes[i] = hashNode(n.Name)
+		hashes[i] = hashed.Node(n.Name)
 		if i > 0 && nodes[i-1].Name == n.Name && (i < 2 || nodes[i-2].Name != n.Name) {
 			ps.object(KindNode, "", n.Name).bad("Name", quote(n.Name), "unique")
 		}
 	}
-	ix.nodeByName = newNameTable(hashes, 1)
+	ix.nodeByName = hashed.NewTable(hashes, 1)
 }
 
 // isOpen reports whether every pod may go to node n.

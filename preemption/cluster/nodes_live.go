@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // The methods of this file let nodes come, change and go. Numbers stay in order of name,
@@ -126,7 +128,7 @@ func (ix *Index) settle(id NodeID, n *Node) {
 			ix.strays.tree(ix).Delete(stray{n.Name, p})
 		}
 	}
-	ix.nodeByName.add(int(id), hashNode(n.Name))
+	ix.nodeByName.Add(int(id), hashed.Node(n.Name))
 	ix.nodeHoles--
 	ix.rewarn(known, ix.devices.addNode(ix, id))
 }
@@ -147,7 +149,7 @@ func (ix *Index) RemoveNode(n NodeID) {
 		ix.pods.Edit(int(p)).node = NoNode
 		lost = append(lost, nodeless(ix.Pod(p)))
 	}
-	ix.nodeByName.drop(int(n), hashNode(row.node.Name))
+	ix.nodeByName.Drop(int(n), hashed.Node(row.node.Name))
 	for _, list := range [...][]PodID{row.pods, row.nominees} {
 		for _, p := range list {
 			ix.strays.tree(ix).ReplaceOrInsert(stray{row.node.Name, p})
@@ -274,7 +276,7 @@ func (ix *Index) moveNode(from, to NodeID) {
 	for _, p := range row.pods {
 		ix.pods.Edit(int(p)).node = to
 	}
-	ix.nodeByName.renumber(int(from), int(to), hashNode(row.node.Name))
+	ix.nodeByName.Renumber(int(from), int(to), hashed.Node(row.node.Name))
 	ix.devices.moveNode(from, to)
 	ix.vacate(from)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster/internal/hashed"
 )
 
 // podReader reads pods one after another: it checks each and fills its rows, so that
@@ -56,7 +57,7 @@ func (ix *Index) readPods(ps *problems, pods []*Pod, offered map[string]bool, pa
 		readers = ix.readAll(order, parts)
 		order.complain(ps, nil)
 	}
-	ix.podByName = newNameTable(readers[0].hashes, parts)
+	ix.podByName = hashed.NewTable(readers[0].hashes, parts)
 	for _, r := range readers {
 		*ps = append(*ps, r.wrong...)
 	}
@@ -72,7 +73,7 @@ func (ix *Index) readAll(order *podOrder, parts int) []*podReader {
 	ranges.Each(n, parts, func(part, first, end int) {
 		r := &podReader{ix: ix, order: order, hashes: hashes, onNode: make([]int32, ix.NumNodes()), nodeID: NoNode}
 		readers[part] = r
-		r.namespaceHash = hashNamespace("")
+		r.namespaceHash = hashed.Namespace("")
 		r.startColumns()
 		for at := first; at < end && !r.disorder; at++ {
 			r.follow(at)
@@ -229,9 +230,9 @@ func (r *podReader) groupNamed(p *Pod) GroupID {
 
 func (r *podReader) hash(p *Pod) uint32 {
 	if p.Namespace != r.namespace {
-		r.namespace, r.namespaceHash = p.Namespace, hashNamespace(p.Namespace)
+		r.namespace, r.namespaceHash = p.Namespace, hashed.Namespace(p.Namespace)
 	}
-	return hashIn(r.namespaceHash, p.Name)
+	return hashed.In(r.namespaceHash, p.Name)
 }
 
 // gather puts together what readers have found.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,60 +21,10 @@ const (
 	KindSnapshot      Kind = "Snapshot"
 )
 
-// validate reports everything in s that cannot be read, but for its pods, and the names
-// and amounts of nodes.
-func validate(s *Objects) problems {
-	var ps problems
-	for _, n := range s.Nodes {
-		validateNodeBesides(&ps, n)
-	}
-	for _, g := range s.PodGroups {
-		validateGroup(&ps, g)
-	}
-	for _, g := range s.CompositePodGroups {
-		validateComposite(&ps, g)
-	}
-	for i := range s.Budgets {
-		validateBudget(&ps, &s.Budgets[i])
-	}
-	validateTimes(&ps, s)
-	validateUnique(&ps, s)
-	return ps
-}
-
 func validateBudget(ps *problems, b *disruption.Budget) {
 	o := ps.object(KindBudget, b.Namespace, b.Name)
 	o.named()
 	validateSelector(o, place{field: "Selector"}, b.Selector)
-}
-
-// validateUnique complains once about every key that stands more than once, but for
-// those of nodes and pods.
-func validateUnique(ps *problems, s *Objects) {
-	type key struct {
-		kind            Kind
-		namespace, name string
-	}
-	seen := make(map[key]int, len(s.PodGroups)+len(s.Budgets))
-	count := func(kind Kind, namespace, name string) {
-		k := key{kind, namespace, name}
-		seen[k]++
-		if seen[k] == 2 {
-			ps.object(kind, namespace, name).bad("Name", quote(name), "unique")
-		}
-	}
-	for i := range s.PodGroups {
-		count(KindPodGroup, s.PodGroups[i].Namespace, s.PodGroups[i].Name)
-	}
-	for i := range s.CompositePodGroups {
-		count(KindCompositePodGroup, s.CompositePodGroups[i].Namespace, s.CompositePodGroups[i].Name)
-	}
-	for i := range s.Budgets {
-		count(KindBudget, s.Budgets[i].Namespace, s.Budgets[i].Name)
-	}
-	for i := range s.Namespaces {
-		count(KindNamespace, "", s.Namespaces[i].Name)
-	}
 }
 
 func validateNode(ps *problems, n *Node) {
@@ -89,17 +40,7 @@ func validateAllocatable(ps *problems, n *Node) {
 func validateNodeBesides(ps *problems, n *Node) {
 	o := ps.object(KindNode, "", n.Name)
 	o.named()
-	for i, t := range n.Taints {
-		field := place{list: "Taints", i: i}
-		if t.Key == "" {
-			o.bad(field.dot(".Key"), quote(""), "a key")
-		}
-		switch t.Effect {
-		case NoSchedule, PreferNoSchedule, NoExecute:
-		default:
-			o.bad(field.dot(".Effect"), quote(string(t.Effect)), "NoSchedule, PreferNoSchedule or NoExecute")
-		}
-	}
+	validateTaints(o, "Taints", n.Taints)
 	validatePools(o, n.Devices)
 }
 
@@ -301,3 +242,77 @@ func validateTopology(o object, levels []TopologyConstraint) {
 
 // sortedNames returns the keys of m in order.
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// nilProblem is the error about a nil object that is to be validated.
+func nilProblem(kind Kind) error {
+	return &FieldError{Kind: string(kind), Field: "Name", Value: "nil", Want: "an object"}
+}
+
+// Validate checks n by itself. The error joins a [*FieldError] for each problem.
+func (n *Node) Validate() error {
+	if n == nil {
+		return nilProblem(KindNode)
+	}
+	var ps problems
+	validateNode(&ps, n)
+	return ps.err()
+}
+
+// Validate checks p by itself. The error joins a [*FieldError] for each problem.
+func (p *Pod) Validate() error {
+	if p == nil {
+		return nilProblem(KindPod)
+	}
+	var ps problems
+	validatePod(&ps, p)
+	validatePodTimes(&ps, p)
+	return ps.err()
+}
+
+// Validate checks g by itself. The error joins a [*FieldError] for each problem.
+func (g *PodGroup) Validate() error {
+	if g == nil {
+		return nilProblem(KindPodGroup)
+	}
+	var ps problems
+	validateGroup(&ps, g)
+	validatePast(ps.object(KindPodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
+	return ps.err()
+}
+
+// Validate checks g by itself. The error joins a [*FieldError] for each problem.
+func (g *CompositePodGroup) Validate() error {
+	if g == nil {
+		return nilProblem(KindCompositePodGroup)
+	}
+	var ps problems
+	validateComposite(&ps, g)
+	validatePast(ps.object(KindCompositePodGroup, g.Namespace, g.Name), g.Cost, g.Evictions)
+	return ps.err()
+}
+
+// ValidateBudget checks b by itself. The error joins a [*FieldError] for each problem.
+func ValidateBudget(b *disruption.Budget) error {
+	if b == nil {
+		return nilProblem(KindBudget)
+	}
+	var ps problems
+	validateBudget(&ps, b)
+	return ps.err()
+}
+
+// addClassProblems turns what package priority complains about into FieldErrors.
+func addClassProblems(ps *problems, err error) {
+	errs := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		errs = joined.Unwrap()
+	}
+	for _, err := range errs {
+		var fe *priority.FieldError
+		if errors.As(err, &fe) {
+			ps.object(KindPriorityClass, "", fe.Class).wrap(err, fe.Field, fe.Value, fe.Want)
+			continue
+		}
+		ps.object(KindPriorityClass, "", "").wrap(err, "", err.Error(), "valid")
+	}
+}

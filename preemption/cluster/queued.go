@@ -39,13 +39,3 @@ func (ix *Index) requeue(p PodID, had bool) {
 		*list = slices.Delete(slices.Clone(*list), i, i+1)
 	}
 }
-
-// HasLabels reports whether node has every label of labels.
-func HasLabels(node *Node, labels map[string]string) bool {
-	for k, v := range labels {
-		if have, ok := node.Labels[k]; !ok || have != v {
-			return false
-		}
-	}
-	return true
-}

@@ -103,3 +103,88 @@ type HeldAmount struct {
 	Resource string `json:"resource"`
 	Amount   int64  `json:"amount"`
 }
+
+// Validate reports everything in w that cannot be read.
+func (w *Workload) Validate() error {
+	if w == nil {
+		return nilProblem(KindWorkload)
+	}
+	var ps problems
+	w.validate(&ps)
+	return ps.err()
+}
+
+func (w *Workload) validate(ps *problems) {
+	ps.object(KindWorkload, w.Namespace, w.Name).named()
+	validateWorkload(ps, w)
+}
+
+func validateWorkload(ps *problems, w *Workload) {
+	o := ps.object(KindWorkload, w.Namespace, w.Name)
+	if len(w.PodSets) == 0 {
+		o.bad("PodSets", "0", "at least one pod set")
+	}
+	if w.Admission != nil && w.Admission.ClusterQueue == "" {
+		o.bad("Admission.ClusterQueue", quote(""), "a name")
+	}
+	validateWritable(o, "Created", w.Created)
+	validateWritable(o, "Requeued", w.Requeued)
+	if w.Admission != nil {
+		validateWritable(o, "Admission.Reserved", w.Admission.Reserved)
+	}
+	seen := make(map[string]bool)
+	for i := range w.PodSets {
+		set := &w.PodSets[i]
+		at := index("PodSets", i)
+		if seen[set.Name] {
+			o.bad(at+".Name", quote(set.Name), "unique in the workload")
+		}
+		seen[set.Name] = true
+		if set.Count < 0 {
+			o.bad(at+".Count", number(set.Count), ">= 0")
+		}
+		if m := set.MinCount; m != nil && (*m < 1 || *m > set.Count) {
+			o.bad(at+".MinCount", number(*m), "between 1 and Count, "+number(set.Count))
+		}
+		validateAmounts(o, at+".Requests", set.Requests)
+		validateAmounts(o, at+".Usage", set.Usage)
+		if n, ok := set.Requests[Pods]; ok {
+			o.bad(at+".Requests["+Pods+"]", number(n), "absent: pods are counted")
+		}
+		for _, r := range sortedNames(set.Flavors) {
+			if r == "" || set.Flavors[r] == "" {
+				o.bad(at+".Flavors["+r+"]", quote(set.Flavors[r]), "a flavor of a resource")
+			}
+		}
+		validateTolerations(o, set.Tolerations)
+		validateNodeAffinity(o, set.NodeAffinity)
+	}
+}
+
+// validateHolds reports holds that are for no workload that waits, or can't be added up.
+func validateHolds(ps *problems, s *QuotaObjects) {
+	if len(s.QuotaHolds) == 0 {
+		return
+	}
+	workloads, held := make(map[PodKey]*Workload, len(s.Workloads)), map[PodKey]bool{}
+	for _, w := range s.Workloads {
+		workloads[PodKey{w.Namespace, w.Name}] = w
+	}
+	for i, h := range s.QuotaHolds {
+		o, at, of := ps.object(KindSnapshot, "", ""), index("QuotaHolds", i), PodKey{h.Namespace, h.Name}
+		switch w := workloads[of]; {
+		case w == nil:
+			o.bad(at+".Name", quote(h.Name), "a workload of the snapshot")
+		case w.Admission != nil:
+			o.bad(at+".Name", quote(h.Name), "a workload without an Admission")
+		case held[of]:
+			o.bad(at+".Name", quote(h.Name), "named once")
+		}
+		held[of] = true
+		for j, a := range h.Amounts {
+			if a.Amount < 0 || a.Amount > MaxUsage {
+				o.bad(at+index(".Amounts", j)+".Amount", number(a.Amount), "from 0 to 2^62-1")
+			}
+		}
+	}
+}

@@ -1,7 +1,6 @@
-package cluster
+package hashed
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"slices"
 
@@ -9,10 +8,10 @@ import (
 	"github.com/preempt-go/preempt/internal/ranges"
 )
 
-// nameTable finds the numbers of pods, or of nodes, by name: an open-addressing table with
+// Table finds the numbers of pods, or of nodes, by name: an open-addressing table with
 // linear probing, whose slots hold a number and a piece of the hash of its name. In
 // pages, so that forks share it.
-type nameTable struct {
+type Table struct {
 	slots paged.Column[nameSlot]
 	shift int // of a hash, to its slot
 	used  int
@@ -23,10 +22,10 @@ type nameSlot struct {
 	hash uint32
 }
 
-// newNameTable returns a table of all numbers, by the hashes of their names.
-func newNameTable(hashes []uint32, parts int) nameTable {
+// NewTable returns a table of all numbers, by the hashes of their names.
+func NewTable(hashes []uint32, parts int) Table {
 	size := bits.Len(uint(max(len(hashes), 8) * 4 / 3)) // at most three quarters full
-	t := nameTable{slots: paged.Make[nameSlot](1 << size), shift: 32 - size, used: len(hashes)}
+	t := Table{slots: paged.Make[nameSlot](1 << size), shift: 32 - size, used: len(hashes)}
 	beyond := make([][]nameSlot, parts)
 	ranges.Each(t.slots.Len(), parts, func(part, first, end int) {
 		for id, hash := range hashes {
@@ -50,28 +49,13 @@ func newNameTable(hashes []uint32, parts int) nameTable {
 	return t
 }
 
-func hashName(namespace, name string) uint32 { return hashIn(hashNamespace(namespace), name) }
-
-func hashNamespace(namespace string) uint64 {
-	return bits.RotateLeft64(maphash.String(seed, namespace), 32)
-}
-
-// hashIn is hashName in a namespace of that hash.
-func hashIn(namespace uint64, name string) uint32 {
-	h := maphash.String(seed, name) + namespace
-	return uint32(h ^ h>>32)
-}
-
-// hashNode is hashName of a node.
-func hashNode(name string) uint32 { return hashIn(0, name) }
-
 // home is the slot where the search for a hash begins.
-func (t *nameTable) home(hash uint32) int { return int(hash >> t.shift) }
+func (t *Table) home(hash uint32) int { return int(hash >> t.shift) }
 
-func (t *nameTable) next(i int) int { return (i + 1) & (t.slots.Len() - 1) }
+func (t *Table) next(i int) int { return (i + 1) & (t.slots.Len() - 1) }
 
-// find returns the number of that hash that is the one, or -1.
-func (t *nameTable) find(hash uint32, is func(id int) bool) int {
+// Find returns the number of that hash that is the one, or -1.
+func (t *Table) Find(hash uint32, is func(id int) bool) int {
 	for i := t.home(hash); ; i = t.next(i) {
 		s := t.slots.At(i)
 		if s.id == 0 {
@@ -83,15 +67,15 @@ func (t *nameTable) find(hash uint32, is func(id int) bool) int {
 	}
 }
 
-// add notes a number, whose name is not there yet.
-func (t *nameTable) add(id int, hash uint32) {
+// Add notes a number, whose name is not there yet.
+func (t *Table) Add(id int, hash uint32) {
 	if t.used++; t.used*4 > t.slots.Len()*3 {
 		t.double()
 	}
 	t.put(nameSlot{int32(id) + 1, hash})
 }
 
-func (t *nameTable) put(s nameSlot) {
+func (t *Table) put(s nameSlot) {
 	i := t.home(s.hash)
 	for t.slots.At(i).id != 0 {
 		i = t.next(i)
@@ -99,7 +83,7 @@ func (t *nameTable) put(s nameSlot) {
 	*t.slots.Edit(i) = s
 }
 
-func (t *nameTable) double() {
+func (t *Table) double() {
 	old := t.slots
 	t.slots, t.shift = paged.Make[nameSlot](2*old.Len()), t.shift-1
 	for i := range old.Len() {
@@ -110,7 +94,7 @@ func (t *nameTable) double() {
 }
 
 // slot is where the number of that hash stands, which is there.
-func (t *nameTable) slot(id int, hash uint32) int {
+func (t *Table) slot(id int, hash uint32) int {
 	i := t.home(hash)
 	for t.slots.At(i).id != int32(id)+1 {
 		i = t.next(i)
@@ -118,13 +102,13 @@ func (t *nameTable) slot(id int, hash uint32) int {
 	return i
 }
 
-// renumber notes that what had one number has another one.
-func (t *nameTable) renumber(from, to int, hash uint32) {
+// Renumber notes that what had one number has another one.
+func (t *Table) Renumber(from, to int, hash uint32) {
 	t.slots.Edit(t.slot(from, hash)).id = int32(to) + 1
 }
 
-// drop forgets a number. The slots behind it move up, as if it had never been there.
-func (t *nameTable) drop(id int, hash uint32) {
+// Drop forgets a number. The slots behind it move up, as if it had never been there.
+func (t *Table) Drop(id int, hash uint32) {
 	t.used--
 	hole := t.slot(id, hash)
 	for i := t.next(hole); ; i = t.next(i) {
@@ -140,5 +124,5 @@ func (t *nameTable) drop(id int, hash uint32) {
 	*t.slots.Edit(hole) = nameSlot{}
 }
 
-// fork returns a copy that shares its pages.
-func (t *nameTable) fork() nameTable { return nameTable{t.slots.Fork(), t.shift, t.used} }
+// Fork returns a copy that shares its pages.
+func (t *Table) Fork() Table { return Table{t.slots.Fork(), t.shift, t.used} }

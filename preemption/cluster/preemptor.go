@@ -1,35 +1,5 @@
 package cluster
 
-import (
-	"time"
-
-	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/priority"
-)
-
-// Snapshot is one moment of a cluster, and with a [Preemptor] a complete question.
-// The order of its slices never matters. The zero Snapshot is an empty cluster. What has happened
-// after Time did so just now, as clocks differ: of all but starts a warning tells.
-type Snapshot struct {
-	Time               time.Time           `json:"time,omitzero"` // "now", when pods that have not started count as started; zero: unknown, later than every start
-	Nodes              []Node              `json:"nodes,omitempty"`
-	Pods               []Pod               `json:"pods,omitempty"`
-	PodGroups          []PodGroup          `json:"podGroups,omitempty"`
-	CompositePodGroups []CompositePodGroup `json:"compositePodGroups,omitempty"`
-	Budgets            []disruption.Budget `json:"budgets,omitempty"`
-	PriorityClasses    []priority.Class    `json:"priorityClasses,omitempty"`
-	Namespaces         []Namespace         `json:"namespaces,omitempty"`
-	Disruptions        []Disruption        `json:"disruptions,omitempty"` // earlier preemptions, for limits over a window
-
-	// Quota; see [ClusterQueue].
-	ResourceFlavors []ResourceFlavor `json:"resourceFlavors,omitempty"`
-	ClusterQueues   []ClusterQueue   `json:"clusterQueues,omitempty"`
-	Cohorts         []Cohort         `json:"cohorts,omitempty"`
-	LocalQueues     []LocalQueue     `json:"localQueues,omitempty"`
-	Workloads       []Workload       `json:"workloads,omitempty"`
-	QuotaHolds      []QuotaHold      `json:"quotaHolds,omitempty"` // for workloads that wait for their victims to leave
-}
-
 // Kind is the kind of an object that can be named.
 type Kind string
 
