@@ -48,6 +48,7 @@ func (in *Interner) Reserve(n int) {
 	in.first, in.more = make(map[uint64]int32, n), map[uint64][]int32{}
 }
 
+// Clone returns an independent copy.
 func (in *Interner) Clone() Interner {
 	c := Interner{maps.Clone(in.first), maps.Clone(in.more)}
 	for h, ids := range c.more {
