@@ -199,6 +199,13 @@ func largeUnit(n int) hostileQuestion {
 	return q
 }
 
+// largeUnitInDomains is largeUnit, and a gang of two that may go to each node.
+func largeUnitInDomains(n int) hostileQuestion {
+	q := largeUnit(n)
+	q.p = members(2, cluster.PodGroup{Topology: []cluster.TopologyConstraint{{Key: hostKey}}}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(300 + i) })
+	return q
+}
+
 // attacks are what a user, or a user's user, may put into a snapshot.
 var attacks = []hostile{
 	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
@@ -536,7 +543,7 @@ var attacks = []hostile{
 		}
 		return q
 	}},
-	{"candidates-of-a-large-unit", 20, 10_000, func(n int) hostileQuestion {
+	{"candidates-of-a-large-unit", 20, 30_000, func(n int) hostileQuestion {
 		q := largeUnit(n)
 		q.o.Candidates = true
 		return q
@@ -559,9 +566,12 @@ var attacks = []hostile{
 		}
 		return q
 	}},
-	{"large-unit-in-many-domains", 20, 10_000, func(n int) hostileQuestion {
-		q := largeUnit(n)
-		q.p = members(2, cluster.PodGroup{Topology: []cluster.TopologyConstraint{{Key: hostKey}}}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(300 + i) })
+	{"large-unit-in-many-domains", 20, 30_000, largeUnitInDomains},
+	{"large-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion {
+		q := largeUnitInDomains(n)
+		for i := range 10 {
+			q.snap.Budgets = append(q.snap.Budgets, disruption.Budget{Namespace: "default", Name: fmt.Sprint("b", i), Selector: &disruption.Selector{}, Allowed: int32(i)})
+		}
 		return q
 	}},
 	{"names", 1_000, 1_000_000, func(n int) hostileQuestion {

@@ -89,6 +89,42 @@ func (l *Ledger) ChargeUnit(r Rule, numPods int, budgetsOf func(i int) []BudgetI
 	return violations
 }
 
+// ChargeRun charges numPods pods of a unit, which the same budgets cover, one after the other by rule r,
+// and returns how many of them violate a budget: without WholeUnit it ends at the first. O(budgets
+// squared), however many pods.
+func (l *Ledger) ChargeRun(r Rule, numPods int, budgets []BudgetID) (violations int) {
+	for left := int64(numPods); left > 0 && len(budgets) > 0; {
+		same, charged, violates := left, len(budgets), false // so many pods fare the same, and charge so many budgets
+		for i, b := range budgets[:charged] {
+			switch {
+			case l.left[b] > 0:
+				same = min(same, l.left[b])
+			case r.StopAtFirst && !violates:
+				charged, violates = i+1, true
+			default:
+				violates = true
+			}
+			if i+1 == charged {
+				break
+			}
+		}
+		ends := violates && !r.WholeUnit
+		if ends {
+			same = 1
+		}
+		for _, b := range budgets[:charged] {
+			l.add(b, -same)
+		}
+		if violates {
+			violations += int(same)
+		}
+		if left -= same; ends {
+			break
+		}
+	}
+	return violations
+}
+
 // ChargeAll charges one pod to every budget that covers it, whatever a rule says
 // about stopping, and reports whether a budget is below zero then. [Ledger.Refund]
 // is its exact inverse.

@@ -198,6 +198,26 @@ func gangTwinAgrees(t fatal, o preemption.Options, q gen.Question, _ uint64) {
 	gangAgrees(t, o, q)
 }
 func TestGangTwinAgrees(t *testing.T) { holdGang(t, smallGangs(), gangTwinAgrees) }
+
+// amongLarge is a property of questions where a running group has many pods, which are in every domain.
+func amongLarge(p property) property {
+	return func(t fatal, o preemption.Options, q gen.Question, seed uint64) {
+		if q = sound(o, gen.Enlarge(q, seed)); asksSomething(q) {
+			p(t, o, q, seed)
+		}
+	}
+}
+
+func TestGangTwinAgreesOnLargeGroups(t *testing.T) {
+	holdGang(t, smallGangs(), amongLarge(gangTwinAgrees))
+}
+func TestGangsAmongLargeGroupsAreIrreducible(t *testing.T) {
+	holdGang(t, smallGangs(), amongLarge(gangIsIrreducible))
+}
+func TestTiedGangsAmongLargeGroupsAreIrreducible(t *testing.T) {
+	holdGang(t, tiedGangs(), amongLarge(tiedGangIsIrreducible))
+}
+
 func FuzzGangTwinAgrees(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(drawnGang(smallGangs(), gangTwinAgrees)))
 }

@@ -197,6 +197,23 @@ func TestTheLibraryAgreesWithItsTwin(t *testing.T) {
 	}
 }
 
+// TestTheLibraryAgreesWithItsTwinOnLargeGroups: a group of many pods is not read for each node.
+func TestTheLibraryAgreesWithItsTwinOnLargeGroups(t *testing.T) {
+	evicted := 0
+	for seed := range seeds(2500) {
+		q := gen.Enlarge(gen.Random(seed, gen.Everything()), seed)
+		rules := []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed%2]
+		diff, r := disagreement(preemption.Options{Rules: rules}, q)
+		if diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
+		}
+		if slices.ContainsFunc(r.Victims, func(v preemption.Victim) bool { return len(v.Pods) > 16 }) {
+			evicted++
+		}
+	}
+	require.Greater(t, evicted, int(seeds(50)))
+}
+
 func TestTheLibrarySamplesLikeItsTwin(t *testing.T) {
 	seen := map[preemption.Verdict]int{}
 	for seed := range seeds(3000) {

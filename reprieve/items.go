@@ -23,7 +23,7 @@ func (s *chooser) itemize(order []victims.UnitID) {
 	for _, u := range order {
 		unit := s.r.Units.Unit(u)
 		if !unit.Elastic || s.r.Whole {
-			s.items = append(s.items, item{unit: u, pods: unit.Pods})
+			s.items = append(s.items, item{unit: u, pods: s.r.here(u)})
 			continue
 		}
 		s.parts = true

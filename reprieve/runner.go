@@ -40,6 +40,13 @@ type Runner struct {
 	// looked for if there is none.
 	Bound int64
 
+	// Here, if set, lists those pods of a unit that leave and return in the trial; the others change
+	// nothing there. nil: all of them. Of an elastic unit it lists all.
+	Here func(u victims.UnitID) []cluster.PodID
+
+	// Wholes, if set, remember units of many pods, of Units and Budgets.
+	Wholes *victims.Wholes
+
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
 	// is tried once in any case, one after the other.
 	Steps int
@@ -106,13 +113,21 @@ func (r *Runner) split(potential []victims.UnitID) {
 		if unit.Elastic && !r.Whole {
 			before = r.ledger.Clone()
 		}
-		if v := r.Budgets.Charge(r.ledger, unit); v > 0 {
+		if v := r.charge(u); v > 0 {
 			r.violating = append(r.violating, Charged{u, v})
 			r.noteBefore(u, before)
 		} else {
 			r.rest = append(r.rest, u)
 		}
 	}
+}
+
+// charge charges unit u.
+func (r *Runner) charge(u victims.UnitID) int {
+	if r.Wholes != nil {
+		return r.Wholes.Charge(r.ledger, u)
+	}
+	return r.Budgets.Charge(r.ledger, r.Units.Unit(u))
 }
 
 func (r *Runner) noteBefore(u victims.UnitID, l *disruption.Ledger) {
@@ -248,9 +263,16 @@ func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
 		}
 		return
 	}
-	for _, p := range r.Units.Unit(u).Pods {
+	for _, p := range r.here(u) {
 		t.Remove(p)
 	}
+}
+
+func (r *Runner) here(u victims.UnitID) []cluster.PodID {
+	if r.Here != nil {
+		return r.Here(u)
+	}
+	return r.Units.Unit(u).Pods
 }
 
 // Return puts every pod of unit u back that is out.
@@ -262,7 +284,7 @@ func (r *Runner) Return(t domain.Trial, u victims.UnitID) {
 		}
 		return
 	}
-	for _, p := range r.Units.Unit(u).Pods {
+	for _, p := range r.here(u) {
 		t.Return(p)
 	}
 }

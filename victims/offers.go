@@ -1,7 +1,6 @@
 package victims
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -33,6 +32,10 @@ type Offers struct {
 	// to dst. Nobody's loss violates a budget where it answers, and nobody asks for ports.
 	Out func(dst []UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []UnitID, ok bool)
 
+	// Near, if set, lists those pods of a unit of several that matter where members are placed: of the
+	// others' nodes nobody asks.
+	Near func(u UnitID) []cluster.PodID
+
 	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
 	lost   []UnitID           // those for which broken was above zero; they may be there twice
 	out    [][]UnitID         // by node: who has to go for its members
@@ -46,19 +49,9 @@ type Offers struct {
 	fresh  []bool             // by node: among nodes already
 	pinned []cluster.HostPort // ports of the members on the node
 	here   []cluster.PodID    // pods of a unit on the node
-	large  map[UnitID]*large  // units of more than fewPods that were looked at
+	wholes Wholes
+	costs  map[UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 }
-
-// large is a unit of many pods, which are on so many nodes that they are read once, rather than
-// for each of these.
-type large struct {
-	pods     []cluster.PodID // in order of their nodes
-	price    domain.Price    // without violations and costs
-	costless bool
-}
-
-// fewPods are read for each node.
-const fewPods = 8
 
 // NewOffers returns the offers of the units that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
@@ -68,6 +61,7 @@ func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, viol
 	nodes := us.ix.NumNodes()
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
+		wholes: us.Wholes(nil), costs: map[UnitID]bool{},
 		broken: make([]int32, us.Len()),
 		out:    make([][]UnitID, nodes),
 		booked: make([]bool, nodes),
@@ -104,6 +98,9 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 		}
 		o.lost = append(o.lost, u)
 		if pods := o.us.Unit(u).Pods; len(pods) > 1 && !slices.Contains(o.out[n], u) {
+			if o.Near != nil {
+				pods = o.Near(u)
+			}
 			o.reach(pods, n)
 		}
 	}
@@ -296,30 +293,7 @@ func (o *Offers) at(u UnitID, n cluster.NodeID) []cluster.PodID {
 		}
 		return o.here
 	}
-	pods = o.whole(u).pods
-	from, _ := slices.BinarySearchFunc(pods, n, func(p cluster.PodID, n cluster.NodeID) int { return cmp.Compare(o.us.ix.NodeOf(p), n) })
-	end := from
-	for end < len(pods) && o.us.ix.NodeOf(pods[end]) == n {
-		end++
-	}
-	return pods[from:end]
-}
-
-// whole is what there is to know of a unit of many pods.
-func (o *Offers) whole(u UnitID) *large {
-	w := o.large[u]
-	if w != nil {
-		return w
-	}
-	w = &large{pods: slices.Clone(o.us.Unit(u).Pods), price: domain.Free}
-	slices.SortFunc(w.pods, func(a, b cluster.PodID) int { return cmp.Compare(o.us.ix.NodeOf(a), o.us.ix.NodeOf(b)) })
-	o.priced(&w.price, w.pods)
-	w.costless = o.costless != nil && o.costless(u)
-	if o.large == nil {
-		o.large = map[UnitID]*large{}
-	}
-	o.large[u] = w
-	return w
+	return o.wholes.Of(u).On(o.us.ix, n)
 }
 
 func (o *Offers) fits() bool {
@@ -354,27 +328,35 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 	if o.violates != nil {
 		price.Violations += int64(o.violates(u))
 	}
-	pods := o.us.Unit(u).Pods
-	many := len(pods) > fewPods
-	if many && o.whole(u).costless || !many && o.costless != nil && o.costless(u) {
+	whole := o.wholes.Of(u)
+	if !o.costsPods(u, whole != nil) {
 		return
 	}
 	if o.CostLeads {
 		price.Lead = checked.Add(price.Lead, o.us.Cost(u))
 	}
-	if many {
-		price.Add(o.whole(u).price)
-	} else {
-		o.priced(price, pods)
+	if whole != nil {
+		price.Add(whole.Loss.Price)
+		return
 	}
-}
-
-// priced adds pods to price.
-func (o *Offers) priced(price *domain.Price, pods []cluster.PodID) {
-	for _, p := range pods {
+	for _, p := range o.us.Unit(u).Pods {
 		prio := o.us.ix.Priority(p)
 		price.Highest = max(price.Highest, int64(prio))
 		price.Sum += priority.Raised(prio)
 		price.Pods++
 	}
+}
+
+// costsPods reports whether the loss of unit u costs something, which is remembered of many pods.
+func (o *Offers) costsPods(u UnitID, many bool) bool {
+	if o.costless == nil {
+		return true
+	}
+	costs, known := o.costs[u]
+	if !known {
+		if costs = !o.costless(u); many {
+			o.costs[u] = costs
+		}
+	}
+	return costs
 }

@@ -139,25 +139,37 @@ func (us *Units) Score(list []UnitID, violations int) Score {
 
 // ScoreParts is Score for units of which some are out in part.
 func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
+	return us.score(list, parts, violations, nil)
+}
+
+// score reads what wholes remember, which may be nil, and else each pod.
+func (us *Units) score(list []UnitID, parts Parts, violations int, wholes *Wholes) Score {
 	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64, Units: len(list)}
 	if len(list) == 0 {
 		return s
 	}
 	s.Highest = us.ix.Priority(parts.Of(us, list[0])[0])
 	highest := int32(math.MinInt32)
+	start := func(prio int32, started int64) {
+		if prio > highest {
+			highest, s.Started = prio, started
+		} else if prio == highest {
+			s.Started = min(s.Started, started)
+		}
+	}
 	for _, u := range list {
 		pods := parts.Of(us, u)
 		s.Cost = checked.Add(s.Cost, us.CostOf(u, pods))
+		s.Pods += len(pods)
+		if l := wholes.lossOf(u, pods); l != nil {
+			s.Sum += l.Price.Sum
+			start(int32(l.Price.Highest), l.Started)
+			continue
+		}
 		for _, p := range pods {
 			prio := us.ix.Priority(p)
 			s.Sum += priority.Raised(prio)
-			s.Pods++
-			started := us.ix.Started(p)
-			if prio > highest {
-				highest, s.Started = prio, started
-			} else if prio == highest {
-				s.Started = min(s.Started, started)
-			}
+			start(prio, us.ix.Started(p))
 		}
 	}
 	return s

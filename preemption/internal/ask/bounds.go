@@ -71,6 +71,9 @@ func (q *Question) Weight(b Bound, u victims.UnitID) int64 {
 func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int64 {
 	switch b.Of {
 	case Charges:
+		if w := q.whole(u, pods); w != nil {
+			return w.ChargedTo(b.Budget)
+		}
 		sum := int64(0)
 		for _, p := range pods {
 			if slices.Contains(q.Budgets.Of(p), b.Budget) {
@@ -86,6 +89,14 @@ func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int
 		return q.numStranded(u, pods)
 	}
 	return q.PriceOf(u, pods)
+}
+
+// whole is what is known of unit u where those pods are many, and all of them; else nil.
+func (q *Question) whole(u victims.UnitID, pods []cluster.PodID) *victims.Whole {
+	if len(pods) < len(q.Units.Unit(u).Pods) {
+		return nil
+	}
+	return q.Wholes().Of(u)
 }
 
 // PriceOf is what the eviction of some pods of unit u costs as the score counts it.
@@ -124,6 +135,10 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 func (q *Question) covering(units []victims.UnitID) (list []Bound) {
 	var of []cluster.BudgetID
 	for _, u := range units {
+		if w := q.Wholes().Of(u); w != nil {
+			of = append(of, w.Budgets...)
+			continue
+		}
 		for _, p := range q.Units.Unit(u).Pods {
 			of = append(of, q.Budgets.Of(p)...)
 		}
@@ -146,6 +161,12 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 			sums[i] = checked.Add(sums[i], q.WeightOf(bounds[i], u, pods))
 		}
 		if len(budgets) == 0 {
+			continue
+		}
+		if w := q.whole(u, pods); w != nil {
+			for i := range budgets {
+				sums[i] += w.ChargedTo(budgets[i].Budget)
+			}
 			continue
 		}
 		for _, p := range pods {

@@ -227,7 +227,7 @@ func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.
 			if q.free(u) {
 				return math.MinInt64
 			}
-			s := victims.Score{Started: q.Units.Loss(u).Started}
+			s := victims.Score{Started: q.loss(u).Started}
 			return s.Value(c)
 		}}
 	case victims.CriterionNodes: // known where victims have no say; see Known
@@ -270,7 +270,10 @@ func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []rep
 			return 0
 		}
 	case victims.CriterionSum:
-		return func(_ *Question, _ victims.UnitID, pods []cluster.PodID) (sum int64) {
+		return func(q *Question, u victims.UnitID, pods []cluster.PodID) (sum int64) {
+			if w := q.whole(u, pods); w != nil {
+				return w.Loss.Price.Sum
+			}
 			for _, p := range pods {
 				sum += priority.Raised(q.Index.Priority(p))
 			}
@@ -282,6 +285,14 @@ func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []rep
 		return func(_ *Question, u victims.UnitID, pods []cluster.PodID) int64 { return q.Units.CostOf(u, pods) }
 	}
 	return func(*Question, victims.UnitID, []cluster.PodID) int64 { return 1 } // units
+}
+
+// loss is what the loss of unit u costs.
+func (q *Question) loss(u victims.UnitID) victims.Loss {
+	if w := q.Wholes().Of(u); w != nil {
+		return w.Loss
+	}
+	return q.Units.Loss(u)
 }
 
 // free reports whether the loss of unit u costs nothing.
@@ -308,6 +319,18 @@ func (q *Question) Known(units []victims.UnitID) int {
 	}
 	for _, u := range units {
 		unit := q.Units.Unit(u)
+		if w := q.Wholes().Of(u); w != nil {
+			if !w.Even(unit.Level) {
+				until(highest)
+			}
+			if !w.OneNode {
+				until(nodes)
+			}
+			if unit.Elastic {
+				until(started)
+			}
+			continue
+		}
 		for _, p := range unit.Pods {
 			if q.Index.Priority(p) != unit.Level {
 				until(highest)

@@ -47,10 +47,12 @@ type Question struct {
 	// Constraints are those of a lone pod, for pods that would have to move.
 	Constraints []domain.Constraint
 
-	broken   []int8 // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
-	stranded *stranded
-	inUse    int64 // see inUseNow
-	counted  bool
+	wholes      victims.Wholes          // see Wholes
+	broken      []int8                  // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
+	brokenUnits map[victims.UnitID]bool // of many pods
+	stranded    *stranded
+	inUse       int64 // see inUseNow
+	counted     bool
 }
 
 // NewMember compiles a pod of the preemptor.
@@ -70,7 +72,7 @@ func (q *Question) GoOn() {
 // Clone returns a copy for another goroutine. O(constraints).
 func (q *Question) Clone() *Question {
 	c := *q
-	c.broken, c.stranded = nil, nil
+	c.broken, c.stranded, c.wholes, c.brokenUnits = nil, nil, victims.Wholes{}, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {
 		c.States[i] = state.Clone()
@@ -111,13 +113,36 @@ func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations 
 	if q.BrokenFree {
 		list = slices.DeleteFunc(slices.Clone(list), q.Broken)
 	}
-	score := q.Units.ScoreParts(list, parts, violations)
+	score := q.Wholes().Score(list, parts, violations)
 	score.Asked = q.askedOf(all, list, parts, at)
 	return score
 }
 
+// Wholes remembers what is known of units of many pods.
+func (q *Question) Wholes() *victims.Wholes {
+	if !q.wholes.Made() {
+		q.wholes = q.Units.Wholes(q.Budgets)
+	}
+	return &q.wholes
+}
+
 // Broken reports whether unit u is of gangs that run below their minCount.
 func (q *Question) Broken(u victims.UnitID) bool {
+	if q.Wholes().Of(u) == nil {
+		return q.allBroken(u)
+	}
+	broken, known := q.brokenUnits[u]
+	if !known {
+		if q.brokenUnits == nil {
+			q.brokenUnits = map[victims.UnitID]bool{}
+		}
+		broken = q.allBroken(u)
+		q.brokenUnits[u] = broken
+	}
+	return broken
+}
+
+func (q *Question) allBroken(u victims.UnitID) bool {
 	for _, p := range q.Units.Unit(u).Pods {
 		if g := q.Index.GroupOf(p); g == cluster.NoGroup || !q.brokenGang(g) {
 			return false

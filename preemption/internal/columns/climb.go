@@ -26,8 +26,8 @@ func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 		p, ask := unit.Pods[0], asks[i*words:][:words]
 		switch {
 		case len(unit.Pods) > 1:
-			even, known := l.uniform(unit)
-			if !known || !l.lanes.packRequest(ask, l.requestOn(n, unit)) {
+			even, known := l.uniform(u)
+			if !known || !l.lanes.packRequest(ask, l.requestOn(n, u)) {
 				return notPlain
 			}
 			at.several, at.mixed = true, at.mixed || !even
@@ -60,27 +60,47 @@ func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 // uniform reports whether nothing tells the pods of u apart when they are scored: even
 // if all have its priority; known if besides that no budget covers one, and it goes
 // whole.
-func (l *NodeColumns) uniform(u *victims.Unit) (even, known bool) {
-	even, known = true, !u.Elastic
-	for _, p := range u.Pods {
-		even = even && l.us.Index().Priority(p) == u.Level
+func (l *NodeColumns) uniform(u victims.UnitID) (even, known bool) {
+	unit := l.us.Unit(u)
+	many := len(unit.Pods) > manyPods
+	if look, looked := l.looked[u]; many && looked {
+		return look.even, look.known
+	}
+	even, known = true, !unit.Elastic
+	for _, p := range unit.Pods {
+		even = even && l.us.Index().Priority(p) == unit.Level
 		known = known && len(l.budgets.Of(p)) == 0
+	}
+	if many {
+		if l.looked == nil {
+			l.looked = map[victims.UnitID]uniformity{}
+		}
+		l.looked[u] = uniformity{even, known}
 	}
 	return even, known
 }
 
+// uniformity is what uniform says of a unit of more than manyPods, which may be on many nodes.
+type uniformity struct{ even, known bool }
+
+const manyPods = 8
+
 // requestOn returns the row of what the pods of u on node n ask for together; it is
 // good until the next.
-func (l *NodeColumns) requestOn(n cluster.NodeID, u *victims.Unit) []int64 {
+func (l *NodeColumns) requestOn(n cluster.NodeID, u victims.UnitID) []int64 {
 	clear(l.asked)
 	addRequests(l.asked, l.us, n, u)
 	return l.asked
 }
 
 // addRequests adds what the pods of u on node n ask for to row.
-func addRequests(row []int64, us *victims.Units, n cluster.NodeID, u *victims.Unit) {
-	for _, p := range u.Pods {
-		if us.Index().NodeOf(p) == n {
+func addRequests(row []int64, us *victims.Units, n cluster.NodeID, u victims.UnitID) {
+	pods := us.Unit(u).Pods
+	if here := us.Index().PodsOn(n); len(here) < len(pods) {
+		pods = here
+	}
+	for _, p := range pods {
+		if of, _ := us.UnitOf(p); of == u && us.Index().NodeOf(p) == n {
 			for c, v := range us.Index().Request(p) {
 				row[c] += v
 			}

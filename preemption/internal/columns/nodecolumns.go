@@ -23,6 +23,8 @@ type NodeColumns struct {
 	journal journal
 	cuts    cuts
 
+	looked map[victims.UnitID]uniformity // while nodes are laid out
+
 	row    []int64  // buffer of Refresh
 	asked  []int64  // likewise
 	packed []uint64 // likewise
@@ -178,7 +180,7 @@ func (l *NodeColumns) fillRooms(n cluster.NodeID, at *positions, b *Block, i int
 			b.put(c+1, i, l.packed, l.lanes.guards)
 		}
 		if overcommitted {
-			addRequests(l.row, l.us, n, l.us.Unit(l.us.On(n)[g]))
+			addRequests(l.row, l.us, n, l.us.On(n)[g])
 			l.lanes.packRoom(l.packed, l.row)
 		} else {
 			for w, ask := range asks[g*words : (g+1)*words] {

@@ -26,7 +26,7 @@ func (l *NodeColumns) Room(dst []int64, n cluster.NodeID, position victims.Posit
 	at := len(dst)
 	dst = append(dst, l.us.Index().Free(n)...)
 	for _, u := range l.us.On(n)[position:] {
-		addRequests(dst[at:], l.us, n, l.us.Unit(u))
+		addRequests(dst[at:], l.us, n, u)
 	}
 	return dst
 }

@@ -48,6 +48,9 @@ func (a *attempt) allots() bool {
 	}
 	return len(q.Tree.Children) == 0 && a.Trial.Interchangeable() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
 		unit := q.Units.Unit(u)
+		if w := q.Wholes().Of(u); w != nil {
+			return unit.Elastic || !w.OneNode
+		}
 		return unit.Elastic || slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool {
 			return q.Index.NodeOf(p) != q.Index.NodeOf(unit.Pods[0])
 		})

@@ -68,6 +68,7 @@ func (s *Search) anew() *victims.Offers {
 		if f := s.firstSeats(); f.vacates { // then nobody is back while members are placed
 			s.offers.Out = f.out
 		}
+		s.offers.Near = s.near.Pods
 		s.offers.CostLeads = s.q.Ranking.Criteria()[0] == victims.CriterionCost
 	}
 	s.offers.Reset()
@@ -315,7 +316,7 @@ func (a *attempt) concerned(told map[cluster.NodeID]bool) (violating []reprieve.
 		list = nil
 		a.lists++
 		for _, u := range a.removed {
-			if a.seen[u] != a.lists && a.inside[u] && a.out(u) && slices.ContainsFunc(a.q.Units.Unit(u).Pods, matters) {
+			if a.seen[u] != a.lists && a.inside[u] && a.out(u) && slices.ContainsFunc(a.near.Pods(u), matters) {
 				a.seen[u] = a.lists
 				list = append(list, u)
 			}

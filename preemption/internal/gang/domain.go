@@ -118,6 +118,7 @@ func (s *Search) charge(potential []victims.UnitID) {
 // nodes are vacant of which they tell, and nobody is taken out there before somebody looks.
 func (a *attempt) takeOut() {
 	nodes := a.domain.Nodes
+	a.near.To(nodes)
 	if f := a.firstSeats(); f.vacates {
 		var vacant, others []cluster.NodeID
 		for _, n := range nodes {
@@ -144,6 +145,7 @@ func (s *Search) remove(list []victims.UnitID) {
 	for _, u := range list {
 		s.inside[u] = true
 		s.Runner.Remove(s.Trial, u)
+		s.moved += len(s.near.Pods(u))
 	}
 	s.removed = append(s.removed, list...)
 }
@@ -155,7 +157,7 @@ func (s *Search) bringBack() {
 	for _, u := range s.removed {
 		s.inside[u], s.charged[u] = false, 0
 	}
-	if len(s.removed) > s.q.Units.Len()/4 {
+	if s.moved > s.q.Index.NumPods()/4 {
 		s.Trial.Home()
 	} else {
 		for _, u := range s.removed {
@@ -166,7 +168,8 @@ func (s *Search) bringBack() {
 		s.Trial.Settle()
 	}
 	s.Runner.Forget()
-	s.removed = s.removed[:0]
+	s.removed, s.moved = s.removed[:0], 0
+	s.near.To(nil)
 }
 
 // noteRoom remembers for how many members of a lone pod group there is room in d with
@@ -189,7 +192,7 @@ func (s *Search) hasRoom(d *domain.Domain, n int) {
 func (s *Search) out(u victims.UnitID) bool {
 	unit := s.q.Units.Unit(u)
 	if !unit.Elastic {
-		return s.Trial.Gone(unit.Pods[0])
+		return s.Trial.Gone(s.near.Pods(u)[0])
 	}
 	return !slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
 }
@@ -197,7 +200,7 @@ func (s *Search) out(u victims.UnitID) bool {
 func (s *Search) outInPart(u victims.UnitID) bool {
 	unit := s.q.Units.Unit(u)
 	if !unit.Elastic {
-		return s.Trial.Gone(unit.Pods[0])
+		return s.Trial.Gone(s.near.Pods(u)[0])
 	}
 	return slices.ContainsFunc(unit.Pods, s.Trial.Gone)
 }

@@ -51,6 +51,7 @@ func (a *attempt) everywhere() bool {
 // for them as things stand; it may not know that there is none. Refuted: no set of victims
 // makes room for them.
 func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool)) reprieve.Proof {
+	q := a.q
 	known := true
 	try := func() bool {
 		seated, proved := seat()
@@ -64,27 +65,32 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 		return reprieve.Refuted
 	}
 	trial := domain.Trial(a.Trial)
-	if a.Trial.Interchangeable() && len(a.q.Tree.Children) == 0 {
+	if a.Trial.Interchangeable() && len(q.Tree.Children) == 0 {
 		a.Trial.UnplaceTo(0)
 		trial = domain.NewSlotTrial(a.Trial, a.domain, 0, members)
 	}
 	a.Trial.Mobile, a.Trial.Need = true, func(*domain.GangTrial) bool { return try() }
-	least, all := a.seater.LeastOf(members), a.q.Units.Sorted(slices.Clone(a.potential))
+	least, all := a.seater.LeastOf(members), q.Units.Sorted(slices.Clone(a.potential))
 	violating, rest := a.byViolations(all)
 	var from reprieve.Least
 	if a.top != nil && len(a.top.Places) == members {
 		from = reprieve.Least{Victims: slices.Clone(a.top.Victims), Parts: maps.Clone(a.top.Parts)}
 	}
-	aims, numAims := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
-	w := a.q.Within(all, a.Runner)
+	aims, numAims := q.Aims(a.Runner, all, violating), q.Known(all)
+	w := q.Within(all, a.Runner)
 	a.shareSteps(&w)
 	a.Stats.Searched++
-	l := a.Runner.Least(newSums(trial, a.Trial, a.domain, members, least), violating, rest, from, w, aims[:numAims], nil)
+	if a.scarce == nil {
+		a.scarce = slices.Repeat([]int{none}, q.Index.NumNodes())
+	}
+	sums := newSums(trial, a.Trial, a.domain, members, least, a.scarce)
+	defer sums.close()
+	l := a.Runner.Least(sums, violating, rest, from, w, aims[:numAims], nil)
 	a.Trial.Mobile = false
 	a.Trial.UnplaceTo(0)
 	if l.Victims != nil && try() {
 		a.seater.Adopt(a.domain)
-		if a.q.Trace {
+		if q.Trace {
 			a.steps = nil
 			a.notePlaces()
 			a.Runner.Observe, a.Runner.ObservePart = a.observe, a.observePart

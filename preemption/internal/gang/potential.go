@@ -52,8 +52,17 @@ func (s *Search) plain(list []victims.UnitID) bool {
 
 // budgeted returns those of potential that a budget covers, most important first.
 func (s *Search) budgeted(potential []victims.UnitID) []victims.UnitID {
+	if s.q.Budgets.None() {
+		return nil
+	}
 	var list []victims.UnitID
 	for _, u := range potential {
+		if w := s.q.Wholes().Of(u); w != nil {
+			if len(w.Budgets) > 0 {
+				list = append(list, u)
+			}
+			continue
+		}
 		for _, p := range s.q.Units.Unit(u).Pods {
 			if len(s.q.Budgets.Of(p)) > 0 {
 				list = append(list, u)

@@ -66,11 +66,12 @@ func (s *rows) Decides() bool { return s.OnlyRoom() }
 type sums struct {
 	domain.Trial
 	gang    *domain.GangTrial
-	members int     // that want a place
-	scarce  []int   // by node: the resource that leaves room for the fewest members; none: nobody may run there
-	list    []sum   // of room
-	ask     []int64 // by resource: what each member asks for; nil: they differ
-	places  int64   // that are missing with everybody back, where members are alike
+	members int              // that want a place
+	nodes   []cluster.NodeID // where somebody may run, in order
+	scarce  []int            // by node: the resource that leaves room for the fewest members; none: nobody may run there
+	list    []sum            // of room
+	ask     []int64          // by resource: what each member asks for; nil: they differ
+	places  int64            // that are missing with everybody back, where members are alike
 
 	items  [][]cluster.PodID
 	solver *share.Solver // of items; nil: not made yet
@@ -82,9 +83,10 @@ type sum struct {
 	missing  int64 // with everybody back
 }
 
-// newSums returns the sums of so many members on nodes of d, which ask for least at least.
-func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64) *sums {
-	s := &sums{Trial: trial, gang: gang, members: members, places: int64(members), scarce: slices.Repeat([]int{none}, gang.Index().NumNodes())}
+// newSums returns the sums of so many members on nodes of d, which ask for least at least. scarce is a
+// buffer of none for each node, and is so again once they have been closed.
+func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64, scarce []int) *sums {
+	s := &sums{Trial: trial, gang: gang, members: members, places: int64(members), scarce: scarce}
 	if gang.Interchangeable() {
 		s.ask = gang.Member(0).Request()
 	}
@@ -93,6 +95,7 @@ func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, membe
 		if !gang.Usable(n) {
 			continue
 		}
+		s.nodes = append(s.nodes, n)
 		s.settle(n)
 		for r, v := range gang.AtHome(n) {
 			free[r] = checked.Add(free[r], max(v, 0))
@@ -109,6 +112,13 @@ func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, membe
 		}
 	}
 	return s
+}
+
+// close ends their use.
+func (s *sums) close() {
+	for _, n := range s.nodes {
+		s.scarce[n] = none
+	}
 }
 
 // settle finds the scarce resource of node n, and counts its places. There is one: every member
@@ -139,11 +149,8 @@ func (s *sums) Gap(dst []int64) []int64 {
 	if s.ask != nil {
 		gap = append(gap, s.places)
 	}
-	for n, at := range s.scarce {
-		if at == none {
-			continue
-		}
-		for _, p := range s.gang.Index().PodsOn(cluster.NodeID(n)) {
+	for _, n := range s.nodes {
+		for _, p := range s.gang.Index().PodsOn(n) {
 			for r := range gap {
 				if s.gang.Gone(p) {
 					gap[r] = checked.Sub(gap[r], s.Frees(r, p))
@@ -185,21 +192,19 @@ func (s *sums) Least(items [][]cluster.PodID, price []int64, barred []bool, atMo
 
 func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
 	asked, least := s.asked()
-	places := make([]share.Place, len(s.scarce))
-	for n := range places {
-		if s.scarce[n] == none {
-			continue
-		}
-		p := &places[n]
+	places := make([]share.Place, len(s.nodes))
+	for i, n := range s.nodes {
+		p := &places[i]
 		p.Ask, p.Frees = least, make([][]int64, len(asked))
 		for _, r := range asked {
-			p.Free = append(p.Free, s.gang.AtHome(cluster.NodeID(n))[r])
+			p.Free = append(p.Free, s.gang.AtHome(n)[r])
 		}
 	}
 	for i, pods := range items {
 		for _, pod := range pods {
 			if n := s.gang.Index().NodeOf(pod); n != cluster.NoNode && s.scarce[n] != none {
-				stands(&places[n], i, asked, s.gang.Index().Request(pod))
+				at, _ := slices.BinarySearch(s.nodes, n)
+				stands(&places[at], i, asked, s.gang.Index().Request(pod))
 			}
 		}
 	}

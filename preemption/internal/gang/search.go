@@ -31,6 +31,9 @@ type Search struct {
 	removed []victims.UnitID // those of which inside or charged tell something
 	harmful bool             // some loss adds to them
 	firsts  *firstSeats
+	near    ask.Near
+	scarce  []int // buffer of sums; nil: none yet
+	moved   int   // how many pods of removed left the trial
 
 	Counting *counting.Search // nil if members can't be counted
 	counted  int              // checks that counting stands for
@@ -126,6 +129,8 @@ func (s *Search) Equip() {
 	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: mostLooks}
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
+	s.near = ask.NearOf(q)
+	s.Runner.Here, s.Runner.Wholes = s.near.Pods, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
 	s.seen = make([]int32, q.Units.Len())
 	s.inside = make([]bool, q.Units.Len())
@@ -145,6 +150,9 @@ func (s *Search) Close() {
 		s.Counting.Close()
 	}
 }
+
+// Near tells which pods matter where a domain is looked at.
+func (s *Search) Near() *ask.Near { return &s.near }
 
 // Count adds so many feasibility checks that somebody counted otherwise.
 func (s *Search) Count(checks int) { s.counted += checks }

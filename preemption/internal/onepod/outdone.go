@@ -85,7 +85,7 @@ func (g *ground) asked(yield func(r int, missing int64) bool) {
 // gain is what the node gains of resource r when unit u leaves.
 func (g *ground) gain(u victims.UnitID, r int) (sum int64) {
 	ix := g.s.q.Index
-	for _, p := range g.s.q.Units.Unit(u).Pods {
+	for _, p := range g.s.q.PodsOn(u, g.node) {
 		if ix.NodeOf(p) == g.node {
 			sum = checked.Add(sum, ix.Request(p)[r])
 		}

@@ -39,18 +39,20 @@ type Search struct {
 	Unbounded bool // every node is Evaluated to the end
 	Each      bool // every node is looked at by itself
 
-	decided  int              // what searches had decided on before the latest chunk
-	aims     []reprieve.Aim   // without violations; see outdone
-	beaten   bool             // the latest node has victims, but not as good as the best
-	excluded bool             // no set of victims helps on the latest node: that is proved
-	swept    []victims.UnitID // buffer of sweepPositions
-	room     []int64          // buffer of sweepNode
-	stood    cluster.NodeID   // the best plain node of a scan, or NoNode
-	cold     *shape           // that of the pod, if a scan has to tell
-	odd      []cluster.NodeID // nodes of which the columns do not tell everything
-	rejected []Rejected       // of a scan
-	found    []standing       // by node, for who remembers; nil: for nobody
-	workers  workers          // see share
+	near     ask.Near
+	at       [1]cluster.NodeID // that near is of, where it is of a node
+	decided  int               // what searches had decided on before the latest chunk
+	aims     []reprieve.Aim    // without violations; see outdone
+	beaten   bool              // the latest node has victims, but not as good as the best
+	excluded bool              // no set of victims helps on the latest node: that is proved
+	swept    []victims.UnitID  // buffer of sweepPositions
+	room     []int64           // buffer of sweepNode
+	stood    cluster.NodeID    // the best plain node of a scan, or NoNode
+	cold     *shape            // that of the pod, if a scan has to tell
+	odd      []cluster.NodeID  // nodes of which the columns do not tell everything
+	rejected []Rejected        // of a scan
+	found    []standing        // by node, for who remembers; nil: for nobody
+	workers  workers           // see share
 }
 
 // Candidate is a node on which preemption helps.
@@ -73,16 +75,26 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 	tools := Borrow(pool, q.Units, q.Budgets, q.Columns)
 	s := &tools.search
 	s.Tools, s.q, s.pool, s.shapes, s.Member = tools, q, pool, shapes, q.Members[0]
+	s.near, s.at[0] = ask.NearOf(q), cluster.NoNode
 	s.Trial.Ask(q.Index, s.Member, q.States, domain.Nominees{Self: s.Member.ID, Priority: q.Priority})
 	s.Trial.Poll, s.Best.Node = q.Poll, cluster.NoNode
 	s.Stats = ask.Stats{Domains: q.Index.CountNodes(), Exact: true, Hooks: q.Hooks}
-	s.Runner.Repeat = q.RepeatOfPod
+	s.Runner.Repeat, s.Runner.Wholes = q.RepeatOfPod, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
 	s.decided = s.Runner.Decided
 	if s.traits = q.AllTraits(); s.Sweeps() {
 		s.Sweep.Ask(s.Member, q.Priority)
 	}
 	return s
+}
+
+// here are the pods of unit u that matter on the node of the trial.
+func (s *Search) here(u victims.UnitID) []cluster.PodID {
+	if n := s.Trial.Node(); n != s.at[0] {
+		s.at[0] = n
+		s.near.To(s.at[:])
+	}
+	return s.near.Pods(u)
 }
 
 // Sweeps reports whether resources, budgets and constraints alone decide.
@@ -96,6 +108,7 @@ func (s *Search) Close() {
 		statuses.Put(tools.status)
 		tools.status = nil
 	}
+	tools.Runner.Wholes = nil
 	*s = Search{ // and keeps the memory for another one
 		Best:  Candidate{Victims: s.Best.Victims[:0]},
 		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
@@ -162,7 +175,7 @@ func (s *Search) refuse() (p Plan, refused bool) {
 // and whose unit may be evicted for c.
 func (s *Search) Terminating(n cluster.NodeID, c victims.Claim) bool {
 	for _, u := range s.q.EvictableFor(n, c) {
-		for _, p := range s.q.Units.Unit(u).Pods {
+		for _, p := range s.q.PodsOn(u, n) {
 			if pod := s.q.Index.Pod(p); s.q.Index.NodeOf(p) == n && pod.Terminating && pod.Preempted {
 				return true
 			}

@@ -31,6 +31,7 @@ func Borrow(pool *sync.Pool, units *victims.Units, budgets *victims.Budgets, pac
 		return t
 	}
 	t := &Tools{Trial: new(domain.NodeTrial), Runner: reprieve.NewRunner(units, budgets), Tally: budgets.NewLedger()}
+	t.Runner.Here = t.search.here
 	if levels := packed.Levels(); levels != nil {
 		t.Sweep = columns.NewSweep(packed)
 		t.scan = columns.NewScan(t.Sweep)

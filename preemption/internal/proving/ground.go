@@ -23,8 +23,9 @@ type ground struct {
 type item struct {
 	unit victims.UnitID
 	pods []cluster.PodID
-	part bool // a pod of an elastic unit
-	must bool // it holds a host port that is asked for
+	here []cluster.PodID // those that leave the trial
+	part bool            // a pod of an elastic unit
+	must bool            // it holds a host port that is asked for
 
 	has     []int64 // by criterion that adds up: what it adds at least
 	highest int64   // of victims with it, the highest priority is at least this
@@ -71,7 +72,7 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	for r, missing := range gap[:len(p.asks)] {
 		frees := make([]int64, len(g.items))
 		for i := range g.items {
-			for _, pod := range g.items[i].pods {
+			for _, pod := range g.items[i].here {
 				frees[i] += p.trial.Frees(r, pod) // at most what runs on the node, which is an int64
 			}
 			missing += frees[i]
@@ -81,7 +82,7 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 		}
 	}
 	for i := range g.items {
-		for _, pod := range g.items[i].pods {
+		for _, pod := range g.items[i].here {
 			for r := len(p.asks); r < len(gap) && !g.items[i].must; r++ { // a port
 				g.items[i].must = p.trial.Frees(r, pod) > 0
 			}
@@ -95,7 +96,7 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 func (g *ground) add(p *prover, n cluster.NodeID, u victims.UnitID, aims []reprieve.Aim) {
 	unit := p.q.Units.Unit(u)
 	if !unit.Elastic {
-		it := item{unit: u, pods: unit.Pods, has: make([]int64, len(aims))}
+		it := item{unit: u, pods: unit.Pods, here: p.runner.Here(u), has: make([]int64, len(aims))}
 		for k := range aims {
 			if aims[k].Sum != nil {
 				it.has[k] = aims[k].Sum(u, unit.Pods)
@@ -108,7 +109,7 @@ func (g *ground) add(p *prover, n cluster.NodeID, u victims.UnitID, aims []repri
 		if p.q.Index.NodeOf(pod) != n {
 			continue
 		}
-		it := item{unit: u, pods: unit.Pods[i : i+1], part: true, has: make([]int64, len(aims))}
+		it := item{unit: u, pods: unit.Pods[i : i+1], here: unit.Pods[i : i+1], part: true, has: make([]int64, len(aims))}
 		for k := range aims {
 			if aims[k].Sum != nil && !aims[k].Loose {
 				it.has[k] = aims[k].Sum(u, it.pods)
@@ -129,6 +130,13 @@ func (p *prover) rank(g *ground, potential []victims.UnitID) {
 			continue
 		}
 		unit := us.Unit(u)
+		if w := p.q.Wholes().Of(u); w != nil {
+			if lowest, known := least[unit.Priority]; !known || int64(w.Lowest) < lowest {
+				least[unit.Priority] = int64(w.Lowest)
+			}
+			regular = regular && w.Even(unit.Priority)
+			continue
+		}
 		for _, pod := range unit.Pods {
 			own := int64(ix.Priority(pod))
 			if lowest, known := least[unit.Priority]; !known || own < lowest {
@@ -149,6 +157,12 @@ func (p *prover) rank(g *ground, potential []victims.UnitID) {
 			continue
 		}
 		it.highest = least[us.Unit(it.unit).Priority]
+		if w := p.q.Wholes().Of(it.unit); w != nil && !it.part {
+			if s := (victims.Score{Started: w.Loss.Started}); regular {
+				it.started = s.Value(victims.CriterionStarted)
+			}
+			continue
+		}
 		for _, pod := range it.pods {
 			if s := (victims.Score{Started: ix.Started(pod)}); regular {
 				it.started = max(it.started, s.Value(victims.CriterionStarted))

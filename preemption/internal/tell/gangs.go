@@ -230,6 +230,8 @@ func (s *gangAnswer) victims(p *gang.Plan) []answer.Victim {
 		return s.tellCounted(p)
 	}
 	s.Equip()
+	s.Near().To(p.Domain.Nodes)
+	defer s.Near().To(nil)
 	for _, u := range p.Victims {
 		s.takeOut(p, u)
 	}
@@ -265,22 +267,30 @@ func (s *gangAnswer) victims(p *gang.Plan) []answer.Victim {
 
 // takeOut takes the pods of unit u out of the trial that plan p evicts.
 func (s *gangAnswer) takeOut(p *gang.Plan, u victims.UnitID) {
-	for _, pod := range p.Parts.Of(s.Units, u) {
+	for _, pod := range s.goes(p, u) {
 		s.Trial.Remove(pod)
 	}
 }
 
 // putBack returns them.
 func (s *gangAnswer) putBack(p *gang.Plan, u victims.UnitID) {
-	for _, pod := range p.Parts.Of(s.Units, u) {
+	for _, pod := range s.goes(p, u) {
 		s.Trial.Return(pod)
 	}
+}
+
+// goes are the pods of unit u that plan p evicts and that matter in its domain.
+func (s *gangAnswer) goes(p *gang.Plan, u victims.UnitID) []cluster.PodID {
+	if part, ok := p.Parts[u]; ok {
+		return part
+	}
+	return s.Near().Pods(u)
 }
 
 // where is the first node on which the return of unit u meets a member.
 func (s *gangAnswer) where(u victims.UnitID) string {
 	best := cluster.NoNode
-	for _, p := range s.Units.Unit(u).Pods {
+	for _, p := range s.Near().Pods(u) {
 		if n := s.Index.NodeOf(p); n != cluster.NoNode && len(s.Trial.On(n)) > 0 && (best == cluster.NoNode || n < best) {
 			best = n
 		}

@@ -188,6 +188,9 @@ func (s *podAnswer) attempts(c *onepod.Candidate) map[victims.UnitID]attempt {
 		if a := tried[u]; a.violates && s.Runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: 1}) == 0 {
 			tried[u] = attempt{false, a.why}
 		}
+		if len(pods) == len(s.Units.Unit(u).Pods) {
+			pods = s.Runner.Here(u)
+		}
 		for _, p := range pods {
 			s.Trial.Return(p)
 		}

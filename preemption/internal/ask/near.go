@@ -1,0 +1,108 @@
+package ask
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Near tells which pods of a unit matter to a trial of some nodes: those that run there, and those
+// elsewhere at whom a constraint looks. Of a unit of many pods the others need not leave and
+// return with it; they would in each of many domains in which it has pods.
+type Near struct {
+	q      *Question
+	nodes  []cluster.NodeID                   // nil: all
+	of     map[victims.UnitID][]cluster.PodID // on nodes, once asked
+	looked map[victims.UnitID][]cluster.PodID // at whom a constraint looks wherever they are, once asked
+}
+
+// NearOf returns a Near of all nodes.
+func NearOf(q *Question) Near { return Near{q: q} }
+
+// To moves to some nodes, which are in order; nil: all.
+func (r *Near) To(nodes []cluster.NodeID) {
+	r.nodes = nodes
+	clear(r.of)
+}
+
+// PodsOn are those of unit u on node n, perhaps with others elsewhere.
+func (q *Question) PodsOn(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
+	if w := q.Wholes().Of(u); w != nil {
+		return w.On(q.Index, n)
+	}
+	return q.Units.Unit(u).Pods
+}
+
+// farther is how many times as many pods as nodes a unit has that is told apart.
+const farther = 4
+
+// Pods are those of unit u that matter; of an elastic one all. The slice belongs to r or the units.
+func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
+	unit := r.q.Units.Unit(u)
+	if r.nodes == nil || len(unit.Pods) == 1 || unit.Elastic {
+		return unit.Pods
+	}
+	w := r.q.Wholes().Of(u)
+	if w == nil || w.OneNode || len(r.nodes) > len(w.Pods)/farther {
+		return unit.Pods
+	}
+	if pods, known := r.of[u]; known {
+		return pods
+	}
+	if r.of == nil {
+		r.of = map[victims.UnitID][]cluster.PodID{}
+	}
+	r.of[u] = r.among(u, w)
+	return r.of[u]
+}
+
+func (r *Near) among(u victims.UnitID, w *victims.Whole) []cluster.PodID {
+	looked := r.lookedAt(u, w)
+	switch {
+	case len(looked) > len(w.Pods)/farther:
+		return r.q.Units.Unit(u).Pods
+	case len(looked) == 0 && len(r.nodes) == 1:
+		return w.On(r.q.Index, r.nodes[0])
+	}
+	list := slices.Clone(looked)
+	for _, n := range r.nodes {
+		for _, p := range w.On(r.q.Index, n) {
+			if !slices.Contains(looked, p) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// lookedAt are the pods of unit u at which a constraint looks that looks beyond single nodes.
+func (r *Near) lookedAt(u victims.UnitID, w *victims.Whole) []cluster.PodID {
+	var across []domain.State
+	for _, s := range r.q.States {
+		if !s.Scope().NodeLocal {
+			across = append(across, s)
+		}
+	}
+	if len(across) == 0 {
+		return nil
+	}
+	list, known := r.looked[u]
+	if known {
+		return list
+	}
+	for _, p := range w.Pods {
+		if n := r.q.Index.NodeOf(p); n != cluster.NoNode && slices.ContainsFunc(across, func(s domain.State) bool {
+			t, tells := s.(domain.Toucher)
+			return !tells || t.Touches(n) && t.TouchesPod(p, n)
+		}) {
+			list = append(list, p)
+		}
+	}
+	if r.looked == nil {
+		r.looked = map[victims.UnitID][]cluster.PodID{}
+	}
+	r.looked[u] = list
+	return list
+}

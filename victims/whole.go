@@ -1,0 +1,141 @@
+package victims
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Wholes remember of units of many pods what there is to know of all of these: such a unit may have
+// pods in many domains, and is read once, not for each of them. Not safe for concurrent use.
+type Wholes struct {
+	us      *Units
+	budgets *Budgets
+	of      map[UnitID]*Whole
+}
+
+// Whole is what Wholes remember of a unit.
+type Whole struct {
+	Loss    Loss
+	Pods    []cluster.PodID    // in order of their nodes
+	Budgets []cluster.BudgetID // that cover a pod, in order
+	charges []int64            // how many pods each of Budgets covers
+	runs    []run              // by position in the unit: pods that the same budgets cover
+	OneNode bool               // all pods are on one node
+	Lowest  int32              // priority of a pod
+}
+
+// run is some pods in a row that the same budgets cover.
+type run struct {
+	pods    int
+	budgets []cluster.BudgetID
+}
+
+// fewPods are read each time.
+const fewPods = 8
+
+// Wholes returns what is to remember of us, whom budgets cover; nil: nobody asks for charges.
+func (us *Units) Wholes(budgets *Budgets) Wholes { return Wholes{us: us, budgets: budgets} }
+
+// Made reports whether ws is of some units, and not the zero Wholes.
+func (ws *Wholes) Made() bool { return ws.us != nil }
+
+// Of is what there is to know of unit u; nil: its pods are few.
+func (ws *Wholes) Of(u UnitID) *Whole {
+	unit := ws.us.Unit(u)
+	if len(unit.Pods) <= fewPods {
+		return nil
+	}
+	if w := ws.of[u]; w != nil {
+		return w
+	}
+	ix := ws.us.ix
+	w := &Whole{Loss: ws.us.Loss(u), Pods: slices.Clone(unit.Pods)}
+	slices.SortFunc(w.Pods, func(a, b cluster.PodID) int { return cmp.Compare(ix.NodeOf(a), ix.NodeOf(b)) })
+	w.OneNode = ix.NodeOf(w.Pods[0]) == ix.NodeOf(w.Pods[len(w.Pods)-1])
+	w.Lowest = ix.Priority(w.Pods[0])
+	for _, p := range w.Pods {
+		w.Lowest = min(w.Lowest, ix.Priority(p))
+	}
+	covered := map[cluster.BudgetID]int64{}
+	if ws.budgets != nil && !ws.budgets.None() {
+		for _, p := range unit.Pods {
+			of := ws.budgets.Of(p)
+			for _, b := range of {
+				covered[b]++
+			}
+			if last := len(w.runs) - 1; last >= 0 && slices.Equal(w.runs[last].budgets, of) {
+				w.runs[last].pods++
+			} else {
+				w.runs = append(w.runs, run{1, of})
+			}
+		}
+	}
+	w.Budgets = slices.Sorted(maps.Keys(covered))
+	for _, b := range w.Budgets {
+		w.charges = append(w.charges, covered[b])
+	}
+	if ws.of == nil {
+		ws.of = map[UnitID]*Whole{}
+	}
+	ws.of[u] = w
+	return w
+}
+
+// Charge is [Budgets.Charge] of unit u.
+func (ws *Wholes) Charge(l *disruption.Ledger, u UnitID) int {
+	w := ws.Of(u)
+	if w == nil {
+		return ws.budgets.Charge(l, ws.us.Unit(u))
+	}
+	violations := 0
+	for _, r := range w.runs {
+		if violations += l.ChargeRun(ws.budgets.Rule, r.pods, r.budgets); violations > 0 && !ws.budgets.Rule.WholeUnit {
+			break
+		}
+	}
+	if !ws.budgets.Rule.CountPods {
+		return min(violations, 1)
+	}
+	return violations
+}
+
+// On lists the pods on node n. The slice belongs to w.
+func (w *Whole) On(ix *cluster.Index, n cluster.NodeID) []cluster.PodID {
+	from, _ := slices.BinarySearchFunc(w.Pods, n, func(p cluster.PodID, n cluster.NodeID) int { return cmp.Compare(ix.NodeOf(p), n) })
+	end := from
+	for end < len(w.Pods) && ix.NodeOf(w.Pods[end]) == n {
+		end++
+	}
+	return w.Pods[from:end:end]
+}
+
+// Even reports whether every pod has that priority.
+func (w *Whole) Even(priority int32) bool {
+	return w.Lowest == priority && w.Loss.Price.Highest == int64(priority)
+}
+
+// ChargedTo is how many pods budget b covers.
+func (w *Whole) ChargedTo(b cluster.BudgetID) int64 {
+	i, covers := slices.BinarySearch(w.Budgets, b)
+	if !covers {
+		return 0
+	}
+	return w.charges[i]
+}
+
+// Score is [Units.ScoreParts].
+func (ws *Wholes) Score(list []UnitID, parts Parts, violations int) Score {
+	return ws.us.score(list, parts, violations, ws)
+}
+
+// lossOf is the loss of those pods of unit u; nil: it is not known.
+func (ws *Wholes) lossOf(u UnitID, pods []cluster.PodID) *Loss {
+	if ws == nil || len(pods) <= fewPods || len(pods) < len(ws.us.Unit(u).Pods) {
+		return nil
+	}
+	return &ws.Of(u).Loss
+}
