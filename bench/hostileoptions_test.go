@@ -21,6 +21,7 @@ var demanding = []struct {
 	{"fewest-stranded", preemption.Options{Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionStranded}}},
 	{"fewest-nodes", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionNodes, preemption.CriterionGroups, preemption.CriterionLevels}}},
 	{"fewest-in-turn", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionCascade}}},
+	{"fewest-in-turn-guarded", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionCascade}, Guards: preemption.Guards{GuaranteedSeconds: 60}}},
 	{"cheapest", preemption.Options{Cost: preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1, Pods: 3}}}},
 	{"hard-budgets", preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}},
 	{"limits", preemption.Options{Limits: preemption.Limits{Pods: 3}, LowestLevel: true, Candidates: true}},

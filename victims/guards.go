@@ -250,6 +250,12 @@ func (ps *Protections) May(u UnitID, p Claim) bool {
 	return int64(p.Priority) >= ps.keptBelow(u) && ps.base.Kept(ps.us, u, p).OK()
 }
 
+// ReadsHistory reports whether who is kept may depend on more of a preemptor than its priority.
+func (ps *Protections) ReadsHistory() bool {
+	rule, is := ps.lower()
+	return !is || rule.EqualAfterSeconds > 0
+}
+
 // Guarded reports whether a guard keeps unit u from p, whatever the base says.
 func (ps *Protections) Guarded(u UnitID, p Claim) bool { return int64(p.Priority) < ps.keptBelow(u) }
 

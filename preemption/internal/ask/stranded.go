@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -17,7 +18,18 @@ type stranded struct {
 	asIs, evicting fates
 	key            []byte           // reused
 	trial          domain.NodeTrial // reused
-	most           [][]int64        // by block of nodes: the most that is free of each resource on any; nil: not looked at
+	free           *rooms           // as things stand; nil: not looked at
+	opened         map[victims.Claim]*rooms
+	states         map[string][]domain.State // of constraints, by all that they read of a pod
+}
+
+// mostKept is how many opened rooms, and how many states, are kept.
+const mostKept = 64
+
+// rooms are how much is free on nodes at most.
+type rooms struct {
+	on   func(cluster.NodeID) []int64 // of each resource, on a node
+	most [][]int64                    // on any of a block of nodes
 }
 
 // fates are where pods could go.
@@ -98,8 +110,12 @@ func (q *Question) isStranded(p cluster.PodID, evicting bool) bool {
 	for _, d := range pod.Devices {
 		key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
 	}
+	if evicting { // else not all of a shape evict the same
+		c, u := q.claimOf(p), q.unitOf(p)
+		key = binary.AppendVarint(binary.AppendVarint(key, c.RanSeconds), c.Evicted.UnixNano())
+		keyed = keyed && !q.May(u, c)
+	}
 	s.key = key
-	keyed = keyed && (!evicting || q.Protections == nil && q.ownLevel(p) >= q.Index.Priority(p)) // else not all of a shape evict the same
 	if keyed && len(q.OwnConstraints) == 0 && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
 		of, found := known.hosts[string(key)]
 		if !found {
@@ -112,20 +128,29 @@ func (q *Question) isStranded(p cluster.PodID, evicting bool) bool {
 	}
 	alone, found := known.alone[p]
 	if !found {
-		alone = !evicting && !q.anyRoom(p, own) || len(q.hostsOf(p, q.statesOf(pod), 1, own, evicting)) == 0
+		alone = !q.anyRoom(p, own, evicting) || len(q.hostsOf(p, q.statesOf(pod), 1, own, evicting)) == 0
 		known.alone[p] = alone
 	}
 	return alone
 }
 
-// ownLevel is the level of the unit of pod p.
-func (q *Question) ownLevel(p cluster.PodID) int32 {
+// unitOf is the unit of pod p.
+func (q *Question) unitOf(p cluster.PodID) victims.UnitID {
 	u, _ := q.Units.UnitOf(p)
-	return q.Units.Unit(u).Level
+	return u
+}
+
+// claimOf is what eligibility reads of pod p, if it asks.
+func (q *Question) claimOf(p cluster.PodID) victims.Claim {
+	c := victims.Claim{Priority: q.Index.Priority(p)}
+	if q.Protections != nil && q.Protections.ReadsHistory() {
+		c.Add(q.Index.Pod(p).RanSeconds, q.Index.Pod(p).Evictions)
+	}
+	return c
 }
 
 func (q *Question) findHosts(p cluster.PodID, evicting bool) hosts {
-	if !evicting && !q.anyRoom(p, cluster.NoNode) {
+	if !q.anyRoom(p, cluster.NoNode, evicting) {
 		return hosts{}
 	}
 	states := q.statesOf(q.Index.Pod(p))
@@ -135,8 +160,23 @@ func (q *Question) findHosts(p cluster.PodID, evicting bool) hosts {
 	return hosts{nodes: q.hostsOf(p, states, 2, cluster.NoNode, evicting)}
 }
 
-// statesOf are those of the constraints that have a say about pod.
+// statesOf are those of the constraints that have a say about pod. They belong to q.
 func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
+	s := q.stranded
+	key := ""
+	if len(q.OwnConstraints) == 0 { // which may read anything
+		text, err := json.Marshal([]any{
+			pod.Namespace, pod.Labels, pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector,
+			pod.NodeAffinity, pod.Tolerations,
+		})
+		if err != nil {
+			panic(&ranges.Stop{Err: err})
+		}
+		key = string(text)
+		if states, known := s.states[key]; known {
+			return states
+		}
+	}
 	for _, c := range q.Constraints {
 		s, err := c.Prepare(q.Index, []*cluster.Pod{pod})
 		if err != nil {
@@ -146,27 +186,28 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 			states = append(states, s)
 		}
 	}
+	if key != "" {
+		keep(&s.states, key, states)
+	}
 	return states
+}
+
+// keep puts v into m, of which nothing is kept once it would become too large.
+func keep[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil || len(*m) == mostKept {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
 }
 
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own,
 // evicting there whom it may or nobody. What is in its own unit goes for it no more.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, evicting bool) (list []cluster.NodeID) {
 	q.GoOn()
-	t, c := &q.stranded.trial, victims.Claim{Priority: q.Index.Priority(p)}
-	c.Add(q.Index.Pod(p).RanSeconds, q.Index.Pod(p).Evictions)
-	own, _ := q.Units.UnitOf(p)
-	next := func(n cluster.NodeID) cluster.NodeID {
-		if !evicting {
-			return q.nextRoom(p, n, but)
-		}
-		for ; int(n) < q.Index.NumNodes(); n++ {
-			if n != but && q.Index.IsNode(n) && len(q.EvictableFor(n, c)) > 0 {
-				return n
-			}
-		}
-		return cluster.NoNode
-	}
+	t, c := &q.stranded.trial, q.claimOf(p)
+	own := q.unitOf(p)
+	room := q.roomsFor(p, evicting)
+	next := func(n cluster.NodeID) cluster.NodeID { return q.nextRoom(room, p, n, but) }
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
 	for n := next(0); n != cluster.NoNode; n = next(n + 1) {
@@ -192,18 +233,16 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	return list
 }
 
-// anyRoom reports whether some node, but one, has as much free as pod p requests.
-func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID) bool {
-	return q.nextRoom(p, 0, but) != cluster.NoNode
+// anyRoom reports whether some node, but one, has as much free as pod p requests, with those gone
+// whom it may evict if it does.
+func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID, evicting bool) bool {
+	return q.nextRoom(q.roomsFor(p, evicting), p, 0, but) != cluster.NoNode
 }
 
-// nextRoom is the first node from n on, but one, that has as much free as pod p requests; NoNode
-// if there is none.
-func (q *Question) nextRoom(p cluster.PodID, n, but cluster.NodeID) cluster.NodeID {
-	s, request := q.stranded, q.Index.Request(p)
-	if s.most == nil {
-		s.most = q.mostFree()
-	}
+// nextRoom is the first node from n on, but one, that has as much room as pod p requests;
+// NoNode if there is none.
+func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID) cluster.NodeID {
+	request := q.Index.Request(p)
 	short := func(free []int64) bool {
 		for r, v := range request[:min(len(request), len(free))] {
 			if v > 0 && v > free[r] {
@@ -213,29 +252,72 @@ func (q *Question) nextRoom(p cluster.PodID, n, but cluster.NodeID) cluster.Node
 		return len(free) == 0
 	}
 	for ; int(n) < q.Index.NumNodes(); n++ {
-		if n%blockOfNodes == 0 && short(s.most[n/blockOfNodes]) {
+		if n%blockOfNodes == 0 && short(room.most[n/blockOfNodes]) {
 			n += blockOfNodes - 1
 			continue
 		}
-		if n != but && q.Index.IsNode(n) && !short(q.Index.Free(n)) {
+		if n != but && q.Index.IsNode(n) && !short(room.on(n)) {
 			return n
 		}
 	}
 	return cluster.NoNode
 }
 
-// mostFree is the most that is free of each resource on any node of a block.
-func (q *Question) mostFree() [][]int64 {
-	blocks := make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)
+// roomsFor is what is free as things stand, or with all of those gone whom pod p may evict, where it
+// may anybody.
+func (q *Question) roomsFor(p cluster.PodID, evicting bool) *rooms {
+	s := q.strandedPods()
+	if !evicting {
+		if s.free == nil {
+			s.free = q.newRooms(q.Index.Free)
+		}
+		return s.free
+	}
+	c := q.claimOf(p)
+	room, known := s.opened[c]
+	if !known {
+		room = q.openedFor(c)
+		keep(&s.opened, c, room)
+	}
+	return room
+}
+
+// openedFor is what is free with all of those gone who may be evicted for a claim; less than nothing
+// where nobody may.
+func (q *Question) openedFor(c victims.Claim) *rooms {
+	width := q.Index.NumResources()
+	rows := slices.Repeat([]int64{-1}, q.Index.NumNodes()*width)
+	on := func(n cluster.NodeID) []int64 { return rows[int(n)*width:][:width] }
 	for n := range q.Index.Nodes() {
-		b := &blocks[n/blockOfNodes]
+		evictable := q.EvictableFor(n, c)
+		if len(evictable) > 0 {
+			copy(on(n), q.Index.Free(n))
+		}
+		for _, u := range evictable {
+			for _, p := range q.Units.Unit(u).Pods {
+				if q.Index.NodeOf(p) == n {
+					for r, v := range q.Index.Request(p)[:width] {
+						on(n)[r] += v // at most what runs on the node, which is an int64
+					}
+				}
+			}
+		}
+	}
+	return q.newRooms(on)
+}
+
+// newRooms finds what the most is on any node of each block.
+func (q *Question) newRooms(on func(cluster.NodeID) []int64) *rooms {
+	room := &rooms{on, make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)}
+	for n := range q.Index.Nodes() {
+		b := &room.most[n/blockOfNodes]
 		if *b == nil {
-			*b = slices.Clone(q.Index.Free(n))
+			*b = slices.Clone(on(n))
 			continue
 		}
-		for r, v := range q.Index.Free(n) {
+		for r, v := range on(n) {
 			(*b)[r] = max((*b)[r], v)
 		}
 	}
-	return blocks
+	return room
 }
