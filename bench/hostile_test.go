@@ -574,6 +574,8 @@ var attacks = []hostile{
 		}
 		return q
 	}},
+	{"gang-in-a-queue", 8, 5_000, func(n int) hostileQuestion { return queuedGang(n, 64) }},
+	{"large-gang-in-a-queue", 8, 4_000, func(n int) hostileQuestion { return queuedGang(n, n/2) }},
 	{"names", 1_000, 1_000_000, func(n int) hostileQuestion {
 		q := filled(10, 10, func(i int, p *cluster.Pod) {
 			if i == 0 {
@@ -623,6 +625,20 @@ func queues(n int, cohort, flavor func(i int) string, fair bool) hostileQuestion
 		q.o.Quota.FairSharing = &preemption.FairSharing{}
 	}
 	q.p = cluster.Preemptor{Kind: cluster.KindWorkload, Namespace: "default", Name: "h0"}
+	return q
+}
+
+// queuedGang is a gang of unlike members that need quota, and n workloads that hold all of it and fill a node each.
+func queuedGang(n, numMembers int) hostileQuestion {
+	q := filled(n, n, func(_ int, p *cluster.Pod) { p.Queue = "q" }, nil)
+	all := []cluster.ResourceQuota{{Resource: cluster.CPU, Nominal: int64(1000 * n)}}
+	q.snap.ResourceFlavors = []cluster.ResourceFlavor{{Name: "f"}}
+	q.snap.ClusterQueues = []cluster.ClusterQueue{{
+		Name: "q", Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+		Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: all}}}},
+	}}
+	q.snap.LocalQueues = []cluster.LocalQueue{{Namespace: "default", Name: "q", ClusterQueue: "q"}}
+	q.p = members(min(n, numMembers), cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Queue, p.Requests[cluster.CPU] = "q", int64(500+i*37%500) })
 	return q
 }
 

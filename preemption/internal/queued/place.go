@@ -19,19 +19,17 @@ type place struct {
 
 	crossNode bool // pods outside the domain may matter
 	inside    []*quota.Reservation
+	sizes     []size // of members; nil: not looked for yet
 }
 
 // newPlace takes the pods of d without a queue out of the trial; close puts them back.
 func (s *Search) newPlace(d domain.Domain) *place {
 	p := &place{Search: s, domain: d, crossNode: s.Gang.Trial.CrossNode()}
 	for _, n := range d.Nodes {
-		for _, u := range s.evictable(n) {
-			if !slices.Contains(p.unqueued, u) {
-				p.unqueued = append(p.unqueued, u)
-			}
-		}
+		p.unqueued = append(p.unqueued, s.evictable(n)...)
 	}
 	slices.SortFunc(p.unqueued, s.Pods.Units.Compare)
+	p.unqueued = slices.Compact(p.unqueued)
 	p.inside = s.jobsIn(p)
 	if p.inside == nil {
 		p.inside = []*quota.Reservation{} // known: none
@@ -93,6 +91,9 @@ func (p *place) holds(pod cluster.PodID) bool {
 
 // Fits reports whether the preemptor has a place as things stand.
 func (p *place) Fits() bool {
+	if p.crowded() || p.exhausted() {
+		return false
+	}
 	ok := p.seat(domain.Pack{}) || p.Pods.Tree != nil && p.seat(domain.Spread{})
 	p.Gang.Trial.UnplaceTo(0)
 	return ok
@@ -113,8 +114,71 @@ func (p *place) seatChosen() bool {
 	return p.Gang.PlaceChosen(&p.domain)
 }
 
-// mostLooks is how often all looks for a place together ask about a member on a node.
-const mostLooks = 1 << 28
+// mostLooks is what looks for a place are measured by, each of which gets a part of what is left of it,
+// and mostAsked how often all of them together ask about a member on a node: after that nobody else is
+// tried to leave or to come back.
+const (
+	mostLooks = 1 << 28
+	mostAsked = 1 << 24
+)
+
+// size is an amount of a resource that all but some members of a gang ask for at least.
+type size struct {
+	resource int
+	amount   int64
+	but      int64
+}
+
+// findSizes returns, by resource, the least amount that members ask for, and the least beyond half of what any node offers,
+// of which no two go to one node.
+func (p *place) findSizes() (list []size) {
+	most := make([]int64, p.Pods.Index.NumResources())
+	for _, n := range p.domain.Nodes {
+		for r, v := range p.Pods.Index.Allocatable(n) {
+			most[r] = max(most[r], v)
+		}
+	}
+	for r := range most {
+		asked := make([]int64, len(p.Pods.Members))
+		for i, m := range p.Pods.Members {
+			asked[i] = m.Request()[r]
+		}
+		slices.Sort(asked)
+		for _, from := range []int64{1, most[r]/2 + 1} {
+			if i, _ := slices.BinarySearch(asked, from); i < len(asked) {
+				list = append(list, size{r, asked[i], int64(i)})
+			}
+		}
+	}
+	return list
+}
+
+// crowded reports whether there is no room for as many members of a gang as it needs, even if those that ask
+// for a size of a resource, or more, asked for no more than that, and for nothing else.
+func (p *place) crowded() bool {
+	if p.Pods.Tree == nil || p.Pods.Given != nil {
+		return false
+	}
+	if p.sizes == nil {
+		p.sizes = p.findSizes()
+	}
+	return slices.ContainsFunc(p.sizes, func(x size) bool {
+		need := int64(max(1, p.Pods.Tree.Fewest())) - x.but
+		for _, n := range p.domain.Nodes {
+			if need <= 0 {
+				return false
+			}
+			need -= max(p.Gang.Trial.Free(n)[x.resource], 0) / x.amount
+		}
+		return need > 0
+	})
+}
+
+// exhausted reports whether no further look for a place is to be begun, and notes that.
+func (s *Search) exhausted() bool {
+	s.Cut = s.Cut || s.Gang.Trial.Hurried || s.Gang.Trial.Asked > mostAsked
+	return s.Gang.Trial.Asked > mostAsked
+}
 
 // allow gives the next look for a place its part of what is left, or a little: pods are
 // seated anew whenever a workload leaves or comes back.

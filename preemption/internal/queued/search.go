@@ -36,6 +36,7 @@ type Search struct {
 	Best      *Plan             // so far; nil: none
 	Quota     bool              // some flavor has enough quota, by evictions if need be
 	Protected bool              // some domain has a place if queued pods of lower priority went too
+	Cut       bool              // it was cut short: another plan, or any, may have been missed
 	Tried     int               // domains
 	Improved  int               // of those, where other victims were tried
 	Rejected  map[Rejection]int // flavors and domains without a plan, by why
@@ -283,6 +284,9 @@ func (s *Search) try(o *workload.Offer, rounds [][]domain.Domain) {
 
 // tryDomain looks for a plan in d, and keeps it if it is the best so far.
 func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
+	if s.exhausted() {
+		return false
+	}
 	p := s.newPlace(d)
 	defer p.close()
 	s.Tried++

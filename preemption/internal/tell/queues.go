@@ -208,7 +208,11 @@ func (s *QueueSearch) infeasible() *answer.Result {
 			lack = answer.LackProtected
 		}
 	}
-	r := s.result(answer.Infeasible, string(lack))
+	text := string(lack)
+	if s.Search.Cut {
+		text = helpless(false)
+	}
+	r := s.result(answer.Infeasible, text)
 	r.Quota.Lack = lack
 	for why, n := range s.Search.Rejected {
 		s.counts[s.rejection(why)] += n
