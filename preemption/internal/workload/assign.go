@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -39,12 +40,10 @@ func (a price) preferred(b price, p cluster.FlavorPreference) bool {
 		return a.mode != noFit
 	case (a.mode == noCandidates) != (b.mode == noCandidates):
 		return b.mode == noCandidates
-	case p == cluster.PreemptionOverBorrowing && a.level != b.level:
-		return a.level < b.level
-	case a.mode != b.mode:
-		return a.mode > b.mode
+	case p == cluster.PreemptionOverBorrowing:
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(b.mode, a.mode)) < 0
 	}
-	return a.level < b.level
+	return cmp.Or(cmp.Compare(b.mode, a.mode), cmp.Compare(a.level, b.level)) < 0
 }
 
 // assigner chooses flavors for one workload.

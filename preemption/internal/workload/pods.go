@@ -1,8 +1,6 @@
 package workload
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -84,13 +82,16 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 		On: map[cluster.NodeID][]*quota.Reservation{}, Cluster: ix,
 	}
 	byKey := map[uint64][]cluster.PodID{}
+	var keys []uint64 // in order of the first pod of each
 	for _, p := range slices.SortedFunc(slices.Values(ix.Queued()), ix.ComparePods) {
 		if ix.Runs(p) || ix.NominatedTo(p) != cluster.NoNode {
 			k := m.Pods.keyOf(p)
+			if byKey[k] == nil {
+				keys = append(keys, k)
+			}
 			byKey[k] = append(byKey[k], p)
 		}
 	}
-	inOrder := func(a, b uint64) int { return m.Pods.compare(byKey[a][0], byKey[b][0]) }
 	total := make([]int64, m.Index.NumColumns())
 	for _, r := range m.reservations() {
 		for _, u := range r.Usage {
@@ -98,7 +99,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 		}
 	}
 	var errs []error
-	for _, k := range slices.SortedFunc(maps.Keys(byKey), inOrder) {
+	for _, k := range keys {
 		r, err := m.reserve(byKey[k])
 		if err != nil {
 			errs = append(errs, err)
@@ -149,25 +150,6 @@ func (ps *Pods) keyOf(p cluster.PodID) uint64 {
 		return uint64(g)
 	}
 	return 1<<40 | uint64(p)
-}
-
-// compare orders pods that do not hold quota together: those of groups first, by name.
-func (ps *Pods) compare(a, b cluster.PodID) int {
-	g, h := ps.GroupOf(a), ps.GroupOf(b)
-	switch {
-	case g == h && g != cluster.NoGroup && ps.Cluster.Runs(b):
-		return -1
-	case g == h && g != cluster.NoGroup && ps.Cluster.Runs(a):
-		return 1
-	case g == h:
-		return ps.Cluster.ComparePods(a, b)
-	case g == cluster.NoGroup:
-		return 1
-	case h == cluster.NoGroup:
-		return -1
-	}
-	x, y := ps.Cluster.Group(g), ps.Cluster.Group(h)
-	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 }
 
 // GroupOf is the pod group whose pods are one job with p, or NoGroup.

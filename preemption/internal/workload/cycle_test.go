@@ -1,0 +1,72 @@
+package workload_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naivequota"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
+)
+
+// TestHeadsGoInTheTwinsOrder: in random trees, with and without shares, where each head keeps
+// what it takes from those after it.
+func TestHeadsGoInTheTwinsOrder(t *testing.T) {
+	for seed := range uint64(400) {
+		q, o := gen.RandomQuota(seed)
+		s, r := &q.Snapshot, rand.New(rand.NewPCG(seed, 4))
+		in := s.Workloads[len(s.Workloads)-1]
+		s.Workloads = s.Workloads[:len(s.Workloads)-1]
+		running := len(s.Workloads)
+		var asked []cluster.Preemptor
+		for i := range 2 + r.IntN(5) {
+			w := in
+			w.Name, w.Queue = fmt.Sprint("in", i), s.LocalQueues[r.IntN(len(s.LocalQueues))].Name
+			w.Priority, w.Boost = int32(r.IntN(3)), int32(r.IntN(2))
+			w.Created = time.Unix(int64(r.IntN(2)), 0).UTC()
+			if r.IntN(3) == 0 {
+				w.Requeued = time.Unix(int64(r.IntN(2)), 0).UTC()
+			}
+			s.Workloads = append(s.Workloads, w)
+			asked = append(asked, cluster.Preemptor{Kind: cluster.KindWorkload, Namespace: w.Namespace, Name: w.Name})
+		}
+		rules := workload.Rules{Fair: o.Quota.FairSharing != nil, Precision: quota.Exact}
+		m, err := workload.New(s.QuotaObjects(), rules)
+		require.NoError(t, err)
+		var jobs []*cluster.Workload
+		for i := range s.Workloads[running:] {
+			jobs = append(jobs, &s.Workloads[running+i])
+		}
+		world := naivequota.NewWorld(s)
+		want := world.LineUp(jobs, naivequota.Options{Fair: rules.Fair})
+		line, err := m.LineUp(asked)
+		require.NoError(t, err)
+		for len(want) > 0 {
+			next := want[0]
+			if rules.Fair {
+				next = world.Next(want)
+			}
+			at := m.Next(line)
+			require.Equal(t, next.W.Name, line[at].Preemptor.Name, "seed %d, of %d", seed, len(line))
+			line = slices.Delete(line, at, at+1)
+			want = slices.DeleteFunc(want, func(h *naivequota.Head) bool { return h == next })
+			if next.Queue == nil {
+				continue
+			}
+			world.In[&naivequota.Admitted{W: next.W, Queue: next.Queue, Usage: next.Request}] = true
+			hold := &cluster.QuotaHold{Namespace: next.W.Namespace, Name: next.W.Name, ClusterQueue: next.Queue.Name}
+			for fr, v := range next.Request {
+				hold.Amounts = append(hold.Amounts, cluster.HeldAmount{Flavor: fr.Flavor, Resource: fr.Resource, Amount: v})
+			}
+			m.Hold(hold)
+		}
+		require.Empty(t, line)
+	}
+}
