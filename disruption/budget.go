@@ -27,6 +27,6 @@ type Budget struct {
 
 // Compare orders budgets by namespace, then name: the order in which the budgets of
 // a pod are charged. Upstream's is that of a map, and with StopAtFirst it matters.
-func Compare(a, b Budget) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+func (b Budget) Compare(o Budget) int {
+	return cmp.Or(cmp.Compare(b.Namespace, o.Namespace), cmp.Compare(b.Name, o.Name))
 }

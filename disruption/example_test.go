@@ -14,7 +14,7 @@ func Example() {
 		Namespace: "shop", Name: "web", Allowed: 1,
 		Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "web"}},
 	}}
-	slices.SortFunc(budgets, disruption.Compare)
+	slices.SortFunc(budgets, disruption.Budget.Compare)
 	set, err := disruption.NewSet(budgets)
 	if err != nil {
 		fmt.Println(err)

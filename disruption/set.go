@@ -184,7 +184,7 @@ func (s *Set) WithAllowed(b BudgetID, allowed int32) *Set {
 func (s *Set) Covering(dst []BudgetID, r Rule, namespace, name string, labels map[string]string) []BudgetID {
 	start := len(dst)
 	dst = s.Selecting(dst, r, namespace, labels)
-	return append(dst[:start], Without(dst[start:], s.Disrupted(namespace, name))...)
+	return append(dst[:start], without(dst[start:], s.Disrupted(namespace, name))...)
 }
 
 // Selecting is Covering for pods of whatever name: the budgets whose selector, by rule r,
@@ -226,8 +226,8 @@ func (s *Set) Disrupted(namespace, name string) []BudgetID {
 	return nil
 }
 
-// Without takes out of list, in place, those of out; both are ascending.
-func Without(list, out []BudgetID) []BudgetID {
+// without takes out of list, in place, those of out; both are ascending.
+func without(list, out []BudgetID) []BudgetID {
 	if len(out) == 0 {
 		return list
 	}

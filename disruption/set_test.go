@@ -94,7 +94,7 @@ func TestZeroSetHasNoBudgets(t *testing.T) {
 
 func TestCompareOrdersByNamespaceThenName(t *testing.T) {
 	budgets := []disruption.Budget{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "b"}, {Namespace: "a", Name: "a"}, {Name: "z"}}
-	slices.SortFunc(budgets, disruption.Compare)
+	slices.SortFunc(budgets, disruption.Budget.Compare)
 	want := []disruption.Budget{{Name: "z"}, {Namespace: "a", Name: "a"}, {Namespace: "a", Name: "b"}, {Namespace: "b", Name: "a"}}
 	if diff := cmp.Diff(want, budgets); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

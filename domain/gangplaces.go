@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -63,17 +64,17 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 	}
 	t.look(n)
 	for _, p := range t.ix.PodsOn(n) {
-		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
+		if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
 			return i, true
 		}
 	}
 	for _, p := range t.expected[n] {
-		if i, taken := PortsConflict(want, t.ix.Pod(p).Ports); taken {
+		if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken {
 			return i, true
 		}
 	}
 	for _, o := range t.on[n] {
-		if i, taken := PortsConflict(want, t.members[o].ports); taken && o != m {
+		if i, taken := ports.Conflict(want, t.members[o].ports); taken && o != m {
 			return i, true
 		}
 	}

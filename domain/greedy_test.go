@@ -110,7 +110,7 @@ func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers)
 	if !paid {
 		return t, free{}
 	}
-	return t, victims.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, nil, nil)
+	return t, f.units.Offers(t, func(victims.UnitID) bool { return true }, nil, nil)
 }
 
 // free are offers where nobody has to go.
@@ -345,7 +345,7 @@ func TestSlotsAreCounted(t *testing.T) {
 		trial, _ := f.trial(false, false)
 		trial.Home()
 		need, checks := 1+r.IntN(20), 0
-		slots := domain.NewSlotTrial(trial, &f.domain, 0, need)
+		slots := trial.SlotTrial(&f.domain, 0, need)
 		trial.Poll = func() { checks++ }
 		gone := map[cluster.PodID]bool{}
 		for range 20 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -81,8 +82,8 @@ func (m *Member) Cordoned(node *cluster.Node) bool {
 // StaticChecks lists the checks that Static makes.
 var StaticChecks = [...]Check{CheckUnschedulable, CheckNodeName, CheckTaint, CheckNodeAffinity, CheckFilter}
 
-// StaticCheck is the position of c in StaticChecks; -1 if it is not there.
-func StaticCheck(c Check) int { return slices.Index(StaticChecks[:], c) }
+// Static is the position of c in StaticChecks; -1 if it is not there.
+func (c Check) Static() int { return slices.Index(StaticChecks[:], c) }
 
 // Static makes the checks that look at the node alone, in upstream's order: cordon,
 // node name, taints, node affinity; then the user's filter. The zero Reason says that they all pass; no
@@ -117,7 +118,7 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 			r.Detail = slices.Min(names) // not the first: the order of taints says nothing
 		}
 	case r.Check == CheckPorts:
-		r.Detail = PortName(m.ports[r.Port])
+		r.Detail = ports.Name(m.ports[r.Port])
 	case r.Check == CheckNodeName:
 		r.Detail = m.Pod.RequiredNode
 	}
@@ -162,7 +163,7 @@ func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
 		p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
-		sameTexts(p.Ports, q.Ports, PortName) && sameTexts(p.Tolerations, q.Tolerations, tolerationText) &&
+		sameTexts(p.Ports, q.Ports, ports.Name) && sameTexts(p.Tolerations, q.Tolerations, tolerationText) &&
 		sameAffinity(p.NodeAffinity, q.NodeAffinity) && m.viewedAlike(o)
 }
 
@@ -173,7 +174,7 @@ func (m *Member) text() string {
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
 		selector = append(selector, k, p.NodeSelector[k])
 	}
-	lists := [][]string{m.unknown, {p.RequiredNode}, selector, texts(p.Ports, PortName), texts(p.Tolerations, tolerationText)}
+	lists := [][]string{m.unknown, {p.RequiredNode}, selector, texts(p.Ports, ports.Name), texts(p.Tolerations, tolerationText)}
 	if p.NodeAffinity != nil {
 		lists = append(lists, texts(p.NodeAffinity.Terms, nodeTermText))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -62,7 +63,7 @@ func TestMembersAreWhatEachIsAlone(t *testing.T) {
 				case !resources.OK():
 					require.Equal(t, resources, why, "seed %d: amounts come first", seed)
 				case why.Check == domain.CheckPorts:
-					require.Equal(t, domain.PortName(p.Ports[why.Port]), why.Detail)
+					require.Equal(t, ports.Name(p.Ports[why.Port]), why.Detail)
 				}
 				if why.OK() {
 					room++
@@ -118,7 +119,7 @@ func TestReasonsAreDescribed(t *testing.T) {
 	}
 	tolerant := domain.NewMember(ix, &cluster.Pod{Tolerations: []cluster.Toleration{{Operator: cluster.TolerationExists}}}, cluster.NoPod)
 	require.Empty(t, tolerant.Describe(ix, 0, domain.Reason{Check: domain.CheckTaint}).Detail)
-	require.Equal(t, "80/TCP", domain.PortName(cluster.HostPort{Port: 80, IP: "0.0.0.0"}))
+	require.Equal(t, "80/TCP", ports.Name(cluster.HostPort{Port: 80, IP: "0.0.0.0"}))
 }
 
 // Who asks nothing of a node but room, and whom no check can tell apart.

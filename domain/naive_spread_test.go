@@ -45,10 +45,11 @@ func (s *situation) eligible(m *cluster.Pod, c cluster.Spread, n *cluster.Node) 
 			return false
 		}
 	}
-	if c.NodeAffinityPolicy != cluster.Ignore && !domain.MatchesNode(m, n) {
+	rule := domain.NewNodeRule(m)
+	if c.NodeAffinityPolicy != cluster.Ignore && !rule.Matches(n) {
 		return false
 	}
-	return c.NodeTaintsPolicy != cluster.Honor || domain.Untolerated(m, n) == nil
+	return c.NodeTaintsPolicy != cluster.Honor || rule.Untolerated(n) == nil
 }
 
 // countOn counts the pods on a node: with one member those that were there at

@@ -307,23 +307,3 @@ func (f *NodeRule) lists(values []string, value string) bool {
 	}
 	return slices.Contains(values, value)
 }
-
-// Untolerated returns the first taint of node that keeps pod away, nil if there is none.
-// Who asks about many nodes makes a [NodeRule].
-func Untolerated(pod *cluster.Pod, node *cluster.Node) *cluster.Taint {
-	f := NewNodeRule(pod)
-	return f.Untolerated(node)
-}
-
-// AllUntolerated returns every taint of node that keeps pod away.
-func AllUntolerated(pod *cluster.Pod, node *cluster.Node) []cluster.Taint {
-	f := NewNodeRule(pod)
-	return f.AllUntolerated(node)
-}
-
-// MatchesNode reports whether node has what pod's nodeSelector and required node
-// affinity ask for. Who asks about many nodes makes a [NodeRule].
-func MatchesNode(pod *cluster.Pod, node *cluster.Node) bool {
-	f := NewNodeRule(pod)
-	return f.Matches(node)
-}

@@ -38,9 +38,9 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 
 	matches := false
 	for _, term := range pod.NodeAffinity.Terms {
-		matches = matches || MatchesNode(&cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{term}}}, node)
+		matches = matches || matchesNode(&cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{term}}}, node)
 	}
-	require.Equal(t, matches, MatchesNode(pod, node))
+	require.Equal(t, matches, matchesNode(pod, node))
 	var kept []cluster.Taint
 	for _, taint := range node.Taints {
 		tolerated := taint.Effect == cluster.PreferNoSchedule
@@ -51,7 +51,7 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 			kept = append(kept, taint)
 		}
 	}
-	require.Equal(t, kept, AllUntolerated(pod, node))
+	require.Equal(t, kept, ruleOf(pod).AllUntolerated(node))
 
 	one := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: pod.NodeAffinity.Terms[:1]}}
 	f := NewNodeRule(one)
@@ -78,7 +78,7 @@ func TestBoundsOfNumbers(t *testing.T) {
 			}
 			toleration := cluster.Toleration{Key: "k", Operator: of, Value: c.bound}
 			pod := &cluster.Pod{Tolerations: []cluster.Toleration{toleration}}
-			require.Equal(t, want, Untolerated(pod, node) == nil, "%+v", c)
+			require.Equal(t, want, ruleOf(pod).Untolerated(node) == nil, "%+v", c)
 			for i := range manyListed { // looked up; other bounds do not narrow it
 				pod.Tolerations = append(pod.Tolerations, cluster.Toleration{Key: fmt.Sprint(i), Operator: of, Value: "1"})
 			}
@@ -87,14 +87,14 @@ func TestBoundsOfNumbers(t *testing.T) {
 					pod.Tolerations = append([]cluster.Toleration{{Key: "k", Operator: of, Value: worse}}, append(pod.Tolerations, cluster.Toleration{Key: "k", Operator: of, Value: worse})...)
 				}
 			}
-			require.Equal(t, want, Untolerated(pod, node) == nil, "%+v, of many", c)
+			require.Equal(t, want, ruleOf(pod).Untolerated(node) == nil, "%+v, of many", c)
 			if c.bound == "many" {
 				continue // refused before
 			}
 			asks := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{{Key: "k", Operator: in, Values: []string{c.bound}}}}}}}
-			require.Equal(t, want, MatchesNode(asks, node), "%+v", c)
+			require.Equal(t, want, matchesNode(asks, node), "%+v", c)
 			asks.NodeAffinity.Terms[0].Labels[0].Key = "none"
-			require.False(t, MatchesNode(asks, node))
+			require.False(t, matchesNode(asks, node))
 		}
 	}
 }
@@ -123,11 +123,11 @@ func TestOneTermOfMany(t *testing.T) {
 					term.Fields = []cluster.NodeRequirement{{Key: cluster.FieldName, Operator: field, Values: []string{"m", "n"}}}
 				}
 				pod := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{term}}}
-				want := MatchesNode(pod, node)
+				want := matchesNode(pod, node)
 				for range manyListed {
 					pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, cluster.NodeTerm{})
 				}
-				require.Equal(t, want, MatchesNode(pod, node), "%s %s, name %s", op, value, field)
+				require.Equal(t, want, matchesNode(pod, node), "%s %s, name %s", op, value, field)
 				has := map[cluster.NodeOperator]bool{
 					cluster.NodeIn: value == "1" || value == "3", cluster.NodeNotIn: value != "1" && value != "3", cluster.NodeExists: value != "",
 					cluster.NodeDoesNotExist: value == "", cluster.NodeGt: value == "3", cluster.NodeLt: value == "1",
@@ -206,3 +206,10 @@ func drawTerm(t *rapid.T, word *rapid.Generator[string]) (term cluster.NodeTerm)
 }
 
 func TestLongListsAreAnyOfTheirs(t *testing.T) { rapid.Check(t, longListsAreAnyOfTheirs) }
+
+func ruleOf(pod *cluster.Pod) *NodeRule {
+	rule := NewNodeRule(pod)
+	return &rule
+}
+
+func matchesNode(pod *cluster.Pod, node *cluster.Node) bool { return ruleOf(pod).Matches(node) }

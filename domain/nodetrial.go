@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain/internal/ports"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 

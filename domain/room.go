@@ -1,6 +1,9 @@
 package domain
 
-import "github.com/preempt-go/preempt/preemption/cluster"
+import (
+	"github.com/preempt-go/preempt/internal/ports"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // Room says why m has no room on node n of ix, which it was compiled for, beside everybody who
 // runs there: the resources, host ports or devices that it asks for are not free. The zero
@@ -24,7 +27,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 // portTaken says which port of m somebody holds on node n.
 func (m *Member) portTaken(ix *cluster.Index, n cluster.NodeID) Reason {
 	for _, p := range ix.PodsOn(n) {
-		if port, taken := PortsConflict(m.Pod.Ports, ix.Pod(p).Ports); taken {
+		if port, taken := ports.Conflict(m.Pod.Ports, ix.Pod(p).Ports); taken {
 			return m.Describe(ix, n, Reason{Check: CheckPorts, Port: port})
 		}
 	}

@@ -17,9 +17,9 @@ type SlotTrial struct {
 	total  int
 }
 
-// NewSlotTrial counts the slots for member in d as things stand in t, in which no
+// SlotTrial counts the slots for member in d as things stand in t, in which no
 // member is placed. Pods leave and return through the SlotTrial from then on.
-func NewSlotTrial(t *GangTrial, d *Domain, member MemberID, need int) *SlotTrial {
+func (t *GangTrial) SlotTrial(d *Domain, member MemberID, need int) *SlotTrial {
 	s := &SlotTrial{
 		t: t, member: member, need: need,
 		slots: make([]int, t.ix.NumNodes()), inside: make([]bool, t.ix.NumNodes()),

@@ -52,7 +52,7 @@ func TestSplitGroupsByName(t *testing.T) {
 			}
 			s.Nodes = append(s.Nodes, node)
 		}
-		ix, err := cluster.NewIndexOf(s.Objects())
+		ix, err := s.Objects().Index()
 		require.NoError(t, err)
 		for _, keys := range []domain.Topology{{"zone"}, {"zone", "rack"}, {"rack", "zone"}, {"zone", "rack", "rack"}, {"nowhere"}} {
 			list := keys.Split(nil, ix)

@@ -84,7 +84,7 @@ func (pl *Planner) restore(before *Planner) {
 // SetTime moves the model's time; see [cluster.Snapshot]. A time that JSON cannot hold
 // is refused.
 func (pl *Planner) SetTime(now time.Time) error {
-	if err := cluster.ValidateTime(now); err != nil {
+	if err := (cluster.Objects{Time: now}).Validate(); err != nil {
 		return err
 	}
 	return pl.change(func(h *live.Held) error {
@@ -147,7 +147,7 @@ func (pl *Planner) RemoveCompositePodGroup(namespace, name string) error {
 
 // SetBudget adds b or replaces the budget of its namespace and name.
 func (pl *Planner) SetBudget(b Budget) error {
-	return set(pl, &live.Budgets, &b, cluster.ValidateBudget(&b))
+	return set(pl, &live.Budgets, &b, cluster.Objects{Budgets: []Budget{b}}.Validate())
 }
 
 // RemoveBudget takes a budget away.

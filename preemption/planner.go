@@ -69,7 +69,7 @@ func (o Options) compileSnapshot(s *Snapshot) (*live.Cluster, error) {
 // if it could not be compiled.
 func (o Options) compile(objects cluster.Objects, quota *workload.Model) (*live.Cluster, error) {
 	if wrong := o.validate(); wrong != nil {
-		_, err := cluster.NewIndexOf(objects)
+		_, err := objects.Index()
 		return nil, errors.Join(wrong, err)
 	}
 	return live.New(o.settings(), objects, quota)

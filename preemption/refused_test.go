@@ -138,7 +138,7 @@ func TestNilObjectsAreRefused(t *testing.T) {
 		"Nodes": {Nodes: []*cluster.Node{nil}}, "Pods": {Pods: []*cluster.Pod{{Name: "p"}, nil}},
 		"PodGroups": {PodGroups: []*cluster.PodGroup{nil}}, "CompositePodGroups": {CompositePodGroups: []*cluster.CompositePodGroup{nil}},
 	} {
-		_, err := cluster.NewIndexOf(objects)
+		_, err := objects.Index()
 		require.EqualError(t, err, "cluster: Snapshot: "+field+": nil is not an object")
 	}
 	_, err = quota.NewIndexOf(cluster.QuotaObjects{Workloads: []*cluster.Workload{nil}, Cohorts: []*cluster.Cohort{nil}})
@@ -146,7 +146,6 @@ func TestNilObjectsAreRefused(t *testing.T) {
 	for _, err := range []error{
 		(*cluster.Node)(nil).Validate(), (*cluster.Pod)(nil).Validate(), (*cluster.PodGroup)(nil).Validate(),
 		(*cluster.CompositePodGroup)(nil).Validate(), (*cluster.Workload)(nil).Validate(), (*cluster.Preemptor)(nil).Validate(),
-		cluster.ValidateBudget(nil),
 	} {
 		require.ErrorIs(t, err, cluster.ErrInvalid)
 	}

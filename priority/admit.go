@@ -15,12 +15,13 @@ import (
 // An object may not say anything else than its class: the error joins a
 // [FieldError] for each of ErrUnknownClass, ErrPolicy and ErrContradiction that
 // holds, and s comes back as it was. Without any class the priority is
-// [DefaultValue] and the policy [PreemptLowerPriority], and nothing else may be said.
+// 0 and the policy [PreemptLowerPriority], and nothing else may be said.
 //
-// A nil classes has the system classes alone. The returned Priority is a new int32.
+// Nil Classes have the system classes alone. The returned Priority is a new int32.
 //
 // Source: KEP-902, "Proposal"; Kubernetes, admission plugin Priority.
-func Admit(classes *Classes, s Spec) (Spec, error) {
+func (cs *Classes) Admit(s Spec) (Spec, error) {
+	classes := cs
 	class, ok := classes.Lookup(s.Class)
 	if s.Class == "" {
 		class, ok = classes.Default()
@@ -57,7 +58,7 @@ func Admit(classes *Classes, s Spec) (Spec, error) {
 }
 
 // AdmitClass applies the admission rules to a class c that is to be added to
-// classes, or to replace the one of its name there. A nil classes has the system
+// classes, or to replace the one of its name there. Nil Classes have the system
 // classes alone.
 //
 // The error joins a [FieldError] for each of: ErrClassName, the name is no DNS
@@ -67,7 +68,8 @@ func Admit(classes *Classes, s Spec) (Spec, error) {
 // another class is the default already.
 //
 // Source: Kubernetes, validation of PriorityClass and admission plugin Priority.
-func AdmitClass(classes *Classes, c Class) error {
+func (cs *Classes) AdmitClass(c Class) error {
+	classes := cs
 	faults := checkValue(c)
 	if !names.Subdomain(c.Name) {
 		faults = append(faults, &FieldError{

@@ -75,7 +75,7 @@ func TestAdmit(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := priority.Admit(classes(t, !tt.noDefault), tt.spec)
+			got, err := classes(t, !tt.noDefault).Admit(tt.spec)
 			requireFaults(t, tt.faults, err)
 			if err != nil {
 				tt.want = tt.spec
@@ -88,9 +88,9 @@ func TestAdmit(t *testing.T) {
 }
 
 func TestContradictionsAreExplained(t *testing.T) {
-	_, err := priority.Admit(classes(t, false), priority.Spec{Class: "gold", Priority: new(int32(5))})
+	_, err := classes(t, false).Admit(priority.Spec{Class: "gold", Priority: new(int32(5))})
 	require.EqualError(t, err, `priority: class "gold": priority: 5 is not 1000, as the class says`)
-	_, err = priority.Admit(nil, priority.Spec{Policy: priority.Never})
+	_, err = (*priority.Classes)(nil).Admit(priority.Spec{Policy: priority.Never})
 	require.EqualError(t, err, `priority: preemptionPolicy: Never is not PreemptLowerPriority, as no class says otherwise`)
 }
 
@@ -99,11 +99,11 @@ func TestContradictionsAreExplained(t *testing.T) {
 func admittedIsSettled(t *rapid.T) {
 	set, _ := priority.NewClasses(drawClasses(t))
 	spec := drawSpec(t)
-	admitted, err := priority.Admit(set, spec)
+	admitted, err := set.Admit(spec)
 	if err != nil {
 		return
 	}
-	again, err := priority.Admit(set, admitted)
+	again, err := set.Admit(admitted)
 	if diff := cmp.Diff(admitted, again); diff != "" || err != nil {
 		t.Fatalf("%v: not settled (-first +second):\n%s", err, diff)
 	}
@@ -176,10 +176,10 @@ func TestAdmitClass(t *testing.T) {
 		{name: "the default again", class: priority.Class{Name: "batch", Value: -10, GlobalDefault: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			requireFaults(t, tt.want, priority.AdmitClass(classes(t, true), tt.class))
+			requireFaults(t, tt.want, classes(t, true).AdmitClass(tt.class))
 		})
 	}
-	require.NoError(t, priority.AdmitClass(nil, priority.Class{Name: "first", GlobalDefault: true}))
+	require.NoError(t, (*priority.Classes)(nil).AdmitClass(priority.Class{Name: "first", GlobalDefault: true}))
 }
 
 func TestCheckPreemptionPriority(t *testing.T) {

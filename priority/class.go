@@ -41,7 +41,7 @@ type Class struct {
 // The bounds of a class's value. A class of a user may be as low as an int32 goes;
 // what lies above MaxUserValue is for the system classes.
 const (
-	DefaultValue int32 = 0             // of an object without a class, where no class is the default
+	defaultValue int32 = 0             // of an object without a class, where no class is the default
 	MaxUserValue int32 = 1_000_000_000 // the highest value of a class that is no system class
 )
 

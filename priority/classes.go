@@ -25,7 +25,7 @@ type Classes struct {
 //
 // The error joins a [FieldError] for each thing that leaves the meaning of the set
 // in doubt, in order of class and field; what matters to admission alone is left to
-// [AdmitClass]. The set is usable with an error too, and answers so:
+// [Classes.AdmitClass]. The set is usable with an error too, and answers so:
 //
 //   - ErrClassName, an empty name: the class is left out;
 //   - ErrDuplicateClass: of equal names the lowest value counts;

@@ -303,13 +303,13 @@ func TestAdmissionIsStricterThanReading(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, c := range drawClasses(t) {
 			_, err := priority.NewClasses([]priority.Class{c})
-			if err != nil && priority.AdmitClass(nil, c) == nil {
+			if err != nil && (*priority.Classes)(nil).AdmitClass(c) == nil {
 				t.Fatalf("%+v is admitted, yet %v", c, err)
 			}
 			first := priority.Class{Name: "first", GlobalDefault: true}
 			set, _ := priority.NewClasses([]priority.Class{first})
 			_, err = priority.NewClasses([]priority.Class{first, c})
-			if err != nil && priority.AdmitClass(set, c) == nil {
+			if err != nil && set.AdmitClass(c) == nil {
 				t.Fatalf("%+v is admitted beside a default, yet %v", c, err)
 			}
 		}

@@ -3,7 +3,7 @@
 //
 // A [Class] names a level. [NewClasses] checks a set of them once; [Classes.Resolve]
 // then gives the effective priority and [Policy] of a pod or group from what its
-// own fields say and what its class says. [Admit] and [AdmitClass] apply the
+// own fields say and what its class says. [Classes.Admit] and [Classes.AdmitClass] apply the
 // admission rules to one object, which a running cluster has done before the
 // scheduler sees it; [CheckPreemptionPriority] applies the rule for workloads whose
 // priority as a victim is apart.

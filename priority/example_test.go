@@ -29,16 +29,16 @@ func Example() {
 }
 
 // A new object may leave its priority to its class but not contradict it.
-func ExampleAdmit() {
+func ExampleClasses_Admit() {
 	classes, err := priority.NewClasses([]priority.Class{{Name: "patient", Value: 500, Policy: priority.Never}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	s, err := priority.Admit(classes, priority.Spec{Class: "patient"})
+	s, err := classes.Admit(priority.Spec{Class: "patient"})
 	fmt.Println(*s.Priority, s.Policy, err)
 
-	_, err = priority.Admit(classes, priority.Spec{Class: "patient", Policy: priority.PreemptLowerPriority})
+	_, err = classes.Admit(priority.Spec{Class: "patient", Policy: priority.PreemptLowerPriority})
 	fmt.Println(err)
 	// Output:
 	// 500 Never <nil>

@@ -20,18 +20,18 @@ type Effective struct {
 //
 // What s says itself counts first, then what its class says. An object that names
 // neither class nor priority takes both from the default class; without one it has
-// [DefaultValue] and [PreemptLowerPriority]. An explicit priority without a class
+// 0 and [PreemptLowerPriority]. An explicit priority without a class
 // takes nothing from the default class.
 //
 // The error joins a [FieldError] for each thing that cannot be read, and the answer
-// is then what is left: ErrUnknownClass, the class counts as one of [DefaultValue]
+// is then what is left: ErrUnknownClass, the class counts as one of 0
 // and PreemptLowerPriority; ErrPolicy, the policy counts as empty. That is how a
 // running pod whose class is gone keeps its explicit priority.
 //
 // O(log n) for n classes. Source: KEP-902, "Proposal".
 func (cs *Classes) Resolve(s Spec) (Effective, error) {
 	var faults []*FieldError
-	class := Class{Value: DefaultValue}
+	class := Class{Value: defaultValue}
 	switch {
 	case s.Class != "":
 		if found, ok := cs.Lookup(s.Class); ok {

@@ -68,7 +68,7 @@ func TestParseToleration(t *testing.T) {
 			require.ErrorIs(t, err, priority.ErrToleration)
 			_, tolerates := set.Toleration("c")
 			require.False(t, tolerates, "a class that can't be read tolerates nothing")
-			require.ErrorIs(t, priority.AdmitClass(nil, class(tt.value, tt.minimum, tt.seconds)), priority.ErrToleration)
+			require.ErrorIs(t, (*priority.Classes)(nil).AdmitClass(class(tt.value, tt.minimum, tt.seconds)), priority.ErrToleration)
 		})
 	}
 }

@@ -133,7 +133,7 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 	}
 	s.relate(p)
 	s.boundPrice(p)
-	gapped, ok := s.trial.(domain.Gapped)
+	gapped, ok := s.trial.(gapped)
 	if !ok {
 		return p
 	}
@@ -154,12 +154,12 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 }
 
 // frees is what the items free of each of so many things.
-func (s *chooser) frees(gapped domain.Gapped, num int) []cover.Row {
+func (s *chooser) frees(gapped gapped, num int) []cover.Row {
 	rows, all := make([]cover.Row, num), make([]int, num)
 	for r := range all {
 		all[r] = r
 	}
-	sparse, isSparse := gapped.(domain.Sparse)
+	sparse, isSparse := gapped.(sparse)
 	for i := range s.items {
 		for _, pod := range s.items[i].pods {
 			freed := all
@@ -183,7 +183,7 @@ func (s *chooser) frees(gapped domain.Gapped, num int) []cover.Row {
 
 // boundPrice adds what a set costs at least, as a row.
 func (s *chooser) boundPrice(p *cover.Problem) {
-	bounded, ok := s.trial.(domain.Bounded)
+	bounded, ok := s.trial.(bounded)
 	if !ok {
 		return
 	}

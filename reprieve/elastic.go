@@ -80,7 +80,7 @@ type shrinker struct {
 // sort finds the members to decide on, and returns the others.
 func (s *shrinker) sort() (others []cluster.PodID) {
 	us := s.r.Units
-	selective, ok := s.trial.(domain.Selective)
+	selective, ok := s.trial.(selective)
 	if !ok {
 		s.members = us.Members(s.unit)
 		return nil

@@ -3,7 +3,6 @@ package reprieve
 import (
 	"slices"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -28,7 +27,7 @@ func (s *chooser) itemize(order []victims.UnitID) {
 		}
 		s.parts = true
 		members := s.r.Units.Members(u)
-		if selective, ok := s.trial.(domain.Selective); ok {
+		if selective, ok := s.trial.(selective); ok {
 			members = s.r.Units.Deciders(u, selective.Matters)
 		}
 		for i := range members {

@@ -94,10 +94,21 @@ func (b *Budgets) findBySet(ix *cluster.Index, sets *cluster.LabelSets, cover *p
 		}
 		if out := b.set.Disrupted(pod.Namespace, pod.Name); len(out) > 0 {
 			b.buffer = append(b.buffer[:0], b.lists.lists[list]...)
-			list = b.intern(disruption.Without(b.buffer, out))
+			list = b.intern(without(b.buffer, out))
 		}
 		*cover.Edit(p) = list
 	}
+}
+
+// without takes out of list, in place, those of out; both are ascending.
+func without(list, out []cluster.BudgetID) []cluster.BudgetID {
+	if len(out) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(b cluster.BudgetID) bool {
+		_, found := slices.BinarySearch(out, b)
+		return found
+	})
 }
 
 func newCoverLists() *coverLists {

@@ -55,12 +55,12 @@ type Protections struct {
 // nobody is a priority that every preemptor reaches.
 const nobody = math.MinInt64
 
-// NewProtections evaluates g, and what classes, groups and pods say, for the units
+// Protect evaluates g, and what classes, groups and pods say, for the units
 // us on top of base; nil means [LowerPriority] with g.EqualAfterSeconds.
 //
 // g must be valid. O(k) for k pods if a rule reads every pod, otherwise for those
 // that say something.
-func NewProtections(us *Units, g Guards, base Eligible) *Protections {
+func (us *Units) Protect(g Guards, base Eligible) *Protections {
 	ps := &Protections{us: us, guards: g, base: base}
 	if base == nil {
 		ps.base = LowerPriority{g.EqualAfterSeconds}

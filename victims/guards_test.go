@@ -96,7 +96,7 @@ func TestGuards(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			us := small(t, "nodes n1 n2\n"+c.cluster)
-			ps := victims.NewProtections(us, c.guards, nil)
+			ps := us.Protect(c.guards, nil)
 			u, claim := unit(t, us, "a"), victims.Claim{Priority: 100}
 			require.Equal(t, c.want, ps.Kept(u, claim).String())
 			require.Equal(t, c.want == may, ps.May(u, claim))
@@ -124,7 +124,7 @@ func TestClaimsThatTheirPriorityTells(t *testing.T) {
 		{"priority of those without a queue", victims.Unqueued{Base: victims.LowerPriority{}}, true, true, true},
 		{"a rule of one's own", nobodyGoes{}, false, false, false},
 	} {
-		ps := victims.NewProtections(us, victims.Guards{}, c.base)
+		ps := us.Protect(victims.Guards{}, c.base)
 		require.Equal(t, c.plain, ps.Bare(plain), c.name)
 		require.Equal(t, c.ran, ps.Bare(ran), c.name)
 		require.Equal(t, c.evicted, ps.Bare(evicted), c.name)
@@ -133,7 +133,7 @@ func TestClaimsThatTheirPriorityTells(t *testing.T) {
 
 func TestGuardsOpenAtTheMinimum(t *testing.T) {
 	us := small(t, "class batch value=1 minimum-preemptable=200 toleration-seconds=-1\nnodes n1\npods a@n1 class=batch b@n1 prio=1 c@n1 prio=1 standby=yes")
-	ps := victims.NewProtections(us, victims.Guards{}, nil)
+	ps := us.Protect(victims.Guards{}, nil)
 	potential := func(below int32) string {
 		return spell(us, ps.Potential(nil, 0, victims.Claim{Priority: below}))
 	}
@@ -152,9 +152,9 @@ func TestGuardsOpenAtTheMinimum(t *testing.T) {
 // Guards narrow what the rule beneath allows, and never widen it.
 func TestGuardsNarrowTheirBase(t *testing.T) {
 	us := small(t, "nodes n1\npods a@n1 prio=50 start=10:00 b@n1 prio=50 standby=yes start=10:00 c@n1 prio=60")
-	equal := victims.NewProtections(us, victims.Guards{EqualAfterSeconds: 60}, nil)
+	equal := us.Protect(victims.Guards{EqualAfterSeconds: 60}, nil)
 	require.Equal(t, "a", spell(us, equal.Potential(nil, 0, victims.Claim{Priority: 50})))
-	none := victims.NewProtections(us, victims.Guards{}, nobodyGoes{})
+	none := us.Protect(victims.Guards{}, nobodyGoes{})
 	require.Empty(t, none.Potential(nil, 0, victims.Claim{Priority: 1000}))
 	for _, c := range []struct {
 		name   string
@@ -173,7 +173,7 @@ func TestGuardsNarrowTheirBase(t *testing.T) {
 		{"everybody runs for some time", victims.Guards{GuaranteedSeconds: 1}, nil, "pods a@n1", true},
 	} {
 		us := small(t, "nodes n1\n"+c.text)
-		require.Equal(t, c.want, victims.NewProtections(us, c.guards, c.base).Any(), c.name)
+		require.Equal(t, c.want, us.Protect(c.guards, c.base).Any(), c.name)
 	}
 }
 

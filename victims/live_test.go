@@ -25,7 +25,7 @@ type followed struct {
 
 func follow(ix *cluster.Index, rule victims.UnitRule, w victims.Worth, keep keeping) *followed {
 	f := &followed{ix: ix, us: victims.NewPricedUnits(ix, rule, w)}
-	f.ps = victims.NewProtections(f.us, keep.guards, keep.base)
+	f.ps = f.us.Protect(keep.guards, keep.base)
 	f.us.Follow(f.ps)
 	return f
 }
@@ -273,7 +273,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			default:
 				shifts = f.set(randomPod(r))
 			}
-			fresh, err := cluster.NewIndexOf(f.ix.Objects())
+			fresh, err := f.ix.Objects().Index()
 			require.NoError(t, err)
 			require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d", seed, step)
 			for n, stand := range f.stands() {
@@ -285,10 +285,10 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 				require.Equal(t, before, fork.tell(), "seed %d, step %d: the fork", seed, step)
 				fork.setNode(&cluster.Node{Name: "n2"})
 				fork.set(randomPod(r))
-				fresh, err := cluster.NewIndexOf(fork.ix.Objects())
+				fresh, err := fork.ix.Objects().Index()
 				require.NoError(t, err)
 				require.Equal(t, follow(fresh, rule, w, keep).tell(), fork.tell(), "seed %d, step %d: the fork", seed, step)
-				fresh, err = cluster.NewIndexOf(f.ix.Objects())
+				fresh, err = f.ix.Objects().Index()
 				require.NoError(t, err)
 				require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d: beside the fork", seed, step)
 			}

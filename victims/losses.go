@@ -40,8 +40,8 @@ type Losses struct {
 	number []int32  // by unit: its position in known and 1; 0: not known
 }
 
-// NewLosses returns Losses of us.
-func NewLosses(us *Units) *Losses { return &Losses{us: us} }
+// Losses returns new Losses of us.
+func (us *Units) Losses() *Losses { return &Losses{us: us} }
 
 // Forget forgets everything, for units that may have changed.
 func (l *Losses) Forget() {

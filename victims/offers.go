@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -53,12 +54,12 @@ type Offers struct {
 	costs  map[UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 }
 
-// NewOffers returns the offers of the units that potential admits, for a trial from
+// Offers returns new offers of the units that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
 // the count of violations; nil: nothing. costless admits those whose pods are priced
 // at nothing; nil: none.
-func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, violates func(UnitID) int, costless func(UnitID) bool) *Offers {
-	nodes := us.ix.NumNodes()
+func (us *Units) Offers(t *domain.GangTrial, potential func(UnitID) bool, violates func(UnitID) int, costless func(UnitID) bool) *Offers {
+	nodes := us.Index().NumNodes()
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
 		wholes: us.Wholes(nil), costs: map[UnitID]bool{},
@@ -67,8 +68,8 @@ func NewOffers(us *Units, t *domain.GangTrial, potential func(UnitID) bool, viol
 		booked: make([]bool, nodes),
 		seats:  make([]int32, nodes),
 		fresh:  make([]bool, nodes),
-		free:   make([]int64, us.ix.NumResources()),
-		needed: make([]bool, us.ix.NumResources()),
+		free:   make([]int64, us.Index().NumResources()),
+		needed: make([]bool, us.Index().NumResources()),
 	}
 }
 
@@ -123,7 +124,7 @@ func (o *Offers) Booked(n cluster.NodeID) []UnitID {
 // reach adds the nodes of pods other than n to o.nodes.
 func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 	for _, p := range pods {
-		if at := o.us.ix.NodeOf(p); at != cluster.NoNode && at != n && !o.fresh[at] {
+		if at := o.us.Index().NodeOf(p); at != cluster.NoNode && at != n && !o.fresh[at] {
 			o.fresh[at] = true
 			o.nodes = append(o.nodes, at)
 		}
@@ -271,7 +272,7 @@ func (o *Offers) stays(u UnitID, n cluster.NodeID) bool {
 
 func (o *Offers) book(u UnitID, n cluster.NodeID, sign int64) {
 	for _, p := range o.at(u, n) {
-		for r, v := range o.us.ix.Request(p)[:len(o.free)] {
+		for r, v := range o.us.Index().Request(p)[:len(o.free)] {
 			o.free[r] += sign * v
 		}
 	}
@@ -287,7 +288,7 @@ func (o *Offers) at(u UnitID, n cluster.NodeID) []cluster.PodID {
 	o.here = o.here[:0]
 	if len(pods) <= fewPods {
 		for _, p := range pods {
-			if o.us.ix.NodeOf(p) == n {
+			if o.us.Index().NodeOf(p) == n {
 				o.here = append(o.here, p)
 			}
 		}
@@ -310,7 +311,7 @@ func (o *Offers) portTaken(u UnitID, n cluster.NodeID) bool {
 		return false
 	}
 	for _, p := range o.at(u, n) {
-		if _, conflict := domain.PortsConflict(o.pinned, o.us.ix.Pod(p).Ports); conflict {
+		if _, conflict := ports.Conflict(o.pinned, o.us.Index().Pod(p).Ports); conflict {
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func TestALargeUnitIsReadOnce(t *testing.T) {
 		asked := 0
 		for _, free := range []bool{false, true} {
 			units := victims.NewUnits(ix, victims.Units137)
-			offers := victims.NewOffers(units, trial, func(victims.UnitID) bool { return true }, nil, func(victims.UnitID) bool { asked++; return free })
+			offers := units.Offers(trial, func(victims.UnitID) bool { return true }, nil, func(victims.UnitID) bool { asked++; return free })
 			price := want
 			if free {
 				price = domain.Free

@@ -45,7 +45,7 @@ func fullNodes(t *rapid.T, size func() int64) (*domain.GangTrial, *victims.Offer
 		violates = nil
 	}
 	units := victims.NewUnits(ix, victims.Units137)
-	return trial, victims.NewOffers(units, trial, func(victims.UnitID) bool { return true }, violates, nil)
+	return trial, units.Offers(trial, func(victims.UnitID) bool { return true }, violates, nil)
 }
 
 // seat places members one after the other and adds up what they cost.
@@ -131,7 +131,7 @@ func TestWhatAPlaceCosts(t *testing.T) {
 					want.Add(price)
 				}
 			}
-			offers := victims.NewOffers(us, trial, func(victims.UnitID) bool { return true }, violations, nil)
+			offers := us.Offers(trial, func(victims.UnitID) bool { return true }, violations, nil)
 			require.Equal(t, want, offers.Price(0, 0))
 			trial.Place(0, 0)
 			offers.Taken(0, 0)
@@ -160,7 +160,7 @@ func TestAUnitIsPaidOnce(t *testing.T) {
 		trial.Remove(p)
 	}
 	a, w := unit(t, us, "a"), unit(t, us, "w0")
-	offers := victims.NewOffers(us, trial, func(u victims.UnitID) bool { return u != unit(t, us, "free") }, nil, func(u victims.UnitID) bool { return u == a })
+	offers := us.Offers(trial, func(u victims.UnitID) bool { return u != unit(t, us, "free") }, nil, func(u victims.UnitID) bool { return u == a })
 	offers.CostLeads = true
 	whole := us.Loss(w).Price
 	whole.Lead = 20

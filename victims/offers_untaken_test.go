@@ -50,7 +50,7 @@ func untakenIsReset(t *rapid.T) {
 		trial.Remove(p)
 	}
 	all := func(victims.UnitID) bool { return true }
-	fast, plain := victims.NewOffers(us, trial, all, nil, nil), victims.NewOffers(us, trial, all, nil, nil)
+	fast, plain := us.Offers(trial, all, nil, nil), us.Offers(trial, all, nil, nil)
 	for m := range domain.MemberID(len(members)) {
 		n := cluster.NodeID(rapid.IntRange(0, nodes-1).Draw(t, "on"))
 		if !trial.CanPlace(m, n).OK() {
@@ -69,7 +69,7 @@ func untakenIsReset(t *rapid.T) {
 			fast.Untaken(left)
 			plain.Reset()
 			require.Equal(t, plain.Total(), fast.Total())
-			fresh := victims.NewOffers(us, trial, all, nil, nil)
+			fresh := us.Offers(trial, all, nil, nil)
 			fresh.Reset()
 			require.Equal(t, fresh.Total(), plain.Total())
 			for n := range ix.Nodes() {

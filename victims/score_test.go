@@ -106,7 +106,7 @@ func TestScoreOfAUnitOnTwoNodes(t *testing.T) {
 
 	loss := us.Loss(unit(t, us, "w0"))
 	require.Equal(t, victims.Loss{Price: domain.Price{Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 2}, Started: s.Started}, loss, "the same of one unit")
-	ls := victims.NewLosses(us)
+	ls := us.Losses()
 	ls.Forget()
 	for range 2 { // found out, then remembered
 		require.Equal(t, loss, *ls.Of(unit(t, us, "w1")))

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/internal/gen"
-	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -23,7 +22,7 @@ func TestSorterSortsAsCompareDoes(t *testing.T) {
 					snap.Pods[i].Started = snap.Pods[i].Started.Add(-time.Duration(i) * 80_000 * time.Hour)
 				}
 			}
-			ix, err := cluster.NewIndexOf(snap.Objects())
+			ix, err := snap.Objects().Index()
 			require.NoError(t, err)
 			us := victims.NewUnits(ix, victims.Units137)
 			var list []victims.Marked

@@ -120,7 +120,7 @@ func (r Ranking) Compare(a, b Score) int {
 // mostLevels is how many priorities [CriterionLevels] tells apart: a score has a number of each.
 const mostLevels = 100
 
-// Levelled is r with [AtLevel] of the 100 highest of levels in place of [CriterionLevels], the most
+// Levelled is r with AtLevel of the 100 highest of levels in place of [CriterionLevels], the most
 // important first. levels are not sorted, and none is there twice.
 func (r Ranking) Levelled(levels []int32) Ranking {
 	at := slices.Index(r, CriterionLevels)

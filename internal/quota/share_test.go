@@ -28,7 +28,8 @@ func TestShareIsWhatIsBorrowedOverWhatCouldBeLent(t *testing.T) {
 		{"nothing to lend", 0, 0, "1", 7, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, err := cluster.ParseWeight(c.weight)
+			var w cluster.Weight
+			err := w.UnmarshalText([]byte(c.weight))
 			require.NoError(t, err)
 			q := queue("q", "co", limits{c.nominal, none, none})
 			q.Weight = &w
@@ -45,7 +46,8 @@ func TestShareIsWhatIsBorrowedOverWhatCouldBeLent(t *testing.T) {
 
 func TestSharesCompare(t *testing.T) {
 	share := func(weight string, borrowed int64, precision quota.Precision) quota.Share {
-		w, err := cluster.ParseWeight(weight)
+		var w cluster.Weight
+		err := w.UnmarshalText([]byte(weight))
 		require.NoError(t, err)
 		q := queue("q", "co", limits{0, none, none})
 		q.Weight = &w
@@ -83,7 +85,8 @@ func TestExactSharesKnowNoRounding(t *testing.T) {
 	compare := func(p quota.Precision) int {
 		var queues []cluster.ClusterQueue
 		for _, name := range []string{"a", "b"} {
-			w, err := cluster.ParseWeight(weights[name])
+			var w cluster.Weight
+			err := w.UnmarshalText([]byte(weights[name]))
 			require.NoError(t, err)
 			q := queue(name, "co", limits{0, none, none})
 			q.Weight = &w

@@ -329,7 +329,8 @@ func amount(text string) (int64, error) {
 }
 
 func weight(text string) (*cluster.Weight, error) {
-	w, err := cluster.ParseWeight(text)
+	var w cluster.Weight
+	err := w.UnmarshalText([]byte(text))
 	return &w, err
 }
 

@@ -12,9 +12,9 @@ import (
 
 // The bounds of a model.
 const (
-	MaxNodes     = 3
-	MaxWorkloads = 4
-	MaxPods      = 8 // of all workloads
+	mostNodes     = 3
+	mostWorkloads = 4
+	mostPods      = 8 // of all workloads
 )
 
 // Policy answers questions; [preemption.Options] are one.

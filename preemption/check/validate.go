@@ -28,7 +28,7 @@ func (m *Model) validate() error {
 		field      string
 		value, max int
 	}{
-		{"Nodes", len(m.Nodes), MaxNodes}, {"Workloads", len(m.Workloads), MaxWorkloads}, {"Pods", pods, MaxPods},
+		{"Nodes", len(m.Nodes), mostNodes}, {"Workloads", len(m.Workloads), mostWorkloads}, {"Pods", pods, mostPods},
 	} {
 		if f.value > f.max {
 			errs = append(errs, bad(f.field, f.value, fmt.Sprintf("at most %d", f.max)))

@@ -1,4 +1,4 @@
 package cluster
 
-// Compile is NewIndexOf by a number of goroutines.
+// Compile is Objects.Index by a number of goroutines.
 var Compile = compile

@@ -103,10 +103,10 @@ type groupKey struct {
 func (ix *Index) compileGroups(s *Objects) {
 	groups := make([]Group, 0, len(s.PodGroups)+len(s.CompositePodGroups))
 	for _, g := range s.PodGroups {
-		groups = append(groups, GroupOfPods(g))
+		groups = append(groups, g.AsGroup())
 	}
 	for _, g := range s.CompositePodGroups {
-		groups = append(groups, GroupOfGroups(g))
+		groups = append(groups, g.AsGroup())
 	}
 	slices.SortFunc(groups, func(a, b Group) int { return compareGroups(&a, &b) })
 	ix.groups = paged.Make[Group](len(groups))
@@ -124,16 +124,16 @@ func (ix *Index) compileGroups(s *Objects) {
 	}
 }
 
-// GroupOfPods is g as a group of its own, without parent, pods and priority.
-func GroupOfPods(g *PodGroup) Group {
+// AsGroup is g as a group of its own, without parent, pods and priority.
+func (g *PodGroup) AsGroup() Group {
 	return Group{
 		Kind: KindPodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
 		Mode: cmp.Or(g.Mode, disruption.Single), PodGroup: g, Parent: NoGroup,
 	}
 }
 
-// GroupOfGroups is likewise for a composite group.
-func GroupOfGroups(g *CompositePodGroup) Group {
+// AsGroup is g as a group of its own, without parent, pods and priority.
+func (g *CompositePodGroup) AsGroup() Group {
 	return Group{
 		Kind: KindCompositePodGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID,
 		Mode: cmp.Or(g.Mode, disruption.Single), Composite: g, Parent: NoGroup,

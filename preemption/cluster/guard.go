@@ -296,14 +296,6 @@ func writable(t time.Time) bool {
 	return err == nil && offset%60 == 0
 }
 
-// ValidateTime checks that t may be the time of a snapshot: the error is a
-// [*FieldError] if JSON cannot hold it.
-func ValidateTime(t time.Time) error {
-	var ps problems
-	validateWritable(ps.object(KindSnapshot, "", ""), "Time", t)
-	return ps.err()
-}
-
 // CheckLead checks that no preemption priority lies more than that far above the
 // priority of its pod or group, at any time. The error joins a [*FieldError] for
 // each value that does, in a fixed order. Changes of the index heed it from then on. most

@@ -296,7 +296,7 @@ func (ix *Index) SetDisruptions(list []Disruption) { ix.disruptions = list }
 // change. list is not kept.
 func (ix *Index) SetBudgets(list []disruption.Budget) bool {
 	list = slices.Clone(list)
-	slices.SortFunc(list, disruption.Compare)
+	slices.SortFunc(list, disruption.Budget.Compare)
 	set, _ := disruption.NewSet(list) // its selectors were checked before
 	if _, _, crowd := set.Crowded(); crowd > mostBudgets {
 		return false

@@ -87,10 +87,10 @@ type Namespace struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// HasLabels reports whether node has every label of labels.
-func HasLabels(node *Node, labels map[string]string) bool {
+// HasLabels reports whether n has every label of labels.
+func (n *Node) HasLabels(labels map[string]string) bool {
 	for k, v := range labels {
-		if have, ok := node.Labels[k]; !ok || have != v {
+		if have, ok := n.Labels[k]; !ok || have != v {
 			return false
 		}
 	}

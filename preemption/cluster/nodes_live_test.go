@@ -55,7 +55,7 @@ func tell(ix *cluster.Index) (nodes []toldNode, strays []string, warnings []clus
 
 // agrees: ix tells what a new index of the same objects does.
 func agrees(t require.TestingT, ix *cluster.Index) {
-	fresh, err := cluster.NewIndexOf(ix.Objects())
+	fresh, err := ix.Objects().Index()
 	require.NoError(t, err)
 	nodes, strays, warnings := tell(ix)
 	wantNodes, wantStrays, wantWarnings := tell(fresh)

@@ -117,18 +117,17 @@ func (s *Snapshot) QuotaObjects() QuotaObjects {
 //
 // O(k) for k objects whose pods are in order of namespace and name, O(k log k) for
 // others.
-func NewIndex(s *Snapshot) (*Index, error) { return NewIndexOf(s.Objects()) }
+func NewIndex(s *Snapshot) (*Index, error) { return s.Objects().Index() }
 
-// NewIndexOf is NewIndex for objects that do not stand in a Snapshot. It may reorder
-// the slices of s.
-func NewIndexOf(s Objects) (*Index, error) {
-	return compile(s, ranges.Parts(len(s.Pods), fewPods))
+// Index is [NewIndex] for objects that do not stand in a Snapshot. It may reorder the slices of o.
+func (o Objects) Index() (*Index, error) {
+	return compile(o, ranges.Parts(len(o.Pods), fewPods))
 }
 
 // fewPods are read by one goroutine.
 const fewPods = 4096
 
-// compile is NewIndexOf by a number of goroutines, each for a part of pods and nodes.
+// compile is Objects.Index by a number of goroutines, each for a part of pods and nodes.
 func compile(s Objects, parts int) (*Index, error) {
 	var nils problems
 	if validateNils(&nils, &s); len(nils) > 0 {
@@ -182,6 +181,10 @@ func noNils[T any](ps *problems, field string, list []*T) {
 		ps.object(KindSnapshot, "", "").bad(field, "nil", "an object")
 	}
 }
+
+// Validate reports everything in o that cannot be read, but for its pods, what nodes have of resources, and classes: [Objects.Index]
+// looks at all. The error joins a [*FieldError] for each problem.
+func (o Objects) Validate() error { return validate(&o).err() }
 
 // validate reports everything in s that cannot be read, but for its pods, and the names
 // and amounts of nodes.

@@ -291,16 +291,6 @@ func (g *CompositePodGroup) Validate() error {
 	return ps.err()
 }
 
-// ValidateBudget checks b by itself. The error joins a [*FieldError] for each problem.
-func ValidateBudget(b *disruption.Budget) error {
-	if b == nil {
-		return nilProblem(KindBudget)
-	}
-	var ps problems
-	validateBudget(&ps, b)
-	return ps.err()
-}
-
 // addClassProblems turns what package priority complains about into FieldErrors.
 func addClassProblems(ps *problems, err error) {
 	errs := []error{err}

@@ -22,8 +22,8 @@ const OneWeight Weight = 1_000_000_000
 // ErrWeight says that a text is not a weight.
 var ErrWeight = errors.New("cluster: not a weight between 0 and 9223372036 with at most nine decimals")
 
-// ParseWeight reads a decimal number, at least 0, with at most nine decimals.
-func ParseWeight(text string) (Weight, error) {
+// parseWeight reads a decimal number, at least 0, with at most nine decimals.
+func parseWeight(text string) (Weight, error) {
 	whole, decimals, point := strings.Cut(text, ".")
 	if len(decimals) > 9 || point && decimals == "" || !isDigits(whole) || !isDigits(decimals+"0") {
 		return 0, fmt.Errorf("%w: %q", ErrWeight, text)
@@ -52,9 +52,9 @@ func (w Weight) String() string {
 // MarshalText writes w as String does.
 func (w Weight) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText reads what ParseWeight reads.
+// UnmarshalText reads a decimal number, at least 0, with at most nine decimals.
 func (w *Weight) UnmarshalText(text []byte) error {
-	v, err := ParseWeight(string(text))
+	v, err := parseWeight(string(text))
 	if err == nil {
 		*w = v
 	}

@@ -36,7 +36,7 @@ type measure struct {
 	loose     bool // each of some pods may be less than that of each of them added up
 }
 
-// measures are those criteria, but for [victims.AtLevel].
+// measures are those criteria, but for those of levels.
 var measures = map[victims.Criterion]measure{
 	victims.CriterionOverruns: {all: (*Question).overruns},
 	victims.CriterionStranded: {each: (*Question).numStranded, elsewhere: true},

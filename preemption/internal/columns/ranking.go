@@ -110,7 +110,7 @@ func (t *ShapeRanking) seat(s *Sweep, ix *cluster.Index, n cluster.NodeID) seat 
 	}
 	if b.Open>>i&1 == 0 || !t.ask.Anywhere() {
 		if why := t.ask.Static(ix.Node(n)); !why.OK() {
-			return seat{state: barred, worth: worthless, resource: int16(domain.StaticCheck(why.Check))}
+			return seat{state: barred, worth: worthless, resource: int16(why.Check.Static())}
 		}
 	}
 	c, exact := levels.Column(t.below)

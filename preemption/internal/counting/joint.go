@@ -50,7 +50,7 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 		j.seen = grown(j.seen, t.Units.Len())
 		j.counts++
 		if j.losses == nil {
-			j.losses = victims.NewLosses(t.Units)
+			j.losses = t.Units.Losses()
 		}
 		j.losses.Forget()
 	}

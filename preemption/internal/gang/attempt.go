@@ -64,7 +64,7 @@ func (s *Search) anew() *victims.Offers {
 		if !s.q.BrokenFree {
 			costless = nil
 		}
-		s.offers = victims.NewOffers(s.q.Units, s.Trial, potential, violates, costless)
+		s.offers = s.q.Units.Offers(s.Trial, potential, violates, costless)
 		if f := s.firstSeats(); f.vacates { // then nobody is back while members are placed
 			s.offers.Out = f.out
 		}
@@ -279,7 +279,7 @@ func (a *attempt) slotTrial() *domain.SlotTrial {
 		}
 	}
 	a.Trial.UnplaceTo(0)
-	return domain.NewSlotTrial(a.Trial, a.domain, 0, need)
+	return a.Trial.SlotTrial(a.domain, 0, need)
 }
 
 // placeAsBefore places what list says, if it fits as things stand.

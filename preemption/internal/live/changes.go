@@ -260,7 +260,7 @@ func (c *Cluster) SetDisruptions(list []cluster.Disruption) {
 func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 	c.noteBudgets()
 	list := c.Index.Budgets()
-	i, found := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	i, found := slices.BinarySearchFunc(list, *b, disruption.Budget.Compare)
 	if !found {
 		return c.setBudgets(slices.Insert(list, i, *b))
 	}
@@ -282,7 +282,7 @@ func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 // RemoveBudget removes the budget of the name of b.
 func (c *Cluster) RemoveBudget(b *disruption.Budget) bool {
 	list := c.Index.Budgets()
-	i, _ := slices.BinarySearchFunc(list, *b, disruption.Compare)
+	i, _ := slices.BinarySearchFunc(list, *b, disruption.Budget.Compare)
 	return c.setBudgets(slices.Delete(list, i, i+1))
 }
 

@@ -45,7 +45,7 @@ type Cluster struct {
 // New checks objects and compiles them for questions under o. quota may be nil
 // if it could not be compiled.
 func New(o *Settings, objects cluster.Objects, quota *workload.Model) (*Cluster, error) {
-	ix, err := cluster.NewIndexOf(objects)
+	ix, err := objects.Index()
 	if err != nil {
 		return nil, err
 	}

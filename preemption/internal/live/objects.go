@@ -31,24 +31,24 @@ var (
 	PodGroups = Kind[cluster.PodGroup]{
 		cluster.KindPodGroup,
 		func(o *objects) *btree.BTreeG[*cluster.PodGroup] { return o.groups },
-		func(c *Cluster, g *cluster.PodGroup) bool { return c.hasGroup(cluster.GroupOfPods(g)) },
-		func(c *Cluster, g *cluster.PodGroup) bool { return c.setGroup(cluster.GroupOfPods(g), true) },
-		func(c *Cluster, g *cluster.PodGroup) bool { return c.setGroup(cluster.GroupOfPods(g), false) },
+		func(c *Cluster, g *cluster.PodGroup) bool { return c.hasGroup(g.AsGroup()) },
+		func(c *Cluster, g *cluster.PodGroup) bool { return c.setGroup(g.AsGroup(), true) },
+		func(c *Cluster, g *cluster.PodGroup) bool { return c.setGroup(g.AsGroup(), false) },
 	}
 	CompositePodGroups = Kind[cluster.CompositePodGroup]{
 		cluster.KindCompositePodGroup,
 		func(o *objects) *btree.BTreeG[*cluster.CompositePodGroup] { return o.composites },
-		func(c *Cluster, g *cluster.CompositePodGroup) bool { return c.hasGroup(cluster.GroupOfGroups(g)) },
-		func(c *Cluster, g *cluster.CompositePodGroup) bool { return c.setGroup(cluster.GroupOfGroups(g), true) },
+		func(c *Cluster, g *cluster.CompositePodGroup) bool { return c.hasGroup(g.AsGroup()) },
+		func(c *Cluster, g *cluster.CompositePodGroup) bool { return c.setGroup(g.AsGroup(), true) },
 		func(c *Cluster, g *cluster.CompositePodGroup) bool {
-			return c.setGroup(cluster.GroupOfGroups(g), false)
+			return c.setGroup(g.AsGroup(), false)
 		},
 	}
 	Budgets = Kind[disruption.Budget]{
 		cluster.KindBudget,
 		func(o *objects) *btree.BTreeG[*disruption.Budget] { return o.budgets },
 		func(c *Cluster, b *disruption.Budget) bool {
-			_, found := slices.BinarySearchFunc(c.Index.Budgets(), *b, disruption.Compare)
+			_, found := slices.BinarySearchFunc(c.Index.Budgets(), *b, disruption.Budget.Compare)
 			return found
 		},
 		(*Cluster).SetBudget,
@@ -95,7 +95,7 @@ func byName(o cluster.Objects) *objects {
 		composites: byname.Tree(o.CompositePodGroups, func(a, b *cluster.CompositePodGroup) bool {
 			return byname.Before(a.Namespace, a.Name, b.Namespace, b.Name)
 		}),
-		budgets:    byname.Tree(byname.Pointers(o.Budgets), func(a, b *disruption.Budget) bool { return disruption.Compare(*a, *b) < 0 }),
+		budgets:    byname.Tree(byname.Pointers(o.Budgets), func(a, b *disruption.Budget) bool { return a.Compare(*b) < 0 }),
 		classes:    byname.Tree(byname.Pointers(o.PriorityClasses), func(a, b *priority.Class) bool { return a.Name < b.Name }),
 		namespaces: byname.Tree(byname.Pointers(o.Namespaces), func(a, b *cluster.Namespace) bool { return a.Name < b.Name }),
 

@@ -34,7 +34,7 @@ func (s *Sides) of(c *Cluster, r Rule) *Sides {
 	defer s.mu.Unlock()
 	if s.Units == nil {
 		formed := victims.NewPricedUnits(c.Index, r.Units, c.Settings.Worth) // hooks may panic
-		s.guards = victims.NewProtections(formed, c.Settings.Guards, c.Settings.Eligible)
+		s.guards = formed.Protect(c.Settings.Guards, c.Settings.Eligible)
 		s.Units, s.Budgets = formed, victims.NewBudgets(c.Index, r.Budgets)
 		if c.Follows {
 			s.Units.Follow(s.guards)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
@@ -240,7 +241,7 @@ func (s *Pod) waits(r *relaxed, below int32) bool {
 	trial := domain.NewNodeTrial(s.q.Index, s.search.Member, s.q.States, domain.Nominees{Self: s.search.Member.ID, Priority: below})
 	trial.Reset(n)
 	for _, port := range trial.PortsTaken(func(cluster.PodID) bool { return false }) {
-		if !r.has(Port, domain.PortName(port)) {
+		if !r.has(Port, ports.Name(port)) {
 			return true
 		}
 	}
@@ -382,7 +383,7 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 		return evict && runs && s.q.May(u, s.at(below))
 	}
 	for _, port := range trial.PortsTaken(gone) {
-		r.add(Change{Kind: Port, Node: cluster.NoNode, Name: domain.PortName(port)}, million)
+		r.add(Change{Kind: Port, Node: cluster.NoNode, Name: ports.Name(port)}, million)
 	}
 	r.misfit = !trial.Constraints().OK()
 	trial.Reset(n)

@@ -62,7 +62,7 @@ func searchBeside(jobs []cluster.Workload, kept ...string) *queued.Search {
 	pod := &ask.Question{
 		Settings: &ask.Settings{}, Index: ix, Units: units, Budgets: victims.NewBudgets(ix, disruption.Rule137),
 		Members: []*domain.Member{domain.NewMember(ix, ix.Pod(in), in)}, Priority: 9,
-		Protections: victims.NewProtections(units, victims.Guards{Protect: names(kept)}, victims.Unqueued{Base: victims.LowerPriority{}}),
+		Protections: units.Protect(victims.Guards{Protect: names(kept)}, victims.Unqueued{Base: victims.LowerPriority{}}),
 	}
 	pod.SettleClaim()
 	search := queued.New(queued.Question{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
@@ -241,7 +242,7 @@ func relaxPod(pod *cluster.Pod, c nearest.Change) {
 	case nearest.NodeName:
 		pod.RequiredNode = ""
 	case nearest.Port:
-		pod.Ports = slices.DeleteFunc(slices.Clone(pod.Ports), func(p cluster.HostPort) bool { return domain.PortName(p) == c.Name })
+		pod.Ports = slices.DeleteFunc(slices.Clone(pod.Ports), func(p cluster.HostPort) bool { return ports.Name(p) == c.Name })
 	case nearest.Priority:
 		raised := int32(c.Amount)
 		pod.Priority = &raised

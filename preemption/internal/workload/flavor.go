@@ -128,10 +128,11 @@ func (m *Model) unsuited(w *cluster.Workload, sets []int, id quota.FlavorID) Obj
 				pod.NodeSelector[k] = v
 			}
 		}
-		if t := domain.Untolerated(pod, node); t != nil {
+		rule := domain.NewNodeRule(pod)
+		if t := rule.Untolerated(node); t != nil {
 			return Objection{Kind: Tainted, Flavor: id, Taint: t}
 		}
-		if !domain.MatchesNode(pod, node) {
+		if !rule.Matches(node) {
 			return Objection{Kind: Unmatched, Flavor: id}
 		}
 	}

@@ -85,7 +85,7 @@ func (c *combiner) take(o *Offer, g *quota.Group, f int) bool {
 
 // Suits reports whether node n is of the flavors of an offer.
 func (m *Model) Suits(n *cluster.Node, o *Offer) bool {
-	return !slices.ContainsFunc(o.Flavors, func(f quota.FlavorID) bool { return !cluster.HasLabels(n, m.Index.Flavor(f).NodeLabels) })
+	return !slices.ContainsFunc(o.Flavors, func(f quota.FlavorID) bool { return !n.HasLabels(m.Index.Flavor(f).NodeLabels) })
 }
 
 // Level is how far up the quota of request comes from, as usage stands.

@@ -241,7 +241,7 @@ func (m *Model) podSet(pod *cluster.Pod, q quota.HolderID) cluster.PodSet {
 func (m *Model) flavorOn(g *quota.Group, node *cluster.Node) int {
 	return slices.IndexFunc(g.Flavors, func(f quota.FlavorID) bool {
 		flavor := m.Index.Flavor(f)
-		return flavor != nil && cluster.HasLabels(node, flavor.NodeLabels)
+		return flavor != nil && node.HasLabels(flavor.NodeLabels)
 	})
 }
 
