@@ -46,8 +46,8 @@ type Choice struct {
 	// leave early.
 	Monotone bool
 
-	// Instead, if set, says that the preemptor fits with b out wherever it fits with a
-	// out instead, all else being as it is: b frees at least as much of everything.
+	// Instead, if set, says of single pods of one node that the preemptor fits with b out wherever
+	// it fits with a out instead, all else being as it is: b frees at least as much of everything.
 	Instead func(a, b victims.UnitID) bool
 
 	// AlikePods says that two pods of one elastic unit differ in nothing that the
@@ -115,7 +115,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 // problem is what is to be solved, in numbers.
 func (s *chooser) problem(atMost int64) *cover.Problem {
 	n := len(s.items)
-	p := &cover.Problem{Items: n, AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Alike: s.alike, Price: make([]int64, n)}
+	p := &cover.Problem{Items: n, AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Kind: s.kind, Alike: s.alike, Price: make([]int64, n)}
 	for i := range s.items {
 		p.Price[i] = s.costs(&s.items[i])
 	}

@@ -58,23 +58,33 @@ func (s *chooser) costs(it *item) int64 {
 	return s.Price(it.unit)
 }
 
-// alike reports whether any set in which item a is out and item b is not is as good
+// kind is equal for items of which one may stand for another: single pods on one node, or pods of one
+// elastic unit; below zero for the others.
+func (s *chooser) kind(i int) int {
+	if i >= len(s.items) {
+		return -1
+	}
+	it, ix := &s.items[i], s.r.Units.Index()
+	switch pods := s.r.Units.Unit(it.unit).Pods; {
+	case it.part && s.AlikePods != nil:
+		return ix.NumNodes() + int(it.unit)
+	case it.part || s.Instead == nil || len(pods) != 1:
+		return -1
+	default:
+		return int(ix.NodeOf(pods[0]))
+	}
+}
+
+// alike reports whether any set in which item a is out and item b, of its kind, is not is as good
 // with b out instead, as far as prices and caps do not tell.
 func (s *chooser) alike(a, b int) bool {
-	if a >= len(s.items) || b >= len(s.items) {
-		return false
-	}
 	x, y := &s.items[a], &s.items[b]
-	switch {
-	case x.part != y.part:
-		return false
-	case !x.part:
-		return s.Instead != nil && s.Instead(x.unit, y.unit)
+	if !x.part {
+		return s.Instead(x.unit, y.unit)
 	}
 	us, p, q := s.r.Units, x.pods[0], y.pods[0]
 	ix := us.Index()
-	return x.unit == y.unit && s.AlikePods != nil && s.AlikePods(p, q) &&
-		ix.GroupOf(p) == ix.GroupOf(q) && us.Leads(p) == us.Leads(q) && ix.Pod(p).Terminating == ix.Pod(q).Terminating
+	return s.AlikePods(p, q) && ix.GroupOf(p) == ix.GroupOf(q) && us.Leads(p) == us.Leads(q) && ix.Pod(p).Terminating == ix.Pod(q).Terminating
 }
 
 // whole says what the items that are out cost, fines included, and whether they will do:

@@ -38,6 +38,10 @@ type Problem struct {
 	// Alike says whether item b may stand for a in Trial; nil: it may. Numbers are compared
 	// anyway.
 	Alike func(a, b int) bool
+
+	// Kind tells items apart of which none may stand for another, or of below zero for any. nil: all
+	// are of one kind.
+	Kind func(i int) int
 }
 
 // Row is what items free of something, in order of the items.

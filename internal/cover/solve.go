@@ -67,16 +67,18 @@ type solver struct {
 	*Problem
 	n      int
 	state  []int8
-	trail  []int    // items that are not free, in the order in which they were decided
-	need   []int64  // by row: what is left to be freed
-	has    []int64  // by row: what the free items would free
-	most   []int64  // by row: what an item frees at most
-	left   []int64  // by side, below zero if it is gone beyond
-	cells  [][]cell // by item: what it frees, in order of the rows
-	price  int64    // of the chosen, without fines
-	fines  int64    // that are due already
-	better [][]int  // by item: those after it that are chosen wherever it is; nil: see compare
-	worse  [][]int  // and the other way round
+	trail  []int         // items that are not free, in the order in which they were decided
+	need   []int64       // by row: what is left to be freed
+	has    []int64       // by row: what the free items would free
+	most   []int64       // by row: what an item frees at most
+	left   []int64       // by side, below zero if it is gone beyond
+	cells  [][]cell      // by item: what it frees, in order of the rows
+	price  int64         // of the chosen, without fines
+	fines  int64         // that are due already
+	alike  map[int][]int // items by kind
+	place  []int         // by item: where it stands among those of its kind
+	better [][]int       // by item: those after it that are chosen wherever it is; nil: see compare, of an item not looked at
+	worse  [][]int       // and the other way round
 
 	scale      scale
 	multiplier [][]int64 // by depth, rows and then sides
@@ -154,23 +156,53 @@ func (p *Problem) priceOf(i int) int64 {
 	return p.Price[i]
 }
 
-// compare finds, for each item, those after it that are as good and no dearer.
+// compare says which items are compared with which: from then on follow tells what follows.
 func (s *solver) compare() {
-	s.better, s.worse = make([][]int, s.n), make([][]int, s.n)
-	for b := range s.n {
-		for a := max(0, b-compared); a < b; a++ {
-			if s.instead(a, b) && (s.Alike == nil || s.Alike(a, b)) {
-				s.better[a] = append(s.better[a], b)
-				s.worse[b] = append(s.worse[b], a)
-			}
-		}
+	s.place, s.alike, s.better, s.worse = make([]int, s.n), map[int][]int{}, make([][]int, s.n), make([][]int, s.n)
+	for i := range s.n {
+		kind := s.kindOf(i)
+		s.place[i] = len(s.alike[kind])
+		s.alike[kind] = append(s.alike[kind], i)
 	}
 }
 
-// compared is with how many before it an item is compared at most.
+func (s *solver) kindOf(i int) int {
+	if s.Kind == nil {
+		return 0
+	}
+	return s.Kind(i)
+}
+
+// compared is with how many before it of its kind an item is compared at most.
 const compared = 128
 
-// instead reports whether every set with a and without b is as good with b in place of a.
+// betterThan lists those after item i that are as good and no dearer.
+func (s *solver) betterThan(i int) []int {
+	return s.related(s.better, i, +1, func(j int) bool { return s.instead(i, j) })
+}
+
+// worseThan lists those before item i that it is as good as, and no dearer.
+func (s *solver) worseThan(i int) []int {
+	return s.related(s.worse, i, -1, func(j int) bool { return s.instead(j, i) })
+}
+
+// related lists those of the kind of item i, on one side of it, of which is says so.
+func (s *solver) related(known [][]int, i, step int, is func(j int) bool) []int {
+	if known[i] == nil {
+		known[i] = []int{}
+		if kind := s.kindOf(i); kind >= 0 {
+			list := s.alike[kind]
+			for at := s.place[i] + step; at >= 0 && at < len(list) && step*(at-s.place[i]) <= compared; at += step {
+				if is(list[at]) {
+					known[i] = append(known[i], list[at])
+				}
+			}
+		}
+	}
+	return known[i]
+}
+
+// instead reports whether every set with a and without b, of its kind, is as good with b in place of a.
 func (s *solver) instead(a, b int) bool {
 	if s.priceOf(b) > s.priceOf(a) {
 		return false
@@ -189,7 +221,7 @@ func (s *solver) instead(a, b int) bool {
 			return false
 		}
 	}
-	return true
+	return s.Alike == nil || s.Alike(a, b)
 }
 
 // choose and keep decide on a free item; undo takes decisions back until so many are left.
@@ -346,7 +378,7 @@ func (s *solver) follow(seen *int) bool {
 	for ; *seen < len(s.trail); *seen++ {
 		i := s.trail[*seen]
 		if s.state[i] == chosen {
-			for _, b := range s.better[i] {
+			for _, b := range s.betterThan(i) {
 				switch s.state[b] {
 				case free:
 					s.choose(b)
@@ -356,7 +388,7 @@ func (s *solver) follow(seen *int) bool {
 			}
 			continue
 		}
-		for _, a := range s.worse[i] {
+		for _, a := range s.worseThan(i) {
 			switch s.state[a] {
 			case free:
 				s.keep(a)

@@ -284,8 +284,8 @@ func StepsLeft(most, taken int) int {
 	return max(domainSearches*most-taken, 0)
 }
 
-// instead returns what reports whether units a and b are single pods of one node, and
-// b frees at least what a does, of what the preemptor asks for.
+// instead returns what reports of single pods of one node whether b frees at least what a does,
+// of what the preemptor asks for.
 func (q *Question) instead() func(a, b victims.UnitID) bool {
 	var asked []int
 	for _, m := range q.Members {
@@ -296,17 +296,14 @@ func (q *Question) instead() func(a, b victims.UnitID) bool {
 		}
 	}
 	return func(a, b victims.UnitID) bool {
-		x, y := q.Units.Unit(a), q.Units.Unit(b)
-		if len(x.Pods) != 1 || len(y.Pods) != 1 || q.Index.NodeOf(x.Pods[0]) != q.Index.NodeOf(y.Pods[0]) {
-			return false
-		}
-		frees, instead := q.Index.Request(x.Pods[0]), q.Index.Request(y.Pods[0])
+		p, o := q.Units.Unit(a).Pods[0], q.Units.Unit(b).Pods[0]
+		frees, instead := q.Index.Request(p), q.Index.Request(o)
 		for _, r := range asked {
 			if instead[r] < frees[r] {
 				return false
 			}
 		}
-		return slices.Equal(q.Index.Pod(x.Pods[0]).Ports, q.Index.Pod(y.Pods[0]).Ports)
+		return slices.Equal(q.Index.Pod(p).Ports, q.Index.Pod(o).Ports)
 	}
 }
 
