@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -435,6 +436,12 @@ var attacks = []hostile{
 		}
 		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(500_000 + i*7919%100_003) })
 		return q
+	}},
+	{"pod-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
+		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gen.FleetPod(1)}
+	}},
+	{"gang-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
+		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(8, 4_000)}
 	}},
 	{"gang-of-64-among-many-pods", 8, 5_000, func(n int) hostileQuestion {
 		q := filled(n, 10*n, func(i int, p *cluster.Pod) {

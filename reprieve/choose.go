@@ -98,8 +98,14 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	c.Caps = slices.DeleteFunc(slices.Clone(c.Caps), func(cap Cap) bool { return cap.Room == math.MaxInt64 }) // sums saturate
 	s := &chooser{Choice: &c, r: r, trial: t}
 	s.itemize(order)
+	first := len(s.items) / manyItems * stepsToBegin
+	if first > c.Steps {
+		r.Bound = 0
+		return nil, Exhausted
+	}
+	c.Steps -= first
 	a := cover.Solve(s.problem(atMost))
-	r.Decided += a.Steps
+	r.Decided += first + a.Steps
 	r.Bound = a.Bound
 	switch {
 	case a.Chosen != nil && a.Proved:
@@ -111,6 +117,12 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	}
 	return nil, Exhausted
 }
+
+// To look at so many items before the first decision counts as so many steps.
+const (
+	manyItems    = 4096
+	stepsToBegin = 512
+)
 
 // problem is what is to be solved, in numbers.
 func (s *chooser) problem(atMost int64) *cover.Problem {

@@ -1,6 +1,7 @@
 package reprieve
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -64,20 +65,15 @@ func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, violating []Charged, r
 
 // bound returns everybody above the lowest sufficient level, and the others.
 func (r *Runner) bound(t domain.Trial, l Lowest, out []victims.UnitID) []victims.UnitID {
-	var levels []int32
-	for _, u := range out {
-		levels = append(levels, l.Level(u))
-	}
-	slices.Sort(levels)
-	levels = slices.Compact(levels)
-	if len(levels) == 0 {
+	if len(out) == 0 {
 		return out
 	}
-	at := len(levels) - 1 // sufficient: it is everybody
+	c := r.newCut(t, l, out)
+	at := len(c.levels) - 1 // sufficient: it is everybody
 	if l.Monotone {
 		low := 0
 		for low < at {
-			if mid := (low + at) / 2; r.enough(t, l, out, levels[mid]).OK() {
+			if mid := (low + at) / 2; c.enough(mid).OK() {
 				at = mid
 			} else {
 				low = mid + 1
@@ -85,43 +81,60 @@ func (r *Runner) bound(t domain.Trial, l Lowest, out []victims.UnitID) []victims
 		}
 	} else {
 		at = 0
-		for at < len(levels)-1 && !r.enough(t, l, out, levels[at]).OK() {
+		for at < len(c.levels)-1 && !c.enough(at).OK() {
 			at++
 		}
 	}
 	if l.Bounded != nil {
 		if at > 0 {
-			l.Bounded(levels[at], levels[at-1], true, r.enough(t, l, out, levels[at-1]))
+			l.Bounded(c.levels[at], c.levels[at-1], true, c.enough(at-1))
 		} else {
-			l.Bounded(levels[at], 0, false, domain.Reason{})
+			l.Bounded(c.levels[at], 0, false, domain.Reason{})
 		}
 	}
-	above := func(u victims.UnitID) bool { return l.Level(u) > levels[at] }
-	for _, u := range out {
-		if above(u) {
-			r.Return(t, u)
-		}
-	}
-	l.Place()
+	c.enough(at)
 	if l.Placed != nil {
 		l.Placed()
 	}
-	return slices.DeleteFunc(out, above)
+	return slices.DeleteFunc(out, func(u victims.UnitID) bool { return l.Level(u) > c.levels[at] })
 }
 
-// enough says whether the preemptor finds a place with nobody above level gone. It
-// leaves who is out as it was, and the place wherever Place put it.
-func (r *Runner) enough(t domain.Trial, l Lowest, out []victims.UnitID, level int32) domain.Reason {
-	for _, u := range out {
-		if l.Level(u) > level {
-			r.Return(t, u)
+// cut is between those up to a level, who are gone, and those above, who are back.
+type cut struct {
+	*Runner
+	trial  domain.Trial
+	place  func() domain.Reason
+	levels []int32            // each once, the lowest first
+	of     [][]victims.UnitID // by level
+	at     int                // the highest level of those who are gone
+}
+
+// newCut is above everybody.
+func (r *Runner) newCut(t domain.Trial, l Lowest, out []victims.UnitID) *cut {
+	c := &cut{Runner: r, trial: t, place: l.Place}
+	byLevel := slices.Clone(out)
+	slices.SortStableFunc(byLevel, func(a, b victims.UnitID) int { return cmp.Compare(l.Level(a), l.Level(b)) })
+	for i, first := 1, 0; i <= len(byLevel); i++ {
+		if i == len(byLevel) || l.Level(byLevel[i]) != l.Level(byLevel[first]) {
+			c.levels, c.of = append(c.levels, l.Level(byLevel[first])), append(c.of, byLevel[first:i])
+			first = i
 		}
 	}
-	why := l.Place()
-	for _, u := range out {
-		if l.Level(u) > level {
-			r.Remove(t, u)
+	c.at = len(c.levels) - 1
+	return c
+}
+
+// enough moves the cut, and says whether the preemptor finds a place then.
+func (c *cut) enough(at int) domain.Reason {
+	for ; c.at > at; c.at-- {
+		for _, u := range c.of[c.at] {
+			c.Return(c.trial, u)
 		}
 	}
-	return why
+	for ; c.at < at; c.at++ {
+		for _, u := range c.of[c.at+1] {
+			c.Remove(c.trial, u)
+		}
+	}
+	return c.place()
 }

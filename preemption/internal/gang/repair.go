@@ -104,16 +104,18 @@ func (a *attempt) keep(u victims.UnitID) {
 }
 
 // repairs is how often other places are looked for, at most; again only while that has asked not more
-// than mostAsked times whether a member fits on a node, in all domains together.
+// than mostAsked times whether a member fits on a node, and has moved not more than mostMoved units,
+// in all domains together.
 const (
 	repairs   = 16
 	mostAsked = 1 << 22
+	mostMoved = 1 << 18
 )
 
-// repairsOn reports whether other places are looked for once more in one of so many domains, after
-// so many times that asked so often.
-func repairsOn(times, asked, domains int) bool {
-	return times == 0 || times < repairs && asked <= mostAsked/domains
+// repairsOn reports whether other places of members among so many units are looked for once more in
+// one of so many domains, after so many times that asked so often.
+func repairsOn(times, asked, units, domains int) bool {
+	return times == 0 || times < repairs && asked <= mostAsked/domains && times*units <= mostMoved/domains
 }
 
 // repair looks for a placement whose victims keep within the bounds, after those of
@@ -132,7 +134,7 @@ func (a *attempt) repair() {
 	}
 	a.Proved = false
 	before := a.Trial.Asked
-	for times := 0; repairsOn(times, a.Trial.Asked-before, a.shares); times++ {
+	for times := 0; repairsOn(times, a.Trial.Asked-before, len(a.potential), a.shares); times++ {
 		if !a.keepGreedy() || !a.placeAgain(a.q.Fewest) && !a.placeAgain(true) {
 			return
 		}
