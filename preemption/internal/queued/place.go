@@ -47,7 +47,6 @@ func (p *place) close() {
 			p.Gang.Runner.Return(p.Gang.Trial, u)
 		}
 	}
-	p.Gang.Trial.Settle()
 }
 
 // Remove takes the pods of a workload away; one that has none frees quota only.
@@ -59,11 +58,6 @@ func (p *place) Remove(r *quota.Reservation) {
 
 // Return puts them back.
 func (p *place) Return(r *quota.Reservation) {
-	p.back(r)
-	p.Gang.Trial.Settle()
-}
-
-func (p *place) back(r *quota.Reservation) {
 	for _, pod := range p.Model.Pods.Of[r] {
 		p.Gang.Trial.Return(pod)
 	}
@@ -221,7 +215,6 @@ func (p *place) giveBackUnqueued(placer domain.Placer) (out []victims.UnitID, ok
 	for _, u := range p.unqueued { // all back, if that will do
 		runner.Return(trial, u)
 	}
-	trial.Settle()
 	if p.seat(placer) {
 		return nil, true
 	}
@@ -235,7 +228,6 @@ func (p *place) giveBackUnqueued(placer domain.Placer) (out []victims.UnitID, ok
 		runner.Return(trial, u)
 		if !trial.Fits().OK() {
 			runner.Remove(trial, u)
-			trial.Settle()
 			out = append(out, u)
 		}
 	}

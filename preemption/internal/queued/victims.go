@@ -34,7 +34,6 @@ func (s *Search) Spell(p *Plan) []Victim {
 		out.Remove(v.Reservation)
 	}
 	s.Gang.Trial.PlaceAll(p.Places)
-	s.Gang.Trial.Settle()
 	violating := map[victims.UnitID]bool{}
 	for _, c := range s.Gang.Runner.Charge(p.Units) {
 		violating[c.Unit] = true
@@ -44,7 +43,6 @@ func (s *Search) Spell(p *Plan) []Victim {
 		s.Gang.Runner.Return(s.Gang.Trial, u)
 		why := s.Gang.Trial.Fits()
 		s.Gang.Runner.Remove(s.Gang.Trial, u)
-		s.Gang.Trial.Settle()
 		list = append(list, Victim{Unit: u, Node: s.inTheWay(u), Violates: violating[u], Why: why})
 	}
 	order := s.Model.Order(s.Queue)
@@ -60,23 +58,21 @@ func (s *Search) Spell(p *Plan) []Victim {
 		}
 		qs.Usage.Add(v.Queue, v.Usage)
 		victim.Lack = qs.Lack(s.Queue, p.Offer.Request)
-		if len(pods) > 0 && qs.Usage.Fits(s.Queue, p.Offer.Request, true) {
-			out.back(v.Reservation)
+		if qs.Usage.Fits(s.Queue, p.Offer.Request, true) {
+			out.Return(v.Reservation)
 			victim.Why = s.Gang.Trial.Fits()
 			out.Remove(v.Reservation)
-			s.Gang.Trial.Settle()
 		}
 		qs.Usage.Remove(v.Queue, v.Usage)
 		list = append(list, victim)
 	}
 	s.Gang.Trial.UnplaceTo(0)
 	for _, v := range p.Quota {
-		out.back(v.Reservation)
+		out.Return(v.Reservation)
 	}
 	for _, u := range p.Unqueued {
 		s.Gang.Runner.Return(s.Gang.Trial, u)
 	}
-	s.Gang.Trial.Settle()
 	return list
 }
 

@@ -135,9 +135,6 @@ func (m *Model) demand(w *cluster.Workload, q quota.HolderID, set int, count int
 // CheckAmounts complains about every resource of which w asks for more than can be
 // counted, in a pod set or in all of them together.
 func CheckAmounts(w *cluster.Workload) error {
-	if countable(w) {
-		return nil
-	}
 	var errs []error
 	totals := map[string]int64{}
 	for i := range w.PodSets {
@@ -158,23 +155,6 @@ func CheckAmounts(w *cluster.Workload) error {
 		}
 	}
 	return problems.Join(errs)
-}
-
-// countable reports whether w is far from asking for too much: everything that it asks
-// for, added up, could be counted.
-func countable(w *cluster.Workload) bool {
-	sum := int64(0)
-	for i := range w.PodSets {
-		set := &w.PodSets[i]
-		for r := range set.Requests {
-			v, ok := set.Total(r, set.Count)
-			if !ok || v > cluster.MaxUsage-sum {
-				return false
-			}
-			sum += v
-		}
-	}
-	return true
 }
 
 func (m *Model) groupOf(q quota.HolderID, resource string) *quota.Group {

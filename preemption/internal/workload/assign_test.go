@@ -2,6 +2,7 @@ package workload_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,10 +41,65 @@ func TestAmountsThatCanBeCounted(t *testing.T) {
 					var one *cluster.FieldError
 					require.True(t, errors.As(e, &one))
 					fields = append(fields, one.Field)
+					require.Equal(t, "at most 2^62-1 in all", one.Want)
 				}
 			}
 			require.Equal(t, x.want, fields)
 			require.Equal(t, x.want == nil, err == nil)
+		})
+	}
+}
+
+// TestAmountsAreToldInDecimals: in complaints.
+func TestAmountsAreToldInDecimals(t *testing.T) {
+	w := job("in", "", 1, 1000)
+	w.PodSets[0].Requests["gpu"] = 1 << 60
+	require.EqualError(t, workload.CheckAmounts(&w), `cluster: Workload "in": PodSets[0].Requests[gpu]: 1152921504606846976 is not at most 2^62-1 in all`)
+	m, many := model(t, eight(job("old", "research", 1, 8))), job("many", "research", 1, 1)
+	many.PodSets[0].Usage = cluster.Resources{"gpu": cluster.MaxUsage}
+	require.ErrorContains(t, m.Set(&many), "4611686018427387903 gpu is not so little")
+}
+
+// TestWhyThereIsNoFlavor: each flavor has one objection, to the first resource of which it has too little
+// for ever, or to all of which it has too little now.
+func TestWhyThereIsNoFlavor(t *testing.T) {
+	s := eight()
+	group := &s.ClusterQueues[0].Groups[0]
+	s.ResourceFlavors = append(s.ResourceFlavors, cluster.ResourceFlavor{Name: "h100", NodeTaints: []cluster.Taint{{Key: "h100", Effect: cluster.NoSchedule}}})
+	group.Flavors[0].Resources = append(group.Flavors[0].Resources, cluster.ResourceQuota{Resource: "mem", Nominal: 8})
+	group.Flavors = append(group.Flavors, cluster.FlavorQuotas{Flavor: "h100", Resources: group.Flavors[0].Resources})
+	old := job("old", "research", 9, 6)
+	old.PodSets[0].Requests["mem"], old.PodSets[0].Flavors["mem"] = 1, "a100"
+	s.Workloads = append(s.Workloads, old)
+	gpu, mem := model(t, s).Index.Column("a100", "gpu"), model(t, s).Index.Column("a100", "mem")
+	tainted := workload.Objection{Kind: workload.Tainted, Flavor: 1, Taint: &s.ResourceFlavors[1].NodeTaints[0]}
+	for name, x := range map[string]struct {
+		ask  cluster.Resources
+		want []workload.Objection
+	}{
+		"fits":                {cluster.Resources{"gpu": 2, "mem": 2}, nil},
+		"no quota":            {cluster.Resources{"gpu": 2, "tpu": 1}, []workload.Objection{{Kind: workload.NoQuota, Resource: "tpu"}}},
+		"no quota is no harm": {cluster.Resources{"gpu": 2, "tpu": 0}, nil},
+		"too much of both": {
+			cluster.Resources{"gpu": 9, "mem": 10}, []workload.Objection{{Kind: workload.TooMuch, Column: gpu, Amount: 9, Most: 8}, tainted},
+		},
+		"too much of the second": {
+			cluster.Resources{"gpu": 1, "mem": 10}, []workload.Objection{{Kind: workload.TooMuch, Column: mem, Amount: 10, Most: 8}, tainted},
+		},
+		"too little is left of both": {
+			cluster.Resources{"gpu": 3, "mem": 4},
+			[]workload.Objection{{Kind: workload.Short, Column: gpu, Amount: 1}, {Kind: workload.Short, Column: mem, Amount: 2}, tainted},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := *s
+			in := job("in", "", 1, 1)
+			in.PodSets[0].Requests = x.ask
+			s.Workloads = append(slices.Clone(s.Workloads), in)
+			p := plan(t, model(t, &s), "in")
+			require.Equal(t, x.want, p.Objections)
+			require.Equal(t, x.want == nil, p.Fits)
+			require.Empty(t, p.Victims)
 		})
 	}
 }

@@ -70,3 +70,30 @@ func TestHeadsGoInTheTwinsOrder(t *testing.T) {
 		require.Empty(t, line)
 	}
 }
+
+// TestHeadsThatCannotBe: complaints come in one order, whatever that of the heads.
+func TestHeadsThatCannotBe(t *testing.T) {
+	in := cluster.Preemptor{Kind: cluster.KindWorkload, Name: "in"}
+	unknown, pod := cluster.Preemptor{Kind: cluster.KindWorkload, Name: "unknown"}, cluster.Preemptor{Kind: cluster.KindPod, Name: "pod"}
+	m := model(t, eight(job("in", "", 9, 4)))
+	_, err := m.LineUp([]cluster.Preemptor{in, unknown, in, pod})
+	require.ErrorContains(t, err, "a head once only")
+	require.ErrorContains(t, err, "a workload of the snapshot")
+	_, again := m.LineUp([]cluster.Preemptor{pod, in, in, unknown})
+	require.EqualError(t, again, err.Error())
+}
+
+// TestTreesGoByName: with shares, a queue of its own before a cohort of its name.
+func TestTreesGoByName(t *testing.T) {
+	s := eight(job("alone", "", 1, 1), job("inside", "", 9, 1))
+	other := s.ClusterQueues[0]
+	other.Name, other.Cohort = "alpha", "research"
+	s.ClusterQueues = append(s.ClusterQueues, other)
+	s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: "theirs", ClusterQueue: "alpha"})
+	s.Workloads[1].Queue = "theirs"
+	m, err := workload.New(s.QuotaObjects(), workload.Rules{Fair: true})
+	require.NoError(t, err)
+	line, err := m.LineUp([]cluster.Preemptor{{Kind: cluster.KindWorkload, Name: "alone"}, {Kind: cluster.KindWorkload, Name: "inside"}})
+	require.NoError(t, err)
+	require.Equal(t, "alone", line[m.Next(line)].Preemptor.Name)
+}

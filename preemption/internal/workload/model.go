@@ -39,7 +39,7 @@ type Model struct {
 	orderOf []int                       // by queue
 	idle    []sync.Pool                 // by order: *Search, out of use
 
-	over map[rootColumn]bool // where more is used than there is
+	over map[rootColumn]struct{} // where more is used than there is
 
 	holds []hold // in order of name
 
@@ -55,7 +55,7 @@ func New(objects cluster.QuotaObjects, rules Rules) (*Model, error) {
 	}
 	m := &Model{Rules: rules, Index: ix, Tree: quota.NewTree(ix), now: ix.Now()}
 	m.usage = m.Tree.NewUsage()
-	m.over = map[rootColumn]bool{}
+	m.over = map[rootColumn]struct{}{}
 	for _, r := range ix.Reservations() {
 		m.usage.Add(r.Queue, r.Usage)
 	}
@@ -96,7 +96,7 @@ type rootColumn struct {
 func (m *Model) noteOveruse(h quota.HolderID, c quota.ColumnID) {
 	at := rootColumn{m.Tree.Root(h), c}
 	if m.usage.Balance(at.root, c) < 0 {
-		m.over[at] = true
+		m.over[at] = struct{}{}
 	} else {
 		delete(m.over, at)
 	}

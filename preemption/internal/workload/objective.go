@@ -48,14 +48,12 @@ type measures struct {
 func (m *Model) measures(o *Objective) *measures {
 	ms := &measures{Objective: o, m: m, ranking: o.Ranking.Criteria(), prices: map[*quota.Reservation]int64{}}
 	if slices.Contains(ms.ranking, victims.CriterionLevels) {
-		seen := map[int32]bool{}
-		for _, r := range m.reservations() {
-			seen[priorityOf(r)] = true
+		var levels []int32
+		for _, r := range m.everybody() {
+			levels = append(levels, priorityOf(r))
 		}
-		for r := range m.Pods.Of {
-			seen[priorityOf(r)] = true
-		}
-		ms.ranking = ms.ranking.Levelled(slices.Collect(maps.Keys(seen)))
+		slices.Sort(levels)
+		ms.ranking = ms.ranking.Levelled(slices.Compact(levels))
 	}
 	return ms
 }
@@ -230,10 +228,7 @@ const mostSizes = 8
 func (s *Search) spareSmall(
 	q *quotasearch.Question, list []quotasearch.Victim, poll func(), better func([]quotasearch.Victim) bool,
 ) []quotasearch.Victim {
-	all := slices.Clone(s.reservations())
-	for r := range s.Pods.Of {
-		all = append(all, r)
-	}
+	all := s.everybody()
 	uses := func(r *quota.Reservation) (amount int64) {
 		for _, u := range r.Usage {
 			if u.Column == q.Contested[0] {
@@ -242,11 +237,12 @@ func (s *Search) spareSmall(
 		}
 		return amount
 	}
-	seen := map[int64]bool{}
+	var sizes []int64
 	for _, r := range all {
-		seen[uses(r)] = true
+		sizes = append(sizes, uses(r))
 	}
-	sizes := slices.Sorted(maps.Keys(seen))
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
 	spared, gone := s.Gone, s.Gone
 	for k := range min(mostSizes, len(sizes)) {
 		if poll != nil {

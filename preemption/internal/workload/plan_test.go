@@ -73,6 +73,7 @@ func TestFewerPodsWhereNotAllFit(t *testing.T) {
 	p := plan(t, m, "in")
 	require.True(t, p.FitsNow)
 	require.Equal(t, []int32{3}, p.Counts)
+	require.Empty(t, p.Objections, "those to more pods do not count")
 }
 
 func TestACloneKeepsWhatItWas(t *testing.T) {
@@ -87,4 +88,47 @@ func TestACloneKeepsWhatItWas(t *testing.T) {
 	require.NoError(t, m.Admit(m.Workload("", "in"), "research", gpus(4), nil))
 	require.EqualValues(t, 4, m.Held("", "in").Usage[0].Amount)
 	require.Nil(t, c.Held("", "in"))
+}
+
+// TestWhatWaitsKeeps: a plan without victims keeps what is left of the queue's quota, with what it may
+// borrow if it would have to.
+func TestWhatWaitsKeeps(t *testing.T) {
+	for name, x := range map[string]struct {
+		cohort     string
+		asks, held int32
+		want       int64
+	}{
+		"what is left":                  {"", 4, 6, 2},
+		"the last":                      {"", 5, 7, 1},
+		"nothing is left":               {"", 5, 8, 0},
+		"all that it asks for":          {"all", 4, 6, 4},
+		"as much as it may borrow":      {"all", 5, 7, 3},
+		"it borrows as much as it may":  {"all", 5, 10, 0},
+		"more than it may ever borrow":  {"all", 11, 2, 0},
+		"more than it could get back":   {"all", 9, 5, 0},
+		"as much as it is entitled to":  {"all", 8, 2, 8},
+		"as much, with what it borrows": {"all", 8, 3, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			borrowing := int64(2)
+			s := eight(job("old", "research", 9, x.held), job("in", "", 1, x.asks))
+			if x.cohort != "" {
+				s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Borrowing = &borrowing
+			}
+			s.ClusterQueues[0].Cohort = x.cohort
+			lender := s.ClusterQueues[0]
+			lender.Name = "lender"
+			s.ClusterQueues = append(s.ClusterQueues, lender)
+			theirs := job("theirs", "lender", 9, 16-x.held-1)
+			s.Workloads = append(s.Workloads, theirs)
+			p := plan(t, model(t, s), "in")
+			require.False(t, p.Helps())
+			var kept int64
+			for _, c := range p.Reserved {
+				require.Positive(t, c.Amount)
+				kept += c.Amount
+			}
+			require.Equal(t, x.want, kept)
+		})
+	}
 }

@@ -176,6 +176,15 @@ func (m *Model) reservations() []*quota.Reservation {
 	return list
 }
 
+// everybody lists who holds quota and may lose it: workloads, and pods of the model.
+func (m *Model) everybody() []*quota.Reservation {
+	all := slices.Clone(m.reservations())
+	for r := range m.Pods.Of {
+		all = append(all, r)
+	}
+	return all
+}
+
 // reserve describes pods as a workload that holds quota in the flavors of their
 // nodes; nil if their queue is not there.
 func (m *Model) reserve(pods []cluster.PodID) (*quota.Reservation, error) {

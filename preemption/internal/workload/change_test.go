@@ -1,0 +1,154 @@
+package workload_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
+)
+
+// TestRebuiltIsAsIfMadeOfThese: a model that is compiled anew with other objects answers at its time, with
+// what is held, and follows changes like the one it was made of, which stays as it is.
+func TestRebuiltIsAsIfMadeOfThese(t *testing.T) {
+	s := eight(job("old", "research", 1, 3), job("in", "", 9, 4), job("held", "", 9, 2))
+	s.ClusterQueues[0].Preemption.WaitSeconds = 100
+	s.Workloads[1].Created = time.Unix(50, 0).UTC()
+	s.Time = time.Unix(60, 0).UTC()
+	m, err := workload.New(s.QuotaObjects(), workload.Rules{})
+	require.NoError(t, err)
+	m.Hold(&cluster.QuotaHold{Name: "held", ClusterQueue: "research", Amounts: gpusHeld(2)})
+	r, err := m.Rebuilt(s, cluster.Nanos(time.Unix(90, 0)), func(o *workload.Objects) error {
+		q := s.ClusterQueues[0]
+		q.Groups = []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+			Flavor: "a100", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: 9}},
+		}}}}
+		o.Queues.ReplaceOrInsert(&q)
+		return nil
+	})
+	require.NoError(t, err)
+	q := r.Index.QueueByName("research")
+	for _, x := range []struct {
+		m        *workload.Model
+		waits    int64
+		reserved int64
+		fits     bool
+	}{{m, 90, 60, false}, {r, 60, 90, true}} {
+		require.Equal(t, x.waits, x.m.Waits(x.m.Workload("", "in"), q))
+		require.Equal(t, x.reserved*1e9, x.m.Held("", "old").Reserved)
+		require.Equal(t, x.fits, plan(t, x.m, "in").Fits)
+	}
+	require.EqualValues(t, 90e9, r.Index.Now())
+	r.Open(s)
+	require.NoError(t, r.Evict("", "old", true))
+	require.True(t, r.Remove("", "held"))
+	require.False(t, r.Release("", "held"), "it left with what was held for it")
+	require.NoError(t, r.Admit(r.Workload("", "in"), "research", gpus(4), nil))
+	require.EqualValues(t, 90e9, r.Held("", "in").Reserved)
+	require.NotNil(t, m.Held("", "old"))
+}
+
+// TestWaiting: a workload waits from its creation on, as the clock of the model says, for whole seconds.
+func TestWaiting(t *testing.T) {
+	at := func(seconds float64) time.Time { return time.Unix(0, int64(seconds*1e9)).UTC() }
+	for name, x := range map[string]struct {
+		wait    int64
+		created time.Time
+		now     time.Time
+		want    int64
+	}{
+		"no wait":              {0, at(10), at(10), 0},
+		"all of it":            {5, at(10), at(10), 5},
+		"some of it":           {5, at(10), at(12), 3},
+		"a part of a second":   {5, at(10), at(14.5), 1},
+		"to the end":           {5, at(10), at(15), 0},
+		"longer":               {5, at(10), at(99), 0},
+		"since nobody knows":   {5, time.Time{}, at(10), 0},
+		"until nobody knows":   {5, at(10), time.Time{}, 0},
+		"from the future":      {5, at(10), at(9), 6},
+		"one second, all left": {1, at(10), at(10), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := eight(job("low", "research", 1, 8), job("in", "", 9, 4))
+			s.ClusterQueues[0].Preemption.WaitSeconds = x.wait
+			s.Workloads[1].Created, s.Time = x.created, x.now
+			m := model(t, s)
+			require.Equal(t, x.want, m.Waits(m.Workload("", "in"), 0))
+			p := plan(t, m, "in")
+			require.Equal(t, x.want == 0, p.Helps())
+			require.Equal(t, x.want, p.Waits)
+			require.Equal(t, x.want == 0, len(p.Steps) > 0)
+			if x.want > 0 {
+				require.Nil(t, m.Plan(m.Workload("", "in"), 0, workload.Objective{Effort: ask.Exact}, true).Least)
+			}
+		})
+	}
+}
+
+// TestWorkloadsComeAndGo: who is set may be evicted, who is dropped is not, and a queue that uses more
+// than there is is warned of as long as it does.
+func TestWorkloadsComeAndGo(t *testing.T) {
+	m := model(t, eight(job("in", "", 9, 4)))
+	came := job("came", "research", 1, 6)
+	require.NoError(t, m.Set(&came))
+	require.Len(t, plan(t, m, "in").Victims, 1)
+	require.Empty(t, m.Warnings())
+	again := job("again", "research", 2, 3)
+	require.NoError(t, m.Set(&again))
+	require.Equal(t, []cluster.Warning{{
+		Kind: cluster.KindClusterQueue, Name: "research", Field: "usage", Value: "gpu in flavor a100",
+		Text: "more is used than there is: answered as it is",
+	}}, m.Warnings())
+	require.True(t, m.Remove("", "came"))
+	require.Empty(t, m.Warnings())
+	require.True(t, plan(t, m, "in").FitsNow)
+	full := job("full", "research", 2, 5)
+	require.NoError(t, m.Set(&full))
+	require.Empty(t, m.Warnings(), "all that there is")
+	p := plan(t, m, "in")
+	require.Len(t, p.Victims, 1)
+	require.Equal(t, "full", p.Victims[0].Workload.Name)
+	require.Equal(t, workload.Lack{Missing: 4}, p.Victims[0].Lack)
+}
+
+// TestAdmittedAnew: what is admitted does not leave any more, and the workload that was given stays as it is.
+func TestAdmittedAnew(t *testing.T) {
+	in := job("in", "", 1, 4)
+	in.Evicted = true
+	s := eight(in)
+	s.Time = time.Unix(7, 0).UTC()
+	m := model(t, s)
+	given := m.Workload("", "in")
+	require.NoError(t, m.Admit(given, "research", gpus(4), nil))
+	require.True(t, given.Evicted)
+	require.Nil(t, given.PodSets[0].Flavors)
+	require.False(t, m.Workload("", "in").Evicted)
+	require.False(t, m.Held("", "in").Evicted)
+	require.Equal(t, time.Unix(7, 0).UTC(), m.Workload("", "in").Admission.Reserved)
+	require.NoError(t, m.Evict("", "in", true))
+	m.SetTime(cluster.Nanos(time.Time{}))
+	require.NoError(t, m.Admit(m.Workload("", "in"), "research", gpus(4), nil))
+	require.Zero(t, m.Workload("", "in").Admission.Reserved)
+}
+
+// TestIdle: without queues, workloads and what is held for some.
+func TestIdle(t *testing.T) {
+	m := model(t, &cluster.Snapshot{})
+	require.True(t, m.Idle())
+	w := job("w", "", 1, 1)
+	require.NoError(t, m.Set(&w))
+	require.False(t, m.Idle())
+	require.True(t, m.Remove("", "w"))
+	require.True(t, m.Idle())
+	m.Hold(&cluster.QuotaHold{Name: "w"})
+	require.False(t, m.Idle())
+	unopened, err := workload.New(cluster.QuotaObjects{}, workload.Rules{})
+	require.NoError(t, err)
+	require.True(t, unopened.Idle())
+	require.False(t, model(t, eight()).Idle())
+	m.Clone().Mu.Lock() // a clone is nobody's yet
+	m.Mu.Lock()         // and does not keep that of which it is
+}
