@@ -109,7 +109,7 @@ func (a *attempt) keep(u victims.UnitID) {
 const (
 	repairs   = 16
 	mostAsked = 1 << 22
-	mostMoved = 1 << 18
+	mostMoved = 1 << 17
 )
 
 // repairsOn reports whether other places of members among so many units are looked for once more in

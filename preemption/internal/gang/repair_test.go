@@ -14,7 +14,7 @@ func TestRepairsOfLargeGangsAreFew(t *testing.T) {
 	for _, tt := range []struct{ asked, units, domains, want int }{ // asked by each
 		{0, 0, 1, 16}, {3 * 8 * 5_000, 0, 1, 16}, {3 * 64 * 16, 0, 250, 6}, {3 * 64 * 16, 0, 4_000, 1}, {3 * 64 * 5_000, 0, 1, 5},
 		{3 * 1_000 * 1_000, 0, 1, 2}, {3 * 2_000 * 2_000, 0, 1, 1}, {3 * 4_000 * 20, 0, 250, 1}, {mostAsked / 2, 0, 1, 3}, {mostAsked / 8, 0, 4, 3},
-		{0, 15_000, 1, 16}, {0, 18_000, 1, 15}, {0, 150_000, 1, 2}, {0, 600, 250, 2}, {0, mostMoved, 1, 2}, {0, mostMoved + 1, 1, 1},
+		{0, 8_000, 1, 16}, {0, 18_000, 1, 8}, {0, 150_000, 1, 1}, {0, 300, 250, 2}, {0, mostMoved, 1, 2}, {0, mostMoved + 1, 1, 1},
 	} {
 		times := 0
 		for repairsOn(times, times*tt.asked, tt.units, tt.domains) {
