@@ -43,6 +43,11 @@ func searchBeside(jobs []cluster.Workload, kept ...string) *queued.Search {
 	if len(jobs) > 0 {
 		s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 4 + int64(len(jobs))
 	}
+	return searchOf(s, kept...)
+}
+
+// searchOf is the search for pod in of s, and so much cpu, of queue all.
+func searchOf(s *cluster.Snapshot, kept ...string) *queued.Search {
 	ix, err := cluster.NewIndex(s)
 	if err != nil {
 		panic(err)
@@ -69,7 +74,7 @@ func searchBeside(jobs []cluster.Workload, kept ...string) *queued.Search {
 		Model: m, Workload: &cluster.Workload{Name: "in", Queue: "team", Priority: 9}, Queue: queue, Pods: pod, Gang: gang.New(pod),
 	})
 	search.Gang.Runner.Whole = true
-	search.Offers, _ = m.Offers(queue, map[string]int64{cluster.CPU: 3})
+	search.Offers, _ = m.Offers(queue, map[string]int64{cluster.CPU: ix.Pod(in).Requests[cluster.CPU]})
 	return search
 }
 

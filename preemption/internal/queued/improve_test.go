@@ -1,0 +1,147 @@
+package queued_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/queued"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// full is a queue whose quota pods of n nodes hold, on each one of four cpu and two of two, the less important.
+func full(n int) *cluster.Snapshot {
+	prio := func(p int32) *int32 { return &p }
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	s := &cluster.Snapshot{
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "any"}},
+		ClusterQueues: []cluster.ClusterQueue{{
+			Name: "all", Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+				Flavor: "any", Resources: []cluster.ResourceQuota{{Resource: cluster.CPU, Nominal: int64(8 * n)}},
+			}}}},
+		}},
+		LocalQueues: []cluster.LocalQueue{{Name: "team", ClusterQueue: "all"}},
+		Pods:        []cluster.Pod{{Name: "in", Queue: "team", Priority: prio(9), Requests: cpu(4)}},
+	}
+	for i := range n {
+		node := fmt.Sprintf("n%02d", i)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: node, Allocatable: cpu(8)})
+		for k, size := range []int64{4, 2, 2} {
+			name := fmt.Sprintf("%s-%d", node, k)
+			s.Pods = append(s.Pods, cluster.Pod{
+				Name: name, Labels: map[string]string{"name": name}, Node: node, Queue: "team", Priority: prio(int32(3 - k)), Requests: cpu(size),
+			})
+		}
+	}
+	return s
+}
+
+// TestDomainsShareTheSteps: all of them together take five times the steps of one, and then the queue's own pass
+// decides.
+func TestDomainsShareTheSteps(t *testing.T) {
+	const nodes = 12
+	for steps, most := range map[int]int{1: 5, 2: 10, 1000: nodes} {
+		s := searchOf(full(nodes))
+		s.Effort, s.Pods.Steps = ask.Improved, steps
+		s.Run(each(s.Pods.Index))
+		require.Equal(t, nodes, s.Tried)
+		require.Positive(t, s.Improved)
+		require.LessOrEqual(t, s.Improved, most, "each takes one step or more")
+		if steps == 1000 {
+			require.Equal(t, nodes, s.Improved)
+		}
+		require.NotNil(t, s.Best)
+	}
+}
+
+// fewest likes it best if few units go.
+type fewest struct{}
+
+func (fewest) Compare(a, b victims.Score) int { return a.Units - b.Units }
+
+// TestTheSearchLeavesTheTrialAsItWas: whatever was tried, so that the next says the same, and so does a
+// victim that is spelled out twice.
+func TestTheSearchLeavesTheTrialAsItWas(t *testing.T) {
+	for _, effort := range []ask.Effort{ask.Greedy, ask.Improved} {
+		s := searchOf(full(3))
+		s.Effort, s.Pods.Compare, s.Note = effort, fewest{}, true
+		domains := each(s.Pods.Index)
+		domains[0] = append(domains[0], domain.Domain{Name: "all", Nodes: []cluster.NodeID{0, 1, 2}})
+		gone := func() (list []cluster.PodID) {
+			for p := range cluster.PodID(s.Pods.Index.NumPods()) {
+				if s.Gang.Trial.Gone(p) {
+					list = append(list, p)
+				}
+			}
+			return list
+		}
+		var told [2][]queued.Victim
+		var plans [2]queued.Plan
+		var tries [2]int
+		for i := range plans {
+			s.Best, s.Tries, s.Improved = nil, nil, 0
+			require.Nil(t, s.Fits(domains))
+			s.Run(domains)
+			require.NotNil(t, s.Best)
+			plans[i], told[i], tries[i] = *s.Best, s.Spell(s.Best), len(s.Tries)
+			require.Empty(t, gone())
+			require.Empty(t, s.Gang.Trial.Placed())
+		}
+		require.Equal(t, plans[0], plans[1])
+		require.Equal(t, told[0], told[1])
+		require.Equal(t, tries[0], tries[1])
+		if effort == ask.Improved {
+			require.Len(t, told[0], 1, "the large one instead of two")
+		} else {
+			require.Len(t, told[0], 2)
+		}
+	}
+}
+
+// TestVictimsOfAPlan: the most important first, those without a queue before the others, each with what would
+// be lacking, and whether a budget is violated.
+func TestVictimsOfAPlan(t *testing.T) {
+	s := full(2)
+	prio, high := int32(1), int32(100)
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node == "n01" {
+			p.Priority = &high
+		} else if p.Name == "n00-2" {
+			p.Labels["kept"] = "yes"
+		}
+	}
+	s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal += 2
+	s.Nodes[0].Allocatable = cluster.Resources{cluster.CPU: 10}
+	s.Pods = append(s.Pods, cluster.Pod{Name: "free", Node: "n00", Priority: &prio, Requests: cluster.Resources{cluster.CPU: 2}})
+	s.Pods[0].Requests = cluster.Resources{cluster.CPU: 10}
+	s.Budgets = []disruption.Budget{{Name: "kept", Selector: &disruption.Selector{MatchLabels: map[string]string{"kept": "yes"}}}}
+	search := searchOf(s)
+	require.Nil(t, search.Fits(each(search.Pods.Index)))
+	search.Run(each(search.Pods.Index))
+	require.NotNil(t, search.Best)
+	type told struct {
+		Name     string
+		Violates bool
+		Quota    int64
+		Room     int64
+	}
+	var got []told
+	for _, v := range search.Spell(search.Best) {
+		one := told{Violates: v.Violates, Quota: v.Lack.Missing, Room: v.Why.Missing}
+		if v.Reservation == nil {
+			one.Name = search.Pods.Index.Pod(search.Pods.Units.Unit(v.Unit).Pods[0]).Name
+			require.EqualValues(t, 0, v.Node)
+		} else {
+			one.Name = v.Workload.Name
+			require.Equal(t, cluster.NoNode, v.Node)
+		}
+		got = append(got, one)
+	}
+	require.Equal(t, []told{{"free", false, 0, 2}, {"n00-0", false, 4, 0}, {"n00-1", false, 2, 0}, {"n00-2", true, 2, 0}}, got)
+}
