@@ -145,3 +145,36 @@ func TestVictimsOfAPlan(t *testing.T) {
 	}
 	require.Equal(t, []told{{"free", false, 0, 2}, {"n00-0", false, 4, 0}, {"n00-1", false, 2, 0}, {"n00-2", true, 2, 0}}, got)
 }
+
+// TestProtected: it is told where there was a place if the less important pods of queues went that their queue keeps.
+func TestProtected(t *testing.T) {
+	for name, x := range map[string]struct {
+		policy cluster.QueuePolicy
+		prio   int32
+		cpu    int64
+		want   bool
+	}{
+		"less important":                      {cluster.QueueNever, 8, 4, true},
+		"as important":                        {cluster.QueueNever, 9, 4, false},
+		"as important, of a queue that evict": {cluster.LowerPriority, 9, 4, false},
+		"too large all the same":              {cluster.QueueNever, 8, 9, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := full(1)
+			queue := &s.ClusterQueues[0]
+			queue.Preemption.WithinClusterQueue, queue.Groups[0].Flavors[0].Resources[0].Nominal = x.policy, 100
+			for i := range s.Pods[1:] {
+				s.Pods[1+i].Priority = &x.prio
+			}
+			s.Pods[0].Requests = cluster.Resources{cluster.CPU: x.cpu}
+			search := searchOf(s)
+			search.Run(each(search.Pods.Index))
+			require.Nil(t, search.Best)
+			require.Equal(t, map[queued.Rejection]int{{Why: queued.NoPlace}: 1}, search.Rejected)
+			require.Equal(t, x.want, search.Protected)
+			for p := range cluster.PodID(search.Pods.Index.NumPods()) {
+				require.False(t, search.Gang.Trial.Gone(p))
+			}
+		})
+	}
+}

@@ -41,7 +41,6 @@ func (s *Search) newPlace(d domain.Domain) *place {
 }
 
 func (p *place) close() {
-	p.Gang.Trial.UnplaceTo(0)
 	for _, u := range p.unqueued {
 		if p.Gang.Trial.Gone(p.Pods.Units.Unit(u).Pods[0]) {
 			p.Gang.Runner.Return(p.Gang.Trial, u)

@@ -1,0 +1,125 @@
+package queued
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// gangPlace is the place of a gang that needs some of its members, of these sizes, on nodes of so much cpu, of which
+// so much is free.
+func gangPlace(t *testing.T, need int32, sizes, allocatable, free []int64) *place {
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	high := int32(9)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &need, Priority: &high}}}
+	for i, v := range allocatable {
+		node := fmt.Sprint("n", i)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: node, Allocatable: cpu(v)})
+		s.Pods = append(s.Pods, cluster.Pod{Name: "on" + node, Node: node, Priority: &high, Requests: cpu(v - free[i])})
+	}
+	for i, v := range sizes {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("job", i), Group: "job", Requests: cpu(v)})
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	g := ix.GroupByName(cluster.KindPodGroup, "", "job")
+	q := &ask.Question{
+		Settings: &ask.Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137), Budgets: victims.NewBudgets(ix, disruption.Rule137),
+		Group: ix.Group(g), Priority: high,
+	}
+	q.Tree = seating.NewGroup(ix, g, func(p cluster.PodID) domain.MemberID {
+		q.Members = append(q.Members, q.NewMember(ix.Pod(p), p))
+		return domain.MemberID(len(q.Members) - 1)
+	})
+	q.SettleClaim()
+	return &place{Search: New(Question{Pods: q, Gang: gang.New(q)}), domain: seating.Split(ix, nil)[0]}
+}
+
+// seats reports whether need of members of these sizes find room, the small first.
+func seats(need int, sizes, free []int64) bool {
+	if need == 0 {
+		return true
+	}
+	for i := range sizes {
+		for n := range free {
+			if free[n] < sizes[i] {
+				continue
+			}
+			free[n] -= sizes[i]
+			ok := seats(need-1, sizes[i+1:], free)
+			free[n] += sizes[i]
+			if ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestCrowded: where there is a place nobody says that there is none, and where members are alike, or the large ones
+// ask for more than half a node each and are alone too many, it is told that there is none.
+func TestCrowded(t *testing.T) {
+	told := map[string]int{}
+	for seed := range uint64(1500) {
+		draw := rand.New(rand.NewPCG(seed, 5))
+		var sizes, allocatable, free []int64
+		for range 1 + draw.IntN(3) {
+			allocatable = append(allocatable, 6+draw.Int64N(3))
+			free = append(free, draw.Int64N(allocatable[len(allocatable)-1]+1))
+		}
+		kind, size := []string{"alike", "unlike", "large"}[seed%3], 1+draw.Int64N(4)
+		for range 1 + draw.IntN(5) {
+			switch kind {
+			case "unlike":
+				size = 1 + draw.Int64N(7)
+			case "large":
+				size = []int64{1, 5 + draw.Int64N(2)}[draw.IntN(2)]
+			}
+			sizes = append(sizes, size)
+		}
+		slices.Sort(sizes)
+		need := 1 + draw.IntN(len(sizes))
+		p := gangPlace(t, int32(need), sizes, allocatable, free)
+		at := fmt.Sprint("seed ", seed, ": ", need, " of ", sizes, " on ", free)
+		large, taken := 0, 0
+		for _, v := range sizes {
+			if v > slices.Max(allocatable)/2 {
+				large++
+			}
+		}
+		for _, v := range free {
+			if large > 0 && v >= sizes[len(sizes)-large] {
+				taken++
+			}
+		}
+		crowded, fits := p.crowded(), seats(need, sizes, slices.Clone(free))
+		require.Equal(t, fits, p.Fits(), at)
+		require.Empty(t, p.Gang.Trial.Placed())
+		switch {
+		case fits:
+			require.False(t, crowded, at)
+			told[kind+" fit"]++
+		case kind == "alike":
+			require.True(t, crowded, at)
+			told["alike, crowded"]++
+		case need-(len(sizes)-large) > taken:
+			require.True(t, crowded, at)
+			told[kind+", crowded"]++
+		}
+	}
+	require.Len(t, told, 6)
+	for kind, times := range told {
+		require.Greater(t, times, 10, kind)
+	}
+}
