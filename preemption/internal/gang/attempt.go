@@ -168,7 +168,6 @@ func (a *attempt) settleOn(list []victims.UnitID) {
 	}
 	a.Trial.Fits() // yes; it wants to be asked
 	if a.q.Trace {
-		a.steps = nil
 		a.notePlaces()
 		a.Runner.Observe = a.observe
 	}
