@@ -134,13 +134,8 @@ func (a *attempt) repair() {
 	}
 	a.Proved = false
 	before := a.Trial.Asked
-	for times := 0; repairsOn(times, a.Trial.Asked-before, len(a.potential), a.shares); times++ {
-		if !a.keepGreedy() || !a.placeAgain(a.q.Fewest) && !a.placeAgain(true) {
-			return
-		}
-		if a.top != nil {
-			return
-		}
+	again := func() bool { return a.keepGreedy() && (a.placeAgain(a.q.Fewest) || a.placeAgain(true)) }
+	for times := 0; a.top == nil && repairsOn(times, a.Trial.Asked-before, len(a.potential), a.shares) && again(); times++ {
 	}
 }
 
