@@ -35,13 +35,8 @@ func (t *GangTrial) Interchangeable() bool {
 	return true
 }
 
-// Equal reports whether no built-in check can tell members apart, wherever they go
-// together: they are alike and ask for no ports.
-func Equal(members []*Member) bool {
-	for _, m := range members {
-		if len(m.ports) > 0 || m != members[0] && !m.alike(members[0]) {
-			return false
-		}
-	}
-	return true
+// Equals reports whether no built-in check can tell m and o apart, wherever they go
+// together: they are alike and ask for no ports. A member that asks for ports does not equal itself.
+func (m *Member) Equals(o *Member) bool {
+	return len(m.ports) == 0 && len(o.ports) == 0 && (m == o || m.alike(o))
 }

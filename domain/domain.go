@@ -40,16 +40,16 @@ type Topology []string
 // [cluster.Topology.Parts], which all who ask share.
 func (keys Topology) Split(dst []Domain, ix *cluster.Index) []Domain {
 	if len(keys) == 1 {
-		parts, in := ix.Topology(keys[0]).Parts(), 0
-		for _, p := range parts {
-			in += len(p.Nodes)
+		topology, in := ix.Topology(keys[0]), 0
+		for _, nodes := range topology.Parts() {
+			in += len(nodes)
 		}
-		dst = slices.Grow(dst, len(parts))
+		dst = slices.Grow(dst, topology.Len())
 		all := make([]cluster.NodeID, 0, in)
-		for _, p := range parts {
+		for label, nodes := range topology.Parts() {
 			from := len(all)
-			all = append(all, p.Nodes...)
-			dst = append(dst, Domain{Name: p.Label, Nodes: all[from:len(all):len(all)]})
+			all = append(all, nodes...)
+			dst = append(dst, Domain{Name: label, Nodes: all[from:len(all):len(all)]})
 		}
 		return dst
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -53,7 +54,7 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	f := &field{ix: ix, units: victims.NewUnits(ix, victims.Units137), domain: domain.Domain{Name: "all"}}
+	f := &field{ix: ix, units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), domain: domain.Domain{Name: "all"}}
 	for n := range ix.Nodes() {
 		if r.IntN(10) == 0 {
 			continue
@@ -110,7 +111,7 @@ func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers)
 	if !paid {
 		return t, free{}
 	}
-	return t, f.units.Offers(t, func(victims.UnitID) bool { return true }, nil, nil)
+	return t, losses.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, nil, nil)
 }
 
 // free are offers where nobody has to go.

@@ -153,16 +153,16 @@ func TestMembersThatGoAnywhereAndAreEqual(t *testing.T) {
 	for i, p := range pods {
 		require.Equal(t, !bound[i], member(p).Anywhere(), "%+v", p)
 		for j, q := range pods {
-			require.Equal(t, i == j, domain.Equal([]*domain.Member{member(p), member(q)}), "%+v, %+v", p, q)
+			require.Equal(t, i == j, member(p).Equals(member(q)), "%+v, %+v", p, q)
 		}
 	}
 	filtered := member(pods[0])
 	filtered.Restrict(func(*cluster.Pod, *cluster.Node) bool { return true })
 	require.False(t, filtered.Anywhere())
-	require.True(t, domain.Equal([]*domain.Member{member(pods[7]), member(cluster.Pod{NodeAffinity: swapped})}), "the order says nothing")
-	require.True(t, domain.Equal([]*domain.Member{member(pods[11]), member(cluster.Pod{Tolerations: []cluster.Toleration{{Key: "b"}, {Key: "a"}}})}))
+	require.True(t, member(pods[7]).Equals(member(cluster.Pod{NodeAffinity: swapped})), "the order says nothing")
+	require.True(t, member(pods[11]).Equals(member(cluster.Pod{Tolerations: []cluster.Toleration{{Key: "b"}, {Key: "a"}}})))
 	ports := cluster.Pod{Ports: []cluster.HostPort{{Port: 80}}}
-	require.False(t, domain.Equal([]*domain.Member{member(ports), member(ports)}), "they cannot be together")
+	require.False(t, member(ports).Equals(member(ports)), "they cannot be together")
 	for _, c := range []struct {
 		pods                      []cluster.Pod
 		interchangeable, onlyRoom bool

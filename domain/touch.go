@@ -18,29 +18,17 @@ type Toucher interface {
 	TouchesPod(p cluster.PodID, n cluster.NodeID) bool
 }
 
-// Touch tells how far the constraints of a question look at the pods of one node.
-type Touch int8
-
-// The degrees of Touch.
-const (
-	Touched       Touch = iota // a constraint does not tell
-	TouchedInPart              // NodeTrial.LeaveAll and Admit know which pods matter
-	Untouched                  // nobody on the node matters
-)
-
-// Touched tells how far the constraints look at the pods that run on node n.
-func (t *NodeTrial) Touched(n cluster.NodeID) Touch {
-	touch := Untouched
+// Touched reports whether a constraint looks at some of the pods that run on node n, which
+// LeaveAll and Admit know; it is not known where a constraint is no [Toucher].
+func (t *NodeTrial) Touched(n cluster.NodeID) (some, known bool) {
 	for _, s := range t.states {
 		toucher, ok := s.(Toucher)
 		if !ok {
-			return Touched
+			return true, false
 		}
-		if toucher.Touches(n) {
-			touch = TouchedInPart
-		}
+		some = some || toucher.Touches(n)
 	}
-	return touch
+	return some, true
 }
 
 // Settle returns every removed pod and moves the trial to node n for LeaveAll,

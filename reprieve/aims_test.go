@@ -177,7 +177,7 @@ func newPlot(t *testing.T, r *rand.Rand) *plot {
 	var err error
 	p.ix, err = cluster.NewIndex(&s)
 	require.NoError(t, err)
-	p.units, p.budgets = victims.NewUnits(p.ix, victims.Units137), victims.NewBudgets(p.ix, disruption.Rule137)
+	p.units, p.budgets = victims.NewUnits(p.ix, victims.Units137, victims.Worth{}), victims.NewBudgets(p.ix, disruption.Rule137)
 	p.runner = reprieve.NewRunner(p.units, p.budgets)
 	p.potential = slices.Clone(p.units.Potential(0, 1000))
 	for _, u := range p.potential {

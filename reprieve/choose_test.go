@@ -39,7 +39,7 @@ func grounds(t *testing.T, seeds uint64, yield func(seed uint64, g *ground)) {
 		ix, err := cluster.NewIndex(&q.Snapshot)
 		require.NoError(t, err)
 		r := rand.New(rand.NewPCG(seed, 1))
-		g := &ground{ix: ix, units: victims.NewUnits(ix, victims.Units137), budgets: victims.NewBudgets(ix, disruption.Rule137)}
+		g := &ground{ix: ix, units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), budgets: victims.NewBudgets(ix, disruption.Rule137)}
 		g.runner = reprieve.NewRunner(g.units, g.budgets)
 		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 500 * (1 + r.Int64N(8)), cluster.Memory: 1 << 30 * r.Int64N(4)}}
 		g.trial = domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: math.MaxInt32})
@@ -257,7 +257,7 @@ func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
 	s.Nodes[0].Allocatable = cluster.Resources{cluster.CPU: sum}
 	ix, err := cluster.NewIndex(&s)
 	require.NoError(t, err)
-	us := victims.NewUnits(ix, victims.Units137)
+	us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	runner := reprieve.NewRunner(us, victims.NewBudgets(ix, disruption.Rule137))
 	asked := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: sum/4 | 1}}
 	trial := &counted{NodeTrial: domain.NewNodeTrial(ix, domain.NewMember(ix, &asked, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod})}

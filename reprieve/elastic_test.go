@@ -116,7 +116,7 @@ func TestMembersElsewhereReturnAtOnce(t *testing.T) {
 	}
 	ix, err := cluster.NewIndex(&s)
 	require.NoError(t, err)
-	units := victims.NewUnits(ix, victims.Units137)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 	for need := free + 1; need <= free+120; need += 7 {
 		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: need}}
@@ -149,7 +149,7 @@ func TestTheLargestSetOfMembersReturns(t *testing.T) {
 		s := elastic(r)
 		ix, err := cluster.NewIndex(&s)
 		require.NoError(t, err)
-		units := victims.NewUnits(ix, victims.Units137)
+		units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 		require.Equal(t, 1, units.Len(), "seed %d", seed)
 		runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: int64(2 + r.IntN(7)), cluster.Memory: int64(r.IntN(9))}}
@@ -223,7 +223,7 @@ func TestMembersReturnOneByOneWithoutSteps(t *testing.T) {
 	}
 	ix, err := cluster.NewIndex(&s)
 	require.NoError(t, err)
-	units := victims.NewUnits(ix, victims.Units137)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 	runner.Steps = 1
 	pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 2}}
@@ -272,7 +272,7 @@ func TestMembersThatAreAlikeAreTriedOnce(t *testing.T) {
 		}
 		ix, err := cluster.NewIndex(&s)
 		require.NoError(t, err)
-		units := victims.NewUnits(ix, victims.Units137)
+		units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 		runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 		runner.Doubtful, runner.Constrained = c.doubtful, c.constrained
 		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 700}}

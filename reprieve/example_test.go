@@ -29,7 +29,7 @@ func Example() {
 	n1 := ix.NodeByName("n1")
 	trial.Reset(n1)
 
-	units := victims.NewUnits(ix, victims.Units137)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 	out, _ := runner.Run(trial, units.Potential(n1, 1000))
 	for _, u := range out.Victims {

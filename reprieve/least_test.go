@@ -149,7 +149,7 @@ func TestMembersOfTheLeastAreBruteForce(t *testing.T) {
 		snap := elastic(r)
 		ix, err := cluster.NewIndex(&snap)
 		require.NoError(t, err)
-		units := victims.NewUnits(ix, victims.Units137)
+		units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 		runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 		prices := make([]int64, ix.NumPods())
 		for p := range prices {

@@ -44,8 +44,11 @@ type Runner struct {
 	// nothing there. nil: all of them. Of an elastic unit it lists all.
 	Here func(u victims.UnitID) []cluster.PodID
 
-	// Wholes, if set, remember units of many pods, of Units and Budgets.
-	Wholes *victims.Wholes
+	// Wholes, if set, charges for Budgets: it remembers units of many pods.
+	Wholes interface {
+		// Charge is [victims.Budgets.Charge] of unit u.
+		Charge(l *disruption.Ledger, u victims.UnitID) int
+	}
 
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
 	// is tried once in any case, one after the other.

@@ -38,7 +38,7 @@ func read(t *testing.T, text string) *small {
 	}
 	s.ix, err = cluster.NewIndex(&q.Snapshot)
 	require.NoError(t, err)
-	s.units, s.budgets = victims.NewUnits(s.ix, victims.Units137), victims.NewBudgets(s.ix, disruption.Rule137)
+	s.units, s.budgets = victims.NewUnits(s.ix, victims.Units137, victims.Worth{}), victims.NewBudgets(s.ix, disruption.Rule137)
 	s.runner = reprieve.NewRunner(s.units, s.budgets)
 	s.runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
 		mark, what := "", "back"

@@ -64,7 +64,7 @@ func TestWhatUnitsChargeToBudgets(t *testing.T) {
 				{victims.Groups136, disruption.GroupRule136, c.groups136},
 				{victims.Units137, disruption.Rule137, c.newest},
 			} {
-				us, b := victims.NewUnits(ix, generation.units), victims.NewBudgets(ix, generation.budgets)
+				us, b := victims.NewUnits(ix, generation.units, victims.Worth{}), victims.NewBudgets(ix, generation.budgets)
 				l := b.NewLedger()
 				var got []string
 				for _, u := range us.On(0) {

@@ -14,7 +14,7 @@ import (
 // priced are the units of a small cluster with prices.
 func priced(t *testing.T, tariff disruption.Tariff, text string) *victims.Units {
 	t.Helper()
-	return victims.NewPricedUnits(index(t, text), victims.Units137, victims.Worth{Cost: victims.Tariff{Tariff: tariff}})
+	return victims.NewUnits(index(t, text), victims.Units137, victims.Worth{Cost: victims.Tariff{Tariff: tariff}})
 }
 
 // What the unit of pod a costs. KEP-83 put milestones of the cost off; here they are.
@@ -69,7 +69,7 @@ func (perPod) Price(_ *cluster.Index, group cluster.GroupID, pods []cluster.PodI
 
 // A part of an elastic unit costs what its pods do, and the groups that are lost whole.
 func TestWhatAPartCosts(t *testing.T) {
-	us := victims.NewPricedUnits(index(t, "nodes n1\ncomposite job mode=SurplusFirst min=1\n"+
+	us := victims.NewUnits(index(t, "nodes n1\ncomposite job mode=SurplusFirst min=1\n"+
 		"group g parent=job a@n1 b@n1\ngroup h parent=job c@n1 d@n1"), victims.Units137, victims.Worth{Cost: perPod{}})
 	for _, c := range []struct {
 		pods []string

@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	units := victims.NewUnits(ix, victims.Units137)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	show := func(list []victims.UnitID) {
 		for _, u := range list {
 			unit := units.Unit(u)

@@ -168,18 +168,16 @@ func (us *Units) decider(group cluster.GroupID, first cluster.PodID) cluster.Gro
 
 // rank is from 0 to 3.
 func (us *Units) rank(group cluster.GroupID, first cluster.PodID) uint8 {
-	switch us.rule.Rank {
-	case RankGrouped:
-		if us.ix.Grouped(first) {
-			return 1
-		}
-	case RankGroupKind:
+	switch {
+	case us.rule.ByKind:
 		switch {
 		case group != cluster.NoGroup && us.ix.Group(group).Kind == cluster.KindCompositePodGroup:
 			return 3
 		case us.ix.GroupOf(first) != cluster.NoGroup:
 			return 2
 		}
+		return 1
+	case us.rule.ByGroup && us.ix.Grouped(first):
 		return 1
 	}
 	return 0

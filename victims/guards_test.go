@@ -19,7 +19,7 @@ func unitsOf(t *testing.T, s *cluster.Snapshot) *victims.Units {
 	t.Helper()
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	return victims.NewUnits(ix, victims.Units137)
+	return victims.NewUnits(ix, victims.Units137, victims.Worth{})
 }
 
 // Who is kept from a preemptor of priority 100, and why.

@@ -23,7 +23,7 @@ func TestImportanceIsTheOrder(t *testing.T) {
 		ix, err := cluster.NewIndex(&q.Snapshot)
 		require.NoError(t, err)
 		for _, worth := range []victims.Worth{{}, {Order: byNumber{}}, {ByPlace: true}} {
-			us := victims.NewPricedUnits(ix, victims.Units137, worth)
+			us := victims.NewUnits(ix, victims.Units137, worth)
 			for a := range victims.UnitID(us.Len()) {
 				for b := range victims.UnitID(us.Len()) {
 					x, y := us.Importance(a), us.Importance(b)

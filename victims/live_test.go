@@ -24,7 +24,7 @@ type followed struct {
 }
 
 func follow(ix *cluster.Index, rule victims.UnitRule, w victims.Worth, keep keeping) *followed {
-	f := &followed{ix: ix, us: victims.NewPricedUnits(ix, rule, w)}
+	f := &followed{ix: ix, us: victims.NewUnits(ix, rule, w)}
 	f.ps = f.us.Protect(keep.guards, keep.base)
 	f.us.Follow(f.ps)
 	return f

@@ -19,25 +19,20 @@ type UnitRule struct {
 	// from the priority that orders.
 	PreemptionPriority bool
 
-	// Rank orders by kind of unit before anything but priority.
-	Rank Rank
+	// ByGroup makes a pod that names a group more important than one of equal priority
+	// that names none.
+	ByGroup bool
+
+	// ByKind orders equals in priority by kind of unit: a composite group, then a pod group
+	// or a pod of one, then any other pod.
+	ByKind bool
 }
-
-// Rank says how kinds of units are ordered among equals in priority.
-type Rank int
-
-// The ranks, higher is more worth keeping.
-const (
-	NoRank        Rank = iota // all alike
-	RankGrouped               // a pod that names a group before a pod that does not
-	RankGroupKind             // composite group, then pod group or a pod of one, then pod
-)
 
 // The rules of the generations. Source: spec of kube-scheduler v1.36 (a single pod
 // never sees groups; a group does), KEP-5710 beta and early text.
 var (
 	Pods136   = UnitRule{}
-	Groups136 = UnitRule{Atomic: true, Rank: RankGrouped}
-	Units137  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, Rank: RankGroupKind}
-	UnitsKEP  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, Rank: RankGroupKind, PreemptionPriority: true}
+	Groups136 = UnitRule{Atomic: true, ByGroup: true}
+	Units137  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, ByKind: true}
+	UnitsKEP  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, ByKind: true, PreemptionPriority: true}
 )

@@ -139,11 +139,12 @@ func (us *Units) Score(list []UnitID, violations int) Score {
 
 // ScoreParts is Score for units of which some are out in part.
 func (us *Units) ScoreParts(list []UnitID, parts Parts, violations int) Score {
-	return us.score(list, parts, violations, nil)
+	return us.ScoreKnown(list, parts, violations, nil)
 }
 
-// score reads what wholes remember, which may be nil, and else each pod.
-func (us *Units) score(list []UnitID, parts Parts, violations int, wholes *Wholes) Score {
+// ScoreKnown is ScoreParts where somebody may know the [Loss] of a unit that is out whole, whose
+// pods are not read then. known returns nil where it is not known; it may be nil.
+func (us *Units) ScoreKnown(list []UnitID, parts Parts, violations int, known func(UnitID) *Loss) Score {
 	s := Score{Violations: violations, Highest: math.MinInt32, Started: math.MaxInt64, Units: len(list)}
 	if len(list) == 0 {
 		return s
@@ -161,10 +162,12 @@ func (us *Units) score(list []UnitID, parts Parts, violations int, wholes *Whole
 		pods := parts.Of(us, u)
 		s.Cost = checked.Add(s.Cost, us.CostOf(u, pods))
 		s.Pods += len(pods)
-		if l := wholes.lossOf(u, pods); l != nil {
-			s.Sum += l.Price.Sum
-			start(int32(l.Price.Highest), l.Started)
-			continue
+		if known != nil && len(pods) == len(us.Unit(u).Pods) {
+			if l := known(u); l != nil {
+				s.Sum += l.Price.Sum
+				start(int32(l.Price.Highest), l.Started)
+				continue
+			}
 		}
 		for _, p := range pods {
 			prio := us.ix.Priority(p)

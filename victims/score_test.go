@@ -106,12 +106,15 @@ func TestScoreOfAUnitOnTwoNodes(t *testing.T) {
 
 	loss := us.Loss(unit(t, us, "w0"))
 	require.Equal(t, victims.Loss{Price: domain.Price{Highest: 7, Sum: 2 * (1<<31 + 7), Pods: 2}, Started: s.Started}, loss, "the same of one unit")
-	ls := us.Losses()
-	ls.Forget()
-	for range 2 { // found out, then remembered
-		require.Equal(t, loss, *ls.Of(unit(t, us, "w1")))
-		require.Equal(t, int64(1), ls.Of(unit(t, us, "a")).Price.Pods)
+
+	asked := 0
+	known := func(u victims.UnitID) *victims.Loss {
+		asked++
+		return map[victims.UnitID]*victims.Loss{unit(t, us, "w0"): &loss}[u]
 	}
+	list := []victims.UnitID{unit(t, us, "a"), unit(t, us, "w0")}
+	require.Equal(t, us.Score(list, 3), us.ScoreKnown(list, nil, 3, known), "what is known is not read")
+	require.Equal(t, 2, asked)
 }
 
 // The loss of a unit is dated by its most important pods.

@@ -32,7 +32,7 @@ func index(t *testing.T, text string) *cluster.Index {
 // small are the units of a small cluster under the newest rules.
 func small(t *testing.T, text string) *victims.Units {
 	t.Helper()
-	return victims.NewUnits(index(t, text), victims.Units137)
+	return victims.NewUnits(index(t, text), victims.Units137, victims.Worth{})
 }
 
 // unit is the one that pod name belongs to.

@@ -24,7 +24,7 @@ func TestSorterSortsAsCompareDoes(t *testing.T) {
 			}
 			ix, err := snap.Objects().Index()
 			require.NoError(t, err)
-			us := victims.NewUnits(ix, victims.Units137)
+			us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 			var list []victims.Marked
 			var plain []victims.UnitID
 			for u := range victims.UnitID(us.Len()) {

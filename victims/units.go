@@ -66,14 +66,6 @@ type sortedUnits struct {
 
 const noUnit UnitID = -1
 
-// NewUnits forms the units of the running pods of ix.
-//
-// A unit's pods are in order of UID, then namespace and name; those on nodes that
-// the snapshot does not have are among them. O(k log k) for k pods.
-//
-// Source: KEP-5710, "Preemption unit"; kube-scheduler, building of victims.
-func NewUnits(ix *cluster.Index, rule UnitRule) *Units { return NewPricedUnits(ix, rule, Worth{}) }
-
 // Index returns the index whose pods the units are.
 func (us *Units) Index() *cluster.Index { return us.ix }
 

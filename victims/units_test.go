@@ -95,7 +95,7 @@ func TestWhoIsAUnit(t *testing.T) {
 			for rule, want := range map[victims.UnitRule]string{
 				victims.Pods136: c.pods136, victims.Groups136: c.groups136, victims.Units137: c.newest, victims.UnitsKEP: c.newest,
 			} {
-				require.Equal(t, want, all(victims.NewUnits(ix, rule)), "%+v", rule)
+				require.Equal(t, want, all(victims.NewUnits(ix, rule, victims.Worth{})), "%+v", rule)
 			}
 		})
 	}
@@ -159,7 +159,7 @@ func TestWhatAUnitIs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ix := index(t, "nodes n1\n"+c.cluster)
 			for _, r := range []int{pods136, groups136, newest, kep} {
-				us := victims.NewUnits(ix, rules[r])
+				us := victims.NewUnits(ix, rules[r], victims.Worth{})
 				got := us.Unit(unit(t, us, "t0"))
 				require.Equal(t, [2]int32{c.priority[r], c.level[r]}, [2]int32{got.Priority, got.Level}, "%+v", rules[r])
 			}
@@ -244,10 +244,10 @@ func TestOrderOfImportance(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ix := index(t, "nodes n1\n"+c.cluster)
-			require.Equal(t, c.pods136, on(victims.NewUnits(ix, victims.Pods136)), "v1.36, a pod asks")
-			require.Equal(t, c.groups136, on(victims.NewUnits(ix, victims.Groups136)), "v1.36, a group asks")
+			require.Equal(t, c.pods136, on(victims.NewUnits(ix, victims.Pods136, victims.Worth{})), "v1.36, a pod asks")
+			require.Equal(t, c.groups136, on(victims.NewUnits(ix, victims.Groups136, victims.Worth{})), "v1.36, a group asks")
 			for _, rule := range []victims.UnitRule{victims.Units137, victims.UnitsKEP} {
-				us := victims.NewUnits(ix, rule)
+				us := victims.NewUnits(ix, rule, victims.Worth{})
 				require.Equal(t, c.newest, on(us), "v1.37 and the KEP")
 				list := slices.Clone(us.On(0))
 				slices.Reverse(list)
@@ -261,7 +261,7 @@ func TestOrderOfImportance(t *testing.T) {
 func TestPotentialVictims(t *testing.T) {
 	const text = "nodes n1 n2\npods a@n1 prio=10 preempt-prio=100 b@n1 prio=30 c@n1 prio=20 d@n2 prio=1\n" +
 		"group w mode=All prio=20 w0@n1 prio=99 w1@n2 prio=99"
-	us, kep := small(t, text), victims.NewUnits(index(t, text), victims.UnitsKEP)
+	us, kep := small(t, text), victims.NewUnits(index(t, text), victims.UnitsKEP, victims.Worth{})
 	for _, c := range []struct {
 		below       int32
 		newest, kep string

@@ -44,8 +44,14 @@ type Upstream struct{}
 // Compare compares as upstream does.
 func (Upstream) Compare(us *Units, a, b UnitID) int { return us.compare(a, b) }
 
-// NewPricedUnits is [NewUnits] with what w adds.
-func NewPricedUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
+// NewUnits forms the units of the running pods of ix; w is what they are worth beyond what
+// the rules look at.
+//
+// A unit's pods are in order of UID, then namespace and name; those on nodes that
+// the snapshot does not have are among them. O(k log k) for k pods.
+//
+// Source: KEP-5710, "Preemption unit"; kube-scheduler, building of victims.
+func NewUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 	us := formUnits(ix, rule)
 	us.by = w
 	if w.ByPlace {

@@ -56,7 +56,7 @@ func TestWorth(t *testing.T) {
 		{"which may be upstream's", "pods high@n1 prio=9 keep@n1 prio=1 mid@n1 prio=5", victims.Worth{Order: victims.Upstream{}}, "high mid keep"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			us := victims.NewPricedUnits(index(t, "nodes n1 labels=zone=a n2\n"+c.cluster), victims.Units137, c.worth)
+			us := victims.NewUnits(index(t, "nodes n1 labels=zone=a n2\n"+c.cluster), victims.Units137, c.worth)
 			require.Equal(t, c.want, on(us))
 			require.Equal(t, c.worth.Order == nil, us.ByLevel())
 			if c.worth.Order != nil {
@@ -69,7 +69,7 @@ func TestWorth(t *testing.T) {
 // A pod is movable as long as there is another node for it: nodes come, change and go.
 func TestPlacesFollowNodes(t *testing.T) {
 	ix := index(t, "nodes n1 labels=zone=a n2\npods free@n1 start=t0 bound@n1 start=t9 select=zone=a")
-	us := victims.NewPricedUnits(ix, victims.Units137, victims.Worth{ByPlace: true})
+	us := victims.NewUnits(ix, victims.Units137, victims.Worth{ByPlace: true})
 	require.Equal(t, "bound free", on(us))
 	fork := us.Fork(ix.Fork())
 	for _, c := range []struct{ zone, want string }{{"a", "free bound"}, {"b", "bound free"}, {"a", "free bound"}} {
@@ -96,7 +96,7 @@ func TestByPlaceIsBruteForce(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		us := victims.NewPricedUnits(ix, victims.Units137, victims.Worth{ByPlace: true})
+		us := victims.NewUnits(ix, victims.Units137, victims.Worth{ByPlace: true})
 		movable := func(u victims.UnitID) bool {
 			return !slices.ContainsFunc(us.Unit(u).Pods, func(p cluster.PodID) bool {
 				pod, at := ix.Pod(p), ix.NodeOf(p)

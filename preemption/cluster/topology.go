@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -21,13 +22,13 @@ type Topology struct {
 	unique bool
 
 	divide sync.Once
-	parts  []TopologyPart
+	parts  []topologyPart
 }
 
-// TopologyPart is the nodes that share a value.
-type TopologyPart struct {
-	Label string   // the key and the value, such as "zone=a"
-	Nodes []NodeID // ascending
+// topologyPart is the nodes that share a value.
+type topologyPart struct {
+	label string
+	nodes []NodeID
 }
 
 // Topology returns how the nodes of ix are divided by the label key. It is
@@ -65,9 +66,9 @@ func (t *Topology) Column() []ValueID { return t.of }
 // Unique reports whether no two nodes share a value, as with host names.
 func (t *Topology) Unique() bool { return t.unique }
 
-// Parts lists the values with their nodes, in order of the labels. It is made on the first call: O(n + v log v)
-// for n nodes of v values. The list and what is in it belong to t.
-func (t *Topology) Parts() []TopologyPart {
+// Parts are the labels, such as "zone=a", with their nodes, in order of the labels; nodes ascend. They are found on the
+// first call: O(n + v log v) for n nodes of v values. The nodes belong to t.
+func (t *Topology) Parts() iter.Seq2[string, []NodeID] {
 	t.divide.Do(func() {
 		sizes, in := make([]int, len(t.values)), 0
 		for _, v := range t.of {
@@ -76,20 +77,26 @@ func (t *Topology) Parts() []TopologyPart {
 				in++
 			}
 		}
-		t.parts = make([]TopologyPart, len(t.values))
+		t.parts = make([]topologyPart, len(t.values))
 		all := make([]NodeID, in)
 		for v, size := range sizes {
-			t.parts[v] = TopologyPart{t.key + "=" + t.values[v], all[:0:size]}
+			t.parts[v] = topologyPart{t.key + "=" + t.values[v], all[:0:size]}
 			all = all[size:]
 		}
 		for n, v := range t.of {
 			if v != NoValue {
-				t.parts[v].Nodes = append(t.parts[v].Nodes, NodeID(n))
+				t.parts[v].nodes = append(t.parts[v].nodes, NodeID(n))
 			}
 		}
-		slices.SortFunc(t.parts, func(a, b TopologyPart) int { return strings.Compare(a.Label, b.Label) })
+		slices.SortFunc(t.parts, func(a, b topologyPart) int { return strings.Compare(a.label, b.label) })
 	})
-	return t.parts
+	return func(yield func(string, []NodeID) bool) {
+		for _, p := range t.parts {
+			if !yield(p.label, p.nodes) {
+				return
+			}
+		}
+	}
 }
 
 func newTopology(ix *Index, key string) *Topology {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -92,7 +93,7 @@ func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int
 }
 
 // whole is what is known of unit u where those pods are many, and all of them; else nil.
-func (q *Question) whole(u victims.UnitID, pods []cluster.PodID) *victims.Whole {
+func (q *Question) whole(u victims.UnitID, pods []cluster.PodID) *losses.Whole {
 	if len(pods) < len(q.Units.Unit(u).Pods) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -58,7 +59,7 @@ func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
 	return r.of[u]
 }
 
-func (r *Near) among(u victims.UnitID, w *victims.Whole) []cluster.PodID {
+func (r *Near) among(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 	looked := r.lookedAt(u, w)
 	switch {
 	case len(looked) > len(w.Pods)/farther:
@@ -78,7 +79,7 @@ func (r *Near) among(u victims.UnitID, w *victims.Whole) []cluster.PodID {
 }
 
 // lookedAt are the pods of unit u at which a constraint looks that looks beyond single nodes.
-func (r *Near) lookedAt(u victims.UnitID, w *victims.Whole) []cluster.PodID {
+func (r *Near) lookedAt(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 	var across []domain.State
 	for _, s := range r.q.States {
 		if !s.Scope().NodeLocal {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
@@ -47,7 +48,7 @@ type Question struct {
 	// Constraints are those of a lone pod, for pods that would have to move.
 	Constraints []domain.Constraint
 
-	wholes      victims.Wholes          // see Wholes
+	wholes      losses.Wholes           // see Wholes
 	broken      []int8                  // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 	brokenUnits map[victims.UnitID]bool // of many pods
 	stranded    *stranded
@@ -72,7 +73,7 @@ func (q *Question) GoOn() {
 // Clone returns a copy for another goroutine. O(constraints).
 func (q *Question) Clone() *Question {
 	c := *q
-	c.broken, c.stranded, c.wholes, c.brokenUnits = nil, nil, victims.Wholes{}, nil
+	c.broken, c.stranded, c.wholes, c.brokenUnits = nil, nil, losses.Wholes{}, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {
 		c.States[i] = state.Clone()
@@ -119,9 +120,9 @@ func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations 
 }
 
 // Wholes remembers what is known of units of many pods.
-func (q *Question) Wholes() *victims.Wholes {
+func (q *Question) Wholes() *losses.Wholes {
 	if !q.wholes.Made() {
-		q.wholes = q.Units.Wholes(q.Budgets)
+		q.wholes = losses.NewWholes(q.Units, q.Budgets)
 	}
 	return &q.wholes
 }

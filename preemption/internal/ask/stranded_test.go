@@ -23,7 +23,7 @@ func TestPodsOfAUnitAreCountedOnce(t *testing.T) {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137), Priority: 9}
+	q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9}
 	u, _ := q.Units.UnitOf(0)
 	pods := q.Units.Unit(u).Pods
 	require.Len(t, pods, 8)

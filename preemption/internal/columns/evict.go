@@ -12,8 +12,8 @@ import (
 // several pods for which broken is above zero, are gone already: they go, and cost
 // nothing. broken is by unit; nil: nobody is gone.
 //
-// It is to [victims.Offers] what Cost is. O(units).
-func (s *Seats) Evict(n cluster.NodeID, k int64, losses *victims.Losses, broken []int32, gone *PositionSet) (price domain.Price, out PositionSet) {
+// It is to [domain.Offers] what Cost is. O(units).
+func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32, gone *PositionSet) (price domain.Price, out PositionSet) {
 	s.ask(n, k)
 	price = domain.Free
 	from, harmed := s.first, s.harmed(n)

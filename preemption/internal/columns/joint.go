@@ -15,7 +15,7 @@ import (
 type Joint struct {
 	seats  *Seats
 	units  *victims.Units
-	losses *victims.Losses
+	losses *Losses
 	sorter victims.Sorter
 
 	nodes     []jointNode
@@ -54,7 +54,7 @@ type sharedPosition struct {
 
 // NewJoint returns a Joint for the members that s was asked about, over units us,
 // and what their losses cost.
-func NewJoint(s *Seats, us *victims.Units, losses *victims.Losses) *Joint {
+func NewJoint(s *Seats, us *victims.Units, losses *Losses) *Joint {
 	return &Joint{seats: s, units: us, losses: losses}
 }
 

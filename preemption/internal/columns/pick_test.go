@@ -20,7 +20,7 @@ func TestSeveralPickersPickTheSame(t *testing.T) {
 		q := gen.Crowd(seed)
 		ix, err := cluster.NewIndex(&q.Snapshot)
 		require.NoError(t, err)
-		units := victims.NewUnits(ix, victims.Units137)
+		units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 		packed := columns.NewNodeColumns(units, victims.NewBudgets(ix, disruption.Rule137))
 		if packed.Levels() == nil {
 			continue

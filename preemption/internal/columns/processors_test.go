@@ -41,7 +41,7 @@ func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
 		var covered []*victims.Budgets
 		for _, processors := range []int{1, 3} {
 			runtime.GOMAXPROCS(processors)
-			us := victims.NewUnits(ix, victims.Units137)
+			us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 			budgets := victims.NewBudgets(ix, disruption.Rule137)
 			packed, units, covered = append(packed, columns.NewNodeColumns(us, budgets)), append(units, us), append(covered, budgets)
 			for n := range cluster.NodeID(ix.NumNodes()) {

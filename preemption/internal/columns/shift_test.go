@@ -64,7 +64,7 @@ func followIsRefresh(t *rapid.T) {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	us, b := victims.NewUnits(ix, victims.UnitRule{}), victims.NewBudgets(ix, disruption.Rule{})
+	us, b := victims.NewUnits(ix, victims.UnitRule{}, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule{})
 	l := NewNodeColumns(us, b)
 	for range rapid.IntRange(1, 20).Draw(t, "steps") {
 		p := anyPod(t, fmt.Sprint("p", rapid.IntRange(0, 55).Draw(t, "pod")))

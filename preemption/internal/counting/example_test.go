@@ -33,7 +33,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	units := victims.NewUnits(ix, victims.Units137)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	budgets := victims.NewBudgets(ix, disruption.Rule137)
 	q := counting.Question{
 		Index: ix, Units: units, Budgets: budgets, Columns: columns.NewNodeColumns(units, budgets),

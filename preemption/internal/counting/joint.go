@@ -28,7 +28,7 @@ type jointTools struct {
 	nodes   []bookedNode
 	fresh   []bool // by position: among reached
 	reached []int32
-	losses  *victims.Losses
+	losses  *columns.Losses
 	giving  *columns.Joint
 }
 
@@ -50,7 +50,7 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 		j.seen = grown(j.seen, t.Units.Len())
 		j.counts++
 		if j.losses == nil {
-			j.losses = t.Units.Losses()
+			j.losses = columns.NewLosses(t.Units)
 		}
 		j.losses.Forget()
 	}
@@ -129,7 +129,7 @@ func (j *joint) on(at int32) int32 {
 var nobody columns.PositionSet
 
 // price is what has to go for one more member on a node beyond who has to go for those
-// who are there; see [victims.Offers.Price].
+// who are there; see [domain.Offers].
 func (j *joint) price(at int32) domain.Price {
 	k, out := int64(1), &nobody
 	if i := j.booked[at]; i > 0 {
@@ -140,7 +140,7 @@ func (j *joint) price(at int32) domain.Price {
 }
 
 // take puts a member on a node, and the nodes that become cheaper by that into the queue
-// once more; see [victims.Offers.Taken].
+// once more; see [domain.Offers].
 func (j *joint) take(at int32) {
 	if j.booked[at] == 0 {
 		j.nodes = append(j.nodes, bookedNode{at: at})

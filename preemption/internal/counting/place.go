@@ -8,7 +8,7 @@ import (
 )
 
 // further offers one more member on the node of o, which is taken; see
-// [victims.Offers.Price].
+// [domain.Offers].
 func (t *attempt) further(o domain.SeatOffer) domain.SeatOffer {
 	o.K++
 	o.Price = t.seats.More(t.node(o.At), int64(o.K))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
@@ -42,7 +43,7 @@ func (a *attempt) numPotential() int { return len(a.potential) + a.unseen }
 
 // prices are what room costs that the potential victims of the domain who are out
 // would have to make, where placer or the choice of a child's region asks for it.
-func (a *attempt) prices(placer domain.Placer) *victims.Offers {
+func (a *attempt) prices(placer domain.Placer) *losses.Offers {
 	switch placer.(type) {
 	case domain.Pack, domain.Spread:
 		if !a.plain && !a.q.Tree.PartsHaveTopology() {
@@ -53,7 +54,7 @@ func (a *attempt) prices(placer domain.Placer) *victims.Offers {
 }
 
 // anew are the offers for the members that are placed.
-func (s *Search) anew() *victims.Offers {
+func (s *Search) anew() *losses.Offers {
 	if s.offers == nil {
 		potential := func(u victims.UnitID) bool { return s.inside[u] && s.out(u) }
 		violates := func(u victims.UnitID) int { return int(s.charged[u]) }
@@ -64,7 +65,7 @@ func (s *Search) anew() *victims.Offers {
 		if !s.q.BrokenFree {
 			costless = nil
 		}
-		s.offers = s.q.Units.Offers(s.Trial, potential, violates, costless)
+		s.offers = losses.NewOffers(s.q.Units, s.Trial, potential, violates, costless)
 		if f := s.firstSeats(); f.vacates { // then nobody is back while members are placed
 			s.offers.Out = f.out
 		}

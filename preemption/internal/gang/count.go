@@ -32,7 +32,7 @@ func (s *Search) newCount(tools *sync.Pool) *counting.Search {
 func (s *Search) countable() bool {
 	t := s.q.AllTraits()
 	if ask.ByCounting.Leads(t) {
-		t.Set(ask.TraitUnequal, !domain.Equal(s.q.Members))
+		t.Set(ask.TraitUnequal, slices.ContainsFunc(s.q.Members, func(m *domain.Member) bool { return !m.Equals(s.q.Members[0]) }))
 		t.Set(ask.TraitOwn, s.ownVictims())
 	}
 	return ask.ByCounting.Leads(t)

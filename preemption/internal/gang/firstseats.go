@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -15,7 +16,7 @@ import (
 // firstSeats are offers, of which those to the first member on a node are priced by the node's columns. These
 // come to the same price where every unit on the node is a single pod. They tell of vacant nodes, too.
 type firstSeats struct {
-	*victims.Offers
+	*losses.Offers
 	of    *Search
 	seats *columns.Seats // nil: the road is closed to the question
 	shape int            // that seats were asked about last; none
@@ -41,7 +42,7 @@ func (s *Search) firstSeats() *firstSeats {
 }
 
 // withFirstSeats returns offers with first seats priced by the columns, if the road is open.
-func (s *Search) withFirstSeats(offers *victims.Offers) seating.Prices {
+func (s *Search) withFirstSeats(offers *losses.Offers) seating.Prices {
 	f := s.firstSeats()
 	if s.harmful || f.seats == nil {
 		return offers

@@ -46,7 +46,7 @@ func everywhere(t *testing.T, draw *rand.Rand, small, large int, optional bool) 
 func asks(t *testing.T, s *cluster.Snapshot, settings *ask.Settings, limits ...ask.Bound) *ask.Question {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	units, budgets := victims.NewUnits(ix, victims.Units137), victims.NewBudgets(ix, disruption.Rule137)
+	units, budgets := victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137)
 	g := ix.GroupByName(cluster.KindPodGroup, "default", "job")
 	q := &ask.Question{
 		Settings: settings, Index: ix, Units: units, Budgets: budgets, Columns: columns.NewNodeColumns(units, budgets),

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -49,7 +50,7 @@ func (s *Search) PlaceChosen(d *domain.Domain) bool {
 }
 
 // Place seats the gang on nodes of d; see [seating.Seating.Place].
-func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *victims.Offers, fewest bool) bool {
+func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *losses.Offers, fewest bool) bool {
 	var prices seating.Prices
 	if offers != nil {
 		prices = s.withFirstSeats(offers)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -22,7 +23,7 @@ type Search struct {
 	Runner *reprieve.Runner  // likewise
 	Tally  *disruption.Ledger
 	seater *seating.Seating
-	offers *victims.Offers
+	offers *losses.Offers
 
 	seen    []int32          // by unit: the number of the list in which it stands
 	lists   int32            // how many lists of units were made

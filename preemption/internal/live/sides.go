@@ -33,7 +33,7 @@ func (s *Sides) of(c *Cluster, r Rule) *Sides {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Units == nil {
-		formed := victims.NewPricedUnits(c.Index, r.Units, c.Settings.Worth) // hooks may panic
+		formed := victims.NewUnits(c.Index, r.Units, c.Settings.Worth) // hooks may panic
 		s.guards = formed.Protect(c.Settings.Guards, c.Settings.Eligible)
 		s.Units, s.Budgets = formed, victims.NewBudgets(c.Index, r.Budgets)
 		if c.Follows {

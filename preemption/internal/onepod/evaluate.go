@@ -46,10 +46,10 @@ func (s *Search) hopeless(n cluster.NodeID) bool {
 func (s *Search) Evaluate(n cluster.NodeID) (Candidate, domain.Reason) {
 	if s.Sweeps() && s.Runner.Observe == nil && len(s.q.Index.Nominees(n)) == 0 &&
 		(s.q.Columns.Plain(n) || s.q.Columns.Laid(n) && len(s.q.States) == 0) {
-		switch touch := s.Trial.Touched(n); {
-		case touch == domain.Untouched:
+		switch some, known := s.Trial.Touched(n); {
+		case !some:
 			return s.sweepNode(n, nil)
-		case touch == domain.TouchedInPart && !s.Runner.Repeat: // who stays out may come back later
+		case known && !s.Runner.Repeat: // who stays out may come back later
 			return s.sweepNode(n, s.gate())
 		}
 	}

@@ -33,7 +33,7 @@ type world struct {
 func newWorld(t *testing.T, s *cluster.Snapshot) *world {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	w := &world{ix: ix, units: victims.NewUnits(ix, victims.Units137), budgets: victims.NewBudgets(ix, disruption.Rule137), tools: &sync.Pool{}}
+	w := &world{ix: ix, units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), budgets: victims.NewBudgets(ix, disruption.Rule137), tools: &sync.Pool{}}
 	w.units.Follow(nil)
 	w.columns = columns.NewNodeColumns(w.units, w.budgets)
 	return w

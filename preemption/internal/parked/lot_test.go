@@ -29,7 +29,7 @@ func racks(t *testing.T, now int64) (*cluster.Index, func() *victims.Units) {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	units := victims.NewUnits(ix, victims.UnitsKEP)
+	units := victims.NewUnits(ix, victims.UnitsKEP, victims.Worth{})
 	return ix, func() *victims.Units { return units }
 }
 

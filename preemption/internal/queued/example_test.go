@@ -63,7 +63,7 @@ func searchOf(s *cluster.Snapshot, kept ...string) *queued.Search {
 		panic(err)
 	}
 	in := ix.PodByName("", "in")
-	units, queue := victims.NewUnits(ix, victims.Units137), m.Index.QueueByName("all")
+	units, queue := victims.NewUnits(ix, victims.Units137, victims.Worth{}), m.Index.QueueByName("all")
 	pod := &ask.Question{
 		Settings: &ask.Settings{}, Index: ix, Units: units, Budgets: victims.NewBudgets(ix, disruption.Rule137),
 		Members: []*domain.Member{domain.NewMember(ix, ix.Pod(in), in)}, Priority: 9,

@@ -35,7 +35,7 @@ func gangPlace(t *testing.T, need int32, sizes, allocatable, free []int64) *plac
 	require.NoError(t, err)
 	g := ix.GroupByName(cluster.KindPodGroup, "", "job")
 	q := &ask.Question{
-		Settings: &ask.Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137), Budgets: victims.NewBudgets(ix, disruption.Rule137),
+		Settings: &ask.Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Budgets: victims.NewBudgets(ix, disruption.Rule137),
 		Group: ix.Group(g), Priority: high,
 	}
 	q.Tree = seating.NewGroup(ix, g, func(p cluster.PodID) domain.MemberID {

@@ -62,7 +62,7 @@ func (q *Inquiry) mayJoin() bool {
 
 // Equals reports whether nothing tells the pods of two questions apart.
 func (q *Inquiry) Equals(o *Inquiry) bool {
-	return q.Claim == o.Claim && q.Policy == o.Policy && domain.Equal([]*domain.Member{q.Members[0], o.Members[0]})
+	return q.Claim == o.Claim && q.Policy == o.Policy && q.Members[0].Equals(o.Members[0])
 }
 
 // Together answers for equal pods as for a gang that needs one of them: as many as

@@ -1,4 +1,4 @@
-package victims
+package losses
 
 import (
 	"cmp"
@@ -7,19 +7,20 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Wholes remember of units of many pods what there is to know of all of these: such a unit may have
 // pods in many domains, and is read once, not for each of them. Not safe for concurrent use.
 type Wholes struct {
-	us      *Units
-	budgets *Budgets
-	of      map[UnitID]*Whole
+	us      *victims.Units
+	budgets *victims.Budgets
+	of      map[victims.UnitID]*Whole
 }
 
 // Whole is what Wholes remember of a unit.
 type Whole struct {
-	Loss    Loss
+	Loss    victims.Loss
 	Pods    []cluster.PodID    // in order of their nodes
 	Budgets []cluster.BudgetID // that cover a pod, in order
 	charges []int64            // how many pods each of Budgets covers
@@ -37,14 +38,16 @@ type run struct {
 // fewPods are read each time.
 const fewPods = 8
 
-// Wholes returns what is to remember of us, whom budgets cover; nil: nobody asks for charges.
-func (us *Units) Wholes(budgets *Budgets) Wholes { return Wholes{us: us, budgets: budgets} }
+// NewWholes returns what is to remember of us, whom budgets cover; nil: nobody asks for charges.
+func NewWholes(us *victims.Units, budgets *victims.Budgets) Wholes {
+	return Wholes{us: us, budgets: budgets}
+}
 
 // Made reports whether ws is of some units, and not the zero Wholes.
 func (ws *Wholes) Made() bool { return ws.us != nil }
 
 // Of is what there is to know of unit u; nil: its pods are few.
-func (ws *Wholes) Of(u UnitID) *Whole {
+func (ws *Wholes) Of(u victims.UnitID) *Whole {
 	unit := ws.us.Unit(u)
 	if len(unit.Pods) <= fewPods {
 		return nil
@@ -52,7 +55,7 @@ func (ws *Wholes) Of(u UnitID) *Whole {
 	if w := ws.of[u]; w != nil {
 		return w
 	}
-	ix := ws.us.ix
+	ix := ws.us.Index()
 	w := &Whole{Loss: ws.us.Loss(u), Pods: slices.Clone(unit.Pods)}
 	slices.SortFunc(w.Pods, func(a, b cluster.PodID) int { return cmp.Compare(ix.NodeOf(a), ix.NodeOf(b)) })
 	w.OneNode = ix.NodeOf(w.Pods[0]) == ix.NodeOf(w.Pods[len(w.Pods)-1])
@@ -79,14 +82,14 @@ func (ws *Wholes) Of(u UnitID) *Whole {
 		w.charges = append(w.charges, covered[b])
 	}
 	if ws.of == nil {
-		ws.of = map[UnitID]*Whole{}
+		ws.of = map[victims.UnitID]*Whole{}
 	}
 	ws.of[u] = w
 	return w
 }
 
-// Charge is [Budgets.Charge] of unit u.
-func (ws *Wholes) Charge(l *disruption.Ledger, u UnitID) int {
+// Charge is [victims.Budgets.Charge] of unit u.
+func (ws *Wholes) Charge(l *disruption.Ledger, u victims.UnitID) int {
 	w := ws.Of(u)
 	if w == nil {
 		return ws.budgets.Charge(l, ws.us.Unit(u))
@@ -127,15 +130,15 @@ func (w *Whole) ChargedTo(b cluster.BudgetID) int64 {
 	return w.charges[i]
 }
 
-// Score is [Units.ScoreParts].
-func (ws *Wholes) Score(list []UnitID, parts Parts, violations int) Score {
-	return ws.us.score(list, parts, violations, ws)
+// Score is [victims.Units.ScoreParts].
+func (ws *Wholes) Score(list []victims.UnitID, parts victims.Parts, violations int) victims.Score {
+	return ws.us.ScoreKnown(list, parts, violations, ws.lossOf)
 }
 
-// lossOf is the loss of those pods of unit u; nil: it is not known.
-func (ws *Wholes) lossOf(u UnitID, pods []cluster.PodID) *Loss {
-	if ws == nil || len(pods) <= fewPods || len(pods) < len(ws.us.Unit(u).Pods) {
-		return nil
+// lossOf is the loss of unit u; nil: its pods are few.
+func (ws *Wholes) lossOf(u victims.UnitID) *victims.Loss {
+	if w := ws.Of(u); w != nil {
+		return &w.Loss
 	}
-	return &ws.Of(u).Loss
+	return nil
 }

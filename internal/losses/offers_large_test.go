@@ -1,4 +1,4 @@
-package victims_test
+package losses_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -46,8 +47,8 @@ func TestALargeUnitIsReadOnce(t *testing.T) {
 		}
 		asked := 0
 		for _, free := range []bool{false, true} {
-			units := victims.NewUnits(ix, victims.Units137)
-			offers := units.Offers(trial, func(victims.UnitID) bool { return true }, nil, func(victims.UnitID) bool { asked++; return free })
+			units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
+			offers := losses.NewOffers(units, trial, func(victims.UnitID) bool { return true }, nil, func(victims.UnitID) bool { asked++; return free })
 			price := want
 			if free {
 				price = domain.Free

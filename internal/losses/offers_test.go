@@ -1,4 +1,4 @@
-package victims_test
+package losses_test
 
 import (
 	"fmt"
@@ -10,12 +10,14 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
+	"github.com/preempt-go/preempt/internal/scenario"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
 // fullNodes are nodes full of pods that all may go, for which equal members are taken.
-func fullNodes(t *rapid.T, size func() int64) (*domain.GangTrial, *victims.Offers) {
+func fullNodes(t *rapid.T, size func() int64) (*domain.GangTrial, *losses.Offers) {
 	snap := &cluster.Snapshot{}
 	for i := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 		n := cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 12}}
@@ -44,12 +46,12 @@ func fullNodes(t *rapid.T, size func() int64) (*domain.GangTrial, *victims.Offer
 	if !odd {
 		violates = nil
 	}
-	units := victims.NewUnits(ix, victims.Units137)
-	return trial, units.Offers(trial, func(victims.UnitID) bool { return true }, violates, nil)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
+	return trial, losses.NewOffers(units, trial, func(victims.UnitID) bool { return true }, violates, nil)
 }
 
 // seat places members one after the other and adds up what they cost.
-func seat(t *rapid.T, trial *domain.GangTrial, offers *victims.Offers) domain.Price {
+func seat(t *rapid.T, trial *domain.GangTrial, offers *losses.Offers) domain.Price {
 	sum := domain.Free
 	for m := range domain.MemberID(trial.Members()) {
 		n := cluster.NodeID(rapid.IntRange(0, trial.Index().NumNodes()-1).Draw(t, "node"))
@@ -96,21 +98,21 @@ func TestWhatAPlaceCosts(t *testing.T) {
 		protected     string // the unit of this pod violates a budget
 		want          string // who goes
 	}{
-		{"nobody, there is room", "pods a@n1 cpu=1", asks(2000), "", ""},
-		{"the least important", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", asks(2000), "", "b"},
-		{"a small one is not enough", "pods big@n1 prio=50 cpu=3 small@n1 prio=10 cpu=1", asks(2000), "", "big"},
-		{"both", "pods big@n1 prio=50 cpu=3 small@n1 prio=10 cpu=1", asks(4000), "", "big small"},
-		{"not whom a budget protects", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", asks(2000), "b", "a"},
-		{"unless it must be", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", asks(3000), "b", "a b"},
-		{"a unit as a whole, elsewhere too", "group w mode=All w0@n1 cpu=2 w1@n2 cpu=3 w2@n1 cpu=2", asks(1000), "", "w0 w1 w2"},
-		{"what it frees elsewhere is of no use here", "group w mode=All w0@n1 cpu=1 w1@n2 cpu=3\npods a@n1 cpu=3", asks(2000), "", "a"},
+		{"nobody, there is room", "pods a@n1 cpu=1", wanting(2000), "", ""},
+		{"the least important", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", wanting(2000), "", "b"},
+		{"a small one is not enough", "pods big@n1 prio=50 cpu=3 small@n1 prio=10 cpu=1", wanting(2000), "", "big"},
+		{"both", "pods big@n1 prio=50 cpu=3 small@n1 prio=10 cpu=1", wanting(4000), "", "big small"},
+		{"not whom a budget protects", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", wanting(2000), "b", "a"},
+		{"unless it must be", "pods a@n1 prio=9 cpu=2 b@n1 prio=1 cpu=2", wanting(3000), "b", "a b"},
+		{"a unit as a whole, elsewhere too", "group w mode=All w0@n1 cpu=2 w1@n2 cpu=3 w2@n1 cpu=2", wanting(1000), "", "w0 w1 w2"},
+		{"what it frees elsewhere is of no use here", "group w mode=All w0@n1 cpu=1 w1@n2 cpu=3\npods a@n1 cpu=3", wanting(2000), "", "a"},
 		{"who holds the port", "pods a@n1 prio=9 ports=80 b@n1 prio=1", cluster.Pod{Ports: []cluster.HostPort{{Port: 80}}}, "", "a"},
 		{"who holds it elsewhere is not in the way", "group w mode=All w0@n1 w1@n2 ports=80", cluster.Pod{Ports: []cluster.HostPort{{Port: 80}}}, "", ""},
-		{"what nobody asks for is not missing", "pods a@n1 cpu=1 memory=99Gi", asks(1000), "", ""},
+		{"what nobody asks for is not missing", "pods a@n1 cpu=1 memory=99Gi", wanting(1000), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			us := small(t, "nodes n1 cpu=4 memory=1Gi n2 cpu=8\n"+c.cluster)
-			ix := us.Index()
+			ix := small(t, "nodes n1 cpu=4 memory=1Gi n2 cpu=8\n"+c.cluster)
+			us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 			violations := func(u victims.UnitID) int {
 				if c.protected != "" && u == unit(t, us, c.protected) {
 					return 1
@@ -131,7 +133,7 @@ func TestWhatAPlaceCosts(t *testing.T) {
 					want.Add(price)
 				}
 			}
-			offers := us.Offers(trial, func(victims.UnitID) bool { return true }, violations, nil)
+			offers := losses.NewOffers(us, trial, func(victims.UnitID) bool { return true }, violations, nil)
 			require.Equal(t, want, offers.Price(0, 0))
 			trial.Place(0, 0)
 			offers.Taken(0, 0)
@@ -141,16 +143,16 @@ func TestWhatAPlaceCosts(t *testing.T) {
 	}
 }
 
-func asks(milli int64) cluster.Pod {
+func wanting(milli int64) cluster.Pod {
 	return cluster.Pod{Requests: cluster.Resources{cluster.CPU: milli}}
 }
 
 // A unit that has to go for a member on one node costs nothing more on another.
 func TestAUnitIsPaidOnce(t *testing.T) {
 	tariff := victims.Tariff{Tariff: disruption.Tariff{Pods: 10}}
-	ix := index(t, "nodes n1 cpu=4 n2 cpu=4 n3 cpu=4\ngroup w mode=All w0@n1 cpu=4 w1@n2 cpu=4\npods a@n3 prio=-5 cpu=4 free@n3")
-	us := victims.NewPricedUnits(ix, victims.Units137, victims.Worth{Cost: tariff})
-	member := asks(2000)
+	ix := small(t, "nodes n1 cpu=4 n2 cpu=4 n3 cpu=4\ngroup w mode=All w0@n1 cpu=4 w1@n2 cpu=4\npods a@n3 prio=-5 cpu=4 free@n3")
+	us := victims.NewUnits(ix, victims.Units137, victims.Worth{Cost: tariff})
+	member := wanting(2000)
 	var members []*domain.Member
 	for range 3 {
 		members = append(members, domain.NewMember(ix, &member, cluster.NoPod))
@@ -160,7 +162,7 @@ func TestAUnitIsPaidOnce(t *testing.T) {
 		trial.Remove(p)
 	}
 	a, w := unit(t, us, "a"), unit(t, us, "w0")
-	offers := us.Offers(trial, func(u victims.UnitID) bool { return u != unit(t, us, "free") }, nil, func(u victims.UnitID) bool { return u == a })
+	offers := losses.NewOffers(us, trial, func(u victims.UnitID) bool { return u != unit(t, us, "free") }, nil, func(u victims.UnitID) bool { return u == a })
 	offers.CostLeads = true
 	whole := us.Loss(w).Price
 	whole.Lead = 20
@@ -177,4 +179,22 @@ func TestAUnitIsPaidOnce(t *testing.T) {
 	offers.Reset()
 	require.Equal(t, domain.Free, offers.Total())
 	require.Equal(t, whole, offers.Price(0, 0), "nobody goes any more")
+}
+
+// small is a small cluster, in the notation of package scenario.
+func small(t *testing.T, text string) *cluster.Index {
+	t.Helper()
+	s, err := scenario.Parse("small", "# A small cluster.\n"+text+"\npreempt nobody")
+	require.NoError(t, err)
+	ix, err := cluster.NewIndex(&s.Snapshot)
+	require.NoError(t, err)
+	return ix
+}
+
+// unit is the one that pod name belongs to.
+func unit(t *testing.T, us *victims.Units, name string) victims.UnitID {
+	t.Helper()
+	u, ok := us.UnitOf(us.Index().PodByName("default", name))
+	require.True(t, ok, "%s is of a unit", name)
+	return u
 }

@@ -1,4 +1,4 @@
-package victims_test
+package losses_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -36,7 +37,7 @@ func untakenIsReset(t *rapid.T) {
 	s.PodGroups = []cluster.PodGroup{{Name: "g", Mode: "All"}}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	us := victims.NewUnits(ix, victims.Units137)
+	us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	var members []*domain.Member
 	for i := range 6 {
 		pod := &cluster.Pod{Name: fmt.Sprint("m", i), Requests: cluster.Resources{cluster.CPU: rapid.Int64Range(1, 3).Draw(t, "member")}}
@@ -50,7 +51,7 @@ func untakenIsReset(t *rapid.T) {
 		trial.Remove(p)
 	}
 	all := func(victims.UnitID) bool { return true }
-	fast, plain := us.Offers(trial, all, nil, nil), us.Offers(trial, all, nil, nil)
+	fast, plain := losses.NewOffers(us, trial, all, nil, nil), losses.NewOffers(us, trial, all, nil, nil)
 	for m := range domain.MemberID(len(members)) {
 		n := cluster.NodeID(rapid.IntRange(0, nodes-1).Draw(t, "on"))
 		if !trial.CanPlace(m, n).OK() {
@@ -69,7 +70,7 @@ func untakenIsReset(t *rapid.T) {
 			fast.Untaken(left)
 			plain.Reset()
 			require.Equal(t, plain.Total(), fast.Total())
-			fresh := us.Offers(trial, all, nil, nil)
+			fresh := losses.NewOffers(us, trial, all, nil, nil)
 			fresh.Reset()
 			require.Equal(t, fresh.Total(), plain.Total())
 			for n := range ix.Nodes() {

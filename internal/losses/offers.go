@@ -1,4 +1,4 @@
-package victims
+package losses
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // Offers prices room by the units that have to go for it; it implements
@@ -18,11 +19,11 @@ import (
 //
 // Not safe for concurrent use.
 type Offers struct {
-	us       *Units
+	us       *victims.Units
 	trial    *domain.GangTrial
-	below    func(UnitID) bool // may the unit be evicted
-	violates func(UnitID) int  // what its loss adds to the violations
-	costless func(UnitID) bool // its loss costs nothing
+	below    func(victims.UnitID) bool // may the unit be evicted
+	violates func(victims.UnitID) int  // what its loss adds to the violations
+	costless func(victims.UnitID) bool // its loss costs nothing
 
 	// CostLeads makes the units' prices decide before all else.
 	CostLeads bool
@@ -31,40 +32,40 @@ type Offers struct {
 	// those members who come there, needed are the resources that these ask for, and units for
 	// which broken is above zero have to go anyhow; or it leaves that to the offers. It appends
 	// to dst. Nobody's loss violates a budget where it answers, and nobody asks for ports.
-	Out func(dst []UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []UnitID, ok bool)
+	Out func(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, ok bool)
 
 	// Near, if set, lists those pods of a unit of several that matter where members are placed: of the
 	// others' nodes nobody asks.
-	Near func(u UnitID) []cluster.PodID
+	Near func(u victims.UnitID) []cluster.PodID
 
 	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
-	lost   []UnitID           // those for which broken was above zero; they may be there twice
-	out    [][]UnitID         // by node: who has to go for its members
+	lost   []victims.UnitID   // those for which broken was above zero; they may be there twice
+	out    [][]victims.UnitID // by node: who has to go for its members
 	booked []bool             // by node: out is set
 	seats  []int32            // by node: for so many members
 	taken  []cluster.NodeID   // those nodes
 	free   []int64            // of the node that is looked at
 	needed []bool             // by resource: a member on the node asks for it
-	units  []UnitID           // who has to go on the node
+	units  []victims.UnitID   // who has to go on the node
 	nodes  []cluster.NodeID   // for Taken
 	fresh  []bool             // by node: among nodes already
 	pinned []cluster.HostPort // ports of the members on the node
 	here   []cluster.PodID    // pods of a unit on the node
 	wholes Wholes
-	costs  map[UnitID]bool // of units of many pods that were asked about: whether their loss costs something
+	costs  map[victims.UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 }
 
-// Offers returns new offers of the units that potential admits, for a trial from
+// NewOffers returns new offers of the units of us that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
 // the count of violations; nil: nothing. costless admits those whose pods are priced
 // at nothing; nil: none.
-func (us *Units) Offers(t *domain.GangTrial, potential func(UnitID) bool, violates func(UnitID) int, costless func(UnitID) bool) *Offers {
+func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.UnitID) bool, violates func(victims.UnitID) int, costless func(victims.UnitID) bool) *Offers {
 	nodes := us.Index().NumNodes()
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
-		wholes: us.Wholes(nil), costs: map[UnitID]bool{},
+		wholes: NewWholes(us, nil), costs: map[victims.UnitID]bool{},
 		broken: make([]int32, us.Len()),
-		out:    make([][]UnitID, nodes),
+		out:    make([][]victims.UnitID, nodes),
 		booked: make([]bool, nodes),
 		seats:  make([]int32, nodes),
 		fresh:  make([]bool, nodes),
@@ -114,7 +115,7 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 
 // Booked lists who has to go for the members that are booked on node n. The slice is good until the
 // next change.
-func (o *Offers) Booked(n cluster.NodeID) []UnitID {
+func (o *Offers) Booked(n cluster.NodeID) []victims.UnitID {
 	if !o.booked[n] {
 		return nil
 	}
@@ -151,7 +152,7 @@ func (o *Offers) Reset() {
 // several times: it counts anew on those alone, where that comes to the same.
 func (o *Offers) Untaken(nodes []cluster.NodeID) {
 	for _, n := range nodes {
-		if slices.ContainsFunc(o.us.On(n), func(u UnitID) bool { return len(o.us.Unit(u).Pods) > 1 }) {
+		if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 }) {
 			o.Reset() // what goes elsewhere may depend on it
 			return
 		}
@@ -182,7 +183,7 @@ func (o *Offers) release(n cluster.NodeID) {
 	}
 	o.booked[n] = false
 	o.taken = slices.DeleteFunc(o.taken, func(t cluster.NodeID) bool { return t == n })
-	o.lost = slices.DeleteFunc(o.lost, func(u UnitID) bool { return o.broken[u] == 0 })
+	o.lost = slices.DeleteFunc(o.lost, func(u victims.UnitID) bool { return o.broken[u] == 0 })
 }
 
 // Total is what has to go for all members that are placed.
@@ -258,7 +259,7 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 }
 
 // stays puts the pods of unit u on node n back if the members fit beside them.
-func (o *Offers) stays(u UnitID, n cluster.NodeID) bool {
+func (o *Offers) stays(u victims.UnitID, n cluster.NodeID) bool {
 	if o.broken[u] > 0 {
 		return false
 	}
@@ -270,7 +271,7 @@ func (o *Offers) stays(u UnitID, n cluster.NodeID) bool {
 	return false
 }
 
-func (o *Offers) book(u UnitID, n cluster.NodeID, sign int64) {
+func (o *Offers) book(u victims.UnitID, n cluster.NodeID, sign int64) {
 	for _, p := range o.at(u, n) {
 		for r, v := range o.us.Index().Request(p)[:len(o.free)] {
 			o.free[r] += sign * v
@@ -280,21 +281,21 @@ func (o *Offers) book(u UnitID, n cluster.NodeID, sign int64) {
 
 // at lists the pods of unit u, which has some on node n, that are there. The slice is good until
 // the next call.
-func (o *Offers) at(u UnitID, n cluster.NodeID) []cluster.PodID {
+func (o *Offers) at(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
 	pods := o.us.Unit(u).Pods
 	if len(pods) == 1 {
 		return pods
 	}
 	o.here = o.here[:0]
-	if len(pods) <= fewPods {
-		for _, p := range pods {
-			if o.us.Index().NodeOf(p) == n {
-				o.here = append(o.here, p)
-			}
-		}
-		return o.here
+	if w := o.wholes.Of(u); w != nil {
+		return w.On(o.us.Index(), n)
 	}
-	return o.wholes.Of(u).On(o.us.ix, n)
+	for _, p := range pods {
+		if o.us.Index().NodeOf(p) == n {
+			o.here = append(o.here, p)
+		}
+	}
+	return o.here
 }
 
 func (o *Offers) fits() bool {
@@ -306,7 +307,7 @@ func (o *Offers) fits() bool {
 	return true
 }
 
-func (o *Offers) portTaken(u UnitID, n cluster.NodeID) bool {
+func (o *Offers) portTaken(u victims.UnitID, n cluster.NodeID) bool {
 	if len(o.pinned) == 0 {
 		return false
 	}
@@ -319,13 +320,13 @@ func (o *Offers) portTaken(u UnitID, n cluster.NodeID) bool {
 }
 
 // add adds what the loss of unit u costs; one that is lost already costs nothing.
-func (o *Offers) add(price *domain.Price, u UnitID) {
+func (o *Offers) add(price *domain.Price, u victims.UnitID) {
 	if o.broken[u] == 0 {
 		o.charge(price, u)
 	}
 }
 
-func (o *Offers) charge(price *domain.Price, u UnitID) {
+func (o *Offers) charge(price *domain.Price, u victims.UnitID) {
 	if o.violates != nil {
 		price.Violations += int64(o.violates(u))
 	}
@@ -341,7 +342,7 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 		return
 	}
 	for _, p := range o.us.Unit(u).Pods {
-		prio := o.us.ix.Priority(p)
+		prio := o.us.Index().Priority(p)
 		price.Highest = max(price.Highest, int64(prio))
 		price.Sum += priority.Raised(prio)
 		price.Pods++
@@ -349,7 +350,7 @@ func (o *Offers) charge(price *domain.Price, u UnitID) {
 }
 
 // costsPods reports whether the loss of unit u costs something, which is remembered of many pods.
-func (o *Offers) costsPods(u UnitID, many bool) bool {
+func (o *Offers) costsPods(u victims.UnitID, many bool) bool {
 	if o.costless == nil {
 		return true
 	}
