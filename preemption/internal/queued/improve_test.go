@@ -178,3 +178,45 @@ func TestProtected(t *testing.T) {
 		})
 	}
 }
+
+// TestTheFirstRoundWithAPlan: further rounds are not tried, and what was found in place of the queue's own pass is told
+// with the rest.
+func TestTheFirstRoundWithAPlan(t *testing.T) {
+	for _, effort := range []ask.Effort{ask.Greedy, ask.Improved} {
+		s := searchOf(full(3))
+		s.Effort, s.Pods.Compare, s.Note = effort, fewest{}, true
+		one := each(s.Pods.Index)[0]
+		small := domain.Domain{Name: "none"}
+		s.Run([][]domain.Domain{{small}, one[:1], one[1:]})
+		require.Equal(t, 1, s.Tried, "a domain without nodes is none")
+		require.Equal(t, "n00", s.Best.Domain.Name)
+		tried := 0
+		for _, try := range s.Tries {
+			if try.Plan == s.Best {
+				tried++
+			}
+		}
+		require.Equal(t, 1, tried)
+		s.Tries, s.Note = nil, false
+		s.Run([][]domain.Domain{one})
+		require.Equal(t, 4, s.Tried)
+		require.Empty(t, s.Tries)
+		require.Equal(t, "n00", s.Best.Domain.Name, "the first of those that are as good")
+	}
+}
+
+// TestItFitsOnceOthersHaveLeft: whose quota is free for it then, and its place now.
+func TestItFitsOnceOthersHaveLeft(t *testing.T) {
+	s := full(1)
+	s.Nodes = append(s.Nodes, cluster.Node{Name: "n01", Allocatable: cluster.Resources{cluster.CPU: 8}})
+	s.Pods[1].Terminating, s.Pods[1].Preempted = true, true
+	search := searchOf(s)
+	require.Nil(t, search.Fits(each(search.Pods.Index)))
+	search.Model.Hold(&cluster.QuotaHold{Name: "other", ClusterQueue: "all", Pods: []cluster.PodKey{{Name: "n00-0"}}})
+	require.False(t, search.FitsNow(&search.Offers[0]))
+	p := search.Fits(each(search.Pods.Index))
+	require.NotNil(t, p)
+	require.Equal(t, "n01", p.Domain.Name)
+	require.Empty(t, p.Quota)
+	require.Equal(t, p.Places, search.Gang.Trial.Assignments())
+}
