@@ -154,11 +154,14 @@ func (q *Question) findHosts(p cluster.PodID, evicting bool) hosts {
 		return hosts{}
 	}
 	states := q.statesOf(q.Index.Pod(p))
-	if slices.ContainsFunc(states, func(s domain.State) bool { return !s.Scope().NodeLocal }) {
+	if slices.ContainsFunc(states, looksBeyond) {
 		return hosts{tied: true}
 	}
 	return hosts{nodes: q.hostsOf(p, states, 2, cluster.NoNode, evicting)}
 }
+
+// looksBeyond reports whether a constraint looks beyond a node.
+func looksBeyond(s domain.State) bool { return !s.Scope().NodeLocal }
 
 // statesOf are those of the constraints that have a say about pod. They belong to q.
 func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
@@ -207,6 +210,7 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	t, c := &q.stranded.trial, q.claimOf(p)
 	own := q.unitOf(p)
 	room := q.roomsFor(p, evicting)
+	local := !slices.ContainsFunc(states, looksBeyond)
 	next := func(n cluster.NodeID) cluster.NodeID { return q.nextRoom(room, p, n, but) }
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
@@ -217,10 +221,15 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 		}
 		if evicting {
 			for _, u := range q.EvictableFor(n, c) {
-				if u != own {
-					for _, p := range q.Units.Unit(u).Pods {
-						t.Remove(p)
-					}
+				if u == own {
+					continue
+				}
+				pods := q.Units.Unit(u).Pods
+				if local { // the others change nothing on the node
+					pods = q.PodsOn(u, n)
+				}
+				for _, p := range pods {
+					t.Remove(p)
 				}
 			}
 		}
@@ -294,7 +303,7 @@ func (q *Question) openedFor(c victims.Claim) *rooms {
 			copy(on(n), q.Index.Free(n))
 		}
 		for _, u := range evictable {
-			for _, p := range q.Units.Unit(u).Pods {
+			for _, p := range q.PodsOn(u, n) {
 				if q.Index.NodeOf(p) == n {
 					for r, v := range q.Index.Request(p)[:width] {
 						on(n)[r] += v // at most what runs on the node, which is an int64

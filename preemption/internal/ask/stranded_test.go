@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -42,4 +43,31 @@ func TestPodsOfAUnitAreCountedOnce(t *testing.T) {
 		require.EqualValues(t, 2, known.count(q, u, pods[:4], even))
 	}
 	require.Equal(t, 28, asked)
+}
+
+// TestAGroupGoesFromEveryNodeThatAConstraintLooksAt: whoever evicts a group of many pods in turn goes to the node of one
+// of them, and has all of them out of its way where its anti-affinity looks at them.
+func TestAGroupGoesFromEveryNodeThatAConstraintLooksAt(t *testing.T) {
+	low, mid, one := int32(1), int32(2), int32(1)
+	batch := map[string]string{"app": "batch"}
+	apart := []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: batch}}}
+	for _, c := range []struct {
+		anti   []cluster.AffinityTerm
+		mode   disruption.Mode
+		inTurn int64
+	}{{nil, disruption.All, 1}, {apart, disruption.All, 1}, {nil, disruption.Single, 1}, {apart, disruption.Single, 0}} {
+		s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "batch", Mode: c.mode, MinCount: &one, Priority: &low}}}
+		for i := range 12 {
+			n := cluster.Node{Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"zone": "z"}, Allocatable: cluster.Resources{cluster.CPU: 1}}
+			p := cluster.Pod{Name: fmt.Sprintf("p%02d", i), Node: n.Name, Group: "batch", Labels: batch, Priority: &low, Requests: cluster.Resources{cluster.CPU: 1}}
+			s.Nodes, s.Pods = append(s.Nodes, n), append(s.Pods, p)
+		}
+		s.Nodes = append(s.Nodes, cluster.Node{Name: "own", Allocatable: cluster.Resources{cluster.CPU: 1}})
+		s.Pods = append(s.Pods, cluster.Pod{Name: "web", Node: "own", Priority: &mid, AntiAffinity: c.anti, Requests: cluster.Resources{cluster.CPU: 1}})
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9, Constraints: []domain.Constraint{domain.InterPodAffinity()}}
+		u, _ := q.Units.UnitOf(ix.PodByName("", "web"))
+		require.Equal(t, c.inTurn, q.numInTurn(u, q.Units.Unit(u).Pods), "%+v", c)
+	}
 }
