@@ -1,8 +1,6 @@
 package domain
 
-import (
-	"github.com/preempt-go/preempt/preemption/cluster"
-)
+import "github.com/preempt-go/preempt/preemption/cluster"
 
 // aside keeps the nodes that constraints close for a member as things stand, by what closes
 // them, so that they need not all be asked about again whenever somebody is placed.

@@ -18,7 +18,7 @@ type gapped interface {
 	Decides() bool
 }
 
-// sparse is an optional part of a Gapped: it tells of what a pod frees anything.
+// sparse is an optional part of a gapped: it tells of what a pod frees anything.
 type sparse interface {
 	// FreedBy lists the numbers of what gains when pod p leaves, in order, perhaps with others.
 	// The slice belongs to the trial.
