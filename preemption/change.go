@@ -76,9 +76,8 @@ func (pl *Planner) restore(before *Planner) {
 		pl.quotaHeld = false
 		pl.quota.Mu.Unlock()
 	}
-	before.held.Notes = pl.held.Notes
-	pl.held, pl.quota, pl.quotaShared, pl.spent = before.held, before.quota, true, before.spent
-	pl.held.Notes.All()
+	pl.held.Restore(&before.held)
+	pl.quota, pl.quotaShared, pl.spent = before.quota, true, before.spent
 }
 
 // SetTime moves the model's time; see [cluster.Snapshot]. A time that JSON cannot hold

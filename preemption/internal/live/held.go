@@ -40,6 +40,13 @@ func (h *Held) Fork() Held {
 	return f
 }
 
+// Restore makes h what was forked from it before; who waits may have a different answer. What it
+// began with stays, which questions read meanwhile.
+func (h *Held) Restore(before *Held) {
+	h.Ready, h.named = before.Ready, before.named
+	h.Notes.All()
+}
+
 // byName returns the objects by name. Of a live cluster it is a copy, which counts only once it is used.
 func (h *Held) byName() *objects {
 	switch {
