@@ -82,7 +82,7 @@ func (r *Near) among(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 func (r *Near) lookedAt(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 	var across []domain.State
 	for _, s := range r.q.States {
-		if !s.Scope().NodeLocal {
+		if looksBeyond(s) {
 			across = append(across, s)
 		}
 	}

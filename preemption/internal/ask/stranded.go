@@ -23,8 +23,12 @@ type stranded struct {
 	states         map[string][]domain.State // of constraints, by all that they read of a pod
 }
 
-// mostKept is how many opened rooms, and how many states, are kept.
-const mostKept = 64
+// mostKept is how many opened rooms, and how many states, are kept; fewer rooms where they would have
+// more than mostAmounts amounts together.
+const (
+	mostKept    = 64
+	mostAmounts = 1 << 23
+)
 
 // rooms are how much is free on nodes at most.
 type rooms struct {
@@ -190,14 +194,14 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 		}
 	}
 	if key != "" {
-		keep(&s.states, key, states)
+		keep(&s.states, key, states, mostKept)
 	}
 	return states
 }
 
-// keep puts v into m, of which nothing is kept once it would become too large.
-func keep[K comparable, V any](m *map[K]V, k K, v V) {
-	if *m == nil || len(*m) == mostKept {
+// keep puts v into m, of which nothing is kept once it would have more than most.
+func keep[K comparable, V any](m *map[K]V, k K, v V, most int) {
+	if *m == nil || len(*m) >= most {
 		*m = map[K]V{}
 	}
 	(*m)[k] = v
@@ -286,7 +290,7 @@ func (q *Question) roomsFor(p cluster.PodID, evicting bool) *rooms {
 	room, known := s.opened[c]
 	if !known {
 		room = q.openedFor(c)
-		keep(&s.opened, c, room)
+		keep(&s.opened, c, room, min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources())))
 	}
 	return room
 }
