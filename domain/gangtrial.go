@@ -34,6 +34,7 @@ type GangTrial struct {
 	shapes      []int             // by member: equal numbers for members that are alike to every check
 	static      [][]int8          // by shape and node: 0 not looked at, 1 passes, -1 does not
 	most        []int64           // what the largest node offers of each resource; see offered
+	least       []int64           // of each resource that any member asks for; nil: not looked for
 
 	home   []int64 // node-major: what is free with everybody in place and the nominated pods
 	free   []int64 // likewise, with pods gone and members placed

@@ -274,6 +274,11 @@ func TestPlacersAgreeWithThePlainOne(t *testing.T) {
 				for _, m := range all {
 					n := cluster.NodeID(r.IntN(f.ix.NumNodes()))
 					require.Equal(t, plain.HasRoom(m, n), trial.HasRoom(m, n), "seed %d", seed)
+					require.True(t, trial.Offered(m) || !trial.HasRoom(m, n), "seed %d", seed)
+					require.Equal(t, slices.ContainsFunc(f.members, func(m *domain.Member) bool {
+						offers := f.ix.Allocatable(n)
+						return m.Static(f.ix.Node(n)).OK() && m.Resources(offers, offers).OK()
+					}), trial.Usable(n), "seed %d", seed)
 					require.Equal(t, plain.Slots(m, n), trial.Slots(m, n), "seed %d", seed)
 					if trial.At(m) == cluster.NoNode {
 						require.Equal(t, plain.CanPlace(m, n).OK(), trial.CanPlace(m, n).OK(), "seed %d", seed)

@@ -367,9 +367,28 @@ func (t *GangTrial) offered() []int64 {
 	return t.most
 }
 
+// Offered reports whether of each resource some node has as much as member m asks for.
+func (t *GangTrial) Offered(m MemberID) bool {
+	most := t.offered()
+	return !slices.ContainsFunc(t.members[m].asks, func(r cluster.ResourceID) bool { return t.members[m].request[r] > most[r] })
+}
+
 // Usable reports whether some member could be on node n if that were empty, as far as the
 // node and its room decide.
 func (t *GangTrial) Usable(n cluster.NodeID) bool {
 	offers := t.ix.Allocatable(n)
+	if t.least == nil && len(t.members) > 0 {
+		t.least = slices.Clone(t.members[0].request)
+		for _, m := range t.members[1:] {
+			for r, v := range m.request {
+				t.least[r] = min(t.least[r], v)
+			}
+		}
+	}
+	for r, v := range t.least {
+		if v > 0 && v > offers[r] {
+			return false
+		}
+	}
 	return t.anyShape(func(m MemberID) bool { return t.passesStatic(m, n) && t.members[m].Resources(offers, offers).OK() })
 }

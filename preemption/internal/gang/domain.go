@@ -95,7 +95,7 @@ func (s *Search) short(d *domain.Domain) bool {
 	for _, m := range s.q.Tree.Members {
 		shape := s.Trial.Shape(m)
 		if _, known := fits[shape]; !known {
-			fits[shape] = slices.ContainsFunc(d.Nodes, func(n cluster.NodeID) bool { return s.Trial.HasRoom(m, n) })
+			fits[shape] = s.Trial.Offered(m) && slices.ContainsFunc(d.Nodes, func(n cluster.NodeID) bool { return s.Trial.HasRoom(m, n) })
 		}
 		if fits[shape] {
 			able++
