@@ -32,7 +32,7 @@ func TestFewestGroupsIsBruteForce(t *testing.T) {
 			o.Limits.Pods = 1 + r.Int64N(4)
 		}
 		var least []int64
-		fates := fatesIn(t, o.Rules, &q.Snapshot)
+		fates := fatesIn(t, o, &q.Snapshot)
 		for _, n := range q.Snapshot.Nodes {
 			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
 				v := values(o.Objective, c, fates)

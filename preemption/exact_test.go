@@ -89,7 +89,7 @@ type fates struct {
 	inUse            func(out map[string]bool, at ...string) int64
 }
 
-func fatesIn(t *testing.T, rules preemption.Rules, s *preemption.Snapshot) fates {
+func fatesIn(t *testing.T, o preemption.Options, s *preemption.Snapshot) fates {
 	t.Helper()
 	pl, err := preemption.NewPlanner(s, preemption.Options{})
 	require.NoError(t, err)
@@ -105,7 +105,9 @@ func fatesIn(t *testing.T, rules preemption.Rules, s *preemption.Snapshot) fates
 			}
 		}
 	}))
-	f.stranded, f.inTurn = f.countIn(t, "", s), f.countIn(t, cmp.Or(rules, preemption.Kubernetes137), s)
+	moves := f.moverIn(t, cmp.Or(o.Rules, preemption.Kubernetes137), s)
+	f.stranded = countIn(func(u naive.Unit, p *cluster.Pod) bool { return !moves(u, p, o.Chain) })
+	f.inTurn = countIn(func(u naive.Unit, p *cluster.Pod) bool { return !moves(u, p, o.Chain) && moves(u, p, -1) })
 	slices.SortFunc(f.levels, func(a, b int32) int { return cmp.Compare(b, a) })
 	f.inUse = func(out map[string]bool, at ...string) (n int64) {
 		for _, node := range s.Nodes {
@@ -120,47 +122,84 @@ func fatesIn(t *testing.T, rules preemption.Rules, s *preemption.Snapshot) fates
 	return f
 }
 
-// countIn counts the pods of units that fit on no node of s but their own, or under rules those
-// of them that would by evictions: it asks about each node as if there were no other.
-func (f *fates) countIn(t *testing.T, rules preemption.Rules, s *preemption.Snapshot) func(...naive.Unit) int64 {
+// moverIn tells of a snapshot whether a pod of a unit fits on another node within so many moves in a row, each of
+// those whom the one before may evict under rules; below zero it may evict anybody. It asks about each node as if there
+// were no other.
+func (f *fates) moverIn(t *testing.T, rules preemption.Rules, s *preemption.Snapshot) func(own naive.Unit, p *cluster.Pod, within int) bool {
 	t.Helper()
-	known := map[string]bool{}
-	verdict := func(own naive.Unit, p *cluster.Pod, node string, priority int32) preemption.Verdict {
+	type asked struct {
+		name   string
+		within int
+	}
+	known := map[asked]bool{}
+	of := func(u naive.Unit) func(preemption.Pod) bool {
+		return func(o preemption.Pod) bool {
+			return slices.ContainsFunc(u.Pods, func(p *cluster.Pod) bool { return p.Namespace == o.Namespace && p.Name == o.Name })
+		}
+	}
+	var moves func(own naive.Unit, p *cluster.Pod, within int) bool
+	goes := func(own naive.Unit, p *cluster.Pod, node string, within int) bool {
 		alone := *s
 		alone.Nodes = slices.DeleteFunc(slices.Clone(s.Nodes), func(n preemption.Node) bool { return n.Name != node })
 		alone.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(o preemption.Pod) bool { return o.Namespace == p.Namespace && o.Name == p.Name })
 		high := int32(math.MaxInt32)
-		for i := range alone.Pods { // what is in its own unit goes for it no more
-			if o := &alone.Pods[i]; slices.ContainsFunc(own.Pods, func(p *cluster.Pod) bool { return p.Namespace == o.Namespace && p.Name == o.Name }) {
-				o.Group, o.Priority = "", &high
+		stay := func(u naive.Unit) {
+			for i, is := 0, of(u); i < len(alone.Pods); i++ {
+				if o := &alone.Pods[i]; is(*o) {
+					o.Group, o.Priority = "", &high
+				}
 			}
 		}
-		mover := *p
+		stay(own) // what is in its own unit goes for it no more
+		mover, priority := *p, f.priority(p)
 		mover.Node, mover.Group, mover.Priority, mover.Started, mover.Terminating = "", "", &priority, time.Time{}, false
-		r, err := preemption.Options{Rules: rules}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{mover}}, &alone)
+		asks := preemption.Preemptor{Pods: []preemption.Pod{mover}}
+		if within > 0 {
+			units, err := naive.Potential(plain(preemption.Options{Rules: rules}), asks, &alone, node)
+			require.NoError(t, err)
+			for _, u := range units {
+				if slices.ContainsFunc(u.Pods, func(p *cluster.Pod) bool { return !moves(u, p, within-1) }) {
+					stay(u)
+				}
+			}
+		}
+		r, err := preemption.Options{Rules: rules}.Preempt(asks, &alone)
 		require.NoError(t, err)
-		return r.Verdict
+		return r.Verdict == preemption.Fits || within != 0 && r.Verdict == preemption.Feasible
 	}
+	moves = func(own naive.Unit, p *cluster.Pod, within int) bool {
+		key := asked{p.Namespace + "/" + p.Name, within}
+		can, found := known[key]
+		if !found {
+			for _, n := range s.Nodes {
+				can = can || n.Name != p.Node && goes(own, p, n.Name, within)
+			}
+			can = can || within > 0 && moves(own, p, within-1)
+			known[key] = can
+		}
+		return can
+	}
+	return moves
+}
+
+// countIn counts the pods of units that it is so of.
+func countIn(is func(naive.Unit, *cluster.Pod) bool) func(...naive.Unit) int64 {
 	return func(units ...naive.Unit) (n int64) {
 		for _, u := range units {
 			for _, p := range u.Pods {
-				key := p.Namespace + "/" + p.Name
-				if _, in := known[key]; !in {
-					var seen []preemption.Verdict
-					for _, n := range s.Nodes {
-						if n.Name != p.Node {
-							seen = append(seen, verdict(u, p, n.Name, f.priority(p)))
-						}
-					}
-					known[key] = !slices.Contains(seen, preemption.Fits) && (rules == "" || slices.Contains(seen, preemption.Feasible))
-				}
-				if known[key] {
+				if is(u, p) {
 					n++
 				}
 			}
 		}
 		return n
 	}
+}
+
+// unchained is o, with no move that follows from another.
+func unchained(o preemption.Options) preemption.Options {
+	o.Chain = 0
+	return o
 }
 
 func said(list []preemption.Criterion) (values []int64) {
@@ -182,6 +221,9 @@ func TestExactIsBruteForce(t *testing.T) {
 		priced(seed, &q)
 		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
 		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+		if o.Chain = int(seed / 4 % 3); o.Chain == 2 {
+			o.Objective = append(o.Objective[:0:0], preemption.CriterionStranded, preemption.CriterionLevels, preemption.CriterionPods)
+		}
 		if seed%4 == 0 {
 			o.SearchSteps = 1 + r.IntN(3)
 		}
@@ -190,7 +232,7 @@ func TestExactIsBruteForce(t *testing.T) {
 			continue
 		}
 		var least []int64
-		few, fates := true, fatesIn(t, o.Rules, &q.Snapshot)
+		few, fates := true, fatesIn(t, o, &q.Snapshot)
 		for _, n := range q.Snapshot.Nodes {
 			units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
 			require.NoError(t, err)
@@ -215,6 +257,9 @@ func TestExactIsBruteForce(t *testing.T) {
 			require.GreaterOrEqual(t, slices.Compare(score, least), 0, "seed %d: %v of %v is better than the best, %v", seed, score, o.Objective, least)
 			require.LessOrEqual(t, slices.Compare(bound, least), 0, "seed %d: %s says at least %v, of %v there are %v", seed, o.Search, bound, o.Objective, least)
 			if r.Optimal {
+				if o.Chain > 0 && slices.Compare(score, said(ask(&named{t, seed}, unchained(o), q).Score)) < 0 {
+					seen["better for moves in a row"]++
+				}
 				require.Equal(t, least, score, "seed %d: %s, %v", seed, o.Search, o.Objective)
 				require.Equal(t, r.Score, r.Bound, "seed %d", seed)
 			}
@@ -238,6 +283,7 @@ func TestExactIsBruteForce(t *testing.T) {
 	for _, what := range []string{"Improved better than greedy", "Exact better than greedy", "Exact as good as greedy", "Improved not proved", "Exact cut short"} {
 		require.Greater(t, seen[what], int(seeds(10)), what)
 	}
+	require.Positive(t, seen["better for moves in a row"])
 }
 
 // One old pod of two cores or two young ones of one core each have to go, all of one
@@ -473,7 +519,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
 		require.NoError(t, err)
 		var least []int64
-		fates := fatesIn(t, o.Rules, &q.Snapshot)
+		fates := fatesIn(t, o, &q.Snapshot)
 		few, seats := true, len(greedy.Nominations)
 		if o.Members == preemption.MinCount { // others come along where that costs nothing
 			seats = 1

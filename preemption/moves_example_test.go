@@ -49,3 +49,48 @@ func ExampleCriterionName_stranded() {
 	// large goes, then waits []
 	// small goes, then fits [{{shop small} c}]
 }
+
+// Either of two pods would make room for one that wants a fast disk, and neither fits elsewhere as things stand. With Chain, batch
+// does: cron, which is in its way and less important, moves in turn. The trace says what becomes of each.
+func ExampleOptions_chain() {
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	disk := func(kind string) map[string]string { return map[string]string{"disk": kind} }
+	low, mid, high := int32(0), int32(10), int32(1_000)
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "a", Allocatable: cores(2), Labels: disk("fast")}, {Name: "b", Allocatable: cores(2), Labels: disk("fast")},
+			{Name: "c", Allocatable: cores(2), Labels: disk("slow")}, {Name: "d", Allocatable: cores(1)},
+		},
+		Pods: []preemption.Pod{
+			{Namespace: "shop", Name: "db", Node: "a", Priority: &low, Requests: cores(2), NodeSelector: disk("fast")},
+			{Namespace: "shop", Name: "batch", Node: "b", Priority: &mid, Requests: cores(2)},
+			{Namespace: "shop", Name: "cron", Node: "c", Priority: &low, Requests: cores(1)},
+			{Namespace: "shop", Name: "web", Priority: &high, Requests: cores(2), NodeSelector: disk("fast")},
+		},
+	}
+	web := preemption.Preemptor{Kind: cluster.KindPod, Namespace: "shop", Name: "web"}
+	for chain := range 2 {
+		r, err := preemption.Options{
+			Objective: []preemption.CriterionName{preemption.CriterionStranded, preemption.CriterionHighest}, Chain: chain, Explain: true,
+		}.Preempt(web, &s)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(r.Victims[0].Name, "goes")
+		for _, d := range r.Trace {
+			for _, step := range d.Steps {
+				if step.Action == "score" {
+					fmt.Println(" ", d.Domain, step.Text)
+				}
+			}
+		}
+	}
+	// Output:
+	// db goes
+	//   a score pods without a place 1, highest priority 0; shop/db has no other place
+	//   b score pods without a place 1, highest priority 10; shop/batch would evict others in turn
+	// batch goes
+	//   a score pods without a place 1, highest priority 0; shop/db has no other place
+	//   b score pods without a place 0, highest priority 10; shop/batch can move after 1 other move
+}

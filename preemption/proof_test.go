@@ -53,7 +53,7 @@ var beyondProof = []preemption.CriterionName{
 // or where parts of units go.
 func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64, ok bool) {
 	t.Helper()
-	fates := fatesIn(t, o.Rules, &q.Snapshot)
+	fates := fatesIn(t, o, &q.Snapshot)
 	for _, n := range q.Snapshot.Nodes {
 		units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
 		require.NoError(t, err)

@@ -96,7 +96,7 @@ func (o Options) toSearches(rules *generation) ask.Settings {
 		s.Sampling = (*ask.Sampling)(o.Sampling)
 	}
 	s.Candidates, s.Trace, s.Proof = o.Candidates, o.Explain, o.Proof
-	s.BrokenFree, s.NoCascade = o.BrokenGroupsFree, o.NoCascade
+	s.BrokenFree, s.NoCascade, s.Chain = o.BrokenGroupsFree, o.NoCascade, o.Chain
 	s.Effort, s.Steps, s.WaitSeconds, s.Ranking = o.effort(), o.SearchSteps, o.WaitSeconds, o.ranking()
 	s.Prefer = o.Prefer
 	s.Improves, s.Checks = o.Placement == "" || o.Placement == PlaceLeastDisruption, searchChecks

@@ -152,12 +152,18 @@ func (o Options) validateCost(ps *optionProblems) {
 	}
 }
 
+// mostChain is how many moves may follow from one another.
+const mostChain = 4
+
 // validateObjective checks what the least disruption is, and how it is looked for.
 func (o Options) validateObjective(ps *optionProblems) {
 	switch o.Search {
 	case "", Greedy, Improved, Exact:
 	default:
 		ps.name("Search", string(o.Search), "Greedy, Improved, Exact or empty")
+	}
+	if ps.notNegative("Chain", int64(o.Chain)); o.Chain > mostChain {
+		ps.bad("Chain", fmt.Sprint(o.Chain), fmt.Sprintf("at most %d", mostChain))
 	}
 	if o.Search == Greedy && o.Cost.Objective {
 		ps.name("Search", string(o.Search), "Exact, Improved or empty, as the cost is the objective")

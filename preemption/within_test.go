@@ -390,6 +390,8 @@ func TestBoundOptionsThatCannotBeFollowed(t *testing.T) {
 		`preemption: Options.Limits.Window.Pods: -1 is not >= 0`:                                                  {Limits: preemption.Limits{Window: preemption.Window{Seconds: 1, Pods: -1}}},
 		`preemption: Options.Limits.Window.Seconds: 0 is not >= 1, as the window has limits`:                      {Limits: preemption.Limits{Window: preemption.Window{Pods: 1}}},
 		`preemption: Options.HardBudgets.Names[0]: "web" is not namespace/name`:                                   {HardBudgets: preemption.HardBudgets{Names: []string{"web"}}},
+		`preemption: Options.Chain: -1 is not >= 0`:                                                               {Chain: -1},
+		`preemption: Options.Chain: 5 is not at most 4`:                                                           {Chain: 5},
 		`preemption: Options.SearchSteps: -1 is not >= 0`:                                                         {SearchSteps: -1},
 		`preemption: Options.Cost.Criterion: 7 is not at most 6`:                                                  {Cost: preemption.CostOptions{Criterion: 7, Tariff: tariff}},
 		`preemption: Options.Cost.Criterion: 2 is not 0 or 1, as the cost is the objective`:                       {Cost: preemption.CostOptions{Criterion: 2, Objective: true, Tariff: tariff}},

@@ -44,7 +44,8 @@ const (
 	CriterionStarted    Criterion = "earliest start"    // among the victims of the highest priority
 
 	// CriterionStranded counts the victims' pods that would find no other place: as things
-	// stand none of them, each by itself, fits on a node but its own. The others can move.
+	// stand none of them, each by itself, fits on a node but its own. The others can move. A chain of moves
+	// may count as well; see preemption.Options.Chain.
 	CriterionStranded Criterion = "pods without a place"
 
 	// CriterionCascade counts those of them that would evict others to have one: they may

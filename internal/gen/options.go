@@ -85,6 +85,9 @@ func Remembered() *rapid.Generator[preemption.Options] {
 				}
 			}
 		}
+		if s(3) == 2 && (len(o.Objective) > 0 || o.Limits.OnlyMoves) {
+			o.Chain = 1 + s(2)
+		}
 		if s(6) == 5 {
 			o.Hooks = &preemption.Hooks{Filter: keepOff(pick(s, "web", "db"), int(s(2)))}
 		}
@@ -158,6 +161,9 @@ func drawOptions(s source, criteria []victims.Criterion) preemption.Options {
 		o.Search = pick(s, preemption.Improved, preemption.Exact)
 	}
 	o.Proof = some()
+	if (len(o.Objective) > 0 || o.Limits.OnlyMoves) && s(2) == 1 {
+		o.Chain = 1 + s(2)
+	}
 	return o
 }
 

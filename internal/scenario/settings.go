@@ -116,6 +116,7 @@ func (s *Scenario) options(o object) error {
 		"protect":     pointer(&opts.Guards.Protect, selector),
 		"wait":        into(&opts.WaitSeconds, seconds),
 		"no-cascade":  into(&opts.NoCascade, yes),
+		"chain":       into(&opts.Chain, integer),
 		"apart":       into(&opts.PreemptionPriority.Apart, yes),
 		"max-lead":    into(&opts.PreemptionPriority.MaxLead, int32s),
 		"hard":        opts.hard,

@@ -29,6 +29,7 @@ type Settings struct {
 	Proof       bool      // of how little may be disrupted
 	BrokenFree  bool      // what is left of a broken gang costs nothing
 	NoCascade   bool      // who was evicted evicts nobody
+	Chain       int       // how many moves may follow from one another where it is asked who has another place
 	Effort      Effort    // how hard the least disruption is looked for
 	OwnPrices   bool      // the user's, who may price several pods below what each of them costs
 	Steps       int       // of one search for victims; 0: the default

@@ -10,7 +10,7 @@ import (
 type Step struct {
 	Action   Action
 	Unit     victims.UnitID   // of Returns, ReturnsInPart and StaysOut
-	Units    []victims.UnitID // of TakesOut
+	Units    []victims.UnitID // of TakesOut, and of Scores: those that go
 	Pods     []cluster.PodID  // of ReturnsInPart: those that stay out
 	Violates bool             // Unit is tried early, since its loss would violate a budget
 	Why      domain.Reason    // of Rejects, StaysOut, and of Settles: what the level below lacks
@@ -20,6 +20,7 @@ type Step struct {
 	Below    int32            // the one below it, which is not
 	Lower    bool             // there is one below
 	Score    victims.Score    // of Scores
+	Parts    victims.Parts    // likewise
 	Count    int              // of Compares: placements that were tried
 }
 

@@ -12,15 +12,30 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// stranded knows where pods could go that would have to leave their nodes: as things stand, or
-// if they evict others.
+// stranded knows where pods could go that would have to leave their nodes.
 type stranded struct {
-	asIs, evicting fates
-	key            []byte           // reused
-	trial          domain.NodeTrial // reused
-	free           *rooms           // as things stand; nil: not looked at
-	opened         map[victims.Claim]*rooms
-	states         map[string][]domain.State // of constraints, by all that they read of a pod
+	fates  []*fates         // by reach, anybody first
+	shapes []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
+	known  map[string]int32 // shapes
+	key    []byte           // reused
+	trial  domain.NodeTrial // reused
+	free   *rooms           // as things stand; nil: not looked at
+	opened map[opener]*rooms
+	states map[string][]domain.State // of constraints, by all that they read of a pod
+}
+
+// reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
+// things stand, with 1 those may leave who would fit on another node as things stand, with 2 those
+// who would fit with 1, and so on. It evicts none but those whom it may.
+type reach int
+
+// anybody lets everyone leave, whatever becomes of them.
+const anybody reach = -1
+
+// opener is who may be evicted: by whom, and how far.
+type opener struct {
+	claim victims.Claim
+	reach reach
 }
 
 // mostKept is how many opened rooms, and how many states, are kept; fewer rooms where they would have
@@ -36,15 +51,16 @@ type rooms struct {
 	most [][]int64                    // on any of a block of nodes
 }
 
-// fates are where pods could go.
+// fates are where pods could go within one reach.
 type fates struct {
-	hosts map[string]hosts         // by shape
-	alone map[cluster.PodID]bool   // of pods that no shape tells all about: whether they fit nowhere else
-	units map[victims.UnitID]int64 // of units that go whole: how many of their pods count
+	hosts  []hosts                  // by shape
+	alone  map[cluster.PodID]bool   // of pods that no shape tells all about: whether they fit nowhere else
+	units  map[victims.UnitID]int64 // of units that go whole: how many of their pods count
+	leaves map[victims.UnitID]bool  // of units of several pods: whether each of them fits elsewhere
 }
 
-func newFates() fates {
-	return fates{map[string]hosts{}, map[cluster.PodID]bool{}, map[victims.UnitID]int64{}}
+func newFates() *fates {
+	return &fates{alone: map[cluster.PodID]bool{}, units: map[victims.UnitID]int64{}, leaves: map[victims.UnitID]bool{}}
 }
 
 // count counts those of pods, of unit u, whom adds admits. All of a unit are counted once, however
@@ -70,72 +86,158 @@ const blockOfNodes = 64
 
 // hosts are two nodes that pods of one shape fit on, or all where they are fewer.
 type hosts struct {
+	known bool
 	nodes []cluster.NodeID
 	tied  bool // a constraint looks beyond a node, so that each pod is looked at by itself
 }
 
-// numStranded counts those of pods, of one unit, that fit on no node but their own.
+// numStranded counts those of pods, of one unit, that fit on no node but their own, within the
+// reach that is asked for.
 func (q *Question) numStranded(u victims.UnitID, pods []cluster.PodID) int64 {
-	return q.strandedPods().asIs.count(q, u, pods, func(p cluster.PodID) bool { return q.isStranded(p, false) })
+	return q.fatesWithin(q.Chain()).count(q, u, pods, func(p cluster.PodID) bool { return q.isStranded(p, q.Chain()) })
 }
 
-// numInTurn counts those of pods that fit on no node but their own unless they evict others,
-// which they may.
+// numInTurn counts those of them that would fit on one if they evicted others, whatever becomes of
+// these, which they may.
 func (q *Question) numInTurn(u victims.UnitID, pods []cluster.PodID) int64 {
 	if q.NoCascade {
 		return 0
 	}
-	return q.strandedPods().evicting.count(q, u, pods, func(p cluster.PodID) bool {
-		return q.Index.Policy(p) != priority.Never && q.isStranded(p, false) && !q.isStranded(p, true)
-	})
+	return q.fatesWithin(anybody).count(q, u, pods, func(p cluster.PodID) bool { return q.isStranded(p, q.Chain()) && !q.isStranded(p, anybody) })
 }
 
-// strandedPods is what is known of them.
-func (q *Question) strandedPods() *stranded {
-	if q.stranded == nil {
-		q.stranded = &stranded{asIs: newFates(), evicting: newFates()}
-	}
-	return q.stranded
-}
-
-// isStranded reports whether running pod p fits on no node but its own, evicting others or not.
-func (q *Question) isStranded(p cluster.PodID, evicting bool) bool {
-	s := q.strandedPods()
-	known := &s.asIs
-	if evicting {
-		known = &s.evicting
-	}
-	pod, own := q.Index.Pod(p), q.Index.NodeOf(p)
-	shown := *pod
-	if q.Filter == nil { // who else reads them is asked about each pod by itself
-		shown.Annotations, shown.Class, shown.Group, shown.Queue = nil, "", "", ""
-	}
-	key, keyed := ShapeKey(s.key[:0], &shown, q.Index.Request(p), q.Index.Priority(p), nil, true)
-	for _, d := range pod.Devices {
-		key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
-	}
-	if evicting { // else not all of a shape evict the same
-		c, u := q.claimOf(p), q.unitOf(p)
-		key = binary.AppendVarint(binary.AppendVarint(key, c.RanSeconds), c.Evicted.UnixNano())
-		keyed = keyed && !q.May(u, c)
-	}
-	s.key = key
-	if keyed && len(q.OwnConstraints) == 0 && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
-		of, found := known.hosts[string(key)]
-		if !found {
-			of = q.findHosts(p, evicting)
-			known.hosts[string(key)] = of
+// Follows says how many moves have to follow from that of running pod p for it to fit on a node but its own, at most
+// as many as are asked for. Where ok is false it fits on none, unless it evicts others whatever becomes of
+// these.
+func (q *Question) Follows(p cluster.PodID) (moves int, evicts, ok bool) {
+	for within := reach(0); within <= q.Chain(); within++ {
+		if !q.isStranded(p, within) {
+			return int(within), false, true
 		}
-		if !of.tied {
+	}
+	return 0, !q.NoCascade && !q.isStranded(p, anybody), false
+}
+
+// AsksWhoMoves reports whether a criterion or limit asks who has another place.
+func (q *Question) AsksWhoMoves() bool {
+	asked := func(c victims.Criterion) bool { return c == victims.CriterionStranded || c == victims.CriterionCascade }
+	return slices.ContainsFunc(q.Ranking, asked) || slices.ContainsFunc(q.Limits, func(b Bound) bool { return b.Of == NumStranded })
+}
+
+// Chain is the reach that is asked for.
+func (q *Question) Chain() reach {
+	if q.NoCascade {
+		return 0
+	}
+	return reach(q.Settings.Chain)
+}
+
+// fatesWithin is what is known of them within a reach.
+func (q *Question) fatesWithin(of reach) *fates {
+	if q.stranded == nil {
+		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}}
+	}
+	known := &q.stranded.fates[of-anybody]
+	if *known == nil {
+		*known = newFates()
+	}
+	return *known
+}
+
+// isStranded reports whether running pod p fits on no node but its own within a reach, with what it may
+// evict.
+func (q *Question) isStranded(p cluster.PodID, within reach) bool {
+	if within != 0 && q.Index.Policy(p) == priority.Never {
+		within = 0
+	}
+	if within != 0 && !q.isStranded(p, nearer(within)) {
+		return false
+	}
+	known, own := q.fatesWithin(within), q.Index.NodeOf(p)
+	if shape := q.shapeOf(p); shape > 0 && (within == 0 || !q.May(q.unitOf(p), q.claimOf(p))) { // what is its own it does not evict
+		if n := int(shape) + 1 - len(known.hosts); n > 0 {
+			known.hosts = append(known.hosts, make([]hosts, n)...)
+		}
+		if !known.hosts[shape].known {
+			of := q.findHosts(p, within)
+			known.hosts[shape] = of
+		}
+		if of := &known.hosts[shape]; !of.tied {
 			return !slices.ContainsFunc(of.nodes, func(n cluster.NodeID) bool { return n != own })
 		}
 	}
 	alone, found := known.alone[p]
 	if !found {
-		alone = !q.anyRoom(p, own, evicting) || len(q.hostsOf(p, q.statesOf(pod), 1, own, evicting)) == 0
+		alone = !q.anyRoom(p, own, within) || len(q.hostsOf(p, q.statesOf(q.Index.Pod(p)), 1, own, within)) == 0
 		known.alone[p] = alone
 	}
 	return alone
+}
+
+// shapeOf is the shape of running pod p: all of one fit on the same nodes, and may evict the same
+// pods, but for their own. Below zero: p is asked about by itself.
+func (q *Question) shapeOf(p cluster.PodID) int32 {
+	s, pod := q.stranded, q.Index.Pod(p)
+	if shape := s.shapes[p]; shape != 0 {
+		return shape
+	}
+	shape := int32(-1)
+	shown := *pod
+	if q.Filter == nil { // who else reads them is asked about each pod by itself
+		shown.Annotations, shown.Class, shown.Group, shown.Queue = nil, "", "", ""
+	}
+	key, keyed := ShapeKey(s.key[:0], &shown, q.Index.Request(p), q.Index.Priority(p), nil, true)
+	if keyed && len(q.OwnConstraints) == 0 && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
+		for _, d := range pod.Devices {
+			key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
+		}
+		c := q.claimOf(p)
+		key = binary.AppendVarint(binary.AppendVarint(key, c.RanSeconds), c.Evicted.UnixNano())
+		var known bool
+		if shape, known = s.known[string(key)]; !known {
+			shape = int32(len(s.known) + 1)
+			s.known[string(key)] = shape
+		}
+	}
+	s.key, s.shapes[p] = key, shape
+	return shape
+}
+
+// nearer is the reach before.
+func nearer(within reach) reach {
+	if within == anybody {
+		return 0
+	}
+	return within - 1
+}
+
+// leavingFor lists the units on node n that may be evicted for a claim within a reach.
+func (q *Question) leavingFor(n cluster.NodeID, c victims.Claim, within reach) []victims.UnitID {
+	list := q.EvictableFor(n, c)
+	if within == anybody {
+		return list
+	}
+	may := list[:0:0]
+	for _, u := range list {
+		if q.leaves(u, nearer(within)) {
+			may = append(may, u)
+		}
+	}
+	return may
+}
+
+// leaves reports whether each pod of unit u fits elsewhere within a reach.
+func (q *Question) leaves(u victims.UnitID, within reach) bool {
+	pods, known := q.Units.Unit(u).Pods, q.fatesWithin(within).leaves
+	if len(pods) == 1 {
+		return !q.isStranded(pods[0], within)
+	}
+	leaves, found := known[u]
+	if !found {
+		leaves = !slices.ContainsFunc(pods, func(p cluster.PodID) bool { return q.isStranded(p, within) })
+		known[u] = leaves
+	}
+	return leaves
 }
 
 // unitOf is the unit of pod p.
@@ -153,15 +255,15 @@ func (q *Question) claimOf(p cluster.PodID) victims.Claim {
 	return c
 }
 
-func (q *Question) findHosts(p cluster.PodID, evicting bool) hosts {
-	if !q.anyRoom(p, cluster.NoNode, evicting) {
-		return hosts{}
+func (q *Question) findHosts(p cluster.PodID, within reach) hosts {
+	if !q.anyRoom(p, cluster.NoNode, within) {
+		return hosts{known: true}
 	}
 	states := q.statesOf(q.Index.Pod(p))
 	if slices.ContainsFunc(states, looksBeyond) {
-		return hosts{tied: true}
+		return hosts{known: true, tied: true}
 	}
-	return hosts{nodes: q.hostsOf(p, states, 2, cluster.NoNode, evicting)}
+	return hosts{known: true, nodes: q.hostsOf(p, states, 2, cluster.NoNode, within)}
 }
 
 // looksBeyond reports whether a constraint looks beyond a node.
@@ -207,13 +309,13 @@ func keep[K comparable, V any](m *map[K]V, k K, v V, most int) {
 	(*m)[k] = v
 }
 
-// hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own,
-// evicting there whom it may or nobody. What is in its own unit goes for it no more.
-func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, evicting bool) (list []cluster.NodeID) {
+// hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own and those
+// within reach left there. What is in its own unit goes for it no more.
+func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach) (list []cluster.NodeID) {
 	q.GoOn()
 	t, c := &q.stranded.trial, q.claimOf(p)
 	own := q.unitOf(p)
-	room := q.roomsFor(p, evicting)
+	room := q.roomsFor(p, within) // which tells who leaves before the trial is begun
 	local := !slices.ContainsFunc(states, looksBeyond)
 	next := func(n cluster.NodeID) cluster.NodeID { return q.nextRoom(room, p, n, but) }
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
@@ -223,8 +325,8 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 		if but != cluster.NoNode && len(states) > 0 {
 			t.Remove(p)
 		}
-		if evicting {
-			for _, u := range q.EvictableFor(n, c) {
+		if within != 0 {
+			for _, u := range q.leavingFor(n, c, within) {
 				if u == own {
 					continue
 				}
@@ -246,10 +348,10 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	return list
 }
 
-// anyRoom reports whether some node, but one, has as much free as pod p requests, with those gone
-// whom it may evict if it does.
-func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID, evicting bool) bool {
-	return q.nextRoom(q.roomsFor(p, evicting), p, 0, but) != cluster.NoNode
+// anyRoom reports whether some node, but one, has as much free as pod p requests, once those within
+// reach left.
+func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID, within reach) bool {
+	return q.nextRoom(q.roomsFor(p, within), p, 0, but) != cluster.NoNode
 }
 
 // nextRoom is the first node from n on, but one, that has as much room as pod p requests;
@@ -276,33 +378,32 @@ func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID)
 	return cluster.NoNode
 }
 
-// roomsFor is what is free as things stand, or with all of those gone whom pod p may evict, where it
-// may anybody.
-func (q *Question) roomsFor(p cluster.PodID, evicting bool) *rooms {
-	s := q.strandedPods()
-	if !evicting {
+// roomsFor is what is free with those gone who are within reach of pod p.
+func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
+	s := q.stranded
+	if within == 0 {
 		if s.free == nil {
 			s.free = q.newRooms(q.Index.Free)
 		}
 		return s.free
 	}
-	c := q.claimOf(p)
-	room, known := s.opened[c]
+	of := opener{q.claimOf(p), within}
+	room, known := s.opened[of]
 	if !known {
-		room = q.openedFor(c)
-		keep(&s.opened, c, room, min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources())))
+		room = q.openedFor(of)
+		keep(&s.opened, of, room, min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources())))
 	}
 	return room
 }
 
-// openedFor is what is free with all of those gone who may be evicted for a claim; less than nothing
+// openedFor is what is free with all of those gone who may be evicted; less than nothing
 // where nobody may.
-func (q *Question) openedFor(c victims.Claim) *rooms {
+func (q *Question) openedFor(by opener) *rooms {
 	width := q.Index.NumResources()
 	rows := slices.Repeat([]int64{-1}, q.Index.NumNodes()*width)
 	on := func(n cluster.NodeID) []int64 { return rows[int(n)*width:][:width] }
 	for n := range q.Index.Nodes() {
-		evictable := q.EvictableFor(n, c)
+		evictable := q.leavingFor(n, by.claim, by.reach)
 		if len(evictable) > 0 {
 			copy(on(n), q.Index.Free(n))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -69,5 +70,45 @@ func TestAGroupGoesFromEveryNodeThatAConstraintLooksAt(t *testing.T) {
 		q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9, Constraints: []domain.Constraint{domain.InterPodAffinity()}}
 		u, _ := q.Units.UnitOf(ix.PodByName("", "web"))
 		require.Equal(t, c.inTurn, q.numInTurn(u, q.Units.Unit(u).Pods), "%+v", c)
+	}
+}
+
+// TestMovesFollowFromOneAnother: in a line each pod goes to the next node, where the next pod is less important, but
+// for the last one, which is empty. How far somebody is from it is how many moves have to follow from its own; where one of
+// them never evicts, or nobody may who was evicted, that is no way.
+func TestMovesFollowFromOneAnother(t *testing.T) {
+	const length = 5
+	line := func(never int, settings Settings) *Question {
+		s := &cluster.Snapshot{}
+		for i := range length + 1 {
+			n := cluster.Node{Name: fmt.Sprintf("n%d", i), Allocatable: cluster.Resources{cluster.CPU: 1}, Labels: map[string]string{fmt.Sprintf("of%d", i): "", fmt.Sprintf("of%d", i-1): ""}}
+			s.Nodes = append(s.Nodes, n)
+			if i == length {
+				break
+			}
+			level := int32(length - i)
+			p := cluster.Pod{Name: fmt.Sprintf("p%d", i), Node: n.Name, Priority: &level, Requests: cluster.Resources{cluster.CPU: 1}, NodeSelector: map[string]string{fmt.Sprintf("of%d", i): ""}}
+			if i == never {
+				p.Policy = priority.Never
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		return &Question{Settings: &settings, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9}
+	}
+	for chain := range length + 1 {
+		for never := range length + 1 {
+			q, cut := line(never, Settings{Chain: chain}), line(never, Settings{Chain: chain, NoCascade: true})
+			for i := range length {
+				u, _ := q.Units.UnitOf(q.Index.PodByName("", fmt.Sprintf("p%d", i)))
+				pods, further := q.Units.Unit(u).Pods, length-1-i
+				lands := further <= chain && (never < i || never >= length-1)
+				require.Equal(t, !lands, q.numStranded(u, pods) == 1, "p%d, %d moves, p%d never evicts", i, chain, never)
+				require.Equal(t, !lands && never != i && further > 0, q.numInTurn(u, pods) == 1, "p%d, %d moves, p%d never evicts", i, chain, never)
+				require.Equal(t, further > 0, cut.numStranded(u, pods) == 1)
+				require.Zero(t, cut.numInTurn(u, pods))
+			}
+		}
 	}
 }

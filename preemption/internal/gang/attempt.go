@@ -384,7 +384,7 @@ func (a *attempt) finish() {
 	if a.tried > 1 {
 		a.note(ask.Step{Action: ask.Compares, Count: a.tried})
 	}
-	a.note(ask.Step{Action: ask.Scores, Score: a.top.Score})
+	a.note(ask.Step{Action: ask.Scores, Score: a.top.Score, Units: a.top.Victims, Parts: a.top.Parts})
 	a.keepPlan(a.top)
 }
 

@@ -55,7 +55,7 @@ func (s *podAnswer) traceNode(n cluster.NodeID) []answer.Step {
 	if !why.OK() {
 		return append(steps, s.step(answer.ActionReject, "", n, why, "with every potential victim gone"))
 	}
-	note(ask.Step{Action: ask.Scores, Score: c.Score})
+	note(ask.Step{Action: ask.Scores, Score: c.Score, Units: c.Victims, Parts: c.Parts})
 	if n == s.Best.Node {
 		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: "chosen"})
 	}
@@ -81,9 +81,43 @@ func (q *Inquiry) stepOf(n cluster.NodeID, s ask.Step) answer.Step {
 	case ask.Compares:
 		return answer.Step{Action: answer.ActionCompare, Text: fmt.Sprintf("of %d placements tried, none disrupts less", s.Count)}
 	case ask.Scores:
-		return answer.Step{Action: answer.ActionScore, Text: "score " + q.scoreText(s.Score)}
+		return answer.Step{Action: answer.ActionScore, Text: "score " + q.scoreText(s.Score) + q.movesText(s.Units, s.Parts)}
 	}
 	return q.returnStep(n, s)
+}
+
+// movesText says what becomes of each of some victims, where that is asked for.
+func (q *Inquiry) movesText(list []victims.UnitID, parts victims.Parts) string {
+	if !q.AsksWhoMoves() {
+		return ""
+	}
+	var b strings.Builder
+	told := 0
+	for _, u := range list {
+		for _, p := range parts.Of(q.Units, u) {
+			if told++; told > mostMoves {
+				return b.String() + "; and so on"
+			}
+			fmt.Fprintf(&b, "; %s %s", words.Key(q.Index.Pod(p).Namespace, q.Index.Pod(p).Name), q.fateText(p))
+		}
+	}
+	return b.String()
+}
+
+// mostMoves is of how many victims a trace says what becomes of each.
+const mostMoves = 100
+
+// fateText says what becomes of running pod p if it has to leave its node.
+func (q *Inquiry) fateText(p cluster.PodID) string {
+	switch moves, evicts, ok := q.Follows(p); {
+	case ok && moves == 0:
+		return "can move"
+	case ok:
+		return "can move after " + words.Count(moves, "other move")
+	case evicts:
+		return "would evict others in turn"
+	}
+	return "has no other place"
 }
 
 // returnStep puts the attempt to return a unit into words.

@@ -43,7 +43,7 @@ func (q *question) limits() (list []limit) {
 	if l.OnlyMoves {
 		list = append(list, limit{"the limit of pods without a place", 0, func(_ *unit, pods []*pod) (n int64) {
 			for _, p := range pods {
-				if !q.moves(p, false) {
+				if !q.moves(p, q.o.Chain) {
 					n++
 				}
 			}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -8,12 +9,28 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
+// anybody is a reach within which everyone may leave, whatever becomes of them.
+const anybody = -1
+
 // moves reports whether running pod p by itself, once it has left its node, would fit on another
-// one as things stand, or with evicting, once those are gone there whom it may evict.
-func (w *world) moves(p *pod, evicting bool) bool {
-	mover := *p.Pod
-	mover.Node, mover.Priority, mover.Group = "", &p.priority, ""
-	q, err := newQuestion(w.Snapshot, w.o, &preemption.Preemptor{Pods: []cluster.Pod{mover}})
+// one as things stand, or once those are gone there whom it may evict and who move within one less.
+func (w *world) moves(p *pod, within int) bool {
+	if within != 0 && (w.o.NoCascade || w.effective(p.Pod).Policy == priority.Never) {
+		within = 0
+	}
+	key := fmt.Sprint(within, p.Namespace, "/", p.Name)
+	fits, known := w.moved[key]
+	if !known {
+		fits = within > 0 && w.moves(p, within-1) || w.fitsElsewhere(p, within)
+		w.moved[key] = fits
+	}
+	return fits
+}
+
+func (w *world) fitsElsewhere(p *pod, within int) bool {
+	alone := *p.Pod
+	alone.Node, alone.Priority, alone.Group = "", &p.priority, ""
+	q, err := newQuestion(w.Snapshot, w.o, &preemption.Preemptor{Pods: []cluster.Pod{alone}})
 	if err != nil {
 		return false
 	}
@@ -26,9 +43,10 @@ func (w *world) moves(p *pod, evicting bool) bool {
 			return false
 		}
 		var out []*pod
-		if evicting {
+		if within != 0 {
 			for _, u := range q.evictable(n) {
-				if u != q.unitOf(self) {
+				stays := func(p *pod) bool { return !w.moves(p, within-1) }
+				if u != q.unitOf(self) && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
 					out = append(out, u.pods...)
 				}
 			}
@@ -38,9 +56,4 @@ func (w *world) moves(p *pod, evicting bool) bool {
 		scene.comeBack(out...)
 		return fits
 	})
-}
-
-// preemptsInTurn reports whether p would evict others to have a place elsewhere, and may.
-func (w *world) preemptsInTurn(p *pod) bool {
-	return !w.o.NoCascade && w.effective(p.Pod).Policy != priority.Never && !w.moves(p, false) && w.moves(p, true)
 }

@@ -162,8 +162,8 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 	}
 	for _, p := range pods {
 		switch {
-		case name == "pods without a place" && !a.moves(p, false),
-			name == "pods that preempt in turn" && a.preemptsInTurn(p),
+		case name == "pods without a place" && !a.moves(p, a.o.Chain),
+			name == "pods that preempt in turn" && !a.moves(p, a.o.Chain) && a.moves(p, anybody),
 			string(name) == fmt.Sprint("pods of priority ", p.priority):
 			n++
 		}
