@@ -32,6 +32,7 @@ func (a *attempt) seatAll(placer domain.Placer) {
 		a.Trial.PlaceAll(a.fullest)
 	}
 	a.seater.Adopt(a.domain)
+	a.seater.Rest(a.domain) // placer may have left room for others
 }
 
 // findFullest looks for the placement of most members: at every one where they are few,

@@ -1,0 +1,99 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// drawUnlike draws a gang of members of many sizes, and a fleet in racks that is large enough for searches
+// to leave placements out and to take prices over from one member to the next.
+func drawUnlike(t *rapid.T) (preemption.Snapshot, preemption.Preemptor) {
+	nodes := rapid.IntRange(2, 40).Draw(t, "nodes")
+	pods := rapid.SampledFrom([]int{3, 8, 20}).Draw(t, "pods a node")
+	snap := gen.Fleet(nodes, pods, rapid.Uint64().Draw(t, "seed"), rapid.SampledFrom(gen.Shapes()).Draw(t, "shape"))
+	rack := rapid.SampledFrom([]int{2, 5, 20}).Draw(t, "nodes in a rack")
+	for i := range snap.Nodes {
+		snap.Nodes[i].Labels = map[string]string{
+			"host": snap.Nodes[i].Name, "zone": fmt.Sprintf("z%d", i%3), "rack": fmt.Sprintf("r%02d", i/rack),
+		}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "marks") { // some run with the labels that constraints look at, or in a group
+		p := &snap.Pods[rapid.IntRange(0, len(snap.Pods)-1).Draw(t, "pod")]
+		switch rapid.IntRange(0, 3).Draw(t, "as") {
+		case 0:
+			p.Labels = map[string]string{"job": "gang"}
+		case 1:
+			p.Group = "others"
+		case 2:
+			p.NominatedNode, p.Node = p.Node, ""
+		}
+	}
+	priority := int32(5)
+	snap.PodGroups = []preemption.PodGroup{{Namespace: "default", Name: "others", Priority: &priority, Mode: disruption.All}}
+	ours := &disruption.Selector{MatchLabels: map[string]string{"job": "gang"}}
+	members := rapid.IntRange(1, 24).Draw(t, "members")
+	p := unlikeGang(members, 0, 0)
+	p.Kind = preemption.KindPodGroup
+	*p.Group.Priority = int32(rapid.SampledFrom([]int{3, 7, 1000}).Draw(t, "priority"))
+	if least := int32(members); rapid.Bool().Draw(t, "all of them") {
+		p.Group.MinCount = &least
+	}
+	if rapid.Bool().Draw(t, "in a rack") {
+		p.Group.Topology = []cluster.TopologyConstraint{{Key: "rack"}}
+	}
+	step := rapid.Int64Range(0, 900).Draw(t, "step")
+	tie := rapid.IntRange(0, 5).Draw(t, "tie")
+	for i := range p.Pods {
+		m := &p.Pods[i]
+		m.Requests[cluster.CPU] = rapid.SampledFrom([]int64{500, 4_000, 16_000}).Draw(t, "cpu") + step*int64(i%7)
+		if rapid.IntRange(0, 3).Draw(t, "asks for memory") == 0 {
+			m.Requests[cluster.Memory] = rapid.Int64Range(1, 40).Draw(t, "GiB") << 30
+		}
+		if m.Labels = map[string]string{"job": "gang"}; tie == 0 || tie == 3 {
+			m.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: ours}}
+		}
+		if tie == 1 || tie == 3 {
+			m.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: ours}}
+		}
+		if tie == 2 && i%2 == 0 {
+			m.NodeSelector = map[string]string{"zone": "z0"}
+		}
+	}
+	return snap, p
+}
+
+// TestUnlikeMembers: a gang of unlike members gets the answer that it gets where no road is open, with no
+// checks for better placements: how far these go depends on the road.
+func TestUnlikeMembers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		snap, p := drawUnlike(t)
+		answer := func() string {
+			planner, err := preemption.NewPlanner(&snap, preemption.Options{})
+			require.NoError(t, err)
+			require.NoError(t, planner.Tune(1, 64, 0))
+			r, err := planner.Preempt(p)
+			require.NoError(t, err)
+			r.Stats = preemption.Stats{} // which tell the roads apart
+			text, err := json.MarshalIndent(r, "", " ")
+			require.NoError(t, err)
+			return string(text)
+		}
+		fast := answer()
+		for _, road := range []string{"counting", "first seat", "price first"} {
+			defer preemption.CloseRoad(road)()
+		}
+		if diff := cmp.Diff(answer(), fast); diff != "" {
+			t.Fatalf("the roads changed the answer (-closed +open):\n%s", diff)
+		}
+	})
+}
