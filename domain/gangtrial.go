@@ -22,6 +22,11 @@ type GangTrial struct {
 	Checks, Asked int
 	Hurried       bool
 
+	// Dear, if set, reports whether who has to go on node n makes the placement useless: then placers of
+	// this package place nobody more, and the placement is Vain.
+	Dear func(n cluster.NodeID) bool
+	Vain bool
+
 	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic,
 	// which ends the trial.
 	Poll func()

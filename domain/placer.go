@@ -150,7 +150,7 @@ func (g *greedy) place(members []MemberID, most int) int {
 		slices.Reverse(shapes)
 	}
 	for _, shape := range shapes {
-		if placed == most {
+		if placed == most || g.t.Vain {
 			break
 		}
 		placed += g.placeShape(shape, most-placed)
@@ -185,7 +185,7 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 	g.fill(queued)
 	placed := 0
 	for _, m := range members {
-		if placed == most {
+		if placed == most || g.t.Vain {
 			break
 		}
 		if len(g.t.states) > 0 && !g.t.fitsSame(queued, m) { // others may be open for m
@@ -227,6 +227,7 @@ func (g *greedy) placeAlone(m MemberID) int {
 func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeID {
 	g.queue.Take(price)
 	g.t.Place(m, n)
+	g.t.Vain = g.t.Vain || g.t.Dear != nil && g.t.Dear(n)
 	if g.taken == nil {
 		return nil
 	}

@@ -98,11 +98,12 @@ func (free) Total() domain.Price                                    { return dom
 // Place seats the gang on nodes of d as things stand, as many members as fit or with
 // fewest as few as are needed, and reports whether it could. Prices are nil where room is
 // free. Where placer does not find a place for enough, others may, and then every
-// placement is tried if they are not too many.
+// placement is tried if they are not too many. A placement that is [domain.GangTrial.Vain] is
+// none, and ends the search.
 func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, fewest bool) bool {
 	w := &placing{s, placer, prices, fewest}
 	defer s.noteHurry()
-	if !s.mayHold(d) || !w.seatGang(d) && !w.seatOtherwise(d) && !w.seatExactly(d) {
+	if !s.mayHold(d) || !w.seatGang(d) && !s.Trial.Vain && !w.seatOtherwise(d) && !w.seatExactly(d) || s.Trial.Vain {
 		return false
 	}
 	for _, leaf := range s.Gang.Leaves() {

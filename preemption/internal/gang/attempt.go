@@ -26,6 +26,7 @@ type attempt struct {
 	fullest []domain.Assignment // see seatAll; nil: not looked for yet
 
 	top     *Plan // the best so far
+	against *Plan // see rival
 	tried   int   // placements
 	effort  int   // checks that moving members may still cost
 	decided int   // what searches had decided on before this domain
@@ -74,20 +75,6 @@ func (s *Search) anew() *losses.Offers {
 	}
 	s.offers.Reset()
 	return s.offers
-}
-
-// dearer reports whether the members that are placed cost more than the best plan so
-// far, as far as that can be told without giving anybody back.
-func (a *attempt) dearer() bool {
-	if a.top == nil || !a.plain || !ask.ByPriceFirst.Leads(a.q.AllTraits()) || a.looksAtMembers() {
-		return false
-	}
-	if !a.q.Fewest {
-		if seats := len(a.Trial.Placed()) - len(a.top.Places); seats != 0 {
-			return seats < 0
-		}
-	}
-	return a.anew().Total().Compare(priceOf(a.top.Score)) > 0
 }
 
 // looksAtMembers reports whether a constraint looks at somebody on a node with members: who has to

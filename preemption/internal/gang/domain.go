@@ -41,6 +41,9 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		a.finish()
 		return domain.Reason{}
 	}
+	if a.against = a.rival(); a.against != nil && a.outdone(a.against) {
+		return domain.Reason{}
+	}
 	if s.short(d) {
 		s.noteRoom(d)
 		return domain.Reason{Check: ask.NoPlacement}
@@ -50,7 +53,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		return domain.Reason{}
 	}
 	for _, placer := range s.q.Placers {
-		if s.Place(d, placer, a.prices(placer), s.q.Fewest) {
+		if a.placeUsefully(placer) {
 			if a.seatAll(placer); !a.dearer() {
 				a.giveBack(placer)
 			}
@@ -59,6 +62,9 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		if a.top != nil && a.counts() {
 			break // the others have the same victims
 		}
+	}
+	if a.top == nil && a.against != nil {
+		return domain.Reason{}
 	}
 	settled := (s.q.Effort != ask.Greedy || a.top == nil && !a.refuse.OK()) && a.everywhere()
 	if a.top == nil && !a.refuse.OK() && !settled {

@@ -16,7 +16,7 @@ import (
 // Where the gang may move while victims come back, and where it is placed anew in
 // between, the first placement does not decide, and nothing is done.
 func (a *attempt) improve() {
-	if !a.searches() {
+	if !a.improves() {
 		return
 	}
 	budget := a.q.Checks / a.shares
@@ -32,6 +32,9 @@ func (a *attempt) improve() {
 func (a *attempt) searches() bool {
 	return a.q.Improves && !a.q.Mobile && !a.q.Lowest && !a.q.Tree.PartsHaveTopology()
 }
+
+// improves reports whether there are checks to look at some of them.
+func (a *attempt) improves() bool { return a.searches() && a.numPotential() <= a.q.Checks/a.shares }
 
 // every is the walk over all placements in a domain. Members that nothing tells
 // apart are placed in one order only.
@@ -168,9 +171,6 @@ func (a *attempt) barelySuffices() bool {
 // climb moves members of the best plan to other nodes, one of a node's or all that
 // are alike, as long as that helps and budget lasts.
 func (a *attempt) climb(e *every, budget int) {
-	if a.numPotential() > budget {
-		return
-	}
 	a.effort = budget
 	nodes := make([][]cluster.NodeID, len(e.classes)) // nil: not looked for yet
 	for better := true; better; {
