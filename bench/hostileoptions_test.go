@@ -26,6 +26,7 @@ var demanding = []struct {
 	{"hard-budgets", preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}},
 	{"limits", preemption.Options{Limits: preemption.Limits{Pods: 3}, LowestLevel: true, Candidates: true}},
 	{"only-moves", preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}},
+	{"fewest-in-use", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionDevices, preemption.CriterionDomains + "rack"}}},
 	{"early-text", preemption.Options{Rules: preemption.KEP5710Alpha, Placement: preemption.PlacePack, Candidates: true}},
 	{"proof", preemption.Options{Proof: true}},
 	{"proof-of-price", preemption.Options{Proof: true, HardBudgets: preemption.HardBudgets{All: true}, Cost: preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1, Pods: 3}}}},

@@ -120,7 +120,7 @@ func TestOneTermOfMany(t *testing.T) {
 				}
 				term := cluster.NodeTerm{Labels: []cluster.NodeRequirement{requirement(op)}}
 				if field != "" {
-					term.Fields = []cluster.NodeRequirement{{Key: cluster.FieldName, Operator: field, Values: []string{"m", "n"}}}
+					term.Fields = []cluster.NodeRequirement{{Key: "metadata.name", Operator: field, Values: []string{"m", "n"}}}
 				}
 				pod := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: []cluster.NodeTerm{term}}}
 				want := matchesNode(pod, node)
@@ -200,7 +200,7 @@ func drawTerm(t *rapid.T, word *rapid.Generator[string]) (term cluster.NodeTerm)
 		term.Labels = append(term.Labels, r)
 	}
 	if rapid.IntRange(0, 4).Draw(t, "field") == 0 {
-		term.Fields = []cluster.NodeRequirement{{Key: cluster.FieldName, Operator: rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn}).Draw(t, "operator"), Values: []string{word.Draw(t, "name")}}}
+		term.Fields = []cluster.NodeRequirement{{Key: "metadata.name", Operator: rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn}).Draw(t, "operator"), Values: []string{word.Draw(t, "name")}}}
 	}
 	return term
 }

@@ -140,6 +140,8 @@ const (
 	CriterionLevels     = victims.CriterionLevels     // how many pods go of the highest priority, then of the next, and so on
 	CriterionGroups     = victims.CriterionGroups     // how many pod groups lose a pod
 	CriterionNodes      = victims.CriterionNodes      // how many nodes are in use in the end: the fewer, the more are whole
+	CriterionDevices    = victims.CriterionDevices    // how many devices are held in the end, wholly or in part
+	CriterionDomains    = victims.CriterionDomains    // + "rack": how many values of that node label are in use in the end
 )
 
 // Verdict is the kind of an answer; see [answer.Verdict].
@@ -232,9 +234,6 @@ const (
 	LackProtected = answer.LackProtected // the pods in the way are not its queue's to evict
 )
 
-// CheckQuota is the check of a workload that must stay away for lack of quota.
-const CheckQuota = answer.CheckQuota
-
 // QuotaResult is the part of an answer that is about quota; see [answer.QuotaResult].
 type QuotaResult = answer.QuotaResult
 
@@ -246,9 +245,6 @@ type QuotaVictim = answer.QuotaVictim
 
 // Proof shows that no evictions for a lone pod have less than its bound; see [answer.Proof].
 type Proof = answer.Proof
-
-// ProofNodes are nodes for which the same steps do; see [answer.ProofNodes].
-type ProofNodes = answer.ProofNodes
 
 // ProofStep shows that victims have no less of a criterion; see [answer.ProofStep].
 type ProofStep = answer.ProofStep

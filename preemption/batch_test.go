@@ -98,7 +98,7 @@ func TestPreemptAllIsBruteForce(t *testing.T) {
 				fates := fatesIn(t, o, &q.Snapshot)
 				g.Sets(nodes, most, func(p naive.Plan) {
 					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-					if v := values(o.Objective, c, fates); least == nil || slices.Compare(v, least) < 0 {
+					if v := values(o.Objective, c, fates, nil); least == nil || slices.Compare(v, least) < 0 {
 						least = v
 					}
 				})

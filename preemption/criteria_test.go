@@ -12,6 +12,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -35,7 +36,7 @@ func TestFewestGroupsIsBruteForce(t *testing.T) {
 		fates := fatesIn(t, o, &q.Snapshot)
 		for _, n := range q.Snapshot.Nodes {
 			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
-				v := values(o.Objective, c, fates)
+				v := values(o.Objective, c, fates, nil)
 				if pods := int64(c.Score.Pods); (o.Limits.Pods == 0 || pods <= o.Limits.Pods) && (least == nil || slices.Compare(v, least) < 0) {
 					least = v
 				}
@@ -197,4 +198,120 @@ func ExampleCriterionName_nodes() {
 	// Output:
 	// fits on c once 1 pod is evicted [{pods 1}]
 	// fits on a once pod group ml/job (2 pods) is evicted [{nodes in use 2}]
+}
+
+// Two jobs of two pods lie on four nodes, one of them in a rack, the other in two: as many nodes
+// are free in the end, whichever goes, and a rack only if the second one does.
+func ExampleCriterionName_domains() {
+	low, high := int32(0), int32(1_000)
+	cores := preemption.Resources{cluster.CPU: 2_000}
+	var s preemption.Snapshot
+	for i, rack := range []string{"r1", "r1", "r2", "r3"} {
+		node, job := string(rune('a'+i)), []string{"near", "wide"}[i/2]
+		s.Nodes = append(s.Nodes, preemption.Node{Name: node, Allocatable: cores, Labels: map[string]string{"rack": rack}})
+		s.Pods = append(s.Pods, preemption.Pod{Namespace: "ml", Name: job + "-" + node, Group: job, Node: node, Priority: &low, Requests: cores})
+	}
+	for _, job := range []string{"near", "wide"} {
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Namespace: "ml", Name: job, Mode: preemption.All, Priority: &low})
+	}
+	s.Pods = append(s.Pods, preemption.Pod{Namespace: "ml", Name: "web", Priority: &high, Requests: cores})
+	for _, least := range []preemption.CriterionName{preemption.CriterionNodes, preemption.CriterionDomains + "rack"} {
+		o := preemption.Options{Objective: []preemption.CriterionName{least}}
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ml", Name: "web"}, &s)
+		must(err)
+		fmt.Println(r.Message, r.Score)
+	}
+	// Output:
+	// fits on a once pod group ml/near (2 pods) is evicted [{nodes in use 3}]
+	// fits on c once pod group ml/wide (2 pods) is evicted [{domains in use by rack 2}]
+}
+
+// Halves of GPUs are held on two nodes: two of one GPU, and one of each of two. A pod that wants a
+// half, too, leaves a GPU whole where it joins what is left of the second pair.
+func ExampleCriterionName_devices() {
+	low, high := int32(0), int32(1_000)
+	half := func(name, node string, gpu ...int32) preemption.Pod {
+		return preemption.Pod{
+			Namespace: "ml", Name: name, Node: node, Priority: &low, Requests: preemption.Resources{cluster.CPU: 1_000},
+			Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: 500, Assigned: gpu}},
+		}
+	}
+	var s preemption.Snapshot
+	for _, name := range []string{"a", "b"} {
+		s.Nodes = append(s.Nodes, preemption.Node{
+			Name: name, Allocatable: preemption.Resources{cluster.CPU: 2_000}, Devices: map[string]cluster.DevicePool{"gpu": {Count: 2, Capacity: 1_000}},
+		})
+	}
+	web := half("web", "")
+	web.Priority = &high
+	s.Pods = []preemption.Pod{half("a-1", "a", 0), half("a-2", "a", 0), half("b-1", "b", 0), half("b-2", "b", 1), web}
+	for _, least := range []preemption.CriterionName{preemption.CriterionPods, preemption.CriterionDevices} {
+		o := preemption.Options{Objective: []preemption.CriterionName{least}}
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ml", Name: "web"}, &s)
+		must(err)
+		fmt.Println(r.Message, r.Score)
+	}
+	// Output:
+	// fits on a once 1 pod is evicted [{pods 1}]
+	// fits on b once 1 pod is evicted [{devices in use 2}]
+}
+
+// TestWhatIsInUseIsCounted: of whatever is evicted for whomever, in any cluster, the numbers are those of what
+// runs in the end, and [check.Verify] refuses any other.
+func TestWhatIsInUseIsCounted(t *testing.T) {
+	t.Parallel()
+	used := slices.DeleteFunc(slices.Clone(gen.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
+	seen := map[string]int{}
+	for seed := range seeds(12000) {
+		q := gen.RandomWorld(seed)
+		if seed%3 > 0 { // jobs over many nodes that go as a whole
+			q = gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 8, MaxPods: 12}, Topology: true, MaxMembers: 1 + int(seed%4)})
+			for i := range q.Snapshot.Pods {
+				if p := &q.Snapshot.Pods[i]; p.Node != "" && p.Group == "" {
+					p.Group = fmt.Sprint("job-", i%3)
+					if i < 3 {
+						q.Snapshot.PodGroups = append(q.Snapshot.PodGroups, preemption.PodGroup{Namespace: p.Namespace, Name: p.Group, Mode: preemption.All, Priority: p.Priority})
+					}
+				}
+			}
+		}
+		o := preemption.Options{Objective: used, Search: []preemption.Search{"", preemption.Exact}[seed%2]}
+		r, err := o.Preempt(q.Preemptor, &q.Snapshot)
+		if err != nil || r.Verdict != preemption.Feasible || len(r.Score) == 0 {
+			continue
+		}
+		out, come := map[string]bool{}, arrivals{}
+		for _, v := range r.Victims {
+			for _, p := range v.Pods {
+				out[p.Namespace+"/"+p.Name] = true
+			}
+		}
+		for _, n := range r.Nominations {
+			for _, p := range slices.Concat(q.Snapshot.Pods, q.Preemptor.Pods) {
+				if p.Namespace == n.Pod.Namespace && p.Name == n.Pod.Name {
+					come[n.Node] = append(come[n.Node], p)
+				}
+			}
+		}
+		fates, none := fatesIn(t, o, &q.Snapshot), map[string]bool{}
+		for i, c := range r.Score {
+			name := preemption.CriterionName(c.Name)
+			require.Equal(t, fates.inUse(name, out, come), c.Value, "seed %d: %s", seed, name)
+			if now := fates.inUse(name, none, nil); now > 0 && c.Value != now {
+				seen[c.Name]++
+			}
+			if r.Quota == nil { // else it is not verified
+				r.Score[i].Value++
+				require.NotEmpty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d: %s", seed, name)
+				r.Score[i].Value--
+			}
+		}
+		if len(r.Nominations) > 1 {
+			seen["gangs"]++
+		}
+	}
+	t.Log(seen)
+	for _, what := range []string{"gangs", "nodes in use", "devices in use", "domains in use by zone", "domains in use by rack"} {
+		require.Greater(t, seen[what], int(seeds(40)), what)
+	}
 }

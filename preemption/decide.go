@@ -22,7 +22,7 @@ import (
 // changed since: those where a guard has ended or a price has grown, too, and where Search
 // says so the 512 around each. That holds under all Options but Sampling, BrokenGroupsFree,
 // Limits.OnlyMoves, an Objective that reads more than a node by itself (who finds no other place,
-// who preempts in turn, pods by level, nodes in use), and Hooks other than a Filter, a [domain.Colocation] and constraints that do not concern the pod ([domain.Concerned]), and for pods without a
+// who preempts in turn, pods by level, what is in use in the end), and Hooks other than a Filter, a [domain.Colocation] and constraints that do not concern the pod ([domain.Concerned]), and for pods without a
 // node affinity or a nomination. Everything else is searched for as by Preempt, and not told.
 func (pl *Planner) Decide(p Preemptor) (Decision, error) {
 	return pl.DecideContext(context.Background(), p)

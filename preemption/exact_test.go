@@ -23,7 +23,8 @@ import (
 
 // objective draws criteria; none every now and then, which are upstream's.
 func objective(r *rand.Rand) []preemption.CriterionName {
-	list := slices.Clone(victims.AllCriteria)
+	list := slices.DeleteFunc(slices.Clone(gen.Criteria), preemption.CriterionName.InUse)
+	list = append(list, preemption.CriterionNodes)
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	list = list[:r.IntN(len(list)+1)]
 	started, highest := slices.Index(list, preemption.CriterionStarted), slices.Index(list, preemption.CriterionHighest)
@@ -33,14 +34,20 @@ func objective(r *rand.Rand) []preemption.CriterionName {
 	case started >= 0 && highest > started:
 		list[started], list[highest] = list[highest], list[started]
 	}
+	if at := slices.Index(list, preemption.CriterionNodes); at >= 0 { // or others of what is in use, without a draw: seeds keep their options
+		used := slices.DeleteFunc(slices.Clone(gen.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
+		first := at % len(used)
+		used = slices.Concat(used[first:], used[:first])
+		list = slices.Replace(list, at, at+1, used[:1+len(list)%3]...)
+	}
 	if len(list) == 0 {
 		return nil
 	}
 	return list
 }
 
-// values are the numbers of a set of victims, in the order of the criteria.
-func values(of []preemption.CriterionName, c naive.Candidate, fates fates, at ...string) (values []int64) {
+// values are the numbers of a set of victims, in the order of the criteria, where some pods come.
+func values(of []preemption.CriterionName, c naive.Candidate, fates fates, come arrivals) (values []int64) {
 	s := victims.Score{
 		Violations: c.Score.Violations, Highest: c.Score.HighestPriority, Sum: c.Score.PrioritySum, Pods: c.Score.Pods,
 		Started: c.Score.Start.UnixNano(), Cost: priceOf(c.Victims), Units: len(c.Victims),
@@ -69,10 +76,12 @@ func values(of []preemption.CriterionName, c naive.Candidate, fates fates, at ..
 			for _, level := range fates.levels {
 				values = append(values, levels[level])
 			}
-		case preemption.CriterionNodes:
-			values = append(values, fates.inUse(out, at...))
 		default:
-			values = append(values, s.Value(name))
+			if name.InUse() {
+				values = append(values, fates.inUse(name, out, come))
+			} else {
+				values = append(values, s.Value(name))
+			}
 		}
 	}
 	if len(of) == 0 {
@@ -81,12 +90,15 @@ func values(of []preemption.CriterionName, c naive.Candidate, fates fates, at ..
 	return values
 }
 
+// arrivals are the pods that come to nodes.
+type arrivals map[string][]preemption.Pod
+
 // fates tell of a snapshot what becomes of it without some units.
 type fates struct {
 	stranded, inTurn func(...naive.Unit) int64
 	priority         func(*cluster.Pod) int32
 	levels           []int32
-	inUse            func(out map[string]bool, at ...string) int64
+	inUse            func(c preemption.CriterionName, out map[string]bool, come arrivals) int64
 }
 
 func fatesIn(t *testing.T, o preemption.Options, s *preemption.Snapshot) fates {
@@ -109,17 +121,103 @@ func fatesIn(t *testing.T, o preemption.Options, s *preemption.Snapshot) fates {
 	f.stranded = countIn(func(u naive.Unit, p *cluster.Pod) bool { return !moves(u, p, o.Chain) })
 	f.inTurn = countIn(func(u naive.Unit, p *cluster.Pod) bool { return !moves(u, p, o.Chain) && moves(u, p, -1) })
 	slices.SortFunc(f.levels, func(a, b int32) int { return cmp.Compare(b, a) })
-	f.inUse = func(out map[string]bool, at ...string) (n int64) {
+	f.inUse = func(c preemption.CriterionName, out map[string]bool, come arrivals) (n int64) {
+		seen := map[string]bool{}
 		for _, node := range s.Nodes {
-			if slices.Contains(at, node.Name) || slices.ContainsFunc(s.Pods, func(p preemption.Pod) bool {
-				return p.Node == node.Name && !out[p.Namespace+"/"+p.Name]
-			}) {
-				n++
+			var stay []preemption.Pod
+			for _, p := range s.Pods {
+				if p.Node == node.Name && !out[p.Namespace+"/"+p.Name] {
+					stay = append(stay, p)
+				}
+			}
+			switch label, byLabel := c.Label(); {
+			case c == preemption.CriterionDevices:
+				n += held(node, stay, come[node.Name])
+			case len(stay)+len(come[node.Name]) == 0:
+			case !byLabel:
+				seen[node.Name] = true
+			case node.Labels[label] != "":
+				seen[node.Labels[label]] = true
 			}
 		}
-		return n
+		return n + int64(len(seen))
 	}
 	return f
+}
+
+// held is how many devices of a node are held, wholly or in part, by who stays and who comes.
+func held(node preemption.Node, stay, come []preemption.Pod) (n int64) {
+	for resource, pool := range node.Devices {
+		left, whole, parts := slices.Repeat([]int64{pool.Capacity}, int(pool.Count)), 0, []int64{}
+		for i, p := range slices.Concat(stay, come) {
+			for _, r := range p.Devices {
+				switch {
+				case r.Resource != resource:
+				case i < len(stay) && len(r.Assigned) > 0:
+					for _, at := range r.Assigned {
+						if at < pool.Count && r.Count > 0 {
+							left[at] -= pool.Capacity
+						} else if at < pool.Count {
+							left[at] -= min(r.Fraction, pool.Capacity)
+						}
+					}
+				case r.Count > 0:
+					whole += int(r.Count)
+				default:
+					parts = append(parts, r.Fraction)
+				}
+			}
+		}
+		slices.Sort(parts)
+		for _, part := range slices.Backward(parts) {
+			for room := part; room <= pool.Capacity; room++ {
+				if at := slices.Index(left, room); at >= 0 {
+					left[at] -= part
+					break
+				}
+			}
+		}
+		for _, room := range left {
+			if room == pool.Capacity {
+				if whole--; whole < 0 {
+					continue
+				}
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// deviced gives the nodes of q so many devices that they keep nobody away, and its pods some of them.
+func deviced(seed uint64, q *gen.Question) {
+	r := rand.New(rand.NewPCG(seed, 41))
+	size := int64(r.IntN(5)) // 0: fractions differ
+	request := func(runs bool) []cluster.DeviceRequest {
+		d := cluster.DeviceRequest{Resource: "dev", Count: int32(r.IntN(3) / 2 * (1 + r.IntN(2)))}
+		if d.Count == 0 {
+			if d.Fraction = size; size == 0 {
+				d.Fraction = 1 + r.Int64N(4)
+			}
+		}
+		if runs && r.IntN(3) == 0 {
+			for i := range max(d.Count, 1) {
+				d.Assigned = append(d.Assigned, int32(r.IntN(4))+4*i)
+			}
+		}
+		return []cluster.DeviceRequest{d}
+	}
+	for i := range q.Snapshot.Nodes {
+		q.Snapshot.Nodes[i].Devices = map[string]cluster.DevicePool{"dev": {Count: 60, Capacity: 4}}
+	}
+	for i := range q.Snapshot.Pods {
+		if p := &q.Snapshot.Pods[i]; p.Node != "" && r.IntN(3) > 0 {
+			p.Devices = request(true)
+		}
+	}
+	if size > 0 && r.IntN(2) == 0 {
+		preemptorOf(q).Devices = request(false)
+	}
 }
 
 // moverIn tells of a snapshot whether a pod of a unit fits on another node within so many moves in a row, each of
@@ -219,6 +317,9 @@ func TestExactIsBruteForce(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 15))
 		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%2 == 0, Ports: seed%3 == 0})
 		priced(seed, &q)
+		if seed%5 < 2 {
+			deviced(seed, &q)
+		}
 		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
 		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
 		if o.Chain = int(seed / 4 % 3); o.Chain == 2 {
@@ -240,7 +341,7 @@ func TestExactIsBruteForce(t *testing.T) {
 				break
 			}
 			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
-				if v := values(o.Objective, c, fates, n.Name); least == nil || slices.Compare(v, least) < 0 {
+				if v := values(o.Objective, c, fates, arrivals{n.Name: {*preemptorOf(&q)}}); least == nil || slices.Compare(v, least) < 0 {
 					least = v
 				}
 			}))
@@ -268,7 +369,8 @@ func TestExactIsBruteForce(t *testing.T) {
 				seen[string(o.Search)+" cut short"]++
 			case !r.Optimal:
 				saturated := slices.Contains(score, math.MaxInt64) // sums that are too large are not told apart
-				require.True(t, o.Search == preemption.Improved || len(q.Snapshot.PodGroups) > 0 || saturated, "seed %d: pods by themselves are searched to the end: %v %v %v",
+				open := len(q.Snapshot.PodGroups) > 0 || slices.Contains(o.Objective, preemption.CriterionDevices)
+				require.True(t, o.Search == preemption.Improved || open || saturated, "seed %d: pods by themselves are searched to the end: %v %v %v",
 					seed, o.Objective, score, bound)
 				seen[string(o.Search)+" not proved"]++
 			case slices.Compare(score, said(greedy.Score)) < 0:
@@ -366,7 +468,11 @@ func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 		`preemption: Options.Objective[1]: "pods" is not named once`:                                                  {Objective: []preemption.CriterionName{"pods", "pods"}},
 		`preemption: Options.Objective[0]: "earliest start" is not behind "highest priority", of whose victims it is`: {Objective: []preemption.CriterionName{"earliest start", "highest priority"}},
 		`preemption: Options.Cost.Tariff: empty is not set, as the cost is asked for`:                                 {Objective: []preemption.CriterionName{"cost"}},
-		fmt.Sprintf(`preemption: Options.Objective[0]: "prestige" is not one of %q`, victims.AllCriteria):             {Objective: []preemption.CriterionName{"prestige"}},
+		`preemption: Options.Objective[1]: "domains in use by " is not followed by a node label`:                      {Objective: []preemption.CriterionName{"domains in use by rack", "domains in use by "}},
+		`preemption: Options.Objective[1]: "domains in use by rack" is not named once`:                                {Objective: []preemption.CriterionName{"domains in use by rack", "domains in use by rack"}},
+		fmt.Sprintf(`preemption: Options.Objective[0]: "prestige" is not one of %q, or "domains in use by " and a node label`, victims.AllCriteria): {
+			Objective: []preemption.CriterionName{"prestige"},
+		},
 	} {
 		_, err := o.Preempt(preemption.Preemptor{}, &preemption.Snapshot{})
 		var oe *preemption.OptionError
@@ -507,7 +613,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 			o.SearchSteps = 1 + r.IntN(3)
 		}
 		if seed%5 > 0 { // nothing behind it is searched for
-			o.Objective = slices.DeleteFunc(o.Objective, func(c preemption.CriterionName) bool { return c == preemption.CriterionNodes })
+			o.Objective = slices.DeleteFunc(o.Objective, preemption.CriterionName.InUse)
 		}
 		o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
 		q = sound(o, q)
@@ -531,7 +637,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 				}
 				g.Sets(region.Nodes, seats, func(p naive.Plan) {
 					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-					if v := values(o.Objective, c, fates); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
+					if v := values(o.Objective, c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
 						least = v
 					}
 				})

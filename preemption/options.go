@@ -100,7 +100,8 @@ type Options struct {
 
 	// Objective lists what makes one set of victims disrupt less than another, the first
 	// that differs decides. Empty: upstream's criteria, as [Result.Score] has them;
-	// CriterionLevels is one for each priority there. Search
+	// CriterionLevels is one for each priority there, and CriterionDomains is followed by a
+	// node label. Search
 	// says whether it chooses among domains alone, or the victims too.
 	Objective []CriterionName `json:"objective,omitempty"`
 
@@ -168,10 +169,9 @@ const (
 // Members says for how many members of a gang room is made.
 type Members string
 
-// The ways to count members. The empty Members is RulesDefault.
+// The ways to count members. The empty Members is as the rules say.
 const (
-	RulesDefault Members = ""         // as the rules say
-	MinCount     Members = "MinCount" // as few as the gang needs, others only where that evicts nobody more
+	MinCount Members = "MinCount" // as few as the gang needs, others only where that evicts nobody more
 
 	// AllThatFit: as many as fit with every potential victim gone, before the score:
 	// the domain with most members wins, and in it the placements that seat as many.

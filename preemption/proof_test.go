@@ -27,7 +27,7 @@ func provable(seed uint64) (preemption.Options, gen.Question) {
 	o := preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Proof: true}
 	if seed%3 > 0 {
 		o.Objective = slices.DeleteFunc(objective(r), func(c preemption.CriterionName) bool {
-			return seed%3 == 1 && slices.Contains(beyondProof, c)
+			return seed%3 == 1 && (c.InUse() || slices.Contains(beyondProof, c))
 		})
 	}
 	o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
@@ -44,10 +44,8 @@ func provable(seed uint64) (preemption.Options, gen.Question) {
 	return o, q
 }
 
-// beyondProof are the criteria that end a bound that is proved.
-var beyondProof = []preemption.CriterionName{
-	preemption.CriterionStranded, preemption.CriterionCascade, preemption.CriterionGroups, preemption.CriterionNodes,
-}
+// beyondProof are the criteria that end a bound that is proved, beside those of what is in use.
+var beyondProof = []preemption.CriterionName{preemption.CriterionStranded, preemption.CriterionCascade, preemption.CriterionGroups}
 
 // leastOf is the least that a set of victims on any node has; ok is false where there are too many sets,
 // or where parts of units go.
@@ -66,7 +64,7 @@ func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64,
 				!within(int64(c.Score.Pods), o.Limits.Pods) || o.Limits.OnlyMoves && fates.stranded(c.Victims...) > 0 || !within(priceOf(c.Victims), o.Limits.Cost) {
 				return
 			}
-			if v := values(o.Objective, c, fates, n.Name); least == nil || slices.Compare(v, least) < 0 {
+			if v := values(o.Objective, c, fates, arrivals{n.Name: {*preemptorOf(&q)}}); least == nil || slices.Compare(v, least) < 0 {
 				least = v
 			}
 		}))

@@ -98,8 +98,8 @@ func (o Options) uncounted() (names []string) {
 		return nil
 	}
 	for _, c := range o.Objective {
-		switch c {
-		case victims.CriterionViolations, victims.CriterionOverruns, victims.CriterionStranded, victims.CriterionCascade, victims.CriterionNodes:
+		pods := []CriterionName{CriterionViolations, CriterionOverruns, CriterionStranded, CriterionCascade}
+		if c.InUse() || slices.Contains(pods, c) {
 			names = append(names, string(c))
 		}
 	}

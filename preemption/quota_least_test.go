@@ -318,11 +318,13 @@ func TestWhatTheSearchForWorkloadsSays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, preemption.Keep, validity.Advice)
 
-	o.Objective = append(o.Objective, preemption.CriterionNodes)
+	o.Objective = append(o.Objective, preemption.CriterionNodes, preemption.CriterionDomains+"rack", preemption.CriterionDevices)
 	r, err = o.Preempt(in, uneven())
 	require.NoError(t, err)
-	require.Len(t, r.Warnings, 1)
+	require.Len(t, r.Warnings, 3)
 	require.Equal(t, "nodes in use", r.Warnings[0].Value)
+	require.Equal(t, "domains in use by rack", r.Warnings[1].Value)
+	require.Equal(t, "devices in use", r.Warnings[2].Value)
 	o.Strict = true
 	_, err = o.Preempt(in, uneven())
 	require.Error(t, err)

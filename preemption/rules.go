@@ -54,7 +54,7 @@ var generations = map[Rules]generation{
 // generation returns the rules that o, which is valid, chooses, with what o overrides.
 func (o Options) generation() generation {
 	g := generations[cmp.Or(o.Rules, Kubernetes137)]
-	if o.Members != RulesDefault {
+	if o.Members != "" {
 		g.members = o.Members
 	}
 	if o.PreemptionPriority.Apart {

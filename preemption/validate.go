@@ -51,7 +51,7 @@ func (o Options) validate() error {
 		ps.name("Rules", string(o.Rules), "Kubernetes137, Kubernetes136 or KEP5710Alpha")
 	}
 	switch o.Members {
-	case RulesDefault, MinCount, AllThatFit:
+	case "", MinCount, AllThatFit:
 	default:
 		ps.name("Members", string(o.Members), "MinCount, AllThatFit or empty")
 	}
@@ -173,9 +173,12 @@ func (o Options) validateObjective(ps *optionProblems) {
 	}
 	for i, c := range o.Objective {
 		field, before := fmt.Sprintf("Objective[%d]", i), o.Objective[:i]
+		key, domains := c.Label()
 		switch {
-		case !slices.Contains(victims.AllCriteria, c):
-			ps.name(field, string(c), fmt.Sprintf("one of %q", victims.AllCriteria))
+		case domains && key == "":
+			ps.name(field, string(c), "followed by a node label")
+		case !domains && !slices.Contains(victims.AllCriteria, c):
+			ps.name(field, string(c), fmt.Sprintf("one of %q, or %q and a node label", victims.AllCriteria, CriterionDomains))
 		case slices.Contains(before, c):
 			ps.name(field, string(c), "named once")
 		case c == victims.CriterionStarted && !slices.Contains(before, victims.CriterionHighest):

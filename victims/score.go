@@ -65,6 +65,17 @@ const (
 	// included: the others are whole for whoever needs a whole one. It tells candidates apart;
 	// no search evicts more for it.
 	CriterionNodes Criterion = "nodes in use"
+
+	// CriterionDevices does so for devices, [cluster.Node.Devices]: it counts those that who runs
+	// in the end holds, wholly or in part. Running pods hold what they say they hold. Of all else on a node, the
+	// preemptor too, fractions come first, the largest before the others, each onto the device with
+	// the least room that is enough, then whole devices where nobody is; who finds none takes none.
+	CriterionDevices Criterion = "devices in use"
+
+	// CriterionDomains, followed by a node label, does so for that label's values of the nodes
+	// on which somebody runs: CriterionDomains + "rack" for racks. A node without the label
+	// counts for nothing.
+	CriterionDomains Criterion = "domains in use by "
 )
 
 // levelPrefix is followed by a priority.
@@ -86,12 +97,24 @@ func (c Criterion) Level() (priority int32, ok bool) {
 	return int32(n), err == nil
 }
 
+// Label is the node label whose values c counts; ok is false if c does not begin as
+// [CriterionDomains].
+func (c Criterion) Label() (key string, ok bool) {
+	return strings.CutPrefix(string(c), string(CriterionDomains))
+}
+
+// InUse reports whether c counts what is in use in the end: nodes, devices or domains.
+func (c Criterion) InUse() bool {
+	_, domains := c.Label()
+	return domains || c == CriterionNodes || c == CriterionDevices
+}
+
 // Criteria are those of upstream, in the order in which it compares them.
 var Criteria = [...]Criterion{CriterionViolations, CriterionHighest, CriterionSum, CriterionPods, CriterionStarted}
 
-// AllCriteria lists the criteria that there are.
+// AllCriteria lists the criteria that there are, but for those of single levels and labels.
 var AllCriteria = append(Criteria[:], CriterionOverruns, CriterionUnits, CriterionCost, CriterionStranded,
-	CriterionCascade, CriterionLevels, CriterionGroups, CriterionNodes)
+	CriterionCascade, CriterionLevels, CriterionGroups, CriterionNodes, CriterionDevices)
 
 // Value is a number of s, turned so that smaller is better.
 func (s *Score) Value(c Criterion) int64 {

@@ -13,10 +13,13 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
+// Criteria are all that there are, of labels those that nodes have.
+var Criteria = slices.Concat(victims.AllCriteria, []victims.Criterion{victims.CriterionDomains + "zone", victims.CriterionDomains + "rack"})
+
 // Options are any options that can be followed, hooks too; most of them are near the
 // default.
 func Options() *rapid.Generator[preemption.Options] {
-	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t), victims.AllCriteria) })
+	return rapid.Custom(func(t *rapid.T) preemption.Options { return drawOptions(drawn(t), Criteria) })
 }
 
 // RandomOptions are such options by seed. Criteria are drawn from the first nine, so that a seed
@@ -29,7 +32,7 @@ func RandomOptions(seed uint64) preemption.Options {
 func Dated() *rapid.Generator[preemption.Options] {
 	return rapid.Custom(func(t *rapid.T) preemption.Options {
 		s := drawn(t)
-		o := drawOptions(s, victims.AllCriteria)
+		o := drawOptions(s, Criteria)
 		for range 1 + s(3) {
 			switch s(5) {
 			case 0:
@@ -80,7 +83,7 @@ func Remembered() *rapid.Generator[preemption.Options] {
 		}
 		if s(4) == 3 && o.Cost.Criterion == 0 && !o.Cost.Objective {
 			for range 1 + s(4) {
-				if c := pick(s, victims.AllCriteria...); !slices.Contains(o.Objective, c) && (c != victims.CriterionCost || o.Cost.Tariff.Pods > 0) {
+				if c := pick(s, Criteria...); !slices.Contains(o.Objective, c) && (c != victims.CriterionCost || o.Cost.Tariff.Pods > 0) {
 					o.Objective = append(o.Objective, c)
 				}
 			}

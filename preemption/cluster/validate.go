@@ -149,8 +149,8 @@ func validateNodeAffinity(o object, a *NodeAffinity) {
 		}
 		for j, r := range term.Fields {
 			field := place{list: "NodeAffinity.Terms", i: i, inner: ".Fields", j: j}
-			if r.Key != FieldName {
-				o.bad(field.dot(".Key"), quote(r.Key), FieldName)
+			if r.Key != fieldName {
+				o.bad(field.dot(".Key"), quote(r.Key), fieldName)
 			}
 			if r.Operator != NodeIn && r.Operator != NodeNotIn {
 				o.bad(field.dot(".Operator"), quote(string(r.Operator)), "In or NotIn")
@@ -163,8 +163,8 @@ func validateNodeAffinity(o object, a *NodeAffinity) {
 	}
 }
 
-// FieldName is the only field of a node that NodeTerm.Fields may select on.
-const FieldName = "metadata.name"
+// fieldName is the only field of a node that NodeTerm.Fields may select on.
+const fieldName = "metadata.name"
 
 func validateNodeRequirement(o object, field place, r NodeRequirement) {
 	if r.Key == "" {

@@ -28,22 +28,21 @@ type each func(q *Question, u victims.UnitID, pods []cluster.PodID) int64
 type measure struct {
 	each each // nil: what victims add is no matter of each by itself
 
-	// all counts it of all victims at once, where the preemptor goes to some nodes. nil: it is
+	// all counts it of all victims at once, where the preemptor goes somewhere. nil: it is
 	// the sum of each of those who cost something.
-	all func(q *Question, list []victims.UnitID, parts victims.Parts, at []cluster.NodeID) int64
+	all func(q *Question, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) int64
 
 	elsewhere bool // it is no function of the victims' nodes and of the units there
 	loose     bool // each of some pods may be less than that of each of them added up
 }
 
-// measures are those criteria, but for those of levels.
+// measures are those criteria, but for those of levels and of what is in use.
 var measures = map[victims.Criterion]measure{
 	victims.CriterionOverruns: {all: (*Question).overruns},
 	victims.CriterionStranded: {each: (*Question).numStranded, elsewhere: true},
 	victims.CriterionCascade:  {each: (*Question).numInTurn, elsewhere: true},
 	victims.CriterionLevels:   {elsewhere: true}, // who runs anywhere says which they are
 	victims.CriterionGroups:   {each: (*Question).numGroups, all: (*Question).groupsOf, loose: true},
-	victims.CriterionNodes:    {all: (*Question).nodesInUse, elsewhere: true},
 }
 
 // measureOf is how c is counted; ok is false where every score has it.
@@ -58,13 +57,18 @@ func measureOf(c victims.Criterion) (m measure, ok bool) {
 			return n
 		}}, true
 	}
+	if c.InUse() {
+		return measure{all: func(q *Question, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) int64 {
+			return q.inUseAfter(c, list, parts, at)
+		}, elsewhere: true}, true
+	}
 	m, ok = measures[c]
 	return m, ok
 }
 
 // askedOf are the numbers that the score of some victims has where the ranking asks, when the
-// preemptor goes to nodes at; costly are those victims that cost something.
-func (q *Question) askedOf(list, costly []victims.UnitID, parts victims.Parts, at []cluster.NodeID) (asked map[victims.Criterion]int64) {
+// preemptor goes to at; costly are those victims that cost something.
+func (q *Question) askedOf(list, costly []victims.UnitID, parts victims.Parts, at []domain.Assignment) (asked map[victims.Criterion]int64) {
 	for _, c := range q.Ranking {
 		m, ok := measureOf(c)
 		if !ok {
@@ -104,7 +108,7 @@ func (q *Question) rankLevels() {
 	q.Settings = &s
 }
 
-func (q *Question) overruns(list []victims.UnitID, parts victims.Parts, _ []cluster.NodeID) int64 {
+func (q *Question) overruns(list []victims.UnitID, parts victims.Parts, _ []domain.Assignment) int64 {
 	return q.Budgets.Overruns(q.Units, list, parts, q.Budgets.NewLedger())
 }
 
@@ -120,7 +124,7 @@ func (q *Question) numGroups(_ victims.UnitID, pods []cluster.PodID) int64 {
 }
 
 // groupsOf counts those of all victims that cost something.
-func (q *Question) groupsOf(list []victims.UnitID, parts victims.Parts, _ []cluster.NodeID) int64 {
+func (q *Question) groupsOf(list []victims.UnitID, parts victims.Parts, _ []domain.Assignment) int64 {
 	seen := map[cluster.GroupID]bool{}
 	for _, u := range list {
 		if q.free(u) {
@@ -142,59 +146,6 @@ func (q *Question) kin(u victims.UnitID) cluster.GroupID {
 		return q.Index.GroupOf(pods[0])
 	}
 	return cluster.NoGroup
-}
-
-// nodesInUse counts the nodes on which somebody runs once list is gone and the preemptor at at.
-func (q *Question) nodesInUse(list []victims.UnitID, parts victims.Parts, at []cluster.NodeID) int64 {
-	left := map[cluster.NodeID]int{} // pods, by node that loses some or gets the preemptor
-	stays := func(n cluster.NodeID) int {
-		if pods, known := left[n]; known {
-			return pods
-		}
-		return len(q.Index.PodsOn(n))
-	}
-	for _, u := range list {
-		for _, p := range parts.Of(q.Units, u) {
-			if n := q.Index.NodeOf(p); n != cluster.NoNode {
-				left[n] = stays(n) - 1
-			}
-		}
-	}
-	for _, n := range at {
-		left[n] = stays(n) + 1
-	}
-	count := q.inUseNow()
-	for n, pods := range left {
-		count += b2i(pods > 0) - b2i(len(q.Index.PodsOn(n)) > 0)
-	}
-	return count
-}
-
-func b2i(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// NodesOf are the nodes of places, one for each.
-func NodesOf(places []domain.Assignment) []cluster.NodeID {
-	at := make([]cluster.NodeID, len(places))
-	for i, a := range places {
-		at[i] = a.Node
-	}
-	return at
-}
-
-// inUseNow is nodesInUse as things are.
-func (q *Question) inUseNow() int64 {
-	if !q.counted {
-		q.counted, q.inUse = true, 0
-		for n := range q.Index.Nodes() {
-			q.inUse += b2i(len(q.Index.PodsOn(n)) > 0)
-		}
-	}
-	return q.inUse
 }
 
 // Aims are the criteria by which scores are compared, for sets of victims among units of
@@ -230,8 +181,9 @@ func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.
 			s := victims.Score{Started: q.loss(u).Started}
 			return s.Value(c)
 		}}
-	case victims.CriterionNodes: // known where victims have no say; see Known
-		return reprieve.Aim{Base: q.inUseNow(), Sum: func(victims.UnitID, []cluster.PodID) int64 { return 0 }}
+	}
+	if c.InUse() { // known where victims have no say; see Known
+		return reprieve.Aim{Base: q.inUseNow(c).count, Sum: func(victims.UnitID, []cluster.PodID) int64 { return 0 }}
 	}
 	m, ok := measureOf(c)
 	if !ok {
@@ -301,11 +253,12 @@ func (q *Question) free(u victims.UnitID) bool { return q.BrokenFree && q.Broken
 // Known is of how many criteria Aims say what scores do: a score reads the highest priority
 // of its first victim's first pod, which is that of all where every pod has the priority
 // that its unit is ordered by; the start of those of its pods that go, not of all; and the nodes
-// in use, which are those of now where a lone pod goes to the one node that victims leave.
+// and domains in use, which are those of now where a lone pod goes to the one node that victims
+// leave. Of devices that is not known.
 func (q *Question) Known(units []victims.UnitID) int {
 	list := q.Ranking.Criteria()
 	known, highest := len(list), slices.Index(list, victims.CriterionHighest)
-	started, nodes := slices.Index(list, victims.CriterionStarted), slices.Index(list, victims.CriterionNodes)
+	started, nodes := slices.Index(list, victims.CriterionStarted), slices.IndexFunc(list, victims.Criterion.InUse)
 	if highest < 0 && nodes < 0 {
 		return known
 	}
@@ -314,6 +267,7 @@ func (q *Question) Known(units []victims.UnitID) int {
 			known = min(known, at)
 		}
 	}
+	until(slices.Index(list, victims.CriterionDevices))
 	if q.Tree != nil {
 		until(nodes)
 	}

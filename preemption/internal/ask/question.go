@@ -52,8 +52,7 @@ type Question struct {
 	broken      []int8                  // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 	brokenUnits map[victims.UnitID]bool // of many pods
 	stranded    *stranded
-	inUse       int64 // see inUseNow
-	counted     bool
+	inUse       map[victims.Criterion]*inUse // see inUseNow
 }
 
 // NewMember compiles a pod of the preemptor.
@@ -72,6 +71,11 @@ func (q *Question) GoOn() {
 
 // Clone returns a copy for another goroutine. O(constraints).
 func (q *Question) Clone() *Question {
+	for _, c := range q.Ranking {
+		if c.InUse() {
+			q.inUseNow(c) // which is shared then
+		}
+	}
 	c := *q
 	c.broken, c.stranded, c.wholes, c.brokenUnits = nil, nil, losses.Wholes{}, nil
 	c.States = make([]domain.State, len(q.States))
@@ -107,9 +111,9 @@ func (q *Question) CompareScores(a, b *victims.Score) int {
 	return q.Ranking.Compare(*a, *b)
 }
 
-// Score is the score of some victims, where the preemptor goes to nodes at; what is left of a
+// Score is the score of some victims, where the preemptor goes to at; what is left of a
 // broken gang costs nothing where the options say so.
-func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations int, at ...cluster.NodeID) victims.Score {
+func (q *Question) Score(list []victims.UnitID, parts victims.Parts, violations int, at ...domain.Assignment) victims.Score {
 	all := list
 	if q.BrokenFree {
 		list = slices.DeleteFunc(slices.Clone(list), q.Broken)

@@ -172,7 +172,7 @@ func (a *attempt) propose(out reprieve.Outcome) {
 	}
 	parts := maps.Clone(a.Runner.Parts())
 	p := Plan{Domain: *a.domain, Places: a.Trial.Assignments(), Parts: parts}
-	p.Score = a.q.Score(out.Victims, parts, out.Violations, ask.NodesOf(p.Places)...)
+	p.Score = a.q.Score(out.Victims, parts, out.Violations, p.Places...)
 	if a.tried++; a.top == nil || a.better(&p, out.Victims) {
 		p.Victims, p.steps = slices.Clone(out.Victims), a.steps
 		p.Charged = make([]int32, len(p.Victims))

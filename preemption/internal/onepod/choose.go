@@ -56,7 +56,7 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 // bounds. The node is beaten if they disrupt more than the best so far.
 func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over []ask.Excess, beat []int64) (reprieve.Outcome, domain.Reason) {
 	best := reprieve.Least{Victims: append([]victims.UnitID{}, greedy.Victims...), Parts: maps.Clone(s.Runner.Parts())}
-	score := s.q.Score(greedy.Victims, best.Parts, greedy.Violations, s.Trial.Node())
+	score := s.q.Score(greedy.Victims, best.Parts, greedy.Violations, domain.Assignment{Node: s.Trial.Node()})
 	if len(over) > 0 {
 		best = reprieve.Least{}
 	}
@@ -74,7 +74,7 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	for _, w.AimSteps = range steps {
 		s.Trial.Restart()
 		l = s.Runner.RunLeast(s.Trial, potential, best, w, aims, beat[:min(known, len(beat))])
-		if found := s.q.Score(l.Victims, l.Parts, l.Violations, s.Trial.Node()); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {
+		if found := s.q.Score(l.Victims, l.Parts, l.Violations, domain.Assignment{Node: s.Trial.Node()}); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {
 			best, score = l, found
 		}
 	}

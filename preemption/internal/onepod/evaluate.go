@@ -75,7 +75,7 @@ func (s *Search) Evaluate(n cluster.NodeID) (Candidate, domain.Reason) {
 		return Candidate{}, domain.Reason{Check: ask.NoVictims, Detail: "it fits with everybody back"}
 	}
 	parts := maps.Clone(s.Runner.Parts())
-	return Candidate{n, out.Victims, parts, s.q.Score(out.Victims, parts, out.Violations, n)}, domain.Reason{}
+	return Candidate{n, out.Victims, parts, s.q.Score(out.Victims, parts, out.Violations, domain.Assignment{Node: n})}, domain.Reason{}
 }
 
 // sweepNode is Evaluate over its columns. through is nil where no

@@ -67,9 +67,7 @@ const none = -1
 func newProver(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) *prover {
 	p := &prover{q: q, trial: trial, runner: runner, criteria: q.Ranking.Criteria(), left: casesInAll}
 	beyond := func(c victims.Criterion) bool {
-		return slices.Contains([]victims.Criterion{
-			victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups, victims.CriterionNodes,
-		}, c)
+		return c.InUse() || slices.Contains([]victims.Criterion{victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups}, c)
 	}
 	if p.known = slices.IndexFunc(p.criteria, beyond); p.known < 0 {
 		p.known = len(p.criteria)

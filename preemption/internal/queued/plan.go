@@ -7,7 +7,6 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
-	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -71,7 +70,7 @@ func (s *Search) score(p *Plan) victims.Score {
 	for _, c := range s.Gang.Runner.Charge(p.Units) {
 		violations += c.Violations
 	}
-	score := s.Pods.Score(p.Units, nil, violations, ask.NodesOf(p.Places)...)
+	score := s.Pods.Score(p.Units, nil, violations, p.Places...)
 	for _, v := range s.lone(p) {
 		prio := v.Workload.Priority
 		score.Sum += priority.Raised(prio)

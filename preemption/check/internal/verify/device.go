@@ -88,40 +88,9 @@ func (d *devices) misfit(m *member, n *node) (check domain.Check, never bool) {
 		if m.to != n {
 			guests = append(slices.Clip(guests), m.Pod)
 		}
-		whole, fractions := suits.Devices(r.Resource, guests...)
-		if !suits.Seats(d.free(n, r.Resource, pool, &whole, &fractions), pool, whole, fractions) {
+		if !suits.Sit(r.Resource, pool, n.staying(func(p *pod) bool { return p.gone }), guests).Seats() {
 			check = domain.CheckDevice
 		}
 	}
 	return check, false
-}
-
-// free is what the pods that run there and say what they hold leave of each device. To whole
-// and fractions it adds what the others ask for.
-func (d *devices) free(n *node, resource string, pool cluster.DevicePool, whole *int64, fractions *[]int64) []int64 {
-	free := slices.Repeat([]int64{pool.Capacity}, int(pool.Count))
-	for _, p := range n.pods() {
-		for _, r := range p.Devices {
-			if r.Resource != resource || p.gone {
-				continue
-			}
-			amount := pool.Capacity
-			if r.Count == 0 {
-				amount = min(amount, r.Fraction)
-			}
-			for _, i := range r.Assigned {
-				if i < pool.Count {
-					free[i] -= amount
-				}
-			}
-			switch {
-			case len(r.Assigned) > 0:
-			case r.Count > 0:
-				*whole += int64(r.Count)
-			default:
-				*fractions = append(*fractions, r.Fraction)
-			}
-		}
-	}
-	return free
 }

@@ -93,7 +93,7 @@ func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
 		case k >= len(names) || c.Name != string(names[k]):
 			a.Add(found.Proof, "%s does not stand at place %d", c.Name, k+1)
 			return false
-		case slices.Contains([]string{"pods without a place", "pods that preempt in turn", "groups touched", "nodes in use"}, c.Name):
+		case names[k].InUse() || slices.Contains([]string{"pods without a place", "pods that preempt in turn", "groups touched"}, c.Name):
 			a.Add(found.Proof, "sums on a node do not tell of %s", c.Name)
 			return false
 		}

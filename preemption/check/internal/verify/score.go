@@ -119,8 +119,8 @@ func (q *question) scoreOf(list []victim) score {
 }
 
 // criteria spells s out, smaller is better. What a hook prices is taken as it is said, how many
-// preempt in turn where a hook says whom, and in how many nodes a gang leaves where it was not
-// chosen, which is not told where it would go.
+// preempt in turn where a hook says whom, and what is in use where a gang was not chosen, which is
+// not told where it would go.
 func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []preemption.Criterion {
 	start := int64(math.MaxInt64)
 	if s.started != math.MinInt64 {
@@ -137,7 +137,7 @@ func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []p
 			value = a.countOf(name, s.costly)
 		}
 		if i < len(said) && (name == "cost" && !a.priced() || name == "pods that preempt in turn" && a.ownEligible() ||
-			name == "nodes in use" && a.team != nil && !chosen) {
+			name.InUse() && a.team != nil && !chosen) {
 			value = said[i].Value
 		}
 		list = append(list, preemption.Criterion{Name: string(name), Value: value})
@@ -157,8 +157,9 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 			}
 		}
 		return int64(len(groups))
-	case "nodes in use":
-		return a.inUse()
+	}
+	if name.InUse() {
+		return a.inUse(name)
 	}
 	for _, p := range pods {
 		switch {
@@ -169,30 +170,6 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 		}
 	}
 	return n
-}
-
-// inUse is on how many nodes somebody runs once the victims are gone and the preemptor is there.
-func (a *answer) inUse() (count int64) {
-	out, busy := map[*pod]bool{}, map[string]bool{}
-	for _, p := range a.out() {
-		out[p] = true
-	}
-	for _, n := range a.all() {
-		busy[n.Name] = slices.ContainsFunc(n.pods(), func(p *pod) bool { return !out[p] })
-	}
-	if a.team == nil {
-		busy[a.nodes[0].Name] = true
-	} else {
-		for _, n := range a.r.Nominations {
-			busy[n.Node] = true
-		}
-	}
-	for _, is := range busy {
-		if is {
-			count++
-		}
-	}
-	return count
 }
 
 // objective is what scores are compared by.
