@@ -188,6 +188,16 @@ func different(n int) hostileQuestion {
 	return q
 }
 
+// tiedMembers is a gang of n members that all differ, and are tied to other pods as change says.
+func tiedMembers(n int, change func(i int, p *cluster.Pod)) hostileQuestion {
+	q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
+	q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+		p.Requests[cluster.CPU], p.Labels = int64(100+i*37%800), map[string]string{"i": fmt.Sprint(i)}
+		change(i, p)
+	})
+	return q
+}
+
 // largeUnit is a cluster of n nodes with two pods each, of which one is of a group that goes whole.
 func largeUnit(n int) hostileQuestion {
 	q := filled(n, 2*n, func(i int, p *cluster.Pod) {
@@ -458,15 +468,26 @@ var attacks = []hostile{
 		})
 		return q
 	}},
-	{"gang-of-irregular-members", 8, 1_000, func(n int) hostileQuestion {
-		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
-		q.p = members(n, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
-			p.Requests[cluster.CPU] = int64(100 + i*37%800)
-			p.NodeSelector = map[string]string{}
+	{"gang-of-irregular-members", 8, 2_000, func(n int) hostileQuestion {
+		return tiedMembers(n, func(i int, p *cluster.Pod) {
 			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i/2))}}
 			p.Labels = map[string]string{"i": fmt.Sprint(i / 2)}
 		})
-		return q
+	}},
+	{"gang-that-keeps-apart-from-everybody", 8, 2_000, func(n int) hostileQuestion {
+		return tiedMembers(n, func(i int, p *cluster.Pod) {
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: &disruption.Selector{}}}
+		})
+	}},
+	{"gang-of-which-each-attracts-itself", 8, 2_000, func(n int) hostileQuestion {
+		return tiedMembers(n, func(i int, p *cluster.Pod) {
+			p.Affinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i))}}
+		})
+	}},
+	{"gang-of-which-each-is-spread", 8, 2_000, func(n int) hostileQuestion {
+		return tiedMembers(n, func(i int, p *cluster.Pod) {
+			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i))}}
+		})
 	}},
 	{"affinity-among-many-values", 20, 5_000, func(n int) hostileQuestion {
 		q := filled(n, n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": fmt.Sprint("a", i%2)} }, nil)

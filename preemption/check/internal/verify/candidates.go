@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -25,7 +26,7 @@ func (a *answer) readCandidates() {
 		a.Add(found.Candidates, "%s, which was chosen, is not among them", a.r.Domain)
 		return
 	}
-	if asText(list[chosen].Victims) != asText(a.r.Victims) || list[chosen].Violations != a.r.Violations ||
+	if relation.AsText(list[chosen].Victims) != relation.AsText(a.r.Victims) || list[chosen].Violations != a.r.Violations ||
 		list[chosen].Overruns != a.r.Overruns || !slices.Equal(list[chosen].Score, a.r.Score) || !list[chosen].Best {
 		a.Add(found.Candidates, "%s, which was chosen, is listed with something else", a.r.Domain)
 	}

@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -13,19 +15,19 @@ import (
 // is taken to sit as well as it can.
 type devices struct {
 	q      *question
-	guests map[*node][]*cluster.Pod // nominated pods and members
+	guests map[*cluster.Node][]*cluster.Pod // nominated pods and members
 }
 
-func newDevices(q *question) relation {
+func newDevices(q *question) relation.Relation {
 	if !slices.ContainsFunc(q.members, func(m *member) bool { return len(m.Devices) > 0 }) {
 		return nil
 	}
-	return &devices{q: q, guests: map[*node][]*cluster.Pod{}}
+	return &devices{q: q, guests: map[*cluster.Node][]*cluster.Pod{}}
 }
 
-// monotone: the fractions that all ask for who do not say which device they hold are equal
+// Monotone: the fractions that all ask for who do not say which device they hold are equal
 // for each resource; otherwise room may, rarely, be missed.
-func (d *devices) monotone() bool {
+func (d *devices) Monotone() bool {
 	size := map[string]int64{}
 	for _, m := range d.q.members {
 		for _, r := range m.Devices {
@@ -56,15 +58,24 @@ func (d *devices) monotone() bool {
 	return true
 }
 
-func (d *devices) move(p *cluster.Pod, n *node, by int) {
+// InWay: those on the same node.
+func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) iter.Seq[int] {
+	var list []int
+	for _, m := range d.q.byNode[n.Name].guests {
+		list = append(list, m.number)
+	}
+	return slices.Values(list)
+}
+
+func (d *devices) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	if p.Node != n.Name { // nominated
 		d.guest(p, n, by)
 	}
 }
 
-func (d *devices) place(m *member, n *node, by int) { d.guest(m.Pod, n, by) }
+func (d *devices) Place(m int, n *cluster.Node, by int) { d.guest(d.q.members[m].Pod, n, by) }
 
-func (d *devices) guest(p *cluster.Pod, n *node, by int) {
+func (d *devices) guest(p *cluster.Pod, n *cluster.Node, by int) {
 	if by > 0 {
 		d.guests[n] = append(d.guests[n], p)
 	} else if i := slices.Index(d.guests[n], p); i >= 0 {
@@ -73,7 +84,8 @@ func (d *devices) guest(p *cluster.Pod, n *node, by int) {
 }
 
 // misfit: a kind of devices has no room for m beside the guests, or could have none.
-func (d *devices) misfit(m *member, n *node) (check domain.Check, never bool) {
+func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, never bool) {
+	m, n := d.q.members[number], d.q.byNode[at.Name]
 	seen := map[string]bool{}
 	for _, r := range m.Devices {
 		if seen[r.Resource] {
@@ -84,7 +96,7 @@ func (d *devices) misfit(m *member, n *node) (check domain.Check, never bool) {
 		if !ok || !suits.Pool(m.Pod, r.Resource, pool) {
 			return domain.CheckDevice, true
 		}
-		guests := d.guests[n]
+		guests := d.guests[at]
 		if m.to != n {
 			guests = append(slices.Clip(guests), m.Pod)
 		}

@@ -32,9 +32,13 @@ func (a *answer) readFeasible() {
 	a.readProof()
 }
 
-// failures lists what does not fit of the members that are placed once pods came back.
+// failures lists what does not fit of the members that are placed once pods came back; of several that are tied to
+// other pods, no more than one.
 func (a *answer) failures(pods []*pod) []misfit {
 	order := a.order
+	if len(order) > 1 && len(a.relations) > 0 && a.monotone() && !a.ordered {
+		return a.obstructed(pods)
+	}
 	if len(a.relations) == 0 { // then only those whom they meet
 		order = nil
 		var seen []*node
@@ -52,6 +56,9 @@ func (a *answer) failures(pods []*pod) []misfit {
 func (a *answer) readReason(v *victim) {
 	if at := a.meets(v); v.Reason.Node != at {
 		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, v.Reason.Node)
+	}
+	if len(a.order) > 1 && !a.monotone() {
+		return // whether it could come back, and what fails first, is a matter of the order in which they are asked
 	}
 	a.comeBack(v.pods...)
 	list := a.failures(v.pods)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -37,7 +38,7 @@ func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 
 // filter asks the user's filter about p on n.
 func (q *question) filter(p *cluster.Pod, n *cluster.Node) bool {
-	defer called("Filter")
+	defer relation.Called("Filter")
 	return q.o.Hooks.Filter(shown(p), n)
 }
 

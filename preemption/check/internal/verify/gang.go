@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -120,7 +121,7 @@ func (q *question) shape(m *member) string {
 		if q.o.Hooks != nil && q.o.Hooks.Filter != nil {
 			asks = append(asks, shown(m.Pod))
 		}
-		m.text = asText(asks)
+		m.text = relation.AsText(asks)
 	}
 	return m.text
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -19,22 +20,15 @@ type member struct {
 	text     string // see shape
 }
 
-// relation is a constraint that looks at other pods. It follows them as they come and
-// go; its answer depends on who is where alone.
-type relation interface {
-	move(p *cluster.Pod, at *node, by int) // a pod of the snapshot comes (+1) or goes (-1)
-	place(m *member, at *node, by int)
-	misfit(m *member, at *node) (check domain.Check, never bool) // the empty Check: it fits
-	monotone() bool                                              // whoever goes, a fit stays a fit
-}
-
 // scene is the what-if: who is gone, and which members are where.
 type scene struct {
 	*question
 	asks      []string // resources that members ask for
 	ports     bool     // a member asks for host ports
-	relations []relation
+	relations []relation.Relation
 	used      []int64 // by node: what pods and members there hold of asks; last the number of pods
+	steady    bool    // see monotone
+	ordered   bool    // a constraint of the user's may look at the order of members
 }
 
 func newScene(q *question) *scene {
@@ -52,14 +46,47 @@ func newScene(q *question) *scene {
 	for p, n := range q.running() {
 		s.add(s.usedOn(n), p, 1)
 	}
-	s.relations = relationsOf(q)
+	s.relations = s.relationsOf()
+	s.steady = !slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !r.Monotone() })
+	s.ordered = slices.ContainsFunc(s.relations, relation.Ordered)
 	return s
 }
 
-// monotone: whoever goes, a fit stays a fit.
-func (s *scene) monotone() bool {
-	return !slices.ContainsFunc(s.relations, func(r relation) bool { return !r.monotone() })
+// relationsOf returns the constraints that have a say, in upstream's order, then the user's own.
+func (q *question) relationsOf() (list []relation.Relation) {
+	r := relation.Question{
+		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.rules.group,
+		Running: func(yield func(*cluster.Pod, *cluster.Node) bool) {
+			for p, n := range q.running() {
+				if !yield(p, n.Node) {
+					return
+				}
+			}
+		},
+		Placed: func(m int) *cluster.Node {
+			if at := q.members[m].to; at != nil {
+				return at.Node
+			}
+			return nil
+		},
+	}
+	for i := range q.nodes {
+		r.Nodes = append(r.Nodes, q.nodes[i].Node)
+	}
+	for _, m := range q.members {
+		r.Members = append(r.Members, m.Pod)
+	}
+	if t := relation.NewTokens(&r); t != nil {
+		list = append(list, t)
+	}
+	if d := newDevices(q); d != nil {
+		list = append(list, d)
+	}
+	return append(list, relation.Of(&r)...)
 }
+
+// monotone: whoever goes, a fit stays a fit.
+func (s *scene) monotone() bool { return s.steady }
 
 // usedOn is what is in use on node n.
 func (s *scene) usedOn(n *node) []int64 {
@@ -101,7 +128,7 @@ func (s *scene) arrive(p *pod, n *node, by int) {
 		used[i] += int64(by) * v
 	}
 	for _, r := range s.relations {
-		r.move(p.Pod, n, by)
+		r.Move(p.Pod, n.Node, by)
 	}
 }
 
@@ -121,7 +148,7 @@ func (s *scene) unplace(m *member) {
 func (s *scene) bookMember(m *member, n *node, by int) {
 	s.add(s.usedOn(n), m.Pod, int64(by))
 	for _, r := range s.relations {
-		r.place(m, n, by)
+		r.Place(m.number, n.Node, by)
 	}
 }
 
@@ -170,7 +197,7 @@ func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
 	}
 	list = append(list, s.shortages(m, n)...)
 	for _, r := range s.relations {
-		if check, never := r.misfit(m, n); check != "" {
+		if check, never := r.Misfit(m.number, n.Node); check != "" {
 			list = append(list, misfit{check: check, never: never})
 		}
 	}
@@ -305,6 +332,41 @@ func (s *scene) misfitsPlaced(order []*member) (list []misfit) {
 		s.place(m, at[m])
 	}
 	return list
+}
+
+// obstructed lists what of the members that are placed does not fit any more now that pods came back; no more than
+// one. Where constraints are monotone, and none is the user's, who fits beside all others does so in any order.
+func (s *scene) obstructed(pods []*pod) []misfit {
+	for _, p := range pods {
+		if p.at == nil {
+			continue
+		}
+		for _, m := range p.at.guests {
+			for _, x := range s.misfits(m, m.to) {
+				if x.check == domain.CheckResource || x.check == domain.CheckPorts {
+					return []misfit{x}
+				}
+			}
+		}
+	}
+	for _, p := range pods {
+		if p.at == nil {
+			continue
+		}
+		for _, r := range s.relations {
+			for i := range r.InWay(p.Pod, p.at.Node) {
+				m := s.members[i]
+				at := m.to
+				s.unplace(m)
+				list := s.misfits(m, at)
+				s.place(m, at)
+				if len(list) > 0 {
+					return list[:1]
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func compareMembers(a, b *member) int {

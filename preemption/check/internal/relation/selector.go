@@ -1,4 +1,4 @@
-package verify
+package relation
 
 import (
 	"slices"
@@ -42,21 +42,30 @@ func termsOf(list []cluster.AffinityTerm, owner *cluster.Pod) []term {
 	return out
 }
 
+// textOf is equal for terms that select alike.
+func textOf(terms ...term) string {
+	var parts []any
+	for _, t := range terms {
+		parts = append(parts, t.key, t.selector, t.namespaces, t.spaces)
+	}
+	return AsText(parts)
+}
+
 // selectsRunning: a term of a preemptor selects pod p. Upstream turns its namespace
 // selector into names first, so that a namespace that is not there is selected by an
 // empty one only; v1.36 kept the selector beside them, and no labels for it to read.
-func (w *world) selectsRunning(t *term, p *cluster.Pod) bool {
+func (q *Question) selectsRunning(t *term, p *cluster.Pod) bool {
 	if !suits.Selector(t.selector, p.Labels) {
 		return false
 	}
 	if slices.Contains(t.namespaces, p.Namespace) || suits.Everything(t.spaces) {
 		return true
 	}
-	labels, known := w.spaces[p.Namespace]
-	return known && suits.Selector(t.spaces, labels) || w.rules.old && suits.Selector(t.spaces, nil)
+	labels, known := q.Spaces[p.Namespace]
+	return known && suits.Selector(t.spaces, labels) || q.Old && suits.Selector(t.spaces, nil)
 }
 
 // selectsMember: a term of a running pod selects pod p of the preemptor.
-func (w *world) selectsMember(t *term, p *cluster.Pod) bool {
-	return suits.Selector(t.selector, p.Labels) && (slices.Contains(t.namespaces, p.Namespace) || suits.Selector(t.spaces, w.spaces[p.Namespace]))
+func (q *Question) selectsMember(t *term, p *cluster.Pod) bool {
+	return suits.Selector(t.selector, p.Labels) && (slices.Contains(t.namespaces, p.Namespace) || suits.Selector(t.spaces, q.Spaces[p.Namespace]))
 }

@@ -1,0 +1,300 @@
+package relation
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// place is a topology value.
+type place struct{ key, value string }
+
+// tally is how many pods there are in each place.
+type tally map[place]int
+
+func (t tally) bump(at place, by int) {
+	if t[at] += by; t[at] == 0 {
+		delete(t, at)
+	}
+}
+
+// profile is what affinity asks of members that agree in namespace, labels and terms.
+type profile struct {
+	pod     *cluster.Pod
+	members []int
+	pull    *pull   // what its affinity terms ask for; nil without any
+	own     []*foes // its anti-affinity terms
+	against []*foes // the anti-affinity terms that select it, whoever has them
+	touch   *touch  // what one of its pods counts for, once that was asked
+}
+
+// pull is a list of affinity terms, whoever has it.
+type pull struct {
+	terms   []term
+	matched int   // pods that match all of them, all keys together
+	at      tally // those by the keys
+}
+
+// foes are one anti-affinity term, whoever has it.
+type foes struct {
+	term     term
+	selected tally      // pods that it selects, where a member has the term
+	holders  tally      // pods that have it
+	owners   []*profile // of members that have it
+	against  []*profile // whom it selects
+}
+
+// touch is what a pod counts for wherever it is.
+type touch struct {
+	pulls    []*pull // all of whose terms it matches
+	selected []*foes // terms of members that select it
+	holds    []*foes // terms of its own that select members
+}
+
+// affinity is inter-pod affinity and anti-affinity.
+type affinity struct {
+	q        *Question
+	profiles []*profile
+	of       []*profile               // by member
+	by       map[label][]*profile     // by all labels of their pods
+	pulls    map[string]*pull         // by their terms
+	foes     map[string]*foes         // by the term
+	attracts filed[*pull]             // all of pulls
+	repels   filed[*foes]             // those that members have
+	holds    map[*cluster.Pod][]*foes // of running and nominated pods that have terms
+}
+
+// newAffinity returns nil where neither the preemptor has a term nor a running pod one
+// against it: then those who are only nominated are not looked at either, as upstream.
+func newAffinity(q *Question) Relation {
+	wanted := slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Affinity)+len(m.AntiAffinity) > 0 })
+	if !wanted && !q.Repelling {
+		return nil
+	}
+	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}}
+	known := map[string]*profile{}
+	for i, m := range q.Members {
+		key := ""
+		if len(q.Members) > 1 {
+			key = fmt.Sprintf("%q %q %s %s", m.Namespace, m.Labels, AsText(m.Affinity), AsText(m.AntiAffinity))
+		}
+		if known[key] == nil {
+			known[key] = &profile{pod: m}
+			a.profiles = append(a.profiles, known[key])
+			for name, value := range m.Labels {
+				at := label{name, value}
+				a.by[at] = append(a.by[at], known[key])
+			}
+		}
+		known[key].members = append(known[key].members, i)
+		a.of = append(a.of, known[key])
+	}
+	for _, pr := range a.profiles {
+		a.readTerms(pr)
+	}
+	for p, n := range q.Running {
+		a.Move(p, n, +1)
+	}
+	if !wanted && !slices.ContainsFunc(slices.Collect(maps.Values(a.foes)), func(f *foes) bool { return len(f.holders) > 0 }) {
+		return nil
+	}
+	return a
+}
+
+// readTerms notes what a profile asks for.
+func (a *affinity) readTerms(pr *profile) {
+	if terms := termsOf(pr.pod.Affinity, pr.pod); len(terms) > 0 {
+		key := textOf(terms...)
+		if a.pulls[key] == nil {
+			a.pulls[key] = &pull{terms: terms, at: tally{}}
+			a.attracts.add(terms[0].selector, a.pulls[key])
+		}
+		pr.pull = a.pulls[key]
+	}
+	for _, t := range termsOf(pr.pod.AntiAffinity, pr.pod) {
+		f := a.foesOf(t, textOf(t))
+		if f.selected == nil {
+			f.selected = tally{}
+			a.repels.add(t.selector, f)
+		}
+		if !slices.Contains(pr.own, f) {
+			pr.own = append(pr.own, f)
+			f.owners = append(f.owners, pr)
+		}
+	}
+}
+
+// foesOf are those who have t.
+func (a *affinity) foesOf(t term, key string) *foes {
+	f := a.foes[key]
+	if f == nil {
+		f = &foes{term: t, holders: tally{}, against: a.selected(&t)}
+		a.foes[key] = f
+		for _, pr := range f.against {
+			pr.against = append(pr.against, f)
+		}
+	}
+	return f
+}
+
+// selected are the profiles that a term selects.
+func (a *affinity) selected(t *term) (list []*profile) {
+	for _, pr := range a.among(t) {
+		if a.q.selectsMember(t, pr.pod) {
+			list = append(list, pr)
+		}
+	}
+	return list
+}
+
+// among are profiles of which a term selects no others.
+func (a *affinity) among(t *term) []*profile {
+	few := a.profiles
+	for _, at := range asked(t.selector) {
+		if list := a.by[at]; len(list) < len(few) {
+			few = list
+		}
+	}
+	return few
+}
+
+// held are the terms of p that may select members. To a lone pod all those are one that select it, by their key.
+func (a *affinity) held(p *cluster.Pod) []*foes {
+	if len(p.AntiAffinity) == 0 {
+		return nil
+	}
+	list, known := a.holds[p]
+	if known {
+		return list
+	}
+	for _, t := range termsOf(p.AntiAffinity, p) {
+		switch {
+		case len(a.among(&t)) == 0:
+		case len(a.profiles) > 1:
+			list = append(list, a.foesOf(t, textOf(t)))
+		case len(a.selected(&t)) > 0:
+			list = append(list, a.foesOf(t, "of a lone pod: "+t.key))
+		}
+	}
+	a.holds[p] = slices.DeleteFunc(list, func(f *foes) bool { return len(f.against) == 0 })
+	return a.holds[p]
+}
+
+func (a *affinity) Monotone() bool { return len(a.pulls) == 0 }
+
+// matches: p matches all terms of a pull.
+func (a *affinity) matches(l *pull, p *cluster.Pod) bool {
+	return !slices.ContainsFunc(l.terms, func(t term) bool { return !a.q.selectsRunning(&t, p) })
+}
+
+// touchOf is what a pod counts for that has these terms against members.
+func (a *affinity) touchOf(p *cluster.Pod, holds []*foes) (t touch) {
+	t.holds = holds
+	for l := range a.attracts.of(p.Labels) {
+		if a.matches(l, p) {
+			t.pulls = append(t.pulls, l)
+		}
+	}
+	for f := range a.repels.of(p.Labels) {
+		if a.q.selectsRunning(&f.term, p) {
+			t.selected = append(t.selected, f)
+		}
+	}
+	return t
+}
+
+// bump counts a pod that comes to n, or goes.
+func (t *touch) bump(n *cluster.Node, by int) {
+	for _, l := range t.pulls {
+		var seen []string
+		for i := range l.terms {
+			key := l.terms[i].key
+			if value, ok := n.Labels[key]; ok && !slices.Contains(seen, key) {
+				seen = append(seen, key)
+				l.at.bump(place{key, value}, by)
+				l.matched += by
+			}
+		}
+	}
+	for _, f := range t.selected {
+		if value, ok := n.Labels[f.term.key]; ok {
+			f.selected.bump(place{f.term.key, value}, by)
+		}
+	}
+	for _, f := range t.holds {
+		if value, ok := n.Labels[f.term.key]; ok {
+			f.holders.bump(place{f.term.key, value}, by)
+		}
+	}
+}
+
+func (a *affinity) Move(p *cluster.Pod, n *cluster.Node, by int) {
+	t := a.touchOf(p, a.held(p))
+	t.bump(n, by)
+}
+
+func (a *affinity) Place(m int, n *cluster.Node, by int) {
+	pr := a.of[m]
+	if pr.touch == nil {
+		t := a.touchOf(pr.pod, slices.DeleteFunc(slices.Clone(pr.own), func(f *foes) bool { return len(f.against) == 0 }))
+		pr.touch = &t
+	}
+	pr.touch.bump(n, by)
+}
+
+// InWay: those whose terms select p, and whom its own select, in the same place.
+func (a *affinity) InWay(p *cluster.Pod, n *cluster.Node) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		meets := func(key string, of []*profile) (on bool) {
+			value, ok := n.Labels[key]
+			for _, pr := range of {
+				for _, m := range pr.members {
+					if at := a.q.Placed(m); ok && at != nil && at.Labels[key] == value && !yield(m) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		t := a.touchOf(p, a.held(p))
+		for _, f := range t.selected {
+			if !meets(f.term.key, f.owners) {
+				return
+			}
+		}
+		for _, f := range t.holds {
+			if !meets(f.term.key, f.against) {
+				return
+			}
+		}
+	}
+}
+
+// misfit: what affinity asks for no eviction brings.
+func (a *affinity) Misfit(m int, n *cluster.Node) (check domain.Check, never bool) {
+	pr := a.of[m]
+	if l := pr.pull; l != nil {
+		series := l.matched == 0 && a.matches(l, pr.pod) // it may be the first
+		for _, t := range l.terms {
+			value, ok := n.Labels[t.key]
+			if !ok || !series && l.at[place{t.key, value}] == 0 {
+				return domain.CheckAffinity, true
+			}
+		}
+	}
+	for _, f := range pr.own {
+		if value, ok := n.Labels[f.term.key]; ok && f.selected[place{f.term.key, value}] > 0 {
+			return domain.CheckAntiAffinity, false
+		}
+	}
+	for _, f := range pr.against {
+		if value, ok := n.Labels[f.term.key]; ok && f.holders[place{f.term.key, value}] > 0 {
+			return domain.CheckAntiAffinity, false
+		}
+	}
+	return "", false
+}
