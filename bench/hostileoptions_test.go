@@ -21,6 +21,8 @@ var demanding = []struct {
 	{"fewest-stranded", preemption.Options{Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionStranded}}},
 	{"fewest-nodes", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionNodes, preemption.CriterionGroups, preemption.CriterionLevels}}},
 	{"fewest-in-turn", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionCascade}}},
+	{"fewest-in-a-chain", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionStranded, preemption.CriterionCascade}, Chain: 4}},
+	{"only-moves-in-a-chain", preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Chain: 4}},
 	{"fewest-in-turn-guarded", preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionCascade}, Guards: preemption.Guards{GuaranteedSeconds: 60}}},
 	{"cheapest", preemption.Options{Cost: preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1, Pods: 3}}}},
 	{"hard-budgets", preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}},
