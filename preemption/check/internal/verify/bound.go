@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -24,7 +25,7 @@ func (q *question) limits() (list []limit) {
 	var spent cluster.Disruption
 	for _, d := range q.Disruptions {
 		if ago, known := q.elapsed(d.Time); w.Seconds > 0 && known && ago < w.Seconds {
-			spent.Victims, spent.Pods, spent.Cost = addPrices(spent.Victims, d.Victims), addPrices(spent.Pods, d.Pods), addPrices(spent.Cost, d.Cost)
+			spent.Victims, spent.Pods, spent.Cost = tariff.Add(spent.Victims, d.Victims), tariff.Add(spent.Pods, d.Pods), tariff.Add(spent.Cost, d.Cost)
 		}
 	}
 	add := func(name string, most, inWindow, spent int64, of func(*unit, []*pod) int64) {
@@ -69,7 +70,7 @@ func (q *question) beyond(list []victim) (names []string) {
 	for _, l := range q.limits() {
 		sum := int64(0)
 		for _, v := range list {
-			sum = addPrices(sum, l.of(v.unit, v.pods))
+			sum = tariff.Add(sum, l.of(v.unit, v.pods))
 		}
 		if sum > l.room {
 			names = append(names, l.name)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -140,7 +141,7 @@ func (w *world) levelAt(prio int32, given *int32, guard *cluster.Guard, since fu
 		return first
 	}
 	seconds, _ := w.elapsed(since())
-	return int32(curveAt(int64(first), guard.Milestones, seconds))
+	return int32(tariff.CurveAt(int64(first), guard.Milestones, seconds))
 }
 
 // groupCheckpoint is when a group last saved its progress, or else began.

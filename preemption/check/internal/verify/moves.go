@@ -1,8 +1,9 @@
 package verify
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -12,48 +13,169 @@ import (
 // anybody is a reach within which everyone may leave, whatever becomes of them.
 const anybody = -1
 
+// mover is a pod that has to leave its node, and how many moves may follow from one another.
+type mover struct {
+	pod    preemption.PodRef
+	within int
+}
+
+// movers tell who would fit on another node. They look at a world of their own, in which one after the other is the
+// preemptor.
+type movers struct {
+	*question
+	fit        map[mover]bool
+	everywhere []*node
+	left       map[int][]map[string]int64 // by node: what is free with those gone who move within a reach
+	order      map[resourceWithin][]*node // those first that have most room then
+	used       []int64                    // of scenes, zero
+}
+
+// resourceWithin is a resource, and a reach.
+type resourceWithin struct {
+	name   string
+	within int
+}
+
 // moves reports whether running pod p by itself, once it has left its node, would fit on another
 // one as things stand, or once those are gone there whom it may evict and who move within one less.
 func (w *world) moves(p *pod, within int) bool {
-	if within != 0 && (w.o.NoCascade || w.effective(p.Pod).Policy == priority.Never) {
+	if w.movers == nil {
+		o := &movers{fit: map[mover]bool{}, left: map[int][]map[string]int64{}, order: map[resourceWithin][]*node{}}
+		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
+		o.rules = w.rules // they meet the units that the preemptor does
+		o.left[0], o.everywhere = o.free(), o.all()
+		w.movers = o
+	}
+	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)
+}
+
+func (o *movers) lands(p *pod, within int) bool {
+	if within != 0 && (o.o.NoCascade || o.effective(p.Pod).Policy == priority.Never) {
 		within = 0
 	}
-	key := fmt.Sprint(within, p.Namespace, "/", p.Name)
-	fits, known := w.moved[key]
+	key := mover{preemption.PodRef{Namespace: p.Namespace, Name: p.Name}, within}
+	fits, known := o.fit[key]
 	if !known {
-		fits = within > 0 && w.moves(p, within-1) || w.fitsElsewhere(p, within)
-		w.moved[key] = fits
+		fits = within > 0 && o.lands(p, within-1) || o.landsBy(p, within)
+		o.fit[key] = fits
 	}
 	return fits
 }
 
-func (w *world) fitsElsewhere(p *pod, within int) bool {
-	alone := *p.Pod
-	alone.Node, alone.Priority, alone.Group = "", &p.priority, ""
-	q, err := newQuestion(w.Snapshot, w.o, &preemption.Preemptor{Pods: []cluster.Pod{alone}})
-	if err != nil {
+// free is what is free on each node.
+func (o *movers) free() (list []map[string]int64) {
+	for i := range o.nodes {
+		free := map[string]int64{cluster.Pods: 0}
+		for name, v := range o.nodes[i].Allocatable {
+			free[name] = v
+		}
+		list = append(list, free)
+	}
+	for p, n := range o.running() {
+		list[n.number][cluster.Pods]--
+		for name, v := range p.Requests {
+			list[n.number][name] -= v
+		}
+	}
+	return list
+}
+
+// roomWithin is what would be free if those left who move within one less.
+func (o *movers) roomWithin(within int) []map[string]int64 {
+	if o.left[within] == nil {
+		list := o.free()
+		for i := range o.nodes {
+			for _, p := range o.nodes[i].pods() {
+				if within == anybody || o.lands(p, within-1) {
+					list[i][cluster.Pods]++
+					for name, v := range p.Requests {
+						list[i][name] += v
+					}
+				}
+			}
+		}
+		o.left[within] = list
+	}
+	return o.left[within]
+}
+
+// roomy are the nodes, but its own, that have as much room as p requests.
+func (o *movers) roomy(p *pod, within int) []*node {
+	room := o.roomWithin(within)
+	nodes := o.everywhere
+	for name, v := range p.Requests {
+		if v > 0 {
+			list := o.byRoom(name, within)
+			if k := sort.Search(len(list), func(i int) bool { return room[list[i].number][name] < v }); k < len(nodes) {
+				nodes = list[:k]
+			}
+		}
+	}
+	var list []*node
+	for _, n := range nodes {
+		_, limited := n.Allocatable[cluster.Pods]
+		fits := n != p.at && (!limited || room[n.number][cluster.Pods] > 0)
+		for name, v := range p.Requests {
+			fits = fits && (v == 0 || v <= room[n.number][name])
+		}
+		if fits {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// byRoom are the nodes, those first that have most room of a resource.
+func (o *movers) byRoom(name string, within int) []*node {
+	key := resourceWithin{name, within}
+	if o.order[key] == nil {
+		room, list := o.roomWithin(within), slices.Clone(o.everywhere)
+		slices.SortFunc(list, func(a, b *node) int { return cmp.Compare(room[b.number][name], room[a.number][name]) })
+		o.order[key] = list
+	}
+	return o.order[key]
+}
+
+// landsBy is lands where nobody has asked before.
+func (o *movers) landsBy(p *pod, within int) bool {
+	nodes := o.roomy(p, within)
+	if len(nodes) == 0 {
 		return false
 	}
-	q.rules = w.rules // it meets the units that the preemptor does
-	scene := newScene(q)
-	self := q.podNamed(p.Namespace, p.Name, p.Node)
-	scene.leave(self)
-	return slices.ContainsFunc(q.all(), func(n *node) bool {
-		if n.Name == p.Node {
-			return false
+	alone := *p.Pod
+	alone.Node, alone.Priority, alone.Group = "", &p.priority, ""
+	q := &question{world: o.world, asked: o.asked, named: map[preemption.PodRef]*member{}}
+	q.join(&alone, nil)
+	q.priority, q.policy = p.priority, o.effective(&alone).Policy
+	q.claim()
+	s := newBareScene(q, o.used)
+	o.used = s.used
+	book := func(pods []*pod, do func(...*pod)) {
+		do(pods...)
+		for _, p := range pods {
+			p.holds = nil // which the next scene counts anew
+		}
+	}
+	self := []*pod{p}
+	s.leave(p)
+	defer book(self, s.comeBack)
+	return slices.ContainsFunc(nodes, func(n *node) bool {
+		for _, x := range n.pods() {
+			s.add(s.usedOn(n), x.Pod, 1)
 		}
 		var out []*pod
 		if within != 0 {
+			stays := func(p *pod) bool { return !o.lands(p, within-1) }
 			for _, u := range q.evictable(n) {
-				stays := func(p *pod) bool { return !w.moves(p, within-1) }
-				if u != q.unitOf(self) && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
+				if u != q.unitOf(p) && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
 					out = append(out, u.pods...)
 				}
 			}
 		}
-		scene.leave(out...)
-		fits := len(scene.misfits(q.members[0], n)) == 0
-		scene.comeBack(out...)
+		s.leave(out...)
+		fits := len(s.misfits(q.members[0], n)) == 0
+		book(out, s.comeBack)
+		clear(s.usedOn(n))
 		return fits
 	})
 }

@@ -5,24 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 )
-
-// curveAt is a value over time: straight between milestones, rounded down, from first
-// at 0 seconds on, and constant after the last.
-func curveAt(first int64, points []cluster.Milestone, seconds int64) int64 {
-	last := cluster.Milestone{Value: first}
-	for _, p := range points {
-		if seconds < p.Seconds {
-			rise := new(big.Int).Sub(big.NewInt(p.Value), big.NewInt(last.Value))
-			rise.Mul(rise, big.NewInt(seconds-last.Seconds))
-			rise.Div(rise, big.NewInt(p.Seconds-last.Seconds)) // floor, as the divisor is above zero
-			return rise.Add(rise, big.NewInt(last.Value)).Int64()
-		}
-		last = p
-	}
-	return last.Value
-}
 
 // priced: evictions have a price that the options tell, not a hook.
 func (w *world) priced() bool { return w.o.Hooks == nil || w.o.Hooks.Cost == nil }
@@ -37,7 +21,8 @@ func (w *world) price(u *unit, pods []*pod) int64 {
 	sum := new(big.Int)
 	for _, p := range pods {
 		out[p] = true
-		sum.Add(sum, w.pricePod(p))
+		seconds, _ := w.elapsed(p.checkpoint())
+		sum.Add(sum, tariff.Pod(&w.o.Cost.Tariff, p.Pod, seconds))
 	}
 	if u.group != nil {
 		w.addGroups(sum, u.group, u, out)
@@ -70,37 +55,12 @@ func (w *world) addGroups(sum *big.Int, g *group, u *unit, out map[*pod]bool) {
 func (w *world) addWhole(sum *big.Int, g *group) {
 	if g.Cost != nil {
 		seconds, _ := w.elapsed(w.groupCheckpoint(g))
-		sum.Add(sum, w.loss(g.Cost, seconds, 0))
+		sum.Add(sum, tariff.Loss(&w.o.Cost.Tariff, g.Cost, seconds, 0))
 	}
 	for _, c := range g.children {
 		w.addWhole(sum, c)
 	}
 }
-
-func (w *world) pricePod(p *pod) *big.Int {
-	seconds, _ := w.elapsed(p.checkpoint())
-	sum := w.loss(p.Cost, seconds, 1)
-	for name, rate := range w.o.Cost.Tariff.Work {
-		work := product(p.Requests[name], seconds)
-		work.Mul(work, big.NewInt(rate.Price))
-		sum.Add(sum, work.Div(work, big.NewInt(max(rate.Per, 1))))
-	}
-	return sum
-}
-
-// loss is what the tariff asks for c, so long after checkpoint or start.
-func (w *world) loss(c *cluster.Cost, seconds, pods int64) *big.Int {
-	t := &w.o.Cost.Tariff
-	sum := product(t.Pods, pods)
-	if c != nil {
-		sum.Add(sum, product(t.Fixed, c.Fixed))
-		sum.Add(sum, product(t.Milestones, curveAt(0, c.Milestones, seconds)))
-		sum.Add(sum, product(t.Restart, c.RestartSeconds))
-	}
-	return sum
-}
-
-func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
 
 // broken: u is all that is left of gangs that run below their minCount.
 func (w *world) broken(u *unit) bool {
@@ -128,5 +88,3 @@ func (w *world) counted(u *unit, pods []*pod) int64 {
 	}
 	return w.price(u, pods)
 }
-
-func addPrices(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }

@@ -11,6 +11,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/proof"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -224,7 +225,7 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 			of == proof.Budget && slices.Contains(a.world.budgets.covering(p), a.budgets[name]):
 			sum++
 		case of == proof.Resource:
-			sum = addPrices(sum, p.Requests[name])
+			sum = tariff.Add(sum, p.Requests[name])
 		case of == proof.Criterion && name == "sum of priorities":
 			sum += int64(p.priority) + 1<<31
 		}

@@ -32,6 +32,15 @@ type scene struct {
 }
 
 func newScene(q *question) *scene {
+	s := newBareScene(q, nil)
+	for p, n := range q.running() {
+		s.add(s.usedOn(n), p, 1)
+	}
+	return s
+}
+
+// newBareScene is newScene on which nobody counts yet. It keeps its sums in used, which are zero, if they have room there.
+func newBareScene(q *question, used []int64) *scene {
 	s := &scene{question: q}
 	for _, m := range q.members {
 		for name, amount := range m.Requests {
@@ -42,10 +51,7 @@ func newScene(q *question) *scene {
 		s.ports = s.ports || len(m.Ports) > 0
 	}
 	slices.Sort(s.asks)
-	s.used = make([]int64, len(q.nodes)*(len(s.asks)+1))
-	for p, n := range q.running() {
-		s.add(s.usedOn(n), p, 1)
-	}
+	s.used = slices.Grow(used[:0], len(q.nodes)*(len(s.asks)+1))[:len(q.nodes)*(len(s.asks)+1)]
 	s.relations = s.relationsOf()
 	s.steady = !slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !r.Monotone() })
 	s.ordered = slices.ContainsFunc(s.relations, relation.Ordered)

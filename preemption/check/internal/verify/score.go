@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 )
 
 // score is what the criteria read of victims.
@@ -101,7 +102,7 @@ func (q *question) scoreOf(list []victim) score {
 		if s.pods == 0 {
 			s.highest = v.pods[0].priority
 		}
-		s.cost = addPrices(s.cost, q.price(v.unit, v.pods))
+		s.cost = tariff.Add(s.cost, q.price(v.unit, v.pods))
 		for _, p := range v.pods {
 			s.pods++
 			s.costly = append(s.costly, p)

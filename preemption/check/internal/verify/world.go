@@ -31,7 +31,7 @@ type world struct {
 	budgets budgets
 	units   supply[unit]
 	spaces  map[string]map[string]string // labels of the namespaces
-	moved   map[string]bool              // see moves
+	movers  *movers                      // nil: nobody asked
 
 	guarded   bool // a pod or a group has a guard
 	queueing  bool // a pod or a group has a queue
@@ -81,7 +81,7 @@ type pod struct {
 }
 
 func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world {
-	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group), byClass: map[string]int32{}, moved: map[string]bool{}}
+	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group), byClass: map[string]int32{}}
 	w.classes, _ = priority.NewClasses(s.PriorityClasses)
 	w.nodes = make([]node, len(s.Nodes))
 	for i := range s.Nodes {
