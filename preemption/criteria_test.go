@@ -262,10 +262,14 @@ func TestWhatIsInUseIsCounted(t *testing.T) {
 	t.Parallel()
 	used := slices.DeleteFunc(slices.Clone(gen.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
 	seen := map[string]int{}
-	for seed := range seeds(12000) {
+	for seed := range seeds(20000) {
 		q := gen.RandomWorld(seed)
-		if seed%3 > 0 { // jobs over many nodes that go as a whole
-			q = gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 8, MaxPods: 12}, Topology: true, MaxMembers: 1 + int(seed%4)})
+		switch seed % 4 {
+		case 1: // many pods with devices
+			q = gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 40, Groups: true})
+			deviced(seed, &q)
+		case 2, 3: // jobs over many nodes that go as a whole
+			q = gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 8, MaxPods: 12}, Topology: true, MaxMembers: 1 + int(seed/4%4)})
 			for i := range q.Snapshot.Pods {
 				if p := &q.Snapshot.Pods[i]; p.Node != "" && p.Group == "" {
 					p.Group = fmt.Sprint("job-", i%3)
@@ -275,7 +279,7 @@ func TestWhatIsInUseIsCounted(t *testing.T) {
 				}
 			}
 		}
-		o := preemption.Options{Objective: used, Search: []preemption.Search{"", preemption.Exact}[seed%2]}
+		o := preemption.Options{Objective: used, Search: []preemption.Search{"", preemption.Exact}[seed/4%2]}
 		r, err := o.Preempt(q.Preemptor, &q.Snapshot)
 		if err != nil || r.Verdict != preemption.Feasible || len(r.Score) == 0 {
 			continue

@@ -192,7 +192,7 @@ func held(node preemption.Node, stay, come []preemption.Pod) (n int64) {
 // deviced gives the nodes of q so many devices that they keep nobody away, and its pods some of them.
 func deviced(seed uint64, q *gen.Question) {
 	r := rand.New(rand.NewPCG(seed, 41))
-	size := int64(r.IntN(5)) // 0: fractions differ
+	size := max(0, int64(r.IntN(8))-3) // 0: fractions differ
 	request := func(runs bool) []cluster.DeviceRequest {
 		d := cluster.DeviceRequest{Resource: "dev", Count: int32(r.IntN(3) / 2 * (1 + r.IntN(2)))}
 		if d.Count == 0 {
