@@ -97,3 +97,37 @@ func TestUnlikeMembers(t *testing.T) {
 		}
 	})
 }
+
+// TestPlacementsThatConstraintsOpen: members spread over three zones, two of which open only once somebody is in
+// the third one, have more placements than those that are open at first; they are not all looked at.
+func TestPlacementsThatConstraintsOpen(t *testing.T) {
+	low, members := int32(1), 24
+	snap := preemption.Snapshot{}
+	p := unlikeGang(members, 1_000, 0)
+	ours := &disruption.Selector{MatchLabels: map[string]string{"job": "gang"}}
+	for i := range p.Pods {
+		p.Pods[i].Labels = ours.MatchLabels
+		p.Pods[i].Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: ours}}
+	}
+	for _, zone := range []string{"a", "b", "c"} {
+		snap.Nodes = append(snap.Nodes, preemption.Node{
+			Name: zone, Labels: map[string]string{"zone": zone}, Allocatable: preemption.Resources{cluster.CPU: 64_000, cluster.Pods: 110},
+		})
+		snap.Pods = append(snap.Pods, preemption.Pod{
+			Namespace: "default", Name: zone, Node: zone, Priority: &low, Requests: preemption.Resources{cluster.CPU: 60_000},
+		})
+	}
+	high := int32(2000)
+	for _, zone := range []string{"a", "b"} {
+		snap.Pods = append(snap.Pods, preemption.Pod{
+			Namespace: "default", Name: "ours-" + zone, Node: zone, Labels: ours.MatchLabels, Priority: &high,
+		})
+	}
+	least := int32(members)
+	p.Kind, p.Group.MinCount = preemption.KindPodGroup, &least
+	r, err := preemption.Options{}.Preempt(p, &snap)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict)
+	require.Len(t, r.Victims, 3)
+	require.Less(t, r.Stats.Trials, 100_000)
+}

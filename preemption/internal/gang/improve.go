@@ -21,8 +21,8 @@ func (a *attempt) improve() {
 	}
 	budget := a.q.Checks / a.shares
 	e := a.newEvery()
-	if cost := 1 + a.numPotential(); e.ways(budget/cost) <= budget/cost {
-		e.run()
+	if most := budget / (1 + a.numPotential()); e.ways(most) <= most {
+		e.run(most)
 		return
 	}
 	a.climb(e, budget)
@@ -43,6 +43,8 @@ type every struct {
 	classes  [][]domain.MemberID // by pod group and shape
 	optional bool                // a member may be left out
 	most     int                 // how many members have to have a place
+
+	visits, steps int // how many placements walk may visit, and how often it may ask about a member on a node
 }
 
 func (a *attempt) newEvery() *every {
@@ -109,16 +111,16 @@ func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
 	return int(min(int64(most), e.Trial.Slots(m, n)))
 }
 
-// run evaluates every placement that seats most.
-func (e *every) run() {
+// run evaluates every placement that seats most, of so many at most.
+func (e *every) run(placements int) {
 	if e.optional && !e.q.Fewest {
-		e.walk(0, 0, 0, func() {
+		e.each(placements, func() {
 			if n := len(e.Trial.Placed()); n > e.most && e.seater.Suffices() {
 				e.most = n
 			}
 		})
 	}
-	e.walk(0, 0, 0, func() {
+	e.each(placements, func() {
 		if e.q.Fewest {
 			if !e.barelySuffices() {
 				return
@@ -135,6 +137,15 @@ func (e *every) run() {
 	})
 }
 
+// each calls visit with every placement, as walk does, and reports whether it came to the end: it visits no
+// more than so many, since ways does not know those that constraints open once others are placed.
+func (e *every) each(placements int, visit func()) (all bool) {
+	e.visits = max(placements, 1)
+	e.steps = e.visits*len(e.q.Members)*len(e.domain.Nodes) + 1
+	e.walk(0, 0, 0, visit)
+	return e.steps > 0
+}
+
 // walk places the members from number k of class i on in every way and calls visit
 // with each placement, which must leave it as it is. Nodes before from are not tried.
 func (e *every) walk(i, k, from int, visit func()) {
@@ -142,18 +153,23 @@ func (e *every) walk(i, k, from int, visit func()) {
 		i, k, from = i+1, 0, 0
 	}
 	if i == len(e.classes) {
+		if e.visits--; e.visits < 0 {
+			e.steps = 0
+			return
+		}
 		visit()
 		return
 	}
 	m := e.classes[i][k]
-	for at := from; at < len(e.domain.Nodes); at++ {
+	for at := from; at < len(e.domain.Nodes) && e.steps > 0; at++ {
+		e.steps--
 		if n := e.domain.Nodes[at]; e.Trial.CanPlace(m, n).OK() {
 			e.Trial.Place(m, n)
 			e.walk(i, k+1, at, visit)
 			e.Trial.Unplace()
 		}
 	}
-	if e.optional {
+	if e.optional && e.steps > 0 {
 		e.walk(i+1, 0, 0, visit) // its equals are left out too
 	}
 }

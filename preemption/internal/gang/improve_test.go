@@ -70,7 +70,7 @@ func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 		e := everywhere(t, draw, small, large, optional)
 		require.Equal(t, optional, e.optional)
 		seen := map[string]bool{}
-		e.walk(0, 0, 0, func() {
+		all := e.each(1_000_000, func() {
 			key := ""
 			for _, n := range e.domain.Nodes { // equals are told apart by nobody
 				sizes := [2]int{}
@@ -87,6 +87,7 @@ func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 			require.True(t, optional || len(e.Trial.Placed()) == small+large)
 			seen[key] = true
 		})
+		require.True(t, all)
 		require.Empty(t, e.Trial.Placed())
 		ways := e.ways(1000)
 		if large == 0 {

@@ -128,7 +128,7 @@ func (a *attempt) repair() {
 		e := a.newEvery()
 		if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
 			a.Proved = a.Proved && a.q.Monotone()
-			e.runBounded()
+			e.runBounded(budget)
 			return
 		}
 	}
@@ -172,12 +172,12 @@ func (a *attempt) keepGreedy() bool {
 	return false
 }
 
-// runBounded evaluates every placement, those with most members first, until some
+// runBounded evaluates every placement, of so many at most, those with most members first, until some
 // have victims within the bounds.
-func (e *every) runBounded() {
+func (e *every) runBounded(placements int) {
 	e.optional = true
 	for e.most = len(e.q.Members); e.most > 0 && e.top == nil; e.most-- {
-		e.walk(0, 0, 0, func() {
+		all := e.each(placements, func() {
 			if len(e.Trial.Placed()) != e.most || !e.seater.Suffices() {
 				return
 			}
@@ -188,6 +188,10 @@ func (e *every) runBounded() {
 			}
 			e.Trial.PlaceAll(list)
 		})
+		if !all {
+			e.Proved = false
+			break
+		}
 	}
 	e.Trial.UnplaceTo(0)
 }

@@ -50,7 +50,7 @@ func (a *attempt) findFullest() []domain.Assignment {
 	if e.optional = true; e.ways(seatAllWays) > seatAllWays {
 		return best
 	}
-	e.walk(0, 0, 0, func() {
+	e.each(seatAllWays, func() {
 		if len(e.Trial.Placed()) > len(best) && e.seater.Suffices() {
 			best = e.Trial.Assignments()
 		}
