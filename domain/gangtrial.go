@@ -51,6 +51,12 @@ type GangTrial struct {
 	moved  bool             // somebody whom a constraint looks at went or came since Fits
 	turns  int              // how often Fits may still ask whether somebody fits in another order
 
+	sorted  []MemberID // those whom ByShape was asked about last
+	byShape [][]MemberID
+
+	offers    []int32 // by node: the number of the latest offer of a placer there; 0: it was taken away
+	lastOffer int32
+
 	vacancy    Vacancy  // nil: no node is vacant
 	vacant     []uint64 // by block of 64 nodes, from firstBlock on, and bit by bit: it is
 	firstBlock int

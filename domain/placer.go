@@ -36,6 +36,13 @@ type Offers interface {
 	Taken(m MemberID, n cluster.NodeID) []cluster.NodeID
 }
 
+// lasting is an optional part of Offers.
+type lasting interface {
+	// Lasts reports whether the price that was given last for node n, on which nobody was placed since, is
+	// that of member m, too.
+	Lasts(m MemberID, n cluster.NodeID) bool
+}
+
 // Price is what a place costs, compared number by number; smaller is better.
 type Price struct {
 	Lead       int64 // the cost, where the user makes it the first criterion; else 0
@@ -88,6 +95,9 @@ type Spread struct{}
 // Place places as the type says.
 func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int {
 	g := greedy{t: t, d: d, taken: offers.Taken, rank: offers.Price}
+	if l, ok := offers.(lasting); ok {
+		g.lasts = l.Lasts
+	}
 	g.queue.Reset(offers.Highest())
 	return g.place(members, most)
 }
@@ -133,22 +143,30 @@ type greedy struct {
 	d     *Domain
 	rank  func(MemberID, cluster.NodeID) Price
 	taken func(MemberID, cluster.NodeID) []cluster.NodeID
+	lasts func(MemberID, cluster.NodeID) bool // see lasting; nil: no rank does
 
 	sweep      sweep
-	queue      SeatQueue // nodes with their ranks when they were put in
+	queue      SeatQueue // nodes with their ranks when they were put in; only the latest offer of each counts
+	first      int32     // number of the first offer
+	fresh      int32     // and of the first to the member that is placed next
 	aside      aside     // nodes that constraints close as things stand
 	smallFirst bool
 	next       int // in the nodes of the domain: where placeNext goes on
 }
 
 // place takes the shapes of members from large to small, or the other way round, and
-// returns how many members found a place. O(shapes·nodes + members·log nodes) ranks.
+// returns how many members found a place. O(shapes·nodes + members·log nodes), of which as many
+// ranks as do not last.
 func (g *greedy) place(members []MemberID, most int) int {
 	placed := 0
 	shapes := g.t.ByShape(members)
 	if g.smallFirst {
-		slices.Reverse(shapes)
+		shapes = reversed(shapes)
 	}
+	if g.t.offers == nil {
+		g.t.offers = make([]int32, g.t.ix.NumNodes())
+	}
+	g.first = g.t.lastOffer + 1
 	for _, shape := range shapes {
 		if placed == most || g.t.Vain {
 			break
@@ -175,11 +193,8 @@ func (g *greedy) placeNext(members []MemberID, most int) int {
 
 // placeShape places members that no built-in check can tell apart.
 func (g *greedy) placeShape(members []MemberID, most int) int {
-	switch {
-	case g.t.passed(g.t.hurry):
+	if g.t.passed(g.t.hurry) {
 		return g.placeNext(members, most)
-	case len(members) == 1:
-		return g.placeAlone(members[0])
 	}
 	queued := members[0] // whose nodes are in the queue
 	g.fill(queued)
@@ -195,32 +210,9 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 		if g.placeOne(m) {
 			placed++
 		}
+		g.fresh = g.t.lastOffer + 1
 	}
 	return placed
-}
-
-// placeAlone places a member that nobody is like, and returns whether it did as a number.
-func (g *greedy) placeAlone(m MemberID) int {
-	var best SeatOffer // with what it adds
-	var price Price
-	found := false
-	offer := func(n cluster.NodeID) {
-		if !g.t.CanPlace(m, n).OK() {
-			return
-		}
-		p := g.rank(m, n)
-		if o := (SeatOffer{Price: g.queue.Adds(p), At: int32(n)}); !found || o.Compare(&best) < 0 {
-			best, price, found = o, p, true
-		}
-	}
-	for g.begin(offer); g.ahead(&best, found); {
-		g.offerMore(m, offer)
-	}
-	if !found {
-		return 0
-	}
-	g.take(m, cluster.NodeID(best.At), price)
-	return 1
 }
 
 // take places member m on node n at a price, and returns the nodes that have become cheaper.
@@ -234,33 +226,78 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 	return g.taken(m, n)
 }
 
-// fill queues every node of the domain that takes member m.
+// fill queues every node of the domain that takes member m. Offers stay whose price lasts.
 func (g *greedy) fill(m MemberID) {
-	g.queue.Clear()
+	if g.lasts == nil {
+		g.queue.Clear()
+		g.aside.clear()
+	}
+	for _, b := range g.aside.blocks {
+		for _, o := range b.offers {
+			g.queue.Push(o)
+		}
+	}
 	g.aside.clear()
-	g.begin(func(n cluster.NodeID) { g.offer(m, n) })
+	g.begin()
+	g.fresh = g.t.lastOffer + 1
+	kept := 0
+	for _, n := range g.d.Nodes {
+		offered := &g.t.offers[n]
+		switch {
+		case g.lasts != nil && *offered >= g.first && g.lasts(m, n):
+			g.sweep.skip(g.t, n)
+			kept++
+		case g.t.Vacant(n):
+			*offered = 0
+		default:
+			*offered = 0
+			g.offer(m, n)
+		}
+	}
+	g.t.Asked += kept / keptAsks
 }
+
+// keptAsks is how many prices that last stand for a question about a member on a node.
+const keptAsks = 16
 
 // least is the least offer to member m.
 func (g *greedy) least(m MemberID) (SeatOffer, bool) {
-	least, ok := g.queue.Least()
-	for g.ahead(&least, ok) {
-		g.offerMore(m, func(n cluster.NodeID) { g.offer(m, n) })
-		least, ok = g.queue.Least()
+	for {
+		least, ok := g.queue.Least()
+		switch {
+		case ok && least.K != g.t.offers[least.At]:
+			g.queue.Drop()
+		case g.ahead(&least, ok):
+			g.offerMore(m)
+		default:
+			return least, ok
+		}
 	}
-	return least, ok
 }
 
 // offer queues node n if it takes member m.
 func (g *greedy) offer(m MemberID, n cluster.NodeID) {
 	switch {
 	case g.t.CanPlace(m, n).OK():
-		g.queue.Push(SeatOffer{Price: g.rank(m, n), At: int32(n)})
+		g.push(g.rank(m, n), n)
 	case len(g.t.states) > 0:
 		if b, ok := g.t.blockOf(m, n); ok {
 			g.aside.note(b, n)
 		}
 	}
+}
+
+// push queues node n at a price, in place of what was offered there before.
+func (g *greedy) push(price Price, n cluster.NodeID) {
+	g.t.lastOffer++
+	g.t.offers[n] = g.t.lastOffer
+	g.queue.Push(SeatOffer{Price: price, At: int32(n), K: g.t.lastOffer})
+}
+
+// drop takes the least offer away, which is of node n.
+func (g *greedy) drop(n cluster.NodeID) {
+	g.queue.Drop()
+	g.t.offers[n] = 0
 }
 
 func (g *greedy) placeOne(m MemberID) bool {
@@ -270,22 +307,25 @@ func (g *greedy) placeOne(m MemberID) bool {
 		if !ok {
 			return false
 		}
-		n := cluster.NodeID(least.At)
-		if !g.t.CanPlace(m, n).OK() {
-			g.queue.Drop()
-			if b, ok := g.t.blockOf(m, n); ok {
-				g.aside.put(b, least)
+		n, price := cluster.NodeID(least.At), least.Price
+		if least.K < g.fresh {
+			if !g.t.CanPlace(m, n).OK() {
+				g.drop(n)
+				if b, ok := g.t.blockOf(m, n); ok {
+					g.t.offers[n] = least.K
+					g.aside.put(b, least)
+				}
+				continue
 			}
-			continue
-		}
-		price := g.rank(m, n)
-		if now := g.queue.Adds(price); now.Compare(least.Price) > 0 {
-			g.queue.Drop()
-			g.queue.Push(SeatOffer{Price: price, At: least.At})
-			continue
+			price = g.rank(m, n)
+			if now := g.queue.Adds(price); now.Compare(least.Price) > 0 {
+				g.queue.Drop()
+				g.push(price, n)
+				continue
+			}
 		}
 		if len(g.t.states) > 0 {
-			g.queue.Drop()
+			g.drop(n)
 		}
 		for _, n := range g.take(m, n, price) {
 			if _, in := slices.BinarySearch(g.d.Nodes, n); in {
@@ -318,8 +358,11 @@ func (g *greedy) reopen(m MemberID) {
 }
 
 // ByShape groups members by shape, those that ask for the largest part of a node
-// first, then in order of MemberID.
+// first, then in order of MemberID. The slices belong to the trial and must not be changed.
 func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
+	if len(members) > 0 && slices.Equal(members, t.sorted) {
+		return t.byShape
+	}
 	var groups [][]MemberID
 	at := map[int]int{}
 	for _, m := range members {
@@ -334,6 +377,7 @@ func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
 	slices.SortStableFunc(groups, func(a, b []MemberID) int {
 		return cmp.Compare(t.largeness(b[0]), t.largeness(a[0]))
 	})
+	t.sorted, t.byShape = slices.Clone(members), groups
 	return groups
 }
 

@@ -10,7 +10,7 @@ import (
 type SeatOffer struct {
 	Price Price
 	At    int32 // which node
-	K     int32 // how many members are there with this one, where that is asked for
+	K     int32 // how many members are there with this one, or the number of the offer, where that is asked for
 }
 
 // Compare is below zero if o costs less than p; among equals the first node does.

@@ -86,8 +86,8 @@ type sweep struct {
 // mostSeats is how many seats the roomiest nodes have that come first, or more.
 const mostSeats = 32
 
-// begin calls offer for the nodes of the domain that are not vacant.
-func (g *greedy) begin(offer func(cluster.NodeID)) {
+// begin begins with all vacant nodes.
+func (g *greedy) begin() {
 	s, t := &g.sweep, g.t
 	s.more = t.vacancy != nil && slices.ContainsFunc(t.vacant, func(set uint64) bool { return set != 0 })
 	if s.more {
@@ -96,16 +96,18 @@ func (g *greedy) begin(offer func(cluster.NodeID)) {
 			s.level, s.rank = t.vacancy.Level(g.queue.Highest()), Free
 		}
 	}
-	for _, n := range g.d.Nodes {
-		if !t.Vacant(n) {
-			offer(n)
-		}
+}
+
+// skip leaves node n out.
+func (s *sweep) skip(t *GangTrial, n cluster.NodeID) {
+	if i := int(n/64) - t.firstBlock; s.more && uint(i) < uint(len(s.left)) {
+		s.left[i] &^= 1 << (n % 64)
 	}
 }
 
-// offerMore calls offer for vacant nodes of the next block: those where the least important have
+// offerMore offers vacant nodes of the next block: those where the least important have
 // to go for member m come first, or the roomiest.
-func (g *greedy) offerMore(m MemberID, offer func(cluster.NodeID)) {
+func (g *greedy) offerMore(m MemberID) {
 	s, v := &g.sweep, g.t.vacancy
 	if s.block == len(s.left) {
 		s.block = 0
@@ -131,7 +133,7 @@ func (g *greedy) offerMore(m MemberID, offer func(cluster.NodeID)) {
 	}
 	*left &^= set
 	for ; set != 0; set &= set - 1 {
-		offer(cluster.NodeID(block*64 + bits.TrailingZeros64(set)))
+		g.offer(m, cluster.NodeID(block*64+bits.TrailingZeros64(set)))
 	}
 }
 

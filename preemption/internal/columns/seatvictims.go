@@ -99,10 +99,10 @@ func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed
 			return dst, false
 		}
 	}
-	for g, u := range s.columns.us.On(n)[s.first:] {
-		if broken[u] > 0 || !s.returns(s.first+victims.Position(g)) {
-			dst = append(dst, u)
-		}
+	us := s.columns.us.On(n)
+	s.settle(s.first, func(g victims.Position) bool { return broken[us[g]] > 0 })
+	for _, g := range s.out {
+		dst = append(dst, us[g])
 	}
 	return dst, true
 }

@@ -25,6 +25,9 @@ type firstSeats struct {
 	last  int  // level: with everybody gone who may go
 	exact bool // the columns are, at the last level
 
+	spans  []uint64 // by node, where nodes may be vacant: see span; nil: none yet
+	walked bool     // seats have told who goes for the price that is asked for
+
 	vacates bool // nodes may be vacant: the columns tell of every member, and nothing wants to know of each potential victim
 }
 
@@ -63,20 +66,59 @@ func (f *firstSeats) ask(m domain.MemberID) bool {
 // Price is that of the offers.
 func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	q, trial := f.of.q, f.of.Trial
-	if told := f.ask(m); !trial.Vacant(n) {
-		if _, simple := q.Columns.NumBelow(n, q.Priority); !told || !simple || len(trial.On(n)) > 0 || len(q.Index.Nominees(n)) > 0 {
-			return f.Offers.Price(m, n)
-		}
+	told, first := f.ask(m), trial.Vacant(n)
+	if _, simple := q.Columns.NumBelow(n, q.Priority); !first && told && simple {
+		first = len(trial.On(n)) == 0 && len(q.Index.Nominees(n)) == 0
 	}
-	return f.seats.Cost(n, 1).Price()
+	switch {
+	case first && !f.vacates:
+		return f.seats.Cost(n, 1).Price()
+	case !f.vacates:
+		return f.Offers.Price(m, n)
+	case first:
+		price := f.seats.Price(n)
+		f.seats.Span(f.span(n))
+		return price
+	}
+	f.walked = false
+	price := f.Offers.Price(m, n)
+	if f.walked {
+		f.seats.Span(f.span(n))
+	} else {
+		f.seats.Void(f.span(n))
+	}
+	return price
+}
+
+// span is between what members on node n have the price that was asked for last.
+func (f *firstSeats) span(n cluster.NodeID) []uint64 {
+	size := 2 * len(f.seats.One().Words)
+	if f.spans == nil {
+		f.spans = make([]uint64, size*f.of.q.Index.NumNodes())
+	}
+	return f.spans[int(n)*size:][:size]
+}
+
+// Lasts makes prices last from one member to others.
+func (f *firstSeats) Lasts(m domain.MemberID, n cluster.NodeID) bool {
+	return f.vacates && f.ask(m) && f.seats.Within(f.span(n))
+}
+
+// Taken is that of the offers.
+func (f *firstSeats) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
+	if f.vacates {
+		f.seats.Void(f.span(n))
+	}
+	return f.Offers.Taken(m, n)
 }
 
 // out says who has to go on a node beside its members, if the columns tell.
-func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) ([]victims.UnitID, bool) {
+func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, ok bool) {
 	if _, simple := f.of.q.Columns.NumBelow(n, f.of.q.Priority); f.of.harmful || !f.told || !simple {
 		return dst, false
 	}
-	return f.seats.Out(dst, n, free, needed, broken)
+	out, f.walked = f.seats.Out(dst, n, free, needed, broken)
+	return out, f.walked
 }
 
 // nobody is held on any node.
