@@ -150,15 +150,13 @@ func (o *movers) landsBy(p *pod, within int) bool {
 	q.claim()
 	s := newBareScene(q, o.used)
 	o.used = s.used
-	book := func(pods []*pod, do func(...*pod)) {
-		do(pods...)
-		for _, p := range pods {
-			p.holds = nil // which the next scene counts anew
-		}
-	}
-	self := []*pod{p}
 	s.leave(p)
-	defer book(self, s.comeBack)
+	defer func() {
+		s.comeBack(p)
+		for _, p := range s.booked {
+			p.holds = nil // the next scene asks for something else
+		}
+	}()
 	return slices.ContainsFunc(nodes, func(n *node) bool {
 		for _, x := range n.pods() {
 			s.add(s.usedOn(n), x.Pod, 1)
@@ -174,7 +172,7 @@ func (o *movers) landsBy(p *pod, within int) bool {
 		}
 		s.leave(out...)
 		fits := len(s.misfits(q.members[0], n)) == 0
-		book(out, s.comeBack)
+		s.comeBack(out...)
 		clear(s.usedOn(n))
 		return fits
 	})

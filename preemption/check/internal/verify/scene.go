@@ -27,6 +27,7 @@ type scene struct {
 	ports     bool     // a member asks for host ports
 	relations []relation.Relation
 	used      []int64 // by node: what pods and members there hold of asks; last the number of pods
+	booked    []*pod  // those of whom it is known what they hold of asks
 	steady    bool    // see monotone
 	ordered   bool    // a constraint of the user's may look at the order of members
 }
@@ -128,6 +129,7 @@ func (s *scene) arrive(p *pod, n *node, by int) {
 	if p.holds == nil {
 		p.holds = make([]int64, len(s.asks)+1)
 		s.add(p.holds, p.Pod, 1)
+		s.booked = append(s.booked, p)
 	}
 	used := s.usedOn(n)
 	for i, v := range p.holds {
