@@ -19,8 +19,13 @@ type Places interface {
 	Price(place, seats int) (p Price, known bool)
 
 	Learn(list []Part) // finds prices out that are not known
-	Most() Price       // number by number, all seats of all places cost no more
+	Hull(place int) *Hull
+	Most() Price // number by number, all seats of all places cost no more
 }
+
+// Hull are the numbers of seats of a place on the lower hull of its prices, from 0. Solve finds it out where it is empty
+// and after Learn; it is to be emptied where prices change otherwise, or the seats that are asked for.
+type Hull []int
 
 // Part is what one place gives.
 type Part struct{ Place, Seats int }
@@ -39,12 +44,14 @@ type Answer struct {
 // O(rounds x (places x seats + seats log places)), and up to some million steps where many
 // places cost about as much; rounds are few where what is not known is bounded well.
 func Solve(places Places, seats int, atMost *Price) Answer {
-	s := &solver{Places: places, seats: seats, at: make([]int, places.Len()), corners: make([][]int, places.Len())}
+	s := &solver{Places: places, seats: seats, at: make([]int, places.Len())}
 	if most := s.Most(); !most.fit(int64(seats)) {
 		return Answer{}
 	}
-	for i := range s.corners {
-		s.turn(i)
+	for i := range s.at {
+		if len(*s.Hull(i)) == 0 {
+			s.turn(i)
+		}
 	}
 	for {
 		if !s.relax() {
@@ -69,9 +76,10 @@ func Solve(places Places, seats int, atMost *Price) Answer {
 // solver is one call of Solve.
 type solver struct {
 	Places
-	seats   int
-	corners [][]int // by place: the numbers of seats on the lower hull of its prices, from 0
-	queue   []step
+	seats  int
+	queue  []step
+	prices []Price // of turn, reused
+	hull   []step  // likewise
 
 	learned int   // prices so far
 	at      []int // by place: seats that it gives in the relaxed answer
@@ -90,8 +98,12 @@ func (s *step) seats() int64 { return int64(s.to - s.from) }
 
 // perSeat compares what a seat costs.
 func (s *step) perSeat(o *step) int {
-	mine, other := s.price.times(o.seats()), o.price.times(s.seats())
-	return mine.Compare(&other)
+	for j, v := range s.price {
+		if c := cmp.Compare(v*o.seats(), o.price[j]*s.seats()); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 func (s *step) compare(o *step) int { return cmp.Or(s.perSeat(o), cmp.Compare(s.place, o.place)) }
@@ -110,26 +122,32 @@ func (s *solver) step(place, from, to int) step {
 
 // turn finds the corners of a place, between which a seat costs more and more.
 func (s *solver) turn(place int) {
-	list := append(s.corners[place][:0], 0)
+	s.prices = append(s.prices[:0], Price{})
 	for k := 1; k <= min(s.Seats(place), s.seats); k++ {
-		for len(list) > 1 {
-			before, last := s.step(place, list[len(list)-2], list[len(list)-1]), s.step(place, list[len(list)-1], k)
-			if before.perSeat(&last) < 0 {
-				break
-			}
-			list = list[:len(list)-1]
-		}
-		list = append(list, k)
+		s.prices = append(s.prices, s.price(place, k))
 	}
-	s.corners[place] = list
+	s.hull = s.hull[:0]
+	for k := 1; k < len(s.prices); k++ {
+		last := step{place, k - 1, k, s.prices[k].minus(s.prices[k-1])}
+		for n := len(s.hull) - 1; n >= 0 && s.hull[n].perSeat(&last) >= 0; n-- {
+			last.from, last.price = s.hull[n].from, s.hull[n].price.Add(last.price)
+			s.hull = s.hull[:n]
+		}
+		s.hull = append(s.hull, last)
+	}
+	corners := append((*s.Hull(place))[:0], 0)
+	for i := range s.hull {
+		corners = append(corners, s.hull[i].to)
+	}
+	*s.Hull(place) = corners
 }
 
 // relax takes the cheapest steps, the last in part. It reports whether there are enough.
 func (s *solver) relax() bool {
 	clear(s.at)
 	s.base, s.rest, s.queue = Price{}, s.seats, s.queue[:0]
-	for i, c := range s.corners {
-		if len(c) > 1 {
+	for i := range s.at {
+		if c := *s.Hull(i); len(c) > 1 {
 			s.queue = append(s.queue, s.step(i, 0, c[1]))
 		}
 	}
@@ -157,7 +175,7 @@ func (s *solver) bound() Price {
 // drop takes the cheapest step off the queue, and puts the next one of its place on it.
 func (s *solver) drop() {
 	i := s.queue[0].place
-	c := s.corners[i]
+	c := *s.Hull(i)
 	if j, _ := slices.BinarySearch(c, s.queue[0].to); j+1 < len(c) {
 		s.queue[0] = s.step(i, c[j], c[j+1])
 		heaps.Down(s.queue, 0, (*step).compare)

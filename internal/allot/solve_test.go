@@ -14,9 +14,15 @@ type curves struct {
 	prices  [][]allot.Price
 	bounds  [][]allot.Price
 	known   [][]bool
+	hulls   []allot.Hull
 	most    allot.Price
 	learned int
 }
+
+func (c *curves) Hull(place int) *allot.Hull { return &c.hulls[place] }
+
+// anew forgets the hulls.
+func (c *curves) anew() { c.hulls = make([]allot.Hull, len(c.prices)) }
 
 func (c *curves) Len() int            { return len(c.prices) }
 func (c *curves) Seats(place int) int { return len(c.prices[place]) }
@@ -34,6 +40,15 @@ func (c *curves) Learn(list []allot.Part) {
 		c.known[p.Place][p.Seats-1] = true
 		c.learned++
 	}
+}
+
+// solve is Solve without the hulls of an earlier one.
+func solve(c interface {
+	allot.Places
+	anew()
+}, seats int, atMost *allot.Price) allot.Answer {
+	c.anew()
+	return allot.Solve(c, seats, atMost)
 }
 
 // draw draws curves that rise, by small numbers so that many are equal.
@@ -91,7 +106,7 @@ func TestSolveIsBruteForce(t *testing.T) {
 		seats := 1 + r.IntN(8)
 		wanted := seats
 		least, ok := c.least(0, seats)
-		a := allot.Solve(c, seats, nil)
+		a := solve(c, seats, nil)
 		require.Equal(t, ok, a.Parts != nil, "seed %d", seed)
 		if !ok {
 			continue
@@ -104,12 +119,12 @@ func TestSolveIsBruteForce(t *testing.T) {
 		}
 		require.Equal(t, least, price, "seed %d", seed)
 		require.Zero(t, seats, "seed %d", seed)
-		a = allot.Solve(c, wanted, &least)
+		a = allot.Solve(c, wanted, &least) // with the hulls of before
 		require.True(t, a.Proved, "seed %d", seed)
 		require.Equal(t, least, a.Bound, "seed %d", seed)
 		less := least
 		if less[0]--; less[0] >= 0 {
-			a = allot.Solve(draw(rand.New(rand.NewPCG(seed, 1))), wanted, &less)
+			a = solve(draw(rand.New(rand.NewPCG(seed, 1))), wanted, &less)
 			if a.Parts == nil {
 				early++
 			}
@@ -128,14 +143,14 @@ func TestSolveIsBruteForce(t *testing.T) {
 
 func TestSolveTooLarge(t *testing.T) {
 	c := &curves{prices: [][]allot.Price{{{1 << 60}}}, bounds: [][]allot.Price{{{}}}, known: [][]bool{{false}}, most: allot.Price{1 << 61}}
-	require.Equal(t, allot.Answer{}, allot.Solve(c, 1, nil))
+	require.Equal(t, allot.Answer{}, solve(c, 1, nil))
 	c.most = allot.Price{1 << 60}
-	require.Equal(t, allot.Answer{Parts: []allot.Part{{0, 1}}, Bound: allot.Price{1 << 60}, Proved: true}, allot.Solve(c, 1, nil))
-	require.Equal(t, allot.Answer{}, allot.Solve(c, 2, nil), "there is one seat")
+	require.Equal(t, allot.Answer{Parts: []allot.Part{{0, 1}}, Bound: allot.Price{1 << 60}, Proved: true}, solve(c, 1, nil))
+	require.Equal(t, allot.Answer{}, solve(c, 2, nil), "there is one seat")
 	for _, most := range []int64{-1, -1 << 63, 1 << 61, 1 << 62} {
 		for _, seats := range []int{1, 2, 8} {
 			c.most = allot.Price{0, most}
-			require.Equal(t, allot.Answer{}, allot.Solve(c, seats, nil), "%d, %d seats", most, seats)
+			require.Equal(t, allot.Answer{}, solve(c, seats, nil), "%d, %d seats", most, seats)
 		}
 	}
 }
@@ -165,13 +180,13 @@ func TestSolveTakesTheseRounds(t *testing.T) {
 			more := draw(r)
 			c.prices, c.bounds, c.known, c.most = append(c.prices, more.prices...), append(c.bounds, more.bounds...), append(c.known, more.known...), c.most.Add(more.most)
 		}
-		a := allot.Solve(c, 1+r.IntN(30), nil)
+		a := solve(c, 1+r.IntN(30), nil)
 		for i, p := range a.Parts {
 			parts += int64(p.Place*7+p.Seats) * int64(i+1)
 		}
 		for part := range int64(4) { // not all that it costs: what is known then of the bound
 			half := allot.Price{a.Bound[0] * part / 4, a.Bound[1] / 2}
-			for j, v := range allot.Solve(c, 1+int(seed%30), &half).Bound {
+			for j, v := range solve(c, 1+int(seed%30), &half).Bound {
 				bounds += v * int64(j+1)
 			}
 		}

@@ -319,6 +319,9 @@ func (c curves) Price(place, k int) (price allot.Price, known bool) {
 	return p.least(k), false
 }
 
+// Hull is kept with the place.
+func (c curves) Hull(place int) *allot.Hull { return &c.places[place].hull }
+
 // Learn looks for the victims of parts, each with as many steps as the others.
 func (c curves) Learn(list []allot.Part) {
 	steps := min(c.steps/len(list), c.q.NumSteps())

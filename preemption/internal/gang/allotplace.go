@@ -23,6 +23,7 @@ type place struct {
 	numSums int     // that are numbers of a price
 	bound   []allot.Price
 	found   []*found // by seats-1; nil: not looked for
+	hull    allot.Hull
 }
 
 // item is a unit that may go.
@@ -87,7 +88,7 @@ func (p *place) measure(most int) {
 		seats = min(seats, max(room, 0)/v)
 	}
 	p.seats = int(seats)
-	p.found, p.bound = make([]*found, p.seats), nil
+	p.found, p.bound, p.hull = make([]*found, p.seats), nil, nil
 }
 
 // within is p where nobody goes whose number is above level. What is known of p stays known
@@ -156,7 +157,7 @@ func (p *place) charge(s *allotting) {
 			s.total[j] = checked.Add(s.total[j], it.price[j])
 		}
 	}
-	p.bound, p.numSums = nil, len(s.sums)
+	p.bound, p.hull, p.numSums = nil, nil, len(s.sums)
 	clear(p.found)
 }
 
@@ -222,6 +223,7 @@ func (p *place) byCount(who []int, r, j int, prices []int64) {
 
 // freeing lists the items that free some of resource r.
 func (p *place) freeing(who []int, r int, compare func(a, b *item) int) (list []*item) {
+	list = make([]*item, 0, len(who))
 	for _, i := range who {
 		if p.items[i].frees[r] > 0 {
 			list = append(list, &p.items[i])
