@@ -89,10 +89,11 @@ var (
 		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitColocation | TraitUnknown |
 		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, Benchmark: "BenchmarkGang512"}
 
-	// ByFirstSeat prices the first member on a node by its columns, on the way of trials.
+	// ByFirstSeat prices members on nodes by their columns, on the way of trials, and lets prices last
+	// from one member to others.
 	ByFirstSeat = &Road{Name: "first seat", closedBy: TraitBrokenFree | TraitBounds | TraitHooks | TraitGuards | TraitPrices | TraitColumns, Benchmark: "BenchmarkShapes"}
 
-	// ByPriceFirst leaves a placement out, on the way of trials, that costs more than
+	// ByPriceFirst leaves a placement out, on the way of trials, or a domain, that costs more than
 	// the best one before anybody is given back.
 	ByPriceFirst = &Road{Name: "price first", closedBy: TraitLowest | TraitBounds | TraitSearch | TraitRanking | TraitMoving, Benchmark: "BenchmarkRoads"}
 )

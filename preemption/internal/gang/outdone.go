@@ -11,11 +11,7 @@ import (
 // rival is the plan of another domain if a placement in this one is of no use that costs more; nil if
 // it may be all the same, or if this domain may be one in which the gang finds no place.
 func (a *attempt) rival() *Plan {
-	if !a.full(a.Best) || a.q.Candidates || a.Each || !a.decides() {
-		return nil
-	}
-	defer a.Trial.UnplaceTo(0)
-	if !a.seater.PlaceBy(a.domain, domain.FirstFit{}) {
+	if !a.full(a.Best) || a.q.Candidates || a.Each || !a.decides() || !a.ample() {
 		return nil
 	}
 	return a.Best
@@ -33,6 +29,74 @@ func (a *attempt) bar() *Plan {
 // tell of all members, every unit is one pod, and the gang is one group.
 func (a *attempt) decides() bool {
 	return a.firstSeats().vacates && a.plain && len(a.q.Tree.Children) == 0
+}
+
+// ample reports whether every placer finds a place for all members: nothing but room keeps them off some nodes,
+// and with every potential victim gone there is room on those for as many as they are, each as large as any
+// of them in every resource.
+func (a *attempt) ample() bool {
+	if a.roomy == 0 {
+		a.roomy = -1
+		if a.Trial.OnlyRoom() && a.takesAll() {
+			a.roomy = 1
+		}
+	}
+	return a.roomy > 0
+}
+
+func (a *attempt) takesAll() bool {
+	var firsts []domain.MemberID // of each shape
+	largest := make([]int64, a.q.Index.NumResources())
+	for m := range domain.MemberID(len(a.q.Members)) {
+		if a.Trial.Shape(m) != int(m) {
+			continue
+		}
+		firsts = append(firsts, m)
+		for r, v := range a.q.Members[m].Request() {
+			largest[r] = max(largest[r], v)
+		}
+	}
+	left := a.domain.Nodes
+	for slots := 0; ; {
+		var nodes []cluster.NodeID
+		room := map[cluster.NodeID]int{}
+		for ; slots < len(a.q.Members) && len(left) > 0; left = left[1:] {
+			if k := a.slots(left[0], largest); k > 0 {
+				nodes, room[left[0]] = append(nodes, left[0]), k
+				slots += k
+			}
+		}
+		if slots < len(a.q.Members) {
+			return false
+		}
+		for _, m := range firsts {
+			for _, n := range nodes {
+				if room[n] > 0 && !a.Trial.HasRoom(m, n) {
+					slots, room[n] = slots-room[n], 0
+				}
+			}
+		}
+		if slots >= len(a.q.Members) {
+			return true
+		}
+	}
+}
+
+// slots is how often row fits on node n with every potential victim gone; no more than there are members.
+func (a *attempt) slots(n cluster.NodeID, row []int64) int {
+	if a.row = a.row[:0]; a.Trial.Vacant(n) {
+		first, _ := a.q.Columns.Positions(n, a.q.Priority)
+		a.row = a.q.Columns.Room(a.row, n, first)
+	} else {
+		a.row = append(a.row, a.Trial.Free(n)...)
+	}
+	slots := int64(len(a.q.Members))
+	for r, v := range row {
+		if v > 0 {
+			slots = min(slots, max(a.row[r], 0)/v)
+		}
+	}
+	return int(slots)
 }
 
 // dearer reports whether the members that are placed cost more than the best plan so
@@ -80,7 +144,7 @@ func (a *attempt) outdone(best *Plan) bool {
 // placeUsefully is Place, which ends without a placement as soon as somebody has to go who is more
 // important than the victims of the plan that it would have to be better than.
 func (a *attempt) placeUsefully(placer domain.Placer) bool {
-	if bar := a.bar(); a.decides() && a.full(bar) {
+	if bar := a.bar(); a.full(bar) && a.decides() && a.ample() {
 		a.Trial.Dear = func(n cluster.NodeID) bool { return a.lacks(n, bar.Score.Highest) }
 	}
 	placed := a.Place(a.domain, placer, a.prices(placer), a.q.Fewest)
