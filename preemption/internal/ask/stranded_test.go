@@ -112,3 +112,13 @@ func TestMovesFollowFromOneAnother(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepForgetsWhenThereAreTooMany: it never has more than it may, and begins anew then.
+func TestKeepForgetsWhenThereAreTooMany(t *testing.T) {
+	var m map[int]string
+	for i := range 10 {
+		keep(&m, i, "x", 4)
+		require.Len(t, m, i%4+1)
+		require.Contains(t, m, i)
+	}
+}
