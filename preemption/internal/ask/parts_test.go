@@ -183,3 +183,21 @@ func TestSeveralPlacersAreNoChoice(t *testing.T) {
 	s.Placers = append(s.Placers, domain.Spread{})
 	require.Nil(t, s.Chosen())
 }
+
+// TestDevicesOfEachKindAreTheirOwn: who holds the first device of one kind frees none of another.
+func TestDevicesOfEachKindAreTheirOwn(t *testing.T) {
+	low := int32(1)
+	pool := cluster.DevicePool{Count: 2, Capacity: 1}
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"a": pool, "b": pool}}}}
+	for _, kind := range []string{"a", "b"} {
+		for k := range int32(2) {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(kind, k), Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{{Resource: kind, Count: 1, Assigned: []int32{k}}}})
+		}
+	}
+	q := questionIn(t, s, Settings{})
+	require.EqualValues(t, 4, q.inUseAfter(victims.CriterionDevices, nil, nil, nil))
+	for _, name := range []string{"a0", "a1", "b0", "b1"} {
+		u := q.unitOf(q.Index.PodByName("", name))
+		require.EqualValues(t, 3, q.inUseAfter(victims.CriterionDevices, []victims.UnitID{u}, nil, nil), name)
+	}
+}
