@@ -34,8 +34,9 @@ const anybody reach = -1
 
 // opener is who may be evicted: by whom, and how far.
 type opener struct {
-	claim victims.Claim
-	reach reach
+	claim  victims.Claim
+	reach  reach
+	anyone bool // whoever asks, in place of claim
 }
 
 // mostKept is how many opened rooms, and how many states, are kept; fewer rooms where they would have
@@ -211,15 +212,18 @@ func nearer(within reach) reach {
 	return within - 1
 }
 
-// leavingFor lists the units on node n that may be evicted for a claim within a reach.
-func (q *Question) leavingFor(n cluster.NodeID, c victims.Claim, within reach) []victims.UnitID {
-	list := q.EvictableFor(n, c)
-	if within == anybody {
+// leavingFor lists the units on node n that may be evicted.
+func (q *Question) leavingFor(n cluster.NodeID, by opener) []victims.UnitID {
+	list := q.Units.On(n)
+	if !by.anyone {
+		list = q.EvictableFor(n, by.claim)
+	}
+	if by.reach == anybody {
 		return list
 	}
 	may := list[:0:0]
 	for _, u := range list {
-		if q.leaves(u, nearer(within)) {
+		if q.leaves(u, nearer(by.reach)) {
 			may = append(may, u)
 		}
 	}
@@ -313,7 +317,7 @@ func keep[K comparable, V any](m *map[K]V, k K, v V, most int) {
 // within reach left there. What is in its own unit goes for it no more.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach) (list []cluster.NodeID) {
 	q.GoOn()
-	t, c := &q.stranded.trial, q.claimOf(p)
+	t, by := &q.stranded.trial, opener{claim: q.claimOf(p), reach: within}
 	own := q.unitOf(p)
 	room := q.roomsFor(p, within) // which tells who leaves before the trial is begun
 	local := !slices.ContainsFunc(states, looksBeyond)
@@ -326,7 +330,7 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 			t.Remove(p)
 		}
 		if within != 0 {
-			for _, u := range q.leavingFor(n, c, within) {
+			for _, u := range q.leavingFor(n, by) {
 				if u == own {
 					continue
 				}
@@ -378,7 +382,8 @@ func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID)
 	return cluster.NoNode
 }
 
-// roomsFor is what is free with those gone who are within reach of pod p.
+// roomsFor is what is free with those gone who are within reach of pod p, or more: where as many rooms are
+// kept as may be, those gone who are within reach of anyone.
 func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 	s := q.stranded
 	if within == 0 {
@@ -387,11 +392,16 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 		}
 		return s.free
 	}
-	of := opener{q.claimOf(p), within}
+	most := min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources()))
+	of := opener{claim: q.claimOf(p), reach: within}
 	room, known := s.opened[of]
+	if !known && within != anybody && len(s.opened) >= most {
+		of = opener{reach: within, anyone: true}
+		room, known = s.opened[of]
+	}
 	if !known {
 		room = q.openedFor(of)
-		keep(&s.opened, of, room, min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources())))
+		keep(&s.opened, of, room, most)
 	}
 	return room
 }
@@ -399,11 +409,12 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 // openedFor is what is free with all of those gone who may be evicted; less than nothing
 // where nobody may.
 func (q *Question) openedFor(by opener) *rooms {
+	q.GoOn()
 	width := q.Index.NumResources()
 	rows := slices.Repeat([]int64{-1}, q.Index.NumNodes()*width)
 	on := func(n cluster.NodeID) []int64 { return rows[int(n)*width:][:width] }
 	for n := range q.Index.Nodes() {
-		evictable := q.leavingFor(n, by.claim, by.reach)
+		evictable := q.leavingFor(n, by)
 		if len(evictable) > 0 {
 			copy(on(n), q.Index.Free(n))
 		}

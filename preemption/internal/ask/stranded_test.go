@@ -113,6 +113,29 @@ func TestMovesFollowFromOneAnother(t *testing.T) {
 	}
 }
 
+// TestManyPrioritiesInAChain: of pods of four sizes, in each of more priorities than rooms are kept for, the smallest fit on
+// an empty node, and the others where less important ones of these are. Rooms are found for few of the priorities,
+// once, although these come up in turn.
+func TestManyPrioritiesInAChain(t *testing.T) {
+	const levels, sizes = 3 * mostKept, 4
+	cores := func(v int64) cluster.Resources { return cluster.Resources{cluster.CPU: v} }
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "empty", Allocatable: cores(sizes)}}}
+	for i := range levels * sizes {
+		name, level := fmt.Sprintf("%03d", i), int32(i%levels)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cores(2*sizes - 1)})
+		s.Pods = append(s.Pods, cluster.Pod{Name: name, Node: name, Priority: &level, Requests: cores(int64(sizes + i/levels))})
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	polls := 0
+	q := &Question{Settings: &Settings{Chain: 1}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: levels, Poll: func() { polls++ }}
+	for i := range levels * sizes {
+		u, _ := q.Units.UnitOf(ix.PodByName("", fmt.Sprintf("%03d", i)))
+		require.Equal(t, i >= levels && i%levels == 0, q.numStranded(u, q.Units.Unit(u).Pods) == 1, i)
+	}
+	require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
+}
+
 // TestKeepForgetsWhenThereAreTooMany: it never has more than it may, and begins anew then.
 func TestKeepForgetsWhenThereAreTooMany(t *testing.T) {
 	var m map[int]string
