@@ -120,7 +120,7 @@ type Options struct {
 	// search; in all domains of a gang together, which share them, and of 512 nodes on which
 	// Search looks for the least, at most five times as many. Equal members of a gang that are
 	// searched for by node have so many in each domain. A decision for which more than 64 units
-	// are looked at counts as several, and so does a search among thousands before its first one.
+	// are looked at counts as several, and so does a search among thousands, or under hundreds of budgets, before its first one.
 	// Steps, not seconds: the same answer everywhere. 0: 20,000.
 	SearchSteps int `json:"searchSteps,omitempty"`
 

@@ -98,7 +98,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	c.Caps = slices.DeleteFunc(slices.Clone(c.Caps), func(cap Cap) bool { return cap.Room == math.MaxInt64 }) // sums saturate
 	s := &chooser{Choice: &c, r: r, trial: t}
 	s.itemize(order)
-	first := len(s.items) / manyItems * stepsToBegin
+	first := (len(s.items)/manyItems + len(s.items)*len(c.Caps)/manyWeights) * stepsToBegin
 	if first > c.Steps {
 		r.Bound = 0
 		return nil, Exhausted
@@ -118,9 +118,10 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	return nil, Exhausted
 }
 
-// To look at so many items before the first decision counts as so many steps.
+// To look at so many items, or at what so many add to caps, before the first decision counts as so many steps.
 const (
 	manyItems    = 4096
+	manyWeights  = 1 << 17
 	stepsToBegin = 512
 )
 

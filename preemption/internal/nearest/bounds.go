@@ -101,6 +101,9 @@ func total(list []ask.Excess) int64 {
 // is asked after that.
 const mostAsked = 1 << 23
 
+// asksToRead is for how many times to ask about a member it counts to read a pod of the cluster, which each question does.
+const asksToRead = 24
+
 // OfGang tells which hard budgets and limits would have to be wider for a gang, which found
 // nothing in rounds of domains: it begins with what the plan that disrupts least without
 // bounds goes beyond, else with what evicting everybody there would. in says whether the
@@ -117,7 +120,11 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 	if *asked += search.Asked(); search.Best == nil {
 		return nil
 	}
-	l := least{left: mostAsks, ask: func(list []Change) ([]Change, bool) { return list, in(list) }, stop: func() bool { return *asked > mostAsked }}
+	whole := func(list []Change) ([]Change, bool) {
+		*asked += asksToRead * q.Index.NumPods()
+		return list, in(list)
+	}
+	l := least{left: mostAsks, ask: whole, stop: func() bool { return *asked > mostAsked }}
 	list, ok := l.find(changesOf(q.Overruns(search.Best.Victims, search.Best.Parts)))
 	if !ok {
 		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))
