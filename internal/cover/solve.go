@@ -410,6 +410,12 @@ func (s *solver) covered() bool {
 	return true
 }
 
+// A decision while so many items are free counts as one more, and as many times as often as there are so many lines.
+const (
+	manyFree  = 64
+	manyLines = 64
+)
+
 // branch looks for better sets among those that agree with what is decided, where bound is
 // known of all of them; what is decided was settled.
 func (s *solver) branch(depth int, bound int64) {
@@ -420,7 +426,7 @@ func (s *solver) branch(depth int, bound int64) {
 	if i = s.next(covered); covered && (i < 0 || len(s.Need) > 0) && s.take() || i < 0 {
 		return
 	}
-	if s.steps += 1 + (s.n-len(s.trail))/64; s.steps > s.Steps {
+	if s.steps += 1 + (s.n-len(s.trail))*(1+len(s.work.lines)/manyLines)/manyFree; s.steps > s.Steps {
 		s.stopped = true
 		return
 	}

@@ -157,6 +157,15 @@ func (o *movers) landsBy(p *pod, within int) bool {
 			p.holds = nil // the next scene asks for something else
 		}
 	}()
+	asked := map[*unit]bool{} // units of many pods are on many nodes
+	may := func(u *unit) bool {
+		may, known := asked[u]
+		if !known {
+			may = q.mayEvict(u)
+			asked[u] = may
+		}
+		return may
+	}
 	return slices.ContainsFunc(nodes, func(n *node) bool {
 		for _, x := range n.pods() {
 			s.add(s.usedOn(n), x.Pod, 1)
@@ -164,8 +173,8 @@ func (o *movers) landsBy(p *pod, within int) bool {
 		var out []*pod
 		if within != 0 {
 			stays := func(p *pod) bool { return !o.lands(p, within-1) }
-			for _, u := range q.evictable(n) {
-				if u != q.unitOf(p) && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
+			for _, u := range q.unitsOn([]*node{n}) {
+				if may(u) && u != q.unitOf(p) && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
 					out = append(out, u.pods...)
 				}
 			}
