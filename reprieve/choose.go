@@ -98,7 +98,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	c.Caps = slices.DeleteFunc(slices.Clone(c.Caps), func(cap Cap) bool { return cap.Room == math.MaxInt64 }) // sums saturate
 	s := &chooser{Choice: &c, r: r, trial: t}
 	s.itemize(order)
-	first := (len(s.items)/manyItems + len(s.items)*len(c.Caps)/manyWeights) * stepsToBegin
+	first := s.begin(len(c.Caps))
 	if first > c.Steps {
 		r.Bound = 0
 		return nil, Exhausted
@@ -124,6 +124,12 @@ const (
 	manyWeights  = 1 << 17
 	stepsToBegin = 512
 )
+
+// begin is how many steps it takes to look at the items, and at what they add to so many caps.
+func (s *chooser) begin(caps int) int {
+	weights := int64(len(s.items)) * int64(caps) / manyWeights
+	return int(min((int64(len(s.items)/manyItems)+weights)*stepsToBegin, math.MaxInt32))
+}
 
 // problem is what is to be solved, in numbers.
 func (s *chooser) problem(atMost int64) *cover.Problem {

@@ -160,8 +160,7 @@ func (q *Question) isStranded(p cluster.PodID, within reach) bool {
 			known.hosts = append(known.hosts, make([]hosts, n)...)
 		}
 		if !known.hosts[shape].known {
-			of := q.findHosts(p, within)
-			known.hosts[shape] = of
+			known.hosts[shape] = q.findHosts(p, within)
 		}
 		if of := &known.hosts[shape]; !of.tied {
 			return !slices.ContainsFunc(of.nodes, func(n cluster.NodeID) bool { return n != own })

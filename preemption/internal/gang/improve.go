@@ -44,7 +44,8 @@ type every struct {
 	optional bool                // a member may be left out
 	most     int                 // how many members have to have a place
 
-	visits, steps int // how many placements walk may visit, and how often it may ask about a member on a node
+	visits int   // how many placements walk may visit
+	steps  int64 // and how often it may ask about a member on a node
 }
 
 func (a *attempt) newEvery() *every {
@@ -141,7 +142,7 @@ func (e *every) run(placements int) {
 // more than so many, since ways does not know those that constraints open once others are placed.
 func (e *every) each(placements int, visit func()) (all bool) {
 	e.visits = max(placements, 1)
-	e.steps = e.visits*len(e.q.Members)*len(e.domain.Nodes) + 1
+	e.steps = int64(e.visits)*int64(len(e.q.Members))*int64(len(e.domain.Nodes)) + 1
 	e.walk(0, 0, 0, visit)
 	return e.steps > 0
 }
