@@ -172,13 +172,19 @@ func (a *attempt) keepGreedy() bool {
 	return false
 }
 
-// runBounded evaluates every placement, of so many at most, those with most members first, until some
-// have victims within the bounds.
-func (e *every) runBounded(placements int) {
+// runBounded evaluates every placement, those with most members first, until some have victims within
+// the bounds or the budget is spent: a placement takes one of it, and one for each potential victim. It
+// looks at as many for each number of members at most.
+func (e *every) runBounded(budget int) {
 	e.optional = true
+	left := budget
 	for e.most = len(e.q.Members); e.most > 0 && e.top == nil; e.most-- {
-		all := e.each(placements, func() {
+		all := e.each(budget, func() {
 			if len(e.Trial.Placed()) != e.most || !e.seater.Suffices() {
+				return
+			}
+			if left -= 1 + len(e.potential); left < 0 {
+				e.steps = 0
 				return
 			}
 			list := e.Trial.Assignments()
