@@ -455,21 +455,7 @@ var attacks = []hostile{
 	}},
 	{"gang-in-a-fleet-of-budgets", 8, 5_000, func(n int) hostileQuestion {
 		q := hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(64, 4_000)}
-		for i := range q.snap.Pods {
-			q.snap.Pods[i].Labels = map[string]string{"app": fmt.Sprint(i % 500), "team": fmt.Sprint(i % 20)}
-		}
-		budget := func(name string, of *disruption.Selector, allowed int) {
-			q.snap.Budgets = append(q.snap.Budgets, disruption.Budget{Namespace: q.snap.Pods[0].Namespace, Name: name, Selector: of, Allowed: int32(allowed)})
-		}
-		for i := range 500 {
-			budget(fmt.Sprint("app", i), matching("app", fmt.Sprint(i)), i%3)
-		}
-		for i := range 20 {
-			budget(fmt.Sprint("team", i), matching("team", fmt.Sprint(i)), i%4)
-		}
-		for i := range 5 {
-			budget(fmt.Sprint("all", i), &disruption.Selector{}, 5*i)
-		}
+		gen.UnderBudgets(&q.snap)
 		q.o = preemption.Options{Rules: preemption.Kubernetes136, HardBudgets: preemption.HardBudgets{All: true}}
 		return q
 	}},

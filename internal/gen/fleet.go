@@ -70,6 +70,27 @@ func Fleet(nodes, podsPerNode int, seed uint64, shape Shape) cluster.Snapshot {
 	return b.s
 }
 
+// UnderBudgets gives the pods of a fleet other labels, and puts 525 budgets over them, 7 over each pod.
+func UnderBudgets(s *cluster.Snapshot) {
+	for i := range s.Pods {
+		s.Pods[i].Labels = map[string]string{"app": fmt.Sprint(i % 500), "team": fmt.Sprint(i % 20)}
+	}
+	budget := func(name string, i, allowed int, labels map[string]string) {
+		s.Budgets = append(s.Budgets, disruption.Budget{
+			Namespace: "default", Name: fmt.Sprint(name, i), Selector: &disruption.Selector{MatchLabels: labels}, Allowed: int32(allowed),
+		})
+	}
+	for i := range 500 {
+		budget("app", i, i%3, map[string]string{"app": fmt.Sprint(i)})
+	}
+	for i := range 20 {
+		budget("team", i, i%4, map[string]string{"team": fmt.Sprint(i)})
+	}
+	for i := range 5 {
+		budget("all", i, 5*i, nil)
+	}
+}
+
 // FleetPod is a preemptor for a fleet, above every pod of it: some 1 to 8 cores
 // and twice as many GiB, by seed.
 func FleetPod(seed uint64) cluster.Preemptor {
