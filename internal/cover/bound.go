@@ -299,6 +299,11 @@ func (w *bounding) adjust(j int) bool {
 	return by != 0
 }
 
+// less reports whether a/b < c/d. None is below zero.
+func less(a, b, c, d int64) bool {
+	return checked.CompareProducts(a, d, c, b) < 0
+}
+
 // note keeps the multipliers that are tried as the best, and prices at them.
 func (s *solver) note(best []int64) {
 	copy(best, s.work.trying)

@@ -25,16 +25,10 @@ func (s *solver) guess() {
 			s.put(i, 1)
 		}
 	}
-	for lacks(g.missing) {
-		i := s.cheapest()
-		if i < 0 {
-			return
-		}
-		s.put(i, 1)
+	if lacks(g.missing) && !s.fill() {
+		return
 	}
-	for i := s.needless(); i >= 0; i = s.needless() {
-		s.put(i, -1)
-	}
+	s.spare()
 	s.judge(g.set)
 }
 
@@ -44,6 +38,14 @@ type guessed struct {
 	missing []int64 // by row
 	left    []int64 // by side
 	order   []int
+	offers  []offer // a heap; see fill
+}
+
+// offer is a free item outside of the set, its price at the best multipliers, and what it frees of what was missing
+// when that was looked at last.
+type offer struct {
+	item         int
+	price, frees int64
 }
 
 // hasRoom reports whether item i keeps within the hard sides beside the set.
@@ -77,49 +79,98 @@ func lacks(missing []int64) bool {
 	return false
 }
 
-// cheapest is the free item outside of the set that costs least for what it frees of what is
-// missing, -1 if none frees any.
-func (s *solver) cheapest() int {
-	set, missing := s.guessed.set, s.guessed.missing
-	at, price, frees := -1, int64(0), int64(0)
-	for i := s.n - 1; i >= 0; i-- {
-		if set[i] || s.state[i] != free {
-			continue
-		}
-		sum := int64(0)
-		for _, c := range s.cells[i] {
-			if missing[c.row] > 0 {
-				sum += s.work.lines[c.row].shift.ceil(min(c.amount, missing[c.row]))
-			}
-		}
-		if v := max(s.reduced[i], 0); sum > 0 && (at < 0 || less(v, sum, price, frees)) && s.hasRoom(i) {
-			at, price, frees = i, v, sum
-		}
-	}
-	return at
-}
-
-// less reports whether a/b < c/d. None is below zero.
-func less(a, b, c, d int64) bool {
-	return checked.CompareProducts(a, d, c, b) < 0
-}
-
-// needless is the dearest free item of the set that need not be in it, the first among
-// equals; -1 if there is none.
-func (s *solver) needless() int {
-	set, missing := s.guessed.set, s.guessed.missing
-	at, price := -1, int64(-1)
-next:
+// fill adds the free item that costs least for what it frees of what is missing, the last among equals, until nothing is
+// missing. It reports whether there were enough. An item never frees more of what is missing than it did before, nor gets
+// room again: only the first of the heap has to be looked at anew.
+func (s *solver) fill() bool {
+	g := &s.guessed
+	g.offers = g.offers[:0]
 	for i := range s.n {
-		if !set[i] || s.state[i] != free || s.priceOf(i) <= price {
+		if g.set[i] || s.state[i] != free {
 			continue
 		}
-		for _, c := range s.cells[i] {
-			if missing[c.row]+c.amount > 0 {
-				continue next
+		if frees := s.freed(i); frees > 0 {
+			g.offers = append(g.offers, offer{i, max(s.reduced[i], 0), frees})
+		}
+	}
+	for at := len(g.offers)/2 - 1; at >= 0; at-- {
+		g.sink(at)
+	}
+	for lacks(g.missing) {
+		if len(g.offers) == 0 {
+			return false
+		}
+		first := &g.offers[0]
+		if frees := s.freed(first.item); frees > 0 && frees < first.frees {
+			first.frees = frees
+			g.sink(0)
+			continue
+		} else if frees > 0 && s.hasRoom(first.item) {
+			s.put(first.item, 1)
+		}
+		last := len(g.offers) - 1
+		*first, g.offers = g.offers[last], g.offers[:last]
+		g.sink(0)
+	}
+	return true
+}
+
+// sink lets the offer at a place of the heap go down to where it belongs.
+func (g *guessed) sink(at int) {
+	for {
+		first := at
+		for child := 2*at + 1; child <= 2*at+2 && child < len(g.offers); child++ {
+			if g.offers[child].before(g.offers[first]) {
+				first = child
 			}
 		}
-		at, price = i, s.priceOf(i)
+		if first == at {
+			return
+		}
+		g.offers[at], g.offers[first] = g.offers[first], g.offers[at]
+		at = first
 	}
-	return at
+}
+
+func (a offer) before(b offer) bool {
+	c := checked.CompareProducts(a.price, b.frees, b.price, a.frees)
+	return c < 0 || c == 0 && a.item > b.item
+}
+
+// freed is how much item i frees of what is missing.
+func (s *solver) freed(i int) (sum int64) {
+	for _, c := range s.cells[i] {
+		if missing := s.guessed.missing[c.row]; missing > 0 {
+			sum += s.work.lines[c.row].shift.ceil(min(c.amount, missing))
+		}
+	}
+	return sum
+}
+
+// spare takes free items out of the set that need not be in it, the dearest first, and the first among equals. Who is needed
+// once is needed from then on.
+func (s *solver) spare() {
+	g := &s.guessed
+	g.order = g.order[:0]
+	for i := range s.n {
+		if g.set[i] && s.state[i] == free && s.needless(i) {
+			g.order = append(g.order, i)
+		}
+	}
+	slices.SortStableFunc(g.order, func(a, b int) int { return cmp.Compare(s.priceOf(b), s.priceOf(a)) })
+	for _, i := range g.order {
+		if s.needless(i) {
+			s.put(i, -1)
+		}
+	}
+}
+
+// needless reports whether enough is freed without item i.
+func (s *solver) needless(i int) bool {
+	for _, c := range s.cells[i] {
+		if s.guessed.missing[c.row]+c.amount > 0 {
+			return false
+		}
+	}
+	return true
 }
