@@ -495,6 +495,18 @@ var attacks = []hostile{
 			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i))}}
 		})
 	}},
+	{"spread-gang-on-few-nodes", 12, 180, func(n int) hostileQuestion {
+		q := filled(6, n, func(i int, p *cluster.Pod) {
+			priority := int32(i * 7919 % 1000)
+			p.Priority, p.Requests[cluster.CPU] = &priority, int64(6_000/n-i%3)
+		}, nil)
+		q.p = members(8, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU], p.Labels = int64(300+17*i), map[string]string{"tier": "front"}
+			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("tier", "front")}}
+		})
+		q.o = preemption.Options{Search: preemption.Exact, Limits: preemption.Limits{Pods: 500}}
+		return q
+	}},
 	{"affinity-among-many-values", 20, 5_000, func(n int) hostileQuestion {
 		q := filled(n, n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": fmt.Sprint("a", i%2)} }, nil)
 		q.p = members(8, cluster.PodGroup{}, func(i int, p *cluster.Pod) {

@@ -130,7 +130,7 @@ func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group)
 			}
 		}
 		return enough(func(leaf *Group) bool { return leaf.Within != nil })
-	})
+	}, s.left)
 }
 
 // together notes for each pod group beneath t which groups, those above and t's own, keep

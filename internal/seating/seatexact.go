@@ -42,9 +42,13 @@ type Together struct {
 // be looked at, or if all members are [domain.GangTrial.Interchangeable], enough asks for every
 // part and nobody is kept together. With constraints for which it matters, see [domain.Orderer],
 // members are tried in every order, since one may fit only after another, or only before
-// it; then it is proved as far as some 4,000 steps go.
-func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool) (seated, proved bool) {
-	s := exact{t: t, nodes: d.Nodes, parts: parts, enough: enough, in: make([]bool, len(parts)), steps: maxSeatSteps}
+// it; then it is proved as far as some 4,000 steps go. Steps are taken from left, as far as there are any; nil: no matter.
+func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool, left *int) (seated, proved bool) {
+	if left == nil {
+		all := maxTurnSteps + maxSeatSteps
+		left = &all
+	}
+	s := exact{t: t, nodes: d.Nodes, parts: parts, enough: enough, in: make([]bool, len(parts))}
 	members := 0
 	for i, p := range parts {
 		members += len(p.Members)
@@ -68,17 +72,28 @@ func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(
 		return false, false
 	}
 	if t.OrderMatters() {
-		turns := turns{exact: &s, failed: map[string]bool{}, steps: maxTurnSteps}
-		if seated = turns.seat(); seated || turns.steps > 0 {
+		turns := turns{exact: &s, failed: map[string]bool{}, steps: min(maxTurnSteps, *left)}
+		*left -= turns.steps
+		seated = turns.seat()
+		if *left += turns.steps; seated || turns.steps > 0 {
 			return seated, true
 		}
 		for i, p := range s.parts { // turns has left something else there
 			s.in[i] = p.Need <= len(p.Members)
 		}
-		return s.seatPart(0), false
+		return s.inOneOrder(left), false
 	}
-	seated = s.seatPart(0)
+	seated = s.inOneOrder(left)
 	return seated, seated || s.steps > 0
+}
+
+// inOneOrder seats the parts one after the other, with as many steps as are left.
+func (s *exact) inOneOrder(left *int) bool {
+	s.steps = min(maxSeatSteps, *left)
+	*left -= s.steps
+	seated := s.seatPart(0)
+	*left += s.steps
+	return seated
 }
 
 // usable returns the first of nodes, up to so many, that have room for some member as

@@ -25,11 +25,21 @@ type Seating struct {
 	Unproved bool
 
 	again int     // how often Again has asked about a member on a node
+	left  *int    // steps that looking at every placement may take; see Allow; nil: no bound but that of each time
 	least []int64 // by resource: what as many members as are needed ask for at least; nil: not known yet
 }
 
 // FewestLooks is how often placers may ask about a member on a node in one of many domains.
 const FewestLooks = 512
+
+// mostExact is how many steps looking at every placement may take for one gang, each time that it is done added up.
+const mostExact = 1 << 19
+
+// Allow gives one of so many domains its part of the steps that looking at every placement may take.
+func (s *Seating) Allow(domains int) {
+	left := max(mostExact/max(domains, 1), FewestLooks)
+	s.left = &left
+}
 
 // Prices are offers that follow a placement which is taken back.
 type Prices interface {
@@ -61,6 +71,7 @@ func (s *Seating) Fit(domains []domain.Domain, placer domain.Placer) *domain.Dom
 		for i := range domains {
 			if s.Looks > 0 {
 				s.Trial.Allow(max(s.Looks/len(domains), FewestLooks))
+				s.Allow(len(domains))
 			}
 			for _, seats := range ways {
 				if len(best) < s.Trial.Members() && seats(&domains[i]) && len(s.Trial.Placed()) > len(best) {

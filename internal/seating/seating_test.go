@@ -107,6 +107,31 @@ func TestNoRoomIsNotLookedInto(t *testing.T) {
 	require.Zero(t, seats.Trial.Checks)
 }
 
+// However often all placements are looked at, one domain of many has its part of the steps: then it is not known
+// whether somebody has a place.
+func TestAllPlacementsHaveSoManySteps(t *testing.T) {
+	all := int32(8)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
+	for i := range 6 {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 100}})
+	}
+	for i := range all {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 60 + int64(i)}})
+	}
+	seats := seatingOf(t, s)
+	d := &seating.Split(seats.Trial.Index(), nil)[0]
+	_, proved := seats.Exactly(d)
+	require.True(t, proved)
+	alone := seats.Trial.Asked
+	seats.Allow(1 << 20)
+	for range 100 {
+		seated, proved := seats.Exactly(d)
+		require.False(t, seated || proved)
+	}
+	require.LessOrEqual(t, seats.Trial.Asked-alone, seating.FewestLooks*len(d.Nodes))
+	require.Greater(t, alone, 3*seating.FewestLooks*len(d.Nodes))
+}
+
 // seatingOf seats the pods of group job.
 func seatingOf(t *testing.T, s *cluster.Snapshot) *seating.Seating {
 	t.Helper()

@@ -129,6 +129,7 @@ func (s *Search) Equip() {
 	s.Trial = q.GangTrial()
 	s.Trial.Allow(mostLooks)
 	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: mostLooks}
+	s.seater.Allow(1)
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
 	s.near = ask.NearOf(q)
@@ -144,7 +145,10 @@ func (s *Search) Equip() {
 const mostLooks = 1 << 24
 
 // allow gives the placers of one domain its part of so many looks.
-func (s *Search) allow(looks int) { s.Trial.Allow(max(looks/max(s.shares, 1), seating.FewestLooks)) }
+func (s *Search) allow(looks int) {
+	s.Trial.Allow(max(looks/max(s.shares, 1), seating.FewestLooks))
+	s.seater.Allow(s.shares)
+}
 
 // Close ends the use of the buffers for counting. The question is over.
 func (s *Search) Close() {
