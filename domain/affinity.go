@@ -110,14 +110,13 @@ func (s *affinityState) countRunning() {
 func (s *affinityState) countAll(pods []cluster.PodID, list []met) {
 	for _, p := range pods {
 		n := s.plan.ix.NodeOf(p)
-		s.plan.looksAt.note(p)
 		if n == cluster.NoNode {
 			continue
 		}
 		for i := range list {
 			for _, t := range list[i].in {
 				if s.plan.profiles[list[i].profile].tallies[t].of[n] != cluster.NoValue {
-					s.plan.touched[n] = true
+					s.plan.looksAt.note(p, n)
 					s.bump(int(list[i].profile), t, n, +1)
 				}
 			}
@@ -178,31 +177,45 @@ func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign int32) {
 }
 
 func (s *affinityState) Fits(m MemberID, n cluster.NodeID) Reason {
-	i := s.plan.profileOf[m]
-	pr := &s.plan.profiles[i]
-	if r := pr.attracted(s.counts, n, pr.selfMatch && s.matched[i] == 0); !r.OK() {
-		return r
-	}
-	for t := pr.attracting; t < len(pr.tallies); t++ {
-		tally := &pr.tallies[t]
-		if v := tally.of[n]; v != cluster.NoValue && s.counts[tally.row+int(v)] > 0 {
-			return tally.misfit
-		}
-	}
-	return Reason{}
+	why, _ := s.foresee(m, n, false)
+	return why.orOK()
 }
 
-// attracted says whether counts satisfy the affinity terms on node n. first: no pod
+// foresee: each pod who leaves n takes plan.each at most off a count.
+func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool) {
+	i := s.plan.profileOf[m]
+	pr, gone := &s.plan.profiles[i], s.plan.each*int32(len(s.plan.looksAt.on(n)))
+	leave := func(count int32) bool { return 0 < count && count <= gone }
+	why = pr.attracted(s.counts, n, pr.selfMatch && s.matched[i] == 0)
+	sure = !pr.selfMatch || !leave(s.matched[i])
+	for t := range pr.tallies {
+		tally := &pr.tallies[t]
+		v := tally.of[n]
+		if t == pr.attracting && why != nil {
+			break
+		} else if v == cluster.NoValue {
+			continue
+		}
+		count := s.counts[tally.row+int(v)]
+		if t < pr.attracting {
+			sure = sure && !leave(count)
+		} else if count > 0 && !(all && tally.topology.Unique()) {
+			return &tally.misfit, sure && !leave(count)
+		}
+	}
+	return why, sure
+}
+
+// attracted says why counts do not satisfy the affinity terms on node n, nil if they do. first: no pod
 // that matches them runs anywhere and the member matches them itself.
-func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) Reason {
-	var misfit Reason
+func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) (misfit *Reason) {
 	for t := range pr.attracting {
 		tally := &pr.tallies[t]
 		switch v := tally.of[n]; {
 		case v == cluster.NoValue:
-			return tally.noKey
-		case !first && misfit.OK() && counts[tally.row+int(v)] == 0:
-			misfit = tally.misfit
+			return &tally.noKey
+		case !first && misfit == nil && counts[tally.row+int(v)] == 0:
+			misfit = &tally.misfit
 		}
 	}
 	return misfit
@@ -212,18 +225,13 @@ func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) Reaso
 // there: evictions bring none, and neither do the members that are placed earlier.
 func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	pr := &s.plan.profiles[s.plan.profileOf[m]]
-	return pr.attracted(s.plan.base, n, pr.selfMatch || pr.joined)
+	return pr.attracted(s.plan.base, n, pr.selfMatch || pr.joined).orOK()
 }
 
 // Touches reports whether a pod that counts runs on node n.
-func (s *affinityState) Touches(n cluster.NodeID) bool { return s.plan.touched[n] }
+func (s *affinityState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.on(n)) > 0 }
 
-func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID {
-	if !s.plan.touched[n] {
-		return nil
-	}
-	return s.plan.looksAt.on(n)
-}
+func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.on(n) }
 
 // TouchesPod reports whether p has or meets a term that matters.
 func (s *affinityState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {

@@ -25,9 +25,9 @@ type affinityPlan struct {
 	terms     bool     // a member has a term
 	numCounts int
 	base      []int32 // the counts before anything is removed
-	touched   []bool  // of each node: a pod that counts runs there
 	looksAt   touchedPods
 	scope     Scope
+	each      int32 // the most that one pod counts in a tally, and in all that attract
 }
 
 // profile is a member up to what affinity terms can tell apart: those of an indexed
@@ -106,7 +106,7 @@ type tally struct {
 func planAffinity(
 	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
 ) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), touched: make([]bool, ix.NumNodes()), looksAt: newTouchedPods(ix)}
+	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: newTouchedPods(ix)}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 		plan.terms = true
@@ -124,7 +124,10 @@ func planAffinity(
 	for i := range plan.profiles {
 		plan.placed = append(plan.placed, plan.meetingsOf(&plan.profiles[i]))
 	}
-	plan.scope = plan.findScope()
+	plan.scope, plan.each = plan.findScope(), int32(plan.anti.Longest())
+	for _, pr := range plan.profiles {
+		plan.each = max(plan.each, int32(len(pr.anti)), int32(pr.attracting))
+	}
 	return plan, nil
 }
 
@@ -350,11 +353,11 @@ func (plan *affinityPlan) meetingsOf(by *profile) (list []met) {
 }
 
 func (plan *affinityPlan) findScope() Scope {
-	scope := Scope{NodeLocal: true, Monotone: true}
+	scope := Scope{NodeLocal: true, Monotone: true, counted: true}
 	for i := range plan.profiles {
 		pr := &plan.profiles[i]
 		if pr.attracting > 0 {
-			return Scope{}
+			return Scope{counted: true}
 		}
 		for t := range pr.tallies {
 			scope.NodeLocal = scope.NodeLocal && pr.tallies[t].topology.Unique()

@@ -150,7 +150,8 @@ func TestInterPodAffinityCorners(t *testing.T) {
 
 func TestAffinityScopes(t *testing.T) {
 	nodes := []cluster.Node{node("n1 zone=a"), node("n2 zone=a")}
-	scope := func(members ...cluster.Pod) domain.Scope {
+	type flags struct{ nodeLocal, monotone bool }
+	scope := func(members ...cluster.Pod) flags {
 		ix, err := cluster.NewIndex(&cluster.Snapshot{
 			Nodes: nodes, Pods: []cluster.Pod{pod("w@n1", apart("host", app("web"))), pod("x@n1", apart("zone", app("db")))},
 		})
@@ -161,13 +162,14 @@ func TestAffinityScopes(t *testing.T) {
 		}
 		s, err := domain.InterPodAffinity().Prepare(ix, list)
 		require.NoError(t, err)
-		return s.Scope()
+		require.True(t, s.Scope().Counted())
+		return flags{s.Scope().NodeLocal, s.Scope().Monotone}
 	}
-	require.Equal(t, domain.Scope{NodeLocal: true, Monotone: true}, scope(pod("m", labelled("app=web"))), "hosts are unique")
-	require.Equal(t, domain.Scope{Monotone: true}, scope(pod("m", labelled("app=db"))))
-	require.Equal(t, domain.Scope{NodeLocal: true, Monotone: true}, scope(pod("m", apart("host", app("db")))))
-	require.Equal(t, domain.Scope{}, scope(pod("m", near("host", app("web")))))
-	require.Equal(t, domain.Scope{Monotone: true}, scope(pod("m", apart("host", app("db"))), pod("n", apart("zone", app("db")))))
+	require.Equal(t, flags{true, true}, scope(pod("m", labelled("app=web"))), "hosts are unique")
+	require.Equal(t, flags{false, true}, scope(pod("m", labelled("app=db"))))
+	require.Equal(t, flags{true, true}, scope(pod("m", apart("host", app("db")))))
+	require.Equal(t, flags{}, scope(pod("m", near("host", app("web")))))
+	require.Equal(t, flags{false, true}, scope(pod("m", apart("host", app("db"))), pod("n", apart("zone", app("db")))))
 }
 
 // A gang of an indexed job differs in a label that no term reads.

@@ -99,7 +99,7 @@ func (s *spreadState) block(m MemberID, n cluster.NodeID) (of int64, ok bool) {
 		if v == cluster.NoValue {
 			return 0, false
 		}
-		if s.skewed(m, i, v) {
+		if s.tooMany(m, i, v) > 0 {
 			return int64(i)<<32 | int64(v), true
 		}
 	}
@@ -107,7 +107,7 @@ func (s *spreadState) block(m MemberID, n cluster.NodeID) (of int64, ok bool) {
 }
 
 func (s *spreadState) blocks(m MemberID, of int64) bool {
-	return s.skewed(m, int(of>>32), cluster.ValueID(of&(1<<32-1)))
+	return s.tooMany(m, int(of>>32), cluster.ValueID(of&(1<<32-1))) > 0
 }
 
 // The blocks of affinity are tallies in topology values.

@@ -53,7 +53,12 @@ type Scope struct {
 	NodeLocal bool
 	// Monotone: removing a pod never turns a fit into a misfit.
 	Monotone bool
+
+	counted bool
 }
+
+// Counted reports whether the State, one of ours, counts pods by topology value: see [NodeTrial.Foresee].
+func (s Scope) Counted() bool { return s.counted }
 
 // sameFitter is an optional part of a State of ours.
 type sameFitter interface {

@@ -39,3 +39,11 @@ type Reason struct {
 
 // OK reports whether the pod fits.
 func (r Reason) OK() bool { return r.Check == "" }
+
+// orOK is r, or that the pod fits where r is nil.
+func (r *Reason) orOK() Reason {
+	if r == nil {
+		return Reason{}
+	}
+	return *r
+}

@@ -78,7 +78,7 @@ func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 	set := s.plan.labels.Of(p)
 	for i := range s.plan.constraints {
 		c := &s.plan.constraints[i]
-		if c.matches[set] && c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix.Pod(p))) {
+		if c.matches[set] && c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix, p)) {
 			s.counts[i].add(c.domainOf[n], sign)
 		}
 	}
@@ -97,27 +97,34 @@ func (s *spreadState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
 }
 
 func (s *spreadState) Fits(m MemberID, n cluster.NodeID) Reason {
+	why, _ := s.foresee(m, n, false)
+	return why.orOK()
+}
+
+// foresee: those who leave n take off its value, which stays above the least as long as it is too many. Where
+// that is n's alone nobody is left once all have gone.
+func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool) {
 	for _, i := range s.plan.of[m] {
 		c := &s.plan.constraints[i]
 		v := c.of[n]
 		if v == cluster.NoValue {
-			return c.noKey
+			return &c.noKey, true
 		}
-		if s.skewed(m, i, v) {
-			return c.misfit
+		if many := s.tooMany(m, i, v); many > 0 && !(all && c.unique) {
+			return &c.misfit, many > int32(len(s.plan.looksAt.on(n)))
 		}
 	}
-	return Reason{}
+	return nil, true
 }
 
-// skewed reports whether member m would be too many in value v of constraint i.
-func (s *spreadState) skewed(m MemberID, i int, v cluster.ValueID) bool {
+// tooMany is by how much the skew would be too large with member m in value v of constraint i, if above zero.
+func (s *spreadState) tooMany(m MemberID, i int, v cluster.ValueID) int32 {
 	c := &s.plan.constraints[i]
 	skew := s.counts[i].of[v] - s.counts[i].least(c)
 	if c.members[m] {
 		skew++
 	}
-	return skew > c.maxSkew
+	return skew - c.maxSkew
 }
 
 // Hopeless tells of missing topology keys.
@@ -131,14 +138,9 @@ func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 }
 
 // Touches reports whether a pod that is booked runs on node n.
-func (s *spreadState) Touches(n cluster.NodeID) bool { return s.plan.touched[n] }
+func (s *spreadState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.on(n)) > 0 }
 
-func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID {
-	if !s.plan.touched[n] {
-		return nil
-	}
-	return s.plan.looksAt.on(n)
-}
+func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.on(n) }
 
 // TouchesPod reports whether p is matched on a node that counts.
 func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
@@ -159,7 +161,7 @@ func (s *spreadState) Clone() State {
 	return c
 }
 
-func (s *spreadState) Scope() Scope { return Scope{} }
+func (s *spreadState) Scope() Scope { return Scope{counted: true} }
 
 func (s *spreadState) fitsSame(a, b MemberID) bool {
 	of := s.plan.of[a]

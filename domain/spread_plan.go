@@ -16,7 +16,6 @@ type spreadPlan struct {
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
 	of          [][]int // of each member: its constraints
-	touched     []bool  // of each node: a pod that is booked runs there
 	looksAt     touchedPods
 }
 
@@ -30,6 +29,7 @@ type spreadConstraint struct {
 	of         []cluster.ValueID // of each node
 	domainOf   []cluster.ValueID // likewise, but only of eligible nodes
 	isDomain   []bool            // of each value
+	unique     bool              // no two nodes share one
 	numDomains int32
 
 	matches []bool               // of each label set: namespace and selector match
@@ -40,7 +40,7 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, touched: make([]bool, ix.NumNodes()), looksAt: newTouchedPods(ix)}
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: newTouchedPods(ix)}
 	known := map[string][]int{}
 	for _, p := range members {
 		key := ""
@@ -79,7 +79,7 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members
 	topology := plan.ix.Topology(s.TopologyKey)
 	c := spreadConstraint{
 		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
-		of: topology.Column(), isDomain: make([]bool, topology.Len()),
+		of: topology.Column(), isDomain: make([]bool, topology.Len()), unique: topology.Unique(),
 		misfit: Reason{Check: CheckSpread, Detail: "too many pods in the same " + s.TopologyKey},
 		noKey:  Reason{Check: CheckSpread, Unresolvable: true, Detail: "the node has no label " + s.TopologyKey},
 	}
@@ -142,15 +142,14 @@ func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
 // findDomains tells the eligible nodes, of those that have all keys, by node policies.
 func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
 	c.domainOf = slices.Clone(c.of)
-	rule := NewNodeRule(p)
+	rule, picky := NewNodeRule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
 	for n, v := range c.domainOf {
 		if !keyed[n] || v == cluster.NoValue {
 			c.domainOf[n] = cluster.NoValue
 			continue
 		}
-		node := ix.Node(cluster.NodeID(n))
-		if s.NodeAffinityPolicy != cluster.Ignore && !rule.Matches(node) ||
-			s.NodeTaintsPolicy == cluster.Honor && rule.Untolerated(node) != nil {
+		if picky && !rule.Matches(ix.Node(cluster.NodeID(n))) ||
+			s.NodeTaintsPolicy == cluster.Honor && rule.Untolerated(ix.Node(cluster.NodeID(n))) != nil {
 			c.domainOf[n] = cluster.NoValue
 			continue
 		}
@@ -162,7 +161,9 @@ func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *clu
 }
 
 // counts reports whether pod p, which matches, is counted where it runs.
-func (c *spreadConstraint) counts(p *cluster.Pod) bool { return !p.Terminating && !c.matcher.Empty() }
+func (c *spreadConstraint) counts(ix *cluster.Index, p cluster.PodID) bool {
+	return !c.matcher.Empty() && !ix.Terminating(p)
+}
 
 // count counts the running pods, and notes where they matter.
 func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
@@ -173,12 +174,13 @@ func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
 			if n == cluster.NoNode || c.domainOf[n] == cluster.NoValue {
 				continue
 			}
-			counted := c.counts(plan.ix.Pod(p))
+			counted := c.counts(plan.ix, p)
 			if counted {
 				counts[c.domainOf[n]]++
 			}
-			plan.touched[n] = plan.touched[n] || counted || !plan.anew
-			plan.looksAt.note(p)
+			if counted || !plan.anew {
+				plan.looksAt.note(p, n)
+			}
 		}
 	}
 	return newDomainCounts(counts, c.isDomain)

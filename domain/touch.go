@@ -31,6 +31,25 @@ func (t *NodeTrial) Touched(n cluster.NodeID) (some, known bool) {
 	return some, true
 }
 
+// foreseer is an optional part of a Toucher.
+type foreseer interface {
+	// foresee says why member m does not fit on node n, nil if it does, whichever of the pods that
+	// are touched there leave, or with all of them gone; sure is false if that depends on who does, or is not known.
+	foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool)
+}
+
+// Foresee says why the constraints, which are [Scope.Counted], keep the member off node n, nil if they
+// do not, whichever of its pods leave, or once all have, and nobody elsewhere; sure is false if that depends on who does,
+// or is not known. Nobody may be removed.
+func (t *NodeTrial) Foresee(n cluster.NodeID, all bool) (why *Reason, sure bool) {
+	for _, s := range t.states {
+		if why, sure = s.(foreseer).foresee(0, n, all); why != nil || !sure {
+			return why, sure
+		}
+	}
+	return nil, true
+}
+
 // Settle returns every removed pod and moves the trial to node n for LeaveAll,
 // Admit and Constrained alone, which look at constraints and at nothing else. Before
 // anything else is asked the trial has to be Reset.
@@ -70,21 +89,27 @@ type lister interface {
 // touchedPods lists, by node, the pods that a constraint looks at.
 type touchedPods struct {
 	ix    *cluster.Index
-	noted []cluster.PodID
+	noted []running
 	seen  []uint64 // bit p: pod p is noted
 	start []int32  // by node, and one more: where the node's part of pods starts
 	pods  []cluster.PodID
+}
+
+// running is a pod on a node.
+type running struct {
+	pod  cluster.PodID
+	node cluster.NodeID
 }
 
 func newTouchedPods(ix *cluster.Index) touchedPods {
 	return touchedPods{ix: ix, seen: make([]uint64, (ix.NumPods()+63)/64)}
 }
 
-// note adds pod p, if it runs on a node of the index.
-func (t *touchedPods) note(p cluster.PodID) {
-	if bit := uint64(1) << (p % 64); t.seen[p/64]&bit == 0 && t.ix.NodeOf(p) != cluster.NoNode {
+// note adds pod p, which runs on node n.
+func (t *touchedPods) note(p cluster.PodID, n cluster.NodeID) {
+	if bit := uint64(1) << (p % 64); t.seen[p/64]&bit == 0 {
 		t.seen[p/64] |= bit
-		t.noted = append(t.noted, p)
+		t.noted = append(t.noted, running{p, n})
 	}
 }
 
@@ -92,14 +117,14 @@ func (t *touchedPods) note(p cluster.PodID) {
 func (t *touchedPods) sort() {
 	t.start, t.pods = make([]int32, t.ix.NumNodes()+2), make([]cluster.PodID, len(t.noted))
 	for _, p := range t.noted {
-		t.start[t.ix.NodeOf(p)+2]++
+		t.start[p.node+2]++
 	}
 	for n := range t.ix.NumNodes() {
 		t.start[n+2] += t.start[n+1]
 	}
 	for _, p := range t.noted { // what starts a node's part moves up to what ends it
-		at := &t.start[t.ix.NodeOf(p)+1]
-		t.pods[*at] = p
+		at := &t.start[p.node+1]
+		t.pods[*at] = p.pod
 		*at++
 	}
 	t.noted, t.seen = nil, nil

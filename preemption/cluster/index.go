@@ -114,6 +114,7 @@ type podRow struct {
 	grouped  bool // it names a group
 	late     bool // it came later, so that its number says nothing about its name
 	repels   bool // it has anti-affinity terms
+	leaves   bool // it is terminating
 }
 
 // policyID is a preemption policy in a byte.
@@ -216,6 +217,9 @@ func (ix *Index) NodeOf(p PodID) NodeID { return ix.pods.At(int(p)).node }
 
 // Runs reports whether pod p runs, be it on a node that is not in the snapshot.
 func (ix *Index) Runs(p PodID) bool { return ix.pods.At(int(p)).runs }
+
+// Terminating reports whether pod p is.
+func (ix *Index) Terminating(p PodID) bool { return ix.pods.At(int(p)).leaves }
 
 // Grouped reports whether pod p names a pod group, be it one that is not in the snapshot.
 func (ix *Index) Grouped(p PodID) bool { return ix.pods.At(int(p)).grouped }

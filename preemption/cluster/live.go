@@ -133,7 +133,7 @@ func (ix *Index) replace(id PodID, p *Pod) {
 		row.node = ix.nodeNamed(p.Node)
 	}
 	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
-	row.runs, row.repels = p.Node != "", len(p.AntiAffinity) > 0
+	row.runs, row.repels, row.leaves = p.Node != "", len(p.AntiAffinity) > 0, p.Terminating
 	ix.resolve(nil, id)
 	ix.rebook(id, old.pod, p, old.node, row.node)
 	if old.node != row.node {

@@ -135,7 +135,7 @@ func (r *podReader) read(id PodID, p *Pod) {
 
 	row := ix.pods.Edit(int(id))
 	*row = podRow{pod: p, node: r.nodeNamed(p.Node), group: r.groupNamed(p), runs: p.Node != "", repels: len(p.AntiAffinity) > 0}
-	row.started, row.begun, row.grouped = Nanos(p.Started), !p.Started.IsZero(), p.Group != ""
+	row.started, row.begun, row.grouped, row.leaves = Nanos(p.Started), !p.Started.IsZero(), p.Group != "", p.Terminating
 	switch {
 	case row.node != NoNode:
 		r.onNode[row.node]++

@@ -39,7 +39,8 @@ const (
 
 	// Of the preemptor.
 	TraitConstraints // constraints look at other pods, anywhere,
-	TraitColocation  // or at those of one node
+	TraitColocation  // or at those of one node,
+	TraitCounts      // or count those of each topology value
 	TraitPorts       // host ports
 	TraitUnknown     // a resource that no node has
 	TraitPersonal    // the pod itself: nominated, queued, grouped, guarded, evicted before
@@ -81,12 +82,12 @@ var (
 	// AtOnce is a lookup of what is known of the pod's shape, by columns, or else by what
 	// was found on each node, or chunk of nodes that a search shares steps among: closed where
 	// that is not a function of these and their units.
-	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitElsewhere | TraitHooks | TraitSampling | TraitConstraints | TraitUnknown |
+	AtOnce = &Road{Name: "at once", closedBy: TraitBrokenFree | TraitElsewhere | TraitHooks | TraitSampling | TraitConstraints | TraitCounts | TraitUnknown |
 		TraitWaits | TraitQueued | TraitPersonal, Benchmark: "BenchmarkOptions"}
 
 	// ByCounting counts the members of a gang instead of placing them.
 	ByCounting = &Road{Name: "counting", closedBy: TraitLowest | TraitSets | TraitBrokenFree | TraitBounds | TraitHooks | TraitTrace | TraitRepeat |
-		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitColocation | TraitUnknown |
+		TraitGuards | TraitPrices | TraitColumns | TraitConstraints | TraitColocation | TraitCounts | TraitUnknown |
 		TraitGiven | TraitTree | TraitSpare | TraitUnequal | TraitOwn, Benchmark: "BenchmarkGang512"}
 
 	// ByFirstSeat prices members on nodes by their columns, on the way of trials, and lets prices last
@@ -167,9 +168,10 @@ func (q *Question) ClusterTraits() Traits {
 func (q *Question) AllTraits() Traits {
 	t := q.ClusterTraits()
 	for _, s := range q.States {
-		near := domain.IsColocated(s)
+		near, counts := domain.IsColocated(s), s.Scope().Counted()
 		t.Set(TraitColocation, near)
-		t.Set(TraitConstraints, !near)
+		t.Set(TraitCounts, counts)
+		t.Set(TraitConstraints, !near && !counts)
 	}
 	t.Set(TraitUnknown, len(q.Members[0].Unknown()) > 0)
 	t.Set(TraitPorts, len(q.Members[0].Pod.Ports) > 0)

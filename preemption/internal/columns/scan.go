@@ -22,6 +22,10 @@ type Scan struct {
 
 	Likings *Likings // of nodes that are as good; nil: the first in order is preferred
 
+	// Keep, if set, is told the nodes of a block where preemption helps as far as resources tell, and
+	// those of them with room as things are. It returns where the pod may go, and nobody else has to be asked.
+	Keep func(block int, helps, room uint64) (kept uint64)
+
 	// Tied are the nodes on which the lowest priority has to go, as far as the columns
 	// tell them apart, of those that violate no budget in any case. They contain the
 	// best of those.
@@ -56,6 +60,9 @@ func (s *Scan) Run(below int32, barred []uint64) {
 		may := b.Plain &^ barred[i]
 		helps := b.Fit(&s.sweep.ask, s.top, may)
 		helps &^= s.explain(b, i, may, helps, below)
+		if s.Keep != nil && helps != 0 {
+			helps &= s.Keep(i, helps, b.Fit(&s.sweep.ask, 0, helps))
+		}
 		s.Helped += bits.OnesCount64(helps)
 		clear := helps
 		if s.sweep.violating != nil {

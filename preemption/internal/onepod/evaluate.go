@@ -90,13 +90,15 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 		s.room = s.q.Columns.Room(s.room[:0], n, first)
 		return Candidate{}, s.Member.Resources(s.room, s.q.Index.Allocatable(n))
 	}
+	var gone []cluster.PodID
 	if len(s.q.States) > 0 {
 		s.Trial.Settle(n)
 		if through != nil {
-			for _, p := range s.Trial.LeaveAll(s.goes) {
-				u, _ := s.q.Units.UnitOf(p)
-				through.Minds.Add(first + victims.Position(slices.Index(s.q.Units.On(n)[first:], u)))
+			goes := s.goes
+			if first == 0 {
+				goes = everybody
 			}
+			gone = s.Trial.LeaveAll(goes)
 		}
 		if why := s.Trial.Constrained(); !why.OK() {
 			s.excluded = through == nil || !s.Trial.Barred().OK()
@@ -107,8 +109,15 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 	if through != nil && s.hopelesslyWorse(n, first) || !s.mayBeat(n) {
 		return Candidate{}, domain.Reason{}
 	}
+	for _, p := range gone {
+		u, _ := s.q.Units.UnitOf(p)
+		through.Minds.Add(first + victims.Position(slices.Index(s.q.Units.On(n)[first:], u)))
+	}
 	return s.sweepPositions(n, first, end, through), domain.Reason{}
 }
+
+// everybody goes from a node where all positions are of potential victims.
+func everybody(cluster.PodID) bool { return true }
 
 // mayBeat reports whether node n may be better than the best so far, if that is one
 // before n where a single pod goes. It says yes where it can't tell, and where n may be

@@ -38,7 +38,7 @@ func (s *Search) scanAll() Plan {
 // scanFits is filter by columns; warm says that the ranking of the pod's shape told.
 func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 	nominated := s.Nominated()
-	if nominated != cluster.NoNode || s.q.Columns.Levels().NumOdd() > 0 {
+	if nominated != cluster.NoNode || s.q.Columns.Levels().NumOdd() > 0 || len(s.q.States) > 0 {
 		s.needStatus()
 	}
 	if n := nominated; n != cluster.NoNode {
@@ -51,11 +51,15 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 	s.scan.Fits, s.stood = cluster.NoNode, cluster.NoNode
 	if warm = s.remember(); !warm {
 		s.bar()
-		s.scan.Likings = nil
+		s.scan.Likings, s.scan.Keep = nil, nil
+		if len(s.q.States) > 0 {
+			s.scan.Keep = s.foresee
+		}
 		if s.q.Prefers() {
 			s.scan.Likings = &columns.Likings{Prefer: s.q.Prefer, Member: s.Member, Index: s.q.Index}
 		}
 		s.scan.Run(s.q.Priority, s.barred)
+		slices.Sort(s.odd)
 		s.noteLooks()
 	}
 	s.looks += 2*s.q.Index.CountNodes() - len(s.odd) // once as things are, once with everybody gone
@@ -69,6 +73,67 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 		}
 	}
 	return best, warm
+}
+
+// foresee leaves those of some nodes where the constraints let the pod in whoever leaves. Of the others
+// it counts those where they do not, and lists those where they do once all have left, or where that depends on who does.
+func (s *Search) foresee(block int, helps, room uint64) (kept uint64) {
+	for set := helps; set != 0; set &= set - 1 {
+		bit := set & -set
+		n := nodeAt(block, bits.TrailingZeros64(set))
+		why, sure := s.Trial.Foresee(n, false)
+		if !s.q.Columns.Plain(n) || !sure && room&bit != 0 {
+			s.odd = append(s.odd, n)
+			continue
+		}
+		freed := false
+		if !sure {
+			if first, _ := s.q.Columns.Positions(n, s.q.Priority); first == 0 {
+				why, sure = s.Trial.Foresee(n, true)
+				freed = sure && why == nil
+			}
+		}
+		switch {
+		case freed:
+			s.freed = append(s.freed, n)
+		case !sure:
+			s.depends = append(s.depends, n)
+		case why == nil:
+			kept |= bit
+		default:
+			s.keepOff(n, why, room&bit != 0)
+		}
+	}
+	return kept
+}
+
+// keptOff are the nodes that the constraints keep the pod off for a reason, whoever leaves.
+type keptOff struct {
+	why           *domain.Reason
+	nodes, pruned int
+	hopeless      bool // whatever is evicted anywhere
+}
+
+// keepOff counts node n among them, unless nobody may leave it.
+func (s *Search) keepOff(n cluster.NodeID, why *domain.Reason, room bool) {
+	pruned := room && why.Unresolvable
+	if room && !pruned {
+		if first, end := s.q.Columns.Positions(n, s.q.Priority); first == end {
+			s.scan.Nobody++
+			return
+		}
+	}
+	i := slices.IndexFunc(s.keptOff, func(k keptOff) bool { return k.why == why })
+	if i < 0 {
+		i = len(s.keptOff)
+		s.keptOff = append(s.keptOff, keptOff{why: why, hopeless: why.Unresolvable && s.hopeless(n)}) // there as elsewhere
+	}
+	s.keptOff[i].nodes++
+	if pruned {
+		s.keptOff[i].pruned++
+	} else if s.Runner.Doubtful && !s.keptOff[i].hopeless {
+		s.doubtful = append(s.doubtful, n)
+	}
 }
 
 // FitsSomewhere reports whether the pod fits as things are.
@@ -112,6 +177,9 @@ func (s *Search) listOdd() {
 // remember answers for the plain nodes from what is known of the pod's shape; false
 // if it is new, or too much to be a key.
 func (s *Search) remember() bool {
+	if len(s.q.States) > 0 {
+		return false
+	}
 	key, ok := ask.ShapeKey(s.key[:0], s.Member.Pod, s.Member.Request(), s.q.Priority, s.q.Limits, s.q.Shows(s.traits))
 	s.key = key
 	if !ok {
@@ -186,17 +254,43 @@ func (s *Search) pick() {
 		s.Stats.Pruned += s.scan.TooSmall[r]
 	}
 	s.count(domain.Reason{Check: ask.NoVictims}, s.scan.Nobody)
-	for _, n := range s.odd {
-		if s.Status[n].Unresolvable {
-			s.Stats.Pruned++
-		} else {
-			c, why := s.Evaluate(n)
-			if s.Status[n] = why; why.OK() && c.Victims != nil {
-				s.consider(c)
-			}
-		}
-		s.count(s.Status[n], 1)
+	for _, k := range s.keptOff {
+		s.count(*k.why, k.nodes)
+		s.Stats.Pruned += k.pruned
 	}
+	for _, n := range s.odd {
+		s.pickOdd(n)
+	}
+	for _, n := range s.depends {
+		s.Status[n] = domain.Reason{} // there is no room as things are
+		s.pickOdd(n)
+	}
+	for _, n := range s.freed {
+		if s.Runner.Repeat || s.mayBeat(n) && !s.hopelesslyWorse(n, 0) {
+			s.Status[n] = domain.Reason{}
+			s.pickOdd(n)
+		} else {
+			s.Stats.Evaluated++
+		}
+	}
+	for _, n := range s.doubtful {
+		if touched, _ := s.Trial.Touched(n); touched && s.Stats.Exact {
+			s.try(n)
+		}
+	}
+}
+
+// pickOdd evaluates node n.
+func (s *Search) pickOdd(n cluster.NodeID) {
+	if s.Status[n].Unresolvable {
+		s.Stats.Pruned++
+	} else {
+		c, why := s.try(n)
+		if s.Status[n] = why; why.OK() && c.Victims != nil {
+			s.consider(c)
+		}
+	}
+	s.count(s.Status[n], 1)
 }
 
 // count counts nodes that are rejected for a reason.

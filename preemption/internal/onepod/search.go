@@ -51,6 +51,10 @@ type Search struct {
 	cold     *shape            // that of the pod, if a scan has to tell
 	odd      []cluster.NodeID  // nodes of which the columns do not tell everything
 	rejected []Rejected        // of a scan
+	keptOff  []keptOff         // likewise; see foresee
+	freed    []cluster.NodeID  // nodes where they let it in once all have left
+	depends  []cluster.NodeID  // nodes where it depends on who leaves whether the constraints let the pod in
+	doubtful []cluster.NodeID  // nodes where they do not, whoever leaves
 	found    []standing        // by node, for who remembers; nil: for nobody
 	workers  workers           // see share
 }
@@ -112,6 +116,7 @@ func (s *Search) Close() {
 	*s = Search{ // and keeps the memory for another one
 		Best:  Candidate{Victims: s.Best.Victims[:0]},
 		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
+		freed: s.freed[:0], depends: s.depends[:0], doubtful: s.doubtful[:0],
 	}
 	pool.Put(tools)
 	for _, w := range all {
