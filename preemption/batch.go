@@ -13,8 +13,8 @@ import (
 )
 
 // PreemptAll answers for several preemptors at once: the most important first, as they are
-// given where they are as important. Each answer sees the earlier ones carried out, their victims gone
-// and budgets and limits spent by them. The planner itself is not changed.
+// given where they are as important. Each answer sees the earlier ones carried out, their victims gone,
+// or where Result.Moves says, and budgets and limits spent by them. The planner itself is not changed.
 //
 // Pending pods of one priority that are equal, and that nothing ties to each other or to
 // other pods, are planned together, however they are listed: as many as there can be room for,

@@ -87,21 +87,30 @@ func (g *Gathering) Preempt(p Preemptor) (*Result, error) {
 }
 
 // carryOut lets the victims of r leave, charges the budgets that cover them, and binds whom r
-// nominates.
+// nominates, and who moves.
 func (pl *Planner) carryOut(r *Result) error {
 	charged, err := pl.charged(r)
 	if err != nil {
 		return err
 	}
-	if err := pl.Evict(r); err != nil {
+	leave := pl.Evict
+	if len(r.Moves) > 0 {
+		leave = pl.Apply
+	}
+	if err := leave(r); err != nil {
 		return err
+	}
+	for _, m := range r.Moves {
+		if err := pl.Requeue(m.Pod); err != nil {
+			return err
+		}
 	}
 	for _, b := range charged {
 		if err := pl.SetBudget(b); err != nil {
 			return err
 		}
 	}
-	for _, n := range r.Nominations {
+	for _, n := range slices.Concat(r.Nominations, r.Moves) {
 		if err := pl.Bind(n.Pod, n.Node); err != nil {
 			return err
 		}
@@ -165,7 +174,7 @@ func (g *Gathering) with(r *Result) *Result {
 	p.Preemptor.Gathered = append(slices.Clone(p.Preemptor.Gathered), PodRef{Namespace: r.Preemptor.Namespace, Name: r.Preemptor.Name})
 	p.Nominations = slices.Concat(p.Nominations, r.Nominations)
 	tell.SortNominations(p.Nominations)
-	p.Victims = slices.Concat(p.Victims, r.Victims)
+	p.Victims, p.Moves = slices.Concat(p.Victims, r.Victims), slices.Concat(p.Moves, r.Moves)
 	slices.SortStableFunc(p.Victims, func(a, b Victim) int { return cmp.Compare(b.Priority, a.Priority) })
 	p.Violations += r.Violations
 	p.Overruns, p.Cost = checked.Add(p.Overruns, r.Overruns), checked.Add(p.Cost, r.Cost)
@@ -189,7 +198,7 @@ func cloneOf(r *Result) *Result {
 	c := *r
 	c.Preemptor.Gathered = slices.Clone(r.Preemptor.Gathered)
 	c.Nominations, c.Budgets, c.Cleared = slices.Clone(r.Nominations), slices.Clone(r.Budgets), slices.Clone(r.Cleared)
-	c.Victims = slices.Clone(r.Victims)
+	c.Victims, c.Moves = slices.Clone(r.Victims), slices.Clone(r.Moves)
 	for i := range c.Victims {
 		v := &c.Victims[i]
 		v.Pods, v.Budgets = slices.Clone(v.Pods), slices.Clone(v.Budgets)

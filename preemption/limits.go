@@ -19,9 +19,12 @@ type Limits struct {
 	Pods    int64 `json:"pods,omitempty"`
 	Cost    int64 `json:"cost,omitempty"` // by Options.Cost; with a tariff of work alone, wasted work
 
-	// OnlyMoves lets nobody go who would find no other place: room is made by moves alone. As
-	// [CriterionStranded] counts them, each pod by itself as things stand; package cascade
-	// says where all of them go together.
+	// OnlyMoves lets nobody go who would find no other place: room is made by moves alone. Each pod
+	// has to have one by itself as things stand, as [CriterionStranded] counts them, and all of them
+	// together once the preemptor has its own: [Result.Moves] says where they go. The most important goes
+	// first, to the first node by name that takes it; where that leaves somebody without a place it is tried anew, these
+	// first, and of few in every way. Another order might find places where this one does not, so that a no
+	// for that reason is never proved. With Options.Chain more pods move, which nothing else counts.
 	OnlyMoves bool `json:"onlyMoves,omitempty"`
 
 	Window Window `json:"window,omitzero"`

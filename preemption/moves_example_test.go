@@ -50,6 +50,43 @@ func ExampleCriterionName_stranded() {
 	// small goes, then fits [{{shop small} c}]
 }
 
+// Room for a pod that wants a whole node is made by moves alone. On a either pod finds another place, but not both at once; those
+// on b do: the answer says where each goes.
+func ExampleLimits() {
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	low, high := int32(0), int32(1_000)
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "a", Allocatable: cores(4)}, {Name: "b", Allocatable: cores(4)}, {Name: "c", Allocatable: cores(2)}, {Name: "d", Allocatable: cores(1)},
+		},
+		Pods: []preemption.Pod{
+			{Namespace: "shop", Name: "a1", Node: "a", Priority: &low, Requests: cores(2)},
+			{Namespace: "shop", Name: "a2", Node: "a", Priority: &low, Requests: cores(2)},
+			{Namespace: "shop", Name: "b1", Node: "b", Priority: &low, Requests: cores(1)},
+			{Namespace: "shop", Name: "b2", Node: "b", Priority: &low, Requests: cores(2)},
+			{Namespace: "shop", Name: "web", Priority: &high, Requests: cores(4)},
+		},
+	}
+	r, err := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "shop", Name: "web"}, &s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Message)
+	for _, m := range r.Moves {
+		fmt.Println(m.Pod.Name, "moves to", m.Node)
+	}
+	for _, x := range r.Rejected {
+		fmt.Println("elsewhere:", x.Reason)
+	}
+	// Output:
+	// fits on b once 2 pods are evicted
+	// b2 moves to c
+	// b1 moves to d
+	// elsewhere: not enough cpu
+	// elsewhere: the victims have other places one by one, not together
+}
+
 // Either of two pods would make room for one that wants a fast disk, and neither fits elsewhere as things stand. With Chain, batch
 // does: cron, which is in its way and less important, moves in turn. The trace says what becomes of each.
 func ExampleOptions_chain() {

@@ -108,7 +108,7 @@ type Options struct {
 	// Chain is how many moves may follow from one another where [CriterionStranded], [CriterionCascade] and
 	// Limits.OnlyMoves ask who has another place. 0: a victim moves where there is room as things
 	// stand; 1: or where room is made by those whom it may evict and who move in turn as things stand; and so
-	// on, at most 4. Each is asked about by itself. Under NoCascade it has no say.
+	// on, at most 4. Each is asked about by itself, under Limits.OnlyMoves also where all of them go. Under NoCascade it has no say.
 	Chain int `json:"chain,omitempty"`
 
 	// Search says how hard the least disruption is looked for. Empty: Greedy, or with

@@ -54,6 +54,10 @@ type Choice struct {
 	// trial, the caps or the price look at.
 	AlikePods func(p, q cluster.PodID) bool
 
+	// Last, if set, has the last word on whether victims will do whom no other is needed with, of whom parts go in part.
+	// What it denies may still do: no proof rests on it.
+	Last func(out []victims.UnitID, parts victims.Parts) bool
+
 	// Steps is how many units may be decided on before the search gives up; a decision
 	// among more than 64 units counts as several.
 	Steps int
@@ -81,6 +85,9 @@ type chooser struct {
 	items []item
 	parts bool  // some of them are members
 	kin   []kin // what some of them have in common; see kin.go
+
+	denied bool  // Last said no,
+	least  int64 // of sets that cost as much at least
 }
 
 // Choose finds the wanted set of victims among the units of order. All of them are
@@ -106,7 +113,9 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	c.Steps -= first
 	a := cover.Solve(s.problem(atMost))
 	r.Decided += first + a.Steps
-	r.Bound = a.Bound
+	if r.Bound = a.Bound; s.denied {
+		r.Bound, a.Proved = min(a.Bound, s.least), a.Chosen != nil && a.Proved && s.least > a.Price
+	}
 	switch {
 	case a.Chosen != nil && a.Proved:
 		return s.settle(order, a.Chosen), Found
@@ -166,10 +175,39 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 			p.Need, p.Frees = append(p.Need, missing), append(p.Frees, row)
 		}
 	}
-	if gapped.Decides() && !s.parts {
+	if decides := gapped.Decides() && !s.parts; decides && s.Last == nil {
 		p.Trial = nil
+	} else if decides {
+		p.Never = func(chosen []bool) bool { return needless(p, chosen) }
 	}
 	return p
+}
+
+// needless reports whether what is needed is freed without one of the chosen.
+func needless(p *cover.Problem, chosen []bool) bool {
+	spare, needed := slices.Clone(p.Need), make([]bool, p.Items)
+	for r, row := range p.Frees {
+		spare[r] = -spare[r]
+		for _, c := range row {
+			if chosen[c.Item] {
+				spare[r] += c.Amount
+			}
+		}
+		if spare[r] < 0 {
+			return false
+		}
+	}
+	for r, row := range p.Frees {
+		for _, c := range row {
+			needed[c.Item] = needed[c.Item] || c.Amount > spare[r]
+		}
+	}
+	for i, in := range chosen {
+		if in && !needed[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // frees is what the items free of each of so many things.
@@ -260,10 +298,35 @@ func (s *chooser) Will(chosen, returned []bool, price int64) (all int64, ok bool
 		d.Doubt()
 	}
 	ok = s.trial.Fits().OK()
+	if ok && s.Last != nil {
+		if ok = s.Last(s.out(chosen)) && !s.spares(chosen); !ok {
+			s.least = min(s.least, price)
+			if !s.denied {
+				s.denied, s.least = true, price
+			}
+		}
+	}
 	for i := range chosen {
 		if !chosen[i] && !returned[i] {
 			s.Remove(i)
 		}
 	}
 	return price, ok
+}
+
+// spares reports whether the preemptor fits with one of the chosen back, all others of whom are out.
+func (s *chooser) spares(chosen []bool) (spares bool) {
+	for i := range s.items {
+		if !chosen[i] || s.items[i].part || !s.Monotone {
+			continue
+		}
+		s.Return(i)
+		spares = s.trial.Fits().OK()
+		s.Remove(i)
+		if spares {
+			break
+		}
+	}
+	s.trial.Fits() // yes; it wants to be asked
+	return spares
 }

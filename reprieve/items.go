@@ -158,6 +158,30 @@ func (c *Choice) pricePart(u victims.UnitID, part []cluster.PodID) int64 {
 	return c.PricePart(u, part)
 }
 
+// out lists the units of which some items are chosen, and the pods of those that go in part.
+func (s *chooser) out(chosen []bool) (list []victims.UnitID, parts victims.Parts) {
+	for i := 0; i < len(s.items); {
+		var out []cluster.PodID
+		u, from := s.items[i].unit, i
+		for ; i < len(s.items) && s.items[i].unit == u; i++ {
+			if chosen[i] {
+				out = append(out, s.items[i].pods...)
+			}
+		}
+		if len(out) == 0 {
+			continue
+		}
+		list = append(list, u)
+		if part, _ := s.part(u, out, s.items[from:i]); part != nil {
+			if parts == nil {
+				parts = victims.Parts{}
+			}
+			parts[u] = part
+		}
+	}
+	return list, parts
+}
+
 // settle puts everybody back who is not chosen, and lists the others.
 func (s *chooser) settle(order []victims.UnitID, chosen []bool) (list []victims.UnitID) {
 	i := 0

@@ -161,8 +161,9 @@ func (s *leaster) spareNeedless() {
 		}
 		part, in := s.best.Parts[u]
 		s.Return(s.trial, u)
-		if s.trial.Fits().OK() {
-			s.best.Victims = slices.DeleteFunc(slices.Clone(s.best.Victims), func(v victims.UnitID) bool { return v == u })
+		others := slices.DeleteFunc(slices.Clone(s.best.Victims), func(v victims.UnitID) bool { return v == u })
+		if s.trial.Fits().OK() && (s.choice.Last == nil || s.choice.Last(others, s.best.Parts)) {
+			s.best.Victims = others
 			delete(s.best.Parts, u)
 			continue
 		}
@@ -181,7 +182,7 @@ func (s *leaster) fits() bool {
 	if d, ok := s.trial.(domain.Doubter); ok { // its latest answer is of what was on the way
 		d.Doubt()
 	}
-	return s.trial.Fits().OK()
+	return s.trial.Fits().OK() && (s.choice.Last == nil || s.choice.Last(s.best.Victims, s.best.Parts))
 }
 
 // restoreAll puts everybody back who is no victim, removeAll takes them out again.

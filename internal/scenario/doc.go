@@ -42,6 +42,7 @@
 //	                               toleration=Design guaranteed=10m equal-after=1h cooldown=2/1h protect=app=web
 //	                               wait=30 no-cascade=yes apart=yes max-lead=100 movable=yes
 //	                               hard=all (or budget names) steps=100 max-victims=1 max-pods=2 max-cost=3
+//	                               only-moves=yes chain=2
 //	                               window=1h:victims:1,pods:2 cost-at=1 cost-orders=yes cheapest=yes
 //	                               price=fixed:1,milestones:1,restart:2,pods:10,work.cpu:1/1000
 //	earlier    11:50 victims=1 ... a preemption of the past: pods=2 cost=3

@@ -146,16 +146,24 @@ func places(q Question, r *preemption.Result) []string {
 	if q.Preemptor.Kind == cluster.KindPod || len(r.Nominations) == 0 {
 		return nil
 	}
+	return []string{"at " + nominations(r.Nominations)}
+}
+
+// nominations says which pod goes where.
+func nominations(list []preemption.Nomination) string {
 	var names []string
-	for _, n := range r.Nominations {
+	for _, n := range list {
 		names = append(names, short(n.Pod.Namespace, n.Pod.Name)+"@"+n.Node)
 	}
-	return []string{"at " + strings.Join(names, " ")}
+	return strings.Join(names, " ")
 }
 
 func feasible(q Question, r *preemption.Result) []string {
 	parts := append([]string{"feasible on " + r.Domain}, places(q, r)...)
 	parts = append(parts, "victims "+victims(r.Victims), fmt.Sprintf("violations %d", r.Violations))
+	if len(r.Moves) > 0 {
+		parts = append(parts, "moves "+nominations(r.Moves))
+	}
 	if r.Overruns > 0 {
 		parts = append(parts, fmt.Sprintf("overruns %d", r.Overruns))
 	}

@@ -124,6 +124,7 @@ func (s *Scenario) options(o object) error {
 		"max-victims": into(&opts.Limits.Victims, int64s),
 		"max-pods":    into(&opts.Limits.Pods, int64s),
 		"max-cost":    into(&opts.Limits.Cost, int64s),
+		"only-moves":  into(&opts.Limits.OnlyMoves, yes),
 		"window":      into(&opts.Limits.Window, window),
 		"movable":     into(&opts.PreferMovable, yes),
 		"price":       opts.price,

@@ -27,10 +27,17 @@ type Result struct {
 	Domain      string       `json:"domain,omitempty"` // the chosen domain; for a single pod the node's name
 	Nominations []Nomination `json:"nominations,omitempty"`
 	Victims     []Victim     `json:"victims,omitempty"` // most important first
-	Score       []Criterion  `json:"score,omitempty"`   // in the order in which they are compared
-	Violations  int          `json:"violations"`        // upstream's count of budget violations
-	Overruns    int64        `json:"overruns"`          // how far the victims take budgets below zero, summed
-	Cost        int64        `json:"cost,omitempty"`    // of the victims, by Options.Cost
+
+	// Moves says where each pod of Victims goes, and with Options.Chain whoever moves for one of them: in an order in which each fits,
+	// as a pod by itself, once the preemptor is where Nominations say, all of them are gone from theirs, and those before it are where
+	// they go. Nobody goes to the node that it comes from; it may go to one that another leaves, or that
+	// the preemptor goes to, where it fits beside. Only with Limits.OnlyMoves where the verdict is Feasible.
+	Moves []Nomination `json:"moves,omitempty"`
+
+	Score      []Criterion `json:"score,omitempty"` // in the order in which they are compared
+	Violations int         `json:"violations"`      // upstream's count of budget violations
+	Overruns   int64       `json:"overruns"`        // how far the victims take budgets below zero, summed
+	Cost       int64       `json:"cost,omitempty"`  // of the victims, by Options.Cost
 
 	// Optimal says that no evictions disrupt less, wherever the preemptor goes: the Score is
 	// proved to be the least; of a workload, in the flavors and for the pods that its queue chooses. Only with Options.Search.
@@ -113,7 +120,7 @@ type BudgetRoom struct {
 	Allowed   int32  `json:"disruptionsAllowed"`
 }
 
-// Nomination says where a pod of the preemptor goes.
+// Nomination says where a pod of the preemptor goes, or one that makes room for it.
 type Nomination struct {
 	Pod  PodRef `json:"pod"`
 	Node string `json:"node"`

@@ -25,7 +25,7 @@ const (
 	RuleReason     = Rule(found.Reason)     // the reason why it can't is true
 	RuleViolations = Rule(found.Violations) // the count of budget violations
 	RuleOverruns   = Rule(found.Overruns)   // how far the victims take budgets below zero
-	RuleBounds     = Rule(found.Bounds)     // hard budgets and limits
+	RuleBounds     = Rule(found.Bounds)     // hard budgets and limits, and where victims move
 	RuleCost       = Rule(found.Cost)       // prices
 	RuleScore      = Rule(found.Score)      // the score, criterion by criterion
 	RuleBudgets    = Rule(found.Budgets)    // the budgets that are listed

@@ -24,6 +24,9 @@ func (s *Settings) NumSteps() int { return cmp.Or(s.Steps, defaultSteps) }
 const (
 	OverBudget domain.Check = "hard budget"
 	OverLimit  domain.Check = "limit"
+
+	// NotTogether says so of victims each of whom has another place, but not all at once.
+	NotTogether domain.Check = "not together"
 )
 
 // Bound is a cap on what a set of victims adds up to.
@@ -57,7 +60,8 @@ func (b Bound) Same(o Bound) bool {
 // Excess is how far some victims go beyond a bound, or how much wider it is taken.
 type Excess struct {
 	Bound
-	Amount int64
+	Amount   int64
+	Together bool // of pods without a place: each by itself has one
 }
 
 // Bounded reports whether the final set of victims is bounded or priced.
@@ -181,7 +185,7 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 	var list []Excess
 	for i, b := range bounds {
 		if sums[i] > b.Room() {
-			list = append(list, Excess{b, checked.Sub(sums[i], b.Left)})
+			list = append(list, Excess{Bound: b, Amount: checked.Sub(sums[i], b.Left)})
 		}
 	}
 	return list
@@ -233,6 +237,9 @@ func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
 		if why.Missing = list[0].key(); list[0].Of == Charges {
 			why.Check = OverBudget
 		}
+		if list[0].Together {
+			why, proof = domain.Reason{Check: NotTogether}, reprieve.Exhausted
+		}
 	}
 	if proof == reprieve.Exhausted {
 		why.Detail = NotProved
@@ -240,11 +247,17 @@ func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
 	return why
 }
 
-// Within is the choice among sets of these units.
-func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.Within {
+// Within is the choice among sets of these units, with whom gone the preemptor is where at says.
+func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() []domain.Assignment) reprieve.Within {
 	w := reprieve.Within{
 		Choice: reprieve.Choice{Poll: q.Poll, Any: q.Probing, Monotone: q.Monotone(), Steps: q.NumSteps()},
-		Keeps:  func(out []victims.UnitID) bool { return len(q.Overruns(out, r.Parts())) == 0 },
+		Keeps:  func(out []victims.UnitID) bool { return len(q.OverrunsAt(at(), out, r.Parts())) == 0 },
+	}
+	if b, asked := q.landing(); asked {
+		w.Last = func(out []victims.UnitID, parts victims.Parts) bool {
+			_, left := q.Land(at(), out, parts)
+			return left <= b.Room()
+		}
 	}
 	if q.Probing {
 		w.Steps = min(w.Steps, StepsLeft(w.Steps, r.Decided-q.Decided))
@@ -255,7 +268,7 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner) reprieve.W
 	if q.Effort == Exact && !q.Probing {
 		w.AimSteps = w.Steps
 	}
-	if len(q.States) == 0 {
+	if len(q.States) == 0 && w.Last == nil {
 		w.Instead, w.AlikePods = q.instead(), q.alikePods
 	}
 	return w

@@ -24,7 +24,7 @@ func questionIn(t *testing.T, s *cluster.Snapshot, settings Settings) *Question 
 
 func TestBoundOfAReason(t *testing.T) {
 	for _, b := range []Bound{{Of: NumUnits}, {Of: NumPods, Window: true}, {Of: Price}, {Of: NumStranded}, {Of: Charges, Budget: 3}} {
-		got, ok := BoundOf(Beyond([]Excess{{b, 1}}, reprieve.Refuted))
+		got, ok := BoundOf(Beyond([]Excess{{Bound: b, Amount: 1}}, reprieve.Refuted))
 		require.True(t, ok)
 		require.Equal(t, b, got)
 	}

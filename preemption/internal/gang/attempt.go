@@ -113,7 +113,7 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	out := a.reprieve(placer, violating, rest)
 	a.goWhere(told, &out)
 	if a.q.Bounded() {
-		if a.q.Effort != ask.Greedy && len(a.q.Overruns(out.Victims, a.Runner.Parts())) == 0 {
+		if a.q.Effort != ask.Greedy && len(a.overruns(out.Victims)) == 0 {
 			a.propose(out) // the search stays at the first places, and may find nothing as good there
 		}
 		out, a.refuse = a.choose(first, violating, rest, out)
@@ -169,7 +169,11 @@ func (a *attempt) settleOn(list []victims.UnitID) {
 // propose keeps the plan that out and the placement make if it is the best so far.
 func (a *attempt) propose(out reprieve.Outcome) {
 	if a.q.Fewest && a.q.Given == nil {
+		before := len(a.Trial.Placed())
 		a.seatMore(out.Victims)
+		if len(a.Trial.Placed()) > before && len(a.overruns(out.Victims)) > 0 { // victims move to where these would be
+			a.Trial.UnplaceTo(before)
+		}
 	}
 	parts := maps.Clone(a.Runner.Parts())
 	p := Plan{Domain: *a.domain, Places: a.Trial.Assignments(), Parts: parts}

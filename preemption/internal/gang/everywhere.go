@@ -65,7 +65,7 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 		return reprieve.Refuted
 	}
 	trial := domain.Trial(a.Trial)
-	if a.Trial.Interchangeable() && len(q.Tree.Children) == 0 {
+	if a.Trial.Interchangeable() && len(q.Tree.Children) == 0 && !q.Lands() {
 		a.Trial.UnplaceTo(0)
 		trial = a.Trial.SlotTrial(a.domain, 0, members)
 	}
@@ -77,7 +77,7 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 		from = reprieve.Least{Victims: slices.Clone(a.top.Victims), Parts: maps.Clone(a.top.Parts)}
 	}
 	aims, numAims := q.Aims(a.Runner, all, violating), q.Known(all)
-	w := q.Within(all, a.Runner)
+	w := q.Within(all, a.Runner, a.Trial.Assignments)
 	a.shareSteps(&w)
 	a.Stats.Searched++
 	if a.scarce == nil {
@@ -97,7 +97,9 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 		}
 		out := a.Runner.Told(a.Trial, l.Victims, violating, rest)
 		a.Runner.Observe, a.Runner.ObservePart = nil, nil
-		a.propose(out)
+		if known = known && len(a.overruns(out.Victims)) == 0; known { // from the places that they have come to
+			a.propose(out)
+		}
 	}
 	a.clear(violating, rest)
 	switch {

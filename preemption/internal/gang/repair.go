@@ -15,7 +15,7 @@ import (
 // members were placed first: out, the greedy ones, do not or may not be. Without
 // any, everybody may be in any place.
 func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
-	a.over = a.q.Overruns(out.Victims, a.Runner.Parts())
+	a.over = a.overruns(out.Victims)
 	if len(a.over) == 0 && a.q.Effort == ask.Greedy {
 		return out, domain.Reason{}
 	}
@@ -41,7 +41,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		}
 	}
 	a.Stats.Searched++
-	w := a.q.Within(all, a.Runner)
+	w := a.q.Within(all, a.Runner, a.Trial.Assignments)
 	a.shareSteps(&w)
 	if a.q.Effort == ask.Greedy {
 		out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
@@ -56,6 +56,11 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
 	}
 	return a.judge(out, l.Proof)
+}
+
+// overruns are those of victims where the members are placed as they are.
+func (a *attempt) overruns(list []victims.UnitID) []ask.Excess {
+	return a.q.OverrunsAt(a.Trial.Assignments(), list, a.Runner.Parts())
 }
 
 // shareSteps leaves a search what the domain has left of its share of the steps.
@@ -161,7 +166,7 @@ func (a *attempt) keepGreedy() bool {
 			continue
 		}
 		for _, u := range a.q.Units.Sorted(a.greedy) {
-			if a.q.Weight(b, u) > 0 && a.inside[u] {
+			if (a.q.Weight(b, u) > 0 || a.over[0].Together) && a.inside[u] {
 				a.keep(u)
 				a.Trial.Settle()
 				a.potential = slices.DeleteFunc(a.potential, func(v victims.UnitID) bool { return v == u })

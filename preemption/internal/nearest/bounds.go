@@ -47,6 +47,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		s.search.Stats, s.q.Probing, s.q.Relaxed = stats, false, nil
 		s.search.Trial.Restore() // others will ask the constraints
 	}()
+	place := func() []domain.Assignment { return []domain.Assignment{{Node: s.search.Trial.Node()}} }
 	var nodes []cluster.NodeID
 	var list []ask.Excess
 	for n := range s.q.Index.Nodes() {
@@ -58,7 +59,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		if !why.OK() || len(out.Victims) == 0 {
 			continue
 		}
-		over := s.q.Overruns(out.Victims, s.search.Runner.Parts())
+		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
 		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
 			list = over
 		}
@@ -74,10 +75,10 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
 			s.search.Trial.Reset(n)
 			potential := s.q.Evictable(n)
-			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.q.Within(potential, s.search.Runner))
+			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.q.Within(potential, s.search.Runner, place))
 			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
 				at, s.q.Relaxed = n, nil
-				return changesOf(s.q.Overruns(out.Victims, s.search.Runner.Parts())), true
+				return changesOf(s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())), true
 			}
 		}
 		return nil, false
@@ -125,7 +126,7 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 		return list, in(list)
 	}
 	l := least{left: mostAsks, ask: whole, stop: func() bool { return *asked > mostAsked }}
-	list, ok := l.find(changesOf(q.Overruns(search.Best.Victims, search.Best.Parts)))
+	list, ok := l.find(changesOf(q.OverrunsAt(search.Best.Places, search.Best.Victims, search.Best.Parts)))
 	if !ok {
 		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))
 	}

@@ -28,7 +28,11 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	if !why.OK() {
 		return out, why
 	}
-	over := s.q.Overruns(out.Victims, s.Runner.Parts())
+	if s.q.Effort == ask.Greedy && s.behind(out) {
+		s.beaten = true
+		return reprieve.Outcome{}, domain.Reason{}
+	}
+	over := s.q.OverrunsAt(s.place(), out.Victims, s.Runner.Parts())
 	if s.q.Effort != ask.Greedy && !s.q.Probing {
 		return s.least(potential, out, over, beat)
 	}
@@ -40,7 +44,7 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 		return s.Reprieve(potential) // the same again, to be watched
 	}
 	s.Stats.Searched++
-	out, proof, why := s.Runner.RunWithin(s.Trial, potential, s.q.Within(potential, s.Runner))
+	out, proof, why := s.Runner.RunWithin(s.Trial, potential, s.q.Within(potential, s.Runner, s.place))
 	switch {
 	case !why.OK() || proof == reprieve.Found:
 		return out, why
@@ -50,6 +54,20 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	}
 	s.Stats.Exact = s.Stats.Exact && proof == reprieve.Refuted && s.q.Monotone()
 	return out, ask.Beyond(over, proof)
+}
+
+// place is where the preemptor goes.
+func (s *Search) place() []domain.Assignment { return []domain.Assignment{{Node: s.Trial.Node()}} }
+
+// behind reports whether there is a better candidate than out makes the node, where victims are asked to move: whether they
+// land is left open then.
+func (s *Search) behind(out reprieve.Outcome) bool {
+	if s.bound() == nil || s.Runner.Observe != nil || !s.q.Lands() {
+		return false
+	}
+	c := Candidate{Node: s.Trial.Node(), Victims: out.Victims, Parts: s.Runner.Parts()}
+	c.Score = s.q.Score(out.Victims, c.Parts, out.Violations, s.place()...)
+	return len(s.q.Overruns(out.Victims, c.Parts)) == 0 && !s.better(&c, &s.Best)
 }
 
 // least is choose for the victims that disrupt least, where the greedy ones are beyond some
@@ -64,7 +82,7 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	aims := func(violating []reprieve.Charged) []reprieve.Aim {
 		return s.q.Aims(s.Runner, potential, violating)[:known]
 	}
-	w := s.q.Within(potential, s.Runner)
+	w := s.q.Within(potential, s.Runner, s.place)
 	w.AimSteps = min(w.AimSteps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
 	steps := []int{w.AimSteps}
 	if known < all && w.AimSteps > 0 { // what is not known must not make it worse than Improved is

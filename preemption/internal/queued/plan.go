@@ -37,6 +37,11 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 		s.reject(o, p, Rejection{Why: BeyondBound, Bound: over})
 		return nil
 	}
+	if len(s.Pods.OverrunsAt(plan.Places, plan.Units, nil)) > 0 {
+		s.Cut = true
+		s.reject(o, p, Rejection{Why: NotTogether})
+		return nil
+	}
 	plan.Score, plan.liking = s.score(plan), s.liking(plan)
 	if s.Note {
 		s.Tries = append(s.Tries, Try{Domain: p.domain, Offer: o, Plan: plan})

@@ -76,6 +76,7 @@ const (
 	NoPlace                // not even if everybody went whom the queue may evict
 	Nobody                 // nobody goes that the queue may evict
 	BeyondBound            // the victims go beyond a hard budget or limit
+	NotTogether            // or find other places one by one, but not together
 )
 
 // Try is what came of a domain with the flavors of an offer: a plan, or why there is none.
@@ -289,6 +290,7 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 	}
 	p := s.newPlace(d)
 	defer p.close()
+	s.Pods.Landed = 0
 	s.Tried++
 	if !s.hopeful(o, p) {
 		return false

@@ -28,6 +28,7 @@ func Check(r *answer.Result) error {
 		return fmt.Errorf("the verdict is %q", r.Verdict)
 	}
 	a.victims()
+	a.moves()
 	if len(a.errs) > 0 {
 		return errors.Join(a.errs...)
 	}
@@ -184,6 +185,26 @@ func (a *answerCheck) flavors(field string, list []answer.FlavorChoice) {
 			a.bad("from 0 to 2^62-1", fmt.Sprint(f.Amount), "%s[%d].Amount", field, i)
 		}
 		seen[at] = true
+	}
+}
+
+// moves checks who is to move.
+func (a *answerCheck) moves() {
+	if a.Verdict != answer.Feasible && len(a.Moves) > 0 {
+		a.bad(fmt.Sprintf("absent, as the verdict is %q", a.Verdict), words.Count(len(a.Moves), "move"), "Moves")
+	}
+	seen := map[answer.PodRef]bool{}
+	for _, n := range a.Nominations {
+		seen[n.Pod] = true
+	}
+	for i, m := range a.Moves {
+		switch {
+		case m.Node == "":
+			a.bad("the name of a node", quoted(m.Node), "Moves[%d].Node", i)
+		case seen[m.Pod]:
+			a.bad("told once where it goes", quoted(words.Key(m.Pod.Namespace, m.Pod.Name)), "Moves[%d].Pod", i)
+		}
+		seen[m.Pod] = true
 	}
 }
 

@@ -94,6 +94,9 @@ func (s *queueReview) look(r *answer.Result) (answer.Validity, cluster.Disruptio
 	if v := s.ReviewNominations(r, trial); v.Advice != answer.Keep {
 		return v, cluster.Disruption{}
 	}
+	if text := s.reviewMoves(r); text != "" {
+		return stale(text)
+	}
 	return keep(keeps), s.taken(l)
 }
 

@@ -65,6 +65,9 @@ func (q *Review) look(r *answer.Result) (answer.Validity, cluster.Disruption) {
 			return v, cluster.Disruption{}
 		}
 	}
+	if text := q.reviewMoves(r); text != "" {
+		return replan(text), cluster.Disruption{}
+	}
 	return keep(keeps), q.taken(l)
 }
 

@@ -87,7 +87,7 @@ func (s *gangAnswer) feasible(p *gang.Plan) *answer.Result {
 	list := s.victims(p)
 	r := s.result(answer.Feasible, s.seats(len(p.Places), p.Domain.Name)+" once "+areEvicted(list))
 	r.Domain, r.Nominations = p.Domain.Name, s.nominate(p.Places)
-	r.Victims = list
+	r.Victims, r.Moves = list, s.moves(p.Places, p.Victims, p.Parts)
 	r.Score = s.criteria(p.Score)
 	r.Optimal, r.Bound = s.bounded(r.Score, p.Score, s.Open, s.Least)
 	r.Violations = p.Score.Violations

@@ -57,7 +57,7 @@ func (s *podAnswer) feasible() *answer.Result {
 	list := s.victims(s.Best)
 	r := s.result(answer.Feasible, fmt.Sprintf("fits on %s once %s", name, areEvicted(list)))
 	r.Domain, r.Nominations = name, s.nominations(s.Best.Node)
-	r.Victims = list
+	r.Victims, r.Moves = list, s.moves([]domain.Assignment{{Node: s.Best.Node}}, s.Best.Victims, s.Best.Parts)
 	r.Score = s.criteria(s.Best.Score)
 	if s.Sampling == nil {
 		r.Optimal, r.Bound = s.bounded(r.Score, s.Best.Score, s.Open, s.Search.Bound)

@@ -235,6 +235,8 @@ func (s *QueueSearch) rejection(r queued.Rejection) string {
 		return "no place"
 	case queued.Nobody:
 		return "nobody that the queue may evict"
+	case queued.NotTogether:
+		return notTogether
 	}
 	return "more than " + s.BoundName(r.Bound) + " allows"
 }
@@ -251,7 +253,7 @@ func (s *QueueSearch) feasible() *answer.Result {
 	r := s.result(answer.Feasible, fmt.Sprintf("fits in %s and in the quota of %s once %s evicted",
 		p.Domain.Name, s.Model.Index.Name(s.Search.Queue), are(len(list), "unit")))
 	s.settle(r, p)
-	r.Victims = list
+	r.Victims, r.Moves = list, s.moves(p.Places, p.Units, nil)
 	r.Score = s.criteria(p.Score)
 	r.Violations = p.Score.Violations
 	r.Overruns = s.Budgets.Overruns(s.Units, p.Units, nil, s.Gang.Tally)

@@ -104,6 +104,19 @@ func (q *Inquiry) movesText(list []victims.UnitID, parts victims.Parts) string {
 	return b.String()
 }
 
+// moves says where some victims go, and who moves for them, where it is asked for that they do.
+func (q *Inquiry) moves(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) (list []answer.Nomination) {
+	if !q.Lands() {
+		return nil
+	}
+	q.Landed = 0
+	moves, _ := q.Land(at, out, parts)
+	for _, m := range moves {
+		list = append(list, answer.Nomination{Pod: RefTo(q.Index.Pod(m.Pod)), Node: q.Index.Node(m.Node).Name})
+	}
+	return list
+}
+
 // mostMoves is of how many victims a trace says what becomes of each.
 const mostMoves = 100
 

@@ -178,6 +178,8 @@ func (q *Inquiry) rejection(why domain.Reason) string {
 		return q.detail(why)
 	case why.Check == ask.OverBudget || why.Check == ask.OverLimit:
 		return fmt.Sprintf("%s %s stands in the way", why.Check, q.detail(why))
+	case why.Check == ask.NotTogether:
+		return notTogether
 	case why.Check == ask.NoVictims && why.Detail == ask.AllKept:
 		return "guards keep everybody who could be evicted"
 	case why.Check == ask.NoVictims:
@@ -185,6 +187,9 @@ func (q *Inquiry) rejection(why domain.Reason) string {
 	}
 	return string(why.Check)
 }
+
+// notTogether says why victims who have to move can't all do so.
+const notTogether = "the victims have other places one by one, not together"
 
 // areEvicted names the groups among the victims that go as a whole, and counts the
 // other pods.

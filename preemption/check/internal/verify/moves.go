@@ -142,12 +142,7 @@ func (o *movers) landsBy(p *pod, within int) bool {
 	if len(nodes) == 0 {
 		return false
 	}
-	alone := *p.Pod
-	alone.Node, alone.Priority, alone.Group = "", &p.priority, ""
-	q := &question{world: o.world, asked: o.asked, named: map[preemption.PodRef]*member{}}
-	q.join(&alone, nil)
-	q.priority, q.policy = p.priority, o.effective(&alone).Policy
-	q.claim()
+	q := asking(o.world, o.asked, p)
 	s := newBareScene(q, o.used)
 	o.used = s.used
 	s.leave(p)

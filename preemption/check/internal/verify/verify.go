@@ -67,6 +67,7 @@ func read(l *found.List, q *question, r *preemption.Result) (queued bool) {
 		return queued
 	}
 	a.readVictims(r.Victims)
+	a.readMoves()
 	switch {
 	case !queued:
 		a.readVerdict()

@@ -39,7 +39,7 @@ func (a *answer) compareWalk(where string) {
 		a.leave(u.pods...)
 	}
 	out := a.walk(units, said, fits)
-	if a.bounded() && a.searched(out) {
+	if a.bounded() && a.searched(out, nodes[0]) {
 		out, said = nil, nil
 	}
 	for _, u := range out {
@@ -61,8 +61,8 @@ func (a *answer) compareWalk(where string) {
 	}
 }
 
-// searched: bounds let nobody go by the walk alone.
-func (a *answer) searched(out []*unit) bool {
+// searched: bounds let nobody go by the walk alone, or the lone pod at n may keep whom it leaves out from moving together.
+func (a *answer) searched(out []*unit, n *node) bool {
 	var list []victim
 	for _, u := range out {
 		if u.elastic {
@@ -70,7 +70,7 @@ func (a *answer) searched(out []*unit) bool {
 		}
 		list = append(list, victim{unit: u, pods: u.pods})
 	}
-	return len(a.beyond(list)) > 0
+	return len(a.beyond(list)) > 0 || a.o.Limits.OnlyMoves && !a.landsPlainly(out, n)
 }
 
 // helps: on node n the lone pod fits with everybody gone who may be evicted there, and
@@ -88,7 +88,7 @@ func (a *answer) helps(n *node) bool {
 	if helps && a.bounded() {
 		slices.SortFunc(units, a.moreImportant)
 		a.charge(units)
-		helps = a.walks() && !a.searched(a.walk(units, nil, fits))
+		helps = a.walks() && !a.searched(a.walk(units, nil, fits), n)
 	}
 	for _, u := range units {
 		a.comeBack(u.pods...)

@@ -1,0 +1,226 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+)
+
+// landing is a world of its own, in which the preemptor has its places and pods that move come to theirs one after the other.
+type landing struct {
+	*answer
+	to      map[preemption.PodRef]string // where each goes
+	victims map[preemption.PodRef]bool
+	number  map[preemption.PodRef]int32 // of those who run and move, in the snapshot
+	after   *world
+	asked   *preemption.Preemptor
+	depth   map[*unit]int // how many moves its own follows from
+	used    []int64       // of scenes, zero
+}
+
+// readMoves: where only moves are to make room, it is said of each pod of a victim where it goes and of each that moves
+// for another, and each fits there by itself once those before it are there.
+func (a *answer) readMoves() {
+	if !a.o.Limits.OnlyMoves || a.r.Verdict != preemption.Feasible {
+		if len(a.r.Moves) > 0 {
+			a.Add(found.Bounds, "%d pods move, and nobody asked for it", len(a.r.Moves))
+		}
+		return
+	}
+	l := &landing{answer: a, to: map[preemption.PodRef]string{}, victims: map[preemption.PodRef]bool{}, number: map[preemption.PodRef]int32{}, depth: map[*unit]int{}}
+	for _, m := range a.r.Moves {
+		if l.to[m.Pod] != "" {
+			a.About(found.Bounds, cluster.KindPod, m.Pod.Namespace, m.Pod.Name, "it moves twice")
+			return
+		}
+		l.to[m.Pod] = m.Node
+	}
+	for i := range a.victims {
+		v := &a.victims[i]
+		for _, p := range v.pods {
+			ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+			l.victims[ref] = true
+			if l.depth[v.unit] = 0; l.to[ref] == "" {
+				a.wrong(found.Bounds, v.Victim, "it is not said where its pod %s/%s moves", p.Namespace, p.Name)
+				return
+			}
+		}
+	}
+	places := map[preemption.PodRef]string{}
+	for _, n := range a.r.Nominations {
+		places[n.Pod] = n.Node
+	}
+	l.begin(places)
+	for i, m := range a.r.Moves {
+		if text := l.land(i, m); text != "" {
+			a.About(found.Bounds, cluster.KindPod, m.Pod.Namespace, m.Pod.Name, "it does not move to %s: %s", m.Node, text)
+			return
+		}
+	}
+}
+
+// landsPlainly: with the lone pod at n the pods of out, which is in no order, find places one after the other, the most important first
+// on the first node that takes it. Several, where some pod is nominated to a node, are not looked at.
+func (a *answer) landsPlainly(out []*unit, n *node) bool {
+	out = slices.Clone(out)
+	slices.SortFunc(out, a.moreImportant)
+	l := &landing{answer: a, to: map[preemption.PodRef]string{}, number: map[preemption.PodRef]int32{}}
+	var moves []preemption.PodRef
+	for _, u := range out {
+		for _, p := range u.pods {
+			ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+			moves, l.to[ref] = append(moves, ref), p.Node
+		}
+	}
+	if len(moves) > 1 && slices.ContainsFunc(a.scene.nodes, func(n node) bool { return len(n.nominees) > 0 }) {
+		return false
+	}
+	l.begin(map[preemption.PodRef]string{{Namespace: a.members[0].Namespace, Name: a.members[0].Name}: n.Name})
+	for _, ref := range moves {
+		p := l.after.record(l.number[ref])
+		i := slices.IndexFunc(l.after.nodes, func(n node) bool { return n.Name != l.to[ref] && l.misfit(p, l.after.byNode[n.Name]) == "" })
+		if i < 0 {
+			return false
+		}
+		l.arrive(l.number[ref], &l.after.nodes[i])
+	}
+	return true
+}
+
+// begin makes the world in which the preemptor has its places and nobody who moves is anywhere.
+func (l *landing) begin(places map[preemption.PodRef]string) {
+	s := *l.Snapshot
+	s.Pods = slices.Clone(s.Pods)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+		if m := l.named[ref]; m != nil && m.self != nil {
+			seat(p, places[ref])
+		} else if l.to[ref] != "" && p.Node != "" {
+			l.number[ref] = int32(i)
+			seat(p, "")
+		}
+	}
+	for _, m := range l.members {
+		if m.self == nil {
+			p := *m.Pod
+			seat(&p, places[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}])
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	l.after, l.asked = newWorld(&s, l.o, false), &preemption.Preemptor{Kind: cluster.KindPod}
+}
+
+// seat lets p run on the node of that name, empty: on none, as if it had just been bound.
+func seat(p *cluster.Pod, node string) {
+	p.Node, p.NominatedNode, p.Terminating, p.Preempted = node, "", false, false
+	p.Devices = slices.Clone(p.Devices)
+	for i := range p.Devices {
+		p.Devices[i].Assigned = nil
+	}
+}
+
+// land lets the i-th move happen, and says why it can't; empty if it can.
+func (l *landing) land(i int, m preemption.Nomination) string {
+	n := l.after.byNode[m.Node]
+	at, runs := l.number[m.Pod]
+	switch {
+	case n == nil:
+		return "there is no such node"
+	case !runs:
+		return "it runs nowhere"
+	case l.Pods[at].Node == m.Node:
+		return "it comes from there"
+	}
+	if !l.victims[m.Pod] {
+		if text := l.follows(i, l.record(at)); text != "" {
+			return text
+		}
+	}
+	p := l.after.record(at)
+	if check := l.misfit(p, n); check != "" {
+		return check
+	}
+	l.arrive(at, n)
+	return ""
+}
+
+// arrive lets a pod of the snapshot run on n.
+func (l *landing) arrive(i int32, n *node) {
+	p := l.after.record(i)
+	seat(p.Pod, n.Name)
+	p.at, l.after.at[i] = n, int32(n.number)
+	n.who, n.list = append(n.who, i), nil
+	l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
+}
+
+// misfit is a check that p fails on n by itself; empty if it passes all.
+func (l *landing) misfit(p *pod, n *node) string {
+	s := newBareScene(asking(l.after, l.asked, p), l.used)
+	l.used = s.used
+	for _, x := range n.pods() {
+		s.add(s.usedOn(n), x.Pod, 1)
+	}
+	list := s.misfits(s.members[0], n)
+	clear(s.usedOn(n))
+	for _, p := range s.booked {
+		p.holds = nil // the next scene asks for something else
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return string(list[0].check) + " " + list[0].resource
+}
+
+// asking is p as a preemptor by itself.
+func asking(w *world, asked *preemption.Preemptor, p *pod) *question {
+	alone := *p.Pod
+	alone.Node, alone.Priority, alone.Group = "", &p.priority, ""
+	q := &question{world: w, asked: asked, named: map[preemption.PodRef]*member{}}
+	q.join(&alone, nil)
+	q.priority, q.policy = p.priority, w.effective(&alone).Policy
+	q.claim()
+	return q
+}
+
+// follows says why p, which is no victim, does not move for one of those who did before the i-th; empty if it does. It goes
+// whole, with one of its pods from a node to which one has come that may evict it.
+func (l *landing) follows(i int, p *pod) string {
+	u := l.unitOf(p)
+	for _, p := range u.pods {
+		if l.to[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] == "" {
+			return "its unit does not go whole"
+		}
+	}
+	if l.owns(u) {
+		return "it is the preemptor's"
+	}
+	if _, known := l.depth[u]; known {
+		return ""
+	}
+	for _, m := range l.r.Moves[:i] {
+		leads := func(p *pod) bool { return p.Node == m.Node }
+		by := l.record(l.number[m.Pod])
+		depth, known := l.depth[l.unitOf(by)]
+		if !known || depth >= l.o.Chain || l.o.NoCascade || l.effective(by.Pod).Policy == priority.Never || !slices.ContainsFunc(u.pods, leads) {
+			continue
+		}
+		if l.unitOf(by) != u && l.mayMove(by, u) {
+			l.depth[u] = depth + 1
+			return ""
+		}
+	}
+	return "it moves for nobody who may move it"
+}
+
+// mayMove reports whether by may evict u.
+func (l *landing) mayMove(by *pod, u *unit) bool {
+	l.moves(by, 0) // which makes the world in which they ask
+	o := l.movers
+	q := asking(o.world, o.asked, o.podNamed(by.Namespace, by.Name, by.Node))
+	first := o.podNamed(u.pods[0].Namespace, u.pods[0].Name, u.pods[0].Node)
+	return q.mayEvict(q.unitOf(first))
+}

@@ -1,0 +1,314 @@
+package ask
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// Move is where a pod goes that has to leave its node.
+type Move struct {
+	Pod  cluster.PodID
+	Node cluster.NodeID
+}
+
+// Landing is the what-if in which the preemptor has its places and some pods have left their nodes, who are seated
+// elsewhere one after the other: each as a lone pod beside those before it.
+type Landing struct {
+	q     *Question
+	pods  []cluster.PodID // who moves
+	reach []reach         // by pod of pods: how many moves may follow from its own
+	freed []cluster.NodeID
+	trial *domain.GangTrial // of the preemptor's members, then of pods
+	at    int               // how many of them are the preemptor's and have a place
+}
+
+// NewLanding returns the landing of pods where the preemptor is at. Who is nominated to a node counts there for all of
+// them if he does for the least important one.
+func (q *Question) NewLanding(at []domain.Assignment, pods []cluster.PodID) *Landing {
+	l := &Landing{q: q, pods: pods, reach: slices.Repeat([]reach{q.Chain()}, len(pods)), at: len(at)}
+	l.begin(at)
+	return l
+}
+
+// begin begins the trial, in which pods are gone and those of seated have their places.
+func (l *Landing) begin(seated []domain.Assignment) {
+	q, own, least := l.q, map[cluster.PodID]bool{}, l.q.Priority
+	q.Landed += 1 + q.Index.NumNodes()/blockOfNodes
+	members, shown := slices.Clone(q.Members), make([]*cluster.Pod, 0, len(q.Members)+len(l.pods))
+	for _, m := range q.Members {
+		own[m.ID], shown = true, append(shown, m.Pod)
+	}
+	for _, p := range l.pods {
+		own[p], least = true, min(least, q.Index.Priority(p))
+		members, shown = append(members, q.NewMember(q.Index.Pod(p), p)), append(shown, q.Index.Pod(p))
+		l.freed = append(l.freed, q.Index.NodeOf(p))
+	}
+	slices.Sort(l.freed)
+	l.freed = slices.Compact(l.freed)
+	var states []domain.State
+	for _, c := range q.Constraints {
+		s, err := c.Prepare(q.Index, shown)
+		if err != nil {
+			panic(&ranges.Stop{Err: err})
+		}
+		if s != nil {
+			states = append(states, s)
+		}
+	}
+	l.trial = domain.NewGangTrial(q.Index, members, states, func(p cluster.PodID) bool { return !own[p] && q.Index.Priority(p) >= least })
+	l.trial.Poll = q.Poll
+	for _, p := range l.pods {
+		l.trial.Remove(p)
+	}
+	l.trial.PlaceAll(seated)
+}
+
+// member is the i-th pod as a member of the trial.
+func (l *Landing) member(i int) domain.MemberID { return domain.MemberID(len(l.q.Members) + i) }
+
+// Member is the i-th pod, compiled.
+func (l *Landing) Member(i int) *domain.Member { return l.trial.Member(l.member(i)) }
+
+// Seat seats the i-th pod on node n, and says why not if it does not fit there.
+func (l *Landing) Seat(i int, n cluster.NodeID) domain.Reason {
+	l.q.Landed++
+	why := l.trial.CanPlace(l.member(i), n)
+	if why.OK() {
+		l.trial.Place(l.member(i), n)
+	}
+	return why
+}
+
+// moves lists who is seated, in order.
+func (l *Landing) moves() (list []Move) {
+	for _, a := range l.trial.Assignments()[l.at:] {
+		list = append(list, Move{l.pods[int(a.Member)-len(l.q.Members)], a.Node})
+	}
+	return list
+}
+
+// open are the nodes, but its own, that may have room for the i-th pod: those that have it as things stand, and those
+// that somebody has left.
+func (l *Landing) open(i int) iter.Seq[cluster.NodeID] {
+	p := l.pods[i]
+	room, own := l.q.roomsFor(p, 0), l.q.Index.NodeOf(p)
+	return func(yield func(cluster.NodeID) bool) {
+		freed, n := l.freed, l.q.nextRoom(room, p, 0, own)
+		for n != cluster.NoNode || len(freed) > 0 {
+			next := n
+			if len(freed) > 0 && (n == cluster.NoNode || freed[0] <= n) {
+				next, freed = freed[0], freed[1:]
+			}
+			if next == n && n != cluster.NoNode {
+				n = l.q.nextRoom(room, p, n+1, own)
+			}
+			if next != own && next != cluster.NoNode && !yield(next) {
+				return
+			}
+		}
+	}
+}
+
+// seat seats the i-th pod on the first node on which it fits or, with moves that may follow from its own, on the first on
+// which it does once others have left, and seats these. It reports false, and has seated nobody, if there is none.
+func (l *Landing) seat(i int) bool {
+	q, p := l.q, l.pods[i]
+	for n := range l.open(i) {
+		if l.Seat(i, n).OK() {
+			return true
+		}
+	}
+	if l.reach[i] == 0 || q.Index.Policy(p) == priority.Never {
+		return false
+	}
+	room, own := q.roomsFor(p, l.reach[i]), q.Index.NodeOf(p)
+	for n := q.nextRoom(room, p, 0, own); n != cluster.NoNode && q.Landed < mostLanded; n = q.nextRoom(room, p, n+1, own) {
+		if l.seatInTurn(i, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// seatInTurn seats the i-th pod on node n once those have left whom it may evict and who may move with one less: as
+// few of them as giving back leaves, who are seated in turn.
+func (l *Landing) seatInTurn(i int, n cluster.NodeID) bool {
+	q, p := l.q, l.pods[i]
+	var leaving []victims.UnitID
+	var pods []cluster.PodID
+	for _, u := range q.leavingFor(n, opener{claim: q.claimOf(p), reach: l.reach[i]}) {
+		unit := q.Units.Unit(u)
+		own := u == q.unitOf(p) || q.Tree != nil && q.Own(unit)
+		if !own && !slices.ContainsFunc(unit.Pods, l.trial.Gone) {
+			leaving, pods = append(leaving, u), append(pods, unit.Pods...)
+		}
+	}
+	if len(leaving) == 0 {
+		return false
+	}
+	further := l.with(pods, nearer(l.reach[i]))
+	if !further.Seat(i, n).OK() {
+		return false
+	}
+	further.trial.Settle()
+	from := len(l.pods)
+	for _, u := range leaving {
+		pods := q.Units.Unit(u).Pods
+		if !further.spares(pods) {
+			for k := range pods {
+				if !further.seat(from + k) {
+					return false
+				}
+			}
+		}
+		from += len(pods)
+	}
+	*l = *further
+	return true
+}
+
+// with is l with more pods gone, of whom so many moves may follow.
+func (l *Landing) with(pods []cluster.PodID, within reach) *Landing {
+	m := &Landing{
+		q: l.q, at: l.at, freed: slices.Clone(l.freed),
+		pods: slices.Concat(l.pods, pods), reach: slices.Concat(l.reach, slices.Repeat([]reach{within}, len(pods))),
+	}
+	m.begin(l.trial.Assignments())
+	return m
+}
+
+// spares puts pods of a unit back if those who are seated fit beside them, and reports whether they do.
+func (l *Landing) spares(pods []cluster.PodID) bool {
+	for _, p := range pods {
+		l.trial.Return(p)
+	}
+	if l.trial.Fits().OK() {
+		return true
+	}
+	for _, p := range pods {
+		l.trial.Remove(p)
+	}
+	return false
+}
+
+// every seats the pods from the i-th on in every way, with so many looks at most, and reports whether one is good.
+func (l *Landing) every(i int, looks *int) bool {
+	if i == len(l.pods) {
+		return true
+	}
+	for n := range l.open(i) {
+		if *looks--; *looks < 0 {
+			return false
+		}
+		if l.Seat(i, n).OK() {
+			if l.every(i+1, looks) {
+				return true
+			}
+			l.trial.Unplace()
+		}
+	}
+	return false
+}
+
+const (
+	// mostLanded is how many looks landings may take in one domain, or on the nodes of a chunk: each is one at a pod on
+	// a node.
+	mostLanded = 1 << 19
+
+	// landingTurns is how many orders are tried, mostEvery with how many looks every way.
+	landingTurns = 16
+	mostEvery    = 1 << 11
+)
+
+// Land says where the pods of some victims go together once the preemptor is at its places, with those who have to move for them
+// within the reach that is asked for, in an order in which each fits once all of them are gone from
+// theirs, and how many of the victims' have no place: the most important first, each on the first node by name on which it
+// fits, on whatever node but its own. Where some have none it is tried anew, these first; then in
+// every way, where these are few. Other ways may be missed.
+func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) (moves []Move, left int64) {
+	var pods []cluster.PodID
+	for _, u := range q.Units.Sorted(slices.Clone(out)) {
+		pods = append(pods, parts.Of(q.Units, u)...)
+	}
+	left = int64(len(pods))
+	for turn := 0; turn < landingTurns && q.Landed < mostLanded; turn++ {
+		l := q.NewLanding(at, pods)
+		var late, others []cluster.PodID
+		for i, p := range pods {
+			if q.Landed < mostLanded && l.seat(i) {
+				others = append(others, p)
+			} else {
+				late = append(late, p)
+			}
+		}
+		if n := int64(len(late)); n < left && l.holds(at) {
+			moves, left = l.moves(), n
+		}
+		next := slices.Concat(late, others)
+		if left == 0 || slices.Equal(next, pods) {
+			break
+		}
+		pods = next
+	}
+	if looks := mostEvery; left > 0 && q.Landed < mostLanded {
+		if l := q.NewLanding(at, pods); l.every(0, &looks) {
+			return l.moves(), 0
+		}
+	}
+	return moves, left
+}
+
+// holds reports whether each fits in order also with everybody gone who moves after it.
+func (l *Landing) holds(at []domain.Assignment) bool {
+	seated := l.trial.Assignments()[l.at:]
+	if first := l.q.Chain(); first == 0 {
+		return true // they were all gone before
+	}
+	var pods []cluster.PodID
+	for _, a := range seated {
+		pods = append(pods, l.pods[int(a.Member)-len(l.q.Members)])
+	}
+	again := l.q.NewLanding(at, pods)
+	for i, a := range seated {
+		if !again.Seat(i, a.Node).OK() {
+			return false
+		}
+	}
+	return true
+}
+
+// landing is how many of the victims' pods need not have another place, if it is asked for that they move.
+func (q *Question) landing() (b Bound, asked bool) {
+	for _, b := range q.Bounds(nil) {
+		if b.Of == NumStranded {
+			return b, true
+		}
+	}
+	return Bound{}, false
+}
+
+// Lands reports whether it is asked for that victims move.
+func (q *Question) Lands() bool {
+	_, asked := q.landing()
+	return asked
+}
+
+// OverrunsAt is Overruns of victims who are within all bounds only if they also land together once the preemptor
+// is at its places.
+func (q *Question) OverrunsAt(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) []Excess {
+	list := q.Overruns(out, parts)
+	b, asked := q.landing()
+	if len(list) > 0 || !asked {
+		return list
+	}
+	if _, left := q.Land(at, out, parts); left > b.Room() {
+		list = append(list, Excess{Bound: b, Amount: left - b.Left, Together: true})
+	}
+	return list
+}

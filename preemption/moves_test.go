@@ -1,0 +1,300 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// roomy is a question in a small cluster with some room beside, of one pod or of several that all have to run: they go to
+// fast nodes, running pods to any but for a few.
+func roomy(seed uint64) gen.Question {
+	r := rand.New(rand.NewPCG(seed, 29))
+	var s preemption.Snapshot
+	cores := func(n int) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * int64(n)} }
+	fast, high, two := map[string]string{"disk": "fast"}, int32(100), int32(2)
+	numFast := 1 + r.IntN(2)
+	for n := range numFast + 1 + r.IntN(3) {
+		node := preemption.Node{Name: fmt.Sprint("n", n), Allocatable: cores(2 + r.IntN(4))}
+		if n < numFast {
+			node.Labels = fast
+		}
+		s.Nodes = append(s.Nodes, node)
+	}
+	free := make([]int, len(s.Nodes))
+	for i := range free {
+		free[i] = int(s.Nodes[i].Allocatable[cluster.CPU] / 1_000)
+	}
+	groups := 0
+	for range 3 + r.IntN(6) {
+		n, size, level := r.IntN(len(free)), 1+r.IntN(2), int32(r.IntN(4))
+		if r.IntN(2) == 0 {
+			n = r.IntN(numFast)
+		}
+		p := preemption.Pod{Name: fmt.Sprint("p", len(s.Pods)), Node: s.Nodes[n].Name, Priority: &level, Requests: cores(size)}
+		if r.IntN(6) == 0 && n < numFast {
+			p.NodeSelector = fast
+		}
+		if free[n] < size {
+			continue
+		}
+		free[n] -= size
+		if m := r.IntN(len(free)); r.IntN(4) == 0 && free[m] > 0 {
+			free[m]--
+			group := fmt.Sprint("g", groups)
+			groups++
+			s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: group, Mode: disruption.All, Priority: &level, MinCount: &two})
+			p.Group = group
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("p", len(s.Pods), "-2"), Node: s.Nodes[m].Name, Priority: &level, Requests: cores(1), Group: group})
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	q := gen.Question{Snapshot: s, Preemptor: preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Name: "web", Priority: &high}}}
+	members, size := int32(1+r.IntN(2)), 1+r.IntN(4)
+	q.Preemptor.Group.MinCount = &members
+	for i := range members {
+		q.Preemptor.Pods = append(q.Preemptor.Pods, preemption.Pod{Name: fmt.Sprint("web-", i), Priority: &high, Requests: cores(size), NodeSelector: fast})
+	}
+	if members == 1 {
+		q.Preemptor.Kind, q.Preemptor.Group = cluster.KindPod, nil
+	}
+	return q
+}
+
+// lander looks in every way, in a cluster as of roomy.
+type lander struct {
+	q     gen.Question
+	units [][]*preemption.Pod
+	free  map[string]int64
+
+	stranded []bool // by unit: some pod of it has no place as things stand
+}
+
+func newLander(q gen.Question) *lander {
+	l := &lander{q: q, free: map[string]int64{}}
+	for _, n := range q.Snapshot.Nodes {
+		l.free[n.Name] = n.Allocatable[cluster.CPU]
+	}
+	groups := map[string]int{}
+	for i := range q.Snapshot.Pods {
+		p := &q.Snapshot.Pods[i]
+		l.free[p.Node] -= p.Requests[cluster.CPU]
+		if at, known := groups[p.Group]; known && p.Group != "" {
+			l.units[at] = append(l.units[at], p)
+			continue
+		}
+		groups[p.Group] = len(l.units)
+		l.units = append(l.units, []*preemption.Pod{p})
+	}
+	for _, unit := range l.units {
+		l.stranded = append(l.stranded, slices.ContainsFunc(unit, func(p *preemption.Pod) bool { return !l.land([]*preemption.Pod{p}) }))
+	}
+	return l
+}
+
+func (l *lander) admits(p *preemption.Pod, n *preemption.Node) bool {
+	return len(p.NodeSelector) == 0 || n.Labels["disk"] == "fast"
+}
+
+// finds reports whether somewhere there are places for the members from the i-th on, and victims for them all of whom are needed and land.
+func (l *lander) finds(i int) bool {
+	if i == len(l.q.Preemptor.Pods) {
+		return l.choose(0, nil)
+	}
+	p := &l.q.Preemptor.Pods[i]
+	for k := range l.q.Snapshot.Nodes {
+		if n := &l.q.Snapshot.Nodes[k]; l.admits(p, n) {
+			l.free[n.Name] -= p.Requests[cluster.CPU]
+			found := l.finds(i + 1)
+			if l.free[n.Name] += p.Requests[cluster.CPU]; found {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// choose reports whether victims from the u-th unit on are such beside those of out, each of whose pods also has a place as
+// things stand.
+func (l *lander) choose(u int, out [][]*preemption.Pod) bool {
+	if u == len(l.units) {
+		return len(out) > 0 && l.fits() && !slices.ContainsFunc(out, l.spares) && l.land(slices.Concat(out...))
+	}
+	if l.choose(u+1, out) {
+		return true
+	}
+	if l.stranded[u] {
+		return false
+	}
+	l.book(l.units[u], +1)
+	defer l.book(l.units[u], -1)
+	return l.choose(u+1, append(slices.Clone(out), l.units[u]))
+}
+
+func (l *lander) fits() bool {
+	for _, v := range l.free {
+		if v < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lander) spares(unit []*preemption.Pod) bool {
+	l.book(unit, -1)
+	defer l.book(unit, +1)
+	return l.fits()
+}
+
+func (l *lander) book(unit []*preemption.Pod, sign int64) {
+	for _, p := range unit {
+		l.free[p.Node] += sign * p.Requests[cluster.CPU]
+	}
+}
+
+func (l *lander) land(pods []*preemption.Pod) bool {
+	if len(pods) == 0 {
+		return true
+	}
+	p := pods[0]
+	for k := range l.q.Snapshot.Nodes {
+		n := &l.q.Snapshot.Nodes[k]
+		if n.Name == p.Node || !l.admits(p, n) || l.free[n.Name] < p.Requests[cluster.CPU] {
+			continue
+		}
+		l.free[n.Name] -= p.Requests[cluster.CPU]
+		landed := l.land(pods[1:])
+		if l.free[n.Name] += p.Requests[cluster.CPU]; landed {
+			return true
+		}
+	}
+	return false
+}
+
+// TestMovesAreBruteForce: where room is made by moves alone the victims of every answer have places together, as Verify reads
+// of each, and nobody is told that nothing helps, as proved, where some set of victims does. How often that is missed without
+// a proof is counted.
+func TestMovesAreBruteForce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range seeds(12_000) {
+		q, o := roomy(seed), preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Members: preemption.AllThatFit}
+		o.Search = []preemption.Search{preemption.Greedy, preemption.Exact}[seed%2]
+		kind := "pod"
+		if q.Preemptor.Group != nil {
+			kind = "gang"
+		}
+		r := ask(&named{t, seed}, o, q)
+		if r.Verdict != preemption.Feasible && r.Verdict != preemption.Infeasible {
+			continue
+		}
+		apart := slices.ContainsFunc(r.Rejected, func(x preemption.Rejection) bool {
+			return x.Reason == "the victims have other places one by one, not together"
+		})
+		finds := newLander(q).finds(0)
+		switch {
+		case r.Verdict == preemption.Feasible:
+			require.True(t, finds, "seed %d: nobody moves so", seed)
+			if seen[kind+" lands"]++; len(r.Moves) > 1 {
+				seen[kind+" lands, several"]++
+			}
+		case finds:
+			require.False(t, r.Stats.Exact, "seed %d: it is proved that nothing helps", seed)
+			seen[kind+" missed"]++
+		case apart:
+			seen[kind+" not together"]++
+		}
+		o.Chain = 1 + int(seed%4)
+		chained := ask(&named{t, seed}, o, q)
+		if r.Verdict == preemption.Infeasible && chained.Verdict == preemption.Feasible {
+			seen[kind+" lands in a chain"]++
+		}
+	}
+	t.Log(seen)
+	for _, kind := range []string{"pod", "gang"} {
+		require.Greater(t, seen[kind+" lands, several"], int(seeds(12_000))/200)
+		require.Positive(t, seen[kind+" not together"])
+		require.Positive(t, seen[kind+" lands in a chain"])
+	}
+	require.Zero(t, seen["pod missed"])
+}
+
+// TestMovesAreLookedAtAgain: an answer holds as long as those who have not gone yet have their places; several answers in a row, and
+// the plan of a gathering, let nobody count on the place of another one. A trip through JSON leaves it as it is.
+func TestMovesAreLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	low, high := int32(0), int32(100)
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: n} }
+	s := preemption.Snapshot{}
+	for _, n := range []string{"n1", "n2", "spare1", "spare2"} {
+		s.Nodes = append(s.Nodes, preemption.Node{Name: n, Allocatable: cores(2)})
+	}
+	for _, p := range []string{"a", "b"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: p, Node: map[string]string{"a": "n1", "b": "n2"}[p], Priority: &low, Requests: cores(1)})
+	}
+	for _, p := range []string{"s1", "s2"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: p, Node: map[string]string{"s1": "spare1", "s2": "spare2"}[p], Priority: &high, Requests: cores(1)})
+	}
+	var web []preemption.Preemptor
+	for _, p := range []string{"web1", "web2"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: p, Priority: &high, Requests: cores(2)})
+		web = append(web, preemption.Preemptor{Kind: cluster.KindPod, Name: p})
+	}
+	pl, err := preemption.NewPlanner(&s, preemption.Options{Limits: preemption.Limits{OnlyMoves: true}})
+	require.NoError(t, err)
+	move := func(name, node string) preemption.Nomination {
+		return preemption.Nomination{Pod: preemption.PodRef{Name: name}, Node: node}
+	}
+	list, err := pl.PreemptAll(web)
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Nomination{move("a", "n2")}, list[0].Moves, "beside b")
+	require.Equal(t, []preemption.Nomination{move("a", "spare1"), move("b", "spare2")}, list[1].Moves, "which both have to leave then")
+
+	g := pl.Gather()
+	_, err = g.Preempt(web[0])
+	require.NoError(t, err)
+	plan, err := g.Plan()
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Nomination{move("a", "n2")}, plan.Moves)
+	_, err = g.Preempt(web[1])
+	require.ErrorIs(t, err, preemption.ErrGangFailed, "it moves a once more")
+
+	r, err := pl.Preempt(web[0])
+	require.NoError(t, err)
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	again := &preemption.Result{}
+	require.NoError(t, json.Unmarshal(text, again))
+	require.Equal(t, r, again)
+	advice := func(pl *preemption.Planner) preemption.Validity {
+		v, err := pl.StillValid(r)
+		require.NoError(t, err)
+		return v
+	}
+	require.Equal(t, preemption.Keep, advice(pl).Advice)
+	full := pl.Fork()
+	require.NoError(t, full.SetPod(preemption.Pod{Name: "new", Node: "n2", Priority: &low, Requests: cores(1)}))
+	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "a cannot move to n2 any more: n2: cpu short by 1"}, advice(full))
+	require.NoError(t, full.RemoveNode("n2"))
+	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "node n2 is gone"}, advice(full))
+	require.NoError(t, pl.Apply(r))
+	require.Equal(t, preemption.Keep, advice(pl).Advice)
+
+	for want, moves := range map[string][]preemption.Nomination{
+		"Moves[1].Pod": {move("a", "n2"), move("a", "spare1")}, "Moves[0].Pod": {move("web1", "n2")}, "Moves[0].Node": {move("a", "")},
+	} {
+		bad := *r
+		bad.Moves = moves
+		_, err := pl.StillValid(&bad)
+		require.ErrorContains(t, err, want)
+	}
+}
