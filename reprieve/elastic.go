@@ -80,12 +80,9 @@ type shrinker struct {
 // sort finds the members to decide on, and returns the others.
 func (s *shrinker) sort() (others []cluster.PodID) {
 	us := s.r.Units
-	selective, ok := s.trial.(selective)
-	if !ok {
-		s.members = us.Members(s.unit)
+	if s.members = s.r.decides(s.trial, s.unit); len(s.members) == len(us.Unit(s.unit).Pods) {
 		return nil
 	}
-	s.members = us.Deciders(s.unit, selective.Matters)
 	decides := make(map[cluster.PodID]bool, len(s.members))
 	for _, p := range s.members {
 		decides[p] = true
@@ -96,6 +93,14 @@ func (s *shrinker) sort() (others []cluster.PodID) {
 		}
 	}
 	return others
+}
+
+// decides are the members of elastic unit u about which there is something to decide in t.
+func (r *Runner) decides(t domain.Trial, u victims.UnitID) []cluster.PodID {
+	if selective, ok := t.(selective); ok {
+		return r.Units.Deciders(u, selective.Matters)
+	}
+	return r.Units.Members(u)
 }
 
 // alike links members on one node that ask for the same.

@@ -26,10 +26,7 @@ func (s *chooser) itemize(order []victims.UnitID) {
 			continue
 		}
 		s.parts = true
-		members := s.r.Units.Members(u)
-		if selective, ok := s.trial.(selective); ok {
-			members = s.r.Units.Deciders(u, selective.Matters)
-		}
+		members := s.r.decides(s.trial, u)
 		for i := range members {
 			s.items = append(s.items, item{unit: u, pods: members[i : i+1], part: true})
 		}

@@ -13,8 +13,12 @@ import (
 // leaders, then the higher priority of the pod itself, the earlier start, the smaller
 // UID, namespace and name; those that are terminating after all others.
 func (us *Units) Members(u UnitID) []cluster.PodID {
+	return us.lastFirst(slices.Clone(us.Unit(u).Pods))
+}
+
+// lastFirst sorts pods of one unit, those that go last first, and returns them.
+func (us *Units) lastFirst(list []cluster.PodID) []cluster.PodID {
 	ix := us.ix
-	list := slices.Clone(us.Unit(u).Pods)
 	first := func(x, y bool) int {
 		switch {
 		case x == y:
@@ -144,19 +148,24 @@ func (us *Units) anybody(g cluster.GroupID) bool {
 // a pod group these, of a composite group all pods of a group right beneath it in
 // which one matters. The others stay in every largest set of pods that goes on.
 func (us *Units) Deciders(u UnitID, matters func(cluster.PodID) bool) []cluster.PodID {
-	top, concerned := us.Unit(u).Group, map[cluster.GroupID]bool{}
-	for _, p := range us.Unit(u).Pods {
-		if matters(p) {
-			concerned[us.beneath(p, top)] = true
+	top, pods := us.Unit(u).Group, us.Unit(u).Pods
+	decides := matters
+	if us.ix.Group(top).Composite != nil {
+		concerned := map[cluster.GroupID]bool{}
+		for _, p := range pods {
+			if matters(p) {
+				concerned[us.beneath(p, top)] = true
+			}
+		}
+		decides = func(p cluster.PodID) bool { return concerned[us.beneath(p, top)] }
+	}
+	var list []cluster.PodID // most of the pods may be elsewhere
+	for _, p := range pods {
+		if decides(p) {
+			list = append(list, p)
 		}
 	}
-	whole := us.ix.Group(top).Composite != nil
-	return slices.DeleteFunc(us.Members(u), func(p cluster.PodID) bool {
-		if whole {
-			return !concerned[us.beneath(p, top)]
-		}
-		return !matters(p)
-	})
+	return us.lastFirst(list)
 }
 
 // beneath is the group right beneath top, or top itself, at or above pod p.
