@@ -2,8 +2,10 @@ package verify
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -24,11 +26,22 @@ type mover struct {
 type movers struct {
 	*question
 	fit        map[mover]bool
+	hosts      map[shape]host
 	everywhere []*node
 	left       map[int][]map[string]int64 // by node: what is free with those gone who move within a reach
 	order      map[resourceWithin][]*node // those first that have most room then
 	used       []int64                    // of scenes, zero
 }
+
+// shape is all that it depends on which other nodes a pod fits on, as text, and its unit where that has other pods.
+type shape struct {
+	text   string
+	unit   *unit
+	within int
+}
+
+// host is a node on which a pod fits that was on another one; nil: it fits on none but perhaps its own.
+type host struct{ node, own *node }
 
 // resourceWithin is a resource, and a reach.
 type resourceWithin struct {
@@ -40,7 +53,7 @@ type resourceWithin struct {
 // one as things stand, or once those are gone there whom it may evict and who move within one less.
 func (w *world) moves(p *pod, within int) bool {
 	if w.movers == nil {
-		o := &movers{fit: map[mover]bool{}, left: map[int][]map[string]int64{}, order: map[resourceWithin][]*node{}}
+		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, left: map[int][]map[string]int64{}, order: map[resourceWithin][]*node{}}
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
 		o.left[0], o.everywhere = o.free(), o.all()
@@ -113,16 +126,22 @@ func (o *movers) roomy(p *pod, within int) []*node {
 	}
 	var list []*node
 	for _, n := range nodes {
-		_, limited := n.Allocatable[cluster.Pods]
-		fits := n != p.at && (!limited || room[n.number][cluster.Pods] > 0)
-		for name, v := range p.Requests {
-			fits = fits && (v == 0 || v <= room[n.number][name])
-		}
-		if fits {
+		if o.hasRoom(p, n, within) {
 			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// hasRoom reports whether n is not p's own node, and has as much room as p requests.
+func (o *movers) hasRoom(p *pod, n *node, within int) bool {
+	room := o.roomWithin(within)[n.number]
+	_, limited := n.Allocatable[cluster.Pods]
+	fits := n != p.at && (!limited || room[cluster.Pods] > 0)
+	for name, v := range p.Requests {
+		fits = fits && (v == 0 || v <= room[name])
+	}
+	return fits
 }
 
 // byRoom are the nodes, those first that have most room of a resource.
@@ -136,11 +155,46 @@ func (o *movers) byRoom(name string, within int) []*node {
 	return o.order[key]
 }
 
-// landsBy is lands where nobody has asked before.
+// shapeOf is the shape of p; false: a constraint looks beyond a node, or a hook at anything.
+func (o *movers) shapeOf(p *pod, within int) (shape, bool) {
+	if o.o.Hooks != nil || len(p.Affinity)+len(p.AntiAffinity)+len(p.Spread)+len(p.Tokens) > 0 {
+		return shape{}, false
+	}
+	shown := *p.Pod
+	shown.Name, shown.UID, shown.Node, shown.Priority = "", "", "", &p.priority
+	shown.Started, shown.Scheduled, shown.Created = time.Time{}, time.Time{}, time.Time{}
+	text, err := json.Marshal(shown)
+	s := shape{text: string(text), within: within}
+	if u := o.unitOf(p); u != nil && len(u.pods) > 1 {
+		s.unit = u
+	}
+	return s, err == nil
+}
+
+// landsBy is lands where nobody has asked before; of pods of one shape one is looked at on all nodes.
 func (o *movers) landsBy(p *pod, within int) bool {
-	nodes := o.roomy(p, within)
+	shape, shaped := o.shapeOf(p, within)
+	found, known := o.hosts[shape]
+	if known = known && shaped; known && found.node != nil && found.node != p.at {
+		return true
+	}
+	var nodes []*node
+	if !known || found.node != nil {
+		nodes = o.roomy(p, within)
+	} else if found.own != nil && o.hasRoom(p, found.own, within) {
+		nodes = append(nodes, found.own)
+	}
+	at := o.firstHost(p, within, nodes)
+	if shaped && !known {
+		o.hosts[shape] = host{at, p.at}
+	}
+	return at != nil
+}
+
+// firstHost is the first of nodes on which p fits; nil: none.
+func (o *movers) firstHost(p *pod, within int, nodes []*node) *node {
 	if len(nodes) == 0 {
-		return false
+		return nil
 	}
 	q := asking(o.world, o.asked, p)
 	s := newBareScene(q, o.used)
@@ -161,7 +215,7 @@ func (o *movers) landsBy(p *pod, within int) bool {
 		}
 		return may
 	}
-	return slices.ContainsFunc(nodes, func(n *node) bool {
+	at := slices.IndexFunc(nodes, func(n *node) bool {
 		for _, x := range n.pods() {
 			s.add(s.usedOn(n), x.Pod, 1)
 		}
@@ -180,4 +234,8 @@ func (o *movers) landsBy(p *pod, within int) bool {
 		clear(s.usedOn(n))
 		return fits
 	})
+	if at < 0 {
+		return nil
+	}
+	return nodes[at]
 }
