@@ -84,9 +84,9 @@ func (q *Inquiry) admits(n cluster.NodeID, list []nearest.Change) bool {
 	return q.Filter(domain.FilterView(&pod), node)
 }
 
-// nearest is what would have to change for a gang to get in.
+// nearest is what would have to change for a gang to get in; whoever asks why not is not told.
 func (s *gangAnswer) nearest() *answer.Nearest {
-	if s.Cluster.Probe || s.NoBounds {
+	if s.Cluster.Probe || s.NoBounds || s.Each {
 		return nil
 	}
 	asked := s.Search.Asked()
