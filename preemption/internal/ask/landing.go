@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -24,8 +25,9 @@ type Landing struct {
 	pods  []cluster.PodID // who moves
 	reach []reach         // by pod of pods: how many moves may follow from its own
 	freed []cluster.NodeID
-	trial *domain.GangTrial // of the preemptor's members, then of pods
-	at    int               // how many of them are the preemptor's and have a place
+	trial *domain.GangTrial      // of the preemptor's members, then of pods
+	at    int                    // how many of them are the preemptor's and have a place
+	first map[int]cluster.NodeID // by shape of the trial: no node before it takes one more; see seat
 }
 
 // NewLanding returns the landing of pods where the preemptor is at. Who is nominated to a node counts there for all of
@@ -39,7 +41,8 @@ func (q *Question) NewLanding(at []domain.Assignment, pods []cluster.PodID) *Lan
 // begin begins the trial, in which pods are gone and those of seated have their places.
 func (l *Landing) begin(seated []domain.Assignment) {
 	q, own, least := l.q, map[cluster.PodID]bool{}, l.q.Priority
-	q.Landed += 1 + q.Index.NumNodes()/blockOfNodes
+	q.Landed += len(seated) + len(l.pods) + q.Index.NumNodes()/blockOfNodes
+	l.first = map[int]cluster.NodeID{}
 	members, shown := slices.Clone(q.Members), make([]*cluster.Pod, 0, len(q.Members)+len(l.pods))
 	for _, m := range q.Members {
 		own[m.ID], shown = true, append(shown, m.Pod)
@@ -93,36 +96,61 @@ func (l *Landing) moves() (list []Move) {
 	return list
 }
 
-// open are the nodes, but its own, that may have room for the i-th pod: those that have it as things stand, and those
-// that somebody has left.
-func (l *Landing) open(i int) iter.Seq[cluster.NodeID] {
+// open are the nodes from one on that may have room for the i-th pod: those that have it as things stand, and those that
+// somebody has left, its own among them.
+func (l *Landing) open(i int, from cluster.NodeID) iter.Seq[cluster.NodeID] {
 	p := l.pods[i]
-	room, own := l.q.roomsFor(p, 0), l.q.Index.NodeOf(p)
+	room := l.q.roomsFor(p, 0)
 	return func(yield func(cluster.NodeID) bool) {
-		freed, n := l.freed, l.q.nextRoom(room, p, 0, own)
+		k, _ := slices.BinarySearch(l.freed, from)
+		freed, n := l.freed[k:], l.q.nextRoom(room, p, from, cluster.NoNode)
 		for n != cluster.NoNode || len(freed) > 0 {
 			next := n
 			if len(freed) > 0 && (n == cluster.NoNode || freed[0] <= n) {
 				next, freed = freed[0], freed[1:]
 			}
-			if next == n && n != cluster.NoNode {
-				n = l.q.nextRoom(room, p, n+1, own)
+			if next == n {
+				n = l.q.nextRoom(room, p, n+1, cluster.NoNode)
 			}
-			if next != own && next != cluster.NoNode && !yield(next) {
+			if !yield(next) {
 				return
 			}
 		}
 	}
 }
 
+// seatNow seats the i-th pod on the first node but its own on which it fits as things stand. Where nothing but room decides, no
+// node before that, and before those that others did not go to as they came from there, takes another one like it.
+func (l *Landing) seatNow(i int) bool {
+	own, shape := l.q.Index.NodeOf(l.pods[i]), l.trial.Shape(l.member(i))
+	from := max(l.first[shape], 0)
+	full, seated := true, false
+	for n := range l.open(i, from) {
+		if n != own && l.Seat(i, n).OK() {
+			seated = true
+		}
+		if full && (n == own || seated) {
+			full, from = false, n
+		}
+		if seated {
+			break
+		}
+	}
+	if full {
+		from = cluster.NodeID(l.q.Index.NumNodes())
+	}
+	if l.trial.Alike(l.member(i), l.member(i)) {
+		l.first[shape] = from
+	}
+	return seated
+}
+
 // seat seats the i-th pod on the first node on which it fits or, with moves that may follow from its own, on the first on
 // which it does once others have left, and seats these. It reports false, and has seated nobody, if there is none.
 func (l *Landing) seat(i int) bool {
 	q, p := l.q, l.pods[i]
-	for n := range l.open(i) {
-		if l.Seat(i, n).OK() {
-			return true
-		}
+	if l.seatNow(i) {
+		return true
 	}
 	if l.reach[i] == 0 || q.Index.Policy(p) == priority.Never {
 		return false
@@ -202,11 +230,12 @@ func (l *Landing) every(i int, looks *int) bool {
 	if i == len(l.pods) {
 		return true
 	}
-	for n := range l.open(i) {
+	own := l.q.Index.NodeOf(l.pods[i])
+	for n := range l.open(i, 0) {
 		if *looks--; *looks < 0 {
 			return false
 		}
-		if l.Seat(i, n).OK() {
+		if n != own && l.Seat(i, n).OK() {
 			if l.every(i+1, looks) {
 				return true
 			}
@@ -217,9 +246,10 @@ func (l *Landing) every(i int, looks *int) bool {
 }
 
 const (
-	// mostLanded is how many looks landings may take in one domain, or on the nodes of a chunk: each is one at a pod on
-	// a node.
-	mostLanded = 1 << 19
+	// mostLanded is how many looks landings may take in one question, each at a pod on a node; fewestLanded those on the
+	// nodes of one of many chunks.
+	mostLanded   = 1 << 20
+	fewestLanded = 1 << 15
 
 	// landingTurns is how many orders are tried, mostEvery with how many looks every way.
 	landingTurns = 16
@@ -237,6 +267,10 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		pods = append(pods, parts.Of(q.Units, u)...)
 	}
 	left = int64(len(pods))
+	b, _ := q.landing()
+	if b.Room() == 0 && !q.Probing && q.crowded(at) { // else it counts how many have none
+		return nil, left
+	}
 	for turn := 0; turn < landingTurns && q.Landed < mostLanded; turn++ {
 		l := q.NewLanding(at, pods)
 		var late, others []cluster.PodID
@@ -251,17 +285,43 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 			moves, left = l.moves(), n
 		}
 		next := slices.Concat(late, others)
-		if left == 0 || slices.Equal(next, pods) {
+		if left <= b.Room() || slices.Equal(next, pods) {
 			break
 		}
 		pods = next
 	}
-	if looks := mostEvery; left > 0 && q.Landed < mostLanded {
+	if looks := mostEvery; left > b.Room() && q.Landed < mostLanded {
 		if l := q.NewLanding(at, pods); l.every(0, &looks) {
 			return l.moves(), 0
 		}
 	}
 	return moves, left
+}
+
+// ShareLanding leaves landings one of so many parts of their looks.
+func (q *Question) ShareLanding(parts int) {
+	q.Landed = mostLanded - max(mostLanded/parts, fewestLanded)
+}
+
+// crowded reports whether all nodes together have too little room for the preemptor at its places, whoever moves where.
+func (q *Question) crowded(at []domain.Assignment) bool {
+	q.fatesWithin(0)
+	if q.stranded.spare == nil {
+		q.stranded.spare = make([]int64, q.Index.NumResources())
+		for n := range q.Index.Nodes() {
+			for r, v := range q.Index.Free(n) {
+				q.stranded.spare[r] = checked.Add(q.stranded.spare[r], max(v, 0))
+			}
+		}
+	}
+	for r, left := range q.stranded.spare {
+		for _, a := range at {
+			if left = checked.Sub(left, q.Members[a.Member].Request()[r]); left < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holds reports whether each fits in order also with everybody gone who moves after it.

@@ -40,7 +40,7 @@ type Question struct {
 	NoBounds bool     // or not at all
 	Probing  bool     // it is looked for what would help: the price is no matter
 	Decided  int      // what searches had decided on before that
-	Landed   int      // looks of landings in the domain, or at the nodes of the chunk, that is looked at
+	Landed   int      // looks of landings so far; see ShareLanding
 
 	// Poll, if set, is called now and then. It panics with a [*ranges.Stop] once nobody waits
 	// for the answer any more; what a search has left half done is not reused then.

@@ -19,6 +19,7 @@ type stranded struct {
 	known  map[string]int32 // shapes
 	key    []byte           // reused
 	trial  domain.NodeTrial // reused
+	spare  []int64          // what is free on all nodes together; nil: not looked at
 	free   *rooms           // as things stand; nil: not looked at
 	opened map[opener]*rooms
 	states map[string][]domain.State // of constraints, by all that they read of a pod

@@ -15,7 +15,6 @@ import (
 func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	defer s.bringBack()
 	a := &attempt{Search: s, domain: d, decided: s.Runner.Decided}
-	s.q.Landed = 0
 	s.allow(mostLooks)
 	if a.takeOut(); a.numPotential() == 0 {
 		return s.q.Nobody(d.Nodes...)

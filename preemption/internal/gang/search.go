@@ -171,15 +171,18 @@ func (s *Search) Checks() int {
 	return s.counted + s.Trial.Checks
 }
 
-// decision is how many questions about a member on a node a decision of a search stands for.
-const decision = 64
+// decision is how many questions about a member on a node a decision of a search stands for, landed a look of a landing.
+const (
+	decision = 64
+	landed   = 16
+)
 
-// Asked counts the questions about a member on a node so far, decisions of searches among them.
+// Asked counts the questions about a member on a node so far, decisions of searches and looks of landings among them.
 func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return s.Trial.Asked + decision*s.Runner.Decided
+	return s.Trial.Asked + decision*s.Runner.Decided + landed*s.q.Landed
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come

@@ -34,7 +34,8 @@ func (s *Search) exhaust() {
 // evaluateAll evaluates the nodes of a chunk that eviction might help on, and leaves the
 // best of them.
 func (s *Search) evaluateAll(nodes chunk) {
-	s.decided, s.q.Landed, s.Best.Node = s.Runner.Decided, 0, cluster.NoNode
+	s.decided, s.Best.Node = s.Runner.Decided, cluster.NoNode
+	s.q.ShareLanding(numChunks(s.q))
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++

@@ -290,7 +290,6 @@ func (s *Search) tryDomain(o *workload.Offer, d domain.Domain) bool {
 	}
 	p := s.newPlace(d)
 	defer p.close()
-	s.Pods.Landed = 0
 	s.Tried++
 	if !s.hopeful(o, p) {
 		return false
