@@ -30,6 +30,8 @@ type Answer struct {
 
 	Proof *preemption.Proof `json:"proof,omitempty"` // where -options ask for it
 
+	Moves []preemption.Nomination `json:"moves,omitempty"` // where victims go, one after the other, where -options let them go only then
+
 	WhyNot []whyNot `json:"whyNot,omitempty"`
 
 	// Answers are those about several preemptors, in the order in which they are carried out.
@@ -71,7 +73,7 @@ func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
 	if a.Status == "fits" || a.Status == "preempt" {
 		a.Chosen = r.Domain
 	}
-	a.Victims = podNames(r.Victims)
+	a.Victims, a.Moves = podNames(r.Victims), r.Moves
 	for _, n := range r.Nominations {
 		a.Nominations[podName(n.Pod)] = n.Node
 	}

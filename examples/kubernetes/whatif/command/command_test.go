@@ -584,3 +584,18 @@ func TestProofsAreShown(t *testing.T) {
 	require.Contains(t, stdout, `"proof"`)
 	require.Contains(t, stdout, `"steps"`)
 }
+
+// Where options let only those go who have another place, it is said where.
+func TestMovesAreShown(t *testing.T) {
+	options := filepath.Join(t.TempDir(), "options.json")
+	require.NoError(t, os.WriteFile(options, []byte(`{"limits":{"onlyMoves":true}}`), 0o600))
+	dump := `{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"2","pods":"9"}}},` +
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2"},"status":{"allocatable":{"cpu":"1","pods":"9"}}},` +
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"small"},"spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Running"}}]}`
+	stdout, stderr, status := output(dump, "-f", "-", "-cpu", "2", "-priority", "100", "-options", options, "-verify")
+	require.Equal(t, 0, status, stderr)
+	require.Regexp(t, `MOVES +TO\nshop/small +n2`, stdout)
+	stdout, stderr, status = output(dump, "-f", "-", "-cpu", "2", "-priority", "100", "-options", options, "-o", "json")
+	require.Equal(t, 0, status, stderr)
+	require.Contains(t, stdout, `"moves"`)
+}

@@ -58,6 +58,7 @@ func (r *report) answer() {
 	r.verdict()
 	r.nominations()
 	r.victims()
+	r.places("MOVES\tTO", r.result.Moves)
 	r.kept()
 	r.others()
 	r.rejected()
@@ -138,16 +139,22 @@ func levels(s *cluster.Snapshot) func(*cluster.Pod) int32 {
 
 // nominations lists where the members of a group go.
 func (r *report) nominations() {
-	if r.question.kind() == cluster.KindPod || len(r.result.Nominations) == 0 {
+	if r.question.kind() != cluster.KindPod {
+		r.places("MEMBER\tGOES TO", r.result.Nominations)
+	}
+}
+
+// places lists which pod goes where.
+func (r *report) places(head string, list []preemption.Nomination) {
+	if len(list) == 0 {
 		return
 	}
-	list := r.result.Nominations
 	var rows []string
 	for _, n := range list[:min(mostPods, len(list))] {
 		rows = append(rows, podName(n.Pod)+"\t"+n.Node)
 	}
 	r.Printf("\n")
-	r.Table("MEMBER\tGOES TO", rows)
+	r.Table(head, rows)
 	r.more(len(list), mostPods)
 }
 
