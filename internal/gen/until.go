@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"flag"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,10 +11,17 @@ import (
 
 // CheckUntil is [rapid.Check], repeated until the property has met each case that it
 // counts in met: a short run draws too little to be sure of that at once. It fails if a
-// hundred rounds have not met one of them.
+// hundred rounds have not met one of them. Each round draws anew, also where -rapid.seed is given.
 func CheckUntil(t *testing.T, property func(*rapid.T), met ...*int) {
 	t.Helper()
-	for range 100 {
+	given := flag.Lookup("rapid.seed").Value.String()
+	seed, err := strconv.ParseUint(given, 10, 64)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, flag.Set("rapid.seed", given)) }()
+	for round := range uint64(100) {
+		if seed != 0 {
+			require.NoError(t, flag.Set("rapid.seed", strconv.FormatUint(seed+round<<32, 10)))
+		}
 		rapid.Check(t, property)
 		if all(met) {
 			return
