@@ -57,19 +57,28 @@ func BenchmarkSearch(b *testing.B) {
 // BenchmarkProof: what it costs to be given a proof beside an answer, and to look it over. bytes is its
 // length as JSON; proved is the part of the answers that are proved to be the least.
 func BenchmarkProof(b *testing.B) {
-	for _, s := range []struct{ nodes, pods int }{{100, 3_000}, {5_000, 150_000}} {
+	for _, s := range []struct {
+		nodes, pods int
+		gangs       []int
+	}{{100, 3_000, []int{8}}, {5_000, 150_000, []int{32, 512}}} {
 		for _, shape := range []gen.Shape{gen.Uniform, gen.Tied} {
 			snap := gen.Fleet(s.nodes, s.pods/s.nodes, 1, shape)
 			for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
 				b.Run(fmt.Sprintf("shape=%s/search=%s/nodes=%d/pods=%d", shape, search, s.nodes, s.pods), func(b *testing.B) {
-					benchmarkProof(b, &snap, preemption.Options{Search: search, Proof: true})
+					benchmarkProof(b, &snap, preemption.Options{Search: search, Proof: true}, gen.FleetPod)
+				})
+			}
+			for _, members := range s.gangs {
+				b.Run(fmt.Sprintf("shape=%s/members=%d/nodes=%d/pods=%d", shape, members, s.nodes, s.pods), func(b *testing.B) {
+					o := preemption.Options{Search: preemption.Exact, Proof: true, Objective: []preemption.CriterionName{preemption.CriterionHighest, preemption.CriterionPods}}
+					benchmarkProof(b, &snap, o, func(uint64) preemption.Preemptor { return gang(members, 8_000) })
 				})
 			}
 		}
 	}
 }
 
-func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Options) {
+func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Options, preemptor func(uint64) preemption.Preemptor) {
 	without := o
 	without.Proof = false
 	pl, err := preemption.NewPlanner(snap, without)
@@ -78,7 +87,7 @@ func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Option
 	}
 	b.Run("of=without", func(b *testing.B) {
 		for i := uint64(0); b.Loop(); i++ {
-			if _, err := pl.Preempt(gen.FleetPod(i)); err != nil {
+			if _, err := pl.Preempt(preemptor(i)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -90,7 +99,7 @@ func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Option
 	b.Run("of=answer", func(b *testing.B) {
 		proved, size := 0, 0
 		for b.Loop() {
-			r, err := pl.Preempt(gen.FleetPod(uint64(len(answers))))
+			r, err := pl.Preempt(preemptor(uint64(len(answers))))
 			if err != nil || r.Proof == nil {
 				b.Fatal(r, err)
 			}
@@ -112,7 +121,7 @@ func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Option
 	b.Run("of=verify", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			at := i % len(answers)
-			if problems := check.Verify(snap, o, gen.FleetPod(uint64(at)), answers[at]); len(problems) > 0 {
+			if problems := check.Verify(snap, o, preemptor(uint64(at)), answers[at]); len(problems) > 0 {
 				b.Fatal(problems[0])
 			}
 		}

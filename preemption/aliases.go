@@ -243,7 +243,7 @@ type FlavorChoice = answer.FlavorChoice
 // QuotaVictim is the part of a victim that is about quota; see [answer.QuotaVictim].
 type QuotaVictim = answer.QuotaVictim
 
-// Proof shows that no evictions for a lone pod have less than its bound; see [answer.Proof].
+// Proof shows that no evictions have less than its bound; see [answer.Proof].
 type Proof = answer.Proof
 
 // ProofStep shows that victims have no less of a criterion; see [answer.ProofStep].

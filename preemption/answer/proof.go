@@ -1,8 +1,8 @@
 package answer
 
-// Proof shows that no evictions for a lone pod have less than Bound, in numbers that anybody can add up who
-// has the snapshot, the options and the preemptor. It tells of each node by itself, criterion by criterion:
-// no victims there have less of it than Bound says, if they have no more of those before it.
+// Proof shows that no evictions have less than Bound, in numbers that anybody can add up who has the snapshot, the
+// options and the preemptor: a pod, one pod group, or pods that are planned together. For a pod it tells of each node by
+// itself, criterion by criterion: no victims there have less of it than Bound says, if they have no more of those before it.
 //
 // The items of a node are the units that the preemptor may evict there; of an elastic unit, each of its pods on
 // the node. Those are left out with which victims have too much by the worst of them: of the step's
@@ -32,6 +32,21 @@ package answer
 // good, and no further step. Every sum fits an int64.
 //
 // Constraints between pods are not in it: they leave fewer victims, and what holds of more holds of them.
+//
+// For a gang it tells of each domain what members cost there, criterion by criterion: of victims on a node with which so many of them have
+// places there, and who have no more of the criteria before than Bound,
+//
+//	Times x criterion >= Price x members - Spare
+//
+// A step shows it of so many members or more, each of whom counts as if it asked for the least that any asks for; a
+// unit adds to the criterion on the first of its nodes by name, and nothing on others, and host ports are left out. On nodes that are not named,
+// all is spared for as many members as there is room for with everybody gone who may go. So there are no victims with less
+// than Bound in the domain, for as many members as have places, or as are needed, if
+//
+//	Price x members > Times x (Bound - 1) + sum of Spare
+//
+// Where that is so with Bound in place of one less, the domain has none that are as good, and nothing more is told of it. Of the
+// highest priority, and of no criterion, Times is 0: there is not enough room. Limits and hard budgets are not in it either.
 type Proof struct {
 	// Bound is what any evictions have at least, in the order of Score, as Result.Bound tells it. It may be
 	// less than that, or end before it where sums on a node do not tell: the search knows more than sums, and of
@@ -39,20 +54,29 @@ type Proof struct {
 	// the verdict is Infeasible: each node has one step, about no criterion, and there are no victims at all.
 	Bound []Criterion `json:"bound,omitempty"`
 
-	// Nodes tells of each node once. Those that it does not name keep the preemptor away, whoever goes: by
+	// Nodes tells of each node once, for a gang once for a criterion. Those that it does not name keep a pod away, whoever goes: by
 	// themselves, or it does not fit with all units gone that it may evict there, or there are none.
 	Nodes []ProofNodes `json:"nodes,omitempty"`
 }
 
 // ProofNodes are nodes for which the same steps do.
 type ProofNodes struct {
-	Nodes []string    `json:"nodes"`           // names, in order
-	Steps []ProofStep `json:"steps,omitempty"` // in order of Bound; none about a criterion that can't be less than that
+	Nodes []string    `json:"nodes,omitempty"` // names, in order
+	Steps []ProofStep `json:"steps,omitempty"` // in order of Bound, none about a criterion that can't be less than that; for a gang of Members
+
+	// For a gang: what members cost on each of these nodes, of one domain. Those of a domain come in order of Bound, and those of
+	// one criterion have one price.
+	Domain    string `json:"domain,omitempty"`
+	Criterion string `json:"criterion,omitempty"`
+	Price     int64  `json:"price,omitempty"`
+	Times     int64  `json:"times,omitempty"`
+	Spare     int64  `json:"spare,omitempty"`
 }
 
 // ProofStep shows that victims have no less of a criterion than Bound says, if they have no more of those before it.
 type ProofStep struct {
 	Criterion string `json:"criterion,omitempty"` // empty: there are no victims at all
+	Members   int64  `json:"members,omitempty"`   // for a gang: where so many or more have places on the node
 
 	// Cases are one, a contradiction, or a tree of them: a case that names a pod is followed by those in which
 	// it goes and then by those in which it stays.

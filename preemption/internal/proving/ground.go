@@ -67,7 +67,7 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	for _, u := range potential {
 		g.add(p, n, u, aims)
 	}
-	p.rank(g, potential)
+	p.rank(g, p.levelsOf(potential))
 	gap := p.trial.Gap(nil)
 	for r, missing := range gap[:len(p.asks)] {
 		frees := make([]int64, len(g.items))
@@ -119,52 +119,63 @@ func (g *ground) add(p *prover, n cluster.NodeID, u victims.UnitID, aims []repri
 	}
 }
 
-// rank finds out what victims with each item have of the highest priority, and of the earliest
-// start. A score reads the priority of the first victim's first pod: whoever is as important, or
-// more, may be that victim.
-func (p *prover) rank(g *ground, potential []victims.UnitID) {
+// levels are what victims have of the worst of them.
+type levels struct {
+	least   map[int32]int64 // by priority of a unit: the least that the first victim's first pod has if it goes
+	regular bool            // pods have the priority of their units
+}
+
+// levelsOf finds out the levels of potential. A score reads the priority of the first victim's first pod:
+// whoever is as important, or more, may be that victim.
+func (p *prover) levelsOf(potential []victims.UnitID) levels {
 	ix, us := p.q.Index, p.q.Units
-	least, regular := map[int32]int64{}, true // by priority of units: the least one of their pods
+	l := levels{map[int32]int64{}, true}
 	for _, u := range potential {
 		if p.free(u) {
 			continue
 		}
 		unit := us.Unit(u)
 		if w := p.q.Wholes().Of(u); w != nil {
-			if lowest, known := least[unit.Priority]; !known || int64(w.Lowest) < lowest {
-				least[unit.Priority] = int64(w.Lowest)
+			if lowest, known := l.least[unit.Priority]; !known || int64(w.Lowest) < lowest {
+				l.least[unit.Priority] = int64(w.Lowest)
 			}
-			regular = regular && w.Even(unit.Priority)
+			l.regular = l.regular && w.Even(unit.Priority)
 			continue
 		}
 		for _, pod := range unit.Pods {
 			own := int64(ix.Priority(pod))
-			if lowest, known := least[unit.Priority]; !known || own < lowest {
-				least[unit.Priority] = own
+			if lowest, known := l.least[unit.Priority]; !known || own < lowest {
+				l.least[unit.Priority] = own
 			}
-			regular = regular && own == int64(unit.Priority)
+			l.regular = l.regular && own == int64(unit.Priority)
 		}
 	}
 	lowest := int64(math.MaxInt64)
-	for _, level := range slices.Backward(slices.Sorted(maps.Keys(least))) {
-		lowest = min(lowest, least[level])
-		least[level] = lowest
+	for _, level := range slices.Backward(slices.Sorted(maps.Keys(l.least))) {
+		lowest = min(lowest, l.least[level])
+		l.least[level] = lowest
 	}
+	return l
+}
+
+// rank finds out what victims with each item have of the highest priority, and of the earliest
+// start.
+func (p *prover) rank(g *ground, of levels) {
 	for i := range g.items {
 		it := &g.items[i]
 		it.highest, it.started = math.MinInt64, math.MinInt64
 		if p.free(it.unit) {
 			continue
 		}
-		it.highest = least[us.Unit(it.unit).Priority]
+		it.highest = of.least[p.q.Units.Unit(it.unit).Priority]
 		if w := p.q.Wholes().Of(it.unit); w != nil && !it.part {
-			if s := (victims.Score{Started: w.Loss.Started}); regular {
+			if s := (victims.Score{Started: w.Loss.Started}); of.regular {
 				it.started = s.Value(victims.CriterionStarted)
 			}
 			continue
 		}
 		for _, pod := range it.pods {
-			if s := (victims.Score{Started: ix.Started(pod)}); regular {
+			if s := (victims.Score{Started: p.q.Index.Started(pod)}); of.regular {
 				it.started = max(it.started, s.Value(victims.CriterionStarted))
 			}
 		}

@@ -4,13 +4,23 @@ import "github.com/preempt-go/preempt/preemption/cluster"
 
 // Proof shows that no evictions have less than Bound.
 type Proof struct {
-	Bound []int64 // by criterion, as far as it goes
-	Nodes []Nodes
+	Bound   []int64 // by criterion, as far as it goes
+	Nodes   []Nodes
+	Domains []Domain // of a gang, in place of nodes
+}
+
+// Domain shows of a domain, for one criterion, that so many members cost no less.
+type Domain struct {
+	Domain       int // by position
+	Criterion    int // as of a step
+	Price, Times int64
+	Nodes        []Nodes
 }
 
 // Nodes are nodes for which the same steps do, by number.
 type Nodes struct {
 	Nodes []cluster.NodeID
+	Spare int64 // of a gang
 	Steps []Step
 }
 
@@ -18,6 +28,7 @@ type Nodes struct {
 // before it.
 type Step struct {
 	Criterion int // by position; -1: that there are no victims
+	Members   int64
 	Cases     []Case
 }
 

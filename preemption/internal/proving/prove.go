@@ -53,7 +53,7 @@ func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (
 		s := p.stageOf(g, none, 0)
 		refuted := s.refuted()
 		p.left -= min(casesOfStep, p.left) - s.left
-		return []Step{{none, s.cases}}, refuted
+		return []Step{{Criterion: none, Cases: s.cases}}, refuted
 	})
 	if !ok {
 		return Proof{}, false
@@ -111,7 +111,7 @@ func (p *prover) node(g *ground) (steps []Step) {
 		s := p.stageOf(g, k, p.bound[k])
 		s.left = 1
 		if s.refuted() { // no victims are as good
-			return append(steps, Step{k, s.cases})
+			return append(steps, Step{Criterion: k, Cases: s.cases})
 		}
 		if p.bound[k] <= p.least(k) {
 			continue
@@ -124,7 +124,7 @@ func (p *prover) node(g *ground) (steps []Step) {
 		case atLeast < p.bound[k]:
 			p.bound = append(p.bound[:k:k], atLeast)
 		}
-		steps = append(steps, Step{k, cases})
+		steps = append(steps, Step{Criterion: k, Cases: cases})
 	}
 	return steps
 }
@@ -200,7 +200,7 @@ func (p *prover) gather(nodes []cluster.NodeID, steps [][]Step) Proof {
 		if shared {
 			at[text] = len(proof.Nodes)
 		}
-		proof.Nodes = append(proof.Nodes, Nodes{[]cluster.NodeID{n}, list})
+		proof.Nodes = append(proof.Nodes, Nodes{Nodes: []cluster.NodeID{n}, Steps: list})
 	}
 	return proof
 }
@@ -213,7 +213,7 @@ func text(steps []Step) (text string, shared bool) {
 		if len(s.Cases) > 1 {
 			return "", false
 		}
-		key = binary.AppendVarint(key, int64(s.Criterion))
+		key = binary.AppendVarint(binary.AppendVarint(key, int64(s.Criterion)), s.Members)
 		for _, w := range s.Cases[0].Weights {
 			for _, v := range []int64{int64(w.Of.Kind) + 1, int64(w.Of.Number), w.Value} {
 				key = binary.AppendVarint(key, v)

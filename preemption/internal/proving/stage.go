@@ -239,42 +239,52 @@ func (s *stage) going(adds func(i int) int64) (sum int64) {
 	return sum
 }
 
-// single looks for a row that will do by itself, beside the criterion: at what those free it who
-// free most for what they have of that, the last of them in part.
+// single looks for a row that will do by itself, beside the criterion.
 func (b *balance) single() bool {
-	var price *line
-	if at := slices.IndexFunc(b.caps, func(l line) bool { return l.of == Term{Criterion, b.k} }); at >= 0 {
-		price = &b.caps[at]
-	}
-	order := make([]int, 0, len(b.items))
 	for r := range b.rows {
-		row := &b.rows[r]
-		if row.weight = 1; price != nil {
-			order = order[:0]
-			for i, v := range row.adds {
-				if v > 0 {
-					order = append(order, i)
-				}
-			}
-			slices.SortFunc(order, func(i, j int) int {
-				return cmp.Or(checked.CompareProducts(price.adds[i], row.adds[j], price.adds[j], row.adds[i]), cmp.Compare(i, j))
-			})
-			missing := row.room
-			for _, i := range order {
-				if missing -= row.adds[i]; missing <= 0 {
-					row.weight, price.weight = price.adds[i], row.adds[i]
-					break
-				}
-			}
-		}
-		if b.atLeast() > b.most {
+		if b.alone(r); b.atLeast() > b.most {
 			return true
 		}
-		if row.weight = 0; price != nil {
-			price.weight = 0
-		}
+		b.forget()
 	}
 	return false
+}
+
+// alone lets a row weigh as much, beside the criterion, as those free it who free most for what they have of
+// that, the last of them in part.
+func (b *balance) alone(r int) {
+	row := &b.rows[r]
+	row.weight = 1
+	at := slices.IndexFunc(b.caps, func(l line) bool { return l.of == Term{Criterion, b.k} })
+	if at < 0 {
+		return
+	}
+	price := &b.caps[at]
+	order := make([]int, 0, len(b.items))
+	for i, v := range row.adds {
+		if v > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(checked.CompareProducts(price.adds[i], row.adds[j], price.adds[j], row.adds[i]), cmp.Compare(i, j))
+	})
+	missing := row.room
+	for _, i := range order {
+		if missing -= row.adds[i]; missing <= 0 {
+			row.weight, price.weight = price.adds[i], row.adds[i]
+			break
+		}
+	}
+}
+
+// forget takes all weights away.
+func (b *balance) forget() {
+	for _, lines := range [][]line{b.rows, b.caps} {
+		for i := range lines {
+			lines[i].weight = 0
+		}
+	}
 }
 
 // weigh looks for the weights that contradict most.
@@ -348,23 +358,28 @@ func (b *balance) simplify(most int64) {
 			}
 		}
 	}
-	common, exact := int64(0), make([]int64, len(lines))
+	exact := make([]int64, len(lines))
 	for i, l := range lines {
-		common, exact[i] = checked.GCD(l.weight, common), l.weight
+		exact[i] = l.weight
 	}
-	for by := bits.Len64(uint64(large)) - 1; by > 0; by-- {
-		shifted := int64(0)
+	shift := func(by int) {
 		for i, l := range lines {
 			l.weight = exact[i] >> by
-			shifted = checked.GCD(l.weight, shifted)
 		}
-		if b.atLeast() > most {
-			common = shifted
-			break
+	}
+	by := 0 // so far may all be shifted
+	for beyond := bits.Len64(uint64(large)) - 1; by < beyond; {
+		middle := by + (beyond-by+1)/2
+		if shift(middle); b.atLeast() > most {
+			by = middle
+		} else {
+			beyond = middle - 1
 		}
-		for i, l := range lines {
-			l.weight = exact[i]
-		}
+	}
+	shift(by)
+	common := int64(0)
+	for _, l := range lines {
+		common = checked.GCD(l.weight, common)
 	}
 	for _, l := range lines {
 		l.weight /= max(common, 1)

@@ -19,6 +19,7 @@ import (
 type gangAnswer struct {
 	*Inquiry
 	*gang.Search
+	rounds [][]domain.Domain // where it looks
 }
 
 // Answer asks, unless what is asked can be answered without a search, and tells the answer.
@@ -35,6 +36,7 @@ func (s *gangAnswer) Answer() (*answer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.rounds = rounds
 	return s.tell(s.Run(rounds)), nil
 }
 
@@ -90,6 +92,7 @@ func (s *gangAnswer) feasible(p *gang.Plan) *answer.Result {
 	r.Victims, r.Moves = list, s.moves(p.Places, p.Victims, p.Parts)
 	r.Score = s.criteria(p.Score)
 	r.Optimal, r.Bound = s.bounded(r.Score, p.Score, s.Open, s.Least)
+	r.Proof = s.proof(p, r.Bound)
 	r.Violations = p.Score.Violations
 	r.Overruns = s.Budgets.Overruns(s.Units, p.Victims, p.Parts, s.Tally)
 	r.Cost = p.Score.Cost
@@ -150,6 +153,7 @@ func (s *gangAnswer) infeasible() *answer.Result {
 	}
 	r := s.result(answer.Infeasible, message)
 	r.Unplaced = s.unplaced()
+	r.Proof = s.refutation()
 	r.Kept = s.keptBy(nil)
 	r.Nearest = s.nearest()
 	r.Rejected = s.rejections()

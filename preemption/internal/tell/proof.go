@@ -1,9 +1,14 @@
 package tell
 
 import (
+	"slices"
+
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/proving"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // provable reports whether a proof is asked for, and can be given.
@@ -14,18 +19,19 @@ func (s *podAnswer) proof(bound []answer.Criterion) *answer.Proof {
 	if !s.provable() {
 		return nil
 	}
-	values, names := s.Ranking.Values(s.Best.Score), s.criteria(s.Best.Score)
-	if bound != nil {
-		values = values[:0]
-		for _, c := range bound {
-			values = append(values, c.Value)
-		}
+	names := s.criteria(s.Best.Score)
+	return s.tellProof(proving.Prove(s.Question, s.Trial, s.Runner, s.toProve(s.Best.Score, bound)), names)
+}
+
+// toProve is bound, or the score where none is known.
+func (q *Inquiry) toProve(score victims.Score, bound []answer.Criterion) (values []int64) {
+	if bound == nil {
+		return q.Ranking.Values(score)
 	}
-	shown := proving.Prove(s.Question, s.Trial, s.Runner, values)
-	if len(shown.Bound) == 0 {
-		return nil
+	for _, c := range bound {
+		values = append(values, c.Value)
 	}
-	return s.tellProof(shown, names)
+	return values
 }
 
 // refutation proves that no evictions help, if that was asked for.
@@ -40,36 +46,98 @@ func (s *podAnswer) refutation() *answer.Proof {
 	return s.tellProof(shown, nil)
 }
 
-// tellProof names what a proof is about.
-func (s *podAnswer) tellProof(shown proving.Proof, names []answer.Criterion) *answer.Proof {
-	p := &answer.Proof{}
-	for k, v := range shown.Bound {
-		p.Bound = append(p.Bound, answer.Criterion{Name: names[k].Name, Value: v})
+// provable reports whether a proof is asked for, and can be given: of one pod group, or of pods that are planned
+// together, wherever they may go.
+func (s *gangAnswer) provable() bool {
+	return s.Question.Proof && len(s.Tree.Children) == 0 && s.Given == nil && s.Sampling == nil && !s.Hooks
+}
+
+// proof proves of plan p that no evictions disrupt less, as podAnswer's.
+func (s *gangAnswer) proof(p *gang.Plan, bound []answer.Criterion) *answer.Proof {
+	if !s.provable() {
+		return nil
 	}
-	for _, n := range shown.Nodes {
-		of := answer.ProofNodes{}
-		for _, node := range n.Nodes {
-			of.Nodes = append(of.Nodes, s.Index.Node(node).Name)
+	at := slices.IndexFunc(s.rounds, func(round []domain.Domain) bool {
+		return slices.ContainsFunc(round, func(d domain.Domain) bool { return d.Name == p.Domain.Name })
+	})
+	seats := len(p.Places)
+	if s.Fewest { // others come along where that costs nothing
+		seats = max(s.Tree.Need(), 1)
+	}
+	shown := proving.ProveGang(s.Question, s.rounds[at], seats, s.toProve(p.Score, bound))
+	return s.tellDomains(s.rounds[at], shown, s.criteria(p.Score))
+}
+
+// refutation proves that no evictions help, in the last round: it has all nodes of those before.
+func (s *gangAnswer) refutation() *answer.Proof {
+	if !s.provable() || s.Group == nil { // each pod hears of itself
+		return nil
+	}
+	last := s.rounds[len(s.rounds)-1]
+	shown, ok := proving.RefuteGang(s.Question, last, max(s.Tree.Need(), 1))
+	if !ok {
+		return nil
+	}
+	return s.tellDomains(last, shown, nil)
+}
+
+// tellDomains names what a proof about a gang is about.
+func (q *Inquiry) tellDomains(domains []domain.Domain, shown proving.Proof, names []answer.Criterion) *answer.Proof {
+	p := q.tellProof(shown, names)
+	for _, d := range shown.Domains {
+		list := q.tellNodes(d.Nodes, names)
+		if len(list) == 0 {
+			list = []answer.ProofNodes{{}}
 		}
-		for _, step := range n.Steps {
-			told := answer.ProofStep{}
-			if step.Criterion >= 0 {
-				told.Criterion = names[step.Criterion].Name
+		for i := range list {
+			list[i].Domain, list[i].Price, list[i].Times = domains[d.Domain].Name, d.Price, d.Times
+			if d.Criterion >= 0 {
+				list[i].Criterion = names[d.Criterion].Name
 			}
-			for i := range step.Cases {
-				told.Cases = append(told.Cases, s.proofCase(&step.Cases[i], names))
-			}
-			of.Steps = append(of.Steps, told)
 		}
-		p.Nodes = append(p.Nodes, of)
+		p.Nodes = append(p.Nodes, list...)
 	}
 	return p
 }
 
+// tellProof names what a proof is about. nil: it shows nothing.
+func (q *Inquiry) tellProof(shown proving.Proof, names []answer.Criterion) *answer.Proof {
+	if len(names) > 0 && len(shown.Bound) == 0 {
+		return nil
+	}
+	p := &answer.Proof{}
+	for k, v := range shown.Bound {
+		p.Bound = append(p.Bound, answer.Criterion{Name: names[k].Name, Value: v})
+	}
+	p.Nodes = q.tellNodes(shown.Nodes, names)
+	return p
+}
+
+func (q *Inquiry) tellNodes(nodes []proving.Nodes, names []answer.Criterion) (list []answer.ProofNodes) {
+	for _, n := range nodes {
+		of := answer.ProofNodes{Spare: n.Spare}
+		for _, node := range n.Nodes {
+			of.Nodes = append(of.Nodes, q.Index.Node(node).Name)
+		}
+		for _, step := range n.Steps {
+			told := answer.ProofStep{Members: step.Members}
+			if step.Criterion >= 0 {
+				told.Criterion = names[step.Criterion].Name
+			}
+			for i := range step.Cases {
+				told.Cases = append(told.Cases, q.proofCase(&step.Cases[i], names))
+			}
+			of.Steps = append(of.Steps, told)
+		}
+		list = append(list, of)
+	}
+	return list
+}
+
 // proofCase names what a case is about.
-func (s *podAnswer) proofCase(of *proving.Case, names []answer.Criterion) (c answer.ProofCase) {
+func (q *Inquiry) proofCase(of *proving.Case, names []answer.Criterion) (c answer.ProofCase) {
 	if of.Pod != cluster.NoPod {
-		ref := RefTo(s.Index.Pod(of.Pod))
+		ref := RefTo(q.Index.Pod(of.Pod))
 		c.Pod = &ref
 	}
 	for _, w := range of.Weights {
@@ -80,13 +148,13 @@ func (s *podAnswer) proofCase(of *proving.Case, names []answer.Criterion) (c ans
 		to, name := &c.Resources, ""
 		switch at := w.Of.Number; w.Of.Kind {
 		case proving.Resource:
-			name = s.Index.Resource(cluster.ResourceID(at))
+			name = q.Index.Resource(cluster.ResourceID(at))
 		case proving.Criterion:
 			to, name = &c.Criteria, names[at].Name
 		case proving.Budget:
-			to, name = &c.Budgets, s.budgetName(cluster.BudgetID(at))
+			to, name = &c.Budgets, q.budgetName(cluster.BudgetID(at))
 		default:
-			to, name = &c.Limits, s.BoundName(s.Limits[at])
+			to, name = &c.Limits, q.BoundName(q.Limits[at])
 		}
 		if *to == nil {
 			*to = map[string]int64{}

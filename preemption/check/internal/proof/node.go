@@ -108,6 +108,16 @@ func (n *Node) beyond(it *Item, k int, most int64) bool {
 	return false
 }
 
+// bars: victims with an item have too much of criterion k, of which most is allowed, or of one before it.
+func (n *Node) bars(it *Item, k int, most int64) bool {
+	for before := range k {
+		if n.beyond(it, before, n.Bound[before].Value) {
+			return true
+		}
+	}
+	return n.beyond(it, k, most)
+}
+
 // none is no criterion: there are to be no victims at all.
 const none = -1
 

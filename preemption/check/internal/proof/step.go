@@ -23,10 +23,7 @@ func (n *Node) follow(of *preemption.ProofStep, k int, most int64) string {
 	s := &step{Node: n, cases: of.Cases, k: k, most: most}
 	for i := range n.Items {
 		it := &n.Items[i]
-		it.state, it.barred = open, n.beyond(it, k, most)
-		for before := range k {
-			it.barred = it.barred || n.beyond(it, before, n.Bound[before].Value)
-		}
+		it.state, it.barred = open, n.bars(it, k, most)
 		if it.Must {
 			s.decide(it, goes)
 		}

@@ -35,7 +35,6 @@ func (a *answer) readProof() {
 	if p == nil || !a.readProofBound(p) {
 		return
 	}
-	told, cases := map[*node]bool{}, 0
 	numbers := &numbers{a, map[string]limit{}, map[string]*budget{}}
 	for _, l := range a.limits() {
 		if name := strings.TrimPrefix(l.name, "the limit of "); name != "pods without a place" { // more than sums tell
@@ -45,6 +44,11 @@ func (a *answer) readProof() {
 	for _, b := range a.budgets.all {
 		numbers.budgets[b.name] = b
 	}
+	if a.team != nil {
+		numbers.readDomains(p)
+		return
+	}
+	told, cases := map[*node]bool{}, 0
 	for i := range p.Nodes {
 		of := &p.Nodes[i]
 		for _, step := range of.Steps {
@@ -75,11 +79,12 @@ func (a *answer) readProof() {
 	}
 }
 
-// provable: a proof is asked for, and is of evictions for a lone pod, which rules of this module choose from
-// all nodes.
+// provable: a proof is asked for, and is of evictions for a lone pod or one pod group, which rules of this module
+// choose from all nodes.
 func (a *answer) provable() bool {
 	about := a.r.Verdict == preemption.Feasible || a.r.Verdict == preemption.Infeasible
-	return about && a.o.Proof && a.team == nil && !a.queued() && a.o.Sampling == nil && !a.o.Hooks.Decide()
+	one := a.team == nil || a.team.leaf && a.asked.Placement == nil && a.team.runs(func(*member) bool { return true })
+	return about && a.o.Proof && one && !a.queued() && a.o.Sampling == nil && !a.o.Hooks.Decide()
 }
 
 // readProofBound: the bound is of criteria that sums on a node tell of, and is not beyond what is said elsewhere.
@@ -93,6 +98,9 @@ func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
 		switch {
 		case k >= len(names) || c.Name != string(names[k]):
 			a.Add(found.Proof, "%s does not stand at place %d", c.Name, k+1)
+			return false
+		case a.team != nil && (c.Name == "earliest start" || (c.Name == "violations" || c.Name == "overruns") && c.Value > 0):
+			a.Add(found.Proof, "sums on nodes do not tell of %s", c.Name)
 			return false
 		case names[k].InUse() || slices.Contains([]string{"pods without a place", "pods that preempt in turn", "groups touched"}, c.Name):
 			a.Add(found.Proof, "sums on a node do not tell of %s", c.Name)
@@ -130,6 +138,15 @@ func (a *numbers) of(n *node) *proof.Node {
 	p := &proof.Node{Bound: a.r.Proof.Bound, Need: a.lack(a.members[0], n), Room: a.room}
 	units := a.evictable(n)
 	least, regular := a.leastPriorities(units)
+	p.Items = a.items(n, units, least, regular)
+	if slices.ContainsFunc(p.Bound, func(c preemption.Criterion) bool { return c.Name == "violations" }) {
+		a.charge(a.charging([]*node{n}))
+	}
+	return p
+}
+
+// items are those of units that may go from n.
+func (a *numbers) items(n *node, units []*unit, least map[int32]int64, regular bool) (list []proof.Item) {
 	for _, u := range units {
 		for i := range u.pods {
 			pods := u.pods
@@ -143,20 +160,17 @@ func (a *numbers) of(n *node) *proof.Node {
 				}
 				for _, q := range pods {
 					it.Pods = append(it.Pods, preemption.PodRef{Namespace: q.Namespace, Name: q.Name})
-					it.Must = it.Must || q.at == n && suits.Clash(a.members[0].Pod, q.Pod)
+					it.Must = it.Must || a.team == nil && q.at == n && suits.Clash(a.members[0].Pod, q.Pod)
 					if regular && !a.free(u) {
 						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
 					}
 				}
 				it.Adds = func(of proof.Kind, name string) int64 { return a.adds(n, u, pods, of, name) }
-				p.Items = append(p.Items, it)
+				list = append(list, it)
 			}
 		}
 	}
-	if slices.ContainsFunc(p.Bound, func(c preemption.Criterion) bool { return c.Name == "violations" }) {
-		a.charge(a.charging([]*node{n}))
-	}
-	return p
+	return list
 }
 
 // leastPriorities are the least that the first victim's first pod may have, by the priority of a victim: it
@@ -182,12 +196,18 @@ func (a *answer) leastPriorities(units []*unit) (least map[int32]int64, regular 
 	return least, regular
 }
 
-// lack is what is missing on n of each resource for m, beside the pods nominated there.
-func (a *answer) lack(m *member, n *node) map[string]int64 {
-	used, need := slices.Clone(a.usedOn(n)), map[string]int64{}
+// expectedUse is what is in use on n with the pods nominated there.
+func (a *answer) expectedUse(n *node) []int64 {
+	used := slices.Clone(a.usedOn(n))
 	for _, p := range a.expected(n) {
 		a.add(used, p.Pod, 1)
 	}
+	return used
+}
+
+// lack is what is missing on n of each resource for m, beside the pods nominated there.
+func (a *answer) lack(m *member, n *node) map[string]int64 {
+	used, need := a.expectedUse(n), map[string]int64{}
 	if slots, limited := n.Allocatable[cluster.Pods]; limited {
 		need[cluster.Pods] = short(used[len(a.asks)], 1, slots)
 	}
@@ -206,6 +226,8 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		return 0
 	case of == proof.Limit:
 		return a.limits[name].of(u, pods)
+	case of == proof.Criterion && a.team != nil && !u.elastic && homeOf(u) != n:
+		return 0
 	case of == proof.Criterion && name == "violations" && part:
 		return 0
 	case of == proof.Criterion && name == "violations":

@@ -1,0 +1,226 @@
+package preemption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/naive"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
+)
+
+// provableGang draws a question about a gang, and options that ask for a proof.
+func provableGang(seed uint64) (preemption.Options, gen.Question) {
+	r := rand.New(rand.NewPCG(seed, 17))
+	q := gen.RandomGang(seed, gen.GangProfile{
+		Profile:  gen.Profile{MaxNodes: 1 + int(seed%5), MaxPods: 12, Budgets: seed%3 == 0, Groups: seed%5 < 2, Elastic: seed%16 == 6, Ports: seed%7 == 0, Nominations: seed%4 == 0},
+		Topology: seed%4 == 1, MaxMembers: 4,
+	})
+	priced(seed, &q)
+	o := preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Proof: true}
+	if seed%3 > 0 {
+		o.Objective = slices.DeleteFunc(objective(r), func(c preemption.CriterionName) bool {
+			return c.InUse() || seed%3 == 1 && slices.Contains(beyondProof, c)
+		})
+	}
+	o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+	o.Search = []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact, preemption.Exact}[seed/4%4]
+	o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
+	return o, sound(o, q)
+}
+
+// TestProofsOfGangsAreBelowBruteForce: no set of victims that makes room for as many members has less than what
+// is proved. Verify reads every answer, the proof with it.
+func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range seeds(6000) {
+		o, q := provableGang(seed)
+		r := ask(&named{t, seed}, o, q)
+		if p := check.Verify(&q.Snapshot, o, q.Preemptor, r); len(p) > 0 {
+			t.Fatalf("seed %d: %v\n%s", seed, p, toJSON(t, r.Proof))
+		}
+		switch {
+		case r.Verdict != preemption.Feasible && r.Verdict != preemption.Infeasible:
+			require.Nil(t, r.Proof)
+			continue
+		case r.Proof == nil:
+			seen[string(r.Verdict)+", nothing shown"]++
+			continue
+		case r.Verdict == preemption.Infeasible:
+			seen["helpless proved"]++
+			continue
+		}
+		seen["proved"]++
+		for _, n := range r.Proof.Nodes {
+			seen["nodes"] += len(n.Nodes)
+			seen["steps"] += len(n.Steps)
+		}
+		proved := said(r.Proof.Bound)
+		if slices.Compare(proved, said(r.Score)[:len(proved)]) == 0 {
+			seen["equal"]++
+		}
+		if least, few := leastOfGang(t, o, q); few {
+			seen["counted"]++
+			require.LessOrEqual(t, slices.Compare(proved, least), 0, "seed %d: nothing is proved to have less than %v of %v, and something has %v", seed, proved, o.Objective, least)
+		}
+	}
+	t.Log(seen)
+	for _, what := range []string{"helpless proved", "proved", "nodes", "steps", "equal", "counted"} {
+		require.Greater(t, seen[what], int(seeds(20)), what)
+	}
+}
+
+// TestForgedProofsOfGangsClaimNothingMore: as of pods.
+func TestForgedProofsOfGangsClaimNothingMore(t *testing.T) {
+	t.Parallel()
+	refused, accepted, helpless := 0, 0, 0
+	for seed := range seeds(3000) {
+		o, q := provableGang(seed)
+		r := ask(&named{t, seed}, o, q)
+		if r.Proof == nil {
+			continue
+		}
+		least, few := leastOfGang(t, o, q)
+		if !few {
+			continue
+		}
+		text, rng, far := toJSON(t, r.Proof), rand.New(rand.NewPCG(seed, 18)), len(r.Proof.Bound)
+		for range 30 {
+			r.Proof = &preemption.Proof{}
+			require.NoError(t, json.Unmarshal(text, r.Proof))
+			for range 1 + rng.IntN(3) {
+				tamper(rng, reflect.ValueOf(r.Proof).Elem())
+			}
+			if len(check.Verify(&q.Snapshot, o, q.Preemptor, r)) > 0 {
+				refused++
+				continue
+			}
+			if accepted++; far == 0 {
+				helpless++
+			}
+			require.LessOrEqual(t, slices.Compare(said(r.Proof.Bound), least), 0, "seed %d: accepted, and wrong: %s", seed, toJSON(t, r.Proof))
+		}
+		for k := range far {
+			r.Proof = &preemption.Proof{}
+			require.NoError(t, json.Unmarshal(text, r.Proof))
+			if r.Proof.Bound[k].Value++; slices.Compare(said(r.Proof.Bound[:k+1]), least[:min(k+1, len(least))]) <= 0 {
+				continue // as much is true
+			}
+			require.NotEmpty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d: %d", seed, k)
+		}
+	}
+	t.Log(refused, accepted, helpless)
+	require.Greater(t, refused, int(seeds(3000)))
+	require.Greater(t, accepted, int(seeds(300)))
+}
+
+// TestProofsOfGangsAreTheSame: through JSON and back, and for any order of the input; and nothing else depends on them.
+func TestProofsOfGangsAreTheSame(t *testing.T) {
+	t.Parallel()
+	proofs := 0
+	for seed := range seeds(600) {
+		o, q := provableGang(seed)
+		r := ask(&named{t, seed}, o, q)
+		if r.Proof == nil {
+			continue
+		}
+		proofs++
+		text := toJSON(t, r)
+		var back preemption.Result
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, r.Proof, back.Proof, "seed %d", seed)
+		require.Equal(t, string(text), string(toJSON(t, ask(&named{t, seed}, o, gen.Shuffled(seed, q)))), "seed %d: shuffled", seed)
+		o.Proof, r.Proof = false, nil
+		require.Equal(t, r, ask(&named{t, seed}, o, q), "seed %d: nothing else depends on it", seed)
+	}
+	require.Greater(t, proofs, int(seeds(100)))
+}
+
+// leastOfGang is the least that a set of victims has that makes room for as many members; few is false where
+// there are too many sets.
+func leastOfGang(t *testing.T, o preemption.Options, q gen.Question) (least []int64, few bool) {
+	t.Helper()
+	g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+	require.NoError(t, err)
+	fates := fatesIn(t, o, &q.Snapshot)
+	plain := o
+	plain.Search, plain.Proof = preemption.Greedy, false
+	seats := len(ask(&named{t, 0}, plain, q).Nominations)
+	if o.Members == preemption.MinCount { // others come along where that costs nothing
+		seats = 1
+	}
+	for _, round := range g.Rounds() {
+		for _, region := range round {
+			if len(g.Potential(region.Nodes)) > 8 {
+				return nil, false
+			}
+			g.Sets(region.Nodes, seats, func(p naive.Plan) {
+				c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
+				if v := values(o.Objective, c, fates, nil); least == nil || slices.Compare(v, least) < 0 {
+					least = v
+				}
+			})
+		}
+		if least != nil {
+			break
+		}
+	}
+	return least, true
+}
+
+// Of the three members two would cost the one pod of n1, and each on n2 a pod or more. At a price of a pod for each, n1 is spared
+// one: so three members cost 3 - 1 pods, and that is 2. On n2, where four cores are missing for two members, and b, c and d free 1, 1 and 2, all three have to
+// go. Take their count once, a pod once, and at most one pod: 3 is more than 1*1 + 3 x max(0, 1-1), which is 1. So one pod is not enough.
+func ExampleOptions_proofOfGang() {
+	ten, hundred := int32(10), int32(100)
+	task := func(name, node string, cores int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: &ten, Requests: preemption.Resources{"cpu": cores}}
+	}
+	snapshot := &preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Allocatable: preemption.Resources{"cpu": 4}},
+			{Name: "n2", Allocatable: preemption.Resources{"cpu": 4}},
+		},
+		Pods: []preemption.Pod{
+			task("a", "n1", 4),
+			task("b", "n2", 1), task("c", "n2", 1), task("d", "n2", 2),
+		},
+		PodGroups: []preemption.PodGroup{{Name: "train", Priority: &hundred}},
+	}
+	for _, name := range []string{"t0", "t1", "t2"} {
+		snapshot.Pods = append(snapshot.Pods, preemption.Pod{Name: name, Group: "train", Priority: &hundred, Requests: preemption.Resources{"cpu": 2}})
+	}
+	options := preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionPods}, Search: preemption.Exact, Proof: true}
+	train := preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "train"}
+	result, err := options.Preempt(train, snapshot)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(result.Message)
+	fmt.Println("proved to be at least", result.Proof.Bound)
+	for _, n := range result.Proof.Nodes {
+		fmt.Println(n.Nodes, "price", n.Price, "times", n.Times, "spare", n.Spare)
+		for _, s := range n.Steps {
+			fmt.Println("  from", s.Members, "members on:", s.Cases)
+		}
+	}
+	fmt.Println("problems:", check.Verify(snapshot, options, train, result))
+	// Output:
+	// all 3 pods of train fit in the cluster once 2 pods are evicted
+	// proved to be at least [{pods 2}]
+	// [n1] price 1 times 1 spare 1
+	//   from 1 members on: [{<nil> map[] 1 map[pods:1] map[] map[]}]
+	// [n2] price 1 times 1 spare 0
+	//   from 1 members on: [{<nil> map[] 1 map[pods:1] map[] map[]}]
+	//   from 2 members on: [{<nil> map[] 1 map[pods:1] map[] map[]}]
+	// problems: []
+}
