@@ -2,6 +2,7 @@ package proof
 
 import (
 	"math"
+	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
 )
@@ -32,6 +33,29 @@ type Nodes struct {
 	Nodes []string
 	Spare int64
 	Steps []preemption.ProofStep
+}
+
+// ClaimsOf lists what p tells of each domain; false if prices differ, or what belongs together stands apart.
+func ClaimsOf(p *preemption.Proof) (claims map[string][]Claim, ok bool) {
+	claims = map[string][]Claim{}
+	for i, n := range p.Nodes {
+		list := claims[n.Domain]
+		if i == 0 || p.Nodes[i-1].Domain != n.Domain || p.Nodes[i-1].Criterion != n.Criterion {
+			if slices.ContainsFunc(list, func(c Claim) bool { return c.Criterion == n.Criterion }) {
+				return nil, false
+			}
+			list = append(list, Claim{Criterion: n.Criterion, Price: n.Price, Times: n.Times})
+		}
+		c := &list[len(list)-1]
+		if c.Price != n.Price || c.Times != n.Times {
+			return nil, false
+		}
+		if len(n.Nodes)+len(n.Steps) > 0 {
+			c.Nodes = append(c.Nodes, Nodes{Nodes: n.Nodes, Spare: n.Spare, Steps: n.Steps})
+		}
+		claims[n.Domain] = list
+	}
+	return claims, true
 }
 
 // Shows is what is wrong with a list about this domain, in order of the bound; empty: it shows that nobody has

@@ -62,8 +62,8 @@ func (q *question) beyond(list []victim) (names []string) {
 	}
 	if h := q.o.HardBudgets; h.All || len(h.Names) > 0 {
 		for b, n := range q.charged(pods) {
-			if (h.All || slices.Contains(h.Names, b.name)) && n > b.room() {
-				names = append(names, "the hard budget "+b.name)
+			if (h.All || slices.Contains(h.Names, b.Told)) && n > b.Room() {
+				names = append(names, "the hard budget "+b.Told)
 			}
 		}
 	}

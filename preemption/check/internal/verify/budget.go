@@ -1,103 +1,24 @@
 package verify
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/preemption/check/internal/suits"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 )
 
-// budget is a disruption budget with its name as it is told.
-type budget struct {
-	*disruption.Budget
-	name string
-}
-
-// budgets files each budget under one label that its pods must have, of these one that fewest budgets
-// ask for, or under none.
-type budgets struct {
-	old   bool // as v1.36 reads them
-	all   []*budget
-	filed map[label][]*budget
-}
-
-type label struct{ namespace, key, value string }
-
-func newBudgets(list []disruption.Budget, r rules) budgets {
-	b := budgets{old: r.old, filed: map[label][]*budget{}}
-	for i := range list {
-		b.all = append(b.all, &budget{&list[i], list[i].Namespace + "/" + list[i].Name})
-	}
-	slices.SortFunc(b.all, compareBudgets)
-	asked := map[label]int{}
-	for _, of := range b.all {
-		for _, l := range of.labels() {
-			asked[l]++
-		}
-	}
-	for _, of := range b.all {
-		at := label{namespace: of.Namespace}
-		for _, l := range of.labels() {
-			if at.key == "" || asked[l] < asked[at] {
-				at = l
-			}
-		}
-		b.filed[at] = append(b.filed[at], of)
-	}
-	return b
-}
-
-// labels are those that the pods of b must have, in order of key.
-func (b *budget) labels() (list []label) {
-	if b.Selector == nil {
-		return nil
-	}
-	for _, key := range slices.Sorted(maps.Keys(b.Selector.MatchLabels)) {
-		list = append(list, label{b.Namespace, key, b.Selector.MatchLabels[key]})
-	}
-	return list
-}
-
-func compareBudgets(a, b *budget) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
-
 // covering are the budgets that the eviction of p charges, in order of name.
-func (b *budgets) covering(p *pod) []*budget {
+func (w *world) covering(p *pod) []*budgets.Budget {
 	if !p.sought {
-		p.sought, p.budgets = true, b.seek(p)
+		p.sought, p.budgets = true, w.budgets.Covering(p.Pod)
 	}
 	return p.budgets
 }
 
-func (b *budgets) seek(p *pod) (list []*budget) {
-	if len(b.all) == 0 || b.old && len(p.Labels) == 0 {
-		return nil
-	}
-	take := func(at label) {
-		for _, of := range b.filed[at] {
-			if b.old && suits.Everything(of.Selector) || slices.Contains(of.Disrupted, p.Name) {
-				continue
-			}
-			if suits.Selector(of.Selector, p.Labels) {
-				list = append(list, of)
-			}
-		}
-	}
-	take(label{namespace: p.Namespace})
-	for key, value := range p.Labels {
-		take(label{p.Namespace, key, value})
-	}
-	slices.SortFunc(list, compareBudgets)
-	return list
-}
-
 // left is what budgets have left; what is not in it is untouched.
-type left map[*budget]int64
+type left map[*budgets.Budget]int64
 
-func (l left) charge(b *budget) int64 {
+func (l left) charge(b *budgets.Budget) int64 {
 	if _, touched := l[b]; !touched {
 		l[b] = int64(b.Allowed)
 	}
@@ -112,7 +33,7 @@ func (l left) charge(b *budget) int64 {
 func (w *world) violations(l left, pods []*pod) (count int) {
 	for _, p := range pods {
 		violates := false
-		for _, b := range w.budgets.covering(p) {
+		for _, b := range w.covering(p) {
 			if l.charge(b) < 0 {
 				violates = true
 				if !w.rules.old || w.rules.group {
@@ -153,22 +74,19 @@ func (w *world) chargeOf(u *unit, pods []*pod) int {
 
 // charged is how many of pods each budget is charged for, whatever a rule says about
 // stopping.
-func (w *world) charged(pods []*pod) map[*budget]int64 {
-	sums := map[*budget]int64{}
+func (w *world) charged(pods []*pod) map[*budgets.Budget]int64 {
+	sums := map[*budgets.Budget]int64{}
 	for _, p := range pods {
-		for _, b := range w.budgets.covering(p) {
+		for _, b := range w.covering(p) {
 			sums[b]++
 		}
 	}
 	return sums
 }
 
-// room is what a budget allows; one that is overdrawn allows nothing.
-func (b *budget) room() int64 { return max(0, int64(b.Allowed)) }
-
-func overruns(charged map[*budget]int64) (sum int64) {
+func overruns(charged map[*budgets.Budget]int64) (sum int64) {
 	for b, n := range charged {
-		sum += max(0, n-b.room())
+		sum += max(0, n-b.Room())
 	}
 	return sum
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 )
 
@@ -95,11 +96,11 @@ func (a *answer) readTotals(total score) {
 		a.Add(found.Cost, "the victims cost %d, not %d", total.cost, a.r.Cost)
 	}
 	charged := a.charged(a.out())
-	var rooms []*budget
+	var rooms []*budgets.Budget
 	for b := range charged {
 		rooms = append(rooms, b)
 	}
-	slices.SortFunc(rooms, compareBudgets)
+	slices.SortFunc(rooms, budgets.Compare)
 	same := len(rooms) == len(a.r.Budgets)
 	for i, b := range rooms {
 		same = same && a.r.Budgets[i].Namespace == b.Namespace && a.r.Budgets[i].Name == b.Name && a.r.Budgets[i].Allowed == b.Allowed

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/proof"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
@@ -25,7 +26,7 @@ const (
 type numbers struct {
 	*answer
 	limits  map[string]limit // by the names that proofs have
-	budgets map[string]*budget
+	budgets map[string]*budgets.Budget
 }
 
 // readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is
@@ -35,14 +36,14 @@ func (a *answer) readProof() {
 	if p == nil || !a.readProofBound(p) {
 		return
 	}
-	numbers := &numbers{a, map[string]limit{}, map[string]*budget{}}
+	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}}
 	for _, l := range a.limits() {
 		if name := strings.TrimPrefix(l.name, "the limit of "); name != "pods without a place" { // more than sums tell
 			numbers.limits[name] = l
 		}
 	}
-	for _, b := range a.budgets.all {
-		numbers.budgets[b.name] = b
+	for _, b := range a.budgets.All {
+		numbers.budgets[b.Told] = b
 	}
 	if a.team != nil {
 		numbers.readDomains(p)
@@ -244,7 +245,7 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		case of == proof.Resource && p.at != n:
 		case of == proof.Resource && name == cluster.Pods, of == proof.Criterion && name == "pods",
 			of == proof.Criterion && byLevel && strconv.Itoa(int(p.priority)) == level,
-			of == proof.Budget && slices.Contains(a.world.budgets.covering(p), a.budgets[name]):
+			of == proof.Budget && slices.Contains(a.covering(p), a.budgets[name]):
 			sum++
 		case of == proof.Resource:
 			sum = tariff.Add(sum, p.Requests[name])
@@ -265,5 +266,5 @@ func (a *numbers) room(of proof.Kind, name string) (room int64, hard, ok bool) {
 	if !ok {
 		return 0, false, false
 	}
-	return b.room(), a.o.HardBudgets.All || slices.Contains(a.o.HardBudgets.Names, name), true
+	return b.Room(), a.o.HardBudgets.All || slices.Contains(a.o.HardBudgets.Names, name), true
 }

@@ -13,7 +13,7 @@ import (
 // readDomains: no evictions with which as many members have places, in any domain where the gang could have gone, have less
 // than the bound, or help.
 func (a *numbers) readDomains(p *preemption.Proof) {
-	claims, ok := claimsOf(p)
+	claims, ok := proof.ClaimsOf(p)
 	if !ok {
 		a.Add(found.Proof, "nodes of one domain and criterion have different prices, or do not come one after the other")
 		return
@@ -36,29 +36,6 @@ func (a *numbers) readDomains(p *preemption.Proof) {
 	if len(claims) > 0 {
 		a.Add(found.Proof, "it tells of a domain where the gang could not have gone")
 	}
-}
-
-// claimsOf lists what is told of each domain.
-func claimsOf(p *preemption.Proof) (claims map[string][]proof.Claim, ok bool) {
-	claims = map[string][]proof.Claim{}
-	for i, n := range p.Nodes {
-		list := claims[n.Domain]
-		if i == 0 || p.Nodes[i-1].Domain != n.Domain || p.Nodes[i-1].Criterion != n.Criterion {
-			if slices.ContainsFunc(list, func(c proof.Claim) bool { return c.Criterion == n.Criterion }) {
-				return nil, false
-			}
-			list = append(list, proof.Claim{Criterion: n.Criterion, Price: n.Price, Times: n.Times})
-		}
-		c := &list[len(list)-1]
-		if c.Price != n.Price || c.Times != n.Times {
-			return nil, false
-		}
-		if len(n.Nodes)+len(n.Steps) > 0 {
-			c.Nodes = append(c.Nodes, proof.Nodes{Nodes: n.Nodes, Spare: n.Spare, Steps: n.Steps})
-		}
-		claims[n.Domain] = list
-	}
-	return claims, true
 }
 
 // decisive are the regions among which the gang's was chosen, or the last where none would do.

@@ -76,11 +76,11 @@ func (q *question) ranks() bool {
 // may be evicted and whom a budget covers, but where a gang is bounded not those whose
 // eviction alone goes beyond a bound.
 func (q *question) charging(nodes []*node) []*unit {
-	if len(q.budgets.all) == 0 {
+	if len(q.budgets.All) == 0 {
 		return nil
 	}
 	list := slices.DeleteFunc(q.evictable(nodes...), func(u *unit) bool {
-		return !slices.ContainsFunc(u.pods, func(p *pod) bool { return len(q.budgets.covering(p)) > 0 }) ||
+		return !slices.ContainsFunc(u.pods, func(p *pod) bool { return len(q.covering(p)) > 0 }) ||
 			q.team != nil && q.bounded() && !u.elastic && len(q.beyond([]victim{{unit: u, pods: u.pods}})) > 0
 	})
 	slices.SortFunc(list, q.moreImportant)

@@ -91,8 +91,8 @@ func (a *answer) readVictim(v *victim) {
 	}
 	var names []string
 	for _, p := range v.pods {
-		for _, b := range a.budgets.covering(p) {
-			names = append(names, b.name)
+		for _, b := range a.covering(p) {
+			names = append(names, b.Told)
 		}
 	}
 	slices.Sort(names)

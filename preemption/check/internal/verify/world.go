@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -28,7 +29,7 @@ type world struct {
 	records []*pod  // by pod of the snapshot; nil: not looked at yet
 	blanks  supply[pod]
 	groups  map[groupKey]*group
-	budgets budgets
+	budgets budgets.Set
 	units   supply[unit]
 	spaces  map[string]map[string]string // labels of the namespaces
 	movers  *movers                      // nil: nobody asked
@@ -72,12 +73,12 @@ type pod struct {
 	at       *node // nil where it runs nowhere, or on a node that is not there
 	priority int32
 	group    *group
-	unit     *unit     // once it was asked for
-	budgets  []*budget // that cover it, likewise
-	sought   bool      // they were
-	member   bool      // of the preemptor
-	gone     bool      // in the what-if that is looked at
-	holds    []int64   // of what members ask for, once it was booked
+	unit     *unit             // once it was asked for
+	budgets  []*budgets.Budget // that cover it, likewise
+	sought   bool              // they were
+	member   bool              // of the preemptor
+	gone     bool              // in the what-if that is looked at
+	holds    []int64           // of what members ask for, once it was booked
 }
 
 func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world {
@@ -102,7 +103,7 @@ func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world 
 	for _, g := range w.groups {
 		g.level = w.levelAt(g.effective.Priority, g.PreemptionPriority, g.Guard, func() time.Time { return w.groupCheckpoint(g) })
 	}
-	w.budgets = newBudgets(s.Budgets, w.rules)
+	w.budgets = budgets.New(s.Budgets, w.rules.old)
 	return w
 }
 

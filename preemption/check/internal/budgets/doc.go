@@ -1,0 +1,2 @@
+// Package budgets finds the disruption budgets that cover a pod.
+package budgets
