@@ -89,7 +89,7 @@ func Remembered() *rapid.Generator[preemption.Options] {
 			}
 		}
 		if s(3) == 2 && (len(o.Objective) > 0 || o.Limits.OnlyMoves) {
-			o.Chain = 1 + s(2)
+			o.Chain = 1 + s(4)
 		}
 		if s(6) == 5 {
 			o.Hooks = &preemption.Hooks{Filter: keepOff(pick(s, "web", "db"), int(s(2)))}
@@ -165,7 +165,7 @@ func drawOptions(s source, criteria []victims.Criterion) preemption.Options {
 	}
 	o.Proof = some()
 	if (len(o.Objective) > 0 || o.Limits.OnlyMoves) && s(2) == 1 {
-		o.Chain = 1 + s(2)
+		o.Chain = 1 + s(4)
 	}
 	return o
 }
