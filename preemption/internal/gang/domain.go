@@ -91,23 +91,32 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	return domain.Reason{}
 }
 
+// mostRooms is how often it is asked whether a shape of members has room on a node before anybody is placed.
+const mostRooms = 1 << 22
+
 // short reports whether, for lack of room alone, fewer members than a lone pod group needs
-// could be in d, each by itself.
+// could be in d, each by itself. Of many shapes in many nodes it does not know.
 func (s *Search) short(d *domain.Domain) bool {
 	if len(s.q.Tree.Children) > 0 {
 		return false
 	}
-	able, fits := 0, map[int]bool{} // by shape
+	spare, left, fits := len(s.q.Tree.Members)-s.q.Tree.Need(), mostRooms, map[int]bool{} // by shape
 	for _, m := range s.q.Tree.Members {
 		shape := s.Trial.Shape(m)
 		if _, known := fits[shape]; !known {
-			fits[shape] = s.Trial.Offered(m) && slices.ContainsFunc(d.Nodes, func(n cluster.NodeID) bool { return s.Trial.HasRoom(m, n) })
+			fits[shape] = s.Trial.Offered(m) && slices.ContainsFunc(d.Nodes, func(n cluster.NodeID) bool {
+				left--
+				return left < 0 || s.Trial.HasRoom(m, n)
+			})
 		}
-		if fits[shape] {
-			able++
+		if !fits[shape] {
+			spare--
+		}
+		if spare < 0 || left < 0 {
+			break
 		}
 	}
-	return able < s.q.Tree.Need()
+	return spare < 0 && left >= 0
 }
 
 // charge notes what the loss of each of potential adds to the violations.
