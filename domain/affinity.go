@@ -233,10 +233,9 @@ func (s *affinityState) Touches(n cluster.NodeID) bool { return len(s.plan.looks
 
 func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.on(n) }
 
-// TouchesPod reports whether p has or meets a term that matters.
-func (s *affinityState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
-	return s.plan.labels != nil && s.plan.bySet.at[s.plan.labels.Of(p)] > 0 ||
-		slices.ContainsFunc(s.plan.anti.Of(p), func(term cluster.TermID) bool { return s.plan.byTerm.at[term] > 0 })
+// TouchesPod reports whether p counts on n: it has or meets a term that matters there.
+func (s *affinityState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
+	return slices.Contains(s.plan.looksAt.on(n), p)
 }
 
 func (s *affinityState) Clone() State {

@@ -142,15 +142,9 @@ func (s *spreadState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt
 
 func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.on(n) }
 
-// TouchesPod reports whether p is matched on a node that counts.
+// TouchesPod reports whether p is booked on n.
 func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
-	set := s.plan.labels.Of(p)
-	for i := range s.plan.constraints {
-		if c := &s.plan.constraints[i]; c.matches[set] && c.domainOf[n] != cluster.NoValue {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.plan.looksAt.on(n), p)
 }
 
 func (s *spreadState) Clone() State {
