@@ -11,12 +11,12 @@ import (
 
 // BenchmarkFilter: a decision about a pod that evicts others, of a shape that was seen, with
 // a filter that keeps it off every third node, with a rule that lets only so many pods of one team onto a node,
-// as a Colocation and as a constraint that declares nothing, and without any; with changes, a pod leaves and comes back before each.
+// as a Colocation of nodes, or of racks of 20, and as a constraint that declares nothing, and without any; with changes, a pod leaves and comes back before each.
 func BenchmarkFilter(b *testing.B) {
 	for _, s := range []struct{ nodes, pods int }{{100, 3_000}, {5_000, 150_000}} {
 		snap := gen.Fleet(s.nodes, s.pods/s.nodes, 1, gen.Uniform)
 		for i := range snap.Nodes {
-			snap.Nodes[i].Labels = map[string]string{"team": []string{"", "vision", "speech"}[i%3]}
+			snap.Nodes[i].Labels = map[string]string{"team": []string{"", "vision", "speech"}[i%3], "rack": fmt.Sprint("r", i/20)}
 		}
 		ask := gen.FleetPod(1)
 		ask.Pods[0].Labels = map[string]string{"app": "train", "team": "vision", "pod-template-hash": "6d4cf56db6"}
@@ -31,6 +31,8 @@ func BenchmarkFilter(b *testing.B) {
 				}
 				return there < 2
 			}}
+		racks := teams
+		racks.TopologyKey = "rack"
 		for _, hook := range []struct {
 			name  string
 			hooks *preemption.Hooks
@@ -40,6 +42,7 @@ func BenchmarkFilter(b *testing.B) {
 				return n.Labels["team"] == "" || n.Labels["team"] == p.Labels["team"]
 			}}},
 			{"colocation", &preemption.Hooks{Constraints: []domain.Constraint{teams}}},
+			{"racks", &preemption.Hooks{Constraints: []domain.Constraint{racks}}},
 			{"undeclared", &preemption.Hooks{Constraints: []domain.Constraint{struct{ domain.Constraint }{teams}}}},
 		} {
 			for _, changes := range []bool{false, true} {

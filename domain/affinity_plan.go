@@ -44,7 +44,6 @@ type profile struct {
 	others     int  // where those of others' anti-affinity terms start
 	selfMatch  bool // it matches its own affinity terms
 	joined     bool // some member, once placed, counts in its affinity terms
-
 }
 
 // bumps lists the tallies in which a pod counts.

@@ -23,11 +23,15 @@ func Concerns(c Constraint, shown []*cluster.Pod) bool {
 	return !declares || slices.ContainsFunc(shown, of.Concerns)
 }
 
-// Colocation is a Constraint that reads a pod, a node and the pods there, and nothing else. What is
-// found out about a node holds until that node or one of its pods changes, so that decisions about pods of one template
-// are remembered, as those with a [Filter] are. It is immutable.
+// Colocation is a Constraint that reads a pod, a node and the pods there, or in its zone or rack, and nothing else. What is
+// found out about a node holds until that node, or one there, or one of their pods changes, so that decisions about pods of
+// one template are remembered, as those with a [Filter] are. It is immutable.
 type Colocation struct {
 	Check Check // the name of the constraint, and of its reasons
+
+	// TopologyKey, if not empty, is a label of nodes: others are the pods of all nodes with the same value as node, or
+	// of node where it has none.
+	TopologyKey string
 
 	// Of says about which pods it has a say, as [Concerned]; nil: about all.
 	Of func(pod *cluster.Pod) bool
@@ -51,6 +55,9 @@ func (c Colocation) Concerns(pod *cluster.Pod) bool { return c.Of == nil || c.Of
 // Prepare costs O(members).
 func (c Colocation) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
 	s := &colocated{Colocation: c, ix: ix, members: members, shown: make([]*cluster.Pod, len(members)), on: map[cluster.NodeID][]*cluster.Pod{}}
+	if c.TopologyKey != "" {
+		s.of = ix.Topology(c.TopologyKey)
+	}
 	concerned := false
 	for m, p := range members {
 		if view := FilterView(p); c.Concerns(view) {
@@ -69,8 +76,10 @@ type colocated struct {
 	ix      *cluster.Index
 	members []*cluster.Pod
 	shown   []*cluster.Pod                    // by member; nil: it does not concern that one
-	on      map[cluster.NodeID][]*cluster.Pod // who is there, of nodes where somebody has come or gone
+	on      map[cluster.NodeID][]*cluster.Pod // who is there, where somebody has come or gone; by the first node of a value
 	running []*cluster.Pod                    // buffer of others
+	alone   [1]cluster.NodeID                 // likewise
+	of      *cluster.Topology                 // nil: each node by itself
 }
 
 // IsColocated reports whether s is the state of a [Colocation].
@@ -79,35 +88,42 @@ func IsColocated(s State) bool {
 	return is
 }
 
-// others is who is on node n.
-func (s *colocated) others(n cluster.NodeID) []*cluster.Pod {
-	if there, changed := s.on[n]; changed {
-		return there
+// others is who is on node n, or on all nodes of its value, and where it is noted if that changes.
+func (s *colocated) others(n cluster.NodeID) (there []*cluster.Pod, at cluster.NodeID) {
+	near := append(s.alone[:0], n)
+	if s.of != nil {
+		near = s.of.Sharing(n)
+	}
+	if there, changed := s.on[near[0]]; changed {
+		return there, near[0]
 	}
 	s.running = s.running[:0]
-	for _, p := range s.ix.PodsOn(n) {
-		s.running = append(s.running, s.ix.Pod(p))
+	for _, n := range near {
+		for _, p := range s.ix.PodsOn(n) {
+			s.running = append(s.running, s.ix.Pod(p))
+		}
 	}
-	return s.running
+	return s.running, near[0]
 }
 
 func (s *colocated) join(p *cluster.Pod, n cluster.NodeID) {
-	s.on[n] = append(s.own(n), p)
+	there, at := s.own(n)
+	s.on[at] = append(there, p)
 }
 
 func (s *colocated) leave(p *cluster.Pod, n cluster.NodeID) {
-	there := s.own(n)
+	there, at := s.own(n)
 	i := slices.Index(there, p)
-	s.on[n] = slices.Delete(there, i, i+1)
+	s.on[at] = slices.Delete(there, i, i+1)
 }
 
-// own is others(n), to be changed.
-func (s *colocated) own(n cluster.NodeID) []*cluster.Pod {
-	there, changed := s.on[n]
-	if !changed {
-		there = slices.Clone(s.others(n))
+// own is others, to be changed.
+func (s *colocated) own(n cluster.NodeID) ([]*cluster.Pod, cluster.NodeID) {
+	there, at := s.others(n)
+	if _, changed := s.on[at]; !changed {
+		there = slices.Clone(there)
 	}
-	return there
+	return there, at
 }
 
 func (s *colocated) Remove(p cluster.PodID, n cluster.NodeID) { s.leave(s.ix.Pod(p), n) }
@@ -116,10 +132,12 @@ func (s *colocated) Place(m MemberID, n cluster.NodeID)       { s.join(s.members
 func (s *colocated) Unplace(m MemberID, n cluster.NodeID)     { s.leave(s.members[m], n) }
 
 func (s *colocated) Fits(m MemberID, n cluster.NodeID) Reason {
-	if s.shown[m] == nil || s.Allows(s.shown[m], s.ix.Node(n), s.others(n)) {
-		return Reason{}
+	if s.shown[m] != nil {
+		if there, _ := s.others(n); !s.Allows(s.shown[m], s.ix.Node(n), there) {
+			return Reason{Check: s.Check}
+		}
 	}
-	return Reason{Check: s.Check}
+	return Reason{}
 }
 
 func (s *colocated) Clone() State {
@@ -131,4 +149,6 @@ func (s *colocated) Clone() State {
 	return &c
 }
 
-func (s *colocated) Scope() Scope { return Scope{NodeLocal: true, Monotone: s.Monotone} }
+func (s *colocated) Scope() Scope {
+	return Scope{NodeLocal: s.of == nil, Monotone: s.Monotone, topology: s.of}
+}

@@ -53,12 +53,15 @@ type Scope struct {
 	NodeLocal bool
 	// Monotone: removing a pod never turns a fit into a misfit.
 	Monotone bool
-
-	counted bool
+	counted  bool              // see Counted
+	topology *cluster.Topology // see Topology
 }
 
 // Counted reports whether the State, one of ours, counts pods by topology value: see [NodeTrial.Foresee].
 func (s Scope) Counted() bool { return s.counted }
+
+// Topology is what divides the nodes where the State is of a [Colocation] that looks at all of a value; else nil.
+func (s Scope) Topology() *cluster.Topology { return s.topology }
 
 // sameFitter is an optional part of a State of ours.
 type sameFitter interface {

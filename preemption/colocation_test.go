@@ -7,6 +7,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
@@ -167,6 +168,86 @@ func TestWhatARuleReadsIsFollowed(t *testing.T) {
 	require.NoError(t, pl.Remove(preemption.PodRef{Name: "b"}))
 	decided("fits without preemption n2")
 }
+
+// A rule about zones, declared, answers as the same rule that declares nothing, whatever has changed since: who runs there, what labels
+// he has, and which nodes are there.
+func aRuleOfZonesIsFollowed(t *rapid.T) {
+	app := func() map[string]string {
+		return map[string]string{"app": rapid.SampledFrom([]string{"web", "db"}).Draw(t, "app")}
+	}
+	node := func(i int) preemption.Node {
+		n := preemption.Node{Name: fmt.Sprint("n", i), Allocatable: cpus(3), Labels: map[string]string{}}
+		if zone := rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "zone"); zone != "" {
+			n.Labels["zone"] = zone
+		}
+		return n
+	}
+	const numNodes, numPods = 8, 16
+	pod := func(i int) preemption.Pod {
+		priority := rapid.Int32Range(0, 3).Draw(t, "priority")
+		p := preemption.Pod{Name: fmt.Sprintf("p%02d", i), Labels: app(), Requests: cpus(1), Priority: &priority}
+		at := fmt.Sprint("n", rapid.IntRange(0, numNodes-1).Draw(t, "node"))
+		if rapid.IntRange(0, 5).Draw(t, "waits") == 0 {
+			p.NominatedNode = at
+		} else {
+			p.Node = at
+		}
+		return p
+	}
+	snapshot := &preemption.Snapshot{}
+	for i := range numNodes {
+		snapshot.Nodes = append(snapshot.Nodes, node(i))
+	}
+	for i := range numPods {
+		snapshot.Pods = append(snapshot.Pods, pod(i))
+	}
+	rule := few{"web", rapid.IntRange(1, 3).Draw(t, "most")}.rule()
+	rule.TopologyKey, rule.Monotone = "zone", rapid.Bool().Draw(t, "monotone")
+	search := rapid.SampledFrom([]preemption.Search{preemption.Greedy, preemption.Improved}).Draw(t, "search")
+	var planners []*preemption.Planner // that which declares, and that which doesn't
+	for _, c := range []domain.Constraint{rule, struct{ domain.Constraint }{rule}} {
+		pl, err := preemption.NewPlanner(snapshot, preemption.Options{Search: search, Hooks: &preemption.Hooks{Constraints: []domain.Constraint{c}}})
+		require.NoError(t, err)
+		require.NoError(t, pl.Tune(1, 3, 1000))
+		planners = append(planners, pl)
+	}
+	high := int32(2)
+	asks := preemption.Preemptor{Pods: []preemption.Pod{{Name: "asks", Labels: map[string]string{"app": "web"}, Requests: cpus(1), Priority: &high}}}
+	for range rapid.IntRange(1, 12).Draw(t, "steps") {
+		for range 3 { // until the shape is known
+			got, err := planners[0].Decide(asks)
+			require.NoError(t, err)
+			want, err := planners[1].Decide(asks)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		var change func(*preemption.Planner) error
+		switch i := rapid.IntRange(0, numPods-1).Draw(t, "who"); rapid.IntRange(0, 4).Draw(t, "change") {
+		case 0:
+			n := node(i % numNodes)
+			change = func(pl *preemption.Planner) error { return pl.SetNode(n) }
+		case 1:
+			change = func(pl *preemption.Planner) error {
+				_ = pl.RemoveNode(fmt.Sprint("n", i%numNodes)) // if it is there
+				return nil
+			}
+		case 2:
+			change = func(pl *preemption.Planner) error {
+				_ = pl.Remove(preemption.PodRef{Name: fmt.Sprintf("p%02d", i)})
+				return nil
+			}
+		default:
+			p := pod(i)
+			change = func(pl *preemption.Planner) error { return pl.SetPod(p) }
+		}
+		for _, pl := range planners {
+			require.NoError(t, change(pl))
+		}
+	}
+}
+
+func TestARuleOfZonesIsFollowed(t *testing.T) { rapid.Check(t, aRuleOfZonesIsFollowed) }
+func FuzzARuleOfZonesIsFollowed(f *testing.F) { f.Fuzz(rapid.MakeFuzz(aRuleOfZonesIsFollowed)) }
 
 // wide concerns pods of an app and looks at the whole cluster, by a state that the library makes.
 type wide struct{}

@@ -220,8 +220,8 @@ type Sampling struct {
 // it, nor wait for somebody who does: the change would wait for itself. One that names nodes, members, resources or ports that there
 // are not, or panics, makes the question or the change fail with a [*HookError].
 type Hooks struct {
-	// Constraints are checked after the built-in ones, in order. What a [domain.Colocation] says is
-	// remembered, and one that is [domain.Concerned] is nothing to other pods.
+	// Constraints are checked after the built-in ones, in order. What a [domain.Colocation] says, of
+	// a node or of those that share a label's value, is remembered, and one that is [domain.Concerned] is nothing to other pods.
 	Constraints []domain.Constraint
 
 	// Filter says whether a pod may run on a node, whoever else does; it comes after the

@@ -51,7 +51,7 @@ func keepOff(app string, which int) func(*cluster.Pod, *cluster.Node) bool {
 
 // beside is a rule of who runs with whom: pods of an app where there are at most so many others of
 // it, or, with none, only where there is one; or on nodes of a zone, beside whoever is less
-// important.
+// important. Others are those of the zone, for some.
 func beside(s source, app string) domain.Colocation {
 	most, of := s(3), func(p *cluster.Pod) bool { return has(p, app) }
 	count := func(others []*cluster.Pod) (n int) {
@@ -62,17 +62,21 @@ func beside(s source, app string) domain.Colocation {
 		}
 		return n
 	}
+	key := ""
+	if most == 1 {
+		key = "zone"
+	}
 	switch s(3) {
 	case 0:
-		return domain.Colocation{Check: "few", Of: of, Monotone: s(2) == 0, Allows: func(_ *cluster.Pod, _ *cluster.Node, others []*cluster.Pod) bool {
+		return domain.Colocation{Check: "few", TopologyKey: key, Of: of, Monotone: s(2) == 0, Allows: func(_ *cluster.Pod, _ *cluster.Node, others []*cluster.Pod) bool {
 			return count(others) <= most
 		}}
 	case 1:
-		return domain.Colocation{Check: "company", Of: of, Allows: func(_ *cluster.Pod, _ *cluster.Node, others []*cluster.Pod) bool {
+		return domain.Colocation{Check: "company", TopologyKey: key, Of: of, Allows: func(_ *cluster.Pod, _ *cluster.Node, others []*cluster.Pod) bool {
 			return count(others) > 0
 		}}
 	}
-	return domain.Colocation{Check: "zoned", Allows: func(p *cluster.Pod, n *cluster.Node, others []*cluster.Pod) bool {
+	return domain.Colocation{Check: "zoned", TopologyKey: key, Allows: func(p *cluster.Pod, n *cluster.Node, others []*cluster.Pod) bool {
 		return n.Labels["zone"] == "a" || has(p, app) || !slices.ContainsFunc(others, func(o *cluster.Pod) bool { return o.Class != "" || o.NominatedNode != "" })
 	}}
 }

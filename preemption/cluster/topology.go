@@ -23,6 +23,7 @@ type Topology struct {
 
 	divide sync.Once
 	parts  []topologyPart
+	shared [][]NodeID // by value
 }
 
 // topologyPart is the nodes that share a value.
@@ -69,6 +70,28 @@ func (t *Topology) Unique() bool { return t.unique }
 // Parts are the labels, such as "zone=a", with their nodes, in order of the labels; nodes ascend. They are found on the
 // first call: O(n + v log v) for n nodes of v values. The nodes belong to t.
 func (t *Topology) Parts() iter.Seq2[string, []NodeID] {
+	t.findParts()
+	return func(yield func(string, []NodeID) bool) {
+		for _, p := range t.parts {
+			if !yield(p.label, p.nodes) {
+				return
+			}
+		}
+	}
+}
+
+// Sharing are the nodes with the value of node n, ascending; n alone where it has none. They belong to t, and
+// are found on the first call as Parts are.
+func (t *Topology) Sharing(n NodeID) []NodeID {
+	v := t.of[n]
+	if v == NoValue {
+		return []NodeID{n}
+	}
+	t.findParts()
+	return t.shared[v]
+}
+
+func (t *Topology) findParts() {
 	t.divide.Do(func() {
 		sizes, in := make([]int, len(t.values)), 0
 		for _, v := range t.of {
@@ -88,15 +111,11 @@ func (t *Topology) Parts() iter.Seq2[string, []NodeID] {
 				t.parts[v].nodes = append(t.parts[v].nodes, NodeID(n))
 			}
 		}
+		for _, p := range t.parts {
+			t.shared = append(t.shared, p.nodes)
+		}
 		slices.SortFunc(t.parts, func(a, b topologyPart) int { return strings.Compare(a.label, b.label) })
 	})
-	return func(yield func(string, []NodeID) bool) {
-		for _, p := range t.parts {
-			if !yield(p.label, p.nodes) {
-				return
-			}
-		}
-	}
 }
 
 func newTopology(ix *Index, key string) *Topology {

@@ -20,6 +20,8 @@ type standings struct {
 	seen   int     // of the journal of the columns
 	size   int     // how many numbers of nodes there were
 	chunks []chunk // nil where nodes stand by themselves
+
+	near []*cluster.Topology // as they were: how a node stands depends on the others of its value
 }
 
 // standing is how one node stands.
@@ -92,6 +94,14 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 	if q.Effort != ask.Greedy {
 		shared = chunks(q)
 	}
+	var near []*cluster.Topology
+	for _, s := range q.States {
+		if topology := s.Scope().Topology(); topology != nil {
+			near = append(near, topology)
+		}
+	}
+	before := t.near
+	t.near = near
 	if t.size != ix.NumNodes() || !slices.Equal(t.chunks, shared) || l.Forgot(t.seen) {
 		t.chunks = shared
 		t.of.Reset(ix.NumNodes(), standing{})
@@ -102,7 +112,7 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 		t.of.PlayAll()
 		return t.size
 	}
-	l.Since(&t.seen, func(n cluster.NodeID) {
+	forget := func(n cluster.NodeID) {
 		at := standing{}
 		if ix.IsNode(n) {
 			at = unknown(q)
@@ -110,6 +120,16 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 		}
 		t.set(n, at)
 		t.reopen(q, n)
+	}
+	l.Since(&t.seen, func(n cluster.NodeID) {
+		forget(n)
+		for _, topology := range slices.Concat(before, near) { // where it was, and where it is
+			for _, m := range topology.Sharing(n) {
+				if t.of.At(m).state != unlooked {
+					forget(m)
+				}
+			}
+		}
 	})
 	return numNew
 }
