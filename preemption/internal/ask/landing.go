@@ -300,7 +300,7 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 
 // ShareLanding leaves landings one of so many parts of their looks.
 func (q *Question) ShareLanding(parts int) {
-	q.Landed = mostLanded - max(mostLanded/parts, fewestLanded)
+	q.Landed = mostLanded - max(mostLanded/max(parts, 1), fewestLanded)
 }
 
 // crowded reports whether all nodes together have too little room for the preemptor at its places, whoever moves where.
