@@ -26,6 +26,13 @@ func (o Options) PreemptWithoutColumns(p Preemptor, s *Snapshot) (*Result, error
 	return o.preemptTrying(p, s, ask.TraitColumns, -1)
 }
 
+// PreemptToTheEnd is PreemptByTrials where every placement is looked at to the end, with the columns or without.
+func (o Options) PreemptToTheEnd(p Preemptor, s *Snapshot, columns bool) (*Result, error) {
+	traits := ask.TraitRanking
+	traits.Set(ask.TraitColumns, !columns)
+	return o.preemptTrying(p, s, traits, -1)
+}
+
 // PreemptEvery is PreemptWithoutColumns where no better placements are looked for than those of the
 // placers; with every, each of them is looked at to the end.
 func (o Options) PreemptEvery(p Preemptor, s *Snapshot, every bool) (*Result, error) {
