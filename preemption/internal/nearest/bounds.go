@@ -43,6 +43,7 @@ func (s *Pod) bounded() (cluster.NodeID, []Change) {
 func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	stats := s.search.Stats // what is tried here is no part of the search
 	s.q.Probing, s.q.Decided = true, s.search.Runner.Decided
+	s.q.ShareLanding(1)
 	defer func() {
 		s.search.Stats, s.q.Probing, s.q.Relaxed = stats, false, nil
 		s.search.Trial.Restore() // others will ask the constraints

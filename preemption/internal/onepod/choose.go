@@ -15,6 +15,7 @@ import (
 func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
 	if s.Runner.Observe != nil || s.Unbounded { // it is told of, by itself
 		s.decided = s.Runner.Decided
+		s.q.ShareLanding(numChunks(s.q))
 	}
 	beat := s.beat()
 	if s.q.Effort != ask.Greedy && s.outdone(s.Trial.Node(), potential, beat) {

@@ -229,7 +229,7 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		return a.limits[name].of(u, pods)
 	case of == proof.Criterion && a.team != nil && !u.elastic && homeOf(u) != n:
 		return 0
-	case of == proof.Criterion && name == "violations" && part:
+	case of == proof.Criterion && name == "violations" && (part || a.team != nil): // of a gang, who charges first is a matter of all nodes
 		return 0
 	case of == proof.Criterion && name == "violations":
 		return int64(a.chargeOf(u, pods))
