@@ -2,6 +2,7 @@ package preemption_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -130,10 +131,14 @@ func foreseeingGivesTheSameAnswer(t *rapid.T) {
 	for i := range q.Preemptor.Pods {
 		q.Preemptor.Pods[i].Tokens, q.Preemptor.Pods[i].Devices = nil, nil
 	}
-	few := rapid.Bool().Draw(t, "few")
+	few, alike := rapid.Bool().Draw(t, "few"), rapid.Bool().Draw(t, "alike")
 	for i := range q.Snapshot.Pods {
+		p := &q.Snapshot.Pods[i]
 		if few && i%8 > 0 {
-			q.Snapshot.Pods[i].AntiAffinity = nil
+			p.AntiAffinity = nil
+		}
+		if alike { // the first of many nodes wins
+			p.Priority, p.Started = nil, time.Time{}
 		}
 	}
 	options := preemption.Options{

@@ -77,9 +77,9 @@ func (b *Block) open(i int, levels []int32, started []uint64) int {
 }
 
 // Beats reports whether node i, which is plain, may be better than a node where one pod
-// has to go, with that score. It says yes where it can't tell.
-func (b *Block) Beats(s *victims.Score, i int) bool {
-	return b.lowest[i] < s.Highest || b.lowest[i] == s.Highest && b.latest[i] > s.Started
+// has to go, with that score, or as good where it wins ties. It says yes where it can't tell.
+func (b *Block) Beats(s *victims.Score, i int, ties bool) bool {
+	return b.lowest[i] < s.Highest || b.lowest[i] == s.Highest && (b.latest[i] > s.Started || ties && b.latest[i] == s.Started)
 }
 
 // put writes column c of node i.

@@ -149,7 +149,7 @@ func (p *picker) promises(n cluster.NodeID) bool {
 	if all := p.sweep.violating.All(at)>>i&1 != 0; all && p.score.Violations == 0 {
 		return false
 	} else if all && p.score.Violations == 1 && p.score.Pods == 1 {
-		return b.Beats(&p.score, i)
+		return b.Beats(&p.score, i, false)
 	}
 	// Where a tied node is picked, nobody of a higher priority than there may have to go.
 	return len(p.tied) == 0 || p.score.Violations > 0 || b.fitOne(&p.sweep.ask, p.scan.low, i)
@@ -158,7 +158,7 @@ func (p *picker) promises(n cluster.NodeID) bool {
 // mayBeat reports whether tied node n may be better than one with the score best. It
 // says yes where it can't tell.
 func (p *picker) mayBeat(best *victims.Score, n cluster.NodeID) bool {
-	return best.Pods != 1 || p.blocks[n/BlockSize].Beats(best, int(n)%BlockSize)
+	return best.Pods != 1 || p.blocks[n/BlockSize].Beats(best, int(n)%BlockSize, false)
 }
 
 // pick1 is try for each of the tied nodes in one loop, where asks are one word wide. On

@@ -120,15 +120,14 @@ func (s *Search) sweepNode(n cluster.NodeID, through *columns.Gate) (Candidate, 
 func everybody(cluster.PodID) bool { return true }
 
 // mayBeat reports whether node n may be better than the best so far, if that is one
-// before n where a single pod goes. It says yes where it can't tell, and where n may be
-// preferred.
+// where a single pod goes. It says yes where it can't tell, and where n may be preferred.
 func (s *Search) mayBeat(n cluster.NodeID) bool {
 	b := s.bound()
 	if b == nil || b.Violations > 0 || b.Pods != 1 || s.q.Prefers() {
 		return true
 	}
 	block, i := s.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n)%columns.BlockSize
-	return block.Plain>>i&1 == 0 || block.Beats(b, i)
+	return block.Plain>>i&1 == 0 || block.Beats(b, i, n < s.Best.Node)
 }
 
 // goes reports whether pod p is among the potential victims of its node, which is

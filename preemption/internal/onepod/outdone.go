@@ -59,7 +59,7 @@ func (s *Search) outdone(n cluster.NodeID, potential []victims.UnitID, beat []in
 			return least > most
 		}
 	}
-	return known == len(s.aims) && !s.q.Prefers() // the first node wins ties
+	return known == len(s.aims) && !s.q.Prefers() && n > s.Best.Node // the first node wins ties
 }
 
 // ground are the units of a node that may go.
