@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,21 +29,26 @@ func TestScenarios(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			s, err := scenario.Parse(file, string(text))
-			require.NoError(t, err)
-			got := s.Transcript()
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(s.File(got)), 0o644))
-			} else if diff := cmp.Diff(s.Want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			for _, q := range s.Questions() {
-				agrees(t, s, q)
-			}
-		})
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var now []string
+		for name, text := range scenario.Sections(string(text)) {
+			t.Run(name, func(t *testing.T) {
+				s, err := scenario.Parse(name, text)
+				require.NoError(t, err)
+				got := s.Transcript()
+				now = append(now, "== "+name+"\n"+s.File(got))
+				if diff := cmp.Diff(s.Want, got); diff != "" && !*update {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				for _, q := range s.Questions() {
+					agrees(t, s, q)
+				}
+			})
+		}
+		if *update {
+			require.NoError(t, os.WriteFile(file, []byte(strings.Join(now, "\n")), 0o644))
+		}
 	}
 }
 

@@ -1,9 +1,10 @@
 // Package scenario reads questions from plain text and writes down how they were
 // answered, so that behaviour is kept as text that people review.
 //
-// A scenario is a file: a paragraph of comment that says the behaviour, the
-// question, a line of four dashes, and the transcript of the answer.
+// A scenario is a paragraph of comment that says the behaviour, the question, a line of
+// four dashes, and the transcript of the answer. A file has many, each below its name.
 //
+//	== all-takes-everybody
 //	# Mode All: the whole group goes even where one pod would do.
 //	nodes   n1 cpu=4   n2 cpu=4
 //	group   train mode=All prio=10   t0@n1 cpu=4   t1@n2 cpu=4

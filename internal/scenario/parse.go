@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -10,9 +11,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Scenario is one file.
+// Scenario is a question with the transcript of its answer.
 type Scenario struct {
-	Path     string
 	Question string // everything above the dashes, as it stands in the file
 	Want     string // everything below
 
@@ -26,20 +26,35 @@ type Scenario struct {
 
 // Error is what is wrong with a scenario, and where.
 type Error struct {
-	File string
+	Name string
 	Line int // from 1
 	Text string
 }
 
-// Error names the file, the line and what is wrong there.
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
+// Error names the scenario, the line of it and what is wrong there.
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Text) }
 
 // divider stands between the question and the transcript.
 const divider = "----"
 
+// Sections yields the name and the text of each scenario of a file. What is above the first name has none.
+func Sections(file string) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		for i, section := range strings.Split("\n"+file, "\n== ") {
+			name, text, _ := strings.Cut(section, "\n")
+			if i == 0 && strings.TrimSpace(text) == "" {
+				continue
+			}
+			if !yield(name, strings.TrimRight(text, "\n")+"\n") {
+				return
+			}
+		}
+	}
+}
+
 // Parse reads a scenario. The error is an *Error: the first thing that is wrong.
-func Parse(file, text string) (*Scenario, error) {
-	s := &Scenario{Path: file, Question: text}
+func Parse(name, text string) (*Scenario, error) {
+	s := &Scenario{Question: text}
 	if q, want, found := strings.Cut(text, "\n"+divider+"\n"); found {
 		s.Question, s.Want = q+"\n", want
 	}
@@ -57,7 +72,7 @@ func Parse(file, text string) (*Scenario, error) {
 		err = complaint(1, "nobody preempts: there is no preempt line")
 	}
 	if err != nil {
-		err.File = file
+		err.Name = name
 		return nil, err
 	}
 	return s, nil
