@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -191,7 +192,7 @@ func (d drawer) term() cluster.AffinityTerm {
 
 func (d drawer) spread() cluster.Spread {
 	s := cluster.Spread{
-		MaxSkew: int32(1 + d.n(3)), Selector: d.selector(),
+		MaxSkew: pick(d, 1, 2, 3, int32(math.MaxInt32)), Selector: d.selector(),
 		TopologyKey:        pick(d, hostKey, zoneKey, zoneKey),
 		MinDomains:         int32(d.n(4)),
 		NodeAffinityPolicy: pick(d, "", cluster.Honor, cluster.Ignore),

@@ -124,7 +124,7 @@ func (s *spreadState) tooMany(m MemberID, i int, v cluster.ValueID) int32 {
 	if c.members[m] {
 		skew++
 	}
-	return skew - c.maxSkew
+	return max(skew, 0) - c.maxSkew // a skew below zero, less what may be the largest int32, would be none
 }
 
 // Hopeless tells of missing topology keys.
