@@ -67,7 +67,9 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	if !plan.terms && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
 		return nil, nil
 	}
-	plan.base = slices.Clone(s.counts)
+	if slices.ContainsFunc(plan.profiles, func(pr profile) bool { return pr.attracting > 0 }) {
+		plan.base = slices.Clone(s.counts)
+	}
 	return s, nil
 }
 
@@ -93,15 +95,11 @@ type affinityState struct {
 
 func (s *affinityState) countRunning() {
 	plan := s.plan
-	for k, at := range plan.bySet.at {
-		if at > 0 {
-			s.countAll(plan.labels.Carriers(cluster.LabelSetID(k)), plan.bySet.lists[at])
-		}
+	for _, k := range plan.bySet.filled {
+		s.countAll(plan.labels.Carriers(cluster.LabelSetID(k)), plan.bySet.of(k))
 	}
-	for k, at := range plan.byTerm.at {
-		if at > 0 {
-			s.countAll(plan.anti.Owners(cluster.TermID(k)), plan.byTerm.lists[at])
-		}
+	for _, k := range plan.byTerm.filled {
+		s.countAll(plan.anti.Owners(cluster.TermID(k)), plan.byTerm.of(k))
 	}
 	plan.looksAt.sort()
 }

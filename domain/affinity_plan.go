@@ -24,7 +24,7 @@ type affinityPlan struct {
 	byTerm    meetings // by anti-affinity term of others: whom it repels
 	terms     bool     // a member has a term
 	numCounts int
-	base      []int32 // the counts before anything is removed
+	base      []int32 // the counts before anything is removed; nil where nothing attracts
 	looksAt   touchedPods
 	scope     Scope
 	each      int32 // the most that one pod counts in a tally, and in all that attract
@@ -60,11 +60,12 @@ const fewLists = 8
 
 // meetings are lists of who is met, by number. Lists of one are shared.
 type meetings struct {
-	at    []int32 // position in lists
-	lists [][]met // the first is empty
+	at     []int32 // position in lists
+	lists  [][]met // the first is empty
+	filled []int   // the numbers of those that are not
 }
 
-func newMeetings(n int) meetings { return meetings{make([]int32, n), [][]met{nil}} }
+func newMeetings(n int) meetings { return meetings{at: make([]int32, n), lists: [][]met{nil}} }
 
 func (ms *meetings) of(k int) []met { return ms.lists[ms.at[k]] }
 
@@ -84,6 +85,7 @@ func (ms *meetings) add(k int, m met, from int) {
 		ms.lists = append(ms.lists, []met{list[0], m})
 		return
 	}
+	ms.filled = append(ms.filled, k)
 	for at := from; at < min(len(ms.lists), from+fewLists); at++ {
 		if l := ms.lists[at]; len(l) == 1 && slices.Equal(l[0].in, m.in) {
 			ms.at[k] = int32(at)

@@ -102,7 +102,7 @@ type running struct {
 }
 
 func newTouchedPods(ix *cluster.Index) touchedPods {
-	return touchedPods{ix: ix, seen: make([]uint64, (ix.NumPods()+63)/64)}
+	return touchedPods{ix: ix, noted: make([]running, 0, min(ix.NumPods(), 1<<12)), seen: make([]uint64, (ix.NumPods()+63)/64)}
 }
 
 // note adds pod p, which runs on node n.

@@ -202,6 +202,14 @@ func (l *NodeColumns) node(n cluster.NodeID) *positions {
 	return &l.levels.blocks[uint32(n)/BlockSize].positions[uint32(n)%BlockSize]
 }
 
+// levels are what the units are eligible by.
+func (at *positions) levels() []int32 {
+	if at.uneven || at.several {
+		return at.level[:len(at.level)/2]
+	}
+	return at.level
+}
+
 // Plain reports whether every unit on node n is a single pod, and levels order as
 // importance does: only then do the positions of n say everything.
 func (l *NodeColumns) Plain(n cluster.NodeID) bool { return l.Laid(n) && !l.node(n).several }

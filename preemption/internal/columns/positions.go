@@ -11,8 +11,8 @@ import (
 // Positions returns the range of positions, from first to end, not included, of the units
 // on node n whose level is below that given, most important first.
 func (l *NodeColumns) Positions(n cluster.NodeID, below int32) (first, end victims.Position) {
-	at := l.At(n)
-	return at.Below(below)
+	r := nodePositions{Levels: l.node(n).levels()}
+	return r.Below(below)
 }
 
 // Unit returns the unit on a position of node n.
@@ -45,18 +45,14 @@ type nodePositions struct {
 // At returns the positions of node n, which is plain, or of which [NodeColumns.Joint] holds.
 func (l *NodeColumns) At(n cluster.NodeID) (r nodePositions) {
 	at := l.node(n)
-	k := len(at.level)
-	switch {
-	case at.uneven:
-		k /= 2
+	r.Levels = at.levels()
+	r.Owns = r.Levels
+	k := len(r.Levels)
+	if at.uneven {
 		r.Owns = at.level[k:]
-	case at.several:
-		k /= 2
-		r.Owns, r.Pods = at.level[:k], at.level[k:]
-	default:
-		r.Owns = at.level
+	} else if at.several {
+		r.Pods = at.level[k:]
 	}
-	r.Levels = at.level[:k]
 	r.rooms, r.asks, r.Started = l.parts(at.data, k)
 	return r
 }
