@@ -27,6 +27,8 @@ type Whole struct {
 	runs    []run              // by position in the unit: pods that the same budgets cover
 	OneNode bool               // all pods are on one node
 	Lowest  int32              // priority of a pod
+	Groups  []cluster.GroupID  // of the pods, in order
+	Levels  map[int32]int64    // by priority, how many pods have it
 }
 
 // run is some pods in a row that the same budgets cover.
@@ -59,10 +61,16 @@ func (ws *Wholes) Of(u victims.UnitID) *Whole {
 	w := &Whole{Loss: ws.us.Loss(u), Pods: slices.Clone(unit.Pods)}
 	slices.SortFunc(w.Pods, func(a, b cluster.PodID) int { return cmp.Compare(ix.NodeOf(a), ix.NodeOf(b)) })
 	w.OneNode = ix.NodeOf(w.Pods[0]) == ix.NodeOf(w.Pods[len(w.Pods)-1])
-	w.Lowest = ix.Priority(w.Pods[0])
+	w.Lowest, w.Levels = ix.Priority(w.Pods[0]), map[int32]int64{}
 	for _, p := range w.Pods {
 		w.Lowest = min(w.Lowest, ix.Priority(p))
+		w.Levels[ix.Priority(p)]++
+		if g := ix.GroupOf(p); g != cluster.NoGroup && (len(w.Groups) == 0 || w.Groups[len(w.Groups)-1] != g) {
+			w.Groups = append(w.Groups, g)
+		}
 	}
+	slices.Sort(w.Groups)
+	w.Groups = slices.Compact(w.Groups)
 	covered := map[cluster.BudgetID]int64{}
 	if ws.budgets != nil && !ws.budgets.None() {
 		for _, p := range unit.Pods {

@@ -48,8 +48,18 @@ func (q *Question) May(u victims.UnitID, c victims.Claim) bool {
 
 // Guarded reports whether a guard, and not its priority, keeps unit u.
 func (q *Question) Guarded(u victims.UnitID) bool {
-	k := q.Kept(u, q.Claim)
-	return !k.OK() && k.Rule != victims.KeptPriority
+	guarded, known := q.guarded[u]
+	if !known {
+		k := q.Kept(u, q.Claim)
+		guarded = !k.OK() && k.Rule != victims.KeptPriority
+		if q.Wholes().Of(u) != nil { // which would be read on each of its nodes
+			if q.guarded == nil {
+				q.guarded = map[victims.UnitID]bool{}
+			}
+			q.guarded[u] = guarded
+		}
+	}
+	return guarded
 }
 
 // Nobody is the reason of some nodes on which nobody may be evicted.

@@ -50,22 +50,70 @@ func (q *Question) inUseNow(c victims.Criterion) *inUse {
 	return u
 }
 
-// inUseAfter counts it once list is gone and the preemptor at at: O(nodes that they concern).
+// inUseAfter counts it once list is gone and the preemptor at at: O(nodes that they concern), but for units of many pods,
+// which are read once for all lists in a row that hold the same ones.
 func (q *Question) inUseAfter(c victims.Criterion, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) int64 {
-	u, moved := q.inUseNow(c), map[cluster.ValueID]int64{}
-	count := u.count
-	for n, ch := range q.changes(c, list, parts, at) {
-		by := q.usedOn(n, c, ch) - q.usedOn(n, c, change{})
+	var large, others []victims.UnitID
+	for _, u := range list {
+		if q.whole(u, parts.Of(q.Units, u)) != nil {
+			large = append(large, u)
+		} else {
+			others = append(others, u)
+		}
+	}
+	count, _ := q.moveOn(c, q.leave(c, large), q.changes(c, others, parts, at))
+	return count
+}
+
+// left is what is in use once some units have left.
+type left struct {
+	units   []victims.UnitID
+	changes map[cluster.NodeID]change
+	count   int64
+	nodes   map[cluster.ValueID]int64 // by value, how many more somebody runs on
+}
+
+// leave lets units leave, and remembers what is in use then.
+func (q *Question) leave(c victims.Criterion, units []victims.UnitID) *left {
+	now := &left{count: q.inUseNow(c).count}
+	if len(units) == 0 {
+		return now
+	}
+	if l := q.left[c]; l != nil && slices.Equal(l.units, units) {
+		return l
+	}
+	l := &left{units: units, changes: q.changes(c, units, nil, nil)}
+	l.count, l.nodes = q.moveOn(c, now, l.changes)
+	if q.left == nil {
+		q.left = map[victims.Criterion]*left{}
+	}
+	q.left[c] = l
+	return l
+}
+
+// moveOn counts what is in use once changes follow those before, and by value on how many more nodes somebody runs.
+func (q *Question) moveOn(c victims.Criterion, before *left, changes map[cluster.NodeID]change) (count int64, nodes map[cluster.ValueID]int64) {
+	u := q.inUseNow(c)
+	count, nodes = before.count, map[cluster.ValueID]int64{}
+	for n, ch := range changes {
+		was := before.changes[n]
+		by := q.usedOn(n, c, was.and(ch)) - q.usedOn(n, c, was)
 		if u.topology == nil {
 			count += by
 		} else if v := u.topology.Of(n); v != cluster.NoValue {
-			moved[v] += by
+			nodes[v] += by
 		}
 	}
-	for v, by := range moved {
-		count += b2i(u.nodes[v]+by > 0) - b2i(u.nodes[v] > 0)
+	for v, by := range nodes {
+		was := u.nodes[v] + before.nodes[v]
+		count += b2i(was+by > 0) - b2i(was > 0)
 	}
-	return count
+	return count, nodes
+}
+
+// and is ch, and then another.
+func (ch change) and(then change) change {
+	return change{ch.more + then.more, slices.Concat(ch.out, then.out), slices.Concat(ch.in, then.in)}
 }
 
 // changes are those of each node on which somebody leaves or comes, with devices where these are counted.

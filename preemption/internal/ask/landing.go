@@ -262,14 +262,16 @@ const (
 // fits, on whatever node but its own. Where some have none it is tried anew, these first; then in
 // every way, where these are few. Other ways may be missed.
 func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) (moves []Move, left int64) {
-	var pods []cluster.PodID
+	for _, u := range out {
+		left += int64(len(parts.Of(q.Units, u)))
+	}
+	b, _ := q.landing()
+	if q.Landed >= mostLanded || b.Room() == 0 && !q.Probing && q.crowded(at) { // else it counts how many have none
+		return nil, left
+	}
+	pods := make([]cluster.PodID, 0, left)
 	for _, u := range q.Units.Sorted(slices.Clone(out)) {
 		pods = append(pods, parts.Of(q.Units, u)...)
-	}
-	left = int64(len(pods))
-	b, _ := q.landing()
-	if b.Room() == 0 && !q.Probing && q.crowded(at) { // else it counts how many have none
-		return nil, left
 	}
 	for turn := 0; turn < landingTurns && q.Landed < mostLanded; turn++ {
 		l := q.NewLanding(at, pods)

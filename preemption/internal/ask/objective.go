@@ -48,7 +48,10 @@ var measures = map[victims.Criterion]measure{
 // measureOf is how c is counted; ok is false where every score has it.
 func measureOf(c victims.Criterion) (m measure, ok bool) {
 	if level, is := c.Level(); is {
-		return measure{each: func(q *Question, _ victims.UnitID, pods []cluster.PodID) (n int64) {
+		return measure{each: func(q *Question, u victims.UnitID, pods []cluster.PodID) (n int64) {
+			if w := q.whole(u, pods); w != nil {
+				return w.Levels[level]
+			}
 			for _, p := range pods {
 				if q.Index.Priority(p) == level {
 					n++
@@ -113,7 +116,10 @@ func (q *Question) overruns(list []victims.UnitID, parts victims.Parts, _ []doma
 }
 
 // numGroups counts the pod groups that pods, of one unit, are of.
-func (q *Question) numGroups(_ victims.UnitID, pods []cluster.PodID) int64 {
+func (q *Question) numGroups(u victims.UnitID, pods []cluster.PodID) int64 {
+	if w := q.whole(u, pods); w != nil {
+		return int64(len(w.Groups))
+	}
 	var of []cluster.GroupID
 	for _, p := range pods {
 		if g := q.Index.GroupOf(p); g != cluster.NoGroup && !slices.Contains(of, g) {
@@ -130,7 +136,14 @@ func (q *Question) groupsOf(list []victims.UnitID, parts victims.Parts, _ []doma
 		if q.free(u) {
 			continue
 		}
-		for _, p := range parts.Of(q.Units, u) {
+		pods := parts.Of(q.Units, u)
+		if w := q.whole(u, pods); w != nil {
+			for _, g := range w.Groups {
+				seen[g] = true
+			}
+			continue
+		}
+		for _, p := range pods {
 			if g := q.Index.GroupOf(p); g != cluster.NoGroup {
 				seen[g] = true
 			}

@@ -52,8 +52,10 @@ type Question struct {
 	wholes      losses.Wholes           // see Wholes
 	broken      []int8                  // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 	brokenUnits map[victims.UnitID]bool // of many pods
+	guarded     map[victims.UnitID]bool // of many pods
 	stranded    *stranded
 	inUse       map[victims.Criterion]*inUse // see inUseNow
+	left        map[victims.Criterion]*left  // see inUseAfter
 }
 
 // NewMember compiles a pod of the preemptor.
@@ -78,7 +80,7 @@ func (q *Question) Clone() *Question {
 		}
 	}
 	c := *q
-	c.broken, c.stranded, c.wholes, c.brokenUnits = nil, nil, losses.Wholes{}, nil
+	c.broken, c.stranded, c.wholes, c.brokenUnits, c.guarded, c.left = nil, nil, losses.Wholes{}, nil, nil, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {
 		c.States[i] = state.Clone()
@@ -218,6 +220,7 @@ func (q *Question) Effective(pod *cluster.Pod) (priority.Effective, error) {
 // run as long as the member that ran longest, and evicted when the last of them was. The
 // criteria are settled too.
 func (q *Question) SettleClaim() {
+	q.guarded = nil
 	q.rankLevels()
 	c := victims.Claim{Priority: q.Priority}
 	if q.Group != nil {
