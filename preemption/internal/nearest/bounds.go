@@ -126,7 +126,10 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 		*asked += asksToRead * q.Index.NumPods()
 		return list, in(list)
 	}
-	l := least{left: mostAsks, ask: whole, stop: func() bool { return *asked > mostAsked }}
+	dear := func(asks int) bool {
+		return checked.Add(int64(*asked), checked.Mul(int64(asks-1), int64(asksToRead*q.Index.NumPods()))) > mostAsked
+	}
+	l := least{left: mostAsks, ask: whole, dear: dear}
 	list, ok := l.find(changesOf(q.OverrunsAt(search.Best.Places, search.Best.Victims, search.Best.Parts)))
 	if !ok {
 		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))

@@ -11,9 +11,9 @@ type least struct {
 	// them it needs then, at most what was given.
 	ask func([]Change) ([]Change, bool)
 
-	present int32       // the preemptor's priority
-	left    int         // how often ask may be asked; 0: as often as it takes
-	stop    func() bool // if set, whether ask may not be asked any more
+	present int32               // the preemptor's priority
+	left    int                 // how often ask may be asked; 0: as often as it takes
+	dear    func(asks int) bool // if set, whether ask may not be asked so many times more
 	known   []answer
 }
 
@@ -27,9 +27,9 @@ type answer struct {
 const mostAsks = 100
 
 // find returns the least of list that does; ok is false if not even all of it does, or
-// that can't be told within the asks that are left.
+// that can't be told within the asks that are left, of which it takes one for each of list at least.
 func (l *least) find(list []Change) (need []Change, ok bool) {
-	if len(list) == 0 {
+	if len(list) == 0 || l.dear != nil && l.dear(len(list)) {
 		return nil, false // it was refused as things are
 	}
 	if need, ok = l.in(list); !ok {
@@ -77,7 +77,7 @@ func (l *least) in(list []Change) ([]Change, bool) {
 	if i := slices.IndexFunc(l.known, func(a answer) bool { return slices.Equal(a.list, list) }); i >= 0 {
 		return l.known[i].need, l.known[i].in
 	}
-	if l.stop != nil && l.stop() {
+	if l.dear != nil && l.dear(1) {
 		l.left = -1
 		return nil, false
 	}
