@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -296,5 +297,33 @@ func TestMovesAreLookedAtAgain(t *testing.T) {
 		bad.Moves = moves
 		_, err := pl.StillValid(&bad)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestOthersLandWhereTheGreedyOnesDoNot: on n1 giving back leaves three victims for whom there is no place together, and one who has
+// one is less than what has to leave n0, whether more is told of it or not.
+func TestOthersLandWhereTheGreedyOnesDoNot(t *testing.T) {
+	zero, high, start := int32(0), int32(10), time.Unix(1_700_000_000, 0)
+	asks := func(cpu, memory int64) preemption.Resources {
+		return preemption.Resources{cluster.CPU: cpu, cluster.Memory: memory}
+	}
+	s := preemption.Snapshot{Nodes: []preemption.Node{
+		{Name: "n0", Allocatable: asks(4, 100)}, {Name: "n1", Allocatable: asks(6, 100)}, {Name: "n2", Allocatable: asks(3, 1)}, {Name: "n3", Allocatable: asks(4, 0)},
+	}}
+	runs := func(node string, requests preemption.Resources, started time.Time, names ...string) {
+		for _, name := range names {
+			s.Pods = append(s.Pods, preemption.Pod{Name: name, Node: node, Priority: &zero, Started: started, Requests: requests})
+		}
+	}
+	runs("n0", asks(2, 0), start.Add(time.Second), "d", "e")
+	runs("n1", asks(3, 0), start, "big")
+	runs("n1", asks(1, 1), start.Add(time.Second), "a", "b", "c")
+	s.Time = start.Add(time.Hour)
+	web := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: asks(3, 2)}}}
+	for _, o := range []preemption.Options{{}, {Candidates: true}, {Explain: true}} {
+		o.Limits.OnlyMoves = true
+		r, err := o.Preempt(web, &s)
+		require.NoError(t, err)
+		require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "big"}, Node: "n2"}}, r.Moves)
 	}
 }

@@ -18,7 +18,7 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 		s.q.ShareLanding(numChunks(s.q))
 	}
 	beat := s.beat()
-	if s.q.Effort != ask.Greedy && s.outdone(s.Trial.Node(), potential, beat) {
+	if (s.q.Effort != ask.Greedy || s.q.Lands()) && s.outdone(s.Trial.Node(), potential, beat) {
 		s.beaten = true
 		return reprieve.Outcome{}, domain.Reason{}
 	}
@@ -28,10 +28,6 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	s.Runner.Observe, s.Runner.ObservePart = observe, part
 	if !why.OK() {
 		return out, why
-	}
-	if s.q.Effort == ask.Greedy && s.behind(out) {
-		s.beaten = true
-		return reprieve.Outcome{}, domain.Reason{}
 	}
 	over := s.q.OverrunsAt(s.place(), out.Victims, s.Runner.Parts())
 	if s.q.Effort != ask.Greedy && !s.q.Probing {
@@ -59,17 +55,6 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 
 // place is where the preemptor goes.
 func (s *Search) place() []domain.Assignment { return []domain.Assignment{{Node: s.Trial.Node()}} }
-
-// behind reports whether there is a better candidate than out makes the node, where victims are asked to move: whether they
-// land is left open then.
-func (s *Search) behind(out reprieve.Outcome) bool {
-	if s.bound() == nil || s.Runner.Observe != nil || !s.q.Lands() {
-		return false
-	}
-	c := Candidate{Node: s.Trial.Node(), Victims: out.Victims, Parts: s.Runner.Parts()}
-	c.Score = s.q.Score(out.Victims, c.Parts, out.Violations, s.place()...)
-	return len(s.q.Overruns(out.Victims, c.Parts)) == 0 && !s.better(&c, &s.Best)
-}
 
 // least is choose for the victims that disrupt least, where the greedy ones are beyond some
 // bounds. The node is beaten if they disrupt more than the best so far.
