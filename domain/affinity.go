@@ -101,7 +101,7 @@ func (s *affinityState) countRunning() {
 	for _, k := range plan.byTerm.filled {
 		s.countAll(plan.anti.Owners(cluster.TermID(k)), plan.byTerm.of(k))
 	}
-	plan.looksAt.sort()
+	plan.looksAt.Sort()
 }
 
 // countAll counts running pods, and notes that they matter on their nodes.
@@ -114,7 +114,7 @@ func (s *affinityState) countAll(pods []cluster.PodID, list []met) {
 		for i := range list {
 			for _, t := range list[i].in {
 				if s.plan.profiles[list[i].profile].tallies[t].of[n] != cluster.NoValue {
-					s.plan.looksAt.note(p, n)
+					s.plan.looksAt.Add(p, n)
 					s.bump(int(list[i].profile), t, n, +1)
 				}
 			}
@@ -182,7 +182,7 @@ func (s *affinityState) Fits(m MemberID, n cluster.NodeID) Reason {
 // foresee: each pod who leaves n takes plan.each at most off a count.
 func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool) {
 	i := s.plan.profileOf[m]
-	pr, gone := &s.plan.profiles[i], s.plan.each*int32(len(s.plan.looksAt.on(n)))
+	pr, gone := &s.plan.profiles[i], s.plan.each*int32(len(s.plan.looksAt.On(n)))
 	leave := func(count int32) bool { return 0 < count && count <= gone }
 	why = pr.attracted(s.counts, n, pr.selfMatch && s.matched[i] == 0)
 	sure = !pr.selfMatch || !leave(s.matched[i])
@@ -227,13 +227,13 @@ func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 }
 
 // Touches reports whether a pod that counts runs on node n.
-func (s *affinityState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.on(n)) > 0 }
+func (s *affinityState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.On(n)) > 0 }
 
-func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.on(n) }
+func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.On(n) }
 
 // TouchesPod reports whether p counts on n: it has or meets a term that matters there.
 func (s *affinityState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
-	return slices.Contains(s.plan.looksAt.on(n), p)
+	return slices.Contains(s.plan.looksAt.On(n), p)
 }
 
 func (s *affinityState) Clone() State {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/podlists"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -24,8 +25,8 @@ type affinityPlan struct {
 	byTerm    meetings // by anti-affinity term of others: whom it repels
 	terms     bool     // a member has a term
 	numCounts int
-	base      []int32 // the counts before anything is removed; nil where nothing attracts
-	looksAt   touchedPods
+	base      []int32        // the counts before anything is removed; nil where nothing attracts
+	looksAt   podlists.Lists // pods that a term looks at
 	scope     Scope
 	each      int32 // the most that one pod counts in a tally, and in all that attract
 }
@@ -107,7 +108,7 @@ type tally struct {
 func planAffinity(
 	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
 ) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: newTouchedPods(ix)}
+	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 		plan.terms = true

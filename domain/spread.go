@@ -3,6 +3,7 @@ package domain
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -61,14 +62,14 @@ func (c topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (Stat
 	for i := range plan.constraints {
 		s.counts = append(s.counts, plan.constraints[i].count(plan))
 	}
-	plan.looksAt.sort()
+	plan.looksAt.Sort()
 	return s, nil
 }
 
 // spreadState counts, for each spread constraint of the plan, the pods of each domain.
 type spreadState struct {
-	plan   *spreadPlan    // shared by all clones
-	counts []domainCounts // of each constraint
+	plan   *spreadPlan       // shared by all clones
+	counts []tallies.Tallies // of each constraint
 }
 
 func (s *spreadState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -1) }
@@ -79,7 +80,7 @@ func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 	for i := range s.plan.constraints {
 		c := &s.plan.constraints[i]
 		if c.matches[set] && c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix, p)) {
-			s.counts[i].add(c.domainOf[n], sign)
+			s.counts[i].Add(int(c.domainOf[n]), sign)
 		}
 	}
 }
@@ -91,7 +92,7 @@ func (s *spreadState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
 	for i := range s.plan.constraints {
 		c := &s.plan.constraints[i]
 		if c.members[m] && c.domainOf[n] != cluster.NoValue && !c.matcher.Empty() {
-			s.counts[i].add(c.domainOf[n], sign)
+			s.counts[i].Add(int(c.domainOf[n]), sign)
 		}
 	}
 }
@@ -111,7 +112,7 @@ func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reas
 			return &c.noKey, true
 		}
 		if many := s.tooMany(m, i, v); many > 0 && !(all && c.unique) {
-			return &c.misfit, many > int32(len(s.plan.looksAt.on(n)))
+			return &c.misfit, many > int32(len(s.plan.looksAt.On(n)))
 		}
 	}
 	return nil, true
@@ -120,7 +121,10 @@ func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reas
 // tooMany is by how much the skew would be too large with member m in value v of constraint i, if above zero.
 func (s *spreadState) tooMany(m MemberID, i int, v cluster.ValueID) int32 {
 	c := &s.plan.constraints[i]
-	skew := s.counts[i].of[v] - s.counts[i].least(c)
+	skew := s.counts[i].At(int(v))
+	if c.numDomains >= c.minDomains { // else the emptiest has nobody
+		skew -= s.counts[i].Least()
+	}
 	if c.members[m] {
 		skew++
 	}
@@ -138,19 +142,19 @@ func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 }
 
 // Touches reports whether a pod that is booked runs on node n.
-func (s *spreadState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.on(n)) > 0 }
+func (s *spreadState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.On(n)) > 0 }
 
-func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.on(n) }
+func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.On(n) }
 
 // TouchesPod reports whether p is booked on n.
 func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
-	return slices.Contains(s.plan.looksAt.on(n), p)
+	return slices.Contains(s.plan.looksAt.On(n), p)
 }
 
 func (s *spreadState) Clone() State {
 	c := &spreadState{plan: s.plan, counts: slices.Clone(s.counts)}
 	for i := range c.counts {
-		c.counts[i] = c.counts[i].clone()
+		c.counts[i] = c.counts[i].Clone()
 	}
 	return c
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/podlists"
+	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -15,8 +17,8 @@ type spreadPlan struct {
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
-	of          [][]int // of each member: its constraints
-	looksAt     touchedPods
+	of          [][]int        // of each member: its constraints
+	looksAt     podlists.Lists // pods that a constraint looks at
 }
 
 // spreadConstraint is one constraint of one or more members that see it alike.
@@ -40,7 +42,7 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: newTouchedPods(ix)}
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
 	known := map[string][]int{}
 	for _, p := range members {
 		key := ""
@@ -166,7 +168,7 @@ func (c *spreadConstraint) counts(ix *cluster.Index, p cluster.PodID) bool {
 }
 
 // count counts the running pods, and notes where they matter.
-func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
+func (c *spreadConstraint) count(plan *spreadPlan) tallies.Tallies {
 	counts := make([]int32, len(c.isDomain))
 	for _, set := range c.sets {
 		for _, p := range plan.labels.Carriers(set) {
@@ -179,9 +181,9 @@ func (c *spreadConstraint) count(plan *spreadPlan) domainCounts {
 				counts[c.domainOf[n]]++
 			}
 			if counted || !plan.anew {
-				plan.looksAt.note(p, n)
+				plan.looksAt.Add(p, n)
 			}
 		}
 	}
-	return newDomainCounts(counts, c.isDomain)
+	return tallies.New(counts, c.isDomain)
 }

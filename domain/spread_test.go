@@ -3,9 +3,6 @@ package domain_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
-
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -137,23 +134,4 @@ func TestTopologySpreadCorners(t *testing.T) {
 	} {
 		k.run(t, domain.TopologySpread())
 	}
-}
-
-// The numbers of domains move by one at a time, below zero as well.
-func TestTheEmptiestDomainIsExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		counts := rapid.SliceOfN(rapid.Int32Range(0, 5), 1, 6).Draw(t, "counts")
-		d := domain.NewDomainCounts(counts)
-		for range rapid.IntRange(0, 40).Draw(t, "moves") {
-			v := rapid.IntRange(0, len(counts)-1).Draw(t, "domain")
-			sign := rapid.SampledFrom([]int32{-1, -1, +1}).Draw(t, "sign")
-			counts[v] += sign
-			d.Add(v, sign)
-			least := counts[0]
-			for _, c := range counts {
-				least = min(least, c)
-			}
-			require.Equal(t, least, d.Least())
-		}
-	})
 }

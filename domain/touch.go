@@ -86,52 +86,6 @@ type lister interface {
 	touchedOn(n cluster.NodeID) []cluster.PodID
 }
 
-// touchedPods lists, by node, the pods that a constraint looks at.
-type touchedPods struct {
-	ix    *cluster.Index
-	noted []running
-	seen  []uint64 // bit p: pod p is noted
-	start []int32  // by node, and one more: where the node's part of pods starts
-	pods  []cluster.PodID
-}
-
-// running is a pod on a node.
-type running struct {
-	pod  cluster.PodID
-	node cluster.NodeID
-}
-
-func newTouchedPods(ix *cluster.Index) touchedPods {
-	return touchedPods{ix: ix, noted: make([]running, 0, min(ix.NumPods(), 1<<12)), seen: make([]uint64, (ix.NumPods()+63)/64)}
-}
-
-// note adds pod p, which runs on node n.
-func (t *touchedPods) note(p cluster.PodID, n cluster.NodeID) {
-	if bit := uint64(1) << (p % 64); t.seen[p/64]&bit == 0 {
-		t.seen[p/64] |= bit
-		t.noted = append(t.noted, running{p, n})
-	}
-}
-
-// sort puts the pods that were noted in order of their nodes. O(n) for n nodes and pods.
-func (t *touchedPods) sort() {
-	t.start, t.pods = make([]int32, t.ix.NumNodes()+2), make([]cluster.PodID, len(t.noted))
-	for _, p := range t.noted {
-		t.start[p.node+2]++
-	}
-	for n := range t.ix.NumNodes() {
-		t.start[n+2] += t.start[n+1]
-	}
-	for _, p := range t.noted { // what starts a node's part moves up to what ends it
-		at := &t.start[p.node+1]
-		t.pods[*at] = p.pod
-		*at++
-	}
-	t.noted, t.seen = nil, nil
-}
-
-func (t *touchedPods) on(n cluster.NodeID) []cluster.PodID { return t.pods[t.start[n]:t.start[n+1]] }
-
 // Admit returns pod p if the constraints let the member be beside it, and says
 // whether they do. It relies on that they do before.
 func (t *NodeTrial) Admit(p cluster.PodID) bool {
