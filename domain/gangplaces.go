@@ -48,7 +48,7 @@ func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
 	seen := &t.static[shape][n]
 	if *seen == 0 {
 		*seen = -1
-		if t.members[m].Static(t.ix.Node(n)).OK() {
+		if t.members[m].Anywhere() && t.ix.Open(n) || t.members[m].Static(t.ix.Node(n)).OK() {
 			*seen = 1
 		}
 	}
@@ -62,7 +62,7 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 	if len(want) == 0 {
 		return 0, false
 	}
-	t.look(n)
+	t.Empty(n)
 	for _, p := range t.ix.PodsOn(n) {
 		if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
 			return i, true

@@ -54,11 +54,13 @@ type GangTrial struct {
 	sorted  []MemberID // those whom ByShape was asked about last
 	byShape [][]MemberID
 
-	offers    []int32 // by node: the number of the latest offer of a placer there; 0: it was taken away
+	queue     SeatQueue // of a placer
+	offers    []int32   // by node: the number of the latest offer of a placer there; 0: it was taken away
 	lastOffer int32
 
 	vacancy    Vacancy  // nil: no node is vacant
 	vacant     []uint64 // by block of 64 nodes, from firstBlock on, and bit by bit: it is
+	counted    []uint64 // likewise: it was, what is free is known, and nobody has been removed yet
 	firstBlock int
 }
 
@@ -164,6 +166,10 @@ func (t *GangTrial) On(n cluster.NodeID) []MemberID { return t.on[n] }
 // to the trial and must not be changed.
 func (t *GangTrial) Free(n cluster.NodeID) []int64 {
 	t.look(n)
+	return t.row(n)
+}
+
+func (t *GangTrial) row(n cluster.NodeID) []int64 {
 	r := t.ix.NumResources()
 	return t.free[int(n)*r : (int(n)+1)*r]
 }
@@ -198,7 +204,7 @@ func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
 func (t *GangTrial) Remove(p cluster.PodID) {
 	t.check()
 	n := t.ix.NodeOf(p)
-	t.look(n)
+	t.Empty(n)
 	t.gone[p] = true
 	if n == cluster.NoNode {
 		return
@@ -213,7 +219,7 @@ func (t *GangTrial) Remove(p cluster.PodID) {
 // Return puts pod p back where it ran.
 func (t *GangTrial) Return(p cluster.PodID) {
 	n := t.ix.NodeOf(p)
-	t.look(n)
+	t.Empty(n)
 	t.gone[p] = false
 	if n == cluster.NoNode {
 		return
@@ -247,7 +253,7 @@ func (t *GangTrial) Looks(n cluster.NodeID) bool {
 // however many there are.
 func (t *GangTrial) Home() {
 	t.UnplaceTo(0)
-	t.vacancy = nil
+	t.Vacate(nil, nil)
 	if len(t.states) > 0 {
 		for n := range t.ix.Nodes() {
 			if !t.Looks(n) {
@@ -268,7 +274,12 @@ func (t *GangTrial) Home() {
 
 // Gone reports whether pod p has been removed and not returned. Nobody has been removed from a
 // vacant node.
-func (t *GangTrial) Gone(p cluster.PodID) bool { return t.gone[p] }
+func (t *GangTrial) Gone(p cluster.PodID) bool {
+	if n := t.ix.NodeOf(p); t.vacancy != nil && t.emptyable(n) {
+		t.Empty(n)
+	}
+	return t.gone[p]
+}
 
 // Alike reports whether nothing tells members a and b apart: no built-in check, and
 // there are no constraints.

@@ -128,6 +128,17 @@ type hollow struct {
 	t *domain.GangTrial
 }
 
+func (h *hollow) Room(dst []int64, n cluster.NodeID) []int64 {
+	at := len(dst)
+	dst = append(dst, h.ix.Free(n)...)
+	for _, p := range h.ix.PodsOn(n) {
+		for r, v := range h.ix.Request(p) {
+			dst[at+r] += v
+		}
+	}
+	return dst
+}
+
 func (h *hollow) Empty(n cluster.NodeID) {
 	for _, p := range h.ix.PodsOn(n) {
 		h.t.Remove(p)
@@ -285,6 +296,14 @@ func TestPlacersAgreeWithThePlainOne(t *testing.T) {
 					}
 					require.Equal(t, plain.Free(n), trial.Free(n), "seed %d", seed)
 					require.False(t, trial.Vacant(n), "somebody asked")
+				}
+				if vacant && r.IntN(2) == 0 { // who is gone is gone whether or not anybody asks
+					for n := range f.ix.Nodes() {
+						if ps := f.ix.PodsOn(n); len(ps) > 0 && len(trial.On(n)) > 0 {
+							require.True(t, trial.Gone(ps[r.IntN(len(ps))]), "seed %d", seed)
+						}
+						require.Equal(t, plain.Free(n), trial.Free(n), "seed %d: of node %d nobody has been removed, or everybody", seed, n)
+					}
 				}
 				trial.Home()
 				for n := range f.ix.Nodes() {

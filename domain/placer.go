@@ -94,28 +94,24 @@ type Spread struct{}
 
 // Place places as the type says.
 func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int {
-	g := greedy{t: t, d: d, taken: offers.Taken, rank: offers.Price}
+	g := newGreedy(t, d, offers.Price, offers.Highest())
+	g.taken = offers.Taken
 	if l, ok := offers.(lasting); ok {
 		g.lasts = l.Lasts
 	}
-	g.queue.Reset(offers.Highest())
 	return g.place(members, most)
 }
 
 // Place places as the type says.
 func (p Pack) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
-	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
-		return ranked(-len(t.on[n]), t.Slots(m, n))
-	}}
+	g := newGreedy(t, d, func(m MemberID, n cluster.NodeID) Price { return ranked(-len(t.on[n]), t.Slots(m, n)) }, Free.Highest)
 	g.smallFirst = p.SmallFirst
 	return g.place(members, most)
 }
 
 // Place places as the type says.
 func (Spread) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
-	g := greedy{t: t, d: d, rank: func(m MemberID, n cluster.NodeID) Price {
-		return ranked(len(t.on[n]), t.Slots(m, n))
-	}}
+	g := newGreedy(t, d, func(m MemberID, n cluster.NodeID) Price { return ranked(len(t.on[n]), t.Slots(m, n)) }, Free.Highest)
 	return g.place(members, most)
 }
 
@@ -146,12 +142,18 @@ type greedy struct {
 	lasts func(MemberID, cluster.NodeID) bool // see lasting; nil: no rank does
 
 	sweep      sweep
-	queue      SeatQueue // nodes with their ranks when they were put in; only the latest offer of each counts
-	first      int32     // number of the first offer
-	fresh      int32     // and of the first to the member that is placed next
-	aside      aside     // nodes that constraints close as things stand
+	queue      *SeatQueue // of the trial: nodes with their ranks when they were put in; only the latest offer of each counts
+	first      int32      // number of the first offer
+	fresh      int32      // and of the first to the member that is placed next
+	aside      aside      // nodes that constraints close as things stand
 	smallFirst bool
 	next       int // in the nodes of the domain: where placeNext goes on
+}
+
+// newGreedy has an empty queue, for a plan of that highest priority.
+func newGreedy(t *GangTrial, d *Domain, rank func(MemberID, cluster.NodeID) Price, highest int64) greedy {
+	t.queue.Reset(highest)
+	return greedy{t: t, d: d, rank: rank, queue: &t.queue}
 }
 
 // place takes the shapes of members from large to small, or the other way round, and
@@ -255,6 +257,7 @@ func (g *greedy) fill(m MemberID) {
 		}
 	}
 	g.t.Asked += kept / keptAsks
+	g.queue.keep(kept+int(g.t.lastOffer+1-g.fresh), func(o *SeatOffer) bool { return o.K == g.t.offers[o.At] })
 }
 
 // keptAsks is how many prices that last stand for a question about a member on a node.

@@ -67,7 +67,11 @@ func (q *SeatQueue) Push(o SeatOffer) {
 // Least returns the offer at which the plan comes to cost least, with what it adds; ok is
 // false if there is none.
 func (q *SeatQueue) Least() (o SeatOffer, ok bool) {
-	for len(q.beyond) > 0 && q.beyond[0].Price.Highest <= q.highest {
+	for moved := 0; len(q.beyond) > 0 && q.beyond[0].Price.Highest <= q.highest; moved++ {
+		if 8*moved > len(q.beyond) {
+			q.sift()
+			break
+		}
 		o := q.beyond[0]
 		q.beyond = heaps.Pop(q.beyond, (*SeatOffer).Compare)
 		q.Push(o)
@@ -80,6 +84,26 @@ func (q *SeatQueue) Least() (o SeatOffer, ok bool) {
 		return SeatOffer{}, false
 	}
 	return (*q.least)[0], true
+}
+
+// sift moves all offers at once that do not exceed the highest priority any more.
+func (q *SeatQueue) sift() {
+	q.beyond = heaps.Keep(q.beyond, func(o *SeatOffer) bool {
+		adds := q.Adds(o.Price)
+		if adds.Highest == Free.Highest {
+			q.within = append(q.within, SeatOffer{adds, o.At, o.K})
+		}
+		return adds.Highest != Free.Highest
+	}, (*SeatOffer).Compare)
+	heaps.Init(q.within, (*SeatOffer).Compare)
+}
+
+// keep takes all offers away but those that counts admits, where these are fewer than half.
+func (q *SeatQueue) keep(num int, counts func(o *SeatOffer) bool) {
+	if len(q.within)+len(q.beyond) > 2*num {
+		q.within = heaps.Keep(q.within, counts, (*SeatOffer).Compare)
+		q.beyond = heaps.Keep(q.beyond, counts, (*SeatOffer).Compare)
+	}
 }
 
 // Drop takes away what Least returned.

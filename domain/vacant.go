@@ -12,8 +12,11 @@ import (
 // tell, although nobody was removed: see [GangTrial.Vacate]. Its levels are numbers: from one
 // to the next, more important pods are gone.
 type Vacancy interface {
+	// Room appends to dst the row of what is free on node n.
+	Room(dst []int64, n cluster.NodeID) []int64
+
 	// Empty removes from the trial those who are gone from node n. It is called once somebody
-	// goes there, or something is asked that the other methods don't tell.
+	// wants to know who that is.
 	Empty(n cluster.NodeID)
 
 	// Slots is [GangTrial.Slots] for a vacant node.
@@ -36,13 +39,21 @@ type Vacancy interface {
 // anybody and no member is placed; all of them are of the domain that members are placed in. v
 // tells what that comes to, until nil ends it, or [GangTrial.Home].
 func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
+	for i, set := range t.counted {
+		for ; set != 0; set &= set - 1 {
+			n := cluster.NodeID(64*(t.firstBlock+i) + bits.TrailingZeros64(set))
+			copy(t.row(n), t.AtHome(n))
+		}
+	}
+	t.counted = t.counted[:0]
 	if t.vacancy = nil; len(nodes) == 0 {
 		return
 	}
 	t.vacancy, t.firstBlock = v, int(nodes[0]/64)
 	blocks := int(nodes[len(nodes)-1]/64) + 1 - t.firstBlock
-	t.vacant = slices.Grow(t.vacant[:0], blocks)[:blocks]
+	t.vacant, t.counted = slices.Grow(t.vacant[:0], blocks)[:blocks], slices.Grow(t.counted[:0], blocks)[:blocks]
 	clear(t.vacant)
+	clear(t.counted)
 	for _, n := range nodes {
 		t.vacant[int(n/64)-t.firstBlock] |= 1 << (n % 64)
 	}
@@ -66,12 +77,34 @@ func (t *GangTrial) fitsVacant(m MemberID, n cluster.NodeID) bool {
 	return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1, t.vacancy.Level(math.MaxInt32)) != 0
 }
 
-// look lets node n, if it is vacant, be like any other.
+// look notes what is free on node n, if it is vacant. Nobody is removed for that.
 func (t *GangTrial) look(n cluster.NodeID) {
 	if n >= 0 && t.Vacant(n) {
-		t.vacant[int(n/64)-t.firstBlock] &^= 1 << (n % 64)
-		t.vacancy.Empty(n)
+		i, bit := int(n/64)-t.firstBlock, uint64(1)<<(n%64)
+		t.vacant[i] &^= bit
+		t.counted[i] |= bit
+		t.vacancy.Room(t.row(n)[:0], n)
 	}
+}
+
+// Empty lets node n, if it is vacant or was, be like any other: whoever is gone from there has
+// been removed.
+func (t *GangTrial) Empty(n cluster.NodeID) {
+	if t.look(n); !t.emptyable(n) {
+		return
+	}
+	t.counted[int(n/64)-t.firstBlock] &^= 1 << (n % 64)
+	copy(t.row(n), t.AtHome(n))
+	for _, m := range t.on[n] {
+		t.book(n, t.members[m].request, -1)
+	}
+	t.vacancy.Empty(n)
+}
+
+// emptyable reports whether node n was vacant, and nobody has been removed from it yet.
+func (t *GangTrial) emptyable(n cluster.NodeID) bool {
+	i := int(n/64) - t.firstBlock
+	return n >= 0 && uint(i) < uint(len(t.counted)) && t.counted[i]>>(n%64)&1 != 0
 }
 
 // sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.

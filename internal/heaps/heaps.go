@@ -52,3 +52,15 @@ func Pop[T any](h []T, compare func(a, b *T) int) []T {
 	Down(h, 0, compare)
 	return h
 }
+
+// Keep takes all away but those that counts admits, and returns what is left of h. O(len).
+func Keep[T any](h []T, counts func(v *T) bool, compare func(a, b *T) int) []T {
+	kept := h[:0]
+	for i := range h {
+		if counts(&h[i]) {
+			kept = append(kept, h[i])
+		}
+	}
+	Init(kept, compare)
+	return kept
+}

@@ -89,12 +89,12 @@ const manyPods = 8
 // good until the next.
 func (l *NodeColumns) requestOn(n cluster.NodeID, u victims.UnitID) []int64 {
 	clear(l.asked)
-	addRequests(l.asked, l.us, n, u)
+	addRequests(l.asked, l.us, n, u, +1)
 	return l.asked
 }
 
-// addRequests adds what the pods of u on node n ask for to row.
-func addRequests(row []int64, us *victims.Units, n cluster.NodeID, u victims.UnitID) {
+// addRequests adds what the pods of u on node n ask for to row, or with sign -1 takes it off.
+func addRequests(row []int64, us *victims.Units, n cluster.NodeID, u victims.UnitID, sign int64) {
 	pods := us.Unit(u).Pods
 	if here := us.Index().PodsOn(n); len(here) < len(pods) {
 		pods = here
@@ -102,7 +102,7 @@ func addRequests(row []int64, us *victims.Units, n cluster.NodeID, u victims.Uni
 	for _, p := range pods {
 		if of, _ := us.UnitOf(p); of == u && us.Index().NodeOf(p) == n {
 			for c, v := range us.Index().Request(p) {
-				row[c] += v
+				row[c] += sign * v
 			}
 		}
 	}

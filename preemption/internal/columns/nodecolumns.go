@@ -180,7 +180,7 @@ func (l *NodeColumns) fillRooms(n cluster.NodeID, at *positions, b *Block, i int
 			b.put(c+1, i, l.packed, l.lanes.guards)
 		}
 		if overcommitted {
-			addRequests(l.row, l.us, n, l.us.On(n)[g])
+			addRequests(l.row, l.us, n, l.us.On(n)[g], +1)
 			l.lanes.packRoom(l.packed, l.row)
 		} else {
 			for w, ask := range asks[g*words : (g+1)*words] {

@@ -21,12 +21,20 @@ func (l *NodeColumns) Unit(n cluster.NodeID, position victims.Position) victims.
 }
 
 // Room appends to dst the row of what is free on node n with the units before position
-// in place and the others gone. O(k) for k units on the node.
+// in place and the others gone. O(k) for k units on the node: those before position where these
+// are fewer, and nobody else is there.
 func (l *NodeColumns) Room(dst []int64, n cluster.NodeID, position victims.Position) []int64 {
-	at := len(dst)
-	dst = append(dst, l.us.Index().Free(n)...)
-	for _, u := range l.us.On(n)[position:] {
-		addRequests(dst[at:], l.us, n, u)
+	at, ix, us := len(dst), l.us.Index(), l.us.On(n)
+	if int(position) < len(us)/2 && len(ix.PodsOn(n)) == len(us) {
+		dst = append(dst, ix.Allocatable(n)...)
+		for _, u := range us[:position] {
+			addRequests(dst[at:], l.us, n, u, -1)
+		}
+		return dst
+	}
+	dst = append(dst, ix.Free(n)...)
+	for _, u := range us[position:] {
+		addRequests(dst[at:], l.us, n, u, +1)
 	}
 	return dst
 }

@@ -32,7 +32,8 @@ type Seats struct {
 	now     *Ask     // what the members on the node that is looked at ask for together
 	free    []uint64 // what they leave, with guards
 	out     []victims.Position
-	lack    []int64 // by resource, in grains: somebody would have returned with so much less asked for; see settle
+	left    []uint64 // by position in out, with guards; see giveBack
+	lack    []int64  // by resource, in grains: somebody would have returned with so much less asked for; see settle
 	row     []int64
 	room    []uint64
 

@@ -16,12 +16,12 @@ func (s *Seats) Price(n cluster.NodeID) domain.Price {
 	s.ask(n, 1)
 	if s.first == s.end {
 		s.start()
-		s.settle(s.end, nil)
+		s.settle(s.end, &noPosition)
 		return domain.Free
 	}
 	from, room := s.reach()
 	s.take(room)
-	s.settle(from, nil)
+	s.settle(from, &noPosition)
 	price := domain.Free
 	for _, g := range s.out {
 		s.charge(&price, g)
@@ -29,38 +29,28 @@ func (s *Seats) Price(n cluster.NodeID) domain.Price {
 	return price
 }
 
-// settle gives the units of a node from a position on back, in order, into the free room, but those who
-// are gone anyhow; nil: nobody is. It leaves in s.out who does not return, and in s.lack how much less
-// would have to be asked for.
-func (s *Seats) settle(from victims.Position, gone func(victims.Position) bool) {
+// settle is giveBack, and leaves in s.lack how much less would have to be asked for so that somebody
+// would have returned.
+func (s *Seats) settle(from victims.Position, gone *PositionSet) {
 	l, words := s.columns.Lanes(), len(s.free)
-	s.out = s.out[:0]
 	s.lack = slices.Grow(s.lack[:0], len(l.lane))[:len(l.lane)]
 	for r := range s.lack {
 		s.lack[r] = math.MaxInt64
 	}
-	for g := from; g < s.end; g++ {
-		ask := s.at.asks[int(g)*words:][:words]
-		short, at := uint64(0), 0
-		for w := range ask {
-			if short = s.now.Guards[w] &^ (s.free[w] - ask[w]&s.now.masks[w]); short != 0 {
-				at = w
+	s.giveBack(from, gone)
+	for i, g := range s.out {
+		if gone.Has(g) {
+			continue
+		}
+		ask, left := s.at.asks[int(g)*words:][:words], s.left[i*words:][:words]
+		for w, guards := range s.now.Guards {
+			if short := guards &^ (left[w] - ask[w]&s.now.masks[w]); short != 0 {
+				r := l.first[w][bits.TrailingZeros64(short)]
+				lane := &l.lane[r]
+				most := uint64(lane.most)
+				s.lack[r] = min(s.lack[r], int64(ask[w]>>lane.shift&most-left[w]>>lane.shift&most))
 				break
 			}
-		}
-		switch {
-		case gone != nil && gone(g):
-			s.out = append(s.out, g)
-		case short == 0:
-			for w, v := range ask {
-				s.free[w] -= v & s.now.masks[w]
-			}
-		default:
-			s.out = append(s.out, g)
-			r := l.first[at][bits.TrailingZeros64(short)]
-			lane := &l.lane[r]
-			most := uint64(lane.most)
-			s.lack[r] = min(s.lack[r], int64(ask[at]>>lane.shift&most-s.free[at]>>lane.shift&most))
 		}
 	}
 }

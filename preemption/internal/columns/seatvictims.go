@@ -1,6 +1,8 @@
 package columns
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -16,7 +18,8 @@ func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Position {
 	case s.first == s.end:
 	case !s.harmed(n) || s.harm(n).Covers(s.first, s.end): // then the order is that of importance
 		from, room := s.reach()
-		s.inOrder(room, from)
+		s.take(room)
+		s.giveBack(from, &noPosition)
 	default:
 		s.harmfulFirst(s.harm(n))
 	}
@@ -29,30 +32,45 @@ func (s *Seats) Started(n cluster.NodeID, k int64) int64 {
 	return s.at.earliestStart(out)
 }
 
-// inOrder finds who stays out of the units from a position on, with room free.
-func (s *Seats) inOrder(room []uint64, from victims.Position) {
-	s.take(room)
-	if len(room) != 2 {
-		for g := from; g < s.end; g++ {
-			if !s.returns(g) {
-				s.out = append(s.out, g)
-			}
-		}
+// noPosition: nobody is gone anyhow.
+var noPosition PositionSet
+
+// giveBack gives the units from a position on back, in order, into the free room, but those of gone. It
+// leaves in s.out who does not return, and in s.left what was free when each of them was tried.
+func (s *Seats) giveBack(from victims.Position, gone *PositionSet) {
+	k, words := int(s.end-from), len(s.free)
+	s.out, s.left = slices.Grow(s.out[:0], k)[:k], slices.Grow(s.left[:0], k*words)[:k*words]
+	if words == 2 {
+		s.giveBackTwo(from, gone)
 		return
 	}
-	a, out := s.now, s.out
-	mask0, guards0, mask1, guards1 := a.masks[0], a.Guards[0], a.masks[1], a.Guards[1]
-	free0, free1 := s.free[0], s.free[1]
-	asks := s.at.asks[:2*s.end]
+	n := 0
 	for g := from; g < s.end; g++ {
-		left0, left1 := free0-asks[2*g]&mask0, free1-asks[2*g+1]&mask1
-		if left0&guards0 == guards0 && left1&guards1 == guards1 {
-			free0, free1 = left0, left1
-		} else {
-			out = append(out, g)
+		copy(s.left[n*words:], s.free)
+		if gone.Has(g) || !s.returns(g) {
+			s.out[n] = g
+			n++
 		}
 	}
-	s.free[0], s.free[1], s.out = free0, free1, out
+	s.out = s.out[:n]
+}
+
+// giveBackTwo is giveBack for two words, without a branch that depends on who returns.
+func (s *Seats) giveBackTwo(from victims.Position, gone *PositionSet) {
+	a, out, left := s.now, s.out, s.left
+	mask0, guards0, mask1, guards1 := a.masks[0], a.Guards[0], a.masks[1], a.Guards[1]
+	free0, free1, n := s.free[0], s.free[1], 0
+	asks := s.at.asks[2*from : 2*s.end]
+	for g := from; len(asks) >= 2; g++ {
+		ask0, ask1 := asks[0]&mask0, asks[1]&mask1
+		asks = asks[2:]
+		out[n], left[2*n], left[2*n+1] = g, free0, free1
+		short := guards0&^(free0-ask0) | guards1&^(free1-ask1) | gone[g/64]>>(g%64)&1
+		stays := -((short | -short) >> 63) // all bits, if the unit does not return
+		free0, free1 = free0-ask0&^stays, free1-ask1&^stays
+		n += int(stays & 1)
+	}
+	s.free[0], s.free[1], s.out = free0, free1, out[:n]
 }
 
 // harmfulFirst tries the units of set before the others.
@@ -99,8 +117,13 @@ func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed
 			return dst, false
 		}
 	}
-	us := s.columns.us.On(n)
-	s.settle(s.first, func(g victims.Position) bool { return broken[us[g]] > 0 })
+	us, gone := s.columns.us.On(n), PositionSet{}
+	for g := s.first; g < s.end; g++ {
+		if broken[us[g]] > 0 {
+			gone.Add(g)
+		}
+	}
+	s.settle(s.first, &gone)
 	for _, g := range s.out {
 		dst = append(dst, us[g])
 	}

@@ -58,7 +58,7 @@ func (a *attempt) prices(placer domain.Placer) *losses.Offers {
 // anew are the offers for the members that are placed.
 func (s *Search) anew() *losses.Offers {
 	if s.offers == nil {
-		potential := func(u victims.UnitID) bool { return s.inside[u] && s.out(u) }
+		potential := func(u victims.UnitID) bool { return s.out(u) && s.inside[u] }
 		violates := func(u victims.UnitID) int { return int(s.charged[u]) }
 		costless := func(u victims.UnitID) bool { return s.q.Broken(u) }
 		if s.Runner.Budgets.None() {
@@ -307,6 +307,11 @@ func (a *attempt) concerned(told map[cluster.NodeID]bool) (violating []reprieve.
 		matters := func(p cluster.PodID) bool { return !told[a.q.Index.NodeOf(p)] && a.Trial.Matters(p) } // perhaps outside the domain
 		list = nil
 		a.lists++
+		for _, m := range a.Trial.Placed() {
+			if n := a.Trial.At(m); !told[n] {
+				a.Trial.Empty(n)
+			}
+		}
 		for _, u := range a.removed {
 			if a.seen[u] != a.lists && a.inside[u] && a.out(u) && slices.ContainsFunc(a.near.Pods(u), matters) {
 				a.seen[u] = a.lists

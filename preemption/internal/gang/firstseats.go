@@ -67,8 +67,8 @@ func (f *firstSeats) ask(m domain.MemberID) bool {
 func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	q, trial := f.of.q, f.of.Trial
 	told, first := f.ask(m), trial.Vacant(n)
-	if _, simple := q.Columns.NumBelow(n, q.Priority); !first && told && simple {
-		first = len(trial.On(n)) == 0 && len(q.Index.Nominees(n)) == 0
+	if !first && told && len(trial.On(n)) == 0 && len(q.Index.Nominees(n)) == 0 {
+		_, first = q.Columns.NumBelow(n, q.Priority)
 	}
 	switch {
 	case first && !f.vacates:
@@ -144,7 +144,12 @@ func (f *firstSeats) vacant(n cluster.NodeID) (units int, ok bool) {
 	return units, simple && len(q.Index.Nominees(n)) == 0 && !f.of.Trial.Looks(n)
 }
 
-// Empty, Slots, Fit, Level and Beyond make a [domain.Vacancy]: level c is column c.
+// Room, Empty, Slots, Fit, Level and Beyond make a [domain.Vacancy]: level c is column c.
+
+func (f *firstSeats) Room(dst []int64, n cluster.NodeID) []int64 {
+	first, _ := f.of.q.Columns.Positions(n, f.of.q.Priority)
+	return f.of.q.Columns.Room(dst, n, first)
+}
 
 func (f *firstSeats) Empty(n cluster.NodeID) { f.of.remove(f.of.q.Evictable(n)) }
 

@@ -85,8 +85,7 @@ func (a *attempt) takesAll() bool {
 // slots is how often row fits on node n with every potential victim gone; no more than there are members.
 func (a *attempt) slots(n cluster.NodeID, row []int64) int {
 	if a.row = a.row[:0]; a.Trial.Vacant(n) {
-		first, _ := a.q.Columns.Positions(n, a.q.Priority)
-		a.row = a.q.Columns.Room(a.row, n, first)
+		a.row = a.firsts.Room(a.row, n)
 	} else {
 		a.row = append(a.row, a.Trial.Free(n)...)
 	}
