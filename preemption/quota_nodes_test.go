@@ -12,6 +12,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -367,6 +368,40 @@ func TestABrokenGangIsFreeWhereQuotaIsNeeded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{want}, names(r), "%t", free)
 	}
+}
+
+// Two who may only move have one room between them: another choice of workloads may be missed, and so it is not said
+// that no evictions help. With a room for each, both are told where.
+func TestWhatIsNotProvedOfAQueueIsNotSaid(t *testing.T) {
+	two, four := preemption.Resources{"cpu": 2}, preemption.Resources{"cpu": 4}
+	s := &preemption.Snapshot{
+		Nodes:           []cluster.Node{{Name: "n1", Allocatable: four, Labels: map[string]string{"disk": "fast"}}, {Name: "n2", Allocatable: two}},
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []cluster.ClusterQueue{{
+			Name:       "q",
+			Groups:     []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 8}}}}}},
+			Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+		}},
+		LocalQueues: []cluster.LocalQueue{{Name: "l", ClusterQueue: "q"}},
+		Pods: []preemption.Pod{
+			{Name: "in", Queue: "l", Priority: prio(9), Requests: four, NodeSelector: map[string]string{"disk": "fast"}},
+			{Name: "a", Node: "n1", Queue: "l", Priority: prio(1), Requests: two},
+			{Name: "b", Node: "n1", Queue: "l", Priority: prio(1), Requests: two},
+		},
+	}
+	o, in := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}, preemption.Preemptor{Kind: cluster.KindPod, Name: "in"}
+	r, err := o.Preempt(in, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Equal(t, "no evictions were found that help; that none do is not proved", r.Message)
+	require.False(t, r.Stats.Exact)
+
+	s.Nodes = append(s.Nodes, cluster.Node{Name: "n3", Allocatable: two})
+	r, err = o.Preempt(in, s)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, names(r))
+	require.Len(t, r.Moves, 2)
+	require.Empty(t, check.Verify(s, o, in, r))
 }
 
 // Members that are unlike are seated anew for each workload that leaves or comes back, more often than
