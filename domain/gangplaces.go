@@ -41,11 +41,11 @@ func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
 }
 
 func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
-	shape := t.shapes[m]
-	if t.static[shape] == nil {
-		t.static[shape] = make([]int8, t.ix.NumNodes())
+	rule := t.rules[m]
+	if t.static[rule] == nil {
+		t.static[rule] = make([]int8, t.ix.NumNodes())
 	}
-	seen := &t.static[shape][n]
+	seen := &t.static[rule][n]
 	if *seen == 0 {
 		*seen = -1
 		if t.members[m].Anywhere() && t.ix.Open(n) || t.members[m].Static(t.ix.Node(n)).OK() {

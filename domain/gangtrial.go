@@ -37,7 +37,8 @@ type GangTrial struct {
 	states      []State
 	expected    [][]cluster.PodID // by node: the nominated pods that count
 	shapes      []int             // by member: equal numbers for members that are alike to every check
-	static      [][]int8          // by shape and node: 0 not looked at, 1 passes, -1 does not
+	rules       []int             // by member: equal numbers for members that say the same of nodes
+	static      [][]int8          // by rule and node: 0 not looked at, 1 passes, -1 does not
 	most        []int64           // what the largest node offers of each resource; see offered
 	least       []int64           // of each resource that any member asks for; nil: not looked for
 
@@ -91,6 +92,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	}
 	t.home = slices.Clone(t.free)
 	t.shapes = shapesOf(members)
+	t.rules = rulesOf(members, t.shapes)
 	t.static = make([][]int8, len(members))
 	return t
 }
@@ -119,6 +121,28 @@ func shapesOf(members []*Member) []int {
 		}
 	}
 	return shapes
+}
+
+// rulesOf numbers members so that those agree who say the same of nodes; where there is a filter, those of a shape.
+func rulesOf(members []*Member, shapes []int) []int {
+	rules, first := make([]int, len(members)), map[string]int{}
+	for i, m := range members {
+		switch {
+		case shapes[i] != i:
+			rules[i] = rules[shapes[i]]
+		case m.filter != nil:
+			rules[i] = i
+		case i > 0 && m.ruledAlike(members[i-1]):
+			rules[i] = rules[i-1]
+		default:
+			text := m.ruleText()
+			if _, known := first[text]; !known {
+				first[text] = i
+			}
+			rules[i] = first[text]
+		}
+	}
+	return rules
 }
 
 // check notes that the trial goes on.

@@ -165,23 +165,33 @@ const NoResource cluster.ResourceID = -1
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
-		sameTexts(p.Ports, q.Ports, ports.Name) && sameTexts(p.Tolerations, q.Tolerations, tolerationText) &&
-		sameAffinity(p.NodeAffinity, q.NodeAffinity) && m.viewedAlike(o)
+		sameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o)
+}
+
+// ruledAlike reports whether m says the same of nodes as o.
+func (m *Member) ruledAlike(o *Member) bool {
+	p, q := m.Pod, o.Pod
+	return p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
+		sameTexts(p.Tolerations, q.Tolerations, tolerationText) && sameAffinity(p.NodeAffinity, q.NodeAffinity)
 }
 
 // text is equal for members that are alike but for what a filter is shown.
 func (m *Member) text() string {
+	return fmt.Sprintf("%d %q %s", m.request, [][]string{m.unknown, texts(m.Pod.Ports, ports.Name)}, m.ruleText())
+}
+
+// ruleText is equal for members that are ruled alike.
+func (m *Member) ruleText() string {
 	p := m.Pod
 	selector := make([]string, 0, len(p.NodeSelector))
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
 		selector = append(selector, k, p.NodeSelector[k])
 	}
-	lists := [][]string{m.unknown, {p.RequiredNode}, selector, texts(p.Ports, ports.Name), texts(p.Tolerations, tolerationText)}
+	lists := [][]string{{p.RequiredNode}, selector, texts(p.Tolerations, tolerationText)}
 	if p.NodeAffinity != nil {
 		lists = append(lists, texts(p.NodeAffinity.Terms, nodeTermText))
 	}
-	return fmt.Sprintf("%d %q", m.request, lists)
+	return fmt.Sprintf("%q", lists)
 }
 
 // texts are those of list, sorted.

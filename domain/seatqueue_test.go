@@ -10,7 +10,7 @@ import (
 )
 
 // TestSeatQueueIsAScan: it finds what looking at every offer finds, as the highest
-// priority of the plan rises.
+// priority of the plan rises, and offers that were put in once come out by keeping the others.
 func TestSeatQueueIsAScan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q domain.SeatQueue
@@ -19,6 +19,10 @@ func TestSeatQueueIsAScan(t *testing.T) {
 		q.Reset(highest)
 		small := rapid.Int64Range(0, 3)
 		for at := range int32(rapid.IntRange(1, 40).Draw(t, "steps")) {
+			for range rapid.IntRange(0, 2).Draw(t, "dead") {
+				q.Push(domain.SeatOffer{At: at, K: -1, Price: domain.Price{Highest: small.Draw(t, "priority") * 2}})
+			}
+			q.Keep(func(o *domain.SeatOffer) bool { return o.K >= 0 })
 			if rapid.IntRange(0, 2).Draw(t, "push") > 0 || len(list) == 0 {
 				o := domain.SeatOffer{At: at, Price: domain.Price{
 					Violations: small.Draw(t, "violations") / 3, Highest: small.Draw(t, "priority") * 2, Sum: small.Draw(t, "sum"), Pods: 1,

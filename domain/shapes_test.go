@@ -10,7 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// TestShapesAreThoseOfMembersThatAreAlike compares shapes with what each pair of members says.
+// TestShapesAreThoseOfMembersThatAreAlike compares shapes, and rules, with what each pair of members says.
 func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{"cpu": 4}}}})
 	require.NoError(t, err)
@@ -44,7 +44,9 @@ func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 			}
 			members = append(members, m)
 		}
-		for i, shape := range shapesOf(members) {
+		shapes := shapesOf(members)
+		rules := rulesOf(members, shapes)
+		for i, shape := range shapes {
 			want := i
 			for j := range i {
 				if members[i].alike(members[j]) {
@@ -53,6 +55,13 @@ func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, shape, "seed %d, member %d", seed, i)
+			for j := range i {
+				alike := members[i].ruledAlike(members[j])
+				if members[i].filter != nil {
+					alike = shapes[j] == shape
+				}
+				require.Equal(t, alike, rules[i] == rules[j], "seed %d, what members %d and %d say of nodes", seed, i, j)
+			}
 		}
 	}
 }

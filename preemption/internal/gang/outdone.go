@@ -31,7 +31,7 @@ func (a *attempt) decides() bool {
 	return a.firstSeats().vacates && a.plain && len(a.q.Tree.Children) == 0
 }
 
-// ample reports whether every placer finds a place for all members: nothing but room keeps them off some nodes,
+// ample reports whether it is known that every placer finds a place for all members: nothing but room keeps them off some nodes,
 // and with every potential victim gone there is room on those for as many as they are, each as large as any
 // of them in every resource.
 func (a *attempt) ample() bool {
@@ -43,6 +43,9 @@ func (a *attempt) ample() bool {
 	}
 	return a.roomy > 0
 }
+
+// mostAmple is how many shapes times nodes there may be where it is asked whether all have ample room: else that is not known.
+const mostAmple = 1 << 23
 
 func (a *attempt) takesAll() bool {
 	var firsts []domain.MemberID // of each shape
@@ -56,13 +59,16 @@ func (a *attempt) takesAll() bool {
 			largest[r] = max(largest[r], v)
 		}
 	}
+	if len(firsts)*a.q.Index.NumNodes() > mostAmple {
+		return false
+	}
 	left := a.domain.Nodes
 	for slots := 0; ; {
 		var nodes []cluster.NodeID
-		room := map[cluster.NodeID]int{}
+		var room []int // by position in nodes
 		for ; slots < len(a.q.Members) && len(left) > 0; left = left[1:] {
 			if k := a.slots(left[0], largest); k > 0 {
-				nodes, room[left[0]] = append(nodes, left[0]), k
+				nodes, room = append(nodes, left[0]), append(room, k)
 				slots += k
 			}
 		}
@@ -70,9 +76,9 @@ func (a *attempt) takesAll() bool {
 			return false
 		}
 		for _, m := range firsts {
-			for _, n := range nodes {
-				if room[n] > 0 && !a.Trial.HasRoom(m, n) {
-					slots, room[n] = slots-room[n], 0
+			for i, n := range nodes {
+				if room[i] > 0 && !a.Trial.HasRoom(m, n) {
+					slots, room[i] = slots-room[i], 0
 				}
 			}
 		}
