@@ -202,7 +202,7 @@ func (o *Offers) Total() domain.Price {
 }
 
 // evict finds who has to go on node n for the members placed there, and for m if
-// more is set. It leaves them in o.units.
+// more is set, with what that costs. It leaves them in o.units.
 func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Price {
 	copy(o.free, o.trial.Free(n))
 	clear(o.needed)
@@ -217,10 +217,13 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Pr
 	price := domain.Free
 	if o.Out != nil && len(o.pinned) == 0 {
 		out, ok := o.Out(o.units, n, o.free, o.needed, o.broken)
-		for _, u := range out {
-			o.add(&price, u)
+		if o.units = out; ok && !more {
+			return price // which nobody reads
 		}
-		if o.units = out; ok {
+		if ok {
+			for _, u := range out {
+				o.add(&price, u)
+			}
 			return price
 		}
 	}

@@ -40,8 +40,8 @@ var noPosition PositionSet
 func (s *Seats) giveBack(from victims.Position, gone *PositionSet) {
 	k, words := int(s.end-from), len(s.free)
 	s.out, s.left = slices.Grow(s.out[:0], k)[:k], slices.Grow(s.left[:0], k*words)[:k*words]
-	if words == 2 {
-		s.giveBackTwo(from, gone)
+	if words <= 2 {
+		s.giveBackFew(from, gone)
 		return
 	}
 	n := 0
@@ -55,22 +55,26 @@ func (s *Seats) giveBack(from victims.Position, gone *PositionSet) {
 	s.out = s.out[:n]
 }
 
-// giveBackTwo is giveBack for two words, without a branch that depends on who returns.
-func (s *Seats) giveBackTwo(from victims.Position, gone *PositionSet) {
+// giveBackFew is giveBack for one word or two, without a branch that depends on who returns.
+func (s *Seats) giveBackFew(from victims.Position, gone *PositionSet) {
 	a, out, left := s.now, s.out, s.left
-	mask0, guards0, mask1, guards1 := a.masks[0], a.Guards[0], a.masks[1], a.Guards[1]
-	free0, free1, n := s.free[0], s.free[1], 0
-	asks := s.at.asks[2*from : 2*s.end]
-	for g := from; len(asks) >= 2; g++ {
-		ask0, ask1 := asks[0]&mask0, asks[1]&mask1
-		asks = asks[2:]
-		out[n], left[2*n], left[2*n+1] = g, free0, free1
+	words := len(s.free)
+	last := words - 1
+	mask0, guards0, free0 := a.masks[0], a.Guards[0], s.free[0]
+	mask1, guards1, free1 := a.masks[last], a.Guards[last], s.free[last]
+	if last == 0 { // there is no other
+		mask1, guards1 = 0, 0
+	}
+	n, asks := 0, s.at.asks[:int(s.end)*words]
+	for g, i := from, int(from)*words; i+last < len(asks); g, i = g+1, i+words {
+		ask0, ask1 := asks[i]&mask0, asks[i+last]&mask1
+		out[n], left[n*words+last], left[n*words] = g, free1, free0
 		short := guards0&^(free0-ask0) | guards1&^(free1-ask1) | gone[g/64]>>(g%64)&1
 		stays := -((short | -short) >> 63) // all bits, if the unit does not return
 		free0, free1 = free0-ask0&^stays, free1-ask1&^stays
 		n += int(stays & 1)
 	}
-	s.free[0], s.free[1], s.out = free0, free1, out[:n]
+	s.free[last], s.free[0], s.out = free1, free0, out[:n]
 }
 
 // harmfulFirst tries the units of set before the others.
