@@ -229,6 +229,54 @@ func TestMovesAreBruteForce(t *testing.T) {
 	require.Zero(t, seen["pod missed"])
 }
 
+// TestWhoMovesIsTheSameHoweverMuchIsTold: that victims are to have places together is asked of each node and domain where some might be
+// less, and not of those alone where giving back leaves less: a large one may free what several small ones do, who have no place.
+func TestWhoMovesIsTheSameHoweverMuchIsTold(t *testing.T) {
+	t.Parallel()
+	moving, kinds := 0, [][]int{{2, 2}, {3, 1, 1, 1}, {2, 1, 1}, {3, 2}}
+	for seed := range seeds(2_000) {
+		r := rand.New(rand.NewPCG(seed, 31))
+		asks := func(cpu, memory int) preemption.Resources {
+			return preemption.Resources{cluster.CPU: int64(cpu), cluster.Memory: int64(memory)}
+		}
+		s := preemption.Snapshot{Time: time.Unix(5_000, 0)}
+		for _, sizes := range [][]int{kinds[r.IntN(4)], kinds[r.IntN(4)], kinds[r.IntN(4)], nil, nil} { // of who runs there
+			n := preemption.Node{Name: fmt.Sprint("n", len(s.Nodes)), Allocatable: asks(2+r.IntN(3), r.IntN(2))}
+			if sizes != nil {
+				n.Allocatable = asks(0, 100)
+			}
+			for _, size := range sizes {
+				n.Allocatable[cluster.CPU] += int64(size)
+				s.Pods = append(s.Pods, preemption.Pod{
+					Name: fmt.Sprint("p", len(s.Pods)), Node: n.Name, Priority: new(int32), Started: time.Unix(int64(r.IntN(2)), 0), Requests: asks(size, r.IntN(2)),
+				})
+			}
+			n.Labels = map[string]string{"host": n.Name, "full": fmt.Sprint(sizes != nil)}
+			s.Nodes = append(s.Nodes, n)
+		}
+		high := int32(10)
+		p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: asks(3, 1), NodeSelector: map[string]string{"full": "true"}}}}
+		if r.IntN(2) == 0 {
+			p.Group = &preemption.PodGroup{Name: "gang", Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "host"}}}
+		}
+		var want *preemption.Result
+		for _, o := range []preemption.Options{{}, {Candidates: true}, {Explain: true}} {
+			o.Limits.OnlyMoves = true
+			got, err := o.Preempt(p, &s)
+			require.NoError(t, err)
+			if want == nil {
+				want = got
+			}
+			require.Equal(t, want.Score, got.Score, "seed %d", seed)
+			require.Equal(t, want.Moves, got.Moves, "seed %d", seed)
+		}
+		if len(want.Moves) > 0 {
+			moving++
+		}
+	}
+	require.Greater(t, moving, int(seeds(2_000))/20)
+}
+
 // TestMovesAreLookedAtAgain: an answer holds as long as those who have not gone yet have their places; several answers in a row, and
 // the plan of a gathering, let nobody count on the place of another one. A trip through JSON leaves it as it is.
 func TestMovesAreLookedAtAgain(t *testing.T) {
@@ -319,11 +367,18 @@ func TestOthersLandWhereTheGreedyOnesDoNot(t *testing.T) {
 	runs("n1", asks(3, 0), start, "big")
 	runs("n1", asks(1, 1), start.Add(time.Second), "a", "b", "c")
 	s.Time = start.Add(time.Hour)
+	for i := range s.Nodes {
+		s.Nodes[i].Labels = map[string]string{"host": s.Nodes[i].Name}
+	}
 	web := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: asks(3, 2)}}}
-	for _, o := range []preemption.Options{{}, {Candidates: true}, {Explain: true}} {
-		o.Limits.OnlyMoves = true
-		r, err := o.Preempt(web, &s)
-		require.NoError(t, err)
-		require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "big"}, Node: "n2"}}, r.Moves)
+	alone := web
+	alone.Group = &preemption.PodGroup{Name: "gang", Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "host"}}}
+	for _, p := range []preemption.Preemptor{web, alone} {
+		for _, o := range []preemption.Options{{}, {Candidates: true}, {Explain: true}} {
+			o.Limits.OnlyMoves = true
+			r, err := o.Preempt(p, &s)
+			require.NoError(t, err)
+			require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "big"}, Node: "n2"}}, r.Moves)
+		}
 	}
 }

@@ -171,7 +171,7 @@ func (a *attempt) propose(out reprieve.Outcome) {
 	if a.q.Fewest && a.q.Given == nil {
 		before := len(a.Trial.Placed())
 		a.seatMore(out.Victims)
-		if len(a.Trial.Placed()) > before && !a.behind(out) && len(a.overruns(out.Victims)) > 0 { // victims move to where these would be
+		if len(a.Trial.Placed()) > before && len(a.overruns(out.Victims)) > 0 { // victims move to where these would be
 			a.Trial.UnplaceTo(before)
 		}
 	}

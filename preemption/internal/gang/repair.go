@@ -15,9 +15,6 @@ import (
 // members were placed first: out, the greedy ones, do not or may not be. Without
 // any, everybody may be in any place.
 func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
-	if a.over = nil; a.behind(out) {
-		return out, domain.Reason{}
-	}
 	a.over = a.overruns(out.Victims)
 	if len(a.over) == 0 && a.q.Effort == ask.Greedy {
 		return out, domain.Reason{}
@@ -59,20 +56,6 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
 	}
 	return a.judge(out, l.Proof)
-}
-
-// behind reports whether out and the members as they are placed make no better plan than there is, where victims are asked to
-// move: whether they land is left open then.
-func (a *attempt) behind(out reprieve.Outcome) bool {
-	if a.q.Effort != ask.Greedy || a.q.Candidates || a.Each || a.q.Trace || !a.q.Lands() || len(a.q.Overruns(out.Victims, a.Runner.Parts())) > 0 {
-		return false
-	}
-	p := Plan{Places: a.Trial.Assignments()}
-	p.Score = a.q.Score(out.Victims, a.Runner.Parts(), out.Violations, p.Places...)
-	worse := func(o *Plan) bool {
-		return o != nil && a.q.CompareScores(&p.Score, &o.Score) > 0 && (a.q.Fewest || len(p.Places) <= len(o.Places))
-	}
-	return worse(a.top) || worse(a.Best)
 }
 
 // overruns are those of victims where the members are placed as they are.
