@@ -58,7 +58,7 @@ func (a *attempt) prices(placer domain.Placer) *losses.Offers {
 // anew are the offers for the members that are placed.
 func (s *Search) anew() *losses.Offers {
 	if s.offers == nil {
-		potential := func(u victims.UnitID) bool { return s.out(u) && s.inside[u] }
+		potential := func(u victims.UnitID) bool { return s.out(u) && s.inside[u] } // whoever asks who is out lets a vacant node be emptied first
 		violates := func(u victims.UnitID) int { return int(s.charged[u]) }
 		costless := func(u victims.UnitID) bool { return s.q.Broken(u) }
 		if s.Runner.Budgets.None() {

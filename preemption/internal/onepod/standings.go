@@ -100,7 +100,7 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 			near = append(near, topology)
 		}
 	}
-	before := t.near
+	touching := slices.Concat(t.near, near) // where a node was, and where it is
 	t.near = near
 	if t.size != ix.NumNodes() || !slices.Equal(t.chunks, shared) || l.Forgot(t.seen) {
 		t.chunks = shared
@@ -123,7 +123,7 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 	}
 	l.Since(&t.seen, func(n cluster.NodeID) {
 		forget(n)
-		for _, topology := range slices.Concat(before, near) { // where it was, and where it is
+		for _, topology := range touching {
 			for _, m := range topology.Sharing(n) {
 				if t.of.At(m).state != unlooked {
 					forget(m)
