@@ -94,12 +94,12 @@ func (t *GangTrial) blocks(m MemberID, b block) bool {
 }
 
 func (s *spreadState) block(m MemberID, n cluster.NodeID) (of int64, ok bool) {
-	for _, i := range s.plan.of[m] {
-		v := s.plan.constraints[i].of[n]
+	for i, own := range s.plan.of[m] {
+		v := s.plan.constraints[own.constraint].of[n]
 		if v == cluster.NoValue {
 			return 0, false
 		}
-		if s.tooMany(m, i, v) > 0 {
+		if s.tooMany(own, v) > 0 {
 			return int64(i)<<32 | int64(v), true
 		}
 	}
@@ -107,7 +107,7 @@ func (s *spreadState) block(m MemberID, n cluster.NodeID) (of int64, ok bool) {
 }
 
 func (s *spreadState) blocks(m MemberID, of int64) bool {
-	return s.tooMany(m, int(of>>32), cluster.ValueID(of&(1<<32-1))) > 0
+	return s.tooMany(s.plan.of[m][of>>32], cluster.ValueID(of&(1<<32-1))) > 0
 }
 
 // The blocks of affinity are tallies in topology values.

@@ -32,8 +32,8 @@ import (
 // is exact throughout; upstream knows the two emptiest ones only, which is exact as
 // well as long as pods of one domain come and go, as they do for a single pod.
 //
-// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove,
-// Return, Place, Unplace and Fits O(c) for the member's c constraints; none of
+// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and
+// Unplace O(c) for the c constraints that match the pod, Fits for those of the member; none of
 // those allocates. It is neither node-local nor monotone: evicting elsewhere can
 // raise the skew.
 //
@@ -76,10 +76,9 @@ func (s *spreadState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -
 func (s *spreadState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
 
 func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
-	set := s.plan.labels.Of(p)
-	for i := range s.plan.constraints {
+	for _, i := range s.plan.bySet[s.plan.labels.Of(p)] {
 		c := &s.plan.constraints[i]
-		if c.matches[set] && c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix, p)) {
+		if c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix, p)) {
 			s.counts[i].Add(int(c.domainOf[n]), sign)
 		}
 	}
@@ -89,9 +88,8 @@ func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.movePlaced(m, n,
 func (s *spreadState) Unplace(m MemberID, n cluster.NodeID) { s.movePlaced(m, n, -1) }
 
 func (s *spreadState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
-	for i := range s.plan.constraints {
-		c := &s.plan.constraints[i]
-		if c.members[m] && c.domainOf[n] != cluster.NoValue && !c.matcher.Empty() {
+	for _, i := range s.plan.countedBy[m] {
+		if c := &s.plan.constraints[i]; c.domainOf[n] != cluster.NoValue {
 			s.counts[i].Add(int(c.domainOf[n]), sign)
 		}
 	}
@@ -105,27 +103,27 @@ func (s *spreadState) Fits(m MemberID, n cluster.NodeID) Reason {
 // foresee: those who leave n take off its value, which stays above the least as long as it is too many. Where
 // that is n's alone nobody is left once all have gone.
 func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool) {
-	for _, i := range s.plan.of[m] {
-		c := &s.plan.constraints[i]
+	for _, own := range s.plan.of[m] {
+		c := &s.plan.constraints[own.constraint]
 		v := c.of[n]
 		if v == cluster.NoValue {
 			return &c.noKey, true
 		}
-		if many := s.tooMany(m, i, v); many > 0 && !(all && c.unique) {
+		if many := s.tooMany(own, v); many > 0 && !(all && c.unique) {
 			return &c.misfit, many > int32(len(s.plan.looksAt.On(n)))
 		}
 	}
 	return nil, true
 }
 
-// tooMany is by how much the skew would be too large with member m in value v of constraint i, if above zero.
-func (s *spreadState) tooMany(m MemberID, i int, v cluster.ValueID) int32 {
-	c := &s.plan.constraints[i]
-	skew := s.counts[i].At(int(v))
+// tooMany is by how much the skew would be too large with the member in value v, if above zero.
+func (s *spreadState) tooMany(own ownSpread, v cluster.ValueID) int32 {
+	c, counts := &s.plan.constraints[own.constraint], &s.counts[own.constraint]
+	skew := counts.At(int(v))
 	if c.numDomains >= c.minDomains { // else the emptiest has nobody
-		skew -= s.counts[i].Least()
+		skew -= counts.Least()
 	}
-	if c.members[m] {
+	if own.selfMatch {
 		skew++
 	}
 	return max(skew, 0) - c.maxSkew // a skew below zero, less what may be the largest int32, would be none
@@ -133,8 +131,8 @@ func (s *spreadState) tooMany(m MemberID, i int, v cluster.ValueID) int32 {
 
 // Hopeless tells of missing topology keys.
 func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
-	for _, i := range s.plan.of[m] {
-		if c := &s.plan.constraints[i]; c.of[n] == cluster.NoValue {
+	for _, own := range s.plan.of[m] {
+		if c := &s.plan.constraints[own.constraint]; c.of[n] == cluster.NoValue {
 			return c.noKey
 		}
 	}
@@ -161,10 +159,4 @@ func (s *spreadState) Clone() State {
 
 func (s *spreadState) Scope() Scope { return Scope{counted: true} }
 
-func (s *spreadState) fitsSame(a, b MemberID) bool {
-	of := s.plan.of[a]
-	return slices.Equal(of, s.plan.of[b]) && !slices.ContainsFunc(of, func(c int) bool {
-		counted := s.plan.constraints[c].members
-		return counted[a] != counted[b]
-	})
-}
+func (s *spreadState) fitsSame(a, b MemberID) bool { return slices.Equal(s.plan.of[a], s.plan.of[b]) }

@@ -17,8 +17,16 @@ type spreadPlan struct {
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
-	of          [][]int        // of each member: its constraints
+	of          [][]ownSpread  // of each member: its constraints
+	bySet       [][]int32      // of each label set: the constraints that look at such pods
+	countedBy   [][]int32      // of each member: the constraints that count it once it is placed
 	looksAt     podlists.Lists // pods that a constraint looks at
+}
+
+// ownSpread is a constraint as one of its members has it.
+type ownSpread struct {
+	constraint int32
+	selfMatch  bool // it counts the member
 }
 
 // spreadConstraint is one constraint of one or more members that see it alike.
@@ -34,16 +42,15 @@ type spreadConstraint struct {
 	unique     bool              // no two nodes share one
 	numDomains int32
 
-	matches []bool               // of each label set: namespace and selector match
-	sets    []cluster.LabelSetID // those
-	members []bool               // of each member: likewise
+	sets []cluster.LabelSetID // those whose namespace and labels match
 
 	misfit, noKey Reason
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
 	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
-	known := map[string][]int{}
+	plan.bySet, plan.countedBy = make([][]int32, plan.labels.Len()), make([][]int32, len(members))
+	known := map[string][]int32{}
 	for _, p := range members {
 		key := ""
 		if len(members) > 1 {
@@ -53,18 +60,36 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 		if !ok {
 			keyed := plan.keyed(p)
 			for i := range p.Spread {
-				c, err := plan.newConstraint(p, &p.Spread[i], members, keyed)
+				c, err := plan.newConstraint(p, &p.Spread[i], keyed)
 				if err != nil {
 					return nil, err
 				}
-				constraints = append(constraints, len(plan.constraints))
-				plan.constraints = append(plan.constraints, c)
+				constraints = append(constraints, int32(len(plan.constraints)))
+				plan.add(c, members)
 			}
 			known[key] = constraints
 		}
-		plan.of = append(plan.of, constraints)
+		own := make([]ownSpread, len(constraints))
+		for i, c := range constraints {
+			own[i] = ownSpread{c, plan.constraints[c].selects(p)}
+		}
+		plan.of = append(plan.of, own)
 	}
 	return plan, nil
+}
+
+// add adds c, and notes whom it counts. An empty selector counts nobody who is placed.
+func (plan *spreadPlan) add(c spreadConstraint, members []*cluster.Pod) {
+	i := int32(len(plan.constraints))
+	plan.constraints = append(plan.constraints, c)
+	for _, set := range c.sets {
+		plan.bySet[set] = append(plan.bySet[set], i)
+	}
+	for m, p := range members {
+		if c.selects(p) && !c.matcher.Empty() {
+			plan.countedBy[m] = append(plan.countedBy[m], i)
+		}
+	}
 }
 
 // spreadKey is equal for pods whose constraints have equal domains and count the
@@ -77,7 +102,7 @@ func spreadKey(p *cluster.Pod) string {
 	return marshal(p.Namespace, labels, p.Spread, p.NodeSelector, p.NodeAffinity, p.Tolerations)
 }
 
-func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members []*cluster.Pod, keyed []bool) (spreadConstraint, error) {
+func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed []bool) (spreadConstraint, error) {
 	topology := plan.ix.Topology(s.TopologyKey)
 	c := spreadConstraint{
 		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
@@ -90,15 +115,10 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, members
 	if c.matcher, err = selector.Compile(); err != nil {
 		return c, fmt.Errorf("domain: pod %q: topology spread: %w", p.Namespace+"/"+p.Name, err)
 	}
-	c.matches = make([]bool, plan.labels.Len())
 	for _, set := range plan.labels.Candidates(selector) {
 		if c.selects(plan.labels.Pod(set)) {
-			c.matches[set] = true
 			c.sets = append(c.sets, set)
 		}
-	}
-	for _, m := range members {
-		c.members = append(c.members, c.selects(m))
 	}
 	c.findDomains(plan.ix, p, s, keyed)
 	return c, nil
