@@ -10,16 +10,6 @@ func (t *GangTrial) OrderMatters() bool {
 	})
 }
 
-// anyShape reports whether ok holds for the first member of any shape.
-func (t *GangTrial) anyShape(ok func(MemberID) bool) bool {
-	for m := range t.members {
-		if t.shapes[m] == m && ok(MemberID(m)) {
-			return true
-		}
-	}
-	return false
-}
-
 // Interchangeable reports whether no check can tell any two members apart, and
 // nothing but the node and its room decides where they go: then only their number
 // matters.

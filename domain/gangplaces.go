@@ -14,7 +14,7 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	t.check()
 	t.Asked++
 	member := t.members[m]
-	if !t.passesStatic(m, n) {
+	if !t.Admits(m, n) {
 		return member.Static(t.ix.Node(n))
 	}
 	if !t.Vacant(n) || !t.fitsVacant(m, n) {
@@ -32,7 +32,7 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 // room decide.
 func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
 	switch {
-	case !t.passesStatic(m, n):
+	case !t.Admits(m, n):
 		return false
 	case t.Vacant(n):
 		return t.fitsVacant(m, n)
@@ -40,7 +40,8 @@ func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
 	return t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
 }
 
-func (t *GangTrial) passesStatic(m MemberID, n cluster.NodeID) bool {
+// Admits reports whether node n takes member m as far as the node decides, whatever its room.
+func (t *GangTrial) Admits(m MemberID, n cluster.NodeID) bool {
 	rule := t.rules[m]
 	if t.static[rule] == nil {
 		t.static[rule] = make([]int8, t.ix.NumNodes())

@@ -438,5 +438,10 @@ func (t *GangTrial) Usable(n cluster.NodeID) bool {
 			return false
 		}
 	}
-	return t.anyShape(func(m MemberID) bool { return t.passesStatic(m, n) && t.members[m].Resources(offers, offers).OK() })
+	for m, member := range t.members {
+		if t.shapes[m] == m && t.Admits(MemberID(m), n) && member.Resources(offers, offers).OK() {
+			return true
+		}
+	}
+	return false
 }

@@ -25,7 +25,7 @@ func (t *GangTrial) SlotTrial(d *Domain, member MemberID, need int) *SlotTrial {
 		slots: make([]int, t.ix.NumNodes()), inside: make([]bool, t.ix.NumNodes()),
 	}
 	for _, n := range d.Nodes {
-		s.inside[n] = t.passesStatic(member, n) && len(t.members[member].unknown) == 0
+		s.inside[n] = t.Admits(member, n) && len(t.members[member].unknown) == 0
 		s.count(n)
 	}
 	return s

@@ -44,7 +44,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	if a.against = a.rival(); a.against != nil && a.outdone(a.against) {
 		return domain.Reason{}
 	}
-	if s.short(d) {
+	if a.roomy <= 0 && s.short(d) {
 		s.noteRoom(d)
 		return domain.Reason{Check: ask.NoPlacement}
 	}

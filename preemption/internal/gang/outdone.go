@@ -6,6 +6,8 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // rival is the plan of another domain if a placement in this one is of no use that costs more; nil if
@@ -62,30 +64,17 @@ func (a *attempt) takesAll() bool {
 	if len(firsts)*a.q.Index.NumNodes() > mostAmple {
 		return false
 	}
-	left := a.domain.Nodes
-	for slots := 0; ; {
-		var nodes []cluster.NodeID
-		var room []int // by position in nodes
-		for ; slots < len(a.q.Members) && len(left) > 0; left = left[1:] {
-			if k := a.slots(left[0], largest); k > 0 {
-				nodes, room = append(nodes, left[0]), append(room, k)
-				slots += k
-			}
-		}
-		if slots < len(a.q.Members) {
-			return false
-		}
-		for _, m := range firsts {
-			for i, n := range nodes {
-				if room[i] > 0 && !a.Trial.HasRoom(m, n) {
-					slots, room[i] = slots-room[i], 0
-				}
-			}
+	slots := 0
+	for _, n := range a.domain.Nodes {
+		keepsOff := func(m domain.MemberID) bool { return !a.Trial.Admits(m, n) }
+		if k := a.slots(n, largest); k > 0 && !slices.ContainsFunc(firsts, keepsOff) {
+			slots += k
 		}
 		if slots >= len(a.q.Members) {
 			return true
 		}
 	}
+	return false
 }
 
 // slots is how often row fits on node n with every potential victim gone; no more than there are members.
@@ -124,26 +113,69 @@ func (a *attempt) full(p *Plan) bool {
 }
 
 // outdone reports whether all plans in the domain cost more than best: with everybody gone who is no
-// more important than its victims there is too little room for all members.
+// more important than its victims there is too little room for all members; or there is too little without the most
+// important of them, and for enough room so many have to go that they cost more.
 func (a *attempt) outdone(best *Plan) bool {
 	missing := a.seater.LeastOf(len(a.q.Members))
-	lack := func(v int64) bool { return v > 0 }
+	a.within = a.within[:0]
 	for _, n := range a.domain.Nodes {
-		if !slices.ContainsFunc(missing, lack) {
-			return false
-		}
-		for r, v := range a.q.Index.Free(n) {
-			missing[r] -= max(v, 0)
-		}
-		for _, p := range a.q.Index.PodsOn(n) {
-			if a.q.Index.Priority(p) <= best.Score.Highest {
-				for r, v := range a.q.Index.Request(p)[:len(missing)] {
-					missing[r] -= v
-				}
-			}
+		lower(missing, a.q.Index.Free(n))
+		a.within = append(a.within, a.upTo(n, best.Score.Highest)...)
+	}
+	all, below := slices.Clone(missing), slices.Clone(missing)
+	for _, u := range a.within {
+		unit := a.q.Units.Unit(u)
+		request := a.q.Index.Request(unit.Pods[0])
+		if lower(all, request); unit.Priority < best.Score.Highest {
+			lower(below, request)
 		}
 	}
-	return slices.ContainsFunc(missing, lack)
+	lack := func(v int64) bool { return v > 0 }
+	return slices.ContainsFunc(all, lack) || slices.ContainsFunc(below, lack) && a.leastSum(missing) > best.Score.Sum
+}
+
+// lower takes room from what is missing of each resource.
+func lower(missing, room []int64) {
+	for r, v := range missing {
+		if v > 0 {
+			missing[r] -= max(room[r], 0)
+		}
+	}
+}
+
+// upTo are the potential victims on node n who are no more important than highest, where a placement's price decides.
+func (a *attempt) upTo(n cluster.NodeID, highest int32) []victims.UnitID {
+	return a.q.Units.Potential(n, highest+1)
+}
+
+// leastSum bounds from below what it costs that those of the list leave who free what is missing: they are as many as
+// would have to go if whoever asks for most of a resource went first, and cost what so many of the least important do.
+func (a *attempt) leastSum(missing []int64) (sum int64) {
+	count := 0
+	for r, left := range missing {
+		if left <= 0 {
+			continue
+		}
+		a.row = a.row[:0]
+		for _, u := range a.within {
+			a.row = append(a.row, a.q.Index.Request(a.q.Units.Unit(u).Pods[0])[r])
+		}
+		slices.Sort(a.row)
+		freed := 0 // by so many
+		for ; left > 0 && freed < len(a.row); freed++ {
+			left -= a.row[len(a.row)-1-freed]
+		}
+		count = max(count, freed)
+	}
+	a.row = a.row[:0]
+	for _, u := range a.within {
+		a.row = append(a.row, priority.Raised(a.q.Units.Unit(u).Priority))
+	}
+	slices.Sort(a.row)
+	for _, v := range a.row[:count] {
+		sum += v
+	}
+	return sum
 }
 
 // placeUsefully is Place, which ends without a placement as soon as somebody has to go who is more
@@ -160,12 +192,15 @@ func (a *attempt) placeUsefully(placer domain.Placer) bool {
 // lacks reports whether the members on node n have no room beside those potential victims who are more
 // important than highest.
 func (a *attempt) lacks(n cluster.NodeID, highest int32) bool {
-	a.row = append(a.row[:0], a.Trial.Free(n)...)
-	for _, u := range a.q.Evictable(n) {
-		if p := a.q.Units.Unit(u).Pods[0]; a.q.Index.Priority(p) > highest {
-			for r, v := range a.q.Index.Request(p)[:len(a.row)] {
-				a.row[r] -= v
-			}
+	a.row = append(a.row[:0], a.Trial.AtHome(n)...)
+	for _, u := range a.upTo(n, highest) {
+		for r, v := range a.q.Index.Request(a.q.Units.Unit(u).Pods[0])[:len(a.row)] {
+			a.row[r] += v
+		}
+	}
+	for _, m := range a.Trial.On(n) {
+		for r, v := range a.q.Members[m].Request()[:len(a.row)] {
+			a.row[r] -= v
 		}
 	}
 	return slices.ContainsFunc(a.Trial.On(n), func(m domain.MemberID) bool {
