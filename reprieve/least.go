@@ -103,7 +103,8 @@ type leaster struct {
 	fined  []Cap // what counts beyond room, and has been counted before
 	fines  int64
 	best   *Least
-	bound  int64 // of the latest aim
+	among  map[victims.UnitID]bool // see gone
+	bound  int64                   // of the latest aim
 }
 
 // Least looks among units, all of which are out of t so that the preemptor fits, for the
@@ -155,24 +156,41 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 
 // spareNeedless gives back whom it can, in order: victims that cost nothing by any aim.
 func (s *leaster) spareNeedless() {
+	gone := s.gone()
+	still := func() []victims.UnitID {
+		return slices.DeleteFunc(slices.Clone(s.best.Victims), func(u victims.UnitID) bool { return !gone[u] })
+	}
 	for _, u := range s.order {
-		if !slices.Contains(s.best.Victims, u) {
+		if !gone[u] {
 			continue
 		}
 		part, in := s.best.Parts[u]
 		s.Return(s.trial, u)
-		others := slices.DeleteFunc(slices.Clone(s.best.Victims), func(v victims.UnitID) bool { return v == u })
-		if s.trial.Fits().OK() && (s.choice.Last == nil || s.choice.Last(others, s.best.Parts)) {
-			s.best.Victims = others
+		gone[u] = false
+		if s.trial.Fits().OK() && (s.choice.Last == nil || s.choice.Last(still(), s.best.Parts)) {
 			delete(s.best.Parts, u)
 			continue
 		}
+		gone[u] = true
 		s.Remove(s.trial, u)
 		if in {
 			s.restore(s.trial, u, part)
 		}
 	}
+	s.best.Victims = still()
 	s.trial.Fits() // yes
+}
+
+// gone is whom the best set has, until the next call.
+func (s *leaster) gone() map[victims.UnitID]bool {
+	if s.among == nil {
+		s.among = make(map[victims.UnitID]bool, len(s.best.Victims))
+	}
+	clear(s.among)
+	for _, u := range s.best.Victims {
+		s.among[u] = true
+	}
+	return s.among
 }
 
 // fits reports whether the set to begin with will do: it may be that of another placement.
@@ -207,8 +225,9 @@ func (s *leaster) removeAll() {
 
 // put moves the units that are no victims.
 func (s *leaster) put(do func(domain.Trial, victims.UnitID)) {
+	gone := s.gone()
 	for _, u := range s.order {
-		if !slices.Contains(s.best.Victims, u) {
+		if !gone[u] {
 			do(s.trial, u)
 		}
 	}

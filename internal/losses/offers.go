@@ -157,14 +157,10 @@ func (o *Offers) Untaken(nodes []cluster.NodeID) {
 			return
 		}
 	}
-	for _, n := range nodes {
-		o.release(n)
-	}
-	for _, m := range o.trial.Placed() {
-		if n := o.trial.At(m); o.booked[n] && int(o.seats[n]) != len(o.trial.On(n)) || !o.booked[n] && !slices.Contains(nodes, n) {
-			o.Reset() // somebody was placed who was not taken
-			return
-		}
+	o.release(nodes)
+	if o.takenUnseen(nodes) {
+		o.Reset()
+		return
 	}
 	for _, n := range nodes {
 		if on := o.trial.On(n); len(on) > 0 && !o.booked[n] {
@@ -173,17 +169,37 @@ func (o *Offers) Untaken(nodes []cluster.NodeID) {
 	}
 }
 
-// release lets nobody have to go on node n.
-func (o *Offers) release(n cluster.NodeID) {
-	if !o.booked[n] {
-		return
+// release lets nobody have to go on nodes.
+func (o *Offers) release(nodes []cluster.NodeID) {
+	for _, n := range nodes {
+		if !o.booked[n] {
+			continue
+		}
+		o.booked[n] = false
+		for _, u := range o.out[n] {
+			o.broken[u]--
+		}
 	}
-	for _, u := range o.out[n] {
-		o.broken[u]--
-	}
-	o.booked[n] = false
-	o.taken = slices.DeleteFunc(o.taken, func(t cluster.NodeID) bool { return t == n })
+	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
 	o.lost = slices.DeleteFunc(o.lost, func(u victims.UnitID) bool { return o.broken[u] == 0 })
+}
+
+// takenUnseen reports whether a member was placed, but not on nodes, who was not taken.
+func (o *Offers) takenUnseen(nodes []cluster.NodeID) bool {
+	for _, n := range nodes {
+		o.fresh[n] = true
+	}
+	unseen := slices.ContainsFunc(o.trial.Placed(), func(m domain.MemberID) bool {
+		n := o.trial.At(m)
+		if o.booked[n] {
+			return int(o.seats[n]) != len(o.trial.On(n))
+		}
+		return !o.fresh[n]
+	})
+	for _, n := range nodes {
+		o.fresh[n] = false
+	}
+	return unseen
 }
 
 // Total is what has to go for all members that are placed.

@@ -55,14 +55,15 @@ func (a *attempt) newEvery() *every {
 	}
 	e.optional = e.most < len(a.q.Members) || a.q.Fewest
 	for _, leaf := range a.q.Tree.Leaves() {
-		first := len(e.classes)
+		at := map[int]int{} // by shape: its latest class
 		for _, m := range leaf.Members {
-			i := slices.IndexFunc(e.classes[first:], func(class []domain.MemberID) bool { return a.Trial.Alike(class[0], m) })
-			if i < 0 {
-				e.classes = append(e.classes, []domain.MemberID{m})
-			} else {
-				e.classes[first+i] = append(e.classes[first+i], m)
+			shape := a.Trial.Shape(m)
+			if i, known := at[shape]; known && a.Trial.Alike(e.classes[i][0], m) {
+				e.classes[i] = append(e.classes[i], m)
+				continue
 			}
+			at[shape] = len(e.classes)
+			e.classes = append(e.classes, []domain.MemberID{m})
 		}
 	}
 	return e
