@@ -198,6 +198,21 @@ func tiedMembers(n int, change func(i int, p *cluster.Pod)) hostileQuestion {
 	return q
 }
 
+// irregular are members of whom each keeps apart from one other.
+func irregular(n int) hostileQuestion {
+	return tiedMembers(n, func(i int, p *cluster.Pod) {
+		p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i/2))}}
+		p.Labels = map[string]string{"i": fmt.Sprint(i / 2)}
+	})
+}
+
+// spreadByThemselves are members of whom each has a spread of its own.
+func spreadByThemselves(n int) hostileQuestion {
+	return tiedMembers(n, func(i int, p *cluster.Pod) {
+		p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i))}}
+	})
+}
+
 // largeUnit is a cluster of n nodes with two pods each, of which one is of a group that goes whole.
 func largeUnit(n int) hostileQuestion {
 	q := filled(n, 2*n, func(i int, p *cluster.Pod) {
@@ -474,12 +489,8 @@ var attacks = []hostile{
 		})
 		return q
 	}},
-	{"gang-of-irregular-members", 8, 2_000, func(n int) hostileQuestion {
-		return tiedMembers(n, func(i int, p *cluster.Pod) {
-			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i/2))}}
-			p.Labels = map[string]string{"i": fmt.Sprint(i / 2)}
-		})
-	}},
+	{"gang-of-irregular-members", 8, 2_000, irregular},
+	{"gang-of-more-irregular-members", 8, 20_000, irregular},
 	{"gang-that-keeps-apart-from-everybody", 8, 2_000, func(n int) hostileQuestion {
 		return tiedMembers(n, func(i int, p *cluster.Pod) {
 			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: &disruption.Selector{}}}
@@ -490,11 +501,8 @@ var attacks = []hostile{
 			p.Affinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i))}}
 		})
 	}},
-	{"gang-of-which-each-is-spread", 8, 2_000, func(n int) hostileQuestion {
-		return tiedMembers(n, func(i int, p *cluster.Pod) {
-			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i))}}
-		})
-	}},
+	{"gang-of-which-each-is-spread", 8, 2_000, spreadByThemselves},
+	{"gang-of-which-more-are-spread", 8, 20_000, spreadByThemselves},
 	{"spread-gang-on-few-nodes", 12, 180, func(n int) hostileQuestion {
 		q := filled(6, n, func(i int, p *cluster.Pod) {
 			priority := int32(i * 7919 % 1000)

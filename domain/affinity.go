@@ -64,7 +64,7 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	}
 	plan.ordered = slices.ContainsFunc(members, selectsNamespaces)
 	s.countRunning()
-	if !plan.terms && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
+	if plan.terms == 0 && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
 		return nil, nil
 	}
 	if slices.ContainsFunc(plan.profiles, func(pr profile) bool { return pr.attracting > 0 }) {

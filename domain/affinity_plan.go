@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/podlists"
+	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -23,7 +24,7 @@ type affinityPlan struct {
 	placed    [][]met  // by profile of a placed member: who meets it
 	bySet     meetings // by label set: whose terms a pod with such labels meets
 	byTerm    meetings // by anti-affinity term of others: whom it repels
-	terms     bool     // a member has a term
+	terms     int      // of all profiles
 	numCounts int
 	base      []int32        // the counts before anything is removed; nil where nothing attracts
 	looksAt   podlists.Lists // pods that a term looks at
@@ -111,7 +112,6 @@ func planAffinity(
 	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
-		plan.terms = true
 	}
 	if err := plan.findProfiles(members); err != nil {
 		return nil, err
@@ -122,6 +122,10 @@ func planAffinity(
 	plan.byTerm = newMeetings(plan.anti.Len())
 	for i := range plan.profiles {
 		plan.layOut(i)
+		compared := (i + 1) * (plan.terms + plan.anti.Len())
+		if err := tallies.Check(plan.profiles[i].pod, "Affinity, AntiAffinity", max(compared, plan.numCounts)); err != nil {
+			return nil, err
+		}
 	}
 	for i := range plan.profiles {
 		plan.placed = append(plan.placed, plan.meetingsOf(&plan.profiles[i]))
@@ -167,6 +171,7 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 			id = len(plan.profiles)
 			ids[key] = id
 			plan.profiles = append(plan.profiles, compiled[i])
+			plan.terms += len(compiled[i].affinity) + len(compiled[i].placedAnti)
 		}
 		plan.profileOf = append(plan.profileOf, id)
 	}

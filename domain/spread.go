@@ -76,21 +76,19 @@ func (s *spreadState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -
 func (s *spreadState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
 
 func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
-	for _, i := range s.plan.bySet[s.plan.labels.Of(p)] {
-		c := &s.plan.constraints[i]
-		if c.domainOf[n] != cluster.NoValue && (!s.plan.anew || c.counts(s.plan.ix, p)) {
-			s.counts[i].Add(int(c.domainOf[n]), sign)
-		}
+	if !s.plan.anew || !s.plan.ix.Terminating(p) {
+		s.bump(s.plan.bySet[s.plan.labels.Of(p)], n, sign)
 	}
 }
 
-func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.movePlaced(m, n, +1) }
-func (s *spreadState) Unplace(m MemberID, n cluster.NodeID) { s.movePlaced(m, n, -1) }
+func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.bump(s.plan.countedBy[m], n, +1) }
+func (s *spreadState) Unplace(m MemberID, n cluster.NodeID) { s.bump(s.plan.countedBy[m], n, -1) }
 
-func (s *spreadState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
-	for _, i := range s.plan.countedBy[m] {
-		if c := &s.plan.constraints[i]; c.domainOf[n] != cluster.NoValue {
-			s.counts[i].Add(int(c.domainOf[n]), sign)
+// bump adds sign to these constraints' counts in the value of node n.
+func (s *spreadState) bump(constraints []int32, n cluster.NodeID, sign int32) {
+	for _, i := range constraints {
+		if v := s.plan.constraints[i].domainOf[n]; v != cluster.NoValue {
+			s.counts[i].Add(int(v), sign)
 		}
 	}
 }

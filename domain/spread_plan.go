@@ -18,7 +18,7 @@ type spreadPlan struct {
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
 	of          [][]ownSpread  // of each member: its constraints
-	bySet       [][]int32      // of each label set: the constraints that look at such pods
+	bySet       [][]int32      // of each label set: the constraints that book such pods, terminating ones apart if anew
 	countedBy   [][]int32      // of each member: the constraints that count it once it is placed
 	looksAt     podlists.Lists // pods that a constraint looks at
 }
@@ -49,9 +49,9 @@ type spreadConstraint struct {
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
 	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
-	plan.bySet, plan.countedBy = make([][]int32, plan.labels.Len()), make([][]int32, len(members))
+	plan.of, plan.bySet, plan.countedBy = make([][]ownSpread, len(members)), make([][]int32, plan.labels.Len()), make([][]int32, len(members))
 	known := map[string][]int32{}
-	for _, p := range members {
+	for m, p := range members {
 		key := ""
 		if len(members) > 1 {
 			key = spreadKey(p)
@@ -59,6 +59,9 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 		constraints, ok := known[key]
 		if !ok {
 			keyed := plan.keyed(p)
+			if err := tallies.Check(p, "Spread", (len(plan.constraints)+len(p.Spread))*(len(members)+ix.NumNodes())); err != nil {
+				return nil, err
+			}
 			for i := range p.Spread {
 				c, err := plan.newConstraint(p, &p.Spread[i], keyed)
 				if err != nil {
@@ -69,11 +72,9 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 			}
 			known[key] = constraints
 		}
-		own := make([]ownSpread, len(constraints))
-		for i, c := range constraints {
-			own[i] = ownSpread{c, plan.constraints[c].selects(p)}
+		for _, c := range constraints {
+			plan.of[m] = append(plan.of[m], ownSpread{c, plan.constraints[c].selects(p)})
 		}
-		plan.of = append(plan.of, own)
 	}
 	return plan, nil
 }
@@ -82,11 +83,14 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 func (plan *spreadPlan) add(c spreadConstraint, members []*cluster.Pod) {
 	i := int32(len(plan.constraints))
 	plan.constraints = append(plan.constraints, c)
+	empty := c.matcher.Empty()
 	for _, set := range c.sets {
-		plan.bySet[set] = append(plan.bySet[set], i)
+		if !empty || !plan.anew {
+			plan.bySet[set] = append(plan.bySet[set], i)
+		}
 	}
 	for m, p := range members {
-		if c.selects(p) && !c.matcher.Empty() {
+		if !empty && c.selects(p) {
 			plan.countedBy[m] = append(plan.countedBy[m], i)
 		}
 	}
@@ -182,11 +186,6 @@ func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *clu
 	}
 }
 
-// counts reports whether pod p, which matches, is counted where it runs.
-func (c *spreadConstraint) counts(ix *cluster.Index, p cluster.PodID) bool {
-	return !c.matcher.Empty() && !ix.Terminating(p)
-}
-
 // count counts the running pods, and notes where they matter.
 func (c *spreadConstraint) count(plan *spreadPlan) tallies.Tallies {
 	counts := make([]int32, len(c.isDomain))
@@ -196,13 +195,12 @@ func (c *spreadConstraint) count(plan *spreadPlan) tallies.Tallies {
 			if n == cluster.NoNode || c.domainOf[n] == cluster.NoValue {
 				continue
 			}
-			counted := c.counts(plan.ix, p)
-			if counted {
+			if !c.matcher.Empty() && !plan.ix.Terminating(p) {
 				counts[c.domainOf[n]]++
+			} else if plan.anew {
+				continue
 			}
-			if counted || !plan.anew {
-				plan.looksAt.Add(p, n)
-			}
+			plan.looksAt.Add(p, n)
 		}
 	}
 	return tallies.New(counts, c.isDomain)
