@@ -506,7 +506,10 @@ func TestSearchesBesideOtherOptions(t *testing.T) {
 	asked, better := 0, 0
 	for seed := range seeds(3000) {
 		r := rand.New(rand.NewPCG(seed, 16))
-		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%3 > 0, Elastic: seed%3 == 2, Placement: seed%5 == 0})
+		q := gen.Random(seed, gen.Profile{MaxNodes: 3, MaxPods: 18, Budgets: true, Groups: seed%3 > 0, Placement: seed%5 == 0})
+		if seed%3 == 2 {
+			elasticGroups(seed, &q)
+		}
 		priced(seed, &q)
 		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
 		o.BrokenGroupsFree, o.HardBudgets.All = seed%4 == 1, seed%7 == 0

@@ -1,0 +1,75 @@
+package proving
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// anySites draws nodes on which more and more members cost more and more, and how many members are to have places.
+func anySites(r *rand.Rand) (list []*site, members int64) {
+	for range 1 + r.IntN(4) {
+		s := &site{seats: r.Int64N(7)}
+		for i, atLeast := int64(1), int64(0); i <= s.seats; i++ {
+			if atLeast = max(atLeast+r.Int64N(5)-1, 0); r.IntN(4) > 0 {
+				s.costs = append(s.costs, cost{members: i, atLeast: atLeast})
+			}
+		}
+		list, members = append(list, s), members+s.seats
+	}
+	return list, min(members, 1+r.Int64N(8))
+}
+
+// cheapest is what so many members cost at least, tried in all ways: what is known of i members on a site holds for more.
+func cheapest(list []*site, members int64) int64 {
+	if members <= 0 {
+		return 0
+	}
+	best, own := int64(1<<40), int64(0)
+	if len(list) == 0 {
+		return best
+	}
+	for i, s := int64(0), list[0]; i <= s.seats; i++ {
+		for _, c := range s.costs {
+			if c.members == i {
+				own = max(own, c.atLeast)
+			}
+		}
+		best = min(best, own+cheapest(list[1:], members-i))
+	}
+	return best
+}
+
+// TestThePriceSaysMost: what a price shows is true, and no other price shows more.
+func TestThePriceSaysMost(t *testing.T) {
+	exact := 0
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		list, members := anySites(r)
+		p := &gang{seats: members}
+		of, atLeast := p.priced(list, Domain{Price: 1})
+		least := cheapest(list, members)
+		require.LessOrEqual(t, atLeast, least, "seed %d", seed)
+		if atLeast == least {
+			exact++
+		}
+		for of.Times = range int64(9) {
+			for of.Price = range int64(30) {
+				shown := of.Price * members
+				for _, s := range list {
+					shown -= s.spare(of)
+				}
+				if of.Times > 0 && shown > 0 {
+					require.LessOrEqual(t, ceil(shown, of.Times), atLeast, "seed %d: %d members for %d", seed, of.Times, of.Price)
+				}
+			}
+		}
+		for _, s := range list { // nothing of a site is better than what is spared for it
+			if members = r.Int64N(s.seats + 1); members > 0 {
+				require.GreaterOrEqual(t, s.spare(Domain{Price: 3, Times: 2}), 3*members-2*cheapest([]*site{s}, members), "seed %d", seed)
+			}
+		}
+	}
+	require.Greater(t, exact, 1000)
+}
