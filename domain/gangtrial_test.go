@@ -153,7 +153,7 @@ func TestSeatingIsExact(t *testing.T) { rapid.Check(t, seatingIsExact) }
 func slotsTellWhatFits(t *rapid.T) {
 	w, members := drawGangWorld(t, true)
 	need := rapid.IntRange(1, members).Draw(t, "need")
-	slots := w.trial.SlotTrial(&w.whole, 0, need)
+	slots := seating.NewSlotTrial(w.trial, &w.whole, 0, need)
 	for range rapid.IntRange(0, 10).Draw(t, "steps") {
 		require.Equal(t, w.most(members) >= need, slots.Fits().OK())
 		if w.ix.NumPods() == 0 {

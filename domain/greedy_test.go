@@ -12,6 +12,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/losses"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -221,25 +222,48 @@ func (f *field) plainly(t *domain.GangTrial, rank func(domain.MemberID, cluster.
 	if smallFirst {
 		slices.Reverse(groups)
 	}
-	for _, m := range slices.Concat(groups...) {
-		best, least := cluster.NoNode, domain.Price{}
-		for _, n := range f.domain.Nodes {
-			if !t.CanPlace(m, n).OK() {
-				continue
+	for _, group := range groups {
+		paid, several := offers.(*losses.Offers)
+		several = several && min(len(group), most-len(t.Placed())) > 1
+		for _, m := range group {
+			var least domain.SeatOffer
+			found := false
+			for _, n := range f.domain.Nodes {
+				if !t.CanPlace(m, n).OK() {
+					continue
+				}
+				o := domain.SeatOffer{Price: rank(m, n), At: int32(n)}
+				if o.Price.Highest <= offers.Highest() {
+					o.Price.Highest = math.MinInt64
+				}
+				if several && o.Price.Pods > 0 {
+					o.Next = f.next(t, paid, m, n)
+				}
+				if !found || o.Compare(&least) < 0 {
+					found, least = true, o
+				}
 			}
-			price := rank(m, n)
-			if price.Highest <= offers.Highest() {
-				price.Highest = math.MinInt64
+			if found && len(t.Placed()) < most {
+				t.Place(m, cluster.NodeID(least.At))
+				offers.Taken(m, cluster.NodeID(least.At))
 			}
-			if best == cluster.NoNode || price.Compare(least) < 0 {
-				best, least = n, price
-			}
-		}
-		if best != cluster.NoNode && len(t.Placed()) < most {
-			t.Place(m, best)
-			offers.Taken(m, best)
 		}
 	}
+}
+
+// next places member m on node n, prices one more there, and takes everything back.
+func (f *field) next(t *domain.GangTrial, offers *losses.Offers, m domain.MemberID, n cluster.NodeID) int64 {
+	large := func(u victims.UnitID) bool { return len(f.units.Unit(u).Pods) > 1 }
+	t.Place(m, n)
+	defer func() { // of the members nobody knows the order in which they came
+		t.UnplaceTo(len(t.Placed()) - 1)
+		offers.Reset()
+	}()
+	if f.members[m].Pod.Ports != nil || slices.ContainsFunc(f.units.On(n), large) || t.Slots(m, n) < 1 {
+		return math.MaxInt64
+	}
+	offers.Reset()
+	return 1 + offers.Price(m, n).Sum
 }
 
 // TestPlacersAgreeWithThePlainOne: every placer finds what looking at each node for each member
@@ -370,7 +394,7 @@ func TestSlotsAreCounted(t *testing.T) {
 		trial, _ := f.trial(false, false)
 		trial.Home()
 		need, checks := 1+r.IntN(20), 0
-		slots := trial.SlotTrial(&f.domain, 0, need)
+		slots := seating.NewSlotTrial(trial, &f.domain, 0, need)
 		trial.Poll = func() { checks++ }
 		gone := map[cluster.PodID]bool{}
 		for range 20 {

@@ -43,6 +43,13 @@ type lasting interface {
 	Lasts(m MemberID, n cluster.NodeID) bool
 }
 
+// farther is an optional part of Offers.
+type farther interface {
+	// Further is what has to go for one more member like m on node n, once m is there, beyond who has to
+	// go for m; there is room for both. told is false where a unit of several pods may have to.
+	Further(m MemberID, n cluster.NodeID) (price Price, told bool)
+}
+
 // Price is what a place costs, compared number by number; smaller is better.
 type Price struct {
 	Lead       int64 // the cost, where the user makes it the first criterion; else 0
@@ -79,8 +86,9 @@ func (p *Price) Add(q Price) {
 	p.Pods += q.Pods
 }
 
-// LeastDisruption places each member where the least has to go for it, the first
-// node by name among equals; large members first.
+// LeastDisruption places each member where the least has to go for it; large members first. Among
+// equals one that is like others, and that no constraint ties to them, goes where the next of them costs least, as
+// far as the offers tell; then the first node by name does.
 type LeastDisruption struct{}
 
 // Pack fills one node after the other: those that hold members already, then the
@@ -98,6 +106,9 @@ func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []M
 	g.taken = offers.Taken
 	if l, ok := offers.(lasting); ok {
 		g.lasts = l.Lasts
+	}
+	if f, ok := offers.(farther); ok && len(t.states) == 0 {
+		g.further = f.Further
 	}
 	return g.place(members, most)
 }
@@ -135,11 +146,12 @@ func (t *GangTrial) Slots(m MemberID, n cluster.NodeID) int64 {
 
 // greedy places one member after the other on the node of the least rank.
 type greedy struct {
-	t     *GangTrial
-	d     *Domain
-	rank  func(MemberID, cluster.NodeID) Price
-	taken func(MemberID, cluster.NodeID) []cluster.NodeID
-	lasts func(MemberID, cluster.NodeID) bool // see lasting; nil: no rank does
+	t       *GangTrial
+	d       *Domain
+	rank    func(MemberID, cluster.NodeID) Price
+	taken   func(MemberID, cluster.NodeID) []cluster.NodeID
+	lasts   func(MemberID, cluster.NodeID) bool          // see lasting; nil: no rank does
+	further func(MemberID, cluster.NodeID) (Price, bool) // see farther; may be nil
 
 	sweep      sweep
 	queue      *SeatQueue // of the trial: nodes with their ranks when they were put in; only the latest offer of each counts
@@ -147,7 +159,8 @@ type greedy struct {
 	fresh      int32      // and of the first to the member that is placed next
 	aside      aside      // nodes that constraints close as things stand
 	smallFirst bool
-	next       int // in the nodes of the domain: where placeNext goes on
+	foresees   bool // more like the member that is placed next may follow: further tells of them
+	next       int  // in the nodes of the domain: where placeNext goes on
 }
 
 // newGreedy has an empty queue, for a plan of that highest priority.
@@ -199,6 +212,10 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 		return g.placeNext(members, most)
 	}
 	queued := members[0] // whose nodes are in the queue
+	if g.foresees {
+		g.queue.forget()
+	}
+	g.foresees = g.further != nil && min(len(members), most) > 1 && len(g.t.members[queued].Pod.Ports) == 0
 	g.fill(queued)
 	placed := 0
 	for _, m := range members {
@@ -272,6 +289,14 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 			g.queue.Drop()
 		case g.ahead(&least, ok):
 			g.offerMore(m)
+		case ok && g.foresees && least.Blind():
+			g.queue.Drop()
+			if n := cluster.NodeID(least.At); g.t.Slots(m, n) > 1 {
+				least.Foresee(g.further(m, n))
+			} else {
+				least.Foresee(Free, false)
+			}
+			g.queue.Push(least)
 		default:
 			return least, ok
 		}
@@ -327,7 +352,8 @@ func (g *greedy) placeOne(m MemberID) bool {
 				continue
 			}
 		}
-		if len(g.t.states) > 0 {
+		again := g.foresees || len(g.t.states) > 0 // it may be cheaper now, or not as much dearer
+		if again {
 			g.drop(n)
 		}
 		for _, n := range g.take(m, n, price) {
@@ -335,7 +361,7 @@ func (g *greedy) placeOne(m MemberID) bool {
 				g.offer(m, n)
 			}
 		}
-		if len(g.t.states) > 0 { // it may be cheaper now
+		if again {
 			g.offer(m, n)
 		}
 		return true

@@ -14,7 +14,7 @@ const (
 	CheckFilter        Check = "filter"        // the user's own check of the node
 	CheckPorts         Check = "host port"     // a host port is taken
 	CheckResource      Check = "resource"      // not enough of a resource
-	CheckSlots         Check = "slots"         // room for fewer members than have to be placed; see SlotTrial
+	CheckSlots         Check = "slots"         // room for fewer members than have to be placed
 	CheckToken         Check = "token"         // an exclusive thing is held by another pod
 	CheckDevice        Check = "device"        // no device with enough room
 	CheckSpread        Check = "topology spread"

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/preempt-go/preempt/internal/heaps"
 )
@@ -9,16 +10,33 @@ import (
 // SeatOffer is a place for one more member, with its price.
 type SeatOffer struct {
 	Price Price
+	Next  int64 // see Foresee; 0: not asked yet
 	At    int32 // which node
 	K     int32 // how many members are there with this one, or the number of the offer, where that is asked for
 }
 
-// Compare is below zero if o costs less than p; among equals the first node does.
+// Compare is below zero if o costs less than p; among equals if one more member there does, then
+// if the node is the first.
 func (o *SeatOffer) Compare(p *SeatOffer) int {
 	if c := o.Price.Compare(p.Price); c != 0 {
 		return c
 	}
+	if c := cmp.Compare(o.Next, p.Next); c != 0 {
+		return c
+	}
 	return cmp.Compare(o.At, p.At)
+}
+
+// Blind reports whether somebody has to go for the offer, and nobody has asked yet who would for
+// one more member there. A pod is worth more than being the first.
+func (o *SeatOffer) Blind() bool { return o.Next == 0 && o.Price.Pods > 0 }
+
+// Foresee notes what one more member there would cost, once this one is there: the sum of the priorities
+// of who would have to go, or more than all if that violates a budget, or is not told.
+func (o *SeatOffer) Foresee(price Price, told bool) {
+	if o.Next = math.MaxInt64; told && price.Violations == 0 {
+		o.Next = price.Sum + 1
+	}
 }
 
 // SeatQueue finds the offer at which a plan comes to cost least. An offer that takes
@@ -91,7 +109,7 @@ func (q *SeatQueue) sift() {
 	q.beyond = heaps.Keep(q.beyond, func(o *SeatOffer) bool {
 		adds := q.Adds(o.Price)
 		if adds.Highest == Free.Highest {
-			q.within = append(q.within, SeatOffer{adds, o.At, o.K})
+			q.within = append(q.within, SeatOffer{adds, o.Next, o.At, o.K})
 		}
 		return adds.Highest != Free.Highest
 	}, (*SeatOffer).Compare)
@@ -103,6 +121,16 @@ func (q *SeatQueue) keep(num int, counts func(o *SeatOffer) bool) {
 	if len(q.within)+len(q.beyond) > 2*num {
 		q.within = heaps.Keep(q.within, counts, (*SeatOffer).Compare)
 		q.beyond = heaps.Keep(q.beyond, counts, (*SeatOffer).Compare)
+	}
+}
+
+// forget lets nobody have asked what one more member costs.
+func (q *SeatQueue) forget() {
+	for _, h := range [][]SeatOffer{q.within, q.beyond} {
+		for i := range h {
+			h[i].Next = 0
+		}
+		heaps.Init(h, (*SeatOffer).Compare)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestSeatQueueIsAScan(t *testing.T) {
 			}
 			q.Keep(func(o *domain.SeatOffer) bool { return o.K >= 0 })
 			if rapid.IntRange(0, 2).Draw(t, "push") > 0 || len(list) == 0 {
-				o := domain.SeatOffer{At: at, Price: domain.Price{
+				o := domain.SeatOffer{At: at, Next: small.Draw(t, "next"), Price: domain.Price{
 					Violations: small.Draw(t, "violations") / 3, Highest: small.Draw(t, "priority") * 2, Sum: small.Draw(t, "sum"), Pods: 1,
 				}}
 				list = append(list, o)

@@ -89,6 +89,14 @@ func mustCount(t *testing.T, o preemption.Options, q gen.Question) bool {
 	return counts
 }
 
+// TestCountingStandsForTrialsInEveryZone: a zone that can't be better was left out by trials, and counted.
+func TestCountingStandsForTrialsInEveryZone(t *testing.T) {
+	for _, seed := range []uint64{1048967, 1049135, 1049391} {
+		o := gangOptionsBySeed(seed)
+		countingIsExact(&named{t, seed}, o, sound(o, gen.RandomGang(seed, countedGangs()["plain in zones"])), 0)
+	}
+}
+
 // TestCountingAFleetIsExact: gangs in fleets of every shape.
 func TestCountingAFleetIsExact(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,31 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 
 // Price is what has to go for member m on node n beyond who has to go for the members
 // placed there, of whom nobody comes back. O(k) for k units on the node.
-func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price { return o.evict(n, m, true) }
+func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price { return o.evict(n, m, 1) }
+
+// Further is what has to go for one more member like m on node n, once m is there, beyond who has
+// to go for m; there is room for both. told is false where a unit of several pods may have to. O(k).
+func (o *Offers) Further(m domain.MemberID, n cluster.NodeID) (price domain.Price, told bool) {
+	if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
+		return price, false
+	}
+	booked := o.Booked(n)
+	o.mark(booked, -1)
+	o.evict(n, m, 1)
+	first := slices.Clone(o.units)
+	o.mark(first, +1)
+	price = o.evict(n, m, 2)
+	o.mark(first, -1)
+	o.mark(booked, +1)
+	return price, true
+}
+
+// mark lets units have to go on so many nodes more.
+func (o *Offers) mark(units []victims.UnitID, more int32) {
+	for _, u := range units {
+		o.broken[u] += more
+	}
+}
 
 // Highest is the priority of the most important pod that has to go for the members that
 // are placed.
@@ -88,10 +112,8 @@ func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 		o.booked[n], o.out[n] = true, o.out[n][:0]
 		o.taken = append(o.taken, n)
 	}
-	for _, u := range o.out[n] {
-		o.broken[u]--
-	}
-	o.evict(n, m, false)
+	o.mark(o.out[n], -1)
+	o.evict(n, m, 0)
 	o.seats[n] = int32(len(o.trial.On(n)))
 	o.nodes = o.nodes[:0]
 	for _, u := range o.units {
@@ -176,9 +198,7 @@ func (o *Offers) release(nodes []cluster.NodeID) {
 			continue
 		}
 		o.booked[n] = false
-		for _, u := range o.out[n] {
-			o.broken[u]--
-		}
+		o.mark(o.out[n], -1)
 	}
 	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
 	o.lost = slices.DeleteFunc(o.lost, func(u victims.UnitID) bool { return o.broken[u] == 0 })
@@ -217,23 +237,23 @@ func (o *Offers) Total() domain.Price {
 	return price
 }
 
-// evict finds who has to go on node n for the members placed there, and for m if
-// more is set, with what that costs. It leaves them in o.units.
-func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more bool) domain.Price {
+// evict finds who has to go on node n for the members placed there, and for so many more like
+// m, with what that costs. It leaves them in o.units.
+func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Price {
 	copy(o.free, o.trial.Free(n))
 	clear(o.needed)
 	o.pinned = o.pinned[:0]
 	for _, placed := range o.trial.On(n) {
 		o.need(placed, false)
 	}
-	if more {
+	for range more {
 		o.need(m, true)
 	}
 	o.units = o.units[:0]
 	price := domain.Free
 	if o.Out != nil && len(o.pinned) == 0 {
 		out, ok := o.Out(o.units, n, o.free, o.needed, o.broken)
-		if o.units = out; ok && !more {
+		if o.units = out; ok && more == 0 {
 			return price // which nobody reads
 		}
 		if ok {

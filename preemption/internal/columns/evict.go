@@ -1,6 +1,8 @@
 package columns
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -50,6 +52,12 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32,
 		}
 	}
 	return price, out
+}
+
+// Single reports whether every potential victim on node n is a single pod.
+func (s *Seats) Single(n cluster.NodeID) bool {
+	s.look(n)
+	return s.at.Pods == nil || !slices.ContainsFunc(s.at.Pods[s.first:s.end], func(pods int32) bool { return pods > 1 })
 }
 
 // numPods is how many pods the unit on a position has, here and elsewhere.

@@ -38,7 +38,6 @@ type Seats struct {
 	room    []uint64
 
 	harm func(cluster.NodeID) *PositionSet // nil: nobody's loss does
-	lost []victims.Position
 }
 
 // keptAsks is up to how many members, not included, asks are packed once.

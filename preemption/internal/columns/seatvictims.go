@@ -193,26 +193,30 @@ func (s *Seats) returns(g victims.Position) bool {
 // More is what has to go on node n for the k-th member beyond those who go for k-1,
 // none of whom comes back. O(units).
 func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
-	s.lost = append(s.lost[:0], s.Victims(n, k-1)...)
+	price, gone := domain.Free, PositionSet{}
+	for _, g := range s.Victims(n, k-1) {
+		gone.Add(g)
+	}
 	s.ask(n, k)
-	s.start()
-	price := domain.Free
-	walk := func(harmful bool) {
-		lost := s.lost
-		for g := s.first; g < s.end; g++ {
-			if len(lost) > 0 && lost[0] == g {
-				lost = lost[1:]
-				continue
-			}
-			if s.Harms(n, g) == harmful && !s.returns(g) {
-				s.charge(&price, g)
+	if s.harmed(n) && !s.harm(n).Covers(s.first, s.end) {
+		s.start()
+		for _, harmful := range []bool{true, false} {
+			for g := s.first; g < s.end; g++ {
+				if s.Harms(n, g) == harmful && !gone.Has(g) && !s.returns(g) {
+					s.charge(&price, g)
+				}
 			}
 		}
+		return price
 	}
-	if s.harmed(n) {
-		walk(true)
+	from, room := s.reach()
+	s.take(room)
+	s.giveBack(from, &gone)
+	for _, g := range s.out {
+		if !gone.Has(g) {
+			s.charge(&price, g)
+		}
 	}
-	walk(false)
 	return price
 }
 

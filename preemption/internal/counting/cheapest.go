@@ -58,6 +58,24 @@ func (t *attempt) findCheapest(wanted int) {
 	slices.SortFunc(t.cheapest, func(a, b nodeCost) int { return a.compare(&b) })
 }
 
+// inQuestion are the nodes to which one of k members may go, as far as prices tell: see least.
+func (t *attempt) inQuestion(k int) []nodeCost {
+	switch {
+	case t.harmful:
+		return t.costs
+	case k == 1 || k >= len(t.costs) || t.costs[k-1].cost == columns.Cost{}: // nobody looks further
+		return t.costs[:min(k, len(t.costs))]
+	}
+	dearest, end := t.costs[k-1].cost, k
+	for i := k; i < len(t.costs); i++ {
+		if t.costs[i].cost == dearest {
+			t.costs[i], t.costs[end] = t.costs[end], t.costs[i]
+			end++
+		}
+	}
+	return t.costs[:end]
+}
+
 // priceFirsts prices the first member on every node of costs. Many in the only domain
 // are shared out among goroutines.
 func (t *attempt) priceFirsts() {

@@ -23,7 +23,9 @@ type jointTools struct {
 	counts  int32
 	broken  []int32          // by unit of several pods: on how many nodes it has to go
 	lost    []victims.UnitID // those for which that was above zero; they may be there twice
-	queue   domain.SeatQueue // nodes with what one more member there cost when they were put in
+	queue   domain.SeatQueue // nodes with what one more member there cost when they were put in; only the latest offer of each counts
+	offers  []int32          // by position: the number of that offer
+	offered int32            // the number of the latest of all
 	booked  []int32          // by position: which of nodes it is and 1; 0: no member is there
 	nodes   []bookedNode
 	fresh   []bool // by position: among reached
@@ -76,16 +78,18 @@ func (t *attempt) leastJoint(k int) []int32 {
 	j := &joint{t, &t.tools.joint}
 	j.broken, j.nodes = grown(j.broken, t.Units.Len()), j.nodes[:0]
 	j.queue.Reset(domain.Free.Highest)
+	j.offered = 0
 	j.booked, j.fresh = grown(j.booked, len(t.slots)), grown(j.fresh, len(t.slots))
+	j.offers = grown(j.offers, len(t.slots))
 	for at, slots := range t.slots {
 		if slots > 0 {
 			price, _ := t.seats.Evict(t.node(int32(at)), 1, j.losses, nil, nil)
-			j.queue.Push(domain.SeatOffer{Price: price, At: int32(at)})
+			j.push(price, int32(at))
 		}
 	}
 	seq := make([]int32, 0, k)
 	for len(seq) < k {
-		seq = append(seq, j.next())
+		seq = append(seq, j.next(k > 1))
 	}
 	for _, u := range j.lost {
 		j.broken[u] = 0
@@ -97,24 +101,45 @@ func (t *attempt) leastJoint(k int) []int32 {
 	return seq
 }
 
-// next takes the node on which one more member costs least.
-func (j *joint) next() int32 {
+// next takes the node on which one more member costs least, and looks further among equals.
+func (j *joint) next(further bool) int32 {
 	for {
 		j.goOn()
 		least, _ := j.queue.Least()
-		if int64(j.on(least.At)) == j.slots[least.At] {
-			j.queue.Drop()
+		j.queue.Drop()
+		if least.K != j.offers[least.At] {
+			continue
+		}
+		if further && least.Blind() {
+			j.foresee(&least)
+			j.queue.Push(least)
 			continue
 		}
 		price := j.price(least.At)
 		if now := j.queue.Adds(price); now.Compare(least.Price) > 0 {
-			j.queue.Drop()
-			j.queue.Push(domain.SeatOffer{Price: price, At: least.At})
+			j.push(price, least.At)
 			continue
 		}
 		j.queue.Take(price)
 		j.take(least.At)
 		return least.At
+	}
+}
+
+// push offers one more member on a node at a price, in place of what was offered there before.
+func (j *joint) push(price domain.Price, at int32) {
+	j.offered++
+	j.offers[at] = j.offered
+	j.queue.Push(domain.SeatOffer{Price: price, At: at, K: j.offered})
+}
+
+// foresee looks at the member after the next on the node of o.
+func (j *joint) foresee(o *domain.SeatOffer) {
+	n, k := j.node(o.At), int64(j.on(o.At))+2
+	if k <= j.slots[o.At] && j.seats.Single(n) {
+		o.Foresee(j.seats.More(n, k), true)
+	} else {
+		o.Foresee(domain.Free, false)
 	}
 }
 
@@ -163,10 +188,10 @@ func (j *joint) take(at int32) {
 			j.reachFrom(u, n)
 		}
 	})
-	for _, at := range j.reached {
+	for _, at := range append(j.reached, at) {
 		j.fresh[at] = false
 		if int64(j.on(at)) < j.slots[at] {
-			j.queue.Push(domain.SeatOffer{Price: j.price(at), At: at})
+			j.push(j.price(at), at)
 		}
 	}
 }

@@ -10,40 +10,26 @@ import (
 // further offers one more member on the node of o, which is taken; see
 // [domain.Offers].
 func (t *attempt) further(o domain.SeatOffer) domain.SeatOffer {
-	o.K++
-	o.Price = t.seats.More(t.node(o.At), int64(o.K))
-	return o
+	return domain.SeatOffer{Price: t.seats.More(t.node(o.At), int64(o.K)+1), At: o.At, K: o.K + 1}
 }
 
-// least places k members as [domain.LeastDisruption] does. As long as the highest
-// priority of the plan is not above that of the next cheapest node, only nodes whose
-// first seat is among the k cheapest come into question. It gets above where a seat that
-// violates fewer budgets takes somebody more important; then all of them do.
+// least places k members as [domain.LeastDisruption] does. Only nodes whose first seat is among the k
+// cheapest, or costs the same, come into question; all of them do where budgets may be violated: a seat that
+// violates fewer of them may take somebody more important, beside whom others cost less.
 func (t *attempt) least(k int) []int32 {
 	t.findCheapest(max(k, ClimbNodes))
 	t.offers.Reset(domain.Free.Highest)
-	firsts := t.cheapest
+	for _, c := range t.inQuestion(k) {
+		t.offers.Push(c.offer())
+	}
 	seq := make([]int32, 0, k)
 	for len(seq) < k {
-		var first domain.SeatOffer
-		if len(firsts) > 0 {
-			if first = firsts[0].offer(); first.Price.Highest < t.offers.Highest() {
-				for _, c := range t.costs[len(t.cheapest)-len(firsts):] { // not taken yet
-					t.offers.Push(c.offer())
-				}
-				firsts = nil
-			}
-		}
-		o, queued := t.offers.Least()
-		if len(firsts) > 0 {
-			adds := first
-			adds.Price = t.offers.Adds(first.Price)
-			queued = queued && o.Compare(&adds) < 0
-		}
-		if queued {
-			t.offers.Drop()
-		} else {
-			o, firsts = first, firsts[1:]
+		o, _ := t.offers.Least()
+		t.offers.Drop()
+		if k > 1 && o.Blind() {
+			t.foresee(&o)
+			t.offers.Push(o)
+			continue
 		}
 		t.offers.Take(o.Price)
 		seq = append(seq, o.At)
@@ -52,6 +38,15 @@ func (t *attempt) least(k int) []int32 {
 		}
 	}
 	return seq
+}
+
+// foresee looks at one more member on the node of o.
+func (t *attempt) foresee(o *domain.SeatOffer) {
+	if int64(o.K) < t.slots[o.At] {
+		o.Foresee(t.seats.More(t.node(o.At), int64(o.K)+1), true)
+	} else {
+		o.Foresee(domain.Free, false)
+	}
 }
 
 // roomiest orders the nodes that have slots: most of them first, then by number.

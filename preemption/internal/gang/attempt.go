@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/losses"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
@@ -263,7 +264,7 @@ func (a *attempt) counts() bool {
 }
 
 // slotTrial takes the members off and counts room for as many.
-func (a *attempt) slotTrial() *domain.SlotTrial {
+func (a *attempt) slotTrial() *seating.SlotTrial {
 	need := 0
 	for _, leaf := range a.q.Tree.Leaves() {
 		if leaf.Within != nil {
@@ -271,7 +272,7 @@ func (a *attempt) slotTrial() *domain.SlotTrial {
 		}
 	}
 	a.Trial.UnplaceTo(0)
-	return a.Trial.SlotTrial(a.domain, 0, need)
+	return seating.NewSlotTrial(a.Trial, a.domain, 0, need)
 }
 
 // placeAsBefore places what list says, if it fits as things stand.

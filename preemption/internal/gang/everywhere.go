@@ -67,7 +67,7 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 	trial := domain.Trial(a.Trial)
 	if a.Trial.Interchangeable() && len(q.Tree.Children) == 0 && !q.Lands() {
 		a.Trial.UnplaceTo(0)
-		trial = a.Trial.SlotTrial(a.domain, 0, members)
+		trial = seating.NewSlotTrial(a.Trial, a.domain, 0, members)
 	}
 	a.Trial.Mobile, a.Trial.Need = true, func(*domain.GangTrial) bool { return try() }
 	least, all := a.seater.LeastOf(members), q.Units.Sorted(slices.Clone(a.potential))

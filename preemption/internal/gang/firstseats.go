@@ -65,11 +65,7 @@ func (f *firstSeats) ask(m domain.MemberID) bool {
 
 // Price is that of the offers.
 func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
-	q, trial := f.of.q, f.of.Trial
-	told, first := f.ask(m), trial.Vacant(n)
-	if !first && told && len(trial.On(n)) == 0 && len(q.Index.Nominees(n)) == 0 {
-		_, first = q.Columns.NumBelow(n, q.Priority)
-	}
+	first := f.first(m, n)
 	switch {
 	case first && !f.vacates:
 		return f.seats.Cost(n, 1).Price()
@@ -88,6 +84,24 @@ func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 		f.seats.Void(f.span(n))
 	}
 	return price
+}
+
+// first reports whether the columns tell of m as the first member on node n.
+func (f *firstSeats) first(m domain.MemberID, n cluster.NodeID) bool {
+	q, trial := f.of.q, f.of.Trial
+	told, first := f.ask(m), trial.Vacant(n)
+	if !first && told && len(trial.On(n)) == 0 && len(q.Index.Nominees(n)) == 0 {
+		_, first = q.Columns.NumBelow(n, q.Priority)
+	}
+	return first
+}
+
+// Further is that of the offers.
+func (f *firstSeats) Further(m domain.MemberID, n cluster.NodeID) (price domain.Price, told bool) {
+	if f.first(m, n) {
+		return f.seats.More(n, 2), true
+	}
+	return f.Offers.Further(m, n)
 }
 
 // span is between what members on node n have the price that was asked for last.

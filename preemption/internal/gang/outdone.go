@@ -11,9 +11,10 @@ import (
 )
 
 // rival is the plan of another domain if a placement in this one is of no use that costs more; nil if
-// it may be all the same, or if this domain may be one in which the gang finds no place.
+// it may be all the same, or if this domain may be one in which the gang finds no place. Members whom
+// nothing tells apart are counted, which stands for trials in all domains.
 func (a *attempt) rival() *Plan {
-	if !a.full(a.Best) || a.q.Candidates || a.Each || !a.decides() || !a.ample() {
+	if !a.full(a.Best) || a.q.Candidates || a.Each || a.Trial.Interchangeable() || !a.decides() || !a.ample() {
 		return nil
 	}
 	return a.Best

@@ -1,31 +1,34 @@
-package domain
+package seating
 
 import (
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// SlotTrial is the what-if of members that are [GangTrial.Interchangeable] and may
+// SlotTrial is the what-if of members that are [domain.GangTrial.Interchangeable] and may
 // move: they fit if the nodes of a domain have room for enough of them, wherever that
 // is, so that rooms are counted and nobody is placed. Remove and Return cost the
 // number of resources, Fits nothing.
 type SlotTrial struct {
-	t      *GangTrial
-	member MemberID
+	t      *domain.GangTrial
+	ix     *cluster.Index
+	member domain.MemberID
 	need   int
 	slots  []int // by node: room for so many members, at most need; 0 outside of the domain
 	inside []bool
 	total  int
 }
 
-// SlotTrial counts the slots for member in d as things stand in t, in which no
+// NewSlotTrial counts the slots for member in d as things stand in t, in which no
 // member is placed. Pods leave and return through the SlotTrial from then on.
-func (t *GangTrial) SlotTrial(d *Domain, member MemberID, need int) *SlotTrial {
+func NewSlotTrial(t *domain.GangTrial, d *domain.Domain, member domain.MemberID, need int) *SlotTrial {
+	ix := t.Index()
 	s := &SlotTrial{
-		t: t, member: member, need: need,
-		slots: make([]int, t.ix.NumNodes()), inside: make([]bool, t.ix.NumNodes()),
+		t: t, ix: ix, member: member, need: need,
+		slots: make([]int, ix.NumNodes()), inside: make([]bool, ix.NumNodes()),
 	}
 	for _, n := range d.Nodes {
-		s.inside[n] = t.Admits(member, n) && len(t.members[member].unknown) == 0
+		s.inside[n] = t.Admits(member, n) && len(t.Member(member).Unknown()) == 0
 		s.count(n)
 	}
 	return s
@@ -48,23 +51,25 @@ func (s *SlotTrial) Return(p cluster.PodID) { s.move(p, s.t.Return) }
 
 func (s *SlotTrial) move(p cluster.PodID, do func(cluster.PodID)) {
 	do(p)
-	if n := s.t.ix.NodeOf(p); n != cluster.NoNode {
+	if n := s.ix.NodeOf(p); n != cluster.NoNode {
 		s.count(n)
 	}
 }
 
 // Matters reports whether pod p runs where members may go.
 func (s *SlotTrial) Matters(p cluster.PodID) bool {
-	n := s.t.ix.NodeOf(p)
+	n := s.ix.NodeOf(p)
 	return n != cluster.NoNode && s.inside[n]
 }
 
 // Fits says whether there is room for enough members.
-func (s *SlotTrial) Fits() Reason {
+func (s *SlotTrial) Fits() domain.Reason {
 	s.t.Checks++
-	s.t.check()
-	if s.total >= s.need {
-		return Reason{}
+	if s.t.Poll != nil {
+		s.t.Poll()
 	}
-	return Reason{Check: CheckSlots, Missing: int64(s.need - s.total)}
+	if s.total >= s.need {
+		return domain.Reason{}
+	}
+	return domain.Reason{Check: domain.CheckSlots, Missing: int64(s.need - s.total)}
 }
