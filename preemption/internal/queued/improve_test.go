@@ -69,7 +69,14 @@ func (fewest) Compare(a, b victims.Score) int { return a.Units - b.Units }
 // victim that is spelled out twice.
 func TestTheSearchLeavesTheTrialAsItWas(t *testing.T) {
 	for _, effort := range []ask.Effort{ask.Greedy, ask.Improved} {
-		s := searchOf(full(3))
+		snapshot, low := full(3), int32(1)
+		for i := range snapshot.Nodes { // a pod without a queue, which has to go, too
+			node := &snapshot.Nodes[i]
+			snapshot.Pods = append(snapshot.Pods, cluster.Pod{Name: "free-" + node.Name, Node: node.Name, Priority: &low, Requests: cluster.Resources{cluster.Memory: 1}})
+			node.Allocatable[cluster.Memory] = 1
+		}
+		snapshot.Pods[0].Requests[cluster.Memory] = 1
+		s := searchOf(snapshot)
 		s.Effort, s.Pods.Compare, s.Note = effort, fewest{}, true
 		domains := each(s.Pods.Index)
 		domains[0] = append(domains[0], domain.Domain{Name: "all", Nodes: []cluster.NodeID{0, 1, 2}})
@@ -97,9 +104,9 @@ func TestTheSearchLeavesTheTrialAsItWas(t *testing.T) {
 		require.Equal(t, told[0], told[1])
 		require.Equal(t, tries[0], tries[1])
 		if effort == ask.Improved {
-			require.Len(t, told[0], 1, "the large one instead of two")
+			require.Len(t, told[0], 2, "the large one instead of two, and the one without a queue")
 		} else {
-			require.Len(t, told[0], 2)
+			require.Len(t, told[0], 3)
 		}
 	}
 }
@@ -205,7 +212,7 @@ func TestTheFirstRoundWithAPlan(t *testing.T) {
 	}
 }
 
-// TestItFitsOnceOthersHaveLeft: whose quota is free for it then, and its place now.
+// TestItFitsOnceOthersHaveLeft: whose quota is free for it then, and its place now, or both are now. It stays placed.
 func TestItFitsOnceOthersHaveLeft(t *testing.T) {
 	s := full(1)
 	s.Nodes = append(s.Nodes, cluster.Node{Name: "n01", Allocatable: cluster.Resources{cluster.CPU: 8}})
@@ -218,5 +225,12 @@ func TestItFitsOnceOthersHaveLeft(t *testing.T) {
 	require.NotNil(t, p)
 	require.Equal(t, "n01", p.Domain.Name)
 	require.Empty(t, p.Quota)
+	require.Equal(t, p.Places, search.Gang.Trial.Assignments())
+
+	s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal += 4
+	search = searchOf(s)
+	require.True(t, search.FitsNow(&search.Offers[0]))
+	p = search.Fits(each(search.Pods.Index))
+	require.NotNil(t, p)
 	require.Equal(t, p.Places, search.Gang.Trial.Assignments())
 }
