@@ -465,6 +465,12 @@ var attacks = []hostile{
 	{"pod-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
 		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gen.FleetPod(1)}
 	}},
+	{"pod-among-many-priorities", 8, 5_000, func(n int) hostileQuestion {
+		return filled(n, 18*n, func(i int, p *cluster.Pod) {
+			priority := int32(i * 7919 % 1000)
+			p.Priority, p.Requests = &priority, cluster.Resources{cluster.CPU: int64(55 - i%3)}
+		}, func(p *cluster.Pod) { p.Requests[cluster.CPU] = 500 })
+	}},
 	{"gang-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
 		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(8, 4_000)}
 	}},

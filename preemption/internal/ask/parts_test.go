@@ -123,6 +123,9 @@ func TestNoRoomIsLookedForInVain(t *testing.T) {
 	}
 	q, looks := questionIn(t, s, Settings{}), 0
 	room := q.newRooms(q.Index.Free)
+	for b := range room.most {
+		q.mostOf(room, b)
+	}
 	room.on = func(n cluster.NodeID) []int64 { looks++; return q.Index.Free(n) }
 	p := q.Index.PodByName("", "p0000")
 	require.EqualValues(t, 7*blockOfNodes, q.nextRoom(room, p, 0, cluster.NoNode))

@@ -14,15 +14,16 @@ import (
 
 // stranded knows where pods could go that would have to leave their nodes.
 type stranded struct {
-	fates  []*fates         // by reach, anybody first
-	shapes []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
-	known  map[string]int32 // shapes
-	key    []byte           // reused
-	trial  domain.NodeTrial // reused
-	spare  []int64          // what is free on all nodes together; nil: not looked at
-	free   *rooms           // as things stand; nil: not looked at
-	opened map[opener]*rooms
-	states map[string][]domain.State // of constraints, by all that they read of a pod
+	fates   []*fates         // by reach, anybody first
+	shapes  []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
+	known   map[string]int32 // shapes
+	key     []byte           // reused
+	trial   domain.NodeTrial // reused
+	spare   []int64          // what is free on all nodes together; nil: not looked at
+	free    *rooms           // as things stand; nil: not looked at
+	opened  map[opener]*rooms
+	leavers []*leavers                // by reach, anybody first
+	states  map[string][]domain.State // of constraints, by all that they read of a pod
 }
 
 // reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
@@ -32,26 +33,6 @@ type reach int
 
 // anybody lets everyone leave, whatever becomes of them.
 const anybody reach = -1
-
-// opener is who may be evicted: by whom, and how far.
-type opener struct {
-	claim  victims.Claim
-	reach  reach
-	anyone bool // whoever asks, in place of claim
-}
-
-// mostKept is how many opened rooms, and how many states, are kept; fewer rooms where they would have
-// more than mostAmounts amounts together.
-const (
-	mostKept    = 64
-	mostAmounts = 1 << 23
-)
-
-// rooms are how much is free on nodes at most.
-type rooms struct {
-	on   func(cluster.NodeID) []int64 // of each resource, on a node
-	most [][]int64                    // on any of a block of nodes
-}
 
 // fates are where pods could go within one reach.
 type fates struct {
@@ -82,9 +63,6 @@ func (f *fates) count(q *Question, u victims.UnitID, pods []cluster.PodID, adds 
 	}
 	return n
 }
-
-// blockOfNodes is how many nodes are ruled out at once where none has room.
-const blockOfNodes = 64
 
 // hosts are two nodes that pods of one shape fit on, or all where they are fewer.
 type hosts struct {
@@ -137,7 +115,7 @@ func (q *Question) Chain() reach {
 // fatesWithin is what is known of them within a reach.
 func (q *Question) fatesWithin(of reach) *fates {
 	if q.stranded == nil {
-		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}}
+		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}}
 	}
 	known := &q.stranded.fates[of-anybody]
 	if *known == nil {
@@ -212,38 +190,6 @@ func nearer(within reach) reach {
 	return within - 1
 }
 
-// leavingFor lists the units on node n that may be evicted.
-func (q *Question) leavingFor(n cluster.NodeID, by opener) []victims.UnitID {
-	list := q.Units.On(n)
-	if !by.anyone {
-		list = q.EvictableFor(n, by.claim)
-	}
-	if by.reach == anybody {
-		return list
-	}
-	may := list[:0:0]
-	for _, u := range list {
-		if q.leaves(u, nearer(by.reach)) {
-			may = append(may, u)
-		}
-	}
-	return may
-}
-
-// leaves reports whether each pod of unit u fits elsewhere within a reach.
-func (q *Question) leaves(u victims.UnitID, within reach) bool {
-	pods, known := q.Units.Unit(u).Pods, q.fatesWithin(within).leaves
-	if len(pods) == 1 {
-		return !q.isStranded(pods[0], within)
-	}
-	leaves, found := known[u]
-	if !found {
-		leaves = !slices.ContainsFunc(pods, func(p cluster.PodID) bool { return q.isStranded(p, within) })
-		known[u] = leaves
-	}
-	return leaves
-}
-
 // unitOf is the unit of pod p.
 func (q *Question) unitOf(p cluster.PodID) victims.UnitID {
 	u, _ := q.Units.UnitOf(p)
@@ -305,14 +251,6 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	return states
 }
 
-// keep puts v into m, of which nothing is kept once it would have more than most.
-func keep[K comparable, V any](m *map[K]V, k K, v V, most int) {
-	if *m == nil || len(*m) >= most {
-		*m = map[K]V{}
-	}
-	(*m)[k] = v
-}
-
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own and those
 // within reach left there. What is in its own unit goes for it no more.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach) (list []cluster.NodeID) {
@@ -350,99 +288,4 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 		}
 	}
 	return list
-}
-
-// anyRoom reports whether some node, but one, has as much free as pod p requests, once those within
-// reach left.
-func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID, within reach) bool {
-	return q.nextRoom(q.roomsFor(p, within), p, 0, but) != cluster.NoNode
-}
-
-// nextRoom is the first node from n on, but one, that has as much room as pod p requests;
-// NoNode if there is none.
-func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID) cluster.NodeID {
-	request := q.Index.Request(p)
-	short := func(free []int64) bool {
-		for r, v := range request[:min(len(request), len(free))] {
-			if v > 0 && v > free[r] {
-				return true
-			}
-		}
-		return len(free) == 0
-	}
-	for ; int(n) < q.Index.NumNodes(); n++ {
-		if n%blockOfNodes == 0 && short(room.most[n/blockOfNodes]) {
-			n += blockOfNodes - 1
-			continue
-		}
-		if n != but && q.Index.IsNode(n) && !short(room.on(n)) {
-			return n
-		}
-	}
-	return cluster.NoNode
-}
-
-// roomsFor is what is free with those gone who are within reach of pod p, or more: where as many rooms are
-// kept as may be, those gone who are within reach of anyone.
-func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
-	s := q.stranded
-	if within == 0 {
-		if s.free == nil {
-			s.free = q.newRooms(q.Index.Free)
-		}
-		return s.free
-	}
-	most := min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources()))
-	of := opener{claim: q.claimOf(p), reach: within}
-	room, known := s.opened[of]
-	if !known && within != anybody && len(s.opened) >= most {
-		of = opener{reach: within, anyone: true}
-		room, known = s.opened[of]
-	}
-	if !known {
-		room = q.openedFor(of)
-		keep(&s.opened, of, room, most)
-	}
-	return room
-}
-
-// openedFor is what is free with all of those gone who may be evicted; less than nothing
-// where nobody may.
-func (q *Question) openedFor(by opener) *rooms {
-	q.GoOn()
-	width := q.Index.NumResources()
-	rows := slices.Repeat([]int64{-1}, q.Index.NumNodes()*width)
-	on := func(n cluster.NodeID) []int64 { return rows[int(n)*width:][:width] }
-	for n := range q.Index.Nodes() {
-		evictable := q.leavingFor(n, by)
-		if len(evictable) > 0 {
-			copy(on(n), q.Index.Free(n))
-		}
-		for _, u := range evictable {
-			for _, p := range q.PodsOn(u, n) {
-				if q.Index.NodeOf(p) == n {
-					for r, v := range q.Index.Request(p)[:width] {
-						on(n)[r] += v // at most what runs on the node, which is an int64
-					}
-				}
-			}
-		}
-	}
-	return q.newRooms(on)
-}
-
-// newRooms finds what the most is on any node of each block.
-func (q *Question) newRooms(on func(cluster.NodeID) []int64) *rooms {
-	room := &rooms{on, make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)}
-	for n := range q.Index.Nodes() {
-		b := &room.most[n/blockOfNodes]
-		if *b == nil {
-			*b = slices.Clone(on(n))
-			continue
-		}
-		for r, v := range on(n) {
-			(*b)[r] = max((*b)[r], v)
-		}
-	}
-	return room
 }

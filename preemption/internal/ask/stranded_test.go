@@ -136,6 +136,53 @@ func TestManyPrioritiesInAChain(t *testing.T) {
 	require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
 }
 
+// TestRoomsOfLeaversAreThoseThatAreAddedUp: for each pod and reach the units that leave a node, and what is free then, are
+// those that come of going through all who may be evicted.
+func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
+	const chain, levels = 3, 7
+	s := &cluster.Snapshot{}
+	for i := range 2 * blockOfNodes {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("%03d", i), Allocatable: cluster.Resources{cluster.CPU: 10}})
+		for k := range i * 7 % 4 {
+			level := int32((i + 3*k) % levels)
+			s.Pods = append(s.Pods, cluster.Pod{
+				Name: fmt.Sprint(i, "-", k), Node: s.Nodes[i].Name, Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(2 + (i*k)%3)},
+				NodeSelector: map[string]string{"of": fmt.Sprint(i % 5)},
+			})
+		}
+		s.Nodes[i].Labels = map[string]string{"of": fmt.Sprint(i / 3 % 5)}
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	q := &Question{Settings: &Settings{Chain: chain}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 3, Claim: victims.Claim{Priority: 3}}
+	q.fatesWithin(0)
+	left := 0
+	for p := range cluster.PodID(ix.NumPods()) {
+		for within := anybody; within <= chain; within++ {
+			if within == 0 {
+				continue
+			}
+			by := opener{claim: q.claimOf(p), reach: within}
+			room, plain := q.roomsFor(p, within), q.openedFor(by)
+			for n := range ix.Nodes() {
+				var list []victims.UnitID
+				for _, u := range q.EvictableFor(n, by.claim) {
+					if within == anybody || q.leaves(u, nearer(within)) {
+						list = append(list, u)
+					}
+				}
+				require.ElementsMatch(t, list, q.leavingFor(n, by))
+				require.Equal(t, plain.on(n), room.on(n))
+				left += len(list)
+			}
+		}
+	}
+	require.Positive(t, left)
+	for within := reach(1); within <= chain; within++ {
+		require.NotNil(t, q.stranded.leavers[within-anybody])
+	}
+}
+
 // TestKeepForgetsWhenThereAreTooMany: it never has more than it may, and begins anew then.
 func TestKeepForgetsWhenThereAreTooMany(t *testing.T) {
 	var m map[int]string
