@@ -153,11 +153,7 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		}
 	}
 	for _, c := range s.Caps {
-		side := cover.Side{Room: c.Room, Fine: cmp.Or(c.Fine, cover.Hard), Weight: make([]int64, n)}
-		for i := range s.items {
-			side.Weight[i] = s.weighs(c, &s.items[i])
-		}
-		p.Sides = append(p.Sides, side)
+		p.Sides = append(p.Sides, cover.Side{Room: c.Room, Fine: cmp.Or(c.Fine, cover.Hard), Weight: cover.RowOf(s.weights(c))})
 	}
 	s.relate(p)
 	s.boundPrice(p)
@@ -181,6 +177,15 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		p.Never = func(chosen []bool) bool { return needless(p, chosen) }
 	}
 	return p
+}
+
+// weights are what the items add to c.
+func (s *chooser) weights(c Cap) []int64 {
+	list := make([]int64, len(s.items))
+	for i := range s.items {
+		list[i] = s.weighs(c, &s.items[i])
+	}
+	return list
 }
 
 // needless reports whether what is needed is freed without one of the chosen.
@@ -247,7 +252,11 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 	items, barred := make([][]cluster.PodID, len(p.Price)), make([]bool, len(p.Price))
 	for i := range items {
 		items[i] = s.podsOf(i)
-		barred[i] = slices.ContainsFunc(p.Sides, func(side cover.Side) bool { return side.Fine == cover.Hard && side.Weight[i] > side.Room })
+	}
+	for _, side := range p.Sides {
+		for _, c := range side.Weight {
+			barred[c.Item] = barred[c.Item] || side.Fine == cover.Hard && c.Amount > side.Room
+		}
 	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
 	if p.Guess, p.Steps = s.withKin(set), p.Steps-steps; least > 0 {

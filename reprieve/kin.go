@@ -66,7 +66,7 @@ func (s *chooser) relate(p *cover.Problem) {
 		s.kin[k].items = append(s.kin[k].items, i)
 	}
 	n := len(p.Price) + 2*len(s.kin)
-	move := func(amounts []int64, shared bool) []int64 {
+	move := func(amounts []int64, shared bool) []int64 { // from the items to touched
 		wide := make([]int64, n)
 		copy(wide, amounts)
 		for _, k := range s.kin {
@@ -81,15 +81,17 @@ func (s *chooser) relate(p *cover.Problem) {
 	}
 	p.Items, p.Price = n, move(p.Price, s.PriceKin != nil)
 	for c := range p.Sides {
-		p.Sides[c].Weight = move(p.Sides[c].Weight, s.Caps[c].Kin != nil)
+		if s.Caps[c].Kin != nil {
+			p.Sides[c].Weight = cover.RowOf(move(s.weights(s.Caps[c]), true))
+		}
 	}
 	for _, k := range s.kin {
-		side := cover.Side{Fine: cover.Hard, Room: int64(len(k.items)), Weight: make([]int64, n)}
+		side := cover.Side{Fine: cover.Hard, Room: int64(len(k.items))}
 		p.Need, p.Frees = append(p.Need, 1), append(p.Frees, cover.Row{{Item: k.touched, Amount: 1}, {Item: k.touched + 1, Amount: 1}})
 		for _, i := range k.items {
-			side.Weight[i] = 1
+			side.Weight = append(side.Weight, cover.Cell{Item: i, Amount: 1})
 		}
-		side.Weight[k.touched+1] = side.Room
+		side.Weight = append(side.Weight, cover.Cell{Item: k.touched + 1, Amount: side.Room})
 		p.Sides = append(p.Sides, side)
 	}
 }

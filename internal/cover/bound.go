@@ -83,8 +83,8 @@ func (s *solver) rescale() {
 	}
 	for k := range s.Sides {
 		side, sum := &s.Sides[k], int64(0)
-		for _, v := range side.Weight {
-			sum = checked.Add(sum, v)
+		for _, c := range side.Weight {
+			sum = checked.Add(sum, c.Amount)
 		}
 		if sum <= side.Room {
 			continue
@@ -154,18 +154,18 @@ func (w *bounding) addRow(frees Row, r int, need int64) {
 // addSide adds a side: weights are rounded down.
 func (w *bounding) addSide(side *Side, k int) {
 	most := max(side.Room, 1)
-	for _, v := range side.Weight {
-		most = max(most, v)
+	for _, c := range side.Weight {
+		most = max(most, c.Amount)
 	}
 	l := line{of: k, side: true, shift: shiftTo(most)}
-	for i, v := range side.Weight {
+	for _, c := range side.Weight {
 		if l.shift < 0 {
-			v >>= -l.shift
+			c.Amount >>= -l.shift
 		} else {
-			v <<= l.shift
+			c.Amount <<= l.shift
 		}
-		if v > 0 {
-			l.amount = append(l.amount, Cell{i, -v})
+		if c.Amount > 0 {
+			l.amount = append(l.amount, Cell{c.Item, -c.Amount})
 		}
 	}
 	l.packed = make([]Cell, len(l.amount))

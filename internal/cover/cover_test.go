@@ -39,10 +39,12 @@ func random(r *rand.Rand, items, rows int) *cover.Problem {
 		}
 	}
 	for range r.IntN(4) {
-		side := cover.Side{Weight: make([]int64, items), Room: r.Int64N(4), Fine: cover.Hard}
-		for i := range side.Weight {
-			side.Weight[i] = r.Int64N(3)
+		weights := make([]int64, items)
+		side := cover.Side{Room: r.Int64N(4), Fine: cover.Hard}
+		for i := range weights {
+			weights[i] = r.Int64N(3)
 		}
+		side.Weight = cover.RowOf(weights)
 		if r.IntN(2) == 0 {
 			side.Fine = 1 + r.Int64N(1<<(1+r.IntN(40)))
 		}
@@ -75,9 +77,9 @@ sets:
 		}
 		for _, side := range p.Sides {
 			used := int64(0)
-			for i, in := range chosen {
-				if in {
-					used += side.Weight[i]
+			for _, c := range side.Weight {
+				if chosen[c.Item] {
+					used += c.Amount
 				}
 			}
 			if over := used - side.Room; over > 0 {
@@ -266,10 +268,10 @@ func TestHardSidesApartTakeNoSearch(t *testing.T) {
 	p := &cover.Problem{AtMost: math.MaxInt64, Steps: 20_000, Any: true, Items: items, Need: []int64{0}}
 	frees := make([]int64, items)
 	for k := range sides {
-		p.Sides = append(p.Sides, cover.Side{Weight: make([]int64, items), Room: int64(1 + k%7), Fine: cover.Hard})
+		p.Sides = append(p.Sides, cover.Side{Room: int64(1 + k%7), Fine: cover.Hard})
 		var mine []int64
 		for i := k; i < items; i += sides {
-			p.Sides[k].Weight[i], frees[i] = 1, 500+r.Int64N(500)
+			p.Sides[k].Weight, frees[i] = append(p.Sides[k].Weight, cover.Cell{Item: i, Amount: 1}), 500+r.Int64N(500)
 			mine = append(mine, frees[i])
 		}
 		slices.Sort(mine)

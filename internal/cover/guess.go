@@ -50,8 +50,8 @@ type offer struct {
 
 // hasRoom reports whether item i keeps within the hard sides beside the set.
 func (s *solver) hasRoom(i int) bool {
-	for k := range s.Sides {
-		if side := &s.Sides[k]; side.Fine == Hard && side.Weight[i] > s.guessed.left[k] {
+	for _, c := range s.weighs[i] {
+		if s.Sides[c.row].Fine == Hard && c.amount > s.guessed.left[c.row] {
 			return false
 		}
 	}
@@ -65,8 +65,8 @@ func (s *solver) put(i int, sign int64) {
 	for _, c := range s.cells[i] {
 		g.missing[c.row] -= sign * c.amount
 	}
-	for k := range s.Sides {
-		g.left[k] = checked.Sub(g.left[k], sign*s.Sides[k].Weight[i])
+	for _, c := range s.weighs[i] {
+		g.left[c.row] = checked.Sub(g.left[c.row], sign*c.amount)
 	}
 }
 

@@ -44,10 +44,10 @@ type Problem struct {
 	Kind func(i int) int
 }
 
-// Row is what items free of something, in order of the items.
+// Row is what items free of something, or take up of it, in order of the items.
 type Row []Cell
 
-// Cell is an item and how much it frees, above zero.
+// Cell is an item and how much that is, above zero.
 type Cell struct {
 	Item   int
 	Amount int64
@@ -65,9 +65,9 @@ func RowOf(amounts []int64) (row Row) {
 
 // Side is a sum over the chosen items.
 type Side struct {
-	Weight []int64 // by item, not below zero
-	Room   int64   // not below zero
-	Fine   int64   // what each beyond Room costs, above zero; Hard: no set may go beyond it
+	Weight Row   // of items
+	Room   int64 // not below zero
+	Fine   int64 // what each beyond Room costs, above zero; Hard: no set may go beyond it
 }
 
 // Hard is the Fine of a Side that no set may go beyond.

@@ -138,8 +138,8 @@ func (p *Problem) total() (sum int64) {
 
 // sum is what all items weigh, or the room for them if that is more.
 func (s *Side) sum() (sum int64) {
-	for _, v := range s.Weight {
-		sum = checked.Add(sum, v)
+	for _, c := range s.Weight {
+		sum = checked.Add(sum, c.Amount)
 	}
 	return max(sum, s.Room)
 }

@@ -30,8 +30,8 @@ func says(p *cover.Problem, m cover.Multipliers) *big.Int {
 	}
 	for k, side := range p.Sides {
 		sum.Sub(sum, times(m.Sides[k], side.Room))
-		for i, w := range side.Weight {
-			left[i].Add(left[i], times(m.Sides[k], w))
+		for _, c := range side.Weight {
+			left[c.Item].Add(left[c.Item], times(m.Sides[k], c.Amount))
 		}
 	}
 	for _, v := range left {

@@ -9,7 +9,7 @@ import (
 
 // Solve looks for the cheapest set.
 //
-// Exponential in the worst case; see Problem.Steps. O(items x sides + cells of rows) a step.
+// Exponential in the worst case; see Problem.Steps. O(items + sides + cells of both and of rows) a step.
 func Solve(p *Problem) Answer {
 	s := newSolver(p)
 	if s == nil {
@@ -72,7 +72,10 @@ type solver struct {
 	has    []int64       // by row: what the free items would free
 	most   []int64       // by row: what an item frees at most
 	left   []int64       // by side, below zero if it is gone beyond
+	heavy  []int64       // by side: what an item weighs at most
+	used   []int64       // by side; a buffer
 	cells  [][]cell      // by item: what it frees, in order of the rows
+	weighs [][]cell      // by item: on which sides
 	price  int64         // of the chosen, without fines
 	fines  int64         // that are due already
 	alike  map[int][]int // items by kind
@@ -98,7 +101,7 @@ type solver struct {
 	isKept  []bool
 }
 
-// cell is a row and how much an item frees of it.
+// cell is a row or a side, and how much an item frees of it or weighs there.
 type cell struct {
 	row    int32
 	amount int64
@@ -109,10 +112,11 @@ func newSolver(p *Problem) *solver {
 	n := p.Items
 	s := &solver{
 		Problem: p, n: n, state: make([]int8, n), need: slices.Clone(p.Need), has: make([]int64, len(p.Need)),
-		left: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n),
+		left: make([]int64, len(p.Sides)), heavy: make([]int64, len(p.Sides)), used: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n),
 	}
 	s.most = make([]int64, len(p.Need))
-	s.layOut()
+	s.cells = byItem(n, len(p.Frees), func(r int) Row { return p.Frees[r] })
+	s.weighs = byItem(n, len(p.Sides), func(k int) Row { return p.Sides[k].Weight })
 	for r, row := range p.Frees {
 		for _, c := range row {
 			s.has[r], s.most[r] = checked.Add(s.has[r], c.Amount), max(s.most[r], c.Amount)
@@ -123,30 +127,34 @@ func newSolver(p *Problem) *solver {
 	}
 	for i := range p.Sides {
 		s.left[i] = p.Sides[i].Room
+		for _, c := range p.Sides[i].Weight {
+			s.heavy[i] = max(s.heavy[i], c.Amount)
+		}
 	}
 	s.rescale()
 	return s
 }
 
-// layOut lists the cells by item.
-func (s *solver) layOut() {
-	s.cells = make([][]cell, s.n)
-	num, sum := make([]int, s.n), 0
-	for _, row := range s.Frees {
-		for _, c := range row {
+// byItem lists the cells of rows by item.
+func byItem(items, rows int, row func(r int) Row) [][]cell {
+	lists := make([][]cell, items)
+	num, sum := make([]int, items), 0
+	for r := range rows {
+		for _, c := range row(r) {
 			num[c.Item]++
 		}
-		sum += len(row)
+		sum += len(row(r))
 	}
 	room := make([]cell, sum)
 	for i, n := range num {
-		s.cells[i], room = room[:0:n], room[n:]
+		lists[i], room = room[:0:n], room[n:]
 	}
-	for r, row := range s.Frees {
-		for _, c := range row {
-			s.cells[c.Item] = append(s.cells[c.Item], cell{int32(r), c.Amount})
+	for r := range rows {
+		for _, c := range row(r) {
+			lists[c.Item] = append(lists[c.Item], cell{int32(r), c.Amount})
 		}
 	}
+	return lists
 }
 
 func (p *Problem) priceOf(i int) int64 {
@@ -216,8 +224,12 @@ func (s *solver) instead(a, b int) bool {
 			return false
 		}
 	}
-	for i := range s.Sides {
-		if w := s.Sides[i].Weight; w[b] > w[a] {
+	at = 0
+	for _, c := range s.weighs[b] {
+		for at < len(s.weighs[a]) && s.weighs[a][at].row < c.row {
+			at++
+		}
+		if at == len(s.weighs[a]) || s.weighs[a][at].row > c.row || s.weighs[a][at].amount < c.amount {
 			return false
 		}
 	}
@@ -232,8 +244,8 @@ func (s *solver) choose(i int) {
 		s.need[c.row] -= c.amount
 		s.has[c.row] -= c.amount
 	}
-	for k := range s.Sides {
-		s.left[k] = checked.Sub(s.left[k], s.Sides[k].Weight[i])
+	for _, c := range s.weighs[i] {
+		s.left[c.row] = checked.Sub(s.left[c.row], c.amount)
 	}
 	s.price = checked.Add(s.price, s.priceOf(i))
 }
@@ -280,8 +292,8 @@ func (s *solver) undo(left int) {
 	for _, i := range s.trail {
 		if s.state[i] == chosen {
 			s.price = checked.Add(s.price, s.priceOf(i))
-			for k := range s.Sides {
-				s.left[k] = checked.Sub(s.left[k], s.Sides[k].Weight[i])
+			for _, c := range s.weighs[i] {
+				s.left[c.row] = checked.Sub(s.left[c.row], c.amount)
 			}
 		}
 	}
@@ -356,12 +368,12 @@ func (s *solver) pressed() bool {
 		}
 	}
 	for k := range s.Sides {
-		if s.Sides[k].Fine < Hard {
+		if s.Sides[k].Fine < Hard || s.left[k] >= s.heavy[k] {
 			continue
 		}
-		for i, v := range s.Sides[k].Weight {
-			if v > s.left[k] && s.state[i] == free {
-				s.keep(i)
+		for _, c := range s.Sides[k].Weight {
+			if c.Amount > s.left[k] && s.state[c.Item] == free {
+				s.keep(c.Item)
 			}
 		}
 	}
@@ -515,14 +527,17 @@ func (s *solver) judge(set []bool) (price int64, ok bool) {
 // sum is what a set costs by the numbers, fines included; not ok if it goes beyond a hard
 // side.
 func (s *solver) sum(set []bool) (price int64, ok bool) {
-	for k := range s.Sides {
-		side, used := &s.Sides[k], int64(0)
-		for i, in := range set {
-			if in {
-				used = checked.Add(used, side.Weight[i])
+	clear(s.used)
+	for i, in := range set {
+		if in {
+			for _, c := range s.weighs[i] {
+				s.used[c.row] = checked.Add(s.used[c.row], c.amount)
 			}
 		}
-		if over := used - side.Room; over > 0 {
+	}
+	for k := range s.Sides {
+		side := &s.Sides[k]
+		if over := s.used[k] - side.Room; over > 0 {
 			if side.Fine == Hard {
 				return 0, false
 			}

@@ -297,14 +297,14 @@ func (l *quotaLeaster) limit(other int) {
 		}
 		borrowed = c
 	}
-	side := cover.Side{Weight: make([]int64, len(l.items)), Fine: cover.Hard}
-	largest := int64(0)
+	weights, largest := make([]int64, len(l.items)), int64(0)
 	for i := range l.items {
 		if l.items[i].other == other {
-			side.Weight[i] = l.items[i].amount(borrowed)
-			largest = max(largest, side.Weight[i])
+			weights[i] = l.items[i].amount(borrowed)
+			largest = max(largest, weights[i])
 		}
 	}
+	side := cover.Side{Weight: cover.RowOf(weights), Fine: cover.Hard}
 	over := quota.Sub(l.usage.Used(q, borrowed), l.tree.Subtree(q, borrowed))
 	if side.Room = checked.Add(over-1, largest); side.Room >= 0 {
 		l.problem.Sides = append(l.problem.Sides, side)
@@ -462,7 +462,7 @@ func (l *quotaLeaster) reach(a *Aim) (bound int64, proof reprieve.Proof) {
 			bound, proof = least, reprieve.FoundSome
 		}
 	}
-	l.problem.Sides = append(l.problem.Sides, cover.Side{Weight: price, Room: l.value(a), Fine: cover.Hard})
+	l.problem.Sides = append(l.problem.Sides, cover.Side{Weight: cover.RowOf(price), Room: l.value(a), Fine: cover.Hard})
 	return bound, proof
 }
 
@@ -495,10 +495,10 @@ func (l *quotaLeaster) number(a *Aim, i int) int64 {
 
 // atMost keeps everybody whose number is larger than value.
 func (l *quotaLeaster) atMost(a *Aim, value int64) cover.Side {
-	side := cover.Side{Weight: make([]int64, len(l.items)), Fine: cover.Hard}
+	side := cover.Side{Fine: cover.Hard}
 	for i := range l.items {
 		if l.number(a, i) > value {
-			side.Weight[i] = 1
+			side.Weight = append(side.Weight, cover.Cell{Item: i, Amount: 1})
 		}
 	}
 	return side

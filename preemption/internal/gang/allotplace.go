@@ -265,7 +265,7 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 		if f.proved = a.Proved; !f.proved {
 			break
 		}
-		problem.Sides = append(problem.Sides, cover.Side{Weight: merged.price, Room: a.Bound, Fine: cover.Hard})
+		problem.Sides = append(problem.Sides, cover.Side{Weight: cover.RowOf(merged.price), Room: a.Bound, Fine: cover.Hard})
 		j += len(merged.radix)
 	}
 	for at, i := range who { // who costs nothing need not go

@@ -296,7 +296,7 @@ func (b *balance) weigh() {
 	}
 	for i := range b.caps {
 		c := &b.caps[i]
-		side := cover.Side{Weight: c.adds, Room: c.room, Fine: cover.Hard}
+		side := cover.Side{Weight: cover.RowOf(c.adds), Room: c.room, Fine: cover.Hard}
 		if c.soft && b.overruns == b.k {
 			p.AtMost = checked.Add(p.AtMost, min(c.room, 0))
 			side.Fine, side.Room = 1, max(c.room, 0)
