@@ -45,7 +45,7 @@ func seededQueued(seed uint64) queuedCase {
 			}}}},
 			Preemption: cluster.QueuePreemption{
 				WithinClusterQueue:  []cluster.QueuePolicy{cluster.LowerPriority, cluster.LowerPriority, cluster.LowerOrNewerEqualPriority, cluster.QueueNever}[pick(4)],
-				ReclaimWithinCohort: []cluster.QueuePolicy{cluster.AnyPriority, cluster.AnyPriority, cluster.LowerPriority, cluster.QueueNever}[pick(4)],
+				ReclaimWithinCohort: []cluster.QueuePolicy{cluster.AnyPriority, cluster.LowerPriority, cluster.QueueNever, cluster.ReclaimFromAny, cluster.ReclaimFromLowerPriority}[pick(5)],
 			},
 		})
 		s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: name, ClusterQueue: name})
@@ -243,8 +243,8 @@ func TestQueuedVictimsAreTheRulesToTake(t *testing.T) {
 				require.False(t, w.Within(n, map[naivequota.FR]bool{{Flavor: "f", Resource: "cpu"}: true}), "%s is within its quota", n.Name)
 			}
 			switch policy {
-			case cluster.AnyPriority:
-			case cluster.LowerPriority:
+			case cluster.AnyPriority, cluster.ReclaimFromAny:
+			case cluster.LowerPriority, cluster.ReclaimFromLowerPriority:
 				require.Less(t, v.Quota.Priority, int64(priority))
 			case cluster.LowerOrNewerEqualPriority:
 				require.LessOrEqual(t, v.Quota.Priority, int64(priority))

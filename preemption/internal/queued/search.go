@@ -264,7 +264,7 @@ func (s *Search) Run(rounds [][]domain.Domain) {
 func (s *Search) try(o *workload.Offer, rounds [][]domain.Domain) {
 	qs := s.Usage()
 	defer s.Model.Keep(qs)
-	if !qs.Usage.Fits(s.Queue, o.Request, true) && len(qs.Victims(s.Ask(o))) == 0 {
+	if !qs.Usage.Fits(s.Queue, o.Request, true) && (qs.WouldBorrow(s.Queue, o.Request) || len(qs.Victims(s.Ask(o))) == 0) {
 		s.Rejected[Rejection{Why: NoQuota, Offer: o}]++
 		return
 	}

@@ -190,8 +190,8 @@ func (a *assigner) mayHelp(c quota.ColumnID, v int64, inner bool) bool {
 	switch {
 	case a.Tree.Nominal(a.queue, c) >= v:
 		return true
-	case p.ReclaimWithinCohort == cluster.ReclaimFromLowerPriority || p.ReclaimWithinCohort == cluster.ReclaimFromAny:
-		return false // under KEP-83 no preemptor borrows
+	case keepsToItsOwn(a.Index.Queue(a.queue)):
+		return false
 	}
 	return inner || p.BorrowWithinCohort != nil ||
 		a.Rules.Fair && p.ReclaimWithinCohort != "" && p.ReclaimWithinCohort != cluster.QueueNever

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -42,6 +44,20 @@ func (s *Search) Victims(q *quotasearch.Question) []quotasearch.Victim {
 		return s.Classical(q)
 	}
 	return s.Fair(q, s.Rules.Strategies, s.Rules.Precision)
+}
+
+// WouldBorrow reports whether queue q, with a policy of KEP-83, owns less than is asked for of what is short:
+// nobody goes for that.
+func (s *Search) WouldBorrow(q quota.HolderID, request []quota.ColumnAmount) bool {
+	return keepsToItsOwn(s.Index.Queue(q)) && slices.ContainsFunc(request, func(r quota.ColumnAmount) bool {
+		return r.Amount > s.Tree.Nominal(q, r.Column) && r.Amount > s.Usage.Available(q, r.Column)
+	})
+}
+
+// keepsToItsOwn reports whether a queue has a policy of KEP-83, under which no preemptor borrows.
+func keepsToItsOwn(q *cluster.ClusterQueue) bool {
+	p := q.Preemption.ReclaimWithinCohort
+	return p == cluster.ReclaimFromLowerPriority || p == cluster.ReclaimFromAny
 }
 
 // Question is what the search is asked for workload w of queue q.
