@@ -474,12 +474,8 @@ var attacks = []hostile{
 	{"gang-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
 		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(8, 4_000)}
 	}},
-	{"gang-in-a-fleet-of-budgets", 8, 5_000, func(n int) hostileQuestion {
-		q := hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(64, 4_000)}
-		gen.UnderBudgets(&q.snap)
-		q.o = preemption.Options{Rules: preemption.Kubernetes136, HardBudgets: preemption.HardBudgets{All: true}}
-		return q
-	}},
+	{"gang-in-a-fleet-of-budgets", 8, 5_000, amongBudgets},
+	{"gang-in-a-small-fleet-of-budgets", 4, 16, amongBudgets}, // where a search goes on the longest
 	{"gang-of-64-among-many-pods", 8, 5_000, func(n int) hostileQuestion {
 		q := filled(n, 10*n, func(i int, p *cluster.Pod) {
 			priority := int32(i * 7919 % 10)
@@ -714,5 +710,13 @@ func heads(q hostileQuestion, n int) hostileQuestion {
 		}))
 		return err
 	}
+	return q
+}
+
+// amongBudgets is a gang of 64 in a fleet of n nodes whose workloads have hard budgets.
+func amongBudgets(n int) hostileQuestion {
+	q := hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(64, 4_000)}
+	gen.UnderBudgets(&q.snap)
+	q.o = preemption.Options{Rules: preemption.Kubernetes136, HardBudgets: preemption.HardBudgets{All: true}}
 	return q
 }
