@@ -48,18 +48,34 @@ func (o Options) worth() victims.Worth {
 	return w
 }
 
-// ranking is the order of the criteria, empty where it is upstream's.
+// ranking is the order of the criteria, empty where it is upstream's. With LowestLevel the highest
+// priority comes before all others but budgets.
 func (o Options) ranking() victims.Ranking {
-	at := o.Cost.Criterion
-	switch {
-	case len(o.Objective) > 0:
-		return o.Objective
-	case o.Cost.Objective:
+	at, list := o.Cost.Criterion, o.Objective
+	if o.Cost.Objective {
 		at = 1
+	}
+	switch {
+	case len(list) > 0:
 	case at == 0:
 		return nil
+	default:
+		list = slices.Insert(slices.Clone(victims.Criteria[:]), at-1, victims.CriterionCost)
 	}
-	return slices.Insert(slices.Clone(victims.Criteria[:]), at-1, victims.CriterionCost)
+	if !o.LowestLevel {
+		return list
+	}
+	var first, rest victims.Ranking
+	for _, c := range list {
+		switch c {
+		case victims.CriterionViolations, victims.CriterionOverruns:
+			first = append(first, c)
+		case victims.CriterionHighest:
+		default:
+			rest = append(rest, c)
+		}
+	}
+	return slices.Concat(first, victims.Ranking{victims.CriterionHighest}, rest)
 }
 
 // effort is how hard the least disruption is looked for.

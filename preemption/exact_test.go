@@ -322,6 +322,7 @@ func TestExactIsBruteForce(t *testing.T) {
 		}
 		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
 		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+		o.LowestLevel = seed%6 == 5
 		if o.Chain = int(seed / 4 % 3); o.Chain == 2 {
 			o.Objective = append(o.Objective[:0:0], preemption.CriterionStranded, preemption.CriterionLevels, preemption.CriterionPods)
 		}
@@ -341,7 +342,7 @@ func TestExactIsBruteForce(t *testing.T) {
 				break
 			}
 			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
-				if v := values(o.Objective, c, fates, arrivals{n.Name: {*preemptorOf(&q)}}); least == nil || slices.Compare(v, least) < 0 {
+				if v := values(counted(o), c, fates, arrivals{n.Name: {*preemptorOf(&q)}}); least == nil || slices.Compare(v, least) < 0 {
 					least = v
 				}
 			}))
@@ -618,7 +619,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		if seed%5 > 0 { // nothing behind it is searched for
 			o.Objective = slices.DeleteFunc(o.Objective, preemption.CriterionName.InUse)
 		}
-		o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
+		o.Members, o.LowestLevel = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2], seed/2%6 == 5
 		q = sound(o, q)
 		tied := seed%8 == 3 // which the plain twin knows nothing about
 		greedy := ask(&named{t, seed}, o, q)
@@ -640,7 +641,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 				}
 				g.Sets(region.Nodes, seats, func(p naive.Plan) {
 					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-					if v := values(o.Objective, c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
+					if v := values(counted(o), c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
 						least = v
 					}
 				})
@@ -667,6 +668,9 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 			switch {
 			case r.Optimal && slices.Compare(score, said(greedy.Score)) < 0:
 				seen[string(o.Search)+" better than greedy"]++
+				if o.LowestLevel {
+					seen["better at the lowest level"]++
+				}
 			case r.Optimal:
 				seen[string(o.Search)+" as good as greedy"]++
 			default:
@@ -676,6 +680,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		}
 	}
 	t.Log(seen)
+	require.Greater(t, seen["better at the lowest level"], int(seeds(3000))/300)
 	for _, search := range []string{"Improved", "Exact"} {
 		require.Greater(t, seen[search+" better than greedy"], int(seeds(3000))/100)
 		require.Greater(t, seen[search+" as good as greedy"], int(seeds(3000))/20)
@@ -729,6 +734,25 @@ func TestExactGangsOfHugeNumbers(t *testing.T) {
 			require.True(t, !r.Optimal || r.Score[0].Value == 8*x.price, "%s: %+v", search, x)
 		}
 	}
+}
+
+// counted is what counts under o, in order: of the lowest level right after the budgets.
+func counted(o preemption.Options) []preemption.CriterionName {
+	if !o.LowestLevel || len(o.Objective) == 0 { // upstream's begin so
+		return o.Objective
+	}
+	list := []preemption.CriterionName{preemption.CriterionHighest}
+	for _, c := range slices.Backward(o.Objective) {
+		if c == preemption.CriterionViolations || c == preemption.CriterionOverruns {
+			list = slices.Insert(list, 0, c)
+		}
+	}
+	for _, c := range o.Objective {
+		if !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // fitsWithout reports whether so many members of the gang fit with the pods of list gone.

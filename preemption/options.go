@@ -51,7 +51,10 @@ type Options struct {
 	RepeatReprieve Switch `json:"repeatReprieve,omitempty"`
 
 	// LowestLevel looks, after the budgets, for the lowest priority such that nobody
-	// above it has to go, which bounds cascades. KEP5710Alpha always does.
+	// above it has to go, which bounds cascades. KEP5710Alpha always does, on each node
+	// and in each domain by itself. With LowestLevel the highest priority of a victim comes before all other
+	// criteria of the Objective but those of budgets, also where the Objective does not
+	// list it.
 	LowestLevel bool `json:"lowestLevel,omitempty"`
 
 	// BrokenGroupsFree prices the pods of a gang that runs below its minCount at

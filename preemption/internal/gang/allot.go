@@ -43,7 +43,7 @@ const stepNodes = 512
 // it gets, and these may go anywhere in the domain.
 func (a *attempt) allots() bool {
 	q := a.q
-	if q.Given != nil || !q.Improves || q.Lowest || q.Compare != nil || q.Hard != nil || q.Limits != nil {
+	if q.Given != nil || !q.Improves || q.Compare != nil || q.Hard != nil || q.Limits != nil {
 		return false
 	}
 	return len(q.Tree.Children) == 0 && a.Trial.Interchangeable() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {

@@ -18,7 +18,7 @@ const mostEverywhere = 512
 // a set for. It reports whether that is settled: no plan disrupts less, or there is none.
 func (a *attempt) everywhere() bool {
 	q := a.q
-	if !q.Improves || q.Lowest || q.Compare != nil || len(a.potential) > mostEverywhere {
+	if !q.Improves || q.Compare != nil || len(a.potential) > mostEverywhere {
 		return false
 	}
 	if q.Fewest {

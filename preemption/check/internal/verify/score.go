@@ -173,11 +173,33 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 	return n
 }
 
-// objective is what scores are compared by.
+// objective is what scores are compared by: what is asked for, with the highest priority before all but
+// budgets where nobody above the lowest level may have to go.
 func (q *question) objective() []preemption.CriterionName {
-	if at := slices.Index(q.o.Objective, "pods by level"); at >= 0 {
-		return slices.Replace(slices.Clone(q.o.Objective), at, at+1, q.levels()...)
+	list := q.criteria()
+	if q.o.LowestLevel {
+		list = append(slices.DeleteFunc(slices.Clone(list), func(c preemption.CriterionName) bool { return c == "highest priority" }), "highest priority")
+		slices.SortStableFunc(list, func(c, d preemption.CriterionName) int { return cmp.Compare(turn(c), turn(d)) })
 	}
+	if at := slices.Index(list, "pods by level"); at >= 0 {
+		return slices.Replace(slices.Clone(list), at, at+1, q.levels()...)
+	}
+	return list
+}
+
+// turn is when a criterion counts where nobody above the lowest level may have to go.
+func turn(c preemption.CriterionName) int {
+	switch c {
+	case "violations", "overruns":
+		return 0
+	case "highest priority":
+		return 1
+	}
+	return 2
+}
+
+// criteria are what is asked for.
+func (q *question) criteria() []preemption.CriterionName {
 	if len(q.o.Objective) > 0 {
 		return q.o.Objective
 	}
