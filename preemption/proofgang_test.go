@@ -21,7 +21,7 @@ import (
 func provableGang(seed uint64) (preemption.Options, gen.Question) {
 	r := rand.New(rand.NewPCG(seed, 17))
 	q := gen.RandomGang(seed, gen.GangProfile{
-		Profile:  gen.Profile{MaxNodes: 1 + int(seed%5), MaxPods: 12, Budgets: seed%3 == 0, Groups: seed/5%5 < 3, Ports: seed%7 == 0, Nominations: seed%4 == 0},
+		Profile:  gen.Profile{MaxNodes: 1 + int(seed%5), MaxPods: 12, Budgets: seed%3 == 0, Groups: seed/5%5 < 3, Ports: seed%7 == 0, Nominations: seed%4 == 0, Placement: seed%8 == 3, Odd: seed%8 == 3},
 		Topology: seed%4 == 1, MaxMembers: 4,
 	})
 	if seed/5%5 == 2 {
@@ -83,6 +83,34 @@ func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 	}
 	require.Greater(t, 100*seen["equal"], 65*seen["proved"])
 	require.Greater(t, seen["helpless proved"], 5*seen["infeasible, nothing shown"])
+}
+
+// TestProofsOfGangsKnowWhoMayBeTheFirstVictim: a pod below its group's priority, on a node that no member may use, makes the
+// highest priority less where it goes needlessly, so that no more is proved.
+func TestProofsOfGangsKnowWhoMayBeTheFirstVictim(t *testing.T) {
+	low, mid, high, one := int32(0), int32(2), int32(3), int32(1)
+	needless := task("needless", "n2", low, 3)
+	needless.Group = "grown"
+	member := task("m", "", high+1, 4)
+	member.Group, member.NodeSelector = "gang", map[string]string{"zone": "a"}
+	gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &one, Priority: member.Priority}, Pods: []preemption.Pod{member}}
+	o := preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionHighest}, Search: preemption.Exact, Proof: true}
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Allocatable: preemption.Resources{"cpu": 7000}, Labels: map[string]string{"zone": "a"}},
+			{Name: "n2", Allocatable: preemption.Resources{"cpu": 5000}, Labels: map[string]string{"zone": "b"}},
+		},
+		Pods:      []preemption.Pod{task("stays", "n1", mid, 3), task("goes", "n1", mid, 2), needless},
+		PodGroups: []preemption.PodGroup{{Name: "grown", Basic: true, Priority: &high}},
+	}
+	for grown, bound := range map[int32]int64{low: 2, high: 0} {
+		s.PodGroups[0].Priority = &grown
+		r, err := o.Preempt(gang, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict)
+		require.Empty(t, check.Verify(s, o, gang, r))
+		require.Equal(t, []preemption.Criterion{{Name: "highest priority", Value: bound}}, r.Proof.Bound)
+	}
 }
 
 // TestForgedProofsOfGangsClaimNothingMore: as of pods.

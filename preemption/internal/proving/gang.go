@@ -109,19 +109,16 @@ type cost struct {
 	weights          []int64 // of the lines of a balance that says so
 }
 
-// survey lists the sites of d.
+// survey lists the sites of d. Whoever may go from another node of it counts for the levels: he may be the first victim.
 func (p *gang) survey(d *domain.Domain) (list []*site) {
 	var potential []victims.UnitID
 	for _, n := range d.Nodes {
 		p.q.GoOn()
-		if !slices.ContainsFunc(p.kinds, func(m *domain.Member) bool { return m.Static(p.q.Index.Node(n)).OK() }) {
-			continue
+		here := p.evictable(n)
+		potential = append(potential, here...)
+		if slices.ContainsFunc(p.kinds, func(m *domain.Member) bool { return m.Static(p.q.Index.Node(n)).OK() }) {
+			list = append(list, p.siteOf(n, here))
 		}
-		s := p.siteOf(n)
-		for i := range s.items {
-			potential = append(potential, s.items[i].unit)
-		}
-		list = append(list, s)
 	}
 	slices.Sort(potential)
 	levels := p.levelsOf(slices.Compact(potential))
@@ -131,13 +128,21 @@ func (p *gang) survey(d *domain.Domain) (list []*site) {
 	return list
 }
 
-// siteOf looks at node n.
-func (p *gang) siteOf(n cluster.NodeID) *site {
-	s := &site{ground: &ground{}, node: n}
+// evictable lists who may go from node n.
+func (p *gang) evictable(n cluster.NodeID) (list []victims.UnitID) {
 	for _, u := range p.q.Evictable(n) {
-		if unit := p.q.Units.Unit(u); !p.q.Own(unit) {
-			p.add(s, u)
+		if !p.q.Own(p.q.Units.Unit(u)) {
+			list = append(list, u)
 		}
+	}
+	return list
+}
+
+// siteOf looks at node n, from which those of list may go.
+func (p *gang) siteOf(n cluster.NodeID, list []victims.UnitID) *site {
+	s := &site{ground: &ground{}, node: n}
+	for _, u := range list {
+		p.add(s, u)
 	}
 	free := p.trial.AtHome(n)
 	for _, r := range p.asks {
