@@ -67,9 +67,7 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	if plan.terms == 0 && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
 		return nil, nil
 	}
-	if slices.ContainsFunc(plan.profiles, func(pr profile) bool { return pr.attracting > 0 }) {
-		plan.base = slices.Clone(s.counts)
-	}
+	plan.base = slices.Clone(s.counts[:plan.attracted])
 	return s, nil
 }
 
@@ -95,27 +93,27 @@ type affinityState struct {
 
 func (s *affinityState) countRunning() {
 	plan := s.plan
-	for _, k := range plan.bySet.filled {
-		s.countAll(plan.labels.Carriers(cluster.LabelSetID(k)), plan.bySet.of(k))
+	for _, k := range plan.bySet.Filled() {
+		s.countAll(plan.labels.Carriers(cluster.LabelSetID(k)), plan.bySet.Of(k))
 	}
-	for _, k := range plan.byTerm.filled {
-		s.countAll(plan.anti.Owners(cluster.TermID(k)), plan.byTerm.of(k))
+	for _, k := range plan.byTerm.Filled() {
+		s.countAll(plan.anti.Owners(cluster.TermID(k)), plan.byTerm.Of(k))
 	}
-	plan.looksAt.Sort()
 }
 
 // countAll counts running pods, and notes that they matter on their nodes.
-func (s *affinityState) countAll(pods []cluster.PodID, list []met) {
+func (s *affinityState) countAll(pods []cluster.PodID, list []int32) {
 	for _, p := range pods {
 		n := s.plan.ix.NodeOf(p)
 		if n == cluster.NoNode {
 			continue
 		}
-		for i := range list {
-			for _, t := range list[i].in {
-				if s.plan.profiles[list[i].profile].tallies[t].of[n] != cluster.NoValue {
-					s.plan.looksAt.Add(p, n)
-					s.bump(int(list[i].profile), t, n, +1)
+		for _, i := range list {
+			m := &s.plan.mets[i]
+			for _, t := range m.in {
+				if s.plan.profiles[m.profile].tallies[t].of[n] != cluster.NoValue {
+					s.plan.looksAt[n]++
+					s.bump(int(m.profile), t, n, +1)
 				}
 			}
 		}
@@ -135,13 +133,13 @@ func (s *affinityState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 
 // moveLabels books what the preemptor's terms say about p.
 func (s *affinityState) moveLabels(p cluster.PodID, n cluster.NodeID, sign int32) {
-	s.bumpAll(s.plan.bySet.of(int(s.plan.labels.Of(p))), n, sign)
+	s.bumpAll(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
 }
 
 // moveTerms books what the terms of p say about the preemptor.
 func (s *affinityState) moveTerms(p cluster.PodID, n cluster.NodeID, sign int32) {
 	for _, term := range s.plan.anti.Of(p) {
-		s.bumpAll(s.plan.byTerm.of(int(term)), n, sign)
+		s.bumpAll(s.plan.byTerm.Of(int(term)), n, sign)
 	}
 }
 
@@ -152,10 +150,11 @@ func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
 	s.bumpAll(s.plan.placed[s.plan.profileOf[m]], n, sign)
 }
 
-func (s *affinityState) bumpAll(list []met, n cluster.NodeID, sign int32) {
-	for i := range list {
-		for _, t := range list[i].in {
-			s.bump(int(list[i].profile), t, n, sign)
+func (s *affinityState) bumpAll(list []int32, n cluster.NodeID, sign int32) {
+	for _, i := range list {
+		m := &s.plan.mets[i]
+		for _, t := range m.in {
+			s.bump(int(m.profile), t, n, sign)
 		}
 	}
 }
@@ -179,10 +178,10 @@ func (s *affinityState) Fits(m MemberID, n cluster.NodeID) Reason {
 	return why.orOK()
 }
 
-// foresee: each pod who leaves n takes plan.each at most off a count.
+// foresee: those who leave n take what they have added off a count, at most.
 func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool) {
 	i := s.plan.profileOf[m]
-	pr, gone := &s.plan.profiles[i], s.plan.each*int32(len(s.plan.looksAt.On(n)))
+	pr, gone := &s.plan.profiles[i], s.plan.looksAt[n]
 	leave := func(count int32) bool { return 0 < count && count <= gone }
 	why = pr.attracted(s.counts, n, pr.selfMatch && s.matched[i] == 0)
 	sure = !pr.selfMatch || !leave(s.matched[i])
@@ -227,13 +226,19 @@ func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 }
 
 // Touches reports whether a pod that counts runs on node n.
-func (s *affinityState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.On(n)) > 0 }
-
-func (s *affinityState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.On(n) }
+func (s *affinityState) Touches(n cluster.NodeID) bool { return s.plan.looksAt[n] > 0 }
 
 // TouchesPod reports whether p counts on n: it has or meets a term that matters there.
 func (s *affinityState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
-	return slices.Contains(s.plan.looksAt.On(n), p)
+	counts := func(list []int32) bool {
+		return slices.ContainsFunc(list, func(i int32) bool {
+			m := &s.plan.mets[i]
+			pr := &s.plan.profiles[m.profile]
+			return slices.ContainsFunc(m.in, func(t int32) bool { return pr.tallies[t].of[n] != cluster.NoValue })
+		})
+	}
+	return s.plan.labels != nil && counts(s.plan.bySet.Of(int(s.plan.labels.Of(p)))) ||
+		slices.ContainsFunc(s.plan.anti.Of(p), func(t cluster.TermID) bool { return counts(s.plan.byTerm.Of(int(t))) })
 }
 
 func (s *affinityState) Clone() State {

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/preempt-go/preempt/internal/podlists"
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -20,16 +20,17 @@ type affinityPlan struct {
 	anti    *cluster.AntiTerms
 
 	profiles  []profile
-	profileOf []int    // of each member
-	placed    [][]met  // by profile of a placed member: who meets it
-	bySet     meetings // by label set: whose terms a pod with such labels meets
-	byTerm    meetings // by anti-affinity term of others: whom it repels
-	terms     int      // of all profiles
+	profileOf []int       // of each member
+	mets      []met       // in order of their profiles
+	placed    [][]int32   // by profile of a placed member: who meets it, as positions in mets
+	bySet     lists.Lists // by label set: whose terms a pod with such labels meets
+	byTerm    lists.Lists // by anti-affinity term of others: whom it repels
+	terms     int         // of all profiles
 	numCounts int
-	base      []int32        // the counts before anything is removed; nil where nothing attracts
-	looksAt   podlists.Lists // pods that a term looks at
+	attracted int     // no count from here on is of an affinity term
+	base      []int32 // those up to there before anything is removed
+	looksAt   []int32 // of each node: how much its pods add to the counts
 	scope     Scope
-	each      int32 // the most that one pod counts in a tally, and in all that attract
 }
 
 // profile is a member up to what affinity terms can tell apart: those of an indexed
@@ -57,47 +58,6 @@ type met struct {
 	in      bumps
 }
 
-// fewLists is how many lists are looked at for one to share.
-const fewLists = 8
-
-// meetings are lists of who is met, by number. Lists of one are shared.
-type meetings struct {
-	at     []int32 // position in lists
-	lists  [][]met // the first is empty
-	filled []int   // the numbers of those that are not
-}
-
-func newMeetings(n int) meetings { return meetings{at: make([]int32, n), lists: [][]met{nil}} }
-
-func (ms *meetings) of(k int) []met { return ms.lists[ms.at[k]] }
-
-// has reports whether the latest profile that was added to list k is i.
-func (ms *meetings) has(k, i int) bool {
-	list := ms.of(k)
-	return len(list) > 0 && list[len(list)-1].profile == int32(i)
-}
-
-// add adds m to list k; from is how many lists there were before any of its profile.
-func (ms *meetings) add(k int, m met, from int) {
-	if list := ms.of(k); len(list) > 1 {
-		ms.lists[ms.at[k]] = append(list, m)
-		return
-	} else if len(list) == 1 {
-		ms.at[k] = int32(len(ms.lists))
-		ms.lists = append(ms.lists, []met{list[0], m})
-		return
-	}
-	ms.filled = append(ms.filled, k)
-	for at := from; at < min(len(ms.lists), from+fewLists); at++ {
-		if l := ms.lists[at]; len(l) == 1 && slices.Equal(l[0].in, m.in) {
-			ms.at[k] = int32(at)
-			return
-		}
-	}
-	ms.at[k] = int32(len(ms.lists))
-	ms.lists = append(ms.lists, []met{m})
-}
-
 // tally is a row of counts, one for each value of a topology.
 type tally struct {
 	topology      *cluster.Topology
@@ -109,7 +69,7 @@ type tally struct {
 func planAffinity(
 	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
 ) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
+	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: make([]int32, ix.NumNodes())}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 	}
@@ -117,9 +77,9 @@ func planAffinity(
 		return nil, err
 	}
 	if plan.labels != nil {
-		plan.bySet = newMeetings(plan.labels.Len())
+		plan.bySet = lists.New(plan.labels.Len())
 	}
-	plan.byTerm = newMeetings(plan.anti.Len())
+	plan.byTerm = lists.New(plan.anti.Len())
 	for i := range plan.profiles {
 		plan.layOut(i)
 		compared := (i + 1) * (plan.terms + plan.anti.Len())
@@ -130,10 +90,7 @@ func planAffinity(
 	for i := range plan.profiles {
 		plan.placed = append(plan.placed, plan.meetingsOf(&plan.profiles[i]))
 	}
-	plan.scope, plan.each = plan.findScope(), int32(plan.anti.Longest())
-	for _, pr := range plan.profiles {
-		plan.each = max(plan.each, int32(len(pr.anti)), int32(pr.attracting))
-	}
+	plan.scope = plan.findScope()
 	return plan, nil
 }
 
@@ -212,7 +169,9 @@ func (plan *affinityPlan) layOut(i int) {
 			Detail: "no pod that its affinity matches is in the same " + t.TopologyKey(),
 		})
 	}
-	pr.attracting = len(pr.tallies)
+	if pr.attracting = len(pr.tallies); pr.attracting > 0 {
+		plan.attracted = plan.numCounts
+	}
 	for _, t := range pr.anti {
 		plan.tallyFor(pr, pr.attracting, t.TopologyKey(), Reason{
 			Check:  CheckAntiAffinity,
@@ -225,16 +184,30 @@ func (plan *affinityPlan) layOut(i int) {
 	if plan.labels == nil {
 		return
 	}
-	from := len(plan.bySet.lists)
+	from := len(plan.mets)
 	for _, s := range pr.candidates(plan.labels) {
-		if plan.bySet.has(int(s), i) {
-			continue
+		if list := plan.bySet.Of(int(s)); len(list) > 0 && int(list[len(list)-1]) >= from {
+			continue // it stood there twice
 		}
 		if in := pr.meeting(plan.labels.Pod(s)); len(in) > 0 {
-			plan.bySet.add(int(s), met{int32(i), in}, from)
+			plan.bySet.Add(int(s), plan.meet(i, in, from))
 		}
 	}
 }
+
+// meet returns a meeting of profile i, a known one if need be; from is where those with which it is compared start.
+func (plan *affinityPlan) meet(i int, in bumps, from int) int32 {
+	for at := from; at < min(len(plan.mets), from+fewMets); at++ {
+		if slices.Equal(plan.mets[at].in, in) {
+			return int32(at)
+		}
+	}
+	plan.mets = append(plan.mets, met{int32(i), in})
+	return int32(len(plan.mets) - 1)
+}
+
+// fewMets is how many are compared with one.
+const fewMets = 8
 
 // candidates returns the label sets, some perhaps twice, among which are all that
 // match all affinity terms or any anti-affinity term.
@@ -277,10 +250,10 @@ func (plan *affinityPlan) layOutOthers(i int) {
 			Check: CheckAntiAffinity, Detail: "a pod whose anti-affinity matches it is in the same " + key,
 		})
 	}
-	from := len(plan.byTerm.lists)
+	from := len(plan.mets)
 	for _, t := range matching {
 		in := bumps{pr.tallyOf(pr.others, plan.anti.Term(t).TopologyKey())}
-		plan.byTerm.add(int(t), met{int32(i), in}, from)
+		plan.byTerm.Add(int(t), plan.meet(i, in, from))
 	}
 }
 
@@ -340,7 +313,7 @@ func (pr *profile) meeting(p *cluster.Pod) bumps {
 
 // meetingsOf returns where a placed member of profile by counts: by the terms of the other one, and
 // by its own anti-affinity terms.
-func (plan *affinityPlan) meetingsOf(by *profile) (list []met) {
+func (plan *affinityPlan) meetingsOf(by *profile) (list []int32) {
 	for i := range plan.profiles {
 		pr := &plan.profiles[i]
 		in := pr.meeting(by.pod)
@@ -353,7 +326,7 @@ func (plan *affinityPlan) meetingsOf(by *profile) (list []met) {
 			}
 		}
 		if len(in) > 0 {
-			list = append(list, met{int32(i), in})
+			list = append(list, plan.meet(i, in, len(plan.mets)))
 		}
 	}
 	return list

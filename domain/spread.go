@@ -58,12 +58,7 @@ func (c topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (Stat
 	if err != nil {
 		return nil, err
 	}
-	s := &spreadState{plan: plan}
-	for i := range plan.constraints {
-		s.counts = append(s.counts, plan.constraints[i].count(plan))
-	}
-	plan.looksAt.Sort()
-	return s, nil
+	return &spreadState{plan, plan.count()}, nil
 }
 
 // spreadState counts, for each spread constraint of the plan, the pods of each domain.
@@ -77,7 +72,7 @@ func (s *spreadState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +
 
 func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 	if !s.plan.anew || !s.plan.ix.Terminating(p) {
-		s.bump(s.plan.bySet[s.plan.labels.Of(p)], n, sign)
+		s.bump(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
 	}
 }
 
@@ -108,7 +103,7 @@ func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reas
 			return &c.noKey, true
 		}
 		if many := s.tooMany(own, v); many > 0 && !(all && c.unique) {
-			return &c.misfit, many > int32(len(s.plan.looksAt.On(n)))
+			return &c.misfit, many > s.plan.looksAt[n]
 		}
 	}
 	return nil, true
@@ -138,13 +133,12 @@ func (s *spreadState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 }
 
 // Touches reports whether a pod that is booked runs on node n.
-func (s *spreadState) Touches(n cluster.NodeID) bool { return len(s.plan.looksAt.On(n)) > 0 }
-
-func (s *spreadState) touchedOn(n cluster.NodeID) []cluster.PodID { return s.plan.looksAt.On(n) }
+func (s *spreadState) Touches(n cluster.NodeID) bool { return s.plan.looksAt[n] > 0 }
 
 // TouchesPod reports whether p is booked on n.
 func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
-	return slices.Contains(s.plan.looksAt.On(n), p)
+	return !(s.plan.anew && s.plan.ix.Terminating(p)) &&
+		slices.ContainsFunc(s.plan.bySet.Of(int(s.plan.labels.Of(p))), func(i int32) bool { return s.plan.constraints[i].domainOf[n] != cluster.NoValue })
 }
 
 func (s *spreadState) Clone() State {

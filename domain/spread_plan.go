@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/internal/podlists"
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -17,10 +17,10 @@ type spreadPlan struct {
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
-	of          [][]ownSpread  // of each member: its constraints
-	bySet       [][]int32      // of each label set: the constraints that book such pods, terminating ones apart if anew
-	countedBy   [][]int32      // of each member: the constraints that count it once it is placed
-	looksAt     podlists.Lists // pods that a constraint looks at
+	of          [][]ownSpread // of each member: its constraints
+	bySet       lists.Lists   // of each label set: the constraints that book such pods, terminating ones apart if anew
+	countedBy   [][]int32     // of each member: the constraints that count it once it is placed
+	looksAt     []int32       // of each node: the number of pods that a constraint looks at
 }
 
 // ownSpread is a constraint as one of its members has it.
@@ -33,6 +33,7 @@ type ownSpread struct {
 type spreadConstraint struct {
 	namespace  string
 	matcher    *disruption.Matcher
+	empty      bool // it matches everybody, and counts nobody
 	maxSkew    int32
 	minDomains int32
 
@@ -42,14 +43,12 @@ type spreadConstraint struct {
 	unique     bool              // no two nodes share one
 	numDomains int32
 
-	sets []cluster.LabelSetID // those whose namespace and labels match
-
 	misfit, noKey Reason
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: podlists.New(ix.NumNodes(), ix.NumPods())}
-	plan.of, plan.bySet, plan.countedBy = make([][]ownSpread, len(members)), make([][]int32, plan.labels.Len()), make([][]int32, len(members))
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes())}
+	plan.of, plan.bySet, plan.countedBy = make([][]ownSpread, len(members)), lists.New(plan.labels.Len()), make([][]int32, len(members))
 	known := map[string][]int32{}
 	for m, p := range members {
 		key := ""
@@ -63,12 +62,12 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 				return nil, err
 			}
 			for i := range p.Spread {
-				c, err := plan.newConstraint(p, &p.Spread[i], keyed)
+				c, sets, err := plan.newConstraint(p, &p.Spread[i], keyed)
 				if err != nil {
 					return nil, err
 				}
 				constraints = append(constraints, int32(len(plan.constraints)))
-				plan.add(c, members)
+				plan.add(c, sets, members)
 			}
 			known[key] = constraints
 		}
@@ -79,18 +78,17 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 	return plan, nil
 }
 
-// add adds c, and notes whom it counts. An empty selector counts nobody who is placed.
-func (plan *spreadPlan) add(c spreadConstraint, members []*cluster.Pod) {
+// add adds c, which matches these label sets, and notes whom it counts. An empty selector counts nobody who is placed.
+func (plan *spreadPlan) add(c spreadConstraint, sets []cluster.LabelSetID, members []*cluster.Pod) {
 	i := int32(len(plan.constraints))
 	plan.constraints = append(plan.constraints, c)
-	empty := c.matcher.Empty()
-	for _, set := range c.sets {
-		if !empty || !plan.anew {
-			plan.bySet[set] = append(plan.bySet[set], i)
+	for _, set := range sets {
+		if !c.empty || !plan.anew {
+			plan.bySet.Add(int(set), i)
 		}
 	}
 	for m, p := range members {
-		if !empty && c.selects(p) {
+		if !c.empty && c.selects(p) {
 			plan.countedBy[m] = append(plan.countedBy[m], i)
 		}
 	}
@@ -106,26 +104,27 @@ func spreadKey(p *cluster.Pod) string {
 	return marshal(p.Namespace, labels, p.Spread, p.NodeSelector, p.NodeAffinity, p.Tolerations)
 }
 
-func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed []bool) (spreadConstraint, error) {
+// newConstraint returns a constraint of p, and the label sets whose namespace and labels match.
+func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed []bool) (c spreadConstraint, sets []cluster.LabelSetID, err error) {
 	topology := plan.ix.Topology(s.TopologyKey)
-	c := spreadConstraint{
+	c = spreadConstraint{
 		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
 		of: topology.Column(), isDomain: make([]bool, topology.Len()), unique: topology.Unique(),
 		misfit: Reason{Check: CheckSpread, Detail: "too many pods in the same " + s.TopologyKey},
 		noKey:  Reason{Check: CheckSpread, Unresolvable: true, Detail: "the node has no label " + s.TopologyKey},
 	}
-	var err error
 	selector := withLabelKeys(s, p)
 	if c.matcher, err = selector.Compile(); err != nil {
-		return c, fmt.Errorf("domain: pod %q: topology spread: %w", p.Namespace+"/"+p.Name, err)
+		return c, nil, fmt.Errorf("domain: pod %q: topology spread: %w", p.Namespace+"/"+p.Name, err)
 	}
+	c.empty = c.matcher.Empty()
 	for _, set := range plan.labels.Candidates(selector) {
 		if c.selects(plan.labels.Pod(set)) {
-			c.sets = append(c.sets, set)
+			sets = append(sets, set)
 		}
 	}
 	c.findDomains(plan.ix, p, s, keyed)
-	return c, nil
+	return c, sets, nil
 }
 
 func (c *spreadConstraint) selects(p *cluster.Pod) bool {
@@ -167,41 +166,58 @@ func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
 
 // findDomains tells the eligible nodes, of those that have all keys, by node policies.
 func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
-	c.domainOf = slices.Clone(c.of)
 	rule, picky := NewNodeRule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
-	for n, v := range c.domainOf {
-		if !keyed[n] || v == cluster.NoValue {
-			c.domainOf[n] = cluster.NoValue
-			continue
-		}
-		if picky && !rule.Matches(ix.Node(cluster.NodeID(n))) ||
-			s.NodeTaintsPolicy == cluster.Honor && rule.Untolerated(ix.Node(cluster.NodeID(n))) != nil {
-			c.domainOf[n] = cluster.NoValue
-			continue
-		}
-		if !c.isDomain[v] {
+	var out []int
+	for n, v := range c.of {
+		switch {
+		case v == cluster.NoValue:
+		case !keyed[n] || picky && !rule.Matches(ix.Node(cluster.NodeID(n))) ||
+			s.NodeTaintsPolicy == cluster.Honor && rule.Untolerated(ix.Node(cluster.NodeID(n))) != nil:
+			out = append(out, n)
+		case !c.isDomain[v]:
 			c.isDomain[v] = true
 			c.numDomains++
 		}
 	}
+	if c.domainOf = c.of; len(out) > 0 {
+		c.domainOf = slices.Clone(c.of)
+	}
+	for _, n := range out {
+		c.domainOf[n] = cluster.NoValue
+	}
 }
 
-// count counts the running pods, and notes where they matter.
-func (c *spreadConstraint) count(plan *spreadPlan) tallies.Tallies {
-	counts := make([]int32, len(c.isDomain))
-	for _, set := range c.sets {
-		for _, p := range plan.labels.Carriers(set) {
+// count counts the running pods for each constraint, and notes where they matter.
+func (plan *spreadPlan) count() []tallies.Tallies {
+	counts := make([][]int32, len(plan.constraints))
+	for i := range counts {
+		counts[i] = make([]int32, len(plan.constraints[i].isDomain))
+	}
+	for _, set := range plan.bySet.Filled() {
+		list := plan.bySet.Of(set)
+		for _, p := range plan.labels.Carriers(cluster.LabelSetID(set)) {
 			n := plan.ix.NodeOf(p)
-			if n == cluster.NoNode || c.domainOf[n] == cluster.NoValue {
+			leaves := plan.ix.Terminating(p)
+			if n == cluster.NoNode || plan.anew && leaves {
 				continue
 			}
-			if !c.matcher.Empty() && !plan.ix.Terminating(p) {
-				counts[c.domainOf[n]]++
-			} else if plan.anew {
-				continue
+			looked := int32(0)
+			for _, i := range list {
+				c := &plan.constraints[i]
+				v := c.domainOf[n]
+				if v == cluster.NoValue {
+					continue
+				}
+				if looked = 1; !leaves && !c.empty {
+					counts[i][v]++
+				}
 			}
-			plan.looksAt.Add(p, n)
+			plan.looksAt[n] += looked
 		}
 	}
-	return tallies.New(counts, c.isDomain)
+	list := make([]tallies.Tallies, len(counts))
+	for i := range counts {
+		list[i] = tallies.New(counts[i], plan.constraints[i].isDomain)
+	}
+	return list
 }

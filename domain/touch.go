@@ -62,28 +62,13 @@ func (t *NodeTrial) Settle(n cluster.NodeID) {
 // selects, and returns them. Nobody may be removed already. The slice is good until
 // the next change of the trial.
 func (t *NodeTrial) LeaveAll(goes func(cluster.PodID) bool) []cluster.PodID {
-	for i, s := range t.states {
-		list := t.ix.PodsOn(t.node)
-		l, listed := s.(lister)
-		if listed {
-			list = l.touchedOn(t.node)
-		}
-		for _, p := range list {
-			if goes(p) && (listed || touchedBy(t.states[i:i+1], p, t.node)) && (i == 0 || !slices.Contains(t.out, p)) {
-				t.out = append(t.out, p)
-				t.move(p, true)
-			}
+	for _, p := range t.ix.PodsOn(t.node) {
+		if goes(p) && t.matters(p) {
+			t.out = append(t.out, p)
+			t.move(p, true)
 		}
 	}
 	return t.out
-}
-
-// lister is an optional part of a Toucher: it knows the pods without being asked
-// about each.
-type lister interface {
-	// touchedOn lists the pods of node n for which TouchesPod holds, each once; nobody
-	// if Touches does not hold.
-	touchedOn(n cluster.NodeID) []cluster.PodID
 }
 
 // Admit returns pod p if the constraints let the member be beside it, and says

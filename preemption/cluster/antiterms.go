@@ -65,14 +65,6 @@ func (at *AntiTerms) Of(p PodID) []TermID {
 // that has it twice stands there twice. The slice belongs to at.
 func (at *AntiTerms) Owners(t TermID) []PodID { return at.terms.At(int(t)).pods }
 
-// Longest is how many terms a pod has at most.
-func (at *AntiTerms) Longest() (most int) {
-	for _, list := range at.names.lists {
-		most = max(most, len(list))
-	}
-	return most
-}
-
 // Reads reports whether any of the terms looks at the pod label of that key.
 func (at *AntiTerms) Reads(label string) bool { return at.names.reads[label] }
 

@@ -1,0 +1,72 @@
+package lists
+
+import "slices"
+
+// Lists are lists of numbers by position.
+type Lists struct {
+	pages  []*[pageSize]int32 // by position: where its list is; nil: at 0
+	lists  [][]int32          // the first is empty
+	longer map[step]int32     // where the list is that a step leads to
+	last   step               // the latest, and where it leads to
+	to     int32
+	filled []int
+}
+
+const (
+	pageSize   = 64
+	mostShared = 8 // how long a list may be that several positions share
+)
+
+// step is a number added to a list that is shared.
+type step struct{ at, number int32 }
+
+// New returns lists at n positions, all empty.
+func New(n int) Lists {
+	return Lists{pages: make([]*[pageSize]int32, (n+pageSize-1)/pageSize), lists: [][]int32{nil}, longer: map[step]int32{}}
+}
+
+// Of is the list at position k. It belongs to l.
+func (l *Lists) Of(k int) []int32 {
+	if p := l.pages[k/pageSize]; p != nil {
+		return l.lists[p[k%pageSize]]
+	}
+	return nil
+}
+
+// Filled are the positions with lists that are not empty, in the order in which they got them. They belong to l.
+func (l *Lists) Filled() []int { return l.filled }
+
+// Add appends a number to the list at position k.
+func (l *Lists) Add(k int, number int32) {
+	page := &l.pages[k/pageSize]
+	if *page == nil {
+		*page = new([pageSize]int32)
+	}
+	at := &(*page)[k%pageSize]
+	list := l.lists[*at]
+	switch {
+	case len(list) == 0:
+		l.filled = append(l.filled, k)
+	case len(list) == mostShared: // from here on it has its own
+		*at = l.put(append(slices.Clip(list), number))
+		return
+	case len(list) > mostShared:
+		l.lists[*at] = append(list, number)
+		return
+	}
+	if s := (step{*at, number}); s != l.last || l.to == 0 {
+		to, known := l.longer[s]
+		if !known {
+			to = l.put(append(slices.Clip(list), number))
+			l.longer[s] = to
+		}
+		l.last, l.to = s, to
+	}
+	*at = l.to
+}
+
+// put keeps a list and returns where.
+func (l *Lists) put(list []int32) int32 {
+	l.lists = append(l.lists, list)
+	return int32(len(l.lists) - 1)
+}
