@@ -311,6 +311,14 @@ func (b *balance) weigh() {
 			p.Sides = append(p.Sides, side)
 		}
 	}
+	if p.AtMost < 0 { // those who go overrun budgets by more
+		for i := range b.caps {
+			if c := &b.caps[i]; c.soft && c.room < 0 {
+				c.weight = 1
+			}
+		}
+		return
+	}
 	for _, r := range b.rows {
 		p.Need, p.Frees = append(p.Need, r.room), append(p.Frees, cover.RowOf(r.adds))
 	}

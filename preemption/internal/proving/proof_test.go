@@ -1,0 +1,439 @@
+package proving_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
+	"github.com/preempt-go/preempt/preemption/internal/proving"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// A world is a question about a lone pod, of whose less important pods every set can be tried.
+type world struct {
+	*ask.Question
+	criteria []victims.Criterion
+	members  int64 // for so many there has to be room
+}
+
+var rankings = []victims.Ranking{
+	{victims.CriterionHighest, victims.CriterionSum, victims.CriterionPods},
+	{victims.CriterionPods, victims.CriterionSum},
+	{victims.CriterionOverruns, victims.CriterionPods},
+	{victims.CriterionPods, victims.CriterionOverruns, victims.CriterionSum},
+	{victims.CriterionOverruns, victims.CriterionHighest, victims.CriterionStarted, victims.CriterionUnits},
+	{victims.CriterionHighest, victims.CriterionOverruns, victims.CriterionPods},
+	{victims.CriterionHighest, victims.CriterionStarted, victims.CriterionSum},
+	{victims.AtLevel(20), victims.AtLevel(10), victims.CriterionPods},
+}
+
+// anyCluster has full nodes, with so many pods each at most, under budgets.
+func anyCluster(draw *rand.Rand, nodes, pods int) *cluster.Snapshot {
+	s := &cluster.Snapshot{}
+	for _, of := range []string{"a", "b", "c"} {
+		s.Budgets = append(s.Budgets, disruption.Budget{
+			Namespace: "default", Name: of, Allowed: int32(draw.IntN(3)), Selector: &disruption.Selector{MatchLabels: map[string]string{of: "yes"}},
+		})
+	}
+	for i := range nodes {
+		n := cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 12, cluster.Memory: 12}}
+		s.Nodes = append(s.Nodes, n)
+		cpu, memory := int64(12), int64(12)
+		for k := range 1 + draw.IntN(pods) {
+			level := int32(10 * draw.IntN(4))
+			p := cluster.Pod{
+				Namespace: "default", Name: fmt.Sprintf("p%d-%d", i, k), Node: n.Name, Priority: &level, Started: time.Unix(int64(draw.IntN(4)), 0), Labels: map[string]string{},
+				Requests: cluster.Resources{cluster.CPU: min(cpu, draw.Int64N(5)), cluster.Memory: min(memory, draw.Int64N(5))},
+			}
+			cpu, memory = cpu-p.Requests[cluster.CPU], memory-p.Requests[cluster.Memory]
+			for _, of := range []string{"a", "b", "c"} {
+				if draw.IntN(3) == 0 {
+					p.Labels[of] = "yes"
+				}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	return s
+}
+
+func ofCluster(t *testing.T, s *cluster.Snapshot, settings *ask.Settings) *world {
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	units, budgets := victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137)
+	return &world{Question: &ask.Question{
+		Settings: settings, Index: ix, Units: units, Budgets: budgets, Columns: columns.NewNodeColumns(units, budgets), Traits: settings.Traits(),
+	}, criteria: settings.Ranking, members: 1}
+}
+
+func newWorld(t *testing.T, draw *rand.Rand) *world {
+	w := ofCluster(t, anyCluster(draw, 1+draw.IntN(3), 7), &ask.Settings{Ranking: rankings[draw.IntN(len(rankings))], Effort: ask.Exact})
+	w.Priority = int32(25 + 10*draw.IntN(2))
+	pod := &cluster.Pod{Namespace: "default", Name: "in", Priority: &w.Priority, Requests: cluster.Resources{cluster.CPU: 4 + draw.Int64N(6), cluster.Memory: draw.Int64N(9)}}
+	w.Traits |= w.TraitsOf(pod)
+	if draw.IntN(3) == 0 {
+		w.Limits = []ask.Bound{{Of: ask.NumPods, Left: draw.Int64N(4)}}
+	}
+	if draw.IntN(3) == 0 {
+		w.Hard = []bool{true, draw.IntN(2) == 0, false}
+	}
+	w.Members = []*domain.Member{w.NewMember(pod, cluster.NoPod)}
+	w.SettleClaim()
+	return w
+}
+
+// A set is some of the less important pods of a node: by position in them.
+type set = uint
+
+func has(s set, i int) bool { return s>>i&1 != 0 }
+
+// lower lists the less important pods of node n.
+func (w *world) lower(n cluster.NodeID) (list []cluster.PodID) {
+	for _, p := range w.Index.PodsOn(n) {
+		if w.Index.Priority(p) < w.Priority {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// charged is how many of the pods of a set budget b covers.
+func (w *world) charged(list []cluster.PodID, s set, b cluster.BudgetID) (sum int64) {
+	for i, p := range list {
+		if has(s, i) && slices.Contains(w.Budgets.Of(p), b) {
+			sum++
+		}
+	}
+	return sum
+}
+
+func (w *world) room(b cluster.BudgetID) int64 { return max(int64(w.Index.Budget(b).Allowed), 0) }
+
+// value is what a set has of a criterion.
+func (w *world) value(list []cluster.PodID, s set, c victims.Criterion) (v int64) {
+	level, leveled := c.Level()
+	highest := int64(math.MinInt32)
+	for i, p := range list {
+		if has(s, i) {
+			highest = max(highest, int64(w.Index.Priority(p)))
+		}
+	}
+	v = map[victims.Criterion]int64{victims.CriterionHighest: highest, victims.CriterionStarted: math.MinInt64}[c]
+	for i, p := range list {
+		own := w.Index.Priority(p)
+		switch {
+		case !has(s, i) || c == victims.CriterionHighest || c == victims.CriterionOverruns:
+		case c == victims.CriterionStarted:
+			if int64(own) == highest {
+				v = max(v, -w.Index.Started(p))
+			}
+		case c == victims.CriterionSum:
+			v += int64(own) + 1<<31
+		case !leveled || own == level:
+			v++
+		}
+	}
+	if c == victims.CriterionOverruns {
+		for b := range cluster.BudgetID(3) {
+			v += max(w.charged(list, s, b)-w.room(b), 0)
+		}
+	}
+	return v
+}
+
+// need is what is missing of a resource on node n.
+func (w *world) need(n cluster.NodeID, r int) int64 {
+	return w.members*w.Members[0].Request()[r] - w.Index.Free(n)[r]
+}
+
+func (w *world) frees(list []cluster.PodID, s set, r int) (sum int64) {
+	for i, p := range list {
+		if has(s, i) {
+			sum += w.Index.Request(p)[r]
+		}
+	}
+	return sum
+}
+
+// makesRoom reports whether there is room once a set has gone from node n.
+func (w *world) makesRoom(n cluster.NodeID, list []cluster.PodID, s set) bool {
+	for r, v := range w.Members[0].Request() {
+		if v > 0 && w.frees(list, s, r) < w.need(n, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// helps reports whether a set makes room that may go.
+func (w *world) helps(n cluster.NodeID, list []cluster.PodID, s set) bool {
+	if !w.makesRoom(n, list, s) {
+		return false
+	}
+	for _, b := range w.Limits {
+		if w.value(list, s, victims.CriterionPods) > b.Left {
+			return false
+		}
+	}
+	for b, hard := range w.Hard {
+		if id := cluster.BudgetID(b); hard && w.charged(list, s, id) > w.room(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// least is the least that a set has which helps, by criterion; nil: none does.
+func (w *world) least() (best []int64) {
+	for n := range w.Index.Nodes() {
+		list := w.lower(n)
+		for s := range set(1) << len(list) {
+			if w.helps(n, list, s) {
+				var values []int64
+				for _, c := range w.criteria {
+					values = append(values, w.value(list, s, c))
+				}
+				if best == nil || slices.Compare(values, best) < 0 {
+					best = values
+				}
+			}
+		}
+	}
+	return best
+}
+
+// A reading reads what is shown of a node: no set has at most so much of criterion k, and no more than
+// bound of those before it.
+type reading struct {
+	*world
+	node  cluster.NodeID
+	list  []cluster.PodID
+	open  set // those of whom it is not known that they go or stay
+	never set // those who have too much
+	bound []int64
+	k     int
+	most  int64
+	cases []proving.Case
+}
+
+// reads reports whether the steps show it. Nobody goes who has too much of a number of the worst by himself.
+func (w *world) reads(n cluster.NodeID, step proving.Step, bound []int64, most int64) bool {
+	r := &reading{world: w, node: n, list: w.lower(n), bound: bound, k: step.Criterion, most: most, cases: step.Cases}
+	r.open = 1<<len(r.list) - 1
+	for i := range r.list {
+		if w.barred(r.list, i, bound, r.k, most) {
+			r.never |= 1 << i
+		}
+	}
+	return r.read(0) && len(r.cases) == 0
+}
+
+// barred reports whether sets with the i-th of list have more than most of criterion k, or than bound of one before it.
+func (w *world) barred(list []cluster.PodID, i int, bound []int64, k int, most int64) (barred bool) {
+	for at := range k + 1 {
+		limit := most
+		if at < k {
+			limit = bound[at]
+		}
+		v := w.value(list, 1<<i, w.criteria[at])
+		switch w.criteria[at] {
+		case victims.CriterionHighest:
+			barred = barred || v > limit
+		case victims.CriterionStarted:
+			top := slices.Index(w.criteria, victims.CriterionHighest)
+			barred = barred || w.value(list, 1<<i, victims.CriterionHighest) == bound[top] && v > limit
+		}
+	}
+	return barred
+}
+
+// complete reports whether the steps for node n are of every criterion of which sets may have less than the bound, up to
+// one of which none has as little.
+func (w *world) complete(n cluster.NodeID, steps []proving.Step, bound []int64) bool {
+	list := w.lower(n)
+	for k := range bound {
+		if len(steps) > 0 && steps[0].Criterion == k {
+			if w.reads(n, steps[0], bound, bound[k]) {
+				return true
+			}
+			steps = steps[1:]
+			continue
+		}
+		for s := range set(1) << len(list) {
+			if w.value(list, s, w.criteria[k]) < bound[k] {
+				return false
+			}
+		}
+	}
+	return len(steps) == 0
+}
+
+func (r *reading) read(goes set) bool {
+	c := r.cases[0]
+	r.cases = r.cases[1:]
+	if c.Pod == cluster.NoPod {
+		return goes&r.never != 0 || r.contradicts(goes, c.Weights)
+	}
+	i := slices.Index(r.list, c.Pod)
+	if i < 0 || !has(r.open, i) {
+		return false
+	}
+	r.open &^= 1 << i
+	defer func() { r.open |= 1 << i }()
+	return r.read(goes|1<<i) && r.read(goes)
+}
+
+// contradicts reports whether for every set of a case what it frees beyond what is needed is less than what it takes
+// beyond what it may.
+func (r *reading) contradicts(goes set, weights []proving.Weight) bool {
+	overruns := int64(0)
+	for _, x := range weights {
+		if x.Of.Kind == proving.Criterion && r.criteria[x.Of.Number] == victims.CriterionOverruns {
+			overruns = x.Value
+		}
+	}
+	for s := range set(1) << len(r.list) {
+		if s&^(r.open&^r.never|goes) != 0 || goes&^s != 0 {
+			continue
+		}
+		freed, taken := int64(0), int64(0)
+		for _, x := range weights {
+			switch number := x.Of.Number; x.Of.Kind {
+			case proving.Resource:
+				freed += x.Value * r.freed(goes, s, number)
+			case proving.Count:
+				freed += x.Value * (r.value(r.list, s&^goes, victims.CriterionPods) - r.fewest(goes))
+			case proving.Criterion:
+				limit := r.most
+				if number < r.k {
+					limit = r.bound[number]
+				}
+				if c := r.criteria[number]; c == victims.CriterionOverruns {
+					taken -= x.Value * limit
+				} else {
+					taken += x.Value * (r.value(r.list, s, c) - limit)
+				}
+			case proving.Budget:
+				b := cluster.BudgetID(number)
+				if hard := r.Hard != nil && r.Hard[b]; !hard && x.Value > overruns {
+					return false
+				}
+				taken += x.Value * (r.charged(r.list, s, b) - r.room(b))
+			case proving.Limit:
+				taken += x.Value * (r.value(r.list, s, victims.CriterionPods) - max(r.Limits[number].Left, 0))
+			}
+		}
+		if freed >= taken {
+			return false
+		}
+	}
+	return true
+}
+
+// freed is how much more than is missing s frees, beside those who go in any case, nobody of them more than that.
+func (r *reading) freed(goes, s set, resource int) int64 {
+	missing := max(r.need(r.node, resource)-r.frees(r.list, goes, resource), 0)
+	sum := -missing
+	for i, p := range r.list {
+		if has(s&^goes, i) {
+			sum += min(r.Index.Request(p)[resource], missing)
+		}
+	}
+	return sum
+}
+
+// fewest is how many have to go beside some.
+func (r *reading) fewest(goes set) (most int64) {
+	for resource, v := range r.Members[0].Request() {
+		var amounts []int64
+		for i, p := range r.list {
+			if has(r.open&^r.never, i) {
+				amounts = append(amounts, r.Index.Request(p)[resource])
+			}
+		}
+		slices.Sort(amounts)
+		count := int64(0)
+		for missing := r.need(r.node, resource) - r.frees(r.list, goes, resource); v > 0 && missing > 0; count++ {
+			if len(amounts) == 0 {
+				count++
+				break
+			}
+			missing, amounts = missing-amounts[len(amounts)-1], amounts[:len(amounts)-1]
+		}
+		most = max(most, count)
+	}
+	return most
+}
+
+// TestProofsOfAPod: what the best of all sets has is shown to be the least, by numbers that add up; of more no more
+// is shown than is so. That none helps is shown where none does.
+func TestProofsOfAPod(t *testing.T) {
+	proved, refuted, weights, cases := 0, 0, 0, 0
+	for seed := range uint64(1200) {
+		w := newWorld(t, rand.New(rand.NewPCG(seed, 8)))
+		search := onepod.New(w.Question, &sync.Pool{}, new(onepod.Shapes))
+		best := w.least()
+		if search.Filter() != cluster.NoNode {
+			continue
+		}
+		at := fmt.Sprint("seed ", seed, " ", w.criteria, best)
+		refutation, ok := proving.Refute(w.Question, search.Trial, search.Runner)
+		require.Equal(t, best == nil, ok, at)
+		if best == nil {
+			refuted++
+			for _, nodes := range refutation.Nodes {
+				for _, n := range nodes.Nodes {
+					require.Len(t, nodes.Steps, 1)
+					require.True(t, w.reads(n, nodes.Steps[0], nil, 0), at)
+				}
+			}
+			continue
+		}
+		for k := range best {
+			for _, more := range []int64{0, 1, 1000} {
+				bound := slices.Clone(best[:k+1])
+				bound[k] += more
+				proof := proving.Prove(w.Question, search.Trial, search.Runner, bound)
+				require.LessOrEqual(t, slices.Compare(proof.Bound, best), 0, at)
+				if more == 0 {
+					require.Equal(t, bound, proof.Bound, at)
+					proved++
+				}
+				told := map[cluster.NodeID]bool{}
+				for _, nodes := range proof.Nodes {
+					for _, n := range nodes.Nodes {
+						told[n] = true
+						require.True(t, w.complete(n, nodes.Steps, proof.Bound), at)
+						for _, step := range nodes.Steps {
+							cases += len(step.Cases)
+							for _, c := range step.Cases {
+								weights += len(c.Weights)
+							}
+							require.True(t, w.reads(n, step, proof.Bound, proof.Bound[step.Criterion]-1), "%s: node %d: %+v of %v", at, n, step, proof.Bound)
+						}
+					}
+				}
+				for n := range w.Index.Nodes() {
+					if list := w.lower(n); !told[n] {
+						require.False(t, w.makesRoom(n, list, 1<<len(list)-1), at)
+					}
+				}
+			}
+		}
+	}
+	t.Log(proved, refuted, weights, cases)
+	require.Greater(t, proved, 1000)
+	require.Greater(t, refuted, 100)
+}
