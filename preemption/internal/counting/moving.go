@@ -48,9 +48,6 @@ type movingUnit struct {
 // moving is the reprieve of k members that may move.
 func (t *attempt) moving(k int) {
 	m := &moving{attempt: t, movingTools: &t.tools.moving, need: int64(k)}
-	if t.Fewest {
-		m.need = int64(t.Gang.Need())
-	}
 	t.checks += t.potential // each of them is tried
 	t.top = &draft{price: domain.Free, start: math.MaxInt64, known: true}
 	m.nodes, m.rooms = zeroed(m.nodes, len(t.slots)), m.rooms[:0]
