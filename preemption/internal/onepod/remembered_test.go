@@ -211,9 +211,10 @@ func fleet(draw *rand.Rand, size int64) *cluster.Snapshot {
 
 func runner(draw *rand.Rand, name, node string) cluster.Pod {
 	priority := int32(10 * draw.IntN(5))
-	return cluster.Pod{
-		Namespace: "default", Name: name, Node: node, Priority: &priority, Requests: cluster.Resources{cluster.CPU: int64(1 + draw.IntN(3))},
-		Labels: map[string]string{"app": []string{"web", "db"}[draw.IntN(2)]},
+	return cluster.Pod{ // of storage there is none, and who asks for none needs none
+		Namespace: "default", Name: name, Node: node, Priority: &priority,
+		Requests: cluster.Resources{cluster.CPU: int64(1 + draw.IntN(3)), "storage": int64(draw.IntN(2))},
+		Labels:   map[string]string{"app": []string{"web", "db"}[draw.IntN(2)]},
 	}
 }
 

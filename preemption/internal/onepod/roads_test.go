@@ -1,0 +1,191 @@
+package onepod_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// crowded is a cluster of what nodes and pods may have, and a pod that asks.
+func crowded(draw *rand.Rand, nodes int, ties bool) (*cluster.Snapshot, *cluster.Pod) {
+	rarely := func(n int) bool { return draw.IntN(n) == 0 }
+	apart := []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "web"}}, TopologyKey: "rack"}}
+	level, one := int32(10*draw.IntN(4)), int32(1)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Namespace: "default", Name: "whole", Mode: disruption.All, MinCount: &one, Priority: &level}}}
+	if rarely(2) {
+		s.Budgets = fleet(draw, 1).Budgets
+		s.Budgets[0].Allowed = int32(draw.IntN(2))
+	}
+	odd := rarely(2)
+	for i := range nodes {
+		n := cluster.Node{
+			Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"rack": fmt.Sprint(i % 5)}, Unschedulable: rarely(12),
+			Allocatable: cluster.Resources{cluster.CPU: 4 + draw.Int64N(3), cluster.Memory: 12, cluster.Pods: 9},
+		}
+		for left, k := n.Allocatable[cluster.CPU]-draw.Int64N(2), 0; left > 0; k++ {
+			p := runner(draw, fmt.Sprintf("p%02d-%d", i, k), n.Name)
+			p.Requests = cluster.Resources{cluster.CPU: min(1+draw.Int64N(3), left), cluster.Memory: 1 + draw.Int64N(3)}
+			p.Started = time.Unix(int64(draw.IntN(3)), 0)
+			left -= p.Requests[cluster.CPU]
+			if odd && rarely(6) {
+				p.Group, p.Priority = "whole", &level
+			}
+			if odd && rarely(9) {
+				p.Ports = []cluster.HostPort{{Port: 80}}
+			}
+			if ties && rarely(6) {
+				p.AntiAffinity = apart
+			}
+			p.Preempted = odd && rarely(9)
+			p.Terminating = p.Preempted
+			s.Pods = append(s.Pods, p)
+		}
+		if odd && rarely(6) {
+			waits := int32(10 * draw.IntN(5))
+			s.Pods = append(s.Pods, cluster.Pod{
+				Namespace: "default", Name: "waits-" + n.Name, NominatedNode: n.Name, Priority: &waits, Requests: cluster.Resources{cluster.CPU: 1 + draw.Int64N(2)},
+			})
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	pod := asker(draw, 1+draw.Int64N(6)*draw.Int64N(2))
+	pod.Requests[cluster.Memory] = 1 + draw.Int64N(5)
+	if rarely(3) {
+		pod.Labels = map[string]string{"app": "web"}
+	}
+	if ties && rarely(2) {
+		pod.AntiAffinity = apart
+	}
+	if rarely(6) {
+		pod.NodeSelector = map[string]string{"rack": "1"}
+	}
+	if rarely(6) {
+		pod.NominatedNode = "n01"
+	}
+	if odd && rarely(6) {
+		pod.Ports = []cluster.HostPort{{Port: 80}}
+	}
+	return s, pod
+}
+
+// TestEveryRoadIsThePlainOne: what is told by columns, of many nodes at once or of each, is what comes of taking pods
+// out of a trial and giving them back.
+func TestEveryRoadIsThePlainOne(t *testing.T) {
+	type told struct {
+		plan     onepod.Plan
+		best     []onepod.Candidate
+		found    []onepod.Candidate
+		rejected []string
+		stats    ask.Stats
+	}
+	verdicts, scanned, swept := map[ask.Verdict]int{}, 0, 0
+	for seed := range uint64(1500) {
+		draw := rand.New(rand.NewPCG(seed, 7))
+		nodes := 3 + draw.IntN(10)
+		if seed%50 == 0 {
+			nodes += 60
+		}
+		s, pod := crowded(draw, nodes, seed%2 == 0)
+		w := newWorld(t, s)
+		settings := ask.Settings{
+			Candidates: draw.IntN(3) == 0, Prefer: []domain.Preference{domain.FirstByName, domain.LeastAllocated, domain.MostAllocated}[draw.IntN(5)*draw.IntN(2)%3],
+			RepeatOfPod: draw.IntN(8) == 0, Goroutines: 1,
+		}
+		if draw.IntN(8) == 0 {
+			settings.Sampling = &ask.Sampling{Percent: 40, Minimum: 2, Offset: int32(draw.IntN(9))}
+		}
+		run := func(plainly bool) (all told) {
+			q := w.question(&settings, nil, pod)
+			state, err := domain.InterPodAffinity().Prepare(w.ix, []*cluster.Pod{pod})
+			require.NoError(t, err)
+			if state != nil {
+				q.States = append(q.States, state)
+			}
+			if plainly {
+				q.Traits |= ask.TraitColumns
+			} else {
+				if ask.ByScan.Leads(q.AllTraits()) {
+					scanned++
+				}
+				if ask.BySweep.Leads(q.AllTraits()) {
+					swept++
+				}
+			}
+			search := onepod.New(q, &sync.Pool{}, new(onepod.Shapes))
+			defer search.Close()
+			search.Unbounded = plainly
+			all.plan = search.Run()
+			if all.plan.Verdict == ask.Feasible {
+				all.best = []onepod.Candidate{candidate(&search.Best)}
+			}
+			for i := range search.Found {
+				all.found = append(all.found, candidate(&search.Found[i]))
+			}
+			if all.plan.Verdict != ask.Fits && all.plan.Verdict != ask.Waiting { // which need no reasons
+				for _, r := range search.Rejected() {
+					all.rejected = append(all.rejected, fmt.Sprint(r))
+				}
+			}
+			slices.Sort(all.rejected)
+			all.stats = search.Stats
+			return all
+		}
+		want, have := run(true), run(false)
+		verdicts[have.plan.Verdict]++
+		require.LessOrEqual(t, have.stats.Pruned+have.stats.Evaluated, have.stats.Domains)
+		require.Equal(t, want, have, "seed %d, %+v", seed, settings)
+	}
+	t.Log(verdicts, scanned, swept)
+	require.Len(t, verdicts, 4)
+	require.Greater(t, verdicts[ask.Feasible], 500)
+	require.Greater(t, scanned, 300)
+	require.Greater(t, swept, 800)
+}
+
+func candidate(c *onepod.Candidate) onepod.Candidate {
+	all := onepod.Candidate{Node: c.Node, Score: c.Score}
+	all.Victims = append([]victims.UnitID{}, c.Victims...)
+	all.Score.Units = len(c.Victims)
+	return all
+}
+
+// TestASampleIsAsLargeAsIsWanted: from the offset on, and the other nodes are told not to be of it.
+func TestASampleIsAsLargeAsIsWanted(t *testing.T) {
+	s := &cluster.Snapshot{}
+	low, high := int32(1), int32(9)
+	for i := range 7 {
+		n := cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 1}, Unschedulable: i == 4}
+		s.Nodes = append(s.Nodes, n)
+		s.Pods = append(s.Pods, cluster.Pod{Name: "on" + n.Name, Node: n.Name, Priority: &low, Requests: n.Allocatable})
+	}
+	w := newWorld(t, s)
+	settings := &ask.Settings{Candidates: true, Sampling: &ask.Sampling{Minimum: 2, Offset: 3}}
+	search := onepod.New(w.question(settings, nil, &cluster.Pod{Name: "in", Priority: &high, Requests: s.Nodes[0].Allocatable}), &sync.Pool{}, new(onepod.Shapes))
+	require.Equal(t, ask.Feasible, search.Run().Verdict)
+	var found []cluster.NodeID
+	for _, c := range search.Found {
+		found = append(found, c.Node)
+	}
+	require.Equal(t, []cluster.NodeID{3, 5}, found)
+	others := 0
+	for _, r := range search.Rejected() {
+		if r.Why.Check == ask.NotSampled {
+			others += r.Nodes
+		}
+	}
+	require.Equal(t, 4, others)
+	require.Equal(t, 1, search.Stats.Pruned)
+	require.Equal(t, 2, search.Stats.Evaluated)
+}
