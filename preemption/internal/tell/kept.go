@@ -34,7 +34,23 @@ func (q *Inquiry) keptOn(nodes []cluster.NodeID) []answer.KeptUnit {
 	return list
 }
 
+// keptUnit says what keeps unit u. One of several pods may be told of in many domains, and is read once.
 func (q *Inquiry) keptUnit(u victims.UnitID) answer.KeptUnit {
+	if len(q.Units.Unit(u).Pods) == 1 {
+		return q.readKept(u)
+	}
+	k, known := q.kept[u]
+	if !known {
+		if q.kept == nil {
+			q.kept = map[victims.UnitID]answer.KeptUnit{}
+		}
+		k = q.readKept(u)
+		q.kept[u] = k
+	}
+	return k
+}
+
+func (q *Inquiry) readKept(u victims.UnitID) answer.KeptUnit {
 	unit, k := q.Units.Unit(u), q.Kept(u, q.Claim)
 	out := answer.KeptUnit{Kind: cluster.KindPod, Priority: unit.Level, Rule: k.Rule, Seconds: k.Seconds, Text: k.String()}
 	if unit.Group != cluster.NoGroup {

@@ -37,8 +37,9 @@ type Inquiry struct {
 		members  [1]*domain.Member
 		pods     [1]*cluster.Pod
 	}
-	budgetNames []string                         // by budget, once it was needed
-	large       map[victims.UnitID]answer.Victim // pods and budgets of units of many pods, once they were told
+	budgetNames []string                           // by budget, once it was needed
+	large       map[victims.UnitID]answer.Victim   // pods and budgets of units of many pods, once they were told
+	kept        map[victims.UnitID]answer.KeptUnit // units of several pods, once they were told
 }
 
 // blank is a question that nobody asks yet.
