@@ -179,12 +179,22 @@ func (us *Units) unlist(dst []Shift, u UnitID) []Shift {
 	return dst
 }
 
+// fewPods is of how many pods a unit needs no marks, which each fork makes anew.
+const fewPods = 2
+
 // nodesOf returns the nodes of unit u, each once. They are good until the next.
 func (us *Units) nodesOf(u UnitID) []cluster.NodeID {
-	list := us.nodes[:0]
-	for _, p := range us.Unit(u).Pods {
-		if n := us.ix.NodeOf(p); n != cluster.NoNode && !slices.Contains(list, n) {
-			list = append(list, n)
+	list, pods := us.nodes[:0], us.Unit(u).Pods
+	if len(pods) > fewPods {
+		list = us.first(list, u, listed)
+		for _, n := range list {
+			us.marks[n] &^= listed
+		}
+	} else {
+		for _, p := range pods {
+			if n := us.ix.NodeOf(p); n != cluster.NoNode && !slices.Contains(list, n) {
+				list = append(list, n)
+			}
 		}
 	}
 	us.nodes = list

@@ -155,9 +155,9 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		}
 		switch moved, changed := us.resettle(u); {
 		case moved:
-			list = us.first(list, u, 1)
+			list = us.first(list, u, moves)
 		case changed:
-			quiet = us.first(quiet, u, 2)
+			quiet = us.first(quiet, u, changes)
 		}
 	}
 	us.stale = us.stale[:0]
@@ -177,13 +177,20 @@ func (us *Units) Settle(dst []Shift) []Shift {
 	return dst
 }
 
+// Why a node is marked: it is listed for a unit, on it one moves, on it something else changes about one.
+const (
+	listed uint8 = 1 << iota
+	moves
+	changes
+)
+
 // first appends to dst those nodes of unit u that are not marked so yet, and marks them.
 func (us *Units) first(dst []cluster.NodeID, u UnitID, mark uint8) []cluster.NodeID {
 	if len(us.marks) < us.ix.NumNodes() {
 		us.marks = append(us.marks, make([]uint8, us.ix.NumNodes()-len(us.marks))...)
 	}
-	for _, n := range us.nodesOf(u) {
-		if us.marks[n]&mark == 0 {
+	for _, p := range us.Unit(u).Pods {
+		if n := us.ix.NodeOf(p); n != cluster.NoNode && us.marks[n]&mark == 0 {
 			us.marks[n] |= mark
 			dst = append(dst, n)
 		}
