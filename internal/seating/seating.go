@@ -193,7 +193,7 @@ func (s *Seating) leaveOutVain(t *Group) {
 
 // MostAgain is how often a gang of unlike members that moves is asked about a member on a node,
 // taking one off and placing it anew counted too: after that it stays where it is.
-const MostAgain = 1 << 23
+const MostAgain = 1 << 22
 
 // Again seats as many members of each group that has a place as wanted says, anywhere in
 // d as things stand, and reports whether it could: at any placement where they are few or

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
@@ -15,7 +16,7 @@ import (
 func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	defer s.bringBack()
 	a := &attempt{Search: s, domain: d, decided: s.Runner.Decided}
-	s.allow(mostLooks)
+	s.allow(s.looks())
 	if a.takeOut(); a.numPotential() == 0 {
 		return s.q.Nobody(d.Nodes...)
 	}
@@ -239,8 +240,8 @@ func (s *Search) ComparePrices(d *domain.Domain, same func(offers, firsts domain
 	places := s.Trial.Assignments()
 	s.Trial.UnplaceTo(0)
 	s.offers.Reset()
-	firsts, road := s.withFirstSeats(s.offers).(*firstSeats)
-	if !road {
+	firsts := s.withFirstSeats(s.offers)
+	if firsts == seating.Prices(s.offers) {
 		return false
 	}
 	for _, at := range append(places, domain.Assignment{Node: cluster.NoNode}) {

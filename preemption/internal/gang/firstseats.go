@@ -51,6 +51,9 @@ func (s *Search) withFirstSeats(offers *losses.Offers) seating.Prices {
 		return offers
 	}
 	f.Offers = offers
+	if f.vacates {
+		return lastingSeats{f}
+	}
 	return f
 }
 
@@ -113,9 +116,12 @@ func (f *firstSeats) span(n cluster.NodeID) []uint64 {
 	return f.spans[int(n)*size:][:size]
 }
 
-// Lasts makes prices last from one member to others.
-func (f *firstSeats) Lasts(m domain.MemberID, n cluster.NodeID) bool {
-	return f.vacates && f.ask(m) && f.seats.Within(f.span(n))
+// lastingSeats are first seats of which prices last from one member to others.
+type lastingSeats struct{ *firstSeats }
+
+// Lasts is what a placer asks.
+func (f lastingSeats) Lasts(m domain.MemberID, n cluster.NodeID) bool {
+	return f.ask(m) && f.seats.Within(f.span(n))
 }
 
 // Taken is that of the offers.

@@ -128,8 +128,8 @@ func (s *Search) Equip() {
 	}
 	q := s.q
 	s.Trial = q.GangTrial()
-	s.Trial.Allow(mostLooks)
-	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: mostLooks}
+	s.Trial.Allow(s.looks())
+	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: s.looks()}
 	s.seater.Allow(1)
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
@@ -143,7 +143,15 @@ func (s *Search) Equip() {
 
 // mostLooks is how often placers ask about a member on a node: with everybody in place, and then with
 // the potential victims gone, in all domains together.
-const mostLooks = 1 << 24
+const mostLooks = 1 << 23
+
+// looks is mostLooks, or a fourth of it where the question is one of several about what would help.
+func (s *Search) looks() int {
+	if s.q.NoBounds || s.q.Asked != nil {
+		return mostLooks / 4
+	}
+	return mostLooks
+}
 
 // allow gives the placers of one domain its part of so many looks.
 func (s *Search) allow(looks int) {
@@ -172,18 +180,19 @@ func (s *Search) Checks() int {
 	return s.counted + s.Trial.Checks
 }
 
-// decision is how many questions about a member on a node a decision of a search stands for, landed a look of a landing.
+// What questions are counted as: about a member on a node, a decision of a search, a look of a landing.
 const (
+	looked   = 2
 	decision = 64
 	landed   = 16
 )
 
-// Asked counts the questions about a member on a node so far, decisions of searches and looks of landings among them.
+// Asked counts what was asked so far, about a member on a node and else.
 func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return s.Trial.Asked + decision*s.Runner.Decided + landed*s.q.Landed
+	return looked*s.Trial.Asked + decision*s.Runner.Decided + landed*s.q.Landed
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come

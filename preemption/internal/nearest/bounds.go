@@ -99,7 +99,7 @@ func total(list []ask.Excess) int64 {
 	return sum
 }
 
-// mostAsked is how often all the questions about a gang may ask about a member on a node: no other
+// mostAsked is how much all the questions about a gang may ask, as the search for a gang counts it: no other
 // is asked after that.
 const mostAsked = 1 << 23
 

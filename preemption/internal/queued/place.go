@@ -112,7 +112,7 @@ func (p *place) seatChosen() bool {
 // tried to leave or to come back.
 const (
 	mostLooks = 1 << 28
-	mostAsked = 1 << 24
+	mostAsked = 1 << 23
 )
 
 // size is an amount of a resource that all but some members of a gang ask for at least.
