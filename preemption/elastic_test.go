@@ -133,9 +133,12 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 	t.Parallel()
 	part, irreducible := 0, 0
 	for seed := range seeds(3000) {
-		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}})
+		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}, Topology: seed%2 == 1})
 		if !asksSomething(q) {
 			continue
+		}
+		if seed%5 < 2 { // a group has many pods in every domain
+			q = gen.Enlarge(q, seed)
 		}
 		own := q.Preemptor
 		elasticGroups(seed, &q)

@@ -1,6 +1,8 @@
 package reprieve
 
 import (
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -33,7 +35,7 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	s.skip = make([]bool, len(s.members))
 	s.decide(0, 0)
 	if s.best == nil {
-		for _, p := range r.Units.Unit(u).Pods {
+		for _, p := range r.here(u) {
 			if !slices.Contains(s.members, p) {
 				t.Remove(p)
 			}
@@ -79,15 +81,15 @@ type shrinker struct {
 
 // sort finds the members to decide on, and returns the others.
 func (s *shrinker) sort() (others []cluster.PodID) {
-	us := s.r.Units
-	if s.members = s.r.decides(s.trial, s.unit); len(s.members) == len(us.Unit(s.unit).Pods) {
+	here := s.r.here(s.unit)
+	if s.members = s.r.decides(s.trial, s.unit); len(s.members) == len(here) {
 		return nil
 	}
 	decides := make(map[cluster.PodID]bool, len(s.members))
 	for _, p := range s.members {
 		decides[p] = true
 	}
-	for _, p := range us.Unit(s.unit).Pods {
+	for _, p := range here {
 		if !decides[p] {
 			others = append(others, p)
 		}
@@ -97,10 +99,32 @@ func (s *shrinker) sort() (others []cluster.PodID) {
 
 // decides are the members of elastic unit u about which there is something to decide in t.
 func (r *Runner) decides(t domain.Trial, u victims.UnitID) []cluster.PodID {
+	matters := func(cluster.PodID) bool { return true }
 	if selective, ok := t.(selective); ok {
-		return r.Units.Deciders(u, selective.Matters)
+		matters = selective.Matters
 	}
-	return r.Units.Members(u)
+	return r.Units.Deciders(u, r.here(u), matters)
+}
+
+// goesOn reports whether elastic unit u goes on without the pods of out.
+func (r *Runner) goesOn(u victims.UnitID, out iter.Seq[cluster.PodID]) bool {
+	running, ok := r.running(u)
+	if ok {
+		return r.Units.GoesOnWithout(u, running, out)
+	}
+	gone := map[cluster.PodID]bool{}
+	for p := range out {
+		gone[p] = true
+	}
+	return r.Units.GoesOn(u, func(p cluster.PodID) bool { return !gone[p] })
+}
+
+// running is [victims.Units.Running] of unit u.
+func (r *Runner) running(u victims.UnitID) (running int, ok bool) {
+	if r.Wholes != nil {
+		return r.Wholes.Running(u)
+	}
+	return r.Units.Running(u)
 }
 
 // alike links members on one node that ask for the same.
@@ -131,7 +155,7 @@ func (s *shrinker) decide(i, back int) {
 		return
 	}
 	if i == len(s.members) {
-		if s.r.Units.GoesOn(s.unit, func(p cluster.PodID) bool { return !s.out[p] }) && s.fits() {
+		if s.r.goesOn(s.unit, maps.Keys(s.out)) && s.fits() {
 			s.most, s.best = back, make([]bool, len(s.members))
 			for j, p := range s.members {
 				s.best[j] = !s.out[p]

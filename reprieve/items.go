@@ -131,7 +131,7 @@ func (s *chooser) part(u victims.UnitID, out []cluster.PodID, items []item) (par
 	switch {
 	case !items[0].part, len(out) == len(s.r.Units.Unit(u).Pods):
 		return nil, true
-	case s.r.Units.GoesOn(u, func(p cluster.PodID) bool { return !slices.Contains(out, p) }):
+	case s.r.goesOn(u, slices.Values(out)):
 		return out, true
 	}
 	return nil, len(out) == len(items)

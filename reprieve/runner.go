@@ -41,13 +41,16 @@ type Runner struct {
 	Bound int64
 
 	// Here, if set, lists those pods of a unit that leave and return in the trial; the others change
-	// nothing there. nil: all of them. Of an elastic unit it lists all.
+	// nothing there. nil: all of them. Of an elastic unit the others stay unless it goes whole.
 	Here func(u victims.UnitID) []cluster.PodID
 
-	// Wholes, if set, charges for Budgets: it remembers units of many pods.
+	// Wholes, if set, charges for Budgets and counts for Units: it remembers units of many pods.
 	Wholes interface {
 		// Charge is [victims.Budgets.Charge] of unit u.
 		Charge(l *disruption.Ledger, u victims.UnitID) int
+
+		// Running is [victims.Units.Running] of unit u.
+		Running(u victims.UnitID) (running int, ok bool)
 	}
 
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
@@ -259,7 +262,7 @@ func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool
 func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
 	if out, in := r.parts[u]; in {
 		delete(r.parts, u)
-		for _, p := range r.Units.Unit(u).Pods {
+		for _, p := range r.here(u) {
 			if !slices.Contains(out, p) {
 				t.Remove(p)
 			}

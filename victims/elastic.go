@@ -2,6 +2,7 @@ package victims
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -55,6 +56,35 @@ func (us *Units) Leads(p cluster.PodID) bool {
 // O(k) for k pods.
 func (us *Units) GoesOn(u UnitID, stays func(cluster.PodID) bool) bool {
 	return us.remains(us.Unit(u).Group, func(p cluster.PodID) bool { return *us.unitOf.At(int(p)) != u || stays(p) }) >= partRemains
+}
+
+// GoesOnWithout is GoesOn where out go of the running pods that count for the group of u, which has none
+// beneath; see [Units.Running].
+//
+// O(k) for k pods of out.
+func (us *Units) GoesOnWithout(u UnitID, running int, out iter.Seq[cluster.PodID]) bool {
+	staying, leaderless := running, false
+	for p := range out {
+		if us.counts(p) {
+			staying--
+			leaderless = leaderless || us.Leads(p)
+		}
+	}
+	return judge(us.ix.Group(us.Unit(u).Group), running, staying, leaderless) >= partRemains
+}
+
+// Running is how many pods count for the group of elastic unit u; ok is false if groups are beneath it.
+func (us *Units) Running(u UnitID) (running int, ok bool) {
+	group := us.ix.Group(us.Unit(u).Group)
+	if group.PodGroup == nil {
+		return 0, false
+	}
+	for _, p := range group.Pods {
+		if us.counts(p) {
+			running++
+		}
+	}
+	return running, true
 }
 
 // remainder is what remains of a group once some of its pods are gone.
@@ -117,6 +147,11 @@ func (us *Units) podsRemain(group *cluster.Group, stays func(cluster.PodID) bool
 			leaderless = true
 		}
 	}
+	return judge(group, running, staying, leaderless)
+}
+
+// judge says what remains of a pod group of which so many pods run, and so many of these stay.
+func judge(group *cluster.Group, running, staying int, leaderless bool) remainder {
 	least := int32(0)
 	if m := group.PodGroup.MinCount; m != nil {
 		least = *m
@@ -143,12 +178,12 @@ func (us *Units) anybody(g cluster.GroupID) bool {
 	return slices.ContainsFunc(us.ix.PodsUnder(nil, g), us.counts)
 }
 
-// Deciders returns those pods of elastic unit u, in the order of Members, about which
+// Deciders returns those of some pods of elastic unit u, in the order of Members, about which
 // there is something to decide where only those matter to which matters says so: of
 // a pod group these, of a composite group all pods of a group right beneath it in
 // which one matters. The others stay in every largest set of pods that goes on.
-func (us *Units) Deciders(u UnitID, matters func(cluster.PodID) bool) []cluster.PodID {
-	top, pods := us.Unit(u).Group, us.Unit(u).Pods
+func (us *Units) Deciders(u UnitID, pods []cluster.PodID, matters func(cluster.PodID) bool) []cluster.PodID {
+	top := us.Unit(u).Group
 	decides := matters
 	if us.ix.Group(top).Composite != nil {
 		concerned := map[cluster.GroupID]bool{}
@@ -195,11 +230,15 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 	if !us.Priced() || len(pods) == len(us.Unit(u).Pods) {
 		return us.Cost(u)
 	}
+	group := us.Unit(u).Group
+	if len(pods) == 1 && len(us.ix.Group(group).Children) == 0 {
+		return us.by.Cost.Price(us.ix, cluster.NoGroup, pods)
+	}
 	in := make(map[cluster.PodID]bool, len(pods))
 	for _, p := range pods {
 		in[p] = true
 	}
-	sum, rest := us.lost(us.Unit(u).Group, in)
+	sum, rest := us.lost(group, in)
 	if len(rest) > 0 {
 		sum = checked.Add(sum, us.by.Cost.Price(us.ix, cluster.NoGroup, rest))
 	}

@@ -75,7 +75,7 @@ func TestWhoIsDecidedOn(t *testing.T) {
 		{"one over two levels", "composite top mode=SurplusFirst\ncomposite job parent=top\ngroup a parent=job a0@n1\ngroup b parent=job b0@n2\ngroup c parent=top c0@n2", "a0 b0"},
 	} {
 		us := small(t, "nodes n1 n2\n"+c.cluster)
-		got := us.Deciders(unit(t, us, "a0"), func(p cluster.PodID) bool { return us.Index().NodeOf(p) == 0 })
+		got := us.Deciders(unit(t, us, "a0"), us.Unit(unit(t, us, "a0")).Pods, func(p cluster.PodID) bool { return us.Index().NodeOf(p) == 0 })
 		require.Equal(t, c.want, names(us.Index(), got), c.name)
 	}
 }

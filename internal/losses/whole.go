@@ -21,14 +21,16 @@ type Wholes struct {
 // Whole is what Wholes remember of a unit.
 type Whole struct {
 	Loss    victims.Loss
-	Pods    []cluster.PodID    // in order of their nodes
-	Budgets []cluster.BudgetID // that cover a pod, in order
-	charges []int64            // how many pods each of Budgets covers
-	runs    []run              // by position in the unit: pods that the same budgets cover
-	OneNode bool               // all pods are on one node
-	Lowest  int32              // priority of a pod
-	Groups  []cluster.GroupID  // of the pods, in order
-	Levels  map[int32]int64    // by priority, how many pods have it
+	Pods    []cluster.PodID       // in order of their nodes, those of one as in the unit
+	Budgets []cluster.BudgetID    // that cover a pod, in order
+	charges []int64               // how many pods each of Budgets covers
+	runs    []run                 // by position in the unit: pods that the same budgets cover
+	running int                   // see [victims.Units.Running]; below zero if that is not ok
+	place   map[cluster.PodID]int // in the unit; nil unless it is elastic
+	OneNode bool                  // all pods are on one node
+	Lowest  int32                 // priority of a pod
+	Groups  []cluster.GroupID     // of the pods, in order
+	Levels  map[int32]int64       // by priority, how many pods have it
 }
 
 // run is some pods in a row that the same budgets cover.
@@ -59,8 +61,18 @@ func (ws *Wholes) Of(u victims.UnitID) *Whole {
 	}
 	ix := ws.us.Index()
 	w := &Whole{Loss: ws.us.Loss(u), Pods: slices.Clone(unit.Pods)}
-	slices.SortFunc(w.Pods, func(a, b cluster.PodID) int { return cmp.Compare(ix.NodeOf(a), ix.NodeOf(b)) })
+	slices.SortStableFunc(w.Pods, func(a, b cluster.PodID) int { return cmp.Compare(ix.NodeOf(a), ix.NodeOf(b)) })
 	w.OneNode = ix.NodeOf(w.Pods[0]) == ix.NodeOf(w.Pods[len(w.Pods)-1])
+	w.running = -1
+	if unit.Elastic {
+		w.place = make(map[cluster.PodID]int, len(unit.Pods))
+		for i, p := range unit.Pods {
+			w.place[p] = i
+		}
+		if running, ok := ws.us.Running(u); ok {
+			w.running = running
+		}
+	}
 	w.Lowest, w.Levels = ix.Priority(w.Pods[0]), map[int32]int64{}
 	for _, p := range w.Pods {
 		w.Lowest = min(w.Lowest, ix.Priority(p))
@@ -114,6 +126,14 @@ func (ws *Wholes) Charge(l *disruption.Ledger, u victims.UnitID) int {
 	return violations
 }
 
+// Running is [victims.Units.Running] of elastic unit u.
+func (ws *Wholes) Running(u victims.UnitID) (running int, ok bool) {
+	if w := ws.Of(u); w != nil {
+		return w.running, w.running >= 0
+	}
+	return ws.us.Running(u)
+}
+
 // On lists the pods on node n. The slice belongs to w.
 func (w *Whole) On(ix *cluster.Index, n cluster.NodeID) []cluster.PodID {
 	from, _ := slices.BinarySearchFunc(w.Pods, n, func(p cluster.PodID, n cluster.NodeID) int { return cmp.Compare(ix.NodeOf(p), n) })
@@ -122,6 +142,13 @@ func (w *Whole) On(ix *cluster.Index, n cluster.NodeID) []cluster.PodID {
 		end++
 	}
 	return w.Pods[from:end:end]
+}
+
+// Sort brings some of the pods into the order in which they leave and return: of an elastic unit that of the unit.
+func (w *Whole) Sort(pods []cluster.PodID) {
+	if w.place != nil {
+		slices.SortFunc(pods, func(a, b cluster.PodID) int { return cmp.Compare(w.place[a], w.place[b]) })
+	}
 }
 
 // Even reports whether every pod has that priority.

@@ -39,10 +39,11 @@ func (q *Question) PodsOn(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
 // farther is how many times as many pods as nodes a unit has that is told apart.
 const farther = 4
 
-// Pods are those of unit u that matter; of an elastic one all. The slice belongs to r or the units.
+// Pods are those of unit u that matter; all of an elastic one whose group has groups beneath: of these, those
+// go on or not in which some pod matters. The slice belongs to r or the units.
 func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
 	unit := r.q.Units.Unit(u)
-	if r.nodes == nil || len(unit.Pods) == 1 || unit.Elastic {
+	if r.nodes == nil || len(unit.Pods) == 1 || unit.Elastic && r.q.Index.Group(unit.Group).Composite != nil {
 		return unit.Pods
 	}
 	w := r.q.Wholes().Of(u)
@@ -75,6 +76,7 @@ func (r *Near) among(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 			}
 		}
 	}
+	w.Sort(list)
 	return list
 }
 

@@ -206,19 +206,19 @@ func (s *Search) hasRoom(d *domain.Domain, n int) {
 
 // out reports whether every pod of unit u is out, outInPart whether one is.
 func (s *Search) out(u victims.UnitID) bool {
-	unit := s.q.Units.Unit(u)
-	if !unit.Elastic {
-		return s.Trial.Gone(s.near.Pods(u)[0])
+	pods := s.near.Pods(u)
+	if !s.q.Units.Unit(u).Elastic {
+		return s.Trial.Gone(pods[0])
 	}
-	return !slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
+	return !slices.ContainsFunc(pods, func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
 }
 
 func (s *Search) outInPart(u victims.UnitID) bool {
-	unit := s.q.Units.Unit(u)
-	if !unit.Elastic {
-		return s.Trial.Gone(s.near.Pods(u)[0])
+	pods := s.near.Pods(u)
+	if !s.q.Units.Unit(u).Elastic {
+		return s.Trial.Gone(pods[0])
 	}
-	return slices.ContainsFunc(unit.Pods, s.Trial.Gone)
+	return slices.ContainsFunc(pods, s.Trial.Gone)
 }
 
 // PlaceCheapest places the gang on nodes of d as [domain.LeastDisruption] does, with every
