@@ -160,16 +160,16 @@ func (p *gang) siteOf(n cluster.NodeID, list []victims.UnitID) *site {
 
 // add adds unit u to those who may go from s.
 func (p *gang) add(s *site, u victims.UnitID) {
-	unit := p.q.Units.Unit(u)
+	unit, pods := p.q.Units.Unit(u), p.q.PodsOn(u, s.node)
 	if unit.Elastic {
-		for i, pod := range unit.Pods {
+		for i, pod := range pods {
 			if p.q.Index.NodeOf(pod) == s.node {
-				s.items = append(s.items, item{unit: u, pods: unit.Pods[i : i+1], here: unit.Pods[i : i+1], part: true})
+				s.items = append(s.items, item{unit: u, pods: pods[i : i+1], here: pods[i : i+1], part: true})
 			}
 		}
 	} else {
 		it := item{unit: u, pods: unit.Pods}
-		for _, pod := range p.q.PodsOn(u, s.node) {
+		for _, pod := range pods {
 			if p.q.Index.NodeOf(pod) == s.node {
 				it.here = append(it.here, pod)
 			}
