@@ -30,10 +30,15 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	for _, p := range s.sort() {
 		t.Return(p)
 	}
+	if r.Shared {
+		s.steps = min(s.steps, shrinks*s.steps-r.shrunk)
+	}
 	s.steps = max(s.steps, len(s.members)+1) // one after the other, as they fit, in any case
+	before := s.steps
 	s.next = s.alike()
 	s.skip = make([]bool, len(s.members))
 	s.decide(0, 0)
+	r.shrunk += before - max(s.steps, 0)
 	if s.best == nil {
 		for _, p := range r.here(u) {
 			if !slices.Contains(s.members, p) {
@@ -60,8 +65,12 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	}
 }
 
-// shrinkSteps is how many members a search may decide on by default.
-const shrinkSteps = 20_000
+// shrinkSteps is how many members a search may decide on by default, shrinks how many such searches may go to their
+// end where they share their steps.
+const (
+	shrinkSteps = 20_000
+	shrinks     = 16
+)
 
 // shrinker is the search for the largest set of members that may return.
 type shrinker struct {

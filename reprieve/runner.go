@@ -54,9 +54,12 @@ type Runner struct {
 	}
 
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
-	// is tried once in any case, one after the other.
-	Steps int
+	// is tried once in any case, one after the other. With Shared all searches of the Runner together
+	// may decide on 16 times as many.
+	Steps  int
+	Shared bool
 
+	shrunk    int // members decided on so far, if Shared
 	parts     victims.Parts
 	ledger    *disruption.Ledger
 	before    map[victims.UnitID]*disruption.Ledger // of elastic units that violate a budget: before they were charged
