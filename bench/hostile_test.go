@@ -232,6 +232,13 @@ func largeUnitInDomains(n int) hostileQuestion {
 	return q
 }
 
+// elasticUnitInDomains is largeUnitInDomains, of which the group may go in part.
+func elasticUnitInDomains(n int) hostileQuestion {
+	q := largeUnitInDomains(n)
+	q.snap.PodGroups[0].Mode = disruption.SurplusFirst
+	return q
+}
+
 // attacks are what a user, or a user's user, may put into a snapshot.
 var attacks = []hostile{
 	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
@@ -623,6 +630,7 @@ var attacks = []hostile{
 		return q
 	}},
 	{"large-unit-in-many-domains", 20, 30_000, largeUnitInDomains},
+	{"elastic-unit-in-many-domains", 20, 30_000, elasticUnitInDomains},
 	{"large-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion {
 		q := largeUnitInDomains(n)
 		for i := range 10 {

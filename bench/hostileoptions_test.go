@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,7 @@ var demanding = []struct {
 	{"early-text", preemption.Options{Rules: preemption.KEP5710Alpha, Placement: preemption.PlacePack, Candidates: true}},
 	{"proof", preemption.Options{Proof: true}},
 	{"proof-of-price", preemption.Options{Proof: true, HardBudgets: preemption.HardBudgets{All: true}, Cost: preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Fixed: 1, Pods: 3}}}},
+	{"guarding", guarding},
 	{"v1.36", preemption.Options{Rules: preemption.Kubernetes136, Candidates: true, RepeatReprieve: preemption.On}},
 }
 
@@ -57,16 +59,17 @@ func TestHostileUnderOptions(t *testing.T) {
 // BenchmarkHostileUnderOptions is what they take in full.
 func BenchmarkHostileUnderOptions(b *testing.B) {
 	for _, a := range attacks {
+		n := a.large
+		if testing.Short() {
+			n = a.small
+		}
+		question := sync.OnceValue(func() hostileQuestion { return a.ask(n) })
 		for _, d := range demanding {
-			n := a.large
-			if testing.Short() {
-				n = a.small
-			}
-			q := a.ask(n)
-			if q.run != nil {
-				continue
-			}
 			b.Run(fmt.Sprintf("attack=%s/options=%s/size=%d", a.name, d.name, n), func(b *testing.B) {
+				q := question()
+				if q.run != nil {
+					b.Skip("it makes calls of its own")
+				}
 				stop := watchHeap()
 				for b.Loop() {
 					_, _ = d.o.Preempt(q.p, &q.snap) // a typed error is an answer
