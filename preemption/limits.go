@@ -30,7 +30,8 @@ type Limits struct {
 	Window Window `json:"window,omitzero"`
 }
 
-// Window bounds what preemptions evict within the last Seconds, this one included.
+// Window bounds what preemptions evict within the last Seconds, this one included. Where earlier
+// ones have taken more, there is no room left, as of a hard budget below zero: who adds nothing may go.
 type Window struct {
 	Seconds int64 `json:"seconds,omitempty"` // 0: no window, and then no limits
 	Victims int64 `json:"victims,omitempty"` // likewise 0: no limit
