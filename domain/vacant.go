@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // Vacancy tells of nodes from which everybody who may go has gone as far as a [GangTrial] can
@@ -146,6 +147,7 @@ func (g *greedy) offerMore(m MemberID) {
 		s.block = 0
 		if g.taken != nil {
 			s.rank.Highest, s.more = v.Beyond(s.level)
+			s.rank.Sum, s.rank.Pods = priority.Raised(int32(s.rank.Highest)), 1
 			s.level++
 		} else {
 			s.rank, s.more = ranked(0, int64(s.level)-1), s.level > 1
