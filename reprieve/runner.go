@@ -89,6 +89,9 @@ type Outcome struct {
 	// Violations is upstream's count: what the units that were tried first, and
 	// still stay out, add up to.
 	Violations int
+
+	// Passes is how often all who stayed out were tried once more; see [Runner.Repeat].
+	Passes int
 }
 
 // Run takes the potential victims, most important first, out of t and gives back
@@ -171,7 +174,9 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	for _, u := range rest {
 		r.giveBack(t, u, false)
 	}
-	for r.Repeat && r.pass(t, violating, &violations) {
+	passes := 0
+	for more := r.Repeat; more; passes++ {
+		more = r.pass(t, violating, &violations)
 	}
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
@@ -179,7 +184,7 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	if len(r.parts) > 0 {
 		violations = r.violations(violating)
 	}
-	return Outcome{Victims: r.out, Violations: violations}
+	return Outcome{Victims: r.out, Violations: violations, Passes: passes}
 }
 
 // GiveBackMore makes one more pass over the victims of out, which GiveBack or GiveBackLowest has

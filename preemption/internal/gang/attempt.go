@@ -332,10 +332,10 @@ func (a *attempt) concerned(told map[cluster.NodeID]bool) (violating []reprieve.
 	return a.byViolations(a.q.Units.Sorted(list))
 }
 
-// told are the nodes with members where the columns tell who has to go.
+// told are the nodes with members where the columns tell who has to go: no constraint looks at anybody there.
 func (a *attempt) told() map[cluster.NodeID]bool {
 	f := a.firstSeats()
-	if !f.vacates || a.harmful || !a.q.Monotone() {
+	if !f.vacates || a.harmful {
 		return nil
 	}
 	told := map[cluster.NodeID]bool{}
@@ -349,7 +349,7 @@ func (a *attempt) told() map[cluster.NodeID]bool {
 }
 
 // goWhere adds to out who has to go on nodes that are told, as many checks as it would take to try
-// everybody there.
+// everybody there, and those who stay out once more in each further pass.
 func (a *attempt) goWhere(told map[cluster.NodeID]bool, out *reprieve.Outcome) {
 	if len(told) == 0 {
 		return
@@ -357,8 +357,9 @@ func (a *attempt) goWhere(told map[cluster.NodeID]bool, out *reprieve.Outcome) {
 	offers := a.anew()
 	for n := range told {
 		units, _ := a.firsts.vacant(n)
-		a.Trial.Checks += units
-		out.Victims = append(out.Victims, offers.Booked(n)...)
+		gone := offers.Booked(n)
+		a.Trial.Checks += units + out.Passes*len(gone)
+		out.Victims = append(out.Victims, gone...)
 	}
 	slices.SortFunc(out.Victims, a.q.Units.Compare)
 }
