@@ -94,11 +94,14 @@ func planAffinity(
 	return plan, nil
 }
 
-// findProfiles tells the members apart and compiles their terms.
+// findProfiles tells the members apart and compiles their terms, once for members in a row that are tied alike.
 func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 	compiled := make([]profile, len(members))
 	reads := map[string]bool{}
 	for i, p := range members {
+		if i > 0 && p.TiedAlike(members[i-1]) {
+			continue
+		}
 		pr := &compiled[i]
 		pr.pod = p
 		var err error
@@ -117,6 +120,10 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 	}
 	ids := map[string]int{}
 	for i, p := range members {
+		if compiled[i].pod == nil {
+			plan.profileOf = append(plan.profileOf, plan.profileOf[i-1])
+			continue
+		}
 		key := ""
 		if len(members) > 1 {
 			labels := maps.Clone(p.Labels)

@@ -237,22 +237,15 @@ func (t ownedTerm) inOwnNamespace() bool {
 
 // same reports whether t and u select the same pods because they are written alike.
 func (t ownedTerm) same(u ownedTerm) bool {
-	a, b := t.term, u.term
-	return a.TopologyKey == b.TopologyKey &&
-		slices.Equal(a.Namespaces, b.Namespaces) &&
-		(!t.inOwnNamespace() || t.owner.Namespace == u.owner.Namespace) &&
-		a.Selector.Equal(b.Selector) &&
-		a.NamespaceSelector.Equal(b.NamespaceSelector) &&
-		sameKeys(t, u, a.MatchLabelKeys, b.MatchLabelKeys) &&
-		sameKeys(t, u, a.MismatchLabelKeys, b.MismatchLabelKeys)
+	return t.term.Equal(*u.term) && (!t.inOwnNamespace() || t.owner.Namespace == u.owner.Namespace) &&
+		sameValues(t.owner, u.owner, t.term.MatchLabelKeys) && sameValues(t.owner, u.owner, t.term.MismatchLabelKeys)
 }
 
-// sameKeys reports whether both terms name the same label keys and their owners
-// have the same values for them.
-func sameKeys(t, u ownedTerm, keys, others []string) bool {
-	return slices.Equal(keys, others) && !slices.ContainsFunc(keys, func(key string) bool {
-		a, has := t.owner.Labels[key]
-		b, hasToo := u.owner.Labels[key]
+// sameValues reports whether p and q have the same values of labels.
+func sameValues(p, q *Pod, keys []string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool {
+		a, has := p.Labels[key]
+		b, hasToo := q.Labels[key]
 		return a != b || has != hasToo
 	})
 }

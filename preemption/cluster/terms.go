@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -19,6 +20,20 @@ type AffinityTerm struct {
 	TopologyKey       string               `json:"topologyKey"`
 	MatchLabelKeys    []string             `json:"matchLabelKeys,omitempty"`    // labels that selected pods have with the pod's own value
 	MismatchLabelKeys []string             `json:"mismatchLabelKeys,omitempty"` // labels that selected pods have not with the pod's own value
+}
+
+// Equal reports whether t and u are written alike.
+func (t AffinityTerm) Equal(u AffinityTerm) bool {
+	return t.TopologyKey == u.TopologyKey &&
+		t.Selector.Equal(u.Selector) && slices.Equal(t.Namespaces, u.Namespaces) && t.NamespaceSelector.Equal(u.NamespaceSelector) &&
+		slices.Equal(t.MatchLabelKeys, u.MatchLabelKeys) && slices.Equal(t.MismatchLabelKeys, u.MismatchLabelKeys)
+}
+
+// TiedAlike reports whether p and q have the same namespace, labels and affinity terms: no term tells them apart, of
+// theirs or of others.
+func (p *Pod) TiedAlike(q *Pod) bool {
+	return p.Namespace == q.Namespace && maps.Equal(p.Labels, q.Labels) &&
+		slices.EqualFunc(p.Affinity, q.Affinity, AffinityTerm.Equal) && slices.EqualFunc(p.AntiAffinity, q.AntiAffinity, AffinityTerm.Equal)
 }
 
 // NodePolicy says whether nodes that a pod cannot use for another reason count
