@@ -1,6 +1,10 @@
 package domain
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // OrderMatters reports whether members that fit one after the other may not fit in another order.
 func (t *GangTrial) OrderMatters() bool {
@@ -13,12 +17,22 @@ func (t *GangTrial) OrderMatters() bool {
 // Interchangeable reports whether no check can tell any two members apart, and
 // nothing but the node and its room decides where they go: then only their number
 // matters.
-func (t *GangTrial) Interchangeable() bool {
-	if len(t.states) > 0 {
-		return false
+func (t *GangTrial) Interchangeable() bool { return t.OnlyRoom() && t.PlacersAgree() }
+
+// PlacersAgree reports whether as many members find a place whoever chooses their nodes, as long as they are placed
+// one after the other until nobody fits: nothing tells them apart, and how many a node takes is a matter of that
+// node, but for one spread constraint. A value of its topology is closed once it has so many more of them than the
+// one with the fewest, which it has in the end if it has room for them, since nobody is placed where he does not count.
+func (t *GangTrial) PlacersAgree() bool {
+	awaited := func(pods []cluster.PodID) bool { return len(pods) > 0 }
+	for _, s := range t.states {
+		spread, is := s.(*spreadState)
+		if !s.Scope().NodeLocal && (!is || len(spread.plan.of[0]) != 1 || slices.ContainsFunc(t.expected, awaited)) {
+			return false
+		}
 	}
 	for m := range t.members {
-		if t.shapes[m] != t.shapes[0] || len(t.members[m].ports) > 0 {
+		if !t.FitAlike(0, MemberID(m)) {
 			return false
 		}
 	}

@@ -39,7 +39,7 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 				continue
 			}
 			at := 0
-			if last, ok := from[t.shapes[m]]; ok && t.fitsSame(last.member, m) {
+			if last, ok := from[t.shapes[m]]; ok && t.FitAlike(last.member, m) {
 				at = last.at // nodes before it take no more
 			}
 			for at < len(nodes) && !t.CanPlace(m, nodes[at]).OK() {

@@ -215,7 +215,7 @@ func (t *GangTrial) placeInTurn(list []Assignment, k int, left *int) (Assignment
 func (t *GangTrial) sameInTurn(list []Assignment) bool {
 	first := list[0].Member
 	return len(t.members[first].Pod.Spread) <= 1 && !slices.ContainsFunc(list[1:], func(a Assignment) bool {
-		return t.shapes[a.Member] != t.shapes[first] || !t.fitsSame(first, a.Member)
+		return !t.FitAlike(first, a.Member)
 	})
 }
 

@@ -311,10 +311,10 @@ func (t *GangTrial) Alike(a, b MemberID) bool {
 	return t.shapes[a] == t.shapes[b] && len(t.states) == 0
 }
 
-// fitsSame reports whether members a and b, of one shape, fit on the same nodes as
-// things stand. It may say no where they do.
-func (t *GangTrial) fitsSame(a, b MemberID) bool {
-	return !slices.ContainsFunc(t.states, func(s State) bool {
+// FitAlike reports whether members a and b are of one shape and fit on the same nodes, for the same
+// reasons, as things stand. It may say no where they do.
+func (t *GangTrial) FitAlike(a, b MemberID) bool {
+	return t.shapes[a] == t.shapes[b] && !slices.ContainsFunc(t.states, func(s State) bool {
 		f, ok := s.(sameFitter)
 		return !ok || !f.fitsSame(a, b)
 	})

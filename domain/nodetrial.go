@@ -243,7 +243,7 @@ func (t *NodeTrial) fits() Reason {
 	if r := t.room(); !r.OK() {
 		return r
 	}
-	return t.constraints()
+	return t.Constrained()
 }
 
 // room makes the checks that look at no other pods but for what they hold on the node.
@@ -259,18 +259,8 @@ func (t *NodeTrial) room() Reason {
 	return t.member.Resources(t.free, t.ix.Allocatable(t.node))
 }
 
-func (t *NodeTrial) constraints() Reason {
-	for _, s := range t.states {
-		if r := s.Fits(0, t.node); !r.OK() {
-			checkReason(t.ix, t.member, r)
-			return r
-		}
-	}
-	return Reason{}
-}
-
 // Constraints says whether the prepared constraints alone let the member in.
-func (t *NodeTrial) Constraints() Reason { return t.twice((*NodeTrial).constraints) }
+func (t *NodeTrial) Constraints() Reason { return t.twice((*NodeTrial).Constrained) }
 
 // Shortages lists every resource that is short as things stand, with the nominated
 // pods taken as running.

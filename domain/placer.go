@@ -222,7 +222,7 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 		if placed == most || g.t.Vain {
 			break
 		}
-		if len(g.t.states) > 0 && !g.t.fitsSame(queued, m) { // others may be open for m
+		if len(g.t.states) > 0 && !g.t.FitAlike(queued, m) { // others may be open for m
 			g.fill(m)
 			queued = m
 		}
@@ -430,7 +430,11 @@ func (t *GangTrial) offered() []int64 {
 	if t.most == nil {
 		t.most = make([]int64, t.ix.NumResources())
 		for n := range t.ix.Nodes() {
-			if !t.Usable(n) {
+			more := false
+			for r, v := range t.ix.Allocatable(n) {
+				more = more || v > t.most[r]
+			}
+			if !more || !t.Usable(n) {
 				continue
 			}
 			for r, v := range t.ix.Allocatable(n) {

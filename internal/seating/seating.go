@@ -282,7 +282,7 @@ type placing struct {
 // seatOtherwise is seat by other placers: with unlike members, a large one may stand in
 // the way of as many as are needed, or small ones may take the nodes that it needs.
 func (w *placing) seatOtherwise(d *domain.Domain) bool {
-	if w.OwnPlacer || w.Trial.Interchangeable() {
+	if w.OwnPlacer || w.Trial.Interchangeable() || w.PlacersAgree() {
 		return false
 	}
 	other := *w
@@ -296,6 +296,12 @@ func (w *placing) seatOtherwise(d *domain.Domain) bool {
 		}
 	}
 	return false
+}
+
+// PlacersAgree reports whether no placer seats enough of a lone pod group where one has not, nor fewer where one has
+// seated all: see [domain.GangTrial.PlacersAgree].
+func (s *Seating) PlacersAgree() bool {
+	return len(s.Gang.Children) == 0 && !s.OwnPlacer && !s.Trial.Hurried && s.Trial.PlacersAgree()
 }
 
 // seatGang seats enough of the gang in d and, unless there are to be as few as possible,

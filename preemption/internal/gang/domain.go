@@ -54,14 +54,15 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		return domain.Reason{}
 	}
 	for _, placer := range s.q.Placers {
-		if a.placeUsefully(placer) {
+		placed := a.placeUsefully(placer)
+		if placed {
 			if a.seatAll(placer); !a.dearer() {
 				a.giveBack(placer)
 			}
 		}
 		s.Trial.UnplaceTo(0)
-		if a.top != nil && a.counts() {
-			break // the others have the same victims
+		if a.top != nil && a.counts() || a.top == nil && !placed && s.seater.PlacersAgree() {
+			break // the others have the same victims, or no place for enough members either
 		}
 	}
 	if a.top == nil && a.against != nil {

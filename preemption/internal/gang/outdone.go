@@ -182,7 +182,7 @@ func (a *attempt) leastSum(missing []int64) (sum int64) {
 // placeUsefully is Place, which ends without a placement as soon as somebody has to go who is more
 // important than the victims of the plan that it would have to be better than.
 func (a *attempt) placeUsefully(placer domain.Placer) bool {
-	if bar := a.bar(); a.full(bar) && a.decides() && a.ample() {
+	if bar := a.bar(); a.full(bar) && a.decides() && (a.ample() || bar == a.top && a.seater.PlacersAgree()) {
 		a.Trial.Dear = func(n cluster.NodeID) bool { return a.lacks(n, bar.Score.Highest) }
 	}
 	placed := a.Place(a.domain, placer, a.prices(placer), a.q.Fewest)

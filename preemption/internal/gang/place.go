@@ -168,9 +168,10 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 		}
 		return d, []Unplaced{rest}
 	}
-	s.remove(s.Potential(d))
+	(&attempt{Search: s, domain: d}).takeOut()
 	s.packAll(d)
 	at, looked := map[int]int{}, 0 // by shape: which of list it begins
+	var looks []Unplaced           // of those who were looked at, but for their equals
 	for m := range domain.MemberID(len(s.q.Members)) {
 		shape := s.Trial.Shape(m)
 		i, known := at[shape]
@@ -179,7 +180,7 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 		}
 		if !known || len(s.q.States) > 0 && looked < mostLookedAt {
 			looked++
-			why := s.misfits(m, d)
+			why := s.misfits(m, d, &looks)
 			if why[domain.Reason{}] > 0 { // it fits by itself, and those whom it needs do not
 				continue
 			}
@@ -212,15 +213,21 @@ func (s *Search) packAll(d *domain.Domain) int {
 				left = append(left, m)
 			}
 		}
-		if (domain.Pack{}).Place(s.Trial, d, nil, left, len(left)) == 0 || len(s.q.States) == 0 {
+		if (domain.Pack{}).Place(s.Trial, d, nil, left, len(left)) == 0 || len(s.q.States) == 0 || s.seater.PlacersAgree() {
 			return len(s.Trial.Placed())
 		}
 	}
 }
 
-// misfits counts the nodes of d by why member m does not fit there.
-func (s *Search) misfits(m domain.MemberID, d *domain.Domain) map[domain.Reason]int {
+// misfits counts the nodes of d by why member m does not fit there, unless looks has that of somebody like it.
+func (s *Search) misfits(m domain.MemberID, d *domain.Domain, looks *[]Unplaced) map[domain.Reason]int {
+	for _, l := range *looks {
+		if s.Trial.FitAlike(l.Members[0], m) {
+			return l.Why
+		}
+	}
 	why := map[domain.Reason]int{}
+	*looks = append(*looks, Unplaced{[]domain.MemberID{m}, why})
 	for _, n := range d.Nodes {
 		why[ask.Alike(s.Trial.CanPlace(m, n))]++
 	}
