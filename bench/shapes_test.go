@@ -10,8 +10,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// BenchmarkShapes: what real jobs ask for: gangs of several shapes, one a host, spread over zones, in
-// one rack, or beside groups that go as a whole.
+// BenchmarkShapes: what real jobs ask for: gangs of several shapes, one a host, spread over zones or over two
+// halls, one of a single node, in one rack, or beside groups that go as a whole.
 func BenchmarkShapes(b *testing.B) {
 	ours := &disruption.Selector{MatchLabels: map[string]string{"job": "gang"}}
 	apart := func(p *preemption.Preemptor) {
@@ -20,12 +20,15 @@ func BenchmarkShapes(b *testing.B) {
 			p.Pods[i].AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: ours}}
 		}
 	}
-	spread := func(p *preemption.Preemptor) {
-		for i := range p.Pods {
-			p.Pods[i].Labels = map[string]string{"job": "gang"}
-			p.Pods[i].Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: ours}}
+	over := func(key string) func(p *preemption.Preemptor) {
+		return func(p *preemption.Preemptor) {
+			for i := range p.Pods {
+				p.Pods[i].Labels = map[string]string{"job": "gang"}
+				p.Pods[i].Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: key, Selector: ours}}
+			}
 		}
 	}
+	spread := over("zone")
 	sizes := func(n int) func(p *preemption.Preemptor) {
 		return func(p *preemption.Preemptor) {
 			for i := range p.Pods {
@@ -44,6 +47,7 @@ func BenchmarkShapes(b *testing.B) {
 		{"one-a-host", []func(p *preemption.Preemptor){apart}},
 		{"zones", []func(p *preemption.Preemptor){spread}},
 		{"one-a-host+zones", []func(p *preemption.Preemptor){apart, spread}},
+		{"one-a-host+halls", []func(p *preemption.Preemptor){apart, over("hall")}}, // there is no place for all
 		{"all-sizes+rack", []func(p *preemption.Preemptor){sizes(256), func(p *preemption.Preemptor) {
 			p.Group.Topology = []cluster.TopologyConstraint{{Key: "rack"}}
 		}}},
@@ -56,6 +60,7 @@ func BenchmarkShapes(b *testing.B) {
 		for i := range snap.Nodes {
 			snap.Nodes[i].Labels = map[string]string{
 				"host": snap.Nodes[i].Name, "zone": fmt.Sprintf("z%d", i%4), "rack": fmt.Sprintf("r%04d", i/20),
+				"hall": []string{"large", "small"}[min(1, (i+1)/s.nodes)],
 			}
 		}
 		pl, err := preemption.NewPlanner(&snap, preemption.Options{})
