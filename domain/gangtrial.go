@@ -97,14 +97,25 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	return t
 }
 
+// fewShapes is with how many shapes a member is compared before all of them are looked up by text.
+const fewShapes = 16
+
 // shapesOf numbers members so that those which no check can tell apart agree.
 func shapesOf(members []*Member) []int {
 	shapes := make([]int, len(members))
+	var few []int              // the first of each of some shapes
 	var first map[string][]int // by text: the first of each shape; nil: they are one shape so far
 	for i, m := range members {
 		if i > 0 && m.alike(members[shapes[i-1]]) {
 			shapes[i] = shapes[i-1]
 			continue
+		}
+		if at := slices.IndexFunc(few, func(j int) bool { return m.alike(members[j]) }); at >= 0 {
+			shapes[i] = few[at]
+			continue
+		}
+		if len(few) < fewShapes {
+			few = append(few, i)
 		}
 		if shapes[i] = i; i == 0 {
 			continue

@@ -94,8 +94,9 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers) {
 	t := domain.NewGangTrial(f.ix, f.members, nil, func(cluster.PodID) bool { return false })
 	if vacant {
-		t.Vacate(&hollow{f, t}, f.vacant[len(f.vacant)/2:])
-		t.Vacate(&hollow{f, t}, f.vacant)
+		plain, offers := f.trial(false, paid)
+		t.Vacate(&hollow{f, t, plain, offers, 0}, f.vacant[len(f.vacant)/2:])
+		t.Vacate(&hollow{f, t, plain, offers, 0}, f.vacant)
 		for n := range f.ix.Nodes() {
 			if t.Vacant(n) != slices.Contains(f.vacant, n) {
 				panic(fmt.Sprint("node ", n, " is vacant: ", t.Vacant(n)))
@@ -122,11 +123,13 @@ func (free) Price(domain.MemberID, cluster.NodeID) domain.Price            { ret
 func (free) Highest() int64                                                { return math.MinInt64 }
 func (free) Taken(domain.MemberID, cluster.NodeID) (none []cluster.NodeID) { return none }
 
-// hollow is a Vacancy that works everything out each time: at its first level nobody is gone, at
-// each after that those of one more priority.
+// hollow is a Vacancy that works everything out each time, on a trial from which everybody has gone.
 type hollow struct {
 	*field
-	t *domain.GangTrial
+	t      *domain.GangTrial
+	plain  *domain.GangTrial
+	offers domain.Offers
+	asked  int
 }
 
 func (h *hollow) Room(dst []int64, n cluster.NodeID) []int64 {
@@ -146,52 +149,73 @@ func (h *hollow) Empty(n cluster.NodeID) {
 	}
 }
 
-func (h *hollow) slots(m domain.MemberID, n cluster.NodeID, gone func(cluster.PodID) bool) int64 {
-	free := slices.Clone(h.ix.Free(n))
-	for _, p := range h.ix.PodsOn(n) {
-		for r, v := range h.ix.Request(p) {
-			if gone(p) {
-				free[r] += v
-			}
-		}
-	}
-	most := int64(math.MaxInt64)
-	for r, v := range h.members[m].Request() {
-		if v > 0 {
-			most = min(most, max(free[r], 0)/v)
-		}
-	}
-	return most
-}
+func (h *hollow) Slots(m domain.MemberID, n cluster.NodeID) int64 { return h.plain.Slots(m, n) }
 
-func (h *hollow) Slots(m domain.MemberID, n cluster.NodeID) int64 {
-	return h.slots(m, n, func(cluster.PodID) bool { return true })
-}
-
-func (h *hollow) Fit(block int, set uint64, m domain.MemberID, k int64, level int) (fit uint64) {
+func (h *hollow) Fit(block int, set uint64, m domain.MemberID, k int64) (fit uint64) {
 	for i := range 64 {
-		if set>>i&1 == 1 && h.slots(m, cluster.NodeID(64*block+i), func(p cluster.PodID) bool {
-			return slices.Contains(h.levels[:level], int64(h.ix.Priority(p)))
-		}) >= k {
+		if set>>i&1 == 1 && h.Slots(m, cluster.NodeID(64*block+i)) >= k {
 			fit |= 1 << i
 		}
 	}
 	return fit
 }
 
-func (h *hollow) Level(highest int64) int {
-	level, there := slices.BinarySearch(h.levels, highest)
-	if there {
-		level++
+// Cheapest bounds what is left as closely as can be, or only says how much less no price is.
+func (h *hollow) Cheapest(m domain.MemberID, k int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
+	var list []domain.SeatOffer
+	for block := range left {
+		left[block] = h.Fit(first+block, left[block], m, 1)
+		for i := range 64 {
+			if left[block]>>i&1 == 0 {
+				continue
+			}
+			o := domain.SeatOffer{At: int32(64*(first+block) + i)}
+			if o.Price = h.offers.Price(m, cluster.NodeID(o.At)); o.Price.Highest <= highest {
+				o.Price.Highest = domain.Free.Highest
+			}
+			list = append(list, o)
+		}
 	}
-	return level
+	slices.SortFunc(list, func(a, b domain.SeatOffer) int { return a.Compare(&b) })
+	end := min(k, len(list))
+	if h.asked++; h.asked%3 == 0 {
+		end = min(1, len(list))
+	}
+	for end > 0 && end < len(list) && list[end].Price == list[end-1].Price && list[end].Price.Pods > 0 {
+		end++
+	}
+	for _, o := range list[:end] {
+		nodes = append(nodes, cluster.NodeID(o.At))
+		left[int(o.At)/64-first] &^= 1 << (o.At % 64)
+	}
+	switch {
+	case end == len(list):
+		return nodes, behind, false
+	case h.asked%3 == 0:
+		return nodes, domain.SeatOffer{Price: domain.Free}, true
+	case list[end].Price.Pods > 0:
+		return nodes, domain.SeatOffer{Price: list[end-1].Price, Next: math.MaxInt64, At: math.MaxInt32}, true
+	}
+	return nodes, domain.SeatOffer{Price: list[end].Price, At: list[end].At}, true
 }
 
-func (h *hollow) Beyond(level int) (highest int64, ok bool) {
-	if level < len(h.levels) {
-		return h.levels[level], true
+// slots is how many members like m there is room for on node n once some pods are gone.
+func (f *field) slots(m domain.MemberID, n cluster.NodeID, gone func(cluster.PodID) bool) int64 {
+	free := slices.Clone(f.ix.Free(n))
+	for _, p := range f.ix.PodsOn(n) {
+		for r, v := range f.ix.Request(p) {
+			if gone(p) {
+				free[r] += v
+			}
+		}
 	}
-	return 0, false
+	most := int64(math.MaxInt64)
+	for r, v := range f.members[m].Request() {
+		if v > 0 {
+			most = min(most, max(free[r], 0)/v)
+		}
+	}
+	return most
 }
 
 // plainly places members one after the other, large ones first, and looks at every node for each.
@@ -401,7 +425,7 @@ func TestSlotsAreCounted(t *testing.T) {
 			total := int64(0)
 			for _, n := range f.domain.Nodes {
 				if f.members[0].Static(f.ix.Node(n)).OK() {
-					total += min(int64(need), (&hollow{f, trial}).slots(0, n, func(p cluster.PodID) bool { return gone[p] }))
+					total += min(int64(need), f.slots(0, n, func(p cluster.PodID) bool { return gone[p] }))
 				}
 			}
 			before := trial.Checks

@@ -159,6 +159,7 @@ type greedy struct {
 	fresh      int32      // and of the first to the member that is placed next
 	aside      aside      // nodes that constraints close as things stand
 	smallFirst bool
+	wanted     int  // how many places members of the shape may still take
 	foresees   bool // more like the member that is placed next may follow: further tells of them
 	next       int  // in the nodes of the domain: where placeNext goes on
 }
@@ -212,14 +213,15 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 		return g.placeNext(members, most)
 	}
 	queued := members[0] // whose nodes are in the queue
+	g.wanted = min(len(members), most)
 	if g.foresees {
 		g.queue.forget()
 	}
-	g.foresees = g.further != nil && min(len(members), most) > 1 && len(g.t.members[queued].Pod.Ports) == 0
+	g.foresees = g.further != nil && g.wanted > 1 && len(g.t.members[queued].Pod.Ports) == 0
 	g.fill(queued)
 	placed := 0
 	for _, m := range members {
-		if placed == most || g.t.Vain {
+		if g.wanted == 0 || g.t.Vain {
 			break
 		}
 		if len(g.t.states) > 0 && !g.t.FitAlike(queued, m) { // others may be open for m
@@ -228,6 +230,7 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 		}
 		if g.placeOne(m) {
 			placed++
+			g.wanted--
 		}
 		g.fresh = g.t.lastOffer + 1
 	}
@@ -236,7 +239,9 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 
 // take places member m on node n at a price, and returns the nodes that have become cheaper.
 func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeID {
-	g.queue.Take(price)
+	if g.queue.Take(price) {
+		g.resume()
+	}
 	g.t.Place(m, n)
 	g.t.Vain = g.t.Vain || g.t.Dear != nil && g.t.Dear(n)
 	if g.taken == nil {
@@ -245,7 +250,8 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 	return g.taken(m, n)
 }
 
-// fill queues every node of the domain that takes member m. Offers stay whose price lasts.
+// fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers
+// of others stay whose price lasts.
 func (g *greedy) fill(m MemberID) {
 	if g.lasts == nil {
 		g.queue.Clear()
@@ -263,11 +269,10 @@ func (g *greedy) fill(m MemberID) {
 	for _, n := range g.d.Nodes {
 		offered := &g.t.offers[n]
 		switch {
-		case g.lasts != nil && *offered >= g.first && g.lasts(m, n):
-			g.sweep.skip(g.t, n)
-			kept++
 		case g.t.Vacant(n):
 			*offered = 0
+		case g.lasts != nil && *offered >= g.first && g.lasts(m, n):
+			kept++
 		default:
 			*offered = 0
 			g.offer(m, n)

@@ -137,5 +137,10 @@ func (q *SeatQueue) forget() {
 // Drop takes away what Least returned.
 func (q *SeatQueue) Drop() { *q.least = heaps.Pop(*q.least, (*SeatOffer).Compare) }
 
-// Take notes that who goes for an offer is part of the plan. The offers stay.
-func (q *SeatQueue) Take(price Price) { q.highest = max(q.highest, price.Highest) }
+// Take notes that who goes for an offer is part of the plan, and reports whether somebody more important
+// goes in it now. The offers stay.
+func (q *SeatQueue) Take(price Price) (raised bool) {
+	raised = price.Highest > q.highest
+	q.highest = max(q.highest, price.Highest)
+	return raised
+}

@@ -45,7 +45,7 @@ func TestSeatQueueIsAScan(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, adds, got)
 			q.Drop()
-			q.Take(got.Price)
+			require.Equal(t, list[best].Price.Highest > highest, q.Take(got.Price))
 			highest = max(highest, list[best].Price.Highest)
 			list = append(list[:best], list[best+1:]...)
 		}

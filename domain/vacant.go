@@ -6,12 +6,10 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
-	"github.com/preempt-go/preempt/priority"
 )
 
 // Vacancy tells of nodes from which everybody who may go has gone as far as a [GangTrial] can
-// tell, although nobody was removed: see [GangTrial.Vacate]. Its levels are numbers: from one
-// to the next, more important pods are gone.
+// tell, although nobody was removed: see [GangTrial.Vacate]. Sets of them are bit by bit, 64 nodes to a block.
 type Vacancy interface {
 	// Room appends to dst the row of what is free on node n.
 	Room(dst []int64, n cluster.NodeID) []int64
@@ -23,17 +21,13 @@ type Vacancy interface {
 	// Slots is [GangTrial.Slots] for a vacant node.
 	Slots(m MemberID, n cluster.NodeID) int64
 
-	// Fit returns those of set, vacant nodes from number 64·block on, bit by bit, where there is
-	// room for k members like m with those gone whom a level stands for, or a few more of them.
-	// At the last level it is exact.
-	Fit(block int, set uint64, m MemberID, k int64, level int) uint64
+	// Fit returns those of set, nodes of a block, where there is room for k members like m.
+	Fit(block int, set uint64, m MemberID, k int64) uint64
 
-	// Level is the lowest level at which nobody up to a priority is left who may go.
-	Level(highest int64) int
-
-	// Beyond is the lowest priority that has to go where there is no room at a level; ok is
-	// false if that is the last one.
-	Beyond(level int) (highest int64, ok bool)
+	// Cheapest takes out of left, nodes by block from the first on, those that do not take member m, and lists those where the
+	// least has to go for it in a plan of that highest priority: k of them, if as many are left, or more. What is
+	// left comes behind an offer; more is false if that is none.
+	Cheapest(m MemberID, k int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind SeatOffer, more bool)
 }
 
 // Vacate lets everybody who may go be gone from nodes, in order, on which no constraint looks at
@@ -75,7 +69,7 @@ func (t *GangTrial) vacantSet(block int) uint64 {
 
 // fitsVacant reports whether there is room for member m on node n, which is vacant.
 func (t *GangTrial) fitsVacant(m MemberID, n cluster.NodeID) bool {
-	return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1, t.vacancy.Level(math.MaxInt32)) != 0
+	return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1) != 0
 }
 
 // look notes what is free on node n, if it is vacant. Nobody is removed for that.
@@ -110,11 +104,12 @@ func (t *GangTrial) emptyable(n cluster.NodeID) bool {
 
 // sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.
 type sweep struct {
-	left  []uint64 // by block, from the first one on: nodes that were not offered
-	block int      // the next one
-	level int      // of those that are offered next; or how many seats these have, where the roomiest come first
-	rank  Price    // none of those that are left has a lower one
-	more  bool     // some may be left
+	left   []uint64  // by block, from the first one on: nodes that were not offered
+	behind SeatOffer // none of those that are left comes before it
+	more   bool      // some may be left
+	count  int       // how many are offered next where the cheapest come first; where the roomiest do,
+	block  int       // in which block,
+	seats  int64     // and how many seats they have
 }
 
 // mostSeats is how many seats the roomiest nodes have that come first, or more.
@@ -125,48 +120,41 @@ func (g *greedy) begin() {
 	s, t := &g.sweep, g.t
 	s.more = t.vacancy != nil && slices.ContainsFunc(t.vacant, func(set uint64) bool { return set != 0 })
 	if s.more {
-		s.left, s.block = append(s.left[:0], t.vacant...), 0
-		if s.level, s.rank = mostSeats, ranked(0, math.MaxInt64); g.taken != nil {
-			s.level, s.rank = t.vacancy.Level(g.queue.Highest()), Free
-		}
+		s.left, s.block, s.seats = append(s.left[:0], t.vacant...), 0, mostSeats
+		g.resume()
 	}
 }
 
-// skip leaves node n out.
-func (s *sweep) skip(t *GangTrial, n cluster.NodeID) {
-	if i := int(n/64) - t.firstBlock; s.more && uint(i) < uint(len(s.left)) {
-		s.left[i] &^= 1 << (n % 64)
+// resume lets whatever is left come before all others.
+func (g *greedy) resume() {
+	g.sweep.count = g.wanted
+	if g.sweep.behind = (SeatOffer{Price: Free}); g.taken == nil {
+		g.sweep.behind.Price = ranked(0, math.MaxInt64)
 	}
 }
 
-// offerMore offers vacant nodes of the next block: those where the least important have
-// to go for member m come first, or the roomiest.
+// offerMore offers vacant nodes: those where the least has to go for member m, or of the next block the roomiest.
 func (g *greedy) offerMore(m MemberID) {
-	s, v := &g.sweep, g.t.vacancy
-	if s.block == len(s.left) {
-		s.block = 0
-		if g.taken != nil {
-			s.rank.Highest, s.more = v.Beyond(s.level)
-			s.rank.Sum, s.rank.Pods = priority.Raised(int32(s.rank.Highest)), 1
-			s.level++
-		} else {
-			s.rank, s.more = ranked(0, int64(s.level)-1), s.level > 1
-			s.level--
+	s, t := &g.sweep, g.t
+	if g.taken != nil {
+		var nodes []cluster.NodeID
+		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.queue.Highest(), t.firstBlock, s.left)
+		s.count *= 2
+		for _, n := range nodes {
+			g.offer(m, n)
 		}
 		return
 	}
-	left, block := &s.left[s.block], g.t.firstBlock+s.block
-	s.block++
-	if *left == 0 {
+	if s.block == len(s.left) {
+		s.block, s.seats = 0, s.seats-1
+		s.behind, s.more = SeatOffer{Price: ranked(0, s.seats)}, s.seats > 0
 		return
 	}
-	var set uint64
-	if g.taken != nil {
-		set = v.Fit(block, *left, m, 1, s.level)
-	} else {
-		set = v.Fit(block, *left, m, int64(s.level), v.Level(math.MaxInt32))
-	}
-	*left &^= set
+	block := t.firstBlock + s.block
+	set := t.vacancy.Fit(block, s.left[s.block], m, s.seats)
+	s.left[s.block] &^= set
+	s.block++
+	s.behind.At = int32(64 * (block + 1))
 	for ; set != 0; set &= set - 1 {
 		g.offer(m, cluster.NodeID(block*64+bits.TrailingZeros64(set)))
 	}
@@ -176,6 +164,10 @@ func (g *greedy) offerMore(m MemberID) {
 // those that were, if there is one.
 func (g *greedy) ahead(best *SeatOffer, any bool) bool {
 	s := &g.sweep
-	next := SeatOffer{Price: g.queue.Adds(s.rank), At: int32(64 * (g.t.firstBlock + s.block))}
-	return s.more && (!any || next.Compare(best) <= 0)
+	if !s.more || !any {
+		return s.more
+	}
+	next := s.behind
+	next.Price = g.queue.Adds(next.Price)
+	return next.Compare(best) <= 0
 }

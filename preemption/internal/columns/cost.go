@@ -45,6 +45,14 @@ func (c Cost) Compare(o Cost) int {
 	return cmp.Compare(c.sum, o.sum)
 }
 
+// Adds is what c adds to what a plan costs in which somebody of a priority goes already; see [domain.SeatQueue.Adds].
+func (c Cost) Adds(highest int64) Cost {
+	if int64(c.worst&(1<<highestBits-1))+lowest <= highest {
+		c.worst &^= 1<<highestBits - 1
+	}
+	return c
+}
+
 // raised is what the loss of a pod of a priority adds to the sum of a Cost.
 func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1 }
 

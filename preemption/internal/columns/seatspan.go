@@ -5,28 +5,28 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Price is what has to go on node n, where there is nobody else, for one member. It comes to
-// Cost, and is followed by Span.
-func (s *Seats) Price(n cluster.NodeID) domain.Price {
+// CostSettled is Cost of one member on node n, where nobody's loss does harm. It is followed by Span.
+func (s *Seats) CostSettled(n cluster.NodeID) (c Cost) {
 	s.ask(n, 1)
 	if s.first == s.end {
 		s.start()
 		s.settle(s.end, &noPosition)
-		return domain.Free
+		return c
 	}
 	from, room := s.reach()
 	s.take(room)
 	s.settle(from, &noPosition)
-	price := domain.Free
-	for _, g := range s.out {
-		s.charge(&price, g)
+	for i, g := range s.out {
+		if i == 0 {
+			c.worst = uint64(int64(s.at.Owns[g]) - lowest)
+		}
+		c.sum += raised(s.at.Owns[g])
 	}
-	return price
+	return c
 }
 
 // settle is giveBack, and leaves in s.lack how much less would have to be asked for so that somebody
@@ -55,7 +55,7 @@ func (s *Seats) settle(from victims.Position, gone *PositionSet) {
 	}
 }
 
-// Span sets span to between what asks, packed, the same units go on the node for which Price or Out
+// Span sets span to between what asks, packed, the same units go on the node for which CostSettled or Out
 // has told who goes, as far as that is known: from the first half of span to the second one. All that
 // the member asks for has to be asked for, and nothing else.
 func (s *Seats) Span(span []uint64) {
@@ -72,6 +72,12 @@ func (s *Seats) Span(span []uint64) {
 		least[at.word] |= uint64(max(1, ask-s.lack[r]+1)) << at.shift
 		most[at.word] |= uint64(min(ask+left, at.most)) << at.shift
 	}
+}
+
+// Only sets span to what one member asks for.
+func (s *Seats) Only(span []uint64) {
+	copy(span, s.one.Words)
+	copy(span[len(s.one.Words):], s.one.Words)
 }
 
 // Void sets span to one in which nothing is.

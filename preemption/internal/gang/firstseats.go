@@ -1,10 +1,12 @@
 package gang
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -22,14 +24,43 @@ type firstSeats struct {
 	shape int            // that seats were asked about last; none
 	told  bool           // and tell of
 
-	last  int  // level: with everybody gone who may go
-	exact bool // the columns are, at the last level
-
-	spans  []uint64 // by node, where nodes may be vacant: see span; nil: none yet
-	walked bool     // seats have told who goes for the price that is asked for
+	last  int  // column: with everybody gone who may go
+	exact bool // it is with nobody else gone
 
 	vacates bool // nodes may be vacant: the columns tell of every member, and nothing wants to know of each potential victim
+	shapes  int  // then how many shapes of members there are
+
+	costs  []columns.Cost // by node: what a first member cost last; nil: nobody was asked about
+	spans  []uint64       // by node: see span
+	beside []uint64       // likewise, of prices beside members
+	walked bool           // seats have told who goes for the price that is asked for
+
+	pool  []seatCost // buffers of Cheapest
+	least []seatCost
+	nodes []cluster.NodeID
 }
+
+// seatCost is a vacant node with what the first member there adds to what a plan costs.
+type seatCost struct {
+	adds columns.Cost
+	node cluster.NodeID
+}
+
+func (c *seatCost) compare(o *seatCost) int {
+	if d := c.adds.Compare(o.adds); d != 0 {
+		return d
+	}
+	return cmp.Compare(c.node, o.node)
+}
+
+func compareDearest(a, b *seatCost) int { return b.compare(a) }
+
+// fewShapes is up to how many shapes are each priced anew on every node: what one costs is seldom what the next costs, and
+// to find out for which asks a price lasts takes as long again.
+const fewShapes = 16
+
+// knownAsks is how many prices that are known stand for a question about a member on a node.
+const knownAsks = 16
 
 // firstSeats returns those of the search.
 func (s *Search) firstSeats() *firstSeats {
@@ -68,25 +99,52 @@ func (f *firstSeats) ask(m domain.MemberID) bool {
 
 // Price is that of the offers.
 func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
-	first := f.first(m, n)
 	switch {
-	case first && !f.vacates:
-		return f.seats.Cost(n, 1).Price()
+	case f.first(m, n):
+		return f.cost(n).Price()
 	case !f.vacates:
 		return f.Offers.Price(m, n)
-	case first:
-		price := f.seats.Price(n)
-		f.seats.Span(f.span(n))
-		return price
 	}
 	f.walked = false
 	price := f.Offers.Price(m, n)
 	if f.walked {
-		f.seats.Span(f.span(n))
+		f.seats.Span(f.span(&f.beside, n))
 	} else {
-		f.seats.Void(f.span(n))
+		f.seats.Void(f.span(&f.beside, n))
 	}
 	return price
+}
+
+// cost is what the member costs who was asked about, as the first on node n.
+func (f *firstSeats) cost(n cluster.NodeID) columns.Cost {
+	if !f.vacates {
+		return f.seats.Cost(n, 1)
+	}
+	if f.costs == nil {
+		f.costs = make([]columns.Cost, f.of.q.Index.NumNodes())
+	}
+	span := f.span(&f.spans, n)
+	if f.seats.Within(span) {
+		return f.costs[n]
+	}
+	f.of.Trial.Asked++
+	if f.shapes > fewShapes {
+		f.costs[n] = f.seats.CostSettled(n)
+		f.seats.Span(span)
+	} else {
+		f.costs[n] = f.seats.Cost(n, 1)
+		f.seats.Only(span)
+	}
+	return f.costs[n]
+}
+
+// span is between what asks of members on node n the price holds that was asked for last.
+func (f *firstSeats) span(spans *[]uint64, n cluster.NodeID) []uint64 {
+	size := 2 * len(f.seats.One().Words)
+	if *spans == nil {
+		*spans = make([]uint64, size*f.of.q.Index.NumNodes())
+	}
+	return (*spans)[int(n)*size:][:size]
 }
 
 // first reports whether the columns tell of m as the first member on node n.
@@ -107,27 +165,24 @@ func (f *firstSeats) Further(m domain.MemberID, n cluster.NodeID) (price domain.
 	return f.Offers.Further(m, n)
 }
 
-// span is between what members on node n have the price that was asked for last.
-func (f *firstSeats) span(n cluster.NodeID) []uint64 {
-	size := 2 * len(f.seats.One().Words)
-	if f.spans == nil {
-		f.spans = make([]uint64, size*f.of.q.Index.NumNodes())
-	}
-	return f.spans[int(n)*size:][:size]
-}
-
 // lastingSeats are first seats of which prices last from one member to others.
 type lastingSeats struct{ *firstSeats }
 
 // Lasts is what a placer asks.
 func (f lastingSeats) Lasts(m domain.MemberID, n cluster.NodeID) bool {
-	return f.ask(m) && f.seats.Within(f.span(n))
+	if !f.ask(m) {
+		return false
+	}
+	if f.first(m, n) {
+		return f.seats.Within(f.span(&f.spans, n))
+	}
+	return f.seats.Within(f.span(&f.beside, n))
 }
 
 // Taken is that of the offers.
 func (f *firstSeats) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	if f.vacates {
-		f.seats.Void(f.span(n))
+		f.seats.Void(f.span(&f.beside, n))
 	}
 	return f.Offers.Taken(m, n)
 }
@@ -150,7 +205,10 @@ func (f *firstSeats) mayVacate() bool {
 		return false
 	}
 	for m := range domain.MemberID(len(q.Members)) {
-		if !f.ask(m) {
+		if f.of.Trial.Shape(m) != int(m) {
+			continue
+		}
+		if f.shapes++; !f.ask(m) {
 			return false
 		}
 	}
@@ -164,7 +222,7 @@ func (f *firstSeats) vacant(n cluster.NodeID) (units int, ok bool) {
 	return units, simple && len(q.Index.Nominees(n)) == 0 && !f.of.Trial.Looks(n)
 }
 
-// Room, Empty, Slots, Fit, Level and Beyond make a [domain.Vacancy]: level c is column c.
+// Room, Empty, Slots, Fit and Cheapest make a [domain.Vacancy].
 
 func (f *firstSeats) Room(dst []int64, n cluster.NodeID) []int64 {
 	first, _ := f.of.q.Columns.Positions(n, f.of.q.Priority)
@@ -178,10 +236,16 @@ func (f *firstSeats) Slots(m domain.MemberID, n cluster.NodeID) int64 {
 	return f.seats.Slots(n)
 }
 
-func (f *firstSeats) Fit(block int, set uint64, m domain.MemberID, k int64, level int) uint64 {
+func (f *firstSeats) Fit(block int, set uint64, m domain.MemberID, k int64) uint64 {
 	f.ask(m)
-	set = f.of.q.Columns.Levels().Blocks()[block].Fit(f.seats.Asking(k), level, set)
-	if level == f.last && !f.exact {
+	return f.fit(block, set, k, f.last)
+}
+
+// fit returns those of set, nodes of a block, where there is room for k members with those gone whom a column stands for, or, but
+// for the last one, a few more of them.
+func (f *firstSeats) fit(block int, set uint64, k int64, column int) uint64 {
+	set = f.of.q.Columns.Levels().Blocks()[block].Fit(f.seats.Asking(k), column, set)
+	if column == f.last && !f.exact {
 		for left := set; left != 0; left &= left - 1 {
 			if i := bits.TrailingZeros64(left); f.seats.Slots(cluster.NodeID(columns.BlockSize*block+i)) < k {
 				set &^= 1 << i
@@ -191,7 +255,76 @@ func (f *firstSeats) Fit(block int, set uint64, m domain.MemberID, k int64, leve
 	return set
 }
 
-func (f *firstSeats) Level(highest int64) int {
+// Cheapest leaves nodes behind where somebody more important has to go than on others, by the columns, and then those where the
+// member adds more to what the plan costs. Where budgets have a say, it orders by columns alone.
+func (f *firstSeats) Cheapest(m domain.MemberID, k int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
+	f.ask(m)
+	column := f.column(highest)
+	for f.gather(m, highest, first, left, column); len(f.pool) == 0 && column < f.last; column++ {
+		f.gather(m, highest, first, left, column+1)
+	}
+	f.of.Trial.Asked += len(f.pool) / knownAsks
+	f.nodes = f.nodes[:0]
+	take := func(n cluster.NodeID) {
+		f.nodes = append(f.nodes, n)
+		left[int(n)/columns.BlockSize-first] &^= 1 << (n % columns.BlockSize)
+	}
+	if len(f.pool) <= k {
+		for i := range f.pool {
+			take(f.pool[i].node)
+		}
+		if column < f.last {
+			behind.Price.Highest = int64(f.of.q.Columns.Levels().Above(column + 1))
+		}
+		return f.nodes, behind, column < f.last
+	}
+	last := f.dearestOf(k)
+	for i := range f.pool {
+		if c := &f.pool[i]; c.compare(&last) <= 0 || last.adds != (columns.Cost{}) && c.adds == last.adds { // among equals the next member decides
+			take(c.node)
+		}
+	}
+	if last.adds == (columns.Cost{}) {
+		return f.nodes, domain.SeatOffer{Price: domain.Free, At: int32(last.node) + 1}, true
+	}
+	return f.nodes, domain.SeatOffer{Price: last.adds.Price(), Next: math.MaxInt64, At: math.MaxInt32}, true
+}
+
+// gather fills the pool with those nodes of left that take member m with those gone whom a column stands for.
+func (f *firstSeats) gather(m domain.MemberID, highest int64, first int, left []uint64, column int) {
+	f.pool = f.pool[:0]
+	for i := range left {
+		for set := f.fit(first+i, left[i], 1, column); set != 0; set &= set - 1 {
+			bit := set & -set
+			n := cluster.NodeID(columns.BlockSize*(first+i) + bits.TrailingZeros64(set))
+			switch {
+			case !f.of.Trial.Admits(m, n):
+				left[i] &^= bit
+			case f.of.harmful:
+				f.pool = append(f.pool, seatCost{node: n})
+			default:
+				f.pool = append(f.pool, seatCost{f.cost(n).Adds(highest), n})
+			}
+		}
+	}
+}
+
+// dearestOf is the dearest of the k cheapest seats of the pool.
+func (f *firstSeats) dearestOf(k int) seatCost {
+	f.least = f.least[:0]
+	for i := range f.pool {
+		if c := &f.pool[i]; len(f.least) < k {
+			f.least = heaps.Push(f.least, *c, compareDearest)
+		} else if c.compare(&f.least[0]) < 0 {
+			f.least[0] = *c
+			heaps.Down(f.least, 0, compareDearest)
+		}
+	}
+	return f.least[0]
+}
+
+// column is the lowest column in which nobody up to a priority is left who may go.
+func (f *firstSeats) column(highest int64) int {
 	if highest >= int64(f.of.q.Priority) {
 		return f.last
 	}
@@ -200,11 +333,4 @@ func (f *firstSeats) Level(highest int64) int {
 	}
 	c, _ := f.of.q.Columns.Levels().Column(int32(highest + 1))
 	return c
-}
-
-func (f *firstSeats) Beyond(level int) (highest int64, ok bool) {
-	if level >= f.last {
-		return 0, false
-	}
-	return int64(f.of.q.Columns.Levels().Above(level + 1)), true
 }
