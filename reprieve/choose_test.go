@@ -209,7 +209,7 @@ func TestChooseComesToGivingBack(t *testing.T) {
 // A search that runs out of steps says so; what it found until then will do.
 func TestChooseGivesUp(t *testing.T) {
 	gaveUp, some := 0, 0
-	grounds(t, 4000, func(seed uint64, g *ground) {
+	grounds(t, 20_000, func(seed uint64, g *ground) {
 		g.choice.Steps = int(seed % 3)
 		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
 		switch proof {

@@ -96,6 +96,7 @@ type solver struct {
 	steps     int
 	stopped   bool
 
+	fewest  *fewest // nil: it bounds nothing
 	buffer  []bool
 	guessed guessed
 	isKept  []bool
@@ -132,6 +133,7 @@ func newSolver(p *Problem) *solver {
 		}
 	}
 	s.rescale()
+	s.fewest = s.newFewest()
 	return s
 }
 
@@ -321,7 +323,7 @@ func (s *solver) settle() bool {
 			return false
 		}
 		if len(s.trail) == before {
-			return !s.never() && (s.Trial == nil || s.Trial.May())
+			return !s.tooFew() && !s.never() && (s.Trial == nil || s.Trial.May())
 		}
 	}
 }
