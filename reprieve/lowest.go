@@ -1,7 +1,7 @@
 package reprieve
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -30,6 +30,10 @@ type Lowest struct {
 	// Placed, if set, is called once everybody above the level is back and the
 	// preemptor has its place anew.
 	Placed func()
+
+	// Around, if set, lists those units that are out whose return matters to the preemptor where
+	// it has its place then, most important first. The others stay out of the trial, and are no victims.
+	Around func() []victims.UnitID
 }
 
 // RunLowest is [Runner.Run] by that strategy: take all out, place, give back whom a
@@ -56,11 +60,26 @@ func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, violating []Charged, r
 	violating, rest = slices.Clone(violating), slices.Clone(rest)
 	r.GiveBack(t, violating, nil)
 	out := slices.Concat(r.out, rest)
-	slices.SortFunc(out, r.Units.Compare)
+	if len(r.out) > 0 {
+		slices.SortFunc(out, r.Units.Compare)
+	}
 	out = r.bound(t, l, out)
-
+	if l.Around != nil {
+		out = r.around(t, l)
+	}
 	r.GiveBack(t, nil, out)
 	return Outcome{Victims: r.out, Violations: r.violations(violating)}
+}
+
+// around returns those whose return has to be tried, and those others who are out in part.
+func (r *Runner) around(t domain.Trial, l Lowest) []victims.UnitID {
+	list := l.Around()
+	for u := range maps.Clone(r.parts) {
+		if !slices.Contains(list, u) {
+			r.Return(t, u)
+		}
+	}
+	return list
 }
 
 // bound returns everybody above the lowest sufficient level, and the others.
@@ -112,15 +131,19 @@ type cut struct {
 // newCut is above everybody.
 func (r *Runner) newCut(t domain.Trial, l Lowest, out []victims.UnitID) *cut {
 	c := &cut{Runner: r, trial: t, place: l.Place}
-	byLevel := slices.Clone(out)
-	slices.SortStableFunc(byLevel, func(a, b victims.UnitID) int { return cmp.Compare(l.Level(a), l.Level(b)) })
-	for i, first := 1, 0; i <= len(byLevel); i++ {
-		if i == len(byLevel) || l.Level(byLevel[i]) != l.Level(byLevel[first]) {
-			c.levels, c.of = append(c.levels, l.Level(byLevel[first])), append(c.of, byLevel[first:i])
-			first = i
-		}
+	byLevel := make([]int64, len(out)) // and by number, as what is read of them lies in memory
+	for i, u := range out {
+		byLevel[i] = int64(l.Level(u))<<32 | int64(u)
 	}
-	c.at = len(c.levels) - 1
+	slices.Sort(byLevel)
+	for _, key := range byLevel {
+		level := int32(key >> 32)
+		if c.at = len(c.levels) - 1; c.at < 0 || c.levels[c.at] != level {
+			c.levels, c.of = append(c.levels, level), append(c.of, nil)
+			c.at++
+		}
+		c.of[c.at] = append(c.of[c.at], victims.UnitID(uint32(key)))
+	}
 	return c
 }
 

@@ -132,7 +132,11 @@ func (a *attempt) giveBack(placer domain.Placer) {
 // clear takes off who is placed, and out who came back.
 func (a *attempt) clear(violating []reprieve.Charged, rest []victims.UnitID) {
 	a.Trial.UnplaceTo(0)
-	for _, list := range [][]victims.UnitID{units(violating), rest} {
+	lists := [][]victims.UnitID{units(violating), rest}
+	if a.q.Mobile || a.q.Lowest {
+		lists = [][]victims.UnitID{a.potential} // the same, node by node, as they lie in memory
+	}
+	for _, list := range lists {
 		for _, u := range list {
 			if !a.out(u) {
 				a.Runner.Remove(a.Trial, u)
@@ -233,7 +237,13 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			}
 		}
 	}
-	return a.afterMoving(violating, a.Runner.GiveBackLowest(a.mobileTrial(), l, violating, rest))
+	trial := a.mobileTrial()
+	if !trial.Mobile && !a.q.Trace { // a trace tells of everybody
+		l.Around = func() []victims.UnitID {
+			return a.q.Units.Sorted(slices.DeleteFunc(a.around(nil), func(u victims.UnitID) bool { return !a.outInPart(u) }))
+		}
+	}
+	return a.afterMoving(violating, a.Runner.GiveBackLowest(trial, l, violating, rest))
 }
 
 // afterMoving returns those of out who are not in the way of the gang where it has come to stay:
@@ -296,40 +306,39 @@ func units(list []reprieve.Charged) []victims.UnitID {
 	return us
 }
 
-// concerned lists the units whose return has to be tried, most important first:
-// those on nodes with members, and those at whom a constraint looks across nodes, or all
-// where members may move. The others come back without a check, and so do those on nodes that are
-// told, of whom goWhere tells.
+// concerned lists the units whose return has to be tried, most important first: those that matter
+// to members where they are, or all where members may move.
 func (a *attempt) concerned(told map[cluster.NodeID]bool) (violating []reprieve.Charged, rest []victims.UnitID) {
-	list := a.potential
-	switch {
-	case a.q.Mobile || a.q.Lowest:
-	case a.Trial.CrossNode():
-		matters := func(p cluster.PodID) bool { return !told[a.q.Index.NodeOf(p)] && a.Trial.Matters(p) } // perhaps outside the domain
-		list = nil
-		a.lists++
-		for _, m := range a.Trial.Placed() {
-			if n := a.Trial.At(m); !told[n] {
-				a.Trial.Empty(n)
-			}
-		}
-		for _, u := range a.removed {
-			if a.seen[u] != a.lists && a.inside[u] && a.out(u) && slices.ContainsFunc(a.near.Pods(u), matters) {
-				a.seen[u] = a.lists
-				list = append(list, u)
-			}
-		}
-	default:
-		list = nil
-		a.lists++
-		for _, m := range a.Trial.Placed() {
-			if n := a.Trial.At(m); !told[n] {
+	if a.q.Mobile || a.q.Lowest {
+		return a.byViolations(a.q.Units.Sorted(a.potential))
+	}
+	return a.byViolations(a.q.Units.Sorted(a.around(told)))
+}
+
+// around lists the potential victims on nodes with members, and those at whom a constraint looks across
+// nodes, in no order. The others come back without a check, and so do those on nodes that are told, of whom
+// goWhere tells.
+func (a *attempt) around(told map[cluster.NodeID]bool) (list []victims.UnitID) {
+	a.lists++
+	across := a.Trial.CrossNode()
+	for _, m := range a.Trial.Placed() {
+		if n := a.Trial.At(m); !told[n] {
+			if a.Trial.Empty(n); !across {
 				list = a.addFrom(list, n)
 			}
 		}
-		list = slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.out(u) })
 	}
-	return a.byViolations(a.q.Units.Sorted(list))
+	if !across {
+		return slices.DeleteFunc(list, func(u victims.UnitID) bool { return !a.inside[u] })
+	}
+	matters := func(p cluster.PodID) bool { return !told[a.q.Index.NodeOf(p)] && a.Trial.Matters(p) } // perhaps outside the domain
+	for _, u := range a.removed {
+		if a.seen[u] != a.lists && a.inside[u] && slices.ContainsFunc(a.near.Pods(u), matters) {
+			a.seen[u] = a.lists
+			list = append(list, u)
+		}
+	}
+	return list
 }
 
 // told are the nodes with members where the columns tell who has to go: no constraint looks at anybody there.

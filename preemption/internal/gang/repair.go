@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -26,13 +27,17 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	}
 	a.Trial.Mobile = false
 	a.Trial.UnplaceTo(0)
+	a.Trial.PlaceAll(first)
+	if (a.q.Mobile || a.q.Lowest) && !a.q.Trace { // a trace tells of everybody
+		violating, rest = a.byViolations(a.q.Units.Sorted(a.around(nil)))
+		a.leaveOut(append(units(violating), rest...), &from)
+	}
 	all := append(units(violating), rest...)
 	for _, u := range all {
 		if !a.out(u) {
 			a.Runner.Remove(a.Trial, u)
 		}
 	}
-	a.Trial.PlaceAll(first)
 	a.Trial.Settle()
 	if a.q.Trace {
 		a.steps = nil
@@ -44,7 +49,11 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	w := a.q.Within(all, a.Runner, a.Trial.Assignments)
 	a.shareSteps(&w)
 	if a.q.Effort == ask.Greedy {
-		out, proof := a.Runner.GiveBackWithin(a.Trial, violating, rest, w)
+		trial := domain.Trial(a.Trial)
+		if a.q.Hard == nil { // numbers tell soon that limits are too low; of many budgets they say little for what they take
+			trial = newRows(a.Trial)
+		}
+		out, proof := a.Runner.GiveBackWithin(trial, violating, rest, w)
 		return a.judge(out, proof)
 	}
 	aims, known := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
@@ -56,6 +65,19 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
 	}
 	return a.judge(out, l.Proof)
+}
+
+// leaveOut takes those out for good who are in part, and off a set of victims, but are not among all who matter to members where
+// they are.
+func (a *attempt) leaveOut(all []victims.UnitID, from *reprieve.Least) {
+	elsewhere := func(u victims.UnitID) bool { return !slices.Contains(all, u) }
+	from.Victims = slices.DeleteFunc(from.Victims, elsewhere)
+	maps.DeleteFunc(from.Parts, func(u victims.UnitID, _ []cluster.PodID) bool { return elsewhere(u) })
+	for u := range maps.Clone(a.Runner.Parts()) {
+		if elsewhere(u) {
+			a.Runner.Remove(a.Trial, u)
+		}
+	}
 }
 
 // overruns are those of victims where the members are placed as they are.
