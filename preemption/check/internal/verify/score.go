@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 )
 
@@ -173,44 +174,13 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 	return n
 }
 
-// objective is what scores are compared by: what is asked for, with the highest priority before all but
-// budgets where nobody above the lowest level may have to go.
+// objective is what scores are compared by.
 func (q *question) objective() []preemption.CriterionName {
-	list := q.criteria()
-	if q.o.LowestLevel {
-		list = append(slices.DeleteFunc(slices.Clone(list), func(c preemption.CriterionName) bool { return c == "highest priority" }), "highest priority")
-		slices.SortStableFunc(list, func(c, d preemption.CriterionName) int { return cmp.Compare(turn(c), turn(d)) })
-	}
+	list := order.Criteria(q.o)
 	if at := slices.Index(list, "pods by level"); at >= 0 {
-		return slices.Replace(slices.Clone(list), at, at+1, q.levels()...)
+		return slices.Replace(list, at, at+1, q.levels()...)
 	}
 	return list
-}
-
-// turn is when a criterion counts where nobody above the lowest level may have to go.
-func turn(c preemption.CriterionName) int {
-	switch c {
-	case "violations", "overruns":
-		return 0
-	case "highest priority":
-		return 1
-	}
-	return 2
-}
-
-// criteria are what is asked for.
-func (q *question) criteria() []preemption.CriterionName {
-	if len(q.o.Objective) > 0 {
-		return q.o.Objective
-	}
-	list, at := []preemption.CriterionName{"violations", "highest priority", "sum of priorities", "pods", "earliest start"}, q.o.Cost.Criterion
-	if q.o.Cost.Objective {
-		at = 1
-	}
-	if at == 0 {
-		return list
-	}
-	return slices.Insert(list, at-1, "cost")
 }
 
 // levels are the criteria that stand for the 100 highest priorities of running pods, the highest first.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -88,16 +89,7 @@ func (a *answer) readAlone(names []preemption.CriterionName, said []int64) {
 
 // objective are the criteria by which victims are compared.
 func (a *answer) objective() []preemption.CriterionName {
-	list, at := slices.Clone(a.o.Objective), a.o.Cost.Criterion
-	if len(list) == 0 {
-		list = []preemption.CriterionName{"violations", "highest priority", "sum of priorities", "pods", "earliest start"}
-		if a.o.Cost.Objective {
-			at = 1
-		}
-		if at > 0 {
-			list = slices.Insert(list, at-1, "cost")
-		}
-	}
+	list := order.Criteria(a.o)
 	if at := slices.Index(list, "pods by level"); at >= 0 {
 		seen := map[int64]bool{}
 		for _, t := range a.tenants {

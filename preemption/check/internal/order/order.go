@@ -1,0 +1,40 @@
+package order
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption"
+)
+
+// Criteria are what is asked for, the first that counts first, with the highest priority before all but
+// budgets where nobody above the lowest level may have to go. "pods by level" stands for itself.
+func Criteria(o *preemption.Options) []preemption.CriterionName {
+	list, at := slices.Clone(o.Objective), o.Cost.Criterion
+	if len(list) == 0 {
+		list = []preemption.CriterionName{"violations", "highest priority", "sum of priorities", "pods", "earliest start"}
+		if o.Cost.Objective {
+			at = 1
+		}
+		if at > 0 {
+			list = slices.Insert(list, at-1, "cost")
+		}
+	}
+	if !o.LowestLevel {
+		return list
+	}
+	list = append(slices.DeleteFunc(list, func(c preemption.CriterionName) bool { return c == "highest priority" }), "highest priority")
+	slices.SortStableFunc(list, func(c, d preemption.CriterionName) int { return cmp.Compare(turn(c), turn(d)) })
+	return list
+}
+
+// turn is when a criterion counts where nobody above the lowest level may have to go.
+func turn(c preemption.CriterionName) int {
+	switch c {
+	case "violations", "overruns":
+		return 0
+	case "highest priority":
+		return 1
+	}
+	return 2
+}
