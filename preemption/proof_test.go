@@ -66,9 +66,7 @@ func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64,
 			return nil, false
 		}
 		require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
-			within := func(sum, most int64) bool { return most == 0 || sum <= most }
-			if o.HardBudgets.All && c.Overruns > 0 || !within(int64(len(c.Victims)), o.Limits.Victims) ||
-				!within(int64(c.Score.Pods), o.Limits.Pods) || o.Limits.OnlyMoves && fates.stranded(c.Victims...) > 0 || !within(priceOf(c.Victims), o.Limits.Cost) {
+			if !withinBounds(o, c, fates) {
 				return
 			}
 			if v := values(o.Objective, c, fates, arrivals{n.Name: {*preemptorOf(&q)}}); least == nil || slices.Compare(v, least) < 0 {
@@ -77,6 +75,13 @@ func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64,
 		}))
 	}
 	return least, true
+}
+
+// withinBounds reports whether c keeps within hard budgets and limits.
+func withinBounds(o preemption.Options, c naive.Candidate, fates fates) bool {
+	within := func(sum, most int64) bool { return most == 0 || sum <= most }
+	return !(o.HardBudgets.All && c.Overruns > 0) && within(int64(len(c.Victims)), o.Limits.Victims) &&
+		within(int64(c.Score.Pods), o.Limits.Pods) && !(o.Limits.OnlyMoves && fates.stranded(c.Victims...) > 0) && within(priceOf(c.Victims), o.Limits.Cost)
 }
 
 // exactly is what the exact search finds, nil if nothing.

@@ -17,12 +17,13 @@ import (
 	"github.com/preempt-go/preempt/preemption/check"
 )
 
-// provableGang draws a question about a gang, and options that ask for a proof.
+// provableGang draws a question about a gang, a tree of groups, or one whose placement is given, and options that ask for a proof.
 func provableGang(seed uint64) (preemption.Options, gen.Question) {
 	r := rand.New(rand.NewPCG(seed, 17))
+	kind := seed / 25 % 4
 	q := gen.RandomGang(seed, gen.GangProfile{
-		Profile:  gen.Profile{MaxNodes: 1 + int(seed%5), MaxPods: 12, Budgets: seed%3 == 0, Groups: seed/5%5 < 3, Ports: seed%7 == 0, Nominations: seed%4 == 0, Placement: seed%8 == 3, Odd: seed%8 == 3},
-		Topology: seed%4 == 1, MaxMembers: 4,
+		Profile:  gen.Profile{MaxNodes: 1 + int(seed%5), MaxPods: 12, Budgets: seed%6 < 4, Groups: seed/5%5 < 3, Ports: seed%7 == 0, Nominations: seed%4 == 0, Placement: seed%8 == 3, Odd: seed%8 == 3},
+		Topology: seed%4 == 1, MaxMembers: 4, Composite: kind%2 == 1, Running: seed%11 == 5, Wishes: seed%8 == 1,
 	})
 	if seed/5%5 == 2 {
 		elasticGroups(seed, &q)
@@ -34,10 +35,44 @@ func provableGang(seed uint64) (preemption.Options, gen.Question) {
 			return c.InUse() || seed%3 == 1 && slices.Contains(beyondProof, c)
 		})
 	}
+	if seed%6 == 1 {
+		o.Objective = append([]preemption.CriterionName{preemption.CriterionOverruns}, slices.DeleteFunc(o.Objective, func(c preemption.CriterionName) bool {
+			return c == preemption.CriterionOverruns
+		})...)
+	}
 	o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
 	o.Search = []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact, preemption.Exact}[seed/4%4]
 	o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
-	return o, sound(o, q)
+	if q.Preemptor.Kind == preemption.KindCompositePodGroup {
+		o.Rules = preemption.Kubernetes137 // which knows such
+	}
+	switch seed / 100 % 8 {
+	case 2:
+		o.HardBudgets.All = true
+	case 5:
+		*[]*int64{&o.Limits.Victims, &o.Limits.Pods, &o.Limits.Cost}[r.IntN(3)] = 1 + r.Int64N(6)
+		o.Limits.OnlyMoves = r.IntN(3) == 0
+	}
+	if q = sound(o, q); kind >= 2 {
+		q.Preemptor.Placement = placementOf(o, q, seed)
+	}
+	return o, q
+}
+
+// placementOf is where the gang would go, or anywhere.
+func placementOf(o preemption.Options, q gen.Question, seed uint64) map[string]string {
+	places := map[string]string{}
+	o.Search, o.Proof, o.Members = preemption.Greedy, false, preemption.AllThatFit
+	r, err := o.Preempt(q.Preemptor, &q.Snapshot)
+	if err == nil && seed%3 > 0 {
+		for _, n := range r.Nominations {
+			places[n.Pod.Namespace+"/"+n.Pod.Name] = n.Node
+		}
+	}
+	if g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot); err == nil && len(places) == 0 {
+		return gen.RandomPlacement(seed, g.Members, nodeNames(q))
+	}
+	return places
 }
 
 // TestProofsOfGangsAreBelowBruteForce: no set of victims that makes room for as many members has less than what
@@ -55,6 +90,9 @@ func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 		case r.Verdict != preemption.Feasible && r.Verdict != preemption.Infeasible:
 			require.Nil(t, r.Proof)
 			continue
+		case r.Proof == nil && (q.Preemptor.Placement != nil || o.HardBudgets.All || o.Limits != preemption.Limits{}): // it may not be one, or not be for lack of room
+			seen[string(r.Verdict)+" within bounds, nothing shown"]++
+			continue
 		case r.Proof == nil:
 			seen[string(r.Verdict)+", nothing shown"]++
 			continue
@@ -63,6 +101,14 @@ func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 			continue
 		}
 		seen["proved"]++
+		about := "gang"
+		if q.Preemptor.Kind == preemption.KindCompositePodGroup {
+			about = "tree"
+		}
+		if q.Preemptor.Placement != nil {
+			about = "given"
+		}
+		seen[about]++
 		nothingIsInVain(t, o, q, r, seed)
 		for _, n := range r.Proof.Nodes {
 			seen["nodes"] += len(n.Nodes)
@@ -71,6 +117,12 @@ func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 		proved := said(r.Proof.Bound)
 		if slices.Compare(proved, said(r.Score)[:len(proved)]) == 0 {
 			seen["equal"]++
+			seen[about+" equal"]++
+		}
+		for _, c := range r.Proof.Bound {
+			if c.Value > 0 && slices.Contains([]string{"violations", "overruns"}, c.Name) || c.Name == "earliest start" {
+				seen[c.Name]++
+			}
 		}
 		if least, few := leastOfGang(t, o, q); few {
 			seen["counted"]++
@@ -78,7 +130,7 @@ func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for _, what := range []string{"helpless proved", "proved", "nodes", "steps", "equal", "counted"} {
+	for _, what := range []string{"helpless proved", "proved", "nodes", "steps", "equal", "counted", "given equal", "tree equal", "violations", "overruns", "earliest start"} {
 		require.Greater(t, seen[what], int(seeds(20)), what)
 	}
 	require.Greater(t, 100*seen["equal"], 65*seen["proved"])
@@ -202,6 +254,27 @@ func leastOfGang(t *testing.T, o preemption.Options, q gen.Question) (least []in
 	g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
 	require.NoError(t, err)
 	fates := fatesIn(t, o, &q.Snapshot)
+	found := false
+	see := func(p naive.Plan) {
+		c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
+		if !withinBounds(o, c, fates) {
+			return
+		}
+		found = true
+		if v := values(o.Objective, c, fates, nil); least == nil || slices.Compare(v, least) < 0 {
+			least = v
+		}
+	}
+	if q.Preemptor.Placement != nil {
+		nodes := nodeNames(q)
+		if len(g.Potential(nodes)) > 10 {
+			return nil, false
+		}
+		if places := inPlaces(q.Preemptor.Placement); g.Enough(places) && g.Together(places) {
+			g.SetsAt(places, nodes, see)
+		}
+		return least, true
+	}
 	plain := o
 	plain.Search, plain.Proof = preemption.Greedy, false
 	seats := len(ask(&named{t, 0}, plain, q).Nominations)
@@ -209,18 +282,11 @@ func leastOfGang(t *testing.T, o preemption.Options, q gen.Question) (least []in
 		seats = 1
 	}
 	for _, round := range g.Rounds() {
-		found := false
 		for _, region := range round {
 			if len(g.Potential(region.Nodes)) > 8 {
 				return nil, false
 			}
-			g.Sets(region.Nodes, seats, func(p naive.Plan) {
-				found = true
-				c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-				if v := values(o.Objective, c, fates, nil); least == nil || slices.Compare(v, least) < 0 {
-					least = v
-				}
-			})
+			g.Sets(region.Nodes, seats, see)
 		}
 		if found {
 			break

@@ -100,6 +100,18 @@ func (g *Gang) Moving(nodes []string) (p Plan, ok bool) {
 // Sets calls yield with each set of units after which at least so many members have places on
 // nodes, and what the set comes to. There must be few units.
 func (g *Gang) Sets(nodes []string, seats int, yield func(Plan)) {
+	g.sets(nodes, func(gone map[PodKey]bool) bool { return g.MostSeated(nodes, gone) >= seats }, yield)
+}
+
+// SetsAt is Sets for a placement that is given.
+func (g *Gang) SetsAt(places Places, nodes []string, yield func(Plan)) {
+	g.sets(nodes, func(gone map[PodKey]bool) bool {
+		_, st := g.Misfit(places, gone)
+		return st.OK()
+	}, yield)
+}
+
+func (g *Gang) sets(nodes []string, help func(gone map[PodKey]bool) bool, yield func(Plan)) {
 	violating, clean := g.split(g.Potential(nodes))
 	all := slices.Concat(violating, clean)
 	for set := 1; set < 1<<len(all); set++ {
@@ -109,7 +121,7 @@ func (g *Gang) Sets(nodes []string, seats int, yield func(Plan)) {
 				p.Victims = append(p.Victims, u)
 			}
 		}
-		if g.MostSeated(nodes, Gone(p.Victims)) >= seats {
+		if help(Gone(p.Victims)) {
 			g.finish(&p)
 			yield(p)
 		}

@@ -71,6 +71,8 @@ type ProofNodes struct {
 	Price     int64  `json:"price,omitempty"`
 	Times     int64  `json:"times,omitempty"`
 	Spare     int64  `json:"spare,omitempty"`
+
+	Budgets []string `json:"budgets,omitempty"` // of overruns: namespace/name of those whose charges count
 }
 
 // ProofStep shows that victims have no less of a criterion than Bound says, if they have no more of those before it.

@@ -119,7 +119,7 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 	}
 	var list []Bound
 	if q.Hard != nil {
-		for _, b := range q.covering(units) {
+		for _, b := range q.Covering(units) {
 			if q.Hard[b.Budget] {
 				list = append(list, b)
 			}
@@ -136,8 +136,8 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 	return list
 }
 
-// covering are the rooms of the budgets that cover units.
-func (q *Question) covering(units []victims.UnitID) (list []Bound) {
+// Covering are the rooms of the budgets that cover units.
+func (q *Question) Covering(units []victims.UnitID) (list []Bound) {
 	var of []cluster.BudgetID
 	for _, u := range units {
 		if w := q.Wholes().Of(u); w != nil {
@@ -189,6 +189,11 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 		}
 	}
 	return list
+}
+
+// Stuck reports whether the eviction of unit u alone goes beyond a bound.
+func (q *Question) Stuck(u victims.UnitID) bool {
+	return (q.Hard != nil || q.Limits != nil) && !q.Units.Unit(u).Elastic && len(q.Overruns([]victims.UnitID{u}, nil)) > 0
 }
 
 // numLimits is how many of the bounds are limits; they are the last.

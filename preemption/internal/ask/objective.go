@@ -175,7 +175,7 @@ func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.
 	switch c {
 	case victims.CriterionOverruns:
 		var rooms []reprieve.Cap
-		for _, b := range q.covering(units) {
+		for _, b := range q.Covering(units) {
 			rooms = append(rooms, q.capOf(b))
 		}
 		return reprieve.Aim{Beyond: rooms}

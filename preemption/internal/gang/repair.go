@@ -112,11 +112,10 @@ func (a *attempt) excludeOverBound() []ask.Excess {
 	}
 	var over []ask.Excess
 	a.potential = slices.DeleteFunc(slices.Clone(a.potential), func(u victims.UnitID) bool {
-		list := a.q.Overruns([]victims.UnitID{u}, nil)
-		if len(list) == 0 || a.q.Units.Unit(u).Elastic {
+		if !a.q.Stuck(u) {
 			return false
 		}
-		over = append(over, list...)
+		over = append(over, a.q.Overruns([]victims.UnitID{u}, nil)...)
 		a.keep(u)
 		return true
 	})

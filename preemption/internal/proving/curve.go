@@ -63,7 +63,7 @@ func (p *gang) priced(list []*site, of Domain) (shown Domain, atLeast int64) {
 	if full == math.MaxInt64 || spared >= full {
 		return of, 0
 	}
-	return of, ceil(full-spared, of.Times)
+	return of, max(ceil(full-spared, of.Times)-of.room, 0)
 }
 
 // ceil is a divided by b, rounded up.
@@ -133,7 +133,7 @@ func (c *cost) learn(b *balance) {
 // ask lets s have room for so many members, and reports whether something is missing then.
 func (p *gang) ask(s *site, members int64) (missing bool) {
 	for r := range s.rows {
-		s.rows[r].need = checked.Sub(checked.Mul(members, p.each[r]), s.free[r])
+		s.rows[r].need = checked.Sub(checked.Mul(members, s.each[r]), s.free[r])
 		missing = missing || s.rows[r].need > 0
 	}
 	return missing

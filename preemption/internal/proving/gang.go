@@ -16,21 +16,25 @@ import (
 type gang struct {
 	*prover
 	trial *domain.GangTrial
-	kinds []*domain.Member // one of each shape
-	each  []int64          // what every member asks for at least, by resource that is asked for
-	seats int64            // so many members are to have places
-	aims  []reprieve.Aim
+	kinds []*domain.Member                    // one of each shape
+	each  []int64                             // what every member asks for at least, by resource
+	given map[cluster.NodeID][]*domain.Member // who is to go where; nil: anybody may go anywhere
+	seats int64                               // so many members are to have places
+	out   []victims.UnitID                    // the victims of the answer
+	parts victims.Parts
 	home  map[victims.UnitID]cluster.NodeID
 }
 
 // ProveGang shows of evictions in domains with which at least so many members have places that they have
-// no less than bound, or than as much of it as it can.
+// no less than bound, or than as much of it as it can. out are those that the answer has found, runner is of the question.
 //
 // What units cost on several nodes counts on the first of them by name, and members count as if each asked for the
-// least that any asks for. O(nodes x items), for a criterion at most sumsInAll times, or twice for each node, and
-// at most weighedInAll of cover.Relax. Of many kinds of members in many nodes it shows nothing.
-func ProveGang(q *ask.Question, domains []domain.Domain, seats int, bound []int64) Proof {
-	p := newGang(q, seats, bound)
+// least that any asks for. Where their placement is given, those on one node are one member. O(nodes x items), for a criterion
+// at most sumsInAll times, or twice for each node, and at most weighedInAll of cover.Relax. Of many kinds of members in many
+// nodes it shows nothing.
+func ProveGang(q *ask.Question, runner *reprieve.Runner, domains []domain.Domain, seats int, bound []int64, out []victims.UnitID, parts victims.Parts) Proof {
+	p := newGang(q, runner, seats, bound)
+	p.out, p.parts = out, parts
 	if !p.few() {
 		return Proof{}
 	}
@@ -44,8 +48,8 @@ func ProveGang(q *ask.Question, domains []domain.Domain, seats int, bound []int6
 }
 
 // RefuteGang shows that no evictions make room for so many members; false if it can't.
-func RefuteGang(q *ask.Question, domains []domain.Domain, seats int) (proof Proof, ok bool) {
-	p := newGang(q, seats, nil)
+func RefuteGang(q *ask.Question, runner *reprieve.Runner, domains []domain.Domain, seats int) (proof Proof, ok bool) {
+	p := newGang(q, runner, seats, nil)
 	if !p.few() {
 		return Proof{}, false
 	}
@@ -65,9 +69,9 @@ const mostPairs = 1 << 22
 // few reports whether there are no more of them.
 func (p *gang) few() bool { return len(p.kinds) <= mostPairs/max(p.q.Index.NumNodes(), 1) }
 
-func newGang(q *ask.Question, seats int, bound []int64) *gang {
-	p := &gang{prover: newProver(q, nil, nil, bound), trial: q.GangTrial(), seats: int64(seats), home: map[victims.UnitID]cluster.NodeID{}}
-	p.asks, p.aims = nil, q.Aims(nil, nil, nil)
+func newGang(q *ask.Question, runner *reprieve.Runner, seats int, bound []int64) *gang {
+	p := &gang{prover: newProver(q, nil, runner, bound), trial: q.GangTrial(), seats: int64(seats), home: map[victims.UnitID]cluster.NodeID{}}
+	p.summed = true
 	for m := range q.Members {
 		if p.trial.Shape(domain.MemberID(m)) == m { // the first of its shape
 			p.kinds = append(p.kinds, q.Members[m])
@@ -78,25 +82,49 @@ func newGang(q *ask.Question, seats int, bound []int64) *gang {
 		for _, m := range q.Members {
 			least = min(least, m.Request()[r])
 		}
-		if least > 0 {
-			p.asks, p.each = append(p.asks, r), append(p.each, least)
-		}
+		p.each = append(p.each, least)
 	}
-	for k, c := range p.criteria[:len(p.bound)] {
-		if c == victims.CriterionStarted { // which is a matter of several nodes
-			p.bound = p.bound[:k]
-			break
+	if q.Given != nil {
+		p.given = map[cluster.NodeID][]*domain.Member{}
+		for _, a := range q.Given {
+			p.given[a.Node] = append(p.given[a.Node], q.Members[a.Member])
 		}
+		p.seats = int64(len(p.given))
 	}
 	return p
+}
+
+// membersOn tells what a member on n asks for at least, by resource, and how many may be there. Those who are to go there
+// are one.
+func (p *gang) membersOn(n cluster.NodeID) (each []int64, most int64) {
+	runs := func(m *domain.Member) bool { return m.Static(p.q.Index.Node(n)).OK() }
+	if p.given == nil {
+		if !slices.ContainsFunc(p.kinds, runs) {
+			return nil, 0
+		}
+		return p.each, p.seats
+	}
+	list := p.given[n]
+	if len(list) == 0 || slices.ContainsFunc(list, func(m *domain.Member) bool { return !runs(m) }) {
+		return nil, 0
+	}
+	each = make([]int64, len(p.each))
+	for _, m := range list {
+		for r, v := range m.Request() {
+			each[r] = checked.Add(each[r], v)
+		}
+	}
+	return each, 1
 }
 
 // site is a node on which members may run.
 type site struct {
 	*ground
 	node  cluster.NodeID
-	free  []int64 // of each resource that is asked for, with everybody in place
-	seats int64   // for so many members there is room
+	each  []int64 // what a member asks for at least, by resource that is asked for
+	free  []int64 // of each of these, with everybody in place
+	most  int64   // so many members may be there, as far as there is room
+	seats int64   // for so many there is
 	costs []cost  // of more and more members
 
 	weighed bool // costs are the most that can be shown
@@ -114,39 +142,47 @@ func (p *gang) survey(d *domain.Domain) (list []*site) {
 	var potential []victims.UnitID
 	for _, n := range d.Nodes {
 		p.q.GoOn()
-		here := p.evictable(n)
-		potential = append(potential, here...)
-		if slices.ContainsFunc(p.kinds, func(m *domain.Member) bool { return m.Static(p.q.Index.Node(n)).OK() }) {
-			list = append(list, p.siteOf(n, here))
+		of := p.evictable(n)
+		potential = append(potential, of...)
+		if each, most := p.membersOn(n); most > 0 {
+			list = append(list, p.siteOf(n, of, each, most))
 		}
 	}
 	slices.Sort(potential)
-	levels := p.levelsOf(slices.Compact(potential))
+	potential = p.q.Units.Sorted(slices.Compact(potential))
+	levels, aims := p.levelsOf(potential), p.q.Aims(p.runner, potential, slices.Clone(p.runner.Charge(potential)))
 	for _, s := range list {
 		p.rank(s.ground, levels)
+		for k := range p.bound {
+			p.price(s, k, aims[k])
+		}
+		p.overrunBy(s.ground)
 	}
 	return list
 }
 
-// evictable lists who may go from node n.
+// evictable lists who may go from n, but for those whose eviction alone goes beyond a bound.
 func (p *gang) evictable(n cluster.NodeID) (list []victims.UnitID) {
 	for _, u := range p.q.Evictable(n) {
-		if !p.q.Own(p.q.Units.Unit(u)) {
+		if !p.q.Own(p.q.Units.Unit(u)) && !p.q.Stuck(u) {
 			list = append(list, u)
 		}
 	}
 	return list
 }
 
-// siteOf looks at node n, from which those of list may go.
-func (p *gang) siteOf(n cluster.NodeID, list []victims.UnitID) *site {
-	s := &site{ground: &ground{}, node: n}
-	for _, u := range list {
+// siteOf looks at node n, from which units may go for members.
+func (p *gang) siteOf(n cluster.NodeID, units []victims.UnitID, each []int64, most int64) *site {
+	s := &site{ground: &ground{}, node: n, most: most}
+	for _, u := range units {
 		p.add(s, u)
 	}
 	free := p.trial.AtHome(n)
-	for _, r := range p.asks {
-		s.free = append(s.free, free[r])
+	for r, least := range each {
+		if least == 0 {
+			continue
+		}
+		s.each, s.free = append(s.each, least), append(s.free, free[r])
 		frees := make([]int64, len(s.items))
 		for i := range s.items {
 			for _, pod := range s.items[i].here {
@@ -164,11 +200,11 @@ func (p *gang) add(s *site, u victims.UnitID) {
 	if unit.Elastic {
 		for i, pod := range pods {
 			if p.q.Index.NodeOf(pod) == s.node {
-				s.items = append(s.items, item{unit: u, pods: pods[i : i+1], here: pods[i : i+1], part: true})
+				s.items = append(s.items, item{unit: u, pods: pods[i : i+1], here: pods[i : i+1], part: true, has: make([]int64, len(p.bound))})
 			}
 		}
 	} else {
-		it := item{unit: u, pods: unit.Pods}
+		it := item{unit: u, pods: unit.Pods, has: make([]int64, len(p.bound))}
 		for _, pod := range pods {
 			if p.q.Index.NodeOf(pod) == s.node {
 				it.here = append(it.here, pod)
@@ -178,22 +214,18 @@ func (p *gang) add(s *site, u victims.UnitID) {
 	}
 }
 
-// price gives the items of list what they have of criterion k.
-func (p *gang) price(list []*site, k int) {
-	aim := &p.aims[k]
-	for _, s := range list {
-		for i := range s.items {
-			it := &s.items[i]
-			if it.has == nil {
-				it.has = make([]int64, len(p.bound))
-			}
-			if it.part && aim.Loose || !it.part && p.homeOf(it.unit) != s.node {
-				continue
-			}
+// price gives the items of s what they have of criterion k, if that adds up.
+func (p *gang) price(s *site, k int, aim reprieve.Aim) {
+	for i := range s.items {
+		it := &s.items[i]
+		if aim.Sum != nil && !(it.part && aim.Loose) && p.counts(it, s) {
 			it.has[k] = aim.Sum(it.unit, it.pods)
 		}
 	}
 }
+
+// counts reports whether what it has counts on s.
+func (p *gang) counts(it *item, s *site) bool { return it.part || p.homeOf(it.unit) == s.node }
 
 // homeOf is the first node, by name, that a unit has pods on.
 func (p *gang) homeOf(u victims.UnitID) cluster.NodeID {
@@ -225,18 +257,16 @@ func (p *gang) domain(i int, d *domain.Domain) (shown []Domain) {
 		atLeast := p.least(k)
 		switch {
 		case p.bound[k] <= p.least(k):
-			if p.isSum(k) {
-				p.price(list, k)
-			}
 			continue
-		case p.criteria[k] == victims.CriterionHighest:
-			atLeast = p.leastHighest(list, k)
-		case p.isSum(k):
-			p.price(list, k)
+		case p.worst(k):
+			atLeast = p.leastWorst(list, k)
+		case k == p.overruns:
+			of, atLeast = p.overrun(list, of)
+		default:
 			of, atLeast = p.sum(list, of)
-			if atLeast > p.bound[k] {
-				return append(shown, of)
-			}
+		}
+		if atLeast > p.bound[k] {
+			return append(shown, of)
 		}
 		switch {
 		case atLeast <= p.least(k):
@@ -250,8 +280,40 @@ func (p *gang) domain(i int, d *domain.Domain) (shown []Domain) {
 	return shown
 }
 
-// isSum reports whether criterion k is the sum of what victims add, each by itself.
-func (p *gang) isSum(k int) bool { return p.adds(k) && p.criteria[k] != victims.CriterionViolations }
+// overrun shows how far budgets are overrun: those of which the victims of the answer take more than there is room, or
+// all of it, if that says more.
+func (p *gang) overrun(list []*site, of Domain) (shown Domain, atLeast int64) {
+	last := -1
+	for _, beyond := range []int64{1, 0} {
+		of.Budgets, of.room = nil, 0
+		for _, b := range p.q.Covering(p.out) {
+			charges := int64(0)
+			for _, u := range p.out {
+				charges += p.q.WeightOf(b, u, p.parts.Of(p.q.Units, u))
+			}
+			if charges >= checked.Add(b.Room(), beyond) {
+				of.Budgets, of.room = append(of.Budgets, b.Budget), checked.Add(of.room, b.Room())
+			}
+		}
+		if len(of.Budgets) == last {
+			break
+		}
+		last = len(of.Budgets)
+		sum := func(u victims.UnitID, pods []cluster.PodID) (charges int64) {
+			for _, b := range of.Budgets {
+				charges += p.q.WeightOf(ask.Bound{Of: ask.Charges, Budget: b}, u, pods)
+			}
+			return charges
+		}
+		for _, s := range list {
+			p.price(s, of.Criterion, reprieve.Aim{Sum: sum})
+		}
+		if found, n := p.sum(list, of); n > atLeast {
+			shown, atLeast = found, n
+		}
+	}
+	return shown, atLeast
+}
 
 // room is for how many members there is room where victims have at most so much of criterion k.
 func (p *gang) room(list []*site, k int, most int64) (room int64) {
@@ -263,7 +325,7 @@ func (p *gang) room(list []*site, k int, most int64) (room int64) {
 
 // seatsOn is for how many members there is room on s with everybody gone who may go in st.
 func (p *gang) seatsOn(st *stage, s *site) int64 {
-	seats := p.seats
+	seats := s.most
 	for r := range s.rows {
 		room := s.free[r]
 		for i, v := range s.rows[r].frees {
@@ -271,17 +333,17 @@ func (p *gang) seatsOn(st *stage, s *site) int64 {
 				room = checked.Add(room, v)
 			}
 		}
-		seats = min(seats, max(room, 0)/p.each[r])
+		seats = min(seats, max(room, 0)/s.each[r])
 	}
 	return seats
 }
 
-// leastHighest is the least highest priority with which there is room for the members.
-func (p *gang) leastHighest(list []*site, k int) int64 {
+// leastWorst is the least number of the worst victim with which there is room for the members.
+func (p *gang) leastWorst(list []*site, k int) int64 {
 	var levels []int64
 	for _, s := range list {
 		for i := range s.items {
-			if level := s.items[i].highest; level <= p.bound[k] {
+			if level := p.levelOf(&s.items[i], k); level <= p.bound[k] {
 				levels = append(levels, level)
 			}
 		}

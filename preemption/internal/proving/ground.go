@@ -27,9 +27,10 @@ type item struct {
 	part bool            // a pod of an elastic unit
 	must bool            // it holds a host port that is asked for
 
-	has     []int64 // by criterion that adds up: what it adds at least
-	highest int64   // of victims with it, the highest priority is at least this
-	started int64   // of those among whom it has the highest priority, the earliest start is at least this; see Score.Value
+	has      []int64 // by criterion that adds up: what it adds at least
+	overruns int64   // of victims with it, overruns are at least this
+	highest  int64   // the highest priority
+	started  int64   // of those among whom it has the highest priority, the earliest start is at least this; see Score.Value
 }
 
 // row is what has to be freed of a resource.
@@ -68,6 +69,7 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 		g.add(p, n, u, aims)
 	}
 	p.rank(g, p.levelsOf(potential))
+	p.overrunBy(g)
 	gap := p.trial.Gap(nil)
 	for r, missing := range gap[:len(p.asks)] {
 		frees := make([]int64, len(g.items))
@@ -182,6 +184,19 @@ func (p *prover) rank(g *ground, of levels) {
 	}
 }
 
+// overrunBy finds out how far each item takes budgets beyond their rooms by itself.
+func (p *prover) overrunBy(g *ground) {
+	if p.overruns == len(p.criteria) {
+		return
+	}
+	for i := range g.items {
+		it := &g.items[i]
+		for _, b := range p.q.Covering([]victims.UnitID{it.unit}) {
+			it.overruns += max(p.q.WeightOf(b, it.unit, it.pods)-b.Room(), 0)
+		}
+	}
+}
+
 // limits lists what victims among potential must not go beyond, and the budgets of overruns.
 func (p *prover) limits(g *ground, potential []victims.UnitID) {
 	hard := map[int]bool{}
@@ -227,20 +242,19 @@ func (p *prover) limits(g *ground, potential []victims.UnitID) {
 	}
 }
 
-// beyond reports whether victims with an item have more than most of criterion k, which is a
-// number of the worst of them, if they have no more than bound of those before it.
+// beyond reports whether victims with an item have more than most of criterion k, if they have no more
+// than bound of those before it.
 func (p *prover) beyond(it *item, k int, most int64) bool {
-	if k == none {
-		return false
-	}
 	switch p.criteria[k] {
 	case victims.CriterionHighest:
 		return it.highest > most
 	case victims.CriterionStarted:
 		top := slices.Index(p.criteria, victims.CriterionHighest)
 		return top >= 0 && top < k && it.highest == p.bound[top] && it.started > most
+	case victims.CriterionOverruns:
+		return it.overruns > most
 	}
-	return false
+	return it.has[k] > most
 }
 
 // adds reports whether criterion k is the sum of what victims add.
@@ -249,8 +263,10 @@ func (p *prover) adds(k int) bool {
 		return false
 	}
 	switch p.criteria[k] {
-	case victims.CriterionHighest, victims.CriterionStarted, victims.CriterionOverruns:
+	case victims.CriterionHighest, victims.CriterionStarted:
 		return false
+	case victims.CriterionOverruns:
+		return p.summed
 	}
 	return true
 }
@@ -271,5 +287,5 @@ func (p *prover) least(k int) int64 {
 
 // worst reports whether criterion k is a number of the worst victim.
 func (p *prover) worst(k int) bool {
-	return p.criteria[k] == victims.CriterionHighest || p.criteria[k] == victims.CriterionStarted
+	return k != none && (p.criteria[k] == victims.CriterionHighest || p.criteria[k] == victims.CriterionStarted)
 }

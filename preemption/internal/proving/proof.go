@@ -14,7 +14,10 @@ type Domain struct {
 	Domain       int // by position
 	Criterion    int // as of a step
 	Price, Times int64
+	Budgets      []cluster.BudgetID // of overruns: whose charges count
 	Nodes        []Nodes
+
+	room int64 // of the budgets
 }
 
 // Nodes are nodes for which the same steps do, by number.

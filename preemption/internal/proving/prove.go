@@ -28,6 +28,7 @@ type prover struct {
 	criteria []victims.Criterion
 	known    int     // of so many criteria sums on a node tell
 	overruns int     // where it stands among those; len(criteria): nowhere
+	summed   bool    // of overruns, what some budgets are charged counts as a sum
 	asks     []int   // the resources that the pod asks for
 	bound    []int64 // what is to be shown; it becomes smaller where that can't be
 	left     int     // how many cases may still be looked at
@@ -162,11 +163,7 @@ func (p *prover) climb(g *ground, k int) (cases []Case, atLeast int64) {
 	atLeast = p.least(k)
 	var levels []int64
 	for i := range g.items {
-		level := g.items[i].highest
-		if p.criteria[k] == victims.CriterionStarted {
-			level = g.items[i].started
-		}
-		if level < p.bound[k] {
+		if level := p.levelOf(&g.items[i], k); level < p.bound[k] {
 			levels = append(levels, level)
 		}
 	}
@@ -181,6 +178,14 @@ func (p *prover) climb(g *ground, k int) (cases []Case, atLeast int64) {
 		}
 	}
 	return cases, atLeast
+}
+
+// levelOf is the number that an item has of criterion k, which is of the worst victim.
+func (p *prover) levelOf(it *item, k int) int64 {
+	if p.criteria[k] == victims.CriterionStarted {
+		return it.started
+	}
+	return it.highest
 }
 
 // free reports whether the loss of unit u costs nothing.

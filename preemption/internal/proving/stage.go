@@ -44,7 +44,7 @@ func (p *prover) stageOf(g *ground, k int, most int64) *stage {
 		for before := range k {
 			s.bar(i, p.beyond(it, before, p.bound[before]))
 		}
-		s.bar(i, p.beyond(it, k, most))
+		s.bar(i, p.worst(k) && p.beyond(it, k, most))
 	}
 	return s
 }
@@ -132,7 +132,7 @@ func (s *stage) balance() *balance {
 		b.rows = append(b.rows, b.count())
 	}
 	for k := range s.k + 1 {
-		if !s.adds(k) {
+		if !s.adds(k) || k == s.overruns && k < s.k {
 			continue
 		}
 		most := s.most

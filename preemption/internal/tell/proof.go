@@ -46,10 +46,9 @@ func (s *podAnswer) refutation() *answer.Proof {
 	return s.tellProof(shown, nil)
 }
 
-// provable reports whether a proof is asked for, and can be given: of one pod group, or of pods that are planned
-// together, wherever they may go.
+// provable is that of podAnswer.
 func (s *gangAnswer) provable() bool {
-	return s.Question.Proof && len(s.Tree.Children) == 0 && s.Given == nil && s.Sampling == nil && !s.Hooks
+	return s.Question.Proof && s.Sampling == nil && !s.Hooks
 }
 
 // proof proves of plan p that no evictions disrupt less, as podAnswer's.
@@ -62,9 +61,10 @@ func (s *gangAnswer) proof(p *gang.Plan, bound []answer.Criterion) *answer.Proof
 	})
 	seats := len(p.Places)
 	if s.Fewest { // others come along where that costs nothing
-		seats = max(s.Tree.Need(), 1)
+		seats = max(s.Tree.Fewest(), 1)
 	}
-	shown := proving.ProveGang(s.Question, s.rounds[at], seats, s.toProve(p.Score, bound))
+	s.Equip()
+	shown := proving.ProveGang(s.Question, s.Runner, s.rounds[at], seats, s.toProve(p.Score, bound), p.Victims, p.Parts)
 	return s.tellDomains(s.rounds[at], shown, s.criteria(p.Score))
 }
 
@@ -73,8 +73,9 @@ func (s *gangAnswer) refutation() *answer.Proof {
 	if !s.provable() || s.Group == nil { // each pod hears of itself
 		return nil
 	}
+	s.Equip()
 	last := s.rounds[len(s.rounds)-1]
-	shown, ok := proving.RefuteGang(s.Question, last, max(s.Tree.Need(), 1))
+	shown, ok := proving.RefuteGang(s.Question, s.Runner, last, max(s.Tree.Fewest(), 1))
 	if !ok {
 		return nil
 	}
@@ -91,6 +92,9 @@ func (q *Inquiry) tellDomains(domains []domain.Domain, shown proving.Proof, name
 		}
 		for i := range list {
 			list[i].Domain, list[i].Price, list[i].Times = domains[d.Domain].Name, d.Price, d.Times
+			for _, b := range d.Budgets {
+				list[i].Budgets = append(list[i].Budgets, q.budgetName(b))
+			}
 			if d.Criterion >= 0 {
 				list[i].Criterion = names[d.Criterion].Name
 			}

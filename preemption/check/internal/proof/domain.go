@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,20 +12,24 @@ import (
 type Domain struct {
 	Bound []preemption.Criterion // as of a [Node]
 	Seats int64                  // so many members are to have places
-	Each  map[string]int64       // what each of them asks for at least
 	Sites map[string]*Site       // by name; on other nodes none may run
+
+	Room func(budget string) (room int64, ok bool) // what victims may take of a budget
 }
 
 // Site is a node of a domain. What is missing there is a matter of how many members run on it.
 type Site struct {
 	*Node
-	Free map[string]int64 // as things are; may be below zero
+	Most int64            // so many may run there, as far as there is room
+	Each map[string]int64 // what each of them asks for at least; above zero
+	Free map[string]int64 // of these, as things are; may be below zero
 }
 
 // Claim is what is told of a domain for one criterion.
 type Claim struct {
 	Criterion    string
 	Price, Times int64
+	Budgets      []string // of overruns: whose charges count
 	Nodes        []Nodes
 }
 
@@ -35,7 +40,7 @@ type Nodes struct {
 	Steps []preemption.ProofStep
 }
 
-// ClaimsOf lists what p tells of each domain; false if prices differ, or what belongs together stands apart.
+// ClaimsOf lists what p tells of each domain; false if prices or budgets differ, or what belongs together stands apart.
 func ClaimsOf(p *preemption.Proof) (claims map[string][]Claim, ok bool) {
 	claims = map[string][]Claim{}
 	for i, n := range p.Nodes {
@@ -44,10 +49,10 @@ func ClaimsOf(p *preemption.Proof) (claims map[string][]Claim, ok bool) {
 			if slices.ContainsFunc(list, func(c Claim) bool { return c.Criterion == n.Criterion }) {
 				return nil, false
 			}
-			list = append(list, Claim{Criterion: n.Criterion, Price: n.Price, Times: n.Times})
+			list = append(list, Claim{Criterion: n.Criterion, Price: n.Price, Times: n.Times, Budgets: n.Budgets})
 		}
 		c := &list[len(list)-1]
-		if c.Price != n.Price || c.Times != n.Times {
+		if c.Price != n.Price || c.Times != n.Times || !slices.Equal(c.Budgets, n.Budgets) {
 			return nil, false
 		}
 		if len(n.Nodes)+len(n.Steps) > 0 {
@@ -94,9 +99,15 @@ func (d *Domain) follow(of *Claim, k int, most int64) string {
 	if of.Price < 0 || of.Times < 0 || of.Times > 0 && (k == none || d.Bound[k].Name == highest || d.Bound[k].Name == started || most < 0) {
 		return "a price is below zero, or of what is no sum"
 	}
-	left := int64(0)
+	left, text := int64(0), ""
+	for _, s := range d.Sites {
+		s.charges = nil
+	}
 	if of.Times > 0 {
-		left = times(of.Times, most)
+		if left, text = d.charged(of, k, most); text != "" {
+			return text
+		}
+		left = times(of.Times, left)
 	}
 	told := map[string]bool{}
 	for i := range of.Nodes {
@@ -124,16 +135,40 @@ func (d *Domain) follow(of *Claim, k int, most int64) string {
 	return ""
 }
 
+// charged is what victims may have on all sites together who have at most so much of criterion k: of overruns, what the budgets are
+// charged that count.
+func (d *Domain) charged(of *Claim, k int, most int64) (sum int64, wrong string) {
+	if d.Bound[k].Name != overruns {
+		return most, ""
+	}
+	for i, name := range of.Budgets {
+		room, ok := d.Room(name)
+		if !ok || slices.Contains(of.Budgets[:i], name) {
+			return 0, fmt.Sprintf("there is no budget %q, or it is named twice", name)
+		}
+		most = plus(most, room)
+	}
+	for _, s := range d.Sites {
+		s.charges = func(it *Item) (sum int64) {
+			for _, name := range of.Budgets {
+				sum = plus(sum, it.adds(Charges, name))
+			}
+			return sum
+		}
+	}
+	return most, ""
+}
+
 // room is for how many members there is room on a site with everybody gone who may have at most so much of criterion k.
 func (d *Domain) room(s *Site, k int, most int64) int64 {
-	seats := d.Seats
+	seats := s.Most
 	for name, free := range s.Free {
 		for i := range s.Items {
 			if it := &s.Items[i]; !s.bars(it, k, most) {
 				free += min(it.adds(Resource, name), math.MaxInt64-max(free, 0))
 			}
 		}
-		seats = min(seats, max(free, 0)/d.Each[name])
+		seats = min(seats, max(free, 0)/s.Each[name])
 	}
 	return seats
 }
@@ -153,7 +188,7 @@ func (d *Domain) costs(s *Site, nodes *Nodes, of *Claim, k int, most int64) stri
 				return "steps are not in order, or tell cases apart"
 			}
 			from = step.Members
-			d.need(s, from)
+			s.need(from)
 			shown = func(most int64) string { return s.Node.follow(step, k, most) }
 		}
 		if until < from {
@@ -172,12 +207,12 @@ func (d *Domain) costs(s *Site, nodes *Nodes, of *Claim, k int, most int64) stri
 }
 
 // need lets so many members run on a site.
-func (d *Domain) need(s *Site, members int64) {
+func (s *Site) need(members int64) {
 	s.Need = map[string]int64{}
 	for name, free := range s.Free {
-		s.Need[name] = max(minus(times(members, d.Each[name]), max(free, 0)), 0)
+		s.Need[name] = max(minus(times(members, s.Each[name]), max(free, 0)), 0)
 		if free < 0 {
-			s.Need[name] = plus(times(members, d.Each[name]), -max(free, -math.MaxInt64))
+			s.Need[name] = plus(times(members, s.Each[name]), -max(free, -math.MaxInt64))
 		}
 	}
 }

@@ -19,7 +19,8 @@ type Node struct {
 	// of a limit; ok is false where there is none that adds up.
 	Room func(of Kind, name string) (room int64, hard, ok bool)
 
-	byPod map[preemption.PodRef]int
+	byPod   map[preemption.PodRef]int
+	charges func(it *Item) int64 // of a gang, what counts of an item where a step is about overruns
 }
 
 // Kind is what a name is of.
@@ -31,6 +32,7 @@ const (
 	Criterion
 	Budget
 	Limit
+	Charges // of a budget, as a criterion of a gang: on one node of a unit
 )
 
 // Item goes or stays: a unit, or a pod of an elastic one.
@@ -38,7 +40,8 @@ type Item struct {
 	Pods    []preemption.PodRef // any of them stands for it
 	Must    bool                // it goes in any case
 	Highest int64               // victims with it have at least so much of the highest priority,
-	Started int64               // and of the earliest start if it has that
+	Started int64               // of the earliest start if it has that,
+	Overrun int64               // and of overruns
 
 	// Adds is what it frees of a resource, or adds to something else at least; not below zero.
 	Adds func(of Kind, name string) int64
@@ -95,27 +98,27 @@ func leastOf(name string) int64 {
 // beyond: victims with an item have more than most of criterion k, if they have no more than the
 // bound of those before it.
 func (n *Node) beyond(it *Item, k int, most int64) bool {
-	if k == none {
-		return false
-	}
-	switch n.Bound[k].Name {
+	switch name := n.Bound[k].Name; name {
 	case highest:
 		return it.Highest > most
 	case started:
 		top := slices.IndexFunc(n.Bound[:k], func(c preemption.Criterion) bool { return c.Name == highest })
 		return top >= 0 && it.Highest == n.Bound[top].Value && it.Started > most
+	case overruns:
+		return it.Overrun > most
+	default:
+		return it.adds(Criterion, name) > most
 	}
-	return false
 }
 
-// bars: victims with an item have too much of criterion k, of which most is allowed, or of one before it.
+// bars: victims with an item have too much of a criterion before k, or of k by the worst of them, of which most is allowed.
 func (n *Node) bars(it *Item, k int, most int64) bool {
 	for before := range k {
 		if n.beyond(it, before, n.Bound[before].Value) {
 			return true
 		}
 	}
-	return n.beyond(it, k, most)
+	return k != none && (n.Bound[k].Name == highest || n.Bound[k].Name == started) && n.beyond(it, k, most)
 }
 
 // none is no criterion: there are to be no victims at all.

@@ -193,15 +193,18 @@ func (s *step) taken(c *preemption.ProofCase) (list []part, wrong string) {
 		if most == math.MaxInt64 {
 			return nil, fmt.Sprintf("nothing has more of criterion %q than it may, where sums end", name)
 		}
-		if name == overruns { // what budgets charge beyond their room is no more
+		switch {
+		case name == overruns && s.charges != nil:
+			list = append(list, part{by, minus(most, s.going(s.charges)), s.charges})
+		case name == overruns: // what budgets charge beyond their room is no more
 			list = append(list, part{by, most, func(*Item) int64 { return 0 }})
-		} else {
+		default:
 			take(Criterion, name, by, most)
 		}
 	}
 	for name, by := range c.Budgets {
 		room, hard, ok := s.Room(Budget, name)
-		if !ok || by < 0 || !hard && by > c.Criteria[overruns] {
+		if !ok || by < 0 || !hard && (by > c.Criteria[overruns] || s.charges != nil) {
 			return nil, fmt.Sprintf("there is no budget %q, or its multiplier is below zero, or above that of overruns, which alone forbid it", name)
 		}
 		take(Budget, name, by, room)

@@ -19,6 +19,11 @@ func (q *question) bounded() bool {
 	return len(q.limits()) > 0 || q.o.HardBudgets.All || len(q.o.HardBudgets.Names) > 0 || q.optimizes()
 }
 
+// stuck: the eviction of u alone goes beyond a bound.
+func (q *question) stuck(u *unit) bool {
+	return q.bounded() && !u.elastic && len(q.beyond([]victim{{unit: u, pods: u.pods}})) > 0
+}
+
 // limits are those of the options, less what earlier preemptions took in the window.
 func (q *question) limits() (list []limit) {
 	l, w := q.o.Limits, q.o.Limits.Window

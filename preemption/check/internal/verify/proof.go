@@ -80,12 +80,12 @@ func (a *answer) readProof() {
 	}
 }
 
-// provable: a proof is asked for, and is of evictions for a lone pod or one pod group, which rules of this module
-// choose from all nodes.
+// provable: a proof is asked for, and is of evictions that rules of this module choose from all nodes, for enough pods that
+// need no quota.
 func (a *answer) provable() bool {
 	about := a.r.Verdict == preemption.Feasible || a.r.Verdict == preemption.Infeasible
-	one := a.team == nil || a.team.leaf && a.asked.Placement == nil && a.team.runs(func(*member) bool { return true })
-	return about && a.o.Proof && one && !a.queued() && a.o.Sampling == nil && !a.o.Hooks.Decide()
+	able := a.team == nil || a.team.runs(func(*member) bool { return true })
+	return about && a.o.Proof && able && !a.queued() && a.o.Sampling == nil && !a.o.Hooks.Decide()
 }
 
 // readProofBound: the bound is of criteria that sums on a node tell of, and is not beyond what is said elsewhere.
@@ -99,9 +99,6 @@ func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
 		switch {
 		case k >= len(names) || c.Name != string(names[k]):
 			a.Add(found.Proof, "%s does not stand at place %d", c.Name, k+1)
-			return false
-		case a.team != nil && (c.Name == "earliest start" || (c.Name == "violations" || c.Name == "overruns") && c.Value > 0):
-			a.Add(found.Proof, "sums on nodes do not tell of %s", c.Name)
 			return false
 		case names[k].InUse() || slices.Contains([]string{"pods without a place", "pods that preempt in turn", "groups touched"}, c.Name):
 			a.Add(found.Proof, "sums on a node do not tell of %s", c.Name)
@@ -166,6 +163,7 @@ func (a *numbers) items(n *node, units []*unit, least map[int32]int64, regular b
 						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
 					}
 				}
+				it.Overrun = overruns(a.charged(pods))
 				it.Adds = func(of proof.Kind, name string) int64 { return a.adds(n, u, pods, of, name) }
 				list = append(list, it)
 			}
@@ -227,9 +225,9 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		return 0
 	case of == proof.Limit:
 		return a.limits[name].of(u, pods)
-	case of == proof.Criterion && a.team != nil && !u.elastic && homeOf(u) != n:
+	case (of == proof.Criterion || of == proof.Charges) && a.team != nil && !u.elastic && homeOf(u) != n:
 		return 0
-	case of == proof.Criterion && name == "violations" && (part || a.team != nil): // of a gang, who charges first is a matter of all nodes
+	case of == proof.Criterion && name == "violations" && part:
 		return 0
 	case of == proof.Criterion && name == "violations":
 		return int64(a.chargeOf(u, pods))
@@ -245,7 +243,7 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		case of == proof.Resource && p.at != n:
 		case of == proof.Resource && name == cluster.Pods, of == proof.Criterion && name == "pods",
 			of == proof.Criterion && byLevel && strconv.Itoa(int(p.priority)) == level,
-			of == proof.Budget && slices.Contains(a.covering(p), a.budgets[name]):
+			(of == proof.Budget || of == proof.Charges) && slices.Contains(a.covering(p), a.budgets[name]):
 			sum++
 		case of == proof.Resource:
 			sum = tariff.Add(sum, p.Requests[name])

@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/proof"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -18,9 +19,13 @@ func (a *numbers) readDomains(p *preemption.Proof) {
 		a.Add(found.Proof, "nodes of one domain and criterion have different prices, or do not come one after the other")
 		return
 	}
-	seats := int64(max(a.team.least-len(a.team.running), 1))
+	seats := int64(max(a.team.need(), 1))
 	if a.r.Verdict == preemption.Feasible && !a.rules.fewest {
 		seats = int64(len(a.r.Nominations))
+	}
+	given := a.given()
+	if given != nil {
+		seats = int64(len(given))
 	}
 	kinds := a.kinds()
 	if len(kinds) > mostPairs/max(len(a.all()), 1) {
@@ -28,7 +33,7 @@ func (a *numbers) readDomains(p *preemption.Proof) {
 		return
 	}
 	for _, r := range a.decisive() {
-		if text := a.inDomain(r, kinds, seats).Shows(claims[r.name]); text != "" {
+		if text := a.inDomain(r, kinds, given, seats).Shows(claims[r.name]); text != "" {
 			a.Add(found.Proof, "domain %q: %s", r.name, text)
 		}
 		delete(claims, r.name)
@@ -68,37 +73,75 @@ func (a *answer) kinds() (list []*member) {
 	return list
 }
 
-// inDomain tells in numbers where so many members, of some kinds, may run in r, who may go, and what counts.
-func (a *numbers) inDomain(r region, kinds []*member, seats int64) *proof.Domain {
-	d := &proof.Domain{Bound: a.r.Proof.Bound, Seats: seats, Each: map[string]int64{cluster.Pods: 1}, Sites: map[string]*proof.Site{}}
-	for _, name := range a.asks {
-		least := a.members[0].Requests[name]
-		for _, m := range a.members {
-			least = min(least, m.Requests[name])
-		}
-		if least > 0 {
-			d.Each[name] = least
+// given are the members that are to go to each node; nil: they may go anywhere.
+func (a *answer) given() map[*node][]*member {
+	if a.asked.Placement == nil {
+		return nil
+	}
+	given := map[*node][]*member{}
+	for _, m := range a.members {
+		if name, ok := a.asked.Placement[placedAs(m.Namespace, m.Name)]; ok {
+			n := a.byNode[name]
+			given[n] = append(given[n], m)
 		}
 	}
-	least, regular := a.leastPriorities(a.evictable(r.nodes...))
+	return given
+}
+
+// inDomain tells in numbers where so many members, of some kinds, may run in r, or are to run, who may go, and what counts.
+func (a *numbers) inDomain(r region, kinds []*member, given map[*node][]*member, seats int64) *proof.Domain {
+	d := &proof.Domain{Bound: a.r.Proof.Bound, Seats: seats, Sites: map[string]*proof.Site{}}
+	d.Room = func(name string) (int64, bool) {
+		room, _, ok := a.room(proof.Budget, name)
+		return room, ok
+	}
+	least, regular := a.leastPriorities(slices.DeleteFunc(a.evictable(r.nodes...), a.stuck))
+	if slices.ContainsFunc(d.Bound, func(c preemption.Criterion) bool { return c.Name == "violations" }) {
+		a.charge(a.charging(r.nodes))
+	}
+	every := map[string]int64{cluster.Pods: 1}
+	for _, name := range a.asks {
+		every[name] = a.members[0].Requests[name]
+		for _, m := range a.members {
+			every[name] = min(every[name], m.Requests[name])
+		}
+	}
 	for _, n := range r.nodes {
-		if !slices.ContainsFunc(kinds, func(m *member) bool { return a.admits(n.Node, m.Pod) == "" }) {
-			continue
-		}
-		s := &proof.Site{Node: &proof.Node{Bound: d.Bound, Room: a.room}, Free: map[string]int64{}}
-		s.Items = a.items(n, a.evictable(n), least, regular)
-		used := a.expectedUse(n)
-		if slots, limited := n.Allocatable[cluster.Pods]; limited {
-			s.Free[cluster.Pods] = slots - used[len(a.asks)]
-		}
-		for i, name := range a.asks {
-			if d.Each[name] > 0 && name != cluster.Pods {
-				s.Free[name] = n.Allocatable[name] - used[i]
+		admits := func(m *member) bool { return a.admits(n.Node, m.Pod) == "" }
+		each, most := every, seats
+		if given != nil {
+			each, most = map[string]int64{cluster.Pods: int64(len(given[n]))}, 1
+			for _, m := range given[n] {
+				for _, name := range a.asks {
+					each[name] = tariff.Add(each[name], m.Requests[name])
+				}
+			}
+			kinds = given[n]
+			if slices.ContainsFunc(kinds, func(m *member) bool { return !admits(m) }) {
+				continue
 			}
 		}
-		d.Sites[n.Name] = s
+		if slices.ContainsFunc(kinds, admits) {
+			d.Sites[n.Name] = a.site(n, each, most, a.items(n, slices.DeleteFunc(a.evictable(n), a.stuck), least, regular))
+		}
 	}
 	return d
+}
+
+// site is n where so many members may run at most, each of whom asks for no less than each, and items may go.
+func (a *numbers) site(n *node, each map[string]int64, most int64, items []proof.Item) *proof.Site {
+	s := &proof.Site{Most: most, Each: map[string]int64{}, Free: map[string]int64{}}
+	s.Node = &proof.Node{Bound: a.r.Proof.Bound, Room: a.room, Items: items}
+	used := a.expectedUse(n)
+	if slots, limited := n.Allocatable[cluster.Pods]; limited {
+		s.Each[cluster.Pods], s.Free[cluster.Pods] = each[cluster.Pods], slots-used[len(a.asks)]
+	}
+	for i, name := range a.asks {
+		if each[name] > 0 && name != cluster.Pods {
+			s.Each[name], s.Free[name] = each[name], n.Allocatable[name]-used[i]
+		}
+	}
+	return s
 }
 
 // homeOf is the first node, by name, that a unit has pods on.

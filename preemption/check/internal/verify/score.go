@@ -82,7 +82,7 @@ func (q *question) charging(nodes []*node) []*unit {
 	}
 	list := slices.DeleteFunc(q.evictable(nodes...), func(u *unit) bool {
 		return !slices.ContainsFunc(u.pods, func(p *pod) bool { return len(q.covering(p)) > 0 }) ||
-			q.team != nil && q.bounded() && !u.elastic && len(q.beyond([]victim{{unit: u, pods: u.pods}})) > 0
+			q.team != nil && q.stuck(u)
 	})
 	slices.SortFunc(list, q.moreImportant)
 	return list

@@ -60,6 +60,22 @@ func (t *team) runs(in func(*member) bool) bool {
 	return have >= t.least
 }
 
+// need is how many pods must have a place at least for t to run.
+func (t *team) need() (sum int) {
+	if t.leaf {
+		return max(t.least-len(t.running), 0)
+	}
+	var each []int
+	for _, c := range t.children {
+		each = append(each, c.need())
+	}
+	slices.Sort(each)
+	for _, n := range each[:min(t.least, len(each))] {
+		sum += n
+	}
+	return sum
+}
+
 // inVain is a group that has a member in, and does not run with it; nil if there is none.
 func (t *team) inVain(in func(*member) bool) *team {
 	if !t.runs(in) {
