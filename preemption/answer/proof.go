@@ -1,15 +1,15 @@
 package answer
 
 // Proof shows that no evictions have less than Bound, in numbers that anybody can add up who has the snapshot, the
-// options and the preemptor: a pod, one pod group, or pods that are planned together. For a pod it tells of each node by
-// itself, criterion by criterion: no victims there have less of it than Bound says, if they have no more of those before it.
+// options and the preemptor: a pod, a group or a tree of groups, or pods that are planned together. For a pod it
+// tells of each node by itself, criterion by criterion: no victims there have less of it than Bound says, if they have no more of those before it.
 //
 // The items of a node are the units that the preemptor may evict there; of an elastic unit, each of its pods on
-// the node. Those are left out with which victims have too much by the worst of them: of the step's
-// criterion as much as Bound, of one before it more. By the highest priority, an item has the lowest that a pod
+// the node. Those are left out that have too much by themselves: of a criterion before the step's more than Bound, and by the worst
+// victim of the step's own as much as Bound. By the highest priority, an item has the lowest that a pod
 // has of the units that are as important as it, or more: any of them may be the first victim. By the earliest
 // start, it has that of its first pod, if it has the highest priority of Bound and all pods have the priority of their
-// units. An item that holds a host port for which the preemptor asks goes in any case. For victims among the items these hold:
+// units; of overruns, what it alone is charged beyond the rooms of budgets. An item that holds a host port for which the preemptor asks goes in any case. For victims among the items these hold:
 //
 //	a resource        they free at least what is missing, with pods nominated there that count
 //	the count         they are at least as many as free what is missing of the resource that takes most,
@@ -46,7 +46,12 @@ package answer
 //	Price x members > Times x (Bound - 1) + sum of Spare
 //
 // Where that is so with Bound in place of one less, the domain has none that are as good, and nothing more is told of it. Of the
-// highest priority, and of no criterion, Times is 0: there is not enough room. Limits and hard budgets are not in it either.
+// highest priority, the earliest start and no criterion, Times is 0: there is not enough room. Violations are charged
+// where all units of the domain are. In place of overruns count the charges of Budgets: a unit adds its own, on the first of its nodes, and Bound - 1 is raised
+// by the rooms of these budgets. Of limits and hard budgets the gang's proof knows one thing: a unit that goes beyond one by itself is left out.
+//
+// As many members of a tree of groups are needed as the groups that run with the fewest. Where the placement is given, those who are to go to a node are
+// one member, who asks for all that they ask for; there is room for it there alone, and each of these nodes needs its own.
 type Proof struct {
 	// Bound is what any evictions have at least, in the order of Score, as Result.Bound tells it. It may be
 	// less than that, or end before it where sums on a node do not tell: the search knows more than sums, and of

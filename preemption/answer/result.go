@@ -50,7 +50,7 @@ type Result struct {
 	Bound []Criterion `json:"bound,omitempty"`
 
 	// Proof shows what any evictions have at least, or where the verdict is Infeasible that none help, for whoever
-	// would see for himself: check.Verify reads it, too. Only with Options.Proof, of a pod, a pod group, or pods that are planned together,
+	// would see for himself: check.Verify reads it, too. Only with Options.Proof, of pods and groups
 	// without quota, Options.Sampling and hooks that have a say; nil otherwise, and where it can't be shown.
 	Proof *Proof `json:"proof,omitempty"`
 

@@ -10,7 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check"
 )
 
-// TestAProofWhereNoneIsGivenIsFound: of gangs, of quota, of whom nobody has to go for, or who may not preempt, nothing
+// TestAProofWhereNoneIsGivenIsFound: where nothing can be shown, nobody has to go, or the preemptor may not preempt, nothing
 // is proved, whatever is claimed.
 func TestAProofWhereNoneIsGivenIsFound(t *testing.T) {
 	claim := &preemption.Proof{Bound: []preemption.Criterion{{Name: "pods", Value: 1 << 40}}}

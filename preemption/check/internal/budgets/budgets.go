@@ -93,3 +93,15 @@ func (s *Set) Covering(p *cluster.Pod) (list []*Budget) {
 	slices.SortFunc(list, Compare)
 	return list
 }
+
+// Left is what budgets have left; what is not in it is untouched.
+type Left map[*Budget]int64
+
+// Charge takes one from b, and returns what is left.
+func (l Left) Charge(b *Budget) int64 {
+	if _, touched := l[b]; !touched {
+		l[b] = int64(b.Allowed)
+	}
+	l[b]--
+	return l[b]
+}

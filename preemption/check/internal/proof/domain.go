@@ -14,7 +14,7 @@ type Domain struct {
 	Seats int64                  // so many members are to have places
 	Sites map[string]*Site       // by name; on other nodes none may run
 
-	Room func(budget string) (room int64, ok bool) // what victims may take of a budget
+	Room func(of Kind, name string) (room int64, hard, ok bool) // as of a [Node]
 }
 
 // Site is a node of a domain. What is missing there is a matter of how many members run on it.
@@ -142,7 +142,7 @@ func (d *Domain) charged(of *Claim, k int, most int64) (sum int64, wrong string)
 		return most, ""
 	}
 	for i, name := range of.Budgets {
-		room, ok := d.Room(name)
+		room, _, ok := d.Room(Budget, name)
 		if !ok || slices.Contains(of.Budgets[:i], name) {
 			return 0, fmt.Sprintf("there is no budget %q, or it is named twice", name)
 		}

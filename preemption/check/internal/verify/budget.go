@@ -15,26 +15,15 @@ func (w *world) covering(p *pod) []*budgets.Budget {
 	return p.budgets
 }
 
-// left is what budgets have left; what is not in it is untouched.
-type left map[*budgets.Budget]int64
-
-func (l left) charge(b *budgets.Budget) int64 {
-	if _, touched := l[b]; !touched {
-		l[b] = int64(b.Allowed)
-	}
-	l[b]--
-	return l[b]
-}
-
 // violations charges pods of one unit and returns what they add to upstream's count. A
 // lone pod's preemption in v1.36 charges every budget of a pod; the others stop at the
 // first that is overdrawn. A group's in v1.36 counts units, and stops at the unit's
 // first pod that violates.
-func (w *world) violations(l left, pods []*pod) (count int) {
+func (w *world) violations(l budgets.Left, pods []*pod) (count int) {
 	for _, p := range pods {
 		violates := false
 		for _, b := range w.covering(p) {
-			if l.charge(b) < 0 {
+			if l.Charge(b) < 0 {
 				violates = true
 				if !w.rules.old || w.rules.group {
 					break
@@ -52,7 +41,7 @@ func (w *world) violations(l left, pods []*pod) (count int) {
 
 // charge charges units, most important first, and notes what each adds to the violations.
 func (w *world) charge(units []*unit) {
-	l := left{}
+	l := budgets.Left{}
 	for _, u := range units {
 		if u.elastic {
 			u.before = maps.Clone(l)
@@ -67,7 +56,7 @@ func (w *world) chargeOf(u *unit, pods []*pod) int {
 		return u.charge
 	}
 	ordered := slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return !slices.Contains(pods, p) })
-	l := left{}
+	l := budgets.Left{}
 	maps.Copy(l, u.before)
 	return w.violations(l, ordered)
 }

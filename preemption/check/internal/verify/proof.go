@@ -16,12 +16,6 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// How many cases a proof may tell apart, for one step and in all.
-const (
-	casesOfStep = 1_000
-	casesInAll  = 20_000
-)
-
 // numbers is an answer of which the proof is read.
 type numbers struct {
 	*answer
@@ -49,18 +43,13 @@ func (a *answer) readProof() {
 		numbers.readDomains(p)
 		return
 	}
-	told, cases := map[*node]bool{}, 0
+	if proof.TooMany(p) {
+		a.Add(found.Proof, "it tells more cases apart than a proof has")
+		return
+	}
+	told := map[*node]bool{}
 	for i := range p.Nodes {
 		of := &p.Nodes[i]
-		for _, step := range of.Steps {
-			if len(step.Cases) > 1 {
-				cases += len(step.Cases) * len(of.Nodes)
-			}
-			if cases > casesInAll || len(step.Cases) > casesOfStep {
-				a.Add(found.Proof, "it tells more cases apart than a proof has")
-				return
-			}
-		}
 		for _, name := range of.Nodes {
 			n := a.byNode[name]
 			if n == nil || told[n] {

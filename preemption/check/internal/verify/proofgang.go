@@ -90,11 +90,7 @@ func (a *answer) given() map[*node][]*member {
 
 // inDomain tells in numbers where so many members, of some kinds, may run in r, or are to run, who may go, and what counts.
 func (a *numbers) inDomain(r region, kinds []*member, given map[*node][]*member, seats int64) *proof.Domain {
-	d := &proof.Domain{Bound: a.r.Proof.Bound, Seats: seats, Sites: map[string]*proof.Site{}}
-	d.Room = func(name string) (int64, bool) {
-		room, _, ok := a.room(proof.Budget, name)
-		return room, ok
-	}
+	d := &proof.Domain{Bound: a.r.Proof.Bound, Seats: seats, Sites: map[string]*proof.Site{}, Room: a.room}
 	least, regular := a.leastPriorities(slices.DeleteFunc(a.evictable(r.nodes...), a.stuck))
 	if slices.ContainsFunc(d.Bound, func(c preemption.Criterion) bool { return c.Name == "violations" }) {
 		a.charge(a.charging(r.nodes))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -24,9 +25,9 @@ type unit struct {
 	start           int64
 	elastic         bool
 
-	charge int  // what its loss adds to the violations, once that was asked
-	before left // of an elastic one: what budgets had left before it was charged
-	stuck  int  // see pinned; 0: not known yet
+	charge int          // what its loss adds to the violations, once that was asked
+	before budgets.Left // of an elastic one: what budgets had left before it was charged
+	stuck  int          // see pinned; 0: not known yet
 }
 
 // unitOf is the unit that a running pod belongs to.
