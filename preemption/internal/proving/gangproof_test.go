@@ -14,6 +14,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/proving"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -113,13 +114,14 @@ func TestProofsOfAGang(t *testing.T) {
 	exact, less, refuted := 0, 0, 0
 	for seed := range uint64(600) {
 		w, domains := newGang(t, rand.New(rand.NewPCG(seed, 9)))
+		runner := reprieve.NewRunner(w.Units, w.Budgets)
 		for seats := range len(w.Members) {
 			seats := seats + 1
 			if w.fits(domains, int64(seats)) {
 				continue
 			}
 			best, at := w.leastOfGang(domains, int64(seats)), fmt.Sprint("seed ", seed, ", ", seats, " members ", w.criteria)
-			proof, ok := proving.RefuteGang(w.Question, domains, seats)
+			proof, ok := proving.RefuteGang(w.Question, runner, domains, seats)
 			require.Equal(t, best == nil, ok, at)
 			if best == nil {
 				require.Len(t, proof.Domains, len(domains))
@@ -129,7 +131,7 @@ func TestProofsOfAGang(t *testing.T) {
 			for _, more := range []int64{0, 1} {
 				bound := slices.Clone(best)
 				bound[0] += more
-				proof = proving.ProveGang(w.Question, domains, seats, bound)
+				proof = proving.ProveGang(w.Question, runner, domains, seats, bound, nil, nil)
 				require.LessOrEqual(t, slices.Compare(proof.Bound, best), 0, at)
 				if w.criteria[0] == victims.CriterionHighest {
 					require.Equal(t, best[0], proof.Bound[0], at)
@@ -150,7 +152,7 @@ func TestProofsOfAGang(t *testing.T) {
 }
 
 // addsUp: members on each node cost no less than their price but for what is spared, and all together as much as the
-// bound says.
+// bound says; of overruns, what some budgets are charged costs, and there is room for as much.
 func (w *world) addsUp(t *testing.T, d *domain.Domain, shown proving.Domain, bound []int64, seats int64, at string) {
 	k := shown.Criterion
 	if shown.Times == 0 { // so few have room where nobody goes who has more
@@ -162,7 +164,13 @@ func (w *world) addsUp(t *testing.T, d *domain.Domain, shown proving.Domain, bou
 			steps[n], spare[n] = nodes.Steps, nodes.Spare
 		}
 	}
-	left := shown.Price * seats
+	left, most := shown.Price*seats, bound[k]-1
+	if w.counting = nil; w.criteria[k] == victims.CriterionOverruns {
+		w.counting = shown.Budgets
+		for _, b := range shown.Budgets {
+			most += w.room(b)
+		}
+	}
 	for _, n := range d.Nodes {
 		list := w.lower(n)
 		may := set(0)
@@ -181,5 +189,5 @@ func (w *world) addsUp(t *testing.T, d *domain.Domain, shown proving.Domain, bou
 			require.LessOrEqual(t, shown.Price*m-shown.Times*w.shown(n, steps[n], bound, m), spare[n], "%s: %d on node %d", at, m, n)
 		}
 	}
-	require.Greater(t, left, shown.Times*(bound[k]-1), at)
+	require.Greater(t, left, shown.Times*most, at)
 }

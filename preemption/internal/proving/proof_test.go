@@ -25,7 +25,8 @@ import (
 type world struct {
 	*ask.Question
 	criteria []victims.Criterion
-	members  int64 // for so many there has to be room
+	members  int64              // for so many there has to be room
+	counting []cluster.BudgetID // of overruns, what these are charged counts instead
 }
 
 var rankings = []victims.Ranking{
@@ -228,7 +229,7 @@ type reading struct {
 	cases []proving.Case
 }
 
-// reads reports whether the steps show it. Nobody goes who has too much of a number of the worst by himself.
+// reads reports whether the steps show it. Nobody goes who has too much by himself.
 func (w *world) reads(n cluster.NodeID, step proving.Step, bound []int64, most int64) bool {
 	r := &reading{world: w, node: n, list: w.lower(n), bound: bound, k: step.Criterion, most: most, cases: step.Cases}
 	r.open = 1<<len(r.list) - 1
@@ -240,7 +241,8 @@ func (w *world) reads(n cluster.NodeID, step proving.Step, bound []int64, most i
 	return r.read(0) && len(r.cases) == 0
 }
 
-// barred reports whether sets with the i-th of list have more than most of criterion k, or than bound of one before it.
+// barred reports whether the i-th of list has by itself more than bound of a criterion before number k, or more than most of that,
+// if it is one of the worst victim.
 func (w *world) barred(list []cluster.PodID, i int, bound []int64, k int, most int64) (barred bool) {
 	for at := range k + 1 {
 		limit := most
@@ -248,12 +250,12 @@ func (w *world) barred(list []cluster.PodID, i int, bound []int64, k int, most i
 			limit = bound[at]
 		}
 		v := w.value(list, 1<<i, w.criteria[at])
-		switch w.criteria[at] {
-		case victims.CriterionHighest:
-			barred = barred || v > limit
-		case victims.CriterionStarted:
+		switch c := w.criteria[at]; {
+		case c == victims.CriterionStarted:
 			top := slices.Index(w.criteria, victims.CriterionHighest)
 			barred = barred || w.value(list, 1<<i, victims.CriterionHighest) == bound[top] && v > limit
+		case c == victims.CriterionHighest || at < k:
+			barred = barred || v > limit
 		}
 	}
 	return barred
@@ -320,9 +322,15 @@ func (r *reading) contradicts(goes set, weights []proving.Weight) bool {
 				if number < r.k {
 					limit = r.bound[number]
 				}
-				if c := r.criteria[number]; c == victims.CriterionOverruns {
+				switch c := r.criteria[number]; {
+				case c == victims.CriterionOverruns && r.counting != nil:
+					for _, b := range r.counting {
+						taken += x.Value * r.charged(r.list, s, b)
+					}
 					taken -= x.Value * limit
-				} else {
+				case c == victims.CriterionOverruns:
+					taken -= x.Value * limit
+				default:
 					taken += x.Value * (r.value(r.list, s, c) - limit)
 				}
 			case proving.Budget:
