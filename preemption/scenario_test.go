@@ -33,11 +33,12 @@ func TestScenarios(t *testing.T) {
 		require.NoError(t, err)
 		var now []string
 		for name, text := range scenario.Sections(string(text)) {
+			now = append(now, "== "+name+"\n"+text) // of those that -run leaves out, as it is
 			t.Run(name, func(t *testing.T) {
 				s, err := scenario.Parse(name, text)
 				require.NoError(t, err)
 				got := s.Transcript()
-				now = append(now, "== "+name+"\n"+s.File(got))
+				now[len(now)-1] = "== " + name + "\n" + s.File(got)
 				if diff := cmp.Diff(s.Want, got); diff != "" && !*update {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
