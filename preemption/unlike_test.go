@@ -98,6 +98,33 @@ func TestUnlikeMembers(t *testing.T) {
 	})
 }
 
+// TestTheFirstOfEqualRacksWins: also where one after it promises less, since nobody fits on its smaller nodes, and is looked at before.
+func TestTheFirstOfEqualRacksWins(t *testing.T) {
+	snap, low := preemption.Snapshot{}, int32(0)
+	for rack, nodes := range [][][]int64{{{4, 2, 2}, {4, 4}}, {{4, 4}, {4, 4}}, {{4, 4}, {4, 4}, {2}, {2}}} {
+		for i, sizes := range nodes { // that of the node, and of its pods
+			node := fmt.Sprintf("n%d%d", rack, i)
+			snap.Nodes = append(snap.Nodes, preemption.Node{
+				Name: node, Labels: map[string]string{"rack": fmt.Sprint("r", rack)}, Allocatable: cluster.Resources{cluster.CPU: 1_000 * sizes[0], cluster.Pods: 9},
+			})
+			for k, cpu := range sizes[1:] {
+				snap.Pods = append(snap.Pods, preemption.Pod{
+					Namespace: "default", Name: fmt.Sprint(node, "-", k), Node: node, Priority: &low, Requests: cluster.Resources{cluster.CPU: 1_000 * cpu},
+				})
+			}
+		}
+	}
+	p := unlikeGang(2, 0, 0)
+	p.Kind = preemption.KindPodGroup
+	for i := range p.Pods {
+		p.Pods[i].Requests = cluster.Resources{cluster.CPU: 3_000 + 1_000*int64(i)}
+	}
+	p.Group.Topology = []cluster.TopologyConstraint{{Key: "rack"}}
+	r, err := preemption.Preempt(p, &snap)
+	require.NoError(t, err)
+	require.Equal(t, "rack=r1", r.Domain)
+}
+
 // TestPlacementsThatConstraintsOpen: members spread over three zones, two of which open only once somebody is in
 // the third one, have more placements than those that are open at first; they are not all looked at.
 func TestPlacementsThatConstraintsOpen(t *testing.T) {

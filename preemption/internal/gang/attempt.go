@@ -401,7 +401,8 @@ func (s *Search) keepPlan(p *Plan) {
 	if s.q.Candidates || s.Each {
 		s.Found = append(s.Found, *p)
 	}
-	if s.Best == nil || s.Compare(p, s.Best) < 0 {
+	p.turn = s.turn
+	if s.Best == nil || cmp.Or(s.Compare(p, s.Best), p.turn-s.Best.turn) < 0 {
 		s.Best = p
 	}
 }

@@ -1,9 +1,13 @@
 package gang
 
 import (
+	"cmp"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/priority"
@@ -109,30 +113,87 @@ func (a *attempt) dearer() bool {
 
 // full reports whether nothing but the price of a plan is better than that of p: it seats everybody
 // and violates no budget.
-func (a *attempt) full(p *Plan) bool {
-	return p != nil && len(p.Places) == len(a.q.Members) && p.Score.Violations == 0
+func (s *Search) full(p *Plan) bool {
+	return p != nil && len(p.Places) == len(s.q.Members) && p.Score.Violations == 0
 }
 
-// outdone reports whether all plans in the domain cost more than best: with everybody gone who is no
-// more important than its victims there is too little room for all members; or there is too little without the most
-// important of them, and for enough room so many have to go that they cost more.
+// outdone reports whether all plans in the domain cost more than best.
 func (a *attempt) outdone(best *Plan) bool {
+	p := a.promise(best.Score.Highest)
+	return p.highest > int64(best.Score.Highest) || p.highest == int64(best.Score.Highest) && p.sum > best.Score.Sum
+}
+
+// promise is what every plan in a domain costs at least.
+type promise struct {
+	known   bool
+	highest int64 // with everybody gone who is less important there is too little room for all members; see [domain.Price]
+	sum     int64 // where nobody goes who is more important
+}
+
+func (p promise) compare(o promise) int {
+	return cmp.Or(cmp.Compare(p.highest, o.highest), cmp.Compare(p.sum, o.sum))
+}
+
+// promise is that of the domain, math.MaxInt64 where somebody has to go who is more important than most. It is kept for who asks with less.
+func (a *attempt) promise(most int32) promise {
+	if len(a.promises) > 0 && a.promises[a.turn].known {
+		return a.promises[a.turn]
+	}
 	missing := a.seater.LeastOf(len(a.q.Members))
 	a.within = a.within[:0]
+	freed := map[int32][]int64{} // by priority of who frees it
 	for _, n := range a.domain.Nodes {
 		lower(missing, a.q.Index.Free(n))
-		a.within = append(a.within, a.upTo(n, best.Score.Highest)...)
-	}
-	all, below := slices.Clone(missing), slices.Clone(missing)
-	for _, u := range a.within {
-		unit := a.q.Units.Unit(u)
-		request := a.q.Index.Request(unit.Pods[0])
-		if lower(all, request); unit.Priority < best.Score.Highest {
-			lower(below, request)
+		var at []int64
+		var of int32
+		for _, u := range a.upTo(n, most) {
+			unit := a.q.Units.Unit(u)
+			if at == nil || unit.Priority != of {
+				if at, of = freed[unit.Priority], unit.Priority; at == nil {
+					at = make([]int64, len(missing))
+					freed[of] = at
+				}
+			}
+			for r, v := range a.q.Index.Request(unit.Pods[0])[:len(at)] {
+				at[r] = checked.Add(at[r], v)
+			}
+			a.within = append(a.within, u)
 		}
 	}
-	lack := func(v int64) bool { return v > 0 }
-	return slices.ContainsFunc(all, lack) || slices.ContainsFunc(below, lack) && a.leastSum(missing) > best.Score.Sum
+	lacks := func(missing []int64) bool { return slices.Max(missing) > 0 }
+	p, left := promise{known: true, highest: math.MinInt64}, slices.Clone(missing)
+	for _, priority := range slices.Sorted(maps.Keys(freed)) {
+		if !lacks(left) {
+			break
+		}
+		lower(left, freed[priority])
+		p.highest = int64(priority)
+	}
+	if lacks(left) {
+		p.highest = math.MaxInt64
+	} else if lacks(missing) {
+		a.within = slices.DeleteFunc(a.within, func(u victims.UnitID) bool { return int64(a.q.Units.Unit(u).Priority) > p.highest })
+		p.sum = a.leastSum(missing)
+	}
+	if len(a.promises) > 0 {
+		a.promises[a.turn] = p
+	}
+	return p
+}
+
+// sortTurns lets domains be looked at first that promise most, now that there is a full plan: the
+// others are outdone then, if price decides. Nothing is told of each domain that depends on the order.
+func (s *Search) sortTurns(turns []int, domains []domain.Domain) {
+	if len(turns) < 2 || s.Counting != nil || s.q.Effort != ask.Greedy || s.q.Candidates || s.Each || s.Trial.Interchangeable() ||
+		!s.firstSeats().vacates || len(s.q.Tree.Children) > 0 {
+		return
+	}
+	s.promises = make([]promise, len(domains))
+	for _, s.turn = range turns {
+		a := attempt{Search: s, domain: &domains[s.turn]}
+		a.promise(s.Best.Score.Highest)
+	}
+	slices.SortStableFunc(turns, func(i, j int) int { return s.promises[i].compare(s.promises[j]) })
 }
 
 // lower takes room from what is missing of each resource.

@@ -45,6 +45,9 @@ type Search struct {
 	Brief bool // only verdict, domain and score are asked for
 	Each  bool // the plan of every domain is asked for
 
+	turn     int       // position of the domain that is looked at
+	promises []promise // by domain; none: they are not kept
+
 	Best     *Plan
 	Room     int           // for so many members at most there would be room, where it is not enough,
 	roomiest domain.Domain // in the first such domain
@@ -71,6 +74,7 @@ type Plan struct {
 	Counted *counting.Plan // that it was made of; nil if trials found it
 
 	steps []ask.Step // how it came about, for the trace
+	turn  int        // of its domain
 }
 
 // Rejected is a domain in which preemption does not help.
@@ -312,14 +316,25 @@ func (s *Search) numUsable(domains []domain.Domain) int {
 	return max(num, 1)
 }
 
-// evaluateAll looks for the plan that disrupts least, in order of the domains.
+// evaluateAll looks for the plan that disrupts least; among equals that of the first domain.
 func (s *Search) evaluateAll(domains []domain.Domain) {
 	var outs []counting.Outcome
 	if s.Counting != nil {
 		s.Counting.Brief = s.Brief && s.q.Effort == ask.Greedy
 		outs = s.Counting.Evaluate(domains, s.shares)
 	}
-	for i := range domains {
+	turns, sorted := make([]int, len(domains)), false
+	for i := range turns {
+		turns[i] = i
+	}
+	s.promises = nil
+	for k := range turns {
+		if !sorted && s.full(s.Best) {
+			s.sortTurns(turns[k:], domains)
+			sorted = true
+		}
+		i := turns[k]
+		s.turn = i
 		switch {
 		case outs == nil || outs[i].ByTrials:
 			s.evaluate(&domains[i], nil)
