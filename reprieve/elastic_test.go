@@ -285,3 +285,38 @@ func TestMembersThatAreAlikeAreTriedOnce(t *testing.T) {
 		require.Equal(t, c.few, trial.done < 300, "%s: %d", c.name, trial.done)
 	}
 }
+
+// TestAPartIsChargedInTheOrderOfItsUnit: whom of a unit a budget covers first decides how many of its pods violate one, so
+// that the order in which a part is listed must not.
+func TestAPartIsChargedInTheOrderOfItsUnit(t *testing.T) {
+	least, zero := int32(1), int32(0)
+	s := cluster.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 8}}},
+		PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: &least, Priority: &zero}},
+	}
+	for i, of := range [][]string{{"a", "b"}, {"a"}, {"b"}, nil} {
+		p := cluster.Pod{Name: fmt.Sprint("p", i), Group: "g", Node: "n0", Priority: &zero, Labels: map[string]string{}, Requests: cluster.Resources{cluster.CPU: 2}}
+		for _, budget := range of {
+			p.Labels[budget] = "yes"
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	for _, name := range []string{"a", "b"} {
+		s.Budgets = append(s.Budgets, disruption.Budget{Name: name, Allowed: 1, Selector: &disruption.Selector{MatchLabels: map[string]string{name: "yes"}}})
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
+	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+	charged := runner.Charge([]victims.UnitID{0})
+	require.Len(t, charged, 1)
+	part := slices.Clone(units.Unit(0).Pods[:3])
+	want := runner.ViolationsOfPods(charged[0], part)
+	require.Equal(t, 2, want) // one of p1 under a, one of p2 under b, after p0 under both
+	for range 6 {
+		part[0], part[1] = part[1], part[0]
+		require.Equal(t, want, runner.ViolationsOfPods(charged[0], part), "%v", part)
+		part[1], part[2] = part[2], part[1]
+		require.Equal(t, want, runner.ViolationsOfPods(charged[0], part), "%v", part)
+	}
+}

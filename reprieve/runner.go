@@ -237,13 +237,18 @@ func (r *Runner) ViolationsOf(c Charged) int {
 	return r.ViolationsOfPods(c, r.parts.Of(r.Units, c.Unit))
 }
 
-// ViolationsOfPods is ViolationsOf where these pods of the unit are out.
+// ViolationsOfPods is ViolationsOf where these pods of the unit are out, in any order: they are charged in that of
+// the unit, as all of them are.
 func (r *Runner) ViolationsOfPods(c Charged, out []cluster.PodID) int {
 	unit, before := *r.Units.Unit(c.Unit), r.before[c.Unit]
 	if before == nil || len(out) == len(unit.Pods) {
 		return c.Violations
 	}
-	unit.Pods = out
+	gone := make(map[cluster.PodID]bool, len(out))
+	for _, p := range out {
+		gone[p] = true
+	}
+	unit.Pods = slices.DeleteFunc(slices.Clone(unit.Pods), func(p cluster.PodID) bool { return !gone[p] })
 	return r.Budgets.Charge(before.Clone(), &unit)
 }
 
