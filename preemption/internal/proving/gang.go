@@ -254,7 +254,7 @@ func (p *gang) domain(i int, d *domain.Domain) (shown []Domain) {
 		if p.room(list, k, p.bound[k]) < p.seats {
 			return append(shown, of) // no victims are as good
 		}
-		atLeast := p.least(k)
+		var atLeast int64
 		switch {
 		case p.bound[k] <= p.least(k):
 			continue

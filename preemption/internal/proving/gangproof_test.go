@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,7 +101,15 @@ func (w *world) leastOfGang(domains []domain.Domain, seats int64) (best []int64)
 func (w *world) shown(n cluster.NodeID, steps []proving.Step, bound []int64, members int64) (most int64) {
 	for _, step := range steps {
 		if w.members = step.Members; step.Members <= members {
-			most = max(most, int64(sort.Search(1<<36, func(v int) bool { return !w.reads(n, step, bound, int64(v)) })))
+			low, high := int64(0), int64(1)<<36 // the first of which they don't
+			for low < high {
+				if mid := (low + high) / 2; w.reads(n, step, bound, mid) {
+					low = mid + 1
+				} else {
+					high = mid
+				}
+			}
+			most = max(most, low)
 		}
 	}
 	return most

@@ -8,7 +8,7 @@ const (
 	casesInAll  = 20_000
 )
 
-// TooMany: p tells more cases apart.
+// TooMany reports whether p tells more cases apart.
 func TooMany(p *preemption.Proof) bool {
 	cases := 0
 	for i := range p.Nodes {
