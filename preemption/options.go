@@ -52,9 +52,9 @@ type Options struct {
 
 	// LowestLevel looks, after the budgets, for the lowest priority such that nobody
 	// above it has to go, which bounds cascades. KEP5710Alpha always does, on each node
-	// and in each domain by itself. With LowestLevel the highest priority of a victim comes before all other
-	// criteria of the Objective but those of budgets, also where the Objective does not
-	// list it.
+	// and in each domain by itself. With LowestLevel the criteria of budgets come first, then the
+	// highest priority of a victim, also where the Objective does not list it, then the others, each in
+	// the order of the Objective.
 	LowestLevel bool `json:"lowestLevel,omitempty"`
 
 	// BrokenGroupsFree prices the pods of a gang that runs below its minCount at

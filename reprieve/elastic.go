@@ -1,6 +1,7 @@
 package reprieve
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -22,23 +23,20 @@ func (r *Runner) Forget() { clear(r.parts) }
 // the one that keeps the member that goes later, in order.
 func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	s := &shrinker{
-		r: r, trial: t, unit: u, monotone: !r.Doubtful, steps: r.Steps, out: map[cluster.PodID]bool{},
-	}
-	if s.steps == 0 {
-		s.steps = shrinkSteps
+		r: r, trial: t, unit: u, monotone: !r.Doubtful, steps: r.steps(), out: map[cluster.PodID]bool{},
 	}
 	for _, p := range s.sort() {
 		t.Return(p)
 	}
-	if r.Shared {
-		s.steps = min(s.steps, shrinks*s.steps-r.shrunk)
+	if r.shared {
+		s.steps = min(s.steps, r.left)
 	}
 	s.steps = max(s.steps, len(s.members)+1) // one after the other, as they fit, in any case
 	before := s.steps
 	s.next = s.alike()
 	s.skip = make([]bool, len(s.members))
 	s.decide(0, 0)
-	r.shrunk += before - max(s.steps, 0)
+	r.left -= before - max(s.steps, 0)
 	if s.best == nil {
 		for _, p := range r.here(u) {
 			if !slices.Contains(s.members, p) {
@@ -65,11 +63,17 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	}
 }
 
-// shrinkSteps is how many members a search may decide on by default, shrinks how many such searches may go to their
+// Share lets the searches for who of elastic units may stay decide on 16 times [Runner.Steps] members together from now on, or on
+// the part of that for one of so many domains. Where they run out of it those stay who fit, one after the other.
+func (r *Runner) Share(domains int) { r.shared, r.left = true, fullSearches*r.steps()/max(domains, 1) }
+
+func (r *Runner) steps() int { return cmp.Or(r.Steps, shrinkSteps) }
+
+// shrinkSteps is how many members a search may decide on by default, fullSearches how many such searches may go to their
 // end where they share their steps.
 const (
-	shrinkSteps = 20_000
-	shrinks     = 16
+	shrinkSteps  = 20_000
+	fullSearches = 16
 )
 
 // shrinker is the search for the largest set of members that may return.

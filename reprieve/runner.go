@@ -54,12 +54,12 @@ type Runner struct {
 	}
 
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
-	// is tried once in any case, one after the other. With Shared all searches of the Runner together
-	// may decide on 16 times as many.
-	Steps  int
-	Shared bool
+	// is tried once in any case, one after the other. See [Runner.Share].
+	Steps int
 
-	shrunk    int // members decided on so far, if Shared
+	shared    bool                                     // all searches for who of elastic units may stay share their steps
+	left      int                                      // so many members they may still decide on then
+	places    map[victims.UnitID]map[cluster.PodID]int // of those pods of which part was charged: where they stand in the unit
 	parts     victims.Parts
 	ledger    *disruption.Ledger
 	before    map[victims.UnitID]*disruption.Ledger // of elastic units that violate a budget: before they were charged
@@ -244,12 +244,24 @@ func (r *Runner) ViolationsOfPods(c Charged, out []cluster.PodID) int {
 	if before == nil || len(out) == len(unit.Pods) {
 		return c.Violations
 	}
-	gone := make(map[cluster.PodID]bool, len(out))
-	for _, p := range out {
-		gone[p] = true
-	}
-	unit.Pods = slices.DeleteFunc(slices.Clone(unit.Pods), func(p cluster.PodID) bool { return !gone[p] })
+	at := r.placesIn(c.Unit)
+	unit.Pods = slices.SortedFunc(slices.Values(out), func(p, q cluster.PodID) int { return at[p] - at[q] })
 	return r.Budgets.Charge(before.Clone(), &unit)
+}
+
+// placesIn tells where pods stand in unit u, found out once.
+func (r *Runner) placesIn(u victims.UnitID) map[cluster.PodID]int {
+	if r.places[u] == nil {
+		at := make(map[cluster.PodID]int, len(r.Units.Unit(u).Pods))
+		for i, p := range r.Units.Unit(u).Pods {
+			at[p] = i
+		}
+		if r.places == nil {
+			r.places = map[victims.UnitID]map[cluster.PodID]int{}
+		}
+		r.places[u] = at
+	}
+	return r.places[u]
 }
 
 // pass tries every remaining victim once more and reports whether one returned.

@@ -17,6 +17,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	defer s.bringBack()
 	a := &attempt{Search: s, domain: d, decided: s.Runner.Decided}
 	s.allow(s.looks())
+	s.Runner.Share(s.shares)
 	if a.takeOut(); a.numPotential() == 0 {
 		return s.q.Nobody(d.Nodes...)
 	}

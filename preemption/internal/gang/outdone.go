@@ -185,11 +185,12 @@ func (a *attempt) promise(most int32) promise {
 // others are outdone then, if price decides. Nothing is told of each domain that depends on the order.
 func (s *Search) sortTurns(turns []int, domains []domain.Domain) {
 	if len(turns) < 2 || s.Counting != nil || s.q.Effort != ask.Greedy || s.q.Candidates || s.Each || s.Trial.Interchangeable() ||
-		!s.firstSeats().vacates || len(s.q.Tree.Children) > 0 {
+		!s.firstSeats().vacates || len(s.q.Tree.Children) > 0 || !s.Trial.OnlyRoom() {
 		return
 	}
 	s.promises = make([]promise, len(domains))
 	for _, s.turn = range turns {
+		s.q.GoOn()
 		a := attempt{Search: s, domain: &domains[s.turn]}
 		a.promise(s.Best.Score.Highest)
 	}

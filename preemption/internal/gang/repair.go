@@ -70,7 +70,11 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 // leaveOut takes those out for good who are in part, and off a set of victims, but are not among all who matter to members where
 // they are.
 func (a *attempt) leaveOut(all []victims.UnitID, from *reprieve.Least) {
-	elsewhere := func(u victims.UnitID) bool { return !slices.Contains(all, u) }
+	here := make(map[victims.UnitID]bool, len(all))
+	for _, u := range all {
+		here[u] = true
+	}
+	elsewhere := func(u victims.UnitID) bool { return !here[u] }
 	from.Victims = slices.DeleteFunc(from.Victims, elsewhere)
 	maps.DeleteFunc(from.Parts, func(u victims.UnitID, _ []cluster.PodID) bool { return elsewhere(u) })
 	for u := range maps.Clone(a.Runner.Parts()) {

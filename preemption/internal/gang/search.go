@@ -140,7 +140,6 @@ func (s *Search) Equip() {
 	s.near = ask.NearOf(q)
 	s.Runner.Here, s.Runner.Wholes = s.near.Pods, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
-	s.Runner.Shared = true
 	s.seen = make([]int32, q.Units.Len())
 	s.inside = make([]bool, q.Units.Len())
 	s.charged = make([]int32, q.Units.Len())
