@@ -21,7 +21,7 @@ type affinityPlan struct {
 
 	profiles  []profile
 	profileOf []int       // of each member
-	mets      []met       // in order of their profiles
+	mets      []met       // as they were found, some perhaps twice
 	placed    [][]int32   // by profile of a placed member: who meets it, as positions in mets
 	bySet     lists.Lists // by label set: whose terms a pod with such labels meets
 	byTerm    lists.Lists // by anti-affinity term of others: whom it repels

@@ -21,8 +21,8 @@ func (t *GangTrial) Interchangeable() bool { return t.OnlyRoom() && t.PlacersAgr
 
 // PlacersAgree reports whether as many members find a place whoever chooses their nodes, as long as they are placed
 // one after the other until nobody fits: nothing tells them apart, and how many a node takes is a matter of that
-// node, but for one spread constraint. A value of its topology is closed once it has so many more of them than the
-// one with the fewest, which it has in the end if it has room for them, since nobody is placed where he does not count.
+// node, but for one spread constraint. A place that it leaves open stays open until it is taken, since whoever is placed
+// elsewhere can only raise the fewest, and counts where he is: so every order ends with the same numbers.
 func (t *GangTrial) PlacersAgree() bool {
 	awaited := func(pods []cluster.PodID) bool { return len(pods) > 0 }
 	for _, s := range t.states {

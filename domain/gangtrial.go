@@ -97,8 +97,8 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	return t
 }
 
-// fewShapes is with how many shapes a member is compared before all of them are looked up by text.
-const fewShapes = 16
+// comparedShapes is with how many shapes a member is compared before all of them are looked up by text.
+const comparedShapes = 16
 
 // shapesOf numbers members so that those which no check can tell apart agree.
 func shapesOf(members []*Member) []int {
@@ -114,7 +114,7 @@ func shapesOf(members []*Member) []int {
 			shapes[i] = few[at]
 			continue
 		}
-		if len(few) < fewShapes {
+		if len(few) < comparedShapes {
 			few = append(few, i)
 		}
 		if shapes[i] = i; i == 0 {

@@ -362,6 +362,9 @@ func TestExactIsBruteForce(t *testing.T) {
 				if o.Chain > 0 && slices.Compare(score, said(ask(&named{t, seed}, unchained(o), q).Score)) < 0 {
 					seen["better for moves in a row"]++
 				}
+				if o.LowestLevel && slices.Compare(score, said(greedy.Score)) < 0 {
+					seen["better at the lowest level"]++
+				}
 				require.Equal(t, least, score, "seed %d: %s, %v", seed, o.Search, o.Objective)
 				require.Equal(t, r.Score, r.Bound, "seed %d", seed)
 			}
@@ -383,6 +386,7 @@ func TestExactIsBruteForce(t *testing.T) {
 		}
 	}
 	t.Log(seen)
+	require.Greater(t, seen["better at the lowest level"], int(seeds(3000))/200)
 	for _, what := range []string{"Improved better than greedy", "Exact better than greedy", "Exact as good as greedy", "Improved not proved", "Exact cut short"} {
 		require.Greater(t, seen[what], int(seeds(10)), what)
 	}

@@ -55,9 +55,9 @@ func (c *seatCost) compare(o *seatCost) int {
 
 func compareDearest(a, b *seatCost) int { return b.compare(a) }
 
-// fewShapes is up to how many shapes are each priced anew on every node: what one costs is seldom what the next costs, and
+// mostPricedAnew is up to how many shapes are each priced anew on every node: what one costs is seldom what the next costs, and
 // to find out for which asks a price lasts takes as long again.
-const fewShapes = 16
+const mostPricedAnew = 16
 
 // knownAsks is how many prices that are known stand for a question about a member on a node.
 const knownAsks = 16
@@ -128,7 +128,7 @@ func (f *firstSeats) cost(n cluster.NodeID) columns.Cost {
 		return f.costs[n]
 	}
 	f.of.Trial.Asked++
-	if f.shapes > fewShapes {
+	if f.shapes > mostPricedAnew {
 		f.costs[n] = f.seats.CostSettled(n)
 		f.seats.Span(span)
 	} else {

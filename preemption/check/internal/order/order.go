@@ -7,8 +7,8 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 )
 
-// Criteria are what is asked for, the first that counts first, with the highest priority before all but
-// budgets where nobody above the lowest level may have to go. "pods by level" stands for itself.
+// Criteria are what is asked for, the first that counts first; with LowestLevel those of budgets come first, then the highest
+// priority, then the others. "pods by level" stands for itself.
 func Criteria(o *preemption.Options) []preemption.CriterionName {
 	list, at := slices.Clone(o.Objective), o.Cost.Criterion
 	if len(list) == 0 {
@@ -28,7 +28,7 @@ func Criteria(o *preemption.Options) []preemption.CriterionName {
 	return list
 }
 
-// turn is when a criterion counts where nobody above the lowest level may have to go.
+// turn is when a criterion counts with LowestLevel.
 func turn(c preemption.CriterionName) int {
 	switch c {
 	case "violations", "overruns":
