@@ -263,7 +263,7 @@ func (g *greedy) fill(m MemberID) {
 		}
 	}
 	g.aside.clear()
-	g.begin()
+	g.begin(m)
 	g.fresh = g.t.lastOffer + 1
 	kept := 0
 	for _, n := range g.d.Nodes {

@@ -115,14 +115,20 @@ type sweep struct {
 // mostSeats is how many seats the roomiest nodes have that come first, or more.
 const mostSeats = 32
 
-// begin begins with all vacant nodes.
-func (g *greedy) begin() {
+// begin begins with all vacant nodes or, where the roomiest come first, with those that have room for member m.
+func (g *greedy) begin(m MemberID) {
 	s, t := &g.sweep, g.t
-	s.more = t.vacancy != nil && slices.ContainsFunc(t.vacant, func(set uint64) bool { return set != 0 })
-	if s.more {
-		s.left, s.block, s.seats = append(s.left[:0], t.vacant...), 0, mostSeats
-		g.resume()
+	if s.more = false; t.vacancy == nil {
+		return
 	}
+	s.left, s.block, s.seats = append(s.left[:0], t.vacant...), 0, mostSeats
+	for i, set := range s.left {
+		if set != 0 && g.taken == nil {
+			s.left[i] = t.vacancy.Fit(t.firstBlock+i, set, m, 1)
+		}
+		s.more = s.more || s.left[i] != 0
+	}
+	g.resume()
 }
 
 // resume lets whatever is left come before all others.
@@ -144,6 +150,9 @@ func (g *greedy) offerMore(m MemberID) {
 			g.offer(m, n)
 		}
 		return
+	}
+	for s.block < len(s.left) && s.left[s.block] == 0 {
+		s.block++
 	}
 	if s.block == len(s.left) {
 		s.block, s.seats = 0, s.seats-1

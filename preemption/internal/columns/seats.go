@@ -22,9 +22,11 @@ type Seats struct {
 	known   [keptAsks]bool // asks says so
 	one     Ask
 	two     Ask
-	narrow  bool // all that a member asks for is in one word
-	wide    int  // then which; below zero: asks are of more than two words
-	other   Ask
+	narrow  bool          // all that a member asks for is in one word
+	wide    int           // then which; below zero: asks are of more than two words
+	many    Ask           // of numMany members, if that is above zero
+	numMany int64         // not of those of asks
+	other   Ask           // beside what is held
 	at      nodePositions // of node, which is looked at, with its potential victims
 	node    cluster.NodeID
 	first   victims.Position
@@ -54,7 +56,7 @@ func (s *Seats) Over(l *NodeColumns) bool { return s.columns == l }
 // cannot tell how often that fits.
 func (s *Seats) Ask(m *domain.Member, below int32, held func(cluster.NodeID) []int64) bool {
 	s.request, s.below, s.held, s.harm, s.node = m.Request(), below, held, nil, cluster.NoNode
-	s.known = [keptAsks]bool{}
+	s.known, s.numMany = [keptAsks]bool{}, 0
 	s.pack(&s.one, 1, nil)
 	s.pack(&s.two, 2, nil)
 	s.narrow, s.wide = wordOf(&s.one)
@@ -111,11 +113,17 @@ func (s *Seats) ask(n cluster.NodeID, k int64) {
 
 // asking is what k members ask for beside what is held.
 func (s *Seats) asking(k int64, held []int64) *Ask {
-	if held != nil || k >= keptAsks {
+	switch {
+	case held != nil:
 		s.pack(&s.other, k, held)
 		return &s.other
-	}
-	if !s.known[k] {
+	case k >= keptAsks:
+		if s.numMany != k {
+			s.numMany = k
+			s.pack(&s.many, k, nil)
+		}
+		return &s.many
+	case !s.known[k]:
 		s.known[k] = true
 		s.pack(&s.asks[k], k, nil)
 	}

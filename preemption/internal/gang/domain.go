@@ -47,7 +47,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		return domain.Reason{}
 	}
 	if a.roomy <= 0 && s.short(d) {
-		s.noteRoom(d)
+		s.noteRoom(d, len(stuck) == 0)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
 	if s.q.Effort != ask.Greedy && a.allot(counted) {
@@ -84,7 +84,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		case len(stuck) > 0:
 			return ask.Beyond(stuck, reprieve.Refuted)
 		}
-		s.noteRoom(d)
+		s.noteRoom(d, true)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
 	if !settled {
@@ -94,28 +94,29 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	return domain.Reason{}
 }
 
-// mostRooms is how often it is asked whether a shape of members has room on a node before anybody is placed.
+// mostRooms is how often it is asked how many members of a shape have room on a node before anybody is placed.
 const mostRooms = 1 << 22
 
 // short reports whether, for lack of room alone, fewer members than a lone pod group needs
-// could be in d, each by itself. Of many shapes in many nodes it does not know.
+// could be in d, those of each shape by themselves. Of many shapes in many nodes it does not know.
 func (s *Search) short(d *domain.Domain) bool {
 	if len(s.q.Tree.Children) > 0 {
 		return false
 	}
-	spare, left, fits := len(s.q.Tree.Members)-s.q.Tree.Need(), mostRooms, map[int]bool{} // by shape
-	for _, m := range s.q.Tree.Members {
-		shape := s.Trial.Shape(m)
-		if _, known := fits[shape]; !known {
-			fits[shape] = s.Trial.Offered(m) && slices.ContainsFunc(d.Nodes, func(n cluster.NodeID) bool {
-				left--
-				return left < 0 || s.Trial.HasRoom(m, n)
-			})
+	spare, left := len(s.q.Tree.Members)-s.q.Tree.Need(), mostRooms
+	for _, members := range s.Trial.ByShape(s.q.Tree.Members) {
+		missing := int64(len(members))
+		if s.Trial.Offered(members[0]) {
+			for _, n := range d.Nodes {
+				if left--; left < 0 || missing <= 0 {
+					break
+				}
+				if s.Trial.HasRoom(members[0], n) {
+					missing -= s.Trial.Slots(members[0], n)
+				}
+			}
 		}
-		if !fits[shape] {
-			spare--
-		}
-		if spare < 0 || left < 0 {
+		if spare -= int(max(missing, 0)); spare < 0 || left < 0 {
 			break
 		}
 	}
@@ -191,12 +192,18 @@ func (s *Search) bringBack() {
 }
 
 // noteRoom remembers for how many members of a lone pod group there is room in d with
-// every potential victim gone, where that is not enough.
-func (s *Search) noteRoom(d *domain.Domain) {
-	if len(s.q.Tree.Children) == 0 {
-		s.hasRoom(d, s.packAll(d))
-		s.Trial.UnplaceTo(0)
+// every potential victim gone, where that is not enough, and if they are all gone now, where these members are.
+func (s *Search) noteRoom(d *domain.Domain, allGone bool) {
+	if len(s.q.Tree.Children) > 0 {
+		return
 	}
+	if n := s.packAll(d); n > s.Room {
+		s.hasRoom(d, n)
+		if s.packed = nil; allGone {
+			s.packed = s.Trial.Assignments()
+		}
+	}
+	s.Trial.UnplaceTo(0)
 }
 
 // hasRoom notes that there is room for n members in d, which is not enough.

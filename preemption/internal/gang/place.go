@@ -169,7 +169,11 @@ func (s *Search) Unplaced() (d *domain.Domain, list []Unplaced) {
 		return d, []Unplaced{rest}
 	}
 	(&attempt{Search: s, domain: d}).takeOut()
-	s.packAll(d)
+	if s.packed != nil {
+		s.Trial.PlaceAll(s.packed)
+	} else {
+		s.packAll(d)
+	}
 	at, looked := map[int]int{}, 0 // by shape: which of list it begins
 	var looks []Unplaced           // of those who were looked at, but for their equals
 	for m := range domain.MemberID(len(s.q.Members)) {

@@ -49,8 +49,9 @@ type Search struct {
 	promises []promise // by domain; none: they are not kept
 
 	Best     *Plan
-	Room     int           // for so many members at most there would be room, where it is not enough,
-	roomiest domain.Domain // in the first such domain
+	Room     int                 // for so many members at most there would be room, where it is not enough,
+	roomiest domain.Domain       // in the first such domain
+	packed   []domain.Assignment // who has a place there then, with every potential victim gone; nil: not known
 	Rejected []Rejected
 	Found    []Plan // of each domain, where these are asked for
 	Proved   bool   // every "no" so far is proved
@@ -218,7 +219,7 @@ func (s *Search) Run(rounds [][]domain.Domain) Answer {
 		return a
 	}
 	for _, domains := range rounds {
-		s.Rejected, s.Traces, s.Room, s.roomiest = nil, nil, 0, domain.Domain{}
+		s.Rejected, s.Traces, s.Room, s.roomiest, s.packed = nil, nil, 0, domain.Domain{}, nil
 		s.Stats.Domains, s.shares = len(domains), s.numUsable(domains)
 		s.evaluateAll(domains)
 		s.settleAll()
