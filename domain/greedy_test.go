@@ -23,7 +23,7 @@ type field struct {
 	units   *victims.Units
 	members []*domain.Member
 	domain  domain.Domain
-	vacant  []cluster.NodeID // nodes that may be vacant
+	vacant  []cluster.NodeID // nodes that may be vacant, of the domain and others
 	levels  []int64          // the priorities of who may go, each once
 }
 
@@ -56,11 +56,11 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
 	f := &field{ix: ix, units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), domain: domain.Domain{Name: "all"}}
+	apart := []int{10, 10, 3, 2}[r.IntN(4)]
 	for n := range ix.Nodes() {
-		if r.IntN(10) == 0 {
-			continue
+		if r.IntN(apart) != 0 {
+			f.domain.Nodes = append(f.domain.Nodes, n)
 		}
-		f.domain.Nodes = append(f.domain.Nodes, n)
 		if !slices.ContainsFunc(ix.PodsOn(n), func(p cluster.PodID) bool { return ix.GroupOf(p) != cluster.NoGroup }) {
 			f.vacant = append(f.vacant, n)
 		}

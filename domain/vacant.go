@@ -31,8 +31,7 @@ type Vacancy interface {
 }
 
 // Vacate lets everybody who may go be gone from nodes, in order, on which no constraint looks at
-// anybody and no member is placed; all of them are of the domain that members are placed in. v
-// tells what that comes to, until nil ends it, or [GangTrial.Home].
+// anybody and no member is placed. v tells what that comes to, until nil ends it, or [GangTrial.Home].
 func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 	for i, set := range t.counted {
 		for ; set != 0; set &= set - 1 {
@@ -105,6 +104,7 @@ func (t *GangTrial) emptyable(n cluster.NodeID) bool {
 // sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.
 type sweep struct {
 	left   []uint64  // by block, from the first one on: nodes that were not offered
+	first  int       // that block
 	behind SeatOffer // none of those that are left comes before it
 	more   bool      // some may be left
 	count  int       // how many are offered next where the cheapest come first; where the roomiest do,
@@ -115,18 +115,25 @@ type sweep struct {
 // mostSeats is how many seats the roomiest nodes have that come first, or more.
 const mostSeats = 32
 
-// begin begins with all vacant nodes or, where the roomiest come first, with those that have room for member m.
+// begin begins with the vacant nodes of the domain or, where the roomiest come first, with those that have room for member m.
 func (g *greedy) begin(m MemberID) {
-	s, t := &g.sweep, g.t
-	if s.more = false; t.vacancy == nil {
+	s, t, nodes := &g.sweep, g.t, g.d.Nodes
+	if s.more = false; t.vacancy == nil || len(nodes) == 0 {
 		return
 	}
-	s.left, s.block, s.seats = append(s.left[:0], t.vacant...), 0, mostSeats
-	for i, set := range s.left {
+	s.first = int(nodes[0] / 64)
+	blocks := int(nodes[len(nodes)-1]/64) + 1 - s.first
+	s.left, s.block, s.seats = slices.Grow(s.left[:0], blocks)[:blocks], 0, mostSeats
+	clear(s.left)
+	for _, n := range nodes {
+		s.left[int(n/64)-s.first] |= 1 << (n % 64)
+	}
+	for i := range s.left {
+		set := s.left[i] & t.vacantSet(s.first+i)
 		if set != 0 && g.taken == nil {
-			s.left[i] = t.vacancy.Fit(t.firstBlock+i, set, m, 1)
+			set = t.vacancy.Fit(s.first+i, set, m, 1)
 		}
-		s.more = s.more || s.left[i] != 0
+		s.left[i], s.more = set, s.more || set != 0
 	}
 	g.resume()
 }
@@ -144,7 +151,7 @@ func (g *greedy) offerMore(m MemberID) {
 	s, t := &g.sweep, g.t
 	if g.taken != nil {
 		var nodes []cluster.NodeID
-		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.queue.Highest(), t.firstBlock, s.left)
+		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.queue.Highest(), s.first, s.left)
 		s.count *= 2
 		for _, n := range nodes {
 			g.offer(m, n)
@@ -159,7 +166,7 @@ func (g *greedy) offerMore(m MemberID) {
 		s.behind, s.more = SeatOffer{Price: ranked(0, s.seats)}, s.seats > 0
 		return
 	}
-	block := t.firstBlock + s.block
+	block := s.first + s.block
 	set := t.vacancy.Fit(block, s.left[s.block], m, s.seats)
 	s.left[s.block] &^= set
 	s.block++
