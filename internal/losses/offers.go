@@ -39,10 +39,12 @@ type Offers struct {
 	Near func(u victims.UnitID) []cluster.PodID
 
 	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
-	lost   []victims.UnitID   // those for which broken was above zero; they may be there twice
+	lost   []victims.UnitID   // those for which broken is above zero
+	sums   []domain.Price     // what the first, the first two, ... of lost cost, as far as they have been added up
 	out    [][]victims.UnitID // by node: who has to go for its members
 	booked []bool             // by node: out is set
 	seats  []int32            // by node: for so many members
+	seated int                // on all of them
 	taken  []cluster.NodeID   // those nodes
 	free   []int64            // of the node that is looked at
 	needed []bool             // by resource: a member on the node asks for it
@@ -102,6 +104,24 @@ func (o *Offers) mark(units []victims.UnitID, more int32) {
 	}
 }
 
+// release lets units have to go on one node less.
+func (o *Offers) release(units []victims.UnitID) {
+	saved := 0
+	for _, u := range units {
+		if o.broken[u]--; o.broken[u] == 0 {
+			saved++
+		}
+	}
+	first := len(o.lost)
+	for ; saved > 0; first-- {
+		if o.broken[o.lost[first-1]] == 0 {
+			saved--
+		}
+	}
+	left := slices.DeleteFunc(o.lost[first:], func(u victims.UnitID) bool { return o.broken[u] == 0 })
+	o.lost, o.sums = o.lost[:first+len(left)], o.sums[:min(first, len(o.sums))]
+}
+
 // Highest is the priority of the most important pod that has to go for the members that
 // are placed.
 func (o *Offers) Highest() int64 { return o.Total().Highest }
@@ -109,11 +129,12 @@ func (o *Offers) Highest() int64 { return o.Total().Highest }
 // Taken books member m on node n.
 func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	if !o.booked[n] {
-		o.booked[n], o.out[n] = true, o.out[n][:0]
+		o.booked[n], o.out[n], o.seats[n] = true, o.out[n][:0], 0
 		o.taken = append(o.taken, n)
 	}
-	o.mark(o.out[n], -1)
+	o.release(o.out[n]) // they may come back
 	o.evict(n, m, 0)
+	o.seated += len(o.trial.On(n)) - int(o.seats[n])
 	o.seats[n] = int32(len(o.trial.On(n)))
 	o.nodes = o.nodes[:0]
 	for _, u := range o.units {
@@ -162,7 +183,7 @@ func (o *Offers) Reset() {
 	for _, n := range o.taken {
 		o.booked[n] = false
 	}
-	o.lost, o.taken = o.lost[:0], o.taken[:0]
+	o.lost, o.taken, o.sums, o.seated = o.lost[:0], o.taken[:0], o.sums[:0], 0
 	for _, m := range o.trial.Placed() {
 		if n := o.trial.At(m); !o.booked[n] {
 			o.Taken(m, n)
@@ -170,8 +191,8 @@ func (o *Offers) Reset() {
 	}
 }
 
-// Untaken is Reset where members have lost their places on some nodes, which may be listed
-// several times: it counts anew on those alone, where that comes to the same.
+// Untaken is Reset where members have lost their places on nodes, each listed once: it counts anew on those
+// alone, where that comes to the same.
 func (o *Offers) Untaken(nodes []cluster.NodeID) {
 	for _, n := range nodes {
 		if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 }) {
@@ -179,60 +200,56 @@ func (o *Offers) Untaken(nodes []cluster.NodeID) {
 			return
 		}
 	}
-	o.release(nodes)
-	if o.takenUnseen(nodes) {
-		o.Reset()
-		return
-	}
 	for _, n := range nodes {
-		if on := o.trial.On(n); len(on) > 0 && !o.booked[n] {
+		if o.booked[n] {
+			o.booked[n], o.seated = false, o.seated-int(o.seats[n])
+			o.release(o.out[n])
+		}
+	}
+	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
+	for _, n := range nodes {
+		if on := o.trial.On(n); len(on) > 0 {
 			o.Taken(on[0], n)
 		}
 	}
+	o.follow()
 }
 
-// release lets nobody have to go on nodes.
-func (o *Offers) release(nodes []cluster.NodeID) {
-	for _, n := range nodes {
-		if !o.booked[n] {
-			continue
-		}
-		o.booked[n] = false
-		o.mark(o.out[n], -1)
+// follow counts anew where members were placed who were not Taken.
+func (o *Offers) follow() {
+	if o.seated != len(o.trial.Placed()) {
+		o.Reset()
 	}
-	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
-	o.lost = slices.DeleteFunc(o.lost, func(u victims.UnitID) bool { return o.broken[u] == 0 })
 }
 
-// takenUnseen reports whether a member was placed, but not on nodes, who was not taken.
-func (o *Offers) takenUnseen(nodes []cluster.NodeID) bool {
-	for _, n := range nodes {
-		o.fresh[n] = true
-	}
-	unseen := slices.ContainsFunc(o.trial.Placed(), func(m domain.MemberID) bool {
-		n := o.trial.At(m)
-		if o.booked[n] {
-			return int(o.seats[n]) != len(o.trial.On(n))
-		}
-		return !o.fresh[n]
-	})
-	for _, n := range nodes {
-		o.fresh[n] = false
-	}
-	return unseen
+// Apart reports whether every unit that may have to go on nodes is there alone.
+func (o *Offers) Apart(nodes []cluster.NodeID) bool {
+	large := func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }
+	return !slices.ContainsFunc(nodes, func(n cluster.NodeID) bool { return slices.ContainsFunc(o.us.On(n), large) })
 }
 
-// Total is what has to go for all members that are placed.
-func (o *Offers) Total() domain.Price {
+// On is what has to go on nodes for the members that are placed there, where it has no pods elsewhere.
+func (o *Offers) On(nodes []cluster.NodeID) domain.Price {
+	o.follow()
 	price := domain.Free
-	for _, u := range o.lost {
-		if o.broken[u] > 0 {
+	for _, n := range nodes {
+		for _, u := range o.Booked(n) {
 			o.charge(&price, u)
-			o.broken[u] = -o.broken[u] // once
 		}
 	}
-	for _, u := range o.lost {
-		o.broken[u] = max(o.broken[u], -o.broken[u])
+	return price
+}
+
+// Total is what has to go for all members that are placed. O(k) for k units that were lost since the last call.
+func (o *Offers) Total() domain.Price {
+	o.follow()
+	price, added := domain.Free, len(o.sums)
+	if added > 0 {
+		price = o.sums[added-1]
+	}
+	for _, u := range o.lost[added:] {
+		o.charge(&price, u)
+		o.sums = append(o.sums, price)
 	}
 	return price
 }

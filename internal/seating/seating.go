@@ -46,10 +46,17 @@ type Prices interface {
 	domain.Offers
 	Reset() // the trial has changed otherwise than by what was Taken
 
-	// Untaken is Reset where members have lost their places on some nodes, perhaps listed
-	// several times, and nothing else has changed since.
+	// Untaken is Reset where members have lost their places on some nodes, each listed once, and nothing
+	// else has changed since.
 	Untaken(nodes []cluster.NodeID)
 	Total() domain.Price // of everybody who has a place
+
+	// Apart reports whether what has to go on nodes, on which nobody is placed, has to go for whoever
+	// is placed there alone, and for nobody elsewhere.
+	Apart(nodes []cluster.NodeID) bool
+
+	// On is what has to go on nodes for those who are placed there; it has no pods on others.
+	On(nodes []cluster.NodeID) domain.Price
 }
 
 // Fit seats the gang in the one of domains where most of it has a place as things stand,
@@ -91,7 +98,7 @@ func (s *Seating) Fit(domains []domain.Domain, placer domain.Placer) *domain.Dom
 // PlaceBy is Place by placer alone, with everybody in place, so that room is free: as many
 // members as it finds a place for, if they are enough.
 func (s *Seating) PlaceBy(d *domain.Domain, placer domain.Placer) bool {
-	w := &placing{s, placer, free{}, false}
+	w := &placing{Seating: s, placer: placer, prices: free{}}
 	defer s.noteHurry()
 	return w.seatGang(d)
 }
@@ -105,6 +112,8 @@ func (free) Taken(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil
 func (free) Reset()                                                 {}
 func (free) Untaken([]cluster.NodeID)                               {}
 func (free) Total() domain.Price                                    { return domain.Free }
+func (free) Apart([]cluster.NodeID) bool                            { return true }
+func (free) On([]cluster.NodeID) domain.Price                       { return domain.Free }
 
 // Place seats the gang on nodes of d as things stand, as many members as fit or with
 // fewest as few as are needed, and reports whether it could. Prices are nil where room is
@@ -112,7 +121,7 @@ func (free) Total() domain.Price                                    { return dom
 // placement is tried if they are not too many. A placement that is [domain.GangTrial.Vain] is
 // none, and ends the search.
 func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, fewest bool) bool {
-	w := &placing{s, placer, prices, fewest}
+	w := &placing{Seating: s, placer: placer, prices: prices, fewest: fewest}
 	defer s.noteHurry()
 	if !s.mayHold(d) || !w.seatGang(d) && !s.Trial.Vain && !w.seatOtherwise(d) && !w.seatExactly(d) || s.Trial.Vain {
 		return false
@@ -268,8 +277,11 @@ func (s *Seating) Suffices() bool {
 		(!s.Gang.PartsHaveTopology() || s.Gang.Stray(s.Trial.Index(), s.Trial.At) == nil)
 }
 
-// firstFits are the four orders of [domain.FirstFit].
-var firstFits = [...]domain.FirstFit{{}, {LastMemberFirst: true}, {LastNodeFirst: true}, {LastMemberFirst: true, LastNodeFirst: true}}
+// otherPlacers are those that are tried after one that has found no place for enough.
+var otherPlacers = [...]domain.Placer{
+	domain.Pack{SmallFirst: true},
+	domain.FirstFit{}, domain.FirstFit{LastMemberFirst: true}, domain.FirstFit{LastNodeFirst: true}, domain.FirstFit{LastMemberFirst: true, LastNodeFirst: true},
+}
 
 // placing seats by one placer.
 type placing struct {
@@ -277,6 +289,7 @@ type placing struct {
 	placer domain.Placer
 	prices Prices // nil: room is free
 	fewest bool   // groups and members beyond what is needed are left out
+	tries  map[tryOf][]try
 }
 
 // seatOtherwise is seat by other placers: with unlike members, a large one may stand in
@@ -285,13 +298,9 @@ func (w *placing) seatOtherwise(d *domain.Domain) bool {
 	if w.OwnPlacer || w.Trial.Interchangeable() || w.PlacersAgree() {
 		return false
 	}
-	other := *w
-	other.placer = domain.Pack{SmallFirst: true}
-	if other.seatGang(d) {
-		return true
-	}
-	for _, order := range firstFits {
-		if other.placer = order; other.seatGang(d) {
+	for _, placer := range otherPlacers {
+		other := placing{Seating: w.Seating, placer: placer, prices: w.prices, fewest: w.fewest}
+		if other.seatGang(d) {
 			return true
 		}
 	}
@@ -337,25 +346,28 @@ func (w *placing) seat(t *Group, d *domain.Domain) bool {
 }
 
 // seatBest seats t in one of its regions: where most of it could go, then where that
-// costs least, then the first by name. Where nobody of it could go, although enough of
-// it runs, it does so only if this is the last resort.
+// costs least, then the first by name; once places are not looked for everywhere, in the first
+// that takes it. Where nobody of it could go, although enough of it runs, it does so only if this is
+// the last resort.
 func (w *placing) seatBest(t *Group, regions []domain.Domain, last bool) bool {
-	before := len(w.Trial.Placed())
 	var best *domain.Domain
 	most, least := 0, domain.Free
+	before := domain.Free
+	if w.prices != nil {
+		before = w.prices.Total()
+	}
+	known := w.triesOf(t, regions)
 	for i := range regions {
-		if !w.seatIn(t, &regions[i]) {
-			continue
+		if best != nil && w.Trial.Hurried {
+			break
 		}
-		w.fillUp(t)
-		count, price := len(w.Trial.Placed())-before, domain.Free
-		if w.prices != nil {
-			price = w.prices.Total()
+		var of *try
+		if known != nil {
+			of = &known[i]
 		}
-		if best == nil || count > most || count == most && price.Compare(least) < 0 {
-			best, most, least = &regions[i], count, price
+		if now := w.tryIn(t, &regions[i], before, of); now.seated && (best == nil || now.count > most || now.count == most && now.price.Compare(least) < 0) {
+			best, most, least = &regions[i], now.count, now.price
 		}
-		w.unseat(before)
 	}
 	return best != nil && (most > 0 || last) && w.seatIn(t, best)
 }
@@ -467,14 +479,19 @@ func (w *placing) unseat(to int) {
 	if len(w.Trial.Placed()) == to {
 		return
 	}
-	var nodes []cluster.NodeID
-	for _, m := range w.Trial.Placed()[to:] {
-		if n := w.Trial.At(m); w.prices != nil && !slices.Contains(nodes, n) {
-			nodes = append(nodes, n)
-		}
-	}
+	nodes := w.nodesOf(to)
 	w.Trial.UnplaceTo(to)
 	if w.prices != nil {
 		w.prices.Untaken(nodes)
 	}
+}
+
+// nodesOf are the nodes of the members that were placed after so many, each once.
+func (w *placing) nodesOf(from int) (nodes []cluster.NodeID) {
+	for _, m := range w.Trial.Placed()[from:] {
+		if n := w.Trial.At(m); !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }

@@ -86,18 +86,51 @@ func (t *Group) pins(ix *cluster.Index) map[cluster.NodeID]bool {
 }
 
 // splits are how keys divide the cluster, for all groups of a tree that ask for the same.
-type splits map[string][]domain.Domain
+type splits map[string]*split
 
-// by is Split; the domains must not be changed.
-func (s splits) by(ix *cluster.Index, keys domain.Topology) []domain.Domain {
+// split is how keys divide the cluster, and the domain of it that was asked about last.
+type split struct {
+	whole, inside []domain.Domain
+	in            *domain.Domain
+}
+
+// by is how keys divide the cluster; it must not be changed.
+func (s splits) by(ix *cluster.Index, keys domain.Topology) *split {
 	if s == nil {
-		return Split(ix, keys)
+		return &split{whole: Split(ix, keys)}
 	}
 	name := strings.Join(keys, "\x00")
-	list, known := s[name]
-	if !known {
-		list = Split(ix, keys)
-		s[name] = list
+	if s[name] == nil {
+		s[name] = &split{whole: Split(ix, keys)}
+	}
+	return s[name]
+}
+
+// within is whole within d. Who asks about the same d gets the same slice.
+func (s *split) within(ix *cluster.Index, d *domain.Domain) []domain.Domain {
+	if s.in != d {
+		s.in, s.inside = d, within(ix, s.whole, d)
+	}
+	return s.inside
+}
+
+// within are regions as far as they are in d, those that are.
+func within(ix *cluster.Index, regions []domain.Domain, d *domain.Domain) (list []domain.Domain) {
+	inside := make([]bool, ix.NumNodes())
+	for _, n := range d.Nodes {
+		inside[n] = true
+	}
+	for _, region := range regions {
+		var nodes []cluster.NodeID
+		for _, n := range region.Nodes {
+			if inside[n] {
+				nodes = append(nodes, n)
+			}
+		}
+		if len(nodes) > 0 {
+			region.Nodes = nodes
+			list = append(list, region)
+		}
 	}
 	return list
 }
@@ -114,26 +147,15 @@ func (t *Group) regions(ix *cluster.Index, d *domain.Domain) [][]domain.Domain {
 	if t.found.in == d {
 		return t.found.rounds
 	}
-	inside := make([]bool, ix.NumNodes())
-	for _, n := range d.Nodes {
-		inside[n] = true
-	}
+	pinned := len(t.pins(ix)) > 0
 	var levels [][]domain.Domain
 	for _, keys := range rounds(t.Topology) {
-		var level []domain.Domain
-		for _, region := range t.Pinned(ix, t.splits.by(ix, keys)) {
-			var nodes []cluster.NodeID
-			for _, n := range region.Nodes {
-				if inside[n] {
-					nodes = append(nodes, n)
-				}
-			}
-			if len(nodes) > 0 {
-				region.Nodes = nodes
-				level = append(level, region)
-			}
+		split := t.splits.by(ix, keys)
+		if pinned {
+			levels = append(levels, within(ix, t.Pinned(ix, split.whole), d))
+		} else {
+			levels = append(levels, split.within(ix, d))
 		}
-		levels = append(levels, level)
 	}
 	t.found = regions{d, levels}
 	return levels

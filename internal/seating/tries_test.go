@@ -1,0 +1,93 @@
+package seating_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/losses"
+	"github.com/preempt-go/preempt/internal/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
+)
+
+// forgetful are offers of which nothing may be remembered.
+type forgetful struct{ *losses.Offers }
+
+func (forgetful) Apart([]cluster.NodeID) bool { return false }
+
+// crowd is a job of child groups, most of them alike, which want to stay in a zone or a rack that is full.
+func crowd(r *rand.Rand) *cluster.Snapshot {
+	s := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "job"}}, PodGroups: []cluster.PodGroup{{Name: "large", Mode: disruption.All}}}
+	nodes := 4 + r.IntN(9)
+	together := r.IntN(2) * 8 // one pod of so many is of a group that goes whole
+	for i := range nodes {
+		n := cluster.Node{Name: fmt.Sprintf("n%02d", i), Allocatable: cluster.Resources{cluster.CPU: 4 + r.Int64N(5)}}
+		n.Labels = map[string]string{"rack": fmt.Sprint(i / 2), "zone": fmt.Sprint(i / 4)}
+		s.Nodes = append(s.Nodes, n)
+		for range r.IntN(5) {
+			priority := int32(r.IntN(4))
+			p := cluster.Pod{Name: fmt.Sprintf("p%03d", len(s.Pods)), Node: n.Name, Priority: &priority, Requests: cluster.Resources{cluster.CPU: 1 + r.Int64N(2)}}
+			if together > 0 && r.IntN(together) == 0 {
+				p.Group, p.Priority = "large", new(int32)
+			}
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	for i := range 2 + r.IntN(4) {
+		g := cluster.PodGroup{Name: fmt.Sprintf("g%d", i), Parent: "job", Topology: []cluster.TopologyConstraint{{Key: []string{"rack", "zone"}[r.IntN(5)/4]}}}
+		least := int32(1 + r.IntN(2))
+		g.MinCount = &least
+		for j := range 1 + r.IntN(3) {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprintf("%s-%d", g.Name, j), Group: g.Name, Requests: cluster.Resources{cluster.CPU: 2 + int64(r.IntN(4)/3)}})
+		}
+		s.PodGroups = append(s.PodGroups, g)
+	}
+	return s
+}
+
+// TestTriesAreRemembered: child groups go where they go if each region is tried anew for each of them, and fewer
+// questions are asked.
+func TestTriesAreRemembered(t *testing.T) {
+	seats := func(s *cluster.Snapshot, placer domain.Placer, fewest, remember bool) (where []domain.Assignment, asked int) {
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		var members []*domain.Member
+		job := seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
+			members = append(members, domain.NewMember(ix, ix.Pod(p), p))
+			return domain.MemberID(len(members) - 1)
+		})
+		trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+		for p := range ix.Pods() {
+			if ix.NodeOf(p) != cluster.NoNode {
+				trial.Remove(p)
+			}
+		}
+		offers := losses.NewOffers(victims.NewUnits(ix, victims.Units137, victims.Worth{}), trial, func(victims.UnitID) bool { return true }, nil, nil)
+		var prices seating.Prices = offers
+		if !remember {
+			prices = forgetful{offers}
+		}
+		whole := domain.WholeCluster{}.Split(nil, ix)[0]
+		seating := seating.Seating{Trial: trial, Gang: job}
+		seating.Place(&whole, placer, prices, fewest)
+		return trial.Assignments(), trial.Asked
+	}
+	placed, anew, remembered := 0, 0, 0
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		s := crowd(r)
+		placer := []domain.Placer{domain.LeastDisruption{}, domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}[r.IntN(4)]
+		fewest := r.IntN(3) == 0
+		want, n := seats(s, placer, fewest, false)
+		got, k := seats(s, placer, fewest, true)
+		require.Equal(t, want, got, "seed %d", seed)
+		placed, anew, remembered = placed+len(want), anew+n, remembered+k
+	}
+	require.Greater(t, placed, 2000)
+	require.Less(t, 5*remembered, 4*anew)
+}
