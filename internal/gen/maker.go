@@ -30,19 +30,39 @@ func anyProfile(s source) GangProfile {
 		p.MaxNodes, p.MaxPods, p.MaxMembers = 12, 40, 16
 	}
 	among := 1 + s(4)
-	var set func(v reflect.Value)
-	set = func(v reflect.Value) {
+	for _, f := range flags(&p) {
+		f.SetBool(s(among) > 0 || s(8) == 7)
+	}
+	return p
+}
+
+// FewThings is a profile of clusters that have nothing but up to five kinds of things, so that most questions are answered
+// the fast way.
+func FewThings(seed uint64) GangProfile {
+	s := seeded(seed)
+	p := GangProfile{Profile: Profile{MaxNodes: 1 + s(16), MaxPods: 1 + s(60)}, MaxMembers: 1 + s(12)}
+	all := flags(&p)
+	for range s(6) {
+		all[s(len(all))].SetBool(true)
+	}
+	return p
+}
+
+// flags are the fields of p that say what occurs.
+func flags(p *GangProfile) (list []reflect.Value) {
+	var add func(v reflect.Value)
+	add = func(v reflect.Value) {
 		for i := range v.NumField() {
 			switch f := v.Field(i); f.Kind() {
 			case reflect.Struct:
-				set(f)
+				add(f)
 			case reflect.Bool:
-				f.SetBool(s(among) > 0 || s(8) == 7)
+				list = append(list, f)
 			}
 		}
 	}
-	set(reflect.ValueOf(&p).Elem())
-	return p
+	add(reflect.ValueOf(p).Elem())
+	return list
 }
 
 // NewMaker returns a maker of what p allows, and the question of the cluster that it
