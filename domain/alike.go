@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -37,6 +38,32 @@ func (t *GangTrial) PlacersAgree() bool {
 		}
 	}
 	return true
+}
+
+// SpreadOver bounds, as far as a spread constraint does, how many members find a place on nodes where [GangTrial.PlacersAgree].
+// Once that is enough it may tell less.
+func (t *GangTrial) SpreadOver(nodes []cluster.NodeID, enough int64) int64 {
+	at := slices.IndexFunc(t.states, func(s State) bool { _, is := s.(*spreadState); return is })
+	if at < 0 {
+		return enough
+	}
+	s := t.states[at].(*spreadState)
+	own := s.plan.of[0][0]
+	c, counts := &s.plan.constraints[own.constraint], &s.counts[own.constraint]
+	if !own.selfMatch || c.empty {
+		return enough
+	}
+	rooms := make([]int64, 1+len(c.isDomain)) // where nobody counts, and by value: for so many members
+	most := func() int64 { return rooms[0] + counts.Even(c.isDomain, rooms[1:], int64(c.maxSkew)) }
+	for k, n := range nodes {
+		if t.HasRoom(0, n) {
+			rooms[1+c.domainOf[n]] += min(t.Slots(0, n), enough)
+		}
+		if k >= 64 && bits.OnesCount(uint(k)) == 1 && most() >= enough {
+			break
+		}
+	}
+	return most()
 }
 
 // Equals reports whether no built-in check can tell m and o apart, wherever they go

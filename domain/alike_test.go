@@ -83,9 +83,10 @@ func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
 }
 
 // TestPlacersAgreeHowManyFindAPlace: where placers agree, as many members find a place whoever chooses the node of each;
-// elsewhere they may not.
+// elsewhere they may not. They are no more than what bounds them.
 func TestPlacersAgreeHowManyFindAPlace(t *testing.T) {
-	agree, spread, differ := 0, 0, 0
+	agree, spread, differ, bounded := 0, 0, 0, 0
+	nodes := []cluster.NodeID{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		trial := drawAlike(t, r)
@@ -103,6 +104,11 @@ func TestPlacersAgreeHowManyFindAPlace(t *testing.T) {
 			}
 		default:
 			require.Equal(t, most, least, "seed %d", seed)
+			trial.UnplaceTo(0)
+			over := trial.SpreadOver(nodes[:trial.Index().NumNodes()], int64(trial.Members()))
+			if require.LessOrEqual(t, int64(most), over, "seed %d", seed); over < int64(trial.Members()) {
+				bounded++
+			}
 			if agree++; trial.CrossNode() && most > 1 && most < trial.Members() {
 				spread++
 			}
@@ -111,6 +117,7 @@ func TestPlacersAgreeHowManyFindAPlace(t *testing.T) {
 	require.Greater(t, agree, 1000)
 	require.Greater(t, spread, 100)
 	require.Greater(t, differ, 100)
+	require.Greater(t, bounded, 100)
 }
 
 // placeAny places some member on some node that takes it, and reports whether there was one.

@@ -13,14 +13,11 @@ import (
 func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	t.check()
 	t.Asked++
-	member := t.members[m]
-	if !t.Admits(m, n) {
-		return member.Static(t.ix.Node(n))
-	}
-	if !t.Vacant(n) || !t.fitsVacant(m, n) {
-		if r := member.Resources(t.Free(n), t.ix.Allocatable(n)); !r.OK() {
-			return r
+	if !t.HasRoom(m, n) {
+		if !t.Admits(m, n) {
+			return t.members[m].Static(t.ix.Node(n))
 		}
+		return t.members[m].Resources(t.Free(n), t.ix.Allocatable(n))
 	}
 	if port, taken := t.portTaken(m, n); taken {
 		return Reason{Check: CheckPorts, Port: port}
@@ -35,7 +32,7 @@ func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
 	case !t.Admits(m, n):
 		return false
 	case t.Vacant(n):
-		return t.fitsVacant(m, n)
+		return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1) != 0
 	}
 	return t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
 }

@@ -263,7 +263,7 @@ func (g *greedy) fill(m MemberID) {
 		}
 	}
 	g.aside.clear()
-	g.begin(m)
+	left := make([]uint64, len(g.t.vacant))
 	g.fresh = g.t.lastOffer + 1
 	kept := 0
 	for _, n := range g.d.Nodes {
@@ -271,6 +271,7 @@ func (g *greedy) fill(m MemberID) {
 		switch {
 		case g.t.Vacant(n):
 			*offered = 0
+			left[int(n/64)-g.t.firstBlock] |= 1 << (n % 64)
 		case g.lasts != nil && *offered >= g.first && g.lasts(m, n):
 			kept++
 		default:
@@ -278,6 +279,7 @@ func (g *greedy) fill(m MemberID) {
 			g.offer(m, n)
 		}
 	}
+	g.begin(m, left)
 	g.t.Asked += kept / keptAsks
 	g.queue.keep(kept+int(g.t.lastOffer+1-g.fresh), func(o *SeatOffer) bool { return o.K == g.t.offers[o.At] })
 }

@@ -1,8 +1,7 @@
 package domain
 
 import (
-	"math/bits"
-
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -57,7 +56,6 @@ func millionths(part, whole int64) int64 {
 	case part >= whole:
 		return 1_000_000
 	}
-	hi, lo := bits.Mul64(uint64(part), 1_000_000)
-	q, _ := bits.Div64(hi, lo, uint64(whole))
-	return int64(q)
+	q, _ := checked.MulDiv(part, 1_000_000, whole)
+	return q
 }

@@ -39,7 +39,7 @@ func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 			copy(t.row(n), t.AtHome(n))
 		}
 	}
-	t.counted = t.counted[:0]
+	t.vacant, t.counted = t.vacant[:0], t.counted[:0]
 	if t.vacancy = nil; len(nodes) == 0 {
 		return
 	}
@@ -55,20 +55,8 @@ func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 
 // Vacant reports whether node n is vacant still.
 func (t *GangTrial) Vacant(n cluster.NodeID) bool {
-	return t.vacancy != nil && t.vacantSet(int(n/64))>>(n%64)&1 != 0
-}
-
-// vacantSet are the vacant nodes of a block.
-func (t *GangTrial) vacantSet(block int) uint64 {
-	if i := block - t.firstBlock; uint(i) < uint(len(t.vacant)) {
-		return t.vacant[i]
-	}
-	return 0
-}
-
-// fitsVacant reports whether there is room for member m on node n, which is vacant.
-func (t *GangTrial) fitsVacant(m MemberID, n cluster.NodeID) bool {
-	return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1) != 0
+	i := int(n/64) - t.firstBlock
+	return uint(i) < uint(len(t.vacant)) && t.vacant[i]>>(n%64)&1 != 0
 }
 
 // look notes what is free on node n, if it is vacant. Nobody is removed for that.
@@ -103,8 +91,7 @@ func (t *GangTrial) emptyable(n cluster.NodeID) bool {
 
 // sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.
 type sweep struct {
-	left   []uint64  // by block, from the first one on: nodes that were not offered
-	first  int       // that block
+	left   []uint64  // by block, from the first of the trial on: nodes that were not offered
 	behind SeatOffer // none of those that are left comes before it
 	more   bool      // some may be left
 	count  int       // how many are offered next where the cheapest come first; where the roomiest do,
@@ -115,23 +102,13 @@ type sweep struct {
 // mostSeats is how many seats the roomiest nodes have that come first, or more.
 const mostSeats = 32
 
-// begin begins with the vacant nodes of the domain or, where the roomiest come first, with those that have room for member m.
-func (g *greedy) begin(m MemberID) {
-	s, t, nodes := &g.sweep, g.t, g.d.Nodes
-	if s.more = false; t.vacancy == nil || len(nodes) == 0 {
-		return
-	}
-	s.first = int(nodes[0] / 64)
-	blocks := int(nodes[len(nodes)-1]/64) + 1 - s.first
-	s.left, s.block, s.seats = slices.Grow(s.left[:0], blocks)[:blocks], 0, mostSeats
-	clear(s.left)
-	for _, n := range nodes {
-		s.left[int(n/64)-s.first] |= 1 << (n % 64)
-	}
-	for i := range s.left {
-		set := s.left[i] & t.vacantSet(s.first+i)
+// begin begins with these nodes or, where the roomiest come first, with those of them that have room for member m.
+func (g *greedy) begin(m MemberID, nodes []uint64) {
+	s := &g.sweep
+	s.left, s.block, s.seats, s.more = nodes, 0, mostSeats, false
+	for i, set := range s.left {
 		if set != 0 && g.taken == nil {
-			set = t.vacancy.Fit(s.first+i, set, m, 1)
+			set = g.t.vacancy.Fit(g.t.firstBlock+i, set, m, 1)
 		}
 		s.left[i], s.more = set, s.more || set != 0
 	}
@@ -151,7 +128,7 @@ func (g *greedy) offerMore(m MemberID) {
 	s, t := &g.sweep, g.t
 	if g.taken != nil {
 		var nodes []cluster.NodeID
-		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.queue.Highest(), s.first, s.left)
+		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.queue.Highest(), t.firstBlock, s.left)
 		s.count *= 2
 		for _, n := range nodes {
 			g.offer(m, n)
@@ -166,7 +143,7 @@ func (g *greedy) offerMore(m MemberID) {
 		s.behind, s.more = SeatOffer{Price: ranked(0, s.seats)}, s.seats > 0
 		return
 	}
-	block := s.first + s.block
+	block := t.firstBlock + s.block
 	set := t.vacancy.Fit(block, s.left[s.block], m, s.seats)
 	s.left[s.block] &^= set
 	s.block++

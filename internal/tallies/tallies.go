@@ -60,6 +60,23 @@ func (t *Tallies) At(v int) int32 { return t.of[v] }
 // Least is the least number of those that count; [math.MaxInt32] if none does.
 func (t *Tallies) Least() int32 { return t.min }
 
+// Even bounds by how much the numbers that count can rise, one at a time, if each has room to rise by so much and none
+// ever comes to more than the least of them and skew.
+func (t *Tallies) Even(counts []bool, rooms []int64, skew int64) (most int64) {
+	least := int64(math.MaxInt32)
+	for v, room := range rooms {
+		if counts[v] {
+			least = min(least, int64(t.of[v])+room)
+		}
+	}
+	for v, room := range rooms {
+		if counts[v] {
+			most += min(room, max(least+skew-int64(t.of[v]), 0))
+		}
+	}
+	return most
+}
+
 // Clone returns an independent copy.
 func (t *Tallies) Clone() Tallies {
 	c := *t

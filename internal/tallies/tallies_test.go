@@ -35,3 +35,25 @@ func TestTheLeastIsExact(t *testing.T) {
 		}
 	})
 }
+
+// TestEvenIsWhatRaisingTheLeastComesTo: one at a time, as long as it may rise.
+func TestEvenIsWhatRaisingTheLeastComesTo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SliceOfN(rapid.Int32Range(0, 5), 1, 6).Draw(t, "numbers")
+		counts := rapid.SliceOfN(rapid.Bool(), len(numbers), len(numbers)).Draw(t, "counts")
+		rooms := rapid.SliceOfN(rapid.Int64Range(0, 4), len(numbers), len(numbers)).Draw(t, "rooms")
+		skew := rapid.Int32Range(1, 3).Draw(t, "skew")
+		tally, left, raised := tallies.New(slices.Clone(numbers), counts), slices.Clone(rooms), int64(0)
+		before, positions := tally.Clone(), []int{0, 1, 2, 3, 4, 5}[:len(numbers)]
+		mayRise := func(v int) bool { return counts[v] && left[v] > 0 && tally.At(v) < tally.Least()+skew }
+		for {
+			v := slices.IndexFunc(positions, mayRise)
+			if v < 0 {
+				break
+			}
+			tally.Add(v, +1)
+			left[v], raised = left[v]-1, raised+1
+		}
+		require.Equal(t, raised, before.Even(counts, rooms, int64(skew)))
+	})
+}

@@ -46,7 +46,8 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	if a.against = a.rival(); a.against != nil && a.outdone(a.against) {
 		return domain.Reason{}
 	}
-	if a.roomy <= 0 && s.short(d) {
+	if short := a.roomy <= 0 && s.short(d); short || s.q.Effort == ask.Greedy && s.crowded(d) {
+		s.Proved = s.Proved && (short || s.excluded(d)) // whom spread keeps off may have a place where others stay
 		s.noteRoom(d, len(stuck) == 0)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
@@ -121,6 +122,13 @@ func (s *Search) short(d *domain.Domain) bool {
 		}
 	}
 	return spare < 0 && left >= 0
+}
+
+// crowded reports whether fewer members than a lone pod group needs could be in d, where these are equal and
+// spread over topology values.
+func (s *Search) crowded(d *domain.Domain) bool {
+	need := int64(s.q.Tree.Need())
+	return len(s.q.States) > 0 && s.seater.PlacersAgree() && s.Trial.SpreadOver(d.Nodes, need) < need
 }
 
 // charge notes what the loss of each of potential adds to the violations.
