@@ -191,6 +191,45 @@ func TestWhatIsRememberedIsWhatIsFound(t *testing.T) {
 	}
 }
 
+// TestTheFirstOfEqualNodesIsTheAnswer: also of those that were found to be no better than an answer which does not hold
+// any more.
+func TestTheFirstOfEqualNodesIsTheAnswer(t *testing.T) {
+	low, high := int32(1), int32(2)
+	s := &cluster.Snapshot{}
+	on := func(node int) cluster.Pod {
+		return cluster.Pod{
+			Namespace: "default", Name: fmt.Sprint("p", node), Node: fmt.Sprint("n", node), Priority: &low, Requests: cluster.Resources{cluster.CPU: 1},
+		}
+	}
+	for i := range 20 { // and so many that not each change lets all of them be looked at
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 1}})
+		s.Pods = append(s.Pods, on(i))
+	}
+	for _, x := range remembered {
+		if len(x.limits) > 0 || x.settings.Effort != ask.Greedy || x.settings.Prefer != domain.FirstByName {
+			continue
+		}
+		w := newWorld(t, s)
+		pod := &cluster.Pod{Namespace: "default", Name: "asks", Priority: &high, Requests: cluster.Resources{cluster.CPU: 1}}
+		decide := func() cluster.NodeID {
+			search := onepod.New(w.question(&x.settings, x.limits, pod), w.tools, &w.shapes)
+			defer search.Close()
+			plan, _ := search.Decide()
+			require.Equal(t, ask.Feasible, plan.Verdict)
+			return plan.Node
+		}
+		for range 3 { // until the shape is known
+			require.Equal(t, w.ix.NodeByName("n0"), decide(), x.name)
+		}
+		again := on(1)
+		w.remove(w.ix.PodByName(again.Namespace, again.Name))
+		w.set(&again)
+		require.Equal(t, w.ix.NodeByName("n0"), decide(), x.name)
+		w.cordon(w.ix.NodeByName("n0"))
+		require.Equal(t, w.ix.NodeByName("n1"), decide(), x.name)
+	}
+}
+
 // fleet are nodes of three shapes, of size and a bit, all full.
 func fleet(draw *rand.Rand, size int64) *cluster.Snapshot {
 	s := &cluster.Snapshot{Budgets: []disruption.Budget{{

@@ -17,9 +17,10 @@ import (
 // them is the best. Not safe for concurrent use.
 type standings struct {
 	of     columns.Tournament[standing]
-	seen   int     // of the journal of the columns
-	size   int     // how many numbers of nodes there were
-	chunks []chunk // nil where nodes stand by themselves
+	seen   int            // of the journal of the columns
+	size   int            // how many numbers of nodes there were
+	chunks []chunk        // nil where nodes stand by themselves
+	latest cluster.NodeID // where evictions helped most when that was asked last; NoNode: nobody has asked
 
 	near []*cluster.Topology // as they were: how a node stands depends on the others of its value
 }
@@ -65,7 +66,7 @@ func (x *standing) class() int {
 // newStandings returns those by which q compares scores. Nothing is known yet.
 func newStandings(q *ask.Question) *standings {
 	ranking := q.Ranking
-	return &standings{seen: -1, of: columns.NewTournament(func(x, y *standing) bool {
+	return &standings{seen: -1, latest: cluster.NoNode, of: columns.NewTournament(func(x, y *standing) bool {
 		if a, b := x.class(), y.class(); a != b {
 			return a < b
 		}
@@ -105,7 +106,7 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 	if t.size != ix.NumNodes() || !slices.Equal(t.chunks, shared) || l.Forgot(t.seen) {
 		t.chunks = shared
 		t.of.Reset(ix.NumNodes(), standing{})
-		t.size, t.seen = ix.NumNodes(), l.Changes()
+		t.size, t.seen, t.latest = ix.NumNodes(), l.Changes(), cluster.NoNode
 		for n := range ix.Nodes() {
 			*t.of.Edit(n) = unknown(q)
 		}
@@ -267,6 +268,7 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 			asked = true
 		}
 		if p, score, ok = t.best(); ok {
+			t.latest = p.Node
 			return p, score, true
 		}
 		if steps < 0 {
@@ -274,7 +276,11 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 		}
 		if at.state == unlooked {
 			steps--
-			t.set(n, s.looked(n, s.look(n)))
+			now := s.looked(n, s.look(n))
+			if now.state == unopened && s.behindLatest(t, n) {
+				now = t.behindLatest(n)
+			}
+			t.set(n, now)
 			continue
 		}
 		if t.chunks != nil {
@@ -287,6 +293,27 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 		s.Unbounded = false
 		t.set(n, s.tried(&c, why))
 	}
+}
+
+// behindLatest reports whether no evictions on node n are better than those of the latest answer: by resources alone,
+// and while these help as they did.
+func (s *Search) behindLatest(t *standings, n cluster.NodeID) bool {
+	if t.chunks != nil || s.q.Bounded() || t.latest == cluster.NoNode || t.of.At(t.latest).state != helps {
+		return false
+	}
+	s.Best.Node, s.Best.Score = t.latest, t.of.At(t.latest).score
+	behind := s.Sweeps() && !s.mayBeat(n) || s.outdone(n, s.q.Evictable(n), s.beat())
+	s.Best.Node, s.Best.Score = cluster.NoNode, victims.Score{}
+	return behind
+}
+
+// behindLatest is how a node stands that is.
+func (t *standings) behindLatest(n cluster.NodeID) standing {
+	at := standing{state: outdoneBy, score: t.of.At(t.latest).score}
+	if n < t.latest { // it would win a tie
+		at.liking = math.MinInt64
+	}
+	return at
 }
 
 // searchChunk searches the nodes of a chunk, on none of which the pod fits as things are,
