@@ -161,7 +161,7 @@ func (h *hollow) Fit(block int, set uint64, m domain.MemberID, k int64) (fit uin
 }
 
 // Cheapest bounds what is left as closely as can be, or only says how much less no price is.
-func (h *hollow) Cheapest(m domain.MemberID, k int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
+func (h *hollow) Cheapest(m domain.MemberID, k int, ties bool, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
 	var list []domain.SeatOffer
 	for block := range left {
 		left[block] = h.Fit(first+block, left[block], m, 1)
@@ -181,7 +181,7 @@ func (h *hollow) Cheapest(m domain.MemberID, k int, highest int64, first int, le
 	if h.asked++; h.asked%3 == 0 {
 		end = min(1, len(list))
 	}
-	for end > 0 && end < len(list) && list[end].Price == list[end-1].Price && list[end].Price.Pods > 0 {
+	for ties && end > 0 && end < len(list) && list[end].Price == list[end-1].Price && list[end].Price.Pods > 0 {
 		end++
 	}
 	for _, o := range list[:end] {
@@ -193,7 +193,7 @@ func (h *hollow) Cheapest(m domain.MemberID, k int, highest int64, first int, le
 		return nodes, behind, false
 	case h.asked%3 == 0:
 		return nodes, domain.SeatOffer{Price: domain.Free}, true
-	case list[end].Price.Pods > 0:
+	case ties && list[end].Price.Pods > 0:
 		return nodes, domain.SeatOffer{Price: list[end-1].Price, Next: math.MaxInt64, At: math.MaxInt32}, true
 	}
 	return nodes, domain.SeatOffer{Price: list[end].Price, At: list[end].At}, true

@@ -257,7 +257,7 @@ func (f *firstSeats) fit(block int, set uint64, k int64, column int) uint64 {
 
 // Cheapest leaves nodes behind where somebody more important has to go than on others, by the columns, and then those where the
 // member adds more to what the plan costs. Where budgets have a say, it orders by columns alone.
-func (f *firstSeats) Cheapest(m domain.MemberID, k int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
+func (f *firstSeats) Cheapest(m domain.MemberID, k int, ties bool, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
 	f.ask(m)
 	column := f.column(highest)
 	for f.gather(m, highest, first, left, column); len(f.pool) == 0 && column < f.last; column++ {
@@ -279,15 +279,16 @@ func (f *firstSeats) Cheapest(m domain.MemberID, k int, highest int64, first int
 		return f.nodes, behind, column < f.last
 	}
 	last := f.dearestOf(k)
+	ties = ties && last.adds != (columns.Cost{}) // else the first of equals wins
 	for i := range f.pool {
-		if c := &f.pool[i]; c.compare(&last) <= 0 || last.adds != (columns.Cost{}) && c.adds == last.adds { // among equals the next member decides
+		if c := &f.pool[i]; c.compare(&last) <= 0 || ties && c.adds == last.adds {
 			take(c.node)
 		}
 	}
-	if last.adds == (columns.Cost{}) {
-		return f.nodes, domain.SeatOffer{Price: domain.Free, At: int32(last.node) + 1}, true
+	if ties {
+		return f.nodes, domain.SeatOffer{Price: last.adds.Price(), Next: math.MaxInt64, At: math.MaxInt32}, true
 	}
-	return f.nodes, domain.SeatOffer{Price: last.adds.Price(), Next: math.MaxInt64, At: math.MaxInt32}, true
+	return f.nodes, domain.SeatOffer{Price: last.adds.Price(), At: int32(last.node) + 1}, true
 }
 
 // gather fills the pool with those nodes of left that take member m with those gone whom a column stands for.
