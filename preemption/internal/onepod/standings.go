@@ -20,7 +20,7 @@ type standings struct {
 	seen   int            // of the journal of the columns
 	size   int            // how many numbers of nodes there were
 	chunks []chunk        // nil where nodes stand by themselves
-	latest cluster.NodeID // where evictions helped most when that was asked last; NoNode: nobody has asked
+	latest cluster.NodeID // where evictions helped most when that was asked last, or help still; NoNode: nobody has asked, or nowhere
 
 	near []*cluster.Topology // as they were: how a node stands depends on the others of its value
 }
@@ -221,6 +221,7 @@ func (s *Search) Decide() (Plan, victims.Score) {
 	defer known.mu.Unlock()
 	known.own()
 	known.standings.take(s.found)
+	known.standings.latest = plan.Node
 	return plan, s.Best.Score
 }
 
@@ -240,8 +241,7 @@ func (s *Search) known() (known *shape, warm bool) {
 // Where this share of the nodes is new, or costs as much to find out about, all are looked
 // at, by several workers, and no further than it takes to be outdone.
 const (
-	mostNew    = 8
-	mostSteps  = 2
+	mostNew    = 2
 	stepsToTry = 8 // to try evictions on a node costs so many looks
 )
 
@@ -259,7 +259,7 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 		return p, score, false
 	}
 	asked := false
-	for steps := nodes/mostSteps + 2*stepsToTry; ; {
+	for steps := nodes/mostNew + 2*stepsToTry; ; {
 		n, at := t.of.Root()
 		if !asked && (at == nil || at.class() > 0) {
 			if p, refused := s.refuse(); refused {
@@ -295,16 +295,31 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 	}
 }
 
-// behindLatest reports whether no evictions on node n are better than those of the latest answer: by resources alone,
-// and while these help as they did.
+// behindLatest reports whether no evictions on node n are better than those of the latest answer, or elsewhere where it has
+// changed: by resources alone.
 func (s *Search) behindLatest(t *standings, n cluster.NodeID) bool {
-	if t.chunks != nil || s.q.Bounded() || t.latest == cluster.NoNode || t.of.At(t.latest).state != helps {
+	if t.chunks != nil || s.q.Bounded() || t.latest == cluster.NoNode {
 		return false
+	}
+	if t.of.At(t.latest).state != helps {
+		t.latest = t.helping(s.q)
+		return s.behindLatest(t, n)
 	}
 	s.Best.Node, s.Best.Score = t.latest, t.of.At(t.latest).score
 	behind := s.Sweeps() && !s.mayBeat(n) || s.outdone(n, s.q.Evictable(n), s.beat())
 	s.Best.Node, s.Best.Score = cluster.NoNode, victims.Score{}
 	return behind
+}
+
+// helping is the node of those where evictions are known to help on which they do most; NoNode if there is none.
+func (t *standings) helping(q *ask.Question) cluster.NodeID {
+	best := cluster.NoNode
+	for n := range q.Index.Nodes() {
+		if at := t.of.At(n); at.state == helps && (best == cluster.NoNode || q.Ranking.Compare(at.score, t.of.At(best).score) < 0) {
+			best = n
+		}
+	}
+	return best
 }
 
 // behindLatest is how a node stands that is.
