@@ -340,15 +340,34 @@ func (plan *affinityPlan) meetingsOf(by *profile) (list []int32) {
 }
 
 func (plan *affinityPlan) findScope() Scope {
-	scope := Scope{NodeLocal: true, Monotone: true, counted: true}
+	scope := Scope{NodeLocal: true, Monotone: true, counted: true, topology: plan.oneTopology()}
 	for i := range plan.profiles {
 		pr := &plan.profiles[i]
 		if pr.attracting > 0 {
-			return Scope{counted: true}
+			scope.NodeLocal, scope.Monotone = false, false
 		}
 		for t := range pr.tallies {
 			scope.NodeLocal = scope.NodeLocal && pr.tallies[t].topology.Unique()
 		}
 	}
 	return scope
+}
+
+// oneTopology is by whose values alone all terms look at pods; nil: by several, or at whether a pod matches anywhere.
+func (plan *affinityPlan) oneTopology() (one *cluster.Topology) {
+	for i := range plan.profiles {
+		pr := &plan.profiles[i]
+		if pr.selfMatch && pr.attracting > 0 {
+			return nil
+		}
+		for t := range pr.tallies {
+			if one == nil {
+				one = pr.tallies[t].topology
+			}
+			if one != pr.tallies[t].topology {
+				return nil
+			}
+		}
+	}
+	return one
 }

@@ -60,7 +60,7 @@ type Scope struct {
 // Counted reports whether the State, one of ours, counts pods by topology value: see [NodeTrial.Foresee].
 func (s Scope) Counted() bool { return s.counted }
 
-// Topology is what divides the nodes where the State is of a [Colocation] that looks at all of a value; else nil.
+// Topology is what divides the nodes where the State, one of ours, looks at who is on nodes of the member's value and at nobody else; else nil.
 func (s Scope) Topology() *cluster.Topology { return s.topology }
 
 // sameFitter is an optional part of a State of ours.

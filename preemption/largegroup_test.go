@@ -61,3 +61,44 @@ func TestALargeGroupOfSeveralPriorities(t *testing.T) {
 		require.Empty(t, check.Verify(&s, o, web, r))
 	}
 }
+
+// TestALargeGroupLeavesWhereTheValueIsLookedAt: of a group with a pod on each of many nodes, who keeps apart from them in
+// its rack has those of the rack in its way, and whoever has to be with them is not helped by their leaving.
+func TestALargeGroupLeavesWhereTheValueIsLookedAt(t *testing.T) {
+	one, two, high := int32(1), int32(2), int32(9)
+	term := []cluster.AffinityTerm{{TopologyKey: "rack", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "batch"}}}}
+	ask := func(mode disruption.Mode, affinity, anti []cluster.AffinityTerm, numMembers int) *preemption.Result {
+		s := largeGroup(1)
+		s.PodGroups[0].Mode, s.PodGroups[0].MinCount = mode, &one
+		for i := range s.Nodes {
+			s.Nodes[i].Labels["rack"] = fmt.Sprint(i / 2)
+		}
+		web := preemption.Preemptor{Group: &preemption.PodGroup{Name: "web", MinCount: &two, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "rack"}}}}
+		for i := range numMembers {
+			web.Pods = append(web.Pods, preemption.Pod{Name: fmt.Sprint("web", i), Group: "web", Priority: &high, Requests: preemption.Resources{cluster.CPU: 500}, Affinity: affinity, AntiAffinity: anti})
+		}
+		if numMembers == 1 {
+			web.Group, web.Pods[0].Group = nil, ""
+		}
+		r, err := preemption.Options{}.Preempt(web, &s)
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(&s, preemption.Options{}, web, r))
+		return r
+	}
+	for _, numMembers := range []int{1, 2} {
+		for mode, want := range map[disruption.Mode][2]int{disruption.All: {0, 40}, disruption.SurplusFirst: {0, 2}} {
+			for i, evicted := range want {
+				affinity, anti := term, []cluster.AffinityTerm(nil)
+				if i == 1 {
+					affinity, anti = anti, affinity
+				}
+				r := ask(mode, affinity, anti, numMembers)
+				pods := 0
+				for _, v := range r.Victims {
+					pods += len(v.Pods)
+				}
+				require.Equal(t, evicted, pods, "%v, %d members, tie %d: %s", mode, numMembers, i, r.Message)
+			}
+		}
+	}
+}

@@ -45,7 +45,7 @@ const (
 	// LawMonotone: where the scope says so, removing a pod turns no fit into a misfit.
 	LawMonotone Law = "monotone: removing a pod never hurts"
 	// LawNodeLocal: where the scope says so, a change on a node changes no answer for
-	// another node.
+	// another node, or for one of another value of its topology.
 	LawNodeLocal Law = "node-local: other nodes do not matter"
 	// LawUnresolvable: after a Reason that is Unresolvable, no eviction on the node
 	// makes the member fit there.

@@ -61,6 +61,9 @@ func (k *checker) checkScope(scope domain.Scope, h history, c change, before, no
 	if scope.NodeLocal {
 		k.sameBut(LawNodeLocal, h, before, now, func(_ domain.MemberID, n cluster.NodeID) bool { return n == c.node })
 	}
+	if of := scope.Topology(); of != nil {
+		k.sameBut(LawNodeLocal, h, before, now, func(_ domain.MemberID, n cluster.NodeID) bool { return slices.Contains(of.Sharing(c.node), n) })
+	}
 	if !scope.Monotone || c.member >= 0 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Near tells which pods of a unit matter to a trial of some nodes: those that run there, and those
-// elsewhere at whom a constraint looks. Of a unit of many pods the others need not leave and
+// elsewhere at whom a constraint looks, or on nodes that share a value by which it does. Of a unit of many pods the others need not leave and
 // return with it; they would in each of many domains in which it has pods.
 type Near struct {
 	q      *Question
@@ -62,14 +62,15 @@ func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
 
 func (r *Near) among(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 	looked := r.lookedAt(u, w)
+	nodes, few := r.sharing(len(w.Pods)/farther - len(looked))
 	switch {
-	case len(looked) > len(w.Pods)/farther:
+	case !few:
 		return r.q.Units.Unit(u).Pods
-	case len(looked) == 0 && len(r.nodes) == 1:
-		return w.On(r.q.Index, r.nodes[0])
+	case len(looked) == 0 && len(nodes) == 1:
+		return w.On(r.q.Index, nodes[0])
 	}
 	list := slices.Clone(looked)
-	for _, n := range r.nodes {
+	for _, n := range nodes {
 		for _, p := range w.On(r.q.Index, n) {
 			if !slices.Contains(looked, p) {
 				list = append(list, p)
@@ -80,11 +81,32 @@ func (r *Near) among(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 	return list
 }
 
-// lookedAt are the pods of unit u at which a constraint looks that looks beyond single nodes.
+// sharing are the nodes, and those that share with one of them a value by which a constraint looks at pods; few
+// is false if they come to more than most.
+func (r *Near) sharing(most int) (nodes []cluster.NodeID, few bool) {
+	nodes = r.nodes
+	for _, s := range r.q.States {
+		topology, last := s.Scope().Topology(), cluster.NoValue
+		if topology == nil || topology.Unique() {
+			continue
+		}
+		nodes = slices.Clone(nodes)
+		for _, n := range r.nodes {
+			if v := topology.Of(n); v != last && len(nodes) <= most {
+				nodes, last = append(nodes, topology.Sharing(n)...), v
+			}
+		}
+	}
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
+	return nodes, len(nodes) <= most
+}
+
+// lookedAt are the pods of unit u at which a constraint looks wherever the member is.
 func (r *Near) lookedAt(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 	var across []domain.State
 	for _, s := range r.q.States {
-		if looksBeyond(s) {
+		if looksBeyond(s) && s.Scope().Topology() == nil {
 			across = append(across, s)
 		}
 	}

@@ -33,6 +33,7 @@ type Pod struct {
 	again  func([]Change) (*Pod, func())
 	admits func(n cluster.NodeID, list []Change) bool
 
+	near ask.Near
 	cuts []int32 // buffer of cutoffs
 	room []int64 // buffer of fillRoom
 }
@@ -41,7 +42,7 @@ type Pod struct {
 // changes are made: it returns a search that was not run yet and what closes it, or nil.
 // admits reports whether the user's filter, if there is one, lets the pod onto a node then.
 func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, func()), admits func(n cluster.NodeID, list []Change) bool) *Pod {
-	return &Pod{q: q, search: search, again: again, admits: admits}
+	return &Pod{q: q, search: search, again: again, admits: admits, near: ask.NearOf(q)}
 }
 
 // Nearest returns a node and what would have to change for the pod to get in there; no
@@ -367,8 +368,9 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 	if !evict {
 		potential = nil
 	}
+	s.near.To([]cluster.NodeID{n})
 	for _, u := range potential {
-		for _, p := range s.q.Units.Unit(u).Pods {
+		for _, p := range s.near.Pods(u) {
 			trial.Remove(p)
 		}
 	}
