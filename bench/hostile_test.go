@@ -232,6 +232,33 @@ func largeUnitInDomains(n int) hostileQuestion {
 	return q
 }
 
+// lookedAtUnit is such a cluster with a group of a mode that a gang, or a lone pod, looks at as tie says, in each of many domains.
+func lookedAtUnit(n int, mode disruption.Mode, lonely bool, tie func(p *cluster.Pod)) hostileQuestion {
+	q := largeUnitInDomains(n)
+	q.snap.PodGroups[0].Mode = mode
+	for i := range q.snap.Pods {
+		if q.snap.Pods[i].Group != "" {
+			q.snap.Pods[i].Labels = map[string]string{"app": "large"}
+		}
+	}
+	if lonely {
+		q.p = lone(func(p *cluster.Pod) { p.Requests[cluster.CPU] = 601 })
+	}
+	for i := range q.p.Pods {
+		tie(&q.p.Pods[i])
+	}
+	return q
+}
+
+// attracted lets p be with the pods of the group, which it is like, spread keeps it from them: both look at these wherever they are.
+func attracted(p *cluster.Pod) {
+	p.Labels, p.Affinity = map[string]string{"app": "large"}, []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("app", "large")}}
+}
+
+func spread(p *cluster.Pod) {
+	p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("app", "large")}}
+}
+
 // elasticUnitInDomains is largeUnitInDomains, of which the group may go in part.
 func elasticUnitInDomains(n int) hostileQuestion {
 	q := largeUnitInDomains(n)
@@ -645,6 +672,12 @@ var attacks = []hostile{
 	}},
 	{"large-unit-in-many-domains", 20, 30_000, largeUnitInDomains},
 	{"elastic-unit-in-many-domains", 20, 30_000, elasticUnitInDomains},
+	{"gang-attracted-to-a-large-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.All, false, attracted) }},
+	{"gang-attracted-to-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, false, attracted) }},
+	{"gang-spread-beside-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, false, spread) }},
+	{"pod-attracted-to-a-large-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.All, true, attracted) }},
+	{"pod-attracted-to-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, true, attracted) }},
+	{"pod-spread-beside-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, true, spread) }},
 	{"large-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion {
 		q := largeUnitInDomains(n)
 		for i := range 10 {

@@ -22,7 +22,8 @@ type NodeTrial struct {
 	free     []int64 // what is free on node as things stand
 	taken    []int   // by port of the member: pods on node that hold it
 	expected []cluster.PodID
-	out      []cluster.PodID // removed and not returned, for Reset
+	out      []cluster.PodID // removed and not returned, for Reset, in no order
+	back     int             // where in out stood who returned last
 	holder   cluster.PodID   // the pod that holds tells of, or NoPod
 	holds    []bool          // by port of the member: holder has it
 
@@ -105,10 +106,26 @@ func (t *NodeTrial) Remove(p cluster.PodID) {
 func (t *NodeTrial) Return(p cluster.PodID) {
 	t.change(p, t.ix.NodeOf(p), +1)
 	if len(t.states) > 0 {
-		i := slices.Index(t.out, p)
-		t.out = slices.Delete(t.out, i, i+1)
+		t.takeBack(p)
 		t.move(p, false)
 	}
+}
+
+// takeBack takes p off those who are out, of whom the last one gets its position: units come back in the order in which they
+// left, so that p is mostly beside whoever came back before.
+func (t *NodeTrial) takeBack(p cluster.PodID) {
+	at := func(i int) bool { return i >= 0 && i < len(t.out) && t.out[i] == p }
+	switch {
+	case at(t.back + 1):
+		t.back++
+	case at(t.back - 1):
+		t.back--
+	default:
+		t.back = slices.Index(t.out, p)
+	}
+	last := len(t.out) - 1
+	t.out[t.back] = t.out[last]
+	t.out = t.out[:last]
 }
 
 // change books pod p as coming to (+1) or going from (-1) node n.

@@ -102,3 +102,45 @@ func TestALargeGroupLeavesWhereTheValueIsLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsNotLookedAtIsTold: where constraints look at the pods of a large group wherever these are, so many of them
+// leave and come back, and no more; the domains that are left are told of, and nothing is said to be proved.
+func TestWhatIsNotLookedAtIsTold(t *testing.T) {
+	const nodes = 1_200
+	one, two, high := int32(1), int32(2), int32(9)
+	s := preemption.Snapshot{PodGroups: []preemption.PodGroup{{Name: "batch", Mode: disruption.SurplusFirst, MinCount: &one}}}
+	for i := range nodes {
+		n := preemption.Node{Name: fmt.Sprintf("n%04d", i), Allocatable: preemption.Resources{cluster.CPU: 1_000}, Labels: map[string]string{"host": fmt.Sprint(i)}}
+		s.Nodes = append(s.Nodes, n)
+		for _, p := range []preemption.Pod{{Name: "b" + n.Name, Group: "batch", Labels: map[string]string{"app": "batch"}}, {Name: "p" + n.Name}} {
+			p.Node, p.Requests = n.Name, preemption.Resources{cluster.CPU: 500}
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	pod := func(name, group string, cpuMilli int64) preemption.Pod {
+		return preemption.Pod{
+			Name: name, Group: group, Priority: &high, Labels: map[string]string{"app": "batch"}, Requests: preemption.Resources{cluster.CPU: cpuMilli},
+			Affinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "batch"}}}},
+		}
+	}
+	asked := map[string]preemption.Preemptor{"gang": {
+		Group: &preemption.PodGroup{Name: "web", MinCount: &two, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "host"}}},
+		Pods:  []preemption.Pod{pod("web0", "web", 300), pod("web1", "web", 301)},
+	}}
+	if !testing.Short() {
+		asked["pod"] = preemption.Preemptor{Pods: []preemption.Pod{pod("web", "", 601)}}
+	}
+	for name, p := range asked {
+		r, err := preemption.Options{}.Preempt(p, &s)
+		require.NoError(t, err, name)
+		require.Equal(t, preemption.Feasible, r.Verdict, name)
+		require.False(t, r.Stats.Exact, name)
+		told := map[string]int{}
+		for _, x := range r.Rejected {
+			told[x.Reason] = x.Domains
+		}
+		require.Positive(t, told["not looked at"], name)
+		require.Less(t, told["not looked at"], nodes, name)
+		require.Empty(t, check.Verify(&s, preemption.Options{}, p, r), name)
+	}
+}

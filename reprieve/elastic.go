@@ -38,11 +38,7 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	s.decide(0, 0)
 	r.left -= before - max(s.steps, 0)
 	if s.best == nil {
-		for _, p := range r.here(u) {
-			if !slices.Contains(s.members, p) {
-				t.Remove(p)
-			}
-		}
+		except(r.here(u), s.members, t.Remove)
 		return
 	}
 	var out []cluster.PodID
@@ -95,19 +91,28 @@ type shrinker struct {
 // sort finds the members to decide on, and returns the others.
 func (s *shrinker) sort() (others []cluster.PodID) {
 	here := s.r.here(s.unit)
-	if s.members = s.r.decides(s.trial, s.unit); len(s.members) == len(here) {
-		return nil
-	}
-	decides := make(map[cluster.PodID]bool, len(s.members))
-	for _, p := range s.members {
-		decides[p] = true
-	}
-	for _, p := range here {
-		if !decides[p] {
-			others = append(others, p)
-		}
+	if s.members = s.r.decides(s.trial, s.unit); len(s.members) < len(here) {
+		except(here, s.members, func(p cluster.PodID) { others = append(others, p) })
 	}
 	return others
+}
+
+// except calls do with those of pods that are not among some.
+func except(pods, some []cluster.PodID, do func(cluster.PodID)) {
+	const few = 16
+	among := func(p cluster.PodID) bool { return slices.Contains(some, p) }
+	if len(some) > few {
+		set := make(map[cluster.PodID]bool, len(some))
+		for _, p := range some {
+			set[p] = true
+		}
+		among = func(p cluster.PodID) bool { return set[p] }
+	}
+	for _, p := range pods {
+		if !among(p) {
+			do(p)
+		}
+	}
 }
 
 // decides are the members of elastic unit u about which there is something to decide in t.
@@ -164,7 +169,9 @@ func (s *shrinker) alike() []int {
 
 // decide decides on the members from position i on; so many of those before return.
 func (s *shrinker) decide(i, back int) {
-	if s.steps--; s.steps < 0 || s.best != nil && back+len(s.members)-i <= s.most {
+	enough := s.best != nil && back+len(s.members)-i <= s.most
+	if s.steps--; s.steps < 0 || enough {
+		s.r.Cut = s.r.Cut || !enough
 		return
 	}
 	if i == len(s.members) {

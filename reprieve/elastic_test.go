@@ -141,9 +141,9 @@ func TestMembersElsewhereReturnAtOnce(t *testing.T) {
 
 // TestTheLargestSetOfMembersReturns: of an elastic group that cannot return whole,
 // brute force over all sets of members finds no larger one that goes on, and of the
-// largest the one that keeps the member that goes later.
+// largest the one that keeps the member that goes later. Where steps run out before it is found, that is told.
 func TestTheLargestSetOfMembersReturns(t *testing.T) {
-	part, whole, none := 0, 0, 0
+	part, whole, none, cut := 0, 0, 0, 0
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := elastic(r)
@@ -171,15 +171,26 @@ func TestTheLargestSetOfMembersReturns(t *testing.T) {
 				want = back
 			}
 		}
-		out, why := runner.Run(trial, []victims.UnitID{0})
-		require.True(t, why.OK(), "seed %d: alone it fits", seed)
-		var got []cluster.PodID
-		for _, p := range members {
-			if len(out.Victims) == 0 || !slices.Contains(runner.Parts().Of(units, 0), p) {
-				got = append(got, p)
+		returns := func(runner *reprieve.Runner) (got []cluster.PodID) {
+			trial.Reset(0)
+			out, why := runner.Run(trial, []victims.UnitID{0})
+			require.True(t, why.OK(), "seed %d: alone it fits", seed)
+			for _, p := range members {
+				if len(out.Victims) == 0 || !slices.Contains(runner.Parts().Of(units, 0), p) {
+					got = append(got, p)
+				}
 			}
+			return got
 		}
+		got := returns(runner)
 		require.Equal(t, want, got, "seed %d", seed)
+		require.False(t, runner.Cut, "seed %d", seed)
+		hasty := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+		hasty.Steps = 1
+		if !slices.Equal(returns(hasty), want) {
+			require.True(t, hasty.Cut, "seed %d", seed)
+			cut++
+		}
 		switch len(got) {
 		case 0:
 			none++
@@ -192,6 +203,7 @@ func TestTheLargestSetOfMembersReturns(t *testing.T) {
 	for _, n := range []int{part, whole, none} {
 		require.Greater(t, n, 300)
 	}
+	require.Greater(t, cut, 30)
 }
 
 // fitsBeside reports whether the preemptor fits with only back of the members in

@@ -53,6 +53,9 @@ type Runner struct {
 		Running(u victims.UnitID) (running int, ok bool)
 	}
 
+	// Cut is set once such a search for an elastic unit ran out of steps: more of its members might stay.
+	Cut bool
+
 	// Steps is how many members of an elastic unit a search may decide on; 0: 20,000. Each
 	// is tried once in any case, one after the other. See [Runner.Share].
 	Steps int
@@ -287,11 +290,7 @@ func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool
 func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
 	if out, in := r.parts[u]; in {
 		delete(r.parts, u)
-		for _, p := range r.here(u) {
-			if !slices.Contains(out, p) {
-				t.Remove(p)
-			}
-		}
+		except(r.here(u), out, t.Remove)
 		return
 	}
 	for _, p := range r.here(u) {

@@ -88,11 +88,7 @@ func (r *Runner) move(t domain.Trial, order, out []victims.UnitID, do func(domai
 
 // restore puts back those pods of unit u, which is out, that are not in part.
 func (r *Runner) restore(t domain.Trial, u victims.UnitID, part []cluster.PodID) {
-	for _, p := range r.here(u) {
-		if !slices.Contains(part, p) {
-			t.Return(p)
-		}
-	}
+	except(r.here(u), part, t.Return)
 	if r.parts == nil {
 		r.parts = victims.Parts{}
 	}

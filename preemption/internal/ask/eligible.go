@@ -13,6 +13,7 @@ const (
 	NoVictims   domain.Check = "no potential victims" // Detail may be AllKept, or say what else there is to say
 	NoPlacement domain.Check = "no placement"         // for a gang; Detail says more of a given one
 	NotSampled  domain.Check = "not sampled"          // it was not looked at: enough candidates were found
+	NotLookedAt domain.Check = "not looked at"        // the search had taken all its steps
 )
 
 // AllKept is the detail of NoVictims where guards keep everybody.

@@ -17,10 +17,44 @@ type Near struct {
 	nodes  []cluster.NodeID                   // nil: all
 	of     map[victims.UnitID][]cluster.PodID // on nodes, once asked
 	looked map[victims.UnitID][]cluster.PodID // at whom a constraint looks wherever they are, once asked
+
+	moved, most int // how many pods of units that have others elsewhere left or came back, and how many may
 }
 
+// mostMoved is how often pods of units that have pods elsewhere, too, leave or come back, in all domains together.
+const mostMoved = 1 << 23
+
 // NearOf returns a Near of all nodes.
-func NearOf(q *Question) Near { return Near{q: q} }
+func NearOf(q *Question) Near { return Near{q: q, most: mostMoved} }
+
+// Allow begins one of so many parts of the domains, which share what may be moved.
+func (r *Near) Allow(parts int) { r.moved, r.most = 0, mostMoved/parts }
+
+// Spent reports whether as many pods were moved as may be: no other domain is to be looked at.
+func (r *Near) Spent() bool { return r.moved > r.most }
+
+// Moving are the Pods of unit u, which leave or come back.
+func (r *Near) Moving(u victims.UnitID) []cluster.PodID {
+	pods := r.Pods(u)
+	if len(pods) > farther*len(r.nodes) && r.nodes != nil {
+		r.moved += len(pods)
+	}
+	return pods
+}
+
+// Steps is how many of so many steps a search may take that moves a unit of list in each.
+func (r *Near) Steps(list []victims.UnitID, steps int) int {
+	most := 0
+	for _, u := range list {
+		if pods := r.Pods(u); len(pods) > farther*len(r.nodes) && r.nodes != nil {
+			most = max(most, len(pods))
+		}
+	}
+	if most == 0 {
+		return steps
+	}
+	return min(steps, max(r.most-r.moved, 0)/most)
+}
 
 // To moves to some nodes, which are in order; nil: all.
 func (r *Near) To(nodes []cluster.NodeID) {

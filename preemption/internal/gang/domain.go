@@ -14,6 +14,11 @@ import (
 // tryDomain evaluates the placements in d and keeps the best plan. The trial is
 // left as it was. counted is what counting makes of d; nil: nothing.
 func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
+	if s.near.Spent() {
+		s.Proved = false
+		s.leaveOpen(nil)
+		return domain.Reason{Check: ask.NotLookedAt}
+	}
 	defer s.bringBack()
 	a := &attempt{Search: s, domain: d, decided: s.Runner.Decided}
 	s.allow(s.looks())
@@ -179,6 +184,7 @@ func (s *Search) remove(list []victims.UnitID) {
 
 // bringBack returns whoever is out, and takes everybody off who is placed.
 func (s *Search) bringBack() {
+	s.Proved = s.Proved && !(s.Runner.Cut && s.q.Effort == ask.Greedy)
 	s.Trial.UnplaceTo(0)
 	s.Trial.Vacate(nil, nil)
 	for _, u := range s.removed {

@@ -155,7 +155,7 @@ func (e *every) walk(i, k, from int, visit func()) {
 		i, k, from = i+1, 0, 0
 	}
 	if i == len(e.classes) {
-		if e.visits--; e.visits < 0 {
+		if e.visits--; e.visits < 0 || e.near.Spent() {
 			e.steps = 0
 			return
 		}
@@ -278,6 +278,8 @@ func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	}
 	before := a.Trial.Checks
 	a.giveBack(nil)
-	a.effort -= a.Trial.Checks - before
+	if a.effort -= a.Trial.Checks - before; a.near.Spent() {
+		a.effort = 0
+	}
 	return a.top != from
 }

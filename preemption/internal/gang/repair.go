@@ -93,6 +93,7 @@ func (a *attempt) overruns(list []victims.UnitID) []ask.Excess {
 func (a *attempt) shareSteps(w *reprieve.Within) {
 	taken := a.Runner.Decided - a.decided
 	left := ask.StepsLeft(w.Steps, int(checked.Mul(int64(taken), int64(a.shares)))) / a.shares
+	left = a.near.Steps(a.potential, left)
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
 }
 

@@ -125,7 +125,7 @@ func (s *Pod) changesConstraints(list []Change) bool {
 const mostWays = 16
 
 // ways lists the nearest ways, the nearest first: where constraints decide the first
-// few, those last at which they stand in the way as things are.
+// few, those last at which they stand in the way as things are; none where that takes too much.
 func (s *Pod) ways() []relaxed {
 	var list []relaxed
 	most, constrained := 1, len(s.q.States) > 0
@@ -141,6 +141,9 @@ func (s *Pod) ways() []relaxed {
 	for n := pruner.next(0); int(n) < s.q.Index.NumNodes(); n = pruner.next(n + 1) {
 		if !s.q.Index.IsNode(n) {
 			continue
+		}
+		if s.near.Spent() {
+			return nil
 		}
 		fixed = s.relaxNode(n)
 		if !s.promises(n, &fixed, s.q.Priority, true, worst) {
@@ -370,7 +373,7 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 	}
 	s.near.To([]cluster.NodeID{n})
 	for _, u := range potential {
-		for _, p := range s.near.Pods(u) {
+		for _, p := range s.near.Moving(u) {
 			trial.Remove(p)
 		}
 	}

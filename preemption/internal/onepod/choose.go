@@ -41,7 +41,9 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 		return s.Reprieve(potential) // the same again, to be watched
 	}
 	s.Stats.Searched++
-	out, proof, why := s.Runner.RunWithin(s.Trial, potential, s.q.Within(potential, s.Runner, s.place))
+	w := s.q.Within(potential, s.Runner, s.place)
+	w.Steps = s.near.Steps(potential, w.Steps)
+	out, proof, why := s.Runner.RunWithin(s.Trial, potential, w)
 	switch {
 	case !why.OK() || proof == reprieve.Found:
 		return out, why
@@ -69,7 +71,8 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 		return s.q.Aims(s.Runner, potential, violating)[:known]
 	}
 	w := s.q.Within(potential, s.Runner, s.place)
-	w.AimSteps = min(w.AimSteps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
+	w.Steps = s.near.Steps(potential, w.Steps)
+	w.AimSteps = min(w.AimSteps, w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
 	steps := []int{w.AimSteps}
 	if known < all && w.AimSteps > 0 { // what is not known must not make it worse than Improved is
 		steps = []int{0, w.AimSteps}

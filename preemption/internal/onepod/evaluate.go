@@ -2,6 +2,7 @@ package onepod
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -17,8 +18,14 @@ import (
 // beside some of them.
 func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 	s.q.GoOn()
+	if s.near.Spent() {
+		s.Stats.Exact = false
+		s.open(nil)
+		return Candidate{}, domain.Reason{Check: ask.NotLookedAt}
+	}
 	s.excluded = false
 	c, why := s.Evaluate(n)
+	s.Stats.Exact = s.Stats.Exact && !(s.Runner.Cut && s.q.Effort == ask.Greedy)
 	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() && !s.excluded && !s.hopeless(n) {
 		s.Trial.Reset(n)
 		s.Runner.Forget()
@@ -182,6 +189,12 @@ func (s *Search) bound() *victims.Score {
 	return &s.Best.Score
 }
 
+// Of the steps of searches for who of elastic units may stay, so many nodes have as many as a domain of a gang has. The nodes
+// are counted as the next power of two, so that what is remembered of them lasts while nodes come and go.
+const nodesPerShare = 8
+
+func nodeShares(q *ask.Question) int { return 1 << bits.Len(uint(q.Index.CountNodes()-1)) }
+
 // Strategy is how victims are found: given back who can, or searched for.
 func (s *Search) Strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Reason) {
 	if s.q.Bounded() {
@@ -193,6 +206,7 @@ func (s *Search) Strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Rea
 // Reprieve takes the potential victims out of the trial and gives back whom it can,
 // by the strategy of the rules.
 func (s *Search) Reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	s.Runner.Share(nodeShares(s.q) / nodesPerShare)
 	if !s.q.Lowest {
 		return s.Runner.Run(s.Trial, potential)
 	}

@@ -85,7 +85,7 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 	s.Stats = ask.Stats{Domains: q.Index.CountNodes(), Exact: true, Hooks: q.Hooks}
 	s.Runner.Repeat, s.Runner.Wholes = q.RepeatOfPod, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
-	s.decided = s.Runner.Decided
+	s.Runner.Cut, s.decided = false, s.Runner.Decided
 	if s.traits = q.AllTraits(); s.Sweeps() {
 		s.Sweep.Ask(s.Member, q.Priority)
 	}
@@ -98,7 +98,7 @@ func (s *Search) here(u victims.UnitID) []cluster.PodID {
 		s.at[0] = n
 		s.near.To(s.at[:])
 	}
-	return s.near.Pods(u)
+	return s.near.Moving(u)
 }
 
 // Sweeps reports whether resources, budgets and constraints alone decide.

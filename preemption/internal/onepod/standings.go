@@ -19,6 +19,7 @@ type standings struct {
 	of     columns.Tournament[standing]
 	seen   int            // of the journal of the columns
 	size   int            // how many numbers of nodes there were
+	shares int            // nodeShares
 	chunks []chunk        // nil where nodes stand by themselves
 	latest cluster.NodeID // where evictions helped most when that was asked last, or help still; NoNode: nobody has asked, or nowhere
 
@@ -103,10 +104,10 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 	}
 	touching := slices.Concat(t.near, near) // where a node was, and where it is
 	t.near = near
-	if t.size != ix.NumNodes() || !slices.Equal(t.chunks, shared) || l.Forgot(t.seen) {
+	if t.size != ix.NumNodes() || t.shares != nodeShares(q) || !slices.Equal(t.chunks, shared) || l.Forgot(t.seen) {
 		t.chunks = shared
 		t.of.Reset(ix.NumNodes(), standing{})
-		t.size, t.seen, t.latest = ix.NumNodes(), l.Changes(), cluster.NoNode
+		t.size, t.shares, t.seen, t.latest = ix.NumNodes(), nodeShares(q), l.Changes(), cluster.NoNode
 		for n := range ix.Nodes() {
 			*t.of.Edit(n) = unknown(q)
 		}
