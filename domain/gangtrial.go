@@ -97,6 +97,17 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	return t
 }
 
+// Renew makes t, in which nobody is gone and no member placed, the trial of other members: it is as NewGangTrial makes it, if
+// nobody is nominated to a node, at the cost of the members.
+func (t *GangTrial) Renew(members []*Member, states []State) {
+	*t = GangTrial{
+		ix: t.ix, members: members, states: states, expected: t.expected, at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, len(members)),
+		on: t.on, gone: t.gone, free: t.free, home: t.home, dirty: t.dirty[:0], turns: mostTurns,
+		shapes: shapesOf(members), static: make([][]int8, len(members)),
+	}
+	t.rules = rulesOf(members, t.shapes)
+}
+
 // comparedShapes is with how many shapes a member is compared before all of them are looked up by text.
 const comparedShapes = 16
 

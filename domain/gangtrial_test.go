@@ -200,3 +200,53 @@ func TestAPlacerStopsWhereNothingFits(t *testing.T) {
 		require.Equal(t, 2, placer.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2, 3}, 2), "most is a limit")
 	}
 }
+
+// TestARenewedTrialIsANewOne: a trial that others have used, and left as it was, says of other members what a new one says.
+func TestARenewedTrialIsANewOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, numMembers := drawGangWorld(t, false)
+		for m := range domain.MemberID(numMembers) {
+			for n := range cluster.NodeID(w.ix.NumNodes()) {
+				if w.trial.At(m) == cluster.NoNode && w.trial.CanPlace(m, n).OK() {
+					w.trial.Place(m, n)
+				}
+			}
+		}
+		for p := range cluster.PodID(w.ix.NumPods()) {
+			w.trial.Remove(p)
+		}
+		w.trial.UnplaceTo(0)
+		for p := range cluster.PodID(w.ix.NumPods()) {
+			w.trial.Return(p)
+		}
+		var members []*domain.Member
+		for i, cpu := range rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 6).Draw(t, "others") {
+			pod := cluster.Pod{Name: fmt.Sprintf("o%d", i), Requests: cluster.Resources{cluster.CPU: cpu}}
+			members = append(members, domain.NewMember(w.ix, &pod, cluster.NoPod))
+		}
+		w.trial.Renew(members, nil)
+		anew := domain.NewGangTrial(w.ix, members, nil, func(cluster.PodID) bool { return false })
+		same := func() {
+			require.Equal(t, anew.Placed(), w.trial.Placed())
+			for n := range cluster.NodeID(w.ix.NumNodes()) {
+				require.Equal(t, anew.Free(n), w.trial.Free(n))
+				for m := range domain.MemberID(len(members)) {
+					require.Equal(t, anew.Shape(m), w.trial.Shape(m))
+					require.Equal(t, anew.At(m), w.trial.At(m))
+					if anew.At(m) == cluster.NoNode {
+						require.Equal(t, anew.CanPlace(m, n), w.trial.CanPlace(m, n))
+					}
+				}
+			}
+		}
+		same()
+		for m := range domain.MemberID(len(members)) {
+			n := cluster.NodeID(rapid.IntRange(0, w.ix.NumNodes()-1).Draw(t, "to"))
+			if anew.CanPlace(m, n).OK() {
+				anew.Place(m, n)
+				w.trial.Place(m, n)
+			}
+			same()
+		}
+	})
+}

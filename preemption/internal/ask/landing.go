@@ -64,12 +64,46 @@ func (l *Landing) begin(seated []domain.Assignment) {
 			states = append(states, s)
 		}
 	}
-	l.trial = domain.NewGangTrial(q.Index, members, states, func(p cluster.PodID) bool { return !own[p] && q.Index.Priority(p) >= least })
+	if last := len(q.landings) - 1; last >= 0 {
+		l.trial, q.landings = q.landings[last], q.landings[:last]
+		l.trial.Renew(members, states)
+	} else {
+		l.trial = domain.NewGangTrial(q.Index, members, states, func(p cluster.PodID) bool { return !own[p] && q.Index.Priority(p) >= least })
+	}
 	l.trial.Poll = q.Poll
 	for _, p := range l.pods {
 		l.trial.Remove(p)
 	}
 	l.trial.PlaceAll(seated)
+}
+
+// close ends the use of the landing, whose trial another one may have, unless nominated pods make a difference.
+func (l *Landing) close() {
+	if l.q.anyNominated() {
+		return
+	}
+	l.trial.Poll = nil
+	l.trial.UnplaceTo(0)
+	for _, p := range l.pods {
+		if l.trial.Gone(p) {
+			l.trial.Return(p)
+		}
+	}
+	l.q.landings = append(l.q.landings, l.trial)
+}
+
+// anyNominated reports whether a pod is nominated to some node.
+func (q *Question) anyNominated() bool {
+	if q.nominated == 0 {
+		q.nominated = -1
+		for n := range q.Index.Nodes() {
+			if len(q.Index.Nominees(n)) > 0 {
+				q.nominated = 1
+				break
+			}
+		}
+	}
+	return q.nominated > 0
 }
 
 // member is the i-th pod as a member of the trial.
@@ -182,6 +216,7 @@ func (l *Landing) seatInTurn(i int, n cluster.NodeID) bool {
 	}
 	further := l.with(pods, nearer(l.reach[i]))
 	if !further.Seat(i, n).OK() {
+		further.close()
 		return false
 	}
 	further.trial.Settle()
@@ -191,12 +226,14 @@ func (l *Landing) seatInTurn(i int, n cluster.NodeID) bool {
 		if !further.spares(pods) {
 			for k := range pods {
 				if !further.seat(from + k) {
+					further.close()
 					return false
 				}
 			}
 		}
 		from += len(pods)
 	}
+	l.close()
 	*l = *further
 	return true
 }
@@ -286,6 +323,7 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		if n := int64(len(late)); n < left && l.holds(at) {
 			moves, left = l.moves(), n
 		}
+		l.close()
 		next := slices.Concat(late, others)
 		if left <= b.Room() || slices.Equal(next, pods) {
 			break
@@ -293,9 +331,11 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		pods = next
 	}
 	if looks := mostEvery; left > b.Room() && q.Landed < mostLanded {
-		if l := q.NewLanding(at, pods); l.every(0, &looks) {
+		l := q.NewLanding(at, pods)
+		if l.every(0, &looks) {
 			return l.moves(), 0
 		}
+		l.close()
 	}
 	return moves, left
 }
@@ -337,6 +377,7 @@ func (l *Landing) holds(at []domain.Assignment) bool {
 		pods = append(pods, l.pods[int(a.Member)-len(l.q.Members)])
 	}
 	again := l.q.NewLanding(at, pods)
+	defer again.close()
 	for i, a := range seated {
 		if !again.Seat(i, a.Node).OK() {
 			return false

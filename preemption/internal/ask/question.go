@@ -54,6 +54,8 @@ type Question struct {
 	brokenUnits map[victims.UnitID]bool // of many pods
 	guarded     map[victims.UnitID]bool // of many pods
 	stranded    *stranded
+	landings    []*domain.GangTrial          // that landings have closed
+	nominated   int8                         // see anyNominated; 0: nobody asked
 	inUse       map[victims.Criterion]*inUse // see inUseNow
 	left        map[victims.Criterion]*left  // see inUseAfter
 }
@@ -80,6 +82,7 @@ func (q *Question) Clone() *Question {
 		}
 	}
 	c := *q
+	c.landings = nil
 	c.broken, c.stranded, c.wholes, c.brokenUnits, c.guarded, c.left = nil, nil, losses.Wholes{}, nil, nil, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {
