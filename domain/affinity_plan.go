@@ -340,34 +340,21 @@ func (plan *affinityPlan) meetingsOf(by *profile) (list []int32) {
 }
 
 func (plan *affinityPlan) findScope() Scope {
-	scope := Scope{NodeLocal: true, Monotone: true, counted: true, topology: plan.oneTopology()}
+	scope, byOne := Scope{NodeLocal: true, Monotone: true, counted: true}, true // by the values of one topology, and not at whether a pod matches anywhere
 	for i := range plan.profiles {
 		pr := &plan.profiles[i]
 		if pr.attracting > 0 {
-			scope.NodeLocal, scope.Monotone = false, false
+			scope.NodeLocal, scope.Monotone, byOne = false, false, byOne && !pr.selfMatch
 		}
 		for t := range pr.tallies {
-			scope.NodeLocal = scope.NodeLocal && pr.tallies[t].topology.Unique()
+			topology := pr.tallies[t].topology
+			scope.NodeLocal = scope.NodeLocal && topology.Unique()
+			byOne = byOne && (scope.topology == nil || scope.topology == topology)
+			scope.topology = topology
 		}
+	}
+	if !byOne {
+		scope.topology = nil
 	}
 	return scope
-}
-
-// oneTopology is by whose values alone all terms look at pods; nil: by several, or at whether a pod matches anywhere.
-func (plan *affinityPlan) oneTopology() (one *cluster.Topology) {
-	for i := range plan.profiles {
-		pr := &plan.profiles[i]
-		if pr.selfMatch && pr.attracting > 0 {
-			return nil
-		}
-		for t := range pr.tallies {
-			if one == nil {
-				one = pr.tallies[t].topology
-			}
-			if one != pr.tallies[t].topology {
-				return nil
-			}
-		}
-	}
-	return one
 }

@@ -69,17 +69,7 @@ type GangTrial struct {
 // prepared constraints; the trial changes them, and leaves them as they were once
 // every member is unplaced and every pod returned.
 func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees func(cluster.PodID) bool) *GangTrial {
-	t := &GangTrial{
-		ix: ix, members: members, states: states,
-		expected: make([][]cluster.PodID, ix.NumNodes()),
-		at:       make([]cluster.NodeID, len(members)),
-		on:       make([][]MemberID, ix.NumNodes()),
-		gone:     make([]bool, ix.NumPods()),
-		turns:    mostTurns,
-	}
-	for m := range t.at {
-		t.at[m] = cluster.NoNode
-	}
+	t := &GangTrial{ix: ix, expected: make([][]cluster.PodID, ix.NumNodes()), on: make([][]MemberID, ix.NumNodes()), gone: make([]bool, ix.NumPods())}
 	t.free = make([]int64, 0, ix.NumNodes()*ix.NumResources())
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		t.free = append(t.free, ix.Free(n)...)
@@ -91,9 +81,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 		}
 	}
 	t.home = slices.Clone(t.free)
-	t.shapes = shapesOf(members)
-	t.rules = rulesOf(members, t.shapes)
-	t.static = make([][]int8, len(members))
+	t.Renew(members, states)
 	return t
 }
 

@@ -102,30 +102,19 @@ func (t *NodeTrial) Remove(p cluster.PodID) {
 	}
 }
 
-// Return puts pod p back where it ran.
+// Return puts pod p back where it ran: mostly beside whoever came back before it among those who are out, as units come
+// back in the order in which they left.
 func (t *NodeTrial) Return(p cluster.PodID) {
 	t.change(p, t.ix.NodeOf(p), +1)
-	if len(t.states) > 0 {
-		t.takeBack(p)
+	if last := len(t.out) - 1; len(t.states) > 0 {
+		from := min(max(t.back-1, 0), last)
+		if t.back = from + slices.Index(t.out[from:min(t.back+2, last+1)], p); t.back < from {
+			t.back = slices.Index(t.out, p)
+		}
+		t.out[t.back] = t.out[last]
+		t.out = t.out[:last]
 		t.move(p, false)
 	}
-}
-
-// takeBack takes p off those who are out, of whom the last one gets its position: units come back in the order in which they
-// left, so that p is mostly beside whoever came back before.
-func (t *NodeTrial) takeBack(p cluster.PodID) {
-	at := func(i int) bool { return i >= 0 && i < len(t.out) && t.out[i] == p }
-	switch {
-	case at(t.back + 1):
-		t.back++
-	case at(t.back - 1):
-		t.back--
-	default:
-		t.back = slices.Index(t.out, p)
-	}
-	last := len(t.out) - 1
-	t.out[t.back] = t.out[last]
-	t.out = t.out[:last]
 }
 
 // change books pod p as coming to (+1) or going from (-1) node n.

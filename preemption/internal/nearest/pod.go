@@ -34,8 +34,9 @@ type Pod struct {
 	admits func(n cluster.NodeID, list []Change) bool
 
 	near ask.Near
-	cuts []int32 // buffer of cutoffs
-	room []int64 // buffer of fillRoom
+	node [1]cluster.NodeID // where near is
+	cuts []int32           // buffer of cutoffs
+	room []int64           // buffer of fillRoom
 }
 
 // NewPod returns what finds that out for the question q of search. again asks anew, once
@@ -371,7 +372,8 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 	if !evict {
 		potential = nil
 	}
-	s.near.To([]cluster.NodeID{n})
+	s.node[0] = n
+	s.near.To(s.node[:])
 	for _, u := range potential {
 		for _, p := range s.near.Moving(u) {
 			trial.Remove(p)
