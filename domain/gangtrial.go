@@ -237,35 +237,28 @@ func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
 // Remove takes running pod p away.
 func (t *GangTrial) Remove(p cluster.PodID) {
 	t.check()
-	n := t.ix.NodeOf(p)
-	t.Empty(n)
-	t.gone[p] = true
-	if n == cluster.NoNode {
-		return
-	}
-	t.book(n, t.ix.Request(p), +1)
-	for _, s := range t.states {
-		s.Remove(p, n)
-	}
-	t.moved = t.moved || touchedBy(t.states, p, n)
+	t.move(p, +1)
 }
 
 // Return puts pod p back where it ran.
 func (t *GangTrial) Return(p cluster.PodID) {
-	n := t.ix.NodeOf(p)
-	t.Empty(n)
-	t.gone[p] = false
-	if n == cluster.NoNode {
-		return
-	}
-	t.book(n, t.ix.Request(p), -1)
-	for _, s := range t.states {
-		s.Return(p, n)
-	}
-	t.moved = t.moved || touchedBy(t.states, p, n)
-	if len(t.on[n]) > 0 {
+	if n := t.move(p, -1); n != cluster.NoNode && len(t.on[n]) > 0 {
 		t.dirty = append(t.dirty, n)
 	}
+}
+
+// move takes pod p away (+1), or puts it back (-1), and returns its node.
+func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
+	n := t.ix.NodeOf(p)
+	t.Empty(n)
+	t.gone[p] = sign > 0
+	if n == cluster.NoNode {
+		return n
+	}
+	t.book(n, t.ix.Request(p), sign)
+	shift(t.states, p, n, sign > 0)
+	t.moved = t.moved || touchedBy(t.states, p, n)
+	return n
 }
 
 // Matters reports whether pod p runs where members are placed or, if these may move,

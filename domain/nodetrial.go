@@ -155,11 +155,14 @@ func (t *NodeTrial) portsOf(p cluster.PodID) []bool {
 
 // move tells the constraints that pod p goes (or comes back).
 func (t *NodeTrial) move(p cluster.PodID, away bool) {
-	n := t.ix.NodeOf(p)
-	if n == cluster.NoNode {
-		return // on a node that the snapshot does not have
+	if n := t.ix.NodeOf(p); n != cluster.NoNode { // else on a node that the snapshot does not have
+		shift(t.states, p, n, away)
 	}
-	for _, s := range t.states {
+}
+
+// shift tells states that pod p goes from node n, or comes there.
+func shift(states []State, p cluster.PodID, n cluster.NodeID, away bool) {
+	for _, s := range states {
 		if away {
 			s.Remove(p, n)
 		} else {
@@ -202,20 +205,11 @@ func (t *NodeTrial) twice(check func(*NodeTrial) Reason) Reason {
 	return check(t)
 }
 
+// nominateAll lets the nominated pods run on the node (+1), or not (-1).
 func (t *NodeTrial) nominateAll(sign int64) {
 	for _, p := range t.expected {
-		t.nominate(p, sign)
-	}
-}
-
-func (t *NodeTrial) nominate(p cluster.PodID, sign int64) {
-	t.change(p, t.node, sign)
-	for _, s := range t.states {
-		if sign > 0 {
-			s.Return(p, t.node)
-		} else {
-			s.Remove(p, t.node)
-		}
+		t.change(p, t.node, sign)
+		shift(t.states, p, t.node, sign < 0)
 	}
 }
 
