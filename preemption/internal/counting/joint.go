@@ -177,7 +177,7 @@ func (j *joint) take(at int32) {
 	b.k++
 	before := b.out
 	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
-	j.reached = j.reached[:0]
+	j.reached, j.fresh[at] = append(j.reached[:0], at), true
 	each(&b.out, pods, func(g victims.Position) {
 		u := j.Columns.Unit(n, g)
 		if j.broken[u]++; j.broken[u] > 1 {
@@ -185,10 +185,10 @@ func (j *joint) take(at int32) {
 		}
 		j.lost = append(j.lost, u)
 		if !before.Has(g) {
-			j.reachFrom(u, n)
+			j.reachFrom(u)
 		}
 	})
-	for _, at := range append(j.reached, at) {
+	for _, at := range j.reached {
 		j.fresh[at] = false
 		if int64(j.on(at)) < j.slots[at] {
 			j.push(j.price(at), at)
@@ -207,14 +207,10 @@ func each(set *columns.PositionSet, pods []int32, f func(victims.Position)) {
 	}
 }
 
-// reachFrom notes the nodes of the domain, other than n, on which unit u has pods.
-func (j *joint) reachFrom(u victims.UnitID, n cluster.NodeID) {
+// reachFrom notes the nodes of the domain on which unit u has pods.
+func (j *joint) reachFrom(u victims.UnitID) {
 	for _, p := range j.Units.Unit(u).Pods {
-		on := j.Index.NodeOf(p)
-		if on == n || on == cluster.NoNode {
-			continue
-		}
-		if at, in := slices.BinarySearch(j.domain.Nodes, on); in && !j.fresh[at] {
+		if at, in := slices.BinarySearch(j.domain.Nodes, j.Index.NodeOf(p)); in && !j.fresh[at] {
 			j.fresh[at] = true
 			j.reached = append(j.reached, int32(at))
 		}
