@@ -1,6 +1,7 @@
 package onepod_test
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // least is the best that any set of victims on any node comes to, of at most so many pods: the
@@ -59,10 +61,14 @@ func TestSearchesAreBruteForce(t *testing.T) {
 	}{{"greedy", ask.Greedy, 0}, {"improved", ask.Improved, 0}, {"exact", ask.Exact, 0}, {"exact in one step", ask.Exact, 1}, {"greedy in one step", ask.Greedy, 1}} {
 		t.Run(x.name, func(t *testing.T) {
 			feasible, searched, missed, open := 0, 0, 0, 0
-			for seed := range uint64(60) {
+			for seed := range uint64(300) {
 				draw := rand.New(rand.NewPCG(seed, 3))
 				s := fleet(draw, 12)
 				s.Budgets = nil
+				if seed%5 > 0 { // of few nodes none may do within limits what the greedy way comes to
+					s.Nodes = s.Nodes[:1+draw.IntN(2)]
+					s.Pods = slices.DeleteFunc(s.Pods, func(p cluster.Pod) bool { return p.Node > s.Nodes[len(s.Nodes)-1].Name })
+				}
 				w, pod := newWorld(t, s), asker(draw, 6)
 				for range 8 {
 					w.change(draw)
@@ -120,4 +126,106 @@ func TestSearchesAreBruteForce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOutdoneNodesAreNotTheBest: a node that is left alone because it is outdone would not have been the best one.
+func TestOutdoneNodesAreNotTheBest(t *testing.T) {
+	criteria := victims.Ranking{
+		victims.CriterionViolations, victims.CriterionOverruns, victims.CriterionHighest, victims.CriterionSum, victims.CriterionPods,
+		victims.CriterionUnits, victims.CriterionStarted, victims.CriterionGroups,
+	}
+	feasible, spared := 0, 0
+	for seed := range uint64(400) {
+		draw := rand.New(rand.NewPCG(seed, 8))
+		s, pod := crowded(draw, 3+draw.IntN(6), false)
+		near := func(priority **int32) { // those that are neighbours are told apart
+			level := (**priority + 5) / 10
+			*priority = &level
+		}
+		near(&pod.Priority)
+		near(&s.PodGroups[0].Priority)
+		for i := range s.Pods {
+			near(&s.Pods[i].Priority)
+		}
+		w := newWorld(t, s)
+		settings := ask.Settings{Effort: ask.Exact, Steps: 1 << 20, Goroutines: 1, ChunkSize: 1 + draw.IntN(6)}
+		for _, i := range draw.Perm(len(criteria))[:1+draw.IntN(4)] {
+			if c := criteria[i]; c != victims.CriterionStarted || slices.Contains(settings.Ranking, victims.CriterionHighest) {
+				settings.Ranking = append(settings.Ranking, c)
+			}
+		}
+		if draw.IntN(4) == 0 {
+			settings.Ranking = victims.Ranking{victims.CriterionHighest, victims.CriterionStarted, victims.CriterionPods}
+		}
+		run := func(all bool) *onepod.Search {
+			settings.Candidates = all
+			search := onepod.New(w.question(&settings, nil, pod), &sync.Pool{}, new(onepod.Shapes))
+			t.Cleanup(search.Close)
+			search.Run()
+			return search
+		}
+		have, all := run(false), run(true)
+		if len(all.Found) == 0 {
+			continue
+		}
+		feasible++
+		best := all.Found[0]
+		for _, c := range all.Found {
+			if order := settings.Ranking.Compare(c.Score, best.Score); order < 0 || order == 0 && c.Node < best.Node {
+				best = c
+			}
+		}
+		require.LessOrEqual(t, refused(have), refused(all), "seed %d, %v: none is said not to help that does", seed, settings.Ranking)
+		require.Equal(t, best.Node, have.Best.Node, "seed %d, %v", seed, settings.Ranking)
+		require.Equal(t, settings.Ranking.Values(best.Score), settings.Ranking.Values(have.Best.Score), "seed %d, %v", seed, settings.Ranking)
+		if have.Stats.Searched < all.Stats.Searched {
+			spared++
+		}
+	}
+	require.Greater(t, feasible, 200)
+	require.Greater(t, spared, 60)
+}
+
+// TestNodesOfAChunkShareSteps: the nodes of one chunk take the steps of five searches and of one that has begun, those of
+// the next chunk as many again, and nodes by themselves what each of them needs.
+func TestNodesOfAChunkShareSteps(t *testing.T) {
+	const steps = 50
+	draw := rand.New(rand.NewPCG(1, 9))
+	amounts := func() cluster.Resources {
+		return cluster.Resources{cluster.CPU: 100 + draw.Int64N(900), cluster.Memory: 100 + draw.Int64N(900)}
+	}
+	s, priority := &cluster.Snapshot{}, int32(9)
+	for i := range 24 {
+		n := cluster.Node{Name: fmt.Sprintf("n%02d", i), Allocatable: cluster.Resources{}}
+		for k := range 24 {
+			level := int32(draw.IntN(8))
+			p := cluster.Pod{Name: fmt.Sprintf("p%d-%d", i, k), Node: n.Name, Priority: &level, Requests: amounts()}
+			for r, v := range p.Requests {
+				n.Allocatable[r] += v
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	pod := &cluster.Pod{Name: "asks", Priority: &priority, Requests: cluster.Resources{cluster.CPU: 5000, cluster.Memory: 5000}}
+	decided := func(chunk int) int {
+		settings := ask.Settings{
+			Effort: ask.Exact, Steps: steps, Candidates: true, Goroutines: 1, ChunkSize: chunk, Ranking: victims.Ranking{victims.CriterionSum},
+		}
+		search := onepod.New(newWorld(t, s).question(&settings, nil, pod), &sync.Pool{}, new(onepod.Shapes))
+		defer search.Close()
+		require.Equal(t, ask.Feasible, search.Run().Verdict)
+		return search.Runner.Decided
+	}
+	require.Less(t, decided(24), 6*steps)
+	require.Greater(t, decided(12), 8*steps)
+	require.Greater(t, decided(1), 10*steps)
+}
+
+// refused is on how many nodes evictions do not help.
+func refused(s *onepod.Search) (nodes int) {
+	for _, r := range s.Rejected() {
+		nodes += r.Nodes
+	}
+	return nodes
 }

@@ -68,6 +68,9 @@ func crowded(draw *rand.Rand, nodes int, ties bool) (*cluster.Snapshot, *cluster
 	if ties && rarely(2) {
 		pod.AntiAffinity = apart
 	}
+	if ties && rarely(4) { // so that who leaves may be missed
+		pod.Affinity = apart
+	}
 	if rarely(6) {
 		pod.NodeSelector = map[string]string{"rack": "1"}
 	}
