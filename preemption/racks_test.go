@@ -67,3 +67,40 @@ func TestRacksShareSteps(t *testing.T) {
 		require.Less(t, all.Stats.Trials, 10*max(r.Stats.Trials, 100), "%s", search)
 	}
 }
+
+// Domains that are alike get alike parts of the steps for who of an elastic group may stay, wherever they stand in
+// order: as few as one by one takes, or as many as it takes to find that two small members may stay rather than a large one.
+func TestDomainsShareStepsEvenly(t *testing.T) {
+	t.Parallel()
+	high, low, one := int32(1_000), int32(0), int32(1)
+	gang := preemption.Preemptor{
+		Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{
+			Namespace: "ml", Name: "gang", Priority: &high, Topology: []preemption.TopologyConstraint{{Key: "host"}},
+		},
+		Pods: []preemption.Pod{{Namespace: "ml", Name: "gang-0", Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 6}}},
+	}
+	s := preemption.Snapshot{PodGroups: []preemption.PodGroup{{Namespace: "ml", Name: "large", Mode: disruption.SurplusFirst, MinCount: &one, Priority: &low}}}
+	for i := range 20 {
+		name := fmt.Sprintf("n%02d", i)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Labels: map[string]string{"host": name}, Allocatable: preemption.Resources{cluster.CPU: 12}})
+		for k, size := range []int64{6, 3, 3} {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprintf("%s-%d", name, k), Node: name, Group: "large", Priority: &low, Requests: preemption.Resources{cluster.CPU: size},
+			})
+		}
+	}
+	stay := map[int]int{}
+	for _, steps := range []int{1, 4, 8, 10, 12, 20, 0} {
+		o := preemption.Options{Candidates: true, SearchSteps: steps}
+		r, err := o.Preempt(gang, &s)
+		require.NoError(t, err)
+		require.Len(t, r.Candidates, 20)
+		pods := len(r.Candidates[0].Victims[0].Pods)
+		for _, c := range r.Candidates {
+			require.Len(t, c.Victims, 1)
+			require.Len(t, c.Victims[0].Pods, pods, "%s of %d steps", c.Domain, steps)
+		}
+		stay[3-pods]++
+	}
+	require.Equal(t, map[int]int{1: 3, 2: 4}, stay)
+}
