@@ -12,11 +12,12 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// drawAlike is a trial of equal members, perhaps one a host, one a rack or spread over zones, beside pods that count
-// or are waited for, on nodes some of which they may not go to or lack a label.
+// drawAlike is a trial of equal members, perhaps one a host, one a rack or spread over zones, who may ask for devices, a token
+// or a port, beside pods that count or are waited for, on nodes some of which they may not go to or lack a label.
 func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
 	snap := &cluster.Snapshot{}
 	ours, one := map[string]string{"job": "gang"}, int32(1)
+	devices, asked := r.IntN(4) == 0, []cluster.DeviceRequest{{Resource: "gpu", Fraction: 1 + r.Int64N(3)}}
 	for i := range 2 + r.IntN(8) {
 		n := cluster.Node{
 			Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: r.Int64N(4)},
@@ -28,8 +29,14 @@ func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
 		if r.IntN(8) == 0 {
 			n.Labels["bad"] = "yes"
 		}
+		if devices {
+			n.Devices = map[string]cluster.DevicePool{"gpu": {Count: 1 + r.Int32N(2), Capacity: 4}}
+		}
 		snap.Nodes = append(snap.Nodes, n)
 		p := cluster.Pod{Name: fmt.Sprint("p", i), Priority: &one, Labels: ours}
+		if devices && r.IntN(2) == 0 {
+			p.Devices = asked
+		}
 		switch r.IntN(16) {
 		case 0, 1:
 			p.Node = n.Name
@@ -57,6 +64,17 @@ func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
 			})
 		}
 	}
+	switch r.IntN(16) {
+	case 0:
+		pod.Affinity = []cluster.AffinityTerm{{TopologyKey: "zone", Selector: selector}}
+	case 1:
+		pod.Tokens = []string{"volume"}
+	case 2:
+		pod.Ports = []cluster.HostPort{{Port: 80}}
+	}
+	if devices {
+		pod.Devices = asked
+	}
 	if r.IntN(3) == 0 {
 		pod.NodeAffinity = &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{
 			Labels: []cluster.NodeRequirement{{Key: "bad", Operator: cluster.NodeDoesNotExist}},
@@ -72,7 +90,8 @@ func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
 		pods[0].Labels = nil
 	}
 	var states []domain.State
-	for _, c := range []domain.Constraint{domain.TopologySpreadAnew(), domain.InterPodAffinity()} {
+	spread := []domain.Constraint{domain.TopologySpreadAnew(), domain.TopologySpread()}[r.IntN(2)]
+	for _, c := range []domain.Constraint{domain.ExclusiveTokens(), domain.Devices(), spread, domain.InterPodAffinity()} {
 		state, err := c.Prepare(ix, pods)
 		require.NoError(t, err)
 		if state != nil {
