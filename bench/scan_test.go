@@ -17,6 +17,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 var (
@@ -36,8 +37,7 @@ const mostBlocks = 1 << 30
 //	go test ./bench -run TestScan -v -timeout 0 -scan 200 -scan.nodes 5000 -covermode=atomic -coverpkg=./...
 //
 // The second counts the blocks of code that a call runs, whatever the loops that have them, which is the same on every machine, and fails
-// where they are more than mostBlocks. It takes some five times as long. Hooks and a number of steps of the caller's own
-// are not drawn.
+// where they are more than mostBlocks. It takes some five times as long.
 func TestScan(t *testing.T) {
 	if testing.CoverMode() != "atomic" {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -76,14 +76,15 @@ type drawnCall struct {
 // measure makes the call, once a planner has compiled the cluster and, where the call is about it, has answered.
 func (d *drawnCall) measure() error {
 	pl, err := preemption.NewPlanner(&d.snap, d.o)
+	var r *preemption.Result
+	if err == nil && d.call.answered {
+		r, err = pl.Preempt(d.p)
+	}
+	if d.o.Strict && errors.Is(err, cluster.ErrInvalid) {
+		return nil // which is the answer
+	}
 	if err != nil {
 		return err
-	}
-	var r *preemption.Result
-	if d.call.answered {
-		if r, err = pl.Preempt(d.p); err != nil {
-			return err
-		}
 	}
 	runtime.GC()
 	if *scanEnd == "before" {
@@ -111,10 +112,13 @@ func drawCall(seed uint64, nodes int) (d drawnCall) {
 	d.snap = gen.Fleet(nodes, 30, seed, shape)
 	d.label()
 	tell(string(shape))
+	kinds := map[string]bool{}
 	for range 1 + s(3) {
-		k := scanKinds[s(len(scanKinds))]
-		k.change(&d.scanQuestion, s)
-		tell(k.name)
+		if k := scanKinds[s(len(scanKinds))]; !kinds[k.name] {
+			k.change(&d.scanQuestion, s)
+			tell(k.name)
+			kinds[k.name] = true
+		}
 	}
 	p := scanPreemptors[s(len(scanPreemptors))]
 	d.p = p.draw(s)
@@ -132,8 +136,12 @@ func drawCall(seed uint64, nodes int) (d drawnCall) {
 	d.call = scanCalls[s(len(scanCalls))]
 	tell(d.call.name)
 	d.o = gen.Options().Example(int(seed % 1_000_003))
-	d.o.Hooks, d.o.Strict, d.o.SearchSteps = nil, false, 0
-	text, _ := json.Marshal(d.o) // of options that have no hooks
+	hooks := d.o.Hooks
+	d.o.Hooks = nil // of which JSON does not tell
+	text, _ := json.Marshal(d.o)
 	tell(string(text))
+	if d.o.Hooks = hooks; hooks != nil {
+		tell(fmt.Sprintf("hooks %+v", *hooks))
+	}
 	return d
 }
