@@ -266,6 +266,14 @@ func elasticUnitInDomains(n int) hostileQuestion {
 	return q
 }
 
+// underBudgets adds ten budgets that cover every pod.
+func underBudgets(q hostileQuestion) hostileQuestion {
+	for i := range 10 {
+		q.snap.Budgets = append(q.snap.Budgets, disruption.Budget{Namespace: "default", Name: fmt.Sprint("b", i), Selector: &disruption.Selector{}, Allowed: int32(i)})
+	}
+	return q
+}
+
 // attacks are what a user, or a user's user, may put into a snapshot.
 var attacks = []hostile{
 	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
@@ -678,13 +686,8 @@ var attacks = []hostile{
 	{"pod-attracted-to-a-large-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.All, true, attracted) }},
 	{"pod-attracted-to-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, true, attracted) }},
 	{"pod-spread-beside-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, true, spread) }},
-	{"large-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion {
-		q := largeUnitInDomains(n)
-		for i := range 10 {
-			q.snap.Budgets = append(q.snap.Budgets, disruption.Budget{Namespace: "default", Name: fmt.Sprint("b", i), Selector: &disruption.Selector{}, Allowed: int32(i)})
-		}
-		return q
-	}},
+	{"large-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion { return underBudgets(largeUnitInDomains(n)) }},
+	{"elastic-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion { return underBudgets(elasticUnitInDomains(n)) }},
 	{"gang-in-a-queue", 8, 5_000, func(n int) hostileQuestion { return queuedGang(n, 64) }},
 	{"large-gang-in-a-queue", 8, 4_000, func(n int) hostileQuestion { return queuedGang(n, n/2) }},
 	{"names", 1_000, 1_000_000, func(n int) hostileQuestion {
