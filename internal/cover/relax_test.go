@@ -82,5 +82,5 @@ func TestRelaxSaysWhatIsTrue(t *testing.T) {
 		}
 	}
 	t.Log(tight, loose)
-	require.Greater(t, tight, 3_000)
+	require.Greater(t, tight, 3_850)
 }

@@ -443,5 +443,7 @@ func TestProofsOfAPod(t *testing.T) {
 	}
 	t.Log(proved, refuted, weights, cases)
 	require.Greater(t, proved, 1000)
+	require.Less(t, weights, 16_900, "no more words than it took")
+	require.Less(t, cases, 9_750)
 	require.Greater(t, refuted, 100)
 }
