@@ -123,3 +123,38 @@ func TestCrowded(t *testing.T) {
 		require.Greater(t, times, 10, kind)
 	}
 }
+
+// TestALookTakesAPartOfWhatIsLeft: a 256th of the looks that are left, or four for each member and node, before it hurries
+// after half of them; unlike members ask about every node.
+func TestALookTakesAPartOfWhatIsLeft(t *testing.T) {
+	hurried := map[bool]int{}
+	for seed := range uint64(150) {
+		draw := rand.New(rand.NewPCG(seed, 6))
+		var sizes, allocatable []int64
+		for i := range 1 + draw.IntN(12) {
+			sizes = append(sizes, int64(i+1))
+		}
+		for range 1 + draw.IntN(20) {
+			allocatable = append(allocatable, 100)
+		}
+		look := func(asked int) (asks int, hurries bool) {
+			p := gangPlace(t, int32(len(sizes)), sizes, allocatable, allocatable)
+			trial := p.Gang.Trial
+			trial.Asked = asked
+			p.seat(domain.Pack{})
+			return trial.Asked - asked, trial.Hurried
+		}
+		asks, never := look(0)
+		require.False(t, never, "seed %d", seed)
+		few := 4 * (len(sizes) + len(allocatable))
+		for _, looks := range []int{0, asks, 2 * (asks - len(allocatable)), 2*asks + 2} {
+			_, hurries := look(mostLooks - 256*looks)
+			if half := max(looks, few) / 2; asks > half+len(allocatable) || asks < half {
+				require.Equal(t, asks > half, hurries, "seed %d: %d asks, %d looks or %d", seed, asks, looks, few)
+				hurried[hurries]++
+			}
+		}
+	}
+	require.Greater(t, hurried[true], 30)
+	require.Greater(t, hurried[false], 100)
+}
