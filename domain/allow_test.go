@@ -37,6 +37,11 @@ func TestPlacersMakeDoWithTheNextPlace(t *testing.T) {
 		require.Equal(t, c.looks > 0 && c.looks < 14, w.trial.Hurried, c.name)
 	}
 
+	w := newGangWorld(t, []int64{6, 6, 6}, nil, []int64{3, 2, 1})
+	w.trial.Allow(5)
+	require.Equal(t, 2, domain.Pack{}.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2}, 2), "no more than are wanted")
+	require.Len(t, w.trial.Placed(), 2)
+
 	w, members := fourOrders(t)
 	w.trial.Allow(2)
 	require.Equal(t, 2, domain.FirstFit{}.Place(w.trial, &w.whole, nil, members, 3), "as many as were looked at")
