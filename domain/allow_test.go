@@ -37,8 +37,10 @@ func TestPlacersMakeDoWithTheNextPlace(t *testing.T) {
 		require.Equal(t, c.looks > 0 && c.looks < 14, w.trial.Hurried, c.name)
 	}
 
-	w := newGangWorld(t, []int64{6, 6, 6}, nil, []int64{3, 2, 1})
-	w.trial.Allow(5)
+	w := newGangWorld(t, []int64{6, 6, 6}, nil, []int64{2, 2, 2})
+	for w.trial.Allow(8); w.trial.Asked < 4; { // half of them
+		w.trial.CanPlace(0, 0)
+	}
 	require.Equal(t, 2, domain.Pack{}.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2}, 2), "no more than are wanted")
 	require.Len(t, w.trial.Placed(), 2)
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -420,7 +421,10 @@ func TestProofsOfAPod(t *testing.T) {
 					proved++
 				}
 				told := map[cluster.NodeID]bool{}
-				for _, nodes := range proof.Nodes {
+				for i, nodes := range proof.Nodes {
+					for _, other := range proof.Nodes[:i] {
+						require.False(t, reflect.DeepEqual(other.Steps, nodes.Steps), "%s: told twice", at)
+					}
 					for _, n := range nodes.Nodes {
 						told[n] = true
 						require.True(t, w.complete(n, nodes.Steps, proof.Bound), at)
