@@ -66,7 +66,8 @@ type Options struct {
 	Candidates bool `json:"candidates,omitempty"`
 
 	// Proof asks for [Result.Proof]: numbers with which anybody can add up for himself that no evictions
-	// disrupt less than they say, or that none help. It takes a search over all nodes.
+	// disrupt less than they say, or that none help. It takes a search over all nodes. Of a workload it
+	// reaches what Search has found, without fair sharing.
 	Proof bool `json:"proof,omitempty"`
 
 	// Explain asks for the trace: each decision in words.

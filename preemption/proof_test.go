@@ -230,6 +230,8 @@ func tamper(r *rand.Rand, v reflect.Value) {
 		v.SetMapIndex(key, number)
 	case reflect.String:
 		v.SetString([]string{"", "n0", "n1", "n2", "p00", "p01", "pods", "cost", "overruns", v.String() + "x"}[r.IntN(10)])
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
 	case reflect.Int64:
 		if by := []int64{-1, 1, 1 << 20, math.MinInt64, math.MaxInt64, -v.Int()}[r.IntN(6)]; r.IntN(2) == 0 {
 			v.SetInt(v.Int() + by)

@@ -191,7 +191,7 @@ func TestTheLeastOfWorkloadsIsAFunctionOfTheQuestion(t *testing.T) {
 	several := 0
 	for seed := range uint64(2000) {
 		c := leastQuota(seed, preemption.Exact)
-		c.options.SearchSteps = int(seed % 5)
+		c.options.SearchSteps, c.options.Proof = int(seed%5), true
 		r := askQuota(t, c)
 		if len(r.Victims) < 2 {
 			continue

@@ -228,32 +228,46 @@ func (l *quotaLeaster) search() (found Least) {
 // at most.
 func (l *quotaLeaster) pose() {
 	l.problem = cover.Problem{Items: len(l.items), Any: true, Poll: l.poll, Trial: l, Never: l.Never, Alike: l.alike}
-	own := l.question.Queue
-	var path []quota.HolderID
-	for h := own; h != quota.NoHolder; h = l.tree.Parent(h) {
-		path = append(path, h)
-	}
-	for _, a := range l.question.Request {
-		if !l.borrow {
-			l.need(quota.Sub(a.Amount, quota.Sub(l.tree.Subtree(own, a.Column), l.usage.Used(own, a.Column))), a.Column, path[:1])
-		}
-		for k, room := range l.usage.Rooms(nil, own, a.Column) {
-			l.need(quota.Sub(a.Amount, room), a.Column, path[:k+1])
-		}
+	for _, row := range l.rows() {
+		l.problem.Need, l.problem.Frees = append(l.problem.Need, row.Need), append(l.problem.Frees, row.Frees)
 	}
 	for other := range l.others {
 		l.limit(other)
 	}
 }
 
-// need adds that so much of column c has to become free, of the queues beneath the last of path,
-// which leads up from the preemptor's. What several of one queue free may be less than
-// what each of them would: then it is for the trial to say.
-func (l *quotaLeaster) need(missing int64, c quota.ColumnID, path []quota.HolderID) {
-	if missing <= 0 {
-		return
+// rows list what has to become free.
+func (l *quotaLeaster) rows() (list []Row) {
+	own := l.question.Queue
+	var path []quota.HolderID
+	for h := own; h != quota.NoHolder; h = l.tree.Parent(h) {
+		path = append(path, h)
 	}
-	var row cover.Row
+	add := func(missing int64, c quota.ColumnID, up int) {
+		if row, ok := l.row(missing, c, path[:max(up, 0)+1]); ok {
+			row.Up = up
+			list = append(list, row)
+		}
+	}
+	for _, a := range l.question.Request {
+		if !l.borrow {
+			add(quota.Sub(a.Amount, quota.Sub(l.tree.Subtree(own, a.Column), l.usage.Used(own, a.Column))), a.Column, OwnQuota)
+		}
+		for k, room := range l.usage.Rooms(nil, own, a.Column) {
+			add(quota.Sub(a.Amount, room), a.Column, k)
+		}
+	}
+	return list
+}
+
+// row says that so much of column c has to become free, of the queues beneath the last of path,
+// which leads up from the preemptor's. What several of one queue free may be less than
+// what each of them would: then it is for the trial to say. ok is false where it says nothing.
+func (l *quotaLeaster) row(missing int64, c quota.ColumnID, path []quota.HolderID) (row Row, ok bool) {
+	if missing <= 0 {
+		return Row{}, false
+	}
+	row = Row{Column: c, Need: missing}
 	sum := int64(0)
 	for i := range l.items {
 		it := &l.items[i]
@@ -266,12 +280,10 @@ func (l *quotaLeaster) need(missing int64, c quota.ColumnID, path []quota.Holder
 			v = l.usage.Reaches(it.Queue, common, c, v)
 		}
 		if v = min(v, missing); v > 0 {
-			row, sum = append(row, cover.Cell{Item: i, Amount: v}), checked.Add(sum, v)
+			row.Frees, sum = append(row.Frees, cover.Cell{Item: i, Amount: v}), checked.Add(sum, v)
 		}
 	}
-	if sum < math.MaxInt64 {
-		l.problem.Need, l.problem.Frees = append(l.problem.Need, missing), append(l.problem.Frees, row)
-	}
+	return row, sum < math.MaxInt64
 }
 
 // amount is what r uses of column c.

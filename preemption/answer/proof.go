@@ -1,7 +1,7 @@
 package answer
 
 // Proof shows that no evictions have less than Bound, in numbers that anybody can add up who has the snapshot, the
-// options and the preemptor: a pod, a group or a tree of groups, or pods that are planned together. For a pod it
+// options and the preemptor: a pod, a group or a tree of groups, pods that are planned together, or a workload. For a pod it
 // tells of each node by itself, criterion by criterion: no victims there have less of it than Bound says, if they have no more of those before it.
 //
 // The items of a node are the units that the preemptor may evict there; of an elastic unit, each of its pods on
@@ -52,6 +52,15 @@ package answer
 //
 // As many members of a tree of groups are needed as the groups that run with the fewest. Where the placement is given, those who are to go to a node are
 // one member, who asks for all that they ask for; there is room for it there alone, and each of these nodes needs its own.
+//
+// For a workload it tells of each attempt of its queue, in the flavors and for the pods that the answer names, as of a node: whether
+// the queue may borrow. The items are the workloads that the queue's policies let go if nobody goes before them: of its own, and of queues
+// that borrow some of what is contested, as does every cohort around them that is not around the preemptor's queue, too. What has to become free has
+// the name flavor/resource/number: as far as the holder so many above the preemptor's queue has a say, 0 the queue itself, with what it may
+// borrow; or flavor/resource/own: of the queue's own quota, where it must not borrow. An item of the queue frees all that it uses;
+// another one what reaches the lowest holder around both, and nothing of what is for holders below that. An item that frees nothing is
+// left out, and so is what is of a flavor with a slash in its name. Who has been told to stop already adds nothing. The bound ends before the cost
+// where items have pods, whose price others can't tell. That queues give no more than they borrow leaves fewer victims, as constraints do.
 type Proof struct {
 	// Bound is what any evictions have at least, in the order of Score, as Result.Bound tells it. It may be
 	// less than that, or end before it where sums on a node do not tell: the search knows more than sums, and of
@@ -59,7 +68,7 @@ type Proof struct {
 	// the verdict is Infeasible: each node has one step, about no criterion, and there are no victims at all.
 	Bound []Criterion `json:"bound,omitempty"`
 
-	// Nodes tells of each node once, for a gang once for a criterion. Those that it does not name keep a pod away, whoever goes: by
+	// Nodes tells of each node once, for a gang once for a criterion, for a workload of each attempt. Those that it does not name keep a pod away, whoever goes: by
 	// themselves, or it does not fit with all units gone that it may evict there, or there are none.
 	Nodes []ProofNodes `json:"nodes,omitempty"`
 }
@@ -77,6 +86,8 @@ type ProofNodes struct {
 	Times     int64  `json:"times,omitempty"`
 	Spare     int64  `json:"spare,omitempty"`
 
+	Borrowing bool `json:"borrowing,omitempty"` // for a workload, without nodes: of the attempt in which its queue may borrow
+
 	Budgets []string `json:"budgets,omitempty"` // of overruns: namespace/name of those whose charges count
 }
 
@@ -90,7 +101,7 @@ type ProofStep struct {
 	Cases []ProofCase `json:"cases"`
 }
 
-// ProofCase is a contradiction, or with Pod set the two cases that come next. In a case in which some
+// ProofCase is a contradiction, or with Pod or Workload set the two cases that come next. In a case in which some
 // go and others stay, what those who go free is not missing any more, what they take is taken from the
 // room, which may be below zero then, and the sums are over the other items. Where somebody goes who is left out there
 // is nothing to contradict, and no multipliers.
@@ -98,7 +109,8 @@ type ProofStep struct {
 // Multipliers are whole and not below zero; what is not named has 0. Amounts of a resource are in its own unit.
 type ProofCase struct {
 	Pod       *PodRef          `json:"pod,omitempty"`       // stands for its unit, of an elastic one for itself; nil: a contradiction
-	Resources map[string]int64 `json:"resources,omitempty"` // by name
+	Workload  *PodRef          `json:"workload,omitempty"`  // likewise, the name of one whose pods are not known
+	Resources map[string]int64 `json:"resources,omitempty"` // by name, for a workload as told of Proof
 	Count     int64            `json:"count,omitempty"`     // of how many have to go
 	Criteria  map[string]int64 `json:"criteria,omitempty"`  // by name; of overruns at least that of any budget that is not hard
 	Budgets   map[string]int64 `json:"budgets,omitempty"`   // by namespace/name

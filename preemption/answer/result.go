@@ -50,8 +50,9 @@ type Result struct {
 	Bound []Criterion `json:"bound,omitempty"`
 
 	// Proof shows what any evictions have at least, or where the verdict is Infeasible that none help, for whoever
-	// would see for himself: check.Verify reads it, too. Only with Options.Proof, of pods and groups
-	// without quota, Options.Sampling and hooks that have a say; nil otherwise, and where it can't be shown.
+	// would see for himself: check.Verify reads it, too. Only with Options.Proof, without Options.Sampling and hooks
+	// that have a say, of pods and groups without quota, and of the victims of a workload that have a Score, but under fair sharing; nil otherwise, and
+	// where it can't be shown.
 	Proof *Proof `json:"proof,omitempty"`
 
 	Quota *QuotaResult `json:"quota,omitempty"` // where a workload is admitted

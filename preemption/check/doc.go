@@ -44,6 +44,8 @@
 //	                 at the first that evictions would give, or prefers that one to borrowing
 //	the least        of a workload's victims the score, criterion by criterion, and a bound that is not
 //	                 beyond it, nor beyond what a single workload of its own queue comes to
+//	the proof        with its multipliers the sums of every attempt of its queue contradict any victims
+//	                 with less than its bound
 //
 // What can't be decided in a pass is looked at from one side, so that a problem is one, and
 // its absence proves nothing:

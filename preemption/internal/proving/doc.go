@@ -6,7 +6,8 @@
 // of what they have of the criteria contradict each other for any set of victims with less. Where
 // one contradiction does not do, it tells cases apart, in each of which some victims go and others
 // stay. What it can't show so within its steps makes the bound smaller, never wrong. [Refute] shows
-// in the same way that no victims help.
+// in the same way that no victims help, [ProveGang] and [RefuteGang] what holds of a gang, by prices of its members, and
+// [ProveQuota] what workloads have at least that leave their quota to another one.
 //
 // The search could have told of its own multipliers. But most nodes it rules out by what it
 // knows without any, remembers them from questions before, and where it branches it relies on

@@ -22,9 +22,10 @@ const (
 
 // prover is one proof in the making.
 type prover struct {
-	q        *ask.Question
+	q        *ask.Question // nil of quota
 	trial    *domain.NodeTrial
 	runner   *reprieve.Runner
+	poll     func()
 	criteria []victims.Criterion
 	known    int     // of so many criteria sums on a node tell
 	overruns int     // where it stands among those; len(criteria): nowhere
@@ -66,7 +67,7 @@ func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (
 const none = -1
 
 func newProver(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) *prover {
-	p := &prover{q: q, trial: trial, runner: runner, criteria: q.Ranking.Criteria(), left: casesInAll}
+	p := &prover{q: q, trial: trial, runner: runner, poll: q.GoOn, criteria: q.Ranking.Criteria(), left: casesInAll}
 	beyond := func(c victims.Criterion) bool {
 		return c.InUse() || slices.Contains([]victims.Criterion{victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups}, c)
 	}

@@ -65,7 +65,7 @@ func (s *stage) refuted() bool {
 	if s.left <= 0 {
 		return false
 	}
-	s.q.GoOn()
+	s.poll()
 	b := s.balance()
 	s.left -= 1 + len(b.items)/64
 	if !b.single() {

@@ -2,12 +2,15 @@ package tell
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/proving"
+	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -119,51 +122,108 @@ func (q *Inquiry) tellProof(shown proving.Proof, names []answer.Criterion) *answ
 
 func (q *Inquiry) tellNodes(nodes []proving.Nodes, names []answer.Criterion) (list []answer.ProofNodes) {
 	for _, n := range nodes {
-		of := answer.ProofNodes{Spare: n.Spare}
+		of := answer.ProofNodes{Spare: n.Spare, Steps: tellSteps(n.Steps, names, q)}
 		for _, node := range n.Nodes {
 			of.Nodes = append(of.Nodes, q.Index.Node(node).Name)
-		}
-		for _, step := range n.Steps {
-			told := answer.ProofStep{Members: step.Members}
-			if step.Criterion >= 0 {
-				told.Criterion = names[step.Criterion].Name
-			}
-			for i := range step.Cases {
-				told.Cases = append(told.Cases, q.proofCase(&step.Cases[i], names))
-			}
-			of.Steps = append(of.Steps, told)
 		}
 		list = append(list, of)
 	}
 	return list
 }
 
-// proofCase names what a case is about.
-func (q *Inquiry) proofCase(of *proving.Case, names []answer.Criterion) (c answer.ProofCase) {
-	if of.Pod != cluster.NoPod {
-		ref := RefTo(q.Index.Pod(of.Pod))
-		c.Pod = &ref
+// proofNames says what the numbers of a proof mean.
+type proofNames interface {
+	split(p cluster.PodID, c *answer.ProofCase) // whose going or staying makes two cases
+	termName(t proving.Term) string             // of a term that is neither a criterion nor the count
+}
+
+func tellSteps(steps []proving.Step, names []answer.Criterion, of proofNames) (list []answer.ProofStep) {
+	for _, step := range steps {
+		told := answer.ProofStep{Members: step.Members}
+		if step.Criterion >= 0 {
+			told.Criterion = names[step.Criterion].Name
+		}
+		for i := range step.Cases {
+			told.Cases = append(told.Cases, tellCase(&step.Cases[i], names, of))
+		}
+		list = append(list, told)
 	}
-	for _, w := range of.Weights {
-		if w.Of.Kind == proving.Count {
+	return list
+}
+
+func tellCase(shown *proving.Case, names []answer.Criterion, of proofNames) (c answer.ProofCase) {
+	if shown.Pod != cluster.NoPod {
+		of.split(shown.Pod, &c)
+	}
+	for _, w := range shown.Weights {
+		to := map[proving.Kind]*map[string]int64{
+			proving.Resource: &c.Resources, proving.Criterion: &c.Criteria, proving.Budget: &c.Budgets, proving.Limit: &c.Limits,
+		}[w.Of.Kind]
+		if to == nil {
 			c.Count = w.Value
 			continue
-		}
-		to, name := &c.Resources, ""
-		switch at := w.Of.Number; w.Of.Kind {
-		case proving.Resource:
-			name = q.Index.Resource(cluster.ResourceID(at))
-		case proving.Criterion:
-			to, name = &c.Criteria, names[at].Name
-		case proving.Budget:
-			to, name = &c.Budgets, q.budgetName(cluster.BudgetID(at))
-		default:
-			to, name = &c.Limits, q.BoundName(q.Limits[at])
 		}
 		if *to == nil {
 			*to = map[string]int64{}
 		}
-		(*to)[name] = w.Value
+		if w.Of.Kind == proving.Criterion {
+			(*to)[names[w.Of.Number].Name] = w.Value
+		} else {
+			(*to)[of.termName(w.Of)] = w.Value
+		}
 	}
 	return c
+}
+
+func (q *Inquiry) split(p cluster.PodID, c *answer.ProofCase) {
+	ref := RefTo(q.Index.Pod(p))
+	c.Pod = &ref
+}
+
+func (q *Inquiry) termName(t proving.Term) string {
+	switch t.Kind {
+	case proving.Resource:
+		return q.Index.Resource(cluster.ResourceID(t.Number))
+	case proving.Budget:
+		return q.budgetName(cluster.BudgetID(t.Number))
+	}
+	return q.BoundName(q.Limits[t.Number])
+}
+
+// shownNames are those of a proof about quota, of one attempt.
+type shownNames struct {
+	*quotasearch.Ground
+	m *workload.Model
+}
+
+// tellShown names what a proof about quota is about.
+func tellShown(m *workload.Model, s *workload.Shown, names []answer.Criterion) *answer.Proof {
+	p := &answer.Proof{}
+	for k, v := range s.Bound {
+		p.Bound = append(p.Bound, answer.Criterion{Name: names[k].Name, Value: v})
+	}
+	for i, n := range s.Nodes {
+		g := &s.Grounds[i]
+		p.Nodes = append(p.Nodes, answer.ProofNodes{Borrowing: g.Borrow, Steps: tellSteps(n.Steps, names, shownNames{g, m})})
+	}
+	return p
+}
+
+func (n shownNames) split(p cluster.PodID, c *answer.ProofCase) {
+	v := n.Victims[p]
+	if pods := n.m.Pods.Of[v.Reservation]; len(pods) > 0 {
+		ref := RefTo(n.m.Pods.Cluster.Pod(pods[0]))
+		c.Pod = &ref
+		return
+	}
+	c.Workload = &answer.PodRef{Namespace: v.Workload.Namespace, Name: v.Workload.Name}
+}
+
+// termName is that of a row.
+func (n shownNames) termName(t proving.Term) string {
+	row, whose := n.Rows[t.Number], "own"
+	if row.Up != quotasearch.OwnQuota {
+		whose = strconv.Itoa(row.Up)
+	}
+	return FlavorOf(n.m, row.Column) + "/" + n.m.Index.ResourceName(row.Column) + "/" + whose
 }

@@ -85,7 +85,7 @@ func tellPlan(m *workload.Model, w *cluster.Workload, q quota.HolderID, p *workl
 		r.Victims = tellVictims(m, p.Victims)
 		if p.Least != nil {
 			r.Stats.Searched = 1
-			leastOf(r, p.Least)
+			leastOf(m, r, p.Least)
 		}
 	}
 	return r

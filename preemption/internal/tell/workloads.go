@@ -29,7 +29,9 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, a 
 	if refused != workload.NotRefused {
 		r = &answer.Result{Verdict: answer.NotEligible, Message: RefusalText(m, w, refused), Warnings: m.Warnings()}
 	} else {
-		plan := m.Plan(w, q, objectiveOf(c, a), c.Ask.Trace)
+		o := objectiveOf(c, a)
+		o.Prove = c.Ask.Proof && !c.Ask.Hooks
+		plan := m.Plan(w, q, o, c.Ask.Trace)
 		r = tellPlan(m, w, q, plan)
 		if c.Ask.Trace {
 			r.Trace = tracePlan(m, w, q, plan)
@@ -64,21 +66,19 @@ func objectiveOf(c *live.Cluster, a Caller) workload.Objective {
 	return workload.Objective{Ranking: o.Ranking, Compare: o.Compare, Effort: o.Effort, Steps: o.NumSteps(), Cost: c.Settings.Worth.Cost, Poll: a.Poll}
 }
 
-// leastOf tells of a plan with victims how much they disrupt, and how far that is from the least.
-func leastOf(r *answer.Result, l *workload.Least) {
+// leastOf tells of a plan with victims how much they disrupt, and how far that is from the least, with the proof.
+func leastOf(m *workload.Model, r *answer.Result, l *workload.Least) {
 	names, values := l.Ranking.Criteria(), l.Ranking.Values(l.Score)
 	for i, c := range names {
 		r.Score = append(r.Score, answer.Criterion{Name: string(c), Value: values[i]})
 	}
 	r.Cost = l.Score.Cost
-	if r.Optimal = l.Optimal; r.Optimal {
-		r.Bound = r.Score
-		return
+	r.Optimal = l.Optimal
+	for i, v := range l.Known() {
+		r.Bound = append(r.Bound, answer.Criterion{Name: string(names[i]), Value: v})
 	}
-	for i, v := range l.Bound {
-		if r.Bound = append(r.Bound, answer.Criterion{Name: string(names[i]), Value: v}); v != values[i] {
-			break
-		}
+	if l.Shown != nil {
+		r.Proof = tellShown(m, l.Shown, r.Score)
 	}
 }
 

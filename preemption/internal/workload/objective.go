@@ -25,6 +25,7 @@ type Objective struct {
 	Steps   int          // that one search may take
 	Cost    victims.Cost // nil: nothing has a price
 	Poll    func()       // as that of [ask.Question]
+	Prove   bool         // the least is to be shown
 }
 
 // Least is what the search for those who disrupt least came to.
@@ -33,8 +34,23 @@ type Least struct {
 	Score    victims.Score
 	Bound    []int64 // of any victims, as [quotasearch.Least]; nil: nothing is known
 	Optimal  bool
-	Instead  bool // of those of the queue's own pass
-	Searched int  // how many workloads were decided on
+	Instead  bool   // of those of the queue's own pass
+	Searched int    // how many workloads were decided on
+	Shown    *Shown // nil: nobody asked, or it can't be
+}
+
+// Known is what is known of Bound: up to the first value that differs from the Score's.
+func (l *Least) Known() []int64 {
+	values := l.Ranking.Values(l.Score)
+	if l.Optimal {
+		return values
+	}
+	for i, v := range l.Bound {
+		if v != values[i] {
+			return l.Bound[:i+1]
+		}
+	}
+	return l.Bound
 }
 
 // measures are the numbers of workloads that m knows for an objective.

@@ -104,6 +104,9 @@ func (m *Model) Plan(w *cluster.Workload, q quota.HolderID, o Objective, explain
 	case p.Fits:
 		p.FitsNow = len(m.holds) == 0 || m.FitsNow(q, request)
 	default:
+		if o.Prove && p.Least != nil {
+			p.Least.Shown = a.show(p.Least, request, contested)
+		}
 		a.spell(p, request)
 	}
 	if slices.Equal(p.Counts, all) {

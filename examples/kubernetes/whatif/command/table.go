@@ -221,15 +221,18 @@ func (r *report) proof() {
 	if p == nil || len(p.Bound) == 0 {
 		return
 	}
-	last := len(p.Bound) - 1
+	last, by := len(p.Bound)-1, "node by node"
+	if r.result.Preemptor.Kind == preemption.KindWorkload {
+		by = "attempt by attempt of its queue"
+	}
 	least, have := p.Bound[last], r.result.Score[last]
 	switch {
 	case least != have:
-		r.Printf("\nShown in numbers, node by node (-o json): any evictions have %s of at least %d, these have %d.\n", least.Name, least.Value, have.Value)
+		r.Printf("\nShown in numbers, %s (-o json): any evictions have %s of at least %d, these have %d.\n", by, least.Name, least.Value, have.Value)
 	case last+1 < len(r.result.Score):
-		r.Printf("\nShown in numbers, node by node (-o json): nothing less is possible as far as %s goes.\n", least.Name)
+		r.Printf("\nShown in numbers, %s (-o json): nothing less is possible as far as %s goes.\n", by, least.Name)
 	default:
-		r.Printf("\nShown in numbers, node by node (-o json): no evictions disrupt less.\n")
+		r.Printf("\nShown in numbers, %s (-o json): no evictions disrupt less.\n", by)
 	}
 }
 

@@ -15,7 +15,7 @@ func TooMany(p *preemption.Proof) bool {
 		of := &p.Nodes[i]
 		for _, step := range of.Steps {
 			if len(step.Cases) > 1 {
-				cases += len(step.Cases) * len(of.Nodes)
+				cases += len(step.Cases) * max(len(of.Nodes), 1)
 			}
 			if cases > casesInAll || len(step.Cases) > casesOfStep {
 				return true

@@ -9,7 +9,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 )
 
-// Node is a node, who may be evicted from it, and what counts.
+// Node is a node, who may be evicted from it, and what counts; or an attempt of a queue.
 type Node struct {
 	Bound []preemption.Criterion // what nobody is to have less than
 	Need  map[string]int64       // what is missing of resources as things are; 0: nothing
@@ -19,7 +19,7 @@ type Node struct {
 	// of a limit; ok is false where there is none that adds up.
 	Room func(of Kind, name string) (room int64, hard, ok bool)
 
-	byPod   map[preemption.PodRef]int
+	byName  map[name]int
 	charges func(it *Item) int64 // of a gang, what counts of an item where a step is about overruns
 }
 
@@ -37,7 +37,8 @@ const (
 
 // Item goes or stays: a unit, or a pod of an elastic one.
 type Item struct {
-	Pods    []preemption.PodRef // any of them stands for it
+	Pods    []preemption.PodRef // any of them stands for it; or its own name, of a workload
+	Whole   bool                // it is a workload whose pods are not known
 	Must    bool                // it goes in any case
 	Highest int64               // victims with it have at least so much of the highest priority,
 	Started int64               // of the earliest start if it has that,
@@ -156,17 +157,23 @@ func (n *Node) Shows(steps []preemption.ProofStep) string {
 	return ""
 }
 
-// itemOf is the item that a pod stands for.
-func (n *Node) itemOf(ref preemption.PodRef) (it *Item, known bool) {
-	if n.byPod == nil {
-		n.byPod = map[preemption.PodRef]int{}
+// name is that of a pod, or of a workload.
+type name struct {
+	preemption.PodRef
+	whole bool
+}
+
+// itemOf is the item that a pod stands for, or a workload's name.
+func (n *Node) itemOf(of name) (it *Item, known bool) {
+	if n.byName == nil {
+		n.byName = map[name]int{}
 		for i := range n.Items {
 			for _, p := range n.Items[i].Pods {
-				n.byPod[p] = i
+				n.byName[name{p, n.Items[i].Whole}] = i
 			}
 		}
 	}
-	i, known := n.byPod[ref]
+	i, known := n.byName[of]
 	if !known {
 		return nil, false
 	}

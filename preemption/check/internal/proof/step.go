@@ -53,15 +53,20 @@ func (s *step) read() string {
 	}
 	c := &s.cases[s.next]
 	s.next++
-	if c.Pod == nil {
-		if s.vain > 0 {
-			return ""
-		}
+	var about name
+	switch {
+	case c.Pod != nil:
+		about = name{*c.Pod, false}
+	case c.Workload != nil:
+		about = name{*c.Workload, true}
+	case s.vain > 0:
+		return ""
+	default:
 		return s.contradicts(c)
 	}
-	it, known := s.itemOf(*c.Pod)
+	it, known := s.itemOf(about)
 	if !known || it.state != open {
-		return fmt.Sprintf("a case is about %s/%s, which may not go, or is known to go or to stay", c.Pod.Namespace, c.Pod.Name)
+		return fmt.Sprintf("a case is about %s/%s, which may not go, or is known to go or to stay", about.Namespace, about.Name)
 	}
 	for _, is := range []state{goes, stays} {
 		s.decide(it, is)

@@ -196,8 +196,8 @@ func (h *holder) use(k key, v int64) {
 	}
 }
 
-// borrows: h would use more than its nominal quota with v more.
-func (h *holder) borrows(k key, v int64) bool { return h.own[k].Nominal < plus(h.used[k], v) }
+// borrows: h would use more than its subtree owns with v more.
+func (h *holder) borrows(k key, v int64) bool { return h.total(k) < plus(h.used[k], v) }
 
 // root of the tree of h.
 func (h *holder) root() *holder {

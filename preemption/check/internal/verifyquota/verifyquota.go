@@ -33,8 +33,8 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 		return
 	}
 	a := &answer{List: l, book: b, ask: ask, o: &o, r: r, tenants: b.tenants()}
-	if r.Proof != nil && a.workload != nil {
-		a.Add(found.Proof, "none can be given of quota")
+	if r.Proof != nil && a.workload != nil && !a.provable() {
+		a.Add(found.Proof, "nobody asked for one, or none can be given")
 	}
 	if !a.readVerdict() {
 		return
@@ -47,6 +47,7 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 	a.readFit()
 	if a.workload != nil {
 		a.readLeast()
+		a.readProof()
 	}
 }
 
