@@ -13,7 +13,7 @@ import (
 )
 
 // How many cases are looked at, for one step and for a whole proof; one with more than 64 items to go or to
-// stay counts as several. Where they run out, the bound is
+// stay, or 16 rows, counts as several. Where they run out, the bound is
 // what can be shown without telling cases apart.
 const (
 	casesOfStep = 1_000

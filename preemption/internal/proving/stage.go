@@ -67,7 +67,7 @@ func (s *stage) refuted() bool {
 	}
 	s.poll()
 	b := s.balance()
-	s.left -= 1 + len(b.items)/64
+	s.left -= 1 + len(b.items)*(1+len(b.rows)/16)/64
 	if !b.single() {
 		b.weigh()
 	}

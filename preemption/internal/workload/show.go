@@ -18,6 +18,9 @@ type Shown struct {
 	Grounds []quotasearch.Ground
 }
 
+// mostPairs is of how many pairs of a workload that may go and a row a proof of an attempt may be.
+const mostPairs = 1 << 18
+
 // show shows the bound of l, or as much of it as it can; nil: nothing. It ends before what pods cost, who
 // may be anybody's to price.
 func (a *assigner) show(l *Least, request []quota.ColumnAmount, contested []quota.ColumnID) *Shown {
@@ -32,6 +35,9 @@ func (a *assigner) show(l *Least, request []quota.ColumnAmount, contested []quot
 		g.Rows = slices.DeleteFunc(g.Rows, func(r quotasearch.Row) bool {
 			return strings.Contains(a.Index.FlavorName(a.Index.FlavorOf(r.Column)), "/") // its name would not tell it from others
 		})
+		if len(g.Rows) > mostPairs/max(len(g.Victims), 1) {
+			return nil
+		}
 		var of proving.Attempt
 		g, of.Rows = useful(g)
 		for _, v := range g.Victims {

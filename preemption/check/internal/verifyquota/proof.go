@@ -41,6 +41,10 @@ func (a *answer) readProof() {
 	}
 	for i, borrow := range attempts {
 		of, n := &p.Nodes[i], a.ground(p.Bound, borrow)
+		if n == nil {
+			a.Add(found.Proof, "nothing is proved of so many workloads")
+			return
+		}
 		switch text := n.Shows(of.Steps); {
 		case of.Borrowing != borrow || len(of.Nodes) > 0:
 			a.Add(found.Proof, "it is not of the attempt in which the queue borrows: %t", borrow)
@@ -132,17 +136,26 @@ type row struct {
 	need   int64 // above zero
 }
 
-// ground tells in numbers who may go in an attempt, and what has to become free, with everybody in place.
+// mostPairs is of how many workloads and rows a proof is read: twice as many as one is given for.
+const mostPairs = 1 << 19
+
+// ground tells in numbers who may go in an attempt, and what has to become free, with everybody in place; nil: of too many.
 func (a *answer) ground(bound []preemption.Criterion, borrow bool) *proof.Node {
 	rows := a.rows(borrow)
 	n := &proof.Node{Bound: bound, Need: map[string]int64{}, Room: func(proof.Kind, string) (int64, bool, bool) { return 0, false, false }}
 	for name, r := range rows {
 		n.Need[name] = r.need
 	}
+	var may []*tenant
 	for _, t := range a.tenants {
-		if !a.mayGo(t, borrow) {
-			continue
+		if a.mayGo(t, borrow) {
+			may = append(may, t)
 		}
+	}
+	if len(rows) > mostPairs/max(len(may), 1) {
+		return nil
+	}
+	for _, t := range may {
 		frees, useful := map[string]int64{}, false
 		for name, r := range rows {
 			frees[name] = a.frees(t, r)
