@@ -123,21 +123,11 @@ func (s *affinityState) countAll(pods []cluster.PodID, list []int32) {
 func (s *affinityState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -1) }
 func (s *affinityState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
 
-// move books pod p as coming to (+1) or going from (-1) node n.
+// move books pod p as coming to (+1) or going from (-1) node n: what the preemptor's terms say of it, and its own of the preemptor.
 func (s *affinityState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 	if s.plan.labels != nil {
-		s.moveLabels(p, n, sign)
+		s.bumpAll(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
 	}
-	s.moveTerms(p, n, sign)
-}
-
-// moveLabels books what the preemptor's terms say about p.
-func (s *affinityState) moveLabels(p cluster.PodID, n cluster.NodeID, sign int32) {
-	s.bumpAll(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
-}
-
-// moveTerms books what the terms of p say about the preemptor.
-func (s *affinityState) moveTerms(p cluster.PodID, n cluster.NodeID, sign int32) {
 	for _, term := range s.plan.anti.Of(p) {
 		s.bumpAll(s.plan.byTerm.Of(int(term)), n, sign)
 	}
