@@ -328,7 +328,7 @@ func ExampleOptions_proofOfGang() {
 	for _, n := range result.Proof.Nodes {
 		fmt.Println(n.Nodes, "price", n.Price, "times", n.Times, "spare", n.Spare)
 		for _, s := range n.Steps {
-			fmt.Println("  from", s.Members, "members on:", s.Cases)
+			fmt.Println("  from", s.Members, "members on:", s.Cases[0].Count, s.Cases[0].Criteria)
 		}
 	}
 	fmt.Println("problems:", check.Verify(snapshot, options, train, result))
@@ -336,9 +336,9 @@ func ExampleOptions_proofOfGang() {
 	// all 3 pods of train fit in the cluster once 2 pods are evicted
 	// proved to be at least [{pods 2}]
 	// [n1] price 1 times 1 spare 1
-	//   from 1 members on: [{<nil> map[] 1 map[pods:1] map[] map[]}]
+	//   from 1 members on: 1 map[pods:1]
 	// [n2] price 1 times 1 spare 0
-	//   from 1 members on: [{<nil> map[] 1 map[pods:1] map[] map[]}]
-	//   from 2 members on: [{<nil> map[] 1 map[pods:1] map[] map[]}]
+	//   from 1 members on: 1 map[pods:1]
+	//   from 2 members on: 1 map[pods:1]
 	// problems: []
 }

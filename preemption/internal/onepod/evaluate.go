@@ -193,7 +193,7 @@ func (s *Search) bound() *victims.Score {
 // are counted as the next power of two, so that what is remembered of them lasts while nodes come and go.
 const nodesPerShare = 8
 
-func nodeShares(q *ask.Question) int { return 1 << bits.Len(uint(q.Index.CountNodes()-1)) }
+func nodeShares(q *ask.Question) int { return 1 << bits.Len(uint(max(q.Index.CountNodes(), 1)-1)) }
 
 // Strategy is how victims are found: given back who can, or searched for.
 func (s *Search) Strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Reason) {
