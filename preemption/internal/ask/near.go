@@ -28,7 +28,7 @@ const mostMoved = 1 << 23
 func NearOf(q *Question) Near { return Near{q: q, most: mostMoved} }
 
 // Allow begins one of so many parts of the domains, which share what may be moved.
-func (r *Near) Allow(parts int) { r.moved, r.most = 0, mostMoved/parts }
+func (r *Near) Allow(parts int) { r.moved, r.most = 0, mostMoved/max(parts, 1) }
 
 // Spent reports whether as many pods were moved as may be: no other domain is to be looked at.
 func (r *Near) Spent() bool { return r.moved > r.most }
