@@ -40,8 +40,8 @@ func (t *GangTrial) PlacersAgree() bool {
 	return true
 }
 
-// SpreadOver bounds, as far as a spread constraint does, how many members find a place on nodes where [GangTrial.PlacersAgree].
-// Once that is enough it may tell less.
+// SpreadOver is at most how many members a spread constraint lets onto nodes, where [GangTrial.PlacersAgree]; it may be less than
+// that, and enough or more.
 func (t *GangTrial) SpreadOver(nodes []cluster.NodeID, enough int64) int64 {
 	at := slices.IndexFunc(t.states, func(s State) bool { _, is := s.(*spreadState); return is })
 	if at < 0 {

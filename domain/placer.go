@@ -263,7 +263,8 @@ func (g *greedy) fill(m MemberID) {
 		}
 	}
 	g.aside.clear()
-	left := make([]uint64, len(g.t.vacant))
+	left := slices.Grow(g.sweep.left[:0], len(g.t.vacant))[:len(g.t.vacant)]
+	clear(left)
 	g.fresh = g.t.lastOffer + 1
 	kept := 0
 	for _, n := range g.d.Nodes {

@@ -161,8 +161,8 @@ type Candidate struct {
 }
 
 // Stats tells what a search cost, and whether a no is proved: it is not where the search
-// gave up or left domains out, as Rejected tells, nor where steps ran out before it was found who of a group that may go in part
-// might stay, whatever the answer, nor where a constraint that is not monotone, such as affinity to a potential
+// gave up or left domains out, as Rejected tells, nor, whatever the answer, where Greedy ran out of steps before it was found who of
+// a group that may go in part might stay, nor where a constraint that is not monotone, such as affinity to a potential
 // victim, says no with all of them gone. As upstream, they are all taken out first; that
 // the preemptor might fit beside some of them is not looked at. Trials are fewer in a Planner that has followed
 // nodes down to less than their pods ask for than in a new one: it goes on checking

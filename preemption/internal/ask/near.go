@@ -9,51 +9,54 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// Near tells which pods of a unit matter to a trial of some nodes: those that run there, and those
-// elsewhere at whom a constraint looks, or on nodes that share a value by which it does. Of a unit of many pods the others need not leave and
-// return with it; they would in each of many domains in which it has pods.
+// Near tells which pods of a unit matter to a trial of some nodes: those that run there, those on nodes that share
+// with one of them a value by which a constraint counts, and those at whom one looks wherever they are. Of a unit of
+// many pods the others need not leave and return with it; they would in each of many domains in which it has pods.
 type Near struct {
 	q      *Question
 	nodes  []cluster.NodeID                   // nil: all
 	of     map[victims.UnitID][]cluster.PodID // on nodes, once asked
 	looked map[victims.UnitID][]cluster.PodID // at whom a constraint looks wherever they are, once asked
 
-	moved, most int // how many pods of units that have others elsewhere left or came back, and how many may
+	moved int // how many pods of units that have others elsewhere left or came back
 }
 
 // mostMoved is how often pods of units that have pods elsewhere, too, leave or come back, in all domains together.
 const mostMoved = 1 << 23
 
 // NearOf returns a Near of all nodes.
-func NearOf(q *Question) Near { return Near{q: q, most: mostMoved} }
-
-// Allow begins one of so many parts of the domains, which share what may be moved.
-func (r *Near) Allow(parts int) { r.moved, r.most = 0, mostMoved/max(parts, 1) }
+func NearOf(q *Question) Near { return Near{q: q} }
 
 // Spent reports whether as many pods were moved as may be: no other domain is to be looked at.
-func (r *Near) Spent() bool { return r.moved > r.most }
+func (r *Near) Spent() bool { return r.moved > mostMoved }
 
 // Moving are the Pods of unit u, which leave or come back.
 func (r *Near) Moving(u victims.UnitID) []cluster.PodID {
 	pods := r.Pods(u)
-	if len(pods) > farther*len(r.nodes) && r.nodes != nil {
+	if r.many(u, pods) {
 		r.moved += len(pods)
 	}
 	return pods
+}
+
+// many reports whether pods, those of unit u that matter, are many more than nodes.
+func (r *Near) many(u victims.UnitID, pods []cluster.PodID) bool {
+	w := r.q.Wholes().Of(u)
+	return w != nil && !w.OneNode && r.nodes != nil && len(pods) > farther*len(r.nodes)
 }
 
 // Steps is how many of so many steps a search may take that moves a unit of list in each.
 func (r *Near) Steps(list []victims.UnitID, steps int) int {
 	most := 0
 	for _, u := range list {
-		if pods := r.Pods(u); len(pods) > farther*len(r.nodes) && r.nodes != nil {
+		if pods := r.Pods(u); r.many(u, pods) {
 			most = max(most, len(pods))
 		}
 	}
 	if most == 0 {
 		return steps
 	}
-	return min(steps, max(r.most-r.moved, 0)/most)
+	return min(steps, max(mostMoved-r.moved, 0)/most)
 }
 
 // To moves to some nodes, which are in order; nil: all.
@@ -120,19 +123,23 @@ func (r *Near) among(u victims.UnitID, w *losses.Whole) []cluster.PodID {
 func (r *Near) sharing(most int) (nodes []cluster.NodeID, few bool) {
 	nodes = r.nodes
 	for _, s := range r.q.States {
-		topology, last := s.Scope().Topology(), cluster.NoValue
+		topology, seen := s.Scope().Topology(), map[cluster.ValueID]bool{cluster.NoValue: true}
 		if topology == nil || topology.Unique() {
 			continue
 		}
-		nodes = slices.Clone(nodes)
+		before := len(nodes)
+		nodes = slices.Clip(nodes)
 		for _, n := range r.nodes {
-			if v := topology.Of(n); v != last && len(nodes) <= most {
-				nodes, last = append(nodes, topology.Sharing(n)...), v
+			if v := topology.Of(n); !seen[v] {
+				seen[v], nodes = true, append(nodes, topology.Sharing(n)...)
+			}
+			if len(nodes)-before > most { // values share no nodes
+				return nil, false
 			}
 		}
+		slices.Sort(nodes)
+		nodes = slices.Compact(nodes)
 	}
-	slices.Sort(nodes)
-	nodes = slices.Compact(nodes)
 	return nodes, len(nodes) <= most
 }
 

@@ -18,11 +18,6 @@ import (
 // beside some of them.
 func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 	s.q.GoOn()
-	if s.near.Spent() {
-		s.Stats.Exact = false
-		s.open(nil)
-		return Candidate{}, domain.Reason{Check: ask.NotLookedAt}
-	}
 	s.excluded = false
 	c, why := s.Evaluate(n)
 	s.Stats.Exact = s.Stats.Exact && !(s.Runner.Cut && s.q.Effort == ask.Greedy)
@@ -189,10 +184,10 @@ func (s *Search) bound() *victims.Score {
 	return &s.Best.Score
 }
 
-// Of the steps of searches for who of elastic units may stay, so many nodes have as many as a domain of a gang has. The nodes
-// are counted as the next power of two, so that what is remembered of them lasts while nodes come and go.
+// nodesPerShare is how many nodes share the steps of searches for who of elastic units may stay that one domain of a gang has.
 const nodesPerShare = 8
 
+// nodeShares counts the nodes as the next power of two, so that what is remembered of them lasts while nodes come and go.
 func nodeShares(q *ask.Question) int { return 1 << bits.Len(uint(max(q.Index.CountNodes(), 1)-1)) }
 
 // Strategy is how victims are found: given back who can, or searched for.

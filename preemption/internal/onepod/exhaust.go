@@ -36,7 +36,6 @@ func (s *Search) exhaust() {
 func (s *Search) evaluateAll(nodes chunk) {
 	s.decided, s.Best.Node = s.Runner.Decided, cluster.NoNode
 	s.q.ShareLanding(numChunks(s.q))
-	s.near.Allow(numChunks(s.q))
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++

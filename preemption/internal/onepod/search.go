@@ -98,7 +98,7 @@ func (s *Search) here(u victims.UnitID) []cluster.PodID {
 		s.at[0] = n
 		s.near.To(s.at[:])
 	}
-	return s.near.Moving(u)
+	return s.near.Pods(u)
 }
 
 // Sweeps reports whether resources, budgets and constraints alone decide.

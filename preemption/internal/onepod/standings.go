@@ -21,7 +21,7 @@ type standings struct {
 	size   int            // how many numbers of nodes there were
 	shares int            // nodeShares
 	chunks []chunk        // nil where nodes stand by themselves
-	latest cluster.NodeID // where evictions helped most when that was asked last, or help still; NoNode: nobody has asked, or nowhere
+	latest cluster.NodeID // of the latest answer, or another on which evictions help; NoNode: none is known
 
 	near []*cluster.Topology // as they were: how a node stands depends on the others of its value
 }
@@ -279,7 +279,7 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 			steps--
 			now := s.looked(n, s.look(n))
 			if now.state == unopened && s.behindLatest(t, n) {
-				now = t.behindLatest(n)
+				now = t.standBehind(n)
 			}
 			t.set(n, now)
 			continue
@@ -296,8 +296,8 @@ func (s *Search) recall(known *shape) (p Plan, score victims.Score, ok bool) {
 	}
 }
 
-// behindLatest reports whether no evictions on node n are better than those of the latest answer, or elsewhere where it has
-// changed: by resources alone.
+// behindLatest reports whether, by resources alone, no evictions on node n are better than those of the latest answer or, where its
+// node has changed, than the best that are known.
 func (s *Search) behindLatest(t *standings, n cluster.NodeID) bool {
 	if t.chunks != nil || s.q.Bounded() || t.latest == cluster.NoNode {
 		return false
@@ -323,8 +323,8 @@ func (t *standings) helping(q *ask.Question) cluster.NodeID {
 	return best
 }
 
-// behindLatest is how a node stands that is.
-func (t *standings) behindLatest(n cluster.NodeID) standing {
+// standBehind is how a node stands that is behind the latest answer.
+func (t *standings) standBehind(n cluster.NodeID) standing {
 	at := standing{state: outdoneBy, score: t.of.At(t.latest).score}
 	if n < t.latest { // it would win a tie
 		at.liking = math.MinInt64

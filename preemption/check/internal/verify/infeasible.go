@@ -30,9 +30,6 @@ func (a *answer) readInfeasible() {
 		}
 		return
 	}
-	if slices.ContainsFunc(a.r.Rejected, func(r preemption.Rejection) bool { return r.Reason == notLookedAt }) && !a.r.Stats.Exact {
-		return
-	}
 	m := a.members[0]
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
@@ -45,9 +42,6 @@ func (a *answer) readInfeasible() {
 		}
 	}
 }
-
-// notLookedAt is why nothing is known of a node: the search had taken all its steps.
-const notLookedAt = "not looked at"
 
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
 func (a *answer) readExact(n *node) {
