@@ -1,11 +1,14 @@
 package preemption_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -92,10 +95,47 @@ func TestUnlikeMembers(t *testing.T) {
 		for _, road := range []string{"counting", "first seat", "price first"} {
 			defer preemption.CloseRoad(road)()
 		}
-		if diff := cmp.Diff(answer(), fast); diff != "" {
+		if diff := gocmp.Diff(answer(), fast); diff != "" {
 			t.Fatalf("the roads changed the answer (-closed +open):\n%s", diff)
 		}
 	})
+}
+
+// TestMoreSearchNeverFindsWorse: Improved no worse than Greedy, Exact no worse than Improved, in clusters that are too large
+// to look at every placement, where the steps end before the search does.
+func TestMoreSearchNeverFindsWorse(t *testing.T) {
+	better := 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap, p := drawUnlike(t)
+		o := preemption.Options{
+			SearchSteps: rapid.SampledFrom([]int{1, 30, 300}).Draw(t, "steps"),
+			Members:     rapid.SampledFrom([]preemption.Members{preemption.MinCount, preemption.AllThatFit}).Draw(t, "members"),
+			Objective:   objective(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "objective"), 1))),
+			Cost:        preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+			LowestLevel: rapid.IntRange(0, 5).Draw(t, "lowest") == 0,
+		}
+		var less *preemption.Result
+		for _, o.Search = range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+			r, err := o.Preempt(p, &snap)
+			require.NoError(t, err)
+			if less == nil && r.Verdict != preemption.Feasible {
+				return
+			}
+			require.Equal(t, preemption.Feasible, r.Verdict)
+			if less != nil {
+				c := slices.Compare(said(r.Score), said(less.Score))
+				if seats := len(less.Nominations) - len(r.Nominations); o.Members != preemption.MinCount {
+					c = cmp.Or(seats, c)
+				}
+				require.LessOrEqual(t, c, 0, "%s finds %v, less search %v", o.Search, r.Score, less.Score)
+				if c < 0 {
+					better++
+				}
+			}
+			less = r
+		}
+	})
+	require.Positive(t, better)
 }
 
 // TestTheFirstOfEqualRacksWins: also where one after it promises less, since nobody fits on its smaller nodes, and is looked at before.

@@ -91,6 +91,16 @@ func (q *Question) Clone() *Question {
 	return &c
 }
 
+// LessHard returns a copy that is answered with less effort, beyond Greedy. O(constraints).
+func (q *Question) LessHard() *Question {
+	c, settings := q.Clone(), *q.Settings
+	if settings.Effort--; settings.Effort == Greedy {
+		c.Traits &^= TraitSearch
+	}
+	c.Settings = &settings
+	return c
+}
+
 // Monotone reports whether removing a pod never turns a fit into a misfit.
 func (q *Question) Monotone() bool {
 	return !slices.ContainsFunc(q.States, func(s domain.State) bool { return !s.Scope().Monotone })

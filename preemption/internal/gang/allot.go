@@ -83,11 +83,7 @@ func (a *attempt) allot(counted *Plan) bool {
 	if s.answer.Parts != nil {
 		s.take()
 	}
-	if counted != nil {
-		if a.settle(counted); a.top == nil || a.better(counted, counted.Victims) {
-			a.top = counted
-		}
-	}
+	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
 		a.bound = s.met
 		if counted != nil {

@@ -114,9 +114,6 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	out := a.reprieve(placer, violating, rest)
 	a.goWhere(told, &out)
 	if a.q.Bounded() {
-		if a.q.Effort != ask.Greedy && len(a.overruns(out.Victims)) == 0 {
-			a.propose(out) // the search stays at the first places, and may find nothing as good there
-		}
 		out, a.refuse = a.choose(first, violating, rest, out)
 	}
 	a.Runner.Observe, a.Runner.ObservePart, a.Trial.Mobile = nil, nil, false
@@ -190,6 +187,13 @@ func (a *attempt) propose(out reprieve.Outcome) {
 			p.Charged[i] = int32(a.Runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: int(a.charged[u])}))
 		}
 		a.top = &p
+	}
+}
+
+// consider keeps plan p if it is the best so far; nil: there is none.
+func (a *attempt) consider(p *Plan) {
+	if p != nil && (a.top == nil || a.better(p, p.Victims)) {
+		a.top = p
 	}
 }
 

@@ -60,6 +60,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		a.finish()
 		return domain.Reason{}
 	}
+	a.consider(s.lessHard(d, counted))
 	for _, placer := range s.q.Placers {
 		placed := a.placeUsefully(placer)
 		if placed {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/counting"
 )
 
@@ -20,6 +21,9 @@ func (a *attempt) improve() {
 		return
 	}
 	budget := a.q.Checks / a.shares
+	if a.q.Effort != ask.Greedy && a.placeAsBefore(a.top.Places) {
+		a.giveBack(nil)
+	}
 	e := a.newEvery()
 	if most := budget / (1 + a.numPotential()); e.ways(most) <= most {
 		e.run(most)

@@ -38,6 +38,7 @@ type Search struct {
 	scarce  []int            // buffer of sums; nil: none yet
 	moved   int              // how many pods of removed left the trial
 
+	less     *Search          // that looks less hard for the least disruption; nil for Greedy
 	Counting *counting.Search // nil if members can't be counted
 	counted  int              // checks that counting stands for
 	shares   int              // among so many domains the checks for better placements are shared out
@@ -132,6 +133,9 @@ func (s *Search) Equip() {
 		return
 	}
 	q := s.q
+	if q.Effort != ask.Greedy {
+		s.less = New(q.LessHard())
+	}
 	s.Trial = q.GangTrial()
 	s.Trial.Allow(s.looks())
 	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: s.looks()}
@@ -341,7 +345,9 @@ func (s *Search) evaluateAll(domains []domain.Domain) {
 		case s.q.Effort == ask.Greedy || outs[i].Refusal != 0:
 			s.adopt(&domains[i], &outs[i])
 		default:
-			s.evaluate(&domains[i], s.planOf(&outs[i]))
+			p := s.planOf(&outs[i])
+			s.settle(p)
+			s.evaluate(&domains[i], p)
 		}
 	}
 }
@@ -363,6 +369,22 @@ func (s *Search) evaluate(d *domain.Domain, counted *Plan) {
 		s.Traces = append(s.Traces, Trace{d, steps})
 		s.steps = nil
 	}
+}
+
+// lessHard is the plan in domain d that is found where the least disruption is looked for less hard, so that whoever looks
+// harder never finds worse; nil: none. counted is what counting makes of d.
+func (s *Search) lessHard(d *domain.Domain, counted *Plan) *Plan {
+	switch {
+	case s.q.Effort == ask.Greedy:
+		return nil
+	case s.q.Effort == ask.Improved && counted != nil:
+		return counted
+	}
+	before := s.less.Checks()
+	s.less.shares, s.less.Best, s.less.Found = s.shares, nil, nil
+	s.less.tryDomain(d, counted)
+	s.counted += s.less.Checks() - before
+	return s.less.Best
 }
 
 // leaveOpen notes that in some domain a plan may disrupt as little as least.
