@@ -115,6 +115,7 @@ func TestMoreSearchNeverFindsWorse(t *testing.T) {
 			LowestLevel: rapid.IntRange(0, 5).Draw(t, "lowest") == 0,
 		}
 		var less *preemption.Result
+		var bounds []*preemption.Result
 		for _, o.Search = range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
 			r, err := o.Preempt(p, &snap)
 			require.NoError(t, err)
@@ -131,8 +132,15 @@ func TestMoreSearchNeverFindsWorse(t *testing.T) {
 				if c < 0 {
 					better++
 				}
+				require.False(t, c < 0 && less.Optimal, "%s finds %v, optimal is said to be %v", o.Search, r.Score, less.Score)
 			}
 			less = r
+			bounds = append(bounds, r)
+		}
+		for _, r := range bounds {
+			if len(r.Nominations) == len(less.Nominations) {
+				require.LessOrEqual(t, slices.Compare(said(r.Bound), said(less.Score)), 0, "at least %v, but %v", r.Bound, less.Score)
+			}
 		}
 	})
 	require.Positive(t, better)
