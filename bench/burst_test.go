@@ -25,14 +25,14 @@ func (u *burst) arrive(pods ...preemption.Pod) {
 	u.snapshot.Pods = append(u.snapshot.Pods, pods...)
 }
 
-// fleetBurst are equal pods of 8 CPUs in a full cluster.
-func fleetBurst(nodes, pods, arrive int, shape gen.Shape) *burst {
+// fleetBurst are pods of the sizes in turn, in CPUs, in a full cluster.
+func fleetBurst(nodes, pods, arrive int, shape gen.Shape, sizes ...int64) *burst {
 	u := &burst{snapshot: gen.Fleet(nodes, pods/nodes, seed, shape)}
 	high := int32(1_000)
 	for i := range arrive {
 		u.arrive(preemption.Pod{
 			Namespace: "burst", Name: fmt.Sprintf("web-%04d", i), Priority: &high,
-			Requests: preemption.Resources{cluster.CPU: 8_000, cluster.Memory: 1 << 30},
+			Requests: preemption.Resources{cluster.CPU: 1_000 * sizes[i%len(sizes)], cluster.Memory: 1 << 30},
 		})
 	}
 	return u
@@ -66,10 +66,12 @@ func BenchmarkBurst(b *testing.B) {
 		large bool
 		make  func(b *testing.B) *burst
 	}{
-		{"data=uniform/nodes=100/burst=20", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 20, gen.Uniform) }},
-		{"data=tied/nodes=100/burst=20", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 20, gen.Tied) }},
-		{"data=uniform/nodes=5000/burst=500", true, func(*testing.B) *burst { return fleetBurst(5_000, 150_000, 500, gen.Uniform) }},
-		{"data=tied/nodes=5000/burst=500", true, func(*testing.B) *burst { return fleetBurst(5_000, 150_000, 500, gen.Tied) }},
+		{"data=uniform/nodes=100/burst=20", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 20, gen.Uniform, 8) }},
+		{"data=tied/nodes=100/burst=20", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 20, gen.Tied, 8) }},
+		{"data=uniform-mixed/nodes=100/burst=200", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 200, gen.Uniform, 4, 16, 2, 10, 8) }},
+		{"data=tied-mixed/nodes=100/burst=200", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 200, gen.Tied, 4, 16, 2, 10, 8) }},
+		{"data=uniform/nodes=5000/burst=500", true, func(*testing.B) *burst { return fleetBurst(5_000, 150_000, 500, gen.Uniform, 8) }},
+		{"data=tied/nodes=5000/burst=500", true, func(*testing.B) *burst { return fleetBurst(5_000, 150_000, 500, gen.Tied, 8) }},
 		{"data=borg2011-full/nodes=12477/burst=2100", true, borgBurst},
 	} {
 		if u.large && testing.Short() {
