@@ -85,6 +85,21 @@ func TestWarningsThatHaveGoneLeaveNothing(t *testing.T) {
 	require.Empty(t, cmp.Diff(fresh, r))
 }
 
+// TestWarningsOfALargeClusterAreCounted: the first 1,000, and how many others; what is odd about the question is said beside.
+func TestWarningsOfALargeClusterAreCounted(t *testing.T) {
+	s := twoZones(false)
+	for i := range 1_234 {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprintf("lost-%04d", i), Node: "nowhere"})
+	}
+	r, err := preemption.Preempt(zonal("a"), s)
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 1_001)
+	require.Equal(t, "lost-0999", r.Warnings[999].Name)
+	require.Equal(t, cluster.Warning{Kind: cluster.KindSnapshot, Field: "Warnings", Value: "1234", Text: "234 more are not listed"}, r.Warnings[1_000])
+	_, err = preemption.Options{Strict: true}.Preempt(zonal("a"), s)
+	require.ErrorContains(t, err, "234 more")
+}
+
 // TestAGangThatFitsGoesElsewhere: where it fits, nobody may be told that it goes nowhere.
 func TestAGangThatFitsGoesElsewhere(t *testing.T) {
 	pl, err := preemption.NewPlanner(twoZones(false), preemption.Options{})

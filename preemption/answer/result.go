@@ -84,7 +84,7 @@ type Result struct {
 	Trace      []DomainTrace `json:"trace,omitempty"`      // by name; only with Options.Explain
 
 	// Warnings lists what is odd about the snapshot, the options or the question, as that a
-	// pod is asked about by itself whose group needs more pods to run.
+	// pod is asked about by itself whose group needs more pods to run: of the cluster the first 1,000, and how many others there are.
 	Warnings []cluster.Warning `json:"warnings,omitempty"`
 
 	Stats Stats `json:"stats"`

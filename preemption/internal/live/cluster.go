@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -65,7 +66,7 @@ func New(o *Settings, objects cluster.Objects, quota *workload.Model) (*Cluster,
 	c.Hard, c.unknown = o.Hard.in(ix)
 	if o.Strict && quota != nil {
 		quota.Mu.RLock()
-		ws := slices.Concat(c.Warnings(), quota.Warnings())
+		ws := slices.Concat(c.Index.Warnings(), c.odd(), quota.Warnings())
 		quota.Mu.RUnlock()
 		if err := AsErrors(ws); err != nil {
 			return nil, err
@@ -94,9 +95,31 @@ func (c *Cluster) look() {
 	c.Traits.Set(ask.TraitWaits, c.Ask.WaitSeconds > 0 || c.Index.Classes().AnyWaits())
 }
 
-// Warnings lists what is odd in the cluster, and in the settings beside it.
-func (c *Cluster) Warnings() []cluster.Warning {
-	ws := append(slices.Clone(c.Index.Warnings()), c.Index.OddDisruptions()...)
+// mostWarnings is how many warnings about a cluster an answer lists.
+const mostWarnings = 1_000
+
+// Few copies lists of warnings, one after the other: the first 1,000, and how many others there are.
+func Few(lists ...[]cluster.Warning) (ws []cluster.Warning) {
+	more := 0
+	for _, list := range lists {
+		n := min(len(list), mostWarnings-len(ws))
+		ws = append(ws, list[:n]...)
+		more += len(list) - n
+	}
+	if more > 0 {
+		ws = append(ws, cluster.Warning{
+			Kind: cluster.KindSnapshot, Field: "Warnings", Value: strconv.Itoa(mostWarnings + more), Text: strconv.Itoa(more) + " more are not listed",
+		})
+	}
+	return ws
+}
+
+// Warnings lists what is odd in the cluster, and in the settings beside it, as Few does.
+func (c *Cluster) Warnings() []cluster.Warning { return Few(c.Index.Warnings(), c.odd()) }
+
+// odd lists what is odd beside what the index warns of.
+func (c *Cluster) odd() []cluster.Warning {
+	ws := c.Index.OddDisruptions()
 	for _, name := range c.unknown {
 		namespace, rest, _ := strings.Cut(name, "/")
 		ws = append(ws, cluster.Warning{

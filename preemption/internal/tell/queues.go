@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/priority"
@@ -114,7 +115,7 @@ func (s *QueueSearch) fitsIn(p *queued.Plan) string {
 func (s *QueueSearch) result(v answer.Verdict, message string) *answer.Result {
 	r := &answer.Result{
 		Verdict: v, Message: message, Preemptor: s.asked,
-		Warnings: slices.Concat(s.Index.Warnings(), s.Model.Warnings(), s.Model.Pods.Odd, s.oddAsked()), Stats: answer.Stats(s.Gang.Stats),
+		Warnings: append(live.Few(s.Index.Warnings(), s.Model.Warnings(), s.Model.Pods.Odd), s.oddAsked()...), Stats: answer.Stats(s.Gang.Stats),
 	}
 	r.Stats.Exact, r.Stats.Trials = false, s.Gang.Trial.Checks
 	if s.Search.Workload == nil {

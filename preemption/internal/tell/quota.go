@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
 
@@ -50,7 +51,7 @@ func WaitsLonger(seconds int64) string {
 
 // tellPlan puts a plan for workload w of queue q into words and names.
 func tellPlan(m *workload.Model, w *cluster.Workload, q quota.HolderID, p *workload.Plan) *answer.Result {
-	r := &answer.Result{Warnings: m.Warnings(), Stats: answer.Stats{Trials: p.Trials}}
+	r := &answer.Result{Warnings: live.Few(m.Warnings()), Stats: answer.Stats{Trials: p.Trials}}
 	queue := m.Index.Name(q)
 	r.Quota = &answer.QuotaResult{ClusterQueue: queue}
 	if !p.Helps() {

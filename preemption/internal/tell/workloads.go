@@ -2,7 +2,6 @@ package tell
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
@@ -27,7 +26,7 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, a 
 	}
 	var r *answer.Result
 	if refused != workload.NotRefused {
-		r = &answer.Result{Verdict: answer.NotEligible, Message: RefusalText(m, w, refused), Warnings: m.Warnings()}
+		r = &answer.Result{Verdict: answer.NotEligible, Message: RefusalText(m, w, refused), Warnings: live.Few(m.Warnings())}
 	} else {
 		o := objectiveOf(c, a)
 		o.Prove = c.Ask.Proof && !c.Ask.Hooks
@@ -55,7 +54,7 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, a 
 		return nil, live.AsErrors(ws)
 	}
 	if len(ws) > 0 {
-		r.Warnings = slices.Concat(r.Warnings, ws)
+		r.Warnings = append(r.Warnings, ws...)
 	}
 	return r, nil
 }
