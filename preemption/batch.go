@@ -21,8 +21,8 @@ import (
 // and of all ways to make it one that disrupts least, as far as Options.Search looks: for them
 // it is Improved where it is Greedy. Such an answer names them in Asked.Gathered; Score, Optimal and
 // Bound are those of all of them. There may be several about equal pods: of those that fit without evictions, of
-// those that somebody goes for, and of the rest. Everything else is
-// answered as by [Planner.Preempt].
+// those that somebody goes for, and of the rest. Pods of other kinds come kind by kind, as the first of
+// each is given. Everything else is answered as by [Planner.Preempt].
 //
 // Under limits, which hold for each preemption, and where the lowest level of victims is looked for, pods
 // are asked about one by one, too.

@@ -248,7 +248,7 @@ func (s *Search) Run(rounds [][]domain.Domain) Answer {
 // placed.
 func (s *Search) fitting(domains []domain.Domain) (list []Fitting) {
 	proved := s.Proved
-	s.seater.Looks = mostLooks / len(domains)
+	s.seater.Looks = s.looks() / len(domains)
 	for i := range domains {
 		s.Trial.UnplaceTo(0)
 		if s.FitsIn(domains[i:i+1]) != nil {
