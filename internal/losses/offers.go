@@ -45,6 +45,7 @@ type Offers struct {
 	booked []bool             // by node: out is set
 	seats  []int32            // by node: for so many members
 	seated int                // on all of them
+	mixed  bool               // they were counted in another order than that of the members' places, where that may matter
 	taken  []cluster.NodeID   // those nodes
 	free   []int64            // of the node that is looked at
 	needed []bool             // by resource: a member on the node asks for it
@@ -128,6 +129,19 @@ func (o *Offers) Highest() int64 { return o.Total().Highest }
 
 // Taken books member m on node n.
 func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
+	again := o.booked[n]
+	nodes := o.count(m, n)
+	o.mixed = o.mixed || (again || o.seated != len(o.trial.Placed())) && o.shares(n)
+	return nodes
+}
+
+// shares reports whether a unit on node n has pods elsewhere, perhaps: who has to go there may depend on who goes there.
+func (o *Offers) shares(n cluster.NodeID) bool {
+	return slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 })
+}
+
+// count counts anew who has to go on node n for the members there, of whom m is one.
+func (o *Offers) count(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	if !o.booked[n] {
 		o.booked[n], o.out[n], o.seats[n] = true, o.out[n][:0], 0
 		o.taken = append(o.taken, n)
@@ -183,10 +197,10 @@ func (o *Offers) Reset() {
 	for _, n := range o.taken {
 		o.booked[n] = false
 	}
-	o.lost, o.taken, o.sums, o.seated = o.lost[:0], o.taken[:0], o.sums[:0], 0
+	o.lost, o.taken, o.sums, o.seated, o.mixed = o.lost[:0], o.taken[:0], o.sums[:0], 0, false
 	for _, m := range o.trial.Placed() {
 		if n := o.trial.At(m); !o.booked[n] {
-			o.Taken(m, n)
+			o.count(m, n)
 		}
 	}
 }
@@ -194,11 +208,9 @@ func (o *Offers) Reset() {
 // Untaken is Reset where members have lost their places on nodes, each listed once: it counts anew on those
 // alone, where that comes to the same.
 func (o *Offers) Untaken(nodes []cluster.NodeID) {
-	for _, n := range nodes {
-		if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 }) {
-			o.Reset() // what goes elsewhere may depend on it
-			return
-		}
+	if o.mixed || slices.ContainsFunc(nodes, o.shares) {
+		o.Reset() // what goes elsewhere may depend on it
+		return
 	}
 	for _, n := range nodes {
 		if o.booked[n] {
@@ -209,15 +221,27 @@ func (o *Offers) Untaken(nodes []cluster.NodeID) {
 	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
 	for _, n := range nodes {
 		if on := o.trial.On(n); len(on) > 0 {
-			o.Taken(on[0], n)
+			o.count(on[0], n)
 		}
 	}
 	o.follow()
 }
 
-// follow counts anew where members were placed who were not Taken.
+// follow is Reset where members were placed who were not Taken: it counts anew where they are alone, where that comes to the same.
 func (o *Offers) follow() {
-	if o.seated != len(o.trial.Placed()) {
+	placed := o.trial.Placed()
+	for _, m := range placed[min(o.seated, len(placed)):] {
+		n := o.trial.At(m)
+		on := o.trial.On(n)
+		if o.booked[n] && int(o.seats[n]) == len(on) {
+			continue
+		}
+		if o.mixed || (o.booked[n] || on[0] != m) && o.shares(n) {
+			break
+		}
+		o.count(m, n)
+	}
+	if o.seated != len(placed) {
 		o.Reset()
 	}
 }

@@ -26,7 +26,7 @@ func untakenIsReset(t *rapid.T) {
 			Name: fmt.Sprint("p", i), Node: fmt.Sprint("n", rapid.IntRange(0, nodes-1).Draw(t, "node")),
 			Priority: new(int32), Requests: cluster.Resources{cluster.CPU: rapid.Int64Range(1, 3).Draw(t, "cpu")},
 		}
-		if *p.Priority = rapid.Int32Range(0, 2).Draw(t, "priority"); rapid.IntRange(0, 4).Draw(t, "grouped") == 0 {
+		if *p.Priority = rapid.Int32Range(0, 2).Draw(t, "priority"); rapid.IntRange(0, 2).Draw(t, "grouped") == 0 {
 			p.Group, p.Priority = "g", new(int32)
 		}
 		if rapid.IntRange(0, 3).Draw(t, "has a port") == 0 {
@@ -60,6 +60,9 @@ func untakenIsReset(t *rapid.T) {
 		trial.Place(m, n)
 		if rapid.IntRange(0, 5).Draw(t, "taken") > 0 {
 			fast.Taken(m, n)
+		} else if rapid.Bool().Draw(t, "asked") {
+			plain.Reset()
+			require.Equal(t, plain.Total(), fast.Total())
 		}
 		if to := rapid.IntRange(0, 2*len(trial.Placed())).Draw(t, "back to"); to < len(trial.Placed()) {
 			var left []cluster.NodeID
