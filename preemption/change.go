@@ -11,7 +11,8 @@ import (
 
 // The methods of this file change the planner's cluster. What a change costs:
 //
-//	a pod                what changes; with a queue, a look at all that have one
+//	a pod                what changes; with a queue, a look at all that have one; of a group that goes
+//	                     whole, for all that have changed since the last question together, the nodes of its pods
 //	a node               its pods; one that comes moves some of its neighbours by name, too
 //	a budget             what it allows, all budgets; whom it covers, a look at all pods
 //	a group              the pods of its tree
@@ -42,27 +43,25 @@ func (pl *Planner) change(f func(h *live.Held) error) error {
 func (pl *Planner) changeHeld(f func(h *live.Held) error) (err error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	notes, done := pl.changed(), false
+	notes, c := pl.changed(), pl.held.Live()
+	var before *Planner
 	if h := pl.options.Hooks; h != nil && (h.Order != nil || h.Cost != nil) { // which are asked on the way
-		before := pl.forkHeld()
-		defer func() {
-			if !done {
-				pl.restore(before)
-			}
-			pl.show()
-		}()
-	} else {
-		defer pl.show()
+		before = pl.forkHeld()
 	}
-	if c := pl.held.Live(); c != nil {
-		if !exclude(&c.Use) {
-			c = c.Fork()
-			c.Use.Lock()
-			pl.held.Ready = c
-		}
-		defer c.Use.Unlock()
+	if c != nil {
+		c = pl.alone(c)
 		c.Notes = notes
 	}
+	done := false
+	defer func() {
+		if before != nil && !done {
+			pl.restore(before)
+		}
+		pl.show()
+		if c != nil { // last, as who waits for it looks at what is shown then
+			c.Use.Unlock()
+		}
+	}()
 	defer caught(&err)
 	err = f(&pl.held)
 	done = true

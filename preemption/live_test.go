@@ -53,6 +53,12 @@ func (h *history) ask(t require.TestingT, p preemption.Preemptor) {
 func TestQuestionsMayBeAskedDuringChanges(t *testing.T) {
 	s := gen.Fleet(30, 10, 1, gen.Uniform)
 	s.Budgets = []preemption.Budget{{Namespace: s.Pods[0].Namespace, Name: "b", Selector: &disruption.Selector{}}}
+	s.PodGroups = append(s.PodGroups, preemption.PodGroup{Namespace: s.Pods[0].Namespace, Name: "whole", Mode: disruption.All})
+	for i := range s.Pods {
+		if s.Pods[i].Namespace == s.Pods[0].Namespace && i%3 == 0 {
+			s.Pods[i].Group, s.Pods[i].Priority = "whole", new(int32)
+		}
+	}
 	pl, err := preemption.NewPlanner(&s, preemption.Options{})
 	require.NoError(t, err)
 	p := gen.FleetPod(1)
@@ -62,6 +68,11 @@ func TestQuestionsMayBeAskedDuringChanges(t *testing.T) {
 			for range 30 {
 				_, err := pl.Preempt(p)
 				require.NoError(t, err)
+				require.NoError(t, pl.View(func(v preemption.View) {
+					for pod := range v.Pods() {
+						_ = v.Priority(preemption.PodRef{Namespace: pod.Namespace, Name: pod.Name})
+					}
+				}))
 				fork := pl.Fork()
 				r, err := fork.Preempt(p)
 				require.NoError(t, err)

@@ -126,6 +126,7 @@ type moment struct {
 	ready *live.Cluster
 	quota *workload.Model
 	idle  bool // quota is
+	open  bool // ready has to be settled before a question
 }
 
 // take begins the use of a moment by a question, release ends it.
@@ -221,10 +222,13 @@ func (pl *Planner) preemptAt(now *moment, p Preemptor, a *asking) (*Result, erro
 }
 
 // hold returns the cluster as it is for a question, which then calls its release.
-func (pl *Planner) hold() (*moment, error) {
+func (pl *Planner) hold() (*moment, error) { return pl.holdFor(true) }
+
+// holdFor is hold for a question, or for somebody who reads the index alone.
+func (pl *Planner) holdFor(question bool) (*moment, error) {
 	for {
 		now := pl.shown.Load()
-		if now.ready == nil {
+		if now.ready == nil || now.open && question {
 			if err := pl.compile(); err != nil {
 				return nil, err
 			}
@@ -239,8 +243,10 @@ func (pl *Planner) hold() (*moment, error) {
 
 // show lets questions see the cluster as it is. The lock is held.
 func (pl *Planner) show() {
-	if now := pl.shown.Load(); now == nil || now.ready != pl.held.Ready || now.quota != pl.quota {
-		pl.shown.Store(&moment{pl.held.Ready, pl.quota, pl.quota.Idle()})
+	c := pl.held.Live()
+	open := c != nil && c.Unsettled()
+	if now := pl.shown.Load(); now == nil || now.ready != pl.held.Ready || now.quota != pl.quota || now.open != open {
+		pl.shown.Store(&moment{pl.held.Ready, pl.quota, pl.quota.Idle(), open})
 	}
 	if pl.quotaHeld {
 		pl.quotaHeld = false
@@ -264,7 +270,17 @@ func exclude(mu *sync.RWMutex) bool {
 	return false
 }
 
-// compile compiles the cluster, unless it is, and shows it.
+// alone returns c, or a fork of it where somebody uses it, which is the cluster from then on. Its Use is locked. The lock is held.
+func (pl *Planner) alone(c *live.Cluster) *live.Cluster {
+	if !exclude(&c.Use) {
+		c = c.Fork()
+		c.Use.Lock()
+		pl.held.Ready = c
+	}
+	return c
+}
+
+// compile compiles the cluster, unless it is, settles what has changed, and shows it.
 func (pl *Planner) compile() error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -273,9 +289,14 @@ func (pl *Planner) compile() error {
 	return err
 }
 
-// compileHeld compiles the cluster, unless it is. The lock is held.
+// compileHeld compiles the cluster, unless it is, or settles what has changed. The lock is held.
 func (pl *Planner) compileHeld() error {
 	if pl.held.Ready != nil {
+		if c := pl.held.Live(); c != nil && c.Unsettled() {
+			c = pl.alone(c)
+			c.Settle()
+			c.Use.Unlock()
+		}
 		return nil
 	}
 	c, err := pl.options.compile(pl.held.Objects(), pl.quota)

@@ -22,7 +22,7 @@ type View struct {
 //
 // It costs what is read: nothing is copied.
 func (pl *Planner) View(read func(v View)) error {
-	now, err := pl.hold()
+	now, err := pl.holdFor(false)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/paged"
@@ -38,7 +39,11 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 	}
 	f.units, f.unitOf, f.on = us.units.Fork(), us.unitOf.Fork(), us.on.Fork()
 	f.inside, f.cost, f.agenda, f.places = us.inside.Fork(), us.cost.Fork(), us.agenda.Fork(), us.places.fork(ix)
-	f.kept, f.stale, f.sorter, f.nodes, f.spare, f.quiet, f.marks = nil, nil, Sorter{}, nil, nil, nil, nil
+	f.kept, f.sorter, f.nodes, f.spare, f.quiet, f.marks, f.under = nil, Sorter{}, nil, nil, nil, nil, nil
+	f.stale, f.came = slices.Clone(us.stale), maps.Clone(us.came)
+	for u, pods := range f.came {
+		f.came[u] = slices.Clone(pods)
+	}
 	if us.kept != nil {
 		f.kept = us.kept.fork(&f)
 	}
@@ -46,7 +51,7 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 }
 
 // Add lets pod p, which the index has just got, be a unit or part of one, and
-// appends to dst how nodes have changed; some may be there twice.
+// appends to dst how nodes have changed; some may be there twice. A unit of several is on no node until Settle.
 func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 	for us.unitOf.Len() < us.ix.NumPods() {
 		us.unitOf.Append(noUnit)
@@ -58,9 +63,13 @@ func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 	us.stir(p)
 	group := us.atom(p)
 	if group != cluster.NoGroup {
-		for _, q := range us.ix.PodsUnder(nil, group) {
+		us.under = us.ix.PodsUnder(us.under[:0], group)
+		for _, q := range us.under {
 			if u, ok := us.UnitOf(q); ok && q != p {
-				return us.regroup(dst, u, append(slices.Clone(us.Unit(u).Pods), p))
+				dst = us.takeApart(dst, u)
+				us.came[u] = append(us.came[u], p)
+				*us.unitOf.Edit(int(p)) = u
+				return dst
 			}
 		}
 	}
@@ -75,7 +84,7 @@ func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 }
 
 // Remove takes pod p, which the index is about to lose, out of its unit, and appends
-// to dst how nodes have changed; some may be there twice.
+// to dst how nodes have changed; some may be there twice. What is left of a unit of several is on no node until Settle.
 func (us *Units) Remove(dst []Shift, p cluster.PodID) []Shift {
 	u, ok := us.UnitOf(p)
 	if !ok {
@@ -84,15 +93,19 @@ func (us *Units) Remove(dst []Shift, p cluster.PodID) []Shift {
 	us.unsort()
 	*us.unitOf.Edit(int(p)) = noUnit
 	us.stir(p)
-	if pods := us.Unit(u).Pods; len(pods) > 1 {
-		us.stale = append(us.stale, u) // prices and checkpoints of groups look at the pods that the index still has
-		return us.regroup(dst, u, slices.DeleteFunc(slices.Clone(pods), func(q cluster.PodID) bool { return p == q }))
+	if us.apart(u) || len(us.Unit(u).Pods) > 1 {
+		return us.takeApart(dst, u)
 	}
 	dst = us.unlist(dst, u)
+	us.dig(u)
+	return dst
+}
+
+// dig makes unit u, which has no pods and is on no node, a hole.
+func (us *Units) dig(u UnitID) {
 	*us.units.Edit(int(u)) = Unit{Started: int64(us.hole)}
 	us.agenda.Set(int(u), paged.Never)
 	us.hole = u
-	return dst
 }
 
 // Replace follows a change of pod p, which ran on node from before and runs now, and is
@@ -155,12 +168,42 @@ func (us *Units) unsort() {
 	}
 }
 
-// regroup lets unit u consist of pods, which it keeps.
-func (us *Units) regroup(dst []Shift, u UnitID, pods []cluster.PodID) []Shift {
-	dst = us.unlist(dst, u)
-	us.order(pods)
-	us.form(u, us.Unit(u).Group, pods)
-	return us.list(dst, u)
+// Apart reports whether units are on no node until Settle.
+func (us *Units) Apart() bool { return len(us.came) > 0 }
+
+func (us *Units) apart(u UnitID) bool {
+	_, apart := us.came[u]
+	return apart
+}
+
+// takeApart takes unit u, of which pods come or go, off its nodes until Settle: what many changes come to is found out once.
+func (us *Units) takeApart(dst []Shift, u UnitID) []Shift {
+	if us.apart(u) {
+		return dst
+	}
+	if us.came == nil {
+		us.came = map[UnitID][]cluster.PodID{}
+	}
+	us.came[u] = nil
+	return us.unlist(dst, u)
+}
+
+// putTogether forms the units anew that were taken apart, and appends to dst how nodes change.
+func (us *Units) putTogether(dst []Shift) []Shift {
+	for _, u := range slices.Sorted(maps.Keys(us.came)) {
+		pods := slices.DeleteFunc(slices.Concat(us.Unit(u).Pods, us.came[u]), func(p cluster.PodID) bool { return *us.unitOf.At(int(p)) != u })
+		slices.Sort(pods)
+		pods = slices.Compact(pods)
+		delete(us.came, u)
+		if len(pods) == 0 {
+			us.dig(u)
+			continue
+		}
+		us.order(pods)
+		us.form(u, us.Unit(u).Group, pods)
+		dst = us.list(dst, u)
+	}
+	return dst
 }
 
 // list adds unit u on each of its nodes, and appends to dst how they change.

@@ -21,6 +21,18 @@ type followed struct {
 	ix *cluster.Index
 	us *victims.Units
 	ps *victims.Protections
+
+	waits  bool            // changes of pods wait until somebody settles them
+	shifts []victims.Shift // of those that do
+}
+
+// settle settles what has changed, by shifts and before, unless it may wait.
+func (f *followed) settle(shifts []victims.Shift) []victims.Shift {
+	if f.shifts = append(f.shifts, shifts...); f.waits {
+		return nil
+	}
+	shifts, f.shifts = f.us.Settle(f.shifts), nil
+	return shifts
 }
 
 func follow(ix *cluster.Index, rule victims.UnitRule, w victims.Worth, keep keeping) *followed {
@@ -48,7 +60,7 @@ var keepings = []keeping{
 func (f *followed) fork() *followed {
 	ix := f.ix.Fork()
 	us := f.us.Fork(ix)
-	return &followed{ix, us, us.Protections()}
+	return &followed{ix: ix, us: us, ps: us.Protections(), shifts: slices.Clone(f.shifts)}
 }
 
 // set puts p in place of the pod of its name, or adds it, and returns how nodes have changed.
@@ -60,13 +72,13 @@ func (f *followed) set(p *cluster.Pod) []victims.Shift {
 	if alone := func(p *cluster.Pod) bool { return p.Node != "" && p.Group == "" }; old != cluster.NoPod && alone(p) && alone(f.ix.Pod(old)) {
 		from := f.ix.NodeOf(old)
 		f.ix.SetPod(p, old)
-		return f.us.Settle(f.us.Replace(nil, old, from))
+		return f.settle(f.us.Replace(nil, old, from))
 	}
 	var moved []victims.Shift
 	if old != cluster.NoPod {
 		moved = f.us.Remove(moved, old)
 	}
-	return f.us.Settle(f.us.Add(moved, f.ix.SetPod(p, old)))
+	return f.settle(f.us.Add(moved, f.ix.SetPod(p, old)))
 }
 
 func (f *followed) remove(p cluster.PodID) []victims.Shift {
@@ -75,7 +87,7 @@ func (f *followed) remove(p cluster.PodID) []victims.Shift {
 	}
 	moved := f.us.Remove(nil, p)
 	f.ix.RemovePod(p)
-	return f.us.Settle(moved)
+	return f.settle(moved)
 }
 
 func (f *followed) setTime(now time.Time) []victims.Shift {
@@ -240,9 +252,24 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 				fork, before = f.fork(), f.tell()
 			}
 			stands := f.stands()
-			var shifts []victims.Shift
-			renumbered := false
-			switch r.IntN(9) {
+			for f.waits = true; r.IntN(3) == 0; { // several changes at once
+				if p := ix.PodByName("default", fmt.Sprint("p", r.IntN(9))); p != cluster.NoPod && r.IntN(2) == 0 {
+					f.remove(p)
+				} else {
+					f.set(randomPod(r))
+				}
+			}
+			if f.waits = false; fork == nil && r.IntN(2) == 0 {
+				fork = f.fork() // in the midst of them
+				fork.settle(nil)
+				before = fork.tell()
+			}
+			var waited, shifts []victims.Shift
+			renumbered, kind := false, r.IntN(9)
+			if kind == 1 || kind == 2 || kind > 5 { // of nothing but pods
+				waited = f.settle(nil)
+			}
+			switch kind {
 			case 6:
 				node := &cluster.Node{Name: fmt.Sprint("n", 1+r.IntN(4))}
 				if r.IntN(2) == 0 {
@@ -273,6 +300,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			default:
 				shifts = f.set(randomPod(r))
 			}
+			shifts = slices.Concat(waited, shifts, f.settle(nil))
 			fresh, err := f.ix.Objects().Index()
 			require.NoError(t, err)
 			require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d", seed, step)
@@ -336,10 +364,14 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 		require.Equal(t, step.want, f.us.Replace(nil, c, from), "to %s, priority %d", step.node, step.prio)
 	}
 	w1 := f.ix.PodByName("default", "w1")
-	require.Equal(t, []victims.Shift{ // the whole unit is taken off, and what is left of it put on
-		{Node: 0, Out: 1, In: victims.NoPosition}, {Node: 1, Out: 0, In: victims.NoPosition}, {Node: 0, Out: victims.NoPosition, In: 1},
+	require.Equal(t, []victims.Shift{ // the whole unit is taken off
+		{Node: 0, Out: 1, In: victims.NoPosition}, {Node: 1, Out: 0, In: victims.NoPosition},
 	}, f.us.Remove(nil, w1))
+	require.Equal(t, "a b c", on(f.us))
+	require.True(t, f.us.Apart())
+	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 1}}, f.us.Settle(nil), "what is left of it is put on")
 	require.Equal(t, "a w0 b c", on(f.us))
+	require.False(t, f.us.Apart())
 	gone := unit(t, f.us, "c")
 	f.us.Remove(nil, c)
 	f.ix.RemovePod(c)

@@ -48,10 +48,12 @@ type Units struct {
 	kept   *Protections         // they follow the units; may be nil
 
 	sorted *sortedUnits
-	agenda paged.Agenda // by unit: the second, since 1970, from which on what is known of it may not hold
-	stale  []UnitID     // those about which something may have changed; see Settle
+	agenda paged.Agenda               // by unit: the second, since 1970, from which on what is known of it may not hold
+	stale  []UnitID                   // those about which something may have changed; see Settle
+	came   map[UnitID][]cluster.PodID // of those that are on no node until Settle: the pods that came meanwhile
 	sorter Sorter
 	nodes  []cluster.NodeID // buffer
+	under  []cluster.PodID  // likewise
 	spare  []cluster.NodeID // likewise
 	quiet  []cluster.NodeID // likewise
 	marks  []uint8          // likewise, by node; zero between calls

@@ -80,7 +80,7 @@ type Cascade struct {
 	planner *preemption.Planner
 	options Options
 	budgets *budgets
-	evicted []evictee
+	evicted []*evictee
 	asked   map[string]bool // who was evicted and asked about already
 
 	// Outcomes are in the order in which they came about.
@@ -96,7 +96,7 @@ type evictee struct {
 }
 
 // compare says who is asked about first: the more important.
-func (h evictee) compare(o evictee) int {
+func (h *evictee) compare(o *evictee) int {
 	return cmp.Or(cmp.Compare(o.priority, h.priority), cmp.Compare(h.pod.Namespace, o.pod.Namespace), cmp.Compare(h.pod.Name, o.pod.Name))
 }
 
@@ -279,7 +279,7 @@ func (c *Cascade) carryOut(o *Outcome) error {
 // leave takes a pod from its node. What a controller made is made anew and needs a place;
 // the rest is gone.
 func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error {
-	h := evictee{because: because, depth: depth}
+	h := &evictee{because: because, depth: depth}
 	if err := c.planner.View(func(v preemption.View) { h.pod, h.priority = *v.Pod(ref), v.Priority(ref) }); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error 
 		return err
 	}
 	if !c.options.Returns(&h.pod) {
-		c.note(&h, Gone, "no controller makes it anew")
+		c.note(h, Gone, "no controller makes it anew")
 		return c.planner.Remove(ref)
 	}
 	c.evicted = append(c.evicted, h)
@@ -306,7 +306,7 @@ func (c *Cascade) note(h *evictee, status Status, why string) {
 // evicts, until nobody is left who is to be asked about.
 func (c *Cascade) Settle() error {
 	for len(c.evicted) > 0 {
-		next := slices.MinFunc(c.evicted, evictee.compare)
+		next := slices.MinFunc(c.evicted, (*evictee).compare)
 		p := preemption.Preemptor{Kind: cluster.KindPod, Namespace: next.pod.Namespace, Name: next.pod.Name}
 		gone := func(h *evictee) bool { return refOf(&h.pod) == refOf(&next.pod) }
 		whole, err := c.needsGroup(&next.pod)
@@ -333,11 +333,14 @@ func (c *Cascade) Settle() error {
 		case c.options.Depth > 0 && next.depth > c.options.Depth:
 			again = "evictions are followed no further"
 		}
-		c.evicted = slices.DeleteFunc(c.evicted, func(h evictee) bool {
-			if gone(&h) && again != "" {
-				c.note(&h, NotAsked, again)
+		c.evicted = slices.DeleteFunc(c.evicted, func(h *evictee) bool {
+			if !gone(h) {
+				return false
 			}
-			return gone(&h)
+			if again != "" {
+				c.note(h, NotAsked, again)
+			}
+			return true
 		})
 		if again == "" {
 			c.asked[key] = true

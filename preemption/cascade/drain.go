@@ -31,7 +31,7 @@ func (c *Cascade) Drain(nodes []string) error {
 		}
 		return why != ""
 	})
-	slices.SortFunc(left, evictee.compare)
+	slices.SortFunc(left, func(a, b evictee) int { return a.compare(&b) })
 	for gone := true; gone; {
 		gone = false
 		var blocked []evictee

@@ -79,22 +79,20 @@ func (c *Cluster) replace(p *cluster.Pod, id cluster.PodID) {
 	c.Index.SetPod(p, id)
 	c.each(func(s *Sides) {
 		s.Budgets.Set(c.Index, id)
-		s.changed = s.Units.Replace(s.changed[:0], id, from)
+		s.changed = s.Units.Replace(s.changed, id, from)
 		c.refresh(s)
 	})
 }
 
 // leave takes pod p, if it is there, out of its unit, and notes where that matters.
 func (c *Cluster) leave(p cluster.PodID) {
-	if p != cluster.NoPod {
-		c.Notes.Pod(c.Index.Pod(p))
+	if p == cluster.NoPod {
+		return
 	}
+	c.Notes.Pod(c.Index.Pod(p))
 	c.each(func(s *Sides) {
-		s.changed = s.changed[:0]
-		if p != cluster.NoPod {
-			s.changed = s.Units.Remove(s.changed, p)
-			s.touch(c.Index.NominatedTo(p))
-		}
+		s.changed = s.Units.Remove(s.changed, p)
+		s.touch(c.Index.NominatedTo(p))
 	})
 }
 
@@ -123,8 +121,31 @@ func (c *Cluster) remove(p cluster.PodID) {
 	c.each(c.refresh)
 }
 
-// refresh settles what has changed, and lets the columns of s follow.
+// refresh settles what has changed of s, unless units of several pods can wait for the next question.
 func (c *Cluster) refresh(s *Sides) {
+	_, tariff := c.Settings.Worth.Cost.(victims.Tariff)
+	own := c.Settings.Worth.Order != nil || c.Settings.Worth.Cost != nil && !tariff // it may panic, and then nothing has changed
+	if !s.Units.Apart() || own || c.Notes != nil || len(s.changed) > c.Index.NumNodes() {
+		c.settle(s)
+	}
+}
+
+// Unsettled reports whether Settle has to be called before a question.
+func (c *Cluster) Unsettled() (unsettled bool) {
+	c.each(func(s *Sides) { unsettled = unsettled || s.Units.Apart() })
+	return unsettled
+}
+
+// Settle settles what has changed.
+func (c *Cluster) Settle() {
+	if c.Unsettled() {
+		c.each(c.settle)
+	}
+}
+
+// settle lets the units and the columns of s follow what has changed.
+func (c *Cluster) settle(s *Sides) {
+	defer func() { s.changed = s.changed[:0] }()
 	if c.Notes != nil {
 		c.Notes.Nodes(s.Units.Stale())
 	}
@@ -159,13 +180,13 @@ func (c *Cluster) SetNode(n *cluster.Node) bool {
 	if !c.Index.MaySetNode(n) {
 		return false
 	}
+	c.Settle()
 	there := c.Index.NodeByName(n.Name) != cluster.NoNode
 	if c.moved = c.Index.SetNode(c.moved[:0], n); !there {
 		c.renumber(c.Index.PodsOn(c.Index.NodeByName(n.Name)))
 		return true
 	}
 	c.each(func(s *Sides) {
-		s.changed = s.changed[:0]
 		s.touch(c.moved[0])
 		s.Units.SetNode(c.moved[0])
 		c.refresh(s)
@@ -183,13 +204,13 @@ func (c *Cluster) lookAtQueues() {
 
 // SetClass puts k in place of the class of that name, adds it, or with nil removes it.
 func (c *Cluster) SetClass(name string, k *priority.Class) bool {
+	c.Settle()
 	pods, ok := c.Index.SetClass(name, k)
 	if !ok {
 		return false
 	}
 	c.Notes.All()
 	c.each(func(s *Sides) {
-		s.changed = s.changed[:0]
 		for _, p := range pods {
 			s.touch(c.Index.NodeOf(p))
 			s.touch(c.Index.NominatedTo(p))
@@ -206,6 +227,7 @@ func (c *Cluster) RemoveNode(n cluster.NodeID) bool {
 	if !c.Index.MayRemoveNode(n) {
 		return false
 	}
+	c.Settle()
 	pods := c.Index.PodsOn(n)
 	c.Index.RemoveNode(n)
 	c.moved = append(c.moved[:0], n)
@@ -217,7 +239,6 @@ func (c *Cluster) RemoveNode(n cluster.NodeID) bool {
 // now.
 func (c *Cluster) renumber(pods []cluster.PodID) {
 	c.each(func(s *Sides) {
-		s.changed = s.changed[:0]
 		for _, n := range c.moved {
 			s.touch(n)
 		}
@@ -235,6 +256,7 @@ func (c *Cluster) SetTime(now time.Time) bool {
 	if !c.Index.MaySetTime(now) {
 		return false
 	}
+	c.Settle()
 	before := c.Index.Time()
 	c.Index.SetTime(now)
 	if c.Settings.Limits.Seconds > 0 || before.IsZero() || now.Before(before) {
@@ -242,7 +264,6 @@ func (c *Cluster) SetTime(now time.Time) bool {
 	}
 	c.SetSpent(c.Spent)
 	c.each(func(s *Sides) {
-		s.changed = s.changed[:0]
 		s.Units.SetTime(before)
 		c.refresh(s)
 	})

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,7 +23,7 @@ type Sides struct {
 	guards      *victims.Protections
 	Protections *victims.Protections // guards; nil as long as nobody is kept beyond what priorities say
 
-	changed []victims.Shift // buffer of changes
+	changed []victims.Shift // since the units were settled
 }
 
 // of returns s, formed.
@@ -74,7 +75,7 @@ func (s *Sides) forkOf(of *Sides, ix *cluster.Index) {
 	defer of.mu.Unlock()
 	if of.Units != nil {
 		s.Units, s.Budgets = of.Units.Fork(ix), of.Budgets.Fork()
-		s.guards = s.Units.Protections()
+		s.guards, s.changed = s.Units.Protections(), slices.Clone(of.changed)
 		s.protect()
 	}
 	if of.Columns != nil {
