@@ -97,6 +97,9 @@ func priceOf(s victims.Score) domain.Price {
 // giveBack returns whom it can beside the members that are placed, by placer if one
 // placed them, keeps the plan if it is the best so far, and takes everybody out again.
 func (a *attempt) giveBack(placer domain.Placer) {
+	if a.given += given; a.q.Effort != ask.Greedy {
+		a.given += chosen
+	}
 	if placer == nil && a.q.Given == nil {
 		a.seater.Adopt(a.domain)
 	}

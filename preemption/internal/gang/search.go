@@ -41,6 +41,7 @@ type Search struct {
 	less     *Search          // that looks less hard for the least disruption; nil for Greedy
 	Counting *counting.Search // nil if members can't be counted
 	counted  int              // checks that counting stands for
+	given    int              // what giving victims back beside placements is counted as
 	shares   int              // among so many domains the checks for better placements are shared out
 
 	Brief bool // only verdict, domain and score are asked for
@@ -189,11 +190,14 @@ func (s *Search) Checks() int {
 	return s.counted + s.Trial.Checks
 }
 
-// What questions are counted as: about a member on a node, a decision of a search, a look of a landing.
+// What questions are counted as: about a member on a node, a decision of a search, a look of a landing, who comes back beside
+// a placement, and who may at least stay out.
 const (
 	looked   = 2
 	decision = 64
 	landed   = 16
+	given    = 128
+	chosen   = 384
 )
 
 // Asked counts what was asked so far, about a member on a node and else.
@@ -201,7 +205,7 @@ func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return looked*s.Trial.Asked + decision*s.Runner.Decided + landed*s.q.Landed
+	return looked*s.Trial.Asked + decision*s.Runner.Decided + landed*s.q.Landed + s.given
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come
