@@ -8,8 +8,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// CanPlace says whether member m fits on node n as things stand, beside the members
-// that are placed already. The zero Reason: it does.
+// CanPlace says whether member m fits on node n as things stand, beside the members that are placed already. The zero Reason: it does.
 func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	t.check()
 	t.Asked++
@@ -25,8 +24,7 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	return t.constraints(m, n)
 }
 
-// HasRoom reports whether member m could be on node n as things stand as far as the node and its
-// room decide.
+// HasRoom reports whether member m could be on node n as things stand as far as the node and its room decide.
 func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
 	switch {
 	case !t.Admits(m, n):
@@ -53,8 +51,7 @@ func (t *GangTrial) Admits(m MemberID, n cluster.NodeID) bool {
 	return *seen > 0
 }
 
-// portTaken returns the position of a host port of member m that a pod or another
-// member on node n holds, and whether there is one.
+// portTaken returns the position of a host port of member m that a pod or another member on node n holds, and whether there is one.
 func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 	want := t.members[m].ports
 	if len(want) == 0 {
@@ -117,14 +114,11 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	t.placed = append(t.placed, m)
 	t.on[n] = append(t.on[n], m)
 	t.book(n, t.members[m].request, -1)
-	for _, s := range t.states {
-		s.Place(m, n)
-	}
-	t.moved = true
+	t.enter(Assignment{m, n})
+	t.moved, t.asked = true, false
 }
 
-// Unplace takes back the latest Place and returns its member. It panics with a [*Misuse]
-// where nobody is placed.
+// Unplace takes back the latest Place and returns its member. It panics with a [*Misuse] where nobody is placed.
 func (t *GangTrial) Unplace() MemberID {
 	if len(t.placed) == 0 {
 		panic(&Misuse{"Placer", "Unplace of nobody", "after a Place"})
@@ -134,7 +128,7 @@ func (t *GangTrial) Unplace() MemberID {
 	for _, s := range t.states {
 		s.Unplace(m, n)
 	}
-	t.moved = true
+	t.moved, t.asked = true, false
 	t.placed = t.placed[:len(t.placed)-1]
 	t.at[m] = cluster.NoNode
 	t.on[n] = t.on[n][:len(t.on[n])-1]
@@ -178,19 +172,16 @@ const mostInTurn = 12
 // is told no, up to 4,096 sets of members may have to be looked at.
 const mostTurns = 1 << 15
 
-// PlaceInTurn places what list says, each member beside those before it, in the order
-// of list or in another one: with constraints a member may fit only after another one,
-// or only before it. If there is no such order it places nobody and returns the first
-// assignment that fails, and why; of more than 12 members it looks only at the order in
-// which whoever fits goes first.
+// PlaceInTurn places what list says, each member beside those before it, in the order of list or in another one: with constraints a member
+// may fit only after another one, or only before it. If there is no such order it places nobody and returns the first assignment that fails,
+// and why; of more than 12 members it looks only at the order in which whoever fits goes first.
 func (t *GangTrial) PlaceInTurn(list []Assignment) (Assignment, Reason) {
 	left := math.MaxInt
 	return t.placeInTurn(list, 0, &left)
 }
 
-// placeInTurn is PlaceInTurn where the first k of list have been placed in order. It looks at other
-// orders than that in which whoever fits goes first as long as left is above zero, which it lessens
-// by the checks of one member on its node that they take.
+// placeInTurn is PlaceInTurn where the first k of list have been placed in order. It looks at other orders than that in which whoever fits
+// goes first as long as left is above zero, which it lessens by the checks of one member on its node that they take.
 func (t *GangTrial) placeInTurn(list []Assignment, k int, left *int) (Assignment, Reason) {
 	before := len(t.placed) - k
 	later, why := t.placeWhoFits(slices.Clone(list[k:]))
@@ -275,10 +266,9 @@ func (p *inTurn) place(set int) bool {
 // Fits says whether every placed member fits where it is; if Mobile is set and one
 // does not, whether there is another placement, which is then taken.
 //
-// It looks again only at nodes to which pods came back since the last call, whose
-// answer must have been yes, or have been mended by removing those pods. If a member
-// or a pod that a constraint looks at went or came, it asks the constraints about
-// every member, in order, each seeing the earlier ones.
+// It looks again only at nodes to which pods came back since the last call, whose answer must have been yes, or have been mended by removing
+// those pods. If a member or a pod that a constraint looks at went or came, it asks the constraints about every member, in order, each
+// seeing the earlier ones; once they all look at single nodes and had nothing against anybody, about those on such pods' nodes.
 func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	t.check()
@@ -309,29 +299,48 @@ func (t *GangTrial) stillFit() Reason {
 		return Reason{}
 	}
 	list := t.Assignments()
-	t.UnplaceTo(0)
-	for i, a := range list {
+	ask := list
+	if t.asked {
+		ask = slices.DeleteFunc(slices.Clone(list), func(a Assignment) bool { return !slices.Contains(t.stirred, a.Node) })
+	}
+	for _, a := range slices.Backward(ask) {
+		for _, s := range t.states {
+			s.Unplace(a.Member, a.Node)
+		}
+	}
+	for i, a := range ask {
 		why := t.constraints(a.Member, a.Node)
 		if why.OK() {
-			t.Place(a.Member, a.Node)
+			t.enter(a)
 			continue
 		}
+		for _, b := range ask[i:] {
+			t.enter(b)
+		}
 		if t.Mobile || why.Check == CheckAntiAffinity || !t.OrderMatters() { // which no order helps
-			t.PlaceAll(list[i:])
 			return why
 		}
-		if _, misfit := t.placeInTurn(list, i, &t.turns); !misfit.OK() {
+		k := slices.Index(list, a)
+		t.UnplaceTo(k)
+		if _, misfit := t.placeInTurn(list, k, &t.turns); !misfit.OK() {
 			t.PlaceAll(list)
 			return why
 		}
-		break
+		return Reason{}
 	}
+	t.asked, t.stirred = !t.CrossNode(), t.stirred[:0]
 	return Reason{}
 }
 
-// fitsOn checks placed member m on its node n for room and ports. What a member
-// asks for is free to it if nothing is below zero once all are placed: the last
-// one to ask is the one that goes short.
+// enter lets the constraints know of a member that is placed.
+func (t *GangTrial) enter(a Assignment) {
+	for _, s := range t.states {
+		s.Place(a.Member, a.Node)
+	}
+}
+
+// fitsOn checks placed member m on its node n for room and ports. What a member asks for is free to it if nothing is below zero once all are
+// placed: the last one to ask is the one that goes short.
 func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 	free := t.Free(n)
 	for _, r := range t.members[m].asks {
@@ -359,14 +368,13 @@ func (t *GangTrial) Untied(try func()) {
 	t.states = states
 }
 
-// Doubt lets the next Fits look at every node with members, and ask every constraint,
-// whatever was answered before.
+// Doubt lets the next Fits look at every node with members, and ask every constraint, whatever was answered before.
 func (t *GangTrial) Doubt() {
 	for _, m := range t.placed {
 		t.dirty = append(t.dirty, t.at[m])
 	}
-	t.moved = true
+	t.moved, t.asked = true, false
 }
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
-func (t *GangTrial) Settle() { t.dirty, t.moved = t.dirty[:0], false }
+func (t *GangTrial) Settle() { t.dirty, t.moved, t.asked = t.dirty[:0], false, false }

@@ -6,12 +6,10 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// GangTrial is the what-if of several pods in one domain: members are placed on
-// nodes, running pods leave and return, and Fits tells whether every placed member
-// still fits where it is. Not safe for concurrent use.
+// GangTrial is the what-if of several pods in one domain: members are placed on nodes, running pods leave and return, and Fits tells whether
+// every placed member still fits where it is. Not safe for concurrent use.
 //
-// Pods that are nominated to a node and are at least as important as the gang count
-// as running there.
+// Pods that are nominated to a node and are at least as important as the gang count as running there.
 type GangTrial struct {
 	// Mobile lets Fits find the members another placement where the present one does
 	// not fit any more: at least Need of them, through Seat.
@@ -42,15 +40,17 @@ type GangTrial struct {
 	most        []int64           // what the largest node offers of each resource; see offered
 	least       []int64           // of each resource that any member asks for; nil: not looked for
 
-	home   []int64 // node-major: what is free with everybody in place and the nominated pods
-	free   []int64 // likewise, with pods gone and members placed
-	gone   []bool  // by pod
-	at     []cluster.NodeID
-	placed []MemberID // in order
-	on     [][]MemberID
-	dirty  []cluster.NodeID // nodes with members to which a pod came back since Fits
-	moved  bool             // somebody whom a constraint looks at went or came since Fits
-	turns  int              // how often Fits may still ask whether somebody fits in another order
+	home    []int64 // node-major: what is free with everybody in place and the nominated pods
+	free    []int64 // likewise, with pods gone and members placed
+	gone    []bool  // by pod
+	at      []cluster.NodeID
+	placed  []MemberID // in order
+	on      [][]MemberID
+	dirty   []cluster.NodeID // nodes with members to which a pod came back since Fits
+	moved   bool             // somebody whom a constraint looks at went or came since Fits
+	asked   bool             // constraints that look at single nodes had nothing against any member, but for those
+	stirred []cluster.NodeID // on these nodes, where such went or came since
+	turns   int              // how often Fits may still ask whether somebody fits in another order
 
 	sorted  []MemberID // those whom ByShape was asked about last
 	byShape [][]MemberID
@@ -65,9 +65,8 @@ type GangTrial struct {
 	firstBlock int
 }
 
-// NewGangTrial returns a trial of members in the whole of ix. states are the
-// prepared constraints; the trial changes them, and leaves them as they were once
-// every member is unplaced and every pod returned.
+// NewGangTrial returns a trial of members in the whole of ix. states are the prepared constraints; the trial changes them, and leaves them
+// as they were once every member is unplaced and every pod returned.
 func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees func(cluster.PodID) bool) *GangTrial {
 	t := &GangTrial{ix: ix, expected: make([][]cluster.PodID, ix.NumNodes()), on: make([][]MemberID, ix.NumNodes()), gone: make([]bool, ix.NumPods())}
 	t.free = make([]int64, 0, ix.NumNodes()*ix.NumResources())
@@ -168,9 +167,8 @@ func (t *GangTrial) Members() int { return len(t.members) }
 // Member returns member m.
 func (t *GangTrial) Member(m MemberID) *Member { return t.members[m] }
 
-// Allow bounds the work of placers from now on: once they have called CanPlace half as often as looks
-// says, each member gets the next node that takes it instead of the best one, and after as many calls
-// nobody more is placed. Without it there is no bound.
+// Allow bounds the work of placers from now on: once they have called CanPlace half as often as looks says, each member gets the next node
+// that takes it instead of the best one, and after as many calls nobody more is placed. Without it there is no bound.
 func (t *GangTrial) Allow(looks int) { t.hurry, t.stop = t.Asked+looks/2, t.Asked+looks }
 
 // passed reports whether CanPlace was called as often as a bound of Allow says.
@@ -179,8 +177,7 @@ func (t *GangTrial) passed(bound int) bool {
 	return t.stop > 0 && t.Asked >= bound
 }
 
-// Shape returns a number that is equal for members that no built-in check can tell
-// apart: the position of the first of them.
+// Shape returns a number that is equal for members that no built-in check can tell apart: the position of the first of them.
 func (t *GangTrial) Shape(m MemberID) int { return t.shapes[m] }
 
 // Index returns the index that the trial is about.
@@ -196,8 +193,7 @@ func (t *GangTrial) Placed() []MemberID { return t.placed }
 // On returns the members that are placed on node n. The slice belongs to the trial.
 func (t *GangTrial) On(n cluster.NodeID) []MemberID { return t.on[n] }
 
-// Free returns the row of what is free on node n as things stand. The slice belongs
-// to the trial and must not be changed.
+// Free returns the row of what is free on node n as things stand. The slice belongs to the trial and must not be changed.
 func (t *GangTrial) Free(n cluster.NodeID) []int64 {
 	t.look(n)
 	return t.row(n)
@@ -221,8 +217,7 @@ func (t *GangTrial) OnlyRoom() bool {
 	return len(t.states) == 0 && !slices.ContainsFunc(t.members, func(m *Member) bool { return len(m.ports) > 0 })
 }
 
-// CrossNode reports whether a constraint looks beyond single nodes, so that a pod
-// anywhere may matter to a member.
+// CrossNode reports whether a constraint looks beyond single nodes, so that a pod anywhere may matter to a member.
 func (t *GangTrial) CrossNode() bool {
 	return slices.ContainsFunc(t.states, func(s State) bool { return !s.Scope().NodeLocal })
 }
@@ -247,6 +242,9 @@ func (t *GangTrial) Return(p cluster.PodID) {
 	}
 }
 
+// mostStirred is of how many nodes it is told that they are stirred.
+const mostStirred = 64
+
 // move takes pod p away (+1), or puts it back (-1), and returns its node.
 func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
 	n := t.ix.NodeOf(p)
@@ -257,12 +255,15 @@ func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
 	}
 	t.book(n, t.ix.Request(p), sign)
 	shift(t.states, p, n, sign > 0)
-	t.moved = t.moved || touchedBy(t.states, p, n)
+	if (!t.moved || t.asked) && touchedBy(t.states, p, n) {
+		if t.moved = true; t.asked && len(t.on[n]) > 0 && !slices.Contains(t.stirred, n) {
+			t.stirred, t.asked = append(t.stirred, n), len(t.stirred) < mostStirred
+		}
+	}
 	return n
 }
 
-// Matters reports whether pod p runs where members are placed or, if these may move,
-// anywhere; or a constraint looks at it.
+// Matters reports whether pod p runs where members are placed or, if these may move, anywhere; or a constraint looks at it.
 func (t *GangTrial) Matters(p cluster.PodID) bool {
 	n := t.ix.NodeOf(p)
 	return n != cluster.NoNode && (t.Mobile || len(t.on[n]) > 0 || touchedBy(t.states, p, n))
@@ -276,8 +277,7 @@ func (t *GangTrial) Looks(n cluster.NodeID) bool {
 	})
 }
 
-// Home returns every pod and takes every member off. It costs the size of the cluster,
-// however many there are.
+// Home returns every pod and takes every member off. It costs the size of the cluster, however many there are.
 func (t *GangTrial) Home() {
 	t.UnplaceTo(0)
 	t.Vacate(nil, nil)
@@ -292,7 +292,7 @@ func (t *GangTrial) Home() {
 				}
 			}
 		}
-		t.moved = true
+		t.moved, t.asked = true, false
 	}
 	t.dirty = t.dirty[:0]
 	copy(t.free, t.home)
@@ -308,8 +308,7 @@ func (t *GangTrial) Gone(p cluster.PodID) bool {
 	return t.gone[p]
 }
 
-// Alike reports whether nothing tells members a and b apart: no built-in check, and
-// there are no constraints.
+// Alike reports whether nothing tells members a and b apart: no built-in check, and there are no constraints.
 func (t *GangTrial) Alike(a, b MemberID) bool {
 	return t.shapes[a] == t.shapes[b] && len(t.states) == 0
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -249,4 +250,74 @@ func TestARenewedTrialIsANewOne(t *testing.T) {
 			same()
 		}
 	})
+}
+
+// Whoever leaves and comes back where constraints look at single nodes: Fits says what it says where it has to ask about everybody.
+func TestFitsAsksWhereSomethingHasChanged(t *testing.T) {
+	misfits := 0
+	gen.CheckUntil(t, func(t *rapid.T) {
+		s := &cluster.Snapshot{}
+		fraction := func(most int64) []cluster.DeviceRequest {
+			return []cluster.DeviceRequest{{Resource: "gpu", Fraction: rapid.Int64Range(2, most).Draw(t, "fraction")}}
+		}
+		var pods []*cluster.Pod
+		for i := range 3 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Devices: map[string]cluster.DevicePool{"gpu": {Count: 2, Capacity: 10}}})
+			for range 3 {
+				s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", len(s.Pods)), Node: fmt.Sprint("n", i), Devices: fraction(5)})
+			}
+			for range 2 {
+				pods = append(pods, &cluster.Pod{Name: fmt.Sprint("m", len(pods)), Devices: fraction(7)})
+			}
+		}
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		var trials [2]*domain.GangTrial
+		for i := range trials {
+			state, err := domain.Devices().Prepare(ix, pods)
+			require.NoError(t, err)
+			var members []*domain.Member
+			for _, p := range pods {
+				members = append(members, domain.NewMember(ix, p, cluster.NoPod))
+			}
+			trials[i] = domain.NewGangTrial(ix, members, []domain.State{state}, func(cluster.PodID) bool { return false })
+		}
+		flip := func(p cluster.PodID, leaves bool) {
+			for _, trial := range trials {
+				if leaves {
+					trial.Remove(p)
+				} else {
+					trial.Return(p)
+				}
+			}
+		}
+		for p := range ix.Pods() {
+			flip(p, true)
+		}
+		for m := range domain.MemberID(len(pods)) {
+			if n := cluster.NodeID(rapid.IntRange(0, 2).Draw(t, "node")); trials[0].CanPlace(m, n).OK() {
+				trials[0].Place(m, n)
+				trials[1].Place(m, n)
+			}
+		}
+		for range rapid.IntRange(1, 20).Draw(t, "changes") {
+			var moved []cluster.PodID
+			for range rapid.IntRange(1, 3).Draw(t, "at once") {
+				p := cluster.PodID(rapid.IntRange(0, ix.NumPods()-1).Draw(t, "pod"))
+				flip(p, !trials[0].Gone(p))
+				moved = append(moved, p)
+			}
+			trials[1].Doubt()
+			want := trials[1].Fits()
+			require.Equal(t, want, trials[0].Fits())
+			require.Equal(t, trials[1].Assignments(), trials[0].Assignments())
+			if want.OK() {
+				continue
+			}
+			misfits++
+			for _, p := range moved { // it was well before
+				flip(p, !trials[0].Gone(p))
+			}
+		}
+	}, &misfits)
 }
