@@ -274,6 +274,41 @@ func underBudgets(q hostileQuestion) hostileQuestion {
 	return q
 }
 
+// childGroups are n child groups of two, each of which wants to be on one host, of 12 a group.
+func childGroups(n int) hostileQuestion {
+	q := filled(25*n/2, 25*n, nil, nil)
+	high, two := int32(1000), int32(2)
+	q.snap.CompositePodGroups = []cluster.CompositePodGroup{{Namespace: "default", Name: "root", Priority: &high}}
+	for i := range n {
+		g := cluster.PodGroup{Namespace: "default", Name: fmt.Sprint("c", i), Parent: "root", MinCount: &two, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: hostKey}}}
+		q.snap.PodGroups = append(q.snap.PodGroups, g)
+		for k := range 2 {
+			q.snap.Pods = append(q.snap.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprint("m", i, "-", k), Group: g.Name, Priority: &high, Requests: cluster.Resources{cluster.CPU: int64(300 + i%150)}})
+		}
+	}
+	q.p = cluster.Preemptor{Kind: cluster.KindCompositePodGroup, Namespace: "default", Name: "root"}
+	return q
+}
+
+// withDevices is a gang of 256 that ask for devices as asks says, of which so many pods on each node hold what held says.
+func withDevices(n, each int, asks, held func(i int) cluster.DeviceRequest) hostileQuestion {
+	devices := func(r cluster.DeviceRequest) []cluster.DeviceRequest {
+		r.Resource = "gpu"
+		return []cluster.DeviceRequest{r}
+	}
+	q := filled(n, each*n, func(i int, p *cluster.Pod) {
+		priority := int32(i * 7919 % 10)
+		p.Priority, p.Devices = &priority, devices(held(i))
+	}, nil)
+	for i := range q.snap.Nodes {
+		q.snap.Nodes[i].Devices = map[string]cluster.DevicePool{"gpu": {Count: 8, Capacity: 1000}}
+	}
+	q.p = members(min(256, n), cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+		p.Requests[cluster.CPU], p.Devices = int64(300+i*37%600), devices(asks(i))
+	})
+	return q
+}
+
 // attacks are what a user, or a user's user, may put into a snapshot.
 var attacks = []hostile{
 	{"own-resources-of-nodes", 20, 20_000, func(n int) hostileQuestion {
@@ -688,6 +723,37 @@ var attacks = []hostile{
 	{"pod-spread-beside-an-elastic-unit", 20, 2_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, true, spread) }},
 	{"large-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion { return underBudgets(largeUnitInDomains(n)) }},
 	{"elastic-unit-under-budgets-in-many-domains", 20, 30_000, func(n int) hostileQuestion { return underBudgets(elasticUnitInDomains(n)) }},
+	{"child-groups-on-hosts", 4, 400, childGroups},
+	{"gang-with-devices", 8, 5_000, func(n int) hostileQuestion {
+		return withDevices(n, 8, func(i int) cluster.DeviceRequest { return cluster.DeviceRequest{Count: int32(1 + i%8)} }, func(int) cluster.DeviceRequest { return cluster.DeviceRequest{Count: 1} })
+	}},
+	{"gang-with-fractions-of-devices", 8, 5_000, func(n int) hostileQuestion {
+		fraction := func(least int64) func(i int) cluster.DeviceRequest {
+			return func(i int) cluster.DeviceRequest { return cluster.DeviceRequest{Fraction: least + int64(i%256)} }
+		}
+		return withDevices(n, 16, fraction(300), fraction(300))
+	}},
+	{"gang-of-which-each-has-30-spreads", 8, 2_000, func(n int) hostileQuestion {
+		q := filled(n, 2*n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"i": fmt.Sprint(i % 100)} }, nil)
+		q.p = members(64, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU], p.Labels = int64(300+i), map[string]string{"i": fmt.Sprint(i)}
+			p.Spread = each(30, func(k int) cluster.Spread {
+				return cluster.Spread{MaxSkew: 1, TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(k))}
+			})
+		})
+		return q
+	}},
+	{"gang-that-keeps-apart-by-zone", 8, 5_000, func(n int) hostileQuestion {
+		q := filled(n, 6*n, func(i int, p *cluster.Pod) { p.Priority = new(int32); *p.Priority = int32(i % 100) }, nil)
+		q.p = members(4, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU] = int64(500 + i)
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: zoneKey, Selector: &disruption.Selector{}}}
+		})
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Labels[zoneKey] = fmt.Sprint("z", i%4)
+		}
+		return q
+	}},
 	{"gang-in-a-queue", 8, 5_000, func(n int) hostileQuestion { return queuedGang(n, 64) }},
 	{"large-gang-in-a-queue", 8, 4_000, func(n int) hostileQuestion { return queuedGang(n, n/2) }},
 	{"names", 1_000, 1_000_000, func(n int) hostileQuestion {
