@@ -139,7 +139,9 @@ func (us *Units) stir(p cluster.PodID) {
 // nodes where they belong now. It appends to dst, which has what else has changed, how
 // nodes have. O(k log k) for the k units of the nodes concerned.
 func (us *Units) Settle(dst []Shift) []Shift {
-	dst = us.putTogether(dst)
+	if us.Apart() {
+		dst = us.putTogether(dst)
+	}
 	if us.kept != nil {
 		us.kept.findLost(dst)
 	}
