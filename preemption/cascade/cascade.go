@@ -355,9 +355,6 @@ func (c *Cascade) Settle() error {
 // needsGroup reports whether p is of no use by itself: too few of its group run, or, of a tree of
 // groups, some group has fewer than it needs.
 func (c *Cascade) needsGroup(p *cluster.Pod) (needs bool, err error) {
-	if p.Group == "" {
-		return false, nil
-	}
 	err = c.planner.View(func(v preemption.View) {
 		running := map[string]int32{p.Group: 1}
 		for other := range v.PodsOf(v.Whole(refOf(p))) {

@@ -209,6 +209,96 @@ func TestOddPodsWait(t *testing.T) {
 	}))
 }
 
+// lines are what is told of all, in order.
+func lines(list []cascade.Outcome) (told []string) {
+	for _, o := range list {
+		told = append(told, fmt.Sprintf("%d %s %s, %s", o.Depth, o.Name, o.Status, o.Why))
+	}
+	return told
+}
+
+// Each of a line of pods goes to the node of the next one, which is less important. They are followed as far as is asked for,
+// and nobody is asked about twice.
+func TestEvictionsAreFollowedSoFar(t *testing.T) {
+	t.Parallel()
+	const length = 4
+	only := func(label string) func(*preemption.Pod) {
+		return func(p *preemption.Pod) { p.NodeSelector = map[string]string{label: ""} }
+	}
+	c := clustertest.New().Pod("web").Priority(9).Cores(1).With(only("web")).Pod("db").Priority(9).Cores(1).With(only("db"))
+	for i := range length {
+		c.Node(fmt.Sprint("n", i)).Cores(1).Label(fmt.Sprint("of", i), "").Label(fmt.Sprint("of", i-1), "").Label([]string{"web", "db", "x", "x"}[i], "")
+		c.Pod(fmt.Sprint("p", i)).Priority(int32(8-i)).Cores(1).With(only(fmt.Sprint("of", i))).On(fmt.Sprint("n", i))
+	}
+	for depth := range length + 2 {
+		planner := c.Planner(t, preemption.Options{})
+		all, err := cascade.New(planner, cascade.Options{Depth: depth, Returns: func(*preemption.Pod) bool { return true }})
+		require.NoError(t, err)
+		require.NoError(t, all.Ask(cluster.KindPod, "", "web"))
+		require.NoError(t, all.Settle())
+		for i, o := range all.Outcomes {
+			want := cascade.Preempts
+			switch {
+			case depth > 0 && o.Depth > depth:
+				want = cascade.NotAsked
+			case i == length:
+				want = cascade.Waits
+			}
+			require.Equal(t, want, o.Status, "%d: %v", depth, o)
+		}
+		require.Len(t, all.Outcomes, []int{length + 1, 3, 4, 5, 5, 5}[depth])
+		if depth == 0 {
+			require.NoError(t, all.Ask(cluster.KindPod, "", "db"))
+			require.NoError(t, all.Settle())
+			require.Equal(t, []string{"0 db preempts, ", "1 p0 not asked, it was evicted and asked about before"}, lines(all.Outcomes[length+1:]))
+		}
+	}
+}
+
+// A node is drained of the more important first, as far as budgets allow; who has found a place gives room for another. A member
+// of a group that can do without it finds one by itself.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	stays := []string{"0 daemon stays, its DaemonSet would put it there anew", "0 ending stays, it is on its way out already", "0 mirror stays, the kubelet runs it from a file of its own", "0 static stays, the kubelet runs it from a file of its own"}
+	twice := "0 twice held, more than one budget covers it, which the API of evictions refuses"
+	for cores, want := range [][]string{
+		{"0 lone gone, no controller makes it anew", "0 member0 fits, ", "0 top waits, no evictions help", "0 low held, budget /one allows no disruption", twice},
+		{"0 lone gone, no controller makes it anew", "0 member0 fits, ", "0 top fits, ", "0 low waits, no evictions help", twice},
+		{"0 lone gone, no controller makes it anew", "0 gang waits, pod group gang has 3 pods, fewer than its minCount", "0 top fits, ", "0 low fits, ", twice},
+	} {
+		c := clustertest.New().Node("old").Cores(9).Node("new").Cores(int64(cores)).Change(func(s *preemption.Snapshot) {
+			s.Nodes[0].Unschedulable = true
+			for i, kind := range []string{"DaemonSet", "Job", "", "Node", "Job", "Job", "Job", ""} {
+				priority := []int32{1, 1, 1, 1, 1, 2, 1, 1}[i]
+				p := preemption.Pod{Name: []string{"daemon", "ending", "mirror", "static", "low", "top", "twice", "lone"}[i], Node: "old", Priority: &priority, Requests: preemption.Resources{cluster.CPU: 1000}}
+				if kind != "" {
+					p.Owner = &cluster.Owner{Kind: kind, Name: "owner"}
+				}
+				p.Labels, p.Terminating = map[string]string{p.Name: "", "of": kind}, p.Name == "ending"
+				if p.Name == "mirror" {
+					p.Annotations = map[string]string{"kubernetes.io/config.mirror": ""}
+				}
+				s.Pods = append(s.Pods, p)
+			}
+			least, priority := int32(2+cores), int32(3)
+			s.PodGroups = []preemption.PodGroup{{Name: "gang", MinCount: &least, Priority: &priority}}
+			for i, node := range []string{"old", "new", "new"} {
+				s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("member", i), Node: node, Group: "gang", Priority: &priority})
+			}
+			s.Budgets = []preemption.Budget{
+				{Name: "one", Selector: &disruption.Selector{MatchLabels: map[string]string{"of": "Job"}}, Allowed: 1},
+				{Name: "two", Selector: &disruption.Selector{MatchLabels: map[string]string{"twice": ""}}, Allowed: 1},
+			}
+		})
+		planner := c.Planner(t, preemption.Options{})
+		all, err := cascade.New(planner, cascade.Options{})
+		require.NoError(t, err)
+		require.NoError(t, all.Drain([]string{"old", "old"}))
+		got := lines(all.Outcomes)
+		require.Equal(t, append(stays, want...), got, "%d cores", cores)
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	planner, err := preemption.NewPlanner(&preemption.Snapshot{Nodes: []preemption.Node{{Name: "n1"}}}, preemption.Options{})

@@ -48,7 +48,7 @@ func (l *Landing) begin(seated []domain.Assignment) {
 		own[m.ID], shown = true, append(shown, m.Pod)
 	}
 	for _, p := range l.pods {
-		own[p], least = true, min(least, q.Index.Priority(p))
+		least = min(least, q.Index.Priority(p))
 		members, shown = append(members, q.NewMember(q.Index.Pod(p), p)), append(shown, q.Index.Pod(p))
 		l.freed = append(l.freed, q.Index.NodeOf(p))
 	}

@@ -107,6 +107,9 @@ func TestWhatIsKnownOfElasticUnits(t *testing.T) {
 			u := q.unitOf(q.Index.PodByName("", "whole0"))
 			require.Equal(t, pods == 50, q.Wholes().Of(u) != nil)
 			require.Equal(t, known, q.Known([]victims.UnitID{u}), "%s, %d pods", mode, pods)
+			require.False(t, q.Stuck(u))
+			q.Limits = []Bound{{Of: NumPods, Left: 1}}
+			require.Equal(t, mode == disruption.All, q.Stuck(u), "who may go in part is not stuck")
 		}
 	}
 }

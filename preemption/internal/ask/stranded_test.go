@@ -2,7 +2,9 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -147,40 +149,117 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 			level := int32((i + 3*k) % levels)
 			s.Pods = append(s.Pods, cluster.Pod{
 				Name: fmt.Sprint(i, "-", k), Node: s.Nodes[i].Name, Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(2 + (i*k)%3)},
-				NodeSelector: map[string]string{"of": fmt.Sprint(i % 5)},
+				NodeSelector: map[string]string{"of": fmt.Sprint(i % 5)}, Labels: map[string]string{"app": []string{"web", "db"}[i%2]},
 			})
 		}
 		s.Nodes[i].Labels = map[string]string{"of": fmt.Sprint(i / 3 % 5)}
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	q := &Question{Settings: &Settings{Chain: chain}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 3, Claim: victims.Claim{Priority: 3}}
-	q.fatesWithin(0)
-	left := 0
-	for p := range cluster.PodID(ix.NumPods()) {
-		for within := anybody; within <= chain; within++ {
-			if within == 0 {
-				continue
-			}
-			by := opener{claim: q.claimOf(p), reach: within}
-			room, plain := q.roomsFor(p, within), q.openedFor(by)
-			for n := range ix.Nodes() {
-				var list []victims.UnitID
-				for _, u := range q.EvictableFor(n, by.claim) {
-					if within == anybody || q.leaves(u, nearer(within)) {
-						list = append(list, u)
-					}
+	for _, protect := range []*disruption.Selector{nil, {MatchLabels: map[string]string{"app": "db"}}} {
+		q := &Question{Settings: &Settings{Chain: chain}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 3, Claim: victims.Claim{Priority: 3}}
+		if protect != nil {
+			q.Protections = q.Units.Protect(victims.Guards{Protect: protect}, nil)
+		}
+		q.fatesWithin(0)
+		left := 0
+		for p := range cluster.PodID(ix.NumPods()) {
+			for within := anybody; within <= chain; within++ {
+				if within == 0 {
+					continue
 				}
-				require.ElementsMatch(t, list, q.leavingFor(n, by))
-				require.Equal(t, plain.on(n), room.on(n))
-				left += len(list)
+				by := opener{claim: q.claimOf(p), reach: within}
+				room, plain := q.roomsFor(p, within), q.openedFor(by)
+				for n := range ix.Nodes() {
+					var list []victims.UnitID
+					for _, u := range q.EvictableFor(n, by.claim) {
+						if within == anybody || q.leaves(u, nearer(within)) {
+							list = append(list, u)
+						}
+					}
+					require.ElementsMatch(t, list, q.leavingFor(n, by))
+					require.Equal(t, plain.on(n), room.on(n))
+					left += len(list)
+				}
 			}
 		}
+		require.Positive(t, left)
+		for within := reach(1); within <= chain; within++ {
+			require.Equal(t, protect == nil, q.stranded.leavers[within-anybody] != nil)
+		}
 	}
-	require.Positive(t, left)
-	for within := reach(1); within <= chain; within++ {
-		require.NotNil(t, q.stranded.leavers[within-anybody])
+}
+
+// TestShapesTellPodsApart: pods of one shape, or whose constraints are prepared once, are alike in all that decides where they
+// fit; those of which a constraint of the user's may read anything have no shape.
+func TestShapesTellPodsApart(t *testing.T) {
+	level := int32(1)
+	alike := func(p *cluster.Pod) {}
+	differ := []func(p *cluster.Pod){
+		alike,
+		func(p *cluster.Pod) { p.NodeSelector["zone"] = "b" },
+		func(p *cluster.Pod) { p.NodeSelector = map[string]string{"rack": "a"} },
+		func(p *cluster.Pod) { p.Labels["app"] = "db" },
+		func(p *cluster.Pod) { p.Requests = cluster.Resources{cluster.CPU: 2} },
+		func(p *cluster.Pod) { other := level + 1; p.Priority = &other },
+		func(p *cluster.Pod) { p.RequiredNode = "n" },
+		func(p *cluster.Pod) { p.Tolerations[0].Key = "other" },
+		func(p *cluster.Pod) { p.Tolerations[0].Value = "other" },
+		func(p *cluster.Pod) { p.Tolerations[0].Effect = cluster.NoExecute },
+		func(p *cluster.Pod) { p.Ports[0].Port++ },
+		func(p *cluster.Pod) { p.Ports[0].Protocol = "UDP" },
+		func(p *cluster.Pod) { p.Ports[0].IP = "127.0.0.1" },
+		func(p *cluster.Pod) { p.Namespace = "other" },
+		func(p *cluster.Pod) { p.Devices[0].Count++ },
+		func(p *cluster.Pod) { p.Devices[0].Resource = "tpu" },
+		func(p *cluster.Pod) { p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Fraction: 1}} },
+		func(p *cluster.Pod) { p.RanSeconds++ },
+		func(p *cluster.Pod) { p.Evictions = []time.Time{time.Unix(9, 0)} },
 	}
+	s := &cluster.Snapshot{Time: time.Unix(99, 0), Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1024, Capacity: 9}, "tpu": {Count: 1024, Capacity: 9}}}}}
+	for i, change := range append(slices.Repeat(differ, 2), func(p *cluster.Pod) { p.NodeAffinity = &cluster.NodeAffinity{} }) {
+		s.Pods = append(s.Pods, cluster.Pod{
+			Name: fmt.Sprintf("%02d", i), Node: "n", Priority: &level, NodeSelector: map[string]string{"zone": "a"}, Labels: map[string]string{"app": "web"}, RanSeconds: 1,
+			Requests: cluster.Resources{cluster.CPU: 1}, Tolerations: []cluster.Toleration{{Key: "key", Value: "value"}}, Ports: []cluster.HostPort{{Port: 1}},
+			Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}, Annotations: map[string]string{"nobody": fmt.Sprint("reads ", i)},
+		})
+		change(&s.Pods[i])
+	}
+	q, of := questionIn(t, s, Settings{}), map[int32]int{}
+	q.Protections = q.Units.Protect(victims.Guards{EqualAfterSeconds: 9}, nil) // who ran for how long makes a difference
+	q.fatesWithin(0)
+	for i := range 2 * len(differ) {
+		shape := q.shapeOf(q.Index.PodByName(s.Pods[i].Namespace, s.Pods[i].Name))
+		require.Positive(t, shape)
+		if i < len(differ) {
+			require.NotContains(t, of, shape, i)
+			of[shape] = i
+		}
+		require.Equal(t, i%len(differ), of[shape])
+	}
+	last := q.Index.PodByName("", s.Pods[2*len(differ)].Name)
+	require.Negative(t, q.shapeOf(last))
+
+	c := &asked{}
+	q = questionIn(t, s, Settings{OwnConstraints: []domain.Constraint{c}})
+	q.Constraints = q.OwnConstraints
+	q.fatesWithin(0)
+	for p := range cluster.PodID(q.Index.NumPods()) {
+		require.Negative(t, q.shapeOf(p))
+		q.statesOf(q.Index.Pod(p))
+		require.EqualValues(t, p+1, c.times)
+	}
+}
+
+// asked is a constraint that counts how often it is prepared.
+type asked struct {
+	domain.Constraint
+	times int
+}
+
+func (c *asked) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) {
+	c.times++
+	return nil, nil
 }
 
 // TestKeepForgetsWhenThereAreTooMany: it never has more than it may, and begins anew then.
