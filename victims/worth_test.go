@@ -114,6 +114,7 @@ func TestByPlaceIsBruteForce(t *testing.T) {
 		}
 		for n := range ix.Nodes() {
 			on := us.On(n)
+			require.Equal(t, len(on), cap(on), "whoever appends to it has a copy")
 			for i := 1; i < len(on); i++ {
 				a, b := on[i-1], on[i]
 				if us.Unit(a).Priority == us.Unit(b).Priority {
