@@ -74,7 +74,7 @@ func (p *place) priced(price allot.Price) []int64 { return price[:p.numSums] }
 // TestAPlaceCostsTheLeastOfAllSets: for each number of seats, whoever may go, and what is known
 // of all holds where fewer may.
 func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
-	looked, kept, only := 0, 0, 0
+	looked, kept, only, tight := 0, 0, 0, 0
 	for seed := range uint64(400) {
 		draw := rand.New(rand.NewPCG(seed, 1))
 		p := drawPlace(draw)
@@ -92,6 +92,9 @@ func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
 				want, _ := p.cheapest(k, level)
 				bound := p.least(k)
 				require.LessOrEqual(t, bound.Compare(&want), 0, "seed %d, level %d, %d seats", seed, level, k)
+				if bound == want {
+					tight++
+				}
 				f := p.found[k-1]
 				if f != nil {
 					kept++
@@ -130,6 +133,7 @@ func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
 			}
 		}
 	}
+	require.GreaterOrEqual(t, tight, 1073)
 	require.Greater(t, looked, 200)
 	require.Greater(t, kept, 200)
 	require.Greater(t, only, 200)

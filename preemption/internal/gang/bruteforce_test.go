@@ -133,7 +133,11 @@ func TestGangsAreBruteForce(t *testing.T) {
 	for _, x := range []struct {
 		name                  string
 		unlike, fewest, split bool
-	}{{name: "alike"}, {name: "unlike", unlike: true}, {name: "fewest", fewest: true}, {name: "alike in halves", split: true}, {name: "unlike in halves", unlike: true, split: true}} {
+		settled, open         int // so many were
+	}{
+		{name: "alike", settled: 303, open: 14}, {name: "unlike", unlike: true, settled: 305, open: 43}, {name: "fewest", fewest: true, settled: 338, open: 13},
+		{name: "alike in halves", split: true, settled: 329, open: 8}, {name: "unlike in halves", unlike: true, split: true, settled: 314, open: 28},
+	} {
 		t.Run(x.name, func(t *testing.T) {
 			told, settled, better, open := map[ask.Verdict]int{}, 0, 0, 0
 			for seed := range uint64(120) {
@@ -201,9 +205,10 @@ func TestGangsAreBruteForce(t *testing.T) {
 				}
 			}
 			require.Greater(t, told[ask.Feasible], 100)
-			require.Greater(t, settled, 40)
+			require.GreaterOrEqual(t, settled, x.settled)
 			require.Positive(t, better)
 			require.Positive(t, open)
+			require.LessOrEqual(t, open, x.open)
 		})
 	}
 }
