@@ -167,7 +167,7 @@ func TestProofsOfAGang(t *testing.T) {
 	}
 	t.Log(exact, less, refuted, weights)
 	require.GreaterOrEqual(t, exact, 481, "no less is shown than was")
-	require.Less(t, weights, 2_095, "nor in more words")
+	require.LessOrEqual(t, weights, 2_082, "nor in more words")
 	require.Greater(t, refuted, 50)
 }
 
@@ -176,6 +176,7 @@ func TestProofsOfAGang(t *testing.T) {
 func (w *world) addsUp(t *testing.T, d *domain.Domain, shown proving.Domain, bound []int64, seats int64, at string) {
 	k := shown.Criterion
 	if shown.Times == 0 { // so few have room where nobody goes who has more
+		require.EqualValues(t, 1, shown.Price, at)
 		return
 	}
 	steps, spare := map[cluster.NodeID][]proving.Step{}, map[cluster.NodeID]int64{}
