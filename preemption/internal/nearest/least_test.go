@@ -1,6 +1,10 @@
 package nearest
 
 import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +23,84 @@ func TestNothingIsAskedInVain(t *testing.T) {
 		require.Equal(t, c.asked, asked, "%d asks", c.asks)
 		if require.Equal(t, c.asked > 0, ok); ok {
 			require.Equal(t, list[2:], need)
+		}
+	}
+}
+
+// TestNoLessHelps: of changes that help together by so much each, those that are found do; none of them can be left out or
+// be any smaller, nor do fewer help where these are asked for. No list is asked about twice, nor more lists than may be.
+func TestNoLessHelps(t *testing.T) {
+	const present = 3
+	for seed := range uint64(400) {
+		draw := rand.New(rand.NewPCG(seed, 3))
+		var list []Change
+		for i := range 1 + draw.IntN(5) {
+			c := Change{Name: fmt.Sprint(i), Amount: 1 + draw.Int64N(9)}
+			if i == 0 && draw.IntN(2) == 0 {
+				c.Kind, c.Amount = Priority, c.Amount+present
+			}
+			list = append(list, c)
+		}
+		weight, missing, tells := []int64{draw.Int64N(4), draw.Int64N(4), draw.Int64N(4), draw.Int64N(4), draw.Int64N(4)}, 1+draw.Int64N(40), draw.IntN(2) == 0
+		helps := func(list []Change) bool {
+			sum := int64(0)
+			for i := range list {
+				c := &list[i]
+				by := weight[int(c.Name[0]-'0')] * c.Amount
+				if c.Kind == Priority {
+					by = weight[0] * (c.Amount - present)
+				}
+				sum += by
+			}
+			return sum >= missing
+		}
+		for _, fewest := range []bool{false, true} {
+			find := func(left int) (need []Change, ok bool, asked int) {
+				known := map[string]bool{}
+				l := least{present: present, left: left, ask: func(list []Change) ([]Change, bool) {
+					require.NotContains(t, known, fmt.Sprint(list))
+					known[fmt.Sprint(list)] = true
+					need := list
+					if tells {
+						need = slices.DeleteFunc(slices.Clone(list), func(c Change) bool { return weight[int(c.Name[0]-'0')] == 0 })
+					}
+					return need, helps(list)
+				}}
+				if need, ok = l.find(list); fewest {
+					l.known, l.left, known = nil, left, map[string]bool{}
+					need, ok = l.smallest(list)
+				}
+				return need, ok, len(known)
+			}
+			need, ok, asked := find(0)
+			require.Equal(t, helps(list), ok, seed)
+			if !ok {
+				continue
+			}
+			require.True(t, helps(need), seed)
+			for i := range need {
+				require.False(t, len(need) > 1 && helps(slices.Delete(slices.Clone(need), i, i+1)), seed)
+				less := slices.Clone(need)
+				less[i].Amount--
+				require.False(t, less[i].Amount > 0 && (less[i].Kind != Priority || less[i].Amount > present) && helps(less), seed)
+			}
+			for set := range uint(1) << len(list) {
+				var part []Change
+				for i, c := range list {
+					if set>>i&1 != 0 {
+						part = append(part, c)
+					}
+				}
+				require.False(t, fewest && len(list) <= mostParts && bits.OnesCount(set) < len(need) && helps(part), seed)
+			}
+			same, ok, _ := find(asked)
+			require.True(t, ok, seed)
+			require.Equal(t, need, same)
+			if asked > 1 {
+				_, ok, n := find(asked - 1)
+				require.False(t, ok, seed)
+				require.Equal(t, asked-1, n)
+			}
 		}
 	}
 }
