@@ -76,9 +76,9 @@ func (g *ground) choose(r *rand.Rand) {
 		g.choice.Caps = append(g.choice.Caps, reprieve.Cap{Room: int64(r.IntN(4)), Weight: func(victims.UnitID) int64 { return 1 }})
 	}
 	if r.IntN(2) == 0 {
-		prices := make([]int64, g.units.Len())
+		prices, unit := make([]int64, g.units.Len()), int64(1+9*r.IntN(2)) // of which all are multiples
 		for u := range prices {
-			prices[u] = int64(r.IntN(5))
+			prices[u] = unit * int64(r.IntN(5))
 			if r.IntN(20) == 0 {
 				prices[u] = math.MaxInt64
 			}

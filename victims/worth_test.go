@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,6 +64,34 @@ func TestWorth(t *testing.T) {
 				require.ElementsMatch(t, []string{"keep", "mid"}, strings.Fields(spell(us, us.Potential(0, 9))), "by level, whatever the order")
 			}
 		})
+	}
+}
+
+// byClock turns around with every second, and panics when it is asked for the first time.
+type byClock struct{ asked *int }
+
+func (o byClock) Compare(us *victims.Units, a, b victims.UnitID) int {
+	if *o.asked++; *o.asked == 1 {
+		panic("not yet")
+	}
+	return int(a-b) * int(us.Index().Time().Unix()%2*2-1)
+}
+
+// An order may read the time; one that panics leaves the next caller to sort.
+func TestAnOrderReadsTheTime(t *testing.T) {
+	asked := 1
+	ix := index(t, "nodes n1\npods a@n1 start=t0 b@n1 start=t0 c@n1 start=t0")
+	us := victims.NewUnits(ix, victims.Units137, victims.Worth{Order: byClock{&asked}})
+	asked = 0
+	require.Panics(t, func() { us.Sorted([]victims.UnitID{0, 1, 2}) })
+	for second := range int64(4) {
+		before := ix.Time()
+		ix.SetTime(time.Unix(1<<31+second, 0))
+		us.SetTime(before)
+		us.Settle(nil)
+		want := []string{"c b a", "a b c"}[second%2]
+		require.Equal(t, want, on(us))
+		require.Equal(t, want, spell(us, us.Sorted([]victims.UnitID{0, 1, 2})))
 	}
 }
 
