@@ -130,6 +130,9 @@ func (g *ground) bruteForce() (best []victims.UnitID, found bool) {
 				}
 			}
 		}
+		for _, c := range g.choice.Caps {
+			price = checked.Add(price, c.Fine*max(g.sum(out, c)-c.Room, 0))
+		}
 		if found && price >= bestPrice || !g.within(out) || !g.fitsWithout(out) {
 			continue
 		}
@@ -139,16 +142,15 @@ func (g *ground) bruteForce() (best []victims.UnitID, found bool) {
 }
 
 func (g *ground) within(out []victims.UnitID) bool {
-	for _, c := range g.choice.Caps {
-		sum := int64(0)
-		for _, u := range out {
-			sum += c.Weight(u)
-		}
-		if sum > c.Room {
-			return false
-		}
+	return !slices.ContainsFunc(g.choice.Caps, func(c reprieve.Cap) bool { return c.Fine == 0 && g.sum(out, c) > c.Room })
+}
+
+// sum is what those who are out add to a cap.
+func (g *ground) sum(out []victims.UnitID, c reprieve.Cap) (sum int64) {
+	for _, u := range out {
+		sum += c.Weight(u)
 	}
-	return true
+	return sum
 }
 
 func (g *ground) fitsWithout(out []victims.UnitID) bool {
@@ -169,6 +171,9 @@ func (g *ground) put(out []victims.UnitID, do func(domain.Trial, victims.UnitID)
 func TestChooseIsBruteForce(t *testing.T) {
 	numFound, numRefuted, priced := 0, 0, 0
 	grounds(t, 6000, func(seed uint64, g *ground) {
+		for i := range g.choice.Caps {
+			g.choice.Caps[i].Fine = max(0, int64(seed)%8+int64(i)-5)
+		}
 		want, found := g.bruteForce()
 		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
 		require.Equal(t, want, got, "seed %d", seed)
