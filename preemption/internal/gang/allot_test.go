@@ -44,19 +44,26 @@ func TestFewestGroupsAreTouched(t *testing.T) {
 			if answer.Verdict != ask.Feasible {
 				continue
 			}
-			groups := map[cluster.GroupID]bool{}
-			for _, u := range answer.Plan.Victims {
-				groups[q.Index.GroupOf(q.Units.Unit(u).Pods[0])] = true
+			touched := func(out []cluster.PodID) []int64 {
+				groups := map[cluster.GroupID]bool{}
+				for _, p := range out {
+					groups[q.Index.GroupOf(p)] = true
+				}
+				return []int64{int64(len(groups)), int64(len(out))}
 			}
-			found[effort] = int64(len(groups))
-			want := fewestGroups(q, &domains[0])
+			var out []cluster.PodID
+			for _, u := range answer.Plan.Victims {
+				out = append(out, q.Units.Unit(u).Pods...)
+			}
+			have, want := touched(out), fewest(q, &domains[0], len(q.Members), 100, touched)
+			found[effort] = have[0]
 			if search.Open {
-				require.LessOrEqual(t, slices.Compare(search.Least, []int64{int64(want[0]), int64(want[1])}), 0, "seed %d", seed)
+				require.LessOrEqual(t, slices.Compare(search.Least, want), 0, "seed %d", seed)
 			}
 			if effort != ask.Exact || search.Open {
 				continue
 			}
-			require.Equal(t, want, [2]int{len(groups), len(answer.Plan.Victims)}, "seed %d", seed)
+			require.Equal(t, want, have, "seed %d", seed)
 			settled++
 			if found[ask.Exact] < found[ask.Greedy] {
 				fewer++
@@ -65,38 +72,4 @@ func TestFewestGroupsAreTouched(t *testing.T) {
 	}
 	require.Greater(t, settled, 50)
 	require.Positive(t, fewer)
-}
-
-// fewestGroups is how few groups, and then pods, of any set that makes room for all members.
-func fewestGroups(q *ask.Question, d *domain.Domain) (best [2]int) {
-	var lower []cluster.PodID
-	var sizes []int64
-	free := make([]int64, q.Index.NumNodes())
-	for _, n := range d.Nodes {
-		free[n] = q.Index.Node(n).Allocatable[cluster.CPU]
-		for _, p := range q.Index.PodsOn(n) {
-			free[n] -= q.Index.Pod(p).Requests[cluster.CPU]
-			if q.Index.GroupOf(p) != cluster.NoGroup {
-				lower = append(lower, p)
-			}
-		}
-	}
-	for _, m := range q.Members {
-		sizes = append(sizes, m.Pod.Requests[cluster.CPU])
-	}
-	best = [2]int{100, 100}
-	for set := range uint(1) << len(lower) {
-		left, groups, pods := append([]int64(nil), free...), map[cluster.GroupID]bool{}, 0
-		for i, p := range lower {
-			if set>>i&1 != 0 {
-				left[q.Index.NodeOf(p)] += q.Index.Pod(p).Requests[cluster.CPU]
-				groups[q.Index.GroupOf(p)] = true
-				pods++
-			}
-		}
-		if now := [2]int{len(groups), pods}; (now[0] < best[0] || now[0] == best[0] && now[1] < best[1]) && seats(left, sizes) {
-			best = now
-		}
-	}
-	return best
 }

@@ -2,7 +2,6 @@ package gang
 
 import (
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -69,7 +68,7 @@ func seats(free []int64, sizes []int64) bool {
 
 // fewest is what the best set of at most so many victims comes to that makes room for the first
 // members in a domain; nil if there is none.
-func fewest(q *ask.Question, d *domain.Domain, members, most int) (best []int64) {
+func fewest(q *ask.Question, d *domain.Domain, members, most int, comesTo func(out []cluster.PodID) []int64) (best []int64) {
 	var lower []cluster.PodID
 	free := make([]int64, q.Index.NumNodes())
 	for _, n := range d.Nodes {
@@ -86,16 +85,15 @@ func fewest(q *ask.Question, d *domain.Domain, members, most int) (best []int64)
 		sizes = append(sizes, m.Pod.Requests[cluster.CPU])
 	}
 	for set := range uint(1) << len(lower) {
-		values := []int64{0, 0, 0, int64(bits.OnesCount(set))}
+		var out []cluster.PodID
 		left := slices.Clone(free)
 		for i, p := range lower {
 			if set>>i&1 != 0 {
 				left[q.Index.NodeOf(p)] += q.Index.Pod(p).Requests[cluster.CPU]
-				values[1] = max(values[1], int64(q.Index.Priority(p)))
-				values[2] += int64(q.Index.Priority(p)) + 1<<31
+				out = append(out, p)
 			}
 		}
-		if int(values[3]) <= most && (best == nil || slices.Compare(values, best) < 0) && seats(left, sizes) {
+		if values := comesTo(out); len(out) <= most && (best == nil || slices.Compare(values, best) < 0) && seats(left, sizes) {
 			best = values
 		}
 	}
@@ -111,15 +109,23 @@ func halves(ix *cluster.Index) []domain.Domain {
 // least is the best that any set of victims comes to in one of domains, and for how many members:
 // as many as there is a set for, or as few as are needed.
 func least(q *ask.Question, domains []domain.Domain, most int) (best []int64, members int) {
+	asUpstream := func(out []cluster.PodID) []int64 {
+		values := []int64{0, 0, 0, int64(len(out))}
+		for _, p := range out {
+			values[1] = max(values[1], int64(q.Index.Priority(p)))
+			values[2] += int64(q.Index.Priority(p)) + 1<<31
+		}
+		return values
+	}
 	for i := range domains {
 		n := len(q.Members)
 		if q.Fewest {
 			n = q.Tree.Need()
 		}
-		for n > q.Tree.Need() && fewest(q, &domains[i], n, 100) == nil {
+		for n > q.Tree.Need() && fewest(q, &domains[i], n, 100, asUpstream) == nil {
 			n--
 		}
-		if values := fewest(q, &domains[i], n, most); values != nil && (best == nil || slices.Compare(values, best) < 0) {
+		if values := fewest(q, &domains[i], n, most, asUpstream); values != nil && (best == nil || slices.Compare(values, best) < 0) {
 			best, members = values, n
 		}
 	}
