@@ -25,9 +25,7 @@ func TestPodsOfAUnitAreCountedOnce(t *testing.T) {
 		p := cluster.Pod{Name: fmt.Sprintf("p%d", i), Node: n.Name, Group: "all", Priority: &priority, Requests: cluster.Resources{cluster.CPU: 1}}
 		s.Nodes, s.Pods = append(s.Nodes, n), append(s.Pods, p)
 	}
-	ix, err := cluster.NewIndex(s)
-	require.NoError(t, err)
-	q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9}
+	q := questionIn(t, s, Settings{})
 	u, _ := q.Units.UnitOf(0)
 	pods := q.Units.Unit(u).Pods
 	require.Len(t, pods, 8)
@@ -67,10 +65,9 @@ func TestAGroupGoesFromEveryNodeThatAConstraintLooksAt(t *testing.T) {
 		}
 		s.Nodes = append(s.Nodes, cluster.Node{Name: "own", Allocatable: cluster.Resources{cluster.CPU: 1}})
 		s.Pods = append(s.Pods, cluster.Pod{Name: "web", Node: "own", Priority: &mid, AntiAffinity: c.anti, Requests: cluster.Resources{cluster.CPU: 1}})
-		ix, err := cluster.NewIndex(s)
-		require.NoError(t, err)
-		q := &Question{Settings: &Settings{}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9, Constraints: []domain.Constraint{domain.InterPodAffinity()}}
-		u, _ := q.Units.UnitOf(ix.PodByName("", "web"))
+		q := questionIn(t, s, Settings{})
+		q.Constraints = []domain.Constraint{domain.InterPodAffinity()}
+		u := q.unitOf(q.Index.PodByName("", "web"))
 		require.Equal(t, c.inTurn, q.numInTurn(u, q.Units.Unit(u).Pods), "%+v", c)
 	}
 }
@@ -95,9 +92,7 @@ func TestMovesFollowFromOneAnother(t *testing.T) {
 			}
 			s.Pods = append(s.Pods, p)
 		}
-		ix, err := cluster.NewIndex(s)
-		require.NoError(t, err)
-		return &Question{Settings: &settings, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 9}
+		return questionIn(t, s, settings)
 	}
 	for chain := range length + 1 {
 		for never := range length + 1 {
@@ -127,12 +122,10 @@ func TestManyPrioritiesInAChain(t *testing.T) {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cores(2*sizes - 1)})
 		s.Pods = append(s.Pods, cluster.Pod{Name: name, Node: name, Priority: &level, Requests: cores(int64(sizes + i/levels))})
 	}
-	ix, err := cluster.NewIndex(s)
-	require.NoError(t, err)
-	polls := 0
-	q := &Question{Settings: &Settings{Chain: 1}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: levels, Poll: func() { polls++ }}
+	polls, q := 0, questionIn(t, s, Settings{Chain: 1})
+	q.Priority, q.Poll = levels, func() { polls++ }
 	for i := range levels * sizes {
-		u, _ := q.Units.UnitOf(ix.PodByName("", fmt.Sprintf("%03d", i)))
+		u, _ := q.Units.UnitOf(q.Index.PodByName("", fmt.Sprintf("%03d", i)))
 		require.Equal(t, i >= levels && i%levels == 0, q.numStranded(u, q.Units.Unit(u).Pods) == 1, i)
 	}
 	require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
@@ -154,23 +147,22 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 		}
 		s.Nodes[i].Labels = map[string]string{"of": fmt.Sprint(i / 3 % 5)}
 	}
-	ix, err := cluster.NewIndex(s)
-	require.NoError(t, err)
 	for _, protect := range []*disruption.Selector{nil, {MatchLabels: map[string]string{"app": "db"}}} {
-		q := &Question{Settings: &Settings{Chain: chain}, Index: ix, Units: victims.NewUnits(ix, victims.Units137, victims.Worth{}), Priority: 3, Claim: victims.Claim{Priority: 3}}
+		q := questionIn(t, s, Settings{Chain: chain})
+		q.Priority, q.Claim = 3, victims.Claim{Priority: 3}
 		if protect != nil {
 			q.Protections = q.Units.Protect(victims.Guards{Protect: protect}, nil)
 		}
 		q.fatesWithin(0)
 		left := 0
-		for p := range cluster.PodID(ix.NumPods()) {
+		for p := range cluster.PodID(q.Index.NumPods()) {
 			for within := anybody; within <= chain; within++ {
 				if within == 0 {
 					continue
 				}
 				by := opener{claim: q.claimOf(p), reach: within}
 				room, plain := q.roomsFor(p, within), q.openedFor(by)
-				for n := range ix.Nodes() {
+				for n := range q.Index.Nodes() {
 					var list []victims.UnitID
 					for _, u := range q.EvictableFor(n, by.claim) {
 						if within == anybody || q.leaves(u, nearer(within)) {
