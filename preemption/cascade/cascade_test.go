@@ -228,7 +228,7 @@ func TestEvictionsAreFollowedSoFar(t *testing.T) {
 	c := clustertest.New().Pod("web").Priority(9).Cores(1).With(only("web")).Pod("db").Priority(9).Cores(1).With(only("db"))
 	for i := range length {
 		c.Node(fmt.Sprint("n", i)).Cores(1).Label(fmt.Sprint("of", i), "").Label(fmt.Sprint("of", i-1), "").Label([]string{"web", "db", "x", "x"}[i], "")
-		c.Pod(fmt.Sprint("p", i)).Priority(int32(8-i)).Cores(1).With(only(fmt.Sprint("of", i))).On(fmt.Sprint("n", i))
+		c.Pod(fmt.Sprint("p", i)).Priority(int32(8 - i)).Cores(1).With(only(fmt.Sprint("of", i))).On(fmt.Sprint("n", i))
 	}
 	for depth := range length + 2 {
 		planner := c.Planner(t, preemption.Options{})

@@ -312,9 +312,6 @@ func (s *Search) numUsable(domains []domain.Domain) int {
 		offers := s.q.Index.Allocatable(n)
 		return s.Counting.Admits(n) && s.q.Members[0].Resources(offers, offers).OK()
 	}
-	if s.Counting == nil {
-		s.Equip()
-	}
 	num := 0
 	for i := range domains {
 		if slices.ContainsFunc(domains[i].Nodes, usable) {
