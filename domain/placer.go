@@ -376,8 +376,9 @@ func (g *greedy) placeOne(m MemberID) bool {
 	}
 }
 
-// reopen queues the nodes from which what is placed has taken what kept member m off.
+// reopen queues the nodes from which what is placed has taken what kept member m off. Where the roomiest come first, vacant ones are offered later.
 func (g *greedy) reopen(m MemberID) {
+	swept := false
 	for i := range g.aside.blocks {
 		b := &g.aside.blocks[i]
 		if len(b.offers)+len(b.unpriced) == 0 || g.t.blocks(m, b.block) {
@@ -389,8 +390,16 @@ func (g *greedy) reopen(m MemberID) {
 			g.queue.Push(o)
 		}
 		for _, n := range unpriced {
-			g.offer(m, n)
+			if g.taken == nil && g.t.Vacant(n) { // else the cheapest would be found anew
+				g.sweep.left[int(n/64)-g.t.firstBlock] |= 1 << (n % 64)
+				swept = true
+			} else {
+				g.offer(m, n)
+			}
 		}
+	}
+	if swept {
+		g.begin(m, g.sweep.left)
 	}
 }
 

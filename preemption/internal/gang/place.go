@@ -232,8 +232,19 @@ func (s *Search) misfits(m domain.MemberID, d *domain.Domain, looks *[]Unplaced)
 	}
 	why := map[domain.Reason]int{}
 	*looks = append(*looks, Unplaced{[]domain.MemberID{m}, why})
+	var last domain.Reason
+	nodes := 0 // in a row that do not take it for that
 	for _, n := range d.Nodes {
-		why[ask.Alike(s.Trial.CanPlace(m, n))]++
+		now := ask.Alike(s.Trial.CanPlace(m, n))
+		if nodes > 0 && now != last {
+			why[last] += nodes
+			nodes = 0
+		}
+		last = now
+		nodes++
+	}
+	if nodes > 0 {
+		why[last] += nodes
 	}
 	return why
 }
