@@ -27,6 +27,7 @@ func (a *aside) clear() {
 	clear(a.at)
 }
 
+// of are the nodes that b closes.
 func (a *aside) of(b block) *closed {
 	i, known := a.at[b]
 	if !known {
@@ -38,17 +39,6 @@ func (a *aside) of(b block) *closed {
 		a.blocks = append(a.blocks, closed{block: b})
 	}
 	return &a.blocks[i]
-}
-
-// put adds an offer, note a node whose price is not known.
-func (a *aside) put(b block, o SeatOffer) {
-	c := a.of(b)
-	c.offers = append(c.offers, o)
-}
-
-func (a *aside) note(b block, n cluster.NodeID) {
-	c := a.of(b)
-	c.unpriced = append(c.unpriced, n)
 }
 
 // blocker is an optional part of a State: it names what keeps members off nodes.

@@ -299,11 +299,7 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 			g.offerMore(m)
 		case ok && g.foresees && least.Blind():
 			g.queue.Drop()
-			if n := cluster.NodeID(least.At); g.t.Slots(m, n) > 1 {
-				least.Foresee(g.further(m, n))
-			} else {
-				least.Foresee(Free, false)
-			}
+			g.foresee(m, &least)
 			g.queue.Push(least)
 		default:
 			return least, ok
@@ -311,23 +307,37 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 	}
 }
 
+// foresee finds out what one more like m costs where o is.
+func (g *greedy) foresee(m MemberID, o *SeatOffer) {
+	if n := cluster.NodeID(o.At); g.t.Slots(m, n) > 1 {
+		o.Foresee(g.further(m, n))
+	} else {
+		o.Foresee(Free, false)
+	}
+}
+
 // offer queues node n if it takes member m.
 func (g *greedy) offer(m MemberID, n cluster.NodeID) {
 	switch {
 	case g.t.CanPlace(m, n).OK():
-		g.push(g.rank(m, n), n)
+		g.push(m, g.rank(m, n), n)
 	case len(g.t.states) > 0:
 		if b, ok := g.t.blockOf(m, n); ok {
-			g.aside.note(b, n)
+			c := g.aside.of(b)
+			c.unpriced = append(c.unpriced, n)
 		}
 	}
 }
 
-// push queues node n at a price, in place of what was offered there before.
-func (g *greedy) push(price Price, n cluster.NodeID) {
+// push queues node n for member m at a price, in place of what was offered there before.
+func (g *greedy) push(m MemberID, price Price, n cluster.NodeID) {
 	g.t.lastOffer++
 	g.t.offers[n] = g.t.lastOffer
-	g.queue.Push(SeatOffer{Price: price, At: int32(n), K: g.t.lastOffer})
+	o := SeatOffer{Price: price, At: int32(n), K: g.t.lastOffer}
+	if g.foresees && o.Blind() && g.t.Vacant(n) { // as good as others, as a rule: it is asked in the end
+		g.foresee(m, &o)
+	}
+	g.queue.Push(o)
 }
 
 // drop takes the least offer away, which is of node n.
@@ -349,14 +359,15 @@ func (g *greedy) placeOne(m MemberID) bool {
 				g.drop(n)
 				if b, ok := g.t.blockOf(m, n); ok {
 					g.t.offers[n] = least.K
-					g.aside.put(b, least)
+					c := g.aside.of(b)
+					c.offers = append(c.offers, least)
 				}
 				continue
 			}
 			price = g.rank(m, n)
 			if now := g.queue.Adds(price); now.Compare(least.Price) > 0 {
 				g.queue.Drop()
-				g.push(price, n)
+				g.push(m, price, n)
 				continue
 			}
 		}

@@ -114,8 +114,8 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 }
 
 // ComparePrices calls same with the price of every place for every member of a gang, as units
-// and as columns tell it; road is false where columns are not asked.
-func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, firsts domain.Price)) (road bool, err error) {
+// and as columns tell it, and with a bound from below; road is false where columns are not asked.
+func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, firsts, least domain.Price)) (road bool, err error) {
 	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return false, err

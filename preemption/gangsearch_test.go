@@ -292,10 +292,10 @@ func TestAGangThatFitsGoesWhereItIsAskedTo(t *testing.T) {
 }
 
 // TestFirstSeatsCostTheSame: what the columns say the first member on a node costs is what the
-// units say, beside members elsewhere, whatever the members are.
+// units say, beside members elsewhere, whatever the members are, and no less than the bound.
 func TestFirstSeatsCostTheSame(t *testing.T) {
 	t.Parallel()
-	roads, prices, evicting := 0, 0, 0
+	roads, prices, evicting, bounded := 0, 0, 0, 0
 	for seed := range seeds(3000) {
 		q := gen.RandomGang(seed, gen.GangProfile{
 			Profile: gen.Profile{MaxNodes: 5, MaxPods: 20, Budgets: seed%3 == 0, Groups: seed%4 == 0, Ports: seed%7 == 0, Nominations: seed%5 == 0},
@@ -304,8 +304,12 @@ func TestFirstSeatsCostTheSame(t *testing.T) {
 		if !asksSomething(q) {
 			continue
 		}
-		road, err := preemption.Options{}.ComparePrices(q.Preemptor, &q.Snapshot, func(offers, firsts domain.Price) {
+		road, err := preemption.Options{}.ComparePrices(q.Preemptor, &q.Snapshot, func(offers, firsts, least domain.Price) {
 			require.Equal(t, offers, firsts, "seed %d", seed)
+			require.LessOrEqual(t, least.Compare(firsts), 0, "seed %d: %v, %v", seed, least, firsts)
+			if least.Pods > 1 {
+				bounded++
+			}
 			if prices++; offers.Pods > 0 {
 				evicting++
 			}
@@ -315,9 +319,10 @@ func TestFirstSeatsCostTheSame(t *testing.T) {
 			roads++
 		}
 	}
-	t.Logf("%d questions, %d prices, %d of somebody", roads, prices, evicting)
+	t.Logf("%d questions, %d prices, %d of somebody, %d of two at least", roads, prices, evicting, bounded)
 	require.Greater(t, roads, int(seeds(3000))/10)
 	require.Greater(t, evicting, int(seeds(3000)))
+	require.Greater(t, bounded, int(seeds(3000))/30)
 }
 
 // TestMembersWithoutAPlaceAreToldOf: by kind, with why each node of the domain that takes most of the gang

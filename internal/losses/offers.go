@@ -30,9 +30,9 @@ type Offers struct {
 
 	// Out, if set, says who has to go on node n, most important first, where free is left by
 	// those members who come there, needed are the resources that these ask for, and units for
-	// which broken is above zero have to go anyhow; or it leaves that to the offers. It appends
+	// which broken is above zero have to go anyhow and cost nothing; or it leaves that to the offers. It appends
 	// to dst. Nobody's loss violates a budget where it answers, and nobody asks for ports.
-	Out func(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, ok bool)
+	Out func(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, price domain.Price, ok bool)
 
 	// Near, if set, lists those pods of a unit of several that matter where members are placed: of the
 	// others' nodes nobody asks.
@@ -291,19 +291,13 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Pri
 		o.need(m, true)
 	}
 	o.units = o.units[:0]
-	price := domain.Free
 	if o.Out != nil && len(o.pinned) == 0 {
-		out, ok := o.Out(o.units, n, o.free, o.needed, o.broken)
-		if o.units = out; ok && more == 0 {
-			return price // which nobody reads
-		}
-		if ok {
-			for _, u := range out {
-				o.add(&price, u)
-			}
+		out, price, ok := o.Out(o.units, n, o.free, o.needed, o.broken)
+		if o.units = out; ok {
 			return price
 		}
 	}
+	price := domain.Free
 	if o.violates != nil {
 		o.walk(&price, n, true)
 	}
@@ -317,9 +311,11 @@ func (o *Offers) walk(price *domain.Price, n cluster.NodeID, violating bool) {
 		if !o.below(u) || o.violates != nil && (o.violates(u) > 0) != violating {
 			continue
 		}
-		if !o.stays(u, n) {
-			o.units = append(o.units, u)
-			o.add(price, u)
+		if o.stays(u, n) {
+			continue
+		}
+		if o.units = append(o.units, u); o.broken[u] == 0 { // else it is lost already
+			o.charge(price, u)
 		}
 	}
 }
@@ -399,13 +395,7 @@ func (o *Offers) portTaken(u victims.UnitID, n cluster.NodeID) bool {
 	return false
 }
 
-// add adds what the loss of unit u costs; one that is lost already costs nothing.
-func (o *Offers) add(price *domain.Price, u victims.UnitID) {
-	if o.broken[u] == 0 {
-		o.charge(price, u)
-	}
-}
-
+// charge adds what the loss of unit u costs.
 func (o *Offers) charge(price *domain.Price, u victims.UnitID) {
 	if o.violates != nil {
 		price.Violations += int64(o.violates(u))

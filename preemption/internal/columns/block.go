@@ -23,6 +23,7 @@ type Block struct {
 	spans     []span               // of the columns
 	offers    []row                // by word: what the nodes offer in all
 	offered   []span               // of the offers
+	largest   []row                // by column and word: the most that one of those who are gone asks for, of each resource
 	changes   int                  // since the spans were as narrow as can be
 	lowest    [BlockSize]int32     // by node: the lowest level of a unit
 	latest    [BlockSize]int64     // by node: the latest start of a unit of that level
@@ -35,7 +36,7 @@ func newBlock(o *owner, columns int, guards []uint64) *Block {
 	b := &Block{
 		owner:   o,
 		columns: make([]row, columns*words), spans: make([]span, columns*words),
-		offers: make([]row, words), offered: make([]span, words),
+		offers: make([]row, words), offered: make([]span, words), largest: make([]row, columns*words),
 	}
 	for i := range b.spans {
 		b.spans[i] = empty(guards[i%words])
@@ -64,10 +65,19 @@ func (b *Block) vacate(i int) int {
 	return was
 }
 
-// open makes node i of the block, which is odd, plain, with units of these levels and
-// starts. It returns 1.
-func (b *Block) open(i int, levels []int32, started []uint64) int {
-	bit := uint64(1) << i
+// open makes node i of the block, which is odd, plain, with units of these levels, asks and
+// starts; bounds are the levels of the columns. It returns 1.
+func (b *Block) open(i int, levels, bounds []int32, asks, started, guards []uint64) int {
+	bit, words := uint64(1)<<i, len(guards)
+	for w, guards := range guards {
+		largest, g := empty(guards), len(levels)-1
+		for c, bound := range bounds {
+			for ; g >= 0 && levels[g] <= bound; g-- {
+				largest.widen(asks[g*words+w], guards)
+			}
+			b.largest[(c+1)*words+w][i] = largest.most &^ guards
+		}
+	}
 	b.Plain, b.Odd = b.Plain|bit, b.Odd&^bit
 	b.lowest[i], b.latest[i] = math.MaxInt32, math.MinInt64
 	for g := len(levels) - 1; g >= 0 && levels[g] <= b.lowest[i]; g-- {
@@ -146,6 +156,22 @@ func (b *Block) fitOne(a *Ask, c, i int) bool {
 		}
 	}
 	return true
+}
+
+// fewest is a bound from below for how many units have to go from node i, so that a fits there, beside those who are gone from
+// column c: as if each freed as much as the largest of those who are gone from column last, with whom a fits.
+func (b *Block) fewest(a *Ask, l *Lanes, c, last, i int) (units uint64) {
+	at, largest := c*len(a.Words), last*len(a.Words)
+	for w, ask := range a.Words {
+		room := b.columns[at+w][i]
+		for missing := a.Guards[w] &^ (room - ask); missing != 0; missing &= missing - 1 {
+			lane := &l.lane[l.first[w][bits.TrailingZeros64(missing)]]
+			amount := func(word uint64) uint64 { return word >> lane.shift & uint64(lane.most) }
+			lacks, frees := amount(ask)-amount(room), amount(b.largest[largest+w][i])
+			units = max(units, (lacks+frees-1)/frees)
+		}
+	}
+	return units
 }
 
 // TooSmall reports whether node i offers less than a asks for, the number of pods

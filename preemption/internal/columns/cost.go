@@ -2,6 +2,7 @@ package columns
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 
 	"github.com/preempt-go/preempt/domain"
@@ -55,6 +56,26 @@ func (c Cost) Adds(highest int64) Cost {
 
 // raised is what the loss of a pod of a priority adds to the sum of a Cost.
 func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1 }
+
+// AtLeast is a bound from below for Cost of one member on node n, which has room for it with those gone whom column last stands for,
+// where nobody's loss does harm. It reads blocks alone.
+func (s *Seats) AtLeast(n cluster.NodeID, last int) (c Cost) {
+	v, above := s.columns.levels, int32(math.MinInt32)
+	b, i := v.blocks[n/BlockSize], int(n%BlockSize)
+	for column := 0; ; column++ {
+		units := b.fewest(&s.one, s.columns.lanes, column, last, i)
+		if units == 0 {
+			return c
+		}
+		if column == 0 {
+			c.sum = units // and nothing for what is least
+		}
+		before := above
+		above = v.Above(column + 1)
+		c.worst = uint64(int64(above) - lowest)
+		c.sum += units * uint64(int64(above)-int64(before)) << podBits
+	}
+}
 
 // Cost is what has to go on node n for k members, at most as many as there is room
 // for with all potential victims gone. O(units).

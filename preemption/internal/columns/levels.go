@@ -116,7 +116,7 @@ func (v *Levels) own(n cluster.NodeID) (*Block, int) {
 	if b.owner != v.owner {
 		mine := *b
 		mine.owner = v.owner
-		mine.columns, mine.offers = slices.Clone(b.columns), slices.Clone(b.offers)
+		mine.columns, mine.offers, mine.largest = slices.Clone(b.columns), slices.Clone(b.offers), slices.Clone(b.largest)
 		mine.spans, mine.offered = slices.Clone(b.spans), slices.Clone(b.offered)
 		b = &mine
 		v.blocks[i] = b

@@ -115,8 +115,8 @@ func (l *NodeColumns) finish(n cluster.NodeID, at *positions, b *Block, i int, w
 	}
 	if at.plain && !at.uneven && len(l.us.Index().Nominees(n)) == 0 {
 		k := len(l.us.On(n))
-		_, _, started := l.parts(at.data, k)
-		l.levels.odd -= b.open(i, at.level[:k], started)
+		_, asks, started := l.parts(at.data, k)
+		l.levels.odd -= b.open(i, at.level[:k], l.levels.bounds, asks, started, l.lanes.guards)
 		b.changed(l.lanes.guards)
 	}
 	return true

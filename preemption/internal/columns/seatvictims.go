@@ -97,8 +97,8 @@ func (s *Seats) harmfulFirst(set *PositionSet) {
 
 // Out appends to dst the units that have to go on node n, most important first, where members
 // who are there leave free, of the resources that are needed, with every potential victim gone.
-// Those for which broken is above zero go anyhow. ok is false where less than nothing is left.
-func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, ok bool) {
+// Those for which broken is above zero go anyhow, and the others have that price. ok is false where less than nothing is left.
+func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, price domain.Price, ok bool) {
 	s.look(n)
 	l := s.columns.Lanes()
 	s.row = s.row[:0]
@@ -118,7 +118,7 @@ func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed
 		if at := &l.lane[r]; is && free[r] >= 0 {
 			s.free[at.word] |= uint64(min(at.grains(free[r]), at.most)) << at.shift
 		} else if is {
-			return dst, false
+			return dst, price, false
 		}
 	}
 	us, gone := s.columns.us.On(n), PositionSet{}
@@ -128,10 +128,13 @@ func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed
 		}
 	}
 	s.settle(s.first, &gone)
+	price = domain.Free
 	for _, g := range s.out {
-		dst = append(dst, us[g])
+		if dst = append(dst, us[g]); !gone.Has(g) {
+			s.charge(&price, g)
+		}
 	}
-	return dst, true
+	return dst, price, true
 }
 
 // Stops is the first position on node n whose unit does not return beside k members, or the

@@ -33,7 +33,7 @@ func TestSpansBoundTheirRows(t *testing.T) {
 				b.put(c, i, randomRoom(rng, l, step), l.guards)
 			}
 			b.offer(i, randomRoom(rng, l, step), l.guards)
-			b.open(i, nil, nil)
+			b.open(i, nil, nil, nil, nil, l.guards)
 			if b.changed(l.guards); b.changes == 0 {
 				narrowed++
 				for at := range b.columns {

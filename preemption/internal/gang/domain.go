@@ -257,9 +257,9 @@ func (s *Search) PlaceCheapest(d *domain.Domain) []domain.Assignment {
 }
 
 // ComparePrices places the gang as PlaceCheapest does and asks for the price of every place on
-// the way, of the offers and of those with first seats: for tests. road says whether there are
-// such, same is called with each pair.
-func (s *Search) ComparePrices(d *domain.Domain, same func(offers, firsts domain.Price)) (road bool) {
+// the way, of the offers and of those with first seats, and for a bound from below: for tests. road says whether there are
+// such, same is called with each of them.
+func (s *Search) ComparePrices(d *domain.Domain, same func(offers, firsts, least domain.Price)) (road bool) {
 	s.PlaceCheapest(d)
 	places := s.Trial.Assignments()
 	s.Trial.UnplaceTo(0)
@@ -273,7 +273,7 @@ func (s *Search) ComparePrices(d *domain.Domain, same func(offers, firsts domain
 			m := domain.MemberID(m)
 			for _, n := range d.Nodes {
 				if s.Trial.At(m) == cluster.NoNode && s.Trial.CanPlace(m, n).OK() {
-					same(s.offers.Price(m, n), firsts.Price(m, n))
+					same(s.offers.Price(m, n), firsts.Price(m, n), s.firsts.least(m, n))
 				}
 			}
 		}

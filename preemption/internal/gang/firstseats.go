@@ -35,9 +35,9 @@ type firstSeats struct {
 	beside []uint64       // likewise, of prices beside members
 	walked bool           // seats have told who goes for the price that is asked for
 
-	pool  []seatCost // buffers of Cheapest
-	least []seatCost
-	nodes []cluster.NodeID
+	pool     []seatCost // buffers of Cheapest
+	cheapest []seatCost // a heap of the cheapest of pool, the dearest first
+	nodes    []cluster.NodeID
 }
 
 // seatCost is a vacant node with what the first member there adds to what a plan costs.
@@ -188,12 +188,12 @@ func (f *firstSeats) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID
 }
 
 // out says who has to go on a node beside its members, if the columns tell.
-func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, ok bool) {
+func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, price domain.Price, ok bool) {
 	if _, simple := f.of.q.Columns.NumBelow(n, f.of.q.Priority); f.of.harmful || !f.told || !simple {
-		return dst, false
+		return dst, price, false
 	}
-	out, f.walked = f.seats.Out(dst, n, free, needed, broken)
-	return out, f.walked
+	out, price, f.walked = f.seats.Out(dst, n, free, needed, broken)
+	return out, price, f.walked
 }
 
 // nobody is held on any node.
@@ -260,16 +260,17 @@ func (f *firstSeats) fit(block int, set uint64, k int64, column int) uint64 {
 func (f *firstSeats) Cheapest(m domain.MemberID, k int, ties bool, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
 	f.ask(m)
 	column := f.column(highest)
-	for f.gather(m, highest, first, left, column); len(f.pool) == 0 && column < f.last; column++ {
-		f.gather(m, highest, first, left, column+1)
+	gathered := f.gather(m, k, highest, first, left, column)
+	for ; gathered == 0 && column < f.last; column++ {
+		gathered = f.gather(m, k, highest, first, left, column+1)
 	}
-	f.of.Trial.Asked += len(f.pool) / knownAsks
+	f.of.Trial.Asked += gathered / knownAsks
 	f.nodes = f.nodes[:0]
 	take := func(n cluster.NodeID) {
 		f.nodes = append(f.nodes, n)
 		left[int(n)/columns.BlockSize-first] &^= 1 << (n % columns.BlockSize)
 	}
-	if len(f.pool) <= k {
+	if gathered <= k {
 		for i := range f.pool {
 			take(f.pool[i].node)
 		}
@@ -278,7 +279,7 @@ func (f *firstSeats) Cheapest(m domain.MemberID, k int, ties bool, highest int64
 		}
 		return f.nodes, behind, column < f.last
 	}
-	last := f.dearestOf(k)
+	last := f.cheapest[0]
 	ties = ties && last.adds != (columns.Cost{}) // else the first of equals wins
 	for i := range f.pool {
 		if c := &f.pool[i]; c.compare(&last) <= 0 || ties && c.adds == last.adds {
@@ -291,37 +292,45 @@ func (f *firstSeats) Cheapest(m domain.MemberID, k int, ties bool, highest int64
 	return f.nodes, domain.SeatOffer{Price: last.adds.Price(), At: int32(last.node) + 1}, true
 }
 
-// gather fills the pool with those nodes of left that take member m with those gone whom a column stands for.
-func (f *firstSeats) gather(m domain.MemberID, highest int64, first int, left []uint64, column int) {
-	f.pool = f.pool[:0]
+// gather counts those nodes of left that take member m with those gone whom a column stands for. It fills the pool with them, but
+// for those that are dearer than k others even if few go, and f.cheapest with the k cheapest.
+func (f *firstSeats) gather(m domain.MemberID, k int, highest int64, first int, left []uint64, column int) (gathered int) {
+	f.pool, f.cheapest = f.pool[:0], f.cheapest[:0]
 	for i := range left {
 		for set := f.fit(first+i, left[i], 1, column); set != 0; set &= set - 1 {
 			bit := set & -set
 			n := cluster.NodeID(columns.BlockSize*(first+i) + bits.TrailingZeros64(set))
-			switch {
-			case !f.of.Trial.Admits(m, n):
+			if !f.of.Trial.Admits(m, n) {
 				left[i] &^= bit
-			case f.of.harmful:
-				f.pool = append(f.pool, seatCost{node: n})
-			default:
-				f.pool = append(f.pool, seatCost{f.cost(n).Adds(highest), n})
+				continue
+			}
+			gathered++
+			c := seatCost{node: n}
+			if !f.of.harmful {
+				if f.shapes <= mostPricedAnew && len(f.cheapest) == k && f.seats.AtLeast(n, column).Adds(highest).Compare(f.cheapest[0].adds) > 0 {
+					continue
+				}
+				c.adds = f.cost(n).Adds(highest)
+			}
+			f.pool = append(f.pool, c)
+			if len(f.cheapest) < k {
+				f.cheapest = heaps.Push(f.cheapest, c, compareDearest)
+			} else if c.compare(&f.cheapest[0]) < 0 {
+				f.cheapest[0] = c
+				heaps.Down(f.cheapest, 0, compareDearest)
 			}
 		}
 	}
+	return gathered
 }
 
-// dearestOf is the dearest of the k cheapest seats of the pool.
-func (f *firstSeats) dearestOf(k int) seatCost {
-	f.least = f.least[:0]
-	for i := range f.pool {
-		if c := &f.pool[i]; len(f.least) < k {
-			f.least = heaps.Push(f.least, *c, compareDearest)
-		} else if c.compare(&f.least[0]) < 0 {
-			f.least[0] = *c
-			heaps.Down(f.least, 0, compareDearest)
-		}
+// least is a bound from below for Price, by the first column with room.
+func (f *firstSeats) least(m domain.MemberID, n cluster.NodeID) domain.Price {
+	if !f.first(m, n) {
+		return domain.Free
 	}
-	return f.least[0]
+	b, i := f.of.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n%columns.BlockSize)
+	return f.seats.AtLeast(n, b.Lowest(f.seats.One(), f.last, i)).Price()
 }
 
 // column is the lowest column in which nobody up to a priority is left who may go.
