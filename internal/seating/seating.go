@@ -166,7 +166,9 @@ func (s *Seating) LeastOf(needed int) []int64 {
 		for m := range asked {
 			asked[m] = s.Trial.Member(domain.MemberID(m)).Request()[r]
 		}
-		slices.Sort(asked)
+		if needed < len(asked) {
+			slices.Sort(asked)
+		}
 		for _, v := range asked[:min(needed, len(asked))] {
 			sums[r] = checked.Add(sums[r], v)
 		}

@@ -116,3 +116,16 @@ func (l *NodeColumns) NumBelow(n cluster.NodeID, level int32) (units int, simple
 	}
 	return len(at.level), true
 }
+
+// Asks appends to dst, for each of the last units of node n, which is simple, its priority and the row of what it asks for.
+func (l *NodeColumns) Asks(dst []int64, n cluster.NodeID, units int) []int64 {
+	at, words := l.AtSimple(n), l.lanes.words
+	for g := len(at.Owns) - units; g < len(at.Owns); g++ {
+		dst = append(dst, int64(at.Owns[g]))
+		for r := range l.lanes.lane {
+			lane := &l.lanes.lane[r]
+			dst = append(dst, int64(at.asks[g*words+lane.word]>>lane.shift&uint64(lane.most))*lane.grain)
+		}
+	}
+	return dst
+}

@@ -140,45 +140,81 @@ func (a *attempt) promise(most int32) promise {
 		return a.promises[a.turn]
 	}
 	missing := a.seater.LeastOf(len(a.q.Members))
-	a.within = a.within[:0]
-	freed := map[int32][]int64{} // by priority of who frees it
+	a.freeing = a.freeing[:0] // what each frees, behind its priority
 	for _, n := range a.domain.Nodes {
 		lower(missing, a.q.Index.Free(n))
-		var at []int64
-		var of int32
+		if units, simple := a.q.Columns.NumBelow(n, most+1); simple {
+			a.freeing = a.q.Columns.Asks(a.freeing, n, units)
+			continue
+		}
 		for _, u := range a.upTo(n, most) {
 			unit := a.q.Units.Unit(u)
-			if at == nil || unit.Priority != of {
-				if at, of = freed[unit.Priority], unit.Priority; at == nil {
-					at = make([]int64, len(missing))
-					freed[of] = at
-				}
-			}
-			for r, v := range a.q.Index.Request(unit.Pods[0])[:len(at)] {
-				at[r] = checked.Add(at[r], v)
-			}
-			a.within = append(a.within, u)
+			a.freeing = append(append(a.freeing, int64(unit.Priority)), a.q.Index.Request(unit.Pods[0])[:len(missing)]...)
 		}
+	}
+	freed := map[int32][]int64{} // by priority of who frees it, and behind that by how many
+	var at []int64
+	var of int32
+	for one := range slices.Chunk(a.freeing, 1+len(missing)) {
+		if at == nil || one[0] != int64(of) {
+			of = int32(one[0])
+			if at = freed[of]; at == nil {
+				at = make([]int64, len(missing)+1)
+				freed[of] = at
+			}
+		}
+		for r, v := range one[1:] {
+			at[r] = checked.Add(at[r], v)
+		}
+		at[len(missing)]++
 	}
 	lacks := func(missing []int64) bool { return slices.Max(missing) > 0 }
 	p, left := promise{known: true, highest: math.MinInt64}, slices.Clone(missing)
-	for _, priority := range slices.Sorted(maps.Keys(freed)) {
+	priorities := slices.Sorted(maps.Keys(freed))
+	for _, level := range priorities {
 		if !lacks(left) {
 			break
 		}
-		lower(left, freed[priority])
-		p.highest = int64(priority)
+		lower(left, freed[level])
+		p.highest = int64(level)
 	}
 	if lacks(left) {
 		p.highest = math.MaxInt64
 	} else if lacks(missing) {
-		a.within = slices.DeleteFunc(a.within, func(u victims.UnitID) bool { return int64(a.q.Units.Unit(u).Priority) > p.highest })
-		p.sum = a.leastSum(missing)
+		units := a.fewest(missing, p.highest)
+		for _, level := range priorities { // the least important of them
+			of := min(units, freed[level][len(missing)])
+			p.sum += of * priority.Raised(level)
+			units -= of
+		}
 	}
 	if len(a.promises) > 0 {
 		a.promises[a.turn] = p
 	}
 	return p
+}
+
+// fewest bounds from below how many have to go who are no more important than highest: as many as would if whoever asks
+// for most of a resource went first.
+func (a *attempt) fewest(missing []int64, highest int64) (units int64) {
+	for r, left := range missing {
+		if left <= 0 {
+			continue
+		}
+		a.row = a.row[:0]
+		for one := range slices.Chunk(a.freeing, 1+len(missing)) {
+			if one[0] <= highest {
+				a.row = append(a.row, one[1+r])
+			}
+		}
+		slices.Sort(a.row)
+		freed := 0 // by so many
+		for ; left > 0 && freed < len(a.row); freed++ {
+			left -= a.row[len(a.row)-1-freed]
+		}
+		units = max(units, int64(freed))
+	}
+	return units
 }
 
 // sortTurns lets domains be looked at first that promise most, now that there is a full plan: the
@@ -209,36 +245,6 @@ func lower(missing, room []int64) {
 // upTo are the potential victims on node n who are no more important than highest, where a placement's price decides.
 func (a *attempt) upTo(n cluster.NodeID, highest int32) []victims.UnitID {
 	return a.q.Units.Potential(n, highest+1)
-}
-
-// leastSum bounds from below what it costs that those of the list leave who free what is missing: they are as many as
-// would have to go if whoever asks for most of a resource went first, and cost what so many of the least important do.
-func (a *attempt) leastSum(missing []int64) (sum int64) {
-	count := 0
-	for r, left := range missing {
-		if left <= 0 {
-			continue
-		}
-		a.row = a.row[:0]
-		for _, u := range a.within {
-			a.row = append(a.row, a.q.Index.Request(a.q.Units.Unit(u).Pods[0])[r])
-		}
-		slices.Sort(a.row)
-		freed := 0 // by so many
-		for ; left > 0 && freed < len(a.row); freed++ {
-			left -= a.row[len(a.row)-1-freed]
-		}
-		count = max(count, freed)
-	}
-	a.row = a.row[:0]
-	for _, u := range a.within {
-		a.row = append(a.row, priority.Raised(a.q.Units.Unit(u).Priority))
-	}
-	slices.Sort(a.row)
-	for _, v := range a.row[:count] {
-		sum += v
-	}
-	return sum
 }
 
 // placeUsefully is Place, which ends without a placement as soon as somebody has to go who is more

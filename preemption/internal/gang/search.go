@@ -33,10 +33,10 @@ type Search struct {
 	harmful bool             // some loss adds to them
 	firsts  *firstSeats
 	near    ask.Near
-	row     []int64          // buffer of lacks and outdone
-	within  []victims.UnitID // likewise
-	scarce  []int            // buffer of sums; nil: none yet
-	moved   int              // how many pods of removed left the trial
+	row     []int64 // buffer of lacks and outdone
+	freeing []int64 // buffer of promise
+	scarce  []int   // buffer of sums; nil: none yet
+	moved   int     // how many pods of removed left the trial
 
 	less     *Search          // that looks less hard for the least disruption; nil for Greedy
 	Counting *counting.Search // nil if members can't be counted
