@@ -239,7 +239,7 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 
 // take places member m on node n at a price, and returns the nodes that have become cheaper.
 func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeID {
-	if g.queue.Take(price) {
+	if g.queue.Take(price) && g.queue.Highest() > g.sweep.behind.Price.Highest { // else what is left stays behind
 		g.resume()
 	}
 	g.t.Place(m, n)
