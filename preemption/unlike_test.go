@@ -75,15 +75,16 @@ func drawUnlike(t *rapid.T) (preemption.Snapshot, preemption.Preemptor) {
 	return snap, p
 }
 
-// TestUnlikeMembers: a gang of unlike members gets the answer that it gets where no road is open, with no
-// checks for better placements: how far these go depends on the road.
+// TestUnlikeMembers: a gang of unlike members gets the answer that it gets where no road is open, however many
+// checks there are for better placements.
 func TestUnlikeMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap, p := drawUnlike(t)
+		checks := rapid.SampledFrom([]int{0, 3_000, 50_000}).Draw(t, "checks")
 		answer := func() string {
 			planner, err := preemption.NewPlanner(&snap, preemption.Options{})
 			require.NoError(t, err)
-			require.NoError(t, planner.Tune(1, 64, 0))
+			require.NoError(t, planner.Tune(1, 64, checks))
 			r, err := planner.Preempt(p)
 			require.NoError(t, err)
 			r.Stats = preemption.Stats{} // which tell the roads apart

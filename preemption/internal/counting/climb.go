@@ -83,8 +83,6 @@ func (t *attempt) tryMove(from *draft, i int, k, to int32, budget *int) bool {
 	for j := range p.spots {
 		p.spots[j].cost = t.cost(p.spots[j].at, p.spots[j].k)
 	}
-	before := t.checks
 	t.consider(p)
-	*budget -= t.checks - before
 	return t.top != from
 }

@@ -276,13 +276,16 @@ func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	if !a.placeAsBefore(list) {
 		return false
 	}
-	if len(a.q.States) == 0 && a.dearer() { // with constraints moves are paid for in checks, all of them
+	if len(a.q.States) == 0 && a.dearer() {
 		a.Trial.UnplaceTo(0)
 		return false
 	}
 	before := a.Trial.Checks
 	a.giveBack(nil)
-	if a.effort -= a.Trial.Checks - before; a.near.Spent() {
+	if len(a.q.States) > 0 || a.q.Bounded() { // else the price may have told, and moves are counted alone
+		a.effort -= a.Trial.Checks - before
+	}
+	if a.near.Spent() {
 		a.effort = 0
 	}
 	return a.top != from
