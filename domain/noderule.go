@@ -7,10 +7,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// NodeRule is what a pod says about nodes: its tolerations, its node selector and its
-// required node affinity. Lists that are long are looked up, not gone through, so that a
-// node costs O(l) for what it says itself: its taints, and the terms of the pod. The zero
-// NodeRule is that of a pod that says nothing. It is immutable.
+// NodeRule is what a pod says about nodes: its tolerations, its node selector and its required node affinity. Lists that are long are
+// looked up, not gone through, so that a node costs O(l) for what it says itself: its taints, and the terms of the pod. The zero NodeRule
+// is that of a pod that says nothing. It is immutable.
 type NodeRule struct {
 	pod       *cluster.Pod
 	tolerated map[toleration]int64       // nil: few, they are gone through
@@ -18,8 +17,7 @@ type NodeRule struct {
 	terms     *nodeTerms                 // nil: few, they are gone through
 }
 
-// nodeTerms files each term under what a node must have for it to hold: one of some values
-// of a label, a label, or a name.
+// nodeTerms files each term under what a node must have for it to hold: one of some values of a label, a label, or a name.
 type nodeTerms struct {
 	byLabel map[label][]int32
 	byName  map[string][]int32
@@ -31,8 +29,8 @@ type label struct {
 	valued     bool // false: whatever the value
 }
 
-// toleration is what tolerates a taint: with TolerationEqual a value, with TolerationLt and
-// TolerationGt a bound, which the map has: the widest of the pod's.
+// toleration is what tolerates a taint: with TolerationEqual a value, with TolerationLt and TolerationGt a bound, which the map has: the
+// widest of the pod's.
 type toleration struct {
 	key      string
 	effect   cluster.Effect
@@ -212,8 +210,7 @@ func toleratesTaint(t cluster.Toleration, taint *cluster.Taint) bool {
 	return t.Value == taint.Value
 }
 
-// Matches reports whether node has what the pod's nodeSelector and required node affinity
-// ask for.
+// Matches reports whether node has what the pod's nodeSelector and required node affinity ask for.
 func (f *NodeRule) Matches(node *cluster.Node) bool {
 	for k, v := range f.pod.NodeSelector {
 		if have, ok := node.Labels[k]; !ok || have != v {
@@ -241,8 +238,7 @@ func (f *NodeRule) Matches(node *cluster.Node) bool {
 	return false
 }
 
-// OneOf returns a label and the values of which every node has one that the pod may run on;
-// ok is false if it asks for none.
+// OneOf returns a label and the values of which every node has one that the pod may run on; ok is false if it asks for none.
 func (f *NodeRule) OneOf() (key string, values []string, ok bool) {
 	for k, v := range f.pod.NodeSelector {
 		if !ok || k < key {

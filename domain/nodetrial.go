@@ -9,8 +9,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// NodeTrial is the what-if of one pod on one node at a time. It is reused from
-// node to node and allocates nothing once warm. Not safe for concurrent use.
+// NodeTrial is the what-if of one pod on one node at a time. It is reused from node to node and allocates nothing once warm. Not safe for
+// concurrent use.
 type NodeTrial struct {
 	ix       *cluster.Index
 	member   *Member
@@ -34,23 +34,22 @@ type NodeTrial struct {
 	Poll func()
 }
 
-// Nominees selects, from the pending pods nominated to a node, those that count
-// as if they ran there: every other pod of at least the preemptor's priority.
+// Nominees selects, from the pending pods nominated to a node, those that count as if they ran there: every other pod of at least the
+// preemptor's priority.
 type Nominees struct {
 	Self     cluster.PodID // never counts; NoPod for an inline preemptor
 	Priority int32
 }
 
-// NewNodeTrial returns a trial of member m. states are the prepared constraints;
-// the trial changes them and leaves them as they were after each Reset.
+// NewNodeTrial returns a trial of member m. states are the prepared constraints; the trial changes them and leaves them as they were after
+// each Reset.
 func NewNodeTrial(ix *cluster.Index, m *Member, states []State, nominees Nominees) *NodeTrial {
 	t := &NodeTrial{}
 	t.Ask(ix, m, states, nominees)
 	return t
 }
 
-// Ask makes t what [NewNodeTrial] returns, with the memory that t has from earlier
-// trials, which are over. The zero NodeTrial may be asked.
+// Ask makes t what [NewNodeTrial] returns, with the memory that t has from earlier trials, which are over. The zero NodeTrial may be asked.
 func (t *NodeTrial) Ask(ix *cluster.Index, m *Member, states []State, nominees Nominees) {
 	*t = NodeTrial{
 		ix: ix, member: m, states: states, nominees: nominees, node: cluster.NoNode,
@@ -61,8 +60,8 @@ func (t *NodeTrial) Ask(ix *cluster.Index, m *Member, states []State, nominees N
 	}
 }
 
-// Restore leaves the constraints as they were: it returns every removed pod, for
-// them alone. Before anything else is asked the trial has to be Reset.
+// Restore leaves the constraints as they were: it returns every removed pod, for them alone. Before anything else is asked the trial has to
+// be Reset.
 func (t *NodeTrial) Restore() {
 	for i := len(t.out) - 1; i >= 0; i-- {
 		t.move(t.out[i], false)
@@ -102,8 +101,8 @@ func (t *NodeTrial) Remove(p cluster.PodID) {
 	}
 }
 
-// Return puts pod p back where it ran: mostly beside whoever came back before it among those who are out, as units come
-// back in the order in which they left.
+// Return puts pod p back where it ran: mostly beside whoever came back before it among those who are out, as units come back in the order
+// in which they left.
 func (t *NodeTrial) Return(p cluster.PodID) {
 	t.change(p, t.ix.NodeOf(p), +1)
 	if last := len(t.out) - 1; len(t.states) > 0 {
@@ -180,8 +179,8 @@ func (t *NodeTrial) Matters(p cluster.PodID) bool {
 	return n == t.node || touchedBy(t.states, p, n)
 }
 
-// Fits says whether the member fits on the node: with the pods that are nominated
-// to it taken as running, and without them, since they may go elsewhere.
+// Fits says whether the member fits on the node: with the pods that are nominated to it taken as running, and without them, since they may
+// go elsewhere.
 //
 // Source: kube-scheduler v1.36, filter with nominated pods.
 func (t *NodeTrial) Fits() Reason {
@@ -213,8 +212,7 @@ func (t *NodeTrial) nominateAll(sign int64) {
 	}
 }
 
-// Excluded reports whether a check or a constraint keeps the member off the node and would
-// with fewer pods gone, too: see Barred.
+// Excluded reports whether a check or a constraint keeps the member off the node and would with fewer pods gone, too: see Barred.
 func (t *NodeTrial) Excluded() bool {
 	return !t.twice(func(t *NodeTrial) Reason {
 		if r := t.room(); !r.OK() {
@@ -224,8 +222,8 @@ func (t *NodeTrial) Excluded() bool {
 	}).OK()
 }
 
-// Barred says whether a constraint keeps the member off the node whoever comes back: one that
-// is monotone, or that looks at none of those who are gone.
+// Barred says whether a constraint keeps the member off the node whoever comes back: one that is monotone, or that looks at none of those
+// who are gone.
 func (t *NodeTrial) Barred() Reason {
 	for i, s := range t.states {
 		r := s.Fits(0, t.node)
@@ -262,8 +260,7 @@ func (t *NodeTrial) room() Reason {
 // Constraints says whether the prepared constraints alone let the member in.
 func (t *NodeTrial) Constraints() Reason { return t.twice((*NodeTrial).Constrained) }
 
-// Shortages lists every resource that is short as things stand, with the nominated
-// pods taken as running.
+// Shortages lists every resource that is short as things stand, with the nominated pods taken as running.
 func (t *NodeTrial) Shortages() []Reason {
 	t.nominateAll(+1)
 	defer t.nominateAll(-1)
@@ -276,9 +273,8 @@ func (t *NodeTrial) Shortages() []Reason {
 	return list
 }
 
-// Gap appends what is missing of each resource that the member asks for, and how many pods
-// hold each of its host ports, with the nominated pods taken as running; what would be out
-// of an int64's range is its end.
+// Gap appends what is missing of each resource that the member asks for, and how many pods hold each of its host ports, with the nominated
+// pods taken as running; what would be out of an int64's range is its end.
 func (t *NodeTrial) Gap(dst []int64) []int64 {
 	for _, r := range t.member.asks {
 		free := t.free[r]
@@ -305,8 +301,7 @@ func (t *NodeTrial) Gap(dst []int64) []int64 {
 	return dst
 }
 
-// Frees is what pod p, if it runs on the node, asks of the r-th resource of Gap, or whether
-// it holds that port.
+// Frees is what pod p, if it runs on the node, asks of the r-th resource of Gap, or whether it holds that port.
 func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
 	switch asks := len(t.member.asks); {
 	case t.ix.NodeOf(p) != t.node:
@@ -322,8 +317,8 @@ func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
 // Decides reports whether Fits says yes wherever nothing is missing in Gap.
 func (t *NodeTrial) Decides() bool { return t.static.OK() && len(t.states) == 0 }
 
-// PortsTaken lists the host ports of the member that pods on the node hold as
-// things stand, the nominated ones taken as running. gone tells who has left.
+// PortsTaken lists the host ports of the member that pods on the node hold as things stand, the nominated ones taken as running. gone tells
+// who has left.
 func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort {
 	if len(t.member.ports) == 0 {
 		return nil

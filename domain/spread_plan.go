@@ -94,8 +94,8 @@ func (plan *spreadPlan) add(c spreadConstraint, sets []cluster.LabelSetID, membe
 	}
 }
 
-// spreadKey is equal for pods whose constraints have equal domains and count the
-// same pods. Whether a member matches itself is noted for each apart.
+// spreadKey is equal for pods whose constraints have equal domains and count the same pods. Whether a member matches itself is noted for
+// each apart.
 func spreadKey(p *cluster.Pod) string {
 	labels := maps.Clone(p.Labels)
 	maps.DeleteFunc(labels, func(k, _ string) bool {
