@@ -19,6 +19,6 @@
 // than ten times as long as without it.
 //
 // Mutants in code that no test reaches are counted apart. Those that change no answer,
-// and why, are listed in equivalent.txt: they count as neither killed nor survived. An
+// and why, are listed in .ci/tools/equivalent.txt: they count as neither killed nor survived. An
 // entry that matches no mutant any more is an error.
 package main

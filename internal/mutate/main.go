@@ -40,7 +40,7 @@ func command(args []string, w io.Writer) error {
 	f.StringVar(&s.run, "run", "", "tests whose names match (all)")
 	f.StringVar(&s.skip, "skip", "", "not those whose names match")
 	f.StringVar(&s.among, "among", "", "mutants that an earlier run printed into this file")
-	f.StringVar(&s.equivalent, "equivalent", filepath.Join("internal", "mutate", "equivalent.txt"), "mutants that change no answer, with their reasons")
+	f.StringVar(&s.equivalent, "equivalent", filepath.Join(".ci", "tools", "equivalent.txt"), "mutants that change no answer, with their reasons")
 	f.IntVar(&s.number, "n", 0, "how many mutants, by chance (0: all)")
 	f.Uint64Var(&s.seed, "seed", 1, "of -n, and of rapid")
 	f.Float64Var(&s.least, "least", 0, "percentage that has to be killed")
