@@ -419,20 +419,7 @@ var attacks = []hostile{
 		q.p = cluster.Preemptor{Kind: cluster.KindCompositePodGroup, Namespace: "default", Name: "top"}
 		return q
 	}},
-	{"child-groups-on-a-host-each", 4, 400, func(n int) hostileQuestion {
-		q := filled(12*n+200, 24*n+400, nil, nil)
-		high, two := int32(1000), int32(2)
-		q.snap.CompositePodGroups = []cluster.CompositePodGroup{{Namespace: "default", Name: "all", Priority: &high}}
-		for i := range n {
-			g := cluster.PodGroup{Namespace: "default", Name: fmt.Sprint("g", i), Parent: "all", MinCount: &two, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: hostKey}}}
-			q.snap.PodGroups = append(q.snap.PodGroups, g)
-			for k := range 2 {
-				q.snap.Pods = append(q.snap.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprint(g.Name, "-", k), Group: g.Name, Priority: &high, Requests: cluster.Resources{cluster.CPU: int64(300 + i%150)}})
-			}
-		}
-		q.p = cluster.Preemptor{Kind: cluster.KindCompositePodGroup, Namespace: "default", Name: "all"}
-		return q
-	}},
+	{"child-groups-on-a-host-each", 4, 400, childGroups},
 	{"topology-levels", 20, 4_000, func(n int) hostileQuestion {
 		q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(20), Pods: running(20, 20, nil)}}
 		q.p = members(4, cluster.PodGroup{Topology: each(n, func(i int) cluster.TopologyConstraint {

@@ -46,10 +46,8 @@ func (pl *Planner) park(p Preemptor, v Verdict, before uint64, late bool) bool {
 	case pl.parked == nil:
 		pl.parked = &parked.Lot[parkedKey, Preemptor]{}
 	}
-	if pl.held.Ready != nil {
-		_ = pl.compileHeld() // from now on changes say at once which nodes they concern
-		pl.show()
-	}
+	pl.settleHeld() // from now on changes say at once which nodes they concern
+	pl.show()
 	switch {
 	case v == Fits || v == Feasible:
 		pl.parked.Delete(key)

@@ -289,14 +289,19 @@ func (pl *Planner) compile() error {
 	return err
 }
 
+// settleHeld settles what has changed in the cluster. The lock is held.
+func (pl *Planner) settleHeld() {
+	if c := pl.held.Live(); c != nil && c.Unsettled() {
+		c = pl.alone(c)
+		c.Settle()
+		c.Use.Unlock()
+	}
+}
+
 // compileHeld compiles the cluster, unless it is, or settles what has changed. The lock is held.
 func (pl *Planner) compileHeld() error {
 	if pl.held.Ready != nil {
-		if c := pl.held.Live(); c != nil && c.Unsettled() {
-			c = pl.alone(c)
-			c.Settle()
-			c.Use.Unlock()
-		}
+		pl.settleHeld()
 		return nil
 	}
 	c, err := pl.options.compile(pl.held.Objects(), pl.quota)

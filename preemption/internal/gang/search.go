@@ -135,7 +135,7 @@ func (s *Search) Equip() {
 	}
 	q := s.q
 	if q.Effort != ask.Greedy {
-		s.less = New(q.LessHard())
+		s.less = bare(q.LessHard())
 	}
 	s.Trial = q.GangTrial()
 	s.Trial.Allow(s.looks())
@@ -381,6 +381,7 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) *Plan {
 	case s.q.Effort == ask.Improved && counted != nil:
 		return counted
 	}
+	s.less.Equip() // its question was taken when everybody was in place
 	before := s.less.Checks()
 	s.less.shares, s.less.Best, s.less.Found = s.shares, nil, nil
 	s.less.tryDomain(d, counted)
