@@ -73,7 +73,9 @@ func (b *Block) open(i int, levels, bounds []int32, asks, started, guards []uint
 		largest, g := empty(guards), len(levels)-1
 		for c, bound := range bounds {
 			for ; g >= 0 && levels[g] <= bound; g-- {
-				largest.widen(asks[g*words+w], guards)
+				if ask := asks[g*words+w]; (largest.most-ask)&guards != guards {
+					largest.widen(ask, guards)
+				}
 			}
 			b.largest[(c+1)*words+w][i] = largest.most &^ guards
 		}
