@@ -50,7 +50,7 @@ func write(dir string, input []byte, note string, now time.Time) error {
 	plots := []struct {
 		name string
 		svg  string
-	}{{"growth.svg", growth(run)}, {"comparison.svg", comparison(run)}}
+	}{{"growth.svg", growth(run)}, {"comparison.svg", comparison(run)}, {"quality.svg", quality(run)}}
 	var shown []string
 	for _, p := range plots {
 		if p.svg == "" {

@@ -24,14 +24,16 @@ BenchmarkGrowth/case=tied/nodes=1000-2000-2          100   1.05 exponent
 PASS
 BenchmarkSideBySide/case=tied/nodes=5000/pods=150000/side=kube-scheduler 1 9 ns/op 301000000 cpu-ns/op
 BenchmarkSideBySide/case=tied/nodes=5000/pods=150000/side=preempt 1 9 ns/op 1000000 cpu-ns/op
+BenchmarkQuality/data=random/least=upstream/search=Greedy-2  200  90000 ns/op  0.17 worse
+BenchmarkQuality/data=random/least=work/search=Exact-2       200  700000 ns/op  0 worse
 `
 
 func TestParse(t *testing.T) {
 	r, err := parse(strings.NewReader(output))
 	require.NoError(t, err)
 	require.Equal(t, "Some CPU", r.cpu)
-	require.Equal(t, []string{"Growth", "SideBySide"}, r.names())
-	require.Len(t, r.measurements, 5)
+	require.Equal(t, []string{"Growth", "SideBySide", "Quality"}, r.names())
+	require.Len(t, r.measurements, 7)
 	first := r.measurements[0]
 	require.Equal(t, "1000", first.get("nodes"))
 	if diff := cmp.Diff(map[string]float64{"ns/op": 200, "allocs/op": 7}, first.values); diff != "" {
@@ -68,6 +70,7 @@ func TestPlots(t *testing.T) {
 	for svg, want := range map[string][]string{
 		growth(r):     {"nodes", "tied", "1000"},
 		comparison(r): {"tied: kube-scheduler", "301 ms", "tied: preempt"},
+		quality(r):    {"random", "random upstream Greedy", "random work Exact", "25 %", "1 ms"},
 	} {
 		var texts []string
 		for d := xml.NewDecoder(strings.NewReader(svg)); ; {
@@ -87,12 +90,13 @@ func TestPlots(t *testing.T) {
 	require.Equal(t, 2, strings.Count(growth(r), "<circle"), "a dot for each size; the slope is none")
 	require.Empty(t, growth(&run{}))
 	require.Empty(t, comparison(&run{}))
+	require.Empty(t, quality(&run{}))
 }
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, write(dir, []byte(output), "", time.Now()))
-	for _, name := range []string{"RESULTS.md", "growth.svg", "comparison.svg"} {
+	for _, name := range []string{"RESULTS.md", "growth.svg", "comparison.svg", "quality.svg"} {
 		_, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 	}

@@ -16,7 +16,7 @@ const (
 	left, right, top, bottom = 70, 170, 40, 50
 )
 
-var colours = []string{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf"}
+var colours = []string{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b"}
 
 // scale maps a logarithmic range to a range of pixels.
 type scale struct{ low, high, from, to float64 }
@@ -100,6 +100,60 @@ func growth(r *run) string {
 		fmt.Fprintf(c, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.TrimSpace(path.String()), colour)
 		// The key stands beside the plot, as lines may end in one place.
 		c.text(width-right+12, float64(top+14+18*i), "start", colour, name)
+	}
+	return c.close()
+}
+
+// quality plots how many answers are beaten by Exact over the time of one, for each kind of data a line from Greedy over Improved
+// to Exact: by upstream's criteria, and dashed where the work that is lost is to be least. It is empty without measurements of it.
+func quality(r *run) string {
+	var xs []float64
+	var names []string
+	lines := map[string][]measurement{}
+	for _, m := range r.named("Quality") {
+		name := m.get("data") + " " + m.get("least")
+		if least := m.get("least"); least != "upstream" && least != "work" || m.values["ns/op"] <= 0 {
+			continue
+		}
+		if lines[name] == nil {
+			names = append(names, name)
+		}
+		lines[name] = append(lines[name], m)
+		xs = append(xs, m.values["ns/op"])
+	}
+	if len(xs) == 0 {
+		return ""
+	}
+	c := newCanvas(height, "Answers that are beaten by Exact's, by the time of one: Greedy, Improved, Exact")
+	x := decades(xs, left, width-right)
+	y := func(part float64) float64 { return height - bottom - part*(height-bottom-top) }
+	for e := x.low; e <= x.high; e++ {
+		v := math.Pow(10, e)
+		c.line(x.at(v), y(0), x.at(v), y(1))
+		c.text(x.at(v), height-bottom+18, "middle", "#555", duration(v))
+	}
+	for part := 0.0; part <= 1; part += 0.25 {
+		c.line(x.from, y(part), x.to, y(part))
+		c.text(left-8, y(part)+4, "end", "#555", fmt.Sprintf("%.0f %%", 100*part))
+	}
+	var kinds []string
+	for _, name := range names {
+		data, least, _ := strings.Cut(name, " ")
+		if !slices.Contains(kinds, data) {
+			kinds = append(kinds, data)
+			c.text(width-right+12, float64(top+14+18*len(kinds)-18), "start", colours[(len(kinds)-1)%len(colours)], data)
+		}
+		colour, dash := colours[slices.Index(kinds, data)%len(colours)], ""
+		if least == "work" {
+			dash = ` stroke-dasharray="4 3"`
+		}
+		var path strings.Builder
+		for _, m := range lines[name] {
+			at, part := x.at(m.values["ns/op"]), y(m.values["worse"])
+			fmt.Fprintf(&path, "%.1f,%.1f ", at, part)
+			fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s %s</title></circle>`+"\n", at, part, colour, name, m.get("search"))
+		}
+		fmt.Fprintf(c, `<polyline points="%s" fill="none" stroke="%s"%s/>`+"\n", strings.TrimSpace(path.String()), colour, dash)
 	}
 	return c.close()
 }
