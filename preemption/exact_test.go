@@ -780,7 +780,7 @@ func fitsWithout(t *testing.T, o preemption.Options, q gen.Question, list []naiv
 	return r.Verdict == preemption.Fits
 }
 
-// What a search without branching has not proved of a node is no reason to let nobody of a higher
+// What a search has not proved of a node in its steps is no reason to let nobody of a higher
 // priority go: five pods of priority 0 or less cost as much as four with one of priority 10.
 func TestImprovedKnowsWhatItHasNotProved(t *testing.T) {
 	t.Parallel()
@@ -800,12 +800,12 @@ func TestImprovedKnowsWhatItHasNotProved(t *testing.T) {
 		})
 	}
 	least := []int64{9, 4, 10, 4, 4 << 31}
-	for _, search := range []preemption.Search{preemption.Improved, preemption.Exact} {
+	for steps, search := range []preemption.Search{preemption.Exact, preemption.Improved} {
 		o := preemption.Options{
 			Objective: []preemption.CriterionName{
 				preemption.CriterionCost, preemption.CriterionPods, preemption.CriterionHighest, preemption.CriterionUnits, preemption.CriterionSum,
 			},
-			Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Search: search,
+			Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}, Search: search, SearchSteps: steps,
 		}
 		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}, &s)
 		require.NoError(t, err)

@@ -158,8 +158,8 @@ const (
 	// victim could stay; another set may disrupt less.
 	Greedy Search = "Greedy"
 
-	// Improved looks for victims that disrupt less around the bounds of what is possible,
-	// without branching.
+	// Improved looks for victims that disrupt less around the bounds of what is possible, in at most 256 steps
+	// where Exact takes SearchSteps.
 	Improved Search = "Improved"
 
 	// Exact looks for the victims that disrupt least, by branch and bound, in at most SearchSteps

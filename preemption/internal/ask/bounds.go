@@ -19,6 +19,20 @@ const defaultSteps = 20_000
 // NumSteps is how many units one search for victims may decide on.
 func (s *Settings) NumSteps() int { return cmp.Or(s.Steps, defaultSteps) }
 
+// fewSteps is how many steps Improved takes at most where Exact takes NumSteps: most of what is small is proved then.
+const fewSteps = 256
+
+// AimSteps is how many steps one search takes at most for victims that disrupt less than those it has.
+func (s *Settings) AimSteps() int {
+	switch s.Effort {
+	case Greedy:
+		return 0
+	case Improved:
+		return min(fewSteps, s.NumSteps())
+	}
+	return s.NumSteps()
+}
+
 // The checks that say that no set of victims keeps within the bounds; see
 // [BoundOf]. Detail may be NotProved.
 const (
@@ -270,8 +284,8 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 	for _, b := range q.Bounds(units) {
 		w.Caps = append(w.Caps, q.capOf(b))
 	}
-	if q.Effort == Exact && !q.Probing {
-		w.AimSteps = w.Steps
+	if !q.Probing {
+		w.AimSteps = min(q.AimSteps(), w.Steps)
 	}
 	if len(q.States) == 0 && w.Last == nil {
 		w.Instead, w.AlikePods = q.instead(), q.alikePods

@@ -17,7 +17,7 @@ type Effort int
 // The efforts; each finds nothing worse than the one before.
 const (
 	Greedy   Effort = iota // who can comes back, the most important first
-	Improved               // and other victims are looked for, without branching
+	Improved               // and other victims are looked for, in a few steps
 	Exact                  // to the end, as far as the steps go
 )
 

@@ -63,10 +63,7 @@ func (a *attempt) allot(counted *Plan) bool {
 	if !a.allots() {
 		return false
 	}
-	s := &allotting{attempt: a}
-	if a.q.Effort == ask.Exact {
-		s.steps = (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(a.q.NumSteps(), 0)
-	}
+	s := &allotting{attempt: a, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(a.q.AimSteps(), 0)}
 	for _, n := range a.domain.Nodes {
 		if p := s.newPlace(n); p != nil {
 			s.places = append(s.places, p)
@@ -320,7 +317,7 @@ func (c curves) Hull(place int) *allot.Hull { return &c.places[place].hull }
 
 // Learn looks for the victims of parts, each with as many steps as the others.
 func (c curves) Learn(list []allot.Part) {
-	steps := min(c.steps/len(list), c.q.NumSteps())
+	steps := min(c.steps/len(list), c.q.AimSteps())
 	workers := c.q.Goroutines
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

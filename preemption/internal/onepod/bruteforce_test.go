@@ -58,7 +58,7 @@ func TestSearchesAreBruteForce(t *testing.T) {
 		name   string
 		effort ask.Effort
 		steps  int
-	}{{"greedy", ask.Greedy, 0}, {"improved", ask.Improved, 0}, {"exact", ask.Exact, 0}, {"exact in one step", ask.Exact, 1}, {"greedy in one step", ask.Greedy, 1}} {
+	}{{"greedy", ask.Greedy, 0}, {"improved", ask.Improved, 0}, {"improved in one step", ask.Improved, 1}, {"exact", ask.Exact, 0}, {"exact in one step", ask.Exact, 1}, {"greedy in one step", ask.Greedy, 1}} {
 		t.Run(x.name, func(t *testing.T) {
 			feasible, searched, missed, open := 0, 0, 0, 0
 			for seed := range uint64(300) {
@@ -120,7 +120,7 @@ func TestSearchesAreBruteForce(t *testing.T) {
 			}
 			require.Greater(t, feasible, 100)
 			require.Greater(t, searched, 100)
-			require.Equal(t, x.effort == ask.Improved || x.effort == ask.Exact && x.steps > 0, open > 0)
+			require.Equal(t, x.effort != ask.Greedy && x.steps > 0, open > 0)
 			if x.effort != ask.Greedy {
 				require.Zero(t, missed, "none is missed where so few go from a node")
 			}
