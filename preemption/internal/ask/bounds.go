@@ -19,8 +19,8 @@ const defaultSteps = 20_000
 // NumSteps is how many units one search for victims may decide on.
 func (s *Settings) NumSteps() int { return cmp.Or(s.Steps, defaultSteps) }
 
-// fewSteps is how many steps Improved takes at most where Exact takes NumSteps: most of what is small is proved then.
-const fewSteps = 256
+// FewSteps is how many steps Improved takes at most where Exact takes NumSteps: most of what is small is proved then.
+const FewSteps = 256
 
 // AimSteps is how many steps one search takes at most for victims that disrupt less than those it has.
 func (s *Settings) AimSteps() int {
@@ -28,7 +28,7 @@ func (s *Settings) AimSteps() int {
 	case Greedy:
 		return 0
 	case Improved:
-		return min(fewSteps, s.NumSteps())
+		return min(FewSteps, s.NumSteps())
 	}
 	return s.NumSteps()
 }

@@ -74,8 +74,8 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	w.Steps = s.near.Steps(potential, w.Steps)
 	w.AimSteps = min(w.AimSteps, w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
 	steps := []int{w.AimSteps}
-	if known < all && w.AimSteps > 0 { // what is not known must not make it worse than Improved is
-		steps = []int{0, w.AimSteps}
+	if known < all && w.AimSteps > ask.FewSteps { // what is not known must not make it worse than Improved is
+		steps = []int{ask.FewSteps, w.AimSteps}
 	}
 	var l reprieve.Least
 	for _, w.AimSteps = range steps {
