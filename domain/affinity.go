@@ -6,8 +6,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// InterPodAffinity returns the constraint of required affinity and anti-affinity
-// between pods.
+// InterPodAffinity returns the constraint of required affinity and anti-affinity between pods.
 //
 // A member fits on a node if all of this holds:
 //
@@ -20,27 +19,22 @@ import (
 //   - no pod runs in a topology value of the node that has an anti-affinity term
 //     with that key which matches the member.
 //
-// A node without the topology key of an anti-affinity term is not bound by it. A
-// misfit of affinity is unresolvable: no pod on the node matches, so that no
-// eviction there helps. One of anti-affinity is not.
+// A node without the topology key of an anti-affinity term is not bound by it. A misfit of affinity is unresolvable: no pod on the node
+// matches, so that no eviction there helps. One of anti-affinity is not.
 //
-// Like upstream, Prepare gives a nil State where the preemptor has no terms and no
-// running pod's anti-affinity concerns it; terms of pods that are only nominated
-// are not looked at then. For label keys and namespaces see
-// [cluster.AffinityTerm.Compile] and [cluster.PodTerm.Resolve].
+// Like upstream, Prepare gives a nil State where the preemptor has no terms and no running pod's anti-affinity concerns it; terms of pods
+// that are only nominated are not looked at then. For label keys and namespaces see [cluster.AffinityTerm.Compile] and
+// [cluster.PodTerm.Resolve].
 //
-// Prepare costs O(l + p) for l label sets of the pods and the p pods that are
-// matched or have anti-affinity terms. Remove, Return, Place and Unplace cost O(t)
-// for the t terms that match, Fits O(k) for k topology keys; none allocates.
-// It is node-local if no two nodes share a value of the keys that matter and the
-// preemptor has no affinity term, and monotone if it has none.
+// Prepare costs O(l + p) for l label sets of the pods and the p pods that are matched or have anti-affinity terms. Remove, Return, Place
+// and Unplace cost O(t) for the t terms that match, Fits O(k) for k topology keys; none allocates. It is node-local if no two nodes share a
+// value of the keys that matter and the preemptor has no affinity term, and monotone if it has none.
 //
 // Source: kube-scheduler v1.37, inter-pod affinity filter.
 func InterPodAffinity() Constraint { return interPodAffinity{(*cluster.PodTerm).Resolve} }
 
-// InterPodAffinity136 is InterPodAffinity as kube-scheduler v1.36 has it: terms of
-// the preemptor with a namespace selector such as NotIn select every namespace; see
-// [cluster.PodTerm.Resolve136].
+// InterPodAffinity136 is InterPodAffinity as kube-scheduler v1.36 has it: terms of the preemptor with a namespace selector such as NotIn
+// select every namespace; see [cluster.PodTerm.Resolve136].
 func InterPodAffinity136() Constraint { return interPodAffinity{(*cluster.PodTerm).Resolve136} }
 
 type interPodAffinity struct {
@@ -71,9 +65,8 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	return s, nil
 }
 
-// selectsNamespaces reports whether p has an anti-affinity term for namespaces by their
-// labels: as upstream, its owner looks for namespaces that are there, and those who
-// come after it are bound if the selector matches theirs, be it there or not.
+// selectsNamespaces reports whether p has an anti-affinity term for namespaces by their labels: as upstream, its owner looks for namespaces
+// that are there, and those who come after it are bound if the selector matches theirs, be it there or not.
 func selectsNamespaces(p *cluster.Pod) bool {
 	return slices.ContainsFunc(p.AntiAffinity, func(t cluster.AffinityTerm) bool { return t.NamespaceSelector != nil })
 }
@@ -83,8 +76,7 @@ func (s *affinityState) OrderMatters() bool { return s.plan.ordered }
 
 func hasAffinity(p *cluster.Pod) bool { return len(p.Affinity)+len(p.AntiAffinity) > 0 }
 
-// affinityState counts, for each profile of the plan, the pods that matter to it in
-// each topology value.
+// affinityState counts, for each profile of the plan, the pods that matter to it in each topology value.
 type affinityState struct {
 	plan    *affinityPlan // shared by all clones
 	counts  []int32       // for each tally of each profile a row of topology values
@@ -193,8 +185,8 @@ func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Re
 	return why, sure
 }
 
-// attracted says why counts do not satisfy the affinity terms on node n, nil if they do. first: no pod
-// that matches them runs anywhere and the member matches them itself.
+// attracted says why counts do not satisfy the affinity terms on node n, nil if they do. first: no pod that matches them runs anywhere and
+// the member matches them itself.
 func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) (misfit *Reason) {
 	for t := range pr.attracting {
 		tally := &pr.tallies[t]
@@ -208,8 +200,8 @@ func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) (misf
 	return misfit
 }
 
-// Hopeless tells of missing topology keys, and of affinity to pods that are not
-// there: evictions bring none, and neither do the members that are placed earlier.
+// Hopeless tells of missing topology keys, and of affinity to pods that are not there: evictions bring none, and neither do the members
+// that are placed earlier.
 func (s *affinityState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	pr := &s.plan.profiles[s.plan.profileOf[m]]
 	return pr.attracted(s.plan.base, n, pr.selfMatch || pr.joined).orOK()

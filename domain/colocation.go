@@ -7,13 +7,11 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Concerned is an optional part of a Constraint that declares which pods it has a say about: where it
-// concerns no pod of a preemptor, the question is answered as if there were no such constraint, at the
-// cost of asking it.
+// Concerned is an optional part of a Constraint that declares which pods it has a say about: where it concerns no pod of a preemptor, the
+// question is answered as if there were no such constraint, at the cost of asking it.
 type Concerned interface {
-	// Concerns reports whether the constraint may have a say about pod, of which it is shown what
-	// [FilterView] leaves. It is a function of that. Prepare returns a nil State where it
-	// concerns none of the members.
+	// Concerns reports whether the constraint may have a say about pod, of which it is shown what [FilterView] leaves. It is a function of
+	// that. Prepare returns a nil State where it concerns none of the members.
 	Concerns(pod *cluster.Pod) bool
 }
 
@@ -23,23 +21,22 @@ func Concerns(c Constraint, shown []*cluster.Pod) bool {
 	return !declares || slices.ContainsFunc(shown, of.Concerns)
 }
 
-// Colocation is a Constraint that reads a pod, a node and the pods there, or in its zone or rack, and nothing else. What is
-// found out about a node holds until that node, or one there, or one of their pods changes, so that decisions about pods of
-// one template are remembered, as those with a [Filter] are. It is immutable.
+// Colocation is a Constraint that reads a pod, a node and the pods there, or in its zone or rack, and nothing else. What is found out about
+// a node holds until that node, or one there, or one of their pods changes, so that decisions about pods of one template are remembered, as
+// those with a [Filter] are. It is immutable.
 type Colocation struct {
 	Check Check // the name of the constraint, and of its reasons
 
-	// TopologyKey, if not empty, is a label of nodes: others are the pods of all nodes with the same value as node, or
-	// of node where it has none.
+	// TopologyKey, if not empty, is a label of nodes: others are the pods of all nodes with the same value as node, or of node where it has
+	// none.
 	TopologyKey string
 
 	// Of says about which pods it has a say, as [Concerned]; nil: about all.
 	Of func(pod *cluster.Pod) bool
 
-	// Allows says whether pod, of which it is shown what [FilterView] leaves, may run on node beside
-	// others: who runs there without those who are to go, with the pods nominated to it that count and with the members of
-	// the gang that are placed. It is a function of these, and not of the order of others, which is good until it
-	// returns. Nothing of it may be changed.
+	// Allows says whether pod, of which it is shown what [FilterView] leaves, may run on node beside others: who runs there without those
+	// who are to go, with the pods nominated to it that count and with the members of the gang that are placed. It is a function of these,
+	// and not of the order of others, which is good until it returns. Nothing of it may be changed.
 	Allows func(pod *cluster.Pod, node *cluster.Node, others []*cluster.Pod) bool
 
 	// Monotone: Allows never says no where it says yes beside more others. See [Scope].
@@ -55,6 +52,7 @@ func (c Colocation) Concerns(pod *cluster.Pod) bool { return c.Of == nil || c.Of
 // Prepare costs O(members).
 func (c Colocation) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
 	s := &colocated{Colocation: c, ix: ix, members: members, shown: make([]*cluster.Pod, len(members)), on: map[cluster.NodeID][]*cluster.Pod{}}
+	s.asked.node = cluster.NoNode
 	if c.TopologyKey != "" {
 		s.of = ix.Topology(c.TopologyKey)
 	}
@@ -80,6 +78,12 @@ type colocated struct {
 	running []*cluster.Pod                    // buffer of others
 	alone   [1]cluster.NodeID                 // likewise
 	of      *cluster.Topology                 // nil: each node by itself
+	guests  int                               // how many are where they do not run
+	asked   struct {                          // where a member was asked about beside all who run there, by what is monotone
+		member MemberID
+		node   cluster.NodeID
+	}
+	surely bool // it fits there, whoever leaves
 }
 
 // IsColocated reports whether s is the state of a [Colocation].
@@ -88,54 +92,74 @@ func IsColocated(s State) bool {
 	return is
 }
 
-// others is who is on node n, or on all nodes of its value, and where it is noted if that changes.
-func (s *colocated) others(n cluster.NodeID) (there []*cluster.Pod, at cluster.NodeID) {
-	near := append(s.alone[:0], n)
+// near are node n, or all nodes of its value.
+func (s *colocated) near(n cluster.NodeID) []cluster.NodeID {
 	if s.of != nil {
-		near = s.of.Sharing(n)
+		return s.of.Sharing(n)
 	}
-	if there, changed := s.on[near[0]]; changed {
-		return there, near[0]
-	}
+	return append(s.alone[:0], n)
+}
+
+// all is who runs on some nodes while nobody has left.
+func (s *colocated) all(near []cluster.NodeID) []*cluster.Pod {
 	s.running = s.running[:0]
 	for _, n := range near {
 		for _, p := range s.ix.PodsOn(n) {
 			s.running = append(s.running, s.ix.Pod(p))
 		}
 	}
-	return s.running, near[0]
+	return s.running
 }
 
-func (s *colocated) join(p *cluster.Pod, n cluster.NodeID) {
+// own is who is near node n, to be changed, and where that is noted.
+func (s *colocated) own(n cluster.NodeID) ([]*cluster.Pod, cluster.NodeID) {
+	near := s.near(n)
+	there, changed := s.on[near[0]]
+	if !changed {
+		there = slices.Clone(s.all(near))
+	}
+	return there, near[0]
+}
+
+func (s *colocated) join(p *cluster.Pod, n, home cluster.NodeID) {
 	there, at := s.own(n)
-	s.on[at] = append(there, p)
+	if s.on[at] = append(there, p); n != home {
+		s.guests++
+	}
 }
 
-func (s *colocated) leave(p *cluster.Pod, n cluster.NodeID) {
+func (s *colocated) leave(p *cluster.Pod, n, home cluster.NodeID) {
 	there, at := s.own(n)
 	i := slices.Index(there, p)
-	s.on[at] = slices.Delete(there, i, i+1)
-}
-
-// own is others, to be changed.
-func (s *colocated) own(n cluster.NodeID) ([]*cluster.Pod, cluster.NodeID) {
-	there, at := s.others(n)
-	if _, changed := s.on[at]; !changed {
-		there = slices.Clone(there)
+	if s.on[at] = slices.Delete(there, i, i+1); n != home {
+		s.guests--
 	}
-	return there, at
 }
 
-func (s *colocated) Remove(p cluster.PodID, n cluster.NodeID) { s.leave(s.ix.Pod(p), n) }
-func (s *colocated) Return(p cluster.PodID, n cluster.NodeID) { s.join(s.ix.Pod(p), n) }
-func (s *colocated) Place(m MemberID, n cluster.NodeID)       { s.join(s.members[m], n) }
-func (s *colocated) Unplace(m MemberID, n cluster.NodeID)     { s.leave(s.members[m], n) }
+func (s *colocated) Remove(p cluster.PodID, n cluster.NodeID) {
+	s.leave(s.ix.Pod(p), n, s.ix.NodeOf(p))
+}
+func (s *colocated) Return(p cluster.PodID, n cluster.NodeID) { s.join(s.ix.Pod(p), n, s.ix.NodeOf(p)) }
+func (s *colocated) Place(m MemberID, n cluster.NodeID)       { s.join(s.members[m], n, cluster.NoNode) }
+func (s *colocated) Unplace(m MemberID, n cluster.NodeID)     { s.leave(s.members[m], n, cluster.NoNode) }
 
+// Fits asks about fewer than all who run there once, and then about all of them: mostly these do not matter.
 func (s *colocated) Fits(m MemberID, n cluster.NodeID) Reason {
-	if s.shown[m] != nil {
-		if there, _ := s.others(n); !s.Allows(s.shown[m], s.ix.Node(n), there) {
-			return Reason{Check: s.Check}
-		}
+	here, fewer := s.asked, s.Monotone && s.guests == 0
+	here.member, here.node = m, n
+	if s.shown[m] == nil || fewer && s.surely && here == s.asked {
+		return Reason{}
+	}
+	near := s.near(n)
+	there, changed := s.on[near[0]]
+	if !changed {
+		there = s.all(near)
+	}
+	if !s.Allows(s.shown[m], s.ix.Node(n), there) {
+		return Reason{Check: s.Check}
+	}
+	if changed && fewer && here != s.asked {
+		s.asked, s.surely = here, s.Allows(s.shown[m], s.ix.Node(n), s.all(near))
 	}
 	return Reason{}
 }

@@ -9,41 +9,34 @@ import (
 
 // TopologySpread returns the constraint of required topology spread.
 //
-// For each spread constraint of a member, a topology value is a domain of it if a
-// node with that value is eligible: it has the topology keys of all constraints of
-// the member and passes the constraint's node policies. The pods of a domain are
-// those on its eligible nodes, in the member's namespace, that the selector
-// matches. A node fits if the pods of its value, and the member if it matches
-// itself, exceed those of the emptiest domain by at most MaxSkew; with fewer than
-// MinDomains domains the emptiest counts as empty. A node without the topology key
-// is an unresolvable misfit, a skew is not.
+// For each spread constraint of a member, a topology value is a domain of it if a node with that value is eligible: it has the topology
+// keys of all constraints of the member and passes the constraint's node policies. The pods of a domain are those on its eligible nodes, in
+// the member's namespace, that the selector matches. A node fits if the pods of its value, and the member if it matches itself, exceed
+// those of the emptiest domain by at most MaxSkew; with fewer than MinDomains domains the emptiest counts as empty. A node without the
+// topology key is an unresolvable misfit, a skew is not.
 //
-// MatchLabelKeys add to the selector the member's own values of those labels. A
-// nil Selector matches no pod, whatever the keys.
+// MatchLabelKeys add to the selector the member's own values of those labels. A nil Selector matches no pod, whatever the keys.
 //
-// Upstream counts the pods once for a pod and books removals and returns from there
-// on, and so does this, also where that differs from counting anew:
+// Upstream counts the pods once for a pod and books removals and returns from there on, and so does this, also where that differs from
+// counting anew:
 //
 //   - a pod that is terminating does not count as long as it is where it was, but
 //     its removal takes one off, even below zero;
 //   - so with every pod for a selector that is empty, MatchLabelKeys included.
 //
-// With several members it counts as [TopologySpreadAnew] does. The emptiest domain
-// is exact throughout; upstream knows the two emptiest ones only, which is exact as
-// well as long as pods of one domain come and go, as they do for a single pod.
+// With several members it counts as [TopologySpreadAnew] does. The emptiest domain is exact throughout; upstream knows the two emptiest
+// ones only, which is exact as well as long as pods of one domain come and go, as they do for a single pod.
 //
-// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and
-// Unplace O(c) for the c constraints that match the pod, Fits for those of the member; none of
-// those allocates. It is neither node-local nor monotone: evicting elsewhere can
-// raise the skew.
+// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and Unplace O(c) for the c constraints that
+// match the pod, Fits for those of the member; none of those allocates. It is neither node-local nor monotone: evicting elsewhere can raise
+// the skew.
 //
 // Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022,
 // KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }
 
-// TopologySpreadAnew is TopologySpread for a gang, be it of one member: upstream
-// counts anew for each member, whenever it is tried, so that neither a terminating
-// pod nor an empty selector ever counts, in leaving and coming either.
+// TopologySpreadAnew is TopologySpread for a gang, be it of one member: upstream counts anew for each member, whenever it is tried, so that
+// neither a terminating pod nor an empty selector ever counts, in leaving and coming either.
 func TopologySpreadAnew() Constraint { return topologySpread{anew: true} }
 
 type topologySpread struct{ anew bool }
@@ -93,8 +86,8 @@ func (s *spreadState) Fits(m MemberID, n cluster.NodeID) Reason {
 	return why.orOK()
 }
 
-// foresee: those who leave n take off its value, which stays above the least as long as it is too many. Where
-// that is n's alone nobody is left once all have gone.
+// foresee: those who leave n take off its value, which stays above the least as long as it is too many. Where that is n's alone nobody is
+// left once all have gone.
 func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool) {
 	for _, own := range s.plan.of[m] {
 		c := &s.plan.constraints[own.constraint]

@@ -6,20 +6,17 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Toucher is an optional part of a State: it tells which pods it looks at. Where it
-// looks at nobody the answers stay as they are, whoever is evicted, and the search
-// need not ask again for every pod.
+// Toucher is an optional part of a State: it tells which pods it looks at. Where it looks at nobody the answers stay as they are, whoever
+// is evicted, and the search need not ask again for every pod.
 type Toucher interface {
-	// Touches reports whether any pod that runs on node n may matter, TouchesPod
-	// whether pod p does, which runs on n. Where it is false, removing such a pod and
-	// returning it changes no answer of Fits, for whatever node, whoever else is gone.
-	// Neither answer changes.
+	// Touches reports whether any pod that runs on node n may matter, TouchesPod whether pod p does, which runs on n. Where it is false,
+	// removing such a pod and returning it changes no answer of Fits, for whatever node, whoever else is gone. Neither answer changes.
 	Touches(n cluster.NodeID) bool
 	TouchesPod(p cluster.PodID, n cluster.NodeID) bool
 }
 
-// Touched reports whether a constraint looks at some of the pods that run on node n, which
-// LeaveAll and Admit know; it is not known where a constraint is no [Toucher].
+// Touched reports whether a constraint looks at some of the pods that run on node n, which LeaveAll and Admit know; it is not known where a
+// constraint is no [Toucher].
 func (t *NodeTrial) Touched(n cluster.NodeID) (some, known bool) {
 	for _, s := range t.states {
 		toucher, ok := s.(Toucher)
@@ -33,14 +30,13 @@ func (t *NodeTrial) Touched(n cluster.NodeID) (some, known bool) {
 
 // foreseer is an optional part of a Toucher.
 type foreseer interface {
-	// foresee says why member m does not fit on node n, nil if it does, whichever of the pods that
-	// are touched there leave, or with all of them gone; sure is false if that depends on who does, or is not known.
+	// foresee says why member m does not fit on node n, nil if it does, whichever of the pods that are touched there leave, or with all of
+	// them gone; sure is false if that depends on who does, or is not known.
 	foresee(m MemberID, n cluster.NodeID, all bool) (why *Reason, sure bool)
 }
 
-// Foresee says why the constraints, which are [Scope.Counted], keep the member off node n, nil if they
-// do not, whichever of its pods leave, or once all have, and nobody elsewhere; sure is false if that depends on who does,
-// or is not known. Nobody may be removed.
+// Foresee says why the constraints, which are [Scope.Counted], keep the member off node n, nil if they do not, whichever of its pods leave,
+// or once all have, and nobody elsewhere; sure is false if that depends on who does, or is not known. Nobody may be removed.
 func (t *NodeTrial) Foresee(n cluster.NodeID, all bool) (why *Reason, sure bool) {
 	for _, s := range t.states {
 		if why, sure = s.(foreseer).foresee(0, n, all); why != nil || !sure {
@@ -50,17 +46,15 @@ func (t *NodeTrial) Foresee(n cluster.NodeID, all bool) (why *Reason, sure bool)
 	return nil, true
 }
 
-// Settle returns every removed pod and moves the trial to node n for LeaveAll,
-// Admit and Constrained alone, which look at constraints and at nothing else. Before
-// anything else is asked the trial has to be Reset.
+// Settle returns every removed pod and moves the trial to node n for LeaveAll, Admit and Constrained alone, which look at constraints and
+// at nothing else. Before anything else is asked the trial has to be Reset.
 func (t *NodeTrial) Settle(n cluster.NodeID) {
 	t.Restore()
 	t.node = n
 }
 
-// LeaveAll removes those pods of the node that matter to a constraint and that goes
-// selects, and returns them. Nobody may be removed already. The slice is good until
-// the next change of the trial.
+// LeaveAll removes those pods of the node that matter to a constraint and that goes selects, and returns them. Nobody may be removed
+// already. The slice is good until the next change of the trial.
 func (t *NodeTrial) LeaveAll(goes func(cluster.PodID) bool) []cluster.PodID {
 	for _, p := range t.ix.PodsOn(t.node) {
 		if goes(p) && t.matters(p) {
@@ -71,8 +65,7 @@ func (t *NodeTrial) LeaveAll(goes func(cluster.PodID) bool) []cluster.PodID {
 	return t.out
 }
 
-// Admit returns pod p if the constraints let the member be beside it, and says
-// whether they do. It relies on that they do before.
+// Admit returns pod p if the constraints let the member be beside it, and says whether they do. It relies on that they do before.
 func (t *NodeTrial) Admit(p cluster.PodID) bool {
 	if !t.matters(p) {
 		return true

@@ -16,7 +16,7 @@ import (
 )
 
 // few is a constraint that counts for itself, of each node, pods with a label, of which each wants at most
-// so many there.
+// so many there; 0: an even number.
 type few struct {
 	app  string
 	most int
@@ -42,17 +42,18 @@ func (f few) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, e
 }
 
 func (f few) counts(p *cluster.Pod) bool { return p.Labels["app"] == f.app }
+func (f few) allows(there int) bool      { return there < f.most || f.most == 0 && there%2 == 0 }
 
 // rule is the same as a Colocation.
 func (f few) rule() domain.Colocation {
-	return domain.Colocation{Check: "few", Of: f.counts, Monotone: true, Allows: func(_ *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
+	return domain.Colocation{Check: "few", Of: f.counts, Monotone: f.most > 0, Allows: func(_ *preemption.Pod, _ *preemption.Node, others []*preemption.Pod) bool {
 		there := 0
 		for _, o := range others {
 			if f.counts(o) {
 				there++
 			}
 		}
-		return there < f.most
+		return f.allows(there)
 	}}
 }
 
@@ -73,10 +74,10 @@ func (s *fewState) Remove(p cluster.PodID, n cluster.NodeID)    { s.move(s.ix.Po
 func (s *fewState) Return(p cluster.PodID, n cluster.NodeID)    { s.move(s.ix.Pod(p), n, 1) }
 func (s *fewState) Place(m domain.MemberID, n cluster.NodeID)   { s.move(s.members[m], n, 1) }
 func (s *fewState) Unplace(m domain.MemberID, n cluster.NodeID) { s.move(s.members[m], n, -1) }
-func (s *fewState) Scope() domain.Scope                         { return domain.Scope{NodeLocal: true, Monotone: true} }
+func (s *fewState) Scope() domain.Scope                         { return domain.Scope{NodeLocal: true, Monotone: s.most > 0} }
 
 func (s *fewState) Fits(m domain.MemberID, n cluster.NodeID) domain.Reason {
-	if s.counts(s.members[m]) && s.there[n] >= s.most {
+	if s.counts(s.members[m]) && !s.allows(s.there[n]) {
 		return domain.Reason{Check: "few"}
 	}
 	return domain.Reason{}
@@ -101,7 +102,7 @@ func TestAColocationSaysWhatAConstraintSays(t *testing.T) {
 		if seed%3 == 0 {
 			q = gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 5, MaxPods: 14, Groups: true, Budgets: true}})
 		}
-		rule := few{app: []string{"web", "db"}[seed%2], most: 1 + int(seed/2%2)}
+		rule := few{app: []string{"web", "db"}[seed%2], most: int(seed / 2 % 3)}
 		o := seededOptions(seed)
 		if o.Hooks != nil {
 			continue
