@@ -6,26 +6,20 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Devices returns the constraint of devices ([cluster.Node.Devices]): whole devices
-// that a member asks for must be wholly free on the node, a fraction must fit on
-// one device. Room on several devices never adds up.
+// Devices returns the constraint of devices ([cluster.Node.Devices]): whole devices that a member asks for must be wholly free on the node,
+// a fraction must fit on one device. Room on several devices never adds up.
 //
-// Running pods hold the devices that they say they hold ([cluster.DeviceRequest.Assigned]), and
-// one that returns takes these again. Of other running pods, of nominated ones and of placed
-// members nobody knows which they hold: they are taken to sit as well as they can, together
-// with the member that is asked for: fractions onto the devices that are shared
-// already, the largest first, each where the least room is left that is enough, and whole
-// devices from what is then wholly free. That finds room whenever there is some if
-// all their fractions of one resource are equal; if not it may, rarely, miss it. Where running
-// pods alone have no room, nobody else has any. Nor is there any on a device that pods say they
-// hold more of than it has.
+// Running pods hold the devices that they say they hold ([cluster.DeviceRequest.Assigned]), and one that returns takes these again. Of
+// other running pods, of nominated ones and of placed members nobody knows which they hold: they are taken to sit as well as they can,
+// together with the member that is asked for: fractions onto the devices that are shared already, the largest first, each where the least
+// room is left that is enough, and whole devices from what is then wholly free. That finds room whenever there is some if all their
+// fractions of one resource are equal; if not it may, rarely, miss it. Where running pods alone have no room, nobody else has any. Nor is
+// there any on a device that pods say they hold more of than it has.
 //
-// A node without such devices, or whose devices are too few or too small even when
-// they are all free, is an unresolvable misfit.
+// A node without such devices, or whose devices are too few or too small even when they are all free, is an unresolvable misfit.
 //
-// Prepare gives a nil State where no member asks for devices. It is node-local, and
-// monotone if those fractions are equal for each resource. Remove and Return cost O(h) for
-// the h devices that the pod holds, Fits O(d) for d devices of the node, and with g requests
+// Prepare gives a nil State where no member asks for devices. It is node-local, and monotone if those fractions are equal for each
+// resource. Remove and Return cost O(h) for the h devices that the pod holds, Fits O(d) for d devices of the node, and with g requests
 // there of those who hold no certain devices O(g*d).
 //
 // Source: the library's own; upstream leaves devices to plugins.
@@ -45,8 +39,7 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 	}, nil
 }
 
-// deviceState knows what is free on each device but for those who hold no certain one, and
-// who they are.
+// deviceState knows what is free on each device but for those who hold no certain one, and who they are.
 type deviceState struct {
 	plan   *devicePlan // shared by all clones
 	free   []int64     // by DeviceID

@@ -57,6 +57,7 @@ type GangTrial struct {
 
 	queue     SeatQueue // of a placer
 	offers    []int32   // by node: the number of the latest offer of a placer there; 0: it was taken away
+	nodes     []uint64  // by block: those of the domain that a placer looks at
 	lastOffer int32
 
 	vacancy    Vacancy  // nil: no node is vacant

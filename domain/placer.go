@@ -3,6 +3,7 @@ package domain
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
@@ -11,42 +12,37 @@ import (
 
 // Placer chooses nodes for the members of a gang.
 type Placer interface {
-	// Place puts up to most of members on nodes of d through t.Place, wherever
-	// t.CanPlace agrees, and returns how many it placed. Every potential victim has
-	// been removed from t, and offers says what room costs; or nobody has, and all room
-	// is free. It must be a function of its arguments.
+	// Place puts up to most of members on nodes of d through t.Place, wherever t.CanPlace agrees, and returns how many it placed. Every
+	// potential victim has been removed from t, and offers says what room costs; or nobody has, and all room is free. It must be a function
+	// of its arguments.
 	Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int
 }
 
 // Offers says what it costs to make room. It knows the victims; a Placer does not.
 type Offers interface {
-	// Price is what has to go so that member m fits on node n beside the members
-	// placed there, over and above who has to go for those: nobody of them comes back.
-	// So it is never below that of [Free].
+	// Price is what has to go so that member m fits on node n beside the members placed there, over and above who has to go for those:
+	// nobody of them comes back. So it is never below that of [Free].
 	Price(m MemberID, n cluster.NodeID) Price
 
-	// Highest is the priority of the most important pod that has to go for the members
-	// that are placed: a price whose Highest is not above it adds nothing to that.
-	// math.MinInt64 if nobody has to.
+	// Highest is the priority of the most important pod that has to go for the members that are placed: a price whose Highest is not above
+	// it adds nothing to that. math.MinInt64 if nobody has to.
 	Highest() int64
 
-	// Taken is to be called when member m has been placed on node n. It returns the
-	// other nodes on which room has become cheaper by that: they hold pods of a group
-	// that goes as a whole. The slice is good until the next call.
+	// Taken is to be called when member m has been placed on node n. It returns the other nodes on which room has become cheaper by that:
+	// they hold pods of a group that goes as a whole. The slice is good until the next call.
 	Taken(m MemberID, n cluster.NodeID) []cluster.NodeID
 }
 
 // lasting is an optional part of Offers.
 type lasting interface {
-	// Lasts reports whether the price that was given last for node n, on which nobody was placed since, is
-	// that of member m, too.
+	// Lasts reports whether the price that was given last for node n, on which nobody was placed since, is that of member m, too.
 	Lasts(m MemberID, n cluster.NodeID) bool
 }
 
 // farther is an optional part of Offers.
 type farther interface {
-	// Further is what has to go for one more member like m on node n, once m is there, beyond who has to
-	// go for m; there is room for both. told is false where a unit of several pods may have to.
+	// Further is what has to go for one more member like m on node n, once m is there, beyond who has to go for m; there is room for both.
+	// told is false where a unit of several pods may have to.
 	Further(m MemberID, n cluster.NodeID) (price Price, told bool)
 }
 
@@ -86,18 +82,15 @@ func (p *Price) Add(q Price) {
 	p.Pods += q.Pods
 }
 
-// LeastDisruption places each member where the least has to go for it; large members first. Among
-// equals one that is like others, and that no constraint ties to them, goes where the next of them costs least, as
-// far as the offers tell; then the first node by name does.
+// LeastDisruption places each member where the least has to go for it; large members first. Among equals one that is like others, and that
+// no constraint ties to them, goes where the next of them costs least, as far as the offers tell; then the first node by name does.
 type LeastDisruption struct{}
 
-// Pack fills one node after the other: those that hold members already, then the
-// one with room for the most. Large members first or, with SmallFirst, small ones, of
-// which more find a place.
+// Pack fills one node after the other: those that hold members already, then the one with room for the most. Large members first or, with
+// SmallFirst, small ones, of which more find a place.
 type Pack struct{ SmallFirst bool }
 
-// Spread puts members on as many nodes as it can: the one with the fewest members,
-// then with room for the most.
+// Spread puts members on as many nodes as it can: the one with the fewest members, then with room for the most.
 type Spread struct{}
 
 // Place places as the type says.
@@ -148,6 +141,7 @@ func (t *GangTrial) Slots(m MemberID, n cluster.NodeID) int64 {
 type greedy struct {
 	t       *GangTrial
 	d       *Domain
+	nodes   []uint64 // the same by block, from firstBlock on
 	rank    func(MemberID, cluster.NodeID) Price
 	taken   func(MemberID, cluster.NodeID) []cluster.NodeID
 	lasts   func(MemberID, cluster.NodeID) bool          // see lasting; nil: no rank does
@@ -158,6 +152,7 @@ type greedy struct {
 	first      int32      // number of the first offer
 	fresh      int32      // and of the first to the member that is placed next
 	aside      aside      // nodes that constraints close as things stand
+	firstBlock int
 	smallFirst bool
 	wanted     int  // how many places members of the shape may still take
 	foresees   bool // more like the member that is placed next may follow: further tells of them
@@ -170,9 +165,8 @@ func newGreedy(t *GangTrial, d *Domain, rank func(MemberID, cluster.NodeID) Pric
 	return greedy{t: t, d: d, rank: rank, queue: &t.queue}
 }
 
-// place takes the shapes of members from large to small, or the other way round, and
-// returns how many members found a place. O(shapes·nodes + members·log nodes), of which as many
-// ranks as do not last.
+// place takes the shapes of members from large to small, or the other way round, and returns how many members found a place. O(shapes·nodes
+// + members·log nodes), of which as many ranks as do not last.
 func (g *greedy) place(members []MemberID, most int) int {
 	placed := 0
 	shapes := g.t.ByShape(members)
@@ -183,6 +177,8 @@ func (g *greedy) place(members []MemberID, most int) int {
 		g.t.offers = make([]int32, g.t.ix.NumNodes())
 	}
 	g.first = g.t.lastOffer + 1
+	g.nodes, g.firstBlock = blocksOf(g.t.nodes[:0], g.d.Nodes)
+	g.t.nodes = g.nodes
 	for _, shape := range shapes {
 		if placed == most || g.t.Vain {
 			break
@@ -250,8 +246,8 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 	return g.taken(m, n)
 }
 
-// fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers
-// of others stay whose price lasts.
+// fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers of others stay whose price
+// lasts.
 func (g *greedy) fill(m MemberID) {
 	if g.lasts == nil {
 		g.queue.Clear()
@@ -263,21 +259,30 @@ func (g *greedy) fill(m MemberID) {
 		}
 	}
 	g.aside.clear()
+	for _, n := range g.sweep.offered {
+		if g.t.Vacant(n) {
+			g.t.offers[n] = 0
+		}
+	}
 	left := slices.Grow(g.sweep.left[:0], len(g.t.vacant))[:len(g.t.vacant)]
 	clear(left)
+	g.sweep.offered = g.sweep.offered[:0]
 	g.fresh = g.t.lastOffer + 1
 	kept := 0
-	for _, n := range g.d.Nodes {
-		offered := &g.t.offers[n]
-		switch {
-		case g.t.Vacant(n):
-			*offered = 0
-			left[int(n/64)-g.t.firstBlock] |= 1 << (n % 64)
-		case g.lasts != nil && *offered >= g.first && g.lasts(m, n):
-			kept++
-		default:
-			*offered = 0
-			g.offer(m, n)
+	for i, nodes := range g.nodes {
+		at := g.firstBlock + i - g.t.firstBlock
+		if uint(at) < uint(len(left)) {
+			left[at] = nodes & g.t.vacant[at]
+			nodes &^= left[at]
+		}
+		for ; nodes != 0; nodes &= nodes - 1 {
+			n := cluster.NodeID(64*(g.firstBlock+i) + bits.TrailingZeros64(nodes))
+			if offered := &g.t.offers[n]; g.lasts != nil && *offered >= g.first && g.lasts(m, n) {
+				kept++
+			} else {
+				*offered = 0
+				g.offer(m, n)
+			}
 		}
 	}
 	g.begin(m, left)
@@ -334,8 +339,11 @@ func (g *greedy) push(m MemberID, price Price, n cluster.NodeID) {
 	g.t.lastOffer++
 	g.t.offers[n] = g.t.lastOffer
 	o := SeatOffer{Price: price, At: int32(n), K: g.t.lastOffer}
-	if g.foresees && o.Blind() && g.t.Vacant(n) { // as good as others, as a rule: it is asked in the end
-		g.foresee(m, &o)
+	if g.t.Vacant(n) {
+		g.sweep.offered = append(g.sweep.offered, n)
+		if g.foresees && o.Blind() { // as good as others, as a rule: it is asked in the end
+			g.foresee(m, &o)
+		}
 	}
 	g.queue.Push(o)
 }
@@ -387,7 +395,8 @@ func (g *greedy) placeOne(m MemberID) bool {
 	}
 }
 
-// reopen queues the nodes from which what is placed has taken what kept member m off. Where the roomiest come first, vacant ones are offered later.
+// reopen queues the nodes from which what is placed has taken what kept member m off. Where the roomiest come first, vacant ones are
+// offered later.
 func (g *greedy) reopen(m MemberID) {
 	swept := false
 	for i := range g.aside.blocks {
@@ -414,8 +423,8 @@ func (g *greedy) reopen(m MemberID) {
 	}
 }
 
-// ByShape groups members by shape, those that ask for the largest part of a node
-// first, then in order of MemberID. The slices belong to the trial and must not be changed.
+// ByShape groups members by shape, those that ask for the largest part of a node first, then in order of MemberID. The slices belong to the
+// trial and must not be changed.
 func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
 	if len(members) > 0 && slices.Equal(members, t.sorted) {
 		return t.byShape
@@ -438,8 +447,7 @@ func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
 	return groups
 }
 
-// largeness is the largest part, in millionths, that m asks for of the most that
-// any node offers of a resource; see offered.
+// largeness is the largest part, in millionths, that m asks for of the most that any node offers of a resource; see offered.
 func (t *GangTrial) largeness(m MemberID) int64 {
 	most := t.offered()
 	var largest int64
@@ -452,8 +460,8 @@ func (t *GangTrial) largeness(m MemberID) int64 {
 	return largest
 }
 
-// offered is the most that any node offers of each resource, of those that some member
-// could have to itself: others must not change who is large.
+// offered is the most that any node offers of each resource, of those that some member could have to itself: others must not change who is
+// large.
 func (t *GangTrial) offered() []int64 {
 	if t.most == nil {
 		t.most = make([]int64, t.ix.NumResources())
@@ -479,8 +487,7 @@ func (t *GangTrial) Offered(m MemberID) bool {
 	return !slices.ContainsFunc(t.members[m].asks, func(r cluster.ResourceID) bool { return t.members[m].request[r] > most[r] })
 }
 
-// Usable reports whether some member could be on node n if that were empty, as far as the
-// node and its room decide.
+// Usable reports whether some member could be on node n if that were empty, as far as the node and its room decide.
 func (t *GangTrial) Usable(n cluster.NodeID) bool {
 	offers := t.ix.Allocatable(n)
 	if t.least == nil && len(t.members) > 0 {

@@ -6,23 +6,19 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// ExclusiveTokens returns the constraint of [cluster.Pod.Tokens]: a member fits
-// nowhere while another pod holds a token that it asks for, be it on whatever node.
+// ExclusiveTokens returns the constraint of [cluster.Pod.Tokens]: a member fits nowhere while another pod holds a token that it asks for,
+// be it on whatever node.
 //
-// A token stands for anything that one pod at a time may have: a volume claim with
-// the access mode ReadWriteOncePod (name the token namespace/claim), a licence, a
-// lock. Upstream evicts on the node of the placement only, so that a token is freed
-// for a single pod by a holder on the chosen node. What a node has a number of
-// (attachable volumes) is a resource; a volume that is bound to a zone is node
-// affinity of the pod; claims that are not bound yet, and dynamic resource claims,
-// need a Constraint of the user's own.
+// A token stands for anything that one pod at a time may have: a volume claim with the access mode ReadWriteOncePod (name the token
+// namespace/claim), a licence, a lock. Upstream evicts on the node of the placement only, so that a token is freed for a single pod by a
+// holder on the chosen node. What a node has a number of (attachable volumes) is a resource; a volume that is bound to a zone is node
+// affinity of the pod; claims that are not bound yet, and dynamic resource claims, need a Constraint of the user's own.
 //
-// Upstream notes whether a claim is in use, not by how many pods; where, against
-// the rules, several pods hold one token, here all of them have to go.
+// Upstream notes whether a claim is in use, not by how many pods; where, against the rules, several pods hold one token, here all of them
+// have to go.
 //
-// Like upstream, Prepare gives a nil State where nobody holds a token that a single
-// preemptor asks for; pods that are only nominated are not looked at then. It is
-// monotone and not node-local. All calls cost O(t) for the t tokens of one pod.
+// Like upstream, Prepare gives a nil State where nobody holds a token that a single preemptor asks for; pods that are only nominated are
+// not looked at then. It is monotone and not node-local. All calls cost O(t) for the t tokens of one pod.
 //
 // Source: kube-scheduler v1.36, volume restrictions filter.
 func ExclusiveTokens() Constraint { return exclusiveTokens{} }
@@ -50,8 +46,8 @@ func (exclusiveTokens) Prepare(ix *cluster.Index, members []*cluster.Pod) (State
 	return s, nil
 }
 
-// tokenState counts who holds the tokens that members ask for. They are numbered
-// by themselves, as those of inline members may be unknown to the index.
+// tokenState counts who holds the tokens that members ask for. They are numbered by themselves, as those of inline members may be unknown
+// to the index.
 type tokenState struct {
 	tokens  *cluster.Tokens
 	number  []int32   // of each token of the index, -1 if no member asks for it

@@ -43,14 +43,25 @@ func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 	if t.vacancy = nil; len(nodes) == 0 {
 		return
 	}
-	t.vacancy, t.firstBlock = v, int(nodes[0]/64)
-	blocks := int(nodes[len(nodes)-1]/64) + 1 - t.firstBlock
-	t.vacant, t.counted = slices.Grow(t.vacant[:0], blocks)[:blocks], slices.Grow(t.counted[:0], blocks)[:blocks]
-	clear(t.vacant)
+	t.vacancy = v
+	t.vacant, t.firstBlock = blocksOf(t.vacant, nodes)
+	t.counted = slices.Grow(t.counted, len(t.vacant))[:len(t.vacant)]
 	clear(t.counted)
-	for _, n := range nodes {
-		t.vacant[int(n/64)-t.firstBlock] |= 1 << (n % 64)
+}
+
+// blocksOf has nodes, in order, by block in the memory of dst, which is empty, and which block is the first.
+func blocksOf(dst []uint64, nodes []cluster.NodeID) (blocks []uint64, first int) {
+	if len(nodes) == 0 {
+		return dst, 0
 	}
+	first = int(nodes[0] / 64)
+	num := int(nodes[len(nodes)-1]/64) + 1 - first
+	blocks = slices.Grow(dst, num)[:num]
+	clear(blocks)
+	for _, n := range nodes {
+		blocks[int(n/64)-first] |= 1 << (n % 64)
+	}
+	return blocks, first
 }
 
 // Vacant reports whether node n is vacant still.
@@ -91,12 +102,13 @@ func (t *GangTrial) emptyable(n cluster.NodeID) bool {
 
 // sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.
 type sweep struct {
-	left   []uint64  // by block, from the first of the trial on: nodes that were not offered
-	behind SeatOffer // none of those that are left comes before it
-	more   bool      // some may be left
-	count  int       // how many are offered next where the cheapest come first; where the roomiest do,
-	block  int       // in which block,
-	seats  int64     // and how many seats they have
+	left    []uint64         // by block, from the first of the trial on: nodes that were not offered
+	offered []cluster.NodeID // others, for members of the shape
+	behind  SeatOffer        // none of those that are left comes before it
+	more    bool             // some may be left
+	count   int              // how many are offered next where the cheapest come first; where the roomiest do,
+	block   int              // in which block,
+	seats   int64            // and how many seats they have
 }
 
 // mostSeats is how many seats the roomiest nodes have that come first, or more.
