@@ -54,9 +54,24 @@ type Offers struct {
 	fresh  []bool             // by node: among nodes already
 	pinned []cluster.HostPort // ports of the members on the node
 	here   []cluster.PodID    // pods of a unit on the node
+	stands []stand            // of the nodes that were looked at since Renew
+	read   []reading          // by node
+	turn   int32              // of Renew
 	wholes Wholes
 	costs  map[victims.UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 }
+
+// stand is a unit that may have to go on a node.
+type stand struct {
+	unit     victims.UnitID
+	violates bool    // its loss adds to the violations
+	priced   bool    // price is known
+	frees    []int64 // there
+	price    domain.Price
+}
+
+// reading is which of stands are of a node, if turn is that of the offers.
+type reading struct{ turn, from, to int32 }
 
 // NewOffers returns new offers of the units of us that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
@@ -72,6 +87,8 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 		booked: make([]bool, nodes),
 		seats:  make([]int32, nodes),
 		fresh:  make([]bool, nodes),
+		read:   make([]reading, nodes),
+		turn:   1,
 		free:   make([]int64, us.Index().NumResources()),
 		needed: make([]bool, us.Index().NumResources()),
 	}
@@ -187,6 +204,12 @@ func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 			o.nodes = append(o.nodes, at)
 		}
 	}
+}
+
+// Renew is Reset once others may go than before.
+func (o *Offers) Renew() {
+	o.turn, o.stands = o.turn+1, o.stands[:0]
+	o.Reset()
 }
 
 // Reset counts anew what has to go for the members that are placed.
@@ -307,17 +330,51 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Pri
 
 // walk gives back the units on node n that violate a budget, or the others.
 func (o *Offers) walk(price *domain.Price, n cluster.NodeID, violating bool) {
-	for _, u := range o.us.On(n) {
-		if !o.below(u) || o.violates != nil && (o.violates(u) > 0) != violating {
+	on := o.on(n)
+	for i := range on {
+		s := &on[i]
+		if s.violates != violating || o.stays(s, n) {
 			continue
 		}
-		if o.stays(u, n) {
+		if o.units = append(o.units, s.unit); o.broken[s.unit] > 0 { // it is lost already
 			continue
 		}
-		if o.units = append(o.units, u); o.broken[u] == 0 { // else it is lost already
-			o.charge(price, u)
+		if !s.priced {
+			s.price, s.priced = domain.Free, true
+			o.charge(&s.price, s.unit)
+		}
+		price.Add(s.price)
+	}
+}
+
+// on lists the units that may have to go on node n, most important first.
+func (o *Offers) on(n cluster.NodeID) []stand {
+	r := &o.read[n]
+	if r.turn != o.turn {
+		from := len(o.stands)
+		for _, u := range o.us.On(n) {
+			if o.below(u) {
+				o.stands = append(o.stands, stand{unit: u, violates: o.violates != nil && o.violates(u) > 0, frees: o.frees(u, n)})
+			}
+		}
+		*r = reading{o.turn, int32(from), int32(len(o.stands))}
+	}
+	return o.stands[r.from:r.to]
+}
+
+// frees is what unit u holds on node n, by resource.
+func (o *Offers) frees(u victims.UnitID, n cluster.NodeID) []int64 {
+	pods := o.at(u, n)
+	if len(pods) == 1 {
+		return o.us.Index().Request(pods[0])
+	}
+	sum := make([]int64, len(o.free))
+	for _, p := range pods {
+		for r, v := range o.us.Index().Request(p)[:len(sum)] {
+			sum[r] += v
 		}
 	}
+	return sum
 }
 
 // need marks what member m asks for, and takes it from the free room.
@@ -334,25 +391,23 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 	o.pinned = append(o.pinned, member.Pod.Ports...)
 }
 
-// stays puts the pods of unit u on node n back if the members fit beside them.
-func (o *Offers) stays(u victims.UnitID, n cluster.NodeID) bool {
-	if o.broken[u] > 0 {
+// stays puts the pods of a unit on node n back if the members fit beside them.
+func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
+	if o.broken[s.unit] > 0 {
 		return false
 	}
-	o.book(u, n, -1)
-	if o.fits() && !o.portTaken(u, n) {
-		return true
-	}
-	o.book(u, n, +1)
-	return false
-}
-
-func (o *Offers) book(u victims.UnitID, n cluster.NodeID, sign int64) {
-	for _, p := range o.at(u, n) {
-		for r, v := range o.us.Index().Request(p)[:len(o.free)] {
-			o.free[r] += sign * v
+	for r, needed := range o.needed {
+		if needed && o.free[r] < s.frees[r] {
+			return false
 		}
 	}
+	if o.portTaken(s.unit, n) {
+		return false
+	}
+	for r, v := range s.frees[:len(o.free)] {
+		o.free[r] -= v
+	}
+	return true
 }
 
 // at lists the pods of unit u, which has some on node n, that are there. The slice is good until
@@ -372,15 +427,6 @@ func (o *Offers) at(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
 		}
 	}
 	return o.here
-}
-
-func (o *Offers) fits() bool {
-	for r, needed := range o.needed {
-		if needed && o.free[r] < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func (o *Offers) portTaken(u victims.UnitID, n cluster.NodeID) bool {

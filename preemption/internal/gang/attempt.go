@@ -75,7 +75,7 @@ func (s *Search) anew() *losses.Offers {
 		s.offers.Near = s.near.Pods
 		s.offers.CostLeads = s.q.Ranking.Criteria()[0] == victims.CriterionCost
 	}
-	s.offers.Reset()
+	s.offers.Renew()
 	return s.offers
 }
 
