@@ -14,6 +14,7 @@ import (
 // tryDomain evaluates the placements in d and keeps the best plan. The trial is
 // left as it was. counted is what counting makes of d; nil: nothing.
 func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
+	s.placements = s.placements[:0]
 	if s.near.Spent() || s.q.NoBounds && s.Asked() > mostLooks { // then what would help is not told
 		s.Proved = false
 		s.leaveOpen(nil)
@@ -61,8 +62,8 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		return domain.Reason{}
 	}
 	a.consider(s.lessHard(d, counted))
-	for _, placer := range s.q.Placers {
-		placed := a.placeUsefully(placer)
+	for i, placer := range s.q.Placers {
+		placed := a.placeOnce(i)
 		if placed {
 			if a.seatAll(placer); !a.dearer() {
 				a.giveBack(placer)

@@ -60,6 +60,37 @@ func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *losses.Of
 	return ok
 }
 
+// placement is what placing by a placer comes to.
+type placement struct {
+	places   []domain.Assignment // nil: none for enough members
+	unproved bool                // not every placement was looked at
+}
+
+// placeOnce is placeUsefully by a placer, unless the search that looks less hard has done so: then that placement is taken. Whoever
+// may be vain places for himself, and so does a tree of groups, which is more than who has a place.
+func (a *attempt) placeOnce(placer int) bool {
+	if a.firstSeats().vacates || len(a.q.Tree.Children) > 0 || a.q.OwnPlacer {
+		return a.placeUsefully(a.q.Placers[placer])
+	}
+	var p placement
+	if a.less != nil && placer < len(a.less.placements) {
+		p = a.less.placements[placer]
+		a.Trial.PlaceAll(p.places)
+		a.seater.Adopt(a.domain)
+	} else {
+		before := a.seater.Unproved
+		a.seater.Unproved = false
+		if a.placeUsefully(a.q.Placers[placer]) {
+			p.places = a.Trial.Assignments()
+		}
+		p.unproved, a.seater.Unproved = a.seater.Unproved, before
+	}
+	a.seater.Unproved = a.seater.Unproved || p.unproved
+	a.Proved = a.Proved && !a.seater.Unproved
+	a.placements = append(a.placements, p)
+	return p.places != nil
+}
+
 // PlaceGiven puts the members where the caller wants them, in whatever order they fit
 // one after the other.
 func (s *Search) PlaceGiven() domain.Reason {

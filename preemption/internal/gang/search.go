@@ -38,11 +38,12 @@ type Search struct {
 	scarce  []int   // buffer of sums; nil: none yet
 	moved   int     // how many pods of removed left the trial
 
-	less     *Search          // that looks less hard for the least disruption; nil for Greedy
-	Counting *counting.Search // nil if members can't be counted
-	counted  int              // checks that counting stands for
-	given    int              // what giving victims back beside placements is counted as
-	shares   int              // among so many domains the checks for better placements are shared out
+	less       *Search          // that looks less hard for the least disruption; nil for Greedy
+	placements []placement      // by placer: what placing comes to in the domain that was looked at last, as far as that was asked
+	Counting   *counting.Search // nil if members can't be counted
+	counted    int              // checks that counting stands for
+	given      int              // what giving victims back beside placements is counted as
+	shares     int              // among so many domains the checks for better placements are shared out
 
 	Brief bool // only verdict, domain and score are asked for
 	Each  bool // the plan of every domain is asked for
@@ -379,6 +380,7 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) *Plan {
 	case s.q.Effort == ask.Greedy:
 		return nil
 	case s.q.Effort == ask.Improved && counted != nil:
+		s.less.placements = nil
 		return counted
 	}
 	s.less.Equip() // its question was taken when everybody was in place
