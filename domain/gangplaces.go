@@ -21,6 +21,7 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	if port, taken := t.portTaken(m, n); taken {
 		return Reason{Check: CheckPorts, Port: port}
 	}
+	t.Asked += t.asks(m)
 	return t.constraints(m, n)
 }
 
@@ -74,6 +75,12 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// asks is about how many questions about room one of the constraints about member m stands for.
+func (t *GangTrial) asks(m MemberID) int {
+	p := t.members[m].Pod
+	return 4*len(t.states) + len(p.Spread) + len(p.Affinity) + len(p.AntiAffinity) + len(p.Devices)
 }
 
 // constraints asks the states about member m on node n.
@@ -309,6 +316,7 @@ func (t *GangTrial) stillFit() Reason {
 		}
 	}
 	for i, a := range ask {
+		t.Again += t.asks(a.Member)
 		why := t.constraints(a.Member, a.Node)
 		if why.OK() {
 			t.enter(a)

@@ -16,9 +16,9 @@ type GangTrial struct {
 	Mobile bool
 	Need   func(t *GangTrial) bool // seats the members anew on a trial without any; false if it can't
 
-	// Checks counts the calls of Fits, Asked those of CanPlace. Hurried is set once a bound of Allow was met.
-	Checks, Asked int
-	Hurried       bool
+	// Checks counts the calls of Fits, Asked and Again what CanPlace and Fits ask about. Hurried is set once a bound of Allow was met.
+	Checks, Asked, Again int
+	Hurried              bool
 
 	// Dear, if set, reports whether who has to go on node n makes the placement useless: then placers of
 	// this package place nobody more, and the placement is Vain.
@@ -168,8 +168,8 @@ func (t *GangTrial) Members() int { return len(t.members) }
 // Member returns member m.
 func (t *GangTrial) Member(m MemberID) *Member { return t.members[m] }
 
-// Allow bounds the work of placers from now on: once they have called CanPlace half as often as looks says, each member gets the next node
-// that takes it instead of the best one, and after as many calls nobody more is placed. Without it there is no bound.
+// Allow bounds the work of placers from now on: once Asked has grown by half as much as looks says, each member gets the next node
+// that takes it instead of the best one, and after as much nobody more is placed. Without it there is no bound.
 func (t *GangTrial) Allow(looks int) { t.hurry, t.stop = t.Asked+looks/2, t.Asked+looks }
 
 // passed reports whether CanPlace was called as often as a bound of Allow says.
@@ -197,20 +197,17 @@ func (t *GangTrial) On(n cluster.NodeID) []MemberID { return t.on[n] }
 // Free returns the row of what is free on node n as things stand. The slice belongs to the trial and must not be changed.
 func (t *GangTrial) Free(n cluster.NodeID) []int64 {
 	t.look(n)
-	return t.row(n)
+	return t.row(t.free, n)
 }
 
-func (t *GangTrial) row(n cluster.NodeID) []int64 {
+func (t *GangTrial) row(rows []int64, n cluster.NodeID) []int64 {
 	r := t.ix.NumResources()
-	return t.free[int(n)*r : (int(n)+1)*r]
+	return rows[int(n)*r : (int(n)+1)*r]
 }
 
 // AtHome returns the row of what is free on node n with everybody back and no member placed.
 // The slice belongs to the trial and must not be changed.
-func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
-	r := t.ix.NumResources()
-	return t.home[int(n)*r : (int(n)+1)*r]
-}
+func (t *GangTrial) AtHome(n cluster.NodeID) []int64 { return t.row(t.home, n) }
 
 // OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no
 // constraint has a say, and nobody asks for ports.

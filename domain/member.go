@@ -70,9 +70,7 @@ func (m *Member) Unknown() []string { return m.unknown }
 
 // Anywhere reports whether m asks nothing of a node but room: no selector, affinity
 // or required node, and no filter looks at it.
-func (m *Member) Anywhere() bool {
-	return !picks(m.Pod) && m.Pod.RequiredNode == "" && m.filter == nil
-}
+func (m *Member) Anywhere() bool { return !picks(m.Pod) && m.Pod.RequiredNode == "" && m.filter == nil }
 
 // picks reports whether p has a selector or affinity of nodes.
 func picks(p *cluster.Pod) bool { return len(p.NodeSelector) > 0 || p.NodeAffinity != nil }

@@ -424,7 +424,8 @@ func (s *solver) covered() bool {
 	return true
 }
 
-// A decision while so many items are free counts as one more, and as many times as often as there are so many lines.
+// A decision while so many items are free counts as one more, and as many times as often as there are so many lines; so does a set of
+// which the trial is asked that returns so many of them.
 const (
 	manyFree  = 64
 	manyLines = 64
@@ -515,6 +516,7 @@ func (s *solver) judge(set []bool) (price int64, ok bool) {
 		return price, ok && s.Trial == nil
 	}
 	if s.Trial != nil {
+		s.steps += (s.n - len(s.trail)) / manyFree
 		if price, ok = s.Trial.Will(set, s.isKept, price); !ok || price > s.atMost {
 			return price, ok
 		}

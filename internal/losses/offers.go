@@ -328,9 +328,13 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Pri
 	return price
 }
 
+// unitsAsk is about how many units going through them takes as long as a question about a member on a node.
+const unitsAsk = 8
+
 // walk gives back the units on node n that violate a budget, or the others.
 func (o *Offers) walk(price *domain.Price, n cluster.NodeID, violating bool) {
 	on := o.on(n)
+	o.trial.Asked += len(on) / unitsAsk
 	for i := range on {
 		s := &on[i]
 		if s.violates != violating || o.stays(s, n) {
