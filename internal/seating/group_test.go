@@ -2,6 +2,7 @@ package seating_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,10 +37,14 @@ func group(t *testing.T, minGroups *int32) (job *seating.Group, placed []string)
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	return seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
+	last := ix.Group(ix.GroupByName(cluster.KindPodGroup, "", "g2"))
+	before := slices.Clone(last.Pods)
+	job = seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
 		placed = append(placed, ix.Pod(p).Name)
 		return domain.MemberID(len(placed) - 1)
-	}), placed
+	})
+	require.Equal(t, before, last.Pods, "the index is as it was")
+	return job, placed
 }
 
 // TestWhoIsPlacedFirst: higher priority, then who was created earlier; not who runs.

@@ -397,8 +397,9 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 		seated := 0
 		for _, c := range children {
 			if w.fewest && seated == t.MinChildren {
-				c.leaveOut()
-			} else if w.seat(c, d) {
+				break
+			}
+			if w.seat(c, d) {
 				seated++
 			}
 		}

@@ -18,11 +18,12 @@ import (
 type world struct {
 	ix      *cluster.Index
 	seating *seating.Seating
-	whole   domain.Domain
+	whole   domain.Domain // where the gang may go
 }
 
-// drawWorld draws groups beneath "job": pod groups, one of them perhaps beneath another
-// composite group, some with members that run.
+// drawWorld draws groups beneath "job": pod groups, some of them perhaps beneath another
+// composite group, some with members that run. Nodes have room for some of the members and, half of
+// the time, for nobody beside them; the gang may go to all of them or to all but one.
 func drawWorld(t *rapid.T, preferred bool) *world {
 	s := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "job"}, {Name: "inner", Parent: "job"}}}
 	topology := func(name string) []cluster.TopologyConstraint {
@@ -45,14 +46,19 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		n := int32(rapid.IntRange(1, most).Draw(t, "min"))
 		return &n
 	}
-	for i := range rapid.IntRange(1, 3).Draw(t, "groups") {
+	room, most := make([]int64, len(s.Nodes)), rapid.Int64Range(1, 3).Draw(t, "most")
+	for i := range rapid.IntRange(1, 4).Draw(t, "groups") {
 		g := cluster.PodGroup{Name: fmt.Sprintf("g%d", i), Parent: rapid.SampledFrom([]string{"job", "inner"}).Draw(t, "parent")}
 		pods := rapid.IntRange(1, 3).Draw(t, "pods")
 		g.MinCount, g.Topology = least(pods), topology(g.Name)
 		for j := range pods {
-			p := cluster.Pod{Name: fmt.Sprintf("%s-%d", g.Name, j), Group: g.Name, Requests: cluster.Resources{cluster.CPU: rapid.Int64Range(1, 3).Draw(t, "cpu")}}
+			p := cluster.Pod{Name: fmt.Sprintf("%s-%d", g.Name, j), Group: g.Name, Requests: cluster.Resources{cluster.CPU: rapid.Int64Range((most+1)/2, most).Draw(t, "cpu")}}
+			on := rapid.IntRange(0, 2*len(s.Nodes)-1).Draw(t, "on")
 			if rapid.IntRange(0, 7).Draw(t, "runs") == 0 {
-				p.Node = s.Nodes[0].Name
+				p.Node, on = s.Nodes[0].Name, 0
+			}
+			if on < len(s.Nodes) {
+				room[on] += p.Requests[cluster.CPU]
 			}
 			s.Pods = append(s.Pods, p)
 		}
@@ -62,6 +68,11 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		s.CompositePodGroups[i].MinGroupCount = least(2)
 	}
 	s.CompositePodGroups[1].Topology = topology("inner")
+	if rapid.Bool().Draw(t, "tight") {
+		for i := range s.Nodes {
+			s.Nodes[i].Allocatable[cluster.CPU] = room[i]
+		}
+	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
 	var members []*domain.Member
@@ -70,7 +81,11 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		return domain.MemberID(len(members) - 1)
 	})
 	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
-	return &world{ix, &seating.Seating{Trial: trial, Gang: gang}, seating.Split(ix, nil)[0]}
+	whole := seating.Split(ix, nil)[0]
+	if n := len(whole.Nodes); n > 1 && rapid.IntRange(0, 3).Draw(t, "part") == 0 {
+		whole.Nodes = whole.Nodes[:n-1]
+	}
+	return &world{ix, &seating.Seating{Trial: trial, Gang: gang}, whole}
 }
 
 // possible reports whether any placement suffices, by trying every one.
@@ -90,6 +105,42 @@ func (w *world) possible(m domain.MemberID) bool {
 		}
 	}
 	return w.possible(m + 1)
+}
+
+// isFull checks that every place is in the domain, and where its group has one; and, if nobody is left out for others,
+// that nobody else fits beside his group.
+func (w *world) isFull(t *rapid.T, full bool) {
+	trial := w.seating.Trial
+	for _, leaf := range w.seating.Gang.Leaves() {
+		for _, m := range leaf.Members {
+			n := trial.At(m)
+			if n != cluster.NoNode {
+				require.Contains(t, w.whole.Nodes, n)
+				require.NotNil(t, leaf.Within)
+				require.Contains(t, leaf.Within.Nodes, n)
+			}
+			if full && n == cluster.NoNode && leaf.Within != nil {
+				for _, n := range leaf.Within.Nodes {
+					require.False(t, trial.CanPlace(m, n).OK(), "member %d has room on %d", m, n)
+				}
+			}
+		}
+	}
+}
+
+// allHavePlaces checks that nobody else may have a place.
+func (w *world) allHavePlaces(t *rapid.T) {
+	trial := w.seating.Trial
+	for m := range domain.MemberID(trial.Members()) {
+		for _, n := range w.whole.Nodes {
+			if trial.At(m) != cluster.NoNode || !trial.CanPlace(m, n).OK() {
+				continue
+			}
+			trial.Place(m, n)
+			require.False(t, w.seating.Suffices(), "member %d has room on %d", m, n)
+			trial.Unplace()
+		}
+	}
 }
 
 // Where all room added up is too small no placement is tried.
@@ -174,6 +225,7 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 		}
 		seated++
 		require.True(t, s.Suffices())
+		w.isFull(t, !fewest)
 		if fewest {
 			for _, leaf := range s.Gang.Leaves() {
 				require.LessOrEqual(t, s.SeatedOf(leaf), max(1, leaf.Need()))
@@ -183,16 +235,8 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 		s.Rest(&w.whole)
 		require.Equal(t, before, trial.Assignments()[:len(before)])
 		require.True(t, s.Suffices())
-		for m := range domain.MemberID(trial.Members()) {
-			for _, n := range w.whole.Nodes {
-				if trial.At(m) != cluster.NoNode || !trial.CanPlace(m, n).OK() {
-					continue
-				}
-				trial.Place(m, n)
-				require.False(t, s.Suffices(), "member %d has room on %d", m, n)
-				trial.Unplace()
-			}
-		}
+		w.isFull(t, true)
+		w.allHavePlaces(t)
 	}, &seated, &not)
 }
 
@@ -282,6 +326,8 @@ func TestRestBesideAnAdoptedPlacement(t *testing.T) {
 		s.Rest(&w.whole)
 		require.Equal(t, before, trial.Assignments()[:len(before)])
 		require.True(t, s.Suffices())
+		w.isFull(t, true)
+		w.allHavePlaces(t)
 	}, &adopted)
 }
 

@@ -20,8 +20,8 @@ type forgetful struct{ *losses.Offers }
 
 func (forgetful) Apart([]cluster.NodeID) bool { return false }
 
-// crowd is a job of child groups, most of them alike, which want to stay in a zone or a rack that is full.
-func crowd(r *rand.Rand) *cluster.Snapshot {
+// crowd is a job of so many child groups, most of them alike, which want to stay in a zone or a rack that is full.
+func crowd(r *rand.Rand, groups int) *cluster.Snapshot {
 	s := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "job"}}, PodGroups: []cluster.PodGroup{{Name: "large", Mode: disruption.All}}}
 	nodes := 4 + r.IntN(9)
 	together := r.IntN(2) * 8 // one pod of so many is of a group that goes whole
@@ -38,7 +38,7 @@ func crowd(r *rand.Rand) *cluster.Snapshot {
 			s.Pods = append(s.Pods, p)
 		}
 	}
-	for i := range 2 + r.IntN(4) {
+	for i := range groups {
 		g := cluster.PodGroup{Name: fmt.Sprintf("g%d", i), Parent: "job", Topology: []cluster.TopologyConstraint{{Key: []string{"rack", "zone"}[r.IntN(5)/4]}}}
 		least := int32(1 + r.IntN(2))
 		g.MinCount = &least
@@ -50,37 +50,81 @@ func crowd(r *rand.Rand) *cluster.Snapshot {
 	return s
 }
 
+// seatingOfCrowd seats the job where everybody else may go.
+func seatingOfCrowd(t *testing.T, s *cluster.Snapshot) (*seating.Seating, *losses.Offers) {
+	t.Helper()
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	var members []*domain.Member
+	job := seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
+		members = append(members, domain.NewMember(ix, ix.Pod(p), p))
+		return domain.MemberID(len(members) - 1)
+	})
+	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+	for p := range ix.Pods() {
+		if ix.NodeOf(p) != cluster.NoNode {
+			trial.Remove(p)
+		}
+	}
+	offers := losses.NewOffers(victims.NewUnits(ix, victims.Units137, victims.Worth{}), trial, func(victims.UnitID) bool { return true }, nil, nil)
+	return &seating.Seating{Trial: trial, Gang: job}, offers
+}
+
+// TestTheRegionOfAGroup: a child group goes where most of it has a place, then where that costs least, then to the first
+// of its regions, and has the places there that it has if there is no other.
+func TestTheRegionOfAGroup(t *testing.T) {
+	counts, prices := 0, 0
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 22))
+		s, fewest := crowd(r, 1), r.IntN(2) == 0
+		placer := []domain.Placer{domain.LeastDisruption{}, domain.Pack{}}[r.IntN(2)]
+		job, offers := seatingOfCrowd(t, s)
+		ix := job.Trial.Index()
+		var best *domain.Domain
+		most, least := 0, domain.Price{}
+		for _, region := range seating.Split(ix, domain.Topology{job.Gang.Children[0].Topology[0].Key}) {
+			alone, offers := seatingOfCrowd(t, s)
+			if !alone.Place(&region, placer, offers, false) {
+				continue
+			}
+			count, price := len(alone.Trial.Placed()), offers.Total()
+			if most > 0 && count != most {
+				counts++
+			} else if most > 0 && price.Compare(least) != 0 {
+				prices++
+			}
+			if count > most || count == most && price.Compare(least) < 0 {
+				best, most, least = &region, count, price
+			}
+		}
+		require.Equal(t, best != nil, job.Place(&seating.Split(ix, nil)[0], placer, offers, fewest), "seed %d", seed)
+		if best != nil {
+			alone, least := seatingOfCrowd(t, s)
+			require.True(t, alone.Place(best, placer, least, fewest))
+			require.Equal(t, alone.Trial.Assignments(), job.Trial.Assignments(), "seed %d", seed)
+			require.Equal(t, least.Total(), offers.Total(), "seed %d", seed)
+		}
+	}
+	require.Greater(t, counts, 50)
+	require.Greater(t, prices, 50)
+}
+
 // TestTriesAreRemembered: child groups go where they go if each region is tried anew for each of them, and fewer
 // questions are asked.
 func TestTriesAreRemembered(t *testing.T) {
 	seats := func(s *cluster.Snapshot, placer domain.Placer, fewest, remember bool) (where []domain.Assignment, asked int) {
-		ix, err := cluster.NewIndex(s)
-		require.NoError(t, err)
-		var members []*domain.Member
-		job := seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
-			members = append(members, domain.NewMember(ix, ix.Pod(p), p))
-			return domain.MemberID(len(members) - 1)
-		})
-		trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
-		for p := range ix.Pods() {
-			if ix.NodeOf(p) != cluster.NoNode {
-				trial.Remove(p)
-			}
-		}
-		offers := losses.NewOffers(victims.NewUnits(ix, victims.Units137, victims.Worth{}), trial, func(victims.UnitID) bool { return true }, nil, nil)
+		job, offers := seatingOfCrowd(t, s)
 		var prices seating.Prices = offers
 		if !remember {
 			prices = forgetful{offers}
 		}
-		whole := domain.WholeCluster{}.Split(nil, ix)[0]
-		seating := seating.Seating{Trial: trial, Gang: job}
-		seating.Place(&whole, placer, prices, fewest)
-		return trial.Assignments(), trial.Asked
+		job.Place(&seating.Split(job.Trial.Index(), nil)[0], placer, prices, fewest)
+		return job.Trial.Assignments(), job.Trial.Asked
 	}
 	placed, anew, remembered := 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 21))
-		s := crowd(r)
+		s := crowd(r, 2+r.IntN(4))
 		placer := []domain.Placer{domain.LeastDisruption{}, domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}[r.IntN(4)]
 		fewest := r.IntN(3) == 0
 		want, n := seats(s, placer, fewest, false)
