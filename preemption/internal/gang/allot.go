@@ -128,7 +128,7 @@ func (s *allotting) meet(a *reprieve.Aim) bool {
 		if s.crowded(a.Beyond) {
 			return false
 		}
-	case len(s.sums) > 0 && !s.adds(a) || len(s.sums) == 0 && s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
+	case !s.adds(a) || len(s.sums) == 0 && s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
 	default:
 		if len(s.sums) == len(allot.Price{}) || a.Kin != nil {
 			return false

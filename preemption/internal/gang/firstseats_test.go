@@ -1,0 +1,72 @@
+package gang
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/seating"
+	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+)
+
+// TestColumnsTellWhatTrialsDo: a gang goes where it goes, for whom it goes, if everybody who may go is taken out of trials and
+// no domain and no placement is left out because of its price.
+func TestColumnsTellWhatTrialsDo(t *testing.T) {
+	feasible, unlike, asked := 0, 0, [2]int{}
+	for seed := range uint64(400) {
+		draw := rand.New(rand.NewPCG(seed, 31))
+		s := crowded(draw, 1+draw.IntN(90), draw.IntN(3) > 0, true)
+		for range draw.IntN(12) {
+			p := s.Pods[len(s.Pods)-1]
+			p.Name += "+"
+			if draw.IntN(2) == 0 {
+				p.Requests = cluster.Resources{cluster.CPU: 1 + draw.Int64N(5)}
+			}
+			s.Pods = append(s.Pods, p)
+			*s.PodGroups[0].MinCount++
+		}
+		settings := &ask.Settings{
+			Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: draw.IntN(3) == 0, Checks: 2_000,
+		}
+		parts := 1 + draw.IntN(6)
+		var answers [2]Answer
+		for i := range answers {
+			q := asks(t, s, settings)
+			var domains []domain.Domain
+			for k, all := 0, seating.Split(q.Index, nil)[0].Nodes; k < parts; k++ {
+				if nodes := all[k*len(all)/parts : (k+1)*len(all)/parts]; len(nodes) > 0 {
+					domains = append(domains, domain.Domain{Name: fmt.Sprint(k), Nodes: nodes})
+				}
+			}
+			search := New(q)
+			if f := search.firstSeats(); i == 0 {
+				require.True(t, f.vacates)
+			} else {
+				f.seats, f.vacates = nil, false
+			}
+			answers[i] = search.Run([][]domain.Domain{domains})
+			asked[i] += search.Asked()
+			if !search.Trial.Interchangeable() {
+				unlike++
+			}
+		}
+		require.Equal(t, answers[1].Verdict, answers[0].Verdict, "seed %d", seed)
+		if answers[1].Plan == nil {
+			continue
+		}
+		feasible++
+		want, got := answers[1].Plan, answers[0].Plan
+		require.Equal(t, want.Domain.Name, got.Domain.Name, "seed %d", seed)
+		require.Equal(t, want.Places, got.Places, "seed %d", seed)
+		require.Equal(t, want.Victims, got.Victims, "seed %d", seed)
+		require.Equal(t, want.Score, got.Score, "seed %d", seed)
+	}
+	require.Greater(t, feasible, 300)
+	require.Greater(t, unlike, 300)
+	require.LessOrEqual(t, asked[0], 1_073_224, "what is left out need not be asked about")
+	require.Less(t, asked[0], asked[1])
+}
