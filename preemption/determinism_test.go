@@ -23,6 +23,9 @@ import (
 const (
 	sumOfAnswers = "0a5ab8f263f17f684ff38a8ba6fe4086f339d37edc8a06752e4872928c85489c"
 	sumOfStats   = "9d146213a379dbbed14deb16499b3726e3e74a21d6efdc5aa34799ffebee248c"
+
+	sumOfFew      = "65b4ecb736dc075ce9d11de259e82884198103e67b58ed460ea994eb92313e16" // likewise of 2,000 questions about few kinds of things, which are answered the fast way
+	sumOfFewStats = "c2c16ba13fe102548e92f194998082ba9898fbbf9db595c73782b19234ac3a45"
 )
 
 // answersTo names a file for the answers themselves, to compare those of two machines or commits.
@@ -78,6 +81,35 @@ func answerOf(t *testing.T, o preemption.Options, q gen.Question) (answer, stats
 	stats, err = json.Marshal(costs)
 	require.NoError(t, err)
 	return answer, stats
+}
+
+// fewThings is the i-th question in a cluster of few kinds of things.
+func fewThings(i int) (o preemption.Options, q gen.Question) {
+	seed := uint64(i)
+	if i%4 == 3 {
+		o = gen.RandomOptions(seed)
+	}
+	o.Search, o.SearchSteps = []preemption.Search{"", preemption.Improved, preemption.Exact}[i/2%3], 200
+	o.Candidates = i%5 == 0
+	if p := gen.FewThings(seed); i%3 == 0 {
+		q = gen.Random(seed, p.Profile)
+	} else {
+		q = gen.RandomGang(seed, p)
+	}
+	return o, q
+}
+
+// TestFewThingsComeToTheSameBytes: where everything is there at once, the simple cases hide.
+func TestFewThingsComeToTheSameBytes(t *testing.T) {
+	answers, stats := sha256.New(), sha256.New()
+	for i := range 2000 {
+		o, q := fewThings(i)
+		answer, costs := answerOf(t, o, q)
+		answers.Write(answer)
+		stats.Write(costs)
+	}
+	require.Equal(t, sumOfFew, hex.EncodeToString(answers.Sum(nil)), "answers")
+	require.Equal(t, sumOfFewStats, hex.EncodeToString(stats.Sum(nil)), "statistics")
 }
 
 // oneTarget is a node of the question, or a unit where it has an odd number of pods; whatever the
