@@ -64,4 +64,5 @@ func TestHowManyAGroupNeeds(t *testing.T) {
 	require.Equal(t, 5, job.Fewest())
 	require.Equal(t, 3, job.MinChildren)
 	require.Equal(t, []int{3, 1, 1}, []int{job.Children[0].Need(), job.Children[1].Need(), job.Children[2].Need()})
+	require.Zero(t, (&seating.Group{Min: 1, Running: 2}).Need())
 }

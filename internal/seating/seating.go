@@ -181,7 +181,7 @@ func (s *Seating) LeastOf(needed int) []int64 {
 func (s *Seating) Adopt(d *domain.Domain) {
 	for _, leaf := range s.Gang.Leaves() {
 		leaf.Seated = s.SeatedOf(leaf)
-		if leaf.Within = nil; leaf.Seated > 0 || leaf.Need() == 0 {
+		if leaf.Within = nil; leaf.Seated > 0 {
 			leaf.Within = d
 		}
 	}

@@ -46,6 +46,7 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		n := int32(rapid.IntRange(1, most).Draw(t, "min"))
 		return &n
 	}
+	begun := rapid.Bool().Draw(t, "begun")
 	room, most := make([]int64, len(s.Nodes)), rapid.Int64Range(1, 3).Draw(t, "most")
 	for i := range rapid.IntRange(1, 4).Draw(t, "groups") {
 		g := cluster.PodGroup{Name: fmt.Sprintf("g%d", i), Parent: rapid.SampledFrom([]string{"job", "inner"}).Draw(t, "parent")}
@@ -54,7 +55,7 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		for j := range pods {
 			p := cluster.Pod{Name: fmt.Sprintf("%s-%d", g.Name, j), Group: g.Name, Requests: cluster.Resources{cluster.CPU: rapid.Int64Range((most+1)/2, most).Draw(t, "cpu")}}
 			on := rapid.IntRange(0, 2*len(s.Nodes)-1).Draw(t, "on")
-			if rapid.IntRange(0, 7).Draw(t, "runs") == 0 {
+			if rapid.IntRange(0, 7).Draw(t, "runs") == 0 || begun && j == 0 {
 				p.Node, on = s.Nodes[0].Name, 0
 			}
 			if on < len(s.Nodes) {
@@ -208,6 +209,16 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 		possible := w.possible(0)
 		fewest := rapid.Bool().Draw(t, "fewest")
 		placer := rapid.SampledFrom([]domain.Placer{domain.Pack{}, domain.Spread{}}).Draw(t, "placer")
+		exactly, proved := s.Exactly(&w.whole)
+		if trial.Members() <= seating.ExactMembers {
+			require.True(t, proved)
+			require.Equal(t, possible, exactly)
+		}
+		if exactly {
+			require.True(t, s.Suffices())
+			w.isFull(t, false)
+			trial.UnplaceTo(0)
+		}
 		if short, _ := s.Gang.Short(); short != nil {
 			require.False(t, possible, "%s is short of pods", short.Name)
 		}
@@ -307,7 +318,8 @@ func TestAgain(t *testing.T) {
 func TestRestBesideAnAdoptedPlacement(t *testing.T) {
 	adopted := 0
 	gen.CheckUntil(t, func(t *rapid.T) {
-		w := drawWorld(t, true)
+		preferred := rapid.Bool().Draw(t, "preferred")
+		w := drawWorld(t, preferred)
 		s, trial := w.seating, w.seating.Trial
 		s.Place(&w.whole, domain.Spread{}, nil, rapid.Bool().Draw(t, "fewest")) // what an earlier placer noted
 		trial.UnplaceTo(0)
@@ -327,7 +339,9 @@ func TestRestBesideAnAdoptedPlacement(t *testing.T) {
 		require.Equal(t, before, trial.Assignments()[:len(before)])
 		require.True(t, s.Suffices())
 		w.isFull(t, true)
-		w.allHavePlaces(t)
+		if !preferred { // else a group stays in its rack
+			w.allHavePlaces(t)
+		}
 	}, &adopted)
 }
 
