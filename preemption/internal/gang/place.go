@@ -63,25 +63,32 @@ func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *losses.Of
 // placement is what placing by a placer comes to.
 type placement struct {
 	places   []domain.Assignment // nil: none for enough members
+	within   []*domain.Domain    // by pod group
 	unproved bool                // not every placement was looked at
 }
 
 // placeOnce is placeUsefully by a placer, unless the search that looks less hard has done so: then that placement is taken. Whoever
-// may be vain places for himself, and so does a tree of groups, which is more than who has a place.
+// may be vain places for himself.
 func (a *attempt) placeOnce(placer int) bool {
-	if a.firstSeats().vacates || len(a.q.Tree.Children) > 0 || a.q.OwnPlacer {
+	if a.firstSeats().vacates || a.q.OwnPlacer {
 		return a.placeUsefully(a.q.Placers[placer])
 	}
 	var p placement
+	leaves := a.q.Tree.Leaves()
 	if a.less != nil && placer < len(a.less.placements) {
 		p = a.less.placements[placer]
 		a.Trial.PlaceAll(p.places)
-		a.seater.Adopt(a.domain)
+		for i, within := range p.within {
+			leaves[i].Within, leaves[i].Seated = within, a.seater.SeatedOf(leaves[i])
+		}
 	} else {
 		before := a.seater.Unproved
 		a.seater.Unproved = false
 		if a.placeUsefully(a.q.Placers[placer]) {
 			p.places = a.Trial.Assignments()
+			for _, leaf := range leaves {
+				p.within = append(p.within, leaf.Within)
+			}
 		}
 		p.unproved, a.seater.Unproved = a.seater.Unproved, before
 	}
