@@ -75,14 +75,14 @@ func (a *attempt) newEvery() *every {
 
 // ways is an upper bound of the number of placements, or more than limit.
 func (e *every) ways(limit int) int {
-	ways := 1
+	ways := int64(1) // an int of 32 bits does not hold the product
 	for _, class := range e.classes {
-		ways *= e.waysOf(class, limit)
-		if ways > limit {
+		ways *= int64(e.waysOf(class, limit))
+		if ways > int64(limit) {
 			return math.MaxInt32
 		}
 	}
-	return ways
+	return int(ways)
 }
 
 // waysOf counts how members that are alike spread over the nodes.
