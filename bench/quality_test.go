@@ -115,7 +115,12 @@ func benchmarkQuality(b *testing.B, matters []matter, best []*preemption.Result,
 		if work {
 			took, least = float64(r.Cost), float64(best[at].Cost)
 		}
-		times = append(times, took/max(least, 1))
+		if took != least { // both may be 0
+			took /= max(least, 1)
+		} else {
+			took = 1
+		}
+		times = append(times, took)
 		b.StartTimer()
 	}
 	n := float64(b.N)

@@ -113,8 +113,17 @@ func TestMoreSearchNeverFindsWorse(t *testing.T) {
 	questions := rapid.Custom(func(t *rapid.T) *question {
 		q := &question{}
 		q.snap, q.p = drawUnlike(t)
+		switch rapid.IntRange(0, 3).Draw(t, "members are") {
+		case 0: // alike
+			for i := range q.p.Pods {
+				q.p.Pods[i].Requests = q.p.Pods[0].Requests
+			}
+		case 1: // alone
+			q.p = preemption.Preemptor{Kind: preemption.KindPod, Pods: q.p.Pods[:1]}
+			q.p.Pods[0].Group = ""
+		}
 		q.o = preemption.Options{
-			SearchSteps: rapid.SampledFrom([]int{1, 30, 300}).Draw(t, "steps"),
+			SearchSteps: rapid.SampledFrom([]int{1, 30, 300, 1000}).Draw(t, "steps"),
 			Members:     rapid.SampledFrom([]preemption.Members{preemption.MinCount, preemption.AllThatFit}).Draw(t, "members"),
 			Objective:   objective(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "objective"), 1))),
 			Cost:        preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},

@@ -82,8 +82,8 @@ func (a *attempt) allot(counted *Plan) bool {
 	}
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
-		a.bound = s.met
-		if counted != nil {
+		if a.bound = s.met; counted != nil {
+			a.consider(a.lessHard(a.domain, counted))
 			a.leaveOpen(s.met)
 		}
 		return counted != nil

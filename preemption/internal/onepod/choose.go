@@ -72,18 +72,21 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	}
 	w := s.q.Within(potential, s.Runner, s.place)
 	w.Steps = s.near.Steps(potential, w.Steps)
-	w.AimSteps = min(w.AimSteps, w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided))
-	steps := []int{w.AimSteps}
-	if known < all && w.AimSteps > ask.FewSteps { // what is not known must not make it worse than Improved is
-		steps = []int{ask.FewSteps, w.AimSteps}
-	}
 	var l reprieve.Least
-	for _, w.AimSteps = range steps {
+	look := func(steps int) {
+		w.AimSteps = steps
 		s.Trial.Restart()
 		l = s.Runner.RunLeast(s.Trial, potential, best, w, aims, beat[:min(known, len(beat))])
 		if found := s.q.Score(l.Victims, l.Parts, l.Violations, domain.Assignment{Node: s.Trial.Node()}); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {
 			best, score = l, found
 		}
+	}
+	// Whoever looks harder begins as who looks less hard, in steps of which the other nodes know nothing: so nothing worse is found.
+	before := s.Runner.Decided
+	look(min(w.AimSteps, w.Steps, ask.FewSteps))
+	s.decided += s.Runner.Decided - before
+	if most := min(s.q.AimSteps(), w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided)); most > ask.FewSteps && l.Proof != reprieve.Found && l.Proof != reprieve.Refuted {
+		look(most)
 	}
 	s.Stats.Searched++
 	if l.Proof != reprieve.Found && l.Proof != reprieve.Refuted || known < all {
