@@ -316,7 +316,7 @@ func (t *GangTrial) stillFit() Reason {
 		}
 	}
 	for i, a := range ask {
-		t.Again += t.asks(a.Member)
+		t.Again = min(t.Again+t.asks(a.Member), 1<<28) // more says no more, and an int may have 32 bits
 		why := t.constraints(a.Member, a.Node)
 		if why.OK() {
 			t.enter(a)

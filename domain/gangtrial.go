@@ -16,7 +16,8 @@ type GangTrial struct {
 	Mobile bool
 	Need   func(t *GangTrial) bool // seats the members anew on a trial without any; false if it can't
 
-	// Checks counts the calls of Fits, Asked and Again what CanPlace and Fits ask about. Hurried is set once a bound of Allow was met.
+	// Checks counts the calls of Fits; Asked is the work of CanPlace, Again that of Fits, in questions about room. Hurried is set once a
+	// bound of Allow was met.
 	Checks, Asked, Again int
 	Hurried              bool
 
@@ -172,7 +173,7 @@ func (t *GangTrial) Member(m MemberID) *Member { return t.members[m] }
 // that takes it instead of the best one, and after as much nobody more is placed. Without it there is no bound.
 func (t *GangTrial) Allow(looks int) { t.hurry, t.stop = t.Asked+looks/2, t.Asked+looks }
 
-// passed reports whether CanPlace was called as often as a bound of Allow says.
+// passed reports whether as much was asked as a bound of Allow says.
 func (t *GangTrial) passed(bound int) bool {
 	t.Hurried = t.Hurried || t.stop > 0 && t.Asked >= bound
 	return t.stop > 0 && t.Asked >= bound

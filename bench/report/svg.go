@@ -151,7 +151,7 @@ func quality(r *run) string {
 		for _, m := range lines[name] {
 			at, part := x.at(m.values["ns/op"]), y(m.values["worse"])
 			fmt.Fprintf(&path, "%.1f,%.1f ", at, part)
-			fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s %s</title></circle>`+"\n", at, part, colour, name, m.get("search"))
+			fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", at, part, colour)
 		}
 		fmt.Fprintf(c, `<polyline points="%s" fill="none" stroke="%s"%s/>`+"\n", strings.TrimSpace(path.String()), colour, dash)
 	}

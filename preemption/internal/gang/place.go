@@ -62,13 +62,15 @@ func (s *Search) Place(d *domain.Domain, placer domain.Placer, offers *losses.Of
 
 // placement is what placing by a placer comes to.
 type placement struct {
-	places   []domain.Assignment // nil: none for enough members
-	within   []*domain.Domain    // by pod group
-	unproved bool                // not every placement was looked at
+	placed   bool // enough members
+	places   []domain.Assignment
+	within   []*domain.Domain // by pod group
+	unproved bool             // not every placement was looked at
+	hurried  bool             // nor every node
 }
 
-// placeOnce is placeUsefully by a placer, unless the search that looks less hard has done so: then that placement is taken. Whoever
-// may be vain places for himself.
+// placeOnce is placeUsefully by a placer, unless the search that looks less hard has done so: then that placement is taken. Where
+// its price may end a placement early, and by a user's placer, members are placed anew.
 func (a *attempt) placeOnce(placer int) bool {
 	if a.firstSeats().vacates || a.q.OwnPlacer {
 		return a.placeUsefully(a.q.Placers[placer])
@@ -84,18 +86,18 @@ func (a *attempt) placeOnce(placer int) bool {
 	} else {
 		before := a.seater.Unproved
 		a.seater.Unproved = false
-		if a.placeUsefully(a.q.Placers[placer]) {
+		if p.placed = a.placeUsefully(a.q.Placers[placer]); p.placed {
 			p.places = a.Trial.Assignments()
 			for _, leaf := range leaves {
 				p.within = append(p.within, leaf.Within)
 			}
 		}
-		p.unproved, a.seater.Unproved = a.seater.Unproved, before
+		p.unproved, a.seater.Unproved, p.hurried = a.seater.Unproved, before, a.Trial.Hurried
 	}
-	a.seater.Unproved = a.seater.Unproved || p.unproved
+	a.seater.Unproved, a.Trial.Hurried = a.seater.Unproved || p.unproved, a.Trial.Hurried || p.hurried
 	a.Proved = a.Proved && !a.seater.Unproved
 	a.placements = append(a.placements, p)
-	return p.places != nil
+	return p.placed
 }
 
 // PlaceGiven puts the members where the caller wants them, in whatever order they fit

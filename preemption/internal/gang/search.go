@@ -152,7 +152,7 @@ func (s *Search) Equip() {
 	s.charged = make([]int32, q.Units.Len())
 }
 
-// mostLooks is how often placers ask about a member on a node: with everybody in place, and then with
+// mostLooks is what placers ask about members on nodes, in questions about room: with everybody in place, and then with
 // the potential victims gone, in all domains together.
 const mostLooks = 1 << 23
 

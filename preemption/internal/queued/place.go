@@ -108,7 +108,7 @@ func (p *place) seatChosen() bool {
 }
 
 // mostLooks is what looks for a place are measured by, each of which gets a part of what is left of it,
-// and mostAsked how often all of them together ask about a member on a node: after that nobody else is
+// and mostAsked what all of them together ask about members on nodes, in questions about room: after that nobody else is
 // tried to leave or to come back.
 const (
 	mostLooks = 1 << 28
