@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"strings"
@@ -148,15 +147,15 @@ func (c *cursor) word() []byte {
 // wordLength is the length of the number or literal with which text begins, as far
 // as it is one.
 func wordLength(text []byte) int {
+	n := 0
 	for _, literal := range []string{"true", "false", "null"} {
-		if bytes.HasPrefix(text, []byte(literal)) {
-			return len(literal)
+		for n < len(literal) && n < len(text) && text[n] == literal[n] {
+			n++
 		}
-		if len(text) > 0 && strings.HasPrefix(literal, string(text[:min(len(text), len(literal))])) {
-			return len(text) // the rest of it may follow
+		if n > 0 {
+			return n
 		}
 	}
-	n := 0
 	accept := func(set string) bool {
 		if n < len(text) && strings.IndexByte(set, text[n]) >= 0 {
 			n++

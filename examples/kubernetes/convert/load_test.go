@@ -103,6 +103,7 @@ func FuzzLoad(f *testing.F) {
 		`{"apiVersion":"v1","items":[` + fullPod + `,` + fullNode + `],"kind":"List"}`,
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":""},"items":[{"metadata":{"name":"p1"}},{"metadata":{"name":"p2"}}]}`,
 		`{"items":[{"metadata":{"name":"p1"}},{"kind":"Pod","metadata":{"name":"p2"}}],"kind":"PodList","apiVersion":"v1"}`,
+		`{"a":trupi":"is no word that is cut off"}`, `{"items":[nul1,2],"kind":"List"}`, `[falsy]`,
 	} {
 		f.Add(text, uint16(16), false)
 		f.Add(text, uint16(500), true)
