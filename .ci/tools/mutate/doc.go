@@ -1,9 +1,9 @@
 // Command mutate shows what tests would not notice: it makes one small mistake at a time
 // in a package, runs the tests, and prints the mistakes that they let pass.
 //
-//	go run ./internal/mutate ./victims
-//	go run ./internal/mutate -tests ./preemption -n 200 -seed 1 ./preemption/internal/columns
-//	go run ./internal/mutate ./domain >printed; go run ./internal/mutate -among printed -tests ./preemption ./domain
+//	go run -C .ci/tools ./mutate -C ../.. ./victims
+//	go run -C .ci/tools ./mutate -C ../.. -tests ./preemption -n 200 -seed 1 ./preemption/internal/columns
+//	go run -C .ci/tools ./mutate -C ../.. ./domain >printed; go run -C .ci/tools ./mutate -among $PWD/printed -C ../.. -tests ./preemption ./domain
 //
 // A mistake, or mutant, is one of these: a comparison whose boundary is moved or that is
 // negated, a condition negated, && and || swapped, an arithmetic operator, += or ++

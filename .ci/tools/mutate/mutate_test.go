@@ -51,32 +51,32 @@ func TestMutantsOfASample(t *testing.T) {
 32: Sum: n << first -> n >> first
 32: Sum: 2 -> 2 + 1
 38: Unreached: true -> !true
-`, "\n"), strings.ReplaceAll(out.String(), "internal/mutate/testdata/sample/sample.go:", ""))
+`, "\n"), strings.ReplaceAll(out.String(), "mutate/testdata/sample/sample.go:", ""))
 }
 
 // TestSurvivorsOfASample: the mistakes that the sample's tests notice are not printed. A tree is
 // left as it is.
 func TestSurvivorsOfASample(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "equivalent.txt")
-	entries := "internal/mutate/testdata/sample/sample.go: Sum: defer func() { sum += len(room) }() -> nothing # nothing is in the room\n" +
-		"internal/mutate/testdata/sample/sample.go: Sum: sum += len(room) -> nothing # nothing is in the room\n"
+	entries := "mutate/testdata/sample/sample.go: Sum: defer func() { sum += len(room) }() -> nothing # nothing is in the room\n" +
+		"mutate/testdata/sample/sample.go: Sum: sum += len(room) -> nothing # nothing is in the room\n"
 	require.NoError(t, os.WriteFile(list, []byte("# A comment.\n\n"+entries+"elsewhere/a.go: f: 0 -> 0 + 1 # of another package\n"), 0o644))
 	before, err := os.ReadDir(sample)
 	require.NoError(t, err)
 	var out strings.Builder
 	require.NoError(t, command([]string{"-equivalent", list, sample}, &out))
 	require.Equal(t, strings.TrimLeft(`
-not reached: internal/mutate/testdata/sample/sample.go:38: Unreached: true -> !true
-survived: internal/mutate/testdata/sample/sample.go:12: Grade: a < limit -> a <= limit
-survived: internal/mutate/testdata/sample/sample.go:16: Grade: grade < 10 -> grade <= 10
-survived: internal/mutate/testdata/sample/sample.go:16: Grade: 10 -> 10 + 1 (2)
-survived: internal/mutate/testdata/sample/sample.go:27: Sum: sum += len(room) -> sum -= len(room)
-survived: internal/mutate/testdata/sample/sample.go:29: Sum: n < 0 -> n <= 0
-survived: internal/mutate/testdata/sample/sample.go:29: Sum: 0 -> 0 + 1 (2)
-internal/mutate/testdata/sample: 25 of 31 killed (80.6 %), 6 survived; reached 31, not reached 1, equivalent 2; seed 1
+not reached: mutate/testdata/sample/sample.go:38: Unreached: true -> !true
+survived: mutate/testdata/sample/sample.go:12: Grade: a < limit -> a <= limit
+survived: mutate/testdata/sample/sample.go:16: Grade: grade < 10 -> grade <= 10
+survived: mutate/testdata/sample/sample.go:16: Grade: 10 -> 10 + 1 (2)
+survived: mutate/testdata/sample/sample.go:27: Sum: sum += len(room) -> sum -= len(room)
+survived: mutate/testdata/sample/sample.go:29: Sum: n < 0 -> n <= 0
+survived: mutate/testdata/sample/sample.go:29: Sum: 0 -> 0 + 1 (2)
+mutate/testdata/sample: 25 of 31 killed (80.6 %), 6 survived; reached 31, not reached 1, equivalent 2; seed 1
 `, "\n"), regexp.MustCompile(`, \d+ s\n`).ReplaceAllString(out.String(), "\n"))
 	printed := filepath.Join(t.TempDir(), "printed")
-	require.NoError(t, os.WriteFile(printed, []byte("survived: internal/mutate/testdata/sample/sample.go:12: Grade: a < limit -> a >= limit\n"), 0o644))
+	require.NoError(t, os.WriteFile(printed, []byte("survived: mutate/testdata/sample/sample.go:12: Grade: a < limit -> a >= limit\n"), 0o644))
 	out.Reset()
 	require.NoError(t, command([]string{"-equivalent", "", "-among", printed, sample}, &out))
 	require.Contains(t, out.String(), "sample: 1 of 1 killed")
@@ -89,8 +89,8 @@ internal/mutate/testdata/sample: 25 of 31 killed (80.6 %), 6 survived; reached 3
 func TestWhatCannotBeTried(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "equivalent.txt")
 	for text, want := range map[string]string{
-		"internal/mutate/testdata/sample/sample.go: Sum: 3 -> 4 # gone": "equivalent.txt:1: no mutant is internal/mutate/testdata/sample/sample.go: Sum: 3 -> 4",
-		"internal/mutate/testdata/sample/sample.go: Sum: 0 -> 0 + 1":    `no reason after " # "`,
+		"mutate/testdata/sample/sample.go: Sum: 3 -> 4 # gone": "equivalent.txt:1: no mutant is mutate/testdata/sample/sample.go: Sum: 3 -> 4",
+		"mutate/testdata/sample/sample.go: Sum: 0 -> 0 + 1":    `no reason after " # "`,
 	} {
 		require.NoError(t, os.WriteFile(list, []byte(text), 0o644))
 		require.ErrorContains(t, command([]string{"-list", "-equivalent", list, sample}, os.Stdout), want)

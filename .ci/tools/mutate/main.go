@@ -46,6 +46,7 @@ func command(args []string, w io.Writer) error {
 	f.Float64Var(&s.least, "least", 0, "percentage that has to be killed")
 	f.BoolVar(&s.short, "short", false, "as of go test")
 	f.BoolVar(&s.list, "list", false, "list the mutants and run nothing")
+	f.Func("C", "a folder to change to first", os.Chdir)
 	if err := f.Parse(args); err != nil {
 		return err
 	}
