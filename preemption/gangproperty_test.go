@@ -363,7 +363,7 @@ func TestAskingMoreOfGangsSaysTheSame(t *testing.T) {
 // alone.
 func TestATraceOfAsFewAsNeededSaysTheSame(t *testing.T) {
 	more := 0 // gangs that get more than are needed
-	for seed := range uint64(1500) {
+	for seed := range seeds(1500) {
 		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 16}, Composite: true, Running: true}
 		q := gen.RandomGang(seed, p)
 		o := preemption.Options{Members: preemption.MinCount}
@@ -379,7 +379,7 @@ func TestATraceOfAsFewAsNeededSaysTheSame(t *testing.T) {
 			more++
 		}
 	}
-	require.Greater(t, more, 100)
+	require.Greater(t, more, int(seeds(100)))
 }
 
 // whyNotAnswersForGangs: about every node and every pod there is something to say,

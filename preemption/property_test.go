@@ -36,15 +36,12 @@ func hold(t *testing.T, p property) {
 	rapid.Check(t, drawn(p))
 }
 
-// seeds is how many of n clusters to try: all with -long, a tenth with -short, else a fourth.
+// seeds is how many of n clusters to try: all with -long, else a tenth.
 func seeds(n uint64) uint64 {
-	switch {
-	case *long:
+	if *long {
 		return n
-	case testing.Short():
-		return n / 10
 	}
-	return n / 4
+	return n / 10
 }
 
 // drawn makes a property of rapid's of p.

@@ -140,7 +140,7 @@ func valueOf(c quotaCase, name string, set []naivequota.Target) int64 {
 // less of a search. Every answer is verified, see verified_test.go.
 func TestTheLeastOfWorkloadsGoes(t *testing.T) {
 	found, better, fair, fairer := 0, 0, 0, 0
-	for seed := range uint64(10_000) {
+	for seed := range seeds(13_000) {
 		c := leastQuota(seed, preemption.Exact)
 		exact := askQuota(t, c)
 		if len(exact.Victims) == 0 {
@@ -180,16 +180,16 @@ func TestTheLeastOfWorkloadsGoes(t *testing.T) {
 		require.LessOrEqual(t, slices.Compare(numbersOf(improved.Bound), best), 0, "seed %d", seed)
 		found++
 	}
-	require.Greater(t, found, 200)
-	require.Greater(t, better, 50)
-	require.Greater(t, fair, 400)
-	require.Greater(t, fairer, 20)
+	require.Greater(t, found, int(seeds(200)))
+	require.Greater(t, better, int(seeds(50)))
+	require.Greater(t, fair, int(seeds(400)))
+	require.Greater(t, fairer, int(seeds(20)))
 }
 
 // The order of the snapshot's slices changes nothing about the least.
 func TestTheLeastOfWorkloadsIsAFunctionOfTheQuestion(t *testing.T) {
 	several := 0
-	for seed := range uint64(2000) {
+	for seed := range seeds(2000) {
 		c := leastQuota(seed, preemption.Exact)
 		c.options.SearchSteps, c.options.Proof = int(seed%5), true
 		r := askQuota(t, c)
@@ -206,7 +206,7 @@ func TestTheLeastOfWorkloadsIsAFunctionOfTheQuestion(t *testing.T) {
 		random.Shuffle(len(s.Cohorts), func(i, j int) { s.Cohorts[i], s.Cohorts[j] = s.Cohorts[j], s.Cohorts[i] })
 		require.Empty(t, gocmp.Diff(r, askQuota(t, other)), "seed %d", seed)
 	}
-	require.Greater(t, several, 20)
+	require.Greater(t, several, int(seeds(20)))
 }
 
 // ownPass is the score of whom the queue's own pass takes, by the criteria of r; nil if it takes
@@ -235,7 +235,7 @@ func ownPass(t *testing.T, c quotaCase, r *preemption.Result) (list []int64) {
 // beyond. Every answer is verified.
 func TestTheSearchOfQueuedPodsIsNoWorse(t *testing.T) {
 	asked, better, opened := 0, 0, 0
-	for seed := range uint64(6000) {
+	for seed := range seeds(6000) {
 		c := seededQueued(seed)
 		c.options.Objective = [][]preemption.CriterionName{nil, {victims.CriterionUnits}, {victims.CriterionPods, victims.CriterionUnits}}[seed%3]
 		if seed%4 == 0 {
@@ -267,8 +267,8 @@ func TestTheSearchOfQueuedPodsIsNoWorse(t *testing.T) {
 		}
 	}
 	t.Log(asked, better, opened)
-	require.Greater(t, asked, 1000)
-	require.Greater(t, better, 50)
+	require.Greater(t, asked, int(seeds(1000)))
+	require.Greater(t, better, int(seeds(50)))
 	require.Positive(t, opened)
 }
 

@@ -156,7 +156,7 @@ func eachQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preempt
 // everyQueued calls check with random cases, however they were answered.
 func everyQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preemption.Result)) {
 	answered := map[preemption.Verdict]int{}
-	for seed := range uint64(1500) {
+	for seed := range seeds(1500) {
 		c := seededQueued(seed)
 		r, err := c.options.Preempt(c.preemptor, c.snapshot)
 		require.NoError(t, err)
@@ -166,9 +166,9 @@ func everyQueued(t *testing.T, check func(t *testing.T, c *queuedCase, r *preemp
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	require.Greater(t, answered[preemption.Feasible], 100)
-	require.Greater(t, answered[preemption.Infeasible], 100)
-	require.Greater(t, answered[preemption.Fits], 100)
+	require.Greater(t, answered[preemption.Feasible], int(seeds(100)))
+	require.Greater(t, answered[preemption.Infeasible], int(seeds(100)))
+	require.Greater(t, answered[preemption.Fits], int(seeds(100)))
 }
 
 func TestQueuedPreemptorFitsQuotaAndNodes(t *testing.T) {

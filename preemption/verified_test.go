@@ -13,20 +13,17 @@ import (
 	"github.com/preempt-go/preempt/preemption/check"
 )
 
-// long asks for as many clusters as .ci/run draws. Without it a property is tried on a fourth
-// of them, with -short on a tenth.
+// long asks for as many clusters as .ci/run draws. Without it a property is tried on a tenth
+// of them.
 var long = flag.Bool("long", false, "try properties on more clusters")
 
 // TestMain lets every answer that a test is given be verified, whatever else the test
 // looks at.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "50"
-	switch {
-	case *long:
+	checks := "30"
+	if *long {
 		checks = "100"
-	case testing.Short():
-		checks = "30"
 	}
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })

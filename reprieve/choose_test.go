@@ -214,7 +214,7 @@ func TestChooseComesToGivingBack(t *testing.T) {
 // A search that runs out of steps says so; what it found until then will do.
 func TestChooseGivesUp(t *testing.T) {
 	gaveUp, some := 0, 0
-	grounds(t, 20_000, func(seed uint64, g *ground) {
+	grounds(t, 4_000, func(seed uint64, g *ground) {
 		g.choice.Steps = int(seed % 3)
 		got, proof := g.runner.Choose(g.trial, g.choice, g.order, math.MaxInt64)
 		switch proof {
@@ -233,8 +233,8 @@ func TestChooseGivesUp(t *testing.T) {
 			g.put(got, g.runner.Remove)
 		}
 	})
-	require.Greater(t, gaveUp, 50)
-	require.Greater(t, some, 10)
+	require.Greater(t, gaveUp, 10)
+	require.Greater(t, some, 2)
 }
 
 // counted is a trial that counts what it is asked to do.

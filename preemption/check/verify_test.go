@@ -15,7 +15,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-var verified = flag.Int("verified", 2_500, "how many random questions are verified; three fifths of them with every forgery")
+var verified = flag.Int("verified", 1_000, "how many random questions are verified; three fifths of them with every forgery")
 
 // randomQuestion is a question of one of the kinds that there are, with options.
 func randomQuestion(seed uint64) (gen.Question, preemption.Options) {
