@@ -20,8 +20,8 @@ type Placer interface {
 
 // Offers says what it costs to make room. It knows the victims; a Placer does not.
 type Offers interface {
-	// Price is what has to go so that member m fits on node n beside the members placed there, over and above who has to go for those:
-	// nobody of them comes back. So it is never below that of [Free].
+	// Price is what m adds to what has to go on node n for the members placed there; see [Price.Less]. It may be below that of [Free]: for more
+	// members others go, who may be fewer.
 	Price(m MemberID, n cluster.NodeID) Price
 
 	// Highest is the priority of the most important pod that has to go for the members that are placed: a price whose Highest is not above
@@ -41,8 +41,8 @@ type lasting interface {
 
 // farther is an optional part of Offers.
 type farther interface {
-	// Further is what has to go for one more member like m on node n, once m is there, beyond who has to go for m; there is room for both.
-	// told is false where a unit of several pods may have to.
+	// Further is the price of one more member like m on node n, once m is there; there is room for both. told is false where a unit of
+	// several pods may have to go.
 	Further(m MemberID, n cluster.NodeID) (price Price, told bool)
 }
 
@@ -80,6 +80,18 @@ func (p *Price) Add(q Price) {
 	p.Highest = max(p.Highest, q.Highest)
 	p.Sum += q.Sum
 	p.Pods += q.Pods
+}
+
+// Less is what p adds to q: the highest priority only where it is above that of q. A Lead stays at the ends of int64.
+func (p Price) Less(q Price) Price {
+	if p.Highest <= q.Highest {
+		p.Highest = Free.Highest
+	}
+	p.Lead = checked.Sub(p.Lead, q.Lead)
+	p.Violations -= q.Violations
+	p.Sum -= q.Sum
+	p.Pods -= q.Pods
+	return p
 }
 
 // LeastDisruption places each member where the least has to go for it; large members first. Among equals one that is like others, and that

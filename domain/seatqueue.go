@@ -32,10 +32,10 @@ func (o *SeatOffer) Compare(p *SeatOffer) int {
 func (o *SeatOffer) Blind() bool { return o.Next == 0 && o.Price.Pods > 0 }
 
 // Foresee notes what one more member there would cost, once this one is there: the sum of the priorities
-// of who would have to go, or more than all if that violates a budget, or is not told.
+// of who would have to go, or more than all if that violates more budgets, or is not told.
 func (o *SeatOffer) Foresee(price Price, told bool) {
-	if o.Next = math.MaxInt64; told && price.Violations == 0 {
-		o.Next = price.Sum + 1
+	if o.Next = math.MaxInt64; told && price.Violations <= 0 {
+		o.Next = max(price.Sum, 0) + 1
 	}
 }
 

@@ -94,25 +94,33 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 	}
 }
 
-// Price is what has to go for member m on node n beyond who has to go for the members
-// placed there, of whom nobody comes back. O(k) for k units on the node.
-func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price { return o.evict(n, m, 1) }
+// Price is what has to go for member m and the members placed on node n, without what has to go for
+// those alone. O(k) for k units on the node.
+func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
+	booked := o.Booked(n)
+	o.mark(booked, -1)
+	price, before := o.evict(n, m, 1), domain.Free
+	for _, u := range booked {
+		if o.broken[u] == 0 {
+			o.charge(&before, u)
+		}
+	}
+	o.mark(booked, +1)
+	return price.Less(before)
+}
 
-// Further is what has to go for one more member like m on node n, once m is there, beyond who has
-// to go for m; there is room for both. told is false where a unit of several pods may have to. O(k).
+// Further is the price of one more member like m on node n, once m is there; there is room for both. told is
+// false where a unit of several pods may have to go. O(k).
 func (o *Offers) Further(m domain.MemberID, n cluster.NodeID) (price domain.Price, told bool) {
 	if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
 		return price, false
 	}
 	booked := o.Booked(n)
 	o.mark(booked, -1)
-	o.evict(n, m, 1)
-	first := slices.Clone(o.units)
-	o.mark(first, +1)
-	price = o.evict(n, m, 2)
-	o.mark(first, -1)
+	one := o.evict(n, m, 1)
+	two := o.evict(n, m, 2)
 	o.mark(booked, +1)
-	return price, true
+	return two.Less(one), true
 }
 
 // mark lets units have to go on so many nodes more.

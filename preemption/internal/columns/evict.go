@@ -10,12 +10,12 @@ import (
 )
 
 // Evict says who has to go on node n for k members, and what that costs, where units
-// may have pods on other nodes, too: these are priced whole. Those of gone, and units of
-// several pods for which broken is above zero, are gone already: they go, and cost
-// nothing. broken is by unit; nil: nobody is gone.
+// may have pods on other nodes, too: these are priced whole. Units of several pods for
+// which broken is above zero are gone already: they go, and cost nothing. broken is by unit;
+// nil: nobody is gone.
 //
 // It is to [domain.Offers] what Cost is. O(units).
-func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32, gone *PositionSet) (price domain.Price, out PositionSet) {
+func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32) (price domain.Price, out PositionSet) {
 	s.ask(n, k)
 	price = domain.Free
 	from, harmed := s.first, s.harmed(n)
@@ -37,21 +37,41 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32,
 			if harmed && s.Harms(n, g) != harmful {
 				continue
 			}
-			paid := broken != nil && (s.numPods(g) > 1 && broken[s.columns.Unit(n, g)] > 0 || gone.Has(g))
+			paid := s.paid(n, g, broken)
 			if !paid && s.returns(g) {
 				continue
 			}
-			out.Add(g)
-			switch {
-			case paid:
-			case s.numPods(g) > 1:
-				price.Add(losses.Of(s.columns.Unit(n, g)).Price)
-			default:
-				price.Add(priceOf(s.at.Owns[g], harmful))
+			if out.Add(g); !paid {
+				price.Add(s.loss(n, g, losses))
 			}
 		}
 	}
 	return price, out
+}
+
+// paid reports whether the unit on a position is gone already.
+func (s *Seats) paid(n cluster.NodeID, g victims.Position, broken []int32) bool {
+	return broken != nil && s.numPods(g) > 1 && broken[s.columns.Unit(n, g)] > 0
+}
+
+// loss is what the loss of the unit on a position costs, wherever its pods are.
+func (s *Seats) loss(n cluster.NodeID, g victims.Position, losses *Losses) domain.Price {
+	if s.numPods(g) > 1 {
+		return losses.Of(s.columns.Unit(n, g)).Price
+	}
+	return priceOf(s.at.Owns[g], s.Harms(n, g))
+}
+
+// Lost is what those of out on node n cost who are not gone already; see Evict.
+func (s *Seats) Lost(n cluster.NodeID, out *PositionSet, losses *Losses, broken []int32) domain.Price {
+	s.look(n)
+	price := domain.Free
+	for g := s.first; g < s.end; g++ {
+		if out.Has(g) && !s.paid(n, g, broken) {
+			price.Add(s.loss(n, g, losses))
+		}
+	}
+	return price
 }
 
 // Single reports whether every potential victim on node n is a single pod.

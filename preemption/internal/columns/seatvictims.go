@@ -193,34 +193,10 @@ func (s *Seats) returns(g victims.Position) bool {
 	return true
 }
 
-// More is what has to go on node n for the k-th member beyond those who go for k-1,
-// none of whom comes back. O(units).
+// More is what has to go on node n for k members, without what has to go for k-1. O(units).
 func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
-	price, gone := domain.Free, PositionSet{}
-	for _, g := range s.Victims(n, k-1) {
-		gone.Add(g)
-	}
-	s.ask(n, k)
-	if s.harmed(n) && !s.harm(n).Covers(s.first, s.end) {
-		s.start()
-		for _, harmful := range []bool{true, false} {
-			for g := s.first; g < s.end; g++ {
-				if s.Harms(n, g) == harmful && !gone.Has(g) && !s.returns(g) {
-					s.charge(&price, g)
-				}
-			}
-		}
-		return price
-	}
-	from, room := s.reach()
-	s.take(room)
-	s.giveBack(from, &gone)
-	for _, g := range s.out {
-		if !gone.Has(g) {
-			s.charge(&price, g)
-		}
-	}
-	return price
+	before := s.Cost(n, k-1).Price()
+	return s.Cost(n, k).Price().Less(before)
 }
 
 // harmed reports whether the loss of some unit on node n violates a budget.

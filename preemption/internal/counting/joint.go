@@ -83,7 +83,7 @@ func (t *attempt) leastJoint(k int) []int32 {
 	j.offers = grown(j.offers, len(t.slots))
 	for at, slots := range t.slots {
 		if slots > 0 {
-			price, _ := t.seats.Evict(t.node(int32(at)), 1, j.losses, nil, nil)
+			price, _ := t.seats.Evict(t.node(int32(at)), 1, j.losses, nil)
 			j.push(price, int32(at))
 		}
 	}
@@ -137,7 +137,9 @@ func (j *joint) push(price domain.Price, at int32) {
 func (j *joint) foresee(o *domain.SeatOffer) {
 	n, k := j.node(o.At), int64(j.on(o.At))+2
 	if k <= j.slots[o.At] && j.seats.Single(n) {
-		o.Foresee(j.seats.More(n, k), true)
+		before, _ := j.seats.Evict(n, k-1, j.losses, nil)
+		price, _ := j.seats.Evict(n, k, j.losses, nil)
+		o.Foresee(price.Less(before), true)
 	} else {
 		o.Foresee(domain.Free, false)
 	}
@@ -151,17 +153,22 @@ func (j *joint) on(at int32) int32 {
 	return 0
 }
 
-var nobody columns.PositionSet
-
-// price is what has to go for one more member on a node beyond who has to go for those
-// who are there; see [domain.Offers].
+// price is what one more member on a node costs; see [domain.Offers].
 func (j *joint) price(at int32) domain.Price {
-	k, out := int64(1), &nobody
+	n, booked := j.node(at), bookedNode{}
 	if i := j.booked[at]; i > 0 {
-		k, out = int64(j.nodes[i-1].k)+1, &j.nodes[i-1].out
+		booked = j.nodes[i-1]
 	}
-	price, _ := j.seats.Evict(j.node(at), k, j.losses, j.broken, out)
-	return price
+	j.mark(n, &booked.out, -1)
+	price, _ := j.seats.Evict(n, int64(booked.k)+1, j.losses, j.broken)
+	before := j.seats.Lost(n, &booked.out, j.losses, j.broken)
+	j.mark(n, &booked.out, +1)
+	return price.Less(before)
+}
+
+// mark lets the units of several pods on positions of a node have to go on so many nodes more.
+func (j *joint) mark(n cluster.NodeID, out *columns.PositionSet, more int32) {
+	each(out, j.Columns.At(n).Pods, func(g victims.Position) { j.broken[j.Columns.Unit(n, g)] += more })
 }
 
 // take puts a member on a node, and the nodes that become cheaper by that into the queue
@@ -173,10 +180,10 @@ func (j *joint) take(at int32) {
 	}
 	b, n := &j.nodes[j.booked[at]-1], j.node(at)
 	pods := j.Columns.At(n).Pods
-	each(&b.out, pods, func(g victims.Position) { j.broken[j.Columns.Unit(n, g)]-- })
+	j.mark(n, &b.out, -1)
 	b.k++
 	before := b.out
-	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, &nobody)
+	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken)
 	j.reached, j.fresh[at] = append(j.reached[:0], at), true
 	each(&b.out, pods, func(g victims.Position) {
 		u := j.Columns.Unit(n, g)

@@ -327,7 +327,7 @@ func (f *firstSeats) gather(m domain.MemberID, k int, highest int64, first int, 
 // least is a bound from below for Price, by the first column with room.
 func (f *firstSeats) least(m domain.MemberID, n cluster.NodeID) domain.Price {
 	if !f.first(m, n) {
-		return domain.Free
+		return domain.Price{Lead: math.MinInt64} // none
 	}
 	b, i := f.of.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n%columns.BlockSize)
 	return f.seats.AtLeast(n, b.Lowest(f.seats.One(), f.last, i)).Price()
