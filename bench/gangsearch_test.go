@@ -53,6 +53,7 @@ func TestGreedyIsNearTheLeastOfThePass(t *testing.T) {
 		least := leastOfThePass(t, &snap, 40, cpu)
 		r, err := preemption.Preempt(gang(40, cpu), &snap)
 		require.NoError(t, err)
+		t.Logf("%d milli-CPUs: %d pods, at least %d", cpu, len(r.Victims), least)
 		require.GreaterOrEqual(t, len(r.Victims), least, "%d", cpu)
 		require.LessOrEqual(t, 5*len(r.Victims), 6*least, "%d", cpu)
 	}
