@@ -37,9 +37,7 @@ func (s *Seating) Exactly(d *domain.Domain) (seated, proved bool) {
 		seated, proved = s.dropVain(s.seatOneMore(d))
 	}
 	if seated {
-		for _, c := range s.Gang.Children {
-			s.narrow(c, d)
-		}
+		s.settle(d)
 	}
 	return seated, proved
 }
@@ -75,6 +73,14 @@ func (s *Seating) seatOneMore(d *domain.Domain) (seated, proved bool) {
 		proved = proved && known
 	}
 	return false, proved
+}
+
+// settle says where members that get a place later go: where the others of their group are, and nowhere if it does not run.
+func (s *Seating) settle(d *domain.Domain) {
+	for _, c := range s.Gang.Children {
+		s.narrow(c, d)
+	}
+	s.leaveOutVain(s.Gang)
 }
 
 // narrow keeps the members of t that get a place later in the region where the others
@@ -181,7 +187,6 @@ func (s *Seating) dropVain(seated, proved bool) (bool, bool) {
 			}
 			return
 		}
-		t.leaveOut()
 		for _, leaf := range t.Leaves() {
 			list = slices.DeleteFunc(list, func(a domain.Assignment) bool { return slices.Contains(leaf.Members, a.Member) })
 		}

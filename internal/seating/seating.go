@@ -185,10 +185,7 @@ func (s *Seating) Adopt(d *domain.Domain) {
 			leaf.Within = d
 		}
 	}
-	for _, c := range s.Gang.Children {
-		s.narrow(c, d)
-	}
-	s.leaveOutVain(s.Gang)
+	s.settle(d)
 }
 
 // leaveOutVain leaves out the groups of t that do not run with those who have a place.

@@ -2,12 +2,15 @@ package seating_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/seating"
@@ -16,14 +19,16 @@ import (
 
 // world is a small cluster and a gang of two levels that wants to go there.
 type world struct {
-	ix      *cluster.Index
+	*cluster.Snapshot
 	seating *seating.Seating
 	whole   domain.Domain // where the gang may go
+	tied    bool          // pods want to be near others, or apart
 }
 
 // drawWorld draws groups beneath "job": pod groups, some of them perhaps beneath another
 // composite group, some with members that run. Nodes have room for some of the members and, half of
-// the time, for nobody beside them; the gang may go to all of them or to all but one.
+// the time, for nobody beside them; the gang may go to all of them or to all but one. In a third of the gangs all pods ask
+// for as much; half of the gangs are smaller, and pods of them are tied to others.
 func drawWorld(t *rapid.T, preferred bool) *world {
 	s := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "job"}, {Name: "inner", Parent: "job"}}}
 	topology := func(name string) []cluster.TopologyConstraint {
@@ -35,11 +40,15 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		}
 		return nil
 	}
-	for i := range rapid.IntRange(1, 4).Draw(t, "nodes") {
+	alike, tied, sizes := rapid.IntRange(0, 2).Draw(t, "alike") == 0, rapid.IntRange(0, 3).Draw(t, "tied") <= 1, 4
+	if tied {
+		sizes = 3
+	}
+	for i := range rapid.IntRange(1, sizes).Draw(t, "nodes") {
 		s.Nodes = append(s.Nodes, cluster.Node{
 			Name:        fmt.Sprintf("n%d", i),
 			Labels:      map[string]string{"rack": fmt.Sprint(rapid.IntRange(0, 2).Draw(t, "rack")), "zone": fmt.Sprint(i / 2)},
-			Allocatable: cluster.Resources{cluster.CPU: rapid.Int64Range(1, 4).Draw(t, "cpu")},
+			Allocatable: cluster.Resources{cluster.CPU: rapid.Int64Range(1, 8).Draw(t, "cpu")},
 		})
 	}
 	least := func(most int) *int32 {
@@ -47,13 +56,19 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 		return &n
 	}
 	begun := rapid.Bool().Draw(t, "begun")
-	room, most := make([]int64, len(s.Nodes)), rapid.Int64Range(1, 3).Draw(t, "most")
-	for i := range rapid.IntRange(1, 4).Draw(t, "groups") {
+	room, most := make([]int64, len(s.Nodes)), rapid.Int64Range(1, 6).Draw(t, "most")
+	for i := range rapid.IntRange(1, sizes).Draw(t, "groups") {
 		g := cluster.PodGroup{Name: fmt.Sprintf("g%d", i), Parent: rapid.SampledFrom([]string{"job", "inner"}).Draw(t, "parent")}
-		pods := rapid.IntRange(1, 3).Draw(t, "pods")
+		pods := rapid.IntRange(1, sizes-1).Draw(t, "pods")
 		g.MinCount, g.Topology = least(pods), topology(g.Name)
 		for j := range pods {
-			p := cluster.Pod{Name: fmt.Sprintf("%s-%d", g.Name, j), Group: g.Name, Requests: cluster.Resources{cluster.CPU: rapid.Int64Range((most+1)/2, most).Draw(t, "cpu")}}
+			p := cluster.Pod{Name: fmt.Sprintf("%s-%d", g.Name, j), Group: g.Name, Requests: cluster.Resources{cluster.CPU: most}}
+			if !alike {
+				p.Requests[cluster.CPU] = rapid.Int64Range((most+2)/3, most).Draw(t, "cpu")
+			}
+			if tied {
+				tie(t, &p)
+			}
 			on := rapid.IntRange(0, 2*len(s.Nodes)-1).Draw(t, "on")
 			if rapid.IntRange(0, 7).Draw(t, "runs") == 0 || begun && j == 0 {
 				p.Node, on = s.Nodes[0].Name, 0
@@ -74,42 +89,63 @@ func drawWorld(t *rapid.T, preferred bool) *world {
 			s.Nodes[i].Allocatable[cluster.CPU] = room[i]
 		}
 	}
-	ix, err := cluster.NewIndex(s)
-	require.NoError(t, err)
-	var members []*domain.Member
-	gang := seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
-		members = append(members, domain.NewMember(ix, ix.Pod(p), p))
-		return domain.MemberID(len(members) - 1)
-	})
-	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
-	whole := seating.Split(ix, nil)[0]
-	if n := len(whole.Nodes); n > 1 && rapid.IntRange(0, 3).Draw(t, "part") == 0 {
-		whole.Nodes = whole.Nodes[:n-1]
+	seats := seatingOf(t, s, domain.InterPodAffinity())
+	whole := seating.Split(seats.Trial.Index(), nil)[0]
+	if n := len(whole.Nodes); n > 1 {
+		parts := [][]cluster.NodeID{whole.Nodes, whole.Nodes, whole.Nodes, whole.Nodes[1:], whole.Nodes[:n-1]}
+		whole.Nodes = rapid.SampledFrom(parts).Draw(t, "part")
 	}
-	return &world{ix, &seating.Seating{Trial: trial, Gang: gang}, whole}
+	return &world{s, seats, whole, tied}
 }
 
-// possible reports whether any placement suffices, by trying every one.
-func (w *world) possible(m domain.MemberID) bool {
-	trial := w.seating.Trial
-	if int(m) == trial.Members() {
-		return w.seating.Suffices()
+// tie has a pod stand for app=y, and want to be near those who do, or apart.
+func tie(t *rapid.T, p *cluster.Pod) {
+	y := map[string]string{"app": "y"}
+	if rapid.Bool().Draw(t, "y") {
+		p.Labels = y
 	}
-	for _, n := range w.whole.Nodes {
-		if trial.CanPlace(m, n).OK() {
+	on := []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: y}, TopologyKey: rapid.SampledFrom([]string{"rack", "zone"}).Draw(t, "key")}}
+	switch rapid.IntRange(0, 2).Draw(t, "wish") {
+	case 0:
+		p.Affinity = on
+	case 1:
+		p.AntiAffinity = on
+	}
+}
+
+// possible reports whether any placement suffices that holds for enough, by trying every one in every order; it must be called
+// with an empty set of those from which there is none.
+func (w *world) possible(enough func() bool, none map[string]bool) bool {
+	trial := w.seating.Trial
+	if len(trial.Placed()) > 0 && enough() {
+		return true
+	}
+	var where []byte
+	for m := range trial.Members() {
+		where = append(where, byte(trial.At(domain.MemberID(m))))
+	}
+	if none[string(where)] {
+		return false
+	}
+	for m := range domain.MemberID(trial.Members()) {
+		for _, n := range w.whole.Nodes {
+			if trial.At(m) != cluster.NoNode || !trial.CanPlace(m, n).OK() {
+				continue
+			}
 			trial.Place(m, n)
-			found := w.possible(m + 1)
+			found := w.possible(enough, none)
 			trial.Unplace()
 			if found {
 				return true
 			}
 		}
 	}
-	return w.possible(m + 1)
+	none[string(where)] = true
+	return false
 }
 
 // isFull checks that every place is in the domain, and where its group has one; and, if nobody is left out for others,
-// that nobody else fits beside his group.
+// that nobody else fits beside his group, unless somebody who came later made room for him.
 func (w *world) isFull(t *rapid.T, full bool) {
 	trial := w.seating.Trial
 	for _, leaf := range w.seating.Gang.Leaves() {
@@ -120,7 +156,7 @@ func (w *world) isFull(t *rapid.T, full bool) {
 				require.NotNil(t, leaf.Within)
 				require.Contains(t, leaf.Within.Nodes, n)
 			}
-			if full && n == cluster.NoNode && leaf.Within != nil {
+			if full && !w.tied && n == cluster.NoNode && leaf.Within != nil {
 				for _, n := range leaf.Within.Nodes {
 					require.False(t, trial.CanPlace(m, n).OK(), "member %d has room on %d", m, n)
 				}
@@ -134,7 +170,7 @@ func (w *world) allHavePlaces(t *rapid.T) {
 	trial := w.seating.Trial
 	for m := range domain.MemberID(trial.Members()) {
 		for _, n := range w.whole.Nodes {
-			if trial.At(m) != cluster.NoNode || !trial.CanPlace(m, n).OK() {
+			if trial.At(m) != cluster.NoNode || !trial.CanPlace(m, n).OK() || w.tied {
 				continue
 			}
 			trial.Place(m, n)
@@ -144,15 +180,16 @@ func (w *world) allHavePlaces(t *rapid.T) {
 	}
 }
 
-// Where all room added up is too small no placement is tried.
+// Where all room added up is too small by one no placement is tried.
 func TestNoRoomIsNotLookedInto(t *testing.T) {
 	const numPods = 40
 	all := int32(numPods)
 	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
 	for i := range numPods {
-		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 1}})
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: int64(i % 2)}})
 		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 1 + int64(i%2)}})
 	}
+	s.Nodes[0].Allocatable[cluster.CPU] = numPods - 1
 	seats := seatingOf(t, s)
 	require.False(t, seats.Place(&seating.Split(seats.Trial.Index(), nil)[0], domain.Pack{}, nil, false))
 	require.False(t, seats.Unproved)
@@ -160,72 +197,109 @@ func TestNoRoomIsNotLookedInto(t *testing.T) {
 }
 
 // However often all placements are looked at, one domain of many has its part of the steps: then it is not known
-// whether somebody has a place.
+// whether somebody has a place. The steps that one search leaves are the next one's.
 func TestAllPlacementsHaveSoManySteps(t *testing.T) {
-	all := int32(8)
-	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
-	for i := range 6 {
-		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 100}})
+	for _, tied := range []bool{false, true} {
+		all := int32(8)
+		s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
+		for i := range 6 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": "a"}, Allocatable: cluster.Resources{cluster.CPU: 100}})
+		}
+		for i := range all {
+			p := cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Labels: map[string]string{"app": fmt.Sprint(i)}, Requests: cluster.Resources{cluster.CPU: 60 + int64(i)}}
+			if tied && i == 0 {
+				p.Affinity = []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "1"}}, TopologyKey: "zone"}}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		seats := seatingOf(t, s, domain.InterPodAffinity())
+		require.Equal(t, tied, seats.Trial.OrderMatters())
+		d := &seating.Split(seats.Trial.Index(), nil)[0]
+		_, proved := seats.Exactly(d)
+		require.Equal(t, !tied, proved)
+		alone := seats.Trial.Asked
+		seats.Allow(1)
+		for range 2 {
+			_, again := seats.Exactly(d)
+			require.Equal(t, proved, again)
+		}
+		before := seats.Trial.Asked
+		seats.Allow(1 << 20)
+		for range 100 {
+			seated, proved := seats.Exactly(d)
+			require.False(t, seated || proved)
+		}
+		asks := len(s.Nodes) // about one member in each step
+		if tied {
+			asks *= int(all)
+		}
+		require.LessOrEqual(t, seats.Trial.Asked-before, seating.FewestLooks*asks)
+		require.Greater(t, alone, 3*seating.FewestLooks*asks)
 	}
-	for i := range all {
-		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 60 + int64(i)}})
-	}
-	seats := seatingOf(t, s)
-	d := &seating.Split(seats.Trial.Index(), nil)[0]
-	_, proved := seats.Exactly(d)
-	require.True(t, proved)
-	alone := seats.Trial.Asked
-	seats.Allow(1 << 20)
-	for range 100 {
-		seated, proved := seats.Exactly(d)
-		require.False(t, seated || proved)
-	}
-	require.LessOrEqual(t, seats.Trial.Asked-alone, seating.FewestLooks*len(d.Nodes))
-	require.Greater(t, alone, 3*seating.FewestLooks*len(d.Nodes))
 }
 
-// seatingOf seats the pods of group job.
-func seatingOf(t *testing.T, s *cluster.Snapshot) *seating.Seating {
-	t.Helper()
+// seatingOf seats group job, where constraints have a say.
+func seatingOf(t require.TestingT, s *cluster.Snapshot, constraints ...domain.Constraint) *seating.Seating {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
+	kind := cluster.KindPodGroup
+	if len(s.CompositePodGroups) > 0 {
+		kind = cluster.KindCompositePodGroup
+	}
+	var pods []*cluster.Pod
 	var members []*domain.Member
-	gang := seating.NewGroup(ix, ix.GroupByName(cluster.KindPodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
-		members = append(members, domain.NewMember(ix, ix.Pod(p), p))
+	gang := seating.NewGroup(ix, ix.GroupByName(kind, "", "job"), func(p cluster.PodID) domain.MemberID {
+		pods, members = append(pods, ix.Pod(p)), append(members, domain.NewMember(ix, ix.Pod(p), p))
 		return domain.MemberID(len(members) - 1)
 	})
-	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
-	return &seating.Seating{Trial: trial, Gang: gang}
+	var states []domain.State
+	for _, c := range constraints {
+		state, err := c.Prepare(ix, pods)
+		require.NoError(t, err)
+		if state != nil {
+			states = append(states, state)
+		}
+	}
+	return &seating.Seating{Trial: domain.NewGangTrial(ix, members, states, func(cluster.PodID) bool { return false }), Gang: gang}
 }
 
 // A gang has a place if and only if some placement suffices; with fewest, no group has
 // more than it needs; what Rest adds leaves everybody where he is, and then nobody can be
-// added any more.
+// added any more. A number of gangs have places that Pack does not find, some of them as pods are tied.
 func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
-	seated, not := 0, 0
+	seated, not, hard, tied := 0, 0, 0, 0
 	gen.CheckUntil(t, func(t *rapid.T) {
 		w := drawWorld(t, false)
 		s, trial := w.seating, w.seating.Trial
-		possible := w.possible(0)
+		possible := w.possible(s.Suffices, map[string]bool{})
 		fewest := rapid.Bool().Draw(t, "fewest")
 		placer := rapid.SampledFrom([]domain.Placer{domain.Pack{}, domain.Spread{}}).Draw(t, "placer")
 		exactly, proved := s.Exactly(&w.whole)
-		if trial.Members() <= seating.ExactMembers {
-			require.True(t, proved)
+		few := trial.Members() <= seating.ExactMembers && !w.tied
+		require.True(t, proved || !few)
+		if proved {
 			require.Equal(t, possible, exactly)
 		}
 		if exactly {
 			require.True(t, s.Suffices())
 			w.isFull(t, false)
+			s.Rest(&w.whole)
+			require.True(t, s.Suffices())
+			w.isFull(t, true)
+			w.allHavePlaces(t)
 			trial.UnplaceTo(0)
 		}
 		if short, _ := s.Gang.Short(); short != nil {
 			require.False(t, possible, "%s is short of pods", short.Name)
 		}
-		placed := s.Place(&w.whole, placer, nil, fewest)
-		if trial.Members() <= seating.ExactMembers {
-			require.False(t, s.Unproved, "every placement was tried")
+		if exactly && !s.PlaceBy(&w.whole, domain.Pack{}) {
+			if hard++; w.tied {
+				tied++
+			}
 		}
+		trial.UnplaceTo(0)
+		placed := s.Place(&w.whole, placer, nil, fewest)
+		require.False(t, s.Unproved && few, "every placement was tried")
 		if !s.Unproved {
 			require.Equal(t, possible, placed, "what is not found is not there")
 		}
@@ -248,7 +322,7 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 		require.True(t, s.Suffices())
 		w.isFull(t, true)
 		w.allHavePlaces(t)
-	}, &seated, &not)
+	}, &seated, &not, &hard, &tied)
 }
 
 // TestAHurryIsNoProof: who finds no place after as many looks as the trial allows may have one.
@@ -258,7 +332,12 @@ func TestAHurryIsNoProof(t *testing.T) {
 		w := drawWorld(t, true)
 		s, trial := w.seating, w.seating.Trial
 		trial.Allow(rapid.IntRange(1, 4).Draw(t, "looks"))
-		placed := s.Place(&w.whole, domain.Pack{}, nil, false)
+		placed := false
+		if rapid.Bool().Draw(t, "alone") {
+			placed = s.PlaceBy(&w.whole, domain.Pack{})
+		} else {
+			placed = s.Place(&w.whole, domain.Pack{}, nil, false)
+		}
 		require.True(t, s.Unproved || !trial.Hurried)
 		require.Equal(t, placed, len(trial.Placed()) > 0)
 		if trial.Hurried {
@@ -290,27 +369,204 @@ func TestDomainsShareTheLooks(t *testing.T) {
 	require.Contains(t, d.Name, "wide")
 }
 
-// Again seats as many of each group as had a place, whatever has become of the room, if
-// any placement does.
+// Again seats as many of each group as are wanted, whatever has become of the room, if any placement does.
 func TestAgain(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seated, not := 0, 0
+	gen.CheckUntil(t, func(t *rapid.T) {
 		w := drawWorld(t, true)
 		s, trial := w.seating, w.seating.Trial
 		if !s.Place(&w.whole, domain.Spread{}, nil, false) {
 			return
 		}
 		trial.UnplaceTo(0)
-		if s.Again(&w.whole, func(leaf *seating.Group) int { return leaf.Seated }) {
-			for _, leaf := range s.Gang.Leaves() {
-				require.GreaterOrEqual(t, s.SeatedOf(leaf), leaf.Seated)
-			}
-		} else {
-			require.True(t, s.Unproved, "as before is a way")
+		before := func(leaf *seating.Group) int { return leaf.Seated }
+		require.True(t, s.Again(&w.whole, before) || s.Unproved, "as before is a way")
+		if trial.UnplaceTo(0); trial.Members() > 5 {
+			return
 		}
-		trial.UnplaceTo(0)
-		require.False(t, s.Again(&w.whole, func(leaf *seating.Group) int { return len(leaf.Members) + 1 }))
-		require.Empty(t, trial.Placed())
-	})
+		s.Unproved = false
+		number := map[*seating.Group]int{}
+		for _, leaf := range s.Gang.Leaves() {
+			if leaf.Within != nil {
+				number[leaf] = rapid.IntRange(0, len(leaf.Members)+1).Draw(t, "wanted")
+			}
+		}
+		wanted := func(leaf *seating.Group) int { return number[leaf] }
+		enough := func() bool {
+			return s.Gang.Stray(trial.Index(), trial.At) == nil &&
+				!slices.ContainsFunc(s.Gang.Leaves(), func(leaf *seating.Group) bool { return s.SeatedOf(leaf) < number[leaf] })
+		}
+		possible := w.possible(enough, map[string]bool{}) || enough()
+		again := s.Again(&w.whole, wanted)
+		require.True(t, w.tied || !s.Unproved)
+		switch {
+		case s.Unproved: // nobody has looked at topology either
+		case again:
+			seated++
+			require.True(t, enough())
+		default:
+			not++
+			require.False(t, possible)
+			require.Empty(t, trial.Placed())
+		}
+	}, &seated, &not)
+}
+
+// oneNode seats on the first node alone.
+type oneNode struct{ domain.FirstFit }
+
+func (p oneNode) Place(t *domain.GangTrial, d *domain.Domain, o domain.Offers, members []domain.MemberID, most int) int {
+	return p.FirstFit.Place(t, &domain.Domain{Nodes: d.Nodes[:1]}, o, members, most)
+}
+
+// TestFit: the gang goes to the first of the domains where a placer, Pack, or Spread seats most of it; a placer of the user's
+// that finds a place anywhere is not second-guessed.
+func TestFit(t *testing.T) {
+	fits, not := 0, 0
+	gen.CheckUntil(t, func(t *rapid.T) {
+		w := drawWorld(t, true)
+		placer := rapid.SampledFrom([]domain.Placer{nil, domain.Pack{}, domain.Spread{}, oneNode{}}).Draw(t, "placer")
+		own := placer != nil && rapid.Bool().Draw(t, "own")
+		domains := seating.Split(w.seating.Trial.Index(), rapid.SampledFrom([]domain.Topology{nil, {"zone"}, {"rack"}}).Draw(t, "topology"))
+		var most []domain.Assignment
+		for _, placers := range [][]domain.Placer{{placer}, {nil}} {
+			for i := range domains {
+				for _, by := range []domain.Placer{placers[0], domain.Pack{}, domain.Spread{}} {
+					alone := seatingOf(t, w.Snapshot, domain.InterPodAffinity())
+					alone.OwnPlacer = own
+					switch {
+					case by == nil, own && placers[0] != nil && by != placer:
+					case by == placers[0]:
+						alone.PlaceBy(&domains[i], by)
+					default:
+						alone.Place(&domains[i], by, nil, false)
+					}
+					if list := alone.Trial.Assignments(); len(list) > len(most) {
+						most = list
+					}
+				}
+			}
+			if most != nil {
+				break
+			}
+		}
+		w.seating.OwnPlacer = own
+		d := w.seating.Fit(domains, placer)
+		require.ElementsMatch(t, most, w.seating.Trial.Assignments())
+		if d == nil {
+			not++
+			require.Empty(t, most)
+			return
+		}
+		fits++
+		require.True(t, w.seating.Suffices())
+		for _, a := range most {
+			require.Contains(t, d.Nodes, a.Node)
+		}
+	}, &fits, &not)
+}
+
+// TestGroupsTooLargeToTryEveryPlacement: nodes have slots for so many members, and the rack of their first letter, none for a
+// blank. A group is its pods, how many it needs, what it is to stay in, and on which node how many of it run.
+func TestGroupsTooLargeToTryEveryPlacement(t *testing.T) {
+	type group struct {
+		pods, need int
+		within     string
+		on, runs   int
+		size       int64 // of a pod; 0: 1
+	}
+	several := func(n int, g group) []group { return slices.Repeat([]group{g}, n) }
+	for _, c := range []struct {
+		name   string
+		nodes  []string
+		groups []group
+		least  int32
+		fewest bool
+		want   []int
+		proved bool // that there is no placement
+	}{
+		{name: "who is to stay in a rack takes it before others do", nodes: []string{"a6", " 6", "b6"}, groups: []group{{pods: 6, need: 6}, {pods: 5, need: 5, within: "rack"}, {pods: 5, need: 5, within: "rack"}}, least: 3, want: []int{6, 5, 5}},
+		{name: "the larger group takes the larger rack", nodes: []string{"a6", "b5"}, groups: []group{{pods: 5, need: 5, within: "rack"}, {pods: 6, need: 6, within: "rack"}}, least: 2, want: []int{5, 6}},
+		{name: "one group of three stays out", nodes: []string{"a5", "b5"}, groups: append([]group{{pods: 6, need: 6, within: "zone"}}, several(2, group{pods: 5, need: 5, within: "rack"})...), least: 2, want: []int{0, 5, 5}},
+		{name: "one group of eight stays out", nodes: []string{"a5", "b5", "c5", "d5", "e5", "f5", "g5"}, groups: append([]group{{pods: 6, need: 6, within: "zone"}}, several(7, group{pods: 5, need: 5, within: "rack"})...), least: 7, want: []int{0, 5, 5, 5, 5, 5, 5, 5}},
+		{name: "none of two may stay out", nodes: []string{"a4", "b4", "c4"}, groups: []group{{pods: 6, need: 6, within: "zone"}, {pods: 5, need: 5, within: "rack"}}, least: 2},
+		{name: "first everybody gets what he needs", nodes: []string{" 7"}, groups: several(2, group{pods: 5, need: 3}), least: 2, want: []int{4, 3}},
+		{name: "as few groups as are needed", nodes: []string{" 9"}, groups: several(3, group{pods: 4, need: 2}), least: 2, fewest: true, want: []int{2, 2, 0}},
+		{name: "as few members as are needed", nodes: []string{" 9"}, groups: several(1, group{pods: 9, need: 2}), least: 1, fewest: true, want: []int{2}},
+		{name: "beside those who run", nodes: []string{" 6"}, groups: several(1, group{pods: 12, need: 2, runs: 2}), least: 1, want: []int{4}},
+		{name: "one beside those who run", nodes: []string{" 6"}, groups: several(2, group{pods: 7, need: 2, runs: 2}), least: 2, fewest: true, want: []int{1, 0}},
+		{name: "in the rack of those who run, who need nobody", nodes: []string{"a2", "b9"}, groups: []group{{pods: 5, need: 2, within: "rack", runs: 2}, {pods: 6, need: 1, within: "rack", on: 1, runs: 1}}, least: 2, want: []int{0, 5}},
+		{name: "out of the rack that is preferred, as it is full", nodes: []string{"a2", "b9"}, groups: several(1, group{pods: 12, need: 2, within: "rack?", runs: 2}), least: 1, want: []int{9}},
+		{name: "alike, and their room is in pieces", nodes: []string{" 3", " 3", " 3", " 3", " 3", " 3", " 3"}, groups: several(2, group{pods: 5, need: 5, size: 2}), least: 2, proved: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "job", MinGroupCount: &c.least}}}
+			for i, n := range c.nodes {
+				node := cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": "z"}, Allocatable: cluster.Resources{cluster.CPU: int64(n[1] - '0')}}
+				if n[0] != ' ' {
+					node.Labels["rack"] = n[:1]
+				}
+				s.Nodes = append(s.Nodes, node)
+			}
+			for i, g := range c.groups {
+				need := int32(g.need)
+				of := cluster.PodGroup{Name: fmt.Sprint("g", i), Parent: "job", MinCount: &need}
+				if key, preferred := strings.CutSuffix(g.within, "?"); key != "" {
+					of.Topology = []cluster.TopologyConstraint{{Key: key, Preferred: preferred}}
+				}
+				s.PodGroups = append(s.PodGroups, of)
+				for j := range g.pods {
+					p := cluster.Pod{Name: fmt.Sprintf("g%d-%02d", i, j), Group: of.Name, Requests: cluster.Resources{cluster.CPU: max(g.size, 1)}}
+					if j < g.runs {
+						p.Node = s.Nodes[g.on].Name
+					}
+					s.Pods = append(s.Pods, p)
+				}
+			}
+			seats := seatingOf(t, s)
+			placed := seats.Place(&seating.Split(seats.Trial.Index(), nil)[0], domain.Pack{}, nil, c.fewest)
+			require.Equal(t, c.want != nil, placed)
+			require.Equal(t, !placed && !c.proved, seats.Unproved)
+			var got []int
+			for _, leaf := range seats.Gang.Leaves() {
+				if placed {
+					got = append(got, leaf.Seated)
+					require.Equal(t, leaf.Seated, seats.SeatedOf(leaf))
+				}
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+// TestOtherPlacersHelp: of gangs of unlike members that just fit, most get their places, also where Pack alone finds none.
+func TestOtherPlacersHelp(t *testing.T) {
+	alone, all := 0, 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 23))
+		least := int32(9)
+		s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &least}}}
+		for i := range 3 + r.IntN(3) {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: r.Int64N(2)}})
+		}
+		spare := r.IntN(2) * r.IntN(4)
+		for i := range int(least) + spare {
+			cpu := 1 + r.Int64N(9)
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprintf("p%02d", i), Group: "job", Requests: cluster.Resources{cluster.CPU: cpu}})
+			if i >= spare {
+				s.Nodes[r.IntN(len(s.Nodes))].Allocatable[cluster.CPU] += cpu
+			}
+		}
+		whole := &seating.Split(seatingOf(t, s).Trial.Index(), nil)[0]
+		if seatingOf(t, s).PlaceBy(whole, domain.Pack{}) {
+			alone++
+		}
+		if seatingOf(t, s).Place(whole, domain.Pack{}, nil, false) {
+			all++
+		}
+	}
+	require.LessOrEqual(t, alone, 286)
+	require.GreaterOrEqual(t, all, 386)
 }
 
 // After a placement that another search found, Adopt knows whose places they are: Rest adds
@@ -353,7 +609,7 @@ func TestLevels(t *testing.T) {
 	ix, err := cluster.NewIndex(&cluster.Snapshot{
 		Nodes: []cluster.Node{node("n0", "a", "1"), node("n1", "a", "2"), node("n2", "b", "3")},
 		PodGroups: []cluster.PodGroup{{Name: "g", Topology: []cluster.TopologyConstraint{
-			{Key: "zone"}, {Key: "rack", Preferred: true},
+			{Key: "rack", Preferred: true}, {Key: "zone"},
 		}}},
 		Pods: []cluster.Pod{{Name: "running", Group: "g", Node: "n1"}},
 	})

@@ -96,9 +96,6 @@ type split struct {
 
 // by is how keys divide the cluster; it must not be changed.
 func (s splits) by(ix *cluster.Index, keys domain.Topology) *split {
-	if s == nil {
-		return &split{whole: Split(ix, keys)}
-	}
 	name := strings.Join(keys, "\x00")
 	if s[name] == nil {
 		s[name] = &split{whole: Split(ix, keys)}

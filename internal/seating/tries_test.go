@@ -53,21 +53,16 @@ func crowd(r *rand.Rand, groups int) *cluster.Snapshot {
 // seatingOfCrowd seats the job where everybody else may go.
 func seatingOfCrowd(t *testing.T, s *cluster.Snapshot) (*seating.Seating, *losses.Offers) {
 	t.Helper()
-	ix, err := cluster.NewIndex(s)
-	require.NoError(t, err)
-	var members []*domain.Member
-	job := seating.NewGroup(ix, ix.GroupByName(cluster.KindCompositePodGroup, "", "job"), func(p cluster.PodID) domain.MemberID {
-		members = append(members, domain.NewMember(ix, ix.Pod(p), p))
-		return domain.MemberID(len(members) - 1)
-	})
-	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+	job := seatingOf(t, s)
+	trial := job.Trial
+	ix := trial.Index()
 	for p := range ix.Pods() {
 		if ix.NodeOf(p) != cluster.NoNode {
 			trial.Remove(p)
 		}
 	}
 	offers := losses.NewOffers(victims.NewUnits(ix, victims.Units137, victims.Worth{}), trial, func(victims.UnitID) bool { return true }, nil, nil)
-	return &seating.Seating{Trial: trial, Gang: job}, offers
+	return job, offers
 }
 
 // TestTheRegionOfAGroup: a child group goes where most of it has a place, then where that costs least, then to the first
