@@ -2,9 +2,13 @@ package proving
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // anySites draws nodes on which more and more members cost more and more, and how many members are to have places.
@@ -72,4 +76,36 @@ func TestThePriceSaysMost(t *testing.T) {
 		}
 	}
 	require.Greater(t, exact, 1000)
+}
+
+// TestCostsOfSoManyNumbers: of more members than numbers that are looked at, the first half of these are asked about one after the
+// other, and all the rest as well as none.
+func TestCostsOfSoManyNumbers(t *testing.T) {
+	for seats := range int64(20) {
+		s := &site{ground: &ground{}, each: []int64{1}, free: []int64{0}, most: 100}
+		for range seats {
+			s.items = append(s.items, item{has: []int64{1}})
+		}
+		s.rows = []row{{frees: slices.Repeat([]int64{1}, int(seats))}}
+		p := &gang{prover: &prover{q: &ask.Question{}, criteria: []victims.Criterion{victims.CriterionPods}, known: 1, overruns: 1, bound: []int64{100}, left: casesInAll}, seats: 100}
+		for most := 2; most <= 20; most++ {
+			p.findCosts(s, 0, most)
+			require.Equal(t, seats, s.seats)
+			require.Len(t, s.costs, min(most, int(seats)))
+			for i, c := range s.costs {
+				require.Equal(t, c.members, c.atLeast, "each costs one pod")
+				require.Equal(t, c.members, c.atMost)
+				switch {
+				case i < most/2:
+					require.EqualValues(t, i+1, c.members)
+				case i > 0:
+					step := float64(c.members - s.costs[i-1].members)
+					require.InDelta(t, float64(seats-int64(most/2))/float64(most-most/2), max(step, 1), 1)
+				}
+			}
+			if len(s.costs) > 0 {
+				require.Equal(t, seats, s.costs[len(s.costs)-1].members)
+			}
+		}
+	}
 }

@@ -26,8 +26,9 @@ import (
 type world struct {
 	*ask.Question
 	criteria []victims.Criterion
-	members  int64              // for so many there has to be room
-	counting []cluster.BudgetID // of overruns, what these are charged counts instead
+	members  int64                    // for so many there has to be room
+	given    map[cluster.NodeID]int64 // so many of them are to go there; nil: anywhere
+	counting []cluster.BudgetID       // of overruns, what these are charged counts instead
 }
 
 var rankings = []victims.Ranking{
@@ -157,8 +158,11 @@ func (w *world) value(list []cluster.PodID, s set, c victims.Criterion) (v int64
 
 // need is what is missing of a resource on node n.
 func (w *world) need(n cluster.NodeID, r int) int64 {
-	return w.members*w.Members[0].Request()[r] - w.Index.Free(n)[r]
+	return w.members*w.together(n)*w.Members[0].Request()[r] - w.Index.Free(n)[r]
 }
+
+// together is how many members count as one on node n.
+func (w *world) together(n cluster.NodeID) int64 { return max(w.given[n], 1) }
 
 func (w *world) frees(list []cluster.PodID, s set, r int) (sum int64) {
 	for i, p := range list {
