@@ -74,6 +74,5 @@ func TestColumnsTellWhatTrialsDo(t *testing.T) {
 	}
 	require.Greater(t, feasible, 300)
 	require.Greater(t, unlike, 300)
-	require.LessOrEqual(t, asked[0], 1_315_354, "what is left out need not be asked about")
-	require.Less(t, asked[0], asked[1])
+	require.Less(t, 11*asked[0], 10*asked[1], "what is left out need not be asked about")
 }

@@ -183,7 +183,7 @@ func (e *every) walk(i, k, from int, visit func()) {
 // barelySuffices reports whether they are, and no pod group has more than it needs.
 func (a *attempt) barelySuffices() bool {
 	for _, leaf := range a.q.Tree.Leaves() {
-		if n := a.seater.SeatedOf(leaf); n != 0 && n > max(1, leaf.Need()) {
+		if a.seater.SeatedOf(leaf) > max(1, leaf.Need()) {
 			return false
 		}
 	}
