@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -106,6 +108,24 @@ func TestCostsOfSoManyNumbers(t *testing.T) {
 			if len(s.costs) > 0 {
 				require.Equal(t, seats, s.costs[len(s.costs)-1].members)
 			}
+		}
+	}
+}
+
+// TestHomeOfAUnit: what a unit costs counts on the first node of those that there are.
+func TestHomeOfAUnit(t *testing.T) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{
+		Nodes:     []cluster.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.All}},
+		Pods:      []cluster.Pod{{Name: "p0", Group: "g", Node: "none"}, {Name: "p1", Group: "g", Node: "c"}, {Name: "p2", Group: "g", Node: "b"}, {Name: "q", Node: "c"}},
+	})
+	require.NoError(t, err)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
+	p := &gang{prover: &prover{q: &ask.Question{Index: ix, Units: units}}, home: map[victims.UnitID]cluster.NodeID{}}
+	for range 2 { // the second time it is known
+		for pod, want := range []string{"b", "b", "b", "c"} {
+			u, _ := units.UnitOf(cluster.PodID(pod))
+			require.Equal(t, want, ix.Node(p.homeOf(u)).Name)
 		}
 	}
 }
