@@ -102,3 +102,34 @@ func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 	}
 	require.Greater(t, placements, 1000)
 }
+
+// byNumber prices pods by their numbers.
+type byNumber struct{}
+
+func (byNumber) Price(_ *cluster.Index, _ cluster.GroupID, pods []cluster.PodID) (sum int64) {
+	for _, p := range pods {
+		sum += 1 + int64(p)*7%10
+	}
+	return sum
+}
+
+// TestWhereCostLeadsTheCheapGoFirst: placed by price once, and by nothing else, a gang costs less where the objective begins with
+// the cost than where it begins with priorities, and the other way round.
+func TestWhereCostLeadsTheCheapGoFirst(t *testing.T) {
+	var costs, highest [2]int64
+	for seed := range uint64(100) {
+		s := crowded(rand.New(rand.NewPCG(seed, 5)), 9, false, true)
+		for i, leads := range []victims.Criterion{victims.CriterionHighest, victims.CriterionCost} {
+			q := asks(t, s, &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}}, Ranking: victims.Ranking{leads}})
+			q.Units = victims.NewUnits(q.Index, victims.Units137, victims.Worth{Cost: byNumber{}})
+			q.Columns = columns.NewNodeColumns(q.Units, q.Budgets)
+			answer := New(q).Run([][]domain.Domain{seating.Split(q.Index, nil)})
+			if answer.Verdict == ask.Feasible {
+				costs[i] += answer.Plan.Score.Cost
+				highest[i] += int64(answer.Plan.Score.Highest)
+			}
+		}
+	}
+	require.Less(t, 4*costs[1], 3*costs[0])
+	require.Less(t, 4*highest[0], 3*highest[1])
+}
