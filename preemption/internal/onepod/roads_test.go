@@ -192,3 +192,42 @@ func TestASampleIsAsLargeAsIsWanted(t *testing.T) {
 	require.Equal(t, 1, search.Stats.Pruned)
 	require.Equal(t, 2, search.Stats.Evaluated)
 }
+
+// TestWhoWaits: the pod waits for who is leaving its node for another pod, if it may evict him, wherever the rest of his group runs.
+func TestWhoWaits(t *testing.T) {
+	for _, x := range []struct {
+		name                   string
+		node                   string
+		terminating, preempted bool
+		level                  int32
+		want                   ask.Verdict
+	}{
+		{name: "he leaves", node: "n1", terminating: true, preempted: true, want: ask.Waiting},
+		{name: "nobody leaves", node: "n1", preempted: true, want: ask.Feasible},
+		{name: "he leaves of himself", node: "n1", terminating: true, want: ask.Feasible},
+		{name: "he leaves another node", node: "n0", terminating: true, preempted: true, want: ask.Feasible},
+		{name: "he is as important", node: "n1", terminating: true, preempted: true, level: 9, want: ask.Feasible},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			high, one := int32(9), int32(1)
+			full := cluster.Resources{cluster.CPU: 1}
+			s := &cluster.Snapshot{
+				Nodes:     []cluster.Node{{Name: "n0", Allocatable: full}, {Name: "n1", Allocatable: full}, {Name: "n2", Allocatable: full}},
+				PodGroups: []cluster.PodGroup{{Namespace: "default", Name: "whole", Mode: disruption.All, MinCount: &one, Priority: &x.level}},
+				Pods:      []cluster.Pod{{Namespace: "default", Name: "free", Node: "n2", Priority: &one, Requests: full}},
+			}
+			for _, n := range []string{"n0", "n1"} {
+				leaves := n == x.node
+				s.Pods = append(s.Pods, cluster.Pod{
+					Namespace: "default", Name: "on-" + n, Group: "whole", Node: n, Priority: &x.level, Requests: full,
+					Terminating: leaves && x.terminating, Preempted: leaves && x.preempted,
+				})
+			}
+			w := newWorld(t, s)
+			pod := &cluster.Pod{Namespace: "default", Name: "asks", NominatedNode: "n1", Priority: &high, Requests: full}
+			search := onepod.New(w.question(&ask.Settings{WaitsForVictims: true}, nil, pod), w.tools, &w.shapes)
+			defer search.Close()
+			require.Equal(t, x.want, search.Run().Verdict)
+		})
+	}
+}
