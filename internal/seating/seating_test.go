@@ -238,6 +238,27 @@ func TestAllPlacementsHaveSoManySteps(t *testing.T) {
 	}
 }
 
+// TestEveryOrderIsTriedOnce: there are fewer placements than steps, but not than orders of them, and who waits for a pod that is not
+// there has no place in any.
+func TestEveryOrderIsTriedOnce(t *testing.T) {
+	all := int32(5)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
+	for i := range 6 {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": "a"}, Allocatable: cluster.Resources{cluster.CPU: 100}})
+	}
+	for i := range all {
+		p := cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Requests: cluster.Resources{cluster.CPU: 60 + int64(i)}}
+		if i == 0 {
+			p.Affinity = []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "none"}}, TopologyKey: "zone"}}
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	seats := seatingOf(t, s, domain.InterPodAffinity())
+	seated, proved := seats.Exactly(&seating.Split(seats.Trial.Index(), nil)[0])
+	require.False(t, seated)
+	require.True(t, proved)
+}
+
 // seatingOf seats group job, where constraints have a say.
 func seatingOf(t require.TestingT, s *cluster.Snapshot, constraints ...domain.Constraint) *seating.Seating {
 	ix, err := cluster.NewIndex(s)
@@ -367,6 +388,9 @@ func TestDomainsShareTheLooks(t *testing.T) {
 	require.True(t, seats.Unproved)
 	require.NotNil(t, d)
 	require.Contains(t, d.Name, "wide")
+	seats = seatingOf(t, s)
+	require.NotNil(t, seats.Fit(seating.Split(seats.Trial.Index(), domain.Topology{"rack"}), nil))
+	require.False(t, seats.Trial.Hurried, "nothing bounds the looks")
 }
 
 // Again seats as many of each group as are wanted, whatever has become of the room, if any placement does.
@@ -490,11 +514,11 @@ func TestGroupsTooLargeToTryEveryPlacement(t *testing.T) {
 		{name: "one group of three stays out", nodes: []string{"a5", "b5"}, groups: append([]group{{pods: 6, need: 6, within: "zone"}}, several(2, group{pods: 5, need: 5, within: "rack"})...), least: 2, want: []int{0, 5, 5}},
 		{name: "one group of eight stays out", nodes: []string{"a5", "b5", "c5", "d5", "e5", "f5", "g5"}, groups: append([]group{{pods: 6, need: 6, within: "zone"}}, several(7, group{pods: 5, need: 5, within: "rack"})...), least: 7, want: []int{0, 5, 5, 5, 5, 5, 5, 5}},
 		{name: "none of two may stay out", nodes: []string{"a4", "b4", "c4"}, groups: []group{{pods: 6, need: 6, within: "zone"}, {pods: 5, need: 5, within: "rack"}}, least: 2},
-		{name: "first everybody gets what he needs", nodes: []string{" 7"}, groups: several(2, group{pods: 5, need: 3}), least: 2, want: []int{4, 3}},
+		{name: "first everybody gets what he needs", nodes: []string{" 7"}, groups: several(2, group{pods: 5, need: 3, within: "zone"}), least: 2, want: []int{4, 3}},
 		{name: "as few groups as are needed", nodes: []string{" 9"}, groups: several(3, group{pods: 4, need: 2}), least: 2, fewest: true, want: []int{2, 2, 0}},
 		{name: "as few members as are needed", nodes: []string{" 9"}, groups: several(1, group{pods: 9, need: 2}), least: 1, fewest: true, want: []int{2}},
 		{name: "beside those who run", nodes: []string{" 6"}, groups: several(1, group{pods: 12, need: 2, runs: 2}), least: 1, want: []int{4}},
-		{name: "one beside those who run", nodes: []string{" 6"}, groups: several(2, group{pods: 7, need: 2, runs: 2}), least: 2, fewest: true, want: []int{1, 0}},
+		{name: "one beside those who run", nodes: []string{" 6"}, groups: several(2, group{pods: 7, need: 2, within: "zone", runs: 2}), least: 2, fewest: true, want: []int{1, 0}},
 		{name: "in the rack of those who run, who need nobody", nodes: []string{"a2", "b9"}, groups: []group{{pods: 5, need: 2, within: "rack", runs: 2}, {pods: 6, need: 1, within: "rack", on: 1, runs: 1}}, least: 2, want: []int{0, 5}},
 		{name: "out of the rack that is preferred, as it is full", nodes: []string{"a2", "b9"}, groups: several(1, group{pods: 12, need: 2, within: "rack?", runs: 2}), least: 1, want: []int{9}},
 		{name: "alike, and their room is in pieces", nodes: []string{" 3", " 3", " 3", " 3", " 3", " 3", " 3"}, groups: several(2, group{pods: 5, need: 5, size: 2}), least: 2, proved: true},
