@@ -504,7 +504,7 @@ func TestGroupsTooLargeToTryEveryPlacement(t *testing.T) {
 		name   string
 		nodes  []string
 		groups []group
-		least  int32
+		least  int32 // so many of the groups are needed; 0: the only one is the job
 		fewest bool
 		want   []int
 		proved bool // that there is no placement
@@ -516,7 +516,8 @@ func TestGroupsTooLargeToTryEveryPlacement(t *testing.T) {
 		{name: "none of two may stay out", nodes: []string{"a4", "b4", "c4"}, groups: []group{{pods: 6, need: 6, within: "zone"}, {pods: 5, need: 5, within: "rack"}}, least: 2},
 		{name: "first everybody gets what he needs", nodes: []string{" 7"}, groups: several(2, group{pods: 5, need: 3, within: "zone"}), least: 2, want: []int{4, 3}},
 		{name: "as few groups as are needed", nodes: []string{" 9"}, groups: several(3, group{pods: 4, need: 2}), least: 2, fewest: true, want: []int{2, 2, 0}},
-		{name: "as few members as are needed", nodes: []string{" 9"}, groups: several(1, group{pods: 9, need: 2}), least: 1, fewest: true, want: []int{2}},
+		{name: "as few members as are needed", nodes: []string{" 9"}, groups: several(1, group{pods: 9, need: 2}), fewest: true, want: []int{2}},
+		{name: "the small ones of ten groups", nodes: []string{" 8"}, groups: append([]group{{pods: 6, need: 6}}, several(9, group{pods: 1, need: 1})...), least: 8, want: []int{0, 1, 1, 1, 1, 1, 1, 1, 1, 0}},
 		{name: "beside those who run", nodes: []string{" 6"}, groups: several(1, group{pods: 12, need: 2, runs: 2}), least: 1, want: []int{4}},
 		{name: "one beside those who run", nodes: []string{" 6"}, groups: several(2, group{pods: 7, need: 2, within: "zone", runs: 2}), least: 2, fewest: true, want: []int{1, 0}},
 		{name: "in the rack of those who run, who need nobody", nodes: []string{"a2", "b9"}, groups: []group{{pods: 5, need: 2, within: "rack", runs: 2}, {pods: 6, need: 1, within: "rack", on: 1, runs: 1}}, least: 2, want: []int{0, 5}},
@@ -524,7 +525,10 @@ func TestGroupsTooLargeToTryEveryPlacement(t *testing.T) {
 		{name: "alike, and their room is in pieces", nodes: []string{" 3", " 3", " 3", " 3", " 3", " 3", " 3"}, groups: several(2, group{pods: 5, need: 5, size: 2}), least: 2, proved: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "job", MinGroupCount: &c.least}}}
+			s := &cluster.Snapshot{}
+			if c.least > 0 {
+				s.CompositePodGroups = []cluster.CompositePodGroup{{Name: "job", MinGroupCount: &c.least}}
+			}
 			for i, n := range c.nodes {
 				node := cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": "z"}, Allocatable: cluster.Resources{cluster.CPU: int64(n[1] - '0')}}
 				if n[0] != ' ' {
@@ -534,7 +538,10 @@ func TestGroupsTooLargeToTryEveryPlacement(t *testing.T) {
 			}
 			for i, g := range c.groups {
 				need := int32(g.need)
-				of := cluster.PodGroup{Name: fmt.Sprint("g", i), Parent: "job", MinCount: &need}
+				of := cluster.PodGroup{Name: "job", MinCount: &need}
+				if c.least > 0 {
+					of.Name, of.Parent = fmt.Sprint("g", i), "job"
+				}
 				if key, preferred := strings.CutSuffix(g.within, "?"); key != "" {
 					of.Topology = []cluster.TopologyConstraint{{Key: key, Preferred: preferred}}
 				}
