@@ -83,8 +83,9 @@ type chooser struct {
 	r     *Runner
 	trial domain.Trial
 	items []item
-	parts bool  // some of them are members
-	kin   []kin // what some of them have in common; see kin.go
+	parts bool             // some of them are members
+	kin   []kin            // what some of them have in common; see kin.go
+	list  []victims.UnitID // buffer of out
 
 	denied bool  // Last said no,
 	least  int64 // of sets that cost as much at least

@@ -155,9 +155,18 @@ func (c *Choice) pricePart(u victims.UnitID, part []cluster.PodID) int64 {
 	return c.PricePart(u, part)
 }
 
-// out lists the units of which some items are chosen, and the pods of those that go in part.
+// out lists the units of which some items are chosen, and the pods of those that go in part. The list is good until the next call.
 func (s *chooser) out(chosen []bool) (list []victims.UnitID, parts victims.Parts) {
+	list = s.list[:0]
+	defer func() { s.list = list }()
 	for i := 0; i < len(s.items); {
+		if it := &s.items[i]; !it.part {
+			if chosen[i] && len(it.pods) > 0 {
+				list = append(list, it.unit)
+			}
+			i++
+			continue
+		}
 		var out []cluster.PodID
 		u, from := s.items[i].unit, i
 		for ; i < len(s.items) && s.items[i].unit == u; i++ {

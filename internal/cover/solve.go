@@ -100,6 +100,8 @@ type solver struct {
 	buffer  []bool
 	guessed guessed
 	isKept  []bool
+	refused map[string]int64 // what sets cost of which Trial has said no, bit by bit
+	key     []byte           // a buffer for one of them
 }
 
 // cell is a row or a side, and how much an item frees of it or weighs there.
@@ -113,7 +115,7 @@ func newSolver(p *Problem) *solver {
 	n := p.Items
 	s := &solver{
 		Problem: p, n: n, state: make([]int8, n), need: slices.Clone(p.Need), has: make([]int64, len(p.Need)),
-		left: make([]int64, len(p.Sides)), heavy: make([]int64, len(p.Sides)), used: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n),
+		left: make([]int64, len(p.Sides)), heavy: make([]int64, len(p.Sides)), used: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n), refused: map[string]int64{},
 	}
 	s.most = make([]int64, len(p.Need))
 	s.cells = byItem(n, len(p.Frees), func(r int) Row { return p.Frees[r] })
@@ -511,13 +513,26 @@ func (s *solver) take() bool {
 
 // judge keeps set as the best so far if it will do and is cheaper.
 func (s *solver) judge(set []bool) (price int64, ok bool) {
+	if s.Trial != nil {
+		s.key = appendBits(s.key[:0], set)
+		if price, refused := s.refused[string(s.key)]; refused {
+			if price <= s.atMost {
+				s.steps += (s.n - len(s.trail)) / manyFree
+			}
+			return price, false
+		}
+	}
 	price, ok = s.sum(set)
 	if !ok || price > s.atMost {
 		return price, ok && s.Trial == nil
 	}
 	if s.Trial != nil {
 		s.steps += (s.n - len(s.trail)) / manyFree
-		if price, ok = s.Trial.Will(set, s.isKept, price); !ok || price > s.atMost {
+		all, ok := s.Trial.Will(set, s.isKept, price)
+		if !ok {
+			s.refused[string(s.key)] = price
+		}
+		if price = all; !ok || price > s.atMost {
 			return price, ok
 		}
 	}
@@ -526,6 +541,19 @@ func (s *solver) judge(set []bool) (price int64, ok bool) {
 		s.atMost = price - max(s.Unit, 1)
 	}
 	return price, true
+}
+
+// appendBits appends set, 8 of it a byte.
+func appendBits(dst []byte, set []bool) []byte {
+	for i, in := range set {
+		if i%8 == 0 {
+			dst = append(dst, 0)
+		}
+		if in {
+			dst[len(dst)-1] |= 1 << (i % 8)
+		}
+	}
+	return dst
 }
 
 // sum is what a set costs by the numbers, fines included; not ok if it goes beyond a hard
