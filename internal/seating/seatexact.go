@@ -72,6 +72,9 @@ func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(
 		return false, false
 	}
 	if t.OrderMatters() {
+		if !s.hasRoom(left) {
+			return false, true
+		}
 		turns := turns{exact: &s, failed: map[string]bool{}, steps: min(maxTurnSteps, *left)}
 		*left -= turns.steps
 		seated = turns.seat()
@@ -301,4 +304,18 @@ func (s *exact) from(members []domain.MemberID, at int) int {
 		return at
 	}
 	return 0
+}
+
+// hasRoom reports whether members have room, as far as is known, where constraints that are not monotone have no say: without it there is
+// no order in which they fit.
+func (s *exact) hasRoom(left *int) (may bool) {
+	before := len(s.t.Placed())
+	s.t.Untied(func() {
+		may = s.t.OrderMatters() || s.inOneOrder(left) || s.steps <= 0
+		s.t.UnplaceTo(before)
+	})
+	for i, p := range s.parts {
+		s.in[i] = p.Need <= len(p.Members)
+	}
+	return may
 }
