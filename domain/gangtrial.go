@@ -179,6 +179,9 @@ func (t *GangTrial) passed(bound int) bool {
 	return t.stop > 0 && t.Asked >= bound
 }
 
+// Spent reports whether so much was asked that placers of this package place nobody more; see Allow.
+func (t *GangTrial) Spent() bool { return t.passed(t.stop) }
+
 // Shape returns a number that is equal for members that no built-in check can tell apart: the position of the first of them.
 func (t *GangTrial) Shape(m MemberID) int { return t.shapes[m] }
 

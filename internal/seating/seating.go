@@ -27,6 +27,8 @@ type Seating struct {
 	again int     // how often Again has asked about a member on a node
 	left  *int    // steps that looking at every placement may take; see Allow; nil: no bound but that of each time
 	least []int64 // by resource: what as many members as are needed ask for at least; nil: not known yet
+
+	missing []int64 // buffer of mayHold
 }
 
 // FewestLooks is how often placers may ask about a member on a node in one of many domains.
@@ -123,7 +125,10 @@ func (free) On([]cluster.NodeID) domain.Price                       { return dom
 func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, fewest bool) bool {
 	w := &placing{Seating: s, placer: placer, prices: prices, fewest: fewest}
 	defer s.noteHurry()
-	if !s.mayHold(d) || !w.seatGang(d) && !s.Trial.Vain && !w.seatOtherwise(d) && !w.seatExactly(d) || s.Trial.Vain {
+	if s.least == nil {
+		s.least = s.leastAsked(s.Gang)
+	}
+	if !s.mayHold(d, s.least) || !w.seatGang(d) && !s.Trial.Vain && !w.seatOtherwise(d) && !w.seatExactly(d) || s.Trial.Vain {
 		return false
 	}
 	for _, leaf := range s.Gang.Leaves() {
@@ -135,13 +140,10 @@ func (s *Seating) Place(d *domain.Domain, placer domain.Placer, prices Prices, f
 // noteHurry notes that places were not looked for everywhere.
 func (s *Seating) noteHurry() { s.Unproved = s.Unproved || s.Trial.Hurried }
 
-// mayHold reports whether the nodes of d have as much room, added up, as enough of the gang
-// asks for at least: without it no placement has to be tried.
-func (s *Seating) mayHold(d *domain.Domain) bool {
-	if s.least == nil {
-		s.least = s.leastAsked()
-	}
-	missing := slices.Clone(s.least)
+// mayHold reports whether the nodes of d have as much room, added up, as is asked for, by resource.
+func (s *Seating) mayHold(d *domain.Domain, asked []int64) bool {
+	missing := append(s.missing[:0], asked...)
+	s.missing = missing
 	for _, n := range d.Nodes {
 		if slices.Max(missing) <= 0 {
 			break
@@ -155,16 +157,30 @@ func (s *Seating) mayHold(d *domain.Domain) bool {
 	return slices.Max(missing) <= 0
 }
 
-// leastAsked is LeastOf as many members as are needed.
-func (s *Seating) leastAsked() []int64 { return s.LeastOf(s.Gang.Fewest()) }
-
 // LeastOf adds up, for each resource, the smallest requests of so many members.
 func (s *Seating) LeastOf(needed int) []int64 {
+	members := make([]domain.MemberID, s.Trial.Members())
+	for m := range members {
+		members[m] = domain.MemberID(m)
+	}
+	return s.leastOf(members, needed)
+}
+
+// leastAsked is LeastOf as many members of t as have to get a place.
+func (s *Seating) leastAsked(t *Group) []int64 {
+	var members []domain.MemberID
+	for _, leaf := range t.Leaves() {
+		members = append(members, leaf.Members...)
+	}
+	return s.leastOf(members, t.Fewest())
+}
+
+func (s *Seating) leastOf(members []domain.MemberID, needed int) []int64 {
 	sums := make([]int64, s.Trial.Index().NumResources())
-	asked := make([]int64, s.Trial.Members())
+	asked := make([]int64, len(members))
 	for r := range sums {
-		for m := range asked {
-			asked[m] = s.Trial.Member(domain.MemberID(m)).Request()[r]
+		for i, m := range members {
+			asked[i] = s.Trial.Member(m).Request()[r]
 		}
 		if needed < len(asked) {
 			slices.Sort(asked)
@@ -355,19 +371,22 @@ func (w *placing) seatBest(t *Group, regions []domain.Domain, last bool) bool {
 	if w.prices != nil {
 		before = w.prices.Total()
 	}
-	known := w.triesOf(t, regions)
+	known, told, asked := w.triesOf(t, regions), 0, w.leastAsked(t)
 	for i := range regions {
-		if best != nil && w.Trial.Hurried {
+		if best != nil && w.Trial.Hurried || w.Trial.Spent() && !w.OwnPlacer {
 			break
 		}
 		var of *try
 		if known != nil {
-			of = &known[i]
+			if of = &known[i]; of.known {
+				told++
+			}
 		}
-		if now := w.tryIn(t, &regions[i], before, of); now.seated && (best == nil || now.count > most || now.count == most && now.price.Compare(least) < 0) {
+		if now := w.tryIn(t, &regions[i], asked, before, of); now.seated && (best == nil || now.count > most || now.count == most && now.price.Compare(least) < 0) {
 			best, most, least = &regions[i], now.count, now.price
 		}
 	}
+	w.Trial.Asked += told / knownAsks
 	return best != nil && (most > 0 || last) && w.seatIn(t, best)
 }
 

@@ -38,7 +38,7 @@ func (w *placing) triesOf(t *Group, regions []domain.Domain) []try {
 	if w.prices != nil {
 		key.highest = w.prices.Highest()
 	}
-	if w.tries[key] == nil {
+	if w.tries[key] == nil && !w.Trial.Hurried { // else the first region will do
 		if w.tries == nil {
 			w.tries = map[tryOf][]try{}
 		}
@@ -47,14 +47,21 @@ func (w *placing) triesOf(t *Group, regions []domain.Domain) []try {
 	return w.tries[key]
 }
 
-// regionAsks is how many questions about a member on a node trying a region stands for.
-const regionAsks = 4
+// Trying a region stands for so many questions about a member on a node, and so many regions of which it is known stand for one.
+const (
+	regionAsks = 16
+	knownAsks  = 4
+)
 
-// tryIn seats t in a region and takes it off again. The price is that of everybody who has a place then;
+// tryIn seats t, which asks for so much at least, in a region and takes it off again. The price is that of everybody who has a place then;
 // before is that of those who have one now. Known is filled in, or tells, what that comes to; nil: nothing does.
-func (w *placing) tryIn(t *Group, region *domain.Domain, before domain.Price, known *try) try {
-	taken := func(n cluster.NodeID) bool { return len(w.Trial.On(n)) > 0 }
-	if known != nil && (slices.ContainsFunc(region.Nodes, taken) || !known.known && w.prices != nil && !w.prices.Apart(region.Nodes)) {
+func (w *placing) tryIn(t *Group, region *domain.Domain, asked []int64, before domain.Price, known *try) try {
+	taken := slices.ContainsFunc(region.Nodes, func(n cluster.NodeID) bool { return len(w.Trial.On(n)) > 0 })
+	if taken && !w.OwnPlacer && !w.mayHold(region, asked) {
+		w.Trial.Asked++
+		return try{}
+	}
+	if taken || known != nil && !known.known && w.prices != nil && !w.prices.Apart(region.Nodes) {
 		known = nil
 	}
 	if known == nil || !known.known {
