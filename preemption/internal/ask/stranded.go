@@ -124,6 +124,14 @@ func (q *Question) fatesWithin(of reach) *fates {
 	return *known
 }
 
+// ShareFates lets q know what is known of where pods could go from another question of the same preemptor that is not asked meanwhile.
+func (q *Question) ShareFates(of *Question) {
+	if of.AsksWhoMoves() {
+		of.fatesWithin(0)
+		q.stranded = of.stranded
+	}
+}
+
 // isStranded reports whether running pod p fits on no node but its own within a reach, with what it may
 // evict.
 func (q *Question) isStranded(p cluster.PodID, within reach) bool {

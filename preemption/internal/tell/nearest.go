@@ -107,16 +107,42 @@ func (s *gangAnswer) nearest() *answer.Nearest {
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
 func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
-	q, err := newBriefAs(s.Cluster, Again(s.asked), s.caller.silent(), func(q *Inquiry) {
-		settings := *q.Settings
-		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
-		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
+	return s.asks(asked, func(q *Inquiry, _ *ask.Settings) {
 		switch change.Kind {
 		case nearest.Priority:
 			q.Priority = int32(change.Amount)
 		case nearest.MinCount:
 			q.Tree.Min -= int(change.Amount)
 		}
+	})
+}
+
+// within asks it under limits that are wider, at whatever cost. Who would find another place is the same then.
+func (s *gangAnswer) within(wider []nearest.Change, asked *int) (at string, in bool) {
+	defer noHelp(&at, &in)
+	return s.asks(asked, func(q *Inquiry, settings *ask.Settings) {
+		q.Limits = slices.Clone(q.Limits)
+		for _, c := range wider {
+			for i := range q.Limits {
+				if b := &q.Limits[i]; b.Of == c.Bound.Of && b.Window == c.Bound.Window {
+					b.Left = checked.Add(b.Left, c.Amount)
+				}
+			}
+		}
+		q.Traits &^= q.Cluster.Ask.Traits()
+		settings.Effort, settings.Ranking = ask.Greedy, s.Cluster.Settings.Unranked
+		q.Traits |= settings.Traits()
+		q.ShareFates(s.Question)
+	})
+}
+
+// asks asks the gang's question as change makes it.
+func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Settings)) (at string, in bool) {
+	q, err := newBriefAs(s.Cluster, Again(s.asked), s.caller.silent(), func(q *Inquiry) {
+		settings := *q.Settings
+		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
+		q.Settings, q.Traits = &settings, q.Traits&^(ask.TraitTrace|ask.TraitCandidates)
+		change(q, &settings)
 	})
 	if err != nil {
 		return "", false
@@ -141,14 +167,16 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 	if err != nil {
 		return nil
 	}
+	ofBudget := func(c nearest.Change) bool { return c.Kind == nearest.Budget }
 	at := ""
 	list := nearest.OfGang(s.Question, rounds, asked, func(list []nearest.Change) bool {
-		c, p, err := s.relax(list)
-		if err != nil {
-			return false
+		d, in := "", false
+		if s.Queue() == "" && !slices.ContainsFunc(list, ofBudget) { // the cluster is as it is
+			d, in = s.within(list, asked)
+		} else if c, p, err := s.relax(list); err == nil {
+			c.Ask.Asked = asked
+			d, in = letsIn(c, p, s.caller.silent())
 		}
-		c.Ask.Asked = asked
-		d, in := letsIn(c, p, s.caller.silent())
 		if in {
 			at = d
 		}
@@ -157,23 +185,25 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 	return s.Inquiry.nearest(at, list)
 }
 
-// letsIn answers a question with relaxations made: whether the preemptor gets in, and where. What a hook
-// does wrong on the way is no help.
+// letsIn answers a question with relaxations made: whether the preemptor gets in, and where.
 func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) (at string, in bool) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case *ranges.Stop, *domain.Misuse:
-			at, in = "", false
-		default:
-			panic(e)
-		}
-	}()
+	defer noHelp(&at, &in)
 	r, _, err := Answer(c, p, c.Quota, a)
 	if err != nil || !r.Verdict.IsPlan() {
 		return "", false
 	}
 	return r.Domain, true
+}
+
+// noHelp is deferred where it is asked whether somebody gets in: what a hook does wrong on the way is no help.
+func noHelp(at *string, in *bool) {
+	switch e := recover().(type) {
+	case nil:
+	case *ranges.Stop, *domain.Misuse:
+		*at, *in = "", false
+	default:
+		panic(e)
+	}
 }
 
 // relax compiles the question with relaxations made. Its answer does not tell what
