@@ -191,8 +191,7 @@ func (t *GangTrial) Index() *cluster.Index { return t.ix }
 // At returns the node that member m is placed on, or NoNode.
 func (t *GangTrial) At(m MemberID) cluster.NodeID { return t.at[m] }
 
-// Placed returns the members that are placed, in the order in which they were. The
-// slice belongs to the trial and is good until the next change.
+// Placed returns the members that are placed, in the order in which they were. The slice belongs to the trial and is good until the next change.
 func (t *GangTrial) Placed() []MemberID { return t.placed }
 
 // On returns the members that are placed on node n. The slice belongs to the trial.

@@ -115,7 +115,13 @@ func (r *Runner) bound(t domain.Trial, l Lowest, out []victims.UnitID) []victims
 	if l.Placed != nil {
 		l.Placed()
 	}
-	return slices.DeleteFunc(out, func(u victims.UnitID) bool { return l.Level(u) > c.levels[at] })
+	kept := out[:0]
+	for i, u := range out {
+		if c.level[i] <= c.levels[at] {
+			kept = append(kept, u)
+		}
+	}
+	return kept
 }
 
 // cut is between those up to a level, who are gone, and those above, who are back.
@@ -123,6 +129,7 @@ type cut struct {
 	*Runner
 	trial  domain.Trial
 	place  func() domain.Reason
+	level  []int32            // of each unit
 	levels []int32            // each once, the lowest first
 	of     [][]victims.UnitID // by level
 	at     int                // the highest level of those who are gone
@@ -130,16 +137,18 @@ type cut struct {
 
 // newCut is above everybody.
 func (r *Runner) newCut(t domain.Trial, l Lowest, out []victims.UnitID) *cut {
-	c := &cut{Runner: r, trial: t, place: l.Place}
+	c := &cut{Runner: r, trial: t, place: l.Place, level: make([]int32, len(out))}
 	byLevel := make([]int64, len(out)) // and by number, as what is read of them lies in memory
 	for i, u := range out {
-		byLevel[i] = int64(l.Level(u))<<32 | int64(u)
+		c.level[i] = l.Level(u)
+		byLevel[i] = int64(c.level[i])<<32 | int64(u)
 	}
 	slices.Sort(byLevel)
-	for _, key := range byLevel {
+	list := make([]victims.UnitID, len(out))
+	for i, key := range byLevel {
 		level := int32(key >> 32)
 		if c.at = len(c.levels) - 1; c.at < 0 || c.levels[c.at] != level {
-			c.levels, c.of = append(c.levels, level), append(c.of, nil)
+			c.levels, c.of = append(c.levels, level), append(c.of, list[i:i])
 			c.at++
 		}
 		c.of[c.at] = append(c.of[c.at], victims.UnitID(uint32(key)))

@@ -207,7 +207,16 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 
 // Stuck reports whether the eviction of unit u alone goes beyond a bound.
 func (q *Question) Stuck(u victims.UnitID) bool {
-	return (q.Hard != nil || q.Limits != nil) && !q.Units.Unit(u).Elastic && len(q.Overruns([]victims.UnitID{u}, nil)) > 0
+	if q.Hard == nil && q.Limits == nil || q.NoBounds {
+		return false
+	}
+	unit := q.Units.Unit(u)
+	if len(unit.Pods) > 1 || q.Relaxed != nil {
+		return !unit.Elastic && len(q.Overruns([]victims.UnitID{u}, nil)) > 0
+	}
+	spent := func(b cluster.BudgetID) bool { return q.Hard[b] && q.Index.Budget(b).Allowed <= 0 }
+	beyond := func(b Bound) bool { return q.WeightOf(b, u, unit.Pods) > b.Room() }
+	return !unit.Elastic && (q.Hard != nil && slices.ContainsFunc(q.Budgets.Of(unit.Pods[0]), spent) || slices.ContainsFunc(q.Limits, beyond))
 }
 
 // numLimits is how many of the bounds are limits; they are the last.

@@ -18,6 +18,8 @@ type Near struct {
 	of     map[victims.UnitID][]cluster.PodID // on nodes, once asked
 	looked map[victims.UnitID][]cluster.PodID // at whom a constraint looks wherever they are, once asked
 
+	one []cluster.PodID // by unit: its only pod; NoPod: not looked at, or it has several; nil: see Remember
+
 	moved int // how many pods of units that have others elsewhere left or came back
 }
 
@@ -27,13 +29,18 @@ const mostMoved = 1 << 23
 // NearOf returns a Near of all nodes.
 func NearOf(q *Question) Near { return Near{q: q} }
 
+// Remember lets units of one pod be looked up once each. O(units)
+func (r *Near) Remember() {
+	r.one = slices.Repeat([]cluster.PodID{cluster.NoPod}, r.q.Units.Len())
+}
+
 // Spent reports whether as many pods were moved as may be: no other domain is to be looked at.
 func (r *Near) Spent() bool { return r.moved > mostMoved }
 
 // Moving are the Pods of unit u, which leave or come back.
 func (r *Near) Moving(u victims.UnitID) []cluster.PodID {
 	pods := r.Pods(u)
-	if r.many(u, pods) {
+	if len(pods) > 1 && r.many(u, pods) {
 		r.moved += len(pods)
 	}
 	return pods
@@ -79,7 +86,13 @@ const farther = 4
 // Pods are those of unit u that matter; all of an elastic one whose group has groups beneath: of these, those
 // go on or not in which some pod matters. The slice belongs to r or the units.
 func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
+	if r.one != nil && r.one[u] != cluster.NoPod {
+		return r.one[u : u+1 : u+1]
+	}
 	unit := r.q.Units.Unit(u)
+	if r.one != nil && len(unit.Pods) == 1 {
+		r.one[u] = unit.Pods[0]
+	}
 	if r.nodes == nil || len(unit.Pods) == 1 || unit.Elastic && r.q.Index.Group(unit.Group).Composite != nil {
 		return unit.Pods
 	}

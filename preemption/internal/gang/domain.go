@@ -232,7 +232,7 @@ func (s *Search) hasRoom(d *domain.Domain, n int) {
 // out reports whether every pod of unit u is out, outInPart whether one is.
 func (s *Search) out(u victims.UnitID) bool {
 	pods := s.near.Pods(u)
-	if !s.q.Units.Unit(u).Elastic {
+	if len(pods) == 1 || !s.q.Units.Unit(u).Elastic {
 		return s.Trial.Gone(pods[0])
 	}
 	return !slices.ContainsFunc(pods, func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
@@ -240,7 +240,7 @@ func (s *Search) out(u victims.UnitID) bool {
 
 func (s *Search) outInPart(u victims.UnitID) bool {
 	pods := s.near.Pods(u)
-	if !s.q.Units.Unit(u).Elastic {
+	if len(pods) == 1 || !s.q.Units.Unit(u).Elastic {
 		return s.Trial.Gone(pods[0])
 	}
 	return slices.ContainsFunc(pods, s.Trial.Gone)

@@ -110,7 +110,7 @@ func (a *attempt) judge(out reprieve.Outcome, proof reprieve.Proof) (reprieve.Ou
 }
 
 // excludeOverBound puts units back whose eviction alone would go beyond a bound: they are
-// no potential victims. It returns what they go beyond.
+// no potential victims. It returns what the first of them goes beyond.
 func (a *attempt) excludeOverBound() []ask.Excess {
 	if a.q.Hard == nil && a.q.Limits == nil {
 		return nil
@@ -120,7 +120,9 @@ func (a *attempt) excludeOverBound() []ask.Excess {
 		if !a.q.Stuck(u) {
 			return false
 		}
-		over = append(over, a.q.Overruns([]victims.UnitID{u}, nil)...)
+		if over == nil {
+			over = a.q.Overruns([]victims.UnitID{u}, nil)
+		}
 		a.keep(u)
 		return true
 	})

@@ -2,7 +2,6 @@ package tell
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/preempt-go/preempt/domain"
@@ -162,10 +161,8 @@ func (q *Inquiry) returnStep(n cluster.NodeID, s ask.Step) answer.Step {
 
 // unitNames joins the names of units, most important first.
 func (q *Inquiry) unitNames(list []victims.UnitID) string {
-	list = slices.Clone(list)
-	slices.SortFunc(list, q.Units.Compare)
 	names := make([]string, len(list))
-	for i, u := range list {
+	for i, u := range q.Units.Sorted(list) {
 		names[i] = q.UnitName(u)
 	}
 	return strings.Join(names, " ")
