@@ -91,10 +91,17 @@ func (a *attempt) overruns(list []victims.UnitID) []ask.Excess {
 
 // shareSteps leaves a search what the domain has left of its share of the steps.
 func (a *attempt) shareSteps(w *reprieve.Within) {
-	taken := a.Runner.Decided - a.decided
-	left := ask.StepsLeft(w.Steps, int(checked.Mul(int64(taken), int64(a.shares)))) / a.shares
-	left = a.near.Steps(a.potential, left)
+	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps))
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
+}
+
+// stepsLeft is how many steps the domain has left where one search may take most.
+func (a *attempt) stepsLeft(most int) int {
+	if a.helping() {
+		most /= helping
+	}
+	taken := int64(a.Runner.Decided - a.decided)
+	return ask.StepsLeft(most, int(checked.Mul(taken, int64(a.shares)))) / a.shares
 }
 
 // judge is what a search came to.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 )
 
@@ -26,12 +27,17 @@ func TestRepairsOfLargeGangsAreFew(t *testing.T) {
 
 // TestDomainsShareTheSteps: what one of them has taken the others have, too.
 func TestDomainsShareTheSteps(t *testing.T) {
-	for _, tt := range []struct{ shares, steps, taken, want int }{
-		{1, 100, 0, 100}, {1, 100, 450, 50}, {1, 100, 500, 0}, {1, 100, 900, 0},
-		{4, 100, 0, 100}, {4, 100, 25, 100}, {4, 100, 100, 25}, {4, 100, 125, 0},
-		{50, 100, 0, 10}, {50, 100, 4, 6}, {50, 100, 10, 0},
+	for _, tt := range []struct {
+		shares, steps, taken, want int
+		helps                      bool // it is asked what would help
+	}{
+		{1, 100, 0, 100, false}, {1, 100, 450, 50, false}, {1, 100, 500, 0, false}, {1, 100, 900, 0, false},
+		{4, 100, 0, 100, false}, {4, 100, 25, 100, false}, {4, 100, 100, 25, false}, {4, 100, 125, 0, false},
+		{50, 100, 0, 10, false}, {50, 100, 4, 6, false}, {50, 100, 10, 0, false},
+		{1, 100, 20, 100, true}, {1, 100, 80, 45, true}, {1, 100, 125, 0, true}, {50, 100, 0, 2, true},
 	} {
-		a := &attempt{Search: &Search{shares: tt.shares, Runner: &reprieve.Runner{Decided: 7 + tt.taken}}, decided: 7}
+		q := &ask.Question{Settings: &ask.Settings{}, NoBounds: tt.helps}
+		a := &attempt{Search: &Search{q: q, shares: tt.shares, Runner: &reprieve.Runner{Decided: 7 + tt.taken}}, decided: 7}
 		w := reprieve.Within{AimSteps: tt.steps - 1}
 		w.Steps = tt.steps
 		a.shareSteps(&w)

@@ -157,13 +157,18 @@ func (s *Search) Equip() {
 // the potential victims gone, in all domains together.
 const mostLooks = 1 << 23
 
-// looks is mostLooks, or a fourth of it where the question is one of several about what would help.
+// looks is mostLooks, or less.
 func (s *Search) looks() int {
-	if s.q.NoBounds || s.q.Asked != nil {
-		return mostLooks / 4
+	if s.helping() {
+		return mostLooks / helping
 	}
 	return mostLooks
 }
+
+// helping reports whether the question is one of several about what would help, for which there is one of so many parts of looks and steps.
+func (s *Search) helping() bool { return s.q.NoBounds || s.q.Asked != nil }
+
+const helping = 4
 
 // allow gives the placers of one domain its part of so many looks.
 func (s *Search) allow(looks int) {
