@@ -89,8 +89,11 @@ func (t *NodeTrial) Reset(n cluster.NodeID) {
 	}
 }
 
-// Restart returns every removed pod and stays on the node.
-func (t *NodeTrial) Restart() { t.Reset(t.node) }
+// Under goes on with other states, and returns the removed pods, whom the caller lets leave there and return to the former ones.
+func (t *NodeTrial) Under(states []State) []cluster.PodID {
+	t.states = states
+	return t.out
+}
 
 // Remove takes pod p away from where it runs.
 func (t *NodeTrial) Remove(p cluster.PodID) {

@@ -57,7 +57,7 @@ func (t *NodeTrial) Settle(n cluster.NodeID) {
 // already. The slice is good until the next change of the trial.
 func (t *NodeTrial) LeaveAll(goes func(cluster.PodID) bool) []cluster.PodID {
 	for _, p := range t.ix.PodsOn(t.node) {
-		if goes(p) && t.matters(p) {
+		if goes(p) && touchedBy(t.states, p, t.node) {
 			t.out = append(t.out, p)
 			t.move(p, true)
 		}
@@ -67,7 +67,7 @@ func (t *NodeTrial) LeaveAll(goes func(cluster.PodID) bool) []cluster.PodID {
 
 // Admit returns pod p if the constraints let the member be beside it, and says whether they do. It relies on that they do before.
 func (t *NodeTrial) Admit(p cluster.PodID) bool {
-	if !t.matters(p) {
+	if !touchedBy(t.states, p, t.node) {
 		return true
 	}
 	t.move(p, false)
@@ -90,8 +90,6 @@ func (t *NodeTrial) Constrained() Reason {
 	}
 	return Reason{}
 }
-
-func (t *NodeTrial) matters(p cluster.PodID) bool { return touchedBy(t.states, p, t.node) }
 
 // touchedBy reports whether pod p, which runs on node n, may matter to one of states.
 func touchedBy(states []State, p cluster.PodID, n cluster.NodeID) bool {

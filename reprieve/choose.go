@@ -59,7 +59,7 @@ type Choice struct {
 	Last func(out []victims.UnitID, parts victims.Parts) bool
 
 	// Steps is how many units may be decided on before the search gives up; a decision
-	// among more than 64 units counts as several.
+	// among more than 64 units counts as several. Below zero it does not begin.
 	Steps int
 
 	// Poll, if set, is called for each decision. It may panic, which ends the search.
@@ -103,6 +103,10 @@ type chooser struct {
 // Exponential in the worst case; see Choice.Steps. Where they run out between the proof
 // that a set is the cheapest and the end, it may be another one of the equal sets.
 func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost int64) ([]victims.UnitID, Proof) {
+	if c.Steps < 0 {
+		r.Bound = 0
+		return nil, Exhausted
+	}
 	c.Caps = slices.DeleteFunc(slices.Clone(c.Caps), func(cap Cap) bool { return cap.Room == math.MaxInt64 }) // sums saturate
 	s := &chooser{Choice: &c, r: r, trial: t}
 	s.itemize(order)

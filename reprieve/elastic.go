@@ -3,7 +3,6 @@ package reprieve
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -22,10 +21,15 @@ func (r *Runner) Forget() { clear(r.parts) }
 // leaves room for, if its group goes on with them: the largest set, and of equal ones
 // the one that keeps the member that goes later, in order.
 func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
-	s := &shrinker{
-		r: r, trial: t, unit: u, monotone: !r.Doubtful, steps: r.steps(), out: map[cluster.PodID]bool{},
+	if r.shared && r.Doubtful && r.left <= r.steps() && r.moreMatter(t, u, r.left) {
+		r.allOrNobody(t, u)
+		return
 	}
-	for _, p := range s.sort() {
+	s := &shrinker{
+		r: r, trial: t, unit: u, monotone: !r.Doubtful, steps: r.steps(),
+	}
+	others := s.sort()
+	for _, p := range others {
 		t.Return(p)
 	}
 	if r.shared {
@@ -38,7 +42,9 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	s.decide(0, 0)
 	r.left -= before - max(s.steps, 0)
 	if s.best == nil {
-		except(r.here(u), s.members, t.Remove)
+		for _, p := range others {
+			t.Remove(p)
+		}
 		return
 	}
 	var out []cluster.PodID
@@ -49,6 +55,11 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 			out = append(out, p)
 		}
 	}
+	r.goInPart(t, u, out)
+}
+
+// goInPart notes that of unit u these stay out.
+func (r *Runner) goInPart(t domain.Trial, u victims.UnitID, out []cluster.PodID) {
 	if r.parts == nil {
 		r.parts = victims.Parts{}
 	}
@@ -57,6 +68,35 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	if r.ObservePart != nil {
 		r.ObservePart(u, out)
 	}
+}
+
+// moreMatter reports whether at least so many members of unit u matter to t.
+func (r *Runner) moreMatter(t domain.Trial, u victims.UnitID, least int) bool {
+	selective, ok := t.(selective)
+	for _, p := range r.here(u) {
+		if least <= 0 {
+			break
+		}
+		if !ok || selective.Matters(p) {
+			least--
+		}
+	}
+	return least <= 0
+}
+
+// allOrNobody is all of shrink where the steps do for one set of members of which nothing is known on the way: that of all.
+func (r *Runner) allOrNobody(t domain.Trial, u victims.UnitID) {
+	r.left = 0
+	r.comeBack(t, u)
+	if d, ok := t.(domain.Doubter); ok {
+		d.Doubt()
+	}
+	if !r.goesOn(u, slices.Values([]cluster.PodID(nil))) || !t.Fits().OK() {
+		r.remove(t, u)
+		r.Cut = true
+		return
+	}
+	r.goInPart(t, u, nil)
 }
 
 // Share lets the searches for who of elastic units may stay decide on 16 times [Runner.Steps] members together from now on, or on
@@ -81,10 +121,10 @@ type shrinker struct {
 	monotone bool
 	steps    int
 
-	next []int  // by member: the next one that is like it, or -1
-	skip []bool // by member: one like it before stays out
-	out  map[cluster.PodID]bool
-	best []bool // by member: it returns; nil: no set was found
+	next []int           // by member: the next one that is like it, or -1
+	skip []bool          // by member: one like it before stays out
+	out  []cluster.PodID // who stays out, in order of members
+	best []bool          // by member: it returns; nil: no set was found
 	most int
 }
 
@@ -175,10 +215,13 @@ func (s *shrinker) decide(i, back int) {
 		return
 	}
 	if i == len(s.members) {
-		if s.r.goesOn(s.unit, maps.Keys(s.out)) && s.fits() {
+		if s.r.goesOn(s.unit, slices.Values(s.out)) && s.fits() {
 			s.most, s.best = back, make([]bool, len(s.members))
+			out := s.out
 			for j, p := range s.members {
-				s.best[j] = !s.out[p]
+				if s.best[j] = len(out) == 0 || out[0] != p; !s.best[j] {
+					out = out[1:]
+				}
 			}
 		}
 		return
@@ -194,9 +237,9 @@ func (s *shrinker) decide(i, back int) {
 	if s.next[i] >= 0 {
 		s.skip[s.next[i]] = true
 	}
-	s.out[p] = true
+	s.out = append(s.out, p)
 	s.decide(i+1, back)
-	delete(s.out, p)
+	s.out = s.out[:len(s.out)-1]
 	if s.next[i] >= 0 {
 		s.skip[s.next[i]] = false
 	}

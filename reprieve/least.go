@@ -378,7 +378,7 @@ func (s *leaster) search(limit int64) Proof {
 	}
 	before := s.Decided
 	list, proof := s.Choose(s.trial, c, s.order, limit)
-	s.choice.Steps = max(s.choice.Steps-(s.Decided-before), 0)
+	s.choice.Steps = max(s.choice.Steps-(s.Decided-before), min(s.choice.Steps, 0))
 	s.Bound = max(checked.Sub(s.Bound, fine*s.fines), 0)
 	if proof == Refuted || proof == Exhausted {
 		return proof

@@ -21,13 +21,13 @@ import (
 // that is within the caps. The preemptor fits with all of potential gone, or there is none.
 func cheapest(r *reprieve.Runner, trial *domain.NodeTrial, potential []victims.UnitID, w reprieve.Within, price func(victims.UnitID, []cluster.PodID) int64) reprieve.Least {
 	var from reprieve.Least
-	trial.Restart()
+	trial.Reset(trial.Node())
 	if out, why := r.Run(trial, potential); !why.OK() {
 		return reprieve.Least{}
 	} else if w.Keeps(out.Victims) {
 		from = reprieve.Least{Victims: append([]victims.UnitID{}, out.Victims...), Parts: maps.Clone(r.Parts())}
 	}
-	trial.Restart()
+	trial.Reset(trial.Node())
 	aims := func([]reprieve.Charged) []reprieve.Aim { return []reprieve.Aim{{Sum: price}} }
 	return r.RunLeast(trial, potential, from, w, aims, nil)
 }

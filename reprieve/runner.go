@@ -293,8 +293,33 @@ func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
 		except(r.here(u), out, t.Remove)
 		return
 	}
+	r.remove(t, u)
+}
+
+// mover is an optional part of a Trial: it moves pods of a unit at once.
+type mover interface {
+	RemoveUnit(u victims.UnitID, pods []cluster.PodID)
+	ReturnUnit(u victims.UnitID, pods []cluster.PodID)
+}
+
+// remove takes the pods of unit u, all of which are in t, out, comeBack puts them back, all of which are out.
+func (r *Runner) remove(t domain.Trial, u victims.UnitID) {
+	if m, moves := t.(mover); moves {
+		m.RemoveUnit(u, r.here(u))
+		return
+	}
 	for _, p := range r.here(u) {
 		t.Remove(p)
+	}
+}
+
+func (r *Runner) comeBack(t domain.Trial, u victims.UnitID) {
+	if m, moves := t.(mover); moves {
+		m.ReturnUnit(u, r.here(u))
+		return
+	}
+	for _, p := range r.here(u) {
+		t.Return(p)
 	}
 }
 
@@ -314,7 +339,5 @@ func (r *Runner) Return(t domain.Trial, u victims.UnitID) {
 		}
 		return
 	}
-	for _, p := range r.here(u) {
-		t.Return(p)
-	}
+	r.comeBack(t, u)
 }

@@ -21,13 +21,17 @@ type Near struct {
 	one []cluster.PodID // by unit: its only pod; NoPod: not looked at, or it has several; nil: see Remember
 
 	moved int // how many pods of units that have others elsewhere left or came back
+	parts int // each node has such a part of mostMoved
 }
 
 // mostMoved is how often pods of units that have pods elsewhere, too, leave or come back, in all domains together.
 const mostMoved = 1 << 23
 
-// NearOf returns a Near of all nodes.
-func NearOf(q *Question) Near { return Near{q: q} }
+// stepsToBegin is for how many steps it counts to begin a search for victims that moves such pods.
+const stepsToBegin = 64
+
+// NearOf returns a Near of all nodes, among the searches on which so many parts share what may move.
+func NearOf(q *Question, parts int) Near { return Near{q: q, parts: parts} }
 
 // Remember lets units of one pod be looked up once each. O(units)
 func (r *Near) Remember() {
@@ -52,7 +56,7 @@ func (r *Near) many(u victims.UnitID, pods []cluster.PodID) bool {
 	return w != nil && !w.OneNode && r.nodes != nil && len(pods) > farther*len(r.nodes)
 }
 
-// Steps is how many of so many steps a search may take that moves a unit of list in each.
+// Steps is how many of so many steps a search may take that moves a unit of list in each; below zero: it may not begin.
 func (r *Near) Steps(list []victims.UnitID, steps int) int {
 	most := 0
 	for _, u := range list {
@@ -63,7 +67,7 @@ func (r *Near) Steps(list []victims.UnitID, steps int) int {
 	if most == 0 {
 		return steps
 	}
-	return min(steps, max(mostMoved-r.moved, 0)/most)
+	return min(steps, max(mostMoved/r.parts-r.moved, 0)/most-stepsToBegin)
 }
 
 // To moves to some nodes, which are in order; nil: all.

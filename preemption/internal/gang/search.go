@@ -144,7 +144,7 @@ func (s *Search) Equip() {
 	s.seater.Allow(1)
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
-	s.near = ask.NearOf(q)
+	s.near = ask.NearOf(q, 1)
 	s.near.Remember()
 	s.Runner.Here, s.Runner.Wholes = s.near.Moving, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps

@@ -76,7 +76,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
 			s.search.Trial.Reset(n)
 			potential := s.q.Evictable(n)
-			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.q.Within(potential, s.search.Runner, place))
+			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.search.Within(potential))
 			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
 				at, s.q.Relaxed = n, nil
 				return changesOf(s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())), true

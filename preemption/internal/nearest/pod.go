@@ -33,17 +33,20 @@ type Pod struct {
 	again  func([]Change) (*Pod, func())
 	admits func(n cluster.NodeID, list []Change) bool
 
-	near ask.Near
-	node [1]cluster.NodeID // where near is
-	cuts []int32           // buffer of cutoffs
-	room []int64           // buffer of fillRoom
+	near  ask.Near
+	node  [1]cluster.NodeID // where near is
+	trial onepod.Trial      // of ways
+	cuts  []int32           // buffer of cutoffs
+	room  []int64           // buffer of fillRoom
 }
 
 // NewPod returns what finds that out for the question q of search. again asks anew, once
 // changes are made: it returns a search that was not run yet and what closes it, or nil.
 // admits reports whether the user's filter, if there is one, lets the pod onto a node then.
 func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, func()), admits func(n cluster.NodeID, list []Change) bool) *Pod {
-	return &Pod{q: q, search: search, again: again, admits: admits, near: ask.NearOf(q)}
+	s := &Pod{q: q, search: search, again: again, admits: admits, near: ask.NearOf(q, 1)}
+	s.trial.Ask(q, domain.Nominees{Self: search.Member.ID})
+	return s
 }
 
 // Nearest returns a node and what would have to change for the pod to get in there; no
@@ -365,8 +368,8 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 	if below > s.q.Priority {
 		r.add(Change{Kind: Priority, Node: cluster.NoNode, Amount: int64(below)}, s.raise(below))
 	}
-	nominees := domain.Nominees{Self: s.search.Member.ID, Priority: below}
-	trial := domain.NewNodeTrial(s.q.Index, s.search.Member, s.q.States, nominees)
+	trial := &s.trial
+	trial.AskAgain(domain.Nominees{Self: s.search.Member.ID, Priority: below})
 	trial.Reset(n)
 	potential := s.q.EvictableFor(n, s.at(below))
 	if !evict {
@@ -375,9 +378,7 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 	s.node[0] = n
 	s.near.To(s.node[:])
 	for _, u := range potential {
-		for _, p := range s.near.Moving(u) {
-			trial.Remove(p)
-		}
+		trial.RemoveUnit(u, s.near.Moving(u))
 	}
 	for _, short := range trial.Shortages() {
 		asked := s.search.Member.Request()[short.Resource]
@@ -393,7 +394,7 @@ func (s *Pod) way(n cluster.NodeID, fixed relaxed, below int32, evict bool) rela
 		r.add(Change{Kind: Port, Node: cluster.NoNode, Name: ports.Name(port)}, million)
 	}
 	r.misfit = !trial.Constraints().OK()
-	trial.Reset(n)
+	trial.Restore()
 	return r
 }
 

@@ -36,14 +36,12 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	if len(over) == 0 && observe == nil {
 		return out, why
 	}
-	s.Trial.Restart()
+	s.Trial.Reset(s.Trial.Node())
 	if len(over) == 0 {
 		return s.Reprieve(potential) // the same again, to be watched
 	}
 	s.Stats.Searched++
-	w := s.q.Within(potential, s.Runner, s.place)
-	w.Steps = s.near.Steps(potential, w.Steps)
-	out, proof, why := s.Runner.RunWithin(s.Trial, potential, w)
+	out, proof, why := s.Runner.RunWithin(s.Trial, potential, s.Within(potential))
 	switch {
 	case !why.OK() || proof == reprieve.Found:
 		return out, why
@@ -53,6 +51,13 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	}
 	s.Stats.Exact = s.Stats.Exact && proof == reprieve.Refuted && s.q.Monotone()
 	return out, ask.Beyond(over, proof)
+}
+
+// Within is the choice among sets of the potential victims of the node.
+func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
+	w := s.q.Within(potential, s.Runner, s.place)
+	w.Steps = s.near.Steps(potential, w.Steps)
+	return w
 }
 
 // place is where the preemptor goes.
@@ -70,12 +75,11 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	aims := func(violating []reprieve.Charged) []reprieve.Aim {
 		return s.q.Aims(s.Runner, potential, violating)[:known]
 	}
-	w := s.q.Within(potential, s.Runner, s.place)
-	w.Steps = s.near.Steps(potential, w.Steps)
+	w := s.Within(potential)
 	var l reprieve.Least
 	look := func(steps int) {
 		w.AimSteps = steps
-		s.Trial.Restart()
+		s.Trial.Reset(s.Trial.Node())
 		l = s.Runner.RunLeast(s.Trial, potential, best, w, aims, beat[:min(known, len(beat))])
 		if found := s.q.Score(l.Victims, l.Parts, l.Violations, domain.Assignment{Node: s.Trial.Node()}); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {
 			best, score = l, found
@@ -100,7 +104,7 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 		s.Stats.Exact = s.Stats.Exact && l.Proof == reprieve.Refuted && s.q.Monotone()
 		return reprieve.Outcome{}, ask.Beyond(over, l.Proof)
 	}
-	s.Trial.Restart()
+	s.Trial.Reset(s.Trial.Node())
 	return s.Runner.Watch(s.Trial, potential, best.Victims, best.Parts), domain.Reason{}
 }
 

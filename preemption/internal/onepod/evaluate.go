@@ -25,7 +25,9 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 		s.Trial.Reset(n)
 		s.Runner.Forget()
 		for _, u := range s.q.Evictable(n) {
-			s.Runner.Remove(s.Trial, u)
+			for _, p := range s.here(u) {
+				s.Trial.NodeTrial.Remove(p)
+			}
 		}
 		s.Stats.Exact = s.Trial.Excluded()
 	}

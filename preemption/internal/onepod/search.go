@@ -79,8 +79,8 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 	tools := Borrow(pool, q.Units, q.Budgets, q.Columns)
 	s := &tools.search
 	s.Tools, s.q, s.pool, s.shapes, s.Member = tools, q, pool, shapes, q.Members[0]
-	s.near, s.at[0] = ask.NearOf(q), cluster.NoNode
-	s.Trial.Ask(q.Index, s.Member, q.States, domain.Nominees{Self: s.Member.ID, Priority: q.Priority})
+	s.near, s.at[0] = ask.NearOf(q, nodeShares(q)), cluster.NoNode
+	s.Trial.Ask(q, domain.Nominees{Self: s.Member.ID, Priority: q.Priority})
 	s.Trial.Poll, s.Best.Node = q.Poll, cluster.NoNode
 	s.Stats = ask.Stats{Domains: q.Index.CountNodes(), Exact: true, Hooks: q.Hooks}
 	s.Runner.Repeat, s.Runner.Wholes = q.RepeatOfPod, q.Wholes()

@@ -13,7 +13,7 @@ import (
 // Tools are what a search needs beyond its question. They are reused, since making them
 // costs as much as a search.
 type Tools struct {
-	Trial  *domain.NodeTrial
+	Trial  *Trial
 	Runner *reprieve.Runner
 	Tally  *disruption.Ledger // for Overruns
 	Sweep  *columns.Sweep     // nil if there are no plain nodes
@@ -30,7 +30,7 @@ func Borrow(pool *sync.Pool, units *victims.Units, budgets *victims.Budgets, pac
 	if t, ok := pool.Get().(*Tools); ok {
 		return t
 	}
-	t := &Tools{Trial: new(domain.NodeTrial), Runner: reprieve.NewRunner(units, budgets), Tally: budgets.NewLedger()}
+	t := &Tools{Trial: new(Trial), Runner: reprieve.NewRunner(units, budgets), Tally: budgets.NewLedger()}
 	t.Runner.Here = t.search.here
 	if levels := packed.Levels(); levels != nil {
 		t.Sweep = columns.NewSweep(packed)

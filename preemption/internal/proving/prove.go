@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -23,7 +23,7 @@ const (
 // prover is one proof in the making.
 type prover struct {
 	q        *ask.Question // nil of quota
-	trial    *domain.NodeTrial
+	trial    *onepod.Trial
 	runner   *reprieve.Runner
 	poll     func()
 	criteria []victims.Criterion
@@ -41,7 +41,7 @@ type prover struct {
 //
 // A criterion that looks beyond the victims' node ends what is shown. O(nodes), each as a
 // cover.Relax for a criterion, and at most casesInAll of these more.
-func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) Proof {
+func Prove(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound []int64) Proof {
 	p := newProver(q, trial, runner, bound)
 	nodes, steps, _ := p.look(func(g *ground) ([]Step, bool) { return p.node(g), true })
 	return p.gather(nodes, steps)
@@ -49,7 +49,7 @@ func Prove(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bo
 
 // Refute shows that there are no evictions that help, within hard budgets and limits; false if it
 // can't. Of nodes where the pod does not fit whoever goes nothing is shown.
-func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (proof Proof, ok bool) {
+func Refute(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner) (proof Proof, ok bool) {
 	p := newProver(q, trial, runner, nil)
 	nodes, steps, ok := p.look(func(g *ground) ([]Step, bool) {
 		s := p.stageOf(g, none, 0)
@@ -66,7 +66,7 @@ func Refute(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner) (
 // none is no criterion: victims are not to be there at all.
 const none = -1
 
-func newProver(q *ask.Question, trial *domain.NodeTrial, runner *reprieve.Runner, bound []int64) *prover {
+func newProver(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound []int64) *prover {
 	p := &prover{q: q, trial: trial, runner: runner, poll: q.GoOn, criteria: q.Ranking.Criteria(), left: casesInAll}
 	beyond := func(c victims.Criterion) bool {
 		return c.InUse() || slices.Contains([]victims.Criterion{victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups}, c)

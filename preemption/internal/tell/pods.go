@@ -191,15 +191,11 @@ func (s *podAnswer) attempts(c *onepod.Candidate) map[victims.UnitID]attempt {
 		if len(pods) == len(s.Units.Unit(u).Pods) {
 			pods = s.Runner.Here(u)
 		}
-		for _, p := range pods {
-			s.Trial.Return(p)
-		}
+		s.Trial.ReturnUnit(u, pods)
 		if why := s.Trial.Fits(); !why.OK() {
 			tried[u] = attempt{tried[u].violates, why}
 		}
-		for _, p := range pods {
-			s.Trial.Remove(p)
-		}
+		s.Trial.RemoveUnit(u, pods)
 	}
 	return tried
 }
