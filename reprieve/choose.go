@@ -272,15 +272,32 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 
 // Return puts the pods of item i back, Remove takes them out.
 func (s *chooser) Return(i int) {
+	if m, moves := s.mover(i); moves {
+		m.ReturnUnit(s.items[i].unit, s.items[i].pods)
+		return
+	}
 	for _, p := range s.podsOf(i) {
 		s.trial.Return(p)
 	}
 }
 
 func (s *chooser) Remove(i int) {
+	if m, moves := s.mover(i); moves {
+		m.RemoveUnit(s.items[i].unit, s.items[i].pods)
+		return
+	}
 	for _, p := range s.podsOf(i) {
 		s.trial.Remove(p)
 	}
+}
+
+// mover moves item i at once, if that is a unit and the trial does so.
+func (s *chooser) mover(i int) (m mover, moves bool) {
+	if i >= len(s.items) || s.items[i].part {
+		return nil, false
+	}
+	m, moves = s.trial.(mover)
+	return m, moves
 }
 
 // podsOf are those of item i; none of one that stands for something else.

@@ -41,6 +41,9 @@ func (r *Near) Remember() {
 // Spent reports whether as many pods were moved as may be: no other domain is to be looked at.
 func (r *Near) Spent() bool { return r.moved > mostMoved }
 
+// Moved is how many pods of units that have others elsewhere left or came back.
+func (r *Near) Moved() int { return r.moved }
+
 // Moving are the Pods of unit u, which leave or come back.
 func (r *Near) Moving(u victims.UnitID) []cluster.PodID {
 	pods := r.Pods(u)
@@ -56,11 +59,12 @@ func (r *Near) many(u victims.UnitID, pods []cluster.PodID) bool {
 	return w != nil && !w.OneNode && r.nodes != nil && len(pods) > farther*len(r.nodes)
 }
 
-// Steps is how many of so many steps a search may take that moves a unit of list in each; below zero: it may not begin.
-func (r *Near) Steps(list []victims.UnitID, steps int) int {
+// Steps is how many of so many steps a search may take that moves a unit of list in each, but for those that atOnce says
+// are moved at once; below zero: it may not begin.
+func (r *Near) Steps(list []victims.UnitID, steps int, atOnce func(victims.UnitID, []cluster.PodID) bool) int {
 	most := 0
 	for _, u := range list {
-		if pods := r.Pods(u); r.many(u, pods) {
+		if pods := r.Pods(u); r.many(u, pods) && !atOnce(u, pods) {
 			most = max(most, len(pods))
 		}
 	}

@@ -91,7 +91,8 @@ func (a *attempt) overruns(list []victims.UnitID) []ask.Excess {
 
 // shareSteps leaves a search what the domain has left of its share of the steps.
 func (a *attempt) shareSteps(w *reprieve.Within) {
-	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps))
+	none := func(victims.UnitID, []cluster.PodID) bool { return false }
+	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps), none)
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
 }
 

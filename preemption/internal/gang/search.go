@@ -212,7 +212,7 @@ func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given
+	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved()
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come

@@ -56,7 +56,7 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 // Within is the choice among sets of the potential victims of the node.
 func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
 	w := s.q.Within(potential, s.Runner, s.place)
-	w.Steps = s.near.Steps(potential, w.Steps)
+	w.Steps = s.near.Steps(potential, w.Steps, s.Trial.atOnce)
 	return w
 }
 

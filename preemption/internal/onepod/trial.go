@@ -129,6 +129,11 @@ func (t *Trial) bit(u victims.UnitID, pods []cluster.PodID) uint8 {
 	return 1 << i
 }
 
+// atOnce reports whether a search moves these pods of unit u at once.
+func (t *Trial) atOnce(u victims.UnitID, pods []cluster.PodID) bool {
+	return !t.q.Units.Unit(u).Elastic && t.bit(u, pods) > 0
+}
+
 // elsewhere reports whether pod p is of a large unit that has left, and of another node.
 func (t *Trial) elsewhere(p cluster.PodID) bool {
 	return t.of[p]&t.out > 0 && t.q.Index.NodeOf(p) != t.Node()
