@@ -11,6 +11,9 @@ import (
 //
 // Exponential in the worst case; see Problem.Steps. O(items + sides + cells of both and of rows) a step.
 func Solve(p *Problem) Answer {
+	if a, ok := p.forced(); ok {
+		return a
+	}
 	s := newSolver(p)
 	if s == nil {
 		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
@@ -52,6 +55,50 @@ func Solve(p *Problem) Answer {
 		a.Chosen, a.Steps = s.best, s.steps
 	}
 	return a
+}
+
+// forced is the answer where nobody has to be asked and no item can be spared.
+func (p *Problem) forced() (a Answer, ok bool) {
+	if p.Trial != nil || p.Never != nil || p.Guess != nil || len(p.Need) == 0 {
+		return a, false
+	}
+	none, all := Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}, make([]bool, p.Items)
+	for r, row := range p.Frees {
+		spare := -p.Need[r]
+		for _, c := range row {
+			spare = checked.Add(spare, c.Amount)
+		}
+		if spare < 0 {
+			return none, true
+		}
+		for _, c := range row {
+			all[c.Item] = all[c.Item] || c.Amount > spare
+		}
+	}
+	if slices.Contains(all, false) {
+		return a, false
+	}
+	price := int64(0)
+	for i := range all {
+		price = checked.Add(price, p.priceOf(i))
+	}
+	for _, side := range p.Sides {
+		used := int64(0)
+		for _, c := range side.Weight {
+			used = checked.Add(used, c.Amount)
+		}
+		switch {
+		case used <= side.Room:
+		case side.Fine == Hard:
+			return none, true
+		default:
+			price = checked.Add(price, checked.Mul(used-side.Room, side.Fine))
+		}
+	}
+	if price > p.AtMost {
+		return none, true
+	}
+	return Answer{Chosen: all, Price: price, Bound: price, Proved: true}, true
 }
 
 // The states of an item.

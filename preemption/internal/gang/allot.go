@@ -83,7 +83,8 @@ func (a *attempt) allot(counted *Plan) bool {
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
 		if a.bound = s.met; counted != nil {
-			a.consider(a.lessHard(a.domain, counted))
+			less, _ := a.lessHard(a.domain, counted)
+			a.consider(less)
 			a.leaveOpen(s.met)
 		}
 		return counted != nil

@@ -20,6 +20,9 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		s.leaveOpen(nil)
 		return domain.Reason{Check: ask.NotLookedAt}
 	}
+	if s.q.Effort != ask.Greedy && s.begun > mostBegun {
+		return s.lookLessHard(d, counted)
+	}
 	defer s.bringBack()
 	a := &attempt{Search: s, domain: d, decided: s.Runner.Decided}
 	s.allow(s.looks())
@@ -57,11 +60,13 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		s.noteRoom(d, len(stuck) == 0)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
+	s.begun += s.shares
 	if s.q.Effort != ask.Greedy && a.allot(counted) {
 		a.finish()
 		return domain.Reason{}
 	}
-	a.consider(s.lessHard(d, counted))
+	less, _ := s.lessHard(d, counted)
+	a.consider(less)
 	for i, placer := range s.q.Placers {
 		placed := a.placeOnce(i)
 		if placed {

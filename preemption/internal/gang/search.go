@@ -44,6 +44,7 @@ type Search struct {
 	counted    int              // checks that counting stands for
 	given      int              // what giving victims back beside placements is counted as
 	shares     int              // among so many domains the checks for better placements are shared out
+	begun      int              // see mostBegun
 
 	Brief bool // only verdict, domain and score are asked for
 	Each  bool // the plan of every domain is asked for
@@ -380,21 +381,41 @@ func (s *Search) evaluate(d *domain.Domain, counted *Plan) {
 }
 
 // lessHard is the plan in domain d that is found where the least disruption is looked for less hard, so that whoever looks
-// harder never finds worse; nil: none. counted is what counting makes of d.
-func (s *Search) lessHard(d *domain.Domain, counted *Plan) *Plan {
+// harder never finds worse; nil: none, for that reason. counted is what counting makes of d.
+func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.Reason) {
 	switch {
 	case s.q.Effort == ask.Greedy:
-		return nil
+		return nil, why
 	case s.q.Effort == ask.Improved && counted != nil:
 		s.less.placements = nil
-		return counted
+		return counted, why
 	}
 	s.less.Equip() // its question was taken when everybody was in place
 	before := s.less.Checks()
 	s.less.shares, s.less.Best, s.less.Found = s.shares, nil, nil
-	s.less.tryDomain(d, counted)
+	why = s.less.tryDomain(d, counted)
 	s.counted += s.less.Checks() - before
-	return s.less.Best
+	return s.less.Best, why
+}
+
+// mostBegun is in how many domains, times those that there are, the least disruption is searched for. In the others victims
+// are given back, as where it is not asked for.
+const mostBegun = 1 << 24
+
+// lookLessHard is tryDomain in these.
+func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
+	p, why := s.lessHard(d, counted)
+	s.Stats.Evaluated++
+	s.leaveOpen(nil)
+	if s.Proved = s.Proved && s.less.Proved; s.less.Room > s.Room {
+		s.hasRoom(d, s.less.Room)
+		s.packed = s.less.packed
+	}
+	if p != nil {
+		s.note(p.steps...)
+		s.keepPlan(p)
+	}
+	return why
 }
 
 // leaveOpen notes that in some domain a plan may disrupt as little as least.
