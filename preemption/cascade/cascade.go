@@ -356,19 +356,25 @@ func (c *Cascade) Settle() error {
 // groups, some group has fewer than it needs.
 func (c *Cascade) needsGroup(p *cluster.Pod) (needs bool, err error) {
 	err = c.planner.View(func(v preemption.View) {
-		running := map[string]int32{p.Group: 1}
-		for other := range v.PodsOf(v.Whole(refOf(p))) {
+		least := func(group string) int32 {
+			if g := v.PodGroup(p.Namespace, group); g != nil && g.MinCount != nil {
+				return *g.MinCount
+			}
+			return 1
+		}
+		whole := v.Whole(refOf(p))
+		running, enough := map[string]int32{p.Group: 1}, least(p.Group)
+		for other := range v.PodsOf(whole) {
+			if whole.Kind != cluster.KindCompositePodGroup && running[p.Group] >= enough {
+				break // nobody else has a say
+			}
 			running[other.Group] += 0
 			if other.Node != "" && !other.Terminating {
 				running[other.Group]++
 			}
 		}
 		for name, n := range running {
-			least := int32(1)
-			if g := v.PodGroup(p.Namespace, name); g != nil && g.MinCount != nil {
-				least = *g.MinCount
-			}
-			needs = needs || n < least
+			needs = needs || n < least(name)
 		}
 	})
 	return needs, err

@@ -51,27 +51,57 @@ func compareIntegers(a, b string) (less, more bool) {
 	return ok && x < y, ok && x > y
 }
 
+// Lists remember long lists of values, each of which is read once. nil remembers none.
+type Lists map[list]map[string]bool
+
+type list struct {
+	first *string
+	len   int
+}
+
+// manyValues is how many values are remembered.
+const manyValues = 64
+
+func (l Lists) has(values []string, value string) bool {
+	if l == nil || len(values) < manyValues {
+		return slices.Contains(values, value)
+	}
+	at := list{&values[0], len(values)}
+	set := l[at]
+	if set == nil {
+		set = make(map[string]bool, len(values))
+		for _, v := range values {
+			set[v] = true
+		}
+		l[at] = set
+	}
+	return set[value]
+}
+
 // Node reports whether the node selector and the required node affinity of p hold for n.
-func Node(p *cluster.Pod, n *cluster.Node) bool {
+func Node(p *cluster.Pod, n *cluster.Node) bool { return Lists(nil).Node(p, n) }
+
+// Node is [Node].
+func (l Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 	if !Labels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil {
 		return Labels(n.Labels, p.NodeSelector)
 	}
 	return slices.ContainsFunc(p.NodeAffinity.Terms, func(t cluster.NodeTerm) bool {
 		failsLabels := slices.ContainsFunc(t.Labels, func(r cluster.NodeRequirement) bool {
 			value, has := n.Labels[r.Key]
-			return !requires(r, value, has)
+			return !l.requires(r, value, has)
 		})
-		failsFields := slices.ContainsFunc(t.Fields, func(r cluster.NodeRequirement) bool { return !requires(r, n.Name, true) })
+		failsFields := slices.ContainsFunc(t.Fields, func(r cluster.NodeRequirement) bool { return !l.requires(r, n.Name, true) })
 		return len(t.Labels)+len(t.Fields) > 0 && !failsLabels && !failsFields
 	})
 }
 
-func requires(r cluster.NodeRequirement, value string, has bool) bool {
+func (l Lists) requires(r cluster.NodeRequirement, value string, has bool) bool {
 	switch r.Operator {
 	case cluster.NodeIn:
-		return has && slices.Contains(r.Values, value)
+		return has && l.has(r.Values, value)
 	case cluster.NodeNotIn:
-		return !has || !slices.Contains(r.Values, value)
+		return !has || !l.has(r.Values, value)
 	case cluster.NodeExists:
 		return has
 	case cluster.NodeDoesNotExist:

@@ -28,7 +28,7 @@ func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 		return domain.CheckNodeName
 	case !suits.Taints(p, n):
 		return domain.CheckTaint
-	case !suits.Node(p, n):
+	case !q.lists.Node(p, n):
 		return domain.CheckNodeAffinity
 	case q.o.Hooks != nil && q.o.Hooks.Filter != nil && !q.filter(p, n):
 		return domain.CheckFilter

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -19,6 +20,7 @@ type world struct {
 	*preemption.Snapshot
 	o       *preemption.Options
 	rules   rules
+	lists   suits.Lists
 	classes *priority.Classes
 	byClass map[string]int32 // the priorities that classes give
 
@@ -82,7 +84,7 @@ type pod struct {
 }
 
 func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world {
-	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group), byClass: map[string]int32{}}
+	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group), byClass: map[string]int32{}, lists: suits.Lists{}}
 	w.classes, _ = priority.NewClasses(s.PriorityClasses)
 	w.nodes = make([]node, len(s.Nodes))
 	for i := range s.Nodes {
