@@ -2,6 +2,7 @@ package relation
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -9,20 +10,36 @@ import (
 
 // tokens are the exclusive things that one pod at a time holds, on whatever node.
 type tokens struct {
-	held   map[string]int   // how many hold each that a member asks for
-	wanted map[string][]int // who asks for it
+	number map[string]int  // of each that a member asks for
+	held   []int           // by number: how many hold it
+	wanted [][]int         // by number: who asks for it
+	listed map[names][]int // of many names: their numbers
 	q      *Question
 }
 
+// names are a list of some.
+type names struct {
+	first *string
+	len   int
+}
+
+// manyNames is of how many names it is remembered which numbers they have.
+const manyNames = 64
+
 // NewTokens returns nil where tokens have no say.
 func NewTokens(q *Question) Relation {
-	t, held := &tokens{map[string]int{}, map[string][]int{}, q}, false
+	t, held := &tokens{number: map[string]int{}, listed: map[names][]int{}, q: q}, false
 	for m := range q.Members {
 		for _, name := range q.Members[m].Tokens {
-			t.wanted[name] = append(t.wanted[name], m)
+			i, known := t.number[name]
+			if !known {
+				i = len(t.held)
+				t.number[name], t.held, t.wanted = i, append(t.held, 0), append(t.wanted, nil)
+			}
+			t.wanted[i] = append(t.wanted[i], m)
 		}
 	}
-	if len(t.wanted) == 0 {
+	if len(t.number) == 0 {
 		return nil
 	}
 	for p := range q.Running {
@@ -41,13 +58,26 @@ func NewTokens(q *Question) Relation {
 
 // bump counts a holder, once for each token that it names.
 func (t *tokens) bump(names []string, by int) {
-	seen := map[string]bool{}
-	for _, name := range names {
-		if t.wanted[name] != nil && !seen[name] {
-			seen[name] = true
-			t.held[name] += by
+	for _, i := range t.numbers(names) {
+		t.held[i] += by
+	}
+}
+
+// numbers are those of the tokens of a pod that a member asks for, each once.
+func (t *tokens) numbers(of []string) (list []int) {
+	if len(of) >= manyNames && t.listed[names{&of[0], len(of)}] != nil {
+		return t.listed[names{&of[0], len(of)}]
+	}
+	for _, name := range of {
+		if i, asked := t.number[name]; asked {
+			list = append(list, i)
 		}
 	}
+	slices.Sort(list)
+	if list = slices.Compact(list); len(of) >= manyNames {
+		t.listed[names{&of[0], len(of)}] = append([]int{}, list...)
+	}
+	return list
 }
 
 func (t *tokens) Monotone() bool                               { return true }
@@ -57,7 +87,11 @@ func (t *tokens) Place(m int, _ *cluster.Node, by int)         { t.bump(t.q.Memb
 func (t *tokens) InWay(p *cluster.Pod, _ *cluster.Node) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, name := range p.Tokens {
-			for _, m := range t.wanted[name] {
+			i, asked := t.number[name]
+			if !asked {
+				continue
+			}
+			for _, m := range t.wanted[i] {
 				if t.q.Placed(m) != nil && !yield(m) {
 					return
 				}
@@ -67,8 +101,8 @@ func (t *tokens) InWay(p *cluster.Pod, _ *cluster.Node) iter.Seq[int] {
 }
 
 func (t *tokens) Misfit(m int, _ *cluster.Node) (check domain.Check, never bool) {
-	for _, name := range t.q.Members[m].Tokens {
-		if t.held[name] > 0 {
+	for _, i := range t.numbers(t.q.Members[m].Tokens) {
+		if t.held[i] > 0 {
 			check = domain.CheckToken
 		}
 	}
