@@ -44,6 +44,9 @@ func (r *Near) Spent() bool { return r.moved > mostMoved }
 // Moved is how many pods of units that have others elsewhere left or came back.
 func (r *Near) Moved() int { return r.moved }
 
+// Charge counts so many more, which another search has moved.
+func (r *Near) Charge(moved int) { r.moved += moved }
+
 // Moving are the Pods of unit u, which leave or come back.
 func (r *Near) Moving(u victims.UnitID) []cluster.PodID {
 	pods := r.Pods(u)

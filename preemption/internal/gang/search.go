@@ -391,10 +391,11 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.
 		return counted, why
 	}
 	s.less.Equip() // its question was taken when everybody was in place
-	before := s.less.Checks()
+	before, moved := s.less.Checks(), s.less.near.Moved()
 	s.less.shares, s.less.Best, s.less.Found = s.shares, nil, nil
 	why = s.less.tryDomain(d, counted)
 	s.counted += s.less.Checks() - before
+	s.near.Charge(s.less.near.Moved() - moved)
 	return s.less.Best, why
 }
 
