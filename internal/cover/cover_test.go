@@ -131,8 +131,9 @@ func TestSolveIsBruteForce(t *testing.T) {
 
 // quarrel is a trial in which some pairs of items must not both stay.
 type quarrel struct {
-	pairs [][2]int
-	back  []bool
+	pairs   [][2]int
+	back    []bool
+	refused map[string]int // how often a set was
 }
 
 func (q *quarrel) Return(i int) { q.back[i] = true }
@@ -147,7 +148,13 @@ func (q *quarrel) May() bool {
 	return true
 }
 
-func (q *quarrel) Will(chosen, _ []bool, price int64) (int64, bool) { return price, q.peace(chosen) }
+func (q *quarrel) Will(chosen, _ []bool, price int64) (int64, bool) {
+	ok := q.peace(chosen)
+	if !ok {
+		q.refused[fmt.Sprint(chosen)]++
+	}
+	return price, ok
+}
 
 func (q *quarrel) peace(chosen []bool) bool {
 	for _, p := range q.pairs {
@@ -158,10 +165,10 @@ func (q *quarrel) peace(chosen []bool) bool {
 	return true
 }
 
-// A trial has a say that the numbers do not know of.
+// A trial has a say that the numbers do not know of. It is not asked about a set once more that it has refused.
 func TestSolveAsksTheTrial(t *testing.T) {
 	t.Parallel()
-	found := 0
+	found, refused := 0, 0
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		items := 2 + r.IntN(8)
@@ -170,7 +177,7 @@ func TestSolveAsksTheTrial(t *testing.T) {
 		for i := range p.Sides {
 			p.Sides[i].Fine = cover.Hard
 		}
-		q := &quarrel{back: make([]bool, items)}
+		q := &quarrel{back: make([]bool, items), refused: map[string]int{}}
 		for range 1 + r.IntN(4) {
 			if a, b := r.IntN(items), r.IntN(items); a != b {
 				q.pairs = append(q.pairs, [2]int{a, b})
@@ -182,11 +189,16 @@ func TestSolveAsksTheTrial(t *testing.T) {
 		require.True(t, got.Proved, "seed %d", seed)
 		require.Equal(t, want, got.Chosen, "seed %d: %v %v", seed, p, q.pairs)
 		require.NotContains(t, q.back, true, "seed %d: all are out again", seed)
+		for set, times := range q.refused {
+			require.Equal(t, 1, times, "seed %d: %s", seed, set)
+			refused++
+		}
 		if want != nil {
 			found++
 		}
 	}
 	require.Greater(t, found, 1000)
+	require.Greater(t, refused, 1000)
 }
 
 // What never may be chosen together is not, and what is best without it is found.

@@ -130,3 +130,20 @@ func TestTriesAreRemembered(t *testing.T) {
 	require.Greater(t, placed, 2000)
 	require.Less(t, 5*remembered, 4*anew)
 }
+
+// TestRegionsEndWithTheLooks: once placers have asked as often as they may, no region is tried any more.
+func TestRegionsEndWithTheLooks(t *testing.T) {
+	most, cut := 0, 0
+	for seed := range uint64(200) {
+		s := crowd(rand.New(rand.NewPCG(seed, 22)), 12)
+		job, offers := seatingOfCrowd(t, s)
+		job.Trial.Allow(64)
+		job.Place(&seating.Split(job.Trial.Index(), nil)[0], domain.LeastDisruption{}, offers, false)
+		most = max(most, job.Trial.Asked)
+		if job.Trial.Spent() {
+			cut++
+		}
+	}
+	require.Greater(t, cut, 150)
+	require.Less(t, most, 64+32)
+}
