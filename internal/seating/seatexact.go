@@ -231,7 +231,7 @@ func (s *exact) optional() bool {
 func (s *exact) seatAlike() bool {
 	var members []domain.MemberID
 	for i, p := range s.parts {
-		if s.in[i] && p.Need > 0 {
+		if s.in[i] {
 			members = append(members, p.Members[:p.Need]...)
 		}
 	}
