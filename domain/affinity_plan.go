@@ -40,8 +40,7 @@ type profile struct {
 	affinity, anti []*cluster.PodTerm // what it says of others
 	placedAnti     []*cluster.PodTerm // what it says of others once it is placed, as running pods do
 
-	// tallies are those of the own affinity terms, then of the own anti-affinity
-	// terms, then of the others'; one for each topology key.
+	// tallies are those of the own affinity terms, then of the own anti-affinity terms, then of the others'; one for each topology key.
 	tallies    []tally
 	attracting int  // where those of the anti-affinity terms start
 	others     int  // where those of others' anti-affinity terms start
@@ -216,8 +215,7 @@ func (plan *affinityPlan) meet(i int, in bumps, from int) int32 {
 // fewMets is how many are compared with one.
 const fewMets = 8
 
-// candidates returns the label sets, some perhaps twice, among which are all that
-// match all affinity terms or any anti-affinity term.
+// candidates returns the label sets, some perhaps twice, among which are all that match all affinity terms or any anti-affinity term.
 func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 	var list []cluster.LabelSetID
 	for i, t := range pr.affinity {
@@ -232,9 +230,8 @@ func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 	return list
 }
 
-// layOutOthers gives pr a tally for each topology key of the anti-affinity terms
-// that others have against it: pods of the index, and members. The keys are sorted,
-// so that the reasons do not depend on who came first.
+// layOutOthers gives pr a tally for each topology key of the anti-affinity terms that others have against it: pods of the index, and
+// members. The keys are sorted, so that the reasons do not depend on who came first.
 func (plan *affinityPlan) layOutOthers(i int) {
 	pr := &plan.profiles[i]
 	var matching []cluster.TermID
@@ -318,8 +315,7 @@ func (pr *profile) meeting(p *cluster.Pod) bumps {
 	return list
 }
 
-// meetingsOf returns where a placed member of profile by counts: by the terms of the other one, and
-// by its own anti-affinity terms.
+// meetingsOf returns where a placed member of profile by counts: by the terms of the other one, and by its own anti-affinity terms.
 func (plan *affinityPlan) meetingsOf(by *profile) (list []int32) {
 	for i := range plan.profiles {
 		pr := &plan.profiles[i]

@@ -15,9 +15,8 @@ func (t *GangTrial) OrderMatters() bool {
 	})
 }
 
-// Interchangeable reports whether no check can tell any two members apart, and
-// nothing but the node and its room decides where they go: then only their number
-// matters.
+// Interchangeable reports whether no check can tell any two members apart, and nothing but the node and its room decides where they go:
+// then only their number matters.
 func (t *GangTrial) Interchangeable() bool { return t.OnlyRoom() && t.PlacersAgree() }
 
 // PlacersAgree reports whether as many members find a place whoever chooses their nodes, as long as they are placed

@@ -43,15 +43,13 @@ func (a *aside) of(b block) *closed {
 
 // blocker is an optional part of a State: it names what keeps members off nodes.
 type blocker interface {
-	// block is what keeps member m off node n, which Fits denies and nobody is nominated to:
-	// where it gives the same number, not below zero, Fits denies the node as long as blocks
-	// says so. ok is false if it does whoever is placed.
+	// block is what keeps member m off node n, which Fits denies and nobody is nominated to: where it gives the same number, not below
+	// zero, Fits denies the node as long as blocks says so. ok is false if it does whoever is placed.
 	block(m MemberID, n cluster.NodeID) (of int64, ok bool)
 	blocks(m MemberID, of int64) bool
 }
 
-// blockOf is what keeps member m off node n, where CanPlace denies it; ok is false if nothing
-// that is placed elsewhere changes that.
+// blockOf is what keeps member m off node n, where CanPlace denies it; ok is false if nothing that is placed elsewhere changes that.
 func (t *GangTrial) blockOf(m MemberID, n cluster.NodeID) (b block, ok bool) {
 	if len(t.states) == 0 || !t.HasRoom(m, n) {
 		return block{}, false

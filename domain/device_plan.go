@@ -61,8 +61,7 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
 	return plan
 }
 
-// claim appends to claims what p asks for of the resources that matter, as who; if it runs,
-// but for what it says that it holds.
+// claim appends to claims what p asks for of the resources that matter, as who; if it runs, but for what it says that it holds.
 func (plan *devicePlan) claim(claims []claim, p *cluster.Pod, who claim, runs bool) []claim {
 	for i := range p.Devices {
 		r := &p.Devices[i]
@@ -74,8 +73,7 @@ func (plan *devicePlan) claim(claims []claim, p *cluster.Pod, who claim, runs bo
 	return claims
 }
 
-// looseOn reports whether pods that run on node n ask for devices that matter and do not say
-// which they hold.
+// looseOn reports whether pods that run on node n ask for devices that matter and do not say which they hold.
 func (plan *devicePlan) looseOn(n cluster.NodeID) bool {
 	return slices.ContainsFunc(plan.pools, func(column []cluster.PoolID) bool {
 		return column != nil && column[n] != cluster.NoPool && plan.devices.Loose(column[n]) > 0
@@ -113,8 +111,7 @@ func (plan *devicePlan) asksOf(p *cluster.Pod) []ask {
 	return asks
 }
 
-// couldFit reports whether a has room in an empty pool; where it asks for several
-// fractions, whether they have by their size and sum.
+// couldFit reports whether a has room in an empty pool; where it asks for several fractions, whether they have by their size and sum.
 func (a *ask) couldFit(pool cluster.Pool) bool {
 	var sum int64
 	for _, f := range a.fractions {
@@ -139,8 +136,7 @@ func (a *ask) describe(resource string) string {
 	return fmt.Sprintf("%s: %d whole and fractions %d", resource, a.whole, a.fractions)
 }
 
-// equalFractions reports whether, of each resource, all who hold no certain device ask for
-// fractions of one size.
+// equalFractions reports whether, of each resource, all who hold no certain device ask for fractions of one size.
 func (plan *devicePlan) equalFractions() bool {
 	sizes := make([][]int64, len(plan.names))
 	for i, name := range plan.names {

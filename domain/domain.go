@@ -35,9 +35,8 @@ func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
 // a domain's nodes agree in all of them. A node that lacks one is in no domain.
 type Topology []string
 
-// Split appends the domains in order of their names, such as "zone=a,rack=7".
-// O(n) for n nodes and each key. The nodes are the caller's: with one key a copy of
-// [cluster.Topology.Parts], which all who ask share.
+// Split appends the domains in order of their names, such as "zone=a,rack=7". O(n) for n nodes and each key. The nodes are the caller's:
+// with one key a copy of [cluster.Topology.Parts], which all who ask share.
 func (keys Topology) Split(dst []Domain, ix *cluster.Index) []Domain {
 	if len(keys) == 1 {
 		topology, in := ix.Topology(keys[0]), 0

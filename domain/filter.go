@@ -7,16 +7,13 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Filter says whether a pod may run on a node, whoever else does: one more check of the
-// node alone. It is a function of what [FilterView] leaves of the pod and of the node, and of
-// neither the order of a list nor an entry of Requests that is zero.
+// Filter says whether a pod may run on a node, whoever else does: one more check of the node alone. It is a function of what [FilterView]
+// leaves of the pod and of the node, and of neither the order of a list nor an entry of Requests that is zero.
 type Filter func(pod *cluster.Pod, node *cluster.Node) bool
 
-// FilterView is what a [Filter] is shown of pod: what it asks for and whose it is
-// (Namespace, Labels, Annotations, Class, Group, Queue, Requests, Devices, Tolerations,
-// NodeSelector, NodeAffinity, RequiredNode). Its name, UID, times and state are not there: pods
-// that are made from one template look the same, and are answered alike. It shares maps
-// and slices with pod.
+// FilterView is what a [Filter] is shown of pod: what it asks for and whose it is (Namespace, Labels, Annotations, Class, Group, Queue,
+// Requests, Devices, Tolerations, NodeSelector, NodeAffinity, RequiredNode). Its name, UID, times and state are not there: pods that are
+// made from one template look the same, and are answered alike. It shares maps and slices with pod.
 func FilterView(pod *cluster.Pod) *cluster.Pod {
 	return &cluster.Pod{
 		Namespace: pod.Namespace, Labels: pod.Labels, Annotations: pod.Annotations,
@@ -32,8 +29,7 @@ func (m *Member) Restrict(f Filter) {
 	}
 }
 
-// viewedAlike reports whether a filter can't tell m from o, which no other check of the node
-// can.
+// viewedAlike reports whether a filter can't tell m from o, which no other check of the node can.
 func (m *Member) viewedAlike(o *Member) bool {
 	if m.filter == nil {
 		return true

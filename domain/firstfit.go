@@ -6,15 +6,12 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// FirstFit puts one member after the other on the first node that takes it: the members
-// in the order given or from the last on, the nodes in order of name or from the last
-// on. It asks for no price.
+// FirstFit puts one member after the other on the first node that takes it: the members in the order given or from the last on, the nodes
+// in order of name or from the last on. It asks for no price.
 type FirstFit struct{ LastMemberFirst, LastNodeFirst bool }
 
-// Place places as the type says. Where one member may make room for another, as
-// constraints can, a member begins where the one like it before it went, and those
-// without a place are tried again from the first node on. O(shapes·nodes + members) a
-// round.
+// Place places as the type says. Where one member may make room for another, as constraints can, a member begins where the one like it
+// before it went, and those without a place are tried again from the first node on. O(shapes·nodes + members) a round.
 func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
 	nodes := d.Nodes
 	if f.LastMemberFirst {

@@ -11,8 +11,7 @@ import (
 //
 // Pods that are nominated to a node and are at least as important as the gang count as running there.
 type GangTrial struct {
-	// Mobile lets Fits find the members another placement where the present one does
-	// not fit any more: at least Need of them, through Seat.
+	// Mobile lets Fits find the members another placement where the present one does not fit any more: at least Need of them, through Seat.
 	Mobile bool
 	Need   func(t *GangTrial) bool // seats the members anew on a trial without any; false if it can't
 
@@ -26,8 +25,7 @@ type GangTrial struct {
 	Dear func(n cluster.NodeID) bool
 	Vain bool
 
-	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic,
-	// which ends the trial.
+	// Poll, if set, is called with each of them, of CanPlace and of Remove. It may panic, which ends the trial.
 	Poll func()
 
 	hurry, stop int // values of Asked, see Allow; 0: none

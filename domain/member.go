@@ -11,8 +11,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Member is one pod of a preemptor, compiled for one index: what the built-in
-// checks need of it. It is immutable once it is used.
+// Member is one pod of a preemptor, compiled for one index: what the built-in checks need of it. It is immutable once it is used.
 type Member struct {
 	Pod *cluster.Pod
 	ID  cluster.PodID // in the index; NoPod for a pod given inline
@@ -64,12 +63,10 @@ func (m *Member) Rule() *NodeRule { return &m.rule }
 // Request returns the row of amounts that m asks for. The slice belongs to m.
 func (m *Member) Request() []int64 { return m.request }
 
-// Unknown returns the resources that m asks for and that nothing in the snapshot
-// offers or asks for, sorted. The slice belongs to m.
+// Unknown returns the resources that m asks for and that nothing in the snapshot offers or asks for, sorted. The slice belongs to m.
 func (m *Member) Unknown() []string { return m.unknown }
 
-// Anywhere reports whether m asks nothing of a node but room: no selector, affinity
-// or required node, and no filter looks at it.
+// Anywhere reports whether m asks nothing of a node but room: no selector, affinity or required node, and no filter looks at it.
 func (m *Member) Anywhere() bool { return !picks(m.Pod) && m.Pod.RequiredNode == "" && m.filter == nil }
 
 // picks reports whether p has a selector or affinity of nodes.
@@ -86,9 +83,8 @@ var StaticChecks = [...]Check{CheckUnschedulable, CheckNodeName, CheckTaint, Che
 // Static is the position of c in StaticChecks; -1 if it is not there.
 func (c Check) Static() int { return slices.Index(StaticChecks[:], c) }
 
-// Static makes the checks that look at the node alone, in upstream's order: cordon,
-// node name, taints, node affinity; then the user's filter. The zero Reason says that they all pass; no
-// eviction changes any of them. Detail is left empty; see [Member.Describe].
+// Static makes the checks that look at the node alone, in upstream's order: cordon, node name, taints, node affinity; then the user's
+// filter. The zero Reason says that they all pass; no eviction changes any of them. Detail is left empty; see [Member.Describe].
 func (m *Member) Static(node *cluster.Node) Reason {
 	p := m.Pod
 	switch {
@@ -128,10 +124,9 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 
 var cordon = cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSchedule}
 
-// Resources compares what m asks for with what is free on a node that offers
-// allocatable in all; both are rows of the index. The reason names the first
-// resource that is short, and is unresolvable if any is short of what the node
-// offers in all (the number of pods apart: upstream does not look at that).
+// Resources compares what m asks for with what is free on a node that offers allocatable in all; both are rows of the index. The reason
+// names the first resource that is short, and is unresolvable if any is short of what the node offers in all (the number of pods apart:
+// upstream does not look at that).
 func (m *Member) Resources(free, allocatable []int64) Reason {
 	var first Reason
 	unresolvable := false
@@ -154,12 +149,10 @@ func (m *Member) Resources(free, allocatable []int64) Reason {
 	return first
 }
 
-// NoResource stands in a Reason for a resource that no node of the snapshot
-// offers; Detail has its name.
+// NoResource stands in a Reason for a resource that no node of the snapshot offers; Detail has its name.
 const NoResource cluster.ResourceID = -1
 
-// alike reports whether no built-in check, nor the filter, can tell m from o, whatever the order of
-// what they list.
+// alike reports whether no built-in check, nor the filter, can tell m from o, whatever the order of what they list.
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
@@ -234,9 +227,8 @@ func requirementsText(list []cluster.NodeRequirement) string {
 	return strings.Join(texts, ",")
 }
 
-// Room says why m has no room on node n of ix, which it was compiled for, beside everybody who
-// runs there: the resources, host ports or devices that it asks for are not free. The zero
-// Reason says that it has. Whether it may run there is not asked, nor who is nominated.
+// Room says why m has no room on node n of ix, which it was compiled for, beside everybody who runs there: the resources, host ports or
+// devices that it asks for are not free. The zero Reason says that it has. Whether it may run there is not asked, nor who is nominated.
 // O(r) for r resources; with ports or devices O(k) for k pods.
 func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 	why := m.Resources(ix.Free(n), ix.Allocatable(n))

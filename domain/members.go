@@ -6,8 +6,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Members compiles the pods of a gang, one after the other. Those that ask for what the
-// one before asks for share rows with it.
+// Members compiles the pods of a gang, one after the other. Those that ask for what the one before asks for share rows with it.
 type Members struct {
 	ix     *cluster.Index
 	filter Filter
@@ -22,8 +21,7 @@ type amount struct {
 	value int64
 }
 
-// NewMembers returns Members for ix, with room for so many. They obey filter unless it is
-// nil.
+// NewMembers returns Members for ix, with room for so many. They obey filter unless it is nil.
 func NewMembers(ix *cluster.Index, most int, filter Filter) *Members {
 	return &Members{ix: ix, filter: filter, room: make([]Member, 0, most)}
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Misuse is what a trial panics with where a Placer or a Constraint breaks its
-// contract; package preemption turns it into an error.
+// Misuse is what a trial panics with where a Placer or a Constraint breaks its contract; package preemption turns it into an error.
 type Misuse struct {
 	By    string // Placer or Constraint
 	Value string // what it did
@@ -17,8 +16,7 @@ type Misuse struct {
 // Error says what was done, and what was expected.
 func (m *Misuse) Error() string { return "domain: " + m.By + ": " + m.Value + " is not " + m.Want }
 
-// checkReason panics if r, which a constraint has given, speaks of a resource or port
-// that there is not.
+// checkReason panics if r, which a constraint has given, speaks of a resource or port that there is not.
 func checkReason(ix *cluster.Index, m *Member, r Reason) {
 	switch {
 	case r.Check == CheckResource && (r.Resource < 0 || int(r.Resource) >= ix.NumResources()):

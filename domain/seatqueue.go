@@ -15,8 +15,7 @@ type SeatOffer struct {
 	K     int32 // how many members are there with this one, or the number of the offer, where that is asked for
 }
 
-// Compare is below zero if o costs less than p; among equals if one more member there does, then
-// if the node is the first.
+// Compare is below zero if o costs less than p; among equals if one more member there does, then if the node is the first.
 func (o *SeatOffer) Compare(p *SeatOffer) int {
 	if c := o.Price.Compare(p.Price); c != 0 {
 		return c
@@ -39,10 +38,9 @@ func (o *SeatOffer) Foresee(price Price, told bool) {
 	}
 }
 
-// SeatQueue finds the offer at which a plan comes to cost least. An offer that takes
-// nobody more important than who goes already adds nothing to the highest priority that
-// has to go: its Highest counts as that of [Free]. So offers change places as the
-// highest priority of the plan rises; they are kept in two heaps for that.
+// SeatQueue finds the offer at which a plan comes to cost least. An offer that takes nobody more important than who goes already adds
+// nothing to the highest priority that has to go: its Highest counts as that of [Free]. So offers change places as the highest priority of
+// the plan rises; they are kept in two heaps for that.
 //
 // The zero SeatQueue is empty, for a plan in which nobody goes yet. Push, Drop and Take
 // are O(log n) for n offers, Least too over all calls.
@@ -82,8 +80,7 @@ func (q *SeatQueue) Push(o SeatOffer) {
 	}
 }
 
-// Least returns the offer at which the plan comes to cost least, with what it adds; ok is
-// false if there is none.
+// Least returns the offer at which the plan comes to cost least, with what it adds; ok is false if there is none.
 func (q *SeatQueue) Least() (o SeatOffer, ok bool) {
 	for moved := 0; len(q.beyond) > 0 && q.beyond[0].Price.Highest <= q.highest; moved++ {
 		if 8*moved > len(q.beyond) {
@@ -137,8 +134,7 @@ func (q *SeatQueue) forget() {
 // Drop takes away what Least returned.
 func (q *SeatQueue) Drop() { *q.least = heaps.Pop(*q.least, (*SeatOffer).Compare) }
 
-// Take notes that who goes for an offer is part of the plan, and reports whether somebody more important
-// goes in it now. The offers stay.
+// Take notes that who goes for an offer is part of the plan, and reports whether somebody more important goes in it now. The offers stay.
 func (q *SeatQueue) Take(price Price) (raised bool) {
 	raised = price.Highest > q.highest
 	q.highest = max(q.highest, price.Highest)

@@ -31,8 +31,7 @@ import (
 // match the pod, Fits for those of the member; none of those allocates. It is neither node-local nor monotone: evicting elsewhere can raise
 // the skew.
 //
-// Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022,
-// KEP-3094, KEP-3243.
+// Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022, KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }
 
 // TopologySpreadAnew is TopologySpread for a gang, be it of one member: upstream counts anew for each member, whenever it is tried, so that

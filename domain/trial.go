@@ -5,8 +5,7 @@ import "github.com/preempt-go/preempt/preemption/cluster"
 // Trial is a what-if over one domain: running pods leave and return, and it tells
 // whether the preemptor fits. Which pods leave is not its business.
 //
-// Pods that run outside the domain may be removed and returned too; they change
-// the answer through constraints that look across nodes only.
+// Pods that run outside the domain may be removed and returned too; they change the answer through constraints that look across nodes only.
 type Trial interface {
 	// Remove takes running pod p away; Return puts it back where it ran.
 	Remove(p cluster.PodID)

@@ -14,8 +14,7 @@ type Vacancy interface {
 	// Room appends to dst the row of what is free on node n.
 	Room(dst []int64, n cluster.NodeID) []int64
 
-	// Empty removes from the trial those who are gone from node n. It is called once somebody
-	// wants to know who that is.
+	// Empty removes from the trial those who are gone from node n. It is called once somebody wants to know who that is.
 	Empty(n cluster.NodeID)
 
 	// Slots is [GangTrial.Slots] for a vacant node.
@@ -80,8 +79,7 @@ func (t *GangTrial) look(n cluster.NodeID) {
 	}
 }
 
-// Empty lets node n, if it is vacant or was, be like any other: whoever is gone from there has
-// been removed.
+// Empty lets node n, if it is vacant or was, be like any other: whoever is gone from there has been removed.
 func (t *GangTrial) Empty(n cluster.NodeID) {
 	if t.look(n); !t.emptyable(n) {
 		return
@@ -165,8 +163,7 @@ func (g *greedy) offerMore(m MemberID) {
 	}
 }
 
-// ahead reports whether some vacant node that was not offered may come before best, the first of
-// those that were, if there is one.
+// ahead reports whether some vacant node that was not offered may come before best, the first of those that were, if there is one.
 func (g *greedy) ahead(best *SeatOffer, any bool) bool {
 	s := &g.sweep
 	if !s.more || !any {

@@ -200,15 +200,18 @@ func TestNoRoomIsNotLookedInto(t *testing.T) {
 // whether somebody has a place. The steps that one search leaves are the next one's.
 func TestAllPlacementsHaveSoManySteps(t *testing.T) {
 	for _, tied := range []bool{false, true} {
-		all := int32(8)
+		all, nodes := int32(8), 6
+		if tied {
+			nodes = 8 // there is room, but one waits for a pod that is not there
+		}
 		s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "job", MinCount: &all}}}
-		for i := range 6 {
+		for i := range nodes {
 			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": "a"}, Allocatable: cluster.Resources{cluster.CPU: 100}})
 		}
 		for i := range all {
 			p := cluster.Pod{Name: fmt.Sprint("p", i), Group: "job", Labels: map[string]string{"app": fmt.Sprint(i)}, Requests: cluster.Resources{cluster.CPU: 60 + int64(i)}}
 			if tied && i == 0 {
-				p.Affinity = []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "1"}}, TopologyKey: "zone"}}
+				p.Affinity = []cluster.AffinityTerm{{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "none"}}, TopologyKey: "zone"}}
 			}
 			s.Pods = append(s.Pods, p)
 		}

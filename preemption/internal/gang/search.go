@@ -401,7 +401,7 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.
 
 // mostBegun is in how many domains, times those that there are, the least disruption is searched for. In the others victims
 // are given back, as where it is not asked for.
-const mostBegun = 1 << 24
+const mostBegun = 1 << 25
 
 // lookLessHard is tryDomain in these.
 func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
