@@ -45,7 +45,7 @@ func leastOfThePass(t testing.TB, snap *preemption.Snapshot, members int, cpu in
 	return least[members]
 }
 
-// TestGreedyIsNearTheLeastOfThePass: Greedy chooses the nodes, upstream's pass chooses who goes there. No more than a fifth
+// TestGreedyIsNearTheLeastOfThePass: Greedy chooses the nodes, upstream's pass chooses who goes there. No more than a tenth
 // more go by the choice of nodes than have to.
 func TestGreedyIsNearTheLeastOfThePass(t *testing.T) {
 	for _, cpu := range []int64{2_000, 4_000, 8_000, 16_000} {
@@ -55,7 +55,7 @@ func TestGreedyIsNearTheLeastOfThePass(t *testing.T) {
 		require.NoError(t, err)
 		t.Logf("%d milli-CPUs: %d pods, at least %d", cpu, len(r.Victims), least)
 		require.GreaterOrEqual(t, len(r.Victims), least, "%d", cpu)
-		require.LessOrEqual(t, 5*len(r.Victims), 6*least, "%d", cpu)
+		require.LessOrEqual(t, 10*len(r.Victims), 11*least, "%d", cpu)
 	}
 }
 

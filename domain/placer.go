@@ -41,9 +41,9 @@ type lasting interface {
 
 // farther is an optional part of Offers.
 type farther interface {
-	// Further is the price of one more member like m on node n, once m is there; there is room for both. told is false where a unit of
+	// Further is the price of so many more members like m on node n, once m is there; there is room for all. told is false where a unit of
 	// several pods may have to go.
-	Further(m MemberID, n cluster.NodeID) (price Price, told bool)
+	Further(m MemberID, n cluster.NodeID, more int64) (price Price, told bool)
 }
 
 // Price is what a place costs, compared number by number; smaller is better.
@@ -95,7 +95,7 @@ func (p Price) Less(q Price) Price {
 }
 
 // LeastDisruption places each member where the least has to go for it; large members first. Among equals one that is like others, and that
-// no constraint ties to them, goes where the next of them costs least, as far as the offers tell; then the first node by name does.
+// no constraint ties to them, goes where the next of them cost least, as far as the offers tell; then the first node by name does.
 type LeastDisruption struct{}
 
 // Pack fills one node after the other: those that hold members already, then the one with room for the most. Large members first or, with
@@ -156,8 +156,8 @@ type greedy struct {
 	nodes   []uint64 // the same by block, from firstBlock on
 	rank    func(MemberID, cluster.NodeID) Price
 	taken   func(MemberID, cluster.NodeID) []cluster.NodeID
-	lasts   func(MemberID, cluster.NodeID) bool          // see lasting; nil: no rank does
-	further func(MemberID, cluster.NodeID) (Price, bool) // see farther; may be nil
+	lasts   func(MemberID, cluster.NodeID) bool                 // see lasting; nil: no rank does
+	further func(MemberID, cluster.NodeID, int64) (Price, bool) // see farther; may be nil
 
 	sweep      sweep
 	queue      *SeatQueue // of the trial: nodes with their ranks when they were put in; only the latest offer of each counts
@@ -324,13 +324,10 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 	}
 }
 
-// foresee finds out what one more like m costs where o is.
+// foresee finds out what more like m cost where o is.
 func (g *greedy) foresee(m MemberID, o *SeatOffer) {
-	if n := cluster.NodeID(o.At); g.t.Slots(m, n) > 1 {
-		o.Foresee(g.further(m, n))
-	} else {
-		o.Foresee(Free, false)
-	}
+	n := cluster.NodeID(o.At)
+	o.Foresee(g.t.Slots(m, n)-1, func(more int64) (Price, bool) { return g.further(m, n, more) })
 }
 
 // offer queues node n if it takes member m.

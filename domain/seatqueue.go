@@ -15,7 +15,7 @@ type SeatOffer struct {
 	K     int32 // how many members are there with this one, or the number of the offer, where that is asked for
 }
 
-// Compare is below zero if o costs less than p; among equals if one more member there does, then if the node is the first.
+// Compare is below zero if o costs less than p; among equals if more members there do, then if the node is the first.
 func (o *SeatOffer) Compare(p *SeatOffer) int {
 	if c := o.Price.Compare(p.Price); c != 0 {
 		return c
@@ -30,11 +30,18 @@ func (o *SeatOffer) Compare(p *SeatOffer) int {
 // one more member there. A pod is worth more than being the first.
 func (o *SeatOffer) Blind() bool { return o.Next == 0 && o.Price.Pods > 0 }
 
-// Foresee notes what one more member there would cost, once this one is there: the sum of the priorities
-// of who would have to go, or more than all if that violates more budgets, or is not told.
-func (o *SeatOffer) Foresee(price Price, told bool) {
-	if o.Next = math.MaxInt64; told && price.Violations <= 0 {
-		o.Next = max(price.Sum, 0) + 1
+// ahead is how many members after the next are looked at on a node.
+const ahead = 3
+
+// Foresee notes what more members there would cost on average, once this one is there and there is room for so many more: the sum of the
+// priorities of who would have to go, or more than all if that violates more budgets, or further does not tell. Of up to three members the
+// number counts for which that is least.
+func (o *SeatOffer) Foresee(room int64, further func(more int64) (price Price, told bool)) {
+	o.Next = math.MaxInt64
+	for more := int64(1); more <= min(room, ahead); more++ {
+		if price, told := further(more); told && price.Violations <= 0 {
+			o.Next = min(o.Next, 6/more*max(price.Sum, 0)+1)
+		}
 	}
 }
 

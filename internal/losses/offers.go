@@ -109,18 +109,18 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	return price.Less(before)
 }
 
-// Further is the price of one more member like m on node n, once m is there; there is room for both. told is
+// Further is the price of so many more members like m on node n, once m is there; there is room for all. told is
 // false where a unit of several pods may have to go. O(k).
-func (o *Offers) Further(m domain.MemberID, n cluster.NodeID) (price domain.Price, told bool) {
+func (o *Offers) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
 	if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
 		return price, false
 	}
 	booked := o.Booked(n)
 	o.mark(booked, -1)
 	one := o.evict(n, m, 1)
-	two := o.evict(n, m, 2)
+	all := o.evict(n, m, 1+int(more))
 	o.mark(booked, +1)
-	return two.Less(one), true
+	return all.Less(one), true
 }
 
 // mark lets units have to go on so many nodes more.

@@ -133,16 +133,18 @@ func (j *joint) push(price domain.Price, at int32) {
 	j.queue.Push(domain.SeatOffer{Price: price, At: at, K: j.offered})
 }
 
-// foresee looks at the member after the next on the node of o.
+// foresee looks at the members after the next on the node of o.
 func (j *joint) foresee(o *domain.SeatOffer) {
-	n, k := j.node(o.At), int64(j.on(o.At))+2
-	if k <= j.slots[o.At] && j.seats.Single(n) {
-		before, _ := j.seats.Evict(n, k-1, j.losses, nil)
-		price, _ := j.seats.Evict(n, k, j.losses, nil)
-		o.Foresee(price.Less(before), true)
-	} else {
-		o.Foresee(domain.Free, false)
-	}
+	n, k := j.node(o.At), int64(j.on(o.At))+1
+	single := j.seats.Single(n)
+	o.Foresee(j.slots[o.At]-k, func(more int64) (price domain.Price, told bool) {
+		if single {
+			before, _ := j.seats.Evict(n, k, j.losses, nil)
+			price, _ = j.seats.Evict(n, k+more, j.losses, nil)
+			price = price.Less(before)
+		}
+		return price, single
+	})
 }
 
 // on is how many members are on a node.

@@ -158,11 +158,11 @@ func (f *firstSeats) first(m domain.MemberID, n cluster.NodeID) bool {
 }
 
 // Further is that of the offers.
-func (f *firstSeats) Further(m domain.MemberID, n cluster.NodeID) (price domain.Price, told bool) {
+func (f *firstSeats) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
 	if f.first(m, n) {
-		return f.seats.More(n, 2), true
+		return f.seats.More(n, 1, more), true
 	}
-	return f.Offers.Further(m, n)
+	return f.Offers.Further(m, n, more)
 }
 
 // lastingSeats are first seats of which prices last from one member to others.
