@@ -20,7 +20,7 @@ type Placer interface {
 
 // Offers says what it costs to make room. It knows the victims; a Placer does not.
 type Offers interface {
-	// Price is what m adds to what has to go on node n for the members placed there; see [Price.Less]. It may be below that of [Free]: for more
+	// Price is what m adds to what has to go on node n for the members placed there; see [Price.Minus]. It may be below that of [Free]: for more
 	// members others go, who may be fewer.
 	Price(m MemberID, n cluster.NodeID) Price
 
@@ -82,8 +82,8 @@ func (p *Price) Add(q Price) {
 	p.Pods += q.Pods
 }
 
-// Less is what p adds to q: the highest priority only where it is above that of q. A Lead stays at the ends of int64.
-func (p Price) Less(q Price) Price {
+// Minus is what p adds to q: the highest priority only where it is above that of q. A Lead stays at the ends of int64.
+func (p Price) Minus(q Price) Price {
 	if p.Highest <= q.Highest {
 		p.Highest = Free.Highest
 	}

@@ -1,14 +1,17 @@
 package preemption_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -101,4 +104,55 @@ func TestALargeClusterByManyIsByOne(t *testing.T) {
 	require.NoError(t, err)
 	one.Stats.Hooks = false
 	require.Empty(t, cmp.Diff(one, many))
+}
+
+// TestWhoMovesAtOnceDependsOnTheNode: on the first nodes run four groups of 100 that go as a whole, on one far behind a fifth, where only a search keeps
+// within the limit: it takes one pod there, whoever gives back a group takes 101. Whether it may begin does not depend on who looked at the first.
+func TestWhoMovesAtOnceDependsOnTheNode(t *testing.T) {
+	const nodes, helps = 2048, 1650
+	low, high, higher := int32(1), int32(5), int32(100)
+	app := map[string]string{"app": "web"}
+	s := &preemption.Snapshot{}
+	add := func(name, group string, node int, cpu int64, priority *int32) {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: name, Group: group, Node: s.Nodes[node].Name, Labels: app, Priority: priority, Requests: preemption.Resources{cluster.CPU: cpu},
+		})
+	}
+	for n := range nodes {
+		s.Nodes = append(s.Nodes, preemption.Node{
+			Name: fmt.Sprintf("n%04d", n), Labels: map[string]string{"zone": "a"}, Allocatable: preemption.Resources{cluster.CPU: 6},
+		})
+		switch {
+		case n == helps:
+			add("high", "", n, 4, &high)
+			add("low", "", n, 1, &low)
+		case n >= 100:
+			add(fmt.Sprint("stays", n), "", n, 5, &higher)
+		default:
+			add(fmt.Sprint("stays", n), "", n, 2, &higher)
+		}
+	}
+	for g := range 5 {
+		name, first := fmt.Sprint("group", g), 0
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: name, Mode: disruption.All, Priority: &low})
+		if g == 4 {
+			first = 1600
+		}
+		for i := range 100 {
+			add(fmt.Sprint(name, "-", i), name, first+i, 1, &low)
+		}
+	}
+	preemptor := preemption.Preemptor{Pods: []preemption.Pod{{
+		Name: "web", Labels: app, Priority: prio(10), Requests: preemption.Resources{cluster.CPU: 2},
+		Spread: []cluster.Spread{{MaxSkew: 10_000, TopologyKey: "zone", Selector: &preemption.Selector{MatchLabels: app}}},
+	}}}
+	o := preemption.Options{Limits: preemption.Limits{Pods: 2}}
+	for _, goroutines := range []int{1, 2, 8} {
+		r, err := o.PreemptInChunks(preemptor, s, goroutines, 50)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, "%d goroutines: %s", goroutines, r.Message)
+		require.Len(t, r.Victims, 1)
+		require.Equal(t, "high", r.Victims[0].Name)
+		require.Empty(t, check.Verify(s, o, preemptor, r))
+	}
 }

@@ -106,7 +106,7 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 		}
 	}
 	o.mark(booked, +1)
-	return price.Less(before)
+	return price.Minus(before)
 }
 
 // Further is the price of so many more members like m on node n, once m is there; there is room for all. told is
@@ -120,7 +120,7 @@ func (o *Offers) Further(m domain.MemberID, n cluster.NodeID, more int64) (price
 	one := o.evict(n, m, 1)
 	all := o.evict(n, m, 1+int(more))
 	o.mark(booked, +1)
-	return all.Less(one), true
+	return all.Minus(one), true
 }
 
 // mark lets units have to go on so many nodes more.

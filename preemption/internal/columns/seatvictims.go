@@ -196,7 +196,7 @@ func (s *Seats) returns(g victims.Position) bool {
 // More is what so many more members add to what has to go on node n for k. O(units).
 func (s *Seats) More(n cluster.NodeID, k, more int64) domain.Price {
 	before := s.Cost(n, k).Price()
-	return s.Cost(n, k+more).Price().Less(before)
+	return s.Cost(n, k+more).Price().Minus(before)
 }
 
 // harmed reports whether the loss of some unit on node n violates a budget.

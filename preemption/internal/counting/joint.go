@@ -141,7 +141,7 @@ func (j *joint) foresee(o *domain.SeatOffer) {
 		if single {
 			before, _ := j.seats.Evict(n, k, j.losses, nil)
 			price, _ = j.seats.Evict(n, k+more, j.losses, nil)
-			price = price.Less(before)
+			price = price.Minus(before)
 		}
 		return price, single
 	})
@@ -165,7 +165,7 @@ func (j *joint) price(at int32) domain.Price {
 	price, _ := j.seats.Evict(n, int64(booked.k)+1, j.losses, j.broken)
 	before := j.seats.Lost(n, &booked.out, j.losses, j.broken)
 	j.mark(n, &booked.out, +1)
-	return price.Less(before)
+	return price.Minus(before)
 }
 
 // mark lets the units of several pods on positions of a node have to go on so many nodes more.

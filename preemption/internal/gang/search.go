@@ -393,19 +393,22 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.
 	s.less.Equip() // its question was taken when everybody was in place
 	before, moved := s.less.Checks(), s.less.near.Moved()
 	s.less.shares, s.less.Best, s.less.Found = s.shares, nil, nil
+	s.less.Room, s.less.roomiest, s.less.packed = 0, domain.Domain{}, nil
 	why = s.less.tryDomain(d, counted)
 	s.counted += s.less.Checks() - before
 	s.near.Charge(s.less.near.Moved() - moved)
 	return s.less.Best, why
 }
 
-// mostBegun is in how many domains, times those that there are, the least disruption is searched for. In the others victims
-// are given back, as where it is not asked for.
+// mostBegun is up to which sum the least disruption is searched for, to which each domain adds how many there are. In the others
+// victims are given back, as where it is not asked for.
 const mostBegun = 1 << 25
 
 // lookLessHard is tryDomain in these.
 func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
+	s.less.steps = s.steps
 	p, why := s.lessHard(d, counted)
+	s.less.steps = nil
 	s.Stats.Evaluated++
 	s.leaveOpen(nil)
 	if s.Proved = s.Proved && s.less.Proved; s.less.Room > s.Room {

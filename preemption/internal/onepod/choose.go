@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -56,7 +57,11 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 // Within is the choice among sets of the potential victims of the node.
 func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
 	w := s.q.Within(potential, s.Runner, s.place)
-	w.Steps = s.near.Steps(potential, w.Steps, s.Trial.atOnce)
+	s.stand()
+	favored := s.Trial.Favor(potential)
+	w.Steps = s.near.Steps(potential, w.Steps, func(u victims.UnitID, pods []cluster.PodID) bool {
+		return slices.Contains(favored, u) && len(pods) == len(s.q.Units.Unit(u).Pods)
+	})
 	return w
 }
 

@@ -94,11 +94,16 @@ func New(q *ask.Question, pool *sync.Pool, shapes *Shapes) *Search {
 
 // here are the pods of unit u that matter on the node of the trial.
 func (s *Search) here(u victims.UnitID) []cluster.PodID {
+	s.stand()
+	return s.near.Pods(u)
+}
+
+// stand lets those pods matter that do on the node of the trial.
+func (s *Search) stand() {
 	if n := s.Trial.Node(); n != s.at[0] {
 		s.at[0] = n
 		s.near.To(s.at[:])
 	}
-	return s.near.Pods(u)
 }
 
 // Sweeps reports whether resources, budgets and constraints alone decide.
@@ -113,6 +118,7 @@ func (s *Search) Close() {
 		tools.status = nil
 	}
 	tools.Runner.Wholes = nil
+	tools.Trial.Forget()
 	*s = Search{ // and keeps the memory for another one
 		Best:  Candidate{Victims: s.Best.Victims[:0]},
 		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],

@@ -129,10 +129,37 @@ func (t *Trial) bit(u victims.UnitID, pods []cluster.PodID) uint8 {
 	return 1 << i
 }
 
-// atOnce reports whether a search moves these pods of unit u at once.
-func (t *Trial) atOnce(u victims.UnitID, pods []cluster.PodID) bool {
-	return !t.q.Units.Unit(u).Elastic && t.bit(u, pods) > 0
+// Favor lets the first mostLarge units of list that are large, and go as a whole, move at once on this node, and returns them. Which
+// they are depends on nothing else: neither on the nodes that were looked at before nor on who looked at them. Everybody is there
+// afterwards if others have to make room for them.
+func (t *Trial) Favor(list []victims.UnitID) (favored []victims.UnitID) {
+	if len(t.q.States) == 0 {
+		return nil
+	}
+	for _, u := range list {
+		if unit := t.q.Units.Unit(u); len(favored) < mostLarge && len(unit.Pods) >= manyPods && !unit.Elastic {
+			favored = append(favored, u)
+		}
+	}
+	missing := slices.DeleteFunc(slices.Clone(favored), func(u victims.UnitID) bool { return slices.Contains(t.large, u) })
+	if len(t.large)+len(missing) > mostLarge {
+		t.Reset(t.Node())
+		for _, u := range t.large {
+			for _, p := range t.q.Units.Unit(u).Pods {
+				t.of[p] = 0
+			}
+		}
+		t.large, t.states = t.large[:0], [1 << mostLarge][]domain.State{t.q.States}
+		missing = favored
+	}
+	for _, u := range missing {
+		t.bit(u, t.q.Units.Unit(u).Pods)
+	}
+	return favored
 }
+
+// Forget keeps nothing of the question.
+func (t *Trial) Forget() { *t = Trial{NodeTrial: t.NodeTrial} }
 
 // elsewhere reports whether pod p is of a large unit that has left, and of another node.
 func (t *Trial) elsewhere(p cluster.PodID) bool {

@@ -148,9 +148,9 @@ func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Sett
 		return "", false
 	}
 	again := q.CountGang()
-	defer again.Close()
 	again.Brief = true
 	r, err := again.Answer()
+	again.Close() // not where a hook panics
 	if err != nil || !r.Verdict.IsPlan() {
 		return "", false
 	}
