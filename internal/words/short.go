@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how many bytes of a name or value a message has.
-const longest = 100
+// Longest is how many bytes of a name or value a message has.
+const Longest = 100
 
 // Short is s as a message has it: what is longer than 100 bytes ends there, with how many
 // bytes it has in all.
 func Short(s string) string {
-	if len(s) <= longest {
+	if len(s) <= Longest {
 		return s
 	}
-	end := longest
-	for end > longest-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+	end := Longest
+	for end > Longest-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + "... (" + strconv.Itoa(len(s)) + " bytes)"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -250,4 +251,17 @@ func TestManyNamesAreSorted(t *testing.T) {
 		a, b := ix.Pod(p), ix.Pod(p+1)
 		require.Negative(t, cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)))
 	}
+}
+
+// TestALongNameIsCopiedOnce: of an object with a name of a million bytes there may be thousands of complaints.
+func TestALongNameIsCopiedOnce(t *testing.T) {
+	p := cluster.Pod{Namespace: "ns", Name: strings.Repeat("x", 1_000_000), Ports: make([]cluster.HostPort, 5_000)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := p.Validate()
+	runtime.ReadMemStats(&after)
+	var complaint *cluster.FieldError
+	require.ErrorAs(t, err, &complaint)
+	require.Equal(t, p.Name, complaint.Name)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
 }

@@ -20,12 +20,13 @@ type problems []*FieldError
 // object is the head of complaints about one object.
 type object struct {
 	all             *problems
+	first           int // in all: complaints about it come from there on
 	kind            Kind
 	namespace, name string
 }
 
 func (ps *problems) object(kind Kind, namespace, name string) object {
-	return object{ps, kind, namespace, name}
+	return object{ps, len(*ps), kind, namespace, name}
 }
 
 // bad adds a complaint: field has value, want was expected.
@@ -33,10 +34,31 @@ func (o object) bad(field, value, want string) { o.wrap(nil, field, value, want)
 
 // wrap is bad with the lower package's own error.
 func (o object) wrap(err error, field, value, want string) {
-	*o.all = append(*o.all, &FieldError{ // copied names, so that an object without a complaint is not on the heap
-		Kind: strings.Clone(string(o.kind)), Namespace: strings.Clone(o.namespace), Name: strings.Clone(o.name),
-		Field: field, Value: value, Want: want, Err: err,
-	})
+	e := &FieldError{Kind: strings.Clone(string(o.kind)), Field: field, Value: value, Want: want, Err: err}
+	if last := o.last(); last != nil {
+		e.Namespace, e.Name = last.Namespace, last.Name
+	} else { // copied, so that an object without a complaint is not on the heap
+		e.Namespace, e.Name = strings.Clone(o.namespace), strings.Clone(o.name)
+	}
+	*o.all = append(*o.all, e)
+}
+
+// last is the latest complaint if it is about o: names may be long, and complaints many. Of those beyond
+// maxProblems, which are only counted, the names are compared as far as messages quote them.
+func (o object) last() *FieldError {
+	at := len(*o.all) - 1
+	if at < o.first {
+		return nil
+	}
+	e, namespace, name := (*o.all)[at], o.namespace, o.name
+	same := e.Kind == string(o.kind) && len(e.Namespace) == len(namespace) && len(e.Name) == len(name)
+	if most := words.Longest; at-o.first >= maxProblems {
+		namespace, name = namespace[:min(most, len(namespace))], name[:min(most, len(name))]
+	}
+	if same && strings.HasPrefix(e.Namespace, namespace) && strings.HasPrefix(e.Name, name) {
+		return e
+	}
+	return nil
 }
 
 // named checks the name, and the namespace: "a/b" is b of namespace a.
