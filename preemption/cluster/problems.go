@@ -25,8 +25,13 @@ type object struct {
 	namespace, name string
 }
 
+// object is one about which ps, nil where nothing can be wrong, has nothing yet.
 func (ps *problems) object(kind Kind, namespace, name string) object {
-	return object{ps, len(*ps), kind, namespace, name}
+	o := object{all: ps, kind: kind, namespace: namespace, name: name}
+	if ps != nil {
+		o.first = len(*ps)
+	}
+	return o
 }
 
 // bad adds a complaint: field has value, want was expected.
