@@ -41,8 +41,8 @@ type lasting interface {
 
 // farther is an optional part of Offers.
 type farther interface {
-	// Further is the price of so many more members like m on node n, once m is there; there is room for all. told is false where a unit of
-	// several pods may have to go.
+	// Further is what has to go on node n for the members placed there, m, and so many more like it; there is room for all. told is false
+	// where a unit of several pods may have to.
 	Further(m MemberID, n cluster.NodeID, more int64) (price Price, told bool)
 }
 

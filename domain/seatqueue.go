@@ -34,12 +34,16 @@ func (o *SeatOffer) Blind() bool { return o.Next == 0 && o.Price.Pods > 0 }
 const ahead = 3
 
 // Foresee notes what more members there would cost on average, once this one is there and there is room for so many more: the sum of the
-// priorities of who would have to go, or more than all if that violates more budgets, or further does not tell. Of up to three members the
-// number counts for which that is least.
-func (o *SeatOffer) Foresee(room int64, further func(more int64) (price Price, told bool)) {
-	o.Next = math.MaxInt64
-	for more := int64(1); more <= min(room, ahead); more++ {
-		if price, told := further(more); told && price.Violations <= 0 {
+// priorities of who would have to go, or more than all if that violates more budgets, or is not told. Of up to three members the number
+// counts for which that is least. with says what has to go there with this one and some more.
+func (o *SeatOffer) Foresee(room int64, with func(more int64) (price Price, told bool)) {
+	if o.Next = math.MaxInt64; room < 1 {
+		return
+	}
+	one, told := with(0)
+	for more := int64(1); told && more <= min(room, ahead); more++ {
+		all, _ := with(more)
+		if price := all.Minus(one); price.Violations <= 0 {
 			o.Next = min(o.Next, 6/more*max(price.Sum, 0)+1)
 		}
 	}

@@ -270,10 +270,10 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 	s.r.Decided += steps
 }
 
-// Return puts the pods of item i back, Remove takes them out.
+// Return puts the pods of item i back, Remove takes them out: at once, where they are a unit and the trial does so.
 func (s *chooser) Return(i int) {
-	if m, moves := s.mover(i); moves {
-		m.ReturnUnit(s.items[i].unit, s.items[i].pods)
+	if s.isUnit(i) {
+		returnUnit(s.trial, s.items[i].unit, s.items[i].pods)
 		return
 	}
 	for _, p := range s.podsOf(i) {
@@ -282,8 +282,8 @@ func (s *chooser) Return(i int) {
 }
 
 func (s *chooser) Remove(i int) {
-	if m, moves := s.mover(i); moves {
-		m.RemoveUnit(s.items[i].unit, s.items[i].pods)
+	if s.isUnit(i) {
+		removeUnit(s.trial, s.items[i].unit, s.items[i].pods)
 		return
 	}
 	for _, p := range s.podsOf(i) {
@@ -291,14 +291,7 @@ func (s *chooser) Remove(i int) {
 	}
 }
 
-// mover moves item i at once, if that is a unit and the trial does so.
-func (s *chooser) mover(i int) (m mover, moves bool) {
-	if i >= len(s.items) || s.items[i].part {
-		return nil, false
-	}
-	m, moves = s.trial.(mover)
-	return m, moves
-}
+func (s *chooser) isUnit(i int) bool { return i < len(s.items) && !s.items[i].part }
 
 // podsOf are those of item i; none of one that stands for something else.
 func (s *chooser) podsOf(i int) []cluster.PodID {

@@ -87,12 +87,12 @@ func (r *Runner) moreMatter(t domain.Trial, u victims.UnitID, least int) bool {
 // allOrNobody is all of shrink where the steps do for one set of members of which nothing is known on the way: that of all.
 func (r *Runner) allOrNobody(t domain.Trial, u victims.UnitID) {
 	r.left = 0
-	r.comeBack(t, u)
+	returnUnit(t, u, r.here(u))
 	if d, ok := t.(domain.Doubter); ok {
 		d.Doubt()
 	}
 	if !r.goesOn(u, slices.Values([]cluster.PodID(nil))) || !t.Fits().OK() {
-		r.remove(t, u)
+		removeUnit(t, u, r.here(u))
 		r.Cut = true
 		return
 	}

@@ -293,7 +293,7 @@ func (r *Runner) Remove(t domain.Trial, u victims.UnitID) {
 		except(r.here(u), out, t.Remove)
 		return
 	}
-	r.remove(t, u)
+	removeUnit(t, u, r.here(u))
 }
 
 // mover is an optional part of a Trial: it moves pods of a unit at once.
@@ -302,23 +302,23 @@ type mover interface {
 	ReturnUnit(u victims.UnitID, pods []cluster.PodID)
 }
 
-// remove takes the pods of unit u, all of which are in t, out, comeBack puts them back, all of which are out.
-func (r *Runner) remove(t domain.Trial, u victims.UnitID) {
+// removeUnit takes pods of unit u, all of which are in t, out, returnUnit puts them back, all of which are out.
+func removeUnit(t domain.Trial, u victims.UnitID, pods []cluster.PodID) {
 	if m, moves := t.(mover); moves {
-		m.RemoveUnit(u, r.here(u))
+		m.RemoveUnit(u, pods)
 		return
 	}
-	for _, p := range r.here(u) {
+	for _, p := range pods {
 		t.Remove(p)
 	}
 }
 
-func (r *Runner) comeBack(t domain.Trial, u victims.UnitID) {
+func returnUnit(t domain.Trial, u victims.UnitID, pods []cluster.PodID) {
 	if m, moves := t.(mover); moves {
-		m.ReturnUnit(u, r.here(u))
+		m.ReturnUnit(u, pods)
 		return
 	}
-	for _, p := range r.here(u) {
+	for _, p := range pods {
 		t.Return(p)
 	}
 }
@@ -339,5 +339,5 @@ func (r *Runner) Return(t domain.Trial, u victims.UnitID) {
 		}
 		return
 	}
-	r.comeBack(t, u)
+	returnUnit(t, u, r.here(u))
 }

@@ -109,18 +109,17 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	return price.Minus(before)
 }
 
-// Further is the price of so many more members like m on node n, once m is there; there is room for all. told is
-// false where a unit of several pods may have to go. O(k).
+// Further is what has to go on node n for the members placed there, m, and so many more like it; there is room for all.
+// told is false where a unit of several pods may have to. O(k).
 func (o *Offers) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
 	if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
 		return price, false
 	}
 	booked := o.Booked(n)
 	o.mark(booked, -1)
-	one := o.evict(n, m, 1)
-	all := o.evict(n, m, 1+int(more))
+	price = o.evict(n, m, 1+int(more))
 	o.mark(booked, +1)
-	return all.Minus(one), true
+	return price, true
 }
 
 // mark lets units have to go on so many nodes more.

@@ -193,10 +193,10 @@ func (s *Seats) returns(g victims.Position) bool {
 	return true
 }
 
-// More is what so many more members add to what has to go on node n for k. O(units).
-func (s *Seats) More(n cluster.NodeID, k, more int64) domain.Price {
+// More is what one more member adds to what has to go on node n for k. O(units).
+func (s *Seats) More(n cluster.NodeID, k int64) domain.Price {
 	before := s.Cost(n, k).Price()
-	return s.Cost(n, k+more).Price().Minus(before)
+	return s.Cost(n, k+1).Price().Minus(before)
 }
 
 // harmed reports whether the loss of some unit on node n violates a budget.

@@ -139,9 +139,7 @@ func (j *joint) foresee(o *domain.SeatOffer) {
 	single := j.seats.Single(n)
 	o.Foresee(j.slots[o.At]-k, func(more int64) (price domain.Price, told bool) {
 		if single {
-			before, _ := j.seats.Evict(n, k, j.losses, nil)
 			price, _ = j.seats.Evict(n, k+more, j.losses, nil)
-			price = price.Minus(before)
 		}
 		return price, single
 	})

@@ -10,7 +10,7 @@ import (
 // further offers one more member on the node of o, which is taken; see
 // [domain.Offers].
 func (t *attempt) further(o domain.SeatOffer) domain.SeatOffer {
-	return domain.SeatOffer{Price: t.seats.More(t.node(o.At), int64(o.K), 1), At: o.At, K: o.K + 1}
+	return domain.SeatOffer{Price: t.seats.More(t.node(o.At), int64(o.K)), At: o.At, K: o.K + 1}
 }
 
 // least places k members as [domain.LeastDisruption] does. Only nodes whose first seat is among the k
@@ -43,7 +43,7 @@ func (t *attempt) least(k int) []int32 {
 // foresee looks at more members on the node of o.
 func (t *attempt) foresee(o *domain.SeatOffer) {
 	k := int64(o.K)
-	o.Foresee(t.slots[o.At]-k, func(more int64) (domain.Price, bool) { return t.seats.More(t.node(o.At), k, more), true })
+	o.Foresee(t.slots[o.At]-k, func(more int64) (domain.Price, bool) { return t.seats.Cost(t.node(o.At), k+more).Price(), true })
 }
 
 // roomiest orders the nodes that have slots: most of them first, then by number.

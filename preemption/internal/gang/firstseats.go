@@ -160,7 +160,7 @@ func (f *firstSeats) first(m domain.MemberID, n cluster.NodeID) bool {
 // Further is that of the offers.
 func (f *firstSeats) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
 	if f.first(m, n) {
-		return f.seats.More(n, 1, more), true
+		return f.seats.Cost(n, 1+more).Price(), true
 	}
 	return f.Offers.Further(m, n, more)
 }

@@ -416,7 +416,6 @@ func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
 		s.packed = s.less.packed
 	}
 	if p != nil {
-		s.note(p.steps...)
 		s.keepPlan(p)
 	}
 	return why
