@@ -1,6 +1,7 @@
 package victims_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -219,12 +220,18 @@ func randomPod(r *rand.Rand) *cluster.Pod {
 	return p
 }
 
+var long = flag.Bool("long", false, "try three times as many lives")
+
 // Whatever comes, goes and changes: units that follow are those that would be formed anew, and a
 // fork keeps what was. Nodes are told of that stand otherwise than before.
 func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	tariff := victims.Tariff{Tariff: disruption.Tariff{Fixed: 1, Milestones: 1, Pods: 1}}
 	worths := []victims.Worth{{}, {Cost: tariff, ByCost: true}, {ByPlace: true}, {Cost: tariff, Order: byName{}}}
-	for seed := range uint64(200) {
+	lives := uint64(200)
+	if *long {
+		lives = 600
+	}
+	for seed := range lives {
 		r := rand.New(rand.NewPCG(seed, 9))
 		text := "nodes n1 n2\ngroup whole mode=All prio=1 levels=60:50,600:2\ngroup elastic mode=SurplusFirst min=1 prio=1\ngroup single prio=2 levels=60:50,600:2\ngroup child parent=job costs=2m:9,9m:0\n" +
 			"group sibling parent=job cost=3 costs=4m:3,11m:7\ncomposite job mode=All prio=1 levels=60:50,600:2"

@@ -24,7 +24,7 @@ func TestRandomQuestionsAreAnswered(t *testing.T) {
 	for name, p := range profiles {
 		t.Run(name, func(t *testing.T) {
 			verdicts := map[preemption.Verdict]int{}
-			for seed := range uint64(100) {
+			for seed := range uint64(300) {
 				q := clustertest.Random(seed, p)
 				if diff := cmp.Diff(q, clustertest.Random(seed, p)); diff != "" {
 					t.Fatalf("seed %d gives two questions:\n%s", seed, diff)
@@ -110,7 +110,7 @@ func anyPod(s *preemption.Snapshot, is func(*preemption.Pod) bool) bool {
 }
 
 func ever(p clustertest.Profile, is func(*preemption.Snapshot) bool) bool {
-	for seed := range uint64(100) {
+	for seed := range uint64(300) {
 		if is(clustertest.Random(seed, p).Snapshot) {
 			return true
 		}
