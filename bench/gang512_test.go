@@ -87,27 +87,3 @@ func BenchmarkGang512(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkDecideGang is BenchmarkGang512 without the victims told by name: a
-// decision.
-func BenchmarkDecideGang(b *testing.B) {
-	for _, q := range gangQuestions {
-		for _, s := range sizes() {
-			members := min(q.members, s.nodes/2)
-			b.Run(fmt.Sprintf("case=%s/members=%d/%s", q.name, members, s), func(b *testing.B) {
-				snap, p := q.ask(s, members)
-				planner, err := preemption.NewPlanner(&snap, preemption.Options{Rules: q.rules})
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					if d, err := planner.Decide(p); err != nil || d.Verdict != preemption.Feasible {
-						b.Fatalf("%v, %v", d, err)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(s.nodes), "ns/node")
-			})
-		}
-	}
-}

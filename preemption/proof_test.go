@@ -156,29 +156,41 @@ func TestProofsAreBelowBruteForce(t *testing.T) {
 	require.Less(t, 20*seen["optimal, and less proved"], seen["proved"])
 }
 
-// TestProofsAreTheSame: through JSON and back, and for any order of the input.
+// proofs are the kinds of questions whose proofs are tried: how one is drawn, the least there is, and how many
+// forged proofs of 30,000 questions are to be refused and accepted at least.
+var proofs = []struct {
+	name              string
+	draw              func(seed uint64) (preemption.Options, gen.Question)
+	least             func(t *testing.T, o preemption.Options, q gen.Question) ([]int64, bool)
+	refused, accepted uint64
+}{{"pods", provable, leastOf, 5000, 500}, {"gangs", provableGang, leastOfGang, 3000, 300}}
+
+// TestProofsAreTheSame: through JSON and back, and for any order of the input; and nothing else depends on them.
 func TestProofsAreTheSame(t *testing.T) {
 	t.Parallel()
-	proofs := 0
-	for seed := range seeds(600) {
-		o, q := provable(seed)
-		r := ask(&named{t, seed}, o, q)
-		if r.Proof == nil {
-			continue
-		}
-		proofs++
-		text := toJSON(t, r)
-		var back preemption.Result
-		require.NoError(t, json.Unmarshal(text, &back))
-		require.Equal(t, r.Proof, back.Proof, "seed %d", seed)
-		require.Empty(t, check.Verify(&q.Snapshot, o, q.Preemptor, &back), "seed %d", seed)
-		require.Equal(t, string(text), string(toJSON(t, ask(&named{t, seed}, o, gen.Shuffled(seed, q)))), "seed %d: shuffled", seed)
-		without := o
-		without.Proof = false
-		r.Proof = nil
-		require.Equal(t, r, ask(&named{t, seed}, without, q), "seed %d: nothing else depends on it", seed)
+	for _, of := range proofs {
+		t.Run(of.name, func(t *testing.T) {
+			t.Parallel()
+			proofs := 0
+			for seed := range seeds(600) {
+				o, q := of.draw(seed)
+				r := ask(&named{t, seed}, o, q)
+				if r.Proof == nil {
+					continue
+				}
+				proofs++
+				text := toJSON(t, r)
+				var back preemption.Result
+				require.NoError(t, json.Unmarshal(text, &back))
+				require.Equal(t, r.Proof, back.Proof, "seed %d", seed)
+				require.Empty(t, check.Verify(&q.Snapshot, o, q.Preemptor, &back), "seed %d", seed)
+				require.Equal(t, string(text), string(toJSON(t, ask(&named{t, seed}, o, gen.Shuffled(seed, q)))), "seed %d: shuffled", seed)
+				o.Proof, r.Proof = false, nil
+				require.Equal(t, r, ask(&named{t, seed}, o, q), "seed %d: nothing else depends on it", seed)
+			}
+			require.Greater(t, proofs, int(seeds(100)))
+		})
 	}
-	require.Greater(t, proofs, int(seeds(100)))
 }
 
 // tamper changes one thing of v, a number, a name, or how many there are.
@@ -247,43 +259,48 @@ func tamper(r *rand.Rand, v reflect.Value) {
 // a bound that is raised beyond what there is, or numbers without which it does not add up, are not.
 func TestForgedProofsClaimNothingMore(t *testing.T) {
 	t.Parallel()
-	refused, accepted := 0, 0
-	for seed := range seeds(3000) {
-		o, q := provable(seed)
-		r := ask(&named{t, seed}, o, q)
-		if r.Proof == nil {
-			continue
-		}
-		least, few := leastOf(t, o, q)
-		if !few {
-			continue
-		}
-		text, rng, far := toJSON(t, r.Proof), rand.New(rand.NewPCG(seed, 18)), len(r.Proof.Bound)
-		for range 30 {
-			r.Proof = &preemption.Proof{}
-			require.NoError(t, json.Unmarshal(text, r.Proof))
-			for range 1 + rng.IntN(3) {
-				tamper(rng, reflect.ValueOf(r.Proof).Elem())
+	for _, of := range proofs {
+		t.Run(of.name, func(t *testing.T) {
+			t.Parallel()
+			refused, accepted := 0, 0
+			for seed := range seeds(3000) {
+				o, q := of.draw(seed)
+				r := ask(&named{t, seed}, o, q)
+				if r.Proof == nil {
+					continue
+				}
+				least, few := of.least(t, o, q)
+				if !few {
+					continue
+				}
+				text, rng, far := toJSON(t, r.Proof), rand.New(rand.NewPCG(seed, 18)), len(r.Proof.Bound)
+				for range 30 {
+					r.Proof = &preemption.Proof{}
+					require.NoError(t, json.Unmarshal(text, r.Proof))
+					for range 1 + rng.IntN(3) {
+						tamper(rng, reflect.ValueOf(r.Proof).Elem())
+					}
+					if len(check.Verify(&q.Snapshot, o, q.Preemptor, r)) > 0 {
+						refused++
+						continue
+					}
+					accepted++
+					require.LessOrEqual(t, slices.Compare(said(r.Proof.Bound), least), 0, "seed %d: accepted, and wrong: %s", seed, toJSON(t, r.Proof))
+				}
+				for k := range far {
+					r.Proof = &preemption.Proof{}
+					require.NoError(t, json.Unmarshal(text, r.Proof))
+					if r.Proof.Bound[k].Value++; slices.Compare(said(r.Proof.Bound[:k+1]), least[:min(k+1, len(least))]) <= 0 {
+						continue // as much is true
+					}
+					require.NotEmpty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d: %d", seed, k)
+				}
 			}
-			if len(check.Verify(&q.Snapshot, o, q.Preemptor, r)) > 0 {
-				refused++
-				continue
-			}
-			accepted++
-			require.LessOrEqual(t, slices.Compare(said(r.Proof.Bound), least), 0, "seed %d: accepted, and wrong: %s", seed, toJSON(t, r.Proof))
-		}
-		for k := range far {
-			r.Proof = &preemption.Proof{}
-			require.NoError(t, json.Unmarshal(text, r.Proof))
-			if r.Proof.Bound[k].Value++; slices.Compare(said(r.Proof.Bound[:k+1]), least[:min(k+1, len(least))]) <= 0 {
-				continue // as much is true
-			}
-			require.NotEmpty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d: %d", seed, k)
-		}
+			t.Log(refused, accepted)
+			require.Greater(t, refused, int(seeds(of.refused)))
+			require.Greater(t, accepted, int(seeds(of.accepted)))
+		})
 	}
-	t.Log(refused, accepted)
-	require.Greater(t, refused, int(seeds(5000)))
-	require.Greater(t, accepted, int(seeds(500)))
 }
 
 // TestHostileProofsEnd: whatever a proof claims, reading it ends, in a problem, and no sum overflows.

@@ -1,10 +1,8 @@
 package preemption_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -163,72 +161,6 @@ func TestProofsOfGangsKnowWhoMayBeTheFirstVictim(t *testing.T) {
 		require.Empty(t, check.Verify(s, o, gang, r))
 		require.Equal(t, []preemption.Criterion{{Name: "highest priority", Value: bound}}, r.Proof.Bound)
 	}
-}
-
-// TestForgedProofsOfGangsClaimNothingMore: as of pods.
-func TestForgedProofsOfGangsClaimNothingMore(t *testing.T) {
-	t.Parallel()
-	refused, accepted, helpless := 0, 0, 0
-	for seed := range seeds(3000) {
-		o, q := provableGang(seed)
-		r := ask(&named{t, seed}, o, q)
-		if r.Proof == nil {
-			continue
-		}
-		least, few := leastOfGang(t, o, q)
-		if !few {
-			continue
-		}
-		text, rng, far := toJSON(t, r.Proof), rand.New(rand.NewPCG(seed, 18)), len(r.Proof.Bound)
-		for range 30 {
-			r.Proof = &preemption.Proof{}
-			require.NoError(t, json.Unmarshal(text, r.Proof))
-			for range 1 + rng.IntN(3) {
-				tamper(rng, reflect.ValueOf(r.Proof).Elem())
-			}
-			if len(check.Verify(&q.Snapshot, o, q.Preemptor, r)) > 0 {
-				refused++
-				continue
-			}
-			if accepted++; far == 0 {
-				helpless++
-			}
-			require.LessOrEqual(t, slices.Compare(said(r.Proof.Bound), least), 0, "seed %d: accepted, and wrong: %s", seed, toJSON(t, r.Proof))
-		}
-		for k := range far {
-			r.Proof = &preemption.Proof{}
-			require.NoError(t, json.Unmarshal(text, r.Proof))
-			if r.Proof.Bound[k].Value++; slices.Compare(said(r.Proof.Bound[:k+1]), least[:min(k+1, len(least))]) <= 0 {
-				continue // as much is true
-			}
-			require.NotEmpty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d: %d", seed, k)
-		}
-	}
-	t.Log(refused, accepted, helpless)
-	require.Greater(t, refused, int(seeds(3000)))
-	require.Greater(t, accepted, int(seeds(300)))
-}
-
-// TestProofsOfGangsAreTheSame: through JSON and back, and for any order of the input; and nothing else depends on them.
-func TestProofsOfGangsAreTheSame(t *testing.T) {
-	t.Parallel()
-	proofs := 0
-	for seed := range seeds(600) {
-		o, q := provableGang(seed)
-		r := ask(&named{t, seed}, o, q)
-		if r.Proof == nil {
-			continue
-		}
-		proofs++
-		text := toJSON(t, r)
-		var back preemption.Result
-		require.NoError(t, json.Unmarshal(text, &back))
-		require.Equal(t, r.Proof, back.Proof, "seed %d", seed)
-		require.Equal(t, string(text), string(toJSON(t, ask(&named{t, seed}, o, gen.Shuffled(seed, q)))), "seed %d: shuffled", seed)
-		o.Proof, r.Proof = false, nil
-		require.Equal(t, r, ask(&named{t, seed}, o, q), "seed %d: nothing else depends on it", seed)
-	}
-	require.Greater(t, proofs, int(seeds(100)))
 }
 
 // nothingIsInVain: without any one of its steps a proof does not hold.
