@@ -45,17 +45,17 @@ func leastOfThePass(t testing.TB, snap *preemption.Snapshot, members int, cpu in
 	return least[members]
 }
 
-// TestGreedyIsNearTheLeastOfThePass: Greedy chooses the nodes, upstream's pass chooses who goes there. No more than a tenth
+// TestGreedyIsNearTheLeastOfThePass: Greedy chooses the nodes, upstream's pass chooses who goes there. No more than a twentieth
 // more go by the choice of nodes than have to.
 func TestGreedyIsNearTheLeastOfThePass(t *testing.T) {
-	for _, cpu := range []int64{2_000, 4_000, 8_000, 16_000} {
+	for _, cpu := range []int64{1_000, 2_000, 4_000, 8_000, 16_000} {
 		snap := gen.Fleet(120, 30, seed, gen.Tied)
 		least := leastOfThePass(t, &snap, 40, cpu)
 		r, err := preemption.Preempt(gang(40, cpu), &snap)
 		require.NoError(t, err)
 		t.Logf("%d milli-CPUs: %d pods, at least %d", cpu, len(r.Victims), least)
 		require.GreaterOrEqual(t, len(r.Victims), least, "%d", cpu)
-		require.LessOrEqual(t, 10*len(r.Victims), 11*least, "%d", cpu)
+		require.LessOrEqual(t, 20*len(r.Victims), 21*least, "%d", cpu)
 	}
 }
 

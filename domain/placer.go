@@ -95,7 +95,7 @@ func (p Price) Minus(q Price) Price {
 }
 
 // LeastDisruption places each member where the least has to go for it; large members first. Among equals one that is like others, and that
-// no constraint ties to them, goes where the next of them cost least, as far as the offers tell; then the first node by name does.
+// no constraint ties to them, goes where it costs least together with the next of them, as far as the offers tell; then the first node by name does.
 type LeastDisruption struct{}
 
 // Pack fills one node after the other: those that hold members already, then the one with room for the most. Large members first or, with
@@ -166,9 +166,9 @@ type greedy struct {
 	aside      aside      // nodes that constraints close as things stand
 	firstBlock int
 	smallFirst bool
-	wanted     int  // how many places members of the shape may still take
-	foresees   bool // more like the member that is placed next may follow: further tells of them
-	next       int  // in the nodes of the domain: where placeNext goes on
+	wanted     int // how many places members of the shape may still take
+	more       int // how many like the member that is placed next may follow it at most, of whom further tells
+	next       int // in the nodes of the domain: where placeNext goes on
 }
 
 // newGreedy has an empty queue, for a plan of that highest priority.
@@ -222,10 +222,12 @@ func (g *greedy) placeShape(members []MemberID, most int) int {
 	}
 	queued := members[0] // whose nodes are in the queue
 	g.wanted = min(len(members), most)
-	if g.foresees {
+	if g.more > 0 {
 		g.queue.forget()
 	}
-	g.foresees = g.further != nil && g.wanted > 1 && len(g.t.members[queued].Pod.Ports) == 0
+	if g.more = 0; g.further != nil && len(g.t.members[queued].Pod.Ports) == 0 {
+		g.more = g.wanted - 1
+	}
 	g.fill(queued)
 	placed := 0
 	for _, m := range members {
@@ -314,7 +316,7 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 			g.queue.Drop()
 		case g.ahead(&least, ok):
 			g.offerMore(m)
-		case ok && g.foresees && least.Blind():
+		case ok && g.more > 0 && least.Blind():
 			g.queue.Drop()
 			g.foresee(m, &least)
 			g.queue.Push(least)
@@ -327,7 +329,7 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 // foresee finds out what more like m cost where o is.
 func (g *greedy) foresee(m MemberID, o *SeatOffer) {
 	n := cluster.NodeID(o.At)
-	o.Foresee(g.t.Slots(m, n)-1, func(more int64) (Price, bool) { return g.further(m, n, more) })
+	o.Foresee(min(g.t.Slots(m, n)-1, int64(g.more)), func(more int64) (Price, bool) { return g.further(m, n, more) })
 }
 
 // offer queues node n if it takes member m.
@@ -350,7 +352,7 @@ func (g *greedy) push(m MemberID, price Price, n cluster.NodeID) {
 	o := SeatOffer{Price: price, At: int32(n), K: g.t.lastOffer}
 	if g.t.Vacant(n) {
 		g.sweep.offered = append(g.sweep.offered, n)
-		if g.foresees && o.Blind() { // as good as others, as a rule: it is asked in the end
+		if g.more > 0 && o.Blind() { // as good as others, as a rule: it is asked in the end
 			g.foresee(m, &o)
 		}
 	}
@@ -388,7 +390,7 @@ func (g *greedy) placeOne(m MemberID) bool {
 				continue
 			}
 		}
-		again := g.foresees || len(g.t.states) > 0 // it may be cheaper now, or not as much dearer
+		again := g.more > 0 || len(g.t.states) > 0 // it may be cheaper now, or not as much dearer
 		if again {
 			g.drop(n)
 		}

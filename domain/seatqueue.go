@@ -2,7 +2,6 @@ package domain
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/preempt-go/preempt/internal/heaps"
 )
@@ -31,20 +30,21 @@ func (o *SeatOffer) Compare(p *SeatOffer) int {
 func (o *SeatOffer) Blind() bool { return o.Next == 0 && o.Price.Pods > 0 }
 
 // ahead is how many members after the next are looked at on a node.
-const ahead = 3
+const ahead = 7
 
-// Foresee notes what more members there would cost on average, once this one is there and there is room for so many more: the sum of the
-// priorities of who would have to go, or more than all if that violates more budgets, or is not told. Of up to three members the number
-// counts for which that is least. with says what has to go there with this one and some more.
+// Foresee notes what the member costs together with those more for which that is least on average, where there is room, and need, for so many
+// more: the sum of the priorities of who would have to go. More that violate budgets or take somebody more important don't count, nor those of whom nothing is
+// told. with says what has to go there with this one and some more.
 func (o *SeatOffer) Foresee(room int64, with func(more int64) (price Price, told bool)) {
-	if o.Next = math.MaxInt64; room < 1 {
+	o.Next = 1 + max(o.Price.Sum, 0)
+	if room < 1 {
 		return
 	}
 	one, told := with(0)
 	for more := int64(1); told && more <= min(room, ahead); more++ {
 		all, _ := with(more)
-		if price := all.Minus(one); price.Violations <= 0 {
-			o.Next = min(o.Next, 6/more*max(price.Sum, 0)+1)
+		if price := all.Minus(one); price.Violations <= 0 && price.Highest == Free.Highest {
+			o.Next = min(o.Next, 1+max(o.Price.Sum+price.Sum, 0)/(1+more))
 		}
 	}
 }

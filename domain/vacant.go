@@ -138,7 +138,7 @@ func (g *greedy) offerMore(m MemberID) {
 	s, t := &g.sweep, g.t
 	if g.taken != nil {
 		var nodes []cluster.NodeID
-		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.foresees, g.queue.Highest(), t.firstBlock, s.left)
+		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.more > 0, g.queue.Highest(), t.firstBlock, s.left)
 		s.count *= 2
 		for _, n := range nodes {
 			g.offer(m, n)

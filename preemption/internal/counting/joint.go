@@ -89,7 +89,7 @@ func (t *attempt) leastJoint(k int) []int32 {
 	}
 	seq := make([]int32, 0, k)
 	for len(seq) < k {
-		seq = append(seq, j.next(k > 1))
+		seq = append(seq, j.next(k))
 	}
 	for _, u := range j.lost {
 		j.broken[u] = 0
@@ -101,8 +101,8 @@ func (t *attempt) leastJoint(k int) []int32 {
 	return seq
 }
 
-// next takes the node on which one more member costs least, and looks further among equals.
-func (j *joint) next(further bool) int32 {
+// next takes the node on which one more member of all costs least, and looks further among equals.
+func (j *joint) next(all int) int32 {
 	for {
 		j.goOn()
 		least, _ := j.queue.Least()
@@ -110,8 +110,8 @@ func (j *joint) next(further bool) int32 {
 		if least.K != j.offers[least.At] {
 			continue
 		}
-		if further && least.Blind() {
-			j.foresee(&least)
+		if all > 1 && least.Blind() {
+			j.foresee(&least, all)
 			j.queue.Push(least)
 			continue
 		}
@@ -133,11 +133,11 @@ func (j *joint) push(price domain.Price, at int32) {
 	j.queue.Push(domain.SeatOffer{Price: price, At: at, K: j.offered})
 }
 
-// foresee looks at the members after the next on the node of o.
-func (j *joint) foresee(o *domain.SeatOffer) {
+// foresee looks at the members after the next on the node of o, of all that are to be placed.
+func (j *joint) foresee(o *domain.SeatOffer, all int) {
 	n, k := j.node(o.At), int64(j.on(o.At))+1
 	single := j.seats.Single(n)
-	o.Foresee(j.slots[o.At]-k, func(more int64) (price domain.Price, told bool) {
+	o.Foresee(min(j.slots[o.At]-k, int64(all)-1), func(more int64) (price domain.Price, told bool) {
 		if single {
 			price, _ = j.seats.Evict(n, k+more, j.losses, nil)
 		}

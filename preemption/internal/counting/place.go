@@ -27,7 +27,7 @@ func (t *attempt) least(k int) []int32 {
 		o, _ := t.offers.Least()
 		t.offers.Drop()
 		if k > 1 && o.Blind() {
-			t.foresee(&o)
+			t.foresee(&o, k)
 			t.offers.Push(o)
 			continue
 		}
@@ -40,10 +40,10 @@ func (t *attempt) least(k int) []int32 {
 	return seq
 }
 
-// foresee looks at more members on the node of o.
-func (t *attempt) foresee(o *domain.SeatOffer) {
+// foresee looks at more members on the node of o, of all that are to be placed.
+func (t *attempt) foresee(o *domain.SeatOffer, all int) {
 	k := int64(o.K)
-	o.Foresee(t.slots[o.At]-k, func(more int64) (domain.Price, bool) { return t.seats.Cost(t.node(o.At), k+more).Price(), true })
+	o.Foresee(min(t.slots[o.At]-k, int64(all)-1), func(more int64) (domain.Price, bool) { return t.seats.Cost(t.node(o.At), k+more).Price(), true })
 }
 
 // roomiest orders the nodes that have slots: most of them first, then by number.
