@@ -134,7 +134,7 @@ func least(q *ask.Question, domains []domain.Domain, most int) (best []int64, me
 
 // TestGangsAreBruteForce: whoever is searched for with more effort disrupts no more, and with all
 // of it as little as any set of victims does; a gang that has no place has none. Cut short, a
-// search says how good another plan may be.
+// search says how good another plan may be; so does one that has looked into too many domains.
 func TestGangsAreBruteForce(t *testing.T) {
 	for _, x := range []struct {
 		name                  string
@@ -155,9 +155,9 @@ func TestGangsAreBruteForce(t *testing.T) {
 				for _, most := range []int{2, 100} {
 					var greedy []int64
 					for _, by := range []struct {
-						effort ask.Effort
-						steps  int
-					}{{ask.Greedy, 0}, {ask.Improved, 0}, {ask.Exact, 1}, {ask.Exact, 0}} {
+						effort       ask.Effort
+						steps, begun int
+					}{{ask.Greedy, 0, 0}, {ask.Improved, 0, 0}, {ask.Exact, 1, 0}, {ask.Exact, 0, 0}, {ask.Exact, 0, mostBegun + 1}} {
 						settings := &ask.Settings{
 							Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
 							Fewest: x.fewest, Effort: by.effort, Steps: by.steps, Ranking: lessAsUpstream,
@@ -172,6 +172,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 							domains = halves(q.Index)
 						}
 						search := NewCounting(q, &sync.Pool{})
+						search.begun = by.begun
 						answer := search.Run([][]domain.Domain{domains})
 						search.Close()
 						best, members := least(q, domains, most)
@@ -190,6 +191,9 @@ func TestGangsAreBruteForce(t *testing.T) {
 							require.True(t, x.fewest || len(answer.Plan.Places) == members, at)
 							have := lessAsUpstream.Values(answer.Plan.Score)
 							switch {
+							case by.begun > 0:
+								require.True(t, search.Open, at)
+								require.Nil(t, search.Least, at)
 							case by.effort == ask.Exact && !search.Open:
 								require.Equal(t, best, have, at)
 								settled++
