@@ -24,7 +24,7 @@ const (
 	sumOfAnswers = "0a5ab8f263f17f684ff38a8ba6fe4086f339d37edc8a06752e4872928c85489c"
 	sumOfStats   = "4d62f68246245c3920fccb3d323a5c788ba80383366d81ee98fc4218c8a8041d"
 
-	sumOfFew      = "3d398322195af5315aa3718ee130c76c86c12bd7a42b82ef4429580ababb7849" // likewise of 2,000 questions about few kinds of things, which are answered the fast way
+	sumOfFew      = "6a4c995d081274f4dae0449eb2f84ba55e26b725e5d33fd5bd4f05437de7b1b5" // likewise of 2,000 questions about few kinds of things, which are answered the fast way
 	sumOfFewStats = "ad188aa184035a50237b3074f09d0e91e0f4f6b544793150520aed0566eb9d76"
 )
 

@@ -3,6 +3,8 @@ package preemption_test
 import (
 	"fmt"
 	"log"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,13 +106,13 @@ func checkDevices(t require.TestingT, s *preemption.Snapshot, want cluster.Devic
 	}
 }
 
-func victimsFreeDevices(t *rapid.T) {
+// drawDevices draws nodes with up to most pods each that hold GPUs.
+func drawDevices(t *rapid.T, nodes, most int) (s preemption.Snapshot) {
 	number := func(most int) int { return rapid.IntRange(0, most).Draw(t, "n") }
-	var s preemption.Snapshot
-	for i := range 1 + number(2) {
+	for i := range 1 + number(nodes-1) {
 		n := cluster.Node{Name: fmt.Sprintf("n%d", i), Devices: map[string]cluster.DevicePool{gpu: {Count: int32(1 + number(3)), Capacity: 1000}}}
 		s.Nodes = append(s.Nodes, n)
-		for k := range number(8) {
+		for k := range number(most) {
 			request := anyRequest(t)
 			free := gpusOf(&s, n.Name, func(string) bool { return false })
 			var assigned []int32
@@ -130,6 +132,11 @@ func victimsFreeDevices(t *rapid.T) {
 			})
 		}
 	}
+	return s
+}
+
+func victimsFreeDevices(t *rapid.T) {
+	s := drawDevices(t, 3, 8)
 	want := anyRequest(t)
 	priority := int32(10)
 	p := preemption.Pod{Name: "new", Priority: &priority, Devices: []cluster.DeviceRequest{want}}
@@ -167,6 +174,70 @@ func anyRequest(t *rapid.T) cluster.DeviceRequest {
 
 func TestVictimsFreeDevicesAndNoneMore(t *testing.T) { rapid.Check(t, victimsFreeDevices) }
 func FuzzVictimsFreeDevicesAndNoneMore(f *testing.F) { f.Fuzz(rapid.MakeFuzz(victimsFreeDevices)) }
+
+// TestGangsFreeDevicesByBruteForce: of all sets of pods with whom gone equal members that ask for devices have places, Exact finds one that disrupts least, and
+// proves it; with less search no less is found, nor is a bound above it.
+func TestGangsFreeDevicesByBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, want, members := drawDevices(t, 3, 3), anyRequest(t), rapid.IntRange(1, 5).Draw(t, "members")
+		seats := func(out uint) (seats int) {
+			for _, n := range s.Nodes {
+				free := gpusOf(&s, n.Name, func(name string) bool {
+					return out>>slices.IndexFunc(s.Pods, func(p preemption.Pod) bool { return p.Name == name })&1 != 0
+				})
+				whole := int32(0)
+				for _, v := range free {
+					if want.Count == 0 {
+						seats += int(v / want.Fraction)
+					} else if v == 1000 {
+						whole++
+					}
+				}
+				if want.Count > 0 {
+					seats += int(whole / want.Count)
+				}
+			}
+			return seats
+		}
+		var least []int64
+		for out := range uint(1) << len(s.Pods) {
+			score := []int64{math.MinInt64, 0}
+			for i, p := range s.Pods {
+				if out>>i&1 != 0 {
+					score[0], score[1] = max(score[0], int64(*p.Priority)), score[1]+1
+				}
+			}
+			if score[0] < 10 && (least == nil || slices.Compare(score, least) < 0) && seats(out) >= members {
+				least = score
+			}
+		}
+		high, all := int32(10), int32(members)
+		gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}}
+		for i := range members {
+			gang.Pods = append(gang.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Priority: &high, Devices: []cluster.DeviceRequest{want}})
+		}
+		for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+			o := preemption.Options{Search: search, Objective: []preemption.CriterionName{preemption.CriterionHighest, preemption.CriterionPods}}
+			r, err := o.Preempt(gang, &s)
+			require.NoError(t, err)
+			if least == nil {
+				require.Equal(t, preemption.Infeasible, r.Verdict)
+				continue
+			}
+			if least[1] == 0 {
+				require.Equal(t, preemption.Fits, r.Verdict)
+				continue
+			}
+			require.Equal(t, preemption.Feasible, r.Verdict)
+			require.LessOrEqual(t, slices.Compare(least, said(r.Score)), 0, search)
+			require.LessOrEqual(t, slices.Compare(said(r.Bound), least), 0, search)
+			if search == preemption.Exact {
+				require.Equal(t, least, said(r.Score))
+				require.True(t, r.Optimal)
+			}
+		}
+	})
+}
 
 // TestPromisedDevicesAreThere: whoever is promised devices gets them once the victims are gone,
 // whatever the pods there say that they hold, or do not say.

@@ -46,7 +46,7 @@ func (a *attempt) allots() bool {
 	if q.Given != nil || !q.Improves || q.Compare != nil || q.Hard != nil || q.Limits != nil {
 		return false
 	}
-	return len(q.Tree.Children) == 0 && a.Trial.Interchangeable() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
+	return len(q.Tree.Children) == 0 && a.Trial.PlacersAgree() && !a.Trial.CrossNode() && q.Monotone() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
 		unit := q.Units.Unit(u)
 		if w := q.Wholes().Of(u); w != nil {
 			return unit.Elastic || !w.OneNode
@@ -322,6 +322,9 @@ func (c curves) Learn(list []allot.Part) {
 	workers := c.q.Goroutines
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
+	}
+	if !c.Trial.OnlyRoom() { // there is one trial
+		workers = 1
 	}
 	taken := make([]int, len(list))
 	ranges.Take(len(list), min(workers, len(list)), func(_, i int) {

@@ -15,12 +15,14 @@ import (
 // place is a node on which members may run.
 type place struct {
 	node    cluster.NodeID
-	asks    []int64 // by resource that a member asks for: how much
-	free    []int64 // likewise, with everybody in place
-	items   []item  // who may go, most important first, where their number
-	level   int64   // is not above it
-	seats   int     // for so many members there is room without them
-	numSums int     // that are numbers of a price
+	asks    []int64          // by resource that a member asks for: how much
+	free    []int64          // likewise, with everybody in place
+	items   []item           // who may go, most important first, where their number
+	level   int64            // is not above it
+	stays   []victims.UnitID // others, of whom the trial has to know
+	trial   *placeTrial      // has a say beside the numbers; nil: they decide alone
+	seats   int              // for so many members there is room without them
+	numSums int              // that are numbers of a price
 	bound   []allot.Price
 	found   []*found // by seats-1; nil: not looked for
 	hull    allot.Hull
@@ -71,6 +73,9 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		}
 		p.items = append(p.items, it)
 	}
+	if !s.Trial.OnlyRoom() {
+		p.trial = &placeTrial{s.attempt, p, nil}
+	}
 	p.measure(len(members))
 	return p
 }
@@ -87,7 +92,10 @@ func (p *place) measure(most int) {
 		}
 		seats = min(seats, max(room, 0)/v)
 	}
-	p.seats = int(seats)
+	if p.seats = int(seats); p.trial != nil {
+		p.seats = p.trial.enter(p, p.seats)
+		p.trial.leave()
+	}
 	p.found, p.bound, p.hull = make([]*found, p.seats), nil, nil
 }
 
@@ -119,7 +127,15 @@ func (p *place) only() *place {
 		p.level = math.MaxInt64
 		return p
 	}
-	w := &place{node: p.node, asks: p.asks, free: p.free, seats: p.seats, numSums: p.numSums, bound: p.bound, level: math.MaxInt64}
+	w := &place{
+		node: p.node, asks: p.asks, free: p.free, seats: p.seats, numSums: p.numSums, bound: p.bound, level: math.MaxInt64,
+		trial: p.trial, stays: slices.Clone(p.stays),
+	}
+	for i := range p.items {
+		if p.items[i].number > p.level {
+			w.stays = append(w.stays, p.items[i].unit)
+		}
+	}
 	at := make([]int, len(p.items))
 	for to, i := range who {
 		at[i] = to
@@ -247,8 +263,14 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 			problem.Need, problem.Frees = append(problem.Need, missing), append(problem.Frees, cover.RowOf(row))
 		}
 	}
-	if f.proved = true; len(problem.Need) == 0 {
+	if f.proved = true; len(problem.Need) == 0 && p.trial == nil {
 		return f, 0
+	}
+	spares := func(chosen []bool, i int) bool { return spared(&problem, chosen, i) }
+	if t := p.trial; t != nil {
+		t.enter(p, k)
+		defer t.leave()
+		problem.Trial, problem.Alike, spares = t, func(a, b int) bool { return false }, t.spares
 	}
 	chosen := make([]bool, len(who))
 	for at := range chosen {
@@ -269,7 +291,7 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 		j += len(merged.radix)
 	}
 	for at, i := range who { // who costs nothing need not go
-		if chosen[at] = chosen[at] && !spared(&problem, chosen, at); chosen[at] {
+		if chosen[at] = chosen[at] && !spares(chosen, at); chosen[at] {
 			f.items = append(f.items, i)
 		}
 	}
@@ -289,6 +311,81 @@ func spared(p *cover.Problem, chosen []bool, i int) bool {
 		}
 	}
 	return true
+}
+
+// placeTrial tries who may stay on a place beside members. Everybody is out of the trial before and after.
+type placeTrial struct {
+	*attempt
+	at  *place
+	who []int // items of the place, of which the trial tells
+}
+
+// enter puts those back who stay on p, and up to k members there, and returns how many have a place.
+func (t *placeTrial) enter(p *place, k int) (seats int) {
+	t.at, t.who = p, p.eligible()
+	t.stay(t.Trial.Return)
+	for ; seats < k && t.Trial.CanPlace(t.q.Tree.Members[seats], p.node).OK(); seats++ {
+		t.Trial.Place(t.q.Tree.Members[seats], p.node)
+	}
+	t.Trial.Fits() // yes; it wants to be asked
+	return seats
+}
+
+// leave takes back what enter has done.
+func (t *placeTrial) leave() {
+	t.Trial.UnplaceTo(0)
+	t.stay(t.Trial.Remove)
+	t.Trial.Settle()
+}
+
+// stay moves the pods of those who stay.
+func (t *placeTrial) stay(move func(cluster.PodID)) {
+	for _, u := range t.at.stays {
+		t.each(u, move)
+	}
+	for i := range t.at.items {
+		if t.at.items[i].number > t.at.level {
+			t.each(t.at.items[i].unit, move)
+		}
+	}
+}
+
+func (t *placeTrial) each(u victims.UnitID, move func(cluster.PodID)) {
+	for _, p := range t.q.Units.Unit(u).Pods {
+		move(p)
+	}
+}
+
+// Return puts back one who may go.
+func (t *placeTrial) Return(i int) { t.each(t.at.items[t.who[i]].unit, t.Trial.Return) }
+
+// Remove takes one out again.
+func (t *placeTrial) Remove(i int) { t.each(t.at.items[t.who[i]].unit, t.Trial.Remove) }
+
+// May reports whether the members fit beside those who are back: with fewer they do, too.
+func (t *placeTrial) May() bool { return t.Trial.Fits().OK() }
+
+// Will reports whether they fit beside all who are not chosen.
+func (t *placeTrial) Will(chosen, returned []bool, price int64) (int64, bool) {
+	others := func(move func(i int)) {
+		for i := range chosen {
+			if !chosen[i] && !returned[i] {
+				move(i)
+			}
+		}
+	}
+	others(t.Return)
+	ok := t.Trial.Fits().OK()
+	others(t.Remove)
+	return price, ok
+}
+
+// spares reports whether they fit without the chosen item i gone, too.
+func (t *placeTrial) spares(chosen []bool, i int) bool {
+	without := slices.Clone(chosen)
+	without[i] = false
+	_, ok := t.Will(without, make([]bool, len(chosen)), 0)
+	return ok
 }
 
 // merged are several numbers of prices as one.
