@@ -75,6 +75,7 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 	}
 	if !s.Trial.OnlyRoom() {
 		p.trial = &placeTrial{s.attempt, p, nil}
+		p.askDevices(s.q.Index, member.Pod, s.q.Units)
 	}
 	p.measure(len(members))
 	return p
@@ -311,81 +312,6 @@ func spared(p *cover.Problem, chosen []bool, i int) bool {
 		}
 	}
 	return true
-}
-
-// placeTrial tries who may stay on a place beside members. Everybody is out of the trial before and after.
-type placeTrial struct {
-	*attempt
-	at  *place
-	who []int // items of the place, of which the trial tells
-}
-
-// enter puts those back who stay on p, and up to k members there, and returns how many have a place.
-func (t *placeTrial) enter(p *place, k int) (seats int) {
-	t.at, t.who = p, p.eligible()
-	t.stay(t.Trial.Return)
-	for ; seats < k && t.Trial.CanPlace(t.q.Tree.Members[seats], p.node).OK(); seats++ {
-		t.Trial.Place(t.q.Tree.Members[seats], p.node)
-	}
-	t.Trial.Fits() // yes; it wants to be asked
-	return seats
-}
-
-// leave takes back what enter has done.
-func (t *placeTrial) leave() {
-	t.Trial.UnplaceTo(0)
-	t.stay(t.Trial.Remove)
-	t.Trial.Settle()
-}
-
-// stay moves the pods of those who stay.
-func (t *placeTrial) stay(move func(cluster.PodID)) {
-	for _, u := range t.at.stays {
-		t.each(u, move)
-	}
-	for i := range t.at.items {
-		if t.at.items[i].number > t.at.level {
-			t.each(t.at.items[i].unit, move)
-		}
-	}
-}
-
-func (t *placeTrial) each(u victims.UnitID, move func(cluster.PodID)) {
-	for _, p := range t.q.Units.Unit(u).Pods {
-		move(p)
-	}
-}
-
-// Return puts back one who may go.
-func (t *placeTrial) Return(i int) { t.each(t.at.items[t.who[i]].unit, t.Trial.Return) }
-
-// Remove takes one out again.
-func (t *placeTrial) Remove(i int) { t.each(t.at.items[t.who[i]].unit, t.Trial.Remove) }
-
-// May reports whether the members fit beside those who are back: with fewer they do, too.
-func (t *placeTrial) May() bool { return t.Trial.Fits().OK() }
-
-// Will reports whether they fit beside all who are not chosen.
-func (t *placeTrial) Will(chosen, returned []bool, price int64) (int64, bool) {
-	others := func(move func(i int)) {
-		for i := range chosen {
-			if !chosen[i] && !returned[i] {
-				move(i)
-			}
-		}
-	}
-	others(t.Return)
-	ok := t.Trial.Fits().OK()
-	others(t.Remove)
-	return price, ok
-}
-
-// spares reports whether they fit without the chosen item i gone, too.
-func (t *placeTrial) spares(chosen []bool, i int) bool {
-	without := slices.Clone(chosen)
-	without[i] = false
-	_, ok := t.Will(without, make([]bool, len(chosen)), 0)
-	return ok
 }
 
 // merged are several numbers of prices as one.
