@@ -16,8 +16,8 @@ type opener struct {
 	anyone bool // whoever asks, in place of claim
 }
 
-// mostKept is how many opened rooms, and how many states, are kept; fewer rooms where they would have
-// more than mostAmounts amounts together, mostShared of those that read them of leavers.
+// mostKept is how many opened rooms, and how many states of constraints, are kept; fewer rooms where they would have
+// more than mostAmounts amounts together, mostShared of those that read them of leavers, and of lists of who leaves a node.
 const (
 	mostKept    = 64
 	mostShared  = 4096
@@ -44,11 +44,27 @@ type leavers struct {
 // blockOfNodes is how many nodes are ruled out at once where none has room.
 const blockOfNodes = 64
 
-// leavingFor lists the units on node n that may be evicted.
+// leaving is who leaves a node for whom.
+type leaving struct {
+	node cluster.NodeID
+	by   opener
+}
+
+// leavingFor lists the units on node n that may be evicted. The list belongs to q.
 func (q *Question) leavingFor(n cluster.NodeID, by opener) []victims.UnitID {
 	if l := q.leaversFor(by); l != nil {
 		return l.units[l.first(n, by.claim.Priority):l.from[n+1]]
 	}
+	list, known := q.stranded.leaving[leaving{n, by}]
+	if !known {
+		list = q.findLeaving(n, by)
+		keep(&q.stranded.leaving, leaving{n, by}, list, mostShared)
+	}
+	return list
+}
+
+// findLeaving is leavingFor, looked at anew.
+func (q *Question) findLeaving(n cluster.NodeID, by opener) []victims.UnitID {
 	list := q.Units.On(n)
 	if !by.anyone {
 		list = q.EvictableFor(n, by.claim)
@@ -218,7 +234,7 @@ func (q *Question) openedFor(by opener) *rooms {
 	rows := slices.Repeat([]int64{-1}, q.Index.NumNodes()*width)
 	on := func(n cluster.NodeID) []int64 { return rows[int(n)*width:][:width] }
 	for n := range q.Index.Nodes() {
-		evictable := q.leavingFor(n, by)
+		evictable := q.findLeaving(n, by)
 		if len(evictable) > 0 {
 			copy(on(n), q.Index.Free(n))
 		}

@@ -22,7 +22,8 @@ type stranded struct {
 	spare   []int64          // what is free on all nodes together; nil: not looked at
 	free    *rooms           // as things stand; nil: not looked at
 	opened  map[opener]*rooms
-	leavers []*leavers                // by reach, anybody first
+	leavers []*leavers // by reach, anybody first
+	leaving map[leaving][]victims.UnitID
 	states  map[string][]domain.State // of constraints, by all that they read of a pod
 }
 
@@ -230,17 +231,19 @@ func looksBeyond(s domain.State) bool { return !s.Scope().NodeLocal }
 // statesOf are those of the constraints that have a say about pod. They belong to q.
 func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	s := q.stranded
-	key := ""
-	if len(q.OwnConstraints) == 0 { // which may read anything
-		text, err := json.Marshal([]any{
-			pod.Namespace, pod.Labels, pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector,
-			pod.NodeAffinity, pod.Tolerations,
-		})
-		if err != nil {
-			panic(&ranges.Stop{Err: err})
+	keyed := len(q.OwnConstraints) == 0 // which may read anything
+	if keyed {
+		s.key = appendTexts(appendText(s.key[:0], pod.Namespace), pod.Labels)
+		if len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0 {
+			text, err := json.Marshal([]any{
+				pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector, pod.NodeAffinity, pod.Tolerations,
+			})
+			if err != nil {
+				panic(&ranges.Stop{Err: err})
+			}
+			s.key = append(s.key, text...)
 		}
-		key = string(text)
-		if states, known := s.states[key]; known {
+		if states, known := s.states[string(s.key)]; known {
 			return states
 		}
 	}
@@ -253,8 +256,8 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 			states = append(states, s)
 		}
 	}
-	if key != "" {
-		keep(&s.states, key, states, mostKept)
+	if keyed {
+		keep(&s.states, string(s.key), states, mostKept)
 	}
 	return states
 }
