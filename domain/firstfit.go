@@ -39,7 +39,7 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 			if last, ok := from[t.shapes[m]]; ok && t.FitAlike(last.member, m) {
 				at = last.at // nodes before it take no more
 			}
-			for at < len(nodes) && !t.CanPlace(m, nodes[at]).OK() {
+			for at < len(nodes) && !t.takes(m, nodes[at]) {
 				at++
 			}
 			if from[t.shapes[m]] = (place{m, at}); at < len(nodes) {

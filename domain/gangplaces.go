@@ -33,7 +33,18 @@ func (t *GangTrial) HasRoom(m MemberID, n cluster.NodeID) bool {
 	case t.Vacant(n):
 		return t.vacancy.Fit(int(n/64), 1<<(n%64), m, 1) != 0
 	}
-	return t.members[m].Resources(t.Free(n), t.ix.Allocatable(n)).OK()
+	free, member := t.Free(n), t.members[m]
+	return len(member.unknown) == 0 && !slices.ContainsFunc(member.asks, func(r cluster.ResourceID) bool { return member.request[r] > free[r] })
+}
+
+// takes is CanPlace without the reason.
+func (t *GangTrial) takes(m MemberID, n cluster.NodeID) bool {
+	if t.HasRoom(m, n) {
+		return t.CanPlace(m, n).OK()
+	}
+	t.check()
+	t.Asked++
+	return false
 }
 
 // Admits reports whether node n takes member m as far as the node decides, whatever its room.

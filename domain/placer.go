@@ -205,7 +205,7 @@ func (g *greedy) placeNext(members []MemberID, most int) int {
 	placed := 0
 	for _, m := range members {
 		for end := g.next + len(g.d.Nodes); g.next < end && placed < most && !g.t.passed(g.t.stop); g.next++ {
-			if n := g.d.Nodes[g.next%len(g.d.Nodes)]; g.t.CanPlace(m, n).OK() {
+			if n := g.d.Nodes[g.next%len(g.d.Nodes)]; g.t.takes(m, n) {
 				g.take(m, n, g.rank(m, n))
 				placed++
 				break
@@ -309,7 +309,7 @@ const keptAsks = 16
 
 // least is the least offer to member m.
 func (g *greedy) least(m MemberID) (SeatOffer, bool) {
-	for {
+	for blind := 0; ; {
 		least, ok := g.queue.Least()
 		switch {
 		case ok && least.K != g.t.offers[least.At]:
@@ -317,25 +317,25 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 		case g.ahead(&least, ok):
 			g.offerMore(m)
 		case ok && g.more > 0 && least.Blind():
-			g.queue.Drop()
-			g.foresee(m, &least)
-			g.queue.Push(least)
+			blind++
+			g.queue.open(blind, func(o *SeatOffer) { g.foresee(m, o) })
 		default:
 			return least, ok
 		}
 	}
 }
 
-// foresee finds out what more like m cost where o is.
+// foresee finds out what more like m cost where o is, if that counts.
 func (g *greedy) foresee(m MemberID, o *SeatOffer) {
-	n := cluster.NodeID(o.At)
-	o.Foresee(min(g.t.Slots(m, n)-1, int64(g.more)), func(more int64) (Price, bool) { return g.further(m, n, more) })
+	if n := cluster.NodeID(o.At); o.K == g.t.offers[n] {
+		o.Foresee(min(g.t.Slots(m, n)-1, int64(g.more)), func(more int64) (Price, bool) { return g.further(m, n, more) })
+	}
 }
 
 // offer queues node n if it takes member m.
 func (g *greedy) offer(m MemberID, n cluster.NodeID) {
 	switch {
-	case g.t.CanPlace(m, n).OK():
+	case g.t.takes(m, n):
 		g.push(m, g.rank(m, n), n)
 	case len(g.t.states) > 0:
 		if b, ok := g.t.blockOf(m, n); ok {
@@ -359,12 +359,6 @@ func (g *greedy) push(m MemberID, price Price, n cluster.NodeID) {
 	g.queue.Push(o)
 }
 
-// drop takes the least offer away, which is of node n.
-func (g *greedy) drop(n cluster.NodeID) {
-	g.queue.Drop()
-	g.t.offers[n] = 0
-}
-
 func (g *greedy) placeOne(m MemberID) bool {
 	g.reopen(m)
 	for {
@@ -375,7 +369,8 @@ func (g *greedy) placeOne(m MemberID) bool {
 		n, price := cluster.NodeID(least.At), least.Price
 		if least.K < g.fresh {
 			if !g.t.CanPlace(m, n).OK() {
-				g.drop(n)
+				g.queue.Drop()
+				g.t.offers[n] = 0
 				if b, ok := g.t.blockOf(m, n); ok {
 					g.t.offers[n] = least.K
 					c := g.aside.of(b)
@@ -392,7 +387,8 @@ func (g *greedy) placeOne(m MemberID) bool {
 		}
 		again := g.more > 0 || len(g.t.states) > 0 // it may be cheaper now, or not as much dearer
 		if again {
-			g.drop(n)
+			g.queue.Drop()
+			g.t.offers[n] = 0
 		}
 		for _, n := range g.take(m, n, price) {
 			if _, in := slices.BinarySearch(g.d.Nodes, n); in {

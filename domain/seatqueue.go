@@ -19,10 +19,7 @@ func (o *SeatOffer) Compare(p *SeatOffer) int {
 	if c := o.Price.Compare(p.Price); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(o.Next, p.Next); c != 0 {
-		return c
-	}
-	return cmp.Compare(o.At, p.At)
+	return cmp.Or(cmp.Compare(o.Next, p.Next), cmp.Compare(o.At, p.At))
 }
 
 // Blind reports whether somebody has to go for the offer, and nobody has asked yet who would for
@@ -144,6 +141,21 @@ func (q *SeatQueue) forget() {
 
 // Drop takes away what Least returned.
 func (q *SeatQueue) Drop() { *q.least = heaps.Pop(*q.least, (*SeatOffer).Compare) }
+
+// open calls foresee for what Least returned, which is blind, or once that was done often for all that are and cost the same: each of
+// them comes before those that are not.
+func (q *SeatQueue) open(often int, foresee func(o *SeatOffer)) {
+	h, price, from := *q.least, (*q.least)[0].Price, 0
+	if 8*often > len(h) {
+		from = len(h) - 1
+	}
+	for i := from; i >= 0; i-- { // a heap again from the i-th on
+		if h[i].Blind() && h[i].Price == price {
+			foresee(&h[i])
+		}
+		heaps.Down(h, i, (*SeatOffer).Compare)
+	}
+}
 
 // Take notes that who goes for an offer is part of the plan, and reports whether somebody more important goes in it now. The offers stay.
 func (q *SeatQueue) Take(price Price) (raised bool) {
