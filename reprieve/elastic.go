@@ -14,8 +14,11 @@ import (
 // pods are. It belongs to the Runner.
 func (r *Runner) Parts() victims.Parts { return r.parts }
 
-// Forget forgets which units are out in part: the trial is as it was before.
-func (r *Runner) Forget() { clear(r.parts) }
+// Forget forgets which units are out in part, and what their levels are: the trial is as it was before.
+func (r *Runner) Forget() {
+	clear(r.parts)
+	r.cut = nil
+}
 
 // shrink gives back as many members of elastic unit u, which is out, as the preemptor
 // leaves room for, if its group goes on with them: the largest set, and of equal ones

@@ -129,15 +129,21 @@ type cut struct {
 	*Runner
 	trial  domain.Trial
 	place  func() domain.Reason
+	units  []victims.UnitID
 	level  []int32            // of each unit
 	levels []int32            // each once, the lowest first
 	of     [][]victims.UnitID // by level
 	at     int                // the highest level of those who are gone
 }
 
-// newCut is above everybody.
+// newCut is above everybody. What the latest one tells of levels is not asked again of the same units.
 func (r *Runner) newCut(t domain.Trial, l Lowest, out []victims.UnitID) *cut {
-	c := &cut{Runner: r, trial: t, place: l.Place, level: make([]int32, len(out))}
+	if c := r.cut; c != nil && slices.Equal(c.units, out) {
+		c.trial, c.place, c.at = t, l.Place, len(c.levels)-1
+		return c
+	}
+	c := &cut{Runner: r, trial: t, place: l.Place, units: slices.Clone(out), level: make([]int32, len(out))}
+	r.cut = c
 	byLevel := make([]int64, len(out)) // and by number, as what is read of them lies in memory
 	for i, u := range out {
 		c.level[i] = l.Level(u)

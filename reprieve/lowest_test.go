@@ -2,6 +2,7 @@ package reprieve_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -87,10 +88,10 @@ func TestLevelsAreTriedFromTheLowestUp(t *testing.T) {
 	rule := func(here func(...string) bool) bool { // a alone, or all
 		return !here("a") && (here("b", "c", "d") || !here("b") && !here("c") && !here("d"))
 	}
-	for monotone, want := range map[bool]int32{false: 1, true: 4} {
+	for monotone, want := range map[bool]int32{false: 1, true: 40} {
 		w := newWorld(s.ix, rule)
 		s.runner.RunLowest(w, reprieve.Lowest{
-			Level: func(u victims.UnitID) int32 { return s.units.Unit(u).Level }, Place: w.Fits, Monotone: monotone,
+			Level: func(u victims.UnitID) int32 { return s.units.Unit(u).Level * min(want, 10) }, Place: w.Fits, Monotone: monotone,
 			Bounded: func(level, _ int32, _ bool, _ domain.Reason) { require.Equal(t, want, level) },
 		}, s.potential(100))
 	}
@@ -102,14 +103,22 @@ func TestNoLowerLevelIsEnough(t *testing.T) {
 	grounds(t, 1500, func(seed uint64, g *ground) {
 		level := func(u victims.UnitID) int32 { return g.units.Unit(u).Level }
 		at := int32(0)
-		out := slices.Clone(g.runner.GiveBackLowest(g.trial, reprieve.Lowest{
-			Level: level, Place: g.trial.Fits, Monotone: seed%2 == 0,
-			Bounded: func(found, _ int32, _ bool, _ domain.Reason) { at = found },
-		}, nil, g.order).Victims)
+		lowest := func() []victims.UnitID {
+			return slices.Clone(g.runner.GiveBackLowest(g.trial, reprieve.Lowest{
+				Level: level, Place: g.trial.Fits, Monotone: seed%2 == 0,
+				Bounded: func(found, _ int32, _ bool, _ domain.Reason) { at = found },
+			}, nil, g.order).Victims)
+		}
+		out := lowest()
 		require.True(t, g.trial.Fits().OK(), "seed %d", seed)
 		for _, u := range out {
 			require.LessOrEqual(t, level(u), at, "seed %d", seed)
 		}
+		g.put(out, g.runner.Remove)
+		for u := range maps.Clone(g.runner.Parts()) {
+			g.runner.Remove(g.trial, u)
+		}
+		require.Equal(t, out, lowest(), "seed %d", seed)
 		g.put(out, g.runner.Remove)
 		atMost := func(bound int32) (list []victims.UnitID) {
 			for _, u := range g.order {

@@ -65,6 +65,7 @@ type Runner struct {
 	places    map[victims.UnitID]map[cluster.PodID]int // of those pods of which part was charged: where they stand in the unit
 	parts     victims.Parts
 	ledger    *disruption.Ledger
+	cut       *cut                                  // the latest; see newCut
 	before    map[victims.UnitID]*disruption.Ledger // of elastic units that violate a budget: before they were charged
 	violating []Charged
 	rest      []victims.UnitID

@@ -249,8 +249,29 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		l.Around = func() []victims.UnitID {
 			return a.q.Units.Sorted(slices.DeleteFunc(a.around(nil), func(u victims.UnitID) bool { return !a.outInPart(u) }))
 		}
+		if len(a.q.States) == 0 {
+			violating = a.returnOthers(violating)
+		}
 	}
 	return a.afterMoving(violating, a.Runner.GiveBackLowest(trial, l, violating, rest))
+}
+
+// returnOthers returns those of violating who are in nobody's way where the members are, without constraints: on other
+// nodes. They count as tried. The others are returned to be tried.
+func (a *attempt) returnOthers(violating []reprieve.Charged) (tried []reprieve.Charged) {
+	a.around(nil)
+	for _, c := range violating {
+		if a.seen[c.Unit] == a.lists {
+			tried = append(tried, c)
+		}
+	}
+	for _, u := range a.potential { // node by node, as they lie in memory
+		if a.charged[u] > 0 && a.seen[u] != a.lists {
+			a.Runner.Return(a.Trial, u)
+		}
+	}
+	a.Trial.Checks += len(violating) - len(tried)
+	return tried
 }
 
 // afterMoving returns those of out who are not in the way of the gang where it has come to stay:
