@@ -28,6 +28,7 @@ const (
 type rooms struct {
 	on   func(cluster.NodeID) []int64 // of each resource, on a node
 	most [][]int64                    // on any of a block of nodes; nil: not looked at yet
+	all  []int64                      // on any node; nil: not looked at
 }
 
 // leavers are the units below a level that may leave their nodes within a reach, whoever asks. Those whom somebody
@@ -182,6 +183,9 @@ func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID)
 		}
 		return len(free) == 0
 	}
+	if room.all != nil && short(room.all) {
+		return cluster.NoNode
+	}
 	for ; int(n) < q.Index.NumNodes(); n++ {
 		if n%blockOfNodes == 0 && short(q.mostOf(room, int(n/blockOfNodes))) {
 			n += blockOfNodes - 1
@@ -201,6 +205,12 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 	if within == 0 {
 		if s.free == nil {
 			s.free = q.newRooms(q.Index.Free)
+			s.free.all = make([]int64, q.Index.NumResources())
+			for n := range q.Index.Nodes() {
+				for r, v := range q.Index.Free(n) {
+					s.free.all[r] = max(s.free.all[r], v)
+				}
+			}
 		}
 		return s.free
 	}
@@ -246,7 +256,7 @@ func (q *Question) openedFor(by opener) *rooms {
 }
 
 func (q *Question) newRooms(on func(cluster.NodeID) []int64) *rooms {
-	return &rooms{on, make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)}
+	return &rooms{on: on, most: make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)}
 }
 
 // mostOf is the most on any node of block b.
