@@ -51,7 +51,7 @@ func (t *attempt) run() (out Outcome) {
 		return Outcome{Refusal: NoPlacement, Room: k}
 	}
 	few := t.fewWays(k)
-	if few && t.Fewest || !few && t.joint && t.climbs() {
+	if few && t.Fewest {
 		return Outcome{ByTrials: true}
 	}
 	t.charge()

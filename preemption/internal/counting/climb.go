@@ -49,34 +49,28 @@ func (t *attempt) moveOne(from *draft, targets []nodeCost, budget *int) bool {
 func (t *attempt) tryMove(from *draft, i int, k, to int32, budget *int) bool {
 	t.goOn()
 	*budget -= len(from.seq) + t.potential/8
-	there := int32(0)
-	price := domain.Free
-	for j, s := range from.spots {
-		switch {
-		case s.at == to:
-			there = s.k
-		case j != i:
-			price.Add(s.cost.Price())
+	if int64(from.on(to)+k) > t.slots[to] {
+		return false
+	}
+	var price domain.Price
+	if !t.joint {
+		if price = t.movedPrice(from, i, k, to); price.Compare(t.top.price) > 0 {
+			return false
 		}
-	}
-	if int64(there+k) > t.slots[to] {
-		return false
-	}
-	s := from.spots[i]
-	if s.k > k {
-		price.Add(t.cost(s.at, s.k-k).Price())
-	}
-	price.Add(t.cost(to, there+k).Price())
-	if price.Compare(t.top.price) > 0 {
-		return false
 	}
 	t.seq = append(t.seq[:0], from.seq...)
 	left := k
 	for j, at := range t.seq {
-		if at == s.at && left > 0 {
+		if at == from.spots[i].at && left > 0 {
 			t.seq[j] = to
 			left--
 		}
+	}
+	if t.joint {
+		if p := t.weigh(t.seq); p != nil {
+			t.consider(p)
+		}
+		return t.top != from
 	}
 	p := t.draft(t.seq)
 	p.price = price
@@ -85,4 +79,19 @@ func (t *attempt) tryMove(from *draft, i int, k, to int32, budget *int) bool {
 	}
 	t.consider(p)
 	return t.top != from
+}
+
+// movedPrice is what the plan costs that tryMove evaluates, where every unit is one pod.
+func (t *attempt) movedPrice(from *draft, i int, k, to int32) domain.Price {
+	price := domain.Free
+	for j, s := range from.spots {
+		if s.at != to && j != i {
+			price.Add(s.cost.Price())
+		}
+	}
+	if s := from.spots[i]; s.k > k {
+		price.Add(t.cost(s.at, s.k-k).Price())
+	}
+	price.Add(t.cost(to, from.on(to)+k).Price())
+	return price
 }

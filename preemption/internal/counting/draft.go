@@ -38,6 +38,16 @@ type spot struct {
 	cost columns.Cost
 }
 
+// on is how many members are on a node.
+func (p *draft) on(at int32) int32 {
+	for _, s := range p.spots {
+		if s.at == at {
+			return s.k
+		}
+	}
+	return 0
+}
+
 // weigh prices a placement; nil if it costs more than the best so far. Where units have several pods
 // only giving back tells what it costs, and the placement counts as tried whatever that is.
 func (t *attempt) weigh(seq []int32) *draft {

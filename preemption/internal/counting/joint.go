@@ -87,6 +87,9 @@ func (t *attempt) leastJoint(k int) []int32 {
 			j.push(price, int32(at))
 		}
 	}
+	if t.climbs() {
+		j.noteCheapest()
+	}
 	seq := make([]int32, 0, k)
 	for len(seq) < k {
 		seq = append(seq, j.next(k))
@@ -99,6 +102,20 @@ func (t *attempt) leastJoint(k int) []int32 {
 	}
 	j.lost = j.lost[:0]
 	return seq
+}
+
+// noteCheapest notes the nodes on which a first member costs least, while all that take one are in the queue.
+func (j *joint) noteCheapest() {
+	j.costs = j.costs[:0]
+	var list []domain.SeatOffer
+	for o, ok := j.queue.Least(); ok && len(list) < ClimbNodes; o, ok = j.queue.Least() {
+		j.queue.Drop()
+		list, j.costs = append(list, o), append(j.costs, nodeCost{at: o.At})
+	}
+	for _, o := range list {
+		j.queue.Push(o)
+	}
+	j.cheapest = j.costs
 }
 
 // next takes the node on which one more member of all costs least, and looks further among equals.

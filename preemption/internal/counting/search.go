@@ -81,7 +81,7 @@ type tools struct {
 // New returns the search for q; nil if the columns can't tell of its members. Close ends
 // it.
 func New(q Question) *Search {
-	f := &Search{Question: q, member: q.Members[0]}
+	f := &Search{Question: q, member: q.Members[0], shares: 1}
 	f.tools = f.borrow()
 	f.findHeld()
 	if !f.tools.seats.Ask(f.member, f.Priority, f.heldOn) {
