@@ -148,6 +148,25 @@ func TestLeastJointPlacesAsTrialsDo(t *testing.T) {
 	require.Greater(t, compared, int(seeds(300)/2))
 }
 
+// TestCountingJointSparesBudgets: rather than somebody less important whom a budget covers, somebody goes whom none does.
+func TestCountingJointSparesBudgets(t *testing.T) {
+	one := int32(1)
+	snap := preemption.Snapshot{
+		PodGroups: []preemption.PodGroup{{Namespace: "default", Name: "group", Mode: "All", MinCount: &one, Priority: &one}},
+		Budgets:   []disruption.Budget{{Namespace: "default", Name: "spent", Selector: &disruption.Selector{MatchLabels: map[string]string{"covered": "yes"}}}},
+	}
+	for i, of := range []string{"", "", "group", "group"} {
+		name, priority := fmt.Sprint(i), []int32{0, 5, 1, 1}[i]
+		snap.Nodes = append(snap.Nodes, preemption.Node{Name: name, Allocatable: preemption.Resources{"cpu": 4_000}})
+		snap.Pods = append(snap.Pods, preemption.Pod{Namespace: "default", Name: name, Node: name, Group: of, Priority: &priority, Requests: preemption.Resources{"cpu": 4_000 - 1_000*int64(i/2)}})
+	}
+	snap.Pods[0].Labels = map[string]string{"covered": "yes"}
+	for i := range snap.Nodes[2:] {
+		snap.Nodes[2+i].Unschedulable = true
+	}
+	require.True(t, jointIsExact(t, preemption.Options{}, gen.Question{Snapshot: snap, Preemptor: fleetGang(1, 4_000)}, 0))
+}
+
 func FuzzCountingJointUnitsIsExact(f *testing.F) {
 	for seed := range uint64(50) {
 		f.Add(seed)

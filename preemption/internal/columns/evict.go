@@ -12,10 +12,10 @@ import (
 // Evict says who has to go on node n for k members, and what that costs, where units
 // may have pods on other nodes, too: these are priced whole. Units of several pods for
 // which broken is above zero are gone already: they go, and cost nothing. broken is by unit;
-// nil: nobody is gone.
+// nil: nobody is gone. Once somebody goes who is more important than most, nobody looks further.
 //
 // It is to [domain.Offers] what Cost is. O(units).
-func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32) (price domain.Price, out PositionSet) {
+func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32, most int64) (price domain.Price, out PositionSet) {
 	s.ask(n, k)
 	price = domain.Free
 	from, harmed := s.first, s.harmed(n)
@@ -42,7 +42,9 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32)
 				continue
 			}
 			if out.Add(g); !paid {
-				price.Add(s.loss(n, g, losses))
+				if price.Add(s.loss(n, g, losses)); price.Highest > most {
+					return price, out
+				}
 			}
 		}
 	}
@@ -56,10 +58,11 @@ func (s *Seats) paid(n cluster.NodeID, g victims.Position, broken []int32) bool 
 
 // loss is what the loss of the unit on a position costs, wherever its pods are.
 func (s *Seats) loss(n cluster.NodeID, g victims.Position, losses *Losses) domain.Price {
-	if s.numPods(g) > 1 {
+	pods := s.numPods(g)
+	if pods > 1 && s.at.mixed {
 		return losses.Of(s.columns.Unit(n, g)).Price
 	}
-	return priceOf(s.at.Owns[g], s.Harms(n, g))
+	return priceOf(s.at.Owns[g], pods, s.Harms(n, g))
 }
 
 // Lost is what those of out on node n cost who are not gone already; see Evict.
@@ -88,9 +91,9 @@ func (s *Seats) numPods(g victims.Position) int64 {
 	return int64(s.at.Pods[g])
 }
 
-// priceOf is what the loss of a pod costs.
-func priceOf(own int32, harms bool) domain.Price {
-	p := domain.Price{Highest: int64(own), Sum: priority.Raised(own), Pods: 1}
+// priceOf is what the loss of so many pods of one unit costs, all of a priority.
+func priceOf(own int32, pods int64, harms bool) domain.Price {
+	p := domain.Price{Highest: int64(own), Sum: pods * priority.Raised(own), Pods: pods}
 	if harms {
 		p.Violations = 1
 	}

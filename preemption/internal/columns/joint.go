@@ -203,7 +203,7 @@ func (j *Joint) lose(at int32, g victims.Position, harms bool) {
 		loss := j.losses.Of(m.Unit)
 		price, started = loss.Price, loss.Started
 	} else {
-		price, started = priceOf(n.at.Owns[g], harms), int64(n.at.Started[g])
+		price, started = priceOf(n.at.Owns[g], 1, harms), int64(n.at.Started[g])
 	}
 	if price.Highest > j.Price.Highest {
 		j.Started = math.MaxInt64

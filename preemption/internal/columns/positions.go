@@ -48,13 +48,14 @@ type nodePositions struct {
 	Levels  []int32  // by position: what the unit is eligible by, descending
 	Owns    []int32  // by position: the priority of the pod itself
 	Pods    []int32  // by position: the number of pods, here and elsewhere; nil: one each
+	mixed   bool     // those of one unit differ in priority
 }
 
 // At returns the positions of node n, which is plain, or of which [NodeColumns.Joint] holds.
 func (l *NodeColumns) At(n cluster.NodeID) (r nodePositions) {
 	at := l.node(n)
 	r.Levels = at.levels()
-	r.Owns = r.Levels
+	r.Owns, r.mixed = r.Levels, at.mixed
 	k := len(r.Levels)
 	if at.uneven {
 		r.Owns = at.level[k:]

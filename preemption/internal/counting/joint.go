@@ -1,10 +1,13 @@
 package counting
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
@@ -26,6 +29,9 @@ type jointTools struct {
 	queue   domain.SeatQueue // nodes with what one more member there cost when they were put in; only the latest offer of each counts
 	offers  []int32          // by position: the number of that offer
 	offered int32            // the number of the latest of all
+	most    int64            // on nodes that are offered later somebody more important has to go,
+	later   []int32          // which are these
+	highest []int64          // a heap: the priorities of the most important who go on some others, the highest first
 	booked  []int32          // by position: which of nodes it is and 1; 0: no member is there
 	nodes   []bookedNode
 	fresh   []bool // by position: among reached
@@ -56,7 +62,7 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 		}
 		j.losses.Forget()
 	}
-	at := t.Columns.At(n)
+	at, on := t.Columns.At(n), t.Units.On(n)
 	first, end := at.Below(t.Priority)
 	for g := first; g < end; g++ {
 		if at.Pods == nil || at.Pods[g] < 2 {
@@ -64,7 +70,7 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 			continue
 		}
 		t.shared = true
-		if u := t.Columns.Unit(n, g); j.seen[u] != j.counts {
+		if u := on[g]; j.seen[u] != j.counts {
 			j.seen[u] = j.counts
 			units++
 		}
@@ -81,12 +87,7 @@ func (t *attempt) leastJoint(k int) []int32 {
 	j.offered = 0
 	j.booked, j.fresh = grown(j.booked, len(t.slots)), grown(j.fresh, len(t.slots))
 	j.offers = grown(j.offers, len(t.slots))
-	for at, slots := range t.slots {
-		if slots > 0 {
-			price, _ := t.seats.Evict(t.node(int32(at)), 1, j.losses, nil)
-			j.push(price, int32(at))
-		}
-	}
+	j.offerFirsts(k)
 	if t.climbs() {
 		j.noteCheapest()
 	}
@@ -104,11 +105,56 @@ func (t *attempt) leastJoint(k int) []int32 {
 	return seq
 }
 
+// offerFirsts offers a first member on every node that takes one, but on those where somebody more important has to go
+// than on at least so many others: on these later. Where budgets may be violated, that does not come first.
+func (j *joint) offerFirsts(wanted int) {
+	j.most, j.later, j.highest = math.MaxInt64, j.later[:0], j.highest[:0]
+	for at, slots := range j.slots {
+		if slots == 0 {
+			continue
+		}
+		price, _ := j.seats.Evict(j.node(int32(at)), 1, j.losses, nil, j.most)
+		if price.Highest > j.most {
+			j.offers[at], j.later = 0, append(j.later, int32(at))
+			continue
+		}
+		j.push(price, int32(at))
+		if j.harmful {
+			continue
+		}
+		j.highest = heaps.Push(j.highest, price.Highest, compareHighest)
+		if len(j.highest) > wanted {
+			j.highest = heaps.Pop(j.highest, compareHighest)
+		}
+		if len(j.highest) == wanted {
+			j.most = j.highest[0]
+		}
+	}
+}
+
+func compareHighest(a, b *int64) int { return cmp.Compare(*b, *a) }
+
+// least is the least offer. The others are offered before one is taken for which somebody goes who is more important than most.
+func (j *joint) least() (domain.SeatOffer, bool) {
+	least, ok := j.queue.Least()
+	if ok && least.Price.Highest <= j.most {
+		return least, ok
+	}
+	j.most = math.MaxInt64
+	for _, at := range j.later {
+		if j.offers[at] == 0 {
+			j.push(j.price(at), at)
+		}
+	}
+	j.later = j.later[:0]
+	return j.queue.Least()
+}
+
 // noteCheapest notes the nodes on which a first member costs least, while all that take one are in the queue.
 func (j *joint) noteCheapest() {
 	j.costs = j.costs[:0]
 	var list []domain.SeatOffer
-	for o, ok := j.queue.Least(); ok && len(list) < ClimbNodes; o, ok = j.queue.Least() {
+	for o, ok := j.least(); ok && len(list) < ClimbNodes; o, ok = j.least() {
 		j.queue.Drop()
 		list, j.costs = append(list, o), append(j.costs, nodeCost{at: o.At})
 	}
@@ -122,7 +168,7 @@ func (j *joint) noteCheapest() {
 func (j *joint) next(all int) int32 {
 	for {
 		j.goOn()
-		least, _ := j.queue.Least()
+		least, _ := j.least()
 		j.queue.Drop()
 		if least.K != j.offers[least.At] {
 			continue
@@ -156,7 +202,7 @@ func (j *joint) foresee(o *domain.SeatOffer, all int) {
 	single := j.seats.Single(n)
 	o.Foresee(min(j.slots[o.At]-k, int64(all)-1), func(more int64) (price domain.Price, told bool) {
 		if single {
-			price, _ = j.seats.Evict(n, k+more, j.losses, nil)
+			price, _ = j.seats.Evict(n, k+more, j.losses, nil, math.MaxInt64)
 		}
 		return price, single
 	})
@@ -177,7 +223,7 @@ func (j *joint) price(at int32) domain.Price {
 		booked = j.nodes[i-1]
 	}
 	j.mark(n, &booked.out, -1)
-	price, _ := j.seats.Evict(n, int64(booked.k)+1, j.losses, j.broken)
+	price, _ := j.seats.Evict(n, int64(booked.k)+1, j.losses, j.broken, math.MaxInt64)
 	before := j.seats.Lost(n, &booked.out, j.losses, j.broken)
 	j.mark(n, &booked.out, +1)
 	return price.Minus(before)
@@ -200,7 +246,7 @@ func (j *joint) take(at int32) {
 	j.mark(n, &b.out, -1)
 	b.k++
 	before := b.out
-	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken)
+	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, math.MaxInt64)
 	j.reached, j.fresh[at] = append(j.reached[:0], at), true
 	each(&b.out, pods, func(g victims.Position) {
 		u := j.Columns.Unit(n, g)
