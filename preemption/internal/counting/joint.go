@@ -47,7 +47,7 @@ type bookedNode struct {
 }
 
 // countJoint counts the potential victims on node n that were not counted in this domain
-// before; ok is false if there is more to them than their numbers of pods.
+// before, as long as there may be checks for better placements; ok is false if there is more to them than their numbers of pods.
 func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 	if !t.Columns.Joint(n) {
 		return 0, false
@@ -61,6 +61,9 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 			j.losses = columns.NewLosses(t.Units)
 		}
 		j.losses.Forget()
+	}
+	if t.shared && t.potential > t.Checks/t.shares {
+		return 0, true
 	}
 	at, on := t.Columns.At(n), t.Units.On(n)
 	first, end := at.Below(t.Priority)

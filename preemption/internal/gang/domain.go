@@ -156,6 +156,7 @@ func (s *Search) charge(potential []victims.UnitID) {
 // takeOut takes the potential victims out of the trial. Where the columns tell of all members,
 // nodes are vacant of which they tell, and nobody is taken out there before somebody looks.
 func (a *attempt) takeOut() {
+	a.prepare()
 	nodes := a.domain.Nodes
 	a.near.To(nodes)
 	if f := a.firstSeats(); f.vacates {

@@ -10,7 +10,10 @@ import (
 
 // Potential returns the units with a pod in d that may be evicted, in no order.
 // Units of the gang itself are not among them.
-func (s *Search) Potential(d *domain.Domain) []victims.UnitID { return s.potentialOn(d.Nodes) }
+func (s *Search) Potential(d *domain.Domain) []victims.UnitID {
+	s.prepare()
+	return s.potentialOn(d.Nodes)
+}
 
 func (s *Search) potentialOn(nodes []cluster.NodeID) []victims.UnitID {
 	most := 0

@@ -146,12 +146,16 @@ func (s *Search) Equip() {
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
 	s.near = ask.NearOf(q, 1)
-	s.near.Remember()
 	s.Runner.Here, s.Runner.Wholes = s.near.Moving, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
-	s.seen = make([]int32, q.Units.Len())
-	s.inside = make([]bool, q.Units.Len())
-	s.charged = make([]int32, q.Units.Len())
+}
+
+// prepare makes what is noted of units where victims are looked for, once.
+func (s *Search) prepare() {
+	if s.seen == nil {
+		s.near.Remember()
+		s.seen, s.charged, s.inside = make([]int32, s.q.Units.Len()), make([]int32, s.q.Units.Len()), make([]bool, s.q.Units.Len())
+	}
 }
 
 // mostLooks is what placers ask about members on nodes, in questions about room: with everybody in place, and then with
