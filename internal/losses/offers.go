@@ -2,6 +2,7 @@ package losses
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
@@ -82,7 +83,7 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
 		wholes: NewWholes(us, nil), costs: map[victims.UnitID]bool{},
-		broken: make([]int32, us.Len()),
+		broken: borrow(us.Len()),
 		out:    make([][]victims.UnitID, nodes),
 		booked: make([]bool, nodes),
 		seats:  make([]int32, nodes),
@@ -92,6 +93,25 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 		free:   make([]int64, us.Index().NumResources()),
 		needed: make([]bool, us.Index().NumResources()),
 	}
+}
+
+// breaks are columns of *[]int32 out of use, of any offers.
+var breaks sync.Pool
+
+// borrow returns a column of zeros, for so many units or more.
+func borrow(units int) []int32 {
+	if b, ok := breaks.Get().(*[]int32); ok && len(*b) >= units {
+		clear(*b)
+		return *b
+	}
+	return make([]int32, units)
+}
+
+// Close lets others reuse what o has noted of units. It is over.
+func (o *Offers) Close() {
+	broken := o.broken
+	o.broken = nil
+	breaks.Put(&broken)
 }
 
 // Price is what has to go for member m and the members placed on node n, without what has to go for

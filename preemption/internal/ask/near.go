@@ -33,8 +33,11 @@ const stepsToBegin = 64
 // NearOf returns a Near of all nodes, among the searches on which so many parts share what may move.
 func NearOf(q *Question, parts int) Near { return Near{q: q, parts: parts} }
 
-// Remember lets units of one pod be looked up once each. O(units)
+// Remember lets units of one pod be looked up once each. O(units), once
 func (r *Near) Remember() {
+	if r.one != nil {
+		return
+	}
 	r.one = slices.Repeat([]cluster.PodID{cluster.NoPod}, r.q.Units.Len())
 }
 

@@ -175,6 +175,9 @@ func (a *attempt) takeOut() {
 		a.Trial.Vacate(f, vacant)
 		nodes = others
 	}
+	if len(nodes) > 0 {
+		a.near.Remember()
+	}
 	a.potential = a.potentialOn(nodes)
 	a.plain = a.Search.plain(a.potential)
 	a.remove(a.potential)

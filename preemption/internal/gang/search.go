@@ -25,10 +25,8 @@ type Search struct {
 	seater *seating.Seating
 	offers *losses.Offers
 
-	seen    []int32          // by unit: the number of the list in which it stands
+	*notes
 	lists   int32            // how many lists of units were made
-	inside  []bool           // by unit: potential victim of the domain that is looked at
-	charged []int32          // by unit: what its loss adds to the violations
 	removed []victims.UnitID // those of which inside or charged tell something
 	harmful bool             // some loss adds to them
 	firsts  *firstSeats
@@ -150,12 +148,30 @@ func (s *Search) Equip() {
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
 }
 
-// prepare makes what is noted of units where victims are looked for, once.
+// notes are what is noted of each unit where victims are looked for. They are reused.
+type notes struct {
+	seen    []int32 // the number of the list in which it stands
+	inside  []bool  // potential victim of the domain that is looked at
+	charged []int32 // what its loss adds to the violations
+}
+
+// noted are notes out of use, of any planner.
+var noted sync.Pool
+
+// prepare borrows notes, once.
 func (s *Search) prepare() {
-	if s.seen == nil {
-		s.near.Remember()
-		s.seen, s.charged, s.inside = make([]int32, s.q.Units.Len()), make([]int32, s.q.Units.Len()), make([]bool, s.q.Units.Len())
+	if s.notes != nil {
+		return
 	}
+	units := s.q.Units.Len()
+	if n, ok := noted.Get().(*notes); ok && len(n.seen) >= units {
+		clear(n.seen)
+		clear(n.inside)
+		clear(n.charged)
+		s.notes = n
+		return
+	}
+	s.notes = &notes{make([]int32, units), make([]bool, units), make([]int32, units)}
 }
 
 // mostLooks is what placers ask about members on nodes, in questions about room: with everybody in place, and then with
@@ -181,10 +197,20 @@ func (s *Search) allow(looks int) {
 	s.seater.Allow(s.shares)
 }
 
-// Close ends the use of the buffers for counting. The question is over.
+// Close gives the buffers back. The question is over.
 func (s *Search) Close() {
 	if s.Counting != nil {
 		s.Counting.Close()
+	}
+	if s.less != nil {
+		s.less.Close()
+	}
+	if s.offers != nil {
+		s.offers.Close()
+	}
+	if s.notes != nil {
+		noted.Put(s.notes)
+		s.notes = nil
 	}
 }
 
