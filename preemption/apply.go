@@ -3,7 +3,6 @@ package preemption
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/live"
@@ -60,9 +59,7 @@ func (pl *Planner) apply(r *Result, remove bool) error {
 			return nil
 		}
 		adopt(h, r)
-		for _, ref := range r.Cleared { // a pending pod of an inline preemptor's name, perhaps
-			withdraw(h, ref, r.Nominations)
-		}
+		withdraw(h, r)
 		for _, n := range r.Nominations {
 			nominate(h, n.Pod, n.Node)
 		}
@@ -112,11 +109,16 @@ func nominate(h *live.Held, ref PodRef, node string) {
 	}
 }
 
-// withdraw takes back the nomination of a pod to one of the nodes of list.
-func withdraw(h *live.Held, ref PodRef, list []Nomination) {
-	p := h.Pod(ref.Namespace, ref.Name)
-	if p != nil && slices.ContainsFunc(list, func(n Nomination) bool { return n.Node == p.NominatedNode }) {
-		nominate(h, ref, "")
+// withdraw takes back the nominations that r clears, as far as they are to nodes that it nominates.
+func withdraw(h *live.Held, r *Result) {
+	nominated := map[string]bool{}
+	for _, n := range r.Nominations {
+		nominated[n.Node] = true
+	}
+	for _, ref := range r.Cleared { // a pending pod of an inline preemptor's name, perhaps
+		if p := h.Pod(ref.Namespace, ref.Name); p != nil && nominated[p.NominatedNode] {
+			nominate(h, ref, "")
+		}
 	}
 }
 

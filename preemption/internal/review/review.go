@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -116,10 +117,14 @@ func (q *Review) ReviewNominations(r *answer.Result, trial *domain.GangTrial) an
 // placesOf lists where r nominates members that do not run yet, in their order. The text
 // says what is in the way; it is empty if nothing is.
 func (q *Review) placesOf(r *answer.Result) (places []domain.Assignment, text string) {
+	members := make(map[answer.PodRef]domain.MemberID, len(q.Members))
+	for i, m := range q.Members {
+		members[tell.RefTo(m.Pod)] = domain.MemberID(i)
+	}
 	for _, n := range r.Nominations {
 		name := words.Key(n.Pod.Namespace, n.Pod.Name)
 		p, at := q.Index.PodByName(n.Pod.Namespace, n.Pod.Name), q.Index.NodeByName(n.Node)
-		m, ok := q.memberOf(n.Pod)
+		m, ok := members[n.Pod]
 		switch {
 		case p != cluster.NoPod && q.Index.Pod(p).Node == n.Node:
 			// carried out
@@ -200,7 +205,8 @@ func (q *Review) reviewUnit(u victims.UnitID, pods []cluster.PodID, surplus bool
 	case q.Tree != nil && q.Own(unit):
 		return q.UnitName(u) + " belongs to the preemptor"
 	}
-	goes := func(p cluster.PodID) bool { return slices.Contains(pods, p) }
+	gone := slices.Sorted(slices.Values(pods))
+	goes := func(p cluster.PodID) bool { _, out := slices.BinarySearch(gone, p); return out }
 	if surplus && unit.Elastic && q.Units.GoesOn(u, func(p cluster.PodID) bool { return !goes(p) }) {
 		return ""
 	}
@@ -278,32 +284,15 @@ func (q *Review) reviewBudgets(r *answer.Result) string {
 			}
 		}
 	}
+	budget := func(i int) *disruption.Budget { return q.Index.Budget(cluster.BudgetID(i)) }
 	for _, room := range r.Budgets {
-		b, ok := q.budgetByName(room.Namespace, room.Name)
-		name := room.Namespace + "/" + room.Name
-		if ok && int64(b.Allowed)+left[name] < int64(room.Allowed) {
-			return fmt.Sprintf("budget %s allows %d, %d was counted on", name, b.Allowed, room.Allowed)
+		of, name := disruption.Budget{Namespace: room.Namespace, Name: room.Name}, room.Namespace+"/"+room.Name
+		i, ok := sort.Find(q.Index.NumBudgets(), func(i int) int { return of.Compare(*budget(i)) })
+		if ok && int64(budget(i).Allowed)+left[name] < int64(room.Allowed) {
+			return fmt.Sprintf("budget %s allows %d, %d was counted on", name, budget(i).Allowed, room.Allowed)
 		}
 	}
 	return ""
-}
-
-func (q *Review) budgetByName(namespace, name string) (*disruption.Budget, bool) {
-	for i := range q.Index.NumBudgets() {
-		if b := q.Index.Budget(cluster.BudgetID(i)); b.Namespace == namespace && b.Name == name {
-			return b, true
-		}
-	}
-	return nil, false
-}
-
-func (q *Review) memberOf(ref answer.PodRef) (domain.MemberID, bool) {
-	for i, m := range q.Members {
-		if m.Pod.Namespace == ref.Namespace && m.Pod.Name == ref.Name {
-			return domain.MemberID(i), true
-		}
-	}
-	return 0, false
 }
 
 // evictsNobody says why the preemptor may not evict anybody; empty if it may, or one of the
