@@ -95,10 +95,14 @@ func (v View) PodsOf(p Preemptor) iter.Seq[*Pod] {
 		}
 		return v.list(nil)
 	}
+	if p.Kind == KindPodGroup {
+		return v.Members(p.Namespace, p.Name)
+	}
 	var pods []cluster.PodID
 	if g := v.ix.GroupByName(p.Kind, p.Namespace, p.Name); g != cluster.NoGroup {
 		pods = v.below(nil, g, cluster.MaxTreeDepth)
 	}
+	slices.SortFunc(pods, v.ix.ComparePods)
 	return v.list(pods)
 }
 
@@ -190,7 +194,7 @@ func (v View) NominatedTo(node string) iter.Seq[*Pod] {
 
 func (v View) list(pods []cluster.PodID) iter.Seq[*Pod] {
 	return func(yield func(*Pod) bool) {
-		for _, p := range slices.SortedFunc(slices.Values(pods), v.ix.ComparePods) {
+		for _, p := range pods {
 			if !yield(v.ix.Pod(p)) {
 				return
 			}

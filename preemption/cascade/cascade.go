@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -80,8 +81,10 @@ type Cascade struct {
 	planner *preemption.Planner
 	options Options
 	budgets *budgets
-	evicted []*evictee
-	asked   map[string]bool // who was evicted and asked about already
+	evicted []*evictee                       // a heap; some may be out of left
+	left    map[preemption.PodRef][]*evictee // those who are to be asked about, in the order in which they were evicted
+	turn    int                              // how many were evicted
+	asked   map[string]bool                  // who was evicted and asked about already
 
 	// Outcomes are in the order in which they came about.
 	Outcomes []Outcome
@@ -93,12 +96,16 @@ type evictee struct {
 	priority int32
 	because  string
 	depth    int
+	turn     int
 }
 
 // compare says who is asked about first: the more important.
 func (h *evictee) compare(o *evictee) int {
-	return cmp.Or(cmp.Compare(o.priority, h.priority), cmp.Compare(h.pod.Namespace, o.pod.Namespace), cmp.Compare(h.pod.Name, o.pod.Name))
+	return cmp.Or(cmp.Compare(o.priority, h.priority), cmp.Compare(h.pod.Namespace, o.pod.Namespace), cmp.Compare(h.pod.Name, o.pod.Name),
+		cmp.Compare(h.turn, o.turn))
 }
+
+func byImportance(a, b **evictee) int { return (*a).compare(*b) }
 
 // New begins a cascade on a planner, which it changes: give it a fork to keep the planner
 // as it is. A depth below zero is a [*cluster.FieldError]; other errors are the planner's.
@@ -113,7 +120,7 @@ func New(planner *preemption.Planner, o Options) (*Cascade, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cascade{planner: planner, options: o, budgets: b, asked: map[string]bool{}}, nil
+	return &Cascade{planner: planner, options: o, budgets: b, left: map[preemption.PodRef][]*evictee{}, asked: map[string]bool{}}, nil
 }
 
 // Of tells what becomes of the victims of r once it is carried out. The planner stays as it is: it all
@@ -222,18 +229,18 @@ func (c *Cascade) add(r *preemption.Result, because string, depth int) error {
 	if err := c.carryOut(&o); err != nil {
 		return err
 	}
+	seated := map[preemption.PodRef]bool{}
+	for _, n := range o.Places {
+		seated[n.Pod] = because != ""
+	}
 	for i := range wanted {
-		if because != "" && seated(o.Places, &wanted[i]) {
+		if seated[refOf(&wanted[i])] {
 			if err := c.budgets.add(&wanted[i], 1); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func seated(places []preemption.Nomination, p *cluster.Pod) bool {
-	return slices.ContainsFunc(places, func(n preemption.Nomination) bool { return n.Pod == refOf(p) })
 }
 
 // wanted lists the pods that wait and that o is about, and counts them in it.
@@ -290,7 +297,9 @@ func (c *Cascade) leave(ref preemption.PodRef, because string, depth int) error 
 		c.note(h, Gone, "no controller makes it anew")
 		return c.planner.Remove(ref)
 	}
-	c.evicted = append(c.evicted, h)
+	c.turn++
+	h.turn = c.turn
+	c.evicted, c.left[ref] = heaps.Push(c.evicted, h, byImportance), append(c.left[ref], h)
 	return c.planner.Requeue(ref)
 }
 
@@ -306,25 +315,32 @@ func (c *Cascade) note(h *evictee, status Status, why string) {
 // evicts, until nobody is left who is to be asked about.
 func (c *Cascade) Settle() error {
 	for len(c.evicted) > 0 {
-		next := slices.MinFunc(c.evicted, (*evictee).compare)
-		p := preemption.Preemptor{Kind: cluster.KindPod, Namespace: next.pod.Namespace, Name: next.pod.Name}
-		gone := func(h *evictee) bool { return refOf(&h.pod) == refOf(&next.pod) }
+		next := c.evicted[0]
+		ref := refOf(&next.pod)
+		if !slices.Contains(c.left[ref], next) { // it was asked about with others
+			c.evicted = heaps.Pop(c.evicted, byImportance)
+			continue
+		}
+		p, refs := preemption.Preemptor{Kind: cluster.KindPod, Namespace: ref.Namespace, Name: ref.Name}, []preemption.PodRef{ref}
 		whole, err := c.needsGroup(&next.pod)
+		if err == nil && whole {
+			refs = refs[:0]
+			err = c.planner.View(func(v preemption.View) {
+				p = v.Whole(ref)
+				for member := range v.PodsOf(p) {
+					refs = append(refs, refOf(member))
+				}
+			})
+		}
 		if err != nil {
 			return err
 		}
-		if whole {
-			of := map[preemption.PodRef]bool{}
-			if err := c.planner.View(func(v preemption.View) {
-				p = v.Whole(refOf(&next.pod))
-				for member := range v.PodsOf(p) {
-					of[refOf(member)] = true
-				}
-			}); err != nil {
-				return err
-			}
-			gone = func(h *evictee) bool { return of[refOf(&h.pod)] }
+		var all []*evictee
+		for _, ref := range refs {
+			all = append(all, c.left[ref]...)
+			delete(c.left, ref)
 		}
+		slices.SortFunc(all, func(a, b *evictee) int { return cmp.Compare(a.turn, b.turn) })
 		var again string
 		key := who(p.Kind, p.Namespace, p.Name)
 		switch {
@@ -333,20 +349,15 @@ func (c *Cascade) Settle() error {
 		case c.options.Depth > 0 && next.depth > c.options.Depth:
 			again = "evictions are followed no further"
 		}
-		c.evicted = slices.DeleteFunc(c.evicted, func(h *evictee) bool {
-			if !gone(h) {
-				return false
-			}
-			if again != "" {
+		if again != "" {
+			for _, h := range all {
 				c.note(h, NotAsked, again)
 			}
-			return true
-		})
-		if again == "" {
-			c.asked[key] = true
-			if err := c.ask(p, next.because, next.depth); err != nil {
-				return err
-			}
+			continue
+		}
+		c.asked[key] = true
+		if err := c.ask(p, next.because, next.depth); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -164,8 +164,8 @@ func (q *Inquiry) missingOf(g cluster.GroupID) int {
 	if m := group.PodGroup.MinCount; m != nil {
 		missing = int(*m)
 	}
-	for _, p := range group.Pods {
-		if q.Index.Pod(p).Node != "" {
+	for i := 0; missing > 0 && i < len(group.Pods); i++ {
+		if q.Index.Runs(group.Pods[i]) {
 			missing--
 		}
 	}
