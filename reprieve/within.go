@@ -47,7 +47,7 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 		return out, Found
 	}
 	order := inOrder(violating, rest)
-	r.move(t, order, slices.Clone(out.Victims), r.Remove)
+	r.move(t, order, slices.Sorted(slices.Values(out.Victims)), r.Remove)
 	if within { // the same again, to be watched
 		r.Observe, r.ObservePart = observe, part
 		return r.GiveBack(t, violating, rest), Found
@@ -77,10 +77,11 @@ func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, 
 	r.restore(t, u, before)
 }
 
-// move removes or returns the units of order that are not in out.
+// move removes or returns the units of order that are not in out, which is in order of number.
 func (r *Runner) move(t domain.Trial, order, out []victims.UnitID, do func(domain.Trial, victims.UnitID)) {
 	for _, u := range order {
-		if _, in := r.parts[u]; in || !slices.Contains(out, u) {
+		_, part := r.parts[u]
+		if _, in := slices.BinarySearch(out, u); part || !in {
 			do(t, u)
 		}
 	}

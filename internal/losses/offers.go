@@ -262,12 +262,14 @@ func (o *Offers) Untaken(nodes []cluster.NodeID) {
 		o.Reset() // what goes elsewhere may depend on it
 		return
 	}
+	o.units = o.units[:0]
 	for _, n := range nodes {
 		if o.booked[n] {
 			o.booked[n], o.seated = false, o.seated-int(o.seats[n])
-			o.release(o.out[n])
+			o.units = append(o.units, o.out[n]...)
 		}
 	}
+	o.release(o.units)
 	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
 	for _, n := range nodes {
 		if on := o.trial.On(n); len(on) > 0 {
