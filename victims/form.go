@@ -77,6 +77,7 @@ func (us *Units) formGroups(pods []int) {
 		}
 		pods := all[start:len(all):len(all)]
 		us.order(pods)
+		us.resize(0, len(pods))
 		unit, _ := us.describe(group, pods)
 		us.assign(UnitID(us.units.Append(unit)))
 	}
@@ -109,11 +110,28 @@ func (us *Units) atom(p cluster.PodID) cluster.GroupID {
 	return cluster.NoGroup
 }
 
+// resize notes that a unit of so many pods has another number of them; 0: it comes or goes.
+func (us *Units) resize(from, to int) {
+	if from > 1 {
+		if us.sizes[from]--; us.sizes[from] == 0 {
+			delete(us.sizes, from)
+		}
+	}
+	if to > 1 {
+		if us.sizes == nil {
+			us.sizes = map[int]int{}
+		}
+		us.sizes[to]++
+	}
+}
+
 // order brings the pods of a unit into order.
 func (us *Units) order(pods []cluster.PodID) {
-	slices.SortFunc(pods, func(a, b cluster.PodID) int {
-		return cmp.Or(cmp.Compare(us.ix.Pod(a).UID, us.ix.Pod(b).UID), us.ix.ComparePods(a, b))
-	})
+	slices.SortFunc(pods, us.comparePods)
+}
+
+func (us *Units) comparePods(a, b cluster.PodID) int {
+	return cmp.Or(cmp.Compare(us.ix.Pod(a).UID, us.ix.Pod(b).UID), us.ix.ComparePods(a, b))
 }
 
 // describe returns the unit of pods, which it keeps and which are in order. Without other

@@ -18,9 +18,10 @@ type Position int32
 // Shift is a change of the units of a node: the one on position Out was taken away, and
 // then one was put on position In.
 type Shift struct {
-	Node    cluster.NodeID
-	Out, In Position // NoPosition: nobody
-	Anew    bool     // more than that may have changed
+	Node    cluster.NodeID // NoNode: nothing but how many pods unit Grown has
+	Out, In Position       // NoPosition: nobody
+	Anew    bool           // more than that may have changed
+	Grown   UnitID
 }
 
 // Quiet reports whether the units of the node stand as they did, and only something else
@@ -40,7 +41,8 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 	f.units, f.unitOf, f.on = us.units.Fork(), us.unitOf.Fork(), us.on.Fork()
 	f.inside, f.cost, f.agenda, f.places = us.inside.Fork(), us.cost.Fork(), us.agenda.Fork(), us.places.fork(ix)
 	f.kept, f.sorter, f.nodes, f.spare, f.quiet, f.marks, f.under = nil, Sorter{}, nil, nil, nil, nil, nil
-	f.stale, f.came = slices.Clone(us.stale), maps.Clone(us.came)
+	f.stale, f.grown, f.came = slices.Clone(us.stale), slices.Clone(us.grown), maps.Clone(us.came)
+	f.sizes = maps.Clone(us.sizes)
 	for u, pods := range f.came {
 		f.came[u] = slices.Clone(pods)
 	}
@@ -51,8 +53,9 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 }
 
 // Add lets pod p, which the index has just got, be a unit or part of one, and
-// appends to dst how nodes have changed; some may be there twice. A unit of several is on no node until Settle.
-func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
+// appends to dst how nodes have changed; some may be there twice. A unit of several is on no node until Settle, unless
+// it only grows: alike says that no budget covers p.
+func (us *Units) Add(dst []Shift, p cluster.PodID, alike bool) []Shift {
 	for us.unitOf.Len() < us.ix.NumPods() {
 		us.unitOf.Append(noUnit)
 	}
@@ -66,6 +69,9 @@ func (us *Units) Add(dst []Shift, p cluster.PodID) []Shift {
 		us.under = us.ix.PodsUnder(us.under[:0], group)
 		for _, q := range us.under {
 			if u, ok := us.UnitOf(q); ok && q != p {
+				if alike && us.mayGrow(u, p) && us.grow(u, p) {
+					return us.listGrown(dst, u, p)
+				}
 				dst = us.takeApart(dst, u)
 				us.came[u] = append(us.came[u], p)
 				*us.unitOf.Edit(int(p)) = u
@@ -103,6 +109,7 @@ func (us *Units) Remove(dst []Shift, p cluster.PodID) []Shift {
 
 // dig makes unit u, which has no pods and is on no node, a hole.
 func (us *Units) dig(u UnitID) {
+	us.resize(len(us.Unit(u).Pods), 0)
 	*us.units.Edit(int(u)) = Unit{Started: int64(us.hole)}
 	us.agenda.Set(int(u), paged.Never)
 	us.hole = u
@@ -126,14 +133,18 @@ func (us *Units) Replace(dst []Shift, p cluster.PodID, from cluster.NodeID) []Sh
 	if at == len(on) || on[at] != u {
 		at = slices.Index(on, u)
 	}
-	i := Position(at)
-	if (i == 0 || us.Compare(on[i-1], u) < 0) && (int(i)+1 == len(on) || us.Compare(u, on[i+1]) < 0) {
+	if i := Position(at); us.stands(on, at) {
 		return append(dst, Shift{Node: from, Out: i, In: i})
 	}
 	last := len(dst)
 	dst = us.onto(us.off(dst, from, u), from, u)
 	dst[last].In = dst[last+1].In
 	return dst[:last+1]
+}
+
+// stands reports whether the i-th unit of a list is where it belongs. The others are.
+func (us *Units) stands(on []UnitID, i int) bool {
+	return (i == 0 || us.Compare(on[i-1], on[i]) < 0) && (i+1 == len(on) || us.Compare(on[i], on[i+1]) < 0)
 }
 
 // Renumber follows nodes of the index that have come or gone, or have other numbers: nodes
@@ -168,12 +179,52 @@ func (us *Units) unsort() {
 	}
 }
 
-// Apart reports whether units are on no node until Settle.
-func (us *Units) Apart() bool { return len(us.came) > 0 }
+// Apart reports whether units are on no node until Settle, or would be once one more of their pods comes.
+func (us *Units) Apart() bool { return len(us.came)+len(us.grown) > 0 }
 
 func (us *Units) apart(u UnitID) bool {
 	_, apart := us.came[u]
 	return apart
+}
+
+// mayGrow reports whether pod p, the first that comes to unit u of several since Settle, changes nothing about it but how many
+// pods it has, and perhaps its place: where questions are asked in between, its nodes are not changed for each pod.
+func (us *Units) mayGrow(u UnitID, p cluster.PodID) bool {
+	unit := us.Unit(u)
+	return len(unit.Pods) > 1 && !us.apart(u) && !slices.Contains(us.grown, u) &&
+		us.by.Cost == nil && us.by.Order == nil && !us.ranked() && !us.rule.PreemptionPriority && (us.kept == nil || !us.kept.Any()) &&
+		us.ix.Started(p) >= unit.Started && us.ix.Priority(p) == unit.Level
+}
+
+// grow lets pod p come to unit u, which may grow, unless it would not stand on each of its nodes as it does.
+func (us *Units) grow(u UnitID, p cluster.PodID) bool {
+	unit := us.units.Edit(int(u))
+	before := unit.Pods
+	i, _ := slices.BinarySearchFunc(before, p, us.comparePods)
+	unit.Pods = slices.Insert(slices.Clip(before), i, p)
+	near := us.sizes[len(before)]+us.sizes[len(before)+1] > 1 // where nobody is as large it stands as it did
+	for _, q := range before {
+		if n := us.ix.NodeOf(q); near && n != cluster.NoNode && !us.stands(us.On(n), slices.Index(us.On(n), u)) {
+			unit.Pods = before
+			return false
+		}
+	}
+	us.resize(len(before), len(unit.Pods))
+	return true
+}
+
+// listGrown notes that pod p is one of unit u, which has grown, and appends to dst how nodes change.
+func (us *Units) listGrown(dst []Shift, u UnitID, p cluster.PodID) []Shift {
+	*us.unitOf.Edit(int(p)) = u
+	if us.ix.Unstarted(p) {
+		us.agenda.Advance(int(u), us.ix.Time().Unix())
+	}
+	us.grown = append(us.grown, u)
+	dst = append(dst, Shift{Node: cluster.NoNode, Out: NoPosition, In: NoPosition, Grown: u})
+	if n := us.ix.NodeOf(p); n == cluster.NoNode || !slices.Contains(us.On(n), u) {
+		return us.onto(dst, n, u)
+	}
+	return append(dst, Shift{Node: us.ix.NodeOf(p), Anew: true})
 }
 
 // takeApart takes unit u, of which pods come or go, off its nodes until Settle: what many changes come to is found out once.

@@ -79,7 +79,7 @@ func (f *followed) set(p *cluster.Pod) []victims.Shift {
 	if old != cluster.NoPod {
 		moved = f.us.Remove(moved, old)
 	}
-	return f.settle(f.us.Add(moved, f.ix.SetPod(p, old)))
+	return f.settle(f.us.Add(moved, f.ix.SetPod(p, old), true))
 }
 
 func (f *followed) remove(p cluster.PodID) []victims.Shift {
@@ -220,6 +220,18 @@ func randomPod(r *rand.Rand) *cluster.Pod {
 	return p
 }
 
+// plainPod is one of a few pods, mostly of two groups.
+func plainPod(r *rand.Rand) *cluster.Pod {
+	prio := int32(1 + r.IntN(9)/8)
+	p := &cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", r.IntN(9)), UID: fmt.Sprint(r.IntN(3)), Priority: &prio}
+	p.Node = []string{"n1", "n1", "n2", "n3", ""}[r.IntN(5)]
+	p.Group = []string{"", "whole", "whole", "elastic", "elastic"}[r.IntN(5)]
+	if r.IntN(3) > 0 {
+		p.Started = noon.Add(-time.Duration(r.IntN(9)/8) * 4 * time.Minute)
+	}
+	return p
+}
+
 var long = flag.Bool("long", false, "try three times as many lives")
 
 // Whatever comes, goes and changes: units that follow are those that would be formed anew, and a
@@ -227,7 +239,7 @@ var long = flag.Bool("long", false, "try three times as many lives")
 func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	tariff := victims.Tariff{Tariff: disruption.Tariff{Fixed: 1, Milestones: 1, Pods: 1}}
 	worths := []victims.Worth{{}, {Cost: tariff, ByCost: true}, {ByPlace: true}, {Cost: tariff, Order: byName{}}}
-	lives := uint64(200)
+	lives, grown := uint64(200), 0
 	if *long {
 		lives = 600
 	}
@@ -241,7 +253,11 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 		ix := index(t, text)
 		rule := []victims.UnitRule{victims.Pods136, victims.Groups136, victims.Units137, victims.UnitsKEP}[r.IntN(4)]
 		w := worths[r.IntN(len(worths))]
-		keep := keepings[r.IntN(len(keepings))]
+		keep, randomPod := keepings[r.IntN(len(keepings))], randomPod
+		if seed%4 == 0 { // with guards a group is formed anew whoever comes
+			ix, randomPod = index(t, "nodes n1 n2\ngroup whole mode=All prio=1\ngroup elastic mode=All prio=1"), plainPod
+			w, keep = worths[r.IntN(7)/6], keepings[len(keepings)-1-r.IntN(7)/6]
+		}
 		for range []int{0, 0, 5, 9}[r.IntN(4)] { // there at the start
 			p := randomPod(r)
 			if p.Node == "n3" {
@@ -313,8 +329,13 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			require.Equal(t, follow(fresh, rule, w, keep).tell(), f.tell(), "seed %d, step %d", seed, step)
 			for n, stand := range f.stands() {
 				if !renumbered && stand != stands[n] {
-					require.True(t, slices.ContainsFunc(shifts, func(s victims.Shift) bool { return s.Node == n }), "seed %d, step %d", seed, step)
+					require.True(t, slices.ContainsFunc(shifts, func(s victims.Shift) bool {
+						return s.Node == n || s.Node == cluster.NoNode && slices.Contains(f.us.On(n), s.Grown)
+					}), "seed %d, step %d", seed, step)
 				}
+			}
+			if slices.ContainsFunc(shifts, func(s victims.Shift) bool { return s.Node == cluster.NoNode }) {
+				grown++
 			}
 			if fork != nil {
 				require.Equal(t, before, fork.tell(), "seed %d, step %d: the fork", seed, step)
@@ -329,6 +350,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 			}
 		}
 	}
+	require.Greater(t, grown, 30)
 }
 
 // Quiet: nobody moved, though something about somebody may have changed.
@@ -352,7 +374,7 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	}
 	f.ix.SetPod(pod("n1", 3), cluster.NoPod)
 	c := f.ix.PodByName("default", "c")
-	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 2}}, f.us.Add(nil, c))
+	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 2}}, f.us.Add(nil, c, true))
 	require.Equal(t, "a w0+w1 c b", on(f.us))
 	for _, step := range []struct {
 		node string
@@ -383,7 +405,7 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	f.us.Remove(nil, c)
 	f.ix.RemovePod(c)
 	require.False(t, f.us.Exists(gone))
-	f.us.Add(nil, f.ix.SetPod(pod("n1", 7), cluster.NoPod))
+	f.us.Add(nil, f.ix.SetPod(pod("n1", 7), cluster.NoPod), true)
 	require.Equal(t, gone, unit(t, f.us, "c"), "a hole is filled first")
 	require.True(t, slices.Contains(f.us.On(0), gone))
 }

@@ -16,6 +16,7 @@ import (
 
 // form lets unit u consist of pods, which are in order and which it keeps.
 func (us *Units) form(u UnitID, group cluster.GroupID, pods []cluster.PodID) {
+	us.resize(len(us.Unit(u).Pods), len(pods))
 	unit, due := us.describe(group, pods)
 	*us.units.Edit(int(u)) = unit
 	us.assign(u)
@@ -141,6 +142,7 @@ func (us *Units) stir(p cluster.PodID) {
 func (us *Units) Settle(dst []Shift) []Shift {
 	if us.Apart() {
 		dst = us.putTogether(dst)
+		us.grown = us.grown[:0]
 	}
 	if us.kept != nil {
 		us.kept.findLost(dst)

@@ -51,6 +51,8 @@ type Units struct {
 	agenda paged.Agenda               // by unit: the second, since 1970, from which on what is known of it may not hold
 	stale  []UnitID                   // those about which something may have changed; see Settle
 	came   map[UnitID][]cluster.PodID // of those that are on no node until Settle: the pods that came meanwhile
+	grown  []UnitID                   // since Settle; see grow
+	sizes  map[int]int                // by number of pods, of several: how many units have so many
 	sorter Sorter
 	nodes  []cluster.NodeID // buffer
 	under  []cluster.PodID  // likewise

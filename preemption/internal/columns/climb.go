@@ -42,16 +42,12 @@ func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 		at.elastic = at.elastic || unit.Elastic
 		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
 	}
-	switch {
-	case at.uneven && at.several:
+	if at.uneven && at.several {
 		return notPlain
-	case at.uneven:
+	}
+	if at.uneven {
 		for _, u := range units {
 			at.level = append(at.level, ix.Priority(l.us.Unit(u).Pods[0]))
-		}
-	case at.several:
-		for _, u := range units {
-			at.level = append(at.level, int32(len(l.us.Unit(u).Pods)))
 		}
 	}
 	return laidOut

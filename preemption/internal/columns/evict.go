@@ -1,8 +1,6 @@
 package columns
 
 import (
-	"slices"
-
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -80,15 +78,17 @@ func (s *Seats) Lost(n cluster.NodeID, out *PositionSet, losses *Losses, broken 
 // Single reports whether every potential victim on node n is a single pod.
 func (s *Seats) Single(n cluster.NodeID) bool {
 	s.look(n)
-	return s.at.Pods == nil || !slices.ContainsFunc(s.at.Pods[s.first:s.end], func(pods int32) bool { return pods > 1 })
+	for g := s.first; g < s.end; g++ {
+		if s.at.Pods(g) > 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // numPods is how many pods the unit on a position has, here and elsewhere.
 func (s *Seats) numPods(g victims.Position) int64 {
-	if s.at.Pods == nil {
-		return 1
-	}
-	return int64(s.at.Pods[g])
+	return int64(s.at.Pods(g))
 }
 
 // priceOf is what the loss of so many pods of one unit costs, all of a priority.

@@ -5,13 +5,14 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // journal tells which nodes of the columns were refreshed, in turn. What is read of it is
 // how far it was read before.
 type journal struct {
 	forgotten   int              // how many it does not have any more
-	before, own []cluster.NodeID // what was noted before a fork, which its other side has too, and since
+	before, own []cluster.NodeID // what was noted before a fork, which its other side has too, and since; ^u is unit u, which has grown
 }
 
 func (j *journal) len() int { return j.forgotten + len(j.before) + len(j.own) }
@@ -44,18 +45,39 @@ func (j *journal) fork() journal {
 // Changes is how long the journal of refreshed nodes is by now.
 func (l *NodeColumns) Changes() int { return l.journal.len() }
 
-// Since calls f once for each node that was refreshed since the journal was as long as seen,
-// and moves seen on; for every node if seen is below zero or too long ago.
-func (l *NodeColumns) Since(seen *int, f func(cluster.NodeID)) {
+// Since calls f once for each node that was refreshed since the journal was as long as seen, or where a unit of a level below
+// that given has grown, and moves seen on; for every node if seen is below zero or too long ago.
+func (l *NodeColumns) Since(seen *int, below int32, f func(cluster.NodeID)) {
 	if l.Forgot(*seen) {
 		for n := range cluster.NodeID(l.us.Index().NumNodes()) {
 			f(n)
 		}
 	} else {
 		at, before := *seen-l.journal.forgotten, l.journal.before
-		once(before[min(at, len(before)):], l.journal.own[max(at-len(before), 0):], f)
+		once(l.spelt(before[min(at, len(before)):], below), l.spelt(l.journal.own[max(at-len(before), 0):], below), f)
 	}
 	*seen = l.Changes()
+}
+
+// spelt is a part of the journal with the nodes of units that have grown in their places.
+func (l *NodeColumns) spelt(list []cluster.NodeID, below int32) []cluster.NodeID {
+	i := slices.IndexFunc(list, func(n cluster.NodeID) bool { return n < 0 })
+	if i < 0 {
+		return list
+	}
+	all := slices.Clone(list[:i])
+	for _, n := range list[i:] {
+		if n >= 0 {
+			all = append(all, n)
+		} else if unit := l.us.Unit(victims.UnitID(^n)); unit.Level < below {
+			for _, p := range unit.Pods {
+				if at := l.us.Index().NodeOf(p); at != cluster.NoNode {
+					all = append(all, at)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // sets are sets of nodes without any, to be reused.
@@ -87,6 +109,14 @@ func once(a, b []cluster.NodeID, f func(cluster.NodeID)) {
 // Forgot reports whether the journal does not tell any more what was refreshed since it
 // was as long as seen.
 func (l *NodeColumns) Forgot(seen int) bool { return seen < l.journal.forgotten }
+
+// noteQuiet puts a quiet shift into the journal.
+func (l *NodeColumns) noteQuiet(s victims.Shift) {
+	if s.Node == cluster.NoNode {
+		s.Node = ^cluster.NodeID(s.Grown)
+	}
+	l.note(s.Node)
+}
 
 // note puts node n into the journal.
 func (l *NodeColumns) note(n cluster.NodeID) { l.journal.note(n, l.us.Index().NumNodes()) }

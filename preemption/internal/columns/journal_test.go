@@ -38,7 +38,7 @@ func journalsTell(t *rapid.T) {
 					want = append(want, n)
 				}
 			}
-			l.Since(&r.seen, func(n cluster.NodeID) { told = append(told, n) })
+			l.Since(&r.seen, 0, func(n cluster.NodeID) { told = append(told, n) })
 			require.Equal(t, want, told)
 			require.Equal(t, len(r.all), r.seen)
 		default:

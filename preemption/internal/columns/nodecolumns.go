@@ -46,7 +46,7 @@ const mostPositions = 256
 type positions struct {
 	owner    *owner
 	data     []uint64 // rooms: what is free with the positions before every Stride-th in place; asks, packed; starts
-	level    []int32  // by position: what the unit is eligible by; then, where uneven, the priorities of their pods, where several, their numbers
+	level    []int32  // by position: what the unit is eligible by; then, where uneven, the priorities of their pods
 	plain    bool
 	several  bool // some unit has several pods; then none is uneven
 	mixed    bool // and the pods of one differ in priority
@@ -204,7 +204,7 @@ func (l *NodeColumns) node(n cluster.NodeID) *positions {
 
 // levels are what the units are eligible by.
 func (at *positions) levels() []int32 {
-	if at.uneven || at.several {
+	if at.uneven {
 		return at.level[:len(at.level)/2]
 	}
 	return at.level

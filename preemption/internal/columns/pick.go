@@ -178,7 +178,7 @@ nodes:
 			continue
 		}
 		at := columns.At(n)
-		if at.Pods != nil {
+		if at.several != nil {
 			p.score = best
 			p.try(n)
 			if p.best != cluster.NoNode {

@@ -47,8 +47,18 @@ type nodePositions struct {
 	Started []uint64 // by position: nanoseconds, an int64
 	Levels  []int32  // by position: what the unit is eligible by, descending
 	Owns    []int32  // by position: the priority of the pod itself
-	Pods    []int32  // by position: the number of pods, here and elsewhere; nil: one each
 	mixed   bool     // those of one unit differ in priority
+
+	several []victims.UnitID // by position, where some have several pods; nil: one each
+	units   *victims.Units
+}
+
+// Pods is how many pods the unit on a position has, here and elsewhere.
+func (r *nodePositions) Pods(g victims.Position) int {
+	if r.several == nil {
+		return 1
+	}
+	return len(r.units.Unit(r.several[g]).Pods)
 }
 
 // At returns the positions of node n, which is plain, or of which [NodeColumns.Joint] holds.
@@ -60,7 +70,7 @@ func (l *NodeColumns) At(n cluster.NodeID) (r nodePositions) {
 	if at.uneven {
 		r.Owns = at.level[k:]
 	} else if at.several {
-		r.Pods = at.level[k:]
+		r.several, r.units = l.us.On(n), l.us
 	}
 	r.rooms, r.asks, r.Started = l.parts(at.data, k)
 	return r

@@ -46,7 +46,7 @@ func (t *ShapeRanking) Update(s *Sweep, ix *cluster.Index) {
 	if s.columns.Forgot(t.seen) {
 		t.lookAtAll(s, ix)
 	}
-	s.columns.Since(&t.seen, func(n cluster.NodeID) {
+	s.columns.Since(&t.seen, t.below, func(n cluster.NodeID) {
 		if t.look(s, ix, n) {
 			t.seats.Play(n)
 		}

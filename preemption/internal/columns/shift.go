@@ -20,7 +20,7 @@ func (l *NodeColumns) Follow(list []victims.Shift) bool {
 		last := cluster.NoNode
 		for _, s := range list {
 			if s.Quiet() {
-				l.note(s.Node)
+				l.noteQuiet(s)
 			} else if s.Node != last && !l.refresh(s.Node) {
 				return false
 			} else {
@@ -33,7 +33,7 @@ func (l *NodeColumns) Follow(list []victims.Shift) bool {
 		same := func(o victims.Shift) bool { return o.Node == s.Node && !o.Quiet() }
 		switch {
 		case s.Quiet():
-			l.note(s.Node)
+			l.noteQuiet(s)
 			continue
 		case slices.ContainsFunc(list[:i], same):
 			continue

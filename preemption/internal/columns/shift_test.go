@@ -83,7 +83,7 @@ func followIsRefresh(t *rapid.T) {
 		default:
 			id := ix.SetPod(p, cluster.NoPod)
 			b.Set(ix, id)
-			shifts = us.Add(nil, id)
+			shifts = us.Add(nil, id, true)
 		}
 		fork, before := l.Fork(us, b), []string{l.laid(0), l.laid(1), l.laid(2)}
 		anew := l.Fork(us, b)

@@ -80,7 +80,7 @@ func (s *Sweep) fitsAt(position victims.Position) bool {
 // the gate not asked about everybody. O(k) for k units.
 func (s *Sweep) Node(n cluster.NodeID, first, end victims.Position, bound *victims.Score, gate *Gate) (score victims.Score, ok bool) {
 	s.node, s.at, s.gate = n, s.columns.At(n), gate
-	l := loss{owns: s.at.Owns, counts: s.at.Pods, out: s.out[:0], bound: bound, most: math.MaxUint64, limit: math.MaxInt}
+	l := loss{at: &s.at, out: s.out[:0], bound: bound, most: math.MaxUint64, limit: math.MaxInt}
 	if s.violating != nil && !s.violating.Of(n).Empty() {
 		if bound != nil {
 			l.limit = bound.Violations
@@ -108,7 +108,7 @@ func (s *Sweep) Node(n cluster.NodeID, first, end victims.Position, bound *victi
 func (s *Sweep) score(l *loss, bound *victims.Score) (score victims.Score, ok bool) {
 	score = victims.Score{Violations: l.violations, Highest: math.MinInt32, Sum: int64(l.sum), Pods: l.pods, Started: math.MaxInt64}
 	if len(l.out) > 0 {
-		score.Highest = l.owns[l.out[0]]
+		score.Highest = l.at.Owns[l.out[0]]
 	}
 	if bound == nil {
 		score.Started = s.at.earliestStart(l.out)
@@ -133,8 +133,7 @@ func (s *Sweep) Victims() []victims.Position { return s.out }
 
 // loss is what stays out, and what it must not be worse than.
 type loss struct {
-	owns       []int32
-	counts     []int32 // of pods; nil: one each
+	at         *nodePositions
 	out        []victims.Position
 	pods       int
 	sum        uint64
@@ -148,7 +147,7 @@ type loss struct {
 // add notes that position g stays out, the most important first; false if that is worse
 // than the bound.
 func (l *loss) add(g victims.Position) bool {
-	own := l.owns[g]
+	own := l.at.Owns[g]
 	if len(l.out) == 0 && l.bound != nil {
 		if own > l.bound.Highest {
 			return false
@@ -157,10 +156,7 @@ func (l *loss) add(g victims.Position) bool {
 			l.most = uint64(l.bound.Sum)
 		}
 	}
-	pods := 1
-	if l.counts != nil {
-		pods = int(l.counts[g])
-	}
+	pods := l.at.Pods(g)
 	l.out = append(l.out, g)
 	l.pods += pods
 	l.sum += uint64(priority.Raised(own)) * uint64(pods)

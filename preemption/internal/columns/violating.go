@@ -119,7 +119,7 @@ func (l *NodeColumns) Violating(below int32) *Violating {
 	if v.ledger == nil {
 		v.ledger = l.budgets.NewLedger()
 	}
-	l.Since(&v.seen, func(n cluster.NodeID) { v.find(l, n) })
+	l.Since(&v.seen, v.below, func(n cluster.NodeID) { v.find(l, n) })
 	return v
 }
 

@@ -68,7 +68,7 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 	at, on := t.Columns.At(n), t.Units.On(n)
 	first, end := at.Below(t.Priority)
 	for g := first; g < end; g++ {
-		if at.Pods == nil || at.Pods[g] < 2 {
+		if at.Pods(g) < 2 {
 			units++
 			continue
 		}
@@ -234,7 +234,7 @@ func (j *joint) price(at int32) domain.Price {
 
 // mark lets the units of several pods on positions of a node have to go on so many nodes more.
 func (j *joint) mark(n cluster.NodeID, out *columns.PositionSet, more int32) {
-	each(out, j.Columns.At(n).Pods, func(g victims.Position) { j.broken[j.Columns.Unit(n, g)] += more })
+	j.each(n, out, func(g victims.Position) { j.broken[j.Columns.Unit(n, g)] += more })
 }
 
 // take puts a member on a node, and the nodes that become cheaper by that into the queue
@@ -245,13 +245,12 @@ func (j *joint) take(at int32) {
 		j.booked[at] = int32(len(j.nodes))
 	}
 	b, n := &j.nodes[j.booked[at]-1], j.node(at)
-	pods := j.Columns.At(n).Pods
 	j.mark(n, &b.out, -1)
 	b.k++
 	before := b.out
 	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, math.MaxInt64)
 	j.reached, j.fresh[at] = append(j.reached[:0], at), true
-	each(&b.out, pods, func(g victims.Position) {
+	j.each(n, &b.out, func(g victims.Position) {
 		u := j.Columns.Unit(n, g)
 		if j.broken[u]++; j.broken[u] > 1 {
 			return
@@ -269,12 +268,13 @@ func (j *joint) take(at int32) {
 	}
 }
 
-// each calls f for the positions of set whose units have several pods.
-func each(set *columns.PositionSet, pods []int32, f func(victims.Position)) {
+// each calls f for the positions of set on a node whose units have several pods.
+func (j *joint) each(n cluster.NodeID, set *columns.PositionSet, f func(victims.Position)) {
+	at := j.Columns.At(n)
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
-			if g := w*64 + bits.TrailingZeros64(word); pods != nil && pods[g] > 1 {
-				f(victims.Position(g))
+			if g := victims.Position(w*64 + bits.TrailingZeros64(word)); at.Pods(g) > 1 {
+				f(g)
 			}
 		}
 	}

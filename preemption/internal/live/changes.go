@@ -63,7 +63,7 @@ func (c *Cluster) add(p *cluster.Pod, before cluster.PodID) cluster.PodID {
 	id := c.Index.SetPod(p, before)
 	c.each(func(s *Sides) {
 		s.Budgets.Set(c.Index, id)
-		s.changed = s.Units.Add(s.changed, id)
+		s.changed = s.Units.Add(s.changed, id, c.Notes == nil && len(s.Budgets.Of(id)) == 0)
 		s.touch(c.Index.NominatedTo(id))
 		c.refresh(s)
 	})
@@ -151,7 +151,9 @@ func (c *Cluster) settle(s *Sides) {
 	}
 	s.changed = s.Units.Settle(s.changed)
 	for _, shift := range s.changed {
-		c.Notes.Node(shift.Node)
+		if c.Notes.Node(shift.Node); shift.Node == cluster.NoNode {
+			c.Notes.All()
+		}
 	}
 	s.protect()
 	if s.Columns == nil {

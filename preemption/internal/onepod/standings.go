@@ -123,7 +123,7 @@ func (t *standings) follow(q *ask.Question) (numNew int) {
 		t.set(n, at)
 		t.reopen(q, n)
 	}
-	l.Since(&t.seen, func(n cluster.NodeID) {
+	l.Since(&t.seen, q.Priority, func(n cluster.NodeID) {
 		forget(n)
 		for _, topology := range touching {
 			for _, m := range topology.Sharing(n) {
