@@ -271,3 +271,40 @@ func TestPromisedDevicesAreThere(t *testing.T) {
 		}
 	})
 }
+
+// TestGangsGoWhereDevicesCostLeast: two pods share each GPU of a fleet. Greedy knows what room for devices costs on a node, so that few gangs take somebody more
+// important, or more pods, than they have to.
+func TestGangsGoWhereDevicesCostLeast(t *testing.T) {
+	s := gen.Fleet(200, 30, 1, gen.Uniform)
+	held := map[string]int32{}
+	for i := range s.Nodes {
+		s.Nodes[i].Devices = map[string]cluster.DevicePool{gpu: {Count: 8, Capacity: 1000}}
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if k := held[p.Node]; k < 16 && i%7 != 0 {
+			p.Devices = []cluster.DeviceRequest{{Resource: gpu, Fraction: 300 + 100*int64(i%3), Assigned: []int32{k % 8}}}
+			held[p.Node]++
+		}
+	}
+	for _, c := range []struct {
+		members int
+		ask     cluster.DeviceRequest
+	}{{32, cluster.DeviceRequest{Count: 1}}, {100, cluster.DeviceRequest{Count: 2}}, {64, cluster.DeviceRequest{Fraction: 700}}} {
+		all, high := int32(c.members), int32(1000)
+		c.ask.Resource = gpu
+		gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}}
+		for i := range c.members {
+			gang.Pods = append(gang.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Priority: &high, Devices: []cluster.DeviceRequest{c.ask}})
+		}
+		greedy, err := preemption.Preempt(gang, &s)
+		require.NoError(t, err)
+		best, err := preemption.Options{Search: preemption.Exact}.Preempt(gang, &s)
+		require.NoError(t, err)
+		have, least := said(greedy.Score), said(best.Score)
+		t.Logf("%d members that ask for %+v: %v, at least %v", c.members, c.ask, have, least)
+		require.True(t, best.Optimal)
+		require.Equal(t, least[:2], have[:2])
+		require.LessOrEqual(t, 10*have[3], 11*least[3])
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // Offers prices room by the units that have to go for it; it implements
 // [domain.Offers]. What has to go on a node is found as the reprieve finds it, by
-// the node's resources and host ports alone: units that violate a budget come back
+// the node's resources, host ports and devices alone, of these only where all members ask for the same: units that violate a budget come back
 // first, then the others, most important first. A unit on several nodes is priced
 // whole, and costs nothing more once it has to go for a member elsewhere.
 //
@@ -58,6 +58,7 @@ type Offers struct {
 	stands []stand            // of the nodes that were looked at since Renew
 	read   []reading          // by node
 	turn   int32              // of Renew
+	kinds  []kind             // of devices that members ask for
 	wholes Wholes
 	costs  map[victims.UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 }
@@ -65,9 +66,10 @@ type Offers struct {
 // stand is a unit that may have to go on a node.
 type stand struct {
 	unit     victims.UnitID
-	violates bool    // its loss adds to the violations
-	priced   bool    // price is known
-	frees    []int64 // there
+	violates bool              // its loss adds to the violations
+	held     []cluster.Holding // devices, there
+	priced   bool              // price is known
+	frees    []int64           // there
 	price    domain.Price
 }
 
@@ -92,6 +94,7 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 		turn:   1,
 		free:   make([]int64, us.Index().NumResources()),
 		needed: make([]bool, us.Index().NumResources()),
+		kinds:  kindsOf(t),
 	}
 }
 
@@ -349,24 +352,24 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Pri
 			return price
 		}
 	}
-	price := domain.Free
+	price, on, members := domain.Free, o.on(n), len(o.trial.On(n))+more
+	o.freeDevices(n, on)
 	if o.violates != nil {
-		o.walk(&price, n, true)
+		o.walk(&price, n, on, members, true)
 	}
-	o.walk(&price, n, false)
+	o.walk(&price, n, on, members, false)
 	return price
 }
 
 // unitsAsk is about how many units going through them takes as long as a question about a member on a node.
 const unitsAsk = 8
 
-// walk gives back the units on node n that violate a budget, or the others.
-func (o *Offers) walk(price *domain.Price, n cluster.NodeID, violating bool) {
-	on := o.on(n)
+// walk gives back the units on node n that violate a budget, or the others, beside so many members.
+func (o *Offers) walk(price *domain.Price, n cluster.NodeID, on []stand, members int, violating bool) {
 	o.trial.Asked += len(on) / unitsAsk
 	for i := range on {
 		s := &on[i]
-		if s.violates != violating || o.stays(s, n) {
+		if s.violates != violating || o.stays(s, n, members) {
 			continue
 		}
 		if o.units = append(o.units, s.unit); o.broken[s.unit] > 0 { // it is lost already
@@ -387,7 +390,11 @@ func (o *Offers) on(n cluster.NodeID) []stand {
 		from := len(o.stands)
 		for _, u := range o.us.On(n) {
 			if o.below(u) {
-				o.stands = append(o.stands, stand{unit: u, violates: o.violates != nil && o.violates(u) > 0, frees: o.frees(u, n)})
+				s := stand{unit: u, violates: o.violates != nil && o.violates(u) > 0, frees: o.frees(u, n)}
+				for i := 0; o.kinds != nil && i < len(o.at(u, n)); i++ {
+					s.held = o.us.Index().Devices().Held(s.held, o.us.Index().Pod(o.at(u, n)[i]), n)
+				}
+				o.stands = append(o.stands, s)
 			}
 		}
 		*r = reading{o.turn, int32(from), int32(len(o.stands))}
@@ -424,8 +431,8 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 	o.pinned = append(o.pinned, member.Pod.Ports...)
 }
 
-// stays puts the pods of a unit on node n back if the members fit beside them.
-func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
+// stays puts the pods of a unit on node n back if the members fit beside them, so many there.
+func (o *Offers) stays(s *stand, n cluster.NodeID, members int) bool {
 	if o.broken[s.unit] > 0 {
 		return false
 	}
@@ -434,7 +441,7 @@ func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
 			return false
 		}
 	}
-	if o.portTaken(s.unit, n) {
+	if o.portTaken(s.unit, n) || !o.devicesStay(s, members) {
 		return false
 	}
 	for r, v := range s.frees[:len(o.free)] {

@@ -92,7 +92,7 @@ func (s *Search) withFirstSeats(offers *losses.Offers) seating.Prices {
 func (f *firstSeats) ask(m domain.MemberID) bool {
 	if shape := f.of.Trial.Shape(m); shape != f.shape {
 		member := f.of.Trial.Member(m)
-		f.shape, f.told = shape, len(member.Pod.Ports) == 0 && len(member.Unknown()) == 0 && f.seats.Ask(member, f.of.q.Priority, nobody)
+		f.shape, f.told = shape, len(member.Pod.Ports)+len(member.Pod.Devices) == 0 && len(member.Unknown()) == 0 && f.seats.Ask(member, f.of.q.Priority, nobody)
 	}
 	return f.told
 }
