@@ -156,3 +156,157 @@ func CloseRoad(name string) (open func()) {
 	}
 	panic("no such road: " + name)
 }
+
+// PreemptByTrials is Preempt with every member of a gang placed and every potential
+// victim taken out of a trial, where Preempt counts.
+func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil || q.Queue() != "" {
+		return nil, err
+	}
+	return q.SearchGang().Answer()
+}
+
+// PreemptWithoutColumns is PreemptByTrials where nothing is asked of the columns.
+func (o Options) PreemptWithoutColumns(p Preemptor, s *Snapshot) (*Result, error) {
+	return o.preemptTrying(p, s, ask.TraitColumns, -1)
+}
+
+// PreemptToTheEnd is PreemptByTrials where every placement is looked at to the end, with the columns or without.
+func (o Options) PreemptToTheEnd(p Preemptor, s *Snapshot, columns bool) (*Result, error) {
+	traits := ask.TraitRanking
+	traits.Set(ask.TraitColumns, !columns)
+	return o.preemptTrying(p, s, traits, -1)
+}
+
+// PreemptEvery is PreemptWithoutColumns where no better placements are looked for than those of the
+// placers; with every, each of them is looked at to the end.
+func (o Options) PreemptEvery(p Preemptor, s *Snapshot, every bool) (*Result, error) {
+	traits := ask.TraitColumns
+	traits.Set(ask.TraitRanking, every)
+	return o.preemptTrying(p, s, traits, 0)
+}
+
+func (o Options) preemptTrying(p Preemptor, s *Snapshot, traits ask.Traits, checks int) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	if checks >= 0 {
+		c.Ask.Checks = checks
+	}
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil || q.Queue() != "" {
+		return nil, err
+	}
+	q.Traits |= traits
+	return q.SearchGang().Answer()
+}
+
+// BothWays is Preempt and PreemptByTrials, with so many checks for better placements;
+// joint says that a decision places nobody, where units have several pods.
+func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried *Result, joint bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	c.Ask.Checks = checks
+	if counted, err = onceAsked(c, p); err != nil {
+		return nil, nil, false, err
+	}
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil || q.Queue() != "" {
+		return nil, nil, false, err
+	}
+	if tried, err = q.SearchGang().Answer(); err != nil {
+		return nil, nil, false, err
+	}
+	if q, err = tell.ReadBriefly(c, p, tell.Caller{}); err != nil {
+		return nil, nil, false, err
+	}
+	search := q.CountGang()
+	search.Brief = true
+	if _, err = search.Answer(); err != nil {
+		return nil, nil, false, err
+	}
+	return counted, tried, search.Counting != nil && search.Trial == nil && search.Counting.CountedJoint(), nil
+}
+
+// LeastBothWays places a gang in the first domain where least has to go for each member,
+// by counting and by trials; ok is false if that is not counted as where units have
+// several pods.
+func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []cluster.NodeID, ok bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil {
+		return nil, nil, false, err
+	}
+	levels, err := q.Levels()
+	if err != nil || len(levels) == 0 || len(levels[0]) == 0 {
+		return nil, nil, false, err
+	}
+	d, search := &levels[0][0], q.CountGang()
+	if search.Counting == nil {
+		return nil, nil, false, nil
+	}
+	counted = search.Counting.LeastJoint(d)
+	for _, x := range q.SearchGang().PlaceCheapest(d) {
+		tried = append(tried, x.Node)
+	}
+	return counted, tried, counted != nil, nil
+}
+
+// ComparePrices calls same with the price of every place for every member of a gang, as units
+// and as columns tell it, and with a bound from below; road is false where columns are not asked.
+func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, firsts, least domain.Price)) (road bool, err error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return false, err
+	}
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil {
+		return false, err
+	}
+	d := domain.WholeCluster{}.Split(nil, q.Index)[0]
+	return q.SearchGang().ComparePrices(&d, same), nil
+}
+
+// Counts reports whether Preempt answers the question about a gang by counting.
+func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return false, err
+	}
+	q, err := tell.Read(c, p, tell.Caller{})
+	if err != nil || q.Tree == nil {
+		return false, err
+	}
+	return q.CountGang().Counting != nil, nil
+}
+
+// PreemptInChunks is PreemptOn with the nodes in chunks of that size.
+func (o Options) PreemptInChunks(p Preemptor, s *Snapshot, goroutines, size int) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	c.Ask.Goroutines, c.Ask.ChunkSize = goroutines, size
+	return onceAsked(c, p)
+}
+
+// PreemptOn is Preempt on at most so many goroutines.
+func (o Options) PreemptOn(p Preemptor, s *Snapshot, goroutines int) (*Result, error) {
+	c, err := o.compileSnapshot(s)
+	if err != nil {
+		return nil, err
+	}
+	c.Ask.Goroutines = goroutines
+	return onceAsked(c, p)
+}

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -255,4 +256,23 @@ func TestAModelThatIsTooLargeSaysSo(t *testing.T) {
 	require.False(t, r.Complete)
 	require.Equal(t, "not exhausted: no cycle in 2 situations, but there are more", r.String())
 	require.Equal(t, check.NotExhausted, r.Verdict)
+}
+
+// TestACheckCanBeStopped by its context.
+func TestACheckCanBeStopped(t *testing.T) {
+	m := check.Model{Nodes: nodes(1), Workloads: []check.Workload{pod("x", 100, 1), pod("y", 100, 1)}}
+	whole, err := m.Check()
+	require.NoError(t, err)
+	require.Equal(t, 3, whole.States)
+
+	over, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = m.CheckContext(over)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "stopped after 0 situations")
+
+	m.MaxStates = 1 << 20
+	same, err := m.CheckContext(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, whole, same)
 }

@@ -4,11 +4,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
@@ -221,4 +223,114 @@ func TestWhatWasNotLookedForIsNoProblem(t *testing.T) {
 		r.Stats.Exact = false
 		require.Equal(t, nodes > 1049, len(check.Verify(s, preemption.Options{}, p, r)) == 0)
 	}
+}
+
+// dear prices every eviction the same, whatever the tariff says.
+type dear int64
+
+func (d dear) Price(*cluster.Index, cluster.GroupID, []cluster.PodID) int64 { return int64(d) }
+
+// TestAPriceOfTheUsersOwnMayForbid: nobody says that an eviction would do whose price,
+// which the options do not tell, goes beyond a limit.
+func TestAPriceOfTheUsersOwnMayForbid(t *testing.T) {
+	low, high := int32(0), int32(9)
+	s := &preemption.Snapshot{Nodes: nodes(2), Pods: []preemption.Pod{
+		{Name: "on", Node: "n1", Priority: &low, Requests: preemption.Resources{cluster.CPU: 2}},
+	}}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: &high, Requests: preemption.Resources{cluster.CPU: 1}}}}
+	o := preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1}}, Limits: preemption.Limits{Cost: 1}}
+	for price, want := range map[dear]preemption.Verdict{1: preemption.Feasible, 2: preemption.Infeasible} {
+		o.Hooks = &preemption.Hooks{Cost: price}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, want, r.Verdict)
+		require.Empty(t, check.Verify(s, o, p, r))
+	}
+}
+
+// each is a splitter with a domain for each node, of its name.
+type each struct{}
+
+func (each) Split(dst []domain.Domain, ix *cluster.Index) []domain.Domain {
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		dst = append(dst, domain.Domain{Name: ix.Node(n).Name, Nodes: []cluster.NodeID{n}})
+	}
+	return dst
+}
+
+// TestTheDomainsOfASplitterAreKnown: who is kept in another domain is not to be listed, a
+// member is not to go there, and nobody says that nothing helps where something does.
+func TestTheDomainsOfASplitterAreKnown(t *testing.T) {
+	low, high, two := int32(0), int32(9), int32(2)
+	s := &preemption.Snapshot{Nodes: nodes(2, 2)}
+	for _, n := range []string{"n1", "n2"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: "on-" + n, Node: n, Priority: &low, Requests: preemption.Resources{cluster.CPU: 2}})
+	}
+	s.Pods[0].Guard = &cluster.Guard{Standby: true}
+	gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &two, Priority: &high}}
+	for _, name := range []string{"a", "b"} {
+		gang.Pods = append(gang.Pods, preemption.Pod{Name: name, Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 1}})
+	}
+	o := preemption.Options{Hooks: &preemption.Hooks{Splitter: each{}}}
+	rules := func(forge func(r *preemption.Result)) (list []check.Rule) {
+		r, err := o.Preempt(gang, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict)
+		require.Equal(t, "n2", r.Domain)
+		forge(r)
+		for _, p := range check.Verify(s, o, gang, r) {
+			list = append(list, p.Rule)
+		}
+		return list
+	}
+	require.Empty(t, rules(func(*preemption.Result) {}))
+	require.Contains(t, rules(func(r *preemption.Result) { r.Nominations[0].Node = "n1" }), check.RuleFits)
+	require.Contains(t, rules(func(r *preemption.Result) { r.Domain = "cluster" }), check.RuleForm)
+	require.Contains(t, rules(func(r *preemption.Result) {
+		*r = preemption.Result{Verdict: preemption.Infeasible, Preemptor: r.Preemptor, Stats: r.Stats}
+	}), check.RuleInfeasible)
+}
+
+// TestWhatIsPreferredIsRead: another node that fits or ties is not what the pod prefers, and
+// one that does not offer what it asks for is no candidate.
+func TestWhatIsPreferredIsRead(t *testing.T) {
+	node := func(name string, cores int64) preemption.Node {
+		return preemption.Node{Name: name, Allocatable: preemption.Resources{"cpu": cores}}
+	}
+	pod := func(name, on string, cores int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: on, Requests: preemption.Resources{"cpu": cores}}
+	}
+	nine := int32(9)
+	web := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &nine, Requests: preemption.Resources{"cpu": 2}}}}
+	o := preemption.Options{Prefer: preemption.LeastAllocated, Candidates: true}
+	fits := &preemption.Snapshot{Nodes: []preemption.Node{node("a", 4), node("b", 8)}}
+	ties := &preemption.Snapshot{
+		Nodes: []preemption.Node{node("a", 4), node("b", 6), {Name: "bare"}},
+		Pods:  []preemption.Pod{pod("a1", "a", 2), pod("a2", "a", 2), pod("b1", "b", 3), pod("b2", "b", 3)},
+	}
+	for name, c := range map[string]struct {
+		snapshot *preemption.Snapshot
+		forge    func(r *preemption.Result)
+	}{
+		"the first that fits":        {fits, func(r *preemption.Result) { r.Domain, r.Nominations[0].Node = "a", "a" }},
+		"a candidate that is bare":   {ties, func(r *preemption.Result) { r.Candidates[0].Domain = "bare" }},
+		"the other one that ties":    {ties, func(r *preemption.Result) { choose(r, "a") }},
+		"a node that offers nothing": {ties, func(r *preemption.Result) { r.Domain, r.Nominations[0].Node = "bare", "bare" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := o.Preempt(web, c.snapshot)
+			require.NoError(t, err)
+			require.Equal(t, "b", r.Domain)
+			require.Empty(t, check.Verify(c.snapshot, o, web, r))
+			c.forge(r)
+			require.NotEmpty(t, check.Verify(c.snapshot, o, web, r))
+		})
+	}
+}
+
+// choose lets the candidate on that node be the answer.
+func choose(r *preemption.Result, node string) {
+	c := r.Candidates[slices.IndexFunc(r.Candidates, func(c preemption.Candidate) bool { return c.Domain == node })]
+	r.Domain, r.Nominations[0].Node = node, node
+	r.Victims, r.Score, r.Violations, r.Overruns = c.Victims, c.Score, c.Violations, c.Overruns
 }
