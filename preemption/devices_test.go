@@ -239,6 +239,32 @@ func TestGangsFreeDevicesByBruteForce(t *testing.T) {
 	})
 }
 
+// TestSmallFractionsOfLargeDevices: however many of them a node has places for, all members go where one pod leaves, and not where two do.
+func TestSmallFractionsOfLargeDevices(t *testing.T) {
+	low, high, all := int32(1), int32(10), int32(2)
+	pod := func(name, node string, priority *int32, cpu int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: priority, Requests: cluster.Resources{"cpu": cpu}}
+	}
+	for _, count := range []int32{1, 8, 17, 1024} {
+		s := preemption.Snapshot{Pods: []preemption.Pod{pod("a", "n1", &low, 2), pod("b", "n2", &low, 1), pod("c", "n2", &low, 1)}}
+		for name, count := range map[string]int32{"n1": count, "n2": 1} {
+			s.Nodes = append(s.Nodes, cluster.Node{
+				Name: name, Allocatable: cluster.Resources{"cpu": 2}, Devices: map[string]cluster.DevicePool{gpu: {Count: count, Capacity: 1 << 40}},
+			})
+		}
+		gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}}
+		for i := range all {
+			m := pod(fmt.Sprint("m", i), "", &high, 1)
+			m.Devices = []cluster.DeviceRequest{{Resource: gpu, Fraction: 1}}
+			gang.Pods = append(gang.Pods, m)
+		}
+		r, err := preemption.Options{Search: preemption.Improved, Objective: []preemption.CriterionName{preemption.CriterionPods}}.Preempt(gang, &s)
+		require.NoError(t, err)
+		require.Equal(t, []int64{1}, said(r.Score), count)
+		require.Equal(t, []int64{1}, said(r.Bound), count)
+	}
+}
+
 // TestPromisedDevicesAreThere: whoever is promised devices gets them once the victims are gone,
 // whatever the pods there say that they hold, or do not say.
 func TestPromisedDevicesAreThere(t *testing.T) {

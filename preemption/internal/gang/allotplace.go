@@ -75,7 +75,7 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 	}
 	if !s.Trial.OnlyRoom() {
 		p.trial = &placeTrial{s.attempt, p, nil}
-		p.askDevices(s.q.Index, member.Pod, s.q.Units)
+		p.askDevices(s.q.Index, member.Pod, int64(len(members)), s.q.Units)
 	}
 	p.measure(len(members))
 	return p

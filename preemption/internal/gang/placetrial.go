@@ -83,17 +83,14 @@ func (t *placeTrial) spares(chosen []bool, i int) bool {
 	return ok
 }
 
-// A part of a member's devices is counted in onePlace parts; where a pod frees more than mostPlaces of them at once, devices are left to the trial.
-const (
-	onePlace   = 1 << 20
-	mostPlaces = 1 << 36
-)
+// onePlace is in how many parts a whole device, or the place of a fraction, is counted.
+const onePlace = 1 << 20
 
-// askDevices adds what members ask for of each kind of devices as if it were a resource of p: a member asks for onePlace, or for so many whole
-// devices, and a pod frees at least as much of that as it may. A whole device is free once all who hold it have gone: each of them
-// frees its part. Before one more fraction fits on a device, what is missing there has to be freed: who holds as much frees one place.
-// Where pods do not say what they hold, or a member asks for several parts of a kind, the trial alone knows.
-func (p *place) askDevices(ix *cluster.Index, member *cluster.Pod, units *victims.Units) {
+// askDevices adds what members, of whom there are so many, ask for of each kind of devices as if it were a resource of p: a member asks for onePlace,
+// or for so many whole devices, and a pod frees at least as much of that as it may, or as all members ask for. A whole device is free once all who hold
+// it have gone: each of them frees its part. Before one more fraction fits on a device, what is missing there has to be freed: who holds as much frees
+// one place. Where pods do not say what they hold, or a member asks for several parts of a kind, the trial alone knows.
+func (p *place) askDevices(ix *cluster.Index, member *cluster.Pod, members int64, units *victims.Units) {
 	devices := ix.Devices()
 	for i := range member.Devices {
 		ask := &member.Devices[i]
@@ -121,13 +118,13 @@ func (p *place) askDevices(ix *cluster.Index, member *cluster.Pod, units *victim
 		for d, v := range free {
 			switch v = max(v, 0); {
 			case ask.Count == 0:
-				have += v / ask.Fraction * onePlace
+				have += min(v/ask.Fraction, members) * onePlace
 				missing[d] = ask.Fraction - v%ask.Fraction
 			case v == at.Capacity:
 				have += onePlace
 			}
 		}
-		frees, known := make([]int64, len(p.items)), true
+		frees := make([]int64, len(p.items))
 		for k := range p.items {
 			for _, pod := range units.Unit(p.items[k].unit).Pods {
 				for _, h := range held(pod) {
@@ -139,13 +136,9 @@ func (p *place) askDevices(ix *cluster.Index, member *cluster.Pod, units *victim
 					if rest {
 						places++
 					}
-					known = known && places <= mostPlaces
-					frees[k] += min(places, mostPlaces)
+					frees[k] = min(frees[k]+places, members*asks)
 				}
 			}
-		}
-		if !known {
-			continue
 		}
 		p.asks, p.free = append(p.asks, asks), append(p.free, have)
 		for k := range p.items {
