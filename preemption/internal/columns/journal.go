@@ -65,11 +65,12 @@ func (l *NodeColumns) spelt(list []cluster.NodeID, below int32) []cluster.NodeID
 	if i < 0 {
 		return list
 	}
-	all := slices.Clone(list[:i])
+	all, spelt := slices.Clone(list[:i]), map[cluster.NodeID]bool{} // a unit is as it is by now: once is enough
 	for _, n := range list[i:] {
 		if n >= 0 {
 			all = append(all, n)
-		} else if unit := l.us.Unit(victims.UnitID(^n)); unit.Level < below {
+		} else if unit := l.us.Unit(victims.UnitID(^n)); unit.Level < below && !spelt[n] {
+			spelt[n] = true
 			for _, p := range unit.Pods {
 				if at := l.us.Index().NodeOf(p); at != cluster.NoNode {
 					all = append(all, at)
