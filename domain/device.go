@@ -52,7 +52,7 @@ type deviceState struct {
 
 func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
 	if s.plan.ix.NodeOf(p) == n {
-		s.run(p, n, false)
+		s.run(p, n, +1)
 	} else {
 		s.leave(p, 0, n)
 	}
@@ -60,30 +60,26 @@ func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
 
 func (s *deviceState) Return(p cluster.PodID, n cluster.NodeID) {
 	if s.plan.ix.NodeOf(p) == n {
-		s.run(p, n, true)
+		s.run(p, n, -1)
 	} else if claims := s.plan.pending[p]; len(claims) > 0 {
 		s.claims[n] = append(s.claims[n], claims...)
 	}
 }
 
-// run lets p, which runs on n, hold its devices or not.
-func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, holds bool) {
+// run lets p, which runs on n, give its devices back (+1) or hold them (-1).
+func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, sign int64) {
 	pod := s.plan.ix.Pod(p)
 	if len(pod.Devices) == 0 {
 		return
 	}
 	s.held = s.plan.devices.Held(s.held[:0], pod, n)
 	for _, h := range s.held {
-		if holds {
-			s.free[h.Device] -= h.Amount
-		} else {
-			s.free[h.Device] += h.Amount
-		}
+		s.free[h.Device] += sign * h.Amount
 	}
 	on := s.on(n)
 	for i := range on {
 		if on[i].pod == p {
-			on[i].gone = !holds
+			on[i].gone = sign > 0
 		}
 	}
 }

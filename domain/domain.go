@@ -27,8 +27,7 @@ const ClusterName = "cluster"
 
 // Split appends the one domain.
 func (WholeCluster) Split(dst []Domain, ix *cluster.Index) []Domain {
-	d := Domain{Name: ClusterName, Nodes: slices.AppendSeq(make([]cluster.NodeID, 0, ix.CountNodes()), ix.Nodes())}
-	return append(dst, d)
+	return append(dst, Domain{ClusterName, slices.AppendSeq(make([]cluster.NodeID, 0, ix.CountNodes()), ix.Nodes())})
 }
 
 // Topology is the Splitter by node labels, from the widest level to the narrowest:

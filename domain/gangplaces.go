@@ -70,14 +70,11 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 		return 0, false
 	}
 	t.Empty(n)
-	for _, p := range t.ix.PodsOn(n) {
-		if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
-			return i, true
-		}
-	}
-	for _, p := range t.expected[n] {
-		if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken {
-			return i, true
+	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(n), t.expected[n]} {
+		for _, p := range pods {
+			if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
+				return i, true
+			}
 		}
 	}
 	for _, o := range t.on[n] {
@@ -128,7 +125,7 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	if m < 0 || int(m) >= len(t.at) || n < 0 || int(n) >= len(t.on) || t.at[m] != cluster.NoNode {
 		t.checkPlace(m, n)
 	}
-	t.at[m] = n
+	t.at[m], t.turn[m] = n, int32(len(t.placed))
 	t.placed = append(t.placed, m)
 	t.on[n] = append(t.on[n], m)
 	t.book(n, t.members[m].request, -1)
@@ -286,7 +283,7 @@ func (p *inTurn) place(set int) bool {
 //
 // It looks again only at nodes to which pods came back since the last call, whose answer must have been yes, or have been mended by removing
 // those pods. If a member or a pod that a constraint looks at went or came, it asks the constraints about every member, in order, each
-// seeing the earlier ones; once they all look at single nodes and had nothing against anybody, about those on such pods' nodes.
+// seeing the earlier ones; once they all look at single nodes and had nothing against anybody, about those on nodes of pods that moved since.
 func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	t.check()
@@ -316,11 +313,7 @@ func (t *GangTrial) stillFit() Reason {
 	if len(t.states) == 0 || !t.moved {
 		return Reason{}
 	}
-	list := t.Assignments()
-	ask := list
-	if t.asked {
-		ask = slices.DeleteFunc(slices.Clone(list), func(a Assignment) bool { return !slices.Contains(t.stirred, a.Node) })
-	}
+	ask := t.unsettled()
 	for _, a := range slices.Backward(ask) {
 		for _, s := range t.states {
 			s.Unplace(a.Member, a.Node)
@@ -339,6 +332,7 @@ func (t *GangTrial) stillFit() Reason {
 		if t.Mobile || why.Check == CheckAntiAffinity || !t.OrderMatters() { // which no order helps
 			return why
 		}
+		list := t.Assignments()
 		k := slices.Index(list, a)
 		t.UnplaceTo(k)
 		if _, misfit := t.placeInTurn(list, k, &t.turns); !misfit.OK() {
@@ -349,6 +343,25 @@ func (t *GangTrial) stillFit() Reason {
 	}
 	t.asked, t.stirred = !t.CrossNode(), t.stirred[:0]
 	return Reason{}
+}
+
+// unsettled lists the members whom constraints may have something against, in order.
+func (t *GangTrial) unsettled() []Assignment {
+	if !t.asked {
+		return t.Assignments()
+	}
+	t.again = t.again[:0]
+	for i, p := range t.stirred {
+		n := t.ix.NodeOf(p)
+		if i > 0 && t.ix.NodeOf(t.stirred[i-1]) == n {
+			continue
+		}
+		for _, m := range t.on[n] {
+			t.again = append(t.again, Assignment{m, n})
+		}
+	}
+	slices.SortFunc(t.again, func(a, b Assignment) int { return int(t.turn[a.Member] - t.turn[b.Member]) })
+	return slices.Compact(t.again)
 }
 
 // enter lets the constraints know of a member that is placed.
@@ -377,12 +390,7 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 // be placed before or after, and nobody leaves or returns.
 func (t *GangTrial) Untied(try func()) {
 	states := t.states
-	t.states = nil
-	for _, s := range states {
-		if s.Scope().Monotone {
-			t.states = append(t.states, s)
-		}
-	}
+	t.states = slices.DeleteFunc(slices.Clone(states), func(s State) bool { return !s.Scope().Monotone })
 	try()
 	t.states = states
 }
@@ -396,4 +404,6 @@ func (t *GangTrial) Doubt() {
 }
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
-func (t *GangTrial) Settle() { t.dirty, t.moved, t.asked = t.dirty[:0], false, false }
+func (t *GangTrial) Settle() {
+	t.dirty, t.moved, t.asked, t.stirred = t.dirty[:0], false, !t.CrossNode(), t.stirred[:0]
+}

@@ -44,11 +44,13 @@ type GangTrial struct {
 	gone    []bool  // by pod
 	at      []cluster.NodeID
 	placed  []MemberID // in order
+	turn    []int32    // by member: where it stands in placed
 	on      [][]MemberID
 	dirty   []cluster.NodeID // nodes with members to which a pod came back since Fits
 	moved   bool             // somebody whom a constraint looks at went or came since Fits
-	asked   bool             // constraints that look at single nodes had nothing against any member, but for those
-	stirred []cluster.NodeID // on these nodes, where such went or came since
+	asked   bool             // constraints that look at single nodes had nothing against any member,
+	stirred []cluster.PodID  // since when of those on nodes with members these went or came
+	again   []Assignment     // buffer of stillFit
 	turns   int              // how often Fits may still ask whether somebody fits in another order
 
 	sorted  []MemberID // those whom ByShape was asked about last
@@ -89,7 +91,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 func (t *GangTrial) Renew(members []*Member, states []State) {
 	*t = GangTrial{
 		ix: t.ix, members: members, states: states, expected: t.expected, at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, len(members)),
-		on: t.on, gone: t.gone, free: t.free, home: t.home, dirty: t.dirty[:0], turns: mostTurns,
+		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, dirty: t.dirty[:0], turns: mostTurns,
 		shapes: shapesOf(members), static: make([][]int8, len(members)),
 	}
 	t.rules = rulesOf(members, t.shapes)
@@ -241,8 +243,8 @@ func (t *GangTrial) Return(p cluster.PodID) {
 	}
 }
 
-// mostStirred is of how many nodes it is told that they are stirred.
-const mostStirred = 64
+// mostStirred is of how many pods it is noted that they went or came.
+const mostStirred = 256
 
 // move takes pod p away (+1), or puts it back (-1), and returns its node.
 func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
@@ -255,8 +257,13 @@ func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
 	t.book(n, t.ix.Request(p), sign)
 	shift(t.states, p, n, sign > 0)
 	if (!t.moved || t.asked) && touchedBy(t.states, p, n) {
-		if t.moved = true; t.asked && len(t.on[n]) > 0 && !slices.Contains(t.stirred, n) {
-			t.stirred, t.asked = append(t.stirred, n), len(t.stirred) < mostStirred
+		if t.moved = true; !t.asked || len(t.on[n]) == 0 {
+			return n
+		}
+		if i := slices.Index(t.stirred, p); i >= 0 { // where it was then
+			t.stirred = slices.Delete(t.stirred, i, i+1)
+		} else {
+			t.stirred, t.asked = append(t.stirred, p), len(t.stirred) < mostStirred
 		}
 	}
 	return n
@@ -280,20 +287,17 @@ func (t *GangTrial) Looks(n cluster.NodeID) bool {
 func (t *GangTrial) Home() {
 	t.UnplaceTo(0)
 	t.Vacate(nil, nil)
-	if len(t.states) > 0 {
-		for n := range t.ix.Nodes() {
-			if !t.Looks(n) {
-				continue
-			}
-			for _, p := range t.ix.PodsOn(n) {
-				if t.gone[p] {
-					t.Return(p)
-				}
+	for n := range t.ix.Nodes() {
+		if !t.Looks(n) {
+			continue
+		}
+		for _, p := range t.ix.PodsOn(n) {
+			if t.gone[p] {
+				t.Return(p)
 			}
 		}
-		t.moved, t.asked = true, false
 	}
-	t.dirty = t.dirty[:0]
+	t.dirty, t.moved, t.asked = t.dirty[:0], true, false
 	copy(t.free, t.home)
 	clear(t.gone)
 }

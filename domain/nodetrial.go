@@ -334,11 +334,5 @@ func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort
 			}
 		}
 	}
-	var list []cluster.HostPort
-	for _, w := range t.member.ports {
-		if held.Has(w) {
-			list = append(list, w)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(t.member.ports), func(w cluster.HostPort) bool { return !held.Has(w) })
 }

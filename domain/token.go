@@ -28,8 +28,7 @@ type exclusiveTokens struct{}
 func (exclusiveTokens) Name() Check { return CheckToken }
 
 func (exclusiveTokens) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
-	wanted := slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Tokens) > 0 })
-	if !wanted {
+	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Tokens) > 0 }) {
 		return nil, nil
 	}
 	s := newTokenState(ix.Tokens(), members)
