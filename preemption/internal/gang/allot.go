@@ -36,6 +36,10 @@ type allotting struct {
 // none says that an aim is no number of a price.
 const none = -1
 
+// mostAnew is for how many members placers look for places, too, where constraints have a say and what allot found is not proved: giving
+// everybody back beside each such placement takes trials for all who are near members.
+const mostAnew = 512
+
 // stepNodes is how many nodes share one budget of steps.
 const stepNodes = 512
 
@@ -58,7 +62,7 @@ func (a *attempt) allots() bool {
 }
 
 // allot looks for the plan that disrupts least in the domain. It reports whether that is settled:
-// no plan disrupts less, or it is at least as good as the counted one.
+// no plan disrupts less, or it is at least as good as the counted one, or members are too many to be placed anew.
 func (a *attempt) allot(counted *Plan) bool {
 	if !a.allots() {
 		return false
@@ -82,12 +86,13 @@ func (a *attempt) allot(counted *Plan) bool {
 	}
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
-		if a.bound = s.met; counted != nil {
+		settled := counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom()
+		if a.bound = s.met; settled {
 			less, _ := a.lessHard(a.domain, counted)
 			a.consider(less)
 			a.leaveOpen(s.met)
 		}
-		return counted != nil
+		return settled
 	}
 	return true
 }

@@ -15,14 +15,14 @@ import (
 // place is a node on which members may run.
 type place struct {
 	node    cluster.NodeID
-	asks    []int64          // by resource that a member asks for: how much
-	free    []int64          // likewise, with everybody in place
-	items   []item           // who may go, most important first, where their number
-	level   int64            // is not above it
-	stays   []victims.UnitID // others, of whom the trial has to know
-	trial   *placeTrial      // has a say beside the numbers; nil: they decide alone
-	seats   int              // for so many members there is room without them
-	numSums int              // that are numbers of a price
+	asks    []int64         // by resource that a member asks for: how much
+	free    []int64         // likewise, with everybody in place
+	items   []item          // who may go, most important first, where their number
+	level   int64           // is not above it
+	stays   []cluster.PodID // of others, of whom the trial has to know
+	trial   *placeTrial     // has a say beside the numbers; nil: they decide alone
+	seats   int             // for so many members there is room without them
+	numSums int             // that are numbers of a price
 	bound   []allot.Price
 	found   []*found // by seats-1; nil: not looked for
 	hull    allot.Hull
@@ -32,7 +32,8 @@ type place struct {
 type item struct {
 	unit   victims.UnitID
 	number int64
-	frees  []int64 // by resource that a member asks for
+	pods   []cluster.PodID // of whom the trial has to know: constraints look at them, or they hold ports
+	frees  []int64         // by resource that a member asks for
 	price  allot.Price
 }
 
@@ -65,6 +66,9 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		}
 		it := item{unit: u, frees: make([]int64, len(asked))}
 		for _, pod := range unit.Pods {
+			if s.Trial.Matters(pod) || len(s.q.Index.Pod(pod).Ports) > 0 { // nobody is placed
+				it.pods = append(it.pods, pod)
+			}
 			request := s.q.Index.Request(pod)
 			for k, r := range asked {
 				it.frees[k] += request[r]
@@ -134,7 +138,7 @@ func (p *place) only() *place {
 	}
 	for i := range p.items {
 		if p.items[i].number > p.level {
-			w.stays = append(w.stays, p.items[i].unit)
+			w.stays = append(w.stays, p.items[i].pods...)
 		}
 	}
 	at := make([]int, len(p.items))
@@ -271,7 +275,8 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 	if t := p.trial; t != nil {
 		t.enter(p, k)
 		defer t.leave()
-		problem.Trial, problem.Alike, spares = t, func(a, b int) bool { return false }, t.spares
+		problem.Trial, problem.Alike = t, func(a, b int) bool { return false }
+		spares = func(chosen []bool, i int) bool { return spared(&problem, chosen, i) && t.spares(chosen, i) }
 	}
 	chosen := make([]bool, len(who))
 	for at := range chosen {

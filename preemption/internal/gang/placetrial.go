@@ -8,7 +8,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// placeTrial tries who may stay on a place beside members. Everybody is out of the trial before and after.
+// placeTrial tries who may stay on a place beside members, as far as constraints and ports decide: numbers tell of room. Everybody is
+// out of the trial before and after.
 type placeTrial struct {
 	*attempt
 	at  *place
@@ -35,27 +36,25 @@ func (t *placeTrial) leave() {
 
 // stay moves the pods of those who stay.
 func (t *placeTrial) stay(move func(cluster.PodID)) {
-	for _, u := range t.at.stays {
-		t.each(u, move)
-	}
+	each(t.at.stays, move)
 	for i := range t.at.items {
 		if t.at.items[i].number > t.at.level {
-			t.each(t.at.items[i].unit, move)
+			each(t.at.items[i].pods, move)
 		}
 	}
 }
 
-func (t *placeTrial) each(u victims.UnitID, move func(cluster.PodID)) {
-	for _, p := range t.q.Units.Unit(u).Pods {
+func each(pods []cluster.PodID, move func(cluster.PodID)) {
+	for _, p := range pods {
 		move(p)
 	}
 }
 
 // Return puts back one who may go.
-func (t *placeTrial) Return(i int) { t.each(t.at.items[t.who[i]].unit, t.Trial.Return) }
+func (t *placeTrial) Return(i int) { each(t.at.items[t.who[i]].pods, t.Trial.Return) }
 
 // Remove takes one out again.
-func (t *placeTrial) Remove(i int) { t.each(t.at.items[t.who[i]].unit, t.Trial.Remove) }
+func (t *placeTrial) Remove(i int) { each(t.at.items[t.who[i]].pods, t.Trial.Remove) }
 
 // May reports whether the members fit beside those who are back: with fewer they do, too.
 func (t *placeTrial) May() bool { return t.Trial.Fits().OK() }
