@@ -75,19 +75,19 @@ func gpusOf(s *preemption.Snapshot, node string, leave func(name string) bool) [
 	return free
 }
 
-// hasRoom is an independent matcher: it looks at each GPU for one request.
-func hasRoom(free []int64, r cluster.DeviceRequest) bool {
-	whole := int32(0)
+// seatsOn is an independent matcher: it looks at each GPU, and tells how many such requests have room.
+func seatsOn(free []int64, r cluster.DeviceRequest) (seats int) {
 	for _, v := range free {
-		if r.Count == 0 && v >= r.Fraction {
-			return true
-		}
-		if v == 1000 {
-			whole++
+		if r.Count == 0 {
+			seats += int(v / r.Fraction)
+		} else if v == 1000 {
+			seats++
 		}
 	}
-	return r.Count > 0 && whole >= r.Count
+	return seats / int(max(r.Count, 1))
 }
+
+func hasRoom(free []int64, r cluster.DeviceRequest) bool { return seatsOn(free, r) > 0 }
 
 // checkDevices checks that the victims of an answer free what the preemptor asks
 // for, and that none of them could stay.
@@ -182,20 +182,9 @@ func TestGangsFreeDevicesByBruteForce(t *testing.T) {
 		s, want, members := drawDevices(t, 3, 3), anyRequest(t), rapid.IntRange(1, 5).Draw(t, "members")
 		seats := func(out uint) (seats int) {
 			for _, n := range s.Nodes {
-				free := gpusOf(&s, n.Name, func(name string) bool {
+				seats += seatsOn(gpusOf(&s, n.Name, func(name string) bool {
 					return out>>slices.IndexFunc(s.Pods, func(p preemption.Pod) bool { return p.Name == name })&1 != 0
-				})
-				whole := int32(0)
-				for _, v := range free {
-					if want.Count == 0 {
-						seats += int(v / want.Fraction)
-					} else if v == 1000 {
-						whole++
-					}
-				}
-				if want.Count > 0 {
-					seats += int(whole / want.Count)
-				}
+				}), want)
 			}
 			return seats
 		}

@@ -36,8 +36,8 @@ type allotting struct {
 // none says that an aim is no number of a price.
 const none = -1
 
-// mostAnew is for how many members placers look for places, too, where constraints have a say and what allot found is not proved: giving
-// everybody back beside each such placement takes trials for all who are near members.
+// mostAnew is for how many members placers look for places, too, where constraints have a say and what allot found is not proved: each
+// placement takes as many trials as there are units near members.
 const mostAnew = 512
 
 // stepNodes is how many nodes share one budget of steps.
