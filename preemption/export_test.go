@@ -263,15 +263,24 @@ func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []clust
 	return counted, tried, counted != nil, nil
 }
 
-// ComparePrices calls same with the price of every place for every member of a gang, as units
-// and as columns tell it, and with a bound from below; road is false where columns are not asked.
-func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, firsts, least domain.Price)) (road bool, err error) {
+// gangOf reads the question about a gang; nil: p is none.
+func (o Options) gangOf(p Preemptor, s *Snapshot) (*tell.Inquiry, error) {
 	c, err := o.compileSnapshot(s)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	q, err := tell.Read(c, p, tell.Caller{})
 	if err != nil || q.Tree == nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// ComparePrices calls same with the price of every place for every member of a gang, as units
+// and as columns tell it, and with a bound from below; road is false where columns are not asked.
+func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, firsts, least domain.Price)) (road bool, err error) {
+	q, err := o.gangOf(p, s)
+	if q == nil {
 		return false, err
 	}
 	d := domain.WholeCluster{}.Split(nil, q.Index)[0]
@@ -280,12 +289,8 @@ func (o Options) ComparePrices(p Preemptor, s *Snapshot, same func(offers, first
 
 // Counts reports whether Preempt answers the question about a gang by counting.
 func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
-		return false, err
-	}
-	q, err := tell.Read(c, p, tell.Caller{})
-	if err != nil || q.Tree == nil {
+	q, err := o.gangOf(p, s)
+	if q == nil {
 		return false, err
 	}
 	return q.CountGang().Counting != nil, nil

@@ -93,9 +93,9 @@ func (p *place) askDevices(ix *cluster.Index, member *cluster.Pod, members int64
 	devices := ix.Devices()
 	for i := range member.Devices {
 		ask := &member.Devices[i]
+		again := func(r cluster.DeviceRequest) bool { return r.Resource == ask.Resource }
 		pool := devices.Pools(ask.Resource)[p.node]
-		if devices.Loose(pool) > 0 || slices.ContainsFunc(member.Devices[:i], func(r cluster.DeviceRequest) bool { return r.Resource == ask.Resource }) ||
-			slices.ContainsFunc(member.Devices[i+1:], func(r cluster.DeviceRequest) bool { return r.Resource == ask.Resource }) {
+		if devices.Loose(pool) > 0 || slices.ContainsFunc(member.Devices[:i], again) || slices.ContainsFunc(member.Devices[i+1:], again) {
 			continue
 		}
 		at := devices.Pool(pool)

@@ -151,7 +151,7 @@ func (c *Cluster) settle(s *Sides) {
 	}
 	s.changed = s.Units.Settle(s.changed)
 	for _, shift := range s.changed {
-		if c.Notes.Node(shift.Node); shift.Node == cluster.NoNode {
+		if c.Notes.Node(shift.Node); shift.Node == cluster.NoNode { // a unit has grown, wherever it is
 			c.Notes.All()
 		}
 	}
