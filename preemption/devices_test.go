@@ -205,9 +205,15 @@ func TestGangsFreeDevicesByBruteForce(t *testing.T) {
 		for i := range members {
 			gang.Pods = append(gang.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Priority: &high, Devices: []cluster.DeviceRequest{want}})
 		}
-		for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+		for i, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact, preemption.Improved, preemption.Exact} {
 			o := preemption.Options{Search: search, Objective: []preemption.CriterionName{preemption.CriterionHighest, preemption.CriterionPods}}
-			r, err := o.Preempt(gang, &s)
+			p := gang
+			if i > 2 && members > 1 {
+				break
+			} else if i > 2 {
+				p = preemption.Preemptor{Kind: preemption.KindPod, Pods: []preemption.Pod{{Name: "alone", Priority: &high, Devices: gang.Pods[0].Devices}}}
+			}
+			r, err := o.Preempt(p, &s)
 			require.NoError(t, err)
 			if least == nil {
 				require.Equal(t, preemption.Infeasible, r.Verdict)

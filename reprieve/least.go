@@ -59,10 +59,7 @@ type Least struct {
 // RunLeast takes the potential victims, with all of whom gone the preemptor fits, out of t and
 // looks for the least who have to go; see [Runner.Least]. aims is told who violates a budget.
 func (r *Runner) RunLeast(t domain.Trial, potential []victims.UnitID, from Least, w Within, aims func([]Charged) []Aim, beat []int64) Least {
-	r.Forget()
-	for _, u := range potential {
-		r.Remove(t, u)
-	}
+	r.empty(t, potential)
 	t.Fits() // yes; a gang's trial wants to be asked
 	r.split(potential)
 	return r.Least(t, slices.Clone(r.violating), slices.Clone(r.rest), from, w, aims(r.violating), beat)

@@ -42,10 +42,7 @@ type Lowest struct {
 //
 // Source: KEP-5710, early text, "Preemption algorithm".
 func (r *Runner) RunLowest(t domain.Trial, l Lowest, potential []victims.UnitID) (Outcome, domain.Reason) {
-	r.Forget()
-	for _, u := range potential {
-		r.Remove(t, u)
-	}
+	r.empty(t, potential)
 	if why := l.Place(); !why.OK() {
 		return Outcome{}, why
 	}

@@ -102,15 +102,20 @@ type Outcome struct {
 // whom it can. The Reason is zero, or says why the preemptor does not fit even with
 // all of them gone; they are left out of the trial then. O(k) checks for k units.
 func (r *Runner) Run(t domain.Trial, potential []victims.UnitID) (Outcome, domain.Reason) {
-	r.Forget()
-	for _, u := range potential {
-		r.Remove(t, u)
-	}
+	r.empty(t, potential)
 	if why := t.Fits(); !why.OK() {
 		return Outcome{}, why
 	}
 	r.split(potential)
 	return r.GiveBack(t, r.violating, r.rest), domain.Reason{}
+}
+
+// empty takes the potential victims, most important first, out of t.
+func (r *Runner) empty(t domain.Trial, potential []victims.UnitID) {
+	r.Forget()
+	for _, u := range potential {
+		r.Remove(t, u)
+	}
 }
 
 // split charges the units in order of importance, so that an allowance covers the

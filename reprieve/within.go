@@ -23,10 +23,7 @@ type Within struct {
 // goes beyond a cap, the search. The Reason is zero if a set was found; it is that of Run if
 // even without all of them the preemptor does not fit. For a price see [Runner.RunLeast].
 func (r *Runner) RunWithin(t domain.Trial, potential []victims.UnitID, w Within) (Outcome, Proof, domain.Reason) {
-	r.Forget()
-	for _, u := range potential {
-		r.Remove(t, u)
-	}
+	r.empty(t, potential)
 	if why := t.Fits(); !why.OK() {
 		return Outcome{}, Refuted, why
 	}

@@ -100,19 +100,23 @@ func (d *Devices) Pending() []PodID { return d.pending }
 func (d *Devices) Held(dst []Holding, p *Pod, n NodeID) []Holding {
 	for i := range p.Devices {
 		r := &p.Devices[i]
-		id := d.poolOn(r.Resource, n)
-		if len(r.Assigned) == 0 || id == NoPool {
-			continue
+		if id := d.poolOn(r.Resource, n); len(r.Assigned) > 0 && id != NoPool {
+			dst = d.pools[id].Held(dst, r)
 		}
-		pool := d.pools[id]
-		amount := pool.Capacity
-		if r.Count == 0 {
-			amount = min(r.Fraction, pool.Capacity)
-		}
-		for _, device := range r.Assigned {
-			if device < pool.Count {
-				dst = append(dst, Holding{pool.First + DeviceID(device), amount})
-			}
+	}
+	return dst
+}
+
+// Held appends to dst what a request of a pod on the node, which is for devices of the pool, says that it holds of them, and
+// returns the extended slice.
+func (p Pool) Held(dst []Holding, r *DeviceRequest) []Holding {
+	amount := p.Capacity
+	if r.Count == 0 {
+		amount = min(r.Fraction, p.Capacity)
+	}
+	for _, device := range r.Assigned {
+		if device < p.Count {
+			dst = append(dst, Holding{p.First + DeviceID(device), amount})
 		}
 	}
 	return dst

@@ -9,6 +9,7 @@ import (
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/cover"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -79,7 +80,12 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 	}
 	if !s.Trial.OnlyRoom() {
 		p.trial = &placeTrial{s.attempt, p, nil}
-		p.askDevices(s.q.Index, member.Pod, int64(len(members)), s.q.Units)
+		for _, row := range ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(members)), len(p.items), func(i int) []cluster.PodID { return s.q.Units.Unit(p.items[i].unit).Pods }) {
+			p.asks, p.free = append(p.asks, row.Asks), append(p.free, row.Free)
+			for i := range p.items {
+				p.items[i].frees = append(p.items[i].frees, row.Frees[i])
+			}
+		}
 	}
 	p.measure(len(members))
 	return p

@@ -134,7 +134,7 @@ func TestOutdoneNodesAreNotTheBest(t *testing.T) {
 		victims.CriterionViolations, victims.CriterionOverruns, victims.CriterionHighest, victims.CriterionSum, victims.CriterionPods,
 		victims.CriterionUnits, victims.CriterionStarted, victims.CriterionGroups,
 	}
-	feasible, spared := 0, 0
+	feasible, spared, counted := 0, 0, 0
 	for seed := range uint64(400) {
 		draw := rand.New(rand.NewPCG(seed, 8))
 		s, pod := crowded(draw, 3+draw.IntN(6), false)
@@ -176,6 +176,10 @@ func TestOutdoneNodesAreNotTheBest(t *testing.T) {
 			}
 		}
 		require.LessOrEqual(t, refused(have), refused(all), "seed %d, %v: none is said not to help that does", seed, settings.Ranking)
+		if len(pod.Ports) == 0 && !slices.ContainsFunc(s.Pods, func(p cluster.Pod) bool { return p.NominatedNode != "" }) {
+			require.Equal(t, refused(all), refused(have), "seed %d, %v: where room alone decides, all are said that don't help", seed, settings.Ranking)
+			counted++
+		}
 		require.Equal(t, best.Node, have.Best.Node, "seed %d, %v", seed, settings.Ranking)
 		require.Equal(t, settings.Ranking.Values(best.Score), settings.Ranking.Values(have.Best.Score), "seed %d, %v", seed, settings.Ranking)
 		if have.Stats.Searched < all.Stats.Searched {
@@ -184,6 +188,7 @@ func TestOutdoneNodesAreNotTheBest(t *testing.T) {
 	}
 	require.Greater(t, feasible, 200)
 	require.Greater(t, spared, 60)
+	require.Greater(t, counted, 60)
 }
 
 // TestNodesOfAChunkShareSteps: beside the few of each node the nodes of one chunk take the steps of five searches and of one

@@ -180,11 +180,14 @@ func (s *Search) gate() *columns.Gate {
 
 // bound is the score to beat; nil if every node is Evaluated to the end.
 func (s *Search) bound() *victims.Score {
-	if s.Best.Node == cluster.NoNode || s.q.Sampling != nil || s.q.Candidates || s.Unbounded {
+	if s.Best.Node == cluster.NoNode || !s.bounds() {
 		return nil
 	}
 	return &s.Best.Score
 }
+
+// bounds reports whether nodes need not be Evaluated further than it takes to see that another one is better.
+func (s *Search) bounds() bool { return s.q.Sampling == nil && !s.q.Candidates && !s.Unbounded }
 
 // nodesPerShare is how many nodes share the steps of searches for who of elastic units may stay that one domain of a gang has.
 const nodesPerShare = 8

@@ -36,7 +36,7 @@ func (s *Search) exhaust() {
 func (s *Search) evaluateAll(nodes chunk) {
 	s.decided, s.Best.Node = s.Runner.Decided, cluster.NoNode
 	s.q.ShareLanding(numChunks(s.q))
-	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
+	for n := range s.inOrder(nodes) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++
 			continue

@@ -1,10 +1,14 @@
 package onepod
 
 import (
+	"iter"
 	"math"
+	"slices"
+	"sort"
 
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -19,93 +23,156 @@ func (s *Search) surelyOutdone(n cluster.NodeID, potential []victims.UnitID) boo
 	if len(beat) == 0 {
 		return false
 	}
-	g := ground{s: s, node: n, units: potential, most: func(victims.UnitID) int64 { return 0 }}
-	return g.frees(0) && s.outdone(n, potential, beat)
+	g := s.ground(n, potential)
+	return g.frees(math.MaxInt64) && s.behind(n, g.atLeast(), beat)
 }
 
-// outdone reports whether no set of the potential victims of node n is better than beat: by
-// what each resource asks for at least, one by one. It says no where it can't tell.
+// outdone reports whether no set of the potential victims of node n is better than beat. It says no
+// where it can't tell.
 func (s *Search) outdone(n cluster.NodeID, potential []victims.UnitID, beat []int64) bool {
-	known := s.q.Known(potential)
-	if known < len(beat) {
-		beat = beat[:known]
-	}
-	if len(beat) == 0 {
+	switch {
+	case len(beat) == 0:
 		return false
+	case s.low != nil:
+		return s.behind(n, slices.Values(s.low), beat)
 	}
-	if s.aims == nil {
-		s.aims = s.q.Aims(s.Runner, nil, nil)
-	}
-	g := ground{s: s, node: n, units: potential}
-	for k, most := range beat {
-		a := &s.aims[k]
-		switch {
-		case s.q.Ranking.Criteria()[k] == victims.CriterionViolations || a.Sum == nil && a.Most == nil:
-			if most > 0 {
-				return false
-			}
-			continue
-		case a.Most != nil && !a.Among:
-			if g.most = a.Most; !g.frees(most) {
-				return true
-			}
-			if most == math.MinInt64 || g.frees(most-1) {
-				return false
-			}
-			g.top, g.bounded = most, true
-			continue
+	return s.behind(n, s.ground(n, potential).atLeast(), beat)
+}
+
+// behind is outdone where at least so much is at stake, as far as that is known.
+func (s *Search) behind(n cluster.NodeID, least iter.Seq[int64], beat []int64) bool {
+	k := 0
+	for v := range least {
+		if v != beat[k] {
+			return v > beat[k] && v < math.MaxInt64 // else nothing helps there, and a trial says why
 		}
-		if least := a.Base + g.least(a); least != most {
-			return least > most
-		}
+		k++
 	}
-	return known == len(s.aims) && !s.q.Prefers() && n > s.Best.Node // the first node wins ties
+	return k == len(beat) && !s.q.Prefers() && n > s.Best.Node // the first node wins ties
+}
+
+// stake is what victims on a node have at least, by criterion as far as is known.
+type stake struct {
+	node  cluster.NodeID
+	least []int64
+}
+
+// inOrder yields the nodes of a chunk. Where the least is looked for, and who is behind the best so far is left alone, those come first where there
+// is least at stake.
+func (s *Search) inOrder(nodes chunk) iter.Seq[cluster.NodeID] {
+	if s.q.Effort == ask.Greedy && !s.q.Lands() || !s.bounds() {
+		return s.q.Index.NodesBetween(nodes.from, nodes.to)
+	}
+	s.stakes, s.leasts = s.stakes[:0], s.leasts[:0]
+	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
+		first := len(s.leasts)
+		if !s.Status[n].Unresolvable {
+			s.leasts = slices.AppendSeq(s.leasts, s.ground(n, s.q.Evictable(n)).atLeast())
+		}
+		s.stakes = append(s.stakes, stake{n, s.leasts[first:]})
+	}
+	slices.SortStableFunc(s.stakes, func(x, y stake) int { return slices.Compare(x.least, y.least) })
+	return func(yield func(cluster.NodeID) bool) {
+		for _, at := range s.stakes {
+			if s.low = at.least; !yield(at.node) {
+				break
+			}
+		}
+		s.low = nil
+	}
 }
 
 // ground are the units of a node that may go.
 type ground struct {
 	s       *Search
-	node    cluster.NodeID
 	units   []victims.UnitID
-	most    func(victims.UnitID) int64 // with bounded, that of nobody may be above top
+	missing []ask.Row                  // what the pod asks for that is not free
+	most    func(victims.UnitID) int64 // that of nobody may be above top; nil: all may go
 	top     int64
-	bounded bool
 }
 
-// asked calls yield with how much is missing of each resource that the pod asks for.
-func (g *ground) asked(yield func(r int, missing int64) bool) {
-	free := g.s.q.Index.Free(g.node)
-	for r, v := range g.s.Member.Request() {
-		if missing := checked.Sub(v, free[r]); v > 0 && missing > 0 && !yield(r, missing) {
+// ground is that of node n.
+func (s *Search) ground(n cluster.NodeID, units []victims.UnitID) *ground {
+	g := &ground{s: s, units: units}
+	ix, free := s.q.Index, s.q.Index.Free(n)
+	for r, v := range s.Member.Request() {
+		if v == 0 || v <= free[r] {
+			continue
+		}
+		row := ask.Row{Asks: v, Free: free[r], Frees: make([]int64, len(units))}
+		for i, u := range units {
+			for _, p := range s.q.PodsOn(u, n) {
+				if ix.NodeOf(p) == n {
+					row.Frees[i] = checked.Add(row.Frees[i], ix.Request(p)[r])
+				}
+			}
+		}
+		g.missing = append(g.missing, row)
+	}
+	pods := func(i int) []cluster.PodID { return s.q.PodsOn(units[i], n) }
+	g.missing = ask.DeviceRows(g.missing, ix, n, s.Member.Pod, 1, len(units), pods)
+	g.missing = slices.DeleteFunc(g.missing, func(row ask.Row) bool { return row.Free >= row.Asks })
+	return g
+}
+
+// atLeast yields what sets of the units that free what is missing have at least of each criterion that is known, among those who have the least of the ones
+// before: by what each resource, and each kind of devices, asks for, one by one. It ends with [math.MaxInt64] where all of them don't free it.
+func (g *ground) atLeast() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		s := g.s
+		if !g.frees(math.MaxInt64) {
+			yield(math.MaxInt64)
 			return
 		}
+		if s.aims == nil {
+			s.aims = s.q.Aims(s.Runner, nil, nil)
+		}
+		for k, c := range s.q.Ranking.Criteria()[:s.q.Known(g.units)] {
+			a, least := &s.aims[k], int64(0)
+			switch {
+			case c == victims.CriterionViolations || a.Sum == nil && a.Most == nil:
+			case a.Most != nil && !a.Among:
+				least = g.lowest(a.Most)
+			default:
+				least = a.Base + g.least(a)
+			}
+			if !yield(least) {
+				return
+			}
+		}
 	}
 }
 
-// gain is what the node gains of resource r when unit u leaves.
-func (g *ground) gain(u victims.UnitID, r int) (sum int64) {
-	ix := g.s.q.Index
-	for _, p := range g.s.q.PodsOn(u, g.node) {
-		if ix.NodeOf(p) == g.node {
-			sum = checked.Add(sum, ix.Request(p)[r])
+// lowest is the least that the units have at most who free what is missing, as all of them do. From now on nobody has more.
+func (g *ground) lowest(most func(victims.UnitID) int64) int64 {
+	tops := g.s.tops[:0]
+	for i, u := range g.units {
+		if v := most(u); i == 0 || v != tops[len(tops)-1] {
+			tops = append(tops, v)
 		}
 	}
-	return sum
+	slices.Sort(tops)
+	g.s.tops, g.most, g.top = tops, most, math.MinInt64
+	if len(g.missing) > 0 {
+		g.top = tops[sort.Search(len(tops)-1, func(i int) bool { return g.frees(tops[i]) })]
+	}
+	return g.top
 }
 
 // frees reports whether the units of which most is no more than top free what is missing.
 func (g *ground) frees(top int64) bool {
-	enough := true
-	g.asked(func(r int, missing int64) bool {
-		for _, u := range g.units {
-			if missing > 0 && g.most(u) <= top {
-				missing -= g.gain(u, r)
+	for _, row := range g.missing {
+		missing := checked.Sub(row.Asks, row.Free)
+		for i, u := range g.units {
+			if missing > 0 && (g.most == nil || g.most(u) <= top) {
+				missing -= row.Frees[i]
 			}
 		}
-		enough = missing <= 0
-		return enough
-	})
-	return enough
+		if missing > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // least is what units have of an aim at least that free what is missing.
@@ -122,19 +189,19 @@ func (g *ground) least(a *reprieve.Aim) (least int64) {
 		}
 		return least
 	}
-	g.asked(func(r int, missing int64) bool {
-		cheapest := int64(math.MaxInt64)
-		for _, u := range g.units {
-			gain := g.gain(u, r)
-			if gain == 0 || g.bounded && g.most(u) > g.top {
+	for _, row := range g.missing {
+		missing, cheapest := checked.Sub(row.Asks, row.Free), int64(math.MaxInt64)
+		for i, u := range g.units {
+			frees := row.Frees[i]
+			if frees == 0 || g.most != nil && g.most(u) > g.top {
 				continue
 			}
 			price, unit := int64(0), g.s.q.Units.Unit(u)
 			if !unit.Elastic { // a member may be cheaper for what it frees
 				price = a.Sum(u, unit.Pods)
 			}
-			if gain < missing {
-				of, rest := checked.MulDiv(missing, price, gain)
+			if frees < missing {
+				of, rest := checked.MulDiv(missing, price, frees)
 				if price = of; rest {
 					price = checked.Add(price, 1)
 				}
@@ -142,7 +209,6 @@ func (g *ground) least(a *reprieve.Aim) (least int64) {
 			cheapest = min(cheapest, price)
 		}
 		least = max(least, cheapest)
-		return true
-	})
+	}
 	return least
 }

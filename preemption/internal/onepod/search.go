@@ -43,20 +43,24 @@ type Search struct {
 	at       [1]cluster.NodeID // that near is of, where it is of a node
 	decided  int               // what searches had decided on before the latest chunk
 	aims     []reprieve.Aim    // without violations; see outdone
-	beaten   bool              // the latest node has victims, but not as good as the best
-	excluded bool              // no set of victims helps on the latest node: that is proved
-	swept    []victims.UnitID  // buffer of sweepPositions
-	room     []int64           // buffer of sweepNode
-	stood    cluster.NodeID    // the best plain node of a scan, or NoNode
-	cold     *shape            // that of the pod, if a scan has to tell
-	odd      []cluster.NodeID  // nodes of which the columns do not tell everything
-	rejected []Rejected        // of a scan
-	keptOff  []keptOff         // likewise; see foresee
-	freed    []cluster.NodeID  // nodes where they let it in once all have left
-	depends  []cluster.NodeID  // nodes where it depends on who leaves whether the constraints let the pod in
-	doubtful []cluster.NodeID  // nodes where they do not, whoever leaves
-	found    []standing        // by node, for who remembers; nil: for nobody
-	workers  workers           // see share
+	low      []int64           // what is at stake at least on the node that is evaluated; nil: not looked at
+	stakes   []stake           // buffers of inOrder
+	leasts   []int64
+	tops     []int64          // buffer of lowest
+	beaten   bool             // the latest node has victims, but not as good as the best
+	excluded bool             // no set of victims helps on the latest node: that is proved
+	swept    []victims.UnitID // buffer of sweepPositions
+	room     []int64          // buffer of sweepNode
+	stood    cluster.NodeID   // the best plain node of a scan, or NoNode
+	cold     *shape           // that of the pod, if a scan has to tell
+	odd      []cluster.NodeID // nodes of which the columns do not tell everything
+	rejected []Rejected       // of a scan
+	keptOff  []keptOff        // likewise; see foresee
+	freed    []cluster.NodeID // nodes where they let it in once all have left
+	depends  []cluster.NodeID // nodes where it depends on who leaves whether the constraints let the pod in
+	doubtful []cluster.NodeID // nodes where they do not, whoever leaves
+	found    []standing       // by node, for who remembers; nil: for nobody
+	workers  workers          // see share
 }
 
 // Candidate is a node on which preemption helps.
@@ -122,6 +126,7 @@ func (s *Search) Close() {
 	*s = Search{ // and keeps the memory for another one
 		Best:  Candidate{Victims: s.Best.Victims[:0]},
 		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
+		stakes: s.stakes, leasts: s.leasts, tops: s.tops,
 		freed: s.freed[:0], depends: s.depends[:0], doubtful: s.doubtful[:0],
 	}
 	pool.Put(tools)

@@ -1,0 +1,78 @@
+package ask
+
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// onePlace is in how many parts a whole device, or the place of a fraction, is counted.
+const onePlace = 1 << 20
+
+// Row is what pods ask for of one kind of devices of a node as if it were a resource: what each asks for, what is free, and at most what
+// each of those frees who may leave.
+type Row struct {
+	Asks, Free int64
+	Frees      []int64
+}
+
+// DeviceRows appends to dst what up to so many pods like member ask for of each kind of devices on node n, where pods(i) may leave together, for each i up to
+// items. A pod asks for onePlace, or for so many whole devices, and nobody frees more than all ask for. A whole device is free once all who hold it have
+// gone: each of them frees its part. Before one more fraction fits on a device, what is missing there has to be freed: who holds as much frees one
+// place. Where running pods do not say what they hold, or member asks for several parts of a kind, there is no row: a trial alone knows.
+func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.Pod, members int64, items int, pods func(i int) []cluster.PodID) []Row {
+	devices := ix.Devices()
+	for i := range member.Devices {
+		ask := &member.Devices[i]
+		again := func(r cluster.DeviceRequest) bool { return r.Resource == ask.Resource }
+		column := devices.Pools(ask.Resource)
+		if column == nil || column[n] == cluster.NoPool || devices.Loose(column[n]) > 0 ||
+			slices.ContainsFunc(member.Devices[:i], again) || slices.ContainsFunc(member.Devices[i+1:], again) {
+			continue
+		}
+		pool := devices.Pool(column[n])
+		held := func(pods []cluster.PodID, each func(device cluster.DeviceID, amount int64)) {
+			var some [8]cluster.Holding // of most pods no more
+			for _, p := range pods {
+				for i, requests := 0, ix.Pod(p).Devices; i < len(requests) && ix.NodeOf(p) == n; i++ {
+					if requests[i].Resource != ask.Resource {
+						continue
+					}
+					for _, h := range pool.Held(some[:0], &requests[i]) {
+						each(h.Device-pool.First, h.Amount)
+					}
+				}
+			}
+		}
+		row := Row{Asks: onePlace, Frees: make([]int64, items)}
+		missing := make([]int64, pool.Count) // of what a whole place takes
+		if ask.Count > 0 {
+			row.Asks *= int64(ask.Count)
+			held(ix.PodsOn(n), func(device cluster.DeviceID, _ int64) { missing[device]++ })
+		}
+		for device, v := range devices.Free()[pool.First:][:pool.Count] {
+			switch v = max(v, 0); {
+			case ask.Count == 0:
+				row.Free += min(v/ask.Fraction, members) * onePlace
+				missing[device] = ask.Fraction - v%ask.Fraction
+			case v == pool.Capacity:
+				row.Free += onePlace
+			}
+		}
+		for k := range row.Frees {
+			held(pods(k), func(device cluster.DeviceID, amount int64) {
+				if ask.Count > 0 {
+					amount = 1
+				}
+				places, rest := checked.MulDiv(amount, onePlace, missing[device])
+				if rest {
+					places++
+				}
+				row.Frees[k] = min(row.Frees[k]+places, members*row.Asks)
+			})
+		}
+		dst = append(dst, row)
+	}
+	return dst
+}
