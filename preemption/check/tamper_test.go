@@ -341,9 +341,6 @@ func (f *forger) trueAllTheSame() bool {
 func TestForgedAnswersAreFound(t *testing.T) {
 	t.Parallel()
 	n := *verified * 3 / 5
-	if testing.Short() {
-		n = n * 2 / 5
-	}
 	made, found, same := map[string]int{}, map[string]int{}, map[string]int{}
 	for seed := range uint64(n) {
 		q, o := randomQuestion(seed)
