@@ -12,6 +12,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -200,13 +201,13 @@ func TestGangsFreeDevicesByBruteForce(t *testing.T) {
 				least = score
 			}
 		}
-		high, all := int32(10), int32(members)
-		gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}}
+		high, every := int32(10), int32(members)
+		gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &every, Priority: &high}}
 		for i := range members {
 			gang.Pods = append(gang.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Priority: &high, Devices: []cluster.DeviceRequest{want}})
 		}
 		for i, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact, preemption.Improved, preemption.Exact} {
-			o := preemption.Options{Search: search, Objective: []preemption.CriterionName{preemption.CriterionHighest, preemption.CriterionPods}}
+			o := preemption.Options{Search: search, Proof: true, Objective: []preemption.CriterionName{preemption.CriterionHighest, preemption.CriterionPods}}
 			p := gang
 			if i > 2 && members > 1 {
 				break
@@ -226,6 +227,8 @@ func TestGangsFreeDevicesByBruteForce(t *testing.T) {
 			require.Equal(t, preemption.Feasible, r.Verdict)
 			require.LessOrEqual(t, slices.Compare(least, said(r.Score)), 0, search)
 			require.LessOrEqual(t, slices.Compare(said(r.Bound), least), 0, search)
+			require.LessOrEqual(t, slices.Compare(said(r.Proof.Bound), least), 0, search)
+			require.Empty(t, check.Verify(&s, o, p, r))
 			if search == preemption.Exact {
 				require.Equal(t, least, said(r.Score))
 				require.True(t, r.Optimal)
@@ -327,5 +330,45 @@ func TestGangsGoWhereDevicesCostLeast(t *testing.T) {
 		require.True(t, best.Optimal)
 		require.Equal(t, least[:2], have[:2])
 		require.LessOrEqual(t, 10*have[3], 11*least[3])
+	}
+}
+
+// TestProofsKnowDevices: that two pods have to go for whole devices, or for a place of a fraction, is shown by devices alone, and no less may be said.
+func TestProofsKnowDevices(t *testing.T) {
+	low, high, all := int32(1), int32(10), int32(2)
+	s := preemption.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 2, Capacity: 1000}}}}}
+	for i := range int32(4) {
+		holds := cluster.DeviceRequest{Resource: "gpu", Fraction: 500, Assigned: []int32{i / 2}}
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{holds}})
+	}
+	asks := func(name string, d cluster.DeviceRequest) preemption.Pod {
+		return preemption.Pod{Name: name, Group: "gang", Priority: &high, Devices: []cluster.DeviceRequest{d}}
+	}
+	whole, part := cluster.DeviceRequest{Resource: "gpu", Count: 1}, cluster.DeviceRequest{Resource: "gpu", Fraction: 500}
+	group := &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}
+	for want, p := range map[int64]preemption.Preemptor{
+		2: {Kind: preemption.KindPod, Pods: []preemption.Pod{{Name: "alone", Priority: &high, Devices: []cluster.DeviceRequest{whole}}}},
+		4: {Group: group, Pods: []preemption.Pod{asks("a", whole), asks("b", whole)}},
+		1: {Kind: preemption.KindPod, Pods: []preemption.Pod{{Name: "alone", Priority: &high, Devices: []cluster.DeviceRequest{part}}}},
+		3: {Group: group, Pods: []preemption.Pod{asks("a", part), asks("b", whole)}}, // unlike, of whom sums tell nothing
+	} {
+		o := preemption.Options{Search: preemption.Exact, Proof: true, Objective: []preemption.CriterionName{preemption.CriterionPods}}
+		r, err := o.Preempt(p, &s)
+		require.NoError(t, err)
+		require.Equal(t, []int64{want}, said(r.Score))
+		require.Empty(t, check.Verify(&s, o, p, r))
+		if want == 3 {
+			require.Nil(t, r.Proof)
+			continue
+		}
+		require.Equal(t, r.Score, r.Proof.Bound)
+		for _, n := range r.Proof.Nodes {
+			for _, step := range n.Steps {
+				c := &step.Cases[0]
+				require.True(t, c.Count > 0 || c.Resources["devices gpu"] > 0)
+				c.Count, c.Resources = 0, nil
+			}
+		}
+		require.NotEmpty(t, check.Verify(&s, o, p, r))
 	}
 }

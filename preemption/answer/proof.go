@@ -12,6 +12,7 @@ package answer
 // units; of overruns, what it alone is charged beyond the rooms of budgets. An item that holds a host port for which the preemptor asks goes in any case. For victims among the items these hold:
 //
 //	a resource        they free at least what is missing, with pods nominated there that count
+//	devices           likewise, of a kind whose pods all say what they hold and of which a pod asks for one thing
 //	the count         they are at least as many as free what is missing of the resource that takes most,
 //	                  if those go who free most of it
 //	a criterion       before the step's: they have at most Bound
@@ -22,6 +23,10 @@ package answer
 // An item has of a criterion and of a limit what it adds to them: of violations what it is charged where all units of the
 // node are, most important first; of a pod of an elastic unit what it adds if it goes alone, and nothing where
 // pods together may add less than each of them. A bound or a limit of the largest int64, where sums end, says nothing.
+//
+// Devices are counted in 2^20ths, rounded up for an item: a whole device is free once all who hold it have gone, each of whom frees an equal
+// part of it; before one more fraction fits on a device, what is missing there has to be freed, and who holds so much of that frees
+// so much of its place. Nobody frees more than the pod, or all members, ask for.
 //
 // Each of these is taken as often as its multiplier says. They contradict each other if
 //
@@ -110,7 +115,7 @@ type ProofStep struct {
 type ProofCase struct {
 	Pod       *PodRef          `json:"pod,omitempty"`       // stands for its unit, of an elastic one for itself; nil: a contradiction
 	Workload  *PodRef          `json:"workload,omitempty"`  // likewise, the name of one whose pods are not known
-	Resources map[string]int64 `json:"resources,omitempty"` // by name, for a workload as told of Proof
+	Resources map[string]int64 `json:"resources,omitempty"` // by name, devices as "devices NAME"; for a workload as told of Proof
 	Count     int64            `json:"count,omitempty"`     // of how many have to go
 	Criteria  map[string]int64 `json:"criteria,omitempty"`  // by name; of overruns at least that of any budget that is not hard
 	Budgets   map[string]int64 `json:"budgets,omitempty"`   // by namespace/name

@@ -13,6 +13,7 @@ const onePlace = 1 << 20
 // Row is what pods ask for of one kind of devices of a node as if it were a resource: what each asks for, what is free, and at most what
 // each of those frees who may leave.
 type Row struct {
+	Request    int // of the pod, where it is about devices
 	Asks, Free int64
 	Frees      []int64
 }
@@ -45,7 +46,7 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 				}
 			}
 		}
-		row := Row{Asks: onePlace, Frees: make([]int64, items)}
+		row := Row{Request: i, Asks: onePlace, Frees: make([]int64, items)}
 		missing := make([]int64, pool.Count) // of what a whole place takes
 		if ask.Count > 0 {
 			row.Asks *= int64(ask.Count)
@@ -69,7 +70,7 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 				if rest {
 					places++
 				}
-				row.Frees[k] = min(row.Frees[k]+places, members*row.Asks)
+				row.Frees[k] = min(row.Frees[k]+places, checked.Mul(members, row.Asks))
 			})
 		}
 		dst = append(dst, row)

@@ -18,6 +18,7 @@ type gang struct {
 	trial *domain.GangTrial
 	kinds []*domain.Member                    // one of each shape
 	each  []int64                             // what every member asks for at least, by resource
+	alike bool                                // all ask for the same devices, wherever they go
 	given map[cluster.NodeID][]*domain.Member // who is to go where; nil: anybody may go anywhere
 	seats int64                               // so many members are to have places
 	out   []victims.UnitID                    // the victims of the answer
@@ -84,6 +85,11 @@ func newGang(q *ask.Question, runner *reprieve.Runner, seats int, bound []int64)
 		}
 		p.each = append(p.each, least)
 	}
+	p.alike = q.Given == nil && !slices.ContainsFunc(q.Members, func(m *domain.Member) bool {
+		return !slices.EqualFunc(m.Pod.Devices, q.Members[0].Pod.Devices, func(x, y cluster.DeviceRequest) bool {
+			return x.Resource == y.Resource && x.Count == y.Count && x.Fraction == y.Fraction
+		})
+	})
 	if q.Given != nil {
 		p.given = map[cluster.NodeID][]*domain.Member{}
 		for _, a := range q.Given {
@@ -190,6 +196,12 @@ func (p *gang) siteOf(n cluster.NodeID, units []victims.UnitID, each []int64, mo
 			}
 		}
 		s.rows = append(s.rows, row{resource: r, frees: frees})
+	}
+	if p.alike {
+		for _, d := range p.devices(n, p.q.Members[0].Pod, most, s.items) {
+			s.each, s.free = append(s.each, d.Asks), append(s.free, d.Free)
+			s.rows = append(s.rows, row{resource: p.q.Index.NumResources() + d.Request, frees: d.Frees})
+		}
 	}
 	return s
 }

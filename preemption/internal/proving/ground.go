@@ -33,9 +33,9 @@ type item struct {
 	started  int64   // of those among whom it has the highest priority, the earliest start is at least this; see Score.Value
 }
 
-// row is what has to be freed of a resource.
+// row is what has to be freed of a resource, or of devices.
 type row struct {
-	resource int
+	resource int // see Term
 	need     int64
 	frees    []int64 // by item
 }
@@ -83,6 +83,11 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 			g.rows = append(g.rows, row{p.asks[r], missing, frees})
 		}
 	}
+	for _, d := range p.devices(n, p.q.Members[0].Pod, 1, g.items) {
+		if d.Free < d.Asks {
+			g.rows = append(g.rows, row{p.q.Index.NumResources() + d.Request, d.Asks - d.Free, d.Frees})
+		}
+	}
 	for i := range g.items {
 		for _, pod := range g.items[i].here {
 			for r := len(p.asks); r < len(gap) && !g.items[i].must; r++ { // a port
@@ -92,6 +97,11 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	}
 	p.limits(g, potential)
 	return g
+}
+
+// devices are what up to so many members like pod ask for of devices of node n, from which items may go.
+func (p *prover) devices(n cluster.NodeID, pod *cluster.Pod, members int64, items []item) []ask.Row {
+	return ask.DeviceRows(nil, p.q.Index, n, pod, members, len(items), func(i int) []cluster.PodID { return items[i].here })
 }
 
 // add adds unit u to those who may go from node n.

@@ -52,7 +52,7 @@ type Weight struct {
 // Term is what a sum is about.
 type Term struct {
 	Kind   Kind
-	Number int // of the resource, the criterion by position, the budget, or the limit by position
+	Number int // of the resource (beyond these: of the device request of the first member), the criterion by position, the budget, or the limit by position
 }
 
 // Kind is a kind of terms.

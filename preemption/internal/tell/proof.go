@@ -183,6 +183,9 @@ func (q *Inquiry) split(p cluster.PodID, c *answer.ProofCase) {
 func (q *Inquiry) termName(t proving.Term) string {
 	switch t.Kind {
 	case proving.Resource:
+		if beyond := t.Number - q.Index.NumResources(); beyond >= 0 {
+			return "devices " + q.Members[0].Pod.Devices[beyond].Resource
+		}
 		return q.Index.Resource(cluster.ResourceID(t.Number))
 	case proving.Budget:
 		return q.budgetName(cluster.BudgetID(t.Number))

@@ -21,6 +21,7 @@ type numbers struct {
 	*answer
 	limits  map[string]limit // by the names that proofs have
 	budgets map[string]*budgets.Budget
+	devices map[*node]map[string]*deviceKind // of nodes that were looked at
 }
 
 // readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is
@@ -30,7 +31,7 @@ func (a *answer) readProof() {
 	if p == nil || !a.readProofBound(p) {
 		return
 	}
-	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}}
+	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}, map[*node]map[string]*deviceKind{}}
 	for _, l := range a.limits() {
 		if name := strings.TrimPrefix(l.name, "the limit of "); name != "pods without a place" { // more than sums tell
 			numbers.limits[name] = l
@@ -123,6 +124,9 @@ func (a *answer) mayHelp(n *node) bool {
 // of tells in numbers who may go from n and what counts.
 func (a *numbers) of(n *node) *proof.Node {
 	p := &proof.Node{Bound: a.r.Proof.Bound, Need: a.lack(a.members[0], n), Room: a.room}
+	for name, k := range a.devicesOn(n, 1) {
+		p.Need[name] = max(k.asks-k.free, 0)
+	}
 	units := a.evictable(n)
 	least, regular := a.leastPriorities(units)
 	p.Items = a.items(n, units, least, regular)
@@ -226,6 +230,9 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		return 1
 	case of == proof.Criterion && name == "cost":
 		return a.price(u, pods)
+	}
+	if k := a.devices[n][name]; of == proof.Resource && k != nil {
+		return k.frees(n, pods)
 	}
 	for _, p := range pods {
 		switch {

@@ -105,7 +105,9 @@ func (a *numbers) inDomain(r region, kinds []*member, given map[*node][]*member,
 	for _, n := range r.nodes {
 		admits := func(m *member) bool { return a.admits(n.Node, m.Pod) == "" }
 		each, most := every, seats
-		if given != nil {
+		if given == nil {
+			a.devicesOn(n, seats)
+		} else {
 			each, most = map[string]int64{cluster.Pods: int64(len(given[n]))}, 1
 			for _, m := range given[n] {
 				for _, name := range a.asks {
@@ -136,6 +138,9 @@ func (a *numbers) site(n *node, each map[string]int64, most int64, items []proof
 		if each[name] > 0 && name != cluster.Pods {
 			s.Each[name], s.Free[name] = each[name], n.Allocatable[name]-used[i]
 		}
+	}
+	for name, k := range a.devices[n] {
+		s.Each[name], s.Free[name] = k.asks, k.free
 	}
 	return s
 }
