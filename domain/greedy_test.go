@@ -161,7 +161,7 @@ func (h *hollow) Fit(block int, set uint64, m domain.MemberID, k int64) (fit uin
 }
 
 // Cheapest bounds what is left as closely as can be, or only says how much less no price is.
-func (h *hollow) Cheapest(m domain.MemberID, k int, ties bool, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
+func (h *hollow) Cheapest(m domain.MemberID, k, ahead int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
 	var list []domain.SeatOffer
 	for block := range left {
 		left[block] = h.Fit(first+block, left[block], m, 1)
@@ -173,6 +173,11 @@ func (h *hollow) Cheapest(m domain.MemberID, k int, ties bool, highest int64, fi
 			if o.Price = h.offers.Price(m, cluster.NodeID(o.At)); o.Price.Highest <= highest {
 				o.Price.Highest = domain.Free.Highest
 			}
+			if o.Blind() {
+				o.Foresee(int64(ahead), func(more int64) (domain.Price, bool) {
+					return h.offers.(*losses.Offers).Further(m, cluster.NodeID(o.At), more)
+				})
+			}
 			list = append(list, o)
 		}
 	}
@@ -180,9 +185,6 @@ func (h *hollow) Cheapest(m domain.MemberID, k int, ties bool, highest int64, fi
 	end := min(k, len(list))
 	if h.asked++; h.asked%3 == 0 {
 		end = min(1, len(list))
-	}
-	for ties && end > 0 && end < len(list) && list[end].Price == list[end-1].Price && list[end].Price.Pods > 0 {
-		end++
 	}
 	for _, o := range list[:end] {
 		nodes = append(nodes, cluster.NodeID(o.At))
@@ -193,10 +195,8 @@ func (h *hollow) Cheapest(m domain.MemberID, k int, ties bool, highest int64, fi
 		return nodes, behind, false
 	case h.asked%3 == 0:
 		return nodes, domain.SeatOffer{Price: domain.Free}, true
-	case ties && list[end].Price.Pods > 0:
-		return nodes, domain.SeatOffer{Price: list[end-1].Price, Next: math.MaxInt64, At: math.MaxInt32}, true
 	}
-	return nodes, domain.SeatOffer{Price: list[end].Price, At: list[end].At}, true
+	return nodes, domain.SeatOffer{Price: list[end].Price, Next: list[end].Next, At: list[end].At}, true
 }
 
 // slots is how many members like m there is room for on node n once some pods are gone.

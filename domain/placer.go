@@ -41,8 +41,8 @@ type lasting interface {
 
 // farther is an optional part of Offers.
 type farther interface {
-	// Further is what has to go on node n for the members placed there, m, and so many more like it; there is room for all. told is false
-	// where a unit of several pods may have to.
+	// Further is what has to go on node n for the members placed there, m, and so many more like it. told is false where there is no room
+	// for all or a unit of several pods may have to go; and it may be where somebody more important has to than for m alone.
 	Further(m MemberID, n cluster.NodeID, more int64) (price Price, told bool)
 }
 
@@ -328,7 +328,7 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 // foresee finds out what more like m cost where o is, if that counts.
 func (g *greedy) foresee(m MemberID, o *SeatOffer) {
 	if n := cluster.NodeID(o.At); o.K == g.t.offers[n] {
-		o.Foresee(min(g.t.Slots(m, n)-1, int64(g.more)), func(more int64) (Price, bool) { return g.further(m, n, more) })
+		o.Foresee(int64(g.more), func(more int64) (Price, bool) { return g.further(m, n, more) })
 	}
 }
 

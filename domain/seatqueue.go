@@ -29,17 +29,20 @@ func (o *SeatOffer) Blind() bool { return o.Next == 0 && o.Price.Pods > 0 }
 // ahead is how many members after the next are looked at on a node.
 const ahead = 7
 
-// Foresee notes what the member costs together with those more for which that is least on average, where there is room, and need, for so many
-// more: the sum of the priorities of who would have to go. More that violate budgets or take somebody more important don't count, nor those of whom nothing is
-// told. with says what has to go there with this one and some more.
-func (o *SeatOffer) Foresee(room int64, with func(more int64) (price Price, told bool)) {
+// Foresee notes what the member costs together with those more for which that is least on average, at most so many: the sum of the priorities
+// of who would have to go. More that violate budgets or take somebody more important don't count. with says what has to go there with this one and
+// some more; told is false where nothing is told of so many, or they don't count, and more than those don't either.
+func (o *SeatOffer) Foresee(most int64, with func(more int64) (price Price, told bool)) {
 	o.Next = 1 + max(o.Price.Sum, 0)
-	if room < 1 {
+	if most < 1 {
 		return
 	}
 	one, told := with(0)
-	for more := int64(1); told && more <= min(room, ahead); more++ {
-		all, _ := with(more)
+	for more := int64(1); told && more <= min(most, ahead); more++ {
+		var all Price
+		if all, told = with(more); !told {
+			return
+		}
 		if price := all.Minus(one); price.Violations <= 0 && price.Highest == Free.Highest {
 			o.Next = min(o.Next, 1+max(o.Price.Sum+price.Sum, 0)/(1+more))
 		}

@@ -23,10 +23,10 @@ type Vacancy interface {
 	// Fit returns those of set, nodes of a block, where there is room for k members like m.
 	Fit(block int, set uint64, m MemberID, k int64) uint64
 
-	// Cheapest takes out of left, nodes by block from the first on, those that do not take member m, and lists those where the
-	// least has to go for it in a plan of that highest priority: k of them, if as many are left, or more; with ties no node is left that
-	// is as good as one of them. What is left comes behind an offer; more is false if that is none.
-	Cheapest(m MemberID, k int, ties bool, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind SeatOffer, more bool)
+	// Cheapest takes out of left, nodes by block from the first on, those that do not take member m, and lists those that are the best offers
+	// to it in a plan of that highest priority, foreseen for up to ahead members: k of them, if as many are left, or more. What is left comes
+	// behind an offer; more is false if that is none.
+	Cheapest(m MemberID, k, ahead int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind SeatOffer, more bool)
 }
 
 // Vacate lets everybody who may go be gone from nodes, in order, on which no constraint looks at
@@ -138,7 +138,7 @@ func (g *greedy) offerMore(m MemberID) {
 	s, t := &g.sweep, g.t
 	if g.taken != nil {
 		var nodes []cluster.NodeID
-		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.more > 0, g.queue.Highest(), t.firstBlock, s.left)
+		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.more, g.queue.Highest(), t.firstBlock, s.left)
 		s.count *= 2
 		for _, n := range nodes {
 			g.offer(m, n)

@@ -132,10 +132,10 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	return price.Minus(before)
 }
 
-// Further is what has to go on node n for the members placed there, m, and so many more like it; there is room for all.
-// told is false where a unit of several pods may have to. O(k).
+// Further is what has to go on node n for the members placed there, m, and so many more like it.
+// told is false where there is no room for all or a unit of several pods may have to go. O(k).
 func (o *Offers) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
-	if slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
+	if o.trial.Slots(m, n) <= more || slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
 		return price, false
 	}
 	booked := o.Booked(n)

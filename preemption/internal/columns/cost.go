@@ -57,13 +57,13 @@ func (c Cost) Adds(highest int64) Cost {
 // raised is what the loss of a pod of a priority adds to the sum of a Cost.
 func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1 }
 
-// AtLeast is a bound from below for Cost of one member on node n, which has room for it with those gone whom column last stands for,
-// where nobody's loss does harm. It reads blocks alone.
-func (s *Seats) AtLeast(n cluster.NodeID, last int) (c Cost) {
-	v, above := s.columns.levels, int32(math.MinInt32)
+// AtLeast is a bound from below for Cost of k members on node n, which has room for them with those gone whom column last stands for,
+// where nobody's loss does harm, nor is anything held. It reads blocks alone.
+func (s *Seats) AtLeast(n cluster.NodeID, k int64, last int) (c Cost) {
+	v, above, ask := s.columns.levels, int32(math.MinInt32), s.asking(k, nil)
 	b, i := v.blocks[n/BlockSize], int(n%BlockSize)
 	for column := 0; ; column++ {
-		units := b.fewest(&s.one, s.columns.lanes, column, last, i)
+		units := b.fewest(ask, s.columns.lanes, column, last, i)
 		if units == 0 {
 			return c
 		}

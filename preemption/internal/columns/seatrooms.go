@@ -28,6 +28,18 @@ func (s *Seats) Slots(n cluster.NodeID) int64 {
 	return s.SlotsIn(s.row)
 }
 
+// SlotsUpTo is how many members fit on node n before somebody has to go who is above a priority, which is that of one of the potential victims;
+// or more, but no more than Slots, where not each level has a column.
+func (s *Seats) SlotsUpTo(n cluster.NodeID, highest int64) int64 {
+	v, i := s.columns.levels, int(n%BlockSize)
+	b := v.blocks[n/BlockSize]
+	c, exact := v.Column(int32(highest) + 1)
+	if last, _ := v.Column(s.below); b.Plain>>i&1 == 0 || s.held(n) != nil || !exact && c >= last {
+		return s.Slots(n)
+	}
+	return s.SlotsInColumn(b, c, i)
+}
+
 // SlotsOf is how many members fit into room, packed with guards; see
 // victims.mostSlots.
 func (s *Seats) SlotsOf(room []uint64) int64 { return s.slots.In(room) }

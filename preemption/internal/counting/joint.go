@@ -202,12 +202,15 @@ func (j *joint) push(price domain.Price, at int32) {
 // foresee looks at the members after the next on the node of o, of all that are to be placed.
 func (j *joint) foresee(o *domain.SeatOffer, all int) {
 	n, k := j.node(o.At), int64(j.on(o.At))+1
-	single := j.seats.Single(n)
-	o.Foresee(min(j.slots[o.At]-k, int64(all)-1), func(more int64) (price domain.Price, told bool) {
-		if single {
-			price, _ = j.seats.Evict(n, k+more, j.losses, nil, math.MaxInt64)
+	single, slots := j.seats.Single(n), j.slots[o.At]
+	o.Foresee(int64(all)-1, func(more int64) (price domain.Price, told bool) {
+		if !single || k+more > slots {
+			return price, false
 		}
-		return price, single
+		if price, _ = j.seats.Evict(n, k+more, j.losses, nil, math.MaxInt64); more == 0 && !j.harmful {
+			slots = j.seats.SlotsUpTo(n, price.Highest)
+		}
+		return price, true
 	})
 }
 

@@ -42,8 +42,12 @@ func (t *attempt) least(k int) []int32 {
 
 // foresee looks at more members on the node of o, of all that are to be placed.
 func (t *attempt) foresee(o *domain.SeatOffer, all int) {
-	k := int64(o.K)
-	o.Foresee(min(t.slots[o.At]-k, int64(all)-1), func(more int64) (domain.Price, bool) { return t.seats.Cost(t.node(o.At), k+more).Price(), true })
+	n, k := t.node(o.At), int64(o.K)
+	most := min(t.slots[o.At]-k, int64(all)-1)
+	if most > 0 && !t.harmful {
+		most = min(most, t.seats.SlotsUpTo(n, t.cost(o.At, o.K).Price().Highest)-k)
+	}
+	o.Foresee(most, func(more int64) (domain.Price, bool) { return t.seats.Cost(n, k+more).Price(), true })
 }
 
 // roomiest orders the nodes that have slots: most of them first, then by number.

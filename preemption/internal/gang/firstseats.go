@@ -35,14 +35,15 @@ type firstSeats struct {
 	beside []uint64       // likewise, of prices beside members
 	walked bool           // seats have told who goes for the price that is asked for
 
-	pool     []seatCost // buffers of Cheapest
-	cheapest []seatCost // a heap of the cheapest of pool, the dearest first
+	pool     []seatCost // buffers of Cheapest: a heap of bounds, the least first
+	cheapest []seatCost // a heap, the dearest first
 	nodes    []cluster.NodeID
 }
 
-// seatCost is a vacant node with what the first member there adds to what a plan costs.
+// seatCost is a vacant node with what the first member there adds to what a plan costs, and as an offer that was foreseen if there may be more.
 type seatCost struct {
 	adds columns.Cost
+	next int64
 	node cluster.NodeID
 }
 
@@ -50,7 +51,7 @@ func (c *seatCost) compare(o *seatCost) int {
 	if d := c.adds.Compare(o.adds); d != 0 {
 		return d
 	}
-	return cmp.Compare(c.node, o.node)
+	return cmp.Or(cmp.Compare(c.next, o.next), cmp.Compare(c.node, o.node))
 }
 
 func compareDearest(a, b *seatCost) int { return b.compare(a) }
@@ -157,12 +158,23 @@ func (f *firstSeats) first(m domain.MemberID, n cluster.NodeID) bool {
 	return first
 }
 
-// Further is that of the offers.
+// Further is that of the offers; or where somebody more important has to go for more, nothing is told.
 func (f *firstSeats) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
-	if f.first(m, n) {
-		return f.seats.Cost(n, 1+more).Price(), true
+	if !f.first(m, n) {
+		return f.Offers.Further(m, n, more)
 	}
-	return f.Offers.Further(m, n, more)
+	return f.furtherFirsts(n, more)
+}
+
+// furtherFirsts is Further where nobody is placed yet.
+func (f *firstSeats) furtherFirsts(n cluster.NodeID, more int64) (price domain.Price, told bool) {
+	switch {
+	case more == 0:
+		return f.cost(n).Price(), true
+	case f.seats.SlotsUpTo(n, f.cost(n).Price().Highest) <= more:
+		return price, false
+	}
+	return f.seats.Cost(n, 1+more).Price(), true
 }
 
 // lastingSeats are first seats of which prices last from one member to others.
@@ -257,45 +269,34 @@ func (f *firstSeats) fit(block int, set uint64, k int64, column int) uint64 {
 
 // Cheapest leaves nodes behind where somebody more important has to go than on others, by the columns, and then those where the
 // member adds more to what the plan costs. Where budgets have a say, it orders by columns alone.
-func (f *firstSeats) Cheapest(m domain.MemberID, k int, ties bool, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
+func (f *firstSeats) Cheapest(m domain.MemberID, k, ahead int, highest int64, first int, left []uint64) (nodes []cluster.NodeID, behind domain.SeatOffer, more bool) {
 	f.ask(m)
 	column := f.column(highest)
-	gathered := f.gather(m, k, highest, first, left, column)
+	gathered := f.gather(m, k, ahead, highest, first, left, column)
 	for ; gathered == 0 && column < f.last; column++ {
-		gathered = f.gather(m, k, highest, first, left, column+1)
+		gathered = f.gather(m, k, ahead, highest, first, left, column+1)
 	}
 	f.of.Trial.Asked += gathered / knownAsks
 	f.nodes = f.nodes[:0]
-	take := func(n cluster.NodeID) {
-		f.nodes = append(f.nodes, n)
-		left[int(n)/columns.BlockSize-first] &^= 1 << (n % columns.BlockSize)
+	for _, c := range f.cheapest {
+		f.nodes = append(f.nodes, c.node)
+		left[int(c.node)/columns.BlockSize-first] &^= 1 << (c.node % columns.BlockSize)
 	}
-	if gathered <= k {
-		for i := range f.pool {
-			take(f.pool[i].node)
-		}
-		if column < f.last {
-			behind.Price.Highest = int64(f.of.q.Columns.Levels().Above(column + 1))
-		}
-		return f.nodes, behind, column < f.last
+	if gathered > k {
+		last := f.cheapest[0]
+		return f.nodes, domain.SeatOffer{Price: last.adds.Price(), Next: last.next, At: int32(last.node) + 1}, true
 	}
-	last := f.cheapest[0]
-	ties = ties && last.adds != (columns.Cost{}) // else the first of equals wins
-	for i := range f.pool {
-		if c := &f.pool[i]; c.compare(&last) <= 0 || ties && c.adds == last.adds {
-			take(c.node)
-		}
+	if column < f.last {
+		behind.Price.Highest = int64(f.of.q.Columns.Levels().Above(column + 1))
 	}
-	if ties {
-		return f.nodes, domain.SeatOffer{Price: last.adds.Price(), Next: math.MaxInt64, At: math.MaxInt32}, true
-	}
-	return f.nodes, domain.SeatOffer{Price: last.adds.Price(), At: int32(last.node) + 1}, true
+	return f.nodes, behind, column < f.last
 }
 
-// gather counts those nodes of left that take member m with those gone whom a column stands for. It fills the pool with them, but
-// for those that are dearer than k others even if few go, and f.cheapest with the k cheapest.
-func (f *firstSeats) gather(m domain.MemberID, k int, highest int64, first int, left []uint64, column int) (gathered int) {
+// gather counts those nodes of left that take member m with those gone whom a column stands for, and fills f.cheapest with the k cheapest.
+// It goes through them in order of a bound from below, and prices no more than may be among these.
+func (f *firstSeats) gather(m domain.MemberID, k, ahead int, highest int64, first int, left []uint64, column int) (gathered int) {
 	f.pool, f.cheapest = f.pool[:0], f.cheapest[:0]
+	bounded := !f.of.harmful && f.shapes <= mostPricedAnew
 	for i := range left {
 		for set := f.fit(first+i, left[i], 1, column); set != 0; set &= set - 1 {
 			bit := set & -set
@@ -305,23 +306,72 @@ func (f *firstSeats) gather(m domain.MemberID, k int, highest int64, first int, 
 				continue
 			}
 			gathered++
-			c := seatCost{node: n}
-			if !f.of.harmful {
-				if f.shapes <= mostPricedAnew && len(f.cheapest) == k && f.seats.AtLeast(n, column).Adds(highest).Compare(f.cheapest[0].adds) > 0 {
-					continue
-				}
-				c.adds = f.cost(n).Adds(highest)
+			if !bounded {
+				f.consider(n, k, ahead, highest)
+				continue
+			}
+			c := seatCost{adds: f.seats.AtLeast(n, 1, column).Adds(highest), node: n}
+			if o := (domain.SeatOffer{Price: c.adds.Price()}); ahead > 0 && o.Blind() {
+				o.Foresee(0, nil)
+				c.next = o.Next
 			}
 			f.pool = append(f.pool, c)
-			if len(f.cheapest) < k {
-				f.cheapest = heaps.Push(f.cheapest, c, compareDearest)
-			} else if c.compare(&f.cheapest[0]) < 0 {
-				f.cheapest[0] = c
-				heaps.Down(f.cheapest, 0, compareDearest)
-			}
+		}
+	}
+	heaps.Init(f.pool, (*seatCost).compare)
+	for len(f.pool) > 0 && (len(f.cheapest) < k || f.pool[0].compare(&f.cheapest[0]) < 0) {
+		f.consider(f.pool[0].node, k, ahead, highest)
+		f.pool = heaps.Pop(f.pool, (*seatCost).compare)
+	}
+	for i := range f.pool {
+		if last := &f.cheapest[0]; f.pool[i].adds == last.adds && f.foreseesLess(f.pool[i].node, last, ahead, highest) {
+			f.consider(f.pool[i].node, k, ahead, highest)
 		}
 	}
 	return gathered
+}
+
+// consider prices the member on node n and keeps it if it is among the k cheapest so far.
+func (f *firstSeats) consider(n cluster.NodeID, k, ahead int, highest int64) {
+	c, full := seatCost{node: n}, len(f.cheapest) == k
+	if !f.of.harmful {
+		c.adds = f.cost(n).Adds(highest)
+		if ahead > 0 && !(full && c.adds.Compare(f.cheapest[0].adds) > 0) {
+			c.next = f.next(n, c.adds, ahead)
+		}
+	}
+	if !full {
+		f.cheapest = heaps.Push(f.cheapest, c, compareDearest)
+	} else if c.compare(&f.cheapest[0]) < 0 {
+		f.cheapest[0] = c
+		heaps.Down(f.cheapest, 0, compareDearest)
+	}
+}
+
+// foreseesLess reports whether the member, if it adds as much on node n as in last, may foresee less there.
+func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, highest int64) bool {
+	o := domain.SeatOffer{Price: last.adds.Price()}
+	if !o.Blind() {
+		return false
+	}
+	with, highest := o.Price, max(highest, o.Price.Highest)
+	column := f.column(highest)
+	o.Foresee(min(int64(ahead), f.seats.SlotsUpTo(n, highest)-1), func(more int64) (domain.Price, bool) {
+		if more > 0 {
+			with.Sum = f.seats.AtLeast(n, 1+more, column).Price().Sum
+		}
+		return with, true
+	})
+	return o.Next < last.next
+}
+
+// next is what the member who adds so much on node n foresees there, with up to so many more.
+func (f *firstSeats) next(n cluster.NodeID, adds columns.Cost, ahead int) int64 {
+	o := domain.SeatOffer{Price: adds.Price()}
+	if o.Blind() {
+		o.Foresee(int64(ahead), func(more int64) (domain.Price, bool) { return f.furtherFirsts(n, more) })
+	}
+	return o.Next
 }
 
 // least is a bound from below for Price, by the first column with room.
@@ -330,7 +380,7 @@ func (f *firstSeats) least(m domain.MemberID, n cluster.NodeID) domain.Price {
 		return domain.Price{Lead: math.MinInt64} // none
 	}
 	b, i := f.of.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n%columns.BlockSize)
-	return f.seats.AtLeast(n, b.Lowest(f.seats.One(), f.last, i)).Price()
+	return f.seats.AtLeast(n, 1, b.Lowest(f.seats.One(), f.last, i)).Price()
 }
 
 // column is the lowest column in which nobody up to a priority is left who may go.
