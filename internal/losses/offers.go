@@ -30,35 +30,35 @@ type Offers struct {
 	CostLeads bool
 
 	// Out, if set, says who has to go on node n, most important first, where free is left by
-	// those members who come there, needed are the resources that these ask for, and units for
-	// which broken is above zero have to go anyhow and cost nothing; or it leaves that to the offers. It appends
-	// to dst. Nobody's loss violates a budget where it answers, and nobody asks for ports.
-	Out func(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, price domain.Price, ok bool)
+	// those members who come there, and needed are the resources that these ask for; or it leaves that to the offers. It appends
+	// to dst. Where it answers, every unit on the node is a single pod, nobody's loss violates a budget, and nobody asks for ports.
+	Out func(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool) (out []victims.UnitID, price domain.Price, ok bool)
 
 	// Near, if set, lists those pods of a unit of several that matter where members are placed: of the
 	// others' nodes nobody asks.
 	Near func(u victims.UnitID) []cluster.PodID
 
-	broken []int32            // by unit: on how many nodes it has to go for a member that is placed
-	lost   []victims.UnitID   // those for which broken is above zero
-	sums   []domain.Price     // what the first, the first two, ... of lost cost, as far as they have been added up
-	out    [][]victims.UnitID // by node: who has to go for its members
-	booked []bool             // by node: out is set
-	seats  []int32            // by node: for so many members
-	seated int                // on all of them
-	mixed  bool               // they were counted in another order than that of the members' places, where that may matter
-	taken  []cluster.NodeID   // those nodes
-	free   []int64            // of the node that is looked at
-	needed []bool             // by resource: a member on the node asks for it
-	units  []victims.UnitID   // who has to go on the node
-	nodes  []cluster.NodeID   // for Taken
-	fresh  []bool             // by node: among nodes already
-	pinned []cluster.HostPort // ports of the members on the node
-	here   []cluster.PodID    // pods of a unit on the node
-	stands []stand            // of the nodes that were looked at since Renew
-	read   []reading          // by node
-	turn   int32              // of Renew
-	kinds  []kind             // of devices that members ask for
+	broken []int32                         // by unit: on how many nodes it has to go for a member that is placed
+	lost   []victims.UnitID                // those for which broken is above zero
+	sums   []domain.Price                  // what the first, the first two, ... of lost cost, as far as they have been added up
+	out    [][]victims.UnitID              // by node: who has to go for its members
+	booked []bool                          // by node: out is set
+	paid   map[cluster.NodeID]domain.Price // of out, where Out told it
+	seats  []int32                         // by node: for so many members
+	seated int                             // on all of them
+	mixed  bool                            // they were counted in another order than that of the members' places, where that may matter
+	taken  []cluster.NodeID                // those nodes
+	free   []int64                         // of the node that is looked at
+	needed []bool                          // by resource: a member on the node asks for it
+	units  []victims.UnitID                // who has to go on the node
+	nodes  []cluster.NodeID                // for Taken
+	fresh  []bool                          // by node: among nodes already
+	pinned []cluster.HostPort              // ports of the members on the node
+	here   []cluster.PodID                 // pods of a unit on the node
+	stands []stand                         // of the nodes that were looked at since Renew
+	read   []reading                       // by node
+	turn   int32                           // of Renew
+	kinds  []kind                          // of devices that members ask for
 	wholes Wholes
 	costs  map[victims.UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 }
@@ -88,6 +88,7 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 		broken: borrow(us.Len()),
 		out:    make([][]victims.UnitID, nodes),
 		booked: make([]bool, nodes),
+		paid:   map[cluster.NodeID]domain.Price{},
 		seats:  make([]int32, nodes),
 		fresh:  make([]bool, nodes),
 		read:   make([]reading, nodes),
@@ -122,10 +123,14 @@ func (o *Offers) Close() {
 func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	booked := o.Booked(n)
 	o.mark(booked, -1)
-	price, before := o.evict(n, m, 1), domain.Free
-	for _, u := range booked {
-		if o.broken[u] == 0 {
-			o.charge(&before, u)
+	price, _ := o.evict(n, m, 1)
+	before, told := o.paid[n]
+	if !told || len(booked) == 0 {
+		before = domain.Free
+		for _, u := range booked {
+			if o.broken[u] == 0 {
+				o.charge(&before, u)
+			}
 		}
 	}
 	o.mark(booked, +1)
@@ -140,7 +145,7 @@ func (o *Offers) Further(m domain.MemberID, n cluster.NodeID, more int64) (price
 	}
 	booked := o.Booked(n)
 	o.mark(booked, -1)
-	price = o.evict(n, m, 1+int(more))
+	price, _ = o.evict(n, m, 1+int(more))
 	o.mark(booked, +1)
 	return price, true
 }
@@ -194,7 +199,11 @@ func (o *Offers) count(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 		o.taken = append(o.taken, n)
 	}
 	o.release(o.out[n]) // they may come back
-	o.evict(n, m, 0)
+	if price, told := o.evict(n, m, 0); told {
+		o.paid[n] = price
+	} else {
+		delete(o.paid, n)
+	}
 	o.seated += len(o.trial.On(n)) - int(o.seats[n])
 	o.seats[n] = int32(len(o.trial.On(n)))
 	o.nodes = o.nodes[:0]
@@ -334,8 +343,8 @@ func (o *Offers) Total() domain.Price {
 }
 
 // evict finds who has to go on node n for the members placed there, and for so many more like
-// m, with what that costs. It leaves them in o.units.
-func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Price {
+// m, with what that costs, and whether Out has told it. It leaves them in o.units.
+func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price domain.Price, told bool) {
 	copy(o.free, o.trial.Free(n))
 	clear(o.needed)
 	o.pinned = o.pinned[:0]
@@ -347,18 +356,18 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) domain.Pri
 	}
 	o.units = o.units[:0]
 	if o.Out != nil && len(o.pinned) == 0 {
-		out, price, ok := o.Out(o.units, n, o.free, o.needed, o.broken)
-		if o.units = out; ok {
-			return price
+		if o.units, price, told = o.Out(o.units, n, o.free, o.needed); told {
+			return price, true
 		}
 	}
-	price, on, members := domain.Free, o.on(n), len(o.trial.On(n))+more
+	price = domain.Free
+	on, members := o.on(n), len(o.trial.On(n))+more
 	o.freeDevices(n, on)
 	if o.violates != nil {
 		o.walk(&price, n, on, members, true)
 	}
 	o.walk(&price, n, on, members, false)
-	return price
+	return price, false
 }
 
 // unitsAsk is about how many units going through them takes as long as a question about a member on a node.

@@ -14,12 +14,12 @@ func (s *Seats) CostSettled(n cluster.NodeID) (c Cost) {
 	s.ask(n, 1)
 	if s.first == s.end {
 		s.start()
-		s.settle(s.end, &noPosition)
+		s.settle(s.end)
 		return c
 	}
 	from, room := s.reach()
 	s.take(room)
-	s.settle(from, &noPosition)
+	s.settle(from)
 	for i, g := range s.out {
 		if i == 0 {
 			c.worst = uint64(int64(s.at.Owns[g]) - lowest)
@@ -31,17 +31,14 @@ func (s *Seats) CostSettled(n cluster.NodeID) (c Cost) {
 
 // settle is giveBack, and leaves in s.lack how much less would have to be asked for so that somebody
 // would have returned.
-func (s *Seats) settle(from victims.Position, gone *PositionSet) {
+func (s *Seats) settle(from victims.Position) {
 	l, words := s.columns.Lanes(), len(s.free)
 	s.lack = slices.Grow(s.lack[:0], len(l.lane))[:len(l.lane)]
 	for r := range s.lack {
 		s.lack[r] = math.MaxInt64
 	}
-	s.giveBack(from, gone)
+	s.giveBack(from)
 	for i, g := range s.out {
-		if gone.Has(g) {
-			continue
-		}
 		ask, left := s.at.asks[int(g)*words:][:words], s.left[i*words:][:words]
 		for w, guards := range s.now.Guards {
 			if short := guards &^ (left[w] - ask[w]&s.now.masks[w]); short != 0 {

@@ -19,7 +19,7 @@ func (s *Seats) Victims(n cluster.NodeID, k int64) []victims.Position {
 	case !s.harmed(n) || s.harm(n).Covers(s.first, s.end): // then the order is that of importance
 		from, room := s.reach()
 		s.take(room)
-		s.giveBack(from, &noPosition)
+		s.giveBack(from)
 	default:
 		s.harmfulFirst(s.harm(n))
 	}
@@ -32,22 +32,19 @@ func (s *Seats) Started(n cluster.NodeID, k int64) int64 {
 	return s.at.earliestStart(out)
 }
 
-// noPosition: nobody is gone anyhow.
-var noPosition PositionSet
-
-// giveBack gives the units from a position on back, in order, into the free room, but those of gone. It
+// giveBack gives the units from a position on back, in order, into the free room. It
 // leaves in s.out who does not return, and in s.left what was free when each of them was tried.
-func (s *Seats) giveBack(from victims.Position, gone *PositionSet) {
+func (s *Seats) giveBack(from victims.Position) {
 	k, words := int(s.end-from), len(s.free)
 	s.out, s.left = slices.Grow(s.out[:0], k)[:k], slices.Grow(s.left[:0], k*words)[:k*words]
 	if words <= 2 {
-		s.giveBackFew(from, gone)
+		s.giveBackFew(from)
 		return
 	}
 	n := 0
 	for g := from; g < s.end; g++ {
 		copy(s.left[n*words:], s.free)
-		if gone.Has(g) || !s.returns(g) {
+		if !s.returns(g) {
 			s.out[n] = g
 			n++
 		}
@@ -56,7 +53,7 @@ func (s *Seats) giveBack(from victims.Position, gone *PositionSet) {
 }
 
 // giveBackFew is giveBack for one word or two, without a branch that depends on who returns.
-func (s *Seats) giveBackFew(from victims.Position, gone *PositionSet) {
+func (s *Seats) giveBackFew(from victims.Position) {
 	a, out, left := s.now, s.out, s.left
 	words := len(s.free)
 	last := words - 1
@@ -69,7 +66,7 @@ func (s *Seats) giveBackFew(from victims.Position, gone *PositionSet) {
 	for g, i := from, int(from)*words; i+last < len(asks); g, i = g+1, i+words {
 		ask0, ask1 := asks[i]&mask0, asks[i+last]&mask1
 		out[n], left[n*words+last], left[n*words] = g, free1, free0
-		short := guards0&^(free0-ask0) | guards1&^(free1-ask1) | gone[g/64]>>(g%64)&1
+		short := guards0&^(free0-ask0) | guards1&^(free1-ask1)
 		stays := -((short | -short) >> 63) // all bits, if the unit does not return
 		free0, free1 = free0-ask0&^stays, free1-ask1&^stays
 		n += int(stays & 1)
@@ -97,8 +94,8 @@ func (s *Seats) harmfulFirst(set *PositionSet) {
 
 // Out appends to dst the units that have to go on node n, most important first, where members
 // who are there leave free, of the resources that are needed, with every potential victim gone.
-// Those for which broken is above zero go anyhow, and the others have that price. ok is false where less than nothing is left.
-func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, price domain.Price, ok bool) {
+// They have that price. ok is false where less than nothing is left.
+func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool) (out []victims.UnitID, price domain.Price, ok bool) {
 	s.look(n)
 	l := s.columns.Lanes()
 	s.row = s.row[:0]
@@ -121,18 +118,12 @@ func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed
 			return dst, price, false
 		}
 	}
-	us, gone := s.columns.us.On(n), PositionSet{}
-	for g := s.first; g < s.end; g++ {
-		if broken[us[g]] > 0 {
-			gone.Add(g)
-		}
-	}
-	s.settle(s.first, &gone)
+	s.settle(s.first)
+	us := s.columns.us.On(n)
 	price = domain.Free
 	for _, g := range s.out {
-		if dst = append(dst, us[g]); !gone.Has(g) {
-			s.charge(&price, g)
-		}
+		dst = append(dst, us[g])
+		s.charge(&price, g)
 	}
 	return dst, price, true
 }

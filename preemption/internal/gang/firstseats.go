@@ -200,11 +200,11 @@ func (f *firstSeats) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID
 }
 
 // out says who has to go on a node beside its members, if the columns tell.
-func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, broken []int32) (out []victims.UnitID, price domain.Price, ok bool) {
+func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool) (out []victims.UnitID, price domain.Price, ok bool) {
 	if _, simple := f.of.q.Columns.NumBelow(n, f.of.q.Priority); f.of.harmful || !f.told || !simple {
 		return dst, price, false
 	}
-	out, price, f.walked = f.seats.Out(dst, n, free, needed, broken)
+	out, price, f.walked = f.seats.Out(dst, n, free, needed)
 	return out, price, f.walked
 }
 
