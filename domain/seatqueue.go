@@ -38,12 +38,9 @@ func (o *SeatOffer) Foresee(most int64, with func(more int64) (price Price, told
 		return
 	}
 	one, told := with(0)
-	for more := int64(1); told && more <= min(most, ahead); more++ {
-		var all Price
-		if all, told = with(more); !told {
-			return
-		}
-		if price := all.Minus(one); price.Violations <= 0 && price.Highest == Free.Highest {
+	for all, more := one, int64(1); told && more <= min(most, ahead); more++ {
+		all, told = with(more)
+		if price := all.Minus(one); told && price.Violations <= 0 && price.Highest == Free.Highest {
 			o.Next = min(o.Next, 1+max(o.Price.Sum+price.Sum, 0)/(1+more))
 		}
 	}
