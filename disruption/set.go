@@ -9,7 +9,8 @@ import (
 // Set is a compiled list of budgets: it tells which of them cover a pod. It is
 // immutable and safe for concurrent use. The zero Set has no budgets.
 type Set struct {
-	budgets     []compiled
+	allowed     []int32    // by budget
+	matchers    []*Matcher // likewise
 	inNamespace map[string]*namespaceSet
 }
 
@@ -31,12 +32,6 @@ type label struct {
 	any        bool
 }
 
-// compiled is what a decision needs of a Budget.
-type compiled struct {
-	allowed int32
-	matcher *Matcher
-}
-
 // NewSet compiles budgets; BudgetID i stands for budgets[i], and the Set keeps
 // nothing of the slice. Where several budgets cover a pod, they are charged in
 // that order, so the caller should bring them into one that doesn't depend on the
@@ -45,7 +40,7 @@ type compiled struct {
 // The error joins a [BudgetError] for each selector that cannot be read. The Set
 // is usable all the same: such a budget covers nothing, as upstream has it.
 func NewSet(budgets []Budget) (*Set, error) {
-	s := &Set{budgets: make([]compiled, len(budgets)), inNamespace: map[string]*namespaceSet{}}
+	s := &Set{allowed: make([]int32, len(budgets)), matchers: make([]*Matcher, len(budgets)), inNamespace: map[string]*namespaceSet{}}
 	var errs []error
 	for i := range budgets {
 		b := &budgets[i]
@@ -53,7 +48,7 @@ func NewSet(budgets []Budget) (*Set, error) {
 		if err != nil {
 			errs = append(errs, &BudgetError{Namespace: b.Namespace, Name: b.Name, Err: err})
 		}
-		s.budgets[i] = compiled{b.Allowed, matcher}
+		s.allowed[i], s.matchers[i] = b.Allowed, matcher
 		in := s.inNamespace[b.Namespace]
 		if in == nil {
 			in = &namespaceSet{byLabel: map[label][]BudgetID{}, disrupted: map[string][]BudgetID{}}
@@ -76,14 +71,14 @@ func NewSet(budgets []Budget) (*Set, error) {
 func (s *Set) file(in *namespaceSet) {
 	asked := map[label]int{}
 	for _, id := range in.budgets {
-		for i := range s.budgets[id].matcher.requirements {
-			for _, at := range s.budgets[id].matcher.requirements[i].labels() {
+		for i := range s.matchers[id].requirements {
+			for _, at := range s.matchers[id].requirements[i].labels() {
 				asked[at]++
 			}
 		}
 	}
 	for _, id := range in.budgets {
-		matcher := s.budgets[id].matcher
+		matcher := s.matchers[id]
 		if !matcher.selects {
 			continue
 		}
@@ -156,23 +151,18 @@ func (s *Set) Largest() (most int) {
 }
 
 // Len is the number of budgets; BudgetID runs from 0 to Len-1.
-func (s *Set) Len() int { return len(s.budgets) }
+func (s *Set) Len() int { return len(s.allowed) }
 
 // Allowed returns a new slice with what each budget allows, for [NewLedger].
-func (s *Set) Allowed() []int32 {
-	allowed := make([]int32, len(s.budgets))
-	for i := range s.budgets {
-		allowed[i] = s.budgets[i].allowed
-	}
-	return allowed
-}
+func (s *Set) Allowed() []int32 { return slices.Clone(s.allowed) }
 
 // WithAllowed returns a copy of s in which budget b allows another number. O(n) for n
 // budgets, whose selectors are shared.
 func (s *Set) WithAllowed(b BudgetID, allowed int32) *Set {
-	c := &Set{slices.Clone(s.budgets), s.inNamespace}
-	c.budgets[b].allowed = allowed
-	return c
+	c := *s
+	c.allowed = s.Allowed()
+	c.allowed[b] = allowed
+	return &c
 }
 
 // Covering appends to dst the budgets that, by rule r, are charged for the pod of
@@ -210,7 +200,7 @@ func (s *Set) Selecting(dst []BudgetID, r Rule, namespace string, labels map[str
 
 func (s *Set) appendSelecting(dst, from []BudgetID, r Rule, labels map[string]string) []BudgetID {
 	for _, id := range from {
-		if r.selects(s.budgets[id].matcher, labels) {
+		if r.selects(s.matchers[id], labels) {
 			dst = append(dst, id)
 		}
 	}

@@ -149,6 +149,11 @@ func (b *Budgets) Of(p cluster.PodID) []cluster.BudgetID {
 	return b.lists.lists[*b.cover.At(int(p))]
 }
 
+// same reports whether the same budgets cover p and q.
+func (b *Budgets) same(p, q cluster.PodID) bool {
+	return b.None() || *b.cover.At(int(p)) == *b.cover.At(int(q))
+}
+
 // None reports whether there are no budgets.
 func (b *Budgets) None() bool { return b.lists == nil }
 

@@ -13,7 +13,7 @@ import (
 // formUnits forms the units without listing them by node. Those of one pod come first
 // in the numbering.
 func formUnits(ix *cluster.Index, rule UnitRule) *Units {
-	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, sorted: &sortedUnits{}}
+	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, roomy: noUnit, sorted: &sortedUnits{}}
 	parts := us.parts()
 	lone, grouped := make([]int, parts+1), make([]int, parts) // lone: how many there are in the parts before
 	ranges.Each(ix.NumPods(), parts, func(part, first, end int) {

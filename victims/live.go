@@ -42,7 +42,7 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 	f.inside, f.cost, f.agenda, f.places = us.inside.Fork(), us.cost.Fork(), us.agenda.Fork(), us.places.fork(ix)
 	f.kept, f.sorter, f.nodes, f.spare, f.quiet, f.marks, f.under = nil, Sorter{}, nil, nil, nil, nil, nil
 	f.stale, f.grown, f.came = slices.Clone(us.stale), slices.Clone(us.grown), maps.Clone(us.came)
-	f.sizes = maps.Clone(us.sizes)
+	f.sizes, f.roomy = maps.Clone(us.sizes), noUnit
 	for u, pods := range f.came {
 		f.came[u] = slices.Clone(pods)
 	}
@@ -54,8 +54,8 @@ func (us *Units) Fork(ix *cluster.Index) *Units {
 
 // Add lets pod p, which the index has just got, be a unit or part of one, and
 // appends to dst how nodes have changed; some may be there twice. A unit of several is on no node until Settle, unless
-// it only grows: alike says that no budget covers p.
-func (us *Units) Add(dst []Shift, p cluster.PodID, alike bool) []Shift {
+// it only grows, which it does where b, if not nil, says that the budgets of its first pod cover p.
+func (us *Units) Add(dst []Shift, p cluster.PodID, b *Budgets) []Shift {
 	for us.unitOf.Len() < us.ix.NumPods() {
 		us.unitOf.Append(noUnit)
 	}
@@ -69,7 +69,7 @@ func (us *Units) Add(dst []Shift, p cluster.PodID, alike bool) []Shift {
 		us.under = us.ix.PodsUnder(us.under[:0], group)
 		for _, q := range us.under {
 			if u, ok := us.UnitOf(q); ok && q != p {
-				if alike && us.mayGrow(u, p) && us.grow(u, p) {
+				if b != nil && b.same(p, us.Unit(u).Pods[0]) && us.mayGrow(u, p) && us.grow(u, p) {
 					return us.listGrown(dst, u, p)
 				}
 				dst = us.takeApart(dst, u)
@@ -193,7 +193,7 @@ func (us *Units) mayGrow(u UnitID, p cluster.PodID) bool {
 	unit := us.Unit(u)
 	return len(unit.Pods) > 1 && !us.apart(u) && !slices.Contains(us.grown, u) &&
 		us.by.Cost == nil && us.by.Order == nil && !us.ranked() && !us.rule.PreemptionPriority && (us.kept == nil || !us.kept.Any()) &&
-		us.ix.Started(p) >= unit.Started && us.ix.Priority(p) == unit.Level
+		us.ix.Started(p) >= unit.Started && (us.ix.Priority(p) == unit.Level || us.ix.Priority(unit.Pods[0]) != unit.Level) // as even as it was
 }
 
 // grow lets pod p come to unit u, which may grow, unless it would not stand on each of its nodes as it does.
@@ -201,13 +201,17 @@ func (us *Units) grow(u UnitID, p cluster.PodID) bool {
 	unit := us.units.Edit(int(u))
 	before := unit.Pods
 	i, _ := slices.BinarySearchFunc(before, p, us.comparePods)
-	unit.Pods = slices.Insert(slices.Clip(before), i, p)
+	if us.roomy != u || i < len(before) { // a fork may have the same array
+		before = slices.Clip(before)
+	}
+	unit.Pods, us.roomy = slices.Insert(before, i, p), u
 	near := us.sizes[len(before)]+us.sizes[len(before)+1] > 1 // where nobody is as large it stands as it did
-	for _, q := range before {
-		if n := us.ix.NodeOf(q); near && n != cluster.NoNode && !us.stands(us.On(n), slices.Index(us.On(n), u)) {
-			unit.Pods = before
-			return false
-		}
+	if near && slices.ContainsFunc(before, func(q cluster.PodID) bool {
+		n := us.ix.NodeOf(q)
+		return n != cluster.NoNode && !us.stands(us.On(n), slices.Index(us.On(n), u))
+	}) {
+		unit.Pods = before
+		return false
 	}
 	us.resize(len(before), len(unit.Pods))
 	return true

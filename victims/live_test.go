@@ -79,7 +79,7 @@ func (f *followed) set(p *cluster.Pod) []victims.Shift {
 	if old != cluster.NoPod {
 		moved = f.us.Remove(moved, old)
 	}
-	return f.settle(f.us.Add(moved, f.ix.SetPod(p, old), true))
+	return f.settle(f.us.Add(moved, f.ix.SetPod(p, old), &victims.Budgets{}))
 }
 
 func (f *followed) remove(p cluster.PodID) []victims.Shift {
@@ -353,6 +353,23 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	require.Greater(t, grown, 30)
 }
 
+// A group that grows in a fork and beside it has the pods that came there, wherever they stand among the others.
+func TestForksGrowApart(t *testing.T) {
+	f := follow(index(t, "nodes n1\ngroup w mode=All prio=1 w0@n1 w1@n1"), victims.Units137, victims.Worth{}, keepings[5])
+	low := int32(1)
+	set := func(f *followed, group string, names ...string) {
+		for _, name := range names {
+			f.set(&cluster.Pod{Namespace: "default", Name: name, Node: "n1", Group: group, Priority: &low})
+		}
+	}
+	set(f, "w", "w2", "w3", "w4")
+	idle, fork := f.fork(), f.fork()
+	set(fork, "", "x")
+	set(fork, "w", "w5")
+	set(f, "w", "w6", "v")
+	require.Equal(t, []string{"v+w0+w1+w2+w3+w4+w6", "w0+w1+w2+w3+w4+w5 x", "w0+w1+w2+w3+w4"}, []string{on(f.us), on(fork.us), on(idle.us)})
+}
+
 // Quiet: nobody moved, though something about somebody may have changed.
 func TestQuietShifts(t *testing.T) {
 	for shift, want := range map[victims.Shift]bool{
@@ -374,7 +391,7 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	}
 	f.ix.SetPod(pod("n1", 3), cluster.NoPod)
 	c := f.ix.PodByName("default", "c")
-	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 2}}, f.us.Add(nil, c, true))
+	require.Equal(t, []victims.Shift{{Node: 0, Out: victims.NoPosition, In: 2}}, f.us.Add(nil, c, nil))
 	require.Equal(t, "a w0+w1 c b", on(f.us))
 	for _, step := range []struct {
 		node string
@@ -405,7 +422,7 @@ func TestShiftsTellWhoMoved(t *testing.T) {
 	f.us.Remove(nil, c)
 	f.ix.RemovePod(c)
 	require.False(t, f.us.Exists(gone))
-	f.us.Add(nil, f.ix.SetPod(pod("n1", 7), cluster.NoPod), true)
+	f.us.Add(nil, f.ix.SetPod(pod("n1", 7), cluster.NoPod), nil)
 	require.Equal(t, gone, unit(t, f.us, "c"), "a hole is filled first")
 	require.True(t, slices.Contains(f.us.On(0), gone))
 }

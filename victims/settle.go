@@ -26,6 +26,9 @@ func (us *Units) form(u UnitID, group cluster.GroupID, pods []cluster.PodID) {
 // assess finds out what unit u, which is described until due, costs and from whom it is
 // kept, and until when that holds.
 func (us *Units) assess(u UnitID, due int64) {
+	if len(us.Unit(u).Pods) > 1 {
+		us.formed++
+	}
 	due = min(due, us.appraise(u))
 	if us.kept != nil {
 		due = min(due, us.kept.assess(u))

@@ -52,6 +52,8 @@ type Units struct {
 	stale  []UnitID                   // those about which something may have changed; see Settle
 	came   map[UnitID][]cluster.PodID // of those that are on no node until Settle: the pods that came meanwhile
 	grown  []UnitID                   // since Settle; see grow
+	roomy  UnitID                     // the last one that has grown: what its pods have room for is no fork's; noUnit
+	formed int                        // see Formed
 	sizes  map[int]int                // by number of pods, of several: how many units have so many
 	sorter Sorter
 	nodes  []cluster.NodeID // buffer
@@ -86,6 +88,9 @@ func (us *Units) Exists(u UnitID) bool { return len(us.Unit(u).Pods) > 0 }
 
 // Unit returns unit u. It must not be changed.
 func (us *Units) Unit(u UnitID) *Unit { return us.units.At(int(u)) }
+
+// Formed is how often units of several pods were found out anew: where it is as it was, no such unit has changed but that it has grown.
+func (us *Units) Formed() int { return us.formed }
 
 // UnitOf returns the unit of pod p and whether it has one: pending pods do not.
 func (us *Units) UnitOf(p cluster.PodID) (UnitID, bool) {

@@ -70,15 +70,16 @@ type Index struct {
 	queued    int     // how many running pods have a queue
 	fresh     []int64 // the row of the pod that is about to come
 
-	groups       paged.Column[Group]
-	groupByName  map[groupKey]GroupID
-	groupsShared bool      // groupByName is a fork's, too: copied before it is changed
-	groupHoles   []GroupID // numbers of groups that were removed; never changed in place
-	deep         bool      // some chain of groups has more than MaxTreeDepth levels
-	cyclic       bool      // some chain of groups is a cycle
-	latest       time.Time // no checkpoint or eviction is later; it may be that of an object that is gone
-	budgets      []disruption.Budget
-	budgetSet    *disruption.Set
+	groups        paged.Column[Group]
+	groupByName   map[groupKey]GroupID
+	groupsShared  bool      // groupByName is a fork's, too: copied before it is changed
+	groupHoles    []GroupID // numbers of groups that were removed; never changed in place
+	deep          bool      // some chain of groups has more than MaxTreeDepth levels
+	cyclic        bool      // some chain of groups is a cycle
+	latest        time.Time // no checkpoint or eviction is later; it may be that of an object that is gone
+	budgets       []disruption.Budget
+	budgetsShared bool // budgets are a fork's, too: copied before they are changed
+	budgetSet     *disruption.Set
 
 	namespaces map[string]map[string]string
 	warnings   []Warning

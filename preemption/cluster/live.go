@@ -17,7 +17,7 @@ import (
 // Fork returns an independent copy of ix, which shares with it whatever neither
 // changes. O(1).
 func (ix *Index) Fork() *Index {
-	ix.groupsShared, ix.groupHoles = true, slices.Clip(ix.groupHoles)
+	ix.groupsShared, ix.budgetsShared, ix.groupHoles = true, true, slices.Clip(ix.groupHoles)
 	f := *ix
 	f.named = slices.Clone(ix.named)
 	f.nodes, f.allocatable, f.free, f.nodeByName = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork(), ix.nodeByName.Fork()
@@ -301,13 +301,15 @@ func (ix *Index) SetBudgets(list []disruption.Budget) bool {
 	if _, _, crowd := set.Crowded(); crowd > mostBudgets {
 		return false
 	}
-	ix.budgets, ix.budgetSet = list, set
+	ix.budgets, ix.budgetSet, ix.budgetsShared = list, set, false
 	return true
 }
 
 // SetAllowed lets budget b be as next says, which differs in what it allows only.
 func (ix *Index) SetAllowed(b BudgetID, next *disruption.Budget) {
-	ix.budgets = slices.Clone(ix.budgets)
+	if ix.budgetsShared {
+		ix.budgets, ix.budgetsShared = slices.Clone(ix.budgets), false
+	}
 	ix.budgets[b] = *next
 	ix.budgetSet = ix.budgetSet.WithAllowed(b, next.Allowed)
 }

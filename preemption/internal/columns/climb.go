@@ -59,6 +59,10 @@ func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 func (l *NodeColumns) uniform(u victims.UnitID) (even, known bool) {
 	unit := l.us.Unit(u)
 	many := len(unit.Pods) > manyPods
+	if formed := l.us.Formed(); l.formed != formed {
+		clear(l.looked)
+		l.formed = formed
+	}
 	if look, looked := l.looked[u]; many && looked {
 		return look.even, look.known
 	}

@@ -23,7 +23,8 @@ type NodeColumns struct {
 	journal journal
 	cuts    cuts
 
-	looked map[victims.UnitID]uniformity // while nodes are laid out
+	looked map[victims.UnitID]uniformity // while no unit of several pods is formed anew
+	formed int                           // what Formed of the units was then
 
 	row    []int64  // buffer of Refresh
 	asked  []int64  // likewise

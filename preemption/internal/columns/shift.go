@@ -14,7 +14,6 @@ const fewShifts = 32
 // Follow lets the columns follow some shifts, which have all been made. It reports
 // whether that could be done, as Refresh does. It may reorder list.
 func (l *NodeColumns) Follow(list []victims.Shift) bool {
-	clear(l.looked)
 	if len(list) > fewShifts {
 		slices.SortFunc(list, func(a, b victims.Shift) int { return cmp.Compare(a.Node, b.Node) })
 		last := cluster.NoNode

@@ -83,7 +83,7 @@ func followIsRefresh(t *rapid.T) {
 		default:
 			id := ix.SetPod(p, cluster.NoPod)
 			b.Set(ix, id)
-			shifts = us.Add(nil, id, true)
+			shifts = us.Add(nil, id, b)
 		}
 		fork, before := l.Fork(us, b), []string{l.laid(0), l.laid(1), l.laid(2)}
 		anew := l.Fork(us, b)
@@ -119,6 +119,40 @@ func followIsRefresh(t *rapid.T) {
 			require.Equal(t, before[n], fork.laid(n), "the fork is left alone")
 		}
 	}
+}
+
+// TestLargeUnitsAreLookedAtAnew: whether nothing tells the pods of a unit apart is noted until they are others.
+func TestLargeUnitsAreLookedAtAnew(t *testing.T) {
+	one, two := int32(1), int32(2)
+	pod := func(i int, priority *int32, label string) *cluster.Pod {
+		return &cluster.Pod{Name: fmt.Sprintf("p%02d", i), Node: "n", Group: "g", Priority: priority, Labels: map[string]string{"app": label}, Requests: cluster.Resources{cluster.CPU: 1}}
+	}
+	s := &cluster.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 100, cluster.Pods: 100}}},
+		PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.All, Priority: &one}},
+		Budgets:   []disruption.Budget{{Name: "b", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "kept"}}}},
+	}
+	for i := range 2 * manyPods {
+		s.Pods = append(s.Pods, *pod(i, &one, ""))
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	us, b := victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137)
+	l := NewNodeColumns(us, b)
+	laid := []bool{l.Laid(0)}
+	for _, p := range []*cluster.Pod{pod(30, &one, ""), pod(31, &two, ""), pod(32, &one, "kept")} {
+		id := ix.SetPod(p, cluster.NoPod)
+		b.Set(ix, id)
+		require.True(t, l.Follow(us.Settle(us.Add(nil, id, b))))
+		laid = append(laid, l.Laid(0))
+		if id := ix.PodByName("", p.Name); !l.Laid(0) {
+			shifts := us.Remove(nil, id)
+			ix.RemovePod(id)
+			require.True(t, l.Follow(us.Settle(shifts)))
+			laid = append(laid, l.Laid(0))
+		}
+	}
+	require.Equal(t, []bool{true, true, false, true, false, true}, laid)
 }
 
 func TestFollowIsRefresh(t *testing.T) { rapid.Check(t, followIsRefresh) }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -63,7 +64,11 @@ func (c *Cluster) add(p *cluster.Pod, before cluster.PodID) cluster.PodID {
 	id := c.Index.SetPod(p, before)
 	c.each(func(s *Sides) {
 		s.Budgets.Set(c.Index, id)
-		s.changed = s.Units.Add(s.changed, id, c.Notes == nil && len(s.Budgets.Of(id)) == 0)
+		growing := s.Budgets
+		if c.Notes != nil {
+			growing = nil
+		}
+		s.changed = s.Units.Add(s.changed, id, growing)
 		s.touch(c.Index.NominatedTo(id))
 		c.refresh(s)
 	})
@@ -282,15 +287,17 @@ func (c *Cluster) SetDisruptions(list []cluster.Disruption) {
 // SetBudget adds b or puts it in place of the budget of its name.
 func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 	c.noteBudgets()
-	list := c.Index.Budgets()
-	i, found := slices.BinarySearchFunc(list, *b, disruption.Budget.Compare)
+	i, found := c.budget(b)
 	if !found {
-		return c.setBudgets(slices.Insert(list, i, *b))
+		return c.setBudgets(slices.Insert(c.Index.Budgets(), i, *b))
 	}
-	if old := list[i]; old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
+	if old := *c.Index.Budget(cluster.BudgetID(i)); old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
 		c.Index.SetAllowed(cluster.BudgetID(i), b)
+		same := max(0, old.Allowed) == max(0, b.Allowed) && !c.Settings.Hard.any() // below zero is as good as zero to who is not bounded
 		c.each(func(s *Sides) {
-			s.Budgets.Follow(c.Index)
+			if s.Budgets.Follow(c.Index); same {
+				return
+			}
 			if s.Columns != nil {
 				s.Columns.Reconsider()
 			}
@@ -298,15 +305,20 @@ func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 		})
 		return true
 	}
+	list := c.Index.Budgets()
 	list[i] = *b
 	return c.setBudgets(list)
 }
 
+// budget is where the budget of the name of b is or would be, and whether it is there.
+func (c *Cluster) budget(b *disruption.Budget) (i int, found bool) {
+	return sort.Find(c.Index.NumBudgets(), func(i int) int { return b.Compare(*c.Index.Budget(cluster.BudgetID(i))) })
+}
+
 // RemoveBudget removes the budget of the name of b.
 func (c *Cluster) RemoveBudget(b *disruption.Budget) bool {
-	list := c.Index.Budgets()
-	i, _ := slices.BinarySearchFunc(list, *b, disruption.Budget.Compare)
-	return c.setBudgets(slices.Delete(list, i, i+1))
+	i, _ := c.budget(b)
+	return c.setBudgets(slices.Delete(c.Index.Budgets(), i, i+1))
 }
 
 // setBudgets lets the budgets be those of list: who is covered is found out anew.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"slices"
 	"time"
 
 	"github.com/google/btree"
@@ -48,7 +47,7 @@ var (
 		cluster.KindBudget,
 		func(o *objects) *btree.BTreeG[*disruption.Budget] { return o.budgets },
 		func(c *Cluster, b *disruption.Budget) bool {
-			_, found := slices.BinarySearchFunc(c.Index.Budgets(), *b, disruption.Budget.Compare)
+			_, found := c.budget(b)
 			return found
 		},
 		(*Cluster).SetBudget,

@@ -68,7 +68,7 @@ func (w *world) set(p *cluster.Pod) {
 	}
 	id = w.ix.SetPod(p, id)
 	w.budgets.Set(w.ix, id)
-	w.follow(w.units.Add(changed, id, len(w.budgets.Of(id)) == 0))
+	w.follow(w.units.Add(changed, id, w.budgets))
 }
 
 func (w *world) remove(id cluster.PodID) {
@@ -295,11 +295,11 @@ func grouped(draw *rand.Rand, s *cluster.Snapshot) *cluster.Snapshot {
 	return s
 }
 
-// join lets p be of one of those groups, perhaps, and mostly of its priority and under no budget.
+// join lets p be of one of those groups, perhaps, and mostly of its priority and, but for two of them, under no budget. The first is large.
 func join(draw *rand.Rand, p *cluster.Pod) {
-	if i := draw.IntN(16); i < 8 {
+	if i := max(0, draw.IntN(20)-4); i < 8 {
 		if p.Group = fmt.Sprint("g", i); draw.IntN(5) > 0 {
-			p.Labels = nil
+			p.Labels = []map[string]string{nil, nil, nil, {"app": "web"}}[i%4]
 		}
 		if level := int32(10 * (1 + i%2)); draw.IntN(5) > 0 {
 			p.Priority = &level
