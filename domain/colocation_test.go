@@ -10,6 +10,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // TestColocationKeepsTheLaws: of every constraint, and that it reads nothing of another node.
 func TestColocationKeepsTheLaws(t *testing.T) {
 	web := func(p *cluster.Pod) bool { return p.Labels["app"] == "web" }

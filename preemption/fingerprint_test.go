@@ -26,7 +26,7 @@ func (pl *Planner) Fingerprint() (map[string]uint64, error) {
 	now.ready.PodUnits()
 	now.ready.GroupUnits()
 	now.release()
-	f := fingerprint{memo: map[address]uint64{}, fields: map[string]uint64{}}
+	f := fingerprint{memo: map[address]uint64{}, fields: map[string]uint64{}, named: map[reflect.Type][]string{}}
 	f.of(reflect.ValueOf(pl))
 	return f.fields, nil
 }
@@ -55,7 +55,8 @@ var tokens = map[string]bool{"owner": true, "cow": true, "shared": true, "groups
 // fingerprint walks over values. It knows what it has seen, since the objects form a graph.
 type fingerprint struct {
 	memo   map[address]uint64
-	fields map[string]uint64 // by type and field: the sum over all values
+	fields map[string]uint64         // by type and field: the sum over all values
+	named  map[reflect.Type][]string // the same names of a type's fields; "" for one that is left out
 }
 
 type address struct {
@@ -149,15 +150,30 @@ func (f *fingerprint) structure(v reflect.Value) uint64 {
 	if p := t.PkgPath(); p == "sync" || p == "sync/atomic" { // locks, and what is out of use
 		return h
 	}
-	for i := range t.NumField() {
-		name := t.String() + "." + t.Field(i).Name
-		if _, ok := forgettable[name]; !ok && !tokens[t.Field(i).Name] {
+	names, ok := f.named[t]
+	if !ok {
+		names = fieldNames(t)
+		f.named[t] = names
+	}
+	for i, name := range names {
+		if name != "" {
 			field := f.of(v.Field(i))
 			f.fields[name] += field
 			h = mix(h, field)
 		}
 	}
 	return h
+}
+
+func fieldNames(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		name := t.String() + "." + t.Field(i).Name
+		if _, ok := forgettable[name]; ok || tokens[t.Field(i).Name] {
+			name = ""
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // TestWhatTheFingerprintLeavesOutIsThere: every field that is left out.

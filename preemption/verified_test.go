@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"runtime"
 	"sync"
 	"testing"
 
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
 )
@@ -33,12 +32,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	preemption.Answered(verified)
-	// Small clusters leave a heap of few megabytes, which would be collected hundreds of times a
-	// second. With one that is never touched, it may grow to 128 MiB first.
-	ballast := make([]byte, 64<<20)
-	status := m.Run()
-	runtime.KeepAlive(ballast)
-	os.Exit(status)
+	gen.Tests(m)
 }
 
 // counting are the hooks that count who calls them, which the verification is not to do.

@@ -19,6 +19,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // ground is one node of a random cluster with all its units out, and a preemptor
 // that fits there then.
 type ground struct {

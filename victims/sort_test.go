@@ -15,6 +15,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // byNumber is an order that has nothing to do with priority.
 type byNumber struct{}
 

@@ -57,7 +57,9 @@ func TestShuffleKeepsEveryObject(t *testing.T) {
 	moved := 0
 	for seed := range uint64(100) {
 		q := gen.Random(seed, gen.Everything())
+		before := gen.Clone(q)
 		s := gen.Shuffled(seed, q)
+		require.Equal(t, before, gen.Clone(q), "what is given stays")
 		if !cmp.Equal(q.Snapshot.Pods, s.Snapshot.Pods) {
 			moved++
 		}

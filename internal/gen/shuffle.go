@@ -3,6 +3,7 @@ package gen
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -30,67 +31,80 @@ func Clone(q Question) Question {
 	return out
 }
 
+// shuffled copies what it permutes.
 func shuffled(s source, q Question) Question {
-	q = Clone(q)
+	q.Snapshot.Nodes = slices.Clone(q.Snapshot.Nodes)
 	for i := range q.Snapshot.Nodes {
-		permute(s, q.Snapshot.Nodes[i].Taints)
+		permute(s, &q.Snapshot.Nodes[i].Taints)
 	}
+	q.Snapshot.Pods = slices.Clone(q.Snapshot.Pods)
 	for i := range q.Snapshot.Pods {
 		permutePod(s, &q.Snapshot.Pods[i])
 	}
+	q.Preemptor.Pods = slices.Clone(q.Preemptor.Pods)
 	for i := range q.Preemptor.Pods {
 		permutePod(s, &q.Preemptor.Pods[i])
 	}
+	q.Snapshot.Budgets = slices.Clone(q.Snapshot.Budgets)
 	for i := range q.Snapshot.Budgets {
-		permute(s, q.Snapshot.Budgets[i].Disrupted)
-		permuteSelector(s, q.Snapshot.Budgets[i].Selector)
+		permute(s, &q.Snapshot.Budgets[i].Disrupted)
+		permuteSelector(s, &q.Snapshot.Budgets[i].Selector)
 	}
-	permute(s, q.Preemptor.Pods)
-	permute(s, q.Snapshot.Nodes)
-	permute(s, q.Snapshot.Pods)
-	permute(s, q.Snapshot.PodGroups)
-	permute(s, q.Snapshot.CompositePodGroups)
-	permute(s, q.Snapshot.Budgets)
-	permute(s, q.Snapshot.PriorityClasses)
-	permute(s, q.Snapshot.Namespaces)
-	permute(s, q.Snapshot.ResourceFlavors)
-	permute(s, q.Snapshot.ClusterQueues)
-	permute(s, q.Snapshot.Cohorts)
-	permute(s, q.Snapshot.LocalQueues)
-	permute(s, q.Snapshot.Workloads)
+	permute(s, &q.Preemptor.Pods)
+	permute(s, &q.Snapshot.Nodes)
+	permute(s, &q.Snapshot.Pods)
+	permute(s, &q.Snapshot.PodGroups)
+	permute(s, &q.Snapshot.CompositePodGroups)
+	permute(s, &q.Snapshot.Budgets)
+	permute(s, &q.Snapshot.PriorityClasses)
+	permute(s, &q.Snapshot.Namespaces)
+	permute(s, &q.Snapshot.ResourceFlavors)
+	permute(s, &q.Snapshot.ClusterQueues)
+	permute(s, &q.Snapshot.Cohorts)
+	permute(s, &q.Snapshot.LocalQueues)
+	permute(s, &q.Snapshot.Workloads)
 	return q
 }
 
 func permutePod(s source, p *cluster.Pod) {
-	permute(s, p.Ports)
-	permute(s, p.Tolerations)
+	permute(s, &p.Ports)
+	permute(s, &p.Tolerations)
 	if p.NodeAffinity == nil {
 		return
 	}
-	for _, t := range p.NodeAffinity.Terms {
-		for _, r := range t.Labels {
-			permute(s, r.Values)
+	affinity := *p.NodeAffinity
+	p.NodeAffinity = &affinity
+	affinity.Terms = slices.Clone(affinity.Terms)
+	for i := range affinity.Terms {
+		t := &affinity.Terms[i]
+		t.Labels = slices.Clone(t.Labels)
+		for j := range t.Labels {
+			permute(s, &t.Labels[j].Values)
 		}
-		permute(s, t.Labels)
-		permute(s, t.Fields)
+		permute(s, &t.Labels)
+		permute(s, &t.Fields)
 	}
-	permute(s, p.NodeAffinity.Terms)
+	permute(s, &affinity.Terms)
 }
 
-func permuteSelector(s source, sel *disruption.Selector) {
-	if sel == nil {
+func permuteSelector(s source, sel **disruption.Selector) {
+	if *sel == nil {
 		return
 	}
-	for _, r := range sel.MatchExpressions {
-		permute(s, r.Values)
+	selector := **sel
+	*sel = &selector
+	selector.MatchExpressions = slices.Clone(selector.MatchExpressions)
+	for i := range selector.MatchExpressions {
+		permute(s, &selector.MatchExpressions[i].Values)
 	}
-	permute(s, sel.MatchExpressions)
+	permute(s, &selector.MatchExpressions)
 }
 
-// permute shuffles in place. The smallest choices leave everything as it is.
-func permute[T any](s source, list []T) {
-	for i := range list {
-		j := i + s(len(list)-i)
-		list[i], list[j] = list[j], list[i]
+// permute shuffles a copy. The smallest choices leave everything as it is.
+func permute[T any](s source, list *[]T) {
+	*list = slices.Clone(*list)
+	for i := range *list {
+		j := i + s(len(*list)-i)
+		(*list)[i], (*list)[j] = (*list)[j], (*list)[i]
 	}
 }

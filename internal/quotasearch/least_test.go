@@ -20,6 +20,8 @@ import (
 	"github.com/preempt-go/preempt/reprieve"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // leastCase is a question about quota in a random tree, for the library and for its twin.
 type leastCase struct {
 	ix     *quota.Index

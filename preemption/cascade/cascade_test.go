@@ -17,6 +17,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/clustertest"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // run is a cascade on a planner of its own, whose answers are verified.
 type run struct {
 	*cascade.Cascade

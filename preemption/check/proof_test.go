@@ -10,6 +10,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/check"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // TestAProofWhereNoneIsGivenIsFound: where nothing can be shown, nobody has to go, or the preemptor may not preempt, nothing
 // is proved, whatever is claimed.
 func TestAProofWhereNoneIsGivenIsFound(t *testing.T) {

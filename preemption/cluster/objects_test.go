@@ -19,6 +19,8 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // oddPods changes some pods such that there is more to compile: names that begin alike
 // or stand twice, names of what does not exist, and amounts of all kinds.
 func oddPods(t *rapid.T, s *cluster.Snapshot) {

@@ -12,6 +12,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/clustertest"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 func TestDiffInWords(t *testing.T) {
 	pod := func(name, node string) preemption.VictimPod {
 		return preemption.VictimPod{PodRef: preemption.PodRef{Namespace: "ml", Name: name}, Node: node}

@@ -13,6 +13,8 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // TestSeveralPickersPickTheSame: however many goroutines share the nodes.
 func TestSeveralPickersPickTheSame(t *testing.T) {
 	picked, budgeted := 0, 0

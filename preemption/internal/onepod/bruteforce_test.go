@@ -10,11 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/onepod"
 	"github.com/preempt-go/preempt/victims"
 )
+
+func TestMain(m *testing.M) { gen.Tests(m) }
 
 // least is the best that any set of victims on any node comes to, of at most so many pods: the
 // highest priority, the sum of priorities, pods, and the node; nil if none makes room.
