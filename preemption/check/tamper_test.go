@@ -340,7 +340,7 @@ func (f *forger) trueAllTheSame() bool {
 
 func TestForgedAnswersAreFound(t *testing.T) {
 	t.Parallel()
-	n := *verified * 3 / 5
+	n := questions() * 3 / 5
 	made, found, same := map[string]int{}, map[string]int{}, map[string]int{}
 	for seed := range uint64(n) {
 		q, o := randomQuestion(seed)

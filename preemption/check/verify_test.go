@@ -17,7 +17,15 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-var verified = flag.Int("verified", 1_000, "how many random questions are verified; three fifths of them with every forgery")
+var long = flag.Bool("long", false, "verify ten times as many answers")
+
+// questions is how many are verified; three fifths of them with every forgery.
+func questions() int {
+	if *long {
+		return 10_000
+	}
+	return 1_000
+}
 
 // randomQuestion is a question of one of the kinds that there are, with options.
 func randomQuestion(seed uint64) (gen.Question, preemption.Options) {
@@ -132,7 +140,7 @@ func dressed(seed uint64, q gen.Question) gen.Question {
 
 func TestRandomAnswersAreTrue(t *testing.T) {
 	t.Parallel()
-	n, shown := *verified, map[string]int{}
+	n, shown := questions(), map[string]int{}
 	if testing.Short() {
 		n = n * 2 / 5
 	}

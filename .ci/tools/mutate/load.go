@@ -12,7 +12,6 @@ import (
 	"go/types"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -111,7 +110,7 @@ func list(args ...string) ([]listed, error) {
 
 // run runs a program and returns what it prints.
 func run(name string, args ...string) ([]byte, error) {
-	c := exec.Command(name, args...)
+	c := start(name, args...)
 	var complaint strings.Builder
 	c.Stderr = &complaint
 	out, err := c.Output()

@@ -4,23 +4,37 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // A runner has test programs into which the mutants of a package are compiled.
 type runner struct {
 	*settings
-	dir      string // temporary
+	dir      string // temporary, as is all that go build and tests make meanwhile
+	before   string // TMPDIR
 	programs []*program
+}
+
+// interrupted ends what is started, so that it is cleared away.
+var interrupted, _ = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+
+// start makes a command that is interrupted, too.
+func start(name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(interrupted, name, args...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	return c
 }
 
 // A program is the compiled tests of a package.
@@ -48,7 +62,10 @@ func (s *settings) build(p *pkg, all []*mutant, tests []string) (*runner, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{settings: s, dir: dir}
+	r := &runner{settings: s, dir: dir, before: os.Getenv("TMPDIR")}
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		return nil, err
+	}
 	if err := r.compile(p, all, tests); err != nil {
 		r.close()
 		return nil, err
@@ -56,7 +73,10 @@ func (s *settings) build(p *pkg, all []*mutant, tests []string) (*runner, error)
 	return r, nil
 }
 
-func (r *runner) close() { os.RemoveAll(r.dir) }
+func (r *runner) close() {
+	os.Setenv("TMPDIR", r.before)
+	os.RemoveAll(r.dir)
+}
 
 func (r *runner) compile(p *pkg, all []*mutant, tests []string) error {
 	replace := map[string]string{}
@@ -187,7 +207,7 @@ func (r *runner) baseline() {
 			began := time.Now()
 			err := t.command(0, only(one.name)).Run()
 			one.takes = time.Since(began)
-			if err != nil {
+			if err != nil && interrupted.Err() == nil {
 				fmt.Printf("left out, as it fails without a mutant: %s of %s\n", one.name, t.path)
 			}
 			return err != nil
@@ -198,7 +218,7 @@ func (r *runner) baseline() {
 // command is a run of a test program with a mutant, or with none for 0.
 func (t *program) command(id int, flags ...string) *exec.Cmd {
 	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory)
-	c := exec.Command("sh", append([]string{"-c", limited, t.file}, append(slices.Clone(t.flags), flags...)...)...)
+	c := start("sh", append([]string{"-c", limited, t.file}, append(slices.Clone(t.flags), flags...)...)...)
 	c.Dir = t.dir
 	c.Env = append(os.Environ(), fmt.Sprintf("MUTANT=%d", id))
 	return c
@@ -227,6 +247,9 @@ func (r *runner) kills(m *mutant) (bool, error) {
 			}
 			timeout := 10*takes + 3*time.Second
 			out, err := t.command(m.id, only(names...), "-test.failfast", "-test.timeout="+timeout.String()).CombinedOutput()
+			if interrupted.Err() != nil {
+				return false, interrupted.Err()
+			}
 			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 				return false, err
 			}
