@@ -333,18 +333,17 @@ func TestHooksThatPanicAreNamed(t *testing.T) {
 			for method, call := range bombMethods {
 				b := &bomb{goOff: func() { panic(cause) }}
 				o := preemption.Options{Hooks: bombs(b)[name]}
-				fresh := func() (*preemption.Planner, *preemption.Result) {
+				fresh := func() *preemption.Planner {
 					b.arm(0)
 					pl, err := preemption.NewPlanner(bombWorld(), o)
 					require.NoError(t, err)
-					plan, err := pl.Fork().Preempt(askedPod)
-					require.NoError(t, err)
-					require.Equal(t, preemption.Feasible, plan.Verdict)
-					return pl, plan
+					return pl
 				}
-				pl, _ := fresh()
-				before := inWords(t, pl, nil)
-				pl, plan := fresh()
+				before := inWords(t, fresh(), nil)
+				pl := fresh()
+				plan, err := pl.Fork().Preempt(askedPod)
+				require.NoError(t, err)
+				require.Equal(t, preemption.Feasible, plan.Verdict)
 				b.arm(0)
 				answer, err := call(pl, o, plan)
 				require.NoError(t, err, method)
@@ -358,7 +357,7 @@ func TestHooksThatPanicAreNamed(t *testing.T) {
 						continue
 					}
 					where := fmt.Sprintf("%s, call %d of %d", method, at, calls)
-					pl, plan := fresh()
+					pl := fresh()
 					b.arm(at)
 					nothing, err := call(pl, o, plan)
 					var hook *preemption.HookError

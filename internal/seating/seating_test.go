@@ -17,6 +17,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // world is a small cluster and a gang of two levels that wants to go there.
 type world struct {
 	*cluster.Snapshot

@@ -23,6 +23,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/record"
 )
 
+func TestMain(m *testing.M) { gen.Tests(m) }
+
 // unrecorded are methods of Planner that change nothing and are not played again.
 var unrecorded = []string{"Fork", "Gather", "Snapshot", "View"}
 
