@@ -42,6 +42,9 @@ func (a *answer) inUse(name preemption.CriterionName) (count int64) {
 	return count + int64(len(values))
 }
 
+// running are the pods that run on n.
+func (n *node) running() []*cluster.Pod { return n.staying(func(*pod) bool { return false }) }
+
 // staying are the pods that run on n and are not gone.
 func (n *node) staying(gone func(*pod) bool) (list []*cluster.Pod) {
 	for _, p := range n.pods() {

@@ -21,7 +21,7 @@ type numbers struct {
 	*answer
 	limits  map[string]limit // by the names that proofs have
 	budgets map[string]*budgets.Budget
-	devices map[*node]map[string]*deviceKind // of nodes that were looked at
+	devices *suits.Shares
 }
 
 // readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is
@@ -31,7 +31,7 @@ func (a *answer) readProof() {
 	if p == nil || !a.readProofBound(p) {
 		return
 	}
-	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}, map[*node]map[string]*deviceKind{}}
+	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}, suits.SharesOf(1, 1, func(int) []cluster.DeviceRequest { return a.members[0].Devices })}
 	for _, l := range a.limits() {
 		if name := strings.TrimPrefix(l.name, "the limit of "); name != "pods without a place" { // more than sums tell
 			numbers.limits[name] = l
@@ -124,8 +124,8 @@ func (a *answer) mayHelp(n *node) bool {
 // of tells in numbers who may go from n and what counts.
 func (a *numbers) of(n *node) *proof.Node {
 	p := &proof.Node{Bound: a.r.Proof.Bound, Need: a.lack(a.members[0], n), Room: a.room}
-	for name, k := range a.devicesOn(n, 1) {
-		p.Need[name] = max(k.asks-k.free, 0)
+	for name, k := range a.devices.On(n.Node, n.running) {
+		p.Need[name] = max(k.Asks-k.Free, 0)
 	}
 	units := a.evictable(n)
 	least, regular := a.leastPriorities(units)
@@ -218,7 +218,7 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 		return 0
 	case of == proof.Limit:
 		return a.limits[name].of(u, pods)
-	case (of == proof.Criterion || of == proof.Charges) && a.team != nil && !u.elastic && homeOf(u) != n:
+	case (of == proof.Criterion || of == proof.Charges) && a.team != nil && !u.elastic && homeOf(u) != n.Name:
 		return 0
 	case of == proof.Criterion && name == "violations" && part:
 		return 0
@@ -231,12 +231,12 @@ func (a *numbers) adds(n *node, u *unit, pods []*pod, of proof.Kind, name string
 	case of == proof.Criterion && name == "cost":
 		return a.price(u, pods)
 	}
-	if k := a.devices[n][name]; of == proof.Resource && k != nil {
-		return k.frees(n, pods)
-	}
+	devices := a.devices.On(n.Node, n.running)[name]
 	for _, p := range pods {
 		switch {
 		case of == proof.Resource && p.at != n:
+		case of == proof.Resource && devices != nil:
+			sum = devices.Add(sum, p.Pod)
 		case of == proof.Resource && name == cluster.Pods, of == proof.Criterion && name == "pods",
 			of == proof.Criterion && byLevel && strconv.Itoa(int(p.priority)) == level,
 			(of == proof.Budget || of == proof.Charges) && slices.Contains(a.covering(p), a.budgets[name]):

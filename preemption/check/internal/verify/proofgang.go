@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/proof"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -24,8 +25,8 @@ func (a *numbers) readDomains(p *preemption.Proof) {
 		seats = int64(len(a.r.Nominations))
 	}
 	given := a.given()
-	if given != nil {
-		seats = int64(len(given))
+	if a.devices = suits.SharesOf(len(a.members), seats, func(m int) []cluster.DeviceRequest { return a.members[m].Devices }); given != nil {
+		seats, a.devices = int64(len(given)), nil
 	}
 	kinds := a.kinds()
 	if len(kinds) > mostPairs/max(len(a.all()), 1) {
@@ -105,9 +106,7 @@ func (a *numbers) inDomain(r region, kinds []*member, given map[*node][]*member,
 	for _, n := range r.nodes {
 		admits := func(m *member) bool { return a.admits(n.Node, m.Pod) == "" }
 		each, most := every, seats
-		if given == nil {
-			a.devicesOn(n, seats)
-		} else {
+		if given != nil {
 			each, most = map[string]int64{cluster.Pods: int64(len(given[n]))}, 1
 			for _, m := range given[n] {
 				for _, name := range a.asks {
@@ -139,18 +138,8 @@ func (a *numbers) site(n *node, each map[string]int64, most int64, items []proof
 			s.Each[name], s.Free[name] = each[name], n.Allocatable[name]-used[i]
 		}
 	}
-	for name, k := range a.devices[n] {
-		s.Each[name], s.Free[name] = k.asks, k.free
+	for name, k := range a.devices.On(n.Node, n.running) {
+		s.Each[name], s.Free[name] = k.Asks, k.Free
 	}
 	return s
-}
-
-// homeOf is the first node, by name, that a unit has pods on.
-func homeOf(u *unit) (home *node) {
-	for _, p := range u.pods {
-		if p.at != nil && (home == nil || p.at.Name < home.Name) {
-			home = p.at
-		}
-	}
-	return home
 }

@@ -140,7 +140,7 @@ func (a *answer) readKept() {
 		if k.Below != nil {
 			below = *k.Below
 		}
-		if want.rule != string(k.Rule) || want.seconds != k.Seconds || want.below != below || k.Priority != u.level || k.Node != firstNode(u, func(*node) bool { return true }) {
+		if want.rule != string(k.Rule) || want.seconds != k.Seconds || want.below != below || k.Priority != u.level || k.Node != homeOf(u) {
 			a.About(found.Kept, k.Kind, k.Namespace, k.Name, "what keeps it is %q for %d seconds, not %q for %d, or its priority or node is another",
 				want.rule, want.seconds, k.Rule, k.Seconds)
 		}
@@ -159,6 +159,9 @@ func (a *answer) readKept() {
 		}
 	}
 }
+
+// homeOf is the first node, by name, that a unit has pods on.
+func homeOf(u *unit) string { return firstNode(u, func(*node) bool { return true }) }
 
 // firstNode is the first by name of those nodes of a unit that count.
 func firstNode(u *unit, counts func(*node) bool) (name string) {
