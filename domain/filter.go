@@ -2,7 +2,6 @@ package domain
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -36,8 +35,5 @@ func (m *Member) viewedAlike(o *Member) bool {
 	}
 	p, q := m.view, o.view
 	return p.Namespace == q.Namespace && p.Class == q.Class && p.Group == q.Group && p.Queue == q.Queue &&
-		maps.Equal(p.Labels, q.Labels) && maps.Equal(p.Annotations, q.Annotations) &&
-		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
-			return a.Resource == b.Resource && a.Count == b.Count && a.Fraction == b.Fraction && slices.Equal(a.Assigned, b.Assigned)
-		})
+		maps.Equal(p.Labels, q.Labels) && maps.Equal(p.Annotations, q.Annotations)
 }

@@ -156,7 +156,10 @@ const NoResource cluster.ResourceID = -1
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		sameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o)
+		sameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o) &&
+		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
+			return a.Resource == b.Resource && a.Count == b.Count && a.Fraction == b.Fraction && slices.Equal(a.Assigned, b.Assigned)
+		})
 }
 
 // ruledAlike reports whether m says the same of nodes as o.
@@ -168,7 +171,7 @@ func (m *Member) ruledAlike(o *Member) bool {
 
 // text is equal for members that are alike but for what a filter is shown.
 func (m *Member) text() string {
-	return fmt.Sprintf("%d %q %s", m.request, [][]string{m.unknown, texts(m.Pod.Ports, ports.Name)}, m.ruleText())
+	return fmt.Sprintf("%d %q %s %v", m.request, [][]string{m.unknown, texts(m.Pod.Ports, ports.Name)}, m.ruleText(), m.Pod.Devices)
 }
 
 // ruleText is equal for members that are ruled alike.

@@ -372,3 +372,39 @@ func TestProofsKnowDevices(t *testing.T) {
 		require.NotEmpty(t, check.Verify(&s, o, p, r))
 	}
 }
+
+// TestWorkersGoWhereDevicesCostLeast: beside a launcher of their size that asks for none.
+func TestWorkersGoWhereDevicesCostLeast(t *testing.T) {
+	const nodes, members = 400, 101
+	s, high, all := preemption.Snapshot{}, int32(10), int32(members)
+	add := func(node string, priority int32, devices ...cluster.DeviceRequest) {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprint("p", len(s.Pods)), Node: node, Priority: &priority, Requests: cluster.Resources{"cpu": 1}, Devices: devices,
+		})
+	}
+	for i := range nodes {
+		node, holder := fmt.Sprint("n", i), int32(9)
+		if i > nodes/2 {
+			holder = 2
+		}
+		s.Nodes = append(s.Nodes, cluster.Node{
+			Name: node, Allocatable: cluster.Resources{"cpu": 2}, Devices: map[string]cluster.DevicePool{"gpu": {Count: 1, Capacity: 1000}},
+		})
+		add(node, holder, cluster.DeviceRequest{Resource: "gpu", Count: 1, Assigned: []int32{0}})
+		add(node, 2-holder/9)
+	}
+	gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}}
+	for i := range members {
+		m := preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Priority: &high, Requests: cluster.Resources{"cpu": 1}}
+		if i > 0 {
+			m.Devices = []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}
+		}
+		gang.Pods = append(gang.Pods, m)
+	}
+	o := preemption.Options{}
+	r, err := o.Preempt(gang, &s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict)
+	require.Equal(t, int64(2), said(r.Score)[1], "highest priority")
+	require.Len(t, r.Victims, members, "one for each: the launcher's room is its neighbour's, a worker's comes with its device")
+}

@@ -7,27 +7,45 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// kind is what equal members ask for of one kind of devices, on the node that is looked at.
+// kind is what members ask for of one kind of devices.
 type kind struct {
-	ask   *cluster.DeviceRequest
-	pool  cluster.Pool
-	free  []int64 // of each device, beside those who are back
-	known bool    // who runs there says what it holds
+	resource string
+	asks     []*cluster.DeviceRequest // by member; nil: nothing
+	ask      *cluster.DeviceRequest   // of those on the node that is looked at, or who are to come there,
+	members  int64                    // so many
+	pool     cluster.Pool
+	free     []int64 // of each device, beside those who are back
+	known    bool    // those members ask for the same, and who runs there says what it holds
 }
 
-// kindsOf returns the kinds of devices that each member asks for; nil if they differ, ask for none, or ask for several parts of one kind.
+// kindsOf returns the kinds of devices that members ask for, without those of which some member asks for several parts.
 func kindsOf(t *domain.GangTrial) (kinds []kind) {
-	if t.Members() == 0 || len(t.Member(0).Pod.Devices) == 0 || !t.PlacersAgree() {
-		return nil
-	}
-	asks := t.Member(0).Pod.Devices
-	for i := range asks {
-		if slices.ContainsFunc(asks[:i], func(r cluster.DeviceRequest) bool { return r.Resource == asks[i].Resource }) {
-			return nil
+	at := map[string]int{}
+	parts := map[string]bool{}
+	for m := range t.Members() {
+		asks := t.Member(domain.MemberID(m)).Pod.Devices
+		for i := range asks {
+			name := asks[i].Resource
+			if _, seen := at[name]; !seen {
+				at[name] = len(kinds)
+				kinds = append(kinds, kind{resource: name, asks: make([]*cluster.DeviceRequest, t.Members())})
+			}
+			k := &kinds[at[name]]
+			parts[name] = parts[name] || k.asks[m] != nil
+			k.asks[m] = &asks[i]
 		}
-		kinds = append(kinds, kind{ask: &asks[i]})
 	}
-	return kinds
+	return slices.DeleteFunc(kinds, func(k kind) bool { return parts[k.resource] })
+}
+
+// need counts member m among those on the node.
+func (k *kind) need(m domain.MemberID) {
+	ask := k.asks[m]
+	if ask == nil {
+		return
+	}
+	k.known = k.members == 0 || k.known && k.ask.Count == ask.Count && k.ask.Fraction == ask.Fraction
+	k.ask, k.members = ask, k.members+1
 }
 
 // freeDevices lets everybody be gone from node n who may go.
@@ -35,8 +53,8 @@ func (o *Offers) freeDevices(n cluster.NodeID, on []stand) {
 	devices := o.us.Index().Devices()
 	for i := range o.kinds {
 		k := &o.kinds[i]
-		column := devices.Pools(k.ask.Resource)
-		if k.known = column != nil && column[n] != cluster.NoPool && devices.Loose(column[n]) == 0; k.known {
+		column := devices.Pools(k.resource)
+		if k.known = k.known && k.members > 0 && column != nil && column[n] != cluster.NoPool && devices.Loose(column[n]) == 0; k.known {
 			k.pool = devices.Pool(column[n])
 			k.free = append(k.free[:0], devices.Free()[k.pool.First:][:k.pool.Count]...)
 			for s := range on {
@@ -68,8 +86,8 @@ func (k *kind) places() (places int64) {
 	return places / int64(max(k.ask.Count, 1))
 }
 
-// devicesStay puts back what s holds if so many members have devices beside it.
-func (o *Offers) devicesStay(s *stand, members int) bool {
+// devicesStay puts back what s holds if the members have devices beside it.
+func (o *Offers) devicesStay(s *stand) bool {
 	if len(s.held) == 0 {
 		return true
 	}
@@ -77,7 +95,7 @@ func (o *Offers) devicesStay(s *stand, members int) bool {
 	for i := range o.kinds {
 		if k := &o.kinds[i]; k.known {
 			k.hold(s.held, -1)
-			stays = stays && k.places() >= int64(members)
+			stays = stays && k.places() >= k.members
 		}
 	}
 	for i := range o.kinds {

@@ -14,7 +14,7 @@ import (
 
 // Offers prices room by the units that have to go for it; it implements
 // [domain.Offers]. What has to go on a node is found as the reprieve finds it, by
-// the node's resources, host ports and devices alone, of these only where all members ask for the same: units that violate a budget come back
+// the node's resources, host ports and devices alone, of these only where the members on it that ask for a kind ask for the same of it: units that violate a budget come back
 // first, then the others, most important first. A unit on several nodes is priced
 // whole, and costs nothing more once it has to go for a member elsewhere.
 //
@@ -348,6 +348,9 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 	copy(o.free, o.trial.Free(n))
 	clear(o.needed)
 	o.pinned = o.pinned[:0]
+	for i := range o.kinds {
+		o.kinds[i].members = 0
+	}
 	for _, placed := range o.trial.On(n) {
 		o.need(placed, false)
 	}
@@ -361,24 +364,24 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 		}
 	}
 	price = domain.Free
-	on, members := o.on(n), len(o.trial.On(n))+more
+	on := o.on(n)
 	o.freeDevices(n, on)
 	if o.violates != nil {
-		o.walk(&price, n, on, members, true)
+		o.walk(&price, n, on, true)
 	}
-	o.walk(&price, n, on, members, false)
+	o.walk(&price, n, on, false)
 	return price, false
 }
 
 // unitsAsk is about how many units going through them takes as long as a question about a member on a node.
 const unitsAsk = 8
 
-// walk gives back the units on node n that violate a budget, or the others, beside so many members.
-func (o *Offers) walk(price *domain.Price, n cluster.NodeID, on []stand, members int, violating bool) {
+// walk gives back the units on node n that violate a budget, or the others.
+func (o *Offers) walk(price *domain.Price, n cluster.NodeID, on []stand, violating bool) {
 	o.trial.Asked += len(on) / unitsAsk
 	for i := range on {
 		s := &on[i]
-		if s.violates != violating || o.stays(s, n, members) {
+		if s.violates != violating || o.stays(s, n) {
 			continue
 		}
 		if o.units = append(o.units, s.unit); o.broken[s.unit] > 0 { // it is lost already
@@ -438,10 +441,13 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 		}
 	}
 	o.pinned = append(o.pinned, member.Pod.Ports...)
+	for i := range o.kinds {
+		o.kinds[i].need(m)
+	}
 }
 
-// stays puts the pods of a unit on node n back if the members fit beside them, so many there.
-func (o *Offers) stays(s *stand, n cluster.NodeID, members int) bool {
+// stays puts the pods of a unit on node n back if the members fit beside them.
+func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
 	if o.broken[s.unit] > 0 {
 		return false
 	}
@@ -450,7 +456,7 @@ func (o *Offers) stays(s *stand, n cluster.NodeID, members int) bool {
 			return false
 		}
 	}
-	if o.portTaken(s.unit, n) || !o.devicesStay(s, members) {
+	if o.portTaken(s.unit, n) || !o.devicesStay(s) {
 		return false
 	}
 	for r, v := range s.frees[:len(o.free)] {

@@ -85,8 +85,8 @@ func newGang(q *ask.Question, runner *reprieve.Runner, seats int, bound []int64)
 		}
 		p.each = append(p.each, least)
 	}
-	p.alike = q.Given == nil && !slices.ContainsFunc(q.Members, func(m *domain.Member) bool {
-		return !slices.EqualFunc(m.Pod.Devices, q.Members[0].Pod.Devices, func(x, y cluster.DeviceRequest) bool {
+	p.alike = q.Given == nil && !slices.ContainsFunc(p.kinds, func(m *domain.Member) bool {
+		return !slices.EqualFunc(m.Pod.Devices, p.kinds[0].Pod.Devices, func(x, y cluster.DeviceRequest) bool {
 			return x.Resource == y.Resource && x.Count == y.Count && x.Fraction == y.Fraction
 		})
 	})
