@@ -31,7 +31,7 @@ const ahead = 7
 
 // Foresee notes what the member costs together with those more for which that is least on average, at most so many: the sum of the priorities
 // of who would have to go. More that violate budgets or take somebody more important don't count. with says what has to go there with this one and
-// some more; told is false where nothing is told of so many, or they don't count, and more than those don't either.
+// some more; told is false where so many don't count, or nothing is told of them, and likewise of more.
 func (o *SeatOffer) Foresee(most int64, with func(more int64) (price Price, told bool)) {
 	o.Next = 1 + max(o.Price.Sum, 0)
 	if most < 1 {

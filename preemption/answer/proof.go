@@ -44,7 +44,8 @@ package answer
 //	Times x criterion >= Price x members - Spare
 //
 // A step shows it of so many members or more, each of whom counts as if it asked for the least that any asks for; a
-// unit adds to the criterion on the first of its nodes by name, and nothing on others, and host ports are left out. On nodes that are not named,
+// unit adds to the criterion on the first of its nodes by name, and nothing on others. Host ports are left out, and so are devices where members do not all
+// ask for the same, or their placement is given. On nodes that are not named,
 // all is spared for as many members as there is room for with everybody gone who may go. So there are no victims with less
 // than Bound in the domain, for as many members as have places, or as are needed, if
 //

@@ -69,8 +69,8 @@ type Result struct {
 	Kept []KeptUnit `json:"kept,omitempty"`
 
 	// Rejected counts the domains for each reason why preemption does not help
-	// there, most frequent first. Beside a Feasible answer some may be missing where a constraint keeps
-	// the preemptor away and no victims there would be better.
+	// there, most frequent first. Beside a Feasible answer some may be missing where no victims would be
+	// better and not room but a constraint, a host port, devices or somebody who is nominated keeps the preemptor away.
 	Rejected []Rejection `json:"rejected,omitempty"`
 
 	// Unplaced tells which members of a gang find no node where most of them would, and why;

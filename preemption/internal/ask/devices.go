@@ -10,10 +10,10 @@ import (
 // onePlace is in how many parts a whole device, or the place of a fraction, is counted.
 const onePlace = 1 << 20
 
-// Row is what pods ask for of one kind of devices of a node as if it were a resource: what each asks for, what is free, and at most what
-// each of those frees who may leave.
+// Row is what pods ask for of a resource of a node, or of a kind of devices as if it were one: what each asks for, what is free, and at
+// most what each of those frees who may leave.
 type Row struct {
-	Request    int // of the pod, where it is about devices
+	Request    int // of devices: which of the pod's
 	Asks, Free int64
 	Frees      []int64
 }
@@ -36,12 +36,12 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 		held := func(pods []cluster.PodID, each func(device cluster.DeviceID, amount int64)) {
 			var some [8]cluster.Holding // of most pods no more
 			for _, p := range pods {
-				for i, requests := 0, ix.Pod(p).Devices; i < len(requests) && ix.NodeOf(p) == n; i++ {
-					if requests[i].Resource != ask.Resource {
-						continue
-					}
-					for _, h := range pool.Held(some[:0], &requests[i]) {
-						each(h.Device-pool.First, h.Amount)
+				requests := ix.Pod(p).Devices
+				for k := range requests {
+					if ix.NodeOf(p) == n && requests[k].Resource == ask.Resource {
+						for _, h := range pool.Held(some[:0], &requests[k]) {
+							each(h.Device-pool.First, h.Amount)
+						}
 					}
 				}
 			}
