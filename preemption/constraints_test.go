@@ -1,6 +1,8 @@
 package preemption_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -162,4 +165,84 @@ func foreseeingGivesTheSameAnswer(t *rapid.T) {
 func TestForeseeingGivesTheSameAnswer(t *testing.T) { rapid.Check(t, foreseeingGivesTheSameAnswer) }
 func FuzzForeseeingGivesTheSameAnswer(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(foreseeingGivesTheSameAnswer))
+}
+
+// TestNamespacesComeAndGo: an anti-affinity term for the namespaces of a team follows
+// their labels, as a snapshot with them would.
+func TestNamespacesComeAndGo(t *testing.T) {
+	s := twoNodes()
+	for i := range s.Nodes {
+		s.Nodes[i].Labels = map[string]string{"host": s.Nodes[i].Name}
+	}
+	s.Pods[0].Namespace, s.Pods[0].Requests = "red", preemption.Resources{cluster.CPU: 1}
+	s.Pods[2].AntiAffinity = []cluster.AffinityTerm{{
+		TopologyKey: "host", Selector: &preemption.Selector{},
+		NamespaceSelector: &preemption.Selector{MatchLabels: map[string]string{"team": "red"}},
+	}}
+	planner, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	web := preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "web"}
+	ask := func(verdict preemption.Verdict) {
+		t.Helper()
+		r, err := planner.Preempt(web)
+		require.NoError(t, err)
+		fresh, err := preemption.Preempt(web, planner.Snapshot())
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(fresh, r))
+		require.Equal(t, verdict, r.Verdict)
+	}
+	ask(preemption.Fits)
+	require.NoError(t, planner.SetNamespace(cluster.Namespace{Name: "red", Labels: map[string]string{"team": "red"}}))
+	ask(preemption.Feasible)
+	require.NoError(t, planner.SetNamespace(cluster.Namespace{Name: "red", Labels: map[string]string{"team": "blue"}}))
+	ask(preemption.Fits)
+	require.NoError(t, planner.SetNamespace(cluster.Namespace{Name: "red", Labels: map[string]string{"team": "red"}}))
+	require.NoError(t, planner.RemoveNamespace("red"))
+	ask(preemption.Fits)
+	require.ErrorContains(t, planner.RemoveNamespace("red"), "red")
+	require.ErrorIs(t, planner.SetNamespace(cluster.Namespace{}), cluster.ErrInvalid)
+}
+
+// TestToBeDearerIsNoReasonToGo: without budgets, a pod that is no victim is none for
+// having a higher price, and a victim stays one for having a lower one; wherever the
+// price counts.
+func TestToBeDearerIsNoReasonToGo(t *testing.T) {
+	t.Parallel()
+	raised, lowered := 0, 0
+	for seed := range seeds(2000) {
+		q := gen.Random(seed, gen.Profile{Ports: true, Placement: true})
+		priced(seed, &q)
+		o := preemption.Options{Cost: []preemption.CostOptions{
+			{Importance: true}, {Objective: true}, {Criterion: 1}, {Criterion: 4, Importance: true},
+		}[seed%4]}
+		o.Cost.Tariff = disruption.Tariff{Fixed: 1}
+		o.PreferMovable = seed%3 == 0
+		before := ask(&named{t, seed}, o, q)
+		if before.Verdict != preemption.Feasible {
+			continue
+		}
+		r := rand.New(rand.NewPCG(seed, 2))
+		i := r.IntN(len(q.Snapshot.Pods))
+		p := &q.Snapshot.Pods[i]
+		if p.Node == "" {
+			continue
+		}
+		if isVictim(before, p) {
+			p.Cost.Fixed /= 1 + r.Int64N(5)
+			require.True(t, isVictim(ask(&named{t, seed}, o, q), p), "seed %d: %s is cheaper and stays", seed, p.Name)
+			lowered++
+		} else {
+			p.Cost.Fixed = checked.Add(p.Cost.Fixed, r.Int64N(10))
+			require.False(t, isVictim(ask(&named{t, seed}, o, q), p), "seed %d: %s is dearer and goes", seed, p.Name)
+			raised++
+		}
+	}
+	require.Greater(t, raised, int(seeds(300)))
+	require.Greater(t, lowered, int(seeds(50)))
+}
+
+func isVictim(r *preemption.Result, p *preemption.Pod) bool {
+	return slices.ContainsFunc(r.Victims, func(v preemption.Victim) bool {
+		return slices.ContainsFunc(v.Pods, func(x preemption.VictimPod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
+	})
 }
