@@ -190,24 +190,46 @@ func (r *Runner) running(u victims.UnitID) (running int, ok bool) {
 
 // alike links members on one node that ask for the same.
 func (s *shrinker) alike() []int {
-	next := make([]int, len(s.members))
-	ix := s.r.Units.Index()
-	for i, p := range s.members {
-		next[i] = -1
-		if s.r.Doubtful || s.r.Constrained {
-			continue
-		}
-		for j := i + 1; j < len(s.members); j++ {
-			q := s.members[j]
-			if ix.NodeOf(p) == ix.NodeOf(q) && ix.GroupOf(p) == ix.GroupOf(q) && s.r.Units.Leads(p) == s.r.Units.Leads(q) &&
-				ix.Pod(p).Terminating == ix.Pod(q).Terminating &&
-				slices.Equal(ix.Request(p), ix.Request(q)) && slices.Equal(ix.Pod(p).Ports, ix.Pod(q).Ports) {
-				next[i] = j
-				break
-			}
+	next := slices.Repeat([]int{-1}, len(s.members))
+	if s.r.Doubtful || s.r.Constrained {
+		return next
+	}
+	order := make([]int, len(s.members))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return s.compare(s.members[i], s.members[j]) })
+	for k, j := range order {
+		if k > 0 && s.compare(s.members[order[k-1]], s.members[j]) == 0 {
+			next[order[k-1]] = j
 		}
 	}
 	return next
+}
+
+// compare is 0 for members on one node that ask for the same.
+func (s *shrinker) compare(p, q cluster.PodID) int {
+	ix := s.r.Units.Index()
+	if c := cmp.Compare(ix.NodeOf(p), ix.NodeOf(q)); c != 0 {
+		return c
+	}
+	kind := func(p cluster.PodID) (kind int) {
+		if s.r.Units.Leads(p) {
+			kind++
+		}
+		if ix.Pod(p).Terminating {
+			kind += 2
+		}
+		return kind
+	}
+	return cmp.Or(
+		cmp.Compare(ix.GroupOf(p), ix.GroupOf(q)),
+		cmp.Compare(kind(p), kind(q)),
+		slices.Compare(ix.Request(p), ix.Request(q)),
+		slices.CompareFunc(ix.Pod(p).Ports, ix.Pod(q).Ports, func(a, b cluster.HostPort) int {
+			return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.IP, b.IP))
+		}),
+	)
 }
 
 // decide decides on the members from position i on; so many of those before return.

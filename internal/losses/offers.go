@@ -61,6 +61,7 @@ type Offers struct {
 	kinds  []kind                          // of devices that members ask for
 	wholes Wholes
 	costs  map[victims.UnitID]bool // of units of many pods that were asked about: whether their loss costs something
+	may    map[victims.UnitID]bool // likewise since Renew: below
 }
 
 // stand is a unit that may have to go on a node.
@@ -84,7 +85,7 @@ func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.Un
 	nodes := us.Index().NumNodes()
 	return &Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
-		wholes: NewWholes(us, nil), costs: map[victims.UnitID]bool{},
+		wholes: NewWholes(us, nil), costs: map[victims.UnitID]bool{}, may: map[victims.UnitID]bool{},
 		broken: borrow(us.Len()),
 		out:    make([][]victims.UnitID, nodes),
 		booked: make([]bool, nodes),
@@ -140,7 +141,7 @@ func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 // Further is what has to go on node n for the members placed there, m, and so many more like it.
 // told is false where there is no room for all or a unit of several pods may have to go. O(k).
 func (o *Offers) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
-	if o.trial.Slots(m, n) <= more || slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }) {
+	if o.trial.Slots(m, n) <= more || slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.admits(u) }) {
 		return price, false
 	}
 	booked := o.Booked(n)
@@ -248,7 +249,21 @@ func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 // Renew is Reset once others may go than before.
 func (o *Offers) Renew() {
 	o.turn, o.stands = o.turn+1, o.stands[:0]
+	clear(o.may)
 	o.Reset()
+}
+
+// admits reports whether unit u may be evicted, which is asked once of many pods, not on each of their nodes.
+func (o *Offers) admits(u victims.UnitID) bool {
+	if len(o.us.Unit(u).Pods) <= fewPods {
+		return o.below(u)
+	}
+	may, known := o.may[u]
+	if !known {
+		may = o.below(u)
+		o.may[u] = may
+	}
+	return may
 }
 
 // Reset counts anew what has to go for the members that are placed.
@@ -312,7 +327,7 @@ func (o *Offers) follow() {
 
 // Apart reports whether every unit that may have to go on nodes is there alone.
 func (o *Offers) Apart(nodes []cluster.NodeID) bool {
-	large := func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.below(u) }
+	large := func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 && o.admits(u) }
 	return !slices.ContainsFunc(nodes, func(n cluster.NodeID) bool { return slices.ContainsFunc(o.us.On(n), large) })
 }
 
@@ -401,7 +416,7 @@ func (o *Offers) on(n cluster.NodeID) []stand {
 	if r.turn != o.turn {
 		from := len(o.stands)
 		for _, u := range o.us.On(n) {
-			if o.below(u) {
+			if o.admits(u) {
 				s := stand{unit: u, violates: o.violates != nil && o.violates(u) > 0, frees: o.frees(u, n)}
 				for i := 0; o.kinds != nil && i < len(o.at(u, n)); i++ {
 					s.held = o.us.Index().Devices().Held(s.held, o.us.Index().Pod(o.at(u, n)[i]), n)
