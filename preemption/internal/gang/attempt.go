@@ -113,6 +113,7 @@ func (a *attempt) giveBack(placer domain.Placer) {
 		}
 		a.Runner.Observe, a.Runner.ObservePart = a.observe, a.observePart
 	}
+	a.Trial.Settle() // whoever is placed fits with everybody gone
 	first := a.Trial.Assignments()
 	out := a.reprieve(placer, violating, rest)
 	a.goWhere(told, &out)
