@@ -702,6 +702,11 @@ var attacks = []hostile{
 	}},
 	{"large-unit-in-many-domains", 20, 30_000, largeUnitInDomains},
 	{"elastic-unit-in-many-domains", 20, 30_000, elasticUnitInDomains},
+	{"gang-beside-an-elastic-unit", 8, 10_000, func(n int) hostileQuestion {
+		q := elasticUnitInDomains(n)
+		q.p = members(n, cluster.PodGroup{}, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1000 })
+		return q
+	}},
 	{"gang-attracted-to-a-large-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.All, false, attracted) }},
 	{"gang-attracted-to-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, false, attracted) }},
 	{"gang-spread-beside-an-elastic-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.SurplusFirst, false, spread) }},
@@ -713,6 +718,12 @@ var attacks = []hostile{
 	{"child-groups-on-hosts", 4, 400, childGroups},
 	{"gang-with-devices", 8, 5_000, func(n int) hostileQuestion {
 		return withDevices(n, 8, func(i int) cluster.DeviceRequest { return cluster.DeviceRequest{Count: int32(1 + i%8)} }, func(int) cluster.DeviceRequest { return cluster.DeviceRequest{Count: 1} })
+	}},
+	{"large-gang-with-devices", 8, 5_000, func(n int) hostileQuestion {
+		q := withDevices(n, 16, func(int) cluster.DeviceRequest { return cluster.DeviceRequest{Count: 2} }, func(int) cluster.DeviceRequest { return cluster.DeviceRequest{Fraction: 500} })
+		devices := q.p.Pods[0].Devices
+		q.p = members(n*4/5, cluster.PodGroup{}, func(_ int, p *cluster.Pod) { p.Devices = devices })
+		return q
 	}},
 	{"gang-with-fractions-of-devices", 8, 5_000, func(n int) hostileQuestion {
 		fraction := func(least int64) func(i int) cluster.DeviceRequest {
