@@ -225,6 +225,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		}
 		placed := a.Place(a.domain, placer, a.prices(placer), a.q.Fewest)
 		if placed && (a.q.Fewest || len(a.Trial.Placed()) >= len(first)) || a.placeAsBefore(first) {
+			a.Trial.Settle()
 			return domain.Reason{}
 		}
 		if len(moved) > 0 && a.placeAsBefore(moved) {
