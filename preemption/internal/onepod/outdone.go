@@ -191,6 +191,7 @@ func (g *ground) least(a *reprieve.Aim) (least int64) {
 	}
 	for _, row := range g.missing {
 		missing, cheapest := checked.Sub(row.Asks, row.Free), int64(math.MaxInt64)
+		gains, prices := g.s.gains[:0], g.s.prices[:0]
 		for i, u := range g.units {
 			frees := row.Frees[i]
 			if frees == 0 || g.most != nil && g.most(u) > g.top {
@@ -200,6 +201,7 @@ func (g *ground) least(a *reprieve.Aim) (least int64) {
 			if !unit.Elastic { // a member may be cheaper for what it frees
 				price = a.Sum(u, unit.Pods)
 			}
+			gains, prices = append(gains, frees), append(prices, price)
 			if frees < missing {
 				of, rest := checked.MulDiv(missing, price, frees)
 				if price = of; rest {
@@ -208,7 +210,19 @@ func (g *ground) least(a *reprieve.Aim) (least int64) {
 			}
 			cheapest = min(cheapest, price)
 		}
-		least = max(least, cheapest)
+		least = max(least, cheapest, fewest(missing, gains, prices))
+		g.s.gains, g.s.prices = gains, prices
+	}
+	return least
+}
+
+// fewest is what as few units cost at least as free what is missing, where each of them is one of the cheapest. It sorts both lists.
+func fewest(missing int64, gains, prices []int64) (least int64) {
+	slices.Sort(gains)
+	slices.Sort(prices)
+	for k := 0; missing > 0 && k < len(gains); k++ {
+		missing -= gains[len(gains)-1-k]
+		least = checked.Add(least, prices[k])
 	}
 	return least
 }
