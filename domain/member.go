@@ -158,7 +158,7 @@ func (m *Member) alike(o *Member) bool {
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
 		sameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o) &&
 		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
-			return a.Resource == b.Resource && a.Count == b.Count && a.Fraction == b.Fraction && slices.Equal(a.Assigned, b.Assigned)
+			return a.AsksAs(b) && slices.Equal(a.Assigned, b.Assigned)
 		})
 }
 

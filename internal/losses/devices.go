@@ -44,7 +44,7 @@ func (k *kind) need(m domain.MemberID) {
 	if ask == nil {
 		return
 	}
-	k.known = k.members == 0 || k.known && k.ask.Count == ask.Count && k.ask.Fraction == ask.Fraction
+	k.known = k.members == 0 || k.known && k.ask.AsksAs(*ask)
 	k.ask, k.members = ask, k.members+1
 }
 

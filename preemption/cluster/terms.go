@@ -70,6 +70,11 @@ type DeviceRequest struct {
 	Assigned []int32 `json:"assigned,omitempty"`
 }
 
+// AsksAs reports whether r asks for the same as o, whatever they hold.
+func (r DeviceRequest) AsksAs(o DeviceRequest) bool {
+	return r.Resource == o.Resource && r.Count == o.Count && r.Fraction == o.Fraction
+}
+
 // Bounds on devices that keep every sum of them in an int64.
 const (
 	maxDevices  = 1024    // of one pool

@@ -86,9 +86,7 @@ func newGang(q *ask.Question, runner *reprieve.Runner, seats int, bound []int64)
 		p.each = append(p.each, least)
 	}
 	p.alike = q.Given == nil && !slices.ContainsFunc(p.kinds, func(m *domain.Member) bool {
-		return !slices.EqualFunc(m.Pod.Devices, p.kinds[0].Pod.Devices, func(x, y cluster.DeviceRequest) bool {
-			return x.Resource == y.Resource && x.Count == y.Count && x.Fraction == y.Fraction
-		})
+		return !slices.EqualFunc(m.Pod.Devices, p.kinds[0].Pod.Devices, cluster.DeviceRequest.AsksAs)
 	})
 	if q.Given != nil {
 		p.given = map[cluster.NodeID][]*domain.Member{}
