@@ -24,10 +24,9 @@ func (t *GangTrial) Interchangeable() bool { return t.OnlyRoom() && t.PlacersAgr
 // node, but for one spread constraint. A place that it leaves open stays open until it is taken, since whoever is placed
 // elsewhere can only raise the fewest, and counts where he is: so every order ends with the same numbers.
 func (t *GangTrial) PlacersAgree() bool {
-	awaited := func(pods []cluster.PodID) bool { return len(pods) > 0 }
 	for _, s := range t.states {
 		spread, is := s.(*spreadState)
-		if !s.Scope().NodeLocal && (!is || len(spread.plan.of[0]) != 1 || slices.ContainsFunc(t.expected, awaited)) {
+		if !s.Scope().NodeLocal && (!is || len(spread.plan.of[0]) != 1 || len(t.expected) > 0) {
 			return false
 		}
 	}

@@ -32,16 +32,16 @@ type GangTrial struct {
 	ix          *cluster.Index
 	members     []*Member
 	states      []State
-	expected    [][]cluster.PodID // by node: the nominated pods that count
-	shapes      []int             // by member: equal numbers for members that are alike to every check
-	rules       []int             // by member: equal numbers for members that say the same of nodes
-	static      [][]int8          // by rule and node: 0 not looked at, 1 passes, -1 does not
-	most        []int64           // what the largest node offers of each resource; see offered
-	least       []int64           // of each resource that any member asks for; nil: not looked for
+	expected    map[cluster.NodeID][]cluster.PodID // the nominated pods that count
+	shapes      []int                              // by member: equal numbers for members that are alike to every check
+	rules       []int                              // by member: equal numbers for members that say the same of nodes
+	static      [][]int8                           // by rule and node: 0 not looked at, 1 passes, -1 does not
+	most        []int64                            // what the largest node offers of each resource; see offered
+	least       []int64                            // of each resource that any member asks for; nil: not looked for
 
-	home    []int64 // node-major: what is free with everybody in place and the nominated pods
-	free    []int64 // likewise, with pods gone and members placed
-	gone    []bool  // by pod
+	home    map[cluster.NodeID][]int64 // what is free with everybody in place and the nominated pods, where there are any
+	free    []int64                    // node-major, with pods gone and members placed
+	gone    []bool                     // by pod
 	at      []cluster.NodeID
 	placed  []MemberID // in order
 	turn    []int32    // by member: where it stands in placed
@@ -70,7 +70,8 @@ type GangTrial struct {
 // NewGangTrial returns a trial of members in the whole of ix. states are the prepared constraints; the trial changes them, and leaves them
 // as they were once every member is unplaced and every pod returned.
 func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees func(cluster.PodID) bool) *GangTrial {
-	t := &GangTrial{ix: ix, expected: make([][]cluster.PodID, ix.NumNodes()), on: make([][]MemberID, ix.NumNodes()), gone: make([]bool, ix.NumPods())}
+	t := &GangTrial{ix: ix, on: make([][]MemberID, ix.NumNodes()), gone: make([]bool, ix.NumPods())}
+	t.expected, t.home = map[cluster.NodeID][]cluster.PodID{}, map[cluster.NodeID][]int64{}
 	t.free = make([]int64, 0, ix.NumNodes()*ix.NumResources())
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		t.free = append(t.free, ix.Free(n)...)
@@ -78,10 +79,10 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 			if nominees(p) {
 				t.expected[n] = append(t.expected[n], p)
 				t.book(n, ix.Request(p), -1)
+				t.home[n] = slices.Clone(t.row(n))
 			}
 		}
 	}
-	t.home = slices.Clone(t.free)
 	t.Renew(members, states)
 	return t
 }
@@ -200,17 +201,22 @@ func (t *GangTrial) On(n cluster.NodeID) []MemberID { return t.on[n] }
 // Free returns the row of what is free on node n as things stand. The slice belongs to the trial and must not be changed.
 func (t *GangTrial) Free(n cluster.NodeID) []int64 {
 	t.look(n)
-	return t.row(t.free, n)
+	return t.row(n)
 }
 
-func (t *GangTrial) row(rows []int64, n cluster.NodeID) []int64 {
+func (t *GangTrial) row(n cluster.NodeID) []int64 {
 	r := t.ix.NumResources()
-	return rows[int(n)*r : (int(n)+1)*r]
+	return t.free[int(n)*r : (int(n)+1)*r]
 }
 
 // AtHome returns the row of what is free on node n with everybody back and no member placed.
 // The slice belongs to the trial and must not be changed.
-func (t *GangTrial) AtHome(n cluster.NodeID) []int64 { return t.row(t.home, n) }
+func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
+	if row, own := t.home[n]; own {
+		return row
+	}
+	return t.ix.Free(n)
+}
 
 // OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no
 // constraint has a say, and nobody asks for ports.
@@ -298,7 +304,9 @@ func (t *GangTrial) Home() {
 		}
 	}
 	t.dirty, t.moved, t.asked = t.dirty[:0], true, false
-	copy(t.free, t.home)
+	for n := range cluster.NodeID(len(t.on)) {
+		copy(t.row(n), t.AtHome(n))
+	}
 	clear(t.gone)
 }
 

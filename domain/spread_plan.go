@@ -150,14 +150,8 @@ func withLabelKeys(s *cluster.Spread, owner *cluster.Pod) *disruption.Selector {
 // keyed tells of each node whether it has the topology keys of all constraints of p.
 func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
 	keyed := slices.Repeat([]bool{true}, plan.ix.NumNodes())
-	seen := make(map[string]bool, len(p.Spread))
 	for i := range p.Spread {
-		key := p.Spread[i].TopologyKey
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		for n, v := range plan.ix.Topology(key).Column() {
+		for n, v := range plan.ix.Topology(p.Spread[i].TopologyKey).Column() {
 			keyed[n] = keyed[n] && v != cluster.NoValue
 		}
 	}

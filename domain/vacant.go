@@ -35,7 +35,7 @@ func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 	for i, set := range t.counted {
 		for ; set != 0; set &= set - 1 {
 			n := cluster.NodeID(64*(t.firstBlock+i) + bits.TrailingZeros64(set))
-			copy(t.row(t.free, n), t.AtHome(n))
+			copy(t.row(n), t.AtHome(n))
 		}
 	}
 	t.vacant, t.counted = t.vacant[:0], t.counted[:0]
@@ -75,7 +75,7 @@ func (t *GangTrial) look(n cluster.NodeID) {
 		i, bit := int(n/64)-t.firstBlock, uint64(1)<<(n%64)
 		t.vacant[i] &^= bit
 		t.counted[i] |= bit
-		t.vacancy.Room(t.row(t.free, n)[:0], n)
+		t.vacancy.Room(t.row(n)[:0], n)
 	}
 }
 
@@ -85,7 +85,7 @@ func (t *GangTrial) Empty(n cluster.NodeID) {
 		return
 	}
 	t.counted[int(n/64)-t.firstBlock] &^= 1 << (n % 64)
-	copy(t.row(t.free, n), t.AtHome(n))
+	copy(t.row(n), t.AtHome(n))
 	for _, m := range t.on[n] {
 		t.book(n, t.members[m].request, -1)
 	}
