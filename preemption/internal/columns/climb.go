@@ -18,7 +18,7 @@ const (
 func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 	ix, units := l.us.Index(), l.us.On(n)
 	l.resize(at, len(units))
-	at.level, at.uneven, at.several, at.mixed, at.budgeted, at.elastic = at.level[:0], false, false, false, false, false
+	at.level, at.uneven, at.several, at.mixed, at.budgeted, at.elastic = at.level[:0], false, nil, false, false, false
 	_, asks, started := l.parts(at.data, len(units))
 	words := l.lanes.words
 	for i, u := range units {
@@ -30,7 +30,10 @@ func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 			if !known || !l.lanes.packRequest(ask, l.requestOn(n, u)) {
 				return notPlain
 			}
-			at.several, at.mixed = true, at.mixed || !even
+			if at.mixed = at.mixed || !even; at.several == nil {
+				at.several = new(PositionSet)
+			}
+			at.several.Add(victims.Position(i))
 		case l.lanes.packRequest(ask, ix.Request(p)):
 		case l.lanes.divides(ix.Request(p)): // more than any node offers: other lanes would not do either
 			return notPlain
@@ -42,7 +45,7 @@ func (l *NodeColumns) climb(n cluster.NodeID, at *positions) climbed {
 		at.elastic = at.elastic || unit.Elastic
 		at.budgeted = at.budgeted || len(l.budgets.Of(p)) > 0
 	}
-	if at.uneven && at.several {
+	if at.uneven && at.several != nil {
 		return notPlain
 	}
 	if at.uneven {

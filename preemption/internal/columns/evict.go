@@ -10,10 +10,10 @@ import (
 // Evict says who has to go on node n for k members, and what that costs, where units
 // may have pods on other nodes, too: these are priced whole. Units of several pods for
 // which broken is above zero are gone already: they go, and cost nothing. broken is by unit;
-// nil: nobody is gone. Once somebody goes who is more important than most, nobody looks further.
+// nil: nobody is gone. Once the price is above most, nobody looks further; nil: all are looked at.
 //
 // It is to [domain.Offers] what Cost is. O(units).
-func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32, most int64) (price domain.Price, out PositionSet) {
+func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32, most *domain.Price) (price domain.Price, out PositionSet) {
 	s.ask(n, k)
 	price = domain.Free
 	from, harmed := s.first, s.harmed(n)
@@ -40,7 +40,7 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32,
 				continue
 			}
 			if out.Add(g); !paid {
-				if price.Add(s.loss(n, g, losses)); price.Highest > most {
+				if price.Add(s.loss(n, g, losses)); most != nil && price.Compare(*most) > 0 {
 					return price, out
 				}
 			}
@@ -51,16 +51,15 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32,
 
 // paid reports whether the unit on a position is gone already.
 func (s *Seats) paid(n cluster.NodeID, g victims.Position, broken []int32) bool {
-	return broken != nil && s.numPods(g) > 1 && broken[s.columns.Unit(n, g)] > 0
+	return broken != nil && s.at.Several(g) && broken[s.columns.Unit(n, g)] > 0
 }
 
 // loss is what the loss of the unit on a position costs, wherever its pods are.
 func (s *Seats) loss(n cluster.NodeID, g victims.Position, losses *Losses) domain.Price {
-	pods := s.numPods(g)
-	if pods > 1 && s.at.mixed {
+	if s.at.mixed && s.at.Several(g) {
 		return losses.Of(s.columns.Unit(n, g)).Price
 	}
-	return priceOf(s.at.Owns[g], pods, s.Harms(n, g))
+	return priceOf(s.at.Owns[g], int64(s.at.Pods(g)), s.Harms(n, g))
 }
 
 // Lost is what those of out on node n cost who are not gone already; see Evict.
@@ -78,17 +77,11 @@ func (s *Seats) Lost(n cluster.NodeID, out *PositionSet, losses *Losses, broken 
 // Single reports whether every potential victim on node n is a single pod.
 func (s *Seats) Single(n cluster.NodeID) bool {
 	s.look(n)
-	for g := s.first; g < s.end; g++ {
-		if s.at.Pods(g) > 1 {
-			return false
-		}
+	several := uint64(0)
+	for w := s.first / 64; w*64 < s.end; w++ {
+		several |= s.at.WordOfSeveral(w, s.first, s.end)
 	}
-	return true
-}
-
-// numPods is how many pods the unit on a position has, here and elsewhere.
-func (s *Seats) numPods(g victims.Position) int64 {
-	return int64(s.at.Pods(g))
+	return several == 0
 }
 
 // priceOf is what the loss of so many pods of one unit costs, all of a priority.

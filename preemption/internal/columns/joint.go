@@ -79,7 +79,7 @@ func (j *Joint) Add(n cluster.NodeID, k int64) {
 		return
 	}
 	for g := s.first; g < s.end; g++ {
-		if s.at.Pods(g) < 2 {
+		if !s.at.several.Has(g) {
 			continue
 		}
 		u := s.columns.Unit(n, g)
@@ -158,7 +158,7 @@ func (j *Joint) upTo(at int32, position victims.Position, harmful bool) {
 	harmed := j.seats.harmed(n.node)
 	for ; n.next < position; n.next++ {
 		switch {
-		case n.at.Pods(n.next) > 1, harmed && j.seats.Harms(n.node, n.next) != harmful:
+		case n.at.Several(n.next), harmed && j.seats.Harms(n.node, n.next) != harmful:
 		case j.fits(at, n.next):
 			j.book(at, n.next)
 		default:
@@ -199,7 +199,7 @@ func (j *Joint) lose(at int32, g victims.Position, harms bool) {
 	}
 	j.Lost = append(j.Lost, m)
 	price, started := domain.Price{}, int64(0)
-	if n.at.Pods(g) > 1 {
+	if n.at.Several(g) {
 		loss := j.losses.Of(m.Unit)
 		price, started = loss.Price, loss.Started
 	} else {

@@ -49,12 +49,12 @@ type positions struct {
 	data     []uint64 // rooms: what is free with the positions before every Stride-th in place; asks, packed; starts
 	level    []int32  // by position: what the unit is eligible by; then, where uneven, the priorities of their pods
 	plain    bool
-	several  bool // some unit has several pods; then none is uneven
-	mixed    bool // and the pods of one differ in priority
-	laid     bool // the units are laid out: plain, but that they may be mixed
-	uneven   bool // the level of a unit is not its pod's priority
-	budgeted bool // some unit is covered by a budget
-	elastic  bool // the group of some unit may go in part
+	several  *PositionSet // whose units have several pods; nil: nobody's; then none is uneven
+	mixed    bool         // and the pods of one differ in priority
+	laid     bool         // the units are laid out: plain, but that they may be mixed
+	uneven   bool         // the level of a unit is not its pod's priority
+	budgeted bool         // some unit is covered by a budget
+	elastic  bool         // the group of some unit may go in part
 }
 
 // NewNodeColumns lays out us; b says which pods budgets cover. O(k) for k units, on as many
@@ -213,7 +213,7 @@ func (at *positions) levels() []int32 {
 
 // Plain reports whether every unit on node n is a single pod, and levels order as
 // importance does: only then do the positions of n say everything.
-func (l *NodeColumns) Plain(n cluster.NodeID) bool { return l.Laid(n) && !l.node(n).several }
+func (l *NodeColumns) Plain(n cluster.NodeID) bool { return l.Laid(n) && l.node(n).several == nil }
 
 // Laid reports whether the positions of node n say everything that resources, budgets and
 // scores read of its units; some may have several pods.

@@ -49,16 +49,28 @@ type nodePositions struct {
 	Owns    []int32  // by position: the priority of the pod itself
 	mixed   bool     // those of one unit differ in priority
 
-	several []victims.UnitID // by position, where some have several pods; nil: one each
+	several *PositionSet     // whose units have several pods; nil: nobody's
+	on      []victims.UnitID // by position, where some have
 	units   *victims.Units
 }
 
 // Pods is how many pods the unit on a position has, here and elsewhere.
 func (r *nodePositions) Pods(g victims.Position) int {
-	if r.several == nil {
+	if !r.Several(g) {
 		return 1
 	}
-	return len(r.units.Unit(r.several[g]).Pods)
+	return len(r.units.Unit(r.on[g]).Pods)
+}
+
+// Several reports whether the unit on a position has several pods.
+func (r *nodePositions) Several(g victims.Position) bool { return r.several != nil && r.several.Has(g) }
+
+// WordOfSeveral is a word of the [PositionSet] of those from first to end, not included, whose units have several pods.
+func (r *nodePositions) WordOfSeveral(w, first, end victims.Position) uint64 {
+	if r.several == nil {
+		return 0
+	}
+	return r.several[w] & between(w, first, end)
 }
 
 // At returns the positions of node n, which is plain, or of which [NodeColumns.Joint] holds.
@@ -69,8 +81,8 @@ func (l *NodeColumns) At(n cluster.NodeID) (r nodePositions) {
 	k := len(r.Levels)
 	if at.uneven {
 		r.Owns = at.level[k:]
-	} else if at.several {
-		r.several, r.units = l.us.On(n), l.us
+	} else if at.several != nil {
+		r.several, r.on, r.units = at.several, l.us.On(n), l.us
 	}
 	r.rooms, r.asks, r.Started = l.parts(at.data, k)
 	return r

@@ -64,7 +64,7 @@ func (l *NodeColumns) shift(s victims.Shift) bool {
 	}
 	n := s.Node
 	at, units := l.node(n), l.us.On(n)
-	if !at.plain || at.uneven || at.several || at.budgeted || at.elastic || len(units) > mostPositions {
+	if !at.plain || at.uneven || at.several != nil || at.budgeted || at.elastic || len(units) > mostPositions {
 		return false
 	}
 	var level int32

@@ -108,7 +108,7 @@ func (l *NodeColumns) Joint(n cluster.NodeID) bool {
 // by which it is eligible, ordered and scored.
 func (l *NodeColumns) NumBelow(n cluster.NodeID, level int32) (units int, simple bool) {
 	at := l.node(n)
-	if !at.plain || at.several || at.uneven || at.elastic {
+	if !at.plain || at.several != nil || at.uneven || at.elastic {
 		return 0, false
 	}
 	if levels := at.level; len(levels) > 0 && levels[0] >= level {

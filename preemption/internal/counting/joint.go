@@ -1,8 +1,6 @@
 package counting
 
 import (
-	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -29,9 +27,9 @@ type jointTools struct {
 	queue   domain.SeatQueue // nodes with what one more member there cost when they were put in; only the latest offer of each counts
 	offers  []int32          // by position: the number of that offer
 	offered int32            // the number of the latest of all
-	most    int64            // on nodes that are offered later somebody more important has to go,
+	most    *domain.Price    // a first member costs more on nodes that are offered later; nil: there are none
 	later   []int32          // which are these
-	highest []int64          // a heap: the priorities of the most important who go on some others, the highest first
+	dearest []domain.Price   // a heap: what a first member costs on some others, the dearest first
 	booked  []int32          // by position: which of nodes it is and 1; 0: no member is there
 	nodes   []bookedNode
 	fresh   []bool // by position: among reached
@@ -67,15 +65,15 @@ func (t *attempt) countJoint(n cluster.NodeID) (units int, ok bool) {
 	}
 	at, on := t.Columns.At(n), t.Units.On(n)
 	first, end := at.Below(t.Priority)
-	for g := first; g < end; g++ {
-		if at.Pods(g) < 2 {
-			units++
-			continue
-		}
-		t.shared = true
-		if u := on[g]; j.seen[u] != j.counts {
-			j.seen[u] = j.counts
-			units++
+	units = int(end - first)
+	for w := first / 64; w*64 < end; w++ {
+		for word := at.WordOfSeveral(w, first, end); word != 0; word &= word - 1 {
+			t.shared = true
+			if u := on[int(w)*64+bits.TrailingZeros64(word)]; j.seen[u] == j.counts {
+				units--
+			} else {
+				j.seen[u] = j.counts
+			}
 		}
 	}
 	return units, true
@@ -108,16 +106,16 @@ func (t *attempt) leastJoint(k int) []int32 {
 	return seq
 }
 
-// offerFirsts offers a first member on every node that takes one, but on those where somebody more important has to go
-// than on at least so many others: on these later. Where budgets may be violated, that does not come first.
+// offerFirsts offers a first member on every node that takes one, but on those where it costs more than on at least so many
+// others: on these later. Where budgets may be violated, what it costs depends on who goes elsewhere.
 func (j *joint) offerFirsts(wanted int) {
-	j.most, j.later, j.highest = math.MaxInt64, j.later[:0], j.highest[:0]
+	j.most, j.later, j.dearest = nil, j.later[:0], j.dearest[:0]
 	for at, slots := range j.slots {
 		if slots == 0 {
 			continue
 		}
 		price, _ := j.seats.Evict(j.node(int32(at)), 1, j.losses, nil, j.most)
-		if price.Highest > j.most {
+		if j.most != nil && price.Compare(*j.most) > 0 {
 			j.offers[at], j.later = 0, append(j.later, int32(at))
 			continue
 		}
@@ -125,25 +123,24 @@ func (j *joint) offerFirsts(wanted int) {
 		if j.harmful {
 			continue
 		}
-		j.highest = heaps.Push(j.highest, price.Highest, compareHighest)
-		if len(j.highest) > wanted {
-			j.highest = heaps.Pop(j.highest, compareHighest)
+		if j.dearest = heaps.Push(j.dearest, price, dearestFirst); len(j.dearest) > wanted {
+			j.dearest = heaps.Pop(j.dearest, dearestFirst)
 		}
-		if len(j.highest) == wanted {
-			j.most = j.highest[0]
+		if len(j.dearest) == wanted {
+			j.most = &j.dearest[0]
 		}
 	}
 }
 
-func compareHighest(a, b *int64) int { return cmp.Compare(*b, *a) }
+func dearestFirst(a, b *domain.Price) int { return b.Compare(*a) }
 
-// least is the least offer. The others are offered before one is taken for which somebody goes who is more important than most.
+// least is the least offer. The others are offered before one is taken that costs more than most.
 func (j *joint) least() (domain.SeatOffer, bool) {
 	least, ok := j.queue.Least()
-	if ok && least.Price.Highest <= j.most {
+	if j.most == nil || ok && least.Price.Compare(j.queue.Adds(*j.most)) <= 0 {
 		return least, ok
 	}
-	j.most = math.MaxInt64
+	j.most = nil
 	for _, at := range j.later {
 		if j.offers[at] == 0 {
 			j.push(j.price(at), at)
@@ -207,7 +204,7 @@ func (j *joint) foresee(o *domain.SeatOffer, all int) {
 		if !single || k+more > slots {
 			return price, false
 		}
-		if price, _ = j.seats.Evict(n, k+more, j.losses, nil, math.MaxInt64); more == 0 && !j.harmful {
+		if price, _ = j.seats.Evict(n, k+more, j.losses, nil, nil); more == 0 && !j.harmful {
 			slots = j.seats.SlotsUpTo(n, price.Highest)
 		}
 		return price, true
@@ -229,7 +226,7 @@ func (j *joint) price(at int32) domain.Price {
 		booked = j.nodes[i-1]
 	}
 	j.mark(n, &booked.out, -1)
-	price, _ := j.seats.Evict(n, int64(booked.k)+1, j.losses, j.broken, math.MaxInt64)
+	price, _ := j.seats.Evict(n, int64(booked.k)+1, j.losses, j.broken, nil)
 	before := j.seats.Lost(n, &booked.out, j.losses, j.broken)
 	j.mark(n, &booked.out, +1)
 	return price.Minus(before)
@@ -251,7 +248,7 @@ func (j *joint) take(at int32) {
 	j.mark(n, &b.out, -1)
 	b.k++
 	before := b.out
-	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, math.MaxInt64)
+	_, b.out = j.seats.Evict(n, int64(b.k), j.losses, j.broken, nil)
 	j.reached, j.fresh[at] = append(j.reached[:0], at), true
 	j.each(n, &b.out, func(g victims.Position) {
 		u := j.Columns.Unit(n, g)
@@ -274,11 +271,9 @@ func (j *joint) take(at int32) {
 // each calls f for the positions of set on a node whose units have several pods.
 func (j *joint) each(n cluster.NodeID, set *columns.PositionSet, f func(victims.Position)) {
 	at := j.Columns.At(n)
-	for w, word := range set {
-		for ; word != 0; word &= word - 1 {
-			if g := victims.Position(w*64 + bits.TrailingZeros64(word)); at.Pods(g) > 1 {
-				f(g)
-			}
+	for w, end := victims.Position(0), victims.Position(len(at.Levels)); w*64 < end; w++ {
+		for word := set[w] & at.WordOfSeveral(w, 0, end); word != 0; word &= word - 1 {
+			f(w*64 + victims.Position(bits.TrailingZeros64(word)))
 		}
 	}
 }
