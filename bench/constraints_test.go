@@ -75,6 +75,10 @@ var ties = []struct {
 			{MaxSkew: 2, TopologyKey: zoneKey, Selector: matching("team", "team-07")},
 		}
 	}},
+	{"affinity+spread", func(p *cluster.Pod) {
+		p.Affinity = []cluster.AffinityTerm{{TopologyKey: zoneKey, Selector: matching("app", "app-0003")}}
+		p.Spread = []cluster.Spread{{MaxSkew: 2, TopologyKey: zoneKey, Selector: matching("team", "team-07")}}
+	}},
 	{"everything", func(p *cluster.Pod) {
 		p.Labels["tier"] = "front"
 		p.Affinity = []cluster.AffinityTerm{{TopologyKey: zoneKey, Selector: matching("app", "app-0003")}}

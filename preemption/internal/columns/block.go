@@ -170,7 +170,9 @@ func (b *Block) fewest(a *Ask, l *Lanes, c, last, i int) (units uint64) {
 			lane := &l.lane[l.first[w][bits.TrailingZeros64(missing)]]
 			amount := func(word uint64) uint64 { return word >> lane.shift & uint64(lane.most) }
 			lacks, frees := amount(ask)-amount(room), amount(b.largest[largest+w][i])
-			units = max(units, (lacks+frees-1)/frees)
+			if units = max(units, 1); units*frees < lacks {
+				units = (lacks + frees - 1) / frees
+			}
 		}
 	}
 	return units

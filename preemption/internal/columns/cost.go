@@ -46,6 +46,9 @@ func (c Cost) Compare(o Cost) int {
 	return cmp.Compare(c.sum, o.sum)
 }
 
+// Hash spreads costs that differ over 64 bits.
+func (c Cost) Hash() uint64 { return (c.worst ^ c.sum>>podBits) * 0x9e3779b97f4a7c15 >> 32 }
+
 // Adds is what c adds to what a plan costs in which somebody of a priority goes already; see [domain.SeatQueue.Adds].
 func (c Cost) Adds(highest int64) Cost {
 	if int64(c.worst&(1<<highestBits-1))+lowest <= highest {
@@ -62,10 +65,10 @@ func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1
 func (s *Seats) AtLeast(n cluster.NodeID, k int64, last int) (c Cost) {
 	v, above, ask := s.columns.levels, int32(math.MinInt32), s.asking(k, nil)
 	b, i := v.blocks[n/BlockSize], int(n%BlockSize)
-	for column := 0; ; column++ {
+	for column := 0; column < last; column++ {
 		units := b.fewest(ask, s.columns.lanes, column, last, i)
 		if units == 0 {
-			return c
+			break
 		}
 		if column == 0 {
 			c.sum = units // and nothing for what is least
@@ -75,6 +78,7 @@ func (s *Seats) AtLeast(n cluster.NodeID, k int64, last int) (c Cost) {
 		c.worst = uint64(int64(above) - lowest)
 		c.sum += units * uint64(int64(above)-int64(before)) << podBits
 	}
+	return c
 }
 
 // Cost is what has to go on node n for k members, at most as many as there is room

@@ -94,8 +94,8 @@ func (s *Seats) harmfulFirst(set *PositionSet) {
 
 // Out appends to dst the units that have to go on node n, most important first, where members
 // who are there leave free, of the resources that are needed, with every potential victim gone.
-// They have that price. ok is false where less than nothing is left.
-func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool) (out []victims.UnitID, price domain.Price, ok bool) {
+// They have that price. ok is false where less than nothing is left. With spans it is followed by Span.
+func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed []bool, spans bool) (out []victims.UnitID, price domain.Price, ok bool) {
 	s.look(n)
 	l := s.columns.Lanes()
 	s.row = s.row[:0]
@@ -118,7 +118,11 @@ func (s *Seats) Out(dst []victims.UnitID, n cluster.NodeID, free []int64, needed
 			return dst, price, false
 		}
 	}
-	s.settle(s.first)
+	if spans {
+		s.settle(s.first)
+	} else {
+		s.giveBack(s.first)
+	}
 	us := s.columns.us.On(n)
 	price = domain.Free
 	for _, g := range s.out {

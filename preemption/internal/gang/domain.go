@@ -160,7 +160,7 @@ func (a *attempt) takeOut() {
 	nodes := a.domain.Nodes
 	a.near.To(nodes)
 	if f := a.firstSeats(); f.vacates {
-		var vacant, others []cluster.NodeID
+		vacant, others := make([]cluster.NodeID, 0, len(nodes)), []cluster.NodeID(nil)
 		for _, n := range nodes {
 			units, ok := f.vacant(n)
 			if !ok {

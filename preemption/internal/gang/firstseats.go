@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/heaps"
@@ -35,8 +36,9 @@ type firstSeats struct {
 	beside []uint64       // likewise, of prices beside members
 	walked bool           // seats have told who goes for the price that is asked for
 
-	pool     []seatCost // buffers of Cheapest: a heap of bounds, the least first
-	cheapest []seatCost // a heap, the dearest first
+	pool     []boundedSeats // buffers of Cheapest
+	recent   [64]int32      // by a hash of what a member adds: the place in pool of those found last
+	cheapest []seatCost     // a heap, the dearest first
 	nodes    []cluster.NodeID
 }
 
@@ -45,6 +47,12 @@ type seatCost struct {
 	adds columns.Cost
 	next int64
 	node cluster.NodeID
+}
+
+// boundedSeats are vacant nodes, in order, of which the same is known from below.
+type boundedSeats struct {
+	bound seatCost // of the first of them
+	nodes []cluster.NodeID
 }
 
 func (c *seatCost) compare(o *seatCost) int {
@@ -108,7 +116,7 @@ func (f *firstSeats) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	}
 	f.walked = false
 	price := f.Offers.Price(m, n)
-	if f.walked {
+	if f.walked && f.shapes > mostPricedAnew {
 		f.seats.Span(f.span(&f.beside, n))
 	} else {
 		f.seats.Void(f.span(&f.beside, n))
@@ -204,7 +212,7 @@ func (f *firstSeats) out(dst []victims.UnitID, n cluster.NodeID, free []int64, n
 	if _, simple := f.of.q.Columns.NumBelow(n, f.of.q.Priority); f.of.harmful || !f.told || !simple {
 		return dst, price, false
 	}
-	out, price, f.walked = f.seats.Out(dst, n, free, needed)
+	out, price, f.walked = f.seats.Out(dst, n, free, needed, f.shapes > mostPricedAnew)
 	return out, price, f.walked
 }
 
@@ -297,11 +305,12 @@ func (f *firstSeats) Cheapest(m domain.MemberID, k, ahead int, highest int64, fi
 func (f *firstSeats) gather(m domain.MemberID, k, ahead int, highest int64, first int, left []uint64, column int) (gathered int) {
 	f.pool, f.cheapest = f.pool[:0], f.cheapest[:0]
 	bounded := !f.of.harmful && f.shapes <= mostPricedAnew
+	blocks, anywhere := f.of.q.Columns.Levels().Blocks()[first:], f.of.Trial.Member(m).Anywhere()
 	for i := range left {
 		for set := f.fit(first+i, left[i], 1, column); set != 0; set &= set - 1 {
 			bit := set & -set
 			n := cluster.NodeID(columns.BlockSize*(first+i) + bits.TrailingZeros64(set))
-			if !f.of.Trial.Admits(m, n) {
+			if !(anywhere && blocks[i].Open&bit != 0) && !f.of.Trial.Admits(m, n) {
 				left[i] &^= bit
 				continue
 			}
@@ -310,25 +319,41 @@ func (f *firstSeats) gather(m domain.MemberID, k, ahead int, highest int64, firs
 				f.consider(n, k, ahead, highest)
 				continue
 			}
-			c := seatCost{adds: f.seats.AtLeast(n, 1, column).Adds(highest), node: n}
-			if o := (domain.SeatOffer{Price: c.adds.Price()}); ahead > 0 && o.Blind() {
-				o.Foresee(0, nil)
-				c.next = o.Next
-			}
-			f.pool = append(f.pool, c)
+			like := f.bounded(f.seats.AtLeast(n, 1, column).Adds(highest), n, ahead)
+			like.nodes = append(like.nodes, n)
 		}
 	}
-	heaps.Init(f.pool, (*seatCost).compare)
-	for len(f.pool) > 0 && (len(f.cheapest) < k || f.pool[0].compare(&f.cheapest[0]) < 0) {
-		f.consider(f.pool[0].node, k, ahead, highest)
-		f.pool = heaps.Pop(f.pool, (*seatCost).compare)
-	}
+	slices.SortFunc(f.pool, func(a, b boundedSeats) int { return a.bound.compare(&b.bound) })
 	for i := range f.pool {
-		if last := &f.cheapest[0]; f.pool[i].adds == last.adds && f.foreseesLess(f.pool[i].node, last, ahead, highest) {
-			f.consider(f.pool[i].node, k, ahead, highest)
+		c := f.pool[i].bound
+		if len(f.cheapest) == k && c.adds.Compare(f.cheapest[0].adds) > 0 {
+			break
+		}
+		for _, c.node = range f.pool[i].nodes {
+			if len(f.cheapest) < k || c.compare(&f.cheapest[0]) < 0 ||
+				c.adds == f.cheapest[0].adds && f.foreseesLess(c.node, &f.cheapest[0], ahead, highest) {
+				f.consider(c.node, k, ahead, highest)
+			}
 		}
 	}
 	return gathered
+}
+
+// bounded are those of pool where a first member adds at least so much, new ones if need be, of which node n is to be the first.
+func (f *firstSeats) bounded(adds columns.Cost, n cluster.NodeID, ahead int) *boundedSeats {
+	recent := &f.recent[adds.Hash()%uint64(len(f.recent))]
+	if int(*recent) < len(f.pool) && f.pool[*recent].bound.adds == adds {
+		return &f.pool[*recent]
+	}
+	*recent = int32(len(f.pool))
+	f.pool = slices.Grow(f.pool, 1)[:len(f.pool)+1]
+	like := &f.pool[*recent]
+	like.bound, like.nodes = seatCost{adds: adds, node: n}, like.nodes[:0]
+	if o := (domain.SeatOffer{Price: adds.Price()}); ahead > 0 && o.Blind() {
+		o.Foresee(0, nil)
+		like.bound.next = o.Next
+	}
+	return like
 }
 
 // consider prices the member on node n and keeps it if it is among the k cheapest so far.
@@ -356,6 +381,9 @@ func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, h
 	}
 	with, highest := o.Price, max(highest, o.Price.Highest)
 	column := f.column(highest)
+	if f.fit(int(n/columns.BlockSize), 1<<(n%columns.BlockSize), 2, column) == 0 {
+		return false
+	}
 	o.Foresee(min(int64(ahead), f.seats.SlotsUpTo(n, highest)-1), func(more int64) (domain.Price, bool) {
 		if more > 0 {
 			with.Sum = f.seats.AtLeast(n, 1+more, column).Price().Sum

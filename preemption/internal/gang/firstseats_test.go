@@ -3,6 +3,7 @@ package gang
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +57,11 @@ func TestColumnsTellWhatTrialsDo(t *testing.T) {
 				f.seats, f.vacates = nil, false
 			}
 			answers[i] = search.Run([][]domain.Domain{domains})
+			if notes := search.notes; notes != nil { // of which the next question expects that
+				require.False(t, slices.Contains(notes.inside, true))
+				require.False(t, slices.ContainsFunc(notes.charged, func(c int32) bool { return c != 0 }))
+			}
+			search.Close()
 			asked[i] += search.Asked()
 			if !search.Trial.Interchangeable() {
 				unlike++

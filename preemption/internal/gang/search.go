@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -26,7 +27,6 @@ type Search struct {
 	offers *losses.Offers
 
 	*notes
-	lists   int32            // how many lists of units were made
 	removed []victims.UnitID // those of which inside or charged tell something
 	harmful bool             // some loss adds to them
 	firsts  *firstSeats
@@ -148,8 +148,9 @@ func (s *Search) Equip() {
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
 }
 
-// notes are what is noted of each unit where victims are looked for. They are reused.
+// notes are what is noted of each unit where victims are looked for. They are reused: between domains nobody is inside or charged.
 type notes struct {
+	lists   int32   // how many lists of units were made
 	seen    []int32 // the number of the list in which it stands
 	inside  []bool  // potential victim of the domain that is looked at
 	charged []int32 // what its loss adds to the violations
@@ -165,13 +166,13 @@ func (s *Search) prepare() {
 	}
 	units := s.q.Units.Len()
 	if n, ok := noted.Get().(*notes); ok && len(n.seen) >= units {
-		clear(n.seen)
-		clear(n.inside)
-		clear(n.charged)
-		s.notes = n
+		if s.notes = n; n.lists > math.MaxInt32/2 {
+			n.lists = 0
+			clear(n.seen)
+		}
 		return
 	}
-	s.notes = &notes{make([]int32, units), make([]bool, units), make([]int32, units)}
+	s.notes = &notes{seen: make([]int32, units), inside: make([]bool, units), charged: make([]int32, units)}
 }
 
 // mostLooks is what placers ask about members on nodes, in questions about room: with everybody in place, and then with
