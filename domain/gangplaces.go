@@ -292,13 +292,20 @@ func (t *GangTrial) Fits() Reason {
 	if why.OK() || !t.Mobile {
 		return why
 	}
-	before := t.Assignments()
-	t.UnplaceTo(0)
-	if t.Need(t) {
+	return t.replaced(why, 0, func([]Assignment) bool { return t.Need(t) })
+}
+
+// replaced unplaces all but the first k members and lets place, which moves no pods, find them another placement than the one before. If
+// there is none it returns why, and they are back where they were, of which as much is known as before.
+func (t *GangTrial) replaced(why Reason, k int, place func(before []Assignment) bool) Reason {
+	before, asked := t.Assignments(), t.asked
+	t.UnplaceTo(k)
+	if place(before) {
 		return Reason{}
 	}
 	t.UnplaceTo(0)
 	t.PlaceAll(before)
+	t.moved, t.asked = false, asked
 	return why
 }
 
@@ -332,14 +339,11 @@ func (t *GangTrial) stillFit() Reason {
 		if t.Mobile || why.Check == CheckAntiAffinity || !t.OrderMatters() { // which no order helps
 			return why
 		}
-		list := t.Assignments()
-		k := slices.Index(list, a)
-		t.UnplaceTo(k)
-		if _, misfit := t.placeInTurn(list, k, &t.turns); !misfit.OK() {
-			t.PlaceAll(list)
-			return why
-		}
-		return Reason{}
+		k := int(t.turn[a.Member])
+		return t.replaced(why, k, func(before []Assignment) bool {
+			_, misfit := t.placeInTurn(before, k, &t.turns)
+			return misfit.OK()
+		})
 	}
 	t.asked, t.stirred = !t.CrossNode(), t.stirred[:0]
 	return Reason{}

@@ -222,12 +222,9 @@ func nodeTermText(t cluster.NodeTerm) string {
 }
 
 func requirementsText(list []cluster.NodeRequirement) string {
-	texts := make([]string, len(list))
-	for i, r := range list {
-		texts[i] = fmt.Sprintf("%q %q %q", r.Key, r.Operator, slices.Sorted(slices.Values(r.Values)))
-	}
-	slices.Sort(texts)
-	return strings.Join(texts, ",")
+	return strings.Join(texts(list, func(r cluster.NodeRequirement) string {
+		return fmt.Sprintf("%q %q %q", r.Key, r.Operator, slices.Sorted(slices.Values(r.Values)))
+	}), ",")
 }
 
 // Room says why m has no room on node n of ix, which it was compiled for, beside everybody who runs there: the resources, host ports or
