@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
@@ -260,6 +261,35 @@ func TestSmallFractionsOfLargeDevices(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []int64{1}, said(r.Score), count)
 		require.Equal(t, []int64{1}, said(r.Bound), count)
+	}
+}
+
+// TestMoreThanDevicesHasASay: who holds a port of members, or is kept apart from them, goes as well as who holds devices and does not say which.
+func TestMoreThanDevicesHasASay(t *testing.T) {
+	low, high, all := int32(1), int32(10), int32(2)
+	for _, keepOff := range []func(p *preemption.Pod){
+		func(p *preemption.Pod) { p.Ports = []cluster.HostPort{{Port: 80}} },
+		func(p *preemption.Pod) {
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "kubernetes.io/hostname", Selector: &disruption.Selector{MatchLabels: map[string]string{"is": "b"}}}}
+		},
+	} {
+		s, gang := preemption.Snapshot{}, preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", MinCount: &all, Priority: &high}}
+		for i := range 2 {
+			n := fmt.Sprint("n", i)
+			s.Nodes = append(s.Nodes, cluster.Node{
+				Name: n, Labels: map[string]string{"kubernetes.io/hostname": n}, Devices: map[string]cluster.DevicePool{gpu: {Count: 1, Capacity: 10}},
+			})
+			s.Pods = append(s.Pods,
+				preemption.Pod{Name: "a" + n, Node: n, Priority: &low, Devices: []cluster.DeviceRequest{{Resource: gpu, Fraction: 10}}},
+				preemption.Pod{Name: "b" + n, Node: n, Priority: &low, Labels: map[string]string{"is": "b"}, Ports: []cluster.HostPort{{Port: 80}}})
+			m := preemption.Pod{Name: "m" + n, Group: "gang", Priority: &high, Devices: []cluster.DeviceRequest{{Resource: gpu, Count: 1}}}
+			keepOff(&m)
+			gang.Pods = append(gang.Pods, m)
+		}
+		r, err := preemption.Options{Search: preemption.Improved, Objective: []preemption.CriterionName{preemption.CriterionPods}}.Preempt(gang, &s)
+		require.NoError(t, err)
+		require.Equal(t, []int64{4}, said(r.Score))
+		require.Equal(t, []int64{4}, said(r.Bound))
 	}
 }
 

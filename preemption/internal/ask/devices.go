@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
@@ -76,4 +77,44 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 		dst = append(dst, row)
 	}
 	return dst
+}
+
+// SlotRow is the row of what pods like member ask for, which ask for one thing, of the devices of node n, where it tells all: nobody is nominated to n or says which
+// he holds, and all fractions are of one size. As many of them as fit on a device are its slots; a whole device is all of its slots.
+func SlotRow(ix *cluster.Index, n cluster.NodeID, member *cluster.Pod, items int, pods func(i int) []cluster.PodID) (row Row, ok bool) {
+	if len(member.Devices) != 1 || len(ix.Nominees(n)) > 0 {
+		return Row{}, false
+	}
+	ask := &member.Devices[0]
+	column := ix.Devices().Pools(ask.Resource)
+	if column == nil || column[n] == cluster.NoPool {
+		return Row{}, false
+	}
+	each := func(pods []cluster.PodID, use func(r *cluster.DeviceRequest)) {
+		for _, p := range pods {
+			for k := range ix.Pod(p).Devices {
+				if r := &ix.Pod(p).Devices[k]; r.Resource == ask.Resource && ix.NodeOf(p) == n {
+					use(r)
+				}
+			}
+		}
+	}
+	pool, slots, size, alike := ix.Devices().Pool(column[n]), int64(1), ask.Fraction, true
+	each(ix.PodsOn(n), func(r *cluster.DeviceRequest) {
+		alike = alike && len(r.Assigned) == 0 && (r.Count > 0 || size == 0 || size == r.Fraction)
+		size = max(size, r.Fraction)
+	})
+	if size > 0 {
+		slots = pool.Capacity / size
+	}
+	taken := func(pods []cluster.PodID) (sum int64) {
+		each(pods, func(r *cluster.DeviceRequest) { sum = checked.Add(sum, max(checked.Mul(int64(r.Count), slots), 1)) })
+		return sum
+	}
+	all, held := checked.Mul(int64(pool.Count), slots), taken(ix.PodsOn(n))
+	row = Row{Asks: max(checked.Mul(int64(ask.Count), slots), 1), Free: all - held, Frees: make([]int64, items)}
+	for k := range row.Frees {
+		row.Frees[k] = taken(pods(k))
+	}
+	return row, alike && slots > 0 && max(all, held) < math.MaxInt64
 }

@@ -79,8 +79,14 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		p.items = append(p.items, it)
 	}
 	if !s.Trial.OnlyRoom() {
-		p.trial = &placeTrial{s.attempt, p, nil}
-		for _, row := range ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(members)), len(p.items), func(i int) []cluster.PodID { return s.q.Units.Unit(p.items[i].unit).Pods }) {
+		pods := func(i int) []cluster.PodID { return s.q.Units.Unit(p.items[i].unit).Pods }
+		row, tells := ask.SlotRow(s.q.Index, n, member.Pod, len(p.items), pods)
+		rows := []ask.Row{row}
+		if !tells || len(s.q.States) > 1 || len(member.Pod.Ports) > 0 { // more than devices has a say
+			p.trial = &placeTrial{s.attempt, p, nil}
+			rows = ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(members)), len(p.items), pods)
+		}
+		for _, row := range rows {
 			p.asks, p.free = append(p.asks, row.Asks), append(p.free, row.Free)
 			for i := range p.items {
 				p.items[i].frees = append(p.items[i].frees, row.Frees[i])
