@@ -123,7 +123,7 @@ func (c *completion) add(choices []choice) (changed bool) {
 // cost is the choice of so many seats of a place.
 func (s *solver) cost(place, seats int) choice {
 	more := seats - s.at[place]
-	price := s.price(place, seats).minus(s.price(place, s.at[place])).times(s.next.seats())
+	price := s.price(place, seats).minus(s.price(place, s.at[place])).times(s.next.seats)
 	return choice{place, more, price.minus(s.next.price.times(int64(more)))}
 }
 
@@ -152,7 +152,8 @@ func (c choice) compare(o choice) int {
 func (s *solver) choices(most Price) (list []group) {
 	for i := range s.at {
 		var g group
-		for k := range min(s.Seats(i), s.seats) + 1 {
+		from, to := s.span(i, most)
+		for k := from; k <= to; k++ {
 			if k == s.at[i] {
 				continue
 			}
@@ -169,4 +170,20 @@ func (s *solver) choices(most Price) (list []group) {
 	}
 	slices.SortFunc(list, func(a, b group) int { return a.compare(&b) })
 	return list
+}
+
+// span says between which numbers of seats those of a place are that may cost less than most: from one on that a corner
+// has, the hull costs more and more.
+func (s *solver) span(place int, most Price) (from, to int) {
+	for _, c := range *s.Hull(place) {
+		switch x := s.cost(place, c.Seats); {
+		case x.price.Compare(&most) < 0:
+			to = c.Seats
+		case x.more < 0:
+			from = c.Seats + 1
+		default:
+			return from, c.Seats - 1
+		}
+	}
+	return from, to
 }

@@ -23,9 +23,16 @@ type Places interface {
 	Most() Price // number by number, all seats of all places cost no more
 }
 
-// Hull are the numbers of seats of a place on the lower hull of its prices, from 0. Solve finds it out where it is empty
-// and after Learn; it is to be emptied where prices change otherwise, or the seats that are asked for.
-type Hull []int
+// Hull are the corners of the lower hull of a place's prices, from that of no seats. Solve finds all out after Learn, otherwise those
+// that are missing at the end, and leaves out those of more seats than there are: it is to be emptied where prices change otherwise.
+// What is in the array stays.
+type Hull []Corner
+
+// Corner is what so many seats cost.
+type Corner struct {
+	Seats int
+	Price Price
+}
 
 // Part is what one place gives.
 type Part struct{ Place, Seats int }
@@ -49,9 +56,7 @@ func Solve(places Places, seats int, atMost *Price) Answer {
 		return Answer{}
 	}
 	for i := range s.at {
-		if len(*s.Hull(i)) == 0 {
-			s.turn(i)
-		}
+		s.turn(i)
 	}
 	for {
 		if !s.relax() {
@@ -76,10 +81,9 @@ func Solve(places Places, seats int, atMost *Price) Answer {
 // solver is one call of Solve.
 type solver struct {
 	Places
-	seats  int
-	queue  []step
-	prices []Price // of turn, reused
-	hull   []step  // likewise
+	seats int
+	queue []step
+	hull  Hull // of turn, reused
 
 	learned int   // prices so far
 	at      []int // by place: seats that it gives in the relaxed answer
@@ -88,18 +92,17 @@ type solver struct {
 	next    step  // of which a fraction is taken
 }
 
-// step is from one corner of a place to the next.
+// step is from the corner of a place before this one.
 type step struct {
-	place, from, to int
-	price           Price
+	place, corner int
+	seats         int64
+	price         Price
 }
-
-func (s *step) seats() int64 { return int64(s.to - s.from) }
 
 // perSeat compares what a seat costs.
 func (s *step) perSeat(o *step) int {
 	for j, v := range s.price {
-		if c := cmp.Compare(v*o.seats(), o.price[j]*s.seats()); c != 0 {
+		if c := cmp.Compare(v*o.seats, o.price[j]*s.seats); c != 0 {
 			return c
 		}
 	}
@@ -116,30 +119,39 @@ func (s *solver) price(place, seats int) Price {
 	return p
 }
 
-func (s *solver) step(place, from, to int) step {
-	return step{place, from, to, s.price(place, to).minus(s.price(place, from))}
+func (s *solver) step(place, corner int) step {
+	h := *s.Hull(place)
+	return h[corner-1].step(&h[corner], place, corner)
+}
+
+func (c *Corner) step(to *Corner, place, corner int) step {
+	return step{place, corner, int64(to.Seats - c.Seats), to.Price.minus(c.Price)}
 }
 
 // turn finds the corners of a place, between which a seat costs more and more.
 func (s *solver) turn(place int) {
-	s.prices = append(s.prices[:0], Price{})
-	for k := 1; k <= min(s.Seats(place), s.seats); k++ {
-		s.prices = append(s.prices, s.price(place, k))
+	h, most := s.Hull(place), min(s.Seats(place), s.seats)
+	for len(*h) > 0 && (*h)[len(*h)-1].Seats > most {
+		*h = (*h)[:len(*h)-1]
 	}
-	s.hull = s.hull[:0]
-	for k := 1; k < len(s.prices); k++ {
-		last := step{place, k - 1, k, s.prices[k].minus(s.prices[k-1])}
-		for n := len(s.hull) - 1; n >= 0 && s.hull[n].perSeat(&last) >= 0; n-- {
-			last.from, last.price = s.hull[n].from, s.hull[n].price.Add(last.price)
+	if len(*h) > 0 && (*h)[len(*h)-1].Seats == most {
+		return
+	}
+	if s.hull = append(s.hull[:0], *h...); len(s.hull) == 0 {
+		s.hull = append(s.hull, Corner{})
+	}
+	for k := s.hull[len(s.hull)-1].Seats + 1; k <= most; k++ {
+		to := Corner{k, s.price(place, k)}
+		for n := len(s.hull) - 1; n > 0; n-- {
+			before, last := s.hull[n-1].step(&s.hull[n], place, n), s.hull[n].step(&to, place, n+1)
+			if before.perSeat(&last) < 0 {
+				break
+			}
 			s.hull = s.hull[:n]
 		}
-		s.hull = append(s.hull, last)
+		s.hull = append(s.hull, to)
 	}
-	corners := append((*s.Hull(place))[:0], 0)
-	for i := range s.hull {
-		corners = append(corners, s.hull[i].to)
-	}
-	*s.Hull(place) = corners
+	*h = slices.Clone(s.hull)
 }
 
 // relax takes the cheapest steps, the last in part. It reports whether there are enough.
@@ -147,8 +159,8 @@ func (s *solver) relax() bool {
 	clear(s.at)
 	s.base, s.rest, s.queue = Price{}, s.seats, s.queue[:0]
 	for i := range s.at {
-		if c := *s.Hull(i); len(c) > 1 {
-			s.queue = append(s.queue, s.step(i, 0, c[1]))
+		if len(*s.Hull(i)) > 1 {
+			s.queue = append(s.queue, s.step(i, 1))
 		}
 	}
 	heaps.Init(s.queue, (*step).compare)
@@ -157,10 +169,11 @@ func (s *solver) relax() bool {
 			return false
 		}
 		s.next = s.queue[0]
-		if int(s.next.seats()) > s.rest {
+		seats := int(s.next.seats)
+		if seats > s.rest {
 			return true
 		}
-		s.at[s.next.place], s.rest, s.base = s.next.to, s.rest-int(s.next.seats()), s.base.Add(s.next.price)
+		s.at[s.next.place], s.rest, s.base = s.at[s.next.place]+seats, s.rest-seats, s.base.Add(s.next.price)
 		s.drop()
 	}
 	return true
@@ -168,16 +181,14 @@ func (s *solver) relax() bool {
 
 // bound is what seats cost at least, by the relaxed answer.
 func (s *solver) bound() Price {
-	n := max(s.next.seats(), 1) // so many parts has a number
+	n := max(s.next.seats, 1) // so many parts has a number
 	return s.base.times(n).Add(s.next.price.times(int64(s.rest))).perSeat(n)
 }
 
 // drop takes the cheapest step off the queue, and puts the next one of its place on it.
 func (s *solver) drop() {
-	i := s.queue[0].place
-	c := *s.Hull(i)
-	if j, _ := slices.BinarySearch(c, s.queue[0].to); j+1 < len(c) {
-		s.queue[0] = s.step(i, c[j], c[j+1])
+	if i, next := s.queue[0].place, s.queue[0].corner+1; next < len(*s.Hull(i)) {
+		s.queue[0] = s.step(i, next)
 		heaps.Down(s.queue, 0, (*step).compare)
 	} else {
 		s.queue = heaps.Pop(s.queue, (*step).compare)
@@ -196,7 +207,7 @@ func (s *solver) parts() (list []Part) {
 
 // further lists the steps that come next.
 func (s *solver) further(yield func(Part) bool) {
-	for len(s.queue) > 0 && yield(Part{s.queue[0].place, s.queue[0].to}) {
+	for len(s.queue) > 0 && yield(Part{s.queue[0].place, (*s.Hull(s.queue[0].place))[s.queue[0].corner].Seats}) {
 		s.drop()
 	}
 }
@@ -223,6 +234,7 @@ func (s *solver) learn(list []Part, further iter.Seq[Part]) bool {
 	s.learned += len(list)
 	s.Learn(list)
 	for _, p := range list {
+		*s.Hull(p.Place) = nil
 		s.turn(p.Place)
 	}
 	return true

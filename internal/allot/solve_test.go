@@ -122,6 +122,12 @@ func TestSolveIsBruteForce(t *testing.T) {
 		a = allot.Solve(c, wanted, &least) // with the hulls of before
 		require.True(t, a.Proved, "seed %d", seed)
 		require.Equal(t, least, a.Bound, "seed %d", seed)
+		for i, list := range c.prices { // and with fewer seats
+			c.prices[i] = list[:max(1, len(list)-1)]
+		}
+		if least, ok := c.least(0, wanted); ok {
+			require.Equal(t, least, allot.Solve(c, wanted, nil).Bound, "seed %d", seed)
+		}
 		less := least
 		if less[0]--; less[0] >= 0 {
 			a = solve(draw(rand.New(rand.NewPCG(seed, 1))), wanted, &less)

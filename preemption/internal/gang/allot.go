@@ -223,13 +223,14 @@ func (s *allotting) without(number func(victims.UnitID) int64) bool {
 // number gives each item a number, and returns those that there are, in order, with that of no
 // victims.
 func (s *allotting) number(of func(victims.UnitID) int64) []int64 {
-	levels := []int64{math.MinInt64}
+	levels := append(make([]int64, 0, 1+len(s.potential)), math.MinInt64)
 	for i, p := range s.places {
 		p = p.only()
 		for k := range p.items {
 			p.items[k].number = of(p.items[k].unit)
 			levels = append(levels, p.items[k].number)
 		}
+		p.rank()
 		s.places[i] = p
 	}
 	slices.Sort(levels)

@@ -1,7 +1,6 @@
 package gang
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -20,6 +19,7 @@ type place struct {
 	free    []int64         // likewise, with everybody in place
 	items   []item          // who may go, most important first, where their number
 	level   int64           // is not above it
+	highest int64           // number of one who may
 	stays   []cluster.PodID // of others, of whom the trial has to know
 	trial   *placeTrial     // has a say beside the numbers; nil: they decide alone
 	seats   int             // for so many members there is room without them
@@ -54,20 +54,25 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 	p := &place{node: n, level: math.MaxInt64}
 	member, free := s.Trial.Member(members[0]), s.Trial.Free(n)
 	var asked []int
+	only := s.Trial.OnlyRoom()
 	for r, v := range member.Request() {
 		if v > 0 {
 			asked = append(asked, r)
 			p.asks, p.free = append(p.asks, v), append(p.free, free[r])
 		}
 	}
-	for _, u := range s.q.Evictable(n) {
+	evictable := s.q.Evictable(n)
+	p.items = make([]item, 0, len(evictable))
+	frees := make([]int64, len(evictable)*len(asked))
+	for _, u := range evictable {
 		unit := s.q.Units.Unit(u)
 		if !s.out(u) {
 			continue
 		}
-		it := item{unit: u, frees: make([]int64, len(asked))}
+		it := item{unit: u, frees: frees[:len(asked):len(asked)]}
+		frees = frees[len(asked):]
 		for _, pod := range unit.Pods {
-			if s.Trial.Matters(pod) || len(s.q.Index.Pod(pod).Ports) > 0 { // nobody is placed
+			if !only && (s.Trial.Matters(pod) || len(s.q.Index.Pod(pod).Ports) > 0) { // nobody is placed
 				it.pods = append(it.pods, pod)
 			}
 			request := s.q.Index.Request(pod)
@@ -78,7 +83,7 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		}
 		p.items = append(p.items, it)
 	}
-	if !s.Trial.OnlyRoom() {
+	if !only {
 		pods := func(i int) []cluster.PodID { return s.q.Units.Unit(p.items[i].unit).Pods }
 		row, tells := ask.SlotRow(s.q.Index, n, member.Pod, len(p.items), pods)
 		rows := []ask.Row{row}
@@ -97,8 +102,19 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 	return p
 }
 
+// rank finds out the highest number of those who may go.
+func (p *place) rank() {
+	p.highest = math.MinInt64
+	for i := range p.items {
+		if v := p.items[i].number; v <= p.level {
+			p.highest = max(p.highest, v)
+		}
+	}
+}
+
 // measure finds out for how many members, up to most, there is room.
 func (p *place) measure(most int) {
+	p.rank()
 	seats := int64(most)
 	for k, v := range p.asks {
 		room := p.free[k]
@@ -113,13 +129,13 @@ func (p *place) measure(most int) {
 		p.seats = p.trial.enter(p, p.seats)
 		p.trial.leave()
 	}
-	p.found, p.bound, p.hull = make([]*found, p.seats), nil, nil
+	p.found, p.bound = make([]*found, p.seats), nil
 }
 
 // within is p where nobody goes whose number is above level. What is known of p stays known
-// where it is true of it.
+// where it is true of it, and what seats cost is what it was.
 func (p *place) within(level int64) *place {
-	if !slices.ContainsFunc(p.items, func(it item) bool { return it.number > level && it.number <= p.level }) {
+	if p.highest <= level {
 		return p
 	}
 	w := *p
@@ -146,7 +162,7 @@ func (p *place) only() *place {
 	}
 	w := &place{
 		node: p.node, asks: p.asks, free: p.free, seats: p.seats, numSums: p.numSums, bound: p.bound, level: math.MaxInt64,
-		trial: p.trial, stays: slices.Clone(p.stays),
+		trial: p.trial, stays: slices.Clone(p.stays), hull: p.hull,
 	}
 	for i := range p.items {
 		if p.items[i].number > p.level {
@@ -206,22 +222,33 @@ func (p *place) least(k int) allot.Price {
 func (p *place) estimate() {
 	p.bound = make([]allot.Price, p.seats)
 	who := p.eligible()
-	prices := make([]int64, len(who))
+	prices, frees := make([]int64, len(who)), make([]int64, 0, len(who))
 	for j := range p.numSums {
 		for k, i := range who {
 			prices[k] = p.items[i].price[j]
 		}
 		slices.Sort(prices)
-		for r := range p.asks {
-			p.byParts(who, r, j)
-			p.byCount(who, r, j, prices)
+		for r, asks := range p.asks {
+			if int64(p.seats)*asks <= p.free[r] {
+				continue
+			}
+			if prices[0] < prices[len(prices)-1] {
+				p.byParts(who, r, j)
+			}
+			p.byCount(who, r, j, prices, frees)
 		}
 	}
 }
 
 // byParts bounds number j by resource r: a part of an item goes at a part of its price.
 func (p *place) byParts(who []int, r, j int) {
-	order := p.freeing(who, r, func(a, b *item) int { return checked.CompareProducts(a.price[j], b.frees[r], b.price[j], a.frees[r]) })
+	order := make([]*item, 0, len(who))
+	for _, i := range who {
+		if p.items[i].frees[r] > 0 {
+			order = append(order, &p.items[i])
+		}
+	}
+	slices.SortFunc(order, func(a, b *item) int { return checked.CompareProducts(a.price[j], b.frees[r], b.price[j], a.frees[r]) })
 	taken, freed, price := 0, int64(0), int64(0)
 	for k := range p.bound {
 		missing := int64(k+1)*p.asks[r] - p.free[r]
@@ -241,29 +268,20 @@ func (p *place) byParts(who []int, r, j int) {
 }
 
 // byCount bounds number j by resource r: as few items go as free enough, each of them one of the
-// cheapest. prices are those of all, in order.
-func (p *place) byCount(who []int, r, j int, prices []int64) {
-	order := p.freeing(who, r, func(a, b *item) int { return cmp.Compare(b.frees[r], a.frees[r]) })
+// cheapest: prices are those of all, in order. Where they are equal no part of an item is a better bound.
+func (p *place) byCount(who []int, r, j int, prices, frees []int64) {
+	for _, i := range who {
+		frees = append(frees, p.items[i].frees[r])
+	}
+	slices.Sort(frees)
 	taken, freed, price := 0, int64(0), int64(0)
 	for k := range p.bound {
 		for ; freed < int64(k+1)*p.asks[r]-p.free[r]; taken++ {
-			freed += order[taken].frees[r]
+			freed += frees[len(frees)-1-taken]
 			price += prices[taken]
 		}
 		p.bound[k][j] = max(p.bound[k][j], price)
 	}
-}
-
-// freeing lists the items that free some of resource r.
-func (p *place) freeing(who []int, r int, compare func(a, b *item) int) (list []*item) {
-	list = make([]*item, 0, len(who))
-	for _, i := range who {
-		if p.items[i].frees[r] > 0 {
-			list = append(list, &p.items[i])
-		}
-	}
-	slices.SortStableFunc(list, compare)
-	return list
 }
 
 // look looks for the cheapest who have to go for k seats, within so many steps.
