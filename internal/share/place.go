@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/allot"
 	"github.com/preempt-go/preempt/internal/checked"
 )
 
@@ -182,27 +183,49 @@ func (p *place) byParts(k int, barred []bool) (cost int64, way []int) {
 type allotment struct {
 	places []place
 	seats  int
+	large  bool    // number by number it takes too long
 	costs  []int64 // by number of seats
 	taken  [][]int // by place and number of seats up to it: how many of them are there
 }
 
-func newAllotment(places []place, seats int) allotment {
-	a := allotment{places: places, seats: seats, costs: make([]int64, seats+1)}
-	for range places {
-		a.taken = append(a.taken, make([]int, seats+1))
-	}
-	return a
-}
-
 // find notes who goes, and returns what that costs at least; [math.MaxInt64]: there is no room.
 func (a *allotment) find(barred []bool) int64 {
+	room := 0
+	for i := range a.places {
+		a.places[i].price(barred)
+		room += a.places[i].seats()
+	}
+	if room < a.seats {
+		return math.MaxInt64
+	}
+	if a.large {
+		if found := allot.Solve(curves{a.places, make([]allot.Hull, len(a.places))}, a.seats, nil); found.Parts != nil {
+			for i := range a.places {
+				a.places[i].give(0)
+			}
+			for _, part := range found.Parts {
+				a.places[part.Place].give(part.Seats)
+			}
+			return found.Bound[0]
+		}
+	}
+	return a.plain()
+}
+
+// plain is find, number by number of seats. O(places x seats x seats of a place).
+func (a *allotment) plain() int64 {
+	if a.taken == nil {
+		a.costs = make([]int64, a.seats+1)
+		for range a.places {
+			a.taken = append(a.taken, make([]int, a.seats+1))
+		}
+	}
 	for j := range a.costs {
 		a.costs[j] = math.MaxInt64
 	}
 	a.costs[0] = 0
 	for i := range a.places {
 		p := &a.places[i]
-		p.price(barred)
 		for j := a.seats; j >= 0; j-- {
 			a.taken[i][j] = 0
 			for k, cost := range p.cost[:min(j, len(p.cost))] {
@@ -213,18 +236,47 @@ func (a *allotment) find(barred []bool) int64 {
 			}
 		}
 	}
-	if a.costs[a.seats] < math.MaxInt64 {
-		j := a.seats
-		for i := len(a.places) - 1; i >= 0; i-- {
-			p := &a.places[i]
-			clear(p.goes)
-			if k := a.taken[i][j]; k > 0 {
-				for _, at := range p.way[k-1] {
-					p.goes[at] = true
-				}
-				j -= k
-			}
-		}
+	for i, j := len(a.places)-1, a.seats; i >= 0; i-- {
+		k := a.taken[i][j]
+		a.places[i].give(k)
+		j -= k
 	}
 	return a.costs[a.seats]
+}
+
+// seats is how many there may be.
+func (p *place) seats() int {
+	n, _ := slices.BinarySearch(p.cost, math.MaxInt64)
+	return n
+}
+
+// give notes who goes for so many seats.
+func (p *place) give(seats int) {
+	clear(p.goes)
+	if seats > 0 {
+		for _, at := range p.way[seats-1] {
+			p.goes[at] = true
+		}
+	}
+}
+
+// curves are what seats of places cost.
+type curves struct {
+	places []place
+	hulls  []allot.Hull
+}
+
+func (c curves) Len() int                           { return len(c.places) }
+func (c curves) Seats(i int) int                    { return c.places[i].seats() }
+func (c curves) Price(i, k int) (allot.Price, bool) { return allot.Price{c.places[i].cost[k-1]}, true }
+func (c curves) Learn([]allot.Part)                 {}
+func (c curves) Hull(i int) *allot.Hull             { return &c.hulls[i] }
+
+func (c curves) Most() (p allot.Price) {
+	for i := range c.places {
+		if n := c.Seats(i); n > 0 {
+			p[0] += c.places[i].cost[n-1]
+		}
+	}
+	return p
 }

@@ -43,8 +43,8 @@ type Answer struct {
 }
 
 // NewSolver returns the solver for so many seats among places, where items are numbered from 0
-// to items-1. Poll, if set, is called for each place; it may panic. O(seats) for each place, and at
-// most some million steps.
+// to items-1. Poll, if set, is called for each place; it may panic. O(items + seats), and at most some
+// million steps.
 func NewSolver(seats, items int, places []Place, poll func()) *Solver {
 	s := &Solver{work: 1, at: make([][]spot, items), weight: make([][]int64, items)}
 	var list []place
@@ -61,7 +61,7 @@ func NewSolver(seats, items int, places []Place, poll func()) *Solver {
 		list = append(list, p)
 		s.work += len(p.cost)*(seats+len(p.Items)) + 1
 	}
-	s.allotment = newAllotment(list, seats)
+	s.allotment = allotment{places: list, seats: seats, large: s.work > mostWork}
 	s.findWays(poll)
 	return s
 }
@@ -102,7 +102,11 @@ func (s *Solver) Solve(p *Problem) Answer {
 		t.full = append(t.full, v/unit)
 	}
 	t.price, t.barred, t.forced = slices.Clone(t.full), slices.Clone(p.Barred), make([]bool, len(p.Price))
-	t.scale = min(max(bits.LeadingZeros64(uint64(total/unit))-4, 0), 30)
+	t.scale = bits.LeadingZeros64(uint64(total/unit)) - 4
+	if t.large { // then they are multiplied by seats
+		t.scale -= bits.Len(uint(t.seats))
+	}
+	t.scale = min(max(t.scale, 0), 30)
 	least := t.branch(firstRounds)
 	if least < math.MaxInt64 {
 		least = min(least, t.atMost+1)

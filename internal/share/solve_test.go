@@ -107,7 +107,11 @@ func TestSolveIsBruteForce(t *testing.T) {
 		want := least(seats, items, places, p)
 		s := NewSolver(seats, items, places, nil)
 		mostItems = 12
+		s.large = seed%3 == 0
 		a := s.Solve(p)
+		value := s.find(p.Barred)
+		s.large = !s.large
+		require.Equal(t, value, s.find(p.Barred), "seed %d", seed)
 		if p.AtMost = want - int64(r.IntN(2)); want < math.MaxInt64 { // nothing is wanted, or the best alone
 			b := s.Solve(p)
 			require.LessOrEqual(t, b.Least, want, "seed %d", seed)
