@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -705,6 +706,12 @@ var attacks = []hostile{
 	{"gang-beside-an-elastic-unit", 8, 10_000, func(n int) hostileQuestion {
 		q := elasticUnitInDomains(n)
 		q.p = members(n, cluster.PodGroup{}, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1000 })
+		return q
+	}},
+	{"gang-beside-nothing-but-an-elastic-unit", 8, 20_000, func(n int) hostileQuestion {
+		q := elasticUnitInDomains(n)
+		q.snap.Pods = slices.DeleteFunc(q.snap.Pods, func(p cluster.Pod) bool { return p.Group == "" })
+		q.p = members(n*3/4, cluster.PodGroup{}, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1000 })
 		return q
 	}},
 	{"gang-attracted-to-a-large-unit", 20, 20_000, func(n int) hostileQuestion { return lookedAtUnit(n, disruption.All, false, attracted) }},
