@@ -1,6 +1,8 @@
 package columns_test
 
 import (
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +52,56 @@ func TestSeveralPickersPickTheSame(t *testing.T) {
 	}
 	require.Greater(t, picked, 50)
 	require.Greater(t, budgeted, 50)
+}
+
+// TestTheNumberOfProcessorsDoesNotMatter forms units and lays them out on one and on
+// three goroutines: with groups that go as a whole, pods nominated, a crowded node, and
+// pods in budgets.
+func TestTheNumberOfProcessorsDoesNotMatter(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for seed, shape := range gen.Shapes() {
+		s := gen.Fleet(300, 50, uint64(seed), shape)
+		three := int32(3)
+		for i := range s.Pods {
+			p := &s.Pods[i]
+			switch {
+			case i%100 == 7:
+				p.Node, p.NominatedNode = "", s.Nodes[i%len(s.Nodes)].Name
+			case i%1000 < 3:
+				p.Group = "everywhere"
+			case i%77 == 1:
+				p.Node = s.Nodes[5].Name
+			}
+		}
+		s.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "everywhere", Mode: "All", MinCount: &three}}
+		ix, err := cluster.NewIndex(&s)
+		require.NoError(t, err)
+		var packed []*columns.NodeColumns
+		var units []*victims.Units
+		var covered []*victims.Budgets
+		for _, processors := range []int{1, 3} {
+			runtime.GOMAXPROCS(processors)
+			us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
+			budgets := victims.NewBudgets(ix, disruption.Rule137)
+			packed, units, covered = append(packed, columns.NewNodeColumns(us, budgets)), append(units, us), append(covered, budgets)
+			for n := range cluster.NodeID(ix.NumNodes()) {
+				require.True(t, slices.IsSortedFunc(us.On(n), us.Compare))
+				want := map[victims.UnitID]bool{}
+				for _, p := range ix.PodsOn(n) {
+					u, _ := us.UnitOf(p)
+					want[u] = true
+				}
+				require.Len(t, us.On(n), len(want))
+			}
+		}
+		require.True(t, columns.Alike(packed[0], packed[1]), shape)
+		require.Equal(t, units[0].Len(), units[1].Len())
+		for u := range victims.UnitID(units[0].Len()) {
+			require.Equal(t, units[0].Unit(u), units[1].Unit(u))
+		}
+		for p := range ix.Pods() {
+			require.Equal(t, covered[0].Of(p), covered[1].Of(p))
+		}
+		require.Positive(t, packed[0].Levels().NumOdd())
+	}
 }
