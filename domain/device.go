@@ -159,11 +159,7 @@ func (s *deviceState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	for i := range s.plan.asks[m] {
 		a := &s.plan.asks[m][i]
 		column := s.plan.pools[a.resource]
-		if column == nil || column[n] == cluster.NoPool {
-			return a.never
-		}
-		pool := s.plan.devices.Pool(column[n])
-		if !a.couldFit(pool) {
+		if column == nil || column[n] == cluster.NoPool || !a.couldFit(s.plan.devices.Pool(column[n])) {
 			return a.never
 		}
 	}

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -142,18 +143,12 @@ func (plan *devicePlan) equalFractions() bool {
 	for i, name := range plan.names {
 		sizes[i] = plan.devices.LooseFractions(name)
 	}
-	note := func(claims []claim) {
+	for _, claims := range slices.AppendSeq(slices.Clone(plan.claims), maps.Values(plan.pending)) {
 		for _, c := range claims {
 			if c.fraction > 0 && !slices.Contains(sizes[c.resource], c.fraction) {
 				sizes[c.resource] = append(sizes[c.resource], c.fraction)
 			}
 		}
-	}
-	for _, claims := range plan.claims {
-		note(claims)
-	}
-	for _, claims := range plan.pending {
-		note(claims)
 	}
 	return !slices.ContainsFunc(sizes, func(s []int64) bool { return len(s) > 1 })
 }

@@ -129,7 +129,7 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	t.placed = append(t.placed, m)
 	t.on[n] = append(t.on[n], m)
 	t.book(n, t.members[m].request, -1)
-	t.enter(Assignment{m, n})
+	t.enter(m, n)
 	t.moved, t.asked = true, false
 }
 
@@ -199,7 +199,7 @@ func (t *GangTrial) PlaceInTurn(list []Assignment) (Assignment, Reason) {
 // goes first as long as left is above zero, which it lessens by the checks of one member on its node that they take.
 func (t *GangTrial) placeInTurn(list []Assignment, k int, left *int) (Assignment, Reason) {
 	before := len(t.placed) - k
-	later, why := t.placeWhoFits(slices.Clone(list[k:]))
+	later, why := whoFits(slices.Clone(list[k:]), t.CanPlace, t.Place)
 	if len(later) == 0 {
 		return Assignment{}, Reason{}
 	}
@@ -222,24 +222,39 @@ func (t *GangTrial) sameInTurn(list []Assignment) bool {
 	})
 }
 
-// placeWhoFits places those of list who fit, first to last and again, as long as somebody does,
+// whoFits places those of list who fit, first to last and again, as long as somebody does,
 // and returns the others, and why the first of them does not.
-func (t *GangTrial) placeWhoFits(list []Assignment) (later []Assignment, why Reason) {
+func whoFits(list []Assignment, fits func(MemberID, cluster.NodeID) Reason, place func(MemberID, cluster.NodeID)) (later []Assignment, why Reason) {
 	for had := -1; len(list) > 0 && len(list) != had; {
 		had, why = len(list), Reason{}
 		list = slices.DeleteFunc(list, func(a Assignment) bool {
-			misfit := t.CanPlace(a.Member, a.Node)
-			if !misfit.OK() {
-				if why.OK() {
-					why = misfit
-				}
-				return false
+			misfit := fits(a.Member, a.Node)
+			if misfit.OK() {
+				place(a.Member, a.Node)
+			} else if why.OK() {
+				why = misfit
 			}
-			t.Place(a.Member, a.Node)
-			return true
+			return misfit.OK()
 		})
 	}
 	return list, why
+}
+
+// jammed reports whether constraints that look at single nodes have something against the members of node n from the k-th on, whoever of them fits going first.
+func (t *GangTrial) jammed(k int, n cluster.NodeID) bool {
+	var list []Assignment
+	for _, m := range t.on[n] {
+		if int(t.turn[m]) >= k {
+			list = append(list, Assignment{m, n})
+		}
+	}
+	t.Again = min(t.Again+len(list)*t.asks(list[0].Member), 1<<28)
+	t.leave(list)
+	later, _ := whoFits(slices.Clone(list), t.constraints, t.enter)
+	for _, a := range later {
+		t.enter(a.Member, n)
+	}
+	return len(later) > 0
 }
 
 // inTurn is the search for an order. Sets of assignments are numbers, bit by bit.
@@ -321,25 +336,24 @@ func (t *GangTrial) stillFit() Reason {
 		return Reason{}
 	}
 	ask := t.unsettled()
-	for _, a := range slices.Backward(ask) {
-		for _, s := range t.states {
-			s.Unplace(a.Member, a.Node)
-		}
-	}
+	t.leave(ask)
 	for i, a := range ask {
 		t.Again = min(t.Again+t.asks(a.Member), 1<<28) // more says no more, and an int may have 32 bits
 		why := t.constraints(a.Member, a.Node)
 		if why.OK() {
-			t.enter(a)
+			t.enter(a.Member, a.Node)
 			continue
 		}
 		for _, b := range ask[i:] {
-			t.enter(b)
+			t.enter(b.Member, b.Node)
 		}
 		if t.Mobile || why.Check == CheckAntiAffinity || !t.OrderMatters() { // which no order helps
 			return why
 		}
 		k := int(t.turn[a.Member])
+		if len(t.placed) > mostInTurn && !t.CrossNode() && t.jammed(k, a.Node) { // then no order is found, either
+			return why
+		}
 		return t.replaced(why, k, func(before []Assignment) bool {
 			_, misfit := t.placeInTurn(before, k, &t.turns)
 			return misfit.OK()
@@ -368,10 +382,18 @@ func (t *GangTrial) unsettled() []Assignment {
 	return slices.Compact(t.again)
 }
 
-// enter lets the constraints know of a member that is placed.
-func (t *GangTrial) enter(a Assignment) {
+// enter lets the constraints know that member m is on node n, and leave that these, who are placed, are not.
+func (t *GangTrial) enter(m MemberID, n cluster.NodeID) {
 	for _, s := range t.states {
-		s.Place(a.Member, a.Node)
+		s.Place(m, n)
+	}
+}
+
+func (t *GangTrial) leave(list []Assignment) {
+	for _, a := range slices.Backward(list) {
+		for _, s := range t.states {
+			s.Unplace(a.Member, a.Node)
+		}
 	}
 }
 

@@ -125,6 +125,54 @@ func (order) Fits(domain.MemberID, cluster.NodeID) (ok domain.Reason)      { ret
 func (order) Clone() domain.State                                          { return order{} }
 func (order) Scope() domain.Scope                                          { return domain.Scope{} }
 
+// after lets a member on a node that the one it needs, if any, is on already.
+type after struct {
+	order
+	needs []domain.MemberID // -1: nobody
+	at    []cluster.NodeID
+}
+
+func (s *after) Place(m domain.MemberID, n cluster.NodeID)   { s.at[m] = n }
+func (s *after) Unplace(m domain.MemberID, _ cluster.NodeID) { s.at[m] = cluster.NoNode }
+func (s *after) Scope() domain.Scope                         { return domain.Scope{NodeLocal: true} }
+func (s *after) Fits(m domain.MemberID, n cluster.NodeID) (r domain.Reason) {
+	if needs := s.needs[m]; needs >= 0 && s.at[needs] != n {
+		r.Check = "order"
+	}
+	return r
+}
+
+// TestManyMembersOfNodesFitInAnotherOrder: those who have places fit in some order if PlaceInTurn finds one for all of them.
+func TestManyMembersOfNodesFitInAnotherOrder(t *testing.T) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{{Name: "n0"}, {Name: "n1"}}})
+	require.NoError(t, err)
+	turned, jammed := 0, 0
+	gen.CheckUntil(t, func(t *rapid.T) {
+		s := &after{needs: make([]domain.MemberID, 14), at: make([]cluster.NodeID, 14)}
+		var members []*domain.Member
+		var list []domain.Assignment
+		for m := range domain.MemberID(14) {
+			members = append(members, domain.NewMember(ix, &cluster.Pod{}, cluster.NoPod))
+			list = append(list, domain.Assignment{Member: m, Node: cluster.NodeID(m % 2)})
+			s.needs[m] = max(-1, domain.MemberID(rapid.IntRange(-20, 6).Draw(t, "needs"))*2+m%2)
+		}
+		trial := domain.NewGangTrial(ix, members, []domain.State{s}, func(cluster.PodID) bool { return false })
+		trial.PlaceAll(list)
+		trial.Doubt()
+		fits := trial.Fits().OK()
+		require.NotContains(t, s.at, cluster.NoNode, "they are where they were")
+		moved := !slices.Equal(list, trial.Assignments())
+		trial.UnplaceTo(0)
+		_, why := trial.PlaceInTurn(list)
+		require.Equal(t, why.OK(), fits)
+		if moved {
+			turned++
+		} else if !fits {
+			jammed++
+		}
+	}, &turned, &jammed)
+}
+
 // TestSeatExactGoesBackToTheGivenOrder once it has tried as many others as it may: the first
 // member takes the only node of the last one, which shows after all placements of the rest.
 func TestSeatExactGoesBackToTheGivenOrder(t *testing.T) {

@@ -150,13 +150,7 @@ func (f *NodeRule) Untolerated(node *cluster.Node) *cluster.Taint {
 
 // AllUntolerated returns every taint of node that keeps the pod away.
 func (f *NodeRule) AllUntolerated(node *cluster.Node) []cluster.Taint {
-	var list []cluster.Taint
-	for i := range node.Taints {
-		if t := &node.Taints[i]; t.Effect != cluster.PreferNoSchedule && !f.tolerates(t) {
-			list = append(list, *t)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(node.Taints), func(t cluster.Taint) bool { return t.Effect == cluster.PreferNoSchedule || f.tolerates(&t) })
 }
 
 func (f *NodeRule) tolerates(taint *cluster.Taint) bool {
@@ -187,25 +181,16 @@ func (f *NodeRule) tolerates(taint *cluster.Taint) bool {
 }
 
 func toleratesTaint(t cluster.Toleration, taint *cluster.Taint) bool {
-	if t.Effect != "" && t.Effect != taint.Effect {
-		return false
-	}
-	if t.Key != "" && t.Key != taint.Key {
+	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
 	}
 	switch t.Operator {
 	case cluster.TolerationExists:
 		return true
-	case cluster.TolerationLt, cluster.TolerationGt:
-		have, err1 := strconv.ParseInt(taint.Value, 10, 64)
-		want, err2 := strconv.ParseInt(t.Value, 10, 64)
-		if err1 != nil || err2 != nil {
-			return false
-		}
-		if t.Operator == cluster.TolerationLt {
-			return have < want
-		}
-		return have > want
+	case cluster.TolerationLt:
+		return above(t.Value, taint.Value)
+	case cluster.TolerationGt:
+		return above(taint.Value, t.Value)
 	}
 	return t.Value == taint.Value
 }
@@ -283,16 +268,17 @@ func (f *NodeRule) holds(r cluster.NodeRequirement, value string, has bool) bool
 		return has
 	case cluster.NodeDoesNotExist:
 		return !has
+	case cluster.NodeGt:
+		return has && above(value, r.Values[0])
 	}
-	have, err1 := strconv.ParseInt(value, 10, 64)
-	want, err2 := strconv.ParseInt(r.Values[0], 10, 64)
-	if !has || err1 != nil || err2 != nil {
-		return false
-	}
-	if r.Operator == cluster.NodeGt {
-		return have > want
-	}
-	return have < want
+	return has && above(r.Values[0], value)
+}
+
+// above reports whether both are numbers and a is larger than b.
+func above(a, b string) bool {
+	x, err1 := strconv.ParseInt(a, 10, 64)
+	y, err2 := strconv.ParseInt(b, 10, 64)
+	return err1 == nil && err2 == nil && x > y
 }
 
 func (f *NodeRule) lists(values []string, value string) bool {
