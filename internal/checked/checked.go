@@ -34,8 +34,11 @@ func end(below bool) int64 {
 
 // Mul is a*b. Neither is below zero.
 func Mul(a, b int64) int64 {
-	product, _ := MulDiv(a, b, 1)
-	return product
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi > 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
 }
 
 // MulDiv is a*b/c, rounded down, and whether that leaves a rest. a and b are not below

@@ -82,8 +82,9 @@ func (g segment) compare(o segment) int {
 func (p *gang) findCosts(s *site, k, most int) {
 	p.q.GoOn()
 	st := p.stageOf(s.ground, k, 0)
-	s.seats, s.costs, s.weighed = p.seatsOn(st, s), nil, false
-	half := int64(most / 2)
+	s.seats, s.curve, s.weighed = p.seatsOn(st, s), nil, false
+	few, half := st.fewest(), int64(most/2)
+	s.costs = make([]cost, 0, min(int64(most), s.seats))
 	for i := range min(int64(most), s.seats) {
 		members := i + 1
 		if s.seats > int64(most) && members > half {
@@ -92,8 +93,14 @@ func (p *gang) findCosts(s *site, k, most int) {
 		if !p.ask(s, members) {
 			continue
 		}
-		st.most = checked.Sub(st.cheap(k), 1)
-		b, c := st.balance(), cost{members: members, atMost: st.most + 1}
+		c := cost{members: members, atMost: st.some()}
+		if atLeast, price := few.cost(); atLeast >= c.atMost {
+			c.atLeast, c.count = c.atMost, price
+			s.costs = append(s.costs, c)
+			continue
+		}
+		st.most = checked.Sub(c.atMost, 1)
+		b := st.balance()
 		for r := len(b.rows) - 1; r >= 0 && c.atLeast < c.atMost; r-- { // the count first
 			b.alone(r)
 			c.learn(b)
@@ -103,9 +110,51 @@ func (p *gang) findCosts(s *site, k, most int) {
 	}
 }
 
+// fewest tells of more and more members what as many as have to go cost if they are the cheapest.
+type fewest struct {
+	*stage
+	most  [][]int64 // by row: what items free whom it does not count yet, the most last
+	freed []int64   // by row: what the others free
+	sum   int64     // of the criterion
+	out   int       // so many have it
+}
+
+func (s *stage) fewest() *fewest {
+	f := &fewest{stage: s, freed: make([]int64, len(s.rows)), most: make([][]int64, 0, len(s.rows))}
+	s.sortCheap()
+	for r := range s.rows {
+		frees := make([]int64, 0, len(s.cheap))
+		for _, i := range s.cheap {
+			frees = append(frees, s.rows[r].frees[i])
+		}
+		slices.Sort(frees)
+		f.most = append(f.most, frees)
+	}
+	return f
+}
+
+// cost is what they have of the criterion at least, and the dearest of them; nothing where such sums end.
+func (f *fewest) cost() (atLeast, dearest int64) {
+	for r, frees := range f.most {
+		for f.freed[r] < f.rows[r].need {
+			last := len(frees) - 1
+			f.freed[r], frees = f.freed[r]+frees[last], frees[:last]
+		}
+		f.most[r] = frees
+		for ; f.out < len(f.cheap)-len(frees); f.out++ {
+			f.sum = checked.Add(f.sum, f.items[f.cheap[f.out]].has[f.k])
+		}
+	}
+	dearest = f.items[f.cheap[f.out-1]].has[f.k]
+	if checked.Mul(dearest, int64(f.out)) == math.MaxInt64 {
+		return 0, 0
+	}
+	return f.sum, dearest
+}
+
 // weighCosts searches for what weighs most where more may be shown than is, and returns how often.
 func (p *gang) weighCosts(s *site, k int) (weighed int) {
-	s.weighed = true
+	s.weighed, s.curve = true, nil
 	st := p.stageOf(s.ground, k, 0)
 	for i := range s.costs {
 		c := &s.costs[i]
@@ -139,37 +188,50 @@ func (p *gang) ask(s *site, members int64) (missing bool) {
 	return missing
 }
 
-// cheap is what some evictions have of criterion k.
-func (s *stage) cheap(k int) (sum int64) {
-	var order []int
+// sortCheap sorts the open items by what they have of the criterion, and of equal ones those first that free more.
+func (s *stage) sortCheap() {
+	for i, state := range s.state {
+		if state == open {
+			s.cheap = append(s.cheap, i)
+		}
+	}
+	slices.SortFunc(s.cheap, func(i, j int) int {
+		c := cmp.Compare(s.items[i].has[s.k], s.items[j].has[s.k])
+		for r := 0; r < len(s.rows) && c == 0; r++ {
+			c = cmp.Compare(s.rows[r].frees[j], s.rows[r].frees[i])
+		}
+		if c == 0 {
+			return cmp.Compare(i, j)
+		}
+		return c
+	})
+}
+
+// some is what some evictions have of the criterion: the first of cheap that are enough, but for those of them who are not needed.
+func (s *stage) some() (sum int64) {
 	missing := make([]int64, len(s.rows))
 	for r := range s.rows {
 		missing[r] = s.rows[r].need
 	}
-	for i, state := range s.state {
-		if state == open {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(s.items[i].has[k], s.items[j].has[k]), cmp.Compare(i, j))
-	})
-	free := func(i int, sign int64) {
+	free := func(i int, sign int64) (enough bool) {
+		enough = true
 		for r := range missing {
 			missing[r] -= sign * s.rows[r].frees[i]
+			enough = enough && missing[r] <= 0
 		}
+		return enough
 	}
 	out := 0
-	for ; out < len(order) && slices.ContainsFunc(missing, func(v int64) bool { return v > 0 }); out++ {
-		free(order[out], 1)
-		sum = checked.Add(sum, s.items[order[out]].has[k])
+	for enough := false; out < len(s.cheap) && !enough; out++ {
+		enough = free(s.cheap[out], 1)
+		sum = checked.Add(sum, s.items[s.cheap[out]].has[s.k])
 	}
-	for _, i := range slices.Backward(order[:out]) {
-		if free(i, -1); slices.ContainsFunc(missing, func(v int64) bool { return v > 0 }) {
+	for _, i := range slices.Backward(s.cheap[:out]) {
+		if free(i, -1) {
+			sum -= s.items[i].has[s.k]
+		} else {
 			free(i, 1)
-			continue
 		}
-		sum -= s.items[i].has[k]
 	}
 	return sum
 }
@@ -205,15 +267,18 @@ func (s *site) rising() (list []cost) {
 }
 
 // points are the numbers of members up to which costs stay as they are, with what they are then.
-func (s *site) points() (list []segment) {
-	last := segment{}
-	for _, c := range s.rising() {
-		last.members = c.members - 1
-		list = append(list, last)
-		last.cost = c.atLeast
+func (s *site) points() []segment {
+	if s.curve == nil {
+		last := segment{}
+		for _, c := range s.rising() {
+			last.members = c.members - 1
+			s.curve = append(s.curve, last)
+			last.cost = c.atLeast
+		}
+		last.members = s.seats
+		s.curve = append(s.curve, last)
 	}
-	last.members = s.seats
-	return append(list, last)
+	return s.curve
 }
 
 // hull lists the segments of the lower hull of the points, from no members on.
@@ -280,6 +345,12 @@ func (p *gang) steps(s *site, of Domain) (steps []Step) {
 	}
 	st := p.stageOf(s.ground, of.Criterion, 0)
 	for _, c := range list {
+		if c.count > 0 {
+			steps = append(steps, Step{Criterion: of.Criterion, Members: c.members, Cases: []Case{{Pod: cluster.NoPod, Weights: []Weight{
+				{Term{Kind: Count}, c.count}, {Term{Criterion, of.Criterion}, 1},
+			}}}})
+			continue
+		}
 		p.ask(s, c.members)
 		b := st.balance()
 		b.take(c.weights)

@@ -112,6 +112,36 @@ func TestCostsOfSoManyNumbers(t *testing.T) {
 	}
 }
 
+// TestCostsByCount: where as many as have to go say all, a balance says as much by that alone.
+func TestCostsByCount(t *testing.T) {
+	counted, others := 0, 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := &site{ground: &ground{rows: make([]row, 2)}, each: []int64{3, 2}, free: []int64{r.Int64N(6), -r.Int64N(3)}, most: 9}
+		for range 2 + r.IntN(8) {
+			s.items = append(s.items, item{has: []int64{r.Int64N(3)}})
+			for i := range s.rows {
+				s.rows[i].frees = append(s.rows[i].frees, r.Int64N(5))
+			}
+		}
+		p := &gang{prover: &prover{q: &ask.Question{}, criteria: []victims.Criterion{victims.CriterionSum}, known: 1, overruns: 1, bound: []int64{100}}}
+		p.findCosts(s, 0, 20)
+		for _, c := range s.costs {
+			if c.count == 0 {
+				others++
+				continue
+			}
+			p.ask(s, c.members)
+			b := p.stageOf(s.ground, 0, 0).balance()
+			b.rows[len(b.rows)-1].weight, b.caps[0].weight = c.count, 1
+			require.Equal(t, c.atLeast, b.atLeast(), "seed %d", seed)
+			require.Equal(t, c.atMost, c.atLeast)
+			counted++
+		}
+	}
+	require.Greater(t, min(counted, others), 100)
+}
+
 // TestHomeOfAUnit: what a unit costs counts on the first node of those that there are.
 func TestHomeOfAUnit(t *testing.T) {
 	ix, err := cluster.NewIndex(&cluster.Snapshot{

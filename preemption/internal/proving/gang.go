@@ -26,6 +26,17 @@ type gang struct {
 	home  map[victims.UnitID]cluster.NodeID
 }
 
+// stageOf is a stage of those whom narrow has left.
+func (p *gang) stageOf(g *ground, k int, most int64) *stage {
+	s := &stage{prover: p.prover, ground: g, k: k, most: most, state: make([]state, len(g.items)), left: min(casesOfStep, p.left)}
+	if p.worst(k) {
+		for i := range g.items {
+			s.bar(i, p.beyond(&g.items[i], k, most))
+		}
+	}
+	return s
+}
+
 // ProveGang shows of evictions in domains with which at least so many members have places that they have
 // no less than bound, or than as much of it as it can. out are those that the answer has found, runner is of the question.
 //
@@ -55,7 +66,7 @@ func RefuteGang(q *ask.Question, runner *reprieve.Runner, domains []domain.Domai
 		return Proof{}, false
 	}
 	for i := range domains {
-		list := p.survey(&domains[i])
+		list, _ := p.survey(&domains[i])
 		if p.room(list, none, 0) >= p.seats {
 			return Proof{}, false
 		}
@@ -125,11 +136,12 @@ func (p *gang) membersOn(n cluster.NodeID) (each []int64, most int64) {
 type site struct {
 	*ground
 	node  cluster.NodeID
-	each  []int64 // what a member asks for at least, by resource that is asked for
-	free  []int64 // of each of these, with everybody in place
-	most  int64   // so many members may be there, as far as there is room
-	seats int64   // for so many there is
-	costs []cost  // of more and more members
+	each  []int64   // what a member asks for at least, by resource that is asked for
+	free  []int64   // of each of these, with everybody in place
+	most  int64     // so many members may be there, as far as there is room
+	seats int64     // for so many there is
+	costs []cost    // of more and more members
+	curve []segment // see points
 
 	weighed bool // costs are the most that can be shown
 }
@@ -138,11 +150,13 @@ type site struct {
 type cost struct {
 	members, atLeast int64
 	atMost           int64   // some evictions have no more
+	count            int64   // against 1 of the criterion, the weight of how many have to go that says so; 0: others do
 	weights          []int64 // of the lines of a balance that says so
 }
 
-// survey lists the sites of d. Whoever may go from another node of it counts for the levels: he may be the first victim.
-func (p *gang) survey(d *domain.Domain) (list []*site) {
+// survey lists the sites of d, and tells what items there are to be priced by. Whoever may go from another node of it counts for the
+// levels: he may be the first victim.
+func (p *gang) survey(d *domain.Domain) (list []*site, aims []reprieve.Aim) {
 	var potential []victims.UnitID
 	for _, n := range d.Nodes {
 		p.q.GoOn()
@@ -153,16 +167,37 @@ func (p *gang) survey(d *domain.Domain) (list []*site) {
 		}
 	}
 	slices.Sort(potential)
-	potential = p.q.Units.Sorted(slices.Compact(potential))
-	levels, aims := p.levelsOf(potential), p.q.Aims(p.runner, potential, slices.Clone(p.runner.Charge(potential)))
+	potential = slices.Compact(potential)
+	levels := p.levelsOf(potential) // read in the order in which they are stored
+	potential = p.q.Units.Sorted(potential)
 	for _, s := range list {
 		p.rank(s.ground, levels)
-		for k := range p.bound {
-			p.price(s, k, aims[k])
-		}
 		p.overrunBy(s.ground)
 	}
-	return list
+	return list, p.q.Aims(p.runner, potential, slices.Clone(p.runner.Charge(potential)))
+}
+
+// narrow leaves those out who have more than the bound of criterion k.
+func (p *gang) narrow(list []*site, k int) {
+	for _, s := range list {
+		left := 0
+		for i := range s.items {
+			if p.beyond(&s.items[i], k, p.bound[k]) {
+				continue
+			}
+			if left < i {
+				s.items[left] = s.items[i]
+				for r := range s.rows {
+					s.rows[r].frees[left] = s.rows[r].frees[i]
+				}
+			}
+			left++
+		}
+		s.items = s.items[:left]
+		for r := range s.rows {
+			s.rows[r].frees = s.rows[r].frees[:left]
+		}
+	}
 }
 
 // evictable lists who may go from n, but for those whose eviction alone goes beyond a bound.
@@ -177,9 +212,14 @@ func (p *gang) evictable(n cluster.NodeID) (list []victims.UnitID) {
 
 // siteOf looks at node n, from which units may go for members.
 func (p *gang) siteOf(n cluster.NodeID, units []victims.UnitID, each []int64, most int64) *site {
-	s := &site{ground: &ground{}, node: n, most: most}
+	s := &site{ground: &ground{items: make([]item, 0, len(units))}, node: n, most: most}
 	for _, u := range units {
 		p.add(s, u)
+	}
+	known := len(p.bound)
+	has := make([]int64, known*len(s.items))
+	for i := range s.items {
+		s.items[i].has, has = has[:known:known], has[known:]
 	}
 	free := p.trial.AtHome(n)
 	for r, least := range each {
@@ -210,15 +250,15 @@ func (p *gang) add(s *site, u victims.UnitID) {
 	if unit.Elastic {
 		for i, pod := range pods {
 			if p.q.Index.NodeOf(pod) == s.node {
-				s.items = append(s.items, item{unit: u, pods: pods[i : i+1], here: pods[i : i+1], part: true, has: make([]int64, len(p.bound))})
+				s.items = append(s.items, item{unit: u, pods: pods[i : i+1], here: pods[i : i+1], part: true})
 			}
 		}
 	} else {
-		it := item{unit: u, pods: unit.Pods, has: make([]int64, len(p.bound))}
-		for _, pod := range pods {
-			if p.q.Index.NodeOf(pod) == s.node {
-				it.here = append(it.here, pod)
-			}
+		it := item{unit: u, pods: unit.Pods}
+		if elsewhere := func(pod cluster.PodID) bool { return p.q.Index.NodeOf(pod) != s.node }; !slices.ContainsFunc(pods, elsewhere) {
+			it.here = pods
+		} else {
+			it.here = slices.DeleteFunc(slices.Clone(pods), elsewhere)
 		}
 		s.items = append(s.items, it)
 	}
@@ -226,16 +266,21 @@ func (p *gang) add(s *site, u victims.UnitID) {
 
 // price gives the items of s what they have of criterion k, if that adds up.
 func (p *gang) price(s *site, k int, aim reprieve.Aim) {
+	if aim.Sum == nil {
+		return
+	}
 	for i := range s.items {
 		it := &s.items[i]
-		if aim.Sum != nil && !(it.part && aim.Loose) && p.counts(it, s) {
+		if !(it.part && aim.Loose) && p.counts(it, s) {
 			it.has[k] = aim.Sum(it.unit, it.pods)
 		}
 	}
 }
 
 // counts reports whether what it has counts on s.
-func (p *gang) counts(it *item, s *site) bool { return it.part || p.homeOf(it.unit) == s.node }
+func (p *gang) counts(it *item, s *site) bool {
+	return it.part || len(it.here) == len(it.pods) || p.homeOf(it.unit) == s.node
+}
 
 // homeOf is the first node, by name, that a unit has pods on.
 func (p *gang) homeOf(u victims.UnitID) cluster.NodeID {
@@ -258,8 +303,14 @@ func (p *gang) homeOf(u victims.UnitID) cluster.NodeID {
 
 // domain shows of d, the i-th domain, what it can, and makes the bound smaller where that is less.
 func (p *gang) domain(i int, d *domain.Domain) (shown []Domain) {
-	list := p.survey(d)
+	list, aims := p.survey(d)
 	for k := 0; k < len(p.bound); k++ {
+		if k > 0 {
+			p.narrow(list, k-1)
+		}
+		for _, s := range list {
+			p.price(s, k, aims[k])
+		}
 		of := Domain{Domain: i, Criterion: k, Price: 1}
 		if p.room(list, k, p.bound[k]) < p.seats {
 			return append(shown, of) // no victims are as good
@@ -353,7 +404,7 @@ func (p *gang) leastWorst(list []*site, k int) int64 {
 	var levels []int64
 	for _, s := range list {
 		for i := range s.items {
-			if level := p.levelOf(&s.items[i], k); level <= p.bound[k] {
+			if level := p.levelOf(&s.items[i], k); level <= p.bound[k] && (len(levels) == 0 || level != levels[len(levels)-1]) {
 				levels = append(levels, level)
 			}
 		}

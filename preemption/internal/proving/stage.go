@@ -21,7 +21,8 @@ type stage struct {
 	state []state // by item
 	left  int     // how many cases may still be looked at
 	cases []Case
-	none  bool // somebody has to go and to stay
+	none  bool  // somebody has to go and to stay
+	cheap []int // see sortCheap
 }
 
 // state is what is known of an item.
@@ -119,6 +120,9 @@ func (s *stage) balance() *balance {
 	}
 	for r := range s.rows {
 		row := &s.rows[r]
+		if row.need <= 0 {
+			continue
+		}
 		l := b.line(Term{Resource, row.resource}, row.need, func(i int) int64 { return row.frees[i] })
 		if l.room <= 0 {
 			continue
@@ -267,7 +271,10 @@ func (b *balance) alone(r int) {
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(checked.CompareProducts(price.adds[i], row.adds[j], price.adds[j], row.adds[i]), cmp.Compare(i, j))
+		if c := checked.CompareProducts(price.adds[i], row.adds[j], price.adds[j], row.adds[i]); c != 0 {
+			return c
+		}
+		return cmp.Compare(i, j)
 	})
 	missing := row.room
 	for _, i := range order {
@@ -358,7 +365,7 @@ func (b *balance) simplify(most int64) {
 		for i := range list {
 			l := &list[i]
 			weight := l.weight
-			if l.weight = 0; b.atLeast() <= most {
+			if l.weight = 0; weight > 0 && b.atLeast() <= most {
 				l.weight = weight
 			}
 			if large = max(large, l.weight); l.weight > 0 {
@@ -427,11 +434,15 @@ func (b *balance) weights() (list []Weight) {
 
 // weighItem is what an open item frees and what it takes, by the weights.
 func (b *balance) weighItem(at int) (gain, price int64) {
-	for _, r := range b.rows {
-		gain = checked.Add(gain, checked.Mul(r.weight, r.adds[at]))
+	for r := range b.rows {
+		if l := &b.rows[r]; l.weight > 0 {
+			gain = checked.Add(gain, checked.Mul(l.weight, l.adds[at]))
+		}
 	}
-	for _, c := range b.caps {
-		price = checked.Add(price, checked.Mul(c.weight, c.adds[at]))
+	for c := range b.caps {
+		if l := &b.caps[c]; l.weight > 0 {
+			price = checked.Add(price, checked.Mul(l.weight, l.adds[at]))
+		}
 	}
 	return gain, price
 }
