@@ -190,6 +190,7 @@ func (p *gang) ask(s *site, members int64) (missing bool) {
 
 // sortCheap sorts the open items by what they have of the criterion, and of equal ones those first that free more.
 func (s *stage) sortCheap() {
+	s.cheap = s.cheap[:0]
 	for i, state := range s.state {
 		if state == open {
 			s.cheap = append(s.cheap, i)

@@ -24,11 +24,12 @@ type gang struct {
 	out   []victims.UnitID                    // the victims of the answer
 	parts victims.Parts
 	home  map[victims.UnitID]cluster.NodeID
+	stage stage // the last one, of which the next has the memory
 }
 
-// stageOf is a stage of those whom narrow has left.
+// stageOf is a stage of those whom narrow has left. It is good until the next one.
 func (p *gang) stageOf(g *ground, k int, most int64) *stage {
-	s := &stage{prover: p.prover, ground: g, k: k, most: most, state: make([]state, len(g.items)), left: min(casesOfStep, p.left)}
+	s := p.renew(&p.stage, g, k, most)
 	if p.worst(k) {
 		for i := range g.items {
 			s.bar(i, p.beyond(&g.items[i], k, most))

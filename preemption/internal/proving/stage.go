@@ -21,7 +21,8 @@ type stage struct {
 	state []state // by item
 	left  int     // how many cases may still be looked at
 	cases []Case
-	none  bool  // somebody has to go and to stay
+	none  bool // somebody has to go and to stay
+	last  balance
 	cheap []int // see sortCheap
 }
 
@@ -36,7 +37,7 @@ const (
 )
 
 func (p *prover) stageOf(g *ground, k int, most int64) *stage {
-	s := &stage{prover: p, ground: g, k: k, most: most, state: make([]state, len(g.items)), left: min(casesOfStep, p.left)}
+	s := p.renew(new(stage), g, k, most)
 	for i := range g.items {
 		it := &g.items[i]
 		if it.must {
@@ -47,6 +48,14 @@ func (p *prover) stageOf(g *ground, k int, most int64) *stage {
 		}
 		s.bar(i, p.worst(k) && p.beyond(it, k, most))
 	}
+	return s
+}
+
+// renew is a stage in the memory of s, in which every item is open.
+func (p *prover) renew(s *stage, g *ground, k int, most int64) *stage {
+	*s = stage{prover: p, ground: g, k: k, most: most, state: s.state, left: min(casesOfStep, p.left), last: s.last, cheap: s.cheap}
+	s.state = slices.Grow(s.state[:0], len(g.items))[:len(g.items)]
+	clear(s.state)
 	return s
 }
 
@@ -91,13 +100,17 @@ func (s *stage) refuted() bool {
 	return true
 }
 
-// balance sets what has to be freed in a case against what must not be taken for it.
+// balance sets what has to be freed in a case against what must not be taken for it. It is good until the next one of its stage.
 type balance struct {
 	*stage
 	items []int // the open ones
 	rows  []line
 	caps  []line
 	has   int64 // what those who go have of the criterion
+
+	adds   []int64 // of all lines
+	sorted []int64 // see count
+	orders [][]int // by row: in which order alone has looked at it last
 }
 
 // line is one sum of a balance.
@@ -112,7 +125,8 @@ type line struct {
 }
 
 func (s *stage) balance() *balance {
-	b := &balance{stage: s}
+	b := &s.last
+	b.stage, b.items, b.rows, b.caps, b.has, b.adds = s, b.items[:0], b.rows[:0], b.caps[:0], 0, b.adds[:0]
 	for i, state := range s.state {
 		if state == open {
 			b.items = append(b.items, i)
@@ -204,13 +218,13 @@ const mostBudgets = 16
 
 // count is how many have to go.
 func (b *balance) count() line {
-	l := line{of: Term{Kind: Count}, adds: make([]int64, len(b.items))}
-	for i := range l.adds {
-		l.adds[i] = 1
-	}
+	l := b.line(Term{Kind: Count}, 0, func(int) int64 { return 1 })
+	l.room = 0 // those who go are no part of it
 	for _, r := range b.rows {
 		few, missing := int64(0), r.room
-		for _, v := range slices.Backward(slices.Sorted(slices.Values(r.adds))) {
+		b.sorted = append(b.sorted[:0], r.adds...)
+		slices.Sort(b.sorted)
+		for _, v := range slices.Backward(b.sorted) {
 			if missing <= 0 {
 				break
 			}
@@ -226,11 +240,11 @@ func (b *balance) count() line {
 
 // line is a sum where so much of it is room, before anybody goes.
 func (b *balance) line(of Term, room int64, adds func(i int) int64) line {
-	l := line{of: of, room: checked.Sub(room, b.going(adds)), adds: make([]int64, len(b.items))}
-	for at, i := range b.items {
-		l.adds[at] = adds(i)
+	from := len(b.adds)
+	for _, i := range b.items {
+		b.adds = append(b.adds, adds(i))
 	}
-	return l
+	return line{of: of, room: checked.Sub(room, b.going(adds)), adds: b.adds[from:len(b.adds):len(b.adds)]}
 }
 
 // going adds up what those add who go.
@@ -264,13 +278,21 @@ func (b *balance) alone(r int) {
 		return
 	}
 	price := &b.caps[at]
-	order := make([]int, 0, len(b.items))
-	for i, v := range row.adds {
-		if v > 0 {
+	for len(b.orders) <= r {
+		b.orders = append(b.orders, nil)
+	}
+	order := b.orders[r] // mostly in order: it was for a few members less
+	if len(order) != len(b.items) {
+		order = order[:0]
+		for i := range b.items {
 			order = append(order, i)
 		}
+		b.orders[r] = order
 	}
 	slices.SortFunc(order, func(i, j int) int {
+		if row.adds[i] == 0 || row.adds[j] == 0 { // at the end
+			return cmp.Or(cmp.Compare(min(row.adds[j], 1), min(row.adds[i], 1)), cmp.Compare(i, j))
+		}
 		if c := checked.CompareProducts(price.adds[i], row.adds[j], price.adds[j], row.adds[i]); c != 0 {
 			return c
 		}
