@@ -42,6 +42,9 @@ type Choice struct {
 	// Any says that of equal sets any will do.
 	Any bool
 
+	// Whether says that it is only asked whether there is a set.
+	Whether bool
+
 	// Monotone says that fewer pods beside the preemptor never hurt, which lets the search
 	// leave early.
 	Monotone bool
@@ -87,6 +90,7 @@ type chooser struct {
 	kin   []kin            // what some of them have in common; see kin.go
 	list  []victims.UnitID // buffer of out
 
+	beyond bool  // what has to leave goes beyond a cap
 	denied bool  // Last said no,
 	least  int64 // of sets that cost as much at least
 }
@@ -116,7 +120,13 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 		return nil, Exhausted
 	}
 	c.Steps -= first
-	a := cover.Solve(s.problem(atMost))
+	p := s.problem(atMost)
+	if s.beyond {
+		r.Decided += first
+		r.Bound = checked.Add(atMost, 1)
+		return nil, Refuted
+	}
+	a := cover.Solve(p)
 	r.Decided += first + a.Steps
 	if r.Bound = a.Bound; s.denied {
 		r.Bound, a.Proved = min(a.Bound, s.least), a.Chosen != nil && a.Proved && s.least > a.Price
@@ -263,12 +273,46 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 			barred[c.Item] = barred[c.Item] || side.Fine == cover.Hard && c.Amount > side.Room
 		}
 	}
+	if len(p.Sides) == 1 && !slices.ContainsFunc(p.Price, func(v int64) bool { return v > 0 }) && s.boundSides(p, bounded, items, barred) {
+		return
+	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
 	if p.Guess, p.Steps = s.withKin(set), p.Steps-steps; least > 0 {
 		p.Need, p.Frees = append(p.Need, least), append(p.Frees, cover.RowOf(p.Price))
 	}
 	s.r.Decided += steps
 }
+
+// boundSides bounds what the items weigh that have to leave, where nothing costs anything. It reports whether that is all that it
+// takes to know: they go beyond a side, or a set within one will do if one is asked for.
+func (s *chooser) boundSides(p *cover.Problem, bounded bounded, items [][]cluster.PodID, barred []bool) bool {
+	for _, side := range p.Sides {
+		if side.Fine < cover.Hard {
+			continue
+		}
+		steps := 0 // for the first bound
+		if s.Whether {
+			steps = p.Steps / manySides
+		}
+		weights := make([]int64, p.Items)
+		for _, c := range side.Weight {
+			weights[c.Item] = c.Amount
+		}
+		least, set, taken := bounded.Least(items, weights, barred, side.Room, steps)
+		s.r.Decided += taken
+		p.Steps -= taken
+		if s.beyond = least > side.Room; s.beyond {
+			return true
+		}
+		if s.Whether && set != nil {
+			p.Guess = s.withKin(set)
+		}
+	}
+	return p.Guess != nil
+}
+
+// manySides is of how many parts of the steps one is for a set within a side.
+const manySides = 8
 
 // Return puts the pods of item i back, Remove takes them out: at once, where they are a unit and the trial does so.
 func (s *chooser) Return(i int) {

@@ -278,7 +278,7 @@ func Beyond(list []Excess, proof reprieve.Proof) domain.Reason {
 // Within is the choice among sets of these units, with whom gone the preemptor is where at says.
 func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() []domain.Assignment) reprieve.Within {
 	w := reprieve.Within{
-		Choice: reprieve.Choice{Poll: q.Poll, Any: q.Probing, Monotone: q.Monotone(), Steps: q.NumSteps()},
+		Choice: reprieve.Choice{Poll: q.Poll, Any: q.Probing, Whether: q.Asked != nil, Monotone: q.Monotone(), Steps: q.NumSteps()},
 		Keeps:  func(out []victims.UnitID) bool { return len(q.OverrunsAt(at(), out, r.Parts())) == 0 },
 	}
 	if b, asked := q.landing(); asked {

@@ -109,9 +109,9 @@ const asksToRead = 24
 // OfGang tells which hard budgets and limits would have to be wider for a gang, which found
 // nothing in rounds of domains: it begins with what the plan that disrupts least without
 // bounds goes beyond, else with what evicting everybody there would. in says whether the
-// gang gets in with changes made, and adds to asked how often that asked about a member on a
+// gang gets in with changes made, and by which plan if that is known, and adds to asked how often that asked about a member on a
 // node. nil if that is not known, or asked comes to too many.
-func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) bool) []Change {
+func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) (*gang.Plan, bool)) []Change {
 	if *asked > mostAsked {
 		return nil
 	}
@@ -124,7 +124,14 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 	}
 	whole := func(list []Change) ([]Change, bool) {
 		*asked += asksToRead * q.Index.NumPods()
-		return list, in(list)
+		p, in := in(list)
+		if p == nil || len(list) > 1 {
+			return list, in
+		}
+		if need := changesOf(q.OverrunsAt(p.Places, p.Victims, p.Parts)); len(need) == 1 && need[0].Amount < list[0].Amount {
+			return need, in
+		}
+		return list, in
 	}
 	dear := func(asks int) bool {
 		return checked.Add(int64(*asked), checked.Mul(int64(asks-1), int64(asksToRead*q.Index.NumPods()))) > mostAsked

@@ -111,10 +111,14 @@ func (l *least) lower(list []Change) []Change {
 		for try := list[i].Amount - 1; i < len(list) && try > low; {
 			less := slices.Clone(list)
 			less[i].Amount = try
-			if need, in := l.in(less); in && len(need) == len(list) {
-				list = need
-			} else {
+			switch need, in := l.in(less); {
+			case !in || len(need) != len(list):
 				low = try
+			case need[i].Amount < try: // perhaps the least
+				list, try = need, need[i].Amount-1
+				continue
+			default:
+				list = need
 			}
 			try = low + (list[i].Amount-low)/2
 		}

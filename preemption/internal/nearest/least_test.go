@@ -27,6 +27,21 @@ func TestNothingIsAskedInVain(t *testing.T) {
 	}
 }
 
+// TestWhatIsNeededIsLess: where it is told that much less does, that is asked about first.
+func TestWhatIsNeededIsLess(t *testing.T) {
+	asked := 0
+	l := least{ask: func(list []Change) ([]Change, bool) {
+		if asked++; list[0].Amount == 1000 {
+			return list, true
+		}
+		return []Change{{Amount: 700}}, list[0].Amount >= 700
+	}}
+	need, ok := l.find([]Change{{Amount: 1000}})
+	require.True(t, ok)
+	require.Equal(t, []Change{{Amount: 700}}, need)
+	require.Equal(t, 3, asked)
+}
+
 // TestNoLessHelps: of changes that help together by so much each, those that are found do; none of them can be left out or
 // be any smaller, nor do fewer help where these are asked for. No list is asked about twice, nor more lists than may be.
 func TestNoLessHelps(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/preemption/internal/live"
 	"github.com/preempt-go/preempt/preemption/internal/nearest"
 )
@@ -107,7 +108,7 @@ func (s *gangAnswer) nearest() *answer.Nearest {
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
 func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
-	return s.asks(asked, func(q *Inquiry, _ *ask.Settings) {
+	at, _, in = s.asks(asked, func(q *Inquiry, _ *ask.Settings) {
 		switch change.Kind {
 		case nearest.Priority:
 			q.Priority = int32(change.Amount)
@@ -115,10 +116,11 @@ func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in
 			q.Tree.Min -= int(change.Amount)
 		}
 	})
+	return at, in
 }
 
 // within asks it under limits that are wider, at whatever cost. Who would find another place is the same then.
-func (s *gangAnswer) within(wider []nearest.Change, asked *int) (at string, in bool) {
+func (s *gangAnswer) within(wider []nearest.Change, asked *int) (at string, p *gang.Plan, in bool) {
 	defer noHelp(&at, &in)
 	return s.asks(asked, func(q *Inquiry, settings *ask.Settings) {
 		q.Limits = slices.Clone(q.Limits)
@@ -136,8 +138,8 @@ func (s *gangAnswer) within(wider []nearest.Change, asked *int) (at string, in b
 	})
 }
 
-// asks asks the gang's question as change makes it.
-func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Settings)) (at string, in bool) {
+// asks asks the gang's question as change makes it. p is the plan if its victims are known.
+func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Settings)) (at string, p *gang.Plan, in bool) {
 	q, err := newBriefAs(s.Cluster, Again(s.asked), s.caller.silent(), func(q *Inquiry) {
 		settings := *q.Settings
 		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
@@ -145,16 +147,19 @@ func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Sett
 		change(q, &settings)
 	})
 	if err != nil {
-		return "", false
+		return "", nil, false
 	}
 	again := q.CountGang()
 	again.Brief = true
 	r, err := again.Answer()
 	again.Close() // not where a hook panics
 	if err != nil || !r.Verdict.IsPlan() {
-		return "", false
+		return "", nil, false
 	}
-	return r.Domain, true
+	if p = again.Search.Best; p != nil && len(p.Victims) == 0 {
+		p = nil
+	}
+	return r.Domain, p, true
 }
 
 // wider tells which hard budgets and limits would have to be wider. How often that asks about
@@ -169,18 +174,18 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 	}
 	ofBudget := func(c nearest.Change) bool { return c.Kind == nearest.Budget }
 	at := ""
-	list := nearest.OfGang(s.Question, rounds, asked, func(list []nearest.Change) bool {
-		d, in := "", false
+	list := nearest.OfGang(s.Question, rounds, asked, func(list []nearest.Change) (p *gang.Plan, in bool) {
+		d := ""
 		if s.Queue() == "" && !slices.ContainsFunc(list, ofBudget) { // the cluster is as it is
-			d, in = s.within(list, asked)
-		} else if c, p, err := s.relax(list); err == nil {
+			d, p, in = s.within(list, asked)
+		} else if c, who, err := s.relax(list); err == nil {
 			c.Ask.Asked = asked
-			d, in = letsIn(c, p, s.caller.silent())
+			d, in = letsIn(c, who, s.caller.silent())
 		}
 		if in {
 			at = d
 		}
-		return in
+		return p, in
 	})
 	return s.Inquiry.nearest(at, list)
 }
