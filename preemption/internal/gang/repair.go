@@ -99,7 +99,7 @@ func (a *attempt) shareSteps(w *reprieve.Within) {
 // stepsLeft is how many steps the domain has left where one search may take most.
 func (a *attempt) stepsLeft(most int) int {
 	if a.helping() {
-		most /= helping
+		most = min(most/helping, helpSteps)
 	}
 	taken := int64(a.Runner.Decided - a.decided)
 	return ask.StepsLeft(most, int(checked.Mul(taken, int64(a.shares)))) / a.shares
@@ -151,6 +151,8 @@ const (
 	repairs   = 16
 	mostAsked = 1 << 22
 	mostMoved = 1 << 17
+
+	helpRepairs = 16 // where it is asked what would help there is such a part of mostAsked
 )
 
 // repairsOn reports whether other places of members among so many units are looked for once more in
@@ -174,9 +176,12 @@ func (a *attempt) repair() {
 		}
 	}
 	a.Proved = false
-	before := a.Trial.Asked
+	before, each := a.Trial.Asked, 1
+	if a.helping() {
+		each = helpRepairs
+	}
 	again := func() bool { return a.keepGreedy() && (a.placeAgain(a.q.Fewest) || a.placeAgain(true)) }
-	for times := 0; a.top == nil && repairsOn(times, a.Trial.Asked-before, len(a.potential), a.shares) && again(); times++ {
+	for times := 0; a.top == nil && repairsOn(times, each*(a.Trial.Asked-before), len(a.potential), a.shares) && again(); times++ {
 	}
 }
 

@@ -192,6 +192,9 @@ func (s *Search) helping() bool { return s.q.NoBounds || s.q.Asked != nil }
 
 const helping = 4
 
+// helpSteps is of how many steps a search has such a part at most: there are several such questions.
+const helpSteps = 1 << 10
+
 // allow gives the placers of one domain its part of so many looks.
 func (s *Search) allow(looks int) {
 	s.Trial.Allow(max(looks/max(s.shares, 1), seating.FewestLooks))
