@@ -303,7 +303,7 @@ func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	t.check()
 	why := t.stillFit()
-	t.dirty, t.moved = t.dirty[:0], false
+	t.dirty, t.moved = t.dirty[:0], t.moved && !why.OK()
 	if why.OK() || !t.Mobile {
 		return why
 	}
@@ -313,14 +313,14 @@ func (t *GangTrial) Fits() Reason {
 // replaced unplaces all but the first k members and lets place, which moves no pods, find them another placement than the one before. If
 // there is none it returns why, and they are back where they were, of which as much is known as before.
 func (t *GangTrial) replaced(why Reason, k int, place func(before []Assignment) bool) Reason {
-	before, asked := t.Assignments(), t.asked
+	before, moved, asked := t.Assignments(), t.moved, t.asked
 	t.UnplaceTo(k)
 	if place(before) {
 		return Reason{}
 	}
 	t.UnplaceTo(0)
 	t.PlaceAll(before)
-	t.moved, t.asked = false, asked
+	t.moved, t.asked = moved, asked
 	return why
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/seating"
@@ -250,6 +251,34 @@ func TestARenewedTrialIsANewOne(t *testing.T) {
 			same()
 		}
 	})
+}
+
+// Whoever left before a pod for which there is no room came back is missed once that pod is gone again, also where members may move.
+func TestFitsRemembersWhoLeftWhereItSaysNo(t *testing.T) {
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	ix, err := cluster.NewIndex(&cluster.Snapshot{
+		Nodes: []cluster.Node{{Name: "n", Allocatable: cpu(10), Labels: map[string]string{"host": "n"}}},
+		Pods:  []cluster.Pod{{Name: "friend", Node: "n", Labels: map[string]string{"app": "friend"}}, {Name: "room", Node: "n", Requests: cpu(9)}},
+	})
+	require.NoError(t, err)
+	friend, room := cluster.PodID(0), cluster.PodID(1)
+	require.Equal(t, "friend", ix.Pod(friend).Name)
+	term := cluster.AffinityTerm{Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "friend"}}, TopologyKey: "host"}
+	pod := &cluster.Pod{Name: "m", Requests: cpu(5), Affinity: []cluster.AffinityTerm{term}}
+	for _, mobile := range []bool{false, true} {
+		state, err := domain.InterPodAffinity().Prepare(ix, []*cluster.Pod{pod})
+		require.NoError(t, err)
+		trial := domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, pod, cluster.NoPod)}, []domain.State{state}, func(cluster.PodID) bool { return false })
+		trial.Mobile, trial.Need = mobile, func(*domain.GangTrial) bool { return false }
+		trial.Remove(room)
+		trial.Place(0, 0)
+		require.True(t, trial.Fits().OK())
+		trial.Remove(friend)
+		trial.Return(room)
+		require.Equal(t, domain.CheckResource, trial.Fits().Check)
+		trial.Remove(room)
+		require.Equal(t, domain.CheckAffinity, trial.Fits().Check, "mobile: %t", mobile)
+	}
 }
 
 // Whoever leaves and comes back where constraints look at single nodes: Fits says what it says where it has to ask about everybody;
