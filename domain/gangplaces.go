@@ -240,7 +240,7 @@ func whoFits(list []Assignment, fits func(MemberID, cluster.NodeID) Reason, plac
 	return list, why
 }
 
-// jammed reports whether constraints that look at single nodes have something against the members of node n from the k-th on, whoever of them fits going first.
+// jammed reports whether the members of node n from the k-th on do not all fit whatever their order, where constraints look at single nodes. These have them in another order then.
 func (t *GangTrial) jammed(k int, n cluster.NodeID) bool {
 	var list []Assignment
 	for _, m := range t.on[n] {

@@ -25,7 +25,7 @@ type Places interface {
 
 // Hull are the corners of the lower hull of a place's prices, from that of no seats. Solve finds all out after Learn, otherwise those
 // that are missing at the end, and leaves out those of more seats than there are: it is to be emptied where prices change otherwise.
-// What is in the array stays.
+// Solve never writes to the array of one, so that copies may share it.
 type Hull []Corner
 
 // Corner is what so many seats cost.

@@ -43,7 +43,7 @@ type Answer struct {
 }
 
 // NewSolver returns the solver for so many seats among places, where items are numbered from 0
-// to items-1. Poll, if set, is called for each place; it may panic. O(items + seats), and at most some
+// to items-1. Poll, if set, is called for each place; it may panic. O(items + seats) for each place, and at most some
 // million steps.
 func NewSolver(seats, items int, places []Place, poll func()) *Solver {
 	s := &Solver{work: 1, at: make([][]spot, items), weight: make([][]int64, items)}

@@ -79,8 +79,9 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 	return dst
 }
 
-// SlotRow is the row of what pods like member ask for, which ask for one thing, of the devices of node n, where it tells all: nobody is nominated to n or says which
-// he holds, and all fractions are of one size. As many of them as fit on a device are its slots; a whole device is all of its slots.
+// SlotRow is the row of the devices of node n for pods like member, which ask for one kind of them. ok says that it decides alone: no pod is nominated
+// to n or says which devices it holds, and all fractions are of one size. As many fractions as fit on a device are its slots; a whole device is all
+// of its slots. Nobody is placed. The caller owns Frees. O(pods on n + pods of items).
 func SlotRow(ix *cluster.Index, n cluster.NodeID, member *cluster.Pod, items int, pods func(i int) []cluster.PodID) (row Row, ok bool) {
 	if len(member.Devices) != 1 || len(ix.Nominees(n)) > 0 {
 		return Row{}, false

@@ -161,7 +161,7 @@ func (b *Block) fitOne(a *Ask, c, i int) bool {
 }
 
 // fewest is a bound from below for how many units have to go from node i, so that a fits there, beside those who are gone from
-// column c: as if each freed as much as the largest of those who are gone from column last, with whom a fits.
+// column c: as if each freed as much as the largest of those who are gone from column last. With all of those gone a has to fit.
 func (b *Block) fewest(a *Ask, l *Lanes, c, last, i int) (units uint64) {
 	at, largest := c*len(a.Words), last*len(a.Words)
 	for w, ask := range a.Words {

@@ -50,7 +50,7 @@ type nodePositions struct {
 	mixed   bool     // those of one unit differ in priority
 
 	several *PositionSet     // whose units have several pods; nil: nobody's
-	on      []victims.UnitID // by position, where some have
+	unitsOn []victims.UnitID // by position, where some have
 	units   *victims.Units
 }
 
@@ -59,7 +59,7 @@ func (r *nodePositions) Pods(g victims.Position) int {
 	if !r.Several(g) {
 		return 1
 	}
-	return len(r.units.Unit(r.on[g]).Pods)
+	return len(r.units.Unit(r.unitsOn[g]).Pods)
 }
 
 // Several reports whether the unit on a position has several pods.
@@ -82,7 +82,7 @@ func (l *NodeColumns) At(n cluster.NodeID) (r nodePositions) {
 	if at.uneven {
 		r.Owns = at.level[k:]
 	} else if at.several != nil {
-		r.several, r.on, r.units = at.several, l.us.On(n), l.us
+		r.several, r.unitsOn, r.units = at.several, l.us.On(n), l.us
 	}
 	r.rooms, r.asks, r.Started = l.parts(at.data, k)
 	return r

@@ -87,7 +87,7 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		pods := func(i int) []cluster.PodID { return s.q.Units.Unit(p.items[i].unit).Pods }
 		row, tells := ask.SlotRow(s.q.Index, n, member.Pod, len(p.items), pods)
 		rows := []ask.Row{row}
-		if !tells || len(s.q.States) > 1 || len(member.Pod.Ports) > 0 { // more than devices has a say
+		if !tells || len(s.q.States) > 1 || len(member.Pod.Ports) > 0 { // more than devices has a say, whose state is one of them
 			p.trial = &placeTrial{s.attempt, p, nil}
 			rows = ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(members)), len(p.items), pods)
 		}

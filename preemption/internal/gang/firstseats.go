@@ -37,7 +37,7 @@ type firstSeats struct {
 	walked bool           // seats have told who goes for the price that is asked for
 
 	pool     []boundedSeats // buffers of Cheapest
-	recent   [64]int32      // by a hash of what a member adds: the place in pool of those found last
+	recent   [64]int32      // by a hash of what a member adds: where in pool those found last are; who is not found makes a second group
 	cheapest []seatCost     // a heap, the dearest first
 	nodes    []cluster.NodeID
 }
@@ -49,7 +49,7 @@ type seatCost struct {
 	node cluster.NodeID
 }
 
-// boundedSeats are vacant nodes, in order, of which the same is known from below.
+// boundedSeats are vacant nodes, in order, with the same lower bound.
 type boundedSeats struct {
 	bound seatCost // of the first of them
 	nodes []cluster.NodeID
@@ -373,7 +373,7 @@ func (f *firstSeats) consider(n cluster.NodeID, k, ahead int, highest int64) {
 	}
 }
 
-// foreseesLess reports whether the member, if it adds as much on node n as in last, may foresee less there.
+// foreseesLess reports whether the member, if it adds as much on node n as in last, may foresee less there, or as little on an earlier node.
 func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, highest int64) bool {
 	o := domain.SeatOffer{Price: last.adds.Price()}
 	if !o.Blind() {
@@ -390,7 +390,7 @@ func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, h
 		}
 		return with, true
 	})
-	return o.Next < last.next
+	return o.Next < last.next || o.Next == last.next && n < last.node
 }
 
 // next is what the member who adds so much on node n foresees there, with up to so many more.
