@@ -273,7 +273,7 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 			barred[c.Item] = barred[c.Item] || side.Fine == cover.Hard && c.Amount > side.Room
 		}
 	}
-	if len(p.Sides) == 1 && !slices.ContainsFunc(p.Price, func(v int64) bool { return v > 0 }) && s.boundSides(p, bounded, items, barred) {
+	if len(p.Sides) == 1 && !slices.ContainsFunc(p.Price, func(v int64) bool { return v > 0 }) && s.boundSide(p, bounded, items, barred) {
 		return
 	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
@@ -283,36 +283,31 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 	s.r.Decided += steps
 }
 
-// boundSides bounds what the items weigh that have to leave, where nothing costs anything. It reports whether that is all that it
-// takes to know: they go beyond a side, or a set within one will do if one is asked for.
-func (s *chooser) boundSides(p *cover.Problem, bounded bounded, items [][]cluster.PodID, barred []bool) bool {
-	for _, side := range p.Sides {
-		if side.Fine < cover.Hard {
-			continue
-		}
-		steps := 0 // for the first bound
-		if s.Whether {
-			steps = p.Steps / manySides
-		}
-		weights := make([]int64, p.Items)
-		for _, c := range side.Weight {
-			weights[c.Item] = c.Amount
-		}
-		least, set, taken := bounded.Least(items, weights, barred, side.Room, steps)
-		s.r.Decided += taken
-		p.Steps -= taken
-		if s.beyond = least > side.Room; s.beyond {
-			return true
-		}
-		if s.Whether && set != nil {
-			p.Guess = s.withKin(set)
-		}
+// boundSide bounds what the items weigh that have to leave, where nothing costs anything and there is one cap. It reports whether that
+// is all that it takes to know: they go beyond it, or a set within it will do if one is asked for.
+func (s *chooser) boundSide(p *cover.Problem, bounded bounded, items [][]cluster.PodID, barred []bool) bool {
+	side, steps := &p.Sides[0], 0 // for the first bound
+	if side.Fine < cover.Hard {
+		return false
 	}
-	return p.Guess != nil
+	if s.Whether {
+		steps = p.Steps / sideSteps
+	}
+	weights := make([]int64, p.Items)
+	for _, c := range side.Weight {
+		weights[c.Item] = c.Amount
+	}
+	least, set, taken := bounded.Least(items, weights, barred, side.Room, steps)
+	s.r.Decided += taken
+	p.Steps -= taken
+	if s.beyond = least > side.Room; !s.beyond && s.Whether {
+		p.Guess = s.withKin(set)
+	}
+	return s.beyond || p.Guess != nil
 }
 
-// manySides is of how many parts of the steps one is for a set within a side.
-const manySides = 8
+// sideSteps is of how many parts of the steps one is for a set within a cap.
+const sideSteps = 8
 
 // Return puts the pods of item i back, Remove takes them out: at once, where they are a unit and the trial does so.
 func (s *chooser) Return(i int) {
