@@ -22,6 +22,7 @@ type place struct {
 	Place
 	shares []int64   // by position among Items: of its price
 	goes   []bool    // by position: in the allotment
+	shut   bool      // no seat is there
 	ways   [][][]int // by seats: the least sets of positions that open so many; nil: too many, or not found
 	cost   []int64   // by seats: at least
 	way    [][]int   // by seats: the positions that go for it, perhaps in part
@@ -119,6 +120,10 @@ func (p *place) open(set []bool) int {
 // price finds what seats cost where nobody goes who is barred.
 func (p *place) price(barred []bool) {
 	for k := range p.cost {
+		if p.shut {
+			p.cost[k], p.way[k] = math.MaxInt64, nil
+			continue
+		}
 		if p.ways == nil {
 			p.cost[k], p.way[k] = p.byParts(k+1, barred)
 			continue

@@ -101,6 +101,9 @@ func (s *Solver) Solve(p *Problem) Answer {
 	for _, v := range p.Price {
 		t.full = append(t.full, v/unit)
 	}
+	for i := range s.places {
+		s.places[i].shut = false
+	}
 	t.price, t.barred, t.forced = slices.Clone(t.full), slices.Clone(p.Barred), make([]bool, len(p.Price))
 	t.scale = bits.LeadingZeros64(uint64(total/unit)) - 4
 	if t.large { // then they are multiplied by seats
@@ -148,8 +151,8 @@ func (s *search) branch(rounds int) (least int64) {
 	if least = s.sunk + value; least > s.atMost {
 		return least
 	}
-	item, force := s.undecided()
-	if item < 0 {
+	q := s.undecided()
+	if len(q.items) == 0 {
 		return least
 	}
 	if s.steps += 16 * (1 + s.work/8192); s.steps > s.Steps {
@@ -157,23 +160,42 @@ func (s *search) branch(rounds int) (least int64) {
 		return least
 	}
 	found := int64(math.MaxInt64)
-	for _, force := range [2]bool{force, !force} {
+	for _, yes := range [2]bool{q.likely, !q.likely} {
 		if s.stopped {
 			return least
 		}
-		if force {
-			s.forced[item], s.price[item] = true, 0
-			s.sunk += s.full[item]
-			found = min(found, s.branch(laterRounds))
-			s.sunk -= s.full[item]
-			s.forced[item], s.price[item] = false, s.full[item]
-		} else {
-			s.barred[item] = true
-			found = min(found, s.branch(laterRounds))
-			s.barred[item] = false
-		}
+		s.settle(q, yes, true)
+		found = min(found, s.branch(laterRounds))
+		s.settle(q, yes, false)
 	}
 	return max(least, found)
+}
+
+// question is whether items go. If not, there is no seat in place or, where that is nil, the only item stays.
+type question struct {
+	items  []int
+	place  *place
+	likely bool // they do
+}
+
+// settle settles on an answer to q, or undoes that.
+func (s *search) settle(q question, yes, settled bool) {
+	switch {
+	case yes && settled:
+		for _, item := range q.items {
+			s.forced[item], s.price[item] = true, 0
+			s.sunk += s.full[item]
+		}
+	case yes:
+		for _, item := range q.items {
+			s.forced[item], s.price[item] = false, s.full[item]
+			s.sunk -= s.full[item]
+		}
+	case q.place != nil:
+		q.place.shut = settled
+	default:
+		s.barred[q.items[0]] = settled
+	}
 }
 
 // going is in how many of its places an item goes.
@@ -186,34 +208,52 @@ func (s *search) going(item int) (n int) {
 	return n
 }
 
-// undecided is the item to decide on: of those that go in some of their places only the one
-// whose price tells most, else the dearest that may go in part; -1: there is none. force says
-// that it is likelier to go.
-func (s *search) undecided() (item int, force bool) {
-	item = -1
+// undecided asks what tells most: whether there are seats in that place of the allotment, of those where the same items go for any seat and
+// some of them in some of their places only, for which most has to be paid; else of such items one; else of those that may go in part. No items: all is decided.
+func (s *search) undecided() (q question) {
 	most := int64(0)
+	for i := range s.places {
+		p := &s.places[i]
+		if len(p.ways) == 0 || len(p.ways[0]) != 1 || len(p.ways[0][0]) == 0 || !p.goes[p.ways[0][0][0]] {
+			continue
+		}
+		price, part := int64(0), false
+		var items []int
+		for _, k := range p.ways[0][0] {
+			if item := p.Items[k]; !s.forced[item] {
+				price, part = price+s.price[item], part || s.going(item) < len(s.at[item])
+				items = append(items, item)
+			}
+		}
+		if part && price > most {
+			most, q = price, question{items, p, true}
+		}
+	}
+	if q.items != nil {
+		return q
+	}
 	for i, spots := range s.at {
 		n := s.going(i)
 		if s.forced[i] || n == 0 || n == len(spots) {
 			continue
 		}
 		if v := checked.Add(checked.Mul(s.price[i], int64(min(n, len(spots)-n))), 1); v > most {
-			item, most, force = i, v, 2*n >= len(spots)
+			most, q = v, question{[]int{i}, nil, 2*n >= len(spots)}
 		}
 	}
-	if item >= 0 {
-		return item, force
+	if q.items != nil {
+		return q
 	}
 	for i := range s.places {
 		if p := &s.places[i]; p.ways == nil {
-			for k, it := range p.Items {
-				if p.goes[k] && !s.forced[it] && s.price[it]+1 > most {
-					item, most, force = it, s.price[it]+1, true
+			for k, item := range p.Items {
+				if p.goes[k] && !s.forced[item] && s.price[item]+1 > most {
+					most, q = s.price[item]+1, question{[]int{item}, nil, true}
 				}
 			}
 		}
 	}
-	return item, force
+	return q
 }
 
 // bound shares prices out so that the cheapest allotment is dear, looks at the sets that
