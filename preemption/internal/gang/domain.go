@@ -65,8 +65,12 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		a.finish()
 		return domain.Reason{}
 	}
-	less, _ := s.lessHard(d, counted)
-	a.consider(less)
+	late := s.q.Effort != ask.Greedy && a.searchable() // that settles most domains: then nobody has to look less hard
+	if late {
+		s.less.placements = nil
+	} else {
+		a.lookLess(counted)
+	}
 	for i, placer := range s.q.Placers {
 		placed := a.placeOnce(i)
 		if placed {
@@ -79,10 +83,17 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 			break // the others have the same victims, or no place for enough members either
 		}
 	}
+	if late && a.top == nil {
+		late = false
+		a.lookLess(counted)
+	}
 	if a.top == nil && a.against != nil {
 		return domain.Reason{}
 	}
 	settled := (s.q.Effort != ask.Greedy || a.top == nil && !a.refuse.OK()) && a.everywhere()
+	if late && !settled {
+		a.lookLess(counted)
+	}
 	if a.top == nil && !a.refuse.OK() && !settled {
 		a.repair()
 	}
@@ -105,6 +116,12 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	}
 	a.finish()
 	return domain.Reason{}
+}
+
+// lookLess considers the plan that is found where one looks less hard.
+func (a *attempt) lookLess(counted *Plan) {
+	less, _ := a.lessHard(a.domain, counted)
+	a.consider(less)
 }
 
 // mostRooms is how often it is asked how many members of a shape have room on a node before anybody is placed.

@@ -13,12 +13,17 @@ import (
 // a place, wherever that is.
 const mostEverywhere = 512
 
+// searchable reports whether there are so few potential victims that everywhere looks.
+func (a *attempt) searchable() bool {
+	return a.q.Improves && a.q.Compare == nil && len(a.potential) <= mostEverywhere
+}
+
 // everywhere looks among all sets of the potential victims for the one that disrupts least,
 // wherever the members then go: for as few of them as are needed, or else for as many as there is
 // a set for. It reports whether that is settled: no plan disrupts less, or there is none.
 func (a *attempt) everywhere() bool {
 	q := a.q
-	if !q.Improves || q.Compare != nil || len(a.potential) > mostEverywhere {
+	if !a.searchable() {
 		return false
 	}
 	if q.Fewest {
