@@ -258,7 +258,7 @@ func (s *chooser) frees(gapped gapped, num int) []cover.Row {
 	return rows
 }
 
-// boundPrice adds what a set costs at least, as a row.
+// boundPrice finds out what a set costs at least.
 func (s *chooser) boundPrice(p *cover.Problem) {
 	bounded, ok := s.trial.(bounded)
 	if !ok {
@@ -277,9 +277,8 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 		return
 	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
-	if p.Guess, p.Steps = s.withKin(set), p.Steps-steps; least > 0 {
-		p.Need, p.Frees = append(p.Need, least), append(p.Frees, cover.RowOf(p.Price))
-	}
+	p.Guess, p.Least, p.Steps = s.withKin(set), least, p.Steps-steps
+	s.beyond = least > p.AtMost || least == math.MaxInt64
 	s.r.Decided += steps
 }
 

@@ -31,7 +31,7 @@ func (c scale) up(bound int64) int64 {
 // beyond reports whether a bound says that no set costs atMost or less, or where nothing
 // costs anything that there is none. Sums saturate at the largest int64.
 func (s *solver) beyond(bound int64) bool {
-	return s.atMost < 0 || s.work.costless && bound > 0 || s.atMost < math.MaxInt64 && bound > s.scale.down(s.atMost)
+	return s.atMost < s.Least || s.work.costless && bound > 0 || s.atMost < math.MaxInt64 && bound > s.scale.down(s.atMost)
 }
 
 // amountBits is how many bits the amounts of a row or a side have where they are bounded.

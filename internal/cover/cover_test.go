@@ -122,6 +122,11 @@ func TestSolveIsBruteForce(t *testing.T) {
 		}
 		require.Equal(t, price, got.Price, "seed %d", seed)
 		require.Equal(t, price, got.Bound, "seed %d", seed)
+		p.Least = max(0, price-r.Int64N(3))
+		require.Equal(t, want, cover.Solve(p).Chosen, "seed %d: at least %d", seed, p.Least)
+		p.Any, p.Guess, p.Least = true, want, price
+		got = cover.Solve(p)
+		require.Equal(t, cover.Answer{Chosen: want, Price: price, Bound: price, Proved: true}, got, "seed %d: nothing is left to look for", seed)
 		found++
 	}
 	t.Log(found, refuted)

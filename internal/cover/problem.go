@@ -18,6 +18,9 @@ type Problem struct {
 	// AtMost is what a set may cost, fines included, to be wanted.
 	AtMost int64
 
+	// Least is what no set costs less than, fines included; 0: nothing is known.
+	Least int64
+
 	// Steps is how many decisions may be made; one about more than 64 items counts as
 	// several. The first bound and the first set are had in any case.
 	Steps int

@@ -25,14 +25,17 @@ func Solve(p *Problem) Answer {
 	if p.Guess != nil {
 		s.judge(p.Guess)
 	}
-	if !s.work.costless { // what a set costs makes bounds finer
-		s.guess()
-		s.rescale()
-	}
-	bound := s.ascend(0, rootRounds)
-	if !s.beyond(bound) {
-		s.compare()
-		s.branch(0, bound)
+	bound := int64(0)
+	if s.atMost >= p.Least {
+		if !s.work.costless { // what a set costs makes bounds finer
+			s.guess()
+			s.rescale()
+		}
+		bound = s.ascend(0, rootRounds)
+		if !s.beyond(bound) {
+			s.compare()
+			s.branch(0, bound)
+		}
 	}
 	a := Answer{Chosen: s.best, Price: s.bestPrice, Steps: s.steps, Proved: !s.stopped}
 	switch {
@@ -41,7 +44,7 @@ func Solve(p *Problem) Answer {
 	case a.Proved:
 		a.Bound = a.Price
 	default:
-		a.Bound = min(max(s.scale.up(bound), 0), p.AtMost)
+		a.Bound = min(max(s.scale.up(bound), p.Least), p.AtMost)
 		if rest := a.Bound % max(p.Unit, 1); rest > 0 {
 			a.Bound = checked.Add(a.Bound, p.Unit-rest)
 		}

@@ -141,8 +141,8 @@ func TestGangsAreBruteForce(t *testing.T) {
 		unlike, fewest, split bool
 		settled, open         int // so many were
 	}{
-		{name: "alike", settled: 303, open: 14}, {name: "unlike", unlike: true, settled: 305, open: 43}, {name: "fewest", fewest: true, settled: 338, open: 13},
-		{name: "alike in halves", split: true, settled: 329, open: 8}, {name: "unlike in halves", unlike: true, split: true, settled: 314, open: 28},
+		{name: "alike", settled: 307, open: 1}, {name: "unlike", unlike: true, settled: 311, open: 13}, {name: "fewest", fewest: true, settled: 344},
+		{name: "alike in halves", split: true, settled: 330}, {name: "unlike in halves", unlike: true, split: true, settled: 315, open: 9},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			told, settled, better, open := map[ask.Verdict]int{}, 0, 0, 0
@@ -217,7 +217,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 			require.Greater(t, told[ask.Feasible], 100)
 			require.GreaterOrEqual(t, settled, x.settled)
 			require.Positive(t, better)
-			require.Positive(t, open)
+			require.Equal(t, x.open > 0, open > 0)
 			require.LessOrEqual(t, open, x.open)
 		})
 	}
