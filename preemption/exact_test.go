@@ -740,6 +740,32 @@ func TestExactGangsOfHugeNumbers(t *testing.T) {
 	}
 }
 
+// TestUnlikeMembersAreProved: on 20 full nodes, more than have room for anybody once few have gone.
+func TestUnlikeMembersAreProved(t *testing.T) {
+	t.Parallel()
+	all, high := int32(4), int32(100)
+	for seed := range uint64(20) {
+		s := gen.Fleet(20, 10, seed, gen.Uniform)
+		p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "ml", Name: "gang", Priority: &high, MinCount: &all}}
+		for i := range int64(4) {
+			p.Pods = append(p.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprint("gang-", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 4_000 * (1 + i)},
+			})
+		}
+		var greedy []int64
+		for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+			r, err := preemption.Options{Search: search}.Preempt(p, &s)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Feasible, r.Verdict)
+			if greedy == nil {
+				greedy = said(r.Score)
+			}
+			require.LessOrEqual(t, slices.Compare(said(r.Score), greedy), 0)
+			require.True(t, search != preemption.Exact || r.Optimal, "seed %d", seed)
+		}
+	}
+}
+
 // counted is what counts under o, in order: of the lowest level right after the budgets.
 func counted(o preemption.Options) []preemption.CriterionName {
 	if !o.LowestLevel || len(o.Objective) == 0 { // upstream's begin so

@@ -7,9 +7,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// The sizes up to which SeatExact looks at every placement.
+// The sizes up to which SeatExact looks at every placement, as far as its steps go.
 const (
-	ExactNodes   = 8
+	ExactNodes   = 128 // whose numbers fit a byte
 	ExactMembers = 8
 )
 

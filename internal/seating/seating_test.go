@@ -289,6 +289,28 @@ func seatingOf(t require.TestingT, s *cluster.Snapshot, constraints ...domain.Co
 	return &seating.Seating{Trial: domain.NewGangTrial(ix, members, states, func(cluster.PodID) bool { return false }), Gang: gang}
 }
 
+// TestManyNodesAreLookedAt: of 21 nodes two have room for large members, so that three have no place, which is proved, and two and a small one have.
+func TestManyNodesAreLookedAt(t *testing.T) {
+	s := &cluster.Snapshot{}
+	for i := range 21 {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%02d", i), Allocatable: cluster.Resources{cluster.CPU: 4 + int64(i%10/9)}})
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	for _, small := range []int64{5, 4} {
+		var members []*domain.Member
+		var ids []domain.MemberID
+		for i, cpu := range []int64{5, 5, small, 3} {
+			pod := cluster.Pod{Name: fmt.Sprint(i), Requests: cluster.Resources{cluster.CPU: cpu}}
+			members, ids = append(members, domain.NewMember(ix, &pod, cluster.NoPod)), append(ids, domain.MemberID(i))
+		}
+		trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+		seated, proved := seating.SeatExact(trial, &(domain.WholeCluster{}.Split(nil, ix)[0]), []seating.Part{{Members: ids, Need: 4}}, func(in []bool) bool { return in[0] }, nil)
+		require.True(t, proved)
+		require.Equal(t, small == 4, seated)
+	}
+}
+
 // A gang has a place if and only if some placement suffices; with fewest, no group has
 // more than it needs; what Rest adds leaves everybody where he is, and then nobody can be
 // added any more. A number of gangs have places that Pack does not find, some of them as pods are tied.
