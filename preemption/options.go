@@ -165,7 +165,7 @@ const (
 	// Exact looks for the victims that disrupt least, by branch and bound, in at most SearchSteps
 	// steps: for a lone pod on every node; for a gang wherever its members may then go, where
 	// they are equal, constraints look at single nodes and every unit lies on one node in domains of any size, else in domains of
-	// at most 512 units, and of unlike members at most 8 on 8 nodes. Otherwise it looks where
+	// at most 512 units, and of unlike members at most 8 on 128 nodes with room. Otherwise it looks where
 	// the gang is placed. [Result.Optimal] says whether it came to the end.
 	Exact Search = "Exact"
 )
