@@ -18,7 +18,7 @@ import (
 )
 
 // What 1,000 questions come to, whatever the processor, their number and the order of the input:
-// the first sum is of the answers, the second of what they cost (Result.Stats), which a faster
+// the first sum is of the answers, the second of what they cost (Result.Stats, and what searches for gangs ask by trials), which a faster
 // search may change where the first one stays.
 const (
 	sumOfAnswers = "dc6572fb76b1a06a295d0ec9d7d0e7ae41279c411040a916dcf5d80fe15f0db0"
@@ -66,9 +66,14 @@ func answerOf(t *testing.T, o preemption.Options, q gen.Question) (answer, stats
 		require.NoError(t, pl.Tune(0, 3, 2000))
 		told.Result, err = pl.Preempt(q.Preemptor)
 	}
-	var costs preemption.Stats
+	var costs struct {
+		preemption.Stats
+		Work [2]int // of a gang, by trials
+	}
 	if err == nil {
-		costs, told.Result.Stats = told.Result.Stats, preemption.Stats{}
+		costs.Stats, told.Result.Stats = told.Result.Stats, preemption.Stats{}
+		costs.Work, err = pl.Work(q.Preemptor)
+		require.NoError(t, err)
 		told.Decision, err = pl.Decide(q.Preemptor)
 		require.NoError(t, err)
 		told.Why, err = pl.WhyNot(q.Preemptor, oneTarget(&q))

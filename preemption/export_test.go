@@ -171,6 +171,21 @@ func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
 	return q.SearchGang().Answer()
 }
 
+// Work is how much is asked, and how many checks are made, where the question about a gang is answered by trials; nothing for others.
+func (pl *Planner) Work(p Preemptor) (work [2]int, err error) {
+	now, err := pl.hold()
+	if err != nil {
+		return work, err
+	}
+	defer now.release()
+	if q, err := tell.Read(now.ready, p, tell.Caller{}); err == nil && q.Tree != nil && q.Queue() == "" {
+		search := q.SearchGang()
+		_, err = search.Answer()
+		return [2]int{search.Asked(), search.Checks()}, err
+	}
+	return work, nil
+}
+
 // PreemptWithoutColumns is PreemptByTrials where nothing is asked of the columns.
 func (o Options) PreemptWithoutColumns(p Preemptor, s *Snapshot) (*Result, error) {
 	return o.preemptTrying(p, s, ask.TraitColumns, -1)
