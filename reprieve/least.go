@@ -16,7 +16,7 @@ type Aim struct {
 	// Sum is what a victim of which these pods go adds, not below zero.
 	Sum func(u victims.UnitID, pods []cluster.PodID) int64
 
-	// Beyond are caps: it counts how far the victims go beyond their rooms, added up.
+	// Beyond are caps: it counts how far the victims go beyond their rooms, added up. One aim of a search has them.
 	Beyond []Cap
 
 	// Most is a number of each victim, of which the largest counts.

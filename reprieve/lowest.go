@@ -54,7 +54,6 @@ func (r *Runner) RunLowest(t domain.Trial, l Lowest, potential []victims.UnitID)
 // and the preemptor has found a place: those that violate a budget, and the rest, each
 // most important first.
 func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, violating []Charged, rest []victims.UnitID) Outcome {
-	violating, rest = slices.Clone(violating), slices.Clone(rest)
 	r.GiveBack(t, violating, nil)
 	out := slices.Concat(r.out, rest)
 	if len(r.out) > 0 {
