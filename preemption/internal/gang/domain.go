@@ -257,19 +257,20 @@ func (s *Search) hasRoom(d *domain.Domain, n int) {
 
 // out reports whether every pod of unit u is out, outInPart whether one is.
 func (s *Search) out(u victims.UnitID) bool {
-	pods := s.near.Pods(u)
-	if len(pods) == 1 || !s.q.Units.Unit(u).Elastic {
-		return s.Trial.Gone(pods[0])
-	}
-	return !slices.ContainsFunc(pods, func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
+	return !slices.ContainsFunc(s.telling(u), func(p cluster.PodID) bool { return !s.Trial.Gone(p) })
 }
 
 func (s *Search) outInPart(u victims.UnitID) bool {
+	return slices.ContainsFunc(s.telling(u), s.Trial.Gone)
+}
+
+// telling are pods of unit u that tell whether it is out: one of those that leave together.
+func (s *Search) telling(u victims.UnitID) []cluster.PodID {
 	pods := s.near.Pods(u)
-	if len(pods) == 1 || !s.q.Units.Unit(u).Elastic {
-		return s.Trial.Gone(pods[0])
+	if !s.q.Units.Unit(u).Elastic {
+		pods = pods[:1]
 	}
-	return slices.ContainsFunc(pods, s.Trial.Gone)
+	return pods
 }
 
 // PlaceCheapest places the gang on nodes of d as [domain.LeastDisruption] does, with every

@@ -80,5 +80,5 @@ func TestColumnsTellWhatTrialsDo(t *testing.T) {
 	}
 	require.Greater(t, feasible, 300)
 	require.Greater(t, unlike, 300)
-	require.Less(t, 11*asked[0], 10*asked[1], "what is left out need not be asked about")
+	require.Equal(t, [2]int{1_313_986, 1_463_288}, asked, "what is left out need not be asked about; a search that asks less changes it")
 }
