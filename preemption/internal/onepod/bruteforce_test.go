@@ -57,6 +57,7 @@ func (w *world) least(pod *cluster.Pod, most int) (best []int64) {
 // TestSearchesAreBruteForce: within limits, somebody goes wherever that is possible at all, and
 // the best of all sets is found where it is asked for.
 func TestSearchesAreBruteForce(t *testing.T) {
+	decided := 0
 	for _, x := range []struct {
 		name   string
 		effort ask.Effort
@@ -77,7 +78,7 @@ func TestSearchesAreBruteForce(t *testing.T) {
 					w.change(draw)
 				}
 				for _, most := range []int{2, 3, 4, 100} {
-					settings := ask.Settings{Effort: x.effort, Steps: x.steps, ChunkSize: 7}
+					settings := ask.Settings{Effort: x.effort, Steps: x.steps, ChunkSize: 7, Goroutines: 1}
 					if x.effort != ask.Greedy {
 						settings.Ranking = lessAsUpstream
 					}
@@ -92,6 +93,7 @@ func TestSearchesAreBruteForce(t *testing.T) {
 					search := onepod.New(w.question(&settings, limits, pod), &sync.Pool{}, new(onepod.Shapes))
 					plan, best := search.Run(), w.least(pod, most)
 					searched += search.Stats.Searched
+					decided += search.Runner.Decided
 					switch {
 					case plan.Verdict == ask.Fits:
 					case best == nil:
@@ -129,6 +131,7 @@ func TestSearchesAreBruteForce(t *testing.T) {
 			}
 		})
 	}
+	require.Equal(t, 95, decided, "as many as before")
 }
 
 // TestOutdoneNodesAreNotTheBest: a node that is left alone because it is outdone would not have been the best one.

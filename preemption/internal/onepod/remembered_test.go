@@ -153,11 +153,13 @@ var remembered = []struct {
 // TestWhatIsRememberedIsWhatIsFound: whatever happens, and whoever is forked, a decision from
 // what is remembered of a shape is that of a search which knows nothing, also once that pod is another. It looks at few nodes.
 func TestWhatIsRememberedIsWhatIsFound(t *testing.T) {
+	looks := 0
 	for _, x := range remembered {
 		t.Run(x.name, func(t *testing.T) {
 			told := map[ask.Verdict]int{}
 			atOnce, warm, cold := 0, 0, 0
 			for seed := range uint64(15) {
+				x.settings.Goroutines = int(seed % 2) // by one alone, the looks can be counted
 				draw := rand.New(rand.NewPCG(seed, 1))
 				snapshot := fleet(draw, 4)
 				whole := seed > 6 // groups, which a search looks at anew where one of their pods comes or goes
@@ -205,6 +207,9 @@ func TestWhatIsRememberedIsWhatIsFound(t *testing.T) {
 					if !whole {
 						warm += int(w.polls.Load())
 					}
+					if seed%2 == 1 {
+						looks += int(w.polls.Load())
+					}
 					clear(pod.NodeSelector) // the pod is the caller's
 					clear(pod.Tolerations)
 				}
@@ -215,6 +220,7 @@ func TestWhatIsRememberedIsWhatIsFound(t *testing.T) {
 			require.Less(t, 2*warm, cold)
 		})
 	}
+	require.Equal(t, 114_300, looks, "as many as before")
 }
 
 // TestTheFirstOfEqualNodesIsTheAnswer: also of those that were found to be no better than an answer which does not hold
