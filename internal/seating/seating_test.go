@@ -2,6 +2,7 @@ package seating_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -371,6 +372,42 @@ func TestPlaceFindsWhatTryingEveryPlacementFinds(t *testing.T) {
 		w.isFull(t, true)
 		w.allHavePlaces(t)
 	}, &seated, &not, &hard, &tied)
+}
+
+// TestPlacesAndLooksAreAsBefore: where members go, whoever places them, and what it takes to find out. A search that needs fewer looks
+// changes the sum, and so does one that finds another placement as good.
+func TestPlacesAndLooksAreAsBefore(t *testing.T) {
+	worlds, sum := rapid.Custom(func(t *rapid.T) *world { return drawWorld(t, true) }), fnv.New64a()
+	for seed := range 1500 {
+		w := worlds.Example(seed)
+		s, trial := w.seating, w.seating.Trial
+		note := func(ok bool) {
+			fmt.Fprintln(sum, ok, s.Unproved, trial.Assignments(), trial.Asked, trial.Again)
+		}
+		if seed%3 == 0 {
+			trial.Allow(20 + seed%50)
+		}
+		placed := s.Place(&w.whole, []domain.Placer{domain.Pack{}, domain.Spread{}}[seed%2], nil, seed%5 == 0)
+		if note(placed); placed {
+			s.Rest(&w.whole)
+			note(s.Suffices())
+		}
+		trial.UnplaceTo(0)
+		note(s.Again(&w.whole, (*seating.Group).Need))
+		trial.UnplaceTo(0)
+		ok, proved := s.Exactly(&w.whole)
+		note(ok && proved)
+		trial.UnplaceTo(0)
+		s.Looks = 60 * (seed % 4)
+		d := s.Fit(seating.Split(trial.Index(), domain.Topology{"zone"}), nil)
+		if note(d != nil); d != nil {
+			fmt.Fprintln(sum, d.Name)
+			s.Adopt(d)
+			s.Rest(d)
+			note(s.Suffices())
+		}
+	}
+	require.Equal(t, uint64(0xa0739a8b710ffbc9), sum.Sum64())
 }
 
 // TestAHurryIsNoProof: who finds no place after as many looks as the trial allows may have one.
