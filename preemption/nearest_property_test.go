@@ -3,6 +3,7 @@ package preemption_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -113,15 +114,19 @@ func in(r *preemption.Result) bool {
 
 // TestTheNearestHelpsAndNothingLessDoes: with all relaxations the preemptor gets in,
 // where it was said; with any part of them, or with one that is smaller by one, it does
-// not.
+// not. Where searches are cut short it does sometimes, which is told.
 func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 	t.Parallel()
-	told, kinds, gangs, raised, tied := 0, map[preemption.RelaxationKind]int{}, 0, 0, 0
+	told, kinds, gangs, raised, tied, less := 0, map[preemption.RelaxationKind]int{}, 0, 0, 0, 0
 	for seed := range seeds(6000) {
 		o, q := nearestQuestion(seed)
 		gang := q.Preemptor.Group != nil || q.Preemptor.Kind != "" && q.Preemptor.Kind != cluster.KindPod
 		if gang && !asksSomething(q) {
 			continue
+		}
+		cut := seed%3 == 0
+		if cut {
+			o.SearchSteps = 1 + int(seed%32)
 		}
 		r := ask(&named{t, seed}, o, q)
 		require.True(t, r.Nearest == nil || r.Verdict == preemption.Infeasible, "seed %d", seed)
@@ -131,7 +136,16 @@ func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 		all := r.Nearest.Relaxations
 		with := func(list []preemption.Relaxation) *preemption.Result {
 			wider, relaxed := widen(o, q, list)
+			if !slices.Equal(list, all) {
+				wider.SearchSteps = 0
+			}
 			return ask(&named{t, seed}, wider, relaxed)
+		}
+		doubtful := func(list []preemption.Relaxation) bool {
+			if len(list) == 0 {
+				return cut && !r.Stats.Exact
+			}
+			return cut && r.Nearest.Unproved
 		}
 		for part := range 1 << len(all) {
 			var some []preemption.Relaxation
@@ -141,13 +155,24 @@ func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 				}
 			}
 			got := with(some)
+			if len(some) < len(all) && doubtful(some) {
+				if in(got) && len(some) > 0 {
+					less++
+				}
+				continue
+			}
 			require.Equal(t, len(some) == len(all), in(got), "seed %d: nearest is %+v; with %+v: %s", seed, r.Nearest, some, got.Message)
 		}
 		for i, x := range all {
 			if kinds[x.Kind]++; x.Amount > 1 {
-				less := append([]preemption.Relaxation(nil), all...)
-				less[i].Amount--
-				require.False(t, in(with(less)), "seed %d: nearest is %+v; less of %s does", seed, r.Nearest, x.Kind)
+				smaller := slices.Clone(all)
+				smaller[i].Amount--
+				does := in(with(smaller))
+				if does && doubtful(all) {
+					less++
+					continue
+				}
+				require.False(t, does, "seed %d: nearest is %+v; less of %s does", seed, r.Nearest, x.Kind)
 			}
 		}
 		if told++; gang {
@@ -159,7 +184,8 @@ func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 			tied++
 		}
 	}
-	t.Log(told, gangs, raised, tied, kinds)
+	t.Log(told, gangs, raised, tied, kinds, less)
+	require.Positive(t, less)
 	require.Greater(t, told, int(seeds(1500)))
 	require.Greater(t, gangs, int(seeds(60)))
 	require.Positive(t, raised)

@@ -344,3 +344,37 @@ func (s *silent) Fits() domain.Reason {
 	require.Fail(s.t, "it is asked")
 	return domain.Reason{}
 }
+
+// TestWhetherThereIsASet: who only asks whether there is one is told as who asks for the wanted one, and where steps run out nothing else.
+func TestWhetherThereIsASet(t *testing.T) {
+	seen := map[reprieve.Proof]int{}
+	plots(t, 4000, func(seed uint64, r *rand.Rand, p *plot) {
+		if len(p.within.Caps) != 1 || !p.within.Monotone {
+			return
+		}
+		choose := func(what domain.Trial, whether bool, steps int) reprieve.Proof {
+			defer p.restart()
+			p.runner = reprieve.NewRunner(p.units, p.budgets)
+			for _, u := range p.potential {
+				p.runner.Remove(what, u)
+			}
+			c := p.within.Choice
+			c.Whether, c.Steps = whether, steps
+			list, proof := p.runner.Choose(what, c, p.potential, math.MaxInt64)
+			if proof == reprieve.Found || proof == reprieve.FoundSome {
+				require.True(t, p.keeps(list, p.runner.Parts()) && what.Fits().OK(), "seed %d", seed)
+			}
+			return proof
+		}
+		told := &bounded{watched: p.trial, guess: r.IntN(2) == 0}
+		want := choose(struct{ domain.Trial }{p.trial}, false, math.MaxInt) // which tells nothing in numbers
+		require.Equal(t, want, choose(told, true, math.MaxInt), "seed %d", seed)
+		few := choose(told, true, r.IntN(9))
+		require.True(t, few == want || few == reprieve.Exhausted || few == reprieve.FoundSome && want == reprieve.Found, "seed %d: %v, not %v", seed, few, want)
+		seen[few]++
+		seen[want]++
+	})
+	for proof := reprieve.Refuted; proof <= reprieve.Found; proof++ {
+		require.Greater(t, seen[proof], 20, "%v", proof)
+	}
+}

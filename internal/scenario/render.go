@@ -134,7 +134,11 @@ func verdictLine(q Question, r *preemption.Result) []string {
 			parts = append(parts, fmt.Sprintf("%dx %s", x.Domains, x.Reason))
 		}
 		if r.Nearest != nil {
-			parts = append(parts, "nearest "+r.Nearest.Domain+" with "+strings.Join(relaxations(r.Nearest), ", "))
+			doubt := ""
+			if r.Nearest.Unproved {
+				doubt = " or less"
+			}
+			parts = append(parts, "nearest "+r.Nearest.Domain+" with "+strings.Join(relaxations(r.Nearest), ", ")+doubt)
 		}
 		return parts
 	}

@@ -2,7 +2,7 @@ package answer
 
 // Nearest is a domain and what would have to change for the preemptor to get in: with
 // all of it the same question is answered Feasible or Fits, with no part of it, nor
-// with one amount smaller by one.
+// with one amount smaller by one, but where it is Unproved.
 //
 // For a pod without hard budgets and limits it is, over all nodes, the fewest changes;
 // then the least sum of what they ask for, a resource in millionths of the request, a
@@ -26,6 +26,10 @@ package answer
 type Nearest struct {
 	Domain      string       `json:"domain"`
 	Relaxations []Relaxation `json:"relaxations"` // by kind and name
+
+	// Unproved says that less may help as well: of a part of it, or of a smaller amount, it is not proved that it does not. Questions about
+	// that are cut short earlier than those that are asked by themselves. That nothing has to change at all is proved by Stats.Exact, not here.
+	Unproved bool `json:"unproved,omitempty"`
 }
 
 // RelaxationKind says what would have to change.

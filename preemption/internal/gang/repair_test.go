@@ -35,6 +35,7 @@ func TestDomainsShareTheSteps(t *testing.T) {
 		{4, 100, 0, 100, false}, {4, 100, 25, 100, false}, {4, 100, 100, 25, false}, {4, 100, 125, 0, false},
 		{50, 100, 0, 10, false}, {50, 100, 4, 6, false}, {50, 100, 10, 0, false},
 		{1, 100, 20, 100, true}, {1, 100, 80, 45, true}, {1, 100, 125, 0, true}, {50, 100, 0, 2, true},
+		{1, 4 * helpSteps, 0, 4 * helpSteps, true}, {1, 8 * helpSteps, helpSteps, 4 * helpSteps, true}, {1, 8 * helpSteps, 5 * helpSteps, 0, true}, {1, 8 * helpSteps, 5 * helpSteps, 8 * helpSteps, false},
 	} {
 		q := &ask.Question{Settings: &ask.Settings{}, NoBounds: tt.helps}
 		a := &attempt{Search: &Search{q: q, shares: tt.shares, Runner: &reprieve.Runner{Decided: 7 + tt.taken}}, decided: 7}

@@ -192,7 +192,7 @@ func (s *Search) helping() bool { return s.q.NoBounds || s.q.Asked != nil }
 
 const helping = 4
 
-// helpSteps is how many steps a search has there at most: there are several such questions.
+// helpSteps is how many steps a search has there at most on the average, of a few: there are several such questions.
 const helpSteps = 1 << 10
 
 // allow gives the placers of one domain its part of so many looks.

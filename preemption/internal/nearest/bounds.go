@@ -34,6 +34,7 @@ func (s *Pod) bounded() (cluster.NodeID, []Change) {
 	if more == nil {
 		return cluster.NoNode, nil
 	}
+	s.Unproved = s.Unproved || again.Unproved || !again.search.Stats.Exact
 	return s.here(again, n), sorted(append(list, more...))
 }
 
@@ -70,22 +71,24 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		return cluster.NoNode, nil
 	}
 	at := nodes[0]
-	l := least{ask: func(list []Change) ([]Change, bool) {
+	l := least{ask: func(list []Change) (need []Change, in, refuted bool) {
 		s.q.Relaxed = excessOf(list)
 		defer func() { s.q.Relaxed = nil }()
+		refuted = s.q.Monotone()
 		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
 			s.search.Trial.Reset(n)
 			potential := s.q.Evictable(n)
 			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.search.Within(potential))
+			refuted = refuted && proof == reprieve.Refuted
 			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
 				at, s.q.Relaxed = n, nil
-				return changesOf(s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())), true
+				return changesOf(s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())), true, false
 			}
 		}
-		return nil, false
+		return nil, false, refuted
 	}}
 	need, ok := l.find(changesOf(list))
-	if !ok {
+	if s.Unproved = l.unproved; !ok {
 		return cluster.NoNode, nil
 	}
 	return at, sorted(need)
@@ -109,29 +112,29 @@ const asksToRead = 24
 // OfGang tells which hard budgets and limits would have to be wider for a gang, which found
 // nothing in rounds of domains: it begins with what the plan that disrupts least without
 // bounds goes beyond, else with what evicting everybody there would. in says whether the
-// gang gets in with changes made, and by which plan if that is known, and adds to asked how often that asked about a member on a
-// node. nil if that is not known, or asked comes to too many.
-func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) (*gang.Plan, bool)) []Change {
+// gang gets in with changes made, and by which plan if that is known, or whether it is proved that it does not, and adds to asked how often that asked about a member on a
+// node. nil if that is not known, or asked comes to too many. If it is unproved, less may help, too.
+func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) (p *gang.Plan, in, proved bool)) (list []Change, unproved bool) {
 	if *asked > mostAsked {
-		return nil
+		return nil, false
 	}
 	q.NoBounds = true
 	search := gang.New(q)
 	search.Run(rounds)
 	q.NoBounds = false
 	if *asked += search.Asked(); search.Best == nil {
-		return nil
+		return nil, false
 	}
-	whole := func(list []Change) ([]Change, bool) {
+	whole := func(list []Change) ([]Change, bool, bool) {
 		*asked += asksToRead * q.Index.NumPods()
-		p, in := in(list)
+		p, in, proved := in(list)
 		if p == nil || len(list) > 1 {
-			return list, in
+			return list, in, proved
 		}
 		if need := changesOf(q.OverrunsAt(p.Places, p.Victims, p.Parts)); len(need) == 1 && need[0].Amount < list[0].Amount {
-			return need, in
+			return need, in, proved
 		}
-		return list, in
+		return list, in, proved
 	}
 	dear := func(asks int) bool {
 		return checked.Add(int64(*asked), checked.Mul(int64(asks-1), int64(asksToRead*q.Index.NumPods()))) > mostAsked
@@ -142,7 +145,7 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))
 	}
 	if !ok {
-		return nil
+		return nil, false
 	}
-	return sorted(list)
+	return sorted(list), l.unproved
 }

@@ -8,19 +8,21 @@ import (
 // least looks for changes of which no part helps, and none helps with less.
 type least struct {
 	// ask reports whether the preemptor gets in with a list of changes, and what of
-	// them it needs then, at most what was given.
-	ask func([]Change) ([]Change, bool)
+	// them it needs then, at most what was given; or whether it is proved that it does not.
+	ask func([]Change) (need []Change, in, proved bool)
 
 	present int32               // the preemptor's priority
 	left    int                 // how often ask may be asked; 0: as often as it takes
 	dear    func(asks int) bool // if set, whether ask may not be asked so many times more
 	known   []answer
+
+	unproved bool // less than what was found may help, too
 }
 
 // answer is what ask said about a list.
 type answer struct {
 	list, need []Change
-	in         bool
+	in, proved bool
 }
 
 // mostAsks is how often the whole question is asked again to find out what would help.
@@ -37,6 +39,7 @@ func (l *least) find(list []Change) (need []Change, ok bool) {
 	}
 	for {
 		before := slices.Clone(need)
+		l.unproved = false // this may be the last round
 		need = l.lower(l.drop(need))
 		if slices.Equal(need, before) {
 			return need, l.left >= 0
@@ -50,6 +53,15 @@ const mostParts = 4
 // smallest is find for what need not help more the more there is of it: the fewest of
 // list that help come first.
 func (l *least) smallest(list []Change) (need []Change, ok bool) {
+	list = l.fewest(list)
+	unproved := l.unproved
+	need, ok = l.find(list)
+	l.unproved = l.unproved || unproved
+	return need, ok
+}
+
+// fewest are the first of list that help; all of it if no fewer do.
+func (l *least) fewest(list []Change) []Change {
 	for size := 1; size < len(list) && len(list) <= mostParts; size++ {
 		for set := range uint(1) << len(list) {
 			var part []Change
@@ -62,11 +74,11 @@ func (l *least) smallest(list []Change) (need []Change, ok bool) {
 				continue
 			}
 			if _, in := l.in(part); in {
-				return l.find(part)
+				return part
 			}
 		}
 	}
-	return l.find(list)
+	return list
 }
 
 // in is ask, about what was not asked before.
@@ -75,7 +87,7 @@ func (l *least) in(list []Change) ([]Change, bool) {
 		l.left = math.MaxInt
 	}
 	if i := slices.IndexFunc(l.known, func(a answer) bool { return slices.Equal(a.list, list) }); i >= 0 {
-		return l.known[i].need, l.known[i].in
+		return l.told(&l.known[i])
 	}
 	if l.dear != nil && l.dear(1) {
 		l.left = -1
@@ -83,9 +95,15 @@ func (l *least) in(list []Change) ([]Change, bool) {
 	}
 	a := answer{list: slices.Clone(list)}
 	if l.left--; l.left >= 0 {
-		a.need, a.in = l.ask(list)
+		a.need, a.in, a.proved = l.ask(list)
 	}
 	l.known = append(l.known, a)
+	return l.told(&a)
+}
+
+// told is what was said, and notes whether a no is proved.
+func (l *least) told(a *answer) ([]Change, bool) {
+	l.unproved = l.unproved || !a.in && !a.proved
 	return a.need, a.in
 }
 
@@ -95,6 +113,7 @@ func (l *least) drop(list []Change) []Change {
 		if fewer, in := l.in(slices.Delete(slices.Clone(list), i, i+1)); in && len(fewer) > 0 {
 			list = fewer
 		} else {
+			l.unproved = l.unproved || in
 			i++
 		}
 	}
@@ -113,6 +132,7 @@ func (l *least) lower(list []Change) []Change {
 			less[i].Amount = try
 			switch need, in := l.in(less); {
 			case !in || len(need) != len(list):
+				l.unproved = l.unproved || in
 				low = try
 			case need[i].Amount < try: // perhaps the least
 				list, try = need, need[i].Amount-1

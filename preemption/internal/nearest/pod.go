@@ -33,6 +33,8 @@ type Pod struct {
 	again  func([]Change) (*Pod, func())
 	admits func(n cluster.NodeID, list []Change) bool
 
+	Unproved bool // less than what Nearest tells may help, too
+
 	near  ask.Near
 	node  [1]cluster.NodeID // where near is
 	trial onepod.Trial      // of ways
@@ -59,18 +61,18 @@ func (s *Pod) Nearest() (cluster.NodeID, []Change) {
 }
 
 // with runs the search anew with changes made, and reports whether the pod gets in, and
-// where.
-func (s *Pod) with(list []Change) (at cluster.NodeID, in bool) {
+// where; or whether it is proved that it does not.
+func (s *Pod) with(list []Change) (at cluster.NodeID, in, proved bool) {
 	again, end := s.again(list)
 	if again == nil {
-		return cluster.NoNode, false
+		return cluster.NoNode, false, false
 	}
 	defer end()
 	p := again.search.Run()
 	if p.Verdict != ask.Feasible && p.Verdict != ask.Fits {
-		return cluster.NoNode, false
+		return cluster.NoNode, false, again.search.Stats.Exact
 	}
-	return s.here(again, p.Node), true
+	return s.here(again, p.Node), true, true
 }
 
 // here is node n of the changed cluster in that of s: they number nodes by themselves.
@@ -93,14 +95,15 @@ func (s *Pod) nearest() (cluster.NodeID, []Change) {
 			return way.node, list
 		}
 		at := cluster.NoNode
-		l := least{left: mostAsks, present: s.q.Priority, ask: func(list []Change) ([]Change, bool) {
-			n, in := s.with(list)
+		l := least{left: mostAsks, present: s.q.Priority, ask: func(list []Change) ([]Change, bool, bool) {
+			n, in, proved := s.with(list)
 			if in {
 				at = n
 			}
-			return list, in
+			return list, in, proved
 		}}
-		if list, ok := l.smallest(list); ok {
+		list, ok := l.smallest(list)
+		if s.Unproved = s.Unproved || l.unproved; ok {
 			return at, sorted(list)
 		}
 	}

@@ -46,7 +46,7 @@ func (s *gangAnswer) tell(a gang.Answer) *answer.Result {
 	case s.Brief && a.Plan != nil:
 		return &answer.Result{Verdict: verdicts[a.Verdict], Domain: a.Plan.Domain.Name}
 	case s.Brief:
-		return &answer.Result{Verdict: verdicts[a.Verdict]}
+		return &answer.Result{Verdict: verdicts[a.Verdict], Stats: answer.Stats{Exact: s.Proved}}
 	case a.Verdict == ask.Feasible:
 		return s.feasible(a.Plan)
 	case a.Verdict == ask.Fits:

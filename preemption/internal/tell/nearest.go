@@ -45,11 +45,11 @@ func (q *Inquiry) relaxations(list []nearest.Change) []answer.Relaxation {
 }
 
 // nearest tells what would have to change; nil if that is not known.
-func (q *Inquiry) nearest(at string, list []nearest.Change) *answer.Nearest {
+func (q *Inquiry) nearest(at string, list []nearest.Change, unproved bool) *answer.Nearest {
 	if list == nil {
 		return nil
 	}
-	return &answer.Nearest{Domain: at, Relaxations: q.relaxations(list)}
+	return &answer.Nearest{Domain: at, Relaxations: q.relaxations(list), Unproved: unproved}
 }
 
 // nearest is what would have to change for a lone pod to get in.
@@ -66,11 +66,12 @@ func (s *podAnswer) nearest() *answer.Nearest {
 		search := q.SearchPod()
 		return nearest.NewPod(q.Question, search.Search, nil, nil), search.Close
 	}
-	at, list := nearest.NewPod(s.Question, s.Search, again, s.admits).Nearest()
+	pod := nearest.NewPod(s.Question, s.Search, again, s.admits)
+	at, list := pod.Nearest()
 	if list == nil {
 		return nil
 	}
-	return s.Inquiry.nearest(s.Index.Node(at).Name, list)
+	return s.Inquiry.nearest(s.Index.Node(at).Name, list, pod.Unproved)
 }
 
 // admits reports whether the user's filter lets the pod onto node n once changes are made.
@@ -95,20 +96,27 @@ func (s *gangAnswer) nearest() *answer.Nearest {
 		return n
 	}
 	at := ""
-	list := nearest.Otherwise(s.Question, &asked, func(change nearest.Change) bool {
-		d, in := s.otherwise(change, &asked)
-		if in {
-			at = d
+	list, unproved := nearest.Otherwise(s.Question, &asked, func(change nearest.Change) (in, proved bool) {
+		again := s.otherwise(change, &asked)
+		if again.in {
+			at = again.at
 		}
-		return in
+		return again.in, again.proved
 	})
-	return s.Inquiry.nearest(at, list)
+	return s.Inquiry.nearest(at, list, unproved)
+}
+
+// again is what a question with changes made comes to.
+type again struct {
+	at         string     // the domain where the gang gets in
+	plan       *gang.Plan // how, if its victims are known
+	in, proved bool       // whether it does, and if not whether that is proved
 }
 
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
-func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in bool) {
-	at, _, in = s.asks(asked, func(q *Inquiry, _ *ask.Settings) {
+func (s *gangAnswer) otherwise(change nearest.Change, asked *int) again {
+	return s.asks(asked, func(q *Inquiry, _ *ask.Settings) {
 		switch change.Kind {
 		case nearest.Priority:
 			q.Priority = int32(change.Amount)
@@ -116,12 +124,11 @@ func (s *gangAnswer) otherwise(change nearest.Change, asked *int) (at string, in
 			q.Tree.Min -= int(change.Amount)
 		}
 	})
-	return at, in
 }
 
 // within asks it under limits that are wider, at whatever cost. Who would find another place is the same then.
-func (s *gangAnswer) within(wider []nearest.Change, asked *int) (at string, p *gang.Plan, in bool) {
-	defer noHelp(&at, &in)
+func (s *gangAnswer) within(wider []nearest.Change, asked *int) (told again) {
+	defer noHelp(&told)
 	return s.asks(asked, func(q *Inquiry, settings *ask.Settings) {
 		q.Limits = slices.Clone(q.Limits)
 		for _, c := range wider {
@@ -138,8 +145,8 @@ func (s *gangAnswer) within(wider []nearest.Change, asked *int) (at string, p *g
 	})
 }
 
-// asks asks the gang's question as change makes it. p is the plan if its victims are known.
-func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Settings)) (at string, p *gang.Plan, in bool) {
+// asks asks the gang's question as change makes it.
+func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Settings)) again {
 	q, err := newBriefAs(s.Cluster, Again(s.asked), s.caller.silent(), func(q *Inquiry) {
 		settings := *q.Settings
 		settings.Trace, settings.Candidates, settings.Effort, settings.Asked = false, false, ask.Greedy, asked
@@ -147,19 +154,27 @@ func (s *gangAnswer) asks(asked *int, change func(q *Inquiry, settings *ask.Sett
 		change(q, &settings)
 	})
 	if err != nil {
-		return "", nil, false
+		return again{}
 	}
-	again := q.CountGang()
-	again.Brief = true
-	r, err := again.Answer()
-	again.Close() // not where a hook panics
-	if err != nil || !r.Verdict.IsPlan() {
-		return "", nil, false
+	g := q.CountGang()
+	g.Brief = true
+	told := toldBy(g.Answer())
+	g.Close() // not where a hook panics
+	if p := g.Search.Best; told.in && p != nil && len(p.Victims) > 0 {
+		told.plan = p
 	}
-	if p = again.Search.Best; p != nil && len(p.Victims) == 0 {
-		p = nil
+	return told
+}
+
+// toldBy is what an answer tells.
+func toldBy(r *answer.Result, err error) again {
+	if err != nil {
+		return again{}
 	}
-	return r.Domain, p, true
+	if !r.Verdict.IsPlan() {
+		return again{proved: r.Stats.Exact}
+	}
+	return again{at: r.Domain, in: true}
 }
 
 // wider tells which hard budgets and limits would have to be wider. How often that asks about
@@ -174,38 +189,35 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 	}
 	ofBudget := func(c nearest.Change) bool { return c.Kind == nearest.Budget }
 	at := ""
-	list := nearest.OfGang(s.Question, rounds, asked, func(list []nearest.Change) (p *gang.Plan, in bool) {
-		d := ""
+	list, unproved := nearest.OfGang(s.Question, rounds, asked, func(list []nearest.Change) (*gang.Plan, bool, bool) {
+		told := again{}
 		if s.Queue() == "" && !slices.ContainsFunc(list, ofBudget) { // the cluster is as it is
-			d, p, in = s.within(list, asked)
+			told = s.within(list, asked)
 		} else if c, who, err := s.relax(list); err == nil {
 			c.Ask.Asked = asked
-			d, in = letsIn(c, who, s.caller.silent())
+			told = letsIn(c, who, s.caller.silent())
 		}
-		if in {
-			at = d
+		if told.in {
+			at = told.at
 		}
-		return p, in
+		return told.plan, told.in, told.proved
 	})
-	return s.Inquiry.nearest(at, list)
+	return s.Inquiry.nearest(at, list, unproved)
 }
 
-// letsIn answers a question with relaxations made: whether the preemptor gets in, and where.
-func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) (at string, in bool) {
-	defer noHelp(&at, &in)
+// letsIn answers a question with relaxations made.
+func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) (told again) {
+	defer noHelp(&told)
 	r, _, err := Answer(c, p, c.Quota, a)
-	if err != nil || !r.Verdict.IsPlan() {
-		return "", false
-	}
-	return r.Domain, true
+	return toldBy(r, err)
 }
 
 // noHelp is deferred where it is asked whether somebody gets in: what a hook does wrong on the way is no help.
-func noHelp(at *string, in *bool) {
+func noHelp(told *again) {
 	switch e := recover().(type) {
 	case nil:
 	case *ranges.Stop, *domain.Misuse:
-		*at, *in = "", false
+		*told = again{}
 	default:
 		panic(e)
 	}

@@ -93,7 +93,11 @@ func (r *report) nearest() {
 	if n == nil {
 		return
 	}
-	r.Printf("\nThe least that would have to change, on %s:\n", n.Domain)
+	what := "The least that would have to change"
+	if n.Unproved {
+		what = "What would have to change, and less may do"
+	}
+	r.Printf("\n%s, on %s:\n", what, n.Domain)
 	for _, x := range n.Relaxations {
 		r.Printf("  - %s\n", relaxation(x))
 	}
