@@ -90,6 +90,7 @@ type chooser struct {
 	kin   []kin            // what some of them have in common; see kin.go
 	list  []victims.UnitID // buffer of out
 
+	moved  int   // pods, in and out of the trial
 	beyond bool  // what has to leave goes beyond a cap
 	denied bool  // Last said no,
 	least  int64 // of sets that cost as much at least
@@ -158,7 +159,7 @@ func (s *chooser) begin(caps int) int {
 // problem is what is to be solved, in numbers.
 func (s *chooser) problem(atMost int64) *cover.Problem {
 	n := len(s.items)
-	p := &cover.Problem{Items: n, AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Trial: s, Kind: s.kind, Alike: s.alike, Price: make([]int64, n)}
+	p := &cover.Problem{Items: n, AtMost: atMost, Steps: s.Steps, Any: s.Any, Poll: s.Poll, Worked: s.worked, Trial: s, Kind: s.kind, Alike: s.alike, Price: make([]int64, n)}
 	for i := range s.items {
 		p.Price[i] = s.costs(&s.items[i])
 	}
@@ -308,8 +309,15 @@ func (s *chooser) boundSide(p *cover.Problem, bounded bounded, items [][]cluster
 // sideSteps is of how many parts of the steps one is for a set within a cap.
 const sideSteps = 8
 
+// worked is how many steps it is worth to move pods as they were.
+func (s *chooser) worked() int { return s.moved / movesOfStep }
+
+// movesOfStep is how many pods may leave or come back in a step: as many as that takes somewhat longer than its numbers.
+const movesOfStep = 256
+
 // Return puts the pods of item i back, Remove takes them out: at once, where they are a unit and the trial does so.
 func (s *chooser) Return(i int) {
+	s.moved += len(s.podsOf(i))
 	if s.isUnit(i) {
 		returnUnit(s.trial, s.items[i].unit, s.items[i].pods)
 		return
@@ -320,6 +328,7 @@ func (s *chooser) Return(i int) {
 }
 
 func (s *chooser) Remove(i int) {
+	s.moved += len(s.podsOf(i))
 	if s.isUnit(i) {
 		removeUnit(s.trial, s.items[i].unit, s.items[i].pods)
 		return

@@ -11,6 +11,9 @@ import (
 // worth most beyond their price: what is missing is added where it costs least, and what is
 // not needed left out. Hard sides are kept to on the way.
 func (s *solver) guess() {
+	if s.steps < s.taken() && s.taken() > s.Steps {
+		return
+	}
 	g := &s.guessed
 	g.set, g.missing, g.left = s.buffer, append(g.missing[:0], s.need...), append(g.left[:0], s.left...)
 	g.order = g.order[:0]

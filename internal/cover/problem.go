@@ -25,6 +25,9 @@ type Problem struct {
 	// several. The first bound and the first set are had in any case.
 	Steps int
 
+	// Worked, if set, is how many steps what Trial has done is worth: they are those of the search where they are more.
+	Worked func() int
+
 	// Poll, if set, is called for each decision. It may panic, which ends the search.
 	Poll func()
 

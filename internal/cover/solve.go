@@ -37,7 +37,7 @@ func Solve(p *Problem) Answer {
 			s.branch(0, bound)
 		}
 	}
-	a := Answer{Chosen: s.best, Price: s.bestPrice, Steps: s.steps, Proved: !s.stopped}
+	a := Answer{Chosen: s.best, Price: s.bestPrice, Steps: s.taken(), Proved: !s.stopped}
 	switch {
 	case a.Chosen == nil && a.Proved:
 		a.Bound = checked.Add(p.AtMost, 1)
@@ -55,9 +55,17 @@ func Solve(p *Problem) Answer {
 	}
 	if a.Chosen != nil && a.Proved && !p.Any && len(p.Need) > 0 { // without, it was found in order
 		s.canonical()
-		a.Chosen, a.Steps = s.best, s.steps
+		a.Chosen, a.Steps = s.best, s.taken()
 	}
 	return a
+}
+
+// taken is how many steps were taken.
+func (s *solver) taken() int {
+	if s.Worked == nil {
+		return s.steps
+	}
+	return max(s.steps, s.Worked())
 }
 
 // forced is the answer where nobody has to be asked and no item can be spared.
@@ -493,7 +501,7 @@ func (s *solver) branch(depth int, bound int64) {
 	if i = s.next(covered); covered && (i < 0 || len(s.Need) > 0) && s.take() || i < 0 {
 		return
 	}
-	if s.steps += 1 + (s.n-len(s.trail))*(1+len(s.work.lines)/manyLines)/manyFree; s.steps > s.Steps {
+	if s.steps += 1 + (s.n-len(s.trail))*(1+len(s.work.lines)/manyLines)/manyFree; s.taken() > s.Steps {
 		s.stopped = true
 		return
 	}
