@@ -1,6 +1,8 @@
 package preemption
 
 import (
+	"cmp"
+
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -160,15 +162,7 @@ func CloseRoad(name string) (open func()) {
 // PreemptByTrials is Preempt with every member of a gang placed and every potential
 // victim taken out of a trial, where Preempt counts.
 func (o Options) PreemptByTrials(p Preemptor, s *Snapshot) (*Result, error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
-		return nil, err
-	}
-	q, err := tell.Read(c, p, tell.Caller{})
-	if err != nil || q.Tree == nil || q.Queue() != "" {
-		return nil, err
-	}
-	return q.SearchGang().Answer()
+	return o.preemptTrying(p, s, 0, -1)
 }
 
 // Work is how much is asked, and how many checks are made, where the question about a gang is answered by trials; nothing for others.
@@ -207,18 +201,13 @@ func (o Options) PreemptEvery(p Preemptor, s *Snapshot, every bool) (*Result, er
 }
 
 func (o Options) preemptTrying(p Preemptor, s *Snapshot, traits ask.Traits, checks int) (*Result, error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
+	q, err := o.gangOf(p, s)
+	if q == nil || q.Queue() != "" {
 		return nil, err
 	}
-	if checks >= 0 {
-		c.Ask.Checks = checks
+	if q.Traits |= traits; checks >= 0 {
+		q.Checks = checks
 	}
-	q, err := tell.Read(c, p, tell.Caller{})
-	if err != nil || q.Tree == nil || q.Queue() != "" {
-		return nil, err
-	}
-	q.Traits |= traits
 	return q.SearchGang().Answer()
 }
 
@@ -255,12 +244,8 @@ func (o Options) BothWays(p Preemptor, s *Snapshot, checks int) (counted, tried 
 // by counting and by trials; ok is false if that is not counted as where units have
 // several pods.
 func (o Options) LeastBothWays(p Preemptor, s *Snapshot) (counted, tried []cluster.NodeID, ok bool, err error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	q, err := tell.Read(c, p, tell.Caller{})
-	if err != nil {
+	q, err := o.gangOf(p, s)
+	if q == nil {
 		return nil, nil, false, err
 	}
 	levels, err := q.Levels()
@@ -311,22 +296,17 @@ func (o Options) Counts(p Preemptor, s *Snapshot) (bool, error) {
 	return q.CountGang().Counting != nil, nil
 }
 
-// PreemptInChunks is PreemptOn with the nodes in chunks of that size.
+// PreemptInChunks is Preempt on at most so many goroutines, with the nodes in chunks of that size; 0: as many as ever.
 func (o Options) PreemptInChunks(p Preemptor, s *Snapshot, goroutines, size int) (*Result, error) {
 	c, err := o.compileSnapshot(s)
 	if err != nil {
 		return nil, err
 	}
-	c.Ask.Goroutines, c.Ask.ChunkSize = goroutines, size
+	c.Ask.Goroutines, c.Ask.ChunkSize = goroutines, cmp.Or(size, c.Ask.ChunkSize)
 	return onceAsked(c, p)
 }
 
 // PreemptOn is Preempt on at most so many goroutines.
 func (o Options) PreemptOn(p Preemptor, s *Snapshot, goroutines int) (*Result, error) {
-	c, err := o.compileSnapshot(s)
-	if err != nil {
-		return nil, err
-	}
-	c.Ask.Goroutines = goroutines
-	return onceAsked(c, p)
+	return o.PreemptInChunks(p, s, goroutines, 0)
 }
