@@ -18,8 +18,8 @@ package answer
 // and what is not found within these counts as no help.
 //
 // It is nil where nothing of what can be relaxed helps, where constraints decide if
-// none of the nearest 16 ways does, and where it was not told within 100 questions, about a
-// gang of unlike members within 8,388,608 looks at a member on a node.
+// none of the nearest 16 ways does, and where nothing was found within 100 questions, about a
+// gang within 2,097,152 looks at a member on a node.
 // Of gangs it knows hard budgets and limits, and with Options.Explain, which lets it ask the
 // gang's question a few more times, a higher priority or a lower minCount of the group, whichever is the
 // lesser change: a pod fewer is as much as its share of those that are needed.

@@ -104,7 +104,7 @@ func total(list []ask.Excess) int64 {
 
 // mostAsked is how much all the questions about a gang may ask, as the search for a gang counts it: no other
 // is asked after that.
-const mostAsked = 1 << 23
+const mostAsked = 1 << 21
 
 // asksToRead is for how many times to ask about a member it counts to read a pod of the cluster, which each question does.
 const asksToRead = 24

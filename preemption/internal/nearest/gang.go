@@ -13,26 +13,27 @@ import (
 )
 
 // Otherwise tells at what priority a gang would get in, or with how many pods fewer at least,
-// whichever is less of a change; nil if neither is enough, or asked comes to too many. in says
+// whichever is less of a change; nil if neither is enough, or none was found before asked comes to too many. in says
 // whether it gets in with a change made, with more of it, too, if it does with less, or whether it is proved that it
 // does not, and adds to asked how often that asked about a member on a node. If it is unproved, less of the same may do, too.
 func Otherwise(q *ask.Question, asked *int, in func(Change) (in, proved bool)) (best []Change, unproved bool) {
 	doubts := map[Kind]bool{}
 	best = otherwise(q, func(c Change) bool {
 		if *asked > mostAsked {
+			doubts[c.Kind] = true
 			return false
 		}
 		in, proved := in(c)
 		doubts[c.Kind] = doubts[c.Kind] || !in && !proved
 		return in
 	})
-	if *asked > mostAsked || best == nil {
+	if best == nil {
 		return nil, false
 	}
 	return best, doubts[best[0].Kind]
 }
 
-// otherwise is Otherwise without a bound.
+// otherwise is Otherwise where in may deny what would do.
 func otherwise(q *ask.Question, in func(Change) bool) []Change {
 	var best []Change
 	size := int64(math.MaxInt64)

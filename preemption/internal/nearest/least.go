@@ -28,8 +28,8 @@ type answer struct {
 // mostAsks is how often the whole question is asked again to find out what would help.
 const mostAsks = 100
 
-// find returns the least of list that does; ok is false if not even all of it does, or
-// that can't be told within the asks that are left, of which it takes one for each of list at least.
+// find returns the least of list that does, or where the asks that are left do not tell, of which it takes one for each of list
+// at least, the least that is known to; ok is false if not even all of it does.
 func (l *least) find(list []Change) (need []Change, ok bool) {
 	if len(list) == 0 || l.dear != nil && l.dear(len(list)) {
 		return nil, false // it was refused as things are
@@ -42,7 +42,8 @@ func (l *least) find(list []Change) (need []Change, ok bool) {
 		l.unproved = false // this may be the last round
 		need = l.lower(l.drop(need))
 		if slices.Equal(need, before) {
-			return need, l.left >= 0
+			l.unproved = l.unproved || l.left < 0
+			return need, true
 		}
 	}
 }
@@ -90,7 +91,7 @@ func (l *least) in(list []Change) ([]Change, bool) {
 		return l.told(&l.known[i])
 	}
 	if l.dear != nil && l.dear(1) {
-		l.left = -1
+		l.left, l.unproved = -1, true
 		return nil, false
 	}
 	a := answer{list: slices.Clone(list)}

@@ -91,7 +91,7 @@ func (s *gangAnswer) nearest() *answer.Nearest {
 	if s.Cluster.Probe || s.NoBounds || s.Each {
 		return nil
 	}
-	asked := s.Search.Asked()
+	asked := 0
 	if n := s.wider(&asked); n != nil || !s.Trace {
 		return n
 	}
