@@ -187,6 +187,9 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 			p.Need, p.Frees = append(p.Need, missing), append(p.Frees, row)
 		}
 	}
+	if len(p.Need) == 0 && p.Least > 0 { // else nothing would say where to look
+		p.Need, p.Frees = append(p.Need, p.Least), append(p.Frees, cover.RowOf(p.Price))
+	}
 	if decides := gapped.Decides() && !s.parts; decides && s.Last == nil {
 		p.Trial = nil
 	} else if decides {

@@ -53,7 +53,7 @@ func Solve(p *Problem) Answer {
 			a.Proved = a.Bound == a.Price
 		}
 	}
-	if a.Chosen != nil && a.Proved && !p.Any && len(p.Need) > 0 { // without, it was found in order
+	if a.Chosen != nil && a.Proved && !p.Any && (len(p.Need) > 0 || p.Guess != nil) { // without, it was found in order
 		s.canonical()
 		a.Chosen, a.Steps = s.best, s.taken()
 	}

@@ -128,7 +128,11 @@ func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group)
 	for i, leaf := range leaves {
 		parts[i] = Part{Members: leaf.Members, Need: need(leaf), Groups: groups[leaf]}
 	}
-	return SeatExact(s.Trial, d, parts, func(in []bool) bool {
+	nodes := ExactNodes
+	if s.Wide {
+		nodes = WideNodes
+	}
+	return seatExact(s.Trial, d, parts, func(in []bool) bool {
 		for i, leaf := range leaves {
 			leaf.Within = nil
 			if in[i] {
@@ -136,7 +140,7 @@ func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group)
 			}
 		}
 		return enough(func(leaf *Group) bool { return leaf.Within != nil })
-	}, s.left)
+	}, s.left, nodes)
 }
 
 // together notes for each pod group beneath t which groups, those above and t's own, keep

@@ -9,7 +9,8 @@ import (
 
 // The sizes up to which SeatExact looks at every placement, as far as its steps go.
 const (
-	ExactNodes   = 128 // whose numbers fit a byte
+	ExactNodes   = 8
+	WideNodes    = 128 // where Seating.Wide; their numbers fit a byte
 	ExactMembers = 8
 )
 
@@ -18,6 +19,7 @@ const (
 const (
 	maxSeatSteps = 1 << 20
 	maxTurnSteps = 1 << 12
+	maxWideSteps = 1 << 15 // in both, on more than ExactNodes
 )
 
 // Part is a group of members of which Need get a place together, or none.
@@ -40,10 +42,15 @@ type Together struct {
 // It returns whether it placed them, and whether the answer is proved: it is when no more
 // than ExactMembers members, and ExactNodes nodes that have room for any of them, are to
 // be looked at, or if all members are [domain.GangTrial.Interchangeable], enough asks for every
-// part and nobody is kept together. With constraints for which it matters, see [domain.Orderer],
+// part and nobody is kept together, as long as steps last. With constraints for which it matters, see [domain.Orderer],
 // members are tried in every order, since one may fit only after another, or only before
 // it; then it is proved as far as some 4,000 steps go. Steps are taken from left, as far as there are any; nil: no matter.
 func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool, left *int) (seated, proved bool) {
+	return seatExact(t, d, parts, enough, left, ExactNodes)
+}
+
+// seatExact is SeatExact on up to so many nodes with room.
+func seatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool, left *int, nodes int) (seated, proved bool) {
 	if left == nil {
 		all := maxTurnSteps + maxSeatSteps
 		left = &all
@@ -68,8 +75,14 @@ func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(
 	if members > ExactMembers {
 		return false, false
 	}
-	if s.nodes = usable(t, d.Nodes, ExactNodes+1); len(s.nodes) > ExactNodes {
+	if s.nodes = usable(t, d.Nodes, nodes+1); len(s.nodes) > nodes {
 		return false, false
+	}
+	if len(s.nodes) > ExactNodes {
+		all, most := left, min(maxWideSteps, *left)
+		few := most
+		left = &few
+		defer func() { *all -= most - few }()
 	}
 	if t.OrderMatters() {
 		if !s.hasRoom(left) {
@@ -128,6 +141,9 @@ type exact struct {
 	steps    int
 }
 
+// step is what to look for a place for a member takes, in steps that look at ExactNodes.
+func (s *exact) step() int { return 1 + (len(s.nodes)-1)/ExactNodes }
+
 // agrees reports whether member m may go to node n, where those are whom it goes together
 // with.
 func (s *exact) agrees(m domain.MemberID, n cluster.NodeID) bool {
@@ -169,7 +185,7 @@ func (s *turns) seat() bool {
 	if s.steps <= 0 || s.failed[string(key)] {
 		return false
 	}
-	s.steps--
+	s.steps -= s.step()
 	for _, p := range s.parts {
 		if p.Need > len(p.Members) {
 			continue
@@ -282,7 +298,7 @@ func (s *exact) seat(k int, members []domain.MemberID, need, from int) bool {
 	if len(members) < need || s.steps <= 0 {
 		return false
 	}
-	s.steps--
+	s.steps -= s.step()
 	m := members[0]
 	for at := from; at < len(s.nodes); at++ {
 		n := s.nodes[at]

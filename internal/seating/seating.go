@@ -16,6 +16,9 @@ type Seating struct {
 	// OwnPlacer: the placer is the user's, and Place asks no other.
 	OwnPlacer bool
 
+	// Wide lets every placement be looked at on up to WideNodes.
+	Wide bool
+
 	// Looks bounds, if above zero, what [domain.GangTrial.Allow] does for Fit: the domains share
 	// them evenly, and have FewestLooks at least.
 	Looks int

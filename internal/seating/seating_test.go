@@ -306,10 +306,40 @@ func TestManyNodesAreLookedAt(t *testing.T) {
 			members, ids = append(members, domain.NewMember(ix, &pod, cluster.NoPod)), append(ids, domain.MemberID(i))
 		}
 		trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
-		seated, proved := seating.SeatExact(trial, &(domain.WholeCluster{}.Split(nil, ix)[0]), []seating.Part{{Members: ids, Need: 4}}, func(in []bool) bool { return in[0] }, nil)
-		require.True(t, proved)
-		require.Equal(t, small == 4, seated)
+		for _, wide := range []bool{false, true} {
+			s := seating.Seating{Trial: trial, Gang: &seating.Group{Members: ids, Min: 4}, Wide: wide}
+			seated, proved := s.Exactly(&seating.Split(ix, nil)[0])
+			require.Equal(t, wide, proved)
+			require.Equal(t, wide && small == 4, seated)
+			trial.UnplaceTo(0)
+		}
 	}
+}
+
+// TestWhatIsHopelessEnds: of two members, which come last, only one has a place, and none of 128 nodes is left out for the others. The looks
+// are bounded.
+func TestWhatIsHopelessEnds(t *testing.T) {
+	s := &cluster.Snapshot{}
+	for i := range seating.WideNodes {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 100, []string{"x", "y"}[i%2]: 1000}})
+	}
+	s.Nodes[0].Allocatable["x"], s.Nodes[0].Allocatable["y"] = 1, 1000
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	var members []*domain.Member
+	var ids []domain.MemberID
+	for i := range int64(seating.ExactMembers) {
+		pod := cluster.Pod{Name: fmt.Sprint(i), Requests: cluster.Resources{cluster.CPU: 51 + i}}
+		if i < 2 {
+			pod.Requests = cluster.Resources{"x": 1, "y": 1 + i} // unlike the other
+		}
+		members, ids = append(members, domain.NewMember(ix, &pod, cluster.NoPod)), append(ids, domain.MemberID(i))
+	}
+	trial := domain.NewGangTrial(ix, members, nil, func(cluster.PodID) bool { return false })
+	w := seating.Seating{Trial: trial, Gang: &seating.Group{Members: ids, Min: len(ids)}, Wide: true}
+	seated, _ := w.Exactly(&seating.Split(ix, nil)[0])
+	require.False(t, seated)
+	require.Less(t, trial.Asked, 1<<19)
 }
 
 // A gang has a place if and only if some placement suffices; with fewest, no group has

@@ -26,7 +26,7 @@ type Problem struct {
 	Barred []bool  // by item: it is in no set
 	AtMost int64   // what a set may cost to be wanted
 
-	// Steps bounds the branching: 16 are taken for each decision on an item, more where there are
+	// Steps bounds the branching: 16 are taken for each decision on an item or a place, more where there are
 	// many seats and places. The first bound is had in any case.
 	Steps int
 

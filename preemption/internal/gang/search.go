@@ -139,7 +139,7 @@ func (s *Search) Equip() {
 	}
 	s.Trial = q.GangTrial()
 	s.Trial.Allow(s.looks())
-	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: s.looks()}
+	s.seater = &seating.Seating{Trial: s.Trial, Gang: q.Tree, OwnPlacer: q.OwnPlacer, Looks: s.looks(), Wide: q.Effort != ask.Greedy}
 	s.seater.Allow(1)
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
