@@ -91,3 +91,62 @@ func TestAHookThatPanicsIsTheProblem(t *testing.T) {
 		require.Greater(t, panics, 2, name)
 	}
 }
+
+// TestForgedMovesAreFound: where room is made by moves alone, what is said of where they go is read, move by move.
+func TestForgedMovesAreFound(t *testing.T) {
+	t.Parallel()
+	levels := []int32{1, 5, 100}
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	pod := func(name, node string, level *int32, size int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: level, Requests: cores(size)}
+	}
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Allocatable: cores(5)}, {Name: "n2", Allocatable: cores(3)}, {Name: "n3", Allocatable: cores(1)},
+			{Name: "n4", Allocatable: cores(1)}, {Name: "n5", Allocatable: cores(1)},
+		},
+		Pods: []preemption.Pod{
+			pod("a", "n1", &levels[1], 3), pod("b", "n1", &levels[0], 1), pod("c", "n2", &levels[0], 1), pod("d", "n3", &levels[0], 1), pod("web", "", &levels[2], 5),
+		},
+	}
+	o, web := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Chain: 1}, preemption.Preemptor{Kind: cluster.KindPod, Name: "web"}
+	r, err := o.Preempt(web, &s)
+	require.NoError(t, err)
+	move := func(name, node string) preemption.Nomination {
+		return preemption.Nomination{Pod: preemption.PodRef{Name: name}, Node: node}
+	}
+	true1 := []preemption.Nomination{move("b", "n4"), move("a", "n2"), move("c", "n5")}
+	verified := func(o preemption.Options, moves []preemption.Nomination) []check.Problem {
+		forged := *r
+		forged.Moves = moves
+		return check.Verify(&s, o, web, &forged)
+	}
+	require.Empty(t, verified(o, r.Moves), r.Moves)
+	require.Empty(t, verified(o, true1))
+	require.Empty(t, verified(o, []preemption.Nomination{move("a", "n2"), move("c", "n4"), move("b", "n5")}), "in any order in which each fits")
+	for name, moves := range map[string][]preemption.Nomination{
+		"none":                              nil,
+		"a victim dropped":                  true1[1:],
+		"who moves for another dropped":     true1[:2],
+		"twice":                             append(true1[:2:2], move("b", "n4"), move("c", "n5")),
+		"to where there is no room":         {move("b", "n4"), move("a", "n5"), move("c", "n5")},
+		"to the same room":                  {move("b", "n4"), move("a", "n2"), move("c", "n4")},
+		"to the preemptor's room":           {move("b", "n4"), move("a", "n2"), move("c", "n1")},
+		"to where it comes from":            {move("b", "n4"), move("a", "n2"), move("c", "n2")},
+		"back beside the preemptor":         {move("b", "n1"), move("a", "n2"), move("c", "n5")},
+		"to nowhere":                        {move("b", "n9"), move("a", "n2"), move("c", "n5")},
+		"nobody":                            append(true1[:3:3], move("x", "n9")),
+		"the preemptor":                     append(true1[:3:3], move("web", "n1")),
+		"who moves for nobody":              append([]preemption.Nomination{move("d", "n5")}, true1...),
+		"before whom it moves for":          {move("c", "n5"), move("b", "n4"), move("a", "n2")},
+		"for one who may not move it":       {move("a", "n2"), move("c", "n5"), move("b", "n3"), move("d", "n4")},
+		"for one who moves for another one": {move("b", "n4"), move("a", "n2"), move("c", "n3"), move("d", "n5")},
+	} {
+		require.NotEmpty(t, verified(o, moves), name)
+	}
+	o.Chain = 0
+	require.NotEmpty(t, verified(o, true1), "nobody moves for another")
+	o.Chain, o.NoCascade = 1, true
+	require.NotEmpty(t, verified(o, true1), "nobody moves for another")
+	require.NotEmpty(t, verified(preemption.Options{}, true1), "nobody asked for it")
+}

@@ -2,6 +2,8 @@ package gang
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/allot"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -72,4 +75,194 @@ func TestFewestGroupsAreTouched(t *testing.T) {
 	}
 	require.Greater(t, settled, 50)
 	require.Positive(t, fewer)
+}
+
+// drawPlace is a node on which up to six seats are asked for, and who may go from it.
+func drawPlace(draw *rand.Rand) *place {
+	p := &place{level: math.MaxInt64, numSums: 1 + draw.IntN(3)}
+	for range 1 + draw.IntN(2) {
+		p.asks, p.free = append(p.asks, 1+draw.Int64N(4)), append(p.free, draw.Int64N(5)-2)
+	}
+	for range draw.IntN(8) {
+		it := item{number: draw.Int64N(4)}
+		for range p.asks {
+			it.frees = append(it.frees, draw.Int64N(4))
+		}
+		for j := range p.numSums {
+			it.price[j] = draw.Int64N(6)
+			if draw.IntN(9) == 0 {
+				it.price[j] = []int64{1 << 31, 1 << 40, 1 << 61}[draw.IntN(3)]
+			}
+		}
+		p.items = append(p.items, it)
+	}
+	p.measure(6)
+	return p
+}
+
+// cheapest is what k seats cost with any set of items that may go; false if there is none.
+func (p *place) cheapest(k int, level int64) (least allot.Price, ok bool) {
+	for set := range uint(1) << len(p.items) {
+		if price, enough := p.cost(set, k, level); enough && (!ok || price.Compare(&least) < 0) {
+			least, ok = price, true
+		}
+	}
+	return least, ok
+}
+
+// cost is the price of a set of items, and whether they may go and free k seats.
+func (p *place) cost(set uint, k int, level int64) (price allot.Price, enough bool) {
+	enough = true
+	for r, asks := range p.asks {
+		free := p.free[r]
+		for i := range p.items {
+			if set>>i&1 != 0 {
+				free += p.items[i].frees[r]
+			}
+		}
+		enough = enough && free >= int64(k)*asks
+	}
+	for i := range p.items {
+		if set>>i&1 == 0 {
+			continue
+		}
+		enough = enough && p.items[i].number <= level
+		for j := range p.numSums {
+			price[j] += p.items[i].price[j]
+		}
+	}
+	return price, enough
+}
+
+// priced are what so many numbers of a price are.
+func (p *place) priced(price allot.Price) []int64 { return price[:p.numSums] }
+
+// TestAPlaceCostsTheLeastOfAllSets: for each number of seats, whoever may go, and what is known
+// of all holds where fewer may.
+func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
+	looked, kept, only, tight := 0, 0, 0, 0
+	for seed := range uint64(400) {
+		draw := rand.New(rand.NewPCG(seed, 1))
+		p := drawPlace(draw)
+		for _, level := range []int64{math.MaxInt64, 2, 1, 0} {
+			p = p.within(level)
+			seats := 0
+			for k := 1; k <= 6; k++ {
+				if _, ok := p.cheapest(k, level); ok {
+					seats = k
+				}
+			}
+			require.Equal(t, seats, p.seats, "seed %d, level %d", seed, level)
+			require.Len(t, p.found, seats)
+			for k := 1; k <= seats; k++ {
+				want, _ := p.cheapest(k, level)
+				bound := p.least(k)
+				require.LessOrEqual(t, bound.Compare(&want), 0, "seed %d, level %d, %d seats", seed, level, k)
+				if bound == want {
+					tight++
+				}
+				f := p.found[k-1]
+				if f != nil {
+					kept++
+				} else if draw.IntN(4) > 0 {
+					f, _ = p.look(k, 10_000, nil)
+					p.found[k-1] = f
+					looked++
+				} else {
+					continue
+				}
+				require.True(t, f.proved)
+				require.Equal(t, p.priced(want), p.priced(f.price), "seed %d, level %d, %d seats", seed, level, k)
+				set := uint(0)
+				for _, i := range f.items {
+					set |= 1 << i
+				}
+				require.Equal(t, len(f.items), bits.OnesCount(set))
+				price, enough := p.cost(set, k, level)
+				require.True(t, enough)
+				require.Equal(t, p.priced(want), p.priced(price))
+			}
+			if few := p.only(); few != p {
+				only++
+				require.Len(t, few.items, len(p.eligible()))
+				require.Len(t, few.found, len(p.found))
+				for k, f := range p.found {
+					if f == nil {
+						require.Nil(t, few.found[k])
+						continue
+					}
+					require.Equal(t, f.price, few.found[k].price)
+					for at, i := range f.items {
+						require.Equal(t, p.items[i], few.items[few.found[k].items[at]])
+					}
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, tight, 1073)
+	require.Greater(t, looked, 200)
+	require.Greater(t, kept, 200)
+	require.Greater(t, only, 200)
+}
+
+// TestALookThatIsCutShortSaysSo: those that it has found free the seats, and nobody is cheaper
+// than it says.
+func TestALookThatIsCutShortSaysSo(t *testing.T) {
+	short := 0
+	for seed := range uint64(200) {
+		p := drawPlace(rand.New(rand.NewPCG(seed, 2)))
+		for k := 1; k <= p.seats; k++ {
+			f, steps := p.look(k, 1, nil)
+			want, _ := p.cheapest(k, math.MaxInt64)
+			set := uint(0)
+			for _, i := range f.items {
+				set |= 1 << i
+			}
+			price, enough := p.cost(set, k, math.MaxInt64)
+			require.True(t, enough)
+			require.GreaterOrEqual(t, price.Compare(&want), 0)
+			require.LessOrEqual(t, f.price.Compare(&want), 0)
+			if f.proved {
+				require.Equal(t, p.priced(want), p.priced(price))
+			} else {
+				require.Positive(t, steps)
+				short++
+			}
+		}
+	}
+	require.Positive(t, short)
+}
+
+// TestMergedNumbersAreSplit: sums of any items of numbers that were made one are those of each, and
+// come in their order.
+func TestMergedNumbersAreSplit(t *testing.T) {
+	alone := 0
+	for seed := range uint64(200) {
+		draw := rand.New(rand.NewPCG(seed, 3))
+		p := drawPlace(draw)
+		who := p.eligible()
+		for first := range p.numSums {
+			m := p.merge(who, first)
+			if len(m.radix) < p.numSums-first {
+				alone++
+			}
+			var sum int64
+			var want, have allot.Price
+			for at, i := range who {
+				if draw.IntN(2) == 0 {
+					continue
+				}
+				require.GreaterOrEqual(t, m.price[at], int64(0))
+				sum += m.price[at]
+				for j := range m.radix {
+					want[j] += p.items[i].price[first+j]
+				}
+			}
+			if sum >= 0 && want[0] >= 0 { // one number alone may be beyond an int64, and is summed with checks
+				m.split(sum, have[:])
+				require.Equal(t, want, have, "seed %d", seed)
+			}
+		}
+	}
+	require.Positive(t, alone)
 }
