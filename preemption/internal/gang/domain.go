@@ -91,8 +91,10 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		return domain.Reason{}
 	}
 	settled := (s.q.Effort != ask.Greedy || a.top == nil && !a.refuse.OK()) && a.everywhere()
-	if late && !settled {
-		a.lookLess(counted)
+	if own := a.top; late && !settled {
+		if a.lookLess(counted); a.top != own { // a search that begins with less may come to the end
+			settled = a.everywhere()
+		}
 	}
 	if a.top == nil && !a.refuse.OK() && !settled {
 		a.repair()
