@@ -151,8 +151,8 @@ func (s *search) branch(rounds int) (least int64) {
 	if least = s.sunk + value; least > s.atMost {
 		return least
 	}
-	q := s.undecided()
-	if len(q.items) == 0 {
+	d := s.undecided()
+	if len(d.items) == 0 {
 		return least
 	}
 	if s.steps += 16 * (1 + s.work/8192); s.steps > s.Steps {
@@ -160,42 +160,56 @@ func (s *search) branch(rounds int) (least int64) {
 		return least
 	}
 	found := int64(math.MaxInt64)
-	for _, yes := range [2]bool{q.likely, !q.likely} {
+	for _, yes := range [2]bool{d.likely, !d.likely} {
 		if s.stopped {
 			return least
 		}
-		s.settle(q, yes, true)
+		s.decide(d, yes)
 		found = min(found, s.branch(laterRounds))
-		s.settle(q, yes, false)
+		s.undo(d, yes)
 	}
 	return max(least, found)
 }
 
-// question is whether items go. If not, there is no seat in place or, where that is nil, the only item stays.
-type question struct {
+// decision is whether items go. If not, there is no seat in place or, where that is nil, the only
+// item stays.
+type decision struct {
 	items  []int
 	place  *place
 	likely bool // they do
 }
 
-// settle settles on an answer to q, or undoes that.
-func (s *search) settle(q question, yes, settled bool) {
-	switch {
-	case yes && settled:
-		for _, item := range q.items {
-			s.forced[item], s.price[item] = true, 0
-			s.sunk += s.full[item]
-		}
-	case yes:
-		for _, item := range q.items {
-			s.forced[item], s.price[item] = false, s.full[item]
-			s.sunk -= s.full[item]
-		}
-	case q.place != nil:
-		q.place.shut = settled
-	default:
-		s.barred[q.items[0]] = settled
+// decide settles d, until undo.
+func (s *search) decide(d decision, yes bool) {
+	if !yes {
+		s.keepOff(d, true)
+		return
 	}
+	for _, item := range d.items {
+		s.forced[item], s.price[item] = true, 0
+		s.sunk += s.full[item]
+	}
+}
+
+// undo takes back what decide settled.
+func (s *search) undo(d decision, yes bool) {
+	if !yes {
+		s.keepOff(d, false)
+		return
+	}
+	for _, item := range d.items {
+		s.forced[item], s.price[item] = false, s.full[item]
+		s.sunk -= s.full[item]
+	}
+}
+
+// keepOff says that d is settled with no, or no longer.
+func (s *search) keepOff(d decision, settled bool) {
+	if d.place != nil {
+		d.place.shut = settled
+		return
+	}
+	s.barred[d.items[0]] = settled
 }
 
 // going is in how many of its places an item goes.
@@ -208,52 +222,73 @@ func (s *search) going(item int) (n int) {
 	return n
 }
 
-// undecided asks what tells most: whether there are seats in that place of the allotment, of those where the same items go for any seat and
-// some of them in some of their places only, for which most has to be paid; else of such items one; else of those that may go in part. No items: all is decided.
-func (s *search) undecided() (q question) {
+// undecided is the decision that tells most, by what has to be paid for it: on a place, else on
+// one item that goes in some of its places only, else on one that may go in part. Without items,
+// all is decided.
+func (s *search) undecided() decision {
+	for _, of := range []func() decision{s.placeInDoubt, s.itemInDoubt, s.itemInPart} {
+		if d := of(); len(d.items) > 0 {
+			return d
+		}
+	}
+	return decision{}
+}
+
+// placeInDoubt is a place with seats in the allotment, of those where the same items go for any
+// seat and some of them go in some of their places only.
+func (s *search) placeInDoubt() (d decision) {
 	most := int64(0)
 	for i := range s.places {
 		p := &s.places[i]
 		if len(p.ways) == 0 || len(p.ways[0]) != 1 || len(p.ways[0][0]) == 0 || !p.goes[p.ways[0][0][0]] {
 			continue
 		}
-		price, part := int64(0), false
+		price, inDoubt := int64(0), false
 		var items []int
 		for _, k := range p.ways[0][0] {
 			if item := p.Items[k]; !s.forced[item] {
-				price, part = price+s.price[item], part || s.going(item) < len(s.at[item])
+				price, inDoubt = price+s.price[item], inDoubt || s.going(item) < len(s.at[item])
 				items = append(items, item)
 			}
 		}
-		if part && price > most {
-			most, q = price, question{items, p, true}
+		if inDoubt && price > most {
+			most, d = price, decision{items, p, true}
 		}
 	}
-	if q.items != nil {
-		return q
-	}
-	for i, spots := range s.at {
-		n := s.going(i)
-		if s.forced[i] || n == 0 || n == len(spots) {
+	return d
+}
+
+// itemInDoubt is an item that goes in some of its places only.
+func (s *search) itemInDoubt() (d decision) {
+	most := int64(0)
+	for item, spots := range s.at {
+		n := s.going(item)
+		if s.forced[item] || n == 0 || n == len(spots) {
 			continue
 		}
-		if v := checked.Add(checked.Mul(s.price[i], int64(min(n, len(spots)-n))), 1); v > most {
-			most, q = v, question{[]int{i}, nil, 2*n >= len(spots)}
+		if v := checked.Add(checked.Mul(s.price[item], int64(min(n, len(spots)-n))), 1); v > most {
+			most, d = v, decision{[]int{item}, nil, 2*n >= len(spots)}
 		}
 	}
-	if q.items != nil {
-		return q
-	}
+	return d
+}
+
+// itemInPart is an item that goes where the ways of its place are not known: there it may go for
+// a part of its price.
+func (s *search) itemInPart() (d decision) {
+	most := int64(0)
 	for i := range s.places {
-		if p := &s.places[i]; p.ways == nil {
-			for k, item := range p.Items {
-				if p.goes[k] && !s.forced[item] && s.price[item]+1 > most {
-					most, q = s.price[item]+1, question{[]int{item}, nil, true}
-				}
+		p := &s.places[i]
+		if p.ways != nil {
+			continue
+		}
+		for k, item := range p.Items {
+			if p.goes[k] && !s.forced[item] && s.price[item]+1 > most {
+				most, d = s.price[item]+1, decision{[]int{item}, nil, true}
 			}
 		}
 	}
-	return q
+	return d
 }
 
 // bound shares prices out so that the cheapest allotment is dear, looks at the sets that

@@ -281,3 +281,29 @@ func TestSetsAreLookedAtInFewPlaces(t *testing.T) {
 	}
 	require.Panics(t, func() { NewSolver(1, 3, many(1, 3), func() { panic("stopped") }) })
 }
+
+// TestWhoPanicsLeavesNothingShut: a solver that was stopped while a place was shut answers like a new one.
+func TestWhoPanicsLeavesNothingShut(t *testing.T) {
+	stopped := 0
+	for seed := range uint64(20_000) {
+		seats, items, places, p := drawn(rand.New(rand.NewPCG(seed, 9)))
+		s := NewSolver(seats, items, places, nil)
+		isShut := func() bool { return slices.ContainsFunc(s.places, func(p place) bool { return p.shut }) }
+		stop := *p
+		stop.Poll = func() {
+			if isShut() {
+				panic("stopped")
+			}
+		}
+		func() {
+			defer func() { _ = recover() }()
+			s.Solve(&stop)
+		}()
+		if !isShut() {
+			continue
+		}
+		stopped++
+		require.Equal(t, NewSolver(seats, items, places, nil).Solve(p).Least, s.Solve(p).Least, "seed %d", seed)
+	}
+	require.Greater(t, stopped, 20)
+}
