@@ -282,7 +282,7 @@ func (s *chooser) boundPrice(p *cover.Problem) {
 	}
 	least, set, steps := bounded.Least(items, p.Price, barred, p.AtMost, p.Steps)
 	p.Guess, p.Least, p.Steps = s.withKin(set), least, p.Steps-steps
-	s.beyond = least > p.AtMost || least == math.MaxInt64
+	s.beyond = least > p.AtMost || least == math.MaxInt64 // the latter where AtMost is as large: no set at any price
 	s.r.Decided += steps
 }
 

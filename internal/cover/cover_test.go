@@ -277,6 +277,34 @@ func TestSolveGivesUp(t *testing.T) {
 	require.Greater(t, cut, 100)
 }
 
+// What the trial has done counts as steps, and ends the search where it is more than Steps.
+func TestWhatTheTrialHasDoneIsSteps(t *testing.T) {
+	asked, cut := 0, 0
+	for seed := range uint64(200) {
+		p := random(rand.New(rand.NewPCG(seed, 5)), 12, 2)
+		p.Steps, asked = 1_000, 0
+		p.Trial = apartOnly(func(chosen []bool) bool { asked++; return chosen[0] != chosen[1] })
+		p.Worked = func() int { return 500 * asked }
+		got := cover.Solve(p)
+		require.GreaterOrEqual(t, got.Steps, 500*asked, "seed %d", seed)
+		if require.LessOrEqual(t, asked, 6, "seed %d", seed); !got.Proved {
+			cut++
+		}
+	}
+	require.Greater(t, cut, 20)
+}
+
+// Where a guess costs as little as a set may, its peer that comes first in the order is told all the same.
+func TestTheFirstOfEquallyCheapSetsIsTold(t *testing.T) {
+	p := &cover.Problem{Items: 2, Price: []int64{5, 5}, Least: 5, AtMost: 10, Steps: 100, Guess: []bool{true, false}}
+	p.Trial = apartOnly(func(chosen []bool) bool { return chosen[0] || chosen[1] })
+	a := cover.Solve(p)
+	require.True(t, a.Proved)
+	require.Equal(t, []bool{false, true}, a.Chosen)
+	p.Any = true
+	require.Equal(t, []bool{true, false}, cover.Solve(p).Chosen)
+}
+
 // Where each item is in one hard side, and nothing costs anything, the first bound tells
 // whether there is a set: the largest items of each side free as much as can be.
 func TestHardSidesApartTakeNoSearch(t *testing.T) {

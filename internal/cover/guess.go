@@ -11,7 +11,7 @@ import (
 // worth most beyond their price: what is missing is added where it costs least, and what is
 // not needed left out. Hard sides are kept to on the way.
 func (s *solver) guess() {
-	if s.steps < s.taken() && s.taken() > s.Steps {
+	if s.Worked != nil && s.Worked() > s.Steps {
 		return
 	}
 	g := &s.guessed

@@ -25,7 +25,8 @@ type Problem struct {
 	// several. The first bound and the first set are had in any case.
 	Steps int
 
-	// Worked, if set, is how many steps what Trial has done is worth: they are those of the search where they are more.
+	// Worked, if set, is how many steps what Trial has done is worth: they are those of the search
+	// where they are more, and beyond Steps nothing is guessed either.
 	Worked func() int
 
 	// Poll, if set, is called for each decision. It may panic, which ends the search.

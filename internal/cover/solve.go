@@ -25,18 +25,7 @@ func Solve(p *Problem) Answer {
 	if p.Guess != nil {
 		s.judge(p.Guess)
 	}
-	bound := int64(0)
-	if s.atMost >= p.Least {
-		if !s.work.costless { // what a set costs makes bounds finer
-			s.guess()
-			s.rescale()
-		}
-		bound = s.ascend(0, rootRounds)
-		if !s.beyond(bound) {
-			s.compare()
-			s.branch(0, bound)
-		}
-	}
+	bound := s.search()
 	a := Answer{Chosen: s.best, Price: s.bestPrice, Steps: s.taken(), Proved: !s.stopped}
 	switch {
 	case a.Chosen == nil && a.Proved:
@@ -58,6 +47,22 @@ func Solve(p *Problem) Answer {
 		a.Chosen, a.Steps = s.best, s.taken()
 	}
 	return a
+}
+
+// search looks for sets that cost atMost or less, and returns the bound that it began with.
+func (s *solver) search() (bound int64) {
+	if s.atMost < s.Least {
+		return 0
+	}
+	if !s.work.costless { // what a set costs makes bounds finer
+		s.guess()
+		s.rescale()
+	}
+	if bound = s.ascend(0, rootRounds); !s.beyond(bound) {
+		s.compare()
+		s.branch(0, bound)
+	}
+	return bound
 }
 
 // taken is how many steps were taken.
