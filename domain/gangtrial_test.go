@@ -139,7 +139,7 @@ func seatingIsExact(t *rapid.T) {
 		all[m] = domain.MemberID(m)
 	}
 	for need := 1; need <= members; need++ {
-		seated, proved := seating.SeatExact(w.trial, &w.whole, []seating.Part{{Members: all, Need: need}}, func(in []bool) bool { return in[0] }, nil)
+		seated, proved := seating.SeatExact(w.trial, &w.whole, []seating.Part{{Members: all, Need: need}}, seating.ExactNodes, func(in []bool) bool { return in[0] }, nil)
 		require.Equal(t, need <= most, seated, "%d of %d members, %d can have a place", need, members, most)
 		require.True(t, proved)
 		if seated {

@@ -193,7 +193,7 @@ func TestSeatExactGoesBackToTheGivenOrder(t *testing.T) {
 	}
 	trial := domain.NewGangTrial(ix, members, []domain.State{order{}}, func(cluster.PodID) bool { return false })
 	d := domain.WholeCluster{}.Split(nil, ix)[0]
-	seated, proved := seating.SeatExact(trial, &d, []seating.Part{part}, func(in []bool) bool { return in[0] }, nil)
+	seated, proved := seating.SeatExact(trial, &d, []seating.Part{part}, seating.ExactNodes, func(in []bool) bool { return in[0] }, nil)
 	require.True(t, seated)
 	require.False(t, proved)
 	require.Len(t, trial.Placed(), seating.ExactMembers)

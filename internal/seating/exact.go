@@ -132,7 +132,7 @@ func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group)
 	if s.Wide {
 		nodes = WideNodes
 	}
-	return seatExact(s.Trial, d, parts, func(in []bool) bool {
+	return SeatExact(s.Trial, d, parts, nodes, func(in []bool) bool {
 		for i, leaf := range leaves {
 			leaf.Within = nil
 			if in[i] {
@@ -140,7 +140,7 @@ func (s *Seating) seatParts(d *domain.Domain, leaves []*Group, need func(*Group)
 			}
 		}
 		return enough(func(leaf *Group) bool { return leaf.Within != nil })
-	}, s.left, nodes)
+	}, s.left)
 }
 
 // together notes for each pod group beneath t which groups, those above and t's own, keep

@@ -40,17 +40,12 @@ type Together struct {
 // members placed, and must not say no where it says yes for fewer of them.
 //
 // It returns whether it placed them, and whether the answer is proved: it is when no more
-// than ExactMembers members, and ExactNodes nodes that have room for any of them, are to
+// than ExactMembers members, and no more than nodes that have room for any of them, are to
 // be looked at, or if all members are [domain.GangTrial.Interchangeable], enough asks for every
 // part and nobody is kept together, as long as steps last. With constraints for which it matters, see [domain.Orderer],
 // members are tried in every order, since one may fit only after another, or only before
 // it; then it is proved as far as some 4,000 steps go. Steps are taken from left, as far as there are any; nil: no matter.
-func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool, left *int) (seated, proved bool) {
-	return seatExact(t, d, parts, enough, left, ExactNodes)
-}
-
-// seatExact is SeatExact on up to so many nodes with room.
-func seatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, enough func(seated []bool) bool, left *int, nodes int) (seated, proved bool) {
+func SeatExact(t *domain.GangTrial, d *domain.Domain, parts []Part, nodes int, enough func(seated []bool) bool, left *int) (seated, proved bool) {
 	if left == nil {
 		all := maxTurnSteps + maxSeatSteps
 		left = &all

@@ -176,11 +176,11 @@ func TestWithoutRoomNoOrderIsTried(t *testing.T) {
 	trial := domain.NewGangTrial(ix, members, []domain.State{state}, func(cluster.PodID) bool { return false })
 	require.True(t, trial.OrderMatters())
 	all := func(in []bool) bool { return in[0] }
-	seated, proved := seating.SeatExact(trial, &seating.Split(ix, nil)[0], []seating.Part{part}, all, nil)
+	seated, proved := seating.SeatExact(trial, &seating.Split(ix, nil)[0], []seating.Part{part}, seating.ExactNodes, all, nil)
 	require.False(t, seated)
 	require.True(t, proved)
 	require.Empty(t, trial.Placed())
 	part.Need = 6
-	seated, _ = seating.SeatExact(trial, &seating.Split(ix, nil)[0], []seating.Part{part}, all, nil)
+	seated, _ = seating.SeatExact(trial, &seating.Split(ix, nil)[0], []seating.Part{part}, seating.ExactNodes, all, nil)
 	require.True(t, seated)
 }
