@@ -61,17 +61,7 @@ func BenchmarkFilter(b *testing.B) {
 					for range 3 { // until the shape is known
 						decide()
 					}
-					i := 0
-					b.ReportAllocs()
-					for b.Loop() {
-						if changes {
-							pod := c.pod(i)
-							c.must(c.Remove(refOf(pod)))
-							c.must(c.SetPod(pod))
-							i++
-						}
-						decide()
-					}
+					c.decideAgain(changes, decide)
 				})
 			}
 		}
@@ -96,22 +86,28 @@ func BenchmarkPrefer(b *testing.B) {
 						b.Fatal(err)
 					}
 					c := &changed{Planner: pl, b: b, snap: snap}
-					i := 0
-					b.ReportAllocs()
-					for b.Loop() {
-						if changes {
-							pod := c.pod(i)
-							c.must(c.Remove(refOf(pod)))
-							c.must(c.SetPod(pod))
-							i++
-						}
-						d, err := pl.Decide(ask)
-						if err != nil || d.Verdict != preemption.Fits {
+					c.decideAgain(changes, func() {
+						if d, err := pl.Decide(ask); err != nil || d.Verdict != preemption.Fits {
 							b.Fatal(d, err)
 						}
-					}
+					})
 				})
 			}
 		}
+	}
+}
+
+// decideAgain measures decide; with changes, a pod leaves and comes back before each.
+func (c *changed) decideAgain(changes bool, decide func()) {
+	i := 0
+	c.b.ReportAllocs()
+	for c.b.Loop() {
+		if changes {
+			pod := c.pod(i)
+			c.must(c.Remove(refOf(pod)))
+			c.must(c.SetPod(pod))
+			i++
+		}
+		decide()
 	}
 }

@@ -13,7 +13,8 @@ import (
 // a place, wherever that is.
 const mostEverywhere = 512
 
-// searchable reports whether there are so few potential victims that everywhere looks.
+// searchable reports whether everywhere looks: for whom there is to improve on, by a known order of
+// plans, among so few potential victims.
 func (a *attempt) searchable() bool {
 	return a.q.Improves && a.q.Compare == nil && len(a.potential) <= mostEverywhere
 }
