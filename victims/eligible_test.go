@@ -1,11 +1,14 @@
 package victims_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -88,4 +91,74 @@ func TestUnqueuedPreemptorsLeaveQuotaAlone(t *testing.T) {
 // The words of a rule that the library does not know: a user's own.
 func TestKeptByARuleOfTheUsers(t *testing.T) {
 	require.Equal(t, "lunch break for another 30m0s", victims.Kept{Rule: "lunch", Detail: "break", Seconds: 1800}.String())
+}
+
+// Those that go last come first. Source: KEP-5710, future disruption modes.
+func TestMembersThatGoLastComeFirst(t *testing.T) {
+	for _, c := range []struct{ name, members, want string }{
+		{"the leader", "a@n1 prio=9 start=t0 lead@n1 prio=1", "lead a"},
+		{"then the higher priority of the pod itself", "a@n1 prio=1 start=t0 b@n1 prio=2 start=t9", "b a"},
+		{"then the earlier start", "a@n1 start=t9 uid=1 b@n1 start=t0 uid=2", "b a"},
+		{"then the smaller UID", "a@n1 start=t0 uid=2 b@n1 start=t0 uid=1", "b a"},
+		{"then the name", "b@n1 a@n1", "a b"},
+		{"those on their way out after all others, leaders too", "lead@n1 terminating=yes a@n1", "a lead"},
+	} {
+		us := small(t, "nodes n1\ngroup g mode=SurplusFirst min=1 leader=lead "+c.members)
+		require.Equal(t, c.want, names(us.Index(), us.Members(0)), c.name)
+	}
+}
+
+// What goes on with whom, of the unit of pod a0.
+func TestWhatGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		name, cluster, stays string
+		want                 bool
+	}{
+		{"with minCount", "group a mode=SurplusFirst min=2 a0@n1 a1@n1 a2@n1", "a0 a2", true},
+		{"not with fewer", "group a mode=SurplusFirst min=2 a0@n1 a1@n1 a2@n1", "a2", false},
+		{"not with nobody", "group a mode=SurplusFirst min=1 a0@n1 a1@n1", "", false},
+		{"as it is, below minCount too", "group a mode=SurplusFirst min=3 a0@n1 a1@n1", "a0 a1", true},
+		{"but no further", "group a mode=SurplusFirst min=3 a0@n1 a1@n1", "a0", false},
+		{"not without its leader", "group a mode=SurplusFirst min=1 leader=a1 a0@n1 a1@n1", "a0", false},
+		{"with its leader", "group a mode=SurplusFirst min=1 leader=a1 a0@n1 a1@n1", "a1", true},
+		{"a basic group with anybody", "group a mode=SurplusFirst min=1 a0@n1 a1@n1", "a1", true},
+		{"terminating ones are not counted, if they stay", "group a mode=SurplusFirst min=2 a0@n1 a1@n1 terminating=yes a2@n1 a3@n1", "a0 a1", false},
+		{"nor if they go", "group a mode=SurplusFirst min=3 a0@n1 a1@n1 terminating=yes a2@n1", "a0 a2", true},
+		{"a leader who is going anyway", "group a mode=SurplusFirst min=1 leader=a1 a0@n1 a1@n1 terminating=yes a2@n1", "a0", true},
+		{"pending ones are not there", "group a mode=SurplusFirst min=2 a0@n1 a1@n1 a2", "a0", false},
+
+		{"a composite with all of its groups", "composite job mode=SurplusFirst\ngroup a parent=job a0@n1\ngroup b parent=job min=1 b0@n1 b1@n1", "a0 b0", true},
+		{"not with fewer, if it says nothing", "composite job mode=SurplusFirst\ngroup a parent=job a0@n1\ngroup b parent=job b0@n1", "a0", false},
+		{"with minGroupCount of them", "composite job mode=SurplusFirst min=1\ngroup a parent=job a0@n1\ngroup b parent=job b0@n1", "b0", true},
+		{"not with nobody at all", "composite job mode=SurplusFirst min=1\ngroup a parent=job a0@n1\ngroup b parent=job b0@n1", "", false},
+		{"a child of mode All whole, or not at all", "composite job mode=SurplusFirst min=1\ngroup a parent=job a0@n1\ngroup b mode=All parent=job b0@n1 b1@n1", "a0 b0", false},
+		{"and then it does not count", "composite job mode=SurplusFirst min=1\ngroup a parent=job a0@n1\ngroup b mode=All parent=job b0@n1 b1@n1", "a0", true},
+		{"a child below its minCount is of no use", "composite job mode=SurplusFirst min=1\ngroup a parent=job a0@n1\ngroup b parent=job min=2 b0@n1 b1@n1", "a0 b1", false},
+		{"groups that do not run are not counted", "composite job mode=SurplusFirst\ngroup a parent=job min=1 a0@n1 a1@n1\ngroup b parent=job b0", "a0", true},
+		{"a composite child of mode All", "composite top mode=SurplusFirst min=1\ncomposite job mode=All parent=top\ngroup a parent=job a0@n1\ngroup b parent=job b0@n1\ngroup c parent=top c0@n1", "a0 c0", false},
+		{"goes whole", "composite top mode=SurplusFirst min=1\ncomposite job mode=All parent=top\ngroup a parent=job a0@n1\ngroup b parent=job b0@n1\ngroup c parent=top c0@n1", "c0", true},
+		{"or stays whole", "composite top mode=SurplusFirst min=1\ncomposite job mode=All parent=top\ngroup a parent=job a0@n1\ngroup b parent=job b0@n1\ngroup c parent=top c0@n1", "a0 b0", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			us := small(t, "nodes n1\n"+c.cluster)
+			stays := strings.Fields(c.stays)
+			require.Equal(t, c.want, us.GoesOn(unit(t, us, "a0"), func(p cluster.PodID) bool {
+				return slices.Contains(stays, us.Index().Pod(p).Name)
+			}))
+		})
+	}
+}
+
+// Only those on n1 matter: of a pod group they are decided on, of a composite all pods of
+// each group right beneath it that has one there.
+func TestWhoIsDecidedOn(t *testing.T) {
+	for _, c := range []struct{ name, cluster, want string }{
+		{"a pod group", "group a mode=SurplusFirst min=1 a0@n1 a1@n2 a2@n1", "a0 a2"},
+		{"a composite", "composite job mode=SurplusFirst\ngroup a parent=job a0@n1 a1@n2\ngroup b parent=job b0@n2", "a0 a1"},
+		{"one over two levels", "composite top mode=SurplusFirst\ncomposite job parent=top\ngroup a parent=job a0@n1\ngroup b parent=job b0@n2\ngroup c parent=top c0@n2", "a0 b0"},
+	} {
+		us := small(t, "nodes n1 n2\n"+c.cluster)
+		got := us.Deciders(unit(t, us, "a0"), us.Unit(unit(t, us, "a0")).Pods, func(p cluster.PodID) bool { return us.Index().NodeOf(p) == 0 })
+		require.Equal(t, c.want, names(us.Index(), got), c.name)
+	}
 }
