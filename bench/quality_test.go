@@ -28,6 +28,7 @@ func BenchmarkQuality(b *testing.B) {
 		{"random", func(*testing.B) []matter { return random(0, 0, 0) }},
 		{"random-6-budgets", func(*testing.B) []matter { return random(0, 6, 0) }},
 		{"random-gangs", func(*testing.B) []matter { return random(4, 0, 0) }},
+		{"random-gangs-launcher", func(*testing.B) []matter { return launching(random(12, 0, 0)) }},
 		{"random-gangs-whole-groups", func(*testing.B) []matter { return random(4, 0, 50) }},
 	} {
 		b.Run("data="+data.name, func(b *testing.B) {
@@ -175,6 +176,15 @@ func random(members, budgets, groups int) []matter {
 			}
 			matters = append(matters, matter{&s, p})
 		}
+	}
+	return matters
+}
+
+// launching makes the first member of each gang ask for half as much again as the others.
+func launching(matters []matter) []matter {
+	for _, m := range matters {
+		asks := preemption.Resources{cluster.CPU: m.p.Pods[0].Requests[cluster.CPU] * 3 / 2}
+		m.p.Pods[0].Requests = asks
 	}
 	return matters
 }

@@ -743,24 +743,30 @@ func TestExactGangsOfHugeNumbers(t *testing.T) {
 // TestUnlikeMembersAreProved: on 20 full nodes, more than have room for anybody once few have gone.
 func TestUnlikeMembersAreProved(t *testing.T) {
 	t.Parallel()
-	all, high := int32(4), int32(100)
-	for seed := range uint64(20) {
-		s := gen.Fleet(20, 10, seed, gen.Uniform)
-		p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "ml", Name: "gang", Priority: &high, MinCount: &all}}
-		for i := range int64(4) {
-			p.Pods = append(p.Pods, preemption.Pod{
-				Namespace: "ml", Name: fmt.Sprint("gang-", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 4_000 * (1 + i)},
-			})
+	for name, sizes := range map[string][]int64{"four sizes": {4, 8, 12, 16}, "launcher": {16, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}} {
+		all, high, beaten := int32(len(sizes)), int32(100), 0
+		for seed := range uint64(20) {
+			s := gen.Fleet(20, 10, seed, gen.Uniform)
+			p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "ml", Name: "gang", Priority: &high, MinCount: &all}}
+			for i, size := range sizes {
+				p.Pods = append(p.Pods, preemption.Pod{
+					Namespace: "ml", Name: fmt.Sprint("gang-", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 1_000 * size},
+				})
+			}
+			var before []int64 // the score with less search
+			for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+				r, err := preemption.Options{Search: search}.Preempt(p, &s)
+				require.NoError(t, err)
+				require.Equal(t, preemption.Feasible, r.Verdict)
+				if before != nil && slices.Compare(said(r.Score), before) < 0 {
+					beaten++
+				}
+				require.True(t, before == nil || slices.Compare(said(r.Score), before) <= 0, "%s, seed %d", name, seed)
+				before = said(r.Score)
+				require.True(t, search == preemption.Greedy || r.Optimal, "%s, seed %d", name, seed)
+			}
 		}
-		var before []int64 // the score with less search
-		for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
-			r, err := preemption.Options{Search: search}.Preempt(p, &s)
-			require.NoError(t, err)
-			require.Equal(t, preemption.Feasible, r.Verdict)
-			require.True(t, before == nil || slices.Compare(said(r.Score), before) <= 0, "seed %d", seed)
-			before = said(r.Score)
-			require.True(t, search != preemption.Exact || r.Optimal, "seed %d", seed)
-		}
+		require.Positive(t, beaten, name)
 	}
 }
 

@@ -1,7 +1,9 @@
 package allot_test
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -145,6 +147,151 @@ func TestSolveIsBruteForce(t *testing.T) {
 	t.Logf("%d parts, %d prices of %d found out", parts, learned, all)
 	require.Less(t, learned, all*3/4)
 	require.Greater(t, early, 1000)
+}
+
+// shaped are places with a price for each mix that they hold.
+type shaped struct {
+	*curves
+	mixes *allot.Mixes
+	holds [][]bool
+}
+
+func (s *shaped) Holds(place, mix int) bool { return s.holds[place][mix] }
+
+// drawShaped draws places whose prices rise with each member of a shape.
+func drawShaped(r *rand.Rand) *shaped {
+	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{1 + r.IntN(3), 1 + r.IntN(3), r.IntN(2)}, math.MaxInt)}
+	for range 1 + r.IntN(4) {
+		each, most := [3]allot.Price{}, 0
+		for i := range each {
+			each[i] = allot.Price{r.Int64N(4), r.Int64N(4)}
+		}
+		var prices, bounds []allot.Price
+		holds := []bool{true}
+		room, asks := r.IntN(7), [3]int{1 + r.IntN(3), r.IntN(3), 1 + r.IntN(4)}
+		for mix := 1; mix < s.mixes.Len(); mix++ {
+			var price allot.Price
+			asked := 0
+			for i, v := range each {
+				for range s.mixes.Count(mix, i) {
+					price, asked = price.Add(v), asked+asks[i]
+				}
+			}
+			bound := price
+			if bound[0] > 0 && r.IntN(2) == 0 {
+				bound[0]--
+			}
+			prices, bounds, holds = append(prices, price), append(bounds, bound), append(holds, asked <= room)
+			most = mix
+		}
+		s.prices, s.bounds, s.holds = append(s.prices, prices), append(s.bounds, bounds), append(s.holds, holds)
+		s.known = append(s.known, make([]bool, most))
+		s.most = s.most.Add(prices[most-1])
+	}
+	return s
+}
+
+// least is the price of the cheapest mix of so many members on the places from k on, by all ways to divide it.
+func (s *shaped) least(k, mix, members int) (best allot.Price, ok bool) {
+	if k == len(s.prices) {
+		return best, s.mixes.Total(mix) == members
+	}
+	for here, holds := range s.holds[k] {
+		fits := holds
+		for i := range s.mixes.Shapes() {
+			fits = fits && s.mixes.Count(mix, i)+s.mixes.Count(here, i) <= s.mixes.Count(s.mixes.Len()-1, i)
+		}
+		if !fits {
+			continue
+		}
+		price, enough := s.least(k+1, mix+here, members)
+		if here > 0 {
+			price = price.Add(s.prices[k][here-1])
+		}
+		if enough && (!ok || price.Compare(&best) < 0) {
+			best, ok = price, true
+		}
+	}
+	return best, ok
+}
+
+// TestSolveMixedIsBruteForce: no division of so many members of several shapes costs less.
+func TestSolveMixedIsBruteForce(t *testing.T) {
+	learned, all, early, left := 0, 0, 0, math.MaxInt
+	for seed := range uint64(2_000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		s := drawShaped(r)
+		members := 1 + r.IntN(s.mixes.Total(s.mixes.Len()-1))
+		least, ok := s.least(0, 0, members)
+		a := allot.SolveMixed(s, s.mixes, members, nil, &left)
+		require.Equal(t, ok, a.Parts != nil, "seed %d", seed)
+		if !ok {
+			continue
+		}
+		require.True(t, a.Proved, "seed %d", seed)
+		require.Equal(t, least, a.Bound, "seed %d", seed)
+		var price allot.Price
+		mix := 0
+		for _, p := range a.Parts {
+			require.True(t, s.holds[p.Place][p.Seats])
+			price, mix = price.Add(s.prices[p.Place][p.Seats-1]), mix+p.Seats
+		}
+		require.Equal(t, least, price, "seed %d", seed)
+		require.Equal(t, members, s.mixes.Total(mix), "seed %d", seed)
+		learned += s.learned
+		for _, list := range s.prices {
+			all += len(list)
+		}
+		if least[0]--; least[0] >= 0 {
+			if a = allot.SolveMixed(drawShaped(rand.New(rand.NewPCG(seed, 4))), s.mixes, members, &least, &left); a.Parts == nil {
+				early++
+			}
+			require.Positive(t, a.Bound.Compare(&least), "seed %d", seed)
+		}
+	}
+	t.Logf("%d prices of %d found out", learned, all)
+	require.Less(t, learned, all/3)
+	require.Greater(t, early, 100)
+}
+
+// TestSolveMixedGivesUp: where nothing is known of too many places, it ends with parts that are known
+// and a bound below their price.
+func TestSolveMixedGivesUp(t *testing.T) {
+	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{3, 3}, 16)}
+	for place := range 3_000 {
+		var prices []allot.Price
+		for mix := 1; mix < s.mixes.Len(); mix++ {
+			prices = append(prices, allot.Price{int64(10*s.mixes.Total(mix) + place%7)})
+		}
+		s.prices, s.bounds = append(s.prices, prices), append(s.bounds, make([]allot.Price, len(prices)))
+		s.known, s.holds = append(s.known, make([]bool, len(prices))), append(s.holds, slices.Repeat([]bool{true}, s.mixes.Len()))
+	}
+	s.most = allot.Price{1 << 40}
+	left := 1 << 20
+	a := allot.SolveMixed(s, s.mixes, 6, nil, &left)
+	require.False(t, a.Proved)
+	price := allot.Price{}
+	for _, p := range a.Parts {
+		known, ok := s.Price(p.Place, p.Seats)
+		require.True(t, ok)
+		price = price.Add(known)
+	}
+	require.Positive(t, price.Compare(&a.Bound))
+}
+
+// TestMixesAreNumbered: each number is one mix, up to as many as there may be.
+func TestMixesAreNumbered(t *testing.T) {
+	m := allot.NewMixes([]int{2, 0, 3}, 12)
+	seen := map[[3]int]bool{}
+	for mix := range m.Len() {
+		k := [3]int{m.Count(mix, 0), m.Count(mix, 1), m.Count(mix, 2)}
+		require.Equal(t, k[0]+k[1]+k[2], m.Total(mix))
+		seen[k] = true
+	}
+	require.Len(t, seen, 12)
+	require.Nil(t, allot.NewMixes([]int{2, 0, 3}, 11))
+	require.Nil(t, allot.NewMixes([]int{math.MaxInt - 1, 1}, math.MaxInt))
+	require.Equal(t, math.MaxInt, allot.NewMixes([]int{math.MaxInt - 1}, math.MaxInt).Len())
 }
 
 func TestSolveTooLarge(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/allot"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ranges"
@@ -14,17 +15,22 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// allotting looks for the places and victims of equal members that disrupt least, wherever
-// in the domain, where what goes on a node is a matter of that node and of how many members
-// it gets. One aim comes after the other: those for a largest number say who may go at all,
+// allotting looks for the places and victims of members of one shape, or a few, that disrupt
+// least, wherever in the domain, where what goes on a node is a matter of that node and of which
+// members it gets. One aim comes after the other: those for a largest number say who may go at all,
 // those for a sum are numbers of a price.
 type allotting struct {
 	*attempt
-	seats  int
-	places []*place
-	sums   []func(victims.UnitID, []cluster.PodID) int64 // that are numbers of a price
-	total  allot.Price                                   // of everybody who may go
-	answer *allot.Answer                                 // nil: not known
+	shapes  [][]domain.MemberID
+	mixes   *allot.Mixes // of these
+	asked   []int        // what resources their members ask for
+	asks    [][]int64    // by resource of these and by shape: how much
+	members int          // that get a place, of all shapes together
+	left    int          // sums of mixes that are still looked at
+	places  []*place
+	sums    []func(victims.UnitID, []cluster.PodID) int64 // that are numbers of a price
+	total   allot.Price                                   // of everybody who may go
+	answer  *allot.Answer                                 // nil: not known
 
 	most    func(victims.UnitID) int64 // the latest number of which the largest counts
 	peak    int64                      // and how large it is
@@ -36,6 +42,13 @@ type allotting struct {
 // none says that an aim is no number of a price.
 const none = -1
 
+// How many sums of mixes of members of several shapes there may be on all nodes, and are looked at in
+// one domain.
+const (
+	mostMixing = 1 << 21
+	mostSums   = 1 << 24
+)
+
 // mostAnew is for how many members placers look for places, too, where constraints have a say and what allot found is not proved: each
 // placement takes as many trials as there are units near members.
 const mostAnew = 512
@@ -43,14 +56,14 @@ const mostAnew = 512
 // stepNodes is how many nodes share one budget of steps.
 const stepNodes = 512
 
-// allots reports whether what goes on a node is a matter of that node and of how many members
+// allots reports whether what goes on a node is a matter of that node and of which members
 // it gets, and these may go anywhere in the domain.
 func (a *attempt) allots() bool {
 	q := a.q
 	if q.Given != nil || !q.Improves || q.Compare != nil || q.Hard != nil || q.Limits != nil {
 		return false
 	}
-	return len(q.Tree.Children) == 0 && a.Trial.PlacersAgree() && !a.Trial.CrossNode() && q.Monotone() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
+	return len(q.Tree.Children) == 0 && (a.Trial.OnlyRoom() || a.Trial.PlacersAgree()) && !a.Trial.CrossNode() && q.Monotone() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
 		unit := q.Units.Unit(u)
 		if w := q.Wholes().Of(u); w != nil {
 			return unit.Elastic || !w.OneNode
@@ -67,17 +80,16 @@ func (a *attempt) allot(counted *Plan) bool {
 	if !a.allots() {
 		return false
 	}
-	s := &allotting{attempt: a, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(a.q.AimSteps(), 0)}
+	s := &allotting{attempt: a, left: mostSums, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(a.q.AimSteps(), 0)}
+	if !s.divide() {
+		return false
+	}
 	for _, n := range a.domain.Nodes {
 		if p := s.newPlace(n); p != nil {
 			s.places = append(s.places, p)
 		}
 	}
-	s.seats = min(s.room(), len(a.q.Members))
-	if a.q.Fewest {
-		s.seats = min(s.seats, a.q.Tree.Need())
-	}
-	if s.seats < a.q.Tree.Need() {
+	if !s.holds() {
 		return false // nobody has another plan
 	}
 	proved := s.meetAll()
@@ -86,7 +98,7 @@ func (a *attempt) allot(counted *Plan) bool {
 	}
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
-		settled := counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom()
+		settled := len(s.shapes) == 1 && (counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom())
 		if a.bound = s.met; settled {
 			less, _ := a.lessHard(a.domain, counted)
 			a.consider(less)
@@ -95,6 +107,56 @@ func (a *attempt) allot(counted *Plan) bool {
 		return settled
 	}
 	return true
+}
+
+// divide tells the shapes of members, and reports whether they are few enough.
+func (s *allotting) divide() bool {
+	s.shapes = slices.Clone(s.Trial.ByShape(s.q.Tree.Members))
+	var most []int
+	for _, shape := range s.shapes {
+		most = append(most, len(shape))
+	}
+	limit := math.MaxInt
+	if len(most) > 1 {
+		limit = mostMixing / max(len(s.domain.Nodes), 1)
+	}
+	if s.mixes = allot.NewMixes(most, limit); s.mixes == nil || len(most) > 1 && s.mixes.Sums(limit) > limit {
+		return false
+	}
+	for r := range s.q.Index.NumResources() {
+		asks := make([]int64, len(s.shapes))
+		for i, shape := range s.shapes {
+			asks[i] = s.Trial.Member(shape[0]).Request()[r]
+		}
+		if slices.Max(asks) > 0 {
+			s.asked, s.asks = append(s.asked, r), append(s.asks, asks)
+		}
+	}
+	return true
+}
+
+// holds says for how many members places are looked for, and reports whether there is room for
+// as many as are needed.
+func (s *allotting) holds() bool {
+	s.members = len(s.q.Tree.Members)
+	need := s.q.Tree.Need()
+	if s.q.Fewest {
+		s.members = min(s.members, need)
+	}
+	if len(s.shapes) == 1 {
+		s.members = min(s.members, s.room())
+	} else if !s.roomy() { // who is left out would matter
+		return false
+	}
+	return s.members >= need
+}
+
+// roomy reports whether there is room for the members with everybody gone who may go.
+func (s *allotting) roomy() bool {
+	if len(s.shapes) == 1 {
+		return s.room() >= s.members
+	}
+	return allot.SolveMixed(free{curves{s}}, s.mixes, s.members, nil, &s.left).Parts != nil
 }
 
 // meetAll meets one aim after the other, and reports whether it met all.
@@ -250,9 +312,10 @@ func (s *allotting) within(level int64) reprieve.Proof {
 	switch {
 	case slices.Equal(s.places, before):
 		return reprieve.Found
-	case s.room() >= s.seats && len(s.sums) == 0:
+	case !s.roomy():
+	case len(s.sums) == 0:
 		return reprieve.Found
-	case s.room() >= s.seats:
+	default:
 		a := s.cheapest(&answer.Bound)
 		switch worse := a.Bound.Compare(&answer.Bound) > 0; {
 		case a.Proved && !worse:
@@ -279,7 +342,12 @@ func (s *allotting) solve() allot.Answer {
 // cheapest allots the seats at no more than atMost, nil: whatever they cost. It is proved if the
 // victims that were found cost what is said.
 func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
-	a := allot.Solve(curves{s}, s.seats, atMost)
+	var a allot.Answer
+	if len(s.shapes) == 1 {
+		a = allot.Solve(curves{s}, s.members, atMost)
+	} else {
+		a = allot.SolveMixed(curves{s}, s.mixes, s.members, atMost, &s.left)
+	}
 	for _, part := range a.Parts {
 		a.Proved = a.Proved && s.places[part.Place].found[part.Seats-1].proved
 	}
@@ -288,13 +356,15 @@ func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 
 // take proposes the plan of the answer.
 func (s *allotting) take() {
-	members := s.q.Tree.Members
+	left := slices.Clone(s.shapes)
 	var out []victims.UnitID
 	for _, part := range s.solve().Parts {
 		p := s.places[part.Place]
-		for range part.Seats {
-			s.Trial.Place(members[0], p.node)
-			members = members[1:]
+		for i := range left {
+			for range s.mixes.Count(part.Seats, i) {
+				s.Trial.Place(left[i][0], p.node)
+				left[i] = left[i][1:]
+			}
 		}
 		for _, i := range p.found[part.Seats-1].items {
 			out = append(out, p.items[i].unit)
@@ -310,7 +380,16 @@ func (c curves) Len() int            { return len(c.places) }
 func (c curves) Seats(place int) int { return c.places[place].seats }
 func (c curves) Most() allot.Price   { return c.total }
 
-// Price is what is known of k seats of a place.
+// Holds reports whether a mix has room.
+func (c curves) Holds(place, mix int) bool { return c.places[place].may(mix) }
+
+// free are places that cost nothing.
+type free struct{ curves }
+
+// Price is nothing.
+func (free) Price(int, int) (allot.Price, bool) { return allot.Price{}, true }
+
+// Price is what is known of a mix of members in a place.
 func (c curves) Price(place, k int) (price allot.Price, known bool) {
 	p := c.places[place]
 	if f := p.found[k-1]; f != nil {

@@ -77,11 +77,18 @@ func TestFewestGroupsAreTouched(t *testing.T) {
 	require.Positive(t, fewer)
 }
 
-// drawPlace is a node on which up to six seats are asked for, and who may go from it.
-func drawPlace(draw *rand.Rand) *place {
-	p := &place{level: math.MaxInt64, numSums: 1 + draw.IntN(3)}
+// drawPlace is a node on which up to six members are to run, of one shape or several, and who may go from it.
+func drawPlace(draw *rand.Rand, several bool) *place {
+	p := &place{mixes: allot.NewMixes([]int{6}, 7), closed: []bool{false}, level: math.MaxInt64, numSums: 1 + draw.IntN(3)}
+	if several {
+		p.mixes, p.closed = allot.NewMixes([]int{2, 1, 3}, 24), []bool{false, draw.IntN(4) == 0, false}
+	}
 	for range 1 + draw.IntN(2) {
-		p.asks, p.free = append(p.asks, 1+draw.Int64N(4)), append(p.free, draw.Int64N(5)-2)
+		asks := []int64{1 + draw.Int64N(4)}
+		if several {
+			asks = append(asks, draw.Int64N(3), draw.Int64N(4))
+		}
+		p.asks, p.free = append(p.asks, asks), append(p.free, draw.Int64N(5)-2)
 	}
 	for range draw.IntN(8) {
 		it := item{number: draw.Int64N(4)}
@@ -96,11 +103,11 @@ func drawPlace(draw *rand.Rand) *place {
 		}
 		p.items = append(p.items, it)
 	}
-	p.measure(6)
+	p.measure(p.mixes.Len() - 1)
 	return p
 }
 
-// cheapest is what k seats cost with any set of items that may go; false if there is none.
+// cheapest is what mix k costs with any set of items that may go; false if there is none.
 func (p *place) cheapest(k int, level int64) (least allot.Price, ok bool) {
 	for set := range uint(1) << len(p.items) {
 		if price, enough := p.cost(set, k, level); enough && (!ok || price.Compare(&least) < 0) {
@@ -110,9 +117,12 @@ func (p *place) cheapest(k int, level int64) (least allot.Price, ok bool) {
 	return least, ok
 }
 
-// cost is the price of a set of items, and whether they may go and free k seats.
+// cost is the price of a set of items, and whether they may go and free the room for mix k.
 func (p *place) cost(set uint, k int, level int64) (price allot.Price, enough bool) {
 	enough = true
+	for i, closed := range p.closed {
+		enough = enough && !(closed && p.mixes.Count(k, i) > 0)
+	}
 	for r, asks := range p.asks {
 		free := p.free[r]
 		for i := range p.items {
@@ -120,7 +130,11 @@ func (p *place) cost(set uint, k int, level int64) (price allot.Price, enough bo
 				free += p.items[i].frees[r]
 			}
 		}
-		enough = enough && free >= int64(k)*asks
+		asked := int64(0)
+		for i, v := range asks {
+			asked += v * int64(p.mixes.Count(k, i))
+		}
+		enough = enough && free >= asked || asked == 0 && enough
 	}
 	for i := range p.items {
 		if set>>i&1 == 0 {
@@ -137,27 +151,23 @@ func (p *place) cost(set uint, k int, level int64) (price allot.Price, enough bo
 // priced are what so many numbers of a price are.
 func (p *place) priced(price allot.Price) []int64 { return price[:p.numSums] }
 
-// TestAPlaceCostsTheLeastOfAllSets: for each number of seats, whoever may go, and what is known
+// TestAPlaceCostsTheLeastOfAllSets: for each mix of members, whoever may go, and what is known
 // of all holds where fewer may.
 func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
 	looked, kept, only, tight := 0, 0, 0, 0
 	for seed := range uint64(400) {
 		draw := rand.New(rand.NewPCG(seed, 1))
-		p := drawPlace(draw)
+		p := drawPlace(draw, seed%2 == 0)
 		for _, level := range []int64{math.MaxInt64, 2, 1, 0} {
 			p = p.within(level)
-			seats := 0
-			for k := 1; k <= 6; k++ {
-				if _, ok := p.cheapest(k, level); ok {
-					seats = k
+			require.Len(t, p.found, p.seats)
+			for k := 1; k < p.mixes.Len(); k++ {
+				want, ok := p.cheapest(k, level)
+				if require.Equal(t, ok, p.may(k), "seed %d, level %d, mix %d", seed, level, k); !ok {
+					continue
 				}
-			}
-			require.Equal(t, seats, p.seats, "seed %d, level %d", seed, level)
-			require.Len(t, p.found, seats)
-			for k := 1; k <= seats; k++ {
-				want, _ := p.cheapest(k, level)
 				bound := p.least(k)
-				require.LessOrEqual(t, bound.Compare(&want), 0, "seed %d, level %d, %d seats", seed, level, k)
+				require.LessOrEqual(t, bound.Compare(&want), 0, "seed %d, level %d, mix %d", seed, level, k)
 				if bound == want {
 					tight++
 				}
@@ -172,7 +182,7 @@ func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
 					continue
 				}
 				require.True(t, f.proved)
-				require.Equal(t, p.priced(want), p.priced(f.price), "seed %d, level %d, %d seats", seed, level, k)
+				require.Equal(t, p.priced(want), p.priced(f.price), "seed %d, level %d, mix %d", seed, level, k)
 				set := uint(0)
 				for _, i := range f.items {
 					set |= 1 << i
@@ -210,7 +220,7 @@ func TestAPlaceCostsTheLeastOfAllSets(t *testing.T) {
 func TestALookThatIsCutShortSaysSo(t *testing.T) {
 	short := 0
 	for seed := range uint64(200) {
-		p := drawPlace(rand.New(rand.NewPCG(seed, 2)))
+		p := drawPlace(rand.New(rand.NewPCG(seed, 2)), false)
 		for k := 1; k <= p.seats; k++ {
 			f, steps := p.look(k, 1, nil)
 			want, _ := p.cheapest(k, math.MaxInt64)
@@ -239,7 +249,7 @@ func TestMergedNumbersAreSplit(t *testing.T) {
 	alone := 0
 	for seed := range uint64(200) {
 		draw := rand.New(rand.NewPCG(seed, 3))
-		p := drawPlace(draw)
+		p := drawPlace(draw, false)
 		who := p.eligible()
 		for first := range p.numSums {
 			m := p.merge(who, first)

@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -15,17 +16,20 @@ import (
 // place is a node on which members may run.
 type place struct {
 	node    cluster.NodeID
-	asks    []int64         // by resource that a member asks for: how much
+	mixes   *allot.Mixes    // of members
+	closed  []bool          // by shape: none of its members may run here
+	asks    [][]int64       // by resource that members ask for, and by shape: how much
 	free    []int64         // likewise, with everybody in place
 	items   []item          // who may go, most important first, where their number
 	level   int64           // is not above it
 	highest int64           // number of one who may
 	stays   []cluster.PodID // of others, of whom the trial has to know
 	trial   *placeTrial     // has a say beside the numbers; nil: they decide alone
-	seats   int             // for so many members there is room without them
+	seats   int             // the largest mix of members for which there is room without them
+	holds   []bool          // by mix; nil: any up to seats
 	numSums int             // that are numbers of a price
 	bound   []allot.Price
-	found   []*found // by seats-1; nil: not looked for
+	found   []*found // by mix-1; nil: not looked for
 	hull    allot.Hull
 }
 
@@ -38,7 +42,7 @@ type item struct {
 	price  allot.Price
 }
 
-// found is who has to go for so many seats.
+// found is who has to go for a mix of members.
 type found struct {
 	items  []int       // of the place
 	price  allot.Price // no others cost less
@@ -47,36 +51,31 @@ type found struct {
 
 // newPlace returns node n, whose potential victims are out; nil if no member may run there.
 func (s *allotting) newPlace(n cluster.NodeID) *place {
-	members := s.q.Tree.Members
-	if !s.Trial.CanPlace(members[0], n).OK() {
+	p := &place{node: n, level: math.MaxInt64, mixes: s.mixes, asks: slices.Clip(s.asks)}
+	if p.closed = s.closed(n); !slices.Contains(p.closed, false) {
 		return nil
 	}
-	p := &place{node: n, level: math.MaxInt64}
-	member, free := s.Trial.Member(members[0]), s.Trial.Free(n)
-	var asked []int
+	member, free := s.Trial.Member(s.shapes[0][0]), s.Trial.Free(n)
 	only := s.Trial.OnlyRoom()
-	for r, v := range member.Request() {
-		if v > 0 {
-			asked = append(asked, r)
-			p.asks, p.free = append(p.asks, v), append(p.free, free[r])
-		}
+	for _, r := range s.asked {
+		p.free = append(p.free, free[r])
 	}
 	evictable := s.q.Evictable(n)
 	p.items = make([]item, 0, len(evictable))
-	frees := make([]int64, len(evictable)*len(asked))
+	frees := make([]int64, len(evictable)*len(s.asked))
 	for _, u := range evictable {
 		unit := s.q.Units.Unit(u)
 		if !s.out(u) {
 			continue
 		}
-		it := item{unit: u, frees: frees[:len(asked):len(asked)]}
-		frees = frees[len(asked):]
+		it := item{unit: u, frees: frees[:len(s.asked):len(s.asked)]}
+		frees = frees[len(s.asked):]
 		for _, pod := range unit.Pods {
 			if !only && (s.Trial.Matters(pod) || len(s.q.Index.Pod(pod).Ports) > 0) { // nobody is placed
 				it.pods = append(it.pods, pod)
 			}
 			request := s.q.Index.Request(pod)
-			for k, r := range asked {
+			for k, r := range s.asked {
 				it.frees[k] += request[r]
 				p.free[k] -= request[r]
 			}
@@ -89,17 +88,42 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		rows := []ask.Row{row}
 		if !tells || len(s.q.States) > 1 || len(member.Pod.Ports) > 0 { // more than devices has a say, whose state is one of them
 			p.trial = &placeTrial{s.attempt, p, nil}
-			rows = ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(members)), len(p.items), pods)
+			rows = ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(s.q.Tree.Members)), len(p.items), pods)
 		}
 		for _, row := range rows {
-			p.asks, p.free = append(p.asks, row.Asks), append(p.free, row.Free)
+			p.asks, p.free = append(p.asks, []int64{row.Asks}), append(p.free, row.Free)
 			for i := range p.items {
 				p.items[i].frees = append(p.items[i].frees, row.Frees[i])
 			}
 		}
 	}
-	p.measure(len(members))
+	p.measure(s.mixes.Len() - 1)
 	return p
+}
+
+// lacks is how much of resource r the members of a mix ask for beyond what is free.
+func (p *place) lacks(r, mix int) int64 {
+	asked := p.asked(r, mix)
+	if asked == 0 { // however much less than nothing is free
+		return 0
+	}
+	return max(asked-p.free[r], 0)
+}
+
+// closed says which shapes of members may not run on node n, whoever goes.
+func (s *allotting) closed(n cluster.NodeID) (closed []bool) {
+	for _, shape := range s.shapes {
+		closed = append(closed, !s.Trial.CanPlace(shape[0], n).OK())
+	}
+	return closed
+}
+
+// asked is how much of resource r the members of a mix ask for.
+func (p *place) asked(r, mix int) (sum int64) {
+	for i, v := range p.asks[r] {
+		sum = checked.Add(sum, checked.Mul(v, int64(p.mixes.Count(mix, i))))
+	}
+	return sum
 }
 
 // rank finds out the highest number of those who may go.
@@ -112,25 +136,50 @@ func (p *place) rank() {
 	}
 }
 
-// measure finds out for how many members, up to most, there is room.
+// measure finds out for which mixes of members, up to most, there is room.
 func (p *place) measure(most int) {
 	p.rank()
-	seats := int64(most)
-	for k, v := range p.asks {
-		room := p.free[k]
-		for i := range p.items {
-			if p.items[i].number <= p.level {
-				room += p.items[i].frees[k]
-			}
+	rooms := slices.Clone(p.free)
+	for i := range p.items {
+		if p.items[i].number > p.level {
+			continue
 		}
-		seats = min(seats, max(room, 0)/v)
+		for k, v := range p.items[i].frees {
+			rooms[k] += v
+		}
+	}
+	seats := int64(most)
+	if p.mixes.Shapes() == 1 {
+		for k, asks := range p.asks {
+			seats = min(seats, max(rooms[k], 0)/asks[0])
+		}
 	}
 	if p.seats = int(seats); p.trial != nil {
 		p.seats = p.trial.enter(p, p.seats)
 		p.trial.leave()
 	}
+	if p.mixes.Shapes() > 1 {
+		p.mix(rooms)
+	}
 	p.found, p.bound = make([]*found, p.seats), nil
 }
+
+// mix finds out which mixes have that room.
+func (p *place) mix(rooms []int64) {
+	p.holds = make([]bool, p.seats+1)
+	for mix := range p.holds {
+		p.holds[mix] = true
+		for i, closed := range p.closed {
+			p.holds[mix] = p.holds[mix] && (!closed || p.mixes.Count(mix, i) == 0)
+		}
+		for r, room := range rooms {
+			p.holds[mix] = p.holds[mix] && p.asked(r, mix) <= max(room, 0)
+		}
+	}
+}
+
+// may reports whether a mix of members has room with everybody gone who may go.
+func (p *place) may(mix int) bool { return mix <= p.seats && (p.holds == nil || p.holds[mix]) }
 
 // within is p where nobody goes whose number is above level. What is known of p stays known
 // where it is true of it, and what seats cost is what it was.
@@ -143,6 +192,9 @@ func (p *place) within(level int64) *place {
 	w.measure(p.seats)
 	w.bound = make([]allot.Price, w.seats)
 	for k := range w.found {
+		if !w.may(k + 1) {
+			continue
+		}
 		w.bound[k] = p.least(k + 1)
 		if f := p.found[k]; f != nil {
 			if w.bound[k] = f.price; !slices.ContainsFunc(f.items, func(i int) bool { return p.items[i].number > level }) {
@@ -161,7 +213,7 @@ func (p *place) only() *place {
 		return p
 	}
 	w := &place{
-		node: p.node, asks: p.asks, free: p.free, seats: p.seats, numSums: p.numSums, bound: p.bound, level: math.MaxInt64,
+		node: p.node, mixes: p.mixes, closed: p.closed, asks: p.asks, free: p.free, seats: p.seats, holds: p.holds, numSums: p.numSums, bound: p.bound, level: math.MaxInt64,
 		trial: p.trial, stays: slices.Clone(p.stays), hull: p.hull,
 	}
 	for i := range p.items {
@@ -210,12 +262,12 @@ func (p *place) charge(s *allotting) {
 	clear(p.found)
 }
 
-// least is what k seats cost at least, by one resource at a time.
-func (p *place) least(k int) allot.Price {
+// least is what a mix of members costs at least, by one resource at a time.
+func (p *place) least(mix int) allot.Price {
 	if p.bound == nil {
 		p.estimate()
 	}
-	return p.bound[k-1]
+	return p.bound[mix-1]
 }
 
 // estimate finds p.bound, number by number of the prices.
@@ -223,25 +275,48 @@ func (p *place) estimate() {
 	p.bound = make([]allot.Price, p.seats)
 	who := p.eligible()
 	prices, frees := make([]int64, len(who)), make([]int64, 0, len(who))
+	missing := p.missing()
 	for j := range p.numSums {
 		for k, i := range who {
 			prices[k] = p.items[i].price[j]
 		}
 		slices.Sort(prices)
-		for r, asks := range p.asks {
-			if int64(p.seats)*asks <= p.free[r] {
+		for r, list := range missing {
+			if len(list) == 0 {
 				continue
 			}
 			if prices[0] < prices[len(prices)-1] {
-				p.byParts(who, r, j)
+				p.byParts(who, r, j, list)
 			}
-			p.byCount(who, r, j, prices, frees)
+			p.byCount(who, r, j, list, prices, frees)
 		}
 	}
 }
 
+// lack is how much of a resource a mix of members asks for beyond what is free.
+type lack struct {
+	mix    int
+	amount int64
+}
+
+// missing lists by resource which mixes lack some of it, the least lack first.
+func (p *place) missing() [][]lack {
+	lists := make([][]lack, len(p.asks))
+	for r := range p.asks {
+		for mix := 1; mix <= p.seats; mix++ {
+			if lacks := p.lacks(r, mix); lacks > 0 && p.may(mix) {
+				lists[r] = append(lists[r], lack{mix, lacks})
+			}
+		}
+		if p.holds != nil {
+			slices.SortFunc(lists[r], func(a, b lack) int { return cmp.Compare(a.amount, b.amount) })
+		}
+	}
+	return lists
+}
+
 // byParts bounds number j by resource r: a part of an item goes at a part of its price.
-func (p *place) byParts(who []int, r, j int) {
+func (p *place) byParts(who []int, r, j int, lacks []lack) {
 	order := make([]*item, 0, len(who))
 	for _, i := range who {
 		if p.items[i].frees[r] > 0 {
@@ -250,47 +325,46 @@ func (p *place) byParts(who []int, r, j int) {
 	}
 	slices.SortFunc(order, func(a, b *item) int { return checked.CompareProducts(a.price[j], b.frees[r], b.price[j], a.frees[r]) })
 	taken, freed, price := 0, int64(0), int64(0)
-	for k := range p.bound {
-		missing := int64(k+1)*p.asks[r] - p.free[r]
-		for ; taken < len(order) && freed+order[taken].frees[r] <= missing; taken++ {
+	for _, l := range lacks {
+		for ; taken < len(order) && freed+order[taken].frees[r] <= l.amount; taken++ {
 			freed += order[taken].frees[r]
 			price += order[taken].price[j]
 		}
 		part := int64(0)
-		if missing > freed { // then there is another item, or there were no seat
-			more, rest := checked.MulDiv(order[taken].price[j], missing-freed, order[taken].frees[r])
+		if l.amount > freed { // then there is another item, or there were no room
+			more, rest := checked.MulDiv(order[taken].price[j], l.amount-freed, order[taken].frees[r])
 			if part = more; rest {
 				part++
 			}
 		}
-		p.bound[k][j] = max(p.bound[k][j], price+part)
+		p.bound[l.mix-1][j] = max(p.bound[l.mix-1][j], price+part)
 	}
 }
 
 // byCount bounds number j by resource r: as few items go as free enough, each of them one of the
 // cheapest: prices are those of all, in order. Where they are equal no part of an item is a better bound.
-func (p *place) byCount(who []int, r, j int, prices, frees []int64) {
+func (p *place) byCount(who []int, r, j int, lacks []lack, prices, frees []int64) {
 	for _, i := range who {
 		frees = append(frees, p.items[i].frees[r])
 	}
 	slices.Sort(frees)
 	taken, freed, price := 0, int64(0), int64(0)
-	for k := range p.bound {
-		for ; freed < int64(k+1)*p.asks[r]-p.free[r]; taken++ {
+	for _, l := range lacks {
+		for ; freed < l.amount; taken++ {
 			freed += frees[len(frees)-1-taken]
 			price += prices[taken]
 		}
-		p.bound[k][j] = max(p.bound[k][j], price)
+		p.bound[l.mix-1][j] = max(p.bound[l.mix-1][j], price)
 	}
 }
 
-// look looks for the cheapest who have to go for k seats, within so many steps.
-func (p *place) look(k, most int, poll func()) (f *found, steps int) {
+// look looks for the cheapest who have to go for a mix of members, within so many steps.
+func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 	f = &found{}
 	who := p.eligible()
 	problem := cover.Problem{Items: len(who), AtMost: math.MaxInt64, Any: true, Poll: poll}
-	for r, asks := range p.asks {
-		if missing := int64(k)*asks - p.free[r]; missing > 0 {
+	for r := range p.asks {
+		if missing := p.lacks(r, mix); missing > 0 {
 			row := make([]int64, len(who))
 			for at, i := range who {
 				row[at] = p.items[i].frees[r]
@@ -303,7 +377,7 @@ func (p *place) look(k, most int, poll func()) (f *found, steps int) {
 	}
 	spares := func(chosen []bool, i int) bool { return spared(&problem, chosen, i) }
 	if t := p.trial; t != nil {
-		t.enter(p, k)
+		t.enter(p, mix)
 		defer t.leave()
 		problem.Trial, problem.Alike = t, func(a, b int) bool { return false }
 		spares = func(chosen []bool, i int) bool { return spared(&problem, chosen, i) && t.spares(chosen, i) }

@@ -25,7 +25,11 @@ func TestTracesTellThePlan(t *testing.T) {
 				Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
 				Effort: effort, Ranking: lessAsUpstream, Trace: true, Candidates: true,
 			}
-			q := asks(t, s, settings)
+			var limits []ask.Bound
+			if seed%4 < 2 { // then members of any shapes are not allotted
+				limits = []ask.Bound{{Of: ask.NumPods, Left: 100}}
+			}
+			q := asks(t, s, settings, limits...)
 			search := NewCounting(q, &sync.Pool{})
 			answer := search.Run([][]domain.Domain{halves(q.Index)})
 			at := fmt.Sprint("seed ", seed, ", effort ", effort)
@@ -64,7 +68,7 @@ func TestTracesTellThePlan(t *testing.T) {
 			search.Close()
 			plain := *settings
 			plain.Trace = false
-			q = asks(t, s, &plain)
+			q = asks(t, s, &plain, limits...)
 			search = NewCounting(q, &sync.Pool{})
 			untold := search.Run([][]domain.Domain{halves(q.Index)})
 			require.Equal(t, answer.Verdict, untold.Verdict, at)

@@ -1,0 +1,201 @@
+package allot
+
+import "slices"
+
+// Mixes numbers how many there are of each of several shapes: from 0, for none, to Len-1, for all.
+// Of a single shape a number is how many there are.
+type Mixes struct {
+	most, stride []int
+	all          int
+}
+
+// NewMixes numbers up to so many of each shape, and returns nil if that takes more than limit.
+func NewMixes(most []int, limit int) *Mixes {
+	m := &Mixes{most: most, all: 1}
+	for _, n := range most {
+		m.stride = append(m.stride, m.all)
+		if n > limit/m.all-1 {
+			return nil
+		}
+		m.all *= n + 1
+	}
+	return m
+}
+
+// Len is how many mixes there are.
+func (m *Mixes) Len() int { return m.all }
+
+// Shapes is how many shapes there are.
+func (m *Mixes) Shapes() int { return len(m.most) }
+
+// Count is how many of a shape are in a mix.
+func (m *Mixes) Count(mix, shape int) int { return mix / m.stride[shape] % (m.most[shape] + 1) }
+
+// Total is how many are in a mix.
+func (m *Mixes) Total(mix int) (n int) {
+	for i := range m.most {
+		n += m.Count(mix, i)
+	}
+	return n
+}
+
+// Sums is how many sums of two mixes there are, which may be more than limit if it says so.
+func (m *Mixes) Sums(limit int) int {
+	sums := 1
+	for _, n := range m.most {
+		if sums *= (n + 1) * (n + 2) / 2; sums > limit {
+			break
+		}
+	}
+	return sums
+}
+
+// beside lists the mixes for which there are enough of each shape beside those of a mix; the number
+// of both is the sum. They are in order.
+func (m *Mixes) beside(mix int) []int32 {
+	list := []int32{0}
+	for i, stride := range m.stride {
+		own := list
+		for k := range m.most[i] - m.Count(mix, i) {
+			for _, o := range own {
+				list = append(list, o+int32((k+1)*stride))
+			}
+		}
+	}
+	return list
+}
+
+// Mixed are places where who sits matters: seats of a place, and of a Part, are the number of a mix.
+// Fewer of any shape never cost more.
+type Mixed interface {
+	Places
+	Holds(place, mix int) bool // that mix may be had there; then so may those with fewer of a shape
+}
+
+// SolveMixed is Solve for any mix of so many members, above zero. Sums of mixes are taken from left,
+// until there are none.
+//
+// O(sums of mixes x places) a round.
+func SolveMixed(places Mixed, m *Mixes, members int, atMost *Price, left *int) Answer {
+	most := places.Most()
+	if !most.fit(1) {
+		return Answer{}
+	}
+	s := mixing{Mixed: places, mixes: m, left: left, atMost: atMost, rows: make([]row, places.Len()+1)}
+	for mix := range m.Len() {
+		s.totals = append(s.totals, m.Total(mix))
+		s.beside = append(s.beside, m.beside(mix))
+	}
+	for changed := 0; ; { // the place from which on rows are not what they were
+		bound, parts := s.cheapest(changed, members)
+		switch {
+		case parts != nil:
+		case s.dear:
+			return Answer{Bound: atMost.Add(Price{len(Price{}) - 1: 1})}
+		default:
+			return Answer{}
+		}
+		unknown := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
+			_, known := s.Price(p.Place, p.Seats)
+			return known
+		})
+		if len(unknown) == 0 {
+			return Answer{Parts: parts, Bound: bound, Proved: true}
+		}
+		changed = unknown[0].Place // before it all rows are there
+		if s.Learn(unknown); *s.left < 0 {
+			return Answer{Parts: parts, Bound: bound}
+		}
+	}
+}
+
+// mixing is one call of SolveMixed.
+type mixing struct {
+	Mixed
+	mixes  *Mixes
+	atMost *Price
+	dear   bool // some mix costs more
+	left   *int
+	totals []int // by mix: how many members
+	beside [][]int32
+	rows   []row // by place, after that of none
+}
+
+// row says of each mix what it costs at least on the places so far.
+type row struct {
+	price []Price
+	here  []int32 // what part of the mix is on the last of them; below zero: they don't hold the mix
+}
+
+func (r *row) reset(mixes int) {
+	r.price = append(r.price[:0], make([]Price, mixes)...)
+	r.here = append(r.here[:0], slices.Repeat([]int32{-1}, mixes)...)
+}
+
+// cheapest finds the mix of so many members that costs least as far as prices are known, place after
+// place from that one on, until it costs nothing; no parts: there is none.
+func (s *mixing) cheapest(from, members int) (bound Price, parts []Part) {
+	if from == 0 {
+		s.rows[0].reset(s.mixes.Len())
+		s.rows[0].here[0] = 0
+	}
+	k, mix := from, -1
+	for ; k < s.Len() && (mix < 0 || bound != Price{}); k++ {
+		s.rows[k+1].reset(s.mixes.Len())
+		s.add(k, members)
+		if mix = s.best(&s.rows[k+1], members); mix >= 0 {
+			bound = s.rows[k+1].price[mix]
+		}
+	}
+	if mix < 0 {
+		return bound, nil
+	}
+	for ; k > 0; k-- {
+		if here := int(s.rows[k].here[mix]); here > 0 {
+			parts = append(parts, Part{k - 1, here})
+			mix -= here
+		}
+	}
+	slices.Reverse(parts)
+	return bound, parts
+}
+
+// best is the cheapest mix of so many members; below zero: there is none.
+func (s *mixing) best(r *row, members int) int {
+	best := -1
+	for mix, total := range s.totals {
+		if total == members && r.here[mix] >= 0 && (best < 0 || r.price[mix].Compare(&r.price[best]) < 0) {
+			best = mix
+		}
+	}
+	return best
+}
+
+// add adds a place to those before it.
+func (s *mixing) add(place, members int) {
+	before, after := &s.rows[place], &s.rows[place+1]
+	for here := range min(s.Seats(place)+1, s.mixes.Len()) {
+		price := Price{}
+		if here > 0 {
+			if s.totals[here] > members || !s.Holds(place, here) {
+				continue
+			}
+			price, _ = s.Price(place, here)
+		}
+		*s.left -= len(s.beside[here])
+		for _, mix := range s.beside[here] {
+			at := int(mix) + here
+			if before.here[mix] < 0 || s.totals[at] > members {
+				continue
+			}
+			sum := before.price[mix].Add(price)
+			if s.atMost != nil && sum.Compare(s.atMost) > 0 {
+				s.dear = true
+				continue
+			}
+			if after.here[at] < 0 || sum.Compare(&after.price[at]) < 0 {
+				after.price[at], after.here[at] = sum, int32(here)
+			}
+		}
+	}
+}
