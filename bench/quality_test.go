@@ -29,6 +29,7 @@ func BenchmarkQuality(b *testing.B) {
 		{"random-6-budgets", func(*testing.B) []matter { return random(0, 6, 0) }},
 		{"random-gangs", func(*testing.B) []matter { return random(4, 0, 0) }},
 		{"random-gangs-launcher", func(*testing.B) []matter { return launching(random(12, 0, 0)) }},
+		{"random-gangs-launcher-6-budgets", func(*testing.B) []matter { return launching(random(12, 6, 0)) }},
 		{"random-gangs-whole-groups", func(*testing.B) []matter { return random(4, 0, 50) }},
 	} {
 		b.Run("data="+data.name, func(b *testing.B) {

@@ -616,6 +616,10 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		})
 		priced(seed, &q)
 		o := preemption.Options{Objective: objective(r), Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
+		first := preemption.CriterionOverruns
+		if seed%6 == 3 { // then nobody who is over his budget goes if that can be had
+			o.Objective = slices.Insert(slices.DeleteFunc(o.Objective, func(c preemption.CriterionName) bool { return c == first }), 0, first)
+		}
 		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
 		if seed%4 == 0 {
 			o.SearchSteps = 1 + r.IntN(3)

@@ -2,16 +2,19 @@ package allot
 
 import "slices"
 
-// Mixes numbers how many there are of each of several shapes: from 0, for none, to Len-1, for all.
-// Of a single shape a number is how many there are.
+// Mixes numbers how many there are of each of several kinds: members by shape and, beside them, what
+// is used up of rooms. Numbers go from 0, for none, to Len-1, for all; of a single kind a number is how
+// many there are.
 type Mixes struct {
 	most, stride []int
+	shapes       int // so many of the kinds are members
 	all          int
 }
 
-// NewMixes numbers up to so many of each shape, and returns nil if that takes more than limit.
-func NewMixes(most []int, limit int) *Mixes {
-	m := &Mixes{most: most, all: 1}
+// NewMixes numbers up to so many of each kind, of which the first are shapes of members, and returns
+// nil if that takes more than limit.
+func NewMixes(most []int, shapes, limit int) *Mixes {
+	m := &Mixes{most: most, shapes: shapes, all: 1}
 	for _, n := range most {
 		m.stride = append(m.stride, m.all)
 		if n > limit/m.all-1 {
@@ -25,15 +28,15 @@ func NewMixes(most []int, limit int) *Mixes {
 // Len is how many mixes there are.
 func (m *Mixes) Len() int { return m.all }
 
-// Shapes is how many shapes there are.
-func (m *Mixes) Shapes() int { return len(m.most) }
+// Kinds is how many kinds there are.
+func (m *Mixes) Kinds() int { return len(m.most) }
 
-// Count is how many of a shape are in a mix.
-func (m *Mixes) Count(mix, shape int) int { return mix / m.stride[shape] % (m.most[shape] + 1) }
+// Count is how many of a kind are in a mix.
+func (m *Mixes) Count(mix, kind int) int { return mix / m.stride[kind] % (m.most[kind] + 1) }
 
-// Total is how many are in a mix.
+// Total is how many members are in a mix.
 func (m *Mixes) Total(mix int) (n int) {
-	for i := range m.most {
+	for i := range m.shapes {
 		n += m.Count(mix, i)
 	}
 	return n
@@ -50,7 +53,7 @@ func (m *Mixes) Sums(limit int) int {
 	return sums
 }
 
-// beside lists the mixes for which there are enough of each shape beside those of a mix; the number
+// beside lists the mixes for which there are enough of each kind beside those of a mix; the number
 // of both is the sum. They are in order.
 func (m *Mixes) beside(mix int) []int32 {
 	list := []int32{0}
@@ -66,10 +69,10 @@ func (m *Mixes) beside(mix int) []int32 {
 }
 
 // Mixed are places where who sits matters: seats of a place, and of a Part, are the number of a mix.
-// Fewer of any shape never cost more.
+// Fewer members of any shape never cost more, and more of a room that may be used up neither.
 type Mixed interface {
 	Places
-	Holds(place, mix int) bool // that mix may be had there; then so may those with fewer of a shape
+	Holds(place, mix int) bool // that mix may be had there, as far as is known: Learn may find out that it may not
 }
 
 // SolveMixed is Solve for any mix of so many members, above zero. Sums of mixes are taken from left,
@@ -103,9 +106,13 @@ func SolveMixed(places Mixed, m *Mixes, members int, atMost *Price, left *int) A
 			return Answer{Parts: parts, Bound: bound, Proved: true}
 		}
 		changed = unknown[0].Place // before it all rows are there
-		if s.Learn(unknown); *s.left < 0 {
-			return Answer{Parts: parts, Bound: bound}
+		if s.Learn(unknown); *s.left >= 0 {
+			continue
 		}
+		if slices.ContainsFunc(unknown, func(p Part) bool { return !s.Holds(p.Place, p.Seats) }) {
+			parts = nil
+		}
+		return Answer{Parts: parts, Bound: bound}
 	}
 }
 

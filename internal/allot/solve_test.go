@@ -160,7 +160,7 @@ func (s *shaped) Holds(place, mix int) bool { return s.holds[place][mix] }
 
 // drawShaped draws places whose prices rise with each member of a shape.
 func drawShaped(r *rand.Rand) *shaped {
-	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{1 + r.IntN(3), 1 + r.IntN(3), r.IntN(2)}, math.MaxInt)}
+	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{1 + r.IntN(3), 1 + r.IntN(3), r.IntN(2)}, 3, math.MaxInt)}
 	for range 1 + r.IntN(4) {
 		each, most := [3]allot.Price{}, 0
 		for i := range each {
@@ -198,7 +198,7 @@ func (s *shaped) least(k, mix, members int) (best allot.Price, ok bool) {
 	}
 	for here, holds := range s.holds[k] {
 		fits := holds
-		for i := range s.mixes.Shapes() {
+		for i := range s.mixes.Kinds() {
 			fits = fits && s.mixes.Count(mix, i)+s.mixes.Count(here, i) <= s.mixes.Count(s.mixes.Len()-1, i)
 		}
 		if !fits {
@@ -257,7 +257,7 @@ func TestSolveMixedIsBruteForce(t *testing.T) {
 // TestSolveMixedGivesUp: where nothing is known of too many places, it ends with parts that are known
 // and a bound below their price.
 func TestSolveMixedGivesUp(t *testing.T) {
-	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{3, 3}, 16)}
+	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{3, 3}, 2, 16)}
 	for place := range 3_000 {
 		var prices []allot.Price
 		for mix := 1; mix < s.mixes.Len(); mix++ {
@@ -281,7 +281,7 @@ func TestSolveMixedGivesUp(t *testing.T) {
 
 // TestMixesAreNumbered: each number is one mix, up to as many as there may be.
 func TestMixesAreNumbered(t *testing.T) {
-	m := allot.NewMixes([]int{2, 0, 3}, 12)
+	m := allot.NewMixes([]int{2, 0, 3}, 3, 12)
 	seen := map[[3]int]bool{}
 	for mix := range m.Len() {
 		k := [3]int{m.Count(mix, 0), m.Count(mix, 1), m.Count(mix, 2)}
@@ -289,9 +289,9 @@ func TestMixesAreNumbered(t *testing.T) {
 		seen[k] = true
 	}
 	require.Len(t, seen, 12)
-	require.Nil(t, allot.NewMixes([]int{2, 0, 3}, 11))
-	require.Nil(t, allot.NewMixes([]int{math.MaxInt - 1, 1}, math.MaxInt))
-	require.Equal(t, math.MaxInt, allot.NewMixes([]int{math.MaxInt - 1}, math.MaxInt).Len())
+	require.Nil(t, allot.NewMixes([]int{2, 0, 3}, 3, 11))
+	require.Nil(t, allot.NewMixes([]int{math.MaxInt - 1, 1}, 2, math.MaxInt))
+	require.Equal(t, math.MaxInt, allot.NewMixes([]int{math.MaxInt - 1}, 1, math.MaxInt).Len())
 }
 
 func TestSolveTooLarge(t *testing.T) {

@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 	"slices"
@@ -22,11 +23,13 @@ import (
 type allotting struct {
 	*attempt
 	shapes  [][]domain.MemberID
-	mixes   *allot.Mixes // of these
-	asked   []int        // what resources their members ask for
-	asks    [][]int64    // by resource of these and by shape: how much
-	members int          // that get a place, of all shapes together
-	left    int          // sums of mixes that are still looked at
+	mixes   *allot.Mixes // of these, and of what victims use up of caps
+	caps    []reprieve.Cap
+	cut     bool      // who keeps within caps was not found out somewhere
+	asked   []int     // what resources their members ask for
+	asks    [][]int64 // by resource of these and by shape: how much
+	members int       // that get a place, of all shapes together
+	left    int       // sums of mixes that are still looked at
 	places  []*place
 	sums    []func(victims.UnitID, []cluster.PodID) int64 // that are numbers of a price
 	total   allot.Price                                   // of everybody who may go
@@ -98,7 +101,7 @@ func (a *attempt) allot(counted *Plan) bool {
 	}
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
-		settled := len(s.shapes) == 1 && (counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom())
+		settled := s.mixes.Kinds() == 1 && (counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom())
 		if a.bound = s.met; settled {
 			less, _ := a.lessHard(a.domain, counted)
 			a.consider(less)
@@ -120,7 +123,7 @@ func (s *allotting) divide() bool {
 	if len(most) > 1 {
 		limit = mostMixing / max(len(s.domain.Nodes), 1)
 	}
-	if s.mixes = allot.NewMixes(most, limit); s.mixes == nil || len(most) > 1 && s.mixes.Sums(limit) > limit {
+	if s.mixes = allot.NewMixes(most, len(most), limit); s.mixes == nil || len(most) > 1 && s.mixes.Sums(limit) > limit {
 		return false
 	}
 	for r := range s.q.Index.NumResources() {
@@ -145,18 +148,30 @@ func (s *allotting) holds() bool {
 	}
 	if len(s.shapes) == 1 {
 		s.members = min(s.members, s.room())
-	} else if !s.roomy() { // who is left out would matter
+	} else if s.roomy() != reprieve.Found { // who is left out would matter
 		return false
 	}
 	return s.members >= need
 }
 
-// roomy reports whether there is room for the members with everybody gone who may go.
-func (s *allotting) roomy() bool {
-	if len(s.shapes) == 1 {
-		return s.room() >= s.members
+// roomy says whether there is room for the members with everybody gone who may go.
+func (s *allotting) roomy() reprieve.Proof {
+	var enough bool
+	switch {
+	case s.mixes.Kinds() == 1:
+		enough = s.room() >= s.members
+	case len(s.caps) == 0:
+		enough = allot.SolveMixed(free{curves{s}}, s.mixes, s.members, nil, &s.left).Parts != nil
+	default:
+		enough = s.cheapest(nil).Parts != nil
 	}
-	return allot.SolveMixed(free{curves{s}}, s.mixes, s.members, nil, &s.left).Parts != nil
+	switch {
+	case enough:
+		return reprieve.Found
+	case s.cut:
+		return reprieve.Exhausted
+	}
+	return reprieve.Refuted
 }
 
 // meetAll meets one aim after the other, and reports whether it met all.
@@ -193,7 +208,7 @@ func (s *allotting) meet(a *reprieve.Aim) bool {
 			s.most, s.peak = a.Most, least
 		}
 	case a.Sum == nil:
-		if s.crowded(a.Beyond) {
+		if !s.keepWithin(a.Beyond) {
 			return false
 		}
 	case !s.adds(a) || len(s.sums) == 0 && s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
@@ -222,17 +237,56 @@ func (s *allotting) adds(a *reprieve.Aim) bool {
 	})
 }
 
-// crowded reports whether some plan may go beyond one of caps.
-func (s *allotting) crowded(caps []reprieve.Cap) bool {
-	return slices.ContainsFunc(caps, func(c reprieve.Cap) bool {
-		sum := int64(0)
-		for _, p := range s.places {
-			for i := range p.items {
-				sum = checked.Add(sum, c.Weight(p.items[i].unit))
-			}
-		}
-		return sum > c.Room
+// keepWithin lets no plan go beyond caps, those with the least room first as far as there are few
+// enough mixes: of the others it is seen at the end. It reports false if no plan keeps within these, or
+// that is not known.
+func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
+	crowded := slices.DeleteFunc(slices.Clone(caps), func(c reprieve.Cap) bool {
+		return c.Room < 0 || c.Kin != nil || s.weight(c) <= c.Room
 	})
+	if len(crowded) == 0 || len(s.met) > 0 || !s.Trial.OnlyRoom() {
+		return true
+	}
+	slices.SortStableFunc(crowded, func(a, b reprieve.Cap) int { return cmp.Compare(a.Room, b.Room) })
+	var most []int
+	for _, shape := range s.shapes {
+		most = append(most, len(shape))
+	}
+	limit, free, mixes := mostMixing/max(len(s.places), 1), s.mixes, (*allot.Mixes)(nil)
+	for k, c := range crowded {
+		more := allot.NewMixes(append(slices.Clip(most), int(min(c.Room, int64(limit)))), len(s.shapes), limit)
+		if more == nil || more.Sums(limit) > limit {
+			crowded = crowded[:k]
+			break
+		}
+		most, mixes = append(most, int(c.Room)), more
+	}
+	if mixes == nil {
+		return true
+	}
+	if s.keepTo(crowded, mixes); s.roomy() != reprieve.Found {
+		s.keepTo(nil, free)
+		return false
+	}
+	return true
+}
+
+// keepTo lets nobody go beyond caps, by these mixes.
+func (s *allotting) keepTo(caps []reprieve.Cap, mixes *allot.Mixes) {
+	s.caps, s.mixes, s.answer, s.cut = caps, mixes, nil, false
+	for _, p := range s.places {
+		p.keepWithin(caps, mixes)
+	}
+}
+
+// weight is what everybody adds who may go.
+func (s *allotting) weight(c reprieve.Cap) (sum int64) {
+	for _, p := range s.places {
+		for i := range p.items {
+			sum = checked.Add(sum, c.Weight(p.items[i].unit))
+		}
+	}
+	return sum
 }
 
 // room is how many members there is room for with everybody gone who may go.
@@ -312,16 +366,19 @@ func (s *allotting) within(level int64) reprieve.Proof {
 	switch {
 	case slices.Equal(s.places, before):
 		return reprieve.Found
-	case !s.roomy():
 	case len(s.sums) == 0:
-		return reprieve.Found
-	default:
+		proof := s.roomy()
+		if proof != reprieve.Found {
+			s.places = before
+		}
+		return proof
+	case len(s.caps) > 0 || s.roomy() == reprieve.Found:
 		a := s.cheapest(&answer.Bound)
 		switch worse := a.Bound.Compare(&answer.Bound) > 0; {
 		case a.Proved && !worse:
 			s.answer = &a
 			return reprieve.Found
-		case !worse:
+		case !worse && (s.cut || len(s.caps) == 0 || a.Parts != nil):
 			s.places = before
 			return reprieve.Exhausted
 		}
@@ -343,11 +400,12 @@ func (s *allotting) solve() allot.Answer {
 // victims that were found cost what is said.
 func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 	var a allot.Answer
-	if len(s.shapes) == 1 {
+	if s.mixes.Kinds() == 1 {
 		a = allot.Solve(curves{s}, s.members, atMost)
 	} else {
 		a = allot.SolveMixed(curves{s}, s.mixes, s.members, atMost, &s.left)
 	}
+	s.cut = s.cut || s.left < 0
 	for _, part := range a.Parts {
 		a.Proved = a.Proved && s.places[part.Place].found[part.Seats-1].proved
 	}
@@ -416,7 +474,11 @@ func (c curves) Learn(list []allot.Part) {
 		p := c.places[list[i].Place]
 		p.found[list[i].Seats-1], taken[i] = p.look(list[i].Seats, steps, c.q.Poll)
 	})
-	for _, n := range taken {
-		c.steps = max(c.steps-n, 0)
+	for i, part := range list {
+		c.steps = max(c.steps-taken[i], 0)
+		p := c.places[part.Place]
+		if f := p.found[part.Seats-1]; f.none {
+			p.holds[part.Seats], c.cut = false, c.cut || !f.proved
+		}
 	}
 }

@@ -79,9 +79,9 @@ func TestFewestGroupsAreTouched(t *testing.T) {
 
 // drawPlace is a node on which up to six members are to run, of one shape or several, and who may go from it.
 func drawPlace(draw *rand.Rand, several bool) *place {
-	p := &place{mixes: allot.NewMixes([]int{6}, 7), closed: []bool{false}, level: math.MaxInt64, numSums: 1 + draw.IntN(3)}
+	p := &place{mixes: allot.NewMixes([]int{6}, 1, 7), closed: []bool{false}, level: math.MaxInt64, numSums: 1 + draw.IntN(3)}
 	if several {
-		p.mixes, p.closed = allot.NewMixes([]int{2, 1, 3}, 24), []bool{false, draw.IntN(4) == 0, false}
+		p.mixes, p.closed = allot.NewMixes([]int{2, 1, 3}, 3, 24), []bool{false, draw.IntN(4) == 0, false}
 	}
 	for range 1 + draw.IntN(2) {
 		asks := []int64{1 + draw.Int64N(4)}

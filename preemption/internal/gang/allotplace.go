@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/internal/cover"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -27,6 +28,7 @@ type place struct {
 	trial   *placeTrial     // has a say beside the numbers; nil: they decide alone
 	seats   int             // the largest mix of members for which there is room without them
 	holds   []bool          // by mix; nil: any up to seats
+	caps    int             // that are kinds of the mixes, after the shapes
 	numSums int             // that are numbers of a price
 	bound   []allot.Price
 	found   []*found // by mix-1; nil: not looked for
@@ -39,6 +41,7 @@ type item struct {
 	number int64
 	pods   []cluster.PodID // of whom the trial has to know: constraints look at them, or they hold ports
 	frees  []int64         // by resource that a member asks for
+	uses   []int64         // by cap
 	price  allot.Price
 }
 
@@ -46,7 +49,8 @@ type item struct {
 type found struct {
 	items  []int       // of the place
 	price  allot.Price // no others cost less
-	proved bool        // items cost that
+	proved bool        // items cost that, or none will do
+	none   bool        // no items will do that keep within the caps, or none were found
 }
 
 // newPlace returns node n, whose potential victims are out; nil if no member may run there.
@@ -149,7 +153,7 @@ func (p *place) measure(most int) {
 		}
 	}
 	seats := int64(most)
-	if p.mixes.Shapes() == 1 {
+	if p.mixes.Kinds() == 1 {
 		for k, asks := range p.asks {
 			seats = min(seats, max(rooms[k], 0)/asks[0])
 		}
@@ -158,10 +162,23 @@ func (p *place) measure(most int) {
 		p.seats = p.trial.enter(p, p.seats)
 		p.trial.leave()
 	}
-	if p.mixes.Shapes() > 1 {
+	if p.mixes.Kinds() > 1 {
 		p.mix(rooms)
 	}
 	p.found, p.bound = make([]*found, p.seats), nil
+}
+
+// keepWithin lets items go that keep within caps alone, by mixes that have so much of each of these.
+func (p *place) keepWithin(caps []reprieve.Cap, mixes *allot.Mixes) {
+	p.mixes, p.caps = mixes, len(caps)
+	for i := range p.items {
+		it := &p.items[i]
+		it.uses = make([]int64, len(caps))
+		for k, c := range caps {
+			it.uses[k] = c.Weight(it.unit)
+		}
+	}
+	p.measure(mixes.Len() - 1)
 }
 
 // mix finds out which mixes have that room.
@@ -196,7 +213,11 @@ func (p *place) within(level int64) *place {
 			continue
 		}
 		w.bound[k] = p.least(k + 1)
-		if f := p.found[k]; f != nil {
+		switch f := p.found[k]; {
+		case f == nil:
+		case f.none:
+			w.found[k], w.holds[k+1] = f, false
+		default:
 			if w.bound[k] = f.price; !slices.ContainsFunc(f.items, func(i int) bool { return p.items[i].number > level }) {
 				w.found[k] = f
 			}
@@ -213,7 +234,7 @@ func (p *place) only() *place {
 		return p
 	}
 	w := &place{
-		node: p.node, mixes: p.mixes, closed: p.closed, asks: p.asks, free: p.free, seats: p.seats, holds: p.holds, numSums: p.numSums, bound: p.bound, level: math.MaxInt64,
+		node: p.node, mixes: p.mixes, closed: p.closed, asks: p.asks, free: p.free, seats: p.seats, holds: p.holds, caps: p.caps, numSums: p.numSums, bound: p.bound, level: math.MaxInt64,
 		trial: p.trial, stays: slices.Clone(p.stays), hull: p.hull,
 	}
 	for i := range p.items {
@@ -228,7 +249,7 @@ func (p *place) only() *place {
 	}
 	for _, f := range p.found {
 		if f != nil {
-			f = &found{slices.Clone(f.items), f.price, f.proved}
+			f = &found{slices.Clone(f.items), f.price, f.proved, f.none}
 			for k, i := range f.items {
 				f.items[k] = at[i]
 			}
@@ -375,6 +396,14 @@ func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 	if f.proved = true; len(problem.Need) == 0 && p.trial == nil {
 		return f, 0
 	}
+	for c := range p.caps {
+		row := make([]int64, len(who))
+		for at, i := range who {
+			row[at] = p.items[i].uses[c]
+		}
+		room := p.mixes.Count(mix, len(p.closed)+c)
+		problem.Sides = append(problem.Sides, cover.Side{Weight: cover.RowOf(row), Room: int64(room), Fine: cover.Hard})
+	}
 	spares := func(chosen []bool, i int) bool { return spared(&problem, chosen, i) }
 	if t := p.trial; t != nil {
 		t.enter(p, mix)
@@ -386,12 +415,18 @@ func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 	for at := range chosen {
 		chosen[at] = true
 	}
-	for j := 0; j < p.numSums; {
+	sums := p.numSums
+	if p.caps > 0 { // within them there may be nobody at any price
+		sums = max(sums, 1)
+	}
+	for j := 0; j < sums; {
 		merged := p.merge(who, j)
 		problem.Price, problem.Steps = merged.price, max(most-steps, 0)
 		a := cover.Solve(&problem)
 		if steps += a.Steps; a.Chosen != nil {
 			chosen = a.Chosen
+		} else if j == 0 && p.caps > 0 {
+			return &found{none: true, proved: a.Proved}, steps
 		}
 		merged.split(a.Bound, f.price[j:])
 		if f.proved = a.Proved; !f.proved {
