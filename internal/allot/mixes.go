@@ -9,20 +9,42 @@ type Mixes struct {
 	most, stride []int
 	shapes       int // so many of the kinds are members
 	all          int
+	totals       []int     // by mix: how many members; nil: not made yet, and so is beside
+	beside       [][]int32 // by mix: those for which there are enough of each kind beside it, in order
 }
 
-// NewMixes numbers up to so many of each kind, of which the first are shapes of members, and returns
-// nil if that takes more than limit.
-func NewMixes(most []int, shapes, limit int) *Mixes {
-	m := &Mixes{most: most, shapes: shapes, all: 1}
+// NewMixes numbers up to so many members of each shape, and returns nil if two mixes have more than
+// limit sums; of a single shape there may be any number.
+func NewMixes(most []int, limit int) *Mixes {
+	if len(most) == 1 {
+		return &Mixes{most: most, stride: []int{1}, shapes: 1, all: most[0] + 1}
+	}
+	m := &Mixes{all: 1}
 	for _, n := range most {
-		m.stride = append(m.stride, m.all)
-		if n > limit/m.all-1 {
+		if m = m.With(n, limit); m == nil {
 			return nil
 		}
-		m.all *= n + 1
+		m.shapes++
 	}
 	return m
+}
+
+// With is m with another kind, a room of which so much may be used up; nil if two mixes have more
+// than limit sums then.
+func (m *Mixes) With(room, limit int) *Mixes {
+	sums := int64(1)
+	for _, n := range append(slices.Clip(m.most), room) {
+		if n >= limit {
+			return nil
+		}
+		if sums *= int64(n+1) * int64(n+2) / 2; sums > int64(limit) {
+			return nil
+		}
+	}
+	return &Mixes{
+		most: append(slices.Clip(m.most), room), stride: append(slices.Clip(m.stride), m.all),
+		shapes: m.shapes, all: m.all * (room + 1),
+	}
 }
 
 // Len is how many mixes there are.
@@ -42,30 +64,20 @@ func (m *Mixes) Total(mix int) (n int) {
 	return n
 }
 
-// Sums is how many sums of two mixes there are, which may be more than limit if it says so.
-func (m *Mixes) Sums(limit int) int {
-	sums := 1
-	for _, n := range m.most {
-		if sums *= (n + 1) * (n + 2) / 2; sums > limit {
-			break
-		}
-	}
-	return sums
-}
-
-// beside lists the mixes for which there are enough of each kind beside those of a mix; the number
-// of both is the sum. They are in order.
-func (m *Mixes) beside(mix int) []int32 {
-	list := []int32{0}
-	for i, stride := range m.stride {
-		own := list
-		for k := range m.most[i] - m.Count(mix, i) {
-			for _, o := range own {
-				list = append(list, o+int32((k+1)*stride))
+// tell makes the tables of m.
+func (m *Mixes) tell() {
+	for mix := range m.all {
+		list := []int32{0}
+		for i, stride := range m.stride {
+			own := list
+			for k := range m.most[i] - m.Count(mix, i) {
+				for _, o := range own {
+					list = append(list, o+int32((k+1)*stride))
+				}
 			}
 		}
+		m.totals, m.beside = append(m.totals, m.Total(mix)), append(m.beside, list)
 	}
-	return list
 }
 
 // Mixed are places where who sits matters: seats of a place, and of a Part, are the number of a mix.
@@ -73,10 +85,11 @@ func (m *Mixes) beside(mix int) []int32 {
 type Mixed interface {
 	Places
 	Holds(place, mix int) bool // that mix may be had there, as far as is known: Learn may find out that it may not
+	Poll()                     // is called for each place. It may panic, which ends the search
 }
 
-// SolveMixed is Solve for any mix of so many members, above zero. Sums of mixes are taken from left,
-// until there are none.
+// SolveMixed is Solve for any mix of so many members, above zero. Sums of mixes are taken from left;
+// where there are none any more it ends after one round.
 //
 // O(sums of mixes x places) a round.
 func SolveMixed(places Mixed, m *Mixes, members int, atMost *Price, left *int) Answer {
@@ -84,11 +97,10 @@ func SolveMixed(places Mixed, m *Mixes, members int, atMost *Price, left *int) A
 	if !most.fit(1) {
 		return Answer{}
 	}
-	s := mixing{Mixed: places, mixes: m, left: left, atMost: atMost, rows: make([]row, places.Len()+1)}
-	for mix := range m.Len() {
-		s.totals = append(s.totals, m.Total(mix))
-		s.beside = append(s.beside, m.beside(mix))
+	if m.totals == nil {
+		m.tell()
 	}
+	s := mixing{Mixed: places, mixes: m, left: left, atMost: atMost, rows: make([]row, places.Len()+1)}
 	for changed := 0; ; { // the place from which on rows are not what they were
 		bound, parts := s.cheapest(changed, members)
 		switch {
@@ -96,7 +108,7 @@ func SolveMixed(places Mixed, m *Mixes, members int, atMost *Price, left *int) A
 		case s.dear:
 			return Answer{Bound: atMost.Add(Price{len(Price{}) - 1: 1})}
 		default:
-			return Answer{}
+			return Answer{None: true}
 		}
 		unknown := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
 			_, known := s.Price(p.Place, p.Seats)
@@ -123,8 +135,6 @@ type mixing struct {
 	atMost *Price
 	dear   bool // some mix costs more
 	left   *int
-	totals []int // by mix: how many members
-	beside [][]int32
 	rows   []row // by place, after that of none
 }
 
@@ -149,6 +159,7 @@ func (s *mixing) cheapest(from, members int) (bound Price, parts []Part) {
 	k, mix := from, -1
 	for ; k < s.Len() && (mix < 0 || bound != Price{}); k++ {
 		s.rows[k+1].reset(s.mixes.Len())
+		s.Poll()
 		s.add(k, members)
 		if mix = s.best(&s.rows[k+1], members); mix >= 0 {
 			bound = s.rows[k+1].price[mix]
@@ -170,7 +181,8 @@ func (s *mixing) cheapest(from, members int) (bound Price, parts []Part) {
 // best is the cheapest mix of so many members; below zero: there is none.
 func (s *mixing) best(r *row, members int) int {
 	best := -1
-	for mix, total := range s.totals {
+	*s.left -= len(r.here)
+	for mix, total := range s.mixes.totals {
 		if total == members && r.here[mix] >= 0 && (best < 0 || r.price[mix].Compare(&r.price[best]) < 0) {
 			best = mix
 		}
@@ -184,15 +196,15 @@ func (s *mixing) add(place, members int) {
 	for here := range min(s.Seats(place)+1, s.mixes.Len()) {
 		price := Price{}
 		if here > 0 {
-			if s.totals[here] > members || !s.Holds(place, here) {
+			if s.mixes.totals[here] > members || !s.Holds(place, here) {
 				continue
 			}
 			price, _ = s.Price(place, here)
 		}
-		*s.left -= len(s.beside[here])
-		for _, mix := range s.beside[here] {
+		*s.left -= len(s.mixes.beside[here])
+		for _, mix := range s.mixes.beside[here] {
 			at := int(mix) + here
-			if before.here[mix] < 0 || s.totals[at] > members {
+			if before.here[mix] < 0 || s.mixes.totals[at] > members {
 				continue
 			}
 			sum := before.price[mix].Add(price)

@@ -42,6 +42,7 @@ type Answer struct {
 	Parts  []Part // in order of the places; nil if there are too few seats, or prices are too large
 	Bound  Price  // no allotment costs less
 	Proved bool   // Parts cost Bound
+	None   bool   // there are too few seats
 }
 
 // Solve allots so many seats, above zero, at the least price. Where that would take too long,
@@ -60,7 +61,7 @@ func Solve(places Places, seats int, atMost *Price) Answer {
 	}
 	for {
 		if !s.relax() {
-			return Answer{}
+			return Answer{None: true}
 		}
 		if bound := s.bound(); atMost != nil && bound.Compare(atMost) > 0 {
 			return Answer{Bound: bound}

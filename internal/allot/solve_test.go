@@ -110,6 +110,7 @@ func TestSolveIsBruteForce(t *testing.T) {
 		least, ok := c.least(0, seats)
 		a := solve(c, seats, nil)
 		require.Equal(t, ok, a.Parts != nil, "seed %d", seed)
+		require.Equal(t, !ok, a.None, "seed %d", seed)
 		if !ok {
 			continue
 		}
@@ -154,20 +155,33 @@ type shaped struct {
 	*curves
 	mixes *allot.Mixes
 	holds [][]bool
+	seems [][]bool // as far as is known
 }
 
-func (s *shaped) Holds(place, mix int) bool { return s.holds[place][mix] }
+func (s *shaped) Holds(place, mix int) bool { return s.seems[place][mix] }
+func (s *shaped) Poll()                     {}
+
+// Learn finds out which mixes don't hold, too.
+func (s *shaped) Learn(list []allot.Part) {
+	s.curves.Learn(list)
+	for _, p := range list {
+		s.seems[p.Place][p.Seats] = s.holds[p.Place][p.Seats]
+	}
+}
 
 // drawShaped draws places whose prices rise with each member of a shape.
 func drawShaped(r *rand.Rand) *shaped {
-	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{1 + r.IntN(3), 1 + r.IntN(3), r.IntN(2)}, 3, math.MaxInt)}
+	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{1 + r.IntN(3), 1 + r.IntN(3)}, 1000)}
+	if s.mixes = s.mixes.With(r.IntN(2), 1000); r.IntN(3) == 0 {
+		s.mixes = allot.NewMixes([]int{1 + r.IntN(3), 1 + r.IntN(3), r.IntN(2)}, 1000)
+	}
 	for range 1 + r.IntN(4) {
-		each, most := [3]allot.Price{}, 0
+		each := [3]allot.Price{}
 		for i := range each {
 			each[i] = allot.Price{r.Int64N(4), r.Int64N(4)}
 		}
 		var prices, bounds []allot.Price
-		holds := []bool{true}
+		holds, seems := []bool{true}, []bool{true}
 		room, asks := r.IntN(7), [3]int{1 + r.IntN(3), r.IntN(3), 1 + r.IntN(4)}
 		for mix := 1; mix < s.mixes.Len(); mix++ {
 			var price allot.Price
@@ -182,11 +196,11 @@ func drawShaped(r *rand.Rand) *shaped {
 				bound[0]--
 			}
 			prices, bounds, holds = append(prices, price), append(bounds, bound), append(holds, asked <= room)
-			most = mix
+			seems = append(seems, asked <= room || r.IntN(4) == 0)
 		}
 		s.prices, s.bounds, s.holds = append(s.prices, prices), append(s.bounds, bounds), append(s.holds, holds)
-		s.known = append(s.known, make([]bool, most))
-		s.most = s.most.Add(prices[most-1])
+		s.seems, s.known = append(s.seems, seems), append(s.known, make([]bool, len(prices)))
+		s.most = s.most.Add(prices[len(prices)-1])
 	}
 	return s
 }
@@ -225,6 +239,7 @@ func TestSolveMixedIsBruteForce(t *testing.T) {
 		least, ok := s.least(0, 0, members)
 		a := allot.SolveMixed(s, s.mixes, members, nil, &left)
 		require.Equal(t, ok, a.Parts != nil, "seed %d", seed)
+		require.Equal(t, !ok, a.None, "seed %d", seed)
 		if !ok {
 			continue
 		}
@@ -257,7 +272,7 @@ func TestSolveMixedIsBruteForce(t *testing.T) {
 // TestSolveMixedGivesUp: where nothing is known of too many places, it ends with parts that are known
 // and a bound below their price.
 func TestSolveMixedGivesUp(t *testing.T) {
-	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{3, 3}, 2, 16)}
+	s := &shaped{curves: &curves{}, mixes: allot.NewMixes([]int{3, 3}, 100)}
 	for place := range 3_000 {
 		var prices []allot.Price
 		for mix := 1; mix < s.mixes.Len(); mix++ {
@@ -266,6 +281,7 @@ func TestSolveMixedGivesUp(t *testing.T) {
 		s.prices, s.bounds = append(s.prices, prices), append(s.bounds, make([]allot.Price, len(prices)))
 		s.known, s.holds = append(s.known, make([]bool, len(prices))), append(s.holds, slices.Repeat([]bool{true}, s.mixes.Len()))
 	}
+	s.seems = s.holds
 	s.most = allot.Price{1 << 40}
 	left := 1 << 20
 	a := allot.SolveMixed(s, s.mixes, 6, nil, &left)
@@ -281,7 +297,7 @@ func TestSolveMixedGivesUp(t *testing.T) {
 
 // TestMixesAreNumbered: each number is one mix, up to as many as there may be.
 func TestMixesAreNumbered(t *testing.T) {
-	m := allot.NewMixes([]int{2, 0, 3}, 3, 12)
+	m := allot.NewMixes([]int{2, 0, 3}, 60)
 	seen := map[[3]int]bool{}
 	for mix := range m.Len() {
 		k := [3]int{m.Count(mix, 0), m.Count(mix, 1), m.Count(mix, 2)}
@@ -289,9 +305,14 @@ func TestMixesAreNumbered(t *testing.T) {
 		seen[k] = true
 	}
 	require.Len(t, seen, 12)
-	require.Nil(t, allot.NewMixes([]int{2, 0, 3}, 3, 11))
-	require.Nil(t, allot.NewMixes([]int{math.MaxInt - 1, 1}, 2, math.MaxInt))
-	require.Equal(t, math.MaxInt, allot.NewMixes([]int{math.MaxInt - 1}, 1, math.MaxInt).Len())
+	require.Nil(t, allot.NewMixes([]int{2, 0, 3}, 59), "6 sums of the first, 10 of the last")
+	require.Nil(t, allot.NewMixes([]int{math.MaxInt - 1, 1}, 1<<21))
+	require.Nil(t, m.With(1<<16-1, 1<<21))
+	require.Equal(t, math.MaxInt, allot.NewMixes([]int{math.MaxInt - 1}, 0).Len())
+	room := m.With(4, 60*15)
+	require.Equal(t, 12*5, room.Len())
+	require.Equal(t, 5, room.Total(12*5-1), "what is used up of a room is no member")
+	require.Equal(t, 4, room.Count(12*5-1, 3))
 }
 
 func TestSolveTooLarge(t *testing.T) {
@@ -299,7 +320,7 @@ func TestSolveTooLarge(t *testing.T) {
 	require.Equal(t, allot.Answer{}, solve(c, 1, nil))
 	c.most = allot.Price{1 << 60}
 	require.Equal(t, allot.Answer{Parts: []allot.Part{{0, 1}}, Bound: allot.Price{1 << 60}, Proved: true}, solve(c, 1, nil))
-	require.Equal(t, allot.Answer{}, solve(c, 2, nil), "there is one seat")
+	require.Equal(t, allot.Answer{}, solve(c, 2, nil), "twice as much is too large")
 	for _, most := range []int64{-1, -1 << 63, 1 << 61, 1 << 62} {
 		for _, seats := range []int{1, 2, 8} {
 			c.most = allot.Price{0, most}

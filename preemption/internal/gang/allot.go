@@ -25,7 +25,6 @@ type allotting struct {
 	shapes  [][]domain.MemberID
 	mixes   *allot.Mixes // of these, and of what victims use up of caps
 	caps    []reprieve.Cap
-	cut     bool      // who keeps within caps was not found out somewhere
 	asked   []int     // what resources their members ask for
 	asks    [][]int64 // by resource of these and by shape: how much
 	members int       // that get a place, of all shapes together
@@ -45,9 +44,10 @@ type allotting struct {
 // none says that an aim is no number of a price.
 const none = -1
 
-// How many sums of mixes of members of several shapes there may be on all nodes, and are looked at in
-// one domain.
+// How many sums of mixes of members of several shapes there may be on all nodes, where a trial has a
+// say and where none has, and how many are looked at in one domain.
 const (
+	mostTried  = 1 << 15
 	mostMixing = 1 << 21
 	mostSums   = 1 << 24
 )
@@ -66,7 +66,7 @@ func (a *attempt) allots() bool {
 	if q.Given != nil || !q.Improves || q.Compare != nil || q.Hard != nil || q.Limits != nil {
 		return false
 	}
-	return len(q.Tree.Children) == 0 && (a.Trial.OnlyRoom() || a.Trial.PlacersAgree()) && !a.Trial.CrossNode() && q.Monotone() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
+	return len(q.Tree.Children) == 0 && a.shapesAgree() && !a.Trial.CrossNode() && q.Monotone() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
 		unit := q.Units.Unit(u)
 		if w := q.Wholes().Of(u); w != nil {
 			return unit.Elastic || !w.OneNode
@@ -74,6 +74,17 @@ func (a *attempt) allots() bool {
 		return unit.Elastic || slices.ContainsFunc(unit.Pods, func(p cluster.PodID) bool {
 			return q.Index.NodeOf(p) != q.Index.NodeOf(unit.Pods[0])
 		})
+	})
+}
+
+// shapesAgree reports whether members of one shape fit on the same nodes, and it does not matter who
+// of several shapes is placed first.
+func (a *attempt) shapesAgree() bool {
+	if a.Trial.OnlyRoom() || a.Trial.PlacersAgree() {
+		return true
+	}
+	return !a.Trial.OrderMatters() && !slices.ContainsFunc(a.Trial.ByShape(a.q.Tree.Members), func(shape []domain.MemberID) bool {
+		return slices.ContainsFunc(shape, func(m domain.MemberID) bool { return !a.Trial.FitAlike(shape[0], m) })
 	})
 }
 
@@ -92,7 +103,7 @@ func (a *attempt) allot(counted *Plan) bool {
 			s.places = append(s.places, p)
 		}
 	}
-	if !s.holds() {
+	if !s.count() {
 		return false // nobody has another plan
 	}
 	proved := s.meetAll()
@@ -114,16 +125,12 @@ func (a *attempt) allot(counted *Plan) bool {
 
 // divide tells the shapes of members, and reports whether they are few enough.
 func (s *allotting) divide() bool {
-	s.shapes = slices.Clone(s.Trial.ByShape(s.q.Tree.Members))
+	s.shapes = s.Trial.ByShape(s.q.Tree.Members)
 	var most []int
 	for _, shape := range s.shapes {
 		most = append(most, len(shape))
 	}
-	limit := math.MaxInt
-	if len(most) > 1 {
-		limit = mostMixing / max(len(s.domain.Nodes), 1)
-	}
-	if s.mixes = allot.NewMixes(most, len(most), limit); s.mixes == nil || len(most) > 1 && s.mixes.Sums(limit) > limit {
+	if s.mixes = allot.NewMixes(most, s.mostMixing()); s.mixes == nil {
 		return false
 	}
 	for r := range s.q.Index.NumResources() {
@@ -138,9 +145,18 @@ func (s *allotting) divide() bool {
 	return true
 }
 
-// holds says for how many members places are looked for, and reports whether there is room for
+// mostMixing is how many sums of mixes there may be on each node.
+func (s *allotting) mostMixing() int {
+	most := mostMixing
+	if !s.Trial.OnlyRoom() {
+		most = mostTried
+	}
+	return most / max(len(s.domain.Nodes), 1)
+}
+
+// count says for how many members places are looked for, and reports whether there is room for
 // as many as are needed.
-func (s *allotting) holds() bool {
+func (s *allotting) count() bool {
 	s.members = len(s.q.Tree.Members)
 	need := s.q.Tree.Need()
 	if s.q.Fewest {
@@ -156,22 +172,25 @@ func (s *allotting) holds() bool {
 
 // roomy says whether there is room for the members with everybody gone who may go.
 func (s *allotting) roomy() reprieve.Proof {
-	var enough bool
+	var a allot.Answer
 	switch {
 	case s.mixes.Kinds() == 1:
-		enough = s.room() >= s.members
+		if s.room() < s.members {
+			return reprieve.Refuted
+		}
+		return reprieve.Found
 	case len(s.caps) == 0:
-		enough = allot.SolveMixed(free{curves{s}}, s.mixes, s.members, nil, &s.left).Parts != nil
+		a = allot.SolveMixed(unpriced{curves{s}}, s.mixes, s.members, nil, &s.left)
 	default:
-		enough = s.cheapest(nil).Parts != nil
+		a = s.cheapest(nil)
 	}
 	switch {
-	case enough:
-		return reprieve.Found
-	case s.cut:
+	case a.None:
+		return reprieve.Refuted
+	case a.Parts == nil:
 		return reprieve.Exhausted
 	}
-	return reprieve.Refuted
+	return reprieve.Found
 }
 
 // meetAll meets one aim after the other, and reports whether it met all.
@@ -241,31 +260,25 @@ func (s *allotting) adds(a *reprieve.Aim) bool {
 // enough mixes: of the others it is seen at the end. It reports false if no plan keeps within these, or
 // that is not known.
 func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
-	crowded := slices.DeleteFunc(slices.Clone(caps), func(c reprieve.Cap) bool {
-		return c.Room < 0 || c.Kin != nil || s.weight(c) <= c.Room
-	})
-	if len(crowded) == 0 || len(s.met) > 0 || !s.Trial.OnlyRoom() {
+	crowded := slices.DeleteFunc(slices.Clone(caps), func(c reprieve.Cap) bool { return s.weight(c) <= c.Room })
+	if len(s.met) > 0 {
 		return true
 	}
 	slices.SortStableFunc(crowded, func(a, b reprieve.Cap) int { return cmp.Compare(a.Room, b.Room) })
-	var most []int
-	for _, shape := range s.shapes {
-		most = append(most, len(shape))
-	}
-	limit, free, mixes := mostMixing/max(len(s.places), 1), s.mixes, (*allot.Mixes)(nil)
+	limit, before, mixes := s.mostMixing(), s.mixes, s.mixes
 	for k, c := range crowded {
-		more := allot.NewMixes(append(slices.Clip(most), int(min(c.Room, int64(limit)))), len(s.shapes), limit)
-		if more == nil || more.Sums(limit) > limit {
+		more := mixes.With(int(min(c.Room, int64(limit))), limit)
+		if more == nil {
 			crowded = crowded[:k]
 			break
 		}
-		most, mixes = append(most, int(c.Room)), more
+		mixes = more
 	}
-	if mixes == nil {
+	if mixes == before {
 		return true
 	}
 	if s.keepTo(crowded, mixes); s.roomy() != reprieve.Found {
-		s.keepTo(nil, free)
+		s.keepTo(nil, before)
 		return false
 	}
 	return true
@@ -273,7 +286,7 @@ func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
 
 // keepTo lets nobody go beyond caps, by these mixes.
 func (s *allotting) keepTo(caps []reprieve.Cap, mixes *allot.Mixes) {
-	s.caps, s.mixes, s.answer, s.cut = caps, mixes, nil, false
+	s.caps, s.mixes, s.answer = caps, mixes, nil
 	for _, p := range s.places {
 		p.keepWithin(caps, mixes)
 	}
@@ -373,12 +386,12 @@ func (s *allotting) within(level int64) reprieve.Proof {
 		}
 		return proof
 	case len(s.caps) > 0 || s.roomy() == reprieve.Found:
-		a := s.cheapest(&answer.Bound)
-		switch worse := a.Bound.Compare(&answer.Bound) > 0; {
-		case a.Proved && !worse:
+		switch a := s.cheapest(&answer.Bound); {
+		case a.None || a.Bound.Compare(&answer.Bound) > 0:
+		case a.Proved:
 			s.answer = &a
 			return reprieve.Found
-		case !worse && (s.cut || len(s.caps) == 0 || a.Parts != nil):
+		default:
 			s.places = before
 			return reprieve.Exhausted
 		}
@@ -405,23 +418,28 @@ func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 	} else {
 		a = allot.SolveMixed(curves{s}, s.mixes, s.members, atMost, &s.left)
 	}
-	s.cut = s.cut || s.left < 0
 	for _, part := range a.Parts {
-		a.Proved = a.Proved && s.places[part.Place].found[part.Seats-1].proved
+		switch f := s.places[part.Place].found[part.Seats-1]; {
+		case f.none:
+			a.Parts, a.Proved = nil, false
+			return a
+		case !f.proved:
+			a.Proved = false
+		}
 	}
 	return a
 }
 
 // take proposes the plan of the answer.
 func (s *allotting) take() {
-	left := slices.Clone(s.shapes)
+	rest := slices.Clone(s.shapes)
 	var out []victims.UnitID
 	for _, part := range s.solve().Parts {
 		p := s.places[part.Place]
-		for i := range left {
+		for i := range rest {
 			for range s.mixes.Count(part.Seats, i) {
-				s.Trial.Place(left[i][0], p.node)
-				left[i] = left[i][1:]
+				s.Trial.Place(rest[i][0], p.node)
+				rest[i] = rest[i][1:]
 			}
 		}
 		for _, i := range p.found[part.Seats-1].items {
@@ -441,11 +459,18 @@ func (c curves) Most() allot.Price   { return c.total }
 // Holds reports whether a mix has room.
 func (c curves) Holds(place, mix int) bool { return c.places[place].may(mix) }
 
-// free are places that cost nothing.
-type free struct{ curves }
+// Poll polls.
+func (c curves) Poll() {
+	if c.q.Poll != nil {
+		c.q.Poll()
+	}
+}
+
+// unpriced are places that cost nothing.
+type unpriced struct{ curves }
 
 // Price is nothing.
-func (free) Price(int, int) (allot.Price, bool) { return allot.Price{}, true }
+func (unpriced) Price(int, int) (allot.Price, bool) { return allot.Price{}, true }
 
 // Price is what is known of a mix of members in a place.
 func (c curves) Price(place, k int) (price allot.Price, known bool) {
@@ -476,9 +501,8 @@ func (c curves) Learn(list []allot.Part) {
 	})
 	for i, part := range list {
 		c.steps = max(c.steps-taken[i], 0)
-		p := c.places[part.Place]
-		if f := p.found[part.Seats-1]; f.none {
-			p.holds[part.Seats], c.cut = false, c.cut || !f.proved
+		if p := c.places[part.Place]; p.found[part.Seats-1] == nil {
+			p.holds[part.Seats] = false
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // place is a node on which members may run.
 type place struct {
 	node    cluster.NodeID
-	mixes   *allot.Mixes    // of members
+	mixes   *allot.Mixes    // of members, and of what victims use up of caps
 	closed  []bool          // by shape: none of its members may run here
 	asks    [][]int64       // by resource that members ask for, and by shape: how much
 	free    []int64         // likewise, with everybody in place
@@ -49,8 +49,8 @@ type item struct {
 type found struct {
 	items  []int       // of the place
 	price  allot.Price // no others cost less
-	proved bool        // items cost that, or none will do
-	none   bool        // no items will do that keep within the caps, or none were found
+	proved bool        // items cost that
+	none   bool        // no items were found that keep within the caps; there may be some
 }
 
 // newPlace returns node n, whose potential victims are out; nil if no member may run there.
@@ -86,12 +86,16 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 		}
 		p.items = append(p.items, it)
 	}
-	if !only {
+	switch {
+	case only:
+	case len(s.shapes) > 1:
+		p.trial = &placeTrial{s, p, nil}
+	default:
 		pods := func(i int) []cluster.PodID { return s.q.Units.Unit(p.items[i].unit).Pods }
 		row, tells := ask.SlotRow(s.q.Index, n, member.Pod, len(p.items), pods)
 		rows := []ask.Row{row}
 		if !tells || len(s.q.States) > 1 || len(member.Pod.Ports) > 0 { // more than devices has a say, whose state is one of them
-			p.trial = &placeTrial{s.attempt, p, nil}
+			p.trial = &placeTrial{s, p, nil}
 			rows = ask.DeviceRows(nil, s.q.Index, n, member.Pod, int64(len(s.q.Tree.Members)), len(p.items), pods)
 		}
 		for _, row := range rows {
@@ -103,15 +107,6 @@ func (s *allotting) newPlace(n cluster.NodeID) *place {
 	}
 	p.measure(s.mixes.Len() - 1)
 	return p
-}
-
-// lacks is how much of resource r the members of a mix ask for beyond what is free.
-func (p *place) lacks(r, mix int) int64 {
-	asked := p.asked(r, mix)
-	if asked == 0 { // however much less than nothing is free
-		return 0
-	}
-	return max(asked-p.free[r], 0)
 }
 
 // closed says which shapes of members may not run on node n, whoever goes.
@@ -128,6 +123,15 @@ func (p *place) asked(r, mix int) (sum int64) {
 		sum = checked.Add(sum, checked.Mul(v, int64(p.mixes.Count(mix, i))))
 	}
 	return sum
+}
+
+// lacks is how much of resource r the members of a mix ask for beyond what is free.
+func (p *place) lacks(r, mix int) int64 {
+	asked := p.asked(r, mix)
+	if asked == 0 { // however much less than nothing is free
+		return 0
+	}
+	return max(asked-p.free[r], 0)
 }
 
 // rank finds out the highest number of those who may go.
@@ -153,17 +157,17 @@ func (p *place) measure(most int) {
 		}
 	}
 	seats := int64(most)
+	p.holds = nil
 	if p.mixes.Kinds() == 1 {
 		for k, asks := range p.asks {
 			seats = min(seats, max(rooms[k], 0)/asks[0])
 		}
 	}
-	if p.seats = int(seats); p.trial != nil {
-		p.seats = p.trial.enter(p, p.seats)
-		p.trial.leave()
-	}
-	if p.mixes.Kinds() > 1 {
+	switch p.seats = int(seats); {
+	case p.mixes.Kinds() > 1:
 		p.mix(rooms)
+	case p.trial != nil:
+		p.seats = p.enters(p.seats)
 	}
 	p.found, p.bound = make([]*found, p.seats), nil
 }
@@ -192,7 +196,14 @@ func (p *place) mix(rooms []int64) {
 		for r, room := range rooms {
 			p.holds[mix] = p.holds[mix] && p.asked(r, mix) <= max(room, 0)
 		}
+		p.holds[mix] = p.holds[mix] && (p.trial == nil || p.enters(mix) == p.mixes.Total(mix))
 	}
+}
+
+// enters is how many members of a mix the trial has a place for with everybody gone who may go.
+func (p *place) enters(mix int) int {
+	defer p.trial.leave()
+	return p.trial.enter(p, mix)
 }
 
 // may reports whether a mix of members has room with everybody gone who may go.
@@ -207,17 +218,16 @@ func (p *place) within(level int64) *place {
 	w := *p
 	w.level = level
 	w.measure(p.seats)
+	for mix := range w.holds { // with fewer who may go nothing more holds
+		w.holds[mix] = w.holds[mix] && p.may(mix)
+	}
 	w.bound = make([]allot.Price, w.seats)
 	for k := range w.found {
 		if !w.may(k + 1) {
 			continue
 		}
 		w.bound[k] = p.least(k + 1)
-		switch f := p.found[k]; {
-		case f == nil:
-		case f.none:
-			w.found[k], w.holds[k+1] = f, false
-		default:
+		if f := p.found[k]; f != nil {
 			if w.bound[k] = f.price; !slices.ContainsFunc(f.items, func(i int) bool { return p.items[i].number > level }) {
 				w.found[k] = f
 			}
@@ -379,7 +389,7 @@ func (p *place) byCount(who []int, r, j int, lacks []lack, prices, frees []int64
 	}
 }
 
-// look looks for the cheapest who have to go for a mix of members, within so many steps.
+// look looks for the cheapest who have to go for a mix, within so many steps; nil: nobody will do.
 func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 	f = &found{}
 	who := p.eligible()
@@ -425,8 +435,8 @@ func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 		a := cover.Solve(&problem)
 		if steps += a.Steps; a.Chosen != nil {
 			chosen = a.Chosen
-		} else if j == 0 && p.caps > 0 {
-			return &found{none: true, proved: a.Proved}, steps
+		} else if f.none = j == 0 && p.caps > 0; f.none && a.Proved {
+			return nil, steps
 		}
 		merged.split(a.Bound, f.price[j:])
 		if f.proved = a.Proved; !f.proved {
@@ -434,6 +444,9 @@ func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 		}
 		problem.Sides = append(problem.Sides, cover.Side{Weight: cover.RowOf(merged.price), Room: a.Bound, Fine: cover.Hard})
 		j += len(merged.radix)
+	}
+	if f.none {
+		return f, steps
 	}
 	for at, i := range who { // who costs nothing need not go
 		if chosen[at] = chosen[at] && !spares(chosen, at); chosen[at] {

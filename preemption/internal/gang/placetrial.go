@@ -9,19 +9,26 @@ import (
 // placeTrial tries who may stay on a place beside members, as far as constraints and ports decide: numbers tell of room. Everybody is
 // out of the trial before and after.
 type placeTrial struct {
-	*attempt
+	*allotting
 	at  *place
 	who []int // items of the place, of which the trial tells
 }
 
-// enter puts those back who stay on p, and up to k members there, and returns how many have a place.
-func (t *placeTrial) enter(p *place, k int) (seats int) {
+// enter puts those back who stay on p, and the members of a mix there until one has no place, and
+// returns how many have one.
+func (t *placeTrial) enter(p *place, mix int) (seats int) {
 	t.at, t.who = p, p.eligible()
 	t.stay(t.Trial.Return)
-	for ; seats < k && t.Trial.CanPlace(t.q.Tree.Members[seats], p.node).OK(); seats++ {
-		t.Trial.Place(t.q.Tree.Members[seats], p.node)
+	defer t.Trial.Fits() // yes; it wants to be asked
+	for i, shape := range t.shapes {
+		for _, m := range shape[:p.mixes.Count(mix, i)] {
+			if !t.Trial.CanPlace(m, p.node).OK() {
+				return seats
+			}
+			t.Trial.Place(m, p.node)
+			seats++
+		}
 	}
-	t.Trial.Fits() // yes; it wants to be asked
 	return seats
 }
 
