@@ -71,6 +71,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	} else {
 		a.lookLess(counted)
 	}
+	hopeless := false
 	for i, placer := range s.q.Placers {
 		placed := a.placeOnce(i)
 		if placed {
@@ -82,6 +83,10 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		if a.top != nil && a.counts() || a.top == nil && !placed && s.seater.PlacersAgree() {
 			break // the others have the same victims, or no place for enough members either
 		}
+		if hopeless = a.top == nil && a.hopeless(); hopeless {
+			a.refuse = ask.Beyond(a.over, reprieve.Refuted)
+			break
+		}
 	}
 	if late && a.top == nil {
 		late = false
@@ -90,7 +95,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	if a.top == nil && a.against != nil {
 		return domain.Reason{}
 	}
-	settled := (s.q.Effort != ask.Greedy || a.top == nil && !a.refuse.OK()) && a.everywhere()
+	settled := hopeless || (s.q.Effort != ask.Greedy || a.top == nil && !a.refuse.OK()) && a.everywhere()
 	if own := a.top; late && !settled {
 		if a.lookLess(counted); a.top != own { // a search that begins with less may come to the end
 			settled = a.everywhere()

@@ -172,3 +172,27 @@ func TestDomainsShareTheSteps(t *testing.T) {
 		require.Equal(t, min(tt.want, tt.steps-1), w.AimSteps, "%+v", tt)
 	}
 }
+
+// TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes. Where so few pods may go that others are left full, one placement tells, else many are
+// looked at.
+func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
+	low, high, six := int32(0), int32(9), int32(6)
+	s := &cluster.Snapshot{PodGroups: []cluster.PodGroup{{Namespace: "default", Name: "job", MinCount: &six, Priority: &high}}}
+	for i := range 24 {
+		node := fmt.Sprint("n", i/4)
+		if i%4 == 0 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: node, Allocatable: cpu(4)})
+			s.Pods = append(s.Pods, cluster.Pod{Namespace: "default", Name: "job-" + node, Group: "job", Requests: cpu(4 - int64(i/20))})
+		}
+		s.Pods = append(s.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", i), Node: node, Priority: &low, Requests: cpu(1)})
+	}
+	for most, searched := range map[int64]int{0: 0, 5: 1, 6: 6} {
+		settings := &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Ranking: lessAsUpstream}
+		q := asks(t, s, settings, ask.Bound{Of: ask.NumPods, Left: most})
+		search := New(q)
+		require.Equal(t, ask.Infeasible, search.Run([][]domain.Domain{seating.Split(q.Index, nil)}).Verdict)
+		require.Equal(t, searched, search.Stats.Searched, "%d", most)
+		require.Equal(t, searched < 2, search.Proved, "%d", most)
+	}
+}

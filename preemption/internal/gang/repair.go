@@ -2,6 +2,7 @@ package gang
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -142,6 +143,42 @@ func (a *attempt) excludeOverBound() []ask.Excess {
 func (a *attempt) keep(u victims.UnitID) {
 	a.inside[u] = false
 	a.Runner.Return(a.Trial, u)
+}
+
+// hopeless reports whether the latest placement's victims go beyond the limit of pods, and those of any other would: with as many
+// gone there is less room than a lone pod group needs, were all members as small as they are in each resource.
+func (a *attempt) hopeless() bool {
+	i := slices.IndexFunc(a.over, func(o ask.Excess) bool { return o.Of == ask.NumPods })
+	if a.refuse.OK() || i < 0 || len(a.q.Tree.Children) > 0 {
+		return false
+	}
+	asks := slices.Clone(a.q.Members[0].Request())
+	for _, m := range a.q.Members {
+		for r, v := range m.Request() {
+			asks[r] = min(asks[r], v)
+		}
+	}
+	need := int64(a.q.Tree.Need())
+	room := func(free []int64) int64 {
+		most := need
+		for r, v := range asks {
+			if v > 0 {
+				most = min(most, max(free[r], 0)/v)
+			}
+		}
+		return most
+	}
+	more := make([]int64, 0, len(a.domain.Nodes)) // by node, with everybody gone
+	for _, n := range a.domain.Nodes {
+		now := room(a.Trial.AtHome(n))
+		need -= now
+		more = append(more, room(a.q.Index.Allocatable(n))-now)
+	}
+	slices.Sort(more)
+	for _, v := range more[max(0, len(more)-int(min(a.over[i].Room(), math.MaxInt32))):] {
+		need -= v
+	}
+	return need > 0
 }
 
 // repairs is how often other places are looked for, at most; again only while that has asked not more
