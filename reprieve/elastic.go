@@ -142,20 +142,25 @@ func (s *shrinker) sort() (others []cluster.PodID) {
 
 // except calls do with those of pods that are not among some.
 func except(pods, some []cluster.PodID, do func(cluster.PodID)) {
-	const few = 16
-	among := func(p cluster.PodID) bool { return slices.Contains(some, p) }
-	if len(some) > few {
-		set := make(map[cluster.PodID]bool, len(some))
-		for _, p := range some {
-			set[p] = true
-		}
-		among = func(p cluster.PodID) bool { return set[p] }
-	}
+	in := among(some)
 	for _, p := range pods {
-		if !among(p) {
+		if !in(p) {
 			do(p)
 		}
 	}
+}
+
+// among tells who is in a list.
+func among[T comparable](list []T) func(T) bool {
+	const few = 16
+	if len(list) <= few {
+		return func(x T) bool { return slices.Contains(list, x) }
+	}
+	set := make(map[T]bool, len(list))
+	for _, x := range list {
+		set[x] = true
+	}
+	return func(x T) bool { return set[x] }
 }
 
 // decides are the members of elastic unit u about which there is something to decide in t.

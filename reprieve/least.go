@@ -211,11 +211,7 @@ func (s *leaster) restoreAll() {
 func (s *leaster) removeAll() {
 	s.Forget()
 	for u, out := range s.best.Parts {
-		for _, p := range s.here(u) {
-			if !slices.Contains(out, p) {
-				s.trial.Remove(p)
-			}
-		}
+		except(s.here(u), out, s.trial.Remove)
 	}
 	s.put(s.Remove)
 }

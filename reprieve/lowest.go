@@ -70,8 +70,9 @@ func (r *Runner) GiveBackLowest(t domain.Trial, l Lowest, violating []Charged, r
 // around returns those whose return has to be tried, and those others who are out in part.
 func (r *Runner) around(t domain.Trial, l Lowest) []victims.UnitID {
 	list := l.Around()
+	tried := among(list)
 	for u := range maps.Clone(r.parts) {
-		if !slices.Contains(list, u) {
+		if !tried(u) {
 			r.Return(t, u)
 		}
 	}

@@ -231,9 +231,9 @@ func (r *Runner) violations(violating []Charged) int { return r.violationsOf(vio
 
 // violationsOf is what the violating units among out add up to.
 func (r *Runner) violationsOf(violating []Charged, out []victims.UnitID) int {
-	sum := 0
+	sum, gone := 0, among(out)
 	for _, c := range violating {
-		if slices.Contains(out, c.Unit) {
+		if gone(c.Unit) {
 			sum += r.ViolationsOf(c)
 		}
 	}

@@ -103,8 +103,9 @@ func (r *Runner) Told(t domain.Trial, list []victims.UnitID, violating []Charged
 	if r.Observe == nil || list == nil {
 		return o
 	}
+	gone := among(list)
 	for i, u := range inOrder(violating, rest) {
-		if !slices.Contains(list, u) {
+		if !gone(u) {
 			r.Observe(u, i < len(violating), domain.Reason{})
 			continue
 		}

@@ -195,9 +195,14 @@ func (a *attempt) barelySuffices() bool {
 func (a *attempt) climb(e *every, budget int) {
 	a.effort = budget
 	nodes := make([][]cluster.NodeID, len(e.classes)) // nil: not looked for yet
+	where := make([]int, len(a.q.Members))            // 1 + position in the places of the best plan
 	for better := true; better; {
 		better = false
 		from := a.top
+		clear(where)
+		for i, p := range from.Places {
+			where[p.Member] = i + 1
+		}
 		for i, class := range e.classes {
 			if a.effort <= 0 {
 				return
@@ -205,7 +210,12 @@ func (a *attempt) climb(e *every, budget int) {
 			if nodes[i] == nil {
 				nodes[i] = a.cheapest(class[0])
 			}
-			if a.moveClass(class, nodes[i], from) {
+			at := make([]int, len(class))
+			for k, m := range class {
+				at[k] = where[m] - 1
+			}
+			slices.Sort(at)
+			if a.moveClass(at, nodes[i], from) {
 				better = true
 				break
 			}
@@ -234,18 +244,20 @@ func (a *attempt) cheapest(m domain.MemberID) []cluster.NodeID {
 	return nodes
 }
 
-// moveClass tries the moves of members that are alike, and stops at the first that
-// helps.
-func (a *attempt) moveClass(class []domain.MemberID, nodes []cluster.NodeID, from *Plan) bool {
-	on := map[cluster.NodeID][]int{} // positions in from.Places
+// moveClass tries the moves of members that are alike, at these positions in from.Places, below zero without a place, and stops at the
+// first that helps.
+func (a *attempt) moveClass(at []int, nodes []cluster.NodeID, from *Plan) bool {
+	on := map[cluster.NodeID][]int{} // likewise
 	var order []cluster.NodeID
-	for i, p := range from.Places {
-		if slices.Contains(class, p.Member) {
-			if on[p.Node] == nil {
-				order = append(order, p.Node)
-			}
-			on[p.Node] = append(on[p.Node], i)
+	for _, i := range at {
+		if i < 0 {
+			continue
 		}
+		n := from.Places[i].Node
+		if on[n] == nil {
+			order = append(order, n)
+		}
+		on[n] = append(on[n], i)
 	}
 	for _, n := range order {
 		for _, to := range nodes {
