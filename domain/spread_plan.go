@@ -52,7 +52,7 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 	known := map[string][]int32{}
 	for m, p := range members {
 		key := ""
-		if len(members) > 1 {
+		if len(members) > 1 && len(p.Spread) > 0 {
 			key = spreadKey(p)
 		}
 		constraints, ok := known[key]

@@ -58,6 +58,26 @@ func TestOnlyMoves(t *testing.T) {
 	}
 }
 
+// TestNobodyIsSearchedForWhereAllIsFull: each of four could move to the one core that is free, and two have to. No set is looked for beside a placement.
+func TestNobodyIsSearchedForWhereAllIsFull(t *testing.T) {
+	t.Parallel()
+	cores := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: 1_000 * n} }
+	low, high, two, fast := int32(0), int32(1_000), int32(2), map[string]string{"disk": "fast"}
+	var s preemption.Snapshot
+	for i, labels := range []map[string]string{fast, fast, nil} {
+		s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint(i), Allocatable: cores(2), Labels: labels})
+		for k := range min(2, 3-i) {
+			s.Pods = append(s.Pods, preemption.Pod{Namespace: "shop", Name: fmt.Sprint(i, k), Node: fmt.Sprint(i), Priority: &low, Requests: cores(1)})
+		}
+		s.Pods = append(s.Pods, preemption.Pod{Namespace: "shop", Name: fmt.Sprint("job", i), Group: "job", Requests: cores(1), NodeSelector: fast})
+	}
+	s.PodGroups = []preemption.PodGroup{{Namespace: "shop", Name: "job", MinCount: &two, Priority: &high}}
+	r, err := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: "shop", Name: "job"}, &s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Equal(t, 1, r.Stats.Searched) // for those with whom gone there is a place somewhere
+}
+
 // Where pods could move is found out once for all that are alike, whatever their annotations
 // where no filter reads them; and a question that nobody waits for any more stops on the way.
 func TestOnlyMovesLooksOnceForAlikePods(t *testing.T) {

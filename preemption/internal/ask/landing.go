@@ -190,7 +190,7 @@ func (l *Landing) seat(i int) bool {
 		return false
 	}
 	room, own := q.roomsFor(p, l.reach[i]), q.Index.NodeOf(p)
-	for n := q.nextRoom(room, p, 0, own); n != cluster.NoNode && q.Landed < mostLanded; n = q.nextRoom(room, p, n+1, own) {
+	for n := q.nextRoom(room, p, 0, own); n != cluster.NoNode && q.Landed < q.mayLand(); n = q.nextRoom(room, p, n+1, own) {
 		if l.seatInTurn(i, n) {
 			return true
 		}
@@ -293,6 +293,20 @@ const (
 	mostEvery    = 1 << 11
 )
 
+// mayLand is how many looks landings may take: of several questions about what would help each has a fourth.
+func (q *Question) mayLand() int {
+	if q.NoBounds || q.Asked != nil {
+		return mostLanded / 4
+	}
+	return mostLanded
+}
+
+// NobodyLands reports whether no victims can all move, whoever they are, with the preemptor at its places.
+func (q *Question) NobodyLands(at []domain.Assignment) bool {
+	b, asked := q.landing()
+	return asked && b.Room() == 0 && !q.Probing && q.crowded(at) // else it counts how many have none
+}
+
 // Land says where the pods of some victims go together once the preemptor is at its places, with those who have to move for them
 // within the reach that is asked for, in an order in which each fits once all of them are gone from
 // theirs, and how many of the victims' have no place: the most important first, each on the first node by name on which it
@@ -303,18 +317,18 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		left += int64(len(parts.Of(q.Units, u)))
 	}
 	b, _ := q.landing()
-	if q.Landed >= mostLanded || b.Room() == 0 && !q.Probing && q.crowded(at) { // else it counts how many have none
+	if q.Landed >= q.mayLand() || q.NobodyLands(at) {
 		return nil, left
 	}
 	pods := make([]cluster.PodID, 0, left)
 	for _, u := range q.Units.Sorted(slices.Clone(out)) {
 		pods = append(pods, parts.Of(q.Units, u)...)
 	}
-	for turn := 0; turn < landingTurns && q.Landed < mostLanded; turn++ {
+	for turn := 0; turn < landingTurns && q.Landed < q.mayLand(); turn++ {
 		l := q.NewLanding(at, pods)
 		var late, others []cluster.PodID
 		for i, p := range pods {
-			if q.Landed < mostLanded && l.seat(i) {
+			if q.Landed < q.mayLand() && l.seat(i) {
 				others = append(others, p)
 			} else {
 				late = append(late, p)
@@ -330,7 +344,7 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		}
 		pods = next
 	}
-	if looks := mostEvery; left > b.Room() && q.Landed < mostLanded {
+	if looks := mostEvery; left > b.Room() && q.Landed < q.mayLand() {
 		l := q.NewLanding(at, pods)
 		if l.every(0, &looks) {
 			return l.moves(), 0
@@ -342,7 +356,7 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 
 // ShareLanding leaves landings one of so many parts of their looks.
 func (q *Question) ShareLanding(parts int) {
-	q.Landed = mostLanded - max(mostLanded/max(parts, 1), fewestLanded)
+	q.Landed = q.mayLand() - max(q.mayLand()/max(parts, 1), fewestLanded)
 }
 
 // crowded reports whether all nodes together have too little room for the preemptor at its places, whoever moves where.

@@ -227,6 +227,7 @@ func (s *Search) bringBack() {
 	}
 	if s.moved > s.q.Index.NumPods()/4 {
 		s.Trial.Home()
+		s.near.Charge(s.moved)
 	} else {
 		for _, u := range s.removed {
 			if s.outInPart(u) {

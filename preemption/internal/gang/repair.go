@@ -21,7 +21,9 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	if len(a.over) == 0 && a.q.Effort == ask.Greedy {
 		return out, domain.Reason{}
 	}
-	a.greedy = slices.Clone(out.Victims)
+	if a.greedy = slices.Clone(out.Victims); len(a.over) > 0 && a.over[0].Together && a.q.NobodyLands(first) {
+		return out, ask.Beyond(a.over, reprieve.Exhausted)
+	}
 	var from reprieve.Least
 	if len(a.over) == 0 {
 		from = reprieve.Least{Victims: append([]victims.UnitID{}, out.Victims...), Parts: maps.Clone(a.Runner.Parts())}
