@@ -90,7 +90,7 @@ func (q *Question) Weight(b Bound, u victims.UnitID) int64 {
 func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int64 {
 	switch b.Of {
 	case Charges:
-		if w := q.whole(u, pods); w != nil {
+		if w := q.Whole(u, pods); w != nil {
 			return w.ChargedTo(b.Budget)
 		}
 		sum := int64(0)
@@ -110,9 +110,9 @@ func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int
 	return q.PriceOf(u, pods)
 }
 
-// whole is what is known of unit u where those pods are many, and all of them; else nil.
-func (q *Question) whole(u victims.UnitID, pods []cluster.PodID) *losses.Whole {
-	if len(pods) < len(q.Units.Unit(u).Pods) {
+// Whole is what is known of unit u where those pods are many, and all of them; else nil.
+func (q *Question) Whole(u victims.UnitID, pods []cluster.PodID) *losses.Whole {
+	if len(pods) == 1 || len(pods) < len(q.Units.Unit(u).Pods) {
 		return nil
 	}
 	return q.Wholes().Of(u)
@@ -182,7 +182,7 @@ func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess 
 		if len(budgets) == 0 {
 			continue
 		}
-		if w := q.whole(u, pods); w != nil {
+		if w := q.Whole(u, pods); w != nil {
 			for i := range budgets {
 				sums[i] += w.ChargedTo(budgets[i].Budget)
 			}

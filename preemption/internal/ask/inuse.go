@@ -55,7 +55,7 @@ func (q *Question) inUseNow(c victims.Criterion) *inUse {
 func (q *Question) inUseAfter(c victims.Criterion, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) int64 {
 	var large, others []victims.UnitID
 	for _, u := range list {
-		if q.whole(u, parts.Of(q.Units, u)) != nil {
+		if q.Whole(u, parts.Of(q.Units, u)) != nil {
 			large = append(large, u)
 		} else {
 			others = append(others, u)

@@ -49,7 +49,7 @@ var measures = map[victims.Criterion]measure{
 func measureOf(c victims.Criterion) (m measure, ok bool) {
 	if level, is := c.Level(); is {
 		return measure{each: func(q *Question, u victims.UnitID, pods []cluster.PodID) (n int64) {
-			if w := q.whole(u, pods); w != nil {
+			if w := q.Whole(u, pods); w != nil {
 				return w.Levels[level]
 			}
 			for _, p := range pods {
@@ -117,7 +117,7 @@ func (q *Question) overruns(list []victims.UnitID, parts victims.Parts, _ []doma
 
 // numGroups counts the pod groups that pods, of one unit, are of.
 func (q *Question) numGroups(u victims.UnitID, pods []cluster.PodID) int64 {
-	if w := q.whole(u, pods); w != nil {
+	if w := q.Whole(u, pods); w != nil {
 		return int64(len(w.Groups))
 	}
 	var of []cluster.GroupID
@@ -137,7 +137,7 @@ func (q *Question) groupsOf(list []victims.UnitID, parts victims.Parts, _ []doma
 			continue
 		}
 		pods := parts.Of(q.Units, u)
-		if w := q.whole(u, pods); w != nil {
+		if w := q.Whole(u, pods); w != nil {
 			for _, g := range w.Groups {
 				seen[g] = true
 			}
@@ -236,7 +236,7 @@ func (q *Question) adds(r *reprieve.Runner, c victims.Criterion, violating []rep
 		}
 	case victims.CriterionSum:
 		return func(q *Question, u victims.UnitID, pods []cluster.PodID) (sum int64) {
-			if w := q.whole(u, pods); w != nil {
+			if w := q.Whole(u, pods); w != nil {
 				return w.Loss.Price.Sum
 			}
 			for _, p := range pods {

@@ -194,11 +194,10 @@ func (q *Question) brokenGang(g cluster.GroupID) bool {
 
 // Own reports whether unit holds running pods of the gang that asks.
 func (q *Question) Own(unit *victims.Unit) bool {
-	g := q.Index.GroupOf(unit.Pods[0])
-	if g == cluster.NoGroup || q.Tree.ID == cluster.NoGroup {
+	if q.Tree.ID == cluster.NoGroup {
 		return false
 	}
-	for ; g != cluster.NoGroup; g = q.Index.Group(g).Parent {
+	for g := q.Index.GroupOf(unit.Pods[0]); g != cluster.NoGroup; g = q.Index.Group(g).Parent {
 		if g == q.Tree.ID {
 			return true
 		}

@@ -3,7 +3,9 @@ package proving
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
@@ -43,14 +45,17 @@ func (p *gang) sum(list []*site, of Domain) (shown Domain, atLeast int64) {
 
 // priced finds the price that says most, and how much of the criterion that is.
 func (p *gang) priced(list []*site, of Domain) (shown Domain, atLeast int64) {
-	var all []segment
+	times := map[segment]int64{}
+	var hull []segment
 	for _, s := range list {
-		all = append(all, s.hull()...)
+		hull = s.hull(hull[:0])
+		for _, g := range hull {
+			times[g]++
+		}
 	}
-	slices.SortFunc(all, segment.compare)
 	left := p.seats
-	for _, g := range all {
-		if left -= g.members; left <= 0 {
+	for _, g := range slices.SortedFunc(maps.Keys(times), segment.compare) {
+		if left -= g.members * times[g]; left <= 0 {
 			common := checked.GCD(g.cost, g.members)
 			of.Price, of.Times = g.cost/common, g.members/common
 			break
@@ -81,9 +86,10 @@ func (g segment) compare(o segment) int {
 // these one after the other, the others evenly.
 func (p *gang) findCosts(s *site, k, most int) {
 	p.q.GoOn()
-	st := p.stageOf(s.ground, k, 0)
-	s.seats, s.curve, s.weighed = p.seatsOn(st, s), nil, false
-	few, half := st.fewest(), int64(most/2)
+	st := p.stageOf(s, k)
+	s.curve, s.weighed = nil, false
+	few, half := &p.tells, int64(most/2)
+	few.begin(s, k)
 	s.costs = make([]cost, 0, min(int64(most), s.seats))
 	for i := range min(int64(most), s.seats) {
 		members := i + 1
@@ -93,7 +99,7 @@ func (p *gang) findCosts(s *site, k, most int) {
 		if !p.ask(s, members) {
 			continue
 		}
-		c := cost{members: members, atMost: st.some()}
+		c := cost{members: members, atMost: few.some()}
 		if atLeast, price := few.cost(); atLeast >= c.atMost {
 			c.atLeast, c.count = c.atMost, price
 			s.costs = append(s.costs, c)
@@ -110,52 +116,151 @@ func (p *gang) findCosts(s *site, k, most int) {
 	}
 }
 
-// fewest tells of more and more members what as many as have to go cost if they are the cheapest.
+// fewest tells of more and more members on a site what as many as have to go cost if they are the cheapest, and what
+// some evictions cost.
 type fewest struct {
-	*stage
-	most  [][]int64 // by row: what items free whom it does not count yet, the most last
-	freed []int64   // by row: what the others free
-	sum   int64     // of the criterion
-	out   int       // so many have it
+	*site
+	has   []int64 // of the criterion, by item
+	cheap []int   // the items, first those that have less, and of equal ones those that free more
+	keys  []uint64
+	most  [][]int64 // by row: what items free, the most last
+	count tally     // of most
+	first tally     // of cheap
+	spare []int64   // by row: what these free beyond what is needed
 }
 
-func (s *stage) fewest() *fewest {
-	f := &fewest{stage: s, freed: make([]int64, len(s.rows)), most: make([][]int64, 0, len(s.rows))}
-	s.sortCheap()
-	for r := range s.rows {
-		frees := make([]int64, 0, len(s.cheap))
-		for _, i := range s.cheap {
-			frees = append(frees, s.rows[r].frees[i])
-		}
-		slices.Sort(frees)
-		f.most = append(f.most, frees)
+// tally is so many items, what they free by row, and what as many of the cheapest have of the criterion.
+type tally struct {
+	items int
+	freed []int64
+	sum   int64
+}
+
+// begin turns to criterion k of s.
+func (f *fewest) begin(s *site, k int) {
+	f.site, f.has = s, s.column(k)
+	f.sortCheap()
+	for _, t := range []*tally{&f.count, &f.first} {
+		*t = tally{freed: append(t.freed[:0], make([]int64, len(s.rows))...)}
 	}
-	return f
+	f.most = slices.Grow(f.most, len(s.rows))[:len(s.rows)]
+	for r := range s.rows {
+		f.most[r] = append(f.most[r][:0], s.rows[r].frees...)
+		slices.Sort(f.most[r])
+	}
+}
+
+// add lets t have so many items.
+func (f *fewest) add(t *tally, items int) {
+	for ; t.items < items; t.items++ {
+		t.sum = checked.Add(t.sum, f.has[f.cheap[t.items]])
+	}
 }
 
 // cost is what they have of the criterion at least, and the dearest of them; nothing where such sums end.
 func (f *fewest) cost() (atLeast, dearest int64) {
 	for r, frees := range f.most {
-		for f.freed[r] < f.rows[r].need {
+		for f.count.freed[r] < f.rows[r].need {
 			last := len(frees) - 1
-			f.freed[r], frees = f.freed[r]+frees[last], frees[:last]
+			f.count.freed[r], frees = f.count.freed[r]+frees[last], frees[:last]
 		}
 		f.most[r] = frees
-		for ; f.out < len(f.cheap)-len(frees); f.out++ {
-			f.sum = checked.Add(f.sum, f.items[f.cheap[f.out]].has[f.k])
-		}
+		f.add(&f.count, len(f.cheap)-len(frees))
 	}
-	dearest = f.items[f.cheap[f.out-1]].has[f.k]
-	if checked.Mul(dearest, int64(f.out)) == math.MaxInt64 {
+	dearest = f.has[f.cheap[f.count.items-1]]
+	if checked.Mul(dearest, int64(f.count.items)) == math.MaxInt64 {
 		return 0, 0
 	}
-	return f.sum, dearest
+	return f.count.sum, dearest
+}
+
+// some is what some evictions have of the criterion: the first of cheap that are enough, but for those of them who are not needed.
+func (f *fewest) some() (sum int64) {
+	f.spare = f.spare[:0]
+	for r := range f.rows {
+		for f.first.freed[r] < f.rows[r].need { // those who are enough for fewer members are among them
+			i := f.cheap[f.first.items]
+			for r := range f.rows {
+				f.first.freed[r] += f.rows[r].frees[i]
+			}
+			f.add(&f.first, f.first.items+1)
+		}
+	}
+	for r := range f.rows {
+		f.spare = append(f.spare, f.first.freed[r]-f.rows[r].need)
+	}
+	sum = f.first.sum
+	for _, i := range slices.Backward(f.cheap[:f.first.items]) {
+		needed := false
+		for r, v := range f.spare {
+			needed = needed || f.rows[r].frees[i] > v
+		}
+		if needed {
+			continue
+		}
+		for r := range f.spare {
+			f.spare[r] -= f.rows[r].frees[i]
+		}
+		sum -= f.has[i]
+	}
+	return sum
+}
+
+// sortCheap sorts the items: by numbers into which all that decides is packed, where there is room for that.
+func (f *fewest) sortCheap() {
+	f.cheap, f.keys = f.cheap[:0], f.keys[:0]
+	for i := range f.items {
+		f.cheap, f.keys = append(f.cheap, i), append(f.keys, 0)
+	}
+	place := bits.Len(uint(len(f.items)))
+	width := f.pack(f.has, false) + place
+	for r := range f.rows {
+		width += f.pack(f.rows[r].frees, true)
+	}
+	if width > 64 {
+		slices.SortFunc(f.cheap, f.compare)
+		return
+	}
+	for i := range f.keys {
+		f.keys[i] = f.keys[i]<<place | uint64(i)
+	}
+	slices.Sort(f.keys)
+	for i, key := range f.keys {
+		f.cheap[i] = int(key & (1<<place - 1))
+	}
+}
+
+// pack lets keys tell those apart by a column who are equal in them, and returns how many bits that takes.
+func (f *fewest) pack(column []int64, falling bool) (width int) {
+	all, flip := uint64(0), uint64(0)
+	for _, v := range column {
+		all |= uint64(v)
+	}
+	shift := bits.TrailingZeros64(all)
+	if width = bits.Len64(all >> shift); falling {
+		flip = 1<<width - 1
+	}
+	for i, v := range column {
+		f.keys[i] = f.keys[i]<<width | uint64(v)>>shift ^ flip
+	}
+	return width
+}
+
+func (f *fewest) compare(i, j int) int {
+	c := cmp.Compare(f.has[i], f.has[j])
+	for r := 0; r < len(f.rows) && c == 0; r++ {
+		c = cmp.Compare(f.rows[r].frees[j], f.rows[r].frees[i])
+	}
+	if c == 0 {
+		return cmp.Compare(i, j)
+	}
+	return c
 }
 
 // weighCosts searches for what weighs most where more may be shown than is, and returns how often.
 func (p *gang) weighCosts(s *site, k int) (weighed int) {
 	s.weighed, s.curve = true, nil
-	st := p.stageOf(s.ground, k, 0)
+	st := p.stageOf(s, k)
 	for i := range s.costs {
 		c := &s.costs[i]
 		if c.atLeast == c.atMost {
@@ -188,55 +293,6 @@ func (p *gang) ask(s *site, members int64) (missing bool) {
 	return missing
 }
 
-// sortCheap sorts the open items by what they have of the criterion, and of equal ones those first that free more.
-func (s *stage) sortCheap() {
-	s.cheap = s.cheap[:0]
-	for i, state := range s.state {
-		if state == open {
-			s.cheap = append(s.cheap, i)
-		}
-	}
-	slices.SortFunc(s.cheap, func(i, j int) int {
-		c := cmp.Compare(s.items[i].has[s.k], s.items[j].has[s.k])
-		for r := 0; r < len(s.rows) && c == 0; r++ {
-			c = cmp.Compare(s.rows[r].frees[j], s.rows[r].frees[i])
-		}
-		if c == 0 {
-			return cmp.Compare(i, j)
-		}
-		return c
-	})
-}
-
-// some is what some evictions have of the criterion: the first of cheap that are enough, but for those of them who are not needed.
-func (s *stage) some() (sum int64) {
-	missing := make([]int64, len(s.rows))
-	for r := range s.rows {
-		missing[r] = s.rows[r].need
-	}
-	free := func(i int, sign int64) (enough bool) {
-		enough = true
-		for r := range missing {
-			missing[r] -= sign * s.rows[r].frees[i]
-			enough = enough && missing[r] <= 0
-		}
-		return enough
-	}
-	out := 0
-	for enough := false; out < len(s.cheap) && !enough; out++ {
-		enough = free(s.cheap[out], 1)
-		sum = checked.Add(sum, s.items[s.cheap[out]].has[s.k])
-	}
-	for _, i := range slices.Backward(s.cheap[:out]) {
-		if free(i, -1) {
-			sum -= s.items[i].has[s.k]
-		} else {
-			free(i, 1)
-		}
-	}
-	return sum
-}
-
 // taken lists the weights of the lines.
 func (b *balance) taken() (weights []int64) {
 	for _, lines := range [][]line{b.rows, b.caps} {
@@ -256,25 +312,17 @@ func (b *balance) take(weights []int64) {
 	}
 }
 
-// rising lists those of the costs that are more than what fewer members cost.
-func (s *site) rising() (list []cost) {
-	most := int64(0)
-	for _, c := range s.costs {
-		if c.atLeast > most {
-			most, list = c.atLeast, append(list, c)
-		}
-	}
-	return list
-}
-
 // points are the numbers of members up to which costs stay as they are, with what they are then.
 func (s *site) points() []segment {
 	if s.curve == nil {
 		last := segment{}
-		for _, c := range s.rising() {
-			last.members = c.members - 1
-			s.curve = append(s.curve, last)
-			last.cost = c.atLeast
+		s.curve = make([]segment, 0, len(s.costs)+1)
+		for i := range s.costs {
+			if c := &s.costs[i]; c.atLeast > last.cost {
+				last.members = c.members - 1
+				s.curve = append(s.curve, last)
+				last.cost = c.atLeast
+			}
 		}
 		last.members = s.seats
 		s.curve = append(s.curve, last)
@@ -282,8 +330,8 @@ func (s *site) points() []segment {
 	return s.curve
 }
 
-// hull lists the segments of the lower hull of the points, from no members on.
-func (s *site) hull() (list []segment) {
+// hull appends to list, which is empty, the segments of the lower hull of the points, from no members on.
+func (s *site) hull(list []segment) []segment {
 	at := segment{}
 	for _, to := range s.points() {
 		g := segment{to.members - at.members, to.cost - at.cost}
@@ -311,52 +359,70 @@ func (s *site) spare(of Domain) (most int64) {
 // told of where all is.
 func (p *gang) nodesOf(list []*site, of Domain) (shown []Nodes) {
 	at := map[string]int{}
+	var key []byte
 	for _, s := range list {
-		told := Nodes{Nodes: []cluster.NodeID{s.node}, Spare: s.spare(of), Steps: p.steps(s, of)}
-		if len(told.Steps) == 0 {
+		spare := s.spare(of)
+		steps := p.steps(s, of, spare)
+		if len(steps) == 0 {
 			continue
 		}
-		key, _ := text(told.Steps)
-		key = string(binary.AppendVarint(nil, told.Spare)) + key
-		if first, known := at[key]; known {
+		key, _ = text(binary.AppendVarint(key[:0], spare), steps)
+		if first, known := at[string(key)]; known {
 			shown[first].Nodes = append(shown[first].Nodes, s.node)
 			continue
 		}
-		at[key] = len(shown)
-		shown = append(shown, told)
+		at[string(key)] = len(shown)
+		shown = append(shown, Nodes{Nodes: []cluster.NodeID{s.node}, Spare: spare, Steps: steps})
+		p.words = words{} // these are kept
 	}
 	return shown
 }
 
-// steps show it of one site, each for as many numbers of members as it can.
-func (p *gang) steps(s *site, of Domain) (steps []Step) {
+// words are the memory of steps.
+type words struct {
+	steps   []Step
+	cases   []Case
+	weights []Weight
+}
+
+// steps show it of one site, each for as many numbers of members as it can. They are good until the next ones.
+func (p *gang) steps(s *site, of Domain, spare int64) []Step {
 	type shown struct {
 		*cost
 		least int64 // of these it has to be shown
 	}
 	var list []shown
-	points, rising := s.points(), s.rising()
-	for i := range rising {
-		least := ceil(max(of.Price*points[i+1].members-s.spare(of), 0), of.Times)
+	points := s.points()
+	for i := range s.costs {
+		c := &s.costs[i]
+		if c.atLeast <= points[0].cost {
+			continue
+		}
+		points = points[1:]
+		least := ceil(max(of.Price*points[0].members-spare, 0), of.Times)
 		if last := len(list) - 1; last >= 0 && least <= list[last].atLeast {
 			list[last].least = least
 		} else if least > 0 {
-			list = append(list, shown{&rising[i], least})
+			list = append(list, shown{c, least})
 		}
 	}
-	st := p.stageOf(s.ground, of.Criterion, 0)
+	st := p.stageOf(s, of.Criterion)
+	w := &p.words
+	w.steps, w.cases, w.weights = w.steps[:0], w.cases[:0], w.weights[:0]
 	for _, c := range list {
+		from := len(w.weights)
 		if c.count > 0 {
-			steps = append(steps, Step{Criterion: of.Criterion, Members: c.members, Cases: []Case{{Pod: cluster.NoPod, Weights: []Weight{
-				{Term{Kind: Count}, c.count}, {Term{Criterion, of.Criterion}, 1},
-			}}}})
-			continue
+			w.weights = append(w.weights, Weight{Term{Kind: Count}, c.count}, Weight{Term{Criterion, of.Criterion}, 1})
+		} else {
+			p.ask(s, c.members)
+			b := st.balance()
+			b.take(c.weights)
+			b.simplify(c.least - 1)
+			w.weights = append(w.weights, b.weights()...)
 		}
-		p.ask(s, c.members)
-		b := st.balance()
-		b.take(c.weights)
-		b.simplify(c.least - 1)
-		steps = append(steps, Step{Criterion: of.Criterion, Members: c.members, Cases: []Case{{Pod: cluster.NoPod, Weights: b.weights()}}})
+		w.cases = append(w.cases, Case{Pod: cluster.NoPod, Weights: slices.Clip(w.weights[from:])})
+		last := len(w.cases) - 1
+		w.steps = append(w.steps, Step{Criterion: of.Criterion, Members: c.members, Cases: w.cases[last : last+1 : last+1]})
 	}
-	return steps
+	return w.steps
 }

@@ -84,12 +84,9 @@ func TestThePriceSaysMost(t *testing.T) {
 // other, and all the rest as well as none.
 func TestCostsOfSoManyNumbers(t *testing.T) {
 	for seats := range int64(20) {
-		s := &site{ground: &ground{}, each: []int64{1}, free: []int64{0}, most: 100}
-		for range seats {
-			s.items = append(s.items, item{has: []int64{1}})
-		}
-		s.rows = []row{{frees: slices.Repeat([]int64{1}, int(seats))}}
-		p := &gang{prover: &prover{q: &ask.Question{}, criteria: []victims.Criterion{victims.CriterionPods}, known: 1, overruns: 1, bound: []int64{100}, left: casesInAll}, seats: 100}
+		ones := slices.Repeat([]int64{1}, int(seats))
+		s := &site{ground: ground{items: make([]item, seats), has: ones, rows: []row{{frees: ones}}}, each: []int64{1}, free: []int64{0}, seats: seats}
+		p := &gang{prover: &prover{memory: new(memory), q: &ask.Question{}, criteria: []victims.Criterion{victims.CriterionPods}, known: 1, overruns: 1, bound: []int64{100}, left: casesInAll}, seats: 100}
 		for most := 2; most <= 20; most++ {
 			p.findCosts(s, 0, most)
 			require.Equal(t, seats, s.seats)
@@ -114,25 +111,36 @@ func TestCostsOfSoManyNumbers(t *testing.T) {
 
 // TestCostsByCount: where as many as have to go say all, a balance says as much by that alone.
 func TestCostsByCount(t *testing.T) {
+	const odd = 1<<40 + 1
 	counted, others := 0, 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		s := &site{ground: &ground{rows: make([]row, 2)}, each: []int64{3, 2}, free: []int64{r.Int64N(6), -r.Int64N(3)}, most: 9}
+		s := &site{ground: ground{rows: make([]row, 2)}, each: []int64{3, 2}, free: []int64{r.Int64N(6), -r.Int64N(3)}, most: 9}
 		for range 2 + r.IntN(8) {
-			s.items = append(s.items, item{has: []int64{r.Int64N(3)}})
+			s.items, s.has = append(s.items, item{}), append(s.has, r.Int64N(3))
 			for i := range s.rows {
 				s.rows[i].frees = append(s.rows[i].frees, r.Int64N(5))
 			}
 		}
-		p := &gang{prover: &prover{q: &ask.Question{}, criteria: []victims.Criterion{victims.CriterionSum}, known: 1, overruns: 1, bound: []int64{100}}}
+		p := &gang{prover: &prover{memory: new(memory), q: &ask.Question{}, criteria: []victims.Criterion{victims.CriterionSum}, known: 1, overruns: 1, bound: []int64{100}}}
+		s.seat()
 		p.findCosts(s, 0, 20)
+		packed := slices.Clone(p.tells.cheap)
+		for r := range s.rows { // amounts that are too long to be packed
+			s.each[r], s.free[r] = s.each[r]*odd, s.free[r]*odd
+			for i := range s.items {
+				s.rows[r].frees[i] *= odd
+			}
+		}
+		p.findCosts(s, 0, 20)
+		require.Equal(t, packed, p.tells.cheap)
 		for _, c := range s.costs {
 			if c.count == 0 {
 				others++
 				continue
 			}
 			p.ask(s, c.members)
-			b := p.stageOf(s.ground, 0, 0).balance()
+			b := p.stageOf(s, 0).balance()
 			b.rows[len(b.rows)-1].weight, b.caps[0].weight = c.count, 1
 			require.Equal(t, c.atLeast, b.atLeast(), "seed %d", seed)
 			require.Equal(t, c.atMost, c.atLeast)

@@ -1,6 +1,7 @@
 package proving
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -24,19 +25,10 @@ type gang struct {
 	out   []victims.UnitID                    // the victims of the answer
 	parts victims.Parts
 	home  map[victims.UnitID]cluster.NodeID
-	stage stage // the last one, of which the next has the memory
 }
 
 // stageOf is a stage of those whom narrow has left. It is good until the next one.
-func (p *gang) stageOf(g *ground, k int, most int64) *stage {
-	s := p.renew(&p.stage, g, k, most)
-	if p.worst(k) {
-		for i := range g.items {
-			s.bar(i, p.beyond(&g.items[i], k, most))
-		}
-	}
-	return s
-}
+func (p *gang) stageOf(s *site, k int) *stage { return p.renew(&p.stage, &s.ground, k, 0) }
 
 // ProveGang shows of evictions in domains with which at least so many members have places that they have
 // no less than bound, or than as much of it as it can. out are those that the answer has found, runner is of the question.
@@ -47,6 +39,7 @@ func (p *gang) stageOf(g *ground, k int, most int64) *stage {
 // nodes it shows nothing.
 func ProveGang(q *ask.Question, runner *reprieve.Runner, domains []domain.Domain, seats int, bound []int64, out []victims.UnitID, parts victims.Parts) Proof {
 	p := newGang(q, runner, seats, bound)
+	defer p.leave()
 	p.out, p.parts = out, parts
 	if !p.few() {
 		return Proof{}
@@ -63,12 +56,13 @@ func ProveGang(q *ask.Question, runner *reprieve.Runner, domains []domain.Domain
 // RefuteGang shows that no evictions make room for so many members; false if it can't.
 func RefuteGang(q *ask.Question, runner *reprieve.Runner, domains []domain.Domain, seats int) (proof Proof, ok bool) {
 	p := newGang(q, runner, seats, nil)
+	defer p.leave()
 	if !p.few() {
 		return Proof{}, false
 	}
 	for i := range domains {
 		list, _ := p.survey(&domains[i])
-		if p.room(list, none, 0) >= p.seats {
+		if p.room(list) >= p.seats {
 			return Proof{}, false
 		}
 		proof.Domains = append(proof.Domains, Domain{Domain: i, Criterion: none, Price: 1})
@@ -135,12 +129,12 @@ func (p *gang) membersOn(n cluster.NodeID) (each []int64, most int64) {
 
 // site is a node on which members may run.
 type site struct {
-	*ground
+	ground
 	node  cluster.NodeID
 	each  []int64   // what a member asks for at least, by resource that is asked for
 	free  []int64   // of each of these, with everybody in place
 	most  int64     // so many members may be there, as far as there is room
-	seats int64     // for so many there is
+	seats int64     // for so many there is if all go whom narrow has left
 	costs []cost    // of more and more members
 	curve []segment // see points
 
@@ -158,129 +152,110 @@ type cost struct {
 // survey lists the sites of d, and tells what items there are to be priced by. Whoever may go from another node of it counts for the
 // levels: he may be the first victim.
 func (p *gang) survey(d *domain.Domain) (list []*site, aims []reprieve.Aim) {
-	var potential []victims.UnitID
+	p.units = p.units[:0]
 	for _, n := range d.Nodes {
 		p.q.GoOn()
-		of := p.evictable(n)
-		potential = append(potential, of...)
+		from := len(p.units)
+		p.evictable(n)
 		if each, most := p.membersOn(n); most > 0 {
-			list = append(list, p.siteOf(n, of, each, most))
+			s := &site{node: n, most: most}
+			p.settle(s, p.units[from:], each)
+			list = append(list, s)
 		}
 	}
-	slices.Sort(potential)
-	potential = slices.Compact(potential)
-	levels := p.levelsOf(potential) // read in the order in which they are stored
-	potential = p.q.Units.Sorted(potential)
+	levels := p.levelsOf(p.units)
 	for _, s := range list {
-		p.rank(s.ground, levels)
-		p.overrunBy(s.ground)
+		p.rank(&s.ground, levels)
+		p.overrunBy(&s.ground)
 	}
-	return list, p.q.Aims(p.runner, potential, slices.Clone(p.runner.Charge(potential)))
+	charged := slices.DeleteFunc(p.units, func(u victims.UnitID) bool {
+		unit := p.q.Units.Unit(u)
+		if w := p.q.Whole(u, unit.Pods); w != nil {
+			return len(w.Budgets) == 0
+		}
+		return !slices.ContainsFunc(unit.Pods, func(pod cluster.PodID) bool { return len(p.q.Budgets.Of(pod)) > 0 })
+	})
+	slices.Sort(charged)
+	charged = p.q.Units.Sorted(slices.Compact(charged))
+	return list, p.q.Aims(p.runner, charged, slices.Clone(p.runner.Charge(charged)))
 }
 
-// narrow leaves those out who have more than the bound of criterion k.
+// narrow leaves those out who have more than the bound of criterion k. What they have of those beyond it has not been looked at.
 func (p *gang) narrow(list []*site, k int) {
+	var left []int
 	for _, s := range list {
-		left := 0
+		left = left[:0]
 		for i := range s.items {
-			if p.beyond(&s.items[i], k, p.bound[k]) {
-				continue
+			if !p.beyond(&s.ground, i, k, p.bound[k]) {
+				left = append(left, i)
 			}
-			if left < i {
-				s.items[left] = s.items[i]
-				for r := range s.rows {
-					s.rows[r].frees[left] = s.rows[r].frees[i]
-				}
-			}
-			left++
 		}
-		s.items = s.items[:left]
+		if len(left) == len(s.items) {
+			continue
+		}
+		for at := range k + 1 {
+			keep(s.column(at), left)
+		}
+		s.items = keep(s.items, left)
 		for r := range s.rows {
-			s.rows[r].frees = s.rows[r].frees[:left]
+			s.rows[r].frees = keep(s.rows[r].frees, left)
 		}
+		if s.excess != nil {
+			s.excess = keep(s.excess, left)
+		}
+		s.seat()
 	}
 }
 
-// evictable lists who may go from n, but for those whose eviction alone goes beyond a bound.
-func (p *gang) evictable(n cluster.NodeID) (list []victims.UnitID) {
+// keep keeps those of list at some positions, which rise.
+func keep[T any](list []T, positions []int) []T {
+	for to, from := range positions {
+		list[to] = list[from]
+	}
+	return list[:len(positions)]
+}
+
+// evictable adds to units who may go from n, but for those whose eviction alone goes beyond a bound.
+func (p *gang) evictable(n cluster.NodeID) {
 	for _, u := range p.q.Evictable(n) {
 		if !p.q.Own(p.q.Units.Unit(u)) && !p.q.Stuck(u) {
-			list = append(list, u)
+			p.units = append(p.units, u)
 		}
 	}
-	return list
 }
 
-// siteOf looks at node n, from which units may go for members.
-func (p *gang) siteOf(n cluster.NodeID, units []victims.UnitID, each []int64, most int64) *site {
-	s := &site{ground: &ground{items: make([]item, 0, len(units))}, node: n, most: most}
+// settle finds out who may go from s for members who ask for so much each.
+func (p *gang) settle(s *site, units []victims.UnitID, each []int64) {
+	s.items, p.here = p.items.take(len(units))[:0], p.here[:0]
 	for _, u := range units {
-		p.add(s, u)
+		unit := p.q.Units.Unit(u)
+		here := p.on(u, unit, s.node)
+		p.add(&s.ground, u, unit, here)
+		if !unit.Elastic && len(here) < len(unit.Pods) {
+			s.items[len(s.items)-1].away = p.homeOf(u) != s.node
+		}
 	}
-	known := len(p.bound)
-	has := make([]int64, known*len(s.items))
-	for i := range s.items {
-		s.items[i].has, has = has[:known:known], has[known:]
-	}
-	free := p.trial.AtHome(n)
+	s.width, s.has = len(s.items), p.numbers.take(len(p.bound)*len(s.items))
+	free := p.trial.AtHome(s.node)
 	for r, least := range each {
 		if least == 0 {
 			continue
 		}
-		s.each, s.free = append(s.each, least), append(s.free, free[r])
-		frees := make([]int64, len(s.items))
-		for i := range s.items {
-			for _, pod := range s.items[i].here {
+		frees := p.numbers.take(len(s.items))
+		for i := range frees {
+			for _, pod := range p.here[i] {
 				frees[i] += p.q.Index.Request(pod)[r] // at most what runs on the node
 			}
 		}
-		s.rows = append(s.rows, row{resource: r, frees: frees})
+		s.each, s.free, s.rows = append(s.each, least), append(s.free, free[r]), append(s.rows, row{resource: r, frees: frees})
 	}
 	if p.alike {
-		for _, d := range p.devices(n, p.q.Members[0].Pod, most, s.items) {
+		for _, d := range p.devices(s.node, s.most) {
 			s.each, s.free = append(s.each, d.Asks), append(s.free, d.Free)
 			s.rows = append(s.rows, row{resource: p.q.Index.NumResources() + d.Request, frees: d.Frees})
 		}
 	}
-	return s
-}
-
-// add adds unit u to those who may go from s.
-func (p *gang) add(s *site, u victims.UnitID) {
-	unit, pods := p.q.Units.Unit(u), p.q.PodsOn(u, s.node)
-	if unit.Elastic {
-		for i, pod := range pods {
-			if p.q.Index.NodeOf(pod) == s.node {
-				s.items = append(s.items, item{unit: u, pods: pods[i : i+1], here: pods[i : i+1], part: true})
-			}
-		}
-	} else {
-		it := item{unit: u, pods: unit.Pods}
-		if elsewhere := func(pod cluster.PodID) bool { return p.q.Index.NodeOf(pod) != s.node }; !slices.ContainsFunc(pods, elsewhere) {
-			it.here = pods
-		} else {
-			it.here = slices.DeleteFunc(slices.Clone(pods), elsewhere)
-		}
-		s.items = append(s.items, it)
-	}
-}
-
-// price gives the items of s what they have of criterion k, if that adds up.
-func (p *gang) price(s *site, k int, aim reprieve.Aim) {
-	if aim.Sum == nil {
-		return
-	}
-	for i := range s.items {
-		it := &s.items[i]
-		if !(it.part && aim.Loose) && p.counts(it, s) {
-			it.has[k] = aim.Sum(it.unit, it.pods)
-		}
-	}
-}
-
-// counts reports whether what it has counts on s.
-func (p *gang) counts(it *item, s *site) bool {
-	return it.part || len(it.here) == len(it.pods) || p.homeOf(it.unit) == s.node
+	s.seat()
 }
 
 // homeOf is the first node, by name, that a unit has pods on.
@@ -310,18 +285,20 @@ func (p *gang) domain(i int, d *domain.Domain) (shown []Domain) {
 			p.narrow(list, k-1)
 		}
 		for _, s := range list {
-			p.price(s, k, aims[k])
+			p.price(&s.ground, k, aims[k])
 		}
 		of := Domain{Domain: i, Criterion: k, Price: 1}
-		if p.room(list, k, p.bound[k]) < p.seats {
+		atLeast, room := int64(0), p.room(list)
+		if p.worst(k) {
+			atLeast, room = p.leastWorst(list, k)
+		}
+		if room < p.seats {
 			return append(shown, of) // no victims are as good
 		}
-		var atLeast int64
 		switch {
 		case p.bound[k] <= p.least(k):
 			continue
 		case p.worst(k):
-			atLeast = p.leastWorst(list, k)
 		case k == p.overruns:
 			of, atLeast = p.overrun(list, of)
 		default:
@@ -368,7 +345,7 @@ func (p *gang) overrun(list []*site, of Domain) (shown Domain, atLeast int64) {
 			return charges
 		}
 		for _, s := range list {
-			p.price(s, of.Criterion, reprieve.Aim{Sum: sum})
+			p.price(&s.ground, of.Criterion, reprieve.Aim{Sum: sum})
 		}
 		if found, n := p.sum(list, of); n > atLeast {
 			shown, atLeast = found, n
@@ -377,51 +354,87 @@ func (p *gang) overrun(list []*site, of Domain) (shown Domain, atLeast int64) {
 	return shown, atLeast
 }
 
-// room is for how many members there is room where victims have at most so much of criterion k.
-func (p *gang) room(list []*site, k int, most int64) (room int64) {
+// room is for how many members there is room if all go whom narrow has left.
+func (p *gang) room(list []*site) (room int64) {
 	for _, s := range list {
-		room = checked.Add(room, p.seatsOn(p.stageOf(s.ground, k, most), s))
+		room = checked.Add(room, s.seats)
 	}
 	return room
 }
 
-// seatsOn is for how many members there is room on s with everybody gone who may go in st.
-func (p *gang) seatsOn(st *stage, s *site) int64 {
+// seatsIn is for how many members there is room on s with so much of each row.
+func (s *site) seatsIn(room []int64) int64 {
 	seats := s.most
-	for r := range s.rows {
-		room := s.free[r]
-		for i, v := range s.rows[r].frees {
-			if st.state[i] == open {
-				room = checked.Add(room, v)
-			}
-		}
-		seats = min(seats, max(room, 0)/s.each[r])
+	for r, v := range room {
+		seats = min(seats, max(v, 0)/s.each[r])
 	}
 	return seats
 }
 
-// leastWorst is the least number of the worst victim with which there is room for the members.
-func (p *gang) leastWorst(list []*site, k int) int64 {
-	var levels []int64
+// seat finds out for how many members there is room on s.
+func (s *site) seat() {
+	room := slices.Clone(s.free)
+	for r := range room {
+		for _, v := range s.rows[r].frees {
+			room[r] = checked.Add(room[r], v)
+		}
+	}
+	s.seats = s.seatsIn(room)
+}
+
+// leastWorst is the least number of the worst victim with which there is room for the members, and for how many there is with the bound.
+func (p *gang) leastWorst(list []*site, k int) (low, room int64) {
+	rises := p.rises(list, k)
+	for _, g := range rises {
+		room = checked.Add(room, g.members)
+	}
+	low = p.least(k)
+	for high, left := p.bound[k], p.seats; low < high; {
+		middle, more, at := low>>1+high>>1+low&high&1, int64(0), 0
+		for i, g := range rises {
+			if g.cost <= middle {
+				more = checked.Add(more, g.members)
+				rises[i], rises[at] = rises[at], g
+				at++
+			}
+		}
+		if more >= left {
+			high, rises = middle, rises[:at]
+		} else {
+			low, rises, left = middle+1, rises[at:], left-more
+		}
+	}
+	return low, room
+}
+
+// rises lists for how many more members there is room where victims may have so much of criterion k, of the worst of them, as far
+// as the bound goes.
+func (p *gang) rises(list []*site, k int) (rises []segment) {
+	var order []segment // items by their level
+	var room []int64
 	for _, s := range list {
+		order = order[:0]
 		for i := range s.items {
-			if level := p.levelOf(&s.items[i], k); level <= p.bound[k] && (len(levels) == 0 || level != levels[len(levels)-1]) {
-				levels = append(levels, level)
+			level := int64(math.MinInt64)
+			if p.beyond(&s.ground, i, k, level) {
+				level = p.levelOf(&s.items[i], k)
+			}
+			if level <= p.bound[k] {
+				order = append(order, segment{int64(i), level})
+			}
+		}
+		slices.SortFunc(order, func(a, b segment) int { return cmp.Compare(a.cost, b.cost) })
+		room = append(room[:0], s.free...)
+		before := s.seatsIn(room)
+		rises = append(rises, segment{before, math.MinInt64})
+		for _, g := range order {
+			for r := range room {
+				room[r] = checked.Add(room[r], s.rows[r].frees[g.members])
+			}
+			if now := s.seatsIn(room); now > before {
+				rises, before = append(rises, segment{now - before, g.cost}), now
 			}
 		}
 	}
-	levels = append(levels, p.bound[k])
-	slices.Sort(levels)
-	levels = slices.Compact(levels)
-	at, _ := slices.BinarySearchFunc(levels, p.seats, func(level, seats int64) int {
-		if p.room(list, k, level) < seats {
-			return -1
-		}
-		return 1
-	})
-	level := levels[at]
-	if p.room(list, k, checked.Sub(level, 1)) >= p.seats { // whoever goes
-		return p.least(k)
-	}
-	return level
+	return rises
 }

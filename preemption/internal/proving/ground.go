@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -14,23 +15,35 @@ import (
 
 // ground is a node, and who may go from it.
 type ground struct {
-	items []item
-	rows  []row
-	caps  []limit
+	items  []item
+	width  int     // so many items there were at first
+	has    []int64 // by criterion, width each, and item: what it adds at least, if the criterion adds up
+	excess []int64 // by item: of victims with it, overruns are at least this; nil: nobody asks
+	rows   []row
+	caps   []limit
 }
+
+// column is what items have of criterion k.
+func (g *ground) column(k int) []int64 { return g.has[k*g.width:][:len(g.items)] }
 
 // item is a unit that goes or stays, or of an elastic one a pod.
 type item struct {
-	unit victims.UnitID
-	pods []cluster.PodID
-	here []cluster.PodID // those that leave the trial
-	part bool            // a pod of an elastic unit
-	must bool            // it holds a host port that is asked for
+	unit    victims.UnitID
+	pod     [1]cluster.PodID // the first of its pods
+	single  bool             // there is no other
+	part    bool             // a pod of an elastic unit
+	must    bool             // it holds a host port that is asked for
+	away    bool             // of a gang: what it has counts on another node
+	highest int64            // the highest priority
+	started int64            // of those among whom it has the highest priority, the earliest start is at least this; see Score.Value
+}
 
-	has      []int64 // by criterion that adds up: what it adds at least
-	overruns int64   // of victims with it, overruns are at least this
-	highest  int64   // the highest priority
-	started  int64   // of those among whom it has the highest priority, the earliest start is at least this; see Score.Value
+// podsOf lists the pods of an item.
+func (p *prover) podsOf(it *item) []cluster.PodID {
+	if it.single {
+		return it.pod[:]
+	}
+	return p.q.Units.Unit(it.unit).Pods
 }
 
 // row is what has to be freed of a resource, or of devices.
@@ -65,16 +78,26 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	violating := slices.Clone(p.runner.Charge(potential))
 	aims := p.q.Aims(p.runner, potential, violating)[:p.known]
 	g := &ground{}
+	p.here, p.numbers.used = p.here[:0], 0 // of the node before nothing is left
 	for _, u := range potential {
-		g.add(p, n, u, aims)
+		unit := p.q.Units.Unit(u)
+		here := p.runner.Here(u)
+		if unit.Elastic {
+			here = p.on(u, unit, n)
+		}
+		p.add(g, u, unit, here)
+	}
+	g.width, g.has = len(g.items), p.numbers.take(p.known*len(g.items))
+	for k, aim := range aims {
+		p.price(g, k, aim)
 	}
 	p.rank(g, p.levelsOf(potential))
 	p.overrunBy(g)
 	gap := p.trial.Gap(nil)
 	for r, missing := range gap[:len(p.asks)] {
-		frees := make([]int64, len(g.items))
+		frees := p.numbers.take(len(g.items))
 		for i := range g.items {
-			for _, pod := range g.items[i].here {
+			for _, pod := range p.here[i] {
 				frees[i] += p.trial.Frees(r, pod) // at most what runs on the node, which is an int64
 			}
 			missing += frees[i]
@@ -83,13 +106,13 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 			g.rows = append(g.rows, row{p.asks[r], missing, frees})
 		}
 	}
-	for _, d := range p.devices(n, p.q.Members[0].Pod, 1, g.items) {
+	for _, d := range p.devices(n, 1) {
 		if d.Free < d.Asks {
 			g.rows = append(g.rows, row{p.q.Index.NumResources() + d.Request, d.Asks - d.Free, d.Frees})
 		}
 	}
 	for i := range g.items {
-		for _, pod := range g.items[i].here {
+		for _, pod := range p.here[i] {
 			for r := len(p.asks); r < len(gap) && !g.items[i].must; r++ { // a port
 				g.items[i].must = p.trial.Frees(r, pod) > 0
 			}
@@ -99,35 +122,43 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	return g
 }
 
-// devices are what up to so many members like pod ask for of devices of node n, from which items may go.
-func (p *prover) devices(n cluster.NodeID, pod *cluster.Pod, members int64, items []item) []ask.Row {
-	return ask.DeviceRows(nil, p.q.Index, n, pod, members, len(items), func(i int) []cluster.PodID { return items[i].here })
+// devices are what up to so many members ask for of devices of node n.
+func (p *prover) devices(n cluster.NodeID, members int64) []ask.Row {
+	return ask.DeviceRows(nil, p.q.Index, n, p.q.Members[0].Pod, members, len(p.here), func(i int) []cluster.PodID { return p.here[i] })
 }
 
-// add adds unit u to those who may go from node n.
-func (g *ground) add(p *prover, n cluster.NodeID, u victims.UnitID, aims []reprieve.Aim) {
-	unit := p.q.Units.Unit(u)
+// on lists the pods of unit u on node n.
+func (p *prover) on(u victims.UnitID, unit *victims.Unit, n cluster.NodeID) []cluster.PodID {
+	if len(unit.Pods) == 1 {
+		return unit.Pods
+	}
+	elsewhere := func(pod cluster.PodID) bool { return p.q.Index.NodeOf(pod) != n }
+	return slices.DeleteFunc(slices.Clone(p.q.PodsOn(u, n)), elsewhere)
+}
+
+// add adds unit u to those who may go, of which here leave the node.
+func (p *prover) add(g *ground, u victims.UnitID, unit *victims.Unit, here []cluster.PodID) {
+	it := item{unit: u, pod: [1]cluster.PodID(unit.Pods), single: unit.Elastic || len(unit.Pods) == 1, part: unit.Elastic}
 	if !unit.Elastic {
-		it := item{unit: u, pods: unit.Pods, here: p.runner.Here(u), has: make([]int64, len(aims))}
-		for k := range aims {
-			if aims[k].Sum != nil {
-				it.has[k] = aims[k].Sum(u, unit.Pods)
-			}
-		}
-		g.items = append(g.items, it)
+		g.items, p.here = append(g.items, it), append(p.here, here)
 		return
 	}
-	for i, pod := range unit.Pods {
-		if p.q.Index.NodeOf(pod) != n {
-			continue
+	for i, pod := range here {
+		it.pod[0] = pod
+		g.items, p.here = append(g.items, it), append(p.here, here[i:i+1])
+	}
+}
+
+// price gives items what they have of criterion k, if that adds up.
+func (p *prover) price(g *ground, k int, aim reprieve.Aim) {
+	if aim.Sum == nil {
+		return
+	}
+	has := g.column(k)
+	for i := range g.items {
+		if it := &g.items[i]; !it.away && !(it.part && aim.Loose) {
+			has[i] = aim.Sum(it.unit, p.podsOf(it))
 		}
-		it := item{unit: u, pods: unit.Pods[i : i+1], here: unit.Pods[i : i+1], part: true, has: make([]int64, len(aims))}
-		for k := range aims {
-			if aims[k].Sum != nil && !aims[k].Loose {
-				it.has[k] = aims[k].Sum(u, it.pods)
-			}
-		}
-		g.items = append(g.items, it)
 	}
 }
 
@@ -140,26 +171,23 @@ type levels struct {
 // levelsOf finds out the levels of potential. A score reads the priority of the first victim's first pod:
 // whoever is as important, or more, may be that victim.
 func (p *prover) levelsOf(potential []victims.UnitID) levels {
-	ix, us := p.q.Index, p.q.Units
 	l := levels{map[int32]int64{}, true}
 	for _, u := range potential {
 		if p.free(u) {
 			continue
 		}
-		unit := us.Unit(u)
-		if w := p.q.Wholes().Of(u); w != nil {
-			if lowest, known := l.least[unit.Priority]; !known || int64(w.Lowest) < lowest {
-				l.least[unit.Priority] = int64(w.Lowest)
+		unit, lowest, even := p.q.Units.Unit(u), int64(math.MaxInt64), true
+		if w := p.q.Whole(u, unit.Pods); w != nil {
+			lowest, even = int64(w.Lowest), w.Even(unit.Priority)
+		} else {
+			for _, pod := range unit.Pods {
+				own := p.q.Index.Priority(pod)
+				lowest, even = min(lowest, int64(own)), even && own == unit.Priority
 			}
-			l.regular = l.regular && w.Even(unit.Priority)
-			continue
 		}
-		for _, pod := range unit.Pods {
-			own := int64(ix.Priority(pod))
-			if lowest, known := l.least[unit.Priority]; !known || own < lowest {
-				l.least[unit.Priority] = own
-			}
-			l.regular = l.regular && own == int64(unit.Priority)
+		l.regular = l.regular && even
+		if least, known := l.least[unit.Priority]; !known || lowest < least {
+			l.least[unit.Priority] = lowest
 		}
 	}
 	lowest := int64(math.MaxInt64)
@@ -180,16 +208,17 @@ func (p *prover) rank(g *ground, of levels) {
 			continue
 		}
 		it.highest = of.least[p.q.Units.Unit(it.unit).Priority]
-		if w := p.q.Wholes().Of(it.unit); w != nil && !it.part {
-			if s := (victims.Score{Started: w.Loss.Started}); of.regular {
-				it.started = s.Value(victims.CriterionStarted)
-			}
+		if !of.regular {
 			continue
 		}
-		for _, pod := range it.pods {
-			if s := (victims.Score{Started: p.q.Index.Started(pod)}); of.regular {
-				it.started = max(it.started, s.Value(victims.CriterionStarted))
-			}
+		pods := p.podsOf(it)
+		if w := p.q.Whole(it.unit, pods); w != nil {
+			s := victims.Score{Started: w.Loss.Started}
+			it.started, pods = s.Value(victims.CriterionStarted), nil
+		}
+		for _, pod := range pods {
+			s := victims.Score{Started: p.q.Index.Started(pod)}
+			it.started = max(it.started, s.Value(victims.CriterionStarted))
 		}
 	}
 }
@@ -199,10 +228,11 @@ func (p *prover) overrunBy(g *ground) {
 	if p.overruns == len(p.criteria) {
 		return
 	}
+	g.excess = p.numbers.take(len(g.items))
 	for i := range g.items {
 		it := &g.items[i]
 		for _, b := range p.q.Covering([]victims.UnitID{it.unit}) {
-			it.overruns += max(p.q.WeightOf(b, it.unit, it.pods)-b.Room(), 0)
+			g.excess[i] += max(p.q.WeightOf(b, it.unit, p.podsOf(it))-b.Room(), 0)
 		}
 	}
 }
@@ -223,7 +253,7 @@ func (p *prover) limits(g *ground, potential []victims.UnitID) {
 		for i := range g.items {
 			it, weight := &g.items[i], int64(0)
 			if !it.part || b.Of != ask.NumUnits {
-				weight = p.q.WeightOf(b, it.unit, it.pods)
+				weight = p.q.WeightOf(b, it.unit, p.podsOf(it))
 			}
 			l.weight = append(l.weight, weight)
 		}
@@ -234,7 +264,7 @@ func (p *prover) limits(g *ground, potential []victims.UnitID) {
 	}
 	var of []cluster.BudgetID
 	for i := range g.items {
-		for _, pod := range g.items[i].pods {
+		for _, pod := range p.podsOf(&g.items[i]) {
 			of = append(of, p.q.Budgets.Of(pod)...)
 		}
 	}
@@ -246,15 +276,16 @@ func (p *prover) limits(g *ground, potential []victims.UnitID) {
 		bound := ask.Bound{Of: ask.Charges, Budget: b, Left: int64(p.q.Index.Budget(b).Allowed)}
 		l := limit{of: Term{Budget, int(b)}, room: bound.Room(), soft: true}
 		for i := range g.items {
-			l.weight = append(l.weight, p.q.WeightOf(bound, g.items[i].unit, g.items[i].pods))
+			l.weight = append(l.weight, p.q.WeightOf(bound, g.items[i].unit, p.podsOf(&g.items[i])))
 		}
 		g.caps = append(g.caps, l)
 	}
 }
 
-// beyond reports whether victims with an item have more than most of criterion k, if they have no more
+// beyond reports whether victims with the i-th item have more than most of criterion k, if they have no more
 // than bound of those before it.
-func (p *prover) beyond(it *item, k int, most int64) bool {
+func (p *prover) beyond(g *ground, i, k int, most int64) bool {
+	it := &g.items[i]
 	switch p.criteria[k] {
 	case victims.CriterionHighest:
 		return it.highest > most
@@ -262,9 +293,9 @@ func (p *prover) beyond(it *item, k int, most int64) bool {
 		top := slices.Index(p.criteria, victims.CriterionHighest)
 		return top >= 0 && top < k && it.highest == p.bound[top] && it.started > most
 	case victims.CriterionOverruns:
-		return it.overruns > most
+		return g.excess[i] > most
 	}
-	return it.has[k] > most
+	return g.has[k*g.width+i] > most
 }
 
 // adds reports whether criterion k is the sum of what victims add.
@@ -298,4 +329,39 @@ func (p *prover) least(k int) int64 {
 // worst reports whether criterion k is a number of the worst victim.
 func (p *prover) worst(k int) bool {
 	return k != none && (p.criteria[k] == victims.CriterionHighest || p.criteria[k] == victims.CriterionStarted)
+}
+
+// memory is what a proof leaves to the next one.
+type memory struct {
+	numbers slab[int64]
+	items   slab[item]
+	here    [][]cluster.PodID // by item of the last node: its pods that leave the trial
+	units   []victims.UnitID  // who may go from the nodes of a domain
+	stage   stage             // the last one of a gang
+	tells   fewest
+	words   words
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// leave ends a proof.
+func (m *memory) leave() {
+	m.numbers.used, m.items.used = 0, 0
+	memories.Put(m)
+}
+
+// slab hands out zeros, many pieces of one allocation.
+type slab[T any] struct {
+	all  []T
+	used int
+}
+
+func (s *slab[T]) take(n int) []T {
+	if n > len(s.all)-s.used {
+		s.all, s.used = make([]T, max(n, 2*len(s.all))), 0
+	}
+	piece := s.all[s.used:][:n:n]
+	s.used += n
+	clear(piece)
+	return piece
 }

@@ -33,6 +33,7 @@ type prover struct {
 	asks     []int   // the resources that the pod asks for
 	bound    []int64 // what is to be shown; it becomes smaller where that can't be
 	left     int     // how many cases may still be looked at
+	*memory
 }
 
 // Prove shows that no evictions for the lone pod of q have less than bound, or than as much of
@@ -43,6 +44,7 @@ type prover struct {
 // cover.Relax for a criterion, and at most casesInAll of these more.
 func Prove(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound []int64) Proof {
 	p := newProver(q, trial, runner, bound)
+	defer p.leave()
 	nodes, steps, _ := p.look(func(g *ground) ([]Step, bool) { return p.node(g), true })
 	return p.gather(nodes, steps)
 }
@@ -51,6 +53,7 @@ func Prove(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound 
 // can't. Of nodes where the pod does not fit whoever goes nothing is shown.
 func Refute(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner) (proof Proof, ok bool) {
 	p := newProver(q, trial, runner, nil)
+	defer p.leave()
 	nodes, steps, ok := p.look(func(g *ground) ([]Step, bool) {
 		s := p.stageOf(g, none, 0)
 		refuted := s.refuted()
@@ -67,7 +70,7 @@ func Refute(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner) (proo
 const none = -1
 
 func newProver(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound []int64) *prover {
-	p := &prover{q: q, trial: trial, runner: runner, poll: q.GoOn, criteria: q.Ranking.Criteria(), left: casesInAll}
+	p := &prover{q: q, trial: trial, runner: runner, poll: q.GoOn, criteria: q.Ranking.Criteria(), left: casesInAll, memory: memories.Get().(*memory)}
 	beyond := func(c victims.Criterion) bool {
 		return c.InUse() || slices.Contains([]victims.Criterion{victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups}, c)
 	}
@@ -136,7 +139,7 @@ func (p *prover) idle(g *ground, k int) bool {
 	if k == p.overruns {
 		return !slices.ContainsFunc(g.caps, func(c limit) bool { return c.of.Kind == Budget })
 	}
-	return p.adds(k) && !slices.ContainsFunc(g.items, func(it item) bool { return it.has[k] > 0 })
+	return p.adds(k) && !slices.ContainsFunc(g.column(k), func(v int64) bool { return v > 0 })
 }
 
 // reach shows that victims have so much of criterion k, at most what the bound says.
@@ -196,28 +199,29 @@ func (p *prover) free(u victims.UnitID) bool { return p.q.BrokenFree && p.q.Brok
 func (p *prover) gather(nodes []cluster.NodeID, steps [][]Step) Proof {
 	proof := Proof{Bound: p.bound}
 	at := map[string]int{}
+	var key []byte
 	for i, n := range nodes {
 		list := slices.DeleteFunc(steps[i], func(s Step) bool { return s.Criterion != none && s.Criterion >= len(p.bound) })
-		text, shared := text(list)
-		if first, known := at[text]; known && shared {
+		var shared bool
+		key, shared = text(key[:0], list)
+		if first, known := at[string(key)]; known && shared {
 			proof.Nodes[first].Nodes = append(proof.Nodes[first].Nodes, n)
 			continue
 		}
 		if shared {
-			at[text] = len(proof.Nodes)
+			at[string(key)] = len(proof.Nodes)
 		}
 		proof.Nodes = append(proof.Nodes, Nodes{Nodes: []cluster.NodeID{n}, Steps: list})
 	}
 	return proof
 }
 
-// text is what tells steps apart; shared is false where they name pods, which are another node's
+// text adds to key what tells steps apart; shared is false where they name pods, which are another node's
 // nowhere.
-func text(steps []Step) (text string, shared bool) {
-	var key []byte
+func text(key []byte, steps []Step) (text []byte, shared bool) {
 	for _, s := range steps {
 		if len(s.Cases) > 1 {
-			return "", false
+			return key, false
 		}
 		key = binary.AppendVarint(binary.AppendVarint(key, int64(s.Criterion)), s.Members)
 		for _, w := range s.Cases[0].Weights {
@@ -227,5 +231,5 @@ func text(steps []Step) (text string, shared bool) {
 		}
 		key = append(key, 0) // no kind
 	}
-	return string(key), true
+	return key, true
 }

@@ -46,7 +46,7 @@ func ProveQuota(of *Quota, bound []int64) Proof {
 	}
 	var proof Proof
 	for i := range of.Attempts {
-		proof.Nodes = append(proof.Nodes, Nodes{Steps: p.node(of.Attempts[i].ground())})
+		proof.Nodes = append(proof.Nodes, Nodes{Steps: p.node(of.Attempts[i].ground(p.known))})
 	}
 	proof.Bound = p.bound
 	for i := range proof.Nodes {
@@ -56,10 +56,14 @@ func ProveQuota(of *Quota, bound []int64) Proof {
 	return proof
 }
 
-func (a *Attempt) ground() *ground {
-	g := &ground{}
+// ground is that of an attempt, of whose tenants so many criteria are known.
+func (a *Attempt) ground(known int) *ground {
+	g := &ground{width: len(a.Tenants), has: make([]int64, known*len(a.Tenants)), excess: make([]int64, len(a.Tenants))}
 	for i, t := range a.Tenants {
-		g.items = append(g.items, item{pods: []cluster.PodID{cluster.PodID(i)}, has: t.Has, highest: t.Highest, started: t.Started})
+		g.items = append(g.items, item{pod: [1]cluster.PodID{cluster.PodID(i)}, single: true, highest: t.Highest, started: t.Started})
+		for k, v := range t.Has[:known] {
+			g.has[k*g.width+i] = v
+		}
 	}
 	for r := range a.Rows {
 		g.rows = append(g.rows, row{r, a.Rows[r].Need, a.Rows[r].Frees})

@@ -23,7 +23,6 @@ type stage struct {
 	cases []Case
 	none  bool // somebody has to go and to stay
 	last  balance
-	cheap []int // see sortCheap
 }
 
 // state is what is known of an item.
@@ -39,21 +38,20 @@ const (
 func (p *prover) stageOf(g *ground, k int, most int64) *stage {
 	s := p.renew(new(stage), g, k, most)
 	for i := range g.items {
-		it := &g.items[i]
-		if it.must {
+		if g.items[i].must {
 			s.state[i] = goes
 		}
 		for before := range k {
-			s.bar(i, p.beyond(it, before, p.bound[before]))
+			s.bar(i, p.beyond(g, i, before, p.bound[before]))
 		}
-		s.bar(i, p.worst(k) && p.beyond(it, k, most))
+		s.bar(i, p.worst(k) && p.beyond(g, i, k, most))
 	}
 	return s
 }
 
 // renew is a stage in the memory of s, in which every item is open.
 func (p *prover) renew(s *stage, g *ground, k int, most int64) *stage {
-	*s = stage{prover: p, ground: g, k: k, most: most, state: s.state, left: min(casesOfStep, p.left), last: s.last, cheap: s.cheap}
+	*s = stage{prover: p, ground: g, k: k, most: most, state: s.state, left: min(casesOfStep, p.left), last: s.last}
 	s.state = slices.Grow(s.state[:0], len(g.items))[:len(g.items)]
 	clear(s.state)
 	return s
@@ -90,7 +88,7 @@ func (s *stage) refuted() bool {
 	if i < 0 {
 		return false
 	}
-	s.cases = append(s.cases, Case{Pod: s.items[i].pods[0]})
+	s.cases = append(s.cases, Case{Pod: s.items[i].pod[0]})
 	for _, s.state[i] = range [2]state{goes, stays} {
 		if !s.refuted() {
 			return false
@@ -160,10 +158,12 @@ func (s *stage) balance() *balance {
 		if most == math.MaxInt64 {
 			continue // sums end there: nobody has more
 		}
-		b.caps = append(b.caps, b.line(Term{Criterion, k}, most, func(i int) int64 { return s.ground.items[i].has[k] }))
+		has := s.column(k)
+		b.caps = append(b.caps, b.line(Term{Criterion, k}, most, func(i int) int64 { return has[i] }))
 	}
 	if s.adds(s.k) {
-		b.has = s.going(func(i int) int64 { return s.ground.items[i].has[s.k] })
+		has := s.column(s.k)
+		b.has = s.going(func(i int) int64 { return has[i] })
 	}
 	for i := range s.caps {
 		c := &s.caps[i]
