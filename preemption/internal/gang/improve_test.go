@@ -173,7 +173,7 @@ func TestDomainsShareTheSteps(t *testing.T) {
 	}
 }
 
-// TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes. Where so few pods may go that others are left full, one placement tells, else many are
+// TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes, of which one is empty. Where so few pods may go that others are left full, one placement tells, else many are
 // looked at.
 func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
@@ -187,7 +187,8 @@ func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 		}
 		s.Pods = append(s.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", i), Node: node, Priority: &low, Requests: cpu(1)})
 	}
-	for most, searched := range map[int64]int{0: 0, 5: 1, 6: 6} {
+	s.Nodes = append(s.Nodes, cluster.Node{Name: "empty", Allocatable: cpu(4)})
+	for most, searched := range map[int64]int{0: 0, 4: 1, 5: 12} {
 		settings := &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Ranking: lessAsUpstream}
 		q := asks(t, s, settings, ask.Bound{Of: ask.NumPods, Left: most})
 		search := New(q)
