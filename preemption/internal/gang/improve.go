@@ -244,8 +244,8 @@ func (a *attempt) cheapest(m domain.MemberID) []cluster.NodeID {
 	return nodes
 }
 
-// moveClass tries the moves of members that are alike, at these positions in from.Places, below zero without a place, and stops at the
-// first that helps.
+// moveClass tries the moves of members that are alike, at these positions in from.Places, below zero
+// without a place, and stops at the first that helps.
 func (a *attempt) moveClass(at []int, nodes []cluster.NodeID, from *Plan) bool {
 	on := map[cluster.NodeID][]int{} // likewise
 	var order []cluster.NodeID

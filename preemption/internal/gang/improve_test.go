@@ -173,8 +173,8 @@ func TestDomainsShareTheSteps(t *testing.T) {
 	}
 }
 
-// TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes, of which one is empty. Where so few pods may go that others are left full, one placement tells, else many are
-// looked at.
+// TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes, of which one is empty. Where so
+// few pods may go that others are left full, one placement tells, else many are looked at.
 func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
 	low, high, six := int32(0), int32(9), int32(6)

@@ -147,8 +147,9 @@ func (a *attempt) keep(u victims.UnitID) {
 	a.Runner.Return(a.Trial, u)
 }
 
-// hopeless reports whether the latest placement's victims go beyond the limit of pods, and those of any other would: with as many
-// gone there is less room than a lone pod group needs, were all members as small as they are in each resource.
+// hopeless reports whether the latest placement's victims go beyond the limit of pods, and those of
+// any other would: with as many gone there is less room than a lone pod group needs, were all members
+// as small as they are in each resource.
 func (a *attempt) hopeless() bool {
 	i := slices.IndexFunc(a.over, func(o ask.Excess) bool { return o.Of == ask.NumPods })
 	if a.refuse.OK() || i < 0 || len(a.q.Tree.Children) > 0 {
