@@ -151,3 +151,22 @@ func TestInfeasibleIsProvedOnlyIfItIs(t *testing.T) {
 		require.Equal(t, exact, r.Stats.Exact, app)
 	}
 }
+
+// TestALimitRefusesOnlyWhereItDoes: one place is free and one pod may go, so that there is room for as
+// many members as the gang needs, though not for all.
+func TestALimitRefusesOnlyWhereItDoes(t *testing.T) {
+	high, need := int32(100), int32(2)
+	one := preemption.Resources{cluster.CPU: 1}
+	s := preemption.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 4}}}}
+	p := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: &high, MinCount: &need}}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		p.Pods = append(p.Pods, preemption.Pod{Name: name, Requests: one})
+		if name != "d" {
+			s.Pods = append(s.Pods, preemption.Pod{Name: "batch-" + name, Node: "n1", Requests: one})
+		}
+	}
+	r, err := preemption.Options{Limits: preemption.Limits{Pods: 1}}.Preempt(p, &s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict, r.Message)
+	require.Len(t, r.Victims, 1)
+}

@@ -161,9 +161,10 @@ func (a *attempt) hopeless() bool {
 			asks[r] = min(asks[r], v)
 		}
 	}
-	need := int64(a.q.Tree.Need())
+	enough := int64(a.q.Tree.Need())
+	need := enough
 	room := func(free []int64) int64 {
-		most := need
+		most := enough
 		for r, v := range asks {
 			if v > 0 {
 				most = min(most, max(free[r], 0)/v)
