@@ -211,6 +211,28 @@ func TestMembersThatAFilterTellsApart(t *testing.T) {
 	}
 }
 
+// Of a composite that fits only beside a member whose own group has too few, nobody says that it fits.
+func TestMembersAreNotToLeanOnThoseLeftOut(t *testing.T) {
+	high, one, two := int32(9), int32(1), int32(2)
+	web, zone := map[string]string{"app": "web"}, func(z string) map[string]string { return map[string]string{"zone": z} }
+	cpu := func(n int64) cluster.Resources { return cluster.Resources{"cpu": n} }
+	s := &preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n1", Labels: zone("a"), Allocatable: cpu(2)}, {Name: "n2", Labels: zone("b"), Allocatable: cpu(2)}},
+		Pods: []cluster.Pod{
+			{Name: "web", Node: "n2", Labels: web, Requests: cpu(1), Priority: &high}, {Name: "batch", Node: "n2", Requests: cpu(1)},
+			{Name: "m1", Group: "few", Labels: web, Requests: cpu(1)}, {Name: "m2", Group: "few", Requests: cpu(3)},
+			{Name: "m3", Group: "others", Requests: cpu(1), Affinity: []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: web}}}},
+		},
+		PodGroups:          []cluster.PodGroup{{Name: "few", Parent: "tree", MinCount: &two, Priority: &high}, {Name: "others", Parent: "tree", Priority: &high}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "tree", Priority: &high, MinGroupCount: &one}},
+	}
+	p := preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Name: "tree"}
+	r, err := preemption.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict, r.Message)
+	require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
+}
+
 // Of a gang so large that places may not have been looked for everywhere, an answer that is not Exact does not
 // say that all were found.
 func TestWhatWasNotLookedForIsNoProblem(t *testing.T) {

@@ -103,9 +103,7 @@ func (a *answer) readFitting() {
 	if !a.o.Candidates {
 		return
 	}
-	for _, m := range a.placedNow() {
-		a.unplace(m)
-	}
+	a.unplace(a.members...)
 	listed := map[string]*preemption.Candidate{}
 	for i := range a.r.Candidates {
 		c := &a.r.Candidates[i]

@@ -21,9 +21,7 @@ func (a *answer) readFeasible() {
 		}
 		a.readMore()
 	}
-	for _, m := range a.order {
-		a.unplace(m)
-	}
+	a.unplace(a.order...)
 	a.comeBack(a.out()...)
 	a.readTotals(a.readDisruption(&preemption.Candidate{Violations: a.r.Violations, Overruns: a.r.Overruns, Score: a.r.Score}, ""))
 	if fits && a.walks() {

@@ -160,9 +160,7 @@ func (a *answer) keepsOrder() {
 		return
 	}
 	m := a.members[0]
-	if m.to != nil {
-		a.unplace(m)
-	}
+	a.unplace(m)
 	if want := a.fitsNow(); want != a.r.Nominations[0].Node {
 		a.Add(found.Verdict, "it fits in %q, which comes first", want)
 	}

@@ -49,23 +49,16 @@ func (a *answer) fillUp(r region) bool {
 	return false
 }
 
-// fill places members one after the other, then those who did not fit beside those who
-// came later, and says whether they will do.
+// fill says whether members will do where fillAll places them, without the groups that have too few.
 func (a *answer) fill(members []*member, nodes []*node) bool {
-	before := -1
-	for len(a.placedNow()) > before {
-		before = len(a.placedNow())
-		a.fillOnce(members, nodes)
-		if len(a.relations) == 0 {
-			break
-		}
-	}
+	a.fillAll(members, nodes)
+	all := len(a.placedNow())
 	for vain := a.team.inVain(isPlaced); vain != nil && vain != a.team; vain = a.team.inVain(isPlaced) {
-		for _, m := range vain.members() {
-			if m.to != nil {
-				a.unplace(m)
-			}
-		}
+		a.unplace(vain.members()...)
+	}
+	if others := a.placedNow(); len(a.relations) > 0 && len(others) < all { // who may need those who are gone
+		a.unplace(others...)
+		a.fillAll(others, nodes)
 	}
 	group, _ := a.team.strays()
 	ok := len(a.placedNow()) > 0 && a.team.runs(isPlaced) && a.team.inVain(isPlaced) == nil && group == ""
@@ -75,10 +68,19 @@ func (a *answer) fill(members []*member, nodes []*node) bool {
 			ok = ok && given == isPlaced(m)
 		}
 	}
-	for _, m := range a.placedNow() {
-		a.unplace(m)
-	}
+	a.unplace(a.members...)
 	return ok
+}
+
+// fillAll places members one after the other, then those who did not fit beside those who came later.
+func (a *answer) fillAll(members []*member, nodes []*node) {
+	for before := -1; len(a.placedNow()) > before; {
+		before = len(a.placedNow())
+		a.fillOnce(members, nodes)
+		if len(a.relations) == 0 {
+			break
+		}
+	}
 }
 
 func isPlaced(m *member) bool { return m.to != nil }

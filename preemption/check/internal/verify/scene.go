@@ -146,11 +146,15 @@ func (s *scene) place(m *member, n *node) {
 	s.bookMember(m, n, +1)
 }
 
-func (s *scene) unplace(m *member) {
-	n := m.to
-	m.to = nil
-	n.guests = slices.DeleteFunc(n.guests, func(o *member) bool { return o == m })
-	s.bookMember(m, n, -1)
+// unplace takes those off their nodes who are on one.
+func (s *scene) unplace(list ...*member) {
+	for _, m := range list {
+		if n := m.to; n != nil {
+			m.to = nil
+			n.guests = slices.DeleteFunc(n.guests, func(o *member) bool { return o == m })
+			s.bookMember(m, n, -1)
+		}
+	}
 }
 
 func (s *scene) bookMember(m *member, n *node, by int) {
@@ -262,11 +266,7 @@ func (s *scene) seat(list []*member, to map[*member]*node) (left []*member) {
 	if len(left) == 0 || s.monotone() {
 		return left
 	}
-	for _, m := range list {
-		if m.to != nil {
-			s.unplace(m)
-		}
-	}
+	s.unplace(list...)
 	steps := orders
 	if s.anyOrder(list, to, &steps) {
 		return nil
