@@ -556,7 +556,7 @@ func TestTheLeastByEveryAim(t *testing.T) {
 	for _, n := range []int{found, refuted, beaten, some, kept} {
 		require.Greater(t, n, 50)
 	}
-	require.Equal(t, 19_091, steps, "as many as before; a search that needs fewer changes it")
+	require.Equal(t, 20_110, steps, "as many as before; a search that needs fewer changes it")
 }
 
 // TestPartsWithinCaps: by brute force, where no set is found there is none; what is found keeps
@@ -652,7 +652,7 @@ func TestPartsWithinCaps(t *testing.T) {
 	for _, n := range []int{greedy, searched, refuted, exhausted, parts} {
 		require.Greater(t, n, 20)
 	}
-	require.Equal(t, 9_121, steps, "as many as before")
+	require.Equal(t, 9_183, steps, "as many as before")
 }
 
 // TestWatching: who watches is told of every unit once, whether it stays, and of which pods in

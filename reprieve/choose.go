@@ -62,7 +62,8 @@ type Choice struct {
 	Last func(out []victims.UnitID, parts victims.Parts) bool
 
 	// Steps is how many units may be decided on before the search gives up; a decision
-	// among more than 64 units counts as several. Below zero it does not begin.
+	// among more than 64 units counts as several, and an eighth more to find any set that will do
+	// where the wanted one was not found. Below zero it does not begin.
 	Steps int
 
 	// Poll, if set, is called for each decision. It may panic, which ends the search.
@@ -139,6 +140,14 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 		return s.settle(order, a.Chosen), FoundSome
 	case a.Proved:
 		return nil, Refuted
+	case !c.Whether: // it may be easier to find any
+		bound := r.Bound
+		c.Whether, c.Any, c.Steps = true, true, c.Steps/sideSteps
+		list, proof := r.Choose(t, c, order, atMost)
+		if list != nil {
+			r.Bound, proof = bound, FoundSome
+		}
+		return list, proof
 	}
 	return nil, Exhausted
 }
@@ -309,7 +318,7 @@ func (s *chooser) boundSide(p *cover.Problem, bounded bounded, items [][]cluster
 	return s.beyond || p.Guess != nil
 }
 
-// sideSteps is of how many parts of the steps one is for a set within a cap.
+// sideSteps is of how many parts of the steps one is for a set within a cap, or for any that will do where the others find none.
 const sideSteps = 8
 
 // worked is how many steps it is worth to move pods as they were.

@@ -369,8 +369,12 @@ func TestWhetherThereIsASet(t *testing.T) {
 		told := &bounded{watched: p.trial, guess: r.IntN(2) == 0}
 		want := choose(struct{ domain.Trial }{p.trial}, false, math.MaxInt) // which tells nothing in numbers
 		require.Equal(t, want, choose(told, true, math.MaxInt), "seed %d", seed)
-		few := choose(told, true, r.IntN(9))
+		steps := r.IntN(9)
+		few := choose(told, true, steps)
 		require.True(t, few == want || few == reprieve.Exhausted || few == reprieve.FoundSome && want == reprieve.Found, "seed %d: %v, not %v", seed, few, want)
+		if best := choose(told, false, 8*steps); few >= reprieve.Found {
+			require.GreaterOrEqual(t, best, reprieve.Found, "seed %d: who asks for the wanted one, with more steps, gets any", seed)
+		}
 		seen[few]++
 		seen[want]++
 	})
