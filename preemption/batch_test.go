@@ -95,7 +95,7 @@ func TestPreemptAllIsBruteForce(t *testing.T) {
 					break
 				}
 				var least []int64
-				fates := fatesIn(t, o, &q.Snapshot)
+				fates := fatesIn(t, o, &q)
 				g.Sets(nodes, most, func(p naive.Plan) {
 					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
 					if v := values(o.Objective, c, fates, nil); least == nil || slices.Compare(v, least) < 0 {

@@ -34,7 +34,7 @@ func TestFewestGroupsIsBruteForce(t *testing.T) {
 			o.Limits.Pods = 1 + r.Int64N(4)
 		}
 		var least []int64
-		fates := fatesIn(t, o, &q.Snapshot)
+		fates := fatesIn(t, o, &q)
 		for _, n := range q.Snapshot.Nodes {
 			require.NoError(t, naive.Sets(plain(o), q.Preemptor, &q.Snapshot, n.Name, func(c naive.Candidate) {
 				v := values(o.Objective, c, fates, nil)
@@ -298,7 +298,7 @@ func TestWhatIsInUseIsCounted(t *testing.T) {
 				}
 			}
 		}
-		fates, none := fatesIn(t, o, &q.Snapshot), map[string]bool{}
+		fates, none := fatesIn(t, o, &q), map[string]bool{}
 		for i, c := range r.Score {
 			name := preemption.CriterionName(c.Name)
 			require.Equal(t, fates.inUse(name, out, come), c.Value, "seed %d: %s", seed, name)

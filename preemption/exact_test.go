@@ -101,8 +101,9 @@ type fates struct {
 	inUse            func(c preemption.CriterionName, out map[string]bool, come arrivals) int64
 }
 
-func fatesIn(t *testing.T, o preemption.Options, s *preemption.Snapshot) fates {
+func fatesIn(t *testing.T, o preemption.Options, q *gen.Question) fates {
 	t.Helper()
+	s := &q.Snapshot
 	pl, err := preemption.NewPlanner(s, preemption.Options{})
 	require.NoError(t, err)
 	priorities := map[preemption.PodRef]int32{}
@@ -117,7 +118,7 @@ func fatesIn(t *testing.T, o preemption.Options, s *preemption.Snapshot) fates {
 			}
 		}
 	}))
-	moves := f.moverIn(t, cmp.Or(o.Rules, preemption.Kubernetes137), s)
+	moves := f.moverIn(t, cmp.Or(o.Rules, preemption.Kubernetes137), q)
 	f.stranded = countIn(func(u naive.Unit, p *cluster.Pod) bool { return !moves(u, p, o.Chain) })
 	f.inTurn = countIn(func(u naive.Unit, p *cluster.Pod) bool { return !moves(u, p, o.Chain) && moves(u, p, -1) })
 	slices.SortFunc(f.levels, func(a, b int32) int { return cmp.Compare(b, a) })
@@ -222,13 +223,14 @@ func deviced(seed uint64, q *gen.Question) {
 
 // moverIn tells of a snapshot whether a pod of a unit fits on another node within so many moves in a row, each of
 // those whom the one before may evict under rules; below zero it may evict anybody. It asks about each node as if there
-// were no other.
-func (f *fates) moverIn(t *testing.T, rules preemption.Rules, s *preemption.Snapshot) func(own naive.Unit, p *cluster.Pod, within int) bool {
+// were no other. Beside a gang pods meet the units that a gang does.
+func (f *fates) moverIn(t *testing.T, rules preemption.Rules, q *gen.Question) func(own naive.Unit, p *cluster.Pod, within int) bool {
 	t.Helper()
 	type asked struct {
 		name   string
 		within int
 	}
+	s, gang := &q.Snapshot, q.Preemptor.Group != nil || q.Preemptor.Kind != "" && q.Preemptor.Kind != cluster.KindPod
 	known := map[asked]bool{}
 	of := func(u naive.Unit) func(preemption.Pod) bool {
 		return func(o preemption.Pod) bool {
@@ -252,6 +254,10 @@ func (f *fates) moverIn(t *testing.T, rules preemption.Rules, s *preemption.Snap
 		mover, priority := *p, f.priority(p)
 		mover.Node, mover.Group, mover.Priority, mover.Started, mover.Terminating = "", "", &priority, time.Time{}, false
 		asks := preemption.Preemptor{Pods: []preemption.Pod{mover}}
+		if one := int32(1); gang {
+			asks.Group = &preemption.PodGroup{Namespace: p.Namespace, Name: "mover", MinCount: &one, Priority: &priority}
+			asks.Pods[0].Group = "mover"
+		}
 		if within > 0 {
 			units, err := naive.Potential(plain(preemption.Options{Rules: rules}), asks, &alone, node)
 			require.NoError(t, err)
@@ -334,7 +340,7 @@ func TestExactIsBruteForce(t *testing.T) {
 			continue
 		}
 		var least []int64
-		few, fates := true, fatesIn(t, o, &q.Snapshot)
+		few, fates := true, fatesIn(t, o, &q)
 		for _, n := range q.Snapshot.Nodes {
 			units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
 			require.NoError(t, err)
@@ -637,7 +643,7 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
 		require.NoError(t, err)
 		var least []int64
-		fates := fatesIn(t, o, &q.Snapshot)
+		fates := fatesIn(t, o, &q)
 		few, seats := true, len(greedy.Nominations)
 		if o.Members == preemption.MinCount { // others come along where that costs nothing
 			seats = 1

@@ -58,7 +58,7 @@ func leastOf(t *testing.T, o preemption.Options, q gen.Question) (least []int64,
 		return least, true
 	}
 	q = wholeGroups(q)
-	fates := fatesIn(t, o, &q.Snapshot)
+	fates := fatesIn(t, o, &q)
 	for _, n := range q.Snapshot.Nodes {
 		units, err := naive.Potential(plain(o), q.Preemptor, &q.Snapshot, n.Name)
 		require.NoError(t, err)

@@ -185,7 +185,7 @@ func leastOfGang(t *testing.T, o preemption.Options, q gen.Question) (least []in
 	q = wholeGroups(q)
 	g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
 	require.NoError(t, err)
-	fates := fatesIn(t, o, &q.Snapshot)
+	fates := fatesIn(t, o, &q)
 	found := false
 	see := func(p naive.Plan) {
 		c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}

@@ -50,8 +50,8 @@ const (
 
 	// CriterionCascade counts those of them that would evict others to have one: they may
 	// preempt, and fit on another node once those are gone whom they may evict there. That is
-	// the first step of what follows, of each by itself as things stand; package cascade follows
-	// all of it.
+	// the first step of what follows, of each by itself as things stand, among units as they are
+	// for the preemptor; package cascade follows all of it.
 	CriterionCascade Criterion = "pods that preempt in turn"
 
 	// CriterionLevels stands for one criterion for each priority that running pods have, the
