@@ -202,6 +202,11 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 		}
 		return told.plan, told.in, told.proved
 	})
+	if list != nil && s.Steps > 0 { // with as few the question itself may not find what a search that asks for less does
+		if c, who, err := s.relax(list); err != nil || !letsIn(c, who, s.caller.silent()).in {
+			return nil
+		}
+	}
 	return s.Inquiry.nearest(at, list, unproved)
 }
 
