@@ -40,6 +40,43 @@ func borrowed() *preemption.Snapshot {
 	}
 }
 
+// TestAProofKnowsWhoUsesMoreThanThereIs: within the inner cohort nothing is left to ask for of memory, of which more is used than there is;
+// so what the queue asks for does not fit there, and it is tried without borrowing first.
+func TestAProofKnowsWhoUsesMoreThanThereIs(t *testing.T) {
+	none := int64(0)
+	group := func(cpu, mem int64, lent *int64) []preemption.ResourceGroup {
+		return []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{Flavor: "f", Resources: []preemption.ResourceQuota{
+			{Resource: "cpu", Nominal: cpu}, {Resource: "mem", Nominal: mem, Lending: lent},
+		}}}}}
+	}
+	runs := func(name, queue string, cpu, mem int64) preemption.Workload {
+		return preemption.Workload{Name: name, Admission: &preemption.Admission{ClusterQueue: queue}, PodSets: []preemption.PodSet{{
+			Name: "main", Count: 1, Requests: preemption.Resources{"cpu": cpu, "mem": mem}, Flavors: map[string]string{"cpu": "f", "mem": "f"},
+		}}}
+	}
+	s := &preemption.Snapshot{
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}},
+		Cohorts:         []preemption.Cohort{{Name: "outer"}, {Name: "inner", Parent: "outer", Groups: group(4, 0, nil)}},
+		ClusterQueues: []preemption.ClusterQueue{
+			{Name: "own", Cohort: "inner", Groups: group(2, 5, &none), Preemption: preemption.QueuePreemption{
+				ReclaimWithinCohort: preemption.AnyPriority, WithinClusterQueue: preemption.LowerPriority,
+			}},
+			{Name: "beside", Cohort: "inner", Groups: group(0, 0, nil)}, {Name: "far", Cohort: "outer", Groups: group(0, 9, nil)},
+		},
+		LocalQueues: []preemption.LocalQueue{{Name: "lq", ClusterQueue: "own"}},
+		Workloads: []preemption.Workload{
+			runs("full", "beside", 0, 10), runs("mine", "own", 1, 1), runs("a", "far", 3, 1), runs("b", "far", 2, 1),
+			{Name: "in", Queue: "lq", Priority: 1, PodSets: []preemption.PodSet{{Name: "main", Count: 1, Requests: preemption.Resources{"cpu": 2, "mem": 1}}}},
+		},
+	}
+	o, p := preemption.Options{Search: preemption.Exact, Proof: true}, preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"}
+	r, err := o.Preempt(p, s)
+	require.NoError(t, err)
+	require.NotNil(t, r.Proof, r.Message)
+	require.Len(t, r.Proof.Nodes, 2)
+	require.Empty(t, check.Verify(s, o, p, r))
+}
+
 func TestTamperedQuotaIsFound(t *testing.T) {
 	snapshot, p := borrowed(), preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}
 	answer := func() *preemption.Result {

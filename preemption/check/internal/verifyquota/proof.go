@@ -82,10 +82,11 @@ func (a *answer) attempts() []bool {
 // entitled: the holders around the preemptor's queue own what it asks for, below those that are around queue h too.
 func (a *answer) entitled(h *holder) bool {
 	rest := maps.Clone(a.request)
+	maps.DeleteFunc(rest, func(_ key, v int64) bool { return v == 0 }) // what comes to nothing on the way up stays: holders may use more than there is
 	for own := a.queue; !own.around(h); own = own.parent {
 		fits := true
 		for k, v := range rest {
-			fits = fits && (v == 0 || !own.borrows(k, v))
+			fits = fits && !own.borrows(k, v)
 			rest[k] = max(0, minus(v, max(0, minus(own.private(k), own.used[k]))))
 		}
 		if fits {
