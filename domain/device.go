@@ -33,10 +33,14 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Devices) > 0 }) {
 		return nil, nil
 	}
-	plan := planDevices(ix, members)
+	return newDeviceState(planDevices(ix, members, ix.Devices().Pending())), nil
+}
+
+// newDeviceState is the state in which everybody is where he runs.
+func newDeviceState(plan *devicePlan) *deviceState {
 	return &deviceState{
-		plan: plan, free: slices.Clone(plan.devices.Free()), claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
-	}, nil
+		plan: plan, free: slices.Clone(plan.devices.Free()), claims: make([][]claim, plan.ix.NumNodes()), read: make([]bool, plan.ix.NumNodes()),
+	}
 }
 
 // deviceState knows what is free on each device but for those who hold no certain one, and who they are.

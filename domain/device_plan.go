@@ -38,7 +38,7 @@ type ask struct {
 	misfit, never Reason
 }
 
-func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
+func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.PodID) *devicePlan {
 	plan := &devicePlan{ix: ix, devices: ix.Devices(), pending: map[cluster.PodID][]claim{}}
 	for _, p := range members {
 		for i := range p.Devices {
@@ -53,7 +53,7 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod) *devicePlan {
 		plan.asks = append(plan.asks, plan.asksOf(p))
 		plan.claims = append(plan.claims, plan.claim(nil, p, claim{pod: cluster.NoPod, member: MemberID(m)}, false))
 	}
-	for _, p := range plan.devices.Pending() {
+	for _, p := range pending {
 		if claims := plan.claim(nil, ix.Pod(p), claim{pod: p}, false); len(claims) > 0 {
 			plan.pending[p] = claims
 		}

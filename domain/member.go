@@ -238,11 +238,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 	if len(m.Pod.Devices) == 0 || !why.OK() {
 		return why
 	}
-	state, err := Devices().Prepare(ix, []*cluster.Pod{m.Pod})
-	if err != nil {
-		return Reason{Check: CheckDevice, Detail: err.Error()}
-	}
-	return state.Fits(0, n)
+	return newDeviceState(planDevices(ix, []*cluster.Pod{m.Pod}, nil)).Fits(0, n) // whoever is pending is not there
 }
 
 // portTaken says which port of m somebody holds on node n.
