@@ -19,6 +19,8 @@ type Block struct {
 	// admit every pod: bit i is for the i-th node of the block. A hole is neither.
 	Plain, Odd, Open uint64
 
+	measured uint64 // those odd and open ones without nominated pods of which column 0 holds
+
 	columns   []row                // by column and word: free room
 	spans     []span               // of the columns
 	offers    []row                // by word: what the nodes offer in all
@@ -61,7 +63,7 @@ func (b *Block) close(i int, open bool) int {
 func (b *Block) vacate(i int) int {
 	bit := uint64(1) << i
 	was := int(b.Odd >> i & 1)
-	b.Plain, b.Odd, b.Open = b.Plain&^bit, b.Odd&^bit, b.Open&^bit
+	b.Plain, b.Odd, b.Open, b.measured = b.Plain&^bit, b.Odd&^bit, b.Open&^bit, b.measured&^bit
 	return was
 }
 
@@ -121,23 +123,27 @@ func (b *Block) changed(guards []uint64) {
 	}
 	b.changes = 0
 	for i := range b.columns {
-		b.spans[i] = b.narrow(&b.columns[i], guards[i%len(guards)])
+		set := b.Plain
+		if i < len(guards) {
+			set |= b.measured
+		}
+		b.spans[i] = narrow(&b.columns[i], guards[i%len(guards)], set)
 	}
 	for w := range b.offers {
-		b.offered[w] = b.narrow(&b.offers[w], guards[w])
+		b.offered[w] = narrow(&b.offers[w], guards[w], b.Plain)
 	}
 }
 
-// narrow is the span of r as narrow as can be.
-func (b *Block) narrow(r *row, guards uint64) span {
+// narrow is the span of r, for the nodes of set, as narrow as can be.
+func narrow(r *row, guards, set uint64) span {
 	s := empty(guards)
-	for plain := b.Plain; plain != 0; plain &= plain - 1 {
-		s.widen(r[bits.TrailingZeros64(plain)], guards)
+	for ; set != 0; set &= set - 1 {
+		s.widen(r[bits.TrailingZeros64(set)], guards)
 	}
 	return s
 }
 
-// Fit returns those nodes of within, which are plain, where a fits into column c.
+// Fit returns those nodes of within, of which column c holds, where a fits into it.
 func (b *Block) Fit(a *Ask, c int, within uint64) uint64 {
 	at := c * len(a.Words)
 	for w, guards := range a.Guards {

@@ -151,9 +151,16 @@ func TestSpansBoundTheirRows(t *testing.T) {
 			if b.changed(l.guards); b.changes == 0 {
 				narrowed++
 				for at := range b.columns {
-					require.Equal(t, b.narrow(&b.columns[at], l.guards[at%l.words]), b.spans[at])
+					set := b.Plain
+					if at < l.words {
+						set |= b.measured
+					}
+					require.Equal(t, narrow(&b.columns[at], l.guards[at%l.words], set), b.spans[at])
 				}
 			}
+		} else {
+			b.put(0, i, randomRoom(rng, l, step), l.guards)
+			b.measured |= 1 << i
 		}
 		sameByNode(t, rng, l, b, columns)
 	}
@@ -205,6 +212,10 @@ func sameByNode(t *testing.T, rng *rand.Rand, l *Lanes, b *Block, columns int) {
 		}
 	}
 	require.Equal(t, fits&within, b.Fit(&ask, c, within))
+	for set := b.measured; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		require.Equal(t, b.fitOne(&ask, 0, i), b.Fit(&ask, 0, 1<<i) != 0)
+	}
 	haveShort, haveSmall := make([]int, len(row)), make([]int, len(row))
 	nobody := b.Explain(&ask, l, c, within&^fits, 1<<30, haveShort, haveSmall)
 	require.Equal(t, bits.OnesCount64(within&^fits), nobody+sum(haveSmall), "no node has a unit")

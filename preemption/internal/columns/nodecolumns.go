@@ -94,6 +94,7 @@ func (l *NodeColumns) refresh(n cluster.NodeID) bool {
 	}
 	l.levels.odd += b.close(i, l.us.Index().Open(n))
 	if len(l.us.On(n)) > mostPositions {
+		l.measure(n, b, i)
 		return true
 	}
 	if !l.fillOffer(n, b, i) { // before units are called larger than any node
@@ -101,6 +102,7 @@ func (l *NodeColumns) refresh(n cluster.NodeID) bool {
 	}
 	switch l.climb(n, at) {
 	case notPlain:
+		l.measure(n, b, i)
 		return true
 	case notPacked:
 		return false
@@ -119,8 +121,26 @@ func (l *NodeColumns) finish(n cluster.NodeID, at *positions, b *Block, i int, w
 		_, asks, started := l.parts(at.data, k)
 		l.levels.odd -= b.open(i, at.level[:k], l.levels.bounds, asks, started, l.lanes.guards)
 		b.changed(l.lanes.guards)
+	} else {
+		l.measure(n, b, i)
 	}
 	return true
+}
+
+// measure keeps what is free on node n, which is odd, if a lane can hold it.
+func (l *NodeColumns) measure(n cluster.NodeID, b *Block, i int) {
+	if bit := uint64(1) << i; b.Open&bit != 0 && len(l.us.Index().Nominees(n)) == 0 && l.packFree(n) {
+		b.measured |= bit
+		b.put(0, i, l.packed, l.lanes.guards)
+		b.changed(l.lanes.guards)
+	}
+}
+
+// packFree packs what is free on node n, less than nothing as nothing. False if a lane cannot hold it.
+func (l *NodeColumns) packFree(n cluster.NodeID) bool {
+	copy(l.row, l.us.Index().Free(n))
+	l.row[cluster.PodsColumn] -= max(l.us.Index().Allocatable(n)[cluster.PodsColumn]-openEnded, 0)
+	return l.lanes.packRoom(l.packed, l.row)
 }
 
 // resize gives the data of a node the size that k units take. What they are is lost.
@@ -159,15 +179,13 @@ type changed struct {
 // two and so on, and keeps what the positions and the columns want. False if a lane
 // cannot hold it.
 func (l *NodeColumns) fillRooms(n cluster.NodeID, at *positions, b *Block, i int, what changed) bool {
-	ix, words, bounds := l.us.Index(), l.lanes.words, l.levels.bounds
-	copy(l.row, ix.Free(n))
-	l.row[cluster.PodsColumn] -= max(ix.Allocatable(n)[cluster.PodsColumn]-openEnded, 0)
+	words, bounds := l.lanes.words, l.levels.bounds
+	if !l.packFree(n) {
+		return false
+	}
 	overcommitted := false
 	for _, v := range l.row {
 		overcommitted = overcommitted || v < 0
-	}
-	if !l.lanes.packRoom(l.packed, l.row) {
-		return false
 	}
 	k := len(l.us.On(cluster.NodeID(n)))
 	rooms, asks, _ := l.parts(at.data, k)

@@ -42,6 +42,10 @@ func (s *Sweep) Ask(m *domain.Member, below int32) {
 	}
 }
 
+// Short are those odd nodes of b without room for the pod as things are of which the columns tell so: they admit every pod
+// that goes anywhere, and no pod is nominated to them.
+func (s *Sweep) Short(b *Block) uint64 { return b.measured &^ b.Fit(&s.ask, 0, b.measured) }
+
 // Gate decides beside resources and budgets who returns.
 type Gate struct {
 	Minds PositionSet // the units that it has a say about

@@ -29,6 +29,9 @@ func crowded(draw *rand.Rand, nodes int, ties bool) (*cluster.Snapshot, *cluster
 		s.Budgets[0].Allowed = int32(draw.IntN(2))
 	}
 	odd := rarely(2)
+	if rarely(3) {
+		s.PodGroups[0].Mode = disruption.SurplusFirst
+	}
 	for i := range nodes {
 		n := cluster.Node{
 			Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"rack": fmt.Sprint(i % 5)}, Unschedulable: rarely(12),
@@ -40,7 +43,9 @@ func crowded(draw *rand.Rand, nodes int, ties bool) (*cluster.Snapshot, *cluster
 			p.Started = time.Unix(int64(draw.IntN(3)), 0)
 			left -= p.Requests[cluster.CPU]
 			if odd && rarely(6) {
-				p.Group, p.Priority = "whole", &level
+				if p.Group = "whole"; !rarely(9) {
+					p.Priority = &level
+				}
 			}
 			if odd && rarely(9) {
 				p.Ports = []cluster.HostPort{{Port: 80}}
@@ -98,10 +103,15 @@ func TestEveryRoadIsThePlainOne(t *testing.T) {
 		draw := rand.New(rand.NewPCG(seed, 7))
 		nodes := 3 + draw.IntN(10)
 		if seed%50 == 0 {
-			nodes += 60
+			nodes += 160
 		}
 		s, pod := crowded(draw, nodes, seed%2 == 0)
 		w := newWorld(t, s)
+		for range 9 * draw.IntN(2) {
+			if w.change(draw); draw.IntN(9) == 0 {
+				w = w.fork()
+			}
+		}
 		settings := ask.Settings{
 			Candidates: draw.IntN(3) == 0, Prefer: []domain.Preference{domain.FirstByName, domain.LeastAllocated, domain.MostAllocated}[draw.IntN(5)*draw.IntN(2)%3],
 			RepeatOfPod: draw.IntN(8) == 0, Goroutines: 1,
@@ -158,7 +168,7 @@ func TestEveryRoadIsThePlainOne(t *testing.T) {
 	require.Greater(t, verdicts[ask.Feasible], 500)
 	require.Greater(t, scanned, 300)
 	require.Greater(t, swept, 800)
-	require.Equal(t, [2]int{43_636, 22_472}, checks, "as many as before, all and plainly; a search that needs fewer changes them")
+	require.Equal(t, [2]int{47_555, 24_509}, checks, "as many as before, all and plainly; a search that needs fewer changes them")
 }
 
 func candidate(c *onepod.Candidate) onepod.Candidate {

@@ -31,6 +31,7 @@ func (s *Search) scanAll() Plan {
 	if !warm {
 		s.stood, _ = s.scan.Pick(s.q.Priority)
 	}
+	s.lookAtShort()
 	s.pick()
 	return s.end()
 }
@@ -62,8 +63,8 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 		slices.Sort(s.odd)
 		s.noteLooks()
 	}
-	s.looks += 2*s.q.Index.CountNodes() - len(s.odd) // once as things are, once with everybody gone
 	best := s.scan.Fits
+	s.looks += 2*s.q.Index.CountNodes() - len(s.odd) // once as things are, once with everybody gone
 	for _, n := range s.odd {
 		if best != cluster.NoNode && n > best && !s.q.Prefers() {
 			break
@@ -71,6 +72,9 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 		if s.Status[n] = s.look(n); s.Status[n].OK() {
 			best = s.rather(best, n)
 		}
+	}
+	if best != cluster.NoNode && !s.q.Prefers() {
+		s.looks -= s.shortAfter(best)
 	}
 	return best, warm
 }
@@ -165,13 +169,39 @@ func (s *Search) bar() {
 	}
 }
 
-// listOdd lists the nodes of which the columns don't tell everything.
+// listOdd lists the nodes of which the columns don't tell everything, but for those of which they tell that there is no room.
 func (s *Search) listOdd() {
+	anywhere := s.Member.Anywhere()
 	for i, b := range s.q.Columns.Levels().Blocks() {
-		for odd := b.Odd; odd != 0; odd &= odd - 1 {
+		if s.short[i] = 0; anywhere {
+			s.short[i] = s.Sweep.Short(b)
+		}
+		for odd := b.Odd &^ s.short[i]; odd != 0; odd &= odd - 1 {
 			s.odd = append(s.odd, nodeAt(i, bits.TrailingZeros64(odd)))
 		}
 	}
+}
+
+// shortAfter counts those after node n.
+func (s *Search) shortAfter(n cluster.NodeID) (nodes int) {
+	within := ^uint64(0) << (n % columns.BlockSize)
+	for _, short := range s.short[n/columns.BlockSize:] {
+		nodes += bits.OnesCount64(short & within)
+		within = ^uint64(0)
+	}
+	return nodes
+}
+
+// lookAtShort lists them, too, with what they lack.
+func (s *Search) lookAtShort() {
+	for i, short := range s.short {
+		for ; short != 0; short &= short - 1 {
+			n := nodeAt(i, bits.TrailingZeros64(short))
+			s.Status[n] = s.Member.Resources(s.q.Index.Free(n), s.q.Index.Allocatable(n))
+			s.odd = append(s.odd, n)
+		}
+	}
+	slices.Sort(s.odd)
 }
 
 // remember answers for the plain nodes from what is known of the pod's shape; false

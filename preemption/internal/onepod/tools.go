@@ -19,6 +19,7 @@ type Tools struct {
 	Sweep  *columns.Sweep     // nil if there are no plain nodes
 	scan   *columns.Scan      // likewise
 	barred []uint64           // by block of nodes
+	short  []uint64           // likewise; see listOdd
 	status *[]domain.Reason   // by node; nil until somebody needed it
 	key    []byte             // buffer of ask.ShapeKey
 	search Search
@@ -35,7 +36,7 @@ func Borrow(pool *sync.Pool, units *victims.Units, budgets *victims.Budgets, pac
 	if levels := packed.Levels(); levels != nil {
 		t.Sweep = columns.NewSweep(packed)
 		t.scan = columns.NewScan(t.Sweep)
-		t.barred = make([]uint64, len(levels.Blocks()))
+		t.barred, t.short = make([]uint64, len(levels.Blocks())), make([]uint64, len(levels.Blocks()))
 	}
 	return t
 }
