@@ -20,6 +20,10 @@ type Options struct {
 	// once, so that it comes to an end.
 	Depth int
 
+	// Questions is how many of those who were evicted are asked about at most, the most important first; others are listed
+	// as NotAsked. 0: no bound. Each costs a question, that of a pod beside nodes of large groups up to a look at each node.
+	Questions int
+
 	// Returns says of a pod that was evicted whether it waits for another place; the others are
 	// gone. nil: those with an owner or a group are made anew.
 	Returns func(p *preemption.Pod) bool
@@ -37,7 +41,7 @@ const (
 	Preempts Status = "preempts"  // it gets a place once others are evicted
 	Waits    Status = "waits"     // it gets none
 	Gone     Status = "gone"      // it was evicted, and nothing makes it anew
-	NotAsked Status = "not asked" // it was evicted deeper than is asked about, or not for the first time
+	NotAsked Status = "not asked" // it was evicted deeper than is asked about, not for the first time, or beyond so many questions
 	Stays    Status = "stays"     // draining leaves it on its node
 	Held     Status = "held"      // on a node that is drained, by budgets
 )
@@ -108,10 +112,12 @@ func (h *evictee) compare(o *evictee) int {
 func byImportance(a, b **evictee) int { return (*a).compare(*b) }
 
 // New begins a cascade on a planner, which it changes: give it a fork to keep the planner
-// as it is. A depth below zero is a [*cluster.FieldError]; other errors are the planner's.
+// as it is. A number below zero is a [*cluster.FieldError]; other errors are the planner's.
 func New(planner *preemption.Planner, o Options) (*Cascade, error) {
-	if o.Depth < 0 {
-		return nil, &cluster.FieldError{Kind: "Options", Field: "Depth", Value: strconv.Itoa(o.Depth), Want: "at least 0"}
+	for i, v := range []int{o.Depth, o.Questions} {
+		if v < 0 {
+			return nil, &cluster.FieldError{Kind: "Options", Field: []string{"Depth", "Questions"}[i], Value: strconv.Itoa(v), Want: "at least 0"}
+		}
 	}
 	if o.Returns == nil {
 		o.Returns = func(p *preemption.Pod) bool { return p.Owner != nil || p.Group != "" }
@@ -143,7 +149,7 @@ type Sum struct {
 	Moved    int `json:"moved"`    // evicted, and found another place
 	Waiting  int `json:"waiting"`  // evicted, and have none
 	Gone     int `json:"gone"`     // evicted, and nothing makes them anew
-	NotAsked int `json:"notAsked"` // evicted deeper than is asked about, or again
+	NotAsked int `json:"notAsked"` // evicted deeper than is asked about, again, or beyond so many questions
 	Depth    int `json:"depth"`    // so many evictions followed from one another; 0: nobody had to go
 }
 
@@ -348,6 +354,8 @@ func (c *Cascade) Settle() error {
 			again = "it was evicted and asked about before"
 		case c.options.Depth > 0 && next.depth > c.options.Depth:
 			again = "evictions are followed no further"
+		case c.options.Questions > 0 && len(c.asked) >= c.options.Questions:
+			again = "as many were asked about as may be"
 		}
 		if again != "" {
 			for _, h := range all {

@@ -236,6 +236,11 @@ func TestEvictionsAreFollowedSoFar(t *testing.T) {
 		planner := c.Planner(t, preemption.Options{})
 		all, err := cascade.New(planner, cascade.Options{Depth: depth, Returns: func(*preemption.Pod) bool { return true }})
 		require.NoError(t, err)
+		// As each evicts one, so many questions are as deep.
+		asked, err := cascade.New(planner.Fork(), cascade.Options{Questions: depth, Returns: func(*preemption.Pod) bool { return true }})
+		require.NoError(t, err)
+		require.NoError(t, asked.Ask(cluster.KindPod, "", "web"))
+		require.NoError(t, asked.Settle())
 		require.NoError(t, all.Ask(cluster.KindPod, "", "web"))
 		require.NoError(t, all.Settle())
 		for i, o := range all.Outcomes {
@@ -249,6 +254,10 @@ func TestEvictionsAreFollowedSoFar(t *testing.T) {
 			require.Equal(t, want, o.Status, "%d: %v", depth, o)
 		}
 		require.Len(t, all.Outcomes, []int{length + 1, 3, 4, 5, 5, 5}[depth])
+		for i := range asked.Outcomes {
+			require.Equal(t, all.Outcomes[i].Status, asked.Outcomes[i].Status, depth)
+		}
+		require.Equal(t, all.Sum(), asked.Sum(), depth)
 		if depth == 0 {
 			require.NoError(t, all.Ask(cluster.KindPod, "", "db"))
 			require.NoError(t, all.Settle())
@@ -309,6 +318,9 @@ func TestBadInput(t *testing.T) {
 	var field *cluster.FieldError
 	require.ErrorAs(t, err, &field)
 	require.Equal(t, "Depth", field.Field)
+	_, err = cascade.New(planner, cascade.Options{Questions: -1})
+	require.ErrorAs(t, err, &field)
+	require.Equal(t, "Questions", field.Field)
 	c, err := cascade.New(planner, cascade.Options{})
 	require.NoError(t, err)
 	require.ErrorAs(t, c.Drain([]string{"n2"}), &field)
