@@ -36,7 +36,6 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 	return newDeviceState(planDevices(ix, members, ix.Devices().Pending())), nil
 }
 
-// newDeviceState is the state in which everybody is where he runs.
 func newDeviceState(plan *devicePlan) *deviceState {
 	return &deviceState{
 		plan: plan, free: slices.Clone(plan.devices.Free()), claims: make([][]claim, plan.ix.NumNodes()), read: make([]bool, plan.ix.NumNodes()),

@@ -238,7 +238,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 	if len(m.Pod.Devices) == 0 || !why.OK() {
 		return why
 	}
-	return newDeviceState(planDevices(ix, []*cluster.Pod{m.Pod}, nil)).Fits(0, n) // whoever is pending is not there
+	return newDeviceState(planDevices(ix, []*cluster.Pod{m.Pod}, nil)).Fits(0, n)
 }
 
 // portTaken says which port of m somebody holds on node n.

@@ -236,7 +236,6 @@ func TestEvictionsAreFollowedSoFar(t *testing.T) {
 		planner := c.Planner(t, preemption.Options{})
 		all, err := cascade.New(planner, cascade.Options{Depth: depth, Returns: func(*preemption.Pod) bool { return true }})
 		require.NoError(t, err)
-		// As each evicts one, so many questions are as deep.
 		asked, err := cascade.New(planner.Fork(), cascade.Options{Questions: depth, Returns: func(*preemption.Pod) bool { return true }})
 		require.NoError(t, err)
 		require.NoError(t, asked.Ask(cluster.KindPod, "", "web"))

@@ -127,7 +127,7 @@ func (l *NodeColumns) finish(n cluster.NodeID, at *positions, b *Block, i int, w
 	return true
 }
 
-// measure keeps what is free on node n, which is odd, if a lane can hold it.
+// measure keeps what is free on node n, which is odd.
 func (l *NodeColumns) measure(n cluster.NodeID, b *Block, i int) {
 	if bit := uint64(1) << i; b.Open&bit != 0 && len(l.us.Index().Nominees(n)) == 0 && l.packFree(n) {
 		b.measured |= bit

@@ -42,8 +42,7 @@ func (s *Sweep) Ask(m *domain.Member, below int32) {
 	}
 }
 
-// Short are those odd nodes of b without room for the pod as things are of which the columns tell so: they admit every pod
-// that goes anywhere, and no pod is nominated to them.
+// Short are odd nodes of b without room for the pod as things are, which admit every pod and to which none is nominated.
 func (s *Sweep) Short(b *Block) uint64 { return b.measured &^ b.Fit(&s.ask, 0, b.measured) }
 
 // Gate decides beside resources and budgets who returns.
