@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -241,4 +242,210 @@ func (s *situation) holds(m *cluster.Pod, at map[string]string) bool {
 		}
 	}
 	return false
+}
+
+// devices is the twin of Devices: it tries every way to seat those who hold no
+// certain device. sure is false where fractions differ and the constraint may miss a way.
+func (s *situation) devices(m *cluster.Pod, node string) (a answer, sure bool) {
+	n := s.node(node)
+	for _, resource := range []string{gpu, "example.com/fpga"} {
+		whole, fractions := wants(m, resource)
+		if whole == 0 && len(fractions) == 0 {
+			continue
+		}
+		pool, ok := n.Devices[resource]
+		empty := slices.Repeat([]int64{pool.Capacity}, int(pool.Count))
+		if !ok || !seat(empty, pool.Capacity, whole, fractions) {
+			return answer{domain.CheckDevice, true}, true
+		}
+	}
+	sure = true
+	for _, resource := range []string{gpu, "example.com/fpga"} {
+		whole, fractions := wants(m, resource)
+		if whole == 0 && len(fractions) == 0 {
+			continue
+		}
+		pool := n.Devices[resource]
+		free := slices.Repeat([]int64{pool.Capacity}, int(pool.Count))
+		for p, at := range s.others(m, s.now) {
+			if at.Name != node {
+				continue
+			}
+			for _, r := range p.Devices {
+				switch {
+				case r.Resource != resource:
+				case s.was[nameOf(p)] == node && len(r.Assigned) > 0:
+					for _, device := range r.Assigned {
+						if device < pool.Count && r.Count > 0 {
+							free[device] -= pool.Capacity
+						} else if device < pool.Count {
+							free[device] -= min(r.Fraction, pool.Capacity)
+						}
+					}
+				case r.Count > 0:
+					whole += int(r.Count)
+				default:
+					fractions = append(fractions, r.Fraction)
+				}
+			}
+		}
+		slices.Sort(fractions)
+		sure = sure && len(slices.Compact(slices.Clone(fractions))) <= 1
+		if !seat(free, pool.Capacity, whole, fractions) {
+			return answer{domain.CheckDevice, false}, true
+		}
+	}
+	return answer{}, sure
+}
+
+func wants(p *cluster.Pod, resource string) (whole int, fractions []int64) {
+	for _, r := range p.Devices {
+		if r.Resource != resource {
+			continue
+		}
+		whole += int(r.Count)
+		if r.Count == 0 {
+			fractions = append(fractions, r.Fraction)
+		}
+	}
+	return whole, fractions
+}
+
+// seat reports whether there is any way to seat the fractions and then the whole devices.
+func seat(free []int64, capacity int64, whole int, fractions []int64) bool {
+	if len(fractions) == 0 {
+		for _, v := range free {
+			if v == capacity {
+				whole--
+			}
+		}
+		return whole <= 0
+	}
+	for i, v := range free {
+		if v >= fractions[0] {
+			free[i] -= fractions[0]
+			ok := seat(free, capacity, whole, fractions[1:])
+			free[i] = v
+			if ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spread is the twin of TopologySpread: it counts every pod of every domain anew.
+func (s *situation) spread(m *cluster.Pod, node string) answer {
+	for _, c := range m.Spread {
+		n := s.node(node)
+		value, ok := n.Labels[c.TopologyKey]
+		if !ok {
+			return answer{domain.CheckSpread, true}
+		}
+		counts := map[string]int{}
+		for i := range s.snapshot.Nodes {
+			if n := &s.snapshot.Nodes[i]; s.eligible(m, c, n) {
+				counts[n.Labels[c.TopologyKey]] += s.countOn(m, c, n.Name)
+			}
+		}
+		least := math.MaxInt
+		for _, count := range counts {
+			least = min(least, count)
+		}
+		if len(counts) < max(1, int(c.MinDomains)) {
+			least = 0
+		}
+		skew := counts[value] - least
+		if spreadSelects(m, c, m) {
+			skew++
+		}
+		if skew > int(c.MaxSkew) {
+			return answer{domain.CheckSpread, false}
+		}
+	}
+	return answer{}
+}
+
+func (s *situation) eligible(m *cluster.Pod, c cluster.Spread, n *cluster.Node) bool {
+	for _, other := range m.Spread {
+		if _, ok := n.Labels[other.TopologyKey]; !ok {
+			return false
+		}
+	}
+	rule := domain.NewNodeRule(m)
+	if c.NodeAffinityPolicy != cluster.Ignore && !rule.Matches(n) {
+		return false
+	}
+	return c.NodeTaintsPolicy != cluster.Honor || rule.Untolerated(n) == nil
+}
+
+// countOn counts the pods on a node: with one member those that were there at
+// first, less or more those that left or came since; with several those that are
+// there. What is terminating, and everything by an empty selector, counts in
+// leaving and coming only.
+func (s *situation) countOn(m *cluster.Pod, c cluster.Spread, node string) int {
+	count := 0
+	for _, p := range s.everybody() {
+		if !spreadSelects(m, c, p) {
+			continue
+		}
+		was, now := s.was[nameOf(p)] == node, s.now[nameOf(p)] == node
+		overlooked := p.Terminating || c.Selector != nil && isEmpty(m, c)
+		switch {
+		case s.anew || len(s.members) > 1:
+			if now && !overlooked {
+				count++
+			}
+		case was && now:
+			if !overlooked {
+				count++
+			}
+		case was:
+			if overlooked {
+				count--
+			}
+		case now:
+			if nameOf(p) != nameOf(m) || !overlooked {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func (s *situation) everybody() []*cluster.Pod {
+	byName := map[string]*cluster.Pod{}
+	for i := range s.snapshot.Pods {
+		byName[nameOf(&s.snapshot.Pods[i])] = &s.snapshot.Pods[i]
+	}
+	for i := range s.members {
+		byName[nameOf(&s.members[i])] = &s.members[i]
+	}
+	var all []*cluster.Pod
+	for _, p := range byName {
+		all = append(all, p)
+	}
+	return all
+}
+
+func spreadSelects(owner *cluster.Pod, c cluster.Spread, p *cluster.Pod) bool {
+	if p.Namespace != owner.Namespace || !matches(c.Selector, p.Labels) {
+		return false
+	}
+	for _, key := range c.MatchLabelKeys {
+		if v, ok := owner.Labels[key]; ok && !has(p.Labels, key, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// isEmpty reports whether the selector of c, with the label keys, asks for nothing.
+func isEmpty(owner *cluster.Pod, c cluster.Spread) bool {
+	for _, key := range c.MatchLabelKeys {
+		if _, ok := owner.Labels[key]; ok {
+			return false
+		}
+	}
+	return len(c.Selector.MatchLabels)+len(c.Selector.MatchExpressions) == 0
 }
