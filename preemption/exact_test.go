@@ -1009,3 +1009,76 @@ func pendingUnder(q *gen.Question) (n int) {
 	}
 	return n
 }
+
+// TestExactGangsWithinBoundsAreBruteForce: of all sets of victims that keep within hard budgets and limits none that makes room
+// for as many members disrupts less than the one that is called optimal, and no bound is above the least.
+func TestExactGangsWithinBoundsAreBruteForce(t *testing.T) {
+	t.Parallel()
+	seen := map[preemption.Search]int{}
+	for seed := range seeds(3000) {
+		q := gen.RandomGang(seed, gen.GangProfile{
+			Profile: gen.Profile{MaxNodes: 1 + int(seed%4), MaxPods: 10, Budgets: true, Groups: seed%5 == 0}, MaxMembers: 4, Ties: seed%8 == 3,
+		})
+		if !asksSomething(q) {
+			continue
+		}
+		priced(seed, &q)
+		o := preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}
+		o.Rules = []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]
+		o.Objective = [][]preemption.CriterionName{
+			nil, {preemption.CriterionOverruns, preemption.CriterionHighest, preemption.CriterionPods}, {preemption.CriterionCost}, {preemption.CriterionLevels},
+		}[seed%4]
+		q = sound(o, q)
+		o = randomBounds(seed, o, q)
+		o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
+		b := bounds{o, &q}
+		for _, o.Search = range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+			r := ask(&named{t, seed}, o, q)
+			if r.Verdict != preemption.Feasible {
+				continue
+			}
+			require.True(t, b.victimsWithin(r.Victims), "seed %d", seed)
+			least := leastGang(t, o, q, b, len(r.Nominations))
+			if least == nil {
+				continue
+			}
+			score, bound := said(r.Score), said(r.Bound)
+			require.GreaterOrEqual(t, slices.Compare(score, least), 0, "seed %d: %v is better than the best, %v", seed, score, least)
+			require.LessOrEqual(t, slices.Compare(bound, least), 0, "seed %d: %s says at least %v, there are %v", seed, o.Search, bound, least)
+			if r.Optimal {
+				require.Equal(t, least, score, "seed %d: %s", seed, o.Search)
+				seen[o.Search]++
+			}
+		}
+	}
+	t.Log(seen)
+	require.Greater(t, seen[preemption.Improved], int(seeds(400)))
+	require.Greater(t, seen[preemption.Exact], int(seeds(400)))
+}
+
+// leastGang is the least that makes room for so many members at least within bounds; nil: there are too many sets.
+func leastGang(t *testing.T, o preemption.Options, q gen.Question, b bounds, seats int) (least []int64) {
+	g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
+	require.NoError(t, err)
+	if o.Members == preemption.MinCount {
+		seats = 1
+	}
+	fates := fatesIn(t, o, &q)
+	for _, round := range g.Rounds() {
+		for _, region := range round {
+			if len(g.Potential(region.Nodes)) > 8 {
+				return nil
+			}
+			g.Sets(region.Nodes, seats, func(p naive.Plan) {
+				c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
+				if v := values(counted(o), c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && b.within(p.Victims) && fitsWithout(t, o, q, p.Victims, seats) {
+					least = v
+				}
+			})
+		}
+		if least != nil {
+			return least
+		}
+	}
+	return least
+}

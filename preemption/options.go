@@ -122,7 +122,8 @@ type Options struct {
 	// SearchSteps is how many units a search for victims may decide on, for each node
 	// or placement, or workloads for one that asks for quota, where hard budgets, limits or a cost as the objective ask for a
 	// search; in all domains of a gang together, which share them, and of 512 nodes on which
-	// Search looks for the least, at most five times as many. Members of a gang that are
+	// Search looks for the least, at most five times as many; an eighth more to find any set where the least was
+	// not found. Members of a gang that are
 	// searched for by node have so many in each domain. A decision for which more than 64 units
 	// are looked at counts as several, and so does a search among thousands, or under hundreds of budgets, before its first one.
 	// Steps, not seconds: the same answer everywhere. 0: 20,000.
@@ -166,7 +167,7 @@ const (
 	// steps: for a lone pod on every node; for a gang wherever its members may then go, where every unit
 	// lies on one node and constraints look at single nodes: of equal members in domains of any size, of
 	// few shapes in as large ones as there are few mixes of them (a launcher and 11 workers on up to 8,900
-	// nodes, or 140 with constraints; budgets take from that); else in domains of at most 512 units, and
+	// nodes, or 140 with constraints; budgets and limits take from that); else in domains of at most 512 units, and
 	// of unlike members at most 8 on 128 nodes with room.
 	// Otherwise it looks where the gang is placed. [Result.Optimal] says whether it came to the end.
 	Exact Search = "Exact"

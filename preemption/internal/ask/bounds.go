@@ -291,7 +291,7 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 		w.Steps = min(w.Steps, StepsLeft(w.Steps, r.Decided-q.Decided))
 	}
 	for _, b := range q.Bounds(units) {
-		w.Caps = append(w.Caps, q.capOf(b))
+		w.Caps = append(w.Caps, q.Cap(b))
 	}
 	if !q.Probing {
 		w.AimSteps = min(q.AimSteps(), w.Steps)
@@ -302,8 +302,8 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 	return w
 }
 
-// capOf is a bound for a search.
-func (q *Question) capOf(b Bound) reprieve.Cap {
+// Cap is a bound for a search.
+func (q *Question) Cap(b Bound) reprieve.Cap {
 	return reprieve.Cap{
 		Room:   b.Room(),
 		Weight: func(u victims.UnitID) int64 { return q.Weight(b, u) },

@@ -176,7 +176,7 @@ func (q *Question) aim(r *reprieve.Runner, c victims.Criterion, units []victims.
 	case victims.CriterionOverruns:
 		var rooms []reprieve.Cap
 		for _, b := range q.Covering(units) {
-			rooms = append(rooms, q.capOf(b))
+			rooms = append(rooms, q.Cap(b))
 		}
 		return reprieve.Aim{Beyond: rooms}
 	case victims.CriterionHighest:

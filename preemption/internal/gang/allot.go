@@ -25,6 +25,7 @@ type allotting struct {
 	shapes  [][]domain.MemberID
 	mixes   *allot.Mixes // of these, and of what victims use up of caps
 	caps    []reprieve.Cap
+	bounded bool      // hard budgets or limits bound the victims
 	asked   []int     // what resources their members ask for
 	asks    [][]int64 // by resource of these and by shape: how much
 	members int       // that get a place, of all shapes together
@@ -63,7 +64,7 @@ const stepNodes = 512
 // it gets, and these may go anywhere in the domain.
 func (a *attempt) allots() bool {
 	q := a.q
-	if q.Given != nil || !q.Improves || q.Compare != nil || q.Hard != nil || q.Limits != nil {
+	if q.Given != nil || !q.Improves || q.Compare != nil || q.Lands() {
 		return false
 	}
 	return len(q.Tree.Children) == 0 && a.shapesAgree() && !a.Trial.CrossNode() && q.Monotone() && !slices.ContainsFunc(a.potential, func(u victims.UnitID) bool {
@@ -103,8 +104,8 @@ func (a *attempt) allot(counted *Plan) bool {
 			s.places = append(s.places, p)
 		}
 	}
-	if !s.count() {
-		return false // nobody has another plan
+	if !s.count() || !s.keepBounds() {
+		return false // nobody has another plan, or none is known
 	}
 	proved := s.meetAll()
 	if s.answer.Parts != nil {
@@ -113,7 +114,10 @@ func (a *attempt) allot(counted *Plan) bool {
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
 		settled := s.mixes.Kinds() == 1 && (counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom())
-		if a.bound = s.met; settled {
+		if a.q.Fewest || !s.bounded || a.top != nil && len(a.top.Places) == s.members { // else fewer members may be all that keep within bounds
+			a.bound = s.met
+		}
+		if settled {
 			less, _ := a.lessHard(a.domain, counted)
 			a.consider(less)
 			a.leaveOpen(s.met)
@@ -256,32 +260,71 @@ func (s *allotting) adds(a *reprieve.Aim) bool {
 	})
 }
 
+// keepBounds lets no plan go beyond hard budgets and limits, as keepWithin does.
+func (s *allotting) keepBounds() (ok bool) {
+	var caps []reprieve.Cap
+	for _, b := range s.q.Bounds(s.potential) {
+		caps = append(caps, s.q.Cap(b))
+	}
+	ok, s.bounded = s.keepWithin(caps), len(caps) > 0
+	return ok
+}
+
 // keepWithin lets no plan go beyond caps, those with the least room first as far as there are few
 // enough mixes: of the others it is seen at the end. It reports false if no plan keeps within these, or
 // that is not known.
 func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
-	crowded := slices.DeleteFunc(slices.Clone(caps), func(c reprieve.Cap) bool { return s.weight(c) <= c.Room })
+	var crowded []reprieve.Cap
+	for _, c := range caps {
+		if c = s.inUnits(c); s.weight(c) > c.Room {
+			crowded = append(crowded, c)
+		}
+	}
 	if len(s.met) > 0 {
 		return true
 	}
 	slices.SortStableFunc(crowded, func(a, b reprieve.Cap) int { return cmp.Compare(a.Room, b.Room) })
-	limit, before, mixes := s.mostMixing(), s.mixes, s.mixes
-	for k, c := range crowded {
+	hard := s.caps
+	limit, before, mixes, kept := s.mostMixing(), s.mixes, s.mixes, slices.Clip(hard)
+	for _, c := range crowded {
+		if slices.ContainsFunc(kept, func(o reprieve.Cap) bool { return o.Room <= c.Room && s.weighAlike(o, c) }) {
+			continue
+		}
 		more := mixes.With(int(min(c.Room, int64(limit))), limit)
 		if more == nil {
-			crowded = crowded[:k]
 			break
 		}
-		mixes = more
+		mixes, kept = more, append(kept, c)
 	}
 	if mixes == before {
 		return true
 	}
-	if s.keepTo(crowded, mixes); s.roomy() != reprieve.Found {
-		s.keepTo(nil, before)
+	if s.keepTo(kept, mixes); s.roomy() != reprieve.Found {
+		s.keepTo(hard, before)
 		return false
 	}
 	return true
+}
+
+// inUnits is a cap in units of which everybody who may go uses up whole ones.
+func (s *allotting) inUnits(c reprieve.Cap) reprieve.Cap {
+	unit := int64(0)
+	for _, p := range s.places {
+		for i := range p.items {
+			unit = checked.GCD(c.Weight(p.items[i].unit), unit)
+		}
+	}
+	if unit <= 1 {
+		return c
+	}
+	return reprieve.Cap{Room: c.Room / unit, Weight: func(u victims.UnitID) int64 { return c.Weight(u) / unit }}
+}
+
+// weighAlike reports whether everybody who may go uses up as much of a as of b.
+func (s *allotting) weighAlike(a, b reprieve.Cap) bool {
+	return !slices.ContainsFunc(s.places, func(p *place) bool {
+		return slices.ContainsFunc(p.items, func(it item) bool { return a.Weight(it.unit) != b.Weight(it.unit) })
+	})
 }
 
 // keepTo lets nobody go beyond caps, by these mixes.
@@ -445,6 +488,10 @@ func (s *allotting) take() {
 		for _, i := range p.found[part.Seats-1].items {
 			out = append(out, p.items[i].unit)
 		}
+	}
+	if s.bounded && len(s.q.Overruns(out, nil)) > 0 { // of bounds that are no caps
+		s.Trial.UnplaceTo(0)
+		return
 	}
 	s.settleOn(out)
 }

@@ -141,7 +141,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 		unlike, fewest, split bool
 		settled, open         int // so many were
 	}{
-		{name: "alike", settled: 307, open: 1}, {name: "unlike", unlike: true, settled: 311, open: 13}, {name: "fewest", fewest: true, settled: 344},
+		{name: "alike", settled: 307}, {name: "unlike", unlike: true, settled: 311}, {name: "fewest", fewest: true, settled: 344},
 		{name: "alike in halves", split: true, settled: 330}, {name: "unlike in halves", unlike: true, split: true, settled: 315, open: 9},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -213,7 +213,7 @@ func TestTracesTellThePlan(t *testing.T) {
 			}
 			var limits []ask.Bound
 			if seed%4 < 2 { // then members of any shapes are not allotted
-				limits = []ask.Bound{{Of: ask.NumPods, Left: 100}}
+				limits = []ask.Bound{{Of: ask.NumStranded, Left: 100}}
 			}
 			q := asks(t, s, settings, limits...)
 			search := NewCounting(q, &sync.Pool{})
