@@ -130,6 +130,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	}
 	a := cover.Solve(p)
 	r.Decided += first + a.Steps
+	ended := a.Proved
 	if r.Bound = a.Bound; s.denied {
 		r.Bound, a.Proved = min(a.Bound, s.least), a.Chosen != nil && a.Proved && s.least > a.Price
 	}
@@ -140,12 +141,12 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 		return s.settle(order, a.Chosen), FoundSome
 	case a.Proved:
 		return nil, Refuted
-	case !c.Whether: // it may be easier to find any
+	case !c.Whether && !ended: // it may be easier to find any
 		bound := r.Bound
 		c.Whether, c.Any, c.Steps = true, true, c.Steps/sideSteps
 		list, proof := r.Choose(t, c, order, atMost)
-		if list != nil {
-			r.Bound, proof = bound, FoundSome
+		if r.Bound = max(r.Bound, bound); list != nil {
+			proof = FoundSome
 		}
 		return list, proof
 	}

@@ -20,8 +20,8 @@ type Options struct {
 	// once, so that it comes to an end.
 	Depth int
 
-	// Questions is how many of those who were evicted are asked about at most, the most important first; others are listed
-	// as NotAsked. 0: no bound.
+	// Questions is how many questions about those who were evicted are asked in all, the most important first; a group that is
+	// asked about as a whole is one. Others are listed as NotAsked. 0: no bound.
 	Questions int
 
 	// Returns says of a pod that was evicted whether it waits for another place; the others are
@@ -149,7 +149,7 @@ type Sum struct {
 	Moved    int `json:"moved"`    // evicted, and found another place
 	Waiting  int `json:"waiting"`  // evicted, and have none
 	Gone     int `json:"gone"`     // evicted, and nothing makes them anew
-	NotAsked int `json:"notAsked"` // evicted deeper than is asked about, or again
+	NotAsked int `json:"notAsked"` // evicted deeper than is asked about, again, or beyond so many questions
 	Depth    int `json:"depth"`    // so many evictions followed from one another; 0: nobody had to go
 }
 

@@ -212,6 +212,10 @@ func sameByNode(t *testing.T, rng *rand.Rand, l *Lanes, b *Block, columns int) {
 		}
 	}
 	require.Equal(t, fits&within, b.Fit(&ask, c, within))
+	for set := b.measured; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		require.Equal(t, b.fitOne(&ask, 0, i), b.Fit(&ask, 0, 1<<i) != 0)
+	}
 	haveShort, haveSmall := make([]int, len(row)), make([]int, len(row))
 	nobody := b.Explain(&ask, l, c, within&^fits, 1<<30, haveShort, haveSmall)
 	require.Equal(t, bits.OnesCount64(within&^fits), nobody+sum(haveSmall), "no node has a unit")

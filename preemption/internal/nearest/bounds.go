@@ -16,7 +16,7 @@ import (
 // way; else what nearest finds, and then what still does.
 func (s *Pod) bounded() (cluster.NodeID, []Change) {
 	if n, list := s.bounds(); list != nil {
-		return n, list
+		return s.sure(n, list)
 	}
 	n, list := s.nearest()
 	if len(list) == 0 {
@@ -35,7 +35,19 @@ func (s *Pod) bounded() (cluster.NodeID, []Change) {
 		return cluster.NoNode, nil
 	}
 	s.Unproved = s.Unproved || again.Unproved || !again.search.Stats.Exact
-	return s.here(again, n), sorted(append(list, more...))
+	return s.sure(s.here(again, n), sorted(append(list, more...)))
+}
+
+// sure is what was found to help at node n, if the search itself finds it where its steps are few: who looks for
+// any set finds one with fewer than who looks for the least.
+func (s *Pod) sure(n cluster.NodeID, list []Change) (cluster.NodeID, []Change) {
+	if s.q.Steps > 0 {
+		var in bool
+		if n, in, _ = s.with(list); !in {
+			return cluster.NoNode, nil
+		}
+	}
+	return n, list
 }
 
 // bounds tells which bounds would have to be wider, and where: it begins with

@@ -54,16 +54,10 @@ func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, 
 // Nearest returns a node and what would have to change for the pod to get in there; no
 // changes if none is known.
 func (s *Pod) Nearest() (cluster.NodeID, []Change) {
-	if s.q.Hard == nil && s.q.Limits == nil {
-		return s.nearest()
+	if s.q.Hard != nil || s.q.Limits != nil {
+		return s.bounded()
 	}
-	n, list := s.bounded()
-	if list != nil && s.q.Steps > 0 { // with as few the question itself may not find what a search that asks for less does
-		if _, in, _ := s.with(list); !in {
-			return cluster.NoNode, nil
-		}
-	}
-	return n, list
+	return s.nearest()
 }
 
 // with runs the search anew with changes made, and reports whether the pod gets in, and

@@ -131,7 +131,7 @@ func TestSearchesAreBruteForce(t *testing.T) {
 			}
 		})
 	}
-	require.Equal(t, 95, decided, "as many as before")
+	require.Equal(t, 101, decided, "as many as before")
 }
 
 // TestOutdoneNodesAreNotTheBest: a node that is left alone because it is outdone would not have been the best one.

@@ -63,8 +63,8 @@ func (s *Search) scanFits() (n cluster.NodeID, warm bool) {
 		slices.Sort(s.odd)
 		s.noteLooks()
 	}
-	best := s.scan.Fits
 	s.looks += 2*s.q.Index.CountNodes() - len(s.odd) // once as things are, once with everybody gone
+	best := s.scan.Fits
 	for _, n := range s.odd {
 		if best != cluster.NoNode && n > best && !s.q.Prefers() {
 			break

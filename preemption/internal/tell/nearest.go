@@ -202,8 +202,12 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 		}
 		return told.plan, told.in, told.proved
 	})
-	if list != nil && s.Steps > 0 { // with as few the question itself may not find what a search that asks for less does
-		if c, who, err := s.relax(list); err != nil || !letsIn(c, who, s.caller.silent()).in {
+	if list != nil && s.Steps > 0 { // who looks for any set finds one with fewer than who looks for the least
+		told := again{}
+		if c, who, err := s.relax(list); err == nil {
+			told = letsIn(c, who, s.caller.silent())
+		}
+		if at = told.at; !told.in {
 			return nil
 		}
 	}

@@ -49,14 +49,15 @@ func (a *answer) fillUp(r region) bool {
 	return false
 }
 
-// fill says whether members will do where fillAll places them, without the groups that have too few.
+// fill says whether members will do where fillAll places them, those of groups that have too few left out once.
 func (a *answer) fill(members []*member, nodes []*node) bool {
 	a.fillAll(members, nodes)
 	all := len(a.placedNow())
 	for vain := a.team.inVain(isPlaced); vain != nil && vain != a.team; vain = a.team.inVain(isPlaced) {
 		a.unplace(vain.members()...)
 	}
-	if others := a.placedNow(); len(a.relations) > 0 && len(others) < all { // who may need those who are gone
+	others := slices.DeleteFunc(slices.Clone(members), func(m *member) bool { return m.to == nil })
+	if len(a.relations) > 0 && len(others) < all { // who may need those who are gone
 		a.unplace(others...)
 		a.fillAll(others, nodes)
 	}
