@@ -1031,10 +1031,11 @@ func TestExactGangsWithinBoundsAreBruteForce(t *testing.T) {
 		q = sound(o, q)
 		o = randomBounds(seed, o, q)
 		o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[seed%2]
-		b := bounds{o, &q}
+		b, found := bounds{o, &q}, false
 		for _, o.Search = range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
 			r := ask(&named{t, seed}, o, q)
-			if r.Verdict != preemption.Feasible {
+			require.True(t, o.Search == preemption.Greedy || (r.Verdict == preemption.Feasible) == found, "seed %d: %s", seed, o.Search)
+			if found = r.Verdict == preemption.Feasible; !found {
 				continue
 			}
 			require.True(t, b.victimsWithin(r.Victims), "seed %d", seed)
@@ -1081,4 +1082,28 @@ func leastGang(t *testing.T, o preemption.Options, q gen.Question, b bounds, sea
 		}
 	}
 	return least
+}
+
+// TestGreedyAllotsWithinLimits: where one pod fewer may go than upstream's pass takes, members are allotted anew.
+func TestGreedyAllotsWithinLimits(t *testing.T) {
+	t.Parallel()
+	high, all := int32(100), int32(4)
+	p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "ml", Name: "gang", Priority: &high, MinCount: &all}}
+	for i := range all {
+		p.Pods = append(p.Pods, preemption.Pod{Namespace: "ml", Name: fmt.Sprint("gang-", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 8000}})
+	}
+	for seed := range uint64(12) {
+		s := gen.Fleet(60, 10, seed, gen.Uniform)
+		r, err := preemption.Preempt(p, &s)
+		require.NoError(t, err)
+		var o preemption.Options
+		for _, v := range r.Victims {
+			o.Limits.Pods += int64(len(v.Pods))
+		}
+		o.Limits.Pods--
+		r, err = o.Preempt(p, &s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, "seed %d: %s", seed, r.Message)
+		require.LessOrEqual(t, int64(len(r.Victims)), o.Limits.Pods, "seed %d", seed)
+	}
 }

@@ -40,6 +40,7 @@ type allotting struct {
 	met     []int64                    // by aim: no plan has less
 	inPrice []int                      // by aim: which number of a price it is; none
 	steps   int                        // that are left
+	ofOne   int                        // of these at most for a mix on a node
 }
 
 // none says that an aim is no number of a price.
@@ -89,15 +90,15 @@ func (a *attempt) shapesAgree() bool {
 	})
 }
 
-// allot looks for the plan that disrupts least in the domain. It reports whether that is settled:
-// no plan disrupts less, or it is at least as good as the counted one, or members are too many to be placed anew.
-func (a *attempt) allot(counted *Plan) bool {
+// newAllotting returns what looks for it in the domain, in so many steps a node at most; nil: nobody has another plan
+// than others find, or none is known.
+func (a *attempt) newAllotting(steps int) *allotting {
 	if !a.allots() {
-		return false
+		return nil
 	}
-	s := &allotting{attempt: a, left: mostSums, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(a.q.AimSteps(), 0)}
+	s := &allotting{attempt: a, left: mostSums, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(steps, 0), ofOne: steps}
 	if !s.divide() {
-		return false
+		return nil
 	}
 	for _, n := range a.domain.Nodes {
 		if p := s.newPlace(n); p != nil {
@@ -105,12 +106,20 @@ func (a *attempt) allot(counted *Plan) bool {
 		}
 	}
 	if !s.count() || !s.keepBounds() {
-		return false // nobody has another plan, or none is known
+		return nil
+	}
+	return s
+}
+
+// allot looks for the plan that disrupts least in the domain. It reports whether that is settled:
+// no plan disrupts less, or it is at least as good as the counted one, or members are too many to be placed anew.
+func (a *attempt) allot(counted *Plan) bool {
+	s := a.newAllotting(a.q.AimSteps())
+	if s == nil {
+		return false
 	}
 	proved := s.meetAll()
-	if s.answer.Parts != nil {
-		s.take()
-	}
+	s.take()
 	a.consider(counted)
 	if a.top == nil || !proved || !slices.Equal(s.met, a.q.Ranking.Values(a.top.Score)) {
 		settled := s.mixes.Kinds() == 1 && (counted != nil || a.top != nil && len(a.q.Members) > mostAnew && !a.Trial.OnlyRoom())
@@ -473,8 +482,11 @@ func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 	return a
 }
 
-// take proposes the plan of the answer.
+// take proposes the plan of the answer, if it has one.
 func (s *allotting) take() {
+	if s.answer.Parts == nil {
+		return
+	}
 	rest := slices.Clone(s.shapes)
 	var out []victims.UnitID
 	for _, part := range s.solve().Parts {
@@ -533,7 +545,7 @@ func (c curves) Hull(place int) *allot.Hull { return &c.places[place].hull }
 
 // Learn looks for the victims of parts, each with as many steps as the others.
 func (c curves) Learn(list []allot.Part) {
-	steps := min(c.steps/len(list), c.q.AimSteps())
+	steps := min(c.steps/len(list), c.ofOne)
 	workers := c.q.Goroutines
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

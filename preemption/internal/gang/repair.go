@@ -203,10 +203,18 @@ func repairsOn(times, asked, units, domains int) bool {
 }
 
 // repair looks for a placement whose victims keep within the bounds, after those of
-// the placers have none: among all placements where they are few, which proves a no;
+// the placers have none: as members are allotted; among all placements where they are few, which proves a no;
 // otherwise again and again without the units that went too far, and with fewer
 // members.
 func (a *attempt) repair() {
+	if a.q.Effort == ask.Greedy { // else that was looked for
+		if s := a.newAllotting(ask.FewSteps); s != nil {
+			s.meetAll()
+			if s.take(); a.top != nil {
+				return
+			}
+		}
+	}
 	budget := a.q.Checks / a.shares
 	if placed := !a.q.Mobile && !a.q.Lowest; placed { // and stays where it is
 		e := a.newEvery()
