@@ -52,6 +52,8 @@ const (
 	mostTried  = 1 << 15
 	mostMixing = 1 << 21
 	mostSums   = 1 << 24
+
+	mostWeights = 1 << 23 // of units, as caps count them, are looked at; else caps are no kinds of mixes
 )
 
 // mostAnew is for how many members placers look for places, too, where constraints have a say and what allot found is not proved: each
@@ -283,14 +285,14 @@ func (s *allotting) keepBounds() (ok bool) {
 // enough mixes: of the others it is seen at the end. It reports false if no plan keeps within these, or
 // that is not known.
 func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
+	if len(s.met) > 0 || len(caps) > mostWeights/(1+len(s.potential)) {
+		return true
+	}
 	var crowded []reprieve.Cap
 	for _, c := range caps {
 		if c = s.inUnits(c); s.weight(c) > c.Room {
 			crowded = append(crowded, c)
 		}
-	}
-	if len(s.met) > 0 {
-		return true
 	}
 	slices.SortStableFunc(crowded, func(a, b reprieve.Cap) int { return cmp.Compare(a.Room, b.Room) })
 	hard := s.caps
