@@ -640,30 +640,8 @@ func TestExactGangsAreBruteForce(t *testing.T) {
 		if greedy.Verdict != preemption.Feasible {
 			continue
 		}
-		g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
-		require.NoError(t, err)
-		var least []int64
-		fates := fatesIn(t, o, &q)
-		few, seats := true, len(greedy.Nominations)
-		if o.Members == preemption.MinCount { // others come along where that costs nothing
-			seats = 1
-		}
-		for _, round := range g.Rounds() {
-			for _, region := range round {
-				if few = few && len(g.Potential(region.Nodes)) <= 8; !few {
-					break
-				}
-				g.Sets(region.Nodes, seats, func(p naive.Plan) {
-					c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-					if v := values(counted(o), c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && (!tied || fitsWithout(t, o, q, p.Victims, seats)) {
-						least = v
-					}
-				})
-			}
-			if least != nil {
-				break
-			}
-		}
+		seats := len(greedy.Nominations)
+		least, few := leastGang(t, o, q, seats, func(out []naive.Unit, seats int) bool { return !tied || fitsWithout(t, o, q, out, seats) })
 		if !few {
 			continue
 		}
@@ -1039,10 +1017,13 @@ func TestExactGangsWithinBoundsAreBruteForce(t *testing.T) {
 				continue
 			}
 			require.True(t, b.victimsWithin(r.Victims), "seed %d", seed)
-			least := leastGang(t, o, q, b, len(r.Nominations))
-			if least == nil {
+			least, few := leastGang(t, o, q, len(r.Nominations), func(out []naive.Unit, seats int) bool {
+				return b.within(out) && fitsWithout(t, o, q, out, seats)
+			})
+			if !few {
 				continue
 			}
+			require.NotNil(t, least, "seed %d", seed)
 			score, bound := said(r.Score), said(r.Bound)
 			require.GreaterOrEqual(t, slices.Compare(score, least), 0, "seed %d: %v is better than the best, %v", seed, score, least)
 			require.LessOrEqual(t, slices.Compare(bound, least), 0, "seed %d: %s says at least %v, there are %v", seed, o.Search, bound, least)
@@ -1057,31 +1038,31 @@ func TestExactGangsWithinBoundsAreBruteForce(t *testing.T) {
 	require.Greater(t, seen[preemption.Exact], int(seeds(400)))
 }
 
-// leastGang is the least that makes room for so many members at least within bounds; nil: there are too many sets.
-func leastGang(t *testing.T, o preemption.Options, q gen.Question, b bounds, seats int) (least []int64) {
+// leastGang is the least that makes room for so many members, of sets that may go; few is false where there are too many sets.
+func leastGang(t *testing.T, o preemption.Options, q gen.Question, seats int, may func(out []naive.Unit, seats int) bool) (least []int64, few bool) {
 	g, err := naive.NewGang(gangOptions(o), q.Preemptor, &q.Snapshot)
 	require.NoError(t, err)
-	if o.Members == preemption.MinCount {
+	if o.Members == preemption.MinCount { // others come along where that costs nothing
 		seats = 1
 	}
 	fates := fatesIn(t, o, &q)
 	for _, round := range g.Rounds() {
 		for _, region := range round {
 			if len(g.Potential(region.Nodes)) > 8 {
-				return nil
+				return nil, false
 			}
 			g.Sets(region.Nodes, seats, func(p naive.Plan) {
 				c := naive.Candidate{Victims: p.Victims, Violations: p.Violations, Overruns: p.Overruns, Score: p.Score}
-				if v := values(counted(o), c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && b.within(p.Victims) && fitsWithout(t, o, q, p.Victims, seats) {
+				if v := values(counted(o), c, fates, nil); (least == nil || slices.Compare(v, least) < 0) && may(p.Victims, seats) {
 					least = v
 				}
 			})
 		}
 		if least != nil {
-			return least
+			return least, true
 		}
 	}
-	return least
+	return least, true
 }
 
 // TestGreedyAllotsWithinLimits: where one pod fewer may go than upstream's pass takes, members are allotted anew.

@@ -295,8 +295,8 @@ func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
 		}
 	}
 	slices.SortStableFunc(crowded, func(a, b reprieve.Cap) int { return cmp.Compare(a.Room, b.Room) })
-	hard := s.caps
-	limit, before, mixes, kept := s.mostMixing(), s.mixes, s.mixes, slices.Clip(hard)
+	hard, limit := s.caps, s.mostMixing()/s.shares // all domains may have such mixes
+	before, mixes, kept := s.mixes, s.mixes, slices.Clip(hard)
 	for _, c := range crowded {
 		if slices.ContainsFunc(kept, func(o reprieve.Cap) bool { return o.Room <= c.Room && s.weighAlike(o, c) }) {
 			continue
@@ -486,12 +486,13 @@ func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 
 // take proposes the plan of the answer, if it has one.
 func (s *allotting) take() {
-	if s.answer.Parts == nil {
+	parts := s.solve().Parts
+	if parts == nil {
 		return
 	}
 	rest := slices.Clone(s.shapes)
 	var out []victims.UnitID
-	for _, part := range s.solve().Parts {
+	for _, part := range parts {
 		p := s.places[part.Place]
 		for i := range rest {
 			for range s.mixes.Count(part.Seats, i) {
