@@ -61,12 +61,17 @@ func selecting(p preemption.Preemptor, s *preemption.Snapshot, zone string) (byS
 func asSelected(t fatal, r *preemption.Result) string {
 	c := *r
 	c.Nearest, c.Preemptor, c.Stats = nil, preemption.Asked{}, preemption.Stats{Exact: r.Stats.Exact}
-	c.Rejected = slices.Clone(r.Rejected)
-	slices.SortFunc(c.Rejected, func(a, b preemption.Rejection) int { // by what names neither
-		name := func(x preemption.Rejection) string {
-			return strings.ReplaceAll(x.Reason, string(domain.CheckFilter), string(domain.CheckNodeAffinity))
+	c.Rejected = nil
+	for _, x := range r.Rejected { // by what names neither, which may be one of the two for either of two reasons
+		x.Reason = strings.ReplaceAll(x.Reason, string(domain.CheckFilter), string(domain.CheckNodeAffinity))
+		if at := slices.IndexFunc(c.Rejected, func(y preemption.Rejection) bool { return y.Reason == x.Reason }); at >= 0 {
+			c.Rejected[at].Domains += x.Domains
+		} else {
+			c.Rejected = append(c.Rejected, x)
 		}
-		return cmp.Or(strings.Compare(name(a), name(b)), a.Domains-b.Domains)
+	}
+	slices.SortFunc(c.Rejected, func(a, b preemption.Rejection) int {
+		return cmp.Or(strings.Compare(a.Reason, b.Reason), a.Domains-b.Domains)
 	})
 	c.Unplaced = nil            // by kind, and a filter may tell members apart that a selector can't
 	if len(r.Nominations) > 1 { // likewise: which of them goes where may differ

@@ -11,12 +11,12 @@ const seatAllWays = 10_000
 
 // seatAll makes the placement, which placer has found, one of as many members as fit in
 // the domain with every potential victim gone: placers take large members first, and
-// some of these may stand in the way of more.
+// the first child groups, and some of these may stand in the way of more.
 func (a *attempt) seatAll(placer domain.Placer) {
 	switch {
 	case a.q.Fewest, a.q.OwnPlacer:
 		return
-	case len(a.Trial.Placed()) == len(a.q.Members), a.Trial.Interchangeable():
+	case len(a.Trial.Placed()) == len(a.q.Members), a.Trial.Interchangeable() && len(a.q.Tree.Children) == 0:
 		return
 	}
 	first := a.Trial.Assignments()
