@@ -313,7 +313,7 @@ func (t *GangTrial) Home() {
 // Gone reports whether pod p has been removed and not returned. Nobody has been removed from a
 // vacant node; one that was vacant is emptied first.
 func (t *GangTrial) Gone(p cluster.PodID) bool {
-	if n := t.ix.NodeOf(p); t.vacancy != nil && t.emptyable(n) {
+	if n := t.ix.NodeOf(p); t.vacancy != nil && n >= 0 && !t.Vacant(n) {
 		t.Empty(n)
 	}
 	return t.gone[p]

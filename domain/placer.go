@@ -37,6 +37,9 @@ type Offers interface {
 type lasting interface {
 	// Lasts reports whether the price that was given last for node n, on which nobody was placed since, is that of member m, too.
 	Lasts(m MemberID, n cluster.NodeID) bool
+
+	// AtLeast is a bound from below for the price, if one is known that takes less to find.
+	AtLeast(m MemberID, n cluster.NodeID) (price Price, known bool)
 }
 
 // farther is an optional part of Offers.
@@ -109,9 +112,7 @@ type Spread struct{}
 func (LeastDisruption) Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int {
 	g := newGreedy(t, d, offers.Price, offers.Highest())
 	g.taken = offers.Taken
-	if l, ok := offers.(lasting); ok {
-		g.lasts = l.Lasts
-	}
+	g.lasting, _ = offers.(lasting)
 	if f, ok := offers.(farther); ok && len(t.states) == 0 {
 		g.further = f.Further
 	}
@@ -156,7 +157,7 @@ type greedy struct {
 	nodes   []uint64 // the same by block, from firstBlock on
 	rank    func(MemberID, cluster.NodeID) Price
 	taken   func(MemberID, cluster.NodeID) []cluster.NodeID
-	lasts   func(MemberID, cluster.NodeID) bool                 // see lasting; nil: no rank does
+	lasting lasting                                             // nil: no rank lasts, and no bound is known
 	further func(MemberID, cluster.NodeID, int64) (Price, bool) // see farther; may be nil
 
 	sweep      sweep
@@ -180,8 +181,7 @@ func newGreedy(t *GangTrial, d *Domain, rank func(MemberID, cluster.NodeID) Pric
 // place takes the shapes of members from large to small, or the other way round, and returns how many members found a place. O(shapes·nodes
 // + members·log nodes), of which as many ranks as do not last.
 func (g *greedy) place(members []MemberID, most int) int {
-	placed := 0
-	shapes := g.t.ByShape(members)
+	placed, shapes := 0, g.t.ByShape(members)
 	if g.smallFirst {
 		shapes = reversed(shapes)
 	}
@@ -263,7 +263,7 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 // fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers of others stay whose price
 // lasts.
 func (g *greedy) fill(m MemberID) {
-	if g.lasts == nil {
+	if g.lasting == nil {
 		g.queue.Clear()
 		g.aside.clear()
 	}
@@ -291,7 +291,7 @@ func (g *greedy) fill(m MemberID) {
 		}
 		for ; nodes != 0; nodes &= nodes - 1 {
 			n := cluster.NodeID(64*(g.firstBlock+i) + bits.TrailingZeros64(nodes))
-			if offered := &g.t.offers[n]; g.lasts != nil && *offered >= g.first && g.lasts(m, n) {
+			if offered := &g.t.offers[n]; g.lasting != nil && *offered >= g.first && g.lasting.Lasts(m, n) {
 				kept++
 			} else {
 				*offered = 0
@@ -314,6 +314,9 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 		switch {
 		case ok && least.K != g.t.offers[least.At]:
 			g.queue.Drop()
+		case ok && least.K < 0:
+			g.queue.Drop()
+			g.price(m, cluster.NodeID(least.At))
 		case g.ahead(&least, ok):
 			g.offerMore(m)
 		case ok && g.more > 0 && least.Blind():
@@ -327,13 +330,26 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 
 // foresee finds out what more like m cost where o is, if that counts.
 func (g *greedy) foresee(m MemberID, o *SeatOffer) {
-	if n := cluster.NodeID(o.At); o.K == g.t.offers[n] {
+	if n := cluster.NodeID(o.At); o.K == g.t.offers[n] && o.K > 0 {
 		o.Foresee(int64(g.more), func(more int64) (Price, bool) { return g.further(m, n, more) })
 	}
 }
 
-// offer queues node n if it takes member m.
+// offer queues node n if it takes member m: by a bound, if one is known, with a number below zero, until that is the least.
 func (g *greedy) offer(m MemberID, n cluster.NodeID) {
+	if g.lasting != nil {
+		if price, known := g.lasting.AtLeast(m, n); known {
+			g.t.lastOffer++
+			g.t.offers[n] = -g.t.lastOffer
+			g.queue.Push(SeatOffer{Price: price, At: int32(n), K: -g.t.lastOffer})
+			return
+		}
+	}
+	g.price(m, n)
+}
+
+// price is offer with the price.
+func (g *greedy) price(m MemberID, n cluster.NodeID) {
 	switch {
 	case g.t.takes(m, n):
 		g.push(m, g.rank(m, n), n)

@@ -35,7 +35,9 @@ func (p Preference) Of(m *Member, free, allocatable []int64) int64 {
 		if r == cluster.PodsColumn {
 			continue
 		}
-		sum, numResources = sum+millionths(free[r]-min(free[r], m.request[r]), allocatable[r]), numResources+1
+		all := max(allocatable[r], 0)
+		part, _ := checked.MulDiv(min(free[r]-min(free[r], m.request[r]), all), 1_000_000, max(all, 1))
+		sum, numResources = sum+part, numResources+1
 	}
 	if numResources == 0 {
 		return 0
@@ -44,16 +46,4 @@ func (p Preference) Of(m *Member, free, allocatable []int64) int64 {
 		sum = -sum
 	}
 	return sum / numResources
-}
-
-// millionths is part of whole in millionths, at least 0 and at most a million.
-func millionths(part, whole int64) int64 {
-	switch {
-	case part <= 0 || whole <= 0:
-		return 0
-	case part >= whole:
-		return 1_000_000
-	}
-	q, _ := checked.MulDiv(part, 1_000_000, whole)
-	return q
 }

@@ -81,21 +81,16 @@ func (t *GangTrial) look(n cluster.NodeID) {
 
 // Empty lets node n, if it is vacant or was, be like any other: whoever is gone from there has been removed.
 func (t *GangTrial) Empty(n cluster.NodeID) {
-	if t.look(n); !t.emptyable(n) {
+	i := int(n/64) - t.firstBlock
+	if t.look(n); n < 0 || uint(i) >= uint(len(t.counted)) || t.counted[i]>>(n%64)&1 == 0 {
 		return
 	}
-	t.counted[int(n/64)-t.firstBlock] &^= 1 << (n % 64)
+	t.counted[i] &^= 1 << (n % 64)
 	copy(t.row(n), t.AtHome(n))
 	for _, m := range t.on[n] {
 		t.book(n, t.members[m].request, -1)
 	}
 	t.vacancy.Empty(n)
-}
-
-// emptyable reports whether node n was vacant, and nobody has been removed from it yet.
-func (t *GangTrial) emptyable(n cluster.NodeID) bool {
-	i := int(n/64) - t.firstBlock
-	return n >= 0 && uint(i) < uint(len(t.counted)) && t.counted[i]>>(n%64)&1 != 0
 }
 
 // sweep goes over the vacant nodes of a domain, of which it takes no more than are needed.

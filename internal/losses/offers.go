@@ -236,6 +236,14 @@ func (o *Offers) Booked(n cluster.NodeID) []victims.UnitID {
 	return o.out[n]
 }
 
+// Paid is what who is booked on node n costs, if Out told it.
+func (o *Offers) Paid(n cluster.NodeID) (price domain.Price, told bool) {
+	if o.booked[n] && int(o.seats[n]) == len(o.trial.On(n)) {
+		price, told = o.paid[n]
+	}
+	return price, told
+}
+
 // reach adds the nodes of pods other than n to o.nodes.
 func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 	for _, p := range pods {

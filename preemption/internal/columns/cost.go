@@ -62,8 +62,26 @@ func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1
 
 // AtLeast is a bound from below for Cost of k members on node n, which has room for them with those gone whom column last stands for,
 // where nobody's loss does harm, nor is anything held. It reads blocks alone.
-func (s *Seats) AtLeast(n cluster.NodeID, k int64, last int) (c Cost) {
-	v, above, ask := s.columns.levels, int32(math.MinInt32), s.asking(k, nil)
+func (s *Seats) AtLeast(n cluster.NodeID, k int64, last int) Cost {
+	return s.atLeast(n, s.asking(k, nil), last)
+}
+
+// AtLeastFor is AtLeast for members who ask for row together, by the first column up to last with room for them, if there is one.
+func (s *Seats) AtLeastFor(n cluster.NodeID, row []int64, last int) (c Cost, room bool) {
+	b, i := s.columns.levels.blocks[n/BlockSize], int(n%BlockSize)
+	if b.Plain>>i&1 == 0 {
+		return c, false
+	}
+	s.columns.Lanes().Pack(&s.other, row)
+	first := b.Lowest(&s.other, last, i)
+	if first > last {
+		return c, false
+	}
+	return s.atLeast(n, &s.other, first), true
+}
+
+func (s *Seats) atLeast(n cluster.NodeID, ask *Ask, last int) (c Cost) {
+	v, above := s.columns.levels, int32(math.MinInt32)
 	b, i := v.blocks[n/BlockSize], int(n%BlockSize)
 	for column := 0; column < last; column++ {
 		units := b.fewest(ask, s.columns.lanes, column, last, i)

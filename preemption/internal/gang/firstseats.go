@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/internal/losses"
 	"github.com/preempt-go/preempt/internal/seating"
@@ -35,6 +36,7 @@ type firstSeats struct {
 	spans  []uint64       // by node: see span
 	beside []uint64       // likewise, of prices beside members
 	walked bool           // seats have told who goes for the price that is asked for
+	row    []int64        // what members on a node ask for
 
 	pool     []boundedSeats // buffers of Cheapest
 	recent   [64]int32      // by a hash of what a member adds: where in pool those found last are; who is not found makes a second group
@@ -197,6 +199,26 @@ func (f lastingSeats) Lasts(m domain.MemberID, n cluster.NodeID) bool {
 		return f.seats.Within(f.span(&f.spans, n))
 	}
 	return f.seats.Within(f.span(&f.beside, n))
+}
+
+// AtLeast is a bound from below for Price on a node with members, by the first column with room for all of them.
+func (f lastingSeats) AtLeast(m domain.MemberID, n cluster.NodeID) (price domain.Price, known bool) {
+	on := f.of.Trial.On(n)
+	if len(on) == 0 || f.of.harmful || f.shapes > mostPricedAnew || !f.ask(m) {
+		return price, false
+	}
+	paid, known := f.Paid(n)
+	if !known {
+		return price, false
+	}
+	f.row = append(f.row[:0], f.of.Trial.Member(m).Request()...)
+	for _, placed := range on {
+		for r, v := range f.of.Trial.Member(placed).Request() {
+			f.row[r] = checked.Add(f.row[r], v)
+		}
+	}
+	cost, known := f.seats.AtLeastFor(n, f.row, f.last)
+	return cost.Price().Minus(paid), known
 }
 
 // Taken is that of the offers.
