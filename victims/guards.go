@@ -91,7 +91,9 @@ func (ps *Protections) Any() bool {
 }
 
 // guarding reports whether there is any guard.
-func (ps *Protections) guarding() bool { return ps.us.ix.Guarded() || ps.readsEveryPod() }
+func (ps *Protections) guarding() bool {
+	return ps.us.ix.Guarded() || ps.readsEveryPod() || ps.guards.Cooldown.Evictions > 0 && ps.us.ix.AnyEvicted()
+}
 
 // readsEveryPod reports whether a rule may keep pods that say nothing themselves.
 func (ps *Protections) readsEveryPod() bool {

@@ -167,6 +167,8 @@ func TestGuardsNarrowTheirBase(t *testing.T) {
 		{"equals may go", victims.Guards{EqualAfterSeconds: 1}, nil, "pods a@n1", true},
 		{"a rule of the user's", victims.Guards{}, nobodyGoes{}, "pods a@n1", true},
 		{"a pod says something", victims.Guards{}, nil, "pods a@n1 standby=yes", true},
+		{"a pod was evicted, whoever minds", victims.Guards{}, nil, "pods a@n1 evicted=11:30", false},
+		{"somebody minds", victims.Guards{Cooldown: victims.Cooldown{Evictions: 1, Seconds: 1}}, nil, "pods a@n1 evicted=11:30", true},
 		{"a class does", victims.Guards{}, nil, "class c value=1 guaranteed=1s\npods a@n1", true},
 		{"a class tolerates", victims.Guards{}, nil, "class c value=1 toleration-seconds=1\npods a@n1", true},
 		{"nobody asks what it tolerates", victims.Guards{Toleration: priority.TolerationOff}, nil, "class c value=1 toleration-seconds=1\npods a@n1", false},

@@ -228,7 +228,7 @@ func (ix *Index) finishGroups(ps *problems) {
 	for i := range ix.NumGroups() {
 		g := ix.groups.Edit(i)
 		ix.warnings = append(ix.warnings, ix.oddGroup(g, nil)...)
-		ix.guarded += numGuarded(g.Guard(), g.Evictions())
+		ix.guarded.add(1, g.Guard(), g.Evictions())
 		ix.latest = latest(ix.latest, g.Cost(), g.Evictions())
 		g.level = level(ps.object(g.Kind, g.Namespace, g.Name), g.Priority, g.preemptionPriority(), g.Guard())
 	}

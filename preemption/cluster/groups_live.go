@@ -147,7 +147,7 @@ func (ix *Index) SetGroup(g *Group) {
 		i, _ := slices.BinarySearchFunc(*siblings, id, func(a, b GroupID) int { return compareGroups(ix.Group(a), ix.Group(b)) })
 		*siblings = slices.Insert(slices.Clip(slices.Clone(*siblings)), i, id)
 	}
-	ix.guarded += numGuarded(row.Guard(), row.Evictions())
+	ix.guarded.add(1, row.Guard(), row.Evictions())
 	ix.latest = latest(ix.latest, row.Cost(), row.Evictions())
 	ix.rewarn(out, ix.oddGroups(id, children))
 }
@@ -170,7 +170,7 @@ func (ix *Index) RemoveGroup(kind Kind, namespace, name string) {
 // unlink takes group id, which is about to be another one or none, from its parent.
 func (ix *Index) unlink(id GroupID) {
 	g := ix.Group(id)
-	ix.guarded -= numGuarded(g.Guard(), g.Evictions())
+	ix.guarded.add(-1, g.Guard(), g.Evictions())
 	if g.Parent != NoGroup {
 		parent := ix.groups.Edit(int(g.Parent))
 		parent.Children = slices.DeleteFunc(slices.Clone(parent.Children), func(c GroupID) bool { return c == id })

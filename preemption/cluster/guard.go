@@ -79,8 +79,11 @@ func (ix *Index) Due(since time.Time, seconds int64) int64 {
 	return since.Unix() + seconds
 }
 
-// Guarded reports whether any pod or group has a guard or earlier evictions.
-func (ix *Index) Guarded() bool { return ix.guarded > 0 }
+// Guarded reports whether any pod or group has a guard.
+func (ix *Index) Guarded() bool { return ix.guarded.guards > 0 }
+
+// AnyEvicted reports whether any of them has earlier evictions.
+func (ix *Index) AnyEvicted() bool { return ix.guarded.evictions > 0 }
 
 // ClassOf returns the priority class that pod p names, or else that of the nearest
 // group above it that names one; ok is false if none of them does or the class is

@@ -66,7 +66,7 @@ type Index struct {
 	hole      PodID   // the last one of the pods that were removed; NoPod
 	late      int     // how many pods are out of order
 	waiting   int     // how many running pods have no start
-	guarded   int     // how many pods and groups have a guard or earlier evictions
+	guarded   saying  // how many pods and groups have a guard, or earlier evictions
 	queued    int     // how many running pods have a queue
 	fresh     []int64 // the row of the pod that is about to come
 

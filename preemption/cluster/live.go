@@ -153,7 +153,8 @@ func (ix *Index) replace(id PodID, p *Pod) {
 		ix.rewarn(out, in)
 	}
 	ix.waiting += row.numUnstarted() - old.numUnstarted()
-	ix.guarded += numGuarded(p.Guard, p.Evictions) - numGuarded(old.pod.Guard, old.pod.Evictions)
+	ix.guarded.add(-1, old.pod.Guard, old.pod.Evictions)
+	ix.guarded.add(1, p.Guard, p.Evictions)
 	ix.latest = latest(ix.latest, p.Cost, p.Evictions)
 	if ix.queued += ix.numQueued(id) - running; had || p.Queue != "" || group != NoGroup {
 		ix.requeue(id, had)

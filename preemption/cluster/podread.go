@@ -22,15 +22,16 @@ type podReader struct {
 	amiss    problems // what does not go together, if everything can be read
 	warnings []Warning
 
-	carriers         carriers
-	nominees         []PodID
-	strays           []PodID // on a node that is unknown
-	waiting, guarded int
-	latest           time.Time
-	named            []int32         // see Index
-	unknown          map[string]bool // resources without a column; nil: none
-	onNode           []int32         // how many pods run there
-	hashes           []uint32        // of names, by pod; shared by all readers
+	carriers carriers
+	nominees []PodID
+	strays   []PodID // on a node that is unknown
+	waiting  int
+	guarded  saying
+	latest   time.Time
+	named    []int32         // see Index
+	unknown  map[string]bool // resources without a column; nil: none
+	onNode   []int32         // how many pods run there
+	hashes   []uint32        // of names, by pod; shared by all readers
 
 	columns       []ResourceID // all but Pods, those first that the last pod has named
 	node          string       // the last one, and its number
@@ -152,7 +153,7 @@ func (r *podReader) read(id PodID, p *Pod) {
 		r.warnings = append(r.warnings, ix.oddities(row)...)
 	}
 	r.waiting += row.numUnstarted()
-	r.guarded += numGuarded(p.Guard, p.Evictions)
+	r.guarded.add(1, p.Guard, p.Evictions)
 	r.latest = latest(r.latest, p.Cost, p.Evictions)
 	r.hashes[id] = r.hash(p)
 }
@@ -245,7 +246,8 @@ func (ix *Index) gather(ps *problems, readers []*podReader) (nominees []PodID, o
 		nominees = append(nominees, r.nominees...)
 		ix.strays.found = append(ix.strays.found, r.strays...)
 		ix.waiting += r.waiting
-		ix.guarded += r.guarded
+		ix.guarded.guards += r.guarded.guards
+		ix.guarded.evictions += r.guarded.evictions
 		for _, p := range r.carriers.queued {
 			ix.queued += ix.numQueued(p)
 		}

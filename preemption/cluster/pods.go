@@ -117,12 +117,17 @@ func (row *podRow) numUnstarted() int {
 	return 0
 }
 
-// numGuarded is 1 if a pod or group has a guard or earlier evictions.
-func numGuarded(guard *Guard, evictions []time.Time) int {
-	if guard != nil || len(evictions) > 0 {
-		return 1
+// saying is how many pods and groups have a guard, and earlier evictions.
+type saying struct{ guards, evictions int }
+
+// add counts one, or with n = -1 leaves it out.
+func (s *saying) add(n int, guard *Guard, evictions []time.Time) {
+	if guard != nil {
+		s.guards += n
 	}
-	return 0
+	if len(evictions) > 0 {
+		s.evictions += n
+	}
 }
 
 // latest is the later of a time, and of the latest of some checkpoint and evictions.
