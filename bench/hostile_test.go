@@ -683,6 +683,12 @@ var attacks = []hostile{
 		q.o.Candidates = true
 		return q
 	}},
+	{"gang-whose-victims-wait", 20, 5_000, func(n int) hostileQuestion {
+		q := filled(n, 2*n, func(_ int, p *cluster.Pod) { p.Owner = &cluster.Owner{Kind: "ReplicaSet", Name: "rs"} }, nil)
+		q.snap.Time = time.Unix(1_000_000, 0)
+		q.p = members(n, cluster.PodGroup{}, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1000 })
+		return q
+	}},
 	{"why-not-a-large-unit", 20, 10_000, func(n int) hostileQuestion {
 		q := largeUnit(n)
 		for i := range q.snap.Pods { // all of every other node

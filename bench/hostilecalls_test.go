@@ -74,14 +74,14 @@ var hostileCalls = []struct {
 	}},
 }
 
-// underCalls calls do for each call of each attack of the size that size takes, by default and under guarding.
+// underCalls calls do for each call of each attack of the size that size takes, by default, with Candidates and under guarding.
 // Attacks that are refused, or that make calls of their own, are left out.
 func underCalls(size func(hostile) int, do func(name string, call func() error)) {
 	for _, a := range attacks {
 		for _, x := range []struct {
 			name string
 			o    preemption.Options
-		}{{"default", preemption.Options{}}, {"guarding", guarding}} {
+		}{{"default", preemption.Options{}}, {"candidates", preemption.Options{Candidates: true}}, {"guarding", guarding}} {
 			q := a.ask(size(a))
 			if q.run != nil || len(q.snap.Nodes) == 0 || len(q.snap.Pods) == 0 {
 				continue

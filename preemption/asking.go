@@ -60,6 +60,7 @@ func (p Phase) String() string {
 // asking is what the caller of a question wants beside the answer. nil: nothing.
 type asking struct {
 	ctx      context.Context // nil: it is never stopped
+	plan     bool            // the plan alone is told
 	observer Observer        // nil: none
 	last     time.Time
 	seen     Observation
@@ -71,13 +72,14 @@ func (o *Options) asks(ctx context.Context, call string, p *Preemptor) *asking {
 	if o.Hooks != nil && o.Hooks.Observer != nil {
 		observer = namedObserver{o.Hooks.Observer}
 	}
+	plan := tell.IsPlanOnly(ctx)
 	if ctx != nil && ctx.Done() == nil {
 		ctx = nil
 	}
-	if ctx == nil && observer == nil {
+	if ctx == nil && observer == nil && !plan {
 		return nil
 	}
-	a := &asking{ctx: ctx, observer: observer}
+	a := &asking{ctx: ctx, plan: plan, observer: observer}
 	if observer != nil {
 		a.seen.Call, a.seen.Kind, a.last = call, tell.AskedBy(p).Kind, observer.Now()
 	}
@@ -112,7 +114,7 @@ func (a *asking) caller() tell.Caller {
 	if a == nil {
 		return tell.Caller{}
 	}
-	c := tell.Caller{Poll: a.poll()}
+	c := tell.Caller{Poll: a.poll(), Plan: a.plan}
 	if a.observer != nil {
 		c.Prepared, c.Searched = func() { a.passed(PhasePrepare) }, func() { a.passed(PhaseSearch) }
 	}

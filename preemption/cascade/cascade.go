@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/tell"
 )
 
 // Options are about a cascade.
@@ -28,7 +30,8 @@ type Options struct {
 	// gone. nil: those with an owner or a group are made anew.
 	Returns func(p *preemption.Pod) bool
 
-	// Look, if not nil, is called with each answer before it is carried out, which it must not change.
+	// Look, if not nil, is called with each answer before it is carried out, which it must not change. nil: answers have the plan
+	// alone, whatever the planner's options ask for beside it.
 	Look func(p preemption.Preemptor, r *preemption.Result)
 }
 
@@ -182,7 +185,11 @@ func (c *Cascade) Ask(kind cluster.Kind, namespace, name string) error {
 }
 
 func (c *Cascade) ask(p preemption.Preemptor, because string, depth int) error {
-	r, err := c.planner.Preempt(p)
+	ctx := context.Background()
+	if c.options.Look == nil {
+		ctx = tell.PlanOnly()
+	}
+	r, err := c.planner.PreemptContext(ctx, p)
 	var odd *cluster.FieldError
 	if because != "" && errors.As(err, &odd) { // it runs in spite of what is wrong with it, as long as it does
 		o := Outcome{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name, Status: Waits, Why: err.Error(), Because: because, Depth: depth}

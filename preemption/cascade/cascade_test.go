@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -136,6 +137,47 @@ func evictedLater(list []cascade.Outcome, ref preemption.PodRef) bool {
 		}
 	}
 	return false
+}
+
+// watch counts feasibility checks, and reads no clock.
+type watch struct{ checks int }
+
+func (w *watch) Now() time.Time                    { return time.Time{} }
+func (w *watch) Answered(o preemption.Observation) { w.checks += o.Trials }
+
+// TestPlansAloneAreAskedFor: whatever a planner is to tell beside a plan, a cascade comes to the same and takes no more checks, unless
+// somebody looks at its answers.
+func TestPlansAloneAreAskedFor(t *testing.T) {
+	t.Parallel()
+	more := 0
+	for seed := range uint64(200) {
+		q := question(seed, gen.Profile{MaxNodes: 5, MaxPods: 16, Budgets: seed%3 == 0})
+		var first *cascade.Cascade
+		checks := [3]int{}
+		for i := range checks {
+			w := &watch{}
+			planner, err := preemption.NewPlanner(&q.Snapshot, preemption.Options{Candidates: i > 0, Explain: i > 0, Proof: i > 0, Hooks: &preemption.Hooks{Observer: w}})
+			require.NoError(t, err)
+			o := cascade.Options{}
+			if i > 1 {
+				o.Look = func(_ preemption.Preemptor, r *preemption.Result) {
+					require.Equal(t, r.Verdict == preemption.Feasible, len(r.Candidates) > 0 && r.Proof != nil && r.Victims != nil, "seed %d", seed)
+				}
+			}
+			r, err := planner.Preempt(q.Preemptor)
+			require.NoError(t, err)
+			w.checks = 0
+			c, err := cascade.Of(planner, r, o)
+			require.NoError(t, err)
+			if checks[i] = w.checks; i == 0 {
+				first = c
+			}
+			require.Equal(t, first.Outcomes, c.Outcomes, "seed %d", seed)
+		}
+		require.Equal(t, checks[0], checks[1], "seed %d", seed)
+		more += checks[2] - checks[1]
+	}
+	require.Positive(t, more)
 }
 
 // TestBudgetsFollow: once all is settled a budget has lost one for each of its pods that

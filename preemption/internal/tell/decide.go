@@ -90,7 +90,6 @@ func decision(c *live.Cluster, p onepod.Plan, score victims.Score) answer.Decisi
 // AtOnce answers where the ranking of the pod's shape tells everything; ok is
 // false where it does not.
 func AtOnce(c *live.Cluster, p *cluster.Preemptor) (d answer.Decision, ok bool) {
-	const untold = ask.TraitCandidates | ask.TraitTrace // to a decision
 	if !ask.AtOnce.Leads(c.Traits) || p.Group != nil || p.Workload != nil || p.Placement != nil || c.Index.AntiTerms().Len() > 0 {
 		return d, false
 	}

@@ -163,7 +163,7 @@ func (s *gangAnswer) infeasible() *answer.Result {
 
 // unplaced tells which members find no node, and why.
 func (s *gangAnswer) unplaced() (list []answer.Unplaced) {
-	if s.Cluster.Probe {
+	if s.Cluster.Probe || s.caller.Plan {
 		return nil
 	}
 	d, found := s.Search.Unplaced()
@@ -197,6 +197,9 @@ func (s *gangAnswer) trace() []answer.DomainTrace {
 }
 
 func (s *gangAnswer) rejections() []answer.Rejection {
+	if s.caller.Plan {
+		return nil
+	}
 	alike := map[domain.Reason]int{}
 	for _, r := range s.Rejected {
 		alike[ask.Alike(r.Why)]++

@@ -78,6 +78,9 @@ func (q *Inquiry) readKept(u victims.UnitID) answer.KeptUnit {
 // keptBy lists the units that guards keep in the chosen domain, or everywhere if
 // that was asked for.
 func (q *Inquiry) keptBy(chosen []cluster.NodeID) []answer.KeptUnit {
+	if q.caller.Plan {
+		return nil
+	}
 	if q.Protections != nil && q.Candidates {
 		chosen = domain.WholeCluster{}.Split(nil, q.Index)[0].Nodes
 	}

@@ -88,7 +88,7 @@ func (q *Inquiry) admits(n cluster.NodeID, list []nearest.Change) bool {
 
 // nearest is what would have to change for a gang to get in; whoever asks why not is not told.
 func (s *gangAnswer) nearest() *answer.Nearest {
-	if s.Cluster.Probe || s.NoBounds || s.Each {
+	if s.Cluster.Probe || s.caller.Plan || s.NoBounds || s.Each {
 		return nil
 	}
 	asked := 0

@@ -109,7 +109,7 @@ func (s *podAnswer) infeasible() *answer.Result {
 	r.Proof = s.refutation()
 	r.Rejected = s.rejections()
 	r.Kept = s.keptBy(nil)
-	if !s.Cluster.Probe {
+	if !s.Cluster.Probe && !s.caller.Plan {
 		r.Nearest = s.nearest()
 	}
 	if s.Trace {
@@ -202,6 +202,9 @@ func (s *podAnswer) attempts(c *onepod.Candidate) map[victims.UnitID]attempt {
 
 // rejections says why preemption does not help where it does not.
 func (s *podAnswer) rejections() []answer.Rejection {
+	if s.caller.Plan {
+		return nil
+	}
 	alike := map[domain.Reason]int{}
 	for _, r := range s.Rejected() {
 		alike[r.Why] += r.Nodes

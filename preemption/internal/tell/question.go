@@ -42,11 +42,19 @@ type Inquiry struct {
 	kept        map[victims.UnitID]answer.KeptUnit // units of several pods, once they were told
 }
 
+// untold are what asks for more than a plan.
+const untold = ask.TraitCandidates | ask.TraitTrace
+
 // blank is a question that nobody asks yet.
 func blank(c *live.Cluster, a Caller) *Inquiry {
 	q := &Inquiry{Cluster: c, caller: a}
 	q.one.question = ask.Question{Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits, Poll: a.Poll, Constraints: c.Settings.OfPod}
 	q.Question = &q.one.question
+	if a.Plan {
+		settings := c.Ask
+		settings.Candidates, settings.Trace, settings.Proof = false, false, false
+		q.Settings, q.Traits = &settings, q.Traits&^untold
+	}
 	return q
 }
 
