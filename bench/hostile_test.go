@@ -553,6 +553,7 @@ var attacks = []hostile{
 	{"gang-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
 		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(8, 4_000)}
 	}},
+	{"gang-in-many-racks", 8, 5_000, inRacks},
 	{"gang-in-a-fleet-of-budgets", 8, 5_000, amongBudgets},
 	{"gang-in-a-small-fleet-of-budgets", 4, 16, amongBudgets}, // where a search goes on the longest
 	{"gang-of-64-among-many-pods", 8, 5_000, func(n int) hostileQuestion {
@@ -845,6 +846,17 @@ func heads(q hostileQuestion, n int) hostileQuestion {
 		}))
 		return err
 	}
+	return q
+}
+
+// inRacks is a gang of 12 unlike members that want to be in one of n/8 racks of a fleet with budgets.
+func inRacks(n int) hostileQuestion {
+	q := hostileQuestion{snap: gen.Fleet(n, 12, seed, gen.Uniform)}
+	gen.UnderBudgets(&q.snap)
+	for i := range q.snap.Nodes {
+		q.snap.Nodes[i].Labels = map[string]string{"rack": fmt.Sprint(i / 8)}
+	}
+	q.p = members(12, cluster.PodGroup{Topology: []cluster.TopologyConstraint{{Key: "rack"}}}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(8_000 + 1_000*(i%5)) })
 	return q
 }
 

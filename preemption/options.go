@@ -167,7 +167,8 @@ const (
 	// steps: for a lone pod on every node; for a gang wherever its members may then go, where every unit
 	// lies on one node and constraints look at single nodes: of equal members in domains of any size, of
 	// few shapes in as large ones as there are few mixes of them (a launcher and 11 workers on up to 8,900
-	// nodes, or 140 with constraints; budgets and limits take from that); else in domains of at most 512 units, and
+	// nodes, or 140 with constraints; budgets and limits take from that), and in as many domains as 16 million sums of mixes reach, in
+	// the others as Greedy; else in domains of at most 512 units, and
 	// of unlike members at most 8 on 128 nodes with room.
 	// Otherwise it looks where the gang is placed. [Result.Optimal] says whether it came to the end.
 	Exact Search = "Exact"

@@ -47,7 +47,7 @@ type allotting struct {
 const none = -1
 
 // How many sums of mixes of members of several shapes there may be on all nodes, where a trial has a
-// say and where none has, and how many are looked at in one domain.
+// say and where none has, and how many are looked at in all domains together, the first of them first.
 const (
 	mostTried  = 1 << 15
 	mostMixing = 1 << 21
@@ -95,10 +95,11 @@ func (a *attempt) shapesAgree() bool {
 // newAllotting returns what looks for it in the domain, in so many steps a node at most; nil: nobody has another plan
 // than others find, or none is known.
 func (a *attempt) newAllotting(steps int) *allotting {
-	if !a.allots() {
+	left := a.sumsLeft()
+	if left <= 0 || !a.allots() {
 		return nil
 	}
-	s := &allotting{attempt: a, left: mostSums, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(steps, 0), ofOne: steps}
+	s := &allotting{attempt: a, left: left, steps: (1 + len(a.domain.Nodes)/stepNodes) * ask.StepsLeft(steps, 0), ofOne: steps}
 	if !s.divide() {
 		return nil
 	}
@@ -185,6 +186,23 @@ func (s *allotting) count() bool {
 	return s.members >= need
 }
 
+// sumsLeft is how many sums of mixes may be looked at yet.
+func (s *Search) sumsLeft() int {
+	most := mostSums
+	if s.helping() {
+		most /= helping
+	}
+	return most - s.summed
+}
+
+// solveMixed allots the seats of mixes, and counts the sums that it looks at.
+func (s *allotting) solveMixed(places allot.Mixed, atMost *allot.Price) allot.Answer {
+	before := s.left
+	a := allot.SolveMixed(places, s.mixes, s.members, atMost, &s.left)
+	s.summed += before - s.left
+	return a
+}
+
 // roomy says whether there is room for the members with everybody gone who may go.
 func (s *allotting) roomy() reprieve.Proof {
 	var a allot.Answer
@@ -195,7 +213,7 @@ func (s *allotting) roomy() reprieve.Proof {
 		}
 		return reprieve.Found
 	case len(s.caps) == 0:
-		a = allot.SolveMixed(unpriced{curves{s}}, s.mixes, s.members, nil, &s.left)
+		a = s.solveMixed(unpriced{curves{s}}, nil)
 	default:
 		a = s.cheapest(nil)
 	}
@@ -423,7 +441,7 @@ func (s *allotting) number(of func(victims.UnitID) int64) []int64 {
 // within lets nobody go whose number is larger, where there is a plan as good then; Refuted:
 // there is none.
 func (s *allotting) within(level int64) reprieve.Proof {
-	if len(s.sums) > 0 && !s.solve().Proved {
+	if s.left < 0 || len(s.sums) > 0 && !s.solve().Proved {
 		return reprieve.Exhausted
 	}
 	before, answer := slices.Clone(s.places), s.answer
@@ -470,7 +488,7 @@ func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 	if s.mixes.Kinds() == 1 {
 		a = allot.Solve(curves{s}, s.members, atMost)
 	} else {
-		a = allot.SolveMixed(curves{s}, s.mixes, s.members, atMost, &s.left)
+		a = s.solveMixed(curves{s}, atMost)
 	}
 	for _, part := range a.Parts {
 		switch f := s.places[part.Place].found[part.Seats-1]; {

@@ -134,7 +134,7 @@ func least(q *ask.Question, domains []domain.Domain, most int) (best []int64, me
 
 // TestGangsAreBruteForce: whoever is searched for with more effort disrupts no more, and with all
 // of it as little as any set of victims does; a gang that has no place has none. Cut short, a
-// search says how good another plan may be; so does one that has looked into too many domains.
+// search says how good another plan may be; so does one that has looked into too many domains, or at too many sums.
 func TestGangsAreBruteForce(t *testing.T) {
 	for _, x := range []struct {
 		name                  string
@@ -145,7 +145,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 		{name: "alike in halves", split: true, settled: 330}, {name: "unlike in halves", unlike: true, split: true, settled: 315, open: 9},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			told, settled, better, open := map[ask.Verdict]int{}, 0, 0, 0
+			told, settled, better, open, sums := map[ask.Verdict]int{}, 0, 0, 0, 0
 			for seed := range uint64(120) {
 				nodes := 3
 				if x.split {
@@ -155,9 +155,9 @@ func TestGangsAreBruteForce(t *testing.T) {
 				for _, most := range []int{2, 100} {
 					var greedy []int64
 					for _, by := range []struct {
-						effort       ask.Effort
-						steps, begun int
-					}{{ask.Greedy, 0, 0}, {ask.Improved, 0, 0}, {ask.Exact, 1, 0}, {ask.Exact, 0, 0}, {ask.Exact, 0, mostBegun + 1}} {
+						effort               ask.Effort
+						steps, begun, summed int
+					}{{ask.Greedy, 0, 0, 0}, {ask.Improved, 0, 0, 0}, {ask.Exact, 1, 0, 0}, {ask.Exact, 0, 0, 0}, {ask.Exact, 0, mostBegun + 1, 0}, {ask.Exact, 0, 0, mostSums}} {
 						settings := &ask.Settings{
 							Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
 							Fewest: x.fewest, Effort: by.effort, Steps: by.steps, Ranking: lessAsUpstream,
@@ -172,8 +172,9 @@ func TestGangsAreBruteForce(t *testing.T) {
 							domains = halves(q.Index)
 						}
 						search := NewCounting(q, &sync.Pool{})
-						search.begun = by.begun
+						search.begun, search.summed = by.begun, by.summed
 						answer := search.Run([][]domain.Domain{domains})
+						sums += search.summed - by.summed
 						search.Close()
 						best, members := least(q, domains, most)
 						at := fmt.Sprintf("seed %d, %+v, at most %d", seed, by, most)
@@ -191,7 +192,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 							require.True(t, x.fewest || len(answer.Plan.Places) == members, at)
 							have := lessAsUpstream.Values(answer.Plan.Score)
 							switch {
-							case by.begun > 0:
+							case by.begun+by.summed > 0:
 								require.True(t, search.Open, at)
 								require.Nil(t, search.Least, at)
 							case by.effort == ask.Exact && !search.Open:
@@ -217,6 +218,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 			require.Greater(t, told[ask.Feasible], 100)
 			require.GreaterOrEqual(t, settled, x.settled)
 			require.Positive(t, better)
+			require.Positive(t, sums)
 			require.Equal(t, x.open > 0, open > 0)
 			require.LessOrEqual(t, open, x.open)
 		})

@@ -41,6 +41,7 @@ type Search struct {
 	Counting   *counting.Search // nil if members can't be counted
 	counted    int              // checks that counting stands for
 	given      int              // what giving victims back beside placements is counted as
+	summed     int              // sums of mixes of members that were looked at
 	shares     int              // among so many domains the checks for better placements are shared out
 	begun      int              // see mostBegun
 
@@ -240,6 +241,7 @@ const (
 	landed   = 16
 	given    = 128
 	chosen   = 384
+	summed   = 8 // sums of mixes of members are one
 )
 
 // Asked counts what was asked so far, about a member on a node and else.
@@ -247,7 +249,7 @@ func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved()
+	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved() + s.summed/summed
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come
@@ -435,7 +437,7 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.
 }
 
 // mostBegun is up to which sum the least disruption is searched for, to which each domain adds how many there are. In the others
-// victims are given back, as where it is not asked for.
+// victims are given back, as where it is not asked for; so they are once mostSums sums of mixes were looked at.
 const mostBegun = 1 << 25
 
 // lookLessHard is tryDomain in these.
