@@ -30,8 +30,7 @@ type Options struct {
 	// gone. nil: those with an owner or a group are made anew.
 	Returns func(p *preemption.Pod) bool
 
-	// Look, if not nil, is called with each answer before it is carried out, which it must not change. nil: answers have the plan
-	// alone, whatever the planner's options ask for beside it.
+	// Look, if not nil, is called with each answer before it is carried out, which it must not change. nil: answers have no lists.
 	Look func(p preemption.Preemptor, r *preemption.Result)
 }
 
