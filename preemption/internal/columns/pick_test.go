@@ -19,8 +19,11 @@ func TestMain(m *testing.M) { gen.Tests(m) }
 
 // TestSeveralPickersPickTheSame: however many goroutines share the nodes.
 func TestSeveralPickersPickTheSame(t *testing.T) {
-	picked, budgeted := 0, 0
-	for seed := range uint64(300) {
+	picked, budgeted, seeds := 0, 0, 300
+	if testing.Short() {
+		seeds = 100
+	}
+	for seed := range uint64(seeds) {
 		q := gen.Crowd(seed)
 		ix, err := cluster.NewIndex(&q.Snapshot)
 		require.NoError(t, err)
@@ -50,8 +53,8 @@ func TestSeveralPickersPickTheSame(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, picked, 50)
-	require.Greater(t, budgeted, 50)
+	require.Greater(t, picked, seeds/6)
+	require.Greater(t, budgeted, seeds/6)
 }
 
 // TestTheNumberOfProcessorsDoesNotMatter forms units and lays them out on one and on
