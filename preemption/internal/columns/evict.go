@@ -10,7 +10,7 @@ import (
 // Evict says who has to go on node n for k members, and what that costs, where units
 // may have pods on other nodes, too: these are priced whole. Units of several pods for
 // which broken is above zero are gone already: they go, and cost nothing. broken is by unit;
-// nil: nobody is gone. Once the price is above most, nobody looks further, and price and out are of some of those who go; nil: of all.
+// nil: nobody is gone. Once the price is above most, nobody looks further, and price and out are of some of those who go, or of some of their pods; nil: of all.
 //
 // It is to [domain.Offers] what Cost is. O(units).
 func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32, most *domain.Price) (price domain.Price, out PositionSet) {
@@ -39,10 +39,17 @@ func (s *Seats) Evict(n cluster.NodeID, k int64, losses *Losses, broken []int32,
 			if !paid && s.returns(g) {
 				continue
 			}
-			if out.Add(g); !paid {
-				if price.Add(s.loss(n, g, losses)); most != nil && price.Compare(*most) > 0 {
-					return price, out
+			if out.Add(g); paid {
+				continue
+			}
+			if most != nil { // its pod here is enough, as a rule
+				least := price
+				if least.Add(priceOf(s.at.Owns[g], 1, harmful)); least.Compare(*most) > 0 {
+					return least, out
 				}
+			}
+			if price.Add(s.loss(n, g, losses)); most != nil && price.Compare(*most) > 0 {
+				return price, out
 			}
 		}
 	}

@@ -120,7 +120,7 @@ func (j *joint) offerFirsts(wanted int) {
 			continue
 		}
 		j.push(price, int32(at))
-		if j.harmful {
+		if j.harmful || j.most != nil && price == *j.most {
 			continue
 		}
 		if j.dearest = heaps.Push(j.dearest, price, dearestFirst); len(j.dearest) > wanted {
