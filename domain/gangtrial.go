@@ -57,7 +57,7 @@ type GangTrial struct {
 	byShape [][]MemberID
 
 	queue     SeatQueue // of a placer
-	offers    []int32   // by node: the number of the latest offer of a placer there; 0: it was taken away
+	offers    []int32   // by node: the number of the latest offer of a placer there; 0: it was taken away; below zero: one by a bound
 	nodes     []uint64  // by block: those of the domain that a placer looks at
 	lastOffer int32
 

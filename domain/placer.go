@@ -330,7 +330,7 @@ func (g *greedy) least(m MemberID) (SeatOffer, bool) {
 
 // foresee finds out what more like m cost where o is, if that counts.
 func (g *greedy) foresee(m MemberID, o *SeatOffer) {
-	if n := cluster.NodeID(o.At); o.K == g.t.offers[n] && o.K > 0 {
+	if n := cluster.NodeID(o.At); o.K == g.t.offers[n] {
 		o.Foresee(int64(g.more), func(more int64) (Price, bool) { return g.further(m, n, more) })
 	}
 }
@@ -341,14 +341,14 @@ func (g *greedy) offer(m MemberID, n cluster.NodeID) {
 		if price, known := g.lasting.AtLeast(m, n); known {
 			g.t.lastOffer++
 			g.t.offers[n] = -g.t.lastOffer
-			g.queue.Push(SeatOffer{Price: price, At: int32(n), K: -g.t.lastOffer})
+			g.queue.Push(SeatOffer{Price: price, Next: -1, At: int32(n), K: -g.t.lastOffer}) // all of a price are priced before one is foreseen
 			return
 		}
 	}
 	g.price(m, n)
 }
 
-// price is offer with the price.
+// price queues node n at its price for m, if it takes m.
 func (g *greedy) price(m MemberID, n cluster.NodeID) {
 	switch {
 	case g.t.takes(m, n):

@@ -11,7 +11,7 @@ type SeatOffer struct {
 	Price Price
 	Next  int64 // see Foresee; 0: not asked yet
 	At    int32 // which node
-	K     int32 // how many members are there with this one, or the number of the offer, where that is asked for
+	K     int32 // how many members are there with this one, or the number of the offer, where that is asked for; below zero: Price is a bound from below
 }
 
 // Compare is below zero if o costs less than p; among equals if more members there do, then if the node is the first.

@@ -236,7 +236,7 @@ func (o *Offers) Booked(n cluster.NodeID) []victims.UnitID {
 	return o.out[n]
 }
 
-// Paid is what who is booked on node n costs, if Out told it.
+// Paid is what who is booked on node n costs, if Out told it, and nobody came there or went since that member was Taken.
 func (o *Offers) Paid(n cluster.NodeID) (price domain.Price, told bool) {
 	if o.booked[n] && int(o.seats[n]) == len(o.trial.On(n)) {
 		price, told = o.paid[n]

@@ -30,7 +30,7 @@ type Options struct {
 	// gone. nil: those with an owner or a group are made anew.
 	Returns func(p *preemption.Pod) bool
 
-	// Look, if not nil, is called with each answer before it is carried out, which it must not change. nil: answers have no lists.
+	// Look, if not nil, is called with each answer before it is carried out, which it must not change. nil: nobody looks, and no more is asked for than a plan.
 	Look func(p preemption.Preemptor, r *preemption.Result)
 }
 

@@ -108,10 +108,16 @@ func (a *attempt) newAllotting(steps int) *allotting {
 			s.places = append(s.places, p)
 		}
 	}
-	if !s.count() || !s.keepBounds() {
+	if !s.count() {
 		return nil
 	}
-	return s
+	switch s.keepBounds() {
+	case reprieve.Found:
+		return s
+	case reprieve.Refuted: // by all members; fewer may do
+		a.beyond = s.members == s.q.Tree.Need()
+	}
+	return nil
 }
 
 // allot looks for the plan that disrupts least in the domain. It reports whether that is settled:
@@ -260,7 +266,7 @@ func (s *allotting) meet(a *reprieve.Aim) bool {
 			s.most, s.peak = a.Most, least
 		}
 	case a.Sum == nil:
-		if !s.keepWithin(a.Beyond) {
+		if s.keepWithin(a.Beyond) != reprieve.Found {
 			return false
 		}
 	case !s.adds(a) || len(s.sums) == 0 && s.without(func(u victims.UnitID) int64 { return a.Sum(u, s.q.Units.Unit(u).Pods) }):
@@ -290,21 +296,21 @@ func (s *allotting) adds(a *reprieve.Aim) bool {
 }
 
 // keepBounds lets no plan go beyond hard budgets and limits, as keepWithin does.
-func (s *allotting) keepBounds() (ok bool) {
+func (s *allotting) keepBounds() reprieve.Proof {
 	var caps []reprieve.Cap
 	for _, b := range s.q.Bounds(s.potential) {
 		caps = append(caps, s.q.Cap(b))
 	}
-	ok, s.bounded = s.keepWithin(caps), len(caps) > 0
-	return ok
+	s.bounded = len(caps) > 0
+	return s.keepWithin(caps)
 }
 
 // keepWithin lets no plan go beyond caps, those with the least room first as far as there are few
-// enough mixes: of the others it is seen at the end. It reports false if no plan keeps within these, or
-// that is not known.
-func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
+// enough mixes: of the others it is seen at the end. Refuted: no plan keeps within these; then, and where
+// that is not known, they are not kept.
+func (s *allotting) keepWithin(caps []reprieve.Cap) reprieve.Proof {
 	if len(s.met) > 0 || len(caps) > mostWeights/(1+len(s.potential)) {
-		return true
+		return reprieve.Found
 	}
 	var crowded []reprieve.Cap
 	for _, c := range caps {
@@ -326,13 +332,14 @@ func (s *allotting) keepWithin(caps []reprieve.Cap) bool {
 		mixes, kept = more, append(kept, c)
 	}
 	if mixes == before {
-		return true
+		return reprieve.Found
 	}
-	if s.keepTo(kept, mixes); s.roomy() != reprieve.Found {
+	s.keepTo(kept, mixes)
+	proof := s.roomy()
+	if proof != reprieve.Found {
 		s.keepTo(hard, before)
-		return false
 	}
-	return true
+	return proof
 }
 
 // inUnits is a cap in units of which everybody who may go uses up whole ones.

@@ -36,6 +36,7 @@ type attempt struct {
 
 	over   []ask.Excess     // what the latest victims go beyond
 	refuse domain.Reason    // why a placement has no victims within the bounds
+	beyond bool             // it is proved that none has
 	greedy []victims.UnitID // whom the latest placement would evict
 	proved bool             // no victims are better for the given placement
 	bound  []int64          // by aim: no plan has less; aims behind its end may have anything

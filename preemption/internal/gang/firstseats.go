@@ -37,6 +37,7 @@ type firstSeats struct {
 	beside []uint64       // likewise, of prices beside members
 	walked bool           // seats have told who goes for the price that is asked for
 	row    []int64        // what members on a node ask for
+	bounds int            // that were asked for
 
 	pool     []boundedSeats // buffers of Cheapest
 	recent   [64]int32      // by a hash of what a member adds: where in pool those found last are; who is not found makes a second group
@@ -70,7 +71,7 @@ func compareDearest(a, b *seatCost) int { return b.compare(a) }
 // to find out for which asks a price lasts takes as long again.
 const mostPricedAnew = 16
 
-// knownAsks is how many prices that are known stand for a question about a member on a node.
+// knownAsks is how many prices that are known, or bounds, stand for a question about a member on a node.
 const knownAsks = 16
 
 // firstSeats returns those of the search.
@@ -216,6 +217,9 @@ func (f lastingSeats) AtLeast(m domain.MemberID, n cluster.NodeID) (price domain
 		for r, v := range f.of.Trial.Member(placed).Request() {
 			f.row[r] = checked.Add(f.row[r], v)
 		}
+	}
+	if f.bounds++; f.bounds%knownAsks == 0 {
+		f.of.Trial.Asked++
 	}
 	cost, known := f.seats.AtLeastFor(n, f.row, f.last)
 	return cost.Price().Minus(paid), known

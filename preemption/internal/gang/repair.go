@@ -147,13 +147,16 @@ func (a *attempt) keep(u victims.UnitID) {
 	a.Runner.Return(a.Trial, u)
 }
 
-// hopeless reports whether the latest placement's victims go beyond the limit of pods, and those of
-// any other would: with as many gone there is less room than a lone pod group needs, were all members
-// as small as they are in each resource.
+// hopeless reports whether the latest placement's victims go beyond the bounds, and those of
+// any other would: by their mixes; or by the limit of pods, since with as many gone there is less room than a lone
+// pod group needs, were all members as small as they are in each resource.
 func (a *attempt) hopeless() bool {
-	i := slices.IndexFunc(a.over, func(o ask.Excess) bool { return o.Of == ask.NumPods })
-	if a.refuse.OK() || i < 0 || len(a.q.Tree.Children) > 0 {
+	if a.refuse.OK() || len(a.over) == 0 {
 		return false
+	}
+	i := slices.IndexFunc(a.over, func(o ask.Excess) bool { return o.Of == ask.NumPods })
+	if a.beyond || i < 0 || len(a.q.Tree.Children) > 0 {
+		return a.beyond
 	}
 	asks := slices.Clone(a.q.Members[0].Request())
 	for _, m := range a.q.Members {
@@ -213,6 +216,10 @@ func (a *attempt) repair() {
 			if s.take(); a.top != nil {
 				return
 			}
+		}
+		if a.beyond {
+			a.refuse = ask.Beyond(a.over, reprieve.Refuted)
+			return
 		}
 	}
 	budget := a.q.Checks / a.shares

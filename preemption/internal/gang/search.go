@@ -241,7 +241,7 @@ const (
 	landed   = 16
 	given    = 128
 	chosen   = 384
-	summed   = 8 // sums of mixes of members are one
+	sumsAsk  = 8 // sums of mixes of members are one
 )
 
 // Asked counts what was asked so far, about a member on a node and else.
@@ -249,7 +249,7 @@ func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved() + s.summed/summed
+	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved() + s.summed/sumsAsk
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come

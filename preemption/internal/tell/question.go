@@ -42,7 +42,7 @@ type Inquiry struct {
 	kept        map[victims.UnitID]answer.KeptUnit // units of several pods, once they were told
 }
 
-// untold are what asks for more than a plan.
+// untold are the traits that ask for more than a plan.
 const untold = ask.TraitCandidates | ask.TraitTrace
 
 // blank is a question that nobody asks yet.
