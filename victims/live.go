@@ -188,11 +188,11 @@ func (us *Units) apart(u UnitID) bool {
 }
 
 // mayGrow reports whether pod p, the first that comes to unit u of several since Settle, changes nothing about it but how many
-// pods it has, and perhaps its place: where questions are asked in between, its nodes are not changed for each pod.
+// pods it has and what it costs, and perhaps its place: where questions are asked in between, its nodes are not changed for each pod.
 func (us *Units) mayGrow(u UnitID, p cluster.PodID) bool {
 	unit := us.Unit(u)
 	return len(unit.Pods) > 1 && !us.apart(u) && !slices.Contains(us.grown, u) &&
-		us.by.Cost == nil && us.by.Order == nil && !us.ranked() && !us.rule.PreemptionPriority && (us.kept == nil || !us.kept.Any()) &&
+		us.by.Order == nil && !us.ranked() && !us.rule.PreemptionPriority && (us.kept == nil || !us.kept.Any()) &&
 		us.ix.Started(p) >= unit.Started && (us.ix.Priority(p) == unit.Level || us.ix.Priority(unit.Pods[0]) != unit.Level) // as even as it was
 }
 
@@ -222,6 +222,9 @@ func (us *Units) listGrown(dst []Shift, u UnitID, p cluster.PodID) []Shift {
 	*us.unitOf.Edit(int(p)) = u
 	if us.ix.Unstarted(p) {
 		us.agenda.Advance(int(u), us.ix.Time().Unix())
+	}
+	if us.Priced() {
+		us.costMore(u, p)
 	}
 	us.grown = append(us.grown, u)
 	dst = append(dst, Shift{Node: cluster.NoNode, Out: NoPosition, In: NoPosition, Grown: u})

@@ -220,17 +220,23 @@ func randomPod(r *rand.Rand) *cluster.Pod {
 	return p
 }
 
-// plainPod is one of a few pods, mostly of two groups.
+// plainPod is one of a few pods, mostly of two units.
 func plainPod(r *rand.Rand) *cluster.Pod {
 	prio := int32(1 + r.IntN(9)/8)
 	p := &cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", r.IntN(9)), UID: fmt.Sprint(r.IntN(3)), Priority: &prio}
 	p.Node = []string{"n1", "n1", "n2", "n3", ""}[r.IntN(5)]
-	p.Group = []string{"", "whole", "whole", "elastic", "elastic"}[r.IntN(5)]
+	p.Group = []string{"", "whole", "whole", "whole", "child", "sibling"}[r.IntN(6)]
 	if r.IntN(3) > 0 {
 		p.Started = noon.Add(-time.Duration(r.IntN(9)/8) * 4 * time.Minute)
 	}
+	if r.IntN(2) == 0 {
+		p.Cost = &cluster.Cost{Fixed: int64(r.IntN(9)), Milestones: []cluster.Milestone{{Seconds: 60, Value: 50}, {Seconds: 600, Value: 0}}}
+	}
 	return p
 }
+
+// ownCost is not known to be a tariff.
+type ownCost struct{ victims.Tariff }
 
 var long = flag.Bool("long", false, "try three times as many lives")
 
@@ -254,9 +260,10 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 		rule := []victims.UnitRule{victims.Pods136, victims.Groups136, victims.Units137, victims.UnitsKEP}[r.IntN(4)]
 		w := worths[r.IntN(len(worths))]
 		keep, randomPod := keepings[r.IntN(len(keepings))], randomPod
-		if seed%4 == 0 { // with guards a group is formed anew whoever comes
-			ix, randomPod = index(t, "nodes n1 n2\ngroup whole mode=All prio=1\ngroup elastic mode=All prio=1"), plainPod
-			w, keep = worths[r.IntN(7)/6], keepings[len(keepings)-1-r.IntN(7)/6]
+		if seed%3 == 0 { // with guards a group is formed anew whoever comes
+			ix, randomPod = index(t, "nodes n1 n2\ngroup whole mode=All prio=1 costs=4m:9,11m:0\ngroup child parent=job costs=2m:9,9m:0\ngroup sibling parent=job cost=3\n"+
+				"composite job mode=All prio=1 cost=2"), plainPod
+			w, keep = []victims.Worth{{}, {Cost: tariff}, {Cost: tariff}, {Cost: ownCost{tariff}}, worths[1]}[r.IntN(5)], keepings[len(keepings)-1-r.IntN(7)/6]
 		}
 		for range []int{0, 0, 5, 9}[r.IntN(4)] { // there at the start
 			p := randomPod(r)
@@ -368,6 +375,37 @@ func TestForksGrowApart(t *testing.T) {
 	set(fork, "w", "w5")
 	set(f, "w", "w6", "v")
 	require.Equal(t, []string{"v+w0+w1+w2+w3+w4+w6", "w0+w1+w2+w3+w4+w5 x", "w0+w1+w2+w3+w4"}, []string{on(f.us), on(fork.us), on(idle.us)})
+}
+
+// A unit that grows costs what it would if it were formed anew, then and later, also where the pod that comes is the first that
+// runs of a group whose costs begin with that.
+func TestUnitsThatGrowCostWhatTheyWould(t *testing.T) {
+	low, w := int32(1), victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Fixed: 1, Milestones: 1, Pods: 1}}}
+	grown := 0
+	for _, groups := range []string{
+		"composite job mode=All prio=1\ngroup child parent=job costs=2m:9,9m:30 c0@n1\ngroup sibling parent=job s0@n1 start=11:40",
+		"composite job mode=All prio=1\ngroup child parent=job costs=2m:9,9m:30 c0@n1 start=12:20\ngroup sibling parent=job s0@n1 start=11:40",
+		"composite job mode=All prio=1 costs=3m:9,8m:20\ngroup child parent=job c0@n1\ngroup sibling parent=job s0@n1",
+	} {
+		f := follow(index(t, "nodes n1\n"+groups), victims.Units137, w, keepings[5])
+		same := func() {
+			fresh, err := f.ix.Objects().Index()
+			require.NoError(t, err)
+			require.Equal(t, follow(fresh, victims.Units137, w, keepings[5]).tell(), f.tell(), groups)
+		}
+		for i, minute := range []time.Duration{9, 8, 10} {
+			p := cluster.Pod{Namespace: "default", Name: fmt.Sprint("c", i+1), Node: "n1", Group: "child", Priority: &low, Started: noon.Add(minute * time.Minute)}
+			if f.set(&p)[0].Node == cluster.NoNode {
+				grown++
+			}
+			same()
+			if f.setTime(noon.Add(time.Duration(10+2*i) * time.Minute)); i == 2 {
+				f.setTime(noon.Add(30 * time.Minute))
+			}
+			same()
+		}
+	}
+	require.Equal(t, 8, grown)
 }
 
 // Quiet: nobody moved, though something about somebody may have changed.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -86,6 +87,35 @@ func (us *Units) appraise(u UnitID) (due int64) {
 	}
 	put(&us.inside, int(u), inside)
 	return due
+}
+
+// costMore finds out what unit u costs, to which pod p has come: by a tariff what it did and the pod besides, unless the pod is
+// the first that runs of a group whose costs begin with that.
+func (us *Units) costMore(u UnitID, p cluster.PodID) {
+	if t, ok := us.by.Cost.(Tariff); ok && !us.beginsCosts(us.Unit(u).Group, p) {
+		more, due := t.price(us.ix, cluster.NoGroup, []cluster.PodID{p})
+		put(&us.cost, int(u), checked.Add(us.Cost(u), more))
+		us.agenda.Advance(int(u), due)
+		return
+	}
+	us.agenda.Advance(int(u), us.appraise(u))
+}
+
+// beginsCosts reports whether a group at or beneath top, above pod p, has costs since its first pod runs, which p is.
+func (us *Units) beginsCosts(top cluster.GroupID, p cluster.PodID) bool {
+	started := us.ix.Pod(p).Started
+	for g := us.ix.GroupOf(p); !started.IsZero(); g = us.ix.Group(g).Parent {
+		if c := us.ix.Group(g).Cost(); c != nil && c.Checkpoint.IsZero() && !slices.ContainsFunc(us.ix.PodsUnder(nil, g), func(q cluster.PodID) bool {
+			pod := us.ix.Pod(q)
+			return q != p && pod.Node != "" && !pod.Started.IsZero() && !pod.Started.After(started)
+		}) {
+			return true
+		}
+		if g == top {
+			break
+		}
+	}
+	return false
 }
 
 // ranked reports whether something tells units of equal priority apart before the rules.
