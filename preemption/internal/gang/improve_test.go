@@ -176,7 +176,8 @@ func TestDomainsShareTheSteps(t *testing.T) {
 }
 
 // TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes, of which one is empty. Where so
-// few pods may go that others are left full, one placement tells, else many are looked at.
+// few pods may go that others are left full, one placement tells, else many are looked at, but for those of the placers none once
+// repairs in other domains have come to too much.
 func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
 	low, high, six := int32(0), int32(9), int32(6)
@@ -190,13 +191,18 @@ func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 		s.Pods = append(s.Pods, cluster.Pod{Namespace: "default", Name: fmt.Sprint("p", i), Node: node, Priority: &low, Requests: cpu(1)})
 	}
 	s.Nodes = append(s.Nodes, cluster.Node{Name: "empty", Allocatable: cpu(4)})
-	for most, searched := range map[int64]int{0: 0, 4: 1, 5: 12} {
+	for _, tt := range []struct {
+		most             int64
+		mended, searched int
+	}{{0, 0, 0}, {4, 0, 1}, {5, 0, 12}, {5, mostMended + 1, 3}} {
 		settings := &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Ranking: lessAsUpstream}
-		q := asks(t, s, settings, ask.Bound{Of: ask.NumPods, Left: most})
+		q := asks(t, s, settings, ask.Bound{Of: ask.NumPods, Left: tt.most})
 		search := New(q)
+		search.mended = tt.mended
 		require.Equal(t, ask.Infeasible, search.Run([][]domain.Domain{seating.Split(q.Index, nil)}).Verdict)
-		require.Equal(t, searched, search.Stats.Searched, "%d", most)
-		require.Equal(t, searched < 2, search.Proved, "%d", most)
+		require.Equal(t, tt.searched, search.Stats.Searched, "%+v", tt)
+		require.Equal(t, tt.searched < 2, search.Proved, "%+v", tt)
+		require.Equal(t, tt.searched == 12, search.mended > tt.mended+9*bounding, "%+v", tt)
 	}
 }
 

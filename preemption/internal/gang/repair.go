@@ -197,6 +197,11 @@ const (
 	mostMoved = 1 << 17
 
 	helpRepairs = 16 // where it is asked what would help there is such a part of mostAsked
+
+	// mostMended is what they may come to in all domains together, as Asked counts and with so much for each search of victims
+	// within bounds: no other domain is repaired then. The first domains come first.
+	mostMended = 1 << 19
+	bounding   = 512
 )
 
 // repairsOn reports whether other places of members among so many units are looked for once more in
@@ -208,8 +213,18 @@ func repairsOn(times, asked, units, domains int) bool {
 // repair looks for a placement whose victims keep within the bounds, after those of
 // the placers have none: as members are allotted; among all placements where they are few, which proves a no;
 // otherwise again and again without the units that went too far, and with fewer
-// members.
+// members. Once that has come to mostMended it leaves it open.
 func (a *attempt) repair() {
+	most := mostMended
+	if a.helping() {
+		most /= helping
+	}
+	if a.mended > most {
+		a.Proved = false
+		return
+	}
+	asked, searched := a.Asked(), a.Stats.Searched
+	defer func() { a.mended += a.Asked() - asked + bounding*(a.Stats.Searched-searched) }()
 	if a.q.Effort == ask.Greedy { // else that was looked for
 		if s := a.newAllotting(ask.FewSteps); s != nil {
 			s.meetAll()

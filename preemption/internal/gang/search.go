@@ -42,6 +42,7 @@ type Search struct {
 	counted    int              // checks that counting stands for
 	given      int              // what giving victims back beside placements is counted as
 	summed     int              // sums of mixes of members that were looked at
+	mended     int              // see mostMended
 	shares     int              // among so many domains the checks for better placements are shared out
 	begun      int              // see mostBegun
 
