@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
 // Filter looks for a node where the pod fits as things are: the nominated one first, then
@@ -20,7 +21,7 @@ func (s *Search) Filter() cluster.NodeID {
 			return n
 		}
 	}
-	if s.Sweeps() && len(s.q.States) == 0 { // too cheap to share
+	if s.bare() { // too cheap to share
 		return s.fitting(chunk{0, cluster.NodeID(s.q.Index.NumNodes())})
 	}
 	return s.filterAll()
@@ -137,19 +138,30 @@ func (s *Search) needStatus() {
 	}
 }
 
+// bare reports whether resources and what is said of nodes alone decide where the pod fits as things are.
+func (s *Search) bare() bool {
+	return len(s.q.States) == 0 && s.traits&(ask.TraitPorts|ask.TraitUnknown) == 0
+}
+
 // look says whether the pod fits on node n as things are.
 func (s *Search) look(n cluster.NodeID) domain.Reason {
 	s.q.GoOn()
-	if !s.Sweeps() || len(s.q.Index.Nominees(n)) > 0 {
+	sweeps := s.Sweeps()
+	if !sweeps && !s.bare() || len(s.q.Index.Nominees(n)) > 0 {
 		s.Trial.Reset(n)
 		return s.Trial.Fits()
+	}
+	if !sweeps { // a trial counts those that it may not go to
+		s.looks++
 	}
 	if !s.q.Index.Open(n) || !s.Member.Anywhere() {
 		if why := s.Member.Static(s.q.Index.Node(n)); !why.OK() {
 			return why
 		}
 	}
-	s.looks++
+	if sweeps {
+		s.looks++
+	}
 	if why := s.Member.Resources(s.q.Index.Free(n), s.q.Index.Allocatable(n)); !why.OK() || len(s.q.States) == 0 {
 		return why
 	}

@@ -216,7 +216,7 @@ func TestWhatIsRememberedIsWhatIsFound(t *testing.T) {
 			require.Greater(t, atOnce, 60)
 		})
 	}
-	require.Equal(t, 116_934, looks, "as many as before")
+	require.Equal(t, 86_799, looks, "as many as before")
 }
 
 // TestTheFirstOfEqualNodesIsTheAnswer: also of those that were found to be no better than an answer which does not hold
