@@ -213,16 +213,8 @@ func repairsOn(times, asked, units, domains int) bool {
 // repair looks for a placement whose victims keep within the bounds, after those of
 // the placers have none: as members are allotted; among all placements where they are few, which proves a no;
 // otherwise again and again without the units that went too far, and with fewer
-// members. Once that has come to mostMended it leaves it open.
+// members. All but the first of these is left open once it has come to mostMended.
 func (a *attempt) repair() {
-	most := mostMended
-	if a.helping() {
-		most /= helping
-	}
-	if a.mended > most {
-		a.Proved = false
-		return
-	}
 	asked, searched := a.Asked(), a.Stats.Searched
 	defer func() { a.mended += a.Asked() - asked + bounding*(a.Stats.Searched-searched) }()
 	if a.q.Effort == ask.Greedy { // else that was looked for
@@ -236,6 +228,14 @@ func (a *attempt) repair() {
 			a.refuse = ask.Beyond(a.over, reprieve.Refuted)
 			return
 		}
+	}
+	most := mostMended
+	if a.helping() {
+		most /= helping
+	}
+	if a.mended > most {
+		a.Proved = false
+		return
 	}
 	budget := a.q.Checks / a.shares
 	if placed := !a.q.Mobile && !a.q.Lowest; placed { // and stays where it is
