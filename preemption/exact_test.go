@@ -1092,3 +1092,26 @@ func TestGreedyAllotsWithinLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestSeatsWithinHardBudgetsAreTaken: where the cheapest are not known, since sums of mixes have run out, seats that keep
+// within the budgets are a plan all the same.
+func TestSeatsWithinHardBudgetsAreTaken(t *testing.T) {
+	t.Parallel()
+	high, all := int32(100), int32(4)
+	p := preemption.Preemptor{Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{Namespace: "ml", Name: "gang", Priority: &high, MinCount: &all}}
+	for i := range all {
+		p.Pods = append(p.Pods, preemption.Pod{Namespace: "ml", Name: fmt.Sprint("gang-", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: int64(8000 << min(i, 1))}})
+	}
+	for _, seed := range []uint64{0, 2} {
+		s := gen.Fleet(20, 10, seed, gen.Uniform)
+		for i := range s.Pods {
+			s.Pods[i].Labels = map[string]string{"team": fmt.Sprint(i % 12)}
+		}
+		for i := range 12 {
+			s.Budgets = append(s.Budgets, disruption.Budget{Namespace: "default", Name: fmt.Sprint("budget", i), Allowed: int32(i % 2),
+				Selector: &disruption.Selector{MatchLabels: map[string]string{"team": fmt.Sprint(i)}}})
+		}
+		r := ask(&named{t, seed}, preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}, gen.Question{Preemptor: p, Snapshot: s})
+		require.Equal(t, preemption.Feasible, r.Verdict, "seed %d: %s", seed, r.Message)
+	}
+}

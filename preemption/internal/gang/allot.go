@@ -34,6 +34,7 @@ type allotting struct {
 	sums    []func(victims.UnitID, []cluster.PodID) int64 // that are numbers of a price
 	total   allot.Price                                   // of everybody who may go
 	answer  *allot.Answer                                 // nil: not known
+	some    []seated                                      // within hard budgets and limits, whatever they cost; nil: not known
 
 	most    func(victims.UnitID) int64 // the latest number of which the largest counts
 	peak    int64                      // and how large it is
@@ -41,6 +42,13 @@ type allotting struct {
 	inPrice []int                      // by aim: which number of a price it is; none
 	steps   int                        // that are left
 	ofOne   int                        // of these at most for a mix on a node
+}
+
+// seated are members on a node, of each shape so many, and who goes for them.
+type seated struct {
+	node  cluster.NodeID
+	count []int
+	out   []victims.UnitID
 }
 
 // none says that an aim is no number of a price.
@@ -221,7 +229,9 @@ func (s *allotting) roomy() reprieve.Proof {
 	case len(s.caps) == 0:
 		a = s.solveMixed(unpriced{curves{s}}, nil)
 	default:
-		a = s.cheapest(nil)
+		if a = s.cheapest(nil); s.some == nil {
+			s.some = s.seats(a.Parts)
+		}
 	}
 	switch {
 	case a.None:
@@ -510,24 +520,39 @@ func (s *allotting) cheapest(atMost *allot.Price) allot.Answer {
 }
 
 // take proposes the plan of the answer, if it has one.
-func (s *allotting) take() {
-	parts := s.solve().Parts
-	if parts == nil {
+func (s *allotting) take() { s.place(s.seats(s.solve().Parts)) }
+
+// seats are those of an answer.
+func (s *allotting) seats(parts []allot.Part) (list []seated) {
+	for _, part := range parts {
+		p := s.places[part.Place]
+		x := seated{node: p.node}
+		for i := range s.shapes {
+			x.count = append(x.count, s.mixes.Count(part.Seats, i))
+		}
+		for _, i := range p.found[part.Seats-1].items {
+			x.out = append(x.out, p.items[i].unit)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// place proposes the plan of seats, if there are any.
+func (s *allotting) place(list []seated) {
+	if list == nil {
 		return
 	}
 	rest := slices.Clone(s.shapes)
 	var out []victims.UnitID
-	for _, part := range parts {
-		p := s.places[part.Place]
-		for i := range rest {
-			for range s.mixes.Count(part.Seats, i) {
-				s.Trial.Place(rest[i][0], p.node)
+	for _, x := range list {
+		for i, k := range x.count {
+			for range k {
+				s.Trial.Place(rest[i][0], x.node)
 				rest[i] = rest[i][1:]
 			}
 		}
-		for _, i := range p.found[part.Seats-1].items {
-			out = append(out, p.items[i].unit)
-		}
+		out = append(out, x.out...)
 	}
 	if s.bounded && len(s.q.Overruns(out, nil)) > 0 { // of bounds that are no caps
 		s.Trial.UnplaceTo(0)

@@ -223,6 +223,9 @@ func (a *attempt) repair() {
 			if s.take(); a.top != nil {
 				return
 			}
+			if s.bounded {
+				defer a.fallBack(s)
+			}
 		}
 		if a.beyond {
 			a.refuse = ask.Beyond(a.over, reprieve.Refuted)
@@ -254,6 +257,23 @@ func (a *attempt) repair() {
 	again := func() bool { return a.keepGreedy() && (a.placeAgain(a.q.Fewest) || a.placeAgain(true)) }
 	for times := 0; a.top == nil && repairsOn(times, each*(a.Trial.Asked-before), len(a.potential), a.shares) && again(); times++ {
 	}
+}
+
+// fallBack takes seats that keep within the bounds, whatever they cost, where no other repair has found a plan.
+func (a *attempt) fallBack(s *allotting) {
+	if a.top != nil {
+		return
+	}
+	for _, x := range s.some {
+		for _, u := range x.out {
+			if !a.inside[u] { // kept meanwhile
+				a.inside[u], a.potential = true, append(a.potential, u)
+				a.Runner.Remove(a.Trial, u)
+			}
+		}
+	}
+	a.Trial.Settle()
+	s.place(s.some)
 }
 
 // placeAgain tries the placers as things stand and reports whether one of them found
