@@ -428,13 +428,16 @@ func (f *firstSeats) next(n cluster.NodeID, adds columns.Cost, ahead int) int64 
 	return o.Next
 }
 
-// least is a bound from below for Price, by the first column with room.
+// least is a bound from below for Price: with nobody placed by the first column with room, else as AtLeast says.
 func (f *firstSeats) least(m domain.MemberID, n cluster.NodeID) domain.Price {
 	if !f.first(m, n) {
+		if price, known := (lastingSeats{f}).AtLeast(m, n); f.vacates && known {
+			return price
+		}
 		return domain.Price{Lead: math.MinInt64} // none
 	}
-	b, i := f.of.q.Columns.Levels().Blocks()[n/columns.BlockSize], int(n%columns.BlockSize)
-	return f.seats.AtLeast(n, 1, b.Lowest(f.seats.One(), f.last, i)).Price()
+	cost, _ := f.seats.AtLeastFor(n, f.of.Trial.Member(m).Request(), f.last)
+	return cost.Price()
 }
 
 // column is the lowest column in which nobody up to a priority is left who may go.
