@@ -3,7 +3,9 @@ package preemption_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -358,28 +360,61 @@ func TestAskingMoreOfGangsSaysTheSame(t *testing.T) {
 	holdGang(t, tiedGangs(), askingMoreOfGangsSaysTheSame)
 }
 
-// TestATraceOfAsFewAsNeededSaysTheSame: where room is made for no more members than are needed, who
-// gets a place beside them is the same with a trace, which keeps nodes from being looked at by columns
-// alone.
-func TestATraceOfAsFewAsNeededSaysTheSame(t *testing.T) {
-	more := 0 // gangs that get more than are needed
-	for seed := range seeds(1500) {
-		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 16}, Composite: true, Running: true}
+// TestAnExplainedGangIsAnsweredTheSame: a trace, which keeps nodes from being looked at by columns alone, changes nothing but how many
+// trials there are, where searches end before they know as well; and so does a proof.
+func TestAnExplainedGangIsAnsweredTheSame(t *testing.T) {
+	more, cut := 0, 0 // gangs that get more than are needed, and searches that end early
+	for seed := range seeds(5000) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 2 + r.IntN(12), MaxPods: 10 + r.IntN(50), Groups: r.IntN(2) == 0, Budgets: r.IntN(2) == 0}}
+		p.Composite, p.Running, p.MaxMembers = r.IntN(3) == 0, r.IntN(2) == 0, 3+r.IntN(28)
 		q := gen.RandomGang(seed, p)
-		o := preemption.Options{Members: preemption.MinCount}
 		if !asksSomething(q) {
 			continue
 		}
+		if r.IntN(2) == 0 {
+			elasticGroups(seed, &q)
+		}
+		o := preemption.Options{Rules: []preemption.Rules{"", preemption.Kubernetes136, preemption.KEP5710Alpha}[r.IntN(3)], LowestLevel: r.IntN(4) == 0}
+		o.Members = []preemption.Members{preemption.MinCount, preemption.AllThatFit}[r.IntN(2)]
+		o.Search = []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact, preemption.Exact}[r.IntN(4)]
+		o.SearchSteps = []int{1, 5, 20, 100, 400, 2000}[r.IntN(6)]
+		if r.IntN(4) == 0 {
+			o.Limits.Pods = 1 + r.Int64N(12)
+		}
+		q = sound(o, q)
 		brief := ask(t, o, q)
-		o.Explain = true
-		traced := ask(t, o, q)
-		require.Equal(t, traced.Nominations, brief.Nominations, "seed %d", seed)
-		require.Equal(t, traced.Victims, brief.Victims, "seed %d", seed)
-		if brief.Verdict == preemption.Feasible && len(brief.Nominations) > 1 {
+		if brief.Verdict == preemption.Feasible && o.Members == preemption.MinCount && len(brief.Nominations) > 1 {
 			more++
 		}
+		if brief.Verdict == preemption.Feasible && o.Search == preemption.Exact && !brief.Optimal {
+			cut++
+		}
+		for _, o.Explain = range []bool{true, false} {
+			o.Proof = !o.Explain
+			full := ask(t, o, q)
+			require.True(t, !o.Explain || o.Members == preemption.MinCount || brief.Verdict != preemption.Feasible || toldOf(full), "seed %d", seed)
+			if brief.Nearest == nil { // which a trace asks for
+				full.Nearest = nil
+			}
+			full.Trace, full.Proof, full.Stats.Trials = nil, nil, brief.Stats.Trials
+			require.Empty(t, cmp.Diff(brief, full), "seed %d: with %+v (-without +with)", seed, o)
+		}
 	}
-	require.Greater(t, more, int(seeds(100)))
+	require.Greater(t, more, int(seeds(300)))
+	require.Greater(t, cut, int(seeds(100)))
+}
+
+// toldOf reports whether the trace of r tells of everybody who is nominated or has to go.
+func toldOf(r *preemption.Result) bool {
+	told := map[string]bool{}
+	for _, d := range r.Trace {
+		for _, step := range d.Steps {
+			told[strings.ReplaceAll(step.Action, "return part", "keep out")+" "+step.Unit] = d.Domain == r.Domain
+		}
+	}
+	return !slices.ContainsFunc(r.Nominations, func(n preemption.Nomination) bool { return !told["place "+n.Pod.Namespace+"/"+n.Pod.Name] }) &&
+		!slices.ContainsFunc(r.Victims, func(v preemption.Victim) bool { return !told["keep out "+v.Namespace+"/"+v.Name] })
 }
 
 // whyNotAnswersForGangs: about every node and every pod there is something to say,

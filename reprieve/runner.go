@@ -29,6 +29,9 @@ type Runner struct {
 	// others return. Observe is told of the whole unit.
 	ObservePart func(u victims.UnitID, out []cluster.PodID)
 
+	// Aside, if set, is called before questions that are asked for who observes alone, and what it returns after them.
+	Aside func() (back func())
+
 	// Doubtful says that more room may hurt, Constrained that more than resources and
 	// ports decides: searches then leave less out.
 	Doubtful, Constrained bool

@@ -36,19 +36,29 @@ func (r *Runner) RunWithin(t domain.Trial, potential []victims.UnitID, w Within)
 // the units stay out.
 func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []victims.UnitID, w Within) (Outcome, Proof) {
 	observe, part := r.Observe, r.ObservePart
-	r.Observe, r.ObservePart = nil, nil
+	var seen []func() // told later, if at all
+	if observe != nil {
+		r.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
+			seen = append(seen, func() { observe(u, violates, why) })
+		}
+	}
+	if part != nil {
+		r.ObservePart = func(u victims.UnitID, out []cluster.PodID) {
+			out = slices.Clone(out)
+			seen = append(seen, func() { part(u, out) })
+		}
+	}
 	defer func() { r.Observe, r.ObservePart = observe, part }()
 	out := r.GiveBack(t, violating, rest)
-	within := w.Keeps(out.Victims)
-	if within && observe == nil {
+	if w.Keeps(out.Victims) {
+		for _, tell := range seen {
+			tell()
+		}
 		return out, Found
 	}
+	r.Observe, r.ObservePart = nil, nil
 	order := inOrder(violating, rest)
 	r.move(t, order, slices.Sorted(slices.Values(out.Victims)), r.Remove)
-	if within { // the same again, to be watched
-		r.Observe, r.ObservePart = observe, part
-		return r.GiveBack(t, violating, rest), Found
-	}
 	list, proof := r.Choose(t, w.Choice, order, math.MaxInt64)
 	for _, u := range list {
 		r.fewer(t, u, list, w)
@@ -102,6 +112,9 @@ func (r *Runner) Told(t domain.Trial, list []victims.UnitID, violating []Charged
 	o := Outcome{Victims: r.out, Violations: r.violations(violating)}
 	if r.Observe == nil || list == nil {
 		return o
+	}
+	if r.Aside != nil {
+		defer r.Aside()()
 	}
 	gone := among(list)
 	for i, u := range inOrder(violating, rest) {

@@ -236,9 +236,10 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		a.Trial.UnplaceTo(0)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
-	l := a.q.Bounding(again)
+	l, tellRest := a.q.Bounding(again), func() {}
 	if a.q.Trace {
 		l.Bounded = func(level, next int32, lower bool, why domain.Reason) {
+			tellRest()
 			a.steps = append(a.steps, ask.Step{Action: ask.Settles, Level: level, Below: next, Lower: lower, Why: why})
 		}
 		l.Placed = func() {
@@ -248,15 +249,46 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		}
 	}
 	trial := a.mobileTrial()
-	if !trial.Mobile && !a.q.Trace { // a trace tells of everybody
+	if !trial.Mobile {
+		stays := func(u victims.UnitID) bool { return !a.outInPart(u) }
 		l.Around = func() []victims.UnitID {
-			return a.q.Units.Sorted(slices.DeleteFunc(a.around(nil), func(u victims.UnitID) bool { return !a.outInPart(u) }))
+			if a.q.Trace {
+				tellRest = a.tellAll(a.q.Units.Sorted(slices.DeleteFunc(slices.Clone(a.potential), stays)), false)
+			}
+			return a.q.Units.Sorted(slices.DeleteFunc(a.around(nil), stays))
 		}
 		if len(a.q.States) == 0 {
+			tellRest = a.tellAll(units(violating), true)
 			violating = a.returnOthers(violating)
 		}
 	}
-	return a.afterMoving(violating, a.Runner.GiveBackLowest(trial, l, violating, rest))
+	out := a.Runner.GiveBackLowest(trial, l, violating, rest)
+	tellRest()
+	return a.afterMoving(violating, out)
+}
+
+// tellAll lets a trace tell of each of all in order, while some of them are tried: the others return without a check. It returns
+// what tells of those behind the last one.
+func (a *attempt) tellAll(all []victims.UnitID, violating bool) (tellRest func()) {
+	tellTo := func(end int) {
+		for _, u := range all[:end] {
+			a.observe(u, violating && a.charged[u] > 0, domain.Reason{})
+		}
+		all = all[end:]
+	}
+	if a.Runner.Observe == nil {
+		return func() {}
+	}
+	a.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
+		if i := slices.Index(all, u); i >= 0 {
+			tellTo(i)
+			all = all[1:]
+		} else { // once more
+			tellTo(len(all))
+		}
+		a.observe(u, violates, why)
+	}
+	return func() { tellTo(len(all)) }
 }
 
 // returnOthers returns those of violating who are in nobody's way where the members are, without constraints: on other

@@ -31,6 +31,9 @@ func (s *Search) newCount(tools *sync.Pool) *counting.Search {
 // countable reports whether members can be counted.
 func (s *Search) countable() bool {
 	t := s.q.AllTraits()
+	if s.q.Effort != ask.Greedy { // a search begins with what is counted, of which a trace is told
+		t &^= ask.TraitTrace
+	}
 	if ask.ByCounting.Leads(t) {
 		t.Set(ask.TraitUnequal, slices.ContainsFunc(s.q.Members, func(m *domain.Member) bool { return !m.Equals(s.q.Members[0]) }))
 		t.Set(ask.TraitOwn, s.ownVictims())
@@ -58,12 +61,32 @@ func (s *Search) adopt(d *domain.Domain, out *counting.Outcome) {
 	}
 	switch out.Refusal {
 	case counting.NoVictims:
-		s.Rejected = append(s.Rejected, Rejected{*d, s.q.Nobody(d.Nodes...)})
+		s.reject(d, s.q.Nobody(d.Nodes...), nil)
 	case counting.NoPlacement:
-		s.Rejected = append(s.Rejected, Rejected{*d, domain.Reason{Check: ask.NoPlacement}})
+		var steps []ask.Step
+		if s.q.Trace {
+			steps = []ask.Step{{Action: ask.TakesOut, Units: s.Potential(d)}}
+		}
+		s.reject(d, domain.Reason{Check: ask.NoPlacement}, steps)
 	default:
 		s.keepPlan(s.planOf(out))
 	}
+}
+
+// tellOf notes, where a trace is asked for, who returns beside the members of a counted plan.
+func (s *Search) tellOf(p *Plan) {
+	if !s.q.Trace {
+		return
+	}
+	s.Equip()
+	defer s.aside()()
+	a := &attempt{Search: s, domain: &p.Domain}
+	a.takeOut()
+	s.charge(append(a.covered, a.potential...))
+	s.Trial.PlaceAll(p.Places)
+	a.settleOn(p.Victims)
+	p.steps = a.top.steps
+	s.bringBack()
 }
 
 // planOf is the plan that counting made.

@@ -31,7 +31,8 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	a.Trial.Mobile = false
 	a.Trial.UnplaceTo(0)
 	a.Trial.PlaceAll(first)
-	if (a.q.Mobile || a.q.Lowest) && !a.q.Trace { // a trace tells of everybody
+	tellRest := a.tellAll(append(units(violating), rest...), true)
+	if a.q.Mobile || a.q.Lowest {
 		violating, rest = a.byViolations(a.q.Units.Sorted(a.around(nil)))
 		a.leaveOut(append(units(violating), rest...), &from)
 	}
@@ -57,6 +58,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 			trial = newRows(a.Trial)
 		}
 		out, proof := a.Runner.GiveBackWithin(trial, violating, rest, w)
+		tellRest()
 		return a.judge(out, proof)
 	}
 	aims, known := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
@@ -66,6 +68,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	}
 	if l.Victims != nil {
 		out = a.Runner.Told(a.Trial, l.Victims, violating, rest)
+		tellRest()
 	}
 	return a.judge(out, l.Proof)
 }

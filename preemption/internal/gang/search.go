@@ -146,6 +146,7 @@ func (s *Search) Equip() {
 	s.Runner = reprieve.NewRunner(q.Units, q.Budgets)
 	s.Runner.Repeat = q.RepeatOfGang && (q.Mobile || !q.Monotone())
 	s.near = ask.NearOf(q, 1)
+	s.Runner.Aside = s.aside
 	s.Runner.Here, s.Runner.Wholes = s.near.Moving, q.Wholes()
 	s.Runner.Doubtful, s.Runner.Constrained, s.Runner.Steps = !q.Monotone(), len(q.States) > 0, q.Steps
 }
@@ -244,6 +245,16 @@ const (
 	chosen   = 384
 	sumsAsk  = 8 // sums of mixes of members are one
 )
+
+// aside is called before something is asked for the trace alone, and back after it: it is not counted, so that searches end
+// where they do without a trace.
+func (s *Search) aside() (back func()) {
+	checks, asked, again, moved := s.Trial.Checks, s.Trial.Asked, s.Trial.Again, s.near.Moved()
+	return func() {
+		s.Trial.Checks, s.Trial.Asked, s.Trial.Again = checks, asked, again
+		s.near.Charge(moved - s.near.Moved())
+	}
+}
 
 // Asked counts what was asked so far, about a member on a node and else.
 func (s *Search) Asked() int {
@@ -393,6 +404,7 @@ func (s *Search) evaluateAll(domains []domain.Domain) {
 		default:
 			p := s.planOf(&outs[i])
 			s.settle(p)
+			s.tellOf(p)
 			s.evaluate(&domains[i], p)
 		}
 	}
@@ -407,13 +419,19 @@ func (s *Search) evaluate(d *domain.Domain, counted *Plan) {
 		s.steps = &steps
 	}
 	why := s.tryDomain(d, counted)
+	s.steps = nil
 	if !why.OK() {
-		s.Rejected = append(s.Rejected, Rejected{*d, why})
-		s.note(ask.Step{Action: ask.Rejects, Why: why})
-	}
-	if s.q.Trace {
+		s.reject(d, why, steps)
+	} else if s.q.Trace {
 		s.Traces = append(s.Traces, Trace{d, steps})
-		s.steps = nil
+	}
+}
+
+// reject notes that preemption does not help in domain d, after so many steps.
+func (s *Search) reject(d *domain.Domain, why domain.Reason, steps []ask.Step) {
+	s.Rejected = append(s.Rejected, Rejected{*d, why})
+	if s.q.Trace {
+		s.Traces = append(s.Traces, Trace{d, append(steps, ask.Step{Action: ask.Rejects, Why: why})})
 	}
 }
 
