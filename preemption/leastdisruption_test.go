@@ -11,6 +11,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -110,6 +111,29 @@ func TestAllThatFitSeatsAll(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestTheFullestGroupsAreSeated: of groups of 1, 2, 2 and 2 members that run whole, the last three take six seats.
+func TestTheFullestGroupsAreSeated(t *testing.T) {
+	one, high := int32(1), int32(10)
+	s := preemption.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Namespace: "x", Name: "job", Priority: &high, MinGroupCount: &one}}}
+	core := cluster.Resources{cluster.CPU: 1000}
+	for i := range 6 {
+		n := fmt.Sprint("n", i)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: n, Allocatable: core})
+		s.Pods = append(s.Pods, preemption.Pod{Namespace: "x", Name: "on-" + n, Node: n, Requests: core})
+	}
+	for i, size := range []int32{1, 2, 2, 2} {
+		g := fmt.Sprint("g", i)
+		s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "x", Name: g, Parent: "job", Priority: &high, MinCount: &size})
+		for k := range size {
+			s.Pods = append(s.Pods, preemption.Pod{Namespace: "x", Name: fmt.Sprint(g, "-", k), Group: g, Priority: &high, Requests: core})
+		}
+	}
+	r, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Namespace: "x", Name: "job"}, &s)
+	require.NoError(t, err)
+	require.Len(t, r.Nominations, 6)
+	require.False(t, slices.ContainsFunc(r.Nominations, func(n preemption.Nomination) bool { return n.Pod.Name == "g0-0" }))
 }
 
 // TestLeastDisruptionComesCloseToTheBest compares the answer in clusters of up to 20

@@ -240,3 +240,72 @@ func TestHowManyAGroupNeeds(t *testing.T) {
 	require.Equal(t, []int{3, 1, 1}, []int{job.Children[0].Need(), job.Children[1].Need(), job.Children[2].Need()})
 	require.Zero(t, (&seating.Group{Min: 1, Running: 2}).Need())
 }
+
+// TestTheFullestGroups: as many members as any way to give each group some number of them, of trees in which groups need some, have
+// some that run and may stay out.
+func TestTheFullestGroups(t *testing.T) {
+	fuller := 0 // than where the first groups are as full as can be
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		next := domain.MemberID(0)
+		var tree func(depth int) *seating.Group
+		tree = func(depth int) *seating.Group {
+			g := &seating.Group{}
+			if depth == 0 || r.IntN(3) == 0 {
+				for range r.IntN(4) {
+					g.Members = append(g.Members, next)
+					next++
+				}
+				g.Min, g.Running = 1+r.IntN(4), r.IntN(6)/4
+				return g
+			}
+			for range 1 + r.IntN(3) {
+				g.Children = append(g.Children, tree(depth-1))
+			}
+			g.MinChildren = 1 + r.IntN(len(g.Children))
+			return g
+		}
+		job, room := tree(2), r.IntN(9)
+		leaves, counts := job.Leaves(), map[*seating.Group]int{}
+		runs := func(g *seating.Group) bool {
+			return g.Satisfied(func(leaf *seating.Group) bool { return counts[leaf] >= leaf.Need() })
+		}
+		var vain func(g *seating.Group) bool
+		vain = func(g *seating.Group) bool {
+			if runs(g) {
+				return slices.ContainsFunc(g.Children, vain)
+			}
+			return slices.ContainsFunc(g.Leaves(), func(leaf *seating.Group) bool { return counts[leaf] > 0 })
+		}
+		most, first := 0, -1
+		var each func(i, sum int)
+		each = func(i, sum int) {
+			if i == len(leaves) {
+				if runs(job) && !vain(job) {
+					most = max(most, sum)
+					if first < 0 {
+						first = sum
+					}
+				}
+				return
+			}
+			for n := min(len(leaves[i].Members), room-sum); n >= 0; n-- {
+				counts[leaves[i]] = n
+				each(i+1, sum+n)
+			}
+			counts[leaves[i]] = 0
+		}
+		each(0, 0)
+		list := job.Fullest(room)
+		require.Len(t, list, most, "seed %d", seed)
+		for _, m := range list {
+			counts[leaves[slices.IndexFunc(leaves, func(leaf *seating.Group) bool { return slices.Contains(leaf.Members, m) })]]++
+		}
+		require.True(t, most == 0 || runs(job) && !vain(job), "seed %d", seed)
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(list))), most, "seed %d: each once", seed)
+		if most > first && first >= 0 {
+			fuller++
+		}
+	}
+	require.Greater(t, fuller, 5)
+}

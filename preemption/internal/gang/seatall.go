@@ -35,8 +35,8 @@ func (a *attempt) seatAll(placer domain.Placer) {
 	a.seater.Rest(a.domain) // placer may have left room for others
 }
 
-// findFullest looks for the placement of most members: at every one where they are few,
-// otherwise at the one that takes small members first. Nobody is placed.
+// findFullest looks for the placement of most members: at every one where they are few; where members are alike at how many each group
+// may have; otherwise at the one that takes small members first. Nobody is placed.
 func (a *attempt) findFullest() []domain.Assignment {
 	best := []domain.Assignment{}
 	if a.Place(a.domain, domain.Pack{SmallFirst: true}, nil, false) {
@@ -48,6 +48,9 @@ func (a *attempt) findFullest() []domain.Assignment {
 	}
 	e := a.newEvery()
 	if e.optional = true; e.ways(seatAllWays) > seatAllWays {
+		if list := a.fullestAlike(); len(list) > len(best) {
+			return list
+		}
 		return best
 	}
 	e.each(seatAllWays, func() {
@@ -56,6 +59,27 @@ func (a *attempt) findFullest() []domain.Assignment {
 		}
 	})
 	return best
+}
+
+// fullestAlike is the placement of most members where nothing but their groups tells them apart: these may have as many
+// as there is room for, whoever they are; nil: it is not known.
+func (a *attempt) fullestAlike() []domain.Assignment {
+	if !a.Trial.PlacersAgree() || a.q.Tree.PartsHaveTopology() {
+		return nil
+	}
+	members := make([]domain.MemberID, len(a.q.Members))
+	for m := range members {
+		members[m] = domain.MemberID(m)
+	}
+	defer a.Trial.UnplaceTo(0)
+	room := (domain.Pack{}).Place(a.Trial, a.domain, nil, members, len(members))
+	a.Trial.UnplaceTo(0)
+	members = a.q.Tree.Fullest(room)
+	slices.Sort(members)
+	if (domain.Pack{}).Place(a.Trial, a.domain, nil, members, len(members)) < len(members) {
+		return nil // looks have run out
+	}
+	return a.Trial.Assignments()
 }
 
 // placeThese places the members of the fullest placement by placer, and reports whether
