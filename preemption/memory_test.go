@@ -2,14 +2,19 @@ package preemption_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // heap is what is in use, in bytes.
@@ -118,4 +123,149 @@ func TestMoreResourcesThanLanes(t *testing.T) {
 	}
 	require.Equal(t, preemption.Feasible, ask(10).Verdict)
 	require.Equal(t, []preemption.Rejection{{Reason: "not enough r39990", Domains: 1}}, ask(11).Rejected)
+}
+
+// growing is a planner of one node that offers what is given, and has been asked once.
+func growing(t *testing.T, offers preemption.Resources, pods ...preemption.Pod) *history {
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: offers}}, Pods: pods}, preemption.Options{})
+	require.NoError(t, err)
+	h := &history{Planner: pl}
+	h.ask(t, asks(1))
+	return h
+}
+
+// asks is a preemptor of priority 10.
+func asks(cpuMilli int64) preemption.Preemptor {
+	return preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: prio(10), Requests: preemption.Resources{cluster.CPU: cpuMilli}}}}
+}
+
+func lesser(name string, priority int32, cpuMilli int64) preemption.Pod {
+	return preemption.Pod{Name: name, Node: "n1", Priority: prio(priority), Requests: preemption.Resources{cluster.CPU: cpuMilli}}
+}
+
+// TestNodesGrow: whatever a node offered when the cluster was compiled, it offers what it
+// was set to, and no more than that.
+func TestNodesGrow(t *testing.T) {
+	t.Parallel()
+	for before := int64(1); before <= 16; before++ {
+		for after := before; after <= 33; after++ {
+			h := growing(t, preemption.Resources{cluster.CPU: before}, lesser("a", 0, 1))
+			require.NoError(t, h.SetNode(cluster.Node{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: after}}))
+			for ask := after; ask <= after+3; ask++ {
+				h.ask(t, asks(ask))
+			}
+		}
+	}
+}
+
+// TestNodesGrowInPods is the same for the number of pods, which packed room counts too.
+func TestNodesGrowInPods(t *testing.T) {
+	t.Parallel()
+	for before := int64(0); before <= 9; before++ {
+		for _, after := range []int64{before, before + 1, before + 3, 7, 8, 15, -1} {
+			for k := int64(1); k <= 6; k++ {
+				h := growing(t, preemption.Resources{cluster.CPU: 8, cluster.Pods: before})
+				require.NoError(t, h.SetPod(lesser("large", 0, 8-k)))
+				for i := range k {
+					require.NoError(t, h.SetPod(lesser(fmt.Sprint("small-", i), 5, 1)))
+				}
+				h.ask(t, asks(3))
+				offers := preemption.Resources{cluster.CPU: 8, cluster.Pods: after}
+				if after < 0 { // as many as there are
+					delete(offers, cluster.Pods)
+				}
+				require.NoError(t, h.SetNode(cluster.Node{Name: "n1", Allocatable: offers}))
+				h.ask(t, asks(3))
+				h.ask(t, asks(8))
+			}
+		}
+	}
+}
+
+// TestANodeThatComesBackIsLaidOut: the columns were made while there was no node, and pods
+// that ran there asked for more than any.
+func TestANodeThatComesBackIsLaidOut(t *testing.T) {
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n", Allocatable: cpus(2000)}},
+		Pods:  []preemption.Pod{{Name: "a", Node: "n", Requests: cpus(500)}, {Name: "b", Node: "n", Requests: cpus(500)}},
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	require.NoError(t, pl.RemoveNode("n"))
+	require.NoError(t, pl.SetBudget(preemption.Budget{Name: "b", Selector: &preemption.Selector{MatchLabels: map[string]string{"a": "b"}}}))
+	ask := preemption.Preemptor{Pods: []preemption.Pod{frontend(1500)}}
+	_, err = pl.Preempt(ask) // makes the columns anew
+	require.NoError(t, err)
+	require.NoError(t, pl.SetNode(s.Nodes[0]))
+	live, err := pl.Preempt(ask)
+	require.NoError(t, err)
+	fresh, err := preemption.Options{}.Preempt(ask, pl.Snapshot())
+	require.NoError(t, err)
+	require.Equal(t, fresh, live)
+}
+
+// idle are rules that are set and have nothing to say.
+var idle = map[string]func(*preemption.Options){
+	"limits without end": func(o *preemption.Options) {
+		o.Limits = preemption.Limits{Victims: math.MaxInt64, Pods: math.MaxInt64, Window: preemption.Window{Seconds: 60, Victims: math.MaxInt64, Pods: math.MaxInt64}}
+	},
+	"a budget that is not there": func(o *preemption.Options) { o.HardBudgets.Names = []string{"none/such"} },
+	"a price that counts nowhere": func(o *preemption.Options) {
+		o.Cost.Tariff = disruption.Tariff{Fixed: 3, Pods: 5, Work: map[string]disruption.Rate{"cpu": {Price: 7}}}
+	},
+	"a label that nobody has": func(o *preemption.Options) {
+		o.Guards.Protect = &disruption.Selector{MatchLabels: map[string]string{"nobody": "has"}}
+	},
+	"a cool-down without evictions": func(o *preemption.Options) {
+		o.Guards.Cooldown = victims.Cooldown{Evictions: 1, Seconds: math.MaxInt64}
+	},
+	"equals after all time":          func(o *preemption.Options) { o.Guards.EqualAfterSeconds = math.MaxInt64 },
+	"no cascade, and nobody evicted": func(o *preemption.Options) { o.NoCascade = true },
+	"apart, and nothing said":        func(o *preemption.Options) { o.PreemptionPriority.Apart = true },
+	"tolerations off, and none":      func(o *preemption.Options) { o.Guards.Toleration = priority.TolerationOff },
+}
+
+// TestRulesThatSayNothingChangeNothing: the road through each rule comes to the
+// answers of the plain road, for pods and gangs.
+func TestRulesThatSayNothingChangeNothing(t *testing.T) {
+	for name, set := range idle {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			compared := 0
+			for seed := range seeds(250) {
+				o := preemption.Options{Rules: []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136}[seed%2], Candidates: true}
+				pod := gen.Random(seed, gen.Profile{Groups: true, Budgets: true, Ports: true})
+				gang := sound(o, gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}}))
+				for _, q := range []gen.Question{pod, gang} {
+					if !asksSomething(q) {
+						continue
+					}
+					ruled := o
+					set(&ruled)
+					plain, got := ask(&named{t, seed}, o, q), ask(&named{t, seed}, ruled, q)
+					if diff := cmp.Diff(bare(plain), bare(got)); diff != "" {
+						t.Fatalf("seed %d (-plain +ruled):\n%s", seed, diff)
+					}
+					if plain.Verdict == preemption.Feasible {
+						compared++
+					}
+				}
+			}
+			require.Greater(t, compared, int(seeds(100)))
+		})
+	}
+}
+
+// bare is what was decided, without prices, reasons, warnings and the effort.
+func bare(r *preemption.Result) *preemption.Result {
+	r.Stats, r.Cost, r.Warnings, r.Nearest, r.Rejected, r.Kept = preemption.Stats{}, 0, nil, nil, nil, nil
+	for i := range r.Victims {
+		r.Victims[i].Cost = 0
+	}
+	for i := range r.Candidates {
+		for k := range r.Candidates[i].Victims {
+			r.Candidates[i].Victims[k].Cost = 0
+		}
+	}
+	return r
 }

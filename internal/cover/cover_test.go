@@ -3,6 +3,7 @@ package cover_test
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -425,4 +426,188 @@ func TestSolveTakesTheseSteps(t *testing.T) {
 		{steps: 2177, polls: 1999, proved: 1357, found: 1131, bounds: 919723532, prices: 272162104, items: 132945},
 		{steps: 1393, polls: 1383, proved: 16, found: 13, bounds: 35161531, prices: 19223085, items: 25405},
 	}, [3]sums{small, costless, large})
+}
+
+// says is what multipliers say of every set, times their price: what is given is exact.
+func says(p *cover.Problem, m cover.Multipliers) *big.Int {
+	sum := new(big.Int)
+	times := func(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
+	left := make([]*big.Int, p.Items)
+	for i := range left {
+		left[i] = new(big.Int)
+		if p.Price != nil {
+			left[i] = times(m.Price, p.Price[i])
+		}
+	}
+	for r, row := range p.Frees {
+		sum.Add(sum, times(m.Rows[r], p.Need[r]))
+		for _, c := range row {
+			left[c.Item].Sub(left[c.Item], times(m.Rows[r], min(c.Amount, p.Need[r])))
+		}
+	}
+	for k, side := range p.Sides {
+		sum.Sub(sum, times(m.Sides[k], side.Room))
+		for _, c := range side.Weight {
+			left[c.Item].Add(left[c.Item], times(m.Sides[k], c.Amount))
+		}
+	}
+	for _, v := range left {
+		if v.Sign() < 0 {
+			sum.Add(sum, v)
+		}
+	}
+	return sum
+}
+
+// TestRelaxSaysWhatIsTrue: no set costs less than multipliers say, which are not below zero nor above what fines
+// allow; and of many problems they say as much as there is, or that there is nothing.
+func TestRelaxSaysWhatIsTrue(t *testing.T) {
+	t.Parallel()
+	tight, loose := 0, 0
+	for seed := range uint64(10_000) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		p := random(r, 1+r.IntN(8), 1+r.IntN(3))
+		m := cover.Relax(p)
+		for _, v := range append(append([]int64{m.Price}, m.Rows...), m.Sides...) {
+			require.GreaterOrEqual(t, v, int64(0), "seed %d", seed)
+		}
+		for k, side := range p.Sides {
+			if side.Fine != cover.Hard {
+				most := new(big.Int).Mul(big.NewInt(m.Price), big.NewInt(side.Fine))
+				require.LessOrEqual(t, big.NewInt(m.Sides[k]).Cmp(most), 0, "seed %d", seed)
+			}
+		}
+		least := says(p, m)
+		want, price := brute(p, p.Items, func([]bool) bool { return true })
+		switch {
+		case want == nil:
+			all := new(big.Int).Mul(big.NewInt(m.Price), big.NewInt(p.AtMost))
+			if least.Cmp(all) > 0 {
+				tight++
+			} else {
+				loose++
+			}
+		case price == math.MaxInt64: // sums that are too large
+		default:
+			have := new(big.Int).Mul(big.NewInt(m.Price), big.NewInt(price))
+			require.LessOrEqual(t, least.Cmp(have), 0, "seed %d: %v", seed, p)
+			if have.Sub(have, least); have.Cmp(big.NewInt(m.Price)) < 0 || have.Sign() == 0 {
+				tight++
+			} else {
+				loose++
+			}
+		}
+	}
+	t.Log(tight, loose)
+	require.Greater(t, tight, 3_850)
+}
+
+// TestSolveCountsWhatRowsTake: of each of eight rows of thirty items a small part is missing, so that none goes without
+// an item, and by multipliers all of them together without two. Without a decision it is known that seven are too few.
+func TestSolveCountsWhatRowsTake(t *testing.T) {
+	p := &cover.Problem{Items: 240, AtMost: math.MaxInt64, Sides: []cover.Side{{Fine: cover.Hard}}}
+	for i := range p.Items {
+		if i%30 == 0 {
+			p.Need, p.Frees = append(p.Need, 3), append(p.Frees, nil)
+		}
+		last := len(p.Frees) - 1
+		p.Frees[last] = append(p.Frees[last], cover.Cell{Item: i, Amount: int64(10 + i%7)})
+		p.Sides[0].Weight = append(p.Sides[0].Weight, cover.Cell{Item: i, Amount: 1})
+	}
+	p.Sides[0].Room = 7
+	a := cover.Solve(p)
+	require.True(t, a.Proved)
+	require.Nil(t, a.Chosen)
+
+	p.Price, p.AtMost, p.Sides = make([]int64, p.Items), 79, nil // as much is known of a price
+	for i := range p.Price {
+		p.Price[i] = int64(10 + i%3)
+	}
+	a = cover.Solve(p)
+	require.True(t, a.Proved)
+	require.Nil(t, a.Chosen)
+
+	p.AtMost, p.Steps = 80, math.MaxInt
+	require.EqualValues(t, 80, cover.Solve(p).Price)
+}
+
+// inRows draws a problem whose items are in one of a few rows each, and perhaps all in one more, and weigh on a
+// side, or have a price, or both.
+func inRows(r *rand.Rand) *cover.Problem {
+	p := &cover.Problem{AtMost: math.MaxInt64}
+	amounts, need := []int64{}, func(list []int64) {
+		sum := int64(0)
+		for _, v := range list {
+			sum += v
+		}
+		p.Need = append(p.Need, 1+r.Int64N(sum))
+	}
+	for range 1 + r.IntN(3) {
+		row, first := cover.Row{}, p.Items
+		for range 1 + r.IntN(4) {
+			amounts = append(amounts, 1+r.Int64N(5))
+			row = append(row, cover.Cell{Item: p.Items, Amount: amounts[p.Items]})
+			p.Items++
+		}
+		p.Frees = append(p.Frees, row)
+		need(amounts[first:])
+	}
+	if r.IntN(2) == 0 {
+		all := make([]int64, p.Items)
+		for i := range all {
+			all[i] = 1 + r.Int64N(5)
+		}
+		p.Frees = append(p.Frees, cover.RowOf(all))
+		need(all)
+	}
+	kind := r.IntN(3)
+	if kind > 0 {
+		weights := make([]int64, p.Items)
+		for i := range weights {
+			weights[i] = 1 + r.Int64N(3)
+		}
+		p.Sides = []cover.Side{{Weight: cover.RowOf(weights), Room: r.Int64N(2 * int64(p.Items)), Fine: cover.Hard}}
+	}
+	if kind < 2 {
+		p.Price = make([]int64, p.Items)
+		for i := range p.Price {
+			p.Price[i] = 1 + r.Int64N(3)
+		}
+		p.AtMost = r.Int64N(3 * int64(p.Items))
+	}
+	return p
+}
+
+// TestWhatRowsTakeIsTrue: what is said without a decision, or after a few, holds for all sets, and after enough of them the
+// best one is found.
+func TestWhatRowsTakeIsTrue(t *testing.T) {
+	t.Parallel()
+	atOnce := 0
+	for seed := range uint64(4_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p := inRows(r)
+		want, price := brute(p, p.Items, func([]bool) bool { return true })
+		for _, p.Steps = range []int{0, 3, math.MaxInt} {
+			a := cover.Solve(p)
+			switch {
+			case want == nil:
+				require.Nil(t, a.Chosen, "seed %d", seed)
+			case a.Chosen == nil:
+				require.False(t, a.Proved, "seed %d", seed)
+			default:
+				require.GreaterOrEqual(t, a.Price, price, "seed %d", seed)
+			}
+			if want != nil {
+				require.LessOrEqual(t, a.Bound, price, "seed %d", seed)
+			}
+			if p.Steps == math.MaxInt {
+				require.True(t, a.Proved)
+				require.Equal(t, want, a.Chosen, "seed %d", seed)
+			}
+			if p.Steps == 0 && a.Proved && want == nil {
+				atOnce++
+			}
+		}
+	}
+	require.Greater(t, atOnce, 1000)
 }
