@@ -166,22 +166,24 @@ func (b *Block) fitOne(a *Ask, c, i int) bool {
 	return true
 }
 
-// fewest is a bound from below for how many units have to go from node i, so that a fits there, beside those who are gone from
-// column c: as if each freed as much as the largest of those who are gone from column last. With all of those gone a has to fit.
-func (b *Block) fewest(a *Ask, l *Lanes, c, last, i int) (units uint64) {
+// fewest raises units, by node of set, to a bound from below for how many units have to go from there, so that a fits beside those who
+// are gone from column c: as if each freed as much as the largest of those who are gone from column last. With all of those gone a has to fit.
+func (b *Block) fewest(units *[BlockSize]uint64, a *Ask, l *Lanes, c, last int, set uint64) {
 	at, largest := c*len(a.Words), last*len(a.Words)
 	for w, ask := range a.Words {
-		room := b.columns[at+w][i]
-		for missing := a.Guards[w] &^ (room - ask); missing != 0; missing &= missing - 1 {
+		rooms, gone := &b.columns[at+w], &b.largest[largest+w]
+		for missing := a.Guards[w] &^ (b.spans[at+w].least - ask); missing != 0; missing &= missing - 1 { // from some node
 			lane := &l.lane[l.first[w][bits.TrailingZeros64(missing)]]
-			amount := func(word uint64) uint64 { return word >> lane.shift & uint64(lane.most) }
-			lacks, frees := amount(ask)-amount(room), amount(b.largest[largest+w][i])
-			if units = max(units, 1); units*frees < lacks {
-				units = (lacks + frees - 1) / frees
+			shift, most := lane.shift&63, uint64(lane.most)
+			asks := ask >> shift & most
+			for left := set; left != 0; left &= left - 1 {
+				i := bits.TrailingZeros64(left) % BlockSize
+				frees := max(gone[i]>>shift&most, 1)
+				lacks := uint64(max(int64(asks-rooms[i]>>shift&most), 0))
+				units[i] = max(units[i], (lacks+frees-1)/frees)
 			}
 		}
 	}
-	return units
 }
 
 // TooSmall reports whether node i offers less than a asks for, the number of pods

@@ -63,7 +63,13 @@ func raised(own int32) uint64 { return uint64(priority.Raised(own))<<podBits + 1
 // AtLeast is a bound from below for Cost of k members on node n, which has room for them with those gone whom column last stands for,
 // where nobody's loss does harm, nor is anything held. It reads blocks alone.
 func (s *Seats) AtLeast(n cluster.NodeID, k int64, last int) Cost {
-	return s.atLeast(n, s.asking(k, nil), last)
+	i := n % BlockSize
+	return s.AtLeastIn(int(n/BlockSize), 1<<i, k, last)[i]
+}
+
+// AtLeastIn is AtLeast for each node of set, of a block. It is good until the next call.
+func (s *Seats) AtLeastIn(block int, set uint64, k int64, last int) *[BlockSize]Cost {
+	return s.atLeast(block, set, s.asking(k, nil), last)
 }
 
 // AtLeastFor is AtLeast for members who ask for row together, by the first column up to last with room for them, if there is one.
@@ -77,26 +83,35 @@ func (s *Seats) AtLeastFor(n cluster.NodeID, row []int64, last int) (c Cost, roo
 	if first > last {
 		return c, false
 	}
-	return s.atLeast(n, &s.other, first), true
+	return s.atLeast(int(n/BlockSize), 1<<i, &s.other, first)[i], true
 }
 
-func (s *Seats) atLeast(n cluster.NodeID, ask *Ask, last int) (c Cost) {
+func (s *Seats) atLeast(block int, set uint64, ask *Ask, last int) *[BlockSize]Cost {
 	v, above := s.columns.levels, int32(math.MinInt32)
-	b, i := v.blocks[n/BlockSize], int(n%BlockSize)
-	for column := 0; column < last; column++ {
-		units := b.fewest(ask, s.columns.lanes, column, last, i)
-		if units == 0 {
-			break
+	for left := set; left != 0; left &= left - 1 {
+		s.least[bits.TrailingZeros64(left)] = Cost{}
+	}
+	for column := 0; column < last && set != 0; column++ {
+		for left := set; left != 0; left &= left - 1 {
+			s.units[bits.TrailingZeros64(left)] = 0
 		}
-		if column == 0 {
-			c.sum = units // and nothing for what is least
-		}
+		v.blocks[block].fewest(&s.units, ask, s.columns.lanes, column, last, set)
 		before := above
 		above = v.Above(column + 1)
-		c.worst = uint64(int64(above) - lowest)
-		c.sum += units * uint64(int64(above)-int64(before)) << podBits
+		gap := uint64(int64(above)-int64(before)) << podBits
+		if column == 0 {
+			gap++ // and nothing for what is least
+		}
+		for left := set; left != 0; left &= left - 1 {
+			i := bits.TrailingZeros64(left)
+			if units := s.units[i]; units > 0 {
+				s.least[i].worst, s.least[i].sum = uint64(int64(above)-lowest), s.least[i].sum+units*gap
+			} else {
+				set &^= 1 << i
+			}
+		}
 	}
-	return c
+	return &s.least
 }
 
 // Cost is what has to go on node n for k members, at most as many as there is room

@@ -38,6 +38,8 @@ type Seats struct {
 	lack    []int64  // by resource, in grains: somebody would have returned with so much less asked for; see settle
 	row     []int64
 	room    []uint64
+	units   [BlockSize]uint64 // buffers of AtLeastIn
+	least   [BlockSize]Cost
 
 	harm func(cluster.NodeID) *PositionSet // nil: nobody's loss does
 }

@@ -333,19 +333,28 @@ func (f *firstSeats) gather(m domain.MemberID, k, ahead int, highest int64, firs
 	bounded := !f.of.harmful && f.shapes <= mostPricedAnew
 	blocks, anywhere := f.of.q.Columns.Levels().Blocks()[first:], f.of.Trial.Member(m).Anywhere()
 	for i := range left {
-		for set := f.fit(first+i, left[i], 1, column); set != 0; set &= set - 1 {
-			bit := set & -set
-			n := cluster.NodeID(columns.BlockSize*(first+i) + bits.TrailingZeros64(set))
-			if !(anywhere && blocks[i].Open&bit != 0) && !f.of.Trial.Admits(m, n) {
-				left[i] &^= bit
-				continue
+		set := f.fit(first+i, left[i], 1, column)
+		asked := set
+		if anywhere {
+			asked &^= blocks[i].Open
+		}
+		for ; asked != 0; asked &= asked - 1 {
+			if at := bits.TrailingZeros64(asked); !f.of.Trial.Admits(m, cluster.NodeID(columns.BlockSize*(first+i)+at)) {
+				set, left[i] = set&^(1<<at), left[i]&^(1<<at)
 			}
-			gathered++
+		}
+		var bounds *[columns.BlockSize]columns.Cost
+		if bounded && set != 0 {
+			bounds = f.seats.AtLeastIn(first+i, set, 1, column)
+		}
+		for gathered += bits.OnesCount64(set); set != 0; set &= set - 1 {
+			at := bits.TrailingZeros64(set)
+			n := cluster.NodeID(columns.BlockSize*(first+i) + at)
 			if !bounded {
 				f.consider(n, k, ahead, highest)
 				continue
 			}
-			like := f.bounded(f.seats.AtLeast(n, 1, column).Adds(highest), n, ahead)
+			like := f.bounded(bounds[at].Adds(highest), n, ahead)
 			like.nodes = append(like.nodes, n)
 		}
 	}
