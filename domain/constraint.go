@@ -18,8 +18,7 @@ type Constraint interface {
 	Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 }
 
-// State is a Constraint's view of one what-if. Its answer is a function of which pods are where, never of the order in which they came and
-// went.
+// State is a Constraint's view of one what-if. Its answer is a function of which pods are where, never of the order in which they came and went.
 type State interface {
 	// Remove takes pod p off node n. Return puts it (back) on node n and is the exact inverse; pods that are nominated to n come with
 	// Return too. Pods come back in any order.
@@ -54,8 +53,7 @@ type Scope struct {
 // Counted reports whether the State, one of ours, counts pods by topology value: see [NodeTrial.Foresee].
 func (s Scope) Counted() bool { return s.counted }
 
-// Topology is what divides the nodes where the State, one of ours, looks at who is on nodes of the member's value and at nobody else; else
-// nil.
+// Topology is what divides the nodes where the State, one of ours, looks at who is on nodes of the member's value and at nobody else; else nil.
 func (s Scope) Topology() *cluster.Topology { return s.topology }
 
 // sameFitter is an optional part of a State of ours.

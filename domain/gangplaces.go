@@ -119,8 +119,7 @@ func (t *GangTrial) fitsState(s State, m MemberID, n cluster.NodeID) Reason {
 	return s.Fits(m, n)
 }
 
-// Place puts member m, which has no place, on node n. It panics with a [*Misuse] where
-// there is no such member or node, or the member has a place.
+// Place puts member m, which has no place, on node n. It panics with a [*Misuse] where there is no such member or node, or the member has a place.
 func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	if m < 0 || int(m) >= len(t.at) || n < 0 || int(n) >= len(t.on) || t.at[m] != cluster.NoNode {
 		t.checkPlace(m, n)
@@ -293,8 +292,7 @@ func (p *inTurn) place(set int) bool {
 	return false
 }
 
-// Fits says whether every placed member fits where it is; if Mobile is set and one
-// does not, whether there is another placement, which is then taken.
+// Fits says whether every placed member fits where it is; if Mobile is set and one does not, whether there is another placement, which is then taken.
 //
 // It looks again only at nodes to which pods came back since the last call, whose answer must have been yes, or have been mended by removing
 // those pods. If a member or a pod that a constraint looks at went or came, it asks the constraints about every member, in order, each
@@ -412,8 +410,7 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 	return Reason{}
 }
 
-// Untied calls try, for which there are no constraints that are not monotone. Nobody may
-// be placed before or after, and nobody leaves or returns.
+// Untied calls try, for which there are no constraints that are not monotone. Nobody may be placed before or after, and nobody leaves or returns.
 func (t *GangTrial) Untied(try func()) {
 	states := t.states
 	t.states = slices.DeleteFunc(slices.Clone(states), func(s State) bool { return !s.Scope().Monotone })

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -70,9 +71,14 @@ type GangTrial struct {
 // NewGangTrial returns a trial of members in the whole of ix. states are the prepared constraints; the trial changes them, and leaves them
 // as they were once every member is unplaced and every pod returned.
 func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees func(cluster.PodID) bool) *GangTrial {
-	t := &GangTrial{ix: ix, on: make([][]MemberID, ix.NumNodes()), gone: make([]bool, ix.NumPods())}
-	t.expected, t.home = map[cluster.NodeID][]cluster.PodID{}, map[cluster.NodeID][]int64{}
-	t.free = make([]int64, 0, ix.NumNodes()*ix.NumResources())
+	nodes, pods := ix.NumNodes(), ix.NumPods()
+	t := idle.Get().(*GangTrial)
+	t.ix, t.expected, t.home = ix, map[cluster.NodeID][]cluster.PodID{}, map[cluster.NodeID][]int64{}
+	t.on, t.gone, t.free = slices.Grow(t.on[:0], nodes)[:nodes], slices.Grow(t.gone[:0], pods)[:pods], slices.Grow(t.free[:0], nodes*ix.NumResources())
+	clear(t.gone)
+	for n := range t.on {
+		t.on[n] = t.on[n][:0]
+	}
 	for n := range cluster.NodeID(ix.NumNodes()) {
 		t.free = append(t.free, ix.Free(n)...)
 		for _, p := range ix.Nominees(n) {
@@ -87,12 +93,21 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	return t
 }
 
+// idle are trials out of use, of any index, with nothing but lists to be reused.
+var idle = sync.Pool{New: func() any { return new(GangTrial) }}
+
+// Close lets others reuse the lists of t, which is over but for its counts.
+func (t *GangTrial) Close() {
+	idle.Put(&GangTrial{on: t.on, gone: t.gone, free: t.free, queue: SeatQueue{within: t.queue.within, beyond: t.queue.beyond}})
+	t.on, t.gone, t.free, t.queue = nil, nil, nil, SeatQueue{}
+}
+
 // Renew makes t, in which nobody is gone and no member placed, the trial of other members: it is as NewGangTrial makes it, if
 // nobody is nominated to a node, at the cost of the members.
 func (t *GangTrial) Renew(members []*Member, states []State) {
 	*t = GangTrial{
 		ix: t.ix, members: members, states: states, expected: t.expected, at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, len(members)),
-		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, dirty: t.dirty[:0], turns: mostTurns,
+		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, queue: t.queue, dirty: t.dirty[:0], turns: mostTurns,
 		shapes: shapesOf(members), static: make([][]int8, len(members)),
 	}
 	t.rules = rulesOf(members, t.shapes)
@@ -209,8 +224,7 @@ func (t *GangTrial) row(n cluster.NodeID) []int64 {
 	return t.free[int(n)*r : (int(n)+1)*r]
 }
 
-// AtHome returns the row of what is free on node n with everybody back and no member placed.
-// The slice belongs to the trial and must not be changed.
+// AtHome returns the row of what is free on node n with everybody back and no member placed. The slice belongs to the trial and must not be changed.
 func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
 	if row, own := t.home[n]; own {
 		return row
@@ -218,8 +232,7 @@ func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
 	return t.ix.Free(n)
 }
 
-// OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no
-// constraint has a say, and nobody asks for ports.
+// OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no constraint has a say, and nobody asks for ports.
 func (t *GangTrial) OnlyRoom() bool {
 	return len(t.states) == 0 && !slices.ContainsFunc(t.members, func(m *Member) bool { return len(m.ports) > 0 })
 }
@@ -310,8 +323,7 @@ func (t *GangTrial) Home() {
 	clear(t.gone)
 }
 
-// Gone reports whether pod p has been removed and not returned. Nobody has been removed from a
-// vacant node; one that was vacant is emptied first.
+// Gone reports whether pod p has been removed and not returned. Nobody has been removed from a vacant node; one that was vacant is emptied first.
 func (t *GangTrial) Gone(p cluster.PodID) bool {
 	if n := t.ix.NodeOf(p); t.vacancy != nil && n >= 0 && !t.Vacant(n) {
 		t.Empty(n)

@@ -371,3 +371,21 @@ func TestFitsAsksWhereSomethingHasChanged(t *testing.T) {
 		}
 	}, &misfits)
 }
+
+// TestTrialsOutOfUseLeaveNothing: a trial that reuses the lists of others has everybody in place and nobody placed.
+func TestTrialsOutOfUseLeaveNothing(t *testing.T) {
+	for i := range 40 {
+		w := newGangWorld(t, []int64{5, 5, 5, 5}[:1+i%4], [][2]int64{{0, 1}, {0, 2}}[:i%3], []int64{1, 1})
+		for n := range w.ix.Nodes() {
+			require.Empty(t, w.trial.On(n))
+			require.Equal(t, w.ix.Free(n), w.trial.Free(n))
+		}
+		for p := range w.ix.Pods() {
+			require.False(t, w.trial.Gone(p))
+			w.trial.Remove(p)
+		}
+		domain.Pack{}.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1}, 2)
+		require.Len(t, w.trial.Placed(), 2)
+		w.trial.Close()
+	}
+}

@@ -12,9 +12,8 @@ import (
 
 // Placer chooses nodes for the members of a gang.
 type Placer interface {
-	// Place puts up to most of members on nodes of d through t.Place, wherever t.CanPlace agrees, and returns how many it placed. Every
-	// potential victim has been removed from t, and offers says what room costs; or nobody has, and all room is free. It must be a function
-	// of its arguments.
+	// Place puts up to most of members on nodes of d through t.Place, wherever t.CanPlace agrees, and returns how many it placed. Every potential
+	// victim has been removed from t, and offers says what room costs; or nobody has, and all room is free. It must be a function of its arguments.
 	Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int
 }
 
@@ -260,8 +259,7 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 	return g.taken(m, n)
 }
 
-// fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers of others stay whose price
-// lasts.
+// fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers of others stay whose price lasts.
 func (g *greedy) fill(m MemberID) {
 	if g.lasting == nil {
 		g.queue.Clear()
@@ -418,8 +416,7 @@ func (g *greedy) placeOne(m MemberID) bool {
 	}
 }
 
-// reopen queues the nodes from which what is placed has taken what kept member m off. Where the roomiest come first, vacant ones are
-// offered later.
+// reopen queues the nodes from which what is placed has taken what kept member m off. Where the roomiest come first, vacant ones are offered later.
 func (g *greedy) reopen(m MemberID) {
 	swept := false
 	for i := range g.aside.blocks {
@@ -483,8 +480,7 @@ func (t *GangTrial) largeness(m MemberID) int64 {
 	return largest
 }
 
-// offered is the most that any node offers of each resource, of those that some member could have to itself: others must not change who is
-// large.
+// offered is the most that any node offers of each resource, of those that some member could have to itself: others must not change who is large.
 func (t *GangTrial) offered() []int64 {
 	if t.most == nil {
 		t.most = make([]int64, t.ix.NumResources())

@@ -50,8 +50,7 @@ func (o *SeatOffer) Foresee(most int64, with func(more int64) (price Price, told
 // nothing to the highest priority that has to go: its Highest counts as that of [Free]. So offers change places as the highest priority of
 // the plan rises; they are kept in two heaps for that.
 //
-// The zero SeatQueue is empty, for a plan in which nobody goes yet. Push, Drop and Take
-// are O(log n) for n offers, Least too over all calls.
+// The zero SeatQueue is empty, for a plan in which nobody goes yet. Push, Drop and Take are O(log n) for n offers, Least too over all calls.
 type SeatQueue struct {
 	highest int64       // of the plan
 	within  []SeatOffer // a heap: those that do not exceed it, their Highest as Free has it

@@ -17,8 +17,7 @@ import (
 //
 // MatchLabelKeys add to the selector the member's own values of those labels. A nil Selector matches no pod, whatever the keys.
 //
-// Upstream counts the pods once for a pod and books removals and returns from there on, and so does this, also where that differs from
-// counting anew:
+// Upstream counts the pods once for a pod and books removals and returns from there on, and so does this, also where that differs from counting anew:
 //
 //   - a pod that is terminating does not count as long as it is where it was, but
 //     its removal takes one off, even below zero;
@@ -27,9 +26,8 @@ import (
 // With several members it counts as [TopologySpreadAnew] does. The emptiest domain is exact throughout; upstream knows the two emptiest
 // ones only, which is exact as well as long as pods of one domain come and go, as they do for a single pod.
 //
-// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and Unplace O(c) for the c constraints that
-// match the pod, Fits for those of the member; none of those allocates. It is neither node-local nor monotone: evicting elsewhere can raise
-// the skew.
+// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and Unplace O(c) for the c constraints that match the
+// pod, Fits for those of the member; none of those allocates. It is neither node-local nor monotone: evicting elsewhere can raise the skew.
 //
 // Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022, KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }

@@ -82,41 +82,39 @@ type reading struct{ turn, from, to int32 }
 // the count of violations; nil: nothing. costless admits those whose pods are priced
 // at nothing; nil: none.
 func NewOffers(us *victims.Units, t *domain.GangTrial, potential func(victims.UnitID) bool, violates func(victims.UnitID) int, costless func(victims.UnitID) bool) *Offers {
-	nodes := us.Index().NumNodes()
-	return &Offers{
+	o, reused := idle.Get().(*Offers)
+	if !reused {
+		o = new(Offers)
+	}
+	nodes, resources := us.Index().NumNodes(), us.Index().NumResources()
+	*o = Offers{
 		us: us, trial: t, below: potential, violates: violates, costless: costless,
-		wholes: NewWholes(us, nil), costs: map[victims.UnitID]bool{}, may: map[victims.UnitID]bool{},
-		broken: borrow(us.Len()),
-		out:    make([][]victims.UnitID, nodes),
-		booked: make([]bool, nodes),
-		paid:   map[cluster.NodeID]domain.Price{},
-		seats:  make([]int32, nodes),
-		fresh:  make([]bool, nodes),
-		read:   make([]reading, nodes),
-		turn:   1,
-		free:   make([]int64, us.Index().NumResources()),
-		needed: make([]bool, us.Index().NumResources()),
-		kinds:  kindsOf(t),
+		wholes: NewWholes(us, nil), costs: map[victims.UnitID]bool{}, may: map[victims.UnitID]bool{}, paid: map[cluster.NodeID]domain.Price{},
+		broken: zeros(o.broken, us.Len()), booked: zeros(o.booked, nodes), seats: zeros(o.seats, nodes),
+		fresh: zeros(o.fresh, nodes), read: zeros(o.read, nodes), turn: 1, out: slices.Grow(o.out[:0], nodes)[:nodes],
+		free: make([]int64, resources), needed: make([]bool, resources), kinds: kindsOf(t),
+		lost: o.lost[:0], sums: o.sums[:0], taken: o.taken[:0], units: o.units[:0], nodes: o.nodes[:0],
 	}
+	return o
 }
 
-// breaks are columns of *[]int32 out of use, of any offers.
-var breaks sync.Pool
-
-// borrow returns a column of zeros, for so many units or more.
-func borrow(units int) []int32 {
-	if b, ok := breaks.Get().(*[]int32); ok && len(*b) >= units {
-		clear(*b)
-		return *b
-	}
-	return make([]int32, units)
+// zeros are so many, in the memory of list.
+func zeros[T any](list []T, n int) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
 }
 
-// Close lets others reuse what o has noted of units. It is over.
+// idle are offers out of use, of any planner, with nothing but lists to be reused.
+var idle sync.Pool
+
+// Close lets others reuse the lists of o. It is over.
 func (o *Offers) Close() {
-	broken := o.broken
-	o.broken = nil
-	breaks.Put(&broken)
+	idle.Put(&Offers{
+		broken: o.broken, booked: o.booked, seats: o.seats, fresh: o.fresh, read: o.read, out: o.out,
+		lost: o.lost, sums: o.sums, taken: o.taken, units: o.units, nodes: o.nodes,
+	})
+	*o = Offers{}
 }
 
 // Price is what has to go for member m and the members placed on node n, without what has to go for

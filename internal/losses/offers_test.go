@@ -297,6 +297,7 @@ func untakenIsReset(t *rapid.T) {
 					}
 				}
 			}
+			fresh.Close() // the next reuse what it has noted
 		}
 	}
 }

@@ -184,7 +184,7 @@ func (a *attempt) takeOut() {
 	nodes := a.domain.Nodes
 	a.near.To(nodes)
 	if f := a.firstSeats(); f.vacates {
-		vacant, others := make([]cluster.NodeID, 0, len(nodes)), []cluster.NodeID(nil)
+		vacant, others := f.empty[:0], []cluster.NodeID(nil)
 		for _, n := range nodes {
 			units, ok := f.vacant(n)
 			if !ok {
@@ -196,6 +196,7 @@ func (a *attempt) takeOut() {
 				a.covered = append(a.covered, a.q.Evictable(n)...)
 			}
 		}
+		f.empty = vacant
 		a.Trial.Vacate(f, vacant)
 		nodes = others
 	}

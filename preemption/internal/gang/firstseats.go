@@ -32,17 +32,24 @@ type firstSeats struct {
 	vacates bool // nodes may be vacant: the columns tell of every member, and nothing wants to know of each potential victim
 	shapes  int  // then how many shapes of members there are
 
-	costs  []columns.Cost // by node: what a first member cost last; nil: nobody was asked about
-	spans  []uint64       // by node: see span
+	walked bool // seats have told who goes for the price that is asked for
+	bounds int  // that were asked for
+
+	*seatNotes
+}
+
+// seatNotes are what is noted of nodes where members are first. They are reused.
+type seatNotes struct {
+	costs  []columns.Cost // by node: what a first member cost last
+	spans  []uint64       // by node: see span; empty: nobody was asked about
 	beside []uint64       // likewise, of prices beside members
-	walked bool           // seats have told who goes for the price that is asked for
 	row    []int64        // what members on a node ask for
-	bounds int            // that were asked for
 
 	pool     []boundedSeats // buffers of Cheapest
 	recent   [64]int32      // by a hash of what a member adds: where in pool those found last are; who is not found makes a second group
 	cheapest []seatCost     // a heap, the dearest first
 	nodes    []cluster.NodeID
+	empty    []cluster.NodeID // of takeOut: nodes that are vacant
 }
 
 // seatCost is a vacant node with what the first member there adds to what a plan costs, and as an offer that was foreseen if there may be more.
@@ -77,7 +84,8 @@ const knownAsks = 16
 // firstSeats returns those of the search.
 func (s *Search) firstSeats() *firstSeats {
 	if s.firsts == nil {
-		s.firsts = &firstSeats{of: s, shape: none}
+		s.prepare()
+		s.firsts = &firstSeats{of: s, shape: none, seatNotes: &s.notes.seats}
 		if ask.ByFirstSeat.Leads(s.q.AllTraits()) && !s.ownVictims() {
 			s.firsts.seats = columns.NewSeats(s.q.Columns)
 			s.firsts.last, s.firsts.exact = s.q.Columns.Levels().Column(s.q.Priority)
@@ -132,9 +140,6 @@ func (f *firstSeats) cost(n cluster.NodeID) columns.Cost {
 	if !f.vacates {
 		return f.seats.Cost(n, 1)
 	}
-	if f.costs == nil {
-		f.costs = make([]columns.Cost, f.of.q.Index.NumNodes())
-	}
 	span := f.span(&f.spans, n)
 	if f.seats.Within(span) {
 		return f.costs[n]
@@ -153,8 +158,11 @@ func (f *firstSeats) cost(n cluster.NodeID) columns.Cost {
 // span is between what asks of members on node n the price holds that was asked for last.
 func (f *firstSeats) span(spans *[]uint64, n cluster.NodeID) []uint64 {
 	size := 2 * len(f.seats.One().Words)
-	if *spans == nil {
-		*spans = make([]uint64, size*f.of.q.Index.NumNodes())
+	if len(*spans) == 0 {
+		nodes := f.of.q.Index.NumNodes()
+		*spans = slices.Grow(*spans, size*nodes)[:size*nodes]
+		clear(*spans)
+		f.costs = slices.Grow(f.costs[:0], nodes)[:nodes]
 	}
 	return (*spans)[int(n)*size:][:size]
 }

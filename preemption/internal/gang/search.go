@@ -157,6 +157,7 @@ type notes struct {
 	seen    []int32 // the number of the list in which it stands
 	inside  []bool  // potential victim of the domain that is looked at
 	charged []int32 // what its loss adds to the violations
+	seats   seatNotes
 }
 
 // noted are notes out of use, of any planner.
@@ -212,12 +213,16 @@ func (s *Search) Close() {
 	if s.less != nil {
 		s.less.Close()
 	}
-	if s.offers != nil {
+	if s.offers != nil && !s.q.Hooks { // which may have kept them
 		s.offers.Close()
 	}
+	if s.Trial != nil && !s.q.Hooks {
+		s.Trial.Close()
+	}
 	if s.notes != nil {
+		s.notes.seats.spans, s.notes.seats.beside = s.notes.seats.spans[:0], s.notes.seats.beside[:0]
 		noted.Put(s.notes)
-		s.notes = nil
+		s.notes, s.firsts = nil, nil
 	}
 }
 
