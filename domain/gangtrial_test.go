@@ -384,8 +384,7 @@ func TestTrialsOutOfUseLeaveNothing(t *testing.T) {
 			require.False(t, w.trial.Gone(p))
 			w.trial.Remove(p)
 		}
-		domain.Pack{}.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1}, 2)
-		require.Len(t, w.trial.Placed(), 2)
+		w.trial.Place(0, 0)
 		w.trial.Close()
 	}
 }

@@ -416,24 +416,30 @@ func (f *firstSeats) consider(n cluster.NodeID, k, ahead int, highest int64) {
 	}
 }
 
+// mostForeseen is at how many members on a node Foresee looks.
+const mostForeseen = 8
+
 // foreseesLess reports whether the member, if it adds as much on node n as in last, may foresee less there, or as little on an earlier node.
 func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, highest int64) bool {
 	o := domain.SeatOffer{Price: last.adds.Price()}
 	if !o.Blind() {
 		return false
 	}
-	with, highest := o.Price, max(highest, o.Price.Highest)
+	highest = max(highest, o.Price.Highest)
 	column := f.column(highest)
 	if f.fit(int(n/columns.BlockSize), 1<<(n%columns.BlockSize), 2, column) == 0 {
 		return false
 	}
-	o.Foresee(min(int64(ahead), f.seats.SlotsUpTo(n, highest)-1), func(more int64) (domain.Price, bool) {
-		if more > 0 {
-			with.Sum = f.seats.AtLeast(n, 1+more, column).Price().Sum
+	less := last.next
+	if n < last.node {
+		less++
+	}
+	for k := min(int64(ahead)+1, f.seats.SlotsUpTo(n, highest), mostForeseen); k > 1; k-- { // it alone is not less
+		if 1+f.seats.AtLeast(n, k, column).Price().Sum/k < less {
+			return true
 		}
-		return with, true
-	})
-	return o.Next < last.next || o.Next == last.next && n < last.node
+	}
+	return false
 }
 
 // next is what the member who adds so much on node n foresees there, with up to so many more.
