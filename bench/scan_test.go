@@ -17,6 +17,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -137,7 +138,7 @@ func drawCall(seed uint64, nodes int) (d drawnCall) {
 	}
 	d.call = scanCalls[s(len(scanCalls))]
 	tell(d.call.name)
-	d.o = gen.Options().Example(int(seed % 1_000_003))
+	d.o = genopts.Any().Example(int(seed % 1_000_003))
 	hooks := d.o.Hooks
 	d.o.Hooks = nil // of which JSON does not tell
 	text, _ := json.Marshal(d.o)

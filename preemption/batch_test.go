@@ -14,6 +14,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cascade"
@@ -262,7 +263,7 @@ func TestPreemptAllOfAnything(t *testing.T) {
 		p := gen.AnyProfile(t)
 		p.Devices, p.Queues = false, false
 		m, q := gen.NewMaker(t, p)
-		o := gen.Options().Draw(t, "options")
+		o := genopts.Any().Draw(t, "options")
 		o.Strict, o.Hooks = false, nil
 		o.LowestLevel = rapid.Bool().Draw(t, "lowest")
 		s, pods := equalPods(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), q.Snapshot, 1+m.N(4))

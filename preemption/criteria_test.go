@@ -11,6 +11,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
@@ -261,7 +262,7 @@ func ExampleCriterionName_devices() {
 // runs in the end, and [check.Verify] refuses any other.
 func TestWhatIsInUseIsCounted(t *testing.T) {
 	t.Parallel()
-	used := slices.DeleteFunc(slices.Clone(gen.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
+	used := slices.DeleteFunc(slices.Clone(genopts.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
 	seen := map[string]int{}
 	for seed := range seeds(20000) {
 		q := gen.RandomWorld(seed)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 )
 
@@ -34,7 +35,7 @@ var answersTo = flag.String("answers", "", "write the answers to the 1,000 quest
 // thousand is the i-th question, of every kind that there is.
 func thousand(i int) (preemption.Options, gen.Question) {
 	seed := uint64(i)
-	o := gen.RandomOptions(seed)
+	o := genopts.Random(seed)
 	o.SearchSteps = min(max(o.SearchSteps, 100), 1000)
 	switch i % 8 {
 	case 0, 1:
@@ -44,7 +45,7 @@ func thousand(i int) (preemption.Options, gen.Question) {
 	case 4:
 		return o, gen.Crowd(seed)
 	case 5:
-		q, o := gen.RandomQuota(seed)
+		q, o := genopts.RandomQuota(seed)
 		o.Search = []preemption.Search{"", preemption.Improved, preemption.Exact}[i/8%3]
 		return o, q
 	}
@@ -92,7 +93,7 @@ func answerOf(t *testing.T, o preemption.Options, q gen.Question) (answer, stats
 func fewThings(i int) (o preemption.Options, q gen.Question) {
 	seed := uint64(i)
 	if i%4 == 3 {
-		o = gen.RandomOptions(seed)
+		o = genopts.Random(seed)
 	}
 	o.Search, o.SearchSteps = []preemption.Search{"", preemption.Improved, preemption.Exact}[i/2%3], 200
 	o.Candidates = i%5 == 0

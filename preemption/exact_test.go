@@ -14,6 +14,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/answer"
@@ -23,7 +24,7 @@ import (
 
 // objective draws criteria; none every now and then, which are upstream's.
 func objective(r *rand.Rand) []preemption.CriterionName {
-	list := slices.DeleteFunc(slices.Clone(gen.Criteria), preemption.CriterionName.InUse)
+	list := slices.DeleteFunc(slices.Clone(genopts.Criteria), preemption.CriterionName.InUse)
 	list = append(list, preemption.CriterionNodes)
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	list = list[:r.IntN(len(list)+1)]
@@ -35,7 +36,7 @@ func objective(r *rand.Rand) []preemption.CriterionName {
 		list[started], list[highest] = list[highest], list[started]
 	}
 	if at := slices.Index(list, preemption.CriterionNodes); at >= 0 { // or others of what is in use, without a draw: seeds keep their options
-		used := slices.DeleteFunc(slices.Clone(gen.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
+		used := slices.DeleteFunc(slices.Clone(genopts.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
 		first := at % len(used)
 		used = slices.Concat(used[first:], used[:first])
 		list = slices.Replace(list, at, at+1, used[:1+len(list)%3]...)
@@ -908,7 +909,7 @@ func TestSearchedGangsHold(t *testing.T) {
 		p := gen.AnyProfile(t)
 		p.Devices, p.Queues, p.Elastic = false, false, rapid.Bool().Draw(t, "elastic")
 		m, q := gen.NewMaker(t, p)
-		o := gen.Options().Draw(t, "options")
+		o := genopts.Any().Draw(t, "options")
 		o.Strict, o.Hooks = false, nil
 		o.LowestLevel = rapid.Bool().Draw(t, "lowest")
 		high, one := int32(1_000), int32(1)

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -767,19 +768,19 @@ var changes = []string{"SetPod", "Remove", "Apply", "Evict", "SetNode", "SetNode
 
 // parkedLife is one in which many wait.
 func parkedLife(t *rapid.T) {
-	p, o := gen.AnyProfile(t), gen.Options().Draw(t, "options")
+	p, o := gen.AnyProfile(t), genopts.Any().Draw(t, "options")
 	if rapid.IntRange(0, 3).Draw(t, "plain") > 0 {
 		o.Hooks, o.Sampling = nil, nil
 	}
 	live(t, p, o, append(slices.Repeat([]string{"Park", "Park", "Wake"}, 8), changes...))
 }
 
-func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t), gen.Options().Draw(t, "options"), changes) }
+func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t), genopts.Any().Draw(t, "options"), changes) }
 
 // warmLife is one of plain questions, which are asked again and again, in a cluster that
 // is large or small. Most are decided at once, and members of gangs are counted.
 func warmLife(t *rapid.T) {
-	p, o := gen.AnyProfile(t), gen.Options().Draw(t, "options")
+	p, o := gen.AnyProfile(t), genopts.Any().Draw(t, "options")
 	p.Profile = gen.Profile{MaxNodes: p.MaxNodes, MaxPods: p.MaxPods, Budgets: p.Budgets, Groups: p.Groups, Even: true, Placement: p.Placement}
 	p.MaxMembers, p.Composite, p.Levels, p.Ties = 12, false, false, false
 	if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
@@ -793,7 +794,7 @@ func warmLife(t *rapid.T) {
 // prices and bounds, while their ends come and all else changes: what is remembered of each
 // node answers most of it.
 func rememberedLife(t *rapid.T) {
-	p, o := gen.AnyProfile(t), gen.Remembered().Draw(t, "options")
+	p, o := gen.AnyProfile(t), genopts.Remembered().Draw(t, "options")
 	p.Queues, p.Tokens, p.Devices, p.Ties, p.Extremes = false, false, false, false, false
 	if rapid.IntRange(0, 3).Draw(t, "large") == 3 {
 		p.MinNodes, p.MaxNodes, p.MaxPods = 20, 80, 240
@@ -819,7 +820,7 @@ func rememberedLife(t *rapid.T) {
 
 // datedLife is one in which guards end, prices grow and priorities climb.
 func datedLife(t *rapid.T) {
-	p, o := gen.AnyProfile(t), gen.Dated().Draw(t, "options")
+	p, o := gen.AnyProfile(t), genopts.Dated().Draw(t, "options")
 	p.Guards, p.Queues = true, false
 	live(t, p, o, append(slices.Repeat([]string{"SetTime", "Bind", "Preempt"}, 5), changes...))
 }
@@ -842,7 +843,7 @@ func TestHistories(t *testing.T) {
 			if p.Queues {
 				often = slices.Concat(changes, []string{"WhyNot", "WhyNot", "StillValid", "Cycle"})
 			}
-			live(t, p, gen.Options().Draw(t, "options"), often)
+			live(t, p, genopts.Any().Draw(t, "options"), often)
 		}))
 	}
 	t.Run("warm", rapid.MakeCheck(warmLife))

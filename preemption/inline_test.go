@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -20,7 +21,7 @@ func TestWhatIsAnsweredInlineCanBeApplied(t *testing.T) {
 		p := gen.AnyProfile(t)
 		p.Queues, p.Extremes, p.Guards, p.Odd = false, false, true, true // extremes: sums beyond an int64 are seen once pods are nominated
 		m, q := gen.NewMaker(t, p)
-		o := gen.Options().Draw(t, "options")
+		o := genopts.Any().Draw(t, "options")
 		o.Hooks, o.Sampling = nil, nil
 		o.PreemptionPriority.MaxLead = int32(m.N(2000))
 		pl, err := preemption.NewPlanner(&q.Snapshot, o)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/victims"
@@ -28,7 +28,7 @@ var workloadCriteria = []victims.Criterion{
 // leastQuota is a random question about quota, of workloads and queues of more sizes, for the
 // least disruption by random criteria.
 func leastQuota(seed uint64, search preemption.Search) quotaCase {
-	q, o := gen.RandomQuota(seed)
+	q, o := genopts.RandomQuota(seed)
 	c, r := quotaCase{&q.Snapshot, o}, rand.New(rand.NewPCG(seed, 7))
 	for i := range c.snapshot.Workloads {
 		set := &c.snapshot.Workloads[i].PodSets[0]

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -27,12 +28,12 @@ type quotaCase struct {
 }
 
 func seededQuota(seed uint64) quotaCase {
-	q, o := gen.RandomQuota(seed)
+	q, o := genopts.RandomQuota(seed)
 	return quotaCase{&q.Snapshot, o}
 }
 
 func drawQuota(t *rapid.T) quotaCase {
-	q, o := gen.DrawQuota(t)
+	q, o := genopts.DrawQuota(t)
 	return quotaCase{&q.Snapshot, o}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -47,7 +48,7 @@ func TestRoadsAgree(t *testing.T) {
 		}
 		o := preemption.Options{Members: []preemption.Members{"", preemption.MinCount}[seed/3%2]}
 		if seed%4 == 0 {
-			o = gen.RandomOptions(seed)
+			o = genopts.Random(seed)
 		}
 		want, verdict := answer(o, q)
 		if verdicts[verdict]++; verdict == "" {

@@ -12,41 +12,41 @@ import (
 // epoch is when the first pods of small clusters started.
 var epoch = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
-// gpu is the extended resource of the clusters.
-const gpu = "example.com/gpu"
+// GPU is the extended resource of the clusters.
+const GPU = "example.com/gpu"
 
 // builder makes one question.
 type builder struct {
-	source
+	Source
 	p Profile
 	s cluster.Snapshot
 
 	sizes, starts, levels int // how many different ones there are: with few of them all is tied
 }
 
-func build(src source, p Profile) Question {
+func build(src Source, p Profile) Question {
 	b := surroundings(src, p)
 	return Question{Preemptor: b.preemptor(), Snapshot: b.s}
 }
 
 // surroundings is everything but the preemptor.
-func surroundings(src source, p Profile) *builder {
+func surroundings(src Source, p Profile) *builder {
 	if p.MaxNodes == 0 {
 		p.MaxNodes = 6
 	}
 	if p.MaxPods == 0 {
 		p.MaxPods = 20
 	}
-	b := &builder{source: src, p: p}
-	b.sizes, b.starts, b.levels = 1+b.source(4), 1+b.source(4), 1+b.source(7)
+	b := &builder{Source: src, p: p}
+	b.sizes, b.starts, b.levels = 1+b.Source(4), 1+b.Source(4), 1+b.Source(7)
 	b.s.Time = epoch.Add(6 * time.Hour)
 	if b.chance(p.Odd, 5) {
 		b.s.Time = time.Time{}
 	}
-	alike := b.source(2) == 0
-	for i := range p.MinNodes + 1 + min(b.source(p.MaxNodes-p.MinNodes), b.source(p.MaxNodes-p.MinNodes)) {
+	alike := b.Source(2) == 0
+	for i := range p.MinNodes + 1 + min(b.Source(p.MaxNodes-p.MinNodes), b.Source(p.MaxNodes-p.MinNodes)) {
 		if p.MinNodes > 0 && i > 2 {
-			n := b.s.Nodes[b.source(3)]
+			n := b.s.Nodes[b.Source(3)]
 			n.Name, n.Labels, n.Allocatable = fmt.Sprintf("n%d", i), maps.Clone(n.Labels), maps.Clone(n.Allocatable)
 			b.s.Nodes = append(b.s.Nodes, n)
 			continue
@@ -58,7 +58,7 @@ func surroundings(src source, p Profile) *builder {
 	}
 	b.classes()
 	b.groups()
-	for i := range max(b.source(p.MaxPods+1), b.source(p.MaxPods+1)) {
+	for i := range max(b.Source(p.MaxPods+1), b.Source(p.MaxPods+1)) {
 		b.s.Pods = append(b.s.Pods, b.running(i))
 	}
 	b.guard()
@@ -75,34 +75,34 @@ func (b *builder) node(i int) cluster.Node {
 	n := cluster.Node{
 		Name: fmt.Sprintf("n%d", i),
 		Allocatable: cluster.Resources{
-			cluster.CPU:    1000 * int64(2+b.source(3)),
-			cluster.Memory: 1 << 30 * int64(4+b.source(5)),
+			cluster.CPU:    1000 * int64(2+b.Source(3)),
+			cluster.Memory: 1 << 30 * int64(4+b.Source(5)),
 		},
 	}
-	if b.source(3) == 0 {
-		n.Allocatable[cluster.Pods] = pick(b.source, int64(10), 4, 4, 3, 3, 2, 1, 0)
+	if b.Source(3) == 0 {
+		n.Allocatable[cluster.Pods] = Pick(b.Source, int64(10), 4, 4, 3, 3, 2, 1, 0)
 	}
-	if b.source(2) > 0 {
-		n.Allocatable[gpu] = int64(b.source(3))
+	if b.Source(2) > 0 {
+		n.Allocatable[GPU] = int64(b.Source(3))
 	}
 	if !b.p.Placement {
 		return n
 	}
-	n.Labels = map[string]string{"zone": pick(b.source, "a", "b"), "generation": pick(b.source, "1", "2", "10", "old")}
+	n.Labels = map[string]string{"zone": Pick(b.Source, "a", "b"), "generation": Pick(b.Source, "1", "2", "10", "old")}
 	n.Unschedulable = b.chance(true, 4)
 	for range 2 {
 		if b.chance(true, 6) {
 			n.Taints = append(n.Taints, cluster.Taint{
-				Key:    pick(b.source, "dedicated", "weight"),
-				Value:  pick(b.source, "", "5", "ml"),
-				Effect: pick(b.source, cluster.NoSchedule, cluster.PreferNoSchedule, cluster.NoExecute),
+				Key:    Pick(b.Source, "dedicated", "weight"),
+				Value:  Pick(b.Source, "", "5", "ml"),
+				Effect: Pick(b.Source, cluster.NoSchedule, cluster.PreferNoSchedule, cluster.NoExecute),
 			})
 		}
 	}
 	if len(n.Taints) == 2 && n.Taints[0].Key == n.Taints[1].Key && n.Taints[0].Effect == n.Taints[1].Effect {
 		n.Taints = n.Taints[:1] // a key has one value for an effect
 	}
-	if n.Unschedulable && b.source(2) == 0 {
+	if n.Unschedulable && b.Source(2) == 0 {
 		n.Taints = append(n.Taints, cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSchedule})
 	}
 	return n
@@ -111,17 +111,17 @@ func (b *builder) node(i int) cluster.Node {
 // pod is what running and pending pods have in common.
 func (b *builder) pod(name string) cluster.Pod {
 	p := cluster.Pod{
-		Namespace: pick(b.source, "default", "default", "default", "team"),
+		Namespace: Pick(b.Source, "default", "default", "default", "team"),
 		Name:      name,
-		UID:       pick(b.source, name, "", fmt.Sprintf("u%d", b.source(10))),
-		Labels:    pick(b.source, nil, map[string]string{"app": "web"}, map[string]string{"app": "db"}, map[string]string{"tier": "back"}),
-		Requests:  cluster.Resources{cluster.CPU: 500 * int64(1+b.source(b.sizes))},
+		UID:       Pick(b.Source, name, "", fmt.Sprintf("u%d", b.Source(10))),
+		Labels:    Pick(b.Source, nil, map[string]string{"app": "web"}, map[string]string{"app": "db"}, map[string]string{"tier": "back"}),
+		Requests:  cluster.Resources{cluster.CPU: 500 * int64(1+b.Source(b.sizes))},
 	}
-	if b.source(3) == 0 {
-		p.Requests[cluster.Memory] = 1 << 30 * int64(b.source(b.sizes))
+	if b.Source(3) == 0 {
+		p.Requests[cluster.Memory] = 1 << 30 * int64(b.Source(b.sizes))
 	}
 	if b.chance(true, 10) {
-		p.Requests[gpu] = int64(b.source(2))
+		p.Requests[GPU] = int64(b.Source(2))
 	}
 	if b.chance(true, 3) {
 		p.Requests = nil
@@ -134,9 +134,9 @@ func (b *builder) pod(name string) cluster.Pod {
 
 func (b *builder) port() cluster.HostPort {
 	return cluster.HostPort{
-		Port:     pick(b.source, int32(80), 443),
-		Protocol: pick(b.source, "", "TCP", "UDP"),
-		IP:       pick(b.source, "", "0.0.0.0", "10.0.0.1", "10.0.0.2"),
+		Port:     Pick(b.Source, int32(80), 443),
+		Protocol: Pick(b.Source, "", "TCP", "UDP"),
+		IP:       Pick(b.Source, "", "0.0.0.0", "10.0.0.1", "10.0.0.2"),
 	}
 }
 
@@ -148,20 +148,20 @@ func (b *builder) running(i int) cluster.Pod {
 	}
 	b.prioritize(&p, []int32{0, 10, 10, 100, 0, -10, 1000}[:b.levels]...)
 	if b.p.MinNodes > 0 && b.levels > 3 && p.Priority != nil {
-		*p.Priority += int32(b.source(40))
+		*p.Priority += int32(b.Source(40))
 	}
-	if b.source(5) > 0 {
-		p.Started = epoch.Add(time.Duration(b.source(b.starts)) * time.Hour)
+	if b.Source(5) > 0 {
+		p.Started = epoch.Add(time.Duration(b.Source(b.starts)) * time.Hour)
 	}
 	if b.chance(b.p.Odd, 3) {
 		p.Started = epoch.Add(7 * time.Hour) // clocks differ
 	}
 	if b.chance(b.p.Terminating, 10) {
 		p.Terminating = true
-		p.Preempted = b.source(2) > 0
+		p.Preempted = b.Source(2) > 0
 	}
 	if b.chance(b.p.Groups, 40) && len(b.s.PodGroups) > 0 {
-		g := pick(b.source, b.s.PodGroups...)
+		g := Pick(b.Source, b.s.PodGroups...)
 		p.Namespace, p.Group = g.Namespace, g.Name
 	}
 	if b.chance(b.p.Odd, 3) {
@@ -172,13 +172,13 @@ func (b *builder) running(i int) cluster.Pod {
 
 // prioritize gives a pod one of the priorities, by its own field or by a class.
 func (b *builder) prioritize(p *cluster.Pod, choices ...int32) {
-	v := pick(b.source, choices...)
+	v := Pick(b.Source, choices...)
 	p.Priority = &v
 	if !b.chance(b.p.Classes, 30) || len(b.s.PriorityClasses) == 0 {
 		return
 	}
-	p.Class = pick(b.source, b.s.PriorityClasses...).Name
-	switch b.source(3) {
+	p.Class = Pick(b.Source, b.s.PriorityClasses...).Name
+	switch b.Source(3) {
 	case 0:
 		p.Priority = nil
 	case 1:
@@ -191,12 +191,12 @@ func (b *builder) classes() {
 		return
 	}
 	for i := range classValues {
-		if b.source(2) > 0 {
+		if b.Source(2) > 0 {
 			b.s.PriorityClasses = append(b.s.PriorityClasses, b.class(i))
 		}
 	}
 	if n := len(b.s.PriorityClasses); b.chance(n > 0, 20) {
-		b.s.PriorityClasses[b.source(n)].GlobalDefault = true
+		b.s.PriorityClasses[b.Source(n)].GlobalDefault = true
 	}
 }
 
@@ -206,7 +206,7 @@ func (b *builder) class(i int) priority.Class {
 	return priority.Class{
 		Name:   fmt.Sprintf("class%d", i),
 		Value:  classValues[i],
-		Policy: pick(b.source, "", "", priority.PreemptLowerPriority, priority.Never),
+		Policy: Pick(b.Source, "", "", priority.PreemptLowerPriority, priority.Never),
 	}
 }
 
@@ -224,10 +224,10 @@ func (b *builder) nominee(i int) cluster.Pod {
 func (b *builder) preemptor() cluster.Preemptor {
 	p := b.pod("web")
 	if p.Requests != nil {
-		p.Requests[cluster.CPU] += 500 * int64(b.source(3))
+		p.Requests[cluster.CPU] += 500 * int64(b.Source(3))
 	}
 	b.prioritize(&p, 1000, 1000, 1000, 100, 100, 10)
-	p.Policy = pick(b.source, "", "", "", priority.PreemptLowerPriority)
+	p.Policy = Pick(b.Source, "", "", "", priority.PreemptLowerPriority)
 	if b.chance(b.p.Classes, 5) {
 		p.Policy = priority.Never
 	}
@@ -238,7 +238,7 @@ func (b *builder) preemptor() cluster.Preemptor {
 	if b.p.Guards {
 		b.guarded(&p.Guard, &p.Evictions, &p.RanSeconds)
 	}
-	if b.source(3) > 0 {
+	if b.Source(3) > 0 {
 		return cluster.Preemptor{Kind: cluster.KindPod, Pods: []cluster.Pod{p}}
 	}
 	b.s.Pods = append(b.s.Pods, p)
@@ -250,5 +250,5 @@ func (b *builder) someNode() string {
 	if len(b.s.Nodes) == 0 {
 		return "n0"
 	}
-	return pick(b.source, b.s.Nodes...).Name
+	return Pick(b.Source, b.s.Nodes...).Name
 }

@@ -11,17 +11,17 @@ func (b *builder) budgets() {
 	if !b.p.Budgets {
 		return
 	}
-	for i := range b.source(4) {
+	for i := range b.Source(4) {
 		b.s.Budgets = append(b.s.Budgets, b.budget(i))
 	}
 }
 
 func (b *builder) budget(i int) disruption.Budget {
 	budget := disruption.Budget{
-		Namespace: pick(b.source, "default", "default", "team"),
+		Namespace: Pick(b.Source, "default", "default", "team"),
 		Name:      fmt.Sprintf("b%d", i),
 		Selector:  b.selector(),
-		Allowed:   pick(b.source, int32(0), 1, 2, -1),
+		Allowed:   Pick(b.Source, int32(0), 1, 2, -1),
 	}
 	for _, p := range b.s.Pods {
 		if b.chance(true, 8) {
@@ -35,7 +35,7 @@ func (b *builder) selector() *disruption.Selector {
 	app := func(op disruption.Operator, values ...string) *disruption.Selector {
 		return &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: op, Values: values}}}
 	}
-	return pick(b.source,
+	return Pick(b.Source,
 		&disruption.Selector{MatchLabels: map[string]string{"app": "web"}},
 		&disruption.Selector{MatchLabels: map[string]string{"tier": "back"}},
 		&disruption.Selector{},
@@ -52,28 +52,28 @@ func (b *builder) groups() {
 	if !b.p.Groups {
 		return
 	}
-	for i := range b.source(3) {
+	for i := range b.Source(3) {
 		b.s.CompositePodGroups = append(b.s.CompositePodGroups, b.composite(i))
 	}
-	for i := range b.source(4) {
+	for i := range b.Source(4) {
 		b.s.PodGroups = append(b.s.PodGroups, b.podGroup(i))
 	}
 }
 
 func (b *builder) mode() disruption.Mode {
-	return pick(b.source, disruption.All, disruption.Single, "")
+	return Pick(b.Source, disruption.All, disruption.Single, "")
 }
 
 func (b *builder) groupPriority() *int32 {
-	v := pick(b.source, int32(0), 10, 100)
-	return pick(b.source, &v, &v, nil)
+	v := Pick(b.Source, int32(0), 10, 100)
+	return Pick(b.Source, &v, &v, nil)
 }
 
 // composite is composite group i, perhaps below an earlier one.
 func (b *builder) composite(i int) cluster.CompositePodGroup {
 	c := cluster.CompositePodGroup{Namespace: "default", Name: fmt.Sprintf("c%d", i), Mode: b.mode(), Priority: b.groupPriority()}
-	if i > 0 && b.source(2) > 0 {
-		c.Parent = fmt.Sprintf("c%d", b.source(i))
+	if i > 0 && b.Source(2) > 0 {
+		c.Parent = fmt.Sprintf("c%d", b.Source(i))
 	}
 	if b.chance(b.p.Odd, 5) {
 		c.Parent = "missing"
@@ -84,12 +84,12 @@ func (b *builder) composite(i int) cluster.CompositePodGroup {
 // podGroup is pod group i.
 func (b *builder) podGroup(i int) cluster.PodGroup {
 	g := cluster.PodGroup{
-		Namespace: pick(b.source, "default", "default", "team"), Name: fmt.Sprintf("g%d", i), Mode: b.mode(), Priority: b.groupPriority(),
+		Namespace: Pick(b.Source, "default", "default", "team"), Name: fmt.Sprintf("g%d", i), Mode: b.mode(), Priority: b.groupPriority(),
 	}
 	if n := len(b.s.CompositePodGroups); g.Namespace == "default" && b.chance(n > 0, 50) {
-		g.Parent = b.s.CompositePodGroups[b.source(n)].Name
+		g.Parent = b.s.CompositePodGroups[b.Source(n)].Name
 	}
-	if least := int32(1 + b.source(2)); b.source(2) > 0 {
+	if least := int32(1 + b.Source(2)); b.Source(2) > 0 {
 		g.MinCount = &least
 	} else {
 		g.Basic = true

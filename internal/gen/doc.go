@@ -5,9 +5,9 @@
 // budgets, pods that are terminating, nominated or in the way by a port. Random is
 // fast and seeded, for tens of thousands of clusters in a loop; Draw makes the same
 // clusters from rapid's bits, so that a failing one shrinks. A [Profile] says what
-// occurs in them. [RandomQuota] and [DrawQuota] do the same for queues with quota,
-// [Options] draws options. A [Maker] makes a cluster of everything and then one change
-// after the other, for histories. [Fleet] makes big clusters for benchmarks.
+// occurs in them. [Quota] does the same for queues with quota. A [Maker] makes a
+// cluster of everything and then one change after the other, for histories. [Fleet]
+// makes big clusters for benchmarks.
 //
 // Equal seeds give equal clusters on every machine.
 package gen

@@ -37,7 +37,7 @@ const (
 // that 3,000,000 pods take 2.5 GB. Priorities are at least 0 and at most 9,
 // but for Distinct, where they count up to the number of pods.
 func Fleet(nodes, podsPerNode int, seed uint64, shape Shape) cluster.Snapshot {
-	b := &fleet{source: seeded(seed), shape: shape}
+	b := &fleet{Source: Seeded(seed), shape: shape}
 	for i := range b.apps {
 		b.apps[i] = map[string]string{"app": fmt.Sprintf("app-%02d", i)}
 	}
@@ -94,7 +94,7 @@ func UnderBudgets(s *cluster.Snapshot) {
 // FleetPod is a preemptor for a fleet, above every pod of it: some 1 to 8 cores
 // and twice as many GiB, by seed.
 func FleetPod(seed uint64) cluster.Preemptor {
-	s := seeded(seed)
+	s := Seeded(seed)
 	priority := int32(1 << 30)
 	cores := int64(1 + s(8))
 	return cluster.Preemptor{Kind: cluster.KindPod, Pods: []cluster.Pod{{
@@ -105,7 +105,7 @@ func FleetPod(seed uint64) cluster.Preemptor {
 
 // fleet makes one big cluster.
 type fleet struct {
-	source
+	Source
 	shape Shape
 	s     cluster.Snapshot
 	apps  [100]map[string]string // the labels of their pods
@@ -114,7 +114,7 @@ type fleet struct {
 // skew returns how large node i of a skewed fleet is, and how many pods it has: of eight
 // in a row four have a third of the average, three the average, one the rest.
 func (b *fleet) skew(i, podsPerNode int) (size int64, pods int) {
-	size = pick(b.source, int64(1), 1, 1, 2, 4)
+	size = Pick(b.Source, int64(1), 1, 1, 2, 4)
 	switch few := podsPerNode / 3; i % 8 {
 	case 0, 2, 4, 6:
 		return size, few
@@ -132,21 +132,21 @@ func (b *fleet) fill(i int, size int64, pods int) {
 		p := cluster.Pod{
 			Namespace: "default",
 			Name:      fmt.Sprintf("pod-%06d-%03d", i, k),
-			UID:       fmt.Sprintf("%08x-%06d-%03d", b.source(1<<31-1), i, k),
-			Labels:    b.apps[b.source(len(b.apps))],
+			UID:       fmt.Sprintf("%08x-%06d-%03d", b.Source(1<<31-1), i, k),
+			Labels:    b.apps[b.Source(len(b.apps))],
 			Node:      b.s.Nodes[i].Name,
 			Requests: cluster.Resources{
 				cluster.CPU:    size * fleetCPU * cpu[k] / (cpu[pods] * 10) * 10,
 				cluster.Memory: size * fleetMemory / 10 * 8 / memory[pods] * memory[k] >> 20 << 20,
 			},
-			Started: epoch.Add(time.Duration(b.source(1_000_000)) * time.Second),
+			Started: epoch.Add(time.Duration(b.Source(1_000_000)) * time.Second),
 		}
 		priority := int32(0)
 		switch b.shape {
 		case Uniform, Budgeted:
-			priority = int32(b.source(10))
+			priority = int32(b.Source(10))
 		case Skewed:
-			priority = int32(bits.TrailingZeros16(uint16(1<<9 + b.source(1<<9))))
+			priority = int32(bits.TrailingZeros16(uint16(1<<9 + b.Source(1<<9))))
 		case Distinct:
 			priority = int32(i*pods + k)
 		case Equal:
@@ -163,9 +163,9 @@ func (b *fleet) shares(pods int) []int64 {
 	for k := range pods {
 		weights[k] = 1
 		if b.shape != Equal {
-			weights[k] += int64(b.source(8))
+			weights[k] += int64(b.Source(8))
 		}
-		if b.shape == Skewed && b.source(16) == 0 {
+		if b.shape == Skewed && b.Source(16) == 0 {
 			weights[k] *= 20
 		}
 		weights[pods] += weights[k]

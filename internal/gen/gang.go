@@ -37,20 +37,20 @@ func EverythingForGangs() GangProfile {
 }
 
 // RandomGang is the question about a group of that seed.
-func RandomGang(seed uint64, p GangProfile) Question { return buildGang(seeded(seed), p) }
+func RandomGang(seed uint64, p GangProfile) Question { return buildGang(Seeded(seed), p) }
 
 // DrawGang generates questions about groups from rapid's bits.
 func DrawGang(p GangProfile) *rapid.Generator[Question] {
-	return rapid.Custom(func(t *rapid.T) Question { return buildGang(drawn(t), p) })
+	return rapid.Custom(func(t *rapid.T) Question { return buildGang(Drawn(t), p) })
 }
 
 // RandomPlacement gives members of a group nodes at random, some of them none.
 func RandomPlacement(seed uint64, members []*cluster.Pod, nodes []string) map[string]string {
-	s := seeded(seed)
+	s := Seeded(seed)
 	places := map[string]string{}
 	for _, m := range members {
 		if len(nodes) > 0 && s(8) > 0 {
-			places[m.Namespace+"/"+m.Name] = pick(s, nodes...)
+			places[m.Namespace+"/"+m.Name] = Pick(s, nodes...)
 		}
 	}
 	return places
@@ -66,29 +66,29 @@ type gang struct {
 	number int // of pods so far
 }
 
-func buildGang(src source, p GangProfile) Question {
+func buildGang(src Source, p GangProfile) Question {
 	_, q := newGang(src, p)
 	return q
 }
 
-func newGang(src source, p GangProfile) (*gang, Question) {
+func newGang(src Source, p GangProfile) (*gang, Question) {
 	if p.MaxMembers == 0 {
 		p.MaxMembers = 4
 	}
 	g := &gang{builder: surroundings(src, p.Profile), p: p}
 	g.zones()
-	g.prio = pick(g.source, int32(1000), 1000, 100, 100, 10)
-	g.alike = g.source(3) > 0
+	g.prio = Pick(g.Source, int32(1000), 1000, 100, 100, 10)
+	g.alike = g.Source(3) > 0
 	g.model = g.pod("model")
 	g.place(&g.model)
 	var preemptor cluster.Preemptor
 	switch {
 	case g.chance(p.Composite, 40):
 		preemptor = g.tree()
-	case g.source(4) == 0:
+	case g.Source(4) == 0:
 		preemptor = g.inline()
 	default:
-		pg := g.group("gang", 1+g.source(p.MaxMembers))
+		pg := g.group("gang", 1+g.Source(p.MaxMembers))
 		preemptor = cluster.Preemptor{Kind: cluster.KindPodGroup, Namespace: pg.Namespace, Name: pg.Name}
 	}
 	g.levels()
@@ -116,7 +116,7 @@ func (g *gang) raised(priority *int32) *int32 {
 	if !g.chance(g.p.Levels, 30) || priority == nil {
 		return nil
 	}
-	v := *priority + pick(g.source, int32(0), 5, 90, 990)
+	v := *priority + Pick(g.Source, int32(0), 5, 90, 990)
 	return &v
 }
 
@@ -133,9 +133,9 @@ func (g *gang) ties() {
 
 func (g *gang) tie(p *cluster.Pod) {
 	on := func() *disruption.Selector {
-		return &disruption.Selector{MatchLabels: pick(g.source, map[string]string{"app": "web"}, map[string]string{"app": "db"})}
+		return &disruption.Selector{MatchLabels: Pick(g.Source, map[string]string{"app": "web"}, map[string]string{"app": "db"})}
 	}
-	key := func() string { return pick(g.source, "zone", "rack") }
+	key := func() string { return Pick(g.Source, "zone", "rack") }
 	waits := p.Node == "" && p.NominatedNode == ""
 	if g.chance(true, 12) {
 		p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
@@ -144,7 +144,7 @@ func (g *gang) tie(p *cluster.Pod) {
 		p.Affinity = append(p.Affinity, cluster.AffinityTerm{Selector: on(), TopologyKey: key()})
 	}
 	if g.chance(waits, 25) {
-		p.Spread = append(p.Spread, cluster.Spread{MaxSkew: int32(1 + g.source(2)), TopologyKey: key(), Selector: on()})
+		p.Spread = append(p.Spread, cluster.Spread{MaxSkew: int32(1 + g.Source(2)), TopologyKey: key(), Selector: on()})
 	}
 }
 
@@ -163,13 +163,13 @@ func (g *gang) zone(labels map[string]string) map[string]string {
 	if labels = maps.Clone(labels); labels == nil {
 		labels = map[string]string{}
 	}
-	if g.source(8) > 0 {
-		labels["zone"] = pick(g.source, "a", "b")
+	if g.Source(8) > 0 {
+		labels["zone"] = Pick(g.Source, "a", "b")
 	} else {
 		delete(labels, "zone")
 	}
-	if g.source(8) > 0 {
-		labels["rack"] = pick(g.source, "1", "2")
+	if g.Source(8) > 0 {
+		labels["rack"] = Pick(g.Source, "1", "2")
 	}
 	return labels
 }
@@ -187,14 +187,14 @@ func (g *gang) member(group string) cluster.Pod {
 		g.place(&p)
 	}
 	p.Namespace, p.Group = "default", group
-	if g.source(4) == 0 {
-		p.Created = epoch.Add(time.Duration(g.source(3)) * time.Minute)
+	if g.Source(4) == 0 {
+		p.Created = epoch.Add(time.Duration(g.Source(3)) * time.Minute)
 	}
-	if g.source(3) > 0 {
+	if g.Source(3) > 0 {
 		p.Priority = &g.prio
 	}
 	if g.chance(g.p.Odd, 6) {
-		v := pick(g.source, int32(0), 10, 5000)
+		v := Pick(g.Source, int32(0), 10, 5000)
 		p.Priority = &v
 	}
 	if g.chance(g.p.Odd, 5) {
@@ -211,7 +211,7 @@ func (g *gang) group(name string, pending int) cluster.PodGroup {
 	pg := cluster.PodGroup{Namespace: "default", Name: name, Priority: &g.prio}
 	running := 0
 	if g.chance(g.p.Running, 30) {
-		running = 1 + g.source(2)
+		running = 1 + g.Source(2)
 	}
 	if g.chance(g.p.Odd, 3) {
 		pending = 0
@@ -225,8 +225,8 @@ func (g *gang) group(name string, pending int) cluster.PodGroup {
 		p.Node = g.someNode()
 		g.s.Pods = append(g.s.Pods, p)
 	}
-	if g.source(4) > 0 {
-		least := int32(1 + g.source(max(1, pending+running)))
+	if g.Source(4) > 0 {
+		least := int32(1 + g.Source(max(1, pending+running)))
 		if g.chance(g.p.Odd, 5) {
 			least++
 		}
@@ -250,7 +250,7 @@ func (g *gang) wishes(to *[]cluster.TopologyConstraint) {
 		}
 		for i := range g.s.Nodes { // a key that no node has is an error
 			if _, ok := g.s.Nodes[i].Labels[key]; ok {
-				*to = append(*to, cluster.TopologyConstraint{Key: key, Preferred: g.source(2) > 0})
+				*to = append(*to, cluster.TopologyConstraint{Key: key, Preferred: g.Source(2) > 0})
 				break
 			}
 		}
@@ -261,10 +261,10 @@ func (g *gang) wishes(to *[]cluster.TopologyConstraint) {
 func (g *gang) inline() cluster.Preemptor {
 	pg := g.group("gang", 0)
 	p := cluster.Preemptor{Group: &pg}
-	for range 1 + g.source(g.p.MaxMembers) {
+	for range 1 + g.Source(g.p.MaxMembers) {
 		p.Pods = append(p.Pods, g.member("gang"))
 	}
-	if others := g.s.PodGroups[:len(g.s.PodGroups)-1]; g.source(2) > 0 { // only inline
+	if others := g.s.PodGroups[:len(g.s.PodGroups)-1]; g.Source(2) > 0 { // only inline
 		g.s.PodGroups = append([]cluster.PodGroup(nil), others...)
 	}
 	return p
@@ -275,17 +275,17 @@ func (g *gang) tree() cluster.Preemptor {
 	root := cluster.CompositePodGroup{Namespace: "default", Name: "tree", Priority: &g.prio}
 	g.wishes(&root.Topology)
 	left := g.p.MaxMembers
-	children := 2 + g.source(2)
+	children := 2 + g.Source(2)
 	for i := range children {
 		parent := "tree"
-		if i == children-1 && g.source(3) == 0 {
+		if i == children-1 && g.Source(3) == 0 {
 			parent = "branch"
 			least := int32(1)
 			g.s.CompositePodGroups = append(g.s.CompositePodGroups, cluster.CompositePodGroup{
 				Namespace: "default", Name: parent, Parent: "tree", Priority: &g.prio, MinGroupCount: &least,
 			})
 		}
-		pending := min(1+g.source(2), left)
+		pending := min(1+g.Source(2), left)
 		left -= pending
 		g.group(fmt.Sprintf("leaf%d", i), pending)
 		g.s.PodGroups[len(g.s.PodGroups)-1].Parent = parent
@@ -293,7 +293,7 @@ func (g *gang) tree() cluster.Preemptor {
 			g.s.PodGroups[len(g.s.PodGroups)-1].Topology = nil
 		}
 	}
-	if least := int32(1 + g.source(children)); g.source(3) > 0 {
+	if least := int32(1 + g.Source(children)); g.Source(3) > 0 {
 		root.MinGroupCount = &least
 	}
 	g.s.CompositePodGroups = append(g.s.CompositePodGroups, root)

@@ -22,9 +22,9 @@ type Maker struct {
 
 // AnyProfile draws what occurs in a history: mostly some of what there is, since all of
 // it at once hides the simple cases.
-func AnyProfile(t *rapid.T) GangProfile { return anyProfile(drawn(t)) }
+func AnyProfile(t *rapid.T) GangProfile { return anyProfile(Drawn(t)) }
 
-func anyProfile(s source) GangProfile {
+func anyProfile(s Source) GangProfile {
 	p := GangProfile{Profile: Profile{MaxNodes: 5, MaxPods: 12}, MaxMembers: 4}
 	if s(5) == 4 {
 		p.MaxNodes, p.MaxPods, p.MaxMembers = 12, 40, 16
@@ -39,7 +39,7 @@ func anyProfile(s source) GangProfile {
 // FewThings is a profile of clusters that have nothing but up to five kinds of things, so that most questions are answered
 // the fast way.
 func FewThings(seed uint64) GangProfile {
-	s := seeded(seed)
+	s := Seeded(seed)
 	p := GangProfile{Profile: Profile{MaxNodes: 1 + s(16), MaxPods: 1 + s(60)}, MaxMembers: 1 + s(12)}
 	all := flags(&p)
 	for range s(6) {
@@ -67,25 +67,25 @@ func flags(p *GangProfile) (list []reflect.Value) {
 
 // NewMaker returns a maker of what p allows, and the question of the cluster that it
 // begins with.
-func NewMaker(t *rapid.T, p GangProfile) (*Maker, Question) { return newMaker(drawn(t), p) }
+func NewMaker(t *rapid.T, p GangProfile) (*Maker, Question) { return newMaker(Drawn(t), p) }
 
 // RandomWorld is the question that a history of that seed begins with: what any profile has.
 func RandomWorld(seed uint64) Question {
-	s := seeded(seed)
+	s := Seeded(seed)
 	_, q := newMaker(s, anyProfile(s))
 	return q
 }
 
-func newMaker(s source, p GangProfile) (*Maker, Question) {
+func newMaker(s Source, p GangProfile) (*Maker, Question) {
 	g, q := newGang(s, p)
 	m := &Maker{g: g}
-	m.q = newQuota(g.source, 1000, "default", cluster.CPU, cluster.Memory, cluster.Pods)
+	m.q = newQuota(g.Source, 1000, "default", cluster.CPU, cluster.Memory, cluster.Pods)
 	if p.Queues {
 		m.q.tree(&g.s, 3, 3)
-		for i := range g.source(5) {
+		for i := range g.Source(5) {
 			g.s.Workloads = append(g.s.Workloads, m.q.running(fmt.Sprintf("w%d", i), &g.s))
 		}
-		for i := range g.source(3) {
+		for i := range g.Source(3) {
 			g.s.Workloads = append(g.s.Workloads, m.q.pending(fmt.Sprintf("w%d", 5+i), &g.s))
 		}
 	}
@@ -102,13 +102,13 @@ func newMaker(s source, p GangProfile) (*Maker, Question) {
 	for i := range g.s.PodGroups {
 		m.dressGroup(&g.s.PodGroups[i])
 	}
-	for i := range g.source(3) {
+	for i := range g.Source(3) {
 		g.s.Namespaces = append(g.s.Namespaces, m.namespace(i))
 	}
 	if !g.s.Time.IsZero() {
-		for range g.source(3) {
+		for range g.Source(3) {
 			g.s.Disruptions = append(g.s.Disruptions, cluster.Disruption{
-				Time: g.moment(), Victims: int64(g.source(3)), Pods: int64(g.source(5)), Cost: int64(g.source(9)),
+				Time: g.moment(), Victims: int64(g.Source(3)), Pods: int64(g.Source(5)), Cost: int64(g.Source(9)),
 			})
 		}
 	}
@@ -120,7 +120,7 @@ func newMaker(s source, p GangProfile) (*Maker, Question) {
 func (m *Maker) See(s *cluster.Snapshot) { m.g.s = *s }
 
 // N is a number from 0 to n-1.
-func (m *Maker) N(n int) int { return m.g.source(n) }
+func (m *Maker) N(n int) int { return m.g.Source(n) }
 
 // One is one of list, the zero value if there is none.
 func One[T any](m *Maker, list []T) (v T) {
@@ -152,7 +152,7 @@ func (m *Maker) Node() cluster.Node {
 	n := m.g.node(m.N(m.g.p.MaxNodes))
 	fresh := m.N(3) == 0
 	if fresh {
-		n.Name = pick(m.g.source, n.Name, n.Name+"-a", n.Name+"-b", "a"+n.Name, "z"+n.Name)
+		n.Name = Pick(m.g.Source, n.Name, n.Name+"-a", n.Name+"-b", "a"+n.Name, "z"+n.Name)
 	}
 	if labels := m.g.zone(n.Labels); m.g.p.Topology {
 		n.Labels = labels
@@ -179,46 +179,46 @@ func (m *Maker) Node() cluster.Node {
 
 // amount is another amount in place of v.
 func (m *Maker) amount(v int64) int64 {
-	return max(0, pick(m.g.source, v+1, v-1, 2*v, v/2, v+1000, v-1000, v*3, 0, 7*v))
+	return max(0, Pick(m.g.Source, v+1, v-1, 2*v, v/2, v+1000, v-1000, v*3, 0, 7*v))
 }
 
 // equip adds what few nodes have.
 func (m *Maker) equip(n *cluster.Node) {
 	g := m.g
 	if g.chance(g.p.Devices, 80) {
-		n.Devices = map[string]cluster.DevicePool{gpu: {Count: 1 + int32(g.source(3)), Capacity: pick(g.source, int64(6), 6, 4)}}
+		n.Devices = map[string]cluster.DevicePool{GPU: {Count: 1 + int32(g.Source(3)), Capacity: Pick(g.Source, int64(6), 6, 4)}}
 	}
-	if g.p.Queues && g.source(2) > 0 {
-		labels := map[string]string{"pool": fmt.Sprint(g.source(2))}
+	if g.p.Queues && g.Source(2) > 0 {
+		labels := map[string]string{"pool": fmt.Sprint(g.Source(2))}
 		for k, v := range n.Labels {
 			labels[k] = v
 		}
 		n.Labels = labels
 	}
 	if g.chance(g.p.Odd, 10) {
-		n.Allocatable["example.com/rare"] = int64(g.source(3))
+		n.Allocatable["example.com/rare"] = int64(g.Source(3))
 	}
 	if g.chance(g.p.Extremes, 15) {
-		n.Allocatable[pick(g.source, cluster.CPU, cluster.Memory, gpu, cluster.Pods)] = m.extreme()
+		n.Allocatable[Pick(g.Source, cluster.CPU, cluster.Memory, GPU, cluster.Pods)] = m.extreme()
 	}
 }
 
 // extreme is an amount at the ends of what there is.
 func (m *Maker) extreme() int64 {
-	return pick(m.g.source, int64(1<<63-1), 1<<62, 1<<62-1, 1<<53+1, 1<<32, 1<<31-1, 1, 0)
+	return Pick(m.g.Source, int64(1<<63-1), 1<<62, 1<<62-1, 1<<53+1, 1<<32, 1<<31-1, 1, 0)
 }
 
 // Pod is a running, pending or nominated pod.
 func (m *Maker) Pod() cluster.Pod {
 	g := m.g
 	var p cluster.Pod
-	switch i := g.source(4); {
+	switch i := g.Source(4); {
 	case i == 3 && g.p.Nominations:
-		p = g.nominee(g.source(3))
+		p = g.nominee(g.Source(3))
 	case i == 2:
 		p = g.member(m.podGroup())
 	default:
-		p = g.running(g.source(g.p.MaxPods))
+		p = g.running(g.Source(g.p.MaxPods))
 		if i == 1 {
 			p.Node = ""
 		}
@@ -254,7 +254,7 @@ func (m *Maker) podGroup() string { return One(m, m.g.s.PodGroups).Name }
 func (m *Maker) dress(p *cluster.Pod) {
 	g := m.g
 	if g.chance(g.p.Tokens, 30) {
-		p.Tokens = pick(g.source, []string{"lock"}, []string{"licence"}, []string{"licence", "lock"})
+		p.Tokens = Pick(g.Source, []string{"lock"}, []string{"licence"}, []string{"licence", "lock"})
 	}
 	if g.chance(g.p.Devices, 60) {
 		p.Devices = m.devices()
@@ -265,7 +265,7 @@ func (m *Maker) dress(p *cluster.Pod) {
 		p.Namespace, p.Queue = "default", One(m, g.s.LocalQueues).Name
 	}
 	if g.chance(g.p.Odd, 10) {
-		p.Class = pick(g.source, "unknown", "class1", priority.SystemNodeCritical)
+		p.Class = Pick(g.Source, "unknown", "class1", priority.SystemNodeCritical)
 	}
 	if g.chance(g.p.Ties, 10) {
 		m.stretch(p)
@@ -273,11 +273,11 @@ func (m *Maker) dress(p *cluster.Pod) {
 	if !g.chance(g.p.Extremes, 15) {
 		return
 	}
-	switch g.source(6) {
+	switch g.Source(6) {
 	case 0:
-		p.Requests = cluster.Resources{pick(g.source, cluster.CPU, cluster.Memory, gpu): m.extreme()}
+		p.Requests = cluster.Resources{Pick(g.Source, cluster.CPU, cluster.Memory, GPU): m.extreme()}
 	case 1:
-		v := pick(g.source, int32(-1<<31), 1<<31-1, priority.MaxUserValue, priority.SystemClusterCriticalValue)
+		v := Pick(g.Source, int32(-1<<31), 1<<31-1, priority.MaxUserValue, priority.SystemClusterCriticalValue)
 		p.Priority = &v
 	case 2:
 		p.Started = m.farTime()
@@ -293,39 +293,39 @@ func (m *Maker) dress(p *cluster.Pod) {
 // stretch makes p use what terms of affinity and spread have beside a selector.
 func (m *Maker) stretch(p *cluster.Pod) {
 	g := m.g
-	term := cluster.AffinityTerm{TopologyKey: pick(g.source, "zone", "rack"), Selector: g.selector()}
-	switch g.source(5) {
+	term := cluster.AffinityTerm{TopologyKey: Pick(g.Source, "zone", "rack"), Selector: g.selector()}
+	switch g.Source(5) {
 	case 0:
-		term.Namespaces = []string{pick(g.source, "default", "team", "gone")}
+		term.Namespaces = []string{Pick(g.Source, "default", "team", "gone")}
 	case 1:
-		term.NamespaceSelector = pick(g.source, &disruption.Selector{}, &disruption.Selector{MatchLabels: map[string]string{"env": "prod"}})
+		term.NamespaceSelector = Pick(g.Source, &disruption.Selector{}, &disruption.Selector{MatchLabels: map[string]string{"env": "prod"}})
 	case 2:
 		term.MatchLabelKeys = []string{"app"}
 	case 3:
 		term.MismatchLabelKeys = []string{"app"}
 	}
-	switch g.source(3) {
+	switch g.Source(3) {
 	case 0:
 		p.AntiAffinity = append(p.AntiAffinity, term)
 	case 1:
 		p.Affinity = append(p.Affinity, term)
 	case 2:
 		s := cluster.Spread{MaxSkew: 1, TopologyKey: term.TopologyKey, Selector: term.Selector, MatchLabelKeys: term.MatchLabelKeys}
-		s.MinDomains = int32(g.source(4))
-		s.NodeAffinityPolicy = pick(g.source, "", cluster.Honor, cluster.Ignore)
-		s.NodeTaintsPolicy = pick(g.source, "", cluster.Honor, cluster.Ignore)
+		s.MinDomains = int32(g.Source(4))
+		s.NodeAffinityPolicy = Pick(g.Source, "", cluster.Honor, cluster.Ignore)
+		s.NodeTaintsPolicy = Pick(g.Source, "", cluster.Honor, cluster.Ignore)
 		p.Spread = append(p.Spread, s)
 	}
 }
 
 func (m *Maker) farTime() time.Time {
-	return pick(m.g.source, time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC),
+	return Pick(m.g.Source, time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC),
 		time.Unix(0, 0).UTC(), time.Date(1677, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2263, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 // devices are requests for what nodes may have, or not.
 func (m *Maker) devices() []cluster.DeviceRequest {
-	r := cluster.DeviceRequest{Resource: gpu}
+	r := cluster.DeviceRequest{Resource: GPU}
 	switch m.N(6) {
 	case 0:
 		r.Count = 1 + int32(m.N(2))
@@ -337,7 +337,7 @@ func (m *Maker) devices() []cluster.DeviceRequest {
 		r.Fraction = 2 + int64(m.N(4))
 	}
 	if m.N(5) == 4 {
-		return []cluster.DeviceRequest{r, {Resource: gpu, Fraction: 3}}
+		return []cluster.DeviceRequest{r, {Resource: GPU, Fraction: 3}}
 	}
 	return []cluster.DeviceRequest{r}
 }
@@ -348,12 +348,12 @@ func (m *Maker) cost() *cluster.Cost {
 	if !g.chance(g.p.Costs, 60) {
 		return nil
 	}
-	c := &cluster.Cost{Fixed: int64(g.source(5)), RestartSeconds: int64(60 * g.source(3))}
-	if g.source(3) == 0 && !g.s.Time.IsZero() {
+	c := &cluster.Cost{Fixed: int64(g.Source(5)), RestartSeconds: int64(60 * g.Source(3))}
+	if g.Source(3) == 0 && !g.s.Time.IsZero() {
 		c.Checkpoint = g.moment()
 	}
-	if g.source(3) == 0 {
-		c.Milestones = []cluster.Milestone{{Seconds: 0, Value: int64(g.source(9))}, {Seconds: 3600, Value: int64(g.source(9))}}
+	if g.Source(3) == 0 {
+		c.Milestones = []cluster.Milestone{{Seconds: 0, Value: int64(g.Source(9))}, {Seconds: 3600, Value: int64(g.Source(9))}}
 	}
 	if g.chance(g.p.Extremes, 20) {
 		c.Fixed = m.extreme()
@@ -368,11 +368,11 @@ func (m *Maker) watch(guard **cluster.Guard) {
 		more = **guard
 	}
 	if g.chance(g.p.Guards, 10) {
-		seconds := pick(g.source, int64(0), 3600, 7200)
+		seconds := Pick(g.Source, int64(0), 3600, 7200)
 		more.WaitSeconds = &seconds
 	}
 	if g.chance(g.p.Guards && g.p.Levels, 30) {
-		more.Milestones = []cluster.Milestone{{Seconds: pick(g.source, int64(0), 1, 3600), Value: 1010}, {Seconds: 7200, Value: pick(g.source, int64(1010), 2000, 1100)}}
+		more.Milestones = []cluster.Milestone{{Seconds: Pick(g.Source, int64(0), 1, 3600), Value: 1010}, {Seconds: 7200, Value: Pick(g.Source, int64(1010), 2000, 1100)}}
 	}
 	if !reflect.DeepEqual(more, cluster.Guard{}) {
 		*guard = &more
@@ -382,8 +382,8 @@ func (m *Maker) watch(guard **cluster.Guard) {
 // PodGroup is a group that pods name, or may.
 func (m *Maker) PodGroup() cluster.PodGroup {
 	g := m.g
-	pg := g.podGroup(g.source(4))
-	if g.source(3) == 2 {
+	pg := g.podGroup(g.Source(4))
+	if g.Source(3) == 2 {
 		pg.Name, pg.Namespace = "gang", "default"
 	}
 	g.wishes(&pg.Topology)
@@ -400,33 +400,33 @@ func (m *Maker) dressGroup(pg *cluster.PodGroup) {
 	pg.Cost = m.cost()
 	m.watch(&pg.Guard)
 	if g.chance(g.p.Elastic, 80) {
-		least := int32(1 + g.source(3))
+		least := int32(1 + g.Source(3))
 		pg.Mode, pg.Basic, pg.MinCount = disruption.SurplusFirst, false, &least
-		pg.Leader = pick(g.source, "", One(m, g.s.Pods).Name)
+		pg.Leader = Pick(g.Source, "", One(m, g.s.Pods).Name)
 	}
 	if g.chance(g.p.Queues, 50) && len(g.s.LocalQueues) > 0 {
 		pg.Namespace, pg.Queue = "default", One(m, g.s.LocalQueues).Name
 	}
 	if g.chance(g.p.Classes, 20) {
-		pg.Class = pick(g.source, "class0", "class1", "unknown")
+		pg.Class = Pick(g.Source, "class0", "class1", "unknown")
 	}
 	if g.chance(g.p.Odd, 20) {
-		pg.Policy = pick(g.source, "", priority.Never, priority.PreemptLowerPriority)
+		pg.Policy = Pick(g.Source, "", priority.Never, priority.PreemptLowerPriority)
 	}
 }
 
 // CompositePodGroup is a composite group; some are part of a cycle.
 func (m *Maker) CompositePodGroup() cluster.CompositePodGroup {
 	g := m.g
-	c := g.composite(g.source(3))
-	if g.source(3) == 2 {
+	c := g.composite(g.Source(3))
+	if g.Source(3) == 2 {
 		c.Name = "tree"
 	}
 	if g.chance(g.p.Odd, 20) {
 		c.Parent = One(m, g.s.CompositePodGroups).Name
 	}
 	g.wishes(&c.Topology)
-	if least := int32(1 + g.source(2)); g.source(2) > 0 {
+	if least := int32(1 + g.Source(2)); g.Source(2) > 0 {
 		c.MinGroupCount = &least
 	}
 	if g.p.Guards {
@@ -444,7 +444,7 @@ func (m *Maker) CompositePodGroup() cluster.CompositePodGroup {
 func (m *Maker) Budget() disruption.Budget {
 	b := m.g.budget(m.N(4))
 	if m.g.chance(m.g.p.Extremes, 20) {
-		b.Allowed = pick(m.g.source, int32(1<<31-1), -1<<31)
+		b.Allowed = Pick(m.g.Source, int32(1<<31-1), -1<<31)
 	}
 	return among(m, m.g.s.Budgets, b)
 }
@@ -452,13 +452,13 @@ func (m *Maker) Budget() disruption.Budget {
 // PriorityClass is a class; there may be two defaults then, which is refused.
 func (m *Maker) PriorityClass() priority.Class {
 	g := m.g
-	c := g.class(g.source(len(classValues)))
-	c.GlobalDefault = g.source(6) == 5
+	c := g.class(g.Source(len(classValues)))
+	c.GlobalDefault = g.Source(6) == 5
 	if g.p.Guards {
 		g.guardClass(&c)
-		c.WaitSeconds = pick(g.source, int64(0), 0, 3600, 7200)
+		c.WaitSeconds = Pick(g.Source, int64(0), 0, 3600, 7200)
 	}
-	if g.source(4) == 3 {
+	if g.Source(4) == 3 {
 		c.Value += 5
 	}
 	return among(m, g.s.PriorityClasses, c)
@@ -469,7 +469,7 @@ func (m *Maker) Namespace() cluster.Namespace { return among(m, m.g.s.Namespaces
 
 func (m *Maker) namespace(i int) cluster.Namespace {
 	return cluster.Namespace{
-		Name: []string{"default", "team", "ns"}[i], Labels: pick(m.g.source, nil, map[string]string{"env": "prod"}, map[string]string{"env": "dev"}),
+		Name: []string{"default", "team", "ns"}[i], Labels: Pick(m.g.Source, nil, map[string]string{"env": "prod"}, map[string]string{"env": "dev"}),
 	}
 }
 
@@ -489,9 +489,9 @@ func (m *Maker) ResourceFlavor() cluster.ResourceFlavor {
 
 // ClusterQueue is a queue, perhaps of another cohort than before.
 func (m *Maker) ClusterQueue() cluster.ClusterQueue {
-	q := m.q.queue(fmt.Sprintf("q%d", m.N(3)), pick(m.g.source, "", "co0", "co0", "co1", "co2"))
+	q := m.q.queue(fmt.Sprintf("q%d", m.N(3)), Pick(m.g.Source, "", "co0", "co0", "co1", "co2"))
 	if m.N(4) == 3 {
-		q.Preemption.WaitSeconds = pick(m.g.source, int64(1), 3600)
+		q.Preemption.WaitSeconds = Pick(m.g.Source, int64(1), 3600)
 	}
 	return among(m, m.g.s.ClusterQueues, q)
 }
@@ -520,10 +520,10 @@ func (m *Maker) Workload() cluster.Workload {
 	default:
 		w = m.q.running(name, &m.g.s)
 	}
-	if m.g.source(4) == 3 {
+	if m.g.Source(4) == 3 {
 		w.Created = m.g.moment()
 	}
-	if m.g.source(4) == 3 {
+	if m.g.Source(4) == 3 {
 		w.OnPreemption = "requeue"
 	}
 	return among(m, m.g.s.Workloads, w)
@@ -535,7 +535,7 @@ func (m *Maker) Time() time.Time {
 	if now.IsZero() {
 		now = epoch.Add(6 * time.Hour)
 	}
-	step := pick(m.g.source, time.Second, -time.Second, time.Hour, -time.Hour, 1, -1, 24*time.Hour, 0)
+	step := Pick(m.g.Source, time.Second, -time.Second, time.Hour, -time.Hour, 1, -1, 24*time.Hour, 0)
 	switch m.N(12) {
 	case 11:
 		return time.Time{}
@@ -550,7 +550,7 @@ func (m *Maker) Time() time.Time {
 // Preemptor is somebody who may want to run, by name or inline; some are none.
 func (m *Maker) Preemptor() cluster.Preemptor {
 	g := m.g
-	switch g.source(9) {
+	switch g.Source(9) {
 	case 0, 1:
 		g.s.Pods = g.s.Pods[:len(g.s.Pods):len(g.s.Pods)] // it may add the pod to a copy of the list
 		n := len(g.s.Pods)
@@ -566,11 +566,11 @@ func (m *Maker) Preemptor() cluster.Preemptor {
 		return p
 	case 2:
 		pg := One(m, g.s.PodGroups)
-		if pg.Name == "" || g.source(2) > 0 {
+		if pg.Name == "" || g.Source(2) > 0 {
 			pg = m.PodGroup()
 		}
 		p := cluster.Preemptor{Group: &pg}
-		for range 1 + g.source(g.p.MaxMembers) {
+		for range 1 + g.Source(g.p.MaxMembers) {
 			member := g.member(pg.Name)
 			member.Namespace = pg.Namespace
 			m.dress(&member)
@@ -581,10 +581,10 @@ func (m *Maker) Preemptor() cluster.Preemptor {
 	case 3:
 		pg := One(m, g.s.PodGroups)
 		p := cluster.Preemptor{Kind: cluster.KindPodGroup, Namespace: pg.Namespace, Name: pg.Name}
-		if g.source(8) == 7 {
+		if g.Source(8) == 7 {
 			p.Placement = map[string]string{}
 			for _, pod := range g.s.Pods {
-				if pod.Group == pg.Name && pod.Namespace == pg.Namespace && g.source(4) > 0 {
+				if pod.Group == pg.Name && pod.Namespace == pg.Namespace && g.Source(4) > 0 {
 					p.Placement[pod.Namespace+"/"+pod.Name] = One(m, g.s.Nodes).Name
 				}
 			}
@@ -604,7 +604,7 @@ func (m *Maker) Preemptor() cluster.Preemptor {
 	}
 	var pending []cluster.Pod
 	for _, p := range g.s.Pods {
-		if p.Node == "" || g.source(16) == 15 {
+		if p.Node == "" || g.Source(16) == 15 {
 			pending = append(pending, p)
 		}
 	}

@@ -9,11 +9,11 @@ func (b *builder) place(p *cluster.Pod) {
 		p.RequiredNode = b.someNode()
 	}
 	if b.chance(on, 6) {
-		p.NodeSelector = map[string]string{"zone": pick(b.source, "a", "a", "b", "b", "c")}
+		p.NodeSelector = map[string]string{"zone": Pick(b.Source, "a", "a", "b", "b", "c")}
 	}
 	if b.chance(on, 6) {
 		p.NodeAffinity = &cluster.NodeAffinity{}
-		for range pick(b.source, 1, 2, 2, 0) {
+		for range Pick(b.Source, 1, 2, 2, 0) {
 			p.NodeAffinity.Terms = append(p.NodeAffinity.Terms, b.term())
 		}
 	}
@@ -26,9 +26,9 @@ func (b *builder) place(p *cluster.Pod) {
 
 func (b *builder) toleration() cluster.Toleration {
 	t := cluster.Toleration{
-		Key:      pick(b.source, "dedicated", "weight", cluster.TaintUnschedulable),
-		Operator: pick(b.source, "", cluster.TolerationEqual, cluster.TolerationExists, cluster.TolerationLt, cluster.TolerationGt),
-		Effect:   pick(b.source, "", cluster.NoSchedule, cluster.NoExecute),
+		Key:      Pick(b.Source, "dedicated", "weight", cluster.TaintUnschedulable),
+		Operator: Pick(b.Source, "", cluster.TolerationEqual, cluster.TolerationExists, cluster.TolerationLt, cluster.TolerationGt),
+		Effect:   Pick(b.Source, "", cluster.NoSchedule, cluster.NoExecute),
 	}
 	switch t.Operator {
 	case cluster.TolerationExists:
@@ -36,33 +36,33 @@ func (b *builder) toleration() cluster.Toleration {
 			t.Key = ""
 		}
 	case cluster.TolerationLt, cluster.TolerationGt:
-		t.Value = pick(b.source, "5", "6", "-1")
+		t.Value = Pick(b.Source, "5", "6", "-1")
 	default:
-		t.Value = pick(b.source, "", "5", "ml")
+		t.Value = Pick(b.Source, "", "5", "ml")
 	}
 	return t
 }
 
 func (b *builder) term() cluster.NodeTerm {
 	var t cluster.NodeTerm
-	for range b.source(3) {
+	for range b.Source(3) {
 		r := cluster.NodeRequirement{
-			Key: pick(b.source, "zone", "generation", "disk"),
-			Operator: pick(b.source, cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist,
+			Key: Pick(b.Source, "zone", "generation", "disk"),
+			Operator: Pick(b.Source, cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist,
 				cluster.NodeGt, cluster.NodeLt),
 		}
 		switch r.Operator {
 		case cluster.NodeIn, cluster.NodeNotIn:
-			r.Values = pick(b.source, []string{"a"}, []string{"a", "b"}, []string{"1", "old"})
+			r.Values = Pick(b.Source, []string{"a"}, []string{"a", "b"}, []string{"1", "old"})
 		case cluster.NodeGt, cluster.NodeLt:
-			r.Values = []string{pick(b.source, "1", "2", "9")}
+			r.Values = []string{Pick(b.Source, "1", "2", "9")}
 		}
 		t.Labels = append(t.Labels, r)
 	}
 	if b.chance(true, 20) {
 		t.Fields = append(t.Fields, cluster.NodeRequirement{
 			Key:      "metadata.name",
-			Operator: pick(b.source, cluster.NodeIn, cluster.NodeNotIn),
+			Operator: Pick(b.Source, cluster.NodeIn, cluster.NodeNotIn),
 			Values:   []string{b.someNode()},
 		})
 	}

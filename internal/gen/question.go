@@ -45,9 +45,9 @@ func Everything() Profile {
 }
 
 // Random is the question of that seed.
-func Random(seed uint64, p Profile) Question { return build(seeded(seed), p) }
+func Random(seed uint64, p Profile) Question { return build(Seeded(seed), p) }
 
 // Draw generates questions from rapid's bits.
 func Draw(p Profile) *rapid.Generator[Question] {
-	return rapid.Custom(func(t *rapid.T) Question { return build(drawn(t), p) })
+	return rapid.Custom(func(t *rapid.T) Question { return build(Drawn(t), p) })
 }

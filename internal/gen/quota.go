@@ -4,44 +4,34 @@ import (
 	"fmt"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
-
-// RandomQuota is a question about quota by seed: a random tree of queues that are
-// mostly full, and workload ns/in, which waits.
-func RandomQuota(seed uint64) (Question, preemption.Options) { return buildQuota(seeded(seed)) }
-
-// DrawQuota makes such a question of rapid's bits. Its choices are spread less evenly,
-// so that fewer questions have victims.
-func DrawQuota(t *rapid.T) (Question, preemption.Options) { return buildQuota(drawn(t)) }
 
 // quota makes the objects of quota: small trees, small amounts and few priorities and
 // times, so that limits bind and ties are common.
 type quota struct {
-	source
+	Source
 	unit               int64 // of amounts
 	namespace          string
 	flavors, resources []string
 }
 
 // within is a number from low to high.
-func (m quota) within(low, high int) int { return low + m.source(high-low+1) }
+func (m quota) within(low, high int) int { return low + m.Source(high-low+1) }
 
 // one is true one time in n.
-func (m quota) one(n int) bool { return m.source(n) == n-1 }
+func (m quota) one(n int) bool { return m.Source(n) == n-1 }
 
 // newQuota chooses the flavors and resources of a tree.
-func newQuota(src source, unit int64, namespace string, resources ...string) quota {
-	m := quota{source: src, unit: unit, namespace: namespace}
+func newQuota(src Source, unit int64, namespace string, resources ...string) quota {
+	m := quota{Source: src, unit: unit, namespace: namespace}
 	m.flavors = []string{"f1", "f2"}[:m.within(1, 2)]
-	m.resources = resources[:pick(m.source, 1, 1, 1, 2, 2, 3)]
+	m.resources = resources[:Pick(m.Source, 1, 1, 1, 2, 2, 3)]
 	return m
 }
 
-func buildQuota(src source) (Question, preemption.Options) {
+// Quota is a question about quota: a random tree of queues that are mostly full, and workload ns/in, which waits.
+func Quota(src Source) Question {
 	m := newQuota(src, 1, "ns", "cpu", "mem", cluster.Pods)
 	s := cluster.Snapshot{Time: time.Unix(1000, 0).UTC()}
 	m.tree(&s, 4, 5)
@@ -49,14 +39,7 @@ func buildQuota(src source) (Question, preemption.Options) {
 		s.Workloads = append(s.Workloads, m.running(fmt.Sprintf("w%02d", i), &s))
 	}
 	s.Workloads = append(s.Workloads, m.pending("in", &s))
-	q := Question{Snapshot: s, Preemptor: cluster.Preemptor{Kind: cluster.KindWorkload, Namespace: "ns", Name: "in"}}
-	return q, preemption.Options{Quota: preemption.QuotaOptions{FairSharing: fairSharing(src)}}
-}
-
-func fairSharing(s source) *preemption.FairSharing {
-	return pick(s, nil, nil, &preemption.FairSharing{},
-		&preemption.FairSharing{Strategies: []preemption.FairStrategy{preemption.LessThanInitialShare}},
-		&preemption.FairSharing{Strategies: []preemption.FairStrategy{preemption.LessThanOrEqualToFinalShare}})
+	return Question{Snapshot: s, Preemptor: cluster.Preemptor{Kind: cluster.KindWorkload, Namespace: "ns", Name: "in"}}
 }
 
 // tree adds flavors, cohorts and queues to s.
@@ -71,7 +54,7 @@ func (m quota) tree(s *cluster.Snapshot, cohorts, queues int) {
 		s.Cohorts = append(s.Cohorts, c)
 	}
 	for i := range m.within(1, queues) {
-		name, cohort := fmt.Sprintf("q%d", i), pick(m.source, names...)
+		name, cohort := fmt.Sprintf("q%d", i), Pick(m.Source, names...)
 		if m.one(8) {
 			cohort = ""
 		}
@@ -90,7 +73,7 @@ func (m quota) flavor(i int) cluster.ResourceFlavor {
 func (m quota) cohort(i int, others []string) cluster.Cohort {
 	c := cluster.Cohort{Name: fmt.Sprintf("co%d", i), Weight: m.weight()}
 	if i > 0 && !m.one(6) {
-		c.Parent = pick(m.source, others...)
+		c.Parent = Pick(m.Source, others...)
 	}
 	if m.one(3) {
 		c.Groups = m.groups(c.Parent != "", false)
@@ -108,7 +91,7 @@ func (m quota) local(i, k int) cluster.LocalQueue {
 }
 
 func (m quota) weight() *cluster.Weight {
-	w := pick(m.source, cluster.OneWeight, cluster.OneWeight, 0, cluster.OneWeight/2, 3*cluster.OneWeight)
+	w := Pick(m.Source, cluster.OneWeight, cluster.OneWeight, 0, cluster.OneWeight/2, 3*cluster.OneWeight)
 	return &w
 }
 
@@ -117,7 +100,7 @@ func (m quota) groups(limits, isQueue bool) []cluster.ResourceGroup {
 	quotas := func(flavor string, resources ...string) cluster.FlavorQuotas {
 		fq := cluster.FlavorQuotas{Flavor: flavor}
 		for _, r := range resources {
-			q := cluster.ResourceQuota{Resource: r, Nominal: m.unit * pick[int64](m.source, 0, 1, 2, 3, 4, 5, 6, 8)}
+			q := cluster.ResourceQuota{Resource: r, Nominal: m.unit * Pick[int64](m.Source, 0, 1, 2, 3, 4, 5, 6, 8)}
 			if limits && m.one(4) {
 				b := m.unit * int64(m.within(0, 4))
 				q.Borrowing = &b
@@ -153,11 +136,11 @@ func (m quota) queue(name, cohort string) cluster.ClusterQueue {
 		FairLocalQueues: m.one(6), Stopped: m.one(30),
 	}
 	q.Preemption = cluster.QueuePreemption{
-		WithinClusterQueue: pick(m.source, cluster.LowerPriority, cluster.LowerPriority, cluster.LowerOrNewerEqualPriority,
+		WithinClusterQueue: Pick(m.Source, cluster.LowerPriority, cluster.LowerPriority, cluster.LowerOrNewerEqualPriority,
 			cluster.LowerOrNewerEqualPriority, cluster.QueueNever),
-		ReclaimWithinCohort: pick(m.source, cluster.AnyPriority, cluster.AnyPriority, cluster.AnyPriority, cluster.LowerPriority,
+		ReclaimWithinCohort: Pick(m.Source, cluster.AnyPriority, cluster.AnyPriority, cluster.AnyPriority, cluster.LowerPriority,
 			cluster.LowerPriority, cluster.QueueNever, cluster.ReclaimFromAny, cluster.ReclaimFromLowerPriority),
-		Order: pick(m.source, nil, nil, nil, []cluster.VictimOrder{cluster.ByLongestRuntime},
+		Order: Pick(m.Source, nil, nil, nil, []cluster.VictimOrder{cluster.ByLongestRuntime},
 			[]cluster.VictimOrder{cluster.ByLowestRuntime, cluster.ByLowestPriority},
 			[]cluster.VictimOrder{cluster.ByLowestPriority, cluster.ByLongestRuntime}),
 	}
@@ -172,27 +155,27 @@ func (m quota) queue(name, cohort string) cluster.ClusterQueue {
 		}
 	}
 	q.Fungibility = cluster.Fungibility{
-		WhenCanBorrow:  pick(m.source, "", cluster.TryNextFlavor),
-		WhenCanPreempt: pick(m.source, "", cluster.StopSearch),
+		WhenCanBorrow:  Pick(m.Source, "", cluster.TryNextFlavor),
+		WhenCanPreempt: Pick(m.Source, "", cluster.StopSearch),
 	}
 	if q.Fungibility.WhenCanBorrow == cluster.TryNextFlavor && q.Fungibility.WhenCanPreempt == "" {
-		q.Fungibility.Preference = pick(m.source, "", cluster.BorrowingOverPreemption, cluster.PreemptionOverBorrowing)
+		q.Fungibility.Preference = Pick(m.Source, "", cluster.BorrowingOverPreemption, cluster.PreemptionOverBorrowing)
 	}
 	return q
 }
 
 func (m quota) times(w *cluster.Workload) {
 	w.Created = time.Unix(int64(m.within(0, 3)), 0).UTC()
-	w.UID = pick(m.source, "", "a", "b", "c")
-	w.Boost = pick[int32](m.source, 0, 0, 0, 1)
+	w.UID = Pick(m.Source, "", "a", "b", "c")
+	w.Boost = Pick[int32](m.Source, 0, 0, 0, 1)
 }
 
 // running makes a workload that holds quota of some queue.
 func (m quota) running(name string, s *cluster.Snapshot) cluster.Workload {
-	k := m.source(len(s.ClusterQueues))
+	k := m.Source(len(s.ClusterQueues))
 	q := &s.ClusterQueues[k]
 	w := cluster.Workload{
-		Namespace: m.namespace, Name: name, Queue: fmt.Sprintf("lq%d-%d", k, m.source(2)),
+		Namespace: m.namespace, Name: name, Queue: fmt.Sprintf("lq%d-%d", k, m.Source(2)),
 		Priority: int32(m.within(-1, 3)), Evicted: m.one(8),
 		Admission: &cluster.Admission{ClusterQueue: q.Name},
 	}
@@ -202,12 +185,12 @@ func (m quota) running(name string, s *cluster.Snapshot) cluster.Workload {
 	}
 	set := cluster.PodSet{Name: "main", Count: int32(m.within(1, 2)), Requests: cluster.Resources{}, Flavors: map[string]string{}}
 	for _, g := range q.Groups {
-		f := pick(m.source, g.Flavors...)
+		f := Pick(m.Source, g.Flavors...)
 		for _, r := range f.Resources {
 			if r.Resource == cluster.Pods {
 				set.Flavors[cluster.Pods] = f.Flavor
 			} else if !m.one(5) {
-				set.Requests[r.Resource] = m.unit * pick[int64](m.source, 1, 1, 2, 2, 3, 0)
+				set.Requests[r.Resource] = m.unit * Pick[int64](m.Source, 1, 1, 2, 2, 3, 0)
 				set.Flavors[r.Resource] = f.Flavor
 			}
 		}
@@ -218,11 +201,11 @@ func (m quota) running(name string, s *cluster.Snapshot) cluster.Workload {
 
 func (m quota) pending(name string, s *cluster.Snapshot) cluster.Workload {
 	w := cluster.Workload{
-		Namespace: m.namespace, Name: name, Queue: fmt.Sprintf("lq%d-0", m.source(len(s.ClusterQueues))), Priority: int32(m.within(0, 4)),
+		Namespace: m.namespace, Name: name, Queue: fmt.Sprintf("lq%d-0", m.Source(len(s.ClusterQueues))), Priority: int32(m.within(0, 4)),
 	}
 	m.times(&w)
-	for i := range pick(m.source, 1, 1, 1, 1, 2, 2, 3) {
-		set := cluster.PodSet{Name: fmt.Sprintf("set%d", i), Count: pick[int32](m.source, 1, 1, 1, 1, 2, 3, 0), Requests: cluster.Resources{}}
+	for i := range Pick(m.Source, 1, 1, 1, 1, 2, 2, 3) {
+		set := cluster.PodSet{Name: fmt.Sprintf("set%d", i), Count: Pick[int32](m.Source, 1, 1, 1, 1, 2, 3, 0), Requests: cluster.Resources{}}
 		if set.Count > 0 && m.one(4) {
 			least := int32(m.within(1, int(set.Count)))
 			set.MinCount = &least
@@ -231,15 +214,15 @@ func (m quota) pending(name string, s *cluster.Snapshot) cluster.Workload {
 			set.Group = "g"
 		}
 		if m.one(6) {
-			set.NodeSelector = map[string]string{"pool": fmt.Sprint(m.source(2)), "disk": "ssd"}
+			set.NodeSelector = map[string]string{"pool": fmt.Sprint(m.Source(2)), "disk": "ssd"}
 		}
 		for _, r := range m.resources {
 			if r != cluster.Pods && !m.one(6) {
-				set.Requests[r] = m.unit * pick[int64](m.source, 1, 2, 3, 4, 5, 0)
+				set.Requests[r] = m.unit * Pick[int64](m.Source, 1, 2, 3, 4, 5, 0)
 			}
 		}
 		if m.one(20) {
-			set.Requests["disk"] = int64(m.source(2))
+			set.Requests["disk"] = int64(m.Source(2))
 		}
 		w.PodSets = append(w.PodSets, set)
 	}

@@ -13,10 +13,10 @@ import (
 
 // Shuffle is a copy of q in which every slice whose order says nothing has been
 // permuted, from the snapshot's down to the values of a selector.
-func Shuffle(t *rapid.T, q Question) Question { return shuffled(drawn(t), q) }
+func Shuffle(t *rapid.T, q Question) Question { return shuffled(Drawn(t), q) }
 
 // Shuffled is Shuffle by seed.
-func Shuffled(seed uint64, q Question) Question { return shuffled(seeded(seed), q) }
+func Shuffled(seed uint64, q Question) Question { return shuffled(Seeded(seed), q) }
 
 // Clone is a copy of q that shares nothing with it.
 func Clone(q Question) Question {
@@ -32,7 +32,7 @@ func Clone(q Question) Question {
 }
 
 // shuffled copies what it permutes.
-func shuffled(s source, q Question) Question {
+func shuffled(s Source, q Question) Question {
 	q.Snapshot.Nodes = slices.Clone(q.Snapshot.Nodes)
 	for i := range q.Snapshot.Nodes {
 		permute(s, &q.Snapshot.Nodes[i].Taints)
@@ -66,7 +66,7 @@ func shuffled(s source, q Question) Question {
 	return q
 }
 
-func permutePod(s source, p *cluster.Pod) {
+func permutePod(s Source, p *cluster.Pod) {
 	permute(s, &p.Ports)
 	permute(s, &p.Tolerations)
 	if p.NodeAffinity == nil {
@@ -87,7 +87,7 @@ func permutePod(s source, p *cluster.Pod) {
 	permute(s, &affinity.Terms)
 }
 
-func permuteSelector(s source, sel **disruption.Selector) {
+func permuteSelector(s Source, sel **disruption.Selector) {
 	if *sel == nil {
 		return
 	}
@@ -101,7 +101,7 @@ func permuteSelector(s source, sel **disruption.Selector) {
 }
 
 // permute shuffles a copy. The smallest choices leave everything as it is.
-func permute[T any](s source, list *[]T) {
+func permute[T any](s Source, list *[]T) {
 	*list = slices.Clone(*list)
 	for i := range *list {
 		j := i + s(len(*list)-i)

@@ -6,17 +6,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// source is where choices come from: a number from 0 to n-1 each, of which the
+// Source is where choices come from: a number from 0 to n-1 each, of which the
 // lower ones are the plainer choice, so that shrinking simplifies.
-type source func(n int) int
+type Source func(n int) int
 
-// seeded is a source that always gives the same numbers for a seed.
-func seeded(seed uint64) source {
+// Seeded is a source that always gives the same numbers for a seed.
+func Seeded(seed uint64) Source {
 	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)).IntN
 }
 
-// drawn is a source that takes rapid's numbers.
-func drawn(t *rapid.T) source {
+// Drawn is a source that takes rapid's numbers.
+func Drawn(t *rapid.T) Source {
 	return func(n int) int {
 		if n < len(upTo) {
 			return upTo[n].Draw(t, "choice")
@@ -34,9 +34,9 @@ var upTo = func() (list [101]*rapid.Generator[int]) {
 }()
 
 // chance is true in percent of all cases, and never when the feature is off.
-func (s source) chance(on bool, percent int) bool {
+func (s Source) chance(on bool, percent int) bool {
 	return on && s(100) >= 100-percent
 }
 
-// pick is one of the choices, the first of them when shrunk.
-func pick[T any](s source, choices ...T) T { return choices[s(len(choices))] }
+// Pick is one of the choices, the first of them when shrunk.
+func Pick[T any](s Source, choices ...T) T { return choices[s(len(choices))] }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
@@ -35,7 +36,7 @@ type leastCase struct {
 
 // newLeastCase draws one; nil if the preemptor fits.
 func newLeastCase(t *testing.T, seed uint64) *leastCase {
-	q, _ := gen.RandomQuota(seed)
+	q, _ := genopts.RandomQuota(seed)
 	r := rand.New(rand.NewPCG(seed, 5))
 	for i := range q.Snapshot.Workloads { // of more sizes, in larger queues
 		set := &q.Snapshot.Workloads[i].PodSets[0]

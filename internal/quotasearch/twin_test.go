@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
@@ -23,7 +23,7 @@ import (
 func TestQuotaVictimsAreTheTwins(t *testing.T) {
 	preempted, several, none := 0, 0, 0
 	for seed := range uint64(2000) {
-		q, o := gen.RandomQuota(seed)
+		q, o := genopts.RandomQuota(seed)
 		if seed%8 == 0 {
 			crowd(&q.Snapshot, rand.New(rand.NewPCG(seed, 3)))
 		}

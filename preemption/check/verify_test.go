@@ -12,6 +12,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -376,7 +377,7 @@ func TestAProofWhereNoneIsGivenIsFound(t *testing.T) {
 		q, o := randomQuestion(seed)
 		switch seed % 4 {
 		case 0:
-			q, o = gen.RandomQuota(seed)
+			q, o = genopts.RandomQuota(seed)
 		case 1:
 			q = gen.RandomWorld(seed)
 		}

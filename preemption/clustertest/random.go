@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 )
 
@@ -93,10 +94,10 @@ func Draw(p Profile) *rapid.Generator[Question] {
 // RandomOptions are options of that seed, mostly near the default, without hooks and not
 // Strict. Random questions have an answer under them, but that the rules of KEP5710Alpha
 // refuse groups of mode All that need no minCount, which a Profile with Groups has.
-func RandomOptions(seed uint64) preemption.Options { return tame(gen.RandomOptions(seed)) }
+func RandomOptions(seed uint64) preemption.Options { return tame(genopts.Random(seed)) }
 
 // DrawOptions generates such options of rapid's bits.
-func DrawOptions() *rapid.Generator[preemption.Options] { return rapid.Map(gen.Options(), tame) }
+func DrawOptions() *rapid.Generator[preemption.Options] { return rapid.Map(genopts.Any(), tame) }
 
 func tame(o preemption.Options) preemption.Options {
 	o.Hooks, o.Strict = nil, false
@@ -106,13 +107,13 @@ func tame(o preemption.Options) preemption.Options {
 // RandomQuota is the question of that seed of a workload that asks for quota, among queues
 // that are mostly full, and options that say by which rules; see [preemption.QuotaOptions].
 func RandomQuota(seed uint64) (Question, preemption.Options) {
-	q, o := gen.RandomQuota(seed)
+	q, o := genopts.RandomQuota(seed)
 	return public(q), o
 }
 
 // DrawQuota draws such a question of rapid's bits.
 func DrawQuota(t *rapid.T) (Question, preemption.Options) {
-	q, o := gen.DrawQuota(t)
+	q, o := genopts.DrawQuota(t)
 	return public(q), o
 }
 

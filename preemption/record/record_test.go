@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/record"
 )
@@ -105,7 +106,7 @@ var often = []string{"Preempt", "Preempt", "Preempt", "Preempt", "Decide", "Park
 
 // live makes some calls and returns the journal of them, the options, and how many there were.
 func live(t *rapid.T) (journal []byte, o preemption.Options, h *history, calls int) {
-	o = gen.Options().Draw(t, "options")
+	o = genopts.Any().Draw(t, "options")
 	m, q := gen.NewMaker(t, gen.AnyProfile(t))
 	var out bytes.Buffer
 	rec, err := record.New(&out, &q.Snapshot, o)

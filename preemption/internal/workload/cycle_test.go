@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -20,7 +20,7 @@ import (
 // what it takes from those after it.
 func TestHeadsGoInTheTwinsOrder(t *testing.T) {
 	for seed := range uint64(400) {
-		q, o := gen.RandomQuota(seed)
+		q, o := genopts.RandomQuota(seed)
 		s, r := &q.Snapshot, rand.New(rand.NewPCG(seed, 4))
 		in := s.Workloads[len(s.Workloads)-1]
 		s.Workloads = s.Workloads[:len(s.Workloads)-1]

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -145,7 +145,7 @@ func TestScoresOfVictims(t *testing.T) {
 	tariff := disruption.Tariff{Pods: 3, Work: map[string]disruption.Rate{"cpu": {Price: 1, Per: 500}}}
 	better := 0
 	for seed := range uint64(2000) {
-		question, o := gen.RandomQuota(seed)
+		question, o := genopts.RandomQuota(seed)
 		s := &question.Snapshot
 		m, err := workload.New(s.QuotaObjects(), workload.Rules{Fair: o.Quota.FairSharing != nil, Precision: quota.Exact})
 		require.NoError(t, err)

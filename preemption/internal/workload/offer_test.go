@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
@@ -145,7 +145,7 @@ func TestWhoStaysEntitledInTheEnd(t *testing.T) {
 func TestPlansAreTheTwins(t *testing.T) {
 	victims := 0
 	for seed := range uint64(2000) {
-		question, o := gen.RandomQuota(seed)
+		question, o := genopts.RandomQuota(seed)
 		s, rules := &question.Snapshot, workload.Rules{Precision: quota.Exact}
 		if o.Quota.FairSharing != nil {
 			rules.Fair, rules.Strategies = true, quotasearch.Strategies(o.Quota.FairSharing.Strategies)

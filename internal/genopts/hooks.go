@@ -1,4 +1,4 @@
-package gen
+package genopts
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -13,10 +14,10 @@ import (
 
 // drawHooks are one hook or two. They are values that a log can show, and functions of
 // names and labels: the numbers of nodes, pods and units say nothing to them.
-func drawHooks(s source) *preemption.Hooks {
+func drawHooks(s gen.Source) *preemption.Hooks {
 	h := &preemption.Hooks{}
 	for range 1 + s(2) {
-		app := pick(s, "web", "db")
+		app := gen.Pick(s, "web", "db")
 		switch s(9) {
 		case 0:
 			h.Constraints = append(h.Constraints, company{App: app, Most: s(3), Scope: domain.Scope{NodeLocal: s(2) == 0, Monotone: s(2) == 0}})
@@ -27,9 +28,9 @@ func drawHooks(s source) *preemption.Hooks {
 		case 3:
 			h.Cost = byLength{}
 		case 4:
-			h.Placer = pick[domain.Placer](s, domain.Pack{}, domain.Spread{}, domain.LeastDisruption{}, domain.FirstFit{LastNodeFirst: true})
+			h.Placer = gen.Pick[domain.Placer](s, domain.Pack{}, domain.Spread{}, domain.LeastDisruption{}, domain.FirstFit{LastNodeFirst: true})
 		case 5:
-			h.Splitter = pick[domain.Splitter](s, domain.WholeCluster{}, domain.Topology{"zone"}, byName(1+s(3)))
+			h.Splitter = gen.Pick[domain.Splitter](s, domain.WholeCluster{}, domain.Topology{"zone"}, byName(1+s(3)))
 		case 6:
 			h.Compare = fewestPods{}
 		case 7:
@@ -52,7 +53,7 @@ func keepOff(app string, which int) func(*cluster.Pod, *cluster.Node) bool {
 // beside is a rule of who runs with whom: pods of an app where there are at most so many others of
 // it, or, with none, only where there is one; or on nodes of a zone, beside whoever is less
 // important. Others are those of the zone, for some.
-func beside(s source, app string) domain.Colocation {
+func beside(s gen.Source, app string) domain.Colocation {
 	most, of := s(3), func(p *cluster.Pod) bool { return has(p, app) }
 	count := func(others []*cluster.Pod) (n int) {
 		for _, o := range others {
