@@ -234,6 +234,24 @@ func TestMembersAreNotToLeanOnThoseLeftOut(t *testing.T) {
 	require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
 }
 
+// Where the victim of a gang could go is asked of the victim as a lone pod, for which an empty selector counts who is nominated.
+func TestVictimsOfAGangAskAsLonePods(t *testing.T) {
+	high, cpu := int32(9), cluster.Resources{"cpu": 1}
+	s := &preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n1", Labels: map[string]string{"zone": "a"}, Allocatable: cluster.Resources{"cpu": 2}}, {Name: "n2", Allocatable: cpu}},
+		Pods: []cluster.Pod{
+			{Name: "web", NominatedNode: "n1", Requests: cpu, Priority: &high},
+			{Name: "batch", Node: "n2", Requests: cpu, Spread: []cluster.Spread{{MaxSkew: 1, MinDomains: 2, TopologyKey: "zone", Selector: &disruption.Selector{}}}},
+		},
+	}
+	o := preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionStranded}}
+	p := preemption.Preemptor{Group: &cluster.PodGroup{Name: "g", Priority: &high}, Pods: []cluster.Pod{{Name: "m", Group: "g", Requests: cpu, RequiredNode: "n2"}}}
+	r, err := o.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Criterion{{Name: "pods without a place", Value: 1}}, r.Score, r.Message)
+	require.Empty(t, check.Verify(s, o, p, r))
+}
+
 // Of a gang so large that places may not have been looked for everywhere, an answer that is not Exact does not
 // say that all were found.
 func TestWhatWasNotLookedForIsNoProblem(t *testing.T) {

@@ -62,7 +62,7 @@ func newBareScene(q *question, used []int64) *scene {
 // relationsOf returns the constraints that have a say, in upstream's order, then the user's own.
 func (q *question) relationsOf() (list []relation.Relation) {
 	r := relation.Question{
-		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.rules.group,
+		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
 		Running: func(yield func(*cluster.Pod, *cluster.Node) bool) {
 			for p, n := range q.running() {
 				if !yield(p, n.Node) {
