@@ -382,7 +382,7 @@ func (s *situation) eligible(m *cluster.Pod, c cluster.Spread, n *cluster.Node) 
 // countOn counts the pods on a node: with one member those that were there at
 // first, less or more those that left or came since; with several those that are
 // there. What is terminating, and everything by an empty selector, counts in
-// leaving and coming only.
+// leaving and coming only, with several who is nominated alone.
 func (s *situation) countOn(m *cluster.Pod, c cluster.Spread, node string) int {
 	count := 0
 	for _, p := range s.everybody() {
@@ -393,7 +393,7 @@ func (s *situation) countOn(m *cluster.Pod, c cluster.Spread, node string) int {
 		overlooked := p.Terminating || c.Selector != nil && isEmpty(m, c)
 		switch {
 		case s.anew || len(s.members) > 1:
-			if now && !overlooked {
+			if now && (!overlooked || p.NominatedNode != "") {
 				count++
 			}
 		case was && now:

@@ -19,8 +19,7 @@ import (
 //
 // Upstream counts the pods once for a pod and books removals and returns from there on, and so does this, also where that differs from counting anew:
 //
-//   - a pod that is terminating does not count as long as it is where it was, but
-//     its removal takes one off, even below zero;
+//   - a pod that is terminating does not count as long as it is where it was, but its removal takes one off, even below zero;
 //   - so with every pod for a selector that is empty, MatchLabelKeys included.
 //
 // With several members it counts as [TopologySpreadAnew] does. The emptiest domain is exact throughout; upstream knows the two emptiest
@@ -33,7 +32,7 @@ import (
 func TopologySpread() Constraint { return topologySpread{} }
 
 // TopologySpreadAnew is TopologySpread for a gang, be it of one member: upstream counts anew for each member, whenever it is tried, so that
-// neither a terminating pod nor an empty selector ever counts, in leaving and coming either.
+// neither a terminating pod nor an empty selector ever counts, in leaving and coming either. Nominees, added to that, do as for a lone pod.
 func TopologySpreadAnew() Constraint { return topologySpread{anew: true} }
 
 type topologySpread struct{ anew bool }
@@ -61,9 +60,12 @@ func (s *spreadState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -
 func (s *spreadState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
 
 func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
-	if !s.plan.anew || !s.plan.ix.Terminating(p) {
-		s.bump(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
+	if s.plan.ix.NodeOf(p) == cluster.NoNode { // it is nominated
+		s.bump(s.plan.empty[s.plan.ix.Pod(p).Namespace], n, sign)
+	} else if s.plan.anew && s.plan.ix.Terminating(p) {
+		return
 	}
+	s.bump(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
 }
 
 func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.bump(s.plan.countedBy[m], n, +1) }

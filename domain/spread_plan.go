@@ -17,10 +17,11 @@ type spreadPlan struct {
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
-	of          [][]ownSpread // of each member: its constraints
-	bySet       lists.Lists   // of each label set: the constraints that book such pods, terminating ones apart if anew
-	countedBy   [][]int32     // of each member: the constraints that count it once it is placed
-	looksAt     []int32       // of each node: the number of pods that a constraint looks at
+	of          [][]ownSpread      // of each member: its constraints
+	bySet       lists.Lists        // of each label set: the constraints that book such pods, terminating ones apart if anew
+	countedBy   [][]int32          // of each member: the constraints that count it once it is placed
+	looksAt     []int32            // of each node: the number of pods that a constraint looks at
+	empty       map[string][]int32 // if anew, by namespace: the constraints with an empty selector, which book nominees alone
 }
 
 // ownSpread is a constraint as one of its members has it.
@@ -47,7 +48,7 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes())}
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
 	plan.of, plan.bySet, plan.countedBy = make([][]ownSpread, len(members)), lists.New(plan.labels.Len()), make([][]int32, len(members))
 	known := map[string][]int32{}
 	for m, p := range members {
@@ -82,10 +83,11 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 func (plan *spreadPlan) add(c spreadConstraint, sets []cluster.LabelSetID, members []*cluster.Pod) {
 	i := int32(len(plan.constraints))
 	plan.constraints = append(plan.constraints, c)
+	if c.empty && plan.anew {
+		plan.empty[c.namespace], sets = append(plan.empty[c.namespace], i), nil
+	}
 	for _, set := range sets {
-		if !c.empty || !plan.anew {
-			plan.bySet.Add(int(set), i)
-		}
+		plan.bySet.Add(int(set), i)
 	}
 	for m, p := range members {
 		if !c.empty && c.selects(p) {
@@ -190,20 +192,16 @@ func (plan *spreadPlan) count() []tallies.Tallies {
 	for _, set := range plan.bySet.Filled() {
 		list := plan.bySet.Of(set)
 		for _, p := range plan.labels.Carriers(cluster.LabelSetID(set)) {
-			n := plan.ix.NodeOf(p)
-			leaves := plan.ix.Terminating(p)
+			n, leaves := plan.ix.NodeOf(p), plan.ix.Terminating(p)
 			if n == cluster.NoNode || plan.anew && leaves {
 				continue
 			}
 			looked := int32(0)
 			for _, i := range list {
-				c := &plan.constraints[i]
-				v := c.domainOf[n]
-				if v == cluster.NoValue {
-					continue
-				}
-				if looked = 1; !leaves && !c.empty {
-					counts[i][v]++
+				if v := plan.constraints[i].domainOf[n]; v != cluster.NoValue {
+					if looked = 1; !leaves && !plan.constraints[i].empty {
+						counts[i][v]++
+					}
 				}
 			}
 			plan.looksAt[n] += looked

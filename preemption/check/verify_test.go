@@ -250,6 +250,13 @@ func TestVictimsOfAGangAskAsLonePods(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []preemption.Criterion{{Name: "pods without a place", Value: 1}}, r.Score, r.Message)
 	require.Empty(t, check.Verify(s, o, p, r))
+
+	s.Nodes = append(s.Nodes, cluster.Node{Name: "n3", Labels: map[string]string{"zone": "b"}, Allocatable: cpu})
+	o = preemption.Options{Limits: preemption.Limits{OnlyMoves: true}}
+	r, err = o.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "batch"}, Node: "n3"}}, r.Moves)
+	require.Empty(t, check.Verify(s, o, p, r))
 }
 
 // Of a gang so large that places may not have been looked for everywhere, an answer that is not Exact does not

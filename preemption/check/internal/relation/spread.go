@@ -29,7 +29,7 @@ type spreadDomains struct {
 
 // spread is topology spread. For a lone pod upstream counts once and books who leaves
 // and comes from there on, a terminating pod and an empty selector too; for a gang it
-// counts anew, and neither ever counts.
+// counts anew, and neither counts unless it is nominated.
 type spread struct {
 	q     *Question
 	rules filed[*spreadRule]
@@ -139,7 +139,7 @@ func (s *spread) InWay(*cluster.Pod, *cluster.Node) iter.Seq[int] { return slice
 
 func (s *spread) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	for r := range s.rules.of(p.Labels) {
-		if r.selects(p) && (!s.q.Group || r.counts(p)) {
+		if r.selects(p) && (!s.q.Group || r.counts(p) || p.Node == "") {
 			r.bump(n, by)
 		}
 	}
