@@ -153,12 +153,12 @@ func (w *world) readPods() {
 	}
 }
 
-// supply makes values by the hundred.
+// supply makes values 32 at a time.
 type supply[T any] []T
 
 func (s *supply[T]) next() *T {
 	if len(*s) == 0 {
-		*s = make([]T, 256)
+		*s = make([]T, 32)
 	}
 	v := &(*s)[0]
 	*s = (*s)[1:]
