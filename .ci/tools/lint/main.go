@@ -89,7 +89,7 @@ func lint(w io.Writer, dir string) (problems int, err error) {
 			fmt.Fprintln(w, text)
 		}
 	}
-	used, unusedAt := map[token.Position]bool{}, map[token.Position]unused.Object{}
+	used, left := map[token.Position]bool{}, []unused.Object(nil)
 	for _, action := range graph.Roots {
 		if action.Err != nil {
 			return 0, fmt.Errorf("%s: %w", action.Package.PkgPath, action.Err)
@@ -101,13 +101,11 @@ func lint(w io.Writer, dir string) (problems int, err error) {
 			for _, o := range found.Used {
 				used[o.Position] = true
 			}
-			for _, o := range found.Unused {
-				unusedAt[o.Position] = o
-			}
+			left = append(left, found.Unused...)
 		}
 	}
-	for at, o := range unusedAt {
-		if !used[at] {
+	for _, o := range left {
+		if !used[o.Position] {
 			say(o.DisplayPosition, o.Kind+" "+o.Name+" is unused", unused.Analyzer.Analyzer.Name)
 		}
 	}
