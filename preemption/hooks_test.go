@@ -269,3 +269,23 @@ func TestHooksThatBreakTheirContractAreNamed(t *testing.T) {
 		})
 	}
 }
+
+// keeper is a placer that keeps the trial that it is given.
+type keeper struct {
+	domain.Placer
+	kept **domain.GangTrial
+}
+
+func (k keeper) Place(t *domain.GangTrial, d *domain.Domain, offers domain.Offers, members []domain.MemberID, most int) int {
+	*k.kept = t
+	return k.Placer.Place(t, d, offers, members, most)
+}
+
+// TestWhatAHookKeepsIsNotReused: the trial that a placer was given still tells what is free once the question is answered.
+func TestWhatAHookKeepsIsNotReused(t *testing.T) {
+	var kept *domain.GangTrial
+	q := gen.RandomGang(3, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 16}})
+	ask(t, preemption.Options{Hooks: &preemption.Hooks{Placer: keeper{domain.Pack{}, &kept}}}, q)
+	require.NotNil(t, kept)
+	require.NotPanics(t, func() { kept.Free(0) })
+}
