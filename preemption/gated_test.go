@@ -195,3 +195,21 @@ func TestLowestGangsHold(t *testing.T) {
 	}
 	require.Greater(t, asked, int(seeds(2500))/4)
 }
+
+// TestLowestGangsSeatAllThatFit: a level that is not enough for as many members leaves nobody out under the next one.
+func TestLowestGangsSeatAllThatFit(t *testing.T) {
+	t.Parallel()
+	feasible := 0
+	for seed := range seeds(2500) {
+		seed += 3400 // 3557 is one where fewer were seated
+		q := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 3, MaxPods: 12, Groups: true}, MaxMembers: 8, Running: true})
+		if !asksSomething(q) {
+			continue
+		}
+		o := preemption.Options{LowestLevel: true, Rules: preemption.Kubernetes136, Members: preemption.AllThatFit}
+		if ask(&named{t, seed}, o, q).Verdict == preemption.Feasible { // each answer is verified
+			feasible++
+		}
+	}
+	require.Greater(t, feasible, int(seeds(2500))/10)
+}

@@ -225,12 +225,18 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			return a.PlaceGiven()
 		}
 		placed := a.Place(a.domain, placer, a.prices(placer), a.q.Fewest)
-		if placed && (a.q.Fewest || len(a.Trial.Placed()) >= len(first)) || a.placeAsBefore(first) {
+		if placed && (a.q.Fewest || len(a.Trial.Placed()) >= len(first)) {
 			a.Trial.Settle()
 			return domain.Reason{}
 		}
-		if len(moved) > 0 && a.placeAsBefore(moved) {
-			a.seater.Adopt(a.domain) // so many have to stay seated
+		for _, list := range [][]domain.Assignment{first, moved} {
+			if len(list) == 0 || !a.placeAsBefore(list) {
+				continue
+			}
+			if a.q.Mobile {
+				a.seater.Adopt(a.domain) // so many have to stay seated
+			}
+			a.Trial.Settle()
 			return domain.Reason{}
 		}
 		a.Trial.UnplaceTo(0)
@@ -253,6 +259,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		stays := func(u victims.UnitID) bool { return !a.outInPart(u) }
 		l.Around = func() []victims.UnitID {
 			if a.q.Trace {
+				tellRest()
 				tellRest = a.tellAll(a.q.Units.Sorted(slices.DeleteFunc(slices.Clone(a.potential), stays)), false)
 			}
 			return a.q.Units.Sorted(slices.DeleteFunc(a.around(nil), stays))
