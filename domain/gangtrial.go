@@ -96,7 +96,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 // idle are trials out of use, of any index, with nothing but lists to be reused.
 var idle = sync.Pool{New: func() any { return new(GangTrial) }}
 
-// Close lets others reuse the lists of t, which is over but for its counts.
+// Close lets others reuse the lists of t, which is over but for its counts: nothing else may be asked of it.
 func (t *GangTrial) Close() {
 	idle.Put(&GangTrial{on: t.on, gone: t.gone, free: t.free, queue: SeatQueue{within: t.queue.within, beyond: t.queue.beyond}})
 	t.on, t.gone, t.free, t.queue = nil, nil, nil, SeatQueue{}

@@ -365,7 +365,7 @@ func TestAskingMoreOfGangsSaysTheSame(t *testing.T) {
 func TestAnExplainedGangIsAnsweredTheSame(t *testing.T) {
 	more, cut := 0, 0 // gangs that get more than are needed, and searches that end early
 	for seed := range seeds(5000) {
-		seed += 1100 // 1136, 1458, 1501 and 1522 had other victims
+		seed += 1100 // among the first are those where more than a trace may tell two searches apart: 1136, 1458, 1501, 1522
 		r := rand.New(rand.NewPCG(seed, 9))
 		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 2 + r.IntN(12), MaxPods: 10 + r.IntN(50), Groups: r.IntN(2) == 0, Budgets: r.IntN(2) == 0}}
 		p.Composite, p.Running, p.MaxMembers = r.IntN(3) == 0, r.IntN(2) == 0, 3+r.IntN(28)
@@ -411,7 +411,8 @@ func toldOf(r *preemption.Result) bool {
 	told := map[string]bool{}
 	for _, d := range r.Trace {
 		for _, step := range d.Steps {
-			told[strings.ReplaceAll(step.Action, "return part", "keep out")+" "+step.Unit] = d.Domain == r.Domain
+			key := strings.ReplaceAll(step.Action, "return part", "keep out") + " " + step.Unit
+			told[key] = told[key] || d.Domain == r.Domain
 		}
 	}
 	return !slices.ContainsFunc(r.Nominations, func(n preemption.Nomination) bool { return !told["place "+n.Pod.Namespace+"/"+n.Pod.Name] }) &&

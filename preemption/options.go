@@ -183,9 +183,10 @@ const (
 
 	// AllThatFit: as many as fit with every potential victim gone, before the score:
 	// the domain with most members wins, and in it the placements that seat as many.
-	// As many as any placement seats where members are alike, in groups without places of their own,
-	// or there are at most 10,000 placements; otherwise as many as are seated large members, and the
-	// first groups, first, or small ones first. What fits without evicting goes at once, be there fewer.
+	// As many as any placement seats where members are alike, in groups without places of their own (up
+	// to 4 million groups times seats), or there are at most 10,000 placements; otherwise as many as are
+	// seated large members, and the first groups, first, or small ones first. What fits without evicting
+	// goes at once, be there fewer.
 	AllThatFit Members = "AllThatFit"
 )
 
