@@ -133,7 +133,7 @@ func (g *greedy) offerMore(m MemberID) {
 	s, t := &g.sweep, g.t
 	if g.taken != nil {
 		var nodes []cluster.NodeID
-		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, g.more, g.queue.Highest(), t.firstBlock, s.left)
+		nodes, s.behind, s.more = t.vacancy.Cheapest(m, s.count, min(g.more, ahead), g.queue.Highest(), t.firstBlock, s.left)
 		s.count *= 2
 		for _, n := range nodes {
 			g.offer(m, n)

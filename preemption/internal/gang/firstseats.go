@@ -416,9 +416,6 @@ func (f *firstSeats) consider(n cluster.NodeID, k, ahead int, highest int64) {
 	}
 }
 
-// mostForeseen is at how many members on a node Foresee looks.
-const mostForeseen = 8
-
 // foreseesLess reports whether the member, if it adds as much on node n as in last, may foresee less there, or as little on an earlier node.
 func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, highest int64) bool {
 	o := domain.SeatOffer{Price: last.adds.Price()}
@@ -434,7 +431,7 @@ func (f *firstSeats) foreseesLess(n cluster.NodeID, last *seatCost, ahead int, h
 	if n < last.node {
 		less++
 	}
-	for k := min(int64(ahead)+1, f.seats.SlotsUpTo(n, highest), mostForeseen); k > 1; k-- { // it alone is not less
+	for k := min(int64(ahead)+1, f.seats.SlotsUpTo(n, highest)); k > 1; k-- { // it alone is not less
 		if 1+f.seats.AtLeast(n, k, column).Price().Sum/k < less {
 			return true
 		}
