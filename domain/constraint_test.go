@@ -23,7 +23,8 @@ var builtin = []struct {
 	{domain.TopologySpread(), features{spread: true, maxMembers: 3}, false},
 	{domain.TopologySpread(), features{spread: true, terminating: true}, true},
 	{domain.TopologySpread(), features{spread: true, terminating: true, maxMembers: 3}, true},
-	{domain.TopologySpreadAnew(), features{spread: true, terminating: true}, false},
+	{domain.TopologySpreadAnew(), features{spread: true, terminating: true}, true}, // who is nominated counts for an empty selector, who runs does not
+	{domain.TopologySpreadAnew(), features{spread: true, terminating: true, unnominated: true}, false},
 	{domain.InterPodAffinity(), features{affinity: true}, false},
 	{domain.InterPodAffinity(), features{affinity: true, maxMembers: 3}, false},
 	{domain.InterPodAffinity136(), features{affinity: true, maxMembers: 3}, false},

@@ -22,6 +22,7 @@ type world struct {
 type features struct {
 	affinity, spread, tokens, devices bool
 	terminating                       bool // and selectors that are empty
+	unnominated                       bool // nobody is nominated
 	maxMembers                        int
 }
 
@@ -48,7 +49,11 @@ func drawWorld(t *rapid.T, f features) *world {
 		}
 		w.snapshot.Pods = append(w.snapshot.Pods, p)
 	}
-	for i := range d.n(3) {
+	nominees := d.n(3)
+	if f.unnominated {
+		nominees = 0
+	}
+	for i := range nominees {
 		p := d.pod(fmt.Sprintf("nominee%d", i))
 		p.NominatedNode = w.snapshot.Nodes[d.n(len(w.snapshot.Nodes))].Name
 		w.snapshot.Pods = append(w.snapshot.Pods, p)
