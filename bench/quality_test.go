@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
@@ -94,11 +95,14 @@ func benchmarkQuality(b *testing.B, matters []matter, best func(*testing.B, int)
 	asked := planners(b, matters, o)
 	victims, optimal, stranded, worse, cost, i := 0, 0, 0, 0, 0.0, 0
 	var times []float64
+	var waited []time.Duration
 	for b.Loop() {
 		at := i % len(asked)
+		began := time.Now()
 		r := mustPreempt(b, asked[at], matters[at].p)
 		i++
 		b.StopTimer()
+		waited = append(waited, time.Since(began))
 		after, err := cascade.Of(asked[at], r, cascade.Options{Depth: 1, Returns: func(*preemption.Pod) bool { return true }})
 		if err != nil {
 			b.Fatal(err)
@@ -131,6 +135,8 @@ func benchmarkQuality(b *testing.B, matters []matter, best func(*testing.B, int)
 	}
 	n := float64(b.N)
 	slices.Sort(times)
+	slices.Sort(waited)
+	b.ReportMetric(float64(waited[len(waited)*99/100]), "p99-ns")
 	b.ReportMetric(float64(victims)/n, "victims")
 	b.ReportMetric(float64(stranded)/n, "stranded")
 	b.ReportMetric(cost/n, "cost")

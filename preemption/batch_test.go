@@ -290,7 +290,7 @@ func TestPreemptAllOfAnything(t *testing.T) {
 			if about += max(1, len(r.Preemptor.Gathered)); r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 				continue
 			}
-			require.NoError(t, pl.Evict(r))
+			require.NoError(t, leave(pl, r))
 			for _, n := range r.Nominations {
 				require.NoError(t, pl.Bind(n.Pod, n.Node))
 				placed = true

@@ -3,6 +3,7 @@ package preemption_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -644,7 +645,7 @@ func (h *life) carriedOut(t *rapid.T, rs []*preemption.Result) {
 		if r.Verdict != preemption.Feasible && r.Verdict != preemption.Fits {
 			continue
 		}
-		require.NoError(t, fork.Evict(r), "%s", r.Message)
+		require.NoError(t, leave(fork, r), "%s", r.Message)
 		for _, v := range r.Victims {
 			for _, p := range v.Pods {
 				require.False(t, placed[p.PodRef], "%v was placed", p.PodRef)
@@ -655,6 +656,18 @@ func (h *life) carriedOut(t *rapid.T, rs []*preemption.Result) {
 			placed[n.Pod] = true
 		}
 	}
+}
+
+// leave lets the victims of r go, or move to where r says, as later answers of one call see them.
+func leave(pl *preemption.Planner, r *preemption.Result) error {
+	if len(r.Moves) == 0 {
+		return pl.Evict(r)
+	}
+	err := pl.Apply(r)
+	for _, m := range r.Moves {
+		err = errors.Join(err, pl.Requeue(m.Pod), pl.Bind(m.Pod, m.Node))
+	}
+	return err
 }
 
 // stopped asks a question that is stopped somewhere, unless it has ended by then. That leaves
