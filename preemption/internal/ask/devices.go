@@ -16,6 +16,7 @@ const onePlace = 1 << 20
 type Row struct {
 	Request    int // of devices: which of the pod's
 	Asks, Free int64
+	Offers     int64 // of devices: what is free once nobody is there
 	Frees      []int64
 }
 
@@ -47,10 +48,14 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 				}
 			}
 		}
-		row := Row{Request: i, Asks: onePlace, Frees: make([]int64, items)}
+		row := Row{Request: i, Asks: onePlace, Offers: int64(pool.Count) * onePlace, Frees: make([]int64, items)}
 		missing := make([]int64, pool.Count) // of what a whole place takes
 		if ask.Count > 0 {
 			row.Asks *= int64(ask.Count)
+		} else {
+			row.Offers *= min(pool.Capacity/ask.Fraction, members)
+		}
+		if ask.Count > 0 && items > 0 {
 			held(ix.PodsOn(n), func(device cluster.DeviceID, _ int64) { missing[device]++ })
 		}
 		for device, v := range devices.Free()[pool.First:][:pool.Count] {

@@ -2,6 +2,7 @@ package onepod_test
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -195,6 +196,55 @@ func TestOutdoneNodesAreNotTheBest(t *testing.T) {
 	require.Greater(t, feasible, 200)
 	require.Greater(t, spared, 60)
 	require.Greater(t, counted, 60)
+}
+
+// TestWhatIsRoughlyAtStakeIsNoMore than what is at stake, and where that is known roughly the pod fits without the victims.
+func TestWhatIsRoughlyAtStakeIsNoMore(t *testing.T) {
+	rough, devices := 0, 0
+	for seed := range uint64(1600) {
+		draw := rand.New(rand.NewPCG(seed, 12))
+		s, pod := crowded(draw, 6, false)
+		request := func(p *cluster.Pod) {
+			if p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Count: 1 + draw.Int32N(2)}}; draw.IntN(2) == 0 {
+				p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Fraction: 1 + draw.Int64N(5)}}
+			}
+		}
+		for i := range s.Nodes {
+			if draw.IntN(4) > 0 {
+				s.Nodes[i].Devices = map[string]cluster.DevicePool{"gpu": {Count: 1 + draw.Int32N(3), Capacity: 4}}
+			}
+		}
+		for i := range s.Pods {
+			if p := &s.Pods[i]; draw.IntN(3) == 0 && p.Node != "" {
+				request(p)
+				p.Devices[0].Assigned = []int32{0, 1}[:max(1, p.Devices[0].Count)]
+			}
+		}
+		if draw.IntN(2) == 0 {
+			request(pod)
+		}
+		w := newWorld(t, s)
+		settings := ask.Settings{Effort: ask.Exact, Goroutines: 1, Ranking: []victims.Ranking{
+			{victims.CriterionOverruns, victims.CriterionHighest, victims.CriterionSum, victims.CriterionPods},
+			{victims.CriterionHighest, victims.CriterionStarted, victims.CriterionPods},
+			{victims.CriterionGroups, victims.CriterionSum}, {victims.CriterionPods, victims.CriterionHighest, victims.CriterionUnits},
+		}[seed%4]}
+		search := onepod.New(w.question(&settings, nil, pod), &sync.Pool{}, new(onepod.Shapes))
+		for n := range w.ix.Nodes() {
+			least, about, ok := search.Stakes(n)
+			if !ok {
+				continue
+			}
+			rough++
+			devices += len(pod.Devices)
+			require.LessOrEqual(t, slices.Compare(about, least), 0, "seed %d, node %d: %v, %v", seed, n, about, least)
+			require.NotContains(t, least, int64(math.MaxInt64), "seed %d, node %d: the pod does not fit there", seed, n)
+			require.NotContains(t, about, int64(math.MaxInt64))
+		}
+		search.Close()
+	}
+	require.Greater(t, rough, 500)
+	require.Greater(t, devices, 100)
 }
 
 // TestNodesOfAChunkShareSteps: beside the few of each node the nodes of one chunk take the steps of five searches and of one

@@ -1,12 +1,14 @@
 package onepod
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
 	"sort"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/heaps"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
@@ -54,32 +56,115 @@ func (s *Search) behind(n cluster.NodeID, least iter.Seq[int64], beat []int64) b
 // stake is what victims on a node have at least, by criterion as far as is known.
 type stake struct {
 	node  cluster.NodeID
+	rough bool // it may be more; see roughly
 	least []int64
 }
 
+func compareStakes(x, y *stake) int {
+	return cmp.Or(slices.Compare(x.least, y.least), cmp.Compare(x.node, y.node))
+}
+
 // inOrder yields the nodes of a chunk. Where the least is looked for, and who is behind the best so far is left alone, those come first where there
-// is least at stake.
+// is least at stake, until all others are behind.
 func (s *Search) inOrder(nodes chunk) iter.Seq[cluster.NodeID] {
 	if s.q.Effort == ask.Greedy && !s.q.Lands() || !s.bounds() {
 		return s.q.Index.NodesBetween(nodes.from, nodes.to)
 	}
 	s.stakes, s.leasts = s.stakes[:0], s.leasts[:0]
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
-		first := len(s.leasts)
+		at, first := stake{node: n}, len(s.leasts)
 		if !s.Status[n].Unresolvable {
-			s.leasts = slices.AppendSeq(s.leasts, s.ground(n, s.q.Evictable(n)).atLeast())
-		}
-		s.stakes = append(s.stakes, stake{n, s.leasts[first:]})
-	}
-	slices.SortStableFunc(s.stakes, func(x, y stake) int { return slices.Compare(x.least, y.least) })
-	return func(yield func(cluster.NodeID) bool) {
-		for _, at := range s.stakes {
-			if s.low = at.least; !yield(at.node) {
-				break
+			units := s.q.Evictable(n)
+			if s.leasts, at.rough = s.roughly(s.leasts, n, units); !at.rough {
+				s.leasts = slices.AppendSeq(s.leasts[:first], s.ground(n, units).atLeast())
 			}
 		}
-		s.low = nil
+		at.least = s.leasts[first:]
+		s.stakes = append(s.stakes, at)
 	}
+	slices.SortFunc(s.stakes, func(x, y stake) int { return compareStakes(&x, &y) })
+	return func(yield func(cluster.NodeID) bool) {
+		rough, exact, beat := s.stakes, s.exact[:0], s.beat() // exact is a heap
+		defer func() { s.low, s.exact = nil, exact }()
+		for len(rough)+len(exact) > 0 {
+			next := &rough
+			if len(rough) == 0 || len(exact) > 0 && compareStakes(&exact[0], &rough[0]) < 0 {
+				next = &exact
+			}
+			at := (*next)[0]
+			if len(beat) > 0 && s.behind(at.node, slices.Values(at.least), beat) {
+				break
+			}
+			if next == &exact {
+				exact = heaps.Pop(exact, compareStakes)
+			} else if rough = rough[1:]; at.rough {
+				first := len(s.leasts)
+				s.leasts = slices.AppendSeq(s.leasts, s.ground(at.node, s.q.Evictable(at.node)).atLeast())
+				exact = heaps.Push(exact, stake{node: at.node, least: s.leasts[first:]}, compareStakes)
+				continue
+			}
+			if s.low = at.least; !yield(at.node) {
+				return
+			}
+			beat = s.beat()
+		}
+		for _, behind := range [][]stake{rough, exact} {
+			for _, at := range behind {
+				if s.low = at.least; !yield(at.node) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// roughly appends to dst a bound from below for what [ground.atLeast] comes to, by the least of the units of node n: somebody has to go. ok says that it is
+// one, and that the pod fits once all of them are gone.
+func (s *Search) roughly(dst []int64, n cluster.NodeID, units []victims.UnitID) (least []int64, ok bool) {
+	ix := s.q.Index
+	if len(units) != len(ix.PodsOn(n)) || slices.ContainsFunc(units, func(u victims.UnitID) bool { return s.q.Units.Unit(u).Elastic }) {
+		return dst, false
+	}
+	lacks, free, offers := false, ix.Free(n), ix.Allocatable(n)
+	for r, v := range s.Member.Request() {
+		if v > offers[r] {
+			return dst, false
+		}
+		lacks = lacks || v > max(free[r], 0)
+	}
+	s.rows = ask.DeviceRows(s.rows[:0], ix, n, s.Member.Pod, 1, 0, nil)
+	for _, row := range s.rows {
+		if row.Asks > row.Offers {
+			return dst, false
+		}
+		lacks = lacks || row.Free < row.Asks
+	}
+	if !lacks {
+		return dst, false
+	}
+	var most func(victims.UnitID) int64
+	top := int64(0)
+	for k, c := range s.q.Ranking.Criteria()[:s.q.Known(units)] {
+		a, least := &s.aimsOf()[k], int64(math.MaxInt64)
+		if c == victims.CriterionViolations || a.Sum == nil && a.Most == nil || a.Kin != nil {
+			dst = append(dst, a.Base)
+			continue
+		}
+		for _, u := range units {
+			switch {
+			case most != nil && most(u) > top:
+			case a.Most != nil:
+				least = min(least, a.Most(u))
+			default:
+				least = min(least, checked.Add(a.Base, a.Sum(u, s.q.Units.Unit(u).Pods)))
+			}
+		}
+		if a.Most != nil && !a.Among {
+			most, top = a.Most, least
+		}
+		dst = append(dst, least)
+	}
+	return dst, true
 }
 
 // ground are the units of a node that may go.
@@ -124,11 +209,8 @@ func (g *ground) atLeast() iter.Seq[int64] {
 			yield(math.MaxInt64)
 			return
 		}
-		if s.aims == nil {
-			s.aims = s.q.Aims(s.Runner, nil, nil)
-		}
 		for k, c := range s.q.Ranking.Criteria()[:s.q.Known(g.units)] {
-			a, least := &s.aims[k], int64(0)
+			a, least := &s.aimsOf()[k], int64(0)
 			switch {
 			case c == victims.CriterionViolations || a.Sum == nil && a.Most == nil:
 			case a.Most != nil && !a.Among:
@@ -141,6 +223,14 @@ func (g *ground) atLeast() iter.Seq[int64] {
 			}
 		}
 	}
+}
+
+// aimsOf are those of the question, without violations.
+func (s *Search) aimsOf() []reprieve.Aim {
+	if s.aims == nil {
+		s.aims = s.q.Aims(s.Runner, nil, nil)
+	}
+	return s.aims
 }
 
 // lowest is the least that the units have at most who free what is missing, as all of them do. From now on nobody has more.

@@ -45,9 +45,11 @@ type Search struct {
 	aims     []reprieve.Aim    // without violations; see outdone
 	low      []int64           // what is at stake at least on the node that is evaluated; nil: not looked at
 	stakes   []stake           // buffers of inOrder
+	exact    []stake
 	leasts   []int64
-	tops     []int64 // buffer of lowest
-	gains    []int64 // buffers of least
+	rows     []ask.Row // buffer of roughly
+	tops     []int64   // buffer of lowest
+	gains    []int64   // buffers of least
 	prices   []int64
 	beaten   bool             // the latest node has victims, but not as good as the best
 	excluded bool             // no set of victims helps on the latest node: that is proved
@@ -128,7 +130,7 @@ func (s *Search) Close() {
 	*s = Search{ // and keeps the memory for another one
 		Best:  Candidate{Victims: s.Best.Victims[:0]},
 		swept: s.swept, room: s.room, odd: s.odd[:0], rejected: s.rejected[:0],
-		stakes: s.stakes, leasts: s.leasts, tops: s.tops, gains: s.gains, prices: s.prices,
+		stakes: s.stakes, exact: s.exact, leasts: s.leasts, rows: s.rows, tops: s.tops, gains: s.gains, prices: s.prices,
 		freed: s.freed[:0], depends: s.depends[:0], doubtful: s.doubtful[:0],
 	}
 	pool.Put(tools)
