@@ -29,6 +29,7 @@ type attempt struct {
 	top     *Plan // the best so far
 	against *Plan // see rival
 	roomy   int8  // ample: 1 yes, -1 no, 0 not known yet
+	few     int8  // pastPods, likewise
 	tried   int   // placements
 	effort  int   // checks that moving members may still cost
 	decided int   // what searches had decided on before this domain

@@ -75,12 +75,14 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	for i, placer := range s.q.Placers {
 		placed := a.placeOnce(i)
 		if placed {
-			if a.seatAll(placer); !a.dearer() {
+			if why := a.foreseen(); !why.OK() {
+				a.refuse, hopeless = why, true
+			} else if a.seatAll(placer); !a.dearer() {
 				a.giveBack(placer)
 			}
 		}
 		s.Trial.UnplaceTo(0)
-		if a.top != nil && a.counts() || a.top == nil && !placed && s.seater.PlacersAgree() {
+		if hopeless || a.top != nil && a.counts() || a.top == nil && !placed && s.seater.PlacersAgree() {
 			break // the others have the same victims, or no place for enough members either
 		}
 		if hopeless = a.top == nil && a.hopeless(); hopeless {

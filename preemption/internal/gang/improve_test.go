@@ -176,8 +176,8 @@ func TestDomainsShareTheSteps(t *testing.T) {
 }
 
 // TestALimitThatIsFarTooLowIsKnownAtOnce: the gang fills six nodes, of which one is empty. Where so
-// few pods may go that others are left full, one placement tells, else many are looked at, but for those of the placers none once
-// repairs in other domains have come to too much.
+// few pods may go that others are left full, or too little room in sum, one placement tells before anybody returns, else many are looked
+// at, but for those of the placers none once repairs in other domains have come to too much. Small nodes have room in sum alone.
 func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 	cpu := func(n int64) cluster.Resources { return cluster.Resources{cluster.CPU: n} }
 	low, high, six := int32(0), int32(9), int32(6)
@@ -192,16 +192,21 @@ func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 	}
 	s.Nodes = append(s.Nodes, cluster.Node{Name: "empty", Allocatable: cpu(4)})
 	for _, tt := range []struct {
-		most             int64
-		mended, searched int
-	}{{0, 0, 0}, {4, 0, 1}, {5, 0, 12}, {5, mostMended + 1, 3}} {
+		most                    int64
+		small, mended, searched int
+	}{{0, 10, 0, 0}, {4, 10, 0, 0}, {5, 10, 0, 12}, {5, 10, mostMended + 1, 3}, {18, 0, 0, 0}} {
+		s := *s
+		for i := range tt.small {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("small", i), Allocatable: cpu(2)})
+		}
 		settings := &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Ranking: lessAsUpstream}
-		q := asks(t, s, settings, ask.Bound{Of: ask.NumPods, Left: tt.most})
+		q := asks(t, &s, settings, ask.Bound{Of: ask.NumPods, Left: tt.most})
 		search := New(q)
 		search.mended = tt.mended
 		require.Equal(t, ask.Infeasible, search.Run([][]domain.Domain{seating.Split(q.Index, nil)}).Verdict)
 		require.Equal(t, tt.searched, search.Stats.Searched, "%+v", tt)
-		require.Equal(t, tt.searched < 2, search.Proved, "%+v", tt)
+		require.Equal(t, tt.searched == 0, search.Proved, "%+v", tt)
+		require.Equal(t, tt.searched == 0, search.Trial.Checks == 0, "%+v", tt)
 		require.Equal(t, tt.searched == 12, search.mended > tt.mended+9*bounding, "%+v", tt)
 	}
 }

@@ -24,6 +24,9 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	if a.greedy = slices.Clone(out.Victims); len(a.over) > 0 && a.over[0].Together && a.q.NobodyLands(first) {
 		return out, ask.Beyond(a.over, reprieve.Exhausted)
 	}
+	if a.q.Given == nil && a.pastPods(a.over) {
+		return out, ask.Beyond(a.over, reprieve.Refuted)
+	}
 	var from reprieve.Least
 	if len(a.over) == 0 {
 		from = reprieve.Least{Victims: append([]victims.UnitID{}, out.Victims...), Parts: maps.Clone(a.Runner.Parts())}
@@ -151,23 +154,60 @@ func (a *attempt) keep(u victims.UnitID) {
 }
 
 // hopeless reports whether the latest placement's victims go beyond the bounds, and those of
-// any other would: by their mixes; or by the limit of pods, since with as many gone there is less room than a lone
-// pod group needs, were all members as small as they are in each resource.
+// any other would: by their mixes, or by the limit of pods.
 func (a *attempt) hopeless() bool {
-	if a.refuse.OK() || len(a.over) == 0 {
+	return !a.refuse.OK() && len(a.over) > 0 && (a.beyond || a.pastPods(a.over))
+}
+
+// foreseen is why no placement has victims within the bounds, where that is known before anybody is given back: by the limit of pods,
+// before which no other bound is told.
+func (a *attempt) foreseen() domain.Reason {
+	if a.top != nil || a.q.Given != nil || a.q.Hard != nil || len(a.q.Limits) == 0 || a.q.Limits[0].Of != ask.NumPods {
+		return domain.Reason{}
+	}
+	var over []ask.Excess
+	for _, b := range a.q.Bounds(nil) {
+		over = append(over, ask.Excess{Bound: b})
+	}
+	if a.pastPods(over) {
+		return ask.Beyond(over, reprieve.Refuted)
+	}
+	return domain.Reason{}
+}
+
+// pastPods reports whether the limit of pods is among over, and with as many gone there is less room than a lone
+// pod group needs: in places, were all members as small as they are in each resource, or in the sum of a resource.
+func (a *attempt) pastPods(over []ask.Excess) bool {
+	i := slices.IndexFunc(over, func(o ask.Excess) bool { return o.Of == ask.NumPods })
+	if i < 0 || len(a.q.Tree.Children) > 0 {
 		return false
 	}
-	i := slices.IndexFunc(a.over, func(o ask.Excess) bool { return o.Of == ask.NumPods })
-	if a.beyond || i < 0 || len(a.q.Tree.Children) > 0 {
-		return a.beyond
+	if a.few == 0 { // the same for all placements
+		a.few = -1
+		if enough, limit := a.q.Tree.Need(), int(min(over[i].Room(), math.MaxInt32)); a.fewPlaces(int64(enough), limit) || a.littleRoom(enough, limit) {
+			a.few = 1
+		}
 	}
+	return a.few > 0
+}
+
+// sumOfLargest adds up the largest so many of list, which it sorts.
+func sumOfLargest(list []int64, many int) (sum int64) {
+	slices.Sort(list)
+	for _, v := range list[max(0, len(list)-many):] {
+		sum = checked.Add(sum, v)
+	}
+	return sum
+}
+
+// fewPlaces reports whether so many members find no places where pods leave that are not more than limit.
+func (a *attempt) fewPlaces(enough int64, limit int) bool {
 	asks := slices.Clone(a.q.Members[0].Request())
 	for _, m := range a.q.Members {
 		for r, v := range m.Request() {
 			asks[r] = min(asks[r], v)
 		}
 	}
-	enough := int64(a.q.Tree.Need())
 	need := enough
 	room := func(free []int64) int64 {
 		most := enough
@@ -184,11 +224,30 @@ func (a *attempt) hopeless() bool {
 		need -= now
 		more = append(more, room(a.q.Index.Allocatable(n))-now)
 	}
-	slices.Sort(more)
-	for _, v := range more[max(0, len(more)-int(min(a.over[i].Room(), math.MaxInt32))):] {
-		need -= v
+	return need > sumOfLargest(more, limit)
+}
+
+// littleRoom reports whether they ask for more of some resource, in sum, than is free then.
+func (a *attempt) littleRoom(enough, limit int) bool {
+	var frees []int64 // by pod
+	for r, missing := range a.seater.LeastOf(enough) {
+		for _, n := range a.domain.Nodes {
+			missing -= min(missing, max(a.Trial.AtHome(n)[r], 0))
+		}
+		if missing == 0 {
+			continue
+		}
+		frees = frees[:0]
+		for _, n := range a.domain.Nodes {
+			for _, p := range a.q.Index.PodsOn(n) {
+				frees = append(frees, a.q.Index.Request(p)[r])
+			}
+		}
+		if missing > sumOfLargest(frees, limit) {
+			return true
+		}
 	}
-	return need > 0
+	return false
 }
 
 // repairs is how often other places are looked for, at most; again only while that has asked not more
