@@ -33,13 +33,10 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Devices) > 0 }) {
 		return nil, nil
 	}
-	return newDeviceState(planDevices(ix, members, ix.Devices().Pending())), nil
-}
-
-func newDeviceState(plan *devicePlan) *deviceState {
 	return &deviceState{
-		plan: plan, free: slices.Clone(plan.devices.Free()), claims: make([][]claim, plan.ix.NumNodes()), read: make([]bool, plan.ix.NumNodes()),
-	}
+		plan: planDevices(ix, members, ix.Devices().Pending()), free: slices.Clone(ix.Devices().Free()),
+		claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
+	}, nil
 }
 
 // deviceState knows what is free on each device but for those who hold no certain one, and who they are.
@@ -79,10 +76,9 @@ func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, sign int64) {
 	for _, h := range s.held {
 		s.free[h.Device] += sign * h.Amount
 	}
-	on := s.on(n)
-	for i := range on {
-		if on[i].pod == p {
-			on[i].gone = sign > 0
+	for i := range s.on(n) {
+		if c := &s.claims[n][i]; c.pod == p {
+			c.gone = sign > 0
 		}
 	}
 }
@@ -90,12 +86,7 @@ func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, sign int64) {
 // on returns the claims on node n.
 func (s *deviceState) on(n cluster.NodeID) []claim {
 	if !s.read[n] {
-		s.read[n] = true
-		if s.plan.looseOn(n) {
-			for _, p := range s.plan.ix.PodsOn(n) {
-				s.claims[n] = s.plan.claim(s.claims[n], s.plan.ix.Pod(p), claim{pod: p}, true)
-			}
-		}
+		s.read[n], s.claims[n] = true, s.plan.running(s.claims[n], n)
 	}
 	return s.claims[n]
 }
@@ -110,7 +101,10 @@ func (s *deviceState) leave(p cluster.PodID, m MemberID, n cluster.NodeID) {
 	s.claims[n] = slices.DeleteFunc(s.claims[n], func(c claim) bool { return c.pod == p && c.member == m })
 }
 
-func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason {
+func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason { return s.fits(m, n, s.on(n)) }
+
+// fits is Fits beside claims.
+func (s *deviceState) fits(m MemberID, n cluster.NodeID, claims []claim) Reason {
 	if r := s.Hopeless(m, n); !r.OK() {
 		return r
 	}
@@ -118,7 +112,7 @@ func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason {
 		a := &s.plan.asks[m][i]
 		pool := s.plan.devices.Pool(s.plan.pools[a.resource][n])
 		free := s.free[pool.First:][:pool.Count]
-		if !s.seats(a, free, pool.Capacity, s.on(n)) {
+		if !s.seats(a, free, pool.Capacity, claims) {
 			return a.misfit
 		}
 	}
@@ -176,8 +170,7 @@ func (s *deviceState) Touches(n cluster.NodeID) bool {
 			continue
 		}
 		pool := s.plan.devices.Pool(column[n])
-		held := func(v int64) bool { return v != pool.Capacity }
-		if slices.ContainsFunc(s.plan.devices.Free()[pool.First:][:pool.Count], held) {
+		if slices.ContainsFunc(s.plan.devices.Free()[pool.First:][:pool.Count], func(v int64) bool { return v != pool.Capacity }) {
 			return true
 		}
 	}

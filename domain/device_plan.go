@@ -74,6 +74,16 @@ func (plan *devicePlan) claim(claims []claim, p *cluster.Pod, who claim, runs bo
 	return claims
 }
 
+// running appends to claims those of the pods that run on node n.
+func (plan *devicePlan) running(claims []claim, n cluster.NodeID) []claim {
+	if plan.looseOn(n) {
+		for _, p := range plan.ix.PodsOn(n) {
+			claims = plan.claim(claims, plan.ix.Pod(p), claim{pod: p}, true)
+		}
+	}
+	return claims
+}
+
 // looseOn reports whether pods that run on node n ask for devices that matter and do not say which they hold.
 func (plan *devicePlan) looseOn(n cluster.NodeID) bool {
 	return slices.ContainsFunc(plan.pools, func(column []cluster.PoolID) bool {
@@ -81,15 +91,12 @@ func (plan *devicePlan) looseOn(n cluster.NodeID) bool {
 	})
 }
 
-// asksOf sums up, for each resource that matters, what p asks for.
+// asksOf sums up, for each resource, what member p asks for.
 func (plan *devicePlan) asksOf(p *cluster.Pod) []ask {
 	var asks []ask
 	for i := range p.Devices {
 		r := &p.Devices[i]
 		number := slices.Index(plan.names, r.Resource)
-		if number < 0 {
-			continue
-		}
 		at := slices.IndexFunc(asks, func(a ask) bool { return a.resource == number })
 		if at < 0 {
 			at = len(asks)
@@ -106,8 +113,7 @@ func (plan *devicePlan) asksOf(p *cluster.Pod) []ask {
 		slices.Sort(a.fractions)
 		slices.Reverse(a.fractions)
 		detail := a.describe(plan.names[a.resource])
-		a.misfit = Reason{Check: CheckDevice, Detail: detail}
-		a.never = Reason{Check: CheckDevice, Unresolvable: true, Detail: detail}
+		a.misfit, a.never = Reason{Check: CheckDevice, Detail: detail}, Reason{Check: CheckDevice, Unresolvable: true, Detail: detail}
 	}
 	return asks
 }

@@ -238,7 +238,8 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 	if len(m.Pod.Devices) == 0 || !why.OK() {
 		return why
 	}
-	return newDeviceState(planDevices(ix, []*cluster.Pod{m.Pod}, nil)).Fits(0, n)
+	plan := planDevices(ix, []*cluster.Pod{m.Pod}, nil)
+	return (&deviceState{plan: plan, free: plan.devices.Free()}).fits(0, n, plan.running(nil, n))
 }
 
 // portTaken says which port of m somebody holds on node n.

@@ -50,8 +50,8 @@ type Devices struct {
 	loose   []int32              // of each pool: how many loose requests there are
 	sizes   map[looseSize]int32  // how many loose requests of running pods are for such a fraction
 	odd     map[NodeID][]Warning // what is odd about the requests of a node's pods
-	pending []PodID              // never changed in place
-	shared  bool                 // free, loose, sizes and odd are those of a fork, too: copied before they are changed
+	pending []PodID
+	shared  bool // free, loose, sizes, odd and pending are those of a fork, too: copied before they are changed
 
 	poolsShared bool // likewise for pools and byName
 	lost        int  // how many devices were those of nodes that are gone

@@ -23,7 +23,10 @@ func (d *Devices) replace(ix *Index, p PodID, old *Pod, from NodeID) (out, in []
 		return nil, nil
 	}
 	d.unshare()
-	d.pending = slices.DeleteFunc(slices.Clone(d.pending), func(q PodID) bool { return p == q })
+	if i := slices.Index(d.pending, p); i >= 0 {
+		last := len(d.pending) - 1
+		d.pending[i], d.pending = d.pending[last], d.pending[:last]
+	}
 	if len(now.Devices) > 0 && to == NoNode {
 		d.pending = append(d.pending, p)
 	}
@@ -49,7 +52,7 @@ func (d *Devices) replace(ix *Index, p PodID, old *Pod, from NodeID) (out, in []
 func (d *Devices) unshare() {
 	if d.shared {
 		d.free, d.loose, d.sizes, d.odd = slices.Clone(d.free), slices.Clone(d.loose), maps.Clone(d.sizes), maps.Clone(d.odd)
-		d.shared = false
+		d.pending, d.shared = slices.Clone(d.pending), false
 	}
 }
 

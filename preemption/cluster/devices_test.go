@@ -105,6 +105,21 @@ func TestDevicesThatPodsHold(t *testing.T) {
 	}
 }
 
+// TestForksKeepTheirPendingPods: who goes in a fork stays in the other.
+func TestForksKeepTheirPendingPods(t *testing.T) {
+	var s Snapshot
+	for _, name := range []string{"a", "b", "c"} {
+		s.Pods = append(s.Pods, Pod{Namespace: "ns", Name: name, Devices: []DeviceRequest{{Resource: "gpu", Count: 1}}})
+	}
+	ix, err := NewIndex(&s)
+	require.NoError(t, err)
+	fork := ix.Fork()
+	ids := []PodID{ix.PodByName("ns", "a"), ix.PodByName("ns", "b"), ix.PodByName("ns", "c")}
+	fork.RemovePod(ids[0])
+	require.ElementsMatch(t, ids, ix.Devices().Pending())
+	require.ElementsMatch(t, ids[1:], fork.Devices().Pending())
+}
+
 func TestBestFit(t *testing.T) {
 	require.Equal(t, 1, BestFit([]int64{9, 4, 4, 3}, 4))
 	require.Equal(t, 0, BestFit([]int64{9, 4, 4, 3}, 5))
