@@ -101,10 +101,15 @@ func (s *Search) Liking(c *Candidate) int64 {
 }
 
 // fitting returns the node where the pod fits as things are that is preferred among some,
-// else the first of them, or NoNode.
+// else the first of them, or NoNode. Nodes that lack room are only counted before one where it fits: nobody asks why then.
 func (s *Search) fitting(nodes chunk) cluster.NodeID {
-	best := cluster.NoNode
+	best, lacking := cluster.NoNode, 0
+	quick := s.found == nil && s.bare() && !s.Sweeps() && !s.q.Prefers()
 	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
+		if quick && !s.hasRoom(n) {
+			lacking++
+			continue
+		}
 		s.Status[n] = s.look(n)
 		if s.found != nil {
 			s.found[n] = s.looked(n, s.Status[n])
@@ -116,7 +121,27 @@ func (s *Search) fitting(nodes chunk) cluster.NodeID {
 			break
 		}
 	}
+	if best != cluster.NoNode || lacking == 0 {
+		s.looks += lacking
+		return best
+	}
+	for n := range s.q.Index.NodesBetween(nodes.from, nodes.to) {
+		if !s.hasRoom(n) {
+			s.Status[n] = s.look(n)
+		}
+	}
 	return best
+}
+
+// hasRoom reports whether node n has all that the pod requests.
+func (s *Search) hasRoom(n cluster.NodeID) bool {
+	free := s.q.Index.Free(n)
+	for r, v := range s.Member.Request() {
+		if v > 0 && v > free[r] {
+			return false
+		}
+	}
+	return true
 }
 
 // statuses are columns of *[]domain.Reason, of any planner.
