@@ -3,11 +3,13 @@ package preemption_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -199,4 +201,300 @@ func TestWhatIsNearestForAGang(t *testing.T) {
 	require.Equal(t, change(preemption.RelaxMinCount, 2), nearest(5, 1, math.MaxInt32, math.MaxInt32), "nobody is above those")
 	require.Equal(t, change(preemption.RelaxMinCount, 1), nearest(5, 1, 1, 2_000_000_000), "as far as that is more of a change than a pod")
 	require.Nil(t, nearest(5, math.MaxInt32))
+}
+
+// tieBySeed gives pods of q affinity, anti-affinity and spread, whose domains may
+// depend on where the pod may go.
+func tieBySeed(seed uint64, q *gen.Question) {
+	r := rand.New(rand.NewPCG(seed, 21))
+	for i := range q.Snapshot.Nodes {
+		n := &q.Snapshot.Nodes[i]
+		labels := map[string]string{"zone": []string{"a", "b", "c"}[r.IntN(3)]}
+		for k, v := range n.Labels {
+			if k != "zone" || r.IntN(2) == 0 {
+				labels[k] = v
+			}
+		}
+		n.Labels = labels
+	}
+	selector := func() *disruption.Selector {
+		return []*disruption.Selector{
+			{}, {MatchLabels: map[string]string{"app": "web"}}, {MatchLabels: map[string]string{"app": "db"}},
+			{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: disruption.Exists}}},
+		}[r.IntN(4)]
+	}
+	policy := func() cluster.NodePolicy { return []cluster.NodePolicy{"", cluster.Honor, cluster.Ignore}[r.IntN(3)] }
+	term := func() cluster.AffinityTerm { return cluster.AffinityTerm{TopologyKey: "zone", Selector: selector()} }
+	tie := func(p *cluster.Pod, often int) {
+		if r.IntN(20) < often {
+			p.AntiAffinity = append(p.AntiAffinity, term())
+		}
+		if r.IntN(30) < often {
+			p.Affinity = append(p.Affinity, term())
+		}
+		if r.IntN(12) < often {
+			p.Spread = append(p.Spread, cluster.Spread{
+				TopologyKey: "zone", Selector: selector(), MaxSkew: int32(1 + r.IntN(2)),
+				NodeAffinityPolicy: policy(), NodeTaintsPolicy: policy(),
+			})
+		}
+	}
+	for i := range q.Snapshot.Pods {
+		tie(&q.Snapshot.Pods[i], 2)
+	}
+	tie(preemptorOf(q), 8)
+}
+
+// nearestQuestion is a question by seed about a pod or a gang, with or without ties,
+// hard budgets, limits and prices.
+func nearestQuestion(seed uint64) (preemption.Options, gen.Question) {
+	r := rand.New(rand.NewPCG(seed, 22))
+	p := gen.Profile{
+		MaxNodes: 3, MaxPods: 12, Budgets: true, Groups: r.IntN(2) == 0, Placement: r.IntN(2) == 0, Ports: r.IntN(3) == 0,
+		Nominations: r.IntN(4) == 0, Terminating: r.IntN(4) == 0,
+	}
+	gang := r.IntN(3) == 0
+	ties := r.IntN(2) == 0
+	o := preemption.Options{Rules: []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137, preemption.KEP5710Alpha}[r.IntN(3)]}
+	var q gen.Question
+	if gang {
+		p.MaxPods = 8
+		q = sound(o, gen.RandomGang(seed, gen.GangProfile{Profile: p, MaxMembers: 3, Topology: ties, Ties: ties}))
+		o.Placement = []preemption.Placement{"", preemption.PlacePack, preemption.PlaceSpread}[r.IntN(3)]
+		o.Explain = seed%2 == 0
+	} else {
+		q = sound(o, gen.Random(seed, p))
+		if ties {
+			tieBySeed(seed, &q)
+		}
+	}
+	if !gang && r.IntN(3) == 0 { // some are so high that other changes count as less
+		pod, ports := preemptorOf(&q), []cluster.HostPort{{Port: 80}}
+		if r.IntN(4) == 0 {
+			pod.RequiredNode = "elsewhere"
+		} else if r.IntN(3) == 0 {
+			pod.Ports = ports
+		}
+		for i := range q.Snapshot.Pods {
+			if p := &q.Snapshot.Pods[i]; p.Node != "" && p.Group == "" && r.IntN(2) == 0 {
+				p.Priority = prio(2_000_000_000)
+				p.Ports = ports
+			}
+		}
+	}
+	if gang && seed%4 != 0 || r.IntN(2) == 0 {
+		o = randomBounds(seed, o, q)
+		if r.IntN(2) == 0 {
+			priced(seed, &q)
+			o.Cost.Tariff.Fixed, o.Cost.Objective = 1, r.IntN(2) == 0
+			o.Limits.Cost = int64(1 + r.IntN(6))
+		}
+		if r.IntN(3) == 0 {
+			o.Limits.Window = preemption.Window{Seconds: 100, Victims: int64(1 + r.IntN(2))}
+		}
+	}
+	return o, q
+}
+
+// in reports whether the preemptor gets in.
+func in(r *preemption.Result) bool {
+	return r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits
+}
+
+// TestTheNearestHelpsAndNothingLessDoes: with all relaxations the preemptor gets in,
+// where it was said; with any part of them, or with one that is smaller by one, it does
+// not. Where searches are cut short it does sometimes, which is told.
+func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
+	t.Parallel()
+	told, kinds, gangs, raised, tied, less := 0, map[preemption.RelaxationKind]int{}, 0, 0, 0, 0
+	for seed := range seeds(6000) {
+		o, q := nearestQuestion(seed)
+		gang := q.Preemptor.Group != nil || q.Preemptor.Kind != "" && q.Preemptor.Kind != cluster.KindPod
+		if gang && !asksSomething(q) {
+			continue
+		}
+		cut := seed%3 == 0
+		if cut {
+			o.SearchSteps = 1 + int(seed%32)
+		}
+		r := ask(&named{t, seed}, o, q)
+		require.True(t, r.Nearest == nil || r.Verdict == preemption.Infeasible, "seed %d", seed)
+		if r.Nearest == nil {
+			continue
+		}
+		all := r.Nearest.Relaxations
+		with := func(list []preemption.Relaxation) *preemption.Result {
+			wider, relaxed := widen(o, q, list)
+			if !slices.Equal(list, all) {
+				wider.SearchSteps = 0
+			}
+			return ask(&named{t, seed}, wider, relaxed)
+		}
+		doubtful := func(list []preemption.Relaxation) bool {
+			if len(list) == 0 {
+				return cut && !r.Stats.Exact
+			}
+			return cut && r.Nearest.Unproved
+		}
+		for part := range 1 << len(all) {
+			var some []preemption.Relaxation
+			for i, x := range all {
+				if part>>i&1 == 1 {
+					some = append(some, x)
+				}
+			}
+			got := with(some)
+			if len(some) < len(all) && doubtful(some) {
+				if in(got) && len(some) > 0 {
+					less++
+				}
+				continue
+			}
+			require.Equal(t, len(some) == len(all), in(got), "seed %d: nearest is %+v; with %+v: %s", seed, r.Nearest, some, got.Message)
+		}
+		for i, x := range all {
+			if kinds[x.Kind]++; x.Amount > 1 {
+				smaller := slices.Clone(all)
+				smaller[i].Amount--
+				does := in(with(smaller))
+				if does && doubtful(all) {
+					less++
+					continue
+				}
+				require.False(t, does, "seed %d: nearest is %+v; less of %s does", seed, r.Nearest, x.Kind)
+			}
+		}
+		if told++; gang {
+			gangs++
+			if all[0].Kind == preemption.RelaxPriority {
+				raised++
+			}
+		} else if p := preemptorOf(&q); len(p.Spread)+len(p.Affinity)+len(p.AntiAffinity) > 0 {
+			tied++
+		}
+	}
+	t.Log(told, gangs, raised, tied, kinds, less)
+	require.Positive(t, less)
+	require.Greater(t, told, int(seeds(1500)))
+	require.Greater(t, gangs, int(seeds(60)))
+	require.Positive(t, raised)
+	require.Greater(t, tied, int(seeds(60)))
+	for _, kind := range []preemption.RelaxationKind{
+		preemption.RelaxResource, preemption.RelaxTaint, preemption.RelaxCordon, preemption.RelaxSelector, preemption.RelaxNodeName,
+		preemption.RelaxPort, preemption.RelaxPriority, preemption.RelaxBudget, preemption.RelaxLimit, preemption.RelaxMinCount,
+	} {
+		require.True(t, kinds[kind] > 0 || !*long, kind)
+	}
+}
+
+// TestNearestOfAGivenPlace: what would help is asked again without the place that was
+// given, where victims are bounded too.
+func TestNearestOfAGivenPlace(t *testing.T) {
+	pod := preemption.Pod{Namespace: "ns", Name: "p", Priority: prio(10), Requests: preemption.Resources{cluster.CPU: 1000}}
+	s := &preemption.Snapshot{
+		Nodes: []cluster.Node{
+			{Name: "n1", Unschedulable: true}, // more than its name is in the way there
+			{Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 1000}},
+		},
+		Pods: []preemption.Pod{{Namespace: "ns", Name: "low", Node: "n2", Priority: prio(1), Requests: preemption.Resources{cluster.CPU: 1000}}},
+	}
+	named := *s
+	named.Pods = append(named.Pods[:1:1], pod)
+	place := map[string]string{"ns/p": "n1"}
+	for name, c := range map[string]struct {
+		p preemption.Preemptor
+		s *preemption.Snapshot
+	}{
+		"inline": {preemption.Preemptor{Pods: []preemption.Pod{pod}, Placement: place}, s},
+		"named":  {preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "p", Placement: place}, &named},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxNodeName, Name: "n1"}}}
+			for _, o := range []preemption.Options{{}, {Limits: preemption.Limits{Pods: 1}}} {
+				r, err := o.Preempt(c.p, c.s)
+				require.NoError(t, err)
+				require.Equal(t, preemption.Infeasible, r.Verdict)
+				require.Equal(t, want, r.Nearest)
+			}
+		})
+	}
+}
+
+// TestManyHardBudgetsOnOneNode: what is refused for so many budgets at once is proved,
+// and what would help is told, without a search through all sets of pods.
+func TestManyHardBudgetsOnOneNode(t *testing.T) {
+	for _, budgets := range []int{5, 10, 20} {
+		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: preemption.Resources{cluster.CPU: 110_000}}}}
+		for i := range 110 {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Name: fmt.Sprint("p", i), Node: "n", Priority: prio(int32(i % 3)), Labels: map[string]string{"app": fmt.Sprint(i % budgets)},
+				Requests: preemption.Resources{cluster.CPU: int64(500 + i*7919%500)},
+			})
+		}
+		for i := range budgets {
+			s.Budgets = append(s.Budgets, disruption.Budget{
+				Name: fmt.Sprint("b", i), Allowed: 1,
+				Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}},
+			})
+		}
+		p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: prio(100), Requests: preemption.Resources{cluster.CPU: 88_000}}}}
+		r, err := preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, r.Verdict)
+		require.True(t, r.Stats.Exact)
+		require.Less(t, r.Stats.Trials, 50_000, "%d budgets", budgets)
+		require.NotNil(t, r.Nearest, "%d budgets", budgets)
+	}
+}
+
+// TestNearestBoundsAreNeededOnEveryNode: what giving back goes beyond is more than one
+// victim, who is dearer, asks for.
+func TestNearestBoundsAreNeededOnEveryNode(t *testing.T) {
+	s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 6}}, {Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 6}}}}
+	for i, p := range []struct {
+		node      string
+		cpu, cost int64
+		priority  int32
+	}{{"n1", 3, 0, -5}, {"n1", 2, 4, 0}, {"n1", 2, 2, 5}, {"n2", 3, 4, 5}, {"n2", 1, 3, 5}, {"n2", 2, 2, -5}} {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprint("p", i), Node: p.node, Priority: prio(p.priority), Requests: preemption.Resources{cluster.CPU: p.cpu}, Cost: &cluster.Cost{Fixed: p.cost},
+		})
+	}
+	o := preemption.Options{Limits: preemption.Limits{Pods: 1, Cost: 1, Window: preemption.Window{Seconds: 100, Victims: 1}}}
+	o.Cost.Tariff.Fixed = 1
+	r, err := o.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: prio(10), Requests: preemption.Resources{cluster.CPU: 3}}}}, s)
+	require.NoError(t, err)
+	require.Equal(t, &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxLimit, Name: "cost", Amount: 3}}}, r.Nearest)
+}
+
+// TestNearestOfAGangWasTried: one more pod would let another plan in, but not the one
+// that the gang is spread by.
+func TestNearestOfAGangWasTried(t *testing.T) {
+	s := &preemption.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 5}}, {Name: "n2", Allocatable: preemption.Resources{cluster.CPU: 1}}},
+		PodGroups: []cluster.PodGroup{{Name: "gang", Priority: prio(11), MinCount: prio(2)}},
+	}
+	for i, p := range []struct {
+		node, group string
+		cpu         int64
+		priority    int32
+	}{{"n2", "", 1, 0}, {"n1", "", 2, 0}, {"n2", "", 3, 0}, {"n1", "", 2, 0}, {"", "gang", 1, 11}, {"", "gang", 3, 11}} {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprint("p", i), Node: p.node, Group: p.group, Priority: prio(p.priority), Requests: preemption.Resources{cluster.CPU: p.cpu},
+		})
+	}
+	o := preemption.Options{Rules: preemption.KEP5710Alpha, Placement: preemption.PlaceSpread, Limits: preemption.Limits{Pods: 1}}
+	p := preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}
+	r, err := o.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.NotNil(t, r.Nearest)
+	require.Len(t, r.Nearest.Relaxations, 1)
+	most := r.Nearest.Relaxations[0].Amount
+	for more := range most + 1 {
+		o.Limits.Pods = 1 + more
+		again, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, more == most, in(again), "%d more pods", more)
+	}
 }
