@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -377,4 +378,364 @@ func TestStrictHoldsAfterChangesOfQuota(t *testing.T) {
 	require.ErrorContains(t, ask(), "more is used than there is")
 	require.NoError(t, pl.RemoveWorkload(more.Namespace, "more"))
 	require.NoError(t, ask())
+}
+
+// podsQuota is a queue of 6 cpu, all of it held by a pod, and a workload that asks for 4.
+func podsQuota(t *testing.T) *preemption.Planner {
+	t.Helper()
+	s := &preemption.Snapshot{
+		Nodes:           []cluster.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 10}}},
+		Pods:            []preemption.Pod{holder()},
+		ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []cluster.ClusterQueue{{
+			Name:       "q",
+			Groups:     []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 6}}}}}},
+			Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+		}},
+		LocalQueues: []cluster.LocalQueue{{Name: "l", ClusterQueue: "q"}},
+	}
+	for _, name := range []string{"w", "later"} {
+		s.Workloads = append(s.Workloads, preemption.Workload{
+			Name: name, Queue: "l", Priority: 7, PodSets: []cluster.PodSet{{Name: "s", Count: 1, Requests: preemption.Resources{"cpu": 4}}},
+		})
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	return pl
+}
+
+func holder() preemption.Pod {
+	return preemption.Pod{Name: "holder", Node: "n", Queue: "l", Priority: prio(0), Requests: preemption.Resources{"cpu": 6}}
+}
+
+// TestWorkloadsEvictPodsThatHoldQuota: from the answer to the admission.
+func TestWorkloadsEvictPodsThatHoldQuota(t *testing.T) {
+	pl := podsQuota(t)
+	r := askFor(t, pl, "w")
+	require.Equal(t, preemption.Feasible, r.Verdict)
+	require.Equal(t, []string{"holder"}, names(r))
+	advice(t, pl, r, preemption.Keep)
+	require.NoError(t, pl.Apply(r))
+	require.True(t, pl.Snapshot().Pods[0].Preempted)
+	advice(t, pl, r, preemption.Keep)
+	require.Equal(t, preemption.Infeasible, askFor(t, pl, "later").Verdict, "what holder leaves is held for w")
+	require.NoError(t, pl.Evict(r))
+	require.Empty(t, pl.Snapshot().Pods)
+	advice(t, pl, r, preemption.Cancel)
+	fits := askFor(t, pl, "w")
+	require.Equal(t, preemption.Fits, fits.Verdict)
+	require.NoError(t, pl.Apply(fits))
+	require.Equal(t, preemption.Infeasible, askFor(t, pl, "later").Verdict)
+}
+
+// TestWhatIsHeldIsInTheSnapshot: a planner that begins with it, and one that reads it as JSON, holds as much.
+func TestWhatIsHeldIsInTheSnapshot(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Apply(askFor(t, pl, "w")))
+	hold := cluster.QuotaHold{
+		Name: "w", ClusterQueue: "q", Amounts: []cluster.HeldAmount{{Flavor: "f", Resource: "cpu", Amount: 4}}, Pods: []cluster.PodKey{{Name: "holder"}},
+	}
+	require.Equal(t, []cluster.QuotaHold{hold}, pl.Snapshot().QuotaHolds)
+	text, err := json.Marshal(pl.Snapshot())
+	require.NoError(t, err)
+	var read preemption.Snapshot
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Equal(t, []cluster.QuotaHold{hold}, read.QuotaHolds)
+	again, err := preemption.NewPlanner(&read, preemption.Options{})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, askFor(t, again, "later").Verdict, "what holder leaves is held for w")
+	require.NoError(t, again.SetWorkload(preemption.Workload{Name: "small", Queue: "l", PodSets: []cluster.PodSet{{Name: "s", Count: 1, Requests: preemption.Resources{"cpu": 2}}}}))
+	require.Equal(t, preemption.Waiting, askFor(t, again, "small").Verdict)
+	require.NoError(t, again.SetCohort(cluster.Cohort{Name: "unrelated"}), "the quota is compiled anew")
+	require.Equal(t, []cluster.QuotaHold{hold}, again.Snapshot().QuotaHolds)
+	require.NoError(t, again.Release("", "w"))
+	require.Empty(t, again.Snapshot().QuotaHolds)
+	require.Len(t, read.QuotaHolds, 1, "the snapshot stays as it was given")
+}
+
+func TestWhatIsHeldIsRead(t *testing.T) {
+	s := podsQuota(t).Snapshot()
+	s.QuotaHolds = []cluster.QuotaHold{
+		{Name: "nobody", ClusterQueue: "q"},
+		{Name: "w", ClusterQueue: "gone", Amounts: []cluster.HeldAmount{{Flavor: "f", Resource: "cpu", Amount: -1}}},
+		{Name: "w", ClusterQueue: "q", Amounts: []cluster.HeldAmount{{Amount: 1 << 62}}},
+		{Name: "later", ClusterQueue: "q"},
+	}
+	for i := range s.Workloads {
+		if s.Workloads[i].Name == "later" {
+			s.Workloads[i].Admission = &cluster.Admission{ClusterQueue: "gone"}
+		}
+	}
+	_, err := preemption.NewPlanner(s, preemption.Options{})
+	require.EqualError(t, err, `cluster: Snapshot: QuotaHolds[0].Name: "nobody" is not a workload of the snapshot
+cluster: Snapshot: QuotaHolds[1].Amounts[0].Amount: -1 is not from 0 to 2^62-1
+cluster: Snapshot: QuotaHolds[2].Amounts[0].Amount: 4611686018427387904 is not from 0 to 2^62-1
+cluster: Snapshot: QuotaHolds[2].Name: "w" is not named once
+cluster: Snapshot: QuotaHolds[3].Name: "later" is not a workload without an Admission`)
+}
+
+// TestNothingIsHeldForWhoIsAdmitted: not even by a queue that comes later, which counts what it uses.
+func TestNothingIsHeldForWhoIsAdmitted(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Apply(askFor(t, pl, "w")))
+	w := pl.Snapshot().Workloads[1]
+	require.Equal(t, "w", w.Name)
+	w.Admission = &cluster.Admission{ClusterQueue: "other"}
+	require.NoError(t, pl.SetWorkload(w))
+	require.Empty(t, pl.Snapshot().QuotaHolds)
+	other := pl.Snapshot().ClusterQueues[0]
+	other.Name = "other"
+	require.NoError(t, pl.SetClusterQueue(other))
+}
+
+// TestAPodWaitsForQuotaThatIsStillUsed: its queue will have enough for it, once the victims of
+// another have left; and no longer than that.
+func TestAPodWaitsForQuotaThatIsStillUsed(t *testing.T) {
+	pl := podsQuota(t)
+	plan := askFor(t, pl, "w")
+	require.NoError(t, pl.Apply(plan))
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "in", Queue: "l", Priority: prio(3), Requests: preemption.Resources{"cpu": 2}}))
+	in := preemption.Preemptor{Kind: cluster.KindPod, Name: "in"}
+	r, err := pl.Preempt(in)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Waiting, r.Verdict)
+	require.Equal(t, "fits in n and in the quota of q once the victims of others have left", r.Message)
+	require.Empty(t, r.Nominations)
+	require.NoError(t, pl.Evict(plan))
+	r, err = pl.Preempt(in)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+	advice(t, pl, r, preemption.Keep)
+
+	late := askFor(t, pl, "w")
+	require.Equal(t, preemption.Fits, late.Verdict)
+	require.NoError(t, pl.Apply(r))
+	require.Equal(t, preemption.Fits, askFor(t, pl, "w").Verdict, "six are enough for both")
+}
+
+// TestANominatedMemberExpectsItsOwn: asked about alone, it gets what it expects, not that twice,
+// nor what others of its gang expect.
+func TestANominatedMemberExpectsItsOwn(t *testing.T) {
+	for _, queue := range []string{"l", ""} { // of the group: its pods are one job, or each by itself
+		pl := podsQuota(t)
+		require.NoError(t, pl.Remove(preemption.PodRef{Name: "holder"}))
+		require.NoError(t, pl.SetPodGroup(preemption.PodGroup{Name: "g", Queue: queue}))
+		for _, name := range []string{"a", "b"} {
+			require.NoError(t, pl.SetPod(preemption.Pod{Name: name, Group: "g", Queue: "l", NominatedNode: "n", Requests: preemption.Resources{"cpu": 3}}))
+		}
+		for _, name := range []string{"a", "b"} {
+			r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: name})
+			require.NoError(t, err)
+			require.Equal(t, preemption.Fits, r.Verdict, name)
+		}
+		require.NoError(t, pl.SetPod(preemption.Pod{Name: "c", Group: "g", Queue: "l", Requests: preemption.Resources{"cpu": 1}}))
+		r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "c"})
+		require.NoError(t, err)
+		require.Equal(t, preemption.NotEligible, r.Verdict, "the others expect all six, and it does not preempt without them")
+	}
+}
+
+// TestAGivenPlacementIsOfTheFlavor: a gang is not placed where its quota is not for.
+func TestAGivenPlacementIsOfTheFlavor(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "holder"}))
+	require.NoError(t, pl.SetResourceFlavor(cluster.ResourceFlavor{Name: "f", NodeLabels: map[string]string{"pool": "f"}}))
+	require.NoError(t, pl.SetNode(cluster.Node{Name: "f", Labels: map[string]string{"pool": "f"}, Allocatable: preemption.Resources{"cpu": 10}}))
+	require.NoError(t, pl.SetPodGroup(preemption.PodGroup{Name: "g", Queue: "l"}))
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "a", Group: "g", Requests: preemption.Resources{"cpu": 3}}))
+	for node, want := range map[string]preemption.Verdict{"n": preemption.Infeasible, "f": preemption.Fits} {
+		r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "g", Placement: map[string]string{"a": node}})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Verdict, "%s: %s", node, r.Message)
+	}
+}
+
+// TestQuotaThatAPodTookIsCounted: an answer that fitted before does not hold.
+func TestQuotaThatAPodTookIsCounted(t *testing.T) {
+	pl := podsQuota(t)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "holder"}))
+	r := askFor(t, pl, "w")
+	require.Equal(t, preemption.Fits, r.Verdict)
+	require.NoError(t, pl.SetPod(holder()))
+	advice(t, pl, r, preemption.Replan)
+	require.ErrorIs(t, refuses(t, pl, func() error { return pl.Apply(r) }), preemption.ErrNotApplicable)
+}
+
+func TestCyclesCountPodsThatHoldQuota(t *testing.T) {
+	for _, fair := range []*preemption.FairSharing{nil, {}} {
+		pl, err := preemption.NewPlanner(podsQuota(t).Snapshot(), preemption.Options{Quota: preemption.QuotaOptions{FairSharing: fair}})
+		require.NoError(t, err)
+		results, err := pl.Cycle([]preemption.Preemptor{{Kind: cluster.KindWorkload, Name: "w"}, {Kind: cluster.KindWorkload, Name: "later"}})
+		require.NoError(t, err)
+		require.Equal(t, []string{"holder"}, names(results[0]))
+		require.Equal(t, preemption.Infeasible, results[1].Verdict)
+	}
+}
+
+// TestAnswersAboutQuotaHold: fresh ones, of preemptors of all kinds among holders of all
+// kinds, until they are carried out.
+func TestAnswersAboutQuotaHold(t *testing.T) {
+	seen := map[preemption.Verdict]int{}
+	for seed := range seeds(1500) {
+		c := seededQueued(seed)
+		queue := c.snapshot.LocalQueues[seed%2].Name
+		for _, name := range []string{"w", "more"} {
+			c.snapshot.Workloads = append(c.snapshot.Workloads, preemption.Workload{
+				Name: name, Queue: queue, Priority: int32(seed % 5),
+				PodSets: []cluster.PodSet{{Name: "s", Count: 1, Requests: preemption.Resources{"cpu": 1 + int64(seed%3)}}},
+			})
+		}
+		pl, err := preemption.NewPlanner(c.snapshot, c.options)
+		require.NoError(t, err)
+		w := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "w"}
+		more := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "more"}
+		for _, p := range []preemption.Preemptor{c.preemptor, w, more, c.preemptor} {
+			r, err := pl.Preempt(p)
+			require.NoError(t, err)
+			plan := r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits || r.Verdict == preemption.Waiting && p.Kind == cluster.KindWorkload
+			if !plan {
+				require.ErrorIs(t, pl.Fork().Apply(&preemption.Result{Verdict: r.Verdict, Preemptor: r.Preemptor}), preemption.ErrNotApplicable)
+				continue
+			}
+			seen[r.Verdict]++
+			v, err := pl.StillValid(r)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Keep, v.Advice, "seed %d: %s", seed, v.Reason)
+			require.NoError(t, pl.Apply(r), "seed %d", seed)
+			if r.Verdict == preemption.Feasible {
+				advice(t, pl, r, preemption.Keep)
+				if seed%2 == 0 {
+					require.NoError(t, pl.Evict(r), "seed %d", seed)
+				}
+			}
+		}
+		_, err = pl.Cycle(nil)
+		require.NoError(t, err)
+	}
+	require.Positive(t, min(seen[preemption.Feasible], seen[preemption.Fits], seen[preemption.Waiting]), seen)
+}
+
+// TestAnswersAboutWorkloadsHold: of large trees, with several flavors, resources and pod sets.
+func TestAnswersAboutWorkloadsHold(t *testing.T) {
+	seen := map[preemption.Verdict]int{}
+	for seed := range seeds(4000) {
+		c := seededQuota(seed)
+		pl, err := preemption.NewPlanner(c.snapshot, c.options)
+		require.NoError(t, err)
+		r, err := pl.Preempt(quotaPreemptor)
+		require.NoError(t, err)
+		switch {
+		case r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits:
+			v, err := pl.StillValid(r)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Keep, v.Advice, "seed %d: %s", seed, v.Reason)
+		case r.Quota == nil || len(r.Quota.Reserved) == 0:
+			require.ErrorIs(t, pl.Apply(r), preemption.ErrNotApplicable)
+			continue
+		}
+		seen[r.Verdict]++
+		require.NoError(t, pl.Apply(r), "seed %d", seed)
+	}
+	require.Greater(t, min(seen[preemption.Feasible], seen[preemption.Fits], seen[preemption.Infeasible]), 10, seen)
+}
+
+// TestForgedAnswersAboutQuotaAreRefused: answers about workloads with a field changed, as if
+// they came from a file.
+func TestForgedAnswersAboutQuotaAreRefused(t *testing.T) {
+	two := cluster.Workload{Name: "two", Queue: "q", Priority: 5, PodSets: []cluster.PodSet{
+		{Name: "a", Count: 2, MinCount: prio(1), Requests: cluster.Resources{"cpu": 1000}}, {Name: "b", Count: 1},
+	}}
+	for want, forge := range map[string]func(r *preemption.Result){
+		`Quota: absent is not set, as the preemptor is a workload`: func(r *preemption.Result) { r.Quota = nil },
+		`has 2 pod sets, and counts of 1`:                          func(r *preemption.Result) { r.Quota.Counts = []int32{1} },
+		`Quota.Counts[0]: -1 is not >= 0`:                          func(r *preemption.Result) { r.Quota.Counts = []int32{-1, 1} },
+		`pod set "a" starts with 1 to 2 pods, not with 3`:          func(r *preemption.Result) { r.Quota.Counts = []int32{3, 1} },
+		`pod set "a" takes 2000 cpu, and asks for 1000`:            func(r *preemption.Result) { r.Quota.Counts = []int32{1, 1} },
+		`pod set "a" takes no flavor of cpu`:                       func(r *preemption.Result) { r.Quota.Flavors = nil },
+		`Quota.Flavors[0].Amount: -5 is not from 0 to 2^62-1`:      func(r *preemption.Result) { r.Quota.Flavors[0].Amount = -5 },
+		`Quota.Flavors[1]: "a", "cpu" is not listed once`: func(r *preemption.Result) {
+			r.Quota.Flavors = append(r.Quota.Flavors, r.Quota.Flavors[0])
+		},
+		`Quota.Flavors[0].Flavor: "" is not the name of a flavor`: func(r *preemption.Result) { r.Quota.Flavors[0].Flavor = "" },
+		`Quota.Reserved[0].PodSet: "main" is not empty`: func(r *preemption.Result) {
+			r.Verdict, r.Victims = preemption.Infeasible, nil
+			r.Quota.Reserved = []preemption.FlavorChoice{{PodSet: "main", Resource: "cpu", Flavor: "default", Amount: 1}}
+		},
+		`Preemptor.Inline.Name: "two" is not empty`: func(r *preemption.Result) {
+			r.Preemptor.Inline = &preemption.Preemptor{Kind: cluster.KindWorkload, Name: "two"}
+		},
+		`its queue has no flavor nope any more`:       func(r *preemption.Result) { r.Quota.Flavors[0].Flavor = "nope" },
+		`it belongs to another queue by now`:          func(r *preemption.Result) { r.Quota.ClusterQueue = "other" },
+		`cancel: nobody is gone`:                      func(r *preemption.Result) { r.Preemptor.Name = "nobody" },
+		`the verdict is "infeasible"`:                 func(r *preemption.Result) { r.Verdict = preemption.Infeasible },
+		`replan: it would not fit even without the`:   func(r *preemption.Result) { r.Verdict, r.Victims = preemption.Waiting, nil },
+		`replan: it does not fit any more`:            func(r *preemption.Result) { r.Verdict, r.Victims = preemption.Fits, nil },
+		`Quota.Reserved: 1 amount is not absent, as`:  func(r *preemption.Result) { r.Quota.Reserved = r.Quota.Flavors[:1] },
+		`Nominations: 1 nomination is not absent`:     func(r *preemption.Result) { r.Nominations = make([]preemption.Nomination, 1) },
+		`Victims[1].Name: "low" is not a victim once`: func(r *preemption.Result) { r.Victims = append(r.Victims, r.Victims[0]) },
+		`it does not fit even once the victims`:       func(r *preemption.Result) { r.Victims[0].Name = "nobody" },
+		`high may not be evicted any more`:            func(r *preemption.Result) { r.Victims[0].Name = "high" },
+		`Victims[0].Pods: 1 pod is not absent`:        func(r *preemption.Result) { r.Victims[0].Pods = make([]preemption.VictimPod, 1) },
+		`Victims[0].Pods: none is not its pods`:       func(r *preemption.Result) { r.Victims[0].Kind = cluster.KindPod },
+		`it may not keep 4000 cpu of flavor default`: func(r *preemption.Result) {
+			r.Verdict, r.Victims = preemption.Infeasible, nil
+			r.Quota.Reserved = []preemption.FlavorChoice{{Resource: "cpu", Flavor: "default", Amount: 4000}}
+		},
+		`Preemptor.Inline: Workload "x" is not that of the Workload`: func(r *preemption.Result) {
+			r.Preemptor.Inline = &preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &cluster.Workload{Name: "x", Queue: "q", PodSets: two.PodSets}}
+		},
+		`Preemptor.Inline: Workload "two" is not that of the Pod`: func(r *preemption.Result) {
+			r.Preemptor = preemption.Asked{Kind: cluster.KindPod, Name: "two", Inline: &preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &two}}
+		},
+		`Preemptor.Inline: Pod "two" is not that of the Workload`: func(r *preemption.Result) {
+			r.Preemptor.Inline = &preemption.Preemptor{Pods: []preemption.Pod{{Name: "two"}}}
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			pl := quotaPlanner(t, "queue q cpu=4 own=LowerPriority other cpu=0\njobs low@q prio=-2 cpu=2 high@q prio=9 cpu=2", two)
+			r := askFor(t, pl, "two")
+			require.Equal(t, []string{"low"}, names(r))
+			refusesForged(t, pl, r, forge, want)
+		})
+	}
+}
+
+// TestWhoWaitsToEvictReservesQuota: a head that has to wait longer before it may evict others
+// keeps its nominal quota from borrowers, as one that finds nobody does.
+func TestWhoWaitsToEvictReservesQuota(t *testing.T) {
+	pl := quotaPlanner(t, "queue a@co cpu=4 own=LowerPriority b@co cpu=0\njobs low@b prio=0 cpu=2", waiting("y", "b", 0, 2))
+	s := pl.Snapshot()
+	for i := range s.ClusterQueues {
+		s.ClusterQueues[i].Preemption.WaitSeconds = 60
+	}
+	x := waiting("x", "a", 1, 3)
+	x.Created = s.Time
+	s.Workloads = append(s.Workloads, x)
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	r := askFor(t, pl, "x")
+	require.Equal(t, preemption.NotEligible, r.Verdict)
+	require.Equal(t, preemption.Fits, askFor(t, pl, "y").Verdict)
+	results, err := pl.Cycle([]preemption.Preemptor{{Kind: cluster.KindWorkload, Name: "y"}, {Kind: cluster.KindWorkload, Name: "x"}})
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Verdict{preemption.NotEligible, preemption.Infeasible}, []preemption.Verdict{results[0].Verdict, results[1].Verdict})
+	require.NoError(t, pl.Apply(r))
+	require.Equal(t, preemption.Infeasible, askFor(t, pl, "y").Verdict)
+}
+
+// TestCycleTellsOfEveryHead: whatever their order, in the same words.
+func TestCycleTellsOfEveryHead(t *testing.T) {
+	pl := podsQuota(t)
+	w := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "w"}
+	heads := []preemption.Preemptor{{Kind: "Bad", Name: "b"}, w, {Kind: cluster.KindWorkload, Name: "none"}, {Kind: "Bad", Name: "a"}, w}
+	want := `cluster: Preemptor "a": Kind: "Bad" is not Workload
+cluster: Preemptor "b": Kind: "Bad" is not Workload
+cluster: Preemptor "none": Name: "none" is not a workload of the snapshot
+cluster: Workload "w": Name: "w" is not a head once only`
+	for range heads {
+		heads = append(heads[1:], heads[0])
+		_, err := pl.Cycle(heads)
+		require.EqualError(t, err, want)
+		require.ErrorIs(t, err, cluster.ErrInvalid)
+	}
 }
