@@ -1,11 +1,15 @@
 package domain_test
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -166,3 +170,443 @@ func devicesAgreeWithTwin(t *rapid.T) {
 
 func TestDevicesAgreesWithItsNaiveTwin(t *testing.T) { rapid.Check(t, devicesAgreeWithTwin) }
 func FuzzDevicesAgreesWithItsNaiveTwin(f *testing.F) { f.Fuzz(rapid.MakeFuzz(devicesAgreeWithTwin)) }
+
+// situation is who is where, in strings: the naive twins of the constraints work
+// everything out from it each time they are asked.
+type situation struct {
+	*world
+	v136 bool              // as InterPodAffinity136
+	anew bool              // as TopologySpreadAnew
+	was  map[string]string // running pod → its node when the question was asked
+	now  map[string]string // pod or placed member → node
+}
+
+func newSituation(w *world) *situation {
+	s := &situation{world: w, was: map[string]string{}}
+	for i := range w.snapshot.Pods {
+		if p := &w.snapshot.Pods[i]; p.Node != "" {
+			s.was[nameOf(p)] = p.Node
+		}
+	}
+	s.now = maps.Clone(s.was)
+	return s
+}
+
+func nameOf(p *cluster.Pod) string { return p.Namespace + "/" + p.Name }
+
+func (s *situation) pod(name string) *cluster.Pod {
+	for i := range s.members {
+		if nameOf(&s.members[i]) == name {
+			return &s.members[i]
+		}
+	}
+	for i := range s.snapshot.Pods {
+		if nameOf(&s.snapshot.Pods[i]) == name {
+			return &s.snapshot.Pods[i]
+		}
+	}
+	panic("no such pod: " + name)
+}
+
+func (s *situation) node(name string) *cluster.Node {
+	i := slices.IndexFunc(s.snapshot.Nodes, func(n cluster.Node) bool { return n.Name == name })
+	return &s.snapshot.Nodes[i]
+}
+
+// answer is what a naive twin says: the check that fails, or "", and whether
+// evictions on the node could ever help.
+type answer struct {
+	check        domain.Check
+	unresolvable bool
+}
+
+// others returns the pods that are somewhere, but for the member itself.
+func (s *situation) others(m *cluster.Pod, at map[string]string) map[*cluster.Pod]*cluster.Node {
+	others := map[*cluster.Pod]*cluster.Node{}
+	for name, node := range at {
+		if name != nameOf(m) {
+			others[s.pod(name)] = s.node(node)
+		}
+	}
+	return others
+}
+
+// affinity is the twin of InterPodAffinity.
+func (s *situation) affinity(m *cluster.Pod, node string) answer {
+	if !s.affinityMatters() {
+		return answer{}
+	}
+	n := s.node(node)
+	others := s.others(m, s.now)
+	satisfied := true
+	for _, t := range m.Affinity {
+		if _, ok := n.Labels[t.TopologyKey]; !ok {
+			return answer{domain.CheckAffinity, true}
+		}
+		found := false
+		for p, at := range others {
+			found = found || s.matchesAll(m, p) && sameValue(n, at, t.TopologyKey)
+		}
+		satisfied = satisfied && found
+	}
+	if !satisfied {
+		anywhere := false
+		for p, at := range others {
+			for _, t := range m.Affinity {
+				_, labelled := at.Labels[t.TopologyKey]
+				anywhere = anywhere || labelled && s.matchesAll(m, p)
+			}
+		}
+		if anywhere || !s.matchesAll(m, m) {
+			return answer{domain.CheckAffinity, true}
+		}
+	}
+	for p, at := range others {
+		for _, t := range m.AntiAffinity {
+			if s.pendingTermSelects(m, t, p) && sameValue(n, at, t.TopologyKey) {
+				return answer{domain.CheckAntiAffinity, false}
+			}
+		}
+		for _, t := range p.AntiAffinity {
+			if s.runningTermSelects(p, t, m) && sameValue(n, at, t.TopologyKey) {
+				return answer{domain.CheckAntiAffinity, false}
+			}
+		}
+	}
+	return answer{}
+}
+
+// affinityMatters is false where no member has a term and nobody that runs when the
+// question is asked has to do with any of them.
+func (s *situation) affinityMatters() bool {
+	return slices.ContainsFunc(s.members, func(m cluster.Pod) bool {
+		return len(m.Affinity)+len(m.AntiAffinity) > 0 || s.repelledByAnyone(&m)
+	})
+}
+
+func (s *situation) repelledByAnyone(m *cluster.Pod) bool {
+	for p, at := range s.others(m, s.was) {
+		for _, t := range p.AntiAffinity {
+			if _, labelled := at.Labels[t.TopologyKey]; labelled && s.runningTermSelects(p, t, m) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func sameValue(a, b *cluster.Node, key string) bool {
+	v, ok := a.Labels[key]
+	w, too := b.Labels[key]
+	return ok && too && v == w
+}
+
+func (s *situation) matchesAll(m, p *cluster.Pod) bool {
+	for _, t := range m.Affinity {
+		if !s.pendingTermSelects(m, t, p) {
+			return false
+		}
+	}
+	return len(m.Affinity) > 0
+}
+
+// pendingTermSelects is for a term of the preemptor: its namespace selector speaks
+// of namespaces that exist.
+func (s *situation) pendingTermSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod) bool {
+	labels, exists := s.namespace(p.Namespace)
+	empty := t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels)+len(t.NamespaceSelector.MatchExpressions) == 0
+	selected := empty || exists && matches(t.NamespaceSelector, labels) || s.v136 && matches(t.NamespaceSelector, nil)
+	return termSelects(owner, t, p, selected)
+}
+
+func (s *situation) runningTermSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod) bool {
+	labels, _ := s.namespace(p.Namespace)
+	return termSelects(owner, t, p, matches(t.NamespaceSelector, labels))
+}
+
+func termSelects(owner *cluster.Pod, t cluster.AffinityTerm, p *cluster.Pod, selected bool) bool {
+	own := len(t.Namespaces) == 0 && t.NamespaceSelector == nil && owner.Namespace == p.Namespace
+	if !own && !slices.Contains(t.Namespaces, p.Namespace) && !selected {
+		return false
+	}
+	for _, key := range t.MatchLabelKeys {
+		if v, ok := owner.Labels[key]; ok && !has(p.Labels, key, v) {
+			return false
+		}
+	}
+	for _, key := range t.MismatchLabelKeys {
+		if v, ok := owner.Labels[key]; ok && has(p.Labels, key, v) {
+			return false
+		}
+	}
+	return matches(t.Selector, p.Labels)
+}
+
+func has(labels map[string]string, key, value string) bool {
+	v, ok := labels[key]
+	return ok && v == value
+}
+
+func (s *situation) namespace(name string) (map[string]string, bool) {
+	for _, ns := range s.snapshot.Namespaces {
+		if ns.Name == name {
+			return ns.Labels, true
+		}
+	}
+	return nil, false
+}
+
+func matches(s *disruption.Selector, labels map[string]string) bool {
+	if s == nil {
+		return false
+	}
+	for k, v := range s.MatchLabels {
+		if !has(labels, k, v) {
+			return false
+		}
+	}
+	for _, r := range s.MatchExpressions {
+		v, ok := labels[r.Key]
+		in := ok && slices.Contains(r.Values, v)
+		switch r.Operator {
+		case disruption.In:
+			ok = in
+		case disruption.NotIn:
+			ok = !in
+		case disruption.DoesNotExist:
+			ok = !ok
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// tokens is the twin of ExclusiveTokens.
+func (s *situation) tokens(m *cluster.Pod, _ string) answer {
+	if len(s.members) == 1 && !s.holds(m, s.was) {
+		return answer{}
+	}
+	if s.holds(m, s.now) {
+		return answer{domain.CheckToken, false}
+	}
+	return answer{}
+}
+
+func (s *situation) holds(m *cluster.Pod, at map[string]string) bool {
+	for p := range s.others(m, at) {
+		for _, token := range p.Tokens {
+			if slices.Contains(m.Tokens, token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// devices is the twin of Devices: it tries every way to seat those who hold no
+// certain device. sure is false where fractions differ and the constraint may miss a way.
+func (s *situation) devices(m *cluster.Pod, node string) (a answer, sure bool) {
+	n := s.node(node)
+	for _, resource := range []string{gpu, "example.com/fpga"} {
+		whole, fractions := wants(m, resource)
+		if whole == 0 && len(fractions) == 0 {
+			continue
+		}
+		pool, ok := n.Devices[resource]
+		empty := slices.Repeat([]int64{pool.Capacity}, int(pool.Count))
+		if !ok || !seat(empty, pool.Capacity, whole, fractions) {
+			return answer{domain.CheckDevice, true}, true
+		}
+	}
+	sure = true
+	for _, resource := range []string{gpu, "example.com/fpga"} {
+		whole, fractions := wants(m, resource)
+		if whole == 0 && len(fractions) == 0 {
+			continue
+		}
+		pool := n.Devices[resource]
+		free := slices.Repeat([]int64{pool.Capacity}, int(pool.Count))
+		for p, at := range s.others(m, s.now) {
+			if at.Name != node {
+				continue
+			}
+			for _, r := range p.Devices {
+				switch {
+				case r.Resource != resource:
+				case s.was[nameOf(p)] == node && len(r.Assigned) > 0:
+					for _, device := range r.Assigned {
+						if device < pool.Count && r.Count > 0 {
+							free[device] -= pool.Capacity
+						} else if device < pool.Count {
+							free[device] -= min(r.Fraction, pool.Capacity)
+						}
+					}
+				case r.Count > 0:
+					whole += int(r.Count)
+				default:
+					fractions = append(fractions, r.Fraction)
+				}
+			}
+		}
+		slices.Sort(fractions)
+		sure = sure && len(slices.Compact(slices.Clone(fractions))) <= 1
+		if !seat(free, pool.Capacity, whole, fractions) {
+			return answer{domain.CheckDevice, false}, true
+		}
+	}
+	return answer{}, sure
+}
+
+func wants(p *cluster.Pod, resource string) (whole int, fractions []int64) {
+	for _, r := range p.Devices {
+		if r.Resource != resource {
+			continue
+		}
+		whole += int(r.Count)
+		if r.Count == 0 {
+			fractions = append(fractions, r.Fraction)
+		}
+	}
+	return whole, fractions
+}
+
+// seat reports whether there is any way to seat the fractions and then the whole devices.
+func seat(free []int64, capacity int64, whole int, fractions []int64) bool {
+	if len(fractions) == 0 {
+		for _, v := range free {
+			if v == capacity {
+				whole--
+			}
+		}
+		return whole <= 0
+	}
+	for i, v := range free {
+		if v >= fractions[0] {
+			free[i] -= fractions[0]
+			ok := seat(free, capacity, whole, fractions[1:])
+			free[i] = v
+			if ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spread is the twin of TopologySpread: it counts every pod of every domain anew.
+func (s *situation) spread(m *cluster.Pod, node string) answer {
+	for _, c := range m.Spread {
+		n := s.node(node)
+		value, ok := n.Labels[c.TopologyKey]
+		if !ok {
+			return answer{domain.CheckSpread, true}
+		}
+		counts := map[string]int{}
+		for i := range s.snapshot.Nodes {
+			if n := &s.snapshot.Nodes[i]; s.eligible(m, c, n) {
+				counts[n.Labels[c.TopologyKey]] += s.countOn(m, c, n.Name)
+			}
+		}
+		least := math.MaxInt
+		for _, count := range counts {
+			least = min(least, count)
+		}
+		if len(counts) < max(1, int(c.MinDomains)) {
+			least = 0
+		}
+		skew := counts[value] - least
+		if spreadSelects(m, c, m) {
+			skew++
+		}
+		if skew > int(c.MaxSkew) {
+			return answer{domain.CheckSpread, false}
+		}
+	}
+	return answer{}
+}
+
+func (s *situation) eligible(m *cluster.Pod, c cluster.Spread, n *cluster.Node) bool {
+	for _, other := range m.Spread {
+		if _, ok := n.Labels[other.TopologyKey]; !ok {
+			return false
+		}
+	}
+	rule := domain.NewNodeRule(m)
+	if c.NodeAffinityPolicy != cluster.Ignore && !rule.Matches(n) {
+		return false
+	}
+	return c.NodeTaintsPolicy != cluster.Honor || rule.Untolerated(n) == nil
+}
+
+// countOn counts the pods on a node: with one member those that were there at
+// first, less or more those that left or came since; with several those that are
+// there. What is terminating, and everything by an empty selector, counts in
+// leaving and coming only, with several who is nominated alone.
+func (s *situation) countOn(m *cluster.Pod, c cluster.Spread, node string) int {
+	count := 0
+	for _, p := range s.everybody() {
+		if !spreadSelects(m, c, p) {
+			continue
+		}
+		was, now := s.was[nameOf(p)] == node, s.now[nameOf(p)] == node
+		overlooked := p.Terminating || c.Selector != nil && isEmpty(m, c)
+		switch {
+		case s.anew || len(s.members) > 1:
+			if now && (!overlooked || p.NominatedNode != "") {
+				count++
+			}
+		case was && now:
+			if !overlooked {
+				count++
+			}
+		case was:
+			if overlooked {
+				count--
+			}
+		case now:
+			if nameOf(p) != nameOf(m) || !overlooked {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func (s *situation) everybody() []*cluster.Pod {
+	byName := map[string]*cluster.Pod{}
+	for i := range s.snapshot.Pods {
+		byName[nameOf(&s.snapshot.Pods[i])] = &s.snapshot.Pods[i]
+	}
+	for i := range s.members {
+		byName[nameOf(&s.members[i])] = &s.members[i]
+	}
+	var all []*cluster.Pod
+	for _, p := range byName {
+		all = append(all, p)
+	}
+	return all
+}
+
+func spreadSelects(owner *cluster.Pod, c cluster.Spread, p *cluster.Pod) bool {
+	if p.Namespace != owner.Namespace || !matches(c.Selector, p.Labels) {
+		return false
+	}
+	for _, key := range c.MatchLabelKeys {
+		if v, ok := owner.Labels[key]; ok && !has(p.Labels, key, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// isEmpty reports whether the selector of c, with the label keys, asks for nothing.
+func isEmpty(owner *cluster.Pod, c cluster.Spread) bool {
+	for _, key := range c.MatchLabelKeys {
+		if _, ok := owner.Labels[key]; ok {
+			return false
+		}
+	}
+	return len(c.Selector.MatchLabels)+len(c.Selector.MatchExpressions) == 0
+}
