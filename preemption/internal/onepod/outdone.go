@@ -18,7 +18,7 @@ import (
 // surelyOutdone reports whether giving back would find nothing better on node n than the best so
 // far, where resources alone decide and the pod fits with all potential victims gone.
 func (s *Search) surelyOutdone(n cluster.NodeID, potential []victims.UnitID) bool {
-	if s.q.Bounded() || len(s.q.States) > 0 || len(s.Member.Pod.Ports) > 0 || len(s.Member.Unknown()) > 0 || len(s.q.Index.Nominees(n)) > 0 {
+	if s.q.Bounded() || len(s.q.States) > 0 || len(s.Member.Pod.Ports) > 0 || len(s.q.Index.Nominees(n)) > 0 {
 		return false
 	}
 	beat := s.beat()

@@ -121,21 +121,25 @@ func TestHolesCountForNothing(t *testing.T) {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	sizes := func() (list []int) {
-		from := cluster.NodeID(0)
-		for _, c := range chunks(&ask.Question{Settings: &ask.Settings{ChunkSize: 4}, Index: ix}) {
-			require.Equal(t, from, c.from)
-			count := 0
-			for range ix.NodesBetween(c.from, c.to) {
-				count++
-			}
-			list, from = append(list, count), c.to
+	for _, gone := range []cluster.NodeID{cluster.NoNode, 0, 3, 4, 9, 19} {
+		if gone != cluster.NoNode {
+			ix.RemoveNode(gone)
 		}
-		return list
+		for size := 1; size < 22; size++ {
+			q := &ask.Question{Settings: &ask.Settings{ChunkSize: size}, Index: ix}
+			from, left, list := cluster.NodeID(0), ix.CountNodes(), chunks(q)
+			for _, c := range list {
+				require.Equal(t, from, c.from)
+				count := 0
+				for range ix.NodesBetween(c.from, c.to) {
+					count++
+				}
+				require.Equal(t, min(size, left), count)
+				from, left = c.to, left-count
+			}
+			require.Zero(t, left)
+			require.Len(t, list, numChunks(q))
+			require.Equal(t, len(list) >= parallelChunks, Shares(q))
+		}
 	}
-	require.Equal(t, []int{4, 4, 4, 4, 4}, sizes())
-	for _, n := range []cluster.NodeID{0, 3, 4, 9, 19} {
-		ix.RemoveNode(n)
-	}
-	require.Equal(t, []int{4, 4, 4, 3}, sizes())
 }
