@@ -2,6 +2,7 @@ package columns
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -32,13 +33,20 @@ func (l *NodeColumns) laid(n cluster.NodeID) string {
 	return s
 }
 
-// anyPod runs on one of the nodes, of which some have more than fits.
-func anyPod(t *rapid.T, name string) *cluster.Pod {
+// anyPod runs on one of the nodes, of which some have more than fits. With many there are more levels than columns, and more
+// resources than fit into a word.
+func anyPod(t *rapid.T, name string, many bool) *cluster.Pod {
 	n := func(n int) int64 { return int64(rapid.IntRange(0, n-1).Draw(t, "")) }
 	priority := int32(n(3) * 10)
 	p := &cluster.Pod{
 		Name: name, Node: fmt.Sprint("n", n(3)), Priority: &priority,
 		Requests: cluster.Resources{cluster.CPU: (1 + n(4)) * 100, cluster.Memory: n(3) << 20},
+	}
+	if many {
+		priority = int32(n(40))
+		for i := range 6 {
+			p.Requests[fmt.Sprint("res", i)] = n(900)
+		}
 	}
 	if n(8) == 0 {
 		p.Labels = map[string]string{"app": "kept"}
@@ -56,18 +64,24 @@ func anyPod(t *rapid.T, name string) *cluster.Pod {
 // anew comes to, and so is who violates a budget; a fork stays as it is.
 func followIsRefresh(t *rapid.T) {
 	s := &cluster.Snapshot{Budgets: []disruption.Budget{{Name: "b", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "kept"}}}}}
+	many := rapid.Bool().Draw(t, "many")
 	for n := range 3 {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", n), Allocatable: cluster.Resources{cluster.CPU: int64(n+1) * 2000, cluster.Memory: 1 << 30}})
+		for i := range 6 {
+			s.Nodes[n].Allocatable[fmt.Sprint("res", i)] = 9000
+		}
 	}
 	for p := range rapid.IntRange(0, 50).Draw(t, "pods") {
-		s.Pods = append(s.Pods, *anyPod(t, fmt.Sprint("p", p)))
+		s.Pods = append(s.Pods, *anyPod(t, fmt.Sprint("p", p), many))
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
 	us, b := victims.NewUnits(ix, victims.UnitRule{}, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule{})
 	l := NewNodeColumns(us, b)
 	for range rapid.IntRange(1, 20).Draw(t, "steps") {
-		p := anyPod(t, fmt.Sprint("p", rapid.IntRange(0, 55).Draw(t, "pod")))
+		kept := *l.Violating(20)
+		kept.any, kept.all = slices.Clone(kept.any), slices.Clone(kept.all)
+		p := anyPod(t, fmt.Sprint("p", rapid.IntRange(0, 55).Draw(t, "pod")), many)
 		old := ix.PodByName("", p.Name)
 		var shifts []victims.Shift
 		switch remove := rapid.IntRange(0, 3).Draw(t, "remove") == 0; {
@@ -89,8 +103,10 @@ func followIsRefresh(t *rapid.T) {
 		anew := l.Fork(us, b)
 		could := !slices.ContainsFunc(shifts, func(s victims.Shift) bool { return !anew.refresh(s.Node) })
 		require.Equal(t, could, l.Follow(shifts))
-		if !could {
+		if !could { // no more than where that lays out other columns
+			lanes, bounds := l.lanes, l.levels.bounds
 			l = NewNodeColumns(us, b)
+			require.False(t, reflect.DeepEqual(lanes, l.lanes) && slices.Equal(bounds, l.levels.bounds))
 			continue
 		}
 		plain := NewNodeColumns(us, b)
@@ -118,6 +134,8 @@ func followIsRefresh(t *rapid.T) {
 			require.Equal(t, anew.laid(n), l.laid(n))
 			require.Equal(t, before[n], fork.laid(n), "the fork is left alone")
 		}
+		require.Equal(t, kept.any, fork.Violating(20).any)
+		require.Equal(t, kept.all, fork.Violating(20).all)
 	}
 }
 
