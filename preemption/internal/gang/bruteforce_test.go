@@ -132,6 +132,32 @@ func least(q *ask.Question, domains []domain.Domain, most int) (best []int64, me
 	return best, members
 }
 
+// full reports whether no other member fits beside those of p.
+func full(q *ask.Question, p *Plan) bool {
+	free, out := make([]int64, q.Index.NumNodes()), map[domain.MemberID]bool{}
+	for _, n := range p.Domain.Nodes {
+		free[n] = q.Index.Node(n).Allocatable[cluster.CPU]
+		for _, p := range q.Index.PodsOn(n) {
+			free[n] -= q.Index.Pod(p).Requests[cluster.CPU]
+		}
+	}
+	for _, u := range p.Victims {
+		for _, v := range q.Units.Unit(u).Pods {
+			free[q.Index.NodeOf(v)] += q.Index.Pod(v).Requests[cluster.CPU]
+		}
+	}
+	for _, at := range p.Places {
+		free[at.Node] -= q.Members[at.Member].Pod.Requests[cluster.CPU]
+		out[at.Member] = true
+	}
+	for i, m := range q.Members {
+		if !out[domain.MemberID(i)] && seats(free, []int64{m.Pod.Requests[cluster.CPU]}) {
+			return false
+		}
+	}
+	return true
+}
+
 // TestGangsAreBruteForce: whoever is searched for with more effort disrupts no more, and with all
 // of it as little as any set of victims does; a gang that has no place has none. Cut short, a
 // search says how good another plan may be; so does one that has looked into too many domains, or at too many sums.
@@ -139,13 +165,14 @@ func TestGangsAreBruteForce(t *testing.T) {
 	for _, x := range []struct {
 		name                  string
 		unlike, fewest, split bool
-		settled               int // so many were; none is open
+		settled               int    // so many were; none is open
+		work                  [3]int // asked, evaluated and searched, as much as before
 	}{
-		{name: "alike", settled: 308}, {name: "unlike", unlike: true, settled: 324}, {name: "fewest", fewest: true, settled: 344},
-		{name: "alike in halves", split: true, settled: 330}, {name: "unlike in halves", unlike: true, split: true, settled: 324},
+		{name: "alike", settled: 308, work: [3]int{211_482, 1920, 1266}}, {name: "unlike", unlike: true, settled: 324, work: [3]int{237_438, 1712, 1183}}, {name: "fewest", fewest: true, settled: 344, work: [3]int{203_954, 1920, 779}},
+		{name: "alike in halves", split: true, settled: 330, work: [3]int{142_442, 3800, 637}}, {name: "unlike in halves", unlike: true, split: true, settled: 324, work: [3]int{268_336, 3308, 1075}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			told, settled, better, open, cut, sums := map[ask.Verdict]int{}, 0, 0, 0, 0, 0
+			told, settled, better, open, cut, sums, work := map[ask.Verdict]int{}, 0, 0, 0, 0, 0, [3]int{}
 			for seed := range uint64(120) {
 				nodes := 3
 				if x.split {
@@ -175,6 +202,10 @@ func TestGangsAreBruteForce(t *testing.T) {
 						search.begun, search.summed = by.begun, by.summed
 						answer := search.Run([][]domain.Domain{domains})
 						sums += search.summed - by.summed
+						if by.summed == 0 {
+							work[0] += search.Asked()
+						}
+						work[1], work[2] = work[1]+search.Stats.Evaluated, work[2]+search.Stats.Searched
 						search.Close()
 						best, members := least(q, domains, most)
 						at := fmt.Sprintf("seed %d, %+v, at most %d", seed, by, most)
@@ -185,6 +216,9 @@ func TestGangsAreBruteForce(t *testing.T) {
 							require.True(t, best == nil || !search.Proved, at)
 						default:
 							require.LessOrEqual(t, len(answer.Plan.Victims), most, at)
+							if x.fewest {
+								require.True(t, full(q, answer.Plan), at)
+							}
 							if best == nil || len(answer.Plan.Places) < members {
 								require.Less(t, most, 100, at)
 								break // fewer of them keep within the bound
@@ -227,6 +261,7 @@ func TestGangsAreBruteForce(t *testing.T) {
 			require.Positive(t, sums)
 			require.Zero(t, open)
 			require.Equal(t, x.split, cut > 0)
+			require.Equal(t, x.work, work)
 		})
 	}
 }

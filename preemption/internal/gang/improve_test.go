@@ -63,7 +63,25 @@ func asks(t *testing.T, s *cluster.Snapshot, settings *ask.Settings, limits ...a
 	return q
 }
 
-// TestEveryPlacementIsWalkedOnce: as many as are said to be, where members of one size are placed,
+// placementsOf counts in how many ways so many small and large members fit beside each other, all of them unless some may be left out.
+func placementsOf(rooms []int64, small, large int, optional bool) (ways int) {
+	if len(rooms) == 0 {
+		if optional || small+large == 0 {
+			return 1
+		}
+		return 0
+	}
+	for a := range small + 1 {
+		for b := range large + 1 {
+			if int64(a+2*b) <= rooms[0] {
+				ways += placementsOf(rooms[1:], small-a, large-b, optional)
+			}
+		}
+	}
+	return ways
+}
+
+// TestEveryPlacementIsWalkedOnce: all that there are, and as many as are said to be, where members of one size are placed,
 // and no more where sizes share nodes; too many are said to be too many.
 func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 	placements := 0
@@ -92,6 +110,15 @@ func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 		})
 		require.True(t, all)
 		require.Empty(t, e.Trial.Placed())
+		var rooms []int64
+		for _, n := range e.domain.Nodes {
+			if node := e.q.Index.Node(n); node.Unschedulable {
+				rooms = append(rooms, 0)
+			} else {
+				rooms = append(rooms, node.Allocatable[cluster.CPU])
+			}
+		}
+		require.Len(t, seen, placementsOf(rooms, small, large, optional), "seed %d", seed)
 		ways := e.ways(1000)
 		if large == 0 {
 			require.Equal(t, len(seen), ways, "seed %d", seed)
@@ -214,9 +241,12 @@ func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 // TestTracesTellThePlan: of each domain that helps who is placed where and who stays out, each once and as in
 // the plan, however many placements were tried; and that what was not traced comes to the same.
 func TestTracesTellThePlan(t *testing.T) {
-	compared := map[ask.Effort]int{}
+	compared, fits := map[ask.Effort]int{}, 0
 	for seed := range uint64(120) {
 		s := crowded(rand.New(rand.NewPCG(seed, 6)), 4, seed%2 == 0, true)
+		for i := range s.Nodes { // of some clusters there is room in one half or in both
+			s.Nodes[i].Allocatable[cluster.CPU] += []int64{0, 0, 0, 0, 2 + int64(seed%4)}[seed%5]
+		}
 		for _, effort := range []ask.Effort{ask.Greedy, ask.Improved, ask.Exact} {
 			settings := &ask.Settings{
 				Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
@@ -227,9 +257,24 @@ func TestTracesTellThePlan(t *testing.T) {
 				limits = []ask.Bound{{Of: ask.NumStranded, Left: 100}}
 			}
 			q := asks(t, s, settings, limits...)
+			begun := 0
+			if effort == ask.Exact && seed%3 == 2 { // then it is looked for less hard
+				begun = mostBegun + 1
+			}
 			search := NewCounting(q, &sync.Pool{})
+			search.begun = begun
 			answer := search.Run([][]domain.Domain{halves(q.Index)})
 			at := fmt.Sprint("seed ", seed, ", effort ", effort)
+			if answer.Verdict == ask.Fits {
+				var fitting []Fitting
+				for _, d := range halves(q.Index) {
+					if fewest(q, &d, len(q.Members), 0, func([]cluster.PodID) []int64 { return []int64{0} }) != nil {
+						fitting = append(fitting, Fitting{d.Name, len(q.Members)})
+					}
+				}
+				require.Equal(t, fitting, answer.Fitting, at)
+				fits += len(fitting)
+			}
 			helps := map[string]*Plan{}
 			for i := range search.Found {
 				helps[search.Found[i].Domain.Name] = &search.Found[i]
@@ -267,6 +312,7 @@ func TestTracesTellThePlan(t *testing.T) {
 			plain.Trace = false
 			q = asks(t, s, &plain, limits...)
 			search = NewCounting(q, &sync.Pool{})
+			search.begun = begun
 			untold := search.Run([][]domain.Domain{halves(q.Index)})
 			require.Equal(t, answer.Verdict, untold.Verdict, at)
 			if answer.Verdict == ask.Feasible {
@@ -276,4 +322,5 @@ func TestTracesTellThePlan(t *testing.T) {
 		}
 	}
 	require.Greater(t, compared[ask.Improved], 20)
+	require.Greater(t, fits, 60)
 }
