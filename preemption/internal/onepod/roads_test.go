@@ -2,8 +2,8 @@ package onepod_test
 
 import (
 	"fmt"
-	"math/bits"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
