@@ -463,8 +463,13 @@ func (a *attempt) finish() {
 	if a.tried > 1 {
 		a.note(ask.Step{Action: ask.Compares, Count: a.tried})
 	}
-	a.note(ask.Step{Action: ask.Scores, Score: a.top.Score, Units: a.top.Victims, Parts: a.top.Parts})
+	a.noteScore(a.top)
 	a.keepPlan(a.top)
+}
+
+// noteScore notes what plan p comes to.
+func (s *Search) noteScore(p *Plan) {
+	s.note(ask.Step{Action: ask.Scores, Score: p.Score, Units: p.Victims, Parts: p.Parts})
 }
 
 // keepPlan notes the plan of a domain, and keeps it if it is the best so far.

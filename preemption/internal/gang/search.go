@@ -476,6 +476,10 @@ func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
 		s.packed = s.less.packed
 	}
 	if p != nil {
+		if p == counted { // else the steps to it are noted
+			s.note(p.steps...)
+			s.noteScore(p)
+		}
 		s.keepPlan(p)
 	}
 	return why
