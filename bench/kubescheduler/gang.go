@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -19,6 +20,7 @@ import (
 	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
@@ -123,6 +125,20 @@ func (g *gangScheduler) build(ctx context.Context, q *question) error {
 		}
 		if p.Spec.NodeName != "" {
 			if err := g.scheduler.Cache.AddPod(logger, p); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range q.pods {
+		if p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" { // its turn is over, or it would come first
+			queue := g.scheduler.SchedulingQueue
+			queue.Add(ctx, p)
+			info, err := queue.Pop(logger)
+			if err == nil {
+				info.UnschedulablePlugins = sets.New(names.NodeResourcesFit)
+				err = queue.AddUnschedulableIfNotPresent(logger, info, queue.SchedulingCycle())
+			}
+			if err != nil {
 				return err
 			}
 		}

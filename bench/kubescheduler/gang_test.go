@@ -23,8 +23,9 @@ func TestGangCycle(t *testing.T) {
 		running []cluster.Pod
 		budgets []disruption.Budget
 		members int
-		least   int32 // minCount of the preemptor
-		prio    int32 // of the preemptor
+		least   int32            // minCount of the preemptor
+		prio    int32            // of the preemptor
+		spread  []cluster.Spread // of its members
 		want    []string
 	}{
 		"as few as minCount needs, and the least important": {
@@ -72,6 +73,21 @@ func TestGangCycle(t *testing.T) {
 			running: []cluster.Pod{running("a", "n1", 1, 1), running("high", "n1", 1000, 1)},
 			members: 2, least: 2, prio: 100,
 		},
+		"who is nominated counts for a selector that is empty, who runs does not": {
+			nodes: []cluster.Node{node("n1", 1), node("n2", 1)},
+			running: []cluster.Pod{
+				running("one", "n1", 1, 1), running("five", "n2", 5, 1),
+				{Namespace: "d", Name: "waits", UID: "waits", NominatedNode: "n1", Priority: new(int32(200))},
+			},
+			members: 1, least: 1, prio: 100, spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "host", Selector: &disruption.Selector{}}},
+			want: []string{"d/five"},
+		},
+		"nobody counts for it where nobody is nominated": {
+			nodes:   []cluster.Node{node("n1", 1), node("n2", 1)},
+			running: []cluster.Pod{running("one", "n1", 1, 1), running("five", "n2", 5, 1), running("beside", "n1", 300, 0)},
+			members: 1, least: 1, prio: 100, spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "host", Selector: &disruption.Selector{}}},
+			want: []string{"d/one"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -80,9 +96,11 @@ func TestGangCycle(t *testing.T) {
 			snap.Pods = slices.Clone(tc.running)
 			for i := range tc.members {
 				p := running(fmt.Sprintf("gang-%d", i), "", tc.prio, 1)
+				p.Spread = tc.spread
 				snap.Pods = append(snap.Pods, in("gang", p))
 			}
-			q, err := newQuestion(preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: "d", Name: "gang"}, &snap)
+			gang := preemption.Preemptor{Kind: cluster.KindPodGroup, Namespace: "d", Name: "gang"}
+			q, err := newQuestion(gang, &snap)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,6 +112,13 @@ func TestGangCycle(t *testing.T) {
 			if diff := cmp.Diff(tc.want, g.cycle(context.Background())); diff != "" {
 				t.Errorf("victims (-want +got):\n%s", diff)
 			}
+			r, err := preemption.Options{Rules: preemption.Kubernetes136}.Preempt(gang, &snap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, victimNames(r)); diff != "" {
+				t.Errorf("victims of the library (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
@@ -101,7 +126,7 @@ func TestGangCycle(t *testing.T) {
 var start = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
 func node(name string, cores int64) cluster.Node {
-	return cluster.Node{Name: name, Allocatable: cluster.Resources{cluster.CPU: cores * 1000}}
+	return cluster.Node{Name: name, Labels: map[string]string{"host": name}, Allocatable: cluster.Resources{cluster.CPU: cores * 1000}}
 }
 
 // running is a pod on a node, or a pending one if node is empty.
